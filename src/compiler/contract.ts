@@ -1,0 +1,73 @@
+/**
+ * What the layer above the compiler says to it and gets back: argument types in, a typed kernel out.
+ *
+ * One specialisation is made for each combination of these argument types, the index width and the options. The captured
+ * values are part of the captured function and frozen with it.
+ */
+import type { ElemType, Kernel } from './ir/ops.ts';
+
+/** C: contiguous, last axis fastest. F: first axis fastest. A: any strides. A rank-1 contiguous array is C. */
+export type Layout = 'C' | 'F' | 'A';
+
+/** The type of one kernel argument, as far as compilation depends on it. */
+export type ArgType =
+  | {
+      readonly kind: 'array';
+      readonly elem: ElemType;
+      readonly ndim: number;
+      readonly layout: Layout;
+      /** Layout A: byte unit of strides; the item size when every stride is a multiple of it, else 1. */
+      readonly unit: number;
+      /** Stores are compile errors. */
+      readonly readonly?: boolean | undefined;
+    }
+  /** A JavaScript number: weak, typed by its uses. */
+  | { readonly kind: 'number' }
+  /** A JavaScript bigint: weak between i64 and u64. */
+  | { readonly kind: 'bigint' }
+  /** A boolean, `cuda.scalar(dtype, x)`, or what a signature says. */
+  | { readonly kind: 'scalar'; readonly type: ElemType }
+  | { readonly kind: 'tuple'; readonly items: readonly ArgType[] };
+
+export interface CompileOptions {
+  readonly name: string;
+  readonly checked: boolean;
+  readonly contract: boolean;
+  readonly fastMath: boolean;
+  /** `throw` and `console.assert` report. */
+  readonly debug: boolean;
+  readonly defaultFloat: 'f32' | 'f64';
+  readonly indexBits: 32 | 64;
+}
+
+/** The outcome for one variable or argument, for `inspect({ target: 'types' })`. */
+export interface TypeNote {
+  readonly name: string;
+  readonly type: string;
+  readonly line: number;
+}
+
+export interface CompiledKernel {
+  readonly kernel: Kernel;
+  /** Device arrays captured by the kernel, in the order that `capturedBase` origins number them. */
+  readonly captured: readonly CapturedArray[];
+  readonly types: readonly TypeNote[];
+  /** Names of number arguments that nothing decided and that fell to the default float. */
+  readonly defaulted: readonly string[];
+  /** Positions in the argument list (path) of arrays that the kernel stores to or updates atomically. */
+  readonly written: readonly (readonly number[])[];
+}
+
+/** Brand of host NDArrays: `{ data, dtype, shape, strides (bytes), byteOffset }`. */
+export const NDARRAY: unique symbol = Symbol.for('tsamba.ndarray') as never;
+/** Brand of device arrays; its value is a `CapturedArray`. */
+export const DEVICE_ARRAY: unique symbol = Symbol.for('tsamba.devicearray') as never;
+
+/** What the compiler must know of a device array that a kernel captures. The kernel keeps `owner` alive. */
+export interface CapturedArray {
+  readonly owner: object;
+  readonly elem: ElemType;
+  readonly shape: readonly number[];
+  /** Byte strides. */
+  readonly strides: readonly number[];
+}

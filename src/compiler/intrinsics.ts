@@ -1,0 +1,48 @@
+/**
+ * Intrinsics: the values by which kernels name what only a device can do (`cuda.grid`, `cuda.threadIdx`, …).
+ *
+ * They are opaque values recognised by identity and brand, never functions with a body: a bundler may inline a stub like
+ * `function grid() { return 0 }`, and rename everything, but it cannot look into these. On the host they throw.
+ */
+import { NotSupportedError } from '../errors.ts';
+
+const BRAND: unique symbol = Symbol.for('tsamba.intrinsic') as never;
+
+/** The name of an intrinsic, such as `'grid'` or `'atomic.add'`, or undefined when the value is none. */
+export function intrinsicName(value: unknown): string | undefined {
+  if ((typeof value !== 'function' && typeof value !== 'object') || value === null) return undefined;
+  const name: unknown = (value as { [BRAND]?: unknown })[BRAND];
+  return typeof name === 'string' ? name : undefined;
+}
+
+function onHost(name: string): never {
+  throw new NotSupportedError(
+    'E_HOST_INTRINSIC',
+    `cuda.${name} has a meaning only inside a kernel: call it in a function that is passed to cuda.jit, not on the host`,
+  );
+}
+
+/** A function that exists only in kernels. `F` is what the editor shows. */
+export function intrinsic<F extends (...args: never[]) => unknown>(name: string): F {
+  const value = (): never => onHost(name);
+  Object.defineProperty(value, 'name', { value: name });
+  Object.defineProperty(value, BRAND, { value: name });
+  return Object.freeze(value) as unknown as F;
+}
+
+/** A value that exists only in kernels, with named parts: `threadIdx.x`. */
+export function intrinsicObject<T extends object>(name: string, members: readonly (keyof T & string)[]): T {
+  const value = {};
+  Object.defineProperty(value, BRAND, { value: name });
+  for (const member of members) {
+    Object.defineProperty(value, member, { enumerable: true, get: () => onHost(`${name}.${member}`) });
+  }
+  return Object.freeze(value) as T;
+}
+
+/** A single number that exists only in kernels, like `laneId`: an opaque object that the editor takes for a number. */
+export function intrinsicNumber(name: string): number {
+  const value = { [Symbol.toPrimitive]: () => onHost(name) };
+  Object.defineProperty(value, BRAND, { value: name });
+  return Object.freeze(value) as unknown as number;
+}

@@ -1,0 +1,266 @@
+/**
+ * The intermediate representation: what a kernel is, once names, types and positions have been settled.
+ *
+ * A kernel is a structured tree (if / loop / block / break / continue / return / barrier) of statements over pure, typed
+ * expressions. Every side effect is a statement of its own, so that expressions may be evaluated in any order, and twice.
+ * There is no SSA and no control-flow graph: WebAssembly, OpenCL C and WGSL all want structure, and PTX can be made from
+ * it. The front end builds this, passes rewrite it, renderers print it. `verify.ts` checks it after each stage.
+ */
+import type { Pos } from '../source.ts';
+
+// ---------------------------------------------------------------- types
+
+/** Types of values in expressions. Narrower storage types widen when loaded: i8…u16 to i32, f16 to f32. */
+export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
+
+/** Types of array elements in memory (`bool` is one byte, 0 or 1). */
+export type ElemType = ValueType | 'i8' | 'u8' | 'i16' | 'u16' | 'f16';
+
+/** Where an array lives. `constant` arrays carry their bytes in the module. */
+export type Space = 'global' | 'constant' | 'shared' | 'local';
+
+// ---------------------------------------------------------------- symbols
+
+/** A mutable local variable of one thread. Uninitialised variables read as zero. */
+export interface Var {
+  readonly id: number;
+  /** The user's name, or a `%`-prefixed name for a temporary. Not unique. */
+  readonly name: string;
+  readonly type: ValueType;
+}
+
+/** A region of memory that loads, stores and atomics name. */
+export interface ArraySym {
+  readonly id: number;
+  /** The user's name, for messages. */
+  readonly name: string;
+  readonly space: Space;
+  readonly elem: ElemType;
+  /** `global`: the index in `Kernel.params` of the `ptr` parameter that holds its base address. */
+  readonly param?: number | undefined;
+  /** `shared`, `local`, `constant`: number of elements. Absent for global and for dynamic shared arrays. */
+  readonly length?: number | undefined;
+  /** `shared` only: starts where the static shared memory ends (all dynamic arrays of a kernel alias). */
+  readonly dynamic?: boolean | undefined;
+  /** `constant` only: the bytes. */
+  readonly data?: Uint8Array | undefined;
+  /** Alignment in bytes; at least the element's own. */
+  readonly align: number;
+}
+
+/**
+ * A launch parameter. `ptr` parameters hold the address of the first element of an array (a device pointer; 32 or 64 bits
+ * as the driver has them); all others are plain values. `origin` says how the launcher computes it from the arguments.
+ */
+export interface Param {
+  readonly index: number;
+  readonly name: string;
+  readonly type: ValueType | 'ptr';
+  readonly origin: ParamOrigin;
+}
+
+/** `path` is the position in the argument list, with further steps into tuples: `[2]`, `[0, 1]`. */
+export type ParamOrigin =
+  | { readonly kind: 'base'; readonly path: readonly number[] }
+  | { readonly kind: 'extent'; readonly path: readonly number[]; readonly axis: number }
+  /** Stride in units of `unit` bytes (the element size where all strides are multiples of it, else 1). */
+  | { readonly kind: 'stride'; readonly path: readonly number[]; readonly axis: number; readonly unit: number }
+  | { readonly kind: 'value'; readonly path: readonly number[] }
+  /** Base address of a device array that the kernel captured: index into `Kernel.captured`. */
+  | { readonly kind: 'capturedBase'; readonly capture: number };
+
+// ---------------------------------------------------------------- expressions (pure)
+
+/** Values that the launch or the hardware gives. All are i32, but `sharedBytes` (u32). */
+export type Special =
+  | 'threadIdx.x' | 'threadIdx.y' | 'threadIdx.z'
+  | 'blockIdx.x' | 'blockIdx.y' | 'blockIdx.z'
+  | 'blockDim.x' | 'blockDim.y' | 'blockDim.z'
+  | 'gridDim.x' | 'gridDim.y' | 'gridDim.z'
+  | 'laneId' | 'warpSize'
+  /** Bytes of dynamic shared memory of this launch. */
+  | 'sharedBytes';
+
+/** One operand, result type as stated. */
+export type UnaryOp =
+  /** Same type. Integers wrap; float `neg` flips the sign bit, `abs` clears it. `abs` of the least integer wraps. */
+  | 'neg' | 'abs'
+  /** Bitwise complement of an integer; logical negation of a bool. */
+  | 'not'
+  /** Integers (i32 u32 i64 u64): counts, same type. clz/ctz of 0 is the width. */
+  | 'clz' | 'ctz' | 'popc' | 'brev'
+  /** Floats, exact (IEEE): same type. `rint` rounds half to even; `round` is JavaScript's Math.round. */
+  | 'sqrt' | 'floor' | 'ceil' | 'trunc' | 'rint' | 'round'
+  /** -1, 0, 1 of an integer; of a float JavaScript's Math.sign (NaN and the zeros come back as they are). */
+  | 'sign'
+  /** Float → bool. */
+  | 'isNaN' | 'isFinite'
+  /** Asserts that the value is the same in the whole block; the value itself. Checked mode verifies it. */
+  | 'uniform';
+
+/** Two operands of one type, result of the same type. */
+export type BinaryOp =
+  /** Integers wrap; floats are IEEE, never contracted unless the kernel's `contract` is set. */
+  | 'add' | 'sub' | 'mul'
+  /** Float: IEEE division. Integer: truncating division; x/0 = 0, least/-1 wraps. */
+  | 'div'
+  /** Float: JavaScript's % (fmod). Integer: sign of the dividend; x%0 = 0, x%-1 = 0. */
+  | 'rem'
+  /** Integers: division rounding down; x/0 = 0. */
+  | 'floordiv'
+  /** bool: logical; integers: bitwise. */
+  | 'and' | 'or' | 'xor'
+  /** Integers; the count has the type of the operand and is taken modulo the width. `shr` is arithmetic on signed types. */
+  | 'shl' | 'shr'
+  /** Integers: plain. Floats: `min`/`max` are JavaScript's (NaN wins, -0 < +0); `fmin`/`fmax` are C's (a number wins). */
+  | 'min' | 'max' | 'fmin' | 'fmax'
+  /** Integer power by squaring, wraps; a negative exponent gives 0 (checked mode: an error). Float powers are `call`s. */
+  | 'ipow'
+  /** Float: magnitude of a, sign of b. */
+  | 'copysign';
+
+/** Two operands of one type (numbers or bool for eq/ne) → bool. Float comparisons with NaN are false, but `ne`. */
+export type CompareOp = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
+
+/** Functions of floats that are approximated to a stated error; f32 or f64, operands and result of one type. */
+export type MathFn =
+  | 'exp' | 'exp2' | 'expm1' | 'log' | 'log2' | 'log10' | 'log1p'
+  | 'sin' | 'cos' | 'tan' | 'asin' | 'acos' | 'atan' | 'atan2'
+  | 'sinh' | 'cosh' | 'tanh' | 'asinh' | 'acosh' | 'atanh'
+  | 'pow' | 'hypot' | 'cbrt' | 'rsqrt' | 'erf' | 'erfc' | 'tgamma' | 'lgamma';
+
+export type Expr =
+  /** Integers of 64 bits are bigint, all others number (f32 already rounded), bool is boolean. */
+  | { readonly op: 'const'; readonly type: ValueType; readonly value: number | bigint | boolean }
+  | { readonly op: 'var'; readonly type: ValueType; readonly var: Var }
+  | { readonly op: 'param'; readonly type: ValueType; readonly param: number }
+  | { readonly op: 'special'; readonly type: 'i32' | 'u32'; readonly name: Special }
+  | { readonly op: 'unary'; readonly type: ValueType; readonly fn: UnaryOp; readonly a: Expr; readonly pos?: Pos | undefined }
+  | { readonly op: 'binary'; readonly type: ValueType; readonly fn: BinaryOp; readonly a: Expr; readonly b: Expr; readonly pos?: Pos | undefined }
+  | { readonly op: 'compare'; readonly type: 'bool'; readonly fn: CompareOp; readonly a: Expr; readonly b: Expr }
+  /** Both arms may be evaluated. */
+  | { readonly op: 'select'; readonly type: ValueType; readonly cond: Expr; readonly a: Expr; readonly b: Expr }
+  /**
+   * Conversion. `to` may be a storage type: the value is narrowed to it and widened again (`i8(x)` wraps to 8 bits, `f16(x)`
+   * rounds to half). int→int wraps, int→float rounds to nearest, float→int truncates and saturates with NaN → 0
+   * (u8/i8/u16/i16 saturate to their own range), to bool is `!= 0 and not NaN`, from bool is 0 / 1.
+   * `checked`: in checked mode a value that does not fit is an error (an index that leaves 32 bits).
+   */
+  | { readonly op: 'cast'; readonly type: ValueType; readonly to: ElemType; readonly a: Expr; readonly checked?: boolean | undefined; readonly pos?: Pos | undefined }
+  /** Same bits under another type of the same width. */
+  | { readonly op: 'bitcast'; readonly type: ValueType; readonly a: Expr }
+  | { readonly op: 'fma'; readonly type: 'f32' | 'f64'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
+  | { readonly op: 'call'; readonly type: 'f32' | 'f64'; readonly fn: MathFn; readonly args: readonly Expr[] }
+  /** Reads memory: may be repeated or reordered only while nothing is stored. Never placed where it might not run in the source. */
+  | { readonly op: 'load'; readonly type: ValueType; readonly mem: MemRef };
+
+/**
+ * An element of memory. Its address is `base(array) + index * scale + disp` bytes. `index` is i32, or i64 where the
+ * kernel is compiled for 64-bit indexing. The element accessed has type `elem` (as a rule `array.elem`).
+ * `checks` are what checked mode tests before the access, one an axis; they hold the user's own indices.
+ */
+export interface MemRef {
+  readonly array: ArraySym;
+  readonly elem: ElemType;
+  readonly index: Expr;
+  readonly scale: number;
+  readonly disp: number;
+  readonly checks: readonly Check[];
+  readonly pos: Pos;
+}
+
+/** `0 <= index < extent` or the kernel stops with an error that names array, axis, index, extent and thread. */
+export interface Check {
+  readonly index: Expr;
+  readonly extent: Expr;
+  readonly axis: number;
+}
+
+// ---------------------------------------------------------------- statements
+
+export type AtomicOp =
+  | 'add' | 'sub' | 'and' | 'or' | 'xor' | 'exch' | 'inc' | 'dec'
+  /** Floats: no change when either is NaN. */
+  | 'max' | 'min'
+  /** Floats: a NaN in memory is replaced, a NaN value is ignored. */
+  | 'nanMax' | 'nanMin'
+  /** `args` = [compare, value]. */
+  | 'cas';
+
+/** Labels name blocks and loops; each is unique in its kernel. */
+export type Label = number;
+
+export type Stmt =
+  | { readonly op: 'assign'; readonly var: Var; readonly value: Expr; readonly pos: Pos }
+  /** `value` has the widened type of `mem.elem`; storing narrows (integers wrap, f16 and f32 round). */
+  | { readonly op: 'store'; readonly mem: MemRef; readonly value: Expr; readonly pos: Pos }
+  /** Read-modify-write, relaxed order; `result` receives the old value. Element types i32 u32 i64 u64 f32 f64. */
+  | { readonly op: 'atomic'; readonly fn: AtomicOp; readonly mem: MemRef; readonly args: readonly Expr[]; readonly result?: Var | undefined; readonly pos: Pos }
+  | { readonly op: 'if'; readonly cond: Expr; readonly then: readonly Stmt[]; readonly else: readonly Stmt[]; readonly pos: Pos }
+  /**
+   * Runs `body` for ever, until a break, a return or, after each round of `body`, a false `cond`:
+   *   for (;;) { body (continue jumps here:) update; }
+   * A source `for (init; test; update)` becomes: init; loop { if (!test) break; body } update { update }.
+   */
+  | { readonly op: 'loop'; readonly label: Label; readonly body: readonly Stmt[]; readonly update: readonly Stmt[]; readonly pos: Pos }
+  /** Runs once; `break label` leaves it. An inlined device function is a block with `inlined` set. */
+  | { readonly op: 'block'; readonly label: Label; readonly body: readonly Stmt[]; readonly inlined?: string | undefined; readonly pos: Pos }
+  | { readonly op: 'break'; readonly label: Label; readonly pos: Pos }
+  /** Only of a loop: goes on with its `update`. */
+  | { readonly op: 'continue'; readonly label: Label; readonly pos: Pos }
+  | { readonly op: 'return'; readonly pos: Pos }
+  /** Execution barrier of the block; count/and/or reduce `pred` over all threads that are still running, into `result` (i32). */
+  | { readonly op: 'barrier'; readonly kind: 'sync' | 'count' | 'and' | 'or'; readonly pred?: Expr | undefined; readonly result?: Var | undefined; readonly pos: Pos }
+  | { readonly op: 'fence'; readonly scope: 'block' | 'device' | 'system'; readonly pos: Pos }
+  /** `console.log`: string pieces and values, joined with spaces. */
+  | { readonly op: 'print'; readonly parts: readonly (string | Expr)[]; readonly pos: Pos }
+  /** `throw` and failed `console.assert` in a debug build: stops the kernel with this message. */
+  | { readonly op: 'trap'; readonly message: string; readonly pos: Pos };
+
+// ---------------------------------------------------------------- kernels
+
+export interface Kernel {
+  readonly name: string;
+  readonly params: readonly Param[];
+  readonly arrays: readonly ArraySym[];
+  readonly vars: readonly Var[];
+  readonly body: readonly Stmt[];
+  /** Width of index arithmetic in this specialisation. */
+  readonly indexBits: 32 | 64;
+  /** Whether bounds and other run-time checks are wanted. */
+  readonly checked: boolean;
+  /** Whether a*b+c may be fused where the device contracts. */
+  readonly contract: boolean;
+  /** Whether approximations and flushed denormals are allowed. */
+  readonly fastMath: boolean;
+  readonly pos: Pos;
+}
+
+// ---------------------------------------------------------------- facts about types
+
+/** Bytes of an element in memory. */
+export const ELEM_SIZE: Readonly<Record<ElemType, number>> = {
+  bool: 1, i8: 1, u8: 1, i16: 2, u16: 2, f16: 2, i32: 4, u32: 4, f32: 4, i64: 8, u64: 8, f64: 8,
+};
+
+/** The type a value of this element type has in expressions. */
+export function widen(elem: ElemType): ValueType {
+  switch (elem) {
+    case 'i8': case 'u8': case 'i16': case 'u16': return 'i32';
+    case 'f16': return 'f32';
+    default: return elem;
+  }
+}
+
+export function isFloat(type: ElemType): boolean {
+  return type === 'f16' || type === 'f32' || type === 'f64';
+}
+
+/** Any integer type; bool is none. */
+export function isInt(type: ElemType): boolean {
+  return type !== 'bool' && !isFloat(type);
+}
+
+export function isUnsigned(type: ElemType): boolean {
+  return type === 'u8' || type === 'u16' || type === 'u32' || type === 'u64';
+}

@@ -1,0 +1,109 @@
+/**
+ * The error classes a user can meet, and their stable codes.
+ *
+ * Numba's TypeError stays a TypeError and its ValueError / IndexError become a RangeError; what has no counterpart
+ * among the built-ins has a class here. Every error thrown by Tsamba carries a `code` that does not change between
+ * releases, so that programs can tell cases apart without reading messages.
+ */
+
+/** What every Tsamba error carries besides its message. */
+export interface Coded {
+  /** Stable machine-readable code, e.g. `'E_DTYPE'`. */
+  readonly code: string;
+}
+
+/** A `TypeError` with a code: an argument of the wrong kind (Numba raises TypeError in the same place). */
+export class TsambaTypeError extends TypeError implements Coded {
+  readonly code: string;
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'TypeError';
+    this.code = code;
+  }
+}
+
+/** A `RangeError` with a code: a value out of range (Numba raises ValueError or IndexError in the same place). */
+export class TsambaRangeError extends RangeError implements Coded {
+  readonly code: string;
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RangeError';
+    this.code = code;
+  }
+}
+
+/** Where in the user's own file something is: 1-based line and column. */
+export interface SourceLocation {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A kernel that cannot be compiled: the message holds a code frame, the call chain and a `help:` line. */
+export class KernelError extends Error implements Coded {
+  readonly code: string;
+  /** Position in the user's file, when it is known. */
+  readonly location: SourceLocation | undefined;
+  /** The first line of the message alone, without frame and help. */
+  readonly summary: string;
+  /** What to write instead. */
+  readonly help: string | undefined;
+  constructor(
+    code: string,
+    message: string,
+    details: { location?: SourceLocation; summary?: string; help?: string; cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'KernelError';
+    this.code = code;
+    this.location = details.location;
+    this.summary = details.summary ?? message;
+    this.help = details.help;
+  }
+}
+
+/** A failure at run time on a device: a driver's own error, a device fault, a checked-mode failure. */
+export class DriverError extends Error implements Coded {
+  readonly code: string;
+  /** The driver call that failed, e.g. `'cuLaunchKernel'`, or `'kernel'` for a fault inside one. */
+  readonly api: string;
+  /** The kernel and launch shape that caused it, when there is one. */
+  readonly launch: string | undefined;
+  constructor(
+    code: string,
+    message: string,
+    details: { api?: string; launch?: string; cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'DriverError';
+    this.code = code;
+    this.api = details.api ?? 'kernel';
+    this.launch = details.launch;
+  }
+}
+
+/** Device memory that is not to be had, with the byte counts that say why. */
+export class OutOfMemoryError extends DriverError {
+  readonly asked: number;
+  readonly live: number;
+  readonly pending: number;
+  readonly pooled: number;
+  constructor(message: string, bytes: { asked: number; live: number; pending: number; pooled: number }) {
+    super('E_OUT_OF_MEMORY', message, { api: 'allocate' });
+    this.name = 'OutOfMemoryError';
+    this.asked = bytes.asked;
+    this.live = bytes.live;
+    this.pending = bytes.pending;
+    this.pooled = bytes.pooled;
+  }
+}
+
+/** Something that this device, engine or version cannot do. */
+export class NotSupportedError extends Error implements Coded {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'NotSupportedError';
+    this.code = code;
+  }
+}
