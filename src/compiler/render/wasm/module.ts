@@ -1,0 +1,72 @@
+/**
+ * The agreement between the WebAssembly renderer and whoever runs its modules (the CPU driver).
+ *
+ * A module imports its memory and exports `run`, which executes a range of blocks on the calling thread. Everything else
+ * goes through memory: a launch record that all threads of a launch read, and a scratch area that each thread owns.
+ *
+ * Launch record, little-endian, 8-byte slots:
+ *   slot 0: gridDim.x (i32), gridDim.y (i32)      slot 1: gridDim.z (i32), dynamic shared bytes (u32)
+ *   slot 2: address of the kernel's constant data  slot 3 + i: parameter i (i32/u32/f32/bool in the low 4 bytes; a pointer
+ *   takes 4 bytes, or 8 under memory64)
+ *
+ * Scratch, 16-byte aligned: 64 bytes of fault record, then static shared arrays, dynamic shared memory, and the renderer's
+ * own (local arrays, values kept across barriers).
+ *   fault record: +0 i32 site number, +4 i32 thread (linear in the block), +8 i32 block (linear), +16 i64 index, +24 i64 extent
+ */
+import type { ArraySym, Kernel } from '../../ir/ops.ts';
+import type { Pos } from '../../source.ts';
+
+export const RECORD_PARAMS_SLOT = 3;
+export const FAULT_BYTES = 64;
+
+/** What one module is specialised on. */
+export interface WasmVariant {
+  /** Block shape; a constant in the code. */
+  readonly block: readonly [number, number, number];
+  /** 4: SIMD128 across work items where possible. 1: scalar. */
+  readonly lanes: 1 | 4;
+  /** Whether several threads run blocks of one launch at the same time: then global atomics must be atomic. */
+  readonly concurrent: boolean;
+  /** Whether the memory is a 64-bit one; addresses are then i64. */
+  readonly memory64: boolean;
+}
+
+/** A place in the kernel that can stop it. */
+export interface FaultSite {
+  readonly kind: 'bounds' | 'trap' | 'cast' | 'uniform' | 'exponent';
+  readonly pos: Pos;
+  /** bounds: which array and axis. */
+  readonly array?: ArraySym | undefined;
+  readonly axis?: number | undefined;
+  /** trap: the message. */
+  readonly message?: string | undefined;
+}
+
+export interface WasmModule {
+  readonly bytes: Uint8Array;
+  /** What was asked for and can be given: 1 when the kernel has something that only scalar code can do. */
+  readonly lanes: 1 | 4;
+  /** `run` returns 0, or 1 + the number of the site that stopped the kernel. */
+  readonly sites: readonly FaultSite[];
+  /** Static shared, scratch beyond it; dynamic shared bytes are added by the launcher (rounded up to 16). */
+  readonly scratchBytes: number;
+  /** Constant arrays one after another, each aligned; the driver places it once per kernel. */
+  readonly constants: Uint8Array;
+  /** Function imports needed under `math`: names of `MathFn`, each (f64, …) → f64. */
+  readonly math: readonly string[];
+  /** Whether `env.print` is imported: (printNumber: i32, valuesPointer) → (); see `prints`. */
+  readonly prints: readonly PrintSite[];
+}
+
+/** A `console.log`: values are stored as 8-byte slots (i64 / u64 / f64 bits, all others widened to f64) before the call. */
+export interface PrintSite {
+  readonly pos: Pos;
+  readonly parts: readonly (string | 'i64' | 'u64' | 'f64' | 'bool')[];
+}
+
+/** Exports of an instance. Blocks are numbered x fastest. Pointers are numbers, or bigints under memory64. */
+export interface WasmExports {
+  run(firstBlock: number, endBlock: number, record: number | bigint, scratch: number | bigint): number;
+}
+
+export type RenderWasm = (kernel: Kernel, variant: WasmVariant) => WasmModule;
