@@ -1,28 +1,121 @@
 /**
  * Data types: what an array element is, how many bytes it takes, and how it is written as a string.
  *
- * This file holds the description of a type and nothing else; the tokens that users write (`f32`, `i32`, …), which are
- * also casts, are made in `scalars.ts`, complex and struct types in their own files.
+ * This file holds the description of a type, its TypeScript face, and the test that two are the same. The tokens that users
+ * write (`f32`, `i32`, …), which are also casts, are made in `scalars.ts`; complex, struct and sub-array types have files of
+ * their own; reading and writing elements is `codec.ts`.
  */
+import { NotSupportedError } from '../errors.ts';
 
-/** Scalar element types. `c64`/`c128` are complex numbers of two f32 / two f64. */
-export type ScalarName =
-  | 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f16' | 'f32' | 'f64';
+/** Scalar element types. */
+export type ScalarName = 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f16' | 'f32' | 'f64';
 
+/** `c64`/`c128` are complex numbers of two f32 / two f64. */
 export type ComplexName = 'c64' | 'c128';
 
-/** `'b'` boolean, `'i'` signed, `'u'` unsigned, `'f'` float, `'c'` complex, `'V'` struct: NumPy's letters. */
+/** `'b'` boolean, `'i'` signed, `'u'` unsigned, `'f'` float, `'c'` complex, `'V'` struct or sub-array: NumPy's letters. */
 export type DTypeKind = 'b' | 'i' | 'u' | 'f' | 'c' | 'V';
 
-/** The description of an element type. Two dtypes are the same type when their `typestr`/fields are equal. */
-export interface DType {
-  /** `'f32'`, `'i64'`, …; `'struct'` for a record. */
+/** Marks every dtype, across copies of the library in one process. Its value is the dtype's name. */
+export const DTYPE: unique symbol = Symbol.for('tsamba.dtype') as never;
+
+/** Phantom property: the TypeScript type of one element. Never present at run time. */
+declare const elementType: unique symbol;
+
+/** The description of an element type `T`. Two dtypes are the same type when `sameDType` says so. */
+export interface DType<out T = unknown> {
+  readonly [DTYPE]: string;
+  readonly [elementType]?: T;
+  /** `'f32'`, `'i64'`, …; `'struct'` for a record, `'f32[3,2]'` for a fixed sub-array. */
   readonly name: string;
   readonly kind: DTypeKind;
   /** Size of one element in bytes. */
   readonly itemSize: number;
-  /** Natural alignment in bytes. */
+  /** Natural alignment in bytes; 1 for a packed struct. */
   readonly alignment: number;
-  /** NumPy's array-protocol string, e.g. `'<f4'`. */
+  /** NumPy's array-protocol string, e.g. `'<f4'`, `'|V12'`. */
   readonly typestr: string;
+  /** Struct only: the fields, in order of offset. */
+  readonly fields?: readonly StructField[];
+  /** Sub-array only: the element and the shape. */
+  readonly base?: DType;
+  readonly subShape?: readonly number[];
+}
+
+/** One field of a struct. */
+export interface StructField {
+  readonly name: string;
+  readonly dtype: DType;
+  /** Bytes from the start of the struct. */
+  readonly offset: number;
+}
+
+/** Whether a value is a dtype: one of the tokens, or made by `struct()` or `.array()`. */
+export function isDType(value: unknown): value is DType {
+  if ((typeof value !== 'function' && typeof value !== 'object') || value === null) return false;
+  return typeof (value as { [DTYPE]?: unknown })[DTYPE] === 'string';
+}
+
+const SCALARS: ReadonlySet<string> = new Set<ScalarName>([
+  'bool',
+  'i8',
+  'u8',
+  'i16',
+  'u16',
+  'i32',
+  'u32',
+  'i64',
+  'u64',
+  'f16',
+  'f32',
+  'f64',
+]);
+
+/** Whether the dtype is one of the twelve scalar types (not complex, struct or sub-array). */
+export function isScalarDType(dtype: DType): boolean {
+  return SCALARS.has(dtype.name);
+}
+
+/** The compiler's name of a scalar element type. Throws NotSupportedError for types that kernels have no elements of. */
+export function elemOf(dtype: DType): ScalarName {
+  if (SCALARS.has(dtype.name)) return dtype.name as ScalarName;
+  throw new NotSupportedError(
+    'E_DTYPE_KERNEL',
+    `kernels cannot access elements of type ${describeDType(dtype)}; pass an array of ${
+      dtype.kind === 'c' ? `its parts: a.view(${dtype.name === 'c64' ? 'f32' : 'f64'})` : 'one of its scalar fields'
+    }`,
+  );
+}
+
+/** Whether two dtypes describe the same element: equal scalars, or structs with equal fields at equal offsets. */
+export function sameDType(a: DType, b: DType): boolean {
+  if (a === b) return true;
+  if (a.kind !== b.kind || a.itemSize !== b.itemSize) return false;
+  if (a.base !== undefined || b.base !== undefined) {
+    if (a.base === undefined || b.base === undefined) return false;
+    return String(a.subShape) === String(b.subShape) && sameDType(a.base, b.base);
+  }
+  if (a.fields === undefined || b.fields === undefined) return a.fields === b.fields && a.typestr === b.typestr;
+  const fields = b.fields;
+  return (
+    a.fields.length === fields.length &&
+    a.fields.every((field, i) => {
+      const other = fields[i];
+      return (
+        other !== undefined &&
+        field.name === other.name &&
+        field.offset === other.offset &&
+        sameDType(field.dtype, other.dtype)
+      );
+    })
+  );
+}
+
+/** The dtype as messages show it: `f32`, `struct{x: f32, y: i32}`, `f32[3,2]`. */
+export function describeDType(dtype: DType): string {
+  if (dtype.fields !== undefined) {
+    return `struct{${dtype.fields.map((f) => `${f.name}: ${describeDType(f.dtype)}`).join(', ')}}`;
+  }
+  if (dtype.base !== undefined) return `${describeDType(dtype.base)}[${String(dtype.subShape)}]`;
+  return dtype.name;
 }

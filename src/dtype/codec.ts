@@ -1,0 +1,166 @@
+/**
+ * Reading and writing one element of any dtype at a byte offset, in the devices' byte order (little-endian).
+ *
+ * A codec is made once a dtype and cached. It knows every dtype: half precision by its bits, bool as one byte, complex
+ * numbers as `{ re, im }`, structs as plain objects, sub-arrays as nested arrays. Offsets need no alignment.
+ */
+import { TsambaTypeError } from '../errors.ts';
+import { toComplex } from './complex.ts';
+import { converterTo } from './convert.ts';
+import { type DType, describeDType, type ScalarName, type StructField } from './dtype.ts';
+import { decodeHalf, encodeHalf } from './half.ts';
+import { nearest } from './spelling.ts';
+
+/** How elements of one dtype are read and written. */
+export interface Codec {
+  /** The element at a byte offset: number, bigint, boolean, `{ re, im }`, or a plain object. */
+  read(view: DataView, offset: number): unknown;
+  /** Converts by the rule of casts and writes. Throws TypeError for a value that the dtype cannot hold. */
+  write(view: DataView, offset: number, value: unknown): void;
+}
+
+const CODECS = new WeakMap<DType, Codec>();
+
+/** The codec of a dtype. */
+export function codecOf(dtype: DType): Codec {
+  let codec = CODECS.get(dtype);
+  if (codec === undefined) {
+    codec = makeCodec(dtype);
+    CODECS.set(dtype, codec);
+  }
+  return codec;
+}
+
+/** Reads the element of a dtype at a byte offset. */
+export function readElement(view: DataView, offset: number, dtype: DType): unknown {
+  return codecOf(dtype).read(view, offset);
+}
+
+/** Converts a value to a dtype and writes it at a byte offset. */
+export function writeElement(view: DataView, offset: number, dtype: DType, value: unknown): void {
+  codecOf(dtype).write(view, offset, value);
+}
+
+function makeCodec(dtype: DType): Codec {
+  if (dtype.fields !== undefined) return structCodec(dtype, dtype.fields);
+  if (dtype.base !== undefined && dtype.subShape !== undefined) return subArrayCodec(dtype, dtype.base, dtype.subShape);
+  if (dtype.name === 'c64') return complexCodec(dtype, RAW.f32, 4);
+  if (dtype.name === 'c128') return complexCodec(dtype, RAW.f64, 8);
+  const name = dtype.name as ScalarName;
+  const raw = RAW[name];
+  const convert = converterTo(name);
+  return { read: raw.read, write: (view, offset, value) => raw.write(view, offset, convert(value)) };
+}
+
+interface RawCodec {
+  read(view: DataView, offset: number): number | bigint | boolean;
+  /** The value has been converted. */
+  write(view: DataView, offset: number, value: number | bigint | boolean): void;
+}
+
+const RAW: Readonly<Record<ScalarName, RawCodec>> = {
+  bool: { read: (v, o) => v.getUint8(o) !== 0, write: (v, o, x) => v.setUint8(o, x ? 1 : 0) },
+  i8: { read: (v, o) => v.getInt8(o), write: (v, o, x) => v.setInt8(o, Number(x)) },
+  u8: { read: (v, o) => v.getUint8(o), write: (v, o, x) => v.setUint8(o, Number(x)) },
+  i16: { read: (v, o) => v.getInt16(o, true), write: (v, o, x) => v.setInt16(o, Number(x), true) },
+  u16: { read: (v, o) => v.getUint16(o, true), write: (v, o, x) => v.setUint16(o, Number(x), true) },
+  i32: { read: (v, o) => v.getInt32(o, true), write: (v, o, x) => v.setInt32(o, Number(x), true) },
+  u32: { read: (v, o) => v.getUint32(o, true), write: (v, o, x) => v.setUint32(o, Number(x), true) },
+  i64: { read: (v, o) => v.getBigInt64(o, true), write: (v, o, x) => v.setBigInt64(o, BigInt(x), true) },
+  u64: { read: (v, o) => v.getBigUint64(o, true), write: (v, o, x) => v.setBigUint64(o, BigInt(x), true) },
+  f16: {
+    read: (v, o) => decodeHalf(v.getUint16(o, true)),
+    write: (v, o, x) => v.setUint16(o, encodeHalf(Number(x)), true),
+  },
+  f32: { read: (v, o) => v.getFloat32(o, true), write: (v, o, x) => v.setFloat32(o, Number(x), true) },
+  f64: { read: (v, o) => v.getFloat64(o, true), write: (v, o, x) => v.setFloat64(o, Number(x), true) },
+};
+
+function complexCodec(dtype: DType, part: RawCodec, partSize: number): Codec {
+  return {
+    read: (view, offset) => ({ re: part.read(view, offset), im: part.read(view, offset + partSize) }),
+    write: (view, offset, value) => {
+      const { re, im } = toComplex(value, dtype.name);
+      part.write(view, offset, re);
+      part.write(view, offset + partSize, im);
+    },
+  };
+}
+
+function structCodec(dtype: DType, fields: readonly StructField[]): Codec {
+  const parts = fields.map((field) => ({ ...field, codec: codecOf(field.dtype) }));
+  const names = new Set(fields.map((field) => field.name));
+  return {
+    read(view, offset) {
+      return Object.fromEntries(parts.map((part) => [part.name, part.codec.read(view, offset + part.offset)]));
+    },
+    write(view, offset, value) {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        const shown = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+        throw new TsambaTypeError('E_CONVERT', `an element of ${describeDType(dtype)} is a plain object, got ${shown}`);
+      }
+      // All is checked before anything is written, so that an error leaves the element as it was.
+      for (const key of Object.keys(value)) if (!names.has(key)) throw unknownField(dtype, key, names);
+      const record = value as Readonly<Record<string, unknown>>;
+      for (const { name } of parts) {
+        if (record[name] === undefined) {
+          throw new TsambaTypeError(
+            'E_CONVERT',
+            `field '${name}' of ${describeDType(dtype)} is missing; give every field`,
+          );
+        }
+      }
+      const scratch = new DataView(new ArrayBuffer(dtype.itemSize));
+      for (const part of parts) {
+        part.codec.write(scratch, part.offset, record[part.name]);
+        // Field by field: the padding between fields is not ours to touch.
+        copyBytes(view, offset + part.offset, scratch, part.offset, part.dtype.itemSize);
+      }
+    },
+  };
+}
+
+function copyBytes(to: DataView, toOffset: number, from: DataView, fromOffset: number, count: number): void {
+  const target = new Uint8Array(to.buffer, to.byteOffset + toOffset, count);
+  target.set(new Uint8Array(from.buffer, from.byteOffset + fromOffset, count));
+}
+
+function unknownField(dtype: DType, key: string, names: ReadonlySet<string>): TsambaTypeError {
+  const near = nearest(key, names);
+  const hint = near === undefined ? '' : `; did you mean '${near}'?`;
+  return new TsambaTypeError('E_CONVERT', `${describeDType(dtype)} has no field '${key}'${hint}`);
+}
+
+function subArrayCodec(dtype: DType, base: DType, shape: readonly number[]): Codec {
+  const codec = codecOf(base);
+  // Bytes between neighbours on each axis, last axis fastest.
+  const steps = shape.map((_, axis) => shape.slice(axis + 1).reduce((product, n) => product * n, base.itemSize));
+  const readAxis = (view: DataView, offset: number, axis: number): unknown => {
+    const length = shape[axis];
+    if (length === undefined) return codec.read(view, offset);
+    return Array.from({ length }, (_, i) => readAxis(view, offset + i * (steps[axis] ?? 0), axis + 1));
+  };
+  const writeAxis = (view: DataView, offset: number, axis: number, value: unknown): void => {
+    const length = shape[axis];
+    if (length === undefined) {
+      codec.write(view, offset, value);
+      return;
+    }
+    const items =
+      Array.isArray(value) || ArrayBuffer.isView(value) ? Array.from(value as Iterable<unknown>) : undefined;
+    if (items?.length !== length) {
+      const got = items === undefined ? `a value of type ${typeof value}` : `${items.length}`;
+      throw new TsambaTypeError(
+        'E_CONVERT',
+        `${describeDType(dtype)} needs ${length} items on axis ${axis}, got ${got}`,
+      );
+    }
+    items.forEach((item, i) => {
+      writeAxis(view, offset + i * (steps[axis] ?? 0), axis + 1, item);
+    });
+  };
+  return {
+    read: (view, offset) => readAxis(view, offset, 0),
+    write: (view, offset, value) => writeAxis(view, offset, 0, value),
+  };
+}

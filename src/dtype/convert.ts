@@ -1,0 +1,131 @@
+/**
+ * Conversion of one host value to a scalar type: the rule behind casts, stores, and copies between arrays of two types.
+ *
+ * The same rule as in kernels: a float (any JavaScript number is one) going to an integer truncates and saturates, NaN
+ * becomes 0; an integer (a bigint, or an element of an integer array) going to a narrower integer wraps. Values are rounded
+ * once, from what was given to what is wanted.
+ */
+import { TsambaTypeError } from '../errors.ts';
+import type { ScalarName } from './dtype.ts';
+import { roundToHalf } from './half.ts';
+
+type IntegerName = 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32';
+
+const RANGES: Readonly<Record<IntegerName, readonly [low: number, high: number]>> = {
+  i8: [-128, 127],
+  u8: [0, 255],
+  i16: [-32768, 32767],
+  u16: [0, 65535],
+  i32: [-2147483648, 2147483647],
+  u32: [0, 4294967295],
+};
+
+/**
+ * A function that converts host values to one scalar type. The values that it gives are what a read of such an element gives:
+ * bigint for i64 and u64, boolean for bool, a rounded number otherwise. It throws TypeError for anything but numbers,
+ * bigints and booleans.
+ */
+export function converterTo(name: ScalarName): (value: unknown) => number | bigint | boolean {
+  switch (name) {
+    case 'bool':
+      return (value) => {
+        if (typeof value === 'boolean') return value;
+        // NaN is not zero, so it is true, as in C; JavaScript's Boolean(NaN) is false.
+        if (typeof value === 'number') return value !== 0;
+        if (typeof value === 'bigint') return value !== 0n;
+        return refuse(name, value);
+      };
+    case 'f64':
+      return (value) => toNumber(name, value);
+    case 'f32':
+      return (value) => (typeof value === 'bigint' ? bigintToFloat32(value) : Math.fround(toNumber(name, value)));
+    case 'f16':
+      return (value) => roundToHalf(toNumber(name, value));
+    case 'i64':
+      return (value) => toBigint(name, value, -(2n ** 63n), 2n ** 63n - 1n, BigInt.asIntN);
+    case 'u64':
+      return (value) => toBigint(name, value, 0n, 2n ** 64n - 1n, BigInt.asUintN);
+    default: {
+      const [low, high] = RANGES[name];
+      return (value) => {
+        if (typeof value === 'number') return saturate(value, low, high);
+        if (typeof value === 'boolean') return value ? 1 : 0;
+        if (typeof value === 'bigint') return wrapInteger(Number(BigInt.asIntN(32, value)), name);
+        return refuse(name, value);
+      };
+    }
+  }
+}
+
+/** An integer brought into a narrower integer type by dropping the high bits. */
+export function wrapInteger(value: number, name: IntegerName): number {
+  switch (name) {
+    case 'i8':
+      return (value << 24) >> 24;
+    case 'u8':
+      return value & 0xff;
+    case 'i16':
+      return (value << 16) >> 16;
+    case 'u16':
+      return value & 0xffff;
+    case 'i32':
+      return value | 0;
+    case 'u32':
+      return value >>> 0;
+  }
+}
+
+function saturate(value: number, low: number, high: number): number {
+  if (Number.isNaN(value)) return 0;
+  if (value <= low) return low;
+  if (value >= high) return high;
+  // `+ 0` turns the -0 that truncation of (-1, 0) gives into the only zero that integers have.
+  return Math.trunc(value) + 0;
+}
+
+function toNumber(name: ScalarName, value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return refuse(name, value);
+}
+
+function toBigint(
+  name: ScalarName,
+  value: unknown,
+  low: bigint,
+  high: bigint,
+  wrap: (bits: number, value: bigint) => bigint,
+): bigint {
+  if (typeof value === 'bigint') return wrap(64, value);
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  if (typeof value !== 'number') return refuse(name, value);
+  if (Number.isNaN(value)) return 0n;
+  if (value >= Number(high)) return high;
+  if (value <= Number(low)) return low;
+  return BigInt(Math.trunc(value));
+}
+
+/** Rounds a bigint to f32 once: Number() first would round to 53 bits, and that again to 24. */
+function bigintToFloat32(value: bigint): number {
+  const magnitude = value < 0n ? -value : value;
+  if (magnitude < 2n ** 53n) return Math.fround(Number(value));
+  const shift = BigInt(magnitude.toString(2).length - 40);
+  // The bits shifted out only matter by whether any is set: that goes into the last bit kept (rounding to odd).
+  const kept = magnitude >> shift;
+  const sticky = kept << shift === magnitude ? kept : kept | 1n;
+  const rounded = Math.fround(Number(sticky)) * 2 ** Number(shift);
+  return Math.fround(value < 0n ? -rounded : rounded);
+}
+
+function refuse(name: ScalarName, value: unknown): never {
+  const what =
+    typeof value === 'object' && value !== null && 're' in value
+      ? 'a complex number; take its .re or .im'
+      : value === null
+        ? 'null'
+        : Array.isArray(value)
+          ? 'an array'
+          : `a value of type ${typeof value}`;
+  throw new TsambaTypeError('E_CONVERT', `cannot convert ${what} to ${name}; give a number, a bigint or a boolean`);
+}

@@ -1,0 +1,23 @@
+/**
+ * Data types, gathered: what the rest of the library imports. Depends on nothing but the errors.
+ */
+export * from './codec.ts';
+export * from './complex.ts';
+export { converterTo } from './convert.ts';
+export * from './dtype.ts';
+export { decodeHalf, encodeHalf, roundToHalf } from './half.ts';
+export { asDType, asFieldDType } from './parse.ts';
+export * from './scalars.ts';
+export * from './struct.ts';
+export * from './subarray.ts';
+export * from './typedarray.ts';
+export type {
+  Complex,
+  DataOf,
+  DTypeLike,
+  ElementOf,
+  Plain,
+  Scalar,
+  TypedArray,
+  ValueOf,
+} from './types.ts';

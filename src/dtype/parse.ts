@@ -1,0 +1,81 @@
+/**
+ * From what users write to a dtype: tokens, and strings in the spellings of Tsamba, NumPy and the array protocol.
+ *
+ * A bare `'i8'` or `'u8'` is refused: it is one byte here and eight in NumPy, and either guess would be silent and wrong.
+ */
+import { TsambaTypeError } from '../errors.ts';
+import { c64, c128 } from './complex.ts';
+import { type DType, describeDType, isDType } from './dtype.ts';
+import { SCALAR_TOKENS } from './scalars.ts';
+import { nearest } from './spelling.ts';
+import type { DTypeLike, ValueOf } from './types.ts';
+
+const BY_NAME: ReadonlyMap<string, DType> = makeNames();
+
+function makeNames(): Map<string, DType> {
+  const names = new Map<string, DType>();
+  const longNames: Readonly<Record<string, string>> = { i: 'int', u: 'uint', f: 'float', c: 'complex', b: 'bool' };
+  for (const dtype of [...Object.values(SCALAR_TOKENS), c64, c128]) {
+    names.set(dtype.name, dtype);
+    const { kind, itemSize } = dtype;
+    if (kind !== 'b') names.set(`${longNames[kind]}${itemSize * 8}`, dtype);
+    // NumPy counts bytes: 'i4', '<i4', '=i4'. One-byte types have no order, and accept any mark but big-endian.
+    for (const order of itemSize === 1 ? ['|', '<', '=', ''] : ['<', '=', ''])
+      names.set(`${order}${kind}${itemSize}`, dtype);
+  }
+  names.set('?', SCALAR_TOKENS.bool);
+  names.set('bool_', SCALAR_TOKENS.bool);
+  names.set('b1', SCALAR_TOKENS.bool);
+  // What is one byte in the one reading and eight in the other.
+  names.delete('i8');
+  names.delete('u8');
+  return names;
+}
+
+/**
+ * The dtype that a token or a string (`'float32'`, `'f32'`, `'<f4'`, `'|b1'`) stands for. Throws TypeError for unknown names,
+ * for the ambiguous `'i8'` and `'u8'`, for big-endian types, and for sub-arrays, which exist only inside structs.
+ */
+export function asDType<D extends DTypeLike>(like: D): DType<ValueOf<D>> {
+  const dtype = asFieldDType(like, 'dtype');
+  if (dtype.base !== undefined) {
+    throw new TsambaTypeError(
+      'E_DTYPE',
+      `${describeDType(dtype)} is a sub-array, which only a struct field can be; ` +
+        `give the dtype ${describeDType(dtype.base)} and put [${String(dtype.subShape)}] at the end of the shape`,
+    );
+  }
+  return dtype as DType<ValueOf<D>>;
+}
+
+/** As `asDType`, but sub-arrays are allowed. `what` names the argument in messages. */
+export function asFieldDType(like: unknown, what: string): DType {
+  if (isDType(like)) return like;
+  if (typeof like !== 'string') {
+    const shown = typeof like === 'function' ? `the function ${like.name || '(anonymous)'}` : String(like);
+    throw new TsambaTypeError('E_DTYPE', `${what} must be a dtype such as f32 or 'float32', got ${shown}`);
+  }
+  const text = like.trim();
+  const found = BY_NAME.get(text);
+  if (found !== undefined) return found;
+  throw new TsambaTypeError('E_DTYPE', `${what}: ${explain(text)}`);
+}
+
+function explain(text: string): string {
+  if (text === 'i8' || text === 'u8') {
+    const [one, eight] = text === 'i8' ? ['int8', 'int64'] : ['uint8', 'uint64'];
+    return (
+      `'${text}' is ambiguous: ${one} here, ${eight} in NumPy. ` +
+      `Write '${one}' or the token ${text} for one byte, '${eight}' or '<${text}' for eight`
+    );
+  }
+  if (text.startsWith('>') || text.startsWith('!')) {
+    return `'${text}' is big-endian, which devices do not read; convert the data and write '<${text.slice(1)}'`;
+  }
+  if (/^[|<=]?[OSUMm]\d*$/.test(text) || /^(object|str|datetime|timedelta)/.test(text)) {
+    return `'${text}' (objects, strings and dates) has no counterpart on devices; use numbers, such as '<i8' for a date`;
+  }
+  const near = nearest(text, BY_NAME.keys());
+  const known = 'bool, int8 … uint64, float16, float32, float64, complex64, complex128';
+  return `unknown dtype '${text}'${near === undefined ? '' : `; did you mean '${near}'?`} (known: ${known})`;
+}

@@ -1,0 +1,75 @@
+/**
+ * The scalar tokens `bool i8 … f64`: each is a dtype and, called, a cast.
+ *
+ * The same name is a type (`Vec<f32>`), a value (`deviceArray(n, f32)`) and a function (`f32(x)`). The compiler recognises
+ * the tokens by identity, so they are frozen and made once. How values convert is `convert.ts`.
+ */
+import { converterTo } from './convert.ts';
+import { DTYPE, type DType, type DTypeKind, type ScalarName } from './dtype.ts';
+import { type SubArrayDType, subArray } from './subarray.ts';
+import type * as t from './types.ts';
+
+/** A dtype that is called to convert a value to it: on the host `f32(x)` returns the plain rounded number. */
+export interface DTypeToken<out T> extends DType<T> {
+  /** Converts: a float to an integer type truncates and saturates (NaN gives 0), a bigint wraps. Throws TypeError. */
+  (value: number | bigint | boolean): T;
+  readonly name: ScalarName;
+  /** A fixed sub-array for the field of a struct: `f32.array(3, 2)`. */
+  array(...shape: number[]): SubArrayDType<T>;
+}
+
+function token<T>(name: ScalarName, kind: DTypeKind, itemSize: number): DTypeToken<T> {
+  const convert = converterTo(name);
+  // An arrow around `convert`, so that every token is a function object of its own.
+  const cast = (value: number | bigint | boolean): unknown => convert(value);
+  const byteOrder = itemSize === 1 ? '|' : '<';
+  const description = { kind, itemSize, alignment: itemSize, typestr: `${byteOrder}${kind}${itemSize}` };
+  Object.defineProperty(cast, 'name', { value: name });
+  Object.defineProperty(cast, DTYPE, { value: name });
+  Object.assign(cast, description, {
+    array: (...shape: number[]) => subArray(cast as unknown as DType<T>, shape),
+    toString: () => name,
+  });
+  return Object.freeze(cast) as unknown as DTypeToken<T>;
+}
+
+export type bool = t.bool;
+export const bool: DTypeToken<bool> = token('bool', 'b', 1);
+export type i8 = t.i8;
+export const i8: DTypeToken<i8> = token('i8', 'i', 1);
+export type u8 = t.u8;
+export const u8: DTypeToken<u8> = token('u8', 'u', 1);
+export type i16 = t.i16;
+export const i16: DTypeToken<i16> = token('i16', 'i', 2);
+export type u16 = t.u16;
+export const u16: DTypeToken<u16> = token('u16', 'u', 2);
+export type i32 = t.i32;
+export const i32: DTypeToken<i32> = token('i32', 'i', 4);
+export type u32 = t.u32;
+export const u32: DTypeToken<u32> = token('u32', 'u', 4);
+export type i64 = t.i64;
+export const i64: DTypeToken<i64> = token('i64', 'i', 8);
+export type u64 = t.u64;
+export const u64: DTypeToken<u64> = token('u64', 'u', 8);
+export type f16 = t.f16;
+export const f16: DTypeToken<f16> = token('f16', 'f', 2);
+export type f32 = t.f32;
+export const f32: DTypeToken<f32> = token('f32', 'f', 4);
+export type f64 = t.f64;
+export const f64: DTypeToken<f64> = token('f64', 'f', 8);
+
+/** The tokens by their names. */
+export const SCALAR_TOKENS: Readonly<Record<ScalarName, DTypeToken<unknown>>> = Object.freeze({
+  bool,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  f16,
+  f32,
+  f64,
+});

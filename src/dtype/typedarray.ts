@@ -1,0 +1,86 @@
+/**
+ * Which TypedArray belongs to which dtype, in both directions.
+ *
+ * Host arrays of bool are kept in Uint8Array (0 or 1), of f16 in Uint16Array (the bits: on every engine, whether it has
+ * Float16Array or not), of complex numbers in pairs, of structs in bytes.
+ */
+import { TsambaTypeError } from '../errors.ts';
+import type { DType } from './dtype.ts';
+import { f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from './scalars.ts';
+import type { ElementOf, TypedArray } from './types.ts';
+
+/** What all TypedArray constructors have in common, as far as host arrays need it. */
+export interface TypedArrayConstructor {
+  readonly BYTES_PER_ELEMENT: number;
+  readonly name: string;
+  new (length: number): TypedArray;
+  new (buffer: ArrayBufferLike, byteOffset?: number, length?: number): TypedArray;
+}
+
+const DATA_CLASSES: Readonly<Record<string, TypedArrayConstructor>> = {
+  bool: Uint8Array,
+  i8: Int8Array,
+  u8: Uint8Array,
+  i16: Int16Array,
+  u16: Uint16Array,
+  i32: Int32Array,
+  u32: Uint32Array,
+  i64: BigInt64Array,
+  u64: BigUint64Array,
+  f16: Uint16Array,
+  f32: Float32Array,
+  f64: Float64Array,
+  c64: Float32Array,
+  c128: Float64Array,
+};
+
+/** The TypedArray class that host arrays of a dtype are kept in; Uint8Array for structs. */
+export function dataClassOf(dtype: DType): TypedArrayConstructor {
+  return DATA_CLASSES[dtype.name] ?? Uint8Array;
+}
+
+const PLAIN: ReadonlySet<string> = new Set(['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64']);
+
+/** Whether the elements of a TypedArray of this dtype are the elements of the array: not so for bool, f16, complex, struct. */
+export function hasPlainData(dtype: DType): boolean {
+  return PLAIN.has(dtype.name);
+}
+
+const DTYPES: Readonly<Record<string, DType>> = {
+  Int8Array: i8,
+  Uint8Array: u8,
+  Uint8ClampedArray: u8,
+  Int16Array: i16,
+  Uint16Array: u16,
+  Int32Array: i32,
+  Uint32Array: u32,
+  BigInt64Array: i64,
+  BigUint64Array: u64,
+  Float16Array: f16,
+  Float32Array: f32,
+  Float64Array: f64,
+};
+
+/** `%TypedArray%.prototype[Symbol.toStringTag]`: the class name whatever the subclass (Buffer) or realm; undefined for others. */
+const tagOf: (value: unknown) => string | undefined = (() => {
+  const prototype: object = Object.getPrototypeOf(Uint8Array.prototype);
+  const get = Object.getOwnPropertyDescriptor(prototype, Symbol.toStringTag)?.get;
+  return (value) => (get === undefined ? undefined : (get.call(value) as string | undefined));
+})();
+
+/** Whether a value is a TypedArray (not a DataView), of any realm, Float16Array included. */
+export function isTypedArray(value: unknown): value is TypedArray {
+  return ArrayBuffer.isView(value) && tagOf(value) !== undefined;
+}
+
+/** The dtype of a TypedArray's elements; `u8` for Uint8ClampedArray and Buffer. Throws TypeError for anything else. */
+export function dtypeOfTypedArray<A extends TypedArray>(array: A): DType<ElementOf<A>> {
+  const dtype = DTYPES[tagOf(array) ?? ''];
+  if (dtype === undefined) throw new TsambaTypeError('E_DTYPE', 'expected a TypedArray such as Float32Array');
+  return dtype as DType<ElementOf<A>>;
+}
+
+/** The bytes under a TypedArray, shared with it. */
+export function bytesOf(array: ArrayBufferView): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}

@@ -1,0 +1,172 @@
+/**
+ * The TypeScript face of element types: `f32`, `i64`, `c64` as types, and what follows from them.
+ *
+ * A kernel's parameters are annotated with these (`Vec<f32>`). They are ordinary numbers, bigints and booleans with an
+ * optional phantom property, so that a plain `number` goes where an `f32` is wanted, while an array of f64 does not go where
+ * one of f32 is wanted. Types only: nothing here exists at run time.
+ */
+import type { DType } from './dtype.ts';
+
+declare const kind: unique symbol;
+type Num<D extends string> = number & { readonly [kind]?: D };
+type Big<D extends string> = bigint & { readonly [kind]?: D };
+
+export type bool = boolean & { readonly [kind]?: 'bool' };
+export type i8 = Num<'i8'>;
+export type u8 = Num<'u8'>;
+export type i16 = Num<'i16'>;
+export type u16 = Num<'u16'>;
+export type i32 = Num<'i32'>;
+export type u32 = Num<'u32'>;
+export type i64 = Big<'i64'>;
+export type u64 = Big<'u64'>;
+export type f16 = Num<'f16'>;
+export type f32 = Num<'f32'>;
+export type f64 = Num<'f64'>;
+
+/** A complex number on the host. */
+export interface Complex {
+  readonly re: number;
+  readonly im: number;
+}
+export type c64 = Complex & { readonly [kind]?: 'c64' };
+export type c128 = Complex & { readonly [kind]?: 'c128' };
+
+/** What one array element can be on the host: a number, a bigint, a boolean, a complex number or a struct's plain object. */
+export type Scalar = number | bigint | boolean | Complex | object;
+
+/** The type without its phantom: what arithmetic gives and indexing reads. */
+export type Plain<T> = T extends bigint
+  ? bigint
+  : T extends boolean
+    ? boolean
+    : T extends number
+      ? number
+      : T extends Complex
+        ? Complex
+        : T;
+
+/** The name in the phantom of `T`, such as `'f32'`; `never` for a plain number or a struct. */
+export type NameOf<T> = [T] extends [{ readonly [kind]?: infer D }] ? Extract<NonNullable<D>, string> : never;
+
+/** The data a host array of `T` is kept in: bits for f16 and bool, pairs for complex, bytes for structs. */
+export interface DataByName {
+  bool: Uint8Array;
+  i8: Int8Array;
+  u8: Uint8Array;
+  i16: Int16Array;
+  u16: Uint16Array;
+  i32: Int32Array;
+  u32: Uint32Array;
+  i64: BigInt64Array;
+  u64: BigUint64Array;
+  f16: Uint16Array;
+  f32: Float32Array;
+  f64: Float64Array;
+  c64: Float32Array;
+  c128: Float64Array;
+}
+
+/** Any TypedArray that host arrays are kept in. */
+export type TypedArray =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | Float32Array
+  | Float64Array;
+
+/** The TypedArray behind a host array of `T`. */
+export type DataOf<T> = [NameOf<T>] extends [never] ? TypedArray : DataByName[NameOf<T> & keyof DataByName];
+
+/** The element type of a TypedArray: `f32` of Float32Array. Float16Array comes in as any other object would. */
+export type ElementOf<A> = A extends Float32Array
+  ? f32
+  : A extends Float64Array
+    ? f64
+    : A extends Int32Array
+      ? i32
+      : A extends Uint32Array
+        ? u32
+        : A extends Uint8Array | Uint8ClampedArray
+          ? u8
+          : A extends Int8Array
+            ? i8
+            : A extends Int16Array
+              ? i16
+              : A extends Uint16Array
+                ? u16
+                : A extends BigInt64Array
+                  ? i64
+                  : A extends BigUint64Array
+                    ? u64
+                    : Scalar;
+
+/** The strings that name each element type. */
+export interface ElementByString {
+  bool: bool;
+  bool_: bool;
+  '?': bool;
+  '|b1': bool;
+  i8: never;
+  u8: never;
+  int8: i8;
+  '|i1': i8;
+  i1: i8;
+  uint8: u8;
+  '|u1': u8;
+  u1: u8;
+  i16: i16;
+  int16: i16;
+  '<i2': i16;
+  i2: i16;
+  u16: u16;
+  uint16: u16;
+  '<u2': u16;
+  u2: u16;
+  i32: i32;
+  int32: i32;
+  '<i4': i32;
+  i4: i32;
+  u32: u32;
+  uint32: u32;
+  '<u4': u32;
+  u4: u32;
+  i64: i64;
+  int64: i64;
+  '<i8': i64;
+  u64: u64;
+  uint64: u64;
+  '<u8': u64;
+  f16: f16;
+  float16: f16;
+  '<f2': f16;
+  f2: f16;
+  f32: f32;
+  float32: f32;
+  '<f4': f32;
+  f4: f32;
+  f64: f64;
+  float64: f64;
+  '<f8': f64;
+  f8: f64;
+  c64: c64;
+  complex64: c64;
+  '<c8': c64;
+  c8: c64;
+  c128: c128;
+  complex128: c128;
+  '<c16': c128;
+  c16: c128;
+}
+
+/** What may be given wherever a dtype is asked for: a token or dtype, or a string such as `'float32'`, `'f32'`, `'<f4'`. */
+export type DTypeLike<T = unknown> = DType<T> | (string & {}) | keyof ElementByString;
+
+/** The element type that a `DTypeLike` stands for. */
+export type ValueOf<D> = D extends DType<infer T> ? T : D extends keyof ElementByString ? ElementByString[D] : Scalar;
