@@ -7,7 +7,10 @@
 import type { ArrowFunctionExpression, FunctionDeclaration, FunctionExpression } from 'acorn';
 import type { Pos, SourceText } from '../source.ts';
 
-export type FunctionNode = (ArrowFunctionExpression | FunctionExpression | FunctionDeclaration) & { start: number; end: number };
+export type FunctionNode = (ArrowFunctionExpression | FunctionExpression | FunctionDeclaration) & {
+  start: number;
+  end: number;
+};
 
 /** The value of a captured name. */
 export type Captured = { readonly found: true; readonly value: unknown } | { readonly found: false };
@@ -17,6 +20,8 @@ export interface CapturedFunction {
   readonly source: SourceText;
   readonly node: FunctionNode;
   readonly fn: (...args: never[]) => unknown;
+  /** Every name that is free in the function, as it was read; lets a later reading find out what has changed. */
+  readonly captures: ReadonlyMap<string, Captured>;
   /**
    * The value of a name that is free in the function. Falls back to the globals a kernel may use (Math, Number, BigInt,
    * Infinity, NaN, undefined, console, Error …). Throws a KernelError that names the remedies when the name cannot be

@@ -1,0 +1,180 @@
+/**
+ * Reads a function once: its text, its tree, and the values of the names that it takes from outside.
+ *
+ * Values come from the `captures` given, by name or through a factory's parameter; else from the scopes that the inspector
+ * shows; else from the globals. They are read when the function is, all at once, and do not follow later changes.
+ */
+import type { Pos, SourceText } from '../source.ts';
+import type { Captured, CapturedFunction, FunctionNode } from './captured.ts';
+import { fail } from './diagnostics.ts';
+import { type FactoryNames, openFactory } from './factory.ts';
+import { type ClosureScope, type InspectedFunction, inspectFunction, inspectorProblem } from './inspector.ts';
+import { parseFunction } from './parse.ts';
+import { rememberOrigin } from './positions.ts';
+import { freeVariables } from './scope.ts';
+import { didYouMean } from './suggest.ts';
+
+type AnyFunction = (...args: never[]) => unknown;
+
+export interface CaptureOptions {
+  /** The values of captured names, by name; or what the factory `({ cuda, gain }) => (y) => {…}` is called with. */
+  readonly captures?: Readonly<Record<string, unknown>> | undefined;
+  /** The kernel's name in messages; else the function's own. */
+  readonly name?: string | undefined;
+}
+
+/** What all functions reached from one kernel share. */
+interface Reading {
+  readonly captures: Readonly<Record<string, unknown>> | undefined;
+  readonly functions: Map<AnyFunction, CapturedFunction>;
+}
+
+/**
+ * Reads a kernel: source, syntax tree, captured values. Throws a KernelError for functions that cannot be read. Names that
+ * cannot be resolved throw when they are looked up, so that a name in dead code does no harm.
+ */
+export function captureFunction(fn: AnyFunction, options: CaptureOptions = {}): CapturedFunction {
+  const reading: Reading = { captures: options.captures, functions: new Map() };
+  if (options.captures === undefined) return readFunction(fn, reading, undefined, options.name);
+  const opened = openFactory(fn, options.captures, options.name);
+  if (opened === undefined) return readFunction(fn, reading, new Map(Object.entries(options.captures)), options.name);
+  return readFunction(opened.inner, reading, opened.names, options.name ?? (opened.inner.name || fn.name));
+}
+
+function readFunction(
+  fn: AnyFunction,
+  reading: Reading,
+  explicit: FactoryNames | undefined,
+  name: string | undefined,
+): CapturedFunction {
+  const source: SourceText = { text: Function.prototype.toString.call(fn), name: name ?? fn.name };
+  rememberOrigin(source, fn);
+  const node = parseFunction(source);
+  const free = freeVariables(node);
+  const inspected = inspectFunction(fn);
+  if (inspected?.location !== undefined) rememberOrigin(source, fn, inspected.location);
+  const resolver = new Resolver(explicit, inspected, reading.captures);
+  const captures = new Map<string, Captured>();
+  for (const wanted of free.keys()) captures.set(wanted, resolver.resolve(wanted));
+  // A function expression may call itself by its own name, which no scope outside it shows.
+  if (node.id && !captures.has(node.id.name)) captures.set(node.id.name, { found: true, value: fn });
+  const missing = [...captures].filter(([, captured]) => !captured.found).map(([unknown]) => unknown);
+  const hints = new Map(missing.map((unknown) => [unknown, didYouMean(unknown, resolver.knownNames())]));
+  return {
+    source,
+    node,
+    fn,
+    captures,
+    lookup(wanted, pos) {
+      const captured = captures.get(wanted) ?? globalValue(wanted, undefined);
+      if (!captured.found) failMissing(wanted, pos, hints.get(wanted), inspected, reading);
+      if (captured.value === undefined && wanted !== 'undefined') failUndefined(wanted, pos, node);
+      return captured.value;
+    },
+    read(called, pos) {
+      return readCalled(called, pos, reading);
+    },
+  };
+}
+
+/** A device function; the error of one that cannot be read points at where it is used. */
+function readCalled(fn: AnyFunction, pos: Pos, reading: Reading): CapturedFunction {
+  const known = reading.functions.get(fn);
+  if (known !== undefined) return known;
+  const text = Function.prototype.toString.call(fn);
+  if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) failNative(fn, pos);
+  const read = readFunction(fn, reading, undefined, undefined);
+  reading.functions.set(fn, read);
+  return read;
+}
+
+function failNative(fn: AnyFunction, pos: Pos): never {
+  if (fn.name.startsWith('bound ')) {
+    fail('K002', pos, `${fn.name.slice(6) || 'this function'} was made by bind(): its source cannot be read`, {
+      help: 'call the function itself, and pass what was bound as arguments',
+    });
+  }
+  fail('K002', pos, `${fn.name || 'this'} is a native function, which runs on the host only`, {
+    help: 'write a function of your own, or use its counterpart in Math or cuda',
+  });
+}
+
+/** Resolves the free names of one function, and is dropped afterwards, as scopes keep all their variables alive. */
+class Resolver {
+  readonly #explicit: FactoryNames | undefined;
+  readonly #scopes: readonly ClosureScope[];
+  readonly #global: object | undefined;
+  readonly #captures: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(
+    explicit: FactoryNames | undefined,
+    inspected: InspectedFunction | undefined,
+    captures: Readonly<Record<string, unknown>> | undefined,
+  ) {
+    this.#explicit = explicit;
+    this.#captures = captures;
+    const scopes = inspected?.scopes ?? [];
+    this.#scopes = scopes.filter(({ description }) => description !== 'Global');
+    this.#global = scopes.find(({ description }) => description === 'Global')?.variables;
+  }
+
+  resolve(name: string): Captured {
+    const given = this.#explicit?.get(name);
+    if (given !== undefined || this.#explicit?.has(name)) return { found: true, value: given };
+    for (const { variables } of this.#scopes) {
+      if (Object.hasOwn(variables, name)) return { found: true, value: Reflect.get(variables, name) };
+    }
+    const captures = this.#captures;
+    // Without an inspector a device function sees what was captured explicitly, by name.
+    if (captures !== undefined && Object.hasOwn(captures, name)) return { found: true, value: captures[name] };
+    return globalValue(name, this.#global);
+  }
+
+  knownNames(): string[] {
+    const own = this.#scopes.flatMap(({ variables }) => Object.keys(variables));
+    return [...(this.#explicit?.keys() ?? []), ...own, ...GLOBALS];
+  }
+}
+
+/** The globals that mean something in a kernel. Their values are those of Tsamba's own realm. */
+const GLOBALS: readonly string[] = [
+  ...['undefined', 'NaN', 'Infinity', 'Math', 'Number', 'BigInt', 'Boolean', 'String', 'Symbol', 'Object', 'Array'],
+  ...['isNaN', 'isFinite', 'console', 'Error', 'RangeError', 'TypeError'],
+  ...['Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array'],
+  ...['BigInt64Array', 'BigUint64Array', 'Float16Array', 'Float32Array', 'Float64Array'],
+];
+
+function globalValue(name: string, realm: object | undefined): Captured {
+  const from = GLOBALS.includes(name) ? globalThis : (realm ?? globalThis);
+  return name in from ? { found: true, value: Reflect.get(from, name) } : { found: false };
+}
+
+function failMissing(
+  name: string,
+  pos: Pos,
+  hint: string | undefined,
+  inspected: InspectedFunction | undefined,
+  reading: Reading,
+): never {
+  if (name === 'arguments') {
+    fail('K010', pos, 'a kernel has no arguments object', { help: 'name the parameters and use those' });
+  }
+  const explicit = `cuda.jit(({ ${name} }) => (…) => { … }, { captures: { ${name} } })`;
+  if (inspected === undefined) {
+    const where =
+      reading.captures === undefined ? `(${inspectorProblem() ?? 'no inspector'})` : 'nor is it in captures';
+    fail('K010', pos, `${name} is not a global, and captured variables cannot be seen here ${where}`, {
+      help: `pass it explicitly: ${explicit}; or as an argument of the kernel`,
+    });
+  }
+  fail('K010', pos, `${name} is not defined`, {
+    help: hint ?? `define it before the first launch, or pass it explicitly: ${explicit}`,
+  });
+}
+
+function failUndefined(name: string, pos: Pos, node: FunctionNode): never {
+  const kind = node.type === 'ArrowFunctionExpression' ? 'kernel' : 'function';
+  fail('K011', pos, `${name} is undefined: it was not initialised yet when the kernel was first launched`, {
+    help: `move the declaration of ${name} above the first launch of this ${kind} (captured values are read then, once), or assign it before`,
+  });
+}

@@ -1,0 +1,144 @@
+/**
+ * From a function's text to its syntax tree, whatever kind of function it was: arrow, function, declaration, method.
+ *
+ * Positions in the tree are offsets into `source.text`. The tree has been cleaned of what coverage tools and directives
+ * add. Functions that cannot be kernels for their kind alone (native, bound, class, async, generator) end here, with
+ * what to write instead.
+ */
+import { type AnyNode, type Options, parse, parseExpressionAt } from 'acorn';
+import type { SourceText } from '../source.ts';
+import type { FunctionNode } from './captured.ts';
+import { clean } from './clean.ts';
+import { fail } from './diagnostics.ts';
+import { walk } from './walk.ts';
+
+const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script' };
+
+/** Parses the text of one function. Throws a KernelError (K001 … K007). */
+export function parseFunction(source: SourceText): FunctionNode {
+  const { text } = source;
+  if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) refuseNative(source);
+  const node = parseNode(source);
+  refuseKinds(source, node);
+  clean(node);
+  return node;
+}
+
+function refuseNative(source: SourceText): never {
+  const at = { source, start: 0, end: source.text.length };
+  if (source.name.startsWith('bound ')) {
+    fail('K002', at, `${quoted(source)} was made by bind(): its source cannot be read`, {
+      help: 'pass the function itself, and give what was bound as arguments or as captured variables',
+    });
+  }
+  fail('K002', at, `${quoted(source)} is a native function: it has no source to compile`, {
+    help: 'write a function of your own, or use its counterpart in Math or cuda',
+  });
+}
+
+function quoted(source: SourceText): string {
+  return source.name === '' ? 'this function' : `"${source.name}"`;
+}
+
+function parseNode(source: SourceText): FunctionNode {
+  const { text } = source;
+  if (/^class\b/.test(text)) {
+    fail('K003', { source, start: 0, end: 5 }, `${quoted(source)} is a class, and a kernel is a function`, {
+      help: 'write a function; a class has no counterpart on the device',
+    });
+  }
+  let problem: unknown;
+  try {
+    const node = parseExpressionAt(text, 0, OPTIONS) as AnyNode;
+    // `get(a) {…}` parses as a call that stops before the brace: that is a method.
+    if (isFunction(node) && node.end >= text.trimEnd().length) return node;
+  } catch (error) {
+    problem = error;
+  }
+  try {
+    return parseMethod(text);
+  } catch (error) {
+    // For a text that is no method at all, what the first attempt said is nearer the truth.
+    const cause = furthest(problem, error);
+    const start = Math.min(cause.at, text.length);
+    fail(
+      'K001',
+      { source, start, end: start + 1 },
+      `the source of ${quoted(source)} does not parse: ${cause.message}`,
+      {
+        help: 'kernels are read by toString(): a build step that rewrites it must leave valid JavaScript',
+        cause: cause.error,
+      },
+    );
+  }
+}
+
+function isFunction(node: AnyNode): node is AnyNode & FunctionNode {
+  return node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression';
+}
+
+const WRAP = '({';
+
+/** The text of a method, `foo(a) {…}`, is only valid in an object. */
+function parseMethod(text: string): FunctionNode {
+  const program = parse(`${WRAP}${text}})`, OPTIONS);
+  const statement = program.body[0] as AnyNode | undefined;
+  const object = statement?.type === 'ExpressionStatement' ? (statement.expression as AnyNode) : undefined;
+  const property = object?.type === 'ObjectExpression' ? (object.properties[0] as AnyNode) : undefined;
+  const value = property?.type === 'Property' ? (property.value as AnyNode) : undefined;
+  if (value === undefined || !isFunction(value)) throw new SyntaxError('it is not a function');
+  walk(value, (node) => {
+    node.start -= WRAP.length;
+    node.end -= WRAP.length;
+    return true;
+  });
+  return value;
+}
+
+interface Problem {
+  readonly error: unknown;
+  readonly message: string;
+  readonly at: number;
+}
+
+function furthest(asExpression: unknown, asMethod: unknown): Problem {
+  const first = problemOf(asExpression, 0);
+  const second = problemOf(asMethod, WRAP.length);
+  return first !== undefined && (second === undefined || first.at >= second.at) ? first : (second as Problem);
+}
+
+function problemOf(error: unknown, shift: number): Problem | undefined {
+  if (error === undefined) return undefined;
+  const pos: unknown = (error as { pos?: unknown }).pos;
+  const message = error instanceof Error ? error.message : String(error);
+  return { error, message: message.replace(/ \(\d+:\d+\)$/, ''), at: typeof pos === 'number' ? pos - shift : 0 };
+}
+
+function refuseKinds(source: SourceText, node: FunctionNode): void {
+  const head = { source, start: 0, end: Math.max(1, node.body.start) };
+  if (node.generator) {
+    fail('K005', head, `${quoted(source)} is a generator function, and a kernel is a plain function`, {
+      help: 'remove the *: a kernel runs to its end in one go, each thread by itself',
+    });
+  }
+  if (node.async) {
+    fail('K004', head, `${quoted(source)} is an async function, and a kernel is a plain function`, {
+      help: 'remove async: a kernel never waits for the host. Await on the host, before or after the launch',
+    });
+  }
+  walk(node, (child) => {
+    if (child.type !== 'ThisExpression' && child.type !== 'Super') return true;
+    const word = child.type === 'Super' ? 'super' : 'this';
+    fail(
+      'K006',
+      { source, start: child.start, end: child.end },
+      `${quoted(source)} uses ${word}, which has no meaning in a kernel`,
+      {
+        help:
+          word === 'super'
+            ? 'call a plain function instead'
+            : 'read what you need into a variable outside the kernel (const gain = this.gain) and use that, or pass it as an argument',
+      },
+    );
+  });
+}

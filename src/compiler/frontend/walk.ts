@@ -1,0 +1,29 @@
+/**
+ * Walking acorn trees without knowing every node type: the children of a node in source order of its fields, and a
+ * depth-first visit. What the nodes mean is left to those who walk.
+ */
+import type { Node } from 'acorn';
+
+/** Whether a field of a node is itself a node. */
+export function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
+}
+
+/** The nodes directly below `node`. Holes of array patterns are left out. */
+export function childrenOf(node: Node): Node[] {
+  const found: Node[] = [];
+  for (const value of Object.values(node)) {
+    if (Array.isArray(value)) {
+      for (const item of value) if (isNode(item)) found.push(item);
+    } else if (isNode(value)) {
+      found.push(value);
+    }
+  }
+  return found;
+}
+
+/** Visits `node` and all below it, parents first. A visitor that returns false keeps the walk out of that node. */
+export function walk(node: Node, visit: (node: Node) => boolean | undefined): void {
+  if (visit(node) === false) return;
+  for (const child of childrenOf(node)) walk(child, visit);
+}
