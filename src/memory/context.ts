@@ -1,0 +1,238 @@
+/**
+ * A context: one open device, with what is allocated on it, what waits to be freed, and what has been counted.
+ *
+ * All device memory is allocated and released here. Which context is the current one is `devices.ts`; arrays, streams and
+ * kernels stand above and hold the context they were made in.
+ */
+import type { DeviceDriver, DeviceInfo, DeviceKind } from '../driver/driver.ts';
+import { DriverError, OutOfMemoryError } from '../errors.ts';
+import { Deallocations, type PendingItem } from './deallocations.ts';
+import { allocationSite, forgetSite } from './leaks.ts';
+import { deallocationLimits } from './limits.ts';
+import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
+import { Counters, type MemoryStats } from './stats.ts';
+import type { StreamRef } from './stream-ref.ts';
+
+/** A stream, an event or a loaded kernel: holds no counted memory, but dies with the context. */
+export interface Resource {
+  destroy(): void;
+}
+
+/** One open device. Numba: `cuda.current_context()`. */
+export class Context implements MemoryHome {
+  /** The way to the device. Replaced for a while when faults are injected: read it anew for each call. */
+  driver: DeviceDriver;
+  /** Called before each launch while faults are injected; throws to make the launch fail. */
+  beforeLaunch: (() => void) | undefined = undefined;
+  readonly info: DeviceInfo;
+  /** Device memory that waits to be freed. */
+  readonly deallocations: Deallocations;
+  /** Streams, events and loaded kernels that wait to be destroyed. */
+  readonly resourceDeallocations: Deallocations;
+  readonly counters: Counters = new Counters();
+  /** The owner shared by all arrays without elements. */
+  readonly noMemory: MemoryOwner;
+  /** Goes up with each reset: what was loaded on the device before is gone. */
+  epoch = 0;
+  #closed = false;
+  readonly #allocations = new Set<Allocation>();
+  readonly #resources = new Set<Resource>();
+
+  constructor(driver: DeviceDriver) {
+    this.driver = driver;
+    this.info = driver.info;
+    const { maxCount, ratio } = deallocationLimits();
+    this.deallocations = new Deallocations(maxCount, Math.trunc(driver.info.limits.totalMemory * ratio));
+    this.resourceDeallocations = new Deallocations(maxCount, Number.POSITIVE_INFINITY);
+    this.noMemory = new MemoryOwner(this, undefined);
+  }
+
+  get kind(): DeviceKind {
+    return this.info.kind;
+  }
+
+  /** Whether `close()` was called; a closed context can do nothing. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /**
+   * Allocates device memory. When there is none left, frees what is pending and tries once more.
+   * @throws OutOfMemoryError with the byte counts.
+   */
+  allocate(bytes: number, stream?: StreamRef | undefined): MemoryOwner {
+    if (bytes === 0) return this.noMemory;
+    this.checkOpen();
+    const pointer = this.#allocateOrRetry(bytes, stream);
+    const allocation = new Allocation(this, pointer, bytes, allocationSite(bytes));
+    this.#allocations.add(allocation);
+    this.counters.allocated(bytes, this.deallocations.bytes);
+    const owner = new MemoryOwner(this, allocation);
+    owner.touch(stream);
+    return owner;
+  }
+
+  #allocateOrRetry(bytes: number, stream: StreamRef | undefined): number | bigint {
+    try {
+      return this.driver.allocate(bytes, stream?.handle);
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError)) throw error;
+    }
+    this.#flushReporting(this.deallocations);
+    try {
+      return this.driver.allocate(bytes, stream?.handle);
+    } catch (error) {
+      if (error instanceof OutOfMemoryError) throw this.#outOfMemory(bytes, error);
+      throw error;
+    }
+  }
+
+  #outOfMemory(asked: number, cause: OutOfMemoryError): OutOfMemoryError {
+    const live = this.counters.live;
+    const pending = this.deallocations.bytes;
+    const { free, total, pooled } = this.driver.memoryInfo();
+    const held = pending > 0 && this.deallocations.deferred ? ' (deferCleanup keeps them: leave it first)' : '';
+    const error = new OutOfMemoryError(
+      `cannot allocate ${asked} bytes on ${this.info.name}: ${live} bytes are live, ${pending} pending${held}, ` +
+        `${pooled} pooled, ${free} of ${total} free; dispose() arrays that are no longer needed`,
+      { asked, live, pending, pooled },
+    );
+    error.cause = cause;
+    return error;
+  }
+
+  /** The last user of an allocation is gone: it goes into the pending queue. A free that fails is reported as a warning. */
+  release(allocation: Allocation): void {
+    if (!this.#allocations.has(allocation)) return;
+    this.counters.live -= allocation.bytes;
+    forgetSite(allocation.site);
+    this.#addReporting(this.deallocations, allocation);
+  }
+
+  /** As `release`, for memory that was dropped without dispose. */
+  releaseDropped(allocation: Allocation): void {
+    if (!this.#allocations.has(allocation)) return;
+    this.counters.live -= allocation.bytes;
+    this.#addReporting(this.deallocations, allocation);
+  }
+
+  /** Called by an allocation that is being freed. */
+  freed(allocation: Allocation): void {
+    this.#allocations.delete(allocation);
+    this.counters.frees++;
+  }
+
+  /** Makes a stream, an event or a loaded kernel die with this context. */
+  adopt(resource: Resource): void {
+    this.#resources.add(resource);
+  }
+
+  /** Puts a resource that is no longer used into the pending queue. */
+  retire(resource: Resource): void {
+    if (!this.#resources.delete(resource)) return;
+    this.#addReporting(this.resourceDeallocations, { bytes: 0, destroy: () => resource.destroy() });
+  }
+
+  /** Bytes of device memory that are free, and that there are. Numba: `get_memory_info()`. */
+  memoryInfo(): { readonly free: number; readonly total: number } {
+    this.checkOpen();
+    const { free, total } = this.driver.memoryInfo();
+    return { free, total };
+  }
+
+  memoryStats(): MemoryStats {
+    const { live, peak, allocations, frees, synchronizations, copies } = this.counters;
+    return {
+      live,
+      pending: this.deallocations.bytes,
+      pooled: this.#closed ? 0 : this.driver.memoryInfo().pooled,
+      peak,
+      allocations,
+      frees,
+      synchronizations,
+      copies: {
+        hostToDevice: { ...copies.hostToDevice },
+        deviceToHost: { ...copies.deviceToHost },
+        deviceToDevice: { ...copies.deviceToDevice },
+      },
+    };
+  }
+
+  /** Blocks until all work of the device is done; throws what went wrong, if anything did. */
+  synchronize(): void {
+    this.checkOpen();
+    this.counters.synchronizations++;
+    this.driver.synchronize();
+  }
+
+  /** Waits for the device, then frees everything on it: arrays, streams, events and loaded kernels made before are dead. */
+  reset(): void {
+    this.checkOpen();
+    this.#drop('its context was reset');
+    this.epoch++;
+  }
+
+  /** Frees everything and closes the device. Twice is a no-op. */
+  close(): void {
+    if (this.#closed) return;
+    this.#drop('its context was closed');
+    this.#closed = true;
+    this.driver.close();
+  }
+
+  checkOpen(): void {
+    if (!this.#closed) return;
+    throw new DriverError(
+      'E_CONTEXT_CLOSED',
+      `the context of ${this.info.name} was closed; make new arrays and streams`,
+      {
+        api: 'context',
+      },
+    );
+  }
+
+  #drop(why: string): void {
+    try {
+      this.driver.synchronize();
+    } catch (error) {
+      // The work that failed is thrown away with everything else; its error must not be lost, though.
+      report(error);
+    }
+    for (const queue of [this.deallocations, this.resourceDeallocations]) {
+      while (queue.deferred) queue.resume();
+      while (queue.length > 0) this.#flushReporting(queue);
+    }
+    for (const resource of this.#resources) attempt(() => resource.destroy());
+    this.#resources.clear();
+    for (const allocation of [...this.#allocations]) {
+      allocation.lost = why;
+      this.counters.live -= allocation.bytes;
+      attempt(() => allocation.destroy());
+    }
+  }
+
+  /** Disposing must not throw for what another array's memory does: failures of automatic frees become warnings. */
+  #addReporting(queue: Deallocations, item: PendingItem): void {
+    attempt(() => queue.add(item));
+  }
+
+  #flushReporting(queue: Deallocations): void {
+    attempt(() => queue.clear());
+  }
+}
+
+function attempt(free: () => void): void {
+  try {
+    free();
+  } catch (error) {
+    report(error);
+  }
+}
+
+function report(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  process.emitWarning(`freeing device memory failed: ${message}`, {
+    type: 'TsambaWarning',
+    code: 'TSAMBA_FREE_FAILED',
+  });
+}

@@ -1,0 +1,71 @@
+/**
+ * `trackLeaks()`: names the device memory that was never disposed, with the place where it was allocated.
+ *
+ * Capturing a stack for each allocation costs microseconds, so it only happens while a tracker is on. Memory that the
+ * garbage collector found counts as a leak as well: it was freed late, by luck.
+ */
+import { captureSite, type Site } from './disposal.ts';
+
+/** Device memory that nobody has disposed. */
+export interface Leak {
+  readonly bytes: number;
+  /** Function, file, line and column of the allocation. */
+  readonly site: string;
+}
+
+const tracked = new Map<Site, number>();
+let trackers = 0;
+
+/** The site of an allocation being made; undefined while nobody tracks. */
+export function allocationSite(bytes: number): Site | undefined {
+  if (trackers === 0) return undefined;
+  const site = captureSite(allocationSite);
+  tracked.set(site, bytes);
+  return site;
+}
+
+/** The allocation made at `site` has been disposed. */
+export function forgetSite(site: Site | undefined): void {
+  if (site !== undefined) tracked.delete(site);
+}
+
+/** What `trackLeaks()` gives. */
+export class LeakTracker {
+  #on = true;
+
+  constructor() {
+    trackers++;
+  }
+
+  /** Allocations made since tracking began that have not been disposed, oldest first. */
+  leaks(): Leak[] {
+    return [...tracked].map(([site, bytes]) => ({ bytes, site: site.text }));
+  }
+
+  /** The leaks as text, one a line; the empty string when there are none. */
+  report(): string {
+    return this.leaks()
+      .map(({ bytes, site }) => `${bytes} bytes never disposed, allocated at ${site}`)
+      .join('\n');
+  }
+
+  /** Ends tracking. Twice is a no-op. */
+  dispose(): void {
+    if (!this.#on) return;
+    this.#on = false;
+    trackers--;
+    if (trackers === 0) tracked.clear();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+/**
+ * Begins to record where device memory is allocated. `leaks()` of the result names what was not disposed since, `dispose()`
+ * ends it. For tests and for hunting leaks: each allocation then costs a captured stack.
+ */
+export function trackLeaks(): LeakTracker {
+  return new LeakTracker();
+}

@@ -1,0 +1,42 @@
+/**
+ * The limits of the pending queue, from the environment.
+ *
+ * `TSAMBA_CUDA_MAX_PENDING_DEALLOCS_COUNT` (10) and `…_RATIO` (0.2 of the device's memory); Numba's names are honoured when
+ * ours are unset. A value that cannot be read warns and the default holds, as in Numba.
+ */
+
+/** More than `maxCount` items, or more than `ratio` of the device's total memory, are not kept pending. */
+export interface DeallocationLimits {
+  readonly maxCount: number;
+  readonly ratio: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function deallocationLimits(env: Environment = process.env): DeallocationLimits {
+  return {
+    maxCount: read(env, 'MAX_PENDING_DEALLOCS_COUNT', 10, Number.isSafeInteger, 'a whole number from 0'),
+    ratio: read(env, 'MAX_PENDING_DEALLOCS_RATIO', 0.2, Number.isFinite, 'a number from 0'),
+  };
+}
+
+function read(
+  env: Environment,
+  suffix: string,
+  byDefault: number,
+  accepts: (x: number) => boolean,
+  wanted: string,
+): number {
+  for (const name of [`TSAMBA_CUDA_${suffix}`, `NUMBA_CUDA_${suffix}`]) {
+    const text = env[name]?.trim();
+    if (text === undefined || text === '') continue;
+    const value = Number(text);
+    if (accepts(value) && value >= 0) return value;
+    process.emitWarning(`${name}=${text} is not ${wanted}; the default ${byDefault} is used`, {
+      type: 'TsambaWarning',
+      code: 'TSAMBA_BAD_ENV',
+    });
+    return byDefault;
+  }
+  return byDefault;
+}

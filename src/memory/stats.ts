@@ -1,0 +1,59 @@
+/**
+ * What a context counts: bytes live and at the peak, allocations, frees, copies, synchronisations.
+ *
+ * Counters only; who counts is the context and the transfers of `array/`. `memoryStats()` shows them.
+ */
+
+/** Copies in one direction. */
+export interface CopyCount {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+/** What `cuda.memoryStats()` gives: bytes and counts since the context was opened. */
+export interface MemoryStats {
+  /** Bytes of allocations that are in use. */
+  readonly live: number;
+  /** Bytes that wait in the queue of pending deallocations. */
+  readonly pending: number;
+  /** Bytes that the driver keeps for later allocations. */
+  readonly pooled: number;
+  /** The most bytes that were ever live and pending together. */
+  readonly peak: number;
+  readonly allocations: number;
+  readonly frees: number;
+  readonly synchronizations: number;
+  readonly copies: {
+    readonly hostToDevice: CopyCount;
+    readonly deviceToHost: CopyCount;
+    readonly deviceToDevice: CopyCount;
+  };
+}
+
+export type CopyDirection = keyof MemoryStats['copies'];
+
+/** The counters of one context. */
+export class Counters {
+  live = 0;
+  peak = 0;
+  allocations = 0;
+  frees = 0;
+  synchronizations = 0;
+  readonly copies: Record<CopyDirection, { count: number; bytes: number }> = {
+    hostToDevice: { count: 0, bytes: 0 },
+    deviceToHost: { count: 0, bytes: 0 },
+    deviceToDevice: { count: 0, bytes: 0 },
+  };
+
+  allocated(bytes: number, pending: number): void {
+    this.allocations++;
+    this.live += bytes;
+    this.peak = Math.max(this.peak, this.live + pending);
+  }
+
+  copied(direction: CopyDirection, bytes: number): void {
+    const counter = this.copies[direction];
+    counter.count++;
+    counter.bytes += bytes;
+  }
+}
