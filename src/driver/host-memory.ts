@@ -1,0 +1,208 @@
+/**
+ * What devices have in common whose memory is this process's own and whose work runs at once: copies, fills, streams,
+ * events. The CPU device and the simulator derive from it; each brings its memory and its kernels.
+ */
+import { DriverError } from '../errors.ts';
+import type {
+  DeviceDriver,
+  DeviceInfo,
+  EventHandle,
+  Executable,
+  Pointer,
+  Program,
+  StreamHandle,
+  StridedRegion,
+} from './driver.ts';
+import { compactStrides, copyOut, copyStrided, elementCount, extent, fillStrided } from './strided.ts';
+import { ImmediateStreams } from './streams.ts';
+
+/** Bytes of device memory, and where in them an address is. */
+export interface Place {
+  readonly bytes: Uint8Array;
+  readonly offset: number;
+}
+
+export abstract class HostMemoryDriver implements DeviceDriver {
+  abstract readonly info: DeviceInfo;
+  readonly checkedByDefault = true;
+  readonly contractByDefault = false;
+  protected readonly streams: ImmediateStreams = new ImmediateStreams();
+
+  abstract allocate(bytes: number, stream?: StreamHandle): Pointer;
+  abstract free(pointer: Pointer, stream?: StreamHandle): void;
+  abstract memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number };
+  abstract load(program: Program): Executable;
+  abstract close(): void;
+
+  /** Finds the bytes from `pointer + low` to `pointer + high`; throws a DriverError when they are not all device memory. */
+  protected abstract locate(pointer: Pointer, low: number, high: number, api: string): Place;
+
+  copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
+    this.#order(stream, 'copyToDevice');
+    if (source.length === 0) return;
+    const { bytes, offset } = this.locate(target, 0, source.length, 'copyToDevice');
+    bytes.set(source, offset);
+  }
+
+  copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
+    this.#order(stream, 'copyToHost');
+    if (target.length === 0) return;
+    const { bytes, offset } = this.locate(source, 0, target.length, 'copyToHost');
+    target.set(bytes.subarray(offset, offset + target.length));
+  }
+
+  copyOnDevice(target: Pointer, source: Pointer, count: number, stream?: StreamHandle): void {
+    this.#order(stream, 'copyOnDevice');
+    if (count === 0) return;
+    const to = this.locate(target, 0, count, 'copyOnDevice');
+    const from = this.locate(source, 0, count, 'copyOnDevice');
+    moveBytes(to, from, count);
+  }
+
+  copyToDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Uint8Array,
+    sourceOffset: number,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    this.#order(stream, 'copyToDeviceStrided');
+    if (elementCount(region) === 0) return;
+    const to = this.locate(target, ...extent(targetStrides, region), 'copyToDeviceStrided');
+    copyStrided(to.bytes, to.offset, targetStrides, source, sourceOffset, sourceStrides, region);
+  }
+
+  copyToHostStrided(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    this.#order(stream, 'copyToHostStrided');
+    if (elementCount(region) === 0) return;
+    const from = this.locate(source, ...extent(sourceStrides, region), 'copyToHostStrided');
+    copyStrided(target, targetOffset, targetStrides, from.bytes, from.offset, sourceStrides, region);
+  }
+
+  copyOnDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    this.#order(stream, 'copyOnDeviceStrided');
+    if (elementCount(region) === 0) return;
+    const targetExtent = extent(targetStrides, region);
+    const sourceExtent = extent(sourceStrides, region);
+    const to = this.locate(target, ...targetExtent, 'copyOnDeviceStrided');
+    let from = this.locate(source, ...sourceExtent, 'copyOnDeviceStrided');
+    let strides = sourceStrides;
+    const overlap =
+      to.bytes.buffer === from.bytes.buffer &&
+      to.offset + targetExtent[0] < from.offset + sourceExtent[1] &&
+      from.offset + sourceExtent[0] < to.offset + targetExtent[1];
+    if (overlap) {
+      const compact = copyOut(from.bytes, from.offset, sourceStrides, region);
+      from = { bytes: compact, offset: 0 };
+      strides = compactStrides(region);
+    }
+    copyStrided(to.bytes, to.offset, targetStrides, from.bytes, from.offset, strides, region);
+  }
+
+  fillStrided(
+    target: Pointer,
+    strides: readonly number[],
+    region: StridedRegion,
+    pattern: Uint8Array,
+    stream?: StreamHandle,
+  ): void {
+    this.#order(stream, 'fillStrided');
+    if (elementCount(region) === 0) return;
+    const { bytes, offset } = this.locate(target, ...extent(strides, region), 'fillStrided');
+    fillStrided(bytes, offset, strides, region, pattern);
+  }
+
+  createStream(): StreamHandle {
+    this.open('createStream');
+    return this.streams.create();
+  }
+
+  destroyStream(stream: StreamHandle): void {
+    this.streams.destroy(stream);
+  }
+
+  synchronizeStream(stream: StreamHandle): void {
+    this.streams.synchronize(stream);
+  }
+
+  queryStream(stream: StreamHandle): boolean {
+    return this.streams.query(stream);
+  }
+
+  createEvent(timing: boolean): EventHandle {
+    this.open('createEvent');
+    return this.streams.createEvent(timing);
+  }
+
+  destroyEvent(event: EventHandle): void {
+    this.streams.destroyEvent(event);
+  }
+
+  recordEvent(event: EventHandle, stream: StreamHandle | undefined): void {
+    this.streams.record(event, stream);
+  }
+
+  waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
+    this.streams.wait(event, stream);
+  }
+
+  queryEvent(event: EventHandle): boolean {
+    return this.streams.queryEvent(event);
+  }
+
+  synchronizeEvent(event: EventHandle): void {
+    this.streams.synchronizeEvent(event);
+  }
+
+  elapsedTime(start: EventHandle, end: EventHandle): number {
+    return this.streams.elapsed(start, end);
+  }
+
+  synchronize(): void {
+    this.streams.faults.raise();
+  }
+
+  /** Throws once the device has been closed. */
+  protected abstract open(api: string): void;
+
+  /** A call without a stream waits for everything before it, and so is where earlier faults come to light. */
+  #order(stream: StreamHandle | undefined, api: string): void {
+    this.open(api);
+    if (stream === undefined) this.streams.faults.raise();
+    else this.streams.resolve(stream, api);
+  }
+}
+
+/** Moves bytes; the ranges may overlap. */
+function moveBytes(to: Place, from: Place, count: number): void {
+  if (to.bytes.buffer === from.bytes.buffer && to.bytes.byteOffset === from.bytes.byteOffset) {
+    to.bytes.copyWithin(to.offset, from.offset, from.offset + count);
+  } else {
+    to.bytes.set(from.bytes.subarray(from.offset, from.offset + count), to.offset);
+  }
+}
+
+/** A pointer as a plain number; anything that is no address of ours is an error. */
+export function addressOf(pointer: Pointer, api: string): number {
+  const address = Number(pointer);
+  if (Number.isSafeInteger(address) && address > 0) return address;
+  const what = address === 0 ? 'a null pointer' : `${String(pointer)}, which is no address`;
+  throw new DriverError('E_INVALID_POINTER', `${api}: got ${what}`, { api });
+}
