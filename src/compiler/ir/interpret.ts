@@ -6,8 +6,23 @@
  */
 
 import type { Pos } from '../source.ts';
+import { constant } from './builder.ts';
 import type { Value } from './evaluate.ts';
-import type { Kernel, MathFn } from './ops.ts';
+import {
+  evalBinary,
+  evalBitcast,
+  evalCall,
+  evalCast,
+  evalCompare,
+  evalFma,
+  evalUnary,
+  readElement,
+  writeElement,
+  zero,
+} from './evaluate.ts';
+import { atomicResult } from './interpret-atomics.ts';
+import type { ArraySym, Expr, Kernel, MathFn, MemRef, Special, Stmt } from './ops.ts';
+import { ELEM_SIZE, widen } from './ops.ts';
 
 export interface InterpretLaunch {
   readonly grid: readonly [number, number, number];
@@ -25,9 +40,11 @@ export interface InterpretOptions {
   readonly order?: ((threads: number) => readonly number[]) | undefined;
 }
 
-/** What stopped the kernel. */
+export type FaultKind = 'bounds' | 'trap' | 'cast' | 'uniform' | 'exponent' | 'memory' | 'barrier' | 'steps';
+
+/** What stopped the kernel. `memory`: an unchecked access outside of everything. */
 export interface InterpretFault {
-  readonly kind: 'bounds' | 'trap' | 'cast' | 'uniform' | 'exponent' | 'memory' | 'barrier' | 'steps';
+  readonly kind: FaultKind;
   readonly message: string;
   readonly pos: Pos;
   /** Linear in the block; linear in the grid. */
@@ -40,6 +57,22 @@ export interface InterpretResult {
   readonly prints: readonly (readonly (string | Value)[])[];
 }
 
+class Fault extends Error {
+  readonly kind: FaultKind;
+  readonly pos: Pos;
+  constructor(kind: FaultKind, message: string, pos: Pos) {
+    super(message);
+    this.kind = kind;
+    this.pos = pos;
+  }
+}
+
+/** How a statement ended: `undefined` means normally. */
+type Completion = undefined | 'return' | { readonly to: 'break' | 'continue'; readonly label: number };
+type Barrier = Stmt & { op: 'barrier' };
+/** A thread runs until it meets a barrier, which it hands out; it is resumed with the barrier's result. */
+type Running = Generator<{ readonly at: Barrier; readonly pred: Value }, Completion, Value>;
+
 /** Runs a launch on `memory`: pointers (`ptr` params) are byte offsets into it. `args`: one value a parameter. */
 export function interpret(
   kernel: Kernel,
@@ -48,5 +81,318 @@ export function interpret(
   memory: Uint8Array,
   options: InterpretOptions = {},
 ): InterpretResult {
-  throw new Error(`${kernel.name}${launch.grid}${args.length}${memory.length}${options.maxSteps}`);
+  const run = new Run(kernel, launch, args, memory, options);
+  const [gx, gy, gz] = launch.grid;
+  for (let b = 0; b < gx * gy * gz; b++) {
+    const fault = runBlock(run, [b % gx, Math.floor(b / gx) % gy, Math.floor(b / (gx * gy))], b);
+    if (fault) return { fault, prints: run.prints };
+  }
+  return { fault: undefined, prints: run.prints };
+}
+
+/** What all threads of a launch share. */
+class Run {
+  readonly kernel: Kernel;
+  readonly launch: InterpretLaunch;
+  readonly args: readonly Value[];
+  readonly memory: DataView;
+  readonly options: InterpretOptions;
+  readonly prints: (string | Value)[][] = [];
+  /** Arrays that are the same for all blocks. */
+  readonly constants: ReadonlyMap<ArraySym, DataView>;
+
+  constructor(
+    kernel: Kernel,
+    launch: InterpretLaunch,
+    args: readonly Value[],
+    memory: Uint8Array,
+    options: InterpretOptions,
+  ) {
+    this.kernel = kernel;
+    this.launch = launch;
+    // As a launch gives them: 64-bit integers may be numbers, f32 not yet rounded.
+    this.args = kernel.params.map((p, i) => {
+      const arg = args[i] ?? 0;
+      return p.type === 'ptr' ? arg : (constant(p.type, arg) as Expr & { op: 'const' }).value;
+    });
+    this.memory = viewOf(memory);
+    this.options = options;
+    this.constants = new Map(
+      kernel.arrays.flatMap((a) => (a.space === 'constant' ? [[a, viewOf(a.data ?? new Uint8Array())] as const] : [])),
+    );
+  }
+
+  /** Fresh memory for the arrays of one space: of one block, or of one thread. Dynamic shared arrays alias. */
+  allocate(space: 'shared' | 'local'): Map<ArraySym, DataView> {
+    const dynamic = viewOf(new Uint8Array(this.launch.sharedBytes ?? 0));
+    const arrays = this.kernel.arrays.filter((a) => a.space === space);
+    return new Map(
+      arrays.map((a) => [a, a.dynamic ? dynamic : viewOf(new Uint8Array((a.length ?? 0) * ELEM_SIZE[a.elem]))]),
+    );
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function runBlock(run: Run, blockIdx: readonly [number, number, number], block: number): InterpretFault | undefined {
+  const [bx, by, bz] = run.launch.block;
+  const shared = run.allocate('shared');
+  const uniforms = new Map<Expr, Value[]>();
+  const threads = Array.from({ length: bx * by * bz }, (_, t) => {
+    const thread = new Thread(
+      run,
+      shared,
+      uniforms,
+      [t % bx, Math.floor(t / bx) % by, Math.floor(t / (bx * by))],
+      blockIdx,
+      t,
+    );
+    return { thread, running: thread.list(run.kernel.body), resume: 0 as Value, done: false };
+  });
+  const order = run.options.order?.(threads.length) ?? threads.map((_, t) => t);
+  for (;;) {
+    const waiting: { readonly at: Barrier; readonly pred: Value; readonly t: number }[] = [];
+    for (const t of order) {
+      const state = threads[t];
+      if (state === undefined || state.done) continue;
+      try {
+        const step = state.running.next(state.resume);
+        if (step.done) state.done = true;
+        else waiting.push({ ...step.value, t });
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        return { kind: error.kind, message: error.message, pos: error.pos, thread: t, block };
+      }
+    }
+    const first = waiting[0];
+    if (first === undefined) return undefined;
+    const other = waiting.find((w) => w.at !== first.at);
+    if (other) {
+      const message = `divergent barrier: threads ${first.t} and ${other.t} wait at different barriers`;
+      return { kind: 'barrier', message, pos: other.at.pos, thread: other.t, block };
+    }
+    const result = reduce(
+      first.at.kind,
+      waiting.map((w) => w.pred === true),
+    );
+    for (const w of waiting) {
+      const state = threads[w.t];
+      if (state) state.resume = result;
+    }
+  }
+}
+
+function reduce(kind: Barrier['kind'], preds: readonly boolean[]): number {
+  switch (kind) {
+    case 'sync':
+      return 0;
+    case 'count':
+      return preds.filter((p) => p).length;
+    case 'and':
+      return preds.every((p) => p) ? 1 : 0;
+    case 'or':
+      return preds.some((p) => p) ? 1 : 0;
+  }
+}
+
+/** One thread: its variables and local arrays, and the meaning of every statement and expression for it. */
+class Thread {
+  readonly run: Run;
+  readonly arrays: ReadonlyMap<ArraySym, DataView>;
+  readonly specials: Readonly<Record<Special, number>>;
+  readonly vars = new Map<number, Value>();
+  /** How often this thread has been at each `uniform`, and what the threads of the block found there. */
+  readonly asserted = new Map<Expr, number>();
+  readonly uniforms: Map<Expr, Value[]>;
+  steps = 0;
+
+  constructor(
+    run: Run,
+    shared: ReadonlyMap<ArraySym, DataView>,
+    uniforms: Map<Expr, Value[]>,
+    threadIdx: readonly [number, number, number],
+    blockIdx: readonly [number, number, number],
+    linear: number,
+  ) {
+    this.run = run;
+    this.uniforms = uniforms;
+    this.arrays = new Map([...run.constants, ...shared, ...run.allocate('local')]);
+    const { block, grid, sharedBytes } = run.launch;
+    this.specials = {
+      'threadIdx.x': threadIdx[0],
+      'threadIdx.y': threadIdx[1],
+      'threadIdx.z': threadIdx[2],
+      'blockIdx.x': blockIdx[0],
+      'blockIdx.y': blockIdx[1],
+      'blockIdx.z': blockIdx[2],
+      'blockDim.x': block[0],
+      'blockDim.y': block[1],
+      'blockDim.z': block[2],
+      'gridDim.x': grid[0],
+      'gridDim.y': grid[1],
+      'gridDim.z': grid[2],
+      laneId: linear % 32,
+      warpSize: 32,
+      sharedBytes: sharedBytes ?? 0,
+    };
+  }
+
+  *list(stmts: readonly Stmt[]): Running {
+    for (const s of stmts) {
+      const completion = yield* this.statement(s);
+      if (completion) return completion;
+    }
+    return undefined;
+  }
+
+  *statement(s: Stmt): Running {
+    if (++this.steps > (this.run.options.maxSteps ?? 1e6)) throw new Fault('steps', 'the thread runs for ever', s.pos);
+    switch (s.op) {
+      case 'assign':
+        this.vars.set(s.var.id, this.value(s.value));
+        return undefined;
+      case 'store': {
+        const value = this.value(s.value);
+        const [view, address] = this.element(s.mem);
+        writeElement(view, address, s.mem.elem, value);
+        return undefined;
+      }
+      case 'atomic': {
+        const args = s.args.map((a) => this.value(a));
+        const [view, address] = this.element(s.mem);
+        const old = readElement(view, address, s.mem.elem);
+        writeElement(view, address, s.mem.elem, atomicResult(s.fn, widen(s.mem.elem), old, args));
+        if (s.result) this.vars.set(s.result.id, old);
+        return undefined;
+      }
+      case 'if':
+        return yield* this.list(this.value(s.cond) ? s.then : s.else);
+      case 'loop':
+        for (;;) {
+          const body = yield* this.list(s.body);
+          if (body === 'return') return body;
+          if (body && body.label !== s.label) return body;
+          if (body?.to === 'break') return undefined;
+          const update = yield* this.list(s.update);
+          if (update) return update;
+          if (++this.steps > (this.run.options.maxSteps ?? 1e6))
+            throw new Fault('steps', 'the loop runs for ever', s.pos);
+        }
+      case 'block': {
+        const body = yield* this.list(s.body);
+        return body !== undefined && body !== 'return' && body.label === s.label ? undefined : body;
+      }
+      case 'break':
+      case 'continue':
+        return { to: s.op, label: s.label };
+      case 'return':
+        return 'return';
+      case 'barrier': {
+        const pred = s.pred ? this.value(s.pred) : false;
+        const result = yield { at: s, pred };
+        if (s.result) this.vars.set(s.result.id, result);
+        return undefined;
+      }
+      case 'fence':
+        return undefined;
+      case 'print':
+        this.run.prints.push(s.parts.map((p) => (typeof p === 'string' ? p : this.value(p))));
+        return undefined;
+      case 'trap':
+        throw new Fault('trap', s.message, s.pos);
+    }
+  }
+
+  value(e: Expr): Value {
+    switch (e.op) {
+      case 'const':
+        return e.value;
+      case 'var':
+        return this.vars.get(e.var.id) ?? zero(e.type);
+      case 'param':
+        return this.run.args[e.param] ?? zero(e.type);
+      case 'special':
+        return this.specials[e.name];
+      case 'unary': {
+        const a = this.value(e.a);
+        if (e.fn === 'uniform' && this.run.kernel.checked) this.assertUniform(e, a);
+        return evalUnary(e.fn, e.a.type, a);
+      }
+      case 'binary': {
+        const a = this.value(e.a);
+        const b = this.value(e.b);
+        if (e.fn === 'ipow' && this.run.kernel.checked && Number(b) < 0) {
+          throw new Fault('exponent', `negative exponent ${b} of an integer power`, e.pos ?? this.run.kernel.pos);
+        }
+        return evalBinary(e.fn, e.type, a, b);
+      }
+      case 'compare':
+        return evalCompare(e.fn, this.value(e.a), this.value(e.b));
+      case 'select':
+        // Both arms are pure; only the chosen one is evaluated, so that faults of the other do not show.
+        return this.value(e.cond) ? this.value(e.a) : this.value(e.b);
+      case 'cast': {
+        const a = this.value(e.a);
+        const result = evalCast(e.a.type, e.to, a);
+        if (e.checked && this.run.kernel.checked && Number(result) !== Number(a)) {
+          throw new Fault('cast', `${a} does not fit ${e.to}`, e.pos ?? this.run.kernel.pos);
+        }
+        return result;
+      }
+      case 'bitcast':
+        return evalBitcast(e.a.type, e.type, this.value(e.a));
+      case 'fma':
+        return evalFma(e.type, Number(this.value(e.a)), Number(this.value(e.b)), Number(this.value(e.c)));
+      case 'call':
+        return (this.run.options.math ?? evalCall)(
+          e.fn,
+          e.type,
+          e.args.map((a) => Number(this.value(a))),
+        );
+      case 'load': {
+        const [view, address] = this.element(e.mem);
+        return readElement(view, address, e.mem.elem);
+      }
+    }
+  }
+
+  /** The n-th value that a thread asserts in one place must be the n-th of every other thread of the block. */
+  assertUniform(e: Expr & { op: 'unary' }, value: Value): void {
+    const n = this.asserted.get(e) ?? 0;
+    this.asserted.set(e, n + 1);
+    const seen = this.uniforms.get(e) ?? [];
+    this.uniforms.set(e, seen);
+    if (seen.length <= n) seen.push(value);
+    else if (!Object.is(seen[n], value)) {
+      throw new Fault(
+        'uniform',
+        `${value} is not ${seen[n]}, the value in another thread`,
+        e.pos ?? this.run.kernel.pos,
+      );
+    }
+  }
+
+  /** The memory and byte address of an element, after its checks. */
+  element(mem: MemRef): readonly [view: DataView, address: number] {
+    if (this.run.kernel.checked) {
+      for (const check of mem.checks) {
+        const index = BigInt(this.value(check.index));
+        const extent = BigInt(this.value(check.extent));
+        if (index < 0n || index >= extent) {
+          const message = `index ${index} out of range for axis ${check.axis} of '${mem.array.name}' (extent ${extent})`;
+          throw new Fault('bounds', message, mem.pos);
+        }
+      }
+    }
+    const global = mem.array.space === 'global';
+    const base = global ? Number(this.run.args[mem.array.param ?? -1]) : 0;
+    const view = global ? this.run.memory : this.arrays.get(mem.array);
+    const address = base + Number(this.value(mem.index)) * mem.scale + mem.disp;
+    if (view === undefined || !(address >= 0 && address + ELEM_SIZE[mem.elem] <= view.byteLength)) {
+      throw new Fault('memory', `access to '${mem.array.name}' at byte ${address} is outside of its memory`, mem.pos);
+    }
+    return [view, address];
+  }
 }

@@ -1,0 +1,112 @@
+/**
+ * Correctly rounded number conversions and the fused multiply-add, for which JavaScript has no operator.
+ *
+ * Each result is rounded once, to nearest with ties to even, from the exact value: half precision straight from a double,
+ * 64-bit integers straight to single precision, a*b+c from the exact sum. `evaluate.ts` says which operation uses what.
+ */
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** The nearest integer, ties to even; keeps the sign of zero. */
+export function roundHalfEven(x: number): number {
+  if (!Number.isFinite(x) || Math.abs(x) >= 2 ** 52) return x;
+  const floor = Math.floor(x);
+  const rest = x - floor;
+  const up = rest > 0.5 || (rest === 0.5 && floor % 2 !== 0);
+  const y = up ? floor + 1 : floor;
+  return y === 0 && (x < 0 || Object.is(x, -0)) ? -0 : y;
+}
+
+/** Exponent of the leading bit of a finite number other than zero. */
+function exponent(x: number): number {
+  bits.setFloat64(0, x);
+  const field = (bits.getUint32(0) >>> 20) & 0x7ff;
+  return field === 0 ? exponent(x * 2 ** 64) - 64 : field - 1023;
+}
+
+/** Rounds a double to half precision; the result is a double. */
+export function roundToHalf(x: number): number {
+  if (!Number.isFinite(x) || x === 0) return x;
+  // Half precision has 11 significant bits and no quantum below 2^-24.
+  const quantum = 2 ** Math.max(exponent(x) - 10, -24);
+  const y = roundHalfEven(x / quantum) * quantum;
+  return Math.abs(y) > 65504 ? Math.sign(x) * Number.POSITIVE_INFINITY : y;
+}
+
+/** The 16 bits of a number that is a half already. */
+export function halfBits(x: number): number {
+  const sign = x < 0 || Object.is(x, -0) ? 0x8000 : 0;
+  const a = Math.abs(x);
+  if (Number.isNaN(x)) return 0x7e00;
+  if (a === Number.POSITIVE_INFINITY) return sign | 0x7c00;
+  if (a < 2 ** -14) return sign | (a * 2 ** 24);
+  const e = exponent(a);
+  return sign | ((e + 15) << 10) | (a * 2 ** (10 - e) - 1024);
+}
+
+export function halfFromBits(half: number): number {
+  const sign = half & 0x8000 ? -1 : 1;
+  const e = (half >>> 10) & 31;
+  const m = half & 1023;
+  if (e === 31) return m ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return e === 0 ? sign * m * 2 ** -24 : sign * (1024 + m) * 2 ** (e - 25);
+}
+
+/** An integer rounded to single precision in one step (through a double it would be rounded twice). */
+export function bigintToSingle(x: bigint): number {
+  const size = x < 0n ? -x : x;
+  const drop = BigInt(Math.max(size.toString(2).length - 40, 0));
+  const kept = size >> drop;
+  // 40 bits fit a double exactly; a last bit set for whatever was dropped ("round to odd") keeps ties apart.
+  const odd = kept << drop === size ? kept : kept | 1n;
+  const y = Math.fround(Number(odd) * 2 ** Number(drop));
+  return x < 0n ? -y : y;
+}
+
+interface Exact {
+  /** Value = mantissa * 2^scale. */
+  readonly mantissa: bigint;
+  readonly scale: number;
+}
+
+function exact(x: number): Exact {
+  bits.setFloat64(0, x);
+  const field = (bits.getUint32(0) >>> 20) & 0x7ff;
+  const fraction = bits.getBigUint64(0) & 0xfffffffffffffn;
+  const mantissa = field === 0 ? fraction : fraction | (1n << 52n);
+  return { mantissa: x < 0 ? -mantissa : mantissa, scale: Math.max(field, 1) - 1075 };
+}
+
+/** Rounds mantissa * 2^scale (not zero) to a float of `digits` significant bits whose least quantum is 2^least. */
+function roundExact({ mantissa, scale }: Exact, digits: number, least: number, largest: number): number {
+  const size = mantissa < 0n ? -mantissa : mantissa;
+  const quantum = Math.max(scale + size.toString(2).length - digits, least);
+  const drop = quantum - scale;
+  let kept = drop > 0 ? size >> BigInt(drop) : size << BigInt(-drop);
+  if (drop > 0) {
+    const rest = size - (kept << BigInt(drop));
+    const half = 1n << BigInt(drop - 1);
+    if (rest > half || (rest === half && kept & 1n)) kept += 1n;
+  }
+  // Two factors, because 2^quantum alone may be below the least double.
+  const y = Number(kept) * 2 ** Math.ceil(quantum / 2) * 2 ** Math.floor(quantum / 2);
+  const bounded = y > largest ? Number.POSITIVE_INFINITY : y;
+  return mantissa < 0n ? -bounded : bounded;
+}
+
+/** a * b + c, rounded once to `type`. */
+export function fusedMultiplyAdd(type: 'f32' | 'f64', a: number, b: number, c: number): number {
+  if (!Number.isFinite(a) || !Number.isFinite(b)) return a * b + c;
+  if (!Number.isFinite(c)) return c;
+  if (a === 0 || b === 0) return a * b + c;
+  const x = exact(a);
+  const y = exact(b);
+  const z = exact(c);
+  const productScale = x.scale + y.scale;
+  const scale = Math.min(productScale, z.scale);
+  const sum = ((x.mantissa * y.mantissa) << BigInt(productScale - scale)) + (z.mantissa << BigInt(z.scale - scale));
+  if (sum === 0n) return 0;
+  return type === 'f32'
+    ? roundExact({ mantissa: sum, scale }, 24, -149, 3.4028234663852886e38)
+    : roundExact({ mantissa: sum, scale }, 53, -1074, Number.MAX_VALUE);
+}
