@@ -4,13 +4,13 @@
  * Values come from the `captures` given, by name or through a factory's parameter; else from the scopes that the inspector
  * shows; else from the globals. They are read when the function is, all at once, and do not follow later changes.
  */
-import type { Pos, SourceText } from '../source.ts';
+import type { Pos } from '../source.ts';
 import type { Captured, CapturedFunction, FunctionNode } from './captured.ts';
 import { fail } from './diagnostics.ts';
 import { type FactoryNames, openFactory } from './factory.ts';
 import { type ClosureScope, type InspectedFunction, inspectFunction, inspectorProblem } from './inspector.ts';
 import { parseFunction } from './parse.ts';
-import { rememberOrigin } from './positions.ts';
+import { rememberLocation, sourceOf } from './positions.ts';
 import { freeVariables } from './scope.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -47,12 +47,11 @@ function readFunction(
   explicit: FactoryNames | undefined,
   name: string | undefined,
 ): CapturedFunction {
-  const source: SourceText = { text: Function.prototype.toString.call(fn), name: name ?? fn.name };
-  rememberOrigin(source, fn);
+  const source = sourceOf(fn, name ?? fn.name);
   const node = parseFunction(source);
   const free = freeVariables(node);
   const inspected = inspectFunction(fn);
-  if (inspected?.location !== undefined) rememberOrigin(source, fn, inspected.location);
+  if (inspected !== undefined) rememberLocation(source, inspected.location);
   const resolver = new Resolver(explicit, inspected, reading.captures);
   const captures = new Map<string, Captured>();
   for (const wanted of free.keys()) captures.set(wanted, resolver.resolve(wanted));

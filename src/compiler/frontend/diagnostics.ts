@@ -1,9 +1,18 @@
 /**
  * Compile-time errors with a position: `fail` throws a KernelError whose message has a code frame in the user's own file,
  * the chain of calls that led there, and a help line.
+ *
+ *     K203: cannot add i32 and u32
+ *       --> src/physics.ts:42:10   in kernel "step"
+ *        42 |   y[i] = x[i] + n[i];
+ *           |          ^^^^   ^^^^ u32
+ *           |          i32
+ *       help: write x[i] + i32(n[i])
  */
 import { KernelError } from '../../errors.ts';
 import type { Pos } from '../source.ts';
+import { drawFrame, type Mark } from './frame.ts';
+import { describe, type Place } from './positions.ts';
 
 export interface Diagnostic {
   /** What to write instead. */
@@ -15,8 +24,47 @@ export interface Diagnostic {
 
 /** Throws the KernelError for `pos`. `code` is `'K…'`. */
 export function fail(code: string, pos: Pos, summary: string, diagnostic: Diagnostic = {}): never {
-  throw new KernelError(code, `${code}: ${summary} (at ${pos.source.name}:${pos.start})`, {
+  const place = describe(pos);
+  const lines = [`${code}: ${summary}`, ...frames(pos, place, diagnostic.labels ?? [])];
+  if (diagnostic.help !== undefined) lines.push(`  help: ${diagnostic.help.replaceAll('\n', '\n        ')}`);
+  throw new KernelError(code, lines.join('\n'), {
     summary,
+    ...(place.file === undefined ? {} : { location: { file: place.file, line: place.line, column: place.column } }),
     ...(diagnostic.help === undefined ? {} : { help: diagnostic.help }),
+    ...(diagnostic.cause === undefined ? {} : { cause: diagnostic.cause }),
   });
+}
+
+/** Calls beyond these are only counted. */
+const MOST_CALLS = 6;
+
+function frames(pos: Pos, place: Place, labels: NonNullable<Diagnostic['labels']>): string[] {
+  // Labels inside the range say more than one underline of the whole: `^^^^   ^^^^` instead of `^^^^^^^^^^^`.
+  const inside = (at: Pos) => at.source === pos.source && at.start >= pos.start && at.end <= pos.end;
+  const marks: Mark[] = labels.map(({ pos: at, text }) => ({ place: describe(at), text, main: inside(at) }));
+  if (!marks.some(({ main }) => main)) marks.unshift({ place, text: undefined, main: true });
+  const lines = [`  --> ${heading(pos, place)}`, ...drawFrame(marks)];
+  let calls = 0;
+  for (let at = pos.caller; at !== undefined; at = at.caller) {
+    if (++calls > MOST_CALLS) continue;
+    const from = describe(at);
+    lines.push(`  called from ${heading(at, from)}`, ...drawFrame([{ place: from, text: undefined, main: true }]));
+  }
+  if (calls > MOST_CALLS) lines.push(`  … and ${calls - MOST_CALLS} calls more`);
+  return lines;
+}
+
+function heading(pos: Pos, place: Place): string {
+  const { name } = pos.source;
+  const kind = pos.caller === undefined ? 'kernel' : 'function';
+  const who = name === '' ? `${kind === 'kernel' ? 'a' : 'an anonymous'} ${kind}` : `${kind} "${name}"`;
+  return `${place.file === undefined ? 'line ' : `${displayPath(place.file)}:`}${place.line}:${place.column}   in ${who}`;
+}
+
+/** Relative to the working directory for files below it, so that terminals and editors can follow it. */
+export function displayPath(file: string): string {
+  const cwd = globalThis.process?.cwd?.();
+  if (cwd === undefined || !file.startsWith(cwd)) return file;
+  const rest = file.slice(cwd.length);
+  return /^[\\/]/.test(rest) ? rest.slice(1) : file;
 }

@@ -10,7 +10,7 @@ import type { SourceText } from '../source.ts';
 import type { FunctionNode } from './captured.ts';
 import { fail } from './diagnostics.ts';
 import { parseFunction } from './parse.ts';
-import { rememberOrigin } from './positions.ts';
+import { sourceOf } from './positions.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -23,8 +23,7 @@ export function openFactory(
   captures: Readonly<Record<string, unknown>>,
   name: string | undefined,
 ): { readonly inner: AnyFunction; readonly names: FactoryNames } | undefined {
-  const source: SourceText = { text: Function.prototype.toString.call(fn), name: name ?? fn.name };
-  rememberOrigin(source, fn);
+  const source = sourceOf(fn, name ?? fn.name);
   const node = parseFunction(source);
   if (!returnsFunction(node)) return undefined;
   const names = new Map<string, unknown>();
