@@ -1,11 +1,12 @@
 /**
- * Takes out of a tree what tools put in and no kernel means: Istanbul's counters (`cov_x().s[3]++`), directives such as
- * `'use strict'`, `debugger`, empty statements. Everything after this sees the function as its author wrote it.
+ * Takes out of a tree what tools put in and no kernel means: Istanbul's counters (`cov_x().s[3]++`), esbuild's kept names
+ * (`__name((x) => x, 'f')`), directives such as `'use strict'`, `debugger`, empty statements. Everything after this sees
+ * the function as its author wrote it.
  *
  * Trees are changed in place; the nodes that stay keep their positions.
  */
 import type { AnyNode, Expression, Node, Statement } from 'acorn';
-import { isNode } from './walk.ts';
+import { isNode, walk } from './walk.ts';
 
 /**
  * Whether an expression is an Istanbul counter: `cov_ab12().s[3]++`, `.f[0]++`, `.b[1][0]++`; `cov_ab12.s[3]++` in older
@@ -32,8 +33,52 @@ function isCount(node: AnyNode): boolean {
   return node.type === 'Literal' && (typeof node.value === 'number' || /^\d+$/.test(String(node.value)));
 }
 
-/** Cleans everything below `node`. */
-export function clean(node: Node): void {
+/**
+ * The function in `__name((x) => x, 'f')`, by which esbuild's `keepNames` (tsx has it on) keeps a function's name. The
+ * helper's own name may be minified; nothing that a kernel calls takes a function and a string.
+ */
+function namedFunction(node: AnyNode): AnyNode | undefined {
+  if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier' || node.arguments.length !== 2)
+    return undefined;
+  const [fn, name] = node.arguments as AnyNode[];
+  if (name?.type !== 'Literal' || typeof name.value !== 'string') return undefined;
+  return fn?.type === 'ArrowFunctionExpression' || fn?.type === 'FunctionExpression' ? fn : undefined;
+}
+
+/** Whether a statement is `__name(f, 'f')`, which follows a declaration of `f`. */
+function isNaming(node: AnyNode): boolean {
+  if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier' || node.callee.name !== '__name')
+    return false;
+  const [fn, name] = node.arguments as AnyNode[];
+  return fn?.type === 'Identifier' && name?.type === 'Literal' && typeof name.value === 'string';
+}
+
+/** Cleans everything below `root`. */
+export function clean(root: Node): void {
+  unminifyNaming(root);
+  cleanBelow(root);
+}
+
+/** Gives a minified `__name(f, 'f')` its name back where `f` is declared in the tree. */
+function unminifyNaming(root: Node): void {
+  const declared = new Set<string>();
+  walk(root, (at) => {
+    const node = at as AnyNode;
+    if (node.type === 'FunctionDeclaration' && node.id) declared.add(node.id.name);
+    return true;
+  });
+  if (declared.size === 0) return;
+  walk(root, (at) => {
+    const node = at as AnyNode;
+    if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier' || node.arguments.length !== 2) return true;
+    const [fn, name] = node.arguments as AnyNode[];
+    if (fn?.type !== 'Identifier' || !declared.has(fn.name)) return true;
+    if (name?.type === 'Literal' && typeof name.value === 'string') node.callee.name = '__name';
+    return true;
+  });
+}
+
+function cleanBelow(node: Node): void {
   for (const [key, value] of Object.entries(node) as [string, unknown][]) {
     if (Array.isArray(value)) cleanList(node as AnyNode, key, value);
     else if (isNode(value)) cleanChild(node as AnyNode, key, value as AnyNode);
@@ -92,7 +137,7 @@ function cleanStatement(statement: Statement): Statement | undefined {
     statement.expression = effect as Expression;
     return statement;
   }
-  clean(statement);
+  cleanBelow(statement);
   return statement;
 }
 
@@ -112,13 +157,15 @@ function cleanExpression(node: AnyNode): AnyNode {
     node.expressions = kept;
     return node;
   }
-  clean(node);
+  const named = namedFunction(node);
+  if (named !== undefined) return cleanExpression(named);
+  cleanBelow(node);
   return node;
 }
 
 /** An expression whose value nobody uses; undefined when it was only counters. */
 function effectOf(node: AnyNode): AnyNode | undefined {
-  if (isCoverageCounter(node)) return undefined;
+  if (isCoverageCounter(node) || isNaming(node)) return undefined;
   if (node.type === 'SequenceExpression') {
     const kept = node.expressions.flatMap((part) => {
       const effect = effectOf(part as AnyNode);
