@@ -57,6 +57,19 @@ export function converterTo(name: ScalarName): (value: unknown) => number | bigi
   }
 }
 
+/**
+ * A function that converts elements read from an array of one scalar type to another: integers wrap, whether they are bigints
+ * or numbers, floats saturate.
+ */
+export function converterBetween(from: ScalarName, to: ScalarName): (value: unknown) => number | bigint | boolean {
+  if (!(from in RANGES)) return converterTo(to);
+  // From an integer type of at most 32 bits, whose elements are numbers: they must not be taken for floats.
+  if (to in RANGES) return (value) => wrapInteger(Number(value), to as IntegerName);
+  if (to === 'i64') return (value) => BigInt(Number(value));
+  if (to === 'u64') return (value) => BigInt.asUintN(64, BigInt(Number(value)));
+  return converterTo(to);
+}
+
 /** An integer brought into a narrower integer type by dropping the high bits. */
 export function wrapInteger(value: number, name: IntegerName): number {
   switch (name) {

@@ -1,0 +1,283 @@
+/**
+ * Making host arrays: `ndarray(data, options)`, `ndarray.zeros` and its siblings, and `asNDArray`, which every function that
+ * takes a host array begins with.
+ */
+
+import { DEVICE_ARRAY } from '../compiler/contract.ts';
+import {
+  asDType,
+  bool,
+  type Complex,
+  type DType,
+  type DTypeLike,
+  dataClassOf,
+  type ElementOf,
+  f64,
+  hasPlainData,
+  i64,
+  isTypedArray,
+  type Scalar,
+  sameDType,
+  type TypedArray,
+  type ValueOf,
+} from '../dtype/index.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import {
+  checkBounds,
+  formatShape,
+  normalizeOrder,
+  normalizeShape,
+  normalizeStrides,
+  type Order,
+  type ShapeLike,
+  type StridedLayout,
+  sizeOf,
+  stridesFor,
+} from '../layout/index.ts';
+import { allocate, NDArray, type RankOf } from './ndarray.ts';
+import { fillElements } from './ndarray-copy.ts';
+import { type Described, dataOver, describeHostArray, type HostArrayLike } from './ndarray-input.ts';
+import { readNested } from './ndarray-nested.ts';
+
+/** JavaScript arrays nested to any depth, TypedArrays as rows included. */
+export type NestedInput<V> = V | TypedArray | readonly NestedInput<V>[];
+
+export interface NDArrayOptions<D extends DTypeLike = DTypeLike, S extends ShapeLike = ShapeLike> {
+  readonly shape?: S;
+  /** Of nested arrays: what elements convert to. Of a TypedArray: as `ndarray` says. */
+  readonly dtype?: D;
+  /** How the memory of a TypedArray is read, or that of a new array is laid out; 'C' by default. */
+  readonly order?: Order;
+  /** Of a TypedArray: bytes between elements along each axis. */
+  readonly strides?: ShapeLike;
+  /** Of a TypedArray: bytes to the first element. */
+  readonly byteOffset?: number;
+}
+
+/** dtype and order of a new array; a dtype alone will do. */
+export type NewArrayOptions<D extends DTypeLike = DTypeLike> = D | { readonly dtype?: D; readonly order?: Order };
+
+type RankOfOptions<S, Otherwise extends number> = ShapeLike extends S ? Otherwise : RankOf<S>;
+
+/** The type of `ndarray`. */
+export interface NDArrayFactory {
+  /**
+   * A host array. A TypedArray, NDArray or `{ data, shape, stride, offset }` object is wrapped, sharing memory; nested arrays
+   * and scalars are copied into new memory. With another `dtype`, elements are converted into new memory as by casts; but where
+   * the TypedArray is what arrays of that dtype are kept in (`Uint16Array` for f16, `Float32Array` for c64, bytes for bool and
+   * structs), it is taken as such and shared. Throws TypeError for mixed kinds, RangeError for ragged or misfitting shapes.
+   */
+  <const D extends DTypeLike, const S extends ShapeLike = ShapeLike>(
+    data: NestedInput<Scalar> | HostArrayLike,
+    options: NDArrayOptions<D, S> & { readonly dtype: D },
+  ): NDArray<ValueOf<D>, RankOfOptions<S, number>>;
+  <T, R extends number>(data: NDArray<T, R>): NDArray<T, R>;
+  <A extends TypedArray, const S extends ShapeLike = 1>(
+    data: A,
+    options?: NDArrayOptions<never, S>,
+  ): NDArray<ElementOf<A>, RankOf<S>>;
+  <const S extends ShapeLike = ShapeLike>(
+    data: NestedInput<number>,
+    options?: NDArrayOptions<never, S>,
+  ): NDArray<f64, RankOfOptions<S, number>>;
+  <const S extends ShapeLike = ShapeLike>(
+    data: NestedInput<bigint>,
+    options?: NDArrayOptions<never, S>,
+  ): NDArray<i64, RankOfOptions<S, number>>;
+  <const S extends ShapeLike = ShapeLike>(
+    data: NestedInput<boolean>,
+    options?: NDArrayOptions<never, S>,
+  ): NDArray<bool, RankOfOptions<S, number>>;
+  <const S extends ShapeLike = ShapeLike>(
+    data: NestedInput<number | bigint | boolean | Complex> | HostArrayLike,
+    options?: NDArrayOptions<never, S>,
+  ): NDArray<Scalar, RankOfOptions<S, number>>;
+
+  /** A new array; its elements are zeros too, since JavaScript gives no other memory. */
+  empty<const S extends ShapeLike, const D extends DTypeLike = DType<f64>>(
+    shape: S,
+    options?: NewArrayOptions<D>,
+  ): NDArray<ValueOf<D>, RankOf<S>>;
+  /** A new array of zeros, f64 unless told otherwise. */
+  zeros<const S extends ShapeLike, const D extends DTypeLike = DType<f64>>(
+    shape: S,
+    options?: NewArrayOptions<D>,
+  ): NDArray<ValueOf<D>, RankOf<S>>;
+  /** A new array with one value everywhere: a number gives f64, a bigint i64, a boolean bool, unless a dtype is given. */
+  full<const S extends ShapeLike, const D extends DTypeLike = DTypeLike>(
+    shape: S,
+    value: Scalar,
+    options?: NewArrayOptions<D>,
+  ): NDArray<ValueOf<D>, RankOf<S>>;
+  /** 0, 1, … n − 1; f64 unless told otherwise. */
+  arange<const D extends DTypeLike = DType<f64>>(n: number, options?: NewArrayOptions<D>): NDArray<ValueOf<D>, 1>;
+}
+
+/** A TypedArray, NDArray or foreign `{ data, shape, stride, offset }` as an NDArray sharing its memory; undefined for others. */
+export function asHostArray(value: unknown): NDArray | undefined {
+  if (value instanceof NDArray) return value;
+  const described = describeHostArray(value);
+  return described === undefined
+    ? undefined
+    : (new NDArray(described.data, described.dtype, described.layout) as NDArray);
+}
+
+/** As `asHostArray`; throws TypeError, naming `what`, for a value that is no host array. */
+export function asNDArray(value: unknown, what = 'the argument'): NDArray {
+  const array = asHostArray(value);
+  if (array !== undefined) return array;
+  if (typeof value === 'object' && value !== null && DEVICE_ARRAY in value) {
+    throw new TsambaTypeError(
+      'E_HOST_ARRAY',
+      `${what} must be a host array, got a device array; copy it with copyToHost()`,
+    );
+  }
+  const hint = Array.isArray(value) ? '; for a JavaScript array write ndarray(…) or Float64Array.from(…)' : '';
+  throw new TsambaTypeError(
+    'E_HOST_ARRAY',
+    `${what} must be a host array (a TypedArray, an NDArray or { data, shape, stride }), got ${kindOf(value)}${hint}`,
+  );
+}
+
+/** Whether a value is accepted as a host array; a malformed foreign object is not. */
+export function isHostArray(value: unknown): value is HostArrayLike {
+  try {
+    return describeHostArray(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object'
+    ? `an object (${value.constructor?.name ?? 'no class'})`
+    : `a value of type ${typeof value}`;
+}
+
+function create(data: unknown, options: NDArrayOptions = {}): NDArray {
+  const order = normalizeOrder(options.order);
+  const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
+  if (typeof data === 'object' && data !== null && DEVICE_ARRAY in data) {
+    throw new TsambaTypeError('E_HOST_ARRAY', 'ndarray() makes host arrays; copy a device array with copyToHost()');
+  }
+  // With a struct dtype a plain object is one element, even if it has fields called data and shape.
+  const described = dtype?.fields !== undefined && isPlain(data) ? undefined : describeHostArray(data);
+  if (described === undefined) return createNew(data, dtype, order, options);
+  if (isTypedArray(data)) return createOver(described, dtype, order, options);
+  refuseMemoryOptions(options);
+  const array = data instanceof NDArray ? data : new NDArray(described.data, described.dtype, described.layout);
+  const shaped = options.shape === undefined ? array : array.reshape(options.shape);
+  const converted =
+    dtype === undefined || sameDType(dtype, shaped.dtype) ? shaped : (shaped.astype(dtype, { order }) as NDArray);
+  return options.order === undefined || isInOrder(converted, order) ? converted : converted.copy({ order });
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+function isInOrder(array: NDArray, order: Order): boolean {
+  return order === 'F' ? array.isFContiguous() : array.isCContiguous();
+}
+
+/** From nested arrays and scalars, into memory of their own. */
+function createNew(data: unknown, dtype: DType | undefined, order: Order, options: NDArrayOptions): NDArray {
+  refuseMemoryOptions(options);
+  const nested = readNested(data, dtype);
+  const array = new NDArray(nested.data, nested.dtype, nested.layout) as NDArray;
+  const shaped = options.shape === undefined ? array : array.reshape(options.shape);
+  return isInOrder(shaped, order) ? shaped : shaped.copy({ order });
+}
+
+/** Over the memory of a TypedArray. */
+function createOver(given: Described, dtype: DType | undefined, order: Order, options: NDArrayOptions): NDArray {
+  const reinterpret = dtype !== undefined && !hasPlainData(dtype) && isDataOf(given.data, dtype);
+  const own = reinterpret ? dtype : given.dtype;
+  const layout = layoutOver(given.bytes.length, own, order, options);
+  checkBounds(layout, given.bytes.length, `the ${given.data.constructor.name}`);
+  const { data, offset } = reinterpret
+    ? { data: given.data, offset: layout.offset }
+    : dataOver(given.bytes, own, layout);
+  const array = new NDArray(data, own, { ...layout, offset }) as NDArray;
+  return dtype === undefined || sameDType(dtype, own) ? array : (array.astype(dtype, { order }) as NDArray);
+}
+
+function isDataOf(data: TypedArray, dtype: DType): boolean {
+  return data instanceof dataClassOf(dtype);
+}
+
+function layoutOver(bytes: number, dtype: DType, order: Order, options: NDArrayOptions): StridedLayout {
+  const { itemSize } = dtype;
+  const offset = options.byteOffset ?? 0;
+  if (!Number.isInteger(offset)) {
+    throw new TsambaTypeError('E_SHAPE', `byteOffset must be an integer, got ${String(options.byteOffset)}`);
+  }
+  if (offset < 0 || offset > bytes) {
+    throw new TsambaRangeError('E_BOUNDS', `byteOffset ${offset} is outside the data of ${bytes} bytes`);
+  }
+  if (options.shape === undefined) {
+    if (options.strides !== undefined) {
+      throw new TsambaTypeError('E_STRIDES', 'strides need a shape: give { shape, strides }');
+    }
+    if ((bytes - offset) % itemSize !== 0) {
+      throw new TsambaRangeError(
+        'E_SHAPE',
+        `${bytes - offset} bytes are no whole number of ${dtype.name} elements (${itemSize} bytes each)`,
+      );
+    }
+    return { shape: [(bytes - offset) / itemSize], strides: [itemSize], offset, itemSize };
+  }
+  const shape = normalizeShape(options.shape, itemSize);
+  if (options.strides !== undefined) {
+    return { shape, strides: normalizeStrides(options.strides, shape.length), offset, itemSize };
+  }
+  if (options.byteOffset === undefined && sizeOf(shape) * itemSize !== bytes) {
+    throw new TsambaRangeError(
+      'E_SHAPE',
+      `shape ${formatShape(shape)} has ${sizeOf(shape)} elements, the data has ${bytes / itemSize}`,
+    );
+  }
+  return { shape, strides: stridesFor(shape, itemSize, order), offset, itemSize };
+}
+
+function refuseMemoryOptions(options: NDArrayOptions): void {
+  for (const name of ['strides', 'byteOffset'] as const) {
+    if (options[name] !== undefined) {
+      throw new TsambaTypeError(
+        'E_STRIDES',
+        `${name} says how a TypedArray's memory is read; the data given is no TypedArray`,
+      );
+    }
+  }
+}
+
+function newArray(shape: ShapeLike, options: NewArrayOptions = {}, otherwise: DType = f64): NDArray {
+  const { dtype, order } = splitOptions(options);
+  const type = dtype === undefined ? otherwise : asDType(dtype);
+  return allocate(normalizeShape(shape, type.itemSize), type, normalizeOrder(order)) as NDArray;
+}
+
+function splitOptions(options: NewArrayOptions): { dtype?: DTypeLike | undefined; order?: Order | undefined } {
+  if (typeof options === 'string' || typeof options === 'function' || 'itemSize' in options) return { dtype: options };
+  return options;
+}
+
+function full(shape: ShapeLike, value: unknown, options?: NewArrayOptions): NDArray {
+  const otherwise = typeof value === 'bigint' ? i64 : typeof value === 'boolean' ? bool : f64;
+  const array = newArray(shape, options, otherwise);
+  fillElements(array, value);
+  return array;
+}
+
+function arange(n: number, options?: NewArrayOptions): NDArray {
+  const array = newArray([n], options);
+  for (let i = 0; i < n; i++) array.set(i, i);
+  return array;
+}
+
+/** Makes host arrays; `ndarray.zeros`, `empty`, `full` and `arange` make new ones. NumPy's `np.array`, `np.zeros`, …. */
+export const ndarray: NDArrayFactory = Object.freeze(
+  Object.assign(create, { empty: newArray, zeros: newArray, full, arange }),
+) as unknown as NDArrayFactory;

@@ -1,0 +1,157 @@
+/**
+ * What counts as a host array: TypedArrays, NDArrays, and the `{ data, shape, stride }` objects of other packages.
+ *
+ * This file describes them as memory (data, dtype, layout) and reads nested JavaScript arrays; `ndarray-create.ts` makes
+ * NDArrays of the descriptions.
+ */
+import { DEVICE_ARRAY, NDARRAY } from '../compiler/contract.ts';
+import {
+  asDType,
+  bytesOf,
+  type DType,
+  dataClassOf,
+  dtypeOfTypedArray,
+  isTypedArray,
+  type TypedArray,
+} from '../dtype/index.ts';
+import { TsambaTypeError } from '../errors.ts';
+import {
+  checkBounds,
+  compactLayout,
+  cStrides,
+  normalizeShape,
+  normalizeStrides,
+  type ShapeLike,
+  type StridedLayout,
+} from '../layout/index.ts';
+import type { HostMemory } from './ndarray-copy.ts';
+import { readNested } from './ndarray-nested.ts';
+
+/** A host array, whatever it came as. */
+export interface Described extends HostMemory {
+  readonly data: TypedArray;
+}
+
+/** The objects of npm `ndarray` and `@stdlib/ndarray`: strides and offset count elements, not bytes. */
+export interface ForeignArray {
+  readonly data: TypedArray;
+  readonly shape: ShapeLike;
+  readonly stride?: ShapeLike;
+  readonly strides?: ShapeLike;
+  readonly offset?: number;
+}
+
+/** An NDArray by what it has: strides and offset count bytes. At run time it must carry the brand. */
+export interface NDArrayLike {
+  readonly data: TypedArray;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly byteOffset: number;
+}
+
+/** Anything that is accepted as a host array. */
+export type HostArrayLike = TypedArray | ForeignArray | NDArrayLike;
+
+/**
+ * The memory behind a host array; undefined when the value is none. Throws TypeError or RangeError for an object that looks
+ * like an array of another package and is not sound.
+ */
+export function describeHostArray(value: unknown): Described | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (isTypedArray(value)) return describeTypedArray(value);
+  if (NDARRAY in value) return describeBranded(value);
+  if (DEVICE_ARRAY in value || Array.isArray(value) || !isForeign(value)) return undefined;
+  return describeForeign(value);
+}
+
+/** A TypedArray as an array with one axis. */
+export function describeTypedArray(data: TypedArray): Described {
+  const dtype = dtypeOfTypedArray(data);
+  return {
+    data: normalData(data, dtype),
+    bytes: bytesOf(data),
+    dtype,
+    layout: compactLayout([data.length], dtype.itemSize),
+  };
+}
+
+/** Uint8ClampedArray, Buffer and Float16Array as the plain class that arrays of their dtype are kept in, sharing memory. */
+function normalData(data: TypedArray, dtype: DType): TypedArray {
+  const Data = dataClassOf(dtype);
+  return data.constructor === Data ? data : new Data(data.buffer, data.byteOffset, data.length);
+}
+
+/**
+ * The right side of an assignment to an array of `dtype` as memory; undefined when it is a scalar (a plain object too: a struct
+ * or a complex number).
+ */
+export function describeSource(value: unknown, dtype: DType): HostMemory | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) return readNested(value, dtype);
+  if (DEVICE_ARRAY in value) {
+    throw new TsambaTypeError(
+      'E_HOST_ARRAY',
+      'the value is a device array: copy it to the host first, with copyToHost()',
+    );
+  }
+  // A struct may well have fields called data and shape.
+  if (dtype.fields !== undefined && !isTypedArray(value) && !(NDARRAY in value)) return undefined;
+  return describeHostArray(value);
+}
+
+/**
+ * The TypedArray of a dtype over memory where a layout lies in it, and the layout's offset in that. Bytes when elements are
+ * not aligned.
+ */
+export function dataOver(bytes: Uint8Array, dtype: DType, layout: StridedLayout): { data: TypedArray; offset: number } {
+  const Data = dataClassOf(dtype);
+  const unit = Data.BYTES_PER_ELEMENT;
+  const first = bytes.byteOffset + layout.offset;
+  if (first % unit !== 0 || layout.strides.some((stride) => stride % unit !== 0)) {
+    return { data: bytes, offset: layout.offset };
+  }
+  const start = Math.ceil(bytes.byteOffset / unit) * unit;
+  const length = Math.max(0, Math.floor((bytes.byteOffset + bytes.length - start) / unit));
+  return { data: new Data(bytes.buffer, start, length), offset: first - start };
+}
+
+/** An NDArray of any copy of the library. */
+function describeBranded(value: { readonly [NDARRAY]: unknown }): Described {
+  const array = value[NDARRAY] as NDArrayLike;
+  const { data, shape, strides } = array;
+  const dtype = asDType(array.dtype);
+  return {
+    data,
+    bytes: bytesOf(data),
+    dtype,
+    layout: { shape, strides, offset: array.byteOffset, itemSize: dtype.itemSize },
+  };
+}
+
+function isForeign(value: object): value is ForeignArray {
+  return 'data' in value && 'shape' in value && typeof value.shape === 'object';
+}
+
+function describeForeign(value: ForeignArray): Described {
+  const { data } = value;
+  if (!isTypedArray(data)) {
+    throw new TsambaTypeError(
+      'E_HOST_ARRAY',
+      'the data of a { data, shape, stride } object must be a TypedArray; convert it, for example with Float64Array.from(data)',
+    );
+  }
+  const dtype = dtypeOfTypedArray(data);
+  const { itemSize } = dtype;
+  const shape = normalizeShape(value.shape, itemSize);
+  const given = value.strides ?? value.stride;
+  const strides =
+    given === undefined ? cStrides(shape, itemSize) : normalizeStrides(given, shape.length).map((s) => s * itemSize);
+  const offset = value.offset ?? 0;
+  if (!Number.isInteger(offset)) {
+    throw new TsambaTypeError('E_HOST_ARRAY', `offset must be an integer, got ${String(offset)}`);
+  }
+  const layout = { shape, strides, offset: offset * itemSize, itemSize };
+  checkBounds(layout, data.byteLength, `the ${data.constructor.name}`);
+  return { data: normalData(data, dtype), bytes: bytesOf(data), dtype, layout };
+}

@@ -1,0 +1,140 @@
+/**
+ * Nested JavaScript arrays as array memory: `[[1, 2], [3, 4]]`, also with TypedArrays as rows.
+ *
+ * The shape is read off the first item of each level and checked against all others. Without a dtype the elements decide, and
+ * they must agree: numbers are f64, whole or not; bigints i64; booleans bool; `{ re, im }` c128.
+ */
+import {
+  bool,
+  c128,
+  codecOf,
+  converterBetween,
+  type DType,
+  dataClassOf,
+  describeDType,
+  dtypeOfTypedArray,
+  f64,
+  i64,
+  isScalarDType,
+  isTypedArray,
+  type ScalarName,
+  type TypedArray,
+} from '../dtype/index.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { compactLayout, formatShape, normalizeShape, type StridedLayout, sizeOf } from '../layout/index.ts';
+
+/** Newly made memory. */
+export interface NestedMemory {
+  readonly data: TypedArray;
+  readonly bytes: Uint8Array;
+  readonly dtype: DType;
+  readonly layout: StridedLayout;
+}
+
+/** Reads a nested array (or a scalar, which has no axes) into compact C-ordered memory. Throws TypeError, RangeError. */
+export function readNested(value: unknown, wanted: DType | undefined): NestedMemory {
+  const shape = shapeOf(value);
+  const dtype = wanted ?? inferDType(value) ?? f64;
+  normalizeShape(shape, dtype.itemSize);
+  const layout = compactLayout(shape, dtype.itemSize);
+  const Data = dataClassOf(dtype);
+  const data = new Data((sizeOf(shape) * dtype.itemSize) / Data.BYTES_PER_ELEMENT);
+  const bytes = new Uint8Array(data.buffer);
+  const view = new DataView(data.buffer);
+  const codec = codecOf(dtype);
+  let offset = 0;
+  const readLevel = (item: unknown, axis: number): void => {
+    const length = shape[axis];
+    if (length === undefined) {
+      if (Array.isArray(item) || isTypedArray(item)) throw ragged(shape, axis, `an array`);
+      codec.write(view, offset, item);
+      offset += dtype.itemSize;
+      return;
+    }
+    if (isTypedArray(item)) {
+      if (item.length !== length || axis !== shape.length - 1) throw ragged(shape, axis, `${item.length} items`);
+      const convert = rowConverter(dtypeOfTypedArray(item), dtype);
+      for (const element of item) readLevel(convert(element), axis + 1);
+    } else {
+      if (!Array.isArray(item)) throw ragged(shape, axis, 'a single value');
+      if (item.length !== length) throw ragged(shape, axis, `${item.length} items`);
+      // By index: holes in the array must not be passed over.
+      for (let i = 0; i < length; i++) readLevel(item[i], axis + 1);
+    }
+  };
+  readLevel(value, 0);
+  return { data, bytes, dtype, layout };
+}
+
+/** Elements of a row that is a TypedArray convert as array elements do: integers wrap. */
+function rowConverter(from: DType, to: DType): (value: unknown) => unknown {
+  if (!isScalarDType(to)) return (value) => value;
+  return converterBetween(from.name as ScalarName, to.name as ScalarName);
+}
+
+function shapeOf(value: unknown): number[] {
+  const shape: number[] = [];
+  let item = value;
+  while (Array.isArray(item)) {
+    shape.push(item.length);
+    item = item[0];
+  }
+  if (isTypedArray(item)) shape.push(item.length);
+  return shape;
+}
+
+function ragged(shape: readonly number[], axis: number, got: string): TsambaRangeError {
+  const wanted = shape[axis] === undefined ? 'a single value' : `${shape[axis]} items`;
+  return new TsambaRangeError(
+    'E_RAGGED',
+    `nested arrays must be rectangular: after the first row the shape is ${formatShape(shape)}, ` +
+      `but on axis ${axis} there is ${got} in place of ${wanted}`,
+  );
+}
+
+/** The dtype that all elements agree on; undefined when there are none. Throws TypeError for a mixture. */
+function inferDType(value: unknown): DType | undefined {
+  let found: DType | undefined;
+  const visit = (item: unknown): void => {
+    if (Array.isArray(item)) {
+      for (let i = 0; i < item.length; i++) visit(item[i]);
+      return;
+    }
+    const dtype = isTypedArray(item) ? dtypeOfTypedArray(item) : elementDType(item);
+    if (found !== undefined && found !== dtype) {
+      throw new TsambaTypeError(
+        'E_MIXED',
+        `array elements must be of one kind, got a mixture of ${named(found)} and ${named(dtype)}; convert them, or give the dtype`,
+      );
+    }
+    found = dtype;
+  };
+  visit(value);
+  return found;
+}
+
+function elementDType(item: unknown): DType {
+  if (typeof item === 'number') return f64;
+  if (typeof item === 'boolean') return bool;
+  if (typeof item === 'bigint') {
+    if (BigInt.asIntN(64, item) === item) return i64;
+    throw new TsambaRangeError('E_CONVERT', `${item}n does not fit i64, the dtype of bigints; give dtype: u64 or f64`);
+  }
+  if (typeof item === 'object' && item !== null) {
+    const { re, im } = item as Partial<Record<'re' | 'im', unknown>>;
+    if (typeof re === 'number' && typeof im === 'number') return c128;
+    throw new TsambaTypeError(
+      'E_CONVERT',
+      'array elements that are objects need a dtype, such as ndarray(points, { dtype: struct({ x: f32, y: f32 }) })',
+    );
+  }
+  const shown = item === undefined ? 'undefined (a hole in the array?)' : item === null ? 'null' : `a ${typeof item}`;
+  throw new TsambaTypeError('E_CONVERT', `array elements must be numbers, bigints or booleans, got ${shown}`);
+}
+
+function named(dtype: DType): string {
+  if (dtype === f64) return 'numbers (f64)';
+  if (dtype === i64) return 'bigints (i64)';
+  if (dtype === bool) return 'booleans';
+  return dtype === c128 ? 'complex numbers' : describeDType(dtype);
+}

@@ -1,0 +1,271 @@
+/**
+ * `NDArray`: a strided array in host memory, over a TypedArray.
+ *
+ * Indexing, slicing and views follow NumPy; all of their arithmetic is `layout/`, and slices share memory. Making arrays from
+ * other things is `ndarray-create.ts` and `ndarray-input.ts`, copying and conversion `ndarray-copy.ts`, printing
+ * `ndarray-print.ts`.
+ */
+import { NDARRAY } from '../compiler/contract.ts';
+import {
+  asDType,
+  bytesOf,
+  type Codec,
+  codecOf,
+  type DataOf,
+  type DType,
+  type DTypeLike,
+  dataClassOf,
+  type Plain,
+  type Scalar,
+  type TypedArray,
+  type ValueOf,
+} from '../dtype/index.ts';
+import {
+  broadcastForAssignment,
+  checkBounds,
+  compactLayout,
+  elementOffset,
+  indexLayout,
+  inferShape,
+  isCContiguous,
+  isFContiguous,
+  normalizeOrder,
+  type Order,
+  type ReshapeOrder,
+  reshapeLayout,
+  resolveOrder,
+  type ShapeLike,
+  type SliceSpec,
+  type StridedLayout,
+  sizeOf,
+  sliceLayout,
+  transposeLayout,
+  viewLayout,
+} from '../layout/index.ts';
+import { copyElements, fillElements, type HostMemory } from './ndarray-copy.ts';
+import { dataOver, describeSource } from './ndarray-input.ts';
+import { printArray } from './ndarray-print.ts';
+
+/** The rank that a shape argument stands for: a number has one axis, a tuple as many as it is long. */
+export type RankOf<S> = S extends number | bigint ? 1 : S extends readonly unknown[] ? S['length'] : number;
+
+/** What `toArray` gives: nested arrays, as deep as the array has axes. */
+export type NestedOf<V, R extends number> = R extends 0
+  ? V
+  : R extends 1
+    ? V[]
+    : R extends 2
+      ? V[][]
+      : R extends 3
+        ? V[][][]
+        : unknown;
+
+export class NDArray<T = Scalar, R extends number = number> implements HostMemory {
+  /**
+   * The elements: bool as bytes 0 and 1, f16 as its bits, complex as pairs, structs as bytes. Views share it, so it may hold
+   * more than this array; `byteOffset` and `strides` say where the elements are.
+   */
+  readonly data: DataOf<T>;
+  readonly dtype: DType<T>;
+  readonly shape: readonly number[];
+  /** Bytes from one element to the next along each axis. */
+  readonly strides: readonly number[];
+  /** Bytes from the start of `data` to the first element. */
+  readonly byteOffset: number;
+  /** All bytes of `data`. */
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #codec: Codec;
+
+  /**
+   * An array over memory that exists; users call `ndarray()`. Throws RangeError when an element lies outside of `data`.
+   */
+  constructor(data: TypedArray, dtype: DType<T>, layout: Omit<StridedLayout, 'itemSize'>) {
+    this.bytes = bytesOf(data);
+    checkBounds({ ...layout, itemSize: dtype.itemSize }, this.bytes.length, 'the data');
+    this.data = data as DataOf<T>;
+    this.dtype = dtype;
+    this.shape = Object.freeze([...layout.shape]);
+    this.strides = Object.freeze([...layout.strides]);
+    this.byteOffset = layout.offset;
+    this.#view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
+    this.#codec = codecOf(dtype);
+  }
+
+  get ndim(): R {
+    return this.shape.length as R;
+  }
+
+  /** Number of elements. */
+  get size(): number {
+    return sizeOf(this.shape);
+  }
+
+  /** Bytes that the elements take, without gaps and repetitions. */
+  get nbytes(): number {
+    return this.size * this.dtype.itemSize;
+  }
+
+  /** Bytes of one element. */
+  get itemSize(): number {
+    return this.dtype.itemSize;
+  }
+
+  /** Shape, strides, offset and item size in one, as the layout functions take them. */
+  get layout(): StridedLayout {
+    return { shape: this.shape, strides: this.strides, offset: this.byteOffset, itemSize: this.dtype.itemSize };
+  }
+
+  /** The array with its axes reversed; shares memory. */
+  get T(): NDArray<T, R> {
+    return this.transpose();
+  }
+
+  /** One element: `a.get(i, j)`. Negative indices count from the end. Throws RangeError out of range, TypeError. */
+  get(...index: number[]): Plain<T> {
+    return this.#codec.read(this.#view, elementOffset(this.layout, index)) as Plain<T>;
+  }
+
+  /**
+   * Assigns a scalar or an array, which is broadcast, to the elements that an index picks (`slice`'s forms; all of them when
+   * there is none): `a.set(1, 2, 3)`, `a.set(row, ':', 0)`. Values convert as by casts: floats truncate and saturate in
+   * integer arrays. Overlapping source and target are handled. Throws RangeError, TypeError.
+   */
+  set(value: unknown, ...index: SliceSpec[]): void {
+    const layout = indexLayout(this.layout, index);
+    const target = { bytes: this.bytes, dtype: this.dtype, layout };
+    const source = describeSource(value, this.dtype);
+    if (source !== undefined) {
+      copyElements(target, { ...source, layout: broadcastForAssignment(source.layout, layout.shape) });
+    } else if (layout.shape.length === 0) {
+      this.#codec.write(this.#view, layout.offset, value);
+    } else {
+      fillElements(target, value);
+    }
+  }
+
+  /**
+   * A part of the array, sharing memory: for each axis an integer, `[start?, stop?, step?]` or `'1:5'`; axes not named are
+   * taken whole. Throws TypeError when no axis is left (use `get`), RangeError out of range.
+   */
+  slice(...specs: SliceSpec[]): NDArray<T> {
+    return this.#withLayout(sliceLayout(this.layout, specs));
+  }
+
+  /**
+   * The same elements in another shape: `a.reshape(2, 3)`, `a.reshape([2, -1], { order: 'F' })`. Elements are taken and placed in
+   * the order given, whatever their order in memory; memory is shared where the strides allow it, else copied. Throws RangeError.
+   */
+  reshape<const S extends ShapeLike>(shape: S, options?: { readonly order?: ReshapeOrder }): NDArray<T, RankOf<S>>;
+  reshape(...shape: number[]): NDArray<T>;
+  reshape(...args: readonly unknown[]): NDArray<T> {
+    const { shape, order } = reshapeArguments(args);
+    const newShape = inferShape(shape, this.size);
+    const layout = reshapeLayout(this.layout, newShape, order);
+    if (layout !== undefined) return this.#withLayout(layout);
+    const resolved = resolveOrder(this.layout, order);
+    const copy = this.copy({ order: resolved });
+    return copy.#withLayout(compactLayout(newShape, this.itemSize, resolved));
+  }
+
+  /** All elements along one axis, in the order given; shares memory where it can. */
+  ravel(options: { readonly order?: ReshapeOrder } = {}): NDArray<T, 1> {
+    return this.reshape([this.size], options);
+  }
+
+  /** The axes in another order (`a.transpose([1, 0])`, `a.transpose(1, 0)`), reversed by default; shares memory. */
+  transpose(...axes: readonly number[] | readonly [axes?: readonly number[]]): NDArray<T, R> {
+    const [first] = axes;
+    const order = first === undefined ? undefined : typeof first === 'number' ? (axes as readonly number[]) : first;
+    return this.#withLayout(transposeLayout(this.layout, order)) as NDArray<T, R>;
+  }
+
+  /**
+   * The same bytes as elements of another type. Another item size needs a C-contiguous array, whose last axis is resized.
+   * Throws RangeError.
+   */
+  view<const D extends DTypeLike>(dtype: D): NDArray<ValueOf<D>, R> {
+    const target = asDType(dtype);
+    const layout = viewLayout(this.layout, target.itemSize);
+    const { data, offset } = dataOver(this.bytes, target, layout);
+    return new NDArray(data, target, { ...layout, offset }) as NDArray<ValueOf<D>, R>;
+  }
+
+  /** A compact copy: in C order, or as given. */
+  copy(options: { readonly order?: Order } = {}): NDArray<T, R> {
+    return this.#convert(this.dtype, normalizeOrder(options.order)) as NDArray<T, R>;
+  }
+
+  /** A compact copy with the elements converted as by casts. Throws TypeError from complex to real, and for structs. */
+  astype<const D extends DTypeLike>(dtype: D, options: { readonly order?: Order } = {}): NDArray<ValueOf<D>, R> {
+    return this.#convert(asDType(dtype), normalizeOrder(options.order)) as NDArray<ValueOf<D>, R>;
+  }
+
+  #convert<U>(dtype: DType<U>, order: Order): NDArray<U> {
+    const result = allocate(this.shape, dtype, order);
+    copyElements(result, this);
+    return result;
+  }
+
+  #withLayout(layout: StridedLayout): NDArray<T> {
+    return new NDArray<T>(this.data, this.dtype, layout);
+  }
+
+  /** The elements as nested JavaScript arrays; of a 0-d array, its element. */
+  toArray(): NestedOf<Plain<T>, R> {
+    const nest = (axis: number, offset: number): unknown => {
+      const length = this.shape[axis];
+      if (length === undefined) return this.#codec.read(this.#view, offset);
+      const stride = this.strides[axis] ?? 0;
+      return Array.from({ length }, (_, i) => nest(axis + 1, offset + i * stride));
+    };
+    return nest(0, this.byteOffset) as NestedOf<Plain<T>, R>;
+  }
+
+  /** Whether the elements lie without gaps, last axis fastest (axes of length 1 are ignored). */
+  isCContiguous(): boolean {
+    return isCContiguous(this.shape, this.strides, this.itemSize);
+  }
+
+  /** Whether the elements lie without gaps, first axis fastest (axes of length 1 are ignored). */
+  isFContiguous(): boolean {
+    return isFContiguous(this.shape, this.strides, this.itemSize);
+  }
+
+  toString(): string {
+    return printArray(this);
+  }
+}
+
+// By this property an array is known to be one, whichever copy of the library made it. It is defined outside of the class,
+// because isolated declarations allow no computed names in one.
+Object.defineProperty(NDArray.prototype, NDARRAY, {
+  get(this: NDArray): NDArray {
+    return this;
+  },
+});
+/** What `console.log` shows in Node. */
+Object.defineProperty(NDArray.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value(this: NDArray): string {
+    return printArray(this);
+  },
+});
+
+/** A new array of zeros. */
+export function allocate<T>(shape: readonly number[], dtype: DType<T>, order: Order = 'C'): NDArray<T> {
+  const Data = dataClassOf(dtype);
+  const data = new Data((sizeOf(shape) * dtype.itemSize) / Data.BYTES_PER_ELEMENT);
+  return new NDArray<T>(data, dtype, compactLayout(shape, dtype.itemSize, order));
+}
+
+/** Takes `(2, 3)`, `([2, 3])` and `([2, 3], { order })` apart. */
+function reshapeArguments(args: readonly unknown[]): { shape: ShapeLike; order: ReshapeOrder | undefined } {
+  const last = args.at(-1);
+  const hasOptions = args.length > 1 && typeof last === 'object' && last !== null && !(Symbol.iterator in last);
+  const dims = hasOptions ? args.slice(0, -1) : args;
+  const order = hasOptions ? (last as { readonly order?: ReshapeOrder }).order : undefined;
+  const [first] = dims;
+  // What is no shape at all is reported by inferShape.
+  const shape = dims.length === 1 && typeof first === 'object' ? first : dims;
+  return { shape: shape as ShapeLike, order };
+}
