@@ -36,8 +36,12 @@ export interface DeviceInfo {
 }
 
 /** Opaque to everybody but the driver that made it. */
-export interface StreamHandle { readonly stream: unknown }
-export interface EventHandle { readonly event: unknown }
+export interface StreamHandle {
+  readonly stream: unknown;
+}
+export interface EventHandle {
+  readonly event: unknown;
+}
 
 /** What a driver is asked to compile. */
 export interface Program {
@@ -105,23 +109,40 @@ export interface DeviceDriver {
   copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void;
   /** Element-exact: touches no byte outside the elements. Offsets are bytes to the first element. */
   copyToDeviceStrided(
-    target: Pointer, targetStrides: readonly number[],
-    source: Uint8Array, sourceOffset: number, sourceStrides: readonly number[],
-    region: StridedRegion, stream?: StreamHandle,
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Uint8Array,
+    sourceOffset: number,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
   ): void;
   copyToHostStrided(
-    target: Uint8Array, targetOffset: number, targetStrides: readonly number[],
-    source: Pointer, sourceStrides: readonly number[],
-    region: StridedRegion, stream?: StreamHandle,
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
   ): void;
   /** Overlapping source and target behave as if the source had been copied out first. */
   copyOnDeviceStrided(
-    target: Pointer, targetStrides: readonly number[],
-    source: Pointer, sourceStrides: readonly number[],
-    region: StridedRegion, stream?: StreamHandle,
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
   ): void;
   /** Writes `pattern` (1, 2, 4, 8 or 16 bytes) to every element of a strided region. */
-  fillStrided(target: Pointer, strides: readonly number[], region: StridedRegion, pattern: Uint8Array, stream?: StreamHandle): void;
+  fillStrided(
+    target: Pointer,
+    strides: readonly number[],
+    region: StridedRegion,
+    pattern: Uint8Array,
+    stream?: StreamHandle,
+  ): void;
 
   // streams and events
   createStream(): StreamHandle;

@@ -13,8 +13,8 @@ import type {
   StreamHandle,
   StridedRegion,
 } from './driver.ts';
-import { compactStrides, copyOut, copyStrided, elementCount, extent, fillStrided } from './strided.ts';
 import { ImmediateStreams } from './streams.ts';
+import { compactStrides, copyOut, copyStrided, elementCount, extent, fillStrided } from './strided.ts';
 
 /** Bytes of device memory, and where in them an address is. */
 export interface Place {

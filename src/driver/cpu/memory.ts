@@ -9,6 +9,7 @@ import { totalmem } from 'node:os';
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import { addressOf } from '../host-memory.ts';
 import { Allocator } from './allocator.ts';
+import { type WasmMemory, WebAssembly } from './webassembly.ts';
 
 const PAGE = 65536;
 /** Bytes after each array that vector code may read past its end. */
@@ -28,7 +29,7 @@ export class DeviceMemory {
   /** Counts moves into another memory: code compiled for an earlier one must be made anew. */
   generation = 0;
   memory64 = false;
-  #memory: WebAssembly.Memory;
+  #memory: WasmMemory;
   #bytes: Uint8Array;
   #maxPages: number;
   readonly #allocator: Allocator;
@@ -41,7 +42,7 @@ export class DeviceMemory {
     this.#allocator = new Allocator(FIRST_ADDRESS, this.#maxPages * PAGE);
   }
 
-  get memory(): WebAssembly.Memory {
+  get memory(): WasmMemory {
     return this.#memory;
   }
 
@@ -53,7 +54,7 @@ export class DeviceMemory {
   /** Bytes that could be had in all. */
   get total(): number {
     const pages = this.memory64 || !hasMemory64() ? this.#maxPages : Math.max(this.#maxPages, wantedPages64());
-    return (pages * PAGE) - FIRST_ADDRESS;
+    return pages * PAGE - FIRST_ADDRESS;
   }
 
   info(): { readonly free: number; readonly total: number; readonly pooled: number } {
@@ -78,7 +79,9 @@ export class DeviceMemory {
   free(address: number): void {
     const bytes = this.#sizes.get(address);
     if (bytes === undefined) {
-      throw new DriverError('E_INVALID_POINTER', `free: ${address} is not an allocation of this device`, { api: 'free' });
+      throw new DriverError('E_INVALID_POINTER', `free: ${address} is not an allocation of this device`, {
+        api: 'free',
+      });
     }
     this.#sizes.delete(address);
     this.#live -= bytes;
@@ -106,7 +109,8 @@ export class DeviceMemory {
     for (const pages of [Math.max(missing, GROWTH), missing]) {
       if (pages > room && pages !== missing) continue;
       try {
-        grow(this.#memory, Math.min(pages, room), this.memory64);
+        const more = Math.min(pages, room);
+        this.#memory.grow(this.memory64 ? BigInt(more) : more);
         this.#bytes = new Uint8Array(this.#memory.buffer);
         return true;
       } catch (error) {
@@ -139,7 +143,8 @@ export class DeviceMemory {
   #outOfMemory(asked: number): OutOfMemoryError {
     const { pooled, largest } = this.#allocator;
     const free = Math.max(0, Math.min(largest, this.#maxPages * PAGE) - SLACK);
-    const more = this.memory64 || hasMemory64() ? '' : ', or use Node 24 or newer, where the CPU device has more than 4 GiB';
+    const more =
+      this.memory64 || hasMemory64() ? '' : ', or use Node 24 or newer, where the CPU device has more than 4 GiB';
     return new OutOfMemoryError(
       `out of memory on the CPU device: asked for ${size(asked)}, the largest free piece is ${size(free)}; of ` +
         `${size(this.total)} in all, ${size(this.#live)} are live and ${size(pooled)} are kept for reuse. ` +
@@ -149,7 +154,7 @@ export class DeviceMemory {
   }
 }
 
-function create32(maxPages: number): [WebAssembly.Memory, number] {
+function create32(maxPages: number): [WasmMemory, number] {
   // A machine with little address space may refuse the full reservation.
   for (let maximum = maxPages; ; maximum = Math.floor(maximum / 2)) {
     try {
@@ -160,34 +165,16 @@ function create32(maxPages: number): [WebAssembly.Memory, number] {
   }
 }
 
-/** The 64-bit memory of the standard; TypeScript's own declarations do not know `address` yet. */
-interface Memory64Descriptor {
-  readonly address: 'i64';
-  readonly initial: bigint;
-  readonly maximum: bigint;
-  readonly shared: true;
-}
-
-function create64(initial: number, maximum: number): [WebAssembly.Memory, number] | undefined {
+function create64(initial: number, maximum: number): [WasmMemory, number] | undefined {
   for (let pages = maximum; pages > MAX_PAGES_32; pages = Math.floor(pages * 0.75)) {
-    const descriptor: Memory64Descriptor = {
-      address: 'i64',
-      initial: BigInt(initial),
-      maximum: BigInt(pages),
-      shared: true,
-    };
     try {
-      return [new WebAssembly.Memory(descriptor as unknown as WebAssembly.MemoryDescriptor), pages];
+      const descriptor = { address: 'i64', initial: BigInt(initial), maximum: BigInt(pages), shared: true } as const;
+      return [new WebAssembly.Memory(descriptor), pages];
     } catch {
       // Try a smaller reservation.
     }
   }
   return undefined;
-}
-
-function grow(memory: WebAssembly.Memory, pages: number, memory64: boolean): void {
-  if (memory64) (memory as unknown as { grow(pages: bigint): bigint }).grow(BigInt(pages));
-  else memory.grow(pages);
 }
 
 let memory64Known: boolean | undefined;

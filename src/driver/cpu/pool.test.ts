@@ -1,0 +1,266 @@
+/** The thread pool with small hand-made modules: every block runs once, and failing workers never make the caller hang. */
+import { execFileSync } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type FunctionBuilder, ModuleBuilder } from '../../compiler/render/wasm/assembler.ts';
+import type { WasmExports } from '../../compiler/render/wasm/module.ts';
+import { DeviceMemory } from './memory.ts';
+import { type Job, type ThreadFault, ThreadPool } from './pool.ts';
+import { type WasmCode, WebAssembly } from './webassembly.ts';
+import { WORKER_CODE } from './worker-code.ts';
+
+const [FIRST, , RECORD, SCRATCH, BLOCK] = [0, 1, 2, 3, 4];
+
+/** A module whose `run` does `body` for each block; local 4 is the block. What the body leaves by `return` is the result. */
+function moduleOf(body: (f: FunctionBuilder, math: number) => void): WasmCode {
+  const builder = new ModuleBuilder({ memory64: false });
+  const math = builder.importFunction('math', 'atan2', ['f64', 'f64'], ['f64']);
+  const { index, builder: f } = builder.function(['i32', 'i32', 'i32', 'i32'], ['i32']);
+  f.local('i32');
+  f.get(FIRST);
+  f.set(BLOCK);
+  const done = f.block();
+  const loop = f.loop();
+  f.get(BLOCK, 1);
+  f.op('i32.ge_u');
+  f.brIf(done);
+  body(f, math);
+  f.get(BLOCK);
+  f.i32(1);
+  f.op('i32.add');
+  f.set(BLOCK);
+  f.br(loop);
+  f.end();
+  f.end();
+  f.i32(0);
+  builder.export('run', index);
+  return new WebAssembly.Module(builder.finish());
+}
+
+/** Adds 1 to the i32 at record + 4 * block. */
+function count(f: FunctionBuilder): void {
+  f.get(RECORD, BLOCK);
+  f.i32(4);
+  f.op('i32.mul', 'i32.add');
+  f.i32(1);
+  f.memory('i32.atomic.rmw.add', 2, 0);
+  f.op('drop');
+}
+
+/** Spins for about `n` rounds. */
+function spin(f: FunctionBuilder, n: number): void {
+  const left = f.local('i32');
+  f.i32(n);
+  f.set(left);
+  const loop = f.loop();
+  f.get(left);
+  f.i32(1);
+  f.op('i32.sub');
+  f.tee(left);
+  f.brIf(loop);
+  f.end();
+}
+
+class Fixture {
+  readonly memory = new DeviceMemory();
+  readonly pool: ThreadPool;
+  readonly scratch: number;
+  readonly counts: number;
+  constructor(threads: number) {
+    this.pool = new ThreadPool(threads, this.memory.memory, false);
+    this.scratch = this.memory.allocate(256 * threads);
+    this.counts = this.memory.allocate(4 * 100_000);
+    this.memory.bytes.fill(0, this.counts, this.counts + 400_000);
+  }
+
+  job(module: WasmCode, total: number): Job {
+    const env = { memory: this.memory.memory };
+    const instance = new WebAssembly.Instance(module, { env, math: { atan2: Math.atan2 } });
+    const { run } = instance.exports as unknown as WasmExports;
+    const id = this.pool.register(module);
+    return { module: id, total, record: this.counts, scratch: this.scratch, stride: 256, run };
+  }
+
+  /** How often each of the first `total` blocks has run. */
+  seen(total: number): number[] {
+    return [...new Int32Array(this.memory.memory.buffer, this.counts, total)];
+  }
+}
+
+describe('ThreadPool', () => {
+  const fixtures: Fixture[] = [];
+  afterEach(() => {
+    for (const fixture of fixtures.splice(0)) fixture.pool.stop();
+  });
+  function make(threads = 3): Fixture {
+    const fixture = new Fixture(threads);
+    fixtures.push(fixture);
+    return fixture;
+  }
+
+  it('runs every block exactly once, with workers and before there are any', () => {
+    const fixture = make();
+    const job = fixture.job(moduleOf(count), 1000);
+    expect(fixture.pool.run(job)).toEqual([]);
+    expect(fixture.seen(1001)).toEqual([...Array.from({ length: 1000 }, () => 1), 0]);
+    expect(fixture.pool.awaitReady(2, 20_000)).toBe(2);
+    for (let round = 2; round < 500; round++) {
+      expect(fixture.pool.run({ ...job, total: 1 + (round % 1000) })).toEqual([]);
+    }
+    const seen = fixture.seen(1000);
+    for (let block = 0; block < 1000; block++) {
+      let runs = 1;
+      for (let round = 2; round < 500; round++) if (block < 1 + (round % 1000)) runs++;
+      expect(seen[block]).toBe(runs);
+    }
+  });
+
+  it('shares the blocks out among all threads', () => {
+    const fixture = make();
+    // Each block writes the address of its thread's scratch.
+    const job = fixture.job(
+      moduleOf((f) => {
+        spin(f, 1_000_000);
+        f.get(RECORD, BLOCK);
+        f.i32(4);
+        f.op('i32.mul', 'i32.add');
+        f.get(SCRATCH);
+        f.memory('i32.store', 2, 0);
+      }),
+      48,
+    );
+    fixture.pool.awaitReady(2, 20_000);
+    fixture.pool.run(job);
+    const { scratch } = fixture;
+    expect(new Set(fixture.seen(48))).toEqual(new Set([scratch, scratch + 256, scratch + 512]));
+  });
+
+  it('lets a worker that starts late help with a job under way', () => {
+    const fixture = make(2);
+    const job = fixture.job(
+      moduleOf((f) => {
+        spin(f, 20_000_000);
+        f.get(RECORD, BLOCK);
+        f.i32(4);
+        f.op('i32.mul', 'i32.add');
+        f.get(SCRATCH);
+        f.memory('i32.store', 2, 0);
+      }),
+      64,
+    );
+    expect(fixture.pool.ready).toBe(0);
+    fixture.pool.run(job);
+    expect(fixture.seen(64)).toContain(fixture.scratch + 256);
+  });
+
+  it('reports what run returns, from any thread, and is usable afterwards', () => {
+    const fixture = make();
+    const failing = fixture.job(
+      moduleOf((f) => {
+        spin(f, 100_000);
+        f.get(BLOCK);
+        f.i32(24);
+        f.op('i32.ge_u');
+        f.if();
+        f.i32(7);
+        f.op('return');
+        f.end();
+      }),
+      48,
+    );
+    fixture.pool.awaitReady(2, 20_000);
+    for (let round = 0; round < 20; round++) {
+      const faults = fixture.pool.run(failing);
+      expect(faults.length).toBeGreaterThan(0);
+      for (const fault of faults) expect(fault).toMatchObject({ site: 6, error: undefined });
+    }
+    expect(fixture.pool.run(fixture.job(moduleOf(count), 100))).toEqual([]);
+    expect(fixture.seen(100)).toEqual(Array.from({ length: 100 }, () => 1));
+  });
+
+  it('survives traps and exceptions in workers', () => {
+    const fixture = make();
+    fixture.pool.awaitReady(2, 20_000);
+    const trap = fixture.job(
+      moduleOf((f) => {
+        spin(f, 1_000_000);
+        f.get(SCRATCH);
+        f.i32(fixture.scratch);
+        f.op('i32.ne');
+        f.if();
+        f.op('unreachable');
+        f.end();
+      }),
+      48,
+    );
+    let faults: ThreadFault[] = [];
+    for (let round = 0; round < 100 && faults.length === 0; round++) faults = fixture.pool.run(trap);
+    expect(faults[0]?.thread).toBeGreaterThan(0);
+    expect(faults[0]?.error).toBe('RuntimeError: unreachable');
+    // A module that no thread knows: instantiating it fails in the worker, and on the caller nothing does.
+    const unknown = {
+      ...fixture.job(
+        moduleOf((f) => spin(f, 1_000_000)),
+        48,
+      ),
+      module: 999,
+    };
+    faults = [];
+    for (let round = 0; round < 100 && faults.length === 0; round++) faults = fixture.pool.run(unknown);
+    expect(faults[0]?.error).toBe('Error: module 999 has not arrived');
+    expect(fixture.pool.run(fixture.job(moduleOf(count), 100))).toEqual([]);
+  });
+
+  it('goes on without workers that have been ended, and replaces them', async () => {
+    const fixture = make();
+    fixture.pool.awaitReady(2, 20_000);
+    const job = fixture.job(moduleOf(count), 1000);
+    await Promise.all(fixture.pool.workers.map((worker) => worker.terminate()));
+    expect(fixture.pool.run(job)).toEqual([]);
+    expect(fixture.seen(1000)).toEqual(Array.from({ length: 1000 }, () => 1));
+    expect(fixture.pool.awaitReady(2, 20_000)).toBe(2);
+    expect(fixture.pool.run(job)).toEqual([]);
+  });
+
+  it('notices a worker that ends in the middle of a job', async () => {
+    const fixture = make(2);
+    fixture.pool.awaitReady(1, 20_000);
+    // Only after the caller's event loop has turned does Node tell how a worker's loop is doing.
+    const [worker] = fixture.pool.workers;
+    while (worker?.performance.eventLoopUtilization().active === 0) await setTimeout(5);
+    // The worker enters an endless loop; the caller's own share ends it.
+    const endless = moduleOf((f) => {
+      const loop = f.loop();
+      f.br(loop);
+      f.end();
+    });
+    const job = fixture.job(endless, 2);
+    const run = (): number => {
+      while (fixture.memory.bytes[fixture.scratch] === 0 && performance.now() < started + 500);
+      void worker?.terminate();
+      return 0;
+    };
+    const started = performance.now();
+    expect(() => fixture.pool.run({ ...job, run })).toThrow(/worker thread of the CPU device ended/);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it('does not keep the process alive', () => {
+    const code = `
+      const { Worker, MessageChannel } = require('node:worker_threads');
+      const { port1, port2 } = new MessageChannel();
+      const control = new SharedArrayBuffer(4096);
+      const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+      const code = ${JSON.stringify(WORKER_CODE)};
+      const workerData = { control, memory, slot: 1, port: port2 };
+      const worker = new Worker(code, { eval: true, workerData, transferList: [port2], execArgv: [], env: {} });
+      worker.unref();
+      port1.unref();
+      const int = new Int32Array(control);
+      Atomics.wait(int, 54, 0, 20000);
+      console.log('ready', int[54]);
+    `;
+    const text = execFileSync(process.execPath, ['-e', code], { timeout: 20_000, encoding: 'utf8' });
+    expect(text).toBe('ready 1\n');
+  });
+});

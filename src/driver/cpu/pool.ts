@@ -1,0 +1,247 @@
+/**
+ * Threads that run the blocks of a launch together with the caller.
+ *
+ * The caller opens a gate, wakes workers, takes chunks of blocks itself, closes the gate and waits for those who are inside.
+ * A worker counts from the moment it passes the open gate, so one that is still starting, or gone, is never waited for, and
+ * one that comes late helps with what is left. Workers start at the first job and do not keep the process alive.
+ */
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { DriverError } from '../../errors.ts';
+import type { WasmCode, WasmMemory } from './webassembly.ts';
+import * as at from './worker-code.ts';
+
+/** One launch for the pool: blocks 0 … total-1 of a registered module. */
+export interface Job {
+  readonly module: number;
+  readonly total: number;
+  readonly record: number;
+  /** Scratch of the caller; thread n has its own `n * stride` bytes further on. */
+  readonly scratch: number;
+  readonly stride: number;
+  readonly run: (firstBlock: number, endBlock: number, record: number | bigint, scratch: number | bigint) => number;
+}
+
+/** How a thread failed: a site (what `run` returned, minus one) or an exception. Thread 0 is the caller. */
+export interface ThreadFault {
+  readonly thread: number;
+  readonly site: number;
+  readonly error: string | undefined;
+}
+
+interface Member {
+  readonly worker: Worker;
+  readonly port: MessagePort;
+}
+
+const CHUNKS_PER_THREAD = 8;
+/** Loads of the gate before the caller goes to sleep: a few microseconds. */
+const SPINS = 500;
+const LIVENESS_MS = 500;
+const MAX_REPLACEMENTS = 8;
+
+export class ThreadPool {
+  readonly threads: number;
+  readonly #memory: WasmMemory;
+  readonly #memory64: boolean;
+  readonly #int: Int32Array;
+  readonly #float: Float64Array;
+  readonly #modules = new Map<number, WasmCode>();
+  #members: Member[] = [];
+  #started = false;
+  #nextModule = 1;
+  #replacements = 0;
+
+  /** `threads` counts the caller. */
+  constructor(threads: number, memory: WasmMemory, memory64: boolean) {
+    this.threads = threads;
+    this.#memory = memory;
+    this.#memory64 = memory64;
+    const control = new SharedArrayBuffer(at.controlBytes(threads - 1));
+    this.#int = new Int32Array(control);
+    this.#float = new Float64Array(control, 0, at.REPORTS / 8);
+    this.#int[at.GATE] = at.CLOSED;
+    this.#int[at.MEMORY64] = memory64 ? 1 : 0;
+  }
+
+  /** Workers that have come up so far. */
+  get ready(): number {
+    return Atomics.load(this.#int, at.READY);
+  }
+
+  /** The workers, for tests of what happens when one goes away. */
+  get workers(): readonly Worker[] {
+    return this.#members.map((member) => member.worker);
+  }
+
+  /** Makes a module known to all threads; the number names it in jobs. */
+  register(module: WasmCode): number {
+    const id = this.#nextModule++;
+    this.#modules.set(id, module);
+    for (const { port } of this.#members) port.postMessage({ id, module });
+    return id;
+  }
+
+  forget(id: number): void {
+    this.#modules.delete(id);
+    for (const { port } of this.#members) port.postMessage({ id });
+  }
+
+  /** Starts the workers; the first job does so by itself. */
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    for (let slot = 1; slot < this.threads; slot++) {
+      try {
+        this.#members.push(this.#spawn(slot));
+      } catch (error) {
+        process.emitWarning(
+          `the CPU device runs on ${slot} of ${this.threads} threads: ${error instanceof Error ? error.message : error}`,
+          'TsambaWarning',
+        );
+        return;
+      }
+    }
+  }
+
+  /** Blocks until `count` workers have come up, or the time is over; the number that have. */
+  awaitReady(count: number, milliseconds: number): number {
+    this.start();
+    const end = performance.now() + milliseconds;
+    for (;;) {
+      const { ready } = this;
+      const left = end - performance.now();
+      if (ready >= count || left <= 0) return ready;
+      Atomics.wait(this.#int, at.READY, ready, left);
+    }
+  }
+
+  /** Runs a job to its end on all threads; the faults, by thread. */
+  run(job: Job): ThreadFault[] {
+    this.start();
+    const int = this.#int;
+    const chunk = Math.ceil(job.total / (this.threads * CHUNKS_PER_THREAD));
+    int[at.TOTAL] = job.total;
+    int[at.CHUNK] = chunk;
+    int[at.MODULE] = job.module;
+    int[at.FAULTED] = 0;
+    this.#float[at.RECORD] = job.record;
+    this.#float[at.SCRATCH] = job.scratch;
+    this.#float[at.STRIDE] = job.stride;
+    Atomics.store(int, at.NEXT, 0);
+    Atomics.store(int, at.GATE, 0);
+    Atomics.add(int, at.GENERATION, 1);
+    Atomics.notify(int, at.GENERATION);
+    const faults: ThreadFault[] = [];
+    try {
+      const code = this.#takeChunks(job, chunk);
+      if (code !== 0) faults.push({ thread: 0, site: code - 1, error: undefined });
+    } catch (error) {
+      Atomics.store(int, at.FAULTED, 1);
+      const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      faults.push({ thread: 0, site: -1, error: text });
+    } finally {
+      this.#close();
+    }
+    if (Atomics.load(int, at.FAULTED) !== 0) this.#collect(faults);
+    return faults;
+  }
+
+  /** Ends the workers. A pool must not be used afterwards. */
+  stop(): void {
+    Atomics.store(this.#int, at.STOP, 1);
+    Atomics.add(this.#int, at.GENERATION, 1);
+    Atomics.notify(this.#int, at.GENERATION);
+    for (const { port } of this.#members) port.close();
+    this.#members = [];
+    this.#modules.clear();
+  }
+
+  #takeChunks(job: Job, chunk: number): number {
+    const int = this.#int;
+    const record = this.#memory64 ? BigInt(job.record) : job.record;
+    const scratch = this.#memory64 ? BigInt(job.scratch) : job.scratch;
+    while (Atomics.load(int, at.FAULTED) === 0) {
+      const first = Atomics.add(int, at.NEXT, chunk);
+      if (first >= job.total) break;
+      const code = job.run(first, Math.min(first + chunk, job.total), record, scratch);
+      if (code !== 0) {
+        Atomics.store(int, at.FAULTED, 1);
+        return code;
+      }
+    }
+    return 0;
+  }
+
+  /** Lets nobody in any more and waits for those inside. */
+  #close(): void {
+    const int = this.#int;
+    Atomics.add(int, at.GATE, at.CLOSED);
+    for (let spin = 0; spin < SPINS; spin++) if (Atomics.load(int, at.GATE) === at.CLOSED) return;
+    for (;;) {
+      const gate = Atomics.load(int, at.GATE);
+      if (gate === at.CLOSED) return;
+      if (Atomics.wait(int, at.GATE, gate, LIVENESS_MS) !== 'timed-out') continue;
+      // A worker that was ended from outside cannot leave the job; a long kernel is no reason for alarm.
+      if (this.#members.some(hasEnded) && Atomics.load(int, at.GATE) !== at.CLOSED) {
+        this.stop();
+        throw new DriverError(
+          'E_WORKER_DIED',
+          'a worker thread of the CPU device ended while it ran a kernel; what the kernel wrote is undefined',
+          { api: 'launch' },
+        );
+      }
+    }
+  }
+
+  #collect(faults: ThreadFault[]): void {
+    for (let thread = 1; thread < this.threads; thread++) {
+      const report = new DataView(this.#int.buffer, at.REPORTS + (thread - 1) * at.REPORT_BYTES, at.REPORT_BYTES);
+      const code = report.getInt32(0, true);
+      if (code === 0) continue;
+      report.setInt32(0, 0, true);
+      let error: string | undefined;
+      if (code < 0) {
+        error = '';
+        for (let i = 0; i < report.getInt32(4, true); i++)
+          error += String.fromCharCode(report.getUint16(8 + 2 * i, true));
+      }
+      faults.push({ thread, site: code < 0 ? -1 : code - 1, error });
+    }
+  }
+
+  /** A worker has ended between two jobs: another takes its place, but not for ever. */
+  #replace(member: Member, slot: number): void {
+    const index = this.#members.indexOf(member);
+    if (index < 0) return;
+    Atomics.sub(this.#int, at.READY, 1);
+    if (this.#replacements++ < MAX_REPLACEMENTS) this.#members[index] = this.#spawn(slot);
+    else this.#members.splice(index, 1);
+  }
+
+  #spawn(slot: number): Member {
+    const { port1: port, port2 } = new MessageChannel();
+    const worker = new Worker(at.WORKER_CODE, {
+      eval: true,
+      workerData: { control: this.#int.buffer, memory: this.#memory, slot, port: port2 },
+      transferList: [port2],
+      // The program needs no loaders of its parent, which would only make its start slow.
+      execArgv: [],
+      env: {},
+      name: `tsamba-${slot}`,
+    });
+    const member: Member = { worker, port };
+    for (const [id, module] of this.#modules) port.postMessage({ id, module });
+    port.unref();
+    worker.unref();
+    worker.on('error', (error) => {
+      process.emitWarning(`a worker thread of the CPU device failed: ${error.message}`, 'TsambaWarning');
+    });
+    worker.on('exit', () => this.#replace(member, slot));
+    return member;
+  }
+}
+
+/** Whether a worker's thread is over, also when its 'exit' event has had no chance to be delivered: its loop reports -1. */
+function hasEnded({ worker }: Member): boolean {
+  return worker.threadId < 0 || worker.performance.eventLoopUtilization().idle < 0;
+}

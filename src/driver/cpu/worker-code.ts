@@ -1,0 +1,134 @@
+/**
+ * The control block that the threads of the CPU device share, and the program that its worker threads run.
+ *
+ * The program is a string, and `new Worker(code, { eval: true })` runs it: so it needs no file that a bundler could lose or
+ * that would have to be compiled first, and is the same from sources and from dist. It never returns to its event loop: it
+ * sleeps in Atomics.wait and takes new modules from its port when a job names one that it has not seen.
+ */
+
+/** Int32 slots; those that change during a job stand in cache lines of their own. */
+export const GENERATION = 0;
+/** Number of workers in the job while open, plus `CLOSED` when no more may join. */
+export const GATE = 16;
+export const NEXT = 32;
+export const TOTAL = 48;
+export const CHUNK = 49;
+export const MODULE = 50;
+export const MEMORY64 = 51;
+/** Set by whoever fails: nobody takes another chunk. */
+export const FAULTED = 52;
+export const STOP = 53;
+/** Workers that have come up. */
+export const READY = 54;
+/** Float64 slots. */
+export const RECORD = 32;
+export const SCRATCH = 33;
+export const STRIDE = 34;
+
+export const CLOSED = -0x40000000;
+
+/** Byte offset and size of the reports: one for each worker, what `run` returned (Int32) or -1, then an error's text. */
+export const REPORTS = 512;
+export const REPORT_BYTES = 1024;
+
+export function controlBytes(workers: number): number {
+  return REPORTS + workers * REPORT_BYTES;
+}
+
+/** Functions that modules may import and that workers have; the rest is only on the main thread. */
+export const WORKER_MATH: ReadonlySet<string> = new Set([
+  ...['exp', 'expm1', 'log', 'log2', 'log10', 'log1p', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'atan2', 'sinh'],
+  ...['cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'pow', 'hypot', 'cbrt', 'exp2', 'rsqrt'],
+]);
+
+export const WORKER_CODE: string = `'use strict';
+const { workerData, receiveMessageOnPort } = require('node:worker_threads');
+const { control, memory, slot, port } = workerData;
+const int = new Int32Array(control);
+const float = new Float64Array(control, 0, ${REPORTS / 8});
+const report = new DataView(control, ${REPORTS} + (slot - 1) * ${REPORT_BYTES}, ${REPORT_BYTES});
+const math = { exp2: (x) => 2 ** x, rsqrt: (x) => 1 / Math.sqrt(x) };
+for (const name of Object.getOwnPropertyNames(Math)) math[name] = Math[name];
+const modules = new Map();
+
+function runOf(id) {
+  for (;;) {
+    const run = modules.get(id);
+    if (run !== undefined) return run;
+    const received = receiveMessageOnPort(port);
+    if (received === undefined) throw new Error('module ' + id + ' has not arrived');
+    const { message } = received;
+    if (message.module === undefined) {
+      modules.delete(message.id);
+    } else {
+      const env = { memory, print() {} };
+      modules.set(message.id, new WebAssembly.Instance(message.module, { env, math }).exports.run);
+    }
+  }
+}
+
+function work() {
+  const run = runOf(Atomics.load(int, ${MODULE}));
+  const total = int[${TOTAL}];
+  const chunk = int[${CHUNK}];
+  let record = float[${RECORD}];
+  let scratch = float[${SCRATCH}] + slot * float[${STRIDE}];
+  if (int[${MEMORY64}] !== 0) {
+    record = BigInt(record);
+    scratch = BigInt(scratch);
+  }
+  while (Atomics.load(int, ${FAULTED}) === 0) {
+    const first = Atomics.add(int, ${NEXT}, chunk);
+    if (first >= total) return;
+    const code = run(first, Math.min(first + chunk, total), record, scratch);
+    if (code !== 0) {
+      report.setInt32(0, code, true);
+      Atomics.store(int, ${FAULTED}, 1);
+    }
+  }
+}
+
+function fail(error) {
+  const text = String(error instanceof Error ? error.name + ': ' + error.message : error).slice(0, 500);
+  report.setInt32(4, text.length, true);
+  for (let i = 0; i < text.length; i++) report.setUint16(8 + 2 * i, text.charCodeAt(i), true);
+  report.setInt32(0, -1, true);
+  Atomics.store(int, ${FAULTED}, 1);
+}
+
+function join() {
+  let gate = Atomics.load(int, ${GATE});
+  while (gate >= 0) {
+    const seen = Atomics.compareExchange(int, ${GATE}, gate, gate + 1);
+    if (seen === gate) return true;
+    gate = seen;
+  }
+  return false;
+}
+
+function leave() {
+  if (Atomics.sub(int, ${GATE}, 1) - 1 === ${CLOSED}) Atomics.notify(int, ${GATE});
+}
+
+// Generation 0 is never a job, so a worker that comes up late still joins the one that is under way.
+let seen = 0;
+Atomics.add(int, ${READY}, 1);
+Atomics.notify(int, ${READY});
+while (Atomics.load(int, ${STOP}) === 0) {
+  const generation = Atomics.load(int, ${GENERATION});
+  if (generation === seen) {
+    Atomics.wait(int, ${GENERATION}, seen);
+    continue;
+  }
+  seen = generation;
+  if (!join()) continue;
+  try {
+    work();
+  } catch (error) {
+    fail(error);
+  } finally {
+    leave();
+  }
+}
+port.close();
+`;
