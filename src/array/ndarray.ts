@@ -45,6 +45,7 @@ import {
 import { copyElements, fillElements, type HostMemory } from './ndarray-copy.ts';
 import { dataOver, describeSource } from './ndarray-input.ts';
 import { printArray } from './ndarray-print.ts';
+import type { RankMark } from './rank.ts';
 
 /** The rank that a shape argument stands for: a number has one axis, a tuple as many as it is long. */
 export type RankOf<S> = S extends number | bigint ? 1 : S extends readonly unknown[] ? S['length'] : number;
@@ -72,8 +73,12 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   readonly strides: readonly number[];
   /** Bytes from the start of `data` to the first element. */
   readonly byteOffset: number;
+  /** Shape, strides, offset and item size in one, as the layout functions take them. */
+  readonly layout: StridedLayout;
   /** All bytes of `data`. */
   readonly bytes: Uint8Array;
+  /** Phantom: tells ranks apart in the editor. */
+  declare readonly '~rank'?: RankMark<R>;
   readonly #view: DataView;
   readonly #codec: Codec;
 
@@ -82,12 +87,14 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
    */
   constructor(data: TypedArray, dtype: DType<T>, layout: Omit<StridedLayout, 'itemSize'>) {
     this.bytes = bytesOf(data);
-    checkBounds({ ...layout, itemSize: dtype.itemSize }, this.bytes.length, 'the data');
+    const { itemSize } = dtype;
+    checkBounds({ ...layout, itemSize }, this.bytes.length, 'the data');
     this.data = data as DataOf<T>;
     this.dtype = dtype;
     this.shape = Object.freeze([...layout.shape]);
     this.strides = Object.freeze([...layout.strides]);
     this.byteOffset = layout.offset;
+    this.layout = Object.freeze({ shape: this.shape, strides: this.strides, offset: layout.offset, itemSize });
     this.#view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
     this.#codec = codecOf(dtype);
   }
@@ -111,11 +118,6 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
     return this.dtype.itemSize;
   }
 
-  /** Shape, strides, offset and item size in one, as the layout functions take them. */
-  get layout(): StridedLayout {
-    return { shape: this.shape, strides: this.strides, offset: this.byteOffset, itemSize: this.dtype.itemSize };
-  }
-
   /** The array with its axes reversed; shares memory. */
   get T(): NDArray<T, R> {
     return this.transpose();
@@ -132,6 +134,10 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
    * integer arrays. Overlapping source and target are handled. Throws RangeError, TypeError.
    */
   set(value: unknown, ...index: SliceSpec[]): void {
+    if (typeof value !== 'object' && index.length === this.shape.length && index.every(isNumber)) {
+      this.#codec.write(this.#view, elementOffset(this.layout, index), value);
+      return;
+    }
     const layout = indexLayout(this.layout, index);
     const target = { bytes: this.bytes, dtype: this.dtype, layout };
     const source = describeSource(value, this.dtype);
@@ -256,6 +262,10 @@ export function allocate<T>(shape: readonly number[], dtype: DType<T>, order: Or
   const Data = dataClassOf(dtype);
   const data = new Data((sizeOf(shape) * dtype.itemSize) / Data.BYTES_PER_ELEMENT);
   return new NDArray<T>(data, dtype, compactLayout(shape, dtype.itemSize, order));
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number';
 }
 
 /** Takes `(2, 3)`, `([2, 3])` and `([2, 3], { order })` apart. */
