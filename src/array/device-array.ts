@@ -1,60 +1,381 @@
 /**
  * `DeviceNDArray`: an array in device memory, strided as NumPy's are, with Numba's methods.
  *
- * The class ties together what is written elsewhere: layout algebra (`layout/`), transfers (`device-transfer.ts`), indexing
- * and assignment (`device-assign.ts`). Views share the owner of the memory; nothing is copied by making one.
+ * The class ties together what is written elsewhere: layout algebra (`layout/`), copies (`device-copy.ts`), reading and
+ * assigning elements (`device-assign.ts`). Views share the owner of the memory; making one copies nothing. How arrays come
+ * about is `device-create.ts`.
  */
-
 import { type CapturedArray, DEVICE_ARRAY, type Layout } from '../compiler/contract.ts';
-import type { DType, DTypeLike } from '../dtype/index.ts';
+import { asDType, type DType, type DTypeLike, elemOf, type Plain, type Scalar, type ValueOf } from '../dtype/index.ts';
+import { NotSupportedError, TsambaRangeError } from '../errors.ts';
+import {
+  classifyLayout,
+  cStrides,
+  extentOf,
+  formatShape,
+  inferShape,
+  isCContiguous,
+  isFContiguous,
+  normalizeShape,
+  normalizeStrides,
+  type ReshapeOrder,
+  ravelLayout,
+  reshapeLayout,
+  resolveOrder,
+  type ShapeLike,
+  type SliceSpec,
+  type StridedLayout,
+  sizeOf,
+  sliceLayout,
+  splitLayout,
+  squeezeLayout,
+  stridesFor,
+  transposeLayout,
+  viewLayout,
+} from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
+import { currentContext } from '../memory/devices.ts';
+import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import type { MemoryOwner } from '../memory/owner.ts';
-import type { Stream } from '../stream/stream.ts';
+import { noteDisposed, noteMade } from '../memory/scope.ts';
+import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
+import { type Stream, streamOption } from '../stream/stream.ts';
+import { assignElements, readElement } from './device-assign.ts';
+import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTarget } from './device-copy.ts';
+import { type DeviceMemory, layoutOf, placement, type StreamOption } from './device-memory.ts';
+import { move } from './device-transfer.ts';
+import { type RankOf, reshapeArguments } from './ndarray.ts';
+import type { RankMark } from './rank.ts';
 
-/** Device memory from one address on: what `gpuData` is. */
+/** Device memory from an address on: what `gpuData` is, and what a new array can be laid over. */
 export interface MemoryPointer {
+  readonly context: Context;
   readonly owner: MemoryOwner;
   /** Device address of the first element. */
   readonly address: number;
 }
-export interface StreamOption {
-  readonly stream?: Stream | 0 | null | undefined;
-}
 
-export declare class DeviceNDArray<T = unknown, R extends number = number> {
-  constructor(
-    shape: number | readonly number[],
-    strides: number | readonly number[] | null | undefined,
-    dtype: DTypeLike,
-    options?: StreamOption & { readonly gpuData?: MemoryPointer | null | undefined },
-  );
-  // what a launch reads: plain properties, in every array
+export class DeviceNDArray<T = Scalar, R extends number = number> implements DeviceMemory {
+  /** Makes a structured clone fail with a message that says what to do; must stay the first property. */
+  readonly crossThread: symbol = UNCLONEABLE_ARRAY;
   readonly context: Context;
+  /** The memory, shared with all views of it. */
   readonly owner: MemoryOwner;
   /** Device address of the first logical element; 0 when there are no elements. */
   readonly pointer: number;
   readonly shape: readonly number[];
-  /** Byte strides. */
+  /** Bytes from one element to the next along each axis; may be zero or negative. */
   readonly strides: readonly number[];
   readonly dtype: DType<T>;
-  /** As kernels see it: 'C' if C-contiguous, else 'F', else 'A'; 'A' as soon as a stride is 0 and there are elements. */
+  /** What kernels are specialised for: C if C-contiguous, else F, else A; A also with a stride of 0. */
   readonly layout: Layout;
+  /** Where operations go that are given no stream. It does not choose the stream of a launch. */
   readonly stream: Stream | undefined;
   readonly ndim: R;
+  /** Number of elements. */
   readonly size: number;
-  readonly nbytes: number;
+  /** Bytes of one element. */
   readonly itemSize: number;
+  /** Bytes from the lowest to the highest byte of an element; 0 when there are none. */
   readonly allocSize: number;
-  /** Whether it was disposed (or its context reset); cheap. */
-  readonly disposed: boolean;
-  /** Throws the use-after-dispose error. */
-  checkUsable(): void;
-  readonly gpuData: MemoryPointer | undefined;
-  readonly flags: { readonly C_CONTIGUOUS: boolean; readonly F_CONTIGUOUS: boolean };
-  /** `owner` in it is this array: the launcher reads `pointer`, `checkUsable()` and `owner.touch` of it. */
-  readonly [DEVICE_ARRAY]: CapturedArray;
-  readonly T: DeviceNDArray<T, R>;
-  dispose(): void;
+  /** Phantom: tells ranks apart in the editor. */
+  declare readonly '~rank'?: RankMark<R>;
+  #disposedAt: Site | undefined;
+
+  /**
+   * An uninitialised array, or one over memory that exists (`gpuData`). Strides are bytes, taken as given; none: C order.
+   * Numba: `DeviceNDArray(shape, strides, dtype, stream=0, gpu_data=None)`.
+   * @throws TypeError for a shape that is not of integers, RangeError for strides of another rank or elements outside `gpuData`.
+   */
+  constructor(
+    shape: ShapeLike,
+    strides: ShapeLike | null | undefined,
+    dtype: DType<T> | DTypeLike,
+    options: StreamOption & { readonly gpuData?: MemoryPointer | null | undefined } = {},
+  ) {
+    const gpuData = options.gpuData ?? undefined;
+    this.context = gpuData?.context ?? currentContext();
+    this.dtype = asDType(dtype) as DType<T>;
+    this.itemSize = this.dtype.itemSize;
+    this.shape = Object.freeze(normalizeShape(shape, this.itemSize));
+    this.strides = Object.freeze(
+      strides === undefined || strides === null
+        ? cStrides(this.shape, this.itemSize)
+        : normalizeStrides(strides, this.shape.length),
+    );
+    this.stream = streamOption(options.stream, this.context);
+    this.layout = classifyLayout(this.shape, this.strides, this.itemSize);
+    this.ndim = this.shape.length as R;
+    this.size = sizeOf(this.shape);
+    const { low, high, bytes } = extentOf(this.shape, this.strides, this.itemSize);
+    this.allocSize = bytes;
+    if (this.size === 0) {
+      this.owner = this.context.noMemory;
+      this.pointer = 0;
+    } else if (gpuData === undefined) {
+      this.owner = this.context.allocate(bytes, this.stream);
+      this.pointer = this.owner.address - low;
+    } else {
+      checkWithin(gpuData, low, high, this.shape, this.strides);
+      this.owner = gpuData.owner;
+      this.pointer = gpuData.address;
+    }
+    this.owner.retain();
+    this.#disposedAt = undefined;
+    noteMade(this);
+  }
+
+  /** Bytes that the elements take, without gaps and with repetitions. */
+  get nbytes(): number {
+    return this.size * this.itemSize;
+  }
+
+  /** The memory from the first element on; undefined when there are no elements. */
+  get gpuData(): MemoryPointer | undefined {
+    return this.size === 0 ? undefined : { context: this.context, owner: this.owner, address: this.pointer };
+  }
+
+  get flags(): { readonly C_CONTIGUOUS: boolean; readonly F_CONTIGUOUS: boolean } {
+    return { C_CONTIGUOUS: this.isCContiguous(), F_CONTIGUOUS: this.isFContiguous() };
+  }
+
+  /** Whether it was disposed, or its context reset or closed. */
+  get disposed(): boolean {
+    return this.#disposedAt !== undefined || this.owner.lost !== undefined || this.context.closed;
+  }
+
+  /** Throws RangeError when the array was disposed (saying where), or its context reset or closed. */
+  checkUsable(): void {
+    if (this.#disposedAt !== undefined) {
+      throw disposedError('array', this.#disposedAt, 'dispose it after its last use, or keep a view');
+    }
+    if (this.owner.lost === undefined && !this.context.closed) return;
+    throw disposedError('array', undefined, `${this.owner.lost ?? 'its context was closed'}: make a new one`);
+  }
+
+  /** Whether the elements lie without gaps, last axis fastest (axes of length 1 are ignored). */
+  isCContiguous(): boolean {
+    return isCContiguous(this.shape, this.strides, this.itemSize);
+  }
+
+  /** Whether the elements lie without gaps, first axis fastest (axes of length 1 are ignored). */
+  isFContiguous(): boolean {
+    return isFContiguous(this.shape, this.strides, this.itemSize);
+  }
+
+  /**
+   * Copies to the host: into a new array, which is compact (of rank 1 and a number type a TypedArray, else an NDArray), or into
+   * the one given, and gives that. Only elements are written. Without a stream in the call all is done on return; with one
+   * it is enqueued, and valid after the stream was synchronised.
+   * @throws TypeError when the dtypes differ, RangeError when the shapes do (axes of length 1 apart).
+   */
+  copyToHost(options?: StreamOption): HostResult<T, R>;
+  copyToHost<H extends HostTarget>(into: H, options?: StreamOption): H;
+  copyToHost(into: undefined, options?: StreamOption): HostResult<T, R>;
+  copyToHost(...args: readonly unknown[]): unknown {
+    return copyToHost(this, args);
+  }
+
+  /** As `copyToHost`, but without blocking the event loop: resolves when the copy is done, rejects with what went wrong. */
+  copyToHostAsync(options?: StreamOption): Promise<HostResult<T, R>>;
+  copyToHostAsync<H extends HostTarget>(into: H, options?: StreamOption): Promise<H>;
+  copyToHostAsync(into: undefined, options?: StreamOption): Promise<HostResult<T, R>>;
+  copyToHostAsync(...args: readonly unknown[]): Promise<unknown> {
+    return copyToHostAsync(this, args);
+  }
+
+  /**
+   * Copies a host array (of any layout) or another device array into this one. With a stream it is enqueued: leave the host
+   * array unchanged until then. Numba: `copy_to_device`.
+   * @throws TypeError when the dtypes differ, RangeError when the shapes do (axes of length 1 apart).
+   */
+  copyToDevice(source: unknown, options: StreamOption = {}): void {
+    copyToDevice(this, source, options.stream);
+  }
+
+  /** Reads one element, and waits for it: `d.get(i, j)`. Negative indices count from the end. Throws RangeError, TypeError. */
+  get(...index: number[]): Plain<T> {
+    return readElement(this, index) as Plain<T>;
+  }
+
+  /**
+   * Assigns a scalar or an array, which is broadcast, to the elements that an index picks (`slice`'s forms; all when there is
+   * none): `d.set(0)`, `d.set(row, ':', 0)`. Values convert as by casts. Numba: `d[index] = value`.
+   * @throws RangeError when the index is out of range or the value does not broadcast, TypeError when it does not convert.
+   */
+  set(value: unknown, ...index: SliceSpec[]): void {
+    assignElements(this, value, index);
+  }
+
+  /**
+   * A view: for each axis an integer, `[start?, stop?, step?]` or `'1:5'`; axes not named are taken whole.
+   * @throws TypeError when no axis is left (use `get`), RangeError out of range.
+   */
+  slice(...specs: SliceSpec[]): DeviceNDArray<T> {
+    this.checkUsable();
+    return this.#over(sliceLayout(layoutOf(this), specs), this.stream, this.dtype);
+  }
+
+  /**
+   * The same elements in another shape: `d.reshape(2, 3)`, `d.reshape([2, -1], { order: 'F' })`. Elements are taken and placed in
+   * the order given, as in NumPy. A view wherever the strides allow it; a contiguous array of the other order is copied.
+   * @throws RangeError for a wrong size, NotSupportedError for a strided array that would have to be copied.
+   */
+  reshape<const S extends ShapeLike>(
+    shape: S,
+    options?: { readonly order?: ReshapeOrder },
+  ): DeviceNDArray<T, RankOf<S>>;
+  reshape(...shape: number[]): DeviceNDArray<T>;
+  reshape(...args: readonly unknown[]): DeviceNDArray<T> {
+    this.checkUsable();
+    const { shape, order } = reshapeArguments(args);
+    const newShape = inferShape(shape, this.size);
+    const layout = reshapeLayout(layoutOf(this), newShape, order);
+    if (layout !== undefined) return this.#over(layout, this.stream, this.dtype);
+    if (!this.isCContiguous() && !this.isFContiguous()) {
+      throw new NotSupportedError(
+        'E_RESHAPE_COPY',
+        `reshape to ${formatShape(newShape)}: the elements of shape ${formatShape(this.shape)}, strides ` +
+          `${formatShape(this.strides)} would have to be copied; copy them first: const c = deviceArrayLike(d); c.set(d)`,
+      );
+    }
+    return this.#reshapedCopy(newShape, resolveOrder(layoutOf(this), order));
+  }
+
+  #reshapedCopy(newShape: readonly number[], order: 'C' | 'F'): DeviceNDArray<T> {
+    const { itemSize, stream } = this;
+    const owner = this.context.allocate(this.nbytes, stream);
+    const gpuData = { context: this.context, owner, address: owner.address };
+    const result = new DeviceNDArray<T>(newShape, stridesFor(newShape, itemSize, order), this.dtype, {
+      stream,
+      gpuData,
+    });
+    const to = { array: result, pointer: result.pointer, strides: stridesFor(this.shape, itemSize, order) };
+    move(this.shape, to, { array: this, pointer: this.pointer, strides: this.strides }, stream);
+    return result;
+  }
+
+  /**
+   * All elements along one axis, as a view: in C order of a C-contiguous array, in F order of an F-contiguous one.
+   * @throws NotSupportedError where the elements would have to be copied.
+   */
+  ravel(options: StreamOption & { readonly order?: ReshapeOrder } = {}): DeviceNDArray<T, 1> {
+    this.checkUsable();
+    const layout = ravelLayout(layoutOf(this), options.order);
+    if (layout !== undefined) return this.#over(layout, this.#streamFor(options), this.dtype);
+    throw new NotSupportedError(
+      'E_RAVEL_COPY',
+      `ravel: the elements of shape ${formatShape(this.shape)}, strides ${formatShape(this.strides)} would have to be ` +
+        `copied to lie in ${options.order ?? 'C'} order; ${
+          this.isFContiguous() ? "ravel({ order: 'F' }) is a view, reshape(-1) copies" : 'copy them first, with set()'
+        }`,
+    );
+  }
+
+  /**
+   * The same bytes as elements of another type. Another item size needs a C-contiguous array, whose last axis is resized.
+   * @throws RangeError where that is not so, or does not come out whole.
+   */
+  view<const D extends DTypeLike>(dtype: D): DeviceNDArray<ValueOf<D>, R> {
+    this.checkUsable();
+    const target = asDType(dtype);
+    return this.#over(viewLayout(layoutOf(this), target.itemSize), this.stream, target);
+  }
+
+  /** The axes in another order, reversed by default; a view (Numba copies here), never the array itself. */
+  transpose(...axes: readonly number[] | readonly [axes?: readonly number[]]): DeviceNDArray<T, R> {
+    this.checkUsable();
+    const [first] = axes;
+    const order = first === undefined ? undefined : typeof first === 'number' ? (axes as readonly number[]) : first;
+    return this.#over(transposeLayout(layoutOf(this), order), this.stream, this.dtype);
+  }
+
+  /** A view with the axes reversed. Each reading makes a view, which shares the memory until it is disposed. */
+  get T(): DeviceNDArray<T, R> {
+    return this.transpose();
+  }
+
+  /** A view without its axes of length 1, all or those named (negative ones count from the end). Throws RangeError. */
+  squeeze(axis?: number | readonly number[] | null, options: StreamOption = {}): DeviceNDArray<T> {
+    this.checkUsable();
+    return this.#over(squeezeLayout(layoutOf(this), axis ?? undefined), this.#streamFor(options), this.dtype);
+  }
+
+  /**
+   * Consecutive views of a rank-1 contiguous array: `section` is their length, not their number; the last may be shorter.
+   * Numba: `split(section, stream)`. Throws RangeError.
+   */
+  split(section: number, options: StreamOption = {}): DeviceNDArray<T, 1>[] {
+    this.checkUsable();
+    const stream = this.#streamFor(options);
+    return splitLayout(layoutOf(this), section).map(
+      (part) => this.#over(part, stream, this.dtype) as DeviceNDArray<T, 1>,
+    );
+  }
+
+  /** The same array with another default stream (0 or none: no stream). Numba: `bind(stream=0)`. */
+  bind(stream?: Stream | 0 | null): DeviceNDArray<T, R> {
+    this.checkUsable();
+    return this.#over(layoutOf(this), streamOption(stream, this.context), this.dtype);
+  }
+
+  /**
+   * Gives the memory back once all views of it are disposed too; work that has been enqueued still has it. Twice is a no-op,
+   * use afterwards an error.
+   */
+  dispose(): void {
+    if (this.#disposedAt !== undefined) return;
+    this.#disposedAt = captureSite(this.dispose);
+    noteDisposed(this);
+    this.owner.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  toString(): string {
+    const where = this.disposed ? 'disposed' : this.context.info.name;
+    return `DeviceNDArray(${this.dtype.name}, shape ${formatShape(this.shape)}, ${where})`;
+  }
+
+  #streamFor(options: StreamOption): Stream | undefined {
+    return placement(this, options.stream).stream;
+  }
+
+  #over<U, Q extends number>(layout: StridedLayout, stream: Stream | undefined, dtype: DType<U>): DeviceNDArray<U, Q> {
+    const gpuData = { context: this.context, owner: this.owner, address: this.pointer + layout.offset };
+    return new DeviceNDArray<U, Q>(layout.shape, layout.strides, dtype, { stream, gpuData });
+  }
 }
-/** Whether a value is a device array of this process. */
-export declare function isDeviceArray(value: unknown): value is DeviceNDArray;
+
+function checkWithin(
+  memory: MemoryPointer,
+  low: number,
+  high: number,
+  shape: readonly number[],
+  strides: readonly number[],
+): void {
+  const first = memory.address + low - memory.owner.address;
+  const end = memory.address + high - memory.owner.address;
+  if (first >= 0 && end <= memory.owner.bytes) return;
+  throw new TsambaRangeError(
+    'E_BOUNDS',
+    `shape ${formatShape(shape)}, strides ${formatShape(strides)} span bytes ${first} to ${end} of gpuData that has ` +
+      `${memory.owner.bytes} bytes`,
+  );
+}
+
+// Not class members, since computed names of other files' symbols have no place in declarations made file by file.
+Object.defineProperties(DeviceNDArray.prototype, {
+  [DEVICE_ARRAY]: {
+    get(this: DeviceNDArray): CapturedArray {
+      return { owner: this, elem: elemOf(this.dtype), shape: this.shape, strides: this.strides };
+    },
+  },
+  [Symbol.for('nodejs.util.inspect.custom')]: {
+    value(this: DeviceNDArray): string {
+      return this.toString();
+    },
+  },
+});

@@ -5,6 +5,7 @@
  * kernels stand above and hold the context they were made in.
  */
 import type { DeviceDriver, DeviceInfo, DeviceKind } from '../driver/driver.ts';
+import { FaultLog } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError } from '../errors.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
@@ -34,6 +35,8 @@ export class Context implements MemoryHome {
   readonly noMemory: MemoryOwner;
   /** Goes up with each reset: what was loaded on the device before is gone. */
   epoch = 0;
+  /** Faults that came up where nobody could be told, such as in a callback: the next synchronising call throws them. */
+  readonly #faults: FaultLog = new FaultLog();
   #closed = false;
   readonly #allocations = new Set<Allocation>();
   readonly #resources = new Set<Resource>();
@@ -163,6 +166,17 @@ export class Context implements MemoryHome {
     this.checkOpen();
     this.counters.synchronizations++;
     this.driver.synchronize();
+    this.throwFault();
+  }
+
+  /** Keeps a fault for the next synchronising call; one that nobody observes is printed at exit. */
+  keepFault(error: unknown): void {
+    this.#faults.post(error instanceof DriverError ? error : wrapped(error), this);
+  }
+
+  /** Throws a fault that was kept, if there is one, once. */
+  throwFault(): void {
+    this.#faults.raise();
   }
 
   /** Waits for the device, then frees everything on it: arrays, streams, events and loaded kernels made before are dead. */
@@ -192,14 +206,9 @@ export class Context implements MemoryHome {
   }
 
   #drop(why: string): void {
-    try {
-      this.driver.synchronize();
-    } catch (error) {
-      // The work that failed is thrown away with everything else; its error must not be lost, though.
-      report(error);
-    }
+    this.#reportFaults();
     for (const queue of [this.deallocations, this.resourceDeallocations]) {
-      while (queue.deferred) queue.resume();
+      queue.endDeferrals();
       while (queue.length > 0) this.#flushReporting(queue);
     }
     for (const resource of this.#resources) attempt(() => resource.destroy());
@@ -208,6 +217,21 @@ export class Context implements MemoryHome {
       allocation.lost = why;
       this.counters.live -= allocation.bytes;
       attempt(() => allocation.destroy());
+    }
+  }
+
+  /** Waits for the device. The work that failed is thrown away with everything else; its errors must not be lost, though. */
+  #reportFaults(): void {
+    for (;;) {
+      try {
+        this.driver.synchronize();
+        this.#faults.raise();
+        return;
+      } catch (error) {
+        report('work failed before its context was given up', error);
+        // A device that is broken for good says so each time it is asked.
+        if (!(error instanceof DriverError) || error.api !== 'kernel') return;
+      }
     }
   }
 
@@ -225,14 +249,19 @@ function attempt(free: () => void): void {
   try {
     free();
   } catch (error) {
-    report(error);
+    report('freeing device memory failed', error);
   }
 }
 
-function report(error: unknown): void {
+function report(what: string, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
-  process.emitWarning(`freeing device memory failed: ${message}`, {
+  process.emitWarning(`${what}: ${message}`, {
     type: 'TsambaWarning',
     code: 'TSAMBA_FREE_FAILED',
   });
+}
+
+function wrapped(error: unknown): DriverError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new DriverError('E_FAULT', message, { cause: error });
 }

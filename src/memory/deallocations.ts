@@ -21,7 +21,7 @@ export class Deallocations {
   readonly maxBytes: number;
   #items: PendingItem[] = [];
   #bytes = 0;
-  #deferred = 0;
+  readonly #deferrals = new Set<() => void>();
 
   constructor(maxCount: number, maxBytes: number) {
     this.maxCount = maxCount;
@@ -40,7 +40,7 @@ export class Deallocations {
 
   /** Whether a `deferCleanup` is in force. */
   get deferred(): boolean {
-    return this.#deferred > 0;
+    return this.#deferrals.size > 0;
   }
 
   /** Puts an item into the queue; frees the whole queue if it has grown beyond its limits. Throws what a free throws. */
@@ -55,7 +55,7 @@ export class Deallocations {
    * thrown: that item is dropped, the ones after it wait for the next time.
    */
   clear(): void {
-    while (this.#deferred === 0) {
+    while (!this.deferred) {
       const item = this.#items.shift();
       if (item === undefined) return;
       this.#bytes -= item.bytes;
@@ -63,13 +63,18 @@ export class Deallocations {
     }
   }
 
-  /** Puts off all freeing until as many calls of `resume` have come. */
-  defer(): void {
-    this.#deferred++;
+  /** Puts off all freeing until the function that it gives has been called; nests. Calling that twice is a no-op. */
+  defer(): () => void {
+    const end: () => void = () => {
+      // Frees nothing by itself, as in Numba: the next item beyond the limits does.
+      this.#deferrals.delete(end);
+    };
+    this.#deferrals.add(end);
+    return end;
   }
 
-  /** Ends one `defer`. Frees nothing by itself, as in Numba: the next item beyond the limits does. */
-  resume(): void {
-    if (this.#deferred > 0) this.#deferred--;
+  /** Ends all deferrals: the context is going away. */
+  endDeferrals(): void {
+    this.#deferrals.clear();
   }
 }

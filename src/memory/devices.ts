@@ -109,7 +109,7 @@ function nvidiaStatus(): string {
 
 function openDefault(): Context {
   const choice = environmentChoice();
-  if (process.env['TSAMBA_REQUIRE_GPU'] === '1' && (choice === 'cpu' || choice === 'simulator')) {
+  if (process.env.TSAMBA_REQUIRE_GPU === '1' && (choice === 'cpu' || choice === 'simulator')) {
     throw new NotSupportedError(
       'E_NO_GPU',
       `TSAMBA_REQUIRE_GPU=1 contradicts TSAMBA_DEVICE=${choice}; unset one of them`,
@@ -117,7 +117,7 @@ function openDefault(): Context {
   }
   if (choice !== 'auto') return openKind(choice, `TSAMBA_DEVICE=${choice}`);
   const reason = nvidiaStatus();
-  if (process.env['TSAMBA_REQUIRE_GPU'] === '1') {
+  if (process.env.TSAMBA_REQUIRE_GPU === '1') {
     throw new NotSupportedError('E_NO_GPU', `TSAMBA_REQUIRE_GPU=1, but there is no NVIDIA GPU to use: ${reason}`);
   }
   fallbackReason = reason;
@@ -127,7 +127,7 @@ function openDefault(): Context {
 }
 
 function environmentChoice(): Choice {
-  const text = process.env['TSAMBA_DEVICE'];
+  const text = process.env.TSAMBA_DEVICE;
   if (text === undefined || text === '') return 'auto';
   const choice = CHOICES.find((name) => name === text.toLowerCase());
   if (choice === undefined) throw badChoice(`TSAMBA_DEVICE=${text}`);

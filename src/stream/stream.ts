@@ -1,37 +1,322 @@
 /**
  * Streams: queues of work on a device, done in order, unordered between each other.
  *
- * Callbacks and `done()` are built on events that are polled (`waiting.ts`), never on the driver's own callbacks, which
- * deadlock with a host that blocks. On a device that works at once (the CPU) everything here keeps its meaning: it is merely
- * done sooner.
+ * Callbacks and `done()` are built on events that are polled (`waiting.ts`). On a device that works at once (the CPU)
+ * everything here keeps its meaning: it is merely done sooner. Which stream an operation uses is the arrays' and the
+ * launcher's affair.
  */
 import type { StreamHandle } from '../driver/driver.ts';
-import type { Context } from '../memory/context.ts';
+import { NotSupportedError, TsambaTypeError } from '../errors.ts';
+import type { Context, Resource } from '../memory/context.ts';
+import { currentContext } from '../memory/devices.ts';
+import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
+import { isThenable, type Leavable } from '../memory/leaving.ts';
+import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { StreamRef } from '../memory/stream-ref.ts';
+import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
+import { whenDone } from './waiting.ts';
 
+/** `created` by `stream()`; the others are the device's own, which nobody destroys. */
 export type StreamKind = 'created' | 'default' | 'legacy' | 'per-thread';
 
-export declare class Stream implements StreamRef {
-  readonly context: Context;
-  readonly kind: StreamKind;
-  /** Only `createStream` and its like make streams. */
-  constructor(context: Context, kind: StreamKind);
-  readonly handle: StreamHandle | undefined;
-  readonly destroyed: boolean;
-  readonly disposed: boolean;
-  /** The driver's handle for work to be enqueued now; throws if the stream was disposed. */
-  use(): StreamHandle | undefined;
-  synchronize(): void;
-  query(): boolean;
-  autoSynchronize(): Disposable & AsyncDisposable & { readonly stream: Stream };
-  autoSynchronize<R>(body: (stream: Stream) => R): R;
-  done(): Promise<Stream>;
-  addCallback<A>(fn: (stream: Stream, status: number, arg: A) => void, arg?: A): void;
-  /** Keeps a host object alive until the work that is now on the stream has been done. */
-  hold(object: object): void;
-  dispose(): void;
-  [Symbol.dispose](): void;
+/** What `addCallback` calls: `status` is 0 when the work before it went well. */
+export type StreamCallback<A> = (stream: Stream, status: number, arg: A) => void;
+
+/** CUDA_ERROR_LAUNCH_FAILED: the status that callbacks get when work before them failed. */
+const STATUS_FAILED = 719;
+
+/** What `autoSynchronize()` gives: leaving waits for the stream. */
+export interface AutoSynchronize extends Leavable {
+  readonly stream: Stream;
   [Symbol.asyncDispose](): Promise<void>;
 }
-/** `stream` options: a Stream, or Numba's 0 (or nothing) for none. Throws TypeError for anything else. */
-export declare function streamOption(value: unknown, context: Context): Stream | undefined;
+
+/** The driver's stream, apart from the object that users hold, so that this one can be collected. */
+class StreamResource implements Resource {
+  readonly context: Context;
+  readonly handle: StreamHandle;
+  destroyed = false;
+
+  constructor(context: Context) {
+    this.context = context;
+    this.handle = context.driver.createStream();
+    context.adopt(this);
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    const { driver } = this.context;
+    try {
+      driver.synchronizeStream(this.handle);
+    } catch (error) {
+      this.context.keepFault(error);
+    }
+    driver.destroyStream(this.handle);
+  }
+}
+
+const dropped: FinalizationRegistry<StreamResource> = new FinalizationRegistry((resource) => {
+  resource.context.retire(resource);
+});
+
+/** A queue of work on a device. Numba: `Stream`. */
+export class Stream implements StreamRef {
+  /** Makes a structured clone fail with a message that says what to do. */
+  readonly crossThread: symbol = UNCLONEABLE_STREAM;
+  readonly context: Context;
+  readonly kind: StreamKind;
+  /** The driver's handle; undefined for the device's own streams. Work is enqueued with `use()`, which checks. */
+  readonly handle: StreamHandle | undefined;
+  readonly #resource: StreamResource | undefined;
+  #disposedAt: Site | undefined;
+  #held: object[] = [];
+
+  /** Streams are made by `createStream()` and its like. */
+  constructor(context: Context, kind: StreamKind) {
+    context.checkOpen();
+    this.context = context;
+    this.kind = kind;
+    this.#resource = kind === 'created' ? new StreamResource(context) : undefined;
+    this.handle = this.#resource?.handle;
+    if (this.#resource === undefined) return;
+    dropped.register(this, this.#resource, this);
+    noteMade(this);
+  }
+
+  /** Whether the driver's stream is gone, and all its work done. */
+  get destroyed(): boolean {
+    return this.#resource?.destroyed ?? false;
+  }
+
+  get disposed(): boolean {
+    return this.#disposedAt !== undefined || this.destroyed;
+  }
+
+  /** The driver's handle for work to be enqueued now. Throws RangeError if the stream was disposed. */
+  use(): StreamHandle | undefined {
+    if (this.#disposedAt !== undefined) throw disposedError('stream', this.#disposedAt, 'make a new one with stream()');
+    this.context.checkOpen();
+    if (this.destroyed) throw disposedError('stream', undefined, 'its context was reset: make a new one with stream()');
+    return this.handle;
+  }
+
+  /** Blocks until all work on the stream has been done, copies included; throws what went wrong. Numba: `synchronize()`. */
+  synchronize(): void {
+    const handle = this.use();
+    const { driver, counters } = this.context;
+    counters.synchronizations++;
+    if (handle === undefined) driver.synchronize();
+    else driver.synchronizeStream(handle);
+    this.#held = [];
+    this.context.throwFault();
+  }
+
+  /** Whether all work that was enqueued has been done. Does not block. */
+  query(): boolean {
+    const handle = this.use();
+    const { driver } = this.context;
+    if (handle !== undefined) return driver.queryStream(handle);
+    const event = driver.createEvent(false);
+    driver.recordEvent(event, undefined);
+    const done = driver.queryEvent(event);
+    driver.destroyEvent(event);
+    return done;
+  }
+
+  /**
+   * Synchronises the stream when the result is disposed (`await using`: without blocking), or when `body`, sync or async, is
+   * done; also when it throws. An async body is awaited without blocking. Numba: `auto_synchronize()`.
+   */
+  autoSynchronize(): AutoSynchronize;
+  autoSynchronize<R>(body: (stream: Stream) => R): R;
+  autoSynchronize<R>(body?: (stream: Stream) => R): AutoSynchronize | R {
+    this.use();
+    return body === undefined ? this.#leavable() : this.#synchronizeAfter(body);
+  }
+
+  #leavable(): AutoSynchronize {
+    let left = false;
+    const leave = (): boolean => {
+      const first = !left;
+      left = true;
+      return first;
+    };
+    const dispose = (): void => {
+      if (leave()) this.synchronize();
+    };
+    return {
+      stream: this,
+      dispose,
+      [Symbol.dispose]: dispose,
+      [Symbol.asyncDispose]: async () => {
+        if (leave()) await this.done();
+      },
+    };
+  }
+
+  #synchronizeAfter<R>(body: (stream: Stream) => R): R {
+    let result: R;
+    try {
+      result = body(this);
+    } catch (error) {
+      this.#synchronizeAside();
+      throw error;
+    }
+    if (!isThenable(result)) {
+      this.synchronize();
+      return result;
+    }
+    const settled = Promise.resolve(result).then(
+      async (value) => {
+        await this.done();
+        return value;
+      },
+      async (error: unknown) => {
+        await this.done().catch((fault: unknown) => this.context.keepFault(fault));
+        throw error;
+      },
+    );
+    return settled as R;
+  }
+
+  /** The body's error is the one to be thrown: a fault of the stream waits for the next synchronising call. */
+  #synchronizeAside(): void {
+    try {
+      this.synchronize();
+    } catch (fault) {
+      this.context.keepFault(fault);
+    }
+  }
+
+  /**
+   * Resolves with the stream when the work that is on it now has been done, without blocking the event loop; rejects with what
+   * went wrong. Numba: `async_done()`.
+   */
+  done(): Promise<Stream> {
+    return new Promise((resolve, reject) => {
+      whenDone(this.context, this.use(), (outcome) => {
+        if (outcome === undefined) resolve(this);
+        else reject(outcome.error);
+      });
+    });
+  }
+
+  /**
+   * Calls `fn(stream, status, arg)` from the event loop, never inside this call, when the work that is on the stream now has
+   * been done; `status` is 0 if it went well. What `fn` throws becomes a warning. Numba: `add_callback(fn, arg)`.
+   */
+  addCallback(fn: StreamCallback<undefined>): void;
+  addCallback<A>(fn: StreamCallback<A>, arg: A): void;
+  addCallback<A>(fn: StreamCallback<A | undefined>, arg?: A): void {
+    if (typeof fn !== 'function') {
+      throw new TsambaTypeError('E_CALLBACK', `addCallback needs a function, got ${typeof fn}`);
+    }
+    whenDone(this.context, this.use(), (outcome) => {
+      // A callback only learns that something failed. What failed is for the next synchronising call to throw.
+      if (outcome !== undefined) this.context.keepFault(outcome.error);
+      try {
+        fn(this, outcome === undefined ? 0 : STATUS_FAILED, arg);
+      } catch (error) {
+        const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        process.emitWarning(`a stream callback threw: ${message}`, { type: 'TsambaWarning', code: 'TSAMBA_CALLBACK' });
+      }
+    });
+  }
+
+  /** Keeps host memory alive until the work that is on the stream now has been done. */
+  hold(object: object): void {
+    if (this.handle === undefined) return;
+    if (this.#held.length >= 64 && this.context.driver.queryStream(this.handle)) this.#held = [];
+    this.#held.push(object);
+  }
+
+  /** Gives the stream back; work on it is still done. Twice is a no-op, as it is on the device's own streams. */
+  dispose(): void {
+    const resource = this.#resource;
+    if (resource === undefined || this.#disposedAt !== undefined) return;
+    this.#disposedAt = captureSite(this.dispose);
+    noteDisposed(this);
+    dropped.unregister(this);
+    this.context.retire(resource);
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Waits for the work on the stream without blocking, then gives it back. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.disposed) return;
+    try {
+      await this.done();
+    } finally {
+      this.dispose();
+    }
+  }
+
+  toString(): string {
+    return `Stream(${this.kind}, ${this.context.info.name})`;
+  }
+}
+
+/** A new stream on the current device. Numba: `cuda.stream()`. */
+export function createStream(): Stream {
+  return new Stream(currentContext(), 'created');
+}
+
+/** The default stream of the current device. Numba: `cuda.default_stream()`. */
+export function defaultStream(): Stream {
+  return new Stream(currentContext(), 'default');
+}
+
+/** The default stream that waits for, and is waited for by, all other streams. Numba: `legacy_default_stream()`. */
+export function legacyDefaultStream(): Stream {
+  return new Stream(currentContext(), 'legacy');
+}
+
+/** The default stream of this thread. Numba: `per_thread_default_stream()`. */
+export function perThreadDefaultStream(): Stream {
+  return new Stream(currentContext(), 'per-thread');
+}
+
+/**
+ * A stream that another library made, by its CUDA handle. Numba: `external_stream(ptr)`.
+ * @throws TypeError for anything but an integer, NotSupportedError where there are no CUDA streams.
+ */
+export function externalStream(pointer: number | bigint): Stream {
+  if (typeof pointer !== 'bigint' && !Number.isSafeInteger(pointer)) {
+    throw new TsambaTypeError(
+      'E_STREAM',
+      `externalStream needs the stream's handle as an integer, got ${String(pointer)}`,
+    );
+  }
+  const { name } = currentContext().info;
+  throw new NotSupportedError('E_EXTERNAL_STREAM', `${name} has no CUDA streams that another library could have made`);
+}
+
+/**
+ * Reads a `stream` option: a Stream, or nothing (Numba's 0) for none.
+ * @throws TypeError for anything else, RangeError for a disposed stream or one of another device.
+ */
+export function streamOption(value: unknown, context: Context): Stream | undefined {
+  if (value === undefined || value === null || value === 0) return undefined;
+  if (!(value instanceof Stream)) {
+    throw new TsambaTypeError(
+      'E_STREAM',
+      `stream must be a Stream or 0, got ${describe(value)}; make one with cuda.stream()`,
+    );
+  }
+  value.use();
+  if (value.context !== context) {
+    throw new TsambaTypeError(
+      'E_STREAM',
+      `the stream belongs to ${value.context.info.name}, the work is on ${context.info.name}; make a stream there`,
+    );
+  }
+  return value;
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'object') return `an object of class ${value?.constructor?.name ?? 'null'}`;
+  return typeof value === 'function' ? 'a function' : `the ${typeof value} ${String(value)}`;
+}

@@ -1,0 +1,82 @@
+/**
+ * Reading one element of a device array, and assigning to elements that an index picks: what `get` and `set` do.
+ *
+ * Values convert as by casts, on the host; scalars become fills, arrays of the same dtype on the same device copies within it.
+ */
+
+import type { TypedArray } from '../dtype/index.ts';
+import { codecOf, type DType, sameDType } from '../dtype/index.ts';
+import {
+  broadcastForAssignment,
+  compactLayout,
+  elementOffset,
+  indexLayout,
+  type StridedLayout,
+  sizeOf,
+} from '../layout/index.ts';
+import { copyToHost } from './device-copy.ts';
+import { type DeviceMemory, isDeviceMemory, layoutOf } from './device-memory.ts';
+import { type DeviceSide, download, fill, move, upload } from './device-transfer.ts';
+import { copyElements, type HostMemory } from './ndarray-copy.ts';
+import { ndarray } from './ndarray-create.ts';
+import { describeSource } from './ndarray-input.ts';
+
+/** Reads one element; waits for it, also on the stream that the array is bound to. */
+export function readElement(array: DeviceMemory, index: readonly unknown[]): unknown {
+  array.checkUsable();
+  const offset = elementOffset(layoutOf(array), index);
+  const bytes = new Uint8Array(array.itemSize);
+  const from: DeviceSide = { array, pointer: array.pointer + offset, strides: [] };
+  download([], { bytes, offset: 0, strides: [] }, from, array.stream);
+  array.stream?.synchronize();
+  return codecOf(array.dtype).read(new DataView(bytes.buffer), 0);
+}
+
+/** Assigns a scalar or an array to the elements that an index picks; on the stream that the array is bound to, if it is. */
+export function assignElements(array: DeviceMemory, value: unknown, index: readonly unknown[]): void {
+  array.checkUsable();
+  const target = indexLayout(layoutOf(array), index);
+  const to: DeviceSide = { array, pointer: array.pointer + target.offset, strides: target.strides };
+  if (isDeviceMemory(value)) {
+    assignDeviceArray(to, target, value);
+    return;
+  }
+  const source = describeSource(value, array.dtype);
+  if (source === undefined) fill(target.shape, to, encode(array.dtype, value), array.stream);
+  else assignHostArray(to, target, source);
+}
+
+function assignDeviceArray(to: DeviceSide, target: StridedLayout, source: DeviceMemory): void {
+  source.checkUsable();
+  const { array } = to;
+  const { strides, shape } = broadcastForAssignment(layoutOf(source), target.shape);
+  if (source.context === array.context && sameDType(source.dtype, array.dtype)) {
+    move(shape, to, { array: source, pointer: source.pointer, strides }, array.stream);
+    return;
+  }
+  // Work on the source that was enqueued on another stream than its own is the caller's to wait for, as always.
+  assignHostArray(to, target, ndarray(copyToHost(source, []) as TypedArray));
+}
+
+function assignHostArray(to: DeviceSide, target: StridedLayout, source: HostMemory): void {
+  const { dtype, stream } = to.array;
+  // The shape is checked before elements are converted, so that errors come in one order whatever the dtypes.
+  broadcastForAssignment(source.layout, target.shape);
+  const converted = sameDType(source.dtype, dtype) ? source : convert(source, dtype);
+  const { shape, strides, offset } = broadcastForAssignment(converted.layout, target.shape);
+  upload(shape, to, { bytes: converted.bytes, offset, strides }, stream);
+}
+
+function convert(source: HostMemory, dtype: DType): HostMemory {
+  const { shape } = source.layout;
+  const layout = compactLayout(shape, dtype.itemSize);
+  const converted = { bytes: new Uint8Array(sizeOf(shape) * dtype.itemSize), dtype, layout };
+  copyElements(converted, source);
+  return converted;
+}
+
+function encode(dtype: DType, value: unknown): Uint8Array {
+  const bytes = new Uint8Array(dtype.itemSize);
+  codecOf(dtype).write(new DataView(bytes.buffer), 0, value);
+  return bytes;
+}

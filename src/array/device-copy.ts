@@ -1,0 +1,208 @@
+/**
+ * Copies of whole arrays between host and device: what `copyToHost`, `copyToHostAsync` and `copyToDevice` do.
+ *
+ * The checks come in Numba's order: dtype (TypeError), then shape (RangeError), where axes of length 1 do not count. Layouts
+ * need not agree: elements go to the element of the same index, and nothing else is touched.
+ */
+import {
+  bytesOf,
+  type DataOf,
+  type DType,
+  dataClassOf,
+  describeDType,
+  hasPlainData,
+  sameDType,
+  type TypedArray,
+} from '../dtype/index.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { formatShape, likeStrides, type StridedLayout, sizeOf, squeezeLayout } from '../layout/index.ts';
+import type { Stream } from '../stream/stream.ts';
+import { transferStream } from '../stream/transfer-stream.ts';
+import { type DeviceMemory, isDeviceMemory, layoutOf, placement, type StreamOption } from './device-memory.ts';
+import { type DeviceSide, download, type HostSide, move, upload } from './device-transfer.ts';
+import { NDArray } from './ndarray.ts';
+import type { HostMemory } from './ndarray-copy.ts';
+import { ndarray } from './ndarray-create.ts';
+import { describeHostArray, type ForeignArray } from './ndarray-input.ts';
+
+/** What copies can be made into: a TypedArray, an NDArray, or the arrays of other packages. */
+export type HostTarget = TypedArray | NDArray<never> | NDArray | ForeignArray;
+
+type Unwrapped =
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | Float32Array
+  | Float64Array;
+
+/** What a copy to the host gives: rank 1 of a number type its TypedArray, all else an NDArray. */
+export type HostResult<T, R extends number> = number extends R
+  ? NDArray<T, R> | Extract<DataOf<T>, Unwrapped>
+  : R extends 1
+    ? T extends boolean | object
+      ? NDArray<T, R>
+      : DataOf<T>
+    : NDArray<T, R>;
+
+/** A copy to the host: what to give to the caller, and where its elements go. */
+interface Download {
+  readonly result: unknown;
+  readonly shape: readonly number[];
+  readonly to: HostSide;
+  readonly from: DeviceSide;
+}
+
+export function copyToHost(array: DeviceMemory, args: readonly unknown[]): unknown {
+  const { into, stream: option } = hostArguments(args);
+  array.checkUsable();
+  const { stream, named } = placement(array, option);
+  const copy = planDownload(array, into);
+  download(copy.shape, copy.to, copy.from, stream);
+  if (!named) stream?.synchronize();
+  return copy.result;
+}
+
+export async function copyToHostAsync(array: DeviceMemory, args: readonly unknown[]): Promise<unknown> {
+  const { into, stream: option } = hostArguments(args);
+  array.checkUsable();
+  const { stream } = placement(array, option);
+  const copy = planDownload(array, into);
+  if (stream?.handle !== undefined) {
+    download(copy.shape, copy.to, copy.from, stream);
+    await stream.done();
+    return copy.result;
+  }
+  // A copy without a stream would block. It goes to a stream of its own, after the work and before later work without one.
+  const { driver } = array.context;
+  const own = transferStream(array.context);
+  const before = driver.createEvent(false);
+  driver.recordEvent(before, undefined);
+  driver.waitEvent(before, own.use());
+  driver.destroyEvent(before);
+  download(copy.shape, copy.to, copy.from, own);
+  const after = driver.createEvent(false);
+  driver.recordEvent(after, own.use());
+  driver.waitEvent(after, undefined);
+  driver.destroyEvent(after);
+  await own.done();
+  return copy.result;
+}
+
+export function copyToDevice(array: DeviceMemory, source: unknown, option: unknown): void {
+  array.checkUsable();
+  const { stream } = placement(array, option);
+  if (isDeviceMemory(source)) {
+    source.checkUsable();
+    if (source.context === array.context) copyWithin(array, source, stream);
+    else copyFromHost(array, ndarray(copyToHost(source, []) as TypedArray), stream);
+    return;
+  }
+  copyFromHost(array, describeHostArray(source) ?? ndarray(source as number[]), stream);
+}
+
+function copyFromHost(array: DeviceMemory, source: HostMemory, stream: Stream | undefined): void {
+  const sides = pairUp(array, layoutOf(array), source.dtype, source.layout, 'copyToDevice');
+  const { shape, mine, other } = writable(sides);
+  const from: HostSide = { bytes: source.bytes, offset: other.offset, strides: other.strides };
+  upload(shape, { array, pointer: array.pointer, strides: mine.strides }, from, stream);
+}
+
+function copyWithin(array: DeviceMemory, source: DeviceMemory, stream: Stream | undefined): void {
+  const sides = pairUp(array, layoutOf(array), source.dtype, layoutOf(source), 'copyToDevice');
+  const { shape, mine, other } = writable(sides);
+  const from: DeviceSide = { array: source, pointer: source.pointer, strides: other.strides };
+  move(shape, { array, pointer: array.pointer, strides: mine.strides }, from, stream);
+}
+
+/** Where `copyToHost(into?, { stream }?)` is to go, in any of its forms. */
+function hostArguments(args: readonly unknown[]): { into: unknown; stream: unknown } {
+  const [first, second] = args;
+  const options = (isOptions(first) ? first : second) as StreamOption | null | undefined;
+  return { into: isOptions(first) ? undefined : (first ?? undefined), stream: options?.stream };
+}
+
+function isOptions(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return false;
+  return Object.getPrototypeOf(value) === Object.prototype && Object.keys(value).every((key) => key === 'stream');
+}
+
+function planDownload(array: DeviceMemory, into: unknown): Download {
+  if (into === undefined) return planNewHost(array);
+  const target = describeHostArray(into);
+  if (target === undefined) {
+    throw new TsambaTypeError(
+      'E_HOST_ARRAY',
+      `copyToHost copies into a TypedArray, an NDArray or { data, shape, stride }, got ${
+        Array.isArray(into) ? 'a JavaScript array' : `a value of type ${typeof into}`
+      }; without an argument it makes a new array`,
+    );
+  }
+  const { shape, mine, other } = pairUp(array, layoutOf(array), target.dtype, target.layout, 'copyToHost');
+  return {
+    result: into,
+    shape,
+    to: { bytes: target.bytes, offset: other.offset, strides: other.strides },
+    from: { array, pointer: array.pointer, strides: mine.strides },
+  };
+}
+
+/** A new compact host array whose axes lie in memory in the order that they have on the device. */
+function planNewHost(array: DeviceMemory): Download {
+  const { shape, dtype, itemSize } = array;
+  const Data = dataClassOf(dtype);
+  const data = new Data((sizeOf(shape) * itemSize) / Data.BYTES_PER_ELEMENT);
+  const strides = likeStrides(shape, array.strides, itemSize);
+  const plain = shape.length === 1 && hasPlainData(dtype);
+  return {
+    result: plain ? data : new NDArray(data, dtype, { shape, strides, offset: 0 }),
+    shape,
+    to: { bytes: bytesOf(data), offset: 0, strides },
+    from: { array, pointer: array.pointer, strides: array.strides },
+  };
+}
+
+/** Two arrays of one dtype and, axes of length 1 apart, one shape. */
+interface Pair {
+  readonly shape: readonly number[];
+  readonly mine: StridedLayout;
+  readonly other: StridedLayout;
+}
+
+function pairUp(array: DeviceMemory, own: StridedLayout, dtype: DType, layout: StridedLayout, call: string): Pair {
+  if (!sameDType(array.dtype, dtype)) {
+    throw new TsambaTypeError(
+      'E_DTYPE_MISMATCH',
+      `${call}: incompatible dtype: the device array has ${describeDType(array.dtype)}, the other ${describeDType(dtype)}; ` +
+        `convert with ndarray(x, { dtype: ${array.dtype.name} })`,
+    );
+  }
+  const mine = squeezeLayout(own);
+  const other = squeezeLayout(layout);
+  if (String(mine.shape) === String(other.shape)) return { shape: mine.shape, mine, other };
+  throw new TsambaRangeError(
+    'E_SHAPE_MISMATCH',
+    `${call}: incompatible shape: the device array has ${formatShape(own.shape)}, the other ${formatShape(layout.shape)}`,
+  );
+}
+
+/**
+ * A pair whose device side is written to. An axis that is broadcast there (stride 0) is one element of memory: it can take only
+ * what is broadcast along the same axis.
+ */
+function writable({ shape, mine, other }: Pair): Pair {
+  const lengths = shape.map((length, axis) => {
+    if (mine.strides[axis] !== 0 || length <= 1) return length;
+    if (other.strides[axis] === 0) return 1;
+    throw new TsambaRangeError(
+      'E_BROADCAST_TARGET',
+      `copyToDevice: ${length} elements along an axis cannot be copied to the one element that a broadcast axis has; ` +
+        'copy to an array that is not broadcast',
+    );
+  });
+  return { shape: lengths, mine, other };
+}

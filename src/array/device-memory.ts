@@ -1,0 +1,57 @@
+/**
+ * What a device array is to the functions that copy and assign: elements at an address on one device.
+ *
+ * `DeviceNDArray` implements the interface; that the functions ask for it alone keeps them and the class apart.
+ */
+import { DEVICE_ARRAY } from '../compiler/contract.ts';
+import type { DType } from '../dtype/index.ts';
+import type { StridedLayout } from '../layout/index.ts';
+import type { Context } from '../memory/context.ts';
+import type { MemoryOwner } from '../memory/owner.ts';
+import { type Stream, streamOption } from '../stream/stream.ts';
+
+/** An option that every transfer has: a stream, or Numba's 0 (or nothing) for none. */
+export interface StreamOption {
+  readonly stream?: Stream | 0 | null | undefined;
+}
+
+/** Elements in device memory. */
+export interface DeviceMemory {
+  readonly context: Context;
+  readonly owner: MemoryOwner;
+  /** Device address of the first element; 0 when there are none. */
+  readonly pointer: number;
+  readonly shape: readonly number[];
+  /** Byte strides. */
+  readonly strides: readonly number[];
+  readonly dtype: DType;
+  readonly itemSize: number;
+  readonly size: number;
+  /** Where operations go that are given no stream. */
+  readonly stream: Stream | undefined;
+  /** Throws when the array was disposed, or its context is gone. */
+  checkUsable(): void;
+}
+
+/** Whether a value is a device array, of whichever copy of the library. */
+export function isDeviceMemory(value: unknown): value is DeviceMemory {
+  return typeof value === 'object' && value !== null && DEVICE_ARRAY in value;
+}
+
+/** The layout of a device array, with offsets counted from its first element. */
+export function layoutOf(array: DeviceMemory): StridedLayout {
+  return { shape: array.shape, strides: array.strides, offset: 0, itemSize: array.itemSize };
+}
+
+/** Where an operation runs, and whether the caller has to wait for it. */
+export interface Placement {
+  readonly stream: Stream | undefined;
+  /** A stream was named in the call: the operation is only enqueued. */
+  readonly named: boolean;
+}
+
+/** The stream of a call, else the array's own, else none. Throws TypeError for what is no stream of this device. */
+export function placement(array: DeviceMemory, option: unknown): Placement {
+  const named = streamOption(option, array.context);
+  return { stream: named ?? array.stream, named: named !== undefined };
+}

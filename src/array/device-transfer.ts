@@ -1,0 +1,105 @@
+/**
+ * Transfers of elements: host to device, device to host, within a device, and fills. Contiguous ones go as one block.
+ *
+ * All are element-exact: bytes between the elements of a strided array are never touched. Every transfer is counted, notes its
+ * stream with the owner of the memory, and keeps host memory alive until the stream has come that far. Types and shapes have
+ * been checked by the callers (`device-copy.ts`, `device-assign.ts`).
+ */
+import type { StridedRegion } from '../driver/driver.ts';
+import { collapseAxes, sizeOf } from '../layout/index.ts';
+import type { Stream } from '../stream/stream.ts';
+import type { DeviceMemory } from './device-memory.ts';
+
+/** One side of a transfer on the device: as in a device array, but possibly seen with another shape and other strides. */
+export interface DeviceSide {
+  readonly array: DeviceMemory;
+  /** Address of the first element. */
+  readonly pointer: number;
+  readonly strides: readonly number[];
+}
+
+/** One side of a transfer on the host. */
+export interface HostSide {
+  readonly bytes: Uint8Array;
+  /** Byte of the first element. */
+  readonly offset: number;
+  readonly strides: readonly number[];
+}
+
+export function upload(shape: readonly number[], to: DeviceSide, from: HostSide, stream: Stream | undefined): void {
+  const { context, owner, itemSize } = to.array;
+  const count = sizeOf(shape) * itemSize;
+  if (count === 0) return;
+  const handle = stream?.use();
+  const { driver } = context;
+  if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
+    driver.copyToDevice(to.pointer, from.bytes.subarray(from.offset, from.offset + count), handle);
+  } else {
+    const region: StridedRegion = { shape, itemSize };
+    driver.copyToDeviceStrided(to.pointer, to.strides, from.bytes, from.offset, from.strides, region, handle);
+  }
+  owner.touch(stream);
+  stream?.hold(from.bytes);
+  context.counters.copied('hostToDevice', count);
+}
+
+export function download(shape: readonly number[], to: HostSide, from: DeviceSide, stream: Stream | undefined): void {
+  const { context, owner, itemSize } = from.array;
+  const count = sizeOf(shape) * itemSize;
+  if (count === 0) return;
+  const handle = stream?.use();
+  const { driver } = context;
+  if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
+    driver.copyToHost(to.bytes.subarray(to.offset, to.offset + count), from.pointer, handle);
+  } else {
+    const region: StridedRegion = { shape, itemSize };
+    driver.copyToHostStrided(to.bytes, to.offset, to.strides, from.pointer, from.strides, region, handle);
+  }
+  owner.touch(stream);
+  stream?.hold(to.bytes);
+  context.counters.copied('deviceToHost', count);
+}
+
+/** Within one device. Where the two overlap, the source is read before anything is written. */
+export function move(shape: readonly number[], to: DeviceSide, from: DeviceSide, stream: Stream | undefined): void {
+  const { context, itemSize } = to.array;
+  const count = sizeOf(shape) * itemSize;
+  if (count === 0) return;
+  const handle = stream?.use();
+  const { driver } = context;
+  if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
+    driver.copyOnDevice(to.pointer, from.pointer, count, handle);
+  } else {
+    driver.copyOnDeviceStrided(to.pointer, to.strides, from.pointer, from.strides, { shape, itemSize }, handle);
+  }
+  to.array.owner.touch(stream);
+  from.array.owner.touch(stream);
+  context.counters.copied('deviceToDevice', count);
+}
+
+/** Writes one element's bytes to every element. */
+export function fill(shape: readonly number[], to: DeviceSide, element: Uint8Array, stream: Stream | undefined): void {
+  const { context, owner, itemSize } = to.array;
+  if (sizeOf(shape) === 0) return;
+  if (![1, 2, 4, 8, 16].includes(itemSize)) {
+    // Structs: drivers fill with patterns of these sizes only. A source whose strides are all 0 says the same.
+    upload(shape, to, { bytes: element, offset: 0, strides: shape.map(() => 0) }, stream);
+    return;
+  }
+  const handle = stream?.use();
+  context.driver.fillStrided(to.pointer, to.strides, { shape, itemSize }, element, handle);
+  owner.touch(stream);
+  stream?.hold(element);
+}
+
+/** Whether both sides are the same elements in the same order without gaps. */
+function isOneBlock(
+  shape: readonly number[],
+  to: readonly number[],
+  from: readonly number[],
+  itemSize: number,
+): boolean {
+  const { shape: lengths, strides } = collapseAxes(shape, [to, from]);
+  if (lengths.length === 0) return true;
+  return lengths.length === 1 && strides.every((steps) => steps[0] === itemSize);
+}

@@ -1,0 +1,41 @@
+/**
+ * The two forms of a context manager: an object for `using`, or a callback that is run and left.
+ *
+ * The effect has begun when either form is made. `leave` is called once, also when the body throws.
+ */
+
+/** Something in force until it is disposed; disposing twice is a no-op. */
+export interface Leavable {
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+
+/** The form for `using`. */
+export function leavable(leave: () => void): Leavable {
+  let left = false;
+  const dispose = (): void => {
+    if (left) return;
+    left = true;
+    leave();
+  };
+  return { dispose, [Symbol.dispose]: dispose };
+}
+
+/** The form with a callback: runs a sync or async body, then leaves. Gives what the body gives. */
+export function leaveAfter<R>(leave: () => void, body: () => R): R {
+  let result: R;
+  try {
+    result = body();
+  } catch (error) {
+    leave();
+    throw error;
+  }
+  if (isThenable(result)) return Promise.resolve(result).finally(leave) as R;
+  leave();
+  return result;
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return typeof (value as { then?: unknown }).then === 'function';
+}

@@ -1,0 +1,84 @@
+/**
+ * `scope(fn)`: frees what a synchronous body made and did not return.
+ *
+ * Device arrays, streams and events tell this file when they are made and disposed. Scopes nest: what an inner scope
+ * returns belongs to the outer one.
+ */
+import { TsambaTypeError } from '../errors.ts';
+import { isThenable } from './leaving.ts';
+
+interface Owned {
+  dispose(): void;
+}
+
+interface Scope {
+  readonly outer: Scope | undefined;
+  readonly made: Set<object & Owned>;
+}
+
+let innermost: Scope | undefined;
+
+/** Called by the constructor of everything that `scope` frees. */
+export function noteMade(made: object & Owned): void {
+  if (innermost !== undefined) innermost.made.add(made);
+}
+
+/** Called when such an object is disposed by other means. */
+export function noteDisposed(gone: object & Owned): void {
+  for (let scope = innermost; scope !== undefined; scope = scope.outer) scope.made.delete(gone);
+}
+
+/**
+ * Runs a synchronous body and disposes the device arrays, streams and events that it made, apart from those found in what it
+ * returns: the value itself, and members of arrays and plain objects at any depth. Also when it throws. Gives what the
+ * body gives.
+ * @throws TypeError when the body is asynchronous: other code would run in the middle, and what it made would be freed too.
+ */
+export function scope<R>(body: () => R): R {
+  const here: Scope = { outer: innermost, made: new Set() };
+  innermost = here;
+  let result: R;
+  try {
+    result = body();
+  } catch (error) {
+    innermost = here.outer;
+    disposeAll(here.made);
+    throw error;
+  }
+  innermost = here.outer;
+  if (isThenable(result)) {
+    // The error below is the one to see; what the body runs into on its disposed arrays follows from it.
+    Promise.resolve(result).catch(() => undefined);
+    disposeAll(here.made);
+    throw new TsambaTypeError(
+      'E_SCOPE_ASYNC',
+      'the body of scope() returned a promise, but it must be synchronous: use `using` declarations or dispose() in async code',
+    );
+  }
+  const kept = new Set<object>();
+  collect(result, kept);
+  for (const made of here.made) {
+    if (!kept.has(made)) continue;
+    here.made.delete(made);
+    here.outer?.made.add(made);
+  }
+  disposeAll(here.made);
+  return result;
+}
+
+function collect(value: unknown, found: Set<object>): void {
+  if (typeof value !== 'object' || value === null || found.has(value)) return;
+  found.add(value);
+  if (Array.isArray(value)) {
+    for (const item of value) collect(item, found);
+    return;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return;
+  for (const item of Object.values(value)) collect(item, found);
+}
+
+function disposeAll(made: Set<object & Owned>): void {
+  // Newest first: views before what they look at.
+  for (const object of [...made].reverse()) object.dispose();
+}

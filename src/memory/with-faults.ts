@@ -1,0 +1,28 @@
+/**
+ * `withFaults(plan, body)`: the n-th allocation, free, copy or launch on the current device fails as planned.
+ */
+import { FaultInjector, type FaultKind, type FaultPlan } from '../driver/fault-injection.ts';
+import { currentContext } from './devices.ts';
+import { leaveAfter } from './leaving.ts';
+
+export type { FaultKind, FaultPlan } from '../driver/fault-injection.ts';
+
+/**
+ * Runs a sync or async body while planned calls on the current context fail: `withFaults({ allocate: 2 }, () => …)`. The body
+ * is given the counts of calls so far. Gives what the body gives. Nests: inner plans fail first.
+ */
+export function withFaults<R>(plan: FaultPlan, body: (counts: Readonly<Record<FaultKind, number>>) => R): R {
+  const context = currentContext();
+  const injector = new FaultInjector(plan);
+  const { driver, beforeLaunch } = context;
+  context.driver = injector.wrap(driver);
+  context.beforeLaunch = () => {
+    injector.hit('launch');
+    beforeLaunch?.();
+  };
+  const leave = (): void => {
+    context.driver = driver;
+    context.beforeLaunch = beforeLaunch;
+  };
+  return leaveAfter(leave, () => body(injector.counts));
+}

@@ -1,0 +1,130 @@
+/**
+ * Events: marks in a stream that can be waited for, and between which time can be measured.
+ */
+import type { EventHandle, StreamHandle } from '../driver/driver.ts';
+import { DriverError, TsambaTypeError } from '../errors.ts';
+import type { Context, Resource } from '../memory/context.ts';
+import { currentContext } from '../memory/devices.ts';
+import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
+import { noteDisposed, noteMade } from '../memory/scope.ts';
+import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
+import { type Stream, streamOption } from './stream.ts';
+
+class EventResource implements Resource {
+  readonly context: Context;
+  readonly handle: EventHandle;
+  destroyed = false;
+
+  constructor(context: Context, timing: boolean) {
+    this.context = context;
+    this.handle = context.driver.createEvent(timing);
+    context.adopt(this);
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.context.driver.destroyEvent(this.handle);
+  }
+}
+
+const dropped: FinalizationRegistry<EventResource> = new FinalizationRegistry((resource) => {
+  resource.context.retire(resource);
+});
+
+/** A mark in a stream. Numba: `Event`. */
+export class Event {
+  /** Makes a structured clone fail with a message that says what to do. */
+  readonly crossThread: symbol = UNCLONEABLE_STREAM;
+  readonly context: Context;
+  readonly timing: boolean;
+  readonly #resource: EventResource;
+  #recorded = false;
+  #disposedAt: Site | undefined;
+
+  /** Events are made by `createEvent()`. */
+  constructor(context: Context, timing: boolean) {
+    context.checkOpen();
+    this.context = context;
+    this.timing = timing;
+    this.#resource = new EventResource(context, timing);
+    dropped.register(this, this.#resource, this);
+    noteMade(this);
+  }
+
+  get disposed(): boolean {
+    return this.#disposedAt !== undefined || this.#resource.destroyed;
+  }
+
+  /** Marks the point that the stream (none: the default stream) has reached with what is enqueued now. */
+  record(stream?: Stream | 0 | null): void {
+    const event = this.#use();
+    this.context.driver.recordEvent(event, this.#handleOf(stream));
+    this.#recorded = true;
+  }
+
+  /** Makes what is enqueued on the stream (none: the default stream) from now on wait for the mark. Does not block. */
+  wait(stream?: Stream | 0 | null): void {
+    const event = this.#use();
+    this.context.driver.waitEvent(event, this.#handleOf(stream));
+  }
+
+  /** Whether the work before the mark has been done. Does not block. */
+  query(): boolean {
+    return this.context.driver.queryEvent(this.#use());
+  }
+
+  /** Blocks until the work before the mark has been done. */
+  synchronize(): void {
+    const event = this.#use();
+    this.context.counters.synchronizations++;
+    this.context.driver.synchronizeEvent(event);
+  }
+
+  /**
+   * Milliseconds from this mark to `end`. Both must have been recorded, with timing, and reached. Numba:
+   * `event_elapsed_time(start, end)`.
+   */
+  elapsedTime(end: Event): number {
+    if (!(end instanceof Event)) {
+      throw new TsambaTypeError('E_EVENT', `elapsedTime needs the event that ends the time, got ${typeof end}`);
+    }
+    const handles = [this.#timed('start'), end.#timed('end')] as const;
+    return this.context.driver.elapsedTime(...handles);
+  }
+
+  #timed(which: string): EventHandle {
+    const handle = this.#use();
+    const missing = this.timing ? (this.#recorded ? undefined : 'was not recorded') : 'was made with timing: false';
+    if (missing === undefined) return handle;
+    throw new DriverError('E_EVENT', `elapsedTime: the ${which} event ${missing}`, { api: 'elapsedTime' });
+  }
+
+  /** Gives the event back. Twice is a no-op. */
+  dispose(): void {
+    if (this.#disposedAt !== undefined) return;
+    this.#disposedAt = captureSite(this.dispose);
+    noteDisposed(this);
+    dropped.unregister(this);
+    this.context.retire(this.#resource);
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  #use(): EventHandle {
+    if (this.#disposedAt !== undefined) throw disposedError('event', this.#disposedAt, 'make a new one with event()');
+    this.context.checkOpen();
+    if (this.disposed) throw disposedError('event', undefined, 'its context was reset: make a new one with event()');
+    return this.#resource.handle;
+  }
+
+  #handleOf(stream: Stream | 0 | null | undefined): StreamHandle | undefined {
+    return streamOption(stream, this.context)?.handle;
+  }
+}
+
+/** A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`. */
+export function createEvent(options: { readonly timing?: boolean } = {}): Event {
+  return new Event(currentContext(), options.timing ?? true);
+}
