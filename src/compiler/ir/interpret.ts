@@ -38,6 +38,10 @@ export interface InterpretOptions {
   readonly maxSteps?: number | undefined;
   /** The order in which the threads of a block take turns within a phase: a permutation of 0…n-1. Ascending unless given. */
   readonly order?: ((threads: number) => readonly number[]) | undefined;
+  /** Called after each assignment. `rounds`: how often each enclosing loop has gone round, outermost first. */
+  readonly trace?:
+    | ((s: Stmt & { op: 'assign' }, value: Value, thread: number, block: number, rounds: readonly number[]) => void)
+    | undefined;
 }
 
 export type FaultKind = 'bounds' | 'trap' | 'cast' | 'uniform' | 'exponent' | 'memory' | 'barrier' | 'steps';
@@ -148,6 +152,7 @@ function runBlock(run: Run, blockIdx: readonly [number, number, number], block: 
       [t % bx, Math.floor(t / bx) % by, Math.floor(t / (bx * by))],
       blockIdx,
       t,
+      block,
     );
     return { thread, running: thread.list(run.kernel.body), resume: 0 as Value, done: false };
   });
@@ -203,6 +208,10 @@ class Thread {
   readonly arrays: ReadonlyMap<ArraySym, DataView>;
   readonly specials: Readonly<Record<Special, number>>;
   readonly vars = new Map<number, Value>();
+  readonly linear: number;
+  readonly block: number;
+  /** The round in which each enclosing loop is. */
+  readonly rounds: number[] = [];
   /** How often this thread has been at each `uniform`, and what the threads of the block found there. */
   readonly asserted = new Map<Expr, number>();
   readonly uniforms: Map<Expr, Value[]>;
@@ -215,8 +224,11 @@ class Thread {
     threadIdx: readonly [number, number, number],
     blockIdx: readonly [number, number, number],
     linear: number,
+    gridBlock: number,
   ) {
     this.run = run;
+    this.linear = linear;
+    this.block = gridBlock;
     this.uniforms = uniforms;
     this.arrays = new Map([...run.constants, ...shared, ...run.allocate('local')]);
     const { block, grid, sharedBytes } = run.launch;
@@ -250,9 +262,12 @@ class Thread {
   *statement(s: Stmt): Running {
     if (++this.steps > (this.run.options.maxSteps ?? 1e6)) throw new Fault('steps', 'the thread runs for ever', s.pos);
     switch (s.op) {
-      case 'assign':
-        this.vars.set(s.var.id, this.value(s.value));
+      case 'assign': {
+        const value = this.value(s.value);
+        this.vars.set(s.var.id, value);
+        this.run.options.trace?.(s, value, this.linear, this.block, this.rounds);
         return undefined;
+      }
       case 'store': {
         const value = this.value(s.value);
         const [view, address] = this.element(s.mem);
@@ -269,17 +284,12 @@ class Thread {
       }
       case 'if':
         return yield* this.list(this.value(s.cond) ? s.then : s.else);
-      case 'loop':
-        for (;;) {
-          const body = yield* this.list(s.body);
-          if (body === 'return') return body;
-          if (body && body.label !== s.label) return body;
-          if (body?.to === 'break') return undefined;
-          const update = yield* this.list(s.update);
-          if (update) return update;
-          if (++this.steps > (this.run.options.maxSteps ?? 1e6))
-            throw new Fault('steps', 'the loop runs for ever', s.pos);
-        }
+      case 'loop': {
+        this.rounds.push(0);
+        const completion = yield* this.loop(s);
+        this.rounds.pop();
+        return completion;
+      }
       case 'block': {
         const body = yield* this.list(s.body);
         return body !== undefined && body !== 'return' && body.label === s.label ? undefined : body;
@@ -302,6 +312,19 @@ class Thread {
         return undefined;
       case 'trap':
         throw new Fault('trap', s.message, s.pos);
+    }
+  }
+
+  *loop(s: Stmt & { op: 'loop' }): Running {
+    const depth = this.rounds.length - 1;
+    for (let round = 0; ; round++) {
+      this.rounds[depth] = round;
+      if (++this.steps > (this.run.options.maxSteps ?? 1e6)) throw new Fault('steps', 'the loop runs for ever', s.pos);
+      const body = yield* this.list(s.body);
+      if (body === 'return' || (body && body.label !== s.label)) return body;
+      if (body?.to === 'break') return undefined;
+      const update = yield* this.list(s.update);
+      if (update) return update === 'return' || update.label !== s.label ? update : undefined;
     }
   }
 

@@ -2,48 +2,301 @@
  * Which values are the same for all threads of a block, for the lanes of one SIMD vector, or consecutive across them.
  *
  * One lattice serves two readers: barrier legality on every device asks only for G; SIMD renderers want all four shapes.
- * A variable has one shape for the whole kernel. Divergent control counts: what is assigned under it differs afterwards.
+ * A variable has one shape for the whole kernel. Control counts: where threads that took different ways meet again, a
+ * variable that some of them assigned differs, if it is still read. `shapes.ts` has the rules for expressions.
  */
-import type { Expr, Kernel, Stmt, Var } from '../ops.ts';
 
-/**
- * G: the same in the whole block. U: the same in one vector of `lanes` consecutive threadIdx.x. C: an integer that is
- * base + lane (mod its width), base being U. V: anything.
- */
-export type Shape = 'G' | 'U' | 'C' | 'V';
+import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
+import type { Liveness, VarSet } from './liveness.ts';
+import { analyseLiveness } from './liveness.ts';
+import { type Reason, reasons, type VarCause } from './reasons.ts';
+import type { Shape, ShapeFacts, UniformityOptions } from './shapes.ts';
+import { coarsen, exprShape, join } from './shapes.ts';
+import { assignedIn, eachStmt, neverEnds, written } from './walk.ts';
 
-export interface UniformityOptions {
-  /** The block shape where it is a constant of the compilation. */
-  readonly block?: readonly [number, number, number] | undefined;
-  /** Threads in one vector. 1: every value that is not G is U. Absent: vectors do not matter, there are only G and V. */
-  readonly lanes?: number | undefined;
+export type { Reason, Shape, UniformityOptions };
+
+/** A place where threads part: on this condition some go one way, some another. */
+export interface Parting {
+  /** U: whole vectors go one way or the other. */
+  readonly level: 'U' | 'V';
+  readonly cond: Expr;
+  /** The construct, or the jump that some threads take. */
+  readonly stmt: Stmt;
 }
 
-/** One step of the answer to "why is this not uniform?". */
-export interface Reason {
-  readonly text: string;
-  readonly pos?: import('../../source.ts').Pos | undefined;
-}
+type Construct = Stmt & { op: 'if' | 'loop' | 'block' };
 
 export interface Uniformity {
-  /** The shape of an expression. Among the threads that are active where it is evaluated. */
+  /** The shape of an expression among the threads that are active where it is evaluated. */
   shape(expr: Expr): Shape;
   varShape(v: Var): Shape;
   /**
-   * How threads part in this construct. `if`: its condition. `loop`: the exits and continues under divergent control
-   * inside it. `block`: the breaks to it under divergent control inside it. G: they do not; U: whole vectors do; V: lanes do.
-   * Early returns count for `if` and `loop` alike: lanes that returned are missing from there on.
+   * How threads part in a construct. `if`: on its condition. `loop` and `block`: by the jumps inside that leave it, go on
+   * with its update or return, under divergent control. G: they do not; U: whole vectors do; V: lanes do.
    */
-  divergence(stmt: Stmt & { op: 'if' | 'loop' | 'block' }): 'G' | 'U' | 'V';
+  divergence(construct: Construct): 'G' | 'U' | 'V';
   /**
-   * SIMD: whether an assignment to a V variable must keep the old value of inactive lanes. False where no inactive lane
-   * ever reads the variable again before writing it: then the plain assignment is right under any mask.
+   * SIMD: whether an assignment to a variable must keep the old value of inactive lanes. False where no inactive lane
+   * reads the variable again before writing it: then a plain assignment is right under any mask.
    */
-  needsBlend(stmt: Stmt & { op: 'assign' }): boolean;
+  needsBlend(stmt: Stmt & { op: 'assign' | 'atomic' }): boolean;
+  /** What keeps threads of the block from a barrier, other than having returned; undefined when nothing does. */
+  parting(barrier: Stmt & { op: 'barrier' }): Parting | undefined;
   /** The chain of reasons why an expression is not G, outermost first; empty when it is. */
   why(expr: Expr): readonly Reason[];
 }
 
+/** A construct that encloses the place of the walk. */
+interface Frame {
+  readonly stmt: Construct;
+  /** Of an `if` whose condition is not G. */
+  readonly parting: Parting | undefined;
+}
+
+/** A set of places (by label: the end of a construct, or the update of a loop) where threads wait for others. */
+type Waiting = Map<string, Parting>;
+
+const endOf = (label: Label): string => `end ${label}`;
+const updateOf = (label: Label): string => `update ${label}`;
+
+/** Analyses a kernel at any stage; statements must be distinct objects. */
 export function analyseUniformity(kernel: Kernel, options: UniformityOptions = {}): Uniformity {
-  throw new Error(`not there yet ${kernel.name} ${options.lanes}`);
+  const walk = new Walk(kernel, options);
+  do {
+    walk.changed = false;
+    walk.list(kernel.body);
+  } while (walk.changed);
+  return walk;
+}
+
+class Walk implements Uniformity {
+  changed = false;
+  readonly #options: UniformityOptions;
+  readonly #liveness: Liveness;
+  readonly #facts: ShapeFacts;
+  readonly #shapes = new Map<number, Shape>();
+  /** Why a variable left G. */
+  readonly #causes = new Map<number, VarCause>();
+  readonly #frames: Frame[] = [];
+  /** Where threads that are not active here wait. Those that returned wait nowhere. */
+  #waiting: Waiting = new Map();
+  /** The partings that led to each waiting place, over the whole analysis. */
+  readonly #arrivals: Waiting = new Map();
+  readonly #divergence = new Map<Stmt, Parting>();
+  readonly #barriers = new Map<Stmt, Parting>();
+  /** Variables that inactive lanes still want, for each enclosing construct: computed where threads meet again. */
+  readonly #blends = new Set<Stmt>();
+  readonly #assigned = new Map<readonly Stmt[], VarSet>();
+
+  constructor(kernel: Kernel, options: UniformityOptions) {
+    this.#options = options;
+    this.#liveness = analyseLiveness(kernel.body);
+    const writes = new Set<unknown>();
+    eachStmt(kernel.body, (s) => writes.add(written(s)?.array));
+    this.#facts = { options, varShape: (v) => this.varShape(v), isWritten: (a) => writes.has(a) };
+    // Read before any assignment: zero, in every thread.
+    for (const id of this.#liveness.entry) this.#shapes.set(id, 'G');
+  }
+
+  // -------------------------------------------------------------- answers
+
+  shape(expr: Expr): Shape {
+    return exprShape(expr, this.#facts);
+  }
+
+  varShape(v: Var): Shape {
+    return this.#shapes.get(v.id) ?? 'G';
+  }
+
+  divergence(construct: Construct): 'G' | 'U' | 'V' {
+    return this.#divergence.get(construct)?.level ?? 'G';
+  }
+
+  needsBlend(stmt: Stmt & { op: 'assign' | 'atomic' }): boolean {
+    return this.#blends.has(stmt);
+  }
+
+  parting(barrier: Stmt & { op: 'barrier' }): Parting | undefined {
+    return this.#barriers.get(barrier);
+  }
+
+  why(expr: Expr): readonly Reason[] {
+    return reasons(expr, this.#facts, this.#causes);
+  }
+
+  // -------------------------------------------------------------- the walk
+
+  list(stmts: readonly Stmt[]): void {
+    for (const s of stmts) this.#statement(s);
+  }
+
+  #statement(s: Stmt): void {
+    switch (s.op) {
+      case 'assign':
+        this.#join(s.var.id, this.shape(s.value), { kind: 'value', name: s.var.name, value: s.value, pos: s.pos });
+        return;
+      case 'atomic':
+        if (s.result) this.#join(s.result.id, this.#coarse('V'), { kind: 'atomic', name: s.result.name, pos: s.pos });
+        return;
+      case 'barrier': {
+        const parting = this.#partingWithin(0);
+        if (parting) this.#barriers.set(s, parting);
+        if (s.result) this.#join(s.result.id, 'G', { kind: 'atomic', name: s.result.name, pos: s.pos });
+        return;
+      }
+      case 'if':
+        this.#branch(s);
+        return;
+      case 'loop':
+        this.#round(s);
+        return;
+      case 'block':
+        this.#frames.push({ stmt: s, parting: undefined });
+        this.list(s.body);
+        this.#frames.pop();
+        this.#meet(endOf(s.label), [s.body], this.#liveness.after(s));
+        return;
+      case 'break':
+      case 'continue':
+        this.#jump(s);
+        return;
+      case 'return':
+        this.#leaveDown(s, 0);
+        return;
+    }
+  }
+
+  #branch(s: Stmt & { op: 'if' }): void {
+    const shape = this.shape(s.cond);
+    const parting: Parting | undefined =
+      shape === 'G' ? undefined : { level: shape === 'U' ? 'U' : 'V', cond: s.cond, stmt: s };
+    if (parting) this.#part(this.#divergence, s, parting);
+    const before = new Map(this.#waiting);
+    this.#frames.push({ stmt: s, parting });
+    this.list(s.then);
+    const then = this.#waiting;
+    this.#waiting = before;
+    this.list(s.else);
+    this.#frames.pop();
+    for (const [place, p] of then) worsen(this.#waiting, place, p);
+    if (!parting) return;
+    // One thread by one, what a part that ends in a jump assigned does not come to the end of the `if`. A vector, though,
+    // goes through both parts and on with one set of variables: what one part assigns, the other lanes must not see.
+    const vectors = (this.#options.lanes ?? 1) > 1;
+    const after = this.#liveness.after(s);
+    for (const part of [s.then, s.else]) if (vectors || !neverEnds(part)) this.#merge(parting, part, after);
+    if (vectors) this.#merge(parting, s.then, this.#liveness.elseEntry(s));
+  }
+
+  #round(s: Stmt & { op: 'loop' }): void {
+    this.#frames.push({ stmt: s, parting: undefined });
+    // The second time, threads that left in an earlier round are missing from the top on.
+    for (let seen = -1; seen !== weight(this.#waiting); ) {
+      seen = weight(this.#waiting);
+      this.list(s.body);
+      this.#meet(updateOf(s.label), [s.body], this.#liveness.updateEntry(s));
+      this.list(s.update);
+    }
+    this.#frames.pop();
+    this.#meet(endOf(s.label), [s.body, s.update], this.#liveness.after(s));
+  }
+
+  #jump(s: Stmt & { op: 'break' | 'continue' }): void {
+    const target = this.#frames.findLastIndex(({ stmt }) => stmt.op !== 'if' && stmt.label === s.label);
+    this.#leaveDown(s, target);
+    const parting = this.#partingWithin(target);
+    if (!parting) return;
+    const place = s.op === 'break' ? endOf(s.label) : updateOf(s.label);
+    const jump: Parting = { ...parting, stmt: s };
+    worsen(this.#waiting, place, jump);
+    this.#part(this.#arrivals, place, jump);
+  }
+
+  /** Notes that some threads leave the loops and blocks from the innermost one to the frame `target`. */
+  #leaveDown(s: Stmt, target: number): void {
+    for (let f = this.#frames.length - 1; f >= Math.max(target, 0); f--) {
+      const stmt = this.#frames[f]?.stmt;
+      const parting = this.#partingWithin(f);
+      if (parting && stmt && stmt.op !== 'if') this.#part(this.#divergence, stmt, { ...parting, stmt: s });
+    }
+  }
+
+  /** Threads that waited at a place go on; what some of the others assigned in the meantime now differs. */
+  #meet(place: string, lists: readonly (readonly Stmt[])[], live: VarSet): void {
+    this.#waiting.delete(place);
+    const parting = this.#arrivals.get(place);
+    if (parting) for (const list of lists) this.#merge(parting, list, live);
+  }
+
+  /** What the threads active here differ in from those that entered frame `from`: the worst of it. */
+  #partingWithin(from: number): Parting | undefined {
+    const found: Parting[] = [];
+    const labels = new Set<string>();
+    for (const { stmt, parting } of this.#frames.slice(from)) {
+      if (parting) found.push(parting);
+      if (stmt.op !== 'if') labels.add(endOf(stmt.label)).add(updateOf(stmt.label));
+    }
+    for (const [place, parting] of this.#waiting) if (labels.has(place)) found.push(parting);
+    return found.find((p) => p.level === 'V') ?? found[0];
+  }
+
+  /** Variables assigned in `list` that are live where threads meet after `parting`. */
+  #merge(parting: Parting, list: readonly Stmt[], live: VarSet): void {
+    for (const id of this.#assignedIn(list)) {
+      if (!live.has(id)) continue;
+      const old = this.#shapes.get(id) ?? 'G';
+      const shape = parting.level === 'V' ? 'V' : join(old, 'U') === 'U' ? 'U' : old;
+      this.#join(id, this.#coarse(shape), { kind: 'control', parting, pos: parting.stmt.pos });
+    }
+    if (parting.level === 'V') this.#markBlends(list, live);
+  }
+
+  #markBlends(list: readonly Stmt[], live: VarSet): void {
+    eachStmt(list, (s) => {
+      const v = s.op === 'assign' ? s.var : s.op === 'atomic' ? s.result : undefined;
+      if (v && live.has(v.id)) this.#blends.add(s);
+    });
+  }
+
+  #assignedIn(list: readonly Stmt[]): VarSet {
+    let ids = this.#assigned.get(list);
+    if (!ids) {
+      ids = assignedIn(list);
+      this.#assigned.set(list, ids);
+    }
+    return ids;
+  }
+
+  #coarse(shape: Shape): Shape {
+    return coarsen(shape, this.#options);
+  }
+
+  /** Raises a variable's shape. The first assignment sets it; G is the least only until there is one. */
+  #join(id: number, shape: Shape, cause: VarCause): void {
+    const old = this.#shapes.get(id);
+    const joined = old === undefined ? shape : join(old, shape);
+    if (joined === old) return;
+    if (joined !== 'G' && !this.#causes.has(id)) this.#causes.set(id, cause);
+    this.#shapes.set(id, joined);
+    this.changed = true;
+  }
+
+  /** Notes a parting for good. */
+  #part<K>(map: Map<K, Parting>, key: K, parting: Parting): void {
+    if (worsen(map, key, parting)) this.changed = true;
+  }
+}
+
+/** Sets the parting of a key, if that is a worse one; returns whether it was. */
+function worsen<K>(map: Map<K, Parting>, key: K, parting: Parting): boolean {
+  const old = map.get(key);
+  if (old && (old.level === 'V' || parting.level === 'U')) return false;
+  map.set(key, parting);
+  return true;
+}
+
+/** Grows with every place and every worsening. */
+function weight(waiting: Waiting): number {
+  return [...waiting.values()].reduce((sum, p) => sum + (p.level === 'V' ? 2 : 1), 0);
 }

@@ -1,0 +1,99 @@
+/**
+ * Live variables: which ones may still be read, with the value they have now, at a point of a kernel.
+ *
+ * The usual backward analysis on the structured tree, for one thread. It asks each path alone; that a later region is
+ * guarded by the same flag as an earlier one it does not see.
+ */
+import type { Label, Stmt } from '../ops.ts';
+import { addReads, defined, stmtExprs } from './walk.ts';
+
+/** Ids of variables. */
+export type VarSet = ReadonlySet<number>;
+
+export interface Liveness {
+  /** At the start of the list analysed: variables that may be read before anything was assigned to them. */
+  readonly entry: VarSet;
+  /** Just before a statement; just after it (for a construct: where its paths have met again). */
+  before(s: Stmt): VarSet;
+  after(s: Stmt): VarSet;
+  /** At the start of the else part of an `if`. */
+  elseEntry(s: Stmt & { op: 'if' }): VarSet;
+  /** At the start of the update of a loop, where `continue` goes. */
+  updateEntry(s: Stmt & { op: 'loop' }): VarSet;
+}
+
+interface Targets {
+  readonly break: VarSet;
+  readonly continue: VarSet;
+}
+
+const NONE: VarSet = new Set();
+
+/** Analyses a list of statements after which the variables `exit` are live. */
+export function analyseLiveness(list: readonly Stmt[], exit: VarSet = NONE): Liveness {
+  const before = new Map<Stmt, VarSet>();
+  const after = new Map<Stmt, VarSet>();
+  const middle = new Map<Stmt, VarSet>();
+  const targets = new Map<Label, Targets>();
+
+  function listBefore(stmts: readonly Stmt[], out: VarSet): VarSet {
+    let live = out;
+    for (let i = stmts.length - 1; i >= 0; i--) {
+      const s = stmts[i];
+      if (s === undefined) continue;
+      after.set(s, live);
+      live = stmtBefore(s, live);
+      before.set(s, live);
+    }
+    return live;
+  }
+
+  function stmtBefore(s: Stmt, out: VarSet): VarSet {
+    switch (s.op) {
+      case 'return':
+      case 'trap':
+        return NONE;
+      case 'break':
+        return targets.get(s.label)?.break ?? NONE;
+      case 'continue':
+        return targets.get(s.label)?.continue ?? NONE;
+      case 'block':
+        targets.set(s.label, { break: out, continue: NONE });
+        return listBefore(s.body, out);
+      case 'if': {
+        const otherwise = listBefore(s.else, out);
+        middle.set(s, otherwise);
+        const live = new Set([...listBefore(s.then, out), ...otherwise]);
+        addReads(s.cond, live);
+        return live;
+      }
+      case 'loop': {
+        // Around the loop until nothing is added: what is live at its top is live at the end of its update.
+        for (let top: VarSet = NONE; ; ) {
+          const update = listBefore(s.update, top);
+          middle.set(s, update);
+          targets.set(s.label, { break: out, continue: update });
+          const again = new Set([...listBefore(s.body, update), ...top]);
+          if (again.size === top.size) return top;
+          top = again;
+        }
+      }
+      default: {
+        const live = new Set(out);
+        const id = defined(s);
+        if (id !== undefined) live.delete(id);
+        for (const e of stmtExprs(s)) addReads(e, live);
+        return live;
+      }
+    }
+  }
+
+  const entry = listBefore(list, exit);
+  return {
+    entry,
+    before: (s) => before.get(s) ?? NONE,
+    after: (s) => after.get(s) ?? NONE,
+    elseEntry: (s) => middle.get(s) ?? NONE,
+    updateEntry: (s) => middle.get(s) ?? NONE,
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * The shape of an expression, given the shapes of the variables in it: the transfer rules of the uniformity analysis.
+ *
+ * What control does to variables is `uniformity.ts`'s part. Rules hold for the threads that are active at a place.
+ */
+import type { ArraySym, ElemType, Expr, Special, Var } from '../ops.ts';
+import { isInt } from '../ops.ts';
+import { exprParts } from './walk.ts';
+
+/**
+ * G: the same in the whole block. U: the same in one vector of `lanes` consecutive threadIdx.x. C: an integer that is
+ * base + lane (mod 2^width), base being U. V: anything.
+ */
+export type Shape = 'G' | 'U' | 'C' | 'V';
+
+export interface UniformityOptions {
+  /** The block shape where it is a constant of the compilation. */
+  readonly block?: readonly [number, number, number] | undefined;
+  /** Threads in one vector. 1: every value that is not G is U. Absent: vectors do not matter, there are only G and V. */
+  readonly lanes?: number | undefined;
+}
+
+/** What the rules must know of the kernel. */
+export interface ShapeFacts {
+  readonly options: UniformityOptions;
+  readonly varShape: (v: Var) => Shape;
+  /** Whether the kernel stores to the array or updates it atomically. */
+  readonly isWritten: (array: ArraySym) => boolean;
+}
+
+/** The shape of a value that has one of two shapes. */
+export function join(a: Shape, b: Shape): Shape {
+  if (a === b) return a;
+  if (a === 'C' || b === 'C') return 'V';
+  return a === 'V' || b === 'V' ? 'V' : 'U';
+}
+
+/** The shape in terms that these options can tell apart. */
+export function coarsen(shape: Shape, { lanes }: UniformityOptions): Shape {
+  if (shape === 'G' || lanes === undefined) return shape === 'G' ? 'G' : 'V';
+  return lanes === 1 ? 'U' : shape;
+}
+
+const steady = (s: Shape): boolean => s === 'G' || s === 'U';
+
+export function exprShape(e: Expr, facts: ShapeFacts): Shape {
+  return coarsen(ownShape(e, facts), facts.options);
+}
+
+function ownShape(e: Expr, facts: ShapeFacts): Shape {
+  const shape = (x: Expr): Shape => exprShape(x, facts);
+  switch (e.op) {
+    case 'const':
+    case 'param':
+      return 'G';
+    case 'var':
+      return facts.varShape(e.var);
+    case 'special':
+      return specialShape(e.name, facts.options);
+    case 'unary':
+      if (e.fn === 'uniform') return 'G';
+      return pointwise([shape(e.a)]);
+    case 'binary': {
+      const [a, b] = [shape(e.a), shape(e.b)];
+      if (isInt(e.type)) {
+        if (e.fn === 'add' && ((a === 'C' && steady(b)) || (steady(a) && b === 'C'))) return 'C';
+        if (e.fn === 'sub' && a === 'C' && steady(b)) return 'C';
+      }
+      return pointwise([a, b]);
+    }
+    case 'select': {
+      const cond = shape(e.cond);
+      const arms = join(shape(e.a), shape(e.b));
+      return arms === 'C' && steady(cond) ? 'C' : pointwise([cond, arms]);
+    }
+    case 'cast': {
+      const a = shape(e.a);
+      return a === 'C' && keepsConsecutive(e.a, e.to, facts.options) ? 'C' : pointwise([a]);
+    }
+    case 'bitcast': {
+      const a = shape(e.a);
+      return a === 'C' && isInt(e.type) && isInt(e.a.type) ? 'C' : pointwise([a]);
+    }
+    case 'load':
+      return loadShape(e, facts);
+    default:
+      return pointwise(exprParts(e).map(shape));
+  }
+}
+
+/** The shape of any function of values of these shapes: consecutive ones stop being so. */
+function pointwise(shapes: readonly Shape[]): Shape {
+  const joined = shapes.reduce(join, 'G');
+  return joined === 'C' ? 'V' : joined;
+}
+
+function specialShape(name: Special, { block, lanes = 1 }: UniformityOptions): Shape {
+  switch (name) {
+    case 'threadIdx.x':
+      return block?.[0] === 1 ? 'G' : 'C';
+    case 'threadIdx.y':
+    case 'threadIdx.z':
+      if (block?.[name === 'threadIdx.y' ? 1 : 2] === 1) return 'G';
+      // A vector stays within one row only where rows are whole numbers of vectors.
+      return block && block[0] % lanes === 0 ? 'U' : 'V';
+    case 'laneId':
+      return 'V';
+    default:
+      return 'G';
+  }
+}
+
+function loadShape(e: Expr & { op: 'load' }, facts: ShapeFacts): Shape {
+  const index = pointwise(exprParts(e).map((x) => exprShape(x, facts)));
+  const { array } = e.mem;
+  if (array.space === 'local' || !steady(index)) return 'V';
+  // Where the kernel writes the array, another thread may have done so between two threads' loads; the lanes of one
+  // vector, however, load in one instant.
+  return facts.isWritten(array) ? 'U' : index;
+}
+
+/** Whether a conversion of base + lane is base' + lane: narrowing always, widening only where nothing wraps. */
+function keepsConsecutive(a: Expr, to: ElemType, options: UniformityOptions): boolean {
+  const target = to === 'i32' || to === 'u32' ? 32 : to === 'i64' || to === 'u64' ? 64 : 0;
+  const source = a.type === 'i32' || a.type === 'u32' ? 32 : 64;
+  if (target === 0) return false;
+  return target <= source || range(a, options) !== undefined;
+}
+
+/** Bounds of an integer expression that provably does not wrap; undefined when nothing is known. */
+function range(e: Expr, options: UniformityOptions): readonly [number, number] | undefined {
+  const within = (low: number, high: number): readonly [number, number] | undefined => {
+    const [least, most] = e.type === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
+    return low >= least && high <= most ? [low, high] : undefined;
+  };
+  switch (e.op) {
+    case 'const':
+      return typeof e.value === 'number' ? [e.value, e.value] : undefined;
+    case 'special':
+      // CUDA's limit for the extents of a block is 1024; other devices stay far below 2^16.
+      return e.name === 'threadIdx.x' ? [0, (options.block?.[0] ?? 2 ** 16) - 1] : undefined;
+    case 'cast': {
+      const a = (e.to === 'i32' || e.to === 'u32') && isInt(e.a.type) ? range(e.a, options) : undefined;
+      return a && within(...a);
+    }
+    case 'binary': {
+      const [a, b] = [range(e.a, options), range(e.b, options)];
+      if (!a || !b) return undefined;
+      if (e.fn === 'add') return within(a[0] + b[0], a[1] + b[1]);
+      if (e.fn === 'sub') return within(a[0] - b[1], a[1] - b[0]);
+      return undefined;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { checkBarriers } from './passes/barriers.ts';
+import { outcome, randomSample } from './testing.ts';
+
+test('random kernels run to their end, and the order in which threads take turns does not show', () => {
+  let ended = 0;
+  for (let seed = 0; seed < 300; seed++) {
+    const sample = randomSample(seed);
+    const result = outcome(sample);
+    const back = outcome(sample, sample.kernel, { order: (n) => Array.from({ length: n }, (_, i) => n - 1 - i) });
+    expect(back, sample.name).toBe(result);
+    expect(result, sample.name).toMatch(/^\[/);
+    expect(checkBarriers(sample.kernel), sample.name).toEqual([]);
+    ended++;
+  }
+  expect(ended).toBe(300);
+});
