@@ -58,10 +58,15 @@ export interface WasmModule {
   readonly prints: readonly PrintSite[];
 }
 
-/** A `console.log`: values are stored as 8-byte slots (i64 / u64 / f64 bits, all others widened to f64) before the call. */
+/** How a printed value is stored; an object, so that no text is mistaken for it. */
+export interface PrintedValue {
+  readonly type: 'i64' | 'u64' | 'f64' | 'bool';
+}
+
+/** A `console.log`: values are stored one after another as 8-byte slots (i64 / u64 / f64 bits, all others widened to f64) before the call. */
 export interface PrintSite {
   readonly pos: Pos;
-  readonly parts: readonly (string | 'i64' | 'u64' | 'f64' | 'bool')[];
+  readonly parts: readonly (string | PrintedValue)[];
 }
 
 /** Exports of an instance. Blocks are numbered x fastest. Pointers are numbers, or bigints under memory64. */
