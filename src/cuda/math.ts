@@ -1,0 +1,47 @@
+/**
+ * Arithmetic that JavaScript's `Math` has no word for. `Math.*` itself is used in kernels as it is.
+ */
+import { intrinsic } from '../compiler/intrinsics.ts';
+
+/** An integer in, one of the same type out. */
+export interface SameInteger {
+  (x: number): number;
+  (x: bigint): bigint;
+}
+
+/** `selp(predicate, a, b)`. */
+export interface Select {
+  (predicate: boolean, a: number, b: number): number;
+  (predicate: boolean, a: bigint, b: bigint): bigint;
+  (predicate: boolean, a: boolean, b: boolean): boolean;
+}
+
+type Opaque = (...args: never[]) => unknown;
+type Real = (x: number) => number;
+type Real2 = (a: number, b: number) => number;
+
+/** Number of bits set in an integer. Numba's `cuda.popc`. */
+export const popc: SameInteger = intrinsic<SameInteger & Opaque>('popc');
+/** Number of zero bits above the highest bit set; the width for 0. Numba's `cuda.clz`. */
+export const clz: SameInteger = intrinsic<SameInteger & Opaque>('clz');
+/** Place of the lowest bit set, from 1; 0 for 0. Numba's `cuda.ffs`. */
+export const ffs: SameInteger = intrinsic<SameInteger & Opaque>('ffs');
+/** The bits of an integer in reverse order. Numba's `cuda.brev`. */
+export const brev: SameInteger = intrinsic<SameInteger & Opaque>('brev');
+
+/** `predicate ? a : b` without a branch: both are evaluated. Numba's `cuda.selp`. */
+export const selp: Select = intrinsic<Select & Opaque>('selp');
+
+/** `a * b + c`, rounded once. Numba's `cuda.fma`. */
+export const fma: (a: number, b: number, c: number) => number =
+  intrinsic<(a: number, b: number, c: number) => number>('fma');
+/** The cube root. Numba's `cuda.cbrt`. */
+export const cbrt: Real = intrinsic<Real>('cbrt');
+/** `1 / Math.sqrt(x)`. */
+export const rsqrt: Real = intrinsic<Real>('rsqrt');
+/** C's fmin: of a number and NaN the number. `Math.min` gives NaN. */
+export const fmin: Real2 = intrinsic<Real2>('fmin');
+/** C's fmax: of a number and NaN the number. `Math.max` gives NaN. */
+export const fmax: Real2 = intrinsic<Real2>('fmax');
+/** Rounds to the nearest whole number, halves to even. `Math.round` rounds halves up. */
+export const rint: Real = intrinsic<Real>('rint');

@@ -1,0 +1,40 @@
+/**
+ * Memory that a kernel declares for itself: shared by a block, private to a thread, or constant.
+ */
+import { intrinsic } from '../compiler/intrinsics.ts';
+import type { DTypeLike, ElementOf, TypedArray, ValueOf } from '../dtype/types.ts';
+import type { Cube, In, Mat, Vec, View, ViewOf } from '../kernel/types.ts';
+
+/** Makes an array of a shape that is known when the kernel is compiled. Its elements are not initialised. */
+export interface ArrayMaker {
+  <const D extends DTypeLike>(shape: number | readonly [number], dtype: D): Vec<ValueOf<D>>;
+  <const D extends DTypeLike>(shape: readonly [number, number], dtype: D): Mat<ValueOf<D>>;
+  <const D extends DTypeLike>(shape: readonly [number, number, number], dtype: D): Cube<ValueOf<D>>;
+}
+
+/**
+ * Shared memory: one array for all threads of a block. A 1-D size of 0 gives the dynamic shared memory of the launch
+ * (`sharedBytes`); all dynamic arrays of a kernel start at the same place. Numba's `cuda.shared`.
+ */
+export const shared: { readonly array: ArrayMaker } = Object.freeze({
+  array: intrinsic<ArrayMaker & Opaque>('shared.array'),
+});
+
+/** Local memory: an array of each thread's own. Numba's `cuda.local`. */
+export const local: { readonly array: ArrayMaker } = Object.freeze({
+  array: intrinsic<ArrayMaker & Opaque>('local.array'),
+});
+
+/** Takes a host array that the kernel captured into constant memory. */
+export interface ConstantMaker {
+  <T, R extends number>(array: View<T, R>): In<ViewOf<T, R>>;
+  <A extends TypedArray>(array: A): In<Vec<ElementOf<A>>>;
+}
+
+/** Constant memory: a read-only copy of a host array, made when the kernel is compiled. Numba's `cuda.const`. */
+export const constant: { readonly arrayLike: ConstantMaker } = Object.freeze({
+  arrayLike: intrinsic<ConstantMaker & Opaque>('const.arrayLike'),
+});
+
+/** An overloaded interface as the type argument of `intrinsic`. */
+type Opaque = (...args: never[]) => unknown;

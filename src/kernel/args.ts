@@ -1,0 +1,165 @@
+/**
+ * From a launch's arguments to argument types: what kind each is, and whether it is one that a kernel can take.
+ *
+ * Nothing is copied or compiled here. Host arrays come out as `NDArray`s with the way they are to be copied; `staging.ts`
+ * brings them to the device. Numbers come out weak: the kernel's uses of them decide their type.
+ */
+
+import { DeviceNDArray } from '../array/device-array.ts';
+import type { NDArray } from '../array/ndarray.ts';
+import { asHostArray } from '../array/ndarray-create.ts';
+import type { ArgType, Layout } from '../compiler/contract.ts';
+import { ELEM_SIZE, type ElemType } from '../compiler/ir/ops.ts';
+import { elemOf } from '../dtype/index.ts';
+import { TsambaTypeError } from '../errors.ts';
+import { strideUnit } from '../layout/index.ts';
+import { type Direction, directionOf } from './hints.ts';
+import { type ScalarValue, scalarType } from './scalar.ts';
+import { show } from './show.ts';
+
+export type ArrayType = Extract<ArgType, { kind: 'array' }>;
+
+/** A host array. Its type is what it will be on the device: packed, until `Staging` finds that it shares memory with another. */
+export interface HostTyped {
+  readonly kind: 'host';
+  type: ArrayType;
+  readonly array: NDArray;
+  readonly direction: Direction;
+  /** Whether the direction was said with `cuda.In` and its like. */
+  readonly hinted: boolean;
+}
+
+/** An argument with its type. */
+export type Typed =
+  | { readonly kind: 'device'; readonly type: ArrayType; readonly array: DeviceNDArray }
+  | HostTyped
+  | { readonly kind: 'scalar'; readonly type: ArgType; readonly value: ScalarValue }
+  | { readonly kind: 'tuple'; readonly type: ArgType; readonly items: readonly Typed[] };
+
+/** More items than this in a JS array mean that it was meant as data. */
+const MAX_TUPLE = 64;
+
+/** Types one argument; `where()` names it in messages, as in: argument 3 (`k`). */
+export function typeArgument(value: unknown, where: () => string): Typed {
+  switch (typeof value) {
+    case 'number':
+      return { kind: 'scalar', type: NUMBER, value };
+    case 'bigint':
+      return { kind: 'scalar', type: BIGINT, value };
+    case 'boolean':
+      return { kind: 'scalar', type: BOOLEAN, value };
+    case 'object':
+      if (value !== null) return typeObject(value, where);
+  }
+  throw refuse(value, where);
+}
+
+const NUMBER: ArgType = { kind: 'number' };
+const BIGINT: ArgType = { kind: 'bigint' };
+const BOOLEAN: ArgType = { kind: 'scalar', type: 'bool' };
+
+function typeObject(value: object, where: () => string): Typed {
+  if (value instanceof DeviceNDArray) return { kind: 'device', type: arrayType(value, value.layout), array: value };
+  if (Array.isArray(value)) return typeTuple(value, where);
+  const elem = scalarType(value);
+  if (elem !== undefined) {
+    return { kind: 'scalar', type: { kind: 'scalar', type: elem }, value: (value as { value: ScalarValue }).value };
+  }
+  const direction = directionOf(value);
+  if (direction !== undefined) return typeHinted((value as { array: object }).array, direction, where);
+  const host = asHostArray(value);
+  if (host !== undefined) return typeHost(host, 'inout', false);
+  throw refuse(value, where);
+}
+
+function typeTuple(items: readonly unknown[], where: () => string): Typed {
+  if (items.length > MAX_TUPLE) {
+    throw new TsambaTypeError(
+      'E_ARGUMENT_TYPE',
+      `${where()} is a JS array of ${items.length}, which would be a tuple: for data pass a TypedArray (Float64Array.from(…)), ndarray(…), or cuda.toDevice(…)`,
+    );
+  }
+  const typed = items.map((item, i) => typeArgument(item, () => `${where()}[${i}]`));
+  return { kind: 'tuple', type: { kind: 'tuple', items: typed.map((item) => item.type) }, items: typed };
+}
+
+function typeHinted(array: object, direction: Direction, where: () => string): Typed {
+  if (array instanceof DeviceNDArray) return typeObject(array, where);
+  const host = Array.isArray(array) ? undefined : asHostArray(array);
+  if (host !== undefined) return typeHost(host, direction, true);
+  const name = direction === 'in' ? 'In' : direction === 'out' ? 'Out' : 'InOut';
+  throw new TsambaTypeError(
+    'E_ARGUMENT_TYPE',
+    `${where()} is cuda.${name}(${show(array)}): the hint is for host arrays, such as a Float32Array`,
+  );
+}
+
+function typeHost(array: NDArray, direction: Direction, hinted: boolean): Typed {
+  const layout = array.isCContiguous() ? 'C' : array.isFContiguous() ? 'F' : 'C';
+  return { kind: 'host', type: arrayType(array, layout), array, direction, hinted };
+}
+
+/** The type of an array, with the strides that kernels of layout A read in units of the item size where that divides them. */
+export function arrayType(array: DeviceNDArray | NDArray, layout: Layout): ArrayType {
+  const elem: ElemType = elemOf(array.dtype);
+  const unit = layout === 'A' ? strideUnit(array.strides, ELEM_SIZE[elem]) : ELEM_SIZE[elem];
+  return { kind: 'array', elem, ndim: array.shape.length, layout, unit };
+}
+
+function refuse(value: unknown, where: () => string): TsambaTypeError {
+  return new TsambaTypeError(
+    'E_ARGUMENT_TYPE',
+    `${where()} is ${show(value)}, which a kernel cannot take: ${instead(value)}`,
+  );
+}
+
+function instead(value: unknown): string {
+  if (value === undefined) return 'pass a value, or leave the parameter out of the kernel';
+  if (value === null) return 'pass an array or a number';
+  switch (typeof value) {
+    case 'string':
+      return value.trim() !== '' && Number.isFinite(Number(value))
+        ? `write ${Number(value)} without quotes`
+        : 'kernels know numbers, bigints, booleans and arrays of them';
+    case 'function':
+      return 'let the kernel capture the function (use it by its name inside), it is then compiled as a device function';
+    case 'object':
+      if (value instanceof ArrayBuffer || value instanceof DataView)
+        return 'pass a TypedArray of it, such as new Float32Array(buffer)';
+      if (value instanceof Promise) return 'await it first';
+      return 'pass its numbers and arrays as arguments of their own';
+    default:
+      return 'kernels take arrays, numbers, bigints, booleans, and JS arrays of those as tuples';
+  }
+}
+
+/** A key that is equal for equal types, and only for those. */
+export function typeKey(type: ArgType): string {
+  switch (type.kind) {
+    case 'number':
+      return 'n';
+    case 'bigint':
+      return 'b';
+    case 'scalar':
+      return type.type;
+    case 'tuple':
+      return `(${type.items.map(typeKey).join(',')})`;
+    case 'array':
+      return `${type.elem}${type.layout}${type.ndim}${type.layout === 'A' ? `/${type.unit}` : ''}${type.readonly ? 'r' : ''}`;
+  }
+}
+
+/** The greatest number of elements, and of steps of a stride, that 32-bit indices reach. */
+const MAX_INDEX = 2 ** 31 - 1;
+
+/** Whether an array needs indices of 64 bits. */
+export function isWide(array: DeviceNDArray | NDArray, type: ArrayType): boolean {
+  if (array.size > MAX_INDEX) return true;
+  let reach = 0;
+  for (let axis = 0; axis < array.shape.length; axis++) {
+    const extent = array.shape[axis] ?? 1;
+    if (extent > MAX_INDEX) return true;
+    if (type.layout === 'A') reach += (Math.max(extent - 1, 0) * Math.abs(array.strides[axis] ?? 0)) / type.unit;
+  }
+  return reach > MAX_INDEX;
+}

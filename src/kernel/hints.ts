@@ -1,0 +1,46 @@
+/**
+ * `cuda.In`, `cuda.Out`, `cuda.InOut`: which way a host array is copied around a launch.
+ *
+ * A plain host array is InOut, as in Numba. On device arrays, which are never copied, the hints do nothing.
+ */
+import { TsambaTypeError } from '../errors.ts';
+import { show } from './show.ts';
+
+const HINT: unique symbol = Symbol.for('tsamba.transfer') as never;
+
+/** In: to the device only. Out: back only. InOut: both. */
+export type Direction = 'in' | 'out' | 'inout';
+
+/** A host array with the way it is copied. */
+export interface Hinted<A = unknown> {
+  readonly [HINT]: Direction;
+  readonly array: A;
+}
+
+/** The array is copied to the device before the launch and not back. Numba's `cuda.In`. */
+export function In<A extends object>(array: A): Hinted<A> {
+  return hinted('In', 'in', array);
+}
+
+/** The array is copied back after the launch and not to the device before: the kernel must write all of it. Numba's `cuda.Out`. */
+export function Out<A extends object>(array: A): Hinted<A> {
+  return hinted('Out', 'out', array);
+}
+
+/** The array is copied to the device before the launch and back after it. Numba's `cuda.InOut`. */
+export function InOut<A extends object>(array: A): Hinted<A> {
+  return hinted('InOut', 'inout', array);
+}
+
+function hinted<A extends object>(name: string, direction: Direction, array: A): Hinted<A> {
+  const given: unknown = array;
+  if (typeof given !== 'object' || given === null) {
+    throw new TsambaTypeError('E_ARGUMENT_TYPE', `cuda.${name} takes a host array, got ${show(given)}`);
+  }
+  return Object.freeze({ [HINT]: direction, array });
+}
+
+/** The direction of a hinted array, or undefined when the value is none. */
+export function directionOf(value: object): Direction | undefined {
+  return (value as { [HINT]?: Direction })[HINT];
+}

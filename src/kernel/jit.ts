@@ -1,0 +1,154 @@
+/**
+ * `jit`: makes a kernel of a function. The kernel's public face; what it does is `state.ts` and `launcher.ts`.
+ */
+import type { ExecutableAttributes } from '../driver/driver.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import type { Context } from '../memory/context.ts';
+import { currentContext } from '../memory/devices.ts';
+import { streamOption } from '../stream/stream.ts';
+import { type Dim, toCount, toDim3 } from './dims.ts';
+import { inspectKernel, notCompiled } from './inspect.ts';
+import type { Configured, ForAllOptions, Kernel, KernelStats } from './kernel-types.ts';
+import { type CheckedShape, checkLaunch, type LaunchOptions } from './launch-shape.ts';
+import { Launcher } from './launcher.ts';
+import { checkKeys, checkOptions, type JitOptions } from './options.ts';
+import { show } from './show.ts';
+import type { Specialisation } from './specialisation.ts';
+import { KernelState, unload } from './state.ts';
+
+/** Marks kernels; its value is the function that the kernel was made of. */
+const KERNEL: unique symbol = Symbol.for('tsamba.kernel') as never;
+
+/** Unloads the code of kernels that were dropped. */
+const dropped: FinalizationRegistry<Set<Specialisation>> = new FinalizationRegistry(unload);
+
+type AnyFunction = (...args: never[]) => unknown;
+
+/**
+ * Makes a kernel of a factory, `({ gain }) => (y) => {…}`: called with `captures`, it gives the function. For where closures
+ * cannot be read (Bun, browsers).
+ */
+export function jit<C extends object, P extends readonly unknown[]>(
+  factory: (captures: C) => (...args: P) => void,
+  options: JitOptions & { readonly captures: C },
+): Kernel<P>;
+/**
+ * Makes a kernel of a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
+ * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError. Numba: `cuda.jit`.
+ */
+export function jit<P extends readonly unknown[]>(fn: (...args: P) => void, options?: JitOptions): Kernel<P>;
+export function jit(fn: unknown, options: unknown = {}): Kernel<readonly unknown[]> {
+  if (typeof fn !== 'function') {
+    const hint =
+      typeof fn === 'string' || Array.isArray(fn) ? ': a signature is an option, jit(fn, { signature })' : '';
+    throw new TsambaTypeError('E_JIT', `jit takes a function, got ${show(fn)}${hint}`);
+  }
+  if (KERNEL in fn) throw new TsambaTypeError('E_JIT', `${fn.name} is a kernel already: pass jit the function itself`);
+  const state = new KernelState(fn as AnyFunction, checkOptions(options));
+  const kernel = makeKernel(state);
+  dropped.register(kernel, state.specialisations);
+  if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
+  return kernel;
+}
+
+function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
+  const launcher = new Launcher(state);
+  const kernel = (): never => {
+    throw new TsambaTypeError(
+      'E_NOT_CONFIGURED',
+      `${state.name} is a kernel and needs to know how many threads to run: ${state.name}.launch({ threads: n }, …), ` +
+        `${state.name}.launch({ grid, block }, …) or ${state.name}.forAll(n)(…)`,
+    );
+  };
+  const members: Omit<Kernel<readonly unknown[]>, 'name' | 'stats' | 'parameters'> = {
+    launch: (options: LaunchOptions, ...args: readonly unknown[]) => launcher.launch(options, args),
+    configure: (...shape: readonly unknown[]) => configure(launcher, shape),
+    forAll: (threads: number, options?: ForAllOptions) => forAll(launcher, threads, options),
+    compile: (...args: readonly unknown[]) => launcher.compile(args),
+    recompile: () => {
+      state.forget();
+      if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
+    },
+    inspect: (options) => inspectKernel(state.name, state.specialisations, options),
+    attributes: () => attributesOf(state),
+  };
+  Object.assign(kernel, members);
+  Object.defineProperties(kernel, {
+    name: { value: state.name },
+    stats: { get: () => statsOf(state), enumerable: true },
+    [KERNEL]: { value: state.fn },
+    [Symbol.for('nodejs.util.inspect.custom')]: {
+      value: () => `Kernel(${state.name}, ${state.specialisations.size} compiled)`,
+    },
+  });
+  return Object.freeze(kernel) as unknown as Kernel<readonly unknown[]>;
+}
+
+function attributesOf(state: KernelState): ExecutableAttributes {
+  if (state.last === undefined) throw notCompiled(state.name);
+  return state.last.executable.attributes;
+}
+
+function statsOf({ hits, misses, specialisations }: KernelState): KernelStats {
+  return {
+    hits,
+    misses,
+    specialisations: [...specialisations].map(({ signature, indexBits, context, launches }) => ({
+      signature,
+      indexBits,
+      device: context.info.name,
+      launches,
+    })),
+  };
+}
+
+/** Numba's `kernel[grid, block, stream, sharedmem]`. */
+function configure(launcher: Launcher, given: readonly unknown[]): Configured<readonly unknown[]> {
+  const { name } = launcher.state;
+  if (given.length < 2 || given.length > 4) {
+    throw new TsambaRangeError(
+      'E_LAUNCH_DIMS',
+      `${name}.configure takes (grid, block, stream?, sharedBytes?), got ${given.length} argument${given.length === 1 ? '' : 's'}`,
+    );
+  }
+  const [grid, block, stream, sharedBytes] = given;
+  toDim3('grid', grid);
+  toDim3('block', block);
+  if (sharedBytes !== undefined) toCount('sharedBytes', sharedBytes, 0);
+  const options = { grid: grid as Dim, block: block as Dim, sharedBytes };
+  return launchLater(launcher, stream, (context) => checkLaunch(options, context, launcher.state.options.launchBounds));
+}
+
+/** Numba's `kernel.forall(ntasks, tpb, stream, sharedmem)`. */
+function forAll(launcher: Launcher, given: unknown, options: unknown = {}): Configured<readonly unknown[]> {
+  const threads = toCount('forAll(n): n', given, 0);
+  if (typeof options !== 'object' || options === null) {
+    throw new TsambaTypeError(
+      'E_LAUNCH_OPTION',
+      `forAll takes its options as an object, got ${show(options)}: write forAll(n, { block: 256 })`,
+    );
+  }
+  checkKeys('forAll', options, ['stream', 'sharedBytes', 'block']);
+  const { stream, sharedBytes, block } = options as { readonly [K in keyof ForAllOptions]: unknown };
+  if (block !== undefined) toCount('block', block);
+  if (sharedBytes !== undefined) toCount('sharedBytes', sharedBytes, 0);
+  if (threads === 0) return () => undefined;
+  return launchLater(launcher, stream, (context) =>
+    checkLaunch({ threads, block, sharedBytes }, context, launcher.state.options.launchBounds),
+  );
+}
+
+/** A launch that waits for its arguments. Its shape is checked once for each device. */
+function launchLater(
+  launcher: Launcher,
+  stream: unknown,
+  check: (context: Context) => CheckedShape | undefined,
+): Configured<readonly unknown[]> {
+  let shape: CheckedShape | undefined;
+  return (...args) => {
+    const context = currentContext();
+    if (shape === undefined || shape.context !== context) shape = check(context);
+    if (shape === undefined) return;
+    launcher.run(shape, stream === undefined ? undefined : streamOption(stream, context), args, context);
+  };
+}

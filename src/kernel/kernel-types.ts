@@ -1,0 +1,131 @@
+/**
+ * The type of a kernel, and what the editor accepts as its arguments.
+ *
+ * A parameter annotated `Vec<f32>` takes a 1-D array of f32 from the device or the host, `Mat<f32>` a 2-D one, and so on; arrays
+ * whose rank the type system does not know go anywhere. Types only.
+ */
+
+import type { RankMark } from '../array/rank.ts';
+import type { DEVICE_ARRAY, NDARRAY } from '../compiler/contract.ts';
+import type { ExecutableAttributes } from '../driver/driver.ts';
+import type { DType } from '../dtype/index.ts';
+import type { DataByName, NameOf } from '../dtype/types.ts';
+import type { Stream } from '../stream/stream.ts';
+import type { Dim } from './dims.ts';
+import type { Hinted } from './hints.ts';
+import type { LaunchOptions } from './launch-shape.ts';
+import type { ScalarArgument } from './scalar.ts';
+import type { View } from './types.ts';
+
+/** A device array of `T` and rank `R`, or of a rank that is not known. */
+export interface DeviceArgument<T, R extends number> {
+  readonly [DEVICE_ARRAY]: unknown;
+  readonly dtype: DType<T>;
+  readonly '~rank'?: RankMark<R>;
+}
+
+/** A host `NDArray` of `T` and rank `R`, or of a rank that is not known. */
+export interface HostArgument<T, R extends number> {
+  readonly [NDARRAY]: unknown;
+  readonly dtype: DType<T>;
+  readonly '~rank'?: RankMark<R>;
+}
+
+/** The TypedArray whose elements are a `T`. There is none for bool, f16, complex numbers and structs. */
+type PlainData<T> =
+  NameOf<T> extends 'bool' | 'f16' | 'c64' | 'c128'
+    ? never
+    : NameOf<T> extends 'u8'
+      ? Uint8Array | Uint8ClampedArray
+      : DataByName[NameOf<T> & keyof DataByName];
+
+/** An array of npm `ndarray` or `@stdlib/ndarray`: strides and offset count elements. */
+export interface ForeignArgument<T> {
+  readonly data: PlainData<T>;
+  readonly shape: ArrayLike<number>;
+  readonly stride?: ArrayLike<number>;
+  readonly strides?: ArrayLike<number>;
+  readonly offset?: number;
+}
+
+type HostArray<T, R extends number> = HostArgument<T, R> | ForeignArgument<T> | (R extends 1 ? PlainData<T> : never);
+
+type ArrayArgument<T, R extends number> =
+  | DeviceArgument<T, R>
+  | HostArray<T, R>
+  | Hinted<DeviceArgument<T, R> | HostArray<T, R>>;
+
+/** What may be passed for a parameter of type `P`. */
+export type Argument<P> = 0 extends 1 & P
+  ? unknown
+  : P extends View<infer T, infer R>
+    ? ArrayArgument<T, R>
+    : P extends bigint
+      ? bigint | number | ScalarArgument<P>
+      : P extends boolean
+        ? boolean | ScalarArgument<boolean>
+        : P extends number
+          ? number | ScalarArgument<P>
+          : P extends readonly unknown[]
+            ? Arguments<P>
+            : never;
+
+/** What may be passed for a list of parameters. */
+export type Arguments<P extends readonly unknown[]> = { readonly [K in keyof P]: Argument<P[K]> };
+
+/** One specialisation, as `kernel.stats` shows it. */
+export interface SpecialisationStats {
+  /** `scale(f32[::1], number)`. */
+  readonly signature: string;
+  readonly indexBits: 32 | 64;
+  readonly device: string;
+  readonly launches: number;
+}
+
+/** How often a launch found its code compiled. */
+export interface KernelStats {
+  readonly hits: number;
+  readonly misses: number;
+  readonly specialisations: readonly SpecialisationStats[];
+}
+
+/** What `inspect` can show: always `'types'` and `'ir'`, and what the device's code is made of. */
+export type InspectTarget = 'types' | 'ir' | 'wasm' | 'js' | 'ptx' | 'opencl';
+
+/** Options of `forAll`. */
+export interface ForAllOptions {
+  readonly stream?: Stream | 0 | null | undefined;
+  /** Bytes of dynamic shared memory of a block. */
+  readonly sharedBytes?: number | undefined;
+  /** Threads of a block; chosen by Tsamba without it. Numba's `tpb`. */
+  readonly block?: number | undefined;
+}
+
+/** A launch that waits for its arguments. */
+export type Configured<P extends readonly unknown[]> = (...args: Arguments<P>) => void;
+
+/**
+ * A compiled kernel, made by `jit`. It is compiled at its first launch, once for each combination of argument types; launches
+ * are enqueued and return at once, unless host arrays have to be copied back and no stream is given.
+ */
+export interface Kernel<P extends readonly unknown[]> {
+  /** Runs the kernel: `k.launch({ grid, block }, …)`, `k.launch({ threads: n }, …)`. Throws on arguments that do not fit. */
+  launch(options: LaunchOptions, ...args: Arguments<P>): void;
+  /** Numba's `k[grid, block, stream, sharedmem]`: a function that launches, to be kept and called again. */
+  configure(grid: Dim, block: Dim, stream?: Stream | 0 | null, sharedBytes?: number): Configured<P>;
+  /** Numba's `k.forall(n)`: at least `n` threads in one dimension, so the kernel compares its index with the length. For 0 nothing runs. */
+  forAll(threads: number, options?: ForAllOptions): Configured<P>;
+  /** Compiles for arguments of these types without running. */
+  compile(...args: Arguments<P>): void;
+  /** Forgets what was compiled and read: captured values are read again, at the next launch (or now, if there is a signature). */
+  recompile(): void;
+  /** What was compiled, as text; throws when nothing was, or the device has no such code. */
+  inspect(options?: { readonly target?: InspectTarget | undefined }): string;
+  /** Registers, memory and block size of the specialisation that was last used. Throws when there is none. */
+  attributes(): ExecutableAttributes;
+  readonly stats: KernelStats;
+  /** The function's name, or the option `name`. */
+  readonly name: string;
+  /** The phantom of the parameter types. */
+  readonly parameters?: P;
+}

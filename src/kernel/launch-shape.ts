@@ -1,0 +1,160 @@
+/**
+ * The options of a launch, `{ grid, block }` or `{ threads }`, as a checked launch shape.
+ *
+ * A kernel remembers the shape of its last launch: the same numbers again cost a few comparisons and nothing else.
+ */
+import type { Dim3, LaunchShape } from '../driver/driver.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import type { Context } from '../memory/context.ts';
+import type { Stream } from '../stream/stream.ts';
+import { checkShape, type Dim, defaultBlock, dimCount, gridFor, showDim, toCount, toDim3 } from './dims.ts';
+import { checkKeys } from './options.ts';
+import { show } from './show.ts';
+
+/** What every launch may say besides its shape. */
+export interface LaunchExtras {
+  /** The stream to enqueue on; without one the default stream. */
+  readonly stream?: Stream | 0 | null | undefined;
+  /** Bytes of dynamic shared memory of a block. */
+  readonly sharedBytes?: number | undefined;
+}
+
+/** A launch of so many blocks of so many threads. */
+export interface GridLaunch extends LaunchExtras {
+  readonly grid: Dim;
+  readonly block: Dim;
+  readonly threads?: undefined;
+}
+
+/** A launch of at least so many threads: `grid = ceil(threads / block)`, along x, y, z; x is the last axis of an array. */
+export interface ThreadsLaunch extends LaunchExtras {
+  readonly threads: Dim;
+  /** Default: chosen by Tsamba. */
+  readonly block?: Dim | undefined;
+  readonly grid?: undefined;
+}
+
+export type LaunchOptions = GridLaunch | ThreadsLaunch;
+
+/** A checked shape, for one context. */
+export interface CheckedShape extends LaunchShape {
+  readonly context: Context;
+  /** Whether a thread's place in the grid can exceed 32 bits. */
+  readonly wide: boolean;
+  /** Threads of a block. */
+  readonly blockSize: number;
+  /** What it was made from, if it was `threads`. */
+  readonly threads: Dim3 | undefined;
+  /** For how many dimensions the block was chosen; 0 when it was given. */
+  readonly chosenFor: number;
+}
+
+const KEYS = ['grid', 'block', 'threads', 'stream', 'sharedBytes'];
+
+/** Checks the options of a launch. Undefined: no threads, so nothing is to be done. */
+export function checkLaunch(
+  options: unknown,
+  context: Context,
+  launchBounds: number | undefined,
+): CheckedShape | undefined {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TsambaTypeError(
+      'E_LAUNCH_OPTION',
+      `launch takes its shape as an object first, got ${show(options)}: write .launch({ grid: 100, block: 128 }, …) or .launch({ threads: n }, …)`,
+    );
+  }
+  checkKeys('launch', options, KEYS);
+  const { grid, block, threads, sharedBytes } = options as { readonly [K in keyof LaunchOptions]: unknown } & {
+    readonly sharedBytes?: unknown;
+  };
+  if (threads !== undefined) {
+    if (grid !== undefined) {
+      throw new TsambaTypeError(
+        'E_LAUNCH_OPTION',
+        'launch takes either grid and block, or threads, not grid and threads both',
+      );
+    }
+    return shapeForThreads(toDim3('threads', threads, 0), dimCount(threads), block, sharedBytes, context, launchBounds);
+  }
+  for (const [name, value] of [
+    ['grid', grid],
+    ['block', block],
+  ] as const) {
+    if (value === undefined) {
+      throw new TsambaTypeError(
+        'E_LAUNCH_OPTION',
+        `launch needs ${name}: write { grid: 100, block: 128 }, or { threads: n } to let Tsamba choose`,
+      );
+    }
+  }
+  return checked(toDim3('grid', grid), toDim3('block', block), sharedBytes, context, launchBounds, undefined, 0);
+}
+
+/** The shape for at least `threads` threads; undefined for none. */
+export function shapeForThreads(
+  threads: Dim3,
+  ndim: number,
+  block: unknown,
+  sharedBytes: unknown,
+  context: Context,
+  launchBounds: number | undefined,
+): CheckedShape | undefined {
+  const { limits } = context.info;
+  const most = Math.min(limits.maxThreadsPerBlock, launchBounds ?? Number.POSITIVE_INFINITY);
+  const chosen = block === undefined ? defaultBlock(ndim, most, limits.warpSize) : toDim3('block', block);
+  if (threads.includes(0)) return undefined;
+  const chosenFor = block === undefined ? ndim : 0;
+  return checked(gridFor(threads, chosen), chosen, sharedBytes, context, launchBounds, threads, chosenFor);
+}
+
+function checked(
+  grid: Dim3,
+  block: Dim3,
+  sharedBytes: unknown,
+  context: Context,
+  launchBounds: number | undefined,
+  threads: Dim3 | undefined,
+  chosenFor: number,
+): CheckedShape {
+  const bytes = sharedBytes === undefined || sharedBytes === null ? 0 : toCount('sharedBytes', sharedBytes, 0);
+  const wide = [0, 1, 2].some((i) => (grid[i] as number) * (block[i] as number) > 2 ** 31 - 1);
+  const blockSize = block[0] * block[1] * block[2];
+  const shape: CheckedShape = { grid, block, sharedBytes: bytes, context, wide, blockSize, threads, chosenFor };
+  checkShape(shape, context.info.limits, context.info.name);
+  if (launchBounds !== undefined && blockSize > launchBounds) {
+    throw new TsambaRangeError(
+      'E_LAUNCH_LIMIT',
+      `block ${showDim(block)} has ${blockSize} threads, launchBounds of this kernel says at most ${launchBounds}`,
+    );
+  }
+  return shape;
+}
+
+/** Whether the options ask for a shape that has been checked already: the same numbers, on the same context. */
+export function sameLaunch(options: LaunchOptions, shape: CheckedShape, context: Context): boolean {
+  if (shape.context !== context || (options.sharedBytes ?? 0) !== shape.sharedBytes) return false;
+  for (const key in options) {
+    if (key !== 'grid' && key !== 'block' && key !== 'stream' && key !== 'threads' && key !== 'sharedBytes')
+      return false;
+  }
+  const { threads } = options;
+  if (threads === undefined)
+    return shape.threads === undefined && sameDim(options.grid, shape.grid) && sameDim(options.block, shape.block);
+  if (shape.threads === undefined || options.grid !== undefined || !sameDim(threads, shape.threads)) return false;
+  if (options.block === undefined) return shape.chosenFor === (typeof threads === 'number' ? 1 : threads.length);
+  return shape.chosenFor === 0 && sameDim(options.block, shape.block);
+}
+
+function sameDim(given: unknown, known: Dim3): boolean {
+  if (typeof given === 'number') return given === known[0] && known[1] === 1 && known[2] === 1;
+  if (!Array.isArray(given)) return false;
+  const items: readonly unknown[] = given;
+  const { length } = items;
+  return (
+    length >= 1 &&
+    length <= 3 &&
+    items[0] === known[0] &&
+    (length > 1 ? items[1] : 1) === known[1] &&
+    (length > 2 ? items[2] : 1) === known[2]
+  );
+}

@@ -1,0 +1,199 @@
+/**
+ * How a launch runs: the fast path for arguments like the last ones, and the slow path, which types them, finds or compiles
+ * the specialisation, and brings host arrays to the device and back.
+ */
+import type { ArgType } from '../compiler/contract.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import type { Context } from '../memory/context.ts';
+import { currentContext } from '../memory/devices.ts';
+import { type Stream, streamOption } from '../stream/stream.ts';
+import { type HostTyped, isWide, type Typed, typeArgument } from './args.ts';
+import { type CheckedShape, checkLaunch, type LaunchOptions, sameLaunch } from './launch-shape.ts';
+import type { Ready } from './marshal.ts';
+import { resolveOverload } from './overload.ts';
+import type { Specialisation } from './specialisation.ts';
+import { Staging } from './staging.ts';
+import type { KernelState } from './state.ts';
+import { warnImplicitCopy } from './warnings.ts';
+
+/** Launches one kernel. Remembers the shape of the last launch. */
+export class Launcher {
+  readonly state: KernelState;
+  #shape: CheckedShape | undefined = undefined;
+  #warned = false;
+
+  constructor(state: KernelState) {
+    this.state = state;
+  }
+
+  /** `kernel.launch(options, ...args)`. */
+  launch(options: LaunchOptions, args: readonly unknown[]): void {
+    const context = currentContext();
+    let shape = this.#shape;
+    // `options` may be anything at run time: what is no object cannot be the same as before.
+    if (
+      shape === undefined ||
+      typeof options !== 'object' ||
+      options === null ||
+      !sameLaunch(options, shape, context)
+    ) {
+      shape = checkLaunch(options, context, this.state.options.launchBounds);
+      if (shape === undefined) return;
+      this.#shape = shape;
+    }
+    const { stream } = options;
+    this.run(shape, stream === undefined ? undefined : streamOption(stream, context), args, context);
+  }
+
+  /** Launches with a shape that has been checked. */
+  run(shape: CheckedShape, stream: Stream | undefined, args: readonly unknown[], context: Context): void {
+    const { state } = this;
+    const { last } = state;
+    if (
+      last !== undefined &&
+      last.context === context &&
+      last.indexBits === (shape.wide ? 64 : 32) &&
+      !last.stale &&
+      !state.debugCaptures &&
+      last.marshaller.match(args, context)
+    ) {
+      state.hits++;
+      if (stream !== undefined) last.marshaller.touch(args, stream);
+      last.launch(shape, stream);
+      if (state.debugSync) synchronize(context, stream);
+      return;
+    }
+    this.#runSlowly(shape, stream, args, context);
+  }
+
+  #runSlowly(shape: CheckedShape, stream: Stream | undefined, args: readonly unknown[], context: Context): void {
+    const { state } = this;
+    if (state.debugCaptures) state.checkCaptures();
+    const call = this.#prepare(args, context);
+    let specialisation = state.specialise(context, call.types, shape.wide || call.wide ? 64 : 32);
+    const { staging } = call;
+    try {
+      staging?.copyIn(stream);
+      const ready = call.typed.map((arg) => makeReady(arg, staging));
+      if (specialisation.marshaller.overflows(ready)) specialisation = state.specialise(context, call.types, 64);
+      specialisation.marshaller.fill(ready, (i) => state.argument(i));
+      if (stream !== undefined) touchAll(call.typed, stream);
+      specialisation.launch(shape, stream);
+      if (staging !== undefined) this.#finish(staging, call, specialisation, stream);
+      else if (state.debugSync) synchronize(context, stream);
+    } finally {
+      staging?.dispose();
+    }
+  }
+
+  /** Compiles for these arguments, without running. */
+  compile(args: readonly unknown[]): void {
+    const context = currentContext();
+    const { types, wide } = this.#prepare(args, context);
+    this.state.specialise(context, types, wide ? 64 : 32);
+  }
+
+  /** Types and checks arguments. Copies nothing. */
+  #prepare(args: readonly unknown[], context: Context): Call {
+    const { state } = this;
+    const { signatures } = state.options;
+    if (signatures === undefined) state.checkCount(args.length);
+    const name = (i: number): string => state.argument(i);
+    const typed = args.map((arg, i) => typeArgument(arg, () => name(i)));
+    const hosts: { readonly argument: HostTyped; readonly path: string }[] = [];
+    let wide = false;
+    const visit = (arg: Typed, i: number, path: string): void => {
+      if (arg.kind === 'tuple') for (const [k, item] of arg.items.entries()) visit(item, i, `${path},${k}`);
+      else if (arg.kind === 'device') checkArray(arg.array, context, () => name(i));
+      else if (arg.kind === 'host') {
+        hosts.push({ argument: arg, path });
+        if (!arg.hinted) this.#warnOnce(name(i));
+      }
+    };
+    typed.forEach((arg, i) => {
+      visit(arg, i, String(i));
+    });
+    const staging = hosts.length === 0 ? undefined : new Staging(hosts.map(({ argument }) => argument));
+    forEachArray(typed, (arg) => {
+      wide ||= isWide(arg.array, arg.type);
+    });
+    const types = signatures === undefined ? typed.map(typeOf) : resolveOverload(state.name, signatures, typed, name);
+    return { typed, types, wide, staging, paths: new Map(hosts.map(({ argument, path }) => [argument, path])) };
+  }
+
+  #warnOnce(argument: string): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    warnImplicitCopy(this.state.name, argument);
+  }
+
+  /** Copies host arrays back; without a stream everything is done afterwards. */
+  #finish(staging: Staging, call: Call, { context, written }: Specialisation, stream: Stream | undefined): void {
+    // What failed in the kernel is thrown here, before anything is copied back.
+    if (stream === undefined || this.state.debugSync) synchronize(context, stream);
+    staging.copyBack((argument) => written.has(call.paths.get(argument) ?? ''), stream);
+  }
+}
+
+/** Arguments that have been typed. */
+interface Call {
+  readonly typed: readonly Typed[];
+  readonly types: readonly ArgType[];
+  /** Whether an array is too large for 32-bit indices. */
+  readonly wide: boolean;
+  readonly staging: Staging | undefined;
+  /** Where the host arrays stand in the arguments. */
+  readonly paths: ReadonlyMap<HostTyped, string>;
+}
+
+function synchronize(context: Context, stream: Stream | undefined): void {
+  if (stream === undefined) context.synchronize();
+  else stream.synchronize();
+}
+
+function checkArray(array: Extract<Typed, { kind: 'device' }>['array'], context: Context, where: () => string): void {
+  try {
+    array.checkUsable();
+  } catch (error) {
+    if (!(error instanceof TsambaRangeError)) throw error;
+    throw new TsambaRangeError(error.code, `${where()}: ${error.message}`, { cause: error });
+  }
+  if (array.context === context) return;
+  throw new TsambaTypeError(
+    'E_CONTEXT',
+    `${where()} is an array of ${array.context.info.name}, and the current device is ${context.info.name}: ` +
+      'select the device that the array is on (cuda.selectDevice), or copy the array through the host',
+  );
+}
+
+function typeOf(arg: Typed): ArgType {
+  // A tuple's type is made again, because staging may have revised the types of host arrays in it.
+  return arg.kind === 'tuple' ? { kind: 'tuple', items: arg.items.map(typeOf) } : arg.type;
+}
+
+function forEachArray(args: readonly Typed[], visit: (arg: Extract<Typed, { kind: 'device' | 'host' }>) => void): void {
+  for (const arg of args) {
+    if (arg.kind === 'tuple') forEachArray(arg.items, visit);
+    else if (arg.kind !== 'scalar') visit(arg);
+  }
+}
+
+function touchAll(args: readonly Typed[], stream: Stream): void {
+  forEachArray(args, (arg) => {
+    if (arg.kind === 'device') arg.array.owner.touch(stream);
+  });
+}
+
+function makeReady(arg: Typed, staging: Staging | undefined): Ready {
+  switch (arg.kind) {
+    case 'device':
+      return { kind: 'array', array: arg.array };
+    case 'host':
+      if (staging === undefined) throw new Error('a host array was not staged');
+      return { kind: 'array', array: staging.deviceOf(arg) };
+    case 'scalar':
+      return { kind: 'scalar', value: arg.value };
+    case 'tuple':
+      return { kind: 'tuple', items: arg.items.map((item) => makeReady(item, staging)) };
+  }
+}

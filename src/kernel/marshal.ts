@@ -1,0 +1,243 @@
+/**
+ * From arguments to the values that a compiled kernel takes: addresses, extents, strides, scalars.
+ *
+ * A `Marshaller` is made once for each specialisation from the origins of its parameters. It has two ways to fill its one
+ * array of values: `match`, for the launch's fast path, takes raw arguments and gives up on anything but what the
+ * specialisation was made for; `fill` takes arguments that have been typed, and reports what does not fit.
+ */
+import { DeviceNDArray } from '../array/device-array.ts';
+import type { ArgType } from '../compiler/contract.ts';
+import { type ElemType, type Kernel, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
+import { type DType, SCALAR_TOKENS } from '../dtype/index.ts';
+import type { Context } from '../memory/context.ts';
+import type { Stream } from '../stream/stream.ts';
+import type { ArrayType } from './args.ts';
+import { checkScalar, fits, type ScalarValue } from './scalar.ts';
+
+/** What a launch reads of a device array. */
+export interface ArrayValue {
+  readonly pointer: number;
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+}
+
+/** An argument that is ready: arrays are on the device. */
+export type Ready =
+  | { readonly kind: 'array'; readonly array: ArrayValue }
+  | { readonly kind: 'scalar'; readonly value: ScalarValue }
+  | { readonly kind: 'tuple'; readonly items: readonly Ready[] };
+
+const MAX_INDEX = 2 ** 31 - 1;
+
+/** How one array argument is taken apart. Axes and parameters stand in pairs in flat arrays. */
+interface ArraySlot {
+  readonly kind: 'array';
+  readonly dtype: DType;
+  readonly type: ArrayType;
+  readonly ndim: number;
+  /** Parameter of the address, or -1. */
+  readonly base: number;
+  readonly extents: readonly { readonly param: number; readonly axis: number }[];
+  readonly strides: readonly { readonly param: number; readonly axis: number; readonly unit: number }[];
+}
+
+interface ScalarSlot {
+  readonly kind: 'scalar';
+  /** `'number'`, `'bigint'`, `'boolean'`: what the argument must be. Undefined: what `fits` says. */
+  readonly typeOf: string | undefined;
+  /** Parameters that take the value; none when the kernel does not use it. */
+  readonly params: readonly { readonly param: number; readonly type: ValueType }[];
+}
+
+type Slot = ArraySlot | ScalarSlot;
+
+export class Marshaller {
+  /** One value a parameter, in order. Overwritten by each launch. */
+  readonly values: ScalarValue[];
+  readonly #params: readonly Param[];
+  readonly #types: readonly ArgType[];
+  /** Undefined when an argument is a tuple or a `cuda.scalar`: such launches take the slower way. */
+  readonly #slots: readonly Slot[] | undefined;
+  readonly #wide: boolean;
+
+  /** `stated`: scalar types come from the kernel's one signature, so that plain numbers have them. */
+  constructor(kernel: Kernel, types: readonly ArgType[], stated = false) {
+    this.values = kernel.params.map(({ type }) => (type === 'bool' ? false : 0));
+    this.#params = kernel.params;
+    this.#types = types;
+    this.#wide = kernel.indexBits === 64;
+    this.#slots = makeSlots(kernel.params, types, stated);
+  }
+
+  /**
+   * Fills `values` if these arguments, on this context, are what this specialisation was made for and everything fits;
+   * false if not, or if it takes a closer look to know. Allocates nothing.
+   */
+  match(args: readonly unknown[], context: Context): boolean {
+    const slots = this.#slots;
+    if (slots === undefined || args.length !== slots.length) return false;
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i] as Slot;
+      const arg = args[i];
+      if (slot.kind === 'array') {
+        if (!(arg instanceof DeviceNDArray) || !this.#matchArray(slot, arg, context)) return false;
+      } else {
+        if (slot.typeOf !== undefined && typeof arg !== slot.typeOf) return false;
+        const { params } = slot;
+        for (let k = 0; k < params.length; k++) {
+          const { param, type } = params[k] as ScalarSlot['params'][number];
+          if (!fits(arg, type)) return false;
+          this.values[param] = arg as ScalarValue;
+        }
+      }
+    }
+    return true;
+  }
+
+  /** Notes with the owners of array arguments that a stream uses them. The arguments have been matched. */
+  touch(args: readonly unknown[], stream: Stream): void {
+    for (const arg of args) {
+      if (arg instanceof DeviceNDArray) arg.owner.touch(stream);
+    }
+  }
+
+  /** Whether a number that the caller left untyped does not fit the i32 that it has here, but might with wider indices. */
+  overflows(args: readonly Ready[]): boolean {
+    if (this.#wide) return false;
+    return this.#params.some(({ origin, type }) => {
+      if (origin.kind !== 'value' || type !== 'i32' || typeAt(this.#types, origin.path).kind !== 'number') return false;
+      const { value } = at(args, origin.path, 'scalar');
+      return Number.isSafeInteger(value) && (value as number) !== ((value as number) | 0);
+    });
+  }
+
+  #matchArray(slot: ArraySlot, array: DeviceNDArray, context: Context): boolean {
+    const { shape, strides } = array;
+    if (array.dtype !== slot.dtype || shape.length !== slot.ndim || array.layout !== slot.type.layout) return false;
+    if (array.context !== context || array.disposed) return false;
+    if (!this.#wide && array.size > MAX_INDEX) return false;
+    const { values } = this;
+    if (slot.base >= 0) values[slot.base] = array.pointer;
+    for (let k = 0; k < slot.extents.length; k++) {
+      const { param, axis } = slot.extents[k] as ArraySlot['extents'][number];
+      const extent = shape[axis] as number;
+      if (!this.#wide && extent > MAX_INDEX) return false;
+      values[param] = extent;
+    }
+    if (slot.type.layout !== 'A') return true;
+    let reach = 0;
+    for (let axis = 0; axis < shape.length; axis++) {
+      const stride = (strides[axis] as number) / slot.type.unit;
+      if (!Number.isInteger(stride)) return false;
+      reach += Math.abs(stride) * ((shape[axis] as number) - 1);
+    }
+    if (!this.#wide && reach > MAX_INDEX) return false;
+    fillStrides(slot, strides, values);
+    return true;
+  }
+
+  /** Fills `values` from arguments of the specialisation's types. Throws for scalars that do not fit; `name` words argument i. */
+  fill(args: readonly Ready[], name: (i: number) => string): void {
+    for (const { index, origin, type } of this.#params) {
+      switch (origin.kind) {
+        case 'capturedBase':
+          break;
+        case 'value': {
+          const { value } = at(args, origin.path, 'scalar');
+          const declared = typeAt(this.#types, origin.path);
+          const elem: ElemType = declared.kind === 'scalar' ? declared.type : (type as ValueType);
+          this.values[index] = checkScalar(
+            value,
+            elem,
+            (wrong) => `${place(origin.path, name)} is ${elem} in this kernel: ${wrong}`,
+          );
+          break;
+        }
+        default: {
+          const { array } = at(args, origin.path, 'array');
+          if (origin.kind === 'base') this.values[index] = array.pointer;
+          else if (origin.kind === 'extent') this.values[index] = array.shape[origin.axis] as number;
+          else this.values[index] = (array.strides[origin.axis] as number) / origin.unit;
+        }
+      }
+    }
+  }
+}
+
+function fillStrides(slot: ArraySlot, strides: readonly number[], values: ScalarValue[]): void {
+  for (let k = 0; k < slot.strides.length; k++) {
+    const { param, axis, unit } = slot.strides[k] as ArraySlot['strides'][number];
+    values[param] = (strides[axis] as number) / unit;
+  }
+}
+
+function makeSlots(params: readonly Param[], types: readonly ArgType[], stated: boolean): readonly Slot[] | undefined {
+  const slots: Slot[] = [];
+  for (const [i, type] of types.entries()) {
+    const own = params.filter(({ origin }) => origin.kind !== 'capturedBase' && origin.path[0] === i);
+    const slot = type.kind === 'array' ? arraySlot(type, own) : scalarSlot(type, own, stated);
+    if (slot === undefined) return undefined;
+    slots.push(slot);
+  }
+  return slots;
+}
+
+function arraySlot(type: ArrayType, params: readonly Param[]): ArraySlot {
+  const extents: { param: number; axis: number }[] = [];
+  const strides: { param: number; axis: number; unit: number }[] = [];
+  let base = -1;
+  for (const { index, origin } of params) {
+    if (origin.kind === 'base') base = index;
+    if (origin.kind === 'extent') extents.push({ param: index, axis: origin.axis });
+    if (origin.kind === 'stride') strides.push({ param: index, axis: origin.axis, unit: origin.unit });
+  }
+  return { kind: 'array', dtype: SCALAR_TOKENS[type.elem], type, ndim: type.ndim, base, extents, strides };
+}
+
+/**
+ * Undefined for types whose values `fits` cannot judge (narrower than the parameter), and for those of `cuda.scalar`: a plain
+ * number in the same place is typed by its uses, which is another specialisation.
+ */
+function scalarSlot(type: ArgType, params: readonly Param[], stated: boolean): ScalarSlot | undefined {
+  if (type.kind === 'tuple' || type.kind === 'array') return undefined;
+  const slot = (typeOf: string | undefined): ScalarSlot => ({
+    kind: 'scalar',
+    typeOf,
+    params: params.map(({ index, type: to }) => ({ param: index, type: to as ValueType })),
+  });
+  if (type.kind !== 'scalar') return slot(type.kind);
+  if (type.type === 'bool') return slot('boolean');
+  return stated && widen(type.type) === type.type ? slot(undefined) : undefined;
+}
+
+function at<K extends Ready['kind']>(
+  args: readonly Ready[],
+  path: readonly number[],
+  kind: K,
+): Extract<Ready, { kind: K }> {
+  let items = args;
+  let found: Ready | undefined;
+  for (const step of path) {
+    found = items[step];
+    items = found?.kind === 'tuple' ? found.items : [];
+  }
+  if (found?.kind !== kind)
+    throw new Error(`parameter of argument [${path.join(', ')}] expected ${kind}, found ${found?.kind}`);
+  return found as Extract<Ready, { kind: K }>;
+}
+
+function typeAt(types: readonly ArgType[], path: readonly number[]): ArgType {
+  let items = types;
+  let found: ArgType | undefined;
+  for (const step of path) {
+    found = items[step];
+    items = found?.kind === 'tuple' ? found.items : [];
+  }
+  if (found === undefined) throw new Error(`no argument type at [${path.join(', ')}]`);
+  return found;
+}
+
+function place(path: readonly number[], name: (i: number) => string): string {
+  const [first = 0, ...rest] = path;
+  return `${name(first)}${rest.map((step) => `[${step}]`).join('')}`;
+}

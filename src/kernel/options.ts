@@ -1,0 +1,164 @@
+/**
+ * The options of `jit`, and what the environment says about kernels.
+ */
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { show } from './show.ts';
+import { parseSignatures, type Signature, type SignatureInput } from './signature.ts';
+
+/** Options of `jit`. */
+export interface JitOptions {
+  /** `'void(f32[:], i32)'`, or several: what arguments the kernel takes. Compiled when `jit` is called. */
+  readonly signature?: SignatureInput | undefined;
+  /** Approximate functions and division, denormals flushed, a*b+c fused. Default false. */
+  readonly fastMath?: boolean | undefined;
+  /** Whether a*b+c may be computed as one fma, which rounds once. Default: as the device does. */
+  readonly contract?: boolean | undefined;
+  /** The type of numbers that nothing else decides. Default `'f64'`. */
+  readonly defaultFloat?: 'f32' | 'f64' | { readonly name: string } | undefined;
+  /** Checks indices at run time. Default: on for the CPU device and the simulator, off for GPUs; `TSAMBA_BOUNDS_CHECK=1` turns it on. */
+  readonly boundsCheck?: boolean | undefined;
+  /** Makes `throw` and `console.assert` in the kernel report. Default false. */
+  readonly debug?: boolean | undefined;
+  /** The most threads that a block of this kernel will have. */
+  readonly launchBounds?: number | undefined;
+  /** The most registers that a thread may use. */
+  readonly maxRegisters?: number | undefined;
+  /** The kernel's name in messages. Default: the function's. */
+  readonly name?: string | undefined;
+  /** The values of captured names, where they cannot be read from the closure (Bun, browsers). */
+  readonly captures?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Options that have been checked. */
+export interface CheckedOptions {
+  readonly signatures: readonly Signature[] | undefined;
+  readonly fastMath: boolean;
+  readonly contract: boolean | undefined;
+  readonly defaultFloat: 'f32' | 'f64';
+  readonly boundsCheck: boolean | undefined;
+  readonly debug: boolean;
+  readonly launchBounds: number | undefined;
+  readonly maxRegisters: number | undefined;
+  readonly name: string | undefined;
+  readonly captures: Readonly<Record<string, unknown>> | undefined;
+}
+
+const KNOWN: readonly (keyof JitOptions)[] = [
+  'signature',
+  'fastMath',
+  'contract',
+  'defaultFloat',
+  'boundsCheck',
+  'debug',
+  'launchBounds',
+  'maxRegisters',
+  'name',
+  'captures',
+];
+
+/** Checks what `jit` was given as options. */
+export function checkOptions(options: unknown): CheckedOptions {
+  if (typeof options === 'string' || Array.isArray(options)) {
+    throw new TsambaTypeError(
+      'E_JIT_OPTION',
+      `jit takes its options as an object, got ${show(options)}: write jit(fn, { signature: ${show(options)} })`,
+    );
+  }
+  if (typeof options !== 'object' || options === null) {
+    throw new TsambaTypeError('E_JIT_OPTION', `jit takes its options as an object, got ${show(options)}`);
+  }
+  checkKeys('jit', options, KNOWN);
+  const given = options as { readonly [K in keyof JitOptions]: unknown };
+  return {
+    signatures: given.signature === undefined ? undefined : parseSignatures(given.signature),
+    fastMath: flag('fastMath', given.fastMath) ?? false,
+    contract: flag('contract', given.contract),
+    defaultFloat: floatName(given.defaultFloat),
+    boundsCheck: flag('boundsCheck', given.boundsCheck),
+    debug: flag('debug', given.debug) ?? false,
+    launchBounds: count('launchBounds', given.launchBounds),
+    maxRegisters: count('maxRegisters', given.maxRegisters),
+    name: text('name', given.name),
+    captures: captures(given.captures),
+  };
+}
+
+/** Throws for a key that is none of `known`: a misspelt option would otherwise do nothing. */
+export function checkKeys(what: string, options: object, known: readonly string[]): void {
+  for (const key in options) {
+    if (known.includes(key)) continue;
+    const near = known.find((name) => isNear(key, name));
+    throw new TsambaTypeError(
+      'E_OPTION',
+      `${what} has no option '${key}'${near === undefined ? `: the options are ${known.join(', ')}` : `: did you mean '${near}'?`}`,
+    );
+  }
+}
+
+/** Whether two names differ by case, underscores, or a letter or two at one place. */
+function isNear(a: string, b: string): boolean {
+  const [x, y] = [a, b].map((name) => name.toLowerCase().replaceAll('_', '')) as [string, string];
+  if (x === y) return true;
+  let start = 0;
+  while (start < Math.min(x.length, y.length) && x[start] === y[start]) start++;
+  let end = 0;
+  while (end < Math.min(x.length, y.length) - start && x[x.length - 1 - end] === y[y.length - 1 - end]) end++;
+  return Math.max(x.length, y.length) - start - end <= 2;
+}
+
+function flag(name: string, value: unknown): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw new TsambaTypeError('E_JIT_OPTION', `${name} must be true or false, got ${show(value)}`);
+}
+
+function count(name: string, value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'number' || !Number.isInteger(value)) {
+    throw new TsambaTypeError('E_JIT_OPTION', `${name} must be a whole number, got ${show(value)}`);
+  }
+  if (value < 1) throw new TsambaRangeError('E_JIT_OPTION', `${name} must be at least 1, got ${value}`);
+  return value;
+}
+
+function text(name: string, value: unknown): string | undefined {
+  if (value === undefined || (typeof value === 'string' && value !== '')) return value;
+  throw new TsambaTypeError('E_JIT_OPTION', `${name} must be a string, got ${show(value)}`);
+}
+
+function floatName(value: unknown): 'f32' | 'f64' {
+  if (value === undefined) return 'f64';
+  const name = typeof value === 'function' ? value.name : value;
+  if (name === 'f32' || name === 'float32') return 'f32';
+  if (name === 'f64' || name === 'float64') return 'f64';
+  throw new TsambaTypeError('E_JIT_OPTION', `defaultFloat must be 'f32' or 'f64', got ${show(value)}`);
+}
+
+function captures(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new TsambaTypeError('E_JIT_OPTION', `captures must be an object such as { cuda, gain }, got ${show(value)}`);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function environment(): Environment {
+  return typeof process === 'undefined' ? {} : process.env;
+}
+
+/** `TSAMBA_BOUNDS_CHECK=1` or `=0`; undefined when unset. */
+export function boundsCheckByEnvironment(env: Environment = environment()): boolean | undefined {
+  const value = env.TSAMBA_BOUNDS_CHECK?.trim();
+  if (value === undefined || value === '') return undefined;
+  return value !== '0' && value !== 'false';
+}
+
+/** Whether `TSAMBA_DEBUG`, a comma-separated list, names `word`: `sync`, `captures`. */
+export function debugWord(word: 'sync' | 'captures', env: Environment = environment()): boolean {
+  return (env.TSAMBA_DEBUG ?? '').split(/[\s,]+/).includes(word);
+}
+
+/** Whether host arrays that are copied implicitly should be warned of. */
+export function warnsImplicitCopy(env: Environment = environment()): boolean {
+  const value = env.TSAMBA_WARN_IMPLICIT_COPY ?? env.NUMBA_CUDA_WARN_ON_IMPLICIT_COPY;
+  return value?.trim() !== '0';
+}

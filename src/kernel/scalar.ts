@@ -1,0 +1,142 @@
+/**
+ * Scalar arguments: `cuda.scalar(dtype, x)`, and the check that a value fits the type that it has in a kernel.
+ *
+ * Numba wraps and truncates silently here. Tsamba never does: a value that its type cannot hold is an error at the launch,
+ * naming the argument. Rounding a number to a narrower float is no error.
+ */
+import type { ElemType, ValueType } from '../compiler/ir/ops.ts';
+import {
+  asDType,
+  type DType,
+  type DTypeLike,
+  elemOf,
+  type Plain,
+  SCALAR_TOKENS,
+  type ValueOf,
+} from '../dtype/index.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { show } from './show.ts';
+
+/** What a scalar argument is by the time it goes to the driver. */
+export type ScalarValue = number | bigint | boolean;
+
+const SCALAR: unique symbol = Symbol.for('tsamba.scalar') as never;
+
+/** A kernel argument whose type has been decided by the caller. Made by `cuda.scalar`. */
+export interface ScalarArgument<T = unknown> {
+  readonly [SCALAR]: ElemType;
+  readonly dtype: DType<T>;
+  readonly value: Plain<T>;
+}
+
+/**
+ * A kernel argument of a stated type: `cuda.scalar(f32, 2)`. Without it a number is typed by its uses in the kernel.
+ * Throws TypeError or RangeError when `x` is no value of the type. Numba: a NumPy scalar such as `np.float32(2)`.
+ */
+export function scalar<const D extends DTypeLike>(dtype: D, x: number | bigint | boolean): ScalarArgument<ValueOf<D>> {
+  const type = asDType(dtype);
+  const elem = elemOf(type);
+  const value = checkScalar(x, elem, (wanted) => `cuda.scalar(${elem}, ${show(x)}): ${wanted}`);
+  return Object.freeze({ [SCALAR]: elem, dtype: type, value: value as Plain<ValueOf<D>> });
+}
+
+/** The element type of a `cuda.scalar`, or undefined when the value is none. */
+export function scalarType(value: object): ElemType | undefined {
+  return (value as { [SCALAR]?: ElemType })[SCALAR];
+}
+
+const RANGES: Readonly<Partial<Record<ElemType, readonly [low: number, high: number]>>> = {
+  i8: [-128, 127],
+  u8: [0, 255],
+  i16: [-32768, 32767],
+  u16: [0, 65535],
+  i32: [-2147483648, 2147483647],
+  u32: [0, 4294967295],
+};
+
+/**
+ * `value` as an argument of type `elem`, or an error: TypeError for the wrong kind or a fraction, RangeError when it is out of
+ * range. `say` makes the message from what is wrong.
+ */
+export function checkScalar(value: unknown, elem: ElemType, say: (wrong: string) => string): ScalarValue {
+  switch (elem) {
+    case 'bool':
+      if (typeof value !== 'boolean') throw wrongKind(say, value, 'true or false');
+      return value;
+    case 'f64':
+    case 'f32':
+    case 'f16':
+      if (typeof value === 'number') return elem === 'f64' ? value : (SCALAR_TOKENS[elem](value) as number);
+      if (typeof value === 'bigint') throw wrongKind(say, value, `a number: write Number(${value})`);
+      throw wrongKind(say, value, 'a number');
+    case 'i64':
+    case 'u64':
+      return checkLong(value, elem, say);
+    default:
+      return checkInteger(value, elem, say);
+  }
+}
+
+function checkInteger(value: unknown, elem: ElemType, say: (wrong: string) => string): number {
+  if (typeof value === 'bigint') throw wrongKind(say, value, `a number: write Number(${value})`);
+  if (typeof value !== 'number') throw wrongKind(say, value, 'a number');
+  if (!Number.isInteger(value)) {
+    throw new TsambaTypeError('E_ARGUMENT_INTEGER', say(`${show(value)} is not an integer`));
+  }
+  const [low, high] = RANGES[elem] ?? [0, 0];
+  if (value < low || value > high) {
+    throw new TsambaRangeError('E_ARGUMENT_RANGE', say(`${value} is out of range, which is ${low} to ${high}`));
+  }
+  return value + 0;
+}
+
+function checkLong(value: unknown, elem: 'i64' | 'u64', say: (wrong: string) => string): number | bigint {
+  if (typeof value === 'bigint') {
+    const wrapped = elem === 'i64' ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value);
+    if (wrapped === value) return value;
+    const range = elem === 'i64' ? '-2^63 to 2^63 - 1' : '0 to 2^64 - 1';
+    throw new TsambaRangeError('E_ARGUMENT_RANGE', say(`${value}n is out of range, which is ${range}`));
+  }
+  if (typeof value !== 'number') throw wrongKind(say, value, 'a bigint or a whole number');
+  if (!Number.isInteger(value)) {
+    throw new TsambaTypeError('E_ARGUMENT_INTEGER', say(`${show(value)} is not an integer`));
+  }
+  if (!Number.isSafeInteger(value)) {
+    throw new TsambaRangeError(
+      'E_ARGUMENT_RANGE',
+      say(`${value} is beyond 2^53, where numbers are not exact: pass a bigint`),
+    );
+  }
+  if (elem === 'u64' && value < 0) {
+    throw new TsambaRangeError('E_ARGUMENT_RANGE', say(`${value} is out of range, which is 0 to 2^64 - 1`));
+  }
+  return value;
+}
+
+function wrongKind(say: (wrong: string) => string, value: unknown, wanted: string): TsambaTypeError {
+  return new TsambaTypeError('E_ARGUMENT_TYPE', say(`${show(value)} is not ${wanted}`));
+}
+
+/**
+ * Whether `value` can be handed to a parameter of this type as it is: the test of the launch's fast path, which must not
+ * allocate. False is no error yet; `checkScalar` says whether it is one.
+ */
+export function fits(value: unknown, type: ValueType): boolean {
+  switch (type) {
+    case 'f32':
+    case 'f64':
+      return typeof value === 'number';
+    case 'i32':
+      return typeof value === 'number' && (value | 0) === value;
+    case 'u32':
+      return typeof value === 'number' && value >>> 0 === value;
+    case 'bool':
+      return typeof value === 'boolean';
+    case 'i64':
+      return typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value);
+    case 'u64':
+      return typeof value === 'bigint'
+        ? BigInt.asUintN(64, value) === value
+        : typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+  }
+}

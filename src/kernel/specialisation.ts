@@ -1,0 +1,128 @@
+/**
+ * One kernel compiled for one combination of argument types, index width and device: loaded, and ready to be launched.
+ */
+
+import { DeviceNDArray } from '../array/device-array.ts';
+import type { ArgType, CompiledKernel, CompileOptions } from '../compiler/contract.ts';
+import type { Executable } from '../driver/driver.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import type { Context, Resource } from '../memory/context.ts';
+import type { Stream } from '../stream/stream.ts';
+import { showDim } from './dims.ts';
+import type { CheckedShape } from './launch-shape.ts';
+import { Marshaller } from './marshal.ts';
+import { showSignature } from './signature.ts';
+
+/** A captured device array, and the parameter that takes its address. */
+interface CapturedPointer {
+  readonly array: DeviceNDArray;
+  readonly param: number;
+}
+
+export class Specialisation implements Resource {
+  readonly context: Context;
+  /** `context.epoch` when it was loaded: a reset of the context unloads it. */
+  readonly epoch: number;
+  readonly types: readonly ArgType[];
+  readonly compiled: CompiledKernel;
+  readonly options: CompileOptions;
+  readonly executable: Executable;
+  readonly marshaller: Marshaller;
+  /** Paths of the array arguments that the kernel writes, as strings: `'0'`, `'2,1'`. */
+  readonly written: ReadonlySet<string>;
+  readonly #captured: readonly CapturedPointer[];
+  launches = 0;
+
+  constructor(
+    context: Context,
+    types: readonly ArgType[],
+    compiled: CompiledKernel,
+    options: CompileOptions,
+    limits: { readonly launchBounds: number | undefined; readonly maxRegisters: number | undefined },
+    stated: boolean,
+  ) {
+    this.context = context;
+    this.epoch = context.epoch;
+    this.types = types;
+    this.compiled = compiled;
+    this.options = options;
+    this.marshaller = new Marshaller(compiled.kernel, types, stated);
+    this.written = new Set(compiled.written.map(String));
+    this.#captured = capturedPointers(compiled);
+    this.executable = context.driver.load({ kernel: compiled.kernel, ...limits });
+    context.adopt(this);
+  }
+
+  /** `scale(f32[::1], number), 32-bit indices`. */
+  get signature(): string {
+    return showSignature(this.types).replace(/^void/, this.options.name);
+  }
+
+  get indexBits(): 32 | 64 {
+    return this.options.indexBits;
+  }
+
+  /** Whether a reset of the context has unloaded it. */
+  get stale(): boolean {
+    return this.epoch !== this.context.epoch || this.context.closed;
+  }
+
+  /** The last checks, which need the compiled kernel; then enqueues the launch with the values that the marshaller holds. */
+  launch(shape: CheckedShape, stream: Stream | undefined): void {
+    const { context, executable, marshaller } = this;
+    const { attributes } = executable;
+    if (shape.blockSize > attributes.maxThreadsPerBlock) this.#failBlock(shape);
+    if (shape.sharedBytes > 0) this.#checkShared(shape);
+    const captured = this.#captured;
+    for (let i = 0; i < captured.length; i++) {
+      const { array, param } = captured[i] as CapturedPointer;
+      array.checkUsable();
+      if (array.context !== context) this.#failContext(array);
+      marshaller.values[param] = array.pointer;
+      if (stream !== undefined) array.owner.touch(stream);
+    }
+    if (context.beforeLaunch !== undefined) context.beforeLaunch();
+    executable.launch(shape, marshaller.values, stream === undefined ? undefined : stream.use());
+    this.launches++;
+  }
+
+  #checkShared(shape: CheckedShape): void {
+    const { sharedBytes } = this.executable.attributes;
+    const { info } = this.context;
+    const limit = info.limits.maxSharedBytesPerBlock;
+    if (sharedBytes + shape.sharedBytes <= limit) return;
+    throw new TsambaRangeError(
+      'E_LAUNCH_LIMIT',
+      `${this.options.name} has ${sharedBytes} bytes of static shared memory and asks for ${shape.sharedBytes} more (sharedBytes): ${info.name} has ${limit} for a block`,
+    );
+  }
+
+  #failBlock(shape: CheckedShape): never {
+    throw new TsambaRangeError(
+      'E_LAUNCH_LIMIT',
+      `block ${showDim(shape.block)} has ${shape.blockSize} threads, ${this.options.name} can run at most ${this.executable.attributes.maxThreadsPerBlock} in a block on ${this.context.info.name}`,
+    );
+  }
+
+  #failContext(array: DeviceNDArray): never {
+    throw new TsambaTypeError(
+      'E_CONTEXT',
+      `${this.options.name} captured an array of ${array.context.info.name} and is launched on ${this.context.info.name}: pass the array as an argument instead`,
+    );
+  }
+
+  destroy(): void {
+    this.executable.unload();
+  }
+}
+
+function capturedPointers({ kernel, captured }: CompiledKernel): readonly CapturedPointer[] {
+  const pointers: CapturedPointer[] = [];
+  for (const { index, origin } of kernel.params) {
+    if (origin.kind !== 'capturedBase') continue;
+    const array = captured[origin.capture]?.owner;
+    if (!(array instanceof DeviceNDArray)) throw new Error(`no captured array ${origin.capture}`);
+    pointers.push({ array, param: index });
+  }
+  return pointers;
+}

@@ -1,0 +1,176 @@
+/**
+ * Host arrays as kernel arguments: their copies on the device, for one launch.
+ *
+ * Each is copied in before the launch and back after it, unless a hint or the compiled kernel (which knows what it writes)
+ * says that one way is not needed. Arguments that share bytes on the host share them on the device too, so that the kernel
+ * sees the same aliasing; Numba makes independent copies and loses one of the results.
+ */
+import { DeviceNDArray } from '../array/device-array.ts';
+import { download, upload } from '../array/device-transfer.ts';
+import type { NDArray } from '../array/ndarray.ts';
+import { u8 } from '../dtype/index.ts';
+import { classifyLayout, extentOf, fStrides, mayOverlapItself } from '../layout/index.ts';
+import type { Stream } from '../stream/stream.ts';
+import { arrayType, type HostTyped } from './args.ts';
+
+/** Host arguments that share memory. */
+interface Group {
+  readonly buffer: ArrayBufferLike;
+  readonly members: HostTyped[];
+  /** Bytes of the buffer that the members touch. */
+  start: number;
+  end: number;
+}
+
+/** How the host arrays of one launch get to the device. Made before compiling, carried out after. */
+export class Staging {
+  readonly #groups: readonly Group[];
+  readonly #devices = new Map<HostTyped, DeviceNDArray>();
+  readonly #owned: DeviceNDArray[] = [];
+
+  /** Arrays that share memory in different ways keep their strides on the device: their types are revised here. */
+  constructor(hosts: readonly HostTyped[]) {
+    this.#groups = groupByMemory(hosts);
+    for (const group of this.#groups) {
+      if (isPacked(group)) continue;
+      for (const member of group.members) {
+        const { shape, strides, itemSize } = member.array;
+        member.type = arrayType(member.array, classifyLayout(shape, strides, itemSize));
+      }
+    }
+  }
+
+  /** Allocates, and copies in what is not Out. Call `dispose` when the launch is done or has failed. */
+  copyIn(stream: Stream | undefined): void {
+    for (const group of this.#groups) {
+      if (isPacked(group)) this.#copyInPacked(group, stream);
+      else this.#copyInShared(group, stream);
+    }
+  }
+
+  #copyInPacked(group: Group, stream: Stream | undefined): void {
+    const [first] = group.members as [HostTyped];
+    const { array, type } = first;
+    const device = this.#allocate(
+      array.shape,
+      type.layout === 'F' ? fStrides(array.shape, array.itemSize) : null,
+      array.dtype,
+      stream,
+    );
+    if (group.members.some(({ direction }) => direction !== 'out')) {
+      upload(array.shape, sideOf(device), hostSide(array), stream);
+    }
+    for (const member of group.members) this.#devices.set(member, device);
+  }
+
+  #copyInShared(group: Group, stream: Stream | undefined): void {
+    const bytes = group.end - group.start;
+    const region = this.#allocate([bytes], null, u8, stream);
+    // All of it, even below Out arguments: what they do not write must come back as it was.
+    const source = new Uint8Array(group.buffer, group.start, bytes);
+    upload([bytes], sideOf(region), { bytes: source, offset: 0, strides: [1] }, stream);
+    for (const member of group.members) {
+      const { array } = member;
+      const address = region.pointer + startOf(array) - group.start;
+      const view = new DeviceNDArray(array.shape, array.strides, array.dtype, {
+        gpuData: { context: region.context, owner: region.owner, address },
+      });
+      this.#owned.push(view);
+      this.#devices.set(member, view);
+    }
+  }
+
+  #allocate(
+    shape: readonly number[],
+    strides: readonly number[] | null,
+    dtype: NDArray['dtype'],
+    stream: Stream | undefined,
+  ): DeviceNDArray {
+    const device = new DeviceNDArray(shape, strides, dtype, { stream });
+    this.#owned.push(device);
+    return device;
+  }
+
+  /** The device's copy of an argument. */
+  deviceOf(argument: HostTyped): DeviceNDArray {
+    const device = this.#devices.get(argument);
+    if (device === undefined) throw new Error('a host argument was not staged');
+    return device;
+  }
+
+  /** Copies back what is not In and what the kernel writes. */
+  copyBack(isWritten: (argument: HostTyped) => boolean, stream: Stream | undefined): void {
+    for (const { members } of this.#groups) {
+      const done = new Set<DeviceNDArray>();
+      for (const member of members) {
+        const device = this.deviceOf(member);
+        if (member.direction === 'in' || done.has(device)) continue;
+        if (!isWritten(member) && !members.some((other) => this.deviceOf(other) === device && isWritten(other)))
+          continue;
+        done.add(device);
+        download(member.array.shape, hostSide(member.array), sideOf(device), stream);
+      }
+    }
+  }
+
+  /** Gives the device memory back; work that has been enqueued keeps it until it is done. */
+  dispose(): void {
+    for (const device of this.#owned.splice(0)) device.dispose();
+    this.#devices.clear();
+  }
+}
+
+/** Byte of the buffer at which the first element stands. */
+function startOf(array: NDArray): number {
+  return array.bytes.byteOffset + array.byteOffset;
+}
+
+/** Device allocations begin at multiples of 16: groups begin where that keeps every element aligned as on the host. */
+const ALIGNMENT = 16;
+
+function groupByMemory(hosts: readonly HostTyped[]): readonly Group[] {
+  const alone = hosts.map((argument): Group => {
+    const { array } = argument;
+    const { low, high } = extentOf(array.shape, array.strides, array.itemSize);
+    const start = startOf(array);
+    return { buffer: array.bytes.buffer, members: [argument], start: start + low, end: start + high };
+  });
+  const groups: Group[] = [];
+  for (const next of alone.sort((a, b) => a.start - b.start)) {
+    const { buffer, start, end, members } = next;
+    const overlapping = groups.find((group) => group.buffer === buffer && start < group.end && start < end);
+    if (overlapping === undefined) {
+      groups.push(next);
+      continue;
+    }
+    overlapping.members.push(...members);
+    overlapping.end = Math.max(overlapping.end, end);
+  }
+  for (const group of groups) {
+    if (!isPacked(group)) group.start = Math.floor(group.start / ALIGNMENT) * ALIGNMENT;
+  }
+  return groups;
+}
+
+/** Whether all members are one and the same array, which can be packed on the device. */
+function isPacked({ members }: Group): boolean {
+  const [first, ...rest] = members;
+  if (first === undefined) return true;
+  const { array } = first;
+  if (mayOverlapItself(array.shape, array.strides, array.itemSize)) return false;
+  return rest.every(
+    ({ array: other }) =>
+      startOf(other) === startOf(array) &&
+      other.dtype.name === array.dtype.name &&
+      String(other.shape) === String(array.shape) &&
+      String(other.strides) === String(array.strides),
+  );
+}
+
+function sideOf(device: DeviceNDArray): Parameters<typeof upload>[1] {
+  return { array: device, pointer: device.pointer, strides: device.strides };
+}
+
+function hostSide(array: NDArray): Parameters<typeof upload>[2] {
+  return { bytes: array.bytes, offset: array.byteOffset, strides: array.strides };
+}

@@ -1,0 +1,185 @@
+/**
+ * What a kernel is behind its public face: the function as it was read, and its specialisations.
+ *
+ * Reading happens once, at the first launch; compiling once for each combination of argument types, index width and device.
+ * How a launch runs is `launcher.ts`.
+ */
+import { compileKernel } from '../compiler/compile.ts';
+import type { ArgType, CompileOptions } from '../compiler/contract.ts';
+import { captureFunction } from '../compiler/frontend/capture.ts';
+import type { CapturedFunction } from '../compiler/frontend/captured.ts';
+import { TsambaTypeError } from '../errors.ts';
+import type { Context } from '../memory/context.ts';
+import { typeKey } from './args.ts';
+import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
+import { boundsCheckByEnvironment, type CheckedOptions, debugWord } from './options.ts';
+import { Specialisation } from './specialisation.ts';
+import { warnDefaulted } from './warnings.ts';
+
+type AnyFunction = (...args: never[]) => unknown;
+
+export class KernelState {
+  readonly fn: AnyFunction;
+  readonly options: CheckedOptions;
+  readonly name: string;
+  /** All that is compiled. Apart from the object that users hold, so that it can be unloaded when that one is collected. */
+  readonly specialisations: Set<Specialisation> = new Set();
+  /** The specialisation of the last launch or compilation: the first to be tried. */
+  last: Specialisation | undefined = undefined;
+  hits = 0;
+  misses = 0;
+  /** `TSAMBA_DEBUG=sync`, `=captures`, as they were when the kernel was read. */
+  debugSync = false;
+  debugCaptures = false;
+  #captured: CapturedFunction | undefined = undefined;
+  #snapshot: CaptureSnapshot | undefined = undefined;
+  #byContext = new WeakMap<Context, Map<string, Specialisation>>();
+  readonly #warned = new Set<string>();
+
+  constructor(fn: AnyFunction, options: CheckedOptions) {
+    this.fn = fn;
+    this.options = options;
+    this.name = options.name ?? (fn.name || 'kernel');
+  }
+
+  /** The function as it was read at the first call. Throws KernelError when it cannot be. */
+  read(): CapturedFunction {
+    if (this.#captured === undefined) {
+      this.debugSync = debugWord('sync');
+      this.debugCaptures = debugWord('captures');
+      this.#captured = this.#capture();
+      if (this.debugCaptures) this.#snapshot = snapshotCaptures(this.#captured);
+    }
+    return this.#captured;
+  }
+
+  #capture(): CapturedFunction {
+    return captureFunction(this.fn, { captures: this.options.captures, name: this.name });
+  }
+
+  /** Reads the function again and throws when a captured value is another one than at the first launch. */
+  checkCaptures(): void {
+    this.read();
+    if (this.#snapshot !== undefined) compareCaptures(this.name, this.#snapshot, this.#capture());
+  }
+
+  /** `argument 3 (`k`)`. */
+  argument(i: number): string {
+    const name = this.parameterNames()[i];
+    return name === undefined ? `argument ${i + 1}` : `argument ${i + 1} (\`${name}\`)`;
+  }
+
+  /** The names of the kernel's parameters; undefined for patterns. */
+  parameterNames(): readonly (string | undefined)[] {
+    return this.read().node.params.map((param) => {
+      const target = param.type === 'AssignmentPattern' ? param.left : param;
+      return target.type === 'Identifier' ? target.name : undefined;
+    });
+  }
+
+  /** Throws TypeError unless a launch has as many arguments as the kernel has parameters. */
+  checkCount(count: number): void {
+    const { params } = this.read().node;
+    const least = params.filter(({ type }) => type !== 'AssignmentPattern' && type !== 'RestElement').length;
+    const most = params.some(({ type }) => type === 'RestElement') ? Number.POSITIVE_INFINITY : params.length;
+    if (count >= least && count <= most) return;
+    const names = this.parameterNames().map((name, i) => name ?? `argument ${i + 1}`);
+    const takes =
+      params.length === 0
+        ? 'no arguments'
+        : `${params.length} argument${params.length === 1 ? '' : 's'} (${names.join(', ')})`;
+    throw new TsambaTypeError(
+      'E_ARGUMENT_COUNT',
+      `${this.name} takes ${takes}, but got ${count}${missing(names, count)}`,
+    );
+  }
+
+  /** The specialisation for these types, compiled now if need be. */
+  specialise(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Specialisation {
+    const known = this.#of(context);
+    const key = `${types.map(typeKey).join(';')}|${indexBits}`;
+    let found = known.get(key);
+    if (found?.stale) {
+      this.specialisations.delete(found);
+      found = undefined;
+    }
+    if (found === undefined) {
+      found = this.#compile(context, types, indexBits);
+      known.set(key, found);
+      this.specialisations.add(found);
+      this.misses++;
+    } else this.hits++;
+    this.last = found;
+    return found;
+  }
+
+  #of(context: Context): Map<string, Specialisation> {
+    let known = this.#byContext.get(context);
+    if (known === undefined) {
+      known = new Map();
+      this.#byContext.set(context, known);
+    }
+    return known;
+  }
+
+  #compile(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Specialisation {
+    context.checkOpen();
+    const { options } = this;
+    const { driver } = context;
+    const compileOptions: CompileOptions = {
+      name: this.name,
+      checked: options.boundsCheck ?? boundsCheckByEnvironment() ?? driver.checkedByDefault,
+      contract: options.contract ?? driver.contractByDefault,
+      fastMath: options.fastMath,
+      debug: options.debug,
+      defaultFloat: options.defaultFloat,
+      indexBits,
+    };
+    const compiled = compileKernel(this.read(), types, compileOptions);
+    for (const name of compiled.defaulted) {
+      if (this.#warned.has(name)) continue;
+      this.#warned.add(name);
+      warnDefaulted(this.name, name, options.defaultFloat);
+    }
+    const { launchBounds, maxRegisters } = options;
+    const stated = options.signatures?.length === 1;
+    return new Specialisation(context, types, compiled, compileOptions, { launchBounds, maxRegisters }, stated);
+  }
+
+  /** Compiles the signatures, arrays of any layout as contiguous ones, which most are. */
+  compileSignatures(context: Context): void {
+    for (const { args } of this.options.signatures ?? []) {
+      this.read();
+      this.checkCount(args.length);
+      this.specialise(context, args.map(contiguous), 32);
+    }
+  }
+
+  /** Forgets what was read and compiled. */
+  forget(): void {
+    this.#captured = undefined;
+    this.#snapshot = undefined;
+    this.last = undefined;
+    this.#byContext = new WeakMap();
+    unload(this.specialisations);
+  }
+}
+
+/** Gives compiled code back to the devices. */
+export function unload(specialisations: Set<Specialisation>): void {
+  for (const specialisation of specialisations) {
+    if (!specialisation.stale) specialisation.context.retire(specialisation);
+  }
+  specialisations.clear();
+}
+
+function contiguous(type: ArgType): ArgType {
+  if (type.kind === 'tuple') return { kind: 'tuple', items: type.items.map(contiguous) };
+  return type.kind === 'array' && type.layout === 'A' ? { ...type, layout: 'C' } : type;
+}
+
+function missing(names: readonly string[], count: number): string {
+  if (count >= names.length) return '';
+  const left = names.slice(count);
+  return `: ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} missing`;
+}
