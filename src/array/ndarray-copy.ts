@@ -25,6 +25,7 @@ import {
   forEachRun,
   formatShape,
   mayOverlap,
+  mayOverlapItself,
   type StridedLayout,
   sizeOf,
 } from '../layout/index.ts';
@@ -118,6 +119,7 @@ function convertRuns(target: HostMemory, source: HostMemory): boolean {
   // Floats wrap in the engine's integer arrays and saturate in ours. 64-bit integers convert only among themselves.
   if (from.kind === 'f' && to.kind !== 'f') return false;
   if (isBig(from) !== isBig(to)) return false;
+  if (mayOverlapItself(target.layout.shape, target.layout.strides, to.itemSize)) return false;
   const axes = collapseAxes(target.layout.shape, [target.layout.strides, source.layout.strides]);
   const [targetStep, sourceStep] = axes.strides.map((strides) => strides.at(-1));
   if (targetStep !== to.itemSize || sourceStep !== from.itemSize) return false;

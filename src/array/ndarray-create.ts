@@ -8,6 +8,7 @@ import {
   asDType,
   bool,
   type Complex,
+  codecOf,
   type DType,
   type DTypeLike,
   dataClassOf,
@@ -273,7 +274,9 @@ function full(shape: ShapeLike, value: unknown, options?: NewArrayOptions): NDAr
 
 function arange(n: number, options?: NewArrayOptions): NDArray {
   const array = newArray([n], options);
-  for (let i = 0; i < n; i++) array.set(i, i);
+  const { write } = codecOf(array.dtype);
+  const view = new DataView(array.bytes.buffer);
+  for (let i = 0; i < n; i++) write(view, i * array.itemSize, i);
   return array;
 }
 

@@ -269,7 +269,7 @@ function isNumber(value: unknown): boolean {
 }
 
 /** Takes `(2, 3)`, `([2, 3])` and `([2, 3], { order })` apart. */
-function reshapeArguments(args: readonly unknown[]): { shape: ShapeLike; order: ReshapeOrder | undefined } {
+export function reshapeArguments(args: readonly unknown[]): { shape: ShapeLike; order: ReshapeOrder | undefined } {
   const last = args.at(-1);
   const hasOptions = args.length > 1 && typeof last === 'object' && last !== null && !(Symbol.iterator in last);
   const dims = hasOptions ? args.slice(0, -1) : args;

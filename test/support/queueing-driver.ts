@@ -1,0 +1,239 @@
+/**
+ * A device that works late: what is enqueued on a stream is done when somebody waits for the stream, or lets it step.
+ *
+ * Streams keep their order and nothing else: the least that a real device promises. So work that was not waited for, memory
+ * freed too early and host memory that changed too soon come to light. Without a stream, calls run at once, after what the
+ * default stream has.
+ */
+import type {
+  DeviceDriver,
+  DeviceInfo,
+  EventHandle,
+  Executable,
+  Pointer,
+  StreamHandle,
+  StridedRegion,
+} from '../../src/driver/driver.ts';
+import { BlockDriver, failure } from './block-driver.ts';
+
+interface Work {
+  /** Undefined for work that is not held up by anything. */
+  readonly ready?: () => boolean;
+  run(): void;
+}
+
+class Queue {
+  readonly work: Work[] = [];
+  alive = true;
+}
+
+interface Mark {
+  pending: number;
+  alive: boolean;
+}
+
+export class QueueingDriver implements DeviceDriver {
+  readonly device: BlockDriver;
+  readonly checkedByDefault = true;
+  readonly contractByDefault = false;
+  readonly #default = new Queue();
+  readonly #queues: Queue[] = [this.#default];
+
+  constructor(totalMemory?: number) {
+    this.device = new BlockDriver(totalMemory);
+  }
+
+  get info(): DeviceInfo {
+    return this.device.info;
+  }
+
+  /** Does one piece of work of each stream; true if there was any. */
+  step(): boolean {
+    let any = false;
+    for (const queue of this.#queues) any = this.#stepOne(queue) || any;
+    return any;
+  }
+
+  /** Enqueues something to be done on a stream, or on the default one: a kernel, as far as memory is concerned. */
+  enqueue(stream: StreamHandle | undefined, run: () => void): void {
+    this.#queue(stream).work.push({ run });
+  }
+
+  allocate(bytes: number): Pointer {
+    return this.device.allocate(bytes);
+  }
+
+  free(pointer: Pointer, stream?: StreamHandle): void {
+    this.#do(stream, () => this.device.free(pointer));
+  }
+
+  memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {
+    return this.device.memoryInfo();
+  }
+
+  copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
+    this.#do(stream, () => this.device.copyToDevice(target, source));
+  }
+
+  copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
+    this.#do(stream, () => this.device.copyToHost(target, source));
+  }
+
+  copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
+    this.#do(stream, () => this.device.copyOnDevice(target, source, bytes));
+  }
+
+  copyToDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Uint8Array,
+    sourceOffset: number,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    this.#do(stream, () => {
+      this.device.copyToDeviceStrided(target, targetStrides, source, sourceOffset, sourceStrides, region);
+    });
+  }
+
+  copyToHostStrided(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    this.#do(stream, () => {
+      this.device.copyToHostStrided(target, targetOffset, targetStrides, source, sourceStrides, region);
+    });
+  }
+
+  copyOnDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    this.#do(stream, () => this.device.copyOnDeviceStrided(target, targetStrides, source, sourceStrides, region));
+  }
+
+  fillStrided(
+    target: Pointer,
+    strides: readonly number[],
+    region: StridedRegion,
+    pattern: Uint8Array,
+    stream?: StreamHandle,
+  ): void {
+    this.#do(stream, () => this.device.fillStrided(target, strides, region, pattern));
+  }
+
+  createStream(): StreamHandle {
+    const queue = new Queue();
+    this.#queues.push(queue);
+    return { stream: queue };
+  }
+
+  destroyStream(stream: StreamHandle): void {
+    this.#queue(stream).alive = false;
+  }
+
+  synchronizeStream(stream: StreamHandle): void {
+    this.#drain(this.#queue(stream));
+  }
+
+  queryStream(stream: StreamHandle): boolean {
+    return this.#queue(stream).work.length === 0;
+  }
+
+  createEvent(): EventHandle {
+    return { event: { pending: 0, alive: true } satisfies Mark };
+  }
+
+  /** As on CUDA, an event may be destroyed while streams still wait for it. */
+  destroyEvent(event: EventHandle): void {
+    mark(event).alive = false;
+  }
+
+  recordEvent(event: EventHandle, stream: StreamHandle | undefined): void {
+    const recorded = mark(event);
+    recorded.pending++;
+    this.#queue(stream).work.push({
+      run: () => {
+        recorded.pending--;
+      },
+    });
+  }
+
+  waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
+    const awaited = mark(event);
+    this.#queue(stream).work.push({ ready: () => awaited.pending === 0, run: () => undefined });
+  }
+
+  queryEvent(event: EventHandle): boolean {
+    // Asking lets time pass, or a poll would wait for ever.
+    this.step();
+    return mark(event).pending === 0;
+  }
+
+  synchronizeEvent(event: EventHandle): void {
+    while (mark(event).pending > 0 && this.step());
+  }
+
+  elapsedTime(): number {
+    return 0;
+  }
+
+  synchronize(): void {
+    for (const queue of this.#queues) this.#drain(queue);
+  }
+
+  load(): Executable {
+    return this.device.load();
+  }
+
+  close(): void {
+    this.device.close();
+  }
+
+  #do(stream: StreamHandle | undefined, run: () => void): void {
+    if (stream !== undefined) {
+      this.#queue(stream).work.push({ run });
+      return;
+    }
+    this.#drain(this.#default);
+    run();
+  }
+
+  #drain(queue: Queue): void {
+    while (queue.work.length > 0) {
+      if (this.#stepOne(queue)) continue;
+      if (!this.step()) throw failure('synchronize', 'the streams wait for each other');
+    }
+  }
+
+  #stepOne(queue: Queue): boolean {
+    const [work] = queue.work;
+    if (work === undefined || work.ready?.() === false) return false;
+    queue.work.shift();
+    work.run();
+    return true;
+  }
+
+  #queue(handle: StreamHandle | undefined): Queue {
+    if (handle === undefined) return this.#default;
+    const queue = handle.stream;
+    if (!(queue instanceof Queue) || !queue.alive) throw failure('stream', 'no live stream of this device');
+    return queue;
+  }
+}
+
+function mark(handle: EventHandle): Mark {
+  const event = handle.event as Mark;
+  if (!event.alive) throw failure('event', 'the event was destroyed');
+  return event;
+}
