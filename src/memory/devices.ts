@@ -31,6 +31,7 @@ type Choice = (typeof CHOICES)[number];
 const providers = new Map<DeviceKind, DriverProvider>();
 const contexts = new Map<DeviceKind, Context>();
 let current: Context | undefined;
+/** Why the current context is not an NVIDIA GPU, when nobody asked for what it is. */
 let fallbackReason: string | undefined;
 let announced = false;
 
@@ -72,6 +73,7 @@ export function selectDevice(choice: DeviceChoice): Device {
   if (choice !== 'nvidia' && choice !== 'cpu' && choice !== 'simulator')
     throw badChoice(`selectDevice(${show(choice)})`);
   current = openKind(choice, `selectDevice('${choice}')`);
+  fallbackReason = undefined;
   return describe(current);
 }
 
@@ -115,13 +117,14 @@ function openDefault(): Context {
       `TSAMBA_REQUIRE_GPU=1 contradicts TSAMBA_DEVICE=${choice}; unset one of them`,
     );
   }
+  fallbackReason = undefined;
   if (choice !== 'auto') return openKind(choice, `TSAMBA_DEVICE=${choice}`);
   const reason = nvidiaStatus();
   if (process.env.TSAMBA_REQUIRE_GPU === '1') {
     throw new NotSupportedError('E_NO_GPU', `TSAMBA_REQUIRE_GPU=1, but there is no NVIDIA GPU to use: ${reason}`);
   }
-  fallbackReason = reason;
   const context = openKind('cpu', 'TSAMBA_DEVICE=auto');
+  fallbackReason = reason;
   announceFallback(reason);
   return context;
 }
@@ -177,7 +180,7 @@ function describe(context: Context): Device {
     index,
     computeCapability,
     limits,
-    fallbackReason: context === contexts.get('cpu') ? fallbackReason : undefined,
+    fallbackReason,
   };
 }
 

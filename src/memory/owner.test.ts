@@ -1,0 +1,175 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, vi } from 'vitest';
+import { freshBlockDevice, freshQueueingDevice } from '../../test/support/with-device.ts';
+import { DeviceNDArray } from '../array/device-array.ts';
+import { deviceArray, toDevice } from '../array/device-create.ts';
+import { f32 } from '../dtype/index.ts';
+import { OutOfMemoryError } from '../errors.ts';
+import { createStream } from '../stream/stream.ts';
+import { deferCleanup } from './defer-cleanup.ts';
+import { withFaults } from './with-faults.ts';
+
+describe('owners of memory', () => {
+  const device = freshBlockDevice(1 << 20);
+
+  it('queue the memory when the last array or view is disposed', () => {
+    const base = deviceArray(8, f32);
+    const view = base.slice('::2');
+    base.dispose();
+    expect(device.context.deallocations.length).toBe(0);
+    expect(view.copyToHost()).toHaveLength(4);
+    view.dispose();
+    view.dispose();
+    expect(device.context.deallocations.length).toBe(1);
+    expect(device.context.deallocations.bytes).toBe(32);
+    expect(device.driver.freed).toEqual([]);
+    device.context.deallocations.clear();
+    expect(device.driver.freed).toHaveLength(1);
+  });
+
+  it('let a loop of 10,000 arrays run without growing', () => {
+    for (let k = 0; k < 10_000; k++) {
+      const array = deviceArray(1000, f32);
+      const view = array.slice('1:');
+      view.dispose();
+      array.dispose();
+      expect(device.driver.live).toBeLessThanOrEqual(11 * 4000);
+    }
+    expect(device.context.memoryStats()).toMatchObject({ live: 0, allocations: 10_000 });
+    expect(device.context.memoryStats().peak).toBeLessThanOrEqual(11 * 4000);
+  });
+
+  it('flush and try once more when memory has run out', () => {
+    const big = (1 << 20) / 8;
+    const held = Array.from({ length: 5 }, () => deviceArray(big, 'u1'));
+    const pending = Array.from({ length: 3 }, () => deviceArray(big, 'u1'));
+    deferCleanup(() => {
+      for (const array of pending) array.dispose();
+      expect(() => deviceArray(big, 'u1')).toThrow(/deferCleanup keeps them/);
+    });
+    expect(device.context.deallocations.length).toBe(3);
+    const more = deviceArray(big, 'u1');
+    expect(device.context.deallocations.length).toBe(0);
+    for (const array of [...held, more]) array.dispose();
+  });
+
+  it('say what is live, pending, pooled and free when there is no more memory', () => {
+    const kept = deviceArray(1000, 'u1');
+    let error: unknown;
+    try {
+      deviceArray(1 << 20, 'u1');
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(OutOfMemoryError);
+    expect(error).toMatchObject({ code: 'E_OUT_OF_MEMORY', asked: 1 << 20, live: 1000, pending: 0, pooled: 0 });
+    expect(String(error)).toMatch(/cannot allocate 1048576 bytes.*1000 bytes are live.*dispose\(\)/s);
+    kept.dispose();
+  });
+
+  it('retry once only, and only when memory ran out', () => {
+    withFaults({ allocate: 1 }, (counts) => {
+      deviceArray(4, f32).dispose();
+      expect(counts.allocate).toBe(2);
+    });
+    withFaults({ allocate: [1, 2] }, () => expect(() => deviceArray(4, f32)).toThrow(OutOfMemoryError));
+    withFaults({ allocate: 1, error: () => new Error('broken') }, (counts) => {
+      expect(() => deviceArray(4, f32)).toThrow('broken');
+      expect(counts.allocate).toBe(1);
+    });
+  });
+
+  it('report a free that fails, and keep the rest for the next flush', () => {
+    const arrays = [1, 2, 3].map(() => deviceArray(4, f32));
+    for (const array of arrays) array.dispose();
+    withFaults({ free: 2 }, () => {
+      expect(() => device.context.deallocations.clear()).toThrow('free number 2 was made to fail');
+      expect(device.context.deallocations.length).toBe(1);
+      device.context.deallocations.clear();
+    });
+    expect(device.context.deallocations.length).toBe(0);
+    expect(device.driver.freed).toHaveLength(2);
+  });
+
+  it('warn, and do not throw, when a free fails inside a dispose', () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const arrays = Array.from({ length: 11 }, () => deviceArray(4, f32));
+    withFaults({ free: 1 }, () => {
+      for (const array of arrays) array.dispose();
+    });
+    expect(warn).toHaveBeenCalledOnce();
+    expect(String(warn.mock.calls[0]?.[0])).toContain('free number 1 was made to fail');
+    expect(device.context.deallocations.length).toBe(10);
+    warn.mockRestore();
+  });
+
+  it('have no memory for arrays without elements, and keep no base alive', () => {
+    const base = deviceArray(8, f32);
+    const nothing = base.slice('3:3');
+    expect(nothing.pointer).toBe(0);
+    expect(nothing.gpuData).toBeUndefined();
+    base.dispose();
+    expect(device.context.deallocations.length).toBe(1);
+    expect(nothing.copyToHost()).toEqual(new Float32Array(0));
+    nothing.dispose();
+    expect(device.context.memoryStats().allocations).toBe(1);
+  });
+
+  it('are freed by the collector too, when they were dropped', async () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    for (let k = 0; k < 5; k++) deviceArray(16, f32);
+    for (let turn = 0; turn < 50 && device.context.deallocations.length < 5; turn++) {
+      gc();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(device.context.deallocations.length).toBe(5);
+    expect(device.context.memoryStats().live).toBe(0);
+  });
+});
+
+describe('memory that enqueued work still uses', () => {
+  const device = freshQueueingDevice(1 << 20);
+
+  it('is freed after the work on the one stream that used it', () => {
+    const stream = createStream();
+    const array = toDevice(Float32Array.of(1, 2, 3), { stream });
+    const result = array.copyToHost({ stream });
+    array.dispose();
+    device.context.deallocations.clear();
+    expect(device.driver.device.freed).toEqual([]);
+    stream.synchronize();
+    expect(result).toEqual(Float32Array.of(1, 2, 3));
+    expect(device.driver.device.freed).toHaveLength(1);
+  });
+
+  it('is freed after the work on all streams that used it, and on the default stream', () => {
+    const [a, b] = [createStream(), createStream()];
+    const array = new DeviceNDArray(4, null, f32);
+    const seen: string[] = [];
+    for (const [name, stream] of [
+      ['a', a],
+      ['b', b],
+    ] as const) {
+      device.driver.enqueue(stream.handle, () => seen.push(`${name}: freed ${device.driver.device.freed.length}`));
+      array.owner.touch(stream);
+    }
+    device.driver.enqueue(undefined, () => seen.push(`default: freed ${device.driver.device.freed.length}`));
+    array.dispose();
+    device.context.deallocations.clear();
+    while (device.driver.step());
+    expect(seen.toSorted()).toEqual(['a: freed 0', 'b: freed 0', 'default: freed 0']);
+    expect(device.driver.device.freed).toHaveLength(1);
+  });
+
+  it('is not waited for on streams that were disposed', () => {
+    const stream = createStream();
+    const array = toDevice(Float32Array.of(1, 2, 3), { stream });
+    stream.dispose();
+    device.context.resourceDeallocations.clear();
+    array.dispose();
+    device.context.deallocations.clear();
+    expect(device.driver.device.freed).toHaveLength(1);
+  });
+});

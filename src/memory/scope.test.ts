@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { freshBlockDevice } from '../../test/support/with-device.ts';
+import { deviceArray, toDevice } from '../array/device-create.ts';
+import { createEvent } from '../stream/event.ts';
+import { createStream } from '../stream/stream.ts';
+import { scope } from './scope.ts';
+
+describe('scope', () => {
+  const device = freshBlockDevice();
+
+  it('disposes what the body made and did not return', () => {
+    const outside = deviceArray(3);
+    const made: { disposed: boolean }[] = [];
+    const result = scope(() => {
+      const a = toDevice([1, 2]);
+      made.push(toDevice([3, 4]), createStream(), createEvent(), outside.slice('1:'));
+      return { deep: [{ a }], number: 1 };
+    });
+    expect(made.map(({ disposed }) => disposed)).toEqual([true, true, true, true]);
+    expect(result.deep[0]?.a.get(1)).toBe(2);
+    expect(outside.disposed).toBe(false);
+  });
+
+  it('keeps the memory under a view that is returned', () => {
+    const view = scope(() => toDevice([1, 2, 3, 4]).slice('::2'));
+    expect(view.copyToHost()).toEqual(Float64Array.of(1, 3));
+    view.dispose();
+    expect(device.context.deallocations.length).toBe(1);
+  });
+
+  it('disposes when the body throws', () => {
+    const made: { disposed: boolean }[] = [];
+    expect(() =>
+      scope(() => {
+        made.push(deviceArray(3));
+        throw new Error('no');
+      }),
+    ).toThrow('no');
+    expect(made[0]?.disposed).toBe(true);
+  });
+
+  it('gives what an inner scope returns to the outer one', () => {
+    const seen: { disposed: boolean }[] = [];
+    scope(() => {
+      const inner = scope(() => deviceArray(3));
+      seen.push(inner);
+      expect(inner.disposed).toBe(false);
+    });
+    expect(seen[0]?.disposed).toBe(true);
+  });
+
+  it('refuses an asynchronous body', () => {
+    const made: { disposed: boolean }[] = [];
+    expect(() =>
+      scope(async () => {
+        made.push(deviceArray(3));
+        await Promise.resolve();
+      }),
+    ).toThrow(/must be synchronous/);
+    expect(made[0]?.disposed).toBe(true);
+  });
+
+  it('survives cycles in what is returned', () => {
+    const result = scope(() => {
+      const node: { self?: unknown; array: ReturnType<typeof toDevice> } = { array: toDevice([1]) };
+      node.self = node;
+      return node;
+    });
+    expect(result.array.disposed).toBe(false);
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, it, vi } from 'vitest';
+import { BlockDriver } from '../../test/support/block-driver.ts';
+import { freshBlockDevice, freshQueueingDevice } from '../../test/support/with-device.ts';
+import { toDevice } from '../array/device-create.ts';
+import { DriverError } from '../errors.ts';
+import { Context } from '../memory/context.ts';
+import { activateContext } from '../memory/devices.ts';
+import { leaveAfter } from '../memory/leaving.ts';
+import { createEvent } from './event.ts';
+import {
+  createStream,
+  defaultStream,
+  externalStream,
+  legacyDefaultStream,
+  perThreadDefaultStream,
+  Stream,
+  streamOption,
+} from './stream.ts';
+
+describe('streams', () => {
+  const device = freshQueueingDevice();
+
+  it('do their work in order, by the time that synchronize returns', () => {
+    const stream = createStream();
+    const array = toDevice(Int32Array.of(1, 2, 3), { stream });
+    array.set(9, 0);
+    const host = array.copyToHost({ stream });
+    expect(host).toEqual(new Int32Array(3));
+    expect(stream.query()).toBe(false);
+    stream.synchronize();
+    expect(stream.query()).toBe(true);
+    expect(host).toEqual(Int32Array.of(9, 2, 3));
+  });
+
+  it('resolve done() with themselves when the work before it is done, without blocking', async () => {
+    const stream = createStream();
+    const log: string[] = [];
+    for (let k = 0; k < 5; k++) device.driver.enqueue(stream.handle, () => log.push(`work ${k}`));
+    const done = stream.done().then((value) => {
+      log.push('done');
+      return value;
+    });
+    expect(log).toEqual([]);
+    expect(await done).toBe(stream);
+    expect(log).toEqual(['work 0', 'work 1', 'work 2', 'work 3', 'work 4', 'done']);
+    expect(await Promise.all([stream.done(), stream.done()])).toEqual([stream, stream]);
+    expect((await defaultStream().done()).kind).toBe('default');
+  });
+
+  it('call back in order after the work before, never inside addCallback', async () => {
+    const stream = createStream();
+    const log: unknown[] = [];
+    device.driver.enqueue(stream.handle, () => log.push('work'));
+    stream.addCallback((s, status, arg) => log.push([s === stream, status, arg]), 'first');
+    stream.addCallback((_, status, arg) => log.push([status, arg]));
+    expect(log).toEqual([]);
+    await stream.done();
+    expect(log).toEqual(['work', [true, 0, 'first'], [0, undefined]]);
+    expect(() => stream.addCallback('no' as never)).toThrow(TypeError);
+  });
+
+  it('turn what a callback throws into a warning', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const stream = createStream();
+    stream.addCallback(() => {
+      throw new Error('from a callback');
+    });
+    await stream.done();
+    expect(String(warn.mock.calls[0]?.[0])).toContain('from a callback');
+    warn.mockRestore();
+  });
+
+  it('synchronise on leaving autoSynchronize, also when the body throws', async () => {
+    const stream = createStream();
+    let runs = 0;
+    const work = (): void => device.driver.enqueue(stream.handle, () => void runs++);
+    expect(stream.autoSynchronize((s) => (work(), s))).toBe(stream);
+    expect(runs).toBe(1);
+    expect(() =>
+      stream.autoSynchronize(() => {
+        work();
+        throw new Error('no');
+      }),
+    ).toThrow('no');
+    expect(runs).toBe(2);
+    const leaving = stream.autoSynchronize();
+    expect(leaving.stream).toBe(stream);
+    work();
+    leaving.dispose();
+    expect(runs).toBe(3);
+    await stream.autoSynchronize(async () => work());
+    expect(runs).toBe(4);
+    await expect(
+      stream.autoSynchronize(async () => {
+        work();
+        throw new Error('async no');
+      }),
+    ).rejects.toThrow('async no');
+    expect(runs).toBe(5);
+    const awaited = stream.autoSynchronize();
+    work();
+    await awaited[Symbol.asyncDispose]();
+    expect(runs).toBe(6);
+  });
+
+  it('finish their work after dispose, and say where they were disposed', async () => {
+    const stream = createStream();
+    let ran = false;
+    device.driver.enqueue(stream.handle, () => {
+      ran = true;
+    });
+    stream.dispose();
+    stream.dispose();
+    expect(stream.disposed).toBe(true);
+    expect(() => stream.synchronize()).toThrow(/^this stream was disposed at .*stream\.test\.ts:\d+/);
+    expect(() => toDevice([1], { stream })).toThrow(/was disposed/);
+    device.context.resourceDeallocations.clear();
+    expect(ran).toBe(true);
+    const other = createStream();
+    await other[Symbol.asyncDispose]();
+    expect(other.disposed).toBe(true);
+  });
+
+  it('are checked where one is asked for', () => {
+    const { context } = device;
+    for (const none of [undefined, null, 0]) expect(streamOption(none, context)).toBeUndefined();
+    expect(() => streamOption(1, context)).toThrow('stream must be a Stream or 0, got the number 1');
+    expect(() => streamOption({}, context)).toThrow(/an object of class Object/);
+    const elsewhere = new Context(new BlockDriver());
+    expect(() => streamOption(new Stream(elsewhere, 'created'), context)).toThrow(/make a stream there/);
+    elsewhere.close();
+  });
+
+  it('have default ones, which nobody disposes', () => {
+    for (const stream of [defaultStream(), legacyDefaultStream(), perThreadDefaultStream()]) {
+      stream.dispose();
+      stream.synchronize();
+      expect(stream.query()).toBe(true);
+      expect(String(stream)).toContain(stream.kind);
+    }
+    expect(() => externalStream(1)).toThrow(/has no CUDA streams/);
+    expect(() => externalStream('x' as never)).toThrow(TypeError);
+  });
+
+  it('do not go through structuredClone silently', () => {
+    expect(() => structuredClone(createStream())).toThrow(/make one in each thread/);
+    expect(() => structuredClone(createEvent())).toThrow(/make one in each thread/);
+  });
+});
+
+describe('faults of enqueued work', () => {
+  const device = freshBlockDevice();
+
+  /** A device on which everything before the next synchronisation of a stream has failed. */
+  class Failing extends BlockDriver {
+    post(message: string, stream: Stream): void {
+      const identity = this.streams.resolve(stream.handle, 'test');
+      this.streams.faults.post(new DriverError('E_KERNEL', message), identity);
+    }
+  }
+
+  function onFailing<R>(body: (driver: Failing, context: Context) => R): R {
+    const driver = new Failing();
+    const context = new Context(driver);
+    const previous = activateContext(context);
+    return leaveAfter(
+      () => void activateContext(previous),
+      () => body(driver, context),
+    );
+  }
+
+  it('are thrown by synchronize of their stream, once', () =>
+    onFailing((driver) => {
+      const [bad, good] = [createStream(), createStream()];
+      driver.post('kernel k failed', bad);
+      good.synchronize();
+      expect(() => bad.synchronize()).toThrow('kernel k failed');
+      bad.synchronize();
+    }));
+
+  it('reject done()', async () => {
+    await onFailing(async (driver) => {
+      const stream = createStream();
+      driver.post('kernel k failed', stream);
+      await expect(stream.done()).rejects.toThrow('kernel k failed');
+      await stream.done();
+      const byDefault = defaultStream();
+      driver.post('kernel d failed', byDefault);
+      await expect(byDefault.done()).rejects.toThrow('kernel d failed');
+    });
+  });
+
+  it('give callbacks a status, and wait for the next synchronising call', async () => {
+    const [stream, context, status] = await onFailing(async (driver, context) => {
+      const stream = createStream();
+      driver.post('kernel k failed', stream);
+      const status = await new Promise((resolve) => stream.addCallback((_, status) => resolve(status)));
+      return [stream, context, status] as const;
+    });
+    expect(status).toBe(719);
+    expect(() => stream.synchronize()).toThrow('kernel k failed');
+    context.synchronize();
+  });
+
+  it('are not lost with a stream that was disposed', () =>
+    onFailing((driver, context) => {
+      const stream = createStream();
+      driver.post('kernel k failed', stream);
+      stream.dispose();
+      context.resourceDeallocations.clear();
+      expect(() => context.synchronize()).toThrow('kernel k failed');
+    }));
+
+  it('make done() reject when the device is closed meanwhile', async () => {
+    const done = createStream().done();
+    device.context.close();
+    await expect(done).rejects.toThrow(/was closed while/);
+  });
+});
