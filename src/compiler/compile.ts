@@ -1,0 +1,56 @@
+/**
+ * The compiler's front door: a captured function and argument types in, a typed and checked kernel out.
+ *
+ * Elaborate, split live ranges, infer, lower, then the rules that hold on every device (barriers reached uniformly). What a
+ * device does with the kernel is its driver's and its renderer's business.
+ */
+import type { ArgType, CompiledKernel, CompileOptions, TypeNote } from './contract.ts';
+import type { CapturedFunction } from './frontend/captured.ts';
+import { fail } from './frontend/diagnostics.ts';
+import { elaborate } from './frontend/elaborate.ts';
+import { lower } from './frontend/lower.ts';
+import type { Kernel } from './ir/ops.ts';
+import { checkBarriers } from './ir/passes/barriers.ts';
+import { infer } from './types/infer.ts';
+import { machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
+import { assignRanges } from './types/ranges.ts';
+
+/** Compiles one specialisation. Throws KernelError with a position in the user's source. Synchronous. */
+export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): CompiledKernel {
+  const { context, body } = elaborate(fn, args, options);
+  const ranges = assignRanges(body, (s): Type => (s.k === 'atomic' ? typeOfElem(s.mem.root.elem) : 'int'));
+  infer(body, ranges, context.args, { defaultFloat: options.defaultFloat });
+  const lowered = lower(body, options);
+  const kernel: Kernel = {
+    name: options.name,
+    params: lowered.symbols.params,
+    arrays: lowered.symbols.arrays,
+    vars: lowered.symbols.vars,
+    body: lowered.body,
+    indexBits: options.indexBits,
+    checked: options.checked,
+    contract: options.contract,
+    fastMath: options.fastMath,
+    pos: { source: fn.source, start: fn.node.start, end: fn.node.end },
+  };
+  for (const problem of checkBarriers(kernel)) {
+    fail('K401', problem.pos, problem.text, {
+      labels: problem.reasonPos === undefined ? [] : [{ pos: problem.reasonPos, text: 'varies here' }],
+      help: 'a barrier must be reached by all threads of the block: move it out of the branch, or assert the condition with cuda.uniform(x)',
+    });
+  }
+  const line = (start: number): number => fn.source.text.slice(0, start).split('\n').length;
+  const types: TypeNote[] = [
+    ...context.args.map((a) => ({ name: a.name, type: machine(a.type ?? 'A', options.indexBits, options.defaultFloat), line: line(a.pos.start) })),
+    ...ranges
+      .filter((r) => !r.local.name.startsWith('%') && r.type !== undefined)
+      .map((r) => ({ name: r.local.name, type: r.type === 'idx' ? `${machine('idx', options.indexBits, 'f64')} (index)` : nameOf(r.type ?? 'int'), line: line(r.local.pos.start) })),
+  ];
+  return {
+    kernel,
+    captured: context.captured,
+    types,
+    defaulted: context.args.filter((a) => a.defaulted).map((a) => a.name),
+    written: context.roots.flatMap((r) => (r.written && r.from !== undefined && 'path' in r.from ? [r.from.path] : [])),
+  };
+}

@@ -1,0 +1,198 @@
+/**
+ * Assignment: to names, to elements of arrays, to patterns; compound assignment and `++`.
+ */
+import type { AnyNode, AssignmentExpression, MemberExpression, Pattern, UpdateExpression } from 'acorn';
+import type { Pos } from '../source.ts';
+import type { TMem } from '../types/tree.ts';
+import { arith } from './arithmetic.ts';
+import { type Context, isStable } from './context.ts';
+import { fail } from './diagnostics.ts';
+import { applyBinary } from './operators.ts';
+import { memberOf } from './members.ts';
+import { type Binding, describeValue, isLiteral, literal, type Scope, scalar, type Value } from './values.ts';
+
+const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
+
+/** The variable of a name that is assigned to. */
+function target(ctx: Context, name: string, scope: Scope, pos: Pos): Binding {
+  const binding = scope.find(name);
+  if (binding === undefined) {
+    scope.captured.lookup(name, pos);
+    return fail('K313', pos, `${name} is captured from outside the kernel and cannot be assigned to`, {
+      help: 'captured values are frozen at the first launch; pass an array and store to it',
+    });
+  }
+  if (binding.constant) return fail('K313', pos, `${name} is a constant and cannot be assigned to`, { help: `declare it with let` });
+  return binding;
+}
+
+/** The element of an array that `object[index]` names, as the target of a store. */
+function elementTarget(ctx: Context, node: MemberExpression, scope: Scope): TMem {
+  const pos = ctx.pos(node, scope);
+  if (node.object.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
+  if (!node.computed) {
+    return fail('K240', pos, `cannot store to the property ${memberName(node)}`, {
+      help: 'tuples and objects are values in a kernel: make a new one, or use cuda.local.array(shape, dtype)',
+    });
+  }
+  // The index is read by the ordinary rules; only the element it gives is not loaded.
+  const value = ctx.parts.evaluate(ctx, node, scope);
+  if (value.kind === 'view') {
+    const view = value.view;
+    return fail('K240', pos, `${view.name} has rank ${view.firstAxis + view.axes.length}: this names a part of it, not one element`, {
+      help: `give all indices: ${view.name}${'[i]'.repeat(view.firstAxis + view.axes.length)}`,
+    });
+  }
+  if (value.kind !== 'scalar' || value.expr.k !== 'load') {
+    return fail('K240', pos, 'cannot store to this: it is not an element of an array', {
+      help: 'tuples and objects are values in a kernel: make a new one, or use cuda.local.array(shape, dtype)',
+    });
+  }
+  return value.expr.mem;
+}
+
+function memberName(node: MemberExpression): string | undefined {
+  return node.computed ? undefined : (node.property as { name?: string }).name;
+}
+
+/** Marks the memory as stored to; refuses read-only memory. */
+export function writable(mem: TMem, pos: Pos): TMem {
+  if (mem.root.space === 'constant') {
+    fail('K241', pos, `${mem.root.name} is a captured host array and read-only in a kernel`, { help: 'pass it as an argument, or capture a device array' });
+  }
+  if (mem.root.readonly) fail('K241', pos, `${mem.root.name} is read-only`, { help: 'pass an array that may be written' });
+  mem.root.written = true;
+  return mem;
+}
+
+/** The same memory with everything in its reference evaluated now. */
+function holdMem(ctx: Context, mem: TMem): TMem {
+  return {
+    ...mem,
+    index: isStable(mem.index) ? mem.index : ctx.temp(mem.index, '%index'),
+    checks: mem.checks.map((c) => ({ ...c, index: isStable(c.index) ? c.index : ctx.temp(c.index, '%index') })),
+  };
+}
+
+export function assignment(ctx: Context, node: AssignmentExpression, scope: Scope, discarded: boolean): Value {
+  const pos = ctx.pos(node, scope);
+  const { left, operator } = node;
+  if (operator === '&&=' || operator === '||=' || operator === '??=') {
+    return fail('K101', pos, `\`${operator}\` cannot be used in a kernel`, { help: 'write an if statement' });
+  }
+  const op = operator.slice(0, -1);
+  if (left.type === 'Identifier') {
+    const binding = target(ctx, left.name, scope, ctx.pos(left, scope));
+    if (op === '') {
+      ctx.assign(binding, ctx.parts.evaluate(ctx, node.right, scope), pos);
+    } else {
+      const [a, b] = ctx.sequence([() => ctx.parts.evaluate(ctx, left, scope), () => ctx.parts.evaluate(ctx, node.right, scope)]);
+      if (a === undefined || b === undefined) throw new Error('unreachable');
+      ctx.assign(binding, applyBinary(ctx, op, a, b, pos), pos);
+    }
+    return discarded ? UNDEFINED : ctx.parts.evaluate(ctx, left, scope);
+  }
+  if (left.type === 'MemberExpression') return storeElement(ctx, node, left, op, scope, pos, discarded);
+  const value = ctx.holdValue(ctx.parts.evaluate(ctx, node.right, scope));
+  assignPattern(ctx, left, value, scope);
+  return value;
+}
+
+function storeElement(ctx: Context, node: AssignmentExpression, left: MemberExpression, op: string, scope: Scope, pos: Pos, discarded: boolean): Value {
+  let mem: TMem | undefined;
+  // Target first, then the value, as JavaScript does; the load stands for the element until it is replaced by the store.
+  const [, right] = ctx.sequence([
+    () => {
+      mem = elementTarget(ctx, left, scope);
+      return scalar(mem.index);
+    },
+    () => ctx.parts.evaluate(ctx, node.right, scope),
+  ]);
+  if (mem === undefined || right === undefined) throw new Error('unreachable');
+  writable(mem, pos);
+  if (op === '') {
+    let value = ctx.scalar(right, ctx.pos(node.right, scope));
+    if (!discarded && !isStable(value)) value = ctx.temp(value);
+    ctx.emit({ k: 'store', mem, value, pos });
+    return scalar(value);
+  }
+  const held = holdMem(ctx, mem);
+  let value = ctx.scalar(applyBinary(ctx, op, scalar({ k: 'load', mem: held, pos: ctx.pos(left, scope) }), right, pos), pos);
+  if (!discarded) value = ctx.temp(value);
+  ctx.emit({ k: 'store', mem: held, value, pos });
+  return scalar(value);
+}
+
+/** `[a, b] = value`, `{ x, y } = value`, with targets of any kind. */
+export function assignPattern(ctx: Context, pattern: Pattern, value: Value, scope: Scope): void {
+  destructure(ctx, pattern, value, scope, (node, v) => {
+    const pos = ctx.pos(node, scope);
+    if (node.type === 'Identifier') ctx.assign(target(ctx, node.name, scope, pos), v, pos);
+    else if (node.type === 'MemberExpression') {
+      const mem = writable(elementTarget(ctx, node, scope), pos);
+      ctx.emit({ k: 'store', mem, value: ctx.scalar(v, pos), pos });
+    } else fail('K101', pos, 'this pattern cannot be used in a kernel');
+  });
+}
+
+/** Takes a value apart by a pattern and hands each part to `bind`. */
+export function destructure(ctx: Context, pattern: Pattern, value: Value, scope: Scope, bind: (node: Pattern, value: Value) => void): void {
+  const pos = ctx.pos(pattern, scope);
+  switch (pattern.type) {
+    case 'ArrayPattern':
+      pattern.elements.forEach((p, k) => {
+        if (p === null) return;
+        if (p.type === 'RestElement') {
+          if (value.kind !== 'tuple') return fail('K222', pos, `only a tuple has a rest, not ${describeValue(value)}`);
+          return destructure(ctx, p.argument, { kind: 'tuple', items: value.items.slice(k) }, scope, bind);
+        }
+        const part = value.kind === 'view' ? memberOf(ctx, value, literal(k, pos), pos)
+          : value.kind === 'tuple' ? (value.items[k] ?? UNDEFINED)
+          : fail('K222', pos, `cannot take ${describeValue(value)} apart as a tuple`);
+        destructure(ctx, p, part, scope, bind);
+      });
+      return;
+    case 'ObjectPattern':
+      for (const p of pattern.properties) {
+        if (p.type === 'RestElement' || p.computed) {
+          fail('K101', ctx.pos(p, scope), 'only named fields can be taken from an object in a kernel');
+        } else {
+          const key = p.key.type === 'Identifier' ? p.key.name : String((p.key as { value?: unknown }).value);
+          destructure(ctx, p.value, memberOf(ctx, value, key, ctx.pos(p, scope)), scope, bind);
+        }
+      }
+      return;
+    case 'AssignmentPattern': {
+      const missing = value.kind === 'host' && value.value === undefined;
+      destructure(ctx, pattern.left, missing ? ctx.parts.evaluate(ctx, pattern.right, scope) : value, scope, bind);
+      return;
+    }
+    case 'RestElement':
+      return fail('K101', pos, 'a rest element cannot be used here');
+    default:
+      bind(pattern, value);
+  }
+}
+
+export function update(ctx: Context, node: UpdateExpression, scope: Scope, discarded: boolean): Value {
+  const pos = ctx.pos(node, scope);
+  const fn = node.operator === '++' ? 'add' : 'sub';
+  const one = literal(1, pos);
+  if (node.argument.type === 'Identifier') {
+    const binding = target(ctx, node.argument.name, scope, pos);
+    const old = ctx.scalar(ctx.parts.evaluate(ctx, node.argument, scope), pos);
+    if (discarded || node.prefix) {
+      ctx.assign(binding, scalar(arith(fn, old, one, pos)), pos);
+      return discarded ? UNDEFINED : ctx.parts.evaluate(ctx, node.argument, scope);
+    }
+    const before = isLiteral(old) ? old : ctx.temp(old);
+    ctx.assign(binding, scalar(arith(fn, before, one, pos)), pos);
+    return scalar(before);
+  }
+  if (node.argument.type !== 'MemberExpression') return fail('K101', pos, 'this cannot be incremented in a kernel');
+  const mem = writable(holdMem(ctx, elementTarget(ctx, node.argument, scope)), pos);
+  const before = ctx.temp({ k: 'load', mem, pos });
+  const after = arith(fn, before, one, pos);
+  ctx.emit({ k: 'store', mem, value: after, pos });
+  return scalar(node.prefix ? after : before);
+}

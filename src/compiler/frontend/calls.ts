@@ -1,0 +1,138 @@
+/**
+ * Calls: of intrinsics, casts, Math, methods of arrays, and of device functions, which are inlined where they are called.
+ *
+ * Inlining gives every call its own types, works on all devices alike, and lets functions take views, tuples and functions. A
+ * `return` that is not the last statement leaves the inlined block by a jump.
+ */
+import type { AnyNode, CallExpression } from 'acorn';
+import { isDType } from '../../dtype/index.ts';
+import { intrinsicName } from '../intrinsics.ts';
+import type { Pos } from '../source.ts';
+import { arrayMethod } from './array-methods.ts';
+import { destructure } from './assignments.ts';
+import type { Context, Frame } from './context.ts';
+import { fail } from './diagnostics.ts';
+import { elements } from './elements.ts';
+import { callBuiltin, callDType } from './builtins.ts';
+import { callIntrinsic } from './intrinsic-calls.ts';
+import { hoist, isReassigned } from './names.ts';
+import { describeValue, type FunctionValue, Scope, type Value } from './values.ts';
+
+const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
+
+export function callExpression(ctx: Context, node: CallExpression, scope: Scope, discarded: boolean): Value {
+  const pos = ctx.pos(node, scope);
+  if (node.optional) return fail('K101', pos, '`?.()` cannot be used in a kernel');
+  const callee = node.callee;
+  if (callee.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
+  if (callee.type === 'MemberExpression' && !callee.computed && callee.object.type !== 'Super') {
+    const name = (callee.property as { name: string }).name;
+    if (name === 'slice' || name === 'get' || name === 'set' || name === 'at' || name === 'fill') {
+      const object = ctx.parts.evaluate(ctx, callee.object, scope);
+      if (object.kind === 'view') return arrayMethod(ctx, object.view, name, node, scope, pos);
+    }
+  }
+  const fn = ctx.parts.evaluate(ctx, callee, scope);
+  if (fn.kind === 'function') {
+    const args = elements(ctx, node.arguments, scope, pos);
+    return ctx.parts.call(ctx, fn.fn, args, pos);
+  }
+  if (fn.kind !== 'host') return fail('K314', pos, `${describeValue(fn)} cannot be called`);
+  const intrinsic = intrinsicName(fn.value);
+  if (intrinsic !== undefined) return callIntrinsic(ctx, intrinsic, node, scope, pos, discarded);
+  if (isDType(fn.value)) return callDType(ctx, fn.value, node, scope, pos);
+  if (typeof fn.value !== 'function') return fail('K314', pos, `${describeValue(fn)} is not a function`);
+  const builtin = callBuiltin(ctx, fn.value, fn.name, node, scope, pos);
+  if (builtin !== undefined) return builtin;
+  if (isDestructuringHelper(fn.value)) return elements(ctx, node.arguments, scope, pos)[0] ?? UNDEFINED;
+  const read = scope.captured.read(fn.value as (...args: never[]) => unknown, pos);
+  const args = elements(ctx, node.arguments, scope, pos);
+  return ctx.parts.call(ctx, { name: read.source.name || fn.name, node: read.node, captured: read, scope: undefined }, args, pos);
+}
+
+/** What Babel and TypeScript call to take an array apart in ES5. */
+function isDestructuringHelper(fn: unknown): boolean {
+  const name = (fn as { name?: string }).name ?? '';
+  if (name === '_slicedToArray' || name === '_toArray' || name === '__read') return true;
+  return /_?iterableToArrayLimit|arrayWithHoles|Invalid attempt to destructure/.test(Function.prototype.toString.call(fn));
+}
+
+/** Calls a device function: its body is evaluated here, with the parameters bound to the arguments. */
+export function call(ctx: Context, fn: FunctionValue, args: readonly Value[], pos: Pos): Value {
+  const active = ctx.frames.some((f) => f.fn !== 'kernel' && f.fn.node === fn.node);
+  if (active) {
+    return fail('K315', pos, `${fn.name || 'this function'} calls itself: recursion cannot be compiled, as a kernel has no stack to grow`, {
+      help: 'write a loop, with cuda.local.array as the stack if it needs one',
+    });
+  }
+  if (fn.node.async === true || fn.node.generator === true) {
+    return fail('K101', pos, `${fn.name || 'this function'} is ${fn.node.async ? 'async' : 'a generator'} and cannot run in a kernel`);
+  }
+  const frame: Frame = { fn, label: undefined, result: undefined, returned: false, targets: [], site: pos };
+  const scope = new Scope(fn.scope, fn.captured, true);
+  ctx.frames.push(frame);
+  try {
+    bindParameters(ctx, fn, args, scope);
+    const body = fn.node.body;
+    if (body.type !== 'BlockStatement') return ctx.parts.evaluate(ctx, body, scope);
+    hoist(ctx, body.body, scope);
+    return inlineBody(ctx, fn, frame, body.body, scope, pos);
+  } finally {
+    ctx.frames.pop();
+  }
+}
+
+function bindParameters(ctx: Context, fn: FunctionValue, args: readonly Value[], scope: Scope): void {
+  fn.node.params.forEach((param, k) => {
+    const arg: Value = param.type === 'RestElement' ? { kind: 'tuple', items: args.slice(k) } : (args[k] ?? UNDEFINED);
+    destructure(ctx, param.type === 'RestElement' ? param.argument : param, arg, scope, (node, value) => {
+      const at = ctx.pos(node, scope);
+      if (node.type !== 'Identifier') return fail('K101', at, 'this parameter cannot be used in a kernel');
+      if (value.kind === 'host' && value.value === undefined && (args[k] === undefined || param.type !== 'Identifier')) {
+        return fail('K316', at, `the parameter ${node.name} of ${fn.name || 'this function'} gets no argument`, { help: 'pass one, or give it a default' });
+      }
+      ctx.initialise(ctx.declare(scope, node.name, at, !isReassigned(fn.captured.node, node.name)), value, at);
+    });
+  });
+}
+
+function inlineBody(ctx: Context, fn: FunctionValue, frame: Frame, body: readonly AnyNode[], scope: Scope, pos: Pos): Value {
+  const last = body.at(-1);
+  const label = ctx.newLabel();
+  let tail: Value = UNDEFINED;
+  const inner: Frame = { ...frame, label };
+  ctx.frames[ctx.frames.length - 1] = inner;
+  // The common shape: no return but the last statement, whose value needs no variable.
+  const single = last?.type === 'ReturnStatement' && countReturns(body) === 1;
+  const list = ctx.collect(() => {
+    if (single && last?.type === 'ReturnStatement') {
+      ctx.parts.statements(ctx, body.slice(0, -1), scope);
+      if (last.argument != null) tail = ctx.parts.evaluate(ctx, last.argument, scope);
+    } else {
+      ctx.parts.statements(ctx, body, scope);
+    }
+  });
+  // A jump out of the last statement goes nowhere else.
+  if (!single && list.at(-1)?.k === 'break' && inner.returned) {
+    const s = list.at(-1);
+    if (s?.k === 'break' && s.label === label) list.pop();
+  }
+  if (list.length > 0) ctx.emit({ k: 'block', label, body: list, inlined: fn.name || '(anonymous)', pos });
+  return single ? tail : (inner.result ?? UNDEFINED);
+}
+
+/** Number of return statements of this function, not of functions inside it. */
+function countReturns(list: readonly AnyNode[]): number {
+  let n = 0;
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) return node.forEach(visit);
+    const { type } = node as { type?: string };
+    if (typeof type !== 'string') return;
+    if (type === 'ReturnStatement') n++;
+    if (type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression') return;
+    for (const child of Object.values(node)) visit(child);
+  };
+  list.forEach(visit);
+  return n;
+}

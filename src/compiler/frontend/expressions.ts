@@ -1,0 +1,242 @@
+/**
+ * Expressions of the source: from syntax to values. Operators, names, literals, conditions and the order of evaluation;
+ * members stand in `members.ts`, assignment in `assignments.ts`, calls in `calls.ts` and what they call.
+ */
+import type { AnyNode, BinaryExpression, ConditionalExpression, LogicalExpression, UnaryExpression } from 'acorn';
+import type { Pos } from '../source.ts';
+import type { TExpr } from '../types/tree.ts';
+import { negate, not, truth } from './arithmetic.ts';
+import { assignment, update } from './assignments.ts';
+import { callExpression } from './calls.ts';
+import { type Context, isCheap, mapScalars } from './context.ts';
+import { fail } from './diagnostics.ts';
+import { elements } from './elements.ts';
+import { fromHost, memberExpression } from './members.ts';
+import { applyBinary } from './operators.ts';
+import { isLiteral, literal, readLocal, type Scope, scalar, type Value } from './values.ts';
+
+const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
+
+/** The value of an expression; its side effects are written to the current statement list. */
+export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
+  const pos = ctx.pos(node, scope);
+  switch (node.type) {
+    case 'Literal':
+      if (typeof node.value === 'number' || typeof node.value === 'bigint' || typeof node.value === 'boolean') {
+        return scalar(literal(node.value, pos));
+      }
+      if (node.value instanceof RegExp) return fail('K101', pos, 'regular expressions cannot be used in a kernel');
+      return { kind: 'host', value: node.value, name: String(node.raw) };
+    case 'TemplateLiteral': {
+      if (node.expressions.length > 0) {
+        return fail('K101', pos, 'a template string with parts computed at run time cannot be used in a kernel', {
+          help: "console.log takes several arguments: console.log('i =', i)",
+        });
+      }
+      return { kind: 'host', value: node.quasis[0]?.value.cooked ?? '', name: 'template' };
+    }
+    case 'Identifier': return identifier(ctx, node.name, scope, pos);
+    case 'ParenthesizedExpression': return evaluate(ctx, node.expression, scope);
+    case 'MemberExpression': return memberExpression(ctx, node, scope);
+    case 'CallExpression': return callExpression(ctx, node, scope, false);
+    case 'UnaryExpression': return unary(ctx, node, scope, pos);
+    case 'BinaryExpression': return binary(ctx, node, scope, pos);
+    case 'LogicalExpression': return logical(ctx, node, scope, pos);
+    case 'ConditionalExpression': return conditional(ctx, node, scope, pos);
+    case 'AssignmentExpression': return assignment(ctx, node, scope, false);
+    case 'UpdateExpression': return update(ctx, node, scope, false);
+    case 'SequenceExpression': {
+      let last: Value = UNDEFINED;
+      node.expressions.forEach((e, k) => {
+        if (k === node.expressions.length - 1) last = evaluate(ctx, e, scope);
+        else discard(ctx, e, scope);
+      });
+      return last;
+    }
+    case 'ArrayExpression': return { kind: 'tuple', items: elements(ctx, node.elements, scope, pos) };
+    case 'ObjectExpression': return objectLiteral(ctx, node, scope, pos);
+    case 'ArrowFunctionExpression':
+    case 'FunctionExpression':
+      return { kind: 'function', fn: { name: ('id' in node && node.id?.name) || '', node, captured: scope.captured, scope } };
+    case 'ThisExpression':
+      return fail('K301', pos, '`this` cannot be used in a kernel', { help: 'capture the value in a variable outside: const { gain } = this' });
+    default:
+      return fail('K101', pos, `${syntaxName(node.type)} cannot be used in a kernel`, { help: syntaxHelp(node.type) });
+  }
+}
+
+/** Evaluates for the side effects alone. */
+export function discard(ctx: Context, node: AnyNode, scope: Scope): void {
+  switch (node.type) {
+    case 'AssignmentExpression': return void assignment(ctx, node, scope, true);
+    case 'UpdateExpression': return void update(ctx, node, scope, true);
+    case 'CallExpression': return void callExpression(ctx, node, scope, true);
+    case 'SequenceExpression':
+      for (const e of node.expressions) discard(ctx, e, scope);
+      return;
+    case 'UnaryExpression':
+      if (node.operator === 'void' || node.operator === '!') return discard(ctx, node.argument, scope);
+      break;
+    case 'LogicalExpression': {
+      if (node.operator === '??') break;
+      const cond = condition(ctx, node.left, scope);
+      const test = node.operator === '&&' ? cond : not(cond, cond.pos);
+      return branchStatement(ctx, test, () => discard(ctx, node.right, scope), () => {}, ctx.pos(node, scope));
+    }
+    case 'ConditionalExpression': {
+      const cond = condition(ctx, node.test, scope);
+      return branchStatement(
+        ctx, cond, () => discard(ctx, node.consequent, scope), () => discard(ctx, node.alternate, scope), ctx.pos(node, scope),
+      );
+    }
+    default:
+      break;
+  }
+  // A plain value: it is evaluated (errors in it are errors), and forgotten.
+  evaluate(ctx, node, scope);
+}
+
+/** `if (cond) then else otherwise`; a condition known while compiling leaves only the arm that runs. */
+export function branchStatement(ctx: Context, cond: TExpr, then: () => void, otherwise: () => void, pos: Pos): void {
+  if (isLiteral(cond)) {
+    if (cond.value) then();
+    else otherwise();
+    return;
+  }
+  const thenList = ctx.branch(then);
+  const elseList = ctx.branch(otherwise);
+  if (thenList.length > 0 || elseList.length > 0) ctx.emit({ k: 'if', cond, then: thenList, else: elseList, pos });
+}
+
+/** An expression as a condition: JavaScript's truthiness, with `&&`, `||` and `!` evaluated lazily where that matters. */
+export function condition(ctx: Context, node: AnyNode, scope: Scope): TExpr {
+  const pos = ctx.pos(node, scope);
+  if (node.type === 'ParenthesizedExpression') return condition(ctx, node.expression, scope);
+  if (node.type === 'UnaryExpression' && node.operator === '!') return not(condition(ctx, node.argument, scope), pos);
+  if (node.type === 'LogicalExpression' && node.operator !== '??') {
+    const fn = node.operator === '&&' ? 'and' : 'or';
+    const a = condition(ctx, node.left, scope);
+    if (isLiteral(a)) return Boolean(a.value) === (fn === 'and') ? condition(ctx, node.right, scope) : a;
+    let b: TExpr | undefined;
+    const list = ctx.branch(() => { b = condition(ctx, node.right, scope); });
+    if (b === undefined) throw new Error('unreachable');
+    if (list.length === 0 && isLiteral(b) && Boolean(b.value) === (fn === 'and')) return a;
+    if (list.length === 0 && isCheap(b)) return { k: 'logic', fn, a, b, pos };
+    const local = ctx.newLocal('%and', pos, false);
+    ctx.emit({ k: 'assign', local, value: a, pos });
+    const test = readLocal(local, pos);
+    const body = [...list, { k: 'assign' as const, local, value: b, pos }];
+    ctx.emit({ k: 'if', cond: fn === 'and' ? test : { k: 'not', a: test, pos }, then: body, else: [], pos });
+    return readLocal(local, pos);
+  }
+  return truthOf(ctx, evaluate(ctx, node, scope), pos);
+}
+
+function truthOf(ctx: Context, v: Value, pos: Pos): TExpr {
+  if (v.kind === 'host') return literal(Boolean(v.value), pos);
+  if (v.kind === 'scalar') return truth(v.expr);
+  if (v.kind === 'view' && v.view.axes.length === 0) return truth(ctx.scalar(v, pos));
+  return literal(true, pos);
+}
+
+function identifier(ctx: Context, name: string, scope: Scope, pos: Pos): Value {
+  const binding = scope.find(name);
+  if (binding !== undefined) {
+    if (binding.value === undefined) {
+      return fail('K311', pos, `${name} is used before it has a value`, { help: `give it one where it is declared: let ${name} = 0` });
+    }
+    // A node of its own for every read, so that live ranges can tell them apart.
+    return mapScalars(binding.value, (e) => (e.k === 'local' ? readLocal(e.local, pos) : e));
+  }
+  if (name === 'undefined') return UNDEFINED;
+  if (name === 'arguments') return fail('K101', pos, '`arguments` cannot be used in a kernel', { help: 'name the parameters' });
+  return fromHost(ctx, scope.captured.lookup(name, pos), name, pos);
+}
+
+function objectLiteral(ctx: Context, node: Extract<AnyNode, { type: 'ObjectExpression' }>, scope: Scope, pos: Pos): Value {
+  const keys: string[] = [];
+  const thunks: (() => Value)[] = [];
+  for (const p of node.properties) {
+    if (p.type === 'SpreadElement' || p.kind !== 'init' || p.computed) {
+      return fail('K101', ctx.pos(p, scope), 'object literals in kernels have plain named fields only', { help: '{ x: …, y: … }' });
+    }
+    keys.push(p.key.type === 'Identifier' ? p.key.name : String((p.key as { value?: unknown }).value));
+    thunks.push(() => evaluate(ctx, p.value, scope));
+  }
+  const values = ctx.sequence(thunks);
+  return { kind: 'record', fields: new Map(keys.map((k, n) => [k, values[n] ?? fail('K101', pos, `no value for ${k}`)])) };
+}
+
+function unary(ctx: Context, node: UnaryExpression, scope: Scope, pos: Pos): Value {
+  switch (node.operator) {
+    case '!': return scalar(not(condition(ctx, node.argument, scope), pos));
+    case 'void':
+      discard(ctx, node.argument, scope);
+      return UNDEFINED;
+    case 'typeof': case 'delete':
+      return fail('K101', pos, `\`${node.operator}\` cannot be used in a kernel`);
+    default: {
+      const a = ctx.scalar(evaluate(ctx, node.argument, scope), pos);
+      if (node.operator === '-') return scalar(negate(a, pos));
+      if (node.operator === '+') {
+        return scalar(isLiteral(a) && typeof a.value !== 'bigint' ? literal(Number(a.value), pos) : { k: 'plus', a, pos });
+      }
+      if (isLiteral(a)) return scalar(literal(typeof a.value === 'bigint' ? ~a.value : ~Number(a.value), pos));
+      return scalar({ k: 'bitnot', a, pos });
+    }
+  }
+}
+
+function binary(ctx: Context, node: BinaryExpression, scope: Scope, pos: Pos): Value {
+  if (node.left.type === 'PrivateIdentifier') return fail('K101', pos, 'private names cannot be used in a kernel');
+  const left = node.left;
+  const [a, b] = ctx.sequence([() => evaluate(ctx, left, scope), () => evaluate(ctx, node.right, scope)]);
+  if (a === undefined || b === undefined) throw new Error('unreachable');
+  return applyBinary(ctx, node.operator, a, b, pos);
+}
+
+function isBoolean(e: TExpr): boolean {
+  return e.k === 'compare' || e.k === 'logic' || e.k === 'not' || e.k === 'truth' || e.k === 'test' || (e.k === 'lit' && typeof e.value === 'boolean');
+}
+
+function logical(ctx: Context, node: LogicalExpression, scope: Scope, pos: Pos): Value {
+  if (node.operator === '??') return fail('K101', pos, '`??` cannot be used in a kernel: numbers are never null', { help: 'use the value itself' });
+  const left = evaluate(ctx, node.left, scope);
+  const cond = truthOf(ctx, left, pos);
+  const takeRight = node.operator === '&&';
+  if (isLiteral(cond)) return Boolean(cond.value) === takeRight ? evaluate(ctx, node.right, scope) : left;
+  if (left.kind !== 'scalar') return Boolean(true) === takeRight ? evaluate(ctx, node.right, scope) : left;
+  if (isBoolean(left.expr)) {
+    let right: Value | undefined;
+    const list = ctx.branch(() => { right = evaluate(ctx, node.right, scope); });
+    if (list.length === 0 && right?.kind === 'scalar' && isBoolean(right.expr) && isCheap(right.expr)) {
+      return scalar({ k: 'logic', fn: takeRight ? 'and' : 'or', a: left.expr, b: right.expr, pos });
+    }
+  }
+  const held: Value = scalar(isLiteral(left.expr) ? left.expr : ctx.temp(left.expr));
+  const test = truthOf(ctx, held, pos);
+  const right = (): Value => evaluate(ctx, node.right, scope);
+  return takeRight ? ctx.choose(test, right, () => held, pos) : ctx.choose(test, () => held, right, pos);
+}
+
+function conditional(ctx: Context, node: ConditionalExpression, scope: Scope, pos: Pos): Value {
+  const cond = condition(ctx, node.test, scope);
+  return ctx.choose(cond, () => evaluate(ctx, node.consequent, scope), () => evaluate(ctx, node.alternate, scope), pos);
+}
+
+function syntaxName(type: string): string {
+  const names: Readonly<Record<string, string>> = {
+    AwaitExpression: '`await`', YieldExpression: '`yield`', NewExpression: '`new`', ClassExpression: 'a class', ChainExpression: '`?.`',
+    TaggedTemplateExpression: 'a tagged template', ImportExpression: '`import()`', MetaProperty: '`import.meta`', Super: '`super`',
+  };
+  return names[type] ?? type;
+}
+
+function syntaxHelp(type: string): string | undefined {
+  switch (type) {
+    case 'NewExpression': return 'nothing can be allocated in a kernel: use cuda.local.array(shape, dtype), a tuple or an object literal';
+    case 'ChainExpression': return 'nothing in a kernel is null or undefined: write a.b';
+    case 'AwaitExpression': return 'a kernel runs to its end; wait on the host: await stream.done()';
+    default: return undefined;
+  }
+}

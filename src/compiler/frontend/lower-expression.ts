@@ -1,0 +1,343 @@
+/**
+ * Lowering of expressions: the typed tree becomes IR, with every conversion written out.
+ *
+ * `lower(e, want)` gives a value of machine type `want`; values without a type of their own (literals, quotients of integers)
+ * are computed in it. Without `want` the expression's own type decides, else the defaults.
+ */
+import { type CompareOp, type Expr, isFloat, isInt, type MathFn, type MemRef, type UnaryOp, type ValueType, widen } from '../ir/ops.ts';
+import type { Pos } from '../source.ts';
+import { isFloatType, isIntegerType, isWeak, isWide, join, machine, nameOf, type Type } from '../types/lattice.ts';
+import type { ScalarArg, TExpr, TMem } from '../types/tree.ts';
+import { isIntegerQuotient, numeric, quotientType, typeOf } from '../types/typing.ts';
+import { castTo, constant, convert, textOf, type Use } from './convert.ts';
+import { fail } from './diagnostics.ts';
+import type { Symbols } from './symbols.ts';
+
+export class ExpressionLowering {
+  readonly symbols: Symbols;
+  readonly indexBits: 32 | 64;
+  readonly defaultFloat: 'f32' | 'f64';
+  /** Statements needed before the one being lowered: only temporaries. */
+  readonly hold: (value: Expr, pos: Pos) => Expr;
+
+  constructor(symbols: Symbols, defaultFloat: 'f32' | 'f64', hold: (value: Expr, pos: Pos) => Expr) {
+    this.symbols = symbols;
+    this.indexBits = symbols.indexBits;
+    this.defaultFloat = defaultFloat;
+    this.hold = hold;
+  }
+
+  get indexType(): 'i32' | 'i64' {
+    return this.indexBits === 64 ? 'i64' : 'i32';
+  }
+
+  machine(t: Type): ValueType {
+    return machine(t, this.indexBits, this.defaultFloat);
+  }
+
+  /** The machine type to compute in, when the types of the operands say `t` and the context wants `want`. */
+  private settle(t: Type, want: ValueType | undefined): ValueType {
+    if (!isWeak(t)) return this.machine(t);
+    if (want === undefined || want === 'bool') return this.machine(t);
+    if (t === 'L') return want;
+    if (t === 'B') return want === 'u64' ? want : 'i64';
+    return isFloat(want) ? want : this.machine(t);
+  }
+
+  /** A value of machine type `want`. */
+  to(e: TExpr, want: ValueType, use: Use = {}): Expr {
+    if (e.k === 'lit') return constant(e.value, use.store ?? want, e.pos);
+    return convert(this.lower(e, want), typeOf(e), want, e, this.indexBits, use);
+  }
+
+  /** As an index. */
+  index(e: TExpr): Expr {
+    if (e.k === 'index') return this.index(e.a);
+    if (e.k === 'lit') return constant(e.value, this.indexType, e.pos);
+    const t = typeOf(e);
+    if (isWide(t)) {
+      return fail('K234', e.pos, `an index is a number, but ${textOf(e.pos)} is ${nameOf(t)}`, { help: `write i32(${textOf(e.pos)})` });
+    }
+    const a = this.lower(e, this.indexType);
+    if (isInt(a.type)) return castTo(a, this.indexType, e.pos);
+    return convert(a, t, this.indexType, e, this.indexBits, { what: 'an index' });
+  }
+
+  /** As a condition. */
+  bool(e: TExpr): Expr {
+    if (e.k === 'truth') return this.bool(e.a);
+    const a = this.lower(e, undefined);
+    return a.type === 'bool' ? a : castTo(a, 'bool', e.pos);
+  }
+
+  mem(m: TMem): MemRef {
+    return {
+      array: this.symbols.array(m.root),
+      elem: m.root.elem,
+      index: this.index(m.index),
+      scale: m.unit,
+      disp: 0,
+      checks: m.checks.map((c) => ({ index: this.index(c.index), extent: this.index(c.extent), axis: c.axis })),
+      pos: m.pos,
+    };
+  }
+
+  /** The value, in its own type or, where it has none, in `want`. The result need not be of type `want`. */
+  lower(e: TExpr, want: ValueType | undefined): Expr {
+    switch (e.k) {
+      case 'lit': return constant(e.value, this.settle(typeOf(e), want), e.pos);
+      case 'local': {
+        const v = this.symbols.variable(e);
+        return { op: 'var', type: v.type, var: v };
+      }
+      case 'arg': return this.argument(e.arg);
+      case 'special': return { op: 'special', type: e.name === 'sharedBytes' ? 'u32' : 'i32', name: e.name };
+      case 'extent': return this.symbols.extent(e.root, e.axis);
+      case 'stride': return this.symbols.stride(e.root, e.axis, e.unit);
+      case 'index': return this.index(e.a);
+      case 'arith': return this.arith(e, want);
+      case 'neg': case 'abs': case 'sign': {
+        const m = this.settle(numeric(typeOf(e.a)), want);
+        const a = this.to(e.a, m);
+        if (a.op === 'const' && e.k === 'neg' && typeof a.value === 'number') return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
+        return { op: 'unary', type: m, fn: e.k, a };
+      }
+      case 'plus': {
+        const t = typeOf(e.a);
+        if (isWide(t)) return fail('K204', e.pos, 'unary + is not defined for bigints', { help: `write Number(${textOf(e.a.pos)})` });
+        return this.to(e.a, this.settle(numeric(t), want));
+      }
+      case 'bitnot': {
+        const m = this.settle(typeOf(e), want);
+        return { op: 'unary', type: m, fn: 'not', a: this.bitOperand(e.a, m) };
+      }
+      case 'not': {
+        const a = this.bool(e.a);
+        return { op: 'unary', type: 'bool', fn: 'not', a };
+      }
+      case 'truth': return this.bool(e.a);
+      case 'logic': return { op: 'binary', type: 'bool', fn: e.fn, a: this.bool(e.a), b: this.bool(e.b) };
+      case 'bits': {
+        this.together(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b, true);
+        const m = this.settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
+        return { op: 'binary', type: m, fn: e.fn, a: this.bitOperand(e.a, m), b: this.bitOperand(e.b, m) };
+      }
+      case 'shift': {
+        const m = this.settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
+        const a = this.bitOperand(e.a, m);
+        const b = this.bitOperand(e.b, m);
+        return { op: 'binary', type: m, fn: e.fn === 'shl' ? 'shl' : 'shr', a, b };
+      }
+      case 'compare': return this.compare(e.fn, e.a, e.b, e);
+      case 'select': {
+        this.together('?:', e, e.a, e.b);
+        const m = typeOf(e) === 'bool' ? 'bool' : this.settle(typeOf(e), want);
+        return { op: 'select', type: m, cond: this.bool(e.cond), a: this.to(e.a, m), b: this.to(e.b, m) };
+      }
+      case 'minmax': {
+        this.together(e.fn, e, e.a, e.b);
+        let m = this.settle(numeric(typeOf(e)), want);
+        if (e.fn === 'copysign' && !isFloat(m)) m = this.defaultFloat;
+        const fn = isFloat(m) || e.fn === 'copysign' ? e.fn : e.fn === 'fmin' ? 'min' : e.fn === 'fmax' ? 'max' : e.fn;
+        return { op: 'binary', type: m, fn, a: this.to(e.a, m), b: this.to(e.b, m) };
+      }
+      case 'cast': return this.cast(e);
+      case 'round': return this.round(e, want);
+      case 'toInt': return this.toInt(e);
+      case 'imul': return { op: 'binary', type: 'i32', fn: 'mul', a: this.bitOperand(e.a, 'i32'), b: this.bitOperand(e.b, 'i32') };
+      case 'count': return this.count(e);
+      case 'test': {
+        const a = this.lower(e.a, undefined);
+        if (!isFloat(a.type)) return { op: 'const', type: 'bool', value: e.fn !== 'isNaN' };
+        if (e.fn !== 'isInteger') return { op: 'unary', type: 'bool', fn: e.fn, a };
+        const held = this.hold(a, e.pos);
+        const whole: Expr = { op: 'compare', type: 'bool', fn: 'eq', a: { op: 'unary', type: held.type, fn: 'trunc', a: held }, b: held };
+        return { op: 'binary', type: 'bool', fn: 'and', a: whole, b: { op: 'unary', type: 'bool', fn: 'isFinite', a: held } };
+      }
+      case 'math': {
+        const m = this.floatOf(typeOf(e), want);
+        const args = e.args.map((a) => this.to(a, m, { what: e.fn }));
+        const [first] = args;
+        if (e.fn === 'sqrt' && first !== undefined) return { op: 'unary', type: m, fn: 'sqrt', a: first };
+        return { op: 'call', type: m, fn: e.fn as MathFn, args };
+      }
+      case 'fma': {
+        const m = this.floatOf(typeOf(e), want);
+        const [a, b, c] = e.args;
+        return { op: 'fma', type: m, a: this.to(a, m), b: this.to(b, m), c: this.to(c, m) };
+      }
+      case 'uniform': {
+        const a = this.lower(e.a, want);
+        return { op: 'unary', type: a.type, fn: 'uniform', a, pos: e.pos };
+      }
+      case 'load': return { op: 'load', type: widen(e.mem.root.elem), mem: this.mem(e.mem) };
+    }
+  }
+
+  private floatOf(t: Type, want: ValueType | undefined): 'f32' | 'f64' {
+    const m = this.settle(t, want);
+    if (m === 'f32' || m === 'f64') return m;
+    return want === 'f32' || want === 'f64' ? want : this.defaultFloat;
+  }
+
+  private argument(arg: ScalarArg): Expr {
+    return this.symbols.scalar(arg, this.machine(arg.type ?? 'A'));
+  }
+
+  /** Refuses operands that do not mix. */
+  private together(operator: string, e: TExpr, a: TExpr, b: TExpr, bits = false): void {
+    const ta = numeric(typeOf(a));
+    const tb = numeric(typeOf(b));
+    if (join(ta, tb) !== undefined) return;
+    if (bits && (isFloatType(ta) || isFloatType(tb)) && !isWide(ta) && !isWide(tb)) return;
+    const symbols: Readonly<Record<string, string>> = { add: '+', sub: '-', mul: '*', div: '/', rem: '%', pow: '**' };
+    const op = symbols[operator] ?? operator;
+    const words: Readonly<Record<string, string>> = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide' };
+    const verb = words[op];
+    const summary = verb === undefined ? `${op} does not take ${nameOf(ta)} and ${nameOf(tb)} together` : `cannot ${verb} ${nameOf(ta)} and ${nameOf(tb)}`;
+    fail('K203', e.pos, summary, {
+      labels: [{ pos: a.pos, text: nameOf(ta) }, { pos: b.pos, text: nameOf(tb) }],
+      help: mixHelp(ta, tb, textOf(a.pos), textOf(b.pos)),
+    });
+  }
+
+  private arith(e: Extract<TExpr, { k: 'arith' }>, want: ValueType | undefined): Expr {
+    this.together(e.fn, e, e.a, e.b);
+    const t = typeOf(e);
+    const m = this.settle(t, want);
+    if (e.fn === 'div') {
+      // A quotient of integers is a fraction, unless they are 64-bit ones, which divide as bigints do.
+      const type = isWide(t) ? m : isFloat(m) ? m : this.defaultFloat;
+      return { op: 'binary', type, fn: 'div', a: this.to(e.a, type), b: this.to(e.b, type), pos: e.pos };
+    }
+    if (e.fn === 'pow') return this.power(e, m);
+    return { op: 'binary', type: m, fn: e.fn, a: this.to(e.a, m), b: this.to(e.b, m), pos: e.pos };
+  }
+
+  private power(e: Extract<TExpr, { k: 'arith' }>, m: ValueType): Expr {
+    if (!isFloat(m)) {
+      if (e.b.k === 'lit' && Number(e.b.value) < 0) {
+        return fail('K217', e.b.pos, `an integer to the power of ${String(e.b.value)} is no integer`, { help: `write 1 / ${textOf(e.a.pos)} ** ${-Number(e.b.value)}` });
+      }
+      return { op: 'binary', type: m, fn: 'ipow', a: this.to(e.a, m), b: this.to(e.b, m), pos: e.pos };
+    }
+    const type = m === 'f32' ? 'f32' : 'f64';
+    if (e.b.k === 'lit' && e.b.value === 2) {
+      const a = this.hold(this.to(e.a, type), e.pos);
+      return { op: 'binary', type, fn: 'mul', a, b: a, pos: e.pos };
+    }
+    return { op: 'call', type, fn: 'pow', args: [this.to(e.a, type), this.to(e.b, type)] };
+  }
+
+  /** An operand of a bit operation: floats are cut to integers, literals may be bit patterns of either sign. */
+  private bitOperand(e: TExpr, m: ValueType): Expr {
+    if (e.k === 'lit') {
+      if (typeof e.value === 'number' && !Number.isInteger(e.value)) return castTo({ op: 'const', type: 'f64', value: e.value }, m, e.pos);
+      return constant(e.value, m, e.pos, true);
+    }
+    const a = this.lower(e, m);
+    const t = typeOf(e);
+    if (isWide(t) !== (m === 'i64' || m === 'u64') && !(t === 'idx' || t === 'int' || t === 'L') && isWide(t)) return convert(a, t, m, e, this.indexBits);
+    return castTo(a, m, e.pos, t === 'idx' && this.indexBits === 64 && m !== 'i64' && m !== 'u64');
+  }
+
+  private compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {
+    this.together({ eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn], e, ea, eb);
+    const [ta, tb] = [typeOf(ea), typeOf(eb)];
+    if (ta === 'bool' && tb === 'bool' && (fn === 'eq' || fn === 'ne')) {
+      return { op: 'compare', type: 'bool', fn, a: this.bool(ea), b: this.bool(eb) };
+    }
+    const t = join(numeric(ta), numeric(tb)) ?? numeric(ta);
+    const m = this.settle(t, undefined);
+    // A literal beyond an integer's range decides the comparison: compare in double precision.
+    const beyond = (x: TExpr): boolean => x.k === 'lit' && typeof x.value === 'number' && (m === 'i32' || m === 'u32')
+      && (x.value < (m === 'i32' ? -(2 ** 31) : 0) || x.value > (m === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1));
+    const type = beyond(ea) || beyond(eb) ? 'f64' : m;
+    return { op: 'compare', type: 'bool', fn, a: this.to(ea, type), b: this.to(eb, type) };
+  }
+
+  private cast(e: Extract<TExpr, { k: 'cast' }>): Expr {
+    const type = widen(e.to);
+    const { a } = e;
+    if (a.k === 'lit') {
+      if (isFloat(type) && typeof a.value !== 'bigint') {
+        const c: Expr = { op: 'const', type, value: type === 'f32' ? Math.fround(Number(a.value)) : Number(a.value) };
+        return e.to === type ? c : castTo(c, e.to, e.pos);
+      }
+      if (typeof a.value === 'bigint') return castTo({ op: 'const', type: a.value >= 2n ** 63n ? 'u64' : 'i64', value: a.value }, e.to, e.pos);
+      const n = Number(a.value);
+      if (Number.isInteger(n) && Math.abs(n) < 2 ** 63) return castTo(widenLiteral(n), e.to, e.pos);
+      return castTo({ op: 'const', type: 'f64', value: n }, e.to, e.pos);
+    }
+    // What has no type of its own is computed in the type of the cast, if that is a float.
+    const inner = this.lower(a, isFloat(type) ? type : undefined);
+    return castTo(inner, e.to, e.pos);
+  }
+
+  private round(e: Extract<TExpr, { k: 'round' }>, want: ValueType | undefined): Expr {
+    if (isIntegerQuotient(e.a) && e.a.k === 'arith') {
+      const m = this.settle(quotientType(e.a), want !== undefined && isInt(want) ? want : undefined);
+      const a = this.to(e.a.a, m);
+      const b = this.to(e.a.b, m);
+      if (e.fn === 'trunc') return { op: 'binary', type: m, fn: 'div', a, b, pos: e.pos };
+      if (e.fn === 'floor') return { op: 'binary', type: m, fn: 'floordiv', a, b, pos: e.pos };
+      if (m === 'i32' || m === 'u32') {
+        const q: Expr = { op: 'binary', type: 'f64', fn: 'div', a: castTo(a, 'f64', e.pos), b: castTo(b, 'f64', e.pos) };
+        return castTo({ op: 'unary', type: 'f64', fn: e.fn, a: q }, m, e.pos);
+      }
+      return fail('K218', e.pos, `Math.${e.fn} of a quotient of 64-bit integers is not supported`, { help: 'use Math.floor or Math.trunc' });
+    }
+    const m = this.settle(numeric(typeOf(e.a)), want);
+    const a = this.to(e.a, m);
+    return isFloat(m) ? { op: 'unary', type: m, fn: e.fn as UnaryOp, a } : a;
+  }
+
+  private toInt(e: Extract<TExpr, { k: 'toInt' }>): Expr {
+    const t = typeOf(e.a);
+    const to: ValueType = this.machine(typeOf(e));
+    if (isIntegerQuotient(e.a) && e.a.k === 'arith' && !isWide(t)) {
+      const m = this.machine(quotientType(e.a));
+      const q: Expr = { op: 'binary', type: m, fn: 'div', a: this.to(e.a.a, m), b: this.to(e.a.b, m), pos: e.pos };
+      return castTo(q, to, e.pos);
+    }
+    if (isWide(t)) return this.lower(e.a, to);
+    if (e.a.k === 'lit') return this.bitOperand(e.a, to);
+    const a = this.lower(e.a, undefined);
+    return castTo(a, to, e.pos, t === 'idx' && this.indexBits === 64);
+  }
+
+  private count(e: Extract<TExpr, { k: 'count' }>): Expr {
+    const t = typeOf(e.a);
+    const wide = isWide(t);
+    const m: ValueType = e.fn === 'clz32' ? 'u32' : wide ? (t === 'u64' ? 'u64' : 'i64') : t === 'u32' ? 'u32' : 'i32';
+    if (e.fn === 'brev') {
+      const type = wide ? 'u64' : 'u32';
+      return { op: 'unary', type, fn: 'brev', a: this.bitOperand(e.a, type) };
+    }
+    if (e.fn === 'ffs') {
+      const a = this.hold(this.bitOperand(e.a, m), e.pos);
+      const one: Expr = { op: 'const', type: m, value: wide ? 1n : 1 };
+      const zero: Expr = { op: 'const', type: m, value: wide ? 0n : 0 };
+      const found: Expr = { op: 'binary', type: m, fn: 'add', a: { op: 'unary', type: m, fn: 'ctz', a }, b: one };
+      return castTo({ op: 'select', type: m, cond: { op: 'compare', type: 'bool', fn: 'eq', a, b: zero }, a: zero, b: found }, 'i32', e.pos);
+    }
+    const counted: Expr = { op: 'unary', type: m, fn: e.fn === 'popc' ? 'popc' : 'clz', a: this.bitOperand(e.a, m) };
+    return e.fn === 'clz32' ? castTo(counted, 'i32', e.pos) : castTo(counted, this.machine(typeOf(e)), e.pos);
+  }
+}
+
+/** An integer literal in the narrowest type that holds it, to be cast from there. */
+function widenLiteral(n: number): Expr {
+  if (n >= -(2 ** 31) && n < 2 ** 31) return { op: 'const', type: 'i32', value: n };
+  return { op: 'const', type: 'i64', value: BigInt(n) };
+}
+
+function mixHelp(ta: Type, tb: Type, a: string, b: string): string {
+  if (isWide(ta) !== isWide(tb)) {
+    const [wide, other, narrow, t] = isWide(ta) ? [a, b, tb, ta] : [b, a, ta, tb];
+    return isIntegerType(narrow) && !isFloatType(narrow) ? `write ${nameOf(t === 'B' ? 'i64' : t)}(${other})` : `write Number(${wide})`;
+  }
+  if (ta === 'u32') return `write i32(${a}) or u32(${b})`;
+  if (tb === 'u32') return `write i32(${b}) or u32(${a})`;
+  return `write i64(${ta === 'u64' ? a : b}) or u64(${ta === 'u64' ? b : a})`;
+}

@@ -1,0 +1,103 @@
+/**
+ * Lowering of statements: the typed tree becomes the IR of a kernel.
+ */
+import type { Expr, Stmt, ValueType } from '../ir/ops.ts';
+import { widen } from '../ir/ops.ts';
+import type { Pos } from '../source.ts';
+import type { Range, TStmt } from '../types/tree.ts';
+import { fail } from './diagnostics.ts';
+import { ExpressionLowering } from './lower-expression.ts';
+import { Symbols } from './symbols.ts';
+import { machine } from '../types/lattice.ts';
+
+export interface Lowered {
+  readonly symbols: Symbols;
+  readonly body: readonly Stmt[];
+}
+
+export function lower(body: readonly TStmt[], options: { readonly indexBits: 32 | 64; readonly defaultFloat: 'f32' | 'f64' }): Lowered {
+  const typeOfRange = (r: Range): ValueType => machine(r.type ?? 'i32', options.indexBits, options.defaultFloat);
+  const symbols = new Symbols(options.indexBits, typeOfRange);
+  let list: Stmt[] = [];
+  const hold = (value: Expr, pos: Pos): Expr => {
+    if (value.op === 'var' || value.op === 'const' || value.op === 'param') return value;
+    const v = symbols.fresh('%t', value.type);
+    list.push({ op: 'assign', var: v, value, pos });
+    return { op: 'var', type: v.type, var: v };
+  };
+  const x = new ExpressionLowering(symbols, options.defaultFloat, hold);
+
+  const block = (stmts: readonly TStmt[]): Stmt[] => {
+    const saved = list;
+    const out: Stmt[] = [];
+    list = out;
+    for (const s of stmts) statement(s);
+    list = saved;
+    return out;
+  };
+
+  const statement = (s: TStmt): void => {
+    const { pos } = s;
+    switch (s.k) {
+      case 'assign': {
+        if (s.range === undefined) throw new Error('no live range');
+        const v = symbols.ofRange(s.range);
+        const value = v.type === 'bool' ? x.bool(s.value) : x.to(s.value, v.type, { what: `the variable ${v.name}` });
+        list.push({ op: 'assign', var: v, value, pos });
+        return;
+      }
+      case 'store': {
+        const { elem } = s.mem.root;
+        const mem = x.mem(s.mem);
+        const value = x.to(s.value, widen(elem), { store: elem });
+        list.push({ op: 'store', mem, value, pos });
+        return;
+      }
+      case 'atomic': {
+        const { elem } = s.mem.root;
+        const mem = x.mem(s.mem);
+        const args = s.args.map((a) => x.to(a, widen(elem), { store: elem }));
+        const result = s.range === undefined ? undefined : symbols.ofRange(s.range);
+        list.push({ op: 'atomic', fn: s.fn, mem, args, result, pos });
+        return;
+      }
+      case 'if': {
+        const cond = x.bool(s.cond);
+        list.push({ op: 'if', cond, then: block(s.then), else: block(s.else), pos });
+        return;
+      }
+      case 'loop':
+        list.push({ op: 'loop', label: s.label, body: block(s.body), update: block(s.update), pos });
+        return;
+      case 'block':
+        list.push({ op: 'block', label: s.label, body: block(s.body), inlined: s.inlined, pos });
+        return;
+      case 'break': case 'continue':
+        list.push({ op: s.k, label: s.label, pos });
+        return;
+      case 'return':
+        list.push({ op: 'return', pos });
+        return;
+      case 'barrier': {
+        const pred = s.pred === undefined ? undefined : x.bool(s.pred);
+        const result = s.range === undefined ? undefined : symbols.ofRange(s.range);
+        list.push({ op: 'barrier', kind: s.kind, pred, result, pos });
+        return;
+      }
+      case 'fence':
+        list.push({ op: 'fence', scope: s.scope, pos });
+        return;
+      case 'print':
+        list.push({ op: 'print', parts: s.parts.map((p) => (typeof p === 'string' ? p : x.lower(p, undefined))), pos });
+        return;
+      case 'trap':
+        list.push({ op: 'trap', message: s.message, pos });
+        return;
+      default:
+        s satisfies never;
+        fail('K900', pos, 'unknown statement');
+    }
+  };
+  const out = block(body);
+  return { symbols, body: out };
+}

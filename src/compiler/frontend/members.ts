@@ -1,0 +1,150 @@
+/**
+ * Members: properties of arrays, tuples, records and host objects, and what a captured host value is in a kernel.
+ */
+import type { AnyNode, MemberExpression } from 'acorn';
+import { intrinsicName } from '../intrinsics.ts';
+import type { Special } from '../ir/ops.ts';
+import type { Pos } from '../source.ts';
+import type { TExpr } from '../types/tree.ts';
+import { mulIndex } from './arithmetic.ts';
+import { capturedView, indexView, viewSize, viewValue } from './arrays.ts';
+import type { Context } from './context.ts';
+import { fail } from './diagnostics.ts';
+import { describeValue, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
+
+/** A value of the host as the kernel sees it: numbers are literals, arrays constant memory, functions device functions. */
+export function fromHost(ctx: Context, value: unknown, name: string, pos: Pos): Value {
+  switch (typeof value) {
+    case 'number': case 'bigint': case 'boolean':
+      return scalar(literal(value, pos));
+    case 'object': {
+      if (value === null) break;
+      const special = intrinsicName(value);
+      if (special === 'laneId' || special === 'warpSize') return scalar({ k: 'special', name: special, pos });
+      if (special !== undefined) break;
+      if (Array.isArray(value)) return { kind: 'tuple', items: value.map((v, k) => fromHost(ctx, v, `${name}[${k}]`, pos)) };
+      const view = capturedView(ctx, value, name, pos);
+      if (view !== undefined) return { kind: 'view', view };
+      break;
+    }
+    default:
+      break;
+  }
+  return { kind: 'host', value, name };
+}
+
+/** The name of a member that is known while compiling, or undefined. */
+function staticKey(ctx: Context, node: MemberExpression, scope: Scope): string | number | TExpr {
+  if (!node.computed) {
+    if (node.property.type === 'PrivateIdentifier') return fail('K101', ctx.pos(node, scope), 'private names cannot be used in a kernel');
+    return (node.property as { name: string }).name;
+  }
+  commaIndex(ctx, node, scope);
+  const v = ctx.parts.evaluate(ctx, node.property, scope);
+  if (v.kind === 'host' && typeof v.value === 'string') return v.value;
+  return ctx.scalar(v, ctx.pos(node.property, scope), 'an index');
+}
+
+function mentionsEffect(node: AnyNode): boolean {
+  return /Assignment|Update|Call/.test(node.type);
+}
+
+/** `A[i, j]` is the comma operator: it reads A[j], which nobody means. */
+function commaIndex(ctx: Context, node: MemberExpression, scope: Scope): void {
+  const p = node.property;
+  if (p.type !== 'SequenceExpression' || p.expressions.slice(0, -1).some(mentionsEffect)) return;
+  const text = (n: AnyNode): string => scope.captured.source.text.slice(n.start, n.end);
+  const parts = p.expressions.map((e) => `[${text(e)}]`).join('');
+  fail('K238', ctx.pos(node, scope), `${text(node)} is JavaScript's comma operator: it means ${text(node.object)}[${text(p.expressions.at(-1) ?? p)}]`, {
+    help: `write ${text(node.object)}${parts}`,
+  });
+}
+
+export function memberExpression(ctx: Context, node: MemberExpression, scope: Scope): Value {
+  const pos = ctx.pos(node, scope);
+  if (node.object.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
+  if (node.optional) return fail('K101', pos, '`?.` cannot be used in a kernel', { help: 'nothing in a kernel is null or undefined: write a.b' });
+  const objectNode = node.object;
+  let key: string | number | TExpr = '';
+  const [object] = ctx.sequence([
+    () => ctx.parts.evaluate(ctx, objectNode, scope),
+    () => {
+      key = staticKey(ctx, node, scope);
+      return typeof key === 'object' ? scalar(key) : { kind: 'host', value: key, name: '' };
+    },
+  ]);
+  if (object === undefined) throw new Error('unreachable');
+  return memberOf(ctx, object, key, pos);
+}
+
+/** `object.key` or `object[key]`. */
+export function memberOf(ctx: Context, object: Value, key: string | number | TExpr, pos: Pos): Value {
+  if (typeof key === 'object' && isLiteral(key) && typeof key.value === 'number' && object.kind !== 'view') key = key.value;
+  switch (object.kind) {
+    case 'view':
+      return typeof key === 'object' ? viewValue(indexView(ctx, object.view, key, pos), pos) : viewProperty(object.view, String(key), pos);
+    case 'tuple': {
+      if (key === 'length') return scalar(literal(object.items.length, pos));
+      if (typeof key === 'object') {
+        return fail('K239', pos, 'a tuple can only be indexed by a constant', {
+          help: 'for an array indexed at run time use cuda.local.array(shape, dtype), or capture a typed array: Float32Array.of(…)',
+        });
+      }
+      const item = object.items[Number(key)];
+      if (item === undefined) return fail('K235', pos, `a tuple of ${object.items.length} has no element ${String(key)}`);
+      return item;
+    }
+    case 'record': {
+      const field = typeof key === 'object' ? undefined : object.fields.get(String(key));
+      if (field === undefined) {
+        return fail('K312', pos, `there is no field ${typeof key === 'object' ? '' : String(key)} in { ${[...object.fields.keys()].join(', ')} }`);
+      }
+      return field;
+    }
+    case 'host': return hostMember(ctx, object, key, pos);
+    case 'scalar':
+      return fail('K223', pos, typeof key === 'object' ? 'a number cannot be indexed' : `a number has no property ${String(key)} in a kernel`, {
+        help: typeof key === 'object' ? 'the array has fewer axes than there are indices' : undefined,
+      });
+    case 'function': return fail('K223', pos, `${describeValue(object)} has no properties in a kernel`);
+  }
+}
+
+function viewProperty(view: View, key: string, pos: Pos): Value {
+  switch (key) {
+    case 'length': {
+      const axis = view.axes[0];
+      if (axis === undefined) return fail('K223', pos, `${view.name} is 0-d: it has no length`, { help: 'read its element with .get()' });
+      return scalar(axis.extent);
+    }
+    case 'shape': return { kind: 'tuple', items: view.axes.map((a) => scalar(a.extent)) };
+    case 'strides':
+      return { kind: 'tuple', items: view.axes.map((a) => scalar(mulIndex(a.stride, literal(view.unit, pos), pos))) };
+    case 'size': return scalar(viewSize(view, pos));
+    case 'ndim': return scalar(literal(view.axes.length, pos));
+    case 'T': return { kind: 'view', view: { ...view, axes: [...view.axes].reverse() } };
+    default:
+      return fail('K223', pos, `arrays have no property ${key} in a kernel`, {
+        help: 'they have length, shape, strides, size, ndim, T, slice(…) and get(…)',
+      });
+  }
+}
+
+function hostMember(ctx: Context, object: Extract<Value, { kind: 'host' }>, key: string | number | TExpr, pos: Pos): Value {
+  const { value, name } = object;
+  const intrinsic = intrinsicName(value);
+  if (typeof key === 'object') return fail('K223', pos, `${describeValue(object)} cannot be indexed in a kernel`);
+  if (intrinsic !== undefined) {
+    if (/^(threadIdx|blockIdx|blockDim|gridDim)$/.test(intrinsic) && /^[xyz]$/.test(String(key))) {
+      return scalar({ k: 'special', name: `${intrinsic}.${key}` as Special, pos });
+    }
+    return fail('K312', pos, `${intrinsic} has no member ${key}`);
+  }
+  if (value === undefined || value === null) {
+    return fail('K312', pos, `${name} is ${String(value)}: it has no property ${key}`, { help: 'was it initialised before the first launch?' });
+  }
+  if ((typeof value !== 'object' && typeof value !== 'function') || !(key in value)) {
+    return fail('K312', pos, `${name} has no property ${key}`);
+  }
+  return fromHost(ctx, (value as Record<string | number, unknown>)[key], `${name}.${key}`, pos);
+}

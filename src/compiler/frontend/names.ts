@@ -1,0 +1,105 @@
+/**
+ * Names inside a function: which are assigned again after their declaration, and which are hoisted to its top.
+ */
+import type { AnyNode } from 'acorn';
+import type { Context } from './context.ts';
+import type { Scope } from './values.ts';
+
+const cache = new WeakMap<object, ReadonlySet<string>>();
+
+/** Names that are assigned anywhere in the function other than by their one declaration. By name alone, to be safe. */
+function reassigned(root: AnyNode): ReadonlySet<string> {
+  const known = cache.get(root);
+  if (known !== undefined) return known;
+  const names = new Set<string>();
+  const vars = new Map<string, number>();
+  const targets = (p: AnyNode | null): void => {
+    if (p === null) return;
+    switch (p.type) {
+      case 'Identifier': names.add(p.name); break;
+      case 'ArrayPattern': p.elements.forEach(targets); break;
+      case 'ObjectPattern': p.properties.forEach((q) => targets(q.type === 'RestElement' ? q.argument : q.value)); break;
+      case 'AssignmentPattern': targets(p.left); break;
+      case 'RestElement': targets(p.argument); break;
+      default: break;
+    }
+  };
+  const visit = (node: unknown, inLoop: boolean): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) {
+      for (const n of node) visit(n, inLoop);
+      return;
+    }
+    const n = node as AnyNode;
+    if (typeof n.type !== 'string') return;
+    if (n.type === 'AssignmentExpression') targets(n.left);
+    else if (n.type === 'UpdateExpression') targets(n.argument);
+    else if ((n.type === 'ForOfStatement' || n.type === 'ForInStatement') && n.left.type !== 'VariableDeclaration') targets(n.left);
+    else if (n.type === 'VariableDeclaration' && n.kind === 'var') {
+      for (const d of n.declarations) {
+        const count = (vars.get(d.id.type === 'Identifier' ? d.id.name : '') ?? 0) + 1;
+        if (d.id.type === 'Identifier') vars.set(d.id.name, count);
+        // A `var` in a loop keeps last round's value; one declared twice has two.
+        if (inLoop || count > 1) targets(d.id);
+      }
+    } else if (n.type === 'VariableDeclaration') {
+      for (const d of n.declarations) if (d.init == null) targets(d.id);
+    }
+    const loop = inLoop || n.type === 'ForStatement' || n.type === 'WhileStatement' || n.type === 'DoWhileStatement' || n.type === 'ForOfStatement';
+    for (const [key, child] of Object.entries(n)) if (key !== 'type') visit(child, loop);
+  };
+  visit(root, false);
+  cache.set(root, names);
+  return names;
+}
+
+/** Whether a name may get a second value. `root` is the outermost function that the name can be used in. */
+export function isReassigned(root: AnyNode, name: string): boolean {
+  return reassigned(root).has(name);
+}
+
+/** Declares `var`s and function declarations of a function body, before its statements run. */
+export function hoist(ctx: Context, body: readonly AnyNode[], scope: Scope): void {
+  const declareVars = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) {
+      for (const n of node) declareVars(n);
+      return;
+    }
+    const n = node as AnyNode;
+    if (typeof n.type !== 'string') return;
+    if (n.type === 'FunctionDeclaration' || n.type === 'FunctionExpression' || n.type === 'ArrowFunctionExpression') return;
+    if (n.type === 'VariableDeclaration' && n.kind === 'var') {
+      for (const d of n.declarations) for (const id of patternNames(d.id)) {
+        if (!scope.names.has(id.name)) {
+          const b = ctx.declare(scope, id.name, ctx.pos(id, scope), !isReassigned(scope.captured.node, id.name));
+          b.declared = false;
+        }
+      }
+    }
+    for (const child of Object.values(n)) declareVars(child);
+  };
+  declareVars(body);
+  hoistFunctions(ctx, body, scope);
+}
+
+/** Function declarations directly in a list of statements. */
+export function hoistFunctions(ctx: Context, body: readonly AnyNode[], scope: Scope): void {
+  for (const s of body) {
+    if (s.type !== 'FunctionDeclaration' || s.id == null) continue;
+    const b = ctx.declare(scope, s.id.name, ctx.pos(s, scope), true);
+    b.value = { kind: 'function', fn: { name: s.id.name, node: s, captured: scope.captured, scope } };
+  }
+}
+
+function patternNames(p: AnyNode | null): { name: string; start: number; end: number; type: 'Identifier' }[] {
+  if (p === null) return [];
+  switch (p.type) {
+    case 'Identifier': return [p];
+    case 'ArrayPattern': return p.elements.flatMap(patternNames);
+    case 'ObjectPattern': return p.properties.flatMap((q) => patternNames(q.type === 'RestElement' ? q.argument : q.value));
+    case 'AssignmentPattern': return patternNames(p.left);
+    case 'RestElement': return patternNames(p.argument);
+    default: return [];
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Binary operators on values: which tree node an operator is, and what comparing with undefined means while compiling.
+ */
+import type { CompareOp } from '../ir/ops.ts';
+import type { Pos } from '../source.ts';
+import { arith, bits, compare, shift } from './arithmetic.ts';
+import type { Context } from './context.ts';
+import { fail } from './diagnostics.ts';
+import { literal, scalar, type Value } from './values.ts';
+
+const COMPARE: Readonly<Record<string, CompareOp>> = {
+  '==': 'eq', '===': 'eq', '!=': 'ne', '!==': 'ne', '<': 'lt', '<=': 'le', '>': 'gt', '>=': 'ge',
+};
+const ARITH: Readonly<Record<string, 'add' | 'sub' | 'mul' | 'div' | 'rem' | 'pow'>> = {
+  '+': 'add', '-': 'sub', '*': 'mul', '/': 'div', '%': 'rem', '**': 'pow',
+};
+const BITS: Readonly<Record<string, 'and' | 'or' | 'xor'>> = { '&': 'and', '|': 'or', '^': 'xor' };
+const SHIFT: Readonly<Record<string, 'shl' | 'shr' | 'ushr'>> = { '<<': 'shl', '>>': 'shr', '>>>': 'ushr' };
+
+/** A binary operator on two scalars. */
+export function applyBinary(ctx: Context, operator: string, left: Value, right: Value, pos: Pos): Value {
+  const cmp = COMPARE[operator];
+  if (cmp !== undefined && (left.kind === 'host' || right.kind === 'host')) {
+    if (left.kind === 'host' && right.kind === 'host') {
+      const same = operator.length === 2 ? (left.value ?? null) === (right.value ?? null) : left.value === right.value;
+      if (cmp === 'eq' || cmp === 'ne') return scalar(literal(same === (cmp === 'eq'), pos));
+    }
+    // A number is never undefined or null: what compilers make of default parameters and `?.`.
+    const host = left.kind === 'host' ? left : right;
+    if (host.kind === 'host' && (host.value === undefined || host.value === null)) {
+      if (cmp === 'eq' || cmp === 'ne') return scalar(literal(cmp === 'ne', pos));
+    }
+  }
+  const a = ctx.scalar(left, pos);
+  const b = ctx.scalar(right, pos);
+  if (cmp !== undefined) return scalar(compare(cmp, a, b, pos));
+  const ar = ARITH[operator];
+  if (ar !== undefined) return scalar(arith(ar, a, b, pos));
+  const bit = BITS[operator];
+  if (bit !== undefined) return scalar(bits(bit, a, b, pos));
+  const sh = SHIFT[operator];
+  if (sh !== undefined) return scalar(shift(sh, a, b, pos));
+  return fail('K101', pos, `the operator ${operator} cannot be used in a kernel`);
+}

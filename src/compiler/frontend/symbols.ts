@@ -1,0 +1,96 @@
+/**
+ * Symbols of the kernel being lowered: variables for live ranges, array symbols for roots, parameters for what the launch gives.
+ * Each is made when it is first used, so that unused arguments and extents cost nothing.
+ */
+import { type ArraySym, ELEM_SIZE, type Expr, type Param, type ParamOrigin, type ValueType, type Var } from '../ir/ops.ts';
+import type { Range, Root, ScalarArg, TExpr } from '../types/tree.ts';
+
+export class Symbols {
+  readonly indexBits: 32 | 64;
+  readonly params: Param[] = [];
+  readonly arrays: ArraySym[] = [];
+  readonly vars: Var[] = [];
+  private readonly varOf = new Map<Range, Var>();
+  private readonly arrayOf = new Map<Root, ArraySym>();
+  private readonly paramOf = new Map<string, Param>();
+  private readonly typeOfRange: (r: Range) => ValueType;
+
+  constructor(indexBits: 32 | 64, typeOfRange: (r: Range) => ValueType) {
+    this.indexBits = indexBits;
+    this.typeOfRange = typeOfRange;
+  }
+
+  fresh(name: string, type: ValueType): Var {
+    const v: Var = { id: this.vars.length, name, type };
+    this.vars.push(v);
+    return v;
+  }
+
+  ofRange(range: Range): Var {
+    let v = this.varOf.get(range);
+    if (v === undefined) {
+      v = this.fresh(range.local.name, this.typeOfRange(range));
+      this.varOf.set(range, v);
+    }
+    return v;
+  }
+
+  variable(e: Extract<TExpr, { k: 'local' }>): Var {
+    if (e.range === undefined) throw new Error(`${e.local.name} has no live range`);
+    return this.ofRange(e.range);
+  }
+
+  array(root: Root): ArraySym {
+    let a = this.arrayOf.get(root);
+    if (a === undefined) {
+      const param = root.from === undefined ? undefined : this.base(root).index;
+      a = {
+        id: this.arrays.length, name: root.name, space: root.space, elem: root.elem, param,
+        length: root.length, dynamic: root.dynamic, data: root.data, align: Math.max(ELEM_SIZE[root.elem], 4),
+      };
+      this.arrays.push(a);
+      this.arrayOf.set(root, a);
+    }
+    return a;
+  }
+
+  private param(name: string, type: ValueType | 'ptr', origin: ParamOrigin): Param {
+    const key = JSON.stringify(origin);
+    let p = this.paramOf.get(key);
+    if (p === undefined) {
+      p = { index: this.params.length, name, type, origin };
+      this.params.push(p);
+      this.paramOf.set(key, p);
+    }
+    return p;
+  }
+
+  private base(root: Root): Param {
+    const { from } = root;
+    if (from === undefined) throw new Error(`${root.name} has no base`);
+    return 'path' in from
+      ? this.param(root.name, 'ptr', { kind: 'base', path: from.path })
+      : this.param(root.name, 'ptr', { kind: 'capturedBase', capture: from.capture });
+  }
+
+  private path(root: Root): readonly number[] {
+    if (root.from === undefined || !('path' in root.from)) throw new Error(`${root.name} is no argument`);
+    return root.from.path;
+  }
+
+  private read(p: Param): Expr {
+    return { op: 'param', type: p.type === 'ptr' ? 'i64' : p.type, param: p.index };
+  }
+
+  extent(root: Root, axis: number): Expr {
+    return this.read(this.param(`${root.name}.shape[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', { kind: 'extent', path: this.path(root), axis }));
+  }
+
+  stride(root: Root, axis: number, unit: number): Expr {
+    return this.read(this.param(`${root.name}.strides[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', { kind: 'stride', path: this.path(root), axis, unit }));
+  }
+
+  scalar(arg: ScalarArg, type: ValueType): Expr {
+    return this.read(this.param(arg.name, type, { kind: 'value', path: arg.path }));
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * Type inference: decides the type of every live range and of every scalar argument.
+ *
+ * Three steps, after kernel-semantics "Types". (1) `integers.ts` marks what must be an integer because of its uses. (2) Forward:
+ * the type of a range is the join of what is assigned to it; weak values are the bottom of that lattice. (3) Backward: ranges and
+ * arguments that are still weak are linked through assignment, arithmetic and comparison, and each group takes the widest
+ * type that it meets. (2) and (3) repeat until nothing changes. Types of expressions follow from those of ranges (`typeOf`).
+ */
+import { demandIntegers } from './integers.ts';
+import { isIntegerType, isSoft, isWeak, isWide, joinOr, type Type, typeOfElem } from './lattice.ts';
+import {
+  expressionsOf, memOperands, operands, type Range, type ScalarArg, type TExpr, type TStmt, walkStatements,
+} from './tree.ts';
+import { isIntegerQuotient, numeric, typeOf } from './typing.ts';
+
+/** Things that can be weak and need a type: a live range or an argument. */
+type Cell = Range | ScalarArg;
+
+export interface InferOptions {
+  readonly defaultFloat: 'f32' | 'f64';
+}
+
+/** A set of weak cells that must agree, with what they meet. */
+class Group {
+  parent: Group | undefined;
+  cells: Cell[] = [];
+  /** The widest concrete type met. */
+  met: Type | undefined;
+  /** The widest weak class inside. */
+  weak: Type = 'L';
+}
+
+function root(g: Group): Group {
+  let r = g;
+  while (r.parent !== undefined) r = r.parent;
+  return r;
+}
+
+function unite(a: Group | undefined, b: Group | undefined): Group | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const ra = root(a);
+  const rb = root(b);
+  if (ra === rb) return ra;
+  rb.parent = ra;
+  ra.cells.push(...rb.cells);
+  ra.weak = joinOr(ra.weak, rb.weak);
+  if (rb.met !== undefined) meet(ra, rb.met);
+  return ra;
+}
+
+function meet(g: Group | undefined, t: Type): void {
+  if (g === undefined) return;
+  const r = root(g);
+  r.met = r.met === undefined ? t : joinOr(r.met, t);
+}
+
+/** Step 2: joins of definitions, to a fixed point. */
+function settleRanges(ranges: readonly Range[]): void {
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const range of ranges) {
+      let t: Type | undefined = range.type;
+      for (const def of range.defs) t = joinOr(t, 'expr' in def ? typeOf(def.expr) : def.type);
+      if (range.demand !== undefined && t !== undefined && (t === 'L' || t === 'A' || isSoft(t))) {
+        t = joinOr(t === 'A' ? 'L' : t, range.demand === 'index' ? 'idx' : 'int');
+      }
+      if (t !== range.type) {
+        range.type = t;
+        changed = true;
+      }
+    }
+  }
+}
+
+/** Step 3: what weak cells meet. Returns whether any cell got a type. */
+function resolveWeak(body: readonly TStmt[], ranges: readonly Range[], args: readonly ScalarArg[], options: InferOptions, last: boolean): boolean {
+  const groups = new Map<object, Group>();
+  const groupOf = (key: object, weak: Type, cell?: Cell): Group => {
+    let g = groups.get(key);
+    if (g === undefined) {
+      g = new Group();
+      g.weak = weak;
+      if (cell !== undefined) g.cells.push(cell);
+      groups.set(key, g);
+    }
+    return root(g);
+  };
+
+  /** The group of a weak expression; visits operands once, meeting and uniting as it goes. */
+  const seen = new Map<TExpr, Group | undefined>();
+  const visit = (e: TExpr): Group | undefined => {
+    if (seen.has(e)) return seen.get(e);
+    const g = compute(e);
+    seen.set(e, g);
+    return g;
+  };
+  const together = (list: readonly TExpr[]): Group | undefined => {
+    const gs = list.map(visit);
+    let g: Group | undefined;
+    for (const x of gs) g = unite(g, x);
+    for (const x of list) {
+      const t = numeric(typeOf(x));
+      if (!isWeak(t)) meet(g, t);
+    }
+    return g;
+  };
+  const compute = (e: TExpr): Group | undefined => {
+    const t = typeOf(e);
+    switch (e.k) {
+      case 'lit': return isWeak(t) ? groupOf(e, t) : undefined;
+      case 'local': return e.range !== undefined && isWeak(t) ? groupOf(e.range, t, e.range) : undefined;
+      case 'arg': return isWeak(t) ? groupOf(e.arg, t, e.arg) : undefined;
+      case 'arith': {
+        if (e.fn === 'div' && isIntegerQuotient(e)) {
+          visit(e.a);
+          visit(e.b);
+          return isWide(typeOf(e)) ? together([e.a, e.b]) : groupOf(e, 'F');
+        }
+        const g = together([e.a, e.b]);
+        return isWeak(t) ? g : undefined;
+      }
+      case 'neg': case 'plus': case 'abs': case 'sign': case 'uniform':
+        return isWeak(t) ? together([e.a]) : (visit(e.a), undefined);
+      case 'round':
+        if (isIntegerQuotient(e.a)) {
+          visit(e.a);
+          return undefined;
+        }
+        return isWeak(t) ? together([e.a]) : (visit(e.a), undefined);
+      case 'select': {
+        visit(e.cond);
+        const g = together([e.a, e.b]);
+        return isWeak(t) ? g : undefined;
+      }
+      case 'minmax': case 'fma': {
+        const g = together(operands(e));
+        return isWeak(t) ? g : undefined;
+      }
+      case 'math': {
+        const own = together(operands(e).filter((x) => !isIntegerType(numeric(typeOf(x)))));
+        for (const x of operands(e)) visit(x);
+        if (!isWeak(t)) return undefined;
+        return unite(own, groupOf(e, 'F'));
+      }
+      case 'bits': case 'compare':
+        together([e.a, e.b]);
+        return undefined;
+      case 'load':
+        for (const x of memOperands(e.mem)) visit(x);
+        return undefined;
+      default:
+        for (const x of operands(e)) visit(x);
+        return undefined;
+    }
+  };
+
+  walkStatements(body, (s) => {
+    for (const e of expressionsOf(s)) visit(e);
+    if (s.k === 'assign' && s.range !== undefined) {
+      const g = visit(s.value);
+      const t = s.range.type;
+      if (t !== undefined && isWeak(t)) {
+        unite(groupOf(s.range, t, s.range), g);
+        const v = typeOf(s.value);
+        if (!isWeak(v)) meet(groupOf(s.range, t, s.range), v);
+      } else if (t !== undefined) meet(g, t);
+    } else if (s.k === 'store') {
+      meet(visit(s.value), typeOfElem(s.mem.root.elem));
+    } else if (s.k === 'atomic') {
+      for (const a of s.args) meet(visit(a), typeOfElem(s.mem.root.elem));
+    }
+  });
+  for (const r of ranges) if (r.type !== undefined && isWeak(r.type)) groupOf(r, r.type, r);
+  for (const a of args) if (a.type === undefined || isWeak(a.type)) groupOf(a, a.type ?? 'A', a);
+
+  let any = false;
+  for (const g of new Set([...groups.values()].map(root))) {
+    const pending = g.cells.filter((c) => c.type === undefined || isWeak(c.type));
+    if (pending.length === 0) continue;
+    const t = decide(g, options, last);
+    if (t === undefined) continue;
+    for (const c of pending) {
+      c.type = t.type;
+      if ('given' in c) c.defaulted = t.defaulted;
+    }
+    any = true;
+  }
+  return any;
+}
+
+/** The type of a group; undefined while something may still come. */
+function decide(g: Group, options: InferOptions, last: boolean): { type: Type; defaulted: boolean } | undefined {
+  const met = g.met;
+  if (g.weak === 'B') return { type: met !== undefined && isWide(met) && met !== 'B' ? met : 'i64', defaulted: false };
+  if (met !== undefined && !isSoft(met) && !isWeak(met)) {
+    const t = g.weak === 'F' ? joinOr('F', met) : met;
+    if (!isWeak(t)) return { type: t === 's8' || t === 'u8' ? 'i32' : t, defaulted: false };
+  }
+  if (!last) return undefined;
+  if (g.weak === 'L') return { type: met === 'idx' ? 'idx' : met === 'int' ? 'int' : 'i32', defaulted: false };
+  return { type: options.defaultFloat, defaulted: g.cells.some((c) => 'given' in c) };
+}
+
+/** Decides all types. Conflicts are left for the lowering pass, which knows how to tell them. */
+export function infer(body: readonly TStmt[], ranges: readonly Range[], args: readonly ScalarArg[], options: InferOptions): void {
+  for (const arg of args) arg.type = arg.given === 'number' ? 'A' : arg.given === 'bigint' ? 'B' : arg.given;
+  settleRanges(ranges);
+  demandIntegers(body, ranges);
+  for (const arg of args) {
+    if (arg.given === 'number' && arg.demand !== undefined) arg.type = arg.demand === 'index' ? 'idx' : 'int';
+  }
+  settleRanges(ranges);
+  // First without defaults: what meets something settles, and may settle others; then the rest falls to the defaults.
+  for (const last of [false, true]) {
+    while (resolveWeak(body, ranges, args, options, last)) settleRanges(ranges);
+    settleRanges(ranges);
+  }
+  for (const r of ranges) if (r.type === undefined) r.type = 'i32';
+  // An argument that is never used has no group of its own to decide it.
+  for (const arg of args) if (arg.type === undefined || isWeak(arg.type)) arg.type = arg.given === 'bigint' ? 'i64' : options.defaultFloat;
+}

@@ -1,0 +1,150 @@
+/**
+ * Finds the weak variables and arguments that must be integers: used as an index, a slice bound, a shift or bit operand; a
+ * counter stepped only by integer literals; and what such a counter or an index is compared to. (kernel-semantics, rule 2.)
+ */
+import { isFloatType, isSoft, type Type } from './lattice.ts';
+import { expressionsOf, type Range, type ScalarArg, type TExpr, type TStmt, walkExpression, walkStatements } from './tree.ts';
+import { typeOf } from './typing.ts';
+
+type Demand = 'index' | 'int';
+
+/** Whether the value cannot be an integer by nature: a fraction, a quotient, a float. */
+function inherentlyFloat(e: TExpr): boolean {
+  const t: Type = typeOf(e);
+  return isFloatType(t);
+}
+
+function isIntLiteral(e: TExpr): boolean {
+  return e.k === 'lit' && typeof e.value === 'number' && Number.isInteger(e.value);
+}
+
+/** Whether `e` is this range itself plus or minus an integer literal. */
+function isStep(e: TExpr, range: Range): boolean {
+  if (e.k === 'plus') return isStep(e.a, range);
+  if (e.k !== 'arith' || (e.fn !== 'add' && e.fn !== 'sub')) return false;
+  const self = (x: TExpr): boolean => (x.k === 'local' && x.range === range) || (x.k === 'plus' && self(x.a));
+  return (self(e.a) && isIntLiteral(e.b)) || (e.fn === 'add' && self(e.b) && isIntLiteral(e.a));
+}
+
+/** A counter: at least one step by an integer literal, and nothing else but integers to start from. */
+function isCounter(range: Range): boolean {
+  let steps = 0;
+  for (const def of range.defs) {
+    if (!('expr' in def)) return false;
+    if (isStep(def.expr, range)) steps++;
+    else {
+      const t = typeOf(def.expr);
+      if (!isIntLiteral(def.expr) && !isSoft(t)) return false;
+    }
+  }
+  return steps > 0;
+}
+
+function raise(cell: Range | ScalarArg, demand: Demand): boolean {
+  if (cell.demand === 'index' || cell.demand === demand) return false;
+  cell.demand = demand;
+  return true;
+}
+
+/** Sets `demand` on ranges and arguments. */
+export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[]): void {
+  let changed = false;
+  const demand = (e: TExpr, as: Demand): void => {
+    if (inherentlyFloat(e)) return;
+    switch (e.k) {
+      case 'local': {
+        const range = e.range;
+        if (range === undefined || range.defs.some((d) => 'expr' in d && inherentlyFloat(d.expr))) return;
+        if (raise(range, as)) {
+          changed = true;
+          for (const def of range.defs) if ('expr' in def) demand(def.expr, as);
+        }
+        return;
+      }
+      case 'arg':
+        if (e.arg.given === 'number' && raise(e.arg, as)) changed = true;
+        return;
+      case 'arith':
+        if (e.fn !== 'div') {
+          demand(e.a, as);
+          demand(e.b, as);
+        }
+        return;
+      case 'minmax':
+        demand(e.a, as);
+        demand(e.b, as);
+        return;
+      case 'neg': case 'plus': case 'abs': case 'index': case 'uniform':
+        demand(e.a, as);
+        return;
+      case 'select':
+        demand(e.a, as);
+        demand(e.b, as);
+        return;
+      default:
+        return;
+    }
+  };
+  /** Integer by marks made so far: what it is compared to becomes one, too. */
+  const marked = (e: TExpr): Demand | undefined => {
+    switch (e.k) {
+      case 'local': return e.range?.demand ?? soft(typeOf(e));
+      case 'arg': return e.arg.demand;
+      case 'arith': case 'minmax': {
+        if (e.k === 'arith' && e.fn === 'div') return undefined;
+        const a = marked(e.a);
+        const b = marked(e.b);
+        if (a === undefined && b === undefined) return undefined;
+        if ((a === undefined && !isIntLiteral(e.a)) || (b === undefined && !isIntLiteral(e.b))) return undefined;
+        return a === 'index' || b === 'index' ? 'index' : 'int';
+      }
+      case 'neg': case 'plus': return marked(e.a);
+      default: return soft(typeOf(e));
+    }
+  };
+  const soft = (t: Type): Demand | undefined => (t === 'idx' ? 'index' : t === 'int' ? 'int' : undefined);
+
+  const visit = (e: TExpr): void =>
+    walkExpression(e, (x) => {
+      switch (x.k) {
+        case 'load':
+          demand(x.mem.index, 'index');
+          for (const c of x.mem.checks) demand(c.index, 'index');
+          return;
+        case 'index':
+          demand(x.a, 'index');
+          return;
+        case 'shift': case 'bits': case 'imul':
+          demand(x.a, 'int');
+          demand(x.b, 'int');
+          return;
+        case 'bitnot': case 'count':
+          demand(x.a, 'int');
+          return;
+        case 'toInt':
+          if (x.a.k !== 'arith' || x.a.fn !== 'div') demand(x.a, 'int');
+          return;
+        case 'compare': {
+          const a = marked(x.a);
+          const b = marked(x.b);
+          if (a !== undefined && b === undefined) demand(x.b, a);
+          if (b !== undefined && a === undefined) demand(x.a, b);
+          return;
+        }
+        default:
+          return;
+      }
+    });
+
+  for (const range of ranges) if (isCounter(range)) raise(range, 'int');
+  do {
+    changed = false;
+    walkStatements(body, (s) => {
+      for (const e of expressionsOf(s)) visit(e);
+      if (s.k === 'store' || s.k === 'atomic') {
+        demand(s.mem.index, 'index');
+        for (const c of s.mem.checks) demand(c.index, 'index');
+      }
+    });
+  } while (changed);
+}

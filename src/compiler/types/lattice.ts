@@ -1,0 +1,111 @@
+/**
+ * The types that inference works with, how two of them join, and which conversions happen without being asked for.
+ *
+ * Besides the machine types there are soft integers (`int` of 32 bits, `idx` of the specialisation's index width), which adopt
+ * the type of whatever they meet, and three weak classes for values without a type of their own: `L` integer literals, `A`
+ * numbers that could be either (arguments), `F` inherently fractional ones (2.5, a quotient of integers, Math.sqrt of an
+ * integer); `B` is a bigint literal or argument, weak between i64 and u64. kernel-semantics: "Types".
+ */
+import type { ElemType, ValueType } from '../ir/ops.ts';
+
+export type Machine = ValueType;
+export type Soft = 'int' | 'idx';
+export type Weak = 'L' | 'A' | 'F' | 'B';
+
+/** `s8`/`u8` stand for i8…i16 and u8…u16 data: i32 in expressions, but joining with fractions as f32 and with u32 by sign. */
+export type Type = Machine | Soft | Weak | 's8' | 'u8';
+
+export function isWeak(t: Type): t is Weak {
+  return t === 'L' || t === 'A' || t === 'F' || t === 'B';
+}
+
+export function isSoft(t: Type): t is Soft {
+  return t === 'int' || t === 'idx';
+}
+
+export function isFloatType(t: Type): boolean {
+  return t === 'f32' || t === 'f64' || t === 'F';
+}
+
+/** Integers of any kind, weak literals included. */
+export function isIntegerType(t: Type): boolean {
+  return t === 'i32' || t === 'u32' || t === 'i64' || t === 'u64' || t === 's8' || t === 'u8' || t === 'int' || t === 'idx' || t === 'L' || t === 'B';
+}
+
+export function isWide(t: Type): boolean {
+  return t === 'i64' || t === 'u64' || t === 'B';
+}
+
+/** The type of a value loaded from an element. */
+export function typeOfElem(elem: ElemType): Type {
+  switch (elem) {
+    case 'i8': case 'i16': return 's8';
+    case 'u8': case 'u16': return 'u8';
+    case 'f16': return 'f32';
+    default: return elem;
+  }
+}
+
+const RANK: Readonly<Record<Type, number>> = {
+  bool: 0, L: 1, int: 2, idx: 3, A: 4, s8: 5, u8: 5, i32: 6, u32: 6, B: 7, i64: 8, u64: 8, F: 9, f32: 10, f64: 11,
+};
+
+/** The join of two types, or undefined where the rules refuse to mix them (i32 with u32, 64-bit integers with floats, …). */
+export function join(a: Type, b: Type): Type | undefined {
+  if (a === b) return a;
+  const [lo, hi] = RANK[a] <= RANK[b] ? [a, b] : [b, a];
+  // A truth value counts as 0 or 1, as in JavaScript.
+  if (lo === 'bool') return hi === 'L' ? 'int' : isWide(hi) ? undefined : hi;
+  switch (hi) {
+    case 'u8': case 's8':
+      return lo === 's8' || lo === 'u8' ? 'i32' : hi;
+    case 'i32':
+      return hi;
+    case 'u32':
+      return lo === 'i32' || lo === 's8' ? undefined : hi;
+    case 'B':
+      // A number and a bigint do not mix in JavaScript; an integer literal cannot stand beside a bigint either.
+      return lo === 'L' || lo === 'int' || lo === 'idx' ? hi : lo === 'A' ? hi : undefined;
+    case 'i64':
+      return lo === 'u64' ? undefined : hi;
+    case 'u64':
+      return lo === 'i64' || lo === 'i32' || lo === 's8' ? undefined : hi;
+    case 'F':
+      if (lo === 's8' || lo === 'u8') return 'f32';
+      return isWide(lo) ? undefined : hi;
+    case 'f32': case 'f64':
+      return isWide(lo) ? undefined : hi;
+    default:
+      return hi;
+  }
+}
+
+/** As `join`, with something usable where there is none: the lowering pass reports the conflict at its place. */
+export function joinOr(a: Type | undefined, b: Type): Type {
+  if (a === undefined) return b;
+  return join(a, b) ?? (RANK[a] >= RANK[b] ? a : b);
+}
+
+/** The machine type of a settled type. */
+export function machine(t: Type, indexBits: 32 | 64, defaultFloat: 'f32' | 'f64'): Machine {
+  switch (t) {
+    case 'int': case 's8': case 'u8': case 'L': return 'i32';
+    case 'idx': return indexBits === 64 ? 'i64' : 'i32';
+    case 'A': case 'F': return defaultFloat;
+    case 'B': return 'i64';
+    default: return t;
+  }
+}
+
+/** How a type is called in messages. */
+export function nameOf(t: Type): string {
+  switch (t) {
+    case 'int': case 's8': case 'u8': return 'i32';
+    case 'idx': return 'index';
+    case 'L': return 'integer literal';
+    case 'A': return 'number';
+    case 'F': return 'fractional number';
+    case 'B': return 'bigint';
+    default: return t;
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * The tree between the source and the IR: names resolved, calls inlined, side effects made statements, but types open.
+ *
+ * The front end builds it (`frontend/`), `ranges.ts` splits variables into live ranges, `infer.ts` decides every type, and
+ * `frontend/lower.ts` turns it into IR with all conversions written out. Expressions are pure and may be shared.
+ */
+import type { AtomicOp, CompareOp, ElemType, Label, MathFn, Special, Space } from '../ir/ops.ts';
+import type { Pos } from '../source.ts';
+import type { Type } from './lattice.ts';
+
+/** A scalar variable as written; it may hold several live ranges. */
+export interface Local {
+  readonly id: number;
+  readonly name: string;
+  readonly pos: Pos;
+  /** Assigned once, before every read: reading it later gives the same value. */
+  readonly stable: boolean;
+}
+
+/** One live range of a local: the unit that has a type. */
+export interface Range {
+  readonly id: number;
+  readonly local: Local;
+  /** What is assigned to it. */
+  readonly defs: Def[];
+  /** Decided by inference. */
+  type: Type | undefined;
+  /** Marked when a use or its being a counter makes it an integer. */
+  demand: 'index' | 'int' | undefined;
+}
+
+/** A definition: an assigned expression, or a value whose type is given (an atomic's or a barrier's result). */
+export type Def = { readonly expr: TExpr } | { readonly type: Type };
+
+/** A scalar argument of the kernel. */
+export interface ScalarArg {
+  readonly name: string;
+  readonly path: readonly number[];
+  readonly pos: Pos;
+  /** `number` and `bigint` arguments are weak; others have their type. */
+  readonly given: Type | 'number' | 'bigint';
+  type: Type | undefined;
+  demand: 'index' | 'int' | undefined;
+  /** Set when nothing but the default decided its type. */
+  defaulted: boolean;
+}
+
+/** Memory that the kernel names. */
+export interface Root {
+  readonly id: number;
+  readonly name: string;
+  readonly space: Space;
+  readonly elem: ElemType;
+  readonly pos: Pos;
+  /** global: argument path, or number of the captured device array. */
+  readonly from?: { readonly path: readonly number[] } | { readonly capture: number } | undefined;
+  /** Elements, for shared, local and constant arrays of fixed size. */
+  readonly length?: number | undefined;
+  readonly dynamic?: boolean | undefined;
+  readonly data?: Uint8Array | undefined;
+  readonly readonly: boolean;
+  /** Stored to or updated atomically somewhere. */
+  written: boolean;
+}
+
+/** An element: `index` is linear, in units of `unit` bytes from the root's first element. */
+export interface TMem {
+  readonly root: Root;
+  readonly index: TExpr;
+  readonly unit: number;
+  readonly checks: readonly { readonly index: TExpr; readonly extent: TExpr; readonly axis: number }[];
+  readonly pos: Pos;
+}
+
+export type RoundFn = 'floor' | 'ceil' | 'round' | 'trunc' | 'rint';
+
+export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
+  | { readonly k: 'lit'; readonly value: number | bigint | boolean }
+  | { readonly k: 'local'; readonly local: Local; range?: Range | undefined }
+  | { readonly k: 'arg'; readonly arg: ScalarArg }
+  | { readonly k: 'special'; readonly name: Special }
+  | { readonly k: 'extent'; readonly root: Root; readonly axis: number }
+  | { readonly k: 'stride'; readonly root: Root; readonly axis: number; readonly unit: number }
+  /** As an index, of the specialisation's width. */
+  | { readonly k: 'index'; readonly a: TExpr }
+  | { readonly k: 'arith'; readonly fn: 'add' | 'sub' | 'mul' | 'div' | 'rem' | 'pow'; readonly a: TExpr; readonly b: TExpr }
+  | { readonly k: 'neg' | 'plus' | 'abs' | 'sign' | 'bitnot' | 'not' | 'truth'; readonly a: TExpr }
+  | { readonly k: 'bits'; readonly fn: 'and' | 'or' | 'xor'; readonly a: TExpr; readonly b: TExpr }
+  | { readonly k: 'shift'; readonly fn: 'shl' | 'shr' | 'ushr'; readonly a: TExpr; readonly b: TExpr }
+  | { readonly k: 'logic'; readonly fn: 'and' | 'or'; readonly a: TExpr; readonly b: TExpr }
+  | { readonly k: 'compare'; readonly fn: CompareOp; readonly a: TExpr; readonly b: TExpr }
+  | { readonly k: 'select'; readonly cond: TExpr; readonly a: TExpr; readonly b: TExpr }
+  | { readonly k: 'minmax'; readonly fn: 'min' | 'max' | 'fmin' | 'fmax' | 'copysign'; readonly a: TExpr; readonly b: TExpr }
+  /** An explicit cast. */
+  | { readonly k: 'cast'; readonly to: ElemType; readonly a: TExpr }
+  /** A rounding of a float; of a quotient of integers, an integer division. */
+  | { readonly k: 'round'; readonly fn: RoundFn; readonly a: TExpr }
+  /** `x | 0` and `x >>> 0`. */
+  | { readonly k: 'toInt'; readonly unsigned: boolean; readonly a: TExpr }
+  | { readonly k: 'imul'; readonly a: TExpr; readonly b: TExpr }
+  | { readonly k: 'count'; readonly fn: 'clz' | 'popc' | 'ffs' | 'brev' | 'clz32'; readonly a: TExpr }
+  | { readonly k: 'test'; readonly fn: 'isNaN' | 'isFinite' | 'isInteger'; readonly a: TExpr }
+  | { readonly k: 'math'; readonly fn: MathFn | 'sqrt' | 'fmod'; readonly args: readonly TExpr[] }
+  | { readonly k: 'fma'; readonly args: readonly [TExpr, TExpr, TExpr] }
+  | { readonly k: 'uniform'; readonly a: TExpr }
+  | { readonly k: 'load'; readonly mem: TMem }
+);
+
+export type TStmt = { readonly pos: Pos } & (
+  | { readonly k: 'assign'; readonly local: Local; readonly value: TExpr; range?: Range | undefined }
+  | { readonly k: 'store'; readonly mem: TMem; readonly value: TExpr }
+  | { readonly k: 'atomic'; readonly fn: AtomicOp; readonly mem: TMem; readonly args: readonly TExpr[]; readonly result?: Local | undefined; range?: Range | undefined }
+  | { readonly k: 'if'; readonly cond: TExpr; readonly then: readonly TStmt[]; readonly else: readonly TStmt[] }
+  | { readonly k: 'loop'; readonly label: Label; readonly body: readonly TStmt[]; readonly update: readonly TStmt[] }
+  | { readonly k: 'block'; readonly label: Label; readonly body: readonly TStmt[]; readonly inlined?: string | undefined }
+  | { readonly k: 'break' | 'continue'; readonly label: Label }
+  | { readonly k: 'return' }
+  | { readonly k: 'barrier'; readonly kind: 'sync' | 'count' | 'and' | 'or'; readonly pred?: TExpr | undefined; readonly result?: Local | undefined; range?: Range | undefined }
+  | { readonly k: 'fence'; readonly scope: 'block' | 'device' | 'system' }
+  | { readonly k: 'print'; readonly parts: readonly (string | TExpr)[] }
+  | { readonly k: 'trap'; readonly message: string }
+);
+
+/** The operands of an expression, in order of evaluation. */
+export function operands(e: TExpr): readonly TExpr[] {
+  switch (e.k) {
+    case 'lit': case 'local': case 'arg': case 'special': case 'extent': case 'stride':
+      return [];
+    case 'arith': case 'bits': case 'shift': case 'logic': case 'compare': case 'minmax': case 'imul':
+      return [e.a, e.b];
+    case 'select':
+      return [e.cond, e.a, e.b];
+    case 'math': case 'fma':
+      return e.args;
+    case 'load':
+      return memOperands(e.mem);
+    default:
+      return [e.a];
+  }
+}
+
+/** The expressions inside a memory reference. */
+export function memOperands(mem: TMem): readonly TExpr[] {
+  return [mem.index, ...mem.checks.flatMap((c) => [c.index, c.extent])];
+}
+
+/** The expressions that a statement evaluates itself (not those of nested statements). */
+export function expressionsOf(s: TStmt): readonly TExpr[] {
+  switch (s.k) {
+    case 'assign': return [s.value];
+    case 'store': return [...memOperands(s.mem), s.value];
+    case 'atomic': return [...memOperands(s.mem), ...s.args];
+    case 'if': return [s.cond];
+    case 'barrier': return s.pred === undefined ? [] : [s.pred];
+    case 'print': return s.parts.filter((p): p is TExpr => typeof p !== 'string');
+    default: return [];
+  }
+}
+
+/** Calls `visit` for every statement, outer before inner. */
+export function walkStatements(list: readonly TStmt[], visit: (s: TStmt) => void): void {
+  for (const s of list) {
+    visit(s);
+    if (s.k === 'if') {
+      walkStatements(s.then, visit);
+      walkStatements(s.else, visit);
+    } else if (s.k === 'loop') {
+      walkStatements(s.body, visit);
+      walkStatements(s.update, visit);
+    } else if (s.k === 'block') {
+      walkStatements(s.body, visit);
+    }
+  }
+}
+
+/** Calls `visit` for an expression and all below it, operands first. */
+export function walkExpression(e: TExpr, visit: (e: TExpr) => void): void {
+  for (const x of operands(e)) walkExpression(x, visit);
+  visit(e);
+}
