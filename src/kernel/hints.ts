@@ -5,6 +5,7 @@
  */
 import { TsambaTypeError } from '../errors.ts';
 import { show } from './show.ts';
+import type * as views from './types.ts';
 
 const HINT: unique symbol = Symbol.for('tsamba.transfer') as never;
 
@@ -17,6 +18,8 @@ export interface Hinted<A = unknown> {
   readonly array: A;
 }
 
+/** As a type: an array that the kernel only reads, `In<Vec<f32>>`. */
+export type In<V> = views.In<V>;
 /** The array is copied to the device before the launch and not back. Numba's `cuda.In`. */
 export function In<A extends object>(array: A): Hinted<A> {
   return hinted('In', 'in', array);

@@ -1,0 +1,27 @@
+/**
+ * The entry point `tsamba/cuda`: the members of `cuda` as named exports, `cuda` itself, and the types of what they take and give.
+ */
+/// <reference lib="esnext.disposable" preserve="true" />
+export type { DeviceArrayOptions, ToDeviceOptions } from '../array/device-create.ts';
+export type { DeviceLimits, ExecutableAttributes } from '../driver/driver.ts';
+export type { Dim } from '../kernel/dims.ts';
+export type { Direction, Hinted } from '../kernel/hints.ts';
+export type {
+  Argument,
+  Arguments,
+  Configured,
+  ForAllOptions,
+  InspectTarget,
+  Kernel,
+  KernelStats,
+  SpecialisationStats,
+} from '../kernel/kernel-types.ts';
+export type { GridLaunch, LaunchOptions, ThreadsLaunch } from '../kernel/launch-shape.ts';
+export type { JitOptions } from '../kernel/options.ts';
+export type { ScalarArgument } from '../kernel/scalar.ts';
+export type { Axes, Cube, Mat, SliceIndex, Vec, View, ViewOf } from '../kernel/types.ts';
+export type { Context } from '../memory/context.ts';
+export type { Device, DeviceChoice } from '../memory/devices.ts';
+export type { MemoryStats } from '../memory/stats.ts';
+export * from './members.ts';
+export { type Cuda, cuda } from './namespace.ts';

@@ -1,0 +1,65 @@
+/**
+ * Everything that `cuda` has, as named exports: memory, streams, kernels, and the vocabulary of kernels.
+ *
+ * `namespace.ts` makes the object of it, `index.ts` the entry point `tsamba/cuda`. Names are Numba's in camelCase.
+ */
+import './drivers.ts';
+
+export { DeviceNDArray } from '../array/device-array.ts';
+export { deviceArray, deviceArrayLike, toDevice } from '../array/device-create.ts';
+export { In, InOut, Out } from '../kernel/hints.ts';
+export { jit } from '../kernel/jit.ts';
+export { scalar } from '../kernel/scalar.ts';
+export { deferCleanup } from '../memory/defer-cleanup.ts';
+export {
+  close,
+  currentContext,
+  currentDevice,
+  detect,
+  gpus,
+  isAvailable,
+  selectDevice,
+} from '../memory/devices.ts';
+export { trackLeaks } from '../memory/leaks.ts';
+export { memoryStats } from '../memory/memory-stats.ts';
+export { createEvent as event, Event } from '../stream/event.ts';
+export {
+  createStream as stream,
+  defaultStream,
+  externalStream,
+  legacyDefaultStream,
+  perThreadDefaultStream,
+  Stream,
+} from '../stream/stream.ts';
+export { atomic } from './atomic.ts';
+export { blockDim, blockIdx, grid, gridDim, gridSize, laneId, threadIdx, warpSize } from './geometry.ts';
+export { brev, cbrt, clz, ffs, fma, fmax, fmin, popc, rint, rsqrt, selp } from './math.ts';
+export { constant, local, shared } from './spaces.ts';
+export {
+  cg,
+  nanosleep,
+  syncThreads,
+  syncThreadsAnd,
+  syncThreadsCount,
+  syncThreadsOr,
+  syncWarp,
+  threadFence,
+  threadFenceBlock,
+  threadFenceSystem,
+  uniform,
+} from './sync.ts';
+export { synchronize } from './synchronize.ts';
+export {
+  activeMask,
+  allSync,
+  anySync,
+  ballotSync,
+  eqSync,
+  laneMaskLt,
+  matchAllSync,
+  matchAnySync,
+  shflDownSync,
+  shflSync,
+  shflUpSync,
+  shflXorSync,
+} from './warp.ts';

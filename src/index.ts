@@ -1,0 +1,46 @@
+/**
+ * What `tsamba` exports: the namespace `cuda`, host arrays, data types, the types that kernels are annotated with, and errors.
+ */
+/// <reference lib="esnext.disposable" preserve="true" />
+export { DeviceNDArray } from './array/device-array.ts';
+export { NDArray } from './array/ndarray.ts';
+export { ndarray } from './array/ndarray-create.ts';
+export { type Cuda, cuda } from './cuda/namespace.ts';
+export {
+  bool,
+  type Complex,
+  c64,
+  c128,
+  type DType,
+  type DTypeLike,
+  f16,
+  f32,
+  f64,
+  i8,
+  i16,
+  i32,
+  i64,
+  struct,
+  type TypedArray,
+  u8,
+  u16,
+  u32,
+  u64,
+} from './dtype/index.ts';
+export {
+  type Coded,
+  DriverError,
+  KernelError,
+  NotSupportedError,
+  OutOfMemoryError,
+  type SourceLocation,
+  TsambaRangeError,
+  TsambaTypeError,
+} from './errors.ts';
+export type { Kernel } from './kernel/kernel-types.ts';
+export type { LaunchOptions } from './kernel/launch-shape.ts';
+export type { JitOptions } from './kernel/options.ts';
+export type { Cube, In, Mat, Vec, View } from './kernel/types.ts';
+export { scope } from './memory/scope.ts';
+export type { Event } from './stream/event.ts';
+export type { Stream } from './stream/stream.ts';
