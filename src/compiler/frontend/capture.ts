@@ -7,6 +7,7 @@
 import type { Pos } from '../source.ts';
 import type { Captured, CapturedFunction, FunctionNode } from './captured.ts';
 import { fail } from './diagnostics.ts';
+import { undoHelpers } from './es5.ts';
 import { type FactoryNames, openFactory } from './factory.ts';
 import { type ClosureScope, type InspectedFunction, inspectFunction, inspectorProblem } from './inspector.ts';
 import { parseFunction } from './parse.ts';
@@ -55,6 +56,7 @@ function readFunction(
   const resolver = new Resolver(explicit, inspected, reading.captures);
   const captures = new Map<string, Captured>();
   for (const wanted of free.keys()) captures.set(wanted, resolver.resolve(wanted));
+  undoHelpers(node, free, captures);
   // A function expression may call itself by its own name, which no scope outside it shows.
   if (node.id && !captures.has(node.id.name)) captures.set(node.id.name, { found: true, value: fn });
   const missing = [...captures].filter(([, captured]) => !captured.found).map(([unknown]) => unknown);

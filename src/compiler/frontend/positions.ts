@@ -7,8 +7,8 @@
  */
 import type { Pos, SourceText } from '../source.ts';
 import { inspectFunction, type ScriptLocation } from './inspector.ts';
-import { asPath, readText, type Script, scriptById, splitLines } from './script.ts';
-import { originalPosition } from './sourcemap.ts';
+import { asPath, mapOf, readText, type Script, scriptById, splitLines } from './script.ts';
+import { originalPosition, type SourceMap } from './sourcemap.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -61,7 +61,7 @@ export function describe(pos: Pos): Place {
   if (generated === undefined) return { file: undefined, line: at.line + 1, column: at.column + 1, text: line, length };
   const { script } = generated;
   if (script.map !== undefined) {
-    const original = mapRange(script, generated.line, generated.column, line, at.column, length);
+    const original = mapRange(script.map, generated.line, generated.column, line, at.column, length);
     if (original !== undefined) return original;
   }
   const text = lineOfFile(script, generated.line);
@@ -109,40 +109,65 @@ function anchorOffset(text: string): number {
 
 /** Maps a range through the script's source map. `text` and `column` are the range in the function's own text. */
 function mapRange(
-  script: Script,
+  map: SourceMap,
   line: number,
   column: number,
   text: string,
   inText: number,
   length: number,
 ): Place | undefined {
-  const start = refine(script, line, column, text, inText);
+  const start = refine(map, line, column, text, inText);
   if (start === undefined) return undefined;
-  const place = { file: asPath(start.source), line: start.line + 1, column: start.column + 1, text: start.text };
+  // Tools that take no source map leave the one of the step before in the source that they name.
+  const earlier = mapOf(start.source, start.content);
   const generated = text.slice(inText, inText + length);
-  if (start.text.startsWith(generated, start.column)) return { ...place, length };
-  // Renamed or reprinted: underline up to where its last character comes from.
-  const last = refine(script, line, column + length - 1, text, inText + length - 1);
+  const reach = reachOf(map, line, column, text, inText, length, start);
+  if (earlier !== undefined) {
+    const through = mapRange(earlier, start.line, start.column, start.text, start.column, reach);
+    if (through !== undefined) return through;
+  }
+  const place = { file: asPath(start.source), line: start.line + 1, column: start.column + 1, text: start.text };
+  return { ...place, length: start.text.startsWith(generated, start.column) ? length : reach };
+}
+
+/** How many characters of the original a generated range covers: up to where its last character comes from. */
+function reachOf(
+  map: SourceMap,
+  line: number,
+  column: number,
+  text: string,
+  inText: number,
+  length: number,
+  start: Refined,
+): number {
+  const last = refine(map, line, column + length - 1, text, inText + length - 1);
   const sameLine = last !== undefined && last.line === start.line && last.column > start.column;
-  const end = wordEnd(start.text, sameLine ? last.column : start.column);
-  return { ...place, length: Math.max(1, end - start.column) };
+  return Math.max(1, wordEnd(start.text, sameLine ? last.column : start.column) - start.column);
 }
 
 function wordEnd(text: string, column: number): number {
   return column + (/^[\w$]+/.exec(text.slice(column))?.[0].length ?? 1);
 }
 
+interface Refined {
+  readonly source: string;
+  readonly content: string | undefined;
+  readonly line: number;
+  readonly column: number;
+  readonly text: string;
+}
+
 /**
  * The original of one character. Maps have a segment for each token at best: behind the start of a segment, the same
  * character is looked for in the original, where white space may have come or gone.
  */
-function refine(script: Script, line: number, column: number, text: string, inText: number) {
-  const found = script.map && originalPosition(script.map, line, column);
+function refine(map: SourceMap, line: number, column: number, text: string, inText: number): Refined | undefined {
+  const found = originalPosition(map, line, column);
   if (found === undefined) return undefined;
   const content = found.content ?? readText(found.source);
   const original = content === undefined ? text : (splitLines(content)[found.line] ?? '');
   const behind = column - found.generatedColumn;
-  const result = { source: found.source, line: found.line, text: original };
+  const result = { source: found.source, content, line: found.line, text: original };
   if (behind <= 0) return { ...result, column: found.column };
   const character = text[inText] ?? '';
   if (original[found.column + behind] === character) return { ...result, column: found.column + behind };

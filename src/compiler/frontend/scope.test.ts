@@ -50,9 +50,10 @@ test.each<[string, string, string[]]>([
   expect(free(text)).toEqual(names);
 });
 
-test('each free name comes with its first use', () => {
-  const text = '(y) => { y[0] = gain; y[1] = gain; }';
-  expect(freeVariables(parse(text)).get('gain')?.start).toBe(text.indexOf('gain'));
+test('each free name comes with all its uses', () => {
+  const text = '(y) => { y[0] = gain; { let gain; gain; } y[1] = gain; }';
+  const uses = freeVariables(parse(text)).get('gain') ?? [];
+  expect(uses.map(({ start }) => start)).toEqual([text.indexOf('gain'), text.lastIndexOf('gain')]);
 });
 
 test('boundNames lists what a pattern declares, in order', () => {

@@ -39,12 +39,15 @@ export function boundNames(pattern: Node, into: string[] = []): string[] {
   return into;
 }
 
+/** The uses of each free name, in the order of the source. */
+export type FreeVariables = Map<string, Identifier[]>;
+
 /**
- * The names that are free in a function, each with its first use. A function expression's own name is bound in it.
- * Globals such as `Math` and `undefined` are free names too.
+ * The names that are free in a function, each with its uses. A function expression's own name is bound in it. Globals
+ * such as `Math` and `undefined` are free names too.
  */
-export function freeVariables(fn: FunctionNode): Map<string, Identifier> {
-  const free = new Map<string, Identifier>();
+export function freeVariables(fn: FunctionNode): FreeVariables {
+  const free: FreeVariables = new Map();
   visitFunction(fn, undefined, free);
   return free;
 }
@@ -55,7 +58,7 @@ function isFunction(node: AnyNode): node is AnyNode & FunctionNode {
   );
 }
 
-function visitFunction(fn: FunctionNode, outer: Scope | undefined, free: Map<string, Identifier>): void {
+function visitFunction(fn: FunctionNode, outer: Scope | undefined, free: FreeVariables): void {
   // Default values of parameters see the parameters but not what the body declares, hence two scopes.
   const head: Scope = { names: new Set(), parent: outer };
   if (fn.id) head.names.add(fn.id.name);
@@ -97,13 +100,13 @@ function declareLexical(statements: readonly Node[], into: Set<string>): void {
   }
 }
 
-function visitBlock(statements: BlockStatement['body'], scope: Scope, free: Map<string, Identifier>): void {
+function visitBlock(statements: BlockStatement['body'], scope: Scope, free: FreeVariables): void {
   const inner: Scope = { names: new Set(), parent: scope };
   declareLexical(statements, inner.names);
   for (const statement of statements) visit(statement, inner, free);
 }
 
-function visit(of: Node, scope: Scope, free: Map<string, Identifier>): void {
+function visit(of: Node, scope: Scope, free: FreeVariables): void {
   const node = of as AnyNode;
   if (isFunction(node)) {
     visitFunction(node, scope, free);
@@ -154,7 +157,7 @@ function visit(of: Node, scope: Scope, free: Map<string, Identifier>): void {
 type Case = Extract<AnyNode, { type: 'SwitchCase' }>;
 
 /** All cases of a switch share one block. */
-function visitCases(cases: readonly Case[], scope: Scope, free: Map<string, Identifier>): void {
+function visitCases(cases: readonly Case[], scope: Scope, free: FreeVariables): void {
   const inner: Scope = { names: new Set(), parent: scope };
   for (const { consequent } of cases) declareLexical(consequent, inner.names);
   for (const { test, consequent } of cases) {
@@ -164,7 +167,7 @@ function visitCases(cases: readonly Case[], scope: Scope, free: Map<string, Iden
 }
 
 /** Nodes whose head declares names that the rest of the node sees. */
-function visitHeaded(node: AnyNode, scope: Scope, free: Map<string, Identifier>): void {
+function visitHeaded(node: AnyNode, scope: Scope, free: FreeVariables): void {
   const inner: Scope = { names: new Set(), parent: scope };
   if (node.type === 'ForStatement' && node.init) declareLexical([node.init], inner.names);
   if (node.type === 'ForInStatement' || node.type === 'ForOfStatement') declareLexical([node.left], inner.names);
@@ -173,7 +176,9 @@ function visitHeaded(node: AnyNode, scope: Scope, free: Map<string, Identifier>)
   for (const child of childrenOf(node)) visit(child, inner, free);
 }
 
-function reference(node: Identifier, scope: Scope, free: Map<string, Identifier>): void {
+function reference(node: Identifier, scope: Scope, free: FreeVariables): void {
   for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) if (at.names.has(node.name)) return;
-  if (!free.has(node.name)) free.set(node.name, node);
+  const uses = free.get(node.name);
+  if (uses === undefined) free.set(node.name, [node]);
+  else uses.push(node);
 }

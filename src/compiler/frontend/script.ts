@@ -58,6 +58,12 @@ export function readText(url: string): string | undefined {
   }
 }
 
+/** The map that a text names in its last lines, when it is itself generated. */
+export function mapOf(url: string, text: string | undefined): SourceMap | undefined {
+  const comment = /\n\/\/[#@] sourceMappingURL=(\S+)\s*$/.exec(text ?? '');
+  return comment?.[1] === undefined ? undefined : loadMap(comment[1], url);
+}
+
 function loadMap(address: string, scriptUrl: string): SourceMap | undefined {
   if (address === '') return undefined;
   const inline = /^data:[^,]*?(;base64)?,/.exec(address);

@@ -27,3 +27,18 @@ export function walk(node: Node, visit: (node: Node) => boolean | undefined): vo
   if (visit(node) === false) return;
   for (const child of childrenOf(node)) walk(child, visit);
 }
+
+/** Replaces nodes below `root` in place, innermost first, by what `change` returns for them; undefined keeps a node. */
+export function rewrite(root: Node, change: (node: Node) => Node | undefined): void {
+  const changed = (node: Node): Node => {
+    rewrite(node, change);
+    return change(node) ?? node;
+  };
+  for (const [key, value] of Object.entries(root) as [string, unknown][]) {
+    if (Array.isArray(value)) {
+      for (const [i, item] of value.entries()) if (isNode(item)) value[i] = changed(item);
+    } else if (isNode(value)) {
+      (root as unknown as Record<string, unknown>)[key] = changed(value);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { transformSync } from '@babel/core';
+import * as swc from '@swc/core';
+import type { AnyNode } from 'acorn';
+import { minify } from 'terser';
+import { expect, test } from 'vitest';
+import { captureFunction } from './capture.ts';
+import { isIterationHelper } from './es5.ts';
+import { walk } from './walk.ts';
+
+const SOURCE = `
+globalThis.made = (y, a, w) => {
+  const [x, z] = a.shape;
+  let s = 0;
+  outer: for (const v of a) {
+    if (v < 0) continue;
+    for (const [p, q] of w.slice(1)) {
+      if (p === q) break outer;
+      s += p * q * v;
+    }
+  }
+  for (const u of w) s += u;
+  y[x] = s + z;
+};`;
+
+const babel = (): string =>
+  transformSync(SOURCE, {
+    presets: [['@babel/preset-env', { targets: 'ie 11', modules: false }]],
+    configFile: false,
+    babelrc: false,
+  })?.code ?? '';
+const minified = async (code: string): Promise<string> =>
+  (await minify(code, { module: true, ecma: 5, toplevel: true, compress: { passes: 3 } })).code ?? '';
+const swcEs5 = (): string => swc.transformSync(SOURCE, { isModule: false, jsc: { target: 'es5' }, swcrc: false }).code;
+
+test.each<[string, () => string | Promise<string>]>([
+  ['Babel', babel],
+  ['Babel and terser', () => minified(babel())],
+  ['swc', swcEs5],
+  ['swc and terser', () => minified(swcEs5())],
+])('%s: loops and destructuring are what they were', async (_, build) => {
+  new Function(await build())();
+  const { made } = globalThis as { made?: (...args: never[]) => unknown };
+  if (made === undefined) throw new Error('the output defines nothing');
+  const { node } = captureFunction(made);
+  const types: string[] = [];
+  const names = new Set<string>();
+  const iterated: string[] = [];
+  walk(node, (at) => {
+    const found = at as AnyNode;
+    types.push(found.type);
+    if (found.type === 'Identifier') names.add(found.name);
+    if (found.type === 'ForOfStatement') iterated.push(found.right.type);
+    return true;
+  });
+  expect(types).not.toContain('TryStatement');
+  expect(types).not.toContain('NewExpression');
+  expect(types.filter((type) => type === 'ForOfStatement')).toHaveLength(3);
+  expect(types.filter((type) => type === 'LabeledStatement')).toHaveLength(1);
+  expect([...names].filter((name) => /^(done|next|iterator)$|Symbol|error/i.test(name))).toEqual([]);
+  // All that is called is the author's own slice.
+  expect(types.filter((type) => type === 'CallExpression')).toHaveLength(1);
+});
+
+test('functions of the author are no helpers', () => {
+  expect(isIterationHelper((a: number, b: number) => a || b)).toBe(false);
+  expect(isIterationHelper(Math.max)).toBe(false);
+  expect(isIterationHelper(3)).toBe(false);
+});
+
+test("TypeScript's __read is a helper", () => {
+  const read = new Function(
+    'return function (o, n) { var m = typeof Symbol === "function" && o[Symbol.iterator]; if (!m) return o; return [...o].slice(0, n); }',
+  )();
+  expect(isIterationHelper(read)).toBe(true);
+});
