@@ -2,63 +2,21 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type FunctionBuilder, ModuleBuilder } from '../../compiler/render/wasm/assembler.ts';
+import type { FunctionBuilder } from '../../compiler/render/wasm/assembler.ts';
 import type { WasmExports } from '../../compiler/render/wasm/module.ts';
+import { BLOCK, count, handmade, RECORD, SCRATCH, spin } from './handmade.testing.ts';
 import { DeviceMemory } from './memory.ts';
 import { type Job, type ThreadFault, ThreadPool } from './pool.ts';
 import { type WasmCode, WebAssembly } from './webassembly.ts';
 import { WORKER_CODE } from './worker-code.ts';
 
-const [FIRST, , RECORD, SCRATCH, BLOCK] = [0, 1, 2, 3, 4];
-
-/** A module whose `run` does `body` for each block; local 4 is the block. What the body leaves by `return` is the result. */
-function moduleOf(body: (f: FunctionBuilder, math: number) => void): WasmCode {
-  const builder = new ModuleBuilder({ memory64: false });
-  const math = builder.importFunction('math', 'atan2', ['f64', 'f64'], ['f64']);
-  const { index, builder: f } = builder.function(['i32', 'i32', 'i32', 'i32'], ['i32']);
-  f.local('i32');
-  f.get(FIRST);
-  f.set(BLOCK);
-  const done = f.block();
-  const loop = f.loop();
-  f.get(BLOCK, 1);
-  f.op('i32.ge_u');
-  f.brIf(done);
-  body(f, math);
-  f.get(BLOCK);
-  f.i32(1);
-  f.op('i32.add');
-  f.set(BLOCK);
-  f.br(loop);
-  f.end();
-  f.end();
-  f.i32(0);
-  builder.export('run', index);
-  return new WebAssembly.Module(builder.finish());
+function code(body: (f: FunctionBuilder) => void): WasmCode {
+  return new WebAssembly.Module(handmade(body));
 }
 
-/** Adds 1 to the i32 at record + 4 * block. */
-function count(f: FunctionBuilder): void {
-  f.get(RECORD, BLOCK);
-  f.i32(4);
-  f.op('i32.mul', 'i32.add');
-  f.i32(1);
-  f.memory('i32.atomic.rmw.add', 2, 0);
-  f.op('drop');
-}
-
-/** Spins for about `n` rounds. */
-function spin(f: FunctionBuilder, n: number): void {
-  const left = f.local('i32');
-  f.i32(n);
-  f.set(left);
-  const loop = f.loop();
-  f.get(left);
-  f.i32(1);
-  f.op('i32.sub');
-  f.tee(left);
-  f.brIf(loop);
-  f.end();
+/** Counts the runs of each block in the array that the record's place stands for. */
+function counting(f: FunctionBuilder): void {
+  count(f, () => f.get(RECORD));
 }
 
 class Fixture {
@@ -74,7 +32,7 @@ class Fixture {
   }
 
   job(module: WasmCode, total: number): Job {
-    const env = { memory: this.memory.memory };
+    const env = { memory: this.memory.memory, print: () => {} };
     const instance = new WebAssembly.Instance(module, { env, math: { atan2: Math.atan2 } });
     const { run } = instance.exports as unknown as WasmExports;
     const id = this.pool.register(module);
@@ -100,7 +58,7 @@ describe('ThreadPool', () => {
 
   it('runs every block exactly once, with workers and before there are any', () => {
     const fixture = make();
-    const job = fixture.job(moduleOf(count), 1000);
+    const job = fixture.job(code(counting), 1000);
     expect(fixture.pool.run(job)).toEqual([]);
     expect(fixture.seen(1001)).toEqual([...Array.from({ length: 1000 }, () => 1), 0]);
     expect(fixture.pool.awaitReady(2, 20_000)).toBe(2);
@@ -119,7 +77,7 @@ describe('ThreadPool', () => {
     const fixture = make();
     // Each block writes the address of its thread's scratch.
     const job = fixture.job(
-      moduleOf((f) => {
+      code((f) => {
         spin(f, 1_000_000);
         f.get(RECORD, BLOCK);
         f.i32(4);
@@ -138,7 +96,7 @@ describe('ThreadPool', () => {
   it('lets a worker that starts late help with a job under way', () => {
     const fixture = make(2);
     const job = fixture.job(
-      moduleOf((f) => {
+      code((f) => {
         spin(f, 20_000_000);
         f.get(RECORD, BLOCK);
         f.i32(4);
@@ -156,7 +114,7 @@ describe('ThreadPool', () => {
   it('reports what run returns, from any thread, and is usable afterwards', () => {
     const fixture = make();
     const failing = fixture.job(
-      moduleOf((f) => {
+      code((f) => {
         spin(f, 100_000);
         f.get(BLOCK);
         f.i32(24);
@@ -174,7 +132,7 @@ describe('ThreadPool', () => {
       expect(faults.length).toBeGreaterThan(0);
       for (const fault of faults) expect(fault).toMatchObject({ site: 6, error: undefined });
     }
-    expect(fixture.pool.run(fixture.job(moduleOf(count), 100))).toEqual([]);
+    expect(fixture.pool.run(fixture.job(code(counting), 100))).toEqual([]);
     expect(fixture.seen(100)).toEqual(Array.from({ length: 100 }, () => 1));
   });
 
@@ -182,7 +140,7 @@ describe('ThreadPool', () => {
     const fixture = make();
     fixture.pool.awaitReady(2, 20_000);
     const trap = fixture.job(
-      moduleOf((f) => {
+      code((f) => {
         spin(f, 1_000_000);
         f.get(SCRATCH);
         f.i32(fixture.scratch);
@@ -200,7 +158,7 @@ describe('ThreadPool', () => {
     // A module that no thread knows: instantiating it fails in the worker, and on the caller nothing does.
     const unknown = {
       ...fixture.job(
-        moduleOf((f) => spin(f, 1_000_000)),
+        code((f) => spin(f, 1_000_000)),
         48,
       ),
       module: 999,
@@ -208,13 +166,13 @@ describe('ThreadPool', () => {
     faults = [];
     for (let round = 0; round < 100 && faults.length === 0; round++) faults = fixture.pool.run(unknown);
     expect(faults[0]?.error).toBe('Error: module 999 has not arrived');
-    expect(fixture.pool.run(fixture.job(moduleOf(count), 100))).toEqual([]);
+    expect(fixture.pool.run(fixture.job(code(counting), 100))).toEqual([]);
   });
 
   it('goes on without workers that have been ended, and replaces them', async () => {
     const fixture = make();
     fixture.pool.awaitReady(2, 20_000);
-    const job = fixture.job(moduleOf(count), 1000);
+    const job = fixture.job(code(counting), 1000);
     await Promise.all(fixture.pool.workers.map((worker) => worker.terminate()));
     expect(fixture.pool.run(job)).toEqual([]);
     expect(fixture.seen(1000)).toEqual(Array.from({ length: 1000 }, () => 1));
@@ -229,7 +187,7 @@ describe('ThreadPool', () => {
     const [worker] = fixture.pool.workers;
     while (worker?.performance.eventLoopUtilization().active === 0) await setTimeout(5);
     // The worker enters an endless loop; the caller's own share ends it.
-    const endless = moduleOf((f) => {
+    const endless = code((f) => {
       const loop = f.loop();
       f.br(loop);
       f.end();

@@ -23,6 +23,7 @@ interface Api {
     code: WasmCode,
     imports: Record<string, Record<string, unknown>>,
   ) => { readonly exports: Record<string, unknown> };
+  readonly RuntimeError: new (message: string) => Error;
   validate(bytes: Uint8Array): boolean;
 }
 

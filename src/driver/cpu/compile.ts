@@ -1,0 +1,20 @@
+/**
+ * The CPU device's pipeline from a typed kernel to WebAssembly: which passes run, in which order.
+ */
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import { expandMath } from '../../compiler/ir/passes/math.ts';
+import { simplify } from '../../compiler/ir/passes/simplify.ts';
+import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
+import { renderWasm } from '../../compiler/render/wasm/render.ts';
+
+export interface Pipeline {
+  /** Done once a kernel: what no later specialisation changes. */
+  prepare(kernel: Kernel): Kernel;
+  /** Done once for each block shape, which becomes a constant of the code. */
+  compile(prepared: Kernel, variant: WasmVariant): WasmModule;
+}
+
+export const wasmPipeline: Pipeline = {
+  prepare: (kernel) => expandMath(simplify(kernel)),
+  compile: (prepared, variant) => renderWasm(simplify(prepared, { block: variant.block }), variant),
+};

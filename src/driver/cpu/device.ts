@@ -1,0 +1,113 @@
+/**
+ * The CPU device: kernels as WebAssembly on this process's own threads, memory in one WebAssembly.Memory.
+ *
+ * Work is done when it is enqueued. Each worker thread of the user's that loads Tsamba has a device of its own.
+ */
+import { availableParallelism, cpus } from 'node:os';
+import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
+import { HostMemoryDriver, type Place } from '../host-memory.ts';
+import { type CpuOptions, Engine } from './engine.ts';
+import { CpuExecutable } from './executable.ts';
+
+const MAX_THREADS_PER_BLOCK = 1024;
+/** What NVIDIA's H100 gives a block, so that kernels written here fit there. */
+const MAX_SHARED_BYTES = 227 * 1024;
+const MAX_CPU_THREADS = 256;
+
+export class CpuDriver extends HostMemoryDriver {
+  readonly info: DeviceInfo;
+  readonly #engine: Engine;
+  /** Faults are thrown by the launch itself. */
+  readonly #synchronous: boolean;
+
+  constructor(index: number, options: CpuOptions = {}) {
+    super();
+    const { env } = process;
+    this.#engine = new Engine(options, threadsFrom(env['TSAMBA_CPU_THREADS']), env['TSAMBA_CPU_SIMD'] === '0' ? 1 : 4);
+    this.#synchronous = (env['TSAMBA_DEBUG'] ?? '').split(',').includes('sync');
+    const { threads, memory } = this.#engine;
+    this.info = {
+      kind: 'cpu',
+      name: `CPU (${cpus()[0]?.model.trim() ?? process.arch}, ${threads} ${threads === 1 ? 'thread' : 'threads'})`,
+      index,
+      limits: {
+        maxThreadsPerBlock: MAX_THREADS_PER_BLOCK,
+        maxBlockDim: [1024, 1024, 64],
+        maxGridDim: [2 ** 31 - 1, 65535, 65535],
+        maxSharedBytesPerBlock: MAX_SHARED_BYTES,
+        warpSize: 32,
+        multiprocessors: threads,
+        totalMemory: memory.total,
+      },
+    };
+  }
+
+  /** What the kernels of this device share: for tests and benchmarks. */
+  get engine(): Engine {
+    return this.#engine;
+  }
+
+  allocate(bytes: number, stream?: StreamHandle): Pointer {
+    this.open('allocate');
+    if (stream !== undefined) this.streams.resolve(stream, 'allocate');
+    return this.#engine.memory.allocate(bytes);
+  }
+
+  free(pointer: Pointer, stream?: StreamHandle): void {
+    this.open('free');
+    if (stream !== undefined) this.streams.resolve(stream, 'free');
+    this.#engine.memory.free(Number(pointer));
+  }
+
+  memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {
+    return this.#engine.memory.info();
+  }
+
+  load(program: Program): Executable {
+    this.open('load');
+    const maxThreads = Math.min(program.launchBounds ?? MAX_THREADS_PER_BLOCK, MAX_THREADS_PER_BLOCK);
+    return new CpuExecutable(this.#engine, program.kernel, maxThreads, {
+      streamOf: (stream) => {
+        this.open('launch');
+        return this.streams.resolve(stream, 'launch');
+      },
+      onFault: (error, stream) => {
+        if (this.#synchronous) throw error;
+        this.streams.faults.post(error, stream);
+      },
+    });
+  }
+
+  close(): void {
+    this.#engine.close();
+  }
+
+  protected locate(pointer: Pointer, low: number, high: number, api: string): Place {
+    const { memory } = this.#engine;
+    return { offset: memory.check(pointer, low, high, api), bytes: memory.bytes };
+  }
+
+  protected open(api: string): void {
+    this.#engine.open(api);
+  }
+}
+
+/** Opens a CPU device of its own, with options that tests and benchmarks want. */
+export function openCpu(options: CpuOptions = {}): CpuDriver {
+  return new CpuDriver(0, options);
+}
+
+/** There is always one CPU device. */
+export const cpuProvider: DriverProvider = {
+  kind: 'cpu',
+  probe: () => ({ count: 1 }),
+  open: (index) => new CpuDriver(index),
+};
+
+function threadsFrom(text: string | undefined): number {
+  const wanted = text === undefined || text === '' ? availableParallelism() : Number(text);
+  if (!Number.isInteger(wanted) || wanted < 1) {
+    throw new RangeError(`TSAMBA_CPU_THREADS is '${text}', but must be a whole number from 1 to ${MAX_CPU_THREADS}`);
+  }
+  return Math.min(wanted, MAX_CPU_THREADS);
+}

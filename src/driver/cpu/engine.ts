@@ -1,0 +1,112 @@
+/**
+ * What all kernels of one CPU device share: its memory, threads, launch record and scratch.
+ */
+import { DriverError } from '../../errors.ts';
+import type { LaunchArgs, LaunchShape } from '../driver.ts';
+import { type Pipeline, wasmPipeline } from './compile.ts';
+import { DeviceMemory } from './memory.ts';
+import { ThreadPool } from './pool.ts';
+import { LaunchRecord } from './record.ts';
+
+export interface CpuOptions {
+  /** 4: SIMD across work items. 1: scalar code. Default 4, or 1 when TSAMBA_CPU_SIMD is 0. */
+  readonly lanes?: 1 | 4 | undefined;
+  /** Threads that run kernels, the caller's included. Default TSAMBA_CPU_THREADS or what the machine has. */
+  readonly threads?: number | undefined;
+  /** Every launch of two blocks or more uses all threads, however small it is. */
+  readonly alwaysParallel?: boolean | undefined;
+  /** Most 64 KiB pages of device memory before 64-bit addresses are tried. */
+  readonly maxPages?: number | undefined;
+  /** How kernels become code. */
+  readonly pipeline?: Pipeline | undefined;
+}
+
+export class Engine {
+  readonly memory: DeviceMemory;
+  readonly lanes: 1 | 4;
+  readonly threads: number;
+  readonly alwaysParallel: boolean;
+  readonly pipeline: Pipeline;
+  /** Base of the scratch areas, one every `scratchStride` bytes; how many there are. */
+  scratch = 0;
+  scratchStride = 0;
+  #scratchAreas = 0;
+  #record: LaunchRecord;
+  #recordGeneration = 0;
+  #pool: ThreadPool | undefined;
+  #poolGeneration = 0;
+  #busy: string | undefined;
+  #closed = false;
+
+  constructor(options: CpuOptions, threads: number, lanes: 1 | 4) {
+    this.memory = new DeviceMemory(options.maxPages);
+    this.lanes = options.lanes ?? lanes;
+    this.threads = options.threads ?? threads;
+    this.alwaysParallel = options.alwaysParallel ?? false;
+    this.pipeline = options.pipeline ?? wasmPipeline;
+    this.#record = new LaunchRecord(this.memory);
+  }
+
+  /** The threads, made when first asked for and made anew when the memory has moved. */
+  get pool(): ThreadPool {
+    const { memory } = this;
+    if (this.#pool !== undefined && this.#poolGeneration === memory.generation) return this.#pool;
+    this.#pool?.stop();
+    this.#poolGeneration = memory.generation;
+    this.#pool = new ThreadPool(this.threads, memory.memory, memory.memory64);
+    return this.#pool;
+  }
+
+  /** Gives up threads that are in an unknown state. */
+  dropPool(): void {
+    this.#pool?.stop();
+    this.#pool = undefined;
+  }
+
+  /** Throws once the device has been closed. */
+  open(api: string): void {
+    if (!this.#closed) return;
+    throw new DriverError('E_DEVICE_CLOSED', `${api}: the CPU device has been closed`, { api });
+  }
+
+  /** Makes room for `areas` scratch areas of at least `bytes` bytes. May move the memory. */
+  reserveScratch(areas: number, bytes: number): void {
+    if (areas <= this.#scratchAreas && bytes <= this.scratchStride) return;
+    const stride = Math.max(this.scratchStride, Math.ceil(bytes / 64) * 64 + 64);
+    const count = Math.max(this.#scratchAreas, areas);
+    const fresh = this.memory.allocate(stride * count);
+    if (this.scratch !== 0) this.memory.free(this.scratch);
+    this.scratch = fresh;
+    this.scratchStride = stride;
+    this.#scratchAreas = count;
+  }
+
+  writeRecord(shape: LaunchShape, constants: number, encoding: Uint8Array, args: LaunchArgs): void {
+    if (this.#recordGeneration !== this.memory.generation) {
+      this.#record = new LaunchRecord(this.memory);
+      this.#recordGeneration = this.memory.generation;
+    }
+    this.#record.write(shape, constants, encoding, args);
+  }
+
+  /** Marks the beginning of a launch. One kernel at a time: its record and scratch are the device's only ones. */
+  begin(kernel: string): void {
+    if (this.#busy !== undefined) {
+      throw new DriverError(
+        'E_NESTED_LAUNCH',
+        `kernel ${kernel} was launched while kernel ${this.#busy} runs (from console.log?): launch it afterwards`,
+        { api: 'launch' },
+      );
+    }
+    this.#busy = kernel;
+  }
+
+  end(): void {
+    this.#busy = undefined;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.dropPool();
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Reads the fault record that a module leaves in scratch when a check fails, and puts it into words.
+ */
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import type { FaultSite } from '../../compiler/render/wasm/module.ts';
+import type { DriverError } from '../../errors.ts';
+import type { LaunchShape } from '../driver.ts';
+import { kernelFault, outOfRange } from '../launch-errors.ts';
+
+export interface FaultRecord {
+  readonly site: number;
+  /** Linear numbers, x fastest. */
+  readonly thread: number;
+  readonly block: number;
+  readonly index: bigint;
+  readonly extent: bigint;
+}
+
+/** `site` is what `run` returned, minus one. */
+export function readFault(view: DataView, site: number): FaultRecord {
+  return {
+    site,
+    thread: view.getInt32(4, true),
+    block: view.getInt32(8, true),
+    index: view.getBigInt64(16, true),
+    extent: view.getBigInt64(24, true),
+  };
+}
+
+export function faultAt(
+  kernel: Kernel,
+  shape: LaunchShape,
+  sites: readonly FaultSite[],
+  record: FaultRecord,
+): DriverError {
+  const site = sites[record.site];
+  return kernelFault(kernel, shape, describeFault(kernel, site, record), site?.pos, record);
+}
+
+function describeFault(kernel: Kernel, site: FaultSite | undefined, record: FaultRecord): string {
+  switch (site?.kind) {
+    case 'bounds':
+      if (site.array === undefined) break;
+      return outOfRange(kernel, site.array, site.axis ?? 0, record.index, record.extent);
+    case 'trap':
+      return site.message ?? 'the kernel stopped itself';
+    case 'cast':
+      return `the value ${record.index} does not fit its 32-bit type; keep it as an index, or convert it with i64()`;
+    case 'uniform':
+      return 'the argument of uniform() differs between the threads of the block';
+    case 'exponent':
+      return `integer power with the negative exponent ${record.index}; convert the base to a float first`;
+  }
+  return `stopped at site ${record.site}`;
+}

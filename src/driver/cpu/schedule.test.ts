@@ -1,0 +1,50 @@
+/** When the pool is used: by measured time, and for contended kernels by comparison. */
+import { describe, expect, it } from 'vitest';
+import { Schedule } from './schedule.ts';
+
+describe('Schedule', () => {
+  it('keeps small launches on the caller and gives large ones to the pool', () => {
+    const schedule = new Schedule(100, false, 2);
+    expect(schedule.worthPool(1)).toBe(false);
+    expect(schedule.worthPool(10)).toBe(false);
+    expect(schedule.worthPool(1000)).toBe(true);
+  });
+
+  it('learns from what launches took', () => {
+    const schedule = new Schedule(1, false, 2);
+    expect(schedule.worthPool(10)).toBe(false);
+    schedule.ranAlone(10, 5);
+    expect(schedule.worthPool(10)).toBe(true);
+    // A guess that was far too high is corrected although the kernel never ran alone.
+    const wrong = new Schedule(1e6, false, 2);
+    for (let i = 0; i < 40; i++) wrong.ranTogether(100, 0.001);
+    expect(wrong.worthPool(100)).toBe(false);
+  });
+
+  it('tries both ways for contended kernels and keeps the better', () => {
+    for (const [together, better] of [
+      [2, true],
+      [20, false],
+    ] as const) {
+      const schedule = new Schedule(1e6, true, 2);
+      for (let i = 0; i < 3; i++) {
+        expect(schedule.worthPool(100)).toBe(false);
+        schedule.ranAlone(100, 10);
+      }
+      for (let i = 0; i < 3; i++) {
+        expect(schedule.worthPool(100)).toBe(true);
+        schedule.ranTogether(100, together);
+      }
+      const choices = Array.from({ length: 300 }, () => schedule.worthPool(100));
+      // All the same, but for the one launch that looks again.
+      expect(choices.filter((choice) => choice === better)).toHaveLength(299);
+    }
+  });
+
+  it('stops timing what is short', () => {
+    const schedule = new Schedule(1, false, 2);
+    for (let i = 0; i < 16; i++) schedule.ranAlone(1, 0.0001);
+    const timed = Array.from({ length: 320 }, () => schedule.wantsTime(1)).filter(Boolean);
+    expect(timed).toHaveLength(10);
+  });
+});

@@ -1,0 +1,66 @@
+/**
+ * Decides for each launch whether the caller runs it alone or the thread pool helps, from what earlier launches took.
+ *
+ * Waking threads costs some microseconds, so small launches stay on the caller. Kernels that update global memory
+ * atomically may be faster alone, where the updates need not be atomic: both ways are tried and the better one is kept.
+ */
+
+/** Launches expected to take less than this on one thread stay there. */
+const ALONE_NS = 20_000;
+/** Runs of each kind before the two are compared: the first ones are spent on compiling. */
+const TRIES = 3;
+/** Launches after which a comparison is made again. */
+const RETRY = 256;
+
+export class Schedule {
+  /** Nanoseconds a block on one thread: measured, or guessed before. */
+  #alone: number;
+  #together = 0;
+  #aloneRuns = 0;
+  #togetherRuns = 0;
+  #sinceCompared = 0;
+  #untimed = 0;
+  readonly #contended: boolean;
+  readonly #threads: number;
+
+  /** `estimate`: nanoseconds a block. `contended`: more threads are not certainly better. */
+  constructor(estimate: number, contended: boolean, threads: number) {
+    this.#alone = estimate;
+    this.#contended = contended;
+    this.#threads = threads;
+  }
+
+  /** Whether a launch of so many blocks is worth the pool. */
+  worthPool(blocks: number): boolean {
+    if (blocks < 2 || this.#alone * blocks < ALONE_NS) return false;
+    if (!this.#contended) return true;
+    if (this.#aloneRuns < TRIES) return false;
+    if (this.#togetherRuns < TRIES) return true;
+    if (++this.#sinceCompared < RETRY) return this.#together < this.#alone;
+    this.#sinceCompared = 0;
+    return this.#together >= this.#alone;
+  }
+
+  /** Whether this launch should be timed: always at first, now and then for launches that are known to be short. */
+  wantsTime(blocks: number): boolean {
+    if (this.#aloneRuns < 16 || this.#alone * blocks > ALONE_NS / 4) return true;
+    this.#untimed = (this.#untimed + 1) & 31;
+    return this.#untimed === 0;
+  }
+
+  ranAlone(blocks: number, milliseconds: number): void {
+    const sample = (milliseconds * 1e6) / blocks;
+    this.#alone = this.#aloneRuns++ === 0 ? sample : mix(this.#alone, sample);
+  }
+
+  ranTogether(blocks: number, milliseconds: number): void {
+    const sample = (milliseconds * 1e6) / blocks;
+    this.#together = this.#togetherRuns++ < 2 ? sample : mix(this.#together, sample);
+    // Never measured alone: at most so long would it take.
+    if (this.#aloneRuns === 0) this.#alone = mix(this.#alone, sample * this.#threads);
+  }
+}
+
+function mix(old: number, sample: number): number {
+  return 0.7 * old + 0.3 * sample;
+}

@@ -1,0 +1,55 @@
+/**
+ * One compiled form of a kernel that can run: its WebAssembly instance on this thread, with the functions that it imports.
+ */
+import { evalCall } from '../../compiler/ir/evaluate.ts';
+import type { MathFn } from '../../compiler/ir/ops.ts';
+import type { PrintSite, WasmExports, WasmModule } from '../../compiler/render/wasm/module.ts';
+import type { DeviceMemory } from './memory.ts';
+import { type WasmCode, WebAssembly } from './webassembly.ts';
+import { WORKER_MATH } from './worker-code.ts';
+
+export interface Variant {
+  readonly module: WasmModule;
+  readonly code: WasmCode;
+  readonly run: WasmExports['run'];
+  /** Whether worker threads can run it: `print` and some functions exist on the caller's thread alone. */
+  readonly portable: boolean;
+}
+
+export function instantiate(module: WasmModule, memory: DeviceMemory): Variant {
+  const code = new WebAssembly.Module(module.bytes);
+  const math = Object.fromEntries(module.math.map((name) => [name, mathImport(name)]));
+  const print = (site: number, values: number | bigint): void => {
+    const { parts } = module.prints[site] as PrintSite;
+    console.log(...printed(parts, new DataView(memory.bytes.buffer, Number(values), 8 * parts.length)));
+  };
+  const instance = new WebAssembly.Instance(code, { env: { memory: memory.memory, print }, math });
+  const { run } = instance.exports as unknown as WasmExports;
+  const portable = module.prints.length === 0 && module.math.every((name) => WORKER_MATH.has(name));
+  return { module, code, run, portable };
+}
+
+/** V8 calls its own `Math` functions from WebAssembly without passing through JavaScript. */
+function mathImport(name: string): (...args: number[]) => number {
+  if (name in Math) return Math[name as 'sin'];
+  return (...args) => evalCall(name as MathFn, 'f64', args);
+}
+
+/** What `console.log` is given: each value has a slot of 8 bytes, in the order of the values. */
+function printed(parts: PrintSite['parts'], view: DataView): unknown[] {
+  let slot = 0;
+  return parts.map((part) => {
+    if (typeof part === 'string') return part;
+    const at = 8 * slot++;
+    switch (part.type) {
+      case 'i64':
+        return view.getBigInt64(at, true);
+      case 'u64':
+        return view.getBigUint64(at, true);
+      case 'f64':
+        return view.getFloat64(at, true);
+      case 'bool':
+        return view.getFloat64(at, true) !== 0;
+    }
+  });
+}

@@ -1,0 +1,52 @@
+/** A fault that nobody observes is printed when the process ends; one that was observed is not. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { DriverError } from '../errors.ts';
+import { FaultLog } from './faults.ts';
+
+async function run(code: string): Promise<{ status: number; stderr: string }> {
+  const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
+  const text = `
+    import { FaultLog } from ${url('./faults.ts')};
+    import { DriverError } from ${url('../errors.ts')};
+    const log = new FaultLog();
+    log.post(new DriverError('E_KERNEL_FAULT', 'kernel k: it broke'), log);
+    ${code}`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', text];
+  try {
+    const { stderr } = await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
+    return { status: 0, stderr };
+  } catch (error) {
+    return { status: (error as { code: number }).code, stderr: (error as { stderr: string }).stderr };
+  }
+}
+
+describe('FaultLog', () => {
+  it('prints what nobody observed at exit, with exit code 1', async () => {
+    const { status, stderr } = await run('');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /nothing synchronised with it before the process ended:\nDriverError: kernel k: it broke\n {4}at/,
+    );
+  });
+
+  it('prints nothing that was thrown and caught', async () => {
+    expect(await run('try { log.raise(); } catch {}')).toEqual({ status: 0, stderr: '' });
+  });
+
+  it('keeps faults apart by stream, oldest first', () => {
+    const log = new FaultLog();
+    const [a, b] = [{}, {}];
+    const fault = (text: string): DriverError => new DriverError('E_KERNEL_FAULT', text);
+    log.post(fault('one'), a);
+    const { mark } = log;
+    log.post(fault('two'), b);
+    log.post(fault('three'), b);
+    expect(() => log.raise(b, mark)).not.toThrow();
+    expect(() => log.raise(b)).toThrow('two\n(1 later launch on this stream failed as well)');
+    log.raise(b);
+    expect(() => log.raise()).toThrow('one');
+    log.raise();
+  });
+});

@@ -1,0 +1,70 @@
+/**
+ * The wording of errors that stop a kernel: which kernel and source line, which block and thread, which launch.
+ *
+ * The CPU device and the simulator find faults in different ways and report them in the same words.
+ */
+import { describe } from '../compiler/frontend/positions.ts';
+import type { ArraySym, Kernel } from '../compiler/ir/ops.ts';
+import type { Pos } from '../compiler/source.ts';
+import { DriverError } from '../errors.ts';
+import type { Dim3, LaunchShape } from './driver.ts';
+
+/** Where in a launch something happened; linear numbers, x fastest. */
+export interface ThreadPlace {
+  readonly block: number;
+  readonly thread: number;
+}
+
+/** A kernel's fault as the error that the next synchronising call throws. Its stack is that of the launch. */
+export function kernelFault(
+  kernel: Kernel,
+  shape: LaunchShape,
+  what: string,
+  pos: Pos | undefined,
+  place: ThreadPlace | undefined,
+): DriverError {
+  const at = place === undefined ? '' : ` at ${describePlace(shape, place)}`;
+  const line = pos === undefined ? '' : `\n  --> ${describePosition(pos)}`;
+  const launch = describeLaunch(shape);
+  return new DriverError('E_KERNEL_FAULT', `kernel ${kernel.name}: ${what}${at}${line}\n  launched with ${launch}`, {
+    launch: `${kernel.name} with ${launch}`,
+  });
+}
+
+/** `file:line:column` in the author's file, and the calls that led there. */
+export function describePosition(pos: Pos): string {
+  const { file, line, column } = describe(pos);
+  const own = `${file ?? pos.source.name}:${line}:${column}`;
+  return pos.caller === undefined ? own : `${own}\n  called at ${describePosition(pos.caller)}`;
+}
+
+export function describeLaunch(shape: LaunchShape): string {
+  const shared = shape.sharedBytes === 0 ? '' : `, ${shape.sharedBytes} bytes of dynamic shared memory`;
+  return `grid [${shape.grid.join(', ')}], block [${shape.block.join(', ')}]${shared}`;
+}
+
+export function describePlace(shape: LaunchShape, place: ThreadPlace): string {
+  return `block ${coordinates(shape.grid, place.block)}, thread ${coordinates(shape.block, place.thread)}`;
+}
+
+/** `(x,y,z)` of a linear number in a shape. */
+export function coordinates([x, y]: Dim3, linear: number): string {
+  return `(${linear % x},${Math.floor(linear / x) % y},${Math.floor(linear / (x * y))})`;
+}
+
+/** What an index did that left its axis. */
+export function outOfRange(kernel: Kernel, array: ArraySym, axis: number, index: bigint, extent: bigint): string {
+  const several = axis > 0 || hasSecondAxis(kernel, array);
+  const target = several ? `axis ${axis} of ${array.name} (extent ${extent})` : `${array.name} (length ${extent})`;
+  const hint = index < 0n ? '; negative indices do not count from the end' : '';
+  return `index ${index} is out of range for ${target}${hint}`;
+}
+
+/** Global arrays of rank 2 and more have a parameter for the extent or stride of a further axis. */
+function hasSecondAxis(kernel: Kernel, array: ArraySym): boolean {
+  const base = array.param === undefined ? undefined : kernel.params[array.param]?.origin;
+  if (base?.kind !== 'base') return false;
+  return kernel.params.some(
+    ({ origin }) => origin.kind === 'extent' && origin.axis > 0 && origin.path.join() === base.path.join(),
+  );
+}
