@@ -54,7 +54,7 @@ function checkCount(kernel: string, signature: Signature, args: readonly Typed[]
   if (signature.args.length === args.length) return;
   throw new TsambaTypeError(
     'E_ARGUMENT_COUNT',
-    `${kernel} takes ${signature.args.length} arguments, ${signature.text}, but got ${args.length}`,
+    `${kernel} takes ${signature.args.length} argument${signature.args.length === 1 ? '' : 's'}, ${signature.text}, but got ${args.length}`,
   );
 }
 
