@@ -185,7 +185,7 @@ test('a binding that is not initialised yet is an error that says so', () => {
   const captured = captureFunction(kernel);
   const error = failure(() => lookup(captured, 'later'));
   expect(error).toMatchObject({ code: 'K011', summary: expect.stringContaining('later is undefined') });
-  expect(error.help).toContain('move the declaration of later above the first launch');
+  expect(error.help).toContain('move the declaration of later above it');
   const later = 1;
   expect(lookup(captureFunction(kernel), 'later')).toBe(later);
 });

@@ -5,7 +5,7 @@
  * shows; else from the globals. They are read when the function is, all at once, and do not follow later changes.
  */
 import type { Pos } from '../source.ts';
-import type { Captured, CapturedFunction, FunctionNode } from './captured.ts';
+import type { Captured, CapturedFunction } from './captured.ts';
 import { fail } from './diagnostics.ts';
 import { undoHelpers } from './es5.ts';
 import { type FactoryNames, openFactory } from './factory.ts';
@@ -69,7 +69,7 @@ function readFunction(
     lookup(wanted, pos) {
       const captured = captures.get(wanted) ?? globalValue(wanted, undefined);
       if (!captured.found) failMissing(wanted, pos, hints.get(wanted), inspected, reading);
-      if (captured.value === undefined && wanted !== 'undefined') failUndefined(wanted, pos, node);
+      if (captured.value === undefined && wanted !== 'undefined') failUndefined(wanted, pos);
       return captured.value;
     },
     read(called, pos) {
@@ -123,7 +123,7 @@ class Resolver {
     const given = this.#explicit?.get(name);
     if (given !== undefined || this.#explicit?.has(name)) return { found: true, value: given };
     for (const { variables } of this.#scopes) {
-      if (Object.hasOwn(variables, name)) return { found: true, value: Reflect.get(variables, name) };
+      if (Object.hasOwn(variables, name)) return { found: true, value: valueIn(variables, name) };
     }
     const captures = this.#captures;
     // Without an inspector a device function sees what was captured explicitly, by name.
@@ -134,6 +134,15 @@ class Resolver {
   knownNames(): string[] {
     const own = this.#scopes.flatMap(({ variables }) => Object.keys(variables));
     return [...(this.#explicit?.keys() ?? []), ...own, ...GLOBALS];
+  }
+}
+
+/** A variable's value; undefined before its declaration has run, where newer versions of V8 throw instead. */
+function valueIn(variables: object, name: string): unknown {
+  try {
+    return Reflect.get(variables, name);
+  } catch {
+    return undefined;
   }
 }
 
@@ -173,9 +182,8 @@ function failMissing(
   });
 }
 
-function failUndefined(name: string, pos: Pos, node: FunctionNode): never {
-  const kind = node.type === 'ArrowFunctionExpression' ? 'kernel' : 'function';
-  fail('K011', pos, `${name} is undefined: it was not initialised yet when the kernel was first launched`, {
-    help: `move the declaration of ${name} above the first launch of this ${kind} (captured values are read then, once), or assign it before`,
+function failUndefined(name: string, pos: Pos): never {
+  fail('K011', pos, `${name} is undefined: it had no value yet when the kernel was first launched`, {
+    help: `captured values are read at the first launch, once: move the declaration of ${name} above it, or assign ${name} before`,
   });
 }
