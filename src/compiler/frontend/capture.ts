@@ -47,9 +47,10 @@ function readFunction(
   reading: Reading,
   explicit: FactoryNames | undefined,
   name: string | undefined,
+  caller?: Pos,
 ): CapturedFunction {
   const source = sourceOf(fn, name ?? fn.name);
-  const node = parseFunction(source);
+  const node = parseFunction(source, caller);
   const free = freeVariables(node);
   const inspected = inspectFunction(fn);
   if (inspected !== undefined) rememberLocation(source, inspected.location);
@@ -59,6 +60,8 @@ function readFunction(
   undoHelpers(node, free, captures);
   // A function expression may call itself by its own name, which no scope outside it shows.
   if (node.id && !captures.has(node.id.name)) captures.set(node.id.name, { found: true, value: fn });
+  // The scopes themselves must not outlive this: they hold every variable of the module.
+  const seen = inspected !== undefined;
   const missing = [...captures].filter(([, captured]) => !captured.found).map(([unknown]) => unknown);
   const hints = new Map(missing.map((unknown) => [unknown, didYouMean(unknown, resolver.knownNames())]));
   return {
@@ -68,7 +71,7 @@ function readFunction(
     captures,
     lookup(wanted, pos) {
       const captured = captures.get(wanted) ?? globalValue(wanted, undefined);
-      if (!captured.found) failMissing(wanted, pos, hints.get(wanted), inspected, reading);
+      if (!captured.found) failMissing(wanted, pos, hints.get(wanted), seen, reading);
       if (captured.value === undefined && wanted !== 'undefined') failUndefined(wanted, pos);
       return captured.value;
     },
@@ -84,7 +87,7 @@ function readCalled(fn: AnyFunction, pos: Pos, reading: Reading): CapturedFuncti
   if (known !== undefined) return known;
   const text = Function.prototype.toString.call(fn);
   if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) failNative(fn, pos);
-  const read = readFunction(fn, reading, undefined, undefined);
+  const read = readFunction(fn, reading, undefined, undefined, pos);
   reading.functions.set(fn, read);
   return read;
 }
@@ -159,18 +162,12 @@ function globalValue(name: string, realm: object | undefined): Captured {
   return name in from ? { found: true, value: Reflect.get(from, name) } : { found: false };
 }
 
-function failMissing(
-  name: string,
-  pos: Pos,
-  hint: string | undefined,
-  inspected: InspectedFunction | undefined,
-  reading: Reading,
-): never {
+function failMissing(name: string, pos: Pos, hint: string | undefined, seen: boolean, reading: Reading): never {
   if (name === 'arguments') {
     fail('K010', pos, 'a kernel has no arguments object', { help: 'name the parameters and use those' });
   }
   const explicit = `cuda.jit(({ ${name} }) => (…) => { … }, { captures: { ${name} } })`;
-  if (inspected === undefined) {
+  if (!seen) {
     const where =
       reading.captures === undefined ? `(${inspectorProblem() ?? 'no inspector'})` : 'nor is it in captures';
     fail('K010', pos, `${name} is not a global, and captured variables cannot be seen here ${where}`, {

@@ -86,6 +86,16 @@ test('a position where types were written falls on the same words', () => {
   expect(message).toContain('^^^^');
 });
 
+test('a kernel without a name is called what it is assigned to', () => {
+  const cuda = { jit: (fn: (y: number[]) => void): AnyFunction => fn };
+  const scale = cuda.jit((y) => {
+    y[0] = 1;
+  });
+  const made = [cuda.jit((y) => void y)];
+  expect(report(at(scale, 'y[0]'), 'no').message).toContain('in kernel "scale"');
+  expect(report(at(made[0] as AnyFunction, 'void'), 'no').message).toContain('in a kernel\n');
+});
+
 test('very long lines are cropped around the caret', () => {
   const text = `return function bundled(y) { ${'y[0] = 1; '.repeat(400)} y[0] = mark; ${'y[0] = 2; '.repeat(400)}}`;
   const { message } = report(at(new Function(text)() as AnyFunction, 'mark'), 'no');

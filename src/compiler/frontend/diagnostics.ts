@@ -10,7 +10,7 @@
  *       help: write x[i] + i32(n[i])
  */
 import { KernelError } from '../../errors.ts';
-import type { Pos } from '../source.ts';
+import type { Pos, SourceText } from '../source.ts';
 import { drawFrame, type Mark } from './frame.ts';
 import { describe, type Place } from './positions.ts';
 
@@ -55,10 +55,18 @@ function frames(pos: Pos, place: Place, labels: NonNullable<Diagnostic['labels']
 }
 
 function heading(pos: Pos, place: Place): string {
-  const { name } = pos.source;
   const kind = pos.caller === undefined ? 'kernel' : 'function';
-  const who = name === '' ? `${kind === 'kernel' ? 'a' : 'an anonymous'} ${kind}` : `${kind} "${name}"`;
+  const name = nameOf(pos.source);
+  const who = name === undefined ? `${kind === 'kernel' ? 'a' : 'an anonymous'} ${kind}` : `${kind} "${name}"`;
   return `${place.file === undefined ? 'line ' : `${displayPath(place.file)}:`}${place.line}:${place.column}   in ${who}`;
+}
+
+/** A function's name; of one without, what the author's line assigns it to: `const scale = cuda.jit((…) => …)`. */
+function nameOf(source: SourceText): string | undefined {
+  if (source.name !== '' && source.name !== 'kernel') return source.name;
+  const { text, column } = describe({ source, start: 0, end: 1 });
+  const before = /([\w$]+)\s*(?::[^=;]*)?[=:]\s*(?:[\w$]+\.)*jit\(\s*$/.exec(text.slice(0, column - 1));
+  return before?.[1] ?? (source.name || undefined);
 }
 
 /** Relative to the working directory for files below it, so that terminals and editors can follow it. */

@@ -6,7 +6,7 @@
  * what to write instead.
  */
 import { type AnyNode, type Options, parse, parseExpressionAt } from 'acorn';
-import type { SourceText } from '../source.ts';
+import type { Pos, SourceText } from '../source.ts';
 import type { FunctionNode } from './captured.ts';
 import { clean } from './clean.ts';
 import { fail } from './diagnostics.ts';
@@ -14,24 +14,26 @@ import { walk } from './walk.ts';
 
 const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script' };
 
-/** Parses the text of one function. Throws a KernelError (K001 … K007). */
-export function parseFunction(source: SourceText): FunctionNode {
-  const { text } = source;
-  if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) refuseNative(source);
-  const node = parseNode(source);
-  refuseKinds(source, node);
+/** Parses the text of one function, which `caller` uses. Throws a KernelError (K001 … K006). */
+export function parseFunction(source: SourceText, caller?: Pos): FunctionNode {
+  const at: At = (start, end) => ({ source, start, end, caller });
+  if (/\{\s*\[native code\]\s*\}\s*$/.test(source.text)) refuseNative(source, at);
+  const node = parseNode(source, at);
+  refuseKinds(source, node, at);
   clean(node);
   return node;
 }
 
-function refuseNative(source: SourceText): never {
-  const at = { source, start: 0, end: source.text.length };
+type At = (start: number, end: number) => Pos;
+
+function refuseNative(source: SourceText, at: At): never {
+  const whole = at(0, source.text.length);
   if (source.name.startsWith('bound ')) {
-    fail('K002', at, `${quoted(source)} was made by bind(): its source cannot be read`, {
+    fail('K002', whole, `${quoted(source)} was made by bind(): its source cannot be read`, {
       help: 'pass the function itself, and give what was bound as arguments or as captured variables',
     });
   }
-  fail('K002', at, `${quoted(source)} is a native function: it has no source to compile`, {
+  fail('K002', whole, `${quoted(source)} is a native function: it has no source to compile`, {
     help: 'write a function of your own, or use its counterpart in Math or cuda',
   });
 }
@@ -40,10 +42,10 @@ function quoted(source: SourceText): string {
   return source.name === '' ? 'this function' : `"${source.name}"`;
 }
 
-function parseNode(source: SourceText): FunctionNode {
+function parseNode(source: SourceText, at: At): FunctionNode {
   const { text } = source;
   if (/^class\b/.test(text)) {
-    fail('K003', { source, start: 0, end: 5 }, `${quoted(source)} is a class, and a kernel is a function`, {
+    fail('K003', at(0, 5), `${quoted(source)} is a class, and a kernel is a function`, {
       help: 'write a function; a class has no counterpart on the device',
     });
   }
@@ -61,15 +63,10 @@ function parseNode(source: SourceText): FunctionNode {
     // For a text that is no method at all, what the first attempt said is nearer the truth.
     const cause = furthest(problem, error);
     const start = Math.min(cause.at, text.length);
-    fail(
-      'K001',
-      { source, start, end: start + 1 },
-      `the source of ${quoted(source)} does not parse: ${cause.message}`,
-      {
-        help: 'kernels are read by toString(): a build step that rewrites it must leave valid JavaScript',
-        cause: cause.error,
-      },
-    );
+    fail('K001', at(start, start + 1), `the source of ${quoted(source)} does not parse: ${cause.message}`, {
+      help: 'kernels are read by toString(): a build step that rewrites it must leave valid JavaScript',
+      cause: cause.error,
+    });
   }
 }
 
@@ -114,8 +111,8 @@ function problemOf(error: unknown, shift: number): Problem | undefined {
   return { error, message: message.replace(/ \(\d+:\d+\)$/, ''), at: typeof pos === 'number' ? pos - shift : 0 };
 }
 
-function refuseKinds(source: SourceText, node: FunctionNode): void {
-  const head = { source, start: 0, end: Math.max(1, node.body.start) };
+function refuseKinds(source: SourceText, node: FunctionNode, at: At): void {
+  const head = at(0, Math.max(1, node.body.start));
   if (node.generator) {
     fail('K005', head, `${quoted(source)} is a generator function, and a kernel is a plain function`, {
       help: 'remove the *: a kernel runs to its end in one go, each thread by itself',
@@ -129,16 +126,11 @@ function refuseKinds(source: SourceText, node: FunctionNode): void {
   walk(node, (child) => {
     if (child.type !== 'ThisExpression' && child.type !== 'Super') return true;
     const word = child.type === 'Super' ? 'super' : 'this';
-    fail(
-      'K006',
-      { source, start: child.start, end: child.end },
-      `${quoted(source)} uses ${word}, which has no meaning in a kernel`,
-      {
-        help:
-          word === 'super'
-            ? 'call a plain function instead'
-            : 'read what you need into a variable outside the kernel (const gain = this.gain) and use that, or pass it as an argument',
-      },
-    );
+    fail('K006', at(child.start, child.end), `${quoted(source)} uses ${word}, which has no meaning in a kernel`, {
+      help:
+        word === 'super'
+          ? 'call a plain function instead'
+          : 'read what you need into a variable outside the kernel (const gain = this.gain) and use that, or pass it as an argument',
+    });
   });
 }
