@@ -198,9 +198,7 @@ function createOver(given: Described, dtype: DType | undefined, order: Order, op
   const own = reinterpret ? dtype : given.dtype;
   const layout = layoutOver(given.bytes.length, own, order, options);
   checkBounds(layout, given.bytes.length, `the ${given.data.constructor.name}`);
-  const { data, offset } = reinterpret
-    ? { data: given.data, offset: layout.offset }
-    : dataOver(given.bytes, own, layout);
+  const { data, offset } = dataOver(given.data, own, layout);
   const array = new NDArray(data, own, { ...layout, offset }) as NDArray;
   return dtype === undefined || sameDType(dtype, own) ? array : (array.astype(dtype, { order }) as NDArray);
 }

@@ -101,19 +101,24 @@ export function describeSource(value: unknown, dtype: DType): HostMemory | undef
 }
 
 /**
- * The TypedArray of a dtype over memory where a layout lies in it, and the layout's offset in that. Bytes when elements are
- * not aligned.
+ * The TypedArray of a dtype over the memory of another, and a layout's offset in that. It is the same one where it can be, and
+ * bytes when the elements are not aligned.
  */
-export function dataOver(bytes: Uint8Array, dtype: DType, layout: StridedLayout): { data: TypedArray; offset: number } {
+export function dataOver(
+  memory: TypedArray,
+  dtype: DType,
+  layout: StridedLayout,
+): { readonly data: TypedArray; readonly offset: number } {
   const Data = dataClassOf(dtype);
   const unit = Data.BYTES_PER_ELEMENT;
-  const first = bytes.byteOffset + layout.offset;
+  const first = memory.byteOffset + layout.offset;
   if (first % unit !== 0 || layout.strides.some((stride) => stride % unit !== 0)) {
-    return { data: bytes, offset: layout.offset };
+    return { data: bytesOf(memory), offset: layout.offset };
   }
-  const start = Math.ceil(bytes.byteOffset / unit) * unit;
-  const length = Math.max(0, Math.floor((bytes.byteOffset + bytes.length - start) / unit));
-  return { data: new Data(bytes.buffer, start, length), offset: first - start };
+  if (memory.constructor === Data) return { data: memory, offset: layout.offset };
+  const start = Math.ceil(memory.byteOffset / unit) * unit;
+  const length = Math.max(0, Math.floor((memory.byteOffset + memory.byteLength - start) / unit));
+  return { data: new Data(memory.buffer, start, length), offset: first - start };
 }
 
 /** An NDArray of any copy of the library. */

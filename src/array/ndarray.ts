@@ -193,7 +193,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   view<const D extends DTypeLike>(dtype: D): NDArray<ValueOf<D>, R> {
     const target = asDType(dtype);
     const layout = viewLayout(this.layout, target.itemSize);
-    const { data, offset } = dataOver(this.bytes, target, layout);
+    const { data, offset } = dataOver(this.data as TypedArray, target, layout);
     return new NDArray(data, target, { ...layout, offset }) as NDArray<ValueOf<D>, R>;
   }
 
