@@ -11,7 +11,7 @@ import type { Pos } from '../source.ts';
 import type { Root, TExpr, TMem } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex, select, toIndex } from './arithmetic.ts';
 import type { Context } from './context.ts';
-import { isStable, size } from './context.ts';
+import { size, touchesMemory } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { type Axis, isLiteral, literal, scalar, type Value, type View } from './values.ts';
 
@@ -179,7 +179,8 @@ export function indexView(ctx: Context, view: View, index: TExpr, pos: Pos): Vie
       });
     }
   }
-  const held = isStable(index) && size(index) <= 6 ? toIndex(index) : ctx.temp(toIndex(index), '%index');
+  // It is used twice, in the address and in the check: what is more than a little work is computed once.
+  const held = touchesMemory(index) || size(index) > 6 ? ctx.temp(toIndex(index), '%index') : toIndex(index);
   return {
     root: view.root,
     axes: view.axes.slice(1),

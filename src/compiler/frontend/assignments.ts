@@ -74,6 +74,16 @@ function holdMem(ctx: Context, mem: TMem): TMem {
   };
 }
 
+/** What a reference is computed from, as a value that can be kept; `memFrom` puts it back. */
+function memValue(mem: TMem): Value {
+  return { kind: 'tuple', items: [mem.index, ...mem.checks.map((c) => c.index)].map(scalar) };
+}
+
+function memFrom(mem: TMem, parts: Value): TMem {
+  const items = parts.kind === 'tuple' ? parts.items.map((v) => (v.kind === 'scalar' ? v.expr : mem.index)) : [];
+  return { ...mem, index: items[0] ?? mem.index, checks: mem.checks.map((c, k) => ({ ...c, index: items[k + 1] ?? c.index })) };
+}
+
 export function assignment(ctx: Context, node: AssignmentExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
   const { left, operator } = node;
@@ -99,16 +109,17 @@ export function assignment(ctx: Context, node: AssignmentExpression, scope: Scop
 }
 
 function storeElement(ctx: Context, node: AssignmentExpression, left: MemberExpression, op: string, scope: Scope, pos: Pos, discarded: boolean): Value {
-  let mem: TMem | undefined;
-  // Target first, then the value, as JavaScript does; the load stands for the element until it is replaced by the store.
-  const [, right] = ctx.sequence([
+  let target: TMem | undefined;
+  // Target first, then the value, as JavaScript does.
+  const [place, right] = ctx.sequence([
     () => {
-      mem = elementTarget(ctx, left, scope);
-      return scalar(mem.index);
+      target = elementTarget(ctx, left, scope);
+      return memValue(target);
     },
     () => ctx.parts.evaluate(ctx, node.right, scope),
   ]);
-  if (mem === undefined || right === undefined) throw new Error('unreachable');
+  if (target === undefined || place === undefined || right === undefined) throw new Error('unreachable');
+  const mem = memFrom(target, place);
   writable(mem, pos);
   if (op === '') {
     let value = ctx.scalar(right, ctx.pos(node.right, scope));

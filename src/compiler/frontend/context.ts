@@ -218,7 +218,7 @@ export class Context {
       case 'view': {
         const leaf = (e: TExpr, part: string): TExpr => (isLiteral(e) ? e : readLocal(this.newLocal(`%${name}.${part}`, pos, false), pos));
         const axes: Axis[] = like.view.axes.map((a, k) => ({ extent: leaf(a.extent, `extent${k}`), stride: leaf(a.stride, `stride${k}`) }));
-        const checks = like.view.checks.map((c, k) => ({ index: leaf(c.index, `index${k}`), extent: leaf(c.extent, `bound${k}`), axis: c.axis }));
+        const checks = like.view.checks.map((c, k) => ({ index: readLocal(this.newLocal(`%${name}.index${k}`, pos, false), pos), extent: leaf(c.extent, `bound${k}`), axis: c.axis }));
         return { kind: 'view', view: { ...like.view, axes, checks, offset: readLocal(this.newLocal(`%${name}.offset`, pos, false), pos) } };
       }
       default:
@@ -333,6 +333,14 @@ export function isStable(e: TExpr): boolean {
     if (x.k === 'load' || (x.k === 'local' && !x.local.stable)) stable = false;
   });
   return stable;
+}
+
+export function touchesMemory(e: TExpr): boolean {
+  let found = false;
+  walkExpression(e, (x) => {
+    if (x.k === 'load') found = true;
+  });
+  return found;
 }
 
 /** May be evaluated although the source might not: no memory access, and little work. */

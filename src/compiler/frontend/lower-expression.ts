@@ -189,7 +189,7 @@ export class ExpressionLowering {
     const ta = numeric(typeOf(a));
     const tb = numeric(typeOf(b));
     if (join(ta, tb) !== undefined) return;
-    if (bits && (isFloatType(ta) || isFloatType(tb)) && !isWide(ta) && !isWide(tb)) return;
+    if (bits && !isWide(ta) && !isWide(tb)) return;
     const symbols: Readonly<Record<string, string>> = { add: '+', sub: '-', mul: '*', div: '/', rem: '%', pow: '**' };
     const op = symbols[operator] ?? operator;
     const words: Readonly<Record<string, string>> = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide' };

@@ -25,7 +25,12 @@ export function typeOf(e: TExpr): Type {
       if (e.fn === 'div' && isIntegerType(t) && !isWide(t)) return 'F';
       return t;
     }
-    case 'bits': return joinOr(bitType(typeOf(e.a)), bitType(typeOf(e.b)));
+    case 'bits': {
+      const [a, b] = [bitType(typeOf(e.a)), bitType(typeOf(e.b))];
+      // The bits are the same; JavaScript's bit operations give signed results.
+      if ((a === 'i32' && b === 'u32') || (a === 'u32' && b === 'i32')) return 'i32';
+      return joinOr(a, b);
+    }
     case 'shift': {
       const t = bitType(typeOf(e.a));
       if (e.fn !== 'ushr') return t;
