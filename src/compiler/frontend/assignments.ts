@@ -17,7 +17,6 @@ const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
 function target(ctx: Context, name: string, scope: Scope, pos: Pos): Binding {
   const binding = scope.find(name);
   if (binding === undefined) {
-    scope.captured.lookup(name, pos);
     return fail('K313', pos, `${name} is captured from outside the kernel and cannot be assigned to`, {
       help: 'captured values are frozen at the first launch; pass an array and store to it',
     });

@@ -103,8 +103,8 @@ export function memberOf(ctx: Context, object: Value, key: string | number | TEx
     }
     case 'host': return hostMember(ctx, object, key, pos);
     case 'scalar':
-      return fail('K223', pos, typeof key === 'object' ? 'a number cannot be indexed' : `a number has no property ${String(key)} in a kernel`, {
-        help: typeof key === 'object' ? 'the array has fewer axes than there are indices' : undefined,
+      return fail('K223', pos, typeof key !== 'string' ? 'a number cannot be indexed' : `a number has no property ${key} in a kernel`, {
+        help: typeof key !== 'string' ? 'the array has fewer axes than there are indices' : undefined,
       });
     case 'function': return fail('K223', pos, `${describeValue(object)} has no properties in a kernel`);
   }
