@@ -48,6 +48,9 @@ type Connection = { readonly channel: Channel } | { readonly reason: string };
 
 let connection: Connection | undefined;
 
+/** The handles of one reading, so that they can be released together. */
+const GROUP = 'tsamba.reading';
+
 const KEY: unique symbol = Symbol.for('tsamba.inspector') as never;
 
 function connect(): Connection {
@@ -104,16 +107,17 @@ export function inspectFunction(fn: (...args: never[]) => unknown): InspectedFun
   const open = channel();
   if (open === undefined) return undefined;
   const { holder, holderId, post } = open;
-  const group: string[] = [];
   try {
     holder.value = fn;
-    const own = post('Runtime.getProperties', { objectId: holderId, ownProperties: true });
-    const fnId = (own as Runtime.GetPropertiesReturnType).result.find(({ name }) => name === 'value')?.value?.objectId;
-    if (fnId === undefined) return undefined;
-    group.push(fnId);
-    const answer = post('Runtime.getProperties', { objectId: fnId, ownProperties: true });
-    const { result, internalProperties = [] } = answer as Runtime.GetPropertiesReturnType;
-    for (const { value } of [...result, ...internalProperties]) if (value?.objectId) group.push(value.objectId);
+    const handed = post('Runtime.callFunctionOn', {
+      objectId: holderId,
+      functionDeclaration: 'function () { return this.value; }',
+      objectGroup: GROUP,
+    }) as Runtime.CallFunctionOnReturnType;
+    const objectId = handed.result.objectId;
+    if (objectId === undefined) return undefined;
+    const answer = post('Runtime.getProperties', { objectId, ownProperties: true });
+    const { internalProperties = [] } = answer as Runtime.GetPropertiesReturnType;
     const internal = (name: string) => internalProperties.find((property) => property.name === name)?.value;
     return {
       scopes: readScopes(open, internal('[[Scopes]]')?.objectId),
@@ -122,7 +126,7 @@ export function inspectFunction(fn: (...args: never[]) => unknown): InspectedFun
   } finally {
     holder.value = undefined;
     // Until released, the protocol's handles would keep the function and all that it closes over alive.
-    for (const objectId of group) post('Runtime.releaseObject', { objectId });
+    post('Runtime.releaseObjectGroup', { objectGroup: GROUP });
   }
 }
 
