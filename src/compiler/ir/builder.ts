@@ -26,7 +26,7 @@ import type {
   ValueType,
   Var,
 } from './ops.ts';
-import { ELEM_SIZE, widen } from './ops.ts';
+import { ELEM_SIZE, isFloat, widen } from './ops.ts';
 
 /** The position of code that nobody wrote. */
 export const NOWHERE: Pos = { source: { text: '', name: '(made by hand)' }, start: 0, end: 0 };
@@ -109,6 +109,18 @@ export function neg(a: Expr): Expr {
 }
 export function not(a: Expr): Expr {
   return unary('not', a);
+}
+
+const OPPOSITE = { eq: 'ne', ne: 'eq', lt: 'ge', ge: 'lt', gt: 'le', le: 'gt' } as const;
+
+/** The opposite of a condition, without a `not` where there is a shorter way to say it. NaN answers stay right. */
+export function negate(cond: Expr): Expr {
+  if (cond.op === 'unary' && cond.fn === 'not') return cond.a;
+  if (cond.op === 'const') return bool(!cond.value);
+  if (cond.op === 'compare' && (cond.fn === 'eq' || cond.fn === 'ne' || !isFloat(cond.a.type))) {
+    return { ...cond, fn: OPPOSITE[cond.fn] };
+  }
+  return not(cond);
 }
 
 export function binary(fn: BinaryOp, a: Expr, b: Expr, pos?: Pos): Expr {

@@ -277,7 +277,8 @@ class Generator {
     const body = [
       assign(this.#tid, linear),
       ...(this.#rng.once(2) ? this.#varying.map((v) => assign(v, this.#expr(v.type, 1, false))) : []),
-      ...this.#list({ uniform: true, depth: 3, targets: [] }, 4),
+      ...(this.#options.returns && this.#rng.once(3) ? [when(this.#expr('bool', 2, false), [ret()])] : []),
+      ...this.#list({ uniform: true, depth: 3, targets: [] }, 5),
       ...[...this.#varying, ...this.#steady].map((v, i) => store(this.#own(i), bitsOf(read(v)))),
     ];
     const threads = 2 * this.#size;
@@ -320,6 +321,8 @@ class Generator {
         return [atomic('add', at(this.#total, i32(0)), [this.#expr('i32', 1, false)])];
       case 2:
         return place.uniform && this.#options.barriers ? this.#exchange() : [this.#assign()];
+      case 6:
+        return place.uniform && this.#options.barriers && rng.once(2) ? this.#exchange() : [this.#assign()];
       case 3:
         return place.uniform ? [this.#steadyAssign()] : [this.#assign()];
       case 4:
@@ -387,7 +390,7 @@ class Generator {
 
   #jump(place: Place): readonly Stmt[] {
     const rng = this.#rng;
-    if (this.#options.returns && rng.once(6)) return [when(this.#expr('bool', 1, false), [ret()])];
+    if (this.#options.returns && rng.once(4)) return [when(this.#expr('bool', 1, false), [ret()])];
     if (place.targets.length === 0) return [this.#assign()];
     const target = rng.pick(place.targets);
     const jump = target.loop && rng.once(2) ? next(target.label) : leave(target.label);

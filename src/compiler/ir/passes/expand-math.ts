@@ -21,7 +21,7 @@ export interface ExpandMathOptions {
 }
 
 /** The same kernel with calls expanded; the kernel itself when it has none. */
-export function expandMath(kernel: Kernel, options: ExpandMathOptions): Kernel {
+export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: true, f64: 'import' }): Kernel {
   const symbols = KernelBuilder.from(kernel);
   let expanded = false;
 

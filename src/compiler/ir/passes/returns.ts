@@ -1,18 +1,275 @@
 /**
- * Early-return lowering: afterwards no `return` is left.
+ * Early-return lowering: afterwards no `return` is left, and barriers are met by every thread of the block.
  *
- * Without barriers, `if (c) return; rest` becomes `if (!c) { rest }`, and what cannot be said that way breaks out of one
- * `block` around the body. With barriers after it, a return clears the thread's `live` flag; whatever stands between two
- * barriers afterwards is guarded by `if (live)`, while control that contains barriers (uniform by law) is not.
+ * Without barriers, `if (c) return; rest` becomes `if (!c) { rest }` (see `structure.ts`). With them, a return clears the
+ * thread's `live` flag; whatever stands between two barriers afterwards is guarded by it, while control that contains
+ * barriers, which is uniform by law, is not. The same is done for other jumps that only some threads take out of a
+ * construct that contains barriers: these have a flag each, which is cleared where the threads meet again.
  */
-import type { Kernel, Var } from '../ops.ts';
+import { assign, block, bool, KernelBuilder, leave, not, read, when } from '../builder.ts';
+import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
+import { structureExits } from './structure.ts';
+import type { Uniformity } from './uniformity.ts';
+import { analyseUniformity } from './uniformity.ts';
+import { hasBarrier, hasReturn, jumpsTo, mapLists, someExpr, stmtLists } from './walk.ts';
 
 export interface ReturnsLowered {
   readonly kernel: Kernel;
   /** bool; false once the thread has returned. Only where threads may return one by one before a barrier. */
   readonly live: Var | undefined;
+  /** Ids of variables that all running threads of a block agree on. */
+  readonly uniform: ReadonlySet<number>;
 }
 
+type Jump = Stmt & { op: 'break' | 'continue' };
+
+/** Takes a kernel whose barriers are legal. */
 export function lowerReturns(kernel: Kernel): ReturnsLowered {
-  throw new Error(`not there yet ${kernel.name}`);
+  const b = KernelBuilder.from(kernel);
+  if (!hasBarrier(kernel.body)) {
+    const replace = (s: Stmt): readonly Stmt[] | undefined => (s.op === 'return' ? [] : undefined);
+    const body = structureExits(kernel.body, { replace, freshLabel: () => b.label() });
+    return { kernel: { ...kernel, body }, live: undefined, uniform: new Set() };
+  }
+  // A return is a jump to the end of a block around the body.
+  const end = b.label();
+  const uniformity = analyseUniformity(kernel);
+  const returns = new Map<Stmt, Stmt & { op: 'return' }>();
+  const body = hasReturn(kernel.body) ? [block(end, returnsToBreaks(kernel.body, end, returns))] : kernel.body;
+  const lowering = new Lowering(b, end, uniformity, returns);
+  const lowered = lowering.list(body);
+  const { live } = lowering;
+  const start = live ? [assign(live, bool(true))] : [];
+  return {
+    kernel: { ...kernel, vars: [...b.vars], body: [...start, ...lowered] },
+    live,
+    uniform: lowering.uniform,
+  };
+}
+
+/** `origin` is told which return each new break stands for. */
+function returnsToBreaks(
+  list: readonly Stmt[],
+  label: Label,
+  origin: Map<Stmt, Stmt & { op: 'return' }>,
+): readonly Stmt[] {
+  return list.map((s): Stmt => {
+    if (s.op !== 'return') return mapLists(s, (inner) => returnsToBreaks(inner, label, origin));
+    const jump = leave(label, s.pos);
+    origin.set(jump, s);
+    return jump;
+  });
+}
+
+/** Says that a thread has jumped somewhere and takes no part until then. */
+interface Flag {
+  readonly var: Var;
+  /** The value that says so. */
+  readonly set: boolean;
+}
+
+class Lowering {
+  /** Ids of variables that all running threads have the same value of. */
+  readonly uniform: Set<number>;
+  live: Var | undefined;
+  readonly #b: KernelBuilder;
+  readonly #end: Label;
+  readonly #uniformity: Uniformity;
+  readonly #returns: ReadonlyMap<Stmt, Stmt & { op: 'return' }>;
+  /** The kernel's own variables among `uniform`. */
+  readonly #shared: ReadonlySet<number>;
+  /** Labels of the constructs around that contain barriers. */
+  readonly #crossed = new Set<Label>();
+  readonly #flags = new Map<string, Flag>();
+  /** Flags that may be set at the place of the walk. */
+  #waiting = new Set<Flag>();
+
+  constructor(
+    b: KernelBuilder,
+    end: Label,
+    uniformity: Uniformity,
+    returns: ReadonlyMap<Stmt, Stmt & { op: 'return' }>,
+  ) {
+    this.#b = b;
+    this.#end = end;
+    this.#uniformity = uniformity;
+    this.#returns = returns;
+    this.#shared = new Set(b.vars.filter((v) => uniformity.varShape(v) === 'G').map((v) => v.id));
+    this.uniform = new Set(this.#shared);
+  }
+
+  /** Whether only some of the threads that may take a jump do. */
+  #parts(jump: Jump): boolean {
+    return this.#uniformity.parting(this.#returns.get(jump) ?? jump) !== undefined;
+  }
+
+  /** A list that all running threads go through together. */
+  list(list: readonly Stmt[]): readonly Stmt[] {
+    const out: Stmt[] = [];
+    let run: Stmt[] = [];
+    const flush = (): void => {
+      out.push(...this.#guard(run));
+      run = [];
+    };
+    for (const s of list) {
+      if (this.#isControl(s)) {
+        flush();
+        out.push(...this.#control(s));
+      } else if (this.#jumps([s]).length > 0) {
+        flush();
+        out.push(...this.#crossing(s));
+      } else run.push(s);
+    }
+    flush();
+    return out;
+  }
+
+  /** Whether the block as a whole goes through a statement: it holds a barrier, or all threads may jump out together. */
+  #isControl(s: Stmt): boolean {
+    if (hasBarrier([s])) return true;
+    if (this.#isCrossing(s)) return !this.#parts(s);
+    return (
+      s.op === 'if' &&
+      this.#uniformity.shape(s.cond) === 'G' &&
+      [...s.then, ...s.else].some((inner) => this.#isControl(inner))
+    );
+  }
+
+  #isCrossing(s: Stmt): s is Jump {
+    return (s.op === 'break' || s.op === 'continue') && this.#crossed.has(s.label);
+  }
+
+  /** The jumps in a list out of constructs around it that contain barriers. */
+  #jumps(list: readonly Stmt[]): Jump[] {
+    return list.flatMap((s) => (this.#isCrossing(s) ? [s] : stmtLists(s).flatMap((inner) => this.#jumps(inner))));
+  }
+
+  #control(s: Stmt): readonly Stmt[] {
+    switch (s.op) {
+      case 'if': {
+        const [setup, cond] = this.#condition(s.cond);
+        const before = new Set(this.#waiting);
+        const then = this.list(s.then);
+        const after = this.#waiting;
+        this.#waiting = before;
+        const otherwise = this.list(s.else);
+        for (const flag of after) this.#waiting.add(flag);
+        return [...setup, when(cond, then, otherwise, s.pos)];
+      }
+      case 'block': {
+        this.#crossed.add(s.label);
+        const body = this.list(s.body);
+        this.#crossed.delete(s.label);
+        const reset = this.#meet(s.label, 'break');
+        return [...reset, ...(jumpsTo(body, s.label) ? [{ ...s, body }] : body)];
+      }
+      case 'loop': {
+        this.#crossed.add(s.label);
+        // From the second round on, flags may be set that are set in the first.
+        for (const jump of this.#jumps([...s.body, ...s.update])) {
+          const again = jump.op === 'continue' && jump.label === s.label;
+          if (!again && this.#parts(jump)) this.#waiting.add(this.#flag(jump));
+        }
+        const body = this.list(s.body);
+        const resume = this.#meet(s.label, 'continue');
+        const update = this.list(s.update);
+        this.#crossed.delete(s.label);
+        const reset = this.#meet(s.label, 'break');
+        return [...reset, { ...s, body: [...resume, ...body], update }];
+      }
+      case 'barrier': {
+        if (!s.pred || this.#waiting.size === 0) return [s];
+        // Threads that take no part come here too, but do not count.
+        const pred = this.#b.variable('bool', '%pred');
+        const vote = this.#guard([assign(pred, s.pred, s.pos)]);
+        return [assign(pred, bool(s.kind === 'and'), s.pos), ...vote, { ...s, pred: read(pred) }];
+      }
+      default:
+        return [s];
+    }
+  }
+
+  /** A condition of the whole block; when it takes a thread to find it out, those that take part do so beforehand. */
+  #condition(cond: Expr): readonly [setup: readonly Stmt[], cond: Expr] {
+    if (!someExpr(cond, (e) => this.#needsThread(e))) return [[], cond];
+    const v = this.#b.variable('bool', '%cond');
+    this.uniform.add(v.id);
+    return [this.#guard([assign(v, cond)]), read(v)];
+  }
+
+  #needsThread(e: Expr): boolean {
+    if (e.op === 'var') return !this.uniform.has(e.var.id);
+    return mayFail(e) || (e.op === 'special' && (e.name.startsWith('threadIdx') || e.name === 'laneId'));
+  }
+
+  /** Code without barriers, for threads that take part only. */
+  #guard(run: readonly Stmt[]): readonly Stmt[] {
+    // `live` outermost and alone: analyses and renderers know that form.
+    const flags = [...this.#waiting].sort((a, b) => Number(b.set) - Number(a.set));
+    if (flags.length === 0) return run;
+    const out: Stmt[] = [];
+    let guarded: readonly Stmt[] = [];
+    const flush = (): void => {
+      if (guarded.length === 0) return;
+      const pos = guarded[0]?.pos;
+      for (const { var: v, set } of flags) guarded = [when(set ? not(read(v)) : read(v), guarded, [], pos)];
+      out.push(...guarded);
+      guarded = [];
+    };
+    for (const s of run) {
+      // Values that all share need no guard, and are known for the whole block without one.
+      if (s.op === 'assign' && this.#shared.has(s.var.id) && !someExpr(s.value, mayFail)) {
+        flush();
+        out.push(s);
+      } else guarded = [...guarded, s];
+    }
+    flush();
+    return out;
+  }
+
+  /** A statement without barriers out of which some threads jump, or all do from within a loop. */
+  #crossing(s: Stmt): readonly Stmt[] {
+    const jumps = this.#jumps([s]);
+    const replace = (x: Stmt): readonly Stmt[] | undefined => {
+      if (!this.#isCrossing(x)) return undefined;
+      const flag = this.#flag(x);
+      return [assign(flag.var, bool(flag.set), x.pos)];
+    };
+    const out = [...this.#guard(structureExits([s], { replace, freshLabel: () => this.#b.label() }))];
+    for (const jump of jumps) {
+      const flag = this.#flag(jump);
+      if (!this.uniform.has(flag.var.id)) this.#waiting.add(flag);
+      else if (!out.some((x) => x.op === 'if' && x.cond.op === 'var' && x.cond.var === flag.var)) {
+        out.push(when(read(flag.var), [jump], [], jump.pos));
+      }
+    }
+    return out;
+  }
+
+  #flag(jump: Jump): Flag {
+    const parted = this.#parts(jump);
+    const key = `${jump.op} ${jump.label} ${parted}`;
+    let flag = this.#flags.get(key);
+    if (!flag) {
+      const isReturn = jump.label === this.#end && parted;
+      flag = { var: this.#b.variable('bool', isReturn ? '%live' : '%jumped'), set: !isReturn };
+      if (isReturn) this.live = flag.var;
+      if (!parted) this.uniform.add(flag.var.id);
+      this.#flags.set(key, flag);
+    }
+    return flag;
+  }
+
+  /** Threads that waited for a place take part again. Returns what clears their flags, for where they start towards it. */
+  #meet(label: Label, op: Jump['op']): readonly Stmt[] {
+    const flags = [true, false].flatMap((parted) => this.#flags.get(`${op} ${label} ${parted}`) ?? []);
+    for (const flag of flags) this.#waiting.delete(flag);
+    // A thread returns once.
+    return label === this.#end ? [] : flags.map((flag) => assign(flag.var, bool(!flag.set)));
+  }
+}
+
+/** What a thread that takes no part must not evaluate. */
+function mayFail(e: Expr): boolean {
+  return e.op === 'load' || (e.op === 'unary' && e.fn === 'uniform') || (e.op === 'cast' && e.checked === true);
 }

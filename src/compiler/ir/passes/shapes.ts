@@ -18,6 +18,10 @@ export interface UniformityOptions {
   readonly block?: readonly [number, number, number] | undefined;
   /** Threads in one vector. 1: every value that is not G is U. Absent: vectors do not matter, there are only G and V. */
   readonly lanes?: number | undefined;
+  /** After return lowering: the flag that says whether a thread has not returned yet. */
+  readonly live?: Var | undefined;
+  /** Ids of variables that are known to be the same in the whole block, for threads that have not returned. */
+  readonly uniform?: ReadonlySet<number> | undefined;
 }
 
 /** What the rules must know of the kernel. */

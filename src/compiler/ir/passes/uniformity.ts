@@ -41,8 +41,12 @@ export interface Uniformity {
    * reads the variable again before writing it: then a plain assignment is right under any mask.
    */
   needsBlend(stmt: Stmt & { op: 'assign' | 'atomic' }): boolean;
-  /** What keeps threads of the block from a barrier, other than having returned; undefined when nothing does. */
-  parting(barrier: Stmt & { op: 'barrier' }): Parting | undefined;
+  /**
+   * What sets the threads at a statement apart from others. Of a barrier: from those of the block that are still running;
+   * of a jump: from those that came into the construct that it leaves or goes on with (for `return`, into the kernel).
+   * Undefined when nothing does.
+   */
+  parting(s: Stmt & { op: 'barrier' | 'break' | 'continue' | 'return' }): Parting | undefined;
   /** The chain of reasons why an expression is not G, outermost first; empty when it is. */
   why(expr: Expr): readonly Reason[];
 }
@@ -84,7 +88,7 @@ class Walk implements Uniformity {
   /** The partings that led to each waiting place, over the whole analysis. */
   readonly #arrivals: Waiting = new Map();
   readonly #divergence = new Map<Stmt, Parting>();
-  readonly #barriers = new Map<Stmt, Parting>();
+  readonly #partings = new Map<Stmt, Parting>();
   /** Variables that inactive lanes still want, for each enclosing construct: computed where threads meet again. */
   readonly #blends = new Set<Stmt>();
   readonly #assigned = new Map<readonly Stmt[], VarSet>();
@@ -106,7 +110,7 @@ class Walk implements Uniformity {
   }
 
   varShape(v: Var): Shape {
-    return this.#shapes.get(v.id) ?? 'G';
+    return this.#options.uniform?.has(v.id) ? 'G' : (this.#shapes.get(v.id) ?? 'G');
   }
 
   divergence(construct: Construct): 'G' | 'U' | 'V' {
@@ -117,8 +121,8 @@ class Walk implements Uniformity {
     return this.#blends.has(stmt);
   }
 
-  parting(barrier: Stmt & { op: 'barrier' }): Parting | undefined {
-    return this.#barriers.get(barrier);
+  parting(s: Stmt & { op: 'barrier' | 'break' | 'continue' | 'return' }): Parting | undefined {
+    return this.#partings.get(s);
   }
 
   why(expr: Expr): readonly Reason[] {
@@ -141,7 +145,7 @@ class Walk implements Uniformity {
         return;
       case 'barrier': {
         const parting = this.#partingWithin(0);
-        if (parting) this.#barriers.set(s, parting);
+        if (parting) this.#partings.set(s, parting);
         if (s.result) this.#join(s.result.id, 'G', { kind: 'atomic', name: s.result.name, pos: s.pos });
         return;
       }
@@ -161,17 +165,22 @@ class Walk implements Uniformity {
       case 'continue':
         this.#jump(s);
         return;
-      case 'return':
+      case 'return': {
         this.#leaveDown(s, 0);
+        const parting = this.#partingWithin(0);
+        if (parting) this.#partings.set(s, parting);
         return;
+      }
     }
   }
 
   #branch(s: Stmt & { op: 'if' }): void {
     const shape = this.shape(s.cond);
-    const parting: Parting | undefined =
+    let parting: Parting | undefined =
       shape === 'G' ? undefined : { level: shape === 'U' ? 'U' : 'V', cond: s.cond, stmt: s };
     if (parting) this.#part(this.#divergence, s, parting);
+    // Threads that have returned read nothing any more: it is as if the others had not parted from them.
+    if (s.cond.op === 'var' && s.cond.var === this.#options.live) parting = undefined;
     const before = new Map(this.#waiting);
     this.#frames.push({ stmt: s, parting });
     this.list(s.then);
@@ -209,6 +218,7 @@ class Walk implements Uniformity {
     if (!parting) return;
     const place = s.op === 'break' ? endOf(s.label) : updateOf(s.label);
     const jump: Parting = { ...parting, stmt: s };
+    this.#partings.set(s, jump);
     worsen(this.#waiting, place, jump);
     this.#part(this.#arrivals, place, jump);
   }

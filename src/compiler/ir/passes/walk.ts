@@ -138,6 +138,21 @@ export function stmtLists(s: Stmt): readonly (readonly Stmt[])[] {
   }
 }
 
+/** A statement with its inner lists changed. */
+export function mapLists<S extends Stmt>(s: S, change: (list: readonly Stmt[]) => readonly Stmt[]): S {
+  switch (s.op) {
+    case 'if':
+      // biome-ignore lint/suspicious/noThenProperty: the IR is never awaited
+      return { ...s, then: change(s.then), else: change(s.else) };
+    case 'loop':
+      return { ...s, body: change(s.body), update: change(s.update) };
+    case 'block':
+      return { ...s, body: change(s.body) };
+    default:
+      return s;
+  }
+}
+
 /** The memory that a statement itself writes. */
 export function written(s: Stmt): MemRef | undefined {
   return s.op === 'store' || s.op === 'atomic' ? s.mem : undefined;

@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import {
+  add,
+  assign,
+  at,
+  barrier,
+  block,
+  eq,
+  i32,
+  KernelBuilder,
+  leave,
+  load,
+  loop,
+  lt,
+  next,
+  read,
+  ret,
+  special,
+  store,
+  vote,
+  when,
+} from '../builder.ts';
+import type { Kernel, Stmt } from '../ops.ts';
+import { printStmt } from '../print.ts';
+import { outcome, randomSample } from '../testing.ts';
+import { lowerReturns } from './returns.ts';
+import { hasReturn } from './walk.ts';
+
+const tid = special('threadIdx.x');
+
+function lowered(make: (b: KernelBuilder) => readonly Stmt[]): string {
+  const b = new KernelBuilder('returns');
+  return text(lowerReturns(b.build(make(b))).kernel);
+}
+
+function text(kernel: Kernel): string {
+  return `\n${kernel.body.map((s) => printStmt(s, kernel)).join('\n')}\n`;
+}
+
+describe('without barriers', () => {
+  test('a guard becomes an if around the rest', () => {
+    expect(
+      lowered((b) => {
+        const out = b.global('i32', 'out');
+        return [
+          when(lt(tid, i32(3)), [ret()]),
+          when(eq(tid, i32(5)), [store(at(out, tid), i32(1)), ret()]),
+          store(at(out, tid), tid),
+          ret(),
+        ];
+      }),
+    ).toMatchInlineSnapshot(`
+      "
+      if threadIdx.x >= 3 {
+        if threadIdx.x == 5 {
+          out[threadIdx.x] = 1
+        } else {
+          out[threadIdx.x] = threadIdx.x
+        }
+      }
+      "
+    `);
+  });
+
+  test('a return in a last loop leaves it; elsewhere it leaves a block around everything', () => {
+    expect(
+      lowered((b) => {
+        const out = b.global('i32', 'out');
+        return [
+          loop(b.label(), [when(lt(tid, i32(3)), [ret()])]),
+          store(at(out, tid), tid),
+          loop(b.label(), [when(lt(tid, i32(4)), [ret()])]),
+        ];
+      }),
+    ).toMatchInlineSnapshot(`
+      "
+      block L2 {
+        loop L0 {
+          if threadIdx.x < 3 {
+            break L2
+          }
+        }
+        out[threadIdx.x] = threadIdx.x
+        loop L1 {
+          if threadIdx.x < 4 {
+            break L1
+          }
+        }
+      }
+      "
+    `);
+  });
+});
+
+describe('with barriers', () => {
+  test('the live flag guards what follows, and nobody misses a barrier', () => {
+    expect(
+      lowered((b) => {
+        const out = b.global('i32', 'out');
+        const [i, k, many] = [b.variable('i32', 'i'), b.variable('i32', 'k'), b.variable('i32', 'many')];
+        const l = b.label();
+        return [
+          assign(i, add(tid, i32(1))),
+          when(lt(read(i), i32(3)), [ret()]),
+          assign(k, i32(0)),
+          loop(
+            l,
+            [
+              when(lt(read(k), load(at(b.global('i32', 'n'), i32(0)))), [], [leave(l)]),
+              store(at(out, tid), read(k)),
+              vote('count', lt(tid, i32(9)), many),
+            ],
+            [assign(k, add(read(k), i32(1)))],
+          ),
+          store(at(out, tid), read(many)),
+        ];
+      }),
+    ).toMatchInlineSnapshot(`
+      "
+      %live = true
+      i = threadIdx.x + 1
+      if i < 3 {
+        %live = false
+      }
+      k = 0
+      loop L0 {
+        if %live {
+          %cond = k < n[0]
+        }
+        if %cond {
+        } else {
+          break L0
+        }
+        if %live {
+          out[threadIdx.x] = k
+        }
+        %pred = false
+        if %live {
+          %pred = threadIdx.x < 9
+        }
+        many = barrier.count %pred
+      } update {
+        k = k + 1
+      }
+      if %live {
+        out[threadIdx.x] = many
+      }
+      "
+    `);
+  });
+
+  test('a continue that only some threads take past the last barrier has a flag of its own', () => {
+    expect(
+      lowered((b) => {
+        const out = b.global('i32', 'out');
+        const l = b.label();
+        const g = special('blockIdx.x');
+        return [
+          loop(
+            l,
+            [barrier(), when(lt(tid, i32(3)), [next(l)]), store(at(out, tid), tid)],
+            [when(eq(g, i32(1)), [leave(l)])],
+          ),
+        ];
+      }),
+    ).toMatchInlineSnapshot(`
+      "
+      loop L0 {
+        %jumped = false
+        barrier
+        if threadIdx.x < 3 {
+          %jumped = true
+        }
+        if !%jumped {
+          out[threadIdx.x] = threadIdx.x
+        }
+      } update {
+        if blockIdx.x == 1 {
+          break L0
+        }
+      }
+      "
+    `);
+  });
+
+  test('all threads may leave a loop with barriers from within one without', () => {
+    expect(
+      lowered((b) => {
+        const [outer, inner] = [b.label(), b.label()];
+        const g = special('blockIdx.x');
+        return [
+          loop(outer, [barrier(), loop(inner, [when(eq(g, i32(1)), [leave(outer)])])]),
+          block(b.label(), [barrier()]),
+        ];
+      }),
+    ).toMatchInlineSnapshot(`
+      "
+      %jumped = false
+      loop L0 {
+        barrier
+        loop L1 {
+          if blockIdx.x == 1 {
+            %jumped = true
+            break L1
+          }
+        }
+        if %jumped {
+          break L0
+        }
+      }
+      barrier
+      "
+    `);
+  });
+});
+
+test('random kernels do the same afterwards', () => {
+  let withReturns = 0;
+  let withLive = 0;
+  for (let seed = 0; seed < 1500; seed++) {
+    const sample = randomSample(seed, { barriers: seed % 4 > 0, returns: true });
+    const result = lowerReturns(sample.kernel);
+    if (hasReturn(sample.kernel.body)) withReturns++;
+    if (result.live) withLive++;
+    expect(hasReturn(result.kernel.body)).toBe(false);
+    const before = outcome(sample);
+    const after = outcome(sample, result.kernel);
+    if (after !== before) expect.fail(`${sample.name}:${text(sample.kernel)}\nbecame${text(result.kernel)}`);
+  }
+  expect(withReturns).toBeGreaterThan(100);
+  expect(withLive).toBeGreaterThan(30);
+});
