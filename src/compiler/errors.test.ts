@@ -39,6 +39,7 @@ const outside = { gain: 2 };
 let later: number;
 
 const cases: readonly Case[] = [
+  // @ts-expect-error The editor says so, too.
   { what: 'A[i, j]', fn: (a: M) => { const t = cuda.threadIdx.x; a[0][(t, 1)] = 1; }, args: [mat], code: 'K238', message: /comma operator: it means a\[0\]\[1\]/, help: /write a\[0\]\[t\]\[1\]/ },
   { what: 'i32 and u32 data', fn: (a: V, b: V) => { a[0] = a[0] + b[0]; }, args: [ints, uints], code: 'K203', message: /cannot add i32 and u32/, help: /i32\(b\[0\]\)|u32\(a\[0\]\)/ },
   { what: '64-bit integers with floats', fn: (a: V, b: V) => { a[0] = a[0] * b[0]; }, args: [vec, longs], code: 'K203', message: /cannot multiply f32 and i64/, help: /Number\(b\[0\]\)/ },

@@ -1,0 +1,114 @@
+/**
+ * Keeps the house in order: imports point down the layers and form no cycles, files stay short and say what they are for.
+ *
+ * Layers, bottom to top, are those of the architecture: a folder may import from its own line and from any line above it here.
+ * Run by `npm run check`; prints each violation and exits with 1 when there is one.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+
+const ROOT = join(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), '..');
+const MAX_LINES = 600;
+const MAX_MEDIAN = 250;
+
+/** Each line may import from itself and the lines before it. */
+const LAYERS: readonly (readonly string[])[] = [
+  ['src/errors.ts'],
+  ['src/dtype', 'src/layout'],
+  ['src/compiler/source.ts', 'src/compiler/intrinsics.ts', 'src/compiler/ir', 'src/compiler/types', 'src/compiler/contract.ts', 'src/compiler/math'],
+  ['src/compiler/frontend', 'src/compiler/compile.ts', 'src/compiler/testing.ts'],
+  ['src/compiler/render'],
+  ['src/driver/driver.ts', 'src/ffi'],
+  ['src/driver'],
+  ['src/memory', 'src/stream'],
+  ['src/array'],
+  ['src/kernel'],
+  ['src/cuda', 'src/roc'],
+  ['src/index.ts'],
+  ['src/testsuite'],
+];
+
+/** Folders that a folder must not know although they are below it. */
+const FORBIDDEN: readonly (readonly [from: string, to: string, why: string])[] = [
+  ['src/compiler', 'src/driver', 'the compiler knows no driver'],
+  ['src/kernel', 'src/compiler/render', 'only drivers render'],
+  ['src/cuda', 'src/compiler/render', 'only drivers render'],
+];
+
+function files(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((e) => {
+    const path = `${folder}/${e.name}`;
+    return e.isDirectory() ? files(path) : path.endsWith('.ts') && !path.endsWith('.d.ts') ? [path] : [];
+  });
+}
+
+function layerOf(file: string): number {
+  let best = -1;
+  let length = 0;
+  LAYERS.forEach((layer, k) => {
+    for (const prefix of layer) {
+      if ((file === prefix || file.startsWith(`${prefix}/`)) && prefix.length > length) {
+        best = k;
+        length = prefix.length;
+      }
+    }
+  });
+  return best;
+}
+
+const problems: string[] = [];
+const sources = files('src');
+const graph = new Map<string, string[]>();
+
+for (const file of sources) {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const lines = text.split('\n').length - 1;
+  if (lines > MAX_LINES) problems.push(`${file}: ${lines} lines (at most ${MAX_LINES})`);
+  if (!/^(#!.*\n)?(\/\/\/.*\n)*\/\*\*/.test(text)) problems.push(`${file}: no header comment that says what the file is for`);
+  const targets: string[] = [];
+  for (const match of text.matchAll(/^(?:import|export)\s[^'"]*?from\s+['"](\.[^'"]+)['"]|^import\s+['"](\.[^'"]+)['"]/gm)) {
+    const specifier = match[1] ?? match[2] ?? '';
+    const target = normalize(join(dirname(file), specifier));
+    const typeOnly = /^(?:import|export)\s+type\s/.test(match[0]);
+    if (!file.endsWith('.test.ts')) {
+      const [from, to] = [layerOf(file), layerOf(target)];
+      if (from < 0) problems.push(`${file}: belongs to no layer; add it to tools/check-imports.ts`);
+      else if (to > from) problems.push(`${file} imports ${target}: imports point down only`);
+      for (const [a, b, why] of FORBIDDEN) {
+        if (file.startsWith(`${a}/`) && target.startsWith(`${b}/`)) problems.push(`${file} imports ${target}: ${why}`);
+      }
+    }
+    if (!typeOnly) targets.push(target);
+  }
+  graph.set(file, targets);
+}
+
+// The conformance suite sees what a user sees.
+for (const file of sources.filter((f) => f.startsWith('src/testsuite/'))) {
+  for (const target of graph.get(file) ?? []) {
+    const open = target.startsWith('src/testsuite/') || target === 'src/index.ts' || target === 'src/cuda/index.ts' || target === 'src/roc/index.ts';
+    if (!open && !file.endsWith('.test.ts')) problems.push(`${file} imports ${target}: the conformance suite imports public entries only`);
+  }
+}
+
+// Cycles among imports that exist at run time.
+const state = new Map<string, 'open' | 'done'>();
+function visit(file: string, path: readonly string[]): void {
+  if (state.get(file) === 'done') return;
+  if (state.get(file) === 'open') {
+    problems.push(`import cycle: ${[...path.slice(path.indexOf(file)), file].map((f) => relative('src', f)).join(' → ')}`);
+    return;
+  }
+  state.set(file, 'open');
+  for (const target of graph.get(file) ?? []) if (graph.has(target)) visit(target, [...path, file]);
+  state.set(file, 'done');
+}
+for (const file of sources) visit(file, []);
+
+const lengths = sources.filter((f) => !f.endsWith('.test.ts')).map((f) => readFileSync(join(ROOT, f), 'utf8').split('\n').length - 1).sort((a, b) => a - b);
+const median = lengths[lengths.length >> 1] ?? 0;
+if (median > MAX_MEDIAN) problems.push(`the median file has ${median} lines (at most ${MAX_MEDIAN})`);
+
+for (const p of problems) console.error(p);
+console.log(`${sources.length} files, median ${median} lines, longest ${lengths.at(-1) ?? 0}; ${problems.length} problem${problems.length === 1 ? '' : 's'}`);
+process.exitCode = problems.length === 0 ? 0 : 1;
