@@ -14,6 +14,7 @@ import {
   sameDType,
   type TypedArray,
 } from '../dtype/index.ts';
+import type { NameOf } from '../dtype/types.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { formatShape, likeStrides, type StridedLayout, sizeOf, squeezeLayout } from '../layout/index.ts';
 import type { Stream } from '../stream/stream.ts';
@@ -28,26 +29,22 @@ import { describeHostArray, type ForeignArray } from './ndarray-input.ts';
 /** What copies can be made into: a TypedArray, an NDArray, or the arrays of other packages. */
 export type HostTarget = TypedArray | NDArray<never> | NDArray | ForeignArray;
 
-type Unwrapped =
-  | Int8Array
-  | Uint8Array
-  | Int16Array
-  | Uint16Array
-  | Int32Array
-  | Uint32Array
-  | BigInt64Array
-  | BigUint64Array
-  | Float32Array
-  | Float64Array;
+/** The element types whose TypedArray is all there is to an array with one axis. */
+type NumberName = 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 
-/** What a copy to the host gives: rank 1 of a number type its TypedArray, all else an NDArray. */
-export type HostResult<T, R extends number> = number extends R
-  ? NDArray<T, R> | Extract<DataOf<T>, Unwrapped>
-  : R extends 1
-    ? T extends boolean | object
-      ? NDArray<T, R>
-      : DataOf<T>
-    : NDArray<T, R>;
+/**
+ * What a copy to the host gives: rank 1 of a number type its TypedArray, all else an NDArray; either where the editor does not
+ * know. `R` is only ever asked about and never asked for, or TypeScript would take arrays to be invariant in their rank.
+ */
+export type HostResult<T, R extends number> = R extends 1
+  ? [NameOf<T>] extends [never]
+    ? NDArray<T, R> | DataOf<T>
+    : [NameOf<T>] extends [NumberName]
+      ? DataOf<T>
+      : NDArray<T, R>
+  : R extends 0 | 2 | 3 | 4 | 5 | 6 | 7 | 8
+    ? NDArray<T, R>
+    : NDArray<T, R> | DataOf<T>;
 
 /** A copy to the host: what to give to the caller, and where its elements go. */
 interface Download {

@@ -119,6 +119,7 @@ function openDefault(): Context {
   }
   fallbackReason = undefined;
   if (choice !== 'auto') return openKind(choice, `TSAMBA_DEVICE=${choice}`);
+  if ((providers.get('nvidia')?.probe().count ?? 0) > 0) return openKind('nvidia', 'TSAMBA_DEVICE=auto');
   const reason = nvidiaStatus();
   if (process.env.TSAMBA_REQUIRE_GPU === '1') {
     throw new NotSupportedError('E_NO_GPU', `TSAMBA_REQUIRE_GPU=1, but there is no NVIDIA GPU to use: ${reason}`);

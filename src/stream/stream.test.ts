@@ -74,7 +74,11 @@ describe('streams', () => {
     const stream = createStream();
     let runs = 0;
     const work = (): void => device.driver.enqueue(stream.handle, () => void runs++);
-    expect(stream.autoSynchronize((s) => (work(), s))).toBe(stream);
+    const same = stream.autoSynchronize((s) => {
+      work();
+      return s;
+    });
+    expect(same).toBe(stream);
     expect(runs).toBe(1);
     expect(() =>
       stream.autoSynchronize(() => {
