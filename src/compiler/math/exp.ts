@@ -27,7 +27,7 @@ import {
   sub,
 } from './notation.ts';
 
-const LOG2_E = 1.44269504;
+const LOG2_E = Math.LOG2E;
 /** ln 2 in two parts; the first has 16 bits, so that its product with an exponent is exact. */
 const LN2_HI = 0.693145751953125;
 const LN2_LO = 1.428606765330187e-6;

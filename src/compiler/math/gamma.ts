@@ -98,7 +98,7 @@ export function tgamma(x: Expr): Expr {
   const ahead = twoSum(y, f32(2));
   const v = select(small, ahead.hi, y);
   const slope = sum(log2Pair(v), minus(LOG2_E));
-  const exact = stirling(v, slope, CONSTANT_2, 1.44269504);
+  const exact = stirling(v, slope, CONSTANT_2, Math.LOG2E);
   // What the rounding of y + 2 lost, times Γ'/Γ(v), which is about log v - 1 / 2v.
   const digamma = sub(add(slope.hi, LOG2_E.hi), div(f32(0.72134752), v));
   const gamma: Pair = { hi: exact.hi, lo: add(exact.lo, select(small, mul(ahead.lo, digamma), 0)) };

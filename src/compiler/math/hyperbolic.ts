@@ -45,7 +45,6 @@ const ATANH = [
   0.33333301544189453, 0.2000245451927185, 0.14223742485046387, 0.11816821992397308, 0.051585931330919266,
   0.1764063984155655,
 ];
-const LN2 = 0.6931471805599453;
 /** Beyond, √(x² ± 1) is x. */
 const LARGE = 2 ** 14;
 
@@ -94,7 +93,7 @@ export function asinh(x: Expr): Expr {
   const s = rootPair(fastTwoSum(v.hi, add(v.lo, p.lo)));
   const u = twoSum(a, s.hi);
   const usual = copysign(logPair(u.hi, add(u.lo, s.lo)), x);
-  const large = copysign(add(log(a), LN2), x);
+  const large = copysign(add(log(a), Math.LN2), x);
   return select(lt(a, 0.5), odd(x, ASINH), rarely(not(lt(a, LARGE)), large, usual));
 }
 
@@ -107,7 +106,7 @@ export function acosh(x: Expr): Expr {
   const w = fastTwoSum(sum.hi, add(sum.lo, s.lo));
   const u = twoSum(f32(1), w.hi);
   const usual = logPair(u.hi, add(u.lo, w.lo), w);
-  return select(ge(x, 1), rarely(not(lt(x, LARGE)), add(log(x), LN2), usual), f32(Number.NaN));
+  return select(ge(x, 1), rarely(not(lt(x, LARGE)), add(log(x), Math.LN2), usual), f32(Number.NaN));
 }
 
 export function atanh(x: Expr): Expr {
