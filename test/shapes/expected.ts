@@ -96,4 +96,5 @@ export const EXPECTED: Readonly<Record<string, readonly number[]>> = {
   captured: each((i) => 1.5 * WEIGHTS.reduce((s, w, k) => s + w * (i + k), 0)),
   hashed: each(hash),
   iterated: each((i) => firstSum() + 0.875 * i),
+  explicit: each((i) => (i + 0.75) / 2, 100),
 };

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXPECTED } from './expected.ts';
-import { install, SHAPES, type Shape } from './shapes.ts';
+import { explicitProgram, install, SHAPES, type Shape } from './shapes.ts';
 
 /** What the project writes; the same as in its main.ts, which belongs to another type-checking world. */
 interface Outcome {
@@ -83,6 +83,22 @@ describe.each(SHAPES)('$name', (shape) => {
     });
   });
 });
+
+test('without an inspector the explicit form runs, minified', async () => {
+  const dir = join(root, 'explicit');
+  mkdirSync(dir);
+  const program = await explicitProgram(dir);
+  // Node's permission model shuts the inspector off; its flag lost the word experimental in Node 23.
+  const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [flag, '--allow-fs-read=*', '--no-warnings', program],
+    {
+      env: { ...process.env, NODE_OPTIONS: '', TSAMBA_DEVICE: 'cpu' },
+    },
+  );
+  expect(JSON.parse(stdout)).toEqual(EXPECTED.explicit);
+}, 60_000);
 
 test('the project type-checks as its author would see it', async () => {
   const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));

@@ -15,6 +15,7 @@ import * as esbuild from 'esbuild';
 import { minifySync } from 'oxc-minify';
 import { transformSync } from 'oxc-transform';
 import { minify } from 'terser';
+import { build as vite } from 'vite';
 
 const require = createRequire(import.meta.url);
 
@@ -190,6 +191,12 @@ function vitest(dir: string, config: string, ...options: string[]): string[] {
   return [bin('vitest/vitest.mjs'), 'run', '--root', dir, ...options];
 }
 
+/** The explicit form alone, minified, as a program that prints its results. */
+export async function explicitProgram(dir: string): Promise<string> {
+  written(dir, await bundle({ minify: true, entryPoints: [join(PROJECT, 'explicit-cli.ts')] }));
+  return join(dir, 'bundle.js');
+}
+
 export const SHAPES: readonly Shape[] = [
   {
     name: 'tsc',
@@ -261,6 +268,43 @@ export const SHAPES: readonly Shape[] = [
         });
         return { code: out.code, map: out.map ?? '' };
       }),
+  },
+  {
+    name: 'swc CommonJS',
+    build: (dir) => {
+      writeFileSync(join(dir, 'package.json'), '{ "type": "commonjs" }');
+      return perFile(dir, async (name, text) => {
+        const jsc = { parser: { syntax: 'typescript' }, target: 'es2022' } as const;
+        const out = await swc.transform(text, {
+          filename: join(PROJECT, name),
+          module: { type: 'commonjs' },
+          jsc,
+          sourceMaps: true,
+          swcrc: false,
+        });
+        return { code: out.code, map: out.map ?? '' };
+      });
+    },
+  },
+  {
+    name: 'vite build',
+    build: async (dir) => {
+      await vite({
+        root: PROJECT,
+        configFile: false,
+        logLevel: 'silent',
+        build: {
+          ssr: join(PROJECT, 'cli.ts'),
+          outDir: dir,
+          emptyOutDir: false,
+          minify: true,
+          sourcemap: true,
+          target: 'es2022',
+          rollupOptions: { external: ['tsamba'] },
+        },
+      });
+      return ['cli.js'];
+    },
   },
   {
     name: 'oxc',

@@ -30,21 +30,26 @@ const arrow = (p: Point): number => {
   const arrowMark: number = p.x;
   return arrowMark as number;
 };
-function declared(
-  p: Point,
-): number {
-  const declaredMark = p.y!;
+function declared(p: Point): number {
+  const declaredMark = p.y as number;
   return declaredMark;
 }
 const methods = {
-  short(p: Point): number { return p.x + Math.abs(shortMark); },
-  'quoted name'(p: Point) { return p.x + Math.abs(quotedMark); },
-  get(p: Point) { return p.x + Math.abs(getMark); },
+  short(p: Point): number {
+    return p.x + Math.abs(shortMark);
+  },
+  'quoted name'(p: Point) {
+    return p.x + Math.abs(quotedMark);
+  },
+  get(p: Point) {
+    return p.x + Math.abs(getMark);
+  },
   // biome-ignore format: the place of the parameters counts here
   longHead: function /* ( */ inner
     (p: Point) { return p.x + Math.abs(longMark); },
 };
 class Holder {
+  readonly kept = 1;
   static method(p: Point): number {
     return p.x + Math.abs(classMark);
   }

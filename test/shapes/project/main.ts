@@ -1,5 +1,6 @@
 /** Runs every kernel of the matrix on the CPU device and returns what they computed, and where the planted errors are. */
 import { KernelError, type NDArray, ndarray } from 'tsamba';
+import { runExplicit } from './explicit.js';
 import * as kernels from './kernels.js';
 
 const N = 203;
@@ -75,6 +76,8 @@ export function run(): Outcome {
   const iterated = new Float32Array(N);
   kernels.iterated.launch(line, iterated, floats(50));
   keep('iterated', iterated);
+
+  keep('explicit', runExplicit());
 
   const errors: Outcome['errors'] = {};
   const fails = (name: string, launch: () => void): void => {
