@@ -15,6 +15,12 @@ export function decodeHalf(bits: number): number {
   return sign * (1024 + fraction) * 2 ** (exponent - 25);
 }
 
+const DOUBLE = new Float64Array(1);
+const WORDS = new Uint32Array(DOUBLE.buffer);
+
+/** Units in the last place per one: 2^(10 - e) for the binades of the normal halves, e = -14 … 15. */
+const UNITS: readonly number[] = Array.from({ length: 30 }, (_, i) => 2 ** (24 - i));
+
 /** The 16 bits of the binary16 nearest to a number, ties to even; overflow gives infinity. */
 export function encodeHalf(value: number): number {
   if (Number.isNaN(value)) return 0x7e00;
@@ -22,13 +28,13 @@ export function encodeHalf(value: number): number {
   const magnitude = Math.abs(value);
   // Halfway between the largest half, 65504, and what would follow it; the tie goes to infinity, which is even.
   if (magnitude >= 65520) return sign | 0x7c00;
-  // The distance between neighbours is 2^-24 among the subnormals and doubles with each power of two above 2^-14.
-  let exponent = -14;
-  while (exponent < 15 && magnitude >= 2 ** (exponent + 1)) exponent++;
-  const units = roundHalfEven(magnitude / 2 ** (exponent - 10));
-  // Subnormals have no implicit bit. Otherwise the carry out of a fraction that rounds up lands in the exponent by itself.
-  const bits = exponent === -14 ? units : ((exponent + 14) << 10) + units;
-  return sign | bits;
+  DOUBLE[0] = magnitude;
+  // Below 2^-14 the distance between neighbours stays 2^-24: those are the subnormals.
+  const binade = Math.max(((WORDS[1] ?? 0) >>> 20) - 1023 + 14, 0);
+  const units = roundHalfEven(magnitude * (UNITS[binade] ?? 1));
+  // The implicit bit of a normal half is worth one exponent step, hence no other case for subnormals; and the carry out of a
+  // fraction that rounds up lands in the exponent by itself.
+  return sign | ((binade << 10) + units);
 }
 
 /** A number rounded to the nearest half. */
