@@ -101,7 +101,7 @@ describe('set', () => {
       ]),
     );
     square.set(square.T);
-    expect(square.copyToHost().toArray()).toEqual([
+    expect((square.copyToHost() as NDArray).toArray()).toEqual([
       [1, 3],
       [2, 4],
     ]);

@@ -37,14 +37,19 @@ type NumberName = 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 
  * know. `R` is only ever asked about and never asked for, or TypeScript would take arrays to be invariant in their rank.
  */
 export type HostResult<T, R extends number> = R extends 1
-  ? [NameOf<T>] extends [never]
-    ? NDArray<T, R> | DataOf<T>
-    : [NameOf<T>] extends [NumberName]
-      ? DataOf<T>
-      : NDArray<T, R>
+  ? VectorResult<T, R>
   : R extends 0 | 2 | 3 | 4 | 5 | 6 | 7 | 8
     ? NDArray<T, R>
-    : NDArray<T, R> | DataOf<T>;
+    : NDArray<T, R> | VectorResult<T, R>;
+
+type VectorResult<T, R extends number> = [NameOf<T>] extends [never]
+  ? // A struct, or an element type that the editor does not know.
+    [T] extends [object]
+    ? NDArray<T, R>
+    : NDArray<T, R> | DataOf<T>
+  : [NameOf<T>] extends [NumberName]
+    ? DataOf<T>
+    : NDArray<T, R>;
 
 /** A copy to the host: what to give to the caller, and where its elements go. */
 interface Download {

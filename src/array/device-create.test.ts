@@ -98,7 +98,8 @@ describe('DeviceNDArray over memory that exists', () => {
 
 describe('deviceArrayLike', () => {
   freshBlockDevice();
-  const strides = (like: Parameters<typeof deviceArrayLike>[0]): readonly number[] => deviceArrayLike(like).strides;
+  const strides = (like: NDArray<f64> | DeviceNDArray<f32>): readonly number[] =>
+    deviceArrayLike(like as NDArray<f64>).strides;
 
   it('keeps C and F order, and compacts the rest in the order of its axes', () => {
     expect(strides(host([2, 3], [24, 8]))).toEqual([24, 8]);
