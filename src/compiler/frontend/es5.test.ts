@@ -67,6 +67,24 @@ test('functions of the author are no helpers', () => {
   expect(isIterationHelper(3)).toBe(false);
 });
 
+test.each([
+  '(y, a) => { const q = tslib.__read(a.shape, 2); y[0] = q[1]; }',
+  '(y, a) => { const q = (0, tslib.__read)(a.shape, 2); y[0] = q[1]; }',
+])('helpers of a module: %s', (text) => {
+  const tslib = {
+    __esModule: true,
+    __read: (o: Iterable<number>, n: number) =>
+      Array.from({ [Symbol.iterator]: () => o[Symbol.iterator]() }).slice(0, n),
+  };
+  const { node } = captureFunction(new Function('tslib', `return ${text}`)(tslib));
+  const types: string[] = [];
+  walk(node, ({ type }) => {
+    types.push(type);
+    return true;
+  });
+  expect(types).not.toContain('CallExpression');
+});
+
 test("TypeScript's __read is a helper", () => {
   const read = new Function(
     'return function (o, n) { var m = typeof Symbol === "function" && o[Symbol.iterator]; if (!m) return o; return [...o].slice(0, n); }',

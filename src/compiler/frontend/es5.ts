@@ -11,22 +11,48 @@ import { rewrite, walk } from './walk.ts';
 
 /** Rewrites a function whose free names and their values are known. */
 export function undoHelpers(fn: FunctionNode, free: FreeVariables, captures: ReadonlyMap<string, Captured>): void {
-  const helpers = new Set<Node>();
+  const values = new Map<Node, unknown>();
   for (const [name, uses] of free) {
     const captured = captures.get(name);
-    if (captured?.found && isIterationHelper(captured.value)) for (const use of uses) helpers.add(use);
+    if (captured?.found) for (const use of uses) values.set(use, captured.value);
   }
+  const calls = new Map<Node, Node>();
   let loops = false;
-  walk(fn, ({ type }) => {
-    loops ||= type === 'TryStatement';
+  walk(fn, (at) => {
+    const node = at as AnyNode;
+    loops ||= node.type === 'TryStatement';
+    const [first] = node.type === 'CallExpression' ? node.arguments : [];
+    if (node.type === 'CallExpression' && first !== undefined && isIterationHelper(calleeValue(node.callee, values))) {
+      calls.set(node, first);
+    }
     return true;
   });
   if (loops) undoLoops(fn);
-  if (helpers.size === 0) return;
-  rewrite(fn, (at) => {
-    const node = at as AnyNode;
-    return node.type === 'CallExpression' && helpers.has(node.callee) ? node.arguments[0] : undefined;
-  });
+  const items = (node: Node): Node | undefined => {
+    const inner = calls.get(node);
+    return inner && (items(inner) ?? inner);
+  };
+  if (calls.size > 0) rewrite(fn, items);
+}
+
+/** The value of `helper`, `tslib.__read` or `(0, helpers.default)`. */
+function calleeValue(callee: Node, values: ReadonlyMap<Node, unknown>): unknown {
+  const node = callee as AnyNode;
+  if (node.type === 'SequenceExpression' && node.expressions[0]?.type === 'Literal') {
+    const last = node.expressions.at(-1);
+    return last && calleeValue(last, values);
+  }
+  if (node.type !== 'MemberExpression') return values.get(node);
+  const object = values.get(node.object);
+  const key = nameOf(node.property);
+  // Modules alone: getters of other objects are not to be run.
+  if (node.computed || key === undefined || typeof object !== 'object' || object === null) return undefined;
+  return isModule(object) && Object.hasOwn(object, key) ? Reflect.get(object, key) : undefined;
+}
+
+/** A module's namespace, or the exports of one that was compiled to CommonJS. */
+function isModule(object: object): boolean {
+  return Object.prototype.toString.call(object) === '[object Module]' || Reflect.get(object, '__esModule') === true;
 }
 
 /**
