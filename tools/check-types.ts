@@ -1,6 +1,6 @@
 /**
  * Checks the published declarations as users meet them: builds them into the node_modules of an empty project and compiles
- * `test/types/` there, under TypeScript 5.9 and 7, strict and not, with `skipLibCheck: false` and nothing else installed.
+ * `test/types/consumer/` there, under TypeScript 5.9 and 7, strict and not, with `skipLibCheck: false` and nothing else installed.
  *
  * Usage: tsx tools/check-types.ts [--keep]. Exit code 1 when a combination fails.
  */
@@ -27,8 +27,16 @@ const INDEXED = ['kernels.ts', 'errors.ts'];
 const COMBINATIONS: readonly Combination[] = [
   { name: 'not strict', files: ALL, options: { strict: false } },
   { name: 'strict', files: ALL, options: { strict: true } },
-  { name: 'strict, exactOptionalPropertyTypes', files: ALL, options: { strict: true, exactOptionalPropertyTypes: true } },
-  { name: 'strict, noUncheckedIndexedAccess', files: INDEXED, options: { strict: true, noUncheckedIndexedAccess: true } },
+  {
+    name: 'strict, exactOptionalPropertyTypes',
+    files: ALL,
+    options: { strict: true, exactOptionalPropertyTypes: true },
+  },
+  {
+    name: 'strict, noUncheckedIndexedAccess',
+    files: INDEXED,
+    options: { strict: true, noUncheckedIndexedAccess: true },
+  },
   {
     name: 'strict, both, bundler resolution',
     files: INDEXED,
@@ -60,13 +68,25 @@ function makeProject(): string {
   cpSync(join(root, 'package.json'), join(installed, 'package.json'));
   const built = run(
     process.execPath,
-    [compiler('typescript'), '-p', 'tsconfig.build.json', '--outDir', join(installed, 'dist'), '--emitDeclarationOnly', '--sourceMap', 'false'],
+    [
+      compiler('typescript'),
+      '-p',
+      'tsconfig.build.json',
+      '--outDir',
+      join(installed, 'dist'),
+      '--emitDeclarationOnly',
+      '--sourceMap',
+      'false',
+    ],
     root,
   );
-  if (!built.ok) console.error(`building the declarations:\n${built.output}`);
+  if (!built.ok) {
+    failures++;
+    console.error(`building the declarations failed:\n${built.output}`);
+  }
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', type: 'module', private: true }));
-  for (const file of readdirSync(join(root, 'test', 'types'))) {
-    cpSync(join(root, 'test', 'types', file), join(project, file));
+  for (const file of readdirSync(join(root, 'test', 'types', 'consumer'))) {
+    cpSync(join(root, 'test', 'types', 'consumer', file), join(project, file));
   }
   return project;
 }
@@ -90,8 +110,8 @@ function check(project: string, name: string, { files, options }: Combination): 
   return ok ? undefined : output;
 }
 
-const project = makeProject();
 let failures = 0;
+const project = makeProject();
 for (const name of COMPILERS) {
   for (const combination of COMBINATIONS) {
     const errors = check(project, name, combination);

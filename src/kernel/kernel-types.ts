@@ -6,7 +6,6 @@
  */
 
 import type { RankMark } from '../array/rank.ts';
-import type { DEVICE_ARRAY, NDARRAY } from '../compiler/contract.ts';
 import type { ExecutableAttributes } from '../driver/driver.ts';
 import type { DType } from '../dtype/index.ts';
 import type { DataByName, NameOf } from '../dtype/types.ts';
@@ -15,18 +14,18 @@ import type { Dim } from './dims.ts';
 import type { Hinted } from './hints.ts';
 import type { LaunchOptions } from './launch-shape.ts';
 import type { ScalarArgument } from './scalar.ts';
-import type { View } from './types.ts';
+import type { Viewed } from './types.ts';
 
 /** A device array of `T` and rank `R`, or of a rank that is not known. */
 export interface DeviceArgument<T, R extends number> {
-  readonly [DEVICE_ARRAY]: unknown;
+  readonly gpuData: unknown;
   readonly dtype: DType<T>;
   readonly '~rank'?: RankMark<R>;
 }
 
 /** A host `NDArray` of `T` and rank `R`, or of a rank that is not known. */
 export interface HostArgument<T, R extends number> {
-  readonly [NDARRAY]: unknown;
+  readonly bytes: Uint8Array;
   readonly dtype: DType<T>;
   readonly '~rank'?: RankMark<R>;
 }
@@ -46,6 +45,8 @@ export interface ForeignArgument<T> {
   readonly stride?: ArrayLike<number>;
   readonly strides?: ArrayLike<number>;
   readonly offset?: number;
+  /** Tells it from an `NDArray`. */
+  readonly bytes?: never;
 }
 
 type HostArray<T, R extends number> = HostArgument<T, R> | ForeignArgument<T> | (R extends 1 ? PlainData<T> : never);
@@ -58,7 +59,7 @@ type ArrayArgument<T, R extends number> =
 /** What may be passed for a parameter of type `P`. */
 export type Argument<P> = 0 extends 1 & P
   ? unknown
-  : P extends View<infer T, infer R>
+  : P extends Viewed<infer T, infer R>
     ? ArrayArgument<T, R>
     : P extends bigint
       ? bigint | number | ScalarArgument<P>

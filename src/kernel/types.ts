@@ -96,9 +96,15 @@ interface InCube<T> extends View<T, 3> {
   [Symbol.iterator](): IterableIterator<InMat<T>>;
 }
 
+/** What element type and rank are read off an array type by: `V extends Viewed<infer T, infer R>`. */
+export interface Viewed<T, R extends number> {
+  readonly ndim: R;
+  readonly [view]?: readonly [T, number];
+}
+
 /** An array that the kernel only reads: the editor refuses stores. `In<Vec<f32>>`, `In<Mat<f32>>`, `In<Cube<f32>>`. */
 export type In<V> =
-  V extends View<infer T, infer R>
+  V extends Viewed<infer T, infer R>
     ? R extends 1
       ? InVec<T>
       : R extends 2
