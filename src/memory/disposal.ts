@@ -10,10 +10,16 @@ export interface Site {
   readonly text: string;
 }
 
-/** The call stack here, without the frames of `inside` and what it called. */
-export function captureSite(inside: (...args: never[]) => unknown): Site {
+/**
+ * The call stack here, `depth` frames of it, without those of `inside` and what it called. Few frames, since every dispose
+ * pays for this.
+ */
+export function captureSite(inside: (...args: never[]) => unknown, depth = 5): Site {
   const holder: { stack?: string } = {};
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = depth;
   Error.captureStackTrace?.(holder, inside);
+  Error.stackTraceLimit = stackTraceLimit;
   return {
     get text(): string {
       return firstUserFrame(holder.stack ?? '');
