@@ -63,7 +63,7 @@ function halves(x: Expr): { readonly grown: Expr; readonly shrunk: Expr } {
 
 export function sinh(x: Expr): Expr {
   const { grown, shrunk } = halves(x);
-  return select(lt(abs(x), 1), odd(x, SINH), copysign(sub(grown, shrunk), x));
+  return copysign(select(lt(abs(x), 1), odd(abs(x), SINH), sub(grown, shrunk)), x);
 }
 
 export function cosh(x: Expr): Expr {
@@ -75,7 +75,7 @@ export function tanh(x: Expr): Expr {
   const a = abs(x);
   const squared = expScaled(mul(select(gt(a, 10), 10, a), 2), 0);
   const large = sub(f32(1), div(f32(2), add(squared, 1)));
-  return select(lt(a, 0.55), odd(x, TANH), copysign(large, x));
+  return copysign(select(lt(a, 0.55), odd(a, TANH), large), x);
 }
 
 /** √(hi + lo) with its rounding error; 0 for 0. */
@@ -92,9 +92,9 @@ export function asinh(x: Expr): Expr {
   const v = twoSum(p.hi, f32(1));
   const s = rootPair(fastTwoSum(v.hi, add(v.lo, p.lo)));
   const u = twoSum(a, s.hi);
-  const usual = copysign(logPair(u.hi, add(u.lo, s.lo)), x);
-  const large = copysign(add(log(a), Math.LN2), x);
-  return select(lt(a, 0.5), odd(x, ASINH), rarely(not(lt(a, LARGE)), large, usual));
+  const usual = logPair(u.hi, add(u.lo, s.lo));
+  const large = rarely(not(lt(a, LARGE)), add(log(a), Math.LN2), usual);
+  return copysign(select(lt(a, 0.5), odd(a, ASINH), large), x);
 }
 
 export function acosh(x: Expr): Expr {
@@ -115,5 +115,5 @@ export function atanh(x: Expr): Expr {
   const u = twoSum(f32(1), w);
   const large = mul(logPair(u.hi, u.lo), 0.5);
   const edge = select(eq(a, 1), Infinity, f32(Number.NaN));
-  return select(lt(a, 0.5), odd(x, ATANH), copysign(select(lt(a, 1), large, edge), x));
+  return copysign(select(lt(a, 0.5), odd(a, ATANH), select(lt(a, 1), large, edge)), x);
 }

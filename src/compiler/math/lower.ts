@@ -49,11 +49,11 @@ function countUses(root: Expr): Map<Expr, number> {
 }
 
 function isLeaf(e: Expr): boolean {
-  return e.op === 'const' || e.op === 'var' || e.op === 'param' || e.op === 'special';
+  return e.op === 'const' || e.op === 'var' || e.op === 'param';
 }
 
 /** The same node over other operands; the node itself when none of them changed. */
-export function mapOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
+function mapOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
   switch (e.op) {
     case 'const':
     case 'var':
@@ -84,19 +84,8 @@ export function mapOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
       const c = map(e.c);
       return a === e.a && b === e.b && c === e.c ? e : { ...e, a, b, c };
     }
-    case 'call': {
-      const args = e.args.map(map);
-      return args.every((a, k) => a === e.args[k]) ? e : { ...e, args };
-    }
-    case 'load': {
-      const index = map(e.mem.index);
-      const checks = e.mem.checks.map((c) => {
-        const at = map(c.index);
-        const extent = map(c.extent);
-        return at === c.index && extent === c.extent ? c : { ...c, index: at, extent };
-      });
-      if (index === e.mem.index && checks.every((c, k) => c === e.mem.checks[k])) return e;
-      return { ...e, mem: { ...e.mem, index, checks } };
-    }
+    case 'call':
+    case 'load':
+      throw new Error(`a body of the math table contains a ${e.op}`);
   }
 }

@@ -7,11 +7,12 @@
  * bodies.
  */
 import { NotSupportedError } from '../../../errors.ts';
-import { lowerGraph, mapOperands } from '../../math/lower.ts';
+import { lowerGraph } from '../../math/lower.ts';
 import { MATH_F32, MATH_F64, type MathBody } from '../../math/table.ts';
 import type { Pos } from '../../source.ts';
-import { assign, KernelBuilder, read, when } from '../builder.ts';
-import type { Expr, Kernel, MemRef, Stmt } from '../ops.ts';
+import { assign, KernelBuilder, read } from '../builder.ts';
+import type { Expr, Kernel, Stmt } from '../ops.ts';
+import { mapLists, mapStmtExprs } from './walk.ts';
 
 export interface ExpandMathOptions {
   /** Whether f32 calls are expanded. */
@@ -33,71 +34,33 @@ export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: t
     return found;
   }
 
-  /** Expands the calls in one statement's expressions, each node once; what they need goes to `out`. */
-  function inStatement(out: Stmt[], pos: Pos): (e: Expr) => Expr {
-    const done = new Map<Expr, Expr>();
-    const name = (e: Expr, as: string): Expr => {
-      if (e.op === 'const' || e.op === 'var' || e.op === 'param') return e;
-      const v = symbols.variable(e.type, as);
-      out.push(assign(v, e, pos));
+  /** What an expression's node becomes; the statements that compute it go to `out`. */
+  function expand(e: Expr, out: Stmt[], pos: Pos): Expr {
+    const build = e.op === 'call' ? body(e) : undefined;
+    if (e.op !== 'call' || !build) return e;
+    expanded = true;
+    const name = (value: Expr): Expr => {
+      if (value.op === 'const' || value.op === 'var' || value.op === 'param') return value;
+      const v = symbols.variable(value.type, `%${e.fn}`);
+      out.push(assign(v, value, pos));
       return read(v);
     };
-    const expand = (e: Expr): Expr => {
-      const known = done.get(e);
-      if (known) return known;
-      let result = mapOperands(e, expand);
-      if (result.op === 'call') {
-        const build = body(result);
-        if (build) {
-          expanded = true;
-          const fn = result.fn;
-          const args = result.args.map((a) => name(a, `%${fn}.x`));
-          const value = lowerGraph(build(...args), out, (type) => symbols.variable(type, `%${fn}`), pos);
-          result = name(value, `%${fn}`);
-        }
-      }
-      done.set(e, result);
-      return result;
-    };
-    return expand;
+    return name(lowerGraph(build(...e.args.map(name)), out, (type) => symbols.variable(type, `%${e.fn}`), pos));
   }
 
   function list(statements: readonly Stmt[]): Stmt[] {
     const out: Stmt[] = [];
-    for (const s of statements) out.push(statement(s, out));
-    return out;
-  }
-
-  function statement(s: Stmt, out: Stmt[]): Stmt {
-    const expand = inStatement(out, s.pos);
-    const memory = (mem: MemRef): MemRef => {
-      const load = expand({ op: 'load', type: 'i32', mem });
-      return load.op === 'load' ? load.mem : mem;
-    };
-    switch (s.op) {
-      case 'assign':
-        return { ...s, value: expand(s.value) };
-      case 'store':
-        return { ...s, mem: memory(s.mem), value: expand(s.value) };
-      case 'atomic':
-        return { ...s, mem: memory(s.mem), args: s.args.map(expand) };
-      case 'if':
-        return when(expand(s.cond), list(s.then), list(s.else), s.pos);
-      case 'loop':
-        return { ...s, body: list(s.body), update: list(s.update) };
-      case 'block':
-        return { ...s, body: list(s.body) };
-      case 'barrier':
-        return s.pred ? { ...s, pred: expand(s.pred) } : s;
-      case 'print':
-        return { ...s, parts: s.parts.map((p) => (typeof p === 'string' ? p : expand(p))) };
-      case 'break':
-      case 'continue':
-      case 'return':
-      case 'fence':
-      case 'trap':
-        return s;
+    for (const s of statements) {
+      // A call may be shared, as an index and the check of it are.
+      const done = new Map<Expr, Expr>();
+      const own = mapStmtExprs(s, (e) => {
+        const known = done.get(e) ?? expand(e, out, s.pos);
+        if (e.op === 'call') done.set(e, known);
+        return known;
+      });
+      out.push(mapLists(own, list));
     }
+    return out;
   }
 
   const statements = list(kernel.body);
