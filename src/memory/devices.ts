@@ -4,6 +4,7 @@
  * A device is opened when it is first needed, one context a kind. Without an NVIDIA GPU `auto` takes the CPU device, says
  * so once, and `currentDevice().fallbackReason` says why; there is no other silent fallback.
  */
+import { cpuProvider } from '../driver/cpu/index.ts';
 import type { DeviceKind, DeviceLimits, DriverProvider } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import { Context } from './context.ts';
@@ -28,7 +29,7 @@ const NO_NVIDIA_DRIVER = 'this version of Tsamba has no driver for NVIDIA GPUs';
 const CHOICES = ['auto', 'nvidia', 'cpu', 'simulator'] as const;
 type Choice = (typeof CHOICES)[number];
 
-const providers = new Map<DeviceKind, DriverProvider>();
+const providers = new Map<DeviceKind, DriverProvider>([['cpu', cpuProvider]]);
 const contexts = new Map<DeviceKind, Context>();
 let current: Context | undefined;
 /** Why the current context is not an NVIDIA GPU, when nobody asked for what it is. */
@@ -165,7 +166,7 @@ function announceFallback(reason: string): void {
   if (announced) return;
   announced = true;
   process.emitWarning(
-    `no NVIDIA GPU is used (${reason}): kernels run on the CPU device. TSAMBA_DEVICE=cpu asks for it`,
+    `no NVIDIA GPU is used (${reason}): kernels run on the CPU device. TSAMBA_DEVICE=cpu chooses it silently`,
     {
       type: 'TsambaWarning',
       code: 'TSAMBA_FALLBACK',
