@@ -62,7 +62,7 @@ function ternary(i: number): number {
     return Math.sign(v) < 0 ? value - 1 : value;
   }
   if (v !== 0 && v % 2 === 0) return (v / 2) ^ 1;
-  const value = Math.sign(v) * 3 + (v >>> 28);
+  const value = Math.sign(v) * 3 + (v >> 28);
   return v < 0 ? value - 1 : value;
 }
 

@@ -131,7 +131,7 @@ export const ternaries = cuda.jit((y: Vec<i32>, x: In<Vec<i32>>) => {
     const sign = v < 0 ? -1 : v === 0 ? 0 : 1;
     const even = (v & 1) === 0 && v !== 0;
     const edge = i === 0 || i === y.length - 1;
-    y[i] = edge ? sign * 100 : even ? (v / 2) | 0 : sign * 3 + (v >>> 28);
+    y[i] = edge ? sign * 100 : even ? (v / 2) | 0 : sign * 3 + (v >> 28);
     if (even && !edge) y[i] ^= 1;
     else if (sign < 0) y[i]--;
   }
