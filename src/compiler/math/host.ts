@@ -189,7 +189,7 @@ export function lgamma(x: number): number {
     return Math.log(Math.PI / Math.abs(x * sinPi(x))) - lgamma(-x);
   }
   if (x < 0.5) return x * value(polynomial(x, LGAMMA_1, LGAMMA_1_LOW)) - Math.log(x);
-  if (x < 1.5) return (x - 1) * value(polynomial(x - 1, LGAMMA_1, LGAMMA_1_LOW));
+  if (x < 1.5) return (x - 1) * value(polynomial(x - 1, LGAMMA_1, LGAMMA_1_LOW)) + 0; // no -0 at 1
   if (x < 3) return (x - 2) * value(polynomial(x - 2, LGAMMA_2, LGAMMA_2_LOW));
   if (x < 8) return Math.log(tgamma(x));
   const series = value(polynomial(1 / (x * x), STIRLING, 0)) / x;
