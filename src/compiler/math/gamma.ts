@@ -133,7 +133,7 @@ function lgammaSmall(y: Expr): Expr {
   const t = select(first, aboveOne, sub(aboveOne, 1));
   const of = (k: number): Expr => select(first, f32(NEAR_1[k] ?? 0), f32(NEAR_2[k] ?? 0));
   const tail = NEAR_1.slice(1).reduceRight((rest: Expr, _, k) => mul(add(rest, of(k + 1)), t), f32(0));
-  const value = add(0, mul(t, add(of(0), add(tail, select(first, f32(NEAR_1_LOW), f32(NEAR_2_LOW)))));
+  const value = add(0, mul(t, add(of(0), add(tail, select(first, f32(NEAR_1_LOW), f32(NEAR_2_LOW)))))); // no -0 at 1
   return select(low, sub(value, log(y)), value);
 }
 
