@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { freshBlockDevice } from '../../test/support/with-device.ts';
+import { freshBlockDevice, freshCpuDevice } from '../../test/support/with-device.ts';
 import { type DType, f32, f64, i16, i32, u8 } from '../dtype/index.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceArray, deviceArrayLike, toDevice } from './device-create.ts';
@@ -146,9 +146,12 @@ function expected({ model }: Pair, table: readonly number[]): unknown {
   return nest([]);
 }
 
-describe('device arrays, against a model without strides', () => {
-  freshBlockDevice();
-  const runs = { numRuns: 400 };
+describe.each([
+  ['a device that checks every address', freshBlockDevice],
+  ['the CPU device', freshCpuDevice],
+])('arrays on %s, against a model without strides', (_, fresh) => {
+  fresh();
+  const runs = { numRuns: 300 };
 
   it('read what the model reads, whatever the view', () => {
     fc.assert(

@@ -22,6 +22,9 @@ export interface MemoryHome {
   freed(allocation: Allocation): void;
 }
 
+/** From here on, streams that are gone are dropped from an allocation's list. */
+const MANY_STREAMS = 32;
+
 /** A block of device memory as the driver gave it. Knows nothing of its owner, so that the owner can be collected. */
 export class Allocation implements PendingItem {
   readonly context: MemoryHome;
@@ -46,6 +49,10 @@ export class Allocation implements PendingItem {
     this.lastStream = stream;
     if (stream.handle === undefined) return;
     this.#streams ??= new Set();
+    // An array that lives long may meet any number of short-lived streams.
+    if (this.#streams.size >= MANY_STREAMS) {
+      for (const known of this.#streams) if (known.destroyed) this.#streams.delete(known);
+    }
     this.#streams.add(stream);
   }
 

@@ -2,6 +2,7 @@
  * Runs tests on a device of their own: the context becomes the current one, and is closed afterwards.
  */
 import { afterEach, beforeEach } from 'vitest';
+import { openCpu } from '../../src/driver/cpu/index.ts';
 import type { DeviceDriver } from '../../src/driver/driver.ts';
 import { Context } from '../../src/memory/context.ts';
 import { activateContext } from '../../src/memory/devices.ts';
@@ -38,4 +39,9 @@ export function freshBlockDevice(totalMemory?: number): TestDevice<BlockDriver> 
 /** A device that works late, fresh for each test. */
 export function freshQueueingDevice(totalMemory?: number): TestDevice<QueueingDriver> {
   return freshDevice(() => new QueueingDriver(totalMemory));
+}
+
+/** The CPU device itself, fresh for each test. */
+export function freshCpuDevice(): TestDevice<DeviceDriver> {
+  return freshDevice(() => openCpu({ threads: 1 }));
 }
