@@ -15,7 +15,14 @@ const MAX_MEDIAN = 250;
 const LAYERS: readonly (readonly string[])[] = [
   ['src/errors.ts'],
   ['src/dtype', 'src/layout'],
-  ['src/compiler/source.ts', 'src/compiler/intrinsics.ts', 'src/compiler/ir', 'src/compiler/types', 'src/compiler/contract.ts', 'src/compiler/math'],
+  [
+    'src/compiler/source.ts',
+    'src/compiler/intrinsics.ts',
+    'src/compiler/ir',
+    'src/compiler/types',
+    'src/compiler/contract.ts',
+    'src/compiler/math',
+  ],
   ['src/compiler/frontend', 'src/compiler/compile.ts', 'src/compiler/testing.ts'],
   ['src/compiler/render'],
   ['src/driver/driver.ts', 'src/ffi'],
@@ -64,9 +71,12 @@ for (const file of sources) {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const lines = text.split('\n').length - 1;
   if (lines > MAX_LINES) problems.push(`${file}: ${lines} lines (at most ${MAX_LINES})`);
-  if (!/^(#!.*\n)?(\/\/\/.*\n)*\/\*\*/.test(text)) problems.push(`${file}: no header comment that says what the file is for`);
+  if (!file.endsWith('.test.ts') && !/^(#!.*\n)?(\/\/\/.*\n)*\/\*\*/.test(text))
+    problems.push(`${file}: no header comment that says what the file is for`);
   const targets: string[] = [];
-  for (const match of text.matchAll(/^(?:import|export)\s[^'"]*?from\s+['"](\.[^'"]+)['"]|^import\s+['"](\.[^'"]+)['"]/gm)) {
+  for (const match of text.matchAll(
+    /^(?:import|export)\s[^'"]*?from\s+['"](\.[^'"]+)['"]|^import\s+['"](\.[^'"]+)['"]/gm,
+  )) {
     const specifier = match[1] ?? match[2] ?? '';
     const target = normalize(join(dirname(file), specifier));
     const typeOnly = /^(?:import|export)\s+type\s/.test(match[0]);
@@ -86,8 +96,13 @@ for (const file of sources) {
 // The conformance suite sees what a user sees.
 for (const file of sources.filter((f) => f.startsWith('src/testsuite/'))) {
   for (const target of graph.get(file) ?? []) {
-    const open = target.startsWith('src/testsuite/') || target === 'src/index.ts' || target === 'src/cuda/index.ts' || target === 'src/roc/index.ts';
-    if (!open && !file.endsWith('.test.ts')) problems.push(`${file} imports ${target}: the conformance suite imports public entries only`);
+    const open =
+      target.startsWith('src/testsuite/') ||
+      target === 'src/index.ts' ||
+      target === 'src/cuda/index.ts' ||
+      target === 'src/roc/index.ts';
+    if (!open && !file.endsWith('.test.ts'))
+      problems.push(`${file} imports ${target}: the conformance suite imports public entries only`);
   }
 }
 
@@ -96,7 +111,9 @@ const state = new Map<string, 'open' | 'done'>();
 function visit(file: string, path: readonly string[]): void {
   if (state.get(file) === 'done') return;
   if (state.get(file) === 'open') {
-    problems.push(`import cycle: ${[...path.slice(path.indexOf(file)), file].map((f) => relative('src', f)).join(' → ')}`);
+    problems.push(
+      `import cycle: ${[...path.slice(path.indexOf(file)), file].map((f) => relative('src', f)).join(' → ')}`,
+    );
     return;
   }
   state.set(file, 'open');
@@ -105,10 +122,15 @@ function visit(file: string, path: readonly string[]): void {
 }
 for (const file of sources) visit(file, []);
 
-const lengths = sources.filter((f) => !f.endsWith('.test.ts')).map((f) => readFileSync(join(ROOT, f), 'utf8').split('\n').length - 1).sort((a, b) => a - b);
+const lengths = sources
+  .filter((f) => !f.endsWith('.test.ts'))
+  .map((f) => readFileSync(join(ROOT, f), 'utf8').split('\n').length - 1)
+  .sort((a, b) => a - b);
 const median = lengths[lengths.length >> 1] ?? 0;
 if (median > MAX_MEDIAN) problems.push(`the median file has ${median} lines (at most ${MAX_MEDIAN})`);
 
 for (const p of problems) console.error(p);
-console.log(`${sources.length} files, median ${median} lines, longest ${lengths.at(-1) ?? 0}; ${problems.length} problem${problems.length === 1 ? '' : 's'}`);
+console.log(
+  `${sources.length} files, median ${median} lines, longest ${lengths.at(-1) ?? 0}; ${problems.length} problem${problems.length === 1 ? '' : 's'}`,
+);
 process.exitCode = problems.length === 0 ? 0 : 1;
