@@ -1,0 +1,306 @@
+/**
+ * Run-time checks: bounds, conversions, exponents, uniform values.
+ *
+ * On the fast path a check is one comparison: of the uniform index, of the base of a consecutive one with the last base
+ * at which a whole vector fits, or of all lanes at once. Only when one fails does slower code find out which lanes, if any
+ * active ones, are to blame; it then sets the fault locals and leaves for the end of the function, so that loops hold no
+ * calls.
+ */
+import type { Expr, MemRef } from '../../ir/ops.ts';
+import { isUnsigned } from '../../ir/ops.ts';
+import type { Local } from './assembler.ts';
+import { part, scalar } from './expr.ts';
+import { type Gen, isWide, type Kept, maskParts, newSite, shapeOf, wasmType } from './gen.ts';
+import type { FaultSite } from './module.ts';
+import { sameExpr } from './structure.ts';
+
+/** Something that must not be. */
+export interface Hazard {
+  /** bool: true where the check fails. */
+  readonly bad: Expr;
+  readonly site: Omit<FaultSite, 'kind'> & { readonly kind: FaultSite['kind'] };
+  /** What the fault record reports. */
+  readonly index: Expr;
+  readonly extent: Expr | undefined;
+}
+
+const unsigned = (e: Expr): Expr => {
+  if (isUnsigned(e.type)) return e;
+  return { op: 'bitcast', type: isWide(e.type) ? 'u64' : 'u32', a: e };
+};
+
+const toLong = (e: Expr): Expr => (isWide(e.type) ? e : { op: 'cast', type: 'i64', to: 'i64', a: e });
+
+/** The bounds checks of one access, one an axis. */
+export function boundsHazards(g: Gen, mem: MemRef): Hazard[] {
+  if (!g.kernel.checked) return [];
+  return mem.checks
+    .filter((check) => !g.proven.has(check))
+    .map((check) => {
+      const mixed = isWide(check.index.type) !== isWide(check.extent.type);
+      const index = mixed ? toLong(check.index) : check.index;
+      const extent = mixed ? toLong(check.extent) : check.extent;
+      return {
+        bad: { op: 'compare', type: 'bool', fn: 'ge', a: unsigned(index), b: unsigned(extent) },
+        site: { kind: 'bounds', pos: mem.pos, array: mem.array, axis: check.axis },
+        index,
+        extent,
+      };
+    });
+}
+
+/** Stops the kernel where one of the hazards holds for an active lane. */
+export function guard(g: Gen, hazards: readonly Hazard[]): void {
+  const { f } = g;
+  const distinct: Hazard[] = [];
+  for (const h of hazards) if (!distinct.some((d) => sameExpr(d.bad, h.bad))) distinct.push(h);
+  if (distinct.length === 0) return;
+  const ok = f.block();
+  const slow = f.block();
+  suspicion(g, distinct, () => f.brIf(slow));
+  f.br(ok);
+  f.end();
+  for (const [i, hazard] of distinct.entries()) {
+    const certain = g.mask === null && i === distinct.length - 1;
+    accuse(g, hazard, certain);
+  }
+  f.end();
+}
+
+/** Pushes conditions that hold wherever a hazard does, and perhaps elsewhere; `branch` after each. */
+function suspicion(g: Gen, hazards: readonly Hazard[], branch: () => void): void {
+  const { f } = g;
+  // What does not change within the innermost loop can be tested at once: the optimiser moves it out.
+  const steady = hazards.filter((h) => !isVectorish(g, h.bad));
+  for (const [i, h] of steady.entries()) {
+    scalar(g, h.bad);
+    if (i > 0) f.op('i32.or');
+  }
+  if (steady.length > 0) branch();
+  const vectors: Hazard[] = [];
+  for (const h of hazards) {
+    if (!isVectorish(g, h.bad)) continue;
+    if (h.extent !== undefined && shapeOf(g, h.index) === 'C') consecutiveTest(g, h.index, h.extent, branch);
+    else vectors.push(h);
+  }
+  if (vectors.length === 0) return;
+  let first = true;
+  for (const h of vectors) {
+    for (let p = 0; p < maskParts(g); p++) {
+      part(g, h.bad, p);
+      if (!first) f.op('v128.or');
+      first = false;
+    }
+  }
+  f.op('v128.any_true');
+  branch();
+}
+
+const isVectorish = (g: Gen, e: Expr): boolean => g.lanes > 1 && (shapeOf(g, e) === 'V' || shapeOf(g, e) === 'C');
+
+/** Whether base ... base + lanes - 1 may leave 0 ... extent - 1. */
+function consecutiveTest(g: Gen, index: Expr, extent: Expr, branch: () => void): void {
+  const { f } = g;
+  const wide = isWide(index.type);
+  const t = wide ? 'i64' : 'i32';
+  if (extent.op === 'const') {
+    scalar(g, index);
+    const limit = Math.max(Number(extent.value) - g.lanes + 1, 0);
+    if (wide) f.i64(limit);
+    else f.i32(limit);
+    f.op(`${t}.ge_u`);
+    branch();
+    return;
+  }
+  const limit = extent.op === 'param' ? g.limits.get(extent.param) : undefined;
+  scalar(g, index);
+  if (limit !== undefined) {
+    f.get(limit);
+    f.op(`${t}.ge_u`);
+    branch();
+    return;
+  }
+  scalar(g, extent);
+  f.op(`${t}.ge_u`);
+  branch();
+  scalar(g, index);
+  if (wide) f.i64(g.lanes - 1);
+  else f.i32(g.lanes - 1);
+  f.op(`${t}.add`);
+  scalar(g, extent);
+  f.op(`${t}.ge_u`);
+  branch();
+}
+
+/** Leaves with a fault where the hazard holds in an active lane; `certain`: it does, and no test is needed. */
+function accuse(g: Gen, hazard: Hazard, certain: boolean): void {
+  const { f, fault } = g;
+  const site = newSite(g, hazard.site);
+  if (g.lanes === 1) {
+    if (!certain) {
+      scalar(g, hazard.bad);
+      f.if();
+    }
+    f.i32(1);
+    f.set(fault.bits);
+    leave(g, site, () => asLong(g, hazard.index), hazard.extent);
+    if (!certain) f.end();
+    return;
+  }
+  pushLanes(g, (p) => part(g, hazard.bad, p));
+  f.tee(fault.bits);
+  f.if();
+  leave(g, site, () => failingLane(g, hazard.index), hazard.extent);
+  f.end();
+}
+
+/** Pushes one bit for each active lane in which a condition (a mask part) holds. */
+export function pushLanes(g: Gen, push: (p: number) => void): void {
+  const { f } = g;
+  for (let p = 0; p < maskParts(g); p++) {
+    push(p);
+    const active = g.mask?.parts[p];
+    if (active !== undefined) {
+      f.get(active);
+      f.op('v128.and');
+    }
+    f.op('i32x4.bitmask');
+    if (p > 0) {
+      f.i32(4 * p);
+      f.op('i32.shl', 'i32.or');
+    }
+  }
+}
+
+function leave(g: Gen, site: number, index: () => void, extent: Expr | undefined): void {
+  const { f, fault } = g;
+  f.i32(site);
+  f.set(fault.site);
+  index();
+  f.set(fault.index);
+  if (extent === undefined || isVectorish(g, extent)) f.i64(0);
+  else asLong(g, extent);
+  f.set(fault.extent);
+  f.br(fault.target);
+}
+
+/** Pushes a scalar as i64 (floats truncated). */
+function asLong(g: Gen, e: Expr): void {
+  scalar(g, e);
+  widenToLong(g, e.type);
+}
+
+function widenToLong(g: Gen, type: Expr['type']): void {
+  const { f } = g;
+  switch (wasmType(type)) {
+    case 'i32':
+      f.op(isUnsigned(type) ? 'i64.extend_i32_u' : 'i64.extend_i32_s');
+      return;
+    case 'f32':
+      f.op('i64.trunc_sat_f32_s');
+      return;
+    case 'f64':
+      f.op('i64.trunc_sat_f64_s');
+      return;
+    case 'i64':
+      return;
+  }
+}
+
+/** Pushes the value of a failing lane, the lowest set bit of `fault.bits`, as i64. */
+function failingLane(g: Gen, e: Expr): void {
+  const { f, fault, at, layout } = g;
+  const shape = shapeOf(g, e);
+  if (shape !== 'V') {
+    asLong(g, e);
+    if (shape === 'C') {
+      f.get(fault.bits);
+      f.op('i32.ctz', 'i64.extend_i32_u', 'i64.add');
+    }
+    return;
+  }
+  const wide = isWide(e.type);
+  for (let p = 0; p < (wide ? g.lanes / 2 : g.lanes / 4); p++) {
+    f.get(at.scratch);
+    part(g, e, p);
+    f.memory('v128.store', 0, layout.faultLanes + 16 * p);
+  }
+  f.get(at.scratch);
+  f.get(fault.bits);
+  f.op('i32.ctz');
+  f.i32(wide ? 8 : 4);
+  f.op('i32.mul');
+  if (g.variant.memory64) f.op('i64.extend_i32_u', 'i64.add');
+  else f.op('i32.add');
+  f.memory(`${wasmType(e.type)}.load`, 0, layout.faultLanes);
+  widenToLong(g, e.type);
+}
+
+/** `trap`: stops the kernel for the active lanes. */
+export function emitTrap(g: Gen, site: FaultSite): void {
+  const { f, fault } = g;
+  if (g.mask === null) f.i32(1);
+  else pushLanes(g, (p) => f.get(g.mask?.parts[p] ?? 0));
+  f.set(fault.bits);
+  leave(g, newSite(g, site), () => f.i64(0), undefined);
+}
+
+/** What else than accesses can fail in an expression. */
+export function expressionHazard(g: Gen, e: Expr): Hazard | undefined {
+  if (!g.kernel.checked) return undefined;
+  const pos = (e.op === 'cast' || e.op === 'binary' ? e.pos : undefined) ?? g.kernel.pos;
+  if (e.op === 'cast' && e.checked) {
+    const there: Expr = { op: 'cast', type: e.type, to: e.to, a: e.a };
+    const back: Expr = { op: 'cast', type: e.a.type, to: e.a.type, a: there };
+    return {
+      bad: { op: 'compare', type: 'bool', fn: 'ne', a: back, b: e.a },
+      site: { kind: 'cast', pos },
+      index: e.a,
+      extent: undefined,
+    };
+  }
+  if (e.op === 'binary' && e.fn === 'ipow' && !isUnsigned(e.type)) {
+    const zero: Expr = { op: 'const', type: e.type, value: isWide(e.type) ? 0n : 0 };
+    return {
+      bad: { op: 'compare', type: 'bool', fn: 'lt', a: e.b, b: zero },
+      site: { kind: 'exponent', pos },
+      index: e.b,
+      extent: undefined,
+    };
+  }
+  return undefined;
+}
+
+/** That all lanes have the value which was `kept` for the asserted expression, and the whole block the first one's. */
+export function guardUniform(g: Gen, e: Expr & { op: 'unary' }, kept: Kept): void {
+  if (!g.kernel.checked) return;
+  const bits = (x: Expr): Expr =>
+    x.type === 'f32' || x.type === 'f64' ? { op: 'bitcast', type: x.type === 'f32' ? 'u32' : 'u64', a: x } : x;
+  const hazard = (other: Expr): Hazard => ({
+    bad: { op: 'compare', type: 'bool', fn: 'ne', a: bits(e.a), b: bits(other) },
+    site: { kind: 'uniform', pos: e.pos ?? g.kernel.pos },
+    index: e.a,
+    extent: undefined,
+  });
+  g.prepared.set(e, kept);
+  if (shapeOf(g, e.a) === 'V' || shapeOf(g, e.a) === 'C') guard(g, [hazard(e)]);
+  const first = g.firstSeen.get(e);
+  if (first === undefined || g.loopDepth > 0) return;
+  const { f } = g;
+  const { seen, value } = first;
+  f.get(seen);
+  f.op('i32.eqz');
+  f.if();
+  f.i32(1);
+  f.set(seen);
+  f.get(kept.locals[0] ?? 0);
+  f.set(value);
+  f.end();
+  const known: Expr = { ...e };
+  g.shapes.set(known, 'G');
+  g.prepared.set(known, { type: e.type, shape: 'G', locals: [value] });
+  guard(g, [hazard(known)]);
+  g.prepared.delete(known);
+}
+
+export type FirstSeen = ReadonlyMap<Expr, { readonly seen: Local; readonly value: Local }>;

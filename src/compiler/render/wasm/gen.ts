@@ -1,0 +1,158 @@
+/**
+ * What all parts of the WebAssembly renderer share while one function is being written.
+ *
+ * A value of shape G or U is an ordinary WebAssembly value; of shape C, the value of lane 0 (lane k has k more); of shape V,
+ * a number of `v128` parts. A part holds four lanes of a 4-byte type (bool: a mask of all ones or zeros a lane) or two
+ * lanes of an 8-byte type. Scalar code is the same code with every shape forced to U and one lane.
+ */
+import type { ArraySym, Check, Expr, Kernel, ValueType, Var } from '../../ir/ops.ts';
+import type { Shape, Uniformity } from '../../ir/passes/uniformity.ts';
+import type { BranchTarget, FunctionBuilder, Local, WasmType } from './assembler.ts';
+import type { Helpers } from './helpers.ts';
+import type { FaultSite, PrintSite, WasmVariant } from './module.ts';
+import type { ScratchLayout } from './scratch.ts';
+
+/** Which lanes are active: one `v128` of 32-bit lane masks for each four lanes. */
+export interface Mask {
+  readonly parts: readonly Local[];
+  /** Where to go when no lane is left. */
+  readonly empty: BranchTarget;
+  /** How many times code has been written that takes lanes away. */
+  kills: number;
+  /** Whether lanes have been taken away since it was last made sure that some are left. */
+  untested: boolean;
+}
+
+/** A value kept in locals: one for shapes G, U and C, the parts for V. */
+export interface Kept {
+  readonly type: ValueType;
+  readonly shape: Shape;
+  readonly locals: readonly Local[];
+}
+
+/** Thrown where only scalar code can do what the kernel asks; the renderer then starts again with one lane. */
+export class ScalarOnly extends Error {}
+
+export interface Gen {
+  readonly kernel: Kernel;
+  readonly variant: WasmVariant;
+  readonly uniformity: Uniformity;
+  readonly f: FunctionBuilder;
+  readonly helpers: Helpers;
+  /** 1, or a multiple of 4. */
+  readonly lanes: number;
+  readonly layout: ScratchLayout;
+  readonly shapes: Map<Expr, Shape>;
+  /** Locals of variables, by `Var.id`. */
+  readonly vars: Map<number, readonly Local[]>;
+  /** Expressions already evaluated for the current statement: loads above all. */
+  readonly prepared: Map<Expr, Kept>;
+  readonly params: Map<number, Local>;
+  readonly bases: Map<ArraySym, Local>;
+  /** Per extent expression that is a parameter: the first base index at which a whole vector does not fit. */
+  readonly limits: Map<number, Local>;
+  readonly sites: FaultSite[];
+  readonly prints: PrintSite[];
+  /** The group function's own values. */
+  readonly at: {
+    readonly thread: readonly [Local, Local, Local];
+    readonly block: readonly [Local, Local, Local];
+    readonly grid: readonly [Local, Local, Local];
+    readonly sharedBytes: Local;
+    readonly scratch: Local;
+    readonly record: Local;
+    /** threadIdx.x of lane 0 counted through the whole block; set at the start of each item. */
+    readonly item: Local;
+  };
+  readonly fault: {
+    readonly target: BranchTarget;
+    readonly site: Local;
+    /** Lanes that failed, one bit each. */
+    readonly bits: Local;
+    readonly index: Local;
+    readonly extent: Local;
+  };
+  /** Bounds checks that always hold. */
+  readonly proven: ReadonlySet<Check>;
+  /** For each `uniform` of the region: whether an item has been there, and the value that it found. */
+  readonly firstSeen: Map<Expr, { readonly seen: Local; readonly value: Local }>;
+  /** Variables kept once for the block. */
+  readonly blockVars: readonly Var[];
+  /** How many loops of the region enclose this place. */
+  loopDepth: number;
+  /** The active lanes; null: all. */
+  mask: Mask | null;
+  /** How fast things change, for address arithmetic: see `ranking`. */
+  rank(e: Expr): number;
+}
+
+export function wasmType(type: ValueType): Exclude<WasmType, 'v128'> {
+  switch (type) {
+    case 'i64':
+    case 'u64':
+      return 'i64';
+    case 'f32':
+    case 'f64':
+      return type;
+    default:
+      return 'i32';
+  }
+}
+
+/** Whether values of the type take eight bytes: twice as many parts, of two lanes each. */
+export function isWide(type: ValueType): boolean {
+  return type === 'i64' || type === 'u64' || type === 'f64';
+}
+
+/** Number of `v128` that hold a V value. */
+export function partCount(g: Gen, type: ValueType): number {
+  return isWide(type) ? g.lanes / 2 : g.lanes / 4;
+}
+
+/** Parts that hold lane masks. */
+export function maskParts(g: Gen): number {
+  return g.lanes / 4;
+}
+
+export function shapeOf(g: Gen, e: Expr): Shape {
+  if (g.lanes === 1) return 'U';
+  const known = g.shapes.get(e);
+  if (known !== undefined) return known;
+  const shape = g.uniformity.shape(e);
+  g.shapes.set(e, shape);
+  return shape;
+}
+
+export function isVector(g: Gen, e: Expr): boolean {
+  return shapeOf(g, e) === 'V';
+}
+
+export function varShape(g: Gen, v: Var): Shape {
+  return g.lanes === 1 ? 'U' : g.uniformity.varShape(v);
+}
+
+/** Locals of a variable, made at first use. */
+export function varLocals(g: Gen, v: Var): readonly Local[] {
+  let locals = g.vars.get(v.id);
+  if (locals === undefined) {
+    locals =
+      varShape(g, v) === 'V'
+        ? Array.from({ length: partCount(g, v.type) }, () => g.f.local('v128'))
+        : [g.f.local(wasmType(v.type))];
+    g.vars.set(v.id, locals);
+  }
+  return locals;
+}
+
+/** Type of addresses. */
+export function addressType(g: Gen): 'i32' | 'i64' {
+  return g.variant.memory64 ? 'i64' : 'i32';
+}
+
+export function newSite(g: Gen, site: FaultSite): number {
+  return g.sites.push(site) - 1;
+}
+
+export function keptTypes(kept: Kept): WasmType {
+  return kept.shape === 'V' ? 'v128' : wasmType(kept.type);
+}

@@ -1,0 +1,356 @@
+/**
+ * Regions: the loops over the work items of a block, and the control between barriers that is run once for the block.
+ *
+ * A row of work items is run in vectors of consecutive threadIdx.x. Where the guard of a region can be narrowed to bounds,
+ * only the items within them are run. What is left of a row after its full vectors is run once more under a mask.
+ */
+import type { Expr, Stmt } from '../../ir/ops.ts';
+import { analyseLiveness } from '../../ir/passes/liveness.ts';
+import { type Narrowed, narrowGuard } from '../../ir/passes/narrow.ts';
+import type { Items, RegionNode, Regions } from '../../ir/passes/regions.ts';
+import { defined, eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
+import type { BranchTarget, Local } from './assembler.ts';
+import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadContext, saveContext } from './context.ts';
+import { lanesFrom, scalar } from './expr.ts';
+import { type Gen, wasmType } from './gen.ts';
+import { MaskStack } from './masks.ts';
+import { withPrepared } from './prepare.ts';
+import { emitList } from './statements.ts';
+
+/** A loop or block around barriers. */
+interface Around {
+  readonly label: number;
+  readonly exit: BranchTarget;
+  readonly next: BranchTarget | undefined;
+}
+
+/** Emits the nodes of a block; `done` is where to go when no work item is left. */
+export function emitNodes(
+  g: Gen,
+  regions: Regions,
+  nodes: readonly RegionNode[],
+  done: BranchTarget,
+  around: readonly Around[] = [],
+): void {
+  const { f } = g;
+  const inner = (list: readonly RegionNode[], more: readonly Around[] = around): void =>
+    emitNodes(g, regions, list, done, more);
+  const frame = (label: number): Around => {
+    const found = around.findLast((a) => a.label === label);
+    if (found === undefined) throw new Error(`internal error: no construct with label ${label}`);
+    return found;
+  };
+  for (const node of nodes) {
+    switch (node.kind) {
+      case 'items':
+        emitItems(g, regions, node);
+        break;
+      case 'once':
+        atFirstItem(g);
+        emitList(g, node.body);
+        break;
+      case 'if':
+        atFirstItem(g);
+        withPrepared(g, [node.cond], [], () => scalar(g, node.cond));
+        f.if();
+        inner(node.then);
+        if (node.else.length > 0) {
+          f.else();
+          inner(node.else);
+        }
+        f.end();
+        break;
+      case 'loop': {
+        const exit = f.block();
+        const top = f.loop();
+        const next = f.block();
+        inner(node.body, [...around, { label: node.label, exit, next }]);
+        f.end();
+        inner(node.update, [...around, { label: node.label, exit, next: undefined }]);
+        f.br(top);
+        f.end();
+        f.end();
+        break;
+      }
+      case 'block': {
+        const exit = f.block();
+        inner(node.body, [...around, { label: node.label, exit, next: undefined }]);
+        f.end();
+        break;
+      }
+      case 'break':
+        f.br(frame(node.label).exit);
+        return;
+      case 'continue': {
+        const { next } = frame(node.label);
+        if (next === undefined) throw new Error('internal error: continue of what is no loop');
+        f.br(next);
+        return;
+      }
+      case 'exitIfNoneLive':
+        branchIfNoneLive(g, node.live, done);
+        break;
+    }
+  }
+}
+
+/** Code that runs once for the block reports its faults as the first work item's. */
+function atFirstItem(g: Gen): void {
+  g.f.i32(0);
+  g.f.set(g.at.item);
+}
+
+function emitItems(g: Gen, regions: Regions, node: Items): void {
+  const { f } = g;
+  watchUniforms(g, node);
+  const total = node.reduce === undefined ? undefined : f.temp('i32');
+  if (total !== undefined) {
+    f.i32(0);
+    f.set(total);
+  }
+  const fresh = freshVariables(regions, node);
+  const start = (): void => {
+    for (const v of fresh) clearVariable(g, v);
+    for (const v of node.loads) loadContext(g, v);
+  };
+  const end = (): void => {
+    if (node.reduce !== undefined && total !== undefined) accumulate(g, node.reduce, total);
+    for (const v of node.saves) saveContext(g, v);
+  };
+  eachRow(g, () => emitRow(g, node, start, end));
+  if (node.reduce !== undefined && total !== undefined) {
+    finishReduction(g, node.reduce, total);
+    f.release('i32', total);
+  }
+}
+
+/** Variables of this region alone that may be read before they are assigned: zero for every item. */
+function freshVariables(regions: Regions, node: Items): Regions['kernel']['vars'] {
+  const entry = analyseLiveness(node.body).entry;
+  return regions.kernel.vars.filter((v) => entry.has(v.id) && regions.places.get(v.id)?.kind === 'region');
+}
+
+/** Makes ready to compare the values that `uniform` finds in different items. */
+function watchUniforms(g: Gen, node: Items): void {
+  if (!g.kernel.checked) return;
+  const { f } = g;
+  const visit = (e: Expr): void => {
+    if (e.op === 'unary' && e.fn === 'uniform' && !g.firstSeen.has(e)) {
+      const watched = { seen: f.local('i32'), value: f.local(wasmType(e.type)) };
+      g.firstSeen.set(e, watched);
+      f.i32(0);
+      f.set(watched.seen);
+    }
+    for (const operand of exprParts(e)) visit(operand);
+  };
+  eachStmt(node.body, (s) => {
+    for (const e of stmtExprs(s)) visit(e);
+  });
+}
+
+// ---------------------------------------------------------------- rows
+
+/** Runs `row` for every threadIdx.y and z. */
+function eachRow(g: Gen, row: () => void): void {
+  const { f, at, variant } = g;
+  const axes = ([2, 1] as const).map((axis) => ({ local: at.thread[axis], extent: variant.block[axis] }));
+  const nest = (depth: number): void => {
+    const axis = axes[depth];
+    if (axis === undefined) {
+      row();
+      return;
+    }
+    f.i32(0);
+    f.set(axis.local);
+    if (axis.extent === 1) {
+      nest(depth + 1);
+      return;
+    }
+    const again = f.loop();
+    nest(depth + 1);
+    f.get(axis.local);
+    f.i32(1);
+    f.op('i32.add');
+    f.tee(axis.local);
+    f.i32(axis.extent);
+    f.op('i32.lt_s');
+    f.brIf(again);
+    f.end();
+  };
+  nest(0);
+}
+
+function emitRow(g: Gen, node: Items, start: () => void, end: () => void): void {
+  const [width] = g.variant.block;
+  const narrowed = narrow(g, node);
+  if (narrowed !== undefined) {
+    narrowedRow(g, narrowed, start, end);
+    return;
+  }
+  const item = (stack: MaskStack): void => {
+    start();
+    emitList(g, node.body, stack);
+  };
+  const full = Math.floor(width / g.lanes) * g.lanes;
+  const { f } = g;
+  const [x] = g.at.thread;
+  if (full > 0) {
+    f.i32(0);
+    f.set(x);
+    if (full === g.lanes) unmasked(g, item, end);
+    else {
+      const again = f.loop();
+      unmasked(g, item, end);
+      f.get(x);
+      f.i32(g.lanes);
+      f.op('i32.add');
+      f.tee(x);
+      f.i32(full);
+      f.op('i32.lt_s');
+      f.brIf(again);
+      f.end();
+    }
+  }
+  if (full === width) return;
+  f.i32(full);
+  f.set(x);
+  masked(g, item, end, () => f.i32(width - full));
+}
+
+/** The guard of a region as bounds, where there is one and skipping the other items loses nothing. */
+function narrow(g: Gen, node: Items): Narrowed | undefined {
+  if (g.lanes === 1 || node.reduce !== undefined) return undefined;
+  let narrowed: Narrowed | undefined;
+  try {
+    narrowed = narrowGuard(node.body, g.uniformity, g.variant.block[0]);
+  } catch {}
+  if (narrowed === undefined) return undefined;
+  const kept = new Set([...node.saves, ...g.blockVars].map((v) => v.id));
+  return narrowed.decls.some((s) => kept.has(defined(s) ?? -1)) ? undefined : narrowed;
+}
+
+function narrowedRow(g: Gen, n: Narrowed, start: () => void, end: () => void): void {
+  const { f, at } = g;
+  const [x] = at.thread;
+  const item =
+    (test: Expr | undefined) =>
+    (stack: MaskStack): void => {
+      start();
+      emitList(g, n.decls, stack);
+      const body: readonly Stmt[] =
+        test === undefined ? n.body : [{ op: 'if', cond: test, then: n.body, else: [], pos: g.kernel.pos }];
+      emitList(g, body, stack);
+    };
+  const alwaysExact = n.exact.op === 'const' && n.exact.value === true;
+  f.i32(0);
+  f.set(x);
+  setItem(g);
+  const row = n.row;
+  if (row !== undefined) {
+    withPrepared(g, [row], [], () => scalar(g, row));
+    f.if();
+  }
+  const [hi, last] = [f.temp('i32'), f.temp('i32')];
+  withPrepared(g, [n.lo, n.hi, n.exact], [], () => {
+    scalar(g, n.hi);
+    f.tee(hi);
+    f.i32(g.lanes);
+    f.op('i32.sub');
+    if (!alwaysExact) {
+      f.i32(-1);
+      scalar(g, n.exact);
+      f.op('select');
+    }
+    f.set(last);
+    scalar(g, n.lo);
+    f.set(x);
+  });
+  f.get(x, last);
+  f.op('i32.le_s');
+  f.if();
+  const again = f.loop();
+  unmasked(g, item(n.rest), end);
+  f.get(x);
+  f.i32(g.lanes);
+  f.op('i32.add');
+  f.tee(x);
+  f.get(last);
+  f.op('i32.le_s');
+  f.brIf(again);
+  f.end();
+  f.end();
+  f.get(x, hi);
+  f.op('i32.lt_s');
+  f.if();
+  // Where the bounds are not exact, all the row comes here, and each item is tested.
+  const tail = f.loop();
+  masked(g, item(alwaysExact ? n.rest : both(n.bounded, n.rest)), end, () => {
+    f.get(hi, x);
+    f.op('i32.sub');
+  });
+  if (!alwaysExact) {
+    f.get(x);
+    f.i32(g.lanes);
+    f.op('i32.add');
+    f.tee(x);
+    f.get(hi);
+    f.op('i32.lt_s');
+    f.brIf(tail);
+  }
+  f.end();
+  f.end();
+  f.release('i32', hi, last);
+  if (row !== undefined) f.end();
+}
+
+function both(a: Expr | undefined, b: Expr | undefined): Expr | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return { op: 'binary', type: 'bool', fn: 'and', a, b };
+}
+
+/** threadIdx.x counted through the block. */
+function setItem(g: Gen): void {
+  const { f, at, variant } = g;
+  const [x, y, z] = at.thread;
+  const [width, height, depth] = variant.block;
+  f.get(x);
+  if (height * depth > 1) {
+    f.get(y);
+    if (depth > 1) {
+      f.get(z);
+      f.i32(height);
+      f.op('i32.mul', 'i32.add');
+    }
+    f.i32(width);
+    f.op('i32.mul', 'i32.add');
+  }
+  f.set(at.item);
+}
+
+function unmasked(g: Gen, item: (stack: MaskStack) => void, end: () => void): void {
+  setItem(g);
+  g.mask = null;
+  item(new MaskStack(g));
+  end();
+}
+
+/** One vector of which only the first `count` lanes are work items to be run. */
+function masked(g: Gen, item: (stack: MaskStack) => void, end: () => void, count: () => void): void {
+  const { f } = g;
+  const left: Local = f.temp('i32');
+  setItem(g);
+  count();
+  f.set(left);
+  const stack = new MaskStack(g);
+  const done = f.block();
+  stack.enter(done, (p) => {
+    f.v128(lanesFrom(4 * p));
+    f.get(left);
+    f.op('i32x4.splat', 'i32x4.lt_s');
+  });
+  item(stack);
+  f.end();
+  end();
+  stack.leave(null);
+  f.release('i32', left);
+}

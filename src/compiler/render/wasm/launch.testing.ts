@@ -1,0 +1,162 @@
+/**
+ * Runs rendered modules in tests, without a driver: places a memory image, fills the launch record, calls `run`.
+ *
+ * `check` holds a kernel against the reference interpreter: same memory afterwards, bit for bit (a NaN is a NaN), and the
+ * same kind of fault where there is one.
+ */
+import { expect } from 'vitest';
+import { evalCall, type Value } from '../../ir/evaluate.ts';
+import { type InterpretFault, interpret } from '../../ir/interpret.ts';
+import { type Kernel, type MathFn, type ElemType, ELEM_SIZE } from '../../ir/ops.ts';
+import { type FaultSite, RECORD_PARAMS_SLOT, type WasmExports, type WasmModule, type WasmVariant } from './module.ts';
+import { renderWasm } from './render.ts';
+
+export interface Launch {
+  readonly grid?: readonly [number, number, number];
+  readonly block: readonly [number, number, number];
+  readonly sharedBytes?: number;
+  readonly lanes?: 1 | 4;
+  readonly concurrent?: boolean;
+}
+
+export interface Outcome {
+  readonly module: WasmModule;
+  readonly memory: Uint8Array;
+  readonly fault: { readonly site: FaultSite; readonly thread: number; readonly block: number; readonly index: bigint; readonly extent: bigint } | undefined;
+  readonly prints: readonly (readonly (string | Value)[])[];
+}
+
+/** Where the image starts in the linear memory. */
+const IMAGE = 4096;
+
+export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], image: Uint8Array): Outcome {
+  const { grid = [1, 1, 1], block, sharedBytes = 0, lanes = 4, concurrent = false } = launch;
+  const variant: WasmVariant = { block, lanes, concurrent, memory64: false };
+  const module = renderWasm(kernel, variant);
+  const constants = IMAGE + Math.ceil((image.length + 64) / 16) * 16;
+  const record = constants + Math.ceil((module.constants.length + 64) / 16) * 16;
+  const scratch = record + 8 * (RECORD_PARAMS_SLOT + kernel.params.length) + 16 - ((8 * (RECORD_PARAMS_SLOT + kernel.params.length)) % 16);
+  const bytes = scratch + module.scratchBytes + Math.ceil(sharedBytes / 16) * 16 + 64;
+  const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536), maximum: 65536, shared: true });
+  const all = new Uint8Array(memory.buffer);
+  const view = new DataView(memory.buffer);
+  all.set(image, IMAGE);
+  all.set(module.constants, constants);
+  for (const [i, n] of grid.entries()) view.setInt32(record + 4 * i, n, true);
+  view.setUint32(record + 12, sharedBytes, true);
+  view.setUint32(record + 16, constants, true);
+  for (const param of kernel.params) {
+    const at = record + 8 * (RECORD_PARAMS_SLOT + param.index);
+    const value = args[param.index] ?? 0;
+    switch (param.type) {
+      case 'ptr':
+        view.setUint32(at, IMAGE + Number(value), true);
+        break;
+      case 'f32':
+        view.setFloat32(at, Number(value), true);
+        break;
+      case 'f64':
+        view.setFloat64(at, Number(value), true);
+        break;
+      case 'i64':
+      case 'u64':
+        view.setBigInt64(at, BigInt.asIntN(64, BigInt(value)), true);
+        break;
+      default:
+        view.setInt32(at, Number(value), true);
+    }
+  }
+  const prints: (string | Value)[][] = [];
+  const math = Object.fromEntries(
+    module.math.map((fn) => [fn, (...xs: number[]) => evalCall(fn as MathFn, 'f64', xs)]),
+  );
+  const print = (number: number, pointer: number): void => {
+    const values = module.prints[number]?.parts ?? [];
+    let at = pointer;
+    prints.push(
+      values.map((part) => {
+        if (part !== 'i64' && part !== 'u64' && part !== 'f64' && part !== 'bool') return part;
+        at += 8;
+        if (part === 'i64') return view.getBigInt64(at - 8, true);
+        if (part === 'u64') return view.getBigUint64(at - 8, true);
+        const x = view.getFloat64(at - 8, true);
+        return part === 'bool' ? x !== 0 : x;
+      }),
+    );
+  };
+  const compiled = new WebAssembly.Module(module.bytes as Uint8Array<ArrayBuffer>);
+  const instance = new WebAssembly.Instance(compiled, { env: { memory, print }, math });
+  const { run } = instance.exports as unknown as WasmExports;
+  const result = run(0, grid[0] * grid[1] * grid[2], record, scratch);
+  const site = result === 0 ? undefined : module.sites[result - 1];
+  if (result !== 0 && site === undefined) throw new Error(`run returned ${result}, of ${module.sites.length} sites`);
+  return {
+    module,
+    memory: all.slice(IMAGE, IMAGE + image.length),
+    prints,
+    fault: site && {
+      site,
+      thread: view.getInt32(scratch + 4, true),
+      block: view.getInt32(scratch + 8, true),
+      index: view.getBigInt64(scratch + 16, true),
+      extent: view.getBigInt64(scratch + 24, true),
+    },
+  };
+}
+
+/** A piece of the memory image that is compared as elements of a type. */
+export interface Region {
+  readonly at: number;
+  readonly elem: ElemType;
+  readonly length: number;
+}
+
+/** The elements of a region as text: bits, but all NaN alike. */
+export function elements(memory: Uint8Array, { at, elem, length }: Region): string[] {
+  const view = new DataView(memory.buffer, memory.byteOffset, memory.byteLength);
+  return Array.from({ length }, (_, i) => {
+    const p = at + i * ELEM_SIZE[elem];
+    switch (elem) {
+      case 'f32': {
+        const x = view.getFloat32(p, true);
+        return Number.isNaN(x) ? 'NaN' : Object.is(x, -0) ? '-0' : String(x);
+      }
+      case 'f64': {
+        const x = view.getFloat64(p, true);
+        return Number.isNaN(x) ? 'NaN' : Object.is(x, -0) ? '-0' : String(x);
+      }
+      case 'i64':
+      case 'u64':
+        return String(view.getBigInt64(p, true));
+      default: {
+        let bits = 0;
+        for (let b = ELEM_SIZE[elem] - 1; b >= 0; b--) bits = bits * 256 + (memory[p + b] ?? 0);
+        return `0x${bits.toString(16)}`;
+      }
+    }
+  });
+}
+
+/** Runs on the interpreter and on modules of one lane and of several, and compares. Returns the interpreter's fault. */
+export function check(
+  kernel: Kernel,
+  launch: Launch,
+  args: readonly Value[],
+  image: Uint8Array,
+  regions: readonly Region[],
+): InterpretFault | undefined {
+  const { grid = [1, 1, 1] as const, block, sharedBytes } = launch;
+  const expected = image.slice();
+  const reference = interpret(kernel, { grid, block, sharedBytes }, args, expected);
+  for (const lanes of launch.lanes ? [launch.lanes] : ([1, 4] as const)) {
+    for (const concurrent of launch.concurrent === undefined ? [false] : [launch.concurrent]) {
+      const name = `${kernel.name}, ${lanes} lanes, block ${block.join('×')}`;
+      const outcome = runWasm(kernel, { ...launch, lanes, concurrent }, args, image);
+      expect(outcome.fault?.site.kind, name).toBe(reference.fault?.kind);
+      if (reference.fault) continue;
+      for (const region of regions) expect(elements(outcome.memory, region), name).toEqual(elements(expected, region));
+      expect(outcome.prints, name).toEqual(reference.prints);
+    }
+  }
+  return reference.fault;
+}

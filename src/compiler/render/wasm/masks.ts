@@ -1,0 +1,139 @@
+/**
+ * Lane masks: which lanes of a vector are active where control has parted within it.
+ *
+ * Each construct at which lanes part has a mask of its own; the innermost is in force (`Gen.mask`). A jump under a mask
+ * takes its lanes away from the masks of everything that it leaves. Code never runs with no lane active, but for a few
+ * harmless assignments: after lanes have gone, the mask is tested before anything else is done.
+ */
+import type { Label } from '../../ir/ops.ts';
+import type { BranchTarget, Local } from './assembler.ts';
+import { type Gen, type Mask, maskParts } from './gen.ts';
+
+/** A loop or block that can be jumped out of. */
+export interface Frame {
+  readonly label: Label;
+  readonly exit: BranchTarget;
+  readonly next: BranchTarget | undefined;
+  /** In force inside at first: its own, or that of the surroundings where no lanes part here. */
+  readonly mask: Mask | null;
+  /** In force in the body of a loop some of whose lanes may go on early; otherwise `mask`. */
+  readonly round: Mask | null;
+}
+
+export class MaskStack {
+  readonly g: Gen;
+  readonly frames: Frame[] = [];
+  /** The masks of all enclosing constructs that have one, outermost first. */
+  readonly masks: Mask[] = [];
+
+  constructor(g: Gen) {
+    this.g = g;
+  }
+
+  /** A new mask in force, whose lanes `fill` pushes part by part, until `leave`. */
+  enter(empty: BranchTarget, fill: (p: number) => void): Mask {
+    const { g } = this;
+    const parts: Local[] = [];
+    for (let p = 0; p < maskParts(g); p++) {
+      const local = g.f.temp('v128');
+      fill(p);
+      g.f.set(local);
+      parts.push(local);
+    }
+    return this.adopt(parts, empty);
+  }
+
+  /** The same for a mask that is in locals already; `leave` gives them back. */
+  adopt(parts: readonly Local[], empty: BranchTarget): Mask {
+    const mask: Mask = { parts, empty, kills: 0, untested: false };
+    this.masks.push(mask);
+    this.g.mask = mask;
+    return mask;
+  }
+
+  /** Ends the innermost mask. */
+  leave(outer: Mask | null): void {
+    const mask = this.masks.pop();
+    if (mask) this.g.f.release('v128', ...mask.parts);
+    this.g.mask = outer;
+  }
+
+  /** The lanes of a mask, by default the one in force. */
+  pushActive(p: number, mask: Mask | null = this.g.mask): void {
+    const active = mask?.parts[p];
+    if (active === undefined) this.g.f.v128([-1, -1, -1, -1]);
+    else this.g.f.get(active);
+  }
+
+  frame(label: Label): Frame {
+    const frame = this.frames.findLast((fr) => fr.label === label);
+    if (frame === undefined) throw new Error(`internal error: no construct with label ${label}`);
+    return frame;
+  }
+
+  /** All active lanes jump: as a branch where nobody else is in the construct, else by taking them out of the masks. */
+  jump(kind: 'break' | 'continue', label: Label): void {
+    const { g } = this;
+    const frame = this.frame(label);
+    const target = kind === 'break' ? frame.mask : frame.round;
+    if (g.mask === target) {
+      g.f.br(kind === 'break' || frame.next === undefined ? frame.exit : frame.next);
+      return;
+    }
+    const inner = this.#inside(target);
+    const lanes = g.mask?.parts ?? [];
+    for (const mask of inner) {
+      // The innermost mask itself ends here: nothing of its list is left.
+      if (mask !== g.mask) this.#remove(mask, (p) => g.f.get(lanes[p] ?? 0));
+    }
+  }
+
+  /** `if (cond) jump`, where `cond` pushes mask parts: returns false where it must be done the long way. */
+  jumpIf(kind: 'break' | 'continue', label: Label, cond: (p: number) => void): boolean {
+    const { g } = this;
+    const frame = this.frame(label);
+    const target = kind === 'break' ? frame.mask : frame.round;
+    if (g.mask === null || g.mask !== target) return false;
+    this.#remove(g.mask, cond);
+    return true;
+  }
+
+  /** Masks from that of a construct on. */
+  #inside(target: Mask | null): readonly Mask[] {
+    const at = target === null ? -1 : this.masks.indexOf(target);
+    if (at < 0) throw new Error('internal error: lanes leave a construct that has no mask');
+    return this.masks.slice(at);
+  }
+
+  #remove(mask: Mask, lanes: (p: number) => void): void {
+    const { f } = this.g;
+    for (const [p, local] of mask.parts.entries()) {
+      f.get(local);
+      lanes(p);
+      f.op('v128.andnot');
+      f.set(local);
+    }
+    mask.kills++;
+    mask.untested = true;
+  }
+
+  /** Goes to the end of the construct of the mask in force if no lane is left. */
+  test(): void {
+    const { g } = this;
+    if (g.mask === null || !g.mask.untested) return;
+    this.pushAny(g.mask);
+    g.f.op('i32.eqz');
+    g.f.brIf(g.mask.empty);
+    g.mask.untested = false;
+  }
+
+  /** Pushes whether any lane of a mask is active. */
+  pushAny(mask: Mask): void {
+    const { f } = this.g;
+    for (const [p, local] of mask.parts.entries()) {
+      f.get(local);
+      if (p > 0) f.op('v128.or');
+    }
+    f.op('v128.any_true');
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * What a statement must evaluate before its own effect: the loads in its expressions, with their checks.
+ *
+ * Loads are taken level by level (those whose addresses hold no other load first), so that the checks of one level share
+ * one branch. Each value goes into locals until the statement is done; equal loads are done once.
+ */
+import type { Expr, MemRef } from '../../ir/ops.ts';
+import { exprParts } from '../../ir/passes/walk.ts';
+import { boundsHazards, expressionHazard, guard, guardUniform, type Hazard } from './checks.ts';
+import { scalar } from './expr.ts';
+import { type Gen, type Kept, keptTypes, shapeOf, wasmType } from './gen.ts';
+import { part } from './expr.ts';
+import { loadKept } from './memory.ts';
+import { sameExpr } from './structure.ts';
+import { extractLane } from './vector.ts';
+
+interface Level {
+  readonly loads: (Expr & { op: 'load' })[];
+  readonly asserted: (Expr & { op: 'unary' })[];
+  readonly hazards: Hazard[];
+}
+
+/** The operands that are evaluated: unchecked code has no use for the indices in checks. */
+function operands(g: Gen, e: Expr): readonly Expr[] {
+  return e.op === 'load' && !g.kernel.checked ? [e.mem.index] : exprParts(e);
+}
+
+/** Evaluates the loads of `exprs` and the checks of `accesses`, then runs `body`, in which all of them can be used. */
+export function withPrepared(g: Gen, exprs: readonly Expr[], accesses: readonly MemRef[], body: () => void): void {
+  const levels: Level[] = [];
+  const depths = new Map<Expr, number>();
+  const level = (n: number): Level => {
+    while (levels.length <= n) levels.push({ loads: [], asserted: [], hazards: [] });
+    return levels[n] as Level;
+  };
+  /** The level at which an expression can be evaluated: that many levels must have been loaded before. */
+  const visit = (e: Expr): number => {
+    const known = depths.get(e);
+    if (known !== undefined) return known;
+    let depth = 0;
+    for (const operand of operands(g, e)) depth = Math.max(depth, visit(operand));
+    if (!g.prepared.has(e)) {
+      if (e.op === 'load') {
+        level(depth).hazards.push(...boundsHazards(g, e.mem));
+        level(depth).loads.push(e);
+        depth++;
+      } else if (e.op === 'unary' && e.fn === 'uniform' && g.lanes > 1 || (e.op === 'unary' && e.fn === 'uniform' && g.kernel.checked)) {
+        level(depth).asserted.push(e as Expr & { op: 'unary' });
+        depth++;
+      } else {
+        const hazard = expressionHazard(g, e);
+        if (hazard !== undefined) level(depth).hazards.push(hazard);
+      }
+    }
+    depths.set(e, depth);
+    return depth;
+  };
+  for (const e of exprs) visit(e);
+  for (const mem of accesses) {
+    let depth = visit(mem.index);
+    if (g.kernel.checked) {
+      for (const check of mem.checks) depth = Math.max(depth, visit(check.index), visit(check.extent));
+    }
+    const hazards = boundsHazards(g, mem);
+    if (hazards.length > 0) level(depth).hazards.push(...hazards);
+  }
+  const made: [Expr, Kept, boolean][] = [];
+  for (const { loads, asserted, hazards } of levels) {
+    guard(g, hazards);
+    for (const e of loads) {
+      const twin = made.find(([other]) => sameExpr(other, e));
+      const kept = twin?.[1] ?? loadKept(g, e);
+      g.prepared.set(e, kept);
+      made.push([e, kept, twin === undefined]);
+    }
+    for (const e of asserted) {
+      const kept = firstLane(g, e);
+      guardUniform(g, e, kept);
+      g.prepared.set(e, kept);
+      made.push([e, kept, true]);
+    }
+  }
+  body();
+  for (const [e, kept, owner] of made) {
+    g.prepared.delete(e);
+    if (owner) g.f.release(keptTypes(kept), ...kept.locals);
+  }
+}
+
+/** The value of an asserted expression in the first active lane. */
+function firstLane(g: Gen, e: Expr & { op: 'unary' }): Kept {
+  const { f } = g;
+  const type = wasmType(e.type);
+  const local = f.temp(type);
+  if (shapeOf(g, e.a) !== 'V') {
+    scalar(g, e.a);
+    f.set(local);
+    if (shapeOf(g, e.a) !== 'C' || g.mask === null) return { type: e.type, shape: 'G', locals: [local] };
+  }
+  const perPart = type === 'i64' || type === 'f64' ? 2 : 4;
+  const done = f.block();
+  for (let lane = 0; lane < g.lanes; lane++) {
+    part(g, e.a, Math.floor(lane / perPart));
+    extractLane(f, e.type, lane % perPart);
+    f.set(local);
+    if (g.mask === null) break;
+    f.get(g.mask.parts[lane >> 2] ?? 0);
+    f.lane('i32x4.extract_lane', lane & 3);
+    f.brIf(done);
+  }
+  f.end();
+  return { type: e.type, shape: 'G', locals: [local] };
+}

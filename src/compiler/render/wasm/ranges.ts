@@ -1,0 +1,213 @@
+/**
+ * Bounds checks that can not fail, found when the block shape is known.
+ *
+ * Intervals of i32 values that do not wrap: thread indices, constants, sums and products of such, variables all of whose
+ * assignments are such, and counters: `i = a; loop { if (i >= b) break; ... } update { i = i + c }`, where the body sees
+ * a <= i < b.
+ */
+import type { Check, Expr, Kernel, Stmt, Var } from '../../ir/ops.ts';
+import { eachStmt, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+
+type Interval = readonly [least: number, most: number];
+
+/** Intervals that hold in a place, by `Var.id`. */
+type Known = ReadonlyMap<number, Interval>;
+
+interface Assignments {
+  readonly values: Expr[];
+  /** Assigned by an atomic or a barrier too. */
+  opaque: boolean;
+}
+
+const LEAST = -(2 ** 31);
+const MOST = 2 ** 31 - 1;
+
+/** The checks of a kernel that always hold. */
+export function provenChecks(kernel: Kernel, block: readonly [number, number, number]): ReadonlySet<Check> {
+  const proven = new Set<Check>();
+  if (!kernel.checked) return proven;
+  const ranges = new Ranges(kernel, block);
+  const walk = (list: readonly Stmt[], known: Known): void => {
+    for (const s of list) {
+      for (const e of stmtExprs(s)) proveIn(e, known);
+      if (s.op === 'store' || s.op === 'atomic') prove(s.mem.checks, known);
+      if (s.op === 'if') {
+        walk(s.then, known);
+        walk(s.else, known);
+      } else if (s.op === 'block') walk(s.body, known);
+      else if (s.op === 'loop') {
+        const counter = ranges.counter(s);
+        // The guard itself is outside of what it guards, but it holds no access to speak of.
+        walk(s.body, counter === undefined ? known : new Map([...known, counter]));
+        walk(s.update, known);
+      }
+    }
+  };
+  const prove = (checks: readonly Check[], known: Known): void => {
+    for (const check of checks) {
+      const extent = ranges.of(check.extent, known);
+      const index = extent && ranges.of(check.index, known);
+      if (extent && index && index[0] >= 0 && index[1] < extent[0]) proven.add(check);
+    }
+  };
+  const proveIn = (e: Expr, known: Known): void => {
+    if (e.op === 'load') prove(e.mem.checks, known);
+    for (const part of exprParts(e)) proveIn(part, known);
+  };
+  walk(kernel.body, new Map());
+  return proven;
+}
+
+class Ranges {
+  readonly #block: readonly [number, number, number];
+  readonly #assigned = new Map<number, Assignments>();
+  /** Intervals that hold everywhere; null while being worked out, or when nothing is known. */
+  readonly #everywhere = new Map<number, Interval | null>();
+  readonly #guards = new Map<number, { readonly bound: Expr; readonly step: number }>();
+
+  constructor(kernel: Kernel, block: readonly [number, number, number]) {
+    this.#block = block;
+    const note = (v: Var): Assignments => {
+      const facts = this.#assigned.get(v.id) ?? { values: [], opaque: false };
+      this.#assigned.set(v.id, facts);
+      return facts;
+    };
+    eachStmt(kernel.body, (s) => {
+      if (s.op === 'assign') note(s.var).values.push(s.value);
+      else if ((s.op === 'atomic' || s.op === 'barrier') && s.result) note(s.result).opaque = true;
+    });
+    eachStmt(kernel.body, (s) => {
+      const guard = s.op === 'loop' ? guardOf(s) : undefined;
+      if (guard === undefined) return;
+      const steps = this.#assigned.get(guard.v.id)?.values.filter((value) => stepOf(value, guard.v) !== undefined) ?? [];
+      const [step] = steps;
+      if (s.op !== 'loop' || step === undefined || steps.length !== 1) return;
+      // The one step must be in this loop's own update.
+      const inUpdate = s.update.some((u) => u.op === 'assign' && u.value === step);
+      if (inUpdate) this.#guards.set(guard.v.id, { bound: guard.bound, step: stepOf(step, guard.v) ?? 0 });
+    });
+  }
+
+  /** The counter of a loop, and what the body sees of it after the guard. */
+  counter(loop: Stmt & { op: 'loop' }): [number, Interval] | undefined {
+    const guard = guardOf(loop);
+    if (guard === undefined || this.#guards.get(guard.v.id)?.bound !== guard.bound) return undefined;
+    const whole = this.#variable(guard.v);
+    const bound = this.of(guard.bound, new Map());
+    if (whole === undefined || bound === undefined) return undefined;
+    return [guard.v.id, [whole[0], bound[1] - 1]];
+  }
+
+  of(e: Expr, known: Known): Interval | undefined {
+    const interval = this.#raw(e, known);
+    return interval !== undefined && interval[0] >= LEAST && interval[1] <= MOST ? interval : undefined;
+  }
+
+  #variable(v: Var): Interval | undefined {
+    const found = this.#everywhere.get(v.id);
+    if (found !== undefined) return found ?? undefined;
+    this.#everywhere.set(v.id, null);
+    const interval = this.#join(v);
+    this.#everywhere.set(v.id, interval ?? null);
+    return interval;
+  }
+
+  #join(v: Var): Interval | undefined {
+    const facts = this.#assigned.get(v.id);
+    if (v.type !== 'i32' || facts === undefined || facts.opaque) return undefined;
+    const guard = this.#guards.get(v.id);
+    // Zero before the first assignment.
+    let joined: Interval = [0, 0];
+    for (const value of facts.values) {
+      if (guard !== undefined && stepOf(value, v) !== undefined) continue;
+      const interval = this.of(value, new Map());
+      if (interval === undefined) return undefined;
+      joined = [Math.min(joined[0], interval[0]), Math.max(joined[1], interval[1])];
+    }
+    if (guard === undefined) return joined;
+    const bound = this.of(guard.bound, new Map());
+    const most = bound && bound[1] - 1 + guard.step;
+    return most === undefined || most > MOST || guard.step <= 0 ? undefined : [joined[0], Math.max(joined[1], most)];
+  }
+
+  #raw(e: Expr, known: Known): Interval | undefined {
+    if (e.op === 'const' && e.type !== 'f32' && e.type !== 'f64') return [Number(e.value), Number(e.value)];
+    if (e.type !== 'i32') return undefined;
+    switch (e.op) {
+      case 'special':
+        return this.#special(e.name);
+      case 'var':
+        return known.get(e.var.id) ?? this.#variable(e.var);
+      case 'binary':
+        return this.#binary(e, known);
+      case 'load':
+        return e.mem.elem === 'u8' ? [0, 0xff] : e.mem.elem === 'u16' ? [0, 0xffff] : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #special(name: (Expr & { op: 'special' })['name']): Interval | undefined {
+    const axis = name.endsWith('.x') ? 0 : name.endsWith('.y') ? 1 : 2;
+    const extent = this.#block[axis];
+    if (name.startsWith('threadIdx')) return [0, extent - 1];
+    if (name.startsWith('blockDim')) return [extent, extent];
+    return name === 'laneId' ? [0, 31] : undefined;
+  }
+
+  #binary(e: Expr & { op: 'binary' }, known: Known): Interval | undefined {
+    const b = this.of(e.b, known);
+    if (b === undefined) return undefined;
+    const [low, high] = b;
+    // Masks and remainders bound anything.
+    if (e.fn === 'and' && low >= 0) return [0, high];
+    const a = this.of(e.a, known);
+    if (a === undefined) return undefined;
+    switch (e.fn) {
+      case 'add':
+        return [a[0] + low, a[1] + high];
+      case 'sub':
+        return [a[0] - high, a[1] - low];
+      case 'mul': {
+        const corners = [a[0] * low, a[0] * high, a[1] * low, a[1] * high];
+        return [Math.min(...corners), Math.max(...corners)];
+      }
+      case 'rem':
+        return a[0] >= 0 && low > 0 ? [0, Math.min(a[1], high - 1)] : undefined;
+      case 'div':
+      case 'floordiv':
+        return a[0] >= 0 && low > 0 ? [0, Math.floor(a[1] / low)] : undefined;
+      case 'shr':
+        return low === high && low >= 0 && low < 32 ? [a[0] >> low, a[1] >> low] : undefined;
+      case 'min':
+        return [Math.min(a[0], low), Math.min(a[1], high)];
+      case 'max':
+        return [Math.max(a[0], low), Math.max(a[1], high)];
+      default:
+        return undefined;
+    }
+  }
+}
+
+/** `v + c` with a constant c: what it adds. */
+function stepOf(value: Expr, v: Var): number | undefined {
+  if (value.op !== 'binary' || value.fn !== 'add' || value.a.op !== 'var' || value.a.var.id !== v.id) return undefined;
+  return value.b.op === 'const' ? Number(value.b.value) : undefined;
+}
+
+/** The first statement of a loop, where it is `if (!(v < bound)) break`. */
+function guardOf(loop: Stmt & { op: 'loop' }): { readonly v: Var; readonly bound: Expr } | undefined {
+  const [first] = loop.body;
+  const [leave] = first?.op === 'if' ? first.then : [];
+  if (first?.op !== 'if' || leave?.op !== 'break' || leave.label !== loop.label) return undefined;
+  let { cond } = first;
+  let wanted = 'ge';
+  if (cond.op === 'unary' && cond.fn === 'not') {
+    cond = cond.a;
+    wanted = 'lt';
+  }
+  if (cond.op !== 'compare' || cond.fn !== wanted || cond.a.op !== 'var' || cond.a.type !== 'i32') return undefined;
+  // A bound in memory may have an access whose own check would be taken for proven by the guard that it is part of.
+  if (someExpr(cond.b, (e) => e.op === 'load')) return undefined;
+  return { v: cond.a.var, bound: cond.b };
+}

@@ -1,0 +1,323 @@
+/**
+ * The WebAssembly renderer: a kernel, specialised on a block shape, to the bytes of a module that runs ranges of blocks.
+ *
+ * `run` loops over blocks and calls `group` for each. They are separate functions on purpose: engines have no on-stack
+ * replacement for WebAssembly, so that code compiled better in the meantime takes effect at the next call.
+ */
+import type { Expr, Kernel, MathFn } from '../../ir/ops.ts';
+import { formRegions } from '../../ir/passes/regions.ts';
+import { lowerReturns } from '../../ir/passes/returns.ts';
+import { simplify } from '../../ir/passes/simplify.ts';
+import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
+import { type FunctionBuilder, ModuleBuilder } from './assembler.ts';
+import { type Gen, isWide, ScalarOnly, wasmType } from './gen.ts';
+import { Helpers } from './helpers.ts';
+import { emitNodes } from './items.ts';
+import type { FaultSite, PrintSite, RenderWasm, WasmModule, WasmVariant } from './module.ts';
+import { RECORD_PARAMS_SLOT } from './module.ts';
+import { provenChecks } from './ranges.ts';
+import { layOutScratch } from './scratch.ts';
+import { ranking } from './structure.ts';
+
+export const renderWasm: RenderWasm = (kernel, variant) => {
+  const lanes = lanesFor(kernel, variant);
+  try {
+    return render(kernel, variant, lanes);
+  } catch (error) {
+    if (error instanceof ScalarOnly) return render(kernel, variant, 1);
+    throw error;
+  }
+};
+
+/**
+ * Lanes of a vector: two `v128` for each value keep both of the processor's multipliers busy (1.2 to 1.5 times faster
+ * where arithmetic counts), but 8-byte types have twice as many parts already, and short rows would be mostly tail.
+ */
+function lanesFor(kernel: Kernel, variant: WasmVariant): 1 | 4 | 8 {
+  const [width] = variant.block;
+  if (variant.lanes === 1 || width < 4) return 1;
+  const wide = kernel.arrays.some((a) => isWide(a.elem as Expr['type'])) || kernel.vars.some((v) => v.type === 'f64');
+  return !wide && (width % 8 === 0 || width >= 64) ? 8 : 4;
+}
+
+function render(source: Kernel, variant: WasmVariant, lanes: 1 | 4 | 8): WasmModule {
+  const [width, height, depth] = variant.block;
+  // Rows are run as whole vectors, the last one under a mask, so that a vector never reaches into the next row.
+  const options = { block: [Math.ceil(width / lanes) * lanes, height, depth], lanes } as const;
+  const lowered = lowerReturns(simplify(source, { block: variant.block }));
+  const regions = formRegions(lowered, options);
+  const { kernel } = regions;
+  const used = usedFeatures(kernel);
+
+  const module = new ModuleBuilder({ memory64: variant.memory64 });
+  const pointer = variant.memory64 ? 'i64' : 'i32';
+  const helpers = new Helpers(module, used.math, used.prints > 0, pointer);
+  const group = module.function(['i32', 'i32', 'i32', pointer, pointer], ['i32']);
+  const run = module.function(['i32', 'i32', pointer, pointer], ['i32']);
+  module.export('run', run.index);
+  writeRun(run.builder, group.index);
+
+  const f = group.builder;
+  const layout = layOutScratch(kernel, regions, variant.block, lanes, used.printValues);
+  const sites: FaultSite[] = [];
+  const prints: PrintSite[] = [];
+  const constants = layOutConstants(kernel);
+  const done = f.block();
+  const failed = f.block();
+  const g: Gen = {
+    kernel,
+    variant,
+    uniformity: regions.uniformity,
+    f,
+    helpers,
+    lanes,
+    layout,
+    shapes: new Map(),
+    vars: new Map(),
+    prepared: new Map(),
+    params: new Map(),
+    bases: new Map(),
+    limits: new Map(),
+    sites,
+    prints,
+    at: {
+      block: [0, 1, 2],
+      record: 3,
+      scratch: 4,
+      thread: [f.local('i32'), f.local('i32'), f.local('i32')],
+      grid: [f.local('i32'), f.local('i32'), f.local('i32')],
+      sharedBytes: f.local('i32'),
+      item: f.local('i32'),
+    },
+    fault: {
+      target: failed,
+      site: f.local('i32'),
+      bits: f.local('i32'),
+      index: f.local('i64'),
+      extent: f.local('i64'),
+    },
+    proven: provenChecks(kernel, variant.block),
+    firstSeen: new Map(),
+    blockVars: kernel.vars.filter((v) => regions.places.get(v.id)?.kind === 'uniform'),
+    loopDepth: 0,
+    mask: null,
+    rank: ranking(kernel.body),
+  };
+  writePrologue(g, used, constants.offsets);
+  emitNodes(g, regions, regions.nodes, done);
+  f.br(done);
+  f.end();
+  writeFault(g);
+  f.end();
+  f.i32(0);
+
+  return {
+    bytes: module.finish(),
+    lanes: lanes === 1 ? 1 : 4,
+    sites,
+    scratchBytes: layout.bytes,
+    constants: constants.bytes,
+    math: [...used.math],
+    prints,
+  };
+}
+
+interface Used {
+  readonly params: ReadonlySet<number>;
+  /** Parameters that are extents in bounds checks. */
+  readonly extents: ReadonlySet<number>;
+  readonly math: ReadonlySet<MathFn>;
+  readonly specials: ReadonlySet<string>;
+  readonly prints: number;
+  readonly printValues: number;
+}
+
+function usedFeatures(kernel: Kernel): Used {
+  const used = {
+    params: new Set<number>(),
+    extents: new Set<number>(),
+    math: new Set<MathFn>(),
+    specials: new Set<string>(),
+    prints: 0,
+    printValues: 0,
+  };
+  const seen = new Set<Expr>();
+  const visit = (e: Expr): void => {
+    if (seen.has(e)) return;
+    seen.add(e);
+    if (e.op === 'param') used.params.add(e.param);
+    else if (e.op === 'call') used.math.add(e.fn);
+    else if (e.op === 'special') used.specials.add(e.name);
+    else if (e.op === 'load') {
+      for (const { extent } of e.mem.checks) if (extent.op === 'param') used.extents.add(extent.param);
+    }
+    for (const operand of exprParts(e)) visit(operand);
+  };
+  eachStmt(kernel.body, (s) => {
+    for (const e of stmtExprs(s)) visit(e);
+    if (s.op === 'store' || s.op === 'atomic') {
+      for (const { extent } of s.mem.checks) if (extent.op === 'param') used.extents.add(extent.param);
+    }
+    if (s.op !== 'print') return;
+    used.prints++;
+    used.printValues = Math.max(used.printValues, s.parts.length);
+  });
+  return used;
+}
+
+/** Constant arrays one after another, with room for a vector that reaches over an end. */
+function layOutConstants(kernel: Kernel): { bytes: Uint8Array; offsets: ReadonlyMap<number, number> } {
+  const offsets = new Map<number, number>();
+  const pieces: [number, Uint8Array][] = [];
+  let at = 0;
+  for (const array of kernel.arrays) {
+    if (array.space !== 'constant') continue;
+    const align = Math.max(16, array.align);
+    at = Math.ceil(at / align) * align;
+    offsets.set(array.id, at);
+    pieces.push([at, array.data ?? new Uint8Array()]);
+    at += (array.data?.length ?? 0) + 64;
+  }
+  const bytes = new Uint8Array(at);
+  for (const [offset, piece] of pieces) bytes.set(piece, offset);
+  return { bytes, offsets };
+}
+
+/** Loads what the code uses of the launch record. */
+function writePrologue(g: Gen, used: Used, constants: ReadonlyMap<number, number>): void {
+  const { f, at, kernel } = g;
+  const pointer = g.variant.memory64 ? 'i64' : 'i32';
+  const load = (offset: number): void => {
+    f.get(at.record);
+    f.memory('i32.load', 2, offset);
+  };
+  for (const [axis, local] of at.grid.entries()) {
+    if (!used.specials.has(`gridDim.${'xyz'[axis]}`)) continue;
+    load(4 * axis);
+    f.set(local);
+  }
+  if (used.specials.has('sharedBytes')) {
+    load(12);
+    f.set(at.sharedBytes);
+  }
+  for (const param of kernel.params) {
+    const offset = 8 * (RECORD_PARAMS_SLOT + param.index);
+    if (param.type === 'ptr' || !used.params.has(param.index)) continue;
+    const type = wasmType(param.type);
+    const local = f.local(type);
+    f.get(at.record);
+    f.memory(`${type}.load`, type === 'i64' || type === 'f64' ? 3 : 2, offset);
+    f.set(local);
+    g.params.set(param.index, local);
+    if (used.extents.has(param.index) && g.lanes > 1 && (type === 'i32' || type === 'i64')) writeLimit(g, param.index, type, local);
+  }
+  for (const array of kernel.arrays) {
+    if (array.space !== 'global' && array.space !== 'constant') continue;
+    const local = f.local(pointer);
+    f.get(at.record);
+    f.memory(`${pointer}.load`, 2, array.space === 'global' ? 8 * (RECORD_PARAMS_SLOT + (array.param ?? 0)) : 16);
+    if (array.space === 'constant') {
+      if (pointer === 'i64') f.i64(constants.get(array.id) ?? 0);
+      else f.i32(constants.get(array.id) ?? 0);
+      f.op(`${pointer}.add`);
+    }
+    f.set(local);
+    g.bases.set(array, local);
+  }
+}
+
+/** The least index at which a whole vector does not fit below the extent: max(extent - (lanes - 1), 0). */
+function writeLimit(g: Gen, param: number, type: 'i32' | 'i64', extent: number): void {
+  const { f } = g;
+  const limit = f.local(type);
+  const push = (value: number): void => (type === 'i64' ? f.i64(value) : f.i32(value));
+  f.get(extent);
+  push(g.lanes - 1);
+  f.op(`${type}.sub`);
+  push(0);
+  f.get(extent);
+  push(g.lanes - 1);
+  f.op(`${type}.gt_s`, 'select');
+  f.set(limit);
+  g.limits.set(param, limit);
+}
+
+/** Where failed checks come together: fills the fault record and returns the site. */
+function writeFault(g: Gen): void {
+  const { f, at, fault } = g;
+  f.get(at.scratch, fault.site);
+  f.memory('i32.store', 2, 0);
+  f.get(at.scratch, at.item, fault.bits);
+  f.op('i32.ctz', 'i32.add');
+  f.memory('i32.store', 2, 4);
+  f.get(at.scratch, fault.index);
+  f.memory('i64.store', 3, 16);
+  f.get(at.scratch, fault.extent);
+  f.memory('i64.store', 3, 24);
+  f.get(fault.site);
+  f.i32(1);
+  f.op('i32.add', 'return');
+}
+
+/** Parameters: first block, end block, record, scratch. */
+function writeRun(f: FunctionBuilder, group: number): void {
+  const [block, end, record, scratch] = [0, 1, 2, 3];
+  const [gx, gy, x, y, z, result] = Array.from({ length: 6 }, () => f.local('i32')) as [number, number, number, number, number, number];
+  for (const [local, offset] of [
+    [gx, 0],
+    [gy, 4],
+  ] as const) {
+    f.get(record);
+    f.memory('i32.load', 2, offset);
+    f.set(local);
+  }
+  f.get(block, gx);
+  f.op('i32.rem_u');
+  f.set(x);
+  f.get(block, gx);
+  f.op('i32.div_u');
+  f.tee(z);
+  f.get(gy);
+  f.op('i32.rem_u');
+  f.set(y);
+  f.get(z, gy);
+  f.op('i32.div_u');
+  f.set(z);
+  const done = f.block();
+  const again = f.loop();
+  f.get(block, end);
+  f.op('i32.ge_u');
+  f.brIf(done);
+  f.get(x, y, z, record, scratch);
+  f.call(group);
+  f.tee(result);
+  f.if();
+  f.get(scratch, block);
+  f.memory('i32.store', 2, 8);
+  f.get(result);
+  f.op('return');
+  f.end();
+  const step = (local: number, limit: number | undefined, carry: () => void): void => {
+    f.get(local);
+    f.i32(1);
+    f.op('i32.add');
+    if (limit === undefined) {
+      f.set(local);
+      return;
+    }
+    f.tee(local);
+    f.get(limit);
+    f.op('i32.eq');
+    f.if();
+    f.i32(0);
+    f.set(local);
+    carry();
+    f.end();
+  };
+  step(block, undefined, () => {});
+  step(x, gx, () => step(y, gy, () => step(z, undefined, () => {})));
+  f.br(again);
+  f.end();
+  f.end();
+  f.i32(0);
+}

@@ -1,0 +1,276 @@
+/**
+ * Statements of one region: assignments, stores, and control flow, of single values and of vectors under masks.
+ */
+import type { Expr, Stmt, ValueType } from '../../ir/ops.ts';
+import { exprParts, someStmt } from '../../ir/passes/walk.ts';
+import { emitAtomic } from './atomics.ts';
+import { emitTrap } from './checks.ts';
+import { part, scalar } from './expr.ts';
+import { type Gen, isVector, isWide, varLocals, varShape } from './gen.ts';
+import { MaskStack } from './masks.ts';
+import { emitStore } from './memory.ts';
+import { withPrepared } from './prepare.ts';
+import { emitPrint } from './print.ts';
+
+/** Emits a list; with vectors, under the mask in force. */
+export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new MaskStack(g)): void {
+  for (const s of list) {
+    if (!isHarmless(g, s)) stack.test();
+    const { mask } = g;
+    const [kills, untested] = [mask?.kills, mask?.untested];
+    emitStatement(g, s, stack);
+    // Inside a construct the test may have stood on one path only.
+    if (mask !== null && s.op !== 'assign' && (untested || mask.kills !== kills)) mask.untested = true;
+    if (s.op === 'break' || s.op === 'continue' || s.op === 'trap') return;
+  }
+}
+
+/** Whether a statement may run with no lane active. */
+function isHarmless(g: Gen, s: Stmt): boolean {
+  if (s.op === 'assign') return isCheap(s.value);
+  if (s.op === 'if') return s.then.length === 1 && s.else.length === 0 && isJump(s.then[0]) && isVector(g, s.cond) && isCheap(s.cond);
+  return false;
+}
+
+const isJump = (s: Stmt | undefined): boolean => s?.op === 'break' || s?.op === 'continue';
+
+/** Free of loads, of calls, and of what can fail. */
+function isCheap(e: Expr): boolean {
+  switch (e.op) {
+    case 'load':
+    case 'call':
+    case 'fma':
+      return false;
+    case 'unary':
+      if (e.fn === 'uniform') return false;
+      break;
+    case 'cast':
+      if (e.checked) return false;
+      break;
+    case 'binary':
+      if (e.fn === 'ipow' || e.fn === 'rem') return false;
+      break;
+  }
+  return exprParts(e).every(isCheap);
+}
+
+function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
+  const { f } = g;
+  switch (s.op) {
+    case 'assign':
+      withPrepared(g, [s.value], [], () => assign(g, s));
+      return;
+    case 'store':
+      withPrepared(g, [s.value, s.mem.index], [s.mem], () => emitStore(g, s.mem, s.value));
+      return;
+    case 'atomic':
+      withPrepared(g, [...s.args, s.mem.index], [s.mem], () => emitAtomic(g, s));
+      return;
+    case 'if':
+      emitIf(g, s, stack);
+      return;
+    case 'loop':
+      g.loopDepth++;
+      if (g.lanes > 1 && g.uniformity.divergence(s) === 'V') partingLoop(g, s, stack);
+      else jointLoop(g, s, stack);
+      g.loopDepth--;
+      return;
+    case 'block':
+      emitBlock(g, s, stack);
+      return;
+    case 'break':
+    case 'continue':
+      stack.jump(s.op, s.label);
+      return;
+    case 'fence':
+      if (g.variant.concurrent) f.fence();
+      return;
+    case 'print': {
+      const values = s.parts.filter((p) => typeof p !== 'string');
+      withPrepared(g, values, [], () => emitPrint(g, s));
+      return;
+    }
+    case 'trap':
+      emitTrap(g, { kind: 'trap', pos: s.pos, message: s.message });
+      return;
+    case 'return':
+    case 'barrier':
+      throw new Error(`internal error: a ${s.op} within a region`);
+  }
+}
+
+function assign(g: Gen, s: Stmt & { op: 'assign' }): void {
+  const { f } = g;
+  const locals = varLocals(g, s.var);
+  if (varShape(g, s.var) !== 'V') {
+    scalar(g, s.value);
+    f.set(locals[0] ?? 0);
+    return;
+  }
+  const blend = g.mask !== null && g.uniformity.needsBlend(s);
+  for (const [p, local] of locals.entries()) {
+    part(g, s.value, p);
+    if (blend) blendPart(g, s.var.type, local, p);
+    f.set(local);
+  }
+}
+
+/** Stack: new value of a part. Keeps the old one in inactive lanes. */
+export function blendPart(g: Gen, type: ValueType, old: number, p: number): void {
+  const { f, mask } = g;
+  f.get(old);
+  f.get(mask?.parts[isWide(type) ? p >> 1 : p] ?? 0);
+  if (isWide(type)) f.op(p & 1 ? 'i64x2.extend_high_i32x4_s' : 'i64x2.extend_low_i32x4_s');
+  f.op('v128.bitselect');
+}
+
+// ---------------------------------------------------------------- if
+
+function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
+  const { f } = g;
+  const outer = g.mask;
+  if (!isVector(g, s.cond)) {
+    // The condition's own loads must be given back before the branches run, which may evaluate them anew.
+    withPrepared(g, [s.cond], [], () => scalar(g, s.cond));
+    if (s.then.length > 0) {
+      f.if();
+      emitList(g, s.then, stack);
+      if (s.else.length > 0) {
+        f.else();
+        if (outer) outer.untested = false;
+        emitList(g, s.else, stack);
+      }
+      f.end();
+    } else {
+      f.op('i32.eqz');
+      f.if();
+      emitList(g, s.else, stack);
+      f.end();
+    }
+    return;
+  }
+  const [first] = s.then;
+  if (s.then.length === 1 && s.else.length === 0 && (first?.op === 'break' || first?.op === 'continue')) {
+    let done = false;
+    withPrepared(g, [s.cond], [], () => {
+      done = stack.jumpIf(first.op, first.label, (p) => part(g, s.cond, p));
+    });
+    if (done) return;
+  }
+  const [yes, no] = masksOf(g, s, stack);
+  for (const [list, parts] of [
+    [s.then, yes],
+    [s.else, no],
+  ] as const) {
+    if (parts.length === 0) continue;
+    const target = f.block();
+    const mask = stack.adopt(parts, target);
+    if (!list.every((x) => x.op === 'assign' && isCheap(x.value)) || list.length > 3) {
+      stack.pushAny(mask);
+      f.op('i32.eqz');
+      f.brIf(target);
+    }
+    emitList(g, list, stack);
+    f.end();
+    stack.leave(outer);
+  }
+}
+
+/** The masks of both parts, computed before either can change what the condition reads. */
+function masksOf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): [yes: number[], no: number[]] {
+  const { f } = g;
+  const make = (): number[] => Array.from({ length: g.lanes / 4 }, () => f.temp('v128'));
+  const yes = make();
+  const no = s.else.length > 0 ? make() : [];
+  withPrepared(g, [s.cond], [], () => {
+    for (const [p, local] of yes.entries()) {
+      part(g, s.cond, p);
+      f.set(local);
+    }
+  });
+  for (const [p, local] of no.entries()) {
+    stack.pushActive(p);
+    f.get(yes[p] ?? 0);
+    f.op('v128.andnot');
+    f.set(local);
+  }
+  for (const [p, local] of yes.entries()) {
+    if (g.mask === null) break;
+    f.get(local);
+    stack.pushActive(p);
+    f.op('v128.and');
+    f.set(local);
+  }
+  if (s.then.length > 0) return [yes, no];
+  f.release('v128', ...yes);
+  return [[], no];
+}
+
+// ---------------------------------------------------------------- loops and blocks
+
+/** A loop that all active lanes run together. */
+function jointLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
+  const { f, mask } = g;
+  const exit = f.block();
+  const top = f.loop();
+  const continues = someStmt(s.body, (x) => x.op === 'continue' && x.label === s.label);
+  const next = continues ? f.block() : undefined;
+  stack.frames.push({ label: s.label, exit, next, mask, round: mask });
+  emitList(g, s.body, stack);
+  if (next) f.end();
+  emitList(g, s.update, stack);
+  stack.frames.pop();
+  f.br(top);
+  f.end();
+  f.end();
+}
+
+/** A loop that lanes leave, or go on with, one by one. */
+function partingLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
+  const { f } = g;
+  const outer = g.mask;
+  const exit = f.block();
+  const live = stack.enter(exit, (p) => stack.pushActive(p, outer));
+  const top = f.loop();
+  const continues = someStmt(s.body, (x) => x.op === 'continue' && x.label === s.label);
+  let round = live;
+  let next: ReturnType<typeof f.block> | undefined;
+  if (continues) {
+    next = f.block();
+    round = stack.enter(next, (p) => f.get(live.parts[p] ?? 0));
+  }
+  stack.frames.push({ label: s.label, exit, next, mask: live, round });
+  emitList(g, s.body, stack);
+  if (next) {
+    f.end();
+    stack.leave(live);
+    // Lanes that jumped to the update may have been all there were in the round, but live ones are on.
+    live.untested = true;
+    stack.test();
+  }
+  emitList(g, s.update, stack);
+  stack.frames.pop();
+  if (live.untested) {
+    stack.pushAny(live);
+    f.brIf(top);
+  } else {
+    f.br(top);
+  }
+  f.end();
+  f.end();
+  stack.leave(outer);
+}
+
+function emitBlock(g: Gen, s: Stmt & { op: 'block' }, stack: MaskStack): void {
+  const { f } = g;
+  const outer = g.mask;
+  const exit = f.block();
+  const parting = g.lanes > 1 && g.uniformity.divergence(s) === 'V';
+  const mask = parting ? stack.enter(exit, (p) => stack.pushActive(p, outer)) : outer;
+  stack.frames.push({ label: s.label, exit, next: undefined, mask, round: mask });
+  emitList(g, s.body, stack);
+  stack.frames.pop();
+  f.end();
+  if (parting) stack.leave(outer);
+}
+
