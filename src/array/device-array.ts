@@ -56,7 +56,7 @@ export interface MemoryPointer {
 }
 
 export class DeviceNDArray<T = Scalar, R extends number = number> implements DeviceMemory {
-  /** Makes a structured clone fail with a message that says what to do; must stay the first property. */
+  /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;
   readonly context: Context;
   /** The memory, shared with all views of it. */

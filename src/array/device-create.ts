@@ -58,7 +58,7 @@ export function deviceArray<const S extends ShapeLike, const D extends DTypeLike
 /** Numba takes an empty tuple of strides for none. */
 function given(strides: ShapeLike | null | undefined): ShapeLike | undefined {
   if (strides === undefined || strides === null) return undefined;
-  if (typeof strides === 'object' && [...strides].length === 0) return undefined;
+  if (Array.isArray(strides) && strides.length === 0) return undefined;
   return strides;
 }
 

@@ -33,7 +33,7 @@ const dropped: FinalizationRegistry<EventResource> = new FinalizationRegistry((r
 
 /** A mark in a stream. Numba: `Event`. */
 export class Event {
-  /** Makes a structured clone fail with a message that says what to do. */
+  /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_STREAM;
   readonly context: Context;
   readonly timing: boolean;

@@ -61,7 +61,7 @@ const dropped: FinalizationRegistry<StreamResource> = new FinalizationRegistry((
 
 /** A queue of work on a device. Numba: `Stream`. */
 export class Stream implements StreamRef {
-  /** Makes a structured clone fail with a message that says what to do. */
+  /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_STREAM;
   readonly context: Context;
   readonly kind: StreamKind;
