@@ -3,6 +3,7 @@
  *
  * The CPU device and the simulator find faults in different ways and report them in the same words.
  */
+import { nameOf } from '../compiler/frontend/diagnostics.ts';
 import { describe } from '../compiler/frontend/positions.ts';
 import type { ArraySym, Kernel } from '../compiler/ir/ops.ts';
 import type { Pos } from '../compiler/source.ts';

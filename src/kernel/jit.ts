@@ -74,7 +74,7 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
   };
   Object.assign(kernel, members);
   Object.defineProperties(kernel, {
-    name: { value: state.name },
+    name: { get: () => state.name },
     stats: { get: () => statsOf(state), enumerable: true },
     [KERNEL]: { value: state.fn },
     [Symbol.for('nodejs.util.inspect.custom')]: {

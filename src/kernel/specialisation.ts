@@ -30,10 +30,13 @@ export class Specialisation implements Resource {
   readonly marshaller: Marshaller;
   /** Paths of the array arguments that the kernel writes, as strings: `'0'`, `'2,1'`. */
   readonly written: ReadonlySet<string>;
+  readonly #name: () => string;
   readonly #captured: readonly CapturedPointer[];
   launches = 0;
 
+  /** `name` gives the kernel's name for messages. */
   constructor(
+    name: () => string,
     context: Context,
     types: readonly ArgType[],
     compiled: CompiledKernel,
@@ -41,6 +44,7 @@ export class Specialisation implements Resource {
     limits: { readonly launchBounds: number | undefined; readonly maxRegisters: number | undefined },
     stated: boolean,
   ) {
+    this.#name = name;
     this.context = context;
     this.epoch = context.epoch;
     this.types = types;
@@ -55,7 +59,7 @@ export class Specialisation implements Resource {
 
   /** `scale(f32[::1], number), 32-bit indices`. */
   get signature(): string {
-    return showSignature(this.types).replace(/^void/, this.options.name);
+    return showSignature(this.types).replace(/^void/, this.#name());
   }
 
   get indexBits(): 32 | 64 {
@@ -93,21 +97,21 @@ export class Specialisation implements Resource {
     if (sharedBytes + shape.sharedBytes <= limit) return;
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `${this.options.name} has ${sharedBytes} bytes of static shared memory and asks for ${shape.sharedBytes} more (sharedBytes): ${info.name} has ${limit} for a block`,
+      `${this.#name()} has ${sharedBytes} bytes of static shared memory and asks for ${shape.sharedBytes} more (sharedBytes): ${info.name} has ${limit} for a block`,
     );
   }
 
   #failBlock(shape: CheckedShape): never {
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `block ${showDim(shape.block)} has ${shape.blockSize} threads, ${this.options.name} can run at most ${this.executable.attributes.maxThreadsPerBlock} in a block on ${this.context.info.name}`,
+      `block ${showDim(shape.block)} has ${shape.blockSize} threads, ${this.#name()} can run at most ${this.executable.attributes.maxThreadsPerBlock} in a block on ${this.context.info.name}`,
     );
   }
 
   #failContext(array: DeviceNDArray): never {
     throw new TsambaTypeError(
       'E_CONTEXT',
-      `${this.options.name} captured an array of ${array.context.info.name} and is launched on ${this.context.info.name}: pass the array as an argument instead`,
+      `${this.#name()} captured an array of ${array.context.info.name} and is launched on ${this.context.info.name}: pass the array as an argument instead`,
     );
   }
 

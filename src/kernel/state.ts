@@ -8,6 +8,7 @@ import { compileKernel } from '../compiler/compile.ts';
 import type { ArgType, CompileOptions } from '../compiler/contract.ts';
 import { captureFunction } from '../compiler/frontend/capture.ts';
 import type { CapturedFunction } from '../compiler/frontend/captured.ts';
+import { nameOf } from '../compiler/frontend/diagnostics.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { typeKey } from './args.ts';
@@ -16,12 +17,16 @@ import { boundsCheckByEnvironment, type CheckedOptions, debugWord } from './opti
 import { Specialisation } from './specialisation.ts';
 import { warnDefaulted } from './warnings.ts';
 
+/** What anonymous functions are called; the front end looks for a better name when it has to show one. */
+const ANONYMOUS = 'kernel';
+
 type AnyFunction = (...args: never[]) => unknown;
 
 export class KernelState {
   readonly fn: AnyFunction;
   readonly options: CheckedOptions;
-  readonly name: string;
+  /** The name given or the function's own; `'kernel'` for an anonymous function. */
+  readonly ownName: string;
   /** All that is compiled. Apart from the object that users hold, so that it can be unloaded when that one is collected. */
   readonly specialisations: Set<Specialisation> = new Set();
   /** The specialisation of the last launch or compilation: the first to be tried. */
@@ -33,13 +38,21 @@ export class KernelState {
   debugCaptures = false;
   #captured: CapturedFunction | undefined = undefined;
   #snapshot: CaptureSnapshot | undefined = undefined;
+  #assignedName: string | undefined = undefined;
   #byContext = new WeakMap<Context, Map<string, Specialisation>>();
   readonly #warned = new Set<string>();
 
   constructor(fn: AnyFunction, options: CheckedOptions) {
     this.fn = fn;
     this.options = options;
-    this.name = options.name ?? (fn.name || 'kernel');
+    this.ownName = options.name ?? (fn.name || ANONYMOUS);
+  }
+
+  /** The name for messages: of an anonymous function what it is assigned to, where its file tells. Looked up when asked for. */
+  get name(): string {
+    if (this.ownName !== ANONYMOUS || this.#captured === undefined) return this.ownName;
+    this.#assignedName ??= nameOf(this.#captured.source) ?? ANONYMOUS;
+    return this.#assignedName;
   }
 
   /** The function as it was read at the first call. Throws KernelError when it cannot be. */
@@ -54,7 +67,7 @@ export class KernelState {
   }
 
   #capture(): CapturedFunction {
-    return captureFunction(this.fn, { captures: this.options.captures, name: this.name });
+    return captureFunction(this.fn, { captures: this.options.captures, name: this.ownName });
   }
 
   /** Reads the function again and throws when a captured value is another one than at the first launch. */
@@ -127,7 +140,7 @@ export class KernelState {
     const { options } = this;
     const { driver } = context;
     const compileOptions: CompileOptions = {
-      name: this.name,
+      name: this.ownName,
       checked: options.boundsCheck ?? boundsCheckByEnvironment() ?? driver.checkedByDefault,
       contract: options.contract ?? driver.contractByDefault,
       fastMath: options.fastMath,
@@ -143,7 +156,15 @@ export class KernelState {
     }
     const { launchBounds, maxRegisters } = options;
     const stated = options.signatures?.length === 1;
-    return new Specialisation(context, types, compiled, compileOptions, { launchBounds, maxRegisters }, stated);
+    return new Specialisation(
+      () => this.name,
+      context,
+      types,
+      compiled,
+      compileOptions,
+      { launchBounds, maxRegisters },
+      stated,
+    );
   }
 
   /** Compiles the signatures, arrays of any layout as contiguous ones, which most are. */

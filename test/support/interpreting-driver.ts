@@ -2,8 +2,9 @@
  * A device for tests of kernels that must not depend on any renderer: kernels are run by the reference interpreter of the IR,
  * at once, on one flat memory. Faults are thrown by the next synchronising call, as on real devices.
  */
-import type { Kernel } from '../../src/compiler/ir/ops.ts';
+
 import { interpret } from '../../src/compiler/ir/interpret.ts';
+import type { Kernel } from '../../src/compiler/ir/ops.ts';
 import type {
   DeviceInfo,
   Executable,
@@ -94,7 +95,9 @@ export class InterpretingDriver extends HostMemoryDriver {
   protected override locate(pointer: Pointer, low: number, high: number, api: string): Place {
     const offset = Number(pointer);
     if (offset + low >= 0 && offset + high <= this.#memory.length) return { bytes: this.#memory, offset };
-    throw new DriverError('E_TEST_DEVICE', `${api}: bytes ${offset + low} to ${offset + high} are outside of memory`, { api });
+    throw new DriverError('E_TEST_DEVICE', `${api}: bytes ${offset + low} to ${offset + high} are outside of memory`, {
+      api,
+    });
   }
 }
 
