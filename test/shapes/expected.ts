@@ -82,6 +82,27 @@ function firstSum(): number {
   return sum;
 }
 
+function euclid(i: number): number {
+  let [a, b] = [i + 12, 36];
+  while (b !== 0) [a, b] = [b, a % b];
+  // low meets high after a third of the way; the countdown 4, 3, 2, 1, 0 adds 1 + 2 + 1 + 2 + 1.
+  return a * 1000 + Math.ceil(i / 3) + 7;
+}
+
+function respelt(v: number): number {
+  const squares = [0, 1, 2].map((k) => (v - k) ** 2);
+  const least = Math.min(...squares);
+  const nearest = squares.indexOf(least);
+  const band = (width: number): number => (v < -width ? 0 : v <= width ? 1 : v - width > 1 ? 3 : 2);
+  return v < nearest ? least + band(0.5) : band(2) - least;
+}
+
+function wide(i: number): number {
+  let v = 1n;
+  for (let k = 0; k < i % 40; k++) v = BigInt.asIntN(64, v * 3n + BigInt(k));
+  return Number(i % 2 === 1 ? -v : v);
+}
+
 export const EXPECTED: Readonly<Record<string, readonly number[]>> = {
   saxpy: floats(N).map((v) => 4.5 * v),
   matmul: matmul(13, 21, 10),
@@ -96,5 +117,9 @@ export const EXPECTED: Readonly<Record<string, readonly number[]>> = {
   captured: each((i) => 1.5 * WEIGHTS.reduce((s, w, k) => s + w * (i + k), 0)),
   hashed: each(hash),
   iterated: each((i) => firstSum() + 0.875 * i),
+  swapped: each(euclid),
+  respelt: floats(N).map(respelt),
+  wide: each(wide),
+  looped: each((i) => 4 * i + 9),
   explicit: each((i) => (i + 0.75) / 2, 100),
 };

@@ -22,20 +22,21 @@ globalThis.made = (y, a, w) => {
   y[x] = s + z;
 };`;
 
-const babel = (): string =>
-  transformSync(SOURCE, {
+const babel = (text = SOURCE): string =>
+  transformSync(text, {
     presets: [['@babel/preset-env', { targets: 'ie 11', modules: false }]],
     configFile: false,
     babelrc: false,
   })?.code ?? '';
 const minified = async (code: string): Promise<string> =>
   (await minify(code, { module: true, ecma: 5, toplevel: true, compress: { passes: 3 } })).code ?? '';
-const swcEs5 = (): string => swc.transformSync(SOURCE, { isModule: false, jsc: { target: 'es5' }, swcrc: false }).code;
+const swcEs5 = (text = SOURCE): string =>
+  swc.transformSync(text, { isModule: false, jsc: { target: 'es5' }, swcrc: false }).code;
 
 test.each<[string, () => string | Promise<string>]>([
-  ['Babel', babel],
+  ['Babel', () => babel()],
   ['Babel and terser', () => minified(babel())],
-  ['swc', swcEs5],
+  ['swc', () => swcEs5()],
   ['swc and terser', () => minified(swcEs5())],
 ])('%s: loops and destructuring are what they were', async (_, build) => {
   new Function(await build())();
@@ -65,6 +66,28 @@ test('functions of the author are no helpers', () => {
   expect(isIterationHelper((a: number, b: number) => a || b)).toBe(false);
   expect(isIterationHelper(Math.max)).toBe(false);
   expect(isIterationHelper(3)).toBe(false);
+});
+
+const DEFAULTS =
+  'globalThis.made = (y) => { const f = (a, b = 0.5, c, d = { e: 1 }) => a + b + c + d.e; y[0] = f(1); };';
+
+test.each<[string, () => string | Promise<string>]>([
+  ['Babel', () => babel(DEFAULTS)],
+  ['Babel and terser', () => minified(babel(DEFAULTS))],
+  ['swc', () => swcEs5(DEFAULTS)],
+])('%s: default parameters are what they were', async (_, build) => {
+  new Function(await build())();
+  const { made } = globalThis as { made?: (...args: never[]) => unknown };
+  if (made === undefined) throw new Error('the output defines nothing');
+  const parameters: string[][] = [];
+  walk(captureFunction(made).node, (at) => {
+    const found = at as AnyNode;
+    if (found.type === 'FunctionExpression') parameters.push(found.params.map(({ type }) => type));
+    return found.type !== 'Identifier' || found.name !== 'arguments' || expect.fail('arguments is still used');
+  });
+  // terser may inline the function whole.
+  if (parameters.length > 1)
+    expect(parameters[1]).toEqual(['Identifier', 'AssignmentPattern', 'Identifier', 'AssignmentPattern']);
 });
 
 test.each([

@@ -1,11 +1,12 @@
 /**
- * Takes back what ES5 output makes of destructuring and `for … of`, which a kernel can do without helpers.
+ * Takes back what ES5 output makes of destructuring, `for … of` and default parameters, which kernels have as they are.
  *
  * `_slicedToArray(cuda.grid(2), 2)` is its argument; the `try … catch … finally` around an iterator is the loop over an array
  * that the author wrote. Helpers are known by their source, as minifiers rename and inline them. Trees are changed in place.
  */
 import type { AnyNode, Expression, ForStatement, Identifier, Node, Statement, TryStatement } from 'acorn';
 import type { Captured, FunctionNode } from './captured.ts';
+import { undoDefaults } from './es5-parameters.ts';
 import type { FreeVariables } from './scope.ts';
 import { rewrite, walk } from './walk.ts';
 
@@ -28,6 +29,7 @@ export function undoHelpers(fn: FunctionNode, free: FreeVariables, captures: Rea
     return true;
   });
   if (loops) undoLoops(fn);
+  undoDefaults(fn);
   const items = (node: Node): Node | undefined => {
     const inner = calls.get(node);
     return inner && (items(inner) ?? inner);

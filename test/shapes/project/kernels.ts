@@ -1,5 +1,5 @@
 /** The kernels that must survive every tool: one for each construct that minifiers and transpilers rewrite. */
-import { cuda, f32, type In, type i32, type Mat, u32, type Vec } from 'tsamba';
+import { cuda, f32, type In, type i32, i64, type Mat, u32, type Vec } from 'tsamba';
 import { shade, WEIGHTS as weights } from './device.js';
 
 const TILE = 8;
@@ -166,6 +166,70 @@ export const iterated = cuda.jit((y: Vec<f32>, x: In<Vec<f32>>) => {
     sum += v;
   }
   for (const w of weights) sum += w * i;
+  y[i] = sum;
+});
+
+/** Euclid: a swap by destructuring, several loop variables, a countdown. */
+export const swapped = cuda.jit((y: Vec<i32>) => {
+  const i = cuda.grid(1);
+  if (i >= y.length) return;
+  let a = i + 12;
+  let b = 36;
+  while (b !== 0) [a, b] = [b, a % b];
+  let steps = 0;
+  for (let low = 0, high = i; low < high; low++, high -= 2) steps++;
+  let n = 5;
+  while (n--) steps += n & 1 ? 2 : 1;
+  y[i] = a * 1000 + steps;
+});
+
+/** What minifiers spell otherwise: infinities, booleans, powers, defaults, object literals, several returns in a row. */
+export const respelt = cuda.jit((y: Vec<f32>, x: In<Vec<f32>>) => {
+  const i = cuda.grid(1);
+  const band = (v: number, width = 0.5): number => {
+    // biome-ignore lint/suspicious/noSelfCompare: how minifiers ask for NaN
+    if (v !== v) return -1;
+    if (v < -width) return 0;
+    if (v > width) {
+      const over = v - width;
+      return over > 1 ? 3 : 2;
+    }
+    return 1;
+  };
+  if (i < y.length) {
+    const v = x[i];
+    let least = Infinity;
+    let odd = false;
+    for (let k = 0; k < 3; k++) {
+      const d = { square: (v - k) ** 2, sign: v < k ? -1 : 1 };
+      if (d.square < least) {
+        least = d.square;
+        odd = d.sign < 0;
+      }
+    }
+    y[i] = odd ? least + band(v) : band(v, 2) - least;
+  }
+});
+
+/** 64-bit integers beside single precision. */
+export const wide = cuda.jit((y: Vec<i64>) => {
+  const i = cuda.grid(1);
+  if (i < y.length) {
+    let v = 1n;
+    for (let k = 0; k < i % 40; k++) v = v * 3n + i64(k);
+    y[i] = i & 1 ? -v : v;
+  }
+});
+
+/** A function made in each turn of a loop. */
+export const looped = cuda.jit((y: Vec<f32>) => {
+  const i = cuda.grid(1);
+  if (i >= y.length) return;
+  let sum = 0;
+  for (let k = 0; k < 4; k++) {
+    const add = (v: number): number => v + k * gain;
+    sum += add(i);
+  }
   y[i] = sum;
 });
 

@@ -77,6 +77,22 @@ export function run(): Outcome {
   kernels.iterated.launch(line, iterated, floats(50));
   keep('iterated', iterated);
 
+  const swapped = new Int32Array(N);
+  kernels.swapped.launch(line, swapped);
+  keep('swapped', swapped);
+
+  const respelt = new Float32Array(N);
+  kernels.respelt.launch(line, respelt, floats(N));
+  keep('respelt', respelt);
+
+  const wide = new BigInt64Array(N);
+  kernels.wide.launch(line, wide);
+  keep('wide', Array.from(wide, Number));
+
+  const looped = new Float32Array(N);
+  kernels.looped.launch(line, looped);
+  keep('looped', looped);
+
   keep('explicit', runExplicit());
 
   const errors: Outcome['errors'] = {};
