@@ -23,13 +23,19 @@ export function kernelFault(
   what: string,
   pos: Pos | undefined,
   place: ThreadPlace | undefined,
+  help?: string,
 ): DriverError {
   const at = place === undefined ? '' : ` at ${describePlace(shape, place)}`;
   const line = pos === undefined ? '' : `\n  --> ${describePosition(pos)}`;
+  const advice = help === undefined ? '' : `\n  help: ${help}`;
   const launch = describeLaunch(shape);
-  return new DriverError('E_KERNEL_FAULT', `kernel ${kernel.name}: ${what}${at}${line}\n  launched with ${launch}`, {
-    launch: `${kernel.name} with ${launch}`,
-  });
+  return new DriverError(
+    'E_KERNEL_FAULT',
+    `kernel ${kernel.name}: ${what}${at}${line}${advice}\n  launched with ${launch}`,
+    {
+      launch: `${kernel.name} with ${launch}`,
+    },
+  );
 }
 
 /** `file:line:column` in the author's file, and the calls that led there. */
@@ -57,8 +63,7 @@ export function coordinates([x, y]: Dim3, linear: number): string {
 export function outOfRange(kernel: Kernel, array: ArraySym, axis: number, index: bigint, extent: bigint): string {
   const several = axis > 0 || hasSecondAxis(kernel, array);
   const target = several ? `axis ${axis} of ${array.name} (extent ${extent})` : `${array.name} (length ${extent})`;
-  const hint = index < 0n ? '; negative indices do not count from the end' : '';
-  return `index ${index} is out of range for ${target}${hint}`;
+  return `index ${index} is out of range for ${target}`;
 }
 
 /** Global arrays of rank 2 and more have a parameter for the extent or stride of a further axis. */
@@ -69,3 +74,14 @@ function hasSecondAxis(kernel: Kernel, array: ArraySym): boolean {
     ({ origin }) => origin.kind === 'extent' && origin.axis > 0 && origin.path.join() === base.path.join(),
   );
 }
+
+/** Advice that goes with a fault, where there is any. */
+export const HELP = {
+  negative: 'negative indices do not count from the end; write a.length - 1 for the last element',
+  cast: 'keep the value as an index, or convert it with i64()',
+  exponent: 'convert the base to a float first: f32(a) ** b',
+  race: 'put syncThreads() between the two, or use atomics',
+  uninitialised: 'write it first, with syncThreads() before others read it',
+  deadlock: 'blocks run one after another here, so a block cannot wait for a later one',
+  unchecked: 'checked mode (boundsCheck: true) names the array and the index',
+} as const;

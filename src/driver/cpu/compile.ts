@@ -2,7 +2,7 @@
  * The CPU device's pipeline from a typed kernel to WebAssembly: which passes run, in which order.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import { expandMath } from '../../compiler/ir/passes/math.ts';
+import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';

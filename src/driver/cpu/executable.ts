@@ -7,8 +7,9 @@
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { FAULT_BYTES, type WasmModule, type WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
+import { attributesOf } from '../attributes.ts';
 import type { Dim3, Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
-import { kernelFault } from '../launch-errors.ts';
+import { HELP, kernelFault } from '../launch-errors.ts';
 import { disassemble } from './disassemble.ts';
 import type { Engine } from './engine.ts';
 import { factsOf, type KernelFacts } from './facts.ts';
@@ -63,8 +64,7 @@ export class CpuExecutable implements Executable {
     this.#prepared = engine.pipeline.prepare(kernel);
     this.#facts = factsOf(this.#prepared);
     this.#encoding = encodingOf(kernel.params);
-    const { sharedBytes, localBytes, constBytes } = this.#facts;
-    this.attributes = { registers: 0, sharedBytes, localBytes, constBytes, maxThreadsPerBlock: maxThreads };
+    this.attributes = attributesOf(kernel, maxThreads);
   }
 
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
@@ -240,8 +240,8 @@ export class CpuExecutable implements Executable {
   }
 
   #trapped(shape: LaunchShape, text: string): DriverError {
-    const hint = this.#kernel.checked ? '' : ' (checked mode, boundsCheck: true, names the array and the index)';
-    return kernelFault(this.#kernel, shape, `${text}${hint}`, undefined, undefined);
+    const help = this.#kernel.checked ? undefined : HELP.unchecked;
+    return kernelFault(this.#kernel, shape, text, undefined, undefined, help);
   }
 }
 

@@ -3,7 +3,6 @@
  * prints, and roughly how long one of its threads takes.
  */
 import type { Expr, Kernel, Stmt } from '../../compiler/ir/ops.ts';
-import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
 import { exprParts, someStmt, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
 
 export interface KernelFacts {
@@ -12,9 +11,6 @@ export interface KernelFacts {
   readonly prints: boolean;
   /** Very rough nanoseconds a thread. */
   readonly estimate: number;
-  readonly sharedBytes: number;
-  readonly localBytes: number;
-  readonly constBytes: number;
 }
 
 const NANOSECONDS_PER_NODE = 0.2;
@@ -22,15 +18,10 @@ const NANOSECONDS_PER_NODE = 0.2;
 const ROUNDS = 16;
 
 export function factsOf(kernel: Kernel): KernelFacts {
-  const bytes = { global: 0, constant: 0, shared: 0, local: 0 };
-  for (const array of kernel.arrays) bytes[array.space] += (array.length ?? 0) * ELEM_SIZE[array.elem];
   return {
     contended: someStmt(kernel.body, (s) => s.op === 'atomic' && s.mem.array.space === 'global'),
     prints: someStmt(kernel.body, (s) => s.op === 'print'),
     estimate: nodesOf(kernel.body) * NANOSECONDS_PER_NODE,
-    sharedBytes: bytes.shared,
-    localBytes: bytes.local,
-    constBytes: bytes.constant,
   };
 }
 

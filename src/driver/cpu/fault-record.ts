@@ -5,7 +5,7 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { FaultSite } from '../../compiler/render/wasm/module.ts';
 import type { DriverError } from '../../errors.ts';
 import type { LaunchShape } from '../driver.ts';
-import { kernelFault, outOfRange } from '../launch-errors.ts';
+import { HELP, kernelFault, outOfRange } from '../launch-errors.ts';
 
 export interface FaultRecord {
   readonly site: number;
@@ -34,22 +34,27 @@ export function faultAt(
   record: FaultRecord,
 ): DriverError {
   const site = sites[record.site];
-  return kernelFault(kernel, shape, describeFault(kernel, site, record), site?.pos, record);
+  const [what, help] = describeFault(kernel, site, record);
+  return kernelFault(kernel, shape, what, site?.pos, record, help);
 }
 
-function describeFault(kernel: Kernel, site: FaultSite | undefined, record: FaultRecord): string {
+/** What happened, and advice. */
+function describeFault(kernel: Kernel, site: FaultSite | undefined, record: FaultRecord): [string, string?] {
+  const { index, extent } = record;
   switch (site?.kind) {
-    case 'bounds':
+    case 'bounds': {
       if (site.array === undefined) break;
-      return outOfRange(kernel, site.array, site.axis ?? 0, record.index, record.extent);
+      const what = outOfRange(kernel, site.array, site.axis ?? 0, index, extent);
+      return index < 0n ? [what, HELP.negative] : [what];
+    }
     case 'trap':
-      return site.message ?? 'the kernel stopped itself';
+      return [site.message ?? 'the kernel stopped itself'];
     case 'cast':
-      return `the value ${record.index} does not fit its 32-bit type; keep it as an index, or convert it with i64()`;
+      return [`the value ${index} does not fit its 32-bit type`, HELP.cast];
     case 'uniform':
-      return 'the argument of uniform() differs between the threads of the block';
+      return ['the argument of uniform() differs between the threads of the block'];
     case 'exponent':
-      return `integer power with the negative exponent ${record.index}; convert the base to a float first`;
+      return [`integer power with the negative exponent ${index}`, HELP.exponent];
   }
-  return `stopped at site ${record.site}`;
+  return [`stopped at site ${record.site}`];
 }

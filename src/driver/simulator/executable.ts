@@ -1,0 +1,163 @@
+/**
+ * A kernel loaded on the simulator: its text, compiled under the name of the author's file, and how a launch runs it.
+ *
+ * Blocks run one after another, the threads of a block take turns at barriers. The first fault ends the launch.
+ */
+import { compileFunction } from 'node:vm';
+import type { ArraySym, Kernel } from '../../compiler/ir/ops.ts';
+import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
+import { DriverError } from '../../errors.ts';
+import { attributesOf } from '../attributes.ts';
+import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
+import { type Backing, SimulatedArray } from './array.ts';
+import { indices, runInPhases, runStraight, type ThreadFunction } from './block.ts';
+import { type Emitted, ENVIRONMENT, emitKernel, type Script } from './emit.ts';
+import type { SimulatorMemory } from './memory.ts';
+import { Fault, Runtime } from './runtime.ts';
+import { Shadow } from './shadow.ts';
+
+/** The device as its kernels see it. */
+export interface LaunchHost {
+  readonly memory: SimulatorMemory;
+  /** The stream's identity; throws when it cannot take work. */
+  streamOf(stream: StreamHandle | undefined): object;
+  onFault(error: DriverError, stream: object): void;
+}
+
+export class SimulatorExecutable implements Executable {
+  readonly attributes: ExecutableAttributes;
+  readonly #host: LaunchHost;
+  readonly #kernel: Kernel;
+  readonly #emitted: Emitted;
+  readonly #factories: readonly ((...environment: unknown[]) => ThreadFunction)[];
+  readonly #constants: ReadonlyMap<ArraySym, Backing>;
+  #loaded = true;
+
+  constructor(kernel: Kernel, maxThreads: number, host: LaunchHost) {
+    this.#kernel = kernel;
+    this.#host = host;
+    this.attributes = attributesOf(kernel, maxThreads);
+    this.#emitted = emitKernel(kernel);
+    const { arrays, parameters, scripts } = this.#emitted;
+    const environment = [
+      ...ENVIRONMENT,
+      ...arrays.map(({ name }) => name),
+      ...parameters.filter((p) => p !== undefined),
+    ];
+    this.#factories = scripts.map((script) => evaluate(script, environment));
+    this.#constants = new Map(
+      kernel.arrays
+        .filter(({ space }) => space === 'constant')
+        .map((array) => [array, backing(array.data?.slice() ?? new Uint8Array())]),
+    );
+  }
+
+  launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
+    const target = this.#host.streamOf(stream);
+    if (!this.#loaded) throw new DriverError('E_UNLOADED', `kernel ${this.#kernel.name} has been unloaded`);
+    const runtime = new Runtime(this.#kernel, shape, this.#emitted.sites);
+    const main = this.#bind(runtime, shape, args);
+    const run = this.#emitted.generator ? runInPhases : runStraight;
+    const threads = indices(shape.block);
+    const [nx, ny, nz] = shape.grid;
+    try {
+      let number = 0;
+      for (let z = 0; z < nz; z++) {
+        for (let y = 0; y < ny; y++) {
+          for (let x = 0; x < nx; x++) {
+            runtime.beginBlock(number++);
+            run(main, runtime, threads, { x, y, z });
+          }
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      this.#host.onFault(error.error, target);
+    }
+  }
+
+  inspect(target: string): string | undefined {
+    if (target !== 'js') return undefined;
+    return this.#emitted.scripts
+      .map(({ url, line, text }) => `// ${url}:${line + 1}\n${text.replace(/\n{3,}/g, '\n\n')}`)
+      .join('\n\n');
+  }
+
+  unload(): void {
+    this.#loaded = false;
+  }
+
+  /** The thread function over the memory and arguments of this launch. */
+  #bind(runtime: Runtime, shape: LaunchShape, args: LaunchArgs): ThreadFunction {
+    const backings = this.#backings(shape);
+    const [x, y, z] = shape.block;
+    const [gx, gy, gz] = shape.grid;
+    const functions: ThreadFunction[] = [];
+    const values: unknown[] = [runtime, functions, { x, y, z }, { x: gx, y: gy, z: gz }];
+    for (const { array, elem } of this.#emitted.arrays) {
+      const [memory, base] = array.space === 'global' ? this.#global(array, args) : [backings(array), 0];
+      values.push(new SimulatedArray(array, elem, runtime, memory, base));
+    }
+    this.#emitted.parameters.forEach((name, index) => {
+      if (name !== undefined) values.push(this.#argument(index, args));
+    });
+    functions.push(...this.#factories.map((factory) => factory(...values)));
+    const [main] = functions;
+    if (main === undefined) throw new Error('internal error: no function was emitted');
+    return main;
+  }
+
+  #argument(index: number, args: LaunchArgs): number | bigint | boolean {
+    const value = args[index] ?? 0;
+    switch (this.#kernel.params[index]?.type) {
+      case 'bool':
+        return Boolean(value);
+      case 'i64':
+        return BigInt.asIntN(64, BigInt(value));
+      case 'u64':
+        return BigInt.asUintN(64, BigInt(value));
+      case 'i32':
+        return Number(value) | 0;
+      case 'u32':
+        return Number(value) >>> 0;
+      case 'f32':
+        return Math.fround(Number(value));
+      default:
+        return Number(value);
+    }
+  }
+
+  #global(array: ArraySym, args: LaunchArgs): [Backing, number] {
+    const address = Number(args[array.param ?? -1] ?? 0);
+    const allocation = address === 0 ? undefined : this.#host.memory.find(address);
+    // An array of no elements has no memory; neither has one that was freed, which the first access will tell.
+    return allocation === undefined ? [backing(new Uint8Array()), 0] : [allocation, address - allocation.start];
+  }
+
+  /** Memory of shared and local arrays, made when first asked for; all dynamic arrays are one. */
+  #backings(shape: LaunchShape): (array: ArraySym) => Backing {
+    const made = new Map<ArraySym | 'dynamic', Backing>(this.#constants);
+    const threads = shape.block[0] * shape.block[1] * shape.block[2];
+    return (array) => {
+      const key = array.dynamic ? 'dynamic' : array;
+      let memory = made.get(key);
+      if (memory === undefined) {
+        const own = (array.length ?? 0) * ELEM_SIZE[array.elem];
+        const bytes = array.dynamic ? shape.sharedBytes : array.space === 'local' ? own * threads : own;
+        memory = backing(new Uint8Array(bytes));
+        made.set(key, memory);
+      }
+      return memory;
+    };
+  }
+}
+
+function backing(bytes: Uint8Array): Backing {
+  return { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), shadow: new Shadow(bytes.length) };
+}
+
+/** Compiles a script as if it stood in the author's file: breakpoints that are set there bind to it. */
+function evaluate(script: Script, environment: readonly string[]): (...values: unknown[]) => ThreadFunction {
+  const options = { filename: script.url, lineOffset: script.line };
+  return compileFunction(script.text, environment, options) as (...values: unknown[]) => ThreadFunction;
+}

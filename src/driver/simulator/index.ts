@@ -1,0 +1,2 @@
+/** The simulator's door: its provider. */
+export { type SimulatorDriver, simulatorProvider } from './device.ts';

@@ -1,0 +1,123 @@
+/**
+ * Who touched which byte of a memory, and when: what races and reads of unwritten memory are found by.
+ *
+ * Time is counted in phases: the stretch of one block from one barrier to the next. Every phase of every block has its own
+ * number, so nothing need be cleared in between. Two threads race when they touch one place in one phase and at least one
+ * of them by a plain write; atomics do not race with atomics, nor plain reads with atomics.
+ */
+
+/** What a place remembers for each kind of access: phase, thread (or MANY) and site of the first one in that phase. */
+const FIELDS = 3;
+const WRITE = 0;
+const READ = 3;
+const ATOMIC = 6;
+/** The epoch (block, or thread for local memory) in which the place was last written. */
+const EPOCH = 9;
+const SLOTS = 10;
+const MANY = -2;
+/** Places up to which the records are one array; beyond it they are kept one by one. */
+const DENSE = 1 << 20;
+
+export type AccessKind = 'read' | 'write' | 'atomic';
+
+/** The access that an access races with. */
+export interface Conflict {
+  readonly kind: AccessKind;
+  /** Linear in the block; undefined when several threads did it. */
+  readonly thread: number | undefined;
+  readonly site: number;
+}
+
+export class Shadow {
+  readonly #bytes: number;
+  /** Bytes a place has: the size of the elements while all accesses agree, else 1. */
+  #grain = 0;
+  #dense: Int32Array | undefined;
+  #sparse = new Map<number, Int32Array>();
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  /** To be called before a launch touches the memory by elements of `size` bytes at multiples of `size` plus `offset`. */
+  prepare(size: number, offset: number): void {
+    const grain = offset % size === 0 ? size : 1;
+    if (this.#grain === grain) return;
+    this.#grain = this.#grain === 0 ? grain : Math.min(this.#grain, grain);
+    this.#dense = undefined;
+    this.#sparse.clear();
+  }
+
+  /** Notes an access; the access it races with, if it does. */
+  access(
+    kind: AccessKind,
+    at: number,
+    size: number,
+    phase: number,
+    thread: number,
+    site: number,
+  ): Conflict | undefined {
+    const grain = this.#grain || size;
+    for (let place = Math.floor(at / grain); place * grain < at + size; place++) {
+      const [slots, base] = this.#slots(place);
+      const conflict =
+        kind === 'write'
+          ? (other(slots, base + WRITE, 'write', phase, thread) ??
+            other(slots, base + READ, 'read', phase, thread) ??
+            other(slots, base + ATOMIC, 'atomic', phase, thread))
+          : other(slots, base + WRITE, 'write', phase, thread);
+      if (conflict !== undefined) return conflict;
+      note(slots, base + (kind === 'write' ? WRITE : kind === 'read' ? READ : ATOMIC), phase, thread, site);
+    }
+    return undefined;
+  }
+
+  /** Marks elements as written in this epoch. */
+  initialise(at: number, size: number, epoch: number): void {
+    const grain = this.#grain || size;
+    for (let place = Math.floor(at / grain); place * grain < at + size; place++) {
+      const [slots, base] = this.#slots(place);
+      slots[base + EPOCH] = epoch;
+    }
+  }
+
+  /** Whether all of an element has been written in this epoch. */
+  isInitialised(at: number, size: number, epoch: number): boolean {
+    const grain = this.#grain || size;
+    for (let place = Math.floor(at / grain); place * grain < at + size; place++) {
+      const [slots, base] = this.#slots(place);
+      if (slots[base + EPOCH] !== epoch) return false;
+    }
+    return true;
+  }
+
+  #slots(place: number): [Int32Array, number] {
+    const grain = this.#grain || 1;
+    if (this.#bytes / grain <= DENSE) {
+      this.#dense ??= new Int32Array(SLOTS * Math.ceil(this.#bytes / grain));
+      return [this.#dense, place * SLOTS];
+    }
+    let slots = this.#sparse.get(place);
+    if (slots === undefined) {
+      slots = new Int32Array(SLOTS);
+      this.#sparse.set(place, slots);
+    }
+    return [slots, 0];
+  }
+}
+
+function other(slots: Int32Array, at: number, kind: AccessKind, phase: number, thread: number): Conflict | undefined {
+  if (slots[at] !== phase || slots[at + 1] === thread) return undefined;
+  const who = slots[at + 1] as number;
+  return { kind, thread: who === MANY ? undefined : who, site: slots[at + 2] as number };
+}
+
+function note(slots: Int32Array, at: number, phase: number, thread: number, site: number): void {
+  if (slots[at] !== phase) {
+    slots[at] = phase;
+    slots[at + 1] = thread;
+    slots[at + 2] = site;
+  } else if (slots[at + 1] !== thread) {
+    slots[at + 1] = MANY;
+  }
+}
