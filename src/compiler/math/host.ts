@@ -158,7 +158,7 @@ export function tgamma(x: number): number {
   if (x > 171.7) return Number.POSITIVE_INFINITY;
   const n = Math.round(x);
   if (x < 0 && n === x) return Number.NaN;
-  if (x < -190) return Math.floor(x) % 2 === 0 ? 0 : -0;
+  if (x < -184) return Math.floor(x) % 2 === 0 ? 0 : -0;
   const f = x - n;
   const at2 = polynomial(f, GAMMA_2, GAMMA_2_LOW);
   if (n >= 2) {

@@ -1,0 +1,177 @@
+/**
+ * The error of the f32 math table, measured: every function, compiled by the CPU device's pipeline to WebAssembly, over all 2³²
+ * arguments (two-argument functions: dense pseudo-random samples), against double precision.
+ *
+ *   npm run ulp -- [--function exp,log] [--stride N] [--samples N] [--processes N] [--scalar]
+ *
+ * The reference is JavaScript's Math, whose own error is at most 1 ulp of f64 in V8 (2⁻²⁹ ulp of f32), and src/compiler/math/
+ * host.ts for what Math lacks (2.5 ulp of f64). Minutes a function with stride 1. Exits with 1 when a bound of docs/math.md is
+ * exceeded.
+ */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { MathFn } from '../src/compiler/ir/ops.ts';
+import { HOST_MATH } from '../src/compiler/math/host.ts';
+import { arity, fromBits, MATH_FNS, MAX_ULP, mapKernel, SPECIAL, ulps } from '../src/compiler/math/testing.ts';
+import { RECORD_PARAMS_SLOT, type WasmExports } from '../src/compiler/render/wasm/module.ts';
+import { wasmPipeline } from '../src/driver/cpu/compile.ts';
+import { WebAssembly } from '../src/driver/cpu/webassembly.ts';
+
+/** Elements a call of the compiled kernel computes, and threads of a block. */
+const BATCH = 32768;
+const BLOCK = 256;
+
+interface Job {
+  readonly fn: MathFn;
+  readonly lanes: 1 | 4;
+  /** One argument: bit patterns from … to, by stride. Two: how many samples, and the generator's seed. */
+  readonly from: number;
+  readonly to: number;
+  readonly stride: number;
+}
+
+interface Outcome {
+  readonly ulp: number;
+  readonly args: readonly number[];
+  readonly got: number;
+  readonly want: number;
+  readonly count: number;
+}
+
+/** The compiled function on columns of f32 in its memory. */
+function compile(fn: MathFn, lanes: 1 | 4) {
+  const columns = arity(fn) + 1;
+  const block = [BLOCK, 1, 1] as const;
+  const variant = { block, lanes, concurrent: false, memory64: false };
+  const module = wasmPipeline.compile(wasmPipeline.prepare(mapKernel(fn)), variant);
+  if (module.lanes !== lanes) throw new Error(`${fn} was compiled for ${module.lanes} lanes instead of ${lanes}`);
+  const data = 65536 + Math.ceil(module.scratchBytes / 65536) * 65536;
+  const pages = data / 65536 + (columns * BATCH * 4) / 65536;
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const record = new Uint32Array(memory.buffer, 0, 2 * (RECORD_PARAMS_SLOT + columns));
+  record.set([BATCH / BLOCK, 1, 1]);
+  const views: Float32Array[] = [];
+  for (let k = 0; k < columns; k++) {
+    const address = data + k * BATCH * 4;
+    record[2 * (RECORD_PARAMS_SLOT + k)] = address;
+    views.push(new Float32Array(memory.buffer, address, BATCH));
+  }
+  const code = new WebAssembly.Module(module.bytes);
+  const instance = new WebAssembly.Instance(code, { env: { memory, print: () => undefined }, math: HOST_MATH });
+  const { run } = instance.exports as unknown as WasmExports;
+  const [y = new Float32Array(), a = y, b = a] = views;
+  return { y, a, b, run: () => run(0, BATCH / BLOCK, 0, 65536) };
+}
+
+/** Fills the arguments of one batch; how many of them. */
+type Fill = (a: Float32Array, b: Float32Array) => number;
+
+function patterns(job: Job): Fill {
+  let next = job.from;
+  return (a) => {
+    const bits = new Uint32Array(a.buffer, a.byteOffset, a.length);
+    let count = 0;
+    for (; count < a.length && next < job.to; next += job.stride) bits[count++] = next;
+    return count;
+  };
+}
+
+/** Special pairs first; then results of all sizes, random patterns, and arguments of like size. */
+function pairs(job: Job): Fill {
+  const special = job.from === 0 ? SPECIAL.flatMap((x) => SPECIAL.map((y) => [x, y] as const)) : [];
+  let state = job.from * 2654435761 + 88172645;
+  const random = () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 0;
+  };
+  let left = job.to - job.from;
+  return (a, b) => {
+    let count = 0;
+    for (; count < a.length && left > 0; left--, count++) {
+      const known = special.pop();
+      let [x, y] = known ?? [fromBits(random()), fromBits(random())];
+      const share = random() / 2 ** 32 - 0.5;
+      if (!known && job.fn === 'pow') {
+        if (left % 4 === 0) x = 1 + share / 16;
+        if (left % 4 < 2) y = (random() / 2 ** 32 - 0.5) * (300 / Math.log2(Math.abs(x)));
+        if (left % 4 === 2) y = Math.round(share * 32);
+      } else if (!known && left % 4 > 0) y = x * 2 ** (share * (left % 4 === 1 ? 60 : 4));
+      a[count] = x;
+      b[count] = y;
+    }
+    return count;
+  };
+}
+
+function measure(job: Job): Outcome {
+  const { y, a, b, run } = compile(job.fn, job.lanes);
+  const reference = HOST_MATH[job.fn];
+  const two = arity(job.fn) === 2;
+  const fill = two ? pairs(job) : patterns(job);
+  let worst: Outcome = { ulp: 0, args: [], got: 0, want: 0, count: 0 };
+  let count = 0;
+  for (let size = fill(a, b); size > 0; size = fill(a, b)) {
+    if (run() !== 0) throw new Error(`${job.fn} stopped`);
+    count += size;
+    for (let k = 0; k < size; k++) {
+      const x = a[k] as number;
+      const got = y[k] as number;
+      const want = two ? reference(x, b[k] as number) : reference(x);
+      // Rounded rightly: at most half an ulp.
+      if (Math.fround(want) === got && got !== 0) continue;
+      let ulp = ulps(got, want);
+      if (job.fn === 'lgamma' && x < 0 && Math.abs(want) < 1) ulp = Math.abs(got - want) * 2 ** 23;
+      if (ulp > worst.ulp) worst = { ulp, args: two ? [x, b[k] as number] : [x], got, want, count };
+    }
+  }
+  return { ...worst, count };
+}
+
+/** Measures in a process of its own, which loads TypeScript in the way this one did. */
+function inProcess(job: Job): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = fork(fileURLToPath(import.meta.url), { serialization: 'advanced' });
+    child.once('message', (outcome) => resolve(outcome as Outcome));
+    child.once('exit', (code) => reject(new Error(`the process that measured ${job.fn} ended with ${code}`)));
+    child.send(job);
+  });
+}
+
+function option(name: string, otherwise: string): string {
+  const at = process.argv.indexOf(`--${name}`);
+  return at < 0 ? otherwise : (process.argv[at + 1] ?? otherwise);
+}
+
+async function main(): Promise<void> {
+  const processes = Number(option('processes', '2'));
+  const stride = Number(option('stride', '1'));
+  const samples = Number(option('samples', String(Math.ceil(2 ** 28 / stride))));
+  const lanes = process.argv.includes('--scalar') ? 1 : 4;
+  const named = option('function', MATH_FNS.join(',')).split(',') as MathFn[];
+  for (const fn of named) {
+    if (!MATH_FNS.includes(fn)) throw new Error(`unknown function ${fn}; there are ${MATH_FNS.join(', ')}`);
+    const total = arity(fn) === 2 ? samples : 2 ** 32;
+    // Whole strides a process.
+    const share = Math.ceil(total / processes / stride) * stride;
+    const jobs = Array.from({ length: processes }, (_, k): Job => {
+      return { fn, lanes, from: k * share, to: Math.min((k + 1) * share, total), stride };
+    });
+    const outcomes = await Promise.all(jobs.map(inProcess));
+    const worst = outcomes.reduce((most, one) => (one.ulp > most.ulp ? one : most));
+    const count = outcomes.reduce((sum, one) => sum + one.count, 0);
+    const verdict = worst.ulp <= MAX_ULP[fn] ? '' : `  above its bound of ${MAX_ULP[fn]}`;
+    if (verdict) process.exitCode = 1;
+    const where = `${fn}(${worst.args.join(', ')}) = ${worst.got}, should be ${worst.want}`;
+    console.log(`${fn.padEnd(7)} ${Math.max(worst.ulp, 0.5).toFixed(3)} ulp over ${count}: ${where}${verdict}`);
+  }
+}
+
+if (process.send) {
+  process.once('message', (job) => {
+    process.send?.(measure(job as Job), () => process.disconnect());
+  });
+} else {
+  await main();
+}
