@@ -1,11 +1,11 @@
 /** Runs every kernel of the matrix on the CPU device and returns what they computed, and where the planted errors are. */
-import { KernelError, type NDArray, ndarray } from 'tsamba';
+import { type f32, KernelError, type NDArray, ndarray } from 'tsamba';
 import { runExplicit } from './explicit.js';
 import * as kernels from './kernels.js';
 
 const N = 203;
 const floats = (n: number): Float32Array => Float32Array.from({ length: n }, (_, i) => Math.sin(i) * 3);
-const matrix = (data: Float32Array, rows: number, columns: number): NDArray =>
+const matrix = (data: Float32Array, rows: number, columns: number): NDArray<f32, 2> =>
   ndarray(data, { shape: [rows, columns] });
 
 export interface Outcome {
