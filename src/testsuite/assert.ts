@@ -1,0 +1,83 @@
+/**
+ * The few assertions that the conformance suite needs, so that it runs without any test framework.
+ */
+
+/** What a failed assertion throws. */
+export class ConformanceFailure extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConformanceFailure';
+  }
+}
+
+type Listed = ArrayLike<unknown> | { readonly data: ArrayLike<unknown>; toArray(): unknown };
+
+function list(value: Listed): unknown[] {
+  if ('toArray' in value) return flatten(value.toArray());
+  return Array.from(value);
+}
+
+function flatten(value: unknown): unknown[] {
+  return Array.isArray(value) ? value.flatMap(flatten) : [value];
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'bigint') return `${value}n`;
+  return Object.is(value, -0) ? '-0' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** Two values are the same (NaN is NaN; 0 and -0 differ). */
+export function same(actual: unknown, expected: unknown, what = 'value'): void {
+  if (Object.is(actual, expected)) return;
+  throw new ConformanceFailure(`${what}: ${show(actual)} instead of ${show(expected)}`);
+}
+
+/** All elements are the same, in C order. */
+export function sameElements(actual: Listed, expected: Listed, what = 'element'): void {
+  const [a, e] = [list(actual), list(expected)];
+  if (a.length !== e.length) throw new ConformanceFailure(`${what}s: ${a.length} instead of ${e.length}`);
+  for (let k = 0; k < e.length; k++) {
+    if (!Object.is(a[k], e[k])) throw new ConformanceFailure(`${what} ${k}: ${show(a[k])} instead of ${show(e[k])}`);
+  }
+}
+
+/** All elements differ by at most `tolerance` times the larger of 1 and the expected magnitude. */
+export function closeElements(actual: Listed, expected: Listed, tolerance: number, what = 'element'): void {
+  const [a, e] = [list(actual), list(expected)];
+  if (a.length !== e.length) throw new ConformanceFailure(`${what}s: ${a.length} instead of ${e.length}`);
+  for (let k = 0; k < e.length; k++) {
+    const [x, y] = [Number(a[k]), Number(e[k])];
+    if (Object.is(x, y)) continue;
+    if (!(Math.abs(x - y) <= tolerance * Math.max(1, Math.abs(y)))) throw new ConformanceFailure(`${what} ${k}: ${x} instead of ${y}`);
+  }
+}
+
+/** `run` throws an error whose message matches; its `code` too, when given. */
+export function throws(run: () => unknown, message: RegExp, code?: string): void {
+  let thrown: unknown;
+  try {
+    run();
+  } catch (e) {
+    thrown = e;
+  }
+  if (thrown === undefined) throw new ConformanceFailure(`nothing was thrown; expected ${message}`);
+  check(thrown, message, code);
+}
+
+/** As `throws`, for a promise. */
+export async function rejects(run: () => Promise<unknown>, message: RegExp, code?: string): Promise<void> {
+  let thrown: unknown;
+  try {
+    await run();
+  } catch (e) {
+    thrown = e;
+  }
+  if (thrown === undefined) throw new ConformanceFailure(`nothing was rejected; expected ${message}`);
+  check(thrown, message, code);
+}
+
+function check(thrown: unknown, message: RegExp, code: string | undefined): void {
+  if (!(thrown instanceof Error) || !message.test(thrown.message)) throw new ConformanceFailure(`threw ${String(thrown)}; expected ${message}`);
+  const actual = (thrown as { code?: unknown }).code;
+  if (code !== undefined && actual !== code) throw new ConformanceFailure(`threw code ${String(actual)} instead of ${code}: ${thrown.message}`);
+}

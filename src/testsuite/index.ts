@@ -1,0 +1,15 @@
+/**
+ * `tsamba/testsuite`: the conformance suite that every driver passes, for any test framework or none.
+ */
+import { language } from './kernels-language.ts';
+import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
+
+export type { ConformanceOptions, ConformanceResult, ConformanceTest, DeviceChoice } from './suite.ts';
+
+/** All tests, chapter by chapter. */
+export const conformanceTests: readonly ConformanceTest[] = [...language];
+
+/** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */
+export function runConformance(options: ConformanceOptions = {}): Promise<readonly ConformanceResult[]> {
+  return runTests(conformanceTests, options);
+}
