@@ -37,6 +37,7 @@ describe('ranges', () => {
     [' 1 : 4 : 2 ', [1, 3]],
     ['+1:+3', [1, 2]],
     ['-0:2', [0, 1]],
+    ['-0::-1', [0]],
   ])('the string %j', (text, expected) => {
     const { start, count, step } = resolveRange(text, 5);
     expect(Array.from({ length: count }, (_, i) => start + i * step)).toEqual(expected);

@@ -126,6 +126,7 @@ describe('broadcasting', () => {
       }),
       { numRuns: 500 },
     );
+    expect(broadcastTo(compactLayout([3], 4), [1, 3]).strides).toEqual([0, 4]);
     expect(() => broadcastTo(compactLayout([2, 3], 4), [3])).toThrow('shape [2, 3] cannot be broadcast to shape [3]');
   });
 

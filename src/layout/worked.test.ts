@@ -274,6 +274,9 @@ describe('reshape goes by logical order (Numba relabels memory)', () => {
     expect(where(ravelLayout(sliceLayout(compactLayout([5], 8), ['::-1'])))).toEqual([[5], [-8], 32]);
     expect(where(ravelLayout(F, 'F'))).toEqual([[6], [4], 0]);
     expect(ravelLayout(F, 'C')).toBeUndefined();
+    // A is F only for what is F-contiguous and not C-contiguous.
+    expect(where(reshapeLayout(stepped, [2, 2, 3], 'A'))).toEqual([[2, 2, 3], [96, 48, 16], 0]);
+    expect(where(reshapeLayout(compactLayout([6], 4), [2, 3], 'A'))).toEqual([[2, 3], [12, 4], 0]);
     expect(() => ravelLayout(F, 'K' as 'C')).toThrow("order must be 'C', 'F' or 'A', got 'K'");
   });
 });
