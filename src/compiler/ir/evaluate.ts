@@ -5,8 +5,8 @@
  * corner rather than fast. Values come in and go out in the representation of ops.ts: f32 already rounded, i32 in range.
  */
 
+import { HOST_MATH } from '../math/host.ts';
 import { bigintToSingle, fusedMultiplyAdd, halfBits, halfFromBits, roundHalfEven, roundToHalf } from './exact.ts';
-import { erf, erfc, lgamma, tgamma } from './functions.ts';
 import type { BinaryOp, CompareOp, ElemType, MathFn, UnaryOp, ValueType } from './ops.ts';
 import { isFloat, isUnsigned, widen } from './ops.ts';
 
@@ -294,33 +294,7 @@ export function evalFma(type: 'f32' | 'f64', a: number, b: number, c: number): n
 
 /** The function in double precision, for f32 rounded afterwards: JavaScript's own where Math has it. */
 export function evalCall(fn: MathFn, type: 'f32' | 'f64', args: readonly number[]): number {
-  const [a = Number.NaN, b = Number.NaN] = args;
-  return round(type, doubleCall(fn, a, b));
-}
-
-function doubleCall(fn: MathFn, a: number, b: number): number {
-  switch (fn) {
-    case 'exp2':
-      return 2 ** a;
-    case 'rsqrt':
-      return 1 / Math.sqrt(a);
-    case 'atan2':
-      return Math.atan2(a, b);
-    case 'pow':
-      return a ** b;
-    case 'hypot':
-      return Math.hypot(a, b);
-    case 'erf':
-      return erf(a);
-    case 'erfc':
-      return erfc(a);
-    case 'tgamma':
-      return tgamma(a);
-    case 'lgamma':
-      return lgamma(a);
-    default:
-      return Math[fn](a);
-  }
+  return round(type, HOST_MATH[fn](...args));
 }
 
 // ---------------------------------------------------------------- conversions

@@ -61,7 +61,7 @@ export interface InterpretResult {
   readonly prints: readonly (readonly (string | Value)[])[];
 }
 
-class Fault extends Error {
+export class Fault extends Error {
   readonly kind: FaultKind;
   readonly pos: Pos;
   constructor(kind: FaultKind, message: string, pos: Pos) {
@@ -95,7 +95,7 @@ export function interpret(
 }
 
 /** What all threads of a launch share. */
-class Run {
+export class Run {
   readonly kernel: Kernel;
   readonly launch: InterpretLaunch;
   readonly args: readonly Value[];
@@ -203,17 +203,17 @@ function reduce(kind: Barrier['kind'], preds: readonly boolean[]): number {
 }
 
 /** One thread: its variables and local arrays, and the meaning of every statement and expression for it. */
-class Thread {
+export class Thread {
   readonly run: Run;
   readonly arrays: ReadonlyMap<ArraySym, DataView>;
   readonly specials: Readonly<Record<Special, number>>;
-  readonly vars = new Map<number, Value>();
+  readonly vars: Map<number, Value> = new Map();
   readonly linear: number;
   readonly block: number;
   /** The round in which each enclosing loop is. */
   readonly rounds: number[] = [];
   /** How often this thread has been at each `uniform`, and what the threads of the block found there. */
-  readonly asserted = new Map<Expr, number>();
+  readonly asserted: Map<Expr, number> = new Map();
   readonly uniforms: Map<Expr, Value[]>;
   steps = 0;
 
@@ -230,7 +230,7 @@ class Thread {
     this.linear = linear;
     this.block = gridBlock;
     this.uniforms = uniforms;
-    this.arrays = new Map([...run.constants, ...shared, ...run.allocate('local')]);
+    this.arrays = new Map([...run.constants, ...run.allocate('local'), ...shared]);
     const { block, grid, sharedBytes } = run.launch;
     this.specials = {
       'threadIdx.x': threadIdx[0],

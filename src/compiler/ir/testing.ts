@@ -53,8 +53,17 @@ export interface Sample {
 export function outcome(sample: Sample, kernel: Kernel = sample.kernel, options: InterpretOptions = {}): string {
   const memory = sample.memory.slice();
   const { fault, prints } = interpret(kernel, sample.launch, sample.args, memory, options);
+  return outcomeText(fault, prints, memory);
+}
+
+export function outcomeText(
+  fault: { readonly kind: string; readonly message: string } | undefined,
+  prints: readonly (readonly (string | Value)[])[],
+  memory: Uint8Array,
+): string {
   const left = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength).toString('hex');
-  return `${fault ? `${fault.kind}: ${fault.message}; ` : ''}${JSON.stringify(prints, (_, v) => (typeof v === 'bigint' ? `${v}n` : v))} ${left}`;
+  const said = JSON.stringify(prints, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
+  return `${fault ? `${fault.kind}: ${fault.message}; ` : ''}${said} ${left}`;
 }
 
 // ---------------------------------------------------------------- randomness
@@ -445,7 +454,8 @@ class Generator {
 
 /** A value of any type as an i32 that tells most values apart. */
 function bitsOf(e: Expr): Expr {
-  if (e.type === 'f32') return { op: 'bitcast', type: 'i32', a: e };
+  // The sign of a NaN is nobody's business.
+  if (e.type === 'f32') return select(unary('isNaN', e), i32(-1), { op: 'bitcast', type: 'i32', a: e });
   if (e.type === 'i64') return cast('i32', binary('xor', e, binary('shr', e, constant('i64', 32))));
   return cast('i32', e);
 }

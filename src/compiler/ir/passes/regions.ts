@@ -3,29 +3,34 @@
  *
  * Maximal barrier-free runs become `items` nodes, to be run for all work items of the block before the next node; control
  * that contains barriers is uniform and is run once for the block, around them. Variables that live across a barrier are
- * kept once (uniform), recomputed, or saved per work item. Takes a kernel after return lowering.
+ * kept once (uniform), recomputed, or saved per work item (see `placement.ts`). Takes a kernel after return lowering.
  */
+import { barrier, block, KernelBuilder, leave, loop, next, vote, when } from '../builder.ts';
 import type { ArraySym, Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
-import type { UniformityOptions } from './uniformity.ts';
+import { placeVariables } from './placement.ts';
+import type { ReturnsLowered } from './returns.ts';
+import type { Uniformity, UniformityOptions } from './uniformity.ts';
+import { analyseUniformity } from './uniformity.ts';
+import { defined, eachStmt, exprParts, hasBarrier, someStmt, stmtExprs, stmtLists, written } from './walk.ts';
+
+/** A stretch of code without barriers, to be run for every work item of the block. */
+export interface Items {
+  readonly kind: 'items';
+  readonly body: readonly Stmt[];
+  /** Context variables to load from their slots at the start of each item, and to save at its end. */
+  readonly loads: readonly Var[];
+  readonly saves: readonly Var[];
+  /** Empty: uniform variables that items assign are copied in and out by the statements of the nodes. */
+  readonly uniformWrites: readonly Var[];
+  /** The reduction of a `syncThreadsCount/And/Or`, over all items, after the body of each. */
+  readonly reduce?: Reduction | undefined;
+}
 
 export type RegionNode =
-  /** Run `body` for every work item of the block. */
-  | {
-      readonly kind: 'items';
-      readonly body: readonly Stmt[];
-      /** Context variables to load from their slots at the start of each item, and to save at its end. */
-      readonly loads: readonly Var[];
-      readonly saves: readonly Var[];
-      /**
-       * Block-uniform variables that this node assigns. Every item starts from the value that the variable had before the
-       * node, and all items that assign it agree; that value is the variable's after the node.
-       */
-      readonly uniformWrites: readonly Var[];
-      /** The reduction of a `syncThreadsCount/And/Or` after the body of each item: over items for which `live` holds. */
-      readonly reduce?: Reduction | undefined;
-    }
+  | Items
   /** Straight-line code over uniform values (assignments only), to be run once for the block. */
   | { readonly kind: 'once'; readonly body: readonly Stmt[] }
+  /** The condition is over uniform variables, parameters and constants. */
   | {
       readonly kind: 'if';
       readonly cond: Expr;
@@ -41,28 +46,28 @@ export type RegionNode =
   | { readonly kind: 'block'; readonly label: Label; readonly body: readonly RegionNode[] }
   | { readonly kind: 'break'; readonly label: Label }
   | { readonly kind: 'continue'; readonly label: Label }
-  /** Leave the block when no work item is live any more: `live` is a context variable. */
+  /** Be done with the block when no work item is live any more: `live` is a context variable. */
   | { readonly kind: 'exitIfNoneLive'; readonly live: Var };
 
+/** Threads that have returned need no care: their `pred` is one that changes nothing. */
 export interface Reduction {
   readonly fn: 'count' | 'and' | 'or';
   readonly pred: Expr;
-  readonly live?: Var | undefined;
   /** i32, uniform: the number of items with a true `pred`; for and / or 1 or 0. */
   readonly result: Var;
 }
 
-/** Where a variable's value is between regions. */
+/** Where a variable's value is between nodes. */
 export type VarPlace =
-  /** Nowhere: used within single nodes only (a plain local). */
+  /** Nowhere: it is used within single items (a plain local). */
   | { readonly kind: 'region' }
-  /** One value for the block. */
+  /** One local for the whole block. Items that assign it agree, and none reads it in the node that assigns it. */
   | { readonly kind: 'uniform' }
-  /** One value per work item, in slot `slot` of the context: `[slot][item]`. */
+  /** One value per work item, in slot `slot` of the context: `[slot][item]`. Undefined until it is saved first. */
   | { readonly kind: 'context'; readonly slot: number };
 
 export interface Regions {
-  /** The kernel with the variables that the cutting added; its body is the one that was cut. */
+  /** What the nodes hold, as one kernel again; its statements are those of the nodes. */
   readonly kernel: Kernel;
   readonly nodes: readonly RegionNode[];
   /** Whether there is a barrier at all; otherwise there is a single `items` node. */
@@ -73,8 +78,164 @@ export interface Regions {
   readonly slots: readonly Var[];
   /** Local arrays whose contents live across barriers: one copy per work item. Others need one per lane. */
   readonly perItemArrays: ReadonlySet<ArraySym>;
+  /** Shapes and divergence of the statements in the nodes. */
+  readonly uniformity: Uniformity;
 }
 
-export function formRegions(kernel: Kernel, live: Var | undefined, options: UniformityOptions): Regions {
-  throw new Error(`not there yet ${kernel.name} ${live?.id} ${options.lanes}`);
+/** Cuts a kernel whose returns were lowered. `options` are those of the uniformity analysis that the result carries. */
+export function formRegions(lowered: ReturnsLowered, options: UniformityOptions = {}): Regions {
+  const { kernel, live } = lowered;
+  const barriers = hasBarrier(kernel.body);
+  if (!barriers) {
+    return {
+      kernel,
+      nodes: [{ kind: 'items', body: kernel.body, loads: [], saves: [], uniformWrites: [] }],
+      barriers,
+      places: new Map(kernel.vars.map((v) => [v.id, { kind: 'region' }])),
+      slots: [],
+      perItemArrays: new Set(),
+      uniformity: analyseUniformity(kernel, options),
+    };
+  }
+  const b = KernelBuilder.from(kernel);
+  const { nodes, places, slots } = placeVariables(b, new Cutter(live).list(kernel.body), lowered);
+  const final: Kernel = { ...kernel, vars: [...b.vars], body: flatten(nodes) };
+  const uniform = new Set([...places].flatMap(([id, place]) => (place.kind === 'uniform' ? [id] : [])));
+  return {
+    kernel: final,
+    nodes,
+    barriers,
+    places,
+    slots,
+    perItemArrays: arraysAcross(nodes),
+    uniformity: analyseUniformity(final, { ...options, live, uniform }),
+  };
+}
+
+class Cutter {
+  readonly #live: Var | undefined;
+  /** Labels of constructs that became nodes. */
+  readonly #nodes = new Set<Label>();
+
+  constructor(live: Var | undefined) {
+    this.#live = live;
+  }
+
+  list(list: readonly Stmt[]): RegionNode[] {
+    const out: RegionNode[] = [];
+    let items: Stmt[] = [];
+    const flush = (reduce?: Reduction): void => {
+      if (items.length === 0 && !reduce) return;
+      out.push({ kind: 'items', body: items, loads: [], saves: [], uniformWrites: [], reduce });
+      const live = this.#live;
+      const dies = live !== undefined && someStmt(items, (s) => defined(s) === live.id && !isTrue(s));
+      if (dies) out.push({ kind: 'exitIfNoneLive', live });
+      items = [];
+    };
+    for (const s of list) {
+      if (!this.#isNode(s)) {
+        items.push(s);
+        continue;
+      }
+      flush(reduction(s));
+      const node = this.#node(s);
+      if (node) out.push(node);
+    }
+    flush();
+    return out;
+  }
+
+  /** Whether a statement is for the block as a whole: it holds a barrier, or a jump out of such a construct. */
+  #isNode(s: Stmt): boolean {
+    if (s.op === 'barrier') return true;
+    if (s.op === 'break' || s.op === 'continue') return this.#nodes.has(s.label);
+    return stmtLists(s).some((inner) => inner.some((x) => this.#isNode(x)));
+  }
+
+  #node(s: Stmt): RegionNode | undefined {
+    switch (s.op) {
+      case 'if':
+        // biome-ignore lint/suspicious/noThenProperty: nodes are never awaited
+        return { kind: 'if', cond: s.cond, then: this.list(s.then), else: this.list(s.else) };
+      case 'loop':
+        this.#nodes.add(s.label);
+        return { kind: 'loop', label: s.label, body: this.list(s.body), update: this.list(s.update) };
+      case 'block':
+        this.#nodes.add(s.label);
+        return { kind: 'block', label: s.label, body: this.list(s.body) };
+      case 'break':
+      case 'continue':
+        return { kind: s.op, label: s.label };
+      default:
+        return undefined;
+    }
+  }
+}
+
+function isTrue(s: Stmt): boolean {
+  return s.op === 'assign' && s.value.op === 'const' && s.value.value === true;
+}
+
+function reduction(s: Stmt): Reduction | undefined {
+  if (s.op !== 'barrier' || s.kind === 'sync' || !s.pred || !s.result) return undefined;
+  return { fn: s.kind, pred: s.pred, result: s.result };
+}
+
+/** The tree as a list of statements again. A barrier stands after items that reduce, and between neighbours. */
+function flatten(nodes: readonly RegionNode[]): Stmt[] {
+  return nodes.flatMap((node, i) => flattenNode(node, i === nodes.length - 1));
+}
+
+function flattenNode(node: RegionNode, last: boolean): readonly Stmt[] {
+  switch (node.kind) {
+    case 'items': {
+      if (!node.reduce) return last ? node.body : [...node.body, barrier()];
+      const { fn, pred, result } = node.reduce;
+      return [...node.body, vote(fn, pred, result)];
+    }
+    case 'once':
+      return node.body;
+    case 'if':
+      return [when(node.cond, flatten(node.then), flatten(node.else))];
+    case 'loop':
+      return [loop(node.label, flatten(node.body), flatten(node.update))];
+    case 'block':
+      return [block(node.label, flatten(node.body))];
+    case 'break':
+      return [leave(node.label)];
+    case 'continue':
+      return [next(node.label)];
+    case 'exitIfNoneLive':
+      return [];
+  }
+}
+
+/** Local arrays that more than one node uses, or one inside a loop around barriers. */
+function arraysAcross(nodes: readonly RegionNode[]): Set<ArraySym> {
+  const users = new Map<ArraySym, number>();
+  const visit = (list: readonly RegionNode[], weight: number): void => {
+    for (const node of list) {
+      if (node.kind === 'items') for (const a of localArrays(node)) users.set(a, (users.get(a) ?? 0) + weight);
+      else if (node.kind === 'if') visit([...node.then, ...node.else], weight);
+      else if (node.kind === 'loop') visit([...node.body, ...node.update], 2);
+      else if (node.kind === 'block') visit(node.body, weight);
+    }
+  };
+  visit(nodes, 1);
+  return new Set([...users].filter(([, uses]) => uses > 1).map(([a]) => a));
+}
+
+function localArrays(node: Items): Set<ArraySym> {
+  const arrays = new Set<ArraySym>();
+  const visit = (e: Expr): void => {
+    if (e.op === 'load') arrays.add(e.mem.array);
+    for (const part of exprParts(e)) visit(part);
+  };
+  if (node.reduce) visit(node.reduce.pred);
+  eachStmt(node.body, (s) => {
+    const mem = written(s);
+    if (mem) arrays.add(mem.array);
+    for (const e of stmtExprs(s)) visit(e);
+  });
+  return new Set([...arrays].filter((a) => a.space === 'local'));
 }

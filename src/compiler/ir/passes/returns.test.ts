@@ -175,6 +175,7 @@ describe('with barriers', () => {
           out[threadIdx.x] = threadIdx.x
         }
       } update {
+        %jumped = false
         if blockIdx.x == 1 {
           break L0
         }
@@ -208,6 +209,7 @@ describe('with barriers', () => {
           break L0
         }
       }
+      %jumped = false
       barrier
       "
     `);

@@ -19,6 +19,8 @@ export interface ReturnsLowered {
   readonly live: Var | undefined;
   /** Ids of variables that all running threads of a block agree on. */
   readonly uniform: ReadonlySet<number>;
+  /** What says that a thread takes no part for now: it has returned, or waits where it jumped to. */
+  readonly flags: readonly Flag[];
 }
 
 type Jump = Stmt & { op: 'break' | 'continue' };
@@ -29,7 +31,7 @@ export function lowerReturns(kernel: Kernel): ReturnsLowered {
   if (!hasBarrier(kernel.body)) {
     const replace = (s: Stmt): readonly Stmt[] | undefined => (s.op === 'return' ? [] : undefined);
     const body = structureExits(kernel.body, { replace, freshLabel: () => b.label() });
-    return { kernel: { ...kernel, body }, live: undefined, uniform: new Set() };
+    return { kernel: { ...kernel, body }, live: undefined, uniform: new Set(), flags: [] };
   }
   // A return is a jump to the end of a block around the body.
   const end = b.label();
@@ -44,6 +46,7 @@ export function lowerReturns(kernel: Kernel): ReturnsLowered {
     kernel: { ...kernel, vars: [...b.vars], body: [...start, ...lowered] },
     live,
     uniform: lowering.uniform,
+    flags: lowering.flags,
   };
 }
 
@@ -61,8 +64,8 @@ function returnsToBreaks(
   });
 }
 
-/** Says that a thread has jumped somewhere and takes no part until then. */
-interface Flag {
+/** Says that a thread has jumped somewhere and takes no part until the others come there. */
+export interface Flag {
   readonly var: Var;
   /** The value that says so. */
   readonly set: boolean;
@@ -72,6 +75,8 @@ class Lowering {
   /** Ids of variables that all running threads have the same value of. */
   readonly uniform: Set<number>;
   live: Var | undefined;
+  /** The flags that only some threads set, `live` last. */
+  flags: Flag[] = [];
   readonly #b: KernelBuilder;
   readonly #end: Label;
   readonly #uniformity: Uniformity;
@@ -161,7 +166,7 @@ class Lowering {
         const body = this.list(s.body);
         this.#crossed.delete(s.label);
         const reset = this.#meet(s.label, 'break');
-        return [...reset, ...(jumpsTo(body, s.label) ? [{ ...s, body }] : body)];
+        return [...reset(), ...(jumpsTo(body, s.label) ? [{ ...s, body }] : body), ...reset()];
       }
       case 'loop': {
         this.#crossed.add(s.label);
@@ -175,7 +180,7 @@ class Lowering {
         const update = this.list(s.update);
         this.#crossed.delete(s.label);
         const reset = this.#meet(s.label, 'break');
-        return [...reset, { ...s, body: [...resume, ...body], update }];
+        return [...reset(), { ...s, body: [...resume(), ...body], update: [...resume(), ...update] }, ...reset()];
       }
       case 'barrier': {
         if (!s.pred || this.#waiting.size === 0) return [s];
@@ -255,17 +260,22 @@ class Lowering {
       flag = { var: this.#b.variable('bool', isReturn ? '%live' : '%jumped'), set: !isReturn };
       if (isReturn) this.live = flag.var;
       if (!parted) this.uniform.add(flag.var.id);
+      else if (isReturn) this.flags.push(flag);
+      else this.flags.unshift(flag);
       this.#flags.set(key, flag);
     }
     return flag;
   }
 
-  /** Threads that waited for a place take part again. Returns what clears their flags, for where they start towards it. */
-  #meet(label: Label, op: Jump['op']): readonly Stmt[] {
+  /**
+   * Threads that waited for a place take part again. Returns what clears their flags, there and where they start towards
+   * it (they may not have got there the last time, when all of them were called off to a place further out).
+   */
+  #meet(label: Label, op: Jump['op']): () => readonly Stmt[] {
     const flags = [true, false].flatMap((parted) => this.#flags.get(`${op} ${label} ${parted}`) ?? []);
     for (const flag of flags) this.#waiting.delete(flag);
     // A thread returns once.
-    return label === this.#end ? [] : flags.map((flag) => assign(flag.var, bool(!flag.set)));
+    return () => (label === this.#end ? [] : flags.map((flag) => assign(flag.var, bool(!flag.set))));
   }
 }
 

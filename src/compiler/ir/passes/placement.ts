@@ -1,0 +1,367 @@
+/**
+ * Where variables live while a block is run region by region: the second half of forming barrier regions.
+ *
+ * A variable that is used within single nodes is a plain local. Of the others: what all items agree on is kept once;
+ * what is a cheap function of the thread's indices and the parameters is computed again where it is wanted; the rest is
+ * saved for each item in a slot of the context.
+ */
+import { assign, block, constant, i32, type KernelBuilder, leave, loop, next, not, read, when } from '../builder.ts';
+import { zero } from '../evaluate.ts';
+import type { Expr, Stmt, Var } from '../ops.ts';
+import { analyseLiveness, type Liveness, type VarSet } from './liveness.ts';
+import { findRecomputable } from './recompute.ts';
+import type { Items, RegionNode, VarPlace } from './regions.ts';
+import type { ReturnsLowered } from './returns.ts';
+import {
+  addReads,
+  assignedIn,
+  defined,
+  eachStmt,
+  mapExpr,
+  mapLists,
+  mapStmtExprs,
+  someExpr,
+  stmtExprs,
+} from './walk.ts';
+
+export interface Placement {
+  readonly nodes: readonly RegionNode[];
+  readonly places: ReadonlyMap<number, VarPlace>;
+  readonly slots: readonly Var[];
+}
+
+/** New variables are added to the builder. */
+export function placeVariables(b: KernelBuilder, cut: readonly RegionNode[], lowered: ReturnsLowered): Placement {
+  const uniform = new Set(lowered.uniform);
+  let nodes = hoist(cut, uniform);
+  nodes = initialise(nodes, b.vars, uniform);
+  nodes = recompute(nodes, b.vars, uniform, lowered.live);
+  const first = nodeLiveness(nodes);
+  const shared = new Set([...uniform].filter((id) => first.crossing.has(id)));
+  nodes = keepOnce(nodes, first, shared, uniform, b, lowered);
+  const { crossing, around } = nodeLiveness(nodes);
+  const slots = b.vars.filter((v) => crossing.has(v.id) && !uniform.has(v.id));
+  const places = new Map<number, VarPlace>();
+  for (const v of b.vars) {
+    const slot = slots.indexOf(v);
+    const place: VarPlace = slot >= 0 ? { kind: 'context', slot } : { kind: crossing.has(v.id) ? 'uniform' : 'region' };
+    places.set(v.id, place);
+  }
+  const transfers = mapItems(nodes, (node) => {
+    const { before, after } = around(node);
+    const written = assignedIn(node.body);
+    const touched = new Set([...written, ...readsOfNode(node)]);
+    const loads = slots.filter((v) => before.has(v.id) && touched.has(v.id));
+    const saves = slots.filter((v) => written.has(v.id) && after.has(v.id));
+    return [{ ...node, loads, saves }];
+  });
+  return { nodes: transfers, places, slots };
+}
+
+/** Rebuilds the tree with a change for each `items` node. */
+function mapItems(nodes: readonly RegionNode[], change: (node: Items) => readonly RegionNode[]): RegionNode[] {
+  return nodes.flatMap((node): readonly RegionNode[] => {
+    switch (node.kind) {
+      case 'items':
+        return change(node);
+      case 'if':
+        // biome-ignore lint/suspicious/noThenProperty: nodes are never awaited
+        return [{ ...node, then: mapItems(node.then, change), else: mapItems(node.else, change) }];
+      case 'loop':
+        return [{ ...node, body: mapItems(node.body, change), update: mapItems(node.update, change) }];
+      case 'block':
+        return [{ ...node, body: mapItems(node.body, change) }];
+      default:
+        return [node];
+    }
+  });
+}
+
+// ---------------------------------------------------------------- once for the block
+
+function readsOf(s: Stmt): Set<number> {
+  const reads = new Set<number>();
+  eachStmt([s], (x) => {
+    for (const e of stmtExprs(x)) addReads(e, reads);
+  });
+  return reads;
+}
+
+function readsOfNode(node: Items): Set<number> {
+  const vote = node.reduce ? [when(node.reduce.pred, [])] : [];
+  return readsOf(block(-1, [...node.body, ...vote]));
+}
+
+/** What the statements collected so far read and write: whether another may move past them all. */
+class Barred {
+  readonly #reads = new Set<number>();
+  readonly #writes = new Set<number>();
+
+  add(s: Stmt): void {
+    for (const id of readsOf(s)) this.#reads.add(id);
+    for (const id of assignedIn([s])) this.#writes.add(id);
+  }
+
+  passes(s: Stmt & { op: 'assign' }): boolean {
+    if (this.#reads.has(s.var.id) || this.#writes.has(s.var.id)) return false;
+    return [...readsOf(s)].every((id) => !this.#writes.has(id));
+  }
+}
+
+/**
+ * Moves assignments of uniform values out of the items, where the order allows it. Not those of a variable that is
+ * otherwise used within items, such as the counter of a loop: that would tear it from its other assignments.
+ */
+function hoist(nodes: readonly RegionNode[], uniform: VarSet): RegionNode[] {
+  const { crossing } = nodeLiveness(nodes);
+  const isCandidate = (s: Stmt): s is Stmt & { op: 'assign' } =>
+    s.op === 'assign' && uniform.has(s.var.id) && isBlockValue(s.value, uniform);
+  const torn = new Set<number>();
+  mapItems(nodes, (node) => {
+    const top = new Set(node.body.filter(isCandidate));
+    eachStmt(node.body, (s) => {
+      const id = defined(s);
+      if (id !== undefined && !crossing.has(id) && !(s.op === 'assign' && top.has(s))) torn.add(id);
+    });
+    return [];
+  });
+  const forBlock = (s: Stmt): s is Stmt & { op: 'assign' } => isCandidate(s) && !torn.has(s.var.id);
+  return mapItems(nodes, (node) => {
+    const before: Stmt[] = [];
+    const stay: Stmt[] = [];
+    const ahead = new Barred();
+    for (const s of node.body) {
+      if (forBlock(s) && ahead.passes(s)) before.push(s);
+      else {
+        stay.push(s);
+        ahead.add(s);
+      }
+    }
+    const after: Stmt[] = [];
+    const body: Stmt[] = [];
+    const behind = new Barred();
+    if (node.reduce) behind.add(when(node.reduce.pred, []));
+    for (const s of stay.reverse()) {
+      if (forBlock(s) && behind.passes(s)) after.unshift(s);
+      else {
+        body.unshift(s);
+        behind.add(s);
+      }
+    }
+    const out: RegionNode[] = [];
+    if (before.length > 0) out.push({ kind: 'once', body: before });
+    if (body.length > 0 || node.reduce) out.push({ ...node, body });
+    if (after.length > 0) out.push({ kind: 'once', body: after });
+    return out;
+  });
+}
+
+/** Whether a value can be had without being a thread. */
+function isBlockValue(e: Expr, uniform: VarSet): boolean {
+  return !someExpr(e, (x) => {
+    switch (x.op) {
+      case 'var':
+        return !uniform.has(x.var.id);
+      case 'special':
+        return x.name.startsWith('threadIdx') || x.name === 'laneId';
+      case 'unary':
+        return x.fn === 'uniform';
+      case 'cast':
+        return x.checked === true;
+      default:
+        return x.op === 'load';
+    }
+  });
+}
+
+/**
+ * Uniform variables that items assign although they live across nodes: each item works on a copy of its own, from the
+ * value before the node, and those that take part to the end hand the result on. New uniform variables join `uniform`.
+ */
+function keepOnce(
+  nodes: readonly RegionNode[],
+  live: NodeLiveness,
+  shared: VarSet,
+  uniform: Set<number>,
+  b: KernelBuilder,
+  { flags }: ReturnsLowered,
+): RegionNode[] {
+  const byId = new Map(b.vars.map((v) => [v.id, v]));
+  return mapItems(nodes, (node) => {
+    const { before, after } = live.around(node);
+    let { body } = node;
+    const pending: Stmt[] = [];
+    const copies = new Map<number, Var>();
+    const start: Stmt[] = [];
+    let end: readonly Stmt[] = [];
+    for (const id of assignedIn(body)) {
+      const v = byId.get(id);
+      if (v === undefined || !shared.has(id)) continue;
+      const copy = b.variable(v.type, v.name);
+      copies.set(id, copy);
+      if (before.has(id)) start.push(assign(copy, read(v)));
+      if (!after.has(id)) continue;
+      // Where items still read the old value, the new one must wait until all of them have run.
+      const target = before.has(id) ? b.variable(v.type, v.name) : v;
+      uniform.add(target.id);
+      end = [...end, assign(target, read(copy))];
+      if (target !== v) pending.push(assign(v, read(target)));
+    }
+    if (copies.size === 0) return [node];
+    body = renamed(body, copies);
+    for (const { var: flag, set } of flags) if (end.length > 0) end = [when(set ? not(read(flag)) : read(flag), end)];
+    const items: Items = {
+      ...node,
+      body: [...start, ...body, ...end],
+      reduce: node.reduce && { ...node.reduce, pred: mapExpr(node.reduce.pred, renameExpr(copies)) },
+    };
+    return pending.length > 0 ? [items, { kind: 'once', body: pending }] : [items];
+  });
+}
+
+function renameExpr(copies: ReadonlyMap<number, Var>): (e: Expr) => Expr {
+  return (e) => {
+    const copy = e.op === 'var' ? copies.get(e.var.id) : undefined;
+    return copy ? read(copy) : e;
+  };
+}
+
+function renamed(list: readonly Stmt[], copies: ReadonlyMap<number, Var>): readonly Stmt[] {
+  const rename = renameExpr(copies);
+  return list.map((s) => {
+    const t = mapLists(mapStmtExprs(s, rename), (inner) => renamed(inner, copies));
+    if (t.op === 'assign') return { ...t, var: copies.get(t.var.id) ?? t.var };
+    if (t.op === 'atomic' && t.result) return { ...t, result: copies.get(t.result.id) ?? t.result };
+    return t;
+  });
+}
+
+// ---------------------------------------------------------------- liveness of nodes
+
+interface NodeLiveness {
+  /** Variables whose value one node leaves to another, or to control. */
+  readonly crossing: VarSet;
+  /** Variables that may be read before they are assigned. */
+  readonly entry: VarSet;
+  around(node: Items): { readonly before: VarSet; readonly after: VarSet };
+}
+
+function nodeLiveness(nodes: readonly RegionNode[]): NodeLiveness {
+  const marks = new Map<Items, Stmt>();
+  let label = -1;
+  /** Variables that nodes other than items use. */
+  const outside = new Set<number>();
+  const liveness: Liveness = analyseLiveness(statements(nodes));
+  const crossing = new Set(outside);
+  const around = (node: Items): { before: VarSet; after: VarSet } => {
+    const mark = marks.get(node);
+    if (!mark) throw new Error('internal error: a node that is not in the tree');
+    return { before: liveness.before(mark), after: liveness.after(mark) };
+  };
+  for (const node of marks.keys()) for (const id of around(node).before) crossing.add(id);
+  return { crossing, entry: liveness.entry, around };
+
+  /** The tree as statements, with a block around each node's items to ask about. */
+  function statements(list: readonly RegionNode[]): Stmt[] {
+    return list.flatMap(nodeStatements);
+  }
+
+  function nodeStatements(node: RegionNode): readonly Stmt[] {
+    switch (node.kind) {
+      case 'items': {
+        const { reduce } = node;
+        const mark = block(label--, reduce ? [...node.body, when(reduce.pred, [])] : node.body);
+        marks.set(node, mark);
+        if (!reduce) return [mark];
+        outside.add(reduce.result.id);
+        return [mark, assign(reduce.result, i32(0))];
+      }
+      case 'once':
+        for (const s of node.body) {
+          for (const e of stmtExprs(s)) addReads(e, outside);
+          outside.add(defined(s) ?? -1);
+        }
+        return node.body;
+      case 'if':
+        addReads(node.cond, outside);
+        return [when(node.cond, statements(node.then), statements(node.else))];
+      case 'loop':
+        return [loop(node.label, statements(node.body), statements(node.update))];
+      case 'block':
+        return [block(node.label, statements(node.body))];
+      case 'break':
+        return [leave(node.label)];
+      case 'continue':
+        return [next(node.label)];
+      case 'exitIfNoneLive':
+        outside.add(node.live.id);
+        return [when(read(node.live), [])];
+    }
+  }
+}
+
+// ---------------------------------------------------------------- other values
+
+/** Variables that may be read before they are assigned are zero. */
+function initialise(nodes: readonly RegionNode[], vars: readonly Var[], uniform: VarSet): RegionNode[] {
+  const { crossing, entry } = nodeLiveness(nodes);
+  const unset = vars.filter((v) => entry.has(v.id) && crossing.has(v.id));
+  const zeros = (list: readonly Var[]): Stmt[] => list.map((v) => assign(v, constant(v.type, zero(v.type))));
+  const once = zeros(unset.filter((v) => uniform.has(v.id)));
+  const each = zeros(unset.filter((v) => !uniform.has(v.id)));
+  const out: RegionNode[] = [...nodes];
+  const first = out[0];
+  if (each.length > 0 && first?.kind === 'items') out[0] = { ...first, body: [...each, ...first.body] };
+  else if (each.length > 0) out.unshift({ kind: 'items', body: each, loads: [], saves: [], uniformWrites: [] });
+  if (once.length > 0) out.unshift({ kind: 'once', body: once });
+  return out;
+}
+
+/** Computes cheap values again in the nodes that want them from outside. */
+function recompute(
+  nodes: readonly RegionNode[],
+  vars: readonly Var[],
+  uniform: VarSet,
+  live: Var | undefined,
+): RegionNode[] {
+  const { around, entry } = nodeLiveness(nodes);
+  const times = new Map<number, number>();
+  const assignments: (Stmt & { op: 'assign' })[] = [];
+  mapItems(nodes, (node) => {
+    eachStmt(node.body, (s) => {
+      const id = defined(s);
+      if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
+      if (s.op === 'assign') assignments.push(s);
+    });
+    return [];
+  });
+  eachOnce(nodes, (s) => {
+    times.set(s.var.id, (times.get(s.var.id) ?? 0) + 1);
+    assignments.push(s);
+  });
+  const single = assignments.filter((s) => times.get(s.var.id) === 1 && !entry.has(s.var.id) && s.var !== live);
+  const found = findRecomputable(single, uniform);
+  return mapItems(nodes, (node) => {
+    const wanted = new Set<number>();
+    const want = (id: number): void => {
+      for (const need of found.get(id)?.needs ?? []) want(need);
+      if (found.has(id)) wanted.add(id);
+    };
+    const { before } = around(node);
+    const reads = readsOfNode(node);
+    for (const v of vars) if (before.has(v.id) && reads.has(v.id)) want(v.id);
+    const again = [...wanted]
+      .flatMap((id) => found.get(id) ?? [])
+      .map(({ assignment: s }) => assign(s.var, s.value, s.pos));
+    return again.length > 0 ? [{ ...node, body: [...again, ...node.body] }] : [node];
+  });
+}
+
+function eachOnce(nodes: readonly RegionNode[], visit: (s: Stmt & { op: 'assign' }) => void): void {
+  for (const node of nodes) {
+    if (node.kind === 'once') for (const s of node.body) if (s.op === 'assign') visit(s);
+    if (node.kind === 'if') eachOnce([...node.then, ...node.else], visit);
+    if (node.kind === 'loop') eachOnce([...node.body, ...node.update], visit);
+    if (node.kind === 'block') eachOnce(node.body, visit);
+  }
+}
