@@ -162,6 +162,13 @@ function copied(dir: string): void {
   for (const name of sources()) cpSync(join(PROJECT, name), join(dir, name));
 }
 
+/** Node resolves no `.js` to a `.ts`; the other extension has as many characters. */
+function stripTypes(dir: string): string[] {
+  for (const name of sources())
+    writeFileSync(join(dir, name), read(name).replace(/from '(\.\/.*)\.js'/g, "from '$1.ts'"));
+  return ['cli.ts'];
+}
+
 function jest(dir: string, presets: unknown[], extra: object): string[] {
   copied(dir);
   const transform = {
@@ -223,6 +230,8 @@ export const SHAPES: readonly Shape[] = [
       return [bin('tsx/dist/cli.mjs'), 'cli.ts'];
     },
   },
+  // Node's own removal of types leaves every character in its place. Node 20 has none.
+  ...(Reflect.get(process.features, 'typescript') ? [{ name: 'Node strip-types', build: stripTypes }] : []),
   { name: 'vitest forks', build: (dir) => vitest(dir, `{ include: ['*.spec.ts'], pool: 'forks' }`) },
   { name: 'vitest threads', build: (dir) => vitest(dir, `{ include: ['*.spec.ts'], pool: 'threads' }`) },
   { name: 'esbuild', build: (dir) => bundled(dir, (code) => code) },
