@@ -73,10 +73,12 @@ function connect(): Connection {
     // The protocol evaluates in the main realm, whose `Object` need not be ours (Jest, vm contexts); the session's is.
     const mainObject = realmObject(session);
     const holder: { value: unknown } = { value: undefined };
-    Object.defineProperty(mainObject, KEY, { value: holder, configurable: true });
-    const expression = `Object[Symbol.for('tsamba.inspector')]`;
+    // Frozen intrinsics leave the global object.
+    const [place, name] = Object.isExtensible(mainObject) ? [mainObject, 'Object'] : [globalThis, 'globalThis'];
+    Object.defineProperty(place, KEY, { value: holder, configurable: true });
+    const expression = `${name}[Symbol.for('tsamba.inspector')]`;
     const { result } = post('Runtime.evaluate', { expression }) as Runtime.EvaluateReturnType;
-    Reflect.deleteProperty(mainObject, KEY);
+    Reflect.deleteProperty(place, KEY);
     if (result.objectId === undefined) return { reason: 'the inspector could not reach this realm' };
     return { channel: { session, post, holder, holderId: result.objectId } };
   } catch (error) {
@@ -121,7 +123,7 @@ export function inspectFunction(fn: (...args: never[]) => unknown): InspectedFun
     const internal = (name: string) => internalProperties.find((property) => property.name === name)?.value;
     return {
       scopes: readScopes(open, internal('[[Scopes]]')?.objectId),
-      location: place(internal('[[FunctionLocation]]')),
+      location: locationOf(internal('[[FunctionLocation]]')),
     };
   } finally {
     holder.value = undefined;
@@ -147,7 +149,7 @@ function readScopes({ holder, holderId, post }: Channel, scopesId: string | unde
   return scopes;
 }
 
-function place(value: Runtime.RemoteObject | undefined): ScriptLocation | undefined {
+function locationOf(value: Runtime.RemoteObject | undefined): ScriptLocation | undefined {
   const at = value?.value as { scriptId?: unknown; lineNumber?: unknown; columnNumber?: unknown } | undefined;
   if (typeof at?.scriptId !== 'string' || typeof at.lineNumber !== 'number') return undefined;
   return {
