@@ -100,7 +100,9 @@ for (const file of sources.filter((f) => f.startsWith('src/testsuite/'))) {
       target.startsWith('src/testsuite/') ||
       target === 'src/index.ts' ||
       target === 'src/cuda/index.ts' ||
-      target === 'src/roc/index.ts';
+      target === 'src/roc/index.ts' ||
+      // The one thing that this entry adds for those who test drivers.
+      target === 'src/memory/with-faults.ts';
     if (!open && !file.endsWith('.test.ts'))
       problems.push(`${file} imports ${target}: the conformance suite imports public entries only`);
   }

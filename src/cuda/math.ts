@@ -45,3 +45,15 @@ export const fmin: Real2 = intrinsic<Real2>('fmin');
 export const fmax: Real2 = intrinsic<Real2>('fmax');
 /** Rounds to the nearest whole number, halves to even. `Math.round` rounds halves up. */
 export const rint: Real = intrinsic<Real>('rint');
+/** The magnitude of `a` with the sign of `b`. */
+export const copysign: Real2 = intrinsic<Real2>('copysign');
+/** 2 to the power `x`. */
+export const exp2: Real = intrinsic<Real>('exp2');
+/** The error function. */
+export const erf: Real = intrinsic<Real>('erf');
+/** `1 - erf(x)`, exact also where that is tiny. */
+export const erfc: Real = intrinsic<Real>('erfc');
+/** The gamma function. */
+export const tgamma: Real = intrinsic<Real>('tgamma');
+/** The logarithm of the gamma function's magnitude. */
+export const lgamma: Real = intrinsic<Real>('lgamma');

@@ -3,8 +3,6 @@
  *
  * `namespace.ts` makes the object of it, `index.ts` the entry point `tsamba/cuda`. Names are Numba's in camelCase.
  */
-import './drivers.ts';
-
 export { DeviceNDArray } from '../array/device-array.ts';
 export { deviceArray, deviceArrayLike, toDevice } from '../array/device-create.ts';
 export { In, InOut, Out } from '../kernel/hints.ts';
@@ -33,7 +31,25 @@ export {
 } from '../stream/stream.ts';
 export { atomic } from './atomic.ts';
 export { blockDim, blockIdx, grid, gridDim, gridSize, laneId, threadIdx, warpSize } from './geometry.ts';
-export { brev, cbrt, clz, ffs, fma, fmax, fmin, popc, rint, rsqrt, selp } from './math.ts';
+export {
+  brev,
+  cbrt,
+  clz,
+  copysign,
+  erf,
+  erfc,
+  exp2,
+  ffs,
+  fma,
+  fmax,
+  fmin,
+  lgamma,
+  popc,
+  rint,
+  rsqrt,
+  selp,
+  tgamma,
+} from './math.ts';
 export { constant, local, shared } from './spaces.ts';
 export {
   cg,

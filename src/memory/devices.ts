@@ -6,6 +6,7 @@
  */
 import { cpuProvider } from '../driver/cpu/index.ts';
 import type { DeviceKind, DeviceLimits, DriverProvider } from '../driver/driver.ts';
+import { simulatorProvider } from '../driver/simulator/index.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import { Context } from './context.ts';
 
@@ -29,7 +30,10 @@ const NO_NVIDIA_DRIVER = 'this version of Tsamba has no driver for NVIDIA GPUs';
 const CHOICES = ['auto', 'nvidia', 'cpu', 'simulator'] as const;
 type Choice = (typeof CHOICES)[number];
 
-const providers = new Map<DeviceKind, DriverProvider>([['cpu', cpuProvider]]);
+const providers = new Map<DeviceKind, DriverProvider>([
+  ['cpu', cpuProvider],
+  ['simulator', simulatorProvider],
+]);
 const contexts = new Map<DeviceKind, Context>();
 let current: Context | undefined;
 /** Why the current context is not an NVIDIA GPU, when nobody asked for what it is. */

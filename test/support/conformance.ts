@@ -1,0 +1,31 @@
+/**
+ * Puts the conformance suite into vitest: one test for each of its tests, on one device.
+ *
+ * The library is imported here, after the environment has been set: what a CPU device is like is decided when it is opened.
+ */
+import { describe, it } from 'vitest';
+
+export interface ConformanceRun {
+  /** What vitest shows above the tests. */
+  readonly title: string;
+  readonly device: 'cpu' | 'simulator';
+  /** Set before the library is loaded. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Makes the device, when `device` alone does not say enough. */
+  open?(): Promise<void>;
+}
+
+export async function defineConformance(run: ConformanceRun): Promise<void> {
+  Object.assign(process.env, { TSAMBA_DEVICE: run.device, TSAMBA_WARN_IMPLICIT_COPY: '0', ...run.environment });
+  await run.open?.();
+  const { cuda } = await import('../../src/index.ts');
+  const { conformanceTests } = await import('../../src/testsuite/index.ts');
+  describe(`${run.title}: ${cuda.currentDevice().name}`, () => {
+    for (const test of conformanceTests) {
+      it(`${test.chapter}: ${test.name}`, async () => {
+        await test.run();
+        cuda.synchronize();
+      });
+    }
+  });
+}
