@@ -72,10 +72,13 @@ export function writeFmod(f: FunctionBuilder, type: 'f32' | 'f64'): void {
   const l = declare(f, ['x', 'y'], { a: i, b: i, ea: i, eb: i, shift: i, difference: i });
   const magnitude = (name: string): string =>
     `${name} ${type}.abs ${i}.reinterpret_${type}`;
-  // Splits bits into exponent and significand; denormals count as exponent 1 without the hidden bit.
+  // Splits bits into exponent and significand with its leading bit; the exponent of a denormal is 0 or less.
   const split = (m: string, e: string): string =>
     `${m} ${i}#${fraction} ${i}.shr_u ~${e} ${i}.eqz
-     if ${i}#1 =${e}
+     if
+       ${m} ${i}.clz ${i}#${width - 1 - fraction} ${i}.sub =shift
+       ${m} shift ${i}.shl =${m}
+       ${i}#1 shift ${i}.sub =${e}
      else ${m} ${i}#${2n ** BigInt(fraction) - 1n} ${i}.and ${i}#2^${fraction} ${i}.or =${m} end`;
   const zeroResult = `${type}#0 x ${type}.copysign return`;
   writePostfix(
@@ -109,7 +112,10 @@ export function writeFmod(f: FunctionBuilder, type: 'f32' | 'f64'): void {
     l,
     `a ${i}.clz ${i}#${width - 1 - fraction} ${i}.sub =shift
      shift eb ${i}.ge_s
-     if a eb ${i}#1 ${i}.sub ${i}.shl =a
+     if
+       eb ${i}#0 ${i}.gt_s
+       if a eb ${i}#1 ${i}.sub ${i}.shl =a
+       else a ${i}#1 eb ${i}.sub ${i}.shr_u =a end
      else
        a shift ${i}.shl ${i}#2^${fraction} ${i}.sub eb shift ${i}.sub ${i}#${fraction} ${i}.shl ${i}.add =a
      end

@@ -258,7 +258,7 @@ export function scalarBinary(
           f.get(y, x, x, y);
           f.op(`${w as 'f32'}.${fn === 'fmin' ? 'min' : 'max'}`);
           f.get(y, y);
-          f.op(`${w as 'f32'}.eq`, 'select');
+          f.op(`${w as 'f32'}.ne`, 'select');
           f.get(x, x);
           f.op(`${w as 'f32'}.ne`, 'select');
         }),
