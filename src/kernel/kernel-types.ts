@@ -57,7 +57,7 @@ type ArrayArgument<T, R extends number> =
   | Hinted<DeviceArgument<T, R> | HostArray<T, R>>;
 
 /** What may be passed for a parameter of type `P`. */
-export type Argument<P> = 0 extends 1 & P
+export type Argument<P> = unknown extends P
   ? unknown
   : P extends Viewed<infer T, infer R>
     ? ArrayArgument<T, R>
