@@ -152,30 +152,33 @@ function boolBinary(fn: BinaryOp, a: boolean, b: boolean): boolean {
   }
 }
 
+function word(type: 'i32' | 'u32', x: number): number {
+  return type === 'i32' ? x | 0 : x >>> 0;
+}
+
 /** 32 bits: JavaScript's own operators, in which the quotient of two such integers is exact enough to truncate. */
 function wordBinary(fn: BinaryOp, type: 'i32' | 'u32', a: number, b: number): number {
-  const word = (x: number): number => (type === 'i32' ? x | 0 : x >>> 0);
   switch (fn) {
     case 'add':
-      return word(a + b);
+      return word(type, a + b);
     case 'sub':
-      return word(a - b);
+      return word(type, a - b);
     case 'mul':
-      return word(Math.imul(a, b));
+      return word(type, Math.imul(a, b));
     case 'div':
-      return b === 0 ? 0 : word(Math.trunc(a / b));
+      return b === 0 ? 0 : word(type, Math.trunc(a / b));
     case 'rem':
-      return b === 0 ? 0 : word(a % b);
+      return b === 0 ? 0 : word(type, a % b);
     case 'floordiv':
-      return b === 0 ? 0 : word(Math.floor(a / b));
+      return b === 0 ? 0 : word(type, Math.floor(a / b));
     case 'and':
-      return word(a & b);
+      return word(type, a & b);
     case 'or':
-      return word(a | b);
+      return word(type, a | b);
     case 'xor':
-      return word(a ^ b);
+      return word(type, a ^ b);
     case 'shl':
-      return word(a << b);
+      return word(type, a << b);
     case 'shr':
       return type === 'i32' ? a >> b : a >>> b;
     case 'min':

@@ -10,12 +10,14 @@ import { addReads, defined, stmtExprs } from './walk.ts';
 /** Ids of variables. */
 export type VarSet = ReadonlySet<number>;
 
+export type Construct = Stmt & { op: 'if' | 'loop' | 'block' };
+
 export interface Liveness {
   /** At the start of the list analysed: variables that may be read before anything was assigned to them. */
   readonly entry: VarSet;
-  /** Just before a statement; just after it (for a construct: where its paths have met again). */
-  before(s: Stmt): VarSet;
-  after(s: Stmt): VarSet;
+  /** Just before an `if`, loop or block; just after it, where its paths have met again. */
+  before(s: Construct): VarSet;
+  after(s: Construct): VarSet;
   /** At the start of the else part of an `if`. */
   elseEntry(s: Stmt & { op: 'if' }): VarSet;
   /** At the start of the update of a loop, where `continue` goes. */
@@ -36,34 +38,52 @@ export function analyseLiveness(list: readonly Stmt[], exit: VarSet = NONE): Liv
   const middle = new Map<Stmt, VarSet>();
   const targets = new Map<Label, Targets>();
 
+  /** Of the sets passed around, only the one that this function is making is ever changed. */
   function listBefore(stmts: readonly Stmt[], out: VarSet): VarSet {
-    let live = out;
+    let live = new Set(out);
     for (let i = stmts.length - 1; i >= 0; i--) {
       const s = stmts[i];
       if (s === undefined) continue;
-      after.set(s, live);
-      live = stmtBefore(s, live);
-      before.set(s, live);
+      switch (s.op) {
+        case 'return':
+        case 'trap':
+          live = new Set();
+          break;
+        case 'break':
+          live = new Set(targets.get(s.label)?.break);
+          break;
+        case 'continue':
+          live = new Set(targets.get(s.label)?.continue);
+          break;
+        case 'if':
+        case 'loop':
+        case 'block': {
+          after.set(s, live);
+          const top = constructBefore(s, live);
+          before.set(s, top);
+          live = new Set(top);
+          break;
+        }
+        default: {
+          const id = defined(s);
+          if (id !== undefined) live.delete(id);
+          for (const e of stmtExprs(s)) addReads(e, live);
+        }
+      }
     }
     return live;
   }
 
-  function stmtBefore(s: Stmt, out: VarSet): VarSet {
+  function constructBefore(s: Construct, out: VarSet): VarSet {
     switch (s.op) {
-      case 'return':
-      case 'trap':
-        return NONE;
-      case 'break':
-        return targets.get(s.label)?.break ?? NONE;
-      case 'continue':
-        return targets.get(s.label)?.continue ?? NONE;
       case 'block':
         targets.set(s.label, { break: out, continue: NONE });
         return listBefore(s.body, out);
       case 'if': {
         const otherwise = listBefore(s.else, out);
         middle.set(s, otherwise);
-        const live = new Set([...listBefore(s.then, out), ...otherwise]);
+        const live = new Set(listBefore(s.then, out));
+        for (const id of otherwise) live.add(id);
         addReads(s.cond, live);
         return live;
       }
@@ -73,17 +93,11 @@ export function analyseLiveness(list: readonly Stmt[], exit: VarSet = NONE): Liv
           const update = listBefore(s.update, top);
           middle.set(s, update);
           targets.set(s.label, { break: out, continue: update });
-          const again = new Set([...listBefore(s.body, update), ...top]);
+          const again = new Set(listBefore(s.body, update));
+          for (const id of top) again.add(id);
           if (again.size === top.size) return top;
           top = again;
         }
-      }
-      default: {
-        const live = new Set(out);
-        const id = defined(s);
-        if (id !== undefined) live.delete(id);
-        for (const e of stmtExprs(s)) addReads(e, live);
-        return live;
       }
     }
   }

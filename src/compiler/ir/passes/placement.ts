@@ -5,10 +5,23 @@
  * what is a cheap function of the thread's indices and the parameters is computed again where it is wanted; the rest is
  * saved for each item in a slot of the context.
  */
-import { assign, block, constant, i32, type KernelBuilder, leave, loop, next, not, read, when } from '../builder.ts';
+import {
+  assign,
+  block,
+  constant,
+  i32,
+  type KernelBuilder,
+  leave,
+  loop,
+  NOWHERE,
+  next,
+  not,
+  read,
+  when,
+} from '../builder.ts';
 import { zero } from '../evaluate.ts';
 import type { Expr, Stmt, Var } from '../ops.ts';
-import { analyseLiveness, type Liveness, type VarSet } from './liveness.ts';
+import { analyseLiveness, type Construct, type Liveness, type VarSet } from './liveness.ts';
 import { findRecomputable } from './recompute.ts';
 import type { Items, RegionNode, VarPlace } from './regions.ts';
 import type { ReturnsLowered } from './returns.ts';
@@ -247,7 +260,7 @@ interface NodeLiveness {
 }
 
 function nodeLiveness(nodes: readonly RegionNode[]): NodeLiveness {
-  const marks = new Map<Items, Stmt>();
+  const marks = new Map<Items, Construct>();
   let label = -1;
   /** Variables that nodes other than items use. */
   const outside = new Set<number>();
@@ -270,7 +283,8 @@ function nodeLiveness(nodes: readonly RegionNode[]): NodeLiveness {
     switch (node.kind) {
       case 'items': {
         const { reduce } = node;
-        const mark = block(label--, reduce ? [...node.body, when(reduce.pred, [])] : node.body);
+        const body = reduce ? [...node.body, when(reduce.pred, [])] : node.body;
+        const mark: Construct = { op: 'block', label: label--, body, pos: NOWHERE };
         marks.set(node, mark);
         if (!reduce) return [mark];
         outside.add(reduce.result.id);

@@ -30,6 +30,8 @@ export interface ShapeFacts {
   readonly varShape: (v: Var) => Shape;
   /** Whether the kernel stores to the array or updates it atomically. */
   readonly isWritten: (array: ArraySym) => boolean;
+  /** Shapes found before, where they are final. */
+  readonly known?: Map<Expr, Shape> | undefined;
 }
 
 /** The shape of a value that has one of two shapes. */
@@ -48,7 +50,11 @@ export function coarsen(shape: Shape, { lanes }: UniformityOptions): Shape {
 const steady = (s: Shape): boolean => s === 'G' || s === 'U';
 
 export function exprShape(e: Expr, facts: ShapeFacts): Shape {
-  return coarsen(ownShape(e, facts), facts.options);
+  const known = facts.known?.get(e);
+  if (known !== undefined) return known;
+  const shape = coarsen(ownShape(e, facts), facts.options);
+  facts.known?.set(e, shape);
+  return shape;
 }
 
 function ownShape(e: Expr, facts: ShapeFacts): Shape {

@@ -7,7 +7,7 @@
  */
 
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
-import type { Liveness, VarSet } from './liveness.ts';
+import type { Construct, Liveness, VarSet } from './liveness.ts';
 import { analyseLiveness } from './liveness.ts';
 import { type Reason, reasons, type VarCause } from './reasons.ts';
 import type { Shape, ShapeFacts, UniformityOptions } from './shapes.ts';
@@ -24,8 +24,6 @@ export interface Parting {
   /** The construct, or the jump that some threads take. */
   readonly stmt: Stmt;
 }
-
-type Construct = Stmt & { op: 'if' | 'loop' | 'block' };
 
 export interface Uniformity {
   /** The shape of an expression among the threads that are active where it is evaluated. */
@@ -71,6 +69,7 @@ export function analyseUniformity(kernel: Kernel, options: UniformityOptions = {
     walk.changed = false;
     walk.list(kernel.body);
   } while (walk.changed);
+  walk.remember();
   return walk;
 }
 
@@ -78,7 +77,7 @@ class Walk implements Uniformity {
   changed = false;
   readonly #options: UniformityOptions;
   readonly #liveness: Liveness;
-  readonly #facts: ShapeFacts;
+  #facts: ShapeFacts;
   readonly #shapes = new Map<number, Shape>();
   /** Why a variable left G. */
   readonly #causes = new Map<number, VarCause>();
@@ -127,6 +126,11 @@ class Walk implements Uniformity {
 
   why(expr: Expr): readonly Reason[] {
     return reasons(expr, this.#facts, this.#causes);
+  }
+
+  /** Shapes are final: each expression's need be found but once. */
+  remember(): void {
+    this.#facts = { ...this.#facts, known: new Map() };
   }
 
   // -------------------------------------------------------------- the walk
