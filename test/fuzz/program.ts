@@ -1,0 +1,102 @@
+/**
+ * Programs of the fuzzer: a small typed language of its own, which is printed as a kernel and evaluated directly.
+ *
+ * Every leaf has an explicit machine type, so that a mistake in type inference cannot hide. Nothing here comes from the compiler.
+ */
+
+/** Types of values. */
+export type Ty = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
+/** Types of elements in memory and of casts. */
+export type Elem = Ty | 'i8' | 'u8' | 'i16' | 'u16' | 'f16';
+
+export const TYPES: readonly Ty[] = ['bool', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
+export const NUMBERS: readonly Exclude<Ty, 'bool'>[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
+
+export function widened(e: Elem): Ty {
+  if (e === 'i8' || e === 'u8' || e === 'i16' || e === 'u16') return 'i32';
+  return e === 'f16' ? 'f32' : e;
+}
+
+export function isFloat(t: Elem): boolean {
+  return t === 'f16' || t === 'f32' || t === 'f64';
+}
+
+export function isBig(t: Elem): boolean {
+  return t === 'i64' || t === 'u64';
+}
+
+/** A value: bigint for 64-bit integers, boolean for bool, else a number. */
+export type Val = number | bigint | boolean;
+
+export type BinOp = 'add' | 'sub' | 'mul' | 'div' | 'rem' | 'and' | 'or' | 'xor' | 'shl' | 'shr' | 'ushr' | 'min' | 'max' | 'fmin' | 'fmax' | 'imul' | 'pow' | 'copysign';
+/** Rounded quotients of 32-bit integers. */
+export type QuotientOp = 'or0' | 'trunc' | 'floor' | 'ceil' | 'round';
+export type UnOp = 'neg' | 'not' | 'abs' | 'sign' | 'sqrt' | 'floor' | 'ceil' | 'trunc' | 'round' | 'rint' | 'clz' | 'popc' | 'ffs' | 'brev' | 'clz32' | 'isNaN' | 'isFinite' | 'isInteger';
+export type CmpOp = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
+
+export type Expr = { readonly t: Ty } & (
+  /** `weak`: printed without its cast, where the other operand gives the type. */
+  | { readonly k: 'lit'; readonly v: Val; readonly weak?: boolean }
+  | { readonly k: 'var'; readonly name: string }
+  | { readonly k: 'thread'; readonly what: 'threadIdx.x' | 'threadIdx.y' | 'blockIdx.x' | 'blockDim.x' | 'gridDim.x' | 'grid' }
+  | { readonly k: 'load'; readonly array: ArrayDecl; readonly index: readonly Expr[] }
+  | { readonly k: 'bin'; readonly op: BinOp; readonly a: Expr; readonly b: Expr }
+  | { readonly k: 'quotient'; readonly op: QuotientOp; readonly a: Expr; readonly b: Expr }
+  | { readonly k: 'un'; readonly op: UnOp; readonly a: Expr }
+  | { readonly k: 'cmp'; readonly op: CmpOp; readonly a: Expr; readonly b: Expr }
+  | { readonly k: 'logic'; readonly op: 'and' | 'or'; readonly a: Expr; readonly b: Expr }
+  | { readonly k: 'sel'; readonly c: Expr; readonly a: Expr; readonly b: Expr }
+  | { readonly k: 'cast'; readonly to: Elem; readonly a: Expr }
+  | { readonly k: 'fma'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
+  | { readonly k: 'call'; readonly fn: FuncDecl; readonly args: readonly Expr[] }
+);
+
+/** Memory. Extents are powers of two, so that `& (n - 1)` keeps every index inside. */
+export interface ArrayDecl {
+  readonly name: string;
+  readonly elem: Elem;
+  readonly shape: readonly number[];
+  readonly space: 'in' | 'out' | 'shared' | 'local' | 'const' | 'atomic';
+}
+
+export interface FuncDecl {
+  readonly name: string;
+  readonly params: readonly { readonly name: string; readonly t: Ty }[];
+  readonly body: readonly Stmt[];
+  readonly result: Ty;
+}
+
+export type AtomicOp = 'add' | 'sub' | 'and' | 'or' | 'xor' | 'min' | 'max' | 'nanMin' | 'nanMax' | 'inc' | 'dec' | 'exch' | 'cas';
+
+export type Stmt =
+  | { readonly k: 'let'; readonly name: string; readonly value: Expr }
+  /** `op` absent: plain assignment; else `name op= value`. */
+  | { readonly k: 'set'; readonly name: string; readonly op?: BinOp; readonly value: Expr }
+  | { readonly k: 'store'; readonly array: ArrayDecl; readonly index: readonly Expr[]; readonly op?: BinOp; readonly value: Expr }
+  | { readonly k: 'if'; readonly c: Expr; readonly then: readonly Stmt[]; readonly else: readonly Stmt[] }
+  /** A counted loop; `name` is an i32 counter that the body does not change. */
+  | { readonly k: 'for'; readonly name: string; readonly from: number; readonly to: number; readonly step: number; readonly label?: string; readonly body: readonly Stmt[] }
+  /** A loop bounded by fuel: runs while `c`, at most `fuel` times. */
+  | { readonly k: 'while'; readonly fuelName: string; readonly fuel: number; readonly post: boolean; readonly c: Expr; readonly label?: string; readonly body: readonly Stmt[] }
+  | { readonly k: 'switch'; readonly on: Expr; readonly cases: readonly { readonly test: number | undefined; readonly body: readonly Stmt[]; readonly falls: boolean }[] }
+  | { readonly k: 'break' | 'continue'; readonly label?: string }
+  | { readonly k: 'return'; readonly value?: Expr }
+  | { readonly k: 'barrier' }
+  | { readonly k: 'vote'; readonly kind: 'Count' | 'And' | 'Or'; readonly name: string; readonly pred: Expr }
+  | { readonly k: 'atomic'; readonly op: AtomicOp; readonly array: ArrayDecl; readonly index: readonly Expr[]; readonly args: readonly Expr[]; readonly name?: string };
+
+export interface Program {
+  readonly seed: number;
+  readonly grid: number;
+  readonly block: readonly [number, number];
+  readonly arrays: readonly ArrayDecl[];
+  /** Scalar arguments, each with an explicit type. */
+  readonly scalars: readonly { readonly name: string; readonly t: Ty; readonly v: Val }[];
+  readonly functions: readonly FuncDecl[];
+  readonly body: readonly Stmt[];
+}
+
+/** Threads in all. */
+export function threads(p: Program): number {
+  return p.grid * p.block[0] * p.block[1];
+}
