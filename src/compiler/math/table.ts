@@ -2,7 +2,8 @@
  * The math table: for each approximated function a body that computes it from the plain operations of the IR.
  *
  * All devices expand the same bodies (passes/expand-math.ts), so that they agree bit for bit wherever products and sums are
- * not contracted. Errors over all arguments: docs/math.md.
+ * not contracted. Errors over all arguments: docs/math.md. Renderers may let a device contract, never reassociate: the bodies
+ * add and subtract constants to round, and sum exactly in two parts.
  */
 import type { Expr, MathFn } from '../ir/ops.ts';
 import { erf, erfc } from './erf.ts';
