@@ -29,11 +29,13 @@ export function kernelFault(
   const line = pos === undefined ? '' : `\n  --> ${describePosition(pos)}`;
   const advice = help === undefined ? '' : `\n  help: ${help}`;
   const launch = describeLaunch(shape);
+  // An anonymous function: what its file assigns it to.
+  const name = kernel.name === 'kernel' ? (nameOf(kernel.pos.source) ?? kernel.name) : kernel.name;
   return new DriverError(
     'E_KERNEL_FAULT',
-    `kernel ${kernel.name}: ${what}${at}${line}${advice}\n  launched with ${launch}`,
+    `kernel ${name}: ${what}${at}${line}${advice}\n  launched with ${launch}`,
     {
-      launch: `${kernel.name} with ${launch}`,
+      launch: `${name} with ${launch}`,
     },
   );
 }
