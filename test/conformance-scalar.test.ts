@@ -3,4 +3,8 @@
  */
 import { defineConformance } from './support/conformance.ts';
 
-await defineConformance({ title: 'scalar', device: 'cpu', environment: { TSAMBA_CPU_SIMD: '0', TSAMBA_CPU_THREADS: '1' } });
+await defineConformance({
+  title: 'scalar',
+  device: 'cpu',
+  environment: { TSAMBA_CPU_SIMD: '0', TSAMBA_CPU_THREADS: '1' },
+});

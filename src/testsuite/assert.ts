@@ -48,7 +48,34 @@ export function closeElements(actual: Listed, expected: Listed, tolerance: numbe
   for (let k = 0; k < e.length; k++) {
     const [x, y] = [Number(a[k]), Number(e[k])];
     if (Object.is(x, y)) continue;
-    if (!(Math.abs(x - y) <= tolerance * Math.max(1, Math.abs(y)))) throw new ConformanceFailure(`${what} ${k}: ${x} instead of ${y}`);
+    if (!(Math.abs(x - y) <= tolerance * Math.max(1, Math.abs(y))))
+      throw new ConformanceFailure(`${what} ${k}: ${x} instead of ${y}`);
+  }
+}
+
+/** Elements of f32 or f64 differ from the exact values by at most so many units of the last place. `where` names element k. */
+export function ulpElements(
+  actual: ArrayLike<number>,
+  exact: readonly number[],
+  ulps: number,
+  type: 'float32' | 'float64',
+  where: (k: number) => string,
+): void {
+  const [bits, least, most] = type === 'float32' ? [23, -126, 3.4028234663852886e38] : [52, -1022, Number.MAX_VALUE];
+  for (let k = 0; k < exact.length; k++) {
+    const [x, y] = [actual[k] as number, exact[k] as number];
+    const rounded = type === 'float32' ? Math.fround(y) : y;
+    if (Object.is(x, rounded) || (x === 0 && rounded === 0 && y !== 0)) continue;
+    // A result just at the end of the range may round to either side of it.
+    const reach = (v: number): number => (Math.abs(v) === Number.POSITIVE_INFINITY ? Math.sign(v) * most : v);
+    const exponent = Math.max(Math.floor(Math.log2(Math.abs(reach(y)))), least);
+    const error = Math.abs(reach(x) - reach(y)) / 2 ** (exponent - bits);
+    const near = Number.isFinite(y) && y !== 0 && error <= ulps;
+    if (!near || Math.sign(x) * Math.sign(y) < 0) {
+      throw new ConformanceFailure(
+        `${type} ${where(k)}: ${show(x)} instead of ${show(rounded)}, ${error.toFixed(2)} ulp apart (at most ${ulps})`,
+      );
+    }
   }
 }
 
@@ -77,7 +104,9 @@ export async function rejects(run: () => Promise<unknown>, message: RegExp, code
 }
 
 function check(thrown: unknown, message: RegExp, code: string | undefined): void {
-  if (!(thrown instanceof Error) || !message.test(thrown.message)) throw new ConformanceFailure(`threw ${String(thrown)}; expected ${message}`);
+  if (!(thrown instanceof Error) || !message.test(thrown.message))
+    throw new ConformanceFailure(`threw ${String(thrown)}; expected ${message}`);
   const actual = (thrown as { code?: unknown }).code;
-  if (code !== undefined && actual !== code) throw new ConformanceFailure(`threw code ${String(actual)} instead of ${code}: ${thrown.message}`);
+  if (code !== undefined && actual !== code)
+    throw new ConformanceFailure(`threw code ${String(actual)} instead of ${code}: ${thrown.message}`);
 }

@@ -1,13 +1,17 @@
 /**
- * `tsamba/testsuite`: the conformance suite that every driver passes, for any test framework or none.
+ * `tsamba/testsuite`: the conformance suite that every driver passes, for any test framework or none, and `withFaults`, by
+ * which calls of a driver fail as planned.
  */
-import { language } from './kernels-language.ts';
+import { flow } from './language-flow.ts';
+import { values } from './language-values.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
 
+export { type FaultKind, type FaultPlan, withFaults } from '../memory/with-faults.ts';
+export { ConformanceFailure } from './assert.ts';
 export type { ConformanceOptions, ConformanceResult, ConformanceTest, DeviceChoice } from './suite.ts';
 
 /** All tests, chapter by chapter. */
-export const conformanceTests: readonly ConformanceTest[] = [...language];
+export const conformanceTests: readonly ConformanceTest[] = [...flow, ...values];
 
 /** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */
 export function runConformance(options: ConformanceOptions = {}): Promise<readonly ConformanceResult[]> {

@@ -15,7 +15,10 @@ export interface ConformanceTest {
 export type DeviceChoice = number | 'cpu' | 'simulator';
 
 /** The tests of one chapter. */
-export function chapter(title: string, tests: Readonly<Record<string, () => void | Promise<void>>>): readonly ConformanceTest[] {
+export function chapter(
+  title: string,
+  tests: Readonly<Record<string, () => void | Promise<void>>>,
+): readonly ConformanceTest[] {
   return Object.entries(tests).map(([name, run]) => ({ chapter: title, name, run }));
 }
 
@@ -35,7 +38,10 @@ export interface ConformanceOptions {
 }
 
 /** Runs tests one after another. Resolves to all results; failures are in them and not thrown. */
-export async function runTests(tests: readonly ConformanceTest[], options: ConformanceOptions = {}): Promise<readonly ConformanceResult[]> {
+export async function runTests(
+  tests: readonly ConformanceTest[],
+  options: ConformanceOptions = {},
+): Promise<readonly ConformanceResult[]> {
   if (options.device !== undefined) cuda.selectDevice(options.device);
   const results: ConformanceResult[] = [];
   for (const test of tests) {
