@@ -205,6 +205,22 @@ describe('fills', () => {
   });
 });
 
+test('rows that are compact but do not begin at whole elements', () => {
+  const rows = (dtype: DType, offset: number, stride: number): NDArray => {
+    const bytes = new Uint8Array(96).map((_, i) => (i * 37) % 64);
+    return new NDArray(bytes, dtype, { shape: [3, 2], strides: [stride, dtype.itemSize], offset }) as NDArray;
+  };
+  for (const [offset, stride] of [
+    [0, 9],
+    [1, 8],
+    [4, 12],
+    [2, 10],
+  ] as const) {
+    checkCopy(rows(f64, 0, 24), rows(i32, offset, stride));
+    checkCopy(rows(i32, offset, stride), rows(i16, 0, 6));
+  }
+});
+
 test('shapes must be equal, structs of one type', () => {
   const a = memory(f32, [1], 0);
   expect(() => copyElements(a, a.T)).toThrow('cannot copy an array of shape [9, 7] to one of shape [7, 9]');

@@ -135,6 +135,7 @@ describe('views share memory', () => {
     expect(f.ravel({ order: 'A' }).data).toBe(f.data);
     expect(ndarray([7]).reshape([]).get()).toBe(7);
     expect(ndarray([7]).reshape().get()).toBe(7);
+    expect(() => a.reshape({ order: 'F' } as never)).toThrow(TypeError);
     expect(() => a.reshape(5, 2)).toThrow('changes the number of elements: 12 before, 10 after');
     expect(() => a.reshape([12], { order: 'K' as 'C' })).toThrow("order must be 'C', 'F' or 'A'");
   });
@@ -176,6 +177,7 @@ describe('views share memory', () => {
     expect([words.toArray(), words.data.constructor]).toEqual([[0x04030201, 0x08070605], Uint8Array]);
     words.set(0xaabbccdd, 1);
     expect(bytes.toArray()).toEqual([9, 1, 2, 3, 4, 0xdd, 0xcc, 0xbb, 0xaa]);
+    expect(ndarray.zeros(0, u8).view(f64).shape).toEqual([0]);
     words.set(words.slice('::-1'));
     expect(words.toArray()).toEqual([0xaabbccdd, 0x04030201]);
     expect(words.astype(f64).toArray()).toEqual([0xaabbccdd, 0x04030201]);

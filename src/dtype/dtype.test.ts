@@ -86,6 +86,7 @@ describe('casts', () => {
     ]);
     expect([1.9, -0.5, 255.9, 256, 1e30].map((x) => u8(x))).toEqual([1, 0, 255, 255, 255]);
     expect(Object.is(u8(-0.5), 0)).toBe(true);
+    expect(Object.is(i8(-0.5), 0)).toBe(true);
     expect([i16(4e4), i16(-4e4), u16(7e4), u16(-1)]).toEqual([32767, -32768, 65535, 0]);
     expect([i32(2 ** 31), i32(-(2 ** 31) - 1), u32(2 ** 32), u32(-1)]).toEqual([
       2147483647, -2147483648, 4294967295, 0,
@@ -268,6 +269,8 @@ describe('structs', () => {
       "struct field 'x': unknown dtype 'flaot32'; did you mean 'float32'?",
     );
     expect(() => struct({ '0': f32 })).toThrow("name it '_0'");
+    expect(() => struct({ x: f32, '17': f32 })).toThrow("name it '_17'");
+    expect(struct({ '01': f32, x1: f32 }).fields).toHaveLength(2);
     expect(() => struct([f32] as never)).toThrow('struct() takes an object of fields');
     expect(() => f32.array()).toThrow('needs at least one length');
     expect(() => f32.array(0)).toThrow('lengths must be positive');
