@@ -9,11 +9,13 @@ import type { CapturedFunction } from './frontend/captured.ts';
 import { fail } from './frontend/diagnostics.ts';
 import { elaborate } from './frontend/elaborate.ts';
 import { lower } from './frontend/lower.ts';
+import { describe } from './frontend/positions.ts';
 import type { Kernel } from './ir/ops.ts';
 import { checkBarriers } from './ir/passes/barriers.ts';
 import { infer } from './types/infer.ts';
 import { machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
 import { assignRanges } from './types/ranges.ts';
+import type { Range, ScalarArg } from './types/tree.ts';
 
 /** Compiles one specialisation. Throws KernelError with a position in the user's source. Synchronous. */
 export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): CompiledKernel {
@@ -39,18 +41,30 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
       help: 'a barrier must be reached by all threads of the block: move it out of the branch, or assert the condition with cuda.uniform(x)',
     });
   }
-  const line = (start: number): number => fn.source.text.slice(0, start).split('\n').length;
-  const types: TypeNote[] = [
-    ...context.args.map((a) => ({ name: a.name, type: machine(a.type ?? 'A', options.indexBits, options.defaultFloat), line: line(a.pos.start) })),
-    ...ranges
-      .filter((r) => !r.local.name.startsWith('%') && r.type !== undefined)
-      .map((r) => ({ name: r.local.name, type: r.type === 'idx' ? `${machine('idx', options.indexBits, 'f64')} (index)` : nameOf(r.type ?? 'int'), line: line(r.local.pos.start) })),
-  ];
   return {
     kernel,
     captured: context.captured,
-    types,
+    // Asked for by `inspect` alone, and finding the lines of the author's file takes time.
+    get types() {
+      return typeNotes(context.args, ranges, options);
+    },
     defaulted: context.args.filter((a) => a.defaulted).map((a) => a.name),
     written: context.roots.flatMap((r) => (r.written && r.from !== undefined && 'path' in r.from ? [r.from.path] : [])),
   };
+}
+
+function typeNotes(args: readonly ScalarArg[], ranges: readonly Range[], options: CompileOptions): TypeNote[] {
+  const named = ranges.filter((r) => !r.local.name.startsWith('%') && r.type !== undefined);
+  return [
+    ...args.map((a) => ({
+      name: a.name,
+      type: machine(a.type ?? 'A', options.indexBits, options.defaultFloat),
+      line: describe(a.pos).line,
+    })),
+    ...named.map((r) => ({
+      name: r.local.name,
+      type: r.type === 'idx' ? `${machine('idx', options.indexBits, 'f64')} (index)` : nameOf(r.type ?? 'int'),
+      line: describe(r.local.pos).line,
+    })),
+  ];
 }
