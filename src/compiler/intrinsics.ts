@@ -46,3 +46,23 @@ export function intrinsicNumber(name: string): number {
   Object.defineProperty(value, BRAND, { value: name });
   return Object.freeze(value) as unknown as number;
 }
+
+/** Functions of Tsamba that only the host can call, with the name and the help that errors about them show. */
+const hostOnly = new WeakMap<object, HostOnly>();
+
+export interface HostOnly {
+  /** `'cuda.deviceArray'`, `'the kernel scale'`. */
+  readonly what: string;
+  /** What to do instead. */
+  readonly help: string;
+}
+
+/** Makes the compiler refuse calls of a function in kernels, instead of compiling its source. */
+export function declareHostOnly(fn: object, description: HostOnly): void {
+  hostOnly.set(fn, description);
+}
+
+/** What was declared of a function, or undefined when it may be a device function. */
+export function hostOnlyOf(fn: object): HostOnly | undefined {
+  return hostOnly.get(fn);
+}

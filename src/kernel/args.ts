@@ -10,8 +10,8 @@ import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
 import { ELEM_SIZE, type ElemType } from '../compiler/ir/ops.ts';
-import { elemOf } from '../dtype/index.ts';
-import { TsambaTypeError } from '../errors.ts';
+import { elemOf, isScalarDType } from '../dtype/index.ts';
+import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import { strideUnit } from '../layout/index.ts';
 import { type Direction, directionOf } from './hints.ts';
 import { type ScalarValue, scalarType } from './scalar.ts';
@@ -59,7 +59,10 @@ const BIGINT: ArgType = { kind: 'bigint' };
 const BOOLEAN: ArgType = { kind: 'scalar', type: 'bool' };
 
 function typeObject(value: object, where: () => string): Typed {
-  if (value instanceof DeviceNDArray) return { kind: 'device', type: arrayType(value, value.layout), array: value };
+  if (value instanceof DeviceNDArray) {
+    checkElements(value, where);
+    return { kind: 'device', type: arrayType(value, value.layout), array: value };
+  }
   if (Array.isArray(value)) return typeTuple(value, where);
   const elem = scalarType(value);
   if (elem !== undefined) {
@@ -68,7 +71,7 @@ function typeObject(value: object, where: () => string): Typed {
   const direction = directionOf(value);
   if (direction !== undefined) return typeHinted((value as { array: object }).array, direction, where);
   const host = asHostArray(value);
-  if (host !== undefined) return typeHost(host, 'inout', false);
+  if (host !== undefined) return typeHost(host, 'inout', false, where);
   throw refuse(value, where);
 }
 
@@ -86,7 +89,7 @@ function typeTuple(items: readonly unknown[], where: () => string): Typed {
 function typeHinted(array: object, direction: Direction, where: () => string): Typed {
   if (array instanceof DeviceNDArray) return typeObject(array, where);
   const host = Array.isArray(array) ? undefined : asHostArray(array);
-  if (host !== undefined) return typeHost(host, direction, true);
+  if (host !== undefined) return typeHost(host, direction, true, where);
   const name = direction === 'in' ? 'In' : direction === 'out' ? 'Out' : 'InOut';
   throw new TsambaTypeError(
     'E_ARGUMENT_TYPE',
@@ -94,9 +97,21 @@ function typeHinted(array: object, direction: Direction, where: () => string): T
   );
 }
 
-function typeHost(array: NDArray, direction: Direction, hinted: boolean): Typed {
+function typeHost(array: NDArray, direction: Direction, hinted: boolean, where: () => string): Typed {
+  checkElements(array, where);
   const layout = array.isCContiguous() ? 'C' : array.isFContiguous() ? 'F' : 'C';
   return { kind: 'host', type: arrayType(array, layout), array, direction, hinted };
+}
+
+/** Kernels have no elements of complex and struct types yet: the error names the argument. */
+function checkElements(array: DeviceNDArray | NDArray, where: () => string): void {
+  if (isScalarDType(array.dtype)) return;
+  try {
+    elemOf(array.dtype);
+  } catch (error) {
+    if (!(error instanceof NotSupportedError)) throw error;
+    throw new NotSupportedError(error.code, `${where()}: ${error.message}`);
+  }
 }
 
 /** The type of an array, with the strides that kernels of layout A read in units of the item size where that divides them. */

@@ -1,6 +1,7 @@
 /**
  * `jit`: makes a kernel of a function. The kernel's public face; what it does is `state.ts` and `launcher.ts`.
  */
+import { declareHostOnly } from '../compiler/intrinsics.ts';
 import type { ExecutableAttributes } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
@@ -73,6 +74,9 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
     attributes: () => attributesOf(state),
   };
   Object.assign(kernel, members);
+  const help =
+    'a kernel cannot run another one: call the plain function that jit was given, or launch both from the host';
+  for (const fn of [kernel, ...Object.values(members)]) declareHostOnly(fn, { what: 'a kernel', help });
   Object.defineProperties(kernel, {
     name: { get: () => state.name },
     stats: { get: () => statsOf(state), enumerable: true },

@@ -3,6 +3,7 @@ import { InterpretingDriver } from '../../test/support/interpreting-driver.ts';
 import { deviceArray, toDevice } from '../array/device-create.ts';
 import { ndarray } from '../array/ndarray-create.ts';
 import { grid } from '../cuda/geometry.ts';
+import { cuda } from '../cuda/namespace.ts';
 import { f32, f64, i32 } from '../dtype/index.ts';
 import { KernelError } from '../errors.ts';
 import { Context } from '../memory/context.ts';
@@ -245,6 +246,27 @@ describe('jit itself', () => {
   it('refuses kernels', () => {
     const scale = scaleBy();
     expect(() => jit(scale as never)).toThrow('is a kernel already: pass jit the function itself');
+  });
+
+  it('makes something that other kernels cannot call', () => {
+    const scale = scaleBy() as unknown as (a: Vec<f32>) => void;
+    const calls = jit((a: Vec<f32>) => {
+      scale(a);
+    });
+    const launches = jit((a: Vec<f32>) => {
+      (scale as unknown as Loose).launch({ threads: 1 }, a);
+    });
+    const allocates = jit((a: Vec<f32>) => {
+      a[0] = cuda.deviceArray(3) as unknown as number;
+    });
+    for (const kernel of [calls, launches]) {
+      expect(() => kernel.compile(deviceArray(1, f32))).toThrow(
+        /a kernel is for the host and cannot be called in a kernel[\s\S]*help: a kernel cannot run another one/,
+      );
+    }
+    expect(() => allocates.compile(deviceArray(1, f32))).toThrow(
+      /cuda\.deviceArray is for the host and cannot be called in a kernel/,
+    );
   });
 
   it('reports what cannot be compiled as KernelErrors, at every launch', () => {

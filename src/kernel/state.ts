@@ -149,8 +149,9 @@ export class KernelState {
       indexBits,
     };
     const compiled = compileKernel(this.read(), types, compileOptions);
+    const used = new Set(compiled.kernel.params.map((param) => param.name));
     for (const name of compiled.defaulted) {
-      if (this.#warned.has(name)) continue;
+      if (this.#warned.has(name) || !used.has(name)) continue;
       this.#warned.add(name);
       warnDefaulted(this.name, name, options.defaultFloat);
     }

@@ -4,6 +4,7 @@
  * Values come from the `captures` given, by name or through a factory's parameter; else from the scopes that the inspector
  * shows; else from the globals. They are read when the function is, all at once, and do not follow later changes.
  */
+import { hostOnlyOf } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
 import type { Captured, CapturedFunction } from './captured.ts';
 import { fail } from './diagnostics.ts';
@@ -85,6 +86,8 @@ function readFunction(
 function readCalled(fn: AnyFunction, pos: Pos, reading: Reading): CapturedFunction {
   const known = reading.functions.get(fn);
   if (known !== undefined) return known;
+  const host = hostOnlyOf(fn);
+  if (host !== undefined) fail('K002', pos, `${host.what} is for the host and cannot be called in a kernel`, { help: host.help });
   const text = Function.prototype.toString.call(fn);
   if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) failNative(fn, pos);
   const read = readFunction(fn, reading, undefined, undefined, pos);
