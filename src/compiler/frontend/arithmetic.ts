@@ -16,23 +16,35 @@ function isLit(e: TExpr, value: number): boolean {
 
 function foldNumbers(fn: ArithFn, a: number, b: number): number {
   switch (fn) {
-    case 'add': return a + b;
-    case 'sub': return a - b;
-    case 'mul': return a * b;
-    case 'div': return a / b;
-    case 'rem': return a % b;
-    case 'pow': return a ** b;
+    case 'add':
+      return a + b;
+    case 'sub':
+      return a - b;
+    case 'mul':
+      return a * b;
+    case 'div':
+      return a / b;
+    case 'rem':
+      return a % b;
+    case 'pow':
+      return a ** b;
   }
 }
 
 function foldBigints(fn: ArithFn, a: bigint, b: bigint): bigint | undefined {
   switch (fn) {
-    case 'add': return a + b;
-    case 'sub': return a - b;
-    case 'mul': return a * b;
-    case 'div': return b === 0n ? undefined : a / b;
-    case 'rem': return b === 0n ? undefined : a % b;
-    case 'pow': return b < 0n || b > 64n ? undefined : a ** b;
+    case 'add':
+      return a + b;
+    case 'sub':
+      return a - b;
+    case 'mul':
+      return a * b;
+    case 'div':
+      return b === 0n ? undefined : a / b;
+    case 'rem':
+      return b === 0n ? undefined : a % b;
+    case 'pow':
+      return b < 0n || b > 64n ? undefined : a ** b;
   }
 }
 
@@ -76,8 +88,14 @@ export function negate(a: TExpr, pos: Pos): TExpr {
 export function truth(e: TExpr): TExpr {
   if (isLiteral(e)) return literal(Boolean(e.value), e.pos);
   switch (e.k) {
-    case 'compare': case 'not': case 'truth': case 'logic': case 'test': return e;
-    default: return { k: 'truth', a: e, pos: e.pos };
+    case 'compare':
+    case 'not':
+    case 'truth':
+    case 'logic':
+    case 'test':
+      return e;
+    default:
+      return { k: 'truth', a: e, pos: e.pos };
   }
 }
 
@@ -93,12 +111,18 @@ export function compare(fn: CompareOp, a: TExpr, b: TExpr, pos: Pos): TExpr {
     const [x, y] = [a.value, b.value];
     switch (fn) {
       // Both spellings of equality are one here, as the values are of one kind.
-      case 'eq': return literal(x === y, pos);
-      case 'ne': return literal(x !== y, pos);
-      case 'lt': return literal(x < y, pos);
-      case 'le': return literal(x <= y, pos);
-      case 'gt': return literal(x > y, pos);
-      case 'ge': return literal(x >= y, pos);
+      case 'eq':
+        return literal(x === y, pos);
+      case 'ne':
+        return literal(x !== y, pos);
+      case 'lt':
+        return literal(x < y, pos);
+      case 'le':
+        return literal(x <= y, pos);
+      case 'gt':
+        return literal(x > y, pos);
+      case 'ge':
+        return literal(x >= y, pos);
     }
   }
   return { k: 'compare', fn, a, b, pos };
@@ -128,7 +152,8 @@ export function bits(fn: 'and' | 'or' | 'xor', a: TExpr, b: TExpr, pos: Pos): TE
 export function shift(fn: 'shl' | 'shr' | 'ushr', a: TExpr, b: TExpr, pos: Pos): TExpr {
   if (isLiteral(a) && isLiteral(b)) {
     if (typeof a.value === 'bigint' && typeof b.value === 'bigint') {
-      if (fn !== 'ushr' && b.value >= 0n && b.value < 64n) return literal(fn === 'shl' ? a.value << b.value : a.value >> b.value, pos);
+      if (fn !== 'ushr' && b.value >= 0n && b.value < 64n)
+        return literal(fn === 'shl' ? a.value << b.value : a.value >> b.value, pos);
     } else if (typeof a.value !== 'bigint' && typeof b.value !== 'bigint') {
       const [x, y] = [Number(a.value), Number(b.value)];
       return literal(fn === 'shl' ? x << y : fn === 'shr' ? x >> y : x >>> y, pos);

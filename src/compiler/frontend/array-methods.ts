@@ -8,22 +8,34 @@ import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { describeValue, literal, type Scope, scalar, type Value, type View } from './values.ts';
 
-export function arrayMethod(ctx: Context, view: View, name: string, node: CallExpression, scope: Scope, pos: Pos): Value {
+export function arrayMethod(
+  ctx: Context,
+  view: View,
+  name: string,
+  node: CallExpression,
+  scope: Scope,
+  pos: Pos,
+): Value {
   if (name === 'slice') {
     const parts = node.arguments.map((a) => slicePart(ctx, a, scope));
     if (!parts.some((p) => 'start' in p) && parts.length >= view.axes.length) {
-      return fail('K236', pos, 'a slice needs at least one range', { help: `for one element write ${view.name}${'[i]'.repeat(view.axes.length)}` });
+      return fail('K236', pos, 'a slice needs at least one range', {
+        help: `for one element write ${view.name}${'[i]'.repeat(view.axes.length)}`,
+      });
     }
     return { kind: 'view', view: sliceView(ctx, view, parts, pos) };
   }
   if (name !== 'get') {
-    return fail('K223', pos, `arrays have no method ${name} in a kernel`, { help: 'store single elements: A[i][j] = value' });
+    return fail('K223', pos, `arrays have no method ${name} in a kernel`, {
+      help: 'store single elements: A[i][j] = value',
+    });
   }
   if (node.arguments.length !== view.axes.length) {
     return fail('K236', pos, `get needs ${view.axes.length} indices for ${view.name}, not ${node.arguments.length}`);
   }
   let v = view;
-  for (const a of node.arguments) v = indexView(ctx, v, ctx.scalar(ctx.parts.evaluate(ctx, a, scope), pos, 'an index'), pos);
+  for (const a of node.arguments)
+    v = indexView(ctx, v, ctx.scalar(ctx.parts.evaluate(ctx, a, scope), pos, 'an index'), pos);
   return scalar({ k: 'load', mem: element(v, pos), pos });
 }
 
@@ -34,7 +46,9 @@ function slicePart(ctx: Context, node: Expression | SpreadElement, scope: Scope)
       const e: AnyNode | null | undefined = node.elements[k];
       if (e == null) return undefined;
       const v = ctx.parts.evaluate(ctx, e, scope);
-      return v.kind === 'host' && (v.value === undefined || v.value === null) ? undefined : ctx.scalar(v, pos, 'a bound');
+      return v.kind === 'host' && (v.value === undefined || v.value === null)
+        ? undefined
+        : ctx.scalar(v, pos, 'a bound');
     };
     return { start: part(0), stop: part(1), step: part(2) };
   }
@@ -42,14 +56,17 @@ function slicePart(ctx: Context, node: Expression | SpreadElement, scope: Scope)
   if (v.kind === 'host' && typeof v.value === 'string') {
     const text = v.value.trim();
     const match = /^(-?\d+)?\s*:\s*(-?\d+)?(?:\s*:\s*(-?\d+)?)?$/.exec(text);
-    if (match === null) return fail('K236', pos, `'${text}' is not a range`, { help: "write '1:5', '::2', ':' or [start, stop, step]" });
-    const bound = (s: string | undefined): ReturnType<typeof literal> | undefined => (s === undefined ? undefined : literal(Number(s), pos));
+    if (match === null)
+      return fail('K236', pos, `'${text}' is not a range`, { help: "write '1:5', '::2', ':' or [start, stop, step]" });
+    const bound = (s: string | undefined): ReturnType<typeof literal> | undefined =>
+      s === undefined ? undefined : literal(Number(s), pos);
     return { start: bound(match[1]), stop: bound(match[2]), step: bound(match[3]) };
   }
   if (v.kind === 'tuple') {
     const part = (k: number): ReturnType<Context['scalar']> | undefined => {
       const item = v.items[k];
-      if (item === undefined || (item.kind === 'host' && (item.value === undefined || item.value === null))) return undefined;
+      if (item === undefined || (item.kind === 'host' && (item.value === undefined || item.value === null)))
+        return undefined;
       return ctx.scalar(item, pos, 'a bound');
     };
     return { start: part(0), stop: part(1), step: part(2) };

@@ -42,28 +42,59 @@ function viewOf(root: Root, axes: readonly Axis[], unit: number): View {
 }
 
 /** The view of an array argument. */
-export function argumentView(ctx: Context, type: Extract<ArgType, { kind: 'array' }>, name: string, path: readonly number[], pos: Pos): View {
-  const root = addRoot(ctx, { name, space: 'global', elem: type.elem, pos, from: { path }, readonly: type.readonly === true });
+export function argumentView(
+  ctx: Context,
+  type: Extract<ArgType, { kind: 'array' }>,
+  name: string,
+  path: readonly number[],
+  pos: Pos,
+): View {
+  const root = addRoot(ctx, {
+    name,
+    space: 'global',
+    elem: type.elem,
+    pos,
+    from: { path },
+    readonly: type.readonly === true,
+  });
   const extents = Array.from({ length: type.ndim }, (_, axis): TExpr => ({ k: 'extent', root, axis, pos }));
   if (type.layout !== 'A') return viewOf(root, compactAxes(extents, type.layout, pos), ELEM_SIZE[type.elem]);
-  const axes = extents.map((extent, axis): Axis => ({ extent, stride: { k: 'stride', root, axis, unit: type.unit, pos } }));
+  const axes = extents.map(
+    (extent, axis): Axis => ({ extent, stride: { k: 'stride', root, axis, unit: type.unit, pos } }),
+  );
   return viewOf(root, axes, type.unit);
 }
 
 /** Memory of fixed shape made inside the kernel. */
-export function allocateView(ctx: Context, space: Space, shape: readonly number[], elem: ElemType, name: string, pos: Pos): View {
+export function allocateView(
+  ctx: Context,
+  space: Space,
+  shape: readonly number[],
+  elem: ElemType,
+  name: string,
+  pos: Pos,
+): View {
   const length = shape.reduce((a, b) => a * b, 1);
   const root = addRoot(ctx, { name, space, elem, pos, length, readonly: false });
-  return viewOf(root, compactAxes(shape.map((n) => literal(n, pos)), 'C', pos), ELEM_SIZE[elem]);
+  return viewOf(
+    root,
+    compactAxes(
+      shape.map((n) => literal(n, pos)),
+      'C',
+      pos,
+    ),
+    ELEM_SIZE[elem],
+  );
 }
 
 /** Dynamic shared memory: as many elements as the launch gave bytes for. */
 export function dynamicView(ctx: Context, elem: ElemType, name: string, pos: Pos): View {
   const root = addRoot(ctx, { name, space: 'shared', elem, pos, dynamic: true, readonly: false });
   const bytes: TExpr = { k: 'special', name: 'sharedBytes', pos };
-  const extent: TExpr = ELEM_SIZE[elem] === 1
-    ? toIndex(bytes)
-    : toIndex({ k: 'shift', fn: 'shr', a: bytes, b: literal(Math.log2(ELEM_SIZE[elem]), pos), pos });
+  const extent: TExpr =
+    ELEM_SIZE[elem] === 1
+      ? toIndex(bytes)
+      : toIndex({ k: 'shift', fn: 'shr', a: bytes, b: literal(Math.log2(ELEM_SIZE[elem]), pos), pos });
   return viewOf(root, [{ extent: ctx.hold(extent, `%${name}.length`), stride: literal(1, pos) }], ELEM_SIZE[elem]);
 }
 
@@ -78,8 +109,18 @@ interface HostArray {
 }
 
 const TYPED: Readonly<Record<string, ElemType>> = {
-  Int8Array: 'i8', Uint8Array: 'u8', Uint8ClampedArray: 'u8', Int16Array: 'i16', Uint16Array: 'u16', Int32Array: 'i32',
-  Uint32Array: 'u32', BigInt64Array: 'i64', BigUint64Array: 'u64', Float16Array: 'f16', Float32Array: 'f32', Float64Array: 'f64',
+  Int8Array: 'i8',
+  Uint8Array: 'u8',
+  Uint8ClampedArray: 'u8',
+  Int16Array: 'i16',
+  Uint16Array: 'u16',
+  Int32Array: 'i32',
+  Uint32Array: 'u32',
+  BigInt64Array: 'i64',
+  BigUint64Array: 'u64',
+  Float16Array: 'f16',
+  Float32Array: 'f32',
+  Float64Array: 'f64',
 };
 
 function readHostArray(value: object, name: string, pos: Pos): HostArray | undefined {
@@ -90,12 +131,23 @@ function readHostArray(value: object, name: string, pos: Pos): HostArray | undef
     return { data: value, elem, shape: [length], strides: [ELEM_SIZE[elem]], byteOffset: 0 };
   }
   if (!(NDARRAY in value)) return undefined;
-  const a = value as unknown as { data: ArrayBufferView; dtype: unknown; shape: readonly number[]; strides: readonly number[]; byteOffset: number };
+  const a = value as unknown as {
+    data: ArrayBufferView;
+    dtype: unknown;
+    shape: readonly number[];
+    strides: readonly number[];
+    byteOffset: number;
+  };
   if (!isDType(a.dtype)) return undefined;
   if (!isScalarDType(a.dtype)) {
-    return fail('K321', pos, `the captured array ${name} has element type ${a.dtype.name}, which kernels cannot read in this version`, {
-      help: 'capture arrays of bool, integers or floats',
-    });
+    return fail(
+      'K321',
+      pos,
+      `the captured array ${name} has element type ${a.dtype.name}, which kernels cannot read in this version`,
+      {
+        help: 'capture arrays of bool, integers or floats',
+      },
+    );
   }
   return { data: a.data, elem: elemOf(a.dtype), shape: a.shape, strides: a.strides, byteOffset: a.byteOffset };
 }
@@ -129,17 +181,42 @@ export function capturedView(ctx: Context, value: object, name: string, pos: Pos
     const array = (value as { [DEVICE_ARRAY]: CapturedArray })[DEVICE_ARRAY];
     const item = ELEM_SIZE[array.elem];
     const unit = array.strides.every((s) => s % item === 0) ? item : 1;
-    const root = addRoot(ctx, { name, space: 'global', elem: array.elem, pos, from: { capture: ctx.captured.length }, readonly: false });
+    const root = addRoot(ctx, {
+      name,
+      space: 'global',
+      elem: array.elem,
+      pos,
+      from: { capture: ctx.captured.length },
+      readonly: false,
+    });
     ctx.captured.push(array);
-    view = viewOf(root, array.shape.map((n, k) => ({ extent: literal(n, pos), stride: literal((array.strides[k] ?? 0) / unit, pos) })), unit);
+    view = viewOf(
+      root,
+      array.shape.map((n, k) => ({ extent: literal(n, pos), stride: literal((array.strides[k] ?? 0) / unit, pos) })),
+      unit,
+    );
   } else {
     const host = readHostArray(value, name, pos);
     if (host === undefined) return undefined;
     const data = packBytes(host);
     const root = addRoot(ctx, {
-      name, space: 'constant', elem: host.elem, pos, data, length: data.length / ELEM_SIZE[host.elem], readonly: true,
+      name,
+      space: 'constant',
+      elem: host.elem,
+      pos,
+      data,
+      length: data.length / ELEM_SIZE[host.elem],
+      readonly: true,
     });
-    view = viewOf(root, compactAxes(host.shape.map((n) => literal(n, pos)), 'C', pos), ELEM_SIZE[host.elem]);
+    view = viewOf(
+      root,
+      compactAxes(
+        host.shape.map((n) => literal(n, pos)),
+        'C',
+        pos,
+      ),
+      ELEM_SIZE[host.elem],
+    );
   }
   ctx.hostArrays.set(value, view);
   return view;
@@ -153,9 +230,12 @@ export function elementType(value: unknown, what: string, pos: Pos): ElemType {
   } catch (cause) {
     return fail('K322', pos, `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
-  if (!isDType(dtype)) return fail('K322', pos, `${what} needs an element type`, { help: 'pass a dtype such as f32 or i32' });
+  if (!isDType(dtype))
+    return fail('K322', pos, `${what} needs an element type`, { help: 'pass a dtype such as f32 or i32' });
   if (!isScalarDType(dtype)) {
-    return fail('K322', pos, `${what}: elements of type ${dtype.name} cannot be used in kernels in this version`, { help: 'use bool, an integer or a float type' });
+    return fail('K322', pos, `${what}: elements of type ${dtype.name} cannot be used in kernels in this version`, {
+      help: 'use bool, an integer or a float type',
+    });
   }
   return elemOf(dtype);
 }
@@ -169,13 +249,18 @@ export function indexView(ctx: Context, view: View, index: TExpr, pos: Pos): Vie
   if (isLiteral(index)) {
     const n = index.value;
     if (typeof n === 'bigint' || typeof n === 'boolean' || !Number.isInteger(n)) {
-      return fail('K234', pos, `an index of ${view.name} must be an integer; this is ${String(n)}`, { help: 'indices are numbers: i32(j), Math.floor(x)' });
+      return fail('K234', pos, `an index of ${view.name} must be an integer; this is ${String(n)}`, {
+        help: 'indices are numbers: i32(j), Math.floor(x)',
+      });
     }
     const extent = axis.extent;
     if (n < 0 || (isLiteral(extent) && typeof extent.value === 'number' && n >= extent.value)) {
       const length = isLiteral(extent) ? ` (length ${extent.value})` : '';
       return fail('K235', pos, `index ${n} is out of range for axis ${view.firstAxis} of ${view.name}${length}`, {
-        help: n < 0 ? `negative indices do not count from the end here: write ${view.name}[${view.name}.length - ${-n}]` : undefined,
+        help:
+          n < 0
+            ? `negative indices do not count from the end here: write ${view.name}[${view.name}.length - ${-n}]`
+            : undefined,
       });
     }
   }
@@ -199,7 +284,9 @@ export function element(view: View, pos: Pos): TMem {
 
 /** An element when no axis is left, else a view. */
 export function viewValue(view: View, pos: Pos): Value {
-  return view.axes.length === 0 && view.checks.length > 0 ? scalar({ k: 'load', mem: element(view, pos), pos }) : { kind: 'view', view };
+  return view.axes.length === 0 && view.checks.length > 0
+    ? scalar({ k: 'load', mem: element(view, pos), pos })
+    : { kind: 'view', view };
 }
 
 /** Number of elements. */
@@ -270,9 +357,10 @@ export function sliceView(ctx: Context, view: View, parts: readonly SlicePart[],
     const magnitude = Math.abs(step);
     if (magnitude > 1) {
       const rounded = arith('add', length, literal(magnitude - 1, pos), pos);
-      length = isLiteral(rounded) && typeof rounded.value === 'number'
-        ? literal(Math.floor(rounded.value / magnitude), pos)
-        : { k: 'round', fn: 'trunc', a: arith('div', toIndex(rounded), literal(magnitude, pos), pos), pos };
+      length =
+        isLiteral(rounded) && typeof rounded.value === 'number'
+          ? literal(Math.floor(rounded.value / magnitude), pos)
+          : { k: 'round', fn: 'trunc', a: arith('div', toIndex(rounded), literal(magnitude, pos), pos), pos };
     }
     length = minmax('max', length, zero, pos);
     const extent = isLiteral(length) ? length : ctx.hold(toIndex(length), '%length');
@@ -280,5 +368,10 @@ export function sliceView(ctx: Context, view: View, parts: readonly SlicePart[],
     axes.push({ extent, stride: mulIndex(axis.stride, literal(step, pos), pos) });
   });
   const held = axes.map((a) => ({ extent: a.extent, stride: isLiteral(a.stride) ? a.stride : ctx.hold(a.stride) }));
-  return { ...view, axes: held, offset: offset === undefined || isLiteral(offset) ? offset : ctx.hold(offset, '%offset'), checks };
+  return {
+    ...view,
+    axes: held,
+    offset: offset === undefined || isLiteral(offset) ? offset : ctx.hold(offset, '%offset'),
+    checks,
+  };
 }

@@ -4,11 +4,11 @@
 import type { AnyNode, AssignmentExpression, MemberExpression, Pattern, UpdateExpression } from 'acorn';
 import type { Pos } from '../source.ts';
 import type { TMem } from '../types/tree.ts';
-import { arith } from './arithmetic.ts';
+import { arith, not } from './arithmetic.ts';
 import { type Context, isStable } from './context.ts';
 import { fail } from './diagnostics.ts';
-import { applyBinary } from './operators.ts';
 import { memberOf } from './members.ts';
+import { applyBinary } from './operators.ts';
 import { type Binding, describeValue, isLiteral, literal, type Scope, scalar, type Value } from './values.ts';
 
 const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
@@ -21,7 +21,8 @@ function target(ctx: Context, name: string, scope: Scope, pos: Pos): Binding {
       help: 'captured values are frozen at the first launch; pass an array and store to it',
     });
   }
-  if (binding.constant) return fail('K313', pos, `${name} is a constant and cannot be assigned to`, { help: `declare it with let` });
+  if (binding.constant)
+    return fail('K313', pos, `${name} is a constant and cannot be assigned to`, { help: `declare it with let` });
   return binding;
 }
 
@@ -38,9 +39,14 @@ function elementTarget(ctx: Context, node: MemberExpression, scope: Scope): TMem
   const value = ctx.parts.evaluate(ctx, node, scope);
   if (value.kind === 'view') {
     const view = value.view;
-    return fail('K240', pos, `${view.name} has rank ${view.firstAxis + view.axes.length}: this names a part of it, not one element`, {
-      help: `give all indices: ${view.name}${'[i]'.repeat(view.firstAxis + view.axes.length)}`,
-    });
+    return fail(
+      'K240',
+      pos,
+      `${view.name} has rank ${view.firstAxis + view.axes.length}: this names a part of it, not one element`,
+      {
+        help: `give all indices: ${view.name}${'[i]'.repeat(view.firstAxis + view.axes.length)}`,
+      },
+    );
   }
   if (value.kind !== 'scalar' || value.expr.k !== 'load') {
     return fail('K240', pos, 'cannot store to this: it is not an element of an array', {
@@ -57,9 +63,12 @@ function memberName(node: MemberExpression): string | undefined {
 /** Marks the memory as stored to; refuses read-only memory. */
 export function writable(mem: TMem, pos: Pos): TMem {
   if (mem.root.space === 'constant') {
-    fail('K241', pos, `${mem.root.name} is a captured host array and read-only in a kernel`, { help: 'pass it as an argument, or capture a device array' });
+    fail('K241', pos, `${mem.root.name} is a captured host array and read-only in a kernel`, {
+      help: 'pass it as an argument, or capture a device array',
+    });
   }
-  if (mem.root.readonly) fail('K241', pos, `${mem.root.name} is read-only`, { help: 'pass an array that may be written' });
+  if (mem.root.readonly)
+    fail('K241', pos, `${mem.root.name} is read-only`, { help: 'pass an array that may be written' });
   mem.root.written = true;
   return mem;
 }
@@ -80,22 +89,31 @@ function memValue(mem: TMem): Value {
 
 function memFrom(mem: TMem, parts: Value): TMem {
   const items = parts.kind === 'tuple' ? parts.items.map((v) => (v.kind === 'scalar' ? v.expr : mem.index)) : [];
-  return { ...mem, index: items[0] ?? mem.index, checks: mem.checks.map((c, k) => ({ ...c, index: items[k + 1] ?? c.index })) };
+  return {
+    ...mem,
+    index: items[0] ?? mem.index,
+    checks: mem.checks.map((c, k) => ({ ...c, index: items[k + 1] ?? c.index })),
+  };
 }
 
 export function assignment(ctx: Context, node: AssignmentExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
   const { left, operator } = node;
-  if (operator === '&&=' || operator === '||=' || operator === '??=') {
-    return fail('K101', pos, `\`${operator}\` cannot be used in a kernel`, { help: 'write an if statement' });
-  }
+  if (operator === '??=')
+    return fail('K101', pos, '`??=` cannot be used in a kernel: numbers are never null', {
+      help: 'use the value itself',
+    });
+  if (operator === '&&=' || operator === '||=') return logicalAssignment(ctx, node, scope, pos, discarded);
   const op = operator.slice(0, -1);
   if (left.type === 'Identifier') {
     const binding = target(ctx, left.name, scope, ctx.pos(left, scope));
     if (op === '') {
       ctx.assign(binding, ctx.parts.evaluate(ctx, node.right, scope), pos);
     } else {
-      const [a, b] = ctx.sequence([() => ctx.parts.evaluate(ctx, left, scope), () => ctx.parts.evaluate(ctx, node.right, scope)]);
+      const [a, b] = ctx.sequence([
+        () => ctx.parts.evaluate(ctx, left, scope),
+        () => ctx.parts.evaluate(ctx, node.right, scope),
+      ]);
       if (a === undefined || b === undefined) throw new Error('unreachable');
       ctx.assign(binding, applyBinary(ctx, op, a, b, pos), pos);
     }
@@ -107,7 +125,31 @@ export function assignment(ctx: Context, node: AssignmentExpression, scope: Scop
   return value;
 }
 
-function storeElement(ctx: Context, node: AssignmentExpression, left: MemberExpression, op: string, scope: Scope, pos: Pos, discarded: boolean): Value {
+/** `a ||= b` is `if (!a) a = b`; `a &&= b` is `if (a) a = b`. */
+function logicalAssignment(
+  ctx: Context,
+  node: AssignmentExpression,
+  scope: Scope,
+  pos: Pos,
+  discarded: boolean,
+): Value {
+  const test = ctx.parts.condition(ctx, node.left, scope);
+  const body = ctx.branch(() => {
+    assignment(ctx, { ...node, operator: '=' }, scope, true);
+  });
+  ctx.emit({ k: 'if', cond: node.operator === '&&=' ? test : not(test, pos), then: body, else: [], pos });
+  return discarded ? UNDEFINED : ctx.parts.evaluate(ctx, node.left, scope);
+}
+
+function storeElement(
+  ctx: Context,
+  node: AssignmentExpression,
+  left: MemberExpression,
+  op: string,
+  scope: Scope,
+  pos: Pos,
+  discarded: boolean,
+): Value {
   let target: TMem | undefined;
   // Target first, then the value, as JavaScript does.
   const [place, right] = ctx.sequence([
@@ -127,7 +169,10 @@ function storeElement(ctx: Context, node: AssignmentExpression, left: MemberExpr
     return scalar(value);
   }
   const held = holdMem(ctx, mem);
-  let value = ctx.scalar(applyBinary(ctx, op, scalar({ k: 'load', mem: held, pos: ctx.pos(left, scope) }), right, pos), pos);
+  let value = ctx.scalar(
+    applyBinary(ctx, op, scalar({ k: 'load', mem: held, pos: ctx.pos(left, scope) }), right, pos),
+    pos,
+  );
   if (!discarded) value = ctx.temp(value);
   ctx.emit({ k: 'store', mem: held, value, pos });
   return scalar(value);
@@ -146,7 +191,13 @@ export function assignPattern(ctx: Context, pattern: Pattern, value: Value, scop
 }
 
 /** Takes a value apart by a pattern and hands each part to `bind`. */
-export function destructure(ctx: Context, pattern: Pattern, value: Value, scope: Scope, bind: (node: Pattern, value: Value) => void): void {
+export function destructure(
+  ctx: Context,
+  pattern: Pattern,
+  value: Value,
+  scope: Scope,
+  bind: (node: Pattern, value: Value) => void,
+): void {
   const pos = ctx.pos(pattern, scope);
   switch (pattern.type) {
     case 'ArrayPattern':
@@ -156,9 +207,12 @@ export function destructure(ctx: Context, pattern: Pattern, value: Value, scope:
           if (value.kind !== 'tuple') return fail('K222', pos, `only a tuple has a rest, not ${describeValue(value)}`);
           return destructure(ctx, p.argument, { kind: 'tuple', items: value.items.slice(k) }, scope, bind);
         }
-        const part = value.kind === 'view' ? memberOf(ctx, value, literal(k, pos), pos)
-          : value.kind === 'tuple' ? (value.items[k] ?? UNDEFINED)
-          : fail('K222', pos, `cannot take ${describeValue(value)} apart as a tuple`);
+        const part =
+          value.kind === 'view'
+            ? memberOf(ctx, value, literal(k, pos), pos)
+            : value.kind === 'tuple'
+              ? (value.items[k] ?? UNDEFINED)
+              : fail('K222', pos, `cannot take ${describeValue(value)} apart as a tuple`);
         destructure(ctx, p, part, scope, bind);
       });
       return;
@@ -168,7 +222,9 @@ export function destructure(ctx: Context, pattern: Pattern, value: Value, scope:
           fail('K101', ctx.pos(p, scope), 'only named fields can be taken from an object in a kernel');
         } else {
           const key = p.key.type === 'Identifier' ? p.key.name : String((p.key as { value?: unknown }).value);
-          destructure(ctx, p.value, memberOf(ctx, value, key, ctx.pos(p, scope)), scope, bind);
+          // A missing field with a default is undefined, as in JavaScript.
+          const missing = p.value.type === 'AssignmentPattern' && value.kind === 'record' && !value.fields.has(key);
+          destructure(ctx, p.value, missing ? UNDEFINED : memberOf(ctx, value, key, ctx.pos(p, scope)), scope, bind);
         }
       }
       return;

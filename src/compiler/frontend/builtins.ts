@@ -44,51 +44,151 @@ function folding(fn: (...x: number[]) => number, build: Build): Build {
 }
 
 const MATH1: readonly MathFn[] = [
-  'exp', 'expm1', 'log', 'log2', 'log10', 'log1p', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'cbrt',
+  'exp',
+  'expm1',
+  'log',
+  'log2',
+  'log10',
+  'log1p',
+  'sin',
+  'cos',
+  'tan',
+  'asin',
+  'acos',
+  'atan',
+  'sinh',
+  'cosh',
+  'tanh',
+  'asinh',
+  'acosh',
+  'atanh',
+  'cbrt',
 ];
 
 for (const name of MATH1) {
   const fn = (Math as unknown as Record<string, (x: number) => number>)[name];
-  if (fn !== undefined) define(fn, `Math.${name}`, 1, 1, folding(fn, (a, pos) => ({ k: 'math', fn: name, args: [arg(a, 0)], pos })));
+  if (fn !== undefined)
+    define(
+      fn,
+      `Math.${name}`,
+      1,
+      1,
+      folding(fn, (a, pos) => ({ k: 'math', fn: name, args: [arg(a, 0)], pos })),
+    );
 }
-define(Math.sqrt, 'Math.sqrt', 1, 1, folding(Math.sqrt, (a, pos) => ({ k: 'math', fn: 'sqrt', args: [arg(a, 0)], pos })));
-define(Math.atan2, 'Math.atan2', 2, 2, folding(Math.atan2, (a, pos) => ({ k: 'math', fn: 'atan2', args: [arg(a, 0), arg(a, 1)], pos })));
+define(
+  Math.sqrt,
+  'Math.sqrt',
+  1,
+  1,
+  folding(Math.sqrt, (a, pos) => ({ k: 'math', fn: 'sqrt', args: [arg(a, 0)], pos })),
+);
+define(
+  Math.atan2,
+  'Math.atan2',
+  2,
+  2,
+  folding(Math.atan2, (a, pos) => ({ k: 'math', fn: 'atan2', args: [arg(a, 0), arg(a, 1)], pos })),
+);
 define(Math.pow, 'Math.pow', 2, 2, (a, pos) => arith('pow', arg(a, 0), arg(a, 1), pos));
 define(Math.hypot, 'Math.hypot', 1, 8, (a, pos) =>
   a.length === 1
     ? { k: 'abs', a: arg(a, 0), pos }
-    : a.slice(1).reduce<TExpr>((x, y) => ({ k: 'math', fn: 'hypot', args: [x, y], pos }), arg(a, 0)));
+    : a.slice(1).reduce<TExpr>((x, y) => ({ k: 'math', fn: 'hypot', args: [x, y], pos }), arg(a, 0)),
+);
 for (const fn of ['floor', 'ceil', 'round', 'trunc'] as const satisfies readonly RoundFn[]) {
-  define(Math[fn], `Math.${fn}`, 1, 1, folding(Math[fn], (a, pos) => ({ k: 'round', fn, a: arg(a, 0), pos })));
+  define(
+    Math[fn],
+    `Math.${fn}`,
+    1,
+    1,
+    folding(Math[fn], (a, pos) => ({ k: 'round', fn, a: arg(a, 0), pos })),
+  );
 }
-define(Math.abs, 'Math.abs', 1, 1, folding(Math.abs, (a, pos) => ({ k: 'abs', a: arg(a, 0), pos })));
-define(Math.sign, 'Math.sign', 1, 1, folding(Math.sign, (a, pos) => ({ k: 'sign', a: arg(a, 0), pos })));
+define(
+  Math.abs,
+  'Math.abs',
+  1,
+  1,
+  folding(Math.abs, (a, pos) => ({ k: 'abs', a: arg(a, 0), pos })),
+);
+define(
+  Math.sign,
+  'Math.sign',
+  1,
+  1,
+  folding(Math.sign, (a, pos) => ({ k: 'sign', a: arg(a, 0), pos })),
+);
 for (const fn of ['min', 'max'] as const) {
-  define(Math[fn], `Math.${fn}`, 0, 64, folding(Math[fn], (a, pos) =>
-    a.length === 0 ? literal(Math[fn](), pos) : a.slice(1).reduce<TExpr>((x, y) => ({ k: 'minmax', fn, a: x, b: y, pos }), arg(a, 0))));
+  define(
+    Math[fn],
+    `Math.${fn}`,
+    0,
+    64,
+    folding(Math[fn], (a, pos) =>
+      a.length === 0
+        ? literal(Math[fn](), pos)
+        : a.slice(1).reduce<TExpr>((x, y) => ({ k: 'minmax', fn, a: x, b: y, pos }), arg(a, 0)),
+    ),
+  );
 }
-define(Math.imul, 'Math.imul', 2, 2, folding(Math.imul, (a, pos) => ({ k: 'imul', a: arg(a, 0), b: arg(a, 1), pos })));
-define(Math.clz32, 'Math.clz32', 1, 1, folding(Math.clz32, (a, pos) => ({ k: 'count', fn: 'clz32', a: arg(a, 0), pos })));
+define(
+  Math.imul,
+  'Math.imul',
+  2,
+  2,
+  folding(Math.imul, (a, pos) => ({ k: 'imul', a: arg(a, 0), b: arg(a, 1), pos })),
+);
+define(
+  Math.clz32,
+  'Math.clz32',
+  1,
+  1,
+  folding(Math.clz32, (a, pos) => ({ k: 'count', fn: 'clz32', a: arg(a, 0), pos })),
+);
 define(Math.fround, 'Math.fround', 1, 1, (a, pos) => ({ k: 'cast', to: 'f32', a: arg(a, 0), pos }));
-define((Math as { f16round?: unknown }).f16round, 'Math.f16round', 1, 1, (a, pos) => ({ k: 'cast', to: 'f16', a: arg(a, 0), pos }));
+define((Math as { f16round?: unknown }).f16round, 'Math.f16round', 1, 1, (a, pos) => ({
+  k: 'cast',
+  to: 'f16',
+  a: arg(a, 0),
+  pos,
+}));
 define(Number, 'Number', 1, 1, (a, pos) => ({ k: 'cast', to: 'f64', a: arg(a, 0), pos }));
 define(BigInt, 'BigInt', 1, 1, (a, pos) => ({ k: 'cast', to: 'i64', a: arg(a, 0), pos }));
 define(Boolean, 'Boolean', 1, 1, (a) => truth(arg(a, 0)));
 define(BigInt.asIntN, 'BigInt.asIntN', 2, 2, (a, pos) => asBits('i64', a, pos));
 define(BigInt.asUintN, 'BigInt.asUintN', 2, 2, (a, pos) => asBits('u64', a, pos));
-for (const fn of [Number.isNaN, isNaN]) define(fn, 'isNaN', 1, 1, (a, pos) => ({ k: 'test', fn: 'isNaN', a: arg(a, 0), pos }));
-for (const fn of [Number.isFinite, isFinite]) define(fn, 'isFinite', 1, 1, (a, pos) => ({ k: 'test', fn: 'isFinite', a: arg(a, 0), pos }));
+for (const fn of [Number.isNaN, isNaN])
+  define(fn, 'isNaN', 1, 1, (a, pos) => ({ k: 'test', fn: 'isNaN', a: arg(a, 0), pos }));
+for (const fn of [Number.isFinite, isFinite])
+  define(fn, 'isFinite', 1, 1, (a, pos) => ({ k: 'test', fn: 'isFinite', a: arg(a, 0), pos }));
 define(Number.isInteger, 'Number.isInteger', 1, 1, (a, pos) => ({ k: 'test', fn: 'isInteger', a: arg(a, 0), pos }));
 
 function asBits(to: ElemType, args: readonly TExpr[], pos: Pos): TExpr {
   const width = arg(args, 0);
-  if (width.k !== 'lit' || width.value !== 64) return fail('K102', pos, 'only a width of 64 can be compiled', { help: 'BigInt.asIntN(64, x), or i32(x) for fewer bits' });
+  if (width.k !== 'lit' || width.value !== 64)
+    return fail('K102', pos, 'only a width of 64 can be compiled', {
+      help: 'BigInt.asIntN(64, x), or i32(x) for fewer bits',
+    });
   return { k: 'cast', to, a: arg(args, 1), pos };
 }
 
 /** The call of a known host function; undefined when it is none of them. */
-export function callBuiltin(ctx: Context, fn: unknown, name: string, node: CallExpression, scope: Scope, pos: Pos): Value | undefined {
-  if (fn === console.log || fn === console.info || fn === console.debug || fn === console.warn || fn === console.error) {
+export function callBuiltin(
+  ctx: Context,
+  fn: unknown,
+  name: string,
+  node: CallExpression,
+  scope: Scope,
+  pos: Pos,
+): Value | undefined {
+  if (
+    fn === console.log ||
+    fn === console.info ||
+    fn === console.debug ||
+    fn === console.warn ||
+    fn === console.error
+  ) {
     return consoleLog(ctx, node, scope, pos);
   }
   if (fn === console.assert) return consoleAssert(ctx, node, scope, pos);
@@ -100,23 +200,39 @@ export function callBuiltin(ctx: Context, fn: unknown, name: string, node: CallE
   const builtin = TABLE.get(fn);
   if (builtin === undefined) {
     const native = /\{\s*\[native code\]\s*\}\s*$/.test(Function.prototype.toString.call(fn));
-    if (native) return fail('K314', pos, `${name} is built into the engine and cannot be called in a kernel`, { help: 'kernels know Math, casts, and what cuda has' });
+    if (native)
+      return fail('K314', pos, `${name} is built into the engine and cannot be called in a kernel`, {
+        help: 'kernels know Math, casts, and what cuda has',
+      });
     return undefined;
   }
   const values = elements(ctx, node.arguments, scope, pos);
   if (values.length < builtin.min || values.length > builtin.max) {
     const want = builtin.min === builtin.max ? String(builtin.min) : `${builtin.min} to ${builtin.max}`;
-    return fail('K316', pos, `${builtin.name} takes ${want} argument${builtin.max === 1 ? '' : 's'}, not ${values.length}`);
+    return fail(
+      'K316',
+      pos,
+      `${builtin.name} takes ${want} argument${builtin.max === 1 ? '' : 's'}, not ${values.length}`,
+    );
   }
-  return scalar(builtin.build(values.map((v) => ctx.scalar(v, pos)), pos));
+  return scalar(
+    builtin.build(
+      values.map((v) => ctx.scalar(v, pos)),
+      pos,
+    ),
+  );
 }
 
 /** `f32(x)`, `i32(x)`, …. */
 export function callDType(ctx: Context, dtype: DType, node: CallExpression, scope: Scope, pos: Pos): Value {
-  if (!isScalarDType(dtype)) return fail('K322', pos, `${dtype.name} is no cast that a kernel can make`, { help: 'cast to bool, an integer or a float type' });
+  if (!isScalarDType(dtype))
+    return fail('K322', pos, `${dtype.name} is no cast that a kernel can make`, {
+      help: 'cast to bool, an integer or a float type',
+    });
   const values = elements(ctx, node.arguments, scope, pos);
   const [value] = values;
-  if (values.length !== 1 || value === undefined) return fail('K316', pos, `${dtype.name}(x) takes 1 argument, not ${values.length}`);
+  if (values.length !== 1 || value === undefined)
+    return fail('K316', pos, `${dtype.name}(x) takes 1 argument, not ${values.length}`);
   const a = ctx.scalar(value, pos);
   const to = elemOf(dtype);
   return scalar(to === 'bool' ? truth(a) : { k: 'cast', to, a, pos });
@@ -139,7 +255,10 @@ function consoleLog(ctx: Context, node: CallExpression, scope: Scope, pos: Pos):
       }
       parts.push('}');
     } else if (v.kind === 'view' && v.view.axes.length === 0) parts.push(ctx.scalar(v, pos));
-    else fail('K225', pos, `console.log in a kernel prints numbers and strings, not ${describeValue(v)}`, { help: 'print elements: A[i]' });
+    else
+      fail('K225', pos, `console.log in a kernel prints numbers and strings, not ${describeValue(v)}`, {
+        help: 'print elements: A[i]',
+      });
   };
   elements(ctx, node.arguments, scope, pos).forEach(add);
   ctx.emit({ k: 'print', parts, pos });
@@ -149,7 +268,11 @@ function consoleLog(ctx: Context, node: CallExpression, scope: Scope, pos: Pos):
 function consoleAssert(ctx: Context, node: CallExpression, scope: Scope, pos: Pos): Value {
   const [test, ...rest] = node.arguments;
   if (test !== undefined && test.type !== 'SpreadElement' && ctx.options.debug) {
-    const words = rest.map((a) => ctx.parts.evaluate(ctx, a, scope)).map((v) => (v.kind === 'host' ? String(v.value) : v.kind === 'scalar' && isLiteral(v.expr) ? String(v.expr.value) : '…'));
+    const words = rest
+      .map((a) => ctx.parts.evaluate(ctx, a, scope))
+      .map((v) =>
+        v.kind === 'host' ? String(v.value) : v.kind === 'scalar' && isLiteral(v.expr) ? String(v.expr.value) : '…',
+      );
     const message = words.length === 0 ? 'assertion failed' : `assertion failed: ${words.join(' ')}`;
     const cond = ctx.parts.condition(ctx, test, scope);
     if (isLiteral(cond) && cond.value) return { kind: 'host', value: undefined, name: 'undefined' };

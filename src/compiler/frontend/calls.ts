@@ -10,10 +10,10 @@ import { intrinsicName } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
 import { arrayMethod } from './array-methods.ts';
 import { destructure } from './assignments.ts';
+import { callBuiltin, callDType } from './builtins.ts';
 import type { Context, Frame } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
-import { callBuiltin, callDType } from './builtins.ts';
 import { callIntrinsic } from './intrinsic-calls.ts';
 import { hoist, isReassigned } from './names.ts';
 import { describeValue, type FunctionValue, Scope, type Value } from './values.ts';
@@ -47,26 +47,42 @@ export function callExpression(ctx: Context, node: CallExpression, scope: Scope,
   if (isDestructuringHelper(fn.value)) return elements(ctx, node.arguments, scope, pos)[0] ?? UNDEFINED;
   const read = scope.captured.read(fn.value as (...args: never[]) => unknown, pos);
   const args = elements(ctx, node.arguments, scope, pos);
-  return ctx.parts.call(ctx, { name: read.source.name || fn.name, node: read.node, captured: read, scope: undefined }, args, pos);
+  return ctx.parts.call(
+    ctx,
+    { name: read.source.name || fn.name, node: read.node, captured: read, scope: undefined },
+    args,
+    pos,
+  );
 }
 
 /** What Babel and TypeScript call to take an array apart in ES5. */
 function isDestructuringHelper(fn: unknown): boolean {
   const name = (fn as { name?: string }).name ?? '';
   if (name === '_slicedToArray' || name === '_toArray' || name === '__read') return true;
-  return /_?iterableToArrayLimit|arrayWithHoles|Invalid attempt to destructure/.test(Function.prototype.toString.call(fn));
+  return /_?iterableToArrayLimit|arrayWithHoles|Invalid attempt to destructure/.test(
+    Function.prototype.toString.call(fn),
+  );
 }
 
 /** Calls a device function: its body is evaluated here, with the parameters bound to the arguments. */
 export function call(ctx: Context, fn: FunctionValue, args: readonly Value[], pos: Pos): Value {
   const active = ctx.frames.some((f) => f.fn !== 'kernel' && f.fn.node === fn.node);
   if (active) {
-    return fail('K315', pos, `${fn.name || 'this function'} calls itself: recursion cannot be compiled, as a kernel has no stack to grow`, {
-      help: 'write a loop, with cuda.local.array as the stack if it needs one',
-    });
+    return fail(
+      'K315',
+      pos,
+      `${fn.name || 'this function'} calls itself: recursion cannot be compiled, as a kernel has no stack to grow`,
+      {
+        help: 'write a loop, with cuda.local.array as the stack if it needs one',
+      },
+    );
   }
   if (fn.node.async === true || fn.node.generator === true) {
-    return fail('K101', pos, `${fn.name || 'this function'} is ${fn.node.async ? 'async' : 'a generator'} and cannot run in a kernel`);
+    return fail(
+      'K101',
+      pos,
+      `${fn.name || 'this function'} is ${fn.node.async ? 'async' : 'a generator'} and cannot run in a kernel`,
+    );
   }
   const frame: Frame = { fn, label: undefined, result: undefined, returned: false, targets: [], site: pos };
   const scope = new Scope(fn.scope, fn.captured, true);
@@ -88,15 +104,28 @@ function bindParameters(ctx: Context, fn: FunctionValue, args: readonly Value[],
     destructure(ctx, param.type === 'RestElement' ? param.argument : param, arg, scope, (node, value) => {
       const at = ctx.pos(node, scope);
       if (node.type !== 'Identifier') return fail('K101', at, 'this parameter cannot be used in a kernel');
-      if (value.kind === 'host' && value.value === undefined && (args[k] === undefined || param.type !== 'Identifier')) {
-        return fail('K316', at, `the parameter ${node.name} of ${fn.name || 'this function'} gets no argument`, { help: 'pass one, or give it a default' });
+      if (
+        value.kind === 'host' &&
+        value.value === undefined &&
+        (args[k] === undefined || param.type !== 'Identifier')
+      ) {
+        return fail('K316', at, `the parameter ${node.name} of ${fn.name || 'this function'} gets no argument`, {
+          help: 'pass one, or give it a default',
+        });
       }
       ctx.initialise(ctx.declare(scope, node.name, at, !isReassigned(fn.captured.node, node.name)), value, at);
     });
   });
 }
 
-function inlineBody(ctx: Context, fn: FunctionValue, frame: Frame, body: readonly AnyNode[], scope: Scope, pos: Pos): Value {
+function inlineBody(
+  ctx: Context,
+  fn: FunctionValue,
+  frame: Frame,
+  body: readonly AnyNode[],
+  scope: Scope,
+  pos: Pos,
+): Value {
   const last = body.at(-1);
   const label = ctx.newLabel();
   let tail: Value = UNDEFINED;

@@ -87,7 +87,8 @@ function readCalled(fn: AnyFunction, pos: Pos, reading: Reading): CapturedFuncti
   const known = reading.functions.get(fn);
   if (known !== undefined) return known;
   const host = hostOnlyOf(fn);
-  if (host !== undefined) fail('K002', pos, `${host.what} is for the host and cannot be called in a kernel`, { help: host.help });
+  if (host !== undefined)
+    fail('K002', pos, `${host.what} is for the host and cannot be called in a kernel`, { help: host.help });
   const text = Function.prototype.toString.call(fn);
   if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) failNative(fn, pos);
   const read = readFunction(fn, reading, undefined, undefined, pos);

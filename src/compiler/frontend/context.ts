@@ -11,7 +11,19 @@ import type { Pos } from '../source.ts';
 import type { Local, Root, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { walkExpression } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
-import { type Axis, type Binding, describeValue, type FunctionValue, isLiteral, literal, readLocal, type Scope, scalar, type Value, type View } from './values.ts';
+import {
+  type Axis,
+  type Binding,
+  describeValue,
+  type FunctionValue,
+  isLiteral,
+  literal,
+  readLocal,
+  type Scope,
+  scalar,
+  type Value,
+  type View,
+} from './values.ts';
 
 /** Where `break` and `continue` go. */
 export interface JumpTarget {
@@ -214,12 +226,26 @@ export class Context {
       case 'tuple':
         return { kind: 'tuple', items: like.items.map((v, k) => this.slot(v, `${name}.${k}`, pos)) };
       case 'record':
-        return { kind: 'record', fields: new Map([...like.fields].map(([k, v]) => [k, this.slot(v, `${name}.${k}`, pos)])) };
+        return {
+          kind: 'record',
+          fields: new Map([...like.fields].map(([k, v]) => [k, this.slot(v, `${name}.${k}`, pos)])),
+        };
       case 'view': {
-        const leaf = (e: TExpr, part: string): TExpr => (isLiteral(e) ? e : readLocal(this.newLocal(`%${name}.${part}`, pos, false), pos));
-        const axes: Axis[] = like.view.axes.map((a, k) => ({ extent: leaf(a.extent, `extent${k}`), stride: leaf(a.stride, `stride${k}`) }));
-        const checks = like.view.checks.map((c, k) => ({ index: readLocal(this.newLocal(`%${name}.index${k}`, pos, false), pos), extent: leaf(c.extent, `bound${k}`), axis: c.axis }));
-        return { kind: 'view', view: { ...like.view, axes, checks, offset: readLocal(this.newLocal(`%${name}.offset`, pos, false), pos) } };
+        const leaf = (e: TExpr, part: string): TExpr =>
+          isLiteral(e) ? e : readLocal(this.newLocal(`%${name}.${part}`, pos, false), pos);
+        const axes: Axis[] = like.view.axes.map((a, k) => ({
+          extent: leaf(a.extent, `extent${k}`),
+          stride: leaf(a.stride, `stride${k}`),
+        }));
+        const checks = like.view.checks.map((c, k) => ({
+          index: readLocal(this.newLocal(`%${name}.index${k}`, pos, false), pos),
+          extent: leaf(c.extent, `bound${k}`),
+          axis: c.axis,
+        }));
+        return {
+          kind: 'view',
+          view: { ...like.view, axes, checks, offset: readLocal(this.newLocal(`%${name}.offset`, pos, false), pos) },
+        };
       }
       default:
         return like;
@@ -296,8 +322,12 @@ export class Context {
     if (isLiteral(cond)) return cond.value ? then() : otherwise();
     let a: Value | undefined;
     let b: Value | undefined;
-    const thenList = this.branch(() => { a = then(); });
-    const elseList = this.branch(() => { b = otherwise(); });
+    const thenList = this.branch(() => {
+      a = then();
+    });
+    const elseList = this.branch(() => {
+      b = otherwise();
+    });
     if (a === undefined || b === undefined) throw new Error('unreachable');
     if (thenList.length === 0 && elseList.length === 0) {
       if (a.kind === 'scalar' && b.kind === 'scalar' && isCheap(a.expr) && isCheap(b.expr)) {
@@ -320,7 +350,10 @@ export class Context {
     const slot = this.slot(a, '%choice', pos);
     const first = a;
     const second = b;
-    const store = (list: TStmt[], v: Value): TStmt[] => [...list, ...this.collect(() => this.store(slot, v, 'the result', pos))];
+    const store = (list: TStmt[], v: Value): TStmt[] => [
+      ...list,
+      ...this.collect(() => this.store(slot, v, 'the result', pos)),
+    ];
     this.emit({ k: 'if', cond, then: store(thenList, first), else: store(elseList, second), pos });
     return slot;
   }
@@ -354,7 +387,9 @@ export function isCheap(e: TExpr): boolean {
 
 export function size(e: TExpr): number {
   let n = 0;
-  walkExpression(e, () => { n++; });
+  walkExpression(e, () => {
+    n++;
+  });
   return n;
 }
 
@@ -365,9 +400,12 @@ function hasEffect(s: TStmt): boolean {
 /** The same value with every scalar in it replaced. */
 export function mapScalars(v: Value, f: (e: TExpr) => TExpr): Value {
   switch (v.kind) {
-    case 'scalar': return scalar(f(v.expr));
-    case 'tuple': return { kind: 'tuple', items: v.items.map((x) => mapScalars(x, f)) };
-    case 'record': return { kind: 'record', fields: new Map([...v.fields].map(([k, x]) => [k, mapScalars(x, f)])) };
+    case 'scalar':
+      return scalar(f(v.expr));
+    case 'tuple':
+      return { kind: 'tuple', items: v.items.map((x) => mapScalars(x, f)) };
+    case 'record':
+      return { kind: 'record', fields: new Map([...v.fields].map(([k, x]) => [k, mapScalars(x, f)])) };
     case 'view':
       return {
         kind: 'view',
@@ -378,6 +416,7 @@ export function mapScalars(v: Value, f: (e: TExpr) => TExpr): Value {
           offset: v.view.offset === undefined ? undefined : f(v.view.offset),
         },
       };
-    default: return v;
+    default:
+      return v;
   }
 }

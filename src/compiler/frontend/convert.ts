@@ -8,7 +8,12 @@ import type { TExpr } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
 
 const RANGE: Readonly<Partial<Record<ElemType, readonly [number, number]>>> = {
-  i8: [-128, 127], u8: [0, 255], i16: [-32768, 32767], u16: [0, 65535], i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1],
+  i8: [-128, 127],
+  u8: [0, 255],
+  i16: [-32768, 32767],
+  u16: [0, 65535],
+  i32: [-(2 ** 31), 2 ** 31 - 1],
+  u32: [0, 2 ** 32 - 1],
 };
 
 /** The source text of an expression, for fix-its. */
@@ -23,7 +28,9 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
   if (type === 'bool') return { op: 'const', type, value: Boolean(value) };
   if (typeof value === 'bigint') {
     if (type !== 'i64' && type !== 'u64') {
-      return fail('K211', pos, `the bigint ${value}n does not mix with ${type}`, { help: `write ${value} without the n` });
+      return fail('K211', pos, `the bigint ${value}n does not mix with ${type}`, {
+        help: `write ${value} without the n`,
+      });
     }
     if (value < (type === 'i64' ? -(2n ** 63n) : 0n) || value >= (type === 'i64' ? 2n ** 63n : 2n ** 64n)) {
       if (!bits) return fail('K212', pos, `${value}n does not fit ${type}`);
@@ -34,20 +41,26 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
   const n = Number(value);
   if (isFloat(type)) {
     const rounded = type === 'f32' ? Math.fround(n) : n;
-    if (!Number.isFinite(rounded) && Number.isFinite(n)) return fail('K212', pos, `${n} does not fit ${elem}`, { help: 'use f64, or a smaller value' });
+    if (!Number.isFinite(rounded) && Number.isFinite(n))
+      return fail('K212', pos, `${n} does not fit ${elem}`, { help: 'use f64, or a smaller value' });
     return { op: 'const', type, value: rounded };
   }
   if (!Number.isInteger(n)) {
-    return fail('K212', pos, `${n} is not an integer, but is used as ${elem}`, { help: `write i32(${n}) or Math.round(${n})` });
+    return fail('K212', pos, `${n} is not an integer, but is used as ${elem}`, {
+      help: `write i32(${n}) or Math.round(${n})`,
+    });
   }
   if (type === 'i64' || type === 'u64') {
-    if (type === 'u64' && n < 0 && !bits) return fail('K212', pos, `${n} does not fit u64`, { help: `write u64(${n}) to wrap` });
+    if (type === 'u64' && n < 0 && !bits)
+      return fail('K212', pos, `${n} does not fit u64`, { help: `write u64(${n}) to wrap` });
     return { op: 'const', type, value: type === 'u64' ? BigInt.asUintN(64, BigInt(n)) : BigInt(n) };
   }
   const [low, high] = RANGE[elem] ?? [-(2 ** 31), 2 ** 31 - 1];
   if (n < low || n > high) {
     if (!bits || n < -(2 ** 31) || n > 2 ** 32 - 1) {
-      return fail('K212', pos, `${n} does not fit ${elem} (${low} to ${high})`, { help: elem === 'i32' ? `write u32(${n}), or use an i64 or f64` : `write ${elem}(${n}) to wrap` });
+      return fail('K212', pos, `${n} does not fit ${elem} (${low} to ${high})`, {
+        help: elem === 'i32' ? `write u32(${n}), or use an i64 or f64` : `write ${elem}(${n}) to wrap`,
+      });
     }
   }
   return { op: 'const', type, value: type === 'u32' ? n >>> 0 : n | 0 };
@@ -56,18 +69,27 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
 /** Whether a float expression holds whole numbers by construction: its outermost call rounds. */
 export function isIntegral(e: TExpr, seen: Set<object> = new Set()): boolean {
   switch (e.k) {
-    case 'round': return true;
-    case 'plus': case 'neg': case 'uniform': return isIntegral(e.a, seen);
-    case 'lit': return typeof e.value === 'number' && Number.isInteger(e.value);
-    case 'select': return isIntegral(e.a, seen) && isIntegral(e.b, seen);
-    case 'minmax': return isIntegral(e.a, seen) && isIntegral(e.b, seen);
+    case 'round':
+      return true;
+    case 'plus':
+    case 'neg':
+    case 'uniform':
+      return isIntegral(e.a, seen);
+    case 'lit':
+      return typeof e.value === 'number' && Number.isInteger(e.value);
+    case 'select':
+      return isIntegral(e.a, seen) && isIntegral(e.b, seen);
+    case 'minmax':
+      return isIntegral(e.a, seen) && isIntegral(e.b, seen);
     case 'local': {
       const range = e.range;
-      if (range === undefined || range.defs.length === 0 || seen.has(range)) return range !== undefined && seen.has(range);
+      if (range === undefined || range.defs.length === 0 || seen.has(range))
+        return range !== undefined && seen.has(range);
       seen.add(range);
       return range.defs.every((d) => 'expr' in d && isIntegral(d.expr, seen));
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -83,11 +105,17 @@ export function castTo(a: Expr, to: ElemType, pos: Pos, checked = false): Expr {
 }
 
 function foldCast(value: number | bigint | boolean, to: ValueType): number | bigint | boolean | undefined {
-  if (typeof value === 'boolean') return isFloat(to) || to === 'i32' || to === 'u32' ? Number(value) : to === 'i64' || to === 'u64' ? BigInt(value) : value;
+  if (typeof value === 'boolean')
+    return isFloat(to) || to === 'i32' || to === 'u32'
+      ? Number(value)
+      : to === 'i64' || to === 'u64'
+        ? BigInt(value)
+        : value;
   if (typeof value === 'bigint') return undefined;
   if (to === 'f64') return value;
   if (to === 'f32') return Math.fround(value);
-  if ((to === 'i64' || to === 'u64') && Number.isInteger(value) && Math.abs(value) < 2 ** 53) return to === 'i64' ? BigInt(value) : BigInt.asUintN(64, BigInt(value));
+  if ((to === 'i64' || to === 'u64') && Number.isInteger(value) && Math.abs(value) < 2 ** 53)
+    return to === 'i64' ? BigInt(value) : BigInt.asUintN(64, BigInt(value));
   return undefined;
 }
 
@@ -105,43 +133,72 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
   const x = textOf(pos);
   const target = use.store ?? to;
   if (to === 'bool') {
-    return fail('K213', pos, `${use.what ?? 'this'} needs a boolean, but ${x} is ${nameOf(from)}`, { help: `write ${x} !== 0` });
+    return fail('K213', pos, `${use.what ?? 'this'} needs a boolean, but ${x} is ${nameOf(from)}`, {
+      help: `write ${x} !== 0`,
+    });
   }
   if (from === 'bool') return castTo(a, to, pos);
   const fromFloat = isFloatType(from);
   if (isFloat(to)) {
     if (fromFloat || !isWide(from)) return castTo(a, to, pos);
-    return fail('K214', pos, `${x} is ${nameOf(from)} and does not mix with ${target}: 64-bit integers do not fit floats`, { help: `write Number(${x}) or ${target}(${x})` });
+    return fail(
+      'K214',
+      pos,
+      `${x} is ${nameOf(from)} and does not mix with ${target}: 64-bit integers do not fit floats`,
+      { help: `write Number(${x}) or ${target}(${x})` },
+    );
   }
   if (fromFloat) {
     if (isIntegral(e)) return castTo(a, use.store ?? to, pos);
     const cast = use.store === undefined ? (to === 'u32' ? 'u32' : to === 'i32' ? 'i32' : to) : use.store;
-    return fail('K215', pos, use.store === undefined ? `${use.what ?? 'this'} needs an integer, but ${x} is ${nameOf(from)}` : `cannot store a float (${nameOf(from)}) to an array of ${target}`, {
-      help: `write ${cast}(${x}) to cut the fraction off, or ${cast}(Math.round(${x}))`,
-    });
+    return fail(
+      'K215',
+      pos,
+      use.store === undefined
+        ? `${use.what ?? 'this'} needs an integer, but ${x} is ${nameOf(from)}`
+        : `cannot store a float (${nameOf(from)}) to an array of ${target}`,
+      {
+        help: `write ${cast}(${x}) to cut the fraction off, or ${cast}(Math.round(${x}))`,
+      },
+    );
   }
   // Integers.
   if (isSoft(from)) return castTo(a, to, pos, from === 'idx' && indexBits === 64 && to !== 'i64' && to !== 'u64');
   if (use.store !== undefined) {
     const wideTo = to === 'i64' || to === 'u64';
-    if (isWide(from) && !wideTo) return fail('K216', pos, `cannot store ${nameOf(from)} to an array of ${target}`, { help: `write ${target}(${x})` });
+    if (isWide(from) && !wideTo)
+      return fail('K216', pos, `cannot store ${nameOf(from)} to an array of ${target}`, {
+        help: `write ${target}(${x})`,
+      });
     if (wideTo && !isWide(from) && to === 'u64' && (from === 'i32' || from === 's8')) {
-      return fail('K216', pos, `cannot store ${nameOf(from)} to an array of u64: its sign would be lost`, { help: `write u64(${x})` });
+      return fail('K216', pos, `cannot store ${nameOf(from)} to an array of u64: its sign would be lost`, {
+        help: `write u64(${x})`,
+      });
     }
     return castTo(a, to, pos);
   }
   if (widens(from, to)) return castTo(a, to, pos);
-  return fail('K203', pos, `${use.what ?? 'this'} needs ${to}, but ${x} is ${nameOf(from)}`, { help: `write ${to}(${x})` });
+  return fail('K203', pos, `${use.what ?? 'this'} needs ${to}, but ${x} is ${nameOf(from)}`, {
+    help: `write ${to}(${x})`,
+  });
 }
 
 function widens(from: Type, to: ValueType): boolean {
   switch (from) {
-    case 's8': return to === 'i64' || to === 'i32';
-    case 'u8': return isInt(to);
-    case 'i32': return to === 'i64';
-    case 'u32': return to === 'i64' || to === 'u64';
-    case 'i64': case 'u64': return false;
-    case 'B': return to === 'i64' || to === 'u64';
-    default: return isIntegerType(from);
+    case 's8':
+      return to === 'i64' || to === 'i32';
+    case 'u8':
+      return isInt(to);
+    case 'i32':
+      return to === 'i64';
+    case 'u32':
+      return to === 'i64' || to === 'u64';
+    case 'i64':
+    case 'u64':
+      return false;
+    case 'B':
+      return to === 'i64' || to === 'u64';
+    default:
+      return isIntegerType(from);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Elaboration: a captured function and its argument types become the tree that inference works on.
  */
-import { hoist, isReassigned } from './names.ts';
+
 import type { ArgType, CompileOptions } from '../contract.ts';
 import { typeOfElem } from '../types/lattice.ts';
 import type { ScalarArg, TStmt } from '../types/tree.ts';
@@ -12,6 +12,7 @@ import type { CapturedFunction } from './captured.ts';
 import { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { condition, evaluate } from './expressions.ts';
+import { hoist, isReassigned } from './names.ts';
 import { kernelResult, statements } from './statements.ts';
 import { Scope, scalar, type Value } from './values.ts';
 
@@ -25,7 +26,9 @@ export function elaborate(fn: CapturedFunction, args: readonly ArgType[], option
   const scope = new Scope(undefined, fn, true);
   ctx.frames.push({ fn: 'kernel', label: undefined, result: undefined, returned: false, targets: [], site: undefined });
   if (fn.node.async === true || fn.node.generator === true) {
-    fail('K101', ctx.pos(fn.node, scope), `a kernel cannot be ${fn.node.async ? 'async' : 'a generator'}`, { help: 'a kernel runs to its end; wait on the host' });
+    fail('K101', ctx.pos(fn.node, scope), `a kernel cannot be ${fn.node.async ? 'async' : 'a generator'}`, {
+      help: 'a kernel runs to its end; wait on the host',
+    });
   }
   const body = ctx.collect(() => {
     parameters(ctx, fn, args, scope);
@@ -45,16 +48,23 @@ function parameters(ctx: Context, fn: CapturedFunction, args: readonly ArgType[]
   const required = fn.node.params.filter((p) => p.type !== 'AssignmentPattern' && p.type !== 'RestElement').length;
   if (args.length < required || (!rest && args.length > fn.node.params.length)) {
     const names = fn.node.params.map((p) => fn.source.text.slice(p.start, p.end)).join(', ');
-    fail('K316', ctx.pos(fn.node, scope), `the kernel takes ${required}${required === fn.node.params.length ? '' : ` to ${fn.node.params.length}`} arguments (${names}), not ${args.length}`);
+    fail(
+      'K316',
+      ctx.pos(fn.node, scope),
+      `the kernel takes ${required}${required === fn.node.params.length ? '' : ` to ${fn.node.params.length}`} arguments (${names}), not ${args.length}`,
+    );
   }
   fn.node.params.forEach((param, k) => {
     const pos = ctx.pos(param, scope);
     const name = param.type === 'Identifier' ? param.name : `argument ${k}`;
     const target = param.type === 'RestElement' ? param.argument : param;
     const type = args[k];
-    const value: Value = param.type === 'RestElement'
-      ? { kind: 'tuple', items: args.slice(k).map((t, n) => argument(ctx, t, `${name}[${n}]`, [k + n], pos)) }
-      : type === undefined ? { kind: 'host', value: undefined, name } : argument(ctx, type, name, [k], pos);
+    const value: Value =
+      param.type === 'RestElement'
+        ? { kind: 'tuple', items: args.slice(k).map((t, n) => argument(ctx, t, `${name}[${n}]`, [k + n], pos)) }
+        : type === undefined
+          ? { kind: 'host', value: undefined, name }
+          : argument(ctx, type, name, [k], pos);
     destructure(ctx, target, value, scope, (node, v) => {
       const at = ctx.pos(node, scope);
       if (node.type !== 'Identifier') return fail('K101', at, 'this parameter cannot be used in a kernel');
@@ -73,10 +83,18 @@ function rename(v: Value, name: string): Value {
   return { kind: 'view', view: { ...v.view, name } };
 }
 
-function argument(ctx: Context, type: ArgType, name: string, path: readonly number[], pos: ReturnType<Context['pos']>): Value {
+function argument(
+  ctx: Context,
+  type: ArgType,
+  name: string,
+  path: readonly number[],
+  pos: ReturnType<Context['pos']>,
+): Value {
   switch (type.kind) {
-    case 'array': return { kind: 'view', view: argumentView(ctx, type, name, path, pos) };
-    case 'tuple': return { kind: 'tuple', items: type.items.map((t, k) => argument(ctx, t, `${name}[${k}]`, [...path, k], pos)) };
+    case 'array':
+      return { kind: 'view', view: argumentView(ctx, type, name, path, pos) };
+    case 'tuple':
+      return { kind: 'tuple', items: type.items.map((t, k) => argument(ctx, t, `${name}[${k}]`, [...path, k], pos)) };
     default: {
       const given: ScalarArg['given'] = type.kind === 'scalar' ? typeOfElem(type.type) : type.kind;
       const arg: ScalarArg = { name, path, pos, given, type: undefined, demand: undefined, defaulted: false };

@@ -8,17 +8,25 @@ import { fail } from './diagnostics.ts';
 import { describeValue, type Scope, type Value } from './values.ts';
 
 /** The values of a list of expressions, in order; `...tuple` gives the parts of a tuple. */
-export function elements(ctx: Context, list: readonly (Expression | SpreadElement | null)[], scope: Scope, pos: Pos): Value[] {
+export function elements(
+  ctx: Context,
+  list: readonly (Expression | SpreadElement | null)[],
+  scope: Scope,
+  pos: Pos,
+): Value[] {
   const spread = list.some((e) => e?.type === 'SpreadElement');
-  const values = ctx.sequence(list.map((e) => () => {
-    if (e === null) return fail('K101', pos, 'a hole in an array literal has no meaning in a kernel');
-    return ctx.parts.evaluate(ctx, e.type === 'SpreadElement' ? e.argument : e, scope);
-  }));
+  const values = ctx.sequence(
+    list.map((e) => () => {
+      if (e === null) return fail('K101', pos, 'a hole in an array literal has no meaning in a kernel');
+      return ctx.parts.evaluate(ctx, e.type === 'SpreadElement' ? e.argument : e, scope);
+    }),
+  );
   if (!spread) return values;
   return values.flatMap((v, k) => {
     const e = list[k];
     if (e?.type !== 'SpreadElement') return [v];
-    if (v.kind !== 'tuple') return fail('K222', ctx.pos(e, scope), `only a tuple can be spread here, not ${describeValue(v)}`);
+    if (v.kind !== 'tuple')
+      return fail('K222', ctx.pos(e, scope), `only a tuple can be spread here, not ${describeValue(v)}`);
     return [...v.items];
   });
 }

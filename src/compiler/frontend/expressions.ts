@@ -35,16 +35,26 @@ export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
       }
       return { kind: 'host', value: node.quasis[0]?.value.cooked ?? '', name: 'template' };
     }
-    case 'Identifier': return identifier(ctx, node.name, scope, pos);
-    case 'ParenthesizedExpression': return evaluate(ctx, node.expression, scope);
-    case 'MemberExpression': return memberExpression(ctx, node, scope);
-    case 'CallExpression': return callExpression(ctx, node, scope, false);
-    case 'UnaryExpression': return unary(ctx, node, scope, pos);
-    case 'BinaryExpression': return binary(ctx, node, scope, pos);
-    case 'LogicalExpression': return logical(ctx, node, scope, pos);
-    case 'ConditionalExpression': return conditional(ctx, node, scope, pos);
-    case 'AssignmentExpression': return assignment(ctx, node, scope, false);
-    case 'UpdateExpression': return update(ctx, node, scope, false);
+    case 'Identifier':
+      return identifier(ctx, node.name, scope, pos);
+    case 'ParenthesizedExpression':
+      return evaluate(ctx, node.expression, scope);
+    case 'MemberExpression':
+      return memberExpression(ctx, node, scope);
+    case 'CallExpression':
+      return callExpression(ctx, node, scope, false);
+    case 'UnaryExpression':
+      return unary(ctx, node, scope, pos);
+    case 'BinaryExpression':
+      return binary(ctx, node, scope, pos);
+    case 'LogicalExpression':
+      return logical(ctx, node, scope, pos);
+    case 'ConditionalExpression':
+      return conditional(ctx, node, scope, pos);
+    case 'AssignmentExpression':
+      return assignment(ctx, node, scope, false);
+    case 'UpdateExpression':
+      return update(ctx, node, scope, false);
     case 'SequenceExpression': {
       let last: Value = UNDEFINED;
       node.expressions.forEach((e, k) => {
@@ -53,13 +63,20 @@ export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
       });
       return last;
     }
-    case 'ArrayExpression': return { kind: 'tuple', items: elements(ctx, node.elements, scope, pos) };
-    case 'ObjectExpression': return objectLiteral(ctx, node, scope, pos);
+    case 'ArrayExpression':
+      return { kind: 'tuple', items: elements(ctx, node.elements, scope, pos) };
+    case 'ObjectExpression':
+      return objectLiteral(ctx, node, scope, pos);
     case 'ArrowFunctionExpression':
     case 'FunctionExpression':
-      return { kind: 'function', fn: { name: ('id' in node && node.id?.name) || '', node, captured: scope.captured, scope } };
+      return {
+        kind: 'function',
+        fn: { name: ('id' in node && node.id?.name) || '', node, captured: scope.captured, scope },
+      };
     case 'ThisExpression':
-      return fail('K301', pos, '`this` cannot be used in a kernel', { help: 'capture the value in a variable outside: const { gain } = this' });
+      return fail('K301', pos, '`this` cannot be used in a kernel', {
+        help: 'capture the value in a variable outside: const { gain } = this',
+      });
     default:
       return fail('K101', pos, `${syntaxName(node.type)} cannot be used in a kernel`, { help: syntaxHelp(node.type) });
   }
@@ -68,9 +85,12 @@ export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
 /** Evaluates for the side effects alone. */
 export function discard(ctx: Context, node: AnyNode, scope: Scope): void {
   switch (node.type) {
-    case 'AssignmentExpression': return void assignment(ctx, node, scope, true);
-    case 'UpdateExpression': return void update(ctx, node, scope, true);
-    case 'CallExpression': return void callExpression(ctx, node, scope, true);
+    case 'AssignmentExpression':
+      return void assignment(ctx, node, scope, true);
+    case 'UpdateExpression':
+      return void update(ctx, node, scope, true);
+    case 'CallExpression':
+      return void callExpression(ctx, node, scope, true);
     case 'SequenceExpression':
       for (const e of node.expressions) discard(ctx, e, scope);
       return;
@@ -81,12 +101,22 @@ export function discard(ctx: Context, node: AnyNode, scope: Scope): void {
       if (node.operator === '??') break;
       const cond = condition(ctx, node.left, scope);
       const test = node.operator === '&&' ? cond : not(cond, cond.pos);
-      return branchStatement(ctx, test, () => discard(ctx, node.right, scope), () => {}, ctx.pos(node, scope));
+      return branchStatement(
+        ctx,
+        test,
+        () => discard(ctx, node.right, scope),
+        () => {},
+        ctx.pos(node, scope),
+      );
     }
     case 'ConditionalExpression': {
       const cond = condition(ctx, node.test, scope);
       return branchStatement(
-        ctx, cond, () => discard(ctx, node.consequent, scope), () => discard(ctx, node.alternate, scope), ctx.pos(node, scope),
+        ctx,
+        cond,
+        () => discard(ctx, node.consequent, scope),
+        () => discard(ctx, node.alternate, scope),
+        ctx.pos(node, scope),
       );
     }
     default:
@@ -118,7 +148,9 @@ export function condition(ctx: Context, node: AnyNode, scope: Scope): TExpr {
     const a = condition(ctx, node.left, scope);
     if (isLiteral(a)) return Boolean(a.value) === (fn === 'and') ? condition(ctx, node.right, scope) : a;
     let b: TExpr | undefined;
-    const list = ctx.branch(() => { b = condition(ctx, node.right, scope); });
+    const list = ctx.branch(() => {
+      b = condition(ctx, node.right, scope);
+    });
     if (b === undefined) throw new Error('unreachable');
     if (list.length === 0 && isLiteral(b) && Boolean(b.value) === (fn === 'and')) return a;
     if (list.length === 0 && isCheap(b)) return { k: 'logic', fn, a, b, pos };
@@ -143,43 +175,60 @@ function identifier(ctx: Context, name: string, scope: Scope, pos: Pos): Value {
   const binding = scope.find(name);
   if (binding !== undefined) {
     if (binding.value === undefined) {
-      return fail('K311', pos, `${name} is used before it has a value`, { help: `give it one where it is declared: let ${name} = 0` });
+      return fail('K311', pos, `${name} is used before it has a value`, {
+        help: `give it one where it is declared: let ${name} = 0`,
+      });
     }
     // A node of its own for every read, so that live ranges can tell them apart.
     return mapScalars(binding.value, (e) => (e.k === 'local' ? readLocal(e.local, pos) : e));
   }
   if (name === 'undefined') return UNDEFINED;
-  if (name === 'arguments') return fail('K101', pos, '`arguments` cannot be used in a kernel', { help: 'name the parameters' });
+  if (name === 'arguments')
+    return fail('K101', pos, '`arguments` cannot be used in a kernel', { help: 'name the parameters' });
   return fromHost(ctx, scope.captured.lookup(name, pos), name, pos);
 }
 
-function objectLiteral(ctx: Context, node: Extract<AnyNode, { type: 'ObjectExpression' }>, scope: Scope, pos: Pos): Value {
+function objectLiteral(
+  ctx: Context,
+  node: Extract<AnyNode, { type: 'ObjectExpression' }>,
+  scope: Scope,
+  pos: Pos,
+): Value {
   const keys: string[] = [];
   const thunks: (() => Value)[] = [];
   for (const p of node.properties) {
     if (p.type === 'SpreadElement' || p.kind !== 'init' || p.computed) {
-      return fail('K101', ctx.pos(p, scope), 'object literals in kernels have plain named fields only', { help: '{ x: …, y: … }' });
+      return fail('K101', ctx.pos(p, scope), 'object literals in kernels have plain named fields only', {
+        help: '{ x: …, y: … }',
+      });
     }
     keys.push(p.key.type === 'Identifier' ? p.key.name : String((p.key as { value?: unknown }).value));
     thunks.push(() => evaluate(ctx, p.value, scope));
   }
   const values = ctx.sequence(thunks);
-  return { kind: 'record', fields: new Map(keys.map((k, n) => [k, values[n] ?? fail('K101', pos, `no value for ${k}`)])) };
+  return {
+    kind: 'record',
+    fields: new Map(keys.map((k, n) => [k, values[n] ?? fail('K101', pos, `no value for ${k}`)])),
+  };
 }
 
 function unary(ctx: Context, node: UnaryExpression, scope: Scope, pos: Pos): Value {
   switch (node.operator) {
-    case '!': return scalar(not(condition(ctx, node.argument, scope), pos));
+    case '!':
+      return scalar(not(condition(ctx, node.argument, scope), pos));
     case 'void':
       discard(ctx, node.argument, scope);
       return UNDEFINED;
-    case 'typeof': case 'delete':
+    case 'typeof':
+    case 'delete':
       return fail('K101', pos, `\`${node.operator}\` cannot be used in a kernel`);
     default: {
       const a = ctx.scalar(evaluate(ctx, node.argument, scope), pos);
       if (node.operator === '-') return scalar(negate(a, pos));
       if (node.operator === '+') {
-        return scalar(isLiteral(a) && typeof a.value !== 'bigint' ? literal(Number(a.value), pos) : { k: 'plus', a, pos });
+        return scalar(
+          isLiteral(a) && typeof a.value !== 'bigint' ? literal(Number(a.value), pos) : { k: 'plus', a, pos },
+        );
       }
       if (isLiteral(a)) return scalar(literal(typeof a.value === 'bigint' ? ~a.value : ~Number(a.value), pos));
       return scalar({ k: 'bitnot', a, pos });
@@ -196,11 +245,21 @@ function binary(ctx: Context, node: BinaryExpression, scope: Scope, pos: Pos): V
 }
 
 function isBoolean(e: TExpr): boolean {
-  return e.k === 'compare' || e.k === 'logic' || e.k === 'not' || e.k === 'truth' || e.k === 'test' || (e.k === 'lit' && typeof e.value === 'boolean');
+  return (
+    e.k === 'compare' ||
+    e.k === 'logic' ||
+    e.k === 'not' ||
+    e.k === 'truth' ||
+    e.k === 'test' ||
+    (e.k === 'lit' && typeof e.value === 'boolean')
+  );
 }
 
 function logical(ctx: Context, node: LogicalExpression, scope: Scope, pos: Pos): Value {
-  if (node.operator === '??') return fail('K101', pos, '`??` cannot be used in a kernel: numbers are never null', { help: 'use the value itself' });
+  if (node.operator === '??')
+    return fail('K101', pos, '`??` cannot be used in a kernel: numbers are never null', {
+      help: 'use the value itself',
+    });
   const left = evaluate(ctx, node.left, scope);
   const cond = truthOf(ctx, left, pos);
   const takeRight = node.operator === '&&';
@@ -208,7 +267,9 @@ function logical(ctx: Context, node: LogicalExpression, scope: Scope, pos: Pos):
   if (left.kind !== 'scalar') return Boolean(true) === takeRight ? evaluate(ctx, node.right, scope) : left;
   if (isBoolean(left.expr)) {
     let right: Value | undefined;
-    const list = ctx.branch(() => { right = evaluate(ctx, node.right, scope); });
+    const list = ctx.branch(() => {
+      right = evaluate(ctx, node.right, scope);
+    });
     if (list.length === 0 && right?.kind === 'scalar' && isBoolean(right.expr) && isCheap(right.expr)) {
       return scalar({ k: 'logic', fn: takeRight ? 'and' : 'or', a: left.expr, b: right.expr, pos });
     }
@@ -221,22 +282,38 @@ function logical(ctx: Context, node: LogicalExpression, scope: Scope, pos: Pos):
 
 function conditional(ctx: Context, node: ConditionalExpression, scope: Scope, pos: Pos): Value {
   const cond = condition(ctx, node.test, scope);
-  return ctx.choose(cond, () => evaluate(ctx, node.consequent, scope), () => evaluate(ctx, node.alternate, scope), pos);
+  return ctx.choose(
+    cond,
+    () => evaluate(ctx, node.consequent, scope),
+    () => evaluate(ctx, node.alternate, scope),
+    pos,
+  );
 }
 
 function syntaxName(type: string): string {
   const names: Readonly<Record<string, string>> = {
-    AwaitExpression: '`await`', YieldExpression: '`yield`', NewExpression: '`new`', ClassExpression: 'a class', ChainExpression: '`?.`',
-    TaggedTemplateExpression: 'a tagged template', ImportExpression: '`import()`', MetaProperty: '`import.meta`', Super: '`super`',
+    AwaitExpression: '`await`',
+    YieldExpression: '`yield`',
+    NewExpression: '`new`',
+    ClassExpression: 'a class',
+    ChainExpression: '`?.`',
+    TaggedTemplateExpression: 'a tagged template',
+    ImportExpression: '`import()`',
+    MetaProperty: '`import.meta`',
+    Super: '`super`',
   };
   return names[type] ?? type;
 }
 
 function syntaxHelp(type: string): string | undefined {
   switch (type) {
-    case 'NewExpression': return 'nothing can be allocated in a kernel: use cuda.local.array(shape, dtype), a tuple or an object literal';
-    case 'ChainExpression': return 'nothing in a kernel is null or undefined: write a.b';
-    case 'AwaitExpression': return 'a kernel runs to its end; wait on the host: await stream.done()';
-    default: return undefined;
+    case 'NewExpression':
+      return 'nothing can be allocated in a kernel: use cuda.local.array(shape, dtype), a tuple or an object literal';
+    case 'ChainExpression':
+      return 'nothing in a kernel is null or undefined: write a.b';
+    case 'AwaitExpression':
+      return 'a kernel runs to its end; wait on the host: await stream.done()';
+    default:
+      return undefined;
   }
 }

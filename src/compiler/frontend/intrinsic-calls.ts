@@ -27,11 +27,21 @@ interface Call {
 
 type Handler = (call: Call) => Value;
 
-export function callIntrinsic(ctx: Context, name: string, node: CallExpression, scope: Scope, pos: Pos, discarded: boolean): Value {
+export function callIntrinsic(
+  ctx: Context,
+  name: string,
+  node: CallExpression,
+  scope: Scope,
+  pos: Pos,
+  discarded: boolean,
+): Value {
   const handler = HANDLERS[name];
   if (handler === undefined) {
-    if (/^(thread|block|grid)(Idx|Dim)$|^laneId$|^warpSize$/.test(name)) return fail('K314', pos, `${name} is a value, not a function`, { help: `${name}.x` });
-    return fail('K330', pos, `cuda.${name} is not supported in this version`, { help: 'FEATURES.md lists what kernels can use' });
+    if (/^(thread|block|grid)(Idx|Dim)$|^laneId$|^warpSize$/.test(name))
+      return fail('K314', pos, `${name} is a value, not a function`, { help: `${name}.x` });
+    return fail('K330', pos, `cuda.${name} is not supported in this version`, {
+      help: 'FEATURES.md lists what kernels can use',
+    });
   }
   const args = elements(ctx, node.arguments, scope, pos);
   return handler({ ctx, name, args, node, scope, pos, discarded });
@@ -39,7 +49,11 @@ export function callIntrinsic(ctx: Context, name: string, node: CallExpression, 
 
 function count(call: Call, n: number, m = n): void {
   if (call.args.length >= n && call.args.length <= m) return;
-  fail('K316', call.pos, `cuda.${call.name} takes ${n === m ? n : `${n} to ${m}`} argument${m === 1 ? '' : 's'}, not ${call.args.length}`);
+  fail(
+    'K316',
+    call.pos,
+    `cuda.${call.name} takes ${n === m ? n : `${n} to ${m}`} argument${m === 1 ? '' : 's'}, not ${call.args.length}`,
+  );
 }
 
 function number(call: Call, k: number): TExpr {
@@ -60,18 +74,30 @@ function perAxis(call: Call, of: (axis: number) => TExpr): Value {
   count(call, 0, 1);
   const given = call.args[0];
   const n = given === undefined ? 1 : given.kind === 'scalar' && isLiteral(given.expr) ? given.expr.value : undefined;
-  if (n !== 1 && n !== 2 && n !== 3) return fail('K331', call.pos, `cuda.${call.name} needs the number of dimensions as the constant 1, 2 or 3`);
+  if (n !== 1 && n !== 2 && n !== 3)
+    return fail('K331', call.pos, `cuda.${call.name} needs the number of dimensions as the constant 1, 2 or 3`);
   if (n === 1) return scalar(of(0));
-  return { kind: 'tuple', items: Array.from({ length: n }, (_, k) => scalar(call.ctx.hold(of(k), `%${call.name}.${AXES[k] ?? ''}`))) };
+  return {
+    kind: 'tuple',
+    items: Array.from({ length: n }, (_, k) => scalar(call.ctx.hold(of(k), `%${call.name}.${AXES[k] ?? ''}`))),
+  };
 }
 
-const grid: Handler = (call) => perAxis(call, (axis) => {
-  const { pos } = call;
-  return arith('add', arith('mul', special('blockIdx', axis, pos), special('blockDim', axis, pos), pos), special('threadIdx', axis, pos), pos);
-});
+const grid: Handler = (call) =>
+  perAxis(call, (axis) => {
+    const { pos } = call;
+    return arith(
+      'add',
+      arith('mul', special('blockIdx', axis, pos), special('blockDim', axis, pos), pos),
+      special('threadIdx', axis, pos),
+      pos,
+    );
+  });
 
-const gridSize: Handler = (call) => perAxis(call, (axis) =>
-  arith('mul', special('gridDim', axis, call.pos), special('blockDim', axis, call.pos), call.pos));
+const gridSize: Handler = (call) =>
+  perAxis(call, (axis) =>
+    arith('mul', special('gridDim', axis, call.pos), special('blockDim', axis, call.pos), call.pos),
+  );
 
 // ---------------------------------------------------------------- barriers and fences
 
@@ -103,21 +129,35 @@ function shapeOf(call: Call): readonly number[] {
   const v = call.args[0];
   const dims = v?.kind === 'tuple' ? v.items : v === undefined ? [] : [v];
   return dims.map((d) => {
-    if (d.kind !== 'scalar') return fail('K332', call.pos, `the shape of cuda.${call.name} must be a number or a tuple of numbers, not ${describeValue(d)}`);
+    if (d.kind !== 'scalar')
+      return fail(
+        'K332',
+        call.pos,
+        `the shape of cuda.${call.name} must be a number or a tuple of numbers, not ${describeValue(d)}`,
+      );
     if (!isLiteral(d.expr) || typeof d.expr.value !== 'number') {
       return fail('K332', call.pos, `the shape of cuda.${call.name} must be known while compiling`, {
-        help: call.name === 'shared.array' ? 'use a constant, or size 0 for dynamic shared memory sized by the launch (sharedBytes)' : 'use a constant',
+        help:
+          call.name === 'shared.array'
+            ? 'use a constant, or size 0 for dynamic shared memory sized by the launch (sharedBytes)'
+            : 'use a constant',
       });
     }
     const n = d.expr.value;
-    if (!Number.isInteger(n) || n < 0) return fail('K332', call.pos, `${n} is no length for cuda.${call.name}`, { help: 'lengths are positive integers' });
+    if (!Number.isInteger(n) || n < 0)
+      return fail('K332', call.pos, `${n} is no length for cuda.${call.name}`, {
+        help: 'lengths are positive integers',
+      });
     return n;
   });
 }
 
 function dtypeOf(call: Call): ElemType {
   const v = call.args[1];
-  if (v === undefined) return fail('K316', call.pos, `cuda.${call.name} needs a shape and an element type`, { help: `cuda.${call.name}(256, f32)` });
+  if (v === undefined)
+    return fail('K316', call.pos, `cuda.${call.name} needs a shape and an element type`, {
+      help: `cuda.${call.name}(256, f32)`,
+    });
   return elementType(v.kind === 'host' ? v.value : undefined, `cuda.${call.name}`, call.pos);
 }
 
@@ -153,7 +193,9 @@ const localArray: Handler = (call) => {
 
 function positive(call: Call, shape: readonly number[]): void {
   if (shape.some((n) => n <= 0)) {
-    fail('K332', call.pos, `cuda.${call.name} of shape [${shape.join(', ')}] has no elements`, { help: 'lengths are positive; shared.array(0, dtype) of rank 1 is dynamic' });
+    fail('K332', call.pos, `cuda.${call.name} of shape [${shape.join(', ')}] has no elements`, {
+      help: 'lengths are positive; shared.array(0, dtype) of rank 1 is dynamic',
+    });
   }
 }
 
@@ -162,25 +204,40 @@ const constArray: Handler = (call) => {
   const v = call.args[0];
   if (v?.kind === 'view' && v.view.root.space === 'constant') return v;
   if (v?.kind === 'tuple') {
-    const numbers = v.items.map((x) => (x.kind === 'scalar' && isLiteral(x.expr) && typeof x.expr.value === 'number' ? x.expr.value : undefined));
+    const numbers = v.items.map((x) =>
+      x.kind === 'scalar' && isLiteral(x.expr) && typeof x.expr.value === 'number' ? x.expr.value : undefined,
+    );
     if (numbers.every((x): x is number => x !== undefined)) {
       const view = capturedView(call.ctx, Float64Array.from(numbers), '%const', call.pos);
       if (view !== undefined) return { kind: 'view', view };
     }
   }
-  return fail('K333', call.pos, `cuda.const.arrayLike needs a host array captured from outside the kernel, not ${v === undefined ? 'nothing' : describeValue(v)}`, {
-    help: 'define a typed array or an NDArray outside the kernel and name it here',
-  });
+  return fail(
+    'K333',
+    call.pos,
+    `cuda.const.arrayLike needs a host array captured from outside the kernel, not ${v === undefined ? 'nothing' : describeValue(v)}`,
+    {
+      help: 'define a typed array or an NDArray outside the kernel and name it here',
+    },
+  );
 };
 
 // ---------------------------------------------------------------- atomics
 
 const ATOMIC_TYPES: Readonly<Record<AtomicOp, readonly ElemType[]>> = {
-  add: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'], sub: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
-  and: ['i32', 'u32', 'i64', 'u64'], or: ['i32', 'u32', 'i64', 'u64'], xor: ['i32', 'u32', 'i64', 'u64'],
-  exch: ['i32', 'u32', 'i64', 'u64'], cas: ['i32', 'u32', 'i64', 'u64'], inc: ['u32', 'u64'], dec: ['u32', 'u64'],
-  max: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'], min: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
-  nanMax: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'], nanMin: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  add: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  sub: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  and: ['i32', 'u32', 'i64', 'u64'],
+  or: ['i32', 'u32', 'i64', 'u64'],
+  xor: ['i32', 'u32', 'i64', 'u64'],
+  exch: ['i32', 'u32', 'i64', 'u64'],
+  cas: ['i32', 'u32', 'i64', 'u64'],
+  inc: ['u32', 'u64'],
+  dec: ['u32', 'u64'],
+  max: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  min: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  nanMax: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  nanMin: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
 };
 
 function atomic(fn: AtomicOp): Handler {
@@ -190,22 +247,37 @@ function atomic(fn: AtomicOp): Handler {
     count(call, 2 + operands);
     const [array, index] = call.args;
     if (array?.kind !== 'view') {
-      return fail('K334', pos, `cuda.${call.name} needs an array first, not ${array === undefined ? 'nothing' : describeValue(array)}`, {
-        help: `cuda.${call.name}(array, index, value)`,
-      });
+      return fail(
+        'K334',
+        pos,
+        `cuda.${call.name} needs an array first, not ${array === undefined ? 'nothing' : describeValue(array)}`,
+        {
+          help: `cuda.${call.name}(array, index, value)`,
+        },
+      );
     }
     const indices = index?.kind === 'tuple' ? index.items : index === undefined ? [] : [index];
     if (indices.length !== array.view.axes.length) {
-      return fail('K334', pos, `cuda.${call.name} needs ${array.view.axes.length} indices for ${array.view.name}, not ${indices.length}`, {
-        help: array.view.axes.length > 1 ? `cuda.${call.name}(${array.view.name}, [i, j], value)` : undefined,
-      });
+      return fail(
+        'K334',
+        pos,
+        `cuda.${call.name} needs ${array.view.axes.length} indices for ${array.view.name}, not ${indices.length}`,
+        {
+          help: array.view.axes.length > 1 ? `cuda.${call.name}(${array.view.name}, [i, j], value)` : undefined,
+        },
+      );
     }
     let view = array.view;
     for (const i of indices) view = indexView(ctx, view, ctx.scalar(i, pos, 'an index'), pos);
     const { elem } = view.root;
-    if (view.root.space === 'local') return fail('K334', pos, 'local memory belongs to one thread: atomics have no use there', { help: 'read and write it plainly' });
+    if (view.root.space === 'local')
+      return fail('K334', pos, 'local memory belongs to one thread: atomics have no use there', {
+        help: 'read and write it plainly',
+      });
     if (!ATOMIC_TYPES[fn].includes(elem)) {
-      return fail('K335', pos, `cuda.${call.name} does not exist for ${elem}`, { help: `it exists for ${ATOMIC_TYPES[fn].join(', ')}` });
+      return fail('K335', pos, `cuda.${call.name} does not exist for ${elem}`, {
+        help: `it exists for ${ATOMIC_TYPES[fn].join(', ')}`,
+      });
     }
     const mem = writable(element(view, pos), pos);
     const args = Array.from({ length: operands }, (_, k) => number(call, 2 + k));
@@ -283,4 +355,3 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   tgamma: math('tgamma'),
   lgamma: math('lgamma'),
 };
-

@@ -4,7 +4,17 @@
  * `lower(e, want)` gives a value of machine type `want`; values without a type of their own (literals, quotients of integers)
  * are computed in it. Without `want` the expression's own type decides, else the defaults.
  */
-import { type CompareOp, type Expr, isFloat, isInt, type MathFn, type MemRef, type UnaryOp, type ValueType, widen } from '../ir/ops.ts';
+import {
+  type CompareOp,
+  type Expr,
+  isFloat,
+  isInt,
+  type MathFn,
+  type MemRef,
+  type UnaryOp,
+  type ValueType,
+  widen,
+} from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { isFloatType, isIntegerType, isWeak, isWide, join, machine, nameOf, type Type } from '../types/lattice.ts';
 import type { ScalarArg, TExpr, TMem } from '../types/tree.ts';
@@ -56,7 +66,9 @@ export class ExpressionLowering {
     if (e.k === 'lit') return constant(e.value, this.indexType, e.pos);
     const t = typeOf(e);
     if (isWide(t)) {
-      return fail('K234', e.pos, `an index is a number, but ${textOf(e.pos)} is ${nameOf(t)}`, { help: `write i32(${textOf(e.pos)})` });
+      return fail('K234', e.pos, `an index is a number, but ${textOf(e.pos)} is ${nameOf(t)}`, {
+        help: `write i32(${textOf(e.pos)})`,
+      });
     }
     const a = this.lower(e, this.indexType);
     if (isInt(a.type)) return castTo(a, this.indexType, e.pos);
@@ -85,26 +97,39 @@ export class ExpressionLowering {
   /** The value, in its own type or, where it has none, in `want`. The result need not be of type `want`. */
   lower(e: TExpr, want: ValueType | undefined): Expr {
     switch (e.k) {
-      case 'lit': return constant(e.value, this.settle(typeOf(e), want), e.pos);
+      case 'lit':
+        return constant(e.value, this.settle(typeOf(e), want), e.pos);
       case 'local': {
         const v = this.symbols.variable(e);
         return { op: 'var', type: v.type, var: v };
       }
-      case 'arg': return this.argument(e.arg);
-      case 'special': return { op: 'special', type: e.name === 'sharedBytes' ? 'u32' : 'i32', name: e.name };
-      case 'extent': return this.symbols.extent(e.root, e.axis);
-      case 'stride': return this.symbols.stride(e.root, e.axis, e.unit);
-      case 'index': return this.index(e.a);
-      case 'arith': return this.arith(e, want);
-      case 'neg': case 'abs': case 'sign': {
+      case 'arg':
+        return this.argument(e.arg);
+      case 'special':
+        return { op: 'special', type: e.name === 'sharedBytes' ? 'u32' : 'i32', name: e.name };
+      case 'extent':
+        return this.symbols.extent(e.root, e.axis);
+      case 'stride':
+        return this.symbols.stride(e.root, e.axis, e.unit);
+      case 'index':
+        return this.index(e.a);
+      case 'arith':
+        return this.arith(e, want);
+      case 'neg':
+      case 'abs':
+      case 'sign': {
         const m = this.settle(numeric(typeOf(e.a)), want);
         const a = this.to(e.a, m);
-        if (a.op === 'const' && e.k === 'neg' && typeof a.value === 'number') return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
+        if (a.op === 'const' && e.k === 'neg' && typeof a.value === 'number')
+          return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
         return { op: 'unary', type: m, fn: e.k, a };
       }
       case 'plus': {
         const t = typeOf(e.a);
-        if (isWide(t)) return fail('K204', e.pos, 'unary + is not defined for bigints', { help: `write Number(${textOf(e.a.pos)})` });
+        if (isWide(t))
+          return fail('K204', e.pos, 'unary + is not defined for bigints', {
+            help: `write Number(${textOf(e.a.pos)})`,
+          });
         return this.to(e.a, this.settle(numeric(t), want));
       }
       case 'bitnot': {
@@ -115,8 +140,10 @@ export class ExpressionLowering {
         const a = this.bool(e.a);
         return { op: 'unary', type: 'bool', fn: 'not', a };
       }
-      case 'truth': return this.bool(e.a);
-      case 'logic': return { op: 'binary', type: 'bool', fn: e.fn, a: this.bool(e.a), b: this.bool(e.b) };
+      case 'truth':
+        return this.bool(e.a);
+      case 'logic':
+        return { op: 'binary', type: 'bool', fn: e.fn, a: this.bool(e.a), b: this.bool(e.b) };
       case 'bits': {
         this.together(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b, true);
         const m = this.settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
@@ -128,7 +155,8 @@ export class ExpressionLowering {
         const b = this.bitOperand(e.b, m);
         return { op: 'binary', type: m, fn: e.fn === 'shl' ? 'shl' : 'shr', a, b };
       }
-      case 'compare': return this.compare(e.fn, e.a, e.b, e);
+      case 'compare':
+        return this.compare(e.fn, e.a, e.b, e);
       case 'select': {
         this.together('?:', e, e.a, e.b);
         const m = typeOf(e) === 'bool' ? 'bool' : this.settle(typeOf(e), want);
@@ -141,18 +169,35 @@ export class ExpressionLowering {
         const fn = isFloat(m) || e.fn === 'copysign' ? e.fn : e.fn === 'fmin' ? 'min' : e.fn === 'fmax' ? 'max' : e.fn;
         return { op: 'binary', type: m, fn, a: this.to(e.a, m), b: this.to(e.b, m) };
       }
-      case 'cast': return this.cast(e);
-      case 'round': return this.round(e, want);
-      case 'toInt': return this.toInt(e);
-      case 'imul': return { op: 'binary', type: 'i32', fn: 'mul', a: this.bitOperand(e.a, 'i32'), b: this.bitOperand(e.b, 'i32') };
-      case 'count': return this.count(e);
+      case 'cast':
+        return this.cast(e);
+      case 'round':
+        return this.round(e, want);
+      case 'toInt':
+        return this.toInt(e);
+      case 'imul':
+        return { op: 'binary', type: 'i32', fn: 'mul', a: this.bitOperand(e.a, 'i32'), b: this.bitOperand(e.b, 'i32') };
+      case 'count':
+        return this.count(e);
       case 'test': {
         const a = this.lower(e.a, undefined);
         if (!isFloat(a.type)) return { op: 'const', type: 'bool', value: e.fn !== 'isNaN' };
         if (e.fn !== 'isInteger') return { op: 'unary', type: 'bool', fn: e.fn, a };
         const held = this.hold(a, e.pos);
-        const whole: Expr = { op: 'compare', type: 'bool', fn: 'eq', a: { op: 'unary', type: held.type, fn: 'trunc', a: held }, b: held };
-        return { op: 'binary', type: 'bool', fn: 'and', a: whole, b: { op: 'unary', type: 'bool', fn: 'isFinite', a: held } };
+        const whole: Expr = {
+          op: 'compare',
+          type: 'bool',
+          fn: 'eq',
+          a: { op: 'unary', type: held.type, fn: 'trunc', a: held },
+          b: held,
+        };
+        return {
+          op: 'binary',
+          type: 'bool',
+          fn: 'and',
+          a: whole,
+          b: { op: 'unary', type: 'bool', fn: 'isFinite', a: held },
+        };
       }
       case 'math': {
         const m = this.floatOf(typeOf(e), want);
@@ -170,7 +215,8 @@ export class ExpressionLowering {
         const a = this.lower(e.a, want);
         return { op: 'unary', type: a.type, fn: 'uniform', a, pos: e.pos };
       }
-      case 'load': return { op: 'load', type: widen(e.mem.root.elem), mem: this.mem(e.mem) };
+      case 'load':
+        return { op: 'load', type: widen(e.mem.root.elem), mem: this.mem(e.mem) };
     }
   }
 
@@ -194,9 +240,15 @@ export class ExpressionLowering {
     const op = symbols[operator] ?? operator;
     const words: Readonly<Record<string, string>> = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide' };
     const verb = words[op];
-    const summary = verb === undefined ? `${op} does not take ${nameOf(ta)} and ${nameOf(tb)} together` : `cannot ${verb} ${nameOf(ta)} and ${nameOf(tb)}`;
+    const summary =
+      verb === undefined
+        ? `${op} does not take ${nameOf(ta)} and ${nameOf(tb)} together`
+        : `cannot ${verb} ${nameOf(ta)} and ${nameOf(tb)}`;
     fail('K203', e.pos, summary, {
-      labels: [{ pos: a.pos, text: nameOf(ta) }, { pos: b.pos, text: nameOf(tb) }],
+      labels: [
+        { pos: a.pos, text: nameOf(ta) },
+        { pos: b.pos, text: nameOf(tb) },
+      ],
       help: mixHelp(ta, tb, textOf(a.pos), textOf(b.pos)),
     });
   }
@@ -217,7 +269,9 @@ export class ExpressionLowering {
   private power(e: Extract<TExpr, { k: 'arith' }>, m: ValueType): Expr {
     if (!isFloat(m)) {
       if (e.b.k === 'lit' && Number(e.b.value) < 0) {
-        return fail('K217', e.b.pos, `an integer to the power of ${String(e.b.value)} is no integer`, { help: `write 1 / ${textOf(e.a.pos)} ** ${-Number(e.b.value)}` });
+        return fail('K217', e.b.pos, `an integer to the power of ${String(e.b.value)} is no integer`, {
+          help: `write 1 / ${textOf(e.a.pos)} ** ${-Number(e.b.value)}`,
+        });
       }
       return { op: 'binary', type: m, fn: 'ipow', a: this.to(e.a, m), b: this.to(e.b, m), pos: e.pos };
     }
@@ -232,12 +286,14 @@ export class ExpressionLowering {
   /** An operand of a bit operation: floats are cut to integers, literals may be bit patterns of either sign. */
   private bitOperand(e: TExpr, m: ValueType): Expr {
     if (e.k === 'lit') {
-      if (typeof e.value === 'number' && !Number.isInteger(e.value)) return castTo({ op: 'const', type: 'f64', value: e.value }, m, e.pos);
+      if (typeof e.value === 'number' && !Number.isInteger(e.value))
+        return castTo({ op: 'const', type: 'f64', value: e.value }, m, e.pos);
       return constant(e.value, m, e.pos, true);
     }
     const a = this.lower(e, m);
     const t = typeOf(e);
-    if (isWide(t) !== (m === 'i64' || m === 'u64') && !(t === 'idx' || t === 'int' || t === 'L') && isWide(t)) return convert(a, t, m, e, this.indexBits);
+    if (isWide(t) !== (m === 'i64' || m === 'u64') && !(t === 'idx' || t === 'int' || t === 'L') && isWide(t))
+      return convert(a, t, m, e, this.indexBits);
     return castTo(a, m, e.pos, t === 'idx' && this.indexBits === 64 && m !== 'i64' && m !== 'u64');
   }
 
@@ -250,8 +306,11 @@ export class ExpressionLowering {
     const t = join(numeric(ta), numeric(tb)) ?? numeric(ta);
     const m = this.settle(t, undefined);
     // A literal beyond an integer's range decides the comparison: compare in double precision.
-    const beyond = (x: TExpr): boolean => x.k === 'lit' && typeof x.value === 'number' && (m === 'i32' || m === 'u32')
-      && (x.value < (m === 'i32' ? -(2 ** 31) : 0) || x.value > (m === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1));
+    const beyond = (x: TExpr): boolean =>
+      x.k === 'lit' &&
+      typeof x.value === 'number' &&
+      (m === 'i32' || m === 'u32') &&
+      (x.value < (m === 'i32' ? -(2 ** 31) : 0) || x.value > (m === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1));
     const type = beyond(ea) || beyond(eb) ? 'f64' : m;
     return { op: 'compare', type: 'bool', fn, a: this.to(ea, type), b: this.to(eb, type) };
   }
@@ -264,7 +323,8 @@ export class ExpressionLowering {
         const c: Expr = { op: 'const', type, value: type === 'f32' ? Math.fround(Number(a.value)) : Number(a.value) };
         return e.to === type ? c : castTo(c, e.to, e.pos);
       }
-      if (typeof a.value === 'bigint') return castTo({ op: 'const', type: a.value >= 2n ** 63n ? 'u64' : 'i64', value: a.value }, e.to, e.pos);
+      if (typeof a.value === 'bigint')
+        return castTo({ op: 'const', type: a.value >= 2n ** 63n ? 'u64' : 'i64', value: a.value }, e.to, e.pos);
       const n = Number(a.value);
       if (Number.isInteger(n) && Math.abs(n) < 2 ** 63) return castTo(widenLiteral(n), e.to, e.pos);
       return castTo({ op: 'const', type: 'f64', value: n }, e.to, e.pos);
@@ -282,10 +342,18 @@ export class ExpressionLowering {
       if (e.fn === 'trunc') return { op: 'binary', type: m, fn: 'div', a, b, pos: e.pos };
       if (e.fn === 'floor') return { op: 'binary', type: m, fn: 'floordiv', a, b, pos: e.pos };
       if (m === 'i32' || m === 'u32') {
-        const q: Expr = { op: 'binary', type: 'f64', fn: 'div', a: castTo(a, 'f64', e.pos), b: castTo(b, 'f64', e.pos) };
+        const q: Expr = {
+          op: 'binary',
+          type: 'f64',
+          fn: 'div',
+          a: castTo(a, 'f64', e.pos),
+          b: castTo(b, 'f64', e.pos),
+        };
         return castTo({ op: 'unary', type: 'f64', fn: e.fn, a: q }, m, e.pos);
       }
-      return fail('K218', e.pos, `Math.${e.fn} of a quotient of 64-bit integers is not supported`, { help: 'use Math.floor or Math.trunc' });
+      return fail('K218', e.pos, `Math.${e.fn} of a quotient of 64-bit integers is not supported`, {
+        help: 'use Math.floor or Math.trunc',
+      });
     }
     const m = this.settle(numeric(typeOf(e.a)), want);
     const a = this.to(e.a, m);
@@ -319,7 +387,11 @@ export class ExpressionLowering {
       const one: Expr = { op: 'const', type: m, value: wide ? 1n : 1 };
       const zero: Expr = { op: 'const', type: m, value: wide ? 0n : 0 };
       const found: Expr = { op: 'binary', type: m, fn: 'add', a: { op: 'unary', type: m, fn: 'ctz', a }, b: one };
-      return castTo({ op: 'select', type: m, cond: { op: 'compare', type: 'bool', fn: 'eq', a, b: zero }, a: zero, b: found }, 'i32', e.pos);
+      return castTo(
+        { op: 'select', type: m, cond: { op: 'compare', type: 'bool', fn: 'eq', a, b: zero }, a: zero, b: found },
+        'i32',
+        e.pos,
+      );
     }
     const counted: Expr = { op: 'unary', type: m, fn: e.fn === 'popc' ? 'popc' : 'clz', a: this.bitOperand(e.a, m) };
     return e.fn === 'clz32' ? castTo(counted, 'i32', e.pos) : castTo(counted, this.machine(typeOf(e)), e.pos);
@@ -335,7 +407,9 @@ function widenLiteral(n: number): Expr {
 function mixHelp(ta: Type, tb: Type, a: string, b: string): string {
   if (isWide(ta) !== isWide(tb)) {
     const [wide, other, narrow, t] = isWide(ta) ? [a, b, tb, ta] : [b, a, ta, tb];
-    return isIntegerType(narrow) && !isFloatType(narrow) ? `write ${nameOf(t === 'B' ? 'i64' : t)}(${other})` : `write Number(${wide})`;
+    return isIntegerType(narrow) && !isFloatType(narrow)
+      ? `write ${nameOf(t === 'B' ? 'i64' : t)}(${other})`
+      : `write Number(${wide})`;
   }
   if (ta === 'u32') return `write i32(${a}) or u32(${b})`;
   if (tb === 'u32') return `write i32(${b}) or u32(${a})`;

@@ -4,18 +4,21 @@
 import type { Expr, Stmt, ValueType } from '../ir/ops.ts';
 import { widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
+import { machine } from '../types/lattice.ts';
 import type { Range, TStmt } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
 import { ExpressionLowering } from './lower-expression.ts';
 import { Symbols } from './symbols.ts';
-import { machine } from '../types/lattice.ts';
 
 export interface Lowered {
   readonly symbols: Symbols;
   readonly body: readonly Stmt[];
 }
 
-export function lower(body: readonly TStmt[], options: { readonly indexBits: 32 | 64; readonly defaultFloat: 'f32' | 'f64' }): Lowered {
+export function lower(
+  body: readonly TStmt[],
+  options: { readonly indexBits: 32 | 64; readonly defaultFloat: 'f32' | 'f64' },
+): Lowered {
   const typeOfRange = (r: Range): ValueType => machine(r.type ?? 'i32', options.indexBits, options.defaultFloat);
   const symbols = new Symbols(options.indexBits, typeOfRange);
   let list: Stmt[] = [];
@@ -72,7 +75,8 @@ export function lower(body: readonly TStmt[], options: { readonly indexBits: 32 
       case 'block':
         list.push({ op: 'block', label: s.label, body: block(s.body), inlined: s.inlined, pos });
         return;
-      case 'break': case 'continue':
+      case 'break':
+      case 'continue':
         list.push({ op: s.k, label: s.label, pos });
         return;
       case 'return':

@@ -15,14 +15,17 @@ import { describeValue, isLiteral, literal, type Scope, scalar, type Value, type
 /** A value of the host as the kernel sees it: numbers are literals, arrays constant memory, functions device functions. */
 export function fromHost(ctx: Context, value: unknown, name: string, pos: Pos): Value {
   switch (typeof value) {
-    case 'number': case 'bigint': case 'boolean':
+    case 'number':
+    case 'bigint':
+    case 'boolean':
       return scalar(literal(value, pos));
     case 'object': {
       if (value === null) break;
       const special = intrinsicName(value);
       if (special === 'laneId' || special === 'warpSize') return scalar({ k: 'special', name: special, pos });
       if (special !== undefined) break;
-      if (Array.isArray(value)) return { kind: 'tuple', items: value.map((v, k) => fromHost(ctx, v, `${name}[${k}]`, pos)) };
+      if (Array.isArray(value))
+        return { kind: 'tuple', items: value.map((v, k) => fromHost(ctx, v, `${name}[${k}]`, pos)) };
       const view = capturedView(ctx, value, name, pos);
       if (view !== undefined) return { kind: 'view', view };
       break;
@@ -36,7 +39,8 @@ export function fromHost(ctx: Context, value: unknown, name: string, pos: Pos): 
 /** The name of a member that is known while compiling, or undefined. */
 function staticKey(ctx: Context, node: MemberExpression, scope: Scope): string | number | TExpr {
   if (!node.computed) {
-    if (node.property.type === 'PrivateIdentifier') return fail('K101', ctx.pos(node, scope), 'private names cannot be used in a kernel');
+    if (node.property.type === 'PrivateIdentifier')
+      return fail('K101', ctx.pos(node, scope), 'private names cannot be used in a kernel');
     return (node.property as { name: string }).name;
   }
   commaIndex(ctx, node, scope);
@@ -55,15 +59,23 @@ function commaIndex(ctx: Context, node: MemberExpression, scope: Scope): void {
   if (p.type !== 'SequenceExpression' || p.expressions.slice(0, -1).some(mentionsEffect)) return;
   const text = (n: AnyNode): string => scope.captured.source.text.slice(n.start, n.end);
   const parts = p.expressions.map((e) => `[${text(e)}]`).join('');
-  fail('K238', ctx.pos(node, scope), `${text(node)} is JavaScript's comma operator: it means ${text(node.object)}[${text(p.expressions.at(-1) ?? p)}]`, {
-    help: `write ${text(node.object)}${parts}`,
-  });
+  fail(
+    'K238',
+    ctx.pos(node, scope),
+    `${text(node)} is JavaScript's comma operator: it means ${text(node.object)}[${text(p.expressions.at(-1) ?? p)}]`,
+    {
+      help: `write ${text(node.object)}${parts}`,
+    },
+  );
 }
 
 export function memberExpression(ctx: Context, node: MemberExpression, scope: Scope): Value {
   const pos = ctx.pos(node, scope);
   if (node.object.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
-  if (node.optional) return fail('K101', pos, '`?.` cannot be used in a kernel', { help: 'nothing in a kernel is null or undefined: write a.b' });
+  if (node.optional)
+    return fail('K101', pos, '`?.` cannot be used in a kernel', {
+      help: 'nothing in a kernel is null or undefined: write a.b',
+    });
   const objectNode = node.object;
   let key: string | number | TExpr = '';
   const [object] = ctx.sequence([
@@ -79,10 +91,13 @@ export function memberExpression(ctx: Context, node: MemberExpression, scope: Sc
 
 /** `object.key` or `object[key]`. */
 export function memberOf(ctx: Context, object: Value, key: string | number | TExpr, pos: Pos): Value {
-  if (typeof key === 'object' && isLiteral(key) && typeof key.value === 'number' && object.kind !== 'view') key = key.value;
+  if (typeof key === 'object' && isLiteral(key) && typeof key.value === 'number' && object.kind !== 'view')
+    key = key.value;
   switch (object.kind) {
     case 'view':
-      return typeof key === 'object' ? viewValue(indexView(ctx, object.view, key, pos), pos) : viewProperty(object.view, String(key), pos);
+      return typeof key === 'object'
+        ? viewValue(indexView(ctx, object.view, key, pos), pos)
+        : viewProperty(object.view, String(key), pos);
     case 'tuple': {
       if (key === 'length') return scalar(literal(object.items.length, pos));
       if (typeof key === 'object') {
@@ -91,22 +106,34 @@ export function memberOf(ctx: Context, object: Value, key: string | number | TEx
         });
       }
       const item = object.items[Number(key)];
-      if (item === undefined) return fail('K235', pos, `a tuple of ${object.items.length} has no element ${String(key)}`);
+      if (item === undefined)
+        return fail('K235', pos, `a tuple of ${object.items.length} has no element ${String(key)}`);
       return item;
     }
     case 'record': {
       const field = typeof key === 'object' ? undefined : object.fields.get(String(key));
       if (field === undefined) {
-        return fail('K312', pos, `there is no field ${typeof key === 'object' ? '' : String(key)} in { ${[...object.fields.keys()].join(', ')} }`);
+        return fail(
+          'K312',
+          pos,
+          `there is no field ${typeof key === 'object' ? '' : String(key)} in { ${[...object.fields.keys()].join(', ')} }`,
+        );
       }
       return field;
     }
-    case 'host': return hostMember(ctx, object, key, pos);
+    case 'host':
+      return hostMember(ctx, object, key, pos);
     case 'scalar':
-      return fail('K223', pos, typeof key !== 'string' ? 'a number cannot be indexed' : `a number has no property ${key} in a kernel`, {
-        help: typeof key !== 'string' ? 'the array has fewer axes than there are indices' : undefined,
-      });
-    case 'function': return fail('K223', pos, `${describeValue(object)} has no properties in a kernel`);
+      return fail(
+        'K223',
+        pos,
+        typeof key !== 'string' ? 'a number cannot be indexed' : `a number has no property ${key} in a kernel`,
+        {
+          help: typeof key !== 'string' ? 'the array has fewer axes than there are indices' : undefined,
+        },
+      );
+    case 'function':
+      return fail('K223', pos, `${describeValue(object)} has no properties in a kernel`);
   }
 }
 
@@ -114,15 +141,20 @@ function viewProperty(view: View, key: string, pos: Pos): Value {
   switch (key) {
     case 'length': {
       const axis = view.axes[0];
-      if (axis === undefined) return fail('K223', pos, `${view.name} is 0-d: it has no length`, { help: 'read its element with .get()' });
+      if (axis === undefined)
+        return fail('K223', pos, `${view.name} is 0-d: it has no length`, { help: 'read its element with .get()' });
       return scalar(axis.extent);
     }
-    case 'shape': return { kind: 'tuple', items: view.axes.map((a) => scalar(a.extent)) };
+    case 'shape':
+      return { kind: 'tuple', items: view.axes.map((a) => scalar(a.extent)) };
     case 'strides':
       return { kind: 'tuple', items: view.axes.map((a) => scalar(mulIndex(a.stride, literal(view.unit, pos), pos))) };
-    case 'size': return scalar(viewSize(view, pos));
-    case 'ndim': return scalar(literal(view.axes.length, pos));
-    case 'T': return { kind: 'view', view: { ...view, axes: [...view.axes].reverse() } };
+    case 'size':
+      return scalar(viewSize(view, pos));
+    case 'ndim':
+      return scalar(literal(view.axes.length, pos));
+    case 'T':
+      return { kind: 'view', view: { ...view, axes: [...view.axes].reverse() } };
     default:
       return fail('K223', pos, `arrays have no property ${key} in a kernel`, {
         help: 'they have length, shape, strides, size, ndim, T, slice(…) and get(…)',
@@ -130,7 +162,12 @@ function viewProperty(view: View, key: string, pos: Pos): Value {
   }
 }
 
-function hostMember(ctx: Context, object: Extract<Value, { kind: 'host' }>, key: string | number | TExpr, pos: Pos): Value {
+function hostMember(
+  ctx: Context,
+  object: Extract<Value, { kind: 'host' }>,
+  key: string | number | TExpr,
+  pos: Pos,
+): Value {
   const { value, name } = object;
   const intrinsic = intrinsicName(value);
   if (typeof key === 'object') return fail('K223', pos, `${describeValue(object)} cannot be indexed in a kernel`);
@@ -141,7 +178,9 @@ function hostMember(ctx: Context, object: Extract<Value, { kind: 'host' }>, key:
     return fail('K312', pos, `${intrinsic} has no member ${key}`);
   }
   if (value === undefined || value === null) {
-    return fail('K312', pos, `${name} is ${String(value)}: it has no property ${key}`, { help: 'was it initialised before the first launch?' });
+    return fail('K312', pos, `${name} is ${String(value)}: it has no property ${key}`, {
+      help: 'was it initialised before the first launch?',
+    });
   }
   if ((typeof value !== 'object' && typeof value !== 'function') || !(key in value)) {
     return fail('K312', pos, `${name} has no property ${key}`);

@@ -16,12 +16,23 @@ function reassigned(root: AnyNode): ReadonlySet<string> {
   const targets = (p: AnyNode | null): void => {
     if (p === null) return;
     switch (p.type) {
-      case 'Identifier': names.add(p.name); break;
-      case 'ArrayPattern': p.elements.forEach(targets); break;
-      case 'ObjectPattern': p.properties.forEach((q) => targets(q.type === 'RestElement' ? q.argument : q.value)); break;
-      case 'AssignmentPattern': targets(p.left); break;
-      case 'RestElement': targets(p.argument); break;
-      default: break;
+      case 'Identifier':
+        names.add(p.name);
+        break;
+      case 'ArrayPattern':
+        p.elements.forEach(targets);
+        break;
+      case 'ObjectPattern':
+        p.properties.forEach((q) => targets(q.type === 'RestElement' ? q.argument : q.value));
+        break;
+      case 'AssignmentPattern':
+        targets(p.left);
+        break;
+      case 'RestElement':
+        targets(p.argument);
+        break;
+      default:
+        break;
     }
   };
   const visit = (node: unknown, inLoop: boolean): void => {
@@ -34,7 +45,8 @@ function reassigned(root: AnyNode): ReadonlySet<string> {
     if (typeof n.type !== 'string') return;
     if (n.type === 'AssignmentExpression') targets(n.left);
     else if (n.type === 'UpdateExpression') targets(n.argument);
-    else if ((n.type === 'ForOfStatement' || n.type === 'ForInStatement') && n.left.type !== 'VariableDeclaration') targets(n.left);
+    else if ((n.type === 'ForOfStatement' || n.type === 'ForInStatement') && n.left.type !== 'VariableDeclaration')
+      targets(n.left);
     else if (n.type === 'VariableDeclaration' && n.kind === 'var') {
       for (const d of n.declarations) {
         const count = (vars.get(d.id.type === 'Identifier' ? d.id.name : '') ?? 0) + 1;
@@ -45,7 +57,12 @@ function reassigned(root: AnyNode): ReadonlySet<string> {
     } else if (n.type === 'VariableDeclaration') {
       for (const d of n.declarations) if (d.init == null) targets(d.id);
     }
-    const loop = inLoop || n.type === 'ForStatement' || n.type === 'WhileStatement' || n.type === 'DoWhileStatement' || n.type === 'ForOfStatement';
+    const loop =
+      inLoop ||
+      n.type === 'ForStatement' ||
+      n.type === 'WhileStatement' ||
+      n.type === 'DoWhileStatement' ||
+      n.type === 'ForOfStatement';
     for (const [key, child] of Object.entries(n)) if (key !== 'type') visit(child, loop);
   };
   visit(root, false);
@@ -68,14 +85,16 @@ export function hoist(ctx: Context, body: readonly AnyNode[], scope: Scope): voi
     }
     const n = node as AnyNode;
     if (typeof n.type !== 'string') return;
-    if (n.type === 'FunctionDeclaration' || n.type === 'FunctionExpression' || n.type === 'ArrowFunctionExpression') return;
+    if (n.type === 'FunctionDeclaration' || n.type === 'FunctionExpression' || n.type === 'ArrowFunctionExpression')
+      return;
     if (n.type === 'VariableDeclaration' && n.kind === 'var') {
-      for (const d of n.declarations) for (const id of patternNames(d.id)) {
-        if (!scope.names.has(id.name)) {
-          const b = ctx.declare(scope, id.name, ctx.pos(id, scope), !isReassigned(scope.captured.node, id.name));
-          b.declared = false;
+      for (const d of n.declarations)
+        for (const id of patternNames(d.id)) {
+          if (!scope.names.has(id.name)) {
+            const b = ctx.declare(scope, id.name, ctx.pos(id, scope), !isReassigned(scope.captured.node, id.name));
+            b.declared = false;
+          }
         }
-      }
     }
     for (const child of Object.values(n)) declareVars(child);
   };
@@ -95,11 +114,17 @@ export function hoistFunctions(ctx: Context, body: readonly AnyNode[], scope: Sc
 function patternNames(p: AnyNode | null): { name: string; start: number; end: number; type: 'Identifier' }[] {
   if (p === null) return [];
   switch (p.type) {
-    case 'Identifier': return [p];
-    case 'ArrayPattern': return p.elements.flatMap(patternNames);
-    case 'ObjectPattern': return p.properties.flatMap((q) => patternNames(q.type === 'RestElement' ? q.argument : q.value));
-    case 'AssignmentPattern': return patternNames(p.left);
-    case 'RestElement': return patternNames(p.argument);
-    default: return [];
+    case 'Identifier':
+      return [p];
+    case 'ArrayPattern':
+      return p.elements.flatMap(patternNames);
+    case 'ObjectPattern':
+      return p.properties.flatMap((q) => patternNames(q.type === 'RestElement' ? q.argument : q.value));
+    case 'AssignmentPattern':
+      return patternNames(p.left);
+    case 'RestElement':
+      return patternNames(p.argument);
+    default:
+      return [];
   }
 }

@@ -1,7 +1,14 @@
 /**
  * Statements of the source: declarations, control flow, jumps. What runs in a loop or a branch goes into a list of its own.
  */
-import type { AnyNode, ForOfStatement, ForStatement, ReturnStatement, SwitchStatement, VariableDeclaration } from 'acorn';
+import type {
+  AnyNode,
+  ForOfStatement,
+  ForStatement,
+  ReturnStatement,
+  SwitchStatement,
+  VariableDeclaration,
+} from 'acorn';
 import type { Pos } from '../source.ts';
 import { type TExpr, type TStmt, walkStatements } from '../types/tree.ts';
 import { arith, compare, not, select } from './arithmetic.ts';
@@ -19,7 +26,8 @@ export function statements(ctx: Context, list: readonly AnyNode[], scope: Scope)
   for (const s of list) {
     statement(ctx, s, scope, []);
     const last = ctx.list.at(-1);
-    if (last !== undefined && (last.k === 'break' || last.k === 'continue' || last.k === 'return' || last.k === 'trap')) return;
+    if (last !== undefined && (last.k === 'break' || last.k === 'continue' || last.k === 'return' || last.k === 'trap'))
+      return;
   }
 }
 
@@ -31,36 +39,77 @@ function block(ctx: Context, node: AnyNode, scope: Scope): void {
 function statement(ctx: Context, node: AnyNode, scope: Scope, labels: readonly string[]): void {
   const pos = ctx.pos(node, scope);
   switch (node.type) {
-    case 'EmptyStatement': case 'FunctionDeclaration': case 'DebuggerStatement': return;
-    case 'ExpressionStatement': return discard(ctx, node.expression, scope);
-    case 'VariableDeclaration': return declaration(ctx, node, scope);
+    case 'EmptyStatement':
+    case 'FunctionDeclaration':
+    case 'DebuggerStatement':
+      return;
+    case 'ExpressionStatement':
+      return discard(ctx, node.expression, scope);
+    case 'VariableDeclaration':
+      return declaration(ctx, node, scope);
     case 'BlockStatement':
       return labels.length === 0 ? block(ctx, node, scope) : labelledBlock(ctx, node, scope, labels, pos);
     case 'IfStatement':
-      return ifStatement(ctx, node.test, () => block(ctx, node.consequent, scope), node.alternate == null ? undefined : () => {
-        if (node.alternate != null) block(ctx, node.alternate, scope);
-      }, scope, pos);
-    case 'ForStatement': return forStatement(ctx, node, scope, labels, pos);
+      return ifStatement(
+        ctx,
+        node.test,
+        () => block(ctx, node.consequent, scope),
+        node.alternate == null
+          ? undefined
+          : () => {
+              if (node.alternate != null) block(ctx, node.alternate, scope);
+            },
+        scope,
+        pos,
+      );
+    case 'ForStatement':
+      return forStatement(ctx, node, scope, labels, pos);
     case 'WhileStatement':
-      return loop(ctx, labels, pos, () => exitUnless(ctx, condition(ctx, node.test, scope), pos), () => block(ctx, node.body, scope), () => {});
+      return loop(
+        ctx,
+        labels,
+        pos,
+        () => exitUnless(ctx, condition(ctx, node.test, scope), pos),
+        () => block(ctx, node.body, scope),
+        () => {},
+      );
     case 'DoWhileStatement':
-      return loop(ctx, labels, pos, () => {}, () => block(ctx, node.body, scope), () => exitUnless(ctx, condition(ctx, node.test, scope), pos));
-    case 'ForOfStatement': return forOf(ctx, node, scope, labels, pos);
+      return loop(
+        ctx,
+        labels,
+        pos,
+        () => {},
+        () => block(ctx, node.body, scope),
+        () => exitUnless(ctx, condition(ctx, node.test, scope), pos),
+      );
+    case 'ForOfStatement':
+      return forOf(ctx, node, scope, labels, pos);
     case 'ForInStatement':
-      return fail('K101', pos, '`for (… in …)` cannot be used in a kernel', { help: 'count: for (let i = 0; i < a.length; i++)' });
-    case 'SwitchStatement': return switchStatement(ctx, node, scope, labels, pos);
-    case 'LabeledStatement': return statement(ctx, node.body, scope, [...labels, node.label.name]);
-    case 'BreakStatement': case 'ContinueStatement': {
+      return fail('K101', pos, '`for (… in …)` cannot be used in a kernel', {
+        help: 'count: for (let i = 0; i < a.length; i++)',
+      });
+    case 'SwitchStatement':
+      return switchStatement(ctx, node, scope, labels, pos);
+    case 'LabeledStatement':
+      return statement(ctx, node.body, scope, [...labels, node.label.name]);
+    case 'BreakStatement':
+    case 'ContinueStatement': {
       const target = jumpTarget(ctx, node.type === 'BreakStatement', node.label?.name, pos);
       ctx.emit({ k: node.type === 'BreakStatement' ? 'break' : 'continue', label: target.label, pos });
       return;
     }
-    case 'ReturnStatement': return returnStatement(ctx, node, scope, pos);
-    case 'ThrowStatement': return throwStatement(ctx, node.argument, scope, pos);
+    case 'ReturnStatement':
+      return returnStatement(ctx, node, scope, pos);
+    case 'ThrowStatement':
+      return throwStatement(ctx, node.argument, scope, pos);
     case 'TryStatement':
-      return fail('K101', pos, '`try` cannot be used in a kernel: nothing can be caught there', { help: 'test the condition instead' });
-    case 'ClassDeclaration': return fail('K101', pos, 'a class cannot be declared in a kernel');
-    default: return fail('K101', pos, `${node.type} cannot be used in a kernel`);
+      return fail('K101', pos, '`try` cannot be used in a kernel: nothing can be caught there', {
+        help: 'test the condition instead',
+      });
+    case 'ClassDeclaration':
+      return fail('K101', pos, 'a class cannot be declared in a kernel');
+    default:
+      return fail('K101', pos, `${node.type} cannot be used in a kernel`);
   }
 }
 
@@ -107,10 +156,24 @@ function declareOne(ctx: Context, node: VariableDeclaration, target: AnyNode, va
 
 // ---------------------------------------------------------------- branches
 
-function ifStatement(ctx: Context, test: AnyNode, then: () => void, otherwise: (() => void) | undefined, scope: Scope, pos: Pos): void {
+function ifStatement(
+  ctx: Context,
+  test: AnyNode,
+  then: () => void,
+  otherwise: (() => void) | undefined,
+  scope: Scope,
+  pos: Pos,
+): void {
   if (otherwise === undefined && test.type === 'LogicalExpression' && test.operator === '&&') {
     // if (a && b) S is if (a) if (b) S: what guards an access then stands around it.
-    return ifStatement(ctx, test.left, () => ifStatement(ctx, test.right, then, undefined, scope, pos), undefined, scope, pos);
+    return ifStatement(
+      ctx,
+      test.left,
+      () => ifStatement(ctx, test.right, then, undefined, scope, pos),
+      undefined,
+      scope,
+      pos,
+    );
   }
   branchStatement(ctx, condition(ctx, test, scope), then, otherwise ?? (() => {}), pos);
 }
@@ -126,8 +189,13 @@ function labelledBlock(ctx: Context, node: AnyNode, scope: Scope, labels: readon
 function switchStatement(ctx: Context, node: SwitchStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
   const inner = new Scope(scope, scope.captured, false);
   const target: JumpTarget = { label: ctx.newLabel(), names: labels, kind: 'switch' };
-  const on = ctx.hold(ctx.scalar(ctx.parts.evaluate(ctx, node.discriminant, scope), ctx.pos(node.discriminant, scope)), '%switch');
-  const tests = node.cases.map((c) => (c.test == null ? undefined : compare('eq', on, ctx.scalar(ctx.parts.evaluate(ctx, c.test, inner), pos), pos)));
+  const on = ctx.hold(
+    ctx.scalar(ctx.parts.evaluate(ctx, node.discriminant, scope), ctx.pos(node.discriminant, scope)),
+    '%switch',
+  );
+  const tests = node.cases.map((c) =>
+    c.test == null ? undefined : compare('eq', on, ctx.scalar(ctx.parts.evaluate(ctx, c.test, inner), pos), pos),
+  );
   ctx.frame.targets.push(target);
   for (const c of node.cases) hoistFunctions(ctx, c.consequent, inner);
   // The number of the case to start with; cases after it follow until a break.
@@ -146,12 +214,31 @@ function switchStatement(ctx: Context, node: SwitchStatement, scope: Scope, labe
       const low = entered;
       const falls = !endsInJump(node.cases[k - 1]?.consequent);
       entered = k + 1;
-      const enter: TExpr = falls && k > 0
-        ? compare('le', first, literal(k, pos), pos)
-        : low === k ? compare('eq', first, literal(k, pos), pos)
-        : { k: 'logic', fn: 'and', a: compare('ge', first, literal(low, pos), pos), b: compare('le', first, literal(k, pos), pos), pos };
-      const test = isLiteral(first) ? literal(falls && k > 0 ? Number(first.value) <= k : Number(first.value) >= low && Number(first.value) <= k, pos) : enter;
-      branchStatement(ctx, test, () => statements(ctx, c.consequent, inner), () => {}, ctx.pos(c, inner));
+      const enter: TExpr =
+        falls && k > 0
+          ? compare('le', first, literal(k, pos), pos)
+          : low === k
+            ? compare('eq', first, literal(k, pos), pos)
+            : {
+                k: 'logic',
+                fn: 'and',
+                a: compare('ge', first, literal(low, pos), pos),
+                b: compare('le', first, literal(k, pos), pos),
+                pos,
+              };
+      const test = isLiteral(first)
+        ? literal(
+            falls && k > 0 ? Number(first.value) <= k : Number(first.value) >= low && Number(first.value) <= k,
+            pos,
+          )
+        : enter;
+      branchStatement(
+        ctx,
+        test,
+        () => statements(ctx, c.consequent, inner),
+        () => {},
+        ctx.pos(c, inner),
+      );
     });
   });
   ctx.frame.targets.pop();
@@ -166,10 +253,17 @@ function endsInJump(list: readonly AnyNode[] | undefined): boolean {
 
 /** In a chain of exclusive cases a final `break` only leads to where control goes anyway, if no later case can be entered. */
 function dropFinalBreaks(body: TStmt[], label: number): TStmt[] {
-  const exclusive = body.every((s) => s.k === 'if' || (s.k === 'assign' && s.local.stable))
-    && body.filter((s) => s.k === 'if').every((s, k, all) => k === all.length - 1 || (s.k === 'if' && endsIn(s.then, label)));
+  const exclusive =
+    body.every((s) => s.k === 'if' || (s.k === 'assign' && s.local.stable)) &&
+    body
+      .filter((s) => s.k === 'if')
+      .every((s, k, all) => k === all.length - 1 || (s.k === 'if' && endsIn(s.then, label)));
   if (!exclusive) return body;
-  return body.map((s) => (s.k === 'if' && endsIn(s.then, label) && s.cond.k !== 'lit' && !entersByFall(s.cond) ? { ...s, then: s.then.slice(0, -1) } : s));
+  return body.map((s) =>
+    s.k === 'if' && endsIn(s.then, label) && s.cond.k !== 'lit' && !entersByFall(s.cond)
+      ? { ...s, then: s.then.slice(0, -1) }
+      : s,
+  );
 }
 
 function entersByFall(cond: TExpr): boolean {
@@ -190,7 +284,14 @@ function exitUnless(ctx: Context, test: TExpr, pos: Pos): void {
   ctx.emit({ k: 'if', cond: not(test, test.pos), then: [{ k: 'break', label: target.label, pos }], else: [], pos });
 }
 
-function loop(ctx: Context, labels: readonly string[], pos: Pos, before: () => void, body: () => void, updateStep: () => void): void {
+function loop(
+  ctx: Context,
+  labels: readonly string[],
+  pos: Pos,
+  before: () => void,
+  body: () => void,
+  updateStep: () => void,
+): void {
   const target: JumpTarget = { label: ctx.newLabel(), names: labels, kind: 'loop' };
   ctx.frame.targets.push(target);
   const bodyList = ctx.branch(() => {
@@ -203,7 +304,8 @@ function loop(ctx: Context, labels: readonly string[], pos: Pos, before: () => v
   ctx.frame.targets.pop();
   // A loop whose condition is false at once.
   const first = bodyList[0];
-  if (first?.k === 'if' && isLiteral(first.cond) && first.cond.value === true && endsIn(first.then, target.label)) return;
+  if (first?.k === 'if' && isLiteral(first.cond) && first.cond.value === true && endsIn(first.then, target.label))
+    return;
   if (!leaves(bodyList, target.label) && !leaves(update, target.label)) {
     fail('K102', pos, 'this loop never ends', { help: 'give it a condition, a break or a return' });
   }
@@ -217,7 +319,8 @@ function leaves(list: readonly TStmt[], label: number): boolean {
   walkStatements(list, (s) => {
     if (s.k === 'loop' || s.k === 'block') inside.add(s.label);
     if (s.k === 'return' || s.k === 'trap') found = true;
-    if ((s.k === 'break' || s.k === 'continue') && !inside.has(s.label) && (s.k === 'break' || s.label !== label)) found = true;
+    if ((s.k === 'break' || s.k === 'continue') && !inside.has(s.label) && (s.k === 'break' || s.label !== label))
+      found = true;
   });
   return found;
 }
@@ -228,11 +331,18 @@ function forStatement(ctx: Context, node: ForStatement, scope: Scope, labels: re
     if (node.init.type === 'VariableDeclaration') declaration(ctx, node.init, inner);
     else discard(ctx, node.init, inner);
   }
-  loop(ctx, labels, pos, () => {
-    if (node.test != null) exitUnless(ctx, condition(ctx, node.test, inner), pos);
-  }, () => block(ctx, node.body, inner), () => {
-    if (node.update != null) discard(ctx, node.update, inner);
-  });
+  loop(
+    ctx,
+    labels,
+    pos,
+    () => {
+      if (node.test != null) exitUnless(ctx, condition(ctx, node.test, inner), pos);
+    },
+    () => block(ctx, node.body, inner),
+    () => {
+      if (node.update != null) discard(ctx, node.update, inner);
+    },
+  );
 }
 
 function forOf(ctx: Context, node: ForOfStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
@@ -265,29 +375,50 @@ function forOf(ctx: Context, node: ForOfStatement, scope: Scope, labels: readonl
     return;
   }
   if (over.kind !== 'view' || over.view.axes.length === 0) {
-    return fail('K224', pos, `${describeValue(over)} cannot be iterated over in a kernel`, { help: 'arrays and tuples can' });
+    return fail('K224', pos, `${describeValue(over)} cannot be iterated over in a kernel`, {
+      help: 'arrays and tuples can',
+    });
   }
   const view = over.view;
   const counter = ctx.newLocal('%i', pos, false);
   const extent = view.axes[0]?.extent ?? literal(0, pos);
   ctx.emit({ k: 'assign', local: counter, value: literal(0, pos), pos });
-  loop(ctx, labels, pos, () => exitUnless(ctx, compare('lt', readLocal(counter, pos), extent, pos), pos), () => {
-    const inner = new Scope(scope, scope.captured, false);
-    bind(viewValue(indexView(ctx, view, ctx.temp(readLocal(counter, pos)), pos), pos), inner);
-    block(ctx, node.body, inner);
-  }, () => ctx.emit({ k: 'assign', local: counter, value: arith('add', readLocal(counter, pos), literal(1, pos), pos), pos }));
+  loop(
+    ctx,
+    labels,
+    pos,
+    () => exitUnless(ctx, compare('lt', readLocal(counter, pos), extent, pos), pos),
+    () => {
+      const inner = new Scope(scope, scope.captured, false);
+      bind(viewValue(indexView(ctx, view, ctx.temp(readLocal(counter, pos)), pos), pos), inner);
+      block(ctx, node.body, inner);
+    },
+    () =>
+      ctx.emit({
+        k: 'assign',
+        local: counter,
+        value: arith('add', readLocal(counter, pos), literal(1, pos), pos),
+        pos,
+      }),
+  );
 }
 
 /** In one copy of an unrolled loop: `continue` leaves the copy; a `break` of the copy means the whole loop. */
 function unrolledJumps(list: readonly TStmt[], round: number, whole: number): TStmt[] {
   return list.map((s): TStmt => {
     switch (s.k) {
-      case 'continue': return s.label === round ? { ...s, k: 'break' } : s;
-      case 'break': return s.label === round ? { ...s, label: whole } : s;
-      case 'if': return { ...s, then: unrolledJumps(s.then, round, whole), else: unrolledJumps(s.else, round, whole) };
-      case 'loop': return { ...s, body: unrolledJumps(s.body, round, whole), update: unrolledJumps(s.update, round, whole) };
-      case 'block': return { ...s, body: unrolledJumps(s.body, round, whole) };
-      default: return s;
+      case 'continue':
+        return s.label === round ? { ...s, k: 'break' } : s;
+      case 'break':
+        return s.label === round ? { ...s, label: whole } : s;
+      case 'if':
+        return { ...s, then: unrolledJumps(s.then, round, whole), else: unrolledJumps(s.else, round, whole) };
+      case 'loop':
+        return { ...s, body: unrolledJumps(s.body, round, whole), update: unrolledJumps(s.update, round, whole) };
+      case 'block':
+        return { ...s, body: unrolledJumps(s.body, round, whole) };
+      default:
+        return s;
     }
   });
 }
@@ -299,9 +430,20 @@ function jumpTarget(ctx: Context, isBreak: boolean, name: string | undefined, po
   for (let k = targets.length - 1; k >= 0; k--) {
     const t = targets[k];
     if (t === undefined) continue;
-    if (name !== undefined ? t.names.includes(name) && (isBreak || t.kind === 'loop') : isBreak ? t.kind !== 'block' : t.kind === 'loop') return t;
+    if (
+      name !== undefined
+        ? t.names.includes(name) && (isBreak || t.kind === 'loop')
+        : isBreak
+          ? t.kind !== 'block'
+          : t.kind === 'loop'
+    )
+      return t;
   }
-  return fail('K103', pos, name === undefined ? 'there is no loop here to leave' : `there is no loop or block labelled ${name} here`);
+  return fail(
+    'K103',
+    pos,
+    name === undefined ? 'there is no loop here to leave' : `there is no loop or block labelled ${name} here`,
+  );
 }
 
 function returnStatement(ctx: Context, node: ReturnStatement, scope: Scope, pos: Pos): void {
@@ -324,7 +466,10 @@ function returnStatement(ctx: Context, node: ReturnStatement, scope: Scope, pos:
 
 /** What a kernel returns: nothing, though minifiers write `return void f()` and `return a && b()`. */
 export function kernelResult(ctx: Context, node: AnyNode, scope: Scope): void {
-  const effects = /^(AssignmentExpression|UpdateExpression|CallExpression|SequenceExpression|LogicalExpression|ConditionalExpression)$/.test(node.type);
+  const effects =
+    /^(AssignmentExpression|UpdateExpression|CallExpression|SequenceExpression|LogicalExpression|ConditionalExpression)$/.test(
+      node.type,
+    );
   if (effects) return discard(ctx, node, scope);
   const value = ctx.parts.evaluate(ctx, node, scope);
   if (value.kind === 'host' && (value.value === undefined || value.value === null)) return;
@@ -341,11 +486,12 @@ function throwStatement(ctx: Context, node: AnyNode, scope: Scope, pos: Pos): vo
       const v = ctx.parts.evaluate(ctx, arg, scope);
       if (v.kind === 'host' && typeof v.value === 'string') message = v.value;
       else if (v.kind === 'scalar' && isLiteral(v.expr)) message = String(v.expr.value);
-      else fail('K101', pos, 'the message of an error thrown in a kernel must be a constant string', { help: "throw new Error('what went wrong')" });
+      else
+        fail('K101', pos, 'the message of an error thrown in a kernel must be a constant string', {
+          help: "throw new Error('what went wrong')",
+        });
     }
   } else fail('K101', pos, 'only errors can be thrown in a kernel', { help: "throw new Error('what went wrong')" });
   // Without `debug` there is nobody to tell: the thread ends.
   ctx.emit(ctx.options.debug ? { k: 'trap', message, pos } : { k: 'return', pos });
 }
-
-

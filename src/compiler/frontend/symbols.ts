@@ -2,7 +2,15 @@
  * Symbols of the kernel being lowered: variables for live ranges, array symbols for roots, parameters for what the launch gives.
  * Each is made when it is first used, so that unused arguments and extents cost nothing.
  */
-import { type ArraySym, ELEM_SIZE, type Expr, type Param, type ParamOrigin, type ValueType, type Var } from '../ir/ops.ts';
+import {
+  type ArraySym,
+  ELEM_SIZE,
+  type Expr,
+  type Param,
+  type ParamOrigin,
+  type ValueType,
+  type Var,
+} from '../ir/ops.ts';
 import type { Range, Root, ScalarArg, TExpr } from '../types/tree.ts';
 
 export class Symbols {
@@ -45,8 +53,15 @@ export class Symbols {
     if (a === undefined) {
       const param = root.from === undefined ? undefined : this.base(root).index;
       a = {
-        id: this.arrays.length, name: root.name, space: root.space, elem: root.elem, param,
-        length: root.length, dynamic: root.dynamic, data: root.data, align: Math.max(ELEM_SIZE[root.elem], 4),
+        id: this.arrays.length,
+        name: root.name,
+        space: root.space,
+        elem: root.elem,
+        param,
+        length: root.length,
+        dynamic: root.dynamic,
+        data: root.data,
+        align: Math.max(ELEM_SIZE[root.elem], 4),
       };
       this.arrays.push(a);
       this.arrayOf.set(root, a);
@@ -83,11 +98,24 @@ export class Symbols {
   }
 
   extent(root: Root, axis: number): Expr {
-    return this.read(this.param(`${root.name}.shape[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', { kind: 'extent', path: this.path(root), axis }));
+    return this.read(
+      this.param(`${root.name}.shape[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', {
+        kind: 'extent',
+        path: this.path(root),
+        axis,
+      }),
+    );
   }
 
   stride(root: Root, axis: number, unit: number): Expr {
-    return this.read(this.param(`${root.name}.strides[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', { kind: 'stride', path: this.path(root), axis, unit }));
+    return this.read(
+      this.param(`${root.name}.strides[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', {
+        kind: 'stride',
+        path: this.path(root),
+        axis,
+        unit,
+      }),
+    );
   }
 
   scalar(arg: ScalarArg, type: ValueType): Expr {

@@ -2,8 +2,9 @@
  * What an expression of the source is to the front end: a scalar computed at run time, or one of the things that exist only
  * while compiling (a view of an array, a tuple, an object literal, a function, a value of the host).
  */
-import type { Root, TExpr, Local } from '../types/tree.ts';
+
 import type { Pos } from '../source.ts';
+import type { Local, Root, TExpr } from '../types/tree.ts';
 import type { CapturedFunction, FunctionNode } from './captured.ts';
 
 /** One axis of a view; strides are in units of the view's `unit` bytes. */
@@ -99,11 +100,17 @@ export function isLiteral(e: TExpr): e is Extract<TExpr, { k: 'lit' }> {
 /** How messages call a kind of value. */
 export function describeValue(v: Value): string {
   switch (v.kind) {
-    case 'scalar': return 'a number';
-    case 'view': return v.view.axes.length === 0 ? 'a 0-d array' : `${v.view.name}, an array of rank ${v.view.axes.length}`;
-    case 'tuple': return `a tuple of ${v.items.length}`;
-    case 'record': return `an object { ${[...v.fields.keys()].join(', ')} }`;
-    case 'function': return `the function ${v.fn.name || '(anonymous)'}`;
-    case 'host': return v.value === undefined ? 'undefined' : v.value === null ? 'null' : `${v.name} (${typeof v.value})`;
+    case 'scalar':
+      return 'a number';
+    case 'view':
+      return v.view.axes.length === 0 ? 'a 0-d array' : `${v.view.name}, an array of rank ${v.view.axes.length}`;
+    case 'tuple':
+      return `a tuple of ${v.items.length}`;
+    case 'record':
+      return `an object { ${[...v.fields.keys()].join(', ')} }`;
+    case 'function':
+      return `the function ${v.fn.name || '(anonymous)'}`;
+    case 'host':
+      return v.value === undefined ? 'undefined' : v.value === null ? 'null' : `${v.name} (${typeof v.value})`;
   }
 }
