@@ -31,13 +31,9 @@ export function kernelFault(
   const launch = describeLaunch(shape);
   // An anonymous function: what its file assigns it to.
   const name = kernel.name === 'kernel' ? (nameOf(kernel.pos.source) ?? kernel.name) : kernel.name;
-  return new DriverError(
-    'E_KERNEL_FAULT',
-    `kernel ${name}: ${what}${at}${line}${advice}\n  launched with ${launch}`,
-    {
-      launch: `${name} with ${launch}`,
-    },
-  );
+  return new DriverError('E_KERNEL_FAULT', `kernel ${name}: ${what}${at}${line}${advice}\n  launched with ${launch}`, {
+    launch: `${name} with ${launch}`,
+  });
 }
 
 /** `file:line:column` in the author's file, and the calls that led there. */

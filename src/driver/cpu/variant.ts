@@ -1,8 +1,8 @@
 /**
  * One compiled form of a kernel that can run: its WebAssembly instance on this thread, with the functions that it imports.
  */
-import { evalCall } from '../../compiler/ir/evaluate.ts';
 import type { MathFn } from '../../compiler/ir/ops.ts';
+import { HOST_MATH } from '../../compiler/math/host.ts';
 import type { PrintSite, WasmExports, WasmModule } from '../../compiler/render/wasm/module.ts';
 import type { DeviceMemory } from './memory.ts';
 import { type WasmCode, WebAssembly } from './webassembly.ts';
@@ -18,7 +18,8 @@ export interface Variant {
 
 export function instantiate(module: WasmModule, memory: DeviceMemory): Variant {
   const code = new WebAssembly.Module(module.bytes);
-  const math = Object.fromEntries(module.math.map((name) => [name, mathImport(name)]));
+  // V8 calls its own `Math` functions from WebAssembly without passing through JavaScript.
+  const math = Object.fromEntries(module.math.map((name) => [name, HOST_MATH[name as MathFn]]));
   const print = (site: number, values: number | bigint): void => {
     const { parts } = module.prints[site] as PrintSite;
     console.log(...printed(parts, new DataView(memory.bytes.buffer, Number(values), 8 * parts.length)));
@@ -27,12 +28,6 @@ export function instantiate(module: WasmModule, memory: DeviceMemory): Variant {
   const { run } = instance.exports as unknown as WasmExports;
   const portable = module.prints.length === 0 && module.math.every((name) => WORKER_MATH.has(name));
   return { module, code, run, portable };
-}
-
-/** V8 calls its own `Math` functions from WebAssembly without passing through JavaScript. */
-function mathImport(name: string): (...args: number[]) => number {
-  if (name in Math) return Math[name as 'sin'];
-  return (...args) => evalCall(name as MathFn, 'f64', args);
 }
 
 /** What `console.log` is given: each value has a slot of 8 bytes, in the order of the values. */

@@ -181,9 +181,9 @@ function binary(e: Expr & { op: 'binary' }, names: Naming): string {
       return fit(type, `${a} ${sign} ${b}`);
   } else {
     if (fn === 'mul' && isWord(type)) return fit(type, `Math.imul(${a}, ${b})`);
-    if (fn === 'add' || fn === 'sub' || fn === 'mul' || fn === 'and' || fn === 'or' || fn === 'xor') {
-      return fit(type, `${a} ${sign} ${b}`);
-    }
+    if (fn === 'add' || fn === 'sub' || fn === 'mul') return fit(type, `${a} ${sign} ${b}`);
+    // These bind less tightly than the shift that makes a u32.
+    if (fn === 'and' || fn === 'or' || fn === 'xor') return fit(type, `(${a} ${sign} ${b})`);
     if (isWord(type)) {
       if (fn === 'min' || fn === 'max') return `Math.${fn}(${a}, ${b})`;
       if (fn === 'shl') return fit(type, `${a} << ${b}`);

@@ -59,8 +59,9 @@ export function asFunction(
     const target = targetOf(inner);
     if (target !== undefined) assigned.add(target);
   });
-  const shared = [...own.keys()].filter((v) => own.get(v) !== all.get(v) || !startsAssigned(s.body, v));
-  return { body: s, source, takes: shared, gives: shared.filter((v) => assigned.has(v)) };
+  // What is handed back is taken too: a jump out of the middle may leave it as it was.
+  const takes = [...own.keys()].filter((v) => own.get(v) !== all.get(v) || !startsAssigned(s.body, v));
+  return { body: s, source, takes, gives: takes.filter((v) => assigned.has(v)) };
 }
 
 /** The variable that a statement sets. */

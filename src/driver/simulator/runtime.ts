@@ -2,16 +2,9 @@
  * What the generated code of a simulated kernel calls: checks, operations that JavaScript has no operator for, and the state
  * of the thread that is running.
  */
-import {
-  evalBinary,
-  evalBitcast,
-  evalCall,
-  evalCast,
-  evalFma,
-  evalUnary,
-  type Value,
-} from '../../compiler/ir/evaluate.ts';
+import { evalBinary, evalBitcast, evalCast, evalFma, evalUnary, type Value } from '../../compiler/ir/evaluate.ts';
 import type { ArraySym, BinaryOp, ElemType, Kernel, MathFn, UnaryOp, ValueType } from '../../compiler/ir/ops.ts';
+import { HOST_MATH } from '../../compiler/math/host.ts';
 import type { Pos } from '../../compiler/source.ts';
 import type { DriverError } from '../../errors.ts';
 import type { LaunchShape } from '../driver.ts';
@@ -201,6 +194,7 @@ export class Runtime {
   }
 
   call(fn: MathFn, type: 'f32' | 'f64', ...args: number[]): number {
-    return evalCall(fn, type, args);
+    const result = HOST_MATH[fn](...args);
+    return type === 'f32' ? Math.fround(result) : result;
   }
 }
