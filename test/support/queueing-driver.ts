@@ -11,6 +11,7 @@ import type {
   EventHandle,
   Executable,
   Pointer,
+  Program,
   StreamHandle,
   StridedRegion,
 } from '../../src/driver/driver.ts';
@@ -192,7 +193,7 @@ export class QueueingDriver implements DeviceDriver {
     for (const queue of this.#queues) this.#drain(queue);
   }
 
-  load(): Executable {
+  load(_program: Program): Executable {
     return this.device.load();
   }
 
