@@ -3,7 +3,8 @@
  */
 const [name] = process.argv.slice(2);
 switch (name) {
-  case undefined: case 'cpu':
+  case undefined:
+  case 'cpu':
     await import('./cpu/run.ts');
     break;
   default:

@@ -2,7 +2,7 @@
  * The kernels of the CPU benchmark, each with two plain JavaScript loops that a user would write instead, and a check that all
  * three agree.
  */
-import { type cuda as Cuda, f32, i32, type In, type Mat, ndarray, type u8, type Vec } from 'tsamba';
+import { type cuda as Cuda, f32, type In, i32, type Mat, ndarray, type u8, type Vec } from 'tsamba';
 
 export interface Case {
   readonly name: string;
@@ -55,16 +55,29 @@ const saxpy: Case = {
       if (i < y.length) y[i] += a * x[i];
     }, options);
     return {
-      kernel() { kernel.launch({ threads: n, block: 256 }, 1e-3, dx, dy); cuda.synchronize(); },
+      kernel() {
+        kernel.launch({ threads: n, block: 256 }, 1e-3, dx, dy);
+        cuda.synchronize();
+      },
       plain: [
-        () => { for (let i = 0; i < n; i++) y[i] += 1e-3 * x[i]; },
-        () => { const a = 1e-3; for (let i = 0; i < y.length; i++) y[i] = a * x[i] + y[i]; },
+        () => {
+          for (let i = 0; i < n; i++) y[i] += 1e-3 * x[i];
+        },
+        () => {
+          const a = 1e-3;
+          for (let i = 0; i < y.length; i++) y[i] = a * x[i] + y[i];
+        },
       ],
       check() {
         const z = random(n, 3);
         dy.copyToDevice(z);
         this.kernel();
-        near(flat(dy.copyToHost()).subarray(0, 4096), z.subarray(0, 4096).map((v, i) => v + 1e-3 * x[i]), 1e-6, 'saxpy');
+        near(
+          flat(dy.copyToHost()).subarray(0, 4096),
+          z.subarray(0, 4096).map((v, i) => v + 1e-3 * x[i]),
+          1e-6,
+          'saxpy',
+        );
       },
     };
   },
@@ -98,21 +111,26 @@ const matmul: Case = {
       C[y][x] = acc;
     }, options);
     return {
-      kernel() { kernel.launch({ grid: [n / TILE, n / TILE], block: [TILE, TILE] }, dA as never, dB as never, dC as never); cuda.synchronize(); },
+      kernel() {
+        kernel.launch({ grid: [n / TILE, n / TILE], block: [TILE, TILE] }, dA as never, dB as never, dC as never);
+        cuda.synchronize();
+      },
       plain: [
         () => {
           c.fill(0);
-          for (let i = 0; i < n; i++) for (let k = 0; k < n; k++) {
-            const v = a[i * n + k];
-            for (let j = 0; j < n; j++) c[i * n + j] += v * b[k * n + j];
-          }
+          for (let i = 0; i < n; i++)
+            for (let k = 0; k < n; k++) {
+              const v = a[i * n + k];
+              for (let j = 0; j < n; j++) c[i * n + j] += v * b[k * n + j];
+            }
         },
         () => {
-          for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) {
-            let sum = 0;
-            for (let k = 0; k < n; k++) sum += a[i * n + k] * b[k * n + j];
-            c[i * n + j] = sum;
-          }
+          for (let i = 0; i < n; i++)
+            for (let j = 0; j < n; j++) {
+              let sum = 0;
+              for (let k = 0; k < n; k++) sum += a[i * n + k] * b[k * n + j];
+              c[i * n + j] = sum;
+            }
         },
       ],
       check() {
@@ -143,13 +161,17 @@ const stencil: Case = {
       }
     }, options);
     return {
-      kernel() { kernel.launch({ threads: [n, n], block: [64, 4] }, dx as never, dy as never); cuda.synchronize(); },
+      kernel() {
+        kernel.launch({ threads: [n, n], block: [64, 4] }, dx as never, dy as never);
+        cuda.synchronize();
+      },
       plain: [
         () => {
-          for (let i = 1; i < n - 1; i++) for (let j = 1; j < n - 1; j++) {
-            const at = i * n + j;
-            y[at] = 0.2 * (x[at] + x[at - n] + x[at + n] + x[at - 1] + x[at + 1]);
-          }
+          for (let i = 1; i < n - 1; i++)
+            for (let j = 1; j < n - 1; j++) {
+              const at = i * n + j;
+              y[at] = 0.2 * (x[at] + x[at - n] + x[at + n] + x[at - 1] + x[at + 1]);
+            }
         },
         () => {
           for (let i = 1; i < n - 1; i++) {
@@ -196,36 +218,47 @@ const mandelbrot: Case = {
     }, options);
     const [left, top, step] = [-2, -1.25, 2.5 / n];
     return {
-      kernel() { kernel.launch({ threads: [n, n], block: [32, 8] }, d as never, left, top, step); cuda.synchronize(); },
+      kernel() {
+        kernel.launch({ threads: [n, n], block: [32, 8] }, d as never, left, top, step);
+        cuda.synchronize();
+      },
       plain: [
         () => {
-          for (let y = 0; y < n; y++) for (let x = 0; x < n; x++) {
-            const cr = left + x * step;
-            const ci = top + y * step;
-            let re = 0, im = 0, k = 0;
-            while (k < limit && re * re + im * im <= 4) {
-              const next = re * re - im * im + cr;
-              im = 2 * re * im + ci;
-              re = next;
-              k++;
+          for (let y = 0; y < n; y++)
+            for (let x = 0; x < n; x++) {
+              const cr = left + x * step;
+              const ci = top + y * step;
+              let re = 0,
+                im = 0,
+                k = 0;
+              while (k < limit && re * re + im * im <= 4) {
+                const next = re * re - im * im + cr;
+                im = 2 * re * im + ci;
+                re = next;
+                k++;
+              }
+              counts[y * n + x] = k;
             }
-            counts[y * n + x] = k;
-          }
         },
         () => {
-          for (let y = 0; y < n; y++) for (let x = 0; x < n; x++) {
-            const cr = left + x * step;
-            const ci = top + y * step;
-            let re = 0, im = 0, re2 = 0, im2 = 0, k = 0;
-            while (k < limit && re2 + im2 <= 4) {
-              im = 2 * re * im + ci;
-              re = re2 - im2 + cr;
-              re2 = re * re;
-              im2 = im * im;
-              k++;
+          for (let y = 0; y < n; y++)
+            for (let x = 0; x < n; x++) {
+              const cr = left + x * step;
+              const ci = top + y * step;
+              let re = 0,
+                im = 0,
+                re2 = 0,
+                im2 = 0,
+                k = 0;
+              while (k < limit && re2 + im2 <= 4) {
+                im = 2 * re * im + ci;
+                re = re2 - im2 + cr;
+                re2 = re * re;
+                im2 = im * im;
+                k++;
+              }
+              counts[y * n + x] = k;
             }
-            counts[y * n + x] = k;
-          }
         },
       ],
       check() {
@@ -265,10 +298,19 @@ const reduce: Case = {
     }, options);
     let sum = 0;
     return {
-      kernel() { kernel.launch({ threads: n, block: BLOCK }, dx, partial); cuda.synchronize(); },
+      kernel() {
+        kernel.launch({ threads: n, block: BLOCK }, dx, partial);
+        cuda.synchronize();
+      },
       plain: [
-        () => { let s = 0; for (let i = 0; i < n; i++) s += x[i]; sum = s; },
-        () => { sum = x.reduce((a, b) => a + b, 0); },
+        () => {
+          let s = 0;
+          for (let i = 0; i < n; i++) s += x[i];
+          sum = s;
+        },
+        () => {
+          sum = x.reduce((a, b) => a + b, 0);
+        },
       ],
       check() {
         this.plain[0]();
@@ -304,10 +346,19 @@ const histogram: Case = {
       cuda.atomic.add(bins, t, mine[t]);
     }, options);
     return {
-      kernel() { kernel.launch({ grid: n / 256 / perThread, block: 256 }, dx, dBins); cuda.synchronize(); },
+      kernel() {
+        kernel.launch({ grid: n / 256 / perThread, block: 256 }, dx, dBins);
+        cuda.synchronize();
+      },
       plain: [
-        () => { bins.fill(0); for (let i = 0; i < n; i++) bins[x[i]]++; },
-        () => { bins.fill(0); for (const v of x) bins[v] += 1; },
+        () => {
+          bins.fill(0);
+          for (let i = 0; i < n; i++) bins[x[i]]++;
+        },
+        () => {
+          bins.fill(0);
+          for (const v of x) bins[v] += 1;
+        },
       ],
       check() {
         this.plain[0]();
@@ -332,26 +383,33 @@ const blackScholes: Case = {
     const [rate, volatility] = [0.02, 0.3];
     const cdf = (d: number) => {
       const k = 1 / (1 + 0.2316419 * Math.abs(d));
-      const w = 0.39894228 * Math.exp(-0.5 * d * d) * (k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))));
+      const w =
+        0.39894228 *
+        Math.exp(-0.5 * d * d) *
+        (k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))));
       return d > 0 ? 1 - w : w;
     };
     const [dS, dX, dT] = [cuda.toDevice(price), cuda.toDevice(strike), cuda.toDevice(years)];
     const [dCall, dPut] = [cuda.toDevice(call), cuda.toDevice(put)];
-    const kernel = cuda.jit((s: In<Vec<f32>>, x: In<Vec<f32>>, t: In<Vec<f32>>, call: Vec<f32>, put: Vec<f32>, r: number, v: number) => {
-      const i = cuda.grid(1);
-      if (i >= s.length) return;
-      const root = Math.sqrt(t[i]);
-      const d1 = (Math.log(s[i] / x[i]) + (r + 0.5 * v * v) * t[i]) / (v * root);
-      const d2 = d1 - v * root;
-      const n1 = cdf(d1);
-      const n2 = cdf(d2);
-      const discount = Math.exp(-r * t[i]);
-      call[i] = s[i] * n1 - x[i] * discount * n2;
-      put[i] = x[i] * discount * (1 - n2) - s[i] * (1 - n1);
-    }, options);
+    const kernel = cuda.jit(
+      (s: In<Vec<f32>>, x: In<Vec<f32>>, t: In<Vec<f32>>, call: Vec<f32>, put: Vec<f32>, r: number, v: number) => {
+        const i = cuda.grid(1);
+        if (i >= s.length) return;
+        const root = Math.sqrt(t[i]);
+        const d1 = (Math.log(s[i] / x[i]) + (r + 0.5 * v * v) * t[i]) / (v * root);
+        const d2 = d1 - v * root;
+        const n1 = cdf(d1);
+        const n2 = cdf(d2);
+        const discount = Math.exp(-r * t[i]);
+        call[i] = s[i] * n1 - x[i] * discount * n2;
+        put[i] = x[i] * discount * (1 - n2) - s[i] * (1 - n1);
+      },
+      options,
+    );
     const one = (i: number) => {
       const root = Math.sqrt(years[i]);
-      const d1 = (Math.log(price[i] / strike[i]) + (rate + 0.5 * volatility * volatility) * years[i]) / (volatility * root);
+      const d1 =
+        (Math.log(price[i] / strike[i]) + (rate + 0.5 * volatility * volatility) * years[i]) / (volatility * root);
       const d2 = d1 - volatility * root;
       const n1 = cdf(d1);
       const n2 = cdf(d2);
@@ -365,7 +423,9 @@ const blackScholes: Case = {
         cuda.synchronize();
       },
       plain: [
-        () => { for (let i = 0; i < n; i++) one(i); },
+        () => {
+          for (let i = 0; i < n; i++) one(i);
+        },
         () => {
           for (let i = 0; i < n; i++) {
             const [s, x, t] = [price[i], strike[i], years[i]];

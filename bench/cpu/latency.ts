@@ -77,5 +77,10 @@ export function copyBandwidth(): { readonly set: number; readonly loop: number }
     }
     return (8 * n) / t / 1e6;
   };
-  return { set: best(() => b.set(a)), loop: best(() => { for (let i = 0; i < n; i++) b[i] = a[i]; }) };
+  return {
+    set: best(() => b.set(a)),
+    loop: best(() => {
+      for (let i = 0; i < n; i++) b[i] = a[i];
+    }),
+  };
 }

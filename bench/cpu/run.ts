@@ -40,11 +40,13 @@ const other = option('node', '');
 const only = option('case', '');
 
 const nodes = other === '' ? [process.execPath] : [process.execPath, other];
-const configurations: Configuration[] = nodes.flatMap((node, k) => [
-  { title: 'one thread, checks on', node, threads: 1, checks: true },
-  { title: 'two threads, checks on', node, threads: 2, checks: true },
-  ...(k === 0 ? [{ title: 'one thread, checks off', node, threads: 1, checks: false }] : []),
-]).map((c) => ({ ...c, outputs: [] }));
+const configurations: Configuration[] = nodes
+  .flatMap((node, k) => [
+    { title: 'one thread, checks on', node, threads: 1, checks: true },
+    { title: 'two threads, checks on', node, threads: 2, checks: true },
+    ...(k === 0 ? [{ title: 'one thread, checks off', node, threads: 1, checks: false }] : []),
+  ])
+  .map((c) => ({ ...c, outputs: [] }));
 
 for (let p = 0; p < processes; p++) {
   for (const c of configurations) {
@@ -54,8 +56,14 @@ for (let p = 0; p < processes; p++) {
       stdio: ['ignore', 'pipe', 'ignore'],
       maxBuffer: 2 ** 26,
       env: {
-        ...process.env, TSAMBA_DEVICE: 'cpu', TSAMBA_WARN_IMPLICIT_COPY: '0', TSAMBA_CPU_THREADS: String(c.threads), BENCH_CHECKS: c.checks ? '1' : '0', BENCH_ROUNDS: rounds,
-        BENCH_PEERS: c.threads === 2 && c.checks ? '1' : '0', ...(only === '' ? {} : { BENCH_CASES: only }),
+        ...process.env,
+        TSAMBA_DEVICE: 'cpu',
+        TSAMBA_WARN_IMPLICIT_COPY: '0',
+        TSAMBA_CPU_THREADS: String(c.threads),
+        BENCH_CHECKS: c.checks ? '1' : '0',
+        BENCH_ROUNDS: rounds,
+        BENCH_PEERS: c.threads === 2 && c.checks ? '1' : '0',
+        ...(only === '' ? {} : { BENCH_CASES: only }),
       },
     });
     c.outputs.push(JSON.parse(text.trim().split('\n').at(-1) ?? '') as Output);
@@ -78,8 +86,15 @@ for (const c of configurations) {
     const ratios = list.map((r) => Math.min(...r.plain) / r.kernel);
     const target = k.targets[c.threads];
     const copy = median(c.outputs.map((o) => o.copy.loop));
-    const rate = k.bytes !== undefined ? `${fixed(k.bytes / kernel / 1e6, 6, 1)} GB/s, ${fixed((100 * k.bytes) / kernel / 1e6 / copy, 3, 0)} % of a copy loop` : k.flops !== undefined ? `${fixed(k.flops / kernel / 1e6, 6, 1)} GFLOP/s` : '';
-    console.log(`${k.name.padEnd(25)} ${fixed(kernel, 9)} ${fixed(plain, 9)} ${fixed(median(ratios), 9)}× ${fixed(Math.min(...ratios), 6)}× ${target === undefined ? '     –' : `≥ ${fixed(target, 4, 1)}`}   ${rate}`);
+    const rate =
+      k.bytes !== undefined
+        ? `${fixed(k.bytes / kernel / 1e6, 6, 1)} GB/s, ${fixed((100 * k.bytes) / kernel / 1e6 / copy, 3, 0)} % of a copy loop`
+        : k.flops !== undefined
+          ? `${fixed(k.flops / kernel / 1e6, 6, 1)} GFLOP/s`
+          : '';
+    console.log(
+      `${k.name.padEnd(25)} ${fixed(kernel, 9)} ${fixed(plain, 9)} ${fixed(median(ratios), 9)}× ${fixed(Math.min(...ratios), 6)}× ${target === undefined ? '     –' : `≥ ${fixed(target, 4, 1)}`}   ${rate}`,
+    );
   }
   for (const name of Object.keys(c.outputs[0]?.peers ?? {})) {
     const t = median(c.outputs.map((o) => o.peers[name]));
@@ -87,7 +102,9 @@ for (const c of configurations) {
   }
   const l = c.outputs.flatMap((o) => o.latency ?? []);
   if (l.length > 0) {
-    console.log(`first kernel ${fixed(median(l.map((x) => x.firstKernel)), 0, 1)} ms (worst ${fixed(Math.max(...l.map((x) => x.firstKernel)), 0, 1)}); later ones ${fixed(median(l.map((x) => x.warmKernel)), 0)} ms; empty launch ${fixed(median(l.map((x) => x.emptyLaunch)), 0, 3)} µs; deviceArray + dispose ${fixed(median(l.map((x) => x.allocateAndFree)), 0)} µs`);
+    console.log(
+      `first kernel ${fixed(median(l.map((x) => x.firstKernel)), 0, 1)} ms (worst ${fixed(Math.max(...l.map((x) => x.firstKernel)), 0, 1)}); later ones ${fixed(median(l.map((x) => x.warmKernel)), 0)} ms; empty launch ${fixed(median(l.map((x) => x.emptyLaunch)), 0, 3)} µs; deviceArray + dispose ${fixed(median(l.map((x) => x.allocateAndFree)), 0)} µs`,
+    );
   }
 }
 
@@ -95,5 +112,8 @@ mkdirSync(join(here, '../results'), { recursive: true });
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: here }).trim();
 const date = new Date().toISOString();
 const file = join(here, '../results', `cpu-${date.slice(0, 10)}-${commit}.json`);
-writeFileSync(file, `${JSON.stringify({ date, commit, command: `npm run bench -- ${process.argv.slice(2).join(' ')}`, cpu: cpus()[0]?.model, cores: cpus().length, configurations: configurations.map(({ node: _, ...c }) => c) }, null, 1)}\n`);
+writeFileSync(
+  file,
+  `${JSON.stringify({ date, commit, command: `npm run bench -- ${process.argv.slice(2).join(' ')}`, cpu: cpus()[0]?.model, cores: cpus().length, configurations: configurations.map(({ node: _, ...c }) => c) }, null, 1)}\n`,
+);
 console.log(`\nwritten to ${file}`);

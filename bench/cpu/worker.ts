@@ -41,5 +41,15 @@ for (const c of cases) {
   results[c.name] = { kernel: median(kernel), plain: [median(first), median(second)] };
 }
 const peers = process.env.BENCH_PEERS === '1' ? { 'jax-js wasm matmul 512': await peerMatmul(rounds) } : {};
-console.log(JSON.stringify({ results, peers, latency: started, copy: copyBandwidth(), node: process.version, threads, boundsCheck }));
+console.log(
+  JSON.stringify({
+    results,
+    peers,
+    latency: started,
+    copy: copyBandwidth(),
+    node: process.version,
+    threads,
+    boundsCheck,
+  }),
+);
 process.exit(0);

@@ -1,7 +1,7 @@
 /**
  * The heat equation on a plate: hot spots spread over many small steps, two device arrays taking turns, nothing copied between.
  */
-import { cuda, f32, type In, type Mat, ndarray } from '../../src/index.ts';
+import { cuda, type f32, type In, type Mat, ndarray } from '../../src/index.ts';
 import type { Report } from './report.ts';
 
 const N = 512;
@@ -22,8 +22,10 @@ function start(): Float32Array {
   for (let y = 1; y < N - 1; y++) {
     for (let x = 1; x < N - 1; x++) {
       const r = Math.hypot(x - N / 2, y - N / 2);
-      if (Math.abs(r - 150) < 7 || (Math.abs(y - x) < 5 && r < 110) || (Math.abs(y + x - N) < 5 && r < 110)) plate[y * N + x] = 1;
-      if ((x % 128) - 64 > -6 && (x % 128) - 64 < 6 && (y % 128) - 64 > -6 && (y % 128) - 64 < 6) plate[y * N + x] = 0.8;
+      if (Math.abs(r - 150) < 7 || (Math.abs(y - x) < 5 && r < 110) || (Math.abs(y + x - N) < 5 && r < 110))
+        plate[y * N + x] = 1;
+      if ((x % 128) - 64 > -6 && (x % 128) - 64 < 6 && (y % 128) - 64 > -6 && (y % 128) - 64 < 6)
+        plate[y * N + x] = 0.8;
     }
   }
   return plate;
@@ -57,7 +59,9 @@ export function spreadHeat(report: Report): void {
     cuda.synchronize();
   };
   let plain: Float32Array = plate;
-  report.race(`heat, ${STEPS} steps of ${N}×${N}`, run, () => { plain = plainHeat(plate); });
+  report.race(`heat, ${STEPS} steps of ${N}×${N}`, run, () => {
+    plain = plainHeat(plate);
+  });
   const frame = ndarray(from.copyToHost()).ravel().data as Float32Array;
   report.compare(frame, plain, 1e-4);
   report.picture('heat.png', { width: N, height: N, channels: 3, data: glow(frame) });

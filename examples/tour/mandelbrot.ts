@@ -1,8 +1,7 @@
 /**
  * The Mandelbrot set: one thread a pixel, a loop that each thread leaves when its point escapes.
  */
-import { type Cube, cuda, f32, i32, type Mat, type u8 } from '../../src/index.ts';
-import { ndarray } from '../../src/index.ts';
+import { type Cube, cuda, f32, i32, type Mat, ndarray, type u8 } from '../../src/index.ts';
 import type { Report } from './report.ts';
 
 const WIDTH = 1200;
@@ -52,9 +51,16 @@ export function drawMandelbrot(report: Report): void {
   const counts = ndarray(count.copyToHost()).ravel().data as Int32Array;
   let differ = 0;
   for (let k = 0; k < plain.length; k++) if (counts[k] !== plain[k]) differ++;
-  report.say(`${''.padEnd(26)} ${differ} of ${plain.length} counts differ: the kernel computes in f32, JavaScript in f64`);
+  report.say(
+    `${''.padEnd(26)} ${differ} of ${plain.length} counts differ: the kernel computes in f32, JavaScript in f64`,
+  );
   if (differ > plain.length * 0.01) throw new Error('too many counts differ');
-  report.picture('mandelbrot.png', { width: WIDTH, height: HEIGHT, channels: 3, data: ndarray(image.copyToHost()).ravel().data as Uint8Array });
+  report.picture('mandelbrot.png', {
+    width: WIDTH,
+    height: HEIGHT,
+    channels: 3,
+    data: ndarray(image.copyToHost()).ravel().data as Uint8Array,
+  });
   count.dispose();
   image.dispose();
 }

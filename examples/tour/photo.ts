@@ -12,7 +12,9 @@ const COLUMNS = 32;
 const EDGE = 16;
 
 /** Normalised weights of a Gaussian; captured by the kernels as constant memory. */
-const weights = Float32Array.from({ length: 2 * RADIUS + 1 }, (_, k) => Math.exp(-((k - RADIUS) ** 2) / (2 * (RADIUS / 2.5) ** 2)));
+const weights = Float32Array.from({ length: 2 * RADIUS + 1 }, (_, k) =>
+  Math.exp(-((k - RADIUS) ** 2) / (2 * (RADIUS / 2.5) ** 2)),
+);
 const total = weights.reduce((a, b) => a + b, 0);
 for (let k = 0; k < weights.length; k++) weights[k] /= total;
 
@@ -78,8 +80,20 @@ const sobel = cuda.jit((source: In<Cube<u8>>, target: Mat<u8>) => {
   }
   cuda.syncThreads();
   if (x >= width || y >= height) return;
-  const gx = tile[ty][tx + 2] + 2 * tile[ty + 1][tx + 2] + tile[ty + 2][tx + 2] - tile[ty][tx] - 2 * tile[ty + 1][tx] - tile[ty + 2][tx];
-  const gy = tile[ty + 2][tx] + 2 * tile[ty + 2][tx + 1] + tile[ty + 2][tx + 2] - tile[ty][tx] - 2 * tile[ty][tx + 1] - tile[ty][tx + 2];
+  const gx =
+    tile[ty][tx + 2] +
+    2 * tile[ty + 1][tx + 2] +
+    tile[ty + 2][tx + 2] -
+    tile[ty][tx] -
+    2 * tile[ty + 1][tx] -
+    tile[ty + 2][tx];
+  const gy =
+    tile[ty + 2][tx] +
+    2 * tile[ty + 2][tx + 1] +
+    tile[ty + 2][tx + 2] -
+    tile[ty][tx] -
+    2 * tile[ty][tx + 1] -
+    tile[ty][tx + 2];
   target[y][x] = Math.min(255, Math.round(Math.sqrt(gx * gx + gy * gy)));
 });
 
@@ -107,7 +121,12 @@ export function photo(report: Report, picture: Picture): void {
   report.race('Sobel edges', find, () => plainSobel(picture, plainEdges));
   report.compare(ndarray(edges.copyToHost()).ravel().data, plainEdges, 1);
   report.picture('coffee-blurred.png', { ...picture, data: ndarray(blurred.copyToHost()).ravel().data as Uint8Array });
-  report.picture('coffee-edges.png', { width, height, channels: 1, data: ndarray(edges.copyToHost()).ravel().data as Uint8Array });
+  report.picture('coffee-edges.png', {
+    width,
+    height,
+    channels: 1,
+    data: ndarray(edges.copyToHost()).ravel().data as Uint8Array,
+  });
   for (const a of [source, between, blurred, edges]) a.dispose();
 }
 
@@ -118,7 +137,8 @@ function plainBlur({ width, height, data }: Picture, target: Uint8Array): void {
     for (let x = 0; x < width; x++) {
       for (let c = 0; c < 3; c++) {
         let sum = 0;
-        for (let k = -RADIUS; k <= RADIUS; k++) sum += weights[k + RADIUS] * data[(y * width + Math.min(Math.max(x + k, 0), width - 1)) * 3 + c];
+        for (let k = -RADIUS; k <= RADIUS; k++)
+          sum += weights[k + RADIUS] * data[(y * width + Math.min(Math.max(x + k, 0), width - 1)) * 3 + c];
         between[(y * width + x) * 3 + c] = sum;
       }
     }
@@ -127,7 +147,8 @@ function plainBlur({ width, height, data }: Picture, target: Uint8Array): void {
     for (let x = 0; x < width; x++) {
       for (let c = 0; c < 3; c++) {
         let sum = 0;
-        for (let k = -RADIUS; k <= RADIUS; k++) sum += weights[k + RADIUS] * between[(Math.min(Math.max(y + k, 0), height - 1) * width + x) * 3 + c];
+        for (let k = -RADIUS; k <= RADIUS; k++)
+          sum += weights[k + RADIUS] * between[(Math.min(Math.max(y + k, 0), height - 1) * width + x) * 3 + c];
         target[(y * width + x) * 3 + c] = Math.round(sum);
       }
     }
@@ -137,11 +158,14 @@ function plainBlur({ width, height, data }: Picture, target: Uint8Array): void {
 function plainSobel({ width, height, data }: Picture, target: Uint8Array): void {
   const gray = new Float32Array(width * height);
   for (let k = 0; k < gray.length; k++) gray[k] = luminance(data[3 * k], data[3 * k + 1], data[3 * k + 2]);
-  const at = (y: number, x: number) => gray[Math.min(Math.max(y, 0), height - 1) * width + Math.min(Math.max(x, 0), width - 1)];
+  const at = (y: number, x: number) =>
+    gray[Math.min(Math.max(y, 0), height - 1) * width + Math.min(Math.max(x, 0), width - 1)];
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      const gx = at(y - 1, x + 1) + 2 * at(y, x + 1) + at(y + 1, x + 1) - at(y - 1, x - 1) - 2 * at(y, x - 1) - at(y + 1, x - 1);
-      const gy = at(y + 1, x - 1) + 2 * at(y + 1, x) + at(y + 1, x + 1) - at(y - 1, x - 1) - 2 * at(y - 1, x) - at(y - 1, x + 1);
+      const gx =
+        at(y - 1, x + 1) + 2 * at(y, x + 1) + at(y + 1, x + 1) - at(y - 1, x - 1) - 2 * at(y, x - 1) - at(y + 1, x - 1);
+      const gy =
+        at(y + 1, x - 1) + 2 * at(y + 1, x) + at(y + 1, x + 1) - at(y - 1, x - 1) - 2 * at(y - 1, x) - at(y - 1, x + 1);
       target[y * width + x] = Math.min(255, Math.round(Math.sqrt(gx * gx + gy * gy)));
     }
   }

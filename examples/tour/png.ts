@@ -33,7 +33,8 @@ export function readPng(path: string): Picture {
       height = body.readUInt32BE(4);
       const color = body[9];
       channels = color === 0 ? 1 : color === 2 ? 3 : 4;
-      if (body[8] !== 8 || body[12] !== 0 || (color !== 0 && color !== 2 && color !== 6)) throw new Error(`${path} is not 8-bit gray, RGB or RGBA`);
+      if (body[8] !== 8 || body[12] !== 0 || (color !== 0 && color !== 2 && color !== 6))
+        throw new Error(`${path} is not 8-bit gray, RGB or RGBA`);
     } else if (type === 'IDAT') parts.push(body);
     at += length + 12;
   }
@@ -45,7 +46,15 @@ export function readPng(path: string): Picture {
 }
 
 /** Undoes the filter of one row (PNG specification, section 9). */
-function unfilter(raw: Uint8Array, from: number, out: Uint8Array, to: number, stride: number, channels: number, first: boolean): void {
+function unfilter(
+  raw: Uint8Array,
+  from: number,
+  out: Uint8Array,
+  to: number,
+  stride: number,
+  channels: number,
+  first: boolean,
+): void {
   const filter = raw[from];
   for (let x = 0; x < stride; x++) {
     const left = x >= channels ? out[to + x - channels] : 0;
@@ -74,7 +83,12 @@ export function writePng(path: string, picture: Picture): number {
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, COLOR_TYPE[channels], 0, 0, 0], 8);
-  const file = Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', deflateSync(raw, { level: 6 })), chunk('IEND', Buffer.alloc(0))]);
+  const file = Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(raw, { level: 6 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
   writeFileSync(path, file);
   return file.length;
 }

@@ -52,7 +52,9 @@ export function makeReport(folder: string): Report {
       const slow = time(plain, 150);
       clear();
       const rate = work === undefined ? '' : `  ${(work.flops / fast.best / 1e6).toFixed(1)} GFLOP/s`;
-      console.log(`  ${what.padEnd(26)} ${ms(fast.best)} ms   plain JS ${ms(slow.best)} ms   ${(slow.best / fast.best).toFixed(1).padStart(5)}× faster${rate}   (first run ${fast.first.toFixed(0)} ms)`);
+      console.log(
+        `  ${what.padEnd(26)} ${ms(fast.best)} ms   plain JS ${ms(slow.best)} ms   ${(slow.best / fast.best).toFixed(1).padStart(5)}× faster${rate}   (first run ${fast.first.toFixed(0)} ms)`,
+      );
     },
     compare(actual, expected, tolerance) {
       let worst = 0;

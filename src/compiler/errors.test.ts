@@ -40,39 +40,325 @@ let later: number;
 
 const cases: readonly Case[] = [
   // @ts-expect-error The editor says so, too.
-  { what: 'A[i, j]', fn: (a: M) => { const t = cuda.threadIdx.x; a[0][(t, 1)] = 1; }, args: [mat], code: 'K238', message: /comma operator: it means a\[0\]\[1\]/, help: /write a\[0\]\[t\]\[1\]/ },
-  { what: 'i32 and u32 data', fn: (a: V, b: V) => { a[0] = a[0] + b[0]; }, args: [ints, uints], code: 'K203', message: /cannot add i32 and u32/, help: /i32\(b\[0\]\)|u32\(a\[0\]\)/ },
-  { what: '64-bit integers with floats', fn: (a: V, b: V) => { a[0] = a[0] * b[0]; }, args: [vec, longs], code: 'K203', message: /cannot multiply f32 and i64/, help: /Number\(b\[0\]\)/ },
-  { what: 'a float stored to integers', fn: (a: V, b: V) => { b[0] = a[0] * 2; }, args: [vec, ints], code: 'K215', message: /cannot store a float \(f32\) to an array of i32/, help: /i32\(Math\.round\(a\[0\] \* 2\)\)/ },
-  { what: 'a float as an index', fn: (a: V) => { a[a[0]] = 1; }, args: [vec], code: 'K215', message: /an index needs an integer, but a\[0\] is f32/, help: /i32\(a\[0\]\)/ },
-  { what: 'a literal that does not fit', fn: (a: V) => { a[0] = 300; }, args: [new Uint8Array(1)], code: 'K212', message: /300 does not fit u8 \(0 to 255\)/ },
-  { what: 'a fraction for an integer', fn: (a: V) => { a[1.5] = 1; }, args: [vec], code: 'K234', message: /must be an integer; this is 1\.5/ },
-  { what: 'a row stored to', fn: (a: M) => { (a as unknown as V)[0] = 1; }, args: [mat], code: 'K240', message: /a part of it, not one element|rank 2/, help: /a\[i\]\[i\]|all indices/ },
-  { what: 'a row used as a number', fn: (a: M, b: V) => { b[0] = (a[0] as unknown as number) + 1; }, args: [mat, vec], code: 'K221', message: /expected a number, but this is a, an array of rank 1/ },
-  { what: 'too many indices', fn: (a: V, b: V) => { b[0] = (a as unknown as M)[0][0]; }, args: [vec, vec], code: 'K223', message: /a number cannot be indexed/ },
-  { what: 'a constant index out of range', fn: (a: V) => { const s = cuda.shared.array(4, f32) as unknown as V; s[4] = a[0]; }, args: [vec], code: 'K235', message: /index 4 is out of range for axis 0 of s \(length 4\)/ },
-  { what: 'a negative index', fn: (a: V) => { a[-1] = 1; }, args: [vec], code: 'K235', message: /index -1 is out of range/, help: /a\.length - 1/ },
-  { what: 'an unknown name', fn: new Function('a', 'a[0] = gainn') as never, args: [vec], code: 'K010', message: /gainn/ },
-  { what: 'a captured object without the property', fn: (a: V) => { a[0] = (outside as unknown as { gian: number }).gian; }, args: [vec], code: 'K312', message: /outside has no property gian/ },
-  { what: 'a captured name without a value', fn: (a: V) => { a[0] = later; }, args: [vec], code: 'K011', message: /later/ },
-  { what: 'assignment to a captured name', fn: (a: V) => { later = a[0]; }, args: [vec], code: 'K313', message: /captured from outside|later/ },
-  { what: 'this', fn: function (this: { k: number }, a: V) { a[0] = this.k; } as never, args: [vec], code: 'K006', message: /this/ },
-  { what: 'try', fn: (a: V) => { try { a[0] = 1; } catch { a[0] = 2; } }, args: [vec], code: 'K101', message: /`try` cannot be used/ },
-  { what: 'new', fn: (a: V) => { const x = new Float32Array(3); a[0] = x[0]; }, args: [vec], code: 'K101', message: /`new` cannot be used/, help: /cuda\.local\.array/ },
-  { what: 'await', fn: (async (a: V) => { await a; }) as never, args: [vec], code: 'K004', message: /async/ },
-  { what: 'recursion', fn: (a: V) => { const f = (n: number): number => (n < 2 ? 1 : n * f(n - 1)); a[0] = f(5 + a[0]); }, args: [vec], code: 'K315', message: /f calls itself: recursion/ },
-  { what: 'a returned value', fn: (a: V) => { return a[0]; }, args: [vec], code: 'K317', message: /a kernel returns nothing/ },
-  { what: 'Math.random', fn: (a: V) => { a[0] = Math.random(); }, args: [vec], code: 'K318', message: /Math\.random/ },
-  { what: 'a native function', fn: (a: V) => { a[0] = Number.parseInt('3', 10); }, args: [vec], code: 'K314', message: /parseInt is built into the engine/ },
-  { what: 'a run-time shared shape', fn: (a: V) => { const s = cuda.shared.array(a.length, f32) as unknown as V; s[0] = 1; }, args: [vec], code: 'K332', message: /must be known while compiling/, help: /size 0/ },
-  { what: 'an atomic of a wrong type', fn: (a: V) => { cuda.atomic.inc(a as never, 0, 1); }, args: [vec], code: 'K335', message: /atomic\.inc does not exist for f32/, help: /u32/ },
-  { what: 'an atomic with too few indices', fn: (a: M) => { cuda.atomic.add(a as never, 0, 1); }, args: [mat], code: 'K334', message: /needs 2 indices for a, not 1/ },
-  { what: 'a barrier in divergent flow', fn: (a: V) => { const t = cuda.threadIdx.x; if (t < 2) cuda.syncThreads(); a[t] = 1; }, args: [vec], code: 'K401', message: /barrier/, help: /cuda\.uniform/ },
-  { what: 'too many arguments', fn: (a: V) => { a[0] = 1; }, args: [vec, 1], code: 'K316', message: /takes 1 arguments? \(a\), not 2/ },
-  { what: 'different kinds in one variable', fn: (a: V) => { let x: unknown = 1; if (a[0] > 0) x = a; a[0] = x as number; }, args: [vec], code: 'K231', message: /x holds a number and cannot become a/ },
-  { what: 'a store to a captured array', fn: (a: V) => { ints[0] = a.length; }, args: [vec], code: 'K241', message: /ints is a captured host array and read-only/ },
-  { what: 'a loop without end', fn: (a: V) => { for (;;) a[0] += 1; }, args: [vec], code: 'K102', message: /never ends/ },
-  { what: 'an array where a cast belongs', fn: (a: V) => { a[0] = i32(a as never); }, args: [vec], code: 'K221', message: /an array of rank 1/ },
+  {
+    what: 'A[i, j]',
+    fn: (a: M) => {
+      const t = cuda.threadIdx.x;
+      a[0][(t, 1)] = 1;
+    },
+    args: [mat],
+    code: 'K238',
+    message: /comma operator: it means a\[0\]\[1\]/,
+    help: /write a\[0\]\[t\]\[1\]/,
+  },
+  {
+    what: 'i32 and u32 data',
+    fn: (a: V, b: V) => {
+      a[0] = a[0] + b[0];
+    },
+    args: [ints, uints],
+    code: 'K203',
+    message: /cannot add i32 and u32/,
+    help: /i32\(b\[0\]\)|u32\(a\[0\]\)/,
+  },
+  {
+    what: '64-bit integers with floats',
+    fn: (a: V, b: V) => {
+      a[0] = a[0] * b[0];
+    },
+    args: [vec, longs],
+    code: 'K203',
+    message: /cannot multiply f32 and i64/,
+    help: /Number\(b\[0\]\)/,
+  },
+  {
+    what: 'a float stored to integers',
+    fn: (a: V, b: V) => {
+      b[0] = a[0] * 2;
+    },
+    args: [vec, ints],
+    code: 'K215',
+    message: /cannot store a float \(f32\) to an array of i32/,
+    help: /i32\(Math\.round\(a\[0\] \* 2\)\)/,
+  },
+  {
+    what: 'a float as an index',
+    fn: (a: V) => {
+      a[a[0]] = 1;
+    },
+    args: [vec],
+    code: 'K215',
+    message: /an index needs an integer, but a\[0\] is f32/,
+    help: /i32\(a\[0\]\)/,
+  },
+  {
+    what: 'a literal that does not fit',
+    fn: (a: V) => {
+      a[0] = 300;
+    },
+    args: [new Uint8Array(1)],
+    code: 'K212',
+    message: /300 does not fit u8 \(0 to 255\)/,
+  },
+  {
+    what: 'a fraction for an integer',
+    fn: (a: V) => {
+      a[1.5] = 1;
+    },
+    args: [vec],
+    code: 'K234',
+    message: /must be an integer; this is 1\.5/,
+  },
+  {
+    what: 'a row stored to',
+    fn: (a: M) => {
+      (a as unknown as V)[0] = 1;
+    },
+    args: [mat],
+    code: 'K240',
+    message: /a part of it, not one element|rank 2/,
+    help: /a\[i\]\[i\]|all indices/,
+  },
+  {
+    what: 'a row used as a number',
+    fn: (a: M, b: V) => {
+      b[0] = (a[0] as unknown as number) + 1;
+    },
+    args: [mat, vec],
+    code: 'K221',
+    message: /expected a number, but this is a, an array of rank 1/,
+  },
+  {
+    what: 'too many indices',
+    fn: (a: V, b: V) => {
+      b[0] = (a as unknown as M)[0][0];
+    },
+    args: [vec, vec],
+    code: 'K223',
+    message: /a number cannot be indexed/,
+  },
+  {
+    what: 'a constant index out of range',
+    fn: (a: V) => {
+      const s = cuda.shared.array(4, f32) as unknown as V;
+      s[4] = a[0];
+    },
+    args: [vec],
+    code: 'K235',
+    message: /index 4 is out of range for axis 0 of s \(length 4\)/,
+  },
+  {
+    what: 'a negative index',
+    fn: (a: V) => {
+      a[-1] = 1;
+    },
+    args: [vec],
+    code: 'K235',
+    message: /index -1 is out of range/,
+    help: /a\.length - 1/,
+  },
+  {
+    what: 'an unknown name',
+    fn: new Function('a', 'a[0] = gainn') as never,
+    args: [vec],
+    code: 'K010',
+    message: /gainn/,
+  },
+  {
+    what: 'a captured object without the property',
+    fn: (a: V) => {
+      a[0] = (outside as unknown as { gian: number }).gian;
+    },
+    args: [vec],
+    code: 'K312',
+    message: /outside has no property gian/,
+  },
+  {
+    what: 'a captured name without a value',
+    fn: (a: V) => {
+      a[0] = later;
+    },
+    args: [vec],
+    code: 'K011',
+    message: /later/,
+  },
+  {
+    what: 'assignment to a captured name',
+    fn: (a: V) => {
+      later = a[0];
+    },
+    args: [vec],
+    code: 'K313',
+    message: /captured from outside|later/,
+  },
+  {
+    what: 'this',
+    fn: function (this: { k: number }, a: V) {
+      a[0] = this.k;
+    } as never,
+    args: [vec],
+    code: 'K006',
+    message: /this/,
+  },
+  {
+    what: 'try',
+    fn: (a: V) => {
+      try {
+        a[0] = 1;
+      } catch {
+        a[0] = 2;
+      }
+    },
+    args: [vec],
+    code: 'K101',
+    message: /`try` cannot be used/,
+  },
+  {
+    what: 'new',
+    fn: (a: V) => {
+      const x = new Float32Array(3);
+      a[0] = x[0];
+    },
+    args: [vec],
+    code: 'K101',
+    message: /`new` cannot be used/,
+    help: /cuda\.local\.array/,
+  },
+  {
+    what: 'await',
+    fn: (async (a: V) => {
+      await a;
+    }) as never,
+    args: [vec],
+    code: 'K004',
+    message: /async/,
+  },
+  {
+    what: 'recursion',
+    fn: (a: V) => {
+      const f = (n: number): number => (n < 2 ? 1 : n * f(n - 1));
+      a[0] = f(5 + a[0]);
+    },
+    args: [vec],
+    code: 'K315',
+    message: /f calls itself: recursion/,
+  },
+  {
+    what: 'a returned value',
+    fn: (a: V) => {
+      return a[0];
+    },
+    args: [vec],
+    code: 'K317',
+    message: /a kernel returns nothing/,
+  },
+  {
+    what: 'Math.random',
+    fn: (a: V) => {
+      a[0] = Math.random();
+    },
+    args: [vec],
+    code: 'K318',
+    message: /Math\.random/,
+  },
+  {
+    what: 'a native function',
+    fn: (a: V) => {
+      a[0] = Number.parseInt('3', 10);
+    },
+    args: [vec],
+    code: 'K314',
+    message: /parseInt is built into the engine/,
+  },
+  {
+    what: 'a run-time shared shape',
+    fn: (a: V) => {
+      const s = cuda.shared.array(a.length, f32) as unknown as V;
+      s[0] = 1;
+    },
+    args: [vec],
+    code: 'K332',
+    message: /must be known while compiling/,
+    help: /size 0/,
+  },
+  {
+    what: 'an atomic of a wrong type',
+    fn: (a: V) => {
+      cuda.atomic.inc(a as never, 0, 1);
+    },
+    args: [vec],
+    code: 'K335',
+    message: /atomic\.inc does not exist for f32/,
+    help: /u32/,
+  },
+  {
+    what: 'an atomic with too few indices',
+    fn: (a: M) => {
+      cuda.atomic.add(a as never, 0, 1);
+    },
+    args: [mat],
+    code: 'K334',
+    message: /needs 2 indices for a, not 1/,
+  },
+  {
+    what: 'a barrier in divergent flow',
+    fn: (a: V) => {
+      const t = cuda.threadIdx.x;
+      if (t < 2) cuda.syncThreads();
+      a[t] = 1;
+    },
+    args: [vec],
+    code: 'K401',
+    message: /barrier/,
+    help: /cuda\.uniform/,
+  },
+  {
+    what: 'too many arguments',
+    fn: (a: V) => {
+      a[0] = 1;
+    },
+    args: [vec, 1],
+    code: 'K316',
+    message: /takes 1 arguments? \(a\), not 2/,
+  },
+  {
+    what: 'different kinds in one variable',
+    fn: (a: V) => {
+      let x: unknown = 1;
+      if (a[0] > 0) x = a;
+      a[0] = x as number;
+    },
+    args: [vec],
+    code: 'K231',
+    message: /x holds a number and cannot become a/,
+  },
+  {
+    what: 'a store to a captured array',
+    fn: (a: V) => {
+      ints[0] = a.length;
+    },
+    args: [vec],
+    code: 'K241',
+    message: /ints is a captured host array and read-only/,
+  },
+  {
+    what: 'a loop without end',
+    fn: (a: V) => {
+      for (;;) a[0] += 1;
+    },
+    args: [vec],
+    code: 'K102',
+    message: /never ends/,
+  },
+  {
+    what: 'an array where a cast belongs',
+    fn: (a: V) => {
+      a[0] = i32(a as never);
+    },
+    args: [vec],
+    code: 'K221',
+    message: /an array of rank 1/,
+  },
 ];
 
 describe('errors in kernels', () => {
@@ -100,7 +386,12 @@ describe('errors in kernels', () => {
   it('names the chain of calls that led there', () => {
     const inner = (v: number): number => v + (longs as unknown as number[])[0];
     const outer = (v: number): number => inner(v) * 2;
-    const e = errorOf((x: V) => { x[0] = outer(x[1]); }, [vec]);
+    const e = errorOf(
+      (x: V) => {
+        x[0] = outer(x[1]);
+      },
+      [vec],
+    );
     expect(e.message).toMatch(/inner/);
     expect(e.message).toMatch(/outer/);
   });

@@ -24,8 +24,15 @@ describe('control flow', () => {
         }
       }
       let n = 0;
-      do { n++; if (n === 3) continue; s += n; } while (n < 5);
-      while (true) { if (s > 1000) break; s *= 2; }
+      do {
+        n++;
+        if (n === 3) continue;
+        s += n;
+      } while (n < 5);
+      while (true) {
+        if (s > 1000) break;
+        s *= 2;
+      }
       y[0] = s;
     };
     const y = i(0);
@@ -40,15 +47,28 @@ describe('control flow', () => {
       for (let k = 0; k < x.length; k++) {
         let r = 0;
         switch (x[k]) {
-          case 0: r += 1; break;
-          case 1: r += 10;
-          default: r += 100;
-          case 2: r += 1000; break;
+          case 0:
+            r += 1;
+            break;
+          case 1:
+            r += 10;
+          default:
+            r += 100;
+          case 2:
+            r += 1000;
+            break;
           case 5:
-          case 6: { r = 7; break; }
-          case 7: r = 8;
+          case 6: {
+            r = 7;
+            break;
+          }
+          case 7:
+            r = 8;
         }
-        switch (k) { case 3: r += 0.5 > 1 ? 1 : 20000; }
+        switch (k) {
+          case 3:
+            r += 0.5 > 1 ? 1 : 20000;
+        }
         y[k] = r;
       }
     };
@@ -62,7 +82,15 @@ describe('control flow', () => {
 
   it('early return stops the thread alone', () => {
     const y = i(0, 0, 0, 0);
-    run((a: V) => { const k = cuda.grid(1); if (k % 2 === 0) return; a[k] = k; }, [y], { block: 4 });
+    run(
+      (a: V) => {
+        const k = cuda.grid(1);
+        if (k % 2 === 0) return;
+        a[k] = k;
+      },
+      [y],
+      { block: 4 },
+    );
     expect(y).toEqual(i(0, 1, 0, 3));
   });
 
@@ -70,13 +98,19 @@ describe('control flow', () => {
     const body = (y: V): void => {
       let a = 0;
       let b = 0;
-      y[0] > 0 ? (a = 1, b++) : b--;
+      y[0] > 0 ? ((a = 1), b++) : b--;
       y[1] > 0 && (b += 5);
       y[2] > 0 || (a += 7);
       const c = a > 3 && y[0] > 5 ? b++ : --b;
-      y[0] = a; y[1] = b; y[2] = c;
+      y[0] = a;
+      y[1] = b;
+      y[2] = c;
     };
-    for (const start of [[1, 0, 0], [0, 1, 1], [9, 1, 0]]) {
+    for (const start of [
+      [1, 0, 0],
+      [0, 1, 1],
+      [9, 1, 0],
+    ]) {
       const y = i(...start);
       const want = i(...start);
       run(body, [y]);
@@ -90,7 +124,10 @@ describe('control flow', () => {
       let k = 1;
       y[0] = k + (k = 5) + k;
       y[k - 4] = k++ * k;
-      const add = (d: number): number => { y[2] += d; return y[2]; };
+      const add = (d: number): number => {
+        y[2] += d;
+        return y[2];
+      };
       y[3] = y[2] + add(3) + add(4);
       y[k++ - 2] += k;
     };
@@ -106,10 +143,16 @@ describe('variables', () => {
   it('a name may be used again with another type', () => {
     const y = f(1.5, 2.5);
     const k = i(3, 4);
-    run((a: V, b: V) => {
-      // biome-ignore lint/correctness/noInnerDeclarations: what ES5 compilers write
-      var t = a[0]; a[0] = t * 2; t = b[1]; b[0] = t >> 1;
-    }, [y, k]);
+    run(
+      (a: V, b: V) => {
+        // biome-ignore lint/correctness/noInnerDeclarations: what ES5 compilers write
+        var t = a[0];
+        a[0] = t * 2;
+        t = b[1];
+        b[0] = t >> 1;
+      },
+      [y, k],
+    );
     expect(y[0]).toBe(3);
     expect(k[0]).toBe(2);
   });
@@ -119,11 +162,20 @@ describe('variables', () => {
       let [a, b] = [1, 2];
       [a, b] = [b, a];
       const p = { x: a, y: { z: b * 10 } };
-      const { x, y: { z } } = p;
+      const {
+        x,
+        y: { z },
+      } = p;
       const [first, ...rest] = [5, 6, 7];
-      y[0] = a; y[1] = b; y[2] = x + z; y[3] = first + rest[1] + rest.length;
+      y[0] = a;
+      y[1] = b;
+      y[2] = x + z;
+      y[3] = first + rest[1] + rest.length;
       for (const v of [100, 200]) y[4] += v;
-      for (const v of y as unknown as Iterable<number>) { if (v > 250) break; y[5] += v; }
+      for (const v of y as unknown as Iterable<number>) {
+        if (v > 250) break;
+        y[5] += v;
+      }
     };
     const y = new Int32Array(6);
     const want = new Int32Array(6);
@@ -135,8 +187,13 @@ describe('variables', () => {
   it('closures see and change the variables around them', () => {
     const body = (y: V): void => {
       let n = 0;
-      const bump = (by: number): void => { n += by; };
-      function twice(g: (k: number) => void): void { g(1); g(2); }
+      const bump = (by: number): void => {
+        n += by;
+      };
+      function twice(g: (k: number) => void): void {
+        g(1);
+        g(2);
+      }
       twice(bump);
       bump(10);
       y[0] = n;
@@ -147,30 +204,57 @@ describe('variables', () => {
   });
 
   it('device functions with several returns, tuples back, views in', () => {
-    const clamp = (v: number, lo: number, hi: number): number => { if (v < lo) return lo; if (v > hi) return hi; return v; };
+    const clamp = (v: number, lo: number, hi: number): number => {
+      if (v < lo) return lo;
+      if (v > hi) return hi;
+      return v;
+    };
     const minmax = (a: V, n: number): readonly [number, number] => {
-      let lo = a[0], hi = a[0];
-      for (let k = 1; k < n; k++) { lo = Math.min(lo, a[k]); hi = Math.max(hi, a[k]); }
+      let lo = a[0],
+        hi = a[0];
+      for (let k = 1; k < n; k++) {
+        lo = Math.min(lo, a[k]);
+        hi = Math.max(hi, a[k]);
+      }
       return [lo, hi];
     };
     const y = f(3, -8, 12, 5);
-    run((a: V) => { const [lo, hi] = minmax(a, a.length); a[0] = lo; a[1] = hi; a[2] = clamp(99, lo, hi); a[3] = clamp(-99.5, lo, hi); }, [y]);
+    run(
+      (a: V) => {
+        const [lo, hi] = minmax(a, a.length);
+        a[0] = lo;
+        a[1] = hi;
+        a[2] = clamp(99, lo, hi);
+        a[3] = clamp(-99.5, lo, hi);
+      },
+      [y],
+    );
     expect(y).toEqual(f(-8, 12, 12, -8));
   });
 });
 
 describe('types', () => {
   it('an accumulator takes the type of what is added to it', () => {
-    const c = compileFor((x: V, y: V) => { let acc = 0; for (let k = 0; k < x.length; k++) acc += x[k] * 2.5; y[0] = acc; }, [f(1), f(1)]);
+    const c = compileFor(
+      (x: V, y: V) => {
+        let acc = 0;
+        for (let k = 0; k < x.length; k++) acc += x[k] * 2.5;
+        y[0] = acc;
+      },
+      [f(1), f(1)],
+    );
     expect(c.types.find((t) => t.name === 'acc')?.type).toBe('f32');
     expect(c.types.find((t) => t.name === 'k')?.type).toBe('i32 (index)');
   });
 
   it('a number argument is typed by its uses', () => {
-    const c = compileFor((x: V, n: number, a: number, b: number, m: number) => {
-      for (let k = 0; k < n; k++) x[k] = a * x[k] + (m & 3);
-      console.log(b);
-    }, [f(1), 1, 1, 1, 1]);
+    const c = compileFor(
+      (x: V, n: number, a: number, b: number, m: number) => {
+        for (let k = 0; k < n; k++) x[k] = a * x[k] + (m & 3);
+        console.log(b);
+      },
+      [f(1), 1, 1, 1, 1],
+    );
     const types = Object.fromEntries(c.types.map((t) => [t.name, t.type]));
     expect(types).toMatchObject({ n: 'i32', a: 'f32', b: 'f64', m: 'i32' });
     expect(c.defaulted).toEqual(['b']);
@@ -200,9 +284,16 @@ describe('types', () => {
     const y = new Int32Array(6);
     const b = new Uint8Array(6);
     const w = new Uint32Array(6);
-    run((a: V, r: V, s: V, t: V) => {
-      for (let k = 0; k < a.length; k++) { r[k] = a[k] | 0; s[k] = u8(a[k]); t[k] = a[k] >>> 0; }
-    }, [x, y, b, w]);
+    run(
+      (a: V, r: V, s: V, t: V) => {
+        for (let k = 0; k < a.length; k++) {
+          r[k] = a[k] | 0;
+          s[k] = u8(a[k]);
+          t[k] = a[k] >>> 0;
+        }
+      },
+      [x, y, b, w],
+    );
     expect(y).toEqual(i(1, -1, 2147483647, -2147483648, 0, 300));
     expect(b).toEqual(Uint8Array.of(1, 0, 255, 0, 0, 255));
     expect(w).toEqual(Uint32Array.of(1, 0, 3000000000, 0, 0, 300));
@@ -223,42 +314,83 @@ describe('types', () => {
     body(x, want);
     expect(y).toEqual(want);
     const u = Uint32Array.of(0xfffffff0, 7);
-    run((a: V) => { a[0] = a[0] + 0x20; a[1] = a[1] * 0x9e3779b9 >>> 0; }, [u]);
+    run(
+      (a: V) => {
+        a[0] = a[0] + 0x20;
+        a[1] = (a[1] * 0x9e3779b9) >>> 0;
+      },
+      [u],
+    );
     expect(u).toEqual(Uint32Array.of(0x10, Math.imul(7, 0x9e3779b9) >>> 0));
   });
 
   it('64-bit integers', () => {
     const x = BigInt64Array.of(9007199254740993n, -5n);
     const y = new BigInt64Array(3);
-    run((a: { [k: number]: bigint }, b: { [k: number]: bigint }) => {
-      b[0] = a[0] * 3n + a[1];
-      b[1] = a[1] / 2n;
-      b[2] = (a[0] << 3n) ^ (a[1] >> 1n);
-    }, [x, y]);
+    run(
+      (a: { [k: number]: bigint }, b: { [k: number]: bigint }) => {
+        b[0] = a[0] * 3n + a[1];
+        b[1] = a[1] / 2n;
+        b[2] = (a[0] << 3n) ^ (a[1] >> 1n);
+      },
+      [x, y],
+    );
     expect(y).toEqual(BigInt64Array.of(27021597764222974n, -2n, (9007199254740993n << 3n) ^ -3n));
     const h = BigUint64Array.of(0xcbf29ce484222325n);
-    run((a: { [k: number]: bigint }) => { a[0] = (a[0] ^ u64(255)) * 0x100000001b3n; }, [h]);
+    run(
+      (a: { [k: number]: bigint }) => {
+        a[0] = (a[0] ^ u64(255)) * 0x100000001b3n;
+      },
+      [h],
+    );
     expect(h[0]).toBe(BigInt.asUintN(64, (0xcbf29ce484222325n ^ 255n) * 0x100000001b3n));
     const z = new Float64Array(1);
-    run((a: { [k: number]: bigint }, b: V) => { b[0] = Number(a[0] + i64(1)); }, [x, z]);
+    run(
+      (a: { [k: number]: bigint }, b: V) => {
+        b[0] = Number(a[0] + i64(1));
+      },
+      [x, z],
+    );
     expect(z[0]).toBe(9007199254740994);
   });
 
   it('small storage types widen and narrow', () => {
     const b = Uint8Array.of(200, 100, 7);
-    run((a: V) => { a[0] = a[0] + a[1]; a[1] = Math.round(a[1] * 0.126); a[2] = (a[2] * 300) & 255; }, [b]);
+    run(
+      (a: V) => {
+        a[0] = a[0] + a[1];
+        a[1] = Math.round(a[1] * 0.126);
+        a[2] = (a[2] * 300) & 255;
+      },
+      [b],
+    );
     expect(b).toEqual(Uint8Array.of(44, 13, (7 * 300) & 255));
   });
 
   it('casts and rounding intermediate results', () => {
     const d = Float64Array.of(0.1, 0.2, 0);
-    run((a: V) => { a[2] = f32(a[0]) + f32(a[1]); a[0] = Math.fround(a[0]); a[1] = f64(i32(a[1] * 12)); }, [d]);
+    run(
+      (a: V) => {
+        a[2] = f32(a[0]) + f32(a[1]);
+        a[0] = Math.fround(a[0]);
+        a[1] = f64(i32(a[1] * 12));
+      },
+      [d],
+    );
     expect(d).toEqual(Float64Array.of(Math.fround(0.1), 2, Math.fround(Math.fround(0.1) + Math.fround(0.2))));
   });
 
   it('floor of a float is an index and can be stored to integers', () => {
     const h = new Int32Array(4);
-    run((x: V, bins: V) => { for (let k = 0; k < x.length; k++) { const b = Math.floor(x[k] * 4); bins[b] = bins[b] + 1; } }, [f(0.1, 0.3, 0.99, 0.6), h]);
+    run(
+      (x: V, bins: V) => {
+        for (let k = 0; k < x.length; k++) {
+          const b = Math.floor(x[k] * 4);
+          bins[b] = bins[b] + 1;
+        }
+      },
+      [f(0.1, 0.3, 0.99, 0.6), h],
+    );
     expect(h).toEqual(i(1, 1, 1, 1));
   });
 });
@@ -267,63 +399,104 @@ describe('arrays', () => {
   it('2-D and 3-D elements, rows as views, shape and strides', () => {
     const a = { data: f(...Array.from({ length: 24 }, (_, k) => k)), shape: [2, 3, 4] };
     const y = new Float32Array(6);
-    run((c: { [k: number]: M; shape: number[]; strides: number[]; size: number; ndim: number }, out: V) => {
-      const plane = c[1];
-      const row = plane[2];
-      out[0] = row[3]; out[1] = c[1][0][2]; out[2] = row.length; out[3] = c.shape[1] * 100 + c.ndim; out[4] = c.strides[0]; out[5] = c.size;
-    }, [a, y]);
+    run(
+      (c: { [k: number]: M; shape: number[]; strides: number[]; size: number; ndim: number }, out: V) => {
+        const plane = c[1];
+        const row = plane[2];
+        out[0] = row[3];
+        out[1] = c[1][0][2];
+        out[2] = row.length;
+        out[3] = c.shape[1] * 100 + c.ndim;
+        out[4] = c.strides[0];
+        out[5] = c.size;
+      },
+      [a, y],
+    );
     expect(y).toEqual(f(23, 14, 4, 303, 48, 24));
   });
 
   it('slices follow NumPy', () => {
     const x = f(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
     const y = new Float32Array(12);
-    run((a: V & { slice(...s: unknown[]): V }, out: V, n: number) => {
-      const r = a.slice('::-1');
-      const s = a.slice([2, null, 3]);
-      const t = a.slice([-3, n]);
-      const e = a.slice([7, 3]);
-      out[0] = r[0]; out[1] = r[9]; out[2] = s[0]; out[3] = s.length; out[4] = s[2]; out[5] = t[0]; out[6] = t.length; out[7] = e.length;
-      const back = (r as typeof a).slice('1:8:2'); out[8] = back[0]; out[9] = back[3]; out[10] = back.length; out[11] = r.length;
-    }, [x, y, 9]);
+    run(
+      (a: V & { slice(...s: unknown[]): V }, out: V, n: number) => {
+        const r = a.slice('::-1');
+        const s = a.slice([2, null, 3]);
+        const t = a.slice([-3, n]);
+        const e = a.slice([7, 3]);
+        out[0] = r[0];
+        out[1] = r[9];
+        out[2] = s[0];
+        out[3] = s.length;
+        out[4] = s[2];
+        out[5] = t[0];
+        out[6] = t.length;
+        out[7] = e.length;
+        const back = (r as typeof a).slice('1:8:2');
+        out[8] = back[0];
+        out[9] = back[3];
+        out[10] = back.length;
+        out[11] = r.length;
+      },
+      [x, y, 9],
+    );
     expect(y).toEqual(f(9, 0, 2, 3, 8, 7, 2, 0, 8, 2, 4, 10));
   });
 
   it('captured host arrays are constant memory, captured numbers constants', () => {
     const weights = f(1, 2, 3);
-    const table = [[1, 2], [3, 4]] as const;
+    const table = [
+      [1, 2],
+      [3, 4],
+    ] as const;
     const scale = 10;
     const y = f(0, 0, 0);
-    run((out: V) => { const k = cuda.threadIdx.x; out[k] = weights[k] * scale + table[1][0]; }, [y], { block: 3 });
+    run(
+      (out: V) => {
+        const k = cuda.threadIdx.x;
+        out[k] = weights[k] * scale + table[1][0];
+      },
+      [y],
+      { block: 3 },
+    );
     expect(y).toEqual(f(13, 23, 33));
   });
 
   it('shared memory, barriers, dynamic shared memory', () => {
     const y = f(1, 2, 3, 4, 5, 6, 7, 8);
-    run((a: V) => {
-      const t = cuda.threadIdx.x;
-      const s = cuda.shared.array(0, f32) as unknown as V;
-      const k = cuda.grid(1);
-      s[t] = a[k];
-      cuda.syncThreads();
-      for (let d = cuda.blockDim.x >> 1; d > 0; d >>= 1) {
-        if (t < d) s[t] += s[t + d];
+    run(
+      (a: V) => {
+        const t = cuda.threadIdx.x;
+        const s = cuda.shared.array(0, f32) as unknown as V;
+        const k = cuda.grid(1);
+        s[t] = a[k];
         cuda.syncThreads();
-      }
-      if (t === 0) a[cuda.blockIdx.x] = s[0];
-    }, [y], { grid: 2, block: 4, sharedBytes: 16 });
+        for (let d = cuda.blockDim.x >> 1; d > 0; d >>= 1) {
+          if (t < d) s[t] += s[t + d];
+          cuda.syncThreads();
+        }
+        if (t === 0) a[cuda.blockIdx.x] = s[0];
+      },
+      [y],
+      { grid: 2, block: 4, sharedBytes: 16 },
+    );
     expect([y[0], y[1]]).toEqual([10, 26]);
   });
 
   it('local arrays and atomics', () => {
     const h = new Int32Array(4);
     const old = new Int32Array(8);
-    run((bins: V, out: V) => {
-      const k = cuda.grid(1);
-      const mine = cuda.local.array(2, i32) as unknown as V;
-      mine[0] = k % 4; mine[1] = 1;
-      out[k] = cuda.atomic.add(bins as never, mine[0], mine[1]) as number;
-    }, [h, old], { block: 8 });
+    run(
+      (bins: V, out: V) => {
+        const k = cuda.grid(1);
+        const mine = cuda.local.array(2, i32) as unknown as V;
+        mine[0] = k % 4;
+        mine[1] = 1;
+        out[k] = cuda.atomic.add(bins as never, mine[0], mine[1]) as number;
+      },
+      [h, old],
+      { block: 8 },
+    );
     expect(h).toEqual(i(2, 2, 2, 2));
     expect([...old].sort()).toEqual([0, 0, 0, 0, 1, 1, 1, 1]);
   });
@@ -331,7 +504,18 @@ describe('arrays', () => {
   it('a view chosen by the loop', () => {
     const a = { data: f(1, 2, 3, 4), shape: [2, 2] };
     const y = f(0);
-    run((m: M, out: V) => { let row = m[0]; let s = 0; for (let k = 0; k < 2; k++) { s += row[1]; row = m[1]; } out[0] = s; }, [a, y]);
+    run(
+      (m: M, out: V) => {
+        let row = m[0];
+        let s = 0;
+        for (let k = 0; k < 2; k++) {
+          s += row[1];
+          row = m[1];
+        }
+        out[0] = s;
+      },
+      [a, y],
+    );
     expect(y[0]).toBe(6);
   });
 });
@@ -340,11 +524,27 @@ describe('builtins', () => {
   it('rounding, min and max, sign, NaN', () => {
     const body = (x: V, y: V): void => {
       for (let k = 0; k < x.length; k++) {
-        y[8 * k] = Math.round(x[k]); y[8 * k + 1] = Math.min(x[k], -x[k], 1); y[8 * k + 2] = Math.max(x[k], 0.5); y[8 * k + 3] = Math.sign(x[k]);
-        y[8 * k + 4] = Number.isNaN(x[k]) ? 1 : 0; y[8 * k + 5] = Math.abs(x[k]); y[8 * k + 6] = Math.ceil(x[k]); y[8 * k + 7] = x[k] % 0.7;
+        y[8 * k] = Math.round(x[k]);
+        y[8 * k + 1] = Math.min(x[k], -x[k], 1);
+        y[8 * k + 2] = Math.max(x[k], 0.5);
+        y[8 * k + 3] = Math.sign(x[k]);
+        y[8 * k + 4] = Number.isNaN(x[k]) ? 1 : 0;
+        y[8 * k + 5] = Math.abs(x[k]);
+        y[8 * k + 6] = Math.ceil(x[k]);
+        y[8 * k + 7] = x[k] % 0.7;
       }
     };
-    const x = Float64Array.of(0.5, -0.5, 2.5, -2.5, Number.NaN, Number.POSITIVE_INFINITY, -0, 1e300, 0.49999999999999994);
+    const x = Float64Array.of(
+      0.5,
+      -0.5,
+      2.5,
+      -2.5,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      -0,
+      1e300,
+      0.49999999999999994,
+    );
     const y = new Float64Array(x.length * 8);
     const want = new Float64Array(x.length * 8);
     run(body, [x, y]);
@@ -354,20 +554,47 @@ describe('builtins', () => {
 
   it('Math functions of integers are fractions', () => {
     const y = f(0, 0);
-    run((a: V) => { const k = 9; let n = 0; n++; a[0] = Math.sqrt(k) / 2; a[1] = Math.hypot(3, n + 3); }, [y]);
+    run(
+      (a: V) => {
+        const k = 9;
+        let n = 0;
+        n++;
+        a[0] = Math.sqrt(k) / 2;
+        a[1] = Math.hypot(3, n + 3);
+      },
+      [y],
+    );
     expect(y).toEqual(f(1.5, 5));
   });
 
   it('console.log, assert and throw', () => {
     const y = i(1, 2);
-    const r = run((a: V) => { const k = cuda.grid(1); console.log('k', k, a[k] * 0.5); console.assert(k < 1, 'k is', 'big'); a[k] = 7; }, [y], { block: 2 });
+    const r = run(
+      (a: V) => {
+        const k = cuda.grid(1);
+        console.log('k', k, a[k] * 0.5);
+        console.assert(k < 1, 'k is', 'big');
+        a[k] = 7;
+      },
+      [y],
+      { block: 2 },
+    );
     expect(r.prints).toEqual(['k 0 0.5', 'k 1 1']);
     expect(r.fault).toMatch(/assertion failed: k is big/);
   });
 
   it('bit counting', () => {
     const y = new Int32Array(5);
-    run((a: V, x: V) => { a[0] = cuda.popc(x[0]); a[1] = cuda.clz(x[0]); a[2] = cuda.ffs(x[0]); a[3] = Math.clz32(x[0]); a[4] = cuda.brev(x[1]) >>> 24; }, [y, i(0x00f0, 1)]);
+    run(
+      (a: V, x: V) => {
+        a[0] = cuda.popc(x[0]);
+        a[1] = cuda.clz(x[0]);
+        a[2] = cuda.ffs(x[0]);
+        a[3] = Math.clz32(x[0]);
+        a[4] = cuda.brev(x[1]) >>> 24;
+      },
+      [y, i(0x00f0, 1)],
+    );
     expect(y).toEqual(i(4, 24, 5, 24, 128));
   });
 });
@@ -376,7 +603,14 @@ describe('u32 data', () => {
   it('compares and divides without a sign', () => {
     const x = Uint32Array.of(0xfffffff0, 3);
     const y = Uint32Array.of(0, 0, 0);
-    run((a: V, b: V) => { b[0] = a[0] > a[1] ? 1 : 0; b[1] = Math.floor(a[0] / a[1]); b[2] = a[0] % u32(7); }, [x, y]);
+    run(
+      (a: V, b: V) => {
+        b[0] = a[0] > a[1] ? 1 : 0;
+        b[1] = Math.floor(a[0] / a[1]);
+        b[2] = a[0] % u32(7);
+      },
+      [x, y],
+    );
     expect(y).toEqual(Uint32Array.of(1, Math.floor(0xfffffff0 / 3), 0xfffffff0 % 7));
   });
 });

@@ -8,7 +8,17 @@ import { interpret } from './ir/interpret.ts';
 import { ELEM_SIZE, type ElemType } from './ir/ops.ts';
 import { verify } from './ir/verify.ts';
 
-export type TestArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array | BigInt64Array | BigUint64Array;
+export type TestArray =
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array
+  | BigInt64Array
+  | BigUint64Array;
 
 /** An array argument with a shape. */
 export interface Shaped {
@@ -19,8 +29,16 @@ export interface Shaped {
 type Arg = TestArray | Shaped | number | bigint | boolean;
 
 const ELEMS: Readonly<Record<string, ElemType>> = {
-  Int8Array: 'i8', Uint8Array: 'u8', Int16Array: 'i16', Uint16Array: 'u16', Int32Array: 'i32', Uint32Array: 'u32',
-  Float32Array: 'f32', Float64Array: 'f64', BigInt64Array: 'i64', BigUint64Array: 'u64',
+  Int8Array: 'i8',
+  Uint8Array: 'u8',
+  Int16Array: 'i16',
+  Uint16Array: 'u16',
+  Int32Array: 'i32',
+  Uint32Array: 'u32',
+  Float32Array: 'f32',
+  Float64Array: 'f64',
+  BigInt64Array: 'i64',
+  BigUint64Array: 'u64',
 };
 
 function shaped(a: TestArray | Shaped): Shaped {
@@ -32,7 +50,13 @@ function isArray(a: Arg): a is TestArray | Shaped {
 }
 
 export const DEFAULTS: CompileOptions = {
-  name: 'kernel', checked: true, contract: false, fastMath: false, debug: true, defaultFloat: 'f64', indexBits: 32,
+  name: 'kernel',
+  checked: true,
+  contract: false,
+  fastMath: false,
+  debug: true,
+  defaultFloat: 'f64',
+  indexBits: 32,
 };
 
 function elemOf(a: Shaped): ElemType {
@@ -49,7 +73,11 @@ function typeOf(a: Arg): ArgType {
 }
 
 /** Compiles for these arguments and verifies the IR. */
-export function compileFor(fn: (...args: never[]) => unknown, args: readonly Arg[], options: Partial<CompileOptions> = {}): CompiledKernel {
+export function compileFor(
+  fn: (...args: never[]) => unknown,
+  args: readonly Arg[],
+  options: Partial<CompileOptions> = {},
+): CompiledKernel {
   const compiled = compileKernel(captureFunction(fn), args.map(typeOf), { ...DEFAULTS, ...options });
   verify(compiled.kernel, 'lowered');
   return compiled;
@@ -87,9 +115,12 @@ export function run(
     const a = args[k];
     const wide = (n: number): number | bigint => (p.type === 'i64' || p.type === 'u64' ? BigInt(n) : n);
     switch (origin.kind) {
-      case 'base': return bases[k] ?? 0;
-      case 'extent': return wide(arrays[k]?.shape[origin.axis] ?? 0);
-      case 'stride': throw new Error('compact arrays have no stride parameters');
+      case 'base':
+        return bases[k] ?? 0;
+      case 'extent':
+        return wide(arrays[k]?.shape[origin.axis] ?? 0);
+      case 'stride':
+        throw new Error('compact arrays have no stride parameters');
       case 'value':
         if (typeof a === 'number') return p.type === 'f32' ? Math.fround(a) : wide(a);
         return a as bigint | boolean;
@@ -99,7 +130,12 @@ export function run(
     const list = typeof d === 'number' ? [d] : (d ?? [1]);
     return [list[0] ?? 1, list[1] ?? 1, list[2] ?? 1];
   };
-  const result = interpret(compiled.kernel, { grid: dims(launch.grid), block: dims(launch.block), sharedBytes: launch.sharedBytes }, values, memory);
+  const result = interpret(
+    compiled.kernel,
+    { grid: dims(launch.grid), block: dims(launch.block), sharedBytes: launch.sharedBytes },
+    values,
+    memory,
+  );
   arrays.forEach((a, k) => {
     if (a === undefined) return;
     const bytes = new Uint8Array(a.data.buffer, a.data.byteOffset, a.data.byteLength);

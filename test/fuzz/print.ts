@@ -1,21 +1,61 @@
 /**
  * Programs as kernel source: the text that a user would have written.
  */
-import { type ArrayDecl, type BinOp, type Expr, type FuncDecl, type Program, type Stmt, type Val } from './program.ts';
+import {
+  type ArrayDecl,
+  type BinOp,
+  type Expr,
+  type FuncDecl,
+  isBig,
+  type Place,
+  type Program,
+  type Stmt,
+  type UnOp,
+  type Val,
+} from './program.ts';
 
 const INFIX: Readonly<Partial<Record<BinOp, string>>> = {
-  add: '+', sub: '-', mul: '*', div: '/', rem: '%', and: '&', or: '|', xor: '^', shl: '<<', shr: '>>', ushr: '>>>', pow: '**',
+  add: '+',
+  sub: '-',
+  mul: '*',
+  div: '/',
+  rem: '%',
+  and: '&',
+  or: '|',
+  xor: '^',
+  shl: '<<',
+  shr: '>>',
+  ushr: '>>>',
+  pow: '**',
 };
 const CALL: Readonly<Partial<Record<BinOp, string>>> = {
-  min: 'Math.min', max: 'Math.max', fmin: 'cuda.fmin', fmax: 'cuda.fmax', imul: 'Math.imul', copysign: 'cuda.copysign',
+  min: 'Math.min',
+  max: 'Math.max',
+  fmin: 'cuda.fmin',
+  fmax: 'cuda.fmax',
+  imul: 'Math.imul',
+  copysign: 'cuda.copysign',
 };
 const CMP = { eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' } as const;
-const UNARY: Readonly<Record<string, string>> = {
-  abs: 'Math.abs', sign: 'Math.sign', sqrt: 'Math.sqrt', floor: 'Math.floor', ceil: 'Math.ceil', trunc: 'Math.trunc', round: 'Math.round',
-  rint: 'cuda.rint', clz: 'cuda.clz', popc: 'cuda.popc', ffs: 'cuda.ffs', brev: 'cuda.brev', clz32: 'Math.clz32', isNaN: 'Number.isNaN', isFinite: 'Number.isFinite', isInteger: 'Number.isInteger',
+const UNARY: Readonly<Partial<Record<UnOp, string>>> = {
+  abs: 'Math.abs',
+  sign: 'Math.sign',
+  sqrt: 'Math.sqrt',
+  floor: 'Math.floor',
+  ceil: 'Math.ceil',
+  trunc: 'Math.trunc',
+  round: 'Math.round',
+  rint: 'cuda.rint',
+  clz: 'cuda.clz',
+  popc: 'cuda.popc',
+  brev: 'cuda.brev',
+  uniform: 'cuda.uniform',
+  isNaN: 'Number.isNaN',
+  isFinite: 'Number.isFinite',
+  isInteger: 'Number.isInteger',
 };
 
-function number(v: Val): string {
+function literal(v: Val): string {
   if (typeof v === 'bigint') return v < 0n ? `(${v}n)` : `${v}n`;
   if (typeof v === 'boolean') return String(v);
   if (Number.isNaN(v)) return 'NaN';
@@ -25,33 +65,88 @@ function number(v: Val): string {
 
 export function printExpr(e: Expr): string {
   switch (e.k) {
-    case 'lit': return e.weak || e.t === 'bool' ? number(e.v) : `${e.t}(${number(e.v)})`;
-    case 'var': return e.name;
-    case 'thread': return e.what === 'grid' ? 'i32(k)' : `i32(cuda.${e.what})`;
-    case 'load': return element(e.array, e.index);
+    case 'lit':
+      return e.weak || e.t === 'bool' ? literal(e.v) : `${e.t}(${literal(e.v)})`;
+    case 'var':
+      return e.name;
+    case 'thread':
+      return `i32(${e.what.length === 1 ? e.what : `cuda.${e.what}`})`;
+    case 'load':
+      return element(e.array, e.at);
     case 'bin': {
       const infix = INFIX[e.op];
-      return infix === undefined ? `${CALL[e.op] ?? ''}(${printExpr(e.a)}, ${printExpr(e.b)})` : `(${printExpr(e.a)} ${infix} ${printExpr(e.b)})`;
+      const [a, b] = [printExpr(e.a), printExpr(e.b)];
+      return infix === undefined ? `${CALL[e.op] ?? ''}(${a}, ${b})` : `(${a} ${infix} ${b})`;
     }
     case 'quotient': {
       const q = `${printExpr(e.a)} / ${printExpr(e.b)}`;
       return e.op === 'or0' ? `((${q}) ${e.t === 'u32' ? '>>> 0' : '| 0'})` : `Math.${e.op}(${q})`;
     }
     case 'un':
-      if (e.op === 'neg') return `(-${printExpr(e.a)})`;
-      if (e.op === 'not') return e.t === 'bool' ? `!${printExpr(e.a)}` : `(~${printExpr(e.a)})`;
-      return `${UNARY[e.op] ?? ''}(${printExpr(e.a)})`;
-    case 'cmp': return `(${printExpr(e.a)} ${CMP[e.op]} ${printExpr(e.b)})`;
-    case 'logic': return `(${printExpr(e.a)} ${e.op === 'and' ? '&&' : '||'} ${printExpr(e.b)})`;
-    case 'sel': return `(${printExpr(e.c)} ? ${printExpr(e.a)} : ${printExpr(e.b)})`;
-    case 'cast': return `${e.to}(${printExpr(e.a)})`;
-    case 'fma': return `cuda.fma(${printExpr(e.a)}, ${printExpr(e.b)}, ${printExpr(e.c)})`;
-    case 'call': return `${e.fn.name}(${e.args.map(printExpr).join(', ')})`;
+      return unary(e.op, e.t, printExpr(e.a));
+    case 'cmp':
+      return `(${printExpr(e.a)} ${CMP[e.op]} ${printExpr(e.b)})`;
+    case 'logic':
+      return `(${printExpr(e.a)} ${e.op === 'and' ? '&&' : '||'} ${printExpr(e.b)})`;
+    case 'sel': {
+      const [c, a, b] = [printExpr(e.c), printExpr(e.a), printExpr(e.b)];
+      return e.selp ? `cuda.selp(${c}, ${a}, ${b})` : `(${c} ? ${a} : ${b})`;
+    }
+    case 'cast':
+      return `${e.to}(${printExpr(e.a)})`;
+    case 'fma':
+      return `cuda.fma(${printExpr(e.a)}, ${printExpr(e.b)}, ${printExpr(e.c)})`;
+    case 'call':
+      return `${e.fn.name}(${e.args.map(printExpr).join(', ')})`;
   }
 }
 
-function element(a: ArrayDecl, index: readonly Expr[]): string {
-  return `${a.name}${index.map((i) => `[${printExpr(i)}]`).join('')}`;
+function unary(op: UnOp, t: string, a: string): string {
+  switch (op) {
+    case 'neg':
+      return `(-${a})`;
+    case 'not':
+      return t === 'bool' ? `!${a}` : `(~${a})`;
+    case 'or0':
+      return `(${a} | 0)`;
+    case 'ushr0':
+      return `(${a} >>> 0)`;
+    case 'square':
+      return `(${a} ** 2)`;
+    // Their results have no type of their own.
+    case 'ffs':
+      return `i32(cuda.ffs(${a}))`;
+    case 'clz32':
+      return `i32(Math.clz32(${a}))`;
+    default:
+      return `${UNARY[op] ?? ''}(${a})`;
+  }
+}
+
+/** The indices of an element, one an axis. */
+function indices(a: ArrayDecl, at: Place): string[] {
+  switch (at.form) {
+    case 'counter':
+      return [at.name];
+    case 'any':
+      return at.index.map((e, d) => `${printExpr(e)} & ${(a.shape[d] ?? 1) - 1}`);
+    case 'own': {
+      const id = a.space === 'shared' || a.space === 'dynamic' ? 't' : 'k';
+      const scaled = at.scale === 1 ? id : `${id} * ${at.scale}`;
+      const forward = at.offset === 0 ? scaled : `${scaled} + ${at.offset}`;
+      const n = a.shape.reduce((x, y) => x * y, 1);
+      const linear = at.reverse ? `${n - 1} - (${forward})` : forward;
+      if (a.shape.length === 1) return [linear];
+      const inner = a.shape[1] ?? 1;
+      return [`(${linear}) >> ${Math.log2(inner)}`, `(${linear}) & ${inner - 1}`];
+    }
+  }
+}
+
+function element(a: ArrayDecl, at: Place): string {
+  return `${a.name}${indices(a, at)
+    .map((i) => `[${i}]`)
+    .join('')}`;
 }
 
 function lines(list: readonly Stmt[], indent: string): string {
@@ -64,37 +159,47 @@ function block(list: readonly Stmt[], indent: string): string {
 
 function statement(s: Stmt, i: string): string {
   switch (s.k) {
-    case 'let': return `${i}let ${s.name} = ${printExpr(s.value)};\n`;
-    case 'set': {
-      const infix = s.op === undefined ? '' : INFIX[s.op];
-      return `${i}${s.name} ${infix ?? ''}= ${printExpr(s.value)};\n`;
-    }
-    case 'store': {
-      const infix = s.op === undefined ? '' : INFIX[s.op];
-      return `${i}${element(s.array, s.index)} ${infix ?? ''}= ${printExpr(s.value)};\n`;
-    }
-    case 'if': return `${i}if (${printExpr(s.c)}) ${block(s.then, i)}${s.else.length > 0 ? ` else ${block(s.else, i)}` : ''}\n`;
+    case 'let':
+      return `${i}let ${s.name} = ${printExpr(s.value)};\n`;
+    case 'set':
+      return `${i}${s.name} ${s.op === undefined ? '' : (INFIX[s.op] ?? '')}= ${printExpr(s.value)};\n`;
+    case 'store':
+      return `${i}${element(s.array, s.at)} ${s.op === undefined ? '' : (INFIX[s.op] ?? '')}= ${printExpr(s.value)};\n`;
+    case 'if':
+      return `${i}if (${printExpr(s.c)}) ${block(s.then, i)}${s.else.length > 0 ? ` else ${block(s.else, i)}` : ''}\n`;
     case 'for': {
       const test = s.step > 0 ? '<' : '>';
-      const step = s.step === 1 ? `${s.name}++` : s.step === -1 ? `${s.name}--` : `${s.name} += ${s.step}`;
-      return `${i}${s.label === undefined ? '' : `${s.label}: `}for (let ${s.name} = i32(${number(s.from)}); ${s.name} ${test} ${number(s.to)}; ${step}) ${block(s.body, i)}\n`;
+      const step = s.step === 1 ? `${s.name}++` : s.step === -1 ? `${s.name}--` : `${s.name} += ${literal(s.step)}`;
+      const head = `for (let ${s.name} = i32(${literal(s.from)}); ${s.name} ${test} ${literal(s.to)}; ${step})`;
+      return `${i}${s.label === undefined ? '' : `${s.label}: `}${head} ${block(s.body, i)}\n`;
     }
     case 'while': {
       const test = `${s.fuelName}++ < ${s.fuel} && ${printExpr(s.c)}`;
       const head = `${i}let ${s.fuelName} = i32(0);\n${i}${s.label === undefined ? '' : `${s.label}: `}`;
-      return s.post ? `${head}do ${block(s.body, i)} while (${test});\n` : `${head}while (${test}) ${block(s.body, i)}\n`;
+      return s.post
+        ? `${head}do ${block(s.body, i)} while (${test});\n`
+        : `${head}while (${test}) ${block(s.body, i)}\n`;
     }
     case 'switch': {
-      const cases = s.cases.map((c) => `${i}  ${c.test === undefined ? 'default' : `case ${number(c.test)}`}: {\n${lines(c.body, `${i}    `)}${i}  }${c.falls ? '' : ' break;'}\n`).join('');
-      return `${i}switch (${printExpr(s.on)}) {\n${cases}${i}}\n`;
+      const cases = s.cases.map((c) => {
+        const test = c.test === undefined ? 'default' : `case ${literal(isBig(s.on.t) ? BigInt(c.test) : c.test)}`;
+        return `${i}  ${test}: {\n${lines(c.body, `${i}    `)}${i}  }${c.falls ? '' : ' break;'}\n`;
+      });
+      return `${i}switch (${printExpr(s.on)}) {\n${cases.join('')}${i}}\n`;
     }
-    case 'break': case 'continue': return `${i}${s.k}${s.label === undefined ? '' : ` ${s.label}`};\n`;
-    case 'return': return `${i}return${s.value === undefined ? '' : ` ${printExpr(s.value)}`};\n`;
-    case 'barrier': return `${i}cuda.syncThreads();\n`;
-    case 'vote': return `${i}const ${s.name} = i32(cuda.syncThreads${s.kind}(${printExpr(s.pred)}));\n`;
+    case 'break':
+    case 'continue':
+      return `${i}${s.k}${s.label === undefined ? '' : ` ${s.label}`};\n`;
+    case 'return':
+      return `${i}return${s.value === undefined ? '' : ` ${printExpr(s.value)}`};\n`;
+    case 'barrier':
+      return `${i}cuda.syncThreads();\n`;
+    case 'vote':
+      return `${i}const ${s.name} = i32(cuda.syncThreads${s.kind}(${printExpr(s.pred)}));\n`;
     case 'atomic': {
-      const index = s.index.length === 1 && s.index[0] !== undefined ? printExpr(s.index[0]) : `[${s.index.map(printExpr).join(', ')}]`;
-      const call = `cuda.atomic.${s.op}(${s.array.name}, ${index}, ${s.args.map(printExpr).join(', ')})`;
+      const index = indices(s.array, s.at);
+      const at = index.length === 1 ? index[0] : `[${index.join(', ')}]`;
+      const call = `cuda.atomic.${s.op}(${s.array.name}, ${at}, ${s.args.map(printExpr).join(', ')})`;
       return s.name === undefined ? `${i}${call};\n` : `${i}const ${s.name} = ${call};\n`;
     }
   }
@@ -104,12 +209,30 @@ function printFunction(f: FuncDecl, i: string): string {
   return `${i}function ${f.name}(${f.params.map((p) => p.name).join(', ')}) ${block(f.body, i)}\n`;
 }
 
-/** The kernel as a function expression. Its parameters are the arrays that are arguments, then the scalars. */
-export function printProgram(p: Program): string {
-  const args = p.arrays.filter((a) => a.space === 'in' || a.space === 'out' || a.space === 'atomic').map((a) => a.name);
-  const made = p.arrays.filter((a) => a.space === 'shared' || a.space === 'local').map((a) =>
-    `  const ${a.name} = cuda.${a.space}.array(${a.shape.length === 1 ? a.shape[0] : `[${a.shape.join(', ')}]`}, ${a.elem});\n`);
-  return `function kernel(${[...args, ...p.scalars.map((s) => s.name)].join(', ')}) {\n${p.functions.map((f) => printFunction(f, '  ')).join('')}  const k = ${
-    p.block[1] > 1 ? '(cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y) * cuda.blockDim.x + cuda.threadIdx.x' : 'cuda.grid(1)'};\n${made.join('')}${lines(p.body, '  ')}}`;
+/** The arrays that are arguments, in their order. */
+export function argumentsOf(p: Program): readonly ArrayDecl[] {
+  return p.arrays.filter((a) => a.space === 'in' || a.space === 'out' || a.space === 'atomic');
 }
 
+/** The kernel as a function expression. Its parameters are the arrays that are arguments, then the scalars. */
+export function printProgram(p: Program): string {
+  const made = p.arrays.flatMap((a) => {
+    const shape = a.shape.length === 1 ? a.shape[0] : `[${a.shape.join(', ')}]`;
+    switch (a.space) {
+      case 'shared':
+      case 'local':
+        return `  const ${a.name} = cuda.${a.space}.array(${shape}, ${a.elem});\n`;
+      case 'dynamic':
+        return `  const ${a.name} = cuda.shared.array(0, ${a.elem});\n`;
+      default:
+        return [];
+    }
+  });
+  const flat = p.block[1] === 1;
+  const head = [
+    `  const k = ${flat ? 'cuda.grid(1)' : '(cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y) * cuda.blockDim.x + cuda.threadIdx.x'};\n`,
+    `  const t = ${flat ? 'cuda.threadIdx.x' : 'cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x'};\n`,
+  ];
+  const parameters = [...argumentsOf(p), ...p.scalars].map((a) => a.name).join(', ');
+  return `function kernel(${parameters}) {\n${p.functions.map((f) => printFunction(f, '  ')).join('')}${head.join('')}${made.join('')}${lines(p.body, '  ')}}`;
+}

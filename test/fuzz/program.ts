@@ -1,7 +1,8 @@
 /**
  * Programs of the fuzzer: a small typed language of its own, which is printed as a kernel and evaluated directly.
  *
- * Every leaf has an explicit machine type, so that a mistake in type inference cannot hide. Nothing here comes from the compiler.
+ * Every leaf has an explicit machine type, so that a mistake in type inference cannot hide. Nothing here comes from the
+ * compiler. Programs have no undefined behaviour: indices are in range, memory is initialised, outcomes do not depend on order.
  */
 
 /** Types of values. */
@@ -10,8 +11,25 @@ export type Ty = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 export type Elem = Ty | 'i8' | 'u8' | 'i16' | 'u16' | 'f16';
 
 export const TYPES: readonly Ty[] = ['bool', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
-export const NUMBERS: readonly Exclude<Ty, 'bool'>[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
+export const NUMBERS: readonly Ty[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
+export const ELEMS: readonly Elem[] = [...TYPES, 'i8', 'u8', 'i16', 'u16', 'f16'];
 
+export const SIZE: Readonly<Record<Elem, number>> = {
+  bool: 1,
+  i8: 1,
+  u8: 1,
+  i16: 2,
+  u16: 2,
+  f16: 2,
+  i32: 4,
+  u32: 4,
+  f32: 4,
+  i64: 8,
+  u64: 8,
+  f64: 8,
+};
+
+/** The type that an element has in expressions. */
 export function widened(e: Elem): Ty {
   if (e === 'i8' || e === 'u8' || e === 'i16' || e === 'u16') return 'i32';
   return e === 'f16' ? 'f32' : e;
@@ -28,35 +46,104 @@ export function isBig(t: Elem): boolean {
 /** A value: bigint for 64-bit integers, boolean for bool, else a number. */
 export type Val = number | bigint | boolean;
 
-export type BinOp = 'add' | 'sub' | 'mul' | 'div' | 'rem' | 'and' | 'or' | 'xor' | 'shl' | 'shr' | 'ushr' | 'min' | 'max' | 'fmin' | 'fmax' | 'imul' | 'pow' | 'copysign';
-/** Rounded quotients of 32-bit integers. */
+export type BinOp =
+  | 'add'
+  | 'sub'
+  | 'mul'
+  | 'div'
+  | 'rem'
+  | 'and'
+  | 'or'
+  | 'xor'
+  | 'shl'
+  | 'shr'
+  | 'ushr'
+  | 'min'
+  | 'max'
+  | 'fmin'
+  | 'fmax'
+  | 'imul'
+  | 'pow'
+  | 'copysign';
+/** Rounded quotients of integers; `ceil` and `round` of 32-bit ones alone. */
 export type QuotientOp = 'or0' | 'trunc' | 'floor' | 'ceil' | 'round';
-export type UnOp = 'neg' | 'not' | 'abs' | 'sign' | 'sqrt' | 'floor' | 'ceil' | 'trunc' | 'round' | 'rint' | 'clz' | 'popc' | 'ffs' | 'brev' | 'clz32' | 'isNaN' | 'isFinite' | 'isInteger';
+export type UnOp =
+  | 'neg'
+  | 'not'
+  | 'abs'
+  | 'sign'
+  | 'sqrt'
+  | 'floor'
+  | 'ceil'
+  | 'trunc'
+  | 'round'
+  | 'rint'
+  | 'clz'
+  | 'popc'
+  | 'ffs'
+  | 'brev'
+  | 'clz32'
+  | 'isNaN'
+  | 'isFinite'
+  | 'isInteger'
+  | 'square'
+  | 'uniform'
+  /** `x | 0` and `x >>> 0`. */
+  | 'or0'
+  | 'ushr0';
 export type CmpOp = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
+export type Special =
+  | 'threadIdx.x'
+  | 'threadIdx.y'
+  | 'blockIdx.x'
+  | 'blockDim.x'
+  | 'blockDim.y'
+  | 'gridDim.x'
+  /** The number of the thread in the launch, and in its block. */
+  | 'k'
+  | 't';
 
-export type Expr = { readonly t: Ty } & (
-  /** `weak`: printed without its cast, where the other operand gives the type. */
+export type Expr = { readonly t: Ty } & /** `weak`: printed without its cast, where the other operand gives the type. */
+(
   | { readonly k: 'lit'; readonly v: Val; readonly weak?: boolean }
   | { readonly k: 'var'; readonly name: string }
-  | { readonly k: 'thread'; readonly what: 'threadIdx.x' | 'threadIdx.y' | 'blockIdx.x' | 'blockDim.x' | 'gridDim.x' | 'grid' }
-  | { readonly k: 'load'; readonly array: ArrayDecl; readonly index: readonly Expr[] }
+  | { readonly k: 'thread'; readonly what: Special }
+  | { readonly k: 'load'; readonly array: ArrayDecl; readonly at: Place }
   | { readonly k: 'bin'; readonly op: BinOp; readonly a: Expr; readonly b: Expr }
   | { readonly k: 'quotient'; readonly op: QuotientOp; readonly a: Expr; readonly b: Expr }
   | { readonly k: 'un'; readonly op: UnOp; readonly a: Expr }
   | { readonly k: 'cmp'; readonly op: CmpOp; readonly a: Expr; readonly b: Expr }
   | { readonly k: 'logic'; readonly op: 'and' | 'or'; readonly a: Expr; readonly b: Expr }
-  | { readonly k: 'sel'; readonly c: Expr; readonly a: Expr; readonly b: Expr }
+  /** `selp`: written as a call, not as a ternary. */
+  | { readonly k: 'sel'; readonly selp: boolean; readonly c: Expr; readonly a: Expr; readonly b: Expr }
   | { readonly k: 'cast'; readonly to: Elem; readonly a: Expr }
   | { readonly k: 'fma'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
   | { readonly k: 'call'; readonly fn: FuncDecl; readonly args: readonly Expr[] }
 );
 
-/** Memory. Extents are powers of two, so that `& (n - 1)` keeps every index inside. */
+/**
+ * Which element. `own`: number scale * id + offset in C order, counted from the end where `reverse`; id is the thread's number
+ * in the launch, for shared arrays that in the block. `any`: one i32 or u32 an axis, brought into range by `& (extent - 1)`.
+ * `counter`: a loop counter that is in range, as it is.
+ */
+export type Place =
+  | { readonly form: 'own'; readonly scale: number; readonly offset: number; readonly reverse: boolean }
+  | { readonly form: 'any'; readonly index: readonly Expr[] }
+  | { readonly form: 'counter'; readonly name: string };
+
+/** How a global array lies in memory. */
+export type Layout = 'C' | 'F' | 'reversed' | 'stepped' | 'transposed' | 'broadcast' | 'bytes';
+
+/** Memory. Extents are powers of two. */
 export interface ArrayDecl {
   readonly name: string;
   readonly elem: Elem;
   readonly shape: readonly number[];
-  readonly space: 'in' | 'out' | 'shared' | 'local' | 'const' | 'atomic';
+  readonly space: 'in' | 'out' | 'shared' | 'dynamic' | 'local' | 'const' | 'atomic';
+  /** in, out, atomic. */
+  readonly layout: Layout;
+  /** Contents before the launch, in C order; in, out, atomic, const. */
+  readonly data: readonly Val[];
 }
 
 export interface FuncDecl {
@@ -66,32 +153,76 @@ export interface FuncDecl {
   readonly result: Ty;
 }
 
-export type AtomicOp = 'add' | 'sub' | 'and' | 'or' | 'xor' | 'min' | 'max' | 'nanMin' | 'nanMax' | 'inc' | 'dec' | 'exch' | 'cas';
+export type AtomicOp =
+  | 'add'
+  | 'sub'
+  | 'and'
+  | 'or'
+  | 'xor'
+  | 'min'
+  | 'max'
+  | 'nanMin'
+  | 'nanMax'
+  | 'inc'
+  | 'dec'
+  | 'exch'
+  | 'cas';
+
+export interface Case {
+  readonly test: number | undefined;
+  readonly body: readonly Stmt[];
+  readonly falls: boolean;
+}
 
 export type Stmt =
   | { readonly k: 'let'; readonly name: string; readonly value: Expr }
   /** `op` absent: plain assignment; else `name op= value`. */
-  | { readonly k: 'set'; readonly name: string; readonly op?: BinOp; readonly value: Expr }
-  | { readonly k: 'store'; readonly array: ArrayDecl; readonly index: readonly Expr[]; readonly op?: BinOp; readonly value: Expr }
+  | { readonly k: 'set'; readonly name: string; readonly t: Ty; readonly op?: BinOp; readonly value: Expr }
+  | { readonly k: 'store'; readonly array: ArrayDecl; readonly at: Place; readonly op?: BinOp; readonly value: Expr }
   | { readonly k: 'if'; readonly c: Expr; readonly then: readonly Stmt[]; readonly else: readonly Stmt[] }
   /** A counted loop; `name` is an i32 counter that the body does not change. */
-  | { readonly k: 'for'; readonly name: string; readonly from: number; readonly to: number; readonly step: number; readonly label?: string; readonly body: readonly Stmt[] }
-  /** A loop bounded by fuel: runs while `c`, at most `fuel` times. */
-  | { readonly k: 'while'; readonly fuelName: string; readonly fuel: number; readonly post: boolean; readonly c: Expr; readonly label?: string; readonly body: readonly Stmt[] }
-  | { readonly k: 'switch'; readonly on: Expr; readonly cases: readonly { readonly test: number | undefined; readonly body: readonly Stmt[]; readonly falls: boolean }[] }
+  | {
+      readonly k: 'for';
+      readonly name: string;
+      readonly from: number;
+      readonly to: number;
+      readonly step: number;
+      readonly label?: string;
+      readonly body: readonly Stmt[];
+    }
+  /** A loop bounded by fuel: runs while `c`, at most `fuel` times. `post`: do … while. */
+  | {
+      readonly k: 'while';
+      readonly fuelName: string;
+      readonly fuel: number;
+      readonly post: boolean;
+      readonly c: Expr;
+      readonly label?: string;
+      readonly body: readonly Stmt[];
+    }
+  | { readonly k: 'switch'; readonly on: Expr; readonly cases: readonly Case[] }
   | { readonly k: 'break' | 'continue'; readonly label?: string }
   | { readonly k: 'return'; readonly value?: Expr }
   | { readonly k: 'barrier' }
   | { readonly k: 'vote'; readonly kind: 'Count' | 'And' | 'Or'; readonly name: string; readonly pred: Expr }
-  | { readonly k: 'atomic'; readonly op: AtomicOp; readonly array: ArrayDecl; readonly index: readonly Expr[]; readonly args: readonly Expr[]; readonly name?: string };
+  | {
+      readonly k: 'atomic';
+      readonly op: AtomicOp;
+      readonly array: ArrayDecl;
+      readonly at: Place;
+      readonly args: readonly Expr[];
+      /** The variable that receives the old value. */
+      readonly name?: string;
+    };
 
 export interface Program {
   readonly seed: number;
   readonly grid: number;
   readonly block: readonly [number, number];
+  readonly indexBits: 32 | 64;
   readonly arrays: readonly ArrayDecl[];
   /** Scalar arguments, each with an explicit type. */
-  readonly scalars: readonly { readonly name: string; readonly t: Ty; readonly v: Val }[];
+  readonly scalars: readonly { readonly name: string; readonly t: Elem; readonly v: Val }[];
   readonly functions: readonly FuncDecl[];
   readonly body: readonly Stmt[];
 }
@@ -99,4 +230,28 @@ export interface Program {
 /** Threads in all. */
 export function threads(p: Program): number {
   return p.grid * p.block[0] * p.block[1];
+}
+
+export function count(a: { readonly shape: readonly number[] }): number {
+  return a.shape.reduce((x, y) => x * y, 1);
+}
+
+/** Whether a barrier stands somewhere in these statements. */
+export function hasBarrier(list: readonly Stmt[]): boolean {
+  return list.some((s) => {
+    switch (s.k) {
+      case 'barrier':
+      case 'vote':
+        return true;
+      case 'if':
+        return hasBarrier(s.then) || hasBarrier(s.else);
+      case 'for':
+      case 'while':
+        return hasBarrier(s.body);
+      case 'switch':
+        return s.cases.some((c) => hasBarrier(c.body));
+      default:
+        return false;
+    }
+  });
 }

@@ -9,7 +9,14 @@
 import { demandIntegers } from './integers.ts';
 import { isIntegerType, isSoft, isWeak, isWide, joinOr, type Type, typeOfElem } from './lattice.ts';
 import {
-  expressionsOf, memOperands, operands, type Range, type ScalarArg, type TExpr, type TStmt, walkStatements,
+  expressionsOf,
+  memOperands,
+  operands,
+  type Range,
+  type ScalarArg,
+  type TExpr,
+  type TStmt,
+  walkStatements,
 } from './tree.ts';
 import { isIntegerQuotient, numeric, typeOf } from './typing.ts';
 
@@ -73,7 +80,13 @@ function settleRanges(ranges: readonly Range[]): void {
 }
 
 /** Step 3: what weak cells meet. Returns whether any cell got a type. */
-function resolveWeak(body: readonly TStmt[], ranges: readonly Range[], args: readonly ScalarArg[], options: InferOptions, last: boolean): boolean {
+function resolveWeak(
+  body: readonly TStmt[],
+  ranges: readonly Range[],
+  args: readonly ScalarArg[],
+  options: InferOptions,
+  last: boolean,
+): boolean {
   const groups = new Map<object, Group>();
   const groupOf = (key: object, weak: Type, cell?: Cell): Group => {
     let g = groups.get(key);
@@ -107,9 +120,12 @@ function resolveWeak(body: readonly TStmt[], ranges: readonly Range[], args: rea
   const compute = (e: TExpr): Group | undefined => {
     const t = typeOf(e);
     switch (e.k) {
-      case 'lit': return isWeak(t) ? groupOf(e, t) : undefined;
-      case 'local': return e.range !== undefined && isWeak(t) ? groupOf(e.range, t, e.range) : undefined;
-      case 'arg': return isWeak(t) ? groupOf(e.arg, t, e.arg) : undefined;
+      case 'lit':
+        return isWeak(t) ? groupOf(e, t) : undefined;
+      case 'local':
+        return e.range !== undefined && isWeak(t) ? groupOf(e.range, t, e.range) : undefined;
+      case 'arg':
+        return isWeak(t) ? groupOf(e.arg, t, e.arg) : undefined;
       case 'arith': {
         if (e.fn === 'div' && isIntegerQuotient(e)) {
           visit(e.a);
@@ -119,7 +135,11 @@ function resolveWeak(body: readonly TStmt[], ranges: readonly Range[], args: rea
         const g = together([e.a, e.b]);
         return isWeak(t) ? g : undefined;
       }
-      case 'neg': case 'plus': case 'abs': case 'sign': case 'uniform':
+      case 'neg':
+      case 'plus':
+      case 'abs':
+      case 'sign':
+      case 'uniform':
         return isWeak(t) ? together([e.a]) : (visit(e.a), undefined);
       case 'round':
         if (isIntegerQuotient(e.a)) {
@@ -132,7 +152,8 @@ function resolveWeak(body: readonly TStmt[], ranges: readonly Range[], args: rea
         const g = together([e.a, e.b]);
         return isWeak(t) ? g : undefined;
       }
-      case 'minmax': case 'fma': {
+      case 'minmax':
+      case 'fma': {
         const g = together(operands(e));
         return isWeak(t) ? g : undefined;
       }
@@ -142,7 +163,8 @@ function resolveWeak(body: readonly TStmt[], ranges: readonly Range[], args: rea
         if (!isWeak(t)) return undefined;
         return unite(own, groupOf(e, 'F'));
       }
-      case 'bits': case 'compare':
+      case 'bits':
+      case 'compare':
         together([e.a, e.b]);
         return undefined;
       case 'load':
@@ -202,7 +224,12 @@ function decide(g: Group, options: InferOptions, last: boolean): { type: Type; d
 }
 
 /** Decides all types. Conflicts are left for the lowering pass, which knows how to tell them. */
-export function infer(body: readonly TStmt[], ranges: readonly Range[], args: readonly ScalarArg[], options: InferOptions): void {
+export function infer(
+  body: readonly TStmt[],
+  ranges: readonly Range[],
+  args: readonly ScalarArg[],
+  options: InferOptions,
+): void {
   for (const arg of args) arg.type = arg.given === 'number' ? 'A' : arg.given === 'bigint' ? 'B' : arg.given;
   settleRanges(ranges);
   demandIntegers(body, ranges);
@@ -217,5 +244,6 @@ export function infer(body: readonly TStmt[], ranges: readonly Range[], args: re
   }
   for (const r of ranges) if (r.type === undefined) r.type = 'i32';
   // An argument that is never used has no group of its own to decide it.
-  for (const arg of args) if (arg.type === undefined || isWeak(arg.type)) arg.type = arg.given === 'bigint' ? 'i64' : options.defaultFloat;
+  for (const arg of args)
+    if (arg.type === undefined || isWeak(arg.type)) arg.type = arg.given === 'bigint' ? 'i64' : options.defaultFloat;
 }

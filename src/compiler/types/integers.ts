@@ -3,7 +3,15 @@
  * counter stepped only by integer literals; and what such a counter or an index is compared to. (kernel-semantics, rule 2.)
  */
 import { isFloatType, isSoft, type Type } from './lattice.ts';
-import { expressionsOf, type Range, type ScalarArg, type TExpr, type TStmt, walkExpression, walkStatements } from './tree.ts';
+import {
+  expressionsOf,
+  type Range,
+  type ScalarArg,
+  type TExpr,
+  type TStmt,
+  walkExpression,
+  walkStatements,
+} from './tree.ts';
 import { typeOf } from './typing.ts';
 
 type Demand = 'index' | 'int';
@@ -74,7 +82,11 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
         demand(e.a, as);
         demand(e.b, as);
         return;
-      case 'neg': case 'plus': case 'abs': case 'index': case 'uniform':
+      case 'neg':
+      case 'plus':
+      case 'abs':
+      case 'index':
+      case 'uniform':
         demand(e.a, as);
         return;
       case 'select':
@@ -88,9 +100,12 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
   /** Integer by marks made so far: what it is compared to becomes one, too. */
   const marked = (e: TExpr): Demand | undefined => {
     switch (e.k) {
-      case 'local': return e.range?.demand ?? soft(typeOf(e));
-      case 'arg': return e.arg.demand;
-      case 'arith': case 'minmax': {
+      case 'local':
+        return e.range?.demand ?? soft(typeOf(e));
+      case 'arg':
+        return e.arg.demand;
+      case 'arith':
+      case 'minmax': {
         if (e.k === 'arith' && e.fn === 'div') return undefined;
         const a = marked(e.a);
         const b = marked(e.b);
@@ -98,8 +113,11 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
         if ((a === undefined && !isIntLiteral(e.a)) || (b === undefined && !isIntLiteral(e.b))) return undefined;
         return a === 'index' || b === 'index' ? 'index' : 'int';
       }
-      case 'neg': case 'plus': return marked(e.a);
-      default: return soft(typeOf(e));
+      case 'neg':
+      case 'plus':
+        return marked(e.a);
+      default:
+        return soft(typeOf(e));
     }
   };
   const soft = (t: Type): Demand | undefined => (t === 'idx' ? 'index' : t === 'int' ? 'int' : undefined);
@@ -114,11 +132,14 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
         case 'index':
           demand(x.a, 'index');
           return;
-        case 'shift': case 'bits': case 'imul':
+        case 'shift':
+        case 'bits':
+        case 'imul':
           demand(x.a, 'int');
           demand(x.b, 'int');
           return;
-        case 'bitnot': case 'count':
+        case 'bitnot':
+        case 'count':
           demand(x.a, 'int');
           return;
         case 'toInt':

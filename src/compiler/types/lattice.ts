@@ -29,7 +29,18 @@ export function isFloatType(t: Type): boolean {
 
 /** Integers of any kind, weak literals included. */
 export function isIntegerType(t: Type): boolean {
-  return t === 'i32' || t === 'u32' || t === 'i64' || t === 'u64' || t === 's8' || t === 'u8' || t === 'int' || t === 'idx' || t === 'L' || t === 'B';
+  return (
+    t === 'i32' ||
+    t === 'u32' ||
+    t === 'i64' ||
+    t === 'u64' ||
+    t === 's8' ||
+    t === 'u8' ||
+    t === 'int' ||
+    t === 'idx' ||
+    t === 'L' ||
+    t === 'B'
+  );
 }
 
 export function isWide(t: Type): boolean {
@@ -39,15 +50,35 @@ export function isWide(t: Type): boolean {
 /** The type of a value loaded from an element. */
 export function typeOfElem(elem: ElemType): Type {
   switch (elem) {
-    case 'i8': case 'i16': return 's8';
-    case 'u8': case 'u16': return 'u8';
-    case 'f16': return 'f32';
-    default: return elem;
+    case 'i8':
+    case 'i16':
+      return 's8';
+    case 'u8':
+    case 'u16':
+      return 'u8';
+    case 'f16':
+      return 'f32';
+    default:
+      return elem;
   }
 }
 
 const RANK: Readonly<Record<Type, number>> = {
-  bool: 0, L: 1, int: 2, idx: 3, A: 4, s8: 5, u8: 5, i32: 6, u32: 6, B: 7, i64: 8, u64: 8, F: 9, f32: 10, f64: 11,
+  bool: 0,
+  L: 1,
+  int: 2,
+  idx: 3,
+  A: 4,
+  s8: 5,
+  u8: 5,
+  i32: 6,
+  u32: 6,
+  B: 7,
+  i64: 8,
+  u64: 8,
+  F: 9,
+  f32: 10,
+  f64: 11,
 };
 
 /** The join of two types, or undefined where the rules refuse to mix them (i32 with u32, 64-bit integers with floats, …). */
@@ -57,7 +88,8 @@ export function join(a: Type, b: Type): Type | undefined {
   // A truth value counts as 0 or 1, as in JavaScript.
   if (lo === 'bool') return hi === 'L' ? 'int' : isWide(hi) ? undefined : hi;
   switch (hi) {
-    case 'u8': case 's8':
+    case 'u8':
+    case 's8':
       return lo === 's8' || lo === 'u8' ? 'i32' : hi;
     case 'i32':
       return hi;
@@ -73,7 +105,8 @@ export function join(a: Type, b: Type): Type | undefined {
     case 'F':
       if (lo === 's8' || lo === 'u8') return 'f32';
       return isWide(lo) ? undefined : hi;
-    case 'f32': case 'f64':
+    case 'f32':
+    case 'f64':
       return isWide(lo) ? undefined : hi;
     default:
       return hi;
@@ -89,23 +122,41 @@ export function joinOr(a: Type | undefined, b: Type): Type {
 /** The machine type of a settled type. */
 export function machine(t: Type, indexBits: 32 | 64, defaultFloat: 'f32' | 'f64'): Machine {
   switch (t) {
-    case 'int': case 's8': case 'u8': case 'L': return 'i32';
-    case 'idx': return indexBits === 64 ? 'i64' : 'i32';
-    case 'A': case 'F': return defaultFloat;
-    case 'B': return 'i64';
-    default: return t;
+    case 'int':
+    case 's8':
+    case 'u8':
+    case 'L':
+      return 'i32';
+    case 'idx':
+      return indexBits === 64 ? 'i64' : 'i32';
+    case 'A':
+    case 'F':
+      return defaultFloat;
+    case 'B':
+      return 'i64';
+    default:
+      return t;
   }
 }
 
 /** How a type is called in messages. */
 export function nameOf(t: Type): string {
   switch (t) {
-    case 'int': case 's8': case 'u8': return 'i32';
-    case 'idx': return 'index';
-    case 'L': return 'integer literal';
-    case 'A': return 'number';
-    case 'F': return 'fractional number';
-    case 'B': return 'bigint';
-    default: return t;
+    case 'int':
+    case 's8':
+    case 'u8':
+      return 'i32';
+    case 'idx':
+      return 'index';
+    case 'L':
+      return 'integer literal';
+    case 'A':
+      return 'number';
+    case 'F':
+      return 'fractional number';
+    case 'B':
+      return 'bigint';
+    default:
+      return t;
   }
 }

@@ -6,8 +6,8 @@
  * analysis; loops are walked until nothing new reaches their head.
  */
 import type { Label } from '../ir/ops.ts';
-import { expressionsOf, type Def, type Local, type Range, type TExpr, type TStmt, walkExpression } from './tree.ts';
 import type { Type } from './lattice.ts';
+import { type Def, expressionsOf, type Local, type Range, type TExpr, type TStmt, walkExpression } from './tree.ts';
 
 type DefStmt = Extract<TStmt, { k: 'assign' | 'atomic' | 'barrier' }>;
 
@@ -90,7 +90,8 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) =>
     switch (s.k) {
       case 'assign':
         return define(s, s.local, state);
-      case 'atomic': case 'barrier':
+      case 'atomic':
+      case 'barrier':
         return define(s, s.result, state);
       case 'if':
         return merge(run(s.then, state), run(s.else, state));
@@ -110,7 +111,8 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) =>
           head = next;
         }
       }
-      case 'break': case 'continue': {
+      case 'break':
+      case 'continue': {
         const target = targets.get(s.label);
         if (target !== undefined) {
           if (s.k === 'break') target.breaks = merge(target.breaks, state);
@@ -118,7 +120,8 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) =>
         }
         return undefined;
       }
-      case 'return': case 'trap':
+      case 'return':
+      case 'trap':
         return undefined;
       default:
         return state;

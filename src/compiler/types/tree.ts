@@ -4,7 +4,7 @@
  * The front end builds it (`frontend/`), `ranges.ts` splits variables into live ranges, `infer.ts` decides every type, and
  * `frontend/lower.ts` turns it into IR with all conversions written out. Expressions are pure and may be shared.
  */
-import type { AtomicOp, CompareOp, ElemType, Label, MathFn, Special, Space } from '../ir/ops.ts';
+import type { AtomicOp, CompareOp, ElemType, Label, MathFn, Space, Special } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { Type } from './lattice.ts';
 
@@ -83,14 +83,24 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
   | { readonly k: 'stride'; readonly root: Root; readonly axis: number; readonly unit: number }
   /** As an index, of the specialisation's width. */
   | { readonly k: 'index'; readonly a: TExpr }
-  | { readonly k: 'arith'; readonly fn: 'add' | 'sub' | 'mul' | 'div' | 'rem' | 'pow'; readonly a: TExpr; readonly b: TExpr }
+  | {
+      readonly k: 'arith';
+      readonly fn: 'add' | 'sub' | 'mul' | 'div' | 'rem' | 'pow';
+      readonly a: TExpr;
+      readonly b: TExpr;
+    }
   | { readonly k: 'neg' | 'plus' | 'abs' | 'sign' | 'bitnot' | 'not' | 'truth'; readonly a: TExpr }
   | { readonly k: 'bits'; readonly fn: 'and' | 'or' | 'xor'; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'shift'; readonly fn: 'shl' | 'shr' | 'ushr'; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'logic'; readonly fn: 'and' | 'or'; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'compare'; readonly fn: CompareOp; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'select'; readonly cond: TExpr; readonly a: TExpr; readonly b: TExpr }
-  | { readonly k: 'minmax'; readonly fn: 'min' | 'max' | 'fmin' | 'fmax' | 'copysign'; readonly a: TExpr; readonly b: TExpr }
+  | {
+      readonly k: 'minmax';
+      readonly fn: 'min' | 'max' | 'fmin' | 'fmax' | 'copysign';
+      readonly a: TExpr;
+      readonly b: TExpr;
+    }
   /** An explicit cast. */
   | { readonly k: 'cast'; readonly to: ElemType; readonly a: TExpr }
   /** A rounding of a float; of a quotient of integers, an integer division. */
@@ -109,13 +119,31 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
 export type TStmt = { readonly pos: Pos } & (
   | { readonly k: 'assign'; readonly local: Local; readonly value: TExpr; range?: Range | undefined }
   | { readonly k: 'store'; readonly mem: TMem; readonly value: TExpr }
-  | { readonly k: 'atomic'; readonly fn: AtomicOp; readonly mem: TMem; readonly args: readonly TExpr[]; readonly result?: Local | undefined; range?: Range | undefined }
+  | {
+      readonly k: 'atomic';
+      readonly fn: AtomicOp;
+      readonly mem: TMem;
+      readonly args: readonly TExpr[];
+      readonly result?: Local | undefined;
+      range?: Range | undefined;
+    }
   | { readonly k: 'if'; readonly cond: TExpr; readonly then: readonly TStmt[]; readonly else: readonly TStmt[] }
   | { readonly k: 'loop'; readonly label: Label; readonly body: readonly TStmt[]; readonly update: readonly TStmt[] }
-  | { readonly k: 'block'; readonly label: Label; readonly body: readonly TStmt[]; readonly inlined?: string | undefined }
+  | {
+      readonly k: 'block';
+      readonly label: Label;
+      readonly body: readonly TStmt[];
+      readonly inlined?: string | undefined;
+    }
   | { readonly k: 'break' | 'continue'; readonly label: Label }
   | { readonly k: 'return' }
-  | { readonly k: 'barrier'; readonly kind: 'sync' | 'count' | 'and' | 'or'; readonly pred?: TExpr | undefined; readonly result?: Local | undefined; range?: Range | undefined }
+  | {
+      readonly k: 'barrier';
+      readonly kind: 'sync' | 'count' | 'and' | 'or';
+      readonly pred?: TExpr | undefined;
+      readonly result?: Local | undefined;
+      range?: Range | undefined;
+    }
   | { readonly k: 'fence'; readonly scope: 'block' | 'device' | 'system' }
   | { readonly k: 'print'; readonly parts: readonly (string | TExpr)[] }
   | { readonly k: 'trap'; readonly message: string }
@@ -124,13 +152,25 @@ export type TStmt = { readonly pos: Pos } & (
 /** The operands of an expression, in order of evaluation. */
 export function operands(e: TExpr): readonly TExpr[] {
   switch (e.k) {
-    case 'lit': case 'local': case 'arg': case 'special': case 'extent': case 'stride':
+    case 'lit':
+    case 'local':
+    case 'arg':
+    case 'special':
+    case 'extent':
+    case 'stride':
       return [];
-    case 'arith': case 'bits': case 'shift': case 'logic': case 'compare': case 'minmax': case 'imul':
+    case 'arith':
+    case 'bits':
+    case 'shift':
+    case 'logic':
+    case 'compare':
+    case 'minmax':
+    case 'imul':
       return [e.a, e.b];
     case 'select':
       return [e.cond, e.a, e.b];
-    case 'math': case 'fma':
+    case 'math':
+    case 'fma':
       return e.args;
     case 'load':
       return memOperands(e.mem);
@@ -147,13 +187,20 @@ export function memOperands(mem: TMem): readonly TExpr[] {
 /** The expressions that a statement evaluates itself (not those of nested statements). */
 export function expressionsOf(s: TStmt): readonly TExpr[] {
   switch (s.k) {
-    case 'assign': return [s.value];
-    case 'store': return [...memOperands(s.mem), s.value];
-    case 'atomic': return [...memOperands(s.mem), ...s.args];
-    case 'if': return [s.cond];
-    case 'barrier': return s.pred === undefined ? [] : [s.pred];
-    case 'print': return s.parts.filter((p): p is TExpr => typeof p !== 'string');
-    default: return [];
+    case 'assign':
+      return [s.value];
+    case 'store':
+      return [...memOperands(s.mem), s.value];
+    case 'atomic':
+      return [...memOperands(s.mem), ...s.args];
+    case 'if':
+      return [s.cond];
+    case 'barrier':
+      return s.pred === undefined ? [] : [s.pred];
+    case 'print':
+      return s.parts.filter((p): p is TExpr => typeof p !== 'string');
+    default:
+      return [];
   }
 }
 

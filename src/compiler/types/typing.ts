@@ -13,13 +13,29 @@ export function typeOf(e: TExpr): Type {
       if (typeof e.value === 'boolean') return 'bool';
       if (typeof e.value === 'bigint') return 'B';
       return Number.isInteger(e.value) && !Object.is(e.value, -0) ? 'L' : 'F';
-    case 'local': return e.range?.type ?? 'L';
-    case 'arg': return e.arg.type ?? 'A';
-    case 'special': return 'int';
-    case 'extent': case 'stride': case 'index': return 'idx';
-    case 'neg': case 'plus': case 'abs': case 'sign': return numeric(typeOf(e.a));
-    case 'bitnot': return bitType(typeOf(e.a));
-    case 'not': case 'truth': case 'logic': case 'compare': case 'test': return 'bool';
+    case 'local':
+      return e.range?.type ?? 'L';
+    case 'arg':
+      return e.arg.type ?? 'A';
+    case 'special':
+      return 'int';
+    case 'extent':
+    case 'stride':
+    case 'index':
+      return 'idx';
+    case 'neg':
+    case 'plus':
+    case 'abs':
+    case 'sign':
+      return numeric(typeOf(e.a));
+    case 'bitnot':
+      return bitType(typeOf(e.a));
+    case 'not':
+    case 'truth':
+    case 'logic':
+    case 'compare':
+    case 'test':
+      return 'bool';
     case 'arith': {
       const t = joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)));
       if (e.fn === 'div' && isIntegerType(t) && !isWide(t)) return 'F';
@@ -36,9 +52,12 @@ export function typeOf(e: TExpr): Type {
       if (e.fn !== 'ushr') return t;
       return t === 'i64' || t === 'B' ? 'u64' : isWide(t) ? t : 'u32';
     }
-    case 'select': return joinOr(typeOf(e.a), typeOf(e.b));
-    case 'minmax': return joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)));
-    case 'cast': return typeOfElem(e.to);
+    case 'select':
+      return joinOr(typeOf(e.a), typeOf(e.b));
+    case 'minmax':
+      return joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)));
+    case 'cast':
+      return typeOfElem(e.to);
     case 'round': {
       const t = numeric(typeOf(e.a));
       if (isIntegerQuotient(e.a)) return quotientType(e.a);
@@ -54,7 +73,8 @@ export function typeOf(e: TExpr): Type {
       if (e.unsigned) return 'u32';
       return t === 'u32' ? 'u32' : t === 'i32' || isFloatType(t) || t === 'A' ? 'i32' : 'int';
     }
-    case 'imul': return 'i32';
+    case 'imul':
+      return 'i32';
     case 'count': {
       const t = bitType(typeOf(e.a));
       return e.fn === 'clz32' || e.fn === 'ffs' ? 'int' : e.fn === 'brev' && !isWide(t) ? 'u32' : t;
@@ -68,8 +88,10 @@ export function typeOf(e: TExpr): Type {
       const t = e.args.map((a) => numeric(typeOf(a))).reduce((a, b) => joinOr(a, b));
       return isIntegerType(t) ? 'F' : t;
     }
-    case 'uniform': return typeOf(e.a);
-    case 'load': return typeOfElem(e.mem.root.elem);
+    case 'uniform':
+      return typeOf(e.a);
+    case 'load':
+      return typeOfElem(e.mem.root.elem);
   }
 }
 
@@ -87,8 +109,13 @@ export function bitType(t: Type): Type {
 
 /** Whether `e` is a quotient whose operands are both integers, so that rounding it is an integer division. */
 export function isIntegerQuotient(e: TExpr): boolean {
-  return e.k === 'arith' && e.fn === 'div' && isIntegerType(joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b))))
-    && isIntegerType(numeric(typeOf(e.a))) && isIntegerType(numeric(typeOf(e.b)));
+  return (
+    e.k === 'arith' &&
+    e.fn === 'div' &&
+    isIntegerType(joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)))) &&
+    isIntegerType(numeric(typeOf(e.a))) &&
+    isIntegerType(numeric(typeOf(e.b)))
+  );
 }
 
 /** The type of that integer division. */
