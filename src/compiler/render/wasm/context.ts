@@ -91,47 +91,63 @@ export function accumulate(g: Gen, reduce: Reduction, total: Local): void {
   });
 }
 
-/** The result of the reduction, for the whole block. */
-export function finishReduction(g: Gen, reduce: Reduction, total: Local): void {
+/** The result of the reduction, for the whole block: in the variable itself, or in its slots where it has some. */
+export function finishReduction(g: Gen, reduce: Reduction, total: Local, saved: boolean): void {
   const { f } = g;
   f.get(total);
   if (reduce.fn !== 'count') f.op('i32.eqz');
   if (reduce.fn === 'or') f.op('i32.eqz');
-  f.set(varLocals(g, reduce.result)[0] ?? 0);
+  if (!saved) {
+    f.set(varLocals(g, reduce.result)[0] ?? 0);
+    return;
+  }
+  f.set(total);
+  eachSlot(g, reduce.result, (address) => {
+    f.get(address, total);
+    f.memory('i32.store', 2, slotOffset(g, reduce.result));
+  });
 }
 
-/** Branches if the saved flag of no work item is set. */
-export function branchIfNoneLive(g: Gen, live: Var, target: BranchTarget): void {
+/** Runs `visit` for each work item of the block, with an address to which the slot's offset must be added. */
+function eachSlot(g: Gen, v: Var, visit: (address: Local) => void): void {
   const { f, at, variant } = g;
   const t = addressType(g);
-  const [cursor, any] = [f.temp(t), f.temp('i32')];
+  const [address, end] = [f.temp(t), f.temp(t)];
   const items = variant.block[0] * variant.block[1] * variant.block[2];
   const push = (value: number): void => (t === 'i64' ? f.i64(value) : f.i32(value));
-  const end = f.temp(t);
-  f.i32(0);
-  f.set(any);
   f.get(at.scratch);
-  f.tee(cursor);
-  push(4 * items);
+  f.tee(address);
+  push(slotSize(v) * items);
   f.op(`${t}.add`);
   f.set(end);
   const again = f.loop();
-  f.get(any, cursor);
-  f.memory('i32.load', 2, slotOffset(g, live));
-  f.op('i32.or');
-  f.set(any);
-  f.get(cursor);
-  push(4);
+  visit(address);
+  f.get(address);
+  push(slotSize(v));
   f.op(`${t}.add`);
-  f.tee(cursor);
+  f.tee(address);
   f.get(end);
   f.op(`${t}.lt_u`);
   f.brIf(again);
   f.end();
+  f.release(t, address, end);
+}
+
+/** Branches if the saved flag of no work item is set. */
+export function branchIfNoneLive(g: Gen, live: Var, target: BranchTarget): void {
+  const { f } = g;
+  const any = f.temp('i32');
+  f.i32(0);
+  f.set(any);
+  eachSlot(g, live, (address) => {
+    f.get(any, address);
+    f.memory('i32.load', 2, slotOffset(g, live));
+    f.op('i32.or');
+    f.set(any);
+  });
   f.get(any);
   f.op('i32.eqz');
   f.brIf(target);
-  f.release(t, cursor, end);
   f.release('i32', any);
 }
 

@@ -10,7 +10,7 @@ import { castPart, type Evaluate, laneByLane } from './convert.ts';
 import { type Gen, isWide, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
 import { compareOp, type DivisorKnown, type Push, pushConst, scalarBinary, scalarCast, scalarUnary } from './scalar.ts';
 import {
-  packLow, splat, splatConst, vectorBinary, vectorCompare, vectorShift, vectorUnary,
+  extractLane, packLow, splat, splatConst, vectorBinary, vectorCompare, vectorShift, vectorUnary,
 } from './vector.ts';
 import { divideVector } from './vector-divide.ts';
 
@@ -142,6 +142,32 @@ function callScalar(g: Gen, e: Expr & { op: 'call' }, args: readonly Push[]): vo
   }
   f.call(g.helpers.math(e.fn));
   if (e.type === 'f32') f.op('f32.demote_f64');
+}
+
+/** Pushes the value of the first active lane. */
+export function pushFirstLane(g: Gen, e: Expr): void {
+  const { f, mask } = g;
+  const shape = shapeOf(g, e);
+  if (shape === 'G' || shape === 'U' || (shape === 'C' && mask === null)) {
+    scalar(g, e);
+    return;
+  }
+  const type = wasmType(e.type);
+  const local = f.temp(type);
+  const perPart = isWide(e.type) ? 2 : 4;
+  const done = f.block();
+  for (let lane = 0; lane < g.lanes; lane++) {
+    part(g, e, Math.floor(lane / perPart));
+    extractLane(f, e.type, lane % perPart);
+    f.set(local);
+    if (mask === null) break;
+    f.get(mask.parts[lane >> 2] ?? 0);
+    f.lane('i32x4.extract_lane', lane & 3);
+    f.brIf(done);
+  }
+  f.end();
+  f.get(local);
+  f.release(type, local);
 }
 
 const IOTA = [0, 1, 2, 3] as const;

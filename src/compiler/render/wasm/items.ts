@@ -119,7 +119,7 @@ function emitItems(g: Gen, regions: Regions, node: Items): void {
   };
   eachRow(g, () => emitRow(g, node, start, end));
   if (node.reduce !== undefined && total !== undefined) {
-    finishReduction(g, node.reduce, total);
+    finishReduction(g, node.reduce, total, regions.places.get(node.reduce.result.id)?.kind === 'context');
     f.release('i32', total);
   }
 }

@@ -11,6 +11,14 @@ import { type Kernel, type MathFn, type ElemType, ELEM_SIZE } from '../../ir/ops
 import { type FaultSite, RECORD_PARAMS_SLOT, type WasmExports, type WasmModule, type WasmVariant } from './module.ts';
 import { renderWasm } from './render.ts';
 
+/** TypeScript declares WebAssembly in its DOM library only. */
+interface Engine {
+  readonly Memory: new (limits: { initial: number; maximum: number; shared: true }) => { readonly buffer: SharedArrayBuffer };
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+}
+const { WebAssembly } = globalThis as unknown as { WebAssembly: Engine };
+
 export interface Launch {
   readonly grid?: readonly [number, number, number];
   readonly block: readonly [number, number, number];
@@ -75,18 +83,18 @@ export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], 
     let at = pointer;
     prints.push(
       values.map((part) => {
-        if (part !== 'i64' && part !== 'u64' && part !== 'f64' && part !== 'bool') return part;
+        if (typeof part === 'string') return part;
         at += 8;
-        if (part === 'i64') return view.getBigInt64(at - 8, true);
-        if (part === 'u64') return view.getBigUint64(at - 8, true);
+        if (part.type === 'i64') return view.getBigInt64(at - 8, true);
+        if (part.type === 'u64') return view.getBigUint64(at - 8, true);
         const x = view.getFloat64(at - 8, true);
-        return part === 'bool' ? x !== 0 : x;
+        return part.type === 'bool' ? x !== 0 : x;
       }),
     );
   };
-  const compiled = new WebAssembly.Module(module.bytes as Uint8Array<ArrayBuffer>);
+  const compiled = new WebAssembly.Module(module.bytes);
   const instance = new WebAssembly.Instance(compiled, { env: { memory, print }, math });
-  const { run } = instance.exports as unknown as WasmExports;
+  const { run } = instance.exports as WasmExports;
   const result = run(0, grid[0] * grid[1] * grid[2], record, scratch);
   const site = result === 0 ? undefined : module.sites[result - 1];
   if (result !== 0 && site === undefined) throw new Error(`run returned ${result}, of ${module.sites.length} sites`);

@@ -80,12 +80,9 @@ export class MaskStack {
       g.f.br(kind === 'break' || frame.next === undefined ? frame.exit : frame.next);
       return;
     }
-    const inner = this.#inside(target);
+    // The innermost mask last: it says which lanes. It may be in force after this list too.
     const lanes = g.mask?.parts ?? [];
-    for (const mask of inner) {
-      // The innermost mask itself ends here: nothing of its list is left.
-      if (mask !== g.mask) this.#remove(mask, (p) => g.f.get(lanes[p] ?? 0));
-    }
+    for (const mask of this.#inside(target)) this.#remove(mask, (p) => g.f.get(lanes[p] ?? 0));
   }
 
   /** `if (cond) jump`, where `cond` pushes mask parts: returns false where it must be done the long way. */

@@ -7,12 +7,10 @@
 import type { Expr, MemRef } from '../../ir/ops.ts';
 import { exprParts } from '../../ir/passes/walk.ts';
 import { boundsHazards, expressionHazard, guard, guardUniform, type Hazard } from './checks.ts';
-import { scalar } from './expr.ts';
-import { type Gen, type Kept, keptTypes, shapeOf, wasmType } from './gen.ts';
-import { part } from './expr.ts';
+import { pushFirstLane } from './expr.ts';
+import { type Gen, type Kept, keptTypes, wasmType } from './gen.ts';
 import { loadKept } from './memory.ts';
 import { sameExpr } from './structure.ts';
-import { extractLane } from './vector.ts';
 
 interface Level {
   readonly loads: (Expr & { op: 'load' })[];
@@ -89,25 +87,8 @@ export function withPrepared(g: Gen, exprs: readonly Expr[], accesses: readonly 
 
 /** The value of an asserted expression in the first active lane. */
 function firstLane(g: Gen, e: Expr & { op: 'unary' }): Kept {
-  const { f } = g;
-  const type = wasmType(e.type);
-  const local = f.temp(type);
-  if (shapeOf(g, e.a) !== 'V') {
-    scalar(g, e.a);
-    f.set(local);
-    if (shapeOf(g, e.a) !== 'C' || g.mask === null) return { type: e.type, shape: 'G', locals: [local] };
-  }
-  const perPart = type === 'i64' || type === 'f64' ? 2 : 4;
-  const done = f.block();
-  for (let lane = 0; lane < g.lanes; lane++) {
-    part(g, e.a, Math.floor(lane / perPart));
-    extractLane(f, e.type, lane % perPart);
-    f.set(local);
-    if (g.mask === null) break;
-    f.get(g.mask.parts[lane >> 2] ?? 0);
-    f.lane('i32x4.extract_lane', lane & 3);
-    f.brIf(done);
-  }
-  f.end();
+  const local = g.f.temp(wasmType(e.type));
+  pushFirstLane(g, e.a);
+  g.f.set(local);
   return { type: e.type, shape: 'G', locals: [local] };
 }

@@ -4,18 +4,16 @@
 import { isUnsigned, type Stmt, type ValueType } from '../../ir/ops.ts';
 import { scalar } from './expr.ts';
 import { type Gen, ScalarOnly, wasmType } from './gen.ts';
-import type { PrintSite } from './module.ts';
+import type { PrintedValue } from './module.ts';
 
-type SlotType = Exclude<PrintSite['parts'][number], 'bool'> | 'bool';
-
-function slotType(type: ValueType): SlotType {
-  return type === 'i64' || type === 'u64' || type === 'bool' ? type : 'f64';
+function printed(type: ValueType): PrintedValue {
+  return { type: type === 'i64' || type === 'u64' || type === 'bool' ? type : 'f64' };
 }
 
 export function emitPrint(g: Gen, s: Stmt & { op: 'print' }): void {
   if (g.lanes > 1) throw new ScalarOnly();
   const { f, at, layout } = g;
-  const number = g.prints.push({ pos: s.pos, parts: s.parts.map((p) => (typeof p === 'string' ? p : slotType(p.type))) }) - 1;
+  const number = g.prints.push({ pos: s.pos, parts: s.parts.map((p) => (typeof p === 'string' ? p : printed(p.type))) }) - 1;
   let offset = layout.printSlots;
   for (const part of s.parts) {
     if (typeof part === 'string') continue;

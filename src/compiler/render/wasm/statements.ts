@@ -5,7 +5,7 @@ import type { Expr, Stmt, ValueType } from '../../ir/ops.ts';
 import { exprParts, someStmt } from '../../ir/passes/walk.ts';
 import { emitAtomic } from './atomics.ts';
 import { emitTrap } from './checks.ts';
-import { part, scalar } from './expr.ts';
+import { part, pushFirstLane, scalar } from './expr.ts';
 import { type Gen, isVector, isWide, varLocals, varShape } from './gen.ts';
 import { MaskStack } from './masks.ts';
 import { emitStore } from './memory.ts';
@@ -25,9 +25,9 @@ export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new M
   }
 }
 
-/** Whether a statement may run with no lane active. */
+/** Whether a statement may run with no lane active. Not where it assigns one value for all: that would show later. */
 function isHarmless(g: Gen, s: Stmt): boolean {
-  if (s.op === 'assign') return isCheap(s.value);
+  if (s.op === 'assign') return varShape(g, s.var) === 'V' && isCheap(s.value);
   if (s.op === 'if') return s.then.length === 1 && s.else.length === 0 && isJump(s.then[0]) && isVector(g, s.cond) && isCheap(s.cond);
   return false;
 }
@@ -103,7 +103,9 @@ function assign(g: Gen, s: Stmt & { op: 'assign' }): void {
   const { f } = g;
   const locals = varLocals(g, s.var);
   if (varShape(g, s.var) !== 'V') {
-    scalar(g, s.value);
+    // A variable of the whole block may be given a vector whose active lanes agree.
+    if (isVector(g, s.value)) pushFirstLane(g, s.value);
+    else scalar(g, s.value);
     f.set(locals[0] ?? 0);
     return;
   }
@@ -165,7 +167,7 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     if (parts.length === 0) continue;
     const target = f.block();
     const mask = stack.adopt(parts, target);
-    if (!list.every((x) => x.op === 'assign' && isCheap(x.value)) || list.length > 3) {
+    if (list.length > 3 || !list.every((x) => x.op === 'assign' && isHarmless(g, x))) {
       stack.pushAny(mask);
       f.op('i32.eqz');
       f.brIf(target);
