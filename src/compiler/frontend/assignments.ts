@@ -1,7 +1,7 @@
 /**
  * Assignment: to names, to elements of arrays, to patterns; compound assignment and `++`.
  */
-import type { AnyNode, AssignmentExpression, MemberExpression, Pattern, UpdateExpression } from 'acorn';
+import type { AssignmentExpression, MemberExpression, Pattern, UpdateExpression } from 'acorn';
 import type { Pos } from '../source.ts';
 import type { TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
@@ -14,7 +14,7 @@ import { type Binding, describeValue, isLiteral, literal, type Scope, scalar, ty
 const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
 
 /** The variable of a name that is assigned to. */
-function target(ctx: Context, name: string, scope: Scope, pos: Pos): Binding {
+function target(name: string, scope: Scope, pos: Pos): Binding {
   const binding = scope.find(name);
   if (binding === undefined) {
     return fail('K313', pos, `${name} is captured from outside the kernel and cannot be assigned to`, {
@@ -106,7 +106,7 @@ export function assignment(ctx: Context, node: AssignmentExpression, scope: Scop
   if (operator === '&&=' || operator === '||=') return logicalAssignment(ctx, node, scope, pos, discarded);
   const op = operator.slice(0, -1);
   if (left.type === 'Identifier') {
-    const binding = target(ctx, left.name, scope, ctx.pos(left, scope));
+    const binding = target(left.name, scope, ctx.pos(left, scope));
     if (op === '') {
       ctx.assign(binding, ctx.parts.evaluate(ctx, node.right, scope), pos);
     } else {
@@ -182,7 +182,7 @@ function storeElement(
 export function assignPattern(ctx: Context, pattern: Pattern, value: Value, scope: Scope): void {
   destructure(ctx, pattern, value, scope, (node, v) => {
     const pos = ctx.pos(node, scope);
-    if (node.type === 'Identifier') ctx.assign(target(ctx, node.name, scope, pos), v, pos);
+    if (node.type === 'Identifier') ctx.assign(target(node.name, scope, pos), v, pos);
     else if (node.type === 'MemberExpression') {
       const mem = writable(elementTarget(ctx, node, scope), pos);
       ctx.emit({ k: 'store', mem, value: ctx.scalar(v, pos), pos });
@@ -245,7 +245,7 @@ export function update(ctx: Context, node: UpdateExpression, scope: Scope, disca
   const fn = node.operator === '++' ? 'add' : 'sub';
   const one = literal(1, pos);
   if (node.argument.type === 'Identifier') {
-    const binding = target(ctx, node.argument.name, scope, pos);
+    const binding = target(node.argument.name, scope, pos);
     const old = ctx.scalar(ctx.parts.evaluate(ctx, node.argument, scope), pos);
     if (discarded || node.prefix) {
       ctx.assign(binding, scalar(arith(fn, old, one, pos)), pos);

@@ -158,8 +158,10 @@ define(BigInt, 'BigInt', 1, 1, (a, pos) => ({ k: 'cast', to: 'i64', a: arg(a, 0)
 define(Boolean, 'Boolean', 1, 1, (a) => truth(arg(a, 0)));
 define(BigInt.asIntN, 'BigInt.asIntN', 2, 2, (a, pos) => asBits('i64', a, pos));
 define(BigInt.asUintN, 'BigInt.asUintN', 2, 2, (a, pos) => asBits('u64', a, pos));
+// biome-ignore lint/suspicious/noGlobalIsNan: kernels may use either
 for (const fn of [Number.isNaN, isNaN])
   define(fn, 'isNaN', 1, 1, (a, pos) => ({ k: 'test', fn: 'isNaN', a: arg(a, 0), pos }));
+// biome-ignore lint/suspicious/noGlobalIsFinite: kernels may use either
 for (const fn of [Number.isFinite, isFinite])
   define(fn, 'isFinite', 1, 1, (a, pos) => ({ k: 'test', fn: 'isFinite', a: arg(a, 0), pos }));
 define(Number.isInteger, 'Number.isInteger', 1, 1, (a, pos) => ({ k: 'test', fn: 'isInteger', a: arg(a, 0), pos }));

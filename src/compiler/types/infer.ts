@@ -107,7 +107,8 @@ function resolveWeak(
     seen.set(e, g);
     return g;
   };
-  const together = (list: readonly TExpr[]): Group | undefined => {
+  /** Unites what is linked by one operation; of no group itself unless `weak`. */
+  const together = (list: readonly TExpr[], weak = true): Group | undefined => {
     const gs = list.map(visit);
     let g: Group | undefined;
     for (const x of gs) g = unite(g, x);
@@ -115,7 +116,7 @@ function resolveWeak(
       const t = numeric(typeOf(x));
       if (!isWeak(t)) meet(g, t);
     }
-    return g;
+    return weak ? g : undefined;
   };
   const compute = (e: TExpr): Group | undefined => {
     const t = typeOf(e);
@@ -132,30 +133,27 @@ function resolveWeak(
           visit(e.b);
           return isWide(typeOf(e)) ? together([e.a, e.b]) : groupOf(e, 'F');
         }
-        const g = together([e.a, e.b]);
-        return isWeak(t) ? g : undefined;
+        return together([e.a, e.b], isWeak(t));
       }
       case 'neg':
       case 'plus':
       case 'abs':
       case 'sign':
       case 'uniform':
-        return isWeak(t) ? together([e.a]) : (visit(e.a), undefined);
+        return together([e.a], isWeak(t));
       case 'round':
         if (isIntegerQuotient(e.a)) {
           visit(e.a);
           return undefined;
         }
-        return isWeak(t) ? together([e.a]) : (visit(e.a), undefined);
+        return together([e.a], isWeak(t));
       case 'select': {
         visit(e.cond);
-        const g = together([e.a, e.b]);
-        return isWeak(t) ? g : undefined;
+        return together([e.a, e.b], isWeak(t));
       }
       case 'minmax':
       case 'fma': {
-        const g = together(operands(e));
-        return isWeak(t) ? g : undefined;
+        return together(operands(e), isWeak(t));
       }
       case 'math': {
         const own = together(operands(e).filter((x) => !isIntegerType(numeric(typeOf(x)))));
