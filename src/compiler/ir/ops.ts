@@ -73,35 +73,56 @@ export type ParamOrigin =
 
 /** Values that the launch or the hardware gives. All are i32, but `sharedBytes` (u32). */
 export type Special =
-  | 'threadIdx.x' | 'threadIdx.y' | 'threadIdx.z'
-  | 'blockIdx.x' | 'blockIdx.y' | 'blockIdx.z'
-  | 'blockDim.x' | 'blockDim.y' | 'blockDim.z'
-  | 'gridDim.x' | 'gridDim.y' | 'gridDim.z'
-  | 'laneId' | 'warpSize'
+  | 'threadIdx.x'
+  | 'threadIdx.y'
+  | 'threadIdx.z'
+  | 'blockIdx.x'
+  | 'blockIdx.y'
+  | 'blockIdx.z'
+  | 'blockDim.x'
+  | 'blockDim.y'
+  | 'blockDim.z'
+  | 'gridDim.x'
+  | 'gridDim.y'
+  | 'gridDim.z'
+  | 'laneId'
+  | 'warpSize'
   /** Bytes of dynamic shared memory of this launch. */
   | 'sharedBytes';
 
 /** One operand, result type as stated. */
 export type UnaryOp =
   /** Same type. Integers wrap; float `neg` flips the sign bit, `abs` clears it. `abs` of the least integer wraps. */
-  | 'neg' | 'abs'
+  | 'neg'
+  | 'abs'
   /** Bitwise complement of an integer; logical negation of a bool. */
   | 'not'
   /** Integers (i32 u32 i64 u64): counts, same type. clz/ctz of 0 is the width. */
-  | 'clz' | 'ctz' | 'popc' | 'brev'
+  | 'clz'
+  | 'ctz'
+  | 'popc'
+  | 'brev'
   /** Floats, exact (IEEE): same type. `rint` rounds half to even; `round` is JavaScript's Math.round. */
-  | 'sqrt' | 'floor' | 'ceil' | 'trunc' | 'rint' | 'round'
+  | 'sqrt'
+  | 'floor'
+  | 'ceil'
+  | 'trunc'
+  | 'rint'
+  | 'round'
   /** -1, 0, 1 of an integer; of a float JavaScript's Math.sign (NaN and the zeros come back as they are). */
   | 'sign'
   /** Float → bool. */
-  | 'isNaN' | 'isFinite'
+  | 'isNaN'
+  | 'isFinite'
   /** Asserts that the value is the same in the whole block; the value itself. Checked mode verifies it. */
   | 'uniform';
 
 /** Two operands of one type, result of the same type. */
 export type BinaryOp =
   /** Integers wrap; floats are IEEE, never contracted unless the kernel's `contract` is set. */
-  | 'add' | 'sub' | 'mul'
+  | 'add'
+  | 'sub'
+  | 'mul'
   /** Float: IEEE division. Integer: truncating division; x/0 = 0, least/-1 wraps. */
   | 'div'
   /** Float: JavaScript's % (fmod). Integer: sign of the dividend; x%0 = 0, x%-1 = 0. */
@@ -109,11 +130,17 @@ export type BinaryOp =
   /** Integers: division rounding down; x/0 = 0. */
   | 'floordiv'
   /** bool: logical; integers: bitwise. */
-  | 'and' | 'or' | 'xor'
+  | 'and'
+  | 'or'
+  | 'xor'
   /** Integers; the count has the type of the operand and is taken modulo the width. `shr` is arithmetic on signed types. */
-  | 'shl' | 'shr'
+  | 'shl'
+  | 'shr'
   /** Integers: plain. Floats: `min`/`max` are JavaScript's (NaN wins, -0 < +0); `fmin`/`fmax` are C's (a number wins). */
-  | 'min' | 'max' | 'fmin' | 'fmax'
+  | 'min'
+  | 'max'
+  | 'fmin'
+  | 'fmax'
   /** Integer power by squaring, wraps; a negative exponent gives 0 (checked mode: an error). Float powers are `call`s. */
   | 'ipow'
   /** Float: magnitude of a, sign of b. */
@@ -124,10 +151,34 @@ export type CompareOp = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
 
 /** Functions of floats that are approximated to a stated error; f32 or f64, operands and result of one type. */
 export type MathFn =
-  | 'exp' | 'exp2' | 'expm1' | 'log' | 'log2' | 'log10' | 'log1p'
-  | 'sin' | 'cos' | 'tan' | 'asin' | 'acos' | 'atan' | 'atan2'
-  | 'sinh' | 'cosh' | 'tanh' | 'asinh' | 'acosh' | 'atanh'
-  | 'pow' | 'hypot' | 'cbrt' | 'rsqrt' | 'erf' | 'erfc' | 'tgamma' | 'lgamma';
+  | 'exp'
+  | 'exp2'
+  | 'expm1'
+  | 'log'
+  | 'log2'
+  | 'log10'
+  | 'log1p'
+  | 'sin'
+  | 'cos'
+  | 'tan'
+  | 'asin'
+  | 'acos'
+  | 'atan'
+  | 'atan2'
+  | 'sinh'
+  | 'cosh'
+  | 'tanh'
+  | 'asinh'
+  | 'acosh'
+  | 'atanh'
+  | 'pow'
+  | 'hypot'
+  | 'cbrt'
+  | 'rsqrt'
+  | 'erf'
+  | 'erfc'
+  | 'tgamma'
+  | 'lgamma';
 
 export type Expr =
   /** Integers of 64 bits are bigint, all others number (f32 already rounded), bool is boolean. */
@@ -135,8 +186,21 @@ export type Expr =
   | { readonly op: 'var'; readonly type: ValueType; readonly var: Var }
   | { readonly op: 'param'; readonly type: ValueType; readonly param: number }
   | { readonly op: 'special'; readonly type: 'i32' | 'u32'; readonly name: Special }
-  | { readonly op: 'unary'; readonly type: ValueType; readonly fn: UnaryOp; readonly a: Expr; readonly pos?: Pos | undefined }
-  | { readonly op: 'binary'; readonly type: ValueType; readonly fn: BinaryOp; readonly a: Expr; readonly b: Expr; readonly pos?: Pos | undefined }
+  | {
+      readonly op: 'unary';
+      readonly type: ValueType;
+      readonly fn: UnaryOp;
+      readonly a: Expr;
+      readonly pos?: Pos | undefined;
+    }
+  | {
+      readonly op: 'binary';
+      readonly type: ValueType;
+      readonly fn: BinaryOp;
+      readonly a: Expr;
+      readonly b: Expr;
+      readonly pos?: Pos | undefined;
+    }
   | { readonly op: 'compare'; readonly type: 'bool'; readonly fn: CompareOp; readonly a: Expr; readonly b: Expr }
   /** Both arms may be evaluated. */
   | { readonly op: 'select'; readonly type: ValueType; readonly cond: Expr; readonly a: Expr; readonly b: Expr }
@@ -146,7 +210,14 @@ export type Expr =
    * (u8/i8/u16/i16 saturate to their own range), to bool is `!= 0 and not NaN`, from bool is 0 / 1.
    * `checked`: in checked mode a value that does not fit is an error (an index that leaves 32 bits).
    */
-  | { readonly op: 'cast'; readonly type: ValueType; readonly to: ElemType; readonly a: Expr; readonly checked?: boolean | undefined; readonly pos?: Pos | undefined }
+  | {
+      readonly op: 'cast';
+      readonly type: ValueType;
+      readonly to: ElemType;
+      readonly a: Expr;
+      readonly checked?: boolean | undefined;
+      readonly pos?: Pos | undefined;
+    }
   /** Same bits under another type of the same width. */
   | { readonly op: 'bitcast'; readonly type: ValueType; readonly a: Expr }
   | { readonly op: 'fma'; readonly type: 'f32' | 'f64'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
@@ -179,11 +250,20 @@ export interface Check {
 // ---------------------------------------------------------------- statements
 
 export type AtomicOp =
-  | 'add' | 'sub' | 'and' | 'or' | 'xor' | 'exch' | 'inc' | 'dec'
+  | 'add'
+  | 'sub'
+  | 'and'
+  | 'or'
+  | 'xor'
+  | 'exch'
+  | 'inc'
+  | 'dec'
   /** Floats: no change when either is NaN. */
-  | 'max' | 'min'
+  | 'max'
+  | 'min'
   /** Floats: a NaN in memory is replaced, a NaN value is ignored. */
-  | 'nanMax' | 'nanMin'
+  | 'nanMax'
+  | 'nanMin'
   /** `args` = [compare, value]. */
   | 'cas';
 
@@ -195,22 +275,53 @@ export type Stmt =
   /** `value` has the widened type of `mem.elem`; storing narrows (integers wrap, f16 and f32 round). */
   | { readonly op: 'store'; readonly mem: MemRef; readonly value: Expr; readonly pos: Pos }
   /** Read-modify-write, relaxed order; `result` receives the old value. Element types i32 u32 i64 u64 f32 f64. */
-  | { readonly op: 'atomic'; readonly fn: AtomicOp; readonly mem: MemRef; readonly args: readonly Expr[]; readonly result?: Var | undefined; readonly pos: Pos }
-  | { readonly op: 'if'; readonly cond: Expr; readonly then: readonly Stmt[]; readonly else: readonly Stmt[]; readonly pos: Pos }
+  | {
+      readonly op: 'atomic';
+      readonly fn: AtomicOp;
+      readonly mem: MemRef;
+      readonly args: readonly Expr[];
+      readonly result?: Var | undefined;
+      readonly pos: Pos;
+    }
+  | {
+      readonly op: 'if';
+      readonly cond: Expr;
+      readonly then: readonly Stmt[];
+      readonly else: readonly Stmt[];
+      readonly pos: Pos;
+    }
   /**
    * Runs `body` for ever, until a break, a return or, after each round of `body`, a false `cond`:
    *   for (;;) { body (continue jumps here:) update; }
    * A source `for (init; test; update)` becomes: init; loop { if (!test) break; body } update { update }.
    */
-  | { readonly op: 'loop'; readonly label: Label; readonly body: readonly Stmt[]; readonly update: readonly Stmt[]; readonly pos: Pos }
+  | {
+      readonly op: 'loop';
+      readonly label: Label;
+      readonly body: readonly Stmt[];
+      readonly update: readonly Stmt[];
+      readonly pos: Pos;
+    }
   /** Runs once; `break label` leaves it. An inlined device function is a block with `inlined` set. */
-  | { readonly op: 'block'; readonly label: Label; readonly body: readonly Stmt[]; readonly inlined?: string | undefined; readonly pos: Pos }
+  | {
+      readonly op: 'block';
+      readonly label: Label;
+      readonly body: readonly Stmt[];
+      readonly inlined?: string | undefined;
+      readonly pos: Pos;
+    }
   | { readonly op: 'break'; readonly label: Label; readonly pos: Pos }
   /** Only of a loop: goes on with its `update`. */
   | { readonly op: 'continue'; readonly label: Label; readonly pos: Pos }
   | { readonly op: 'return'; readonly pos: Pos }
   /** Execution barrier of the block; count/and/or reduce `pred` over all threads that are still running, into `result` (i32). */
-  | { readonly op: 'barrier'; readonly kind: 'sync' | 'count' | 'and' | 'or'; readonly pred?: Expr | undefined; readonly result?: Var | undefined; readonly pos: Pos }
+  | {
+      readonly op: 'barrier';
+      readonly kind: 'sync' | 'count' | 'and' | 'or';
+      readonly pred?: Expr | undefined;
+      readonly result?: Var | undefined;
+      readonly pos: Pos;
+    }
   | { readonly op: 'fence'; readonly scope: 'block' | 'device' | 'system'; readonly pos: Pos }
   /** `console.log`: string pieces and values, joined with spaces. */
   | { readonly op: 'print'; readonly parts: readonly (string | Expr)[]; readonly pos: Pos }
@@ -240,15 +351,32 @@ export interface Kernel {
 
 /** Bytes of an element in memory. */
 export const ELEM_SIZE: Readonly<Record<ElemType, number>> = {
-  bool: 1, i8: 1, u8: 1, i16: 2, u16: 2, f16: 2, i32: 4, u32: 4, f32: 4, i64: 8, u64: 8, f64: 8,
+  bool: 1,
+  i8: 1,
+  u8: 1,
+  i16: 2,
+  u16: 2,
+  f16: 2,
+  i32: 4,
+  u32: 4,
+  f32: 4,
+  i64: 8,
+  u64: 8,
+  f64: 8,
 };
 
 /** The type a value of this element type has in expressions. */
 export function widen(elem: ElemType): ValueType {
   switch (elem) {
-    case 'i8': case 'u8': case 'i16': case 'u16': return 'i32';
-    case 'f16': return 'f32';
-    default: return elem;
+    case 'i8':
+    case 'u8':
+    case 'i16':
+    case 'u16':
+      return 'i32';
+    case 'f16':
+      return 'f32';
+    default:
+      return elem;
   }
 }
 

@@ -5,12 +5,15 @@
  * value with a uniform one become the first and last work item to run, so that full vectors run without a mask. The
  * renderer decides what to make of it.
  */
-import type { Expr, Stmt } from '../ops.ts';
+import { add, and, binary, bool, cast, compare, constant, i32, select, sub } from '../builder.ts';
+import type { CompareOp, Expr, Stmt } from '../ops.ts';
+import { foldExpr } from './fold.ts';
 import type { Uniformity } from './uniformity.ts';
+import { exprParts, mapExpr, someExpr } from './walk.ts';
 
 export interface Narrowed {
   /** Assignments before the guard, without effects: run them at the start of each item that runs `body`. */
-  readonly decls: readonly Stmt[];
+  readonly decls: readonly (Stmt & { op: 'assign' })[];
   /** Test per row (threadIdx.x is not in it): when false, no item of the row runs. Evaluate before the decls. */
   readonly row: Expr | undefined;
   /** i32, free of threadIdx.x: outside `lo <= threadIdx.x < hi` the guard is false; 0 <= lo, hi <= blockDim.x. */
@@ -27,5 +30,170 @@ export interface Narrowed {
 
 /** Undefined when the region has no guard of that form, or nothing in it can be narrowed. */
 export function narrowGuard(body: readonly Stmt[], uniformity: Uniformity, blockDimX: number): Narrowed | undefined {
-  throw new Error(`not there yet ${body.length} ${uniformity} ${blockDimX}`);
+  const guard = body.at(-1);
+  const decls = body.slice(0, -1);
+  if (guard?.op !== 'if' || guard.else.length > 0 || !decls.every(isDeclaration)) return undefined;
+  const values = new Map<number, Expr>();
+  // A variable that is assigned twice, or read before it is assigned here, has no one value to put in its place.
+  const assigned = new Set<number>();
+  const unclear = new Set<number>();
+  for (const s of decls) {
+    const value = mapExpr(s.value, (e) => (e.op === 'var' ? (values.get(e.var.id) ?? e) : e));
+    if (assigned.has(s.var.id) || size(value) > LARGEST) unclear.add(s.var.id);
+    assigned.add(s.var.id);
+    values.set(s.var.id, value);
+  }
+  const outside = (e: Expr): Expr | undefined => {
+    const full = mapExpr(e, (x) => (x.op === 'var' ? (values.get(x.var.id) ?? x) : x));
+    return someExpr(e, (x) => x.op === 'var' && unclear.has(x.var.id)) || size(full) > LARGEST ? undefined : full;
+  };
+  for (const id of unclear) values.delete(id);
+
+  const parts = { row: [] as Expr[], bounds: [] as Bound[], bounded: [] as Expr[], rest: [] as Expr[] };
+  for (const part of conjuncts(guard.cond)) {
+    const full = outside(part);
+    const bound = full && boundOf(full, uniformity, blockDimX);
+    if (full && rowValue(full, uniformity)) parts.row.push(full);
+    else if (bound) {
+      parts.bounds.push(bound);
+      parts.bounded.push(part);
+    } else parts.rest.push(part);
+  }
+  if (parts.row.length + parts.bounds.length === 0) return undefined;
+  const exact = foldExpr(conjunction(parts.bounds.map((b) => b.exact)) ?? bool(true));
+  const lo = parts.bounds.flatMap((b) => b.lo ?? []).reduce(max, i32(0));
+  const his = parts.bounds.flatMap((b) => b.hi ?? []);
+  const hi = his.length > 0 ? his.reduce(min) : i32(blockDimX);
+  return {
+    decls,
+    row: conjunction(parts.row),
+    lo: foldExpr(select(exact, lo, i32(0))),
+    hi: foldExpr(select(exact, hi, i32(blockDimX))),
+    exact,
+    bounded: conjunction(parts.bounded),
+    rest: conjunction(parts.rest),
+    body: guard.then,
+  };
+}
+
+/** More than this, and evaluating a bound costs more than it saves. */
+const LARGEST = 40;
+
+function size(e: Expr): number {
+  return exprParts(e).reduce((sum, part) => sum + size(part), 1);
+}
+
+function isDeclaration(s: Stmt): s is Stmt & { op: 'assign' } {
+  return s.op === 'assign' && !someExpr(s.value, (e) => e.op === 'load' || (e.op === 'cast' && e.checked === true));
+}
+
+function conjuncts(e: Expr): Expr[] {
+  if (e.op === 'binary' && e.fn === 'and' && e.type === 'bool') return [...conjuncts(e.a), ...conjuncts(e.b)];
+  return [e];
+}
+
+function conjunction(parts: readonly Expr[]): Expr | undefined {
+  return parts.length === 0 ? undefined : parts.reduce((a, b) => and(a, b));
+}
+
+/** Whether a value is the same for a row and may be computed ahead of everything else in the region. */
+function rowValue(e: Expr, uniformity: Uniformity): boolean {
+  const shape = uniformity.shape(e);
+  return (shape === 'G' || shape === 'U') && !someExpr(e, (x) => needsItem(x, uniformity));
+}
+
+/** What only a work item can evaluate. Loads may depend on what earlier items of the row stored. */
+function needsItem(e: Expr, uniformity: Uniformity): boolean {
+  switch (e.op) {
+    case 'load':
+      return true;
+    case 'var':
+      return !uniformity.isKeptOnce(e.var);
+    case 'special':
+      return e.name === 'threadIdx.x' || e.name === 'laneId';
+    case 'cast':
+      return e.checked === true;
+    default:
+      return e.op === 'unary' && e.fn === 'uniform';
+  }
+}
+
+interface Bound {
+  readonly lo?: Expr;
+  readonly hi?: Expr;
+  readonly exact: Expr;
+}
+
+const MIRRORED: Readonly<Record<CompareOp, CompareOp>> = { lt: 'gt', gt: 'lt', le: 'ge', ge: 'le', eq: 'eq', ne: 'ne' };
+
+/** `base + threadIdx.x < limit` and its like, in 32-bit integers. */
+function boundOf(e: Expr, uniformity: Uniformity, blockDimX: number): Bound | undefined {
+  if (e.op === 'unary' && e.fn === 'not' && e.a.op === 'compare') {
+    const opposite = { lt: 'ge', ge: 'lt', gt: 'le', le: 'gt', eq: 'ne', ne: 'eq' } as const;
+    return boundOf({ ...e.a, fn: opposite[e.a.fn] }, uniformity, blockDimX);
+  }
+  if (e.op !== 'compare' || e.fn === 'ne') return undefined;
+  if (e.a.type !== 'i32' && e.a.type !== 'u32') return undefined;
+  const consecutive = baseOf(e.a, uniformity);
+  if (consecutive && rowValue(e.b, uniformity)) return limits(e.fn, consecutive, e.b, blockDimX);
+  const mirrored = baseOf(e.b, uniformity);
+  if (mirrored && rowValue(e.a, uniformity)) return limits(MIRRORED[e.fn], mirrored, e.a, blockDimX);
+  return undefined;
+}
+
+/** The value at threadIdx.x = 0 of an expression that grows by one with each threadIdx.x (mod 2^32). */
+function baseOf(e: Expr, uniformity: Uniformity): Expr | undefined {
+  switch (e.op) {
+    case 'special':
+      return e.name === 'threadIdx.x' ? i32(0) : undefined;
+    case 'binary': {
+      if (e.fn !== 'add' && e.fn !== 'sub') return undefined;
+      const a = baseOf(e.a, uniformity);
+      if (a && rowValue(e.b, uniformity)) return binary(e.fn, a, e.b);
+      const b = e.fn === 'add' ? baseOf(e.b, uniformity) : undefined;
+      return b && rowValue(e.a, uniformity) ? binary('add', e.a, b) : undefined;
+    }
+    case 'cast':
+    case 'bitcast': {
+      if (e.op === 'cast' && (e.checked || e.to !== e.type)) return undefined;
+      if (e.type !== 'i32' && e.type !== 'u32') return undefined;
+      if (e.a.type !== 'i32' && e.a.type !== 'u32') return undefined;
+      const a = baseOf(e.a, uniformity);
+      return a && cast(e.type, a);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The x in [0, n) for which base + x compares with the limit as asked, counted in 64 bits, where nothing wraps. Where
+ * base + x would wrap in its own 32 bits, within the row, the bounds do not hold: `exact` says so.
+ */
+function limits(fn: CompareOp, base: Expr, limit: Expr, n: number): Bound {
+  const most = constant(base.type, base.type === 'u32' ? 2 ** 32 - n : 2 ** 31 - n);
+  const exact = compare('le', base, most);
+  const distance = sub(cast('i64', limit), cast('i64', base));
+  const clamp = (x: Expr): Expr => cast('i32', max(min(x, constant('i64', n)), constant('i64', 0)));
+  const past = add(distance, constant('i64', 1));
+  switch (fn) {
+    case 'lt':
+      return { hi: clamp(distance), exact };
+    case 'le':
+      return { hi: clamp(past), exact };
+    case 'ge':
+      return { lo: clamp(distance), exact };
+    case 'gt':
+      return { lo: clamp(past), exact };
+    default:
+      return { lo: clamp(distance), hi: clamp(past), exact };
+  }
+}
+
+function min(a: Expr, b: Expr): Expr {
+  return binary('min', a, b);
+}
+
+function max(a: Expr, b: Expr): Expr {
+  return binary('max', a, b);
 }

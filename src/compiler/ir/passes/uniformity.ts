@@ -45,6 +45,8 @@ export interface Uniformity {
    * Undefined when nothing does.
    */
   parting(s: Stmt & { op: 'barrier' | 'break' | 'continue' | 'return' }): Parting | undefined;
+  /** Whether a variable is kept once for the block (`UniformityOptions.uniform`): it can be read outside of work items. */
+  isKeptOnce(v: Var): boolean;
   /** The chain of reasons why an expression is not G, outermost first; empty when it is. */
   why(expr: Expr): readonly Reason[];
 }
@@ -122,6 +124,10 @@ class Walk implements Uniformity {
 
   parting(s: Stmt & { op: 'barrier' | 'break' | 'continue' | 'return' }): Parting | undefined {
     return this.#partings.get(s);
+  }
+
+  isKeptOnce(v: Var): boolean {
+    return this.#options.uniform?.has(v.id) ?? false;
   }
 
   why(expr: Expr): readonly Reason[] {

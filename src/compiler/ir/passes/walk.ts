@@ -49,10 +49,11 @@ export function addReads(e: Expr, into: Set<number>): void {
   for (const part of exprParts(e)) addReads(part, into);
 }
 
+/** Changes each expression that a memory access evaluates as a whole. */
 function mapMem(mem: MemRef, change: (e: Expr) => Expr): MemRef {
-  const index = mapExpr(mem.index, change);
+  const index = change(mem.index);
   const checks = mapSame(mem.checks, (c) => {
-    const [i, extent] = [mapExpr(c.index, change), mapExpr(c.extent, change)];
+    const [i, extent] = [change(c.index), change(c.extent)];
     return i === c.index && extent === c.extent ? c : { ...c, index: i, extent };
   });
   return index === mem.index && checks === mem.checks ? mem : { ...mem, index, checks };
@@ -96,7 +97,7 @@ export function mapExpr(e: Expr, change: (e: Expr) => Expr): Expr {
       return change(args === e.args ? e : { ...e, args });
     }
     case 'load': {
-      const mem = mapMem(e.mem, change);
+      const mem = mapMem(e.mem, (x) => mapExpr(x, change));
       return change(mem === e.mem ? e : { ...e, mem });
     }
   }
@@ -219,35 +220,40 @@ export function assignedIn(list: readonly Stmt[]): Set<number> {
   return ids;
 }
 
-/** Changes the expressions that a statement itself evaluates; `change` is applied as by `mapExpr`. */
-export function mapStmtExprs(s: Stmt, change: (e: Expr) => Expr): Stmt {
+/** Changes the expressions that a statement itself evaluates, each as a whole. */
+export function mapTopExprs(s: Stmt, change: (e: Expr) => Expr): Stmt {
   switch (s.op) {
     case 'assign': {
-      const value = mapExpr(s.value, change);
+      const value = change(s.value);
       return value === s.value ? s : { ...s, value };
     }
     case 'store': {
-      const [value, mem] = [mapExpr(s.value, change), mapMem(s.mem, change)];
+      const [value, mem] = [change(s.value), mapMem(s.mem, change)];
       return value === s.value && mem === s.mem ? s : { ...s, value, mem };
     }
     case 'atomic': {
-      const [args, mem] = [mapSame(s.args, (a) => mapExpr(a, change)), mapMem(s.mem, change)];
+      const [args, mem] = [mapSame(s.args, change), mapMem(s.mem, change)];
       return args === s.args && mem === s.mem ? s : { ...s, args, mem };
     }
     case 'if': {
-      const cond = mapExpr(s.cond, change);
+      const cond = change(s.cond);
       return cond === s.cond ? s : { ...s, cond };
     }
     case 'barrier': {
       if (!s.pred) return s;
-      const pred = mapExpr(s.pred, change);
+      const pred = change(s.pred);
       return pred === s.pred ? s : { ...s, pred };
     }
     case 'print': {
-      const parts = mapSame(s.parts, (p) => (typeof p === 'string' ? p : mapExpr(p, change)));
+      const parts = mapSame(s.parts, (p) => (typeof p === 'string' ? p : change(p)));
       return parts === s.parts ? s : { ...s, parts };
     }
     default:
       return s;
   }
+}
+
+/** Changes the expressions that a statement itself evaluates; `change` is applied as by `mapExpr`. */
+export function mapStmtExprs(s: Stmt, change: (e: Expr) => Expr): Stmt {
+  return mapTopExprs(s, (e) => mapExpr(e, change));
 }
