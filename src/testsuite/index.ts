@@ -5,13 +5,22 @@
 import { flow } from './language-flow.ts';
 import { values } from './language-values.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
+import { integerTypes } from './types-integers.ts';
+import { storage } from './types-storage.ts';
+import { wideTypes } from './types-wide.ts';
 
 export { type FaultKind, type FaultPlan, withFaults } from '../memory/with-faults.ts';
 export { ConformanceFailure } from './assert.ts';
 export type { ConformanceOptions, ConformanceResult, ConformanceTest, DeviceChoice } from './suite.ts';
 
 /** All tests, chapter by chapter. */
-export const conformanceTests: readonly ConformanceTest[] = [...flow, ...values];
+export const conformanceTests: readonly ConformanceTest[] = [
+  ...flow,
+  ...values,
+  ...integerTypes,
+  ...wideTypes,
+  ...storage,
+];
 
 /** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */
 export function runConformance(options: ConformanceOptions = {}): Promise<readonly ConformanceResult[]> {

@@ -122,7 +122,8 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
   }),
   'defaults in destructuring': integers((k, x) => {
     const [a, b = 7] = [x[k] & 15] as number[];
-    return a * 1000 + b;
+    const { c = 5, d } = { d: x[k + 1] & 15 } as { c?: number; d: number };
+    return a * 1000 + b * 100 + c * 10 + d;
   }),
   'for of over a tuple': integers((k, x) => {
     let s = 0;
@@ -163,7 +164,7 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
   'a name with two lives': integers((k, x) => {
     var t = x[k] & 31;
     const half = t * 0.5;
-    var t = Math.floor(half);
+    t = Math.floor(half);
     return t;
   }),
   'a variable that only some threads set': integers((k, x) => {
@@ -234,6 +235,13 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
     a[i++] += 10;
     a[i++]++;
     a[i] = i;
+  }),
+  'logical assignment': integers((k, x) => {
+    let a = x[k] & 3;
+    let b = x[k + 1] & 1;
+    a ||= 9;
+    b &&= a + 1;
+    return a * 10 + b;
   }),
   'truth of numbers': integers((k, x) => {
     let r = 0;
