@@ -124,13 +124,15 @@ function declaration(ctx: Context, node: VariableDeclaration, scope: Scope): voi
       if (node.kind !== 'var' && d.id.type === 'Identifier') ctx.declare(scope, d.id.name, ctx.pos(d.id, scope), false);
       continue;
     }
-    const value = nameMemory(ctx.parts.evaluate(ctx, d.init, scope), d.id);
+    const value = named(ctx.parts.evaluate(ctx, d.init, scope), d.id);
     destructure(ctx, d.id, value, scope, (target, v) => declareOne(ctx, node, target, v, scope));
   }
 }
 
-/** `const tile = cuda.shared.array(…)` names the memory for messages. */
-function nameMemory(v: Value, id: AnyNode): Value {
+/** `const tile = cuda.shared.array(…)` and `const f = () => …` name memory and functions for messages. */
+function named(v: Value, id: AnyNode): Value {
+  if (v.kind === 'function' && v.fn.name === '' && id.type === 'Identifier')
+    return { ...v, fn: { ...v.fn, name: id.name } };
   if (v.kind !== 'view' || id.type !== 'Identifier' || !v.view.name.startsWith('%')) return v;
   (v.view.root as { name: string }).name = id.name;
   return { kind: 'view', view: { ...v.view, name: id.name } };
