@@ -63,7 +63,12 @@ function tailOf(a: Expr): Expr {
   const { p, low, k } = expParts(neg(s.hi), neg(s.lo));
   const den = twoSum(bounded, f32(CENTRE));
   const inverse = div(f32(1), den.hi);
-  const t = mul(sub(bounded, CENTRE), inverse);
+  // A quotient to half an ulp, by what the first one leaves.
+  const above = sub(bounded, CENTRE);
+  const rough = mul(above, inverse);
+  const covered = product(rough, den.hi);
+  const uncovered = sub(sub(sub(above, covered.hi), covered.lo), mul(rough, den.lo));
+  const t = add(rough, mul(uncovered, inverse));
   const [first = 0, ...others] = ERFC;
   const num = fastTwoSum(f32(first), add(mul(t, polynomial(t, others)), ERFC_LOW));
   const q = mul(num.hi, inverse);
