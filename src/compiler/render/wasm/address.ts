@@ -183,12 +183,7 @@ export function withAddresses(g: Gen, mem: MemRef, use: (where: Where) => void):
 }
 
 /** Every lane has an index of its own: those of inactive lanes are made 0. */
-function scattered(
-  g: Gen,
-  mem: MemRef,
-  local: ReturnType<typeof localArray>,
-  use: (where: Where) => void,
-): void {
+function scattered(g: Gen, mem: MemRef, local: ReturnType<typeof localArray>, use: (where: Where) => void): void {
   const { f, mask } = g;
   const wide = isWide(mem.index.type);
   const perPart = wide ? 2 : 4;

@@ -5,7 +5,15 @@
  * renderer calls one method an instruction. Validation is left to the engine that compiles the bytes.
  */
 import {
-  LANE_OPS, type LaneOp, MEMORY_LANE_OPS, MEMORY_OPS, type MemoryLaneOp, type MemoryOp, OP, PLAIN_OPS, type PlainOp,
+  LANE_OPS,
+  type LaneOp,
+  MEMORY_LANE_OPS,
+  MEMORY_OPS,
+  type MemoryLaneOp,
+  type MemoryOp,
+  OP,
+  PLAIN_OPS,
+  type PlainOp,
 } from './opcodes.ts';
 
 export type WasmType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128';

@@ -83,7 +83,14 @@ function alone(
   f.memory(`${w}.store`, align(type), offset);
 }
 
-const DIRECT: Partial<Record<AtomicOp, string>> = { add: 'add', sub: 'sub', and: 'and', or: 'or', xor: 'xor', exch: 'xchg' };
+const DIRECT: Partial<Record<AtomicOp, string>> = {
+  add: 'add',
+  sub: 'sub',
+  and: 'and',
+  or: 'or',
+  xor: 'xor',
+  exch: 'xchg',
+};
 
 function contended(
   g: Gen,

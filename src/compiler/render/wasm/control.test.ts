@@ -39,7 +39,8 @@ describe.each([
 ] as const)('random programs %s', (_, barriers, wide) => {
   for (let chunk = 0; chunk < COUNT; chunk += 40) {
     it(`${FIRST + chunk} and on`, () => {
-      for (let seed = FIRST + chunk; seed < FIRST + Math.min(chunk + 40, COUNT); seed++) runProgram(seed, barriers, wide);
+      for (let seed = FIRST + chunk; seed < FIRST + Math.min(chunk + 40, COUNT); seed++)
+        runProgram(seed, barriers, wide);
     });
   }
 });

@@ -108,7 +108,11 @@ export function castPart(g: Gen, evaluate: Evaluate, e: Expr & { op: 'cast' }, p
   if (isFloat(from) && isFloat(to)) {
     if (to === from) a4();
     else if (to === 'f64') spread(g, evaluate, a, part, () => f.op('f64x2.promote_low_f32x4'));
-    else if (from === 'f64') both(() => f.op('f32x4.demote_f64x2_zero'), () => packHalves(f));
+    else if (from === 'f64')
+      both(
+        () => f.op('f32x4.demote_f64x2_zero'),
+        () => packHalves(f),
+      );
     else halfToFloatVector(f, () => floatToHalfVector(f, a4));
     return;
   }
@@ -132,7 +136,10 @@ export function castPart(g: Gen, evaluate: Evaluate, e: Expr & { op: 'cast' }, p
       a4();
       f.op(`i32x4.trunc_sat_f32x4_${sign}`);
     } else {
-      both(() => f.op(`i32x4.trunc_sat_f64x2_${sign}_zero`), () => packHalves(f));
+      both(
+        () => f.op(`i32x4.trunc_sat_f64x2_${sign}_zero`),
+        () => packHalves(f),
+      );
     }
     const range = saturationRange(to);
     if (range !== undefined) {
@@ -151,7 +158,11 @@ export function castPart(g: Gen, evaluate: Evaluate, e: Expr & { op: 'cast' }, p
     }
     return;
   }
-  if (long(from)) both(() => {}, () => packLow(f));
+  if (long(from))
+    both(
+      () => {},
+      () => packLow(f),
+    );
   else a4();
   narrowVector(g, to);
 }

@@ -10,7 +10,14 @@ import { castPart, type Evaluate, laneByLane } from './convert.ts';
 import { type Gen, isWide, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
 import { compareOp, type DivisorKnown, type Push, pushConst, scalarBinary, scalarCast, scalarUnary } from './scalar.ts';
 import {
-  extractLane, packLow, splat, splatConst, vectorBinary, vectorCompare, vectorShift, vectorUnary,
+  extractLane,
+  packLow,
+  splat,
+  splatConst,
+  vectorBinary,
+  vectorCompare,
+  vectorShift,
+  vectorUnary,
 } from './vector.ts';
 import { divideVector } from './vector-divide.ts';
 
@@ -45,7 +52,14 @@ export function scalar(g: Gen, e: Expr): void {
       scalarUnary(g, e.fn, e.a.type, () => scalar(g, e.a));
       return;
     case 'binary':
-      scalarBinary(g, e.fn, e.type, () => scalar(g, e.a), () => scalar(g, e.b), knownDivisor(e.b));
+      scalarBinary(
+        g,
+        e.fn,
+        e.type,
+        () => scalar(g, e.a),
+        () => scalar(g, e.b),
+        knownDivisor(e.b),
+      );
       return;
     case 'compare':
       scalar(g, e.a);
@@ -69,7 +83,11 @@ export function scalar(g: Gen, e: Expr): void {
       f.call(g.helpers.index(`fma_${e.type}`));
       return;
     case 'call':
-      callScalar(g, e, e.args.map((a) => () => scalar(g, a)));
+      callScalar(
+        g,
+        e,
+        e.args.map((a) => () => scalar(g, a)),
+      );
       return;
     case 'load':
       throw new Error('internal error: a load that was not prepared');
@@ -212,7 +230,10 @@ export function lanesFrom(first: number): [number, number, number, number] {
 function vectorPart(g: Gen, e: Expr, p: number): void {
   const { f } = g;
   const evaluate = evaluator(g);
-  const a = (x: Expr): Push => () => part(g, x, p);
+  const a =
+    (x: Expr): Push =>
+    () =>
+      part(g, x, p);
   const fallback = (operands: readonly Expr[], emit: (operands: readonly Push[]) => void): void =>
     laneByLane(g, evaluate, e.type, p, operands, emit);
   switch (e.op) {
@@ -240,7 +261,13 @@ function vectorPart(g: Gen, e: Expr, p: number): void {
         vectorCompare(f, e.fn, e.a.type, a(e.a), a(e.b));
       } else {
         for (const half of [2 * p, 2 * p + 1]) {
-          vectorCompare(f, e.fn, e.a.type, () => part(g, e.a, half), () => part(g, e.b, half));
+          vectorCompare(
+            f,
+            e.fn,
+            e.a.type,
+            () => part(g, e.a, half),
+            () => part(g, e.b, half),
+          );
         }
         packLow(f);
       }

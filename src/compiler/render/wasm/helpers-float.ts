@@ -70,8 +70,7 @@ export function writeFmod(f: FunctionBuilder, type: 'f32' | 'f64'): void {
   const exponents = type === 'f32' ? 0xff : 0x7ff;
   const width = type === 'f32' ? 32 : 64;
   const l = declare(f, ['x', 'y'], { a: i, b: i, ea: i, eb: i, shift: i, difference: i });
-  const magnitude = (name: string): string =>
-    `${name} ${type}.abs ${i}.reinterpret_${type}`;
+  const magnitude = (name: string): string => `${name} ${type}.abs ${i}.reinterpret_${type}`;
   // Splits bits into exponent and significand with its leading bit; the exponent of a denormal is 0 or less.
   const split = (m: string, e: string): string =>
     `${m} ${i}#${fraction} ${i}.shr_u ~${e} ${i}.eqz
@@ -126,9 +125,23 @@ export function writeFmod(f: FunctionBuilder, type: 'f32' | 'f64'): void {
 /** a*b + c of doubles: both terms as 128-bit integers with an exponent, added exactly, rounded once. */
 export function writeFma64(f: FunctionBuilder): void {
   const l = declare(f, ['a', 'b', 'c'], {
-    ma: 'i64', mb: 'i64', mc: 'i64', ea: 'i64', eb: 'i64', ec: 'i64',
-    h1: 'i64', l1: 'i64', e1: 'i64', s1: 'i64', h2: 'i64', l2: 'i64', e2: 'i64', s2: 'i64',
-    t: 'i64', d: 'i64', carry: 'i64',
+    ma: 'i64',
+    mb: 'i64',
+    mc: 'i64',
+    ea: 'i64',
+    eb: 'i64',
+    ec: 'i64',
+    h1: 'i64',
+    l1: 'i64',
+    e1: 'i64',
+    s1: 'i64',
+    h2: 'i64',
+    l2: 'i64',
+    e2: 'i64',
+    s2: 'i64',
+    t: 'i64',
+    d: 'i64',
+    carry: 'i64',
   });
   const sign = (x: string): string => `${x} i64.reinterpret_f64 i64#63 i64.shr_u`;
   // x = m * 2^(e - 1075) with 2^52 <= m < 2^53, denormals included.

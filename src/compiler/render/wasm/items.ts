@@ -220,10 +220,7 @@ function emitRow(g: Gen, node: Items, start: () => void, end: () => void): void 
 /** The guard of a region as bounds, where there is one and skipping the other items loses nothing. */
 function narrow(g: Gen, node: Items): Narrowed | undefined {
   if (g.lanes === 1 || node.reduce !== undefined) return undefined;
-  let narrowed: Narrowed | undefined;
-  try {
-    narrowed = narrowGuard(node.body, g.uniformity, g.variant.block[0]);
-  } catch {}
+  const narrowed = narrowGuard(node.body, g.uniformity, g.variant.block[0]);
   if (narrowed === undefined) return undefined;
   const kept = new Set([...node.saves, ...g.blockVars].map((v) => v.id));
   return narrowed.decls.some((s) => kept.has(defined(s) ?? -1)) ? undefined : narrowed;

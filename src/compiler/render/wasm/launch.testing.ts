@@ -7,13 +7,17 @@
 import { expect } from 'vitest';
 import { evalCall, type Value } from '../../ir/evaluate.ts';
 import { type InterpretFault, interpret } from '../../ir/interpret.ts';
-import { type Kernel, type MathFn, type ElemType, ELEM_SIZE } from '../../ir/ops.ts';
+import { ELEM_SIZE, type ElemType, type Kernel, type MathFn } from '../../ir/ops.ts';
 import { type FaultSite, RECORD_PARAMS_SLOT, type WasmExports, type WasmModule, type WasmVariant } from './module.ts';
 import { renderWasm } from './render.ts';
 
 /** TypeScript declares WebAssembly in its DOM library only. */
 interface Engine {
-  readonly Memory: new (limits: { initial: number; maximum: number; shared: true }) => { readonly buffer: SharedArrayBuffer };
+  readonly Memory: new (limits: {
+    initial: number;
+    maximum: number;
+    shared: true;
+  }) => { readonly buffer: SharedArrayBuffer };
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
 }
@@ -30,7 +34,15 @@ export interface Launch {
 export interface Outcome {
   readonly module: WasmModule;
   readonly memory: Uint8Array;
-  readonly fault: { readonly site: FaultSite; readonly thread: number; readonly block: number; readonly index: bigint; readonly extent: bigint } | undefined;
+  readonly fault:
+    | {
+        readonly site: FaultSite;
+        readonly thread: number;
+        readonly block: number;
+        readonly index: bigint;
+        readonly extent: bigint;
+      }
+    | undefined;
   readonly prints: readonly (readonly (string | Value)[])[];
 }
 
@@ -43,7 +55,11 @@ export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], 
   const module = renderWasm(kernel, variant);
   const constants = IMAGE + Math.ceil((image.length + 64) / 16) * 16;
   const record = constants + Math.ceil((module.constants.length + 64) / 16) * 16;
-  const scratch = record + 8 * (RECORD_PARAMS_SLOT + kernel.params.length) + 16 - ((8 * (RECORD_PARAMS_SLOT + kernel.params.length)) % 16);
+  const scratch =
+    record +
+    8 * (RECORD_PARAMS_SLOT + kernel.params.length) +
+    16 -
+    ((8 * (RECORD_PARAMS_SLOT + kernel.params.length)) % 16);
   const bytes = scratch + module.scratchBytes + Math.ceil(sharedBytes / 16) * 16 + 64;
   const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536), maximum: 65536, shared: true });
   const all = new Uint8Array(memory.buffer);

@@ -14,6 +14,8 @@ export interface Frame {
   readonly label: Label;
   readonly exit: BranchTarget;
   readonly next: BranchTarget | undefined;
+  /** Whether lanes part here; where they do not, all that came in jump together. */
+  readonly parts: boolean;
   /** In force inside at first: its own, or that of the surroundings where no lanes part here. */
   readonly mask: Mask | null;
   /** In force in the body of a loop some of whose lanes may go on early; otherwise `mask`. */
@@ -76,7 +78,7 @@ export class MaskStack {
     const { g } = this;
     const frame = this.frame(label);
     const target = kind === 'break' ? frame.mask : frame.round;
-    if (g.mask === target) {
+    if (!frame.parts || g.mask === target) {
       g.f.br(kind === 'break' || frame.next === undefined ? frame.exit : frame.next);
       return;
     }
@@ -90,7 +92,7 @@ export class MaskStack {
     const { g } = this;
     const frame = this.frame(label);
     const target = kind === 'break' ? frame.mask : frame.round;
-    if (g.mask === null || g.mask !== target) return false;
+    if (!frame.parts || g.mask === null || g.mask !== target) return false;
     this.#remove(g.mask, cond);
     return true;
   }

@@ -84,7 +84,9 @@ export function loadKept(g: Gen, e: Expr & { op: 'load' }): Kept {
         // One address for all lanes, in a value that was taken to vary.
         where.push();
         scalarLoad(g, mem.elem, where.offset);
-        f.op(`${isWide(e.type) ? (e.type === 'f64' ? 'f64x2' : 'i64x2') : wasmType(e.type) === 'f32' ? 'f32x4' : 'i32x4'}.splat`);
+        f.op(
+          `${isWide(e.type) ? (e.type === 'f64' ? 'f64x2' : 'i64x2') : wasmType(e.type) === 'f32' ? 'f32x4' : 'i32x4'}.splat`,
+        );
         if (e.type === 'bool') f.op('i32x4.neg');
       } else if (where.kind === 'consecutive') {
         consecutiveLoad(g, mem.elem, where.push, where.offset, p);
@@ -146,15 +148,20 @@ function gather(g: Gen, elem: ElemType, address: (lane: number) => number, base:
     const extra = address(first);
     f.memory(`v128.load${bits as 32}_zero`, log2(size), base + extra);
     for (let lane = 1; lane < lanes; lane++) {
-      withVector(f, () => {}, (soFar) => {
-        const more = address(first + lane);
-        f.get(soFar);
-        f.memoryLane(`v128.load${bits as 32}_lane`, log2(size), base + more, lane);
-      });
+      withVector(
+        f,
+        () => {},
+        (soFar) => {
+          const more = address(first + lane);
+          f.get(soFar);
+          f.memoryLane(`v128.load${bits as 32}_lane`, log2(size), base + more, lane);
+        },
+      );
     }
     return;
   }
-  const op: MemoryOp = size === 1 ? (elem === 'i8' ? 'i32.load8_s' : 'i32.load8_u') : elem === 'i16' ? 'i32.load16_s' : 'i32.load16_u';
+  const op: MemoryOp =
+    size === 1 ? (elem === 'i8' ? 'i32.load8_s' : 'i32.load8_u') : elem === 'i16' ? 'i32.load16_s' : 'i32.load16_u';
   const words = (): void => {
     for (let lane = 0; lane < 4; lane++) {
       const extra = address(first + lane);
@@ -242,10 +249,16 @@ function storeConsecutive(g: Gen, mem: MemRef, address: () => void, offset: numb
   f.if();
   whole();
   f.else();
-  scatter(g, mem.elem, (lane) => {
-    address();
-    return lane * size;
-  }, offset, parts);
+  scatter(
+    g,
+    mem.elem,
+    (lane) => {
+      address();
+      return lane * size;
+    },
+    offset,
+    parts,
+  );
   f.end();
 }
 
@@ -256,7 +269,14 @@ function maskPart(g: Gen, wide: boolean, p: number): void {
   if (wide) f.op(p & 1 ? 'i64x2.extend_high_i32x4_s' : 'i64x2.extend_low_i32x4_s');
 }
 
-export function consecutiveStore(g: Gen, elem: ElemType, address: () => void, base: number, p: number, local: Local): void {
+export function consecutiveStore(
+  g: Gen,
+  elem: ElemType,
+  address: () => void,
+  base: number,
+  p: number,
+  local: Local,
+): void {
   const { f } = g;
   const size = ELEM_SIZE[elem];
   const offset = base + p * (size === 8 ? 16 : 4 * size);
@@ -345,4 +365,3 @@ export function keptLane(g: Gen, type: Expr['type'], parts: readonly Local[], la
   g.f.get(parts[Math.floor(lane / perPart)] ?? 0);
   extractLane(g.f, type, lane % perPart);
 }
-

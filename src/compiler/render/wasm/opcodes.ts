@@ -116,8 +116,24 @@ export const LANE_OPS: Readonly<Record<LaneOp, number>> = LANE;
 
 /** Opcodes that the function builder writes itself, with immediates of their own. */
 export const OP = {
-  block: 0x02, loop: 0x03, if: 0x04, else: 0x05, end: 0x0b, br: 0x0c, brIf: 0x0d, call: 0x10,
-  localGet: 0x20, localSet: 0x21, localTee: 0x22,
-  i32Const: 0x41, i64Const: 0x42, f32Const: 0x43, f64Const: 0x44,
-  memoryCopy: 0xfc00a, memoryFill: 0xfc00b, atomicFence: 0xfe003, v128Const: 0xfd00c, shuffle: 0xfd00d,
+  block: 0x02,
+  loop: 0x03,
+  if: 0x04,
+  else: 0x05,
+  end: 0x0b,
+  br: 0x0c,
+  brIf: 0x0d,
+  call: 0x10,
+  localGet: 0x20,
+  localSet: 0x21,
+  localTee: 0x22,
+  i32Const: 0x41,
+  i64Const: 0x42,
+  f32Const: 0x43,
+  f64Const: 0x44,
+  memoryCopy: 0xfc00a,
+  memoryFill: 0xfc00b,
+  atomicFence: 0xfe003,
+  v128Const: 0xfd00c,
+  shuffle: 0xfd00d,
 } as const;

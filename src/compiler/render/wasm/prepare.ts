@@ -42,7 +42,10 @@ export function withPrepared(g: Gen, exprs: readonly Expr[], accesses: readonly 
         level(depth).hazards.push(...boundsHazards(g, e.mem));
         level(depth).loads.push(e);
         depth++;
-      } else if (e.op === 'unary' && e.fn === 'uniform' && g.lanes > 1 || (e.op === 'unary' && e.fn === 'uniform' && g.kernel.checked)) {
+      } else if (
+        (e.op === 'unary' && e.fn === 'uniform' && g.lanes > 1) ||
+        (e.op === 'unary' && e.fn === 'uniform' && g.kernel.checked)
+      ) {
         level(depth).asserted.push(e as Expr & { op: 'unary' });
         depth++;
       } else {

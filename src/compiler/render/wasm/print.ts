@@ -13,7 +13,8 @@ function printed(type: ValueType): PrintedValue {
 export function emitPrint(g: Gen, s: Stmt & { op: 'print' }): void {
   if (g.lanes > 1) throw new ScalarOnly();
   const { f, at, layout } = g;
-  const number = g.prints.push({ pos: s.pos, parts: s.parts.map((p) => (typeof p === 'string' ? p : printed(p.type))) }) - 1;
+  const number =
+    g.prints.push({ pos: s.pos, parts: s.parts.map((p) => (typeof p === 'string' ? p : printed(p.type))) }) - 1;
   let offset = layout.printSlots;
   for (const part of s.parts) {
     if (typeof part === 'string') continue;
@@ -23,7 +24,8 @@ export function emitPrint(g: Gen, s: Stmt & { op: 'print' }): void {
     if (w === 'i64') f.memory('i64.store', 3, offset);
     else {
       if (w === 'f32') f.op('f64.promote_f32');
-      else if (w === 'i32') f.op(part.type === 'bool' || isUnsigned(part.type) ? 'f64.convert_i32_u' : 'f64.convert_i32_s');
+      else if (w === 'i32')
+        f.op(part.type === 'bool' || isUnsigned(part.type) ? 'f64.convert_i32_u' : 'f64.convert_i32_s');
       f.memory('f64.store', 3, offset);
     }
     offset += 8;

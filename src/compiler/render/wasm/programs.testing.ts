@@ -82,8 +82,11 @@ class Programmer {
       mul(special('blockDim.x'), add(special('threadIdx.y'), mul(special('blockDim.y'), special('threadIdx.z')))),
     );
     this.gid = add(this.tid, mul(special('blockIdx.x'), ir.i32(options.threads)));
-    const types: ValueType[] = options.wide ? ['i32', 'u32', 'f32', 'bool', 'i64', 'f64'] : ['i32', 'u32', 'f32', 'bool'];
-    for (const type of types) this.vars[type] = Array.from({ length: 3 }, (_, i) => this.b.variable(type, `${type}${i}`));
+    const types: ValueType[] = options.wide
+      ? ['i32', 'u32', 'f32', 'bool', 'i64', 'f64']
+      : ['i32', 'u32', 'f32', 'bool'];
+    for (const type of types)
+      this.vars[type] = Array.from({ length: 3 }, (_, i) => this.b.variable(type, `${type}${i}`));
   }
 
   kernel(): Kernel {
@@ -114,15 +117,24 @@ class Programmer {
     switch (type) {
       case 'bool':
         if (r.chance(0.2)) return ir.binary(r.pick(['and', 'or', 'xor'] as const), sub(), sub());
-        return ir.compare(r.pick(['lt', 'le', 'gt', 'ge', 'eq', 'ne'] as const), ...this.pair(r.pick(['i32', 'i32', 'f32', 'u32'] as const), depth - 1, uniform));
+        return ir.compare(
+          r.pick(['lt', 'le', 'gt', 'ge', 'eq', 'ne'] as const),
+          ...this.pair(r.pick(['i32', 'i32', 'f32', 'u32'] as const), depth - 1, uniform),
+        );
       case 'f32':
       case 'f64':
         if (r.chance(0.25)) return ir.cast(type, sub(r.pick(['i32', 'u32'] as const)));
         return ir.binary(r.pick(['add', 'sub', 'mul', 'min', 'max'] as const), sub(), sub());
       default: {
         if (r.chance(0.1)) return ir.select(sub('bool'), sub(), sub());
-        if (r.chance(0.15)) return ir.cast(type, sub(r.pick(type === 'i32' ? (['u32', 'f32', 'bool'] as const) : (['i32'] as const))));
-        if (r.chance(0.15)) return ir.binary(r.pick(['div', 'rem', 'floordiv'] as const), sub(), r.chance(0.5) ? ir.constant(type, 1 + r.below(9)) : sub());
+        if (r.chance(0.15))
+          return ir.cast(type, sub(r.pick(type === 'i32' ? (['u32', 'f32', 'bool'] as const) : (['i32'] as const))));
+        if (r.chance(0.15))
+          return ir.binary(
+            r.pick(['div', 'rem', 'floordiv'] as const),
+            sub(),
+            r.chance(0.5) ? ir.constant(type, 1 + r.below(9)) : sub(),
+          );
         return ir.binary(r.pick(['add', 'sub', 'mul', 'and', 'xor', 'min', 'max'] as const), sub(), sub());
       }
     }
@@ -134,7 +146,8 @@ class Programmer {
 
   leaf(type: ValueType, uniform: boolean): Expr {
     const { r } = this;
-    if (type === 'i32' && uniform) return r.pick([this.n, ir.special('blockIdx.x'), ir.i32(r.below(20) - 5), ir.special('gridDim.x')]);
+    if (type === 'i32' && uniform)
+      return r.pick([this.n, ir.special('blockIdx.x'), ir.i32(r.below(20) - 5), ir.special('gridDim.x')]);
     if (uniform) return ir.constant(type, r.below(10));
     const v = r.pick(this.vars[type] ?? []);
     if (type === 'i32') {
@@ -226,9 +239,15 @@ class Programmer {
   jump(scope: Scope): Stmt[] {
     const { r } = this;
     const cond = this.expr('bool', 2);
-    if (scope.labels.length === 0 || r.chance(0.15)) return r.chance(0.4) ? [ir.when(cond, [ir.ret()])] : [this.assign()];
+    if (scope.labels.length === 0 || r.chance(0.15))
+      return r.chance(0.4) ? [ir.when(cond, [ir.ret()])] : [this.assign()];
     const { label, loop } = r.pick(scope.labels);
-    return [ir.when(cond, [...(r.chance(0.3) ? [this.assign()] : []), loop && r.chance(0.4) ? ir.next(label) : ir.leave(label)])];
+    return [
+      ir.when(cond, [
+        ...(r.chance(0.3) ? [this.assign()] : []),
+        loop && r.chance(0.4) ? ir.next(label) : ir.leave(label),
+      ]),
+    ];
   }
 
   /** A counting loop; its trip count may differ from thread to thread. */
@@ -245,7 +264,11 @@ class Programmer {
     const k = ir.read(counter);
     return [
       ir.assign(counter, ir.i32(0)),
-      ir.loop(label, [ir.when(ir.ge(k, trips), [ir.leave(label)]), ...body], [ir.assign(counter, ir.add(k, ir.i32(1)))]),
+      ir.loop(
+        label,
+        [ir.when(ir.ge(k, trips), [ir.leave(label)]), ...body],
+        [ir.assign(counter, ir.add(k, ir.i32(1)))],
+      ),
     ];
   }
 

@@ -79,7 +79,8 @@ class Ranges {
     eachStmt(kernel.body, (s) => {
       const guard = s.op === 'loop' ? guardOf(s) : undefined;
       if (guard === undefined) return;
-      const steps = this.#assigned.get(guard.v.id)?.values.filter((value) => stepOf(value, guard.v) !== undefined) ?? [];
+      const steps =
+        this.#assigned.get(guard.v.id)?.values.filter((value) => stepOf(value, guard.v) !== undefined) ?? [];
       const [step] = steps;
       if (s.op !== 'loop' || step === undefined || steps.length !== 1) return;
       // The one step must be in this loop's own update.

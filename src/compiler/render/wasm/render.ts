@@ -209,7 +209,8 @@ function writePrologue(g: Gen, used: Used, constants: ReadonlyMap<number, number
     f.memory(`${type}.load`, type === 'i64' || type === 'f64' ? 3 : 2, offset);
     f.set(local);
     g.params.set(param.index, local);
-    if (used.extents.has(param.index) && g.lanes > 1 && (type === 'i32' || type === 'i64')) writeLimit(g, param.index, type, local);
+    if (used.extents.has(param.index) && g.lanes > 1 && (type === 'i32' || type === 'i64'))
+      writeLimit(g, param.index, type, local);
   }
   for (const array of kernel.arrays) {
     if (array.space !== 'global' && array.space !== 'constant') continue;
@@ -262,7 +263,14 @@ function writeFault(g: Gen): void {
 /** Parameters: first block, end block, record, scratch. */
 function writeRun(f: FunctionBuilder, group: number): void {
   const [block, end, record, scratch] = [0, 1, 2, 3];
-  const [gx, gy, x, y, z, result] = Array.from({ length: 6 }, () => f.local('i32')) as [number, number, number, number, number, number];
+  const [gx, gy, x, y, z, result] = Array.from({ length: 6 }, () => f.local('i32')) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   for (const [local, offset] of [
     [gx, 0],
     [gy, 4],

@@ -28,7 +28,8 @@ export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new M
 /** Whether a statement may run with no lane active. Not where it assigns one value for all: that would show later. */
 function isHarmless(g: Gen, s: Stmt): boolean {
   if (s.op === 'assign') return varShape(g, s.var) === 'V' && isCheap(s.value);
-  if (s.op === 'if') return s.then.length === 1 && s.else.length === 0 && isJump(s.then[0]) && isVector(g, s.cond) && isCheap(s.cond);
+  if (s.op === 'if')
+    return s.then.length === 1 && s.else.length === 0 && isJump(s.then[0]) && isVector(g, s.cond) && isCheap(s.cond);
   return false;
 }
 
@@ -217,7 +218,7 @@ function jointLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
   const top = f.loop();
   const continues = someStmt(s.body, (x) => x.op === 'continue' && x.label === s.label);
   const next = continues ? f.block() : undefined;
-  stack.frames.push({ label: s.label, exit, next, mask, round: mask });
+  stack.frames.push({ label: s.label, exit, next, parts: false, mask, round: mask });
   emitList(g, s.body, stack);
   if (next) f.end();
   emitList(g, s.update, stack);
@@ -241,7 +242,7 @@ function partingLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
     next = f.block();
     round = stack.enter(next, (p) => f.get(live.parts[p] ?? 0));
   }
-  stack.frames.push({ label: s.label, exit, next, mask: live, round });
+  stack.frames.push({ label: s.label, exit, next, parts: true, mask: live, round });
   emitList(g, s.body, stack);
   if (next) {
     f.end();
@@ -269,10 +270,9 @@ function emitBlock(g: Gen, s: Stmt & { op: 'block' }, stack: MaskStack): void {
   const exit = f.block();
   const parting = g.lanes > 1 && g.uniformity.divergence(s) === 'V';
   const mask = parting ? stack.enter(exit, (p) => stack.pushActive(p, outer)) : outer;
-  stack.frames.push({ label: s.label, exit, next: undefined, mask, round: mask });
+  stack.frames.push({ label: s.label, exit, next: undefined, parts: parting, mask, round: mask });
   emitList(g, s.body, stack);
   stack.frames.pop();
   f.end();
   if (parting) stack.leave(outer);
 }
-

@@ -30,7 +30,10 @@ export function sameExpr(a: Expr, b: Expr): boolean {
       const other = (b as typeof a).mem;
       const { mem } = a;
       return (
-        mem.array === other.array && mem.elem === other.elem && mem.scale === other.scale && mem.disp === other.disp &&
+        mem.array === other.array &&
+        mem.elem === other.elem &&
+        mem.scale === other.scale &&
+        mem.disp === other.disp &&
         sameExpr(mem.index, other.index)
       );
     }
@@ -76,7 +79,13 @@ export function ranking(body: readonly Stmt[]): (e: Expr) => number {
       case 'param':
         return 0;
       case 'special':
-        return e.name === 'threadIdx.x' || e.name === 'laneId' ? 3 : e.name === 'threadIdx.y' ? 2 : e.name === 'threadIdx.z' ? 1 : 0;
+        return e.name === 'threadIdx.x' || e.name === 'laneId'
+          ? 3
+          : e.name === 'threadIdx.y'
+            ? 2
+            : e.name === 'threadIdx.z'
+              ? 1
+              : 0;
       case 'var': {
         const known = ranks.get(e.var.id);
         if (known !== undefined) return known;
