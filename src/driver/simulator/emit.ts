@@ -195,9 +195,7 @@ class FunctionEmitter implements Naming {
   }
 
   #finish(): Script {
-    const script = this.#source.script;
-    const url = script?.url || `tsamba:///${this.#source.name}.js`;
-    return { text: this.#out.finish(), url, line: (script?.line ?? 0) + this.#out.firstLine };
+    return { text: this.#out.finish(), url: this.#out.url, line: this.#out.firstLine };
   }
 
   /** The variables that this function mentions itself or shares with a function that is emitted apart. */

@@ -1,4 +1,6 @@
 /** What the simulator finds, in which words; and that its text stands on the lines of the author's file. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -36,6 +38,7 @@ import {
 } from '../../compiler/ir/builder.ts';
 import type { ArraySym, Expr, Kernel, MemRef, Stmt } from '../../compiler/ir/ops.ts';
 import type { Pos, SourceText } from '../../compiler/source.ts';
+import { compileFor } from '../../compiler/testing.ts';
 import type { Dim3 } from '../driver.ts';
 import { simulatorProvider } from './index.ts';
 
@@ -385,6 +388,27 @@ describe('the text of a simulated kernel', () => {
       $twice = w; break L0; } return [$twice]; }"
     `);
     expect(run(located(), 4, { values: [3] }).out.slice(0, 4)).toEqual([0, 2, 4, 0]);
+  });
+
+  it('follows the author’s file through transpilers', () => {
+    function kernel(y: Int32Array): void {
+      let sum = 0;
+
+      for (let i = 0; i < y.length; i++) {
+        sum += i;
+      }
+      y[0] = sum;
+    }
+    const { kernel: compiled } = compileFor(kernel as (...args: never[]) => unknown, [new Int32Array(4)]);
+    const text = simulatorProvider.open(0).load({ kernel: compiled }).inspect('js') ?? '';
+    const [head = '', ...lines] = text.split('\n');
+    const file = readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n');
+    const first = file.indexOf('    function kernel(y: Int32Array): void {');
+    expect(head).toBe(`// ${import.meta.url}:${first + 1}`);
+    expect(lines[1]).toBe('sum = 0;');
+    expect(lines[3]).toMatch(/^i = 0; L\d: for/);
+    expect(lines[4]).toMatch(/^sum = \(sum \+ i \| 0\);/);
+    expect(lines[6]).toMatch(/y\.set\(.*, sum\); \}$/);
   });
 
   it('stops at breakpoints set on the author’s file, with the locals in sight', async () => {
