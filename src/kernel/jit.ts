@@ -47,7 +47,8 @@ export function jit(fn: unknown, options: unknown = {}): Kernel<readonly unknown
   if (KERNEL in fn) throw new TsambaTypeError('E_JIT', `${fn.name} is a kernel already: pass jit the function itself`);
   const state = new KernelState(fn as AnyFunction, checkOptions(options));
   const kernel = makeKernel(state);
-  dropped.register(kernel, state.specialisations);
+  // Launches that were configured keep the state, not the kernel.
+  dropped.register(state, state.specialisations);
   if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
   return kernel;
 }
@@ -89,8 +90,9 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
 }
 
 function attributesOf(state: KernelState): ExecutableAttributes {
-  if (state.last === undefined) throw notCompiled(state.name);
-  return state.last.executable.attributes;
+  const [last] = state.recent;
+  if (last === undefined) throw notCompiled(state.name);
+  return last.executable.attributes;
 }
 
 function statsOf({ hits, misses, specialisations }: KernelState): KernelStats {

@@ -1,5 +1,5 @@
 /**
- * How a launch runs: the fast path for arguments like the last ones, and the slow path, which types them, finds or compiles
+ * How a launch runs: the fast path for arguments like recent ones, and the slow path, which types them, finds or compiles
  * the specialisation, and brings host arrays to the device and back.
  */
 import type { ArgType } from '../compiler/contract.ts';
@@ -48,18 +48,16 @@ export class Launcher {
   /** Launches with a shape that has been checked. */
   run(shape: CheckedShape, stream: Stream | undefined, args: readonly unknown[], context: Context): void {
     const { state } = this;
-    const { last } = state;
-    if (
-      last !== undefined &&
-      last.context === context &&
-      last.indexBits === (shape.wide ? 64 : 32) &&
-      !last.stale &&
-      !state.debugCaptures &&
-      last.marshaller.match(args, context)
-    ) {
+    const { recent } = state;
+    const bits = shape.wide ? 64 : 32;
+    for (let i = 0; i < recent.length && !state.debugCaptures; i++) {
+      const known = recent[i] as Specialisation;
+      if (known.context !== context || known.indexBits !== bits || known.stale) continue;
+      if (!known.marshaller.match(args, context)) continue;
+      if (i > 0) state.remember(known);
       state.hits++;
-      if (stream !== undefined) last.marshaller.touch(args, stream);
-      last.launch(shape, stream);
+      if (stream !== undefined) known.marshaller.touch(args, stream);
+      known.launch(shape, stream);
       if (state.debugSync) synchronize(context, stream);
       return;
     }

@@ -12,7 +12,7 @@ import { type DType, SCALAR_TOKENS } from '../dtype/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { ArrayType } from './args.ts';
-import { checkScalar, fits, type ScalarValue } from './scalar.ts';
+import { checkScalar, fits, type ScalarValue, scalarType } from './scalar.ts';
 
 /** What a launch reads of a device array. */
 export interface ArrayValue {
@@ -43,8 +43,12 @@ interface ArraySlot {
 
 interface ScalarSlot {
   readonly kind: 'scalar';
-  /** `'number'`, `'bigint'`, `'boolean'`: what the argument must be. Undefined: what `fits` says. */
-  readonly typeOf: string | undefined;
+  /** Which plain values are of this type. */
+  readonly number: boolean;
+  readonly bigint: boolean;
+  readonly boolean: boolean;
+  /** The type of a `cuda.scalar` that is. */
+  readonly elem: ElemType | undefined;
   /** Parameters that take the value; none when the kernel does not use it. */
   readonly params: readonly { readonly param: number; readonly type: ValueType }[];
 }
@@ -56,7 +60,7 @@ export class Marshaller {
   readonly values: ScalarValue[];
   readonly #params: readonly Param[];
   readonly #types: readonly ArgType[];
-  /** Undefined when an argument is a tuple or a `cuda.scalar`: such launches take the slower way. */
+  /** Undefined when an argument is a tuple: such launches take the slower way. */
   readonly #slots: readonly Slot[] | undefined;
   readonly #wide: boolean;
 
@@ -82,12 +86,13 @@ export class Marshaller {
       if (slot.kind === 'array') {
         if (!(arg instanceof DeviceNDArray) || !this.#matchArray(slot, arg, context)) return false;
       } else {
-        if (slot.typeOf !== undefined && typeof arg !== slot.typeOf) return false;
+        const value = valueFor(slot, arg);
+        if (value === undefined) return false;
         const { params } = slot;
         for (let k = 0; k < params.length; k++) {
           const { param, type } = params[k] as ScalarSlot['params'][number];
-          if (!fits(arg, type)) return false;
-          this.values[param] = arg as ScalarValue;
+          if (!fits(value, type)) return false;
+          this.values[param] = value;
         }
       }
     }
@@ -195,19 +200,38 @@ function arraySlot(type: ArrayType, params: readonly Param[]): ArraySlot {
 }
 
 /**
- * Undefined for types whose values `fits` cannot judge (narrower than the parameter), and for those of `cuda.scalar`: a plain
- * number in the same place is typed by its uses, which is another specialisation.
+ * Undefined for tuples. A plain number is of a stated type only where the kernel's one signature states it (else its uses type
+ * it, which is another specialisation), and where `fits` can judge it: not where the type is narrower than the parameter.
  */
 function scalarSlot(type: ArgType, params: readonly Param[], stated: boolean): ScalarSlot | undefined {
   if (type.kind === 'tuple' || type.kind === 'array') return undefined;
-  const slot = (typeOf: string | undefined): ScalarSlot => ({
+  const elem = type.kind === 'scalar' ? type.type : undefined;
+  const plain = stated && elem !== undefined && elem !== 'bool' && widen(elem) === elem;
+  return {
     kind: 'scalar',
-    typeOf,
+    number: type.kind === 'number' || plain,
+    bigint: type.kind === 'bigint' || (plain && (elem === 'i64' || elem === 'u64')),
+    boolean: elem === 'bool',
+    elem,
     params: params.map(({ index, type: to }) => ({ param: index, type: to as ValueType })),
-  });
-  if (type.kind !== 'scalar') return slot(type.kind);
-  if (type.type === 'bool') return slot('boolean');
-  return stated && widen(type.type) === type.type ? slot(undefined) : undefined;
+  };
+}
+
+/** The value of an argument that is of a slot's type; undefined when it is not. */
+function valueFor(slot: ScalarSlot, arg: unknown): ScalarValue | undefined {
+  switch (typeof arg) {
+    case 'number':
+      return slot.number ? arg : undefined;
+    case 'bigint':
+      return slot.bigint ? arg : undefined;
+    case 'boolean':
+      return slot.boolean ? arg : undefined;
+    case 'object':
+      if (arg === null || slot.elem === undefined || scalarType(arg) !== slot.elem) return undefined;
+      return (arg as { readonly value: ScalarValue }).value;
+    default:
+      return undefined;
+  }
 }
 
 function at<K extends Ready['kind']>(

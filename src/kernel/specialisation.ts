@@ -11,6 +11,7 @@ import type { Stream } from '../stream/stream.ts';
 import { showDim } from './dims.ts';
 import type { CheckedShape } from './launch-shape.ts';
 import { Marshaller } from './marshal.ts';
+import type { KernelName } from './naming.ts';
 import { showSignature } from './signature.ts';
 
 /** A captured device array, and the parameter that takes its address. */
@@ -30,13 +31,12 @@ export class Specialisation implements Resource {
   readonly marshaller: Marshaller;
   /** Paths of the array arguments that the kernel writes, as strings: `'0'`, `'2,1'`. */
   readonly written: ReadonlySet<string>;
-  readonly #name: () => string;
+  readonly #name: KernelName;
   readonly #captured: readonly CapturedPointer[];
   launches = 0;
 
-  /** `name` gives the kernel's name for messages. */
   constructor(
-    name: () => string,
+    name: KernelName,
     context: Context,
     types: readonly ArgType[],
     compiled: CompiledKernel,
@@ -59,7 +59,7 @@ export class Specialisation implements Resource {
 
   /** `scale(f32[::1], number), 32-bit indices`. */
   get signature(): string {
-    return showSignature(this.types).replace(/^void/, this.#name());
+    return showSignature(this.types).replace(/^void/, this.#name.text);
   }
 
   get indexBits(): 32 | 64 {
@@ -97,21 +97,21 @@ export class Specialisation implements Resource {
     if (sharedBytes + shape.sharedBytes <= limit) return;
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `${this.#name()} has ${sharedBytes} bytes of static shared memory and asks for ${shape.sharedBytes} more (sharedBytes): ${info.name} has ${limit} for a block`,
+      `${this.#name.text} has ${sharedBytes} bytes of static shared memory and asks for ${shape.sharedBytes} more (sharedBytes): ${info.name} has ${limit} for a block`,
     );
   }
 
   #failBlock(shape: CheckedShape): never {
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `block ${showDim(shape.block)} has ${shape.blockSize} threads, ${this.#name()} can run at most ${this.executable.attributes.maxThreadsPerBlock} in a block on ${this.context.info.name}`,
+      `block ${showDim(shape.block)} has ${shape.blockSize} threads, ${this.#name.text} can run at most ${this.executable.attributes.maxThreadsPerBlock} in a block on ${this.context.info.name}`,
     );
   }
 
   #failContext(array: DeviceNDArray): never {
     throw new TsambaTypeError(
       'E_CONTEXT',
-      `${this.#name()} captured an array of ${array.context.info.name} and is launched on ${this.context.info.name}: pass the array as an argument instead`,
+      `${this.#name.text} captured an array of ${array.context.info.name} and is launched on ${this.context.info.name}: pass the array as an argument instead`,
     );
   }
 

@@ -8,29 +8,28 @@ import { compileKernel } from '../compiler/compile.ts';
 import type { ArgType, CompileOptions } from '../compiler/contract.ts';
 import { captureFunction } from '../compiler/frontend/capture.ts';
 import type { CapturedFunction } from '../compiler/frontend/captured.ts';
-import { nameOf } from '../compiler/frontend/diagnostics.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
+import { KernelName } from './naming.ts';
 import { boundsCheckByEnvironment, type CheckedOptions, debugWord } from './options.ts';
 import { Specialisation } from './specialisation.ts';
 import { warnDefaulted } from './warnings.ts';
 
-/** What anonymous functions are called; the front end looks for a better name when it has to show one. */
-const ANONYMOUS = 'kernel';
+/** How many specialisations are tried before arguments are typed. */
+const MOST_RECENT = 4;
 
 type AnyFunction = (...args: never[]) => unknown;
 
 export class KernelState {
   readonly fn: AnyFunction;
   readonly options: CheckedOptions;
-  /** The name given or the function's own; `'kernel'` for an anonymous function. */
-  readonly ownName: string;
-  /** All that is compiled. Apart from the object that users hold, so that it can be unloaded when that one is collected. */
+  readonly naming: KernelName;
+  /** All that is compiled. It refers to nothing here, so that it can be unloaded when the kernel is collected. */
   readonly specialisations: Set<Specialisation> = new Set();
-  /** The specialisation of the last launch or compilation: the first to be tried. */
-  last: Specialisation | undefined = undefined;
+  /** The specialisations of the last launches, the latest first: they are tried in this order. */
+  readonly recent: Specialisation[] = [];
   hits = 0;
   misses = 0;
   /** `TSAMBA_DEBUG=sync`, `=captures`, as they were when the kernel was read. */
@@ -38,21 +37,18 @@ export class KernelState {
   debugCaptures = false;
   #captured: CapturedFunction | undefined = undefined;
   #snapshot: CaptureSnapshot | undefined = undefined;
-  #assignedName: string | undefined = undefined;
   #byContext = new WeakMap<Context, Map<string, Specialisation>>();
   readonly #warned = new Set<string>();
 
   constructor(fn: AnyFunction, options: CheckedOptions) {
     this.fn = fn;
     this.options = options;
-    this.ownName = options.name ?? (fn.name || ANONYMOUS);
+    this.naming = new KernelName(options.name, fn);
   }
 
-  /** The name for messages: of an anonymous function what it is assigned to, where its file tells. Looked up when asked for. */
+  /** The name for messages. */
   get name(): string {
-    if (this.ownName !== ANONYMOUS || this.#captured === undefined) return this.ownName;
-    this.#assignedName ??= nameOf(this.#captured.source) ?? ANONYMOUS;
-    return this.#assignedName;
+    return this.naming.text;
   }
 
   /** The function as it was read at the first call. Throws KernelError when it cannot be. */
@@ -61,13 +57,14 @@ export class KernelState {
       this.debugSync = debugWord('sync');
       this.debugCaptures = debugWord('captures');
       this.#captured = this.#capture();
+      this.naming.source = this.#captured.source;
       if (this.debugCaptures) this.#snapshot = snapshotCaptures(this.#captured);
     }
     return this.#captured;
   }
 
   #capture(): CapturedFunction {
-    return captureFunction(this.fn, { captures: this.options.captures, name: this.ownName });
+    return captureFunction(this.fn, { captures: this.options.captures, name: this.naming.own });
   }
 
   /** Reads the function again and throws when a captured value is another one than at the first launch. */
@@ -122,8 +119,17 @@ export class KernelState {
       this.specialisations.add(found);
       this.misses++;
     } else this.hits++;
-    this.last = found;
+    this.remember(found);
     return found;
+  }
+
+  /** Makes a specialisation the first to be tried. */
+  remember(used: Specialisation): void {
+    const { recent } = this;
+    const at = recent.indexOf(used);
+    if (at >= 0) recent.splice(at, 1);
+    else if (recent.length >= MOST_RECENT) recent.pop();
+    recent.unshift(used);
   }
 
   #of(context: Context): Map<string, Specialisation> {
@@ -140,7 +146,7 @@ export class KernelState {
     const { options } = this;
     const { driver } = context;
     const compileOptions: CompileOptions = {
-      name: this.ownName,
+      name: this.naming.own,
       checked: options.boundsCheck ?? boundsCheckByEnvironment() ?? driver.checkedByDefault,
       contract: options.contract ?? driver.contractByDefault,
       fastMath: options.fastMath,
@@ -158,7 +164,7 @@ export class KernelState {
     const { launchBounds, maxRegisters } = options;
     const stated = options.signatures?.length === 1;
     return new Specialisation(
-      () => this.name,
+      this.naming,
       context,
       types,
       compiled,
@@ -181,7 +187,7 @@ export class KernelState {
   forget(): void {
     this.#captured = undefined;
     this.#snapshot = undefined;
-    this.last = undefined;
+    this.recent.length = 0;
     this.#byContext = new WeakMap();
     unload(this.specialisations);
   }
