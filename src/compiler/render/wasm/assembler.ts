@@ -361,11 +361,12 @@ export class ModuleBuilder {
     section(2, this.#imports.length + 1, (w) => {
       w.name('env');
       w.name('memory');
-      // Limits: shared with a maximum (3), 64-bit addresses (4). The importer's own limits need only lie within these.
+      // Limits: shared with a maximum (3), 64-bit addresses (4). The importer's own limits need only lie within these; V8
+      // refuses maxima beyond its own bound for 64-bit memories.
       w.byte(0x02);
       w.byte(this.#memory64 ? 0x07 : 0x03);
       w.unsigned(0);
-      w.unsigned(this.#memory64 ? 2 ** 48 : 65536);
+      w.unsigned(this.#memory64 ? 262144 : 65536);
       for (const { module, name, type } of this.#imports) {
         w.name(module);
         w.name(name);
