@@ -22,8 +22,8 @@ interface Combination {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-const ALL = ['kernels.ts', 'errors.ts', 'rows.ts'];
-const INDEXED = ['kernels.ts', 'errors.ts'];
+const ALL = ['kernels.ts', 'errors.ts', 'suite.ts', 'rows.ts'];
+const INDEXED = ['kernels.ts', 'errors.ts', 'suite.ts'];
 const COMBINATIONS: readonly Combination[] = [
   { name: 'not strict', files: ALL, options: { strict: false } },
   { name: 'strict', files: ALL, options: { strict: true } },
@@ -48,7 +48,8 @@ const COMBINATIONS: readonly Combination[] = [
       moduleResolution: 'bundler',
     },
   },
-  { name: 'not strict, both browser libraries', files: ALL, options: { strict: false, lib: ['es2022', 'dom'] } },
+  { name: 'not strict, browser libraries', files: ALL, options: { strict: false, lib: ['es2022', 'dom'] } },
+  { name: 'the conformance suite alone', files: ['suite.ts'], options: { strict: true } },
 ];
 
 function run(command: string, args: readonly string[], cwd: string): { readonly ok: boolean; readonly output: string } {
