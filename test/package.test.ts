@@ -1,0 +1,130 @@
+/**
+ * The package as a user gets it: packed, installed into an empty project without install scripts, imported and required; and what
+ * publint and arethetypeswrong say of it.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'tsamba-package-'));
+let tarball = '';
+
+function npm(args: readonly string[], cwd: string): string {
+  return execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
+}
+
+function project(name: string, options: readonly string[]): string {
+  const at = join(folder, name);
+  mkdirSync(at);
+  writeFileSync(join(at, 'package.json'), JSON.stringify({ name, private: true }));
+  npm(['install', '--ignore-scripts', '--prefer-offline', ...options, tarball], at);
+  return at;
+}
+
+const KERNEL = `
+  const y = cuda.toDevice(Float32Array.of(1, 2, 3));
+  const kernel = cuda.jit((a, k) => { const i = cuda.grid(1); if (i < a.length) a[i] = a[i] * k; });
+  kernel.launch({ threads: 3 }, y, 2);
+  console.log(JSON.stringify([...y.copyToHost()]), cuda.currentDevice().kind);
+`;
+
+function run(cwd: string, file: string, text: string): string {
+  writeFileSync(join(cwd, file), text);
+  return execFileSync(process.execPath, ['--no-warnings', file], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, TSAMBA_DEVICE: 'cpu' },
+  }).trim();
+}
+
+beforeAll(() => {
+  const [packed] = JSON.parse(npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root)) as {
+    filename: string;
+  }[];
+  tarball = join(folder, packed.filename);
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the package', () => {
+  it('holds the built library, its notices and nothing else', () => {
+    const list = execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).split('\n');
+    for (const file of [
+      'LICENSE',
+      'README.md',
+      'FEATURES.md',
+      'CHANGELOG.md',
+      'THIRD-PARTY-NOTICES.md',
+      'SECURITY.md',
+      'dist/index.js',
+      'dist/index.d.ts',
+    ]) {
+      expect(list).toContain(`package/${file}`);
+    }
+    expect(list.filter((f) => /\.test\.|[./]testing\.|^package\/(src|test|bench|examples|tools)\//.test(f))).toEqual(
+      [],
+    );
+  });
+
+  it.each([
+    ['without koffi', ['--omit=optional']],
+    ['with koffi', []],
+  ])(
+    'installs %s, and works by import and by require',
+    (name, options) => {
+      const at = project(name.replace(' ', '-'), options);
+      expect(existsSync(join(at, 'node_modules/koffi'))).toBe(options.length === 0);
+      expect(run(at, 'esm.mjs', `import { cuda } from 'tsamba';${KERNEL}`)).toBe('[2,4,6] cpu');
+      expect(run(at, 'named.mjs', `import * as cuda from 'tsamba/cuda';${KERNEL}`)).toBe('[2,4,6] cpu');
+      expect(run(at, 'cjs.cjs', `const { cuda } = require('tsamba');${KERNEL}`)).toBe('[2,4,6] cpu');
+    },
+    120_000,
+  );
+
+  it('brings a conformance suite that runs without a test framework', () => {
+    const at = join(folder, 'without-koffi');
+    const text = `import { runConformance } from 'tsamba/testsuite';
+      const results = await runConformance({ device: 'cpu', filter: 'geometry' });
+      const failed = results.filter((r) => r.error !== undefined);
+      console.log(results.length > 3, failed.map((r) => r.test.name + ': ' + r.error.message).join('; '));`;
+    expect(run(at, 'suite.mjs', text)).toBe('true');
+  }, 60_000);
+
+  it('loads neither koffi nor a worker when it is imported', () => {
+    const at = join(folder, 'with-koffi');
+    const text = `import { cuda } from 'tsamba';
+      import { createRequire } from 'node:module';
+      const loaded = Object.keys(createRequire(import.meta.url).cache).filter((f) => f.includes('koffi'));
+      console.log(typeof cuda.jit, loaded.length, process.getActiveResourcesInfo().filter((r) => /Worker|MessagePort/.test(r)).length);`;
+    expect(run(at, 'lazy.mjs', text)).toBe('function 0 0');
+  });
+
+  it('is clean for publint', async () => {
+    const { messages } = await publint({ pkgDir: root, level: 'suggestion' });
+    const pkg = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>;
+    expect(messages.map((m) => formatMessage(m, pkg))).toEqual([]);
+  }, 60_000);
+
+  it('is clean for arethetypeswrong', () => {
+    const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    const text = execFileSync(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-color', '--no-emoji'], {
+      encoding: 'utf8',
+    });
+    // It exits with an error when an entry resolves wrongly; what require(esm) loads is ignored on purpose.
+    expect(text).toMatch(/"tsamba"\s*│ OK \(ESM\)\s*│ OK/);
+  }, 60_000);
+
+  it('has no file of the sources missing from the build', () => {
+    expect(readdirSync(join(root, 'dist')).length).toBeGreaterThan(5);
+  });
+});
