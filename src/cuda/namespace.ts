@@ -1,7 +1,11 @@
 /**
  * The object `cuda`: frozen and plain, so that the compiler can resolve `cuda.grid` in a kernel that captured `cuda`.
  */
+
+import { ndarray } from '../array/ndarray-create.ts';
 import { declareHostOnly, intrinsicName } from '../compiler/intrinsics.ts';
+import { struct } from '../dtype/index.ts';
+import { scope } from '../memory/scope.ts';
 import * as members from './members.ts';
 
 /** Numba's `cuda` module. `const` stands beside `constant`, which needs no quoting of a reserved word in named imports. */
@@ -9,10 +13,10 @@ export type Cuda = Readonly<typeof members> & { readonly const: typeof members.c
 
 export const cuda: Cuda = Object.freeze({ ...members, const: members.constant });
 
+const HELP = 'call it before the launch, and pass what it gives as an argument';
+
 for (const [name, member] of Object.entries(members)) {
   if (typeof member !== 'function' || intrinsicName(member) !== undefined) continue;
-  declareHostOnly(member, {
-    what: `cuda.${name}`,
-    help: 'call it before the launch, and pass what it gives as an argument',
-  });
+  declareHostOnly(member, { what: `cuda.${name}`, help: HELP });
 }
+for (const [name, fn] of Object.entries({ ndarray, scope, struct })) declareHostOnly(fn, { what: name, help: HELP });
