@@ -248,7 +248,7 @@ describe('forms', () => {
 
 test('random kernels do the same region by region', () => {
   let [withBarriers, slots] = [0, 0];
-  for (let seed = 0; seed < 1500; seed++) {
+  for (let seed = 0; seed < 500; seed++) {
     const sample = randomSample(seed, { barriers: true, returns: seed % 3 > 0 });
     const r = formRegions(lowerReturns(sample.kernel), { block: sample.launch.block, lanes: 4 });
     if (r.barriers) withBarriers++;
@@ -267,6 +267,6 @@ test('random kernels do the same region by region', () => {
     });
     expect(seen.size).toBe(all);
   }
-  expect(withBarriers).toBeGreaterThan(500);
-  expect(slots).toBeGreaterThan(500);
+  expect(withBarriers).toBeGreaterThan(200);
+  expect(slots).toBeGreaterThan(200);
 });

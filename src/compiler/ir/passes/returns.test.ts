@@ -219,7 +219,7 @@ describe('with barriers', () => {
 test('random kernels do the same afterwards', () => {
   let withReturns = 0;
   let withLive = 0;
-  for (let seed = 0; seed < 1500; seed++) {
+  for (let seed = 0; seed < 500; seed++) {
     const sample = randomSample(seed, { barriers: seed % 4 > 0, returns: true });
     const result = lowerReturns(sample.kernel);
     if (hasReturn(sample.kernel.body)) withReturns++;
@@ -229,6 +229,6 @@ test('random kernels do the same afterwards', () => {
     const after = outcome(sample, result.kernel);
     if (after !== before) expect.fail(`${sample.name}:${text(sample.kernel)}\nbecame${text(result.kernel)}`);
   }
-  expect(withReturns).toBeGreaterThan(100);
+  expect(withReturns).toBeGreaterThan(60);
   expect(withLive).toBeGreaterThan(30);
 });

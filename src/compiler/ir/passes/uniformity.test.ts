@@ -237,11 +237,11 @@ const stmts = new Map<string, Stmt & { op: 'assign' }>();
 
 test('shapes hold for what random kernels really compute', () => {
   let checked = 0;
-  for (let seed = 0; seed < 250; seed++) {
+  for (let seed = 0; seed < 150; seed++) {
     const sample = randomSample(seed, { barriers: seed % 3 > 0, returns: seed % 2 > 0 });
     stmts.clear();
     checked += checkShapes(sample, analyseUniformity(sample.kernel, { block: sample.launch.block, lanes: 4 }), 4);
     checked += checkShapes(sample, analyseUniformity(sample.kernel), 1);
   }
-  expect(checked).toBeGreaterThan(100_000);
+  expect(checked).toBeGreaterThan(50_000);
 });

@@ -4,39 +4,11 @@
  * Rebuilding keeps what did not change as it is, so that a pass that finds nothing returns the tree it was given.
  */
 import type { Expr, Label, MemRef, Stmt } from '../ops.ts';
+import { exprParts, memParts } from '../parts.ts';
+
+export { exprParts, memParts };
 
 // ---------------------------------------------------------------- expressions
-
-/** The expressions a memory access evaluates: the index, then the indices and extents of its checks. */
-export function memParts(mem: MemRef): readonly Expr[] {
-  return mem.checks.length === 0 ? [mem.index] : [mem.index, ...mem.checks.flatMap((c) => [c.index, c.extent])];
-}
-
-/** The operands of an expression. */
-export function exprParts(e: Expr): readonly Expr[] {
-  switch (e.op) {
-    case 'const':
-    case 'var':
-    case 'param':
-    case 'special':
-      return [];
-    case 'unary':
-    case 'cast':
-    case 'bitcast':
-      return [e.a];
-    case 'binary':
-    case 'compare':
-      return [e.a, e.b];
-    case 'select':
-      return [e.cond, e.a, e.b];
-    case 'fma':
-      return [e.a, e.b, e.c];
-    case 'call':
-      return e.args;
-    case 'load':
-      return memParts(e.mem);
-  }
-}
 
 /** Whether the expression or one below it satisfies the test. */
 export function someExpr(e: Expr, test: (e: Expr) => boolean): boolean {
@@ -143,7 +115,6 @@ export function stmtLists(s: Stmt): readonly (readonly Stmt[])[] {
 export function mapLists<S extends Stmt>(s: S, change: (list: readonly Stmt[]) => readonly Stmt[]): S {
   switch (s.op) {
     case 'if':
-      // biome-ignore lint/suspicious/noThenProperty: the IR is never awaited
       return { ...s, then: change(s.then), else: change(s.else) };
     case 'loop':
       return { ...s, body: change(s.body), update: change(s.update) };
