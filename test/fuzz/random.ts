@@ -2,6 +2,7 @@
  * Seeded random numbers, and values of every type with the corners where arithmetic breaks.
  */
 import type { Elem, Val } from './program.ts';
+import { roundTo, wrap } from './semantics.ts';
 
 export class Random {
   private state: number;
@@ -47,86 +48,32 @@ export class Random {
 }
 
 const FLOATS = [
-  0,
-  -0,
-  1,
-  -1,
-  0.5,
-  -0.5,
-  1.5,
-  2.5,
-  -2.5,
-  3,
-  10,
-  0.1,
-  1e-3,
-  1e10,
-  -1e10,
-  1e30,
-  3e38,
-  1e-40,
-  1e-45,
-  2 ** 24,
-  2 ** 24 + 1,
-  2 ** 31,
-  -(2 ** 31),
-  2 ** 32,
-  2 ** 53,
-  65504,
-  65520,
-  6e-8,
-  Number.POSITIVE_INFINITY,
-  Number.NEGATIVE_INFINITY,
-  Number.NaN,
+  0, -0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3, 10, 0.1, 1e-3, 1e10, -1e10, 1e30, 3e38, 3.5e38, 1e-40, 1e-45, 5e-324, 1e308, 2 ** 24, 2 ** 24 + 1, 2 ** 31, -(2 ** 31),
+  2 ** 31 - 1, 2 ** 32, 2 ** 53, 2 ** 63, -(2 ** 63), 2 ** 64, 65504, 65519, 65520, 6e-8, 6.1e-5, 127.5, 128, -129, 255.9, 32768, 65535.5, 0.49999999999999994, 8388607.5,
+  4503599627370495.5, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN,
 ];
+const WORDS = [0, 1, -1, 2, 0x7fffffff, -0x80000000, 255, 128, 32768, 65535, 31, 32, 33, 63, 0x55555555];
+const LONGS = [0n, 1n, -1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 32n, 2n ** 31n, 2n ** 53n + 1n, 7n, 63n, 64n, (1n << 62n) + (1n << 38n), (1n << 40n) + (1n << 16n) + 1n];
 
 /** A random value of an element type. */
 export function randomValue(r: Random, elem: Elem): Val {
   switch (elem) {
     case 'bool':
       return r.chance(0.5);
-    case 'f64':
-      return r.chance(0.3)
-        ? r.pick(FLOATS)
-        : r.chance(0.5)
-          ? r.below(41) - 20
-          : (r.unit() - 0.5) * 10 ** (r.below(12) - 3);
-    case 'f32':
-      return Math.fround(randomValue(r, 'f64') as number);
-    case 'f16': {
-      const v = r.chance(0.5) ? r.below(41) - 20 : (r.unit() - 0.5) * 100;
-      return Math.round(v * 16) / 16;
+    case 'f64': case 'f32': case 'f16': {
+      const x = r.weighted<() => number>([
+        [3, () => r.pick(FLOATS)],
+        [3, () => r.below(41) - 20],
+        [2, () => (r.below(400) - 200) / 8],
+        [2, () => (r.unit() - 0.5) * 10 ** (r.below(14) - 3)],
+      ])();
+      return roundTo(elem, x);
     }
-    case 'i64':
-    case 'u64': {
+    case 'i64': case 'u64': {
       const wide = (BigInt(r.bits()) << 32n) | BigInt(r.bits());
-      const v = r.chance(0.2)
-        ? r.pick([0n, 1n, -1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 32n, 7n])
-        : r.chance(0.4)
-          ? wide
-          : BigInt(r.below(200) - 100);
-      return elem === 'i64' ? BigInt.asIntN(64, v) : BigInt.asUintN(64, v);
+      return wrap(elem, r.chance(0.2) ? r.pick(LONGS) : r.chance(0.4) ? wide >> BigInt(r.below(64)) : BigInt(r.below(200) - 100));
     }
-    default: {
-      const v = r.chance(0.2)
-        ? r.pick([0, 1, -1, 0x7fffffff, -0x80000000, 255, 65535, 31, 32])
-        : r.chance(0.4)
-          ? r.bits() | 0
-          : r.below(100) - 50;
-      switch (elem) {
-        case 'i8':
-          return (v << 24) >> 24;
-        case 'u8':
-          return v & 255;
-        case 'i16':
-          return (v << 16) >> 16;
-        case 'u16':
-          return v & 65535;
-        case 'u32':
-          return v >>> 0;
-        default:
-          return v | 0;
-      }
-    }
+    default:
+      return wrap(elem, BigInt(r.chance(0.2) ? r.pick(WORDS) : r.chance(0.4) ? (r.bits() | 0) >> r.below(32) : r.below(100) - 50));
   }
 }

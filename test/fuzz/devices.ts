@@ -1,0 +1,148 @@
+/**
+ * The devices that programs run on, and how: compiled once by the front end, then loaded on each driver.
+ */
+import type { ArgType } from '../../src/compiler/contract.ts';
+import { compileKernel } from '../../src/compiler/compile.ts';
+import { NDARRAY } from '../../src/compiler/contract.ts';
+import { captureFunction } from '../../src/compiler/frontend/capture.ts';
+import type { Kernel } from '../../src/compiler/ir/ops.ts';
+import { verify } from '../../src/compiler/ir/verify.ts';
+import { cuda } from '../../src/cuda/index.ts';
+import { bool, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from '../../src/dtype/index.ts';
+import { openCpu } from '../../src/driver/cpu/index.ts';
+import { wasmPipeline } from '../../src/driver/cpu/compile.ts';
+import type { DeviceDriver } from '../../src/driver/driver.ts';
+import { simulatorProvider } from '../../src/driver/simulator/index.ts';
+import { evaluate } from './evaluate.ts';
+import { difference, image, packed, placement } from './memory.ts';
+import { argumentsOf, printProgram } from './print.ts';
+import { type ArrayDecl, count, type Program, SIZE, type Val } from './program.ts';
+
+export const DTYPES = { bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 } as const;
+
+/** Sees every kernel that a device runs, after the passes that its renderer asks for. */
+export type Observer = (device: string, kernel: Kernel, block: readonly [number, number, number]) => void;
+
+export const DEVICE_NAMES = ['cpu', 'scalar', 'threads', 'simulator'] as const;
+export type DeviceName = (typeof DEVICE_NAMES)[number];
+
+export function openDevice(name: DeviceName, observer?: Observer): DeviceDriver {
+  if (name === 'simulator') return simulatorProvider.open(0);
+  const pipeline = observer && {
+    prepare: wasmPipeline.prepare,
+    compile: (kernel: Kernel, variant: Parameters<typeof wasmPipeline.compile>[1]) => {
+      observer(name, kernel, variant.block);
+      return wasmPipeline.compile(kernel, variant);
+    },
+  };
+  const threads = name === 'threads' ? 2 : 1;
+  return openCpu({ lanes: name === 'scalar' ? 1 : 4, threads, alwaysParallel: name === 'threads', pipeline });
+}
+
+/** A host array that a kernel captures. */
+function captured(a: ArrayDecl): object {
+  const strides = a.shape.map((_, d) => SIZE[a.elem] * a.shape.slice(d + 1).reduce((x, y) => x * y, 1));
+  return { [NDARRAY]: true, data: packed(a), dtype: DTYPES[a.elem], shape: a.shape, strides, byteOffset: 0 };
+}
+
+/** The names that the kernel's text takes from outside. */
+export function captures(p: Program): Record<string, unknown> {
+  const constants = p.arrays.filter((a) => a.space === 'const').map((a) => [a.name, captured(a)]);
+  return { cuda, ...DTYPES, ...Object.fromEntries(constants) };
+}
+
+/** The kernel as a function of its own. */
+export function functionOf(p: Program): (...args: never[]) => unknown {
+  return new Function(`return (${printProgram(p)})`)() as (...args: never[]) => unknown;
+}
+
+export function argumentTypes(p: Program): ArgType[] {
+  const arrays = argumentsOf(p).map((a): ArgType => {
+    const { layout, unit } = placement(a);
+    return { kind: 'array', elem: a.elem, ndim: a.shape.length, layout, unit };
+  });
+  return [...arrays, ...p.scalars.map((s): ArgType => ({ kind: 'scalar', type: s.t }))];
+}
+
+export function compileProgram(p: Program): Kernel {
+  const fn = captureFunction(functionOf(p), { captures: captures(p) });
+  const { kernel } = compileKernel(fn, argumentTypes(p), {
+    name: 'kernel', checked: p.seed % 4 !== 0, contract: false, fastMath: false, debug: false, defaultFloat: 'f64', indexBits: p.indexBits,
+  });
+  verify(kernel, 'lowered');
+  return kernel;
+}
+
+/** Runs the compiled program on a device; what each array's allocation holds afterwards. */
+export function runOn(device: DeviceDriver, kernel: Kernel, p: Program): Map<string, Uint8Array> {
+  const arrays = argumentsOf(p);
+  const places = arrays.map(placement);
+  const pointers = arrays.map((a, i) => {
+    const pointer = Number(device.allocate(places[i]?.bytes ?? 1));
+    device.copyToDevice(pointer, image(a, a.data));
+    return pointer;
+  });
+  const values = kernel.params.map(({ origin, type }): Val => {
+    if (origin.kind === 'capturedBase') throw new Error('no device array is captured');
+    const n = origin.path[0] ?? 0;
+    if (origin.kind === 'value') return p.scalars[n - arrays.length]?.v ?? 0;
+    const place = places[n];
+    if (origin.kind === 'base') return (pointers[n] ?? 0) + (place?.offset ?? 0);
+    const value = origin.kind === 'extent' ? (arrays[n]?.shape[origin.axis] ?? 0) : (place?.strides[origin.axis] ?? 0) / origin.unit;
+    return type === 'i64' ? BigInt(value) : value;
+  });
+  const executable = device.load({ kernel });
+  const sharedBytes = Math.max(0, ...p.arrays.filter((a) => a.space === 'dynamic').map((a) => count(a) * SIZE[a.elem]));
+  try {
+    executable.launch({ grid: [p.grid, 1, 1], block: [p.block[0], p.block[1], 1], sharedBytes }, values, undefined);
+    device.synchronize();
+    return new Map(arrays.map((a, i) => {
+      const bytes = new Uint8Array(places[i]?.bytes ?? 0);
+      device.copyToHost(bytes, pointers[i] ?? 0);
+      return [a.name, bytes];
+    }));
+  } finally {
+    executable.unload();
+    for (const pointer of pointers) device.free(pointer);
+  }
+}
+
+/** What is wrong, where and with which kind of failure (so that shrinking does not wander off to another). */
+export interface Failure {
+  readonly device: string;
+  readonly kind: string;
+  readonly what: string;
+}
+
+/** Runs a program on all devices; the first failure, if any. Throws Discarded for a program without a meaning. */
+export function check(p: Program, devices: ReadonlyMap<string, DeviceDriver>, observer?: Observer): Failure | undefined {
+  const expected = evaluate(p);
+  let kernel: Kernel;
+  try {
+    kernel = compileProgram(p);
+  } catch (error) {
+    return { device: 'front end', kind: `throws ${codeOf(error)}`, what: textOf(error) };
+  }
+  for (const [name, device] of devices) {
+    try {
+      if (name === 'simulator') observer?.(name, kernel, [p.block[0], p.block[1], 1]);
+      const got = runOn(device, kernel, p);
+      for (const a of argumentsOf(p)) {
+        const wrong = difference(a, expected.get(a.name) ?? [], got.get(a.name) ?? new Uint8Array());
+        if (wrong !== undefined) return { device: name, kind: 'differs', what: wrong.what };
+      }
+    } catch (error) {
+      return { device: name, kind: `throws ${codeOf(error)}`, what: textOf(error) };
+    }
+  }
+  return undefined;
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown }).code;
+  return code === undefined ? String((error as Error).message ?? error).replace(/\d+/g, 'n').slice(0, 60) : String(code);
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,401 @@
+/**
+ * Runs a program directly, thread by thread, in phases between barriers: what every device must give, bit for bit.
+ *
+ * Expressions and statements become closures once; those that hold a barrier become generators that yield at it. Shares no
+ * code with the compiler.
+ */
+import {
+  type ArrayDecl, count, type Expr, type FuncDecl, hasBarrier, type Place, type Program, type Stmt, type Val, widened,
+} from './program.ts';
+import { atomic, binary, cast, compare, fma, quotient, roundTo, stored, unary, wrap } from './semantics.ts';
+
+/** A program that runs for too long, or (a mistake of the generator's) has no meaning. */
+export class Discarded extends Error {}
+
+const MAX_STEPS = 2_000_000;
+
+interface Thread {
+  v: Val[];
+  readonly locals: Map<string, Val[]>;
+  readonly x: number;
+  readonly y: number;
+  readonly block: number;
+  readonly t: number;
+  readonly k: number;
+  result: Val;
+}
+
+/** What a statement ends with: nothing, a jump, or a return. */
+type Signal = undefined | { readonly k: 'break' | 'continue'; readonly label: string | undefined } | 'return';
+type Ev = (s: Thread) => Val;
+type Run = (s: Thread) => Signal;
+interface Stop {
+  readonly kind: 'barrier' | 'Count' | 'And' | 'Or';
+  readonly site: Stmt;
+  readonly pred: boolean;
+}
+type Gen = (s: Thread) => Generator<Stop, Signal, number>;
+
+class Evaluator {
+  readonly p: Program;
+  readonly memory = new Map<string, Val[]>();
+  steps = 0;
+  private slots = new Map<string, number>();
+  private readonly functions = new Map<FuncDecl, (args: readonly Val[], s: Thread) => Val>();
+
+  constructor(p: Program) {
+    this.p = p;
+    for (const a of p.arrays) this.memory.set(a.name, [...a.data]);
+  }
+
+  step(): void {
+    if (++this.steps > MAX_STEPS) throw new Discarded('too long');
+  }
+
+  private slot(name: string): number {
+    let n = this.slots.get(name);
+    if (n === undefined) this.slots.set(name, (n = this.slots.size));
+    return n;
+  }
+
+  private cells(a: ArrayDecl, s: Thread): Val[] {
+    const list = (a.space === 'local' ? s.locals : this.memory).get(a.name);
+    if (list === undefined) throw new Discarded(`no memory for ${a.name}`);
+    return list;
+  }
+
+  private place(a: ArrayDecl, at: Place): (s: Thread) => number {
+    const n = count(a);
+    if (at.form === 'own') {
+      const block = a.space === 'shared' || a.space === 'dynamic';
+      return (s) => {
+        const linear = (block ? s.t : s.k) * at.scale + at.offset;
+        if (linear < 0 || linear >= n) throw new Discarded(`own place ${linear} of ${a.name}`);
+        return at.reverse ? n - 1 - linear : linear;
+      };
+    }
+    if (at.form === 'counter') {
+      const slot = this.slot(at.name);
+      return (s) => {
+        const i = Number(s.v[slot]);
+        if (i < 0 || i >= n) throw new Discarded(`counter ${i} of ${a.name}`);
+        return i;
+      };
+    }
+    const parts = at.index.map((e) => this.expr(e));
+    return (s) => {
+      let linear = 0;
+      for (let d = 0; d < parts.length; d++) {
+        const extent = a.shape[d] as number;
+        linear = linear * extent + (Number((parts[d] as Ev)(s)) & (extent - 1));
+      }
+      return linear;
+    };
+  }
+
+  expr(e: Expr): Ev {
+    switch (e.k) {
+      case 'lit': {
+        const v = typeof e.v === 'boolean' ? e.v : typeof e.v === 'bigint' ? wrap(e.t, e.v) : e.t === 'f32' || e.t === 'f64' ? roundTo(e.t, e.v) : wrap(e.t, BigInt(e.v));
+        return () => v;
+      }
+      case 'var': {
+        const n = this.slot(e.name);
+        return (s) => {
+          const v = s.v[n];
+          if (v === undefined) throw new Discarded(`${e.name} has no value`);
+          return v;
+        };
+      }
+      case 'thread': return this.special(e.what);
+      case 'load': {
+        const place = this.place(e.array, e.at);
+        return (s) => {
+          const v = this.cells(e.array, s)[place(s)];
+          if (v === undefined) throw new Discarded(`${e.array.name} is not initialised`);
+          return v;
+        };
+      }
+      case 'bin': {
+        const [a, b, { op, t }] = [this.expr(e.a), this.expr(e.b), e];
+        return (s) => binary(op, t, a(s), b(s));
+      }
+      case 'quotient': {
+        const [a, b, { op, t }] = [this.expr(e.a), this.expr(e.b), e];
+        return (s) => quotient(op, t, a(s), b(s));
+      }
+      case 'un': {
+        const [a, { op, t }, from] = [this.expr(e.a), e, e.a.t];
+        return (s) => unary(op, from, t, a(s));
+      }
+      case 'cmp': {
+        const [a, b, { op }] = [this.expr(e.a), this.expr(e.b), e];
+        return (s) => compare(op, a(s), b(s));
+      }
+      case 'logic': {
+        const [a, b] = [this.expr(e.a), this.expr(e.b)];
+        return e.op === 'and' ? (s) => a(s) && b(s) : (s) => a(s) || b(s);
+      }
+      case 'sel': {
+        const [c, a, b] = [this.expr(e.c), this.expr(e.a), this.expr(e.b)];
+        return (s) => (c(s) ? a(s) : b(s));
+      }
+      case 'cast': {
+        const [a, from, { to }] = [this.expr(e.a), e.a.t, e];
+        return (s) => cast(from, to, a(s));
+      }
+      case 'fma': {
+        const [a, b, c, { t }] = [this.expr(e.a), this.expr(e.b), this.expr(e.c), e];
+        return (s) => fma(t, Number(a(s)), Number(b(s)), Number(c(s)));
+      }
+      case 'call': {
+        const args = e.args.map((a) => this.expr(a));
+        const fn = this.fn(e.fn);
+        return (s) => fn(args.map((a) => a(s)), s);
+      }
+    }
+  }
+
+  private special(what: string): Ev {
+    const [bx, by] = this.p.block;
+    switch (what) {
+      case 'threadIdx.x': return (s) => s.x;
+      case 'threadIdx.y': return (s) => s.y;
+      case 'blockIdx.x': return (s) => s.block;
+      case 'blockDim.x': return () => bx;
+      case 'blockDim.y': return () => by;
+      case 'gridDim.x': return () => this.p.grid;
+      case 't': return (s) => s.t;
+      default: return (s) => s.k;
+    }
+  }
+
+  private fn(f: FuncDecl): (args: readonly Val[], s: Thread) => Val {
+    const known = this.functions.get(f);
+    if (known !== undefined) return known;
+    const outer = this.slots;
+    this.slots = new Map();
+    for (const p of f.params) this.slot(p.name);
+    const body = this.list(f.body);
+    this.slots = outer;
+    const call = (args: readonly Val[], s: Thread): Val => {
+      const frame = s.v;
+      s.v = [...args];
+      if (body(s) !== 'return') throw new Discarded(`${f.name} does not return`);
+      s.v = frame;
+      return s.result;
+    };
+    this.functions.set(f, call);
+    return call;
+  }
+
+  list(list: readonly Stmt[]): Run {
+    const runs = list.map((s) => this.stmt(s));
+    return (s) => {
+      for (const run of runs) {
+        const signal = run(s);
+        if (signal !== undefined) return signal;
+      }
+      return undefined;
+    };
+  }
+
+  private stmt(s: Stmt): Run {
+    switch (s.k) {
+      case 'let': {
+        const [n, value] = [this.slot(s.name), this.expr(s.value)];
+        return (x) => void (x.v[n] = value(x));
+      }
+      case 'set': {
+        const [n, value, { op, t }] = [this.slot(s.name), this.expr(s.value), s];
+        if (op === undefined) return (x) => void (x.v[n] = value(x));
+        return (x) => void (x.v[n] = binary(op, t, x.v[n] as Val, value(x)));
+      }
+      case 'store': {
+        const [place, value, { op, array }] = [this.place(s.array, s.at), this.expr(s.value), s];
+        const t = widened(array.elem);
+        return (x) => {
+          const cells = this.cells(array, x);
+          const i = place(x);
+          const v = value(x);
+          cells[i] = stored(array.elem, op === undefined ? v : binary(op, t, cells[i] as Val, v));
+          return undefined;
+        };
+      }
+      case 'atomic': {
+        const [place, args] = [this.place(s.array, s.at), s.args.map((a) => this.expr(a))];
+        const n = s.name === undefined ? -1 : this.slot(s.name);
+        const { op, array } = s;
+        return (x) => {
+          const cells = this.cells(array, x);
+          const i = place(x);
+          const old = cells[i] as Val;
+          cells[i] = atomic(op, array.elem, old, args.map((a) => a(x)));
+          if (n >= 0) x.v[n] = old;
+          return undefined;
+        };
+      }
+      case 'if': {
+        const [c, then, otherwise] = [this.expr(s.c), this.list(s.then), this.list(s.else)];
+        return (x) => (c(x) ? then(x) : otherwise(x));
+      }
+      case 'for': {
+        const n = this.slot(s.name);
+        const body = this.list(s.body);
+        return (x) => {
+          for (let i = s.from; s.step > 0 ? i < s.to : i > s.to; i += s.step) {
+            this.step();
+            x.v[n] = i;
+            const signal = ends(body(x), s.label);
+            if (signal === 'over') break;
+            if (signal !== undefined) return signal;
+          }
+          return undefined;
+        };
+      }
+      case 'while': {
+        const [n, c, body] = [this.slot(s.fuelName), this.expr(s.c), this.list(s.body)];
+        const test = (x: Thread): boolean => {
+          const fuel = Number(x.v[n]);
+          x.v[n] = fuel + 1;
+          return fuel < s.fuel && Boolean(c(x));
+        };
+        return (x) => {
+          x.v[n] = 0;
+          if (!s.post && !test(x)) return undefined;
+          do {
+            this.step();
+            const signal = ends(body(x), s.label);
+            if (signal === 'over') break;
+            if (signal !== undefined) return signal;
+          } while (test(x));
+          return undefined;
+        };
+      }
+      case 'switch': {
+        const on = this.expr(s.on);
+        const bodies = s.cases.map((c) => this.list(c.body));
+        return (x) => {
+          const v = Number(on(x));
+          let at = s.cases.findIndex((c) => c.test === v);
+          if (at < 0) at = s.cases.findIndex((c) => c.test === undefined);
+          if (at < 0) return undefined;
+          for (; at < bodies.length; at++) {
+            const signal = (bodies[at] as Run)(x);
+            if (signal !== undefined) return signal !== 'return' && signal.k === 'break' && signal.label === undefined ? undefined : signal;
+            if (!s.cases[at]?.falls) return undefined;
+          }
+          return undefined;
+        };
+      }
+      case 'break':
+      case 'continue': {
+        const signal = { k: s.k, label: s.label };
+        return () => signal;
+      }
+      case 'return': {
+        const value = s.value === undefined ? undefined : this.expr(s.value);
+        return (x) => {
+          if (value !== undefined) x.result = value(x);
+          return 'return';
+        };
+      }
+      case 'barrier':
+      case 'vote':
+        throw new Error('barriers are run by generators');
+    }
+  }
+
+  /** Statements with barriers inside. */
+  gens(list: readonly Stmt[]): Gen {
+    const parts = list.map((s) => (hasBarrier([s]) ? { gen: this.gen(s) } : { run: this.stmt(s) }));
+    return function* (s) {
+      for (const part of parts) {
+        const signal: Signal = 'gen' in part ? yield* part.gen(s) : part.run(s);
+        if (signal !== undefined) return signal;
+      }
+      return undefined;
+    };
+  }
+
+  private gen(s: Stmt): Gen {
+    switch (s.k) {
+      case 'barrier':
+        return function* () {
+          yield { kind: 'barrier', site: s, pred: false };
+          return undefined;
+        };
+      case 'vote': {
+        const [n, pred] = [this.slot(s.name), this.expr(s.pred)];
+        return function* (x) {
+          x.v[n] = yield { kind: s.kind, site: s, pred: Boolean(pred(x)) };
+          return undefined;
+        };
+      }
+      case 'if': {
+        const [c, then, otherwise] = [this.expr(s.c), this.gens(s.then), this.gens(s.else)];
+        return function* (x) {
+          return yield* (c(x) ? then : otherwise)(x);
+        };
+      }
+      case 'for': {
+        const [n, body] = [this.slot(s.name), this.gens(s.body)];
+        return function* (x) {
+          for (let i = s.from; s.step > 0 ? i < s.to : i > s.to; i += s.step) {
+            x.v[n] = i;
+            const signal = ends(yield* body(x), s.label);
+            if (signal === 'over') break;
+            if (signal !== undefined) return signal;
+          }
+          return undefined;
+        };
+      }
+      default:
+        throw new Error(`a barrier in ${s.k}`);
+    }
+  }
+}
+
+/** What a loop does after a round that ended with `signal`: goes on, is over, or passes it outwards. */
+function ends(signal: Signal, label: string | undefined): Signal | 'over' {
+  if (signal === undefined || signal === 'return') return signal;
+  if (signal.label !== undefined && signal.label !== label) return signal;
+  return signal.k === 'break' ? 'over' : undefined;
+}
+
+/** Contents of all global arrays after the launch. */
+export function evaluate(p: Program): Map<string, Val[]> {
+  const evaluator = new Evaluator(p);
+  const main = evaluator.gens(p.body);
+  const [bx, by] = p.block;
+  for (let block = 0; block < p.grid; block++) {
+    for (const a of p.arrays) if (a.space === 'shared' || a.space === 'dynamic') evaluator.memory.set(a.name, new Array(count(a)));
+    const running = Array.from({ length: bx * by }, (_, t) => {
+      const locals = new Map(p.arrays.filter((a) => a.space === 'local').map((a): [string, Val[]] => [a.name, new Array(count(a))]));
+      const thread: Thread = { v: [], locals, x: t % bx, y: Math.floor(t / bx), block, t, k: block * bx * by + t, result: 0 };
+      for (const s of p.scalars) thread.v[evaluator['slot'](s.name)] = s.v;
+      return { run: main(thread), answer: 0 };
+    });
+    phases(running);
+  }
+  return evaluator.memory;
+}
+
+/** Runs the threads of one block from barrier to barrier until all have ended. */
+function phases(threads: readonly { readonly run: Generator<Stop, Signal, number>; answer: number }[]): void {
+  let running = [...threads];
+  while (running.length > 0) {
+    const stops: Stop[] = [];
+    running = running.filter((thread) => {
+      const { done, value } = thread.run.next(thread.answer);
+      if (!done) stops.push(value as Stop);
+      return !done;
+    });
+    const [first] = stops;
+    if (first === undefined) return;
+    if (stops.some((s) => s.site !== first.site)) throw new Discarded('barriers are not reached together');
+    const yes = stops.filter((s) => s.pred).length;
+    const answer = first.kind === 'Count' ? yes : first.kind === 'And' ? Number(yes === stops.length) : first.kind === 'Or' ? Number(yes > 0) : 0;
+    for (const thread of running) thread.answer = answer;
+  }
+}

@@ -1,0 +1,257 @@
+/**
+ * Random well-typed expressions over what is in scope.
+ */
+import {
+  type ArrayDecl, type BinOp, type CmpOp, count, ELEMS, type Elem, type Expr, type FuncDecl, isBig, isFloat, NUMBERS, type Place,
+  type Program, type Ty, TYPES, type UnOp, type Val, widened,
+} from './program.ts';
+import { type Random, randomValue } from './random.ts';
+
+export interface Variable {
+  readonly name: string;
+  t: Ty;
+  /** The same in all threads of a block. */
+  readonly uniform: boolean;
+  /** Counters of loops are not assigned to. */
+  readonly fixed: boolean;
+  /** A counter's exclusive bound, if it starts at 0 and steps up. */
+  readonly below?: number;
+}
+
+/** What may be named at a place. */
+export interface Env {
+  readonly vars: readonly Variable[];
+  /** Arrays that any element may be read of. */
+  readonly readable: readonly ArrayDecl[];
+  /** Arrays of which a thread may read its own elements. */
+  readonly own: readonly ArrayDecl[];
+  readonly scalars: Program['scalars'];
+  readonly functions: readonly FuncDecl[];
+  /** Only values that are the same in the whole block. */
+  readonly uniform: boolean;
+  /** Whether thread numbers can be named: not in device functions. */
+  readonly inKernel: boolean;
+  readonly threads: number;
+  readonly blockThreads: number;
+}
+
+const CMPS: readonly CmpOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
+const INT_BIN: readonly BinOp[] = ['add', 'sub', 'mul', 'rem', 'and', 'or', 'xor', 'shl', 'shr', 'min', 'max', 'fmin', 'fmax', 'pow'];
+const FLOAT_BIN: readonly BinOp[] = ['add', 'sub', 'mul', 'div', 'add', 'sub', 'mul', 'div', 'rem', 'min', 'max', 'fmin', 'fmax', 'copysign'];
+const INT_UN: readonly UnOp[] = ['neg', 'not', 'abs', 'sign', 'clz', 'popc', 'floor', 'ceil', 'trunc', 'round', 'rint', 'square'];
+const FLOAT_UN: readonly UnOp[] = ['neg', 'abs', 'sign', 'sqrt', 'floor', 'ceil', 'trunc', 'round', 'rint', 'square'];
+
+export class Expressions {
+  readonly r: Random;
+  constructor(r: Random) {
+    this.r = r;
+  }
+
+  /** An expression of type `t`; smaller with less `depth`. */
+  expr(t: Ty, env: Env, depth: number): Expr {
+    if (depth <= 0 || this.r.chance(0.12)) return this.leaf(t, env);
+    if (t === 'bool') return this.bool(env, depth);
+    const inner = depth - 1;
+    return this.r.weighted<() => Expr>([
+      [10, () => this.binary(t, env, inner)],
+      [3, () => this.unary(t, env, inner)],
+      [3, () => this.cast(t, env, inner)],
+      [2, () => this.select(t, env, inner)],
+      [isFloat(t) ? 1.5 : 0, () => ({ t, k: 'fma', a: this.expr(t, env, inner), b: this.expr(t, env, inner), c: this.operand(t, env, inner) })],
+      [isFloat(t) ? 0 : 1.5, () => this.quotient(t, env, inner)],
+      [t === 'u32' ? 1 : 0, () => this.toUnsigned(env, inner)],
+      [t === 'u64' ? 1 : 0, () => ({ t, k: 'bin', op: 'ushr', a: this.expr(this.r.pick(['i64', 'u64']), env, inner), b: this.amount(t, env, inner) })],
+      [t === 'i32' ? 1 : 0, () => this.toSigned(env, inner)],
+      [2, () => this.call(t, env, inner)],
+      [2, () => this.leaf(t, env)],
+    ])();
+  }
+
+  /** An operand beside one that has a type: perhaps a literal without one. */
+  operand(t: Ty, env: Env, depth: number): Expr {
+    return this.r.chance(0.2) ? this.weak(t) : this.expr(t, env, depth);
+  }
+
+  private weak(t: Ty): Expr {
+    const v = randomValue(this.r, t);
+    if (typeof v === 'bigint' || typeof v === 'boolean') return { t, k: 'lit', v, weak: true };
+    // A literal in the text has no limits but those of its type: an f32 is rounded from the decimal.
+    const plain = t === 'f32' && Number.isFinite(v) && this.r.chance(0.5) ? Math.round(v * 1000) / 1000 : v;
+    return { t, k: 'lit', v: Number.isFinite(plain) && Math.abs(plain) < 3e38 ? plain : 2, weak: true };
+  }
+
+  literal(t: Ty): Expr {
+    return { t, k: 'lit', v: randomValue(this.r, t) };
+  }
+
+  leaf(t: Ty, env: Env): Expr {
+    const { r } = this;
+    const options: [number, () => Expr][] = [[1, () => this.literal(t)]];
+    const vars = env.vars.filter((v) => v.t === t && (!env.uniform || v.uniform));
+    if (vars.length > 0) options.push([5, () => ({ t, k: 'var', name: r.pick(vars).name })]);
+    const scalars = env.scalars.filter((s) => widened(s.t) === t);
+    if (scalars.length > 0) options.push([1, () => ({ t, k: 'var', name: r.pick(scalars).name })]);
+    if (t === 'i32' && env.inKernel) options.push([1.5, () => this.special(env)]);
+    const arrays = env.readable.filter((a) => widened(a.elem) === t);
+    if (arrays.length > 0) options.push([4, () => this.load(r.pick(arrays), env)]);
+    const own = env.uniform ? [] : env.own.filter((a) => widened(a.elem) === t);
+    if (own.length > 0) options.push([2, () => {
+      const array = r.pick(own);
+      return { t, k: 'load', array, at: this.own(array, env) };
+    }]);
+    return r.weighted(options)();
+  }
+
+  private special(env: Env): Expr {
+    const uniform = ['blockIdx.x', 'blockDim.x', 'blockDim.y', 'gridDim.x'] as const;
+    const all = [...uniform, 'threadIdx.x', 'threadIdx.x', 'threadIdx.y', 'k', 'k', 't'] as const;
+    return { t: 'i32', k: 'thread', what: this.r.pick<(typeof all)[number]>(env.uniform ? uniform : all) };
+  }
+
+  load(array: ArrayDecl, env: Env): Expr {
+    return { t: widened(array.elem), k: 'load', array, at: this.anywhere(array, env) };
+  }
+
+  /** Any element of an array. */
+  anywhere(array: ArrayDecl, env: Env): Place {
+    const { r } = this;
+    const counters = env.vars.filter((v) => v.below !== undefined && v.below <= count(array));
+    if (array.shape.length === 1 && counters.length > 0 && r.chance(0.25)) return { form: 'counter', name: r.pick(counters).name };
+    if (!env.uniform && env.inKernel && this.ownFits(array, env) && r.chance(0.5)) return this.own(array, env);
+    return { form: 'any', index: array.shape.map(() => this.expr(r.chance(0.8) ? 'i32' : 'u32', env, r.chance(0.7) ? 1 : 0)) };
+  }
+
+  private ids(array: ArrayDecl, env: Env): number {
+    return array.space === 'shared' || array.space === 'dynamic' ? env.blockThreads : env.threads;
+  }
+
+  private ownFits(array: ArrayDecl, env: Env): boolean {
+    return array.space !== 'local' && count(array) >= this.ids(array, env);
+  }
+
+  /**
+   * An element that belongs to the thread. Arrays that are written have one way to be numbered, which their name decides, so that
+   * no thread comes to another's; in those that are only read every way is right.
+   */
+  own(array: ArrayDecl, env: Env): Place {
+    const { r } = this;
+    const [n, ids] = [count(array), this.ids(array, env)];
+    if (array.space === 'in' || array.space === 'const') {
+      const scale = r.pick([1, 1, 1, 2, 3].filter((s) => s * ids <= n));
+      return { form: 'own', scale, offset: r.chance(0.5) ? 0 : r.below(n - scale * (ids - 1)), reverse: r.chance(0.2) };
+    }
+    const scale = Math.min(Math.floor(n / ids), 3);
+    return { form: 'own', scale, offset: r.below(scale), reverse: Number(array.name.replace(/\D/g, '')) % 2 === 0 };
+  }
+
+  private binary(t: Ty, env: Env, depth: number): Expr {
+    const { r } = this;
+    const float = isFloat(t);
+    const op = r.pick(float ? FLOAT_BIN : isBig(t) ? [...INT_BIN, 'div' as const] : t === 'i32' ? [...INT_BIN, 'imul' as const] : INT_BIN);
+    if (op === 'pow') return { t, k: 'bin', op, a: this.expr(t, env, depth), b: this.exponent(t, env, depth) };
+    if (op === 'shl' || op === 'shr') return { t, k: 'bin', op, a: this.expr(t, env, depth), b: this.amount(t, env, depth) };
+    if (op === 'imul') {
+      const word = (): Expr => this.expr(r.pick(['i32', 'u32']), env, depth);
+      return { t, k: 'bin', op, a: word(), b: word() };
+    }
+    // Bit operations of i32 and u32 are i32.
+    const mixed = t === 'i32' && (op === 'and' || op === 'or' || op === 'xor') && r.chance(0.15);
+    const a = this.expr(t, env, depth);
+    const b = mixed ? this.expr('u32', env, depth) : this.operand(t, env, depth);
+    if (r.chance(0.2) && b.k === 'lit' && b.weak && (op === 'add' || op === 'sub' || op === 'mul' || op === 'min' || op === 'max')) return { t, k: 'bin', op, a: b, b: a };
+    // `x | 0` is a conversion, which has a node of its own.
+    if (op === 'or' && b.k === 'lit' && b.weak && Number(b.v) === 0) return a;
+    return { t, k: 'bin', op, a, b };
+  }
+
+  /** A shift count: of the same type, or for 32 bits of the other. */
+  private amount(t: Ty, env: Env, depth: number): Expr {
+    const { r } = this;
+    if (r.chance(0.5)) return { t, k: 'lit', v: isBig(t) ? BigInt(r.below(64)) : r.below(32), weak: r.chance(0.7) };
+    return this.expr(isBig(t) ? t : r.pick(['i32', 'u32']), env, depth);
+  }
+
+  private exponent(t: Ty, env: Env, depth: number): Expr {
+    const { r } = this;
+    const big = isBig(t);
+    if (r.chance(0.3)) return { t, k: 'lit', v: big ? BigInt(r.below(9)) : r.below(9), weak: true };
+    const b = this.expr(t, env, depth);
+    if ((t === 'u32' || t === 'u64') && r.chance(0.3)) return b;
+    return { t, k: 'bin', op: 'and', a: b, b: { t, k: 'lit', v: big ? 15n : 15, weak: true } };
+  }
+
+  private unary(t: Ty, env: Env, depth: number): Expr {
+    const { r } = this;
+    const same = (op: UnOp): Expr => ({ t, k: 'un', op, a: this.expr(t, env, depth) });
+    if (isFloat(t)) return same(r.pick(FLOAT_UN));
+    if (t === 'i32' && r.chance(0.25)) {
+      const op = r.pick<UnOp>(['ffs', 'clz32']);
+      return { t, k: 'un', op, a: this.expr(op === 'ffs' ? r.pick(['i32', 'u32', 'i64', 'u64']) : r.pick(['i32', 'u32']), env, depth) };
+    }
+    if (t !== 'i32' && r.chance(0.15)) return { t, k: 'un', op: 'brev', a: this.expr(t === 'u32' ? r.pick(['i32', 'u32']) : t, env, depth) };
+    const op = r.pick(INT_UN);
+    // `x ** 2` of a bigint would be a number's.
+    return same(op === 'square' && isBig(t) ? 'neg' : op);
+  }
+
+  private cast(t: Ty, env: Env, depth: number): Expr {
+    const to = this.r.pick(ELEMS.filter((e) => widened(e) === t));
+    return { t, k: 'cast', to, a: this.expr(this.r.pick(TYPES), env, depth) };
+  }
+
+  private select(t: Ty, env: Env, depth: number): Expr {
+    const { r } = this;
+    const [a, b] = [this.expr(t, env, depth), this.operand(t, env, depth)];
+    const [x, y] = r.chance(0.5) ? [a, b] : [b, a];
+    return { t, k: 'sel', selp: r.chance(0.3), c: this.expr('bool', env, depth), a: x, b: y };
+  }
+
+  private quotient(t: Ty, env: Env, depth: number): Expr {
+    const op = this.r.pick(isBig(t) ? (['trunc', 'floor'] as const) : (['or0', 'trunc', 'floor', 'ceil', 'round'] as const));
+    return { t, k: 'quotient', op, a: this.expr(t, env, depth), b: this.operand(t, env, depth) };
+  }
+
+  private toUnsigned(env: Env, depth: number): Expr {
+    const { r } = this;
+    if (r.chance(0.5)) return { t: 'u32', k: 'un', op: 'ushr0', a: this.expr(r.pick(['i32', 'u32', 'f32', 'f64']), env, depth) };
+    return { t: 'u32', k: 'bin', op: 'ushr', a: this.expr(r.pick(['i32', 'u32']), env, depth), b: this.amount('i32', env, depth) };
+  }
+
+  private toSigned(env: Env, depth: number): Expr {
+    return { t: 'i32', k: 'un', op: 'or0', a: this.expr(this.r.pick(['i32', 'f32', 'f64']), env, depth) };
+  }
+
+  private call(t: Ty, env: Env, depth: number): Expr {
+    const fns = env.functions.filter((f) => f.result === t);
+    if (fns.length === 0) return this.binary(t, env, depth);
+    const fn = this.r.pick(fns);
+    return { t, k: 'call', fn, args: fn.params.map((p) => this.expr(p.t, env, Math.min(depth, 1))) };
+  }
+
+  bool(env: Env, depth: number): Expr {
+    const { r } = this;
+    const t = 'bool';
+    const inner = depth - 1;
+    const any = (list: readonly Ty[]): Ty => r.pick(list);
+    return r.weighted<() => Expr>([
+      [8, () => this.comparison(any(NUMBERS), env, inner)],
+      [1, () => ({ t, k: 'cmp', op: r.pick(['eq', 'ne'] as const), a: this.expr('bool', env, inner), b: this.expr('bool', env, inner) })],
+      [4, () => ({ t, k: 'logic', op: r.pick(['and', 'or'] as const), a: this.expr('bool', env, inner), b: this.expr('bool', env, inner) })],
+      [2, () => ({ t, k: 'un', op: 'not', a: this.expr('bool', env, inner) })],
+      [1.5, () => ({ t, k: 'un', op: r.pick(['isNaN', 'isFinite', 'isInteger'] as const), a: this.expr(any(['f32', 'f64']), env, inner) })],
+      [1, () => ({ t, k: 'cast', to: 'bool', a: this.expr(any(NUMBERS), env, inner) })],
+      [0.5, () => this.select('bool', env, inner)],
+      [1, () => this.call('bool', env, inner)],
+      [1, () => this.leaf('bool', env)],
+    ])();
+  }
+
+  private comparison(t: Ty, env: Env, depth: number): Expr {
+    const [a, b] = [this.expr(t, env, depth), this.operand(t, env, depth)];
+    return { t: 'bool', k: 'cmp', op: this.r.pick(CMPS), a, b };
+  }
+
+  values(elem: Elem, n: number): Val[] {
+    return Array.from({ length: n }, () => randomValue(this.r, elem));
+  }
+}
