@@ -2,7 +2,7 @@
  * Runs rendered modules in tests, without a driver: places a memory image, fills the launch record, calls `run`.
  *
  * `check` holds a kernel against the reference interpreter: same memory afterwards, bit for bit (a NaN is a NaN), and the
- * same kind of fault where there is one.
+ * same fault where there is one.
  */
 import { expect } from 'vitest';
 import { evalCall, type Value } from '../../ir/evaluate.ts';
@@ -161,7 +161,10 @@ export function elements(memory: Uint8Array, { at, elem, length }: Region): stri
   });
 }
 
-/** Runs on the interpreter and on modules of one lane and of several, and compares. Returns the interpreter's fault. */
+/**
+ * Runs on the interpreter and on modules of one lane and of several, and compares: memory, prints, and of a fault the kind
+ * and the thread. Returns the interpreter's fault.
+ */
 export function check(
   kernel: Kernel,
   launch: Launch,
@@ -176,7 +179,10 @@ export function check(
     for (const concurrent of launch.concurrent === undefined ? [false] : [launch.concurrent]) {
       const name = `${kernel.name}, ${lanes} lanes, block ${block.join('×')}`;
       const outcome = runWasm(kernel, { ...launch, lanes, concurrent }, args, image);
-      expect(outcome.fault?.site.kind, name).toBe(reference.fault?.kind);
+      const { fault } = outcome;
+      expect(fault && { kind: fault.site.kind, thread: fault.thread, block: fault.block }, name).toEqual(
+        reference.fault && { kind: reference.fault.kind, thread: reference.fault.thread, block: reference.fault.block },
+      );
       if (reference.fault) continue;
       for (const region of regions) expect(elements(outcome.memory, region), name).toEqual(elements(expected, region));
       expect(outcome.prints, name).toEqual(reference.prints);

@@ -1,0 +1,66 @@
+/**
+ * Atomic operations: every one on every type, scalar and vector, plain and with real atomic instructions.
+ */
+import { describe, it } from 'vitest';
+import * as ir from '../../ir/builder.ts';
+import { writeElement } from '../../ir/evaluate.ts';
+import { type AtomicOp, ELEM_SIZE, isFloat, type ValueType } from '../../ir/ops.ts';
+import { check } from './launch.testing.ts';
+
+const { add, mul, special, i32, read } = ir;
+const tid = special('threadIdx.x');
+const gid = add(mul(special('blockIdx.x'), special('blockDim.x')), tid);
+
+const OPS: Readonly<Record<string, readonly AtomicOp[]>> = {
+  int: ['add', 'sub', 'and', 'or', 'xor', 'exch', 'inc', 'dec', 'max', 'min', 'cas'],
+  float: ['add', 'sub', 'exch', 'max', 'min', 'nanMax', 'nanMin', 'cas'],
+};
+
+const FLOATS = [1.5, -2, 0, -0, Number.NaN, 7, 1e30, -1e30, 0.25];
+
+function run(fn: AtomicOp, type: ValueType, space: 'global' | 'shared', concurrent: boolean): void {
+  const b = new ir.KernelBuilder(`${fn} ${type}`);
+  const target = b.global(type, 'target');
+  const olds = b.global(type, 'olds');
+  const x = b.global(type, 'x');
+  const cells = space === 'shared' ? b.shared(type, 's', 8) : target;
+  const result = b.variable(type, 'old');
+  const value = ir.load(ir.at(x, gid));
+  const args = fn === 'cas' ? [ir.load(ir.at(x, ir.and(gid, i32(7)))), value] : [value];
+  const cell = ir.binary('rem', mul(tid, i32(5)), i32(6));
+  const copyIn = ir.when(ir.lt(tid, i32(8)), [ir.store(ir.at(cells, tid), ir.load(ir.at(target, tid)))]);
+  const copyOut = ir.when(ir.lt(tid, i32(8)), [ir.store(ir.at(target, tid), ir.load(ir.at(cells, tid)))]);
+  const kernel = b.build([
+    ...(space === 'shared' ? [copyIn, ir.barrier()] : []),
+    ir.atomic(fn, ir.at(cells, cell), args, result),
+    ir.store(ir.at(olds, gid), read(result)),
+    // A lane alone, the result unused, and one cell for all.
+    ir.when(ir.eq(ir.binary('rem', tid, i32(3)), i32(1)), [ir.atomic(fn, ir.at(cells, i32(7)), args)]),
+    ...(space === 'shared' ? [ir.barrier(), copyOut] : []),
+  ]);
+  const size = ELEM_SIZE[type];
+  const threads = 2 * 20;
+  const image = new Uint8Array(size * (8 + 2 * threads));
+  const view = new DataView(image.buffer);
+  const sample = (i: number): number | bigint => {
+    if (isFloat(type)) return FLOATS[i % FLOATS.length] ?? 0;
+    const n = [5, 1, 3, 0, -1, 7, 100, 2, 6][i % 9] ?? 0;
+    return type === 'i64' || type === 'u64' ? BigInt(n) : n;
+  };
+  for (let i = 0; i < 8; i++) writeElement(view, size * i, type, sample(i));
+  for (let i = 0; i < threads; i++) writeElement(view, size * (8 + threads + i), type, sample(i * 5 + 1));
+  check(kernel, { grid: [2, 1, 1], block: [20, 1, 1], concurrent }, [0, size * 8, size * (8 + threads)], image, [
+    { at: 0, elem: type, length: 8 },
+    { at: size * 8, elem: type, length: threads },
+  ]);
+}
+
+for (const space of ['global', 'shared'] as const) {
+  for (const concurrent of [false, true]) {
+    describe(`${space}, ${concurrent ? 'several threads' : 'one thread'}`, () => {
+      for (const type of ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'] as const) {
+        for (const fn of OPS[isFloat(type) ? 'float' : 'int'] ?? []) it(`${fn} ${type}`, () => run(fn, type, space, concurrent));
+      }
+    });
+  }
+}
