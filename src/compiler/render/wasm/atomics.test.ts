@@ -59,7 +59,8 @@ for (const space of ['global', 'shared'] as const) {
   for (const concurrent of [false, true]) {
     describe(`${space}, ${concurrent ? 'several threads' : 'one thread'}`, () => {
       for (const type of ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'] as const) {
-        for (const fn of OPS[isFloat(type) ? 'float' : 'int'] ?? []) it(`${fn} ${type}`, () => run(fn, type, space, concurrent));
+        for (const fn of OPS[isFloat(type) ? 'float' : 'int'] ?? [])
+          it(`${fn} ${type}`, () => run(fn, type, space, concurrent));
       }
     });
   }

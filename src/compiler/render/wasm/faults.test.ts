@@ -51,7 +51,8 @@ describe('bounds', () => {
         const { image, base } = guarded(45);
         const launch = { grid: [3, 1, 1], block: [width, 1, 1] } as const;
         check(kernel, launch, [base, 45], image, [{ at: 0, elem: 'u8', length: image.length }]);
-        for (const lanes of [1, 4] as const) intact(runWasm(kernel, { ...launch, lanes }, [base, 45], image).memory, 45);
+        for (const lanes of [1, 4] as const)
+          intact(runWasm(kernel, { ...launch, lanes }, [base, 45], image).memory, 45);
       });
     }
   }
@@ -70,9 +71,21 @@ describe('bounds', () => {
     const kernel = b.build([ir.store(mem, ir.f32(1))], { checked: true });
     for (const lanes of [1, 4] as const) {
       const { fault } = runWasm(kernel, { block: [16, 8, 1], lanes }, [256, 5, 13], new Uint8Array(4096));
-      expect(fault).toMatchObject({ site: { kind: 'bounds', array: out, axis: 1 }, thread: 13, block: 0, index: 13n, extent: 13n });
+      expect(fault).toMatchObject({
+        site: { kind: 'bounds', array: out, axis: 1 },
+        thread: 13,
+        block: 0,
+        index: 13n,
+        extent: 13n,
+      });
       const rows = runWasm(kernel, { block: [16, 8, 1], lanes }, [256, 5, 16], new Uint8Array(4096));
-      expect(rows.fault).toMatchObject({ site: { kind: 'bounds', array: out, axis: 0 }, thread: 80, block: 0, index: 5n, extent: 5n });
+      expect(rows.fault).toMatchObject({
+        site: { kind: 'bounds', array: out, axis: 0 },
+        thread: 80,
+        block: 0,
+        index: 5n,
+        extent: 5n,
+      });
     }
   });
 
@@ -85,7 +98,9 @@ describe('bounds', () => {
     const kernel = b.build(
       [
         ir.assign(i, gid),
-        ir.when(ir.and(odd, ir.lt(read(i), n)), [ir.store(element(out, read(i), n), add(ir.load(element(out, ir.sub(n, add(read(i), i32(1))), n)), i32(5)))]),
+        ir.when(ir.and(odd, ir.lt(read(i), n)), [
+          ir.store(element(out, read(i), n), add(ir.load(element(out, ir.sub(n, add(read(i), i32(1))), n)), i32(5))),
+        ]),
       ],
       { checked: true },
     );
@@ -93,7 +108,8 @@ describe('bounds', () => {
       const { image, base } = guarded(n);
       const fault = check(kernel, { grid: [2, 1, 1], block: [40, 1, 1] }, [base, n], image, []);
       expect(fault).toBeUndefined();
-      for (const lanes of [1, 4] as const) intact(runWasm(kernel, { grid: [2, 1, 1], block: [40, 1, 1], lanes }, [base, n], image).memory, n);
+      for (const lanes of [1, 4] as const)
+        intact(runWasm(kernel, { grid: [2, 1, 1], block: [40, 1, 1], lanes }, [base, n], image).memory, n);
     }
   });
 
@@ -104,7 +120,8 @@ describe('bounds', () => {
     const which = b.value('i32', 'which');
     const shared = b.shared('i32', 's', 20);
     const local = b.local('i32', 'l', 4);
-    const at = (k: number, stmt: ReturnType<typeof ir.store>): ReturnType<typeof ir.when> => ir.when(ir.eq(which, i32(k)), [stmt]);
+    const at = (k: number, stmt: ReturnType<typeof ir.store>): ReturnType<typeof ir.when> =>
+      ir.when(ir.eq(which, i32(k)), [stmt]);
     const indirect = ir.load(element(out, ir.and(gid, i32(15)), n));
     const kernel = b.build(
       [
@@ -119,7 +136,8 @@ describe('bounds', () => {
       const { image, base } = guarded(45);
       new Int32Array(image.buffer, base, 45).set(Array.from({ length: 45 }, (_, i) => (i === 6 ? 99 : i)));
       expect(check(kernel, { block: [32, 1, 1] }, [base, 45, k], image, [])?.kind).toBe('bounds');
-      for (const lanes of [1, 4] as const) intact(runWasm(kernel, { block: [32, 1, 1], lanes }, [base, 45, k], image).memory, 45);
+      for (const lanes of [1, 4] as const)
+        intact(runWasm(kernel, { block: [32, 1, 1], lanes }, [base, 45, k], image).memory, 45);
     }
   });
 
@@ -132,7 +150,9 @@ describe('bounds', () => {
       const at = add(index, i64(offset));
       const kernel = b.build([ir.store(element(out, at, n), i32(3))], { checked: true, indexBits: 64 });
       const { image, base } = guarded(70);
-      check(kernel, { grid: [1, 1, 1], block: [64, 1, 1] }, [base, 70n], image, [{ at: 0, elem: 'u8', length: image.length }]);
+      check(kernel, { grid: [1, 1, 1], block: [64, 1, 1] }, [base, 70n], image, [
+        { at: 0, elem: 'u8', length: image.length },
+      ]);
       check(kernel, { grid: [2, 1, 1], block: [64, 1, 1] }, [base, 70n], image, []);
     }
   });
@@ -142,7 +162,8 @@ describe('bounds', () => {
     const out = b.global('i32', 'out');
     const n = b.value('i32', 'n');
     const kernel = b.build([ir.store(element(out, gid, n), i32(7))]);
-    for (const lanes of [1, 4] as const) expect(runWasm(kernel, { block: [64, 1, 1], lanes }, [256, 3], new Uint8Array(4096)).fault).toBeUndefined();
+    for (const lanes of [1, 4] as const)
+      expect(runWasm(kernel, { block: [64, 1, 1], lanes }, [256, 3], new Uint8Array(4096)).fault).toBeUndefined();
   });
 });
 
@@ -165,29 +186,43 @@ describe('other faults', () => {
     };
   };
 
-  it('a value that does not fit', fault((b, x) => {
-    const v = b.variable('i32', 'v');
-    return [ir.assign(v, { op: 'cast', type: 'i32', to: 'i32', a: x, checked: true })];
-  }));
+  it(
+    'a value that does not fit',
+    fault((b, x) => {
+      const v = b.variable('i32', 'v');
+      return [ir.assign(v, { op: 'cast', type: 'i32', to: 'i32', a: x, checked: true })];
+    }),
+  );
 
-  it('a negative exponent', fault((b, x) => {
-    const v = b.variable('i64', 'v');
-    return [ir.assign(v, ir.binary('ipow', i64(3), x))];
-  }));
+  it(
+    'a negative exponent',
+    fault((b, x) => {
+      const v = b.variable('i64', 'v');
+      return [ir.assign(v, ir.binary('ipow', i64(3), x))];
+    }),
+  );
 
-  it('trap', fault((_, x) => [ir.when(ir.lt(x, i64(0)), [ir.trap('negative')])]));
+  it(
+    'trap',
+    fault((_, x) => [ir.when(ir.lt(x, i64(0)), [ir.trap('negative')])]),
+  );
 
   it('a value that is not uniform', () => {
     const b = new ir.KernelBuilder('uniform');
     const out = b.global('i32', 'out');
     const x = b.global('i32', 'x');
     const v = b.variable('i32', 'v');
-    const kernel = b.build([ir.assign(v, ir.unary('uniform', ir.load(ir.at(x, gid)))), ir.store(ir.at(out, gid), read(v))], { checked: true });
+    const kernel = b.build(
+      [ir.assign(v, ir.unary('uniform', ir.load(ir.at(x, gid)))), ir.store(ir.at(out, gid), read(v))],
+      { checked: true },
+    );
     for (const at of [0, 5, 13, 31, 99]) {
       const image = new Uint8Array(4 * 64);
       const values = new Int32Array(image.buffer, 128, 32).fill(3);
       if (at < 32) values[at] = 4;
-      const reference = check(kernel, { grid: [2, 1, 1], block: [16, 1, 1] }, [0, 128], image, [{ at: 0, elem: 'i32', length: 32 }]);
+      const reference = check(kernel, { grid: [2, 1, 1], block: [16, 1, 1] }, [0, 128], image, [
+        { at: 0, elem: 'i32', length: 32 },
+      ]);
       expect(reference?.kind).toBe(at < 32 ? 'uniform' : undefined);
     }
   });
