@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import { evalCall, type Value } from '../../ir/evaluate.ts';
 import { type InterpretFault, interpret } from '../../ir/interpret.ts';
 import { ELEM_SIZE, type ElemType, type Kernel, type MathFn } from '../../ir/ops.ts';
+import { simplify } from '../../ir/passes/simplify.ts';
 import { type FaultSite, RECORD_PARAMS_SLOT, type WasmExports, type WasmModule, type WasmVariant } from './module.ts';
 import { renderWasm } from './render.ts';
 
@@ -52,7 +53,7 @@ const IMAGE = 4096;
 export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], image: Uint8Array): Outcome {
   const { grid = [1, 1, 1], block, sharedBytes = 0, lanes = 4, concurrent = false } = launch;
   const variant: WasmVariant = { block, lanes, concurrent, memory64: false };
-  const module = renderWasm(kernel, variant);
+  const module = renderWasm(simplify(kernel, { block }), variant);
   const constants = IMAGE + Math.ceil((image.length + 64) / 16) * 16;
   const record = constants + Math.ceil((module.constants.length + 64) / 16) * 16;
   const scratch =

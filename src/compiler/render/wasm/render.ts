@@ -7,7 +7,6 @@
 import type { Expr, Kernel, MathFn } from '../../ir/ops.ts';
 import { formRegions } from '../../ir/passes/regions.ts';
 import { lowerReturns } from '../../ir/passes/returns.ts';
-import { simplify } from '../../ir/passes/simplify.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import { type FunctionBuilder, ModuleBuilder } from './assembler.ts';
 import { type Gen, isWide, ScalarOnly, wasmType } from './gen.ts';
@@ -44,7 +43,7 @@ function render(source: Kernel, variant: WasmVariant, lanes: 1 | 4 | 8): WasmMod
   const [width, height, depth] = variant.block;
   // Rows are run as whole vectors, the last one under a mask, so that a vector never reaches into the next row.
   const options = { block: [Math.ceil(width / lanes) * lanes, height, depth], lanes } as const;
-  const lowered = lowerReturns(simplify(source, { block: variant.block }));
+  const lowered = lowerReturns(source);
   const regions = formRegions(lowered, options);
   const { kernel } = regions;
   const used = usedFeatures(kernel);
