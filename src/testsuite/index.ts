@@ -2,8 +2,12 @@
  * `tsamba/testsuite`: the conformance suite that every driver passes, for any test framework or none, and `withFaults`, by
  * which calls of a driver fail as planned.
  */
+import { barriers } from './barriers.ts';
+import { geometry } from './geometry.ts';
 import { flow } from './language-flow.ts';
 import { values } from './language-values.ts';
+import { functions } from './math-functions.ts';
+import { rounding } from './math-rounding.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
 import { integerTypes } from './types-integers.ts';
 import { storage } from './types-storage.ts';
@@ -20,6 +24,10 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...integerTypes,
   ...wideTypes,
   ...storage,
+  ...rounding,
+  ...functions,
+  ...geometry,
+  ...barriers,
 ];
 
 /** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */
