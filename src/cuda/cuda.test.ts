@@ -117,13 +117,13 @@ describe.each(['cpu', 'simulator'] as const)('on the device %s', (device) => {
       const { x: tx, y: ty } = cuda.threadIdx;
       let acc = 0;
       for (let k0 = 0; k0 < A.shape[1]; k0 += TILE) {
-        sA[ty]![tx] = A[i]![k0 + tx]!;
-        sB[ty]![tx] = B[k0 + ty]![j]!;
+        sA[ty][tx] = A[i][k0 + tx];
+        sB[ty][tx] = B[k0 + ty][j];
         cuda.syncThreads();
-        for (let k = 0; k < TILE; k++) acc += sA[ty]![k]! * sB[k]![tx]!;
+        for (let k = 0; k < TILE; k++) acc += sA[ty][k] * sB[k][tx];
         cuda.syncThreads();
       }
-      C[i]![j] = acc;
+      C[i][j] = acc;
     });
     const n = 16;
     const A = ndarray(
@@ -155,14 +155,14 @@ describe.each(['cpu', 'simulator'] as const)('on the device %s', (device) => {
       const s = shared.array(32, i32);
       const tid = cuda.threadIdx.x;
       let mine = 0;
-      for (let i = where(1); i < data.length; i += gridSize(1)) mine += data[i]!;
+      for (let i = where(1); i < data.length; i += gridSize(1)) mine += data[i];
       s[tid] = mine;
       syncThreads();
       for (let step = 16; step > 0; step >>= 1) {
-        if (tid < step) s[tid] = s[tid]! + s[tid + step]!;
+        if (tid < step) s[tid] = s[tid] + s[tid + step];
         cuda.syncThreads();
       }
-      if (tid === 0) cuda.atomic.add(out, 0, s[0]!);
+      if (tid === 0) cuda.atomic.add(out, 0, s[0]);
     });
     const data = Int32Array.from({ length: 1000 }, (_, i) => i);
     const out = cuda.toDevice(new Int32Array(1));
@@ -177,7 +177,7 @@ describe.each(['cpu', 'simulator'] as const)('on the device %s', (device) => {
       const w = constant.arrayLike(weights);
       const i = cuda.grid(1);
       if (i >= out.length) return;
-      out[i] = twice(w[i]!);
+      out[i] = twice(w[i]);
       big[i] = k + BigInt(i);
     });
     const [out, big] = [cuda.deviceArray(3, f32), cuda.deviceArray(3, i64)];
@@ -201,7 +201,7 @@ describe.each(['cpu', 'simulator'] as const)('on the device %s', (device) => {
     process.env['TSAMBA_WARN_IMPLICIT_COPY'] = '0';
     const square = cuda.jit((x: In<Vec<f32>>, y: Vec<f32>) => {
       const i = cuda.grid(1);
-      if (i < x.length) y[i] = x[i]! ** 2;
+      if (i < x.length) y[i] = x[i] ** 2;
     });
     const [x, y] = [Float32Array.of(1, 2, 3), new Float32Array(3)];
     square.launch({ threads: 3 }, cuda.In(x), cuda.Out(y));
