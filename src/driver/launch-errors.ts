@@ -36,6 +36,15 @@ export function kernelFault(
   });
 }
 
+/** Gives a fault the stack of the launch, from the caller of `launch` on and far enough down to reach the user's code. */
+export function withLaunchStack(error: DriverError, launch: (...args: never[]) => unknown): DriverError {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 50;
+  Error.captureStackTrace(error, launch);
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
+}
+
 /** `file:line:column` in the author's file, and the calls that led there. */
 export function describePosition(pos: Pos): string {
   const { file, line, column } = describe(pos);

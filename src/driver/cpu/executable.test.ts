@@ -298,11 +298,13 @@ describe('faults', () => {
     function theLaunchingFunction(): void {
       executable.launch(shape(4), [0, 0], undefined);
     }
-    theLaunchingFunction();
+    // However deep the user's code is below the layers in between.
+    const deep = (levels: number): void => (levels === 0 ? theLaunchingFunction() : deep(levels - 1));
+    deep(20);
     try {
       device.synchronize();
     } catch (error) {
-      expect((error as Error).stack).toContain('theLaunchingFunction');
+      expect((error as Error).stack).toMatch(/launched with .*\n {4}at theLaunchingFunction[^]*(deep[^]*){20}/);
       expect(error).toMatchObject({ code: 'E_KERNEL_FAULT', api: 'kernel', launch: /saxpy with grid/ });
     }
   });

@@ -9,7 +9,7 @@ import { FAULT_BYTES, type WasmModule, type WasmVariant } from '../../compiler/r
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
 import type { Dim3, Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
-import { HELP, kernelFault } from '../launch-errors.ts';
+import { HELP, kernelFault, withLaunchStack } from '../launch-errors.ts';
 import { disassemble } from './disassemble.ts';
 import type { Engine } from './engine.ts';
 import { factsOf, type KernelFacts } from './facts.ts';
@@ -88,7 +88,7 @@ export class CpuExecutable implements Executable {
     } finally {
       engine.end();
     }
-    if (error !== undefined) this.#host.onFault(error, target);
+    if (error !== undefined) this.#host.onFault(withLaunchStack(error, this.launch), target);
   }
 
   inspect(target: string): string | undefined {

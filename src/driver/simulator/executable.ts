@@ -9,6 +9,7 @@ import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
 import { DriverError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
 import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
+import { withLaunchStack } from '../launch-errors.ts';
 import { type Backing, SimulatedArray } from './array.ts';
 import { indices, runInPhases, runStraight, type ThreadFunction } from './block.ts';
 import { type Emitted, ENVIRONMENT, emitKernel, type Script } from './emit.ts';
@@ -72,7 +73,7 @@ export class SimulatorExecutable implements Executable {
       }
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      this.#host.onFault(error.error, target);
+      this.#host.onFault(withLaunchStack(error.error, this.launch), target);
     }
   }
 
