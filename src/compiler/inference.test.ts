@@ -214,7 +214,7 @@ describe('arguments', () => {
         f32s,
         1,
       ),
-    ).toMatchObject({ pitch: 'i32', alane: 'i32' });
+    ).toMatchObject({ pitch: 'i32', at: 'i32' });
   });
 
   it('takes the widest type that it meets', () => {
