@@ -1,0 +1,74 @@
+/**
+ * README.md and docs/: every block of TypeScript compiles under strict rules, runs, and prints what it says.
+ */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { format, promisify } from 'node:util';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { cuda } from '../src/index.ts';
+import { blocksOf, type DocBlock, find, pages, ROOT, squeeze, writeBlocks } from './support/doc-blocks.ts';
+
+const folder = join(ROOT, '.cache/docs');
+const blocks = pages().flatMap(blocksOf);
+const files = writeBlocks(blocks, folder);
+
+beforeAll(() => {
+  process.env.TSAMBA_DEVICE = 'cpu';
+  process.env.TSAMBA_WARN_IMPLICIT_COPY = '0';
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  cuda.close();
+});
+
+async function run(block: DocBlock): Promise<string> {
+  const lines: string[] = [];
+  vi.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
+    lines.push(format(...values));
+  });
+  try {
+    await import(pathToFileURL(files.get(block) ?? '').href);
+  } catch (error) {
+    if (!block.mayThrow || !(error instanceof Error)) throw error;
+    lines.push(error.message);
+  }
+  vi.restoreAllMocks();
+  return squeeze(lines.join('\n'));
+}
+
+const toRun = blocks.filter((block) => block.run);
+
+describe.each([...new Set(toRun.map((block) => block.page))])('%s', (page) => {
+  const here = toRun.filter((block) => block.page === page);
+  it.each(here.map((block) => [block.line, block] as const))('line %i', async (_, block) => {
+    const output = await run(block);
+    let from = 0;
+    for (const expected of block.prints) {
+      const end = find(output, expected, from);
+      if (end < 0) expect(output.slice(from), `after what was right, it printed`).toBe(squeeze(expected));
+      from = end;
+    }
+  });
+});
+
+it('compiles strictly', async () => {
+  const config = join(folder, 'tsconfig.json');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: '../../tsconfig.json',
+      compilerOptions: { noUncheckedIndexedAccess: false, isolatedDeclarations: false, skipLibCheck: true },
+      include: ['*.ts'],
+      exclude: [],
+    }),
+  );
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', config, '--pretty', 'false'], {
+    cwd: ROOT,
+  }).catch((error: { stdout: string }) => error);
+  // Errors in the sources themselves are for `npm run check` to report.
+  const errors = stdout.split('\n').filter((line) => /^(\.cache[\\/]docs|error)/.test(line));
+  expect(errors).toEqual([]);
+}, 60_000);
