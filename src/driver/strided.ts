@@ -5,6 +5,7 @@
  * are bytes and may be zero or negative. Drivers whose memory is this process's memory use it as it is. Overlap of source
  * and target is the caller's business (`extent` and `copyOut` help).
  */
+import { TsambaRangeError } from '../errors.ts';
 import type { StridedRegion } from './driver.ts';
 
 /** One axis of a walk over two sides: element count, byte strides of target and source. */
@@ -108,7 +109,10 @@ export function fillStrided(
   pattern: Uint8Array,
 ): void {
   if (pattern.length !== region.itemSize) {
-    throw new RangeError(`fill: the pattern has ${pattern.length} bytes, the items have ${region.itemSize}`);
+    throw new TsambaRangeError(
+      'E_SIZE',
+      `fill: the pattern has ${pattern.length} bytes, the items have ${region.itemSize}`,
+    );
   }
   checkRegion('target', target, offset, strides, region);
   if (elementCount(region) === 0) return;
@@ -144,12 +148,16 @@ function checkRegion(
   region: StridedRegion,
 ): void {
   if (strides.length !== region.shape.length) {
-    throw new RangeError(`copy: ${side} has ${strides.length} strides for ${region.shape.length} axes`);
+    throw new TsambaRangeError(
+      'E_STRIDES',
+      `copy: ${side} has ${strides.length} strides for ${region.shape.length} axes`,
+    );
   }
   const [low, high] = extent(strides, region);
   if (low === high) return;
   if (offset + low < 0 || offset + high > bytes.length) {
-    throw new RangeError(
+    throw new TsambaRangeError(
+      'E_OUT_OF_BOUNDS',
       `copy: ${side} touches bytes ${offset + low} to ${offset + high} of a buffer of ${bytes.length} bytes`,
     );
   }

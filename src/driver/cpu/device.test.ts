@@ -1,5 +1,5 @@
 /** The CPU device without kernels: memory, copies, streams and events. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import { cpuProvider, openCpu } from './index.ts';
 import { hasMemory64 } from './memory.ts';
@@ -22,6 +22,25 @@ describe('cpuProvider', () => {
     expect([...back]).not.toEqual([1, 2, 3, 4]);
     device.close();
     expect(() => device.allocate(4)).toThrow(/allocate: the CPU device has been closed/);
+  });
+});
+
+describe('the environment', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('sets threads and scalar code', () => {
+    vi.stubEnv('TSAMBA_CPU_THREADS', '3');
+    vi.stubEnv('TSAMBA_CPU_SIMD', '0');
+    const { engine, info } = openCpu();
+    expect([engine.threads, engine.lanes, info.limits.multiprocessors]).toEqual([3, 1, 3]);
+    expect(openCpu({ threads: 2, lanes: 4 }).engine).toMatchObject({ threads: 2, lanes: 4 });
+  });
+
+  it('is checked', () => {
+    for (const wrong of ['0', 'two', '1.5', '-1']) {
+      vi.stubEnv('TSAMBA_CPU_THREADS', wrong);
+      expect(() => openCpu()).toThrow(`TSAMBA_CPU_THREADS is '${wrong}', but must be a whole number from 1 to 256`);
+    }
   });
 });
 

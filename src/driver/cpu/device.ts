@@ -4,6 +4,7 @@
  * Work is done when it is enqueued. Each worker thread of the user's that loads Tsamba has a device of its own.
  */
 import { availableParallelism, cpus } from 'node:os';
+import { TsambaRangeError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HostMemoryDriver, type Place } from '../host-memory.ts';
 import { type CpuOptions, Engine } from './engine.ts';
@@ -107,7 +108,10 @@ export const cpuProvider: DriverProvider = {
 function threadsFrom(text: string | undefined): number {
   const wanted = text === undefined || text === '' ? availableParallelism() : Number(text);
   if (!Number.isInteger(wanted) || wanted < 1) {
-    throw new RangeError(`TSAMBA_CPU_THREADS is '${text}', but must be a whole number from 1 to ${MAX_CPU_THREADS}`);
+    throw new TsambaRangeError(
+      'E_ENVIRONMENT',
+      `TSAMBA_CPU_THREADS is '${text}', but must be a whole number from 1 to ${MAX_CPU_THREADS}`,
+    );
   }
   return Math.min(wanted, MAX_CPU_THREADS);
 }

@@ -220,7 +220,8 @@ export class CpuExecutable implements Executable {
       stride: engine.scratchStride,
       run,
     });
-    if (ready > 0) plan.schedule.ranTogether(blocks, performance.now() - started);
+    // Before the workers have come up the time says nothing; if there are none, it is how things are.
+    if (ready > 0 || pool.workers.length === 0) plan.schedule.ranTogether(blocks, performance.now() - started);
     return faults.length === 0 ? undefined : this.#faulted(module, shape, faults);
   }
 
