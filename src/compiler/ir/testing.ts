@@ -286,7 +286,7 @@ class Generator {
     const body = [
       assign(this.#tid, linear),
       ...(this.#rng.once(2) ? this.#varying.map((v) => assign(v, this.#expr(v.type, 1, false))) : []),
-      ...(this.#options.returns && this.#rng.once(3) ? [when(this.#expr('bool', 2, false), [ret()])] : []),
+      ...(this.#options.returns && this.#rng.once(2) ? [this.#earlyReturn()] : []),
       ...this.#list({ uniform: true, depth: 3, targets: [] }, 5),
       ...[...this.#varying, ...this.#steady].map((v, i) => store(this.#own(i), bitsOf(read(v)))),
     ];
@@ -319,6 +319,11 @@ class Generator {
       out.push(...this.#statement(place));
     }
     return out;
+  }
+
+  /** As at the top of most kernels: for some of the threads. */
+  #earlyReturn(): Stmt {
+    return when(compare(this.#rng.pick(COMPARES), read(this.#tid), i32(this.#rng.below(this.#size + 1))), [ret()]);
   }
 
   #statement(place: Place): readonly Stmt[] {
@@ -399,7 +404,8 @@ class Generator {
 
   #jump(place: Place): readonly Stmt[] {
     const rng = this.#rng;
-    if (this.#options.returns && rng.once(4)) return [when(this.#expr('bool', 1, false), [ret()])];
+    if (this.#options.returns && rng.once(4))
+      return [rng.once(2) ? this.#earlyReturn() : when(this.#expr('bool', 1, false), [ret()])];
     if (place.targets.length === 0) return [this.#assign()];
     const target = rng.pick(place.targets);
     const jump = target.loop && rng.once(2) ? next(target.label) : leave(target.label);

@@ -78,7 +78,6 @@ function mapItems(nodes: readonly RegionNode[], change: (node: Items) => readonl
       case 'items':
         return change(node);
       case 'if':
-        // biome-ignore lint/suspicious/noThenProperty: nodes are never awaited
         return [{ ...node, then: mapItems(node.then, change), else: mapItems(node.else, change) }];
       case 'loop':
         return [{ ...node, body: mapItems(node.body, change), update: mapItems(node.update, change) }];
@@ -341,16 +340,19 @@ function recompute(
   const { around, entry } = nodeLiveness(nodes);
   const times = new Map<number, number>();
   const assignments: (Stmt & { op: 'assign' })[] = [];
+  const count = (id: number | undefined): void => {
+    if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
+  };
   mapItems(nodes, (node) => {
+    count(node.reduce?.result.id);
     eachStmt(node.body, (s) => {
-      const id = defined(s);
-      if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
+      count(defined(s));
       if (s.op === 'assign') assignments.push(s);
     });
     return [];
   });
   eachOnce(nodes, (s) => {
-    times.set(s.var.id, (times.get(s.var.id) ?? 0) + 1);
+    count(s.var.id);
     assignments.push(s);
   });
   const single = assignments.filter((s) => times.get(s.var.id) === 1 && !entry.has(s.var.id) && s.var !== live);

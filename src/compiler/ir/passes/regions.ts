@@ -155,7 +155,6 @@ class Cutter {
   #node(s: Stmt): RegionNode | undefined {
     switch (s.op) {
       case 'if':
-        // biome-ignore lint/suspicious/noThenProperty: nodes are never awaited
         return { kind: 'if', cond: s.cond, then: this.list(s.then), else: this.list(s.else) };
       case 'loop':
         this.#nodes.add(s.label);

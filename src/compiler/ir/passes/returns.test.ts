@@ -124,21 +124,23 @@ describe('with barriers', () => {
       }
       k = 0
       loop L0 {
+        %pred.4 = false
         if %live {
-          %cond = k < n[0]
+          %pred.4 = k < n[0]
         }
-        if %cond {
+        %said = barrier.or %pred.4
+        if %said != 0 {
         } else {
           break L0
         }
         if %live {
           out[threadIdx.x] = k
         }
-        %pred = false
+        %pred.6 = false
         if %live {
-          %pred = threadIdx.x < 9
+          %pred.6 = threadIdx.x < 9
         }
-        many = barrier.count %pred
+        many = barrier.count %pred.6
       } update {
         k = k + 1
       }

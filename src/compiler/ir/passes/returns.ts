@@ -6,12 +6,12 @@
  * barriers, which is uniform by law, is not. The same is done for other jumps that only some threads take out of a
  * construct that contains barriers: these have a flag each, which is cleared where the threads meet again.
  */
-import { assign, block, bool, KernelBuilder, leave, not, read, when } from '../builder.ts';
+import { assign, block, bool, i32, KernelBuilder, leave, ne, not, read, vote, when } from '../builder.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { structureExits } from './structure.ts';
 import type { Uniformity } from './uniformity.ts';
 import { analyseUniformity } from './uniformity.ts';
-import { hasBarrier, hasReturn, jumpsTo, mapLists, someExpr, stmtLists } from './walk.ts';
+import { assignedIn, hasBarrier, hasReturn, jumpsTo, mapLists, someExpr, stmtLists } from './walk.ts';
 
 export interface ReturnsLowered {
   readonly kernel: Kernel;
@@ -25,29 +25,31 @@ export interface ReturnsLowered {
 
 type Jump = Stmt & { op: 'break' | 'continue' };
 
-/** Takes a kernel whose barriers are legal. */
+/** Takes a kernel whose barriers are legal. The result means the same to each thread on its own. */
 export function lowerReturns(kernel: Kernel): ReturnsLowered {
-  const b = KernelBuilder.from(kernel);
+  const labels = KernelBuilder.from(kernel);
   if (!hasBarrier(kernel.body)) {
     const replace = (s: Stmt): readonly Stmt[] | undefined => (s.op === 'return' ? [] : undefined);
-    const body = structureExits(kernel.body, { replace, freshLabel: () => b.label() });
+    const body = structureExits(kernel.body, { replace, freshLabel: () => labels.label() });
     return { kernel: { ...kernel, body }, live: undefined, uniform: new Set(), flags: [] };
   }
   // A return is a jump to the end of a block around the body.
-  const end = b.label();
-  const uniformity = analyseUniformity(kernel);
+  const end = labels.label();
   const returns = new Map<Stmt, Stmt & { op: 'return' }>();
   const body = hasReturn(kernel.body) ? [block(end, returnsToBreaks(kernel.body, end, returns))] : kernel.body;
-  const lowering = new Lowering(b, end, uniformity, returns);
-  const lowered = lowering.list(body);
-  const { live } = lowering;
-  const start = live ? [assign(live, bool(true))] : [];
-  return {
-    kernel: { ...kernel, vars: [...b.vars], body: [...start, ...lowered] },
-    live,
-    uniform: lowering.uniform,
-    flags: lowering.flags,
-  };
+  const facts: Facts = { end, returns, uniformity: analyseUniformity(kernel) };
+  // Which variables returned threads miss shows only when all is done, and makes a difference; then once more.
+  const missed = new Set<number>();
+  for (;;) {
+    const before = missed.size;
+    const b = KernelBuilder.from({ ...kernel, body });
+    const lowering = new Lowering(b, facts, missed);
+    const lowered = lowering.list(body);
+    if (missed.size > before) continue;
+    const { live, uniform, flags } = lowering;
+    const start = live ? [assign(live, bool(true))] : [];
+    return { kernel: { ...kernel, vars: [...b.vars], body: [...start, ...lowered] }, live, uniform, flags };
+  }
 }
 
 /** `origin` is told which return each new break stands for. */
@@ -71,6 +73,14 @@ export interface Flag {
   readonly set: boolean;
 }
 
+/** What is known of the kernel before it is lowered. */
+interface Facts {
+  /** The label of the block around the body. */
+  readonly end: Label;
+  readonly returns: ReadonlyMap<Stmt, Stmt & { op: 'return' }>;
+  readonly uniformity: Uniformity;
+}
+
 class Lowering {
   /** Ids of variables that all running threads have the same value of. */
   readonly uniform: Set<number>;
@@ -78,9 +88,9 @@ class Lowering {
   /** The flags that only some threads set, `live` last. */
   flags: Flag[] = [];
   readonly #b: KernelBuilder;
-  readonly #end: Label;
-  readonly #uniformity: Uniformity;
-  readonly #returns: ReadonlyMap<Stmt, Stmt & { op: 'return' }>;
+  readonly #facts: Facts;
+  /** Uniform variables whose value threads that took no part may not have: found while lowering. */
+  readonly #missed: Set<number>;
   /** The kernel's own variables among `uniform`. */
   readonly #shared: ReadonlySet<number>;
   /** Labels of the constructs around that contain barriers. */
@@ -89,23 +99,17 @@ class Lowering {
   /** Flags that may be set at the place of the walk. */
   #waiting = new Set<Flag>();
 
-  constructor(
-    b: KernelBuilder,
-    end: Label,
-    uniformity: Uniformity,
-    returns: ReadonlyMap<Stmt, Stmt & { op: 'return' }>,
-  ) {
+  constructor(b: KernelBuilder, facts: Facts, missed: Set<number>) {
     this.#b = b;
-    this.#end = end;
-    this.#uniformity = uniformity;
-    this.#returns = returns;
-    this.#shared = new Set(b.vars.filter((v) => uniformity.varShape(v) === 'G').map((v) => v.id));
+    this.#facts = facts;
+    this.#missed = missed;
+    this.#shared = new Set(b.vars.filter((v) => facts.uniformity.varShape(v) === 'G').map((v) => v.id));
     this.uniform = new Set(this.#shared);
   }
 
   /** Whether only some of the threads that may take a jump do. */
   #parts(jump: Jump): boolean {
-    return this.#uniformity.parting(this.#returns.get(jump) ?? jump) !== undefined;
+    return this.#facts.uniformity.parting(this.#facts.returns.get(jump) ?? jump) !== undefined;
   }
 
   /** A list that all running threads go through together. */
@@ -135,7 +139,7 @@ class Lowering {
     if (this.#isCrossing(s)) return !this.#parts(s);
     return (
       s.op === 'if' &&
-      this.#uniformity.shape(s.cond) === 'G' &&
+      this.#facts.uniformity.shape(s.cond) === 'G' &&
       [...s.then, ...s.else].some((inner) => this.#isControl(inner))
     );
   }
@@ -184,22 +188,36 @@ class Lowering {
       }
       case 'barrier': {
         if (!s.pred || this.#waiting.size === 0) return [s];
-        // Threads that take no part come here too, but do not count.
-        const pred = this.#b.variable('bool', '%pred');
-        const vote = this.#guard([assign(pred, s.pred, s.pos)]);
-        return [assign(pred, bool(s.kind === 'and'), s.pos), ...vote, { ...s, pred: read(pred) }];
+        const [setup, pred] = this.#contribution(s.pred, s.kind === 'and');
+        return [...setup, { ...s, pred }];
       }
       default:
         return [s];
     }
   }
 
-  /** A condition of the whole block; when it takes a thread to find it out, those that take part do so beforehand. */
+  /** A predicate for all threads to vote with: those that take no part come to the barrier too, but do not count. */
+  #contribution(pred: Expr, neutral: boolean): readonly [setup: readonly Stmt[], pred: Expr] {
+    const v = this.#b.variable('bool', '%pred');
+    return [[assign(v, bool(neutral)), ...this.#guard([assign(v, pred)])], read(v)];
+  }
+
+  /**
+   * A condition that the block as a whole goes by. When it takes a thread to find it out, those that take part do so
+   * beforehand, and if there are others, tell them.
+   */
   #condition(cond: Expr): readonly [setup: readonly Stmt[], cond: Expr] {
-    if (!someExpr(cond, (e) => this.#needsThread(e))) return [[], cond];
+    const missed = someExpr(cond, (e) => e.op === 'var' && this.#missed.has(e.var.id));
+    if (!missed && !someExpr(cond, (e) => this.#needsThread(e))) return [[], cond];
+    if (this.#waiting.size > 0) {
+      const [setup, pred] = this.#contribution(cond, false);
+      const said = this.#b.variable('i32', '%said');
+      this.uniform.add(said.id);
+      return [[...setup, vote('or', pred, said)], ne(read(said), i32(0))];
+    }
     const v = this.#b.variable('bool', '%cond');
     this.uniform.add(v.id);
-    return [this.#guard([assign(v, cond)]), read(v)];
+    return [[assign(v, cond)], read(v)];
   }
 
   #needsThread(e: Expr): boolean {
@@ -223,13 +241,20 @@ class Lowering {
     };
     for (const s of run) {
       // Values that all share need no guard, and are known for the whole block without one.
-      if (s.op === 'assign' && this.#shared.has(s.var.id) && !someExpr(s.value, mayFail)) {
+      const all = s.op === 'assign' && this.#shared.has(s.var.id) && !someExpr(s.value, mayFail);
+      if (!all || someExpr(s.value, (e) => e.op === 'var' && this.#missed.has(e.var.id))) this.#miss(s);
+      if (all) {
         flush();
         out.push(s);
       } else guarded = [...guarded, s];
     }
     flush();
     return out;
+  }
+
+  /** Threads that take no part do not have the values that a statement assigns. */
+  #miss(s: Stmt): void {
+    for (const id of assignedIn([s])) if (this.#shared.has(id)) this.#missed.add(id);
   }
 
   /** A statement without barriers out of which some threads jump, or all do from within a loop. */
@@ -240,13 +265,18 @@ class Lowering {
       const flag = this.#flag(x);
       return [assign(flag.var, bool(flag.set), x.pos)];
     };
+    this.#miss(s);
     const out = [...this.#guard(structureExits([s], { replace, freshLabel: () => this.#b.label() }))];
+    const together = new Map<Flag, Jump>();
     for (const jump of jumps) {
       const flag = this.#flag(jump);
-      if (!this.uniform.has(flag.var.id)) this.#waiting.add(flag);
-      else if (!out.some((x) => x.op === 'if' && x.cond.op === 'var' && x.cond.var === flag.var)) {
-        out.push(when(read(flag.var), [jump], [], jump.pos));
-      }
+      if (this.uniform.has(flag.var.id)) together.set(flag, jump);
+      else this.#waiting.add(flag);
+    }
+    for (const [flag, jump] of together) {
+      if (this.#waiting.size > 0) this.#missed.add(flag.var.id);
+      const [setup, cond] = this.#condition(read(flag.var));
+      out.push(...setup, when(cond, [{ ...jump }], [], jump.pos));
     }
     return out;
   }
@@ -256,7 +286,7 @@ class Lowering {
     const key = `${jump.op} ${jump.label} ${parted}`;
     let flag = this.#flags.get(key);
     if (!flag) {
-      const isReturn = jump.label === this.#end && parted;
+      const isReturn = jump.label === this.#facts.end && parted;
       flag = { var: this.#b.variable('bool', isReturn ? '%live' : '%jumped'), set: !isReturn };
       if (isReturn) this.live = flag.var;
       if (!parted) this.uniform.add(flag.var.id);
@@ -275,7 +305,7 @@ class Lowering {
     const flags = [true, false].flatMap((parted) => this.#flags.get(`${op} ${label} ${parted}`) ?? []);
     for (const flag of flags) this.#waiting.delete(flag);
     // A thread returns once.
-    return () => (label === this.#end ? [] : flags.map((flag) => assign(flag.var, bool(!flag.set))));
+    return () => (label === this.#facts.end ? [] : flags.map((flag) => assign(flag.var, bool(!flag.set))));
   }
 }
 
