@@ -19,15 +19,17 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 if (!existsSync(stamp) || statSync(stamp).mtimeMs < statSync(lock).mtimeMs) {
-  console.log('Installing development dependencies (npm ci) …');
+  console.log('Installing development dependencies …');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  // Not `npm ci`: it refuses lock files that lack the optional binaries of other platforms. This keeps the locked versions
+  // and leaves the lock file alone.
+  const result = spawnSync(npm, ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: 'inherit',
     shell: process.platform === 'win32',
   });
   if (result.status !== 0) {
-    console.error('npm ci failed: see above.');
+    console.error('npm install failed: see above.');
     process.exit(result.status ?? 1);
   }
   writeFileSync(stamp, '');
