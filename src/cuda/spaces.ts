@@ -1,6 +1,7 @@
 /**
  * Memory that a kernel declares for itself: shared by a block, private to a thread, or constant.
  */
+import type { NDArray } from '../array/ndarray.ts';
 import { intrinsic } from '../compiler/intrinsics.ts';
 import type { DTypeLike, ElementOf, TypedArray, ValueOf } from '../dtype/types.ts';
 import type { Cube, In, Mat, Vec, View, ViewOf } from '../kernel/types.ts';
@@ -27,6 +28,7 @@ export const local: { readonly array: ArrayMaker } = Object.freeze({
 
 /** Takes a host array that the kernel captured into constant memory. */
 export interface ConstantMaker {
+  <T, R extends number>(array: NDArray<T, R>): In<ViewOf<T, R>>;
   <T, R extends number>(array: View<T, R>): In<ViewOf<T, R>>;
   <A extends TypedArray>(array: A): In<Vec<ElementOf<A>>>;
 }

@@ -10,9 +10,10 @@ export class ConformanceFailure extends Error {
   }
 }
 
-type Listed = ArrayLike<unknown> | { readonly data: ArrayLike<unknown>; toArray(): unknown };
+export type Listed = ArrayLike<unknown> | { readonly data: ArrayLike<unknown>; toArray(): unknown };
 
-function list(value: Listed): unknown[] {
+/** The elements of a host array, in C order. */
+export function elementsOf(value: Listed): unknown[] {
   if ('toArray' in value) return flatten(value.toArray());
   return Array.from(value);
 }
@@ -34,7 +35,7 @@ export function same(actual: unknown, expected: unknown, what = 'value'): void {
 
 /** All elements are the same, in C order. */
 export function sameElements(actual: Listed, expected: Listed, what = 'element'): void {
-  const [a, e] = [list(actual), list(expected)];
+  const [a, e] = [elementsOf(actual), elementsOf(expected)];
   if (a.length !== e.length) throw new ConformanceFailure(`${what}s: ${a.length} instead of ${e.length}`);
   for (let k = 0; k < e.length; k++) {
     if (!Object.is(a[k], e[k])) throw new ConformanceFailure(`${what} ${k}: ${show(a[k])} instead of ${show(e[k])}`);
@@ -43,7 +44,7 @@ export function sameElements(actual: Listed, expected: Listed, what = 'element')
 
 /** All elements differ by at most `tolerance` times the larger of 1 and the expected magnitude. */
 export function closeElements(actual: Listed, expected: Listed, tolerance: number, what = 'element'): void {
-  const [a, e] = [list(actual), list(expected)];
+  const [a, e] = [elementsOf(actual), elementsOf(expected)];
   if (a.length !== e.length) throw new ConformanceFailure(`${what}s: ${a.length} instead of ${e.length}`);
   for (let k = 0; k < e.length; k++) {
     const [x, y] = [Number(a[k]), Number(e[k])];

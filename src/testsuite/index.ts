@@ -2,12 +2,14 @@
  * `tsamba/testsuite`: the conformance suite that every driver passes, for any test framework or none, and `withFaults`, by
  * which calls of a driver fail as planned.
  */
+import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
 import { geometry } from './geometry.ts';
 import { flow } from './language-flow.ts';
 import { values } from './language-values.ts';
 import { functions } from './math-functions.ts';
 import { rounding } from './math-rounding.ts';
+import { spaces } from './spaces.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
 import { integerTypes } from './types-integers.ts';
 import { storage } from './types-storage.ts';
@@ -28,6 +30,8 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...functions,
   ...geometry,
   ...barriers,
+  ...spaces,
+  ...atomics,
 ];
 
 /** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */
