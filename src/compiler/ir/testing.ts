@@ -2,7 +2,7 @@
  * Kernels for tests: random ones, and a way to run a kernel and compare what it left.
  *
  * A random kernel is legal and free of races: each thread writes elements of its own, and reads others' shared elements
- * only between two barriers. So any correct execution leaves the same bytes. Hand-made kernels are in `samples.ts`.
+ * only between two barriers. So any correct execution leaves the same bytes.
  */
 import {
   add,
