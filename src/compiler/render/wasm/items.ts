@@ -8,7 +8,7 @@ import type { Expr, Stmt } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { type Narrowed, narrowGuard } from '../../ir/passes/narrow.ts';
 import type { Items, RegionNode, Regions } from '../../ir/passes/regions.ts';
-import { defined, eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
+import { defined, eachStmt, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadContext, saveContext } from './context.ts';
 import { lanesFrom, scalar } from './expr.ts';
@@ -220,10 +220,26 @@ function emitRow(g: Gen, node: Items, start: () => void, end: () => void): void 
 /** The guard of a region as bounds, where there is one and skipping the other items loses nothing. */
 function narrow(g: Gen, node: Items): Narrowed | undefined {
   if (g.lanes === 1 || node.reduce !== undefined) return undefined;
-  const narrowed = narrowGuard(node.body, g.uniformity, g.variant.block[0]);
+  const narrowed = narrowGuard(mergeGuards(node.body), g.uniformity, g.variant.block[0]);
   if (narrowed === undefined) return undefined;
   const kept = new Set([...node.saves, ...g.blockVars].map((v) => v.id));
   return narrowed.decls.some((s) => kept.has(defined(s) ?? -1)) ? undefined : narrowed;
+}
+
+/** `if (a) { if (b) body }` at the end as `if (a && b) body`, where b may be evaluated although a is false. */
+function mergeGuards(list: readonly Stmt[]): readonly Stmt[] {
+  const last = list.at(-1);
+  if (last?.op !== 'if' || last.else.length > 0 || last.then.length !== 1) return list;
+  const [inner] = mergeGuards(last.then);
+  if (inner?.op !== 'if' || inner.else.length > 0 || someExpr(inner.cond, mayFail)) return list;
+  const cond: Expr = { op: 'binary', type: 'bool', fn: 'and', a: last.cond, b: inner.cond };
+  return [...list.slice(0, -1), { ...last, cond, then: inner.then }];
+}
+
+function mayFail(e: Expr): boolean {
+  if (e.op === 'unary') return e.fn === 'uniform';
+  if (e.op === 'cast') return e.checked === true;
+  return e.op === 'load' || (e.op === 'binary' && e.fn === 'ipow');
 }
 
 function narrowedRow(g: Gen, n: Narrowed, start: () => void, end: () => void): void {

@@ -2,7 +2,7 @@
  * Statements of one region: assignments, stores, and control flow, of single values and of vectors under masks.
  */
 import type { Expr, Stmt, ValueType } from '../../ir/ops.ts';
-import { exprParts, someStmt } from '../../ir/passes/walk.ts';
+import { eachStmt, exprParts, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { emitAtomic } from './atomics.ts';
 import { emitTrap } from './checks.ts';
 import { part, pushFirstLane, scalar } from './expr.ts';
@@ -161,6 +161,20 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     if (done) return;
   }
   const [yes, no] = masksOf(g, s, stack);
+  // Where all lanes are on, most often all lanes agree: then the first part is run as if there were no mask.
+  const whole = outer === null && yes.length > 0 && weigh(s.then) <= WORTH_COPYING ? f.block() : undefined;
+  if (whole !== undefined) {
+    const parted = f.block();
+    for (const [p, local] of yes.entries()) {
+      f.get(local);
+      if (p > 0) f.op('v128.and');
+    }
+    f.op('i32x4.all_true', 'i32.eqz');
+    f.brIf(parted);
+    emitList(g, s.then, stack);
+    f.br(whole);
+    f.end();
+  }
   for (const [list, parts] of [
     [s.then, yes],
     [s.else, no],
@@ -177,6 +191,25 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     f.end();
     stack.leave(outer);
   }
+  if (whole !== undefined) f.end();
+}
+
+/** Expressions and statements that may be written out a second time. Copies nest, so that much more would be too much. */
+const WORTH_COPYING = 120;
+
+function weigh(list: readonly Stmt[]): number {
+  let weight = 0;
+  const visit = (e: Expr): void => {
+    weight++;
+    // Shared expressions are written out at each use; there is no need to be exact beyond the limit.
+    if (weight <= WORTH_COPYING) for (const operand of exprParts(e)) visit(operand);
+  };
+  eachStmt(list, (x) => {
+    // Each further level of divergence doubles the code.
+    weight += x.op === 'if' || x.op === 'loop' ? WORTH_COPYING / 8 : 1;
+    for (const e of stmtExprs(x)) visit(e);
+  });
+  return weight;
 }
 
 /** The masks of both parts, computed before either can change what the condition reads. */
