@@ -379,7 +379,7 @@ export class ExpressionLowering {
     const wide = isWide(t);
     const m: ValueType = e.fn === 'clz32' ? 'u32' : wide ? (t === 'u64' ? 'u64' : 'i64') : t === 'u32' ? 'u32' : 'i32';
     if (e.fn === 'brev') {
-      const type = wide ? 'u64' : 'u32';
+      const type = wide ? m : 'u32';
       return { op: 'unary', type, fn: 'brev', a: this.bitOperand(e.a, type) };
     }
     if (e.fn === 'ffs') {

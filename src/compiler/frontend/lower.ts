@@ -2,7 +2,7 @@
  * Lowering of statements: the typed tree becomes the IR of a kernel.
  */
 import type { Expr, Stmt, ValueType } from '../ir/ops.ts';
-import { widen } from '../ir/ops.ts';
+import { isFloat, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { machine } from '../types/lattice.ts';
 import type { Range, TStmt } from '../types/tree.ts';
@@ -61,7 +61,9 @@ export function lower(
         const mem = x.mem(s.mem);
         const args = s.args.map((a) => x.to(a, widen(elem), { store: elem }));
         const result = s.range === undefined ? undefined : symbols.ofRange(s.range);
-        list.push({ op: 'atomic', fn: s.fn, mem, args, result, pos });
+        // Integers are never NaN.
+        const fn = isFloat(elem) ? s.fn : s.fn === 'nanMin' ? 'min' : s.fn === 'nanMax' ? 'max' : s.fn;
+        list.push({ op: 'atomic', fn, mem, args, result, pos });
         return;
       }
       case 'if': {

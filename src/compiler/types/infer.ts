@@ -61,13 +61,26 @@ function meet(g: Group | undefined, t: Type): void {
   r.met = r.met === undefined ? t : joinOr(r.met, t);
 }
 
-/** Step 2: joins of definitions, to a fixed point. */
+/** Whether nothing in an expression still waits for its first type: what is computed from such a guess would stay in the join. */
+function isTyped(e: TExpr): boolean {
+  return (e.k !== 'local' || e.range?.type !== undefined) && operands(e).every(isTyped);
+}
+
+/** Step 2: joins of definitions, to a fixed point. What is defined by itself alone is left to the end. */
 function settleRanges(ranges: readonly Range[]): void {
+  joinDefinitions(ranges, isTyped);
+  joinDefinitions(ranges, () => true);
+}
+
+function joinDefinitions(ranges: readonly Range[], counts: (e: TExpr) => boolean): void {
   for (let changed = true; changed; ) {
     changed = false;
     for (const range of ranges) {
       let t: Type | undefined = range.type;
-      for (const def of range.defs) t = joinOr(t, 'expr' in def ? typeOf(def.expr) : def.type);
+      for (const def of range.defs) {
+        if (!('expr' in def)) t = joinOr(t, def.type);
+        else if (counts(def.expr)) t = joinOr(t, typeOf(def.expr));
+      }
       if (range.demand !== undefined && t !== undefined && (t === 'L' || t === 'A' || isSoft(t))) {
         t = joinOr(t === 'A' ? 'L' : t, range.demand === 'index' ? 'idx' : 'int');
       }
