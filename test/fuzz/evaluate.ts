@@ -36,9 +36,38 @@ interface Stop {
 }
 type Gen = (s: Thread) => Generator<Stop, Signal, number>;
 
+function missing(name: string): never {
+  throw new Discarded(`no ${name}`);
+}
+
+/** Who touched the elements of a shared array since the last barrier: -1 nobody, -2 several threads. */
+class Traffic {
+  readonly writers: Int32Array;
+  readonly readers: Int32Array;
+  constructor(n: number) {
+    this.writers = new Int32Array(n).fill(-1);
+    this.readers = new Int32Array(n).fill(-1);
+  }
+
+  read(i: number, t: number): void {
+    const w = this.writers[i] as number;
+    if (w !== -1 && w !== t) throw new Discarded('race');
+    this.readers[i] = this.readers[i] === -1 || this.readers[i] === t ? t : -2;
+  }
+
+  /** Atomic updates by several threads are no race among themselves. */
+  write(i: number, t: number, atomically: boolean): void {
+    const [w, r] = [this.writers[i] as number, this.readers[i] as number];
+    const who = atomically ? 1_000_000 : t;
+    if ((w !== -1 && w !== who) || (r !== -1 && (r !== t || atomically))) throw new Discarded('race');
+    this.writers[i] = who;
+  }
+}
+
 class Evaluator {
   readonly p: Program;
   readonly memory = new Map<string, Val[]>();
+  readonly traffic = new Map<string, Traffic>();
   steps = 0;
   private slots = new Map<string, number>();
   private readonly functions = new Map<FuncDecl, (args: readonly Val[], s: Thread) => Val>();
@@ -100,6 +129,8 @@ class Evaluator {
         return () => v;
       }
       case 'var': {
+        const scalar = this.p.scalars.find((x) => x.name === e.name);
+        if (scalar !== undefined) return () => scalar.v;
         const n = this.slot(e.name);
         return (s) => {
           const v = s.v[n];
@@ -111,7 +142,9 @@ class Evaluator {
       case 'load': {
         const place = this.place(e.array, e.at);
         return (s) => {
-          const v = this.cells(e.array, s)[place(s)];
+          const i = place(s);
+          const v = this.cells(e.array, s)[i];
+          this.traffic.get(e.array.name)?.read(i, s.t);
           if (v === undefined) throw new Discarded(`${e.array.name} is not initialised`);
           return v;
         };
@@ -150,7 +183,7 @@ class Evaluator {
       }
       case 'call': {
         const args = e.args.map((a) => this.expr(a));
-        const fn = this.fn(e.fn);
+        const fn = this.fn(this.p.functions.find((f) => f.name === e.fn.name) ?? missing(e.fn.name));
         return (s) => fn(args.map((a) => a(s)), s);
       }
     }
@@ -218,6 +251,9 @@ class Evaluator {
           const cells = this.cells(array, x);
           const i = place(x);
           const v = value(x);
+          const traffic = this.traffic.get(array.name);
+          if (op !== undefined) traffic?.read(i, x.t);
+          traffic?.write(i, x.t, false);
           cells[i] = stored(array.elem, op === undefined ? v : binary(op, t, cells[i] as Val, v));
           return undefined;
         };
@@ -229,7 +265,9 @@ class Evaluator {
         return (x) => {
           const cells = this.cells(array, x);
           const i = place(x);
-          const old = cells[i] as Val;
+          const old = cells[i];
+          if (old === undefined) throw new Discarded(`${array.name} is not initialised`);
+          this.traffic.get(array.name)?.write(i, x.t, s.at.form !== 'own');
           cells[i] = atomic(op, array.elem, old, args.map((a) => a(x)));
           if (n >= 0) x.v[n] = old;
           return undefined;
@@ -373,18 +411,20 @@ export function evaluate(p: Program): Map<string, Val[]> {
     const running = Array.from({ length: bx * by }, (_, t) => {
       const locals = new Map(p.arrays.filter((a) => a.space === 'local').map((a): [string, Val[]] => [a.name, new Array(count(a))]));
       const thread: Thread = { v: [], locals, x: t % bx, y: Math.floor(t / bx), block, t, k: block * bx * by + t, result: 0 };
-      for (const s of p.scalars) thread.v[evaluator['slot'](s.name)] = s.v;
       return { run: main(thread), answer: 0 };
     });
-    phases(running);
+    phases(running, () => {
+      for (const a of p.arrays) if (a.space === 'shared' || a.space === 'dynamic') evaluator.traffic.set(a.name, new Traffic(count(a)));
+    });
   }
   return evaluator.memory;
 }
 
 /** Runs the threads of one block from barrier to barrier until all have ended. */
-function phases(threads: readonly { readonly run: Generator<Stop, Signal, number>; answer: number }[]): void {
+function phases(threads: readonly { readonly run: Generator<Stop, Signal, number>; answer: number }[], begin: () => void): void {
   let running = [...threads];
   while (running.length > 0) {
+    begin();
     const stops: Stop[] = [];
     running = running.filter((thread) => {
       const { done, value } = thread.run.next(thread.answer);

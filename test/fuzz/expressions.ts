@@ -49,7 +49,7 @@ export class Expressions {
 
   /** An expression of type `t`; smaller with less `depth`. */
   expr(t: Ty, env: Env, depth: number): Expr {
-    if (depth <= 0 || this.r.chance(0.12)) return this.leaf(t, env);
+    if (depth <= 0 || this.r.chance(0.12)) return this.leaf(t, env, Math.min(depth, 0));
     if (t === 'bool') return this.bool(env, depth);
     const inner = depth - 1;
     return this.r.weighted<() => Expr>([
@@ -63,7 +63,7 @@ export class Expressions {
       [t === 'u64' ? 1 : 0, () => ({ t, k: 'bin', op: 'ushr', a: this.expr(this.r.pick(['i64', 'u64']), env, inner), b: this.amount(t, env, inner) })],
       [t === 'i32' ? 1 : 0, () => this.toSigned(env, inner)],
       [2, () => this.call(t, env, inner)],
-      [2, () => this.leaf(t, env)],
+      [2, () => this.leaf(t, env, 0)],
     ])();
   }
 
@@ -84,7 +84,8 @@ export class Expressions {
     return { t, k: 'lit', v: randomValue(this.r, t) };
   }
 
-  leaf(t: Ty, env: Env): Expr {
+  /** `depth` counts down below 0, for the indices of loads that are leaves. */
+  leaf(t: Ty, env: Env, depth: number): Expr {
     const { r } = this;
     const options: [number, () => Expr][] = [[1, () => this.literal(t)]];
     const vars = env.vars.filter((v) => v.t === t && (!env.uniform || v.uniform));
@@ -92,8 +93,8 @@ export class Expressions {
     const scalars = env.scalars.filter((s) => widened(s.t) === t);
     if (scalars.length > 0) options.push([1, () => ({ t, k: 'var', name: r.pick(scalars).name })]);
     if (t === 'i32' && env.inKernel) options.push([1.5, () => this.special(env)]);
-    const arrays = env.readable.filter((a) => widened(a.elem) === t);
-    if (arrays.length > 0) options.push([4, () => this.load(r.pick(arrays), env)]);
+    const arrays = depth < -1 ? [] : env.readable.filter((a) => widened(a.elem) === t);
+    if (arrays.length > 0) options.push([4, () => this.load(r.pick(arrays), env, depth)]);
     const own = env.uniform ? [] : env.own.filter((a) => widened(a.elem) === t);
     if (own.length > 0) options.push([2, () => {
       const array = r.pick(own);
@@ -108,17 +109,17 @@ export class Expressions {
     return { t: 'i32', k: 'thread', what: this.r.pick<(typeof all)[number]>(env.uniform ? uniform : all) };
   }
 
-  load(array: ArrayDecl, env: Env): Expr {
-    return { t: widened(array.elem), k: 'load', array, at: this.anywhere(array, env) };
+  load(array: ArrayDecl, env: Env, depth: number): Expr {
+    return { t: widened(array.elem), k: 'load', array, at: this.anywhere(array, env, depth) };
   }
 
   /** Any element of an array. */
-  anywhere(array: ArrayDecl, env: Env): Place {
+  anywhere(array: ArrayDecl, env: Env, depth: number): Place {
     const { r } = this;
     const counters = env.vars.filter((v) => v.below !== undefined && v.below <= count(array));
     if (array.shape.length === 1 && counters.length > 0 && r.chance(0.25)) return { form: 'counter', name: r.pick(counters).name };
     if (!env.uniform && env.inKernel && this.ownFits(array, env) && r.chance(0.5)) return this.own(array, env);
-    return { form: 'any', index: array.shape.map(() => this.expr(r.chance(0.8) ? 'i32' : 'u32', env, r.chance(0.7) ? 1 : 0)) };
+    return { form: 'any', index: array.shape.map(() => this.expr(r.chance(0.8) ? 'i32' : 'u32', env, depth < 0 ? depth - 1 : r.chance(0.2) ? 1 : -1)) };
   }
 
   private ids(array: ArrayDecl, env: Env): number {
@@ -190,8 +191,9 @@ export class Expressions {
     }
     if (t !== 'i32' && r.chance(0.15)) return { t, k: 'un', op: 'brev', a: this.expr(t === 'u32' ? r.pick(['i32', 'u32']) : t, env, depth) };
     const op = r.pick(INT_UN);
-    // `x ** 2` of a bigint would be a number's.
-    return same(op === 'square' && isBig(t) ? 'neg' : op);
+    // `x ** 2` of a bigint would be a number's; a rounded quotient is a division of its own.
+    const e = same(op === 'square' && isBig(t) ? 'neg' : op);
+    return e.k === 'un' && e.a.k === 'bin' && e.a.op === 'div' ? e.a : e;
   }
 
   private cast(t: Ty, env: Env, depth: number): Expr {
@@ -201,9 +203,12 @@ export class Expressions {
 
   private select(t: Ty, env: Env, depth: number): Expr {
     const { r } = this;
-    const [a, b] = [this.expr(t, env, depth), this.operand(t, env, depth)];
+    const c = this.expr('bool', env, depth);
+    // Where the condition is known, a literal without a type would be all that is left.
+    const open = c.k === 'cmp' && c.a.t !== 'bool';
+    const [a, b] = [this.expr(t, env, depth), open ? this.operand(t, env, depth) : this.expr(t, env, depth)];
     const [x, y] = r.chance(0.5) ? [a, b] : [b, a];
-    return { t, k: 'sel', selp: r.chance(0.3), c: this.expr('bool', env, depth), a: x, b: y };
+    return { t, k: 'sel', selp: r.chance(0.3), c, a: x, b: y };
   }
 
   private quotient(t: Ty, env: Env, depth: number): Expr {
@@ -223,7 +228,7 @@ export class Expressions {
 
   private call(t: Ty, env: Env, depth: number): Expr {
     const fns = env.functions.filter((f) => f.result === t);
-    if (fns.length === 0) return this.binary(t, env, depth);
+    if (fns.length === 0) return t === 'bool' ? this.comparison('f32', env, depth) : this.binary(t, env, depth);
     const fn = this.r.pick(fns);
     return { t, k: 'call', fn, args: fn.params.map((p) => this.expr(p.t, env, Math.min(depth, 1))) };
   }
@@ -242,7 +247,7 @@ export class Expressions {
       [1, () => ({ t, k: 'cast', to: 'bool', a: this.expr(any(NUMBERS), env, inner) })],
       [0.5, () => this.select('bool', env, inner)],
       [1, () => this.call('bool', env, inner)],
-      [1, () => this.leaf('bool', env)],
+      [1, () => this.leaf('bool', env, 0)],
     ])();
   }
 

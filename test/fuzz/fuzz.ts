@@ -1,24 +1,103 @@
-/** The fuzzer's command line: `tsx test/fuzz/fuzz.ts --programs 1000 --seed 1`. */
-import { DEVICE_NAMES, openDevice, check, type DeviceName } from './devices.ts';
+/**
+ * The fuzzer's command line: random programs on all devices, failures shrunk and shown.
+ *
+ *   npx tsx test/fuzz/fuzz.ts --programs 100000 --seed 1 --devices cpu,scalar,threads,simulator --jobs 2 --shrink 5 --coverage
+ */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Coverage } from './coverage.ts';
+import { check, DEVICE_NAMES, type DeviceName, type Failure, openDevice } from './devices.ts';
 import { Discarded } from './evaluate.ts';
 import { generate } from './generate.ts';
-import { printProgram } from './print.ts';
+import { show } from './memory.ts';
+import { argumentsOf, printProgram } from './print.ts';
+import type { Program } from './program.ts';
+import { shrink } from './shrink.ts';
 
-const seed0 = Number(process.argv[2] ?? 1);
-const n = Number(process.argv[3] ?? 100);
-const names = (process.argv[4]?.split(',') ?? DEVICE_NAMES) as readonly DeviceName[];
-const devices = new Map(names.map((d) => [d, openDevice(d)]));
-const kinds = new Map<string, number>();
-const t0 = performance.now();
-for (let seed = seed0; seed < seed0 + n; seed++) {
-  const p = generate(seed);
-  let f;
-  try { f = check(p, devices); } catch (e) { if (e instanceof Discarded) { kinds.set(`discard ${e.message}`, (kinds.get(`discard ${e.message}`) ?? 0) + 1); continue; } console.log('seed', seed); throw e; }
-  if (f) {
-    const key = `${f.device} ${f.kind}`;
-    if (!kinds.has(key)) { console.log('=== seed', seed, f.device, f.kind, '\n', f.what.slice(0, 1500)); if (process.argv[5]) console.log(printProgram(p)); }
+function option(name: string, otherwise: string): string {
+  const i = process.argv.indexOf(`--${name}`);
+  return i < 0 ? otherwise : (process.argv[i + 1] ?? '');
+}
+
+const programs = Number(option('programs', '1000'));
+const first = Number(option('seed', '1'));
+const jobs = Number(option('jobs', '1'));
+const names = option('devices', DEVICE_NAMES.join()).split(',') as DeviceName[];
+/** How many failures of one kind are shrunk; the rest are only counted. */
+const shrinks = Number(option('shrink', '1'));
+
+/** All that a reader needs to see of a failing program. */
+function report(p: Program, failure: Failure): string {
+  const inputs = argumentsOf(p).map((a) => `${a.name}: ${a.elem} [${a.shape.join(', ')}] ${a.layout} = ${a.data.map(show).join(' ')}`);
+  const constants = p.arrays.filter((a) => a.space === 'const').map((a) => `${a.name}: captured ${a.elem} = ${a.data.map(show).join(' ')}`);
+  const scalars = p.scalars.map((s) => `${s.name}: ${s.t} = ${show(s.v)}`);
+  return [
+    `seed ${p.seed}, ${failure.device} ${failure.kind}: grid ${p.grid}, block ${p.block.join('x')}, ${p.indexBits}-bit indices`,
+    failure.what.split('\n').slice(0, 8).join('\n'),
+    printProgram(p),
+    ...inputs, ...constants, ...scalars,
+  ].join('\n');
+}
+
+/** Programs from `from` in steps of `jobs`. */
+function work(from: number): void {
+  const coverage = new Coverage();
+  const devices = new Map(names.map((d) => [d as string, openDevice(d, coverage.observer)]));
+  const kinds = new Map<string, number>();
+  const started = performance.now();
+  let [done, failed, last] = [0, 0, started];
+  const count = (key: string): number => {
     kinds.set(key, (kinds.get(key) ?? 0) + 1);
+    return kinds.get(key) ?? 0;
+  };
+  for (let seed = first + from; seed < first + programs; seed += jobs) {
+    const p = generate(seed);
+    done++;
+    let failure: Failure | undefined;
+    try {
+      failure = check(p, devices, coverage.observer);
+    } catch (error) {
+      if (!(error instanceof Discarded)) throw new Error(`seed ${seed}`, { cause: error });
+      count(`discarded: ${error.message}`);
+    }
+    if (failure !== undefined) {
+      failed++;
+      const { device, kind } = failure;
+      const only = new Map([...devices].filter(([name]) => name === device));
+      let shown = failure;
+      if (count(`${device} ${kind}`) <= shrinks) {
+        const small = shrink(p, (candidate) => {
+          try {
+            const again = check(candidate, only);
+            if (again?.device !== device || again.kind !== kind) return false;
+            shown = again;
+            return true;
+          } catch {
+            return false;
+          }
+        });
+        process.stdout.write(`\n${report(small, shown)}\n`);
+      }
+    }
+    if (performance.now() - last > 10_000) {
+      last = performance.now();
+      process.stdout.write(`${done} programs, ${failed} failures, ${((done / (last - started)) * 1000).toFixed(1)} a second\n`);
+    }
+  }
+  for (const device of devices.values()) device.close();
+  const seconds = (performance.now() - started) / 1000;
+  const summary = [...kinds].map(([kind, n]) => `\n  ${n} ${kind}`).join('');
+  process.stdout.write(`job ${from}: ${done} programs in ${seconds.toFixed(1)} s (${(done / seconds).toFixed(1)} a second), ${failed} failures${summary}\n`);
+  if (process.argv.includes('--coverage')) process.stdout.write(`${coverage.report(names)}\n`);
+  if (failed > 0) process.exitCode = 1;
+}
+
+const job = option('job', '');
+if (job !== '' || jobs === 1) work(Number(job));
+else {
+  for (let k = 0; k < jobs; k++) {
+    fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '--job', String(k)]).on('exit', (code) => {
+      if (code !== 0) process.exitCode = 1;
+    });
   }
 }
-console.log(kinds, (n / (performance.now() - t0)) * 1000, 'programs/s');
-for (const d of devices.values()) d.close();

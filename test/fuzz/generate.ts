@@ -224,7 +224,7 @@ class Generator {
     const targets = [...env.own, ...locals];
     const array = r.pick(targets);
     if (array === undefined) return [];
-    const at: Place = array.space === 'local' ? this.e.anywhere(array, env) : this.e.own(array, env);
+    const at: Place = array.space === 'local' ? this.e.anywhere(array, env, 0) : this.e.own(array, env);
     const t = widened(array.elem);
     const op = t !== 'bool' && r.chance(0.3) ? r.pick(COMPOUND[isFloat(t) ? 'float' : 'int']) : undefined;
     return [{ k: 'store', array, at, ...(op && { op }), value: this.compoundOperand(t, op, w) }];
@@ -243,7 +243,7 @@ class Generator {
       [1, [-2, 6, 2 + r.below(2)]],
       [1, [5, -6, -4]],
     ]);
-    const variable: Variable = { name: this.name('i'), t: 'i32', uniform, fixed: true, ...(from === 0 && step === 1 && { below: to }) };
+    const variable: Variable = { name: this.name('it'), t: 'i32', uniform, fixed: true, ...(from === 0 && step === 1 && { below: to }) };
     return { variable, from, to, step };
   }
 
@@ -314,7 +314,7 @@ class Generator {
     const env = this.env(w);
     if (array.space === 'local') {
       if (array.shape.length === 1) {
-        const variable: Variable = { name: this.name('i'), t: 'i32', uniform: true, fixed: true, below: count(array) };
+        const variable: Variable = { name: this.name('it'), t: 'i32', uniform: true, fixed: true, below: count(array) };
         const value = this.e.expr(t, { ...env, readable: env.readable.filter((a) => a !== array), vars: [...env.vars, variable] }, 2);
         return [{ k: 'for', name: variable.name, from: 0, to: count(array), step: 1, body: [{ k: 'store', array, at: { form: 'counter', name: variable.name }, value }] }];
       }
@@ -456,7 +456,7 @@ class Generator {
     const w: Where = { scope, declared: new Set(), loops: [], inSwitch: false, depth: 0, fn: result };
     const body = this.list(r.below(4), w);
     if (body.at(-1)?.k !== 'return') body.push({ k: 'return', value: this.expr(result, w, 2) });
-    this.functions.push({ name: this.name('f'), params, body, result });
+    this.functions.push({ name: this.name('fn'), params, body, result });
   }
 
   program(): Program {
