@@ -4,7 +4,7 @@
  * Inlining gives every call its own types, works on all devices alike, and lets functions take views, tuples and functions. A
  * `return` that is not the last statement leaves the inlined block by a jump.
  */
-import type { AnyNode, CallExpression } from 'acorn';
+import type { AnyNode, CallExpression, Node } from 'acorn';
 import { isDType } from '../../dtype/index.ts';
 import { intrinsicName } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
@@ -17,6 +17,7 @@ import { elements } from './elements.ts';
 import { callIntrinsic } from './intrinsic-calls.ts';
 import { hoist, isReassigned } from './names.ts';
 import { describeValue, type FunctionValue, Scope, type Value } from './values.ts';
+import { forEachChild } from './walk.ts';
 
 const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
 
@@ -153,14 +154,9 @@ function inlineBody(
 /** Number of return statements of this function, not of functions inside it. */
 function countReturns(list: readonly AnyNode[]): number {
   let n = 0;
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    if (Array.isArray(node)) return node.forEach(visit);
-    const { type } = node as { type?: string };
-    if (typeof type !== 'string') return;
-    if (type === 'ReturnStatement') n++;
-    if (type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression') return;
-    for (const child of Object.values(node)) visit(child);
+  const visit = (node: Node): void => {
+    if (node.type === 'ReturnStatement') n++;
+    else if (/Statement$|^SwitchCase$/.test(node.type)) forEachChild(node, visit);
   };
   list.forEach(visit);
   return n;

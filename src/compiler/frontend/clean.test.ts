@@ -5,7 +5,7 @@ import { clean } from './clean.ts';
 /** The tree without positions and raw text, so that trees of different texts can be compared. */
 function shape(text: string, cleaned: boolean): unknown {
   const tree = parse(text, { ecmaVersion: 'latest' }) as AnyNode;
-  if (cleaned) clean(tree);
+  if (cleaned) clean(tree, text);
   return JSON.parse(JSON.stringify(tree, (key, value) => (['start', 'end', 'raw'].includes(key) ? undefined : value)));
 }
 

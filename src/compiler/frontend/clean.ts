@@ -53,8 +53,17 @@ function isNaming(node: AnyNode): boolean {
   return fn?.type === 'Identifier' && name?.type === 'Literal' && typeof name.value === 'string';
 }
 
-/** Cleans everything below `root`. */
-export function clean(root: Node): void {
+/**
+ * Whether a text can hold anything to be taken out: a counter, a string (of a directive or of a kept name), `debugger`, an empty
+ * statement. Most kernels hold none, and need not be walked.
+ */
+function mayNeedCleaning(text: string): boolean {
+  return /["'`]|\bdebugger\b|;\s*;|\.(?:s|f|b|bT)\[/.test(text);
+}
+
+/** Cleans everything below `root`, the tree of `text`. */
+export function clean(root: Node, text: string): void {
+  if (!mayNeedCleaning(text)) return;
   unminifyNaming(root);
   cleanBelow(root);
 }

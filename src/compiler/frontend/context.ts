@@ -190,7 +190,7 @@ export class Context {
   // ------------------------------------------------------------ variables
 
   declare(scope: Scope, name: string, pos: Pos, constant: boolean): Binding {
-    const binding: Binding = { name, pos, constant, value: undefined, declared: true, depth: this.depth };
+    const binding: Binding = { name, pos, constant, value: undefined, depth: this.depth };
     scope.names.set(name, binding);
     return binding;
   }
@@ -254,7 +254,7 @@ export class Context {
 
   /** Stores `value` in a slot made by `slot` that belongs to no variable: the result of a call. */
   store(slot: Value, value: Value, name: string, pos: Pos): void {
-    this.fill(slot, value, { name, pos, constant: false, value: slot, declared: true, depth: -1 }, pos);
+    this.fill(slot, value, { name, pos, constant: false, value: slot, depth: -1 }, pos);
   }
 
   /** Stores `value` in the variables of a slot made by `slot`. */

@@ -4,6 +4,15 @@
 import type { AnyNode } from 'acorn';
 import type { Context } from './context.ts';
 import type { Scope } from './values.ts';
+import { forEachChild } from './walk.ts';
+
+const LOOPS: ReadonlySet<string> = new Set([
+  'ForStatement',
+  'WhileStatement',
+  'DoWhileStatement',
+  'ForOfStatement',
+  'ForInStatement',
+]);
 
 const cache = new WeakMap<object, ReadonlySet<string>>();
 
@@ -35,14 +44,7 @@ function reassigned(root: AnyNode): ReadonlySet<string> {
         break;
     }
   };
-  const visit = (node: unknown, inLoop: boolean): void => {
-    if (typeof node !== 'object' || node === null) return;
-    if (Array.isArray(node)) {
-      for (const n of node) visit(n, inLoop);
-      return;
-    }
-    const n = node as AnyNode;
-    if (typeof n.type !== 'string') return;
+  const visit = (n: AnyNode, inLoop: boolean): void => {
     if (n.type === 'AssignmentExpression') targets(n.left);
     else if (n.type === 'UpdateExpression') targets(n.argument);
     else if ((n.type === 'ForOfStatement' || n.type === 'ForInStatement') && n.left.type !== 'VariableDeclaration')
@@ -57,13 +59,10 @@ function reassigned(root: AnyNode): ReadonlySet<string> {
     } else if (n.type === 'VariableDeclaration') {
       for (const d of n.declarations) if (d.init == null) targets(d.id);
     }
-    const loop =
-      inLoop ||
-      n.type === 'ForStatement' ||
-      n.type === 'WhileStatement' ||
-      n.type === 'DoWhileStatement' ||
-      n.type === 'ForOfStatement';
-    for (const [key, child] of Object.entries(n)) if (key !== 'type') visit(child, loop);
+    const loop = inLoop || LOOPS.has(n.type);
+    forEachChild(n, (child) => {
+      visit(child as AnyNode, loop);
+    });
   };
   visit(root, false);
   cache.set(root, names);
@@ -77,28 +76,22 @@ export function isReassigned(root: AnyNode, name: string): boolean {
 
 /** Declares `var`s and function declarations of a function body, before its statements run. */
 export function hoist(ctx: Context, body: readonly AnyNode[], scope: Scope): void {
-  const declareVars = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    if (Array.isArray(node)) {
-      for (const n of node) declareVars(n);
-      return;
-    }
-    const n = node as AnyNode;
-    if (typeof n.type !== 'string') return;
+  const declareVars = (n: AnyNode): void => {
     if (n.type === 'FunctionDeclaration' || n.type === 'FunctionExpression' || n.type === 'ArrowFunctionExpression')
       return;
     if (n.type === 'VariableDeclaration' && n.kind === 'var') {
       for (const d of n.declarations)
         for (const id of patternNames(d.id)) {
-          if (!scope.names.has(id.name)) {
-            const b = ctx.declare(scope, id.name, ctx.pos(id, scope), !isReassigned(scope.captured.node, id.name));
-            b.declared = false;
-          }
+          if (!scope.names.has(id.name))
+            ctx.declare(scope, id.name, ctx.pos(id, scope), !isReassigned(scope.captured.node, id.name));
         }
     }
-    for (const child of Object.values(n)) declareVars(child);
+    // Only statements hold declarations.
+    forEachChild(n, (child) => {
+      if (/Statement$|^SwitchCase$|^VariableDeclaration$/.test(child.type)) declareVars(child as AnyNode);
+    });
   };
-  declareVars(body);
+  body.forEach(declareVars);
   hoistFunctions(ctx, body, scope);
 }
 

@@ -20,7 +20,7 @@ export function parseFunction(source: SourceText, caller?: Pos): FunctionNode {
   if (/\{\s*\[native code\]\s*\}\s*$/.test(source.text)) refuseNative(source, at);
   const node = parseNode(source, at);
   refuseKinds(source, node, at);
-  clean(node);
+  clean(node, source.text);
   return node;
 }
 
@@ -123,6 +123,7 @@ function refuseKinds(source: SourceText, node: FunctionNode, at: At): void {
       help: 'remove async: a kernel never waits for the host. Await on the host, before or after the launch',
     });
   }
+  if (!/\b(?:this|super)\b/.test(source.text)) return;
   walk(node, (child) => {
     if (child.type !== 'ThisExpression' && child.type !== 'Super') return true;
     const word = child.type === 'Super' ? 'super' : 'this';

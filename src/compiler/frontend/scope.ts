@@ -82,9 +82,8 @@ function hoistVars(node: Node, into: Set<string>): void {
       for (const { id } of child.declarations) for (const name of boundNames(id)) into.add(name);
     }
     if (child.type === 'FunctionDeclaration' && child.id) into.add(child.id.name);
-    if (!isFunction(child) && child.type !== 'ClassDeclaration' && child.type !== 'ClassExpression') {
-      hoistVars(child, into);
-    }
+    // Only statements hold declarations; functions and classes keep theirs.
+    if (/Statement$|^SwitchCase$|^CatchClause$/.test(child.type)) hoistVars(child, into);
   }
 }
 

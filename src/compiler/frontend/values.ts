@@ -52,8 +52,6 @@ export interface Binding {
   /** Never assigned after its declaration: may stand for its value. */
   readonly constant: boolean;
   value: Value | undefined;
-  /** `let x;` or a use before the declaration. */
-  declared: boolean;
   /** Depth of divergent constructs at which the structure of the value was bound. */
   depth: number;
 }

@@ -12,20 +12,33 @@ export function isNode(value: unknown): value is Node {
 /** The nodes directly below `node`. Holes of array patterns are left out. */
 export function childrenOf(node: Node): Node[] {
   const found: Node[] = [];
-  for (const value of Object.values(node)) {
-    if (Array.isArray(value)) {
-      for (const item of value) if (isNode(item)) found.push(item);
-    } else if (isNode(value)) {
-      found.push(value);
-    }
-  }
+  forEachChild(node, (child) => {
+    found.push(child);
+  });
   return found;
+}
+
+/** Calls `visit` for each node directly below `node`. Reads fields by `in`, as this runs for every node of every kernel. */
+export function forEachChild(node: Node, visit: (child: Node) => void): void {
+  const fields = node as unknown as Record<string, unknown>;
+  for (const key in fields) {
+    const value = fields[key];
+    if (typeof value !== 'object' || value === null) continue;
+    if (Array.isArray(value)) {
+      for (let k = 0; k < value.length; k++) {
+        const item: unknown = value[k];
+        if (isNode(item)) visit(item);
+      }
+    } else if (isNode(value)) visit(value);
+  }
 }
 
 /** Visits `node` and all below it, parents first. A visitor that returns false keeps the walk out of that node. */
 export function walk(node: Node, visit: (node: Node) => boolean | undefined): void {
   if (visit(node) === false) return;
-  for (const child of childrenOf(node)) walk(child, visit);
+  forEachChild(node, (child) => {
+    walk(child, visit);
+  });
 }
 
 /** Replaces nodes below `root` in place, innermost first, by what `change` returns for them; undefined keeps a node. */
