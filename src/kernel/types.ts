@@ -56,6 +56,8 @@ export interface View<T, R extends number> {
   /** Number of elements. */
   readonly size: number;
   readonly ndim: R;
+  /** A view with the axes reversed. */
+  readonly T: ViewOf<T, R>;
   /** One element. */
   get(...index: Axes<R>): Plain<T>;
   /** A view of the same memory, NumPy's rules: `a.slice('1:5')`, `A.slice(i, [0, n, 2])`. */

@@ -164,6 +164,16 @@ export const geometry: readonly ConformanceTest[] = chapter('geometry', {
       sameElements(count.copyToHost(), [product(three(grid!)) * product(three(block!))]);
     }
   },
+  'laneId counts the threads of a warp': () => {
+    const kernel = cuda.jit((out: Vec<i32>) => {
+      const { x, y } = cuda.threadIdx;
+      const t = x + y * cuda.blockDim.x;
+      out[t] = cuda.laneId === t % cuda.warpSize ? 1 : 0;
+    });
+    const out = zeros(90, 'int32');
+    kernel.launch({ grid: 1, block: [9, 10] }, out);
+    sameElements(out.copyToHost(), new Int32Array(90).fill(1));
+  },
   'indices may be negative offsets of each other': () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const k = cuda.grid(1);

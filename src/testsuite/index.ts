@@ -5,8 +5,10 @@
 import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
 import { geometry } from './geometry.ts';
+import { kernelArrays } from './kernel-arrays.ts';
 import { flow } from './language-flow.ts';
 import { values } from './language-values.ts';
+import { launches } from './launch.ts';
 import { functions } from './math-functions.ts';
 import { rounding } from './math-rounding.ts';
 import { spaces } from './spaces.ts';
@@ -32,6 +34,8 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...barriers,
   ...spaces,
   ...atomics,
+  ...kernelArrays,
+  ...launches,
 ];
 
 /** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */
