@@ -101,7 +101,7 @@ export class SimulatedArray {
   #written(site: number, at: number, offset: number): void {
     const { space, name } = this.sym;
     if (this.#shadow.isInitialised(at, this.#size, this.#runtime.epoch)) return;
-    const who = space === 'local' ? 'this thread has' : 'no thread of the block has';
+    const who = space === 'local' ? 'this thread has not' : 'no thread of the block has';
     this.#runtime.fail(
       site,
       `reads ${name}[${offset / this.#size}], ${space} memory that ${who} written,`,
