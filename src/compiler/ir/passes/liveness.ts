@@ -88,6 +88,8 @@ export function analyseLiveness(list: readonly Stmt[], exit: VarSet = NONE): Liv
         return live;
       }
       case 'loop': {
+        // The update may leave the loop as well.
+        targets.set(s.label, { break: out, continue: NONE });
         // Around the loop until nothing is added: what is live at its top is live at the end of its update.
         for (let top: VarSet = NONE; ; ) {
           const update = listBefore(s.update, top);
