@@ -98,13 +98,13 @@ export function castTo(a: Expr, to: ElemType, pos: Pos, checked = false): Expr {
   const type = widen(to);
   if (a.type === type && to === type) return a;
   if (a.op === 'const' && to === type && !checked) {
-    const folded = foldCast(a.value, to);
+    const folded = foldCast(a.value, a.type, to);
     if (folded !== undefined) return { op: 'const', type, value: folded };
   }
   return { op: 'cast', type, to, a, pos, ...(checked ? { checked } : {}) };
 }
 
-function foldCast(value: number | bigint | boolean, to: ValueType): number | bigint | boolean | undefined {
+function foldCast(value: number | bigint | boolean, from: ValueType, to: ValueType): number | bigint | boolean | undefined {
   if (typeof value === 'boolean')
     return isFloat(to) || to === 'i32' || to === 'u32'
       ? Number(value)
@@ -115,7 +115,10 @@ function foldCast(value: number | bigint | boolean, to: ValueType): number | big
   if (to === 'f64') return value;
   if (to === 'f32') return Math.fround(value);
   if ((to === 'i64' || to === 'u64') && Number.isInteger(value) && Math.abs(value) < 2 ** 53)
-    return to === 'i64' ? BigInt(value) : BigInt.asUintN(64, BigInt(value));
+    {
+    // Integers wrap, floats saturate.
+    return to === 'i64' ? BigInt(value) : isFloat(from) && value < 0 ? 0n : BigInt.asUintN(64, BigInt(value));
+  }
   return undefined;
 }
 
