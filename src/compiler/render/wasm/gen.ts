@@ -74,6 +74,8 @@ export interface Gen {
   };
   /** Bounds checks that always hold. */
   readonly proven: ReadonlySet<Check>;
+  /** Bounds checks that have been made for all the work items to be run here. */
+  covered: ReadonlySet<Check>;
   /** For each `uniform` of the region: whether an item has been there, and the value that it found. */
   readonly firstSeen: Map<Expr, { readonly seen: Local; readonly value: Local }>;
   /** Variables kept once for the block. */

@@ -14,6 +14,7 @@ import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadConte
 import { lanesFrom, scalar } from './expr.ts';
 import { type Gen, wasmType } from './gen.ts';
 import { MaskStack } from './masks.ts';
+import { findRowChecks } from './rows.ts';
 import { withPrepared } from './prepare.ts';
 import { emitList } from './statements.ts';
 
@@ -197,24 +198,49 @@ function emitRow(g: Gen, node: Items, start: () => void, end: () => void): void 
   if (full > 0) {
     f.i32(0);
     f.set(x);
-    if (full === g.lanes) unmasked(g, item, end);
-    else {
-      const again = f.loop();
-      unmasked(g, item, end);
-      f.get(x);
-      f.i32(g.lanes);
-      f.op('i32.add');
-      f.tee(x);
+    const checks = full >= WORTH_CHECKING * g.lanes ? findRowChecks(g, node.body) : undefined;
+    if (checks !== undefined) {
+      const to = f.temp('i32');
       f.i32(full);
-      f.op('i32.lt_s');
-      f.brIf(again);
-      f.end();
+      f.set(to);
+      checks.pushHolds(x, to);
+      f.release('i32', to);
+      f.if();
+      g.covered = checks.covered;
+      wholeVectors(g, full, item, end);
+      g.covered = new Set();
+      f.else();
     }
+    wholeVectors(g, full, item, end);
+    if (checks !== undefined) f.end();
   }
   if (full === width) return;
   f.i32(full);
   f.set(x);
   masked(g, item, end, () => f.i32(width - full));
+}
+
+/** Vectors in a row from which on it pays to make checks ahead, and to have code with and without them. */
+const WORTH_CHECKING = 4;
+
+/** Runs the first `full` items of a row, a whole number of vectors. */
+function wholeVectors(g: Gen, full: number, item: (stack: MaskStack) => void, end: () => void): void {
+  const { f } = g;
+  const [x] = g.at.thread;
+  if (full === g.lanes) {
+    unmasked(g, item, end);
+    return;
+  }
+  const again = f.loop();
+  unmasked(g, item, end);
+  f.get(x);
+  f.i32(g.lanes);
+  f.op('i32.add');
+  f.tee(x);
+  f.i32(full);
+  f.op('i32.lt_s');
+  f.brIf(again);
+  f.end();
 }
 
 /** The guard of a region as bounds, where there is one and skipping the other items loses nothing. */
@@ -278,11 +304,23 @@ function narrowedRow(g: Gen, n: Narrowed, start: () => void, end: () => void): v
     scalar(g, n.lo);
     f.set(x);
   });
+  // Where a check may fail in the row, all of it goes the way of what is left at its end, in which everything is checked.
+  const checks = findRowChecks(g, [...n.decls, ...n.body]);
+  const everywhere = alwaysExact && checks === undefined;
+  if (checks !== undefined) {
+    f.get(last);
+    f.i32(-1);
+    checks.pushHolds(x, hi);
+    f.op('select');
+    f.set(last);
+    g.covered = checks.covered;
+  }
   f.get(x, last);
   f.op('i32.le_s');
   f.if();
   const again = f.loop();
   unmasked(g, item(n.rest), end);
+  g.covered = new Set();
   f.get(x);
   f.i32(g.lanes);
   f.op('i32.add');
@@ -301,7 +339,7 @@ function narrowedRow(g: Gen, n: Narrowed, start: () => void, end: () => void): v
     f.get(hi, x);
     f.op('i32.sub');
   });
-  if (!alwaysExact) {
+  if (!everywhere) {
     f.get(x);
     f.i32(g.lanes);
     f.op('i32.add');

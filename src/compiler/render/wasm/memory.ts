@@ -245,7 +245,9 @@ function storeConsecutive(g: Gen, mem: MemRef, address: () => void, offset: numb
     f.get(active);
     if (p > 0) f.op('v128.and');
   }
-  f.op('i32x4.all_true');
+  f.op('i32x4.bitmask');
+  f.i32(15);
+  f.op('i32.eq');
   f.if();
   whole();
   f.else();

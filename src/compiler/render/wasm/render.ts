@@ -96,6 +96,7 @@ function render(source: Kernel, variant: WasmVariant, lanes: 1 | 4 | 8): WasmMod
       extent: f.local('i64'),
     },
     proven: provenChecks(kernel, variant.block),
+    covered: new Set(),
     firstSeen: new Map(),
     blockVars: kernel.vars.filter((v) => regions.places.get(v.id)?.kind === 'uniform'),
     loopDepth: 0,
@@ -238,6 +239,13 @@ function writeLimit(g: Gen, param: number, type: 'i32' | 'i64', extent: number):
   f.get(extent);
   push(g.lanes - 1);
   f.op(`${type}.gt_s`, 'select');
+  f.set(limit);
+  // By way of memory: else the optimiser would compute it anew at each use, inside of loops.
+  const slot = g.layout.faultLanes;
+  f.get(g.at.scratch, limit);
+  f.memory(`${type}.store`, 2, slot);
+  f.get(g.at.scratch);
+  f.memory(`${type}.load`, 2, slot);
   f.set(limit);
   g.limits.set(param, limit);
 }

@@ -169,7 +169,9 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
       f.get(local);
       if (p > 0) f.op('v128.and');
     }
-    f.op('i32x4.all_true', 'i32.eqz');
+    f.op('i32x4.bitmask');
+    f.i32(15);
+    f.op('i32.ne');
     f.brIf(parted);
     emitList(g, s.then, stack);
     f.br(whole);
