@@ -11,6 +11,8 @@ import { values } from './language-values.ts';
 import { launches } from './launch.ts';
 import { functions } from './math-functions.ts';
 import { rounding } from './math-rounding.ts';
+import { memoryArrays } from './memory-arrays.ts';
+import { lifetime } from './memory-lifetime.ts';
 import { spaces } from './spaces.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
 import { integerTypes } from './types-integers.ts';
@@ -36,6 +38,8 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...atomics,
   ...kernelArrays,
   ...launches,
+  ...memoryArrays,
+  ...lifetime,
 ];
 
 /** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */

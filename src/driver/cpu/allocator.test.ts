@@ -76,6 +76,17 @@ describe('Allocator', () => {
     expect(allocator.largest).toBe(1024);
   });
 
+  it('refuses what no memory has, however large, with free blocks about', () => {
+    const allocator = new Allocator(65536, 2 ** 32);
+    const address = allocator.allocate(1000) as number;
+    allocator.allocate(64);
+    allocator.free(address);
+    for (const bytes of [2 ** 33, 2 ** 38, 2 ** 47, Number.MAX_SAFE_INTEGER]) {
+      expect(allocator.allocate(bytes)).toBeUndefined();
+    }
+    expect(allocator.allocate(900)).toBe(address);
+  });
+
   it('works above 4 GiB', () => {
     const allocator = new Allocator(65536, 16 * 2 ** 30);
     const gib = 2 ** 30;

@@ -68,6 +68,8 @@ export class Allocator {
   /** Address of a block of at least `bytes` bytes, or undefined when there is no room. */
   allocate(bytes: number): number | undefined {
     const size = Math.max(ALIGNMENT, Math.ceil(bytes / ALIGNMENT) * ALIGNMENT);
+    // There is no size class for what cannot be had at all.
+    if (size > this.limit - this.#start) return undefined;
     const block = this.#reuse(size) ?? this.#extend(size) ?? this.#search(size);
     if (block === undefined) return undefined;
     this.live += block.size;
