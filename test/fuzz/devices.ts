@@ -20,8 +20,8 @@ import { type ArrayDecl, count, type Program, SIZE, type Val } from './program.t
 
 export const DTYPES = { bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 } as const;
 
-/** Sees every kernel that a device runs, after the passes that its renderer asks for. */
-export type Observer = (device: string, kernel: Kernel, block: readonly [number, number, number]) => void;
+/** Sees every kernel that a device runs, after the passes that its renderer asks for; `lanes` is 1 for scalar code. */
+export type Observer = (device: string, kernel: Kernel, block: readonly [number, number, number], lanes: number) => void;
 
 export const DEVICE_NAMES = ['cpu', 'scalar', 'threads', 'simulator'] as const;
 export type DeviceName = (typeof DEVICE_NAMES)[number];
@@ -31,8 +31,9 @@ export function openDevice(name: DeviceName, observer?: Observer): DeviceDriver 
   const pipeline = observer && {
     prepare: wasmPipeline.prepare,
     compile: (kernel: Kernel, variant: Parameters<typeof wasmPipeline.compile>[1]) => {
-      observer(name, kernel, variant.block);
-      return wasmPipeline.compile(kernel, variant);
+      const module = wasmPipeline.compile(kernel, variant);
+      observer(name, kernel, variant.block, module.lanes);
+      return module;
     },
   };
   const threads = name === 'threads' ? 2 : 1;
@@ -125,7 +126,7 @@ export function check(p: Program, devices: ReadonlyMap<string, DeviceDriver>, ob
   }
   for (const [name, device] of devices) {
     try {
-      if (name === 'simulator') observer?.(name, kernel, [p.block[0], p.block[1], 1]);
+      if (name === 'simulator') observer?.(name, kernel, [p.block[0], p.block[1], 1], 1);
       const got = runOn(device, kernel, p);
       for (const a of argumentsOf(p)) {
         const wrong = difference(a, expected.get(a.name) ?? [], got.get(a.name) ?? new Uint8Array());

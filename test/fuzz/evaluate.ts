@@ -171,7 +171,11 @@ class Evaluator {
       }
       case 'sel': {
         const [c, a, b] = [this.expr(e.c), this.expr(e.a), this.expr(e.b)];
-        return (s) => (c(s) ? a(s) : b(s));
+        if (!e.selp) return (s) => (c(s) ? a(s) : b(s));
+        return (s) => {
+          const [yes, no] = [a(s), b(s)];
+          return c(s) ? yes : no;
+        };
       }
       case 'cast': {
         const [a, from, { to }] = [this.expr(e.a), e.a.t, e];

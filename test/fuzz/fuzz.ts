@@ -5,8 +5,9 @@
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { Coverage } from './coverage.ts';
+import { Coverage, coverageReport } from './coverage.ts';
 import { check, DEVICE_NAMES, type DeviceName, type Failure, openDevice } from './devices.ts';
+import { directed } from './directed.ts';
 import { Discarded } from './evaluate.ts';
 import { generate } from './generate.ts';
 import { show } from './memory.ts';
@@ -88,7 +89,7 @@ function work(from: number): void {
   const seconds = (performance.now() - started) / 1000;
   const summary = [...kinds].map(([kind, n]) => `\n  ${n} ${kind}`).join('');
   process.stdout.write(`job ${from}: ${done} programs in ${seconds.toFixed(1)} s (${(done / seconds).toFixed(1)} a second), ${failed} failures${summary}\n`);
-  if (process.argv.includes('--coverage')) process.stdout.write(`${coverage.report(names)}\n`);
+  if (process.argv.includes('--coverage')) process.stdout.write(`${coverageReport(coverage, directed().map((d) => d.key))}\n`);
   if (failed > 0) process.exitCode = 1;
 }
 

@@ -142,3 +142,10 @@ function halfBits(x: number): number {
   if (bits === undefined) throw new Error(`${x} is no half`);
   return Number.isNaN(x) ? 0x7e00 : bits;
 }
+
+/** All elements of an array in an allocation's bytes, in C order. */
+export function elements(a: ArrayDecl, bytes: Uint8Array): Val[] {
+  const p = placement(a);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Array.from({ length: count(a) }, (_, i) => read(view, at(a, p, i), a.elem));
+}
