@@ -188,6 +188,32 @@ export function pushFirstLane(g: Gen, e: Expr): void {
   f.release(type, local);
 }
 
+const OPPOSITE = { lt: 'ge', ge: 'lt', gt: 'le', le: 'gt', eq: 'ne', ne: 'eq' } as const;
+
+/** Stack: a part of a mask. Keeps the lanes in which a condition is `wanted`, with as few instructions as may be. */
+export function restrict(g: Gen, e: Expr, wanted: boolean, p: number): void {
+  const { f } = g;
+  if (e.op === 'unary' && e.fn === 'not' && !g.prepared.has(e)) {
+    restrict(g, e.a, !wanted, p);
+    return;
+  }
+  if (e.op === 'binary' && e.fn === (wanted ? 'and' : 'or')) {
+    restrict(g, e.a, wanted, p);
+    restrict(g, e.b, wanted, p);
+    return;
+  }
+  // Integers have no instructions for <= and >=.
+  if (!wanted && e.op === 'compare' && isInt(e.a.type)) {
+    const opposite: Expr = { ...e, fn: OPPOSITE[e.fn] };
+    g.shapes.set(opposite, shapeOf(g, e));
+    part(g, opposite, p);
+    f.op('v128.and');
+    return;
+  }
+  part(g, e, p);
+  f.op(wanted ? 'v128.and' : 'v128.andnot');
+}
+
 const IOTA = [0, 1, 2, 3] as const;
 
 /** Pushes one part of a value of any shape. */

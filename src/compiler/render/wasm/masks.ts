@@ -84,16 +84,24 @@ export class MaskStack {
     }
     // The innermost mask last: it says which lanes. It may be in force after this list too.
     const lanes = g.mask?.parts ?? [];
-    for (const mask of this.#inside(target)) this.#remove(mask, (p) => g.f.get(lanes[p] ?? 0));
+    for (const mask of this.#inside(target)) {
+      this.#change(mask, (p) => {
+        g.f.get(lanes[p] ?? 0);
+        g.f.op('v128.andnot');
+      });
+    }
   }
 
-  /** `if (cond) jump`, where `cond` pushes mask parts: returns false where it must be done the long way. */
-  jumpIf(kind: 'break' | 'continue', label: Label, cond: (p: number) => void): boolean {
+  /**
+   * `if (cond) jump`, where `remove` takes the lanes of the condition away from those on the stack: returns false where it
+   * must be done the long way.
+   */
+  jumpIf(kind: 'break' | 'continue', label: Label, remove: (p: number) => void): boolean {
     const { g } = this;
     const frame = this.frame(label);
     const target = kind === 'break' ? frame.mask : frame.round;
     if (!frame.parts || g.mask === null || g.mask !== target) return false;
-    this.#remove(g.mask, cond);
+    this.#change(g.mask, remove);
     return true;
   }
 
@@ -104,12 +112,12 @@ export class MaskStack {
     return this.masks.slice(at);
   }
 
-  #remove(mask: Mask, lanes: (p: number) => void): void {
+  /** `take` finds a part of the mask on the stack and leaves what stays of it. */
+  #change(mask: Mask, take: (p: number) => void): void {
     const { f } = this.g;
     for (const [p, local] of mask.parts.entries()) {
       f.get(local);
-      lanes(p);
-      f.op('v128.andnot');
+      take(p);
       f.set(local);
     }
     mask.kills++;

@@ -5,11 +5,12 @@ import type { Expr, Stmt, ValueType } from '../../ir/ops.ts';
 import { eachStmt, exprParts, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { emitAtomic } from './atomics.ts';
 import { emitTrap } from './checks.ts';
-import { part, pushFirstLane, scalar } from './expr.ts';
+import { part, pushFirstLane, restrict, scalar } from './expr.ts';
 import { type Gen, isVector, isWide, varLocals, varShape } from './gen.ts';
 import { MaskStack } from './masks.ts';
 import { emitStore } from './memory.ts';
 import { withPrepared } from './prepare.ts';
+import { wholeVectorTest } from './whole.ts';
 import { emitPrint } from './print.ts';
 
 /** Emits a list; with vectors, under the mask in force. */
@@ -111,11 +112,32 @@ function assign(g: Gen, s: Stmt & { op: 'assign' }): void {
     return;
   }
   const blend = g.mask !== null && g.uniformity.needsBlend(s);
+  if (blend && addMasked(g, s, locals)) return;
   for (const [p, local] of locals.entries()) {
     part(g, s.value, p);
     if (blend) blendPart(g, s.var.type, local, p);
     f.set(local);
   }
+}
+
+/** `v = v + e` of 32-bit integers under a mask: adds e, or 0 in inactive lanes. */
+function addMasked(g: Gen, s: Stmt & { op: 'assign' }, locals: readonly number[]): boolean {
+  const { f, mask } = g;
+  const { value } = s;
+  if (value.op !== 'binary' || (value.fn !== 'add' && value.fn !== 'sub')) return false;
+  if (value.type !== 'i32' && value.type !== 'u32') return false;
+  if (value.a.op !== 'var' || value.a.var.id !== s.var.id) return false;
+  const one = value.b.op === 'const' && value.b.value === 1;
+  for (const [p, local] of locals.entries()) {
+    f.get(local);
+    // A lane of the mask is -1.
+    if (!one) part(g, value.b, p);
+    f.get(mask?.parts[p] ?? 0);
+    if (!one) f.op('v128.and');
+    f.op((value.fn === 'add') === one ? 'i32x4.sub' : 'i32x4.add');
+    f.set(local);
+  }
+  return true;
 }
 
 /** Stack: new value of a part. Keeps the old one in inactive lanes. */
@@ -156,14 +178,26 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
   if (s.then.length === 1 && s.else.length === 0 && (first?.op === 'break' || first?.op === 'continue')) {
     let done = false;
     withPrepared(g, [s.cond], [], () => {
-      done = stack.jumpIf(first.op, first.label, (p) => part(g, s.cond, p));
+      done = stack.jumpIf(first.op, first.label, (p) => restrict(g, s.cond, false, p));
     });
     if (done) return;
   }
-  const [yes, no] = masksOf(g, s, stack);
   // Where all lanes are on, most often all lanes agree: then the first part is run as if there were no mask.
-  const whole = outer === null && yes.length > 0 && weigh(s.then) <= WORTH_COPYING ? f.block() : undefined;
-  if (whole !== undefined) {
+  const copies = outer === null && s.then.length > 0 && weigh(s.then) <= WORTH_COPYING;
+  const whole = copies ? f.block() : undefined;
+  const agreed = whole && wholeVectorTest(g, s.cond);
+  if (whole !== undefined && agreed !== undefined) {
+    const parted = f.block();
+    withPrepared(g, agreed.exprs, [], () => agreed.branchUnless(parted));
+    const { covered } = g;
+    g.covered = new Set([...covered, ...agreed.covers(s.then)]);
+    emitList(g, s.then, stack);
+    g.covered = covered;
+    f.br(whole);
+    f.end();
+  }
+  const [yes, no] = masksOf(g, s, stack);
+  if (whole !== undefined && agreed === undefined) {
     const parted = f.block();
     for (const [p, local] of yes.entries()) {
       f.get(local);
@@ -222,7 +256,11 @@ function masksOf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): [yes: number
   const no = s.else.length > 0 ? make() : [];
   withPrepared(g, [s.cond], [], () => {
     for (const [p, local] of yes.entries()) {
-      part(g, s.cond, p);
+      if (g.mask === null) part(g, s.cond, p);
+      else {
+        stack.pushActive(p);
+        restrict(g, s.cond, true, p);
+      }
       f.set(local);
     }
   });
@@ -230,13 +268,6 @@ function masksOf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): [yes: number
     stack.pushActive(p);
     f.get(yes[p] ?? 0);
     f.op('v128.andnot');
-    f.set(local);
-  }
-  for (const [p, local] of yes.entries()) {
-    if (g.mask === null) break;
-    f.get(local);
-    stack.pushActive(p);
-    f.op('v128.and');
     f.set(local);
   }
   if (s.then.length > 0) return [yes, no];
