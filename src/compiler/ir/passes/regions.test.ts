@@ -175,7 +175,7 @@ describe('forms', () => {
         if %live {
           %pred = threadIdx.x < 3
         }
-        reduce many = count %pred
+        reduce many = count %live & %pred
       exit if none %live
       if 2 < many
         once

@@ -128,7 +128,7 @@ describe('with barriers', () => {
         if %live {
           %pred.4 = k < n[0]
         }
-        %said = barrier.or %pred.4
+        %said = barrier.or %live & %pred.4
         if %said != 0 {
         } else {
           break L0
@@ -140,7 +140,7 @@ describe('with barriers', () => {
         if %live {
           %pred.6 = threadIdx.x < 9
         }
-        many = barrier.count %pred.6
+        many = barrier.count %live & %pred.6
       } update {
         k = k + 1
       }

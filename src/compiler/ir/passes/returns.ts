@@ -6,7 +6,7 @@
  * barriers, which is uniform by law, is not. The same is done for other jumps that only some threads take out of a
  * construct that contains barriers: these have a flag each, which is cleared where the threads meet again.
  */
-import { assign, block, bool, i32, KernelBuilder, leave, ne, not, read, vote, when } from '../builder.ts';
+import { and, assign, block, bool, i32, KernelBuilder, leave, ne, not, or, read, vote, when } from '../builder.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { structureExits } from './structure.ts';
 import type { Uniformity } from './uniformity.ts';
@@ -199,7 +199,10 @@ class Lowering {
   /** A predicate for all threads to vote with: those that take no part come to the barrier too, but do not count. */
   #contribution(pred: Expr, neutral: boolean): readonly [setup: readonly Stmt[], pred: Expr] {
     const v = this.#b.variable('bool', '%pred');
-    return [[assign(v, bool(neutral)), ...this.#guard([assign(v, pred)])], read(v)];
+    const takesPart = [...this.#waiting].map((flag) => (flag.set ? not(read(flag.var)) : read(flag.var))).reduce(and);
+    // Once more for all threads: what analyses know of variables holds for those that take part.
+    const counted = neutral ? or(not(takesPart), read(v)) : and(takesPart, read(v));
+    return [[assign(v, bool(neutral)), ...this.#guard([assign(v, pred)])], counted];
   }
 
   /**
