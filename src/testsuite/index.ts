@@ -4,6 +4,7 @@
  */
 import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
+import { faults } from './faults.ts';
 import { geometry } from './geometry.ts';
 import { kernelArrays } from './kernel-arrays.ts';
 import { flow } from './language-flow.ts';
@@ -14,6 +15,7 @@ import { rounding } from './math-rounding.ts';
 import { memoryArrays } from './memory-arrays.ts';
 import { lifetime } from './memory-lifetime.ts';
 import { spaces } from './spaces.ts';
+import { streams } from './streams.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
 import { integerTypes } from './types-integers.ts';
 import { storage } from './types-storage.ts';
@@ -40,6 +42,8 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...launches,
   ...memoryArrays,
   ...lifetime,
+  ...streams,
+  ...faults,
 ];
 
 /** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */
