@@ -257,12 +257,15 @@ class Generator {
   readonly #shared: ArraySym;
   readonly #local: ArraySym;
   readonly #tid: Var;
+  /** Whether to be thick with barriers, returns and jumps past them, and plain otherwise. */
+  readonly #dense: boolean;
   #budget = 40;
 
   constructor(rng: Random, options: RandomOptions) {
     this.#rng = rng;
     this.#options = options;
     this.#shape = rng.pick(BLOCKS);
+    this.#dense = options.barriers === true && rng.once(2);
     this.#size = this.#shape[0] * this.#shape[1] * this.#shape[2];
     const b = this.#b;
     this.#data = b.global('i32', 'data');
@@ -328,6 +331,7 @@ class Generator {
 
   #statement(place: Place): readonly Stmt[] {
     const rng = this.#rng;
+    if (this.#dense && place.uniform && !rng.once(4)) return this.#denseStatement(place);
     switch (rng.below(place.depth > 0 ? 16 : 9)) {
       case 0:
         return [store(this.#own(rng.below(6)), this.#expr('i32', 2, false))];
@@ -371,6 +375,64 @@ class Generator {
     }
   }
 
+  /** Where all threads are together. */
+  #denseStatement(place: Place): readonly Stmt[] {
+    const rng = this.#rng;
+    const inner = { ...place, depth: place.depth - 1 };
+    switch (rng.below(place.depth > 0 ? 12 : 8)) {
+      case 0:
+      case 1:
+      case 2:
+        return this.#exchange();
+      case 3:
+        if (!this.#options.returns) return this.#exchange();
+        return [rng.once(4) ? when(this.#expr('bool', 1, true), [ret()]) : this.#earlyReturn()];
+      case 4:
+      case 5:
+        return [this.#steadyAssign()];
+      case 6:
+        return place.targets.length > 0 ? this.#jump(place) : [this.#assign()];
+      case 7:
+        return this.#leaveTogether(place);
+      case 8:
+        return [this.#branch(inner, true)];
+      case 9: {
+        const label = this.#b.label();
+        const body = this.#list({ ...inner, targets: [...place.targets, { label, loop: false }] }, 4);
+        return [block(label, [...body, ...this.#tail(leave(label))])];
+      }
+      default:
+        return this.#loop(place, true);
+    }
+  }
+
+  /** The end of a construct with barriers, which only some threads come to. */
+  #tail(jump: Stmt): readonly Stmt[] {
+    if (this.#rng.once(3)) return [];
+    const instead = this.#rng.once(2) ? [this.#assign(), jump] : [jump];
+    return [when(this.#expr('bool', 1, false), instead), this.#assign(), this.#assign()];
+  }
+
+  /** All threads jump out of constructs with barriers, from within a loop that has none. */
+  #leaveTogether(place: Place): readonly Stmt[] {
+    if (place.targets.length === 0) return [this.#steadyAssign()];
+    const target = this.#rng.pick(place.targets);
+    const [label, k] = [this.#b.label(), this.#b.variable('i32', 'm')];
+    const jump = target.loop && this.#rng.once(2) ? next(target.label) : leave(target.label);
+    return [
+      assign(k, i32(0)),
+      loop(
+        label,
+        [
+          when(lt(read(k), i32(2)), [], [leave(label)]),
+          this.#assign(),
+          when(compare('eq', add(read(k), this.#expr('i32', 0, true)), i32(2)), [jump]),
+        ],
+        [assign(k, add(read(k), i32(1)))],
+      ),
+    ];
+  }
+
   /** `uniform`: on a condition that all threads agree on. */
   #branch(place: Place, uniform: boolean): Stmt {
     // Where threads part, constructs around that hold barriers must not be left.
@@ -396,6 +458,7 @@ class Generator {
     const targets = uniform || !place.uniform ? place.targets : [];
     const body = this.#list({ uniform, depth: place.depth - 1, targets: [...targets, { label, loop: true }] }, 5);
     if (uniform) this.#counters.pop();
+    if (uniform && this.#dense) body.push(...this.#tail(next(label)));
     return [
       assign(k, i32(0)),
       loop(label, [when(lt(read(k), bound), [], [leave(label)]), ...body], [assign(k, add(read(k), i32(1)))]),
@@ -437,7 +500,7 @@ class Generator {
   }
 
   #expr(type: ValueType, depth: number, steady: boolean): Expr {
-    return randomExpr(this.#rng, type, depth, (t) => this.#leaf(t, steady));
+    return randomExpr(this.#rng, type, this.#dense ? Math.min(depth, 1) : depth, (t) => this.#leaf(t, steady));
   }
 
   #leaf(type: ValueType, steady: boolean): Expr | undefined {

@@ -15,7 +15,6 @@ import {
   loop,
   NOWHERE,
   next,
-  not,
   read,
   when,
 } from '../builder.ts';
@@ -46,7 +45,9 @@ export interface Placement {
 /** New variables are added to the builder. */
 export function placeVariables(b: KernelBuilder, cut: readonly RegionNode[], lowered: ReturnsLowered): Placement {
   const uniform = new Set(lowered.uniform);
-  let nodes = hoist(cut, uniform);
+  const torn = tornByJumps(cut, lowered);
+  for (const id of torn) uniform.delete(id);
+  let nodes = hoist(spreadVotes(cut, torn, uniform, b), uniform);
   nodes = initialise(nodes, b.vars, uniform);
   nodes = recompute(nodes, b.vars, uniform, lowered.live);
   const first = nodeLiveness(nodes);
@@ -87,6 +88,47 @@ function mapItems(nodes: readonly RegionNode[], change: (node: Items) => readonl
         return [node];
     }
   });
+}
+
+/**
+ * Variables that items assign where some of them wait at a place that they jumped to. Those that wait keep an old value,
+ * which nobody reads, so that the others still agree; but then each item must have its own. What the block's own control
+ * goes by is never assigned there: it would differ when they meet.
+ */
+function tornByJumps(nodes: readonly RegionNode[], { flags, live, uniform }: ReturnsLowered): Set<number> {
+  const jumped = flags.filter((f) => f.var !== live).map((f) => f.var.id);
+  const torn = new Set<number>();
+  if (jumped.length === 0) return torn;
+  mapItems(nodes, (node) => {
+    const used = new Set([...readsOfNode(node), ...assignedIn(node.body)]);
+    if (jumped.some((id) => used.has(id))) for (const id of assignedIn(node.body)) if (uniform.has(id)) torn.add(id);
+    return [];
+  });
+  for (const id of controlReads(nodes)) torn.delete(id);
+  return torn;
+}
+
+/** The result of a vote is one for the block; a variable of which each item has its own gets it from there. */
+function spreadVotes(nodes: readonly RegionNode[], torn: VarSet, uniform: Set<number>, b: KernelBuilder): RegionNode[] {
+  return mapItems(nodes, (node) => {
+    const result = node.reduce?.result;
+    if (!node.reduce || !result || !torn.has(result.id)) return [node];
+    const said = b.variable('i32', result.name);
+    uniform.add(said.id);
+    const taken: Items = { kind: 'items', body: [assign(result, read(said))], loads: [], saves: [], uniformWrites: [] };
+    return [{ ...node, reduce: { ...node.reduce, result: said } }, taken];
+  });
+}
+
+function controlReads(nodes: readonly RegionNode[], into: Set<number> = new Set()): Set<number> {
+  for (const node of nodes) {
+    if (node.kind === 'if') {
+      addReads(node.cond, into);
+      controlReads([...node.then, ...node.else], into);
+    } else if (node.kind === 'loop') controlReads([...node.body, ...node.update], into);
+    else if (node.kind === 'block') controlReads(node.body, into);
+  }
+  return into;
 }
 
 // ---------------------------------------------------------------- once for the block
@@ -188,19 +230,19 @@ function isBlockValue(e: Expr, uniform: VarSet): boolean {
 
 /**
  * Uniform variables that items assign although they live across nodes: each item works on a copy of its own, from the
- * value before the node, and those that take part to the end hand the result on. New uniform variables join `uniform`.
+ * value before the node, and those that have not returned by the end hand the result on. New uniform variables join `uniform`.
  */
 function keepOnce(
   nodes: readonly RegionNode[],
-  live: NodeLiveness,
+  liveness: NodeLiveness,
   shared: VarSet,
   uniform: Set<number>,
   b: KernelBuilder,
-  { flags }: ReturnsLowered,
+  { live }: ReturnsLowered,
 ): RegionNode[] {
   const byId = new Map(b.vars.map((v) => [v.id, v]));
   return mapItems(nodes, (node) => {
-    const { before, after } = live.around(node);
+    const { before, after } = liveness.around(node);
     let { body } = node;
     const pending: Stmt[] = [];
     const copies = new Map<number, Var>();
@@ -221,7 +263,7 @@ function keepOnce(
     }
     if (copies.size === 0) return [node];
     body = renamed(body, copies);
-    for (const { var: flag, set } of flags) if (end.length > 0) end = [when(set ? not(read(flag)) : read(flag), end)];
+    if (live && end.length > 0) end = [when(read(live), end)];
     const items: Items = {
       ...node,
       body: [...start, ...body, ...end],

@@ -12,7 +12,7 @@ import { analyseLiveness } from './liveness.ts';
 import { type Reason, reasons, type VarCause } from './reasons.ts';
 import type { Shape, ShapeFacts, UniformityOptions } from './shapes.ts';
 import { coarsen, exprShape, join } from './shapes.ts';
-import { assignedIn, eachStmt, neverEnds, written } from './walk.ts';
+import { defined, eachStmt, neverEnds, written } from './walk.ts';
 
 export type { Reason, Shape, UniformityOptions };
 
@@ -90,9 +90,10 @@ class Walk implements Uniformity {
   readonly #arrivals: Waiting = new Map();
   readonly #divergence = new Map<Stmt, Parting>();
   readonly #partings = new Map<Stmt, Parting>();
-  /** Variables that inactive lanes still want, for each enclosing construct: computed where threads meet again. */
+  /** Assignments under which inactive lanes still want the old value. */
   readonly #blends = new Set<Stmt>();
-  readonly #assigned = new Map<readonly Stmt[], VarSet>();
+  /** Assignments made while threads waited at a place. */
+  readonly #assignments = new Map<string, Set<Stmt>>();
 
   constructor(kernel: Kernel, options: UniformityOptions) {
     this.#options = options;
@@ -146,6 +147,7 @@ class Walk implements Uniformity {
   }
 
   #statement(s: Stmt): void {
+    if (defined(s) !== undefined) for (const place of this.#waiting.keys()) this.#meanwhile(place).add(s);
     switch (s.op) {
       case 'assign':
         this.#join(s.var.id, this.shape(s.value), { kind: 'value', name: s.var.name, value: s.value, pos: s.pos });
@@ -169,7 +171,7 @@ class Walk implements Uniformity {
         this.#frames.push({ stmt: s, parting: undefined });
         this.list(s.body);
         this.#frames.pop();
-        this.#meet(endOf(s.label), [s.body], this.#liveness.after(s));
+        this.#meet(endOf(s.label), this.#liveness.after(s));
         return;
       case 'break':
       case 'continue':
@@ -200,12 +202,18 @@ class Walk implements Uniformity {
     this.#frames.pop();
     for (const [place, p] of then) worsen(this.#waiting, place, p);
     if (!parting) return;
-    // One thread by one, what a part that ends in a jump assigned does not come to the end of the `if`. A vector, though,
-    // goes through both parts and on with one set of variables: what one part assigns, the other lanes must not see.
-    const vectors = (this.#options.lanes ?? 1) > 1;
     const after = this.#liveness.after(s);
-    for (const part of [s.then, s.else]) if (vectors || !neverEnds(part)) this.#merge(parting, part, after);
-    if (vectors) this.#merge(parting, s.then, this.#liveness.elseEntry(s));
+    const [thenEnds, elseEnds] = [!neverEnds(s.then), !neverEnds(s.else)];
+    // Threads meet after the `if` only when they come there both ways.
+    if (thenEnds && elseEnds) {
+      this.#merge(parting, s.then, after);
+      this.#merge(parting, s.else, after);
+    }
+    // A vector goes through both parts with one set of variables: what one part assigns, the other lanes must not see.
+    if ((this.#options.lanes ?? 1) > 1) {
+      this.#merge(parting, s.then, this.#liveness.elseEntry(s));
+      if (thenEnds) this.#merge(parting, s.else, after);
+    }
   }
 
   #round(s: Stmt & { op: 'loop' }): void {
@@ -214,11 +222,11 @@ class Walk implements Uniformity {
     for (let seen = -1; seen !== weight(this.#waiting); ) {
       seen = weight(this.#waiting);
       this.list(s.body);
-      this.#meet(updateOf(s.label), [s.body], this.#liveness.updateEntry(s));
+      this.#meet(updateOf(s.label), this.#liveness.updateEntry(s));
       this.list(s.update);
     }
     this.#frames.pop();
-    this.#meet(endOf(s.label), [s.body, s.update], this.#liveness.after(s));
+    this.#meet(endOf(s.label), this.#liveness.after(s));
   }
 
   #jump(s: Stmt & { op: 'break' | 'continue' }): void {
@@ -231,6 +239,22 @@ class Walk implements Uniformity {
     this.#partings.set(s, jump);
     worsen(this.#waiting, place, jump);
     this.#part(this.#arrivals, place, jump);
+    // Where the threads parted on the way to the jump, what either side assigned differs as well.
+    for (const frame of this.#frames.slice(target)) {
+      if (!frame.parting || frame.stmt.op !== 'if') continue;
+      eachStmt([frame.stmt], (x) => {
+        if (defined(x) !== undefined) this.#meanwhile(place).add(x);
+      });
+    }
+  }
+
+  #meanwhile(place: string): Set<Stmt> {
+    let stmts = this.#assignments.get(place);
+    if (!stmts) {
+      stmts = new Set();
+      this.#assignments.set(place, stmts);
+    }
+    return stmts;
   }
 
   /** Notes that some threads leave the loops and blocks from the innermost one to the frame `target`. */
@@ -243,10 +267,10 @@ class Walk implements Uniformity {
   }
 
   /** Threads that waited at a place go on; what some of the others assigned in the meantime now differs. */
-  #meet(place: string, lists: readonly (readonly Stmt[])[], live: VarSet): void {
+  #meet(place: string, live: VarSet): void {
     this.#waiting.delete(place);
     const parting = this.#arrivals.get(place);
-    if (parting) for (const list of lists) this.#merge(parting, list, live);
+    if (parting) for (const s of this.#meanwhile(place)) this.#differ(parting, s, live);
   }
 
   /** What the threads active here differ in from those that entered frame `from`: the worst of it. */
@@ -261,31 +285,18 @@ class Walk implements Uniformity {
     return found.find((p) => p.level === 'V') ?? found[0];
   }
 
-  /** Variables assigned in `list` that are live where threads meet after `parting`. */
   #merge(parting: Parting, list: readonly Stmt[], live: VarSet): void {
-    for (const id of this.#assignedIn(list)) {
-      if (!live.has(id)) continue;
-      const old = this.#shapes.get(id) ?? 'G';
-      const shape = parting.level === 'V' ? 'V' : join(old, 'U') === 'U' ? 'U' : old;
-      this.#join(id, this.#coarse(shape), { kind: 'control', parting, pos: parting.stmt.pos });
-    }
-    if (parting.level === 'V') this.#markBlends(list, live);
+    eachStmt(list, (s) => this.#differ(parting, s, live));
   }
 
-  #markBlends(list: readonly Stmt[], live: VarSet): void {
-    eachStmt(list, (s) => {
-      const v = s.op === 'assign' ? s.var : s.op === 'atomic' ? s.result : undefined;
-      if (v && live.has(v.id)) this.#blends.add(s);
-    });
-  }
-
-  #assignedIn(list: readonly Stmt[]): VarSet {
-    let ids = this.#assigned.get(list);
-    if (!ids) {
-      ids = assignedIn(list);
-      this.#assigned.set(list, ids);
-    }
-    return ids;
+  /** Only some of the threads ran `s`, and now they meet where `live` variables will be read. */
+  #differ(parting: Parting, s: Stmt, live: VarSet): void {
+    const id = defined(s);
+    if (id === undefined || !live.has(id)) return;
+    const old = this.#shapes.get(id) ?? 'G';
+    const shape = parting.level === 'V' ? 'V' : join(old, 'U') === 'U' ? 'U' : old;
+    this.#join(id, this.#coarse(shape), { kind: 'control', parting, pos: parting.stmt.pos });
+    if (parting.level === 'V') this.#blends.add(s);
   }
 
   #coarse(shape: Shape): Shape {
