@@ -49,4 +49,17 @@ describe('FaultLog', () => {
     expect(() => log.raise()).toThrow('one');
     log.raise();
   });
+
+  it('gives faults to streams that wait for what failed, from then on', () => {
+    const log = new FaultLog();
+    const [a, b, c] = [{}, {}, {}];
+    log.post(new DriverError('E_KERNEL_FAULT', 'broke'), a);
+    const onB = log.mark;
+    log.follow(a, log.mark, b);
+    log.follow(b, onB, c);
+    expect(() => log.raise(c)).not.toThrow();
+    log.follow(b, log.mark, c);
+    expect(() => log.raise(c)).toThrow('broke');
+    log.raise();
+  });
 });

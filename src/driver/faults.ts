@@ -10,7 +10,8 @@ import type { DriverError } from '../errors.ts';
 interface Pending {
   readonly error: DriverError;
   readonly stream: object;
-  readonly order: number;
+  /** Which streams it is thrown on, and since when in the order: its own, and those that waited for this. */
+  readonly known: Map<object, number>;
   /** Later faults on the same stream, which are counted but not kept. */
   later: number;
 }
@@ -36,19 +37,27 @@ export class FaultLog {
       earlier.later++;
       return;
     }
-    this.#pending.push({ error, stream, order, later: 0 });
+    this.#pending.push({ error, stream, known: new Map([[stream, order]]), later: 0 });
     unobserved.add(this);
     if (listening) return;
     listening = true;
     process.on('exit', reportUnobserved);
   }
 
+  /**
+   * `to` waits for what `from`, or all streams when it is undefined, had been given before the mark: what failed there is a fault
+   * of `to` as well, since its results rest on that.
+   */
+  follow(from: object | undefined, before: number, to: object): void {
+    for (const fault of this.#pending) {
+      if (isKnown(fault, from, before) && !fault.known.has(to)) fault.known.set(to, this.#order++);
+    }
+  }
+
   /** Throws the first fault of `stream`, or of any stream when it is undefined, and forgets it. */
   raise(stream?: object, before: number = Number.POSITIVE_INFINITY): void {
     if (this.#pending.length === 0) return;
-    const at = this.#pending.findIndex(
-      (fault) => (stream === undefined || fault.stream === stream) && fault.order < before,
-    );
+    const at = this.#pending.findIndex((fault) => isKnown(fault, stream, before));
     const [fault] = at < 0 ? [] : this.#pending.splice(at, 1);
     if (fault === undefined) return;
     if (this.#pending.length === 0) unobserved.delete(this);
@@ -60,6 +69,12 @@ export class FaultLog {
     unobserved.delete(this);
     return this.#pending.splice(0).map(withCount);
   }
+}
+
+/** Whether a fault is one of `stream`, or of any when it is undefined, before a mark. */
+function isKnown(fault: Pending, stream: object | undefined, before: number): boolean {
+  const since = fault.known.get(stream ?? fault.stream);
+  return since !== undefined && since < before;
 }
 
 function withCount({ error, later }: Pending): DriverError {

@@ -73,8 +73,9 @@ export class ImmediateStreams {
   }
 
   wait(handle: EventHandle, stream: StreamHandle | undefined): void {
-    this.#event(handle, 'waitEvent');
-    if (stream !== undefined) this.#stream(stream, 'waitEvent');
+    const event = this.#event(handle, 'waitEvent');
+    const to = stream === undefined ? this.#default : this.#stream(stream, 'waitEvent');
+    if (event.stream !== undefined) this.faults.follow(this.#orderedWith(event.stream), event.mark, to);
   }
 
   /** True also of an event that was never recorded, as on CUDA. */
@@ -85,7 +86,12 @@ export class ImmediateStreams {
 
   synchronizeEvent(handle: EventHandle): void {
     const event = this.#event(handle, 'synchronizeEvent');
-    if (event.stream !== undefined) this.faults.raise(event.stream, event.mark);
+    if (event.stream !== undefined) this.faults.raise(this.#orderedWith(event.stream), event.mark);
+  }
+
+  /** Work on the default stream comes after that of all streams, as on CUDA (the legacy default stream): undefined for these. */
+  #orderedWith(stream: Stream): Stream | undefined {
+    return stream === this.#default ? undefined : stream;
   }
 
   elapsed(start: EventHandle, end: EventHandle): number {
