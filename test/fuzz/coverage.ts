@@ -17,25 +17,39 @@ export const RENDERERS: readonly Renderer[] = ['wasm scalar', 'wasm SIMD', 'simu
 /** What an expression is, as far as renderers treat it alike; undefined for leaves. */
 export function keyOf(e: Expr): string | undefined {
   switch (e.op) {
-    case 'unary': return `${e.fn} ${e.a.type}`;
-    case 'binary': return `${e.fn} ${e.type}`;
-    case 'compare': return `${e.fn} ${e.a.type}`;
-    case 'select': return `select ${e.type}`;
-    case 'cast': return `cast ${e.a.type} to ${e.to}`;
-    case 'bitcast': return `bits ${e.a.type} as ${e.type}`;
-    case 'fma': return `fma ${e.type}`;
-    case 'call': return `${e.fn} ${e.type}`;
-    case 'load': return `load ${e.mem.array.space} ${e.mem.elem}`;
-    default: return undefined;
+    case 'unary':
+      return `${e.fn} ${e.a.type}`;
+    case 'binary':
+      return `${e.fn} ${e.type}`;
+    case 'compare':
+      return `${e.fn} ${e.a.type}`;
+    case 'select':
+      return `select ${e.type}`;
+    case 'cast':
+      return `cast ${e.a.type} to ${e.to}`;
+    case 'bitcast':
+      return `bits ${e.a.type} as ${e.type}`;
+    case 'fma':
+      return `fma ${e.type}`;
+    case 'call':
+      return `${e.fn} ${e.type}`;
+    case 'load':
+      return `load ${e.mem.array.space} ${e.mem.elem}`;
+    default:
+      return undefined;
   }
 }
 
 export function keyOfStmt(s: Stmt): string | undefined {
   switch (s.op) {
-    case 'store': return `store ${s.mem.array.space} ${s.mem.elem}`;
-    case 'atomic': return `atomic ${s.fn} ${s.mem.array.space} ${s.mem.elem}${s.result ? ' with result' : ''}`;
-    case 'barrier': return `barrier ${s.kind}`;
-    default: return undefined;
+    case 'store':
+      return `store ${s.mem.array.space} ${s.mem.elem}`;
+    case 'atomic':
+      return `atomic ${s.fn} ${s.mem.array.space} ${s.mem.elem}${s.result ? ' with result' : ''}`;
+    case 'barrier':
+      return `barrier ${s.kind}`;
+    default:
+      return undefined;
   }
 }
 
@@ -91,10 +105,10 @@ function isVector(shape: string): boolean {
   return shape === 'V' || shape === 'C';
 }
 
-
-/** The share of `legal` that each renderer has executed, and what is missing. */
-export function coverageReport(coverage: Coverage, legal: readonly string[]): string {
+/** The share of what is legal that each renderer has executed, and what is missing. */
+export function coverageReport(coverage: Coverage, legalFor: (renderer: Renderer) => readonly string[]): string {
   return RENDERERS.map((renderer) => {
+    const legal = legalFor(renderer);
     const missing = coverage.missing(renderer, legal);
     const share = ((100 * (legal.length - missing.length)) / legal.length).toFixed(1);
     return `${renderer}: ${legal.length - missing.length} of ${legal.length} combinations (${share} %)${missing.length > 0 ? `, missing: ${missing.join(', ')}` : ''}`;

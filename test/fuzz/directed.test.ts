@@ -1,11 +1,11 @@
 /** Each operation on each type, on each renderer: executed, and right. */
 import { describe, expect, it } from 'vitest';
+import type { DeviceDriver } from '../../src/driver/driver.ts';
 import { Coverage, RENDERERS } from './coverage.ts';
 import { openDevice } from './devices.ts';
-import { BLOCK, type Directed, directed, THREADS } from './directed.ts';
+import { BLOCK, type Directed, directed, legalFor, THREADS } from './directed.ts';
 import { difference, elements, image, placement } from './memory.ts';
 import { count } from './program.ts';
-import type { DeviceDriver } from '../../src/driver/driver.ts';
 
 /** Runs one; what is wrong with the result, or undefined. */
 function check(device: DeviceDriver, d: Directed): string | undefined {
@@ -15,7 +15,11 @@ function check(device: DeviceDriver, d: Directed): string | undefined {
     return pointer;
   });
   const executable = device.load({ kernel: d.kernel });
-  executable.launch({ grid: [THREADS / BLOCK, 1, 1], block: [BLOCK, 1, 1], sharedBytes: 0 }, pointers.map((p, i) => p + placement(d.arrays[i]).offset), undefined);
+  executable.launch(
+    { grid: [THREADS / BLOCK, 1, 1], block: [BLOCK, 1, 1], sharedBytes: 0 },
+    pointers.map((p, i) => p + placement(d.arrays[i]).offset),
+    undefined,
+  );
   device.synchronize();
   let wrong: string | undefined;
   d.arrays.forEach((a, i) => {
@@ -26,7 +30,9 @@ function check(device: DeviceDriver, d: Directed): string | undefined {
     if (d.ulps === undefined) wrong ??= difference(a, expected, bytes)?.what;
     else {
       const got = elements(a, bytes);
-      for (let k = 0; k < count(a); k++) if (ulps(Number(got[k]), Number(expected[k]), a.elem === 'f32') > d.ulps) wrong ??= `${a.name}[${k}] is ${got[k]}, must be ${expected[k]}`;
+      for (let k = 0; k < count(a); k++)
+        if (ulps(Number(got[k]), Number(expected[k]), a.elem === 'f32') > d.ulps)
+          wrong ??= `${a.name}[${k}] is ${got[k]}, must be ${expected[k]}`;
     }
   });
   executable.unload();
@@ -66,9 +72,7 @@ describe('operations one by one', () => {
 
   it('are all executed by each renderer', () => {
     for (const renderer of RENDERERS) {
-      // What stands for calls of f32 in WebAssembly are the operations that they expand to.
-      const legal = all.map((d) => d.key).filter((key) => renderer === 'simulator' || !(all.find((d) => d.key === key)?.ulps !== undefined && (key.endsWith('f32') || key === 'rsqrt f64')));
-      expect(coverage.missing(renderer, legal), renderer).toEqual([]);
+      expect(coverage.missing(renderer, legalFor(renderer, all)), renderer).toEqual([]);
     }
   });
 });

@@ -5,16 +5,47 @@
  * values that differ from lane to lane.
  */
 import {
-  add, and, assign, at, barrier, binary, bitcast, atomic as atomicStmt, call, cast as castExpr, compare as compareExpr, fma as fmaExpr, i32,
-  KernelBuilder, load, mul, read, select, special, store, unary as unaryExpr, vote,
+  add,
+  and,
+  assign,
+  at,
+  atomic as atomicStmt,
+  barrier,
+  binary,
+  bitcast,
+  call,
+  cast as castExpr,
+  compare as compareExpr,
+  fma as fmaExpr,
+  i32,
+  KernelBuilder,
+  load,
+  mul,
+  read,
+  select,
+  special,
+  store,
+  unary as unaryExpr,
+  vote,
 } from '../../src/compiler/ir/builder.ts';
 import type {
-  ArraySym, AtomicOp, BinaryOp, CompareOp, ElemType, Expr, Kernel, MathFn, Space, Stmt, UnaryOp, ValueType,
+  ArraySym,
+  AtomicOp,
+  BinaryOp,
+  CompareOp,
+  ElemType,
+  Expr,
+  Kernel,
+  MathFn,
+  Space,
+  Stmt,
+  UnaryOp,
+  ValueType,
 } from '../../src/compiler/ir/ops.ts';
 import { exprFault } from '../../src/compiler/ir/verify-expr.ts';
 import { keyOf } from './coverage.ts';
 import { packed } from './memory.ts';
-import { type ArrayDecl, ELEMS, isBig, isFloat, type Ty, TYPES, type Val, widened } from './program.ts';
+import { type ArrayDecl, ELEMS, isBig, isFloat, TYPES, type Ty, type Val, widened } from './program.ts';
 import { Random, randomValue } from './random.ts';
 import * as own from './semantics.ts';
 
@@ -49,7 +80,10 @@ class Making {
 
   input(elem: ElemType, same = false): { readonly array: ArraySym; readonly values: readonly Val[] } {
     const one = randomValue(this.r, elem);
-    return this.array(elem, Array.from({ length: THREADS }, () => (same ? one : randomValue(this.r, elem))));
+    return this.array(
+      elem,
+      Array.from({ length: THREADS }, () => (same ? one : randomValue(this.r, elem))),
+    );
   }
 
   array(elem: ElemType, data: readonly Val[]): { readonly array: ArraySym; readonly values: readonly Val[] } {
@@ -59,7 +93,10 @@ class Making {
   }
 
   output(elem: ElemType, expected: readonly Val[]): ArraySym {
-    const { array } = this.array(elem, expected.map(() => (isBig(elem) ? 0n : elem === 'bool' ? false : 0)));
+    const { array } = this.array(
+      elem,
+      expected.map(() => (isBig(elem) ? 0n : elem === 'bool' ? false : 0)),
+    );
     this.expected.set(array.name, expected);
     return array;
   }
@@ -72,7 +109,13 @@ class Making {
 // ---------------------------------------------------------------- expressions
 
 /** An expression over operands of these types, with its meaning; undefined where there is no such operation. */
-function expression(types: readonly ValueType[], build: (args: readonly Expr[]) => Expr, meaning: (args: readonly Val[]) => Val, ulps?: number, same = false): Directed | undefined {
+function expression(
+  types: readonly ValueType[],
+  build: (args: readonly Expr[]) => Expr,
+  meaning: (args: readonly Val[]) => Val,
+  ulps?: number,
+  same = false,
+): Directed | undefined {
   const probe = build(types.map((type) => ({ op: 'special', type, name: 'laneId' }) as never));
   const key = keyOf(probe);
   if (key === undefined || exprFault(probe, new KernelBuilder('probe').build([])) !== undefined) return undefined;
@@ -84,59 +127,162 @@ function expression(types: readonly ValueType[], build: (args: readonly Expr[]) 
 }
 
 const UNARY: readonly UnaryOp[] = [
-  'neg', 'abs', 'not', 'clz', 'ctz', 'popc', 'brev', 'sqrt', 'floor', 'ceil', 'trunc', 'rint', 'round', 'sign', 'isNaN', 'isFinite', 'uniform',
+  'neg',
+  'abs',
+  'not',
+  'clz',
+  'ctz',
+  'popc',
+  'brev',
+  'sqrt',
+  'floor',
+  'ceil',
+  'trunc',
+  'rint',
+  'round',
+  'sign',
+  'isNaN',
+  'isFinite',
+  'uniform',
 ];
 const BINARY: readonly BinaryOp[] = [
-  'add', 'sub', 'mul', 'div', 'rem', 'floordiv', 'and', 'or', 'xor', 'shl', 'shr', 'min', 'max', 'fmin', 'fmax', 'ipow', 'copysign',
+  'add',
+  'sub',
+  'mul',
+  'div',
+  'rem',
+  'floordiv',
+  'and',
+  'or',
+  'xor',
+  'shl',
+  'shr',
+  'min',
+  'max',
+  'fmin',
+  'fmax',
+  'ipow',
+  'copysign',
 ];
 const COMPARE: readonly CompareOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
 
 function unaryMeaning(fn: UnaryOp, t: Ty): (a: Val) => Val {
   const result: Ty = fn === 'isNaN' || fn === 'isFinite' ? 'bool' : t;
-  if (fn === 'ctz') return (a) => {
-    const first = Number(own.unary('ffs', t, 'i32', a));
-    const n = first === 0 ? (isBig(t) ? 64 : 32) : first - 1;
-    return isBig(t) ? BigInt(n) : n;
-  };
+  if (fn === 'ctz')
+    return (a) => {
+      const first = Number(own.unary('ffs', t, 'i32', a));
+      const n = first === 0 ? (isBig(t) ? 64 : 32) : first - 1;
+      return isBig(t) ? BigInt(n) : n;
+    };
   return (a) => own.unary(fn, t, result, a);
 }
 
 function binaryMeaning(fn: BinaryOp, t: Ty): (a: Val, b: Val) => Val {
   switch (fn) {
-    case 'floordiv': return (a, b) => own.quotient('floor', t, a, b);
-    case 'ipow': return (a, b) => (b < 0 ? own.wrap(t, 0n) : own.binary('pow', t, a, b));
-    case 'and': case 'or': case 'xor':
+    case 'floordiv':
+      return (a, b) => own.quotient('floor', t, a, b);
+    case 'ipow':
+      return (a, b) => (b < 0 ? own.wrap(t, 0n) : own.binary('pow', t, a, b));
+    case 'and':
+    case 'or':
+    case 'xor':
       if (t === 'bool') return (a, b) => (fn === 'and' ? a && b : fn === 'or' ? a || b : a !== b);
       return (a, b) => own.binary(fn, t, a, b);
-    default: return (a, b) => own.binary(fn, t, a, b);
+    default:
+      return (a, b) => own.binary(fn, t, a, b);
   }
 }
 
 /** Functions and the error that docs/math.md grants them, roomily: their accuracy has tests of its own. */
 const MATH: Readonly<Record<MathFn, (...x: number[]) => number>> = {
-  exp: Math.exp, exp2: (x) => 2 ** x, expm1: Math.expm1, log: Math.log, log2: Math.log2, log10: Math.log10, log1p: Math.log1p,
-  sin: Math.sin, cos: Math.cos, tan: Math.tan, asin: Math.asin, acos: Math.acos, atan: Math.atan, atan2: Math.atan2,
-  sinh: Math.sinh, cosh: Math.cosh, tanh: Math.tanh, asinh: Math.asinh, acosh: Math.acosh, atanh: Math.atanh,
-  pow: Math.pow, hypot: (x, y = 0) => Math.hypot(x, y), cbrt: Math.cbrt, rsqrt: (x) => 1 / Math.sqrt(x),
-  erf: Number, erfc: Number, tgamma: Number, lgamma: Number,
+  exp: Math.exp,
+  exp2: (x) => 2 ** x,
+  expm1: Math.expm1,
+  log: Math.log,
+  log2: Math.log2,
+  log10: Math.log10,
+  log1p: Math.log1p,
+  sin: Math.sin,
+  cos: Math.cos,
+  tan: Math.tan,
+  asin: Math.asin,
+  acos: Math.acos,
+  atan: Math.atan,
+  atan2: Math.atan2,
+  sinh: Math.sinh,
+  cosh: Math.cosh,
+  tanh: Math.tanh,
+  asinh: Math.asinh,
+  acosh: Math.acosh,
+  atanh: Math.atanh,
+  pow: Math.pow,
+  hypot: (x, y = 0) => Math.hypot(x, y),
+  cbrt: Math.cbrt,
+  rsqrt: (x) => 1 / Math.sqrt(x),
+  erf: Number,
+  erfc: Number,
+  tgamma: Number,
+  lgamma: Number,
 };
 
 function* expressions(): Iterable<Directed | undefined> {
   for (const t of TYPES) {
-    for (const fn of UNARY) yield expression([t], ([a]) => unaryExpr(fn, a as Expr), ([a]) => unaryMeaning(fn, t)(a as Val), undefined, fn === 'uniform');
-    for (const fn of BINARY) yield expression([t, t], ([a, b]) => binary(fn, a as Expr, b as Expr), ([a, b]) => binaryMeaning(fn, t)(a as Val, b as Val));
-    for (const fn of COMPARE) yield expression([t, t], ([a, b]) => compareExpr(fn, a as Expr, b as Expr), ([a, b]) => own.compare(fn, a as Val, b as Val));
-    yield expression(['bool', t, t], ([c, a, b]) => select(c as Expr, a as Expr, b as Expr), ([c, a, b]) => (c ? a : b) as Val);
-    for (const to of ELEMS) if (to !== t) yield expression([t], ([a]) => castExpr(to, a as Expr), ([a]) => own.cast(t, to, a as Val));
-    for (const to of TYPES) if (to !== t) yield expression([t], ([a]) => bitcast(to, a as Expr), ([a]) => bits(t, to, a as Val));
+    for (const fn of UNARY)
+      yield expression(
+        [t],
+        ([a]) => unaryExpr(fn, a as Expr),
+        ([a]) => unaryMeaning(fn, t)(a as Val),
+        undefined,
+        fn === 'uniform',
+      );
+    for (const fn of BINARY)
+      yield expression(
+        [t, t],
+        ([a, b]) => binary(fn, a as Expr, b as Expr),
+        ([a, b]) => binaryMeaning(fn, t)(a as Val, b as Val),
+      );
+    for (const fn of COMPARE)
+      yield expression(
+        [t, t],
+        ([a, b]) => compareExpr(fn, a as Expr, b as Expr),
+        ([a, b]) => own.compare(fn, a as Val, b as Val),
+      );
+    yield expression(
+      ['bool', t, t],
+      ([c, a, b]) => select(c as Expr, a as Expr, b as Expr),
+      ([c, a, b]) => (c ? a : b) as Val,
+    );
+    for (const to of ELEMS)
+      if (to !== t)
+        yield expression(
+          [t],
+          ([a]) => castExpr(to, a as Expr),
+          ([a]) => own.cast(t, to, a as Val),
+        );
+    for (const to of TYPES)
+      if (to !== t)
+        yield expression(
+          [t],
+          ([a]) => bitcast(to, a as Expr),
+          ([a]) => bits(t, to, a as Val),
+        );
   }
   for (const t of ['f32', 'f64'] as const) {
-    yield expression([t, t, t], ([a, b, c]) => fmaExpr(a as Expr, b as Expr, c as Expr), ([a, b, c]) => own.fma(t, Number(a), Number(b), Number(c)));
+    yield expression(
+      [t, t, t],
+      ([a, b, c]) => fmaExpr(a as Expr, b as Expr, c as Expr),
+      ([a, b, c]) => own.fma(t, Number(a), Number(b), Number(c)),
+    );
     for (const fn of Object.keys(MATH) as MathFn[]) {
       const special = MATH[fn] === Number;
       const types = fn === 'pow' || fn === 'atan2' || fn === 'hypot' ? [t, t] : [t];
       // Of functions that JavaScript lacks only the execution is asked for here.
-      yield expression(types, (args) => call(fn, ...args), (args) => own.roundTo(t, MATH[fn](...args.map(Number))), special ? Number.POSITIVE_INFINITY : 8);
+      yield expression(
+        types,
+        (args) => call(fn, ...args),
+        (args) => own.roundTo(t, MATH[fn](...args.map(Number))),
+        special ? Number.POSITIVE_INFINITY : 8,
+      );
     }
   }
 }
@@ -145,17 +291,28 @@ function* expressions(): Iterable<Directed | undefined> {
 function bits(from: Ty, to: Ty, a: Val): Val {
   const view = new DataView(new ArrayBuffer(8));
   switch (from) {
-    case 'f32': view.setFloat32(0, Number(a), true); break;
-    case 'f64': view.setFloat64(0, Number(a), true); break;
-    default: view.setBigUint64(0, BigInt.asUintN(64, BigInt(a)), true);
+    case 'f32':
+      view.setFloat32(0, Number(a), true);
+      break;
+    case 'f64':
+      view.setFloat64(0, Number(a), true);
+      break;
+    default:
+      view.setBigUint64(0, BigInt.asUintN(64, BigInt(a)), true);
   }
   switch (to) {
-    case 'i32': return view.getInt32(0, true);
-    case 'u32': return view.getUint32(0, true);
-    case 'f32': return view.getFloat32(0, true);
-    case 'i64': return view.getBigInt64(0, true);
-    case 'u64': return view.getBigUint64(0, true);
-    default: return view.getFloat64(0, true);
+    case 'i32':
+      return view.getInt32(0, true);
+    case 'u32':
+      return view.getUint32(0, true);
+    case 'f32':
+      return view.getFloat32(0, true);
+    case 'i64':
+      return view.getBigInt64(0, true);
+    case 'u64':
+      return view.getBigUint64(0, true);
+    default:
+      return view.getFloat64(0, true);
   }
 }
 
@@ -173,20 +330,37 @@ function* memory(): Iterable<Directed> {
       const chosen = (n: number): Expr => and(load(at(places, m.k)), i32(n - 1));
       const body: Stmt[] = [];
       if (space === 'global') {
-        const out = m.output(type, values.map((_, i) => values[pick(i, THREADS)] as Val));
+        const out = m.output(
+          type,
+          values.map((_, i) => values[pick(i, THREADS)] as Val),
+        );
         body.push(store(at(out, m.k), load(at(array, chosen(THREADS)))));
       } else if (space === 'constant') {
         const constants = m.b.constants(elem, 'c', packed({ ...m.arrays[0], data: values } as ArrayDecl));
-        const out = m.output(type, values.map((_, i) => values[pick(i, THREADS)] as Val));
+        const out = m.output(
+          type,
+          values.map((_, i) => values[pick(i, THREADS)] as Val),
+        );
         body.push(store(at(out, m.k), load(at(constants, chosen(THREADS)))));
       } else if (space === 'shared') {
         const shared = m.b.shared(elem, 's', BLOCK);
-        const out = m.output(type, values.map((_, i) => values[i - (i % BLOCK) + pick(i, BLOCK)] as Val));
-        body.push(store(at(shared, m.t), load(at(array, m.k))), barrier(), store(at(out, m.k), load(at(shared, chosen(BLOCK)))));
+        const out = m.output(
+          type,
+          values.map((_, i) => values[i - (i % BLOCK) + pick(i, BLOCK)] as Val),
+        );
+        body.push(
+          store(at(shared, m.t), load(at(array, m.k))),
+          barrier(),
+          store(at(out, m.k), load(at(shared, chosen(BLOCK)))),
+        );
       } else {
         const local = m.b.local(elem, 'l', 4);
-        const out = m.output(type, values.map((_, i) => values[(i + pick(i, 4)) % THREADS] as Val));
-        for (let j = 0; j < 4; j++) body.push(store(at(local, i32(j)), load(at(array, and(add(m.k, i32(j)), i32(THREADS - 1))))));
+        const out = m.output(
+          type,
+          values.map((_, i) => values[(i + pick(i, 4)) % THREADS] as Val),
+        );
+        for (let j = 0; j < 4; j++)
+          body.push(store(at(local, i32(j)), load(at(array, and(add(m.k, i32(j)), i32(THREADS - 1))))));
         body.push(store(at(out, m.k), load(at(local, chosen(4)))));
       }
       yield m.finish(key, body);
@@ -205,7 +379,10 @@ function* stores(elem: ElemType, type: ValueType): Iterable<Directed> {
     const back = binary('xor', m.k, i32(3));
     const value = load(at(array, m.k));
     if (space === 'global') {
-      const out = m.output(elem, kept.map((_, i) => kept[i ^ 3] as Val));
+      const out = m.output(
+        elem,
+        kept.map((_, i) => kept[i ^ 3] as Val),
+      );
       yield m.finish(key, [store(at(out, back), value)]);
       continue;
     }
@@ -224,7 +401,21 @@ function* stores(elem: ElemType, type: ValueType): Iterable<Directed> {
 
 // ---------------------------------------------------------------- atomics and barriers
 
-const ATOMICS: readonly AtomicOp[] = ['add', 'sub', 'and', 'or', 'xor', 'exch', 'inc', 'dec', 'max', 'min', 'nanMax', 'nanMin', 'cas'];
+const ATOMICS: readonly AtomicOp[] = [
+  'add',
+  'sub',
+  'and',
+  'or',
+  'xor',
+  'exch',
+  'inc',
+  'dec',
+  'max',
+  'min',
+  'nanMax',
+  'nanMin',
+  'cas',
+];
 
 function atomicExists(fn: AtomicOp, t: Ty): boolean {
   if (t === 'bool') return false;
@@ -263,10 +454,17 @@ function atomic(fn: AtomicOp, elem: ValueType, space: 'global' | 'shared', withR
     // Each thread updates its neighbour's element with that one's operands.
     const theirs = binary('xor', m.k, i32(1));
     const operands = [load(at(first, theirs)), ...(fn === 'cas' ? [load(at(second, theirs))] : [])];
-    body.push(atomicStmt(fn, at(shared, other), operands, result), barrier(), store(at(target, m.k), load(at(shared, m.t))));
+    body.push(
+      atomicStmt(fn, at(shared, other), operands, result),
+      barrier(),
+      store(at(target, m.k), load(at(shared, m.t))),
+    );
   }
   if (result !== undefined) {
-    const out = m.output(elem, start.map((_, i) => start[space === 'global' ? i : i ^ 1] as Val));
+    const out = m.output(
+      elem,
+      start.map((_, i) => start[space === 'global' ? i : i ^ 1] as Val),
+    );
     body.push(store(at(out, m.k), read(result)));
   }
   return m.finish(key, body);
@@ -278,14 +476,32 @@ function* barriers(): Iterable<Directed> {
     const m = new Making(key);
     const preds = Array.from({ length: THREADS }, (_, i) => (i < BLOCK ? true : i < 2 * BLOCK ? false : i % 5 === 0));
     const { array } = m.array('bool', preds);
-    const counts = preds.map((_, i) => preds.filter((p, j) => p && Math.floor(j / BLOCK) === Math.floor(i / BLOCK)).length);
-    const out = m.output('i32', counts.map((n) => (kind === 'count' ? n : kind === 'and' ? Number(n === BLOCK) : Number(n > 0))));
+    const counts = preds.map(
+      (_, i) => preds.filter((p, j) => p && Math.floor(j / BLOCK) === Math.floor(i / BLOCK)).length,
+    );
+    const out = m.output(
+      'i32',
+      counts.map((n) => (kind === 'count' ? n : kind === 'and' ? Number(n === BLOCK) : Number(n > 0))),
+    );
     const result = m.b.variable('i32', 'votes');
     const copy = m.b.variable('i32', 'copy');
-    yield m.finish(key, [vote(kind, load(at(array, m.k)), result), assign(copy, read(result)), store(at(out, m.k), read(copy))]);
+    yield m.finish(key, [
+      vote(kind, load(at(array, m.k)), result),
+      assign(copy, read(result)),
+      store(at(out, m.k), read(copy)),
+    ]);
   }
 }
 
 export function directed(): Directed[] {
   return [...expressions(), ...memory(), ...atomics(), ...barriers()].filter((d) => d !== undefined);
+}
+
+/** What a renderer can be asked for: not what the passes before it have replaced. */
+export function legalFor(renderer: string, all: readonly Directed[]): string[] {
+  const keys = all.map((d) => d.key);
+  if (renderer === 'simulator') return keys;
+  // Calls of f32 have become other operations, and of an unsigned integer there is nothing to be taken.
+  const expanded = new Set(all.filter((d) => d.ulps !== undefined && d.key.endsWith(' f32')).map((d) => d.key));
+  return keys.filter((key) => !expanded.has(key) && key !== 'abs u32' && key !== 'abs u64');
 }

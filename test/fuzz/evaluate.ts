@@ -5,12 +5,30 @@
  * code with the compiler.
  */
 import {
-  type ArrayDecl, count, type Expr, type FuncDecl, hasBarrier, type Place, type Program, type Stmt, type Val, widened,
+  type ArrayDecl,
+  count,
+  type Expr,
+  type FuncDecl,
+  hasBarrier,
+  type Place,
+  type Program,
+  type Stmt,
+  type Val,
+  widened,
 } from './program.ts';
 import { atomic, binary, cast, compare, fma, quotient, roundTo, stored, unary, wrap } from './semantics.ts';
 
 /** A program that runs for too long, or (a mistake of the generator's) has no meaning. */
 export class Discarded extends Error {}
+
+/** An index that checked mode must refuse: what the device has to say of it. */
+export class Refused extends Error {
+  readonly parts: readonly string[];
+  constructor(parts: readonly string[]) {
+    super(parts.join(', '));
+    this.parts = parts;
+  }
+}
 
 const MAX_STEPS = 2_000_000;
 
@@ -112,6 +130,19 @@ class Evaluator {
       };
     }
     const parts = at.index.map((e) => this.expr(e));
+    if (at.form === 'raw') {
+      return (s) => {
+        let linear = 0;
+        for (let d = 0; d < parts.length; d++) {
+          const extent = a.shape[d] as number;
+          const i = Number((parts[d] as Ev)(s));
+          if (i < 0 || i >= extent)
+            throw new Refused([`index ${i} is out of range`, `block (${s.block}, 0, 0)`, `thread (${s.x}, ${s.y}, 0)`]);
+          linear = linear * extent + i;
+        }
+        return linear;
+      };
+    }
     return (s) => {
       let linear = 0;
       for (let d = 0; d < parts.length; d++) {
@@ -125,7 +156,14 @@ class Evaluator {
   expr(e: Expr): Ev {
     switch (e.k) {
       case 'lit': {
-        const v = typeof e.v === 'boolean' ? e.v : typeof e.v === 'bigint' ? wrap(e.t, e.v) : e.t === 'f32' || e.t === 'f64' ? roundTo(e.t, e.v) : wrap(e.t, BigInt(e.v));
+        const v =
+          typeof e.v === 'boolean'
+            ? e.v
+            : typeof e.v === 'bigint'
+              ? wrap(e.t, e.v)
+              : e.t === 'f32' || e.t === 'f64'
+                ? roundTo(e.t, e.v)
+                : wrap(e.t, BigInt(e.v));
         return () => v;
       }
       case 'var': {
@@ -138,7 +176,8 @@ class Evaluator {
           return v;
         };
       }
-      case 'thread': return this.special(e.what);
+      case 'thread':
+        return this.special(e.what);
       case 'load': {
         const place = this.place(e.array, e.at);
         return (s) => {
@@ -188,7 +227,11 @@ class Evaluator {
       case 'call': {
         const args = e.args.map((a) => this.expr(a));
         const fn = this.fn(this.p.functions.find((f) => f.name === e.fn.name) ?? missing(e.fn.name));
-        return (s) => fn(args.map((a) => a(s)), s);
+        return (s) =>
+          fn(
+            args.map((a) => a(s)),
+            s,
+          );
       }
     }
   }
@@ -196,14 +239,22 @@ class Evaluator {
   private special(what: string): Ev {
     const [bx, by] = this.p.block;
     switch (what) {
-      case 'threadIdx.x': return (s) => s.x;
-      case 'threadIdx.y': return (s) => s.y;
-      case 'blockIdx.x': return (s) => s.block;
-      case 'blockDim.x': return () => bx;
-      case 'blockDim.y': return () => by;
-      case 'gridDim.x': return () => this.p.grid;
-      case 't': return (s) => s.t;
-      default: return (s) => s.k;
+      case 'threadIdx.x':
+        return (s) => s.x;
+      case 'threadIdx.y':
+        return (s) => s.y;
+      case 'blockIdx.x':
+        return (s) => s.block;
+      case 'blockDim.x':
+        return () => bx;
+      case 'blockDim.y':
+        return () => by;
+      case 'gridDim.x':
+        return () => this.p.grid;
+      case 't':
+        return (s) => s.t;
+      default:
+        return (s) => s.k;
     }
   }
 
@@ -272,7 +323,12 @@ class Evaluator {
           const old = cells[i];
           if (old === undefined) throw new Discarded(`${array.name} is not initialised`);
           this.traffic.get(array.name)?.write(i, x.t, s.at.form !== 'own');
-          cells[i] = atomic(op, array.elem, old, args.map((a) => a(x)));
+          cells[i] = atomic(
+            op,
+            array.elem,
+            old,
+            args.map((a) => a(x)),
+          );
           if (n >= 0) x.v[n] = old;
           return undefined;
         };
@@ -324,7 +380,8 @@ class Evaluator {
           if (at < 0) return undefined;
           for (; at < bodies.length; at++) {
             const signal = (bodies[at] as Run)(x);
-            if (signal !== undefined) return signal !== 'return' && signal.k === 'break' && signal.label === undefined ? undefined : signal;
+            if (signal !== undefined)
+              return signal !== 'return' && signal.k === 'break' && signal.label === undefined ? undefined : signal;
             if (!s.cases[at]?.falls) return undefined;
           }
           return undefined;
@@ -411,21 +468,37 @@ export function evaluate(p: Program): Map<string, Val[]> {
   const main = evaluator.gens(p.body);
   const [bx, by] = p.block;
   for (let block = 0; block < p.grid; block++) {
-    for (const a of p.arrays) if (a.space === 'shared' || a.space === 'dynamic') evaluator.memory.set(a.name, new Array(count(a)));
+    for (const a of p.arrays)
+      if (a.space === 'shared' || a.space === 'dynamic') evaluator.memory.set(a.name, new Array(count(a)));
     const running = Array.from({ length: bx * by }, (_, t) => {
-      const locals = new Map(p.arrays.filter((a) => a.space === 'local').map((a): [string, Val[]] => [a.name, new Array(count(a))]));
-      const thread: Thread = { v: [], locals, x: t % bx, y: Math.floor(t / bx), block, t, k: block * bx * by + t, result: 0 };
+      const locals = new Map(
+        p.arrays.filter((a) => a.space === 'local').map((a): [string, Val[]] => [a.name, new Array(count(a))]),
+      );
+      const thread: Thread = {
+        v: [],
+        locals,
+        x: t % bx,
+        y: Math.floor(t / bx),
+        block,
+        t,
+        k: block * bx * by + t,
+        result: 0,
+      };
       return { run: main(thread), answer: 0 };
     });
     phases(running, () => {
-      for (const a of p.arrays) if (a.space === 'shared' || a.space === 'dynamic') evaluator.traffic.set(a.name, new Traffic(count(a)));
+      for (const a of p.arrays)
+        if (a.space === 'shared' || a.space === 'dynamic') evaluator.traffic.set(a.name, new Traffic(count(a)));
     });
   }
   return evaluator.memory;
 }
 
 /** Runs the threads of one block from barrier to barrier until all have ended. */
-function phases(threads: readonly { readonly run: Generator<Stop, Signal, number>; answer: number }[], begin: () => void): void {
+function phases(
+  threads: readonly { readonly run: Generator<Stop, Signal, number>; answer: number }[],
+  begin: () => void,
+): void {
   let running = [...threads];
   while (running.length > 0) {
     begin();
@@ -439,7 +512,14 @@ function phases(threads: readonly { readonly run: Generator<Stop, Signal, number
     if (first === undefined) return;
     if (stops.some((s) => s.site !== first.site)) throw new Discarded('barriers are not reached together');
     const yes = stops.filter((s) => s.pred).length;
-    const answer = first.kind === 'Count' ? yes : first.kind === 'And' ? Number(yes === stops.length) : first.kind === 'Or' ? Number(yes > 0) : 0;
+    const answer =
+      first.kind === 'Count'
+        ? yes
+        : first.kind === 'And'
+          ? Number(yes === stops.length)
+          : first.kind === 'Or'
+            ? Number(yes > 0)
+            : 0;
     for (const thread of running) thread.answer = answer;
   }
 }

@@ -2,8 +2,24 @@
  * Random well-typed expressions over what is in scope.
  */
 import {
-  type ArrayDecl, type BinOp, type CmpOp, count, ELEMS, type Elem, type Expr, type FuncDecl, isBig, isFloat, NUMBERS, type Place,
-  type Program, type Ty, TYPES, type UnOp, type Val, widened,
+  type ArrayDecl,
+  type BinOp,
+  type CmpOp,
+  count,
+  ELEMS,
+  type Elem,
+  type Expr,
+  type FuncDecl,
+  isBig,
+  isFloat,
+  NUMBERS,
+  type Place,
+  type Program,
+  TYPES,
+  type Ty,
+  type UnOp,
+  type Val,
+  widened,
 } from './program.ts';
 import { type Random, randomValue } from './random.ts';
 
@@ -36,9 +52,52 @@ export interface Env {
 }
 
 const CMPS: readonly CmpOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
-const INT_BIN: readonly BinOp[] = ['add', 'sub', 'mul', 'rem', 'and', 'or', 'xor', 'shl', 'shr', 'min', 'max', 'fmin', 'fmax', 'pow'];
-const FLOAT_BIN: readonly BinOp[] = ['add', 'sub', 'mul', 'div', 'add', 'sub', 'mul', 'div', 'rem', 'min', 'max', 'fmin', 'fmax', 'copysign'];
-const INT_UN: readonly UnOp[] = ['neg', 'not', 'abs', 'sign', 'clz', 'popc', 'floor', 'ceil', 'trunc', 'round', 'rint', 'square'];
+const INT_BIN: readonly BinOp[] = [
+  'add',
+  'sub',
+  'mul',
+  'rem',
+  'and',
+  'or',
+  'xor',
+  'shl',
+  'shr',
+  'min',
+  'max',
+  'fmin',
+  'fmax',
+  'pow',
+];
+const FLOAT_BIN: readonly BinOp[] = [
+  'add',
+  'sub',
+  'mul',
+  'div',
+  'add',
+  'sub',
+  'mul',
+  'div',
+  'rem',
+  'min',
+  'max',
+  'fmin',
+  'fmax',
+  'copysign',
+];
+const INT_UN: readonly UnOp[] = [
+  'neg',
+  'not',
+  'abs',
+  'sign',
+  'clz',
+  'popc',
+  'floor',
+  'ceil',
+  'trunc',
+  'round',
+  'rint',
+  'square',
+];
 const FLOAT_UN: readonly UnOp[] = ['neg', 'abs', 'sign', 'sqrt', 'floor', 'ceil', 'trunc', 'round', 'rint', 'square'];
 
 export class Expressions {
@@ -57,10 +116,28 @@ export class Expressions {
       [3, () => this.unary(t, env, inner)],
       [3, () => this.cast(t, env, inner)],
       [2, () => this.select(t, env, inner)],
-      [isFloat(t) ? 1.5 : 0, () => ({ t, k: 'fma', a: this.expr(t, env, inner), b: this.expr(t, env, inner), c: this.operand(t, env, inner) })],
+      [
+        isFloat(t) ? 1.5 : 0,
+        () => ({
+          t,
+          k: 'fma',
+          a: this.expr(t, env, inner),
+          b: this.expr(t, env, inner),
+          c: this.operand(t, env, inner),
+        }),
+      ],
       [isFloat(t) ? 0 : 1.5, () => this.quotient(t, env, inner)],
       [t === 'u32' ? 1 : 0, () => this.toUnsigned(env, inner)],
-      [t === 'u64' ? 1 : 0, () => ({ t, k: 'bin', op: 'ushr', a: this.expr(this.r.pick(['i64', 'u64']), env, inner), b: this.amount(t, env, inner) })],
+      [
+        t === 'u64' ? 1 : 0,
+        () => ({
+          t,
+          k: 'bin',
+          op: 'ushr',
+          a: this.expr(this.r.pick(['i64', 'u64']), env, inner),
+          b: this.amount(t, env, inner),
+        }),
+      ],
       [t === 'i32' ? 1 : 0, () => this.toSigned(env, inner)],
       [2, () => this.call(t, env, inner)],
       [2, () => this.leaf(t, env, 0)],
@@ -96,10 +173,14 @@ export class Expressions {
     const arrays = depth < -1 ? [] : env.readable.filter((a) => widened(a.elem) === t);
     if (arrays.length > 0) options.push([4, () => this.load(r.pick(arrays), env, depth)]);
     const own = env.uniform ? [] : env.own.filter((a) => widened(a.elem) === t);
-    if (own.length > 0) options.push([2, () => {
-      const array = r.pick(own);
-      return { t, k: 'load', array, at: this.own(array, env) };
-    }]);
+    if (own.length > 0)
+      options.push([
+        2,
+        () => {
+          const array = r.pick(own);
+          return { t, k: 'load', array, at: this.own(array, env) };
+        },
+      ]);
     return r.weighted(options)();
   }
 
@@ -117,9 +198,15 @@ export class Expressions {
   anywhere(array: ArrayDecl, env: Env, depth: number): Place {
     const { r } = this;
     const counters = env.vars.filter((v) => v.below !== undefined && v.below <= count(array));
-    if (array.shape.length === 1 && counters.length > 0 && r.chance(0.25)) return { form: 'counter', name: r.pick(counters).name };
+    if (array.shape.length === 1 && counters.length > 0 && r.chance(0.25))
+      return { form: 'counter', name: r.pick(counters).name };
     if (!env.uniform && env.inKernel && this.ownFits(array, env) && r.chance(0.5)) return this.own(array, env);
-    return { form: 'any', index: array.shape.map(() => this.expr(r.chance(0.8) ? 'i32' : 'u32', env, depth < 0 ? depth - 1 : r.chance(0.2) ? 1 : -1)) };
+    return {
+      form: 'any',
+      index: array.shape.map(() =>
+        this.expr(r.chance(0.8) ? 'i32' : 'u32', env, depth < 0 ? depth - 1 : r.chance(0.2) ? 1 : -1),
+      ),
+    };
   }
 
   private ids(array: ArrayDecl, env: Env): number {
@@ -148,9 +235,18 @@ export class Expressions {
   private binary(t: Ty, env: Env, depth: number): Expr {
     const { r } = this;
     const float = isFloat(t);
-    const op = r.pick(float ? FLOAT_BIN : isBig(t) ? [...INT_BIN, 'div' as const] : t === 'i32' ? [...INT_BIN, 'imul' as const] : INT_BIN);
+    const op = r.pick(
+      float
+        ? FLOAT_BIN
+        : isBig(t)
+          ? [...INT_BIN, 'div' as const]
+          : t === 'i32'
+            ? [...INT_BIN, 'imul' as const]
+            : INT_BIN,
+    );
     if (op === 'pow') return { t, k: 'bin', op, a: this.expr(t, env, depth), b: this.exponent(t, env, depth) };
-    if (op === 'shl' || op === 'shr') return { t, k: 'bin', op, a: this.expr(t, env, depth), b: this.amount(t, env, depth) };
+    if (op === 'shl' || op === 'shr')
+      return { t, k: 'bin', op, a: this.expr(t, env, depth), b: this.amount(t, env, depth) };
     if (op === 'imul') {
       const word = (): Expr => this.expr(r.pick(['i32', 'u32']), env, depth);
       return { t, k: 'bin', op, a: word(), b: word() };
@@ -159,7 +255,13 @@ export class Expressions {
     const mixed = t === 'i32' && (op === 'and' || op === 'or' || op === 'xor') && r.chance(0.15);
     const a = this.expr(t, env, depth);
     const b = mixed ? this.expr('u32', env, depth) : this.operand(t, env, depth);
-    if (r.chance(0.2) && b.k === 'lit' && b.weak && (op === 'add' || op === 'sub' || op === 'mul' || op === 'min' || op === 'max')) return { t, k: 'bin', op, a: b, b: a };
+    if (
+      r.chance(0.2) &&
+      b.k === 'lit' &&
+      b.weak &&
+      (op === 'add' || op === 'sub' || op === 'mul' || op === 'min' || op === 'max')
+    )
+      return { t, k: 'bin', op, a: b, b: a };
     // `x | 0` is a conversion, which has a node of its own.
     if (op === 'or' && b.k === 'lit' && b.weak && Number(b.v) === 0) return a;
     return { t, k: 'bin', op, a, b };
@@ -187,9 +289,15 @@ export class Expressions {
     if (isFloat(t)) return same(r.pick(FLOAT_UN));
     if (t === 'i32' && r.chance(0.25)) {
       const op = r.pick<UnOp>(['ffs', 'clz32']);
-      return { t, k: 'un', op, a: this.expr(op === 'ffs' ? r.pick(['i32', 'u32', 'i64', 'u64']) : r.pick(['i32', 'u32']), env, depth) };
+      return {
+        t,
+        k: 'un',
+        op,
+        a: this.expr(op === 'ffs' ? r.pick(['i32', 'u32', 'i64', 'u64']) : r.pick(['i32', 'u32']), env, depth),
+      };
     }
-    if (t !== 'i32' && r.chance(0.15)) return { t, k: 'un', op: 'brev', a: this.expr(t === 'u32' ? r.pick(['i32', 'u32']) : t, env, depth) };
+    if (t !== 'i32' && r.chance(0.15))
+      return { t, k: 'un', op: 'brev', a: this.expr(t === 'u32' ? r.pick(['i32', 'u32']) : t, env, depth) };
     const op = r.pick(INT_UN);
     // `x ** 2` of a bigint would be a number's; a rounded quotient is a division of its own.
     const e = same(op === 'square' && isBig(t) ? 'neg' : op);
@@ -212,14 +320,23 @@ export class Expressions {
   }
 
   private quotient(t: Ty, env: Env, depth: number): Expr {
-    const op = this.r.pick(isBig(t) ? (['trunc', 'floor'] as const) : (['or0', 'trunc', 'floor', 'ceil', 'round'] as const));
+    const op = this.r.pick(
+      isBig(t) ? (['trunc', 'floor'] as const) : (['or0', 'trunc', 'floor', 'ceil', 'round'] as const),
+    );
     return { t, k: 'quotient', op, a: this.expr(t, env, depth), b: this.operand(t, env, depth) };
   }
 
   private toUnsigned(env: Env, depth: number): Expr {
     const { r } = this;
-    if (r.chance(0.5)) return { t: 'u32', k: 'un', op: 'ushr0', a: this.expr(r.pick(['i32', 'u32', 'f32', 'f64']), env, depth) };
-    return { t: 'u32', k: 'bin', op: 'ushr', a: this.expr(r.pick(['i32', 'u32']), env, depth), b: this.amount('i32', env, depth) };
+    if (r.chance(0.5))
+      return { t: 'u32', k: 'un', op: 'ushr0', a: this.expr(r.pick(['i32', 'u32', 'f32', 'f64']), env, depth) };
+    return {
+      t: 'u32',
+      k: 'bin',
+      op: 'ushr',
+      a: this.expr(r.pick(['i32', 'u32']), env, depth),
+      b: this.amount('i32', env, depth),
+    };
   }
 
   private toSigned(env: Env, depth: number): Expr {
@@ -240,10 +357,36 @@ export class Expressions {
     const any = (list: readonly Ty[]): Ty => r.pick(list);
     return r.weighted<() => Expr>([
       [8, () => this.comparison(any(NUMBERS), env, inner)],
-      [1, () => ({ t, k: 'cmp', op: r.pick(['eq', 'ne'] as const), a: this.expr('bool', env, inner), b: this.expr('bool', env, inner) })],
-      [4, () => ({ t, k: 'logic', op: r.pick(['and', 'or'] as const), a: this.expr('bool', env, inner), b: this.expr('bool', env, inner) })],
+      [
+        1,
+        () => ({
+          t,
+          k: 'cmp',
+          op: r.pick(['eq', 'ne'] as const),
+          a: this.expr('bool', env, inner),
+          b: this.expr('bool', env, inner),
+        }),
+      ],
+      [
+        4,
+        () => ({
+          t,
+          k: 'logic',
+          op: r.pick(['and', 'or'] as const),
+          a: this.expr('bool', env, inner),
+          b: this.expr('bool', env, inner),
+        }),
+      ],
       [2, () => ({ t, k: 'un', op: 'not', a: this.expr('bool', env, inner) })],
-      [1.5, () => ({ t, k: 'un', op: r.pick(['isNaN', 'isFinite', 'isInteger'] as const), a: this.expr(any(['f32', 'f64']), env, inner) })],
+      [
+        1.5,
+        () => ({
+          t,
+          k: 'un',
+          op: r.pick(['isNaN', 'isFinite', 'isInteger'] as const),
+          a: this.expr(any(['f32', 'f64']), env, inner),
+        }),
+      ],
       [1, () => ({ t, k: 'cast', to: 'bool', a: this.expr(any(NUMBERS), env, inner) })],
       [0.5, () => this.select('bool', env, inner)],
       [1, () => this.call('bool', env, inner)],

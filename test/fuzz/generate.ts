@@ -6,14 +6,32 @@
  */
 import { type Env, Expressions, type Variable } from './expressions.ts';
 import {
-  type ArrayDecl, type AtomicOp, type BinOp, type Case, count, ELEMS, type Elem, type Expr, type FuncDecl, isBig, isFloat, type Layout,
-  type Place, type Program, type Stmt, type Ty, TYPES, type Val, widened,
+  type ArrayDecl,
+  type AtomicOp,
+  type BinOp,
+  type Case,
+  count,
+  ELEMS,
+  type Elem,
+  type Expr,
+  type FuncDecl,
+  isBig,
+  isFloat,
+  type Layout,
+  type Place,
+  type Program,
+  type Stmt,
+  TYPES,
+  type Ty,
+  type Val,
+  widened,
 } from './program.ts';
 import { Random, randomValue } from './random.ts';
 
 const LAYOUTS: readonly Layout[] = ['C', 'C', 'C', 'F', 'reversed', 'stepped', 'transposed', 'bytes'];
 const COMPOUND: Readonly<Record<'int' | 'float', readonly BinOp[]>> = {
-  int: ['add', 'sub', 'mul', 'rem', 'and', 'or', 'xor', 'shl', 'shr'], float: ['add', 'sub', 'mul', 'div'],
+  int: ['add', 'sub', 'mul', 'rem', 'and', 'or', 'xor', 'shl', 'shr'],
+  float: ['add', 'sub', 'mul', 'div'],
 };
 
 /** Where the generator is: what can be named, and what can be jumped out of. */
@@ -26,6 +44,8 @@ interface Where {
   readonly inSwitch: boolean;
   readonly depth: number;
   readonly fn: FuncDecl['result'] | undefined;
+  /** In a part of an `if`, where a jump leaves code that can be reached behind it. */
+  readonly branch: boolean;
 }
 
 /** Programs smaller than this many times the usual size. */
@@ -71,7 +91,18 @@ class Generator {
     this.block = r.weighted<readonly [number, number]>([
       [3, [r.pick([1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32]), 1]],
       [1, [r.pick([33, 64]), 1]],
-      [2, r.pick([[4, 2], [8, 2], [3, 3], [5, 2], [16, 2], [1, 4], [2, 4]] as const)],
+      [
+        2,
+        r.pick([
+          [4, 2],
+          [8, 2],
+          [3, 3],
+          [5, 2],
+          [16, 2],
+          [1, 4],
+          [2, 4],
+        ] as const),
+      ],
     ]);
     this.grid = r.pick([1, 2, 3, 4]);
   }
@@ -103,16 +134,31 @@ class Generator {
     const shape = rank2 ? [n / inner, inner] : [n];
     const values = data ? this.e.values(elem, n) : [];
     const columns = shape[shape.length - 1] ?? 1;
-    const own = layout === 'broadcast' ? values.map((_, i) => values[shape.length === 2 ? i % columns : 0] as Val) : values;
-    const array: ArrayDecl = { name: this.name({ in: 'a', out: 'y', shared: 'sh', dynamic: 'dyn', local: 'l', const: 'c', atomic: 'z' }[space]), elem, shape, space, layout, data: own };
+    const own =
+      layout === 'broadcast' ? values.map((_, i) => values[shape.length === 2 ? i % columns : 0] as Val) : values;
+    const array: ArrayDecl = {
+      name: this.name({ in: 'a', out: 'y', shared: 'sh', dynamic: 'dyn', local: 'l', const: 'c', atomic: 'z' }[space]),
+      elem,
+      shape,
+      space,
+      layout,
+      data: own,
+    };
     this.arrays.push(array);
     return array;
   }
 
   private declareArguments(): void {
     const { r } = this;
-    for (let i = 1 + r.below(4); i > 0; i--) this.declare('in', r.pick(ELEMS), this.power(r.chance(0.6) ? this.threads * r.pick([1, 1, 2]) : r.pick([4, 8, 16, 64])), true);
-    for (let i = 1 + r.below(3); i > 0; i--) this.declare('out', r.pick(ELEMS), this.power(this.threads * r.pick([1, 1, 1, 2])), true);
+    for (let i = 1 + r.below(4); i > 0; i--)
+      this.declare(
+        'in',
+        r.pick(ELEMS),
+        this.power(r.chance(0.6) ? this.threads * r.pick([1, 1, 2]) : r.pick([4, 8, 16, 64])),
+        true,
+      );
+    for (let i = 1 + r.below(3); i > 0; i--)
+      this.declare('out', r.pick(ELEMS), this.power(this.threads * r.pick([1, 1, 1, 2])), true);
     if (r.chance(0.3)) this.declare('const', r.pick(ELEMS), r.pick([4, 8, 32]), true);
     this.scalars = Array.from({ length: r.below(4) }, () => {
       const t = r.pick(ELEMS);
@@ -126,8 +172,16 @@ class Generator {
     const arrays = this.arrays;
     return {
       vars: w.scope,
-      readable: arrays.filter((a) => a.space === 'in' || a.space === 'const' || (w.fn === undefined && !uniform && (this.shared.has(a) || a.space === 'local'))),
-      own: w.fn !== undefined ? [] : arrays.filter((a) => a.space === 'out' || (isShared(a) && !this.shared.has(a) && !this.atomics.has(a))),
+      readable: arrays.filter(
+        (a) =>
+          a.space === 'in' ||
+          a.space === 'const' ||
+          (w.fn === undefined && !uniform && (this.shared.has(a) || a.space === 'local')),
+      ),
+      own:
+        w.fn !== undefined
+          ? []
+          : arrays.filter((a) => a.space === 'out' || (isShared(a) && !this.shared.has(a) && !this.atomics.has(a))),
       scalars: this.scalars,
       functions: this.functions,
       uniform,
@@ -141,7 +195,7 @@ class Generator {
   private readonly atomics = new Map<ArrayDecl, AtomicOp>();
 
   private inner(w: Where, change: Partial<Where> = {}): Where {
-    return { ...w, scope: [...w.scope], declared: new Set(), depth: w.depth + 1, ...change };
+    return { ...w, scope: [...w.scope], declared: new Set(), depth: w.depth + 1, branch: false, ...change };
   }
 
   private expr(t: Ty, w: Where, depth = 1 + this.r.below(3)): Expr {
@@ -182,7 +236,8 @@ class Generator {
   }
 
   private return(w: Where): Stmt {
-    return w.fn === undefined ? { k: 'return' } : { k: 'return', value: this.expr(w.fn, w) };
+    const leave: Stmt = w.fn === undefined ? { k: 'return' } : { k: 'return', value: this.expr(w.fn, w) };
+    return w.branch ? leave : { k: 'if', c: this.e.bool(this.env(w), 1), then: [leave], else: [] };
   }
 
   private let(w: Where): Stmt {
@@ -211,7 +266,8 @@ class Generator {
   }
 
   private compoundOperand(t: Ty, op: BinOp | undefined, w: Where): Expr {
-    if (op === 'shl' || op === 'shr') return { t, k: 'lit', v: isBig(t) ? BigInt(this.r.below(64)) : this.r.below(32), weak: true };
+    if (op === 'shl' || op === 'shr')
+      return { t, k: 'lit', v: isBig(t) ? BigInt(this.r.below(64)) : this.r.below(32), weak: true };
     const value = op === undefined ? this.expr(t, w) : this.e.operand(t, this.env(w), 2);
     // `x |= 0` is a conversion.
     return op === 'or' && value.k === 'lit' && value.weak && Number(value.v) === 0 ? this.expr(t, w, 0) : value;
@@ -232,10 +288,20 @@ class Generator {
 
   private if(w: Where): Stmt {
     const c = this.e.bool(this.env(w, this.r.chance(0.15)), 2);
-    return { k: 'if', c, then: this.list(1 + this.r.below(3), this.inner(w)), else: this.r.chance(0.4) ? this.list(1 + this.r.below(2), this.inner(w)) : [] };
+    return {
+      k: 'if',
+      c,
+      then: this.list(1 + this.r.below(3), this.inner(w, { branch: true })),
+      else: this.r.chance(0.4) ? this.list(1 + this.r.below(2), this.inner(w, { branch: true })) : [],
+    };
   }
 
-  private counter(uniform: boolean): { readonly variable: Variable; readonly from: number; readonly to: number; readonly step: number } {
+  private counter(uniform: boolean): {
+    readonly variable: Variable;
+    readonly from: number;
+    readonly to: number;
+    readonly step: number;
+  } {
     const { r } = this;
     const [from, to, step] = r.weighted<readonly [number, number, number]>([
       [4, [0, 1 + r.below(5), 1]],
@@ -243,7 +309,13 @@ class Generator {
       [1, [-2, 6, 2 + r.below(2)]],
       [1, [5, -6, -4]],
     ]);
-    const variable: Variable = { name: this.name('it'), t: 'i32', uniform, fixed: true, ...(from === 0 && step === 1 && { below: to }) };
+    const variable: Variable = {
+      name: this.name('it'),
+      t: 'i32',
+      uniform,
+      fixed: true,
+      ...(from === 0 && step === 1 && { below: to }),
+    };
     return { variable, from, to, step };
   }
 
@@ -252,7 +324,13 @@ class Generator {
     const label = this.r.chance(0.4) ? this.name('loop') : undefined;
     const body = this.inner(w, { loops: [...w.loops, { label }], inSwitch: false });
     body.scope.push(variable);
-    return { k: 'for', name: variable.name, ...bounds, ...(label && { label }), body: this.list(1 + this.r.below(3), body) };
+    return {
+      k: 'for',
+      name: variable.name,
+      ...bounds,
+      ...(label && { label }),
+      body: this.list(1 + this.r.below(3), body),
+    };
   }
 
   private while(w: Where): Stmt {
@@ -260,12 +338,22 @@ class Generator {
     const label = r.chance(0.3) ? this.name('loop') : undefined;
     const c = this.e.bool(this.env(w), 2);
     const body = this.list(1 + r.below(3), this.inner(w, { loops: [...w.loops, { label }], inSwitch: false }));
-    return { k: 'while', fuelName: this.name('fuel'), fuel: 1 + r.below(5), post: r.chance(0.5), c, ...(label && { label }), body };
+    return {
+      k: 'while',
+      fuelName: this.name('fuel'),
+      fuel: 1 + r.below(5),
+      post: r.chance(0.5),
+      c,
+      ...(label && { label }),
+      body,
+    };
   }
 
   private switch(w: Where): Stmt {
     const { r } = this;
-    const tests: (number | undefined)[] = [0, 1, 2, 3, 5, undefined].filter(() => r.chance(0.6)).sort(() => r.unit() - 0.5);
+    const tests: (number | undefined)[] = [0, 1, 2, 3, 5, undefined]
+      .filter(() => r.chance(0.6))
+      .sort(() => r.unit() - 0.5);
     const t = r.pick<Ty>(['i32', 'i32', 'u32']);
     const on: Expr = { t, k: 'bin', op: 'and', a: this.expr(t, w, 1), b: { t, k: 'lit', v: 7, weak: true } };
     const cases = (tests.length > 0 ? tests : [1]).map((test): Case => {
@@ -315,30 +403,67 @@ class Generator {
     if (array.space === 'local') {
       if (array.shape.length === 1) {
         const variable: Variable = { name: this.name('it'), t: 'i32', uniform: true, fixed: true, below: count(array) };
-        const value = this.e.expr(t, { ...env, readable: env.readable.filter((a) => a !== array), vars: [...env.vars, variable] }, 2);
-        return [{ k: 'for', name: variable.name, from: 0, to: count(array), step: 1, body: [{ k: 'store', array, at: { form: 'counter', name: variable.name }, value }] }];
+        const value = this.e.expr(
+          t,
+          { ...env, readable: env.readable.filter((a) => a !== array), vars: [...env.vars, variable] },
+          2,
+        );
+        return [
+          {
+            k: 'for',
+            name: variable.name,
+            from: 0,
+            to: count(array),
+            step: 1,
+            body: [{ k: 'store', array, at: { form: 'counter', name: variable.name }, value }],
+          },
+        ];
       }
-      return Array.from({ length: count(array) }, (_, i): Stmt => ({ k: 'store', array, at: this.element(array, i), value: this.e.literal(t) }));
+      return Array.from(
+        { length: count(array) },
+        (_, i): Stmt => ({ k: 'store', array, at: this.element(array, i), value: this.e.literal(t) }),
+      );
     }
     // Powers of two are less than twice the threads: each thread has one element, or two.
     const n = count(array);
     const ids = this.blockThreads;
-    const value = (): Expr => this.e.expr(t, { ...env, own: env.own.filter((a) => a !== array), readable: env.readable.filter((a) => a !== array) }, 2);
-    const list: Stmt[] = [{ k: 'store', array, at: { form: 'own', scale: 1, offset: 0, reverse: false }, value: value() }];
+    const value = (): Expr =>
+      this.e.expr(
+        t,
+        { ...env, own: env.own.filter((a) => a !== array), readable: env.readable.filter((a) => a !== array) },
+        2,
+      );
+    const list: Stmt[] = [
+      { k: 'store', array, at: { form: 'own', scale: 1, offset: 0, reverse: false }, value: value() },
+    ];
     if (n > ids) {
       const id: Expr = { t: 'i32', k: 'thread', what: 't' };
       const limit: Expr = { t: 'i32', k: 'lit', v: n - ids };
-      list.push({ k: 'if', c: { t: 'bool', k: 'cmp', op: 'lt', a: id, b: limit }, then: [{ k: 'store', array, at: this.shifted(array, ids), value: value() }], else: [] });
+      list.push({
+        k: 'if',
+        c: { t: 'bool', k: 'cmp', op: 'lt', a: id, b: limit },
+        then: [{ k: 'store', array, at: this.shifted(array, ids), value: value() }],
+        else: [],
+      });
     }
     return list;
   }
 
   /** Element t + by of a shared array. */
   private shifted(array: ArrayDecl, by: number): Place {
-    const at: Expr = { t: 'i32', k: 'bin', op: 'add', a: { t: 'i32', k: 'thread', what: 't' }, b: { t: 'i32', k: 'lit', v: by, weak: true } };
+    const at: Expr = {
+      t: 'i32',
+      k: 'bin',
+      op: 'add',
+      a: { t: 'i32', k: 'thread', what: 't' },
+      b: { t: 'i32', k: 'lit', v: by, weak: true },
+    };
     if (array.shape.length === 1) return { form: 'any', index: [at] };
     const inner = Math.log2(array.shape[1] ?? 1);
-    return { form: 'any', index: [{ t: 'i32', k: 'bin', op: 'shr', a: at, b: { t: 'i32', k: 'lit', v: inner, weak: true } }, at] };
+    return {
+      form: 'any',
+      index: [{ t: 'i32', k: 'bin', op: 'shr', a: at, b: { t: 'i32', k: 'lit', v: inner, weak: true } }, at],
+    };
   }
 
   private element(array: ArrayDecl, i: number): Place {
@@ -360,7 +485,14 @@ class Generator {
     let list: Stmt[] = [{ k: 'barrier' }];
     if (r.chance(0.3)) {
       const variable: Variable = { name: this.name('vote'), t: 'i32', uniform: true, fixed: true };
-      list = [{ k: 'vote', kind: r.pick(['Count', 'And', 'Or'] as const), name: variable.name, pred: this.e.bool(this.env(w), 2) }];
+      list = [
+        {
+          k: 'vote',
+          kind: r.pick(['Count', 'And', 'Or'] as const),
+          name: variable.name,
+          pred: this.e.bool(this.env(w), 2),
+        },
+      ];
       w.scope.push(variable);
     }
     this.shared.clear();
@@ -380,7 +512,8 @@ class Generator {
       list.push(...this.list(1 + r.below(4), w));
       if (list.at(-1)?.k === 'return') list.pop();
       list.push(...this.updates(w));
-      if (nesting === 0 && r.chance(0.12)) list.push({ k: 'if', c: this.e.bool(this.env(w), 2), then: [{ k: 'return' }], else: [] });
+      if (nesting === 0 && r.chance(0.12))
+        list.push({ k: 'if', c: this.e.bool(this.env(w), 2), then: [{ k: 'return' }], else: [] });
       list.push(...this.barrier(w));
       if (nesting < 2 && r.chance(0.3)) list.push(...this.nested(w, nesting));
     }
@@ -453,7 +586,7 @@ class Generator {
     const params = Array.from({ length: 1 + r.below(3) }, () => ({ name: this.name('p'), t: r.pick(TYPES) }));
     const result = r.pick(TYPES);
     const scope = params.map((p): Variable => ({ ...p, uniform: false, fixed: false }));
-    const w: Where = { scope, declared: new Set(), loops: [], inSwitch: false, depth: 0, fn: result };
+    const w: Where = { scope, declared: new Set(), loops: [], inSwitch: false, depth: 0, fn: result, branch: false };
     const body = this.list(r.below(4), w);
     if (body.at(-1)?.k !== 'return') body.push({ k: 'return', value: this.expr(result, w, 2) });
     this.functions.push({ name: this.name('fn'), params, body, result });
@@ -463,7 +596,15 @@ class Generator {
     const { r } = this;
     this.declareArguments();
     for (let i = r.below(3); i > 0; i--) this.function();
-    const w: Where = { scope: [], declared: new Set(), loops: [], inSwitch: false, depth: 0, fn: undefined };
+    const w: Where = {
+      scope: [],
+      declared: new Set(),
+      loops: [],
+      inSwitch: false,
+      depth: 0,
+      fn: undefined,
+      branch: false,
+    };
     const body: Stmt[] = [];
     const barriers = r.chance(0.45);
     body.push(...this.list(1 + r.below(3), w));
@@ -471,7 +612,15 @@ class Generator {
     if (r.chance(0.4)) body.push(...this.initialise(this.declare('local', r.pick(ELEMS), r.pick([2, 4, 8]), false), w));
     if (barriers) {
       const made: ArrayDecl[] = [];
-      for (let i = 1 + r.below(2); i > 0; i--) made.push(this.declare(made.length === 0 && r.chance(0.2) ? 'dynamic' : 'shared', r.pick(ELEMS), this.power(this.blockThreads), false));
+      for (let i = 1 + r.below(2); i > 0; i--)
+        made.push(
+          this.declare(
+            made.length === 0 && r.chance(0.2) ? 'dynamic' : 'shared',
+            r.pick(ELEMS),
+            this.power(this.blockThreads),
+            false,
+          ),
+        );
       for (const a of made) this.shared.add(a);
       // While they are filled nobody reads them.
       const hidden = this.arrays;
@@ -488,16 +637,64 @@ class Generator {
     body.push(...this.list(1 + r.below(5), w));
     if (!barriers) body.push(...this.updates(w));
     body.push(...this.results(w));
+    // One thread reaches beyond an array. Every fourth program is compiled without checks.
+    if (this.seed % 4 !== 0 && r.chance(0.08)) body.splice(r.below(body.length), 0, this.mistake());
     return {
-      seed: this.seed, grid: this.grid, block: this.block, indexBits: r.chance(0.15) ? 64 : 32, arrays: this.arrays, scalars: this.scalars,
-      functions: this.functions, body,
+      seed: this.seed,
+      grid: this.grid,
+      block: this.block,
+      indexBits: r.chance(0.15) ? 64 : 32,
+      arrays: this.arrays,
+      scalars: this.scalars,
+      functions: this.functions,
+      body,
     };
+  }
+
+  /** An access that is out of range in one thread. */
+  private mistake(): Stmt {
+    const { r } = this;
+    const word = (v: number): Expr => ({ t: 'i32', k: 'lit', v });
+    const array = r.pick(this.arrays.filter((a) => a.space === 'out'));
+    const bad = r.below(array.shape.length);
+    const index = array.shape.map(
+      (n, d): Expr =>
+        d !== bad
+          ? word(0)
+          : r.pick([
+              word(n),
+              word(-1),
+              word(n + r.below(1000)),
+              { t: 'i32', k: 'bin', op: 'add', a: { t: 'i32', k: 'thread', what: 'k' }, b: word(n) },
+            ]),
+    );
+    const c: Expr = {
+      t: 'bool',
+      k: 'cmp',
+      op: 'eq',
+      a: { t: 'i32', k: 'thread', what: 'k' },
+      b: word(r.below(this.threads)),
+    };
+    const at: Place = { form: 'raw', index };
+    const t = widened(array.elem);
+    const store: Stmt = { k: 'store', array, at, value: this.e.literal(t) };
+    const load: Stmt = { k: 'let', name: this.name('v'), value: { t, k: 'load', array, at } };
+    return { k: 'if', c, then: [r.chance(0.5) ? store : load], else: [] };
   }
 
   /** Stores that make what has been computed visible. */
   private results(w: Where): Stmt[] {
     const env = this.env(w);
-    return this.arrays.filter((a) => a.space === 'out').map((array): Stmt => ({ k: 'store', array, at: this.e.own(array, env), value: this.expr(widened(array.elem), w, 2) }));
+    return this.arrays
+      .filter((a) => a.space === 'out')
+      .map(
+        (array): Stmt => ({
+          k: 'store',
+          array,
+          at: this.e.own(array, env),
+          value: this.expr(widened(array.elem), w, 2),
+        }),
+      );
   }
 }
 

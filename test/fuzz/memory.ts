@@ -25,12 +25,19 @@ function spread(a: ArrayDecl): { readonly strides: readonly number[]; readonly l
   const [rows = 1, columns = 1] = a.shape;
   const flat = a.shape.length === 1;
   switch (a.layout) {
-    case 'C': return { strides: flat ? [s] : [columns * s, s], layout: 'C' };
-    case 'F': return flat ? { strides: [s], layout: 'C' } : { strides: [s, rows * s], layout: 'F' };
-    case 'reversed': return { strides: flat ? [-s] : [-columns * s, -s], layout: 'A' };
-    case 'stepped': case 'bytes': return { strides: flat ? [2 * s] : [(2 * columns + 1) * s, 2 * s], layout: 'A' };
-    case 'transposed': return { strides: flat ? [3 * s] : [s, (rows + 3) * s], layout: 'A' };
-    case 'broadcast': return { strides: flat ? [0] : [0, s], layout: 'A' };
+    case 'C':
+      return { strides: flat ? [s] : [columns * s, s], layout: 'C' };
+    case 'F':
+      return flat ? { strides: [s], layout: 'C' } : { strides: [s, rows * s], layout: 'F' };
+    case 'reversed':
+      return { strides: flat ? [-s] : [-columns * s, -s], layout: 'A' };
+    case 'stepped':
+    case 'bytes':
+      return { strides: flat ? [2 * s] : [(2 * columns + 1) * s, 2 * s], layout: 'A' };
+    case 'transposed':
+      return { strides: flat ? [3 * s] : [s, (rows + 3) * s], layout: 'A' };
+    case 'broadcast':
+      return { strides: flat ? [0] : [0, s], layout: 'A' };
   }
 }
 
@@ -40,7 +47,11 @@ export function placement(a: ArrayDecl): Placement {
   const low = reach.reduce((x, y) => x + Math.min(y, 0), 0);
   const high = reach.reduce((x, y) => x + Math.max(y, 0), 0);
   return {
-    bytes: 2 * MARGIN + high - low + SIZE[a.elem], offset: MARGIN - low, strides, layout, unit: a.layout === 'bytes' ? 1 : SIZE[a.elem],
+    bytes: 2 * MARGIN + high - low + SIZE[a.elem],
+    offset: MARGIN - low,
+    strides,
+    layout,
+    unit: a.layout === 'bytes' ? 1 : SIZE[a.elem],
   };
 }
 
@@ -72,7 +83,8 @@ export function difference(a: ArrayDecl, expected: readonly Val[], got: Uint8Arr
   const rest = got.slice();
   for (let i = 0; i < count(a); i++) {
     const [want, found] = [expected[i] as Val, read(view, at(a, p, i), a.elem)];
-    if (!Object.is(want, found)) return { array: a.name, what: `${a.name}[${i}] (${a.elem}) is ${show(found)}, must be ${show(want)}` };
+    if (!Object.is(want, found))
+      return { array: a.name, what: `${a.name}[${i}] (${a.elem}) is ${show(found)}, must be ${show(want)}` };
     rest.fill(PATTERN, at(a, p, i), at(a, p, i) + SIZE[a.elem]);
   }
   const stray = rest.findIndex((b) => b !== PATTERN);
@@ -92,18 +104,30 @@ export function packed(a: ArrayDecl): Uint8Array {
 
 function write(view: DataView, o: number, elem: Elem, v: Val): void {
   switch (elem) {
-    case 'bool': return view.setUint8(o, Number(v));
-    case 'i8': return view.setInt8(o, Number(v));
-    case 'u8': return view.setUint8(o, Number(v));
-    case 'i16': return view.setInt16(o, Number(v), true);
-    case 'u16': return view.setUint16(o, Number(v), true);
-    case 'i32': return view.setInt32(o, Number(v), true);
-    case 'u32': return view.setUint32(o, Number(v), true);
-    case 'f32': return view.setFloat32(o, Number(v), true);
-    case 'f64': return view.setFloat64(o, Number(v), true);
-    case 'i64': return view.setBigInt64(o, BigInt(v), true);
-    case 'u64': return view.setBigUint64(o, BigInt(v), true);
-    case 'f16': return view.setUint16(o, halfBits(Number(v)), true);
+    case 'bool':
+      return view.setUint8(o, Number(v));
+    case 'i8':
+      return view.setInt8(o, Number(v));
+    case 'u8':
+      return view.setUint8(o, Number(v));
+    case 'i16':
+      return view.setInt16(o, Number(v), true);
+    case 'u16':
+      return view.setUint16(o, Number(v), true);
+    case 'i32':
+      return view.setInt32(o, Number(v), true);
+    case 'u32':
+      return view.setUint32(o, Number(v), true);
+    case 'f32':
+      return view.setFloat32(o, Number(v), true);
+    case 'f64':
+      return view.setFloat64(o, Number(v), true);
+    case 'i64':
+      return view.setBigInt64(o, BigInt(v), true);
+    case 'u64':
+      return view.setBigUint64(o, BigInt(v), true);
+    case 'f16':
+      return view.setUint16(o, halfBits(Number(v)), true);
   }
 }
 
@@ -113,17 +137,28 @@ function read(view: DataView, o: number, elem: Elem): Val {
       const b = view.getUint8(o);
       return b > 1 ? b : b === 1;
     }
-    case 'i8': return view.getInt8(o);
-    case 'u8': return view.getUint8(o);
-    case 'i16': return view.getInt16(o, true);
-    case 'u16': return view.getUint16(o, true);
-    case 'i32': return view.getInt32(o, true);
-    case 'u32': return view.getUint32(o, true);
-    case 'f32': return view.getFloat32(o, true);
-    case 'f64': return view.getFloat64(o, true);
-    case 'i64': return view.getBigInt64(o, true);
-    case 'u64': return view.getBigUint64(o, true);
-    case 'f16': return HALVES[view.getUint16(o, true)] as number;
+    case 'i8':
+      return view.getInt8(o);
+    case 'u8':
+      return view.getUint8(o);
+    case 'i16':
+      return view.getInt16(o, true);
+    case 'u16':
+      return view.getUint16(o, true);
+    case 'i32':
+      return view.getInt32(o, true);
+    case 'u32':
+      return view.getUint32(o, true);
+    case 'f32':
+      return view.getFloat32(o, true);
+    case 'f64':
+      return view.getFloat64(o, true);
+    case 'i64':
+      return view.getBigInt64(o, true);
+    case 'u64':
+      return view.getBigUint64(o, true);
+    case 'f16':
+      return HALVES[view.getUint16(o, true)] as number;
   }
 }
 

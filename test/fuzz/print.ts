@@ -128,6 +128,8 @@ function indices(a: ArrayDecl, at: Place): string[] {
   switch (at.form) {
     case 'counter':
       return [at.name];
+    case 'raw':
+      return at.index.map(printExpr);
     case 'any':
       return at.index.map((e, d) => `${printExpr(e)} & ${(a.shape[d] ?? 1) - 1}`);
     case 'own': {

@@ -103,8 +103,9 @@ export type Special =
   | 'k'
   | 't';
 
-export type Expr = { readonly t: Ty } & /** `weak`: printed without its cast, where the other operand gives the type. */
-(
+export type Expr = {
+  readonly t: Ty;
+} /** `weak`: printed without its cast, where the other operand gives the type. */ & (
   | { readonly k: 'lit'; readonly v: Val; readonly weak?: boolean }
   | { readonly k: 'var'; readonly name: string }
   | { readonly k: 'thread'; readonly what: Special }
@@ -124,12 +125,13 @@ export type Expr = { readonly t: Ty } & /** `weak`: printed without its cast, wh
 /**
  * Which element. `own`: number scale * id + offset in C order, counted from the end where `reverse`; id is the thread's number
  * in the launch, for shared arrays that in the block. `any`: one i32 or u32 an axis, brought into range by `& (extent - 1)`.
- * `counter`: a loop counter that is in range, as it is.
+ * `counter`: a loop counter that is in range, as it is. `raw`: indices as they are, which checked mode may have to refuse.
  */
 export type Place =
   | { readonly form: 'own'; readonly scale: number; readonly offset: number; readonly reverse: boolean }
   | { readonly form: 'any'; readonly index: readonly Expr[] }
-  | { readonly form: 'counter'; readonly name: string };
+  | { readonly form: 'counter'; readonly name: string }
+  | { readonly form: 'raw'; readonly index: readonly Expr[] };
 
 /** How a global array lies in memory. */
 export type Layout = 'C' | 'F' | 'reversed' | 'stepped' | 'transposed' | 'broadcast' | 'bytes';

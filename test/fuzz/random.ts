@@ -48,19 +48,81 @@ export class Random {
 }
 
 const FLOATS = [
-  0, -0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3, 10, 0.1, 1e-3, 1e10, -1e10, 1e30, 3e38, 3.5e38, 1e-40, 1e-45, 5e-324, 1e308, 2 ** 24, 2 ** 24 + 1, 2 ** 31, -(2 ** 31),
-  2 ** 31 - 1, 2 ** 32, 2 ** 53, 2 ** 63, -(2 ** 63), 2 ** 64, 65504, 65519, 65520, 6e-8, 6.1e-5, 127.5, 128, -129, 255.9, 32768, 65535.5, 0.49999999999999994, 8388607.5,
-  4503599627370495.5, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN,
+  0,
+  -0,
+  1,
+  -1,
+  0.5,
+  -0.5,
+  1.5,
+  2.5,
+  -2.5,
+  3,
+  10,
+  0.1,
+  1e-3,
+  1e10,
+  -1e10,
+  1e30,
+  3e38,
+  3.5e38,
+  1e-40,
+  1e-45,
+  5e-324,
+  1e308,
+  2 ** 24,
+  2 ** 24 + 1,
+  2 ** 31,
+  -(2 ** 31),
+  2 ** 31 - 1,
+  2 ** 32,
+  2 ** 53,
+  2 ** 63,
+  -(2 ** 63),
+  2 ** 64,
+  65504,
+  65519,
+  65520,
+  6e-8,
+  6.1e-5,
+  127.5,
+  128,
+  -129,
+  255.9,
+  32768,
+  65535.5,
+  0.49999999999999994,
+  8388607.5,
+  4503599627370495.5,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  Number.NaN,
 ];
 const WORDS = [0, 1, -1, 2, 0x7fffffff, -0x80000000, 255, 128, 32768, 65535, 31, 32, 33, 63, 0x55555555];
-const LONGS = [0n, 1n, -1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 32n, 2n ** 31n, 2n ** 53n + 1n, 7n, 63n, 64n, (1n << 62n) + (1n << 38n), (1n << 40n) + (1n << 16n) + 1n];
+const LONGS = [
+  0n,
+  1n,
+  -1n,
+  2n ** 63n - 1n,
+  -(2n ** 63n),
+  2n ** 32n,
+  2n ** 31n,
+  2n ** 53n + 1n,
+  7n,
+  63n,
+  64n,
+  (1n << 62n) + (1n << 38n),
+  (1n << 40n) + (1n << 16n) + 1n,
+];
 
 /** A random value of an element type. */
 export function randomValue(r: Random, elem: Elem): Val {
   switch (elem) {
     case 'bool':
       return r.chance(0.5);
-    case 'f64': case 'f32': case 'f16': {
+    case 'f64':
+    case 'f32':
+    case 'f16': {
       const x = r.weighted<() => number>([
         [3, () => r.pick(FLOATS)],
         [3, () => r.below(41) - 20],
@@ -69,11 +131,18 @@ export function randomValue(r: Random, elem: Elem): Val {
       ])();
       return roundTo(elem, x);
     }
-    case 'i64': case 'u64': {
+    case 'i64':
+    case 'u64': {
       const wide = (BigInt(r.bits()) << 32n) | BigInt(r.bits());
-      return wrap(elem, r.chance(0.2) ? r.pick(LONGS) : r.chance(0.4) ? wide >> BigInt(r.below(64)) : BigInt(r.below(200) - 100));
+      return wrap(
+        elem,
+        r.chance(0.2) ? r.pick(LONGS) : r.chance(0.4) ? wide >> BigInt(r.below(64)) : BigInt(r.below(200) - 100),
+      );
     }
     default:
-      return wrap(elem, BigInt(r.chance(0.2) ? r.pick(WORDS) : r.chance(0.4) ? (r.bits() | 0) >> r.below(32) : r.below(100) - 50));
+      return wrap(
+        elem,
+        BigInt(r.chance(0.2) ? r.pick(WORDS) : r.chance(0.4) ? (r.bits() | 0) >> r.below(32) : r.below(100) - 50),
+      );
   }
 }

@@ -5,10 +5,32 @@
  * and fused multiply-adds are rounded from exact dyadic rationals. Singles otherwise are doubles rounded once, which is exact
  * for one operation.
  */
-import { type BinOp, type CmpOp, type Elem, isBig, isFloat, type QuotientOp, type Ty, type UnOp, type Val, widened } from './program.ts';
+import {
+  type BinOp,
+  type CmpOp,
+  type Elem,
+  isBig,
+  isFloat,
+  type QuotientOp,
+  type Ty,
+  type UnOp,
+  type Val,
+  widened,
+} from './program.ts';
 
 const BITS: Readonly<Record<Elem, number>> = {
-  bool: 1, i8: 8, u8: 8, i16: 16, u16: 16, f16: 16, i32: 32, u32: 32, f32: 32, i64: 64, u64: 64, f64: 64,
+  bool: 1,
+  i8: 8,
+  u8: 8,
+  i16: 16,
+  u16: 16,
+  f16: 16,
+  i32: 32,
+  u32: 32,
+  f32: 32,
+  i64: 64,
+  u64: 64,
+  f64: 64,
 };
 
 function signed(t: Elem): boolean {
@@ -93,19 +115,35 @@ function intBinary(op: BinOp, t: Ty, a: bigint, b: bigint): Val {
   const w = BigInt(BITS[t]);
   const shift = ((b % w) + w) % w;
   switch (op) {
-    case 'add': return wrap(t, a + b);
-    case 'sub': return wrap(t, a - b);
-    case 'mul': case 'imul': return wrap(t, a * b);
-    case 'div': return wrap(t, b === 0n ? 0n : a / b);
-    case 'rem': return wrap(t, b === 0n ? 0n : a % b);
-    case 'and': return wrap(t, a & b);
-    case 'or': return wrap(t, a | b);
-    case 'xor': return wrap(t, a ^ b);
-    case 'shl': return wrap(t, a << shift);
-    case 'shr': return wrap(t, a >> shift);
-    case 'ushr': return wrap(t, BigInt.asUintN(Number(w), a) >> shift);
-    case 'min': case 'fmin': return wrap(t, a < b ? a : b);
-    case 'max': case 'fmax': return wrap(t, a > b ? a : b);
+    case 'add':
+      return wrap(t, a + b);
+    case 'sub':
+      return wrap(t, a - b);
+    case 'mul':
+    case 'imul':
+      return wrap(t, a * b);
+    case 'div':
+      return wrap(t, b === 0n ? 0n : a / b);
+    case 'rem':
+      return wrap(t, b === 0n ? 0n : a % b);
+    case 'and':
+      return wrap(t, a & b);
+    case 'or':
+      return wrap(t, a | b);
+    case 'xor':
+      return wrap(t, a ^ b);
+    case 'shl':
+      return wrap(t, a << shift);
+    case 'shr':
+      return wrap(t, a >> shift);
+    case 'ushr':
+      return wrap(t, BigInt.asUintN(Number(w), a) >> shift);
+    case 'min':
+    case 'fmin':
+      return wrap(t, a < b ? a : b);
+    case 'max':
+    case 'fmax':
+      return wrap(t, a > b ? a : b);
     case 'pow': {
       let y = 1n;
       let base = a;
@@ -115,7 +153,8 @@ function intBinary(op: BinOp, t: Ty, a: bigint, b: bigint): Val {
       }
       return wrap(t, y);
     }
-    default: throw new Error(`${op} of ${t}`);
+    default:
+      throw new Error(`${op} of ${t}`);
   }
 }
 
@@ -132,20 +171,30 @@ function greater(a: number, b: number): number {
 function floatBinary(op: BinOp, a: number, b: number): number {
   const nan = Number.isNaN(a) || Number.isNaN(b);
   switch (op) {
-    case 'add': return a + b;
-    case 'sub': return a - b;
-    case 'mul': return a * b;
-    case 'div': return a / b;
-    case 'rem': return a % b;
-    case 'min': return nan ? Number.NaN : lesser(a, b);
-    case 'max': return nan ? Number.NaN : greater(a, b);
-    case 'fmin': return Number.isNaN(a) ? b : Number.isNaN(b) ? a : lesser(a, b);
-    case 'fmax': return Number.isNaN(a) ? b : Number.isNaN(b) ? a : greater(a, b);
+    case 'add':
+      return a + b;
+    case 'sub':
+      return a - b;
+    case 'mul':
+      return a * b;
+    case 'div':
+      return a / b;
+    case 'rem':
+      return a % b;
+    case 'min':
+      return nan ? Number.NaN : lesser(a, b);
+    case 'max':
+      return nan ? Number.NaN : greater(a, b);
+    case 'fmin':
+      return Number.isNaN(a) ? b : Number.isNaN(b) ? a : lesser(a, b);
+    case 'fmax':
+      return Number.isNaN(a) ? b : Number.isNaN(b) ? a : greater(a, b);
     case 'copysign': {
       const negative = b < 0 || Object.is(b, -0);
       return negative ? -Math.abs(a) : Math.abs(a);
     }
-    default: throw new Error(`${op} of floats`);
+    default:
+      throw new Error(`${op} of floats`);
   }
 }
 
@@ -179,24 +228,42 @@ function evenRound(x: number): number {
 /** `op a`, where `a` has type `from` and the result type `t`. */
 export function unary(op: UnOp, from: Ty, t: Ty, a: Val): Val {
   switch (op) {
-    case 'isNaN': return Number.isNaN(a);
-    case 'isFinite': return typeof a === 'bigint' || Number.isFinite(a);
-    case 'isInteger': return typeof a === 'bigint' || Number.isInteger(a);
-    case 'or0': case 'ushr0': return cast(from, t, a);
-    case 'uniform': return a;
-    case 'square': return binary('mul', t, a, a);
-    default: break;
+    case 'isNaN':
+      return Number.isNaN(a);
+    case 'isFinite':
+      return typeof a === 'bigint' || Number.isFinite(a);
+    case 'isInteger':
+      return typeof a === 'bigint' || Number.isInteger(a);
+    case 'or0':
+    case 'ushr0':
+      return cast(from, t, a);
+    case 'uniform':
+      return a;
+    case 'square':
+      return binary('mul', t, a, a);
+    default:
+      break;
   }
   if (typeof a === 'boolean') return !a;
   if (isFloat(from)) return floatUnary(op, from, Number(a));
   const x = BigInt(a);
   switch (op) {
-    case 'neg': return wrap(t, -x);
-    case 'not': return wrap(t, ~x);
-    case 'abs': return wrap(t, x < 0n ? -x : x);
-    case 'sign': return wrap(t, x < 0n ? -1n : x > 0n ? 1n : 0n);
-    case 'floor': case 'ceil': case 'trunc': case 'round': case 'rint': return a;
-    default: return wrap(t, bitCount(op, BITS[from], BigInt.asUintN(BITS[from], x)));
+    case 'neg':
+      return wrap(t, -x);
+    case 'not':
+      return wrap(t, ~x);
+    case 'abs':
+      return wrap(t, x < 0n ? -x : x);
+    case 'sign':
+      return wrap(t, x < 0n ? -1n : x > 0n ? 1n : 0n);
+    case 'floor':
+    case 'ceil':
+    case 'trunc':
+    case 'round':
+    case 'rint':
+      return a;
+    default:
+      return wrap(t, bitCount(op, BITS[from], BigInt.asUintN(BITS[from], x)));
   }
 }
 
@@ -210,37 +277,59 @@ function bitCount(op: UnOp, w: number, x: bigint): bigint {
     reversed |= 1n << BigInt(w - 1 - i);
   }
   switch (op) {
-    case 'clz': case 'clz32': return BigInt(w - 1 - highest);
-    case 'popc': return BigInt(ones);
-    case 'ffs': return BigInt(lowest + 1);
-    case 'brev': return reversed;
-    default: throw new Error(op);
+    case 'clz':
+    case 'clz32':
+      return BigInt(w - 1 - highest);
+    case 'popc':
+      return BigInt(ones);
+    case 'ffs':
+      return BigInt(lowest + 1);
+    case 'brev':
+      return reversed;
+    default:
+      throw new Error(op);
   }
 }
 
 function floatUnary(op: UnOp, t: Ty, a: number): Val {
   switch (op) {
-    case 'neg': return -a;
-    case 'abs': return Object.is(a, -0) || a < 0 ? -a : a;
-    case 'sign': return Number.isNaN(a) || a === 0 ? a : a < 0 ? -1 : 1;
-    case 'sqrt': return roundTo(t, Math.sqrt(a));
-    case 'floor': return Math.floor(a);
-    case 'ceil': return Math.ceil(a);
-    case 'trunc': return Math.trunc(a);
-    case 'round': return Math.round(a);
-    case 'rint': return Number.isFinite(a) ? evenRound(a) : a;
-    default: throw new Error(`${op} of floats`);
+    case 'neg':
+      return -a;
+    case 'abs':
+      return Object.is(a, -0) || a < 0 ? -a : a;
+    case 'sign':
+      return Number.isNaN(a) || a === 0 ? a : a < 0 ? -1 : 1;
+    case 'sqrt':
+      return roundTo(t, Math.sqrt(a));
+    case 'floor':
+      return Math.floor(a);
+    case 'ceil':
+      return Math.ceil(a);
+    case 'trunc':
+      return Math.trunc(a);
+    case 'round':
+      return Math.round(a);
+    case 'rint':
+      return Number.isFinite(a) ? evenRound(a) : a;
+    default:
+      throw new Error(`${op} of floats`);
   }
 }
 
 export function compare(op: CmpOp, a: Val, b: Val): boolean {
   switch (op) {
-    case 'eq': return a === b;
-    case 'ne': return a !== b;
-    case 'lt': return a < b;
-    case 'le': return a <= b;
-    case 'gt': return a > b;
-    case 'ge': return a >= b;
+    case 'eq':
+      return a === b;
+    case 'ne':
+      return a !== b;
+    case 'lt':
+      return a < b;
+    case 'le':
+      return a <= b;
+    case 'gt':
+      return a > b;
+    case 'ge':
+      return a >= b;
   }
 }
 
@@ -275,15 +364,29 @@ export function atomic(op: string, elem: Elem, old: Val, args: readonly Val[]): 
   const t = widened(elem);
   const [a = 0, b = 0] = args;
   switch (op) {
-    case 'add': case 'sub': case 'and': case 'or': case 'xor': return binary(op, t, old, a);
-    case 'exch': return a;
-    case 'cas': return old === a ? b : old;
-    case 'inc': return old >= a ? wrap(t, 0n) : wrap(t, BigInt(old) + 1n);
-    case 'dec': return BigInt(old) === 0n || old > a ? a : wrap(t, BigInt(old) - 1n);
-    case 'max': return Number.isNaN(old) || !(a > old) ? old : a;
-    case 'min': return Number.isNaN(old) || !(a < old) ? old : a;
-    case 'nanMax': return Number.isNaN(old) || a > old ? a : old;
-    case 'nanMin': return Number.isNaN(old) || a < old ? a : old;
-    default: throw new Error(op);
+    case 'add':
+    case 'sub':
+    case 'and':
+    case 'or':
+    case 'xor':
+      return binary(op, t, old, a);
+    case 'exch':
+      return a;
+    case 'cas':
+      return old === a ? b : old;
+    case 'inc':
+      return old >= a ? wrap(t, 0n) : wrap(t, BigInt(old) + 1n);
+    case 'dec':
+      return BigInt(old) === 0n || old > a ? a : wrap(t, BigInt(old) - 1n);
+    case 'max':
+      return Number.isNaN(old) || !(a > old) ? old : a;
+    case 'min':
+      return Number.isNaN(old) || !(a < old) ? old : a;
+    case 'nanMax':
+      return Number.isNaN(old) || a > old ? a : old;
+    case 'nanMin':
+      return Number.isNaN(old) || a < old ? a : old;
+    default:
+      throw new Error(op);
   }
 }

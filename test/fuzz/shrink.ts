@@ -2,8 +2,18 @@
  * Makes a failing program small: drops statements, takes expressions apart, lowers the number of threads, for as long as the same
  * device goes on failing in the same way.
  */
-import { type ArrayDecl, type Expr, type FuncDecl, isBig, type Place, type Program, type Stmt, type Ty } from './program.ts';
+
 import { printProgram } from './print.ts';
+import {
+  type ArrayDecl,
+  type Expr,
+  type FuncDecl,
+  isBig,
+  type Place,
+  type Program,
+  type Stmt,
+  type Ty,
+} from './program.ts';
 
 function zero(t: Ty, one = false): Expr {
   return { t, k: 'lit', v: t === 'bool' ? one : isBig(t) ? (one ? 1n : 0n) : Number(one) };
@@ -15,12 +25,16 @@ function* exprs(e: Expr): Iterable<Expr> {
   yield zero(e.t, true);
   for (const part of parts(e)) if (part.t === e.t) yield part.k === 'lit' ? { t: part.t, k: 'lit', v: part.v } : part;
   switch (e.k) {
-    case 'bin': case 'quotient': case 'cmp': case 'logic':
+    case 'bin':
+    case 'quotient':
+    case 'cmp':
+    case 'logic':
       for (const a of exprs(e.a)) yield { ...e, a };
       // A counter of a shift or a power stays in its range.
       if (e.k !== 'bin' || e.op !== 'pow') for (const b of exprs(e.b)) yield { ...e, b };
       return;
-    case 'un': case 'cast':
+    case 'un':
+    case 'cast':
       for (const a of exprs(e.a)) yield { ...e, a };
       return;
     case 'sel':
@@ -34,7 +48,8 @@ function* exprs(e: Expr): Iterable<Expr> {
       for (const c of exprs(e.c)) yield { ...e, c };
       return;
     case 'call':
-      for (let i = 0; i < e.args.length; i++) for (const a of exprs(e.args[i] as Expr)) yield { ...e, args: e.args.with(i, a) };
+      for (let i = 0; i < e.args.length; i++)
+        for (const a of exprs(e.args[i] as Expr)) yield { ...e, args: e.args.with(i, a) };
       return;
     case 'load':
       for (const at of places(e.at)) yield { ...e, at };
@@ -46,17 +61,28 @@ function* exprs(e: Expr): Iterable<Expr> {
 
 function* places(at: Place): Iterable<Place> {
   if (at.form !== 'any') return;
-  for (let i = 0; i < at.index.length; i++) for (const x of exprs(at.index[i] as Expr)) yield { ...at, index: at.index.with(i, x) };
+  for (let i = 0; i < at.index.length; i++)
+    for (const x of exprs(at.index[i] as Expr)) yield { ...at, index: at.index.with(i, x) };
 }
 
 function parts(e: Expr): readonly Expr[] {
   switch (e.k) {
-    case 'bin': case 'quotient': case 'cmp': case 'logic': return [e.a, e.b];
-    case 'un': case 'cast': return [e.a];
-    case 'sel': return [e.a, e.b, e.c];
-    case 'fma': return [e.a, e.b, e.c];
-    case 'call': return e.args;
-    default: return [];
+    case 'bin':
+    case 'quotient':
+    case 'cmp':
+    case 'logic':
+      return [e.a, e.b];
+    case 'un':
+    case 'cast':
+      return [e.a];
+    case 'sel':
+      return [e.a, e.b, e.c];
+    case 'fma':
+      return [e.a, e.b, e.c];
+    case 'call':
+      return e.args;
+    default:
+      return [];
   }
 }
 
@@ -65,7 +91,8 @@ function* stmts(s: Stmt): Iterable<readonly Stmt[]> {
     case 'let':
       for (const value of exprs(s.value)) yield [{ ...s, value }];
       return;
-    case 'set': case 'store':
+    case 'set':
+    case 'store':
       if (s.op !== undefined) {
         const { op: _, ...plain } = s;
         if (s.value.k !== 'lit' || !s.value.weak) yield [plain];
@@ -116,7 +143,8 @@ function* stmts(s: Stmt): Iterable<readonly Stmt[]> {
       for (const pred of exprs(s.pred)) yield [{ ...s, pred }];
       return;
     case 'atomic':
-      for (let i = 0; i < s.args.length; i++) for (const a of exprs(s.args[i] as Expr)) yield [{ ...s, args: s.args.with(i, a) }];
+      for (let i = 0; i < s.args.length; i++)
+        for (const a of exprs(s.args[i] as Expr)) yield [{ ...s, args: s.args.with(i, a) }];
       for (const at of places(s.at)) yield [{ ...s, at }];
       return;
     default:
@@ -135,12 +163,20 @@ function* lists(list: readonly Stmt[]): Iterable<readonly Stmt[]> {
 
 function* programs(p: Program): Iterable<Program> {
   if (p.grid > 1) yield { ...p, grid: 1 };
-  for (const block of [[1, 1], [2, 1], [4, 1], [5, 1], [p.block[0], 1]] as const) {
+  for (const block of [
+    [1, 1],
+    [2, 1],
+    [4, 1],
+    [5, 1],
+    [p.block[0], 1],
+  ] as const) {
     if (block[0] * block[1] < p.block[0] * p.block[1]) yield { ...p, block };
   }
   if (p.indexBits === 64) yield { ...p, indexBits: 32 };
   for (const body of lists(p.body)) yield { ...p, body };
-  const text = printProgram(p).replace(/^.*\n/, '').replace(/ const \w+ = cuda\.\w+\.array.*\n/g, '');
+  const text = printProgram(p)
+    .replace(/^.*\n/, '')
+    .replace(/ const \w+ = cuda\.\w+\.array.*\n/g, '');
   const unused = (x: { readonly name: string }): boolean => !new RegExp(`\\b${x.name}\\b`).test(text);
   const arrays = p.arrays.filter((a) => !unused(a));
   if (arrays.length < p.arrays.length) yield { ...p, arrays };
@@ -154,7 +190,14 @@ function* programs(p: Program): Iterable<Program> {
   for (let i = 0; i < p.arrays.length; i++) {
     const a = p.arrays[i] as ArrayDecl;
     if (a.layout !== 'C') yield { ...p, arrays: p.arrays.with(i, { ...a, layout: 'C' }) };
-    if (a.data.some((v) => Number(v) !== 0)) yield { ...p, arrays: p.arrays.with(i, { ...a, data: a.data.map(() => (isBig(a.elem) ? 0n : a.elem === 'bool' ? false : 0)) }) };
+    if (a.data.some((v) => Number(v) !== 0))
+      yield {
+        ...p,
+        arrays: p.arrays.with(i, {
+          ...a,
+          data: a.data.map(() => (isBig(a.elem) ? 0n : a.elem === 'bool' ? false : 0)),
+        }),
+      };
   }
 }
 
