@@ -4,6 +4,7 @@
  */
 import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
+import { errors } from './errors.ts';
 import { faults } from './faults.ts';
 import { geometry } from './geometry.ts';
 import { kernelArrays } from './kernel-arrays.ts';
@@ -44,6 +45,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...lifetime,
   ...streams,
   ...faults,
+  ...errors,
 ];
 
 /** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */
