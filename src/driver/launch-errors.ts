@@ -3,7 +3,8 @@
  *
  * The CPU device and the simulator find faults in different ways and report them in the same words.
  */
-import { nameOf } from '../compiler/frontend/diagnostics.ts';
+import { withAuthorNames, withAuthorNamesAt } from '../compiler/frontend/author-names.ts';
+import { displayPath, nameOf } from '../compiler/frontend/diagnostics.ts';
 import { describe } from '../compiler/frontend/positions.ts';
 import type { ArraySym, Kernel } from '../compiler/ir/ops.ts';
 import type { Pos } from '../compiler/source.ts';
@@ -29,9 +30,10 @@ export function kernelFault(
   const line = pos === undefined ? '' : `\n  --> ${describePosition(pos)}`;
   const advice = help === undefined ? '' : `\n  help: ${help}`;
   const launch = describeLaunch(shape);
+  const said = withAuthorNames(pos === undefined ? what : withAuthorNamesAt(what, pos), kernel.pos.source);
   // An anonymous function: what its file assigns it to.
   const name = kernel.name === 'kernel' ? (nameOf(kernel.pos.source) ?? kernel.name) : kernel.name;
-  return new DriverError('E_KERNEL_FAULT', `kernel ${name}: ${what}${at}${line}${advice}\n  launched with ${launch}`, {
+  return new DriverError('E_KERNEL_FAULT', `kernel ${name}: ${said}${at}${line}${advice}\n  launched with ${launch}`, {
     launch: `${name} with ${launch}`,
   });
 }
@@ -48,7 +50,7 @@ export function withLaunchStack(error: DriverError, launch: (...args: never[]) =
 /** `file:line:column` in the author's file, and the calls that led there. */
 export function describePosition(pos: Pos): string {
   const { file, line, column } = describe(pos);
-  const own = `${file ?? pos.source.name}:${line}:${column}`;
+  const own = `${file === undefined ? pos.source.name : displayPath(file)}:${line}:${column}`;
   return pos.caller === undefined ? own : `${own}\n  called at ${describePosition(pos.caller)}`;
 }
 

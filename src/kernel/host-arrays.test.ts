@@ -211,6 +211,7 @@ describe('the warning of implicit copies', () => {
     const x = new Float32Array(3);
     addTo().launch({ threads: 3 }, In(x), InOut(x));
     addTo().launch({ threads: 3 }, toDevice(x), toDevice(x));
+    addTo().compile(x, x);
     process.env['TSAMBA_WARN_IMPLICIT_COPY'] = '0';
     addTo().launch({ threads: 3 }, x, x);
     await settle();

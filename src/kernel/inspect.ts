@@ -1,6 +1,7 @@
 /**
  * `kernel.inspect`: the types that inference found, the IR, and the code that a device made of it, as text.
  */
+import { withAuthorNames } from '../compiler/frontend/author-names.ts';
 import { printKernel } from '../compiler/ir/print.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
@@ -42,9 +43,10 @@ function readTarget(options: unknown): string {
 }
 
 function inspectOne({ compiled, executable, context }: Specialisation, target: string): string {
-  if (target === 'ir') return printKernel(compiled.kernel);
+  const { source } = compiled.kernel.pos;
+  if (target === 'ir') return withAuthorNames(printKernel(compiled.kernel), source);
   if (target === 'types') {
-    const { types } = compiled;
+    const types = compiled.types.map((type) => ({ ...type, name: withAuthorNames(type.name, source) }));
     const widest = Math.max(0, ...types.map(({ name }) => name.length));
     return types
       .map(({ name, type, line }) => `${name.padEnd(widest)}  ${type}${line > 0 ? `  (line ${line})` : ''}`)

@@ -87,12 +87,12 @@ export class Launcher {
   /** Compiles for these arguments, without running. */
   compile(args: readonly unknown[]): void {
     const context = currentContext();
-    const { types, wide } = this.#prepare(args, context);
+    const { types, wide } = this.#prepare(args, context, false);
     this.state.specialise(context, types, wide ? 64 : 32);
   }
 
   /** Types and checks arguments. Copies nothing. */
-  #prepare(args: readonly unknown[], context: Context): Call {
+  #prepare(args: readonly unknown[], context: Context, launching = true): Call {
     const { state } = this;
     const { signatures } = state.options;
     if (signatures === undefined) state.checkCount(args.length);
@@ -105,7 +105,7 @@ export class Launcher {
       else if (arg.kind === 'device') checkArray(arg.array, context, () => name(i));
       else if (arg.kind === 'host') {
         hosts.push({ argument: arg, path });
-        if (!arg.hinted) this.#warnOnce(name(i));
+        if (launching && !arg.hinted) this.#warnOnce(() => name(i));
       }
     };
     typed.forEach((arg, i) => {
@@ -119,10 +119,10 @@ export class Launcher {
     return { typed, types, wide, staging, paths: new Map(hosts.map(({ argument, path }) => [argument, path])) };
   }
 
-  #warnOnce(argument: string): void {
+  #warnOnce(argument: () => string): void {
     if (this.#warned) return;
     this.#warned = true;
-    warnImplicitCopy(this.state.name, argument);
+    warnImplicitCopy(this.state.name, argument());
   }
 
   /** Copies host arrays back; without a stream everything is done afterwards. */

@@ -6,6 +6,7 @@
  */
 import { compileKernel } from '../compiler/compile.ts';
 import type { ArgType, CompileOptions } from '../compiler/contract.ts';
+import { withAuthorNames } from '../compiler/frontend/author-names.ts';
 import { captureFunction } from '../compiler/frontend/capture.ts';
 import type { CapturedFunction } from '../compiler/frontend/captured.ts';
 import { TsambaTypeError } from '../errors.ts';
@@ -79,11 +80,12 @@ export class KernelState {
     return name === undefined ? `argument ${i + 1}` : `argument ${i + 1} (\`${name}\`)`;
   }
 
-  /** The names of the kernel's parameters; undefined for patterns. */
+  /** The names of the kernel's parameters, for messages; undefined for patterns. */
   parameterNames(): readonly (string | undefined)[] {
-    return this.read().node.params.map((param) => {
+    const { node, source } = this.read();
+    return node.params.map((param) => {
       const target = param.type === 'AssignmentPattern' ? param.left : param;
-      return target.type === 'Identifier' ? target.name : undefined;
+      return target.type === 'Identifier' ? withAuthorNames(target.name, source) : undefined;
     });
   }
 
@@ -159,7 +161,7 @@ export class KernelState {
     for (const name of compiled.defaulted) {
       if (this.#warned.has(name) || !used.has(name)) continue;
       this.#warned.add(name);
-      warnDefaulted(this.name, name, options.defaultFloat);
+      warnDefaulted(this.name, withAuthorNames(name, this.read().source), options.defaultFloat);
     }
     const { launchBounds, maxRegisters } = options;
     const stated = options.signatures?.length === 1;

@@ -11,6 +11,7 @@
  */
 import { KernelError } from '../../errors.ts';
 import type { Pos, SourceText } from '../source.ts';
+import { withAuthorNamesAt } from './author-names.ts';
 import { drawFrame, type Mark } from './frame.ts';
 import { describe, type Place } from './positions.ts';
 
@@ -23,14 +24,16 @@ export interface Diagnostic {
 }
 
 /** Throws the KernelError for `pos`. `code` is `'K…'`. */
-export function fail(code: string, pos: Pos, summary: string, diagnostic: Diagnostic = {}): never {
+export function fail(code: string, pos: Pos, text: string, diagnostic: Diagnostic = {}): never {
   const place = describe(pos);
+  const summary = withAuthorNamesAt(text, pos);
+  const help = diagnostic.help === undefined ? undefined : withAuthorNamesAt(diagnostic.help, pos);
   const lines = [`${code}: ${summary}`, ...frames(pos, place, diagnostic.labels ?? [])];
-  if (diagnostic.help !== undefined) lines.push(`  help: ${diagnostic.help.replaceAll('\n', '\n        ')}`);
+  if (help !== undefined) lines.push(`  help: ${help.replaceAll('\n', '\n        ')}`);
   throw new KernelError(code, lines.join('\n'), {
     summary,
     ...(place.file === undefined ? {} : { location: { file: place.file, line: place.line, column: place.column } }),
-    ...(diagnostic.help === undefined ? {} : { help: diagnostic.help }),
+    ...(help === undefined ? {} : { help }),
     ...(diagnostic.cause === undefined ? {} : { cause: diagnostic.cause }),
   });
 }
