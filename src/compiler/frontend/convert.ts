@@ -6,6 +6,7 @@ import type { Pos } from '../source.ts';
 import { isFloatType, isIntegerType, isSoft, isWide, nameOf, type Type } from '../types/lattice.ts';
 import type { TExpr } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
+import { authorText } from './positions.ts';
 
 const RANGE: Readonly<Partial<Record<ElemType, readonly [number, number]>>> = {
   i8: [-128, 127],
@@ -18,7 +19,7 @@ const RANGE: Readonly<Partial<Record<ElemType, readonly [number, number]>>> = {
 
 /** The source text of an expression, for fix-its. */
 export function textOf(pos: Pos): string {
-  const text = pos.source.text.slice(pos.start, pos.end);
+  const text = authorText(pos);
   return text.length > 40 || text.includes('\n') ? 'x' : text;
 }
 
@@ -104,7 +105,11 @@ export function castTo(a: Expr, to: ElemType, pos: Pos, checked = false): Expr {
   return { op: 'cast', type, to, a, pos, ...(checked ? { checked } : {}) };
 }
 
-function foldCast(value: number | bigint | boolean, from: ValueType, to: ValueType): number | bigint | boolean | undefined {
+function foldCast(
+  value: number | bigint | boolean,
+  from: ValueType,
+  to: ValueType,
+): number | bigint | boolean | undefined {
   if (typeof value === 'boolean')
     return isFloat(to) || to === 'i32' || to === 'u32'
       ? Number(value)
@@ -114,8 +119,7 @@ function foldCast(value: number | bigint | boolean, from: ValueType, to: ValueTy
   if (typeof value === 'bigint') return undefined;
   if (to === 'f64') return value;
   if (to === 'f32') return Math.fround(value);
-  if ((to === 'i64' || to === 'u64') && Number.isInteger(value) && Math.abs(value) < 2 ** 53)
-    {
+  if ((to === 'i64' || to === 'u64') && Number.isInteger(value) && Math.abs(value) < 2 ** 53) {
     // Integers wrap, floats saturate.
     return to === 'i64' ? BigInt(value) : isFloat(from) && value < 0 ? 0n : BigInt.asUintN(64, BigInt(value));
   }
@@ -133,11 +137,12 @@ export interface Use {
 export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits: 32 | 64, use: Use = {}): Expr {
   const { pos } = e;
   if (a.type === to) return a;
-  const x = textOf(pos);
+  // Only errors need it, and finding the author's text takes time.
+  const x = (): string => textOf(pos);
   const target = use.store ?? to;
   if (to === 'bool') {
-    return fail('K213', pos, `${use.what ?? 'this'} needs a boolean, but ${x} is ${nameOf(from)}`, {
-      help: `write ${x} !== 0`,
+    return fail('K213', pos, `${use.what ?? 'this'} needs a boolean, but ${x()} is ${nameOf(from)}`, {
+      help: `write ${x()} !== 0`,
     });
   }
   if (from === 'bool') return castTo(a, to, pos);
@@ -147,8 +152,8 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
     return fail(
       'K214',
       pos,
-      `${x} is ${nameOf(from)} and does not mix with ${target}: 64-bit integers do not fit floats`,
-      { help: `write Number(${x}) or ${target}(${x})` },
+      `${x()} is ${nameOf(from)} and does not mix with ${target}: 64-bit integers do not fit floats`,
+      { help: `write Number(${x()}) or ${target}(${x()})` },
     );
   }
   if (fromFloat) {
@@ -158,10 +163,10 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
       'K215',
       pos,
       use.store === undefined
-        ? `${use.what ?? 'this'} needs an integer, but ${x} is ${nameOf(from)}`
+        ? `${use.what ?? 'this'} needs an integer, but ${x()} is ${nameOf(from)}`
         : `cannot store a float (${nameOf(from)}) to an array of ${target}`,
       {
-        help: `write ${cast}(${x}) to cut the fraction off, or ${cast}(Math.round(${x}))`,
+        help: `write ${cast}(${x()}) to cut the fraction off, or ${cast}(Math.round(${x()}))`,
       },
     );
   }
@@ -171,18 +176,18 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
     const wideTo = to === 'i64' || to === 'u64';
     if (isWide(from) && !wideTo)
       return fail('K216', pos, `cannot store ${nameOf(from)} to an array of ${target}`, {
-        help: `write ${target}(${x})`,
+        help: `write ${target}(${x()})`,
       });
     if (wideTo && !isWide(from) && to === 'u64' && (from === 'i32' || from === 's8')) {
       return fail('K216', pos, `cannot store ${nameOf(from)} to an array of u64: its sign would be lost`, {
-        help: `write u64(${x})`,
+        help: `write u64(${x()})`,
       });
     }
     return castTo(a, to, pos);
   }
   if (widens(from, to)) return castTo(a, to, pos);
-  return fail('K203', pos, `${use.what ?? 'this'} needs ${to}, but ${x} is ${nameOf(from)}`, {
-    help: `write ${to}(${x})`,
+  return fail('K203', pos, `${use.what ?? 'this'} needs ${to}, but ${x()} is ${nameOf(from)}`, {
+    help: `write ${to}(${x()})`,
   });
 }
 
