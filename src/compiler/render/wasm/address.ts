@@ -67,7 +67,7 @@ function addTerm(g: Gen, { e, factor }: Term): void {
 }
 
 /** Pushes the base address of an array; returns the offset to be put into the instruction. */
-function pushBase(g: Gen, array: ArraySym): number {
+export function pushBase(g: Gen, array: ArraySym): number {
   if (array.space === 'shared' || array.space === 'local') {
     g.f.get(g.at.scratch);
     return g.layout.arrays.get(array) ?? 0;

@@ -65,3 +65,51 @@ for (const space of ['global', 'shared'] as const) {
     });
   }
 }
+
+describe('histograms', () => {
+  for (const elem of ['u8', 'i16', 'i32'] as const) {
+    for (const [name, form] of [
+      ['guarded', 0],
+      ['grid-stride loop', 1],
+    ] as const) {
+      it(`of ${elem}, ${name}`, () => {
+        const b = new ir.KernelBuilder('histogram');
+        const bins = b.global('i32', 'bins');
+        const x = b.global(elem, 'x');
+        const n = b.value('i32', 'n');
+        const [i, v] = [b.variable('i32', 'i'), b.variable('i32', 'v')];
+        const label = b.label();
+        const checked = (array: ReturnType<typeof b.global>, index: ReturnType<typeof read>, extent: typeof n) =>
+          ir.at(array, index, { checks: [{ index, extent, axis: 0 }] });
+        const count = [
+          ir.assign(v, ir.load(checked(x, read(i), n))),
+          ir.atomic('add', checked(bins, read(v), i32(256)), [i32(1)]),
+        ];
+        const body =
+          form === 0
+            ? [ir.assign(i, gid), ir.when(ir.lt(read(i), n), count)]
+            : [
+                ir.assign(i, gid),
+                ir.loop(
+                  label,
+                  [ir.when(ir.ge(read(i), n), [ir.leave(label)]), ...count],
+                  [ir.assign(i, add(read(i), i32(24)))],
+                ),
+              ];
+        const kernel = b.build(body, { checked: true });
+        const image = new Uint8Array(1024 + 4 * 100);
+        const view = new DataView(image.buffer);
+        for (let k = 0; k < 100; k++) writeElement(view, 1024 + k * ELEM_SIZE[elem], elem, (k * 37) % 100);
+        for (const count of [0, 1, 24, 77, 100]) {
+          check(kernel, { grid: [form === 0 ? 10 : 2, 1, 1], block: [12, 1, 1] }, [0, 1024, count], image, [
+            { at: 0, elem: 'i32', length: 256 },
+          ]);
+        }
+        if (elem === 'u8') return;
+        // A bin that does not exist.
+        writeElement(view, 1024 + 30 * ELEM_SIZE[elem], elem, -3);
+        check(kernel, { grid: [form === 0 ? 10 : 2, 1, 1], block: [12, 1, 1], lanes: 1 }, [0, 1024, 100], image, []);
+      });
+    }
+  }
+});

@@ -4,18 +4,49 @@
  * Shared and local memory belongs to one worker, and so does global memory while a launch runs on one thread: plain loads
  * and stores do. Otherwise they are WebAssembly's atomic instructions, or a compare-and-exchange loop where it has none.
  */
-import { type AtomicOp, ELEM_SIZE, isFloat, type Stmt, type ValueType, widen } from '../../ir/ops.ts';
-import { withAddresses } from './address.ts';
+import {
+  type AtomicOp,
+  ELEM_SIZE,
+  type Expr,
+  isFloat,
+  type MemRef,
+  type Stmt,
+  type ValueType,
+  widen,
+} from '../../ir/ops.ts';
+import { someExpr } from '../../ir/passes/walk.ts';
+import { pushAddress, pushBase, type Where, withAddresses } from './address.ts';
 import type { Local } from './assembler.ts';
 import { laneByLaneOperand } from './convert.ts';
 import { evaluator } from './expr.ts';
-import { addressType, type Gen, isWide, partCount, varLocals, varShape, wasmType } from './gen.ts';
-import { forActiveLanes } from './memory.ts';
+import { addressType, type Gen, isWide, partCount, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
+import { forActiveLanes, scalarLoad } from './memory.ts';
 import type { MemoryOp, PlainOp } from './opcodes.ts';
 import { compareOp, type Push, pushConst, scalarBinary } from './scalar.ts';
 import { replaceLane } from './vector.ts';
 
-export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }): void {
+/**
+ * A load that is the index of an atomic operation and nothing else, from consecutive addresses: it is made lane by lane too,
+ * rather than as a vector to be taken apart.
+ */
+export function indexLoad(g: Gen, s: Stmt & { op: 'atomic' }): (Expr & { op: 'load' }) | undefined {
+  const { index } = s.mem;
+  if (g.lanes === 1 || g.mask !== null || index.op !== 'load' || isWide(index.type) || g.variant.memory64)
+    return undefined;
+  const { mem } = index;
+  if (shapeOf(g, index) !== 'V' || shapeOf(g, mem.index) !== 'C' || mem.scale !== ELEM_SIZE[mem.elem]) return undefined;
+  if (
+    mem.array.space === 'local' ||
+    s.mem.array.space === 'local' ||
+    s.args.some((e) => someExpr(e, (x) => x === index))
+  )
+    return undefined;
+  const checked = g.kernel.checked && s.mem.checks.some((c) => !g.proven.has(c) && !g.covered.has(c));
+  return checked ? undefined : index;
+}
+
+/** `apart`: the result of `indexLoad`. */
+export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }, apart?: Expr & { op: 'load' }): void {
   const { f } = g;
   const type = widen(s.mem.elem);
   const w = wasmType(type);
@@ -23,7 +54,8 @@ export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }): void {
   const perPart = isWide(type) ? 2 : 4;
   const result = s.result;
   const temps: Local[] = [];
-  withAddresses(g, s.mem, (where) => {
+  const locate = apart === undefined ? withAddresses : withLoadedIndex;
+  locate(g, s.mem, (where) => {
     const args = s.args.map((e) => laneByLaneOperand(g, evaluator(g), e, 0, g.lanes, temps));
     const lanes = result !== undefined && varShape(g, result) === 'V' ? oldLanes(g, result) : undefined;
     forActiveLanes(g, (lane) => {
@@ -53,6 +85,35 @@ export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }): void {
     });
   });
   f.release('v128', ...temps);
+}
+
+/** Addresses from an index that is loaded for each lane when it is asked for. */
+function withLoadedIndex(g: Gen, mem: MemRef, use: (where: Where) => void): void {
+  const { f } = g;
+  if (mem.index.op !== 'load') throw new Error('internal error: the index is no load');
+  const source = mem.index.mem;
+  const from = f.temp('i32');
+  const base = f.temp('i32');
+  const sourceOffset = pushAddress(g, source);
+  f.set(from);
+  const offset = pushBase(g, mem.array);
+  if (mem.disp !== 0) {
+    f.i32(mem.disp);
+    f.op('i32.add');
+  }
+  f.set(base);
+  use({
+    kind: 'lanes',
+    offset,
+    lane: (lane) => {
+      f.get(base, from);
+      scalarLoad(g, source.elem, sourceOffset + lane * source.scale);
+      f.i32(mem.scale);
+      f.op('i32.mul', 'i32.add');
+      return 0;
+    },
+  });
+  f.release('i32', from, base);
 }
 
 /** The variable's own parts: only active lanes are replaced in them. */

@@ -14,8 +14,8 @@ import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadConte
 import { lanesFrom, scalar } from './expr.ts';
 import { type Gen, wasmType } from './gen.ts';
 import { MaskStack } from './masks.ts';
-import { findRowChecks } from './rows.ts';
 import { withPrepared } from './prepare.ts';
+import { findRowChecks } from './rows.ts';
 import { emitList } from './statements.ts';
 
 /** A loop or block around barriers. */

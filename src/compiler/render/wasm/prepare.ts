@@ -23,8 +23,17 @@ function operands(g: Gen, e: Expr): readonly Expr[] {
   return e.op === 'load' && !g.kernel.checked ? [e.mem.index] : exprParts(e);
 }
 
-/** Evaluates the loads of `exprs` and the checks of `accesses`, then runs `body`, in which all of them can be used. */
-export function withPrepared(g: Gen, exprs: readonly Expr[], accesses: readonly MemRef[], body: () => void): void {
+/**
+ * Evaluates the loads of `exprs` and the checks of `accesses`, then runs `body`, in which all of them can be used. The load
+ * `apart` is checked but left to `body`.
+ */
+export function withPrepared(
+  g: Gen,
+  exprs: readonly Expr[],
+  accesses: readonly MemRef[],
+  body: () => void,
+  apart?: Expr,
+): void {
   const levels: Level[] = [];
   const depths = new Map<Expr, number>();
   const level = (n: number): Level => {
@@ -40,7 +49,7 @@ export function withPrepared(g: Gen, exprs: readonly Expr[], accesses: readonly 
     if (!g.prepared.has(e)) {
       if (e.op === 'load') {
         level(depth).hazards.push(...boundsHazards(g, e.mem));
-        level(depth).loads.push(e);
+        if (e !== apart) level(depth).loads.push(e);
         depth++;
       } else if (
         (e.op === 'unary' && e.fn === 'uniform' && g.lanes > 1) ||

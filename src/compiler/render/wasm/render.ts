@@ -9,6 +9,7 @@ import { formRegions } from '../../ir/passes/regions.ts';
 import { lowerReturns } from '../../ir/passes/returns.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import { type FunctionBuilder, ModuleBuilder } from './assembler.ts';
+import { fuseIndexLoads } from './fuse.ts';
 import { type Gen, isWide, ScalarOnly, wasmType } from './gen.ts';
 import { Helpers } from './helpers.ts';
 import { emitNodes } from './items.ts';
@@ -43,7 +44,7 @@ function render(source: Kernel, variant: WasmVariant, lanes: 1 | 4 | 8): WasmMod
   const [width, height, depth] = variant.block;
   // Rows are run as whole vectors, the last one under a mask, so that a vector never reaches into the next row.
   const options = { block: [Math.ceil(width / lanes) * lanes, height, depth], lanes } as const;
-  const lowered = lowerReturns(source);
+  const lowered = lowerReturns(fuseIndexLoads(source));
   const regions = formRegions(lowered, options);
   const { kernel } = regions;
   const used = usedFeatures(kernel);

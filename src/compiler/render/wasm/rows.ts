@@ -42,7 +42,9 @@ export function findRowChecks(g: Gen, body: readonly Stmt[]): RowChecks | undefi
     const index = row.linear(row.expand(check.index));
     const extent = row.expand(check.extent);
     if (index === undefined || extent.type !== 'i32' || !row.isSteady(extent)) return;
-    const known = found.some((c) => c.slope === index.slope && sameExpr(c.base, index.base) && sameExpr(c.extent, extent));
+    const known = found.some(
+      (c) => c.slope === index.slope && sameExpr(c.base, index.base) && sameExpr(c.extent, extent),
+    );
     if (!known) {
       if (found.length === MOST_CHECKS) return;
       found.push({ ...index, extent });
@@ -121,10 +123,12 @@ class Row {
   linear(e: Expr): { base: Expr; slope: 0 | 1 } | undefined {
     if (e.type !== 'i32') return undefined;
     if (size(e) <= LARGEST && this.isSteady(e)) return { base: e, slope: 0 };
-    if (e.op === 'special' && e.name === 'threadIdx.x') return { base: { op: 'const', type: 'i32', value: 0 }, slope: 1 };
+    if (e.op === 'special' && e.name === 'threadIdx.x')
+      return { base: { op: 'const', type: 'i32', value: 0 }, slope: 1 };
     if (e.op !== 'binary' || (e.fn !== 'add' && e.fn !== 'sub')) return undefined;
     const [a, b] = [this.linear(e.a), this.linear(e.b)];
-    if (a === undefined || b === undefined || (e.fn === 'sub' && b.slope === 1) || a.slope + b.slope !== 1) return undefined;
+    if (a === undefined || b === undefined || (e.fn === 'sub' && b.slope === 1) || a.slope + b.slope !== 1)
+      return undefined;
     return { base: { op: 'binary', type: 'i32', fn: e.fn, a: a.base, b: b.base }, slope: 1 };
   }
 

@@ -3,15 +3,15 @@
  */
 import type { Expr, Stmt, ValueType } from '../../ir/ops.ts';
 import { eachStmt, exprParts, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
-import { emitAtomic } from './atomics.ts';
+import { emitAtomic, indexLoad } from './atomics.ts';
 import { emitTrap } from './checks.ts';
 import { part, pushFirstLane, restrict, scalar } from './expr.ts';
 import { type Gen, isVector, isWide, varLocals, varShape } from './gen.ts';
 import { MaskStack } from './masks.ts';
 import { emitStore } from './memory.ts';
 import { withPrepared } from './prepare.ts';
-import { wholeVectorTest } from './whole.ts';
 import { emitPrint } from './print.ts';
+import { wholeVectorTest } from './whole.ts';
 
 /** Emits a list; with vectors, under the mask in force. */
 export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new MaskStack(g)): void {
@@ -66,7 +66,7 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
       withPrepared(g, [s.value, s.mem.index], [s.mem], () => emitStore(g, s.mem, s.value));
       return;
     case 'atomic':
-      withPrepared(g, [...s.args, s.mem.index], [s.mem], () => emitAtomic(g, s));
+      atomic(g, s);
       return;
     case 'if':
       emitIf(g, s, stack);
@@ -99,6 +99,39 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
     case 'barrier':
       throw new Error(`internal error: a ${s.op} within a region`);
   }
+}
+
+/** Most often all lanes are on, even where there is a mask; then they need not be asked one by one. */
+function atomic(g: Gen, s: Stmt & { op: 'atomic' }): void {
+  const { f, mask } = g;
+  const prepared = (): void => {
+    const apart = indexLoad(g, s);
+    withPrepared(g, [...s.args, s.mem.index], [s.mem], () => emitAtomic(g, s, apart), apart);
+  };
+  if (mask === null) {
+    prepared();
+    return;
+  }
+  pushWhole(g, mask.parts);
+  f.if();
+  g.mask = null;
+  prepared();
+  g.mask = mask;
+  f.else();
+  prepared();
+  f.end();
+}
+
+/** Pushes whether all lanes of a mask are on. */
+function pushWhole(g: Gen, parts: readonly number[]): void {
+  const { f } = g;
+  for (const [p, local] of parts.entries()) {
+    f.get(local);
+    if (p > 0) f.op('v128.and');
+  }
+  f.op('i32x4.bitmask');
+  f.i32(15);
+  f.op('i32.eq');
 }
 
 function assign(g: Gen, s: Stmt & { op: 'assign' }): void {
@@ -199,13 +232,8 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
   const [yes, no] = masksOf(g, s, stack);
   if (whole !== undefined && agreed === undefined) {
     const parted = f.block();
-    for (const [p, local] of yes.entries()) {
-      f.get(local);
-      if (p > 0) f.op('v128.and');
-    }
-    f.op('i32x4.bitmask');
-    f.i32(15);
-    f.op('i32.ne');
+    pushWhole(g, yes);
+    f.op('i32.eqz');
     f.brIf(parted);
     emitList(g, s.then, stack);
     f.br(whole);

@@ -65,7 +65,9 @@ function boundOf(g: Gen, e: Expr): Bound | undefined {
 function coveredBy(bounds: readonly Bound[], list: readonly Stmt[]): Check[] {
   const changed = assignedIn(list);
   // What is assigned in the list is not the tested value any more, at least in parts of it.
-  const steady = bounds.filter(({ index }) => !someExpr(index, (e) => e.op === 'load' || (e.op === 'var' && changed.has(e.var.id))));
+  const steady = bounds.filter(
+    ({ index }) => !someExpr(index, (e) => e.op === 'load' || (e.op === 'var' && changed.has(e.var.id))),
+  );
   const covered: Check[] = [];
   const visitChecks = (checks: readonly Check[]): void => {
     for (const check of checks) {
