@@ -6,7 +6,6 @@ import type { Pos } from '../source.ts';
 import { isFloatType, isIntegerType, isSoft, isWide, nameOf, type Type } from '../types/lattice.ts';
 import type { TExpr } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
-import { authorText } from './positions.ts';
 
 const RANGE: Readonly<Partial<Record<ElemType, readonly [number, number]>>> = {
   i8: [-128, 127],
@@ -19,7 +18,7 @@ const RANGE: Readonly<Partial<Record<ElemType, readonly [number, number]>>> = {
 
 /** The source text of an expression, for fix-its. */
 export function textOf(pos: Pos): string {
-  const text = authorText(pos);
+  const text = pos.source.text.slice(pos.start, pos.end);
   return text.length > 40 || text.includes('\n') ? 'x' : text;
 }
 
@@ -137,7 +136,6 @@ export interface Use {
 export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits: 32 | 64, use: Use = {}): Expr {
   const { pos } = e;
   if (a.type === to) return a;
-  // Only errors need it, and finding the author's text takes time.
   const x = (): string => textOf(pos);
   const target = use.store ?? to;
   if (to === 'bool') {

@@ -188,23 +188,3 @@ function lineOfFile(script: Script, line: number): string {
     if (loaded[i] !== ' ' && loaded[i] !== written[i] && loaded[i] !== ';') return loaded;
   return written;
 }
-
-/** The author's own text of a range on one line, or what the function's text has when that is not known to be the same. */
-export function authorText(pos: Pos): string {
-  const generated = pos.source.text.slice(pos.start, pos.end);
-  const place = describe(pos);
-  const mapped = place.text.slice(place.column - 1, place.column - 1 + place.length);
-  // A transpiler may have renamed variables (a2 for a) and nothing else: then both texts have the same tokens otherwise.
-  return withoutSuffixes(mapped) === withoutSuffixes(generated) ? mapped : generated;
-}
-
-/** The name that the author wrote, where a transpiler made `a2` of `a`. `pos` starts with the name. */
-export function authorName(name: string, pos: Pos): string {
-  const place = describe(pos);
-  const mapped = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u.exec(place.text.slice(place.column - 1))?.[0];
-  return mapped !== undefined && mapped === name.replace(/\d+$/, '') ? mapped : name;
-}
-
-function withoutSuffixes(text: string): string {
-  return text.replace(/([\p{ID_Continue}$]*?)\d*(?![\p{ID_Continue}$])/gu, '$1').replace(/\s+/g, '');
-}
