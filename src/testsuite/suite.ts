@@ -4,7 +4,7 @@
  * A driver is done when all of them pass on it. The suite is framework-free: `runConformance` runs it anywhere, and
  * `conformanceTests` hands the tests to vitest, node:test or anything else.
  */
-import { cuda } from '../index.ts';
+import { cuda, scope } from '../index.ts';
 
 export interface ConformanceTest {
   readonly chapter: string;
@@ -14,12 +14,16 @@ export interface ConformanceTest {
 
 export type DeviceChoice = number | 'cpu' | 'simulator';
 
-/** The tests of one chapter. */
+/** The tests of one chapter. What a synchronous one makes on the device is disposed when it ends. */
 export function chapter(
   title: string,
   tests: Readonly<Record<string, () => void | Promise<void>>>,
 ): readonly ConformanceTest[] {
-  return Object.entries(tests).map(([name, run]) => ({ chapter: title, name, run }));
+  return Object.entries(tests).map(([name, run]) => ({
+    chapter: title,
+    name,
+    run: run.constructor.name === 'AsyncFunction' ? run : () => scope(run),
+  }));
 }
 
 export interface ConformanceResult {
