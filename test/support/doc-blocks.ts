@@ -61,7 +61,7 @@ function printsOf(code: string): string[] {
   let open = false;
   for (const line of code.split('\n')) {
     const stated = /console\.log\(.*\);? +\/\/ (?:→ )?(.*)$/.exec(line) ?? /^ *\/\/ → (.*)$/.exec(line);
-    const more = open ? /^ *\/\/ {3}(.*)$/.exec(line) : null;
+    const more: RegExpExecArray | null = open ? /^ *\/\/ {3}(.*)$/.exec(line) : null;
     if (stated !== null) prints.push(stated[1]);
     else if (more !== null) prints.push(`${prints.pop()}\n${more[1]}`);
     open = stated !== null || more !== null;
