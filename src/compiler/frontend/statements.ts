@@ -259,7 +259,8 @@ function dropFinalBreaks(body: TStmt[], label: number): TStmt[] {
     body.every((s) => s.k === 'if' || (s.k === 'assign' && s.local.stable)) &&
     body
       .filter((s) => s.k === 'if')
-      .every((s, k, all) => k === all.length - 1 || (s.k === 'if' && endsIn(s.then, label)));
+      // A case without statements is not here, but may fall through to one that is.
+      .every((s, k, all) => (k === 0 || !entersByFall(s.cond)) && (k === all.length - 1 || endsIn(s.then, label)));
   if (!exclusive) return body;
   return body.map((s) =>
     s.k === 'if' && endsIn(s.then, label) && s.cond.k !== 'lit' && !entersByFall(s.cond)
