@@ -143,7 +143,7 @@ function lgammaLarge(y: Expr): Expr {
   const natural = timesPair(LN2.hi, l);
   const slope = sum({ hi: natural.hi, lo: add(natural.lo, mul(l.hi, LN2.lo)) }, { hi: f32(-1), lo: f32(0) });
   const { hi, lo } = stirling(y, slope, CONSTANT, 1);
-  return select(gt(y, 4.085e36), Infinity, add(hi, lo));
+  return select(gt(y, 4.085003108497519e36), Infinity, add(hi, lo));
 }
 
 export function lgamma(x: Expr): Expr {
