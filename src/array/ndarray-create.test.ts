@@ -142,9 +142,9 @@ describe('nested arrays and scalars are copied', () => {
 
   test('ragged ones are refused', () => {
     expect(() => ndarray([[1, 2], [3]])).toThrow(
-      'after the first row the shape is [2, 2], but on axis 1 there is 1 items in place of 2 items',
+      'after the first row the shape is [2, 2], but on axis 1 there is 1 item in place of 2 items',
     );
-    expect(() => ndarray([[1], 2] as never)).toThrow('on axis 1 there is a single value in place of 1 items');
+    expect(() => ndarray([[1], 2] as never)).toThrow('on axis 1 there is a single value in place of 1 item');
     expect(() => ndarray([1, [2]] as never)).toThrow('on axis 1 there is an array in place of a single value');
     expect(() => ndarray([[1, 2], new Float64Array(3)])).toThrow(RangeError);
     expect(() => ndarray([[[1]], new Float64Array(1)] as never)).toThrow(RangeError);

@@ -48,6 +48,8 @@ export interface NDArrayLike {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
   readonly byteOffset: number;
+  /** All bytes of `data`. */
+  readonly bytes?: Uint8Array;
 }
 
 /** Anything that is accepted as a host array. */
@@ -126,12 +128,11 @@ function describeBranded(value: { readonly [NDARRAY]: unknown }): Described {
   const array = value[NDARRAY] as NDArrayLike;
   const { data, shape, strides } = array;
   const dtype = asDType(array.dtype);
-  return {
-    data,
-    bytes: bytesOf(data),
-    dtype,
-    layout: { shape, strides, offset: array.byteOffset, itemSize: dtype.itemSize },
-  };
+  // Our arrays say in `bytes` when their memory is gone.
+  const bytes = array.bytes ?? bytesOf(data);
+  const layout = { shape, strides, offset: array.byteOffset, itemSize: dtype.itemSize };
+  checkBounds(layout, bytes.length, `the ${data.constructor.name}`);
+  return { data, bytes, dtype, layout };
 }
 
 function isForeign(value: object): value is ForeignArray {

@@ -34,7 +34,7 @@ export interface NestedMemory {
 /** Reads a nested array (or a scalar, which has no axes) into compact C-ordered memory. Throws TypeError, RangeError. */
 export function readNested(value: unknown, wanted: DType | undefined): NestedMemory {
   const shape = shapeOf(value);
-  const dtype = wanted ?? inferDType(value) ?? f64;
+  const dtype = wanted ?? inferDType(value, shape) ?? f64;
   normalizeShape(shape, dtype.itemSize);
   const layout = compactLayout(shape, dtype.itemSize);
   const Data = dataClassOf(dtype);
@@ -46,18 +46,18 @@ export function readNested(value: unknown, wanted: DType | undefined): NestedMem
   const readLevel = (item: unknown, axis: number): void => {
     const length = shape[axis];
     if (length === undefined) {
-      if (Array.isArray(item) || isTypedArray(item)) throw ragged(shape, axis, `an array`);
+      if (Array.isArray(item) || isTypedArray(item)) throw ragged(shape, axis, 'an array');
       codec.write(view, offset, item);
       offset += dtype.itemSize;
       return;
     }
     if (isTypedArray(item)) {
-      if (item.length !== length || axis !== shape.length - 1) throw ragged(shape, axis, `${item.length} items`);
+      if (item.length !== length || axis !== shape.length - 1) throw ragged(shape, axis, item.length);
       const convert = rowConverter(dtypeOfTypedArray(item), dtype);
       for (const element of item) readLevel(convert(element), axis + 1);
     } else {
       if (!Array.isArray(item)) throw ragged(shape, axis, 'a single value');
-      if (item.length !== length) throw ragged(shape, axis, `${item.length} items`);
+      if (item.length !== length) throw ragged(shape, axis, item.length);
       // By index: holes in the array must not be passed over.
       for (let i = 0; i < length; i++) readLevel(item[i], axis + 1);
     }
@@ -72,32 +72,42 @@ function rowConverter(from: DType, to: DType): (value: unknown) => unknown {
   return converterBetween(from.name as ScalarName, to.name as ScalarName);
 }
 
+/** As many axes as NumPy has. An array that contains itself would have no end of them. */
+const MAX_AXES = 64;
+
 function shapeOf(value: unknown): number[] {
   const shape: number[] = [];
   let item = value;
   while (Array.isArray(item)) {
     shape.push(item.length);
+    if (shape.length > MAX_AXES) {
+      throw new TsambaRangeError('E_RAGGED', `arrays are nested more than ${MAX_AXES} deep, or one contains itself`);
+    }
     item = item[0];
   }
   if (isTypedArray(item)) shape.push(item.length);
   return shape;
 }
 
-function ragged(shape: readonly number[], axis: number, got: string): TsambaRangeError {
-  const wanted = shape[axis] === undefined ? 'a single value' : `${shape[axis]} items`;
+function ragged(shape: readonly number[], axis: number, got: string | number): TsambaRangeError {
+  const count = (items: number): string => `${items} ${items === 1 ? 'item' : 'items'}`;
+  const length = shape[axis];
+  const wanted = length === undefined ? 'a single value' : count(length);
   return new TsambaRangeError(
     'E_RAGGED',
     `nested arrays must be rectangular: after the first row the shape is ${formatShape(shape)}, ` +
-      `but on axis ${axis} there is ${got} in place of ${wanted}`,
+      `but on axis ${axis} there ${typeof got === 'number' && got !== 1 ? 'are' : 'is'} ` +
+      `${typeof got === 'number' ? count(got) : got} in place of ${wanted}`,
   );
 }
 
 /** The dtype that all elements agree on; undefined when there are none. Throws TypeError for a mixture. */
-function inferDType(value: unknown): DType | undefined {
+function inferDType(value: unknown, shape: readonly number[]): DType | undefined {
   let found: DType | undefined;
-  const visit = (item: unknown): void => {
+  const visit = (item: unknown, axis: number): void => {
     if (Array.isArray(item)) {
-      for (let i = 0; i < item.length; i++) visit(item[i]);
+      if (axis === shape.length) throw ragged(shape, axis, 'an array');
+      for (let i = 0; i < item.length; i++) visit(item[i], axis + 1);
       return;
     }
     const dtype = isTypedArray(item) ? dtypeOfTypedArray(item) : elementDType(item);
@@ -109,7 +119,7 @@ function inferDType(value: unknown): DType | undefined {
     }
     found = dtype;
   };
-  visit(value);
+  visit(value, 0);
   return found;
 }
 
@@ -123,13 +133,21 @@ function elementDType(item: unknown): DType {
   if (typeof item === 'object' && item !== null) {
     const { re, im } = item as Partial<Record<'re' | 'im', unknown>>;
     if (typeof re === 'number' && typeof im === 'number') return c128;
-    throw new TsambaTypeError(
-      'E_CONVERT',
-      'array elements that are objects need a dtype, such as ndarray(points, { dtype: struct({ x: f32, y: f32 }) })',
-    );
+    throw new TsambaTypeError('E_CONVERT', objectAdvice(item));
   }
   const shown = item === undefined ? 'undefined (a hole in the array?)' : item === null ? 'null' : `a ${typeof item}`;
   throw new TsambaTypeError('E_CONVERT', `array elements must be numbers, bigints or booleans, got ${shown}`);
+}
+
+function objectAdvice(item: object): string {
+  const name = item.constructor?.name ?? 'Object';
+  if (item instanceof ArrayBuffer || item instanceof DataView || name === 'SharedArrayBuffer') {
+    return `a ${name} does not say what its elements are: give a TypedArray over it, such as new Float32Array(buffer)`;
+  }
+  if (item instanceof Promise) return 'got a Promise: await it first';
+  if (Symbol.iterator in item)
+    return `got a ${name}: write Array.from(…) or Float64Array.from(…) to make an array of it`;
+  return 'array elements that are objects need a dtype, such as ndarray(points, { dtype: struct({ x: f32, y: f32 }) })';
 }
 
 function named(dtype: DType): string {

@@ -15,16 +15,19 @@ import {
   type DType,
   type DTypeLike,
   dataClassOf,
+  describeDType,
   type Plain,
   type Scalar,
   type TypedArray,
   type ValueOf,
 } from '../dtype/index.ts';
+import { TsambaTypeError } from '../errors.ts';
 import {
   broadcastForAssignment,
   checkBounds,
   compactLayout,
   elementOffset,
+  formatShape,
   indexLayout,
   inferShape,
   isCContiguous,
@@ -75,28 +78,36 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   readonly byteOffset: number;
   /** Shape, strides, offset and item size in one, as the layout functions take them. */
   readonly layout: StridedLayout;
-  /** All bytes of `data`. */
-  readonly bytes: Uint8Array;
   /** Phantom: tells ranks apart in the editor. */
   declare readonly '~rank'?: RankMark<R>;
   readonly #view: DataView;
   readonly #codec: Codec;
+  readonly #bytes: Uint8Array;
+  readonly #byteLength: number;
 
   /**
    * An array over memory that exists; users call `ndarray()`. Throws RangeError when an element lies outside of `data`.
    */
   constructor(data: TypedArray, dtype: DType<T>, layout: Omit<StridedLayout, 'itemSize'>) {
-    this.bytes = bytesOf(data);
+    const bytes = bytesOf(data);
+    this.#bytes = bytes;
+    this.#byteLength = bytes.length;
     const { itemSize } = dtype;
-    checkBounds({ ...layout, itemSize }, this.bytes.length, 'the data');
+    checkBounds({ ...layout, itemSize }, bytes.length, 'the data');
     this.data = data as DataOf<T>;
     this.dtype = dtype;
     this.shape = Object.freeze([...layout.shape]);
     this.strides = Object.freeze([...layout.strides]);
     this.byteOffset = layout.offset;
     this.layout = Object.freeze({ shape: this.shape, strides: this.strides, offset: layout.offset, itemSize });
-    this.#view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#codec = codecOf(dtype);
+  }
+
+  /** All bytes of `data`. Throws TypeError when the ArrayBuffer was detached, or shrunk below them. */
+  get bytes(): Uint8Array {
+    this.#checkMemory();
+    return this.#bytes;
   }
 
   get ndim(): R {
@@ -125,7 +136,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
 
   /** One element: `a.get(i, j)`. Negative indices count from the end. Throws RangeError out of range, TypeError. */
   get(...index: number[]): Plain<T> {
-    return this.#codec.read(this.#view, elementOffset(this.layout, index)) as Plain<T>;
+    return this.#codec.read(this.#memory, elementOffset(this.layout, index)) as Plain<T>;
   }
 
   /**
@@ -135,7 +146,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
    */
   set(value: unknown, ...index: SliceSpec[]): void {
     if (typeof value !== 'object' && index.length === this.shape.length && index.every(isNumber)) {
-      this.#codec.write(this.#view, elementOffset(this.layout, index), value);
+      this.#codec.write(this.#memory, elementOffset(this.layout, index), value);
       return;
     }
     const layout = indexLayout(this.layout, index);
@@ -144,7 +155,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
     if (source !== undefined) {
       copyElements(target, { ...source, layout: broadcastForAssignment(source.layout, layout.shape) });
     } else if (layout.shape.length === 0) {
-      this.#codec.write(this.#view, layout.offset, value);
+      this.#codec.write(this.#memory, layout.offset, value);
     } else {
       fillElements(target, value);
     }
@@ -219,9 +230,10 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
 
   /** The elements as nested JavaScript arrays; of a 0-d array, its element. */
   toArray(): NestedOf<Plain<T>, R> {
+    const memory = this.#memory;
     const nest = (axis: number, offset: number): unknown => {
       const length = this.shape[axis];
-      if (length === undefined) return this.#codec.read(this.#view, offset);
+      if (length === undefined) return this.#codec.read(memory, offset);
       const stride = this.strides[axis] ?? 0;
       return Array.from({ length }, (_, i) => nest(axis + 1, offset + i * stride));
     };
@@ -238,10 +250,29 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
     return isFContiguous(this.shape, this.strides, this.itemSize);
   }
 
+  /** Nested arrays, as `toArray` gives them; bigints are for the caller's replacer, as everywhere in JSON. */
+  toJSON(): unknown {
+    return this.toArray();
+  }
+
   toString(): string {
-    return printArray(this);
+    if (this.#bytes.length === this.#byteLength) return printArray(this);
+    return `NDArray ${describeDType(this.dtype)} ${formatShape(this.shape)} (its memory ${GONE})`;
+  }
+
+  get #memory(): DataView {
+    this.#checkMemory();
+    return this.#view;
+  }
+
+  /** A detached ArrayBuffer, or one that was resized to less, leaves views of length 0: no read may take that for data. */
+  #checkMemory(): void {
+    if (this.#bytes.length === this.#byteLength) return;
+    throw new TsambaTypeError('E_DETACHED', `the memory of this array of shape ${formatShape(this.shape)} ${GONE}`);
   }
 }
+
+const GONE = 'is gone: its ArrayBuffer was transferred, or resized to less';
 
 // By this property an array is known to be one, whichever copy of the library made it. It is defined outside of the class,
 // because isolated declarations allow no computed names in one.
@@ -253,7 +284,7 @@ Object.defineProperty(NDArray.prototype, NDARRAY, {
 /** What `console.log` shows in Node. */
 Object.defineProperty(NDArray.prototype, Symbol.for('nodejs.util.inspect.custom'), {
   value(this: NDArray): string {
-    return printArray(this);
+    return this.toString();
   },
 });
 

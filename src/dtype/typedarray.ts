@@ -80,7 +80,17 @@ export function dtypeOfTypedArray<A extends TypedArray>(array: A): DType<Element
   return dtype as DType<ElementOf<A>>;
 }
 
-/** The bytes under a TypedArray, shared with it. */
+/** The bytes under a TypedArray, shared with it. Throws TypeError when its buffer was detached. */
 export function bytesOf(array: ArrayBufferView): Uint8Array {
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  try {
+    return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  } catch (cause) {
+    if (array.byteLength > 0) throw cause;
+    throw new TsambaTypeError(
+      'E_DETACHED',
+      `the ArrayBuffer of this ${tagOf(array) ?? 'view'} is detached: it was transferred (postMessage, structuredClone or ` +
+        'transfer()) and has no memory here any more. Copy it before, with slice(), or use what it was transferred to',
+      { cause },
+    );
+  }
 }
