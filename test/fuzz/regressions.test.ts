@@ -1,0 +1,172 @@
+/**
+ * What random programs have found, made small: each was wrong once, on some device.
+ */
+import { describe, expect, it } from 'vitest';
+import { compileFor, type TestArray } from '../../src/compiler/testing.ts';
+import { cuda } from '../../src/cuda/index.ts';
+import { bool, f64, i32, i64, u64 } from '../../src/dtype/index.ts';
+import { DEVICE_NAMES, openDevice } from './devices.ts';
+
+type V = { [k: number]: number; length: number };
+type B = { [k: number]: bigint; length: number };
+
+/** Runs a kernel in one block on every device and compares its last argument. */
+function everywhere(
+  fn: (...args: never[]) => unknown,
+  args: readonly TestArray[],
+  block: number,
+  want: TestArray,
+): void {
+  for (const checked of [true, false]) {
+    const { kernel } = compileFor(fn, args, { checked });
+    for (const name of DEVICE_NAMES) {
+      const device = openDevice(name);
+      const pointers = args.map((a) => {
+        const pointer = Number(device.allocate(a.byteLength));
+        device.copyToDevice(pointer, new Uint8Array(a.buffer.slice(0)));
+        return pointer;
+      });
+      const values = kernel.params.map(({ origin }) => {
+        const n = origin.kind === 'capturedBase' ? -1 : (origin.path[0] ?? -1);
+        return origin.kind === 'base' ? pointers[n] : args[n].length;
+      });
+      device.load({ kernel }).launch({ grid: [1, 1, 1], block: [block, 1, 1], sharedBytes: 0 }, values, undefined);
+      device.synchronize();
+      const bytes = new Uint8Array(want.byteLength);
+      device.copyToHost(bytes, pointers[pointers.length - 1]);
+      device.close();
+      expect(bytes, name).toEqual(new Uint8Array(want.buffer));
+    }
+  }
+}
+
+describe('found by random programs', () => {
+  it('a loop that is left in its update keeps alive what is read behind it', () => {
+    everywhere(
+      (y: V) => {
+        const k = cuda.grid(1);
+        let fuel = i32(0);
+        do {} while (fuel++ < 1 && false);
+        y[k] = 3;
+      },
+      [new Int32Array(4)],
+      4,
+      Int32Array.of(3, 3, 3, 3),
+    );
+  });
+
+  it('threads that have returned do not vote', () => {
+    const x = Int32Array.of(0, 3, 0, 0, 5);
+    everywhere(
+      (y: V) => {
+        const k = cuda.grid(1);
+        if (y[k] > 0) return;
+        const all = i32(cuda.syncThreadsCount(true));
+        const some = i32(cuda.syncThreadsCount(y[k] > -5));
+        const every = i32(cuda.syncThreadsAnd(y[k] < 1));
+        y[k] = -(all * 100 + some * 10 + every);
+      },
+      [x],
+      5,
+      Int32Array.of(-331, 3, -331, -331, 5),
+    );
+  });
+
+  it('a jump under a uniform condition takes the lanes that are left', () => {
+    const kernel = (x: V, y: V): void => {
+      const k = cuda.grid(1);
+      let s = 0;
+      outer: for (let a = 0; a < 6; a++) {
+        for (let b = 0; b < 6; b++) {
+          if (a * b > (x[k] & 15)) break outer;
+          if (b > a) continue outer;
+          s += a * 10 + b;
+        }
+      }
+      y[k] = s;
+    };
+    const x = Int32Array.of(3, 9, 15, 0, 20, 7, 12);
+    const want = x.map((limit) => {
+      let s = 0;
+      outer: for (let a = 0; a < 6; a++) {
+        for (let b = 0; b < 6; b++) {
+          if (a * b > (limit & 15)) break outer;
+          if (b > a) continue outer;
+          s += a * 10 + b;
+        }
+      }
+      return s;
+    });
+    everywhere(kernel, [x, new Int32Array(7)], 7, want);
+  });
+
+  it('a float constant that becomes u64 saturates', () => {
+    everywhere(
+      (y: B) => {
+        y[0] = u64(f64(-14));
+        y[1] = u64(-14);
+      },
+      [new BigUint64Array(2)],
+      1,
+      BigUint64Array.of(0n, 2n ** 64n - 14n),
+    );
+  });
+
+  it('a case without statements falls through past one that breaks', () => {
+    everywhere(
+      (x: V, y: V) => {
+        const k = cuda.grid(1);
+        switch (x[k]) {
+          case 1:
+            {
+            }
+            break;
+          case 0: {
+          }
+          case 5:
+            {
+              y[k] = 9;
+            }
+            break;
+        }
+      },
+      [Int32Array.of(0, 1, 2, 5), new Int32Array(4)],
+      4,
+      Int32Array.of(9, 0, 0, 9),
+    );
+  });
+
+  it('variables that are defined through each other have the type of what they start with', () => {
+    everywhere(
+      (y: B) => {
+        let v = i64(40n);
+        const w = i64(3n);
+        let some = bool(1);
+        for (let a = i32(0); a < 2; a++) {
+          for (let b = i32(0); b < 1; b++) {
+            v = v / w;
+            some = some && v > 5n;
+          }
+        }
+        y[0] = v;
+        y[1] = some ? 1n : 0n;
+      },
+      [new BigInt64Array(2)],
+      1,
+      BigInt64Array.of(4n, 0n),
+    );
+  });
+
+  it('brev of i64 is i64; nanMin of integers is min', () => {
+    everywhere(
+      (y: B) => {
+        const r = cuda.brev(y[0]);
+        cuda.atomic.nanMin(y as never, 1, i64(-7n) as never);
+        y[0] = r;
+      },
+      [BigInt64Array.of(2n, 5n)],
+      1,
+      BigInt64Array.of(2n ** 62n, -7n),
+    );
+  });
+});

@@ -1,0 +1,68 @@
+/**
+ * What a mutant must not survive: random programs, every operation by itself, and the tests of language and layout.
+ *
+ * Runs in a copy of the sources, in a process of its own, and ends at the first failure with exit code 1. The stages are the same
+ * for every mutant; the first is the one that most likely finds it.
+ */
+import { spawnSync } from 'node:child_process';
+import { check, openDevice } from '../fuzz/devices.ts';
+import { directed } from '../fuzz/directed.ts';
+import { checkDirected } from '../fuzz/directed-run.ts';
+import { Discarded } from '../fuzz/evaluate.ts';
+import { generate } from '../fuzz/generate.ts';
+
+const PROGRAMS = 250;
+const DEVICES = ['scalar', 'cpu', 'simulator'] as const;
+
+function fail(stage: string, what: string): never {
+  process.stdout.write(`${stage}: ${what.split('\n')[0]?.slice(0, 160)}\n`);
+  process.exit(1);
+}
+
+function programs(): void {
+  const devices = new Map(DEVICES.map((name) => [name as string, openDevice(name)]));
+  for (let seed = 1; seed <= PROGRAMS; seed++) {
+    try {
+      const failure = check(generate(seed), devices);
+      if (failure !== undefined) fail('programs', `seed ${seed}, ${failure.device} ${failure.kind}`);
+    } catch (error) {
+      if (!(error instanceof Discarded)) throw error;
+    }
+  }
+}
+
+function operations(): void {
+  const all = directed();
+  for (const name of DEVICES) {
+    const device = openDevice(name);
+    for (const d of all) {
+      const wrong = checkDirected(device, d);
+      if (wrong !== undefined) fail('operations', `${name} ${d.key}: ${wrong}`);
+    }
+    device.close();
+  }
+}
+
+function tests(): void {
+  const files = [
+    'src/layout',
+    'src/compiler/language.test.ts',
+    'src/compiler/errors.test.ts',
+    'src/compiler/math/table.test.ts',
+    'test/fuzz/regressions.test.ts',
+  ];
+  const run = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', ...files], {
+    encoding: 'utf8',
+  });
+  if (run.status !== 0) fail('tests', /FAIL .*/.exec(run.stdout)?.[0] ?? 'vitest failed');
+}
+
+const stages = { programs, operations, tests };
+const first = (process.argv[2] ?? 'programs') as keyof typeof stages;
+const order = [first, ...(Object.keys(stages) as (keyof typeof stages)[]).filter((name) => name !== first)];
+try {
+  for (const name of order) stages[name]();
+} catch (error) {
+  fail('throws', String(error));
+}
+process.exit(0);

@@ -1,0 +1,120 @@
+/**
+ * Applies one mutant after another to a copy of the sources and runs the battery on it.
+ *
+ *   npx tsx test/mutants/run.ts [--only 7,12] [--jobs 2]
+ */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MUTANTS, type Mutant } from './mutants.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TIMEOUT_MS = 180_000;
+const COPIED = ['src', 'test/fuzz', 'test/mutants', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+
+function option(name: string, otherwise: string): string {
+  const i = process.argv.indexOf(`--${name}`);
+  return i < 0 ? otherwise : (process.argv[i + 1] ?? '');
+}
+
+/** A copy of the sources that can be changed. */
+function copy(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tsamba-mutants-'));
+  for (const path of COPIED) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+/** The original text; throws when the mutant no longer fits it. */
+function original(folder: string, m: Mutant): string {
+  const text = readFileSync(join(folder, m.file), 'utf8');
+  const times = text.split(m.find).length - 1;
+  if (times !== 1) throw new Error(`${m.file} has ${times} times what the mutant "${m.what}" replaces: ${m.find}`);
+  return text;
+}
+
+/** Which stage is tried first. */
+function likely(m: Mutant): string {
+  if (m.file.startsWith('src/layout')) return 'tests';
+  return m.file.includes('/wasm/') || m.file.includes('/math/') ? 'operations' : 'programs';
+}
+
+interface Outcome {
+  readonly killed: boolean;
+  readonly by: string;
+  readonly seconds: number;
+}
+
+function battery(folder: string, first: string): Promise<Outcome> {
+  const started = performance.now();
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'test/mutants/battery.ts', first], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let text = '';
+    let late = false;
+    child.stdout.on('data', (part) => (text += String(part)));
+    const timer = setTimeout(() => {
+      late = true;
+      child.kill('SIGKILL');
+    }, TIMEOUT_MS);
+    child.on('exit', (code) => {
+      clearTimeout(timer);
+      const by = late ? 'timeout' : (text.trim().split('\n').at(-1) ?? '');
+      resolve({ killed: late || code !== 0, by, seconds: (performance.now() - started) / 1000 });
+    });
+  });
+}
+
+async function main(): Promise<void> {
+  const only = option('only', '');
+  const numbers = only === '' ? MUTANTS.map((_, i) => i) : only.split(',').map(Number);
+  const jobs = Math.min(Number(option('jobs', '1')), numbers.length);
+  const queue = [...numbers];
+  const survivors: number[] = [];
+  const stale: number[] = [];
+  const work = async (): Promise<void> => {
+    const folder = copy();
+    for (let n = queue.shift(); n !== undefined; n = queue.shift()) {
+      const m = MUTANTS[n];
+      if (m === undefined) continue;
+      let text: string;
+      try {
+        text = original(folder, m);
+      } catch (error) {
+        stale.push(n);
+        process.stdout.write(`${n} stale: ${(error as Error).message}\n`);
+        continue;
+      }
+      writeFileSync(
+        join(folder, m.file),
+        text.replace(m.find, () => m.replace),
+      );
+      const { killed, by, seconds } = await battery(folder, likely(m));
+      writeFileSync(join(folder, m.file), text);
+      if (!killed) survivors.push(n);
+      process.stdout.write(
+        `${n} ${killed ? 'killed' : 'SURVIVED'} (${seconds.toFixed(1)} s) ${m.file.replace('src/', '')}: ${m.what}${killed ? ` — ${by}` : ''}\n`,
+      );
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const clean = copy();
+  if (!process.argv.includes('--skip-clean')) {
+    const { killed, by } = await battery(clean, 'programs');
+    if (killed) throw new Error(`the battery fails without a mutant: ${by}`);
+  }
+  rmSync(clean, { recursive: true, force: true });
+  await Promise.all(Array.from({ length: jobs }, work));
+  const run = numbers.length - stale.length;
+  const rate = ((100 * (run - survivors.length)) / Math.max(run, 1)).toFixed(1);
+  process.stdout.write(
+    `${run - survivors.length} of ${run} mutants killed (${rate} %)${survivors.length > 0 ? `, survivors: ${survivors.join(', ')}` : ''}${stale.length > 0 ? `, stale: ${stale.join(', ')}` : ''}\n`,
+  );
+  if (survivors.length > 0 || stale.length > 0) process.exitCode = 1;
+}
+
+await main();
