@@ -7,7 +7,7 @@ import { Discarded } from './evaluate.ts';
 import { generate } from './generate.ts';
 import { printProgram } from './print.ts';
 
-const PROGRAMS = 120;
+const PROGRAMS = 70;
 
 describe('random programs', () => {
   it('do the same on all devices as in the evaluator', { timeout: 120_000 }, () => {
