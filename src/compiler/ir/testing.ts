@@ -289,7 +289,7 @@ class Generator {
     const body = [
       assign(this.#tid, linear),
       ...(this.#rng.once(2) ? this.#varying.map((v) => assign(v, this.#expr(v.type, 1, false))) : []),
-      ...(this.#options.returns && this.#rng.once(2) ? [this.#earlyReturn()] : []),
+      ...(this.#options.returns && this.#rng.once(this.#dense ? 4 : 2) ? [this.#earlyReturn()] : []),
       ...this.#list({ uniform: true, depth: 3, targets: [] }, 5),
       ...[...this.#varying, ...this.#steady].map((v, i) => store(this.#own(i), bitsOf(read(v)))),
     ];
@@ -386,8 +386,9 @@ class Generator {
         return this.#exchange();
       case 3:
         if (!this.#options.returns) return this.#exchange();
-        return [rng.once(4) ? when(this.#expr('bool', 1, true), [ret()]) : this.#earlyReturn()];
+        return [rng.once(4) ? when(this.#condition(true), [ret()]) : this.#earlyReturn()];
       case 4:
+        return [atomic('add', at(this.#total, i32(0)), [add(read(this.#tid), this.#expr('i32', 1, false))])];
       case 5:
         return [this.#steadyAssign()];
       case 6:
@@ -406,11 +407,19 @@ class Generator {
     }
   }
 
+  /** One that comes out both ways. */
+  #condition(steady: boolean): Expr {
+    if (!this.#dense || this.#rng.once(4)) return this.#expr('bool', 2, steady);
+    const vars = [...this.#steady, ...this.#counters, ...(steady ? [] : [...this.#varying, this.#tid])];
+    const v = this.#rng.pick(vars.filter((x) => x.type === 'i32'));
+    return compare(this.#rng.pick(COMPARES), binary('and', read(v), i32(3)), i32(this.#rng.below(4)));
+  }
+
   /** The end of a construct with barriers, which only some threads come to. */
   #tail(jump: Stmt): readonly Stmt[] {
     if (this.#rng.once(3)) return [];
     const instead = this.#rng.once(2) ? [this.#assign(), jump] : [jump];
-    return [when(this.#expr('bool', 1, false), instead), this.#assign(), this.#assign()];
+    return [when(this.#condition(false), instead), this.#assign(), this.#assign()];
   }
 
   /** All threads jump out of constructs with barriers, from within a loop that has none. */
@@ -438,7 +447,7 @@ class Generator {
     // Where threads part, constructs around that hold barriers must not be left.
     const inner = uniform ? place : { ...place, targets: this.#inner(place) };
     const then = this.#list(inner, 3);
-    return when(this.#expr('bool', 2, uniform), then, this.#rng.once(2) ? this.#list(inner, 3) : []);
+    return when(this.#condition(uniform), then, this.#rng.once(2) ? this.#list(inner, 3) : []);
   }
 
   #inner(place: Place): Place['targets'] {
@@ -473,7 +482,7 @@ class Generator {
     const target = rng.pick(place.targets);
     const jump = target.loop && rng.once(2) ? next(target.label) : leave(target.label);
     const steady = place.uniform || !this.#free.has(target.label);
-    return [when(this.#expr('bool', 1, steady), rng.once(2) ? [this.#assign(), jump] : [jump])];
+    return [when(this.#condition(steady), rng.once(2) ? [this.#assign(), jump] : [jump])];
   }
 
   /** Hands values around in shared memory, or votes. */
@@ -496,6 +505,8 @@ class Generator {
 
   #steadyAssign(): Stmt {
     const v = this.#rng.pick(this.#steady);
+    const loads = this.#dense && v.type === 'i32' && this.#rng.once(2);
+    if (loads) return assign(v, add(load(at(this.#data, i32(this.#rng.below(64)))), this.#expr('i32', 0, true)));
     return assign(v, this.#expr(v.type, 2, true));
   }
 
