@@ -39,6 +39,7 @@ import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import type { MemoryOwner } from '../memory/owner.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
+import { checkOptionsObject } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { assignElements, readElement } from './device-assign.ts';
 import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTarget } from './device-copy.ts';
@@ -190,6 +191,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * @throws TypeError when the dtypes differ, RangeError when the shapes do (axes of length 1 apart).
    */
   copyToDevice(source: unknown, options: StreamOption = {}): void {
+    checkOptionsObject('copyToDevice', options, ['stream']);
     copyToDevice(this, source, options.stream);
   }
 
@@ -261,6 +263,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    */
   ravel(options: StreamOption & { readonly order?: ReshapeOrder } = {}): DeviceNDArray<T, 1> {
     this.checkUsable();
+    checkOptionsObject('ravel', options, ['order', 'stream']);
     const layout = ravelLayout(layoutOf(this), options.order);
     if (layout !== undefined) return this.#over(layout, this.#streamFor(options), this.dtype);
     throw new NotSupportedError(

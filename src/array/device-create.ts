@@ -23,6 +23,7 @@ import {
   type ShapeLike,
   stridesFor,
 } from '../layout/index.ts';
+import { checkOptionsObject } from '../options.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { isDeviceMemory, placement, type StreamOption } from './device-memory.ts';
 import { upload } from './device-transfer.ts';
@@ -48,6 +49,7 @@ export function deviceArray<const S extends ShapeLike, const D extends DTypeLike
   dtype?: D,
   options: DeviceArrayOptions = {},
 ): DeviceNDArray<ValueOf<D>, RankOf<S>> {
+  checkOptionsObject('deviceArray', options, ['strides', 'order', 'stream']);
   const type = dtype === undefined ? f64 : asDType(dtype);
   const order = normalizeOrder(options.order);
   const lengths = normalizeShape(shape, type.itemSize);
@@ -73,6 +75,7 @@ export function deviceArrayLike<T, R extends number>(
 export function deviceArrayLike<A extends TypedArray>(like: A, options?: StreamOption): DeviceNDArray<ElementOf<A>, 1>;
 export function deviceArrayLike(like: HostArrayLike, options?: StreamOption): DeviceNDArray;
 export function deviceArrayLike(like: unknown, options: StreamOption = {}): unknown {
+  checkOptionsObject('deviceArrayLike', options, ['stream']);
   const { shape, strides, dtype } = likeness(like);
   return new DeviceNDArray<Scalar>(shape, likeStrides(shape, strides, dtype.itemSize), dtype as DType<Scalar>, options);
 }
@@ -111,6 +114,7 @@ export function toDevice(object: number, options?: ToDeviceOptions): DeviceNDArr
 export function toDevice(object: readonly number[], options?: ToDeviceOptions): DeviceNDArray<F64, 1>;
 export function toDevice(object: NestedInput<Scalar> | HostArrayLike, options?: ToDeviceOptions): DeviceNDArray;
 export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknown {
+  checkOptionsObject('toDevice', options, ['stream', 'copy', 'to']);
   const copy = options.copy ?? true;
   const to = options.to ?? undefined;
   if (to !== undefined) {
@@ -120,7 +124,7 @@ export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknow
         `toDevice: \`to\` must be a device array, got a value of type ${typeof to}`,
       );
     }
-    if (copy) to.copyToDevice(object, options);
+    if (copy) to.copyToDevice(object, { stream: options.stream });
     return to as DeviceNDArray;
   }
   if (object instanceof DeviceNDArray) {

@@ -35,6 +35,7 @@ import {
   sizeOf,
   stridesFor,
 } from '../layout/index.ts';
+import { checkOptionsObject } from '../options.ts';
 import { allocate, NDArray, type RankOf } from './ndarray.ts';
 import { fillElements } from './ndarray-copy.ts';
 import { type Described, dataOver, describeHostArray, type HostArrayLike } from './ndarray-input.ts';
@@ -158,6 +159,7 @@ function kindOf(value: unknown): string {
 }
 
 function create(data: unknown, options: NDArrayOptions = {}): NDArray {
+  checkOptionsObject('ndarray', options, ['shape', 'dtype', 'order', 'strides', 'byteOffset']);
   const order = normalizeOrder(options.order);
   const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
   if (typeof data === 'object' && data !== null && DEVICE_ARRAY in data) {
@@ -260,6 +262,7 @@ function newArray(shape: ShapeLike, options: NewArrayOptions = {}, otherwise: DT
 
 function splitOptions(options: NewArrayOptions): { dtype?: DTypeLike | undefined; order?: Order | undefined } {
   if (typeof options === 'string' || typeof options === 'function' || 'itemSize' in options) return { dtype: options };
+  checkOptionsObject('ndarray', options, ['dtype', 'order']);
   return options;
 }
 

@@ -2,6 +2,7 @@
  * The options of `jit`, and what the environment says about kernels.
  */
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { checkKeys } from '../options.ts';
 import { show } from './show.ts';
 import { parseSignatures, type Signature, type SignatureInput } from './signature.ts';
 
@@ -81,29 +82,6 @@ export function checkOptions(options: unknown): CheckedOptions {
     name: text('name', given.name),
     captures: captures(given.captures),
   };
-}
-
-/** Throws for a key that is none of `known`: a misspelt option would otherwise do nothing. */
-export function checkKeys(what: string, options: object, known: readonly string[]): void {
-  for (const key in options) {
-    if (known.includes(key)) continue;
-    const near = known.find((name) => isNear(key, name));
-    throw new TsambaTypeError(
-      'E_OPTION',
-      `${what} has no option '${key}'${near === undefined ? `: the options are ${known.join(', ')}` : `: did you mean '${near}'?`}`,
-    );
-  }
-}
-
-/** Whether two names differ by case, underscores, or a letter or two at one place. */
-function isNear(a: string, b: string): boolean {
-  const [x, y] = [a, b].map((name) => name.toLowerCase().replaceAll('_', '')) as [string, string];
-  if (x === y) return true;
-  let start = 0;
-  while (start < Math.min(x.length, y.length) && x[start] === y[start]) start++;
-  let end = 0;
-  while (end < Math.min(x.length, y.length) - start && x[x.length - 1 - end] === y[y.length - 1 - end]) end++;
-  return Math.max(x.length, y.length) - start - end <= 2;
 }
 
 function flag(name: string, value: unknown): boolean | undefined {

@@ -8,6 +8,7 @@ import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
+import { checkOptionsObject } from '../options.ts';
 import { type Stream, streamOption } from './stream.ts';
 
 class EventResource implements Resource {
@@ -126,5 +127,6 @@ export class Event {
 
 /** A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`. */
 export function createEvent(options: { readonly timing?: boolean } = {}): Event {
+  checkOptionsObject('event', options, ['timing']);
   return new Event(currentContext(), options.timing ?? true);
 }

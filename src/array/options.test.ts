@@ -1,0 +1,63 @@
+/** A misspelt or misplaced option is an error in every function that takes options. */
+import { describe, expect, it } from 'vitest';
+import { cuda, type f32 as F32, f32, ndarray, type Vec } from '../index.ts';
+
+cuda.selectDevice('simulator');
+const d = cuda.deviceArray(4, f32);
+const host = Float32Array.of(1, 2, 3, 4);
+const kernel = cuda.jit((a: Vec<F32>) => {
+  a[0] = 1;
+});
+
+const calls: readonly [string, (options: never) => unknown][] = [
+  ['deviceArray', (o) => cuda.deviceArray(4, f32, o)],
+  ['deviceArrayLike', (o) => cuda.deviceArrayLike(host, o)],
+  ['toDevice', (o) => cuda.toDevice(host, o)],
+  ['copyToHost', (o) => d.copyToHost(host, o)],
+  ['copyToDevice', (o) => d.copyToDevice(host, o)],
+  ['ravel', (o) => d.ravel(o)],
+  ['ndarray', (o) => ndarray(host, o)],
+  ['event', (o) => cuda.event(o)],
+  ['forAll', (o) => kernel.forAll(4, o)],
+  ['jit', (o) => cuda.jit(() => {}, o)],
+];
+
+describe.each(calls)('the options of %s', (name, call) => {
+  it('have no other keys', () => {
+    expect(() => call({ straem: 1 } as never)).toThrow(
+      new RegExp(`^${name} has no option 'straem': (did you|the opt)`),
+    );
+  });
+
+  it('are an object', () => {
+    expect(() => call(5 as never)).toThrow(/options as an object.*got .*5/);
+    expect(() => call({} as never)).not.toThrow();
+    expect(() => call(undefined as never)).not.toThrow();
+  });
+});
+
+describe('options', () => {
+  it('are not streams, which Numba takes by position', () => {
+    const stream = cuda.stream();
+    expect(() => cuda.toDevice(host, stream as never)).toThrow(
+      'toDevice takes its options as an object, such as { stream }, got a value of class Stream',
+    );
+    expect(() => d.copyToHost(undefined, stream as never)).toThrow('such as { stream }, got a value of class Stream');
+  });
+
+  it('name what was misspelt also where a target may stand', () => {
+    expect(() => d.copyToHost({ straem: 0 } as never)).toThrow(
+      "copyToHost has no option 'straem': did you mean 'stream'?",
+    );
+  });
+
+  it('are not disturbed by what others put on Object.prototype', () => {
+    const prototype = Object.prototype as unknown as Record<string, unknown>;
+    prototype['polluted'] = 1;
+    try {
+      kernel.launch({ grid: 1, block: 1 }, cuda.toDevice(host, {}));
+    } finally {
+      delete prototype['polluted'];
+    }
+  });
+});
