@@ -246,6 +246,54 @@ describe('forms', () => {
   });
 });
 
+describe('order', () => {
+  /** Runs four items as threads and by regions. */
+  function same(
+    make: (b: KernelBuilder, out: ReturnType<KernelBuilder['global']>) => Parameters<KernelBuilder['build']>[0],
+  ): string {
+    const b = new KernelBuilder('order');
+    const out = b.global('i32', 'out');
+    const kernel = b.build(make(b, out));
+    const launch = { grid: [1, 1, 1], block: [4, 1, 1] } as const;
+    const sample = { name: '', kernel, launch, args: [0], memory: new Uint8Array(32) };
+    expect(runRegions(sample, formRegions(lowerReturns(kernel)))).toBe(outcome(sample));
+    return outcome(sample);
+  }
+
+  test('a cheap value is not computed again where it was not computed yet', () => {
+    const result = same((b, out) => {
+      const [v, k, l] = [b.variable('i32', 'v'), b.variable('i32', 'k'), b.label()];
+      return [
+        loop(
+          l,
+          [
+            store(at(out, add(tx, mul(read(k), i32(4)))), read(v)),
+            barrier(),
+            assign(v, mul(tx, i32(2))),
+            when(eq(read(k), i32(1)), [leave(l)]),
+          ],
+          [assign(k, add(read(k), i32(1)))],
+        ),
+      ];
+    });
+    expect(result).toBe('[] 0000000000000000000000000000000000000000020000000400000006000000');
+  });
+
+  test('an assignment does not move past the vote that reads it', () => {
+    same((b, out) => {
+      const [g, many] = [b.variable('i32', 'g'), b.variable('i32', 'many')];
+      return [
+        assign(g, i32(1)),
+        barrier(),
+        store(at(out, tx), read(g)),
+        assign(g, i32(5)),
+        vote('count', eq(read(g), i32(5)), many),
+        store(at(out, add(tx, i32(4))), add(read(many), read(g))),
+      ];
+    });
+  });
+});
+
 test('random kernels do the same region by region', () => {
   let [withBarriers, slots] = [0, 0];
   for (let seed = 0; seed < 500; seed++) {

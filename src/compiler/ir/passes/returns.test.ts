@@ -218,6 +218,27 @@ describe('with barriers', () => {
   });
 });
 
+test('a thread that returned learns how often the others go round', () => {
+  const b = new KernelBuilder('told');
+  const out = b.global('i32', 'out');
+  const [k, c, many] = [b.variable('i32', 'k'), b.variable('i32', 'c'), b.variable('i32', 'many')];
+  const l = b.label();
+  const kernel = b.build([
+    when(lt(tid, i32(1)), [ret()], [assign(k, i32(2))]),
+    loop(
+      l,
+      [when(lt(read(c), read(k)), [], [leave(l)]), vote('count', lt(tid, i32(9)), many)],
+      [assign(c, add(read(c), i32(1)))],
+    ),
+    barrier(),
+    store(at(out, tid), add(read(many), read(c))),
+  ]);
+  const launch = { grid: [1, 1, 1], block: [4, 1, 1] } as const;
+  const sample = { name: '', kernel, launch, args: [0], memory: new Uint8Array(16) };
+  expect(outcome(sample)).toBe('[] 00000000050000000500000005000000');
+  expect(outcome(sample, lowerReturns(kernel).kernel)).toBe(outcome(sample));
+});
+
 test('random kernels do the same afterwards', () => {
   let withReturns = 0;
   let withLive = 0;
