@@ -182,7 +182,7 @@ function binaryMeaning(fn: BinaryOp, t: Ty): (a: Val, b: Val) => Val {
     case 'floordiv':
       return (a, b) => own.quotient('floor', t, a, b);
     case 'ipow':
-      return (a, b) => (b < 0 ? own.wrap(t, 0n) : own.binary('pow', t, a, b));
+      return (a, b) => (Number(b) < 0 ? own.wrap(t, 0n) : own.binary('pow', t, a, b));
     case 'and':
     case 'or':
     case 'xor':

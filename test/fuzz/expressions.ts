@@ -45,6 +45,8 @@ export interface Env {
   readonly functions: readonly FuncDecl[];
   /** Only values that are the same in the whole block. */
   readonly uniform: boolean;
+  /** Arrays whose elements are the same for the block, though the compiler has to be told so. */
+  readonly asserted: readonly ArrayDecl[];
   /** Whether thread numbers can be named: not in device functions. */
   readonly inKernel: boolean;
   readonly threads: number;
@@ -170,6 +172,10 @@ export class Expressions {
     const scalars = env.scalars.filter((s) => widened(s.t) === t);
     if (scalars.length > 0) options.push([1, () => ({ t, k: 'var', name: r.pick(scalars).name })]);
     if (t === 'i32' && env.inKernel) options.push([1.5, () => this.special(env)]);
+    const asserted = env.uniform ? env.asserted.filter((a) => widened(a.elem) === t) : [];
+    if (depth >= -1 && asserted.length > 0) {
+      options.push([4, () => ({ t, k: 'un', op: 'uniform', a: this.load(r.pick(asserted), env, -1) })]);
+    }
     const arrays = depth < -1 ? [] : env.readable.filter((a) => widened(a.elem) === t);
     if (arrays.length > 0) options.push([4, () => this.load(r.pick(arrays), env, depth)]);
     const own = env.uniform ? [] : env.own.filter((a) => widened(a.elem) === t);
@@ -285,6 +291,8 @@ export class Expressions {
 
   private unary(t: Ty, env: Env, depth: number): Expr {
     const { r } = this;
+    if (env.inKernel && r.chance(0.05))
+      return { t, k: 'un', op: 'uniform', a: this.expr(t, { ...env, uniform: true }, depth) };
     const same = (op: UnOp): Expr => ({ t, k: 'un', op, a: this.expr(t, env, depth) });
     if (isFloat(t)) return same(r.pick(FLOAT_UN));
     if (t === 'i32' && r.chance(0.25)) {

@@ -185,6 +185,7 @@ class Generator {
       scalars: this.scalars,
       functions: this.functions,
       uniform,
+      asserted: w.fn === undefined ? [...this.shared] : [],
       inKernel: w.fn === undefined,
       threads: this.threads,
       blockThreads: this.blockThreads,
@@ -378,7 +379,9 @@ class Generator {
   private atomic(w: Where): Stmt[] {
     const { r } = this;
     const env = this.env(w);
-    const array = r.pick(env.own.filter((a) => ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'].includes(a.elem)));
+    const able = env.own.filter((a) => ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'].includes(a.elem));
+    const shared = able.filter(isShared);
+    const array = r.pick(shared.length > 0 && r.chance(0.7) ? shared : able);
     if (array === undefined) return this.store(w);
     const t = widened(array.elem);
     const ops: AtomicOp[] = ['add', 'sub', 'min', 'max', 'nanMin', 'nanMax'];

@@ -12,7 +12,15 @@ import { MUTANTS, type Mutant } from './mutants.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT_MS = 180_000;
-const COPIED = ['src', 'test/fuzz', 'test/mutants', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const COPIED = [
+  'src',
+  'test/fuzz',
+  'test/mutants',
+  'test/support',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+];
 
 function option(name: string, otherwise: string): string {
   const i = process.argv.indexOf(`--${name}`);
