@@ -31,12 +31,20 @@ export interface AtomicCas<Allowed> {
   ): Plain<T>;
 }
 
-/** Numba's `cuda.atomic`. */
+/**
+ * Updates of one element without another thread coming between; each gives the element as it was before. The index is a number,
+ * or one number an axis. Arrays of global or shared memory. Numba's `cuda.atomic`.
+ */
 export interface AtomicOperations {
+  /** Adds; integers wrap. */
   readonly add: Atomic<Numeric>;
+  /** Subtracts; integers wrap. */
   readonly sub: Atomic<Numeric>;
+  /** Bitwise and. Numba's `and_`. */
   readonly and: Atomic<Integer>;
+  /** Bitwise or. Numba's `or_`. */
   readonly or: Atomic<Integer>;
+  /** Bitwise exclusive or. */
   readonly xor: Atomic<Integer>;
   /** Stores the value, gives the old one. */
   readonly exch: Atomic<Integer>;
@@ -44,12 +52,15 @@ export interface AtomicOperations {
   readonly inc: Atomic<Unsigned>;
   /** Subtracts one, or starts again at `value` where the old value is 0 or above `value`. */
   readonly dec: Atomic<Unsigned>;
-  /** Floats: nothing changes when either is NaN. */
+  /** Stores the larger of both. Floats: nothing changes when either is NaN. */
   readonly max: Atomic<Numeric>;
+  /** Stores the smaller of both. Floats: nothing changes when either is NaN. */
   readonly min: Atomic<Numeric>;
-  /** Floats: a NaN in memory is replaced, a NaN value is ignored. */
+  /** Stores the larger of both. Floats: a NaN in memory is replaced, a NaN value is ignored. */
   readonly nanMax: Atomic<Numeric>;
+  /** Stores the smaller of both. Floats: a NaN in memory is replaced, a NaN value is ignored. */
   readonly nanMin: Atomic<Numeric>;
+  /** Stores the value where the element equals `expected`. Numba's `cas`, `compare_and_swap`. */
   readonly cas: AtomicCas<Integer>;
 }
 
@@ -58,6 +69,7 @@ const numeric = (name: string): Atomic<Numeric> => intrinsic<Atomic<Numeric> & O
 const integer = (name: string): Atomic<Integer> => intrinsic<Atomic<Integer> & Opaque>(`atomic.${name}`);
 const unsigned = (name: string): Atomic<Unsigned> => intrinsic<Atomic<Unsigned> & Opaque>(`atomic.${name}`);
 
+/** `cuda.atomic.add(a, i, v)` and its siblings. Numba's `cuda.atomic`. */
 export const atomic: AtomicOperations = Object.freeze({
   add: numeric('add'),
   sub: numeric('sub'),

@@ -37,7 +37,7 @@ export const fma: (a: number, b: number, c: number) => number =
   intrinsic<(a: number, b: number, c: number) => number>('fma');
 /** The cube root. Numba's `cuda.cbrt`. */
 export const cbrt: Real = intrinsic<Real>('cbrt');
-/** `1 / Math.sqrt(x)`. */
+/** `1 / Math.sqrt(x)`. Numba's `cuda.rsqrt`. */
 export const rsqrt: Real = intrinsic<Real>('rsqrt');
 /** C's fmin: of a number and NaN the number. `Math.min` gives NaN. */
 export const fmin: Real2 = intrinsic<Real2>('fmin');
@@ -45,15 +45,15 @@ export const fmin: Real2 = intrinsic<Real2>('fmin');
 export const fmax: Real2 = intrinsic<Real2>('fmax');
 /** Rounds to the nearest whole number, halves to even. `Math.round` rounds halves up. */
 export const rint: Real = intrinsic<Real>('rint');
-/** The magnitude of `a` with the sign of `b`. */
+/** The magnitude of `a` with the sign of `b`. Python's `math.copysign`. */
 export const copysign: Real2 = intrinsic<Real2>('copysign');
-/** 2 to the power `x`. */
+/** 2 to the power `x`. Python's `math.exp2`. */
 export const exp2: Real = intrinsic<Real>('exp2');
-/** The error function. */
+/** The error function. Python's `math.erf`. */
 export const erf: Real = intrinsic<Real>('erf');
-/** `1 - erf(x)`, exact also where that is tiny. */
+/** `1 - erf(x)`, accurate also where that is tiny. Python's `math.erfc`. */
 export const erfc: Real = intrinsic<Real>('erfc');
-/** The gamma function. */
+/** The gamma function. Python's `math.gamma`. */
 export const tgamma: Real = intrinsic<Real>('tgamma');
-/** The logarithm of the gamma function's magnitude. */
+/** The logarithm of the gamma function's magnitude. Python's `math.lgamma`. */
 export const lgamma: Real = intrinsic<Real>('lgamma');

@@ -11,6 +11,9 @@ import * as members from './members.ts';
 /** Numba's `cuda` module. `const` stands beside `constant`, which needs no quoting of a reserved word in named imports. */
 export type Cuda = Readonly<typeof members> & { readonly const: typeof members.constant };
 
+/**
+ * Kernels, device memory, streams and events, and the vocabulary of kernels; also as named exports of `tsamba/cuda`. Numba's `cuda`.
+ */
 export const cuda: Cuda = Object.freeze({ ...members, const: members.constant });
 
 const HELP = 'call it before the launch, and pass what it gives as an argument';

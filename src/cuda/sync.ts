@@ -5,15 +5,18 @@
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
 
-/** Waits for all threads of the block; what they wrote to memory before is then visible. Numba's `cuda.syncthreads()`. */
+/**
+ * Waits for all threads of the block; what they wrote to memory before is then visible. All threads that have not returned must
+ * reach it: a kernel in which only some would does not compile (K401). Numba's `cuda.syncthreads()`.
+ */
 export const syncThreads: () => void = intrinsic<() => void>('syncThreads');
-/** A barrier that tells every thread for how many of them `predicate` holds. */
+/** A barrier that tells every thread for how many of them `predicate` holds: an i32. Numba's `cuda.syncthreads_count`. */
 export const syncThreadsCount: Reduce = intrinsic<Reduce>('syncThreadsCount');
-/** A barrier that tells every thread whether `predicate` holds for all of them: 1 or 0. */
+/** A barrier that tells every thread whether `predicate` holds for all of them: 1 or 0. Numba's `cuda.syncthreads_and`. */
 export const syncThreadsAnd: Reduce = intrinsic<Reduce>('syncThreadsAnd');
-/** A barrier that tells every thread whether `predicate` holds for any of them: 1 or 0. */
+/** A barrier that tells every thread whether `predicate` holds for any of them: 1 or 0. Numba's `cuda.syncthreads_or`. */
 export const syncThreadsOr: Reduce = intrinsic<Reduce>('syncThreadsOr');
-/** Waits for the threads of the warp that are named in `mask` (all). Numba's `cuda.syncwarp(mask)`. */
+/** Waits for the threads of the warp that are named in `mask` (all). Numba's `cuda.syncwarp(mask)`. Not in this version (K330). */
 export const syncWarp: (mask?: number) => void = intrinsic<(mask?: number) => void>('syncWarp');
 
 /** A barrier with a reduction: a boolean or an integer in, an i32 out. */
@@ -26,7 +29,10 @@ export const threadFenceBlock: () => void = intrinsic<() => void>('threadFenceBl
 /** The same as seen by the whole system, the host included. Numba's `cuda.threadfence_system()`. */
 export const threadFenceSystem: () => void = intrinsic<() => void>('threadFenceSystem');
 
-/** Promises that `value` is the same in the whole block, so that it may decide about a barrier. Checked mode verifies it. */
+/**
+ * Promises that `value` is the same in the whole block, so that it may decide about a barrier. Checked mode verifies it: a fault
+ * where it is not. Gives `value`.
+ */
 export const uniform: Uniform = intrinsic<Uniform & Opaque>('uniform');
 
 /** A value in, the same value out. */
@@ -38,7 +44,7 @@ export interface Uniform {
 
 type Opaque = (...args: never[]) => unknown;
 
-/** Sleeps for about so many nanoseconds. Numba's `cuda.nanosleep(ns)`. */
+/** Sleeps for about so many nanoseconds. Numba's `cuda.nanosleep(ns)`. Not in this version (K330). */
 export const nanosleep: (nanoseconds: number) => void = intrinsic<(nanoseconds: number) => void>('nanosleep');
 
 /** All blocks of a launch as one group. */
@@ -47,7 +53,7 @@ export interface GridGroup {
   sync(): number;
 }
 
-/** Cooperative groups. Numba's `cuda.cg`. */
+/** Cooperative groups. Numba's `cuda.cg`. Not in this version (K330). */
 export const cg: { readonly thisGrid: () => GridGroup } = Object.freeze({
   /** The group of all threads of this launch. */
   thisGrid: intrinsic<() => GridGroup>('cg.thisGrid'),

@@ -1,5 +1,7 @@
 /**
  * Exchange between the threads of a warp: shuffles, votes and matches. `mask` names the lanes that take part, one bit a lane.
+ *
+ * The names stand for what GPUs will do. No device of this version has warps: kernels that use them do not compile (K330).
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
 
@@ -12,32 +14,32 @@ export interface Shuffle {
 type Opaque = (...args: never[]) => unknown;
 type Vote = (mask: number, predicate: boolean | number) => boolean;
 
-/** The value of lane `lane % warpSize`. Numba's `cuda.shfl_sync`. */
+/** The value of lane `lane % warpSize`. Numba's `cuda.shfl_sync`. Not in this version (K330). */
 export const shflSync: Shuffle = intrinsic<Shuffle & Opaque>('shflSync');
-/** The value of the lane `delta` below; the own value where there is none. Numba's `cuda.shfl_up_sync`. */
+/** The value of the lane `delta` below; the own value where there is none. Numba's `cuda.shfl_up_sync`. Not in this version (K330). */
 export const shflUpSync: Shuffle = intrinsic<Shuffle & Opaque>('shflUpSync');
-/** The value of the lane `delta` above; the own value where there is none. Numba's `cuda.shfl_down_sync`. */
+/** The value of the lane `delta` above; the own value where there is none. Numba's `cuda.shfl_down_sync`. Not in this version (K330). */
 export const shflDownSync: Shuffle = intrinsic<Shuffle & Opaque>('shflDownSync');
-/** The value of lane `laneId ^ mask`. Numba's `cuda.shfl_xor_sync`. */
+/** The value of lane `laneId ^ mask`. Numba's `cuda.shfl_xor_sync`. Not in this version (K330). */
 export const shflXorSync: Shuffle = intrinsic<Shuffle & Opaque>('shflXorSync');
 
-/** Whether `predicate` holds in all lanes. Numba's `cuda.all_sync`. */
+/** Whether `predicate` holds in all lanes. Numba's `cuda.all_sync`. Not in this version (K330). */
 export const allSync: Vote = intrinsic<Vote>('allSync');
-/** Whether `predicate` holds in any lane. Numba's `cuda.any_sync`. */
+/** Whether `predicate` holds in any lane. Numba's `cuda.any_sync`. Not in this version (K330). */
 export const anySync: Vote = intrinsic<Vote>('anySync');
-/** Whether `predicate` is the same in all lanes. Numba's `cuda.eq_sync`. */
+/** Whether `predicate` is the same in all lanes. Numba's `cuda.eq_sync`. Not in this version (K330). */
 export const eqSync: Vote = intrinsic<Vote>('eqSync');
-/** The lanes in which `predicate` holds, one bit a lane. Numba's `cuda.ballot_sync`. */
+/** The lanes in which `predicate` holds, one bit a lane. Numba's `cuda.ballot_sync`. Not in this version (K330). */
 export const ballotSync: (mask: number, predicate: boolean | number) => number =
   intrinsic<(mask: number, predicate: boolean | number) => number>('ballotSync');
-/** The lanes that have the same `value` (bits) as this one. Numba's `cuda.match_any_sync`. */
+/** The lanes that have the same `value` (bits) as this one. Numba's `cuda.match_any_sync`. Not in this version (K330). */
 export const matchAnySync: (mask: number, value: number | bigint) => number =
   intrinsic<(mask: number, value: number | bigint) => number>('matchAnySync');
-/** `[mask, true]` when all lanes have the same `value`, else `[0, false]`. Numba's `cuda.match_all_sync`. */
+/** `[mask, true]` when all lanes have the same `value`, else `[0, false]`. Numba's `cuda.match_all_sync`. Not in this version (K330). */
 export const matchAllSync: (mask: number, value: number | bigint) => readonly [number, boolean] =
   intrinsic<(mask: number, value: number | bigint) => readonly [number, boolean]>('matchAllSync');
 
-/** The lanes that are running. Numba's `cuda.activemask`. */
+/** The lanes that are running. Numba's `cuda.activemask`. Not in this version (K330). */
 export const activeMask: () => number = intrinsic<() => number>('activeMask');
-/** The lanes below this one. Numba's `cuda.lanemask_lt`. */
+/** The lanes below this one. Numba's `cuda.lanemask_lt`. Not in this version (K330). */
 export const laneMaskLt: () => number = intrinsic<() => number>('laneMaskLt');
