@@ -4,17 +4,20 @@
  */
 import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
+import { divergence } from './divergence.ts';
 import { errors } from './errors.ts';
 import { faults } from './faults.ts';
 import { geometry } from './geometry.ts';
 import { kernelArrays } from './kernel-arrays.ts';
 import { flow } from './language-flow.ts';
+import { syntax } from './language-syntax.ts';
 import { values } from './language-values.ts';
 import { launches } from './launch.ts';
 import { functions } from './math-functions.ts';
 import { rounding } from './math-rounding.ts';
 import { memoryArrays } from './memory-arrays.ts';
 import { lifetime } from './memory-lifetime.ts';
+import { options } from './options.ts';
 import { spaces } from './spaces.ts';
 import { streams } from './streams.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
@@ -30,6 +33,8 @@ export type { ConformanceOptions, ConformanceResult, ConformanceTest, DeviceChoi
 export const conformanceTests: readonly ConformanceTest[] = [
   ...flow,
   ...values,
+  ...syntax,
+  ...divergence,
   ...integerTypes,
   ...wideTypes,
   ...storage,
@@ -43,6 +48,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...launches,
   ...memoryArrays,
   ...lifetime,
+  ...options,
   ...streams,
   ...faults,
   ...errors,
