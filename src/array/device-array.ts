@@ -56,6 +56,11 @@ export interface MemoryPointer {
   readonly address: number;
 }
 
+/**
+ * An array of `T` with `R` axes in device memory; made by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are
+ * for the host. Views share its memory, which is given back when the last of them is disposed. Strides are bytes, sizes elements unless
+ * their names say otherwise. Numba's `DeviceNDArray`.
+ */
 export class DeviceNDArray<T = Scalar, R extends number = number> implements DeviceMemory {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;
@@ -67,6 +72,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   readonly shape: readonly number[];
   /** Bytes from one element to the next along each axis; may be zero or negative. */
   readonly strides: readonly number[];
+  /** The type of the elements. */
   readonly dtype: DType<T>;
   /** What kernels are specialised for: C if C-contiguous, else F, else A; A also with a stride of 0. */
   readonly layout: Layout;

@@ -64,6 +64,10 @@ export type NestedOf<V, R extends number> = R extends 0
         ? V[][][]
         : unknown;
 
+/**
+ * A host array of `T` with `R` axes over a TypedArray; made by `ndarray()`. Slices and transposes share its memory. Strides and
+ * offsets are bytes. NumPy's `ndarray`.
+ */
 export class NDArray<T = Scalar, R extends number = number> implements HostMemory {
   /**
    * The elements: bool as bytes 0 and 1, f16 as its bits, complex as pairs, structs as bytes. Views share it, so it may hold

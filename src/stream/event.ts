@@ -32,7 +32,7 @@ const dropped: FinalizationRegistry<EventResource> = new FinalizationRegistry((r
   resource.context.retire(resource);
 });
 
-/** A mark in a stream. Numba: `Event`. */
+/** A mark in a stream: others wait for it, and time is measured between two. Made by `cuda.event()`. Numba: `Event`. */
 export class Event {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_STREAM;

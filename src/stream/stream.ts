@@ -59,7 +59,10 @@ const dropped: FinalizationRegistry<StreamResource> = new FinalizationRegistry((
   resource.context.retire(resource);
 });
 
-/** A queue of work on a device. Numba: `Stream`. */
+/**
+ * A queue of work on a device: what is enqueued on it is done in order. Made by `cuda.stream()`; without one, work goes to the default
+ * stream. Numba: `Stream`.
+ */
 export class Stream implements StreamRef {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_STREAM;
@@ -111,7 +114,7 @@ export class Stream implements StreamRef {
     this.context.throwFault();
   }
 
-  /** Whether all work that was enqueued has been done. Does not block. */
+  /** Whether all work that was enqueued has been done. Does not block. CUDA's `cuStreamQuery`. */
   query(): boolean {
     const handle = this.use();
     const { driver } = this.context;
