@@ -3,7 +3,8 @@
  *
  * Numba's TypeError stays a TypeError and its ValueError / IndexError become a RangeError; what has no counterpart
  * among the built-ins has a class here. Every error thrown by Tsamba carries a `code` that does not change between
- * releases, so that programs can tell cases apart without reading messages.
+ * releases, so that programs can tell cases apart without reading messages. Names are defined as fields, not assigned: where
+ * the built-ins are frozen, an assignment to an inherited property throws.
  */
 
 /** What every Tsamba error carries besides its message. */
@@ -14,20 +15,20 @@ export interface Coded {
 
 /** A `TypeError` with a code: an argument of the wrong kind (Numba raises TypeError in the same place). */
 export class TsambaTypeError extends TypeError implements Coded {
+  override readonly name: string = 'TypeError';
   readonly code: string;
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'TypeError';
     this.code = code;
   }
 }
 
 /** A `RangeError` with a code: a value out of range (Numba raises ValueError or IndexError in the same place). */
 export class TsambaRangeError extends RangeError implements Coded {
+  override readonly name: string = 'RangeError';
   readonly code: string;
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'RangeError';
     this.code = code;
   }
 }
@@ -41,6 +42,7 @@ export interface SourceLocation {
 
 /** A kernel that cannot be compiled: the message holds a code frame, the call chain and a `help:` line. */
 export class KernelError extends Error implements Coded {
+  override readonly name: string = 'KernelError';
   readonly code: string;
   /** Position in the user's file, when it is known. */
   readonly location: SourceLocation | undefined;
@@ -54,7 +56,6 @@ export class KernelError extends Error implements Coded {
     details: { location?: SourceLocation; summary?: string; help?: string; cause?: unknown } = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'KernelError';
     this.code = code;
     this.location = details.location;
     this.summary = details.summary ?? message;
@@ -64,18 +65,14 @@ export class KernelError extends Error implements Coded {
 
 /** A failure at run time on a device: a driver's own error, a device fault, a checked-mode failure. */
 export class DriverError extends Error implements Coded {
+  override readonly name: string = 'DriverError';
   readonly code: string;
   /** The driver call that failed, e.g. `'cuLaunchKernel'`, or `'kernel'` for a fault inside one. */
   readonly api: string;
   /** The kernel and launch shape that caused it, when there is one. */
   readonly launch: string | undefined;
-  constructor(
-    code: string,
-    message: string,
-    details: { api?: string; launch?: string; cause?: unknown } = {},
-  ) {
+  constructor(code: string, message: string, details: { api?: string; launch?: string; cause?: unknown } = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'DriverError';
     this.code = code;
     this.api = details.api ?? 'kernel';
     this.launch = details.launch;
@@ -84,13 +81,13 @@ export class DriverError extends Error implements Coded {
 
 /** Device memory that is not to be had, with the byte counts that say why. */
 export class OutOfMemoryError extends DriverError {
+  override readonly name: string = 'OutOfMemoryError';
   readonly asked: number;
   readonly live: number;
   readonly pending: number;
   readonly pooled: number;
   constructor(message: string, bytes: { asked: number; live: number; pending: number; pooled: number }) {
     super('E_OUT_OF_MEMORY', message, { api: 'allocate' });
-    this.name = 'OutOfMemoryError';
     this.asked = bytes.asked;
     this.live = bytes.live;
     this.pending = bytes.pending;
@@ -100,10 +97,22 @@ export class OutOfMemoryError extends DriverError {
 
 /** Something that this device, engine or version cannot do. */
 export class NotSupportedError extends Error implements Coded {
+  override readonly name: string = 'NotSupportedError';
   readonly code: string;
   constructor(code: string, message: string) {
     super(message);
-    this.name = 'NotSupportedError';
     this.code = code;
+  }
+}
+
+/** Runs `body` while new stacks have `depth` frames at most; where the built-ins are frozen, as many as they have. */
+export function withStackDepth<T>(depth: number, body: () => T): T {
+  const { stackTraceLimit } = Error;
+  const mutable = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit')?.writable === true;
+  if (mutable) Error.stackTraceLimit = depth;
+  try {
+    return body();
+  } finally {
+    if (mutable) Error.stackTraceLimit = stackTraceLimit;
   }
 }

@@ -8,7 +8,7 @@ import { displayPath, nameOf } from '../compiler/frontend/diagnostics.ts';
 import { describe } from '../compiler/frontend/positions.ts';
 import type { ArraySym, Kernel } from '../compiler/ir/ops.ts';
 import type { Pos } from '../compiler/source.ts';
-import { DriverError } from '../errors.ts';
+import { DriverError, withStackDepth } from '../errors.ts';
 import type { Dim3, LaunchShape } from './driver.ts';
 
 /** Where in a launch something happened; linear numbers, x fastest. */
@@ -40,10 +40,7 @@ export function kernelFault(
 
 /** Gives a fault the stack of the launch, from the caller of `launch` on and far enough down to reach the user's code. */
 export function withLaunchStack(error: DriverError, launch: (...args: never[]) => unknown): DriverError {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 50;
-  Error.captureStackTrace(error, launch);
-  Error.stackTraceLimit = stackTraceLimit;
+  withStackDepth(50, () => Error.captureStackTrace(error, launch));
   return error;
 }
 

@@ -258,7 +258,7 @@ describe('what a launch refuses', () => {
     const a = d();
     set.launch({ threads: 1 }, a, 2);
     expect(() => set.launch({ threads: 1 }, a, 2.5)).toThrow(
-      'argument 2 (`k`) is i32 in this kernel: 2.5 is not an integer',
+      'argument 2 (`k`) is i32 in this kernel: 2.5 is not an integer. If the kernel means fractions, pass cuda.scalar(f32, 2.5)',
     );
     expect(() => set.launch({ threads: 1 }, a, Number.NaN)).toThrow(
       'argument 2 (`k`) is i32 in this kernel: NaN is not an integer',

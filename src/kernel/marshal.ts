@@ -154,7 +154,8 @@ export class Marshaller {
           this.values[index] = checkScalar(
             value,
             elem,
-            (wrong) => `${place(origin.path, name)} is ${elem} in this kernel: ${wrong}`,
+            (wrong) =>
+              `${place(origin.path, name)} is ${elem} in this kernel: ${wrong}${declared.kind === 'number' ? forFractions(value) : ''}`,
           );
           break;
         }
@@ -167,6 +168,12 @@ export class Marshaller {
       }
     }
   }
+}
+
+/** A number argument became an integer by its uses, and gets a fraction: how to make it a float. */
+function forFractions(value: ScalarValue): string {
+  if (typeof value !== 'number' || Number.isInteger(value)) return '';
+  return `. If the kernel means fractions, pass cuda.scalar(f32, ${value}), or write f32(…) around it in the kernel`;
 }
 
 function fillStrides(slot: ArraySlot, strides: readonly number[], values: ScalarValue[]): void {

@@ -3,7 +3,7 @@
  *
  * A site is a captured stack that is only turned into text when somebody reads it, so that disposing stays cheap.
  */
-import { TsambaRangeError } from '../errors.ts';
+import { TsambaRangeError, withStackDepth } from '../errors.ts';
 
 /** A place in the user's program; `text` is worked out when it is asked for. */
 export interface Site {
@@ -16,10 +16,7 @@ export interface Site {
  */
 export function captureSite(inside: (...args: never[]) => unknown, depth = 5): Site {
   const holder: { stack?: string } = {};
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = depth;
-  Error.captureStackTrace?.(holder, inside);
-  Error.stackTraceLimit = stackTraceLimit;
+  withStackDepth(depth, () => Error.captureStackTrace?.(holder, inside));
   return {
     get text(): string {
       return firstUserFrame(holder.stack ?? '');

@@ -7,6 +7,17 @@ import { hasMemory64 } from './memory.ts';
 const MIB = 2 ** 20;
 
 describe('cpuProvider', () => {
+  it('says what to do where there is no WebAssembly', async () => {
+    vi.stubGlobal('WebAssembly', undefined);
+    vi.resetModules();
+    try {
+      const { cpuProvider: without } = await import('./index.ts');
+      expect(() => without.open(0)).toThrow(/needs WebAssembly.*--jitless.*TSAMBA_DEVICE=simulator/);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
   it('always finds one device, and each opening has a memory of its own', () => {
     expect(cpuProvider.probe()).toEqual({ count: 1 });
     const device = cpuProvider.open(0);

@@ -6,7 +6,7 @@
  * pointers are byte offsets. Page 0 belongs to nobody, so that no pointer is 0.
  */
 import { totalmem } from 'node:os';
-import { DriverError, OutOfMemoryError } from '../../errors.ts';
+import { DriverError, NotSupportedError, OutOfMemoryError } from '../../errors.ts';
 import { addressOf } from '../host-memory.ts';
 import { Allocator } from './allocator.ts';
 import { type WasmMemory, WebAssembly } from './webassembly.ts';
@@ -155,6 +155,13 @@ export class DeviceMemory {
 }
 
 function create32(maxPages: number): [WasmMemory, number] {
+  if (WebAssembly === undefined) {
+    throw new NotSupportedError(
+      'E_NO_WEBASSEMBLY',
+      'the CPU device needs WebAssembly, which this process does not have (node --jitless turns it off): run without that, ' +
+        'or in the simulator, TSAMBA_DEVICE=simulator',
+    );
+  }
   // A machine with little address space may refuse the full reservation.
   for (let maximum = maxPages; ; maximum = Math.floor(maximum / 2)) {
     try {
