@@ -18,6 +18,7 @@ import { rounding } from './math-rounding.ts';
 import { memoryArrays } from './memory-arrays.ts';
 import { lifetime } from './memory-lifetime.ts';
 import { options } from './options.ts';
+import { sizes } from './sizes.ts';
 import { spaces } from './spaces.ts';
 import { streams } from './streams.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
@@ -49,6 +50,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...memoryArrays,
   ...lifetime,
   ...options,
+  ...sizes,
   ...streams,
   ...faults,
   ...errors,
