@@ -50,7 +50,9 @@ function elementTarget(ctx: Context, node: MemberExpression, scope: Scope): TMem
   }
   if (value.kind !== 'scalar' || value.expr.k !== 'load') {
     return fail('K240', pos, 'cannot store to this: it is not an element of an array', {
-      help: 'tuples and objects are values in a kernel: make a new one, or use cuda.local.array(shape, dtype)',
+      help:
+        'tuples and objects are values in a kernel, JavaScript arrays given as arguments among them: pass a TypedArray or ' +
+        'ndarray(…), or use cuda.local.array(shape, dtype)',
     });
   }
   return value.expr.mem;

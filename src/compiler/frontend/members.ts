@@ -102,7 +102,7 @@ export function memberOf(ctx: Context, object: Value, key: string | number | TEx
       if (key === 'length') return scalar(literal(object.items.length, pos));
       if (typeof key === 'object') {
         return fail('K239', pos, 'a tuple can only be indexed by a constant', {
-          help: 'for an array indexed at run time use cuda.local.array(shape, dtype), or capture a typed array: Float32Array.of(…)',
+          help: 'for an array indexed at run time pass or capture a TypedArray, Float32Array.of(…), or use cuda.local.array(shape, dtype)',
         });
       }
       const item = object.items[Number(key)];
