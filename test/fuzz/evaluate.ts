@@ -41,6 +41,8 @@ interface Thread {
   readonly t: number;
   readonly k: number;
   result: Val;
+  /** How often an assertion of uniformity was reached. */
+  readonly times: Map<Expr, number>;
 }
 
 /** What a statement ends with: nothing, a jump, or a return. */
@@ -86,6 +88,8 @@ class Evaluator {
   readonly p: Program;
   readonly memory = new Map<string, Val[]>();
   readonly traffic = new Map<string, Traffic>();
+  /** Of each assertion of uniformity, the value found by block and number of the visit. */
+  private readonly uniform = new Map<Expr, Map<string, Val>>();
   steps = 0;
   private slots = new Map<string, number>();
   private readonly functions = new Map<FuncDecl, (args: readonly Val[], s: Thread) => Val>();
@@ -197,6 +201,7 @@ class Evaluator {
         return (s) => quotient(op, t, a(s), b(s));
       }
       case 'un': {
+        if (e.op === 'uniform') return this.asserted(e, this.expr(e.a));
         const [a, { op, t }, from] = [this.expr(e.a), e, e.a.t];
         return (s) => unary(op, from, t, a(s));
       }
@@ -234,6 +239,21 @@ class Evaluator {
           );
       }
     }
+  }
+
+  /** A value that all threads of a block must find the same, each time they come to it. */
+  private asserted(e: Expr, a: Ev): Ev {
+    return (s) => {
+      const v = a(s);
+      const times = (s.times.get(e) ?? 0) + 1;
+      s.times.set(e, times);
+      const key = `${s.block} ${times}`;
+      const found = this.uniform.get(e) ?? new Map<string, Val>();
+      this.uniform.set(e, found);
+      if (found.has(key) && !Object.is(found.get(key), v)) throw new Discarded('a value is not uniform');
+      found.set(key, v);
+      return v;
+    };
   }
 
   private special(what: string): Ev {
@@ -483,6 +503,7 @@ export function evaluate(p: Program): Map<string, Val[]> {
         t,
         k: block * bx * by + t,
         result: 0,
+        times: new Map(),
       };
       return { run: main(thread), answer: 0 };
     });

@@ -203,7 +203,9 @@ export class Expressions {
   /** Any element of an array. */
   anywhere(array: ArrayDecl, env: Env, depth: number): Place {
     const { r } = this;
-    const counters = env.vars.filter((v) => v.below !== undefined && v.below <= count(array));
+    const counters = env.vars.filter(
+      (v) => v.below !== undefined && v.below <= count(array) && (!env.uniform || v.uniform),
+    );
     if (array.shape.length === 1 && counters.length > 0 && r.chance(0.25))
       return { form: 'counter', name: r.pick(counters).name };
     if (!env.uniform && env.inKernel && this.ownFits(array, env) && r.chance(0.5)) return this.own(array, env);
@@ -260,6 +262,7 @@ export class Expressions {
     // Bit operations of i32 and u32 are i32.
     const mixed = t === 'i32' && (op === 'and' || op === 'or' || op === 'xor') && r.chance(0.15);
     const a = this.expr(t, env, depth);
+    if (op === 'copysign') return { t, k: 'bin', op, a, b: this.signed(t, env, depth) };
     const b = mixed ? this.expr('u32', env, depth) : this.operand(t, env, depth);
     if (
       r.chance(0.2) &&
@@ -271,6 +274,12 @@ export class Expressions {
     // `x | 0` is a conversion, which has a node of its own.
     if (op === 'or' && b.k === 'lit' && b.weak && Number(b.v) === 0) return a;
     return { t, k: 'bin', op, a, b };
+  }
+
+  /** A float that is not NaN, whose sign is nobody's business. */
+  private signed(t: Ty, env: Env, depth: number): Expr {
+    const whole: Expr = { t, k: 'cast', to: t, a: this.expr('i32', env, depth) };
+    return this.r.chance(0.5) ? whole : { t, k: 'un', op: 'neg', a: whole };
   }
 
   /** A shift count: of the same type, or for 32 bits of the other. */

@@ -53,6 +53,7 @@ function tests(): void {
   ];
   const run = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', ...files], {
     encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
   });
   if (run.status !== 0) fail('tests', /FAIL .*/.exec(run.stdout)?.[0] ?? 'vitest failed');
 }
