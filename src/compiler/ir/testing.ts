@@ -179,7 +179,10 @@ export function randomExpr(
   if (isFloat(type)) {
     if (rng.once(8))
       return { op: 'fma', type: type === 'f32' ? 'f32' : 'f64', a: sub(type), b: sub(type), c: sub(type) };
-    return rng.once(4) ? unary(rng.pick(FLOAT_UNARY), sub(type)) : binary(rng.pick(FLOAT_BINARY), sub(type), sub(type));
+    if (rng.once(4)) return unary(rng.pick(FLOAT_UNARY), sub(type));
+    const [fn, a, b] = [rng.pick(FLOAT_BINARY), sub(type), sub(type)];
+    // Nobody knows the sign of a NaN.
+    return binary(fn, a, fn === 'copysign' ? select(unary('isNaN', b), constant(type, 1), b) : b);
   }
   return rng.once(4) ? unary(rng.pick(INT_UNARY), sub(type)) : binary(rng.pick(INT_BINARY), sub(type), sub(type));
 }
@@ -288,6 +291,9 @@ class Generator {
     );
     const body = [
       assign(this.#tid, linear),
+      // Local and shared memory hold anything at first.
+      ...[0, 1, 2, 3].map((k) => store(at(this.#local, i32(k)), add(read(this.#tid), i32(k)))),
+      ...(this.#options.barriers ? [store(at(this.#shared, read(this.#tid)), read(this.#tid)), barrier()] : []),
       ...(this.#rng.once(2) ? this.#varying.map((v) => assign(v, this.#expr(v.type, 1, false))) : []),
       ...(this.#options.returns && this.#rng.once(this.#dense ? 4 : 2) ? [this.#earlyReturn()] : []),
       ...this.#list({ uniform: true, depth: 3, targets: [] }, 5),

@@ -379,7 +379,7 @@ function recompute(
   uniform: VarSet,
   live: Var | undefined,
 ): RegionNode[] {
-  const { around, entry } = nodeLiveness(nodes);
+  const { around } = nodeLiveness(nodes);
   const times = new Map<number, number>();
   const assignments: (Stmt & { op: 'assign' })[] = [];
   const count = (id: number | undefined): void => {
@@ -397,7 +397,8 @@ function recompute(
     count(s.var.id);
     assignments.push(s);
   });
-  const single = assignments.filter((s) => times.get(s.var.id) === 1 && !entry.has(s.var.id) && s.var !== live);
+  // What may be read before that was given a zero: it is not among them.
+  const single = assignments.filter((s) => times.get(s.var.id) === 1 && s.var !== live);
   const found = findRecomputable(single, uniform);
   return mapItems(nodes, (node) => {
     const wanted = new Set<number>();
