@@ -5,7 +5,7 @@
  * barrier, and loops count. What threads compute ends up in the array `out`, one row of `ROW` words a thread.
  */
 import * as ir from '../../ir/builder.ts';
-import type { ArraySym, Expr, Kernel, Stmt, ValueType, Var } from '../../ir/ops.ts';
+import type { ArraySym, Expr, Kernel, MemRef, Stmt, ValueType, Var } from '../../ir/ops.ts';
 
 export const ROW = 8;
 export const INPUT = 64;
@@ -60,6 +60,9 @@ class Programmer {
   readonly shared: ArraySym;
   readonly local: ArraySym;
   readonly n: Expr;
+  /** Extents of `input` and `out`. */
+  readonly size: Expr;
+  readonly words: Expr;
   readonly tid: Expr;
   readonly gid: Expr;
   readonly vars: Record<string, Var[]> = {};
@@ -74,6 +77,8 @@ class Programmer {
     this.out = this.b.global('i32', 'out');
     this.input = this.b.global('i32', 'input');
     this.n = this.b.value('i32', 'n');
+    this.size = this.b.value('i32', 'size');
+    this.words = this.b.value('i32', 'words');
     this.shared = this.b.shared('i32', 'shared', options.threads);
     this.local = this.b.local('i32', 'local', 8);
     const { special, add, mul } = ir;
@@ -91,8 +96,8 @@ class Programmer {
 
   kernel(): Kernel {
     const body: Stmt[] = [];
-    for (let j = 0; j < 8; j++) body.push(ir.store(ir.at(this.local, ir.i32(j)), ir.i32(j * 3 - 5)));
-    body.push(ir.store(ir.at(this.shared, this.tid), ir.mul(this.gid, ir.i32(77))));
+    for (let j = 0; j < 8; j++) body.push(ir.store(this.at(this.local, ir.i32(j)), ir.i32(j * 3 - 5)));
+    body.push(ir.store(this.at(this.shared, this.tid), ir.mul(this.gid, ir.i32(77))));
     for (const v of this.vars.i32 ?? []) if (this.r.chance(0.7)) body.push(ir.assign(v, this.expr('i32', 2)));
     const n = 3 + this.r.below(5);
     for (let i = 0; i < n; i++) body.push(...this.statement({ depth: 0, labels: [], together: true }));
@@ -106,7 +111,13 @@ class Programmer {
     const bits = value.type === 'f32' ? ir.bitcast('i32', ir.add(value, ir.f32(0))) : ir.cast('i32', value);
     // What a NaN looks like is nobody's business.
     const plain = value.type === 'f32' ? ir.select(ir.unary('isNaN', value), ir.i32(1), bits) : bits;
-    return ir.store(ir.at(this.out, ir.add(ir.mul(this.gid, ir.i32(ROW)), ir.i32(column))), plain);
+    return ir.store(this.at(this.out, ir.add(ir.mul(this.gid, ir.i32(ROW)), ir.i32(column))), plain);
+  }
+
+  /** A checked access. */
+  at(array: ArraySym, index: Expr): MemRef {
+    const extent = array === this.input ? this.size : array === this.out ? this.words : ir.i32(array.length ?? 0);
+    return ir.at(array, index, { checks: [{ index, extent, axis: 0 }] });
   }
 
   /** An expression of a type; `uniform`: from what all threads have in common. */
@@ -160,11 +171,11 @@ class Programmer {
         () => this.gid,
         () => this.n,
         () => ir.i32(r.below(40) - 10),
-        () => ir.load(ir.at(this.input, ir.and(ir.read(v), ir.i32(INPUT - 1)))),
-        () => ir.load(ir.at(this.input, ir.and(this.gid, ir.i32(INPUT - 1)))),
-        () => ir.load(ir.at(this.input, ir.i32(r.below(INPUT)))),
-        () => ir.load(ir.at(this.local, masked())),
-        () => ir.load(ir.at(this.local, ir.i32(r.below(8)))),
+        () => ir.load(this.at(this.input, ir.and(ir.read(v), ir.i32(INPUT - 1)))),
+        () => ir.load(this.at(this.input, ir.and(this.gid, ir.i32(INPUT - 1)))),
+        () => ir.load(this.at(this.input, ir.i32(r.below(INPUT)))),
+        () => ir.load(this.at(this.local, masked())),
+        () => ir.load(this.at(this.local, ir.i32(r.below(8)))),
         () => this.loadShared(),
       ])();
     }
@@ -172,10 +183,10 @@ class Programmer {
   }
 
   loadShared(): Expr {
-    if (!this.reading) return ir.load(ir.at(this.shared, this.tid));
+    if (!this.reading) return ir.load(this.at(this.shared, this.tid));
     const shift = ir.i32(this.r.below(this.options.threads));
     const index = this.r.chance(0.3) ? shift : ir.binary('rem', ir.add(this.tid, shift), ir.i32(this.options.threads));
-    return ir.load(ir.at(this.shared, index));
+    return ir.load(this.at(this.shared, index));
   }
 
   list(scope: Scope, most: number): Stmt[] {
@@ -196,7 +207,7 @@ class Programmer {
     if (this.options.barriers && scope.together && r.chance(0.35)) return this.barrier();
     if (scope.depth >= 4) return [this.assign()];
     const deeper = { ...scope, depth: scope.depth + 1 };
-    switch (r.below(12)) {
+    switch (r.below(13)) {
       case 0:
       case 1:
       case 2:
@@ -205,11 +216,11 @@ class Programmer {
         return [this.store(r.below(ROW), this.expr('i32', 2))];
       case 4: {
         const index = r.chance(0.5) ? ir.i32(r.below(8)) : ir.and(ir.read(r.pick(this.vars.i32 ?? [])), ir.i32(7));
-        return [ir.store(ir.at(this.local, index), this.expr('i32', 2))];
+        return [ir.store(this.at(this.local, index), this.expr('i32', 2))];
       }
       case 5:
         if (this.reading) return [this.assign()];
-        return [ir.store(ir.at(this.shared, this.tid), this.expr('i32', 2))];
+        return [ir.store(this.at(this.shared, this.tid), this.expr('i32', 2))];
       case 6:
       case 7: {
         const uniform = r.chance(0.25);
@@ -221,6 +232,8 @@ class Programmer {
       case 8:
       case 9:
         return this.loop(deeper);
+      case 11:
+        return this.guarded();
       case 10: {
         const label = this.b.label();
         const body = this.list({ ...deeper, labels: [...scope.labels, { label, loop: false }], together: false }, 4);
@@ -229,6 +242,25 @@ class Programmer {
       default:
         return this.jump(scope);
     }
+  }
+
+  /** `i = ...; if (i < size) out[...] = input[i]`, what kernels are full of. */
+  guarded(): Stmt[] {
+    const { r } = this;
+    const i = this.b.variable('i32', 'i');
+    const start = r.pick([this.gid, this.tid, ir.special('threadIdx.x')]);
+    const offset = r.chance(0.5) ? ir.i32(r.below(12) - 4) : ir.mul(ir.special('blockIdx.x'), ir.i32(r.below(30)));
+    const bounds = [ir.lt(ir.read(i), r.chance(0.7) ? this.size : ir.i32(r.below(INPUT)))];
+    if (r.chance(0.8)) bounds.push(ir.ge(ir.read(i), ir.i32(r.below(3))));
+    if (r.chance(0.3)) bounds.push(this.expr('bool', 1, r.chance(0.5)));
+    const then = [this.store(r.below(ROW), ir.load(this.at(this.input, ir.read(i))))];
+    if (r.chance(0.3)) then.unshift(this.assign());
+    const otherwise = r.chance(0.2) ? [this.assign()] : [];
+    const guard =
+      r.chance(0.5) || otherwise.length > 0
+        ? ir.when(bounds.reduce(ir.and), then, otherwise)
+        : bounds.reduceRight<Stmt[]>((inner, bound) => [ir.when(bound, inner)], then)[0];
+    return [ir.assign(i, ir.add(start, offset)), ...(guard ? [guard] : [])];
   }
 
   assign(): Stmt {
