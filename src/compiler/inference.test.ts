@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { cuda } from '../cuda/index.ts';
+import { f32, i32 } from '../dtype/index.ts';
 import { compileFor, run } from './testing.ts';
 
 type V = { [k: number]: number; length: number };
@@ -262,6 +263,16 @@ describe('arguments', () => {
         1,
       ),
     ).toMatchObject({ left: 'f32', step: 'f32', x: 'f32' });
+  });
+
+  it('takes a cast around an argument for the decision that it asks for', () => {
+    const c = compileFor(
+      (y: V, a: number, b: number, _unused: number) => {
+        y[0] = f32(a) + i32(b);
+      },
+      [f32s, 1, 1, 1],
+    );
+    expect(c.defaulted).toEqual([]);
   });
 
   it('falls to the default float, and says so', () => {

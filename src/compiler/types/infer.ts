@@ -112,6 +112,9 @@ function resolveWeak(
     return root(g);
   };
 
+  /** Arguments that are used without a cast around them: `f32(gain)` says what a number is. */
+  const bare = new Set<ScalarArg>();
+
   /** The group of a weak expression; visits operands once, meeting and uniting as it goes. */
   const seen = new Map<TExpr, Group | undefined>();
   const visit = (e: TExpr): Group | undefined => {
@@ -139,6 +142,7 @@ function resolveWeak(
       case 'local':
         return e.range !== undefined && isWeak(t) ? groupOf(e.range, t, e.range) : undefined;
       case 'arg':
+        bare.add(e.arg);
         return isWeak(t) ? groupOf(e.arg, t, e.arg) : undefined;
       case 'arith': {
         if (e.fn === 'div' && isIntegerQuotient(e)) {
@@ -178,6 +182,9 @@ function resolveWeak(
       case 'compare':
         together([e.a, e.b]);
         return undefined;
+      case 'cast':
+        if (e.a.k !== 'arg') visit(e.a);
+        return undefined;
       case 'load':
         for (const x of memOperands(e.mem)) visit(x);
         return undefined;
@@ -214,7 +221,7 @@ function resolveWeak(
     if (t === undefined) continue;
     for (const c of pending) {
       c.type = t.type;
-      if ('given' in c) c.defaulted = t.defaulted;
+      if ('given' in c) c.defaulted = t.defaulted && bare.has(c);
     }
     any = true;
   }
