@@ -2,12 +2,15 @@
  * A short run of the fuzzer, the same each time. The long runs are made from the command line: `npm run fuzz`.
  */
 import { describe, expect, it } from 'vitest';
+import { Context } from '../../src/memory/context.ts';
+import { checkApi } from './api.ts';
 import { check, DEVICE_NAMES, openDevice } from './devices.ts';
-import { Discarded } from './evaluate.ts';
+import { Discarded, Refused } from './evaluate.ts';
 import { generate } from './generate.ts';
 import { printProgram } from './print.ts';
 
-const PROGRAMS = 70;
+const PROGRAMS = 60;
+const LAUNCHED = 15;
 
 describe('random programs', () => {
   it('do the same on all devices as in the evaluator', { timeout: 120_000 }, () => {
@@ -25,5 +28,20 @@ describe('random programs', () => {
     }
     for (const device of devices.values()) device.close();
     expect(meaningless).toBeLessThan(PROGRAMS / 10);
+  });
+
+  it('do the same when they are launched as users launch kernels', { timeout: 120_000 }, () => {
+    const names = ['scalar', 'cpu', 'simulator'] as const;
+    const contexts = new Map(names.map((name) => [name as string, new Context(openDevice(name))]));
+    for (let seed = 1001; seed <= 1000 + LAUNCHED; seed++) {
+      const p = generate(seed);
+      try {
+        const failure = checkApi(p, contexts);
+        expect(failure, `seed ${seed}:\n${printProgram(p)}\n${failure?.what}`).toBeUndefined();
+      } catch (error) {
+        if (!(error instanceof Discarded || error instanceof Refused)) throw error;
+      }
+    }
+    for (const context of contexts.values()) context.close();
   });
 });

@@ -5,10 +5,12 @@
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { Context } from '../../src/memory/context.ts';
+import { checkApi } from './api.ts';
 import { Coverage, coverageReport } from './coverage.ts';
 import { check, DEVICE_NAMES, type DeviceName, type Failure, openDevice } from './devices.ts';
 import { directed, legalFor } from './directed.ts';
-import { Discarded } from './evaluate.ts';
+import { Discarded, Refused } from './evaluate.ts';
 import { generate } from './generate.ts';
 import { show } from './memory.ts';
 import { argumentsOf, printProgram } from './print.ts';
@@ -50,6 +52,7 @@ function report(p: Program, failure: Failure): string {
 function work(from: number): void {
   const coverage = new Coverage();
   const devices = new Map(names.map((d) => [d as string, openDevice(d, coverage.observer)]));
+  const contexts = new Map([...devices].map(([name, device]) => [name, new Context(device)]));
   const kinds = new Map<string, number>();
   const started = performance.now();
   let [done, failed, last] = [0, 0, started];
@@ -63,9 +66,10 @@ function work(from: number): void {
     let failure: Failure | undefined;
     try {
       failure = check(p, devices, coverage.observer);
+      if (failure === undefined && seed % 5 === 0) failure = checkApi(p, contexts);
     } catch (error) {
-      if (!(error instanceof Discarded)) throw new Error(`seed ${seed}`, { cause: error });
-      count(`discarded: ${error.message}`);
+      if (error instanceof Discarded) count('discarded as meaningless');
+      else if (!(error instanceof Refused)) throw new Error(`seed ${seed}`, { cause: error });
     }
     if (failure !== undefined) {
       failed++;
@@ -75,7 +79,8 @@ function work(from: number): void {
       if (count(`${device} ${kind}`) <= shrinks) {
         const small = shrink(p, (candidate) => {
           try {
-            const again = check(candidate, only);
+            const again =
+              only.size > 0 || device === 'front end' ? check(candidate, only) : checkApi(candidate, contexts);
             if (again?.device !== device || again.kind !== kind) return false;
             shown = again;
             return true;

@@ -55,7 +55,7 @@ function tests(): void {
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },
   });
-  if (run.status !== 0) fail('tests', /FAIL .*/.exec(run.stdout)?.[0] ?? 'vitest failed');
+  if (run.status !== 0) fail('tests', /FAIL .*/.exec(run.stdout + run.stderr)?.[0] ?? 'vitest failed');
 }
 
 const stages = { programs, operations, tests };
