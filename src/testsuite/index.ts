@@ -4,6 +4,7 @@
  */
 import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
+import { devices } from './devices.ts';
 import { divergence } from './divergence.ts';
 import { errors } from './errors.ts';
 import { faults } from './faults.ts';
@@ -51,6 +52,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...lifetime,
   ...options,
   ...sizes,
+  ...devices,
   ...streams,
   ...faults,
   ...errors,
