@@ -18,7 +18,7 @@ export type Where =
   | { readonly kind: 'lanes'; readonly lane: (lane: number) => number; readonly offset: number };
 
 /** Most that is added to an index in the instruction. Global memory must not begin below this address. */
-const MOST_FOLDED = 1024;
+const MOST_FOLDED = 4096;
 
 interface Term {
   readonly e: Expr;

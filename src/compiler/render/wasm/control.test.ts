@@ -18,7 +18,7 @@ const BLOCKS = [
 ] as const;
 
 const FIRST = Number(process.env.WASM_SEED ?? 1);
-const COUNT = Number(process.env.WASM_PROGRAMS ?? 120);
+const COUNT = Number(process.env.WASM_PROGRAMS ?? 60);
 
 function runProgram(seed: number, barriers: boolean, wide: boolean): void {
   const block = BLOCKS[seed % BLOCKS.length] ?? [8, 1, 1];
@@ -37,9 +37,9 @@ describe.each([
   ['with barriers', true, false],
   ['with barriers, 64-bit values', true, true],
 ] as const)('random programs %s', (_, barriers, wide) => {
-  for (let chunk = 0; chunk < COUNT; chunk += 40) {
+  for (let chunk = 0; chunk < COUNT; chunk += 30) {
     it(`${FIRST + chunk} and on`, () => {
-      for (let seed = FIRST + chunk; seed < FIRST + Math.min(chunk + 40, COUNT); seed++)
+      for (let seed = FIRST + chunk; seed < FIRST + Math.min(chunk + 30, COUNT); seed++)
         runProgram(seed, barriers, wide);
     });
   }

@@ -2,7 +2,7 @@
  * Statements of one region: assignments, stores, and control flow, of single values and of vectors under masks.
  */
 import type { Expr, Stmt, ValueType } from '../../ir/ops.ts';
-import { eachStmt, exprParts, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
+import { eachStmt, exprParts, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { emitAtomic, indexLoad } from './atomics.ts';
 import { emitTrap } from './checks.ts';
 import { part, pushFirstLane, restrict, scalar } from './expr.ts';
@@ -216,7 +216,7 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     if (done) return;
   }
   // Where all lanes are on, most often all lanes agree: then the first part is run as if there were no mask.
-  const copies = outer === null && s.then.length > 0 && weigh(s.then) <= WORTH_COPYING;
+  const copies = outer === null && touchesMemory(s.then) && weigh(s.then) <= WORTH_COPYING;
   const whole = copies ? f.block() : undefined;
   const agreed = whole && wholeVectorTest(g, s.cond);
   if (whole !== undefined && agreed !== undefined) {
@@ -260,6 +260,14 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
 
 /** Expressions and statements that may be written out a second time. Copies nest, so that much more would be too much. */
 const WORTH_COPYING = 120;
+
+/** Elsewhere a mask costs next to nothing. */
+function touchesMemory(list: readonly Stmt[]): boolean {
+  return someStmt(
+    list,
+    (s) => s.op === 'store' || s.op === 'atomic' || stmtExprs(s).some((e) => someExpr(e, (x) => x.op === 'load')),
+  );
+}
 
 function weigh(list: readonly Stmt[]): number {
   let weight = 0;
