@@ -5,19 +5,20 @@
  */
 import { when } from '../builder.ts';
 import type { Label, Stmt } from '../ops.ts';
+import { BitSet } from './bitset.ts';
 import { mayFail } from './fold.ts';
-import { analyseLiveness, type Construct } from './liveness.ts';
+import { analyseLiveness, type Construct, type VarSet } from './liveness.ts';
 import { addReads, defined, jumpsTo, stmtExprs } from './walk.ts';
 
 /** `failing`: whether checks are compiled in, so that a load that fails shows. */
 export function removeDead(list: readonly Stmt[], failing: boolean): readonly Stmt[] {
   const liveness = analyseLiveness(list);
   const constructs = new Map<Label, Construct>();
-  return walk(list, new Set()).kept;
+  return walk(list, []);
 
   /** Backwards through a list: what of it is kept, and what is live before it. */
-  function walk(stmts: readonly Stmt[], out: ReadonlySet<number>): { kept: readonly Stmt[]; live: Set<number> } {
-    let live = new Set(out);
+  function walk(stmts: readonly Stmt[], out: Iterable<number>): readonly Stmt[] {
+    let live = new BitSet(out);
     const kept: Stmt[] = [];
     let changed = false;
     for (let i = stmts.length - 1; i >= 0; i--) {
@@ -34,26 +35,26 @@ export function removeDead(list: readonly Stmt[], failing: boolean): readonly St
       kept.unshift(t);
       live = liveBefore(s, live);
     }
-    return { kept: changed ? kept : stmts, live };
+    return changed ? kept : stmts;
   }
 
-  function liveBefore(s: Stmt, live: Set<number>): Set<number> {
+  function liveBefore(s: Stmt, live: BitSet): BitSet {
     switch (s.op) {
       case 'return':
       case 'trap':
-        return new Set();
+        return new BitSet();
       case 'break': {
         const target = constructs.get(s.label);
-        return new Set(target && liveness.after(target));
+        return new BitSet(target ? liveness.after(target) : []);
       }
       case 'continue': {
         const target = constructs.get(s.label);
-        return new Set(target?.op === 'loop' ? liveness.updateEntry(target) : []);
+        return new BitSet(target?.op === 'loop' ? liveness.updateEntry(target) : []);
       }
       case 'if':
       case 'loop':
       case 'block':
-        return new Set(liveness.before(s));
+        return new BitSet(liveness.before(s));
       default: {
         const id = defined(s);
         if (id !== undefined) live.delete(id);
@@ -63,7 +64,7 @@ export function removeDead(list: readonly Stmt[], failing: boolean): readonly St
     }
   }
 
-  function simple(s: Stmt, live: ReadonlySet<number>): Stmt | undefined {
+  function simple(s: Stmt, live: VarSet): Stmt | undefined {
     if (s.op === 'assign' && !live.has(s.var.id)) {
       return failing && mayFail(s.value) ? s : undefined;
     }
@@ -75,24 +76,24 @@ export function removeDead(list: readonly Stmt[], failing: boolean): readonly St
     switch (s.op) {
       case 'if': {
         const after = liveness.after(s);
-        const [then, otherwise] = [walk(s.then, after).kept, walk(s.else, after).kept];
+        const [then, otherwise] = [walk(s.then, after), walk(s.else, after)];
         if (then.length + otherwise.length === 0 && !(failing && mayFail(s.cond))) return undefined;
         if (then === s.then && otherwise === s.else) return s;
         return when(s.cond, then, otherwise, s.pos);
       }
       case 'block': {
         constructs.set(s.label, s);
-        const { kept } = walk(s.body, liveness.after(s));
+        const kept = walk(s.body, liveness.after(s));
         if (kept.length === 0) return undefined;
         return kept === s.body ? s : { ...s, body: kept };
       }
       case 'loop': {
         constructs.set(s.label, s);
-        const body = walk(s.body, liveness.updateEntry(s)).kept;
+        const body = walk(s.body, liveness.updateEntry(s));
         const last = body.at(-1);
         if (last?.op === 'break' && last.label === s.label && body.length === 1) return undefined;
         const comesRound = last === undefined || !endsHere(last) || jumpsTo(body, s.label) || s.update.length === 0;
-        const update = comesRound ? walk(s.update, liveness.before(s)).kept : [];
+        const update = comesRound ? walk(s.update, liveness.before(s)) : [];
         return body === s.body && update === s.update ? s : { ...s, body, update };
       }
     }

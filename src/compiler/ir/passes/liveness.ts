@@ -5,10 +5,13 @@
  * guarded by the same flag as an earlier one it does not see.
  */
 import type { Label, Stmt } from '../ops.ts';
+import { BitSet } from './bitset.ts';
 import { addReads, defined, stmtExprs } from './walk.ts';
 
 /** Ids of variables. */
-export type VarSet = ReadonlySet<number>;
+export interface VarSet extends Iterable<number> {
+  has(id: number): boolean;
+}
 
 export type Construct = Stmt & { op: 'if' | 'loop' | 'block' };
 
@@ -25,35 +28,35 @@ export interface Liveness {
 }
 
 interface Targets {
-  readonly break: VarSet;
-  readonly continue: VarSet;
+  readonly break: BitSet;
+  readonly continue: BitSet;
 }
 
-const NONE: VarSet = new Set();
+const NONE = new BitSet();
 
-/** Analyses a list of statements after which the variables `exit` are live. */
-export function analyseLiveness(list: readonly Stmt[], exit: VarSet = NONE): Liveness {
-  const before = new Map<Stmt, VarSet>();
-  const after = new Map<Stmt, VarSet>();
-  const middle = new Map<Stmt, VarSet>();
+/** Analyses a list of statements after which no variable is live. */
+export function analyseLiveness(list: readonly Stmt[]): Liveness {
+  const before = new Map<Stmt, BitSet>();
+  const after = new Map<Stmt, BitSet>();
+  const middle = new Map<Stmt, BitSet>();
   const targets = new Map<Label, Targets>();
 
   /** Of the sets passed around, only the one that this function is making is ever changed. */
-  function listBefore(stmts: readonly Stmt[], out: VarSet): VarSet {
-    let live = new Set(out);
+  function listBefore(stmts: readonly Stmt[], out: BitSet): BitSet {
+    let live = out.copy();
     for (let i = stmts.length - 1; i >= 0; i--) {
       const s = stmts[i];
       if (s === undefined) continue;
       switch (s.op) {
         case 'return':
         case 'trap':
-          live = new Set();
+          live = new BitSet();
           break;
         case 'break':
-          live = new Set(targets.get(s.label)?.break);
+          live = (targets.get(s.label)?.break ?? NONE).copy();
           break;
         case 'continue':
-          live = new Set(targets.get(s.label)?.continue);
+          live = (targets.get(s.label)?.continue ?? NONE).copy();
           break;
         case 'if':
         case 'loop':
@@ -61,7 +64,7 @@ export function analyseLiveness(list: readonly Stmt[], exit: VarSet = NONE): Liv
           after.set(s, live);
           const top = constructBefore(s, live);
           before.set(s, top);
-          live = new Set(top);
+          live = top.copy();
           break;
         }
         default: {
@@ -74,7 +77,7 @@ export function analyseLiveness(list: readonly Stmt[], exit: VarSet = NONE): Liv
     return live;
   }
 
-  function constructBefore(s: Construct, out: VarSet): VarSet {
+  function constructBefore(s: Construct, out: BitSet): BitSet {
     switch (s.op) {
       case 'block':
         targets.set(s.label, { break: out, continue: NONE });
@@ -82,8 +85,8 @@ export function analyseLiveness(list: readonly Stmt[], exit: VarSet = NONE): Liv
       case 'if': {
         const otherwise = listBefore(s.else, out);
         middle.set(s, otherwise);
-        const live = new Set(listBefore(s.then, out));
-        for (const id of otherwise) live.add(id);
+        const live = listBefore(s.then, out);
+        live.addAll(otherwise);
         addReads(s.cond, live);
         return live;
       }
@@ -91,20 +94,17 @@ export function analyseLiveness(list: readonly Stmt[], exit: VarSet = NONE): Liv
         // The update may leave the loop as well.
         targets.set(s.label, { break: out, continue: NONE });
         // Around the loop until nothing is added: what is live at its top is live at the end of its update.
-        for (let top: VarSet = NONE; ; ) {
+        for (const top = new BitSet(); ; ) {
           const update = listBefore(s.update, top);
           middle.set(s, update);
           targets.set(s.label, { break: out, continue: update });
-          const again = new Set(listBefore(s.body, update));
-          for (const id of top) again.add(id);
-          if (again.size === top.size) return top;
-          top = again;
+          if (!top.addAll(listBefore(s.body, update))) return top;
         }
       }
     }
   }
 
-  const entry = listBefore(list, exit);
+  const entry = listBefore(list, NONE);
   return {
     entry,
     before: (s) => before.get(s) ?? NONE,

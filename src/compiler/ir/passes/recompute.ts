@@ -5,6 +5,7 @@
  * value is the same whenever it is computed.
  */
 import type { BinaryOp, Expr, Stmt, UnaryOp, Var } from '../ops.ts';
+import type { VarSet } from './liveness.ts';
 import { exprParts } from './walk.ts';
 
 const CHEAP_UNARY: ReadonlySet<UnaryOp> = new Set<UnaryOp>(['neg', 'abs', 'not']);
@@ -36,7 +37,7 @@ export interface Recomputable {
  */
 export function findRecomputable(
   assignments: readonly (Stmt & { op: 'assign' })[],
-  shared: ReadonlySet<number>,
+  shared: VarSet,
 ): ReadonlyMap<number, Recomputable> {
   const found = new Map<number, Recomputable>();
   const costs = new Map<number, number>();

@@ -16,7 +16,7 @@ export function someExpr(e: Expr, test: (e: Expr) => boolean): boolean {
 }
 
 /** Ids of the variables that an expression reads are added to `into`. */
-export function addReads(e: Expr, into: Set<number>): void {
+export function addReads(e: Expr, into: { add(id: number): unknown }): void {
   if (e.op === 'var') into.add(e.var.id);
   for (const part of exprParts(e)) addReads(part, into);
 }

@@ -1,0 +1,57 @@
+/**
+ * Sets of variables by id, as bits: liveness makes many of them, and a compilation should take well under a millisecond.
+ */
+
+/** A set of small non-negative integers. */
+export class BitSet implements Iterable<number> {
+  #words: number[];
+
+  constructor(ids: Iterable<number> = []) {
+    this.#words = [];
+    for (const id of ids) this.add(id);
+  }
+
+  has(id: number): boolean {
+    return (((this.#words[id >> 5] ?? 0) >>> (id & 31)) & 1) === 1;
+  }
+
+  add(id: number): void {
+    const words = this.#words;
+    const at = id >> 5;
+    while (words.length <= at) words.push(0);
+    words[at] = (words[at] ?? 0) | (1 << (id & 31));
+  }
+
+  delete(id: number): void {
+    const at = id >> 5;
+    if (at < this.#words.length) this.#words[at] = (this.#words[at] ?? 0) & ~(1 << (id & 31));
+  }
+
+  copy(): BitSet {
+    const set = new BitSet();
+    set.#words = this.#words.slice();
+    return set;
+  }
+
+  /** Adds the members of another set; returns whether any was new. */
+  addAll(other: BitSet): boolean {
+    const words = this.#words;
+    let grew = false;
+    while (words.length < other.#words.length) words.push(0);
+    for (const [i, more] of other.#words.entries()) {
+      const old = words[i] ?? 0;
+      const joined = old | more;
+      if (joined !== old) {
+        words[i] = joined;
+        grew = true;
+      }
+    }
+    return grew;
+  }
+
+  *[Symbol.iterator](): Generator<number> {
+    for (const [i, word] of this.#words.entries()) {
+      for (let bit = 0; bit < 32; bit++) if ((word >>> bit) & 1) yield i * 32 + bit;
+    }
+  }
+}
