@@ -7,9 +7,10 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Context } from '../../src/memory/context.ts';
 import { checkApi } from './api.ts';
-import { Coverage, coverageReport } from './coverage.ts';
+import { Coverage, coverageReport, type Renderer } from './coverage.ts';
 import { check, DEVICE_NAMES, type DeviceName, type Failure, openDevice } from './devices.ts';
-import { directed, legalFor } from './directed.ts';
+import { BLOCK, directed, legalFor } from './directed.ts';
+import { checkDirected } from './directed-run.ts';
 import { Discarded, Refused } from './evaluate.ts';
 import { generate } from './generate.ts';
 import { show } from './memory.ts';
@@ -46,6 +47,23 @@ function report(p: Program, failure: Failure): string {
     ...constants,
     ...scalars,
   ].join('\n');
+}
+
+/** What the programs came to, and what they and the directed kernels do together. */
+function covered(coverage: Coverage): string {
+  const all = directed();
+  const legal = (renderer: Renderer): string[] => legalFor(renderer, all);
+  const alone = coverageReport(coverage, legal);
+  for (const name of names) {
+    const device = openDevice(name, coverage.observer);
+    for (const d of all) {
+      if (name === 'simulator') coverage.observer(name, d.kernel, [BLOCK, 1, 1], 1);
+      const wrong = checkDirected(device, d);
+      if (wrong !== undefined) throw new Error(`${name} ${d.key}: ${wrong}`);
+    }
+    device.close();
+  }
+  return `coverage by random programs alone:\n${alone}\nwith the directed kernels:\n${coverageReport(coverage, legal)}\n`;
 }
 
 /** Programs from `from` in steps of `jobs`. */
@@ -98,16 +116,13 @@ function work(from: number): void {
       );
     }
   }
-  for (const device of devices.values()) device.close();
+  for (const context of contexts.values()) context.close();
   const seconds = (performance.now() - started) / 1000;
   const summary = [...kinds].map(([kind, n]) => `\n  ${n} ${kind}`).join('');
   process.stdout.write(
     `job ${from}: ${done} programs in ${seconds.toFixed(1)} s (${(done / seconds).toFixed(1)} a second), ${failed} failures${summary}\n`,
   );
-  if (process.argv.includes('--coverage')) {
-    const all = directed();
-    process.stdout.write(`${coverageReport(coverage, (renderer) => legalFor(renderer, all))}\n`);
-  }
+  if (process.argv.includes('--coverage')) process.stdout.write(covered(coverage));
   if (failed > 0) process.exitCode = 1;
 }
 

@@ -51,10 +51,14 @@ function tests(): void {
     'src/compiler/math/table.test.ts',
     'test/fuzz/regressions.test.ts',
   ];
-  const run = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', ...files], {
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
-  });
+  const run = spawnSync(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/mutants/vitest.config.ts', '--bail', '1', ...files],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, NO_COLOR: '1' },
+    },
+  );
   if (run.status !== 0) fail('tests', /FAIL .*/.exec(run.stdout + run.stderr)?.[0] ?? 'vitest failed');
 }
 
