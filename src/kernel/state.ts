@@ -9,6 +9,8 @@ import type { ArgType, CompileOptions } from '../compiler/contract.ts';
 import { withAuthorNames } from '../compiler/frontend/author-names.ts';
 import { captureFunction } from '../compiler/frontend/capture.ts';
 import type { CapturedFunction } from '../compiler/frontend/captured.ts';
+import { withinStack } from '../compiler/frontend/too-deep.ts';
+import type { Pos } from '../compiler/source.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { typeKey } from './args.ts';
@@ -156,7 +158,9 @@ export class KernelState {
       defaultFloat: options.defaultFloat,
       indexBits,
     };
-    const compiled = compileKernel(this.read(), types, compileOptions);
+    const { node, source } = this.read();
+    const pos = (): Pos => ({ source, start: node.start, end: node.start + 1 });
+    const compiled = withinStack(pos, () => compileKernel(this.read(), types, compileOptions));
     const used = new Set(compiled.kernel.params.map((param) => param.name));
     for (const name of compiled.defaulted) {
       if (this.#warned.has(name) || !used.has(name)) continue;
@@ -165,14 +169,10 @@ export class KernelState {
     }
     const { launchBounds, maxRegisters } = options;
     const stated = options.signatures?.length === 1;
-    return new Specialisation(
-      this.naming,
-      context,
-      types,
-      compiled,
-      compileOptions,
-      { launchBounds, maxRegisters },
-      stated,
+    const hints = { launchBounds, maxRegisters };
+    return withinStack(
+      pos,
+      () => new Specialisation(this.naming, context, types, compiled, compileOptions, hints, stated),
     );
   }
 

@@ -1,0 +1,31 @@
+/**
+ * A kernel whose nesting exhausts the engine's stack: said about the kernel, not as an overflow inside the compiler.
+ *
+ * The compiler walks its trees by recursion, which is deep enough for some thousand operators in one expression; code that
+ * programs write can have more.
+ */
+import type { Pos } from '../source.ts';
+import { fail } from './diagnostics.ts';
+
+/** Runs a step of compiling the function at `pos`; a stack overflow becomes a KernelError. */
+export function withinStack<T>(pos: () => Pos, step: () => T): T {
+  try {
+    return step();
+  } catch (cause) {
+    if (!isStackOverflow(cause)) throw cause;
+    fail(
+      'K104',
+      pos(),
+      'the kernel is nested too deeply for the compiler: an expression or blocks stand thousands deep',
+      {
+        help: 'split long expressions into several statements, and use loops or functions for what repeats',
+        cause,
+      },
+    );
+  }
+}
+
+/** V8 and JavaScriptCore throw a RangeError, SpiderMonkey an InternalError. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof Error && /call stack size exceeded|too much recursion/i.test(error.message);
+}
