@@ -115,7 +115,7 @@ function spreadVotes(nodes: readonly RegionNode[], torn: VarSet, uniform: Set<nu
     if (!node.reduce || !result || !torn.has(result.id)) return [node];
     const said = b.variable('i32', result.name);
     uniform.add(said.id);
-    const taken: Items = { kind: 'items', body: [assign(result, read(said))], loads: [], saves: [], uniformWrites: [] };
+    const taken: Items = { kind: 'items', body: [assign(result, read(said))], loads: [], saves: [] };
     return [{ ...node, reduce: { ...node.reduce, result: said } }, taken];
   });
 }
@@ -367,7 +367,7 @@ function initialise(nodes: readonly RegionNode[], vars: readonly Var[], uniform:
   const out: RegionNode[] = [...nodes];
   const first = out[0];
   if (each.length > 0 && first?.kind === 'items') out[0] = { ...first, body: [...each, ...first.body] };
-  else if (each.length > 0) out.unshift({ kind: 'items', body: each, loads: [], saves: [], uniformWrites: [] });
+  else if (each.length > 0) out.unshift({ kind: 'items', body: each, loads: [], saves: [] });
   if (once.length > 0) out.unshift({ kind: 'once', body: once });
   return out;
 }

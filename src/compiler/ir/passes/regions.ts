@@ -20,8 +20,6 @@ export interface Items {
   /** Context variables to load from their slots at the start of each item, and to save at its end. */
   readonly loads: readonly Var[];
   readonly saves: readonly Var[];
-  /** Empty: uniform variables that items assign are copied in and out by the statements of the nodes. */
-  readonly uniformWrites: readonly Var[];
   /** The reduction of a `syncThreadsCount/And/Or`, over all items, after the body of each. */
   readonly reduce?: Reduction | undefined;
 }
@@ -89,7 +87,7 @@ export function formRegions(lowered: ReturnsLowered, options: UniformityOptions 
   if (!barriers) {
     return {
       kernel,
-      nodes: [{ kind: 'items', body: kernel.body, loads: [], saves: [], uniformWrites: [] }],
+      nodes: [{ kind: 'items', body: kernel.body, loads: [], saves: [] }],
       barriers,
       places: new Map(kernel.vars.map((v) => [v.id, { kind: 'region' }])),
       slots: [],
@@ -126,7 +124,7 @@ class Cutter {
     let items: Stmt[] = [];
     const flush = (reduce?: Reduction): void => {
       if (items.length === 0 && !reduce) return;
-      out.push({ kind: 'items', body: items, loads: [], saves: [], uniformWrites: [], reduce });
+      out.push({ kind: 'items', body: items, loads: [], saves: [], reduce });
       const live = this.#live;
       const dies = live !== undefined && someStmt(items, (s) => defined(s) === live.id && !isTrue(s));
       if (dies) out.push({ kind: 'exitIfNoneLive', live });
