@@ -85,6 +85,13 @@ export class ByteWriter {
     this.byte(Number(rest & 0x7fn));
   }
 
+  /** Four bytes as they are. */
+  i32(value: number): void {
+    this.#reserve(4);
+    this.#view.setInt32(this.length, value, true);
+    this.length += 4;
+  }
+
   f32(value: number): void {
     this.#reserve(4);
     this.#view.setFloat32(this.length, value, true);
@@ -196,7 +203,7 @@ export class FunctionBuilder {
   /** A vector constant of four 32-bit lanes. */
   v128(lanes: readonly [number, number, number, number]): void {
     this.#opcode(OP.v128Const);
-    this.code.bytes(new Uint8Array(new Int32Array(lanes).buffer));
+    for (const lane of lanes) this.code.i32(lane);
   }
 
   /** Sixteen byte numbers, 0–15 of the first operand and 16–31 of the second. */

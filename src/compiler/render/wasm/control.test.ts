@@ -28,7 +28,9 @@ function runProgram(seed: number, barriers: boolean, wide: boolean): void {
   const image = new Uint8Array(4 * (words + INPUT));
   const view = new Int32Array(image.buffer);
   for (let i = 0; i < INPUT; i++) view[words + i] = Math.imul(i + seed, 2654435761) >> (i % 29);
-  check(kernel, { grid: [2, 1, 1], block }, [0, 4 * words, 7, INPUT, words], image, [{ at: 0, elem: 'i32', length: words }]);
+  check(kernel, { grid: [2, 1, 1], block }, [0, 4 * words, 7, INPUT, words], image, [
+    { at: 0, elem: 'i32', length: words },
+  ]);
 }
 
 describe.each([

@@ -6,7 +6,7 @@
  * a <= i < b.
  */
 import type { Check, Expr, Kernel, Stmt, Var } from '../../ir/ops.ts';
-import { eachStmt, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { assignedIn, eachStmt, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
 
 type Interval = readonly [least: number, most: number];
 
@@ -83,9 +83,10 @@ class Ranges {
         this.#assigned.get(guard.v.id)?.values.filter((value) => stepOf(value, guard.v) !== undefined) ?? [];
       const [step] = steps;
       if (s.op !== 'loop' || step === undefined || steps.length !== 1) return;
-      // The one step must be in this loop's own update.
+      // The one step must be in this loop's own update, and the body must leave the counter alone.
       const inUpdate = s.update.some((u) => u.op === 'assign' && u.value === step);
-      if (inUpdate) this.#guards.set(guard.v.id, { bound: guard.bound, step: stepOf(step, guard.v) ?? 0 });
+      if (!inUpdate || assignedIn(s.body).has(guard.v.id)) return;
+      this.#guards.set(guard.v.id, { bound: guard.bound, step: stepOf(step, guard.v) ?? 0 });
     });
   }
 

@@ -210,8 +210,8 @@ function writePrologue(g: Gen, used: Used, constants: ReadonlyMap<number, number
     f.memory(`${type}.load`, type === 'i64' || type === 'f64' ? 3 : 2, offset);
     f.set(local);
     g.params.set(param.index, local);
-    if (used.extents.has(param.index) && g.lanes > 1 && (type === 'i32' || type === 'i64'))
-      writeLimit(g, param.index, type, local);
+    if (used.extents.has(param.index) && g.lanes > 1 && (param.type === 'i32' || param.type === 'i64'))
+      writeLimit(g, param.index, param.type, local);
   }
   for (const array of kernel.arrays) {
     if (array.space !== 'global' && array.space !== 'constant') continue;
