@@ -2,7 +2,7 @@
  * How the chapters on kernels compare: a body runs as a device function in many threads at once, and again as the plain
  * JavaScript that it is.
  *
- * Blocks come in two sizes, one of them no multiple of a vector's lanes, and neither divides the number of threads.
+ * Blocks come in three sizes: a warp, one that is no multiple of a vector's lanes, and one that is less than a vector.
  */
 import { cuda, type DTypeLike, type f32, type f64, type i32, type Vec } from '../index.ts';
 import { sameElements, ulpElements } from './assert.ts';
@@ -34,7 +34,7 @@ export function integers(body: (k: number, x: Vec<i32>) => number): () => void {
       if (k < y.length) y[k] = body(k, values);
     });
     const dx = cuda.toDevice(x);
-    for (const block of [32, 50]) {
+    for (const block of [32, 50, 3]) {
       const y = cuda.deviceArray(N, 'int32');
       kernel.launch({ threads: N, block }, y, dx);
       sameElements(y.copyToHost(), expected, `block ${block}, thread`);
