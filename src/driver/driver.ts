@@ -11,6 +11,7 @@ import type { Kernel } from '../compiler/ir/ops.ts';
 /** A device address. `0` is the null pointer. */
 export type Pointer = number | bigint;
 
+/** Kinds of hardware and of standing in for it; each has one provider. */
 export type DeviceKind = 'nvidia' | 'opencl' | 'hip' | 'cpu' | 'simulator';
 
 /** Limits that launches are validated against. */
@@ -26,6 +27,7 @@ export interface DeviceLimits {
   readonly totalMemory: number;
 }
 
+/** What a device is called and can do; does not change while it is open. */
 export interface DeviceInfo {
   readonly kind: DeviceKind;
   readonly name: string;
@@ -35,10 +37,11 @@ export interface DeviceInfo {
   readonly computeCapability?: readonly [number, number] | undefined;
 }
 
-/** Opaque to everybody but the driver that made it. */
+/** A queue of work; opaque to everybody but the driver that made it. */
 export interface StreamHandle {
   readonly stream: unknown;
 }
+/** A mark in a stream; opaque likewise. */
 export interface EventHandle {
   readonly event: unknown;
 }
@@ -46,13 +49,16 @@ export interface EventHandle {
 /** What a driver is asked to compile. */
 export interface Program {
   readonly kernel: Kernel;
-  /** Launches must not exceed it; drivers may specialise. */
+  /** Threads of a block at most; drivers may make code for that. */
   readonly launchBounds?: number | undefined;
+  /** Registers of a thread at most; no matter where there are none. */
   readonly maxRegisters?: number | undefined;
 }
 
+/** Numbers along x, y and z, 1 where an axis is not used. */
 export type Dim3 = readonly [x: number, y: number, z: number];
 
+/** How many blocks of how many threads run. */
 export interface LaunchShape {
   readonly grid: Dim3;
   readonly block: Dim3;
@@ -65,14 +71,19 @@ export type LaunchArgs = readonly (number | bigint | boolean)[];
 
 /** A kernel loaded on a device. */
 export interface Executable {
-  /** Enqueues one launch; the shape has been validated. Faults are reported by the next synchronising call. */
+  /**
+   * Enqueues one launch; the shape has been validated. Faults are reported by the next synchronising call. Must not keep `shape`
+   * and `args` after it returns: callers fill the same objects again for the next launch.
+   */
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void;
   /** Generated code for `kernel.inspect`: `'wasm'`, `'ptx'`, `'opencl'`, `'js'`. Undefined when not this driver's. */
   inspect(target: string): string | undefined;
   readonly attributes: ExecutableAttributes;
+  /** Gives up code and constants; launching afterwards is an error. Twice is a no-op. */
   unload(): void;
 }
 
+/** What a kernel takes of a device: bytes a block (shared), a thread (local) and a launch (constant). */
 export interface ExecutableAttributes {
   /** Registers a thread; 0 where the notion does not exist. */
   readonly registers: number;
@@ -100,7 +111,9 @@ export interface DeviceDriver {
   // memory
   /** At least 16-byte aligned; throws OutOfMemoryError. `bytes` > 0. */
   allocate(bytes: number, stream?: StreamHandle): Pointer;
+  /** Takes back what `allocate` gave; with a stream, once that has come this far. */
   free(pointer: Pointer, stream?: StreamHandle): void;
+  /** Bytes: `pooled` are kept for later allocations, and counted in `free`. */
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number };
 
   // copies; `stream` as said above. Contiguous bytes:
@@ -146,6 +159,7 @@ export interface DeviceDriver {
 
   // streams and events
   createStream(): StreamHandle;
+  /** The layers above have synchronised it. */
   destroyStream(stream: StreamHandle): void;
   /** Blocks until the stream has run dry, then throws what went wrong on it, if anything did. */
   synchronizeStream(stream: StreamHandle): void;
@@ -153,9 +167,13 @@ export interface DeviceDriver {
   queryStream(stream: StreamHandle): boolean;
   createEvent(timing: boolean): EventHandle;
   destroyEvent(event: EventHandle): void;
+  /** Marks where the stream (undefined: the default stream) is now. */
   recordEvent(event: EventHandle, stream: StreamHandle | undefined): void;
+  /** Makes what is enqueued from now on wait for the mark; does not block. */
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void;
+  /** Whether the mark has been reached; true of an event that was never recorded. */
   queryEvent(event: EventHandle): boolean;
+  /** Blocks until the mark has been reached, then throws what went wrong before it, if anything did. */
   synchronizeEvent(event: EventHandle): void;
   /** Milliseconds between two recorded timing events. */
   elapsedTime(start: EventHandle, end: EventHandle): number;
@@ -167,6 +185,7 @@ export interface DeviceDriver {
   readonly checkedByDefault: boolean;
   /** Whether a*b+c is fused unless the user says otherwise. */
   readonly contractByDefault: boolean;
+  /** Compiles a verified kernel and puts it on the device. Throws NotSupportedError for what the device cannot do. */
   load(program: Program): Executable;
 
   /** Frees everything; the driver can not be used afterwards. */
@@ -176,7 +195,7 @@ export interface DeviceDriver {
 /** A kind of device: found on this machine or not, opened by index. */
 export interface DriverProvider {
   readonly kind: DeviceKind;
-  /** How many devices of this kind there are; 0 with a reason when none. */
+  /** How many devices of this kind there are; 0 with a reason when none. Never throws. */
   probe(): { readonly count: number; readonly reason?: string | undefined };
   open(index: number): DeviceDriver;
 }
