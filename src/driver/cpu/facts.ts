@@ -1,14 +1,14 @@
 /**
- * What the CPU device wants to know of a kernel before it has ever run: whether its threads contend for memory, whether it
- * prints, and roughly how long one of its threads takes.
+ * What the CPU device wants to know of a kernel before it has ever run: whether its threads contend for memory,
+ * and roughly how long one of them takes.
  */
 import type { Expr, Kernel, Stmt } from '../../compiler/ir/ops.ts';
 import { exprParts, someStmt, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
 
+/** What `Schedule` decides by until launches have been timed. */
 export interface KernelFacts {
   /** Updates global memory atomically: with several threads that costs, and may cost more than they bring. */
   readonly contended: boolean;
-  readonly prints: boolean;
   /** Very rough nanoseconds a thread. */
   readonly estimate: number;
 }
@@ -20,7 +20,6 @@ const ROUNDS = 16;
 export function factsOf(kernel: Kernel): KernelFacts {
   return {
     contended: someStmt(kernel.body, (s) => s.op === 'atomic' && s.mem.array.space === 'global'),
-    prints: someStmt(kernel.body, (s) => s.op === 'print'),
     estimate: nodesOf(kernel.body) * NANOSECONDS_PER_NODE,
   };
 }

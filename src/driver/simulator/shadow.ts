@@ -9,11 +9,11 @@
 /** What a place remembers for each kind of access: phase, thread (or MANY) and site of the first one in that phase. */
 const FIELDS = 3;
 const WRITE = 0;
-const READ = 3;
-const ATOMIC = 6;
+const READ = FIELDS;
+const ATOMIC = 2 * FIELDS;
 /** The epoch (block, or thread for local memory) in which the place was last written. */
-const EPOCH = 9;
-const SLOTS = 10;
+const EPOCH = 3 * FIELDS;
+const SLOTS = EPOCH + 1;
 const MANY = -2;
 /** Places up to which the records are one array; beyond it they are kept one by one. */
 const DENSE = 1 << 20;
