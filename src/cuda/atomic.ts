@@ -64,10 +64,9 @@ export interface AtomicOperations {
   readonly cas: AtomicCas<Integer>;
 }
 
-type Opaque = (...args: never[]) => unknown;
-const numeric = (name: string): Atomic<Numeric> => intrinsic<Atomic<Numeric> & Opaque>(`atomic.${name}`);
-const integer = (name: string): Atomic<Integer> => intrinsic<Atomic<Integer> & Opaque>(`atomic.${name}`);
-const unsigned = (name: string): Atomic<Unsigned> => intrinsic<Atomic<Unsigned> & Opaque>(`atomic.${name}`);
+const numeric = (name: string): Atomic<Numeric> => intrinsic<Atomic<Numeric>>(`atomic.${name}`);
+const integer = (name: string): Atomic<Integer> => intrinsic<Atomic<Integer>>(`atomic.${name}`);
+const unsigned = (name: string): Atomic<Unsigned> => intrinsic<Atomic<Unsigned>>(`atomic.${name}`);
 
 /** `cuda.atomic.add(a, i, v)` and its siblings. Numba's `cuda.atomic`. */
 export const atomic: AtomicOperations = Object.freeze({
@@ -83,5 +82,5 @@ export const atomic: AtomicOperations = Object.freeze({
   min: numeric('min'),
   nanMax: numeric('nanMax'),
   nanMin: numeric('nanMin'),
-  cas: intrinsic<AtomicCas<Integer> & Opaque>('atomic.cas'),
+  cas: intrinsic<AtomicCas<Integer>>('atomic.cas'),
 });

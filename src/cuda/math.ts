@@ -16,21 +16,20 @@ export interface Select {
   (predicate: boolean, a: boolean, b: boolean): boolean;
 }
 
-type Opaque = (...args: never[]) => unknown;
 type Real = (x: number) => number;
 type Real2 = (a: number, b: number) => number;
 
 /** Number of bits set in an integer. Numba's `cuda.popc`. */
-export const popc: SameInteger = intrinsic<SameInteger & Opaque>('popc');
+export const popc: SameInteger = intrinsic<SameInteger>('popc');
 /** Number of zero bits above the highest bit set; the width for 0. Numba's `cuda.clz`. */
-export const clz: SameInteger = intrinsic<SameInteger & Opaque>('clz');
+export const clz: SameInteger = intrinsic<SameInteger>('clz');
 /** Place of the lowest bit set, from 1; 0 for 0. Numba's `cuda.ffs`. */
-export const ffs: SameInteger = intrinsic<SameInteger & Opaque>('ffs');
+export const ffs: SameInteger = intrinsic<SameInteger>('ffs');
 /** The bits of an integer in reverse order. Numba's `cuda.brev`. */
-export const brev: SameInteger = intrinsic<SameInteger & Opaque>('brev');
+export const brev: SameInteger = intrinsic<SameInteger>('brev');
 
 /** `predicate ? a : b` without a branch: both are evaluated. Numba's `cuda.selp`. */
-export const selp: Select = intrinsic<Select & Opaque>('selp');
+export const selp: Select = intrinsic<Select>('selp');
 
 /** `a * b + c`, rounded once. Numba's `cuda.fma`. */
 export const fma: (a: number, b: number, c: number) => number =

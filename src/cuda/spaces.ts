@@ -18,12 +18,12 @@ export interface ArrayMaker {
  * (`sharedBytes`); all dynamic arrays of a kernel start at the same place. Numba's `cuda.shared`.
  */
 export const shared: { readonly array: ArrayMaker } = Object.freeze({
-  array: intrinsic<ArrayMaker & Opaque>('shared.array'),
+  array: intrinsic<ArrayMaker>('shared.array'),
 });
 
 /** Local memory: an array of each thread's own. Numba's `cuda.local`. */
 export const local: { readonly array: ArrayMaker } = Object.freeze({
-  array: intrinsic<ArrayMaker & Opaque>('local.array'),
+  array: intrinsic<ArrayMaker>('local.array'),
 });
 
 /** Takes a host array that the kernel captured into constant memory. */
@@ -35,8 +35,5 @@ export interface ConstantMaker {
 
 /** Constant memory: a read-only copy of a host array, made when the kernel is compiled. Numba's `cuda.const`. */
 export const constant: { readonly arrayLike: ConstantMaker } = Object.freeze({
-  arrayLike: intrinsic<ConstantMaker & Opaque>('const.arrayLike'),
+  arrayLike: intrinsic<ConstantMaker>('const.arrayLike'),
 });
-
-/** An overloaded interface as the type argument of `intrinsic`. */
-type Opaque = (...args: never[]) => unknown;

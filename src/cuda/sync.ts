@@ -33,7 +33,7 @@ export const threadFenceSystem: () => void = intrinsic<() => void>('threadFenceS
  * Promises that `value` is the same in the whole block, so that it may decide about a barrier. Checked mode verifies it: a fault
  * where it is not. Gives `value`.
  */
-export const uniform: Uniform = intrinsic<Uniform & Opaque>('uniform');
+export const uniform: Uniform = intrinsic<Uniform>('uniform');
 
 /** A value in, the same value out. */
 export interface Uniform {
@@ -41,8 +41,6 @@ export interface Uniform {
   (value: bigint): bigint;
   (value: boolean): boolean;
 }
-
-type Opaque = (...args: never[]) => unknown;
 
 /** Sleeps for about so many nanoseconds. Numba's `cuda.nanosleep(ns)`. Not in this version (K330). */
 export const nanosleep: (nanoseconds: number) => void = intrinsic<(nanoseconds: number) => void>('nanosleep');

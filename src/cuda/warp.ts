@@ -11,17 +11,16 @@ export interface Shuffle {
   (mask: number, value: bigint, lane: number): bigint;
 }
 
-type Opaque = (...args: never[]) => unknown;
 type Vote = (mask: number, predicate: boolean | number) => boolean;
 
 /** The value of lane `lane % warpSize`. Numba's `cuda.shfl_sync`. Not in this version (K330). */
-export const shflSync: Shuffle = intrinsic<Shuffle & Opaque>('shflSync');
+export const shflSync: Shuffle = intrinsic<Shuffle>('shflSync');
 /** The value of the lane `delta` below; the own value where there is none. Numba's `cuda.shfl_up_sync`. Not in this version (K330). */
-export const shflUpSync: Shuffle = intrinsic<Shuffle & Opaque>('shflUpSync');
+export const shflUpSync: Shuffle = intrinsic<Shuffle>('shflUpSync');
 /** The value of the lane `delta` above; the own value where there is none. Numba's `cuda.shfl_down_sync`. Not in this version (K330). */
-export const shflDownSync: Shuffle = intrinsic<Shuffle & Opaque>('shflDownSync');
+export const shflDownSync: Shuffle = intrinsic<Shuffle>('shflDownSync');
 /** The value of lane `laneId ^ mask`. Numba's `cuda.shfl_xor_sync`. Not in this version (K330). */
-export const shflXorSync: Shuffle = intrinsic<Shuffle & Opaque>('shflXorSync');
+export const shflXorSync: Shuffle = intrinsic<Shuffle>('shflXorSync');
 
 /** Whether `predicate` holds in all lanes. Numba's `cuda.all_sync`. Not in this version (K330). */
 export const allSync: Vote = intrinsic<Vote>('allSync');
