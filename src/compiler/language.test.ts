@@ -145,7 +145,6 @@ describe('variables', () => {
     const k = i(3, 4);
     run(
       (a: V, b: V) => {
-        // biome-ignore lint/correctness/noInnerDeclarations: what ES5 compilers write
         var t = a[0];
         a[0] = t * 2;
         t = b[1];

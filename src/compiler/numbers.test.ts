@@ -9,7 +9,6 @@ const f = (...x: number[]): Float32Array => Float32Array.from(x);
 const i = (...x: number[]): Int32Array => Int32Array.from(x);
 
 type V = { [k: number]: number; length: number };
-type M = { [k: number]: V; shape: number[]; length: number };
 
 describe('types', () => {
   it('an accumulator takes the type of what is added to it', () => {

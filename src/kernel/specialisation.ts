@@ -57,7 +57,7 @@ export class Specialisation implements Resource {
     context.adopt(this);
   }
 
-  /** `scale(f32[::1], number), 32-bit indices`. */
+  /** `scale(f32[::1], number)`. */
   get signature(): string {
     return showSignature(this.types).replace(/^void/, this.#name.text);
   }

@@ -250,7 +250,7 @@ describe('faults', () => {
       executable.launch(shape(4, 256), [0, 0], undefined);
       return (
         messageOf(() => device.synchronize())
-          .replace(/ at block[^]*help/, '; help')
+          .replace(/ at block[\s\S]*help/, '; help')
           .split('\n')[0] ?? ''
       );
     };
