@@ -343,6 +343,11 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     this.dispose();
   }
 
+  /** JSON has no device memory: what stands there is the description. For the elements: `copyToHost()`. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   toString(): string {
     const where = this.disposed ? 'disposed' : this.context.info.name;
     return `DeviceNDArray(${this.dtype.name}, shape ${formatShape(this.shape)}, ${where})`;

@@ -45,6 +45,7 @@ import {
   transposeLayout,
   viewLayout,
 } from '../layout/index.ts';
+import { UNCLONEABLE_HOST_ARRAY } from '../memory/uncloneable.ts';
 import { copyElements, fillElements, type HostMemory } from './ndarray-copy.ts';
 import { dataOver, describeSource } from './ndarray-input.ts';
 import { printArray } from './ndarray-print.ts';
@@ -69,6 +70,8 @@ export type NestedOf<V, R extends number> = R extends 0
  * offsets are bytes. NumPy's `ndarray`.
  */
 export class NDArray<T = Scalar, R extends number = number> implements HostMemory {
+  /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
+  readonly crossThread: symbol = UNCLONEABLE_HOST_ARRAY;
   /**
    * The elements: bool as bytes 0 and 1, f16 as its bits, complex as pairs, structs as bytes. Views share it, so it may hold
    * more than this array; `byteOffset` and `strides` say where the elements are.

@@ -79,13 +79,13 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
   const help =
     'a kernel cannot run another one: call the plain function that jit was given, or launch both from the host';
   for (const fn of [kernel, ...Object.values(members)]) declareHostOnly(fn, { what: 'a kernel', help });
+  const description = (): string => `Kernel(${state.name}, ${state.specialisations.size} compiled)`;
   Object.defineProperties(kernel, {
     name: { get: () => state.name },
     stats: { get: () => statsOf(state), enumerable: true },
     [KERNEL]: { value: state.fn },
-    [Symbol.for('nodejs.util.inspect.custom')]: {
-      value: () => `Kernel(${state.name}, ${state.specialisations.size} compiled)`,
-    },
+    toString: { value: description },
+    [Symbol.for('nodejs.util.inspect.custom')]: { value: description },
   });
   return Object.freeze(kernel) as unknown as Kernel<readonly unknown[]>;
 }

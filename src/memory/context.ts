@@ -11,6 +11,7 @@ import { Deallocations, type PendingItem } from './deallocations.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
 import { deallocationLimits } from './limits.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
+import { printAs } from './printing.ts';
 import { Counters, type MemoryStats } from './stats.ts';
 import type { StreamRef } from './stream-ref.ts';
 
@@ -94,10 +95,11 @@ export class Context implements MemoryHome {
     const live = this.counters.live;
     const pending = this.deallocations.bytes;
     const { free, total, pooled } = this.driver.memoryInfo();
+    const pieces = free > asked ? ', none of it in one piece large enough' : '';
     const held = pending > 0 && this.deallocations.deferred ? ' (deferCleanup keeps them: leave it first)' : '';
     const error = new OutOfMemoryError(
       `cannot allocate ${asked} bytes on ${this.info.name}: ${live} bytes are live, ${pending} pending${held}, ` +
-        `${pooled} pooled, ${free} of ${total} free; dispose() arrays that are no longer needed`,
+        `${pooled} pooled, ${free} of ${total} free${pieces}; dispose() arrays that are no longer needed`,
       { asked, live, pending, pooled },
     );
     error.cause = cause;
@@ -235,6 +237,11 @@ export class Context implements MemoryHome {
     }
   }
 
+  toString(): string {
+    const state = this.closed ? 'closed' : `${this.counters.live} bytes live`;
+    return `Context(${this.info.name}, ${state})`;
+  }
+
   /** Disposing must not throw for what another array's memory does: failures of automatic frees become warnings. */
   #addReporting(queue: Deallocations, item: PendingItem): void {
     attempt(() => queue.add(item));
@@ -244,6 +251,8 @@ export class Context implements MemoryHome {
     attempt(() => queue.clear());
   }
 }
+
+printAs(Context.prototype);
 
 function attempt(free: () => void): void {
   try {

@@ -1,5 +1,5 @@
 /**
- * Why device arrays, streams and events cannot be sent to another thread, said where it is tried.
+ * Why arrays, streams and events cannot be sent to another thread, said where it is tried.
  *
  * The structured clone algorithm drops the class and private state of an object without a word. It refuses symbols, though,
  * and puts the symbol's description into its DataCloneError. So each object carries one such symbol as its first property.
@@ -7,6 +7,10 @@
 
 export const UNCLONEABLE_ARRAY: symbol = Symbol(
   'A Tsamba device array belongs to the thread that made it: send the result of copyToHost(), and toDevice() it there. This',
+);
+
+export const UNCLONEABLE_HOST_ARRAY: symbol = Symbol(
+  'A Tsamba NDArray has no methods in another thread: send its data, shape and dtype.name, and make it anew with ndarray(data, { shape, dtype }). This',
 );
 
 export const UNCLONEABLE_STREAM: symbol = Symbol(

@@ -6,6 +6,7 @@ import { DriverError, TsambaTypeError } from '../errors.ts';
 import type { Context, Resource } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
+import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
 import { checkOptionsObject } from '../options.ts';
@@ -113,6 +114,10 @@ export class Event {
     this.dispose();
   }
 
+  toString(): string {
+    return `Event(${this.timing ? 'with timing' : 'without timing'}, ${this.disposed ? 'disposed' : this.context.info.name})`;
+  }
+
   #use(): EventHandle {
     if (this.#disposedAt !== undefined) throw disposedError('event', this.#disposedAt, 'make a new one with event()');
     this.context.checkOpen();
@@ -124,6 +129,8 @@ export class Event {
     return streamOption(stream, this.context)?.handle;
   }
 }
+
+printAs(Event.prototype);
 
 /** A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`. */
 export function createEvent(options: { readonly timing?: boolean } = {}): Event {

@@ -11,6 +11,7 @@ import type { Context, Resource } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { isThenable, type Leavable } from '../memory/leaving.ts';
+import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { StreamRef } from '../memory/stream-ref.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
@@ -258,9 +259,11 @@ export class Stream implements StreamRef {
   }
 
   toString(): string {
-    return `Stream(${this.kind}, ${this.context.info.name})`;
+    return `Stream(${this.kind}, ${this.disposed ? 'disposed' : this.context.info.name})`;
   }
 }
+
+printAs(Stream.prototype);
 
 /** A new stream on the current device. Numba: `cuda.stream()`. */
 export function createStream(): Stream {
