@@ -4,7 +4,7 @@
  * On the fast path a check is one comparison: of the uniform index, of the base of a consecutive one with the last base
  * at which a whole vector fits, or of all lanes at once. Only when one fails does slower code find out which lanes, if any
  * active ones, are to blame; it then sets the fault locals and leaves for the end of the function, so that loops hold no
- * calls.
+ * calls. The lanes of a vector go in step: of two that fail in different places, the one that fails first is reported.
  */
 import type { Expr, MemRef } from '../../ir/ops.ts';
 import { isUnsigned } from '../../ir/ops.ts';
