@@ -7,7 +7,7 @@ cuda.selectDevice('simulator');
 afterAll(() => cuda.close());
 
 const NAME = 'simulator (JavaScript, checks everything)';
-const double = cuda.jit(function double(a: Vec<F32>) {
+const kernel = cuda.jit(function double(a: Vec<F32>) {
   a[0] = 2;
 });
 
@@ -15,7 +15,7 @@ const objects: readonly [string, () => object, string][] = [
   ['a device array', () => cuda.deviceArray([2, 3], f32), `DeviceNDArray(f32, shape [2, 3], ${NAME})`],
   ['a stream', () => cuda.stream(), `Stream(created, ${NAME})`],
   ['an event', () => cuda.event(), `Event(with timing, ${NAME})`],
-  ['a kernel', () => double, 'Kernel(double, 0 compiled)'],
+  ['a kernel', () => kernel, 'Kernel(double, 0 compiled)'],
 ];
 
 describe.each(objects)('%s', (_, make, text) => {
