@@ -183,6 +183,19 @@ describe('variables', () => {
     expect(y).toEqual(want);
   });
 
+  it('objects spread, and the rest of them', () => {
+    const body = (y: V): void => {
+      const p = { x: 1, y: 2, z: 3 };
+      const { x, ...others } = { ...p, z: y[0], w: 5 };
+      y[1] = x + others.y * 10 + others.z * 100 + others.w * 1000;
+    };
+    const y = i(7, 0);
+    const want = i(7, 0);
+    run(body, [y]);
+    body(want);
+    expect(y).toEqual(want);
+  });
+
   it('closures see and change the variables around them', () => {
     const body = (y: V): void => {
       let n = 0;

@@ -1,7 +1,7 @@
 /**
  * Assignment: to names, to elements of arrays, to patterns; compound assignment and `++`.
  */
-import type { AssignmentExpression, MemberExpression, Pattern, UpdateExpression } from 'acorn';
+import type { AnyNode, AssignmentExpression, MemberExpression, Pattern, UpdateExpression } from 'acorn';
 import type { Pos } from '../source.ts';
 import type { TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
@@ -192,6 +192,11 @@ export function assignPattern(ctx: Context, pattern: Pattern, value: Value, scop
   });
 }
 
+/** The name of a field in an object literal or pattern. */
+export function fieldName(key: AnyNode): string {
+  return key.type === 'Identifier' ? key.name : String((key as { value?: unknown }).value);
+}
+
 /** Takes a value apart by a pattern and hands each part to `bind`. */
 export function destructure(
   ctx: Context,
@@ -218,18 +223,27 @@ export function destructure(
         destructure(ctx, p, part, scope, bind);
       });
       return;
-    case 'ObjectPattern':
+    case 'ObjectPattern': {
+      const taken = new Set<string>();
       for (const p of pattern.properties) {
-        if (p.type === 'RestElement' || p.computed) {
-          fail('K101', ctx.pos(p, scope), 'only named fields can be taken from an object in a kernel');
+        const at = ctx.pos(p, scope);
+        if (p.type === 'RestElement') {
+          if (value.kind !== 'record')
+            return fail('K222', at, `only an object has a rest, not ${describeValue(value)}`);
+          const rest = new Map([...value.fields].filter(([name]) => !taken.has(name)));
+          destructure(ctx, p.argument, { kind: 'record', fields: rest }, scope, bind);
+        } else if (p.computed) {
+          fail('K101', at, 'only named fields can be taken from an object in a kernel');
         } else {
-          const key = p.key.type === 'Identifier' ? p.key.name : String((p.key as { value?: unknown }).value);
+          const key = fieldName(p.key);
+          taken.add(key);
           // A missing field with a default is undefined, as in JavaScript.
           const missing = p.value.type === 'AssignmentPattern' && value.kind === 'record' && !value.fields.has(key);
-          destructure(ctx, p.value, missing ? UNDEFINED : memberOf(ctx, value, key, ctx.pos(p, scope)), scope, bind);
+          destructure(ctx, p.value, missing ? UNDEFINED : memberOf(ctx, value, key, at), scope, bind);
         }
       }
       return;
+    }
     case 'AssignmentPattern': {
       const missing = value.kind === 'host' && value.value === undefined;
       destructure(ctx, pattern.left, missing ? ctx.parts.evaluate(ctx, pattern.right, scope) : value, scope, bind);

@@ -6,14 +6,14 @@ import type { AnyNode, BinaryExpression, ConditionalExpression, LogicalExpressio
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { negate, not, truth } from './arithmetic.ts';
-import { assignment, update } from './assignments.ts';
+import { assignment, fieldName, update } from './assignments.ts';
 import { callExpression } from './calls.ts';
 import { type Context, isCheap, mapScalars } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { fromHost, memberExpression } from './members.ts';
 import { applyBinary } from './operators.ts';
-import { isLiteral, literal, readLocal, type Scope, scalar, type Value } from './values.ts';
+import { describeValue, isLiteral, literal, readLocal, type Scope, scalar, type Value } from './values.ts';
 
 const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
 
@@ -194,22 +194,28 @@ function objectLiteral(
   scope: Scope,
   pos: Pos,
 ): Value {
-  const keys: string[] = [];
-  const thunks: (() => Value)[] = [];
-  for (const p of node.properties) {
-    if (p.type === 'SpreadElement' || p.kind !== 'init' || p.computed) {
-      return fail('K101', ctx.pos(p, scope), 'object literals in kernels have plain named fields only', {
+  const parts = node.properties;
+  const values = ctx.sequence(
+    parts.map((p) => () => evaluate(ctx, p.type === 'SpreadElement' ? p.argument : p.value, scope)),
+  );
+  const fields = new Map<string, Value>();
+  parts.forEach((p, k) => {
+    const value = values[k];
+    if (value === undefined) return;
+    if (p.type === 'SpreadElement') {
+      if (value.kind !== 'record')
+        fail('K222', ctx.pos(p, scope), `only an object can be spread here, not ${describeValue(value)}`);
+      else for (const [name, field] of value.fields) fields.set(name, field);
+      return;
+    }
+    if (p.kind !== 'init' || p.computed) {
+      fail('K101', ctx.pos(p, scope), 'object literals in kernels have plain named fields only', {
         help: '{ x: …, y: … }',
       });
     }
-    keys.push(p.key.type === 'Identifier' ? p.key.name : String((p.key as { value?: unknown }).value));
-    thunks.push(() => evaluate(ctx, p.value, scope));
-  }
-  const values = ctx.sequence(thunks);
-  return {
-    kind: 'record',
-    fields: new Map(keys.map((k, n) => [k, values[n] ?? fail('K101', pos, `no value for ${k}`)])),
-  };
+    fields.set(fieldName(p.key), value);
+  });
+  return { kind: 'record', fields };
 }
 
 function unary(ctx: Context, node: UnaryExpression, scope: Scope, pos: Pos): Value {
