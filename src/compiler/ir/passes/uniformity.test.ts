@@ -26,7 +26,7 @@ import {
 } from '../builder.ts';
 import type { Value } from '../evaluate.ts';
 import { interpret } from '../interpret.ts';
-import type { Stmt } from '../ops.ts';
+import type { Stmt, Var } from '../ops.ts';
 import { randomSample, type Sample } from '../testing.ts';
 import { checkBarriers } from './barriers.ts';
 import { analyseUniformity, type Uniformity } from './uniformity.ts';
@@ -124,6 +124,38 @@ describe('control', () => {
     ];
     expect(analyseUniformity(b.build(body), simd).varShape(x)).toBe('V');
     expect(analyseUniformity(b.build(body)).varShape(x)).toBe('G');
+  });
+});
+
+describe('blends: whether an assignment under a mask must keep what inactive lanes have', () => {
+  function blend(make: (x: Var, set: Stmt, out: Stmt) => readonly Stmt[]): boolean {
+    const b = new KernelBuilder('blend');
+    const out = b.global('i32', 'out');
+    const x = b.variable('i32', 'x');
+    const set = assign(x, mul(tid, tid)) as Stmt & { op: 'assign' };
+    const kernel = b.build(make(x, set, store(at(out, tid), read(x))));
+    return analyseUniformity(kernel, simd).needsBlend(set);
+  }
+  const some = lt(tid, i32(3));
+  const few = lt(tid, i32(2));
+
+  test('read afterwards, or only under the same mask', () => {
+    expect(blend((x, set, use) => [assign(x, i32(0)), when(some, [set]), use])).toBe(true);
+    expect(blend((_, set, use) => [when(some, [set, use])])).toBe(false);
+    expect(blend((x, set, use) => [assign(x, i32(0)), when(some, [set], [use])])).toBe(true);
+  });
+
+  test('lanes that have left a loop, or wait for its update', () => {
+    expect(blend((_, set, use) => [loop(0, [when(some, [leave(0)]), set]), use])).toBe(true);
+    expect(blend((_, set, use) => [loop(0, [when(some, [leave(0)]), set, use])])).toBe(false);
+    expect(blend((_, set, use) => [loop(0, [when(some, [next(0)]), set, when(few, [leave(0)])], [use])])).toBe(true);
+    expect(blend((_, set, use) => [block(0, [when(some, [leave(0)]), set]), use])).toBe(true);
+  });
+
+  test('all lanes may have left a loop in which lanes part, with code still to come', () => {
+    const all = lt(special('blockIdx.x'), i32(3));
+    expect(blend((_, set, use) => [loop(0, [when(all, [leave(0)]), set, when(some, [next(0)])]), use])).toBe(true);
+    expect(blend((_, set, use) => [loop(0, [when(all, [leave(0)]), set]), use])).toBe(false);
   });
 });
 

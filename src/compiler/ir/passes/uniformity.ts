@@ -36,7 +36,7 @@ export interface Uniformity {
   divergence(construct: Construct): 'G' | 'U' | 'V';
   /**
    * SIMD: whether an assignment to a variable must keep the old value of inactive lanes. False where no inactive lane
-   * reads the variable again before writing it: then a plain assignment is right under any mask.
+   * reads the variable again before writing it: then a plain assignment is right under any mask, the empty one included.
    */
   needsBlend(stmt: Stmt & { op: 'assign' | 'atomic' }): boolean;
   /**
@@ -92,6 +92,8 @@ class Walk implements Uniformity {
   readonly #partings = new Map<Stmt, Parting>();
   /** Assignments under which inactive lanes still want the old value. */
   readonly #blends = new Set<Stmt>();
+  /** Places that jumps lead to, together or not. */
+  readonly #targets = new Set<string>();
   /** Assignments made while threads waited at a place. */
   readonly #assignments = new Map<string, Set<Stmt>>();
 
@@ -171,7 +173,7 @@ class Walk implements Uniformity {
         this.#frames.push({ stmt: s, parting: undefined });
         this.list(s.body);
         this.#frames.pop();
-        this.#meet(endOf(s.label), this.#liveness.after(s));
+        this.#meet(endOf(s.label), this.#liveness.after(s), s, s.body);
         return;
       case 'break':
       case 'continue':
@@ -222,19 +224,20 @@ class Walk implements Uniformity {
     for (let seen = -1; seen !== weight(this.#waiting); ) {
       seen = weight(this.#waiting);
       this.list(s.body);
-      this.#meet(updateOf(s.label), this.#liveness.updateEntry(s));
+      this.#meet(updateOf(s.label), this.#liveness.updateEntry(s), s, s.body);
       this.list(s.update);
     }
     this.#frames.pop();
-    this.#meet(endOf(s.label), this.#liveness.after(s));
+    this.#meet(endOf(s.label), this.#liveness.after(s), s, [...s.body, ...s.update]);
   }
 
   #jump(s: Stmt & { op: 'break' | 'continue' }): void {
     const target = this.#frames.findLastIndex(({ stmt }) => stmt.op !== 'if' && stmt.label === s.label);
+    const place = s.op === 'break' ? endOf(s.label) : updateOf(s.label);
+    this.#targets.add(place);
     this.#leaveDown(s, target);
     const parting = this.#partingWithin(target);
     if (!parting) return;
-    const place = s.op === 'break' ? endOf(s.label) : updateOf(s.label);
     const jump: Parting = { ...parting, stmt: s };
     this.#partings.set(s, jump);
     worsen(this.#waiting, place, jump);
@@ -267,10 +270,16 @@ class Walk implements Uniformity {
   }
 
   /** Threads that waited at a place go on; what some of the others assigned in the meantime now differs. */
-  #meet(place: string, live: VarSet): void {
+  #meet(place: string, live: VarSet, construct: Construct, inside: readonly Stmt[]): void {
     this.#waiting.delete(place);
     const parting = this.#arrivals.get(place);
     if (parting) for (const s of this.#meanwhile(place)) this.#differ(parting, s, live);
+    // Under masks, code may go on a little way after all lanes have jumped.
+    if (this.#targets.has(place) && this.divergence(construct) === 'V') {
+      eachStmt(inside, (s) => {
+        if (live.has(defined(s) ?? -1)) this.#blends.add(s);
+      });
+    }
   }
 
   /** What the threads active here differ in from those that entered frame `from`: the worst of it. */
