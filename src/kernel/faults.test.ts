@@ -1,4 +1,5 @@
 /** What a kernel failed at reaches whoever reads its results, by whichever call. */
+import { spawnSync } from 'node:child_process';
 import { afterAll, describe, expect, it } from 'vitest';
 import { cuda, type Event, type f32 as F32, f32, type Stream, type Vec } from '../index.ts';
 
@@ -58,5 +59,38 @@ describe.each(['cpu', 'simulator'] as const)('the fault of a launch on the devic
     other.synchronize();
     early.synchronize();
     expect(() => s.synchronize()).toThrow('out of range');
+  });
+});
+
+describe('a fault that nobody observes', () => {
+  const run = (then: string): { status: number | null; stderr: string } => {
+    const program = `
+      import { cuda, f32 } from ${JSON.stringify(new URL('../index.ts', import.meta.url).href)};
+      const outside = cuda.jit((a) => { a[9] = 1; });
+      const d = cuda.deviceArray(1, f32);
+      const stream = cuda.stream();
+      outside.launch({ grid: 1, block: 1, stream }, d);
+      ${then}`;
+    return spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      env: { ...process.env, TSAMBA_DEVICE: 'simulator' },
+      timeout: 30_000,
+    });
+  };
+
+  it.each([
+    ['the program ends', ''],
+    ['it exits', 'process.exit(0);'],
+    ['its array and stream are disposed', 'd.dispose(); stream.dispose();'],
+    ['the device is closed', 'cuda.close();'],
+    ['the context is reset', 'cuda.currentContext().reset();'],
+  ])('is printed and makes the exit code 1 when %s', (_, then) => {
+    const { status, stderr } = run(then);
+    expect(stderr).toContain('index 9 is out of range for a (length 1)');
+    expect(status).toBe(1);
+  });
+
+  it('is none when somebody catches it', () => {
+    expect(run('try { stream.synchronize(); } catch {} cuda.close();')).toMatchObject({ status: 0, stderr: '' });
   });
 });

@@ -231,6 +231,8 @@ export class Context implements MemoryHome {
         return;
       } catch (error) {
         report('work failed before its context was given up', error);
+        // Nobody can synchronise with it any more: a fault that nobody observed.
+        process.exitCode ??= 1;
         // A device that is broken for good says so each time it is asked.
         if (!(error instanceof DriverError) || error.api !== 'kernel') return;
       }
