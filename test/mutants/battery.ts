@@ -11,7 +11,7 @@ import { checkDirected } from '../fuzz/directed-run.ts';
 import { Discarded } from '../fuzz/evaluate.ts';
 import { generate } from '../fuzz/generate.ts';
 
-const PROGRAMS = 250;
+const PROGRAMS = 200;
 const DEVICES = ['scalar', 'cpu', 'simulator'] as const;
 
 function fail(stage: string, what: string): never {
