@@ -6,6 +6,7 @@ import { DriverError } from '../errors.ts';
 import type {
   DeviceDriver,
   DeviceInfo,
+  DeviceLimits,
   EventHandle,
   Executable,
   Pointer,
@@ -22,11 +23,31 @@ export interface Place {
   readonly offset: number;
 }
 
-export abstract class HostMemoryDriver implements DeviceDriver {
+/** What a driver of this kind is to the kernels that it has loaded. */
+export interface LaunchHost {
+  /** The stream's identity; throws when it cannot take work. */
+  streamOf(stream: StreamHandle | undefined): object;
+  /** Takes the fault of a launch: keeps it for the next synchronising call on `stream`, or throws it now. */
+  onFault(error: DriverError, stream: object): void;
+}
+
+/** Limits of launches: what NVIDIA's H100 has, so that what runs here fits there. */
+export const LAUNCH_LIMITS: Omit<DeviceLimits, 'multiprocessors' | 'totalMemory'> = {
+  maxThreadsPerBlock: 1024,
+  maxBlockDim: [1024, 1024, 64],
+  maxGridDim: [2 ** 31 - 1, 65535, 65535],
+  maxSharedBytesPerBlock: 227 * 1024,
+  warpSize: 32,
+};
+
+/** A device over memory of this process: the parts of the contract that need to know nothing else of it. */
+export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   abstract readonly info: DeviceInfo;
   readonly checkedByDefault = true;
   readonly contractByDefault = false;
   protected readonly streams: ImmediateStreams = new ImmediateStreams();
+  /** `TSAMBA_DEBUG=sync`: faults are thrown by the launch itself. */
+  readonly #synchronous: boolean = (process.env['TSAMBA_DEBUG'] ?? '').split(/[\s,]+/).includes('sync');
 
   abstract allocate(bytes: number, stream?: StreamHandle): Pointer;
   abstract free(pointer: Pointer, stream?: StreamHandle): void;
@@ -36,6 +57,16 @@ export abstract class HostMemoryDriver implements DeviceDriver {
 
   /** Finds the bytes from `pointer + low` to `pointer + high`; throws a DriverError when they are not all device memory. */
   protected abstract locate(pointer: Pointer, low: number, high: number, api: string): Place;
+
+  streamOf(stream: StreamHandle | undefined): object {
+    this.open('launch');
+    return this.streams.resolve(stream, 'launch');
+  }
+
+  onFault(error: DriverError, stream: object): void {
+    if (this.#synchronous) throw error;
+    this.streams.faults.post(error, stream);
+  }
 
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
     this.#order(stream, 'copyToDevice');
@@ -197,6 +228,12 @@ function moveBytes(to: Place, from: Place, count: number): void {
   } else {
     to.bytes.set(from.bytes.subarray(from.offset, from.offset + count), to.offset);
   }
+}
+
+/** How many threads the blocks of a loaded kernel may have. */
+export function maxThreads({ launchBounds }: Program): number {
+  const { maxThreadsPerBlock } = LAUNCH_LIMITS;
+  return Math.min(launchBounds ?? maxThreadsPerBlock, maxThreadsPerBlock);
 }
 
 /** A pointer as a plain number; anything that is no address of ours is an error. */

@@ -6,40 +6,27 @@
 import { availableParallelism, cpus } from 'node:os';
 import { TsambaRangeError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
-import { HostMemoryDriver, type Place } from '../host-memory.ts';
+import { HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
 import { type CpuOptions, Engine } from './engine.ts';
 import { CpuExecutable } from './executable.ts';
 
-const MAX_THREADS_PER_BLOCK = 1024;
-/** What NVIDIA's H100 gives a block, so that kernels written here fit there. */
-const MAX_SHARED_BYTES = 227 * 1024;
 const MAX_CPU_THREADS = 256;
 
+/** A CPU device that is open. Reads `TSAMBA_CPU_THREADS` and `TSAMBA_CPU_SIMD` when it is made. */
 export class CpuDriver extends HostMemoryDriver {
   readonly info: DeviceInfo;
   readonly #engine: Engine;
-  /** Faults are thrown by the launch itself. */
-  readonly #synchronous: boolean;
 
   constructor(index: number, options: CpuOptions = {}) {
     super();
     const { env } = process;
     this.#engine = new Engine(options, threadsFrom(env['TSAMBA_CPU_THREADS']), env['TSAMBA_CPU_SIMD'] === '0' ? 1 : 4);
-    this.#synchronous = (env['TSAMBA_DEBUG'] ?? '').split(',').includes('sync');
     const { threads, memory } = this.#engine;
     this.info = {
       kind: 'cpu',
       name: `CPU (${cpus()[0]?.model.trim() ?? process.arch}, ${threads} ${threads === 1 ? 'thread' : 'threads'})`,
       index,
-      limits: {
-        maxThreadsPerBlock: MAX_THREADS_PER_BLOCK,
-        maxBlockDim: [1024, 1024, 64],
-        maxGridDim: [2 ** 31 - 1, 65535, 65535],
-        maxSharedBytesPerBlock: MAX_SHARED_BYTES,
-        warpSize: 32,
-        multiprocessors: threads,
-        totalMemory: memory.total,
-      },
+      limits: { ...LAUNCH_LIMITS, multiprocessors: threads, totalMemory: memory.total },
     };
   }
 
@@ -50,13 +37,13 @@ export class CpuDriver extends HostMemoryDriver {
 
   allocate(bytes: number, stream?: StreamHandle): Pointer {
     this.open('allocate');
-    if (stream !== undefined) this.streams.resolve(stream, 'allocate');
+    this.streams.resolve(stream, 'allocate');
     return this.#engine.memory.allocate(bytes);
   }
 
   free(pointer: Pointer, stream?: StreamHandle): void {
     this.open('free');
-    if (stream !== undefined) this.streams.resolve(stream, 'free');
+    this.streams.resolve(stream, 'free');
     this.#engine.memory.free(Number(pointer));
   }
 
@@ -66,17 +53,7 @@ export class CpuDriver extends HostMemoryDriver {
 
   load(program: Program): Executable {
     this.open('load');
-    const maxThreads = Math.min(program.launchBounds ?? MAX_THREADS_PER_BLOCK, MAX_THREADS_PER_BLOCK);
-    return new CpuExecutable(this.#engine, program.kernel, maxThreads, {
-      streamOf: (stream) => {
-        this.open('launch');
-        return this.streams.resolve(stream, 'launch');
-      },
-      onFault: (error, stream) => {
-        if (this.#synchronous) throw error;
-        this.streams.faults.post(error, stream);
-      },
-    });
+    return new CpuExecutable(this.#engine, program.kernel, maxThreads(program), this);
   }
 
   close(): void {

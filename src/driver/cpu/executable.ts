@@ -9,6 +9,7 @@ import { FAULT_BYTES, type WasmModule, type WasmVariant } from '../../compiler/r
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
 import type { Dim3, Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
+import type { LaunchHost } from '../host-memory.ts';
 import { HELP, kernelFault, withLaunchStack } from '../launch-errors.ts';
 import { disassemble } from './disassemble.ts';
 import type { Engine } from './engine.ts';
@@ -35,13 +36,6 @@ interface Plan {
   /** The number under which the pool knows it, and that pool. */
   registered: { readonly id: number; readonly pool: object } | undefined;
   readonly schedule: Schedule;
-}
-
-/** The device as its kernels see it. */
-export interface LaunchHost {
-  /** The stream's identity; throws when it cannot take work. */
-  streamOf(stream: StreamHandle | undefined): object;
-  onFault(error: DriverError, stream: object): void;
 }
 
 export class CpuExecutable implements Executable {
@@ -74,7 +68,10 @@ export class CpuExecutable implements Executable {
     if (blocks === 0) return;
     if (!this.#loaded) throw new DriverError('E_UNLOADED', `kernel ${this.#kernel.name} has been unloaded`);
     if (blocks > MAX_BLOCKS) {
-      throw new NotSupportedError('E_GRID', `the CPU device runs up to ${MAX_BLOCKS} blocks a launch, not ${blocks}`);
+      throw new NotSupportedError(
+        'E_LAUNCH_LIMIT',
+        `the CPU device runs up to ${MAX_BLOCKS} blocks a launch, not ${blocks}: make the blocks larger, or let threads take several elements`,
+      );
     }
     const engine = this.#engine;
     const plan = this.#planFor(shape);

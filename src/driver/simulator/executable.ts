@@ -9,6 +9,7 @@ import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
 import { DriverError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
 import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
+import type { LaunchHost } from '../host-memory.ts';
 import { withLaunchStack } from '../launch-errors.ts';
 import { type Backing, SimulatedArray } from './array.ts';
 import { indices, runInPhases, runStraight, type ThreadFunction } from './block.ts';
@@ -17,16 +18,9 @@ import type { SimulatorMemory } from './memory.ts';
 import { Fault, Runtime } from './runtime.ts';
 import { Shadow } from './shadow.ts';
 
-/** The device as its kernels see it. */
-export interface LaunchHost {
-  readonly memory: SimulatorMemory;
-  /** The stream's identity; throws when it cannot take work. */
-  streamOf(stream: StreamHandle | undefined): object;
-  onFault(error: DriverError, stream: object): void;
-}
-
 export class SimulatorExecutable implements Executable {
   readonly attributes: ExecutableAttributes;
+  readonly #memory: SimulatorMemory;
   readonly #host: LaunchHost;
   readonly #kernel: Kernel;
   readonly #emitted: Emitted;
@@ -34,8 +28,9 @@ export class SimulatorExecutable implements Executable {
   readonly #constants: ReadonlyMap<ArraySym, Backing>;
   #loaded = true;
 
-  constructor(kernel: Kernel, maxThreads: number, host: LaunchHost) {
+  constructor(kernel: Kernel, maxThreads: number, memory: SimulatorMemory, host: LaunchHost) {
     this.#kernel = kernel;
+    this.#memory = memory;
     this.#host = host;
     this.attributes = attributesOf(kernel, maxThreads);
     this.#emitted = emitKernel(kernel);
@@ -130,7 +125,7 @@ export class SimulatorExecutable implements Executable {
 
   #global(array: ArraySym, args: LaunchArgs): [Backing, number] {
     const address = Number(args[array.param ?? -1] ?? 0);
-    const allocation = address === 0 ? undefined : this.#host.memory.find(address);
+    const allocation = address === 0 ? undefined : this.#memory.find(address);
     // An array of no elements has no memory; neither has one that was freed, which the first access will tell.
     return allocation === undefined ? [backing(new Uint8Array()), 0] : [allocation, address - allocation.start];
   }
