@@ -47,7 +47,7 @@ export function copyElements(target: HostMemory, source: HostMemory): void {
   const { shape } = target.layout;
   if (String(shape) !== String(source.layout.shape)) {
     throw new TsambaRangeError(
-      'E_COPY_SHAPE',
+      'E_SHAPE_MISMATCH',
       `cannot copy an array of shape ${formatShape(source.layout.shape)} to one of shape ${formatShape(shape)}`,
     );
   }

@@ -110,7 +110,7 @@ export function fillStrided(
 ): void {
   if (pattern.length !== region.itemSize) {
     throw new TsambaRangeError(
-      'E_SIZE',
+      'E_INVALID_VALUE',
       `fill: the pattern has ${pattern.length} bytes, the items have ${region.itemSize}`,
     );
   }
@@ -129,7 +129,7 @@ export function fillStrided(
 }
 
 /** Repeats `pattern` over `bytes` bytes. Doubling block copies: several times faster than `fill` on shared memory. */
-export function fillContiguous(target: Uint8Array, offset: number, bytes: number, pattern: Uint8Array): void {
+function fillContiguous(target: Uint8Array, offset: number, bytes: number, pattern: Uint8Array): void {
   const limit = Math.max(pattern.length, Math.floor(65536 / pattern.length) * pattern.length);
   target.set(pattern, offset);
   let done = pattern.length;
@@ -157,7 +157,7 @@ function checkRegion(
   if (low === high) return;
   if (offset + low < 0 || offset + high > bytes.length) {
     throw new TsambaRangeError(
-      'E_OUT_OF_BOUNDS',
+      'E_BOUNDS',
       `copy: ${side} touches bytes ${offset + low} to ${offset + high} of a buffer of ${bytes.length} bytes`,
     );
   }
