@@ -112,6 +112,7 @@ export function toDevice<T, R extends number>(object: NDArray<T, R>, options?: T
 export function toDevice<A extends TypedArray>(object: A, options?: ToDeviceOptions): DeviceNDArray<ElementOf<A>, 1>;
 export function toDevice(object: number, options?: ToDeviceOptions): DeviceNDArray<F64, 0>;
 export function toDevice(object: readonly number[], options?: ToDeviceOptions): DeviceNDArray<F64, 1>;
+export function toDevice(object: readonly (readonly number[])[], options?: ToDeviceOptions): DeviceNDArray<F64, 2>;
 export function toDevice(object: NestedInput<Scalar> | HostArrayLike, options?: ToDeviceOptions): DeviceNDArray;
 export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknown {
   checkOptionsObject('toDevice', options, ['stream', 'copy', 'to']);

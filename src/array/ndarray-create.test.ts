@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { DEVICE_ARRAY, NDARRAY } from '../compiler/contract.ts';
 import { bool, c64, c128, f16, f32, f64, i32, i64, struct, u8, u64 } from '../dtype/index.ts';
 import { NDArray } from './ndarray.ts';
-import { asHostArray, asNDArray, isHostArray, ndarray } from './ndarray-create.ts';
+import { asHostArray, ndarray } from './ndarray-create.ts';
 
 describe('TypedArrays are wrapped', () => {
   test('sharing memory', () => {
@@ -211,7 +211,7 @@ describe('other arrays', () => {
       [4, 5],
     ]);
     expect(ndarray({ data, shape: new Int32Array([6]) }, { dtype: i32 }).toArray()).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(asNDArray(foreign).get(0, 0)).toBe(4);
+    expect(asHostArray(foreign)?.get(0, 0)).toBe(4);
   });
 
   test('unsound ones are refused', () => {
@@ -224,29 +224,17 @@ describe('other arrays', () => {
     expect(() => ndarray({ data: [1, 2], shape: [2] } as never)).toThrow(
       'must be a TypedArray; convert it, for example with Float64Array.from(data)',
     );
-    expect(isHostArray({ data, shape: [7] })).toBe(false);
   });
 
-  test('asNDArray takes host arrays and nothing else', () => {
+  test('asHostArray takes host arrays and nothing else', () => {
     const data = new Int32Array(2);
-    expect(asNDArray(data).data).toBe(data);
+    expect(asHostArray(data)?.data).toBe(data);
     const a = ndarray([1]);
-    expect([asNDArray(a), asHostArray(a)]).toEqual([a, a]);
-    expect([isHostArray(data), isHostArray(a), isHostArray([1]), isHostArray(1), isHostArray(null)]).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-    ]);
-    expect(asHostArray([1])).toBeUndefined();
-    expect(() => asNDArray([1], 'source')).toThrow(
-      'source must be a host array (a TypedArray, an NDArray or { data, shape, stride }), got an array; for a JavaScript array write ndarray(…)',
-    );
-    expect(() => asNDArray(5)).toThrow('the argument must be a host array');
-    expect(() => asNDArray({ x: 1 })).toThrow('got an object (Object)');
+    expect(asHostArray(a)).toBe(a);
+    for (const other of [[1], 1, null, { x: 1 }]) expect(asHostArray(other)).toBeUndefined();
+    expect(() => asHostArray({ data, shape: [7] })).toThrow('outside the Int32Array of 8 bytes');
     const device = { [DEVICE_ARRAY]: {}, data, shape: [2] };
-    expect(() => asNDArray(device)).toThrow('got a device array; copy it with copyToHost()');
+    expect(asHostArray(device)).toBeUndefined();
     expect(() => ndarray(device)).toThrow('copyToHost()');
     expect(() => ndarray.zeros(2).set(device)).toThrow('copyToHost()');
   });
@@ -254,9 +242,9 @@ describe('other arrays', () => {
   test('an NDArray of another copy of the library is known by its brand', () => {
     const inner = { data: new Float32Array([1, 2, 3]), dtype: f32, shape: [2], strides: [-4], byteOffset: 8 };
     const other = { ...inner, [NDARRAY]: inner };
-    const a = asNDArray(other);
+    const a = asHostArray(other);
     expect(a).toBeInstanceOf(NDArray);
-    expect(a.toArray()).toEqual([3, 2]);
+    expect(a?.toArray()).toEqual([3, 2]);
     const b = ndarray.zeros(2);
     b.set(other);
     expect(b.toArray()).toEqual([3, 2]);

@@ -1,6 +1,6 @@
 /**
- * Making host arrays: `ndarray(data, options)`, `ndarray.zeros` and its siblings, and `asNDArray`, which every function that
- * takes a host array begins with.
+ * Making host arrays: `ndarray(data, options)`, `ndarray.zeros` and its siblings, and `asHostArray`, by which kernels know
+ * their host arguments.
  */
 
 import { DEVICE_ARRAY } from '../compiler/contract.ts';
@@ -61,6 +61,19 @@ export type NewArrayOptions<D extends DTypeLike = DTypeLike> = D | { readonly dt
 
 type RankOfOptions<S, Otherwise extends number> = ShapeLike extends S ? Otherwise : RankOf<S>;
 
+/** How deep arrays are nested: 2 for `[[1, 2], [3, 4]]`; `number` where rows differ, or it cannot be told. */
+type RankOfNested<N> = [N] extends [never]
+  ? 0
+  : [N] extends [TypedArray]
+    ? 1
+    : [N] extends [readonly (infer Row)[]]
+      ? OneMore<RankOfNested<Row>>
+      : [N] extends [number | bigint | boolean | Complex]
+        ? 0
+        : number;
+
+type OneMore<R extends number> = R extends 0 ? 1 : R extends 1 ? 2 : R extends 2 ? 3 : R extends 3 ? 4 : number;
+
 /** The type of `ndarray`. */
 export interface NDArrayFactory {
   /**
@@ -69,6 +82,10 @@ export interface NDArrayFactory {
    * the TypedArray is what arrays of that dtype are kept in (`Uint16Array` for f16, `Float32Array` for c64, bytes for bool and
    * structs), it is taken as such and shared. Throws TypeError for mixed kinds, RangeError for ragged or misfitting shapes.
    */
+  <N extends NestedInput<number | bigint | boolean>, const D extends DTypeLike, const S extends ShapeLike = ShapeLike>(
+    data: N,
+    options: NDArrayOptions<D, S> & { readonly dtype: D },
+  ): NDArray<ValueOf<D>, RankOfOptions<S, RankOfNested<N>>>;
   <const D extends DTypeLike, const S extends ShapeLike = ShapeLike>(
     data: NestedInput<Scalar> | HostArrayLike,
     options: NDArrayOptions<D, S> & { readonly dtype: D },
@@ -78,18 +95,18 @@ export interface NDArrayFactory {
     data: A,
     options?: NDArrayOptions<never, S>,
   ): NDArray<ElementOf<A>, RankOf<S>>;
-  <const S extends ShapeLike = ShapeLike>(
-    data: NestedInput<number>,
+  <N extends NestedInput<number>, const S extends ShapeLike = ShapeLike>(
+    data: N,
     options?: NDArrayOptions<never, S>,
-  ): NDArray<f64, RankOfOptions<S, number>>;
-  <const S extends ShapeLike = ShapeLike>(
-    data: NestedInput<bigint>,
+  ): NDArray<f64, RankOfOptions<S, RankOfNested<N>>>;
+  <N extends NestedInput<bigint>, const S extends ShapeLike = ShapeLike>(
+    data: N,
     options?: NDArrayOptions<never, S>,
-  ): NDArray<i64, RankOfOptions<S, number>>;
-  <const S extends ShapeLike = ShapeLike>(
-    data: NestedInput<boolean>,
+  ): NDArray<i64, RankOfOptions<S, RankOfNested<N>>>;
+  <N extends NestedInput<boolean>, const S extends ShapeLike = ShapeLike>(
+    data: N,
     options?: NDArrayOptions<never, S>,
-  ): NDArray<bool, RankOfOptions<S, number>>;
+  ): NDArray<bool, RankOfOptions<S, RankOfNested<N>>>;
   <const S extends ShapeLike = ShapeLike>(
     data: NestedInput<number | bigint | boolean | Complex> | HostArrayLike,
     options?: NDArrayOptions<never, S>,
@@ -122,40 +139,6 @@ export function asHostArray(value: unknown): NDArray | undefined {
   return described === undefined
     ? undefined
     : (new NDArray(described.data, described.dtype, described.layout) as NDArray);
-}
-
-/** As `asHostArray`; throws TypeError, naming `what`, for a value that is no host array. */
-export function asNDArray(value: unknown, what = 'the argument'): NDArray {
-  const array = asHostArray(value);
-  if (array !== undefined) return array;
-  if (typeof value === 'object' && value !== null && DEVICE_ARRAY in value) {
-    throw new TsambaTypeError(
-      'E_HOST_ARRAY',
-      `${what} must be a host array, got a device array; copy it with copyToHost()`,
-    );
-  }
-  const hint = Array.isArray(value) ? '; for a JavaScript array write ndarray(…) or Float64Array.from(…)' : '';
-  throw new TsambaTypeError(
-    'E_HOST_ARRAY',
-    `${what} must be a host array (a TypedArray, an NDArray or { data, shape, stride }), got ${kindOf(value)}${hint}`,
-  );
-}
-
-/** Whether a value is accepted as a host array; a malformed foreign object is not. */
-export function isHostArray(value: unknown): value is HostArrayLike {
-  try {
-    return describeHostArray(value) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object'
-    ? `an object (${value.constructor?.name ?? 'no class'})`
-    : `a value of type ${typeof value}`;
 }
 
 function create(data: unknown, options: NDArrayOptions = {}): NDArray {

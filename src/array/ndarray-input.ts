@@ -68,7 +68,7 @@ export function describeHostArray(value: unknown): Described | undefined {
 }
 
 /** A TypedArray as an array with one axis. */
-export function describeTypedArray(data: TypedArray): Described {
+function describeTypedArray(data: TypedArray): Described {
   const dtype = dtypeOfTypedArray(data);
   return {
     data: normalData(data, dtype),

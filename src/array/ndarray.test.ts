@@ -379,7 +379,7 @@ test('TypeScript sees element type and rank', () => {
   expectTypeOf(a.data).toEqualTypeOf<Float32Array>();
   expectTypeOf(a.reshape([6])).toEqualTypeOf<NDArray<f32, 1>>();
   expectTypeOf(ndarray(new Float32Array(2))).toEqualTypeOf<NDArray<f32, 1>>();
-  expectTypeOf(ndarray([[1, 2]])).toEqualTypeOf<NDArray<f64, number>>();
+  expectTypeOf(ndarray([[1, 2]])).toEqualTypeOf<NDArray<f64, 2>>();
   expectTypeOf(ndarray([1n]).get(0)).toEqualTypeOf<bigint>();
   expectTypeOf(ndarray([true]).get(0)).toEqualTypeOf<boolean>();
   expectTypeOf(ndarray.zeros([2, 3], i64)).toEqualTypeOf<NDArray<i64, 2>>();

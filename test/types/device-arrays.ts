@@ -4,6 +4,7 @@
 import { DeviceNDArray } from '../../src/array/device-array.ts';
 import { deviceArray, deviceArrayLike, toDevice } from '../../src/array/device-create.ts';
 import type { NDArray } from '../../src/array/ndarray.ts';
+import { ndarray } from '../../src/array/ndarray-create.ts';
 import type { bool, c64, f32, f64, i64 } from '../../src/dtype/index.ts';
 import { f32 as f32Token } from '../../src/dtype/index.ts';
 
@@ -44,3 +45,21 @@ export const element: number = vector.get(0);
 export const constructed: DeviceNDArray<f32> = new DeviceNDArray(3, null, f32Token);
 // @ts-expect-error: an element of an i64 array is a bigint
 export const notNumber: number = bits.get(0);
+
+// Nested arrays tell their rank, and a shape overrides it.
+export const row: NDArray<f64, 1> = ndarray([1, 2]);
+export const none: NDArray<f64, 1> = ndarray([]);
+export const rows: NDArray<f64, 2> = ndarray([
+  [1, 2],
+  [3, 4],
+]);
+export const cube: NDArray<i64, 3> = ndarray([[[1n], [2n]]]);
+export const switches: NDArray<bool, 2> = ndarray([[true], [false]]);
+export const ofTyped: NDArray<f64, 2> = ndarray([new Float64Array(2), new Float64Array(2)]);
+export const single: NDArray<f64, 0> = ndarray(2);
+export const cast: NDArray<f32, 2> = ndarray([[1, 2]], { dtype: f32Token });
+export const shaped: NDArray<f64, 2> = ndarray([1, 2, 3, 4], { shape: [2, 2] });
+export const open: NDArray<f64> = ndarray([] as number[][][][][]);
+export const sentRows: DeviceNDArray<f64, 2> = toDevice([[1, 2]]);
+// @ts-expect-error: two axes are not one
+export const notRow: NDArray<f64, 1> = ndarray([[1, 2]]);
