@@ -51,12 +51,12 @@ export function describePosition(pos: Pos): string {
   return pos.caller === undefined ? own : `${own}\n  called at ${describePosition(pos.caller)}`;
 }
 
-export function describeLaunch(shape: LaunchShape): string {
+function describeLaunch(shape: LaunchShape): string {
   const shared = shape.sharedBytes === 0 ? '' : `, ${shape.sharedBytes} bytes of dynamic shared memory`;
   return `grid [${shape.grid.join(', ')}], block [${shape.block.join(', ')}]${shared}`;
 }
 
-export function describePlace(shape: LaunchShape, place: ThreadPlace): string {
+function describePlace(shape: LaunchShape, place: ThreadPlace): string {
   return `block ${coordinates(shape.grid, place.block)}, thread ${coordinates(shape.block, place.thread)}`;
 }
 

@@ -71,7 +71,7 @@ export function converterBetween(from: ScalarName, to: ScalarName): (value: unkn
 }
 
 /** An integer brought into a narrower integer type by dropping the high bits. */
-export function wrapInteger(value: number, name: IntegerName): number {
+function wrapInteger(value: number, name: IntegerName): number {
   switch (name) {
     case 'i8':
       return (value << 24) >> 24;

@@ -91,7 +91,7 @@ export function checkLaunch(
 }
 
 /** The shape for at least `threads` threads; undefined for none. */
-export function shapeForThreads(
+function shapeForThreads(
   threads: Dim3,
   ndim: number,
   block: unknown,

@@ -12,7 +12,7 @@ import { isNode, walk } from './walk.ts';
  * Whether an expression is an Istanbul counter: `cov_ab12().s[3]++`, `.f[0]++`, `.b[1][0]++`; `cov_ab12.s[3]++` in older
  * versions. Minifiers shorten the name of the called form, so there the shape alone decides.
  */
-export function isCoverageCounter(expression: Node): boolean {
+function isCoverageCounter(expression: Node): boolean {
   const node = expression as AnyNode;
   if (node.type !== 'UpdateExpression' || node.operator !== '++') return false;
   let at = node.argument as AnyNode;

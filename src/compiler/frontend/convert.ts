@@ -67,7 +67,7 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
 }
 
 /** Whether a float expression holds whole numbers by construction: its outermost call rounds. */
-export function isIntegral(e: TExpr, seen: Set<object> = new Set()): boolean {
+function isIntegral(e: TExpr, seen: Set<object> = new Set()): boolean {
   switch (e.k) {
     case 'round':
       return true;

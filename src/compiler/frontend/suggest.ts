@@ -16,7 +16,7 @@ export function didYouMean(name: string, known: Iterable<string>): string | unde
 }
 
 /** Edits between two words: a letter more, less or other, or two neighbours swapped (Damerau's distance, restricted). */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

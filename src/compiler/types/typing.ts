@@ -101,7 +101,7 @@ export function numeric(t: Type): Type {
 }
 
 /** What a value is as the operand of a bit operation: floats become i32. */
-export function bitType(t: Type): Type {
+function bitType(t: Type): Type {
   if (t === 'bool') return 'int';
   if (t === 'A') return 'int';
   return isFloatType(t) ? 'i32' : t === 's8' || t === 'u8' ? 'i32' : t === 'idx' ? 'idx' : t;

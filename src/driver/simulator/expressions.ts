@@ -80,7 +80,7 @@ export function literal(value: number | bigint | boolean): string {
   return text.startsWith('-') ? `(${text})` : text;
 }
 
-export function special(name: Special): string {
+function special(name: Special): string {
   switch (name) {
     case 'warpSize':
       return '32';
