@@ -12,6 +12,7 @@ import { lower } from './frontend/lower.ts';
 import { describe } from './frontend/positions.ts';
 import type { Kernel } from './ir/ops.ts';
 import { checkBarriers } from './ir/passes/barriers.ts';
+import { returnAtEnds } from './ir/passes/tails.ts';
 import { infer } from './types/infer.ts';
 import { machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
 import { assignRanges } from './types/ranges.ts';
@@ -23,7 +24,7 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
   const ranges = assignRanges(body, (s): Type => (s.k === 'atomic' ? typeOfElem(s.mem.root.elem) : 'int'));
   infer(body, ranges, context.args, { defaultFloat: options.defaultFloat });
   const lowered = lower(body, options);
-  const kernel: Kernel = {
+  let kernel: Kernel = {
     name: options.name,
     params: lowered.symbols.params,
     arrays: lowered.symbols.arrays,
@@ -35,7 +36,12 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
     fastMath: options.fastMath,
     pos: { source: fn.source, start: fn.node.start, end: fn.node.end },
   };
-  for (const problem of checkBarriers(kernel)) {
+  let problems = checkBarriers(kernel);
+  if (problems.length > 0) {
+    kernel = returnAtEnds(kernel);
+    problems = checkBarriers(kernel);
+  }
+  for (const problem of problems) {
     fail('K401', problem.pos, problem.text, {
       labels: problem.reasonPos === undefined ? [] : [{ pos: problem.reasonPos, text: 'varies here' }],
       help: 'a barrier must be reached by all threads of the block: move it out of the branch, or assert the condition with cuda.uniform(x)',

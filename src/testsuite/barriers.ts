@@ -255,6 +255,34 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     );
     sameElements(out.copyToHost(), expected);
   },
+  'a guard around the end of a kernel is an early return': () => {
+    const kernel = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>) => {
+      const s = cuda.shared.array(BLOCK, i32);
+      const t = cuda.threadIdx.x;
+      const k = cuda.grid(1);
+      if (k < v.length) {
+        s[t] = v[k];
+        cuda.syncThreads();
+        const n = cuda.syncThreadsCount(v[k] > 0);
+        if (t % 2 === 0) out[k] = s[0] + n * 1000;
+        else {
+          cuda.syncThreads();
+          out[k] = s[t - 1];
+        }
+      } else if (k === v.length) out[k] = 1;
+    });
+    const x = small().subarray(0, 50);
+    const out = zeros(51, 'int32');
+    kernel.launch({ grid: 2, block: BLOCK }, out, cuda.toDevice(x));
+    const positive = (k: number) => {
+      const start = k - (k % BLOCK);
+      return x.subarray(start, start + BLOCK).filter((v) => v > 0).length;
+    };
+    const expected = Array.from(x, (_, k) =>
+      (k % BLOCK) % 2 === 0 ? x[k - (k % BLOCK)] + positive(k) * 1000 : x[k - 1],
+    );
+    sameElements(out.copyToHost(), [...expected, 1]);
+  },
   'syncThreadsCount, And and Or': () => {
     const kernel = cuda.jit((out: Mat<i32>, v: In<Vec<i32>>) => {
       const k = cuda.grid(1);

@@ -15,7 +15,7 @@ import {
 } from '../index.ts';
 import { withFaults } from '../memory/with-faults.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
-import { type ConformanceTest, chapter } from './suite.ts';
+import { type ConformanceTest, chapter, waiting } from './suite.ts';
 
 const bytes = (): number => cuda.memoryStats().live;
 const pending = (): { length: number; bytes: number; clear(): void } => cuda.currentContext().deallocations;
@@ -127,7 +127,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     pending().clear();
     same(pending().length, 0);
   },
-  'deferCleanup around async code': async () => {
+  'deferCleanup around async code': waiting(async () => {
     pending().clear();
     const result = await cuda.deferCleanup(async () => {
       for (let k = 0; k < 20; k++) cuda.deviceArray(1, f32).dispose();
@@ -138,7 +138,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     same(result, 5);
     pending().clear();
     same(pending().length, 0);
-  },
+  }),
   'scope frees what it made and does not return': () => {
     const before = bytes();
     let inside: DeviceNDArray | undefined;
@@ -300,7 +300,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     sameElements(host, [5, 6]);
     same(bytes(), before);
   },
-  'a planned error of one’s own, in async code': async () => {
+  'a planned error of one’s own, in async code': waiting(async () => {
     const error = () => new DriverError('E_TEST', 'as planned');
     await rejects(
       () =>
@@ -312,5 +312,5 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
       'E_TEST',
     );
     cuda.toDevice(new Float32Array(2)).dispose();
-  },
+  }),
 });

@@ -3,7 +3,7 @@
  */
 import { cuda, type f64, type Stream, type Vec } from '../index.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
-import { type ConformanceTest, chapter } from './suite.ts';
+import { type ConformanceTest, chapter, waiting } from './suite.ts';
 
 /** A kernel that adds one to each element, as often as it is told. */
 function makeCount() {
@@ -95,7 +95,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
     );
     sameElements(host, [3]);
   },
-  'autoSynchronize around async bodies': async () => {
+  'autoSynchronize around async bodies': waiting(async () => {
     const stream = cuda.stream();
     const a = cuda.toDevice(Float64Array.of(0));
     const host = new Float64Array(1);
@@ -116,7 +116,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
       /midway/,
     );
     stream.dispose();
-  },
+  }),
   'autoSynchronize throws what failed on the stream': () => {
     const stream = cuda.stream();
     const a = cuda.toDevice(Float64Array.of(0, 0));
@@ -127,7 +127,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
     );
     stream.synchronize();
   },
-  'done() resolves with the stream': async () => {
+  'done() resolves with the stream': waiting(async () => {
     const stream = cuda.stream();
     const a = cuda.toDevice(Float64Array.of(0));
     const host = new Float64Array(1);
@@ -136,16 +136,16 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
     same(await stream.done(), stream);
     sameElements(host, [9]);
     stream.dispose();
-  },
-  'done() rejects with what failed': async () => {
+  }),
+  'done() rejects with what failed': waiting(async () => {
     const stream = cuda.stream();
     const a = cuda.toDevice(Float64Array.of(0, 0));
     makeFail().launch({ threads: 1, block: 1, stream }, a);
     await rejects(() => stream.done(), /on purpose/, 'E_KERNEL_FAULT');
     stream.synchronize();
     stream.dispose();
-  },
-  'callbacks come in order, with stream, status and argument, never inside addCallback': async () => {
+  }),
+  'callbacks come in order, with stream, status and argument, never inside addCallback': waiting(async () => {
     const stream = cuda.stream();
     const a = cuda.toDevice(Float64Array.of(0));
     const calls: [Stream, number, unknown][] = [];
@@ -171,8 +171,8 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
       'stream and status',
     );
     stream.dispose();
-  },
-  'a callback learns that the work failed': async () => {
+  }),
+  'a callback learns that the work failed': waiting(async () => {
     const stream = cuda.stream();
     const a = cuda.toDevice(Float64Array.of(0, 0));
     makeFail().launch({ threads: 1, block: 1, stream }, a);
@@ -183,7 +183,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
     throws(() => cuda.synchronize(), /on purpose/, 'E_KERNEL_FAULT');
     cuda.synchronize();
     stream.dispose();
-  },
+  }),
   'default streams': () => {
     for (const stream of [cuda.defaultStream(), cuda.legacyDefaultStream(), cuda.perThreadDefaultStream()]) {
       const a = cuda.toDevice(Float64Array.of(1), { stream });

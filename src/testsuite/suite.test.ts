@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { cuda } from '../index.ts';
 import { elementsOf, rejects, same, sameElements, throws, ulpElements } from './assert.ts';
 import { ConformanceFailure, conformanceTests, runConformance } from './index.ts';
-import { chapter, runTests } from './suite.ts';
+import { chapter, runTests, waiting } from './suite.ts';
 
 describe('runConformance', () => {
   it('runs what a filter picks, in order, and reports each result', async () => {
@@ -28,10 +28,10 @@ describe('runConformance', () => {
           made.push(cuda.deviceArray(3));
           same(1, 2, 'one');
         },
-        'fails later': async () => {
+        'fails later': waiting(async () => {
           await Promise.resolve();
           throw new Error('late');
-        },
+        }),
         'throws nothing to speak of': () => {
           throw undefined;
         },

@@ -14,15 +14,25 @@ export interface ConformanceTest {
 
 export type DeviceChoice = number | 'cpu' | 'simulator';
 
-/** The tests of one chapter. What a synchronous one makes on the device is disposed when it ends. */
+/** A test that waits. What it makes on the device it disposes itself. */
+export interface Waiting {
+  readonly run: () => Promise<void>;
+}
+
+/** Marks a test as one that waits, also where compilers have turned `async` into something else. */
+export function waiting(run: () => Promise<void>): Waiting {
+  return { run };
+}
+
+/** The tests of one chapter. What those that do not wait make on the device is disposed when they end. */
 export function chapter(
   title: string,
-  tests: Readonly<Record<string, () => void | Promise<void>>>,
+  tests: Readonly<Record<string, (() => void) | Waiting>>,
 ): readonly ConformanceTest[] {
-  return Object.entries(tests).map(([name, run]) => ({
+  return Object.entries(tests).map(([name, test]) => ({
     chapter: title,
     name,
-    run: run.constructor.name === 'AsyncFunction' ? run : () => scope(run),
+    run: typeof test === 'function' ? () => scope(test) : test.run,
   }));
 }
 
