@@ -4,7 +4,7 @@
  * A view is symbolic: a root, an offset and axes. `A[i]` of a matrix is a view with one axis less; when all axes have an index
  * there is an element, and only then memory is touched. Slicing follows NumPy's rules.
  */
-import { asDType, elemOf, isDType, isScalarDType } from '../../dtype/index.ts';
+import { asDType, dtypeOfTypedArray, elemOf, isDType, isScalarDType, isTypedArray } from '../../dtype/index.ts';
 import { type ArgType, type CapturedArray, DEVICE_ARRAY, NDARRAY } from '../contract.ts';
 import { ELEM_SIZE, type ElemType, type Space } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
@@ -108,25 +108,9 @@ interface HostArray {
   readonly byteOffset: number;
 }
 
-const TYPED: Readonly<Record<string, ElemType>> = {
-  Int8Array: 'i8',
-  Uint8Array: 'u8',
-  Uint8ClampedArray: 'u8',
-  Int16Array: 'i16',
-  Uint16Array: 'u16',
-  Int32Array: 'i32',
-  Uint32Array: 'u32',
-  BigInt64Array: 'i64',
-  BigUint64Array: 'u64',
-  Float16Array: 'f16',
-  Float32Array: 'f32',
-  Float64Array: 'f64',
-};
-
 function readHostArray(value: object, name: string, pos: Pos): HostArray | undefined {
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    const elem = TYPED[value.constructor.name] ?? TYPED[Object.prototype.toString.call(value).slice(8, -1)];
-    if (elem === undefined) return undefined;
+  if (isTypedArray(value)) {
+    const elem = elemOf(dtypeOfTypedArray(value));
     const length = value.byteLength / ELEM_SIZE[elem];
     return { data: value, elem, shape: [length], strides: [ELEM_SIZE[elem]], byteOffset: 0 };
   }

@@ -9,9 +9,16 @@ import { type Context, isStable } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { memberOf } from './members.ts';
 import { applyBinary } from './operators.ts';
-import { type Binding, describeValue, isLiteral, literal, type Scope, scalar, type Value } from './values.ts';
-
-const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
+import {
+  type Binding,
+  describeValue,
+  isLiteral,
+  literal,
+  type Scope,
+  scalar,
+  UNDEFINED,
+  type Value,
+} from './values.ts';
 
 /** The variable of a name that is assigned to. */
 function target(name: string, scope: Scope, pos: Pos): Binding {
@@ -116,7 +123,6 @@ export function assignment(ctx: Context, node: AssignmentExpression, scope: Scop
         () => ctx.parts.evaluate(ctx, left, scope),
         () => ctx.parts.evaluate(ctx, node.right, scope),
       ]);
-      if (a === undefined || b === undefined) throw new Error('unreachable');
       ctx.assign(binding, applyBinary(ctx, op, a, b, pos), pos);
     }
     return discarded ? UNDEFINED : ctx.parts.evaluate(ctx, left, scope);
@@ -161,7 +167,7 @@ function storeElement(
     },
     () => ctx.parts.evaluate(ctx, node.right, scope),
   ]);
-  if (target === undefined || place === undefined || right === undefined) throw new Error('unreachable');
+  if (target === undefined) throw new Error('unreachable');
   const mem = memFrom(target, place);
   writable(mem, pos);
   if (op === '') {

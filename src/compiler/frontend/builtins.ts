@@ -12,7 +12,8 @@ import { arith, not, truth } from './arithmetic.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
-import { describeValue, isLiteral, literal, type Scope, scalar, type Value } from './values.ts';
+import { isNativeText } from './parse.ts';
+import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
 type Build = (args: readonly TExpr[], pos: Pos) => TExpr;
 
@@ -201,8 +202,7 @@ export function callBuiltin(
   }
   const builtin = TABLE.get(fn);
   if (builtin === undefined) {
-    const native = /\{\s*\[native code\]\s*\}\s*$/.test(Function.prototype.toString.call(fn));
-    if (native)
+    if (isNativeText(Function.prototype.toString.call(fn)))
       return fail('K314', pos, `${name} is built into the engine and cannot be called in a kernel`, {
         help: 'kernels know Math, casts, and what cuda has',
       });
@@ -264,7 +264,7 @@ function consoleLog(ctx: Context, node: CallExpression, scope: Scope, pos: Pos):
   };
   elements(ctx, node.arguments, scope, pos).forEach(add);
   ctx.emit({ k: 'print', parts, pos });
-  return { kind: 'host', value: undefined, name: 'undefined' };
+  return UNDEFINED;
 }
 
 function consoleAssert(ctx: Context, node: CallExpression, scope: Scope, pos: Pos): Value {
@@ -277,8 +277,8 @@ function consoleAssert(ctx: Context, node: CallExpression, scope: Scope, pos: Po
       );
     const message = words.length === 0 ? 'assertion failed' : `assertion failed: ${words.join(' ')}`;
     const cond = ctx.parts.condition(ctx, test, scope);
-    if (isLiteral(cond) && cond.value) return { kind: 'host', value: undefined, name: 'undefined' };
+    if (isLiteral(cond) && cond.value) return UNDEFINED;
     ctx.emit({ k: 'if', cond: not(cond, pos), then: [{ k: 'trap', message, pos }], else: [], pos });
   }
-  return { kind: 'host', value: undefined, name: 'undefined' };
+  return UNDEFINED;
 }

@@ -16,10 +16,8 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { callIntrinsic } from './intrinsic-calls.ts';
 import { hoist, isReassigned } from './names.ts';
-import { describeValue, type FunctionValue, Scope, type Value } from './values.ts';
+import { describeValue, type FunctionValue, Scope, UNDEFINED, type Value } from './values.ts';
 import { forEachChild } from './walk.ts';
-
-const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
 
 export function callExpression(ctx: Context, node: CallExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);

@@ -10,10 +10,10 @@ import type { Captured, CapturedFunction } from './captured.ts';
 import { fail } from './diagnostics.ts';
 import { undoHelpers } from './es5.ts';
 import { type FactoryNames, openFactory } from './factory.ts';
+import { freeVariables } from './free-variables.ts';
 import { type ClosureScope, type InspectedFunction, inspectFunction, inspectorProblem } from './inspector.ts';
-import { parseFunction } from './parse.ts';
+import { isNativeText, parseFunction } from './parse.ts';
 import { rememberLocation, sourceOf } from './positions.ts';
-import { freeVariables } from './scope.ts';
 import { didYouMean } from './suggest.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
@@ -89,8 +89,7 @@ function readCalled(fn: AnyFunction, pos: Pos, reading: Reading): CapturedFuncti
   const host = hostOnlyOf(fn);
   if (host !== undefined)
     fail('K002', pos, `${host.what} is for the host and cannot be called in a kernel`, { help: host.help });
-  const text = Function.prototype.toString.call(fn);
-  if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) failNative(fn, pos);
+  if (isNativeText(Function.prototype.toString.call(fn))) failNative(fn, pos);
   const read = readFunction(fn, reading, undefined, undefined, pos);
   reading.functions.set(fn, read);
   return read;

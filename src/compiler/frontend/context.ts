@@ -21,6 +21,7 @@ import {
   readLocal,
   type Scope,
   scalar,
+  UNDEFINED,
   type Value,
   type View,
 } from './values.ts';
@@ -62,12 +63,12 @@ export class Context {
   /** Constant and captured memory by host object. */
   readonly hostArrays: Map<object, View> = new Map();
   readonly frames: Frame[] = [];
-  private readonly nodeIds = new Map<object, number>();
+  readonly #nodeIds = new Map<object, number>();
   list: TStmt[] = [];
   /** Nesting of conditional constructs. */
   depth = 0;
-  private labels = 0;
-  private locals = 0;
+  #labels = 0;
+  #locals = 0;
 
   constructor(parts: Parts, options: CompileOptions) {
     this.parts = parts;
@@ -85,10 +86,10 @@ export class Context {
 
   /** A number for a syntax node, to key what is made once a place. */
   nodeId(node: object): number {
-    let id = this.nodeIds.get(node);
+    let id = this.#nodeIds.get(node);
     if (id === undefined) {
-      id = this.nodeIds.size;
-      this.nodeIds.set(node, id);
+      id = this.#nodeIds.size;
+      this.#nodeIds.set(node, id);
     }
     return id;
   }
@@ -100,11 +101,11 @@ export class Context {
   }
 
   newLabel(): Label {
-    return this.labels++;
+    return this.#labels++;
   }
 
   newLocal(name: string, pos: Pos, stable: boolean): Local {
-    return { id: this.locals++, name, pos, stable };
+    return { id: this.#locals++, name, pos, stable };
   }
 
   emit(s: TStmt): void {
@@ -168,7 +169,7 @@ export class Context {
   }
 
   /** Evaluates in order; what was computed earlier is kept in a temporary if something later has an effect on it. */
-  sequence(thunks: readonly (() => Value)[]): Value[] {
+  sequence<const T extends readonly (() => Value)[]>(thunks: T): { -readonly [K in keyof T]: Value } {
     const values: Value[] = [];
     const marks: number[] = [];
     for (const thunk of thunks) {
@@ -184,7 +185,7 @@ export class Context {
       });
       this.list.splice(mark, 0, ...spills);
     }
-    return values;
+    return values as { -readonly [K in keyof T]: Value };
   }
 
   // ------------------------------------------------------------ variables
@@ -200,7 +201,7 @@ export class Context {
     binding.depth = this.depth;
     if (!binding.constant) {
       binding.value = this.slot(value, binding.name, pos);
-      this.fill(binding.value, value, binding, pos);
+      this.#fill(binding.value, value, binding, pos);
     } else if (value.kind === 'scalar') {
       if (isLiteral(value.expr)) binding.value = value;
       else binding.value = scalar(this.temp(value.expr, binding.name));
@@ -215,7 +216,7 @@ export class Context {
       binding.depth = this.depth;
       binding.value = this.slot(value, binding.name, pos);
     }
-    this.fill(binding.value, value, binding, pos);
+    this.#fill(binding.value, value, binding, pos);
   }
 
   /** A value of the same structure whose scalars are fresh variables. */
@@ -254,11 +255,11 @@ export class Context {
 
   /** Stores `value` in a slot made by `slot` that belongs to no variable: the result of a call. */
   store(slot: Value, value: Value, name: string, pos: Pos): void {
-    this.fill(slot, value, { name, pos, constant: false, value: slot, depth: -1 }, pos);
+    this.#fill(slot, value, { name, pos, constant: false, value: slot, depth: -1 }, pos);
   }
 
   /** Stores `value` in the variables of a slot made by `slot`. */
-  private fill(slot: Value, value: Value, binding: Binding, pos: Pos): void {
+  #fill(slot: Value, value: Value, binding: Binding, pos: Pos): void {
     const conflict = (): never =>
       fail('K231', pos, `${binding.name} holds ${describeValue(slot)} and cannot become ${describeValue(value)}`, {
         help: 'a variable keeps one kind of value; use another name, or index one array instead of choosing between several',
@@ -287,7 +288,7 @@ export class Context {
         return;
       } else if (this.depth <= binding.depth) {
         binding.value = this.slot(from, binding.name, pos);
-        this.fill(binding.value, from, binding, pos);
+        this.#fill(binding.value, from, binding, pos);
       } else conflict();
     };
     const planView = (to: View, from: View): void => {
@@ -340,7 +341,7 @@ export class Context {
     if (empty(a) || empty(b)) {
       // Used as a statement: c ? f() : g(), c && f().
       this.emit({ k: 'if', cond, then: thenList, else: elseList, pos });
-      return { kind: 'host', value: undefined, name: 'undefined' };
+      return UNDEFINED;
     }
     if (a.kind !== b.kind || a.kind === 'function' || a.kind === 'host') {
       return fail('K232', pos, `one arm gives ${describeValue(a)}, the other ${describeValue(b)}`, {

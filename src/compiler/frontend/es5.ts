@@ -7,7 +7,7 @@
 import type { AnyNode, Expression, ForStatement, Identifier, Node, Statement, TryStatement } from 'acorn';
 import type { Captured, FunctionNode } from './captured.ts';
 import { undoDefaults } from './es5-parameters.ts';
-import type { FreeVariables } from './scope.ts';
+import type { FreeVariables } from './free-variables.ts';
 import { rewrite, walk } from './walk.ts';
 
 /** Rewrites a function whose free names and their values are known. */

@@ -13,9 +13,7 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { fromHost, memberExpression } from './members.ts';
 import { applyBinary } from './operators.ts';
-import { describeValue, isLiteral, literal, readLocal, type Scope, scalar, type Value } from './values.ts';
-
-const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
+import { describeValue, isLiteral, literal, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
 /** The value of an expression; its side effects are written to the current statement list. */
 export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
@@ -66,7 +64,7 @@ export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
     case 'ArrayExpression':
       return { kind: 'tuple', items: elements(ctx, node.elements, scope, pos) };
     case 'ObjectExpression':
-      return objectLiteral(ctx, node, scope, pos);
+      return objectLiteral(ctx, node, scope);
     case 'ArrowFunctionExpression':
     case 'FunctionExpression':
       return {
@@ -188,12 +186,7 @@ function identifier(ctx: Context, name: string, scope: Scope, pos: Pos): Value {
   return fromHost(ctx, scope.captured.lookup(name, pos), name, pos);
 }
 
-function objectLiteral(
-  ctx: Context,
-  node: Extract<AnyNode, { type: 'ObjectExpression' }>,
-  scope: Scope,
-  pos: Pos,
-): Value {
+function objectLiteral(ctx: Context, node: Extract<AnyNode, { type: 'ObjectExpression' }>, scope: Scope): Value {
   const parts = node.properties;
   const values = ctx.sequence(
     parts.map((p) => () => evaluate(ctx, p.type === 'SpreadElement' ? p.argument : p.value, scope)),
@@ -246,7 +239,6 @@ function binary(ctx: Context, node: BinaryExpression, scope: Scope, pos: Pos): V
   if (node.left.type === 'PrivateIdentifier') return fail('K101', pos, 'private names cannot be used in a kernel');
   const left = node.left;
   const [a, b] = ctx.sequence([() => evaluate(ctx, left, scope), () => evaluate(ctx, node.right, scope)]);
-  if (a === undefined || b === undefined) throw new Error('unreachable');
   return applyBinary(ctx, node.operator, a, b, pos);
 }
 
@@ -270,7 +262,7 @@ function logical(ctx: Context, node: LogicalExpression, scope: Scope, pos: Pos):
   const cond = truthOf(ctx, left, pos);
   const takeRight = node.operator === '&&';
   if (isLiteral(cond)) return Boolean(cond.value) === takeRight ? evaluate(ctx, node.right, scope) : left;
-  if (left.kind !== 'scalar') return Boolean(true) === takeRight ? evaluate(ctx, node.right, scope) : left;
+  if (left.kind !== 'scalar') return takeRight ? evaluate(ctx, node.right, scope) : left;
   if (isBoolean(left.expr)) {
     let right: Value | undefined;
     const list = ctx.branch(() => {

@@ -11,9 +11,7 @@ import { writable } from './assignments.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
-import { describeValue, isLiteral, readLocal, type Scope, scalar, type Value } from './values.ts';
-
-const NOTHING: Value = { kind: 'host', value: undefined, name: 'undefined' };
+import { describeValue, isLiteral, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
 interface Call {
   readonly ctx: Context;
@@ -107,7 +105,7 @@ function barrier(kind: 'sync' | 'count' | 'and' | 'or'): Handler {
     count(call, kind === 'sync' ? 0 : 1);
     if (kind === 'sync') {
       ctx.emit({ k: 'barrier', kind, pos });
-      return NOTHING;
+      return UNDEFINED;
     }
     const result = ctx.newLocal(`%${call.name}`, pos, true);
     ctx.emit({ k: 'barrier', kind, pred: truth(number(call, 0)), result, pos });
@@ -119,7 +117,7 @@ function fence(scope: 'block' | 'device' | 'system'): Handler {
   return (call) => {
     count(call, 0);
     call.ctx.emit({ k: 'fence', scope, pos: call.pos });
-    return NOTHING;
+    return UNDEFINED;
   };
 }
 
@@ -283,7 +281,7 @@ function atomic(fn: AtomicOp): Handler {
     const args = Array.from({ length: operands }, (_, k) => number(call, 2 + k));
     const result = call.discarded ? undefined : ctx.newLocal(`%${call.name}`, pos, true);
     ctx.emit({ k: 'atomic', fn, mem, args, result, pos });
-    return result === undefined ? NOTHING : scalar(readLocal(result, pos));
+    return result === undefined ? UNDEFINED : scalar(readLocal(result, pos));
   };
 }
 

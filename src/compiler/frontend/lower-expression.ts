@@ -46,7 +46,7 @@ export class ExpressionLowering {
   }
 
   /** The machine type to compute in, when the types of the operands say `t` and the context wants `want`. */
-  private settle(t: Type, want: ValueType | undefined): ValueType {
+  #settle(t: Type, want: ValueType | undefined): ValueType {
     if (!isWeak(t)) return this.machine(t);
     if (want === undefined || want === 'bool') return this.machine(t);
     if (t === 'L') return want;
@@ -98,13 +98,13 @@ export class ExpressionLowering {
   lower(e: TExpr, want: ValueType | undefined): Expr {
     switch (e.k) {
       case 'lit':
-        return constant(e.value, this.settle(typeOf(e), want), e.pos);
+        return constant(e.value, this.#settle(typeOf(e), want), e.pos);
       case 'local': {
         const v = this.symbols.variable(e);
         return { op: 'var', type: v.type, var: v };
       }
       case 'arg':
-        return this.argument(e.arg);
+        return this.#argument(e.arg);
       case 'special':
         return { op: 'special', type: e.name === 'sharedBytes' ? 'u32' : 'i32', name: e.name };
       case 'extent':
@@ -114,11 +114,11 @@ export class ExpressionLowering {
       case 'index':
         return this.index(e.a);
       case 'arith':
-        return this.arith(e, want);
+        return this.#arith(e, want);
       case 'neg':
       case 'abs':
       case 'sign': {
-        const m = this.settle(numeric(typeOf(e.a)), want);
+        const m = this.#settle(numeric(typeOf(e.a)), want);
         const a = this.to(e.a, m);
         if (a.op === 'const' && e.k === 'neg' && typeof a.value === 'number')
           return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
@@ -130,11 +130,11 @@ export class ExpressionLowering {
           return fail('K204', e.pos, 'unary + is not defined for bigints', {
             help: `write Number(${textOf(e.a.pos)})`,
           });
-        return this.to(e.a, this.settle(numeric(t), want));
+        return this.to(e.a, this.#settle(numeric(t), want));
       }
       case 'bitnot': {
-        const m = this.settle(typeOf(e), want);
-        return { op: 'unary', type: m, fn: 'not', a: this.bitOperand(e.a, m) };
+        const m = this.#settle(typeOf(e), want);
+        return { op: 'unary', type: m, fn: 'not', a: this.#bitOperand(e.a, m) };
       }
       case 'not': {
         const a = this.bool(e.a);
@@ -145,40 +145,46 @@ export class ExpressionLowering {
       case 'logic':
         return { op: 'binary', type: 'bool', fn: e.fn, a: this.bool(e.a), b: this.bool(e.b) };
       case 'bits': {
-        this.together(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b, true);
-        const m = this.settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
-        return { op: 'binary', type: m, fn: e.fn, a: this.bitOperand(e.a, m), b: this.bitOperand(e.b, m) };
+        this.#together(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b, true);
+        const m = this.#settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
+        return { op: 'binary', type: m, fn: e.fn, a: this.#bitOperand(e.a, m), b: this.#bitOperand(e.b, m) };
       }
       case 'shift': {
-        const m = this.settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
-        const a = this.bitOperand(e.a, m);
-        const b = this.bitOperand(e.b, m);
+        const m = this.#settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
+        const a = this.#bitOperand(e.a, m);
+        const b = this.#bitOperand(e.b, m);
         return { op: 'binary', type: m, fn: e.fn === 'shl' ? 'shl' : 'shr', a, b };
       }
       case 'compare':
-        return this.compare(e.fn, e.a, e.b, e);
+        return this.#compare(e.fn, e.a, e.b, e);
       case 'select': {
-        this.together('?:', e, e.a, e.b);
-        const m = typeOf(e) === 'bool' ? 'bool' : this.settle(typeOf(e), want);
+        this.#together('?:', e, e.a, e.b);
+        const m = typeOf(e) === 'bool' ? 'bool' : this.#settle(typeOf(e), want);
         return { op: 'select', type: m, cond: this.bool(e.cond), a: this.to(e.a, m), b: this.to(e.b, m) };
       }
       case 'minmax': {
-        this.together(e.fn, e, e.a, e.b);
-        let m = this.settle(numeric(typeOf(e)), want);
+        this.#together(e.fn, e, e.a, e.b);
+        let m = this.#settle(numeric(typeOf(e)), want);
         if (e.fn === 'copysign' && !isFloat(m)) m = this.defaultFloat;
         const fn = isFloat(m) || e.fn === 'copysign' ? e.fn : e.fn === 'fmin' ? 'min' : e.fn === 'fmax' ? 'max' : e.fn;
         return { op: 'binary', type: m, fn, a: this.to(e.a, m), b: this.to(e.b, m) };
       }
       case 'cast':
-        return this.cast(e);
+        return this.#cast(e);
       case 'round':
-        return this.round(e, want);
+        return this.#round(e, want);
       case 'toInt':
-        return this.toInt(e);
+        return this.#toInt(e);
       case 'imul':
-        return { op: 'binary', type: 'i32', fn: 'mul', a: this.bitOperand(e.a, 'i32'), b: this.bitOperand(e.b, 'i32') };
+        return {
+          op: 'binary',
+          type: 'i32',
+          fn: 'mul',
+          a: this.#bitOperand(e.a, 'i32'),
+          b: this.#bitOperand(e.b, 'i32'),
+        };
       case 'count':
-        return this.count(e);
+        return this.#count(e);
       case 'test': {
         const a = this.lower(e.a, undefined);
         if (!isFloat(a.type)) return { op: 'const', type: 'bool', value: e.fn !== 'isNaN' };
@@ -200,14 +206,14 @@ export class ExpressionLowering {
         };
       }
       case 'math': {
-        const m = this.floatOf(typeOf(e), want);
+        const m = this.#floatOf(typeOf(e), want);
         const args = e.args.map((a) => this.to(a, m, { what: e.fn }));
         const [first] = args;
         if (e.fn === 'sqrt' && first !== undefined) return { op: 'unary', type: m, fn: 'sqrt', a: first };
         return { op: 'call', type: m, fn: e.fn as MathFn, args };
       }
       case 'fma': {
-        const m = this.floatOf(typeOf(e), want);
+        const m = this.#floatOf(typeOf(e), want);
         const [a, b, c] = e.args;
         return { op: 'fma', type: m, a: this.to(a, m), b: this.to(b, m), c: this.to(c, m) };
       }
@@ -220,18 +226,18 @@ export class ExpressionLowering {
     }
   }
 
-  private floatOf(t: Type, want: ValueType | undefined): 'f32' | 'f64' {
-    const m = this.settle(t, want);
+  #floatOf(t: Type, want: ValueType | undefined): 'f32' | 'f64' {
+    const m = this.#settle(t, want);
     if (m === 'f32' || m === 'f64') return m;
     return want === 'f32' || want === 'f64' ? want : this.defaultFloat;
   }
 
-  private argument(arg: ScalarArg): Expr {
+  #argument(arg: ScalarArg): Expr {
     return this.symbols.scalar(arg, this.machine(arg.type ?? 'A'));
   }
 
   /** Refuses operands that do not mix. */
-  private together(operator: string, e: TExpr, a: TExpr, b: TExpr, bits = false): void {
+  #together(operator: string, e: TExpr, a: TExpr, b: TExpr, bits = false): void {
     const ta = numeric(typeOf(a));
     const tb = numeric(typeOf(b));
     if (join(ta, tb) !== undefined) return;
@@ -253,20 +259,20 @@ export class ExpressionLowering {
     });
   }
 
-  private arith(e: Extract<TExpr, { k: 'arith' }>, want: ValueType | undefined): Expr {
-    this.together(e.fn, e, e.a, e.b);
+  #arith(e: Extract<TExpr, { k: 'arith' }>, want: ValueType | undefined): Expr {
+    this.#together(e.fn, e, e.a, e.b);
     const t = typeOf(e);
-    const m = this.settle(t, want);
+    const m = this.#settle(t, want);
     if (e.fn === 'div') {
       // A quotient of integers is a fraction, unless they are 64-bit ones, which divide as bigints do.
       const type = isWide(t) ? m : isFloat(m) ? m : this.defaultFloat;
       return { op: 'binary', type, fn: 'div', a: this.to(e.a, type), b: this.to(e.b, type), pos: e.pos };
     }
-    if (e.fn === 'pow') return this.power(e, m);
+    if (e.fn === 'pow') return this.#power(e, m);
     return { op: 'binary', type: m, fn: e.fn, a: this.to(e.a, m), b: this.to(e.b, m), pos: e.pos };
   }
 
-  private power(e: Extract<TExpr, { k: 'arith' }>, m: ValueType): Expr {
+  #power(e: Extract<TExpr, { k: 'arith' }>, m: ValueType): Expr {
     if (!isFloat(m)) {
       if (e.b.k === 'lit' && Number(e.b.value) < 0) {
         return fail('K217', e.b.pos, `an integer to the power of ${String(e.b.value)} is no integer`, {
@@ -284,7 +290,7 @@ export class ExpressionLowering {
   }
 
   /** An operand of a bit operation: floats are cut to integers, literals may be bit patterns of either sign. */
-  private bitOperand(e: TExpr, m: ValueType): Expr {
+  #bitOperand(e: TExpr, m: ValueType): Expr {
     if (e.k === 'lit') {
       if (typeof e.value === 'number' && !Number.isInteger(e.value))
         return castTo({ op: 'const', type: 'f64', value: e.value }, m, e.pos);
@@ -297,14 +303,14 @@ export class ExpressionLowering {
     return castTo(a, m, e.pos, t === 'idx' && this.indexBits === 64 && m !== 'i64' && m !== 'u64');
   }
 
-  private compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {
-    this.together({ eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn], e, ea, eb);
+  #compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {
+    this.#together({ eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn], e, ea, eb);
     const [ta, tb] = [typeOf(ea), typeOf(eb)];
     if (ta === 'bool' && tb === 'bool' && (fn === 'eq' || fn === 'ne')) {
       return { op: 'compare', type: 'bool', fn, a: this.bool(ea), b: this.bool(eb) };
     }
     const t = join(numeric(ta), numeric(tb)) ?? numeric(ta);
-    const m = this.settle(t, undefined);
+    const m = this.#settle(t, undefined);
     // A literal beyond an integer's range decides the comparison: compare in double precision.
     const beyond = (x: TExpr): boolean =>
       x.k === 'lit' &&
@@ -315,7 +321,7 @@ export class ExpressionLowering {
     return { op: 'compare', type: 'bool', fn, a: this.to(ea, type), b: this.to(eb, type) };
   }
 
-  private cast(e: Extract<TExpr, { k: 'cast' }>): Expr {
+  #cast(e: Extract<TExpr, { k: 'cast' }>): Expr {
     const type = widen(e.to);
     const { a } = e;
     if (a.k === 'lit') {
@@ -334,9 +340,9 @@ export class ExpressionLowering {
     return castTo(inner, e.to, e.pos);
   }
 
-  private round(e: Extract<TExpr, { k: 'round' }>, want: ValueType | undefined): Expr {
+  #round(e: Extract<TExpr, { k: 'round' }>, want: ValueType | undefined): Expr {
     if (isIntegerQuotient(e.a) && e.a.k === 'arith') {
-      const m = this.settle(quotientType(e.a), want !== undefined && isInt(want) ? want : undefined);
+      const m = this.#settle(quotientType(e.a), want !== undefined && isInt(want) ? want : undefined);
       const a = this.to(e.a.a, m);
       const b = this.to(e.a.b, m);
       if (e.fn === 'trunc') return { op: 'binary', type: m, fn: 'div', a, b, pos: e.pos };
@@ -355,12 +361,12 @@ export class ExpressionLowering {
         help: 'use Math.floor or Math.trunc',
       });
     }
-    const m = this.settle(numeric(typeOf(e.a)), want);
+    const m = this.#settle(numeric(typeOf(e.a)), want);
     const a = this.to(e.a, m);
     return isFloat(m) ? { op: 'unary', type: m, fn: e.fn as UnaryOp, a } : a;
   }
 
-  private toInt(e: Extract<TExpr, { k: 'toInt' }>): Expr {
+  #toInt(e: Extract<TExpr, { k: 'toInt' }>): Expr {
     const t = typeOf(e.a);
     const to: ValueType = this.machine(typeOf(e));
     if (isIntegerQuotient(e.a) && e.a.k === 'arith' && !isWide(t)) {
@@ -369,21 +375,21 @@ export class ExpressionLowering {
       return castTo(q, to, e.pos);
     }
     if (isWide(t)) return this.lower(e.a, to);
-    if (e.a.k === 'lit') return this.bitOperand(e.a, to);
+    if (e.a.k === 'lit') return this.#bitOperand(e.a, to);
     const a = this.lower(e.a, undefined);
     return castTo(a, to, e.pos, t === 'idx' && this.indexBits === 64);
   }
 
-  private count(e: Extract<TExpr, { k: 'count' }>): Expr {
+  #count(e: Extract<TExpr, { k: 'count' }>): Expr {
     const t = typeOf(e.a);
     const wide = isWide(t);
     const m: ValueType = e.fn === 'clz32' ? 'u32' : wide ? (t === 'u64' ? 'u64' : 'i64') : t === 'u32' ? 'u32' : 'i32';
     if (e.fn === 'brev') {
       const type = wide ? m : 'u32';
-      return { op: 'unary', type, fn: 'brev', a: this.bitOperand(e.a, type) };
+      return { op: 'unary', type, fn: 'brev', a: this.#bitOperand(e.a, type) };
     }
     if (e.fn === 'ffs') {
-      const a = this.hold(this.bitOperand(e.a, m), e.pos);
+      const a = this.hold(this.#bitOperand(e.a, m), e.pos);
       const one: Expr = { op: 'const', type: m, value: wide ? 1n : 1 };
       const zero: Expr = { op: 'const', type: m, value: wide ? 0n : 0 };
       const found: Expr = { op: 'binary', type: m, fn: 'add', a: { op: 'unary', type: m, fn: 'ctz', a }, b: one };
@@ -393,7 +399,7 @@ export class ExpressionLowering {
         e.pos,
       );
     }
-    const counted: Expr = { op: 'unary', type: m, fn: e.fn === 'popc' ? 'popc' : 'clz', a: this.bitOperand(e.a, m) };
+    const counted: Expr = { op: 'unary', type: m, fn: e.fn === 'popc' ? 'popc' : 'clz', a: this.#bitOperand(e.a, m) };
     return e.fn === 'clz32' ? castTo(counted, 'i32', e.pos) : castTo(counted, this.machine(typeOf(e)), e.pos);
   }
 }

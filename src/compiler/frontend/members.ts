@@ -85,7 +85,6 @@ export function memberExpression(ctx: Context, node: MemberExpression, scope: Sc
       return typeof key === 'object' ? scalar(key) : { kind: 'host', value: key, name: '' };
     },
   ]);
-  if (object === undefined) throw new Error('unreachable');
   return memberOf(ctx, object, key, pos);
 }
 

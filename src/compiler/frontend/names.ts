@@ -3,6 +3,7 @@
  */
 import type { AnyNode } from 'acorn';
 import type { Context } from './context.ts';
+import { boundIdentifiers } from './free-variables.ts';
 import type { Scope } from './values.ts';
 import { forEachChild } from './walk.ts';
 
@@ -81,7 +82,7 @@ export function hoist(ctx: Context, body: readonly AnyNode[], scope: Scope): voi
       return;
     if (n.type === 'VariableDeclaration' && n.kind === 'var') {
       for (const d of n.declarations)
-        for (const id of patternNames(d.id)) {
+        for (const id of boundIdentifiers(d.id)) {
           if (!scope.names.has(id.name))
             ctx.declare(scope, id.name, ctx.pos(id, scope), !isReassigned(scope.captured.node, id.name));
         }
@@ -101,23 +102,5 @@ export function hoistFunctions(ctx: Context, body: readonly AnyNode[], scope: Sc
     if (s.type !== 'FunctionDeclaration' || s.id == null) continue;
     const b = ctx.declare(scope, s.id.name, ctx.pos(s, scope), true);
     b.value = { kind: 'function', fn: { name: s.id.name, node: s, captured: scope.captured, scope } };
-  }
-}
-
-function patternNames(p: AnyNode | null): { name: string; start: number; end: number; type: 'Identifier' }[] {
-  if (p === null) return [];
-  switch (p.type) {
-    case 'Identifier':
-      return [p];
-    case 'ArrayPattern':
-      return p.elements.flatMap(patternNames);
-    case 'ObjectPattern':
-      return p.properties.flatMap((q) => patternNames(q.type === 'RestElement' ? q.argument : q.value));
-    case 'AssignmentPattern':
-      return patternNames(p.left);
-    case 'RestElement':
-      return patternNames(p.argument);
-    default:
-      return [];
   }
 }

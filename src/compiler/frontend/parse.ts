@@ -17,11 +17,16 @@ const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script' };
 /** Parses the text of one function, which `caller` uses. Throws a KernelError (K001 … K006). */
 export function parseFunction(source: SourceText, caller?: Pos): FunctionNode {
   const at: At = (start, end) => ({ source, start, end, caller });
-  if (/\{\s*\[native code\]\s*\}\s*$/.test(source.text)) refuseNative(source, at);
+  if (isNativeText(source.text)) refuseNative(source, at);
   const node = parseNode(source, at);
   refuseKinds(source, node, at);
   clean(node, source.text);
   return node;
+}
+
+/** Whether a function's text is what engines show of their own and of bound functions. */
+export function isNativeText(text: string): boolean {
+  return /\{\s*\[native code\]\s*\}\s*$/.test(text);
 }
 
 type At = (start: number, end: number) => Pos;

@@ -18,14 +18,14 @@ export class Symbols {
   readonly params: Param[] = [];
   readonly arrays: ArraySym[] = [];
   readonly vars: Var[] = [];
-  private readonly varOf = new Map<Range, Var>();
-  private readonly arrayOf = new Map<Root, ArraySym>();
-  private readonly paramOf = new Map<string, Param>();
-  private readonly typeOfRange: (r: Range) => ValueType;
+  readonly #varOf = new Map<Range, Var>();
+  readonly #arrayOf = new Map<Root, ArraySym>();
+  readonly #paramOf = new Map<string, Param>();
+  readonly #typeOfRange: (r: Range) => ValueType;
 
   constructor(indexBits: 32 | 64, typeOfRange: (r: Range) => ValueType) {
     this.indexBits = indexBits;
-    this.typeOfRange = typeOfRange;
+    this.#typeOfRange = typeOfRange;
   }
 
   fresh(name: string, type: ValueType): Var {
@@ -35,10 +35,10 @@ export class Symbols {
   }
 
   ofRange(range: Range): Var {
-    let v = this.varOf.get(range);
+    let v = this.#varOf.get(range);
     if (v === undefined) {
-      v = this.fresh(range.local.name, this.typeOfRange(range));
-      this.varOf.set(range, v);
+      v = this.fresh(range.local.name, this.#typeOfRange(range));
+      this.#varOf.set(range, v);
     }
     return v;
   }
@@ -49,9 +49,9 @@ export class Symbols {
   }
 
   array(root: Root): ArraySym {
-    let a = this.arrayOf.get(root);
+    let a = this.#arrayOf.get(root);
     if (a === undefined) {
-      const param = root.from === undefined ? undefined : this.base(root).index;
+      const param = root.from === undefined ? undefined : this.#base(root).index;
       a = {
         id: this.arrays.length,
         name: root.name,
@@ -64,54 +64,54 @@ export class Symbols {
         align: Math.max(ELEM_SIZE[root.elem], 4),
       };
       this.arrays.push(a);
-      this.arrayOf.set(root, a);
+      this.#arrayOf.set(root, a);
     }
     return a;
   }
 
-  private param(name: string, type: ValueType | 'ptr', origin: ParamOrigin): Param {
+  #param(name: string, type: ValueType | 'ptr', origin: ParamOrigin): Param {
     const key = JSON.stringify(origin);
-    let p = this.paramOf.get(key);
+    let p = this.#paramOf.get(key);
     if (p === undefined) {
       p = { index: this.params.length, name, type, origin };
       this.params.push(p);
-      this.paramOf.set(key, p);
+      this.#paramOf.set(key, p);
     }
     return p;
   }
 
-  private base(root: Root): Param {
+  #base(root: Root): Param {
     const { from } = root;
     if (from === undefined) throw new Error(`${root.name} has no base`);
     return 'path' in from
-      ? this.param(root.name, 'ptr', { kind: 'base', path: from.path })
-      : this.param(root.name, 'ptr', { kind: 'capturedBase', capture: from.capture });
+      ? this.#param(root.name, 'ptr', { kind: 'base', path: from.path })
+      : this.#param(root.name, 'ptr', { kind: 'capturedBase', capture: from.capture });
   }
 
-  private path(root: Root): readonly number[] {
+  #path(root: Root): readonly number[] {
     if (root.from === undefined || !('path' in root.from)) throw new Error(`${root.name} is no argument`);
     return root.from.path;
   }
 
-  private read(p: Param): Expr {
+  #read(p: Param): Expr {
     return { op: 'param', type: p.type === 'ptr' ? 'i64' : p.type, param: p.index };
   }
 
   extent(root: Root, axis: number): Expr {
-    return this.read(
-      this.param(`${root.name}.shape[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', {
+    return this.#read(
+      this.#param(`${root.name}.shape[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', {
         kind: 'extent',
-        path: this.path(root),
+        path: this.#path(root),
         axis,
       }),
     );
   }
 
   stride(root: Root, axis: number, unit: number): Expr {
-    return this.read(
-      this.param(`${root.name}.strides[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', {
+    return this.#read(
+      this.#param(`${root.name}.strides[${axis}]`, this.indexBits === 64 ? 'i64' : 'i32', {
         kind: 'stride',
-        path: this.path(root),
+        path: this.#path(root),
         axis,
         unit,
       }),
@@ -119,6 +119,6 @@ export class Symbols {
   }
 
   scalar(arg: ScalarArg, type: ValueType): Expr {
-    return this.read(this.param(arg.name, type, { kind: 'value', path: arg.path }));
+    return this.#read(this.#param(arg.name, type, { kind: 'value', path: arg.path }));
   }
 }

@@ -78,6 +78,9 @@ export class Scope {
   }
 }
 
+/** JavaScript's undefined: what statements and calls without a result give. */
+export const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
+
 export function scalar(expr: TExpr): Value {
   return { kind: 'scalar', expr };
 }

@@ -13,30 +13,23 @@ interface Scope {
   readonly parent: Scope | undefined;
 }
 
-/** The names that a binding pattern (a parameter, the left of a declarator) declares, in source order. */
-export function boundNames(pattern: Node, into: string[] = []): string[] {
+/** The identifiers that a binding pattern (a parameter, the left of a declarator) declares, in source order. */
+export function boundIdentifiers(pattern: Node): Identifier[] {
   const node = pattern as AnyNode;
   switch (node.type) {
     case 'Identifier':
-      into.push(node.name);
-      break;
+      return [node];
     case 'ObjectPattern':
-      for (const property of node.properties) {
-        boundNames(property.type === 'Property' ? property.value : property.argument, into);
-      }
-      break;
+      return node.properties.flatMap((p) => boundIdentifiers(p.type === 'Property' ? p.value : p.argument));
     case 'ArrayPattern':
-      for (const element of node.elements) if (element !== null) boundNames(element, into);
-      break;
+      return node.elements.flatMap((element) => (element === null ? [] : boundIdentifiers(element)));
     case 'AssignmentPattern':
-      boundNames(node.left, into);
-      break;
+      return boundIdentifiers(node.left);
     case 'RestElement':
-      boundNames(node.argument, into);
-      break;
+      return boundIdentifiers(node.argument);
     default: // A member expression, in an assignment pattern: binds nothing.
+      return [];
   }
-  return into;
 }
 
 /** The uses of each free name, in the order of the source. */
@@ -63,7 +56,7 @@ function visitFunction(fn: FunctionNode, outer: Scope | undefined, free: FreeVar
   const head: Scope = { names: new Set(), parent: outer };
   if (fn.id) head.names.add(fn.id.name);
   if (fn.type !== 'ArrowFunctionExpression') head.names.add('arguments');
-  for (const param of fn.params) for (const name of boundNames(param)) head.names.add(name);
+  for (const param of fn.params) for (const { name } of boundIdentifiers(param)) head.names.add(name);
   for (const param of fn.params) visit(param, head, free);
   const body: Scope = { names: new Set(), parent: head };
   if (fn.body.type === 'BlockStatement') {
@@ -79,7 +72,7 @@ function visitFunction(fn: FunctionNode, outer: Scope | undefined, free: FreeVar
 function hoistVars(node: Node, into: Set<string>): void {
   for (const child of childrenOf(node) as AnyNode[]) {
     if (child.type === 'VariableDeclaration' && child.kind === 'var') {
-      for (const { id } of child.declarations) for (const name of boundNames(id)) into.add(name);
+      for (const { id } of child.declarations) for (const { name } of boundIdentifiers(id)) into.add(name);
     }
     if (child.type === 'FunctionDeclaration' && child.id) into.add(child.id.name);
     // Only statements hold declarations; functions and classes keep theirs.
@@ -91,7 +84,7 @@ function hoistVars(node: Node, into: Set<string>): void {
 function declareLexical(statements: readonly Node[], into: Set<string>): void {
   for (const statement of statements as readonly AnyNode[]) {
     if (statement.type === 'VariableDeclaration' && statement.kind !== 'var') {
-      for (const { id } of statement.declarations) for (const name of boundNames(id)) into.add(name);
+      for (const { id } of statement.declarations) for (const { name } of boundIdentifiers(id)) into.add(name);
     }
     if ((statement.type === 'FunctionDeclaration' || statement.type === 'ClassDeclaration') && statement.id) {
       into.add(statement.id.name);
@@ -170,7 +163,8 @@ function visitHeaded(node: AnyNode, scope: Scope, free: FreeVariables): void {
   const inner: Scope = { names: new Set(), parent: scope };
   if (node.type === 'ForStatement' && node.init) declareLexical([node.init], inner.names);
   if (node.type === 'ForInStatement' || node.type === 'ForOfStatement') declareLexical([node.left], inner.names);
-  if (node.type === 'CatchClause' && node.param) for (const name of boundNames(node.param)) inner.names.add(name);
+  if (node.type === 'CatchClause' && node.param)
+    for (const { name } of boundIdentifiers(node.param)) inner.names.add(name);
   if ((node.type === 'ClassDeclaration' || node.type === 'ClassExpression') && node.id) inner.names.add(node.id.name);
   for (const child of childrenOf(node)) visit(child, inner, free);
 }

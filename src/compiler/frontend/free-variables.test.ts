@@ -1,7 +1,7 @@
 import { type AnyNode, parseExpressionAt } from 'acorn';
 import { expect, test } from 'vitest';
 import type { FunctionNode } from './captured.ts';
-import { boundNames, freeVariables } from './scope.ts';
+import { boundIdentifiers, freeVariables } from './free-variables.ts';
 
 const parse = (text: string) => parseExpressionAt(text, 0, { ecmaVersion: 'latest' }) as AnyNode as FunctionNode;
 const free = (text: string) => [...freeVariables(parse(text)).keys()];
@@ -56,7 +56,7 @@ test('each free name comes with all its uses', () => {
   expect(uses.map(({ start }) => start)).toEqual([text.indexOf('gain'), text.lastIndexOf('gain')]);
 });
 
-test('boundNames lists what a pattern declares, in order', () => {
+test('boundIdentifiers lists what a pattern declares, in order', () => {
   const { params } = parse('({ a, b: [c, { d = 1 }], ...e }) => 0');
-  expect(params.flatMap((param) => boundNames(param))).toEqual(['a', 'c', 'd', 'e']);
+  expect(params.flatMap((param) => boundIdentifiers(param)).map(({ name }) => name)).toEqual(['a', 'c', 'd', 'e']);
 });
