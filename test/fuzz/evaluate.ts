@@ -10,9 +10,12 @@ import {
   type Expr,
   type FuncDecl,
   hasBarrier,
+  isBig,
+  isFloat,
   type Place,
   type Program,
   type Stmt,
+  type Ty,
   type Val,
   widened,
 } from './program.ts';
@@ -193,7 +196,9 @@ class Evaluator {
         };
       }
       case 'bin': {
-        const [a, b, { op, t }] = [this.expr(e.a), this.expr(e.b), e];
+        const { op, t } = e;
+        const apart = op === 'shl' || op === 'shr' || op === 'ushr' || op === 'imul' || op === 'pow';
+        const [a, b] = apart ? [this.expr(e.a), this.expr(e.b)] : [this.widened(e.a, t), this.widened(e.b, t)];
         return (s) => binary(op, t, a(s), b(s));
       }
       case 'quotient': {
@@ -206,7 +211,10 @@ class Evaluator {
         return (s) => unary(op, from, t, a(s));
       }
       case 'cmp': {
-        const [a, b, { op }] = [this.expr(e.a), this.expr(e.b), e];
+        // A literal that is beyond the type decides the comparison.
+        const beyond = e.b.k === 'lit' && e.b.weak && !isFloat(e.b.t) ? e.b.v : undefined;
+        const [a, { op }] = [this.expr(e.a), e];
+        const b = beyond === undefined ? this.widened(e.b, e.a.t) : () => beyond;
         return (s) => compare(op, a(s), b(s));
       }
       case 'logic': {
@@ -214,7 +222,7 @@ class Evaluator {
         return e.op === 'and' ? (s) => a(s) && b(s) : (s) => a(s) || b(s);
       }
       case 'sel': {
-        const [c, a, b] = [this.expr(e.c), this.expr(e.a), this.expr(e.b)];
+        const [c, a, b] = [this.expr(e.c), this.widened(e.a, e.t), this.widened(e.b, e.t)];
         if (!e.selp) return (s) => (c(s) ? a(s) : b(s));
         return (s) => {
           const [yes, no] = [a(s), b(s)];
@@ -226,7 +234,7 @@ class Evaluator {
         return (s) => cast(from, to, a(s));
       }
       case 'fma': {
-        const [a, b, c, { t }] = [this.expr(e.a), this.expr(e.b), this.expr(e.c), e];
+        const [a, b, c, { t }] = [this.expr(e.a), this.expr(e.b), this.widened(e.c, e.t), e];
         return (s) => fma(t, Number(a(s)), Number(b(s)), Number(c(s)));
       }
       case 'call': {
@@ -239,6 +247,12 @@ class Evaluator {
           );
       }
     }
+  }
+
+  /** An operand in the type of the operation: narrower ones widen without being asked. */
+  private widened(e: Expr, t: Ty): Ev {
+    const a = this.expr(e);
+    return e.t === t ? a : (s) => cast(e.t, t, a(s));
   }
 
   /** A value that all threads of a block must find the same, each time they come to it. */
@@ -317,7 +331,9 @@ class Evaluator {
       case 'set': {
         const [n, value, { op, t }] = [this.slot(s.name), this.expr(s.value), s];
         if (op === undefined) return (x) => void (x.v[n] = value(x));
-        return (x) => void (x.v[n] = binary(op, t, x.v[n] as Val, value(x)));
+        const from = s.value.t;
+        if (t === 'bool') return (x) => void (Boolean(x.v[n]) === (op === 'and') && (x.v[n] = value(x)));
+        return (x) => void (x.v[n] = binary(op, t, x.v[n] as Val, cast(from, t, value(x))));
       }
       case 'store': {
         const [place, value, { op, array }] = [this.place(s.array, s.at), this.expr(s.value), s];
@@ -325,11 +341,39 @@ class Evaluator {
         return (x) => {
           const cells = this.cells(array, x);
           const i = place(x);
+          if (op !== undefined && t === 'bool' && cells[i] !== (op === 'and')) {
+            this.traffic.get(array.name)?.read(i, x.t);
+            return undefined;
+          }
           const v = value(x);
           const traffic = this.traffic.get(array.name);
           if (op !== undefined) traffic?.read(i, x.t);
           traffic?.write(i, x.t, false);
-          cells[i] = stored(array.elem, op === undefined ? v : binary(op, t, cells[i] as Val, v));
+          // A rounded float goes into integers as a conversion does, saturating.
+          if (isFloat(s.value.t) && !isFloat(t)) {
+            cells[i] = cast(s.value.t, array.elem, v);
+            return undefined;
+          }
+          cells[i] = stored(
+            array.elem,
+            op === undefined || t === 'bool' ? v : binary(op, t, cells[i] as Val, cast(s.value.t, t, v)),
+          );
+          return undefined;
+        };
+      }
+      case 'bump': {
+        const [place, n, { array, up, prefix }] = [this.place(s.array, s.at), this.slot(s.name), s];
+        const t = widened(array.elem);
+        return (x) => {
+          const cells = this.cells(array, x);
+          const i = place(x);
+          const traffic = this.traffic.get(array.name);
+          traffic?.read(i, x.t);
+          traffic?.write(i, x.t, false);
+          const before = cells[i] as Val;
+          const after = binary(up ? 'add' : 'sub', t, before, isBig(t) ? 1n : 1);
+          cells[i] = stored(array.elem, after);
+          x.v[n] = prefix ? after : before;
           return undefined;
         };
       }

@@ -102,6 +102,16 @@ const INT_UN: readonly UnOp[] = [
 ];
 const FLOAT_UN: readonly UnOp[] = ['neg', 'abs', 'sign', 'sqrt', 'floor', 'ceil', 'trunc', 'round', 'rint', 'square'];
 
+/** What widens to a type by itself, beside a value of that type. */
+const NARROWER: Readonly<Partial<Record<Ty, readonly Ty[]>>> = {
+  i32: ['bool'],
+  u32: ['bool'],
+  i64: ['i32', 'u32'],
+  u64: ['u32'],
+  f32: ['i32', 'u32', 'bool'],
+  f64: ['i32', 'u32', 'f32', 'bool'],
+};
+
 export class Expressions {
   readonly r: Random;
   constructor(r: Random) {
@@ -148,7 +158,9 @@ export class Expressions {
 
   /** An operand beside one that has a type: perhaps a literal without one. */
   operand(t: Ty, env: Env, depth: number): Expr {
-    return this.r.chance(0.2) ? this.weak(t) : this.expr(t, env, depth);
+    if (this.r.chance(0.2)) return this.weak(t);
+    const narrower = NARROWER[t];
+    return this.expr(narrower !== undefined && this.r.chance(0.12) ? this.r.pick(narrower) : t, env, depth);
   }
 
   private weak(t: Ty): Expr {
@@ -412,6 +424,16 @@ export class Expressions {
   }
 
   private comparison(t: Ty, env: Env, depth: number): Expr {
+    if ((t === 'i32' || t === 'u32') && this.r.chance(0.06)) {
+      const v = this.r.pick([2 ** 31, 2 ** 31 - 1, 2 ** 32 - 1, 2 ** 32, -(2 ** 31) - 1, -1, 1e10]);
+      return {
+        t: 'bool',
+        k: 'cmp',
+        op: this.r.pick(CMPS),
+        a: this.expr(t, env, depth),
+        b: { t, k: 'lit', v, weak: true },
+      };
+    }
     const [a, b] = [this.expr(t, env, depth), this.operand(t, env, depth)];
     return { t: 'bool', k: 'cmp', op: this.r.pick(CMPS), a, b };
   }

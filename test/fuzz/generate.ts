@@ -29,9 +29,14 @@ import {
 import { Random, randomValue } from './random.ts';
 
 const LAYOUTS: readonly Layout[] = ['C', 'C', 'C', 'F', 'reversed', 'stepped', 'transposed', 'bytes'];
-const COMPOUND: Readonly<Record<'int' | 'float', readonly BinOp[]>> = {
+function kindOf(t: Ty): 'int' | 'float' | 'bool' {
+  return t === 'bool' ? 'bool' : isFloat(t) ? 'float' : 'int';
+}
+
+const COMPOUND: Readonly<Record<'int' | 'float' | 'bool', readonly BinOp[]>> = {
   int: ['add', 'sub', 'mul', 'rem', 'and', 'or', 'xor', 'shl', 'shr'],
   float: ['add', 'sub', 'mul', 'div'],
+  bool: ['and', 'or'],
 };
 
 /** Where the generator is: what can be named, and what can be jumped out of. */
@@ -225,6 +230,7 @@ class Generator {
       [5, () => [this.let(w)]],
       [5, () => this.set(w)],
       [inKernel ? 6 : 0, () => this.store(w)],
+      [inKernel ? 1 : 0, () => this.bump(w)],
       [deep ? 0 : 3, () => [this.if(w)]],
       [deep ? 0 : 2, () => [this.loop(w)]],
       [deep ? 0 : 1, () => [this.while(w)]],
@@ -262,14 +268,14 @@ class Generator {
       v.t = t;
       return [{ k: 'set', name: v.name, t, value }];
     }
-    const op = v.t !== 'bool' && r.chance(0.4) ? r.pick(COMPOUND[isFloat(v.t) ? 'float' : 'int']) : undefined;
+    const op = r.chance(0.4) ? r.pick(COMPOUND[kindOf(v.t)]) : undefined;
     return [{ k: 'set', name: v.name, t: v.t, ...(op && { op }), value: this.compoundOperand(v.t, op, w) }];
   }
 
   private compoundOperand(t: Ty, op: BinOp | undefined, w: Where): Expr {
     if (op === 'shl' || op === 'shr')
       return { t, k: 'lit', v: isBig(t) ? BigInt(this.r.below(64)) : this.r.below(32), weak: true };
-    const value = op === undefined ? this.expr(t, w) : this.e.operand(t, this.env(w), 2);
+    const value = op === undefined || t === 'bool' ? this.expr(t, w) : this.e.operand(t, this.env(w), 2);
     // `x |= 0` is a conversion.
     return op === 'or' && value.k === 'lit' && value.weak && Number(value.v) === 0 ? this.expr(t, w, 0) : value;
   }
@@ -283,8 +289,24 @@ class Generator {
     if (array === undefined) return [];
     const at: Place = array.space === 'local' ? this.e.anywhere(array, env, 0) : this.e.own(array, env);
     const t = widened(array.elem);
-    const op = t !== 'bool' && r.chance(0.3) ? r.pick(COMPOUND[isFloat(t) ? 'float' : 'int']) : undefined;
+    if (t !== 'bool' && !isFloat(t) && r.chance(0.15)) {
+      const from = r.pick(['f32', 'f64'] as const);
+      const round = r.pick(['floor', 'ceil', 'trunc', 'round', 'rint'] as const);
+      return [{ k: 'store', array, at, value: { t: from, k: 'un', op: round, a: this.expr(from, w, 2) } }];
+    }
+    const op = r.chance(0.3) ? r.pick(COMPOUND[kindOf(t)]) : undefined;
     return [{ k: 'store', array, at, ...(op && { op }), value: this.compoundOperand(t, op, w) }];
+  }
+
+  private bump(w: Where): Stmt[] {
+    const { r } = this;
+    const env = this.env(w);
+    const array = r.pick(env.own.filter((a) => a.elem !== 'bool'));
+    if (array === undefined) return this.store(w);
+    const variable: Variable = { name: this.name('b'), t: widened(array.elem), uniform: false, fixed: true };
+    const at = this.e.own(array, env);
+    w.scope.push(variable);
+    return [{ k: 'bump', name: variable.name, array, at, up: r.chance(0.5), prefix: r.chance(0.5) }];
   }
 
   private if(w: Where): Stmt {

@@ -159,14 +159,24 @@ function block(list: readonly Stmt[], indent: string): string {
   return `{\n${lines(list, `${indent}  `)}${indent}}`;
 }
 
+function assigned(op: BinOp | undefined, t: string): string {
+  if (op === undefined) return '';
+  if (t === 'bool') return op === 'and' ? '&&' : '||';
+  return INFIX[op] ?? '';
+}
+
 function statement(s: Stmt, i: string): string {
   switch (s.k) {
     case 'let':
       return `${i}let ${s.name} = ${printExpr(s.value)};\n`;
     case 'set':
-      return `${i}${s.name} ${s.op === undefined ? '' : (INFIX[s.op] ?? '')}= ${printExpr(s.value)};\n`;
+      return `${i}${s.name} ${assigned(s.op, s.t)}= ${printExpr(s.value)};\n`;
     case 'store':
-      return `${i}${element(s.array, s.at)} ${s.op === undefined ? '' : (INFIX[s.op] ?? '')}= ${printExpr(s.value)};\n`;
+      return `${i}${element(s.array, s.at)} ${assigned(s.op, s.array.elem)}= ${printExpr(s.value)};\n`;
+    case 'bump': {
+      const [place, op] = [element(s.array, s.at), s.up ? '++' : '--'];
+      return `${i}const ${s.name} = ${s.prefix ? `${op}${place}` : `${place}${op}`};\n`;
+    }
     case 'if':
       return `${i}if (${printExpr(s.c)}) ${block(s.then, i)}${s.else.length > 0 ? ` else ${block(s.else, i)}` : ''}\n`;
     case 'for': {

@@ -178,9 +178,18 @@ export interface Case {
 
 export type Stmt =
   | { readonly k: 'let'; readonly name: string; readonly value: Expr }
-  /** `op` absent: plain assignment; else `name op= value`. */
+  /** `op` absent: plain assignment; else `name op= value`, for bool `&&=` and `||=`. */
   | { readonly k: 'set'; readonly name: string; readonly t: Ty; readonly op?: BinOp; readonly value: Expr }
   | { readonly k: 'store'; readonly array: ArrayDecl; readonly at: Place; readonly op?: BinOp; readonly value: Expr }
+  /** `const name = a[i]++`, or another of the four forms. */
+  | {
+      readonly k: 'bump';
+      readonly name: string;
+      readonly array: ArrayDecl;
+      readonly at: Place;
+      readonly up: boolean;
+      readonly prefix: boolean;
+    }
   | { readonly k: 'if'; readonly c: Expr; readonly then: readonly Stmt[]; readonly else: readonly Stmt[] }
   /** A counted loop; `name` is an i32 counter that the body does not change. */
   | {

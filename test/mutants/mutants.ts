@@ -126,9 +126,9 @@ const FRONT: typeof LAYOUT = [
   ['frontend/arithmetic', 'return cond.value ? a : b;', 'return cond.value ? b : a;', 'selects of known conditions'],
   [
     'frontend/convert',
-    "return to === 'i64' || to === 'i32';",
-    "return to === 'i64' || to === 'i32' || to === 'u32';",
-    'i8 widens to u32 unasked',
+    "return to === 'i64' || to === 'u64';\n    case 'i64':",
+    "return to === 'u64';\n    case 'i64':",
+    'u32 does not widen to i64',
   ],
   [
     'frontend/convert',
