@@ -20,6 +20,11 @@ const RANGES: Readonly<Record<IntegerName, readonly [low: number, high: number]>
   u32: [0, 4294967295],
 };
 
+/** The least and the greatest value of an integer type of at most 32 bits; undefined for other types. */
+export function integerRange(name: ScalarName): readonly [low: number, high: number] | undefined {
+  return name in RANGES ? RANGES[name as IntegerName] : undefined;
+}
+
 /**
  * A function that converts host values to one scalar type. The values that it gives are what a read of such an element gives:
  * bigint for i64 and u64, boolean for bool, a rounded number otherwise. It throws TypeError for anything but numbers,

@@ -3,7 +3,7 @@
  */
 export * from './codec.ts';
 export * from './complex.ts';
-export { converterBetween, converterTo } from './convert.ts';
+export { converterBetween, converterTo, integerRange } from './convert.ts';
 export * from './dtype.ts';
 export { decodeHalf, encodeHalf, roundToHalf } from './half.ts';
 export { asDType, asFieldDType } from './parse.ts';

@@ -10,6 +10,7 @@ import {
   type DType,
   type DTypeLike,
   elemOf,
+  integerRange,
   type Plain,
   SCALAR_TOKENS,
   type ValueOf,
@@ -45,15 +46,6 @@ export function scalarType(value: object): ElemType | undefined {
   return (value as { [SCALAR]?: ElemType })[SCALAR];
 }
 
-const RANGES: Readonly<Partial<Record<ElemType, readonly [low: number, high: number]>>> = {
-  i8: [-128, 127],
-  u8: [0, 255],
-  i16: [-32768, 32767],
-  u16: [0, 65535],
-  i32: [-2147483648, 2147483647],
-  u32: [0, 4294967295],
-};
-
 /**
  * `value` as an argument of type `elem`, or an error: TypeError for the wrong kind or a fraction, RangeError when it is out of
  * range. `say` makes the message from what is wrong.
@@ -83,7 +75,7 @@ function checkInteger(value: unknown, elem: ElemType, say: (wrong: string) => st
   if (!Number.isInteger(value)) {
     throw new TsambaTypeError('E_ARGUMENT_INTEGER', say(`${show(value)} is not an integer`));
   }
-  const [low, high] = RANGES[elem] ?? [0, 0];
+  const [low, high] = integerRange(elem) ?? [0, 0];
   if (value < low || value > high) {
     throw new TsambaRangeError('E_ARGUMENT_RANGE', say(`${value} is out of range, which is ${low} to ${high}`));
   }

@@ -1,20 +1,12 @@
 /**
  * Conversions: which happen by themselves, which are errors with a fix-it, and how a literal becomes a constant of a type.
  */
+import { integerRange } from '../../dtype/index.ts';
 import { type ElemType, type Expr, isFloat, isInt, type ValueType, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { isFloatType, isIntegerType, isSoft, isWide, nameOf, type Type } from '../types/lattice.ts';
 import type { TExpr } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
-
-const RANGE: Readonly<Partial<Record<ElemType, readonly [number, number]>>> = {
-  i8: [-128, 127],
-  u8: [0, 255],
-  i16: [-32768, 32767],
-  u16: [0, 65535],
-  i32: [-(2 ** 31), 2 ** 31 - 1],
-  u32: [0, 2 ** 32 - 1],
-};
 
 /** The source text of an expression, for fix-its. */
 export function textOf(pos: Pos): string {
@@ -55,7 +47,7 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
       return fail('K212', pos, `${n} does not fit u64`, { help: `write u64(${n}) to wrap` });
     return { op: 'const', type, value: type === 'u64' ? BigInt.asUintN(64, BigInt(n)) : BigInt(n) };
   }
-  const [low, high] = RANGE[elem] ?? [-(2 ** 31), 2 ** 31 - 1];
+  const [low, high] = integerRange(elem) ?? [-(2 ** 31), 2 ** 31 - 1];
   if (n < low || n > high) {
     if (!bits || n < -(2 ** 31) || n > 2 ** 32 - 1) {
       return fail('K212', pos, `${n} does not fit ${elem} (${low} to ${high})`, {

@@ -1,4 +1,5 @@
 /** "Did you mean": the known name nearest to one that was not found. */
+import { editDistance } from '../../dtype/spelling.ts';
 
 /** A sentence for the help line, or undefined when no known name is near. */
 export function didYouMean(name: string, known: Iterable<string>): string | undefined {
@@ -13,24 +14,4 @@ export function didYouMean(name: string, known: Iterable<string>): string | unde
     }
   }
   return best === undefined ? undefined : `did you mean ${best}?`;
-}
-
-/** Edits between two words: a letter more, less or other, or two neighbours swapped (Damerau's distance, restricted). */
-function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      let least = Math.min(substituted, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        least = Math.min(least, (before[j - 2] ?? 0) + 1);
-      }
-      next.push(least);
-    }
-    before = row;
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
