@@ -265,6 +265,71 @@ describe('arguments', () => {
     ).toMatchObject({ left: 'f32', step: 'f32', x: 'f32' });
   });
 
+  describe('variables that grow', () => {
+    const growing = [
+      (y: V, n: number) => {
+        let s = 0;
+        for (let j = 0; j < n; j++) s += j;
+        y[0] = s;
+      },
+      (y: V, n: number) => {
+        let s = 1;
+        for (let j = 1; j <= n; ++j) s *= j;
+        const t = s;
+        y[0] = t;
+      },
+      (y: V, n: number) => {
+        let s = 0;
+        let b = 1;
+        for (let j = 0; j < n; j++) [s, b] = [b, s + b];
+        y[0] = s;
+      },
+      (y: V, n: number) => {
+        let s = 0;
+        for (let i = cuda.grid(1); i < n; i += 3) s -= i > 4 ? i : -i;
+        y[0] = s;
+      },
+    ];
+    it.each(growing)('take the type of what they meet, also when they grow by counters and indices: %s', (body) => {
+      expect(types(body, new Float64Array(1), 50)).toMatchObject({ s: 'f64' });
+      expect(types(body, new Int32Array(1), 50)).toMatchObject({ s: 'i32' });
+      expect(types(body, new Uint32Array(1), 50)).toMatchObject({ s: 'u32' });
+    });
+
+    it('are what JavaScript computes, beyond 32 bits', () => {
+      for (const body of growing.slice(0, 3)) {
+        const [y, want] = [new Float64Array(1), new Float64Array(1)];
+        run(body, [y, body === growing[0] ? 100_000 : 50]);
+        body(want, body === growing[0] ? 100_000 : 50);
+        expect(y).toEqual(want);
+        expect(y[0]).toBeGreaterThan(2 ** 32);
+      }
+    });
+
+    it('are integers of 32 bits when they are used as such, or meet nothing wider', () => {
+      const used = types(
+        (y: V, n: number) => {
+          let s = 0;
+          for (let j = 0; j < n; j++) s += j;
+          y[s] = s;
+        },
+        new Float64Array(9),
+        3,
+      );
+      expect(used.s).toBe('i32');
+      const alone = types(
+        (y: V, n: number) => {
+          let s = 0;
+          for (let j = 0; j < n; j++) s += j;
+          y[0] = s % 2 === 0 ? 1 : 0.5;
+        },
+        new Float64Array(1),
+        3,
+      );
+      expect(alone.s).toBe('i32');
+    });
+  });
+
   it('takes a cast around an argument for the decision that it asks for', () => {
     const c = compileFor(
       (y: V, a: number, b: number, _unused: number) => {

@@ -6,6 +6,7 @@
  * arguments that are still weak are linked through assignment, arithmetic and comparison, and each group takes the widest
  * type that it meets. (2) and (3) repeat until nothing changes. Types of expressions follow from those of ranges (`typeOf`).
  */
+import { accumulators } from './accumulators.ts';
 import { demandIntegers } from './integers.ts';
 import { isIntegerType, isSoft, isWeak, isWide, joinOr, type Type, typeOfElem } from './lattice.ts';
 import {
@@ -67,12 +68,12 @@ function isTyped(e: TExpr): boolean {
 }
 
 /** Step 2: joins of definitions, to a fixed point. What is defined by itself alone is left to the end. */
-function settleRanges(ranges: readonly Range[]): void {
-  joinDefinitions(ranges, isTyped);
-  joinDefinitions(ranges, () => true);
+function settleRanges(ranges: readonly Range[], growing: ReadonlySet<Range>): void {
+  joinDefinitions(ranges, growing, isTyped);
+  joinDefinitions(ranges, growing, () => true);
 }
 
-function joinDefinitions(ranges: readonly Range[], counts: (e: TExpr) => boolean): void {
+function joinDefinitions(ranges: readonly Range[], growing: ReadonlySet<Range>, counts: (e: TExpr) => boolean): void {
   for (let changed = true; changed; ) {
     changed = false;
     for (const range of ranges) {
@@ -81,6 +82,8 @@ function joinDefinitions(ranges: readonly Range[], counts: (e: TExpr) => boolean
         if (!('expr' in def)) t = joinOr(t, def.type);
         else if (counts(def.expr)) t = joinOr(t, typeOf(def.expr));
       }
+      // Until something has decided its type, it stays open to what it meets.
+      if (t !== undefined && isSoft(t) && range.type !== t && growing.has(range)) t = 'L';
       if (range.demand !== undefined && t !== undefined && (t === 'L' || t === 'A' || isSoft(t))) {
         t = joinOr(t === 'A' ? 'L' : t, range.demand === 'index' ? 'idx' : 'int');
       }
@@ -249,16 +252,20 @@ export function infer(
   options: InferOptions,
 ): void {
   for (const arg of args) arg.type = arg.given === 'number' ? 'A' : arg.given === 'bigint' ? 'B' : arg.given;
-  settleRanges(ranges);
+  const none: ReadonlySet<Range> = new Set();
+  settleRanges(ranges, none);
   demandIntegers(body, ranges);
   for (const arg of args) {
     if (arg.given === 'number' && arg.demand !== undefined) arg.type = arg.demand === 'index' ? 'idx' : 'int';
   }
-  settleRanges(ranges);
+  // Now that it is known which variables have to be integers, those that merely grew of integers need not be.
+  const growing = new Set([...accumulators(ranges)].filter((range) => range.demand === undefined));
+  if (growing.size > 0) for (const range of ranges) range.type = undefined;
+  settleRanges(ranges, growing);
   // First without defaults: what meets something settles, and may settle others; then the rest falls to the defaults.
   for (const last of [false, true]) {
-    while (resolveWeak(body, ranges, args, options, last)) settleRanges(ranges);
-    settleRanges(ranges);
+    while (resolveWeak(body, ranges, args, options, last)) settleRanges(ranges, growing);
+    settleRanges(ranges, growing);
   }
   for (const r of ranges) if (r.type === undefined) r.type = 'i32';
   // An argument that is never used has no group of its own to decide it.
