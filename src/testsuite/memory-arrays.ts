@@ -25,7 +25,7 @@ import {
   u64,
 } from '../index.ts';
 import { elementsOf, same, sameElements, throws } from './assert.ts';
-import { type ConformanceTest, chapter } from './suite.ts';
+import { type ConformanceTest, chapter, waiting } from './suite.ts';
 
 const count = (n: number): number[] => Array.from({ length: n }, (_, k) => k);
 
@@ -356,7 +356,7 @@ export const memoryArrays: readonly ConformanceTest[] = chapter('device arrays',
     throws(() => cuda.deviceArray(4, f32).slice(0 as never), /get/);
     throws(() => cuda.deviceArray([4, 4], f32).slice(9), /out of range/);
   },
-  copyToHostAsync: async () => {
+  copyToHostAsync: waiting(async () => {
     const stream = cuda.stream();
     const a = cuda.toDevice(Float32Array.of(1, 2, 3, 4), { stream });
     sameElements(await a.copyToHostAsync(), [1, 2, 3, 4]);
@@ -365,5 +365,5 @@ export const memoryArrays: readonly ConformanceTest[] = chapter('device arrays',
     sameElements(into, [4, 2]);
     stream.dispose();
     a.dispose();
-  },
+  }),
 });
