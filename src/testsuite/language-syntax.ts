@@ -78,10 +78,16 @@ export const syntax: readonly ConformanceTest[] = chapter('syntax', {
       a * 1000 + c * 100 + d * 10 + e;
     return length({ a: x[k] & 7, b: { c: 2 } }, [x[k + 1] & 7]);
   }),
-  'spread in tuples': integers((k, x) => {
+  'spread in tuples and objects': integers((k, x) => {
     const a = [x[k] & 7, 2] as const;
     const b = [0, ...a, 9];
-    return b[1] * 1000 + b[3] * 100 + b.length;
+    const p = { u: 1, v: 2 };
+    const q = { ...p, v: x[k + 1] & 7, w: b.length };
+    return b[1] * 1000 + b[3] * 100 + q.u * 10 + q.v + q.w * 10000;
+  }),
+  'rest of an object': integers((k, x) => {
+    const { a, ...others } = { a: x[k] & 7, b: 2, c: 3 };
+    return a * 100 + others.b * 10 + others.c;
   }),
   'assignment to patterns, swapping elements': () => {
     const kernel = cuda.jit((v: Vec<i32>) => {
