@@ -336,6 +336,15 @@ describe('what a launch refuses', () => {
     expect(() => big.launch(options, d())).toThrow(
       '48000 bytes of static shared memory and asks for 4096 more (sharedBytes): the interpreter has 49152',
     );
+    const bigger = jit((a: Vec<f32>) => {
+      const s = shared.array(13000, f32);
+      s[0] = 1;
+      syncThreads();
+      a[0] = s[0] as number;
+    });
+    expect(() => bigger.launch({ grid: 1, block: 1 }, d())).toThrow(
+      '52000 bytes of static shared memory: the interpreter has 49152 for a block',
+    );
   });
 });
 

@@ -20,6 +20,7 @@ interface CapturedPointer {
   readonly param: number;
 }
 
+/** A compiled and loaded kernel. Dies with its context. */
 export class Specialisation implements Resource {
   readonly context: Context;
   /** `context.epoch` when it was loaded: a reset of the context unloads it. */
@@ -76,7 +77,7 @@ export class Specialisation implements Resource {
     const { context, executable, marshaller } = this;
     const { attributes } = executable;
     if (shape.blockSize > attributes.maxThreadsPerBlock) this.#failBlock(shape);
-    if (shape.sharedBytes > 0) this.#checkShared(shape);
+    if (shape.sharedBytes > 0 || attributes.sharedBytes > 0) this.#checkShared(shape);
     const captured = this.#captured;
     for (let i = 0; i < captured.length; i++) {
       const { array, param } = captured[i] as CapturedPointer;
@@ -95,9 +96,10 @@ export class Specialisation implements Resource {
     const { info } = this.context;
     const limit = info.limits.maxSharedBytesPerBlock;
     if (sharedBytes + shape.sharedBytes <= limit) return;
+    const more = shape.sharedBytes > 0 ? ` and asks for ${shape.sharedBytes} more (sharedBytes)` : '';
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `${this.#name.text} has ${sharedBytes} bytes of static shared memory and asks for ${shape.sharedBytes} more (sharedBytes): ${info.name} has ${limit} for a block`,
+      `${this.#name.text} has ${sharedBytes} bytes of static shared memory${more}: ${info.name} has ${limit} for a block`,
     );
   }
 
