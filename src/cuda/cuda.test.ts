@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { intrinsicName } from '../compiler/intrinsics.ts';
-import { cuda, f32, type In, i32, i64, type Mat, NDArray, ndarray, scope, type Vec } from '../index.ts';
+import { hostOnlyOf, intrinsicName } from '../compiler/intrinsics.ts';
+import { cuda, f32, type In, i32, i64, type Mat, NDArray, ndarray, scope, struct, type Vec } from '../index.ts';
 import * as named from './index.ts';
 import { constant, grid, gridSize, jit, shared, syncThreads } from './index.ts';
 
@@ -87,6 +87,15 @@ describe('the namespace', () => {
 
   it.each(VOCABULARY)('knows %s as an intrinsic', (path) => {
     expect(intrinsicName(at(path))).toBe(path);
+  });
+
+  it('knows of every other function that it is for the host', () => {
+    jit(() => {});
+    for (const [name, member] of Object.entries(cuda)) {
+      if (typeof member !== 'function' || intrinsicName(member) !== undefined) continue;
+      expect(hostOnlyOf(member)?.what).toBe(`cuda.${name}`);
+    }
+    for (const fn of [ndarray, scope, struct]) expect(hostOnlyOf(fn)?.help).toContain('before the launch');
   });
 
   it('says on the host that intrinsics belong in kernels', () => {

@@ -20,6 +20,7 @@ export {
 } from '../memory/devices.ts';
 export { trackLeaks } from '../memory/leaks.ts';
 export { memoryStats } from '../memory/memory-stats.ts';
+export { synchronize } from '../memory/synchronize.ts';
 export { createEvent as event, Event } from '../stream/event.ts';
 export {
   createStream as stream,
@@ -64,7 +65,6 @@ export {
   threadFenceSystem,
   uniform,
 } from './sync.ts';
-export { synchronize } from './synchronize.ts';
 export {
   activeMask,
   allSync,

@@ -9,6 +9,7 @@ import { currentContext } from '../memory/devices.ts';
 import { checkKeys } from '../options.ts';
 import { streamOption } from '../stream/stream.ts';
 import { type Dim, toCount, toDim3 } from './dims.ts';
+import { declareHostFunctions } from './host-only.ts';
 import { inspectKernel, notCompiled } from './inspect.ts';
 import type { Configured, ForAllOptions, Kernel, KernelStats } from './kernel-types.ts';
 import { type CheckedShape, checkLaunch, type LaunchOptions } from './launch-shape.ts';
@@ -46,6 +47,7 @@ export function jit(fn: unknown, options: unknown = {}): Kernel<readonly unknown
     throw new TsambaTypeError('E_JIT', `jit takes a function, got ${show(fn)}${hint}`);
   }
   if (KERNEL in fn) throw new TsambaTypeError('E_JIT', `${fn.name} is a kernel already: pass jit the function itself`);
+  declareHostFunctions(jit);
   const state = new KernelState(fn as AnyFunction, checkOptions(options));
   const kernel = makeKernel(state);
   // Launches that were configured keep the state, not the kernel.

@@ -1,7 +1,7 @@
 /**
  * `cuda.synchronize()`.
  */
-import { currentContext } from '../memory/devices.ts';
+import { currentContext } from './devices.ts';
 
 /**
  * Blocks until all work of the current device has been done, then throws what went wrong, if anything did. Numba:
