@@ -60,6 +60,7 @@ interface Download {
   readonly from: DeviceSide;
 }
 
+/** `array.copyToHost(into?, options?)`. */
 export function copyToHost(array: DeviceMemory, args: readonly unknown[]): unknown {
   const { into, stream: option } = hostArguments(args);
   array.checkUsable();
@@ -70,6 +71,7 @@ export function copyToHost(array: DeviceMemory, args: readonly unknown[]): unkno
   return copy.result;
 }
 
+/** `array.copyToHostAsync(into?, options?)`. */
 export async function copyToHostAsync(array: DeviceMemory, args: readonly unknown[]): Promise<unknown> {
   const { into, stream: option } = hostArguments(args);
   array.checkUsable();
@@ -96,6 +98,7 @@ export async function copyToHostAsync(array: DeviceMemory, args: readonly unknow
   return copy.result;
 }
 
+/** `array.copyToDevice(source, { stream })`. */
 export function copyToDevice(array: DeviceMemory, source: unknown, option: unknown): void {
   array.checkUsable();
   const { stream } = placement(array, option);

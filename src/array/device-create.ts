@@ -32,6 +32,7 @@ import type { HostMemory } from './ndarray-copy.ts';
 import { type NestedInput, ndarray } from './ndarray-create.ts';
 import { describeHostArray, type HostArrayLike } from './ndarray-input.ts';
 
+/** Options of `deviceArray`. */
 export interface DeviceArrayOptions extends StreamOption {
   /** Bytes between elements along each axis, taken as given: may be zero, negative or overlapping. Overrides `order`. */
   readonly strides?: ShapeLike | null | undefined;
@@ -91,6 +92,7 @@ function likeness(like: unknown): { shape: readonly number[]; strides: readonly 
   );
 }
 
+/** Options of `toDevice`. */
 export interface ToDeviceOptions extends StreamOption {
   /** False: allocate only, the elements are undefined. */
   readonly copy?: boolean | undefined;

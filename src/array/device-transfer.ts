@@ -26,6 +26,7 @@ export interface HostSide {
   readonly strides: readonly number[];
 }
 
+/** From the host to the device. Shapes are equal; synchronous without a stream. */
 export function upload(shape: readonly number[], to: DeviceSide, from: HostSide, stream: Stream | undefined): void {
   const { context, owner, itemSize } = to.array;
   const count = sizeOf(shape) * itemSize;
@@ -43,6 +44,7 @@ export function upload(shape: readonly number[], to: DeviceSide, from: HostSide,
   context.counters.copied('hostToDevice', count);
 }
 
+/** From the device to the host. Shapes are equal; synchronous without a stream. */
 export function download(shape: readonly number[], to: HostSide, from: DeviceSide, stream: Stream | undefined): void {
   const { context, owner, itemSize } = from.array;
   const count = sizeOf(shape) * itemSize;

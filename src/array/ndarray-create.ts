@@ -44,6 +44,7 @@ import { readNested } from './ndarray-nested.ts';
 /** JavaScript arrays nested to any depth, TypedArrays as rows included. */
 export type NestedInput<V> = V | TypedArray | readonly NestedInput<V>[];
 
+/** Options of `ndarray`: how data is read, or converted. */
 export interface NDArrayOptions<D extends DTypeLike = DTypeLike, S extends ShapeLike = ShapeLike> {
   readonly shape?: S;
   /** Of nested arrays: what elements convert to. Of a TypedArray: as `ndarray` says. */

@@ -29,6 +29,7 @@ export type ArgType =
   | { readonly kind: 'scalar'; readonly type: ElemType }
   | { readonly kind: 'tuple'; readonly items: readonly ArgType[] };
 
+/** What a kernel is compiled for, besides the types of its arguments. */
 export interface CompileOptions {
   readonly name: string;
   readonly checked: boolean;
@@ -47,6 +48,7 @@ export interface TypeNote {
   readonly line: number;
 }
 
+/** One specialisation: the kernel as IR, and what was found out on the way. */
 export interface CompiledKernel {
   readonly kernel: Kernel;
   /** Device arrays captured by the kernel, in the order that `capturedBase` origins number them. */

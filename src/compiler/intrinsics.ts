@@ -50,6 +50,7 @@ export function intrinsicNumber(name: string): number {
 /** Functions of Tsamba that only the host can call, with the name and the help that errors about them show. */
 const hostOnly = new WeakMap<object, HostOnly>();
 
+/** What errors say of a function that only the host can call. */
 export interface HostOnly {
   /** `'cuda.deviceArray'`, `'the kernel scale'`. */
   readonly what: string;

@@ -7,6 +7,7 @@
 import { DriverError, OutOfMemoryError } from '../errors.ts';
 import type { DeviceDriver } from './driver.ts';
 
+/** The kinds of calls that can be made to fail. */
 export type FaultKind = 'allocate' | 'free' | 'copy' | 'launch';
 
 /** Which calls fail, counted from 1: `{ allocate: 3 }`, `{ copy: [1, 2] }`. */

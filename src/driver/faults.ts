@@ -20,6 +20,7 @@ interface Pending {
 const unobserved = new Set<FaultLog>();
 let listening = false;
 
+/** The faults of one device that wait for somebody to synchronise. */
 export class FaultLog {
   readonly #pending: Pending[] = [];
   #order = 0;

@@ -51,11 +51,13 @@ export function describePosition(pos: Pos): string {
   return pos.caller === undefined ? own : `${own}\n  called at ${describePosition(pos.caller)}`;
 }
 
+/** `grid [4, 1, 1], block [256, 1, 1]`. */
 function describeLaunch(shape: LaunchShape): string {
   const shared = shape.sharedBytes === 0 ? '' : `, ${shape.sharedBytes} bytes of dynamic shared memory`;
   return `grid [${shape.grid.join(', ')}], block [${shape.block.join(', ')}]${shared}`;
 }
 
+/** `block (3,0,0), thread (17,0,0)`. */
 function describePlace(shape: LaunchShape, place: ThreadPlace): string {
   return `block ${coordinates(shape.grid, place.block)}, thread ${coordinates(shape.block, place.thread)}`;
 }

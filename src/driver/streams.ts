@@ -31,6 +31,7 @@ class Event {
   }
 }
 
+/** The streams and events of one device; the members are those of the driver contract. */
 export class ImmediateStreams {
   readonly faults: FaultLog = new FaultLog();
   readonly #default: Stream = new Stream(this);

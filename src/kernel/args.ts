@@ -17,6 +17,7 @@ import { type Direction, directionOf } from './hints.ts';
 import { type ScalarValue, scalarType } from './scalar.ts';
 import { show } from './show.ts';
 
+/** The type of an array argument. */
 export type ArrayType = Extract<ArgType, { kind: 'array' }>;
 
 /** A host array. Its type is what it will be on the device: packed, until `Staging` finds that it shares memory with another. */

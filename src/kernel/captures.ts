@@ -14,6 +14,7 @@ interface Binding {
   readonly bytes: Uint8Array | undefined;
 }
 
+/** Captured names, and what they were bound to at one time. */
 export type CaptureSnapshot = ReadonlyMap<string, Binding>;
 
 /** What a function has captured now. */

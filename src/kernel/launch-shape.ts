@@ -34,6 +34,7 @@ export interface ThreadsLaunch extends LaunchExtras {
   readonly grid?: undefined;
 }
 
+/** What `launch` takes first: `{ grid, block }` or `{ threads }`, with a stream and dynamic shared memory. */
 export type LaunchOptions = GridLaunch | ThreadsLaunch;
 
 /** A checked shape, for one context. */

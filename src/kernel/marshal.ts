@@ -55,6 +55,7 @@ interface ScalarSlot {
 
 type Slot = ArraySlot | ScalarSlot;
 
+/** Fills the arguments of one specialisation. */
 export class Marshaller {
   /** One value a parameter, in order. Overwritten by each launch. */
   readonly values: ScalarValue[];

@@ -10,6 +10,7 @@ import type { SourceText } from '../compiler/source.ts';
 /** What the front end takes for no name. */
 const ANONYMOUS = 'kernel';
 
+/** A name that is found when it is asked for. */
 export class KernelName {
   /** The name given, or the function's own; `'kernel'` for an anonymous function. */
   readonly own: string;

@@ -25,6 +25,7 @@ const MOST_RECENT = 4;
 
 type AnyFunction = (...args: never[]) => unknown;
 
+/** The state of one kernel, shared by its launchers. */
 export class KernelState {
   readonly fn: AnyFunction;
   readonly options: CheckedOptions;

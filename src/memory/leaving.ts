@@ -3,6 +3,7 @@
  *
  * The effect has begun when either form is made. `leave` is called once, also when the body throws.
  */
+import { TsambaTypeError } from '../errors.ts';
 
 /** Something in force until it is disposed; disposing twice is a no-op. */
 export interface Leavable {
@@ -21,6 +22,15 @@ export function leavable(leave: () => void): Leavable {
   return { dispose, [Symbol.dispose]: dispose };
 }
 
+/** Throws TypeError for a body that is no function, before anything has begun. */
+export function checkBody(what: string, body: unknown): void {
+  if (typeof body === 'function') return;
+  throw new TsambaTypeError(
+    'E_CALLBACK',
+    `${what} takes a function to run, got ${body === null ? 'null' : `a value of type ${typeof body}`}`,
+  );
+}
+
 /** The form with a callback: runs a sync or async body, then leaves. Gives what the body gives. */
 export function leaveAfter<R>(leave: () => void, body: () => R): R {
   let result: R;
@@ -35,6 +45,7 @@ export function leaveAfter<R>(leave: () => void, body: () => R): R {
   return result;
 }
 
+/** Whether a value is a promise, of whatever library. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   return typeof (value as { then?: unknown }).then === 'function';

@@ -13,6 +13,7 @@ export interface DeallocationLimits {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Reads the limits from the environment. A value that is none becomes a warning and the default. */
 export function deallocationLimits(env: Environment = process.env): DeallocationLimits {
   return {
     maxCount: read(env, 'MAX_PENDING_DEALLOCS_COUNT', 10, Number.isSafeInteger, 'a whole number from 0'),

@@ -5,7 +5,7 @@
  * returns belongs to the outer one.
  */
 import { TsambaTypeError } from '../errors.ts';
-import { isThenable } from './leaving.ts';
+import { checkBody, isThenable } from './leaving.ts';
 
 interface Owned {
   dispose(): void;
@@ -35,6 +35,7 @@ export function noteDisposed(gone: object & Owned): void {
  * @throws TypeError when the body is asynchronous: other code would run in the middle, and what it made would be freed too.
  */
 export function scope<R>(body: () => R): R {
+  checkBody('scope', body);
   const here: Scope = { outer: innermost, made: new Set() };
   innermost = here;
   let result: R;

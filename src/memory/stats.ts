@@ -30,6 +30,7 @@ export interface MemoryStats {
   };
 }
 
+/** `hostToDevice`, `deviceToHost`, `deviceToDevice`. */
 export type CopyDirection = keyof MemoryStats['copies'];
 
 /** The counters of one context. */

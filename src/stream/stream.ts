@@ -10,7 +10,7 @@ import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import type { Context, Resource } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
-import { isThenable, type Leavable } from '../memory/leaving.ts';
+import { checkBody, isThenable, type Leavable } from '../memory/leaving.ts';
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { StreamRef } from '../memory/stream-ref.ts';
@@ -135,7 +135,9 @@ export class Stream implements StreamRef {
   autoSynchronize<R>(body: (stream: Stream) => R): R;
   autoSynchronize<R>(body?: (stream: Stream) => R): AutoSynchronize | R {
     this.use();
-    return body === undefined ? this.#leavable() : this.#synchronizeAfter(body);
+    if (body === undefined) return this.#leavable();
+    checkBody('autoSynchronize', body);
+    return this.#synchronizeAfter(body);
   }
 
   #leavable(): AutoSynchronize {

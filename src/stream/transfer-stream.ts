@@ -7,6 +7,7 @@ import { Stream } from './stream.ts';
 
 const streams = new WeakMap<Context, Stream>();
 
+/** The stream of a context; a new one where it was disposed, as by a reset. */
 export function transferStream(context: Context): Stream {
   const known = streams.get(context);
   if (known !== undefined && !known.disposed) return known;

@@ -26,6 +26,7 @@ interface Block {
   right: Block | undefined;
 }
 
+/** Hands out addresses between a start and a limit, which may be raised. */
 export class Allocator {
   /** End of the address range. */
   limit: number;

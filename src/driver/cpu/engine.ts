@@ -8,6 +8,7 @@ import { DeviceMemory } from './memory.ts';
 import { ThreadPool } from './pool.ts';
 import { LaunchRecord } from './record.ts';
 
+/** Options of a CPU device, for tests and benchmarks. */
 export interface CpuOptions {
   /** 4: SIMD across work items. 1: scalar code. Default 4, or 1 when TSAMBA_CPU_SIMD is 0. */
   readonly lanes?: 1 | 4 | undefined;
@@ -21,6 +22,7 @@ export interface CpuOptions {
   readonly pipeline?: Pipeline | undefined;
 }
 
+/** The inside of one CPU device. */
 export class Engine {
   readonly memory: DeviceMemory;
   readonly lanes: 1 | 4;

@@ -38,6 +38,7 @@ interface Plan {
   readonly schedule: Schedule;
 }
 
+/** A kernel on the CPU device. Compiled for a block shape when that is first launched. */
 export class CpuExecutable implements Executable {
   readonly attributes: ExecutableAttributes;
   readonly #engine: Engine;

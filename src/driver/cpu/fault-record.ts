@@ -7,6 +7,7 @@ import type { DriverError } from '../../errors.ts';
 import type { LaunchShape } from '../driver.ts';
 import { HELP, kernelFault, outOfRange } from '../launch-errors.ts';
 
+/** What a failed check left: where, and the values that it compared. */
 export interface FaultRecord {
   readonly site: number;
   /** Linear numbers, x fastest. */
@@ -27,6 +28,7 @@ export function readFault(view: DataView, site: number): FaultRecord {
   };
 }
 
+/** The error for a fault record. */
 export function faultAt(
   kernel: Kernel,
   shape: LaunchShape,

@@ -25,6 +25,7 @@ export const RECORD_ADDRESS: number = PAGE;
 export const RECORD_BYTES: number = PAGE;
 const FIRST_ADDRESS = 2 * PAGE;
 
+/** The memory of one CPU device. */
 export class DeviceMemory {
   /** Counts moves into another memory: code compiled for an earlier one must be made anew. */
   generation = 0;

@@ -39,6 +39,7 @@ const SPINS = 500;
 const LIVENESS_MS = 500;
 const MAX_REPLACEMENTS = 8;
 
+/** The worker threads over one memory. */
 export class ThreadPool {
   readonly threads: number;
   readonly #memory: WasmMemory;

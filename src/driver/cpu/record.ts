@@ -25,6 +25,7 @@ export function encodingOf(params: readonly Param[]): Uint8Array {
   });
 }
 
+/** Views of the record over one memory. */
 export class LaunchRecord {
   readonly #ints: Int32Array;
   readonly #floats: Float32Array;

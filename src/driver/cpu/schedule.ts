@@ -12,6 +12,7 @@ const TRIES = 3;
 /** Launches after which a comparison is made again. */
 const RETRY = 256;
 
+/** What is known of the times of one kernel with one block shape. */
 export class Schedule {
   /** Nanoseconds a block on one thread: measured, or guessed before. */
   #alone: number;

@@ -8,6 +8,7 @@ import type { DeviceMemory } from './memory.ts';
 import { type WasmCode, WebAssembly } from './webassembly.ts';
 import { WORKER_MATH } from './worker-code.ts';
 
+/** A module with its instance over the memory of a device. */
 export interface Variant {
   readonly module: WasmModule;
   readonly code: WasmCode;
@@ -16,6 +17,7 @@ export interface Variant {
   readonly portable: boolean;
 }
 
+/** Compiles and instantiates a module. Synchronous. */
 export function instantiate(module: WasmModule, memory: DeviceMemory): Variant {
   const code = new WebAssembly.Module(module.bytes);
   // V8 calls its own `Math` functions from WebAssembly without passing through JavaScript.

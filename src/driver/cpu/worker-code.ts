@@ -31,6 +31,7 @@ export const CLOSED = -0x40000000;
 export const REPORTS = 512;
 export const REPORT_BYTES = 1024;
 
+/** Bytes of the control block for so many workers. */
 export function controlBytes(workers: number): number {
   return REPORTS + workers * REPORT_BYTES;
 }

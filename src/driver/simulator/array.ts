@@ -17,6 +17,7 @@ export interface Backing {
   readonly shadow: Shadow;
 }
 
+/** An array of one launch under one element type; local arrays are the running thread's. */
 export class SimulatedArray {
   readonly sym: ArraySym;
   /** What is accessed: as a rule the array's own type. */

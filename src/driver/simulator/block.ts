@@ -10,6 +10,7 @@ import { Pause, type Runtime, type Stop, Vote } from './runtime.ts';
 type Index = { readonly x: number; readonly y: number; readonly z: number };
 /** Ends with true after an explicit `return`. */
 export type ThreadGenerator = Generator<Stop, boolean | undefined, number>;
+/** A simulated kernel: runs one thread, at once or up to its stops. */
 export type ThreadFunction = (threadIdx: Index, blockIdx: Index) => ThreadGenerator | boolean | undefined;
 
 interface Thread {
@@ -22,6 +23,7 @@ interface Thread {
   fell: boolean;
 }
 
+/** All indices of a shape, x fastest. */
 export function indices(shape: Dim3): Index[] {
   const [nx, ny, nz] = shape;
   const all: Index[] = [];

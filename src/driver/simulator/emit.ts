@@ -28,6 +28,7 @@ export interface Binding {
   readonly elem: ElemType;
 }
 
+/** A kernel as text, and what the text refers to by number and name. */
 export interface Emitted {
   /** The kernel's function first; the others are reached through `$f`. */
   readonly scripts: readonly Script[];
@@ -70,6 +71,7 @@ class Names {
   }
 }
 
+/** Prints a kernel. Pure. */
 export function emitKernel(kernel: Kernel): Emitted {
   return new KernelEmitter(kernel).emit();
 }

@@ -18,6 +18,7 @@ import type { SimulatorMemory } from './memory.ts';
 import { Fault, Runtime } from './runtime.ts';
 import { Shadow } from './shadow.ts';
 
+/** A kernel on the simulator. A launch is over when it returns. */
 export class SimulatorExecutable implements Executable {
   readonly attributes: ExecutableAttributes;
   readonly #memory: SimulatorMemory;

@@ -19,6 +19,7 @@ export interface Naming {
   readonly pos: Pos;
 }
 
+/** An expression as text that can stand anywhere. */
 export function expression(e: Expr, names: Naming): string {
   switch (e.op) {
     case 'const':
@@ -73,6 +74,7 @@ export function access(
   return { site, checks, offset: mem.disp === 0 ? scaled : `${scaled} + ${mem.disp}` };
 }
 
+/** A constant as text; negative ones in parentheses. */
 export function literal(value: number | bigint | boolean): string {
   if (typeof value === 'bigint') return value < 0n ? `(${value}n)` : `${value}n`;
   if (typeof value === 'boolean') return String(value);

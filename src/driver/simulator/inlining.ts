@@ -8,6 +8,7 @@ import type { Expr, Stmt, Var } from '../../compiler/ir/ops.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../compiler/ir/passes/walk.ts';
 import type { SourceText } from '../../compiler/source.ts';
 
+/** A block that is emitted as a function. */
 export interface Inlined {
   readonly body: Stmt & { readonly op: 'block' };
   readonly source: SourceText;
@@ -20,6 +21,7 @@ export interface Inlined {
 /** How often each variable occurs in a list of statements. */
 export type Occurrences = Map<Var, number>;
 
+/** Counts the variables in a list of statements. */
 export function occurrences(list: readonly Stmt[]): Occurrences {
   const counts: Occurrences = new Map();
   eachStmt(list, (s) => {

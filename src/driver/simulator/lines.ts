@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { describe } from '../../compiler/frontend/positions.ts';
 import type { Pos, SourceText } from '../../compiler/source.ts';
 
+/** Writes the text of one function. */
 export class LineWriter {
   readonly source: SourceText;
   /** URL of the author's file; a made-up one where none is known. */

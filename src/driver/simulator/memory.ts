@@ -14,6 +14,7 @@ const GAP = 256;
 /** Bytes that may be live at once. */
 const TOTAL = 4 * 2 ** 30;
 
+/** One allocation, with its shadow. */
 export class Allocation {
   readonly start: number;
   readonly bytes: Uint8Array;
@@ -29,6 +30,7 @@ export class Allocation {
   }
 }
 
+/** The memory of one simulator. */
 export class SimulatorMemory {
   /** By rising address. */
   readonly #allocations: Allocation[] = [];

@@ -32,6 +32,7 @@ export class Fault extends Error {
 /** What a thread hands out when it stops for a while. A number is a plain barrier: its site. */
 export type Stop = number | Vote | Pause;
 
+/** A thread at a barrier with a reduction, and what it says there. */
 export class Vote {
   readonly site: number;
   readonly kind: VoteKind;
@@ -43,6 +44,7 @@ export class Vote {
   }
 }
 
+/** What such a barrier gives: how many, all, any. */
 export type VoteKind = 'count' | 'and' | 'or';
 
 /** A thread in a loop that may be waiting for another thread. `state` holds its variables. */
@@ -61,6 +63,7 @@ const FUEL = 1 << 14;
 /** Phases of all launches of this process have numbers of their own, so that shadows need no clearing. */
 let phases = 0;
 
+/** The state of one launch. */
 export class Runtime {
   readonly kernel: Kernel;
   readonly shape: LaunchShape;

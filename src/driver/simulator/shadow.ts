@@ -18,6 +18,7 @@ const MANY = -2;
 /** Places up to which the records are one array; beyond it they are kept one by one. */
 const DENSE = 1 << 20;
 
+/** How memory is touched. */
 export type AccessKind = 'read' | 'write' | 'atomic';
 
 /** The access that an access races with. */
@@ -28,6 +29,7 @@ export interface Conflict {
   readonly site: number;
 }
 
+/** The records of one piece of memory. */
 export class Shadow {
   readonly #bytes: number;
   /** Bytes a place has: the size of the elements while all accesses agree, else 1. */
