@@ -3,10 +3,20 @@ import { freshBlockDevice } from '../../test/support/with-device.ts';
 import { deviceArray, toDevice } from '../array/device-create.ts';
 import { createEvent } from '../stream/event.ts';
 import { createStream } from '../stream/stream.ts';
+import { deferCleanup } from './defer-cleanup.ts';
 import { scope } from './scope.ts';
 
 describe('scope', () => {
   const device = freshBlockDevice();
+
+  it('takes a function, as deferCleanup and autoSynchronize do, which else do not begin', () => {
+    expect(() => scope(5 as never)).toThrow('scope takes a function to run, got a value of type number');
+    expect(() => deferCleanup(null as never)).toThrow('deferCleanup takes a function to run, got null');
+    expect(device.context.deallocations.deferred).toBe(false);
+    expect(() => createStream().autoSynchronize('x' as never)).toThrow(
+      'autoSynchronize takes a function to run, got a value of type string',
+    );
+  });
 
   it('disposes what the body made and did not return', () => {
     const outside = deviceArray(3);
