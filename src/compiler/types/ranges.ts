@@ -7,7 +7,15 @@
  */
 import type { Label } from '../ir/ops.ts';
 import type { Type } from './lattice.ts';
-import { type Def, expressionsOf, type Local, type Range, type TExpr, type TStmt, walkExpression } from './tree.ts';
+import {
+  expressionsOf,
+  type Local,
+  type Range,
+  type TExpr,
+  type TStmt,
+  walkExpression,
+  walkStatements,
+} from './tree.ts';
 
 type DefStmt = Extract<TStmt, { k: 'assign' | 'atomic' | 'barrier' }>;
 
@@ -44,49 +52,52 @@ interface Target {
   continues: Flow;
 }
 
-/** Sets `range` on every read and assignment in the tree; returns the ranges. `resultType` types atomics and barriers. */
-export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) => Type): Range[] {
-  const parent = new Map<DefStmt, DefStmt>();
-  const find = (d: DefStmt): DefStmt => {
-    const p = parent.get(d);
-    if (p === undefined || p === d) return d;
-    const root = find(p);
-    parent.set(d, root);
-    return root;
-  };
-  /** All reads, with one definition that reaches each (or the local alone when none does). */
-  const reads = new Map<Extract<TExpr, { k: 'local' }>, DefStmt | undefined>();
-  const targets = new Map<Label, Target>();
+type Read = Extract<TExpr, { k: 'local' }>;
 
-  const read = (e: TExpr, state: State): void =>
+/** Reaching definitions: joins those that one read can see. */
+class Reaching {
+  /** All reads, with one definition that reaches each; undefined when none does. */
+  readonly reads: Map<Read, DefStmt | undefined> = new Map();
+  /** A forest: definitions with one root belong together. */
+  readonly #parent = new Map<DefStmt, DefStmt>();
+  readonly #targets = new Map<Label, Target>();
+
+  constructor(body: readonly TStmt[]) {
+    this.#run(body, new Map());
+  }
+
+  /** What stands for all definitions that belong together with this one. */
+  rootOf(d: DefStmt): DefStmt {
+    const p = this.#parent.get(d);
+    if (p === undefined || p === d) return d;
+    const root = this.rootOf(p);
+    this.#parent.set(d, root);
+    return root;
+  }
+
+  #read(e: TExpr, state: State): void {
     walkExpression(e, (x) => {
       if (x.k !== 'local') return;
-      let first = reads.get(x);
+      let first = this.reads.get(x);
       for (const d of state.get(x.local) ?? []) {
         if (first === undefined) first = d;
-        else parent.set(find(d), find(first));
+        else this.#parent.set(this.rootOf(d), this.rootOf(first));
       }
-      reads.set(x, first);
+      this.reads.set(x, first);
     });
+  }
 
-  const run = (list: readonly TStmt[], start: Flow): Flow => {
+  #run(list: readonly TStmt[], start: Flow): Flow {
     let state = start;
     for (const s of list) {
       if (state === undefined) return undefined;
-      state = step(s, state);
+      state = this.#step(s, state);
     }
     return state;
-  };
+  }
 
-  const define = (s: DefStmt, local: Local | undefined, state: State): State => {
-    if (local === undefined) return state;
-    const out: State = new Map(state);
-    out.set(local, new Set([s]));
-    return out;
-  };
-
-  const step = (s: TStmt, state: State): Flow => {
-    for (const e of expressionsOf(s)) read(e, state);
+  #step(s: TStmt, state: State): Flow {
+    for (const e of expressionsOf(s)) this.#read(e, state);
     switch (s.k) {
       case 'assign':
         return define(s, s.local, state);
@@ -94,26 +105,16 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) =>
       case 'barrier':
         return define(s, s.result, state);
       case 'if':
-        return merge(run(s.then, state), run(s.else, state));
+        return merge(this.#run(s.then, state), this.#run(s.else, state));
       case 'block': {
-        const target: Target = { breaks: undefined, continues: undefined };
-        targets.set(s.label, target);
-        return merge(run(s.body, state), target.breaks);
+        const target = this.#target(s.label);
+        return merge(this.#run(s.body, state), target.breaks);
       }
-      case 'loop': {
-        let head: Flow = state;
-        const target: Target = { breaks: undefined, continues: undefined };
-        targets.set(s.label, target);
-        for (;;) {
-          const end = merge(run(s.body, head), target.continues);
-          const next = merge(head, end === undefined ? undefined : run(s.update, end));
-          if (sameState(next, head)) return target.breaks;
-          head = next;
-        }
-      }
+      case 'loop':
+        return this.#loop(s, state);
       case 'break':
       case 'continue': {
-        const target = targets.get(s.label);
+        const target = this.#targets.get(s.label);
         if (target !== undefined) {
           if (s.k === 'break') target.breaks = merge(target.breaks, state);
           else target.continues = merge(target.continues, state);
@@ -126,77 +127,64 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) =>
       default:
         return state;
     }
-  };
-  run(body, new Map());
+  }
 
+  #loop(s: Extract<TStmt, { k: 'loop' }>, state: State): Flow {
+    const target = this.#target(s.label);
+    let head: Flow = state;
+    for (;;) {
+      const end = merge(this.#run(s.body, head), target.continues);
+      const next = merge(head, end === undefined ? undefined : this.#run(s.update, end));
+      if (sameState(next, head)) return target.breaks;
+      head = next;
+    }
+  }
+
+  /** A fresh target of jumps: a construct inside a loop is walked more than once. */
+  #target(label: Label): Target {
+    const target: Target = { breaks: undefined, continues: undefined };
+    this.#targets.set(label, target);
+    return target;
+  }
+}
+
+function define(s: DefStmt, local: Local | undefined, state: State): State {
+  return local === undefined ? state : new Map(state).set(local, new Set([s]));
+}
+
+/** Sets `range` on every read and assignment in the tree; returns the ranges. `resultType` types atomics and barriers. */
+export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) => Type): Range[] {
+  const reaching = new Reaching(body);
   const ranges: Range[] = [];
-  const ofRoot = new Map<DefStmt, Range>();
-  const fresh = (local: Local): Range => {
-    const range: Range = { id: ranges.length, local, defs: [], type: undefined, demand: undefined };
-    ranges.push(range);
-    return range;
-  };
-  const rangeOf = (d: DefStmt, local: Local): Range => {
-    const root = find(d);
-    let range = ofRoot.get(root);
+  /** Of definitions that belong together by what stands for them; of reads that nothing reaches by their variable. */
+  const known = new Map<DefStmt | Local, Range>();
+  const rangeOf = (key: DefStmt | Local, local: Local): Range => {
+    let range = known.get(key);
     if (range === undefined) {
-      range = fresh(local);
-      ofRoot.set(root, range);
+      range = { id: ranges.length, local, defs: [], type: undefined, demand: undefined };
+      ranges.push(range);
+      known.set(key, range);
     }
     return range;
   };
-  const visit = (list: readonly TStmt[]): void => {
-    for (const s of list) {
-      if (s.k === 'assign') {
-        s.range = rangeOf(s, s.local);
-        const def: Def = { expr: s.value };
-        s.range.defs.push(def);
-      } else if ((s.k === 'atomic' || s.k === 'barrier') && s.result !== undefined) {
-        s.range = rangeOf(s, s.result);
-        s.range.defs.push({ type: resultType(s) });
-      } else if (s.k === 'if') {
-        visit(s.then);
-        visit(s.else);
-      } else if (s.k === 'loop') {
-        visit(s.body);
-        visit(s.update);
-      } else if (s.k === 'block') {
-        visit(s.body);
-      }
+  walkStatements(body, (s) => {
+    if (s.k === 'assign') {
+      s.range = rangeOf(reaching.rootOf(s), s.local);
+      s.range.defs.push({ expr: s.value });
+    } else if ((s.k === 'atomic' || s.k === 'barrier') && s.result !== undefined) {
+      s.range = rangeOf(reaching.rootOf(s), s.result);
+      s.range.defs.push({ type: resultType(s) });
     }
-  };
-  visit(body);
-  // Statements that are never reached still have reads; those, and reads before any assignment, get a range of their own.
-  const unreached = new Map<Local, Range>();
-  const finish = (list: readonly TStmt[]): void => {
-    for (const s of list) {
-      for (const e of expressionsOf(s)) {
-        walkExpression(e, (x) => {
-          if (x.k !== 'local') return;
-          const d = reads.get(x);
-          if (d !== undefined) {
-            x.range = rangeOf(d, x.local);
-            return;
-          }
-          let range = unreached.get(x.local);
-          if (range === undefined) {
-            range = fresh(x.local);
-            unreached.set(x.local, range);
-          }
-          x.range = range;
-        });
-      }
-      if (s.k === 'if') {
-        finish(s.then);
-        finish(s.else);
-      } else if (s.k === 'loop') {
-        finish(s.body);
-        finish(s.update);
-      } else if (s.k === 'block') {
-        finish(s.body);
-      }
+  });
+  walkStatements(body, (s) => {
+    for (const e of expressionsOf(s)) {
+      walkExpression(e, (x) => {
+        if (x.k !== 'local') return;
+        // Statements that are never reached still have reads; those, and reads before any assignment, get ranges of their own.
+        const d = reaching.reads.get(x);
+        x.range = rangeOf(d === undefined ? x.local : reaching.rootOf(d), x.local);
+      });
     }
-  };
-  finish(body);
+  });
   return ranges;
 }
