@@ -7,6 +7,7 @@ import {
   bool,
   c64,
   c128,
+  codecOf,
   converterBetween,
   type DType,
   decodeHalf,
@@ -18,14 +19,20 @@ import {
   i16,
   i32,
   i64,
-  readElement,
   struct,
   u8,
   u16,
   u32,
   u64,
-  writeElement,
 } from './index.ts';
+
+function readElement(view: DataView, offset: number, dtype: DType): unknown {
+  return codecOf(dtype).read(view, offset);
+}
+
+function writeElement(view: DataView, offset: number, dtype: DType, value: unknown): void {
+  codecOf(dtype).write(view, offset, value);
+}
 
 const point = struct({ x: f32, tag: u8, id: i64 }, { align: true });
 const record = struct({ inner: struct({ z: c64, on: bool }), grid: i16.array(2, 3) });

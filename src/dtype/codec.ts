@@ -31,16 +31,6 @@ export function codecOf(dtype: DType): Codec {
   return codec;
 }
 
-/** Reads the element of a dtype at a byte offset. */
-export function readElement(view: DataView, offset: number, dtype: DType): unknown {
-  return codecOf(dtype).read(view, offset);
-}
-
-/** Converts a value to a dtype and writes it at a byte offset. */
-export function writeElement(view: DataView, offset: number, dtype: DType, value: unknown): void {
-  codecOf(dtype).write(view, offset, value);
-}
-
 function makeCodec(dtype: DType): Codec {
   if (dtype.fields !== undefined) return structCodec(dtype, dtype.fields);
   if (dtype.base !== undefined && dtype.subShape !== undefined) return subArrayCodec(dtype, dtype.base, dtype.subShape);

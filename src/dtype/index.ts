@@ -6,7 +6,7 @@ export * from './complex.ts';
 export { converterBetween, converterTo, integerRange } from './convert.ts';
 export * from './dtype.ts';
 export { decodeHalf, encodeHalf, roundToHalf } from './half.ts';
-export { asDType, asFieldDType } from './parse.ts';
+export { asDType } from './parse.ts';
 export * from './scalars.ts';
 export * from './struct.ts';
 export * from './subarray.ts';
