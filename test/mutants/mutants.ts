@@ -268,8 +268,8 @@ const FRONT: typeof LAYOUT = [
   ['types/infer', 'joinDefinitions(ranges, isTyped);\n', '', 'guesses stay in the join'],
   [
     'types/ranges',
-    'return merge(run(s.then, state), run(s.else, state));',
-    'return merge(run(s.then, state), state);',
+    'return merge(this.#run(s.then, state), this.#run(s.else, state));',
+    'return merge(this.#run(s.then, state), state);',
     'definitions in else are lost',
   ],
   [
