@@ -4,9 +4,11 @@
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
+import { unroll } from '../../compiler/ir/passes/unroll.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';
 
+/** How kernels become code, in two steps. Tests bring their own. */
 export interface Pipeline {
   /** Done once a kernel: what no later specialisation changes. */
   prepare(kernel: Kernel): Kernel;
@@ -16,5 +18,10 @@ export interface Pipeline {
 
 export const wasmPipeline: Pipeline = {
   prepare: (kernel) => expandMath(simplify(kernel)),
-  compile: (prepared, variant) => renderWasm(simplify(prepared, { block: variant.block }), variant),
+  compile(prepared, variant) {
+    const { block } = variant;
+    const simple = simplify(prepared, { block });
+    const unrolled = unroll(simple);
+    return renderWasm(unrolled === simple ? simple : simplify(unrolled, { block }), variant);
+  },
 };

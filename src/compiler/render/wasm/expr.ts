@@ -7,7 +7,7 @@
 import type { Expr, ValueType } from '../../ir/ops.ts';
 import { isInt, isUnsigned } from '../../ir/ops.ts';
 import { castPart, type Evaluate, laneByLane } from './convert.ts';
-import { type Gen, isWide, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
+import { type Gen, isWide, maskParts, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
 import { compareOp, type DivisorKnown, type Push, pushConst, scalarBinary, scalarCast, scalarUnary } from './scalar.ts';
 import {
   extractLane,
@@ -232,6 +232,21 @@ export function part(g: Gen, e: Expr, p: number): void {
   if (e.op === 'const') {
     splatConst(f, e.type, e.value);
     return;
+  }
+  if (kept !== undefined && shape !== 'C' && maskParts(g) > 1) {
+    // Parts are evaluated in order: the first one makes the vector for the others. It does so each time, as code may be
+    // written twice, in branches of which only one is run.
+    if (p === 0) {
+      scalar(g, e);
+      splat(f, e.type);
+      kept.splat ??= f.temp('v128');
+      f.tee(kept.splat);
+      return;
+    }
+    if (kept.splat !== undefined) {
+      f.get(kept.splat);
+      return;
+    }
   }
   scalar(g, e);
   splat(f, e.type);

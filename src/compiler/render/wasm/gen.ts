@@ -28,6 +28,8 @@ export interface Kept {
   readonly type: ValueType;
   readonly shape: Shape;
   readonly locals: readonly Local[];
+  /** A value for all lanes, once some part of a vector has asked for it as a vector. */
+  splat?: Local;
 }
 
 /** Thrown where only scalar code can do what the kernel asks; the renderer then starts again with one lane. */

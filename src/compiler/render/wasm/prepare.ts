@@ -93,7 +93,9 @@ export function withPrepared(
   body();
   for (const [e, kept, owner] of made) {
     g.prepared.delete(e);
-    if (owner) g.f.release(keptTypes(kept), ...kept.locals);
+    if (!owner) continue;
+    g.f.release(keptTypes(kept), ...kept.locals);
+    if (kept.splat !== undefined) g.f.release('v128', kept.splat);
   }
 }
 
