@@ -71,7 +71,9 @@ export function typeOf(e: TExpr): Type {
         return e.unsigned ? 'u32' : q === 'u32' ? 'u32' : q === 'idx' ? 'int' : q;
       }
       if (e.unsigned) return 'u32';
-      return t === 'u32' ? 'u32' : t === 'i32' || isFloatType(t) || t === 'A' ? 'i32' : 'int';
+      if (t === 'u32') return 'u32';
+      // Data of any other type becomes i32; an index or a literal stays without a type of its own.
+      return t === 'i32' || t === 's8' || t === 'u8' || isFloatType(t) || t === 'A' ? 'i32' : 'int';
     }
     case 'imul':
       return 'i32';
