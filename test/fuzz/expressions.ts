@@ -164,6 +164,17 @@ export class Expressions {
   }
 
   private weak(t: Ty): Expr {
+    // Neutral elements, and powers of two, are what passes have shorter ways for.
+    if (t !== 'bool' && this.r.chance(0.3)) {
+      const power = 2 ** this.r.below(t === 'i32' ? 31 : 32);
+      if (isBig(t)) return { t, k: 'lit', v: BigInt(power), weak: true };
+      return { t, k: 'lit', v: isFloat(t) && this.r.chance(0.5) ? -1 / power : power, weak: true };
+    }
+    if (t !== 'bool' && this.r.chance(0.2)) {
+      const n = this.r.below(t === 'u32' || t === 'u64' ? 2 : 3);
+      const v = n === 2 ? -1 : n === 0 && isFloat(t) && this.r.chance(0.4) ? -0 : n;
+      return { t, k: 'lit', v: isBig(t) ? BigInt(v) : v, weak: true };
+    }
     const v = randomValue(this.r, t);
     if (typeof v === 'bigint' || typeof v === 'boolean') return { t, k: 'lit', v, weak: true };
     // A literal in the text has no limits but those of its type: an f32 is rounded from the decimal.
@@ -272,10 +283,15 @@ export class Expressions {
       return { t, k: 'bin', op, a: word(), b: word() };
     }
     // Bit operations of i32 and u32 are i32.
-    const mixed = t === 'i32' && (op === 'and' || op === 'or' || op === 'xor') && r.chance(0.15);
-    const a = this.expr(t, env, depth);
+    const mixed = t === 'i32' && (op === 'and' || op === 'or' || op === 'xor') && r.chance(0.3);
+    const a = op === 'rem' && !float && r.chance(0.3) ? this.narrowed(t, env, depth) : this.expr(t, env, depth);
     if (op === 'copysign') return { t, k: 'bin', op, a, b: this.signed(t, env, depth) };
-    const b = mixed ? this.expr('u32', env, depth) : this.operand(t, env, depth);
+    if (r.chance(0.06)) return { t, k: 'bin', op, a, b: a };
+    if (mixed) {
+      const b = this.expr('u32', env, depth);
+      return r.chance(0.5) ? { t, k: 'bin', op, a, b } : { t, k: 'bin', op, a: b, b: a };
+    }
+    const b = this.operand(t, env, depth);
     if (
       r.chance(0.2) &&
       b.k === 'lit' &&
@@ -333,7 +349,20 @@ export class Expressions {
     return e.k === 'un' && e.a.k === 'bin' && e.a.op === 'div' ? e.a : e;
   }
 
+  /** An integer that has come through another type. */
+  private narrowed(t: Ty, env: Env, depth: number): Expr {
+    const to = this.r.pick(ELEMS.filter((e) => e !== 'bool' && !isFloat(e) && e !== t));
+    const a: Expr = {
+      t: widened(to),
+      k: 'cast',
+      to,
+      a: this.expr(this.r.pick(['i32', 'u32', 'i64', 'u64']), env, depth),
+    };
+    return { t, k: 'cast', to: t, a };
+  }
+
   private cast(t: Ty, env: Env, depth: number): Expr {
+    if (!isFloat(t) && this.r.chance(0.25)) return this.narrowed(t, env, depth);
     const to = this.r.pick(ELEMS.filter((e) => widened(e) === t));
     return { t, k: 'cast', to, a: this.expr(this.r.pick(TYPES), env, depth) };
   }
@@ -352,7 +381,8 @@ export class Expressions {
     const op = this.r.pick(
       isBig(t) ? (['trunc', 'floor'] as const) : (['or0', 'trunc', 'floor', 'ceil', 'round'] as const),
     );
-    return { t, k: 'quotient', op, a: this.expr(t, env, depth), b: this.operand(t, env, depth) };
+    const a = this.r.chance(0.3) ? this.narrowed(t, env, depth) : this.expr(t, env, depth);
+    return { t, k: 'quotient', op, a, b: this.r.chance(0.05) ? a : this.operand(t, env, depth) };
   }
 
   private toUnsigned(env: Env, depth: number): Expr {
@@ -434,7 +464,8 @@ export class Expressions {
         b: { t, k: 'lit', v, weak: true },
       };
     }
-    const [a, b] = [this.expr(t, env, depth), this.operand(t, env, depth)];
+    const a = this.expr(t, env, depth);
+    const b = this.r.chance(0.08) ? a : this.operand(t, env, depth);
     return { t: 'bool', k: 'cmp', op: this.r.pick(CMPS), a, b };
   }
 

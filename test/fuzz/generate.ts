@@ -394,7 +394,9 @@ class Generator {
     const jump: Stmt = { k, ...(label && { label }) };
     if (r.chance(0.1)) return [jump];
     const env = this.env(w, r.chance(0.2));
-    return [{ k: 'if', c: this.e.bool(env, 2), then: [jump], else: [] }];
+    return [
+      { k: 'if', c: this.e.bool(env, 2), then: [...(r.chance(0.4) ? this.set(this.inner(w)) : []), jump], else: [] },
+    ];
   }
 
   /** An atomic update of an element that is the thread's alone, whose old value is used. */
@@ -519,6 +521,7 @@ class Generator {
         },
       ];
       w.scope.push(variable);
+      list.push(...this.tell(variable, w));
     }
     this.shared.clear();
     this.atomics.clear();
@@ -527,6 +530,20 @@ class Generator {
       else if (r.chance(0.4) && isWordElem(a.elem)) this.atomics.set(a, r.pick(orderless(a.elem)));
     }
     return list;
+  }
+
+  /** Lets the outcome of a vote be seen. */
+  private tell(vote: Variable, w: Where): Stmt[] {
+    const array = this.r.pick(this.arrays.filter((a) => a.space === 'out'));
+    const value: Expr = {
+      t: widened(array.elem),
+      k: 'cast',
+      to: array.elem,
+      a: { t: 'i32', k: 'var', name: vote.name },
+    };
+    const op = this.r.pick(COMPOUND[kindOf(value.t)]);
+    const at = this.e.own(array, this.env(w));
+    return [{ k: 'store', array, at, ...(op !== 'rem' && op !== 'shl' && op !== 'shr' && { op }), value }];
   }
 
   /** Statements that all threads of a block reach, with barriers among them. */

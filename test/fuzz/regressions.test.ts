@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileFor, type TestArray } from '../../src/compiler/testing.ts';
 import { cuda } from '../../src/cuda/index.ts';
-import { bool, f64, i32, i64, u64 } from '../../src/dtype/index.ts';
+import { bool, f64, i32, i64, u32, u64 } from '../../src/dtype/index.ts';
 import { DEVICE_NAMES, openDevice } from './devices.ts';
 
 type V = { [k: number]: number; length: number };
@@ -167,6 +167,77 @@ describe('found by random programs', () => {
       [BigInt64Array.of(2n, 5n)],
       1,
       BigInt64Array.of(2n ** 62n, -7n),
+    );
+  });
+
+  it('x | 0 of small data is i32, which does not become u32 by itself', () => {
+    const kernel = (x: V, y: V): void => {
+      y[0] = u32(7) + (x[0] | 0);
+    };
+    expect(() => compileFor(kernel, [new Int16Array(1), new Uint32Array(1)])).toThrow('K203');
+  });
+});
+
+describe('what must be refused', () => {
+  const refused: [string, (x: V, y: V) => void, TestArray, TestArray, string][] = [
+    [
+      'i8 data with u32',
+      (x, y) => {
+        y[0] = y[0] + x[0];
+      },
+      new Int8Array(1),
+      new Uint32Array(1),
+      'K203',
+    ],
+    [
+      'i32 data with u32',
+      (x, y) => {
+        y[0] = y[0] + x[0];
+      },
+      new Int32Array(1),
+      new Uint32Array(1),
+      'K203',
+    ],
+    [
+      'i16 data stored to u64',
+      (x, y) => {
+        y[0] = x[0];
+      },
+      new Int16Array(1),
+      new BigUint64Array(1),
+      'K216',
+    ],
+    [
+      'a float stored to i32',
+      (x, y) => {
+        y[0] = x[0];
+      },
+      new Float32Array(1),
+      new Int32Array(1),
+      'K215',
+    ],
+    [
+      'i64 with a float',
+      (x, y) => {
+        y[0] = y[0] + x[0];
+      },
+      new BigInt64Array(1),
+      new Float64Array(1),
+      'K203',
+    ],
+  ];
+  it.each(refused)('%s', (_, kernel, x, y, code) => {
+    expect(() => compileFor(kernel, [x, y])).toThrow(code);
+  });
+
+  it('but u8 data widens to u32', () => {
+    everywhere(
+      (x: V, y: V) => {
+        y[0] = y[0] + x[0];
+      },
+      [Uint8Array.of(200), Uint32Array.of(4294967295)],
+      1,
+      Uint32Array.of(199),
     );
   });
 });
