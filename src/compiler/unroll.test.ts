@@ -1,11 +1,14 @@
+/**
+ * Unrolling: which loops are copied out, and that kernels then do the same.
+ */
 import { describe, expect, test } from 'vitest';
-import { compileFor, run } from '../../testing.ts';
-import type { Kernel } from '../ops.ts';
-import { outcome, randomSample } from '../testing.ts';
-import { verify } from '../verify.ts';
-import { simplify } from './simplify.ts';
-import { unroll } from './unroll.ts';
-import { eachStmt } from './walk.ts';
+import type { Kernel } from './ir/ops.ts';
+import { simplify } from './ir/passes/simplify.ts';
+import { unroll } from './ir/passes/unroll.ts';
+import { eachStmt } from './ir/passes/walk.ts';
+import { outcome, randomSample } from './ir/testing.ts';
+import { verify } from './ir/verify.ts';
+import { compileFor, run } from './testing.ts';
 
 type V = { [k: number]: number; length: number };
 
