@@ -265,7 +265,7 @@ const FRONT: typeof LAYOUT = [
     't = joinOr(t, def.type);\n        else if (range.type === undefined)',
     'only first guesses are joined',
   ],
-  ['types/infer', 'joinDefinitions(ranges, isTyped);\n', '', 'guesses stay in the join'],
+  ['types/infer', 'joinDefinitions(ranges, growing, isTyped);\n', '', 'guesses stay in the join'],
   [
     'types/ranges',
     'return merge(this.#run(s.then, state), this.#run(s.else, state));',
@@ -367,7 +367,7 @@ const PASSES: typeof LAYOUT = [
     '// Around',
     'breaks in updates reach nothing',
   ],
-  ['ir/passes/liveness', 'for (const id of otherwise) live.add(id);', '', 'what else reads is dead'],
+  ['ir/passes/liveness', 'live.addAll(otherwise);', '', 'what else reads is dead'],
   [
     'ir/passes/dead',
     'const id = defined(s);\n        if (id !== undefined) live.delete(id);\n        for (const e of stmtExprs(s)) addReads(e, live);',
