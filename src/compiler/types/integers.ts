@@ -54,6 +54,34 @@ function raise(cell: Range | ScalarArg, demand: Demand): boolean {
   return true;
 }
 
+function soft(t: Type): Demand | undefined {
+  return t === 'idx' ? 'index' : t === 'int' ? 'int' : undefined;
+}
+
+/** Integer by marks made so far: what it is compared to becomes one, too. */
+function marked(e: TExpr): Demand | undefined {
+  switch (e.k) {
+    case 'local':
+      return e.range?.demand ?? soft(typeOf(e));
+    case 'arg':
+      return e.arg.demand;
+    case 'arith':
+    case 'minmax': {
+      if (e.k === 'arith' && e.fn === 'div') return undefined;
+      const a = marked(e.a);
+      const b = marked(e.b);
+      if (a === undefined && b === undefined) return undefined;
+      if ((a === undefined && !isIntLiteral(e.a)) || (b === undefined && !isIntLiteral(e.b))) return undefined;
+      return a === 'index' || b === 'index' ? 'index' : 'int';
+    }
+    case 'neg':
+    case 'plus':
+      return marked(e.a);
+    default:
+      return soft(typeOf(e));
+  }
+}
+
 /** Sets `demand` on ranges and arguments. */
 export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[]): void {
   let changed = false;
@@ -79,6 +107,7 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
         }
         return;
       case 'minmax':
+      case 'select':
         demand(e.a, as);
         demand(e.b, as);
         return;
@@ -89,39 +118,10 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
       case 'uniform':
         demand(e.a, as);
         return;
-      case 'select':
-        demand(e.a, as);
-        demand(e.b, as);
-        return;
       default:
         return;
     }
   };
-  /** Integer by marks made so far: what it is compared to becomes one, too. */
-  const marked = (e: TExpr): Demand | undefined => {
-    switch (e.k) {
-      case 'local':
-        return e.range?.demand ?? soft(typeOf(e));
-      case 'arg':
-        return e.arg.demand;
-      case 'arith':
-      case 'minmax': {
-        if (e.k === 'arith' && e.fn === 'div') return undefined;
-        const a = marked(e.a);
-        const b = marked(e.b);
-        if (a === undefined && b === undefined) return undefined;
-        if ((a === undefined && !isIntLiteral(e.a)) || (b === undefined && !isIntLiteral(e.b))) return undefined;
-        return a === 'index' || b === 'index' ? 'index' : 'int';
-      }
-      case 'neg':
-      case 'plus':
-        return marked(e.a);
-      default:
-        return soft(typeOf(e));
-    }
-  };
-  const soft = (t: Type): Demand | undefined => (t === 'idx' ? 'index' : t === 'int' ? 'int' : undefined);
-
   const visit = (e: TExpr): void =>
     walkExpression(e, (x) => {
       switch (x.k) {
