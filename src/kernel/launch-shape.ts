@@ -72,7 +72,7 @@ export function checkLaunch(
     if (grid !== undefined) {
       throw new TsambaTypeError(
         'E_LAUNCH_OPTION',
-        'launch takes either grid and block, or threads, not grid and threads both',
+        'launch takes either grid and block, or threads, not grid and threads both: leave out grid',
       );
     }
     return shapeForThreads(toDim3('threads', threads, 0), dimCount(threads), block, sharedBytes, context, launchBounds);
@@ -125,7 +125,7 @@ function checked(
   if (launchBounds !== undefined && blockSize > launchBounds) {
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `block ${showDim(block)} has ${blockSize} threads, launchBounds of this kernel says at most ${launchBounds}`,
+      `block ${showDim(block)} has ${blockSize} threads, launchBounds of this kernel says at most ${launchBounds}: make the block smaller, or raise launchBounds`,
     );
   }
   return shape;

@@ -99,14 +99,14 @@ export class Specialisation implements Resource {
     const more = shape.sharedBytes > 0 ? ` and asks for ${shape.sharedBytes} more (sharedBytes)` : '';
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `${this.#name.text} has ${sharedBytes} bytes of static shared memory${more}: ${info.name} has ${limit} for a block`,
+      `${this.#name.text} has ${sharedBytes} bytes of static shared memory${more}: ${info.name} has ${limit} for a block; make them smaller`,
     );
   }
 
   #failBlock(shape: CheckedShape): never {
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `block ${showDim(shape.block)} has ${shape.blockSize} threads, ${this.#name.text} can run at most ${this.executable.attributes.maxThreadsPerBlock} in a block on ${this.context.info.name}`,
+      `block ${showDim(shape.block)} has ${shape.blockSize} threads, ${this.#name.text} can run at most ${this.executable.attributes.maxThreadsPerBlock} in a block on ${this.context.info.name}: make the block smaller`,
     );
   }
 

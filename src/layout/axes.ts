@@ -83,7 +83,7 @@ export function splitLayout(layout: StridedLayout, section: number): StridedLayo
   if (!isCContiguous(shape, strides, itemSize)) {
     throw new TsambaRangeError(
       'E_SPLIT',
-      `split needs a contiguous array; the stride is ${strides[0]} bytes, not ${itemSize}`,
+      `split needs a contiguous array; the stride is ${strides[0]} bytes, not ${itemSize}; copy it first`,
     );
   }
   return splitLengths(shape[0] ?? 0, section).map((length, i) => ({

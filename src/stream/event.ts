@@ -96,7 +96,11 @@ export class Event {
 
   #timed(which: string): EventHandle {
     const handle = this.#use();
-    const missing = this.timing ? (this.#recorded ? undefined : 'was not recorded') : 'was made with timing: false';
+    const missing = this.timing
+      ? this.#recorded
+        ? undefined
+        : 'was not recorded: call record() first'
+      : 'was made with timing: false: leave that out';
     if (missing === undefined) return handle;
     throw new DriverError('E_EVENT', `elapsedTime: the ${which} event ${missing}`, { api: 'elapsedTime' });
   }

@@ -68,7 +68,11 @@ export class Engine {
   /** Throws once the device has been closed. */
   open(api: string): void {
     if (!this.#closed) return;
-    throw new DriverError('E_DEVICE_CLOSED', `${api}: the CPU device has been closed`, { api });
+    throw new DriverError(
+      'E_DEVICE_CLOSED',
+      `${api}: the CPU device has been closed: make new arrays and streams, which opens it again`,
+      { api },
+    );
   }
 
   /** Makes room for `areas` scratch areas of at least `bytes` bytes. May move the memory. */

@@ -67,7 +67,11 @@ export class CpuExecutable implements Executable {
     const blocks = grid[0] * grid[1] * grid[2];
     const target = this.#host.streamOf(stream);
     if (blocks === 0) return;
-    if (!this.#loaded) throw new DriverError('E_UNLOADED', `kernel ${this.#kernel.name} has been unloaded`);
+    if (!this.#loaded)
+      throw new DriverError(
+        'E_UNLOADED',
+        `kernel ${this.#kernel.name} has been unloaded with its device: launch it anew`,
+      );
     if (blocks > MAX_BLOCKS) {
       throw new NotSupportedError(
         'E_LAUNCH_LIMIT',

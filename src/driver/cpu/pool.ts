@@ -33,6 +33,7 @@ interface Member {
   readonly port: MessagePort;
 }
 
+const WARNING = { type: 'TsambaWarning', code: 'TSAMBA_THREADS' };
 const CHUNKS_PER_THREAD = 8;
 /** Loads of the gate before the caller goes to sleep: a few microseconds. */
 const SPINS = 500;
@@ -97,7 +98,7 @@ export class ThreadPool {
       } catch (error) {
         process.emitWarning(
           `the CPU device runs on ${slot} of ${this.threads} threads: ${error instanceof Error ? error.message : error}`,
-          'TsambaWarning',
+          WARNING,
         );
         return;
       }
@@ -187,7 +188,7 @@ export class ThreadPool {
         this.stop();
         throw new DriverError(
           'E_WORKER_DIED',
-          'a worker thread of the CPU device ended while it ran a kernel; what the kernel wrote is undefined',
+          'a worker thread of the CPU device ended while it ran a kernel; what the kernel wrote is undefined: run it again',
           { api: 'launch' },
         );
       }
@@ -235,7 +236,7 @@ export class ThreadPool {
     port.unref();
     worker.unref();
     worker.on('error', (error) => {
-      process.emitWarning(`a worker thread of the CPU device failed: ${error.message}`, 'TsambaWarning');
+      process.emitWarning(`a worker thread of the CPU device failed: ${error.message}`, WARNING);
     });
     worker.on('exit', () => this.#replace(member, slot));
     return member;

@@ -55,7 +55,11 @@ export class SimulatorDriver extends HostMemoryDriver {
 
   protected open(api: string): void {
     if (this.#closed) {
-      throw new DriverError('E_DEVICE_CLOSED', `${api}: the simulator has been closed`, { api });
+      throw new DriverError(
+        'E_DEVICE_CLOSED',
+        `${api}: the simulator has been closed: make new arrays and streams, which opens it again`,
+        { api },
+      );
     }
   }
 }

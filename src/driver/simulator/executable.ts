@@ -51,7 +51,11 @@ export class SimulatorExecutable implements Executable {
 
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
     const target = this.#host.streamOf(stream);
-    if (!this.#loaded) throw new DriverError('E_UNLOADED', `kernel ${this.#kernel.name} has been unloaded`);
+    if (!this.#loaded)
+      throw new DriverError(
+        'E_UNLOADED',
+        `kernel ${this.#kernel.name} has been unloaded with its device: launch it anew`,
+      );
     const runtime = new Runtime(this.#kernel, shape, this.#emitted.sites);
     const main = this.#bind(runtime, shape, args);
     const run = this.#emitted.generator ? runInPhases : runStraight;
