@@ -157,6 +157,25 @@ describe('types', () => {
     expect(d).toEqual(Float64Array.of(Math.fround(0.1), 2, Math.fround(Math.fround(0.1) + Math.fround(0.2))));
   });
 
+  it('sums of whole numbers are whole: both neighbours of a position', () => {
+    const y = f(0, 10, 20, 30);
+    const out = f(0, 0);
+    const taken = new Int32Array(1);
+    run(
+      (x: V, o: V, n: V) => {
+        const at = x[1] * 0.15;
+        const low = Math.floor(at);
+        o[0] = x[low] * (low + 1 - at) + x[low + 1] * (at - low);
+        o[1] = x[Math.floor(at) * 2 - 1];
+        n[0] = Math.ceil(at) + 3;
+      },
+      [y, out, taken],
+    );
+    expect(out[0]).toBeCloseTo(15, 4);
+    expect(out[1]).toBe(10);
+    expect(taken[0]).toBe(5);
+  });
+
   it('floor of a float is an index and can be stored to integers', () => {
     const h = new Int32Array(4);
     run(

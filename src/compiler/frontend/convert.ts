@@ -6,6 +6,7 @@ import { type ElemType, type Expr, isFloat, isInt, type ValueType, widen } from 
 import type { Pos } from '../source.ts';
 import { isFloatType, isIntegerType, isSoft, isWide, nameOf, type Type } from '../types/lattice.ts';
 import type { TExpr } from '../types/tree.ts';
+import { typeOf } from '../types/typing.ts';
 import { fail } from './diagnostics.ts';
 
 /** The source text of an expression, for fix-its. */
@@ -58,6 +59,11 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
   return { op: 'const', type, value: type === 'u32' ? n >>> 0 : n | 0 };
 }
 
+/** Integral, or an integer to begin with. */
+function isWhole(e: TExpr, seen: Set<object>): boolean {
+  return isIntegral(e, seen) || isIntegerType(typeOf(e));
+}
+
 /** Whether a float expression holds whole numbers by construction: its outermost call rounds. */
 function isIntegral(e: TExpr, seen: Set<object> = new Set()): boolean {
   switch (e.k) {
@@ -67,6 +73,9 @@ function isIntegral(e: TExpr, seen: Set<object> = new Set()): boolean {
     case 'neg':
     case 'uniform':
       return isIntegral(e.a, seen);
+    case 'arith':
+      // Sums and products of whole numbers: Math.floor(x) + 1.
+      return (e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul') && isWhole(e.a, seen) && isWhole(e.b, seen);
     case 'lit':
       return typeof e.value === 'number' && Number.isInteger(e.value);
     case 'select':
