@@ -93,7 +93,7 @@ export interface ExecutableAttributes {
   readonly maxThreadsPerBlock: number;
 }
 
-/** A rectangular set of elements in memory, for strided copies: byte strides, which may be zero or negative. */
+/** The elements of a strided copy. The byte strides of each side stand beside it; they may be zero or negative. */
 export interface StridedRegion {
   /** Extents, outermost first, the same for both sides of a copy. */
   readonly shape: readonly number[];

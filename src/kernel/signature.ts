@@ -11,6 +11,7 @@ import { show } from './show.ts';
 
 /** One signature: a string, or the list of its argument types as strings and dtype tokens. */
 export type SignatureItem = string | { readonly name: string; readonly kind: string; readonly itemSize: number };
+/** What the option `signature` takes: one signature, or several. */
 export type SignatureInput = string | readonly SignatureItem[] | readonly (readonly SignatureItem[])[];
 
 /** The argument types of one signature, and how to write it in messages. */
