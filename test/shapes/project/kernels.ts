@@ -76,7 +76,6 @@ export const switched = cuda.jit((y: Vec<i32>) => {
     case 0:
       v = 10;
       break;
-    // biome-ignore lint/suspicious/noFallthroughSwitchClause: falling through must work
     case 1:
       v = 20;
     // falls through
