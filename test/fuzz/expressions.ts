@@ -382,7 +382,13 @@ export class Expressions {
       isBig(t) ? (['trunc', 'floor'] as const) : (['or0', 'trunc', 'floor', 'ceil', 'round'] as const),
     );
     const a = this.r.chance(0.3) ? this.narrowed(t, env, depth) : this.expr(t, env, depth);
-    return { t, k: 'quotient', op, a, b: this.r.chance(0.05) ? a : this.operand(t, env, depth) };
+    return {
+      t,
+      k: 'quotient',
+      op,
+      a,
+      b: this.r.chance(0.05) ? a : this.r.chance(0.3) ? this.weak(t) : this.operand(t, env, depth),
+    };
   }
 
   private toUnsigned(env: Env, depth: number): Expr {

@@ -204,7 +204,7 @@ class Generator {
     return { ...w, scope: [...w.scope], declared: new Set(), depth: w.depth + 1, branch: false, ...change };
   }
 
-  private expr(t: Ty, w: Where, depth = 1 + this.r.below(3)): Expr {
+  private expr(t: Ty, w: Where, depth = this.r.below(4)): Expr {
     return this.e.expr(t, this.env(w), depth);
   }
 

@@ -178,6 +178,94 @@ describe('found by random programs', () => {
   });
 });
 
+describe('corners that random programs seldom come to', () => {
+  it('NaN differs from itself, and x + 0 is not x for -0', () => {
+    everywhere(
+      (x: V, y: V) => {
+        const k = cuda.grid(1);
+        const v = x[k];
+        y[k] = (v !== v ? 100 : 0) + (v === v ? 10 : 0) + (1 / (v + 0) > 0 ? 1 : 0);
+      },
+      [Float32Array.of(-0, Number.NaN, 0, 5), new Float32Array(4)],
+      4,
+      Float32Array.of(11, 100, 11, 11),
+    );
+  });
+
+  it('what a round leaves in a variable before it continues is there in the next', () => {
+    everywhere(
+      (x: V, y: V) => {
+        const k = cuda.grid(1);
+        let v = 1;
+        for (let i = 0; i < 5; i++) {
+          y[k] = y[k] * 10 + v;
+          if ((i + x[k]) & 1) {
+            v = 5;
+            continue;
+          }
+          v = 7;
+        }
+      },
+      [Int32Array.of(0, 1, 2, 3, 4), new Int32Array(5)],
+      5,
+      Int32Array.of(17575, 15757, 17575, 15757, 17575),
+    );
+  });
+
+  it('quotients of negative integers by powers of two are cut, remainders keep the sign', () => {
+    everywhere(
+      (x: V, y: V) => {
+        const k = cuda.grid(1);
+        y[k] = ((x[k] / 8) | 0) * 100 + (x[k] % 8);
+      },
+      [Int32Array.of(-9, -8, -1, 7, 17, -2147483648), new Int32Array(6)],
+      6,
+      Int32Array.of(-101, -100, -1, 7, 201, Math.imul(-268435456, 100)),
+    );
+  });
+});
+
+describe('corners of 64 bits and of early returns', () => {
+  it('i64 of a negative i32 is divided as such', () => {
+    everywhere(
+      (x: V, y: B) => {
+        const k = cuda.grid(1);
+        y[k] = (i64(x[k]) / 8n) * 100n + (i64(x[k]) % 8n);
+      },
+      [Int32Array.of(-9, -1, 17, -16), new BigInt64Array(4)],
+      4,
+      BigInt64Array.of(-101n, -1n, 201n, -200n),
+    );
+  });
+
+  it('a function that returns out of a loop gives what it found there', () => {
+    everywhere(
+      (x: V, y: V) => {
+        const k = cuda.grid(1);
+        function find(wanted: number): number {
+          for (let i = 0; i < 4; i++) {
+            if (wanted === i * 3) return 1;
+          }
+          return 2;
+        }
+        let kind = 0;
+        switch (x[k]) {
+          case 3:
+            kind = 10;
+            break;
+          default:
+            if (x[k] > 4) break;
+            kind = 20;
+        }
+        y[k] = find(x[k]) + kind;
+      },
+      [Int32Array.of(0, 1, 3, 9, 10), new Int32Array(5)],
+      5,
+      Int32Array.of(21, 22, 11, 1, 2),
+    );
+  });
+});
+
 describe('what must be refused', () => {
   const refused: [string, (x: V, y: V) => void, TestArray, TestArray, string][] = [
     [

@@ -286,8 +286,8 @@ const FRONT: typeof LAYOUT = [
   ],
   [
     'types/typing',
-    "if ((a === 'i32' && b === 'u32') || (a === 'u32' && b === 'i32')) return 'i32';",
-    '',
+    "(a === 'u32' && b === 'i32')) return 'i32';",
+    "(a === 'u32' && b === 'i32')) return 'u32';",
     'bit operations of i32 and u32 are u32',
   ],
 ];
