@@ -28,6 +28,8 @@ export interface Variable {
   t: Ty;
   /** The same in all threads of a block. */
   readonly uniform: boolean;
+  /** Kept the same by the generator, which assigns to it where the whole block comes. */
+  readonly shared?: boolean;
   /** Counters of loops are not assigned to. */
   readonly fixed: boolean;
   /** A counter's exclusive bound, if it starts at 0 and steps up. */
@@ -231,6 +233,9 @@ export class Expressions {
     );
     if (array.shape.length === 1 && counters.length > 0 && r.chance(0.25))
       return { form: 'counter', name: r.pick(counters).name };
+    if (array.space === 'local' && r.chance(0.4)) {
+      return { form: 'any', index: array.shape.map((n) => ({ t: 'i32', k: 'lit', v: r.below(n) })) };
+    }
     if (!env.uniform && env.inKernel && this.ownFits(array, env) && r.chance(0.5)) return this.own(array, env);
     return {
       form: 'any',

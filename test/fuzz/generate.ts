@@ -553,6 +553,10 @@ class Generator {
     for (let i = 0; i < n; i++) {
       list.push(...this.list(1 + r.below(4), w));
       if (list.at(-1)?.k === 'return') list.pop();
+      if (r.chance(0.5)) {
+        list.push(this.share(w), ...this.list(1 + r.below(2), w));
+        if (list.at(-1)?.k === 'return') list.pop();
+      }
       list.push(...this.updates(w));
       if (nesting === 0 && r.chance(0.12))
         list.push({ k: 'if', c: this.e.bool(this.env(w), 2), then: [{ k: 'return' }], else: [] });
@@ -560,6 +564,22 @@ class Generator {
       if (nesting < 2 && r.chance(0.3)) list.push(...this.nested(w, nesting));
     }
     return list;
+  }
+
+  /** Gives a variable of the whole block a value, where the whole block comes. */
+  private share(w: Where): Stmt {
+    const { r } = this;
+    const known = w.scope.filter((v) => v.shared);
+    if (known.length > 0 && r.chance(0.7)) {
+      const v = r.pick(known);
+      const op = v.t !== 'bool' && r.chance(0.5) ? r.pick(['add', 'sub', 'mul'] as const) : undefined;
+      return { k: 'set', name: v.name, t: v.t, ...(op && { op }), value: this.e.expr(v.t, this.env(w, true), 2) };
+    }
+    const t = r.pick(TYPES);
+    const value = this.e.expr(t, this.env(w, true), 2);
+    const variable: Variable = { name: this.name('same'), t, uniform: true, fixed: true, shared: true };
+    w.scope.push(variable);
+    return { k: 'let', name: variable.name, value };
   }
 
   /** A uniform branch or loop around barriers. It begins and ends with one, as it may be skipped. */
@@ -651,7 +671,7 @@ class Generator {
     const barriers = r.chance(0.45);
     body.push(...this.list(1 + r.below(3), w));
     if (body.at(-1)?.k === 'return') body.pop();
-    if (r.chance(0.4)) body.push(...this.initialise(this.declare('local', r.pick(ELEMS), r.pick([2, 4, 8]), false), w));
+    if (r.chance(0.5)) body.push(...this.initialise(this.declare('local', r.pick(ELEMS), r.pick([2, 4, 8]), false), w));
     if (barriers) {
       const made: ArrayDecl[] = [];
       for (let i = 1 + r.below(2); i > 0; i--)
@@ -680,7 +700,7 @@ class Generator {
     if (!barriers) body.push(...this.updates(w));
     body.push(...this.results(w));
     // One thread reaches beyond an array. Every fourth program is compiled without checks.
-    if (this.seed % 4 !== 0 && r.chance(0.08)) body.splice(r.below(body.length), 0, this.mistake());
+    if (this.seed % 4 !== 0 && r.chance(0.12)) body.splice(r.below(body.length), 0, this.mistake());
     return {
       seed: this.seed,
       grid: this.grid,
@@ -697,7 +717,18 @@ class Generator {
   private mistake(): Stmt {
     const { r } = this;
     const word = (v: number): Expr => ({ t: 'i32', k: 'lit', v });
-    const array = r.pick(this.arrays.filter((a) => a.space === 'out'));
+    const id: Expr = { t: 'i32', k: 'thread', what: 'k' };
+    const beyond = (n: number): Expr => ({ t: 'i32', k: 'bin', op: 'add', a: id, b: word(n) });
+    // All threads read along an array, and the last ones beyond it: a whole vector may have to be told from its last lane.
+    const rows = this.arrays.filter((a) => a.space === 'in' && a.shape.length === 1);
+    if (rows.length > 0 && r.chance(0.4)) {
+      const array = r.pick(rows);
+      const first = count(array) - r.below(this.threads);
+      const sum: Expr = { t: 'i32', k: 'bin', op: 'add', a: id, b: { t: 'i32', k: 'lit', v: first, weak: true } };
+      const value: Expr = { t: widened(array.elem), k: 'load', array, at: { form: 'raw', index: [sum] } };
+      return { k: 'let', name: this.name('v'), value };
+    }
+    const array = r.pick(this.arrays.filter((a) => a.space === 'out' || a.space === 'local'));
     const bad = r.below(array.shape.length);
     const index = array.shape.map(
       (n, d): Expr =>
@@ -707,7 +738,16 @@ class Generator {
               word(n),
               word(-1),
               word(n + r.below(1000)),
-              { t: 'i32', k: 'bin', op: 'add', a: { t: 'i32', k: 'thread', what: 'k' }, b: word(n) },
+              { t: 'i32', k: 'bin', op: 'and', a: beyond(n), b: { t: 'i32', k: 'lit', v: -1, weak: true } },
+              beyond(n),
+              // The extent itself, in a way that bounds it by the extent.
+              {
+                t: 'i32',
+                k: 'bin',
+                op: 'and',
+                a: { t: 'i32', k: 'bin', op: 'sub', a: beyond(n), b: id },
+                b: { t: 'i32', k: 'lit', v: n, weak: true },
+              },
             ]),
     );
     const c: Expr = {
