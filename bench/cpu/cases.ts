@@ -162,7 +162,7 @@ const stencil: Case = {
     }, options);
     return {
       kernel() {
-        kernel.launch({ threads: [n, n], block: [64, 4] }, dx as never, dy as never);
+        kernel.launch({ threads: [n, n], block: [256, 1] }, dx as never, dy as never);
         cuda.synchronize();
       },
       plain: [

@@ -33,15 +33,32 @@ type Lanes = 1 | 4 | 8 | 16;
 
 /**
  * Lanes of a vector: several `v128` for each value keep the processor's units busy and share the work that is done once for
- * all lanes (four are 1.2 to 1.5 times faster than two where arithmetic counts, and two than one), but 8-byte types have twice
- * as many parts already, and short rows would be mostly tail.
+ * all lanes. Two are 1.2 to 1.5 times faster than one where arithmetic counts, four as much again where there is little else;
+ * with many accesses to memory they only run out of registers. 8-byte types have twice as many parts already, and short rows
+ * would be mostly tail.
  */
 function lanesFor(kernel: Kernel, variant: WasmVariant): Lanes {
   const [width] = variant.block;
   if (variant.lanes === 1 || width < 4) return 1;
   const wide = kernel.arrays.some((a) => isWide(a.elem as Expr['type'])) || kernel.vars.some((v) => v.type === 'f64');
   if (wide) return 4;
-  return width % 16 === 0 ? 16 : width % 8 === 0 || width >= 64 ? 8 : 4;
+  if (width % 16 === 0 && isArithmetic(kernel)) return 16;
+  return width % 8 === 0 || width >= 64 ? 8 : 4;
+}
+
+/** Whether float arithmetic outweighs accesses to memory. */
+function isArithmetic(kernel: Kernel): boolean {
+  let [operations, accesses] = [0, 0];
+  const count = (e: Expr): void => {
+    if (e.op === 'load') accesses++;
+    else if (e.type === 'f32' && e.op !== 'const' && e.op !== 'var' && e.op !== 'param') operations++;
+    for (const operand of exprParts(e)) count(operand);
+  };
+  eachStmt(kernel.body, (s) => {
+    if (s.op === 'store' || s.op === 'atomic') accesses++;
+    for (const e of stmtExprs(s)) count(e);
+  });
+  return operations >= 4 * accesses;
 }
 
 function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule {
