@@ -184,7 +184,8 @@ describe('corners that random programs seldom come to', () => {
       (x: V, y: V) => {
         const k = cuda.grid(1);
         const v = x[k];
-        y[k] = (v !== v ? 100 : 0) + (v === v ? 10 : 0) + (1 / (v + 0) > 0 ? 1 : 0);
+        const same = v;
+        y[k] = (v !== same ? 100 : 0) + (v === same ? 10 : 0) + (1 / (v + 0) > 0 ? 1 : 0);
       },
       [Float32Array.of(-0, Number.NaN, 0, 5), new Float32Array(4)],
       4,
