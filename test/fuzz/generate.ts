@@ -311,7 +311,7 @@ class Generator extends Statements {
     if (!barriers) body.push(...this.updates(w));
     body.push(...this.results(w));
     // One thread reaches beyond an array. Every fourth program is compiled without checks.
-    if (this.seed % 4 !== 0 && r.chance(0.12)) body.splice(r.below(body.length), 0, this.mistake());
+    if (this.seed % 4 !== 0 && r.chance(0.2)) body.splice(r.below(body.length), 0, this.mistake());
     return {
       seed: this.seed,
       grid: this.grid,
@@ -331,15 +331,18 @@ class Generator extends Statements {
     const id: Expr = { t: 'i32', k: 'thread', what: 'k' };
     const beyond = (n: number): Expr => ({ t: 'i32', k: 'bin', op: 'add', a: id, b: word(n) });
     // All threads read along an array, and the last ones beyond it: a whole vector may have to be told from its last lane.
-    const rows = this.arrays.filter((a) => a.space === 'in' && a.shape.length === 1);
+    const rows = this.arrays.filter((a) => (a.space === 'in' || a.space === 'const') && a.shape.length === 1);
     if (rows.length > 0 && r.chance(0.4)) {
-      const array = r.pick(rows);
-      const first = count(array) - r.below(this.threads);
+      const constants = rows.filter((a) => a.space === 'const');
+      const array = r.pick(constants.length > 0 && r.chance(0.5) ? constants : rows);
+      const first = Math.max(count(array) - r.below(this.threads), 0);
       const sum: Expr = { t: 'i32', k: 'bin', op: 'add', a: id, b: { t: 'i32', k: 'lit', v: first, weak: true } };
       const value: Expr = { t: widened(array.elem), k: 'load', array, at: { form: 'raw', index: [sum] } };
       return { k: 'let', name: this.name('v'), value };
     }
-    const array = r.pick(this.arrays.filter((a) => a.space === 'out' || a.space === 'local'));
+    // Of arrays that the kernel makes the compiler knows the extents, and may think that it can do without a check.
+    const made = this.arrays.filter((a) => a.space === 'local' || a.space === 'const' || a.space === 'shared');
+    const array = r.pick(made.length > 0 && r.chance(0.7) ? made : this.arrays.filter((a) => a.space === 'out'));
     const bad = r.below(array.shape.length);
     const index = array.shape.map(
       (n, d): Expr =>
@@ -372,7 +375,7 @@ class Generator extends Statements {
     const t = widened(array.elem);
     const store: Stmt = { k: 'store', array, at, value: this.e.literal(t) };
     const load: Stmt = { k: 'let', name: this.name('v'), value: { t, k: 'load', array, at } };
-    return { k: 'if', c, then: [r.chance(0.5) ? store : load], else: [] };
+    return { k: 'if', c, then: [array.space !== 'const' && r.chance(0.5) ? store : load], else: [] };
   }
 
   /** Stores that make what has been computed visible. */
