@@ -352,7 +352,7 @@ class Generator extends Statements {
               word(n),
               word(-1),
               word(n + r.below(1000)),
-              { t: 'i32', k: 'bin', op: 'and', a: beyond(n), b: { t: 'i32', k: 'lit', v: -1, weak: true } },
+              { t: 'i32', k: 'bin', op: 'and', a: beyond(n), b: { t: 'i32', k: 'lit', v: -4, weak: true } },
               beyond(n),
               // The extent itself, in a way that bounds it by the extent.
               {
