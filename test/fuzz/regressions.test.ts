@@ -157,6 +157,27 @@ describe('found by random programs', () => {
     );
   });
 
+  it('code that is never reached is typed like the rest', () => {
+    everywhere(
+      (x: B, y: B) => {
+        const k = cuda.grid(1);
+        const n = i32(k);
+        let v = x[k];
+        let fuel = i32(0);
+        do {
+          break;
+        } while (fuel++ < 1 && (i64(91n) & (n as never)) === x[n & 1]);
+        y[k] = v;
+        if (k >= 0) return;
+        v = v / x[n & 1];
+        y[k] = v;
+      },
+      [BigInt64Array.of(5n, 6n), new BigInt64Array(2)],
+      2,
+      BigInt64Array.of(5n, 6n),
+    );
+  });
+
   it('brev of i64 is i64; nanMin of integers is min', () => {
     everywhere(
       (y: B) => {

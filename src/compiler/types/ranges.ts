@@ -156,7 +156,7 @@ function define(s: DefStmt, local: Local | undefined, state: State): State {
 export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) => Type): Range[] {
   const reaching = new Reaching(body);
   const ranges: Range[] = [];
-  /** Of definitions that belong together by what stands for them; of reads that nothing reaches by their variable. */
+  /** Of definitions that belong together by what stands for them; of a variable by itself the first. */
   const known = new Map<DefStmt | Local, Range>();
   const rangeOf = (key: DefStmt | Local, local: Local): Range => {
     let range = known.get(key);
@@ -164,6 +164,7 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) =>
       range = { id: ranges.length, local, defs: [], type: undefined, demand: undefined };
       ranges.push(range);
       known.set(key, range);
+      if (!known.has(local)) known.set(local, range);
     }
     return range;
   };
@@ -180,7 +181,8 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) =>
     for (const e of expressionsOf(s)) {
       walkExpression(e, (x) => {
         if (x.k !== 'local') return;
-        // Statements that are never reached still have reads; those, and reads before any assignment, get ranges of their own.
+        // What nothing reaches must have a type too: in code that never runs any will do, and before its first assignment a
+        // variable is zero in all of its ranges.
         const d = reaching.reads.get(x);
         x.range = rangeOf(d === undefined ? x.local : reaching.rootOf(d), x.local);
       });
