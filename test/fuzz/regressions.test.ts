@@ -166,6 +166,7 @@ describe('found by random programs', () => {
         let fuel = i32(0);
         do {
           break;
+          // biome-ignore lint/correctness/noUnreachable: that is the point
         } while (fuel++ < 1 && (i64(91n) & (n as never)) === x[n & 1]);
         y[k] = v;
         if (k >= 0) return;
