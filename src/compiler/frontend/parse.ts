@@ -5,12 +5,12 @@
  * add. Functions that cannot be kernels for their kind alone (native, bound, class, async, generator) end here, with
  * what to write instead.
  */
-import { type AnyNode, type Options, parse, parseExpressionAt } from 'acorn';
+import { type AnyNode, type Node, type Options, parse, parseExpressionAt } from 'acorn';
 import type { Pos, SourceText } from '../source.ts';
 import type { FunctionNode } from './captured.ts';
 import { clean } from './clean.ts';
 import { fail } from './diagnostics.ts';
-import { walk } from './walk.ts';
+import { forEachChild, walk } from './walk.ts';
 
 const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script' };
 
@@ -19,6 +19,7 @@ export function parseFunction(source: SourceText, caller?: Pos): FunctionNode {
   const at: At = (start, end) => ({ source, start, end, caller });
   if (isNativeText(source.text)) refuseNative(source, at);
   const node = parseNode(source, at);
+  refuseDepth(source, node, at);
   refuseKinds(source, node, at);
   clean(node, source.text);
   return node;
@@ -114,6 +115,28 @@ function problemOf(error: unknown, shift: number): Problem | undefined {
   const pos: unknown = (error as { pos?: unknown }).pos;
   const message = error instanceof Error ? error.message : String(error);
   return { error, message: message.replace(/ \(\d+:\d+\)$/, ''), at: typeof pos === 'number' ? pos - shift : 0 };
+}
+
+/** Levels of syntax that the compiler walks: a sum of as many terms, a third as many blocks. */
+const MAX_DEPTH = 900;
+
+/**
+ * Refuses what is nested deeper than the stack allows to walk, before anything recursive has a go at it: an overflow in the
+ * middle of a pass can take the whole process down. Keeps a stack of its own.
+ */
+function refuseDepth(source: SourceText, node: FunctionNode, at: At): void {
+  const pending: [Node, number][] = [[node, 1]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const [child, depth] = next;
+    if (depth > MAX_DEPTH) {
+      fail('K104', at(child.start, child.start + 1), `${quoted(source)} is nested too deeply to be compiled`, {
+        help: 'split the expression or the blocks: name parts of it, call functions, use a loop',
+      });
+    }
+    forEachChild(child, (below) => {
+      pending.push([below, depth + 1]);
+    });
+  }
 }
 
 function refuseKinds(source: SourceText, node: FunctionNode, at: At): void {
