@@ -18,6 +18,7 @@ const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script' };
 export function parseFunction(source: SourceText, caller?: Pos): FunctionNode {
   const at: At = (start, end) => ({ source, start, end, caller });
   if (isNativeText(source.text)) refuseNative(source, at);
+  if (nestingOf(source.text) > MAX_NESTING) refuseNesting(source, at(0, 1));
   const node = parseNode(source, at);
   refuseDepth(source, node, at);
   refuseKinds(source, node, at);
@@ -128,15 +129,56 @@ function refuseDepth(source: SourceText, node: FunctionNode, at: At): void {
   const pending: [Node, number][] = [[node, 1]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const [child, depth] = next;
-    if (depth > MAX_DEPTH) {
-      fail('K104', at(child.start, child.start + 1), `${quoted(source)} is nested too deeply to be compiled`, {
-        help: 'split the expression or the blocks: name parts of it, call functions, use a loop',
-      });
-    }
+    if (depth > MAX_DEPTH) refuseNesting(source, at(child.start, child.start + 1));
     forEachChild(child, (below) => {
       pending.push([below, depth + 1]);
     });
   }
+}
+
+function refuseNesting(source: SourceText, pos: Pos): never {
+  fail('K104', pos, `${quoted(source)} is nested too deeply to be compiled`, {
+    help: 'split the expression or the blocks: name parts of it, call functions, use a loop',
+  });
+}
+
+/** What `nestingOf` may give: the parser recurses once or twice for each operator of a chain and each bracket. */
+const MAX_NESTING = 2_000;
+
+/** What a bracket counts, in operators. */
+const BRACKET = 3;
+
+/**
+ * An upper bound of how deep the syntax of a text can be, by its brackets and the operators between commas and semicolons. A
+ * scan by hand: the parser itself must not run out of stack, where V8 may end the process (compiling a regular expression).
+ */
+function nestingOf(text: string): number {
+  const chains = [0];
+  let [depth, most] = [0, 0];
+  for (let k = 0; k < text.length; k++) {
+    const c = text[k] ?? '';
+    if (c === '/' && text[k + 1] === '/') k = endOf(text, '\n', k);
+    else if (c === '/' && text[k + 1] === '*') k = endOf(text, '*/', k + 2);
+    else if (c === '(' || c === '[' || c === '{') {
+      chains.push(0);
+      depth += BRACKET;
+    } else if (c === ')' || c === ']' || c === '}') {
+      if (chains.length > 1) depth -= BRACKET + (chains.pop() ?? 0);
+    } else if (c === ',' || c === ';') {
+      depth -= chains[chains.length - 1] ?? 0;
+      chains[chains.length - 1] = 0;
+    } else if ('+-*/%&|^<>=?:!~'.includes(c)) {
+      chains[chains.length - 1] = (chains[chains.length - 1] ?? 0) + 1;
+      depth++;
+    }
+    if (depth > most) most = depth;
+  }
+  return most;
+}
+
+function endOf(text: string, mark: string, from: number): number {
+  const end = text.indexOf(mark, from);
+  return end < 0 ? text.length : end;
 }
 
 function refuseKinds(source: SourceText, node: FunctionNode, at: At): void {
