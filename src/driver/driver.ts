@@ -35,6 +35,22 @@ export interface DeviceInfo {
   readonly limits: DeviceLimits;
   /** `[9, 0]` on NVIDIA. */
   readonly computeCapability?: readonly [number, number] | undefined;
+  /** What the driver can do beyond the rest of the contract; the calls of what it cannot do throw NotSupportedError. */
+  readonly features: DeviceFeatures;
+}
+
+/** Parts of the contract that not every kind of device has. */
+export interface DeviceFeatures {
+  /** Memory is allocated and freed in the order of a stream. */
+  readonly streamOrdered: boolean;
+  /** `share` and `openShared`: another process can open the memory. */
+  readonly ipc: boolean;
+  /** `LaunchShape.cooperative`: all blocks of a grid run at the same time and can wait for each other. */
+  readonly cooperative: boolean;
+  /** `externalStream` takes a stream that another library made. */
+  readonly externalStreams: boolean;
+  /** The device reads and writes this process's own arrays in place, once they are registered. */
+  readonly mapsHostMemory: boolean;
 }
 
 /** A queue of work; opaque to everybody but the driver that made it. */
@@ -46,6 +62,30 @@ export interface EventHandle {
   readonly event: unknown;
 }
 
+/** How `allocateHost` makes memory that both sides reach. */
+export interface HostMemoryOptions {
+  /**
+   * `pinned`: the device copies to and from it at full speed. `mapped`: it also reads and writes it in place. `managed`: the driver moves
+   * its pages to whoever touches them.
+   */
+  readonly kind: 'pinned' | 'mapped' | 'managed';
+  /** `pinned`, `mapped`: pinned for all contexts. */
+  readonly portable?: boolean | undefined;
+  /** `pinned`, `mapped`: not cached by the host; quick to write, very slow to read. */
+  readonly writeCombined?: boolean | undefined;
+  /** `managed`: any stream of any device may use it; otherwise the host only until it is attached. */
+  readonly attachGlobal?: boolean | undefined;
+}
+
+/** Host memory that the device knows of. Its handle is opaque to everybody but the driver that made it. */
+export interface HostMemory {
+  readonly host: unknown;
+  /** The bytes as the host sees them. */
+  readonly bytes: Uint8Array;
+  /** The same bytes as the device sees them; undefined where only copies use the memory. */
+  readonly pointer: Pointer | undefined;
+}
+
 /** What a driver is asked to compile. */
 export interface Program {
   readonly kernel: Kernel;
@@ -53,6 +93,8 @@ export interface Program {
   readonly launchBounds?: number | undefined;
   /** Registers of a thread at most; no matter where there are none. */
   readonly maxRegisters?: number | undefined;
+  /** What profilers and messages call the kernel; the kernel's own name when absent. */
+  readonly name?: string | undefined;
 }
 
 /** Numbers along x, y and z, 1 where an axis is not used. */
@@ -64,6 +106,8 @@ export interface LaunchShape {
   readonly block: Dim3;
   /** Bytes of dynamic shared memory. */
   readonly sharedBytes: number;
+  /** Whether an array that the kernel only reads may share memory with one that it writes; absent: no. */
+  readonly aliased?: boolean | undefined;
 }
 
 /** One value a `Kernel.params` entry, in order: pointers and 64-bit integers may be number or bigint, bool is boolean. */
@@ -79,6 +123,10 @@ export interface Executable {
   /** Generated code for `kernel.inspect`: `'wasm'`, `'ptx'`, `'opencl'`, `'js'`. Undefined when not this driver's. */
   inspect(target: string): string | undefined;
   readonly attributes: ExecutableAttributes;
+  /** Threads a block with which most of the device is busy, for `forAll`; at most `limit`. CUDA's occupancy calculator where there is one. */
+  suggestBlock(sharedBytes: number, limit: number): number;
+  /** Blocks of `threads` threads that one multiprocessor holds at the same time. CUDA's `cuOccupancyMaxActiveBlocksPerMultiprocessor`. */
+  activeBlocks(threads: number, sharedBytes: number): number;
   /** Gives up code and constants; launching afterwards is an error. Twice is a no-op. */
   unload(): void;
 }
@@ -109,12 +157,26 @@ export interface DeviceDriver {
   readonly info: DeviceInfo;
 
   // memory
-  /** At least 16-byte aligned; throws OutOfMemoryError. `bytes` > 0. */
-  allocate(bytes: number, stream?: StreamHandle): Pointer;
+  /** At least 16-byte aligned; throws OutOfMemoryError. `bytes` > 0. `shareable`: can be given to `share`. */
+  allocate(bytes: number, stream?: StreamHandle, shareable?: boolean): Pointer;
   /** Takes back what `allocate` gave; with a stream, once that has come this far. */
   free(pointer: Pointer, stream?: StreamHandle): void;
   /** Bytes: `pooled` are kept for later allocations, and counted in `free`. */
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number };
+
+  /** Makes memory that host and device both reach; throws OutOfMemoryError. */
+  allocateHost(bytes: number, options: HostMemoryOptions): HostMemory;
+  /** Takes back what `allocateHost` gave. Nobody uses it any more: not the device, and no ArrayBuffer over it is reachable. */
+  freeHost(memory: HostMemory): void;
+  /** Pins memory of the process in place; `mapped`: the device can use it under the `pointer` of the result. */
+  registerHost(bytes: Uint8Array, mapped: boolean): HostMemory;
+  /** Undoes `registerHost`; the device does not use the memory any more. */
+  unregisterHost(memory: HostMemory): void;
+  /** A handle under which another process on this device can open memory that was allocated as shareable. */
+  share(pointer: Pointer): Uint8Array;
+  /** Opens another process's memory; `closeShared` gives the address back. */
+  openShared(handle: Uint8Array): Pointer;
+  closeShared(pointer: Pointer): void;
 
   // copies; `stream` as said above. Contiguous bytes:
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void;
@@ -157,8 +219,15 @@ export interface DeviceDriver {
     stream?: StreamHandle,
   ): void;
 
+  /** Copies from another device of the same kind, without the host where the hardware can. */
+  copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void;
+
   // streams and events
   createStream(): StreamHandle;
+  /** The stream that waits for and is waited for by all others, or the calling thread's own; nobody destroys them. */
+  builtinStream(which: 'legacy' | 'per-thread'): StreamHandle;
+  /** A stream that another library made, by its handle; it stays that library's. */
+  externalStream(handle: bigint): StreamHandle;
   /** The layers above have synchronised it. */
   destroyStream(stream: StreamHandle): void;
   /** Blocks until the stream has run dry, then throws what went wrong on it, if anything did. */

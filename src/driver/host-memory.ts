@@ -2,13 +2,16 @@
  * What devices have in common whose memory is this process's own and whose work runs at once: copies, fills, streams,
  * events. The CPU device and the simulator derive from it; each brings its memory and its kernels.
  */
-import { DriverError } from '../errors.ts';
+import { DriverError, NotSupportedError } from '../errors.ts';
 import type {
   DeviceDriver,
+  DeviceFeatures,
   DeviceInfo,
   DeviceLimits,
   EventHandle,
   Executable,
+  HostMemory,
+  HostMemoryOptions,
   Pointer,
   Program,
   StreamHandle,
@@ -38,6 +41,15 @@ export const LAUNCH_LIMITS: Omit<DeviceLimits, 'multiprocessors' | 'totalMemory'
   maxGridDim: [2 ** 31 - 1, 65535, 65535],
   maxSharedBytesPerBlock: 227 * 1024,
   warpSize: 32,
+};
+
+/** What such devices can do beyond the rest of the contract. */
+export const HOST_FEATURES: DeviceFeatures = {
+  streamOrdered: true,
+  ipc: false,
+  cooperative: false,
+  externalStreams: false,
+  mapsHostMemory: false,
 };
 
 /** A device over memory of this process: the parts of the contract that need to know nothing else of it. */
@@ -169,6 +181,15 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     this.streams.destroy(stream);
   }
 
+  builtinStream(_which: 'legacy' | 'per-thread'): StreamHandle {
+    this.open('builtinStream');
+    return this.streams.builtin();
+  }
+
+  externalStream(): StreamHandle {
+    throw this.#unsupported('E_EXTERNAL_STREAM', 'has no CUDA streams that another library could have made');
+  }
+
   synchronizeStream(stream: StreamHandle): void {
     this.streams.synchronize(stream);
   }
@@ -208,6 +229,42 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
 
   synchronize(): void {
     this.streams.faults.raise();
+  }
+
+  allocateHost(bytes: number, options: HostMemoryOptions): HostMemory {
+    this.open('allocateHost');
+    if (options.kind !== 'pinned') throw this.#unsupported('E_HOST_MEMORY', `has no ${options.kind} host memory`);
+    return { host: undefined, bytes: new Uint8Array(bytes), pointer: undefined };
+  }
+
+  freeHost(_memory: HostMemory): void {}
+
+  registerHost(bytes: Uint8Array, mapped: boolean): HostMemory {
+    this.open('registerHost');
+    if (mapped) throw this.#unsupported('E_HOST_MEMORY', 'cannot reach arrays of the host in place');
+    return { host: undefined, bytes, pointer: undefined };
+  }
+
+  unregisterHost(_memory: HostMemory): void {}
+
+  share(): Uint8Array {
+    throw this.#unsupported('E_IPC', 'cannot share memory with other processes');
+  }
+
+  openShared(): Pointer {
+    throw this.#unsupported('E_IPC', 'cannot share memory with other processes');
+  }
+
+  closeShared(): void {
+    throw this.#unsupported('E_IPC', 'cannot share memory with other processes');
+  }
+
+  copyFromPeer(): void {
+    throw this.#unsupported('E_PEER', 'is the only device of its kind');
+  }
+
+  #unsupported(code: string, what: string): NotSupportedError {
+    return new NotSupportedError(code, `${this.info.name} ${what}`);
   }
 
   /** Throws once the device has been closed. */

@@ -45,6 +45,11 @@ export class ImmediateStreams {
     return { stream: new Stream(this) };
   }
 
+  /** Legacy and per-thread default streams are one here: work is done at once. */
+  builtin(): StreamHandle {
+    return { stream: this.#default };
+  }
+
   destroy(handle: StreamHandle): void {
     this.#stream(handle, 'destroyStream').alive = false;
   }

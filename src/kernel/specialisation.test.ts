@@ -82,6 +82,8 @@ describe('specialisation', () => {
         launched.push(program.kernel.indexBits);
       },
       inspect: () => undefined,
+      suggestBlock: () => 256,
+      activeBlocks: () => 1,
       unload: () => undefined,
     });
     nothing.compile(d);

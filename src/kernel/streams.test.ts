@@ -27,6 +27,8 @@ class LateDevice extends QueueingDriver {
         this.enqueue(stream, () => this.#addOne(pointer));
       },
       inspect: () => undefined,
+      suggestBlock: () => 256,
+      activeBlocks: () => 1,
       unload: () => undefined,
     };
   }

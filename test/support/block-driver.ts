@@ -5,7 +5,7 @@
  * Work runs at once, as on the CPU device. `QueueingDriver` beside this file puts it off.
  */
 import type { DeviceInfo, DeviceKind, Executable, Pointer } from '../../src/driver/driver.ts';
-import { HostMemoryDriver, type Place } from '../../src/driver/host-memory.ts';
+import { HOST_FEATURES, HostMemoryDriver, type Place } from '../../src/driver/host-memory.ts';
 import { DriverError, OutOfMemoryError } from '../../src/errors.ts';
 
 /** Distance between the addresses of blocks; no block may be larger. */
@@ -31,7 +31,7 @@ export class BlockDriver extends HostMemoryDriver {
       multiprocessors: 1,
       totalMemory,
     };
-    this.info = { kind, name: 'test device', index: 0, limits };
+    this.info = { kind, name: 'test device', index: 0, limits, features: HOST_FEATURES };
   }
 
   /** Bytes that are allocated. */

@@ -14,7 +14,7 @@ import type {
   Program,
   StreamHandle,
 } from '../../src/driver/driver.ts';
-import { HostMemoryDriver, type Place } from '../../src/driver/host-memory.ts';
+import { HOST_FEATURES, HostMemoryDriver, type Place } from '../../src/driver/host-memory.ts';
 import { DriverError, OutOfMemoryError } from '../../src/errors.ts';
 
 /** One launch as the driver got it. */
@@ -45,7 +45,7 @@ export class InterpretingDriver extends HostMemoryDriver {
       multiprocessors: 1,
       totalMemory: bytes,
     };
-    this.info = { kind: 'cpu', name: 'the interpreter', index: 0, limits };
+    this.info = { kind: 'cpu', name: 'the interpreter', index: 0, limits, features: HOST_FEATURES };
   }
 
   override allocate(bytes: number): Pointer {
@@ -74,6 +74,8 @@ export class InterpretingDriver extends HostMemoryDriver {
       },
       launch: (shape, args, stream) => this.#launch(kernel, shape, args, stream),
       inspect: (target) => (target === 'wasm' ? '(module)' : undefined),
+      suggestBlock: (_sharedBytes, limit) => Math.min(256, limit),
+      activeBlocks: () => 1,
       unload: () => {
         this.unloaded++;
       },

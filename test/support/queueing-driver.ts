@@ -10,6 +10,8 @@ import type {
   DeviceInfo,
   EventHandle,
   Executable,
+  HostMemory,
+  HostMemoryOptions,
   Pointer,
   Program,
   StreamHandle,
@@ -131,6 +133,46 @@ export class QueueingDriver implements DeviceDriver {
     stream?: StreamHandle,
   ): void {
     this.#do(stream, () => this.device.fillStrided(target, strides, region, pattern));
+  }
+
+  allocateHost(bytes: number, options: HostMemoryOptions): HostMemory {
+    return this.device.allocateHost(bytes, options);
+  }
+
+  freeHost(memory: HostMemory): void {
+    this.device.freeHost(memory);
+  }
+
+  registerHost(bytes: Uint8Array, mapped: boolean): HostMemory {
+    return this.device.registerHost(bytes, mapped);
+  }
+
+  unregisterHost(memory: HostMemory): void {
+    this.device.unregisterHost(memory);
+  }
+
+  share(): Uint8Array {
+    return this.device.share();
+  }
+
+  openShared(): Pointer {
+    return this.device.openShared();
+  }
+
+  closeShared(): void {
+    this.device.closeShared();
+  }
+
+  copyFromPeer(): void {
+    this.device.copyFromPeer();
+  }
+
+  builtinStream(): StreamHandle {
+    return { stream: this.#default };
+  }
+
+  externalStream(): StreamHandle {
+    return this.device.externalStream();
   }
 
   createStream(): StreamHandle {

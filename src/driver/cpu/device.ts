@@ -6,7 +6,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import { TsambaRangeError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
-import { HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
+import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
 import { type CpuOptions, Engine } from './engine.ts';
 import { CpuExecutable } from './executable.ts';
 
@@ -27,6 +27,7 @@ export class CpuDriver extends HostMemoryDriver {
       name: `CPU (${cpus()[0]?.model.trim() ?? process.arch}, ${threads} ${threads === 1 ? 'thread' : 'threads'})`,
       index,
       limits: { ...LAUNCH_LIMITS, multiprocessors: threads, totalMemory: memory.total },
+      features: HOST_FEATURES,
     };
   }
 

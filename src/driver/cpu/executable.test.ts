@@ -2,8 +2,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { KernelBuilder } from '../../compiler/ir/builder.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
+import type { FaultSite } from '../../compiler/render/sites.ts';
 import type { FunctionBuilder } from '../../compiler/render/wasm/assembler.ts';
-import type { FaultSite, WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
+import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { DriverError } from '../../errors.ts';
 import type { Executable, LaunchShape } from '../driver.ts';
 import { BLOCK, count, moduleOf, PRINT, RECORD, SCRATCH, spin } from './handmade.testing.ts';

@@ -99,6 +99,15 @@ export class CpuExecutable implements Executable {
     return disassemble(plan.alone.module.bytes);
   }
 
+  suggestBlock(_sharedBytes: number, limit: number): number {
+    return Math.min(256, limit);
+  }
+
+  /** One block runs at a time on a thread of the processor. */
+  activeBlocks(): number {
+    return 1;
+  }
+
   unload(): void {
     if (!this.#loaded) return;
     this.#loaded = false;

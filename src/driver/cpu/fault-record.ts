@@ -2,7 +2,7 @@
  * Reads the fault record that a module leaves in scratch when a check fails, and puts it into words.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import type { FaultSite } from '../../compiler/render/wasm/module.ts';
+import type { FaultSite } from '../../compiler/render/sites.ts';
 import type { DriverError } from '../../errors.ts';
 import type { LaunchShape } from '../driver.ts';
 import { HELP, kernelFault, outOfRange } from '../launch-errors.ts';

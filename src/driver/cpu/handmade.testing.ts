@@ -1,8 +1,10 @@
 /**
  * Modules written by hand for tests of the pool and of launches: they obey render/wasm/module.ts without any compiler.
  */
+
+import type { FaultSite, PrintSite } from '../../compiler/render/sites.ts';
 import { type FunctionBuilder, ModuleBuilder } from '../../compiler/render/wasm/assembler.ts';
-import type { FaultSite, PrintSite, WasmModule } from '../../compiler/render/wasm/module.ts';
+import type { WasmModule } from '../../compiler/render/wasm/module.ts';
 
 /** Locals of `run`: its parameters, then the current block. */
 export const FIRST = 0;

@@ -3,7 +3,8 @@
  */
 import type { MathFn } from '../../compiler/ir/ops.ts';
 import { HOST_MATH } from '../../compiler/math/host.ts';
-import type { PrintSite, WasmExports, WasmModule } from '../../compiler/render/wasm/module.ts';
+import type { PrintSite } from '../../compiler/render/sites.ts';
+import type { WasmExports, WasmModule } from '../../compiler/render/wasm/module.ts';
 import type { DeviceMemory } from './memory.ts';
 import { type WasmCode, WebAssembly } from './webassembly.ts';
 import { WORKER_MATH } from './worker-code.ts';

@@ -3,7 +3,7 @@
  */
 import { DriverError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
-import { HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
+import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
 import { SimulatorExecutable } from './executable.ts';
 import { SimulatorMemory } from './memory.ts';
 
@@ -20,6 +20,7 @@ export class SimulatorDriver extends HostMemoryDriver {
       name: 'simulator (JavaScript, checks everything)',
       index,
       limits: { ...LAUNCH_LIMITS, multiprocessors: 1, totalMemory: this.#memory.info().total },
+      features: HOST_FEATURES,
     };
   }
 

@@ -84,6 +84,15 @@ export class SimulatorExecutable implements Executable {
       .join('\n\n');
   }
 
+  suggestBlock(_sharedBytes: number, limit: number): number {
+    return Math.min(256, limit);
+  }
+
+  /** One block runs at a time on a thread of the processor. */
+  activeBlocks(): number {
+    return 1;
+  }
+
   unload(): void {
     this.#loaded = false;
   }

@@ -8,10 +8,10 @@
  */
 import type { Expr, MemRef } from '../../ir/ops.ts';
 import { isUnsigned } from '../../ir/ops.ts';
+import type { FaultSite } from '../sites.ts';
 import type { Local } from './assembler.ts';
 import { part, scalar } from './expr.ts';
 import { type Gen, isWide, type Kept, maskParts, newSite, shapeOf, wasmType } from './gen.ts';
-import type { FaultSite } from './module.ts';
 import { sameExpr } from './structure.ts';
 
 /** Something that must not be. */

@@ -7,9 +7,10 @@
  */
 import type { ArraySym, Check, Expr, Kernel, ValueType, Var } from '../../ir/ops.ts';
 import type { Shape, Uniformity } from '../../ir/passes/uniformity.ts';
+import type { FaultSite, PrintSite } from '../sites.ts';
 import type { BranchTarget, FunctionBuilder, Local, WasmType } from './assembler.ts';
 import type { Helpers } from './helpers.ts';
-import type { FaultSite, PrintSite, WasmVariant } from './module.ts';
+import type { WasmVariant } from './module.ts';
 import type { ScratchLayout } from './scratch.ts';
 
 /** Which lanes are active: one `v128` of 32-bit lane masks for each four lanes. */

@@ -9,7 +9,8 @@ import { evalCall, type Value } from '../../ir/evaluate.ts';
 import { type InterpretFault, interpret } from '../../ir/interpret.ts';
 import { ELEM_SIZE, type ElemType, type Kernel, type MathFn } from '../../ir/ops.ts';
 import { simplify } from '../../ir/passes/simplify.ts';
-import { type FaultSite, RECORD_PARAMS_SLOT, type WasmExports, type WasmModule, type WasmVariant } from './module.ts';
+import type { FaultSite } from '../sites.ts';
+import { RECORD_PARAMS_SLOT, type WasmExports, type WasmModule, type WasmVariant } from './module.ts';
 import { renderWasm } from './render.ts';
 
 /** TypeScript declares WebAssembly in its DOM library only. */

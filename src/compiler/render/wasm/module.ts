@@ -15,8 +15,8 @@
  *
  * Code may read, but does not write, up to 64 bytes past either end of an array; arrays stand at addresses from 4096 on.
  */
-import type { ArraySym, Kernel } from '../../ir/ops.ts';
-import type { Pos } from '../../source.ts';
+import type { Kernel } from '../../ir/ops.ts';
+import type { FaultSite, PrintSite } from '../sites.ts';
 
 export const RECORD_PARAMS_SLOT = 3;
 export const FAULT_BYTES = 64;
@@ -33,17 +33,6 @@ export interface WasmVariant {
   readonly memory64: boolean;
 }
 
-/** A place in the kernel that can stop it. */
-export interface FaultSite {
-  readonly kind: 'bounds' | 'trap' | 'cast' | 'uniform' | 'exponent';
-  readonly pos: Pos;
-  /** bounds: which array and axis. */
-  readonly array?: ArraySym | undefined;
-  readonly axis?: number | undefined;
-  /** trap: the message. */
-  readonly message?: string | undefined;
-}
-
 export interface WasmModule {
   readonly bytes: Uint8Array;
   /** What was asked for and can be given: 1 when the kernel has something that only scalar code can do. */
@@ -58,17 +47,6 @@ export interface WasmModule {
   readonly math: readonly string[];
   /** Whether `env.print` is imported: (printNumber: i32, valuesPointer) → (); see `prints`. */
   readonly prints: readonly PrintSite[];
-}
-
-/** How a printed value is stored; an object, so that no text is mistaken for it. */
-export interface PrintedValue {
-  readonly type: 'i64' | 'u64' | 'f64' | 'bool';
-}
-
-/** A `console.log`: values are stored one after another as 8-byte slots (i64 / u64 / f64 bits, all others widened to f64) before the call. */
-export interface PrintSite {
-  readonly pos: Pos;
-  readonly parts: readonly (string | PrintedValue)[];
 }
 
 /** Exports of an instance. Blocks are numbered x fastest. Pointers are numbers, or bigints under memory64. */

@@ -2,9 +2,9 @@
  * `console.log` in a kernel: the values go into slots of the scratch memory, then the host is called.
  */
 import { isUnsigned, type Stmt, type ValueType } from '../../ir/ops.ts';
+import type { PrintedValue } from '../sites.ts';
 import { scalar } from './expr.ts';
 import { type Gen, ScalarOnly, wasmType } from './gen.ts';
-import type { PrintedValue } from './module.ts';
 
 function printed(type: ValueType): PrintedValue {
   return { type: type === 'i64' || type === 'u64' || type === 'bool' ? type : 'f64' };

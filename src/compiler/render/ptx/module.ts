@@ -1,0 +1,68 @@
+/**
+ * The agreement between the PTX renderer and whoever loads its modules (the NVIDIA driver).
+ *
+ * A module has one entry. Its parameters are `Kernel.params` in order, each at its natural alignment (pointers are 8 bytes,
+ * bool is one byte), followed by those that the module asks for beyond them (`launchNumber`). The launcher packs them into
+ * one buffer of `paramBytes`.
+ *
+ * Faults. A module with fault sites has a global variable `faultSymbol` of FAULT_RECORD_BYTES, zero at first. The first
+ * thread that fails claims it by compare-exchange of its first word and fills it; every failing thread exits. The host reads
+ * it when it synchronises, and zeroes it again. Little-endian:
+ *   +0 u32 1 + site number, +4 u32 launch number, +8 u32 thread (linear in the block), +16 u64 block (linear),
+ *   +24 i64 index, +32 i64 extent
+ *
+ * Printing. A module with print sites has a global variable `printSymbol` of PRINT_BYTES: +0 u32 bytes taken (may exceed what
+ * fits: the rest was dropped), from PRINT_HEADER on records, each 8-byte aligned: u32 1 + print number (written last), u32 thread, u64 block,
+ * then the values as 8-byte slots. The host reads it when it synchronises, and zeroes it again.
+ */
+import type { ValueType } from '../../ir/ops.ts';
+import type { FaultSite, PrintSite } from '../sites.ts';
+
+export const FAULT_RECORD_BYTES = 40;
+export const PRINT_BYTES = 1_048_576;
+export const PRINT_HEADER = 16;
+
+/** What one module is rendered for. */
+export interface PtxTarget {
+  /** Ten times the compute capability: 90 for sm_90. */
+  readonly capability: number;
+  /** The newest PTX ISA version that the driver reads, as [major, minor]. */
+  readonly isa: readonly [number, number];
+}
+
+/** What the user or the launch asks of the code. */
+export interface PtxOptions {
+  /** The entry's name in profilers; anything that PTX does not allow in a name is replaced. */
+  readonly name: string;
+  readonly launchBounds?: number | undefined;
+  readonly maxRegisters?: number | undefined;
+  /** Whether an array that is only read may share memory with one that is written: then nothing is read through the read-only path. */
+  readonly aliased: boolean;
+}
+
+/** Where a parameter stands in the packed buffer; offset and size in bytes. */
+export interface PtxParam {
+  readonly type: ValueType | 'ptr';
+  readonly offset: number;
+  readonly size: number;
+}
+
+export interface PtxModule {
+  readonly text: string;
+  readonly entry: string;
+  /** One for each of `Kernel.params`, in order. */
+  readonly params: readonly PtxParam[];
+  /** Offset of the u32 launch number that fault records repeat; undefined without fault sites. */
+  readonly launchNumber: number | undefined;
+  readonly paramBytes: number;
+  /** Bytes that a launch adds to the dynamic shared memory, in front of the user's: static arrays beyond what PTX allows to be static. */
+  readonly extraSharedBytes: number;
+  readonly sites: readonly FaultSite[];
+  readonly faultSymbol: string | undefined;
+  readonly prints: readonly PrintSite[];
+  readonly printSymbol: string | undefined;
+  /** Whether blocks wait for each other: the launch must be cooperative. */
+  readonly cooperative: boolean;
+  /** Whether `aliased: true` and `aliased: false` give different code. */
+  readonly usesReadOnlyPath: boolean;
+}

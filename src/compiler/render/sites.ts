@@ -1,0 +1,28 @@
+/**
+ * Places in a kernel that its code reports by number: where it can stop, and where it prints. The renderers number them, the
+ * drivers turn the numbers into messages.
+ */
+import type { ArraySym } from '../ir/ops.ts';
+import type { Pos } from '../source.ts';
+
+/** A place in the kernel that can stop it. */
+export interface FaultSite {
+  readonly kind: 'bounds' | 'trap' | 'cast' | 'uniform' | 'exponent';
+  readonly pos: Pos;
+  /** bounds: which array and axis. */
+  readonly array?: ArraySym | undefined;
+  readonly axis?: number | undefined;
+  /** trap: the message. */
+  readonly message?: string | undefined;
+}
+
+/** How a printed value is stored; an object, so that no text is mistaken for it. */
+export interface PrintedValue {
+  readonly type: 'i64' | 'u64' | 'f64' | 'bool';
+}
+
+/** A `console.log`: values are stored one after another as 8-byte slots (i64 / u64 / f64 bits, all others widened to f64) before the call. */
+export interface PrintSite {
+  readonly pos: Pos;
+  readonly parts: readonly (string | PrintedValue)[];
+}
