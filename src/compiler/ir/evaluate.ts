@@ -91,6 +91,41 @@ function floatUnary(fn: UnaryOp, type: ValueType, a: number): Value {
     case 'isFinite':
       return Number.isFinite(a);
     default:
+      return approximation(fn, type, a);
+  }
+}
+
+/** As a good approximation is: the true value, rounded. */
+function approximation(fn: UnaryOp, type: ValueType, a: number): Value {
+  const x = type === 'f32' && fn !== 'tanhApprox' ? flush(a) : a;
+  const y = round(type, approximated(fn, type, x));
+  return type === 'f32' && fn !== 'tanhApprox' ? flush(y) : y;
+}
+
+/** A denormal f32 becomes the zero of its sign. */
+function flush(x: number): number {
+  return Math.abs(x) < 2 ** -126 ? x * 0 : x;
+}
+
+function approximated(fn: UnaryOp, type: ValueType, x: number): number {
+  switch (fn) {
+    case 'exp2Approx':
+      return 2 ** x;
+    case 'log2Approx':
+      return Math.log2(x);
+    case 'rcpApprox':
+      return 1 / x;
+    case 'rsqrtApprox':
+      return 1 / Math.sqrt(x);
+    case 'sqrtApprox':
+      return Math.sqrt(x);
+    case 'sinApprox':
+      return Math.sin(x);
+    case 'cosApprox':
+      return Math.cos(x);
+    case 'tanhApprox':
+      return Math.tanh(x);
+    default:
       return noSuch(fn, type);
   }
 }
@@ -165,6 +200,8 @@ function wordBinary(fn: BinaryOp, type: 'i32' | 'u32', a: number, b: number): nu
       return word(type, a - b);
     case 'mul':
       return word(type, Math.imul(a, b));
+    case 'mulhi':
+      return Number((BigInt(a) * BigInt(b)) >> 32n);
     case 'div':
       return b === 0 ? 0 : word(type, Math.trunc(a / b));
     case 'rem':
@@ -201,6 +238,8 @@ function longBinary(fn: BinaryOp, type: 'i64' | 'u64', a: bigint, b: bigint): Va
       return wrap(type, a - b);
     case 'mul':
       return wrap(type, a * b);
+    case 'mulhi':
+      return (a * b) >> 64n;
     case 'div':
       return b === 0n ? 0n : wrap(type, a / b);
     case 'rem':
@@ -250,6 +289,8 @@ function floatBinary(fn: BinaryOp, type: ValueType, a: number, b: number): numbe
       return a * b;
     case 'div':
       return a / b;
+    case 'divApprox':
+      return flush(flush(a) / flush(b));
     case 'rem':
       return a % b;
     case 'min':

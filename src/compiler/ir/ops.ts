@@ -115,7 +115,24 @@ export type UnaryOp =
   | 'isNaN'
   | 'isFinite'
   /** Asserts that the value is the same in the whole block; the value itself. Checked mode verifies it. */
-  | 'uniform';
+  | 'uniform'
+  | ApproxOp;
+
+/**
+ * Approximations that GPUs have as instructions (PTX ISA, `ex2.approx.ftz.f32` and so on), of f32; `rcpApprox` of f64 as
+ * well, to 2⁻²⁰ at least. Denormal operands and results are flushed to zero, but those of `tanhApprox`. A device without
+ * the instruction computes them as well as it can; the interpreter rounds the true value. Only the math table's bodies and
+ * fastMath make them.
+ */
+export type ApproxOp =
+  | 'exp2Approx'
+  | 'log2Approx'
+  | 'rcpApprox'
+  | 'rsqrtApprox'
+  | 'sqrtApprox'
+  | 'sinApprox'
+  | 'cosApprox'
+  | 'tanhApprox';
 
 /** Two operands of one type, result of the same type. */
 export type BinaryOp =
@@ -123,6 +140,10 @@ export type BinaryOp =
   | 'add'
   | 'sub'
   | 'mul'
+  /** Integers: the upper half of the product of twice the width. */
+  | 'mulhi'
+  /** f32: `div.approx.ftz.f32`, an approximate quotient, as `ApproxOp`. */
+  | 'divApprox'
   /** Float: IEEE division. Integer: truncating division; x/0 = 0, least/-1 wraps. */
   | 'div'
   /** Float: JavaScript's % (fmod). Integer: sign of the dividend; x%0 = 0, x%-1 = 0. */

@@ -103,6 +103,16 @@ function hasUnary(fn: UnaryOp, type: ValueType): boolean {
     case 'popc':
     case 'brev':
       return isInt(type);
+    case 'rcpApprox':
+      return type === 'f32' || type === 'f64';
+    case 'exp2Approx':
+    case 'log2Approx':
+    case 'rsqrtApprox':
+    case 'sqrtApprox':
+    case 'sinApprox':
+    case 'cosApprox':
+    case 'tanhApprox':
+      return type === 'f32';
     default:
       return isFloat(type);
   }
@@ -118,7 +128,10 @@ function hasBinary(fn: BinaryOp, type: ValueType): boolean {
     case 'shr':
     case 'floordiv':
     case 'ipow':
+    case 'mulhi':
       return isInt(type);
+    case 'divApprox':
+      return type === 'f32';
     case 'fmin':
     case 'fmax':
     case 'copysign':

@@ -7,6 +7,7 @@
  * bodies.
  */
 import { NotSupportedError } from '../../../errors.ts';
+import { gpuBody } from '../../math/gpu.ts';
 import { lowerGraph } from '../../math/lower.ts';
 import { MATH_F32, MATH_F64, type MathBody } from '../../math/table.ts';
 import type { Pos } from '../../source.ts';
@@ -14,12 +15,20 @@ import { assign, KernelBuilder, read } from '../builder.ts';
 import type { Expr, Kernel, Stmt } from '../ops.ts';
 import { mapLists, mapStmtExprs } from './walk.ts';
 
-export interface ExpandMathOptions {
-  /** Whether f32 calls are expanded. */
-  readonly f32: boolean;
-  /** `import`: f64 calls stay. `inline`: they are expanded, which throws NotSupportedError for all but `rsqrt` so far. */
-  readonly f64: 'import' | 'inline';
-}
+export type ExpandMathOptions =
+  | {
+      /** The table for processors that have neither a fused multiply-add nor approximations. */
+      readonly target?: 'cpu' | undefined;
+      /** Whether f32 calls are expanded. */
+      readonly f32: boolean;
+      /** `import`: f64 calls stay. `inline`: they are expanded, which throws NotSupportedError for all but `rsqrt` so far. */
+      readonly f64: 'import' | 'inline';
+    }
+  /**
+   * The table for GPUs: every call is expanded, with fma and the approximations of `ApproxOp`. With `Kernel.fastMath`, f32
+   * calls become such approximations as they are, and division and square root of f32 `divApprox` and `sqrtApprox`.
+   */
+  | { readonly target: 'gpu' };
 
 /** The same kernel with calls expanded; the kernel itself when it has none. */
 export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: true, f64: 'import' }): Kernel {
@@ -27,6 +36,7 @@ export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: t
   let expanded = false;
 
   function body(e: Expr & { readonly op: 'call' }): MathBody | undefined {
+    if (options.target === 'gpu') return gpuBody(e.fn, e.type, kernel.fastMath);
     if (e.type === 'f32') return options.f32 ? MATH_F32[e.fn] : undefined;
     if (options.f64 === 'import') return undefined;
     const found = MATH_F64[e.fn];
