@@ -29,6 +29,7 @@ import {
   vote,
 } from '../../src/compiler/ir/builder.ts';
 import type {
+  ApproxOp,
   ArraySym,
   AtomicOp,
   BinaryOp,
@@ -126,7 +127,7 @@ function expression(
   return m.finish(key, [store(at(out, m.k), build(inputs.map((x) => load(at(x.array, m.k)))))], ulps);
 }
 
-const UNARY: readonly UnaryOp[] = [
+const UNARY: readonly Exclude<UnaryOp, ApproxOp>[] = [
   'neg',
   'abs',
   'not',
@@ -145,7 +146,7 @@ const UNARY: readonly UnaryOp[] = [
   'isFinite',
   'uniform',
 ];
-const BINARY: readonly BinaryOp[] = [
+const BINARY: readonly Exclude<BinaryOp, 'mulhi' | 'divApprox'>[] = [
   'add',
   'sub',
   'mul',
@@ -166,7 +167,7 @@ const BINARY: readonly BinaryOp[] = [
 ];
 const COMPARE: readonly CompareOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
 
-function unaryMeaning(fn: UnaryOp, t: Ty): (a: Val) => Val {
+function unaryMeaning(fn: (typeof UNARY)[number], t: Ty): (a: Val) => Val {
   const result: Ty = fn === 'isNaN' || fn === 'isFinite' ? 'bool' : t;
   if (fn === 'ctz')
     return (a) => {
@@ -177,7 +178,7 @@ function unaryMeaning(fn: UnaryOp, t: Ty): (a: Val) => Val {
   return (a) => own.unary(fn, t, result, a);
 }
 
-function binaryMeaning(fn: BinaryOp, t: Ty): (a: Val, b: Val) => Val {
+function binaryMeaning(fn: (typeof BINARY)[number], t: Ty): (a: Val, b: Val) => Val {
   switch (fn) {
     case 'floordiv':
       return (a, b) => own.quotient('floor', t, a, b);

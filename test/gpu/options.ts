@@ -1,0 +1,73 @@
+/**
+ * The options of the GPU tests' command line, for the process that reports and for the one that runs the tests.
+ */
+export interface Options {
+  /** Only tests whose `chapter: name` contains one of these. */
+  readonly filters: readonly string[];
+  /** None whose `chapter: name` contains one of these. */
+  readonly excluded: readonly string[];
+  readonly device: string;
+  readonly json: string | undefined;
+  readonly programs: number;
+  readonly launched: number;
+  readonly seed: number;
+  readonly seconds: number;
+  readonly shrink: boolean;
+  readonly list: boolean;
+  /** One process for everything: for tools that watch a process, such as compute-sanitizer. */
+  readonly inProcess: boolean;
+  /** Where to begin, of a process that was started to run the tests. */
+  readonly from: number | undefined;
+  /** Multiplies how long tests may take, for tools that make them slow. */
+  readonly patience: number;
+}
+
+export const USAGE = `node test-gpu.mjs [options]
+  --filter TEXT     only tests whose "chapter: name" contains TEXT; may be given several times
+  --exclude TEXT    none of those
+  --device KIND     nvidia (default), cpu or simulator
+  --json FILE       writes the results
+  --programs N      random programs that go to the driver (200); --launched N as users launch kernels (60)
+  --seed N          of the first random program (1)
+  --seconds N       for random programs in all (60)
+  --shrink          makes failing programs smaller
+  --patience N      tests may take N times as long
+  --in-process      no processes of its own; a test that breaks the device breaks the rest
+  --list            prints the names of the tests`;
+
+const FLAGS = ['shrink', 'in-process', 'list', 'help'] as const;
+const VALUES = ['filter', 'exclude', 'device', 'json', 'programs', 'launched', 'seed', 'seconds', 'patience', 'from'];
+
+export function parseOptions(args: readonly string[]): Options {
+  const given = new Map<string, string[]>();
+  for (let k = 0; k < args.length; k++) {
+    const name = args[k].replace(/^--/, '');
+    const flag = (FLAGS as readonly string[]).includes(name);
+    if (!args[k].startsWith('--') || !(flag || VALUES.includes(name)) || (!flag && k + 1 === args.length)) {
+      throw new Error(`what is ${args[k]}?\n${USAGE}`);
+    }
+    given.set(name, [...(given.get(name) ?? []), flag ? '1' : args[++k]]);
+  }
+  const one = (name: string): string | undefined => given.get(name)?.at(-1);
+  const number = (name: string, otherwise: number): number => {
+    const value = Number(one(name) ?? otherwise);
+    if (!(value >= 0)) throw new Error(`--${name} ${one(name)} is no number\n${USAGE}`);
+    return value;
+  };
+  if (given.has('help')) throw new Error(USAGE);
+  return {
+    filters: given.get('filter') ?? [],
+    excluded: given.get('exclude') ?? [],
+    device: one('device') ?? 'nvidia',
+    json: one('json'),
+    programs: number('programs', 200),
+    launched: number('launched', 60),
+    seed: number('seed', 1),
+    seconds: number('seconds', 60),
+    shrink: given.has('shrink'),
+    list: given.has('list'),
+    inProcess: given.has('in-process'),
+    from: given.has('from') ? number('from', 0) : undefined,
+    patience: number('patience', 1),
+  };
+}

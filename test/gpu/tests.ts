@@ -1,0 +1,40 @@
+/**
+ * All tests that a run picks, in order: the conformance suite, the fuzzing corpus, and what only a GPU can show.
+ */
+import { cuda } from '../../src/index.ts';
+import { conformanceTests } from '../../src/testsuite/index.ts';
+import { fuzzing } from './fuzz.ts';
+import { modules } from './modules.ts';
+import type { Options } from './options.ts';
+
+export interface Entry {
+  readonly chapter: string;
+  readonly name: string;
+  readonly seconds: number;
+  readonly run: () => void | Promise<void>;
+}
+
+/** The same list for the same options, in every process. */
+export function entries(options: Options): readonly Entry[] {
+  const conformance = conformanceTests.map(({ chapter, name, run }) => ({ chapter, name, run, onDemand: false }));
+  const only = options.device === 'nvidia' ? modules : [];
+  const others = [...fuzzing(options), ...only].flatMap(({ chapter, tests }) =>
+    tests.map((test) => ({ chapter, onDemand: false, ...test })),
+  );
+  const hit = (texts: readonly string[], title: string): boolean => texts.some((text) => title.includes(text));
+  return [...conformance, ...others]
+    .filter(({ chapter, name, onDemand }) => {
+      const title = `${chapter}: ${name}`;
+      const asked = options.filters.length === 0 ? !onDemand : hit(options.filters, title);
+      return asked && !hit(options.excluded, title);
+    })
+    .map(({ chapter, name, run, ...rest }) => ({
+      chapter,
+      name,
+      seconds: options.patience * (('seconds' in rest ? rest.seconds : undefined) ?? 60),
+      run: async () => {
+        await run();
+        cuda.synchronize();
+      },
+    }));
+}
