@@ -35,6 +35,12 @@ export interface DeviceInfo {
   readonly limits: DeviceLimits;
   /** `[9, 0]` on NVIDIA. */
   readonly computeCapability?: readonly [number, number] | undefined;
+  /** `GPU-` and 32 hexadecimal digits, as `nvidia-smi -L` prints it. */
+  readonly uuid?: string | undefined;
+  /** `0000:3b:00.0`. */
+  readonly pciBusId?: string | undefined;
+  /** The newest version that the driver of the hardware supports: `CUDA 13.0`. */
+  readonly driverVersion?: string | undefined;
   /** What the driver can do beyond the rest of the contract; the calls of what it cannot do throw NotSupportedError. */
   readonly features: DeviceFeatures;
 }
@@ -56,6 +62,8 @@ export interface DeviceFeatures {
 /** A queue of work; opaque to everybody but the driver that made it. */
 export interface StreamHandle {
   readonly stream: unknown;
+  /** The stream as other libraries know it (a CUstream); absent where there is no such thing. */
+  readonly address?: bigint | undefined;
 }
 /** A mark in a stream; opaque likewise. */
 export interface EventHandle {
@@ -159,7 +167,7 @@ export interface DeviceDriver {
   // memory
   /** At least 16-byte aligned; throws OutOfMemoryError. `bytes` > 0. `shareable`: can be given to `share`. */
   allocate(bytes: number, stream?: StreamHandle, shareable?: boolean): Pointer;
-  /** Takes back what `allocate` gave; with a stream, once that has come this far. */
+  /** Takes back what `allocate` gave, once the stream (undefined: the default stream) has come this far; does not block where memory is stream-ordered. */
   free(pointer: Pointer, stream?: StreamHandle): void;
   /** Bytes: `pooled` are kept for later allocations, and counted in `free`. */
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number };
@@ -228,17 +236,18 @@ export interface DeviceDriver {
   builtinStream(which: 'legacy' | 'per-thread'): StreamHandle;
   /** A stream that another library made, by its handle; it stays that library's. */
   externalStream(handle: bigint): StreamHandle;
-  /** The layers above have synchronised it. */
+  /** Work that is still on the stream is done all the same; does not block. What fails there is thrown by `synchronize`. */
   destroyStream(stream: StreamHandle): void;
   /** Blocks until the stream has run dry, then throws what went wrong on it, if anything did. */
   synchronizeStream(stream: StreamHandle): void;
   /** Whether the stream has run dry. */
   queryStream(stream: StreamHandle): boolean;
   createEvent(timing: boolean): EventHandle;
+  /** Streams may still wait for it, and it may not have been reached yet. */
   destroyEvent(event: EventHandle): void;
   /** Marks where the stream (undefined: the default stream) is now. */
   recordEvent(event: EventHandle, stream: StreamHandle | undefined): void;
-  /** Makes what is enqueued from now on wait for the mark; does not block. */
+  /** Makes what is enqueued from now on wait for the mark, which may be on another device of the same kind; does not block. */
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void;
   /** Whether the mark has been reached; true of an event that was never recorded. */
   queryEvent(event: EventHandle): boolean;
@@ -266,5 +275,7 @@ export interface DriverProvider {
   readonly kind: DeviceKind;
   /** How many devices of this kind there are; 0 with a reason when none. Never throws. */
   probe(): { readonly count: number; readonly reason?: string | undefined };
+  /** What the device that `open` would give says of itself, without opening it; absent where opening costs nothing. */
+  describe?(index: number): DeviceInfo;
   open(index: number): DeviceDriver;
 }
