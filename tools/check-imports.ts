@@ -25,7 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
   ['src/compiler/frontend', 'src/compiler/compile.ts', 'src/compiler/testing.ts'],
   ['src/compiler/render'],
-  ['src/driver/driver.ts'],
+  ['src/driver/driver.ts', 'src/ffi'],
   ['src/driver'],
   ['src/memory', 'src/stream'],
   ['src/array'],

@@ -26,6 +26,8 @@ export interface NativeLibrary {
 
 /** The FFI itself. */
 export interface Ffi {
+  /** Makes a name known in prototypes: a struct of so many bytes that is passed by value, as `{ bytes: Uint8Array }`. Twice is a no-op. */
+  struct(name: string, bytes: number): void;
   /** Loads the first of these libraries that there is; undefined with the loader's words for each when none can be loaded. */
   load(names: readonly string[]): { readonly library?: NativeLibrary; readonly reasons: readonly string[] };
   /** Address of the first byte of a view. The memory may move when it is a small one on V8's heap: touch `.buffer` first, and keep it. */

@@ -1,0 +1,286 @@
+/**
+ * The CUDA driver's functions that Tsamba calls, declared and typed: `libcuda.so.1`, or `nvcuda.dll` on Windows.
+ *
+ * Names of the entry points carry the version that the C headers choose (`cuMemAlloc_v2`); the names here do not. Every
+ * function but the two that give texts returns a CUresult, 0 for success; `result.ts` turns others into errors. Device
+ * pointers and handles are 64-bit integers, as numbers: the driver gives none above 2^53. Results are written to memory whose
+ * address is passed, because that costs a tenth of what out-parameters of the FFI do: `Cells` is such memory.
+ * Importing this file loads nothing.
+ */
+import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
+import { loadFfi } from '../../ffi/koffi.ts';
+
+/** Memory of the host, in place: a view, or the address of memory that stays where it is. */
+export type HostBytes = Uint8Array | Address | null;
+
+/** A struct that is passed by value. */
+export interface ByValue {
+  readonly bytes: Uint8Array;
+}
+
+type Call<A extends readonly unknown[]> = (...args: A) => number;
+
+/** `a` Address, `h` HostBytes, `n` a number, `v` IPC handle by value, `s` out-parameter that receives a text. */
+interface ArgTypes {
+  readonly a: Address;
+  readonly h: HostBytes;
+  readonly n: number;
+  readonly v: ByValue;
+  readonly s: [string | null];
+}
+type Args<S extends string> = S extends `${infer C}${infer Rest}`
+  ? C extends keyof ArgTypes
+    ? [ArgTypes[C], ...Args<Rest>]
+    : never
+  : [];
+
+/**
+ * Entry point and C parameters: `p` is a pointer or handle as an integer, `host` memory of the host, the rest is C. What is
+ * missing in drivers that Tsamba still works with is in OPTIONAL.
+ */
+const REQUIRED = {
+  cuInit: ['cuInit', 'n', 'uint32_t'],
+  cuDriverGetVersion: ['cuDriverGetVersion', 'a', 'p'],
+  cuGetErrorName: ['cuGetErrorName', 'ns', 'int32_t, _Out_ const char **'],
+  cuGetErrorString: ['cuGetErrorString', 'ns', 'int32_t, _Out_ const char **'],
+
+  cuDeviceGetCount: ['cuDeviceGetCount', 'a', 'p'],
+  cuDeviceGet: ['cuDeviceGet', 'an', 'p, int32_t'],
+  cuDeviceGetName: ['cuDeviceGetName', 'hnn', 'host, int32_t, int32_t'],
+  cuDeviceTotalMem: ['cuDeviceTotalMem_v2', 'an', 'p, int32_t'],
+  cuDeviceGetAttribute: ['cuDeviceGetAttribute', 'ann', 'p, int32_t, int32_t'],
+  cuDeviceCanAccessPeer: ['cuDeviceCanAccessPeer', 'ann', 'p, int32_t, int32_t'],
+
+  cuDevicePrimaryCtxRetain: ['cuDevicePrimaryCtxRetain', 'an', 'p, int32_t'],
+  cuDevicePrimaryCtxRelease: ['cuDevicePrimaryCtxRelease_v2', 'n', 'int32_t'],
+  cuDevicePrimaryCtxReset: ['cuDevicePrimaryCtxReset_v2', 'n', 'int32_t'],
+  cuDevicePrimaryCtxGetState: ['cuDevicePrimaryCtxGetState', 'naa', 'int32_t, p, p'],
+  cuCtxCreate: ['cuCtxCreate_v2', 'ann', 'p, uint32_t, int32_t'],
+  cuCtxDestroy: ['cuCtxDestroy_v2', 'a', 'p'],
+  cuCtxSetCurrent: ['cuCtxSetCurrent', 'a', 'p'],
+  cuCtxGetCurrent: ['cuCtxGetCurrent', 'a', 'p'],
+  cuCtxSynchronize: ['cuCtxSynchronize', '', ''],
+  cuCtxEnablePeerAccess: ['cuCtxEnablePeerAccess', 'an', 'p, uint32_t'],
+
+  cuMemGetInfo: ['cuMemGetInfo_v2', 'aa', 'p, p'],
+  cuMemAlloc: ['cuMemAlloc_v2', 'an', 'p, size_t'],
+  cuMemFree: ['cuMemFree_v2', 'a', 'p'],
+  cuMemAllocManaged: ['cuMemAllocManaged', 'ann', 'p, size_t, uint32_t'],
+  cuMemHostAlloc: ['cuMemHostAlloc', 'ann', 'p, size_t, uint32_t'],
+  cuMemFreeHost: ['cuMemFreeHost', 'a', 'p'],
+  cuMemHostGetDevicePointer: ['cuMemHostGetDevicePointer_v2', 'aan', 'p, p, uint32_t'],
+  cuMemHostRegister: ['cuMemHostRegister_v2', 'hnn', 'host, size_t, uint32_t'],
+  cuMemHostUnregister: ['cuMemHostUnregister', 'h', 'host'],
+  cuPointerGetAttribute: ['cuPointerGetAttribute', 'ana', 'p, int32_t, p'],
+  cuIpcGetMemHandle: ['cuIpcGetMemHandle', 'ha', 'host, p'],
+  cuIpcOpenMemHandle: ['cuIpcOpenMemHandle_v2', 'avn', 'p, TsambaIpcMemHandle, uint32_t'],
+  cuIpcCloseMemHandle: ['cuIpcCloseMemHandle', 'a', 'p'],
+
+  cuMemcpyHtoD: ['cuMemcpyHtoD_v2', 'ahn', 'p, host, size_t'],
+  cuMemcpyDtoH: ['cuMemcpyDtoH_v2', 'han', 'host, p, size_t'],
+  cuMemcpyDtoD: ['cuMemcpyDtoD_v2', 'aan', 'p, p, size_t'],
+  cuMemcpyHtoDAsync: ['cuMemcpyHtoDAsync_v2', 'ahna', 'p, host, size_t, p'],
+  cuMemcpyDtoHAsync: ['cuMemcpyDtoHAsync_v2', 'hana', 'host, p, size_t, p'],
+  cuMemcpyDtoDAsync: ['cuMemcpyDtoDAsync_v2', 'aana', 'p, p, size_t, p'],
+  cuMemcpyPeer: ['cuMemcpyPeer', 'aaaan', 'p, p, p, p, size_t'],
+  cuMemcpyPeerAsync: ['cuMemcpyPeerAsync', 'aaaana', 'p, p, p, p, size_t, p'],
+  /** Of CUDA_MEMCPY2D and CUDA_MEMCPY3D structs. */
+  cuMemcpy2DUnaligned: ['cuMemcpy2DUnaligned_v2', 'h', 'host'],
+  cuMemcpy2DAsync: ['cuMemcpy2DAsync_v2', 'ha', 'host, p'],
+  cuMemcpy3D: ['cuMemcpy3D_v2', 'h', 'host'],
+  cuMemcpy3DAsync: ['cuMemcpy3DAsync_v2', 'ha', 'host, p'],
+  /** Counts are elements. */
+  cuMemsetD8Async: ['cuMemsetD8Async', 'anna', 'p, uint8_t, size_t, p'],
+  cuMemsetD16Async: ['cuMemsetD16Async', 'anna', 'p, uint16_t, size_t, p'],
+  cuMemsetD32Async: ['cuMemsetD32Async', 'anna', 'p, uint32_t, size_t, p'],
+  /** Address, pitch in bytes, value, width in elements, height. */
+  cuMemsetD2D8Async: ['cuMemsetD2D8Async', 'annnna', 'p, size_t, uint8_t, size_t, size_t, p'],
+  cuMemsetD2D16Async: ['cuMemsetD2D16Async', 'annnna', 'p, size_t, uint16_t, size_t, size_t, p'],
+  cuMemsetD2D32Async: ['cuMemsetD2D32Async', 'annnna', 'p, size_t, uint32_t, size_t, size_t, p'],
+
+  cuStreamCreate: ['cuStreamCreate', 'an', 'p, uint32_t'],
+  cuStreamDestroy: ['cuStreamDestroy_v2', 'a', 'p'],
+  cuStreamSynchronize: ['cuStreamSynchronize', 'a', 'p'],
+  cuStreamQuery: ['cuStreamQuery', 'a', 'p'],
+  cuStreamWaitEvent: ['cuStreamWaitEvent', 'aan', 'p, p, uint32_t'],
+  cuStreamAttachMemAsync: ['cuStreamAttachMemAsync', 'aann', 'p, p, size_t, uint32_t'],
+  cuEventCreate: ['cuEventCreate', 'an', 'p, uint32_t'],
+  cuEventDestroy: ['cuEventDestroy_v2', 'a', 'p'],
+  cuEventRecord: ['cuEventRecord', 'aa', 'p, p'],
+  cuEventQuery: ['cuEventQuery', 'a', 'p'],
+  cuEventSynchronize: ['cuEventSynchronize', 'a', 'p'],
+  cuEventElapsedTime: ['cuEventElapsedTime', 'aaa', 'p, p, p'],
+
+  /** Options are arrays of int32 and of 64-bit values. */
+  cuModuleLoadDataEx: ['cuModuleLoadDataEx', 'ahnaa', 'p, host, uint32_t, p, p'],
+  cuModuleUnload: ['cuModuleUnload', 'a', 'p'],
+  cuModuleGetFunction: ['cuModuleGetFunction', 'aah', 'p, p, host'],
+  cuModuleGetGlobal: ['cuModuleGetGlobal_v2', 'aaah', 'p, p, p, host'],
+  cuFuncGetAttribute: ['cuFuncGetAttribute', 'ana', 'p, int32_t, p'],
+  cuFuncSetAttribute: ['cuFuncSetAttribute', 'ann', 'p, int32_t, int32_t'],
+  /** Results, function, callback (0), dynamic shared bytes, limit. */
+  cuOccupancyMaxPotentialBlockSize: ['cuOccupancyMaxPotentialBlockSize', 'aaaann', 'p, p, p, p, size_t, int32_t'],
+  cuOccupancyMaxActiveBlocksPerMultiprocessor: [
+    'cuOccupancyMaxActiveBlocksPerMultiprocessor',
+    'aann',
+    'p, p, int32_t, size_t',
+  ],
+  /** Function, grid, block, dynamic shared bytes, stream, kernelParams, extra. */
+  cuLaunchKernel: [
+    'cuLaunchKernel',
+    'annnnnnnaaa',
+    'p, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, p, p, p',
+  ],
+} as const;
+
+const OPTIONAL = {
+  // 11.2: stream-ordered allocation
+  cuDeviceGetDefaultMemPool: ['cuDeviceGetDefaultMemPool', 'an', 'p, int32_t'],
+  cuMemPoolSetAttribute: ['cuMemPoolSetAttribute', 'ana', 'p, int32_t, p'],
+  cuMemPoolGetAttribute: ['cuMemPoolGetAttribute', 'ana', 'p, int32_t, p'],
+  cuMemPoolTrimTo: ['cuMemPoolTrimTo', 'an', 'p, size_t'],
+  cuMemPoolSetAccess: ['cuMemPoolSetAccess', 'aan', 'p, p, size_t'],
+  cuMemAllocAsync: ['cuMemAllocAsync', 'ana', 'p, size_t, p'],
+  cuMemFreeAsync: ['cuMemFreeAsync', 'aa', 'p, p'],
+  // 9.0: function, grid, block, dynamic shared bytes, stream, kernelParams
+  cuLaunchCooperativeKernel: [
+    'cuLaunchCooperativeKernel',
+    'annnnnnnaa',
+    'p, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, p, p',
+  ],
+  cuProfilerStart: ['cuProfilerStart', '', ''],
+  cuProfilerStop: ['cuProfilerStop', '', ''],
+} as const;
+
+type Table = Readonly<Record<string, readonly [entry: string, args: string, prototype: string]>>;
+type Functions<T extends Table> = { readonly [K in keyof T]: Call<Args<T[K][1]>> };
+
+/** The driver's functions. Those after the required ones are undefined in old drivers. */
+export interface Cuda extends Functions<typeof REQUIRED>, Partial<Functions<typeof OPTIONAL>> {
+  readonly ffi: Ffi;
+  /** Functions that may be called off-thread, by name. */
+  later(name: keyof typeof REQUIRED, ...args: unknown[]): Promise<number>;
+  /** As `cuDriverGetVersion` gives it: 13000 for CUDA 13.0. */
+  readonly version: number;
+}
+
+/** CUDA 11.0: what all required functions are in, and PTX ISA 7.0. */
+export const OLDEST_VERSION = 11000;
+
+export const IPC_HANDLE_BYTES = 64;
+
+/** What is tried, in order. The second path is where Windows puts the driver of a Linux subsystem. */
+export function libraryNames(platform: NodeJS.Platform = process.platform): readonly string[] {
+  if (platform === 'win32') return ['nvcuda.dll'];
+  if (platform === 'linux') return ['libcuda.so.1', '/usr/lib/wsl/lib/libcuda.so.1', 'libcuda.so'];
+  return [];
+}
+
+/** The driver, or why it cannot be used. */
+export type CudaOrReason = { readonly cuda: Cuda; readonly reason?: undefined } | { readonly reason: string };
+
+let loaded: CudaOrReason | undefined;
+
+/** Loads the driver's library, once; does not initialise it. Never throws. */
+export function loadCuda(): CudaOrReason {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): CudaOrReason {
+  const names = libraryNames();
+  if (names.length === 0) return { reason: `NVIDIA has no CUDA driver for ${process.platform}` };
+  const { ffi, ...without } = loadFfi() as { readonly ffi?: Ffi; readonly reason?: string };
+  if (ffi === undefined) return { reason: without.reason ?? 'there is no FFI' };
+  const { library, reasons } = ffi.load(names);
+  if (library === undefined) {
+    return { reason: `no NVIDIA driver is installed, or this process cannot see it (${reasons[0] ?? names[0]})` };
+  }
+  return bind(ffi, library);
+}
+
+/** Declares the functions of a library that has been loaded. */
+export function bind(ffi: Ffi, library: NativeLibrary): CudaOrReason {
+  ffi.struct('TsambaIpcMemHandle', IPC_HANDLE_BYTES);
+  const functions: Record<string, AsyncNativeFunction> = {};
+  const missing: string[] = [];
+  for (const [table, needed] of [
+    [REQUIRED, true],
+    [OPTIONAL, false],
+  ] as const) {
+    for (const [name, [entry, , parameters]] of Object.entries<Table[string]>(table)) {
+      const found = library.function(prototypeOf(entry, parameters));
+      if (found !== undefined) functions[name] = found;
+      else if (needed) missing.push(entry);
+    }
+  }
+  const version = functions['cuDriverGetVersion'] === undefined ? 0 : versionOf(ffi, functions['cuDriverGetVersion']);
+  if (version < OLDEST_VERSION || missing.length > 0) {
+    const lacks = version < OLDEST_VERSION ? '' : ` (${library.name} has no ${missing[0]})`;
+    return {
+      reason:
+        `the NVIDIA driver is too old: it knows CUDA ${versionText(version)}, and ${versionText(OLDEST_VERSION)} is ` +
+        `needed${lacks}; install driver 450 or newer`,
+    };
+  }
+  const later = async (name: string, ...args: unknown[]): Promise<number> =>
+    Number(await functions[name]?.later(...args));
+  // One call for each name in the tables, with the parameters that stand there.
+  return { cuda: { ...functions, ffi, later, version } as unknown as Cuda };
+}
+
+/** `int32_t cuMemFree_v2(uint64_t a0)`. */
+export function prototypeOf(entry: string, parameters: string): string {
+  const list = parameters === '' ? [] : parameters.split(', ');
+  const types: Readonly<Record<string, string>> = { p: 'uint64_t', host: 'void *' };
+  return `int32_t ${entry}(${list.map((type, i) => `${types[type] ?? type} a${i}`).join(', ')})`;
+}
+
+function versionOf(ffi: Ffi, cuDriverGetVersion: AsyncNativeFunction): number {
+  const cells = new Cells(ffi);
+  return cuDriverGetVersion(cells.at(0)) === 0 ? cells.int(0) : 0;
+}
+
+/** `13.0` of 13000. */
+export function versionText(version: number): string {
+  return `${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}`;
+}
+
+/** Eight cells of eight bytes each, off the moving heap, for results of calls on this thread. */
+export class Cells {
+  readonly #words: Uint32Array;
+  readonly #view: DataView;
+  readonly #address: number;
+
+  constructor(ffi: Ffi) {
+    const buffer = new ArrayBuffer(128);
+    this.#words = new Uint32Array(buffer);
+    this.#view = new DataView(buffer);
+    this.#address = Number(ffi.address(this.#words));
+  }
+
+  /** The address of a cell. */
+  at(cell: number): number {
+    return this.#address + 8 * cell;
+  }
+
+  /** A cell as a signed 32-bit integer. */
+  int(cell: number): number {
+    return (this.#words[2 * cell] as number) | 0;
+  }
+
+  /** A cell as a 64-bit unsigned integer below 2^53: an address, a handle or a size. */
+  long(cell: number): number {
+    const words = this.#words;
+    return (words[2 * cell] as number) + (words[2 * cell + 1] as number) * 2 ** 32;
+  }
+
+  float(cell: number): number {
+    return this.#view.getFloat32(8 * cell, true);
+  }
+
+  /** Writes a 64-bit unsigned integer. */
+  set(cell: number, value: bigint): void {
+    this.#view.setBigUint64(8 * cell, value, true);
+  }
+}

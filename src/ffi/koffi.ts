@@ -1,0 +1,142 @@
+/**
+ * The FFI by koffi, an optional dependency that is loaded when a driver first asks for it.
+ *
+ * Where koffi is not installed, or has no binary for this platform, `loadFfi` gives the reason: drivers pass it on, and
+ * nothing crashes.
+ */
+import { createRequire } from 'node:module';
+import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from './ffi.ts';
+
+/** Bytes of the stack that calls run on: libraries that compile in a call (PTX, OpenCL C) need more than koffi's own sizes. */
+const STACK_BYTES = 8 * 1024 * 1024;
+
+/** What is used of koffi. */
+interface Koffi {
+  config(settings?: Record<string, number>): Record<string, number>;
+  load(name: string): KoffiLibrary;
+  address(view: ArrayBufferView): bigint;
+  view(address: Address, bytes: number): ArrayBuffer;
+  struct(name: string, members: Record<string, unknown>): unknown;
+  array(item: string, length: number, hint: 'Typed'): unknown;
+}
+
+interface KoffiLibrary {
+  func(prototype: string): KoffiFunction;
+}
+
+interface KoffiFunction {
+  (...args: unknown[]): unknown;
+  async(...args: unknown[]): void;
+}
+
+/** The FFI, or why there is none. */
+export type FfiOrReason = { readonly ffi: Ffi; readonly reason?: undefined } | { readonly reason: string };
+
+let loaded: FfiOrReason | undefined;
+
+/** Loads koffi, once; later calls give the same. Never throws. */
+export function loadFfi(): FfiOrReason {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): FfiOrReason {
+  try {
+    const koffi = createRequire(import.meta.url)('koffi') as Koffi;
+    raiseStacks(koffi);
+    return { ffi: new KoffiFfi(koffi) };
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
+    const why = missing ? 'is not installed' : `cannot be loaded (${firstLine(error)})`;
+    return { reason: `koffi, which calls native libraries, ${why}: npm install koffi` };
+  }
+}
+
+/** Refused once a library has been loaded, as by another user of koffi in this process: then its sizes stay. */
+function raiseStacks(koffi: Koffi): void {
+  try {
+    const { sync_stack_size: now = 0 } = koffi.config();
+    const bytes = Math.max(now, STACK_BYTES);
+    koffi.config({ ...koffi.config(), sync_stack_size: bytes, async_stack_size: bytes });
+  } catch {
+    // The sizes are advice.
+  }
+}
+
+class KoffiFfi implements Ffi {
+  readonly #koffi: Koffi;
+  readonly #libraries = new Map<string, NativeLibrary>();
+
+  constructor(koffi: Koffi) {
+    this.#koffi = koffi;
+  }
+
+  struct(name: string, bytes: number): void {
+    try {
+      this.#koffi.struct(name, { bytes: this.#koffi.array('uint8_t', bytes, 'Typed') });
+    } catch (error) {
+      // Names are of the whole process: another copy of this module has made it.
+      if (!(error instanceof Error && error.message.startsWith('Duplicate'))) throw error;
+    }
+  }
+
+  load(names: readonly string[]): { readonly library?: NativeLibrary; readonly reasons: readonly string[] } {
+    const reasons: string[] = [];
+    for (const name of names) {
+      try {
+        let library = this.#libraries.get(name);
+        if (library === undefined) {
+          library = new KoffiNativeLibrary(name, this.#koffi.load(name));
+          this.#libraries.set(name, library);
+        }
+        return { library, reasons };
+      } catch (error) {
+        reasons.push(`${name}: ${firstLine(error).replace(/^Failed to load shared library: /, '')}`);
+      }
+    }
+    return { reasons };
+  }
+
+  address(view: ArrayBufferView): Address {
+    const address = this.#koffi.address(view);
+    return address <= Number.MAX_SAFE_INTEGER ? Number(address) : address;
+  }
+
+  view(address: Address, bytes: number): ArrayBuffer {
+    return this.#koffi.view(address, bytes);
+  }
+}
+
+class KoffiNativeLibrary implements NativeLibrary {
+  readonly name: string;
+  readonly #library: KoffiLibrary;
+
+  constructor(name: string, library: KoffiLibrary) {
+    this.name = name;
+    this.#library = library;
+  }
+
+  function(prototype: string): AsyncNativeFunction | undefined {
+    let native: KoffiFunction;
+    try {
+      native = this.#library.func(prototype);
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('Cannot find function')) return undefined;
+      throw error;
+    }
+    // koffi's own function, not a wrapper around it: a call costs tens of nanoseconds.
+    const later = (...args: unknown[]): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        native.async(...args, (error: unknown, result: unknown) => {
+          if (error === null || error === undefined) resolve(result);
+          else reject(error);
+        });
+      });
+    return Object.assign(native, { later });
+  }
+}
+
+function firstLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split('\n', 1)[0] ?? message;
+}
