@@ -334,7 +334,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    */
   dispose(): void {
     if (this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite(this.dispose);
+    this.#disposedAt = captureSite();
     noteDisposed(this);
     this.owner.release();
   }

@@ -92,7 +92,12 @@ export function integers(value: unknown, what: string): number[] {
     if (ArrayBuffer.isView(value) && /Float/.test(Object.prototype.toString.call(value))) {
       throw new TsambaTypeError('E_SHAPE', `${what} must be integers, got a ${value.constructor.name}`);
     }
-    return Array.from(value as Iterable<unknown>, (item) => integer(item, what));
+    if (!Array.isArray(value)) return Array.from(value as Iterable<unknown>, (item) => integer(item, what));
+    const items: readonly unknown[] = value;
+    const list: number[] = [];
+    // A hole is no integer; `for of` reads it as undefined, which says so.
+    for (const item of items) list.push(integer(item, what));
+    return list;
   }
   throw new TsambaTypeError('E_SHAPE', `${what} must be an integer or an array of integers, got ${show(value)}`);
 }

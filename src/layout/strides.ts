@@ -8,7 +8,13 @@ import { type Order, type StridedLayout, sizeOf } from './shape.ts';
 
 /** Byte strides of a compact array whose last axis is fastest. Axes of length 0 count as 1, as in NumPy. */
 export function cStrides(shape: readonly number[], itemSize: number): number[] {
-  return compactStrides(shape, itemSize, reversedAxes(shape.length));
+  const strides: number[] = [...shape];
+  let stride = itemSize;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    strides[axis] = stride;
+    stride *= Math.max(shape[axis] ?? 1, 1);
+  }
+  return strides;
 }
 
 /** Byte strides of a compact array whose first axis is fastest. */
@@ -47,28 +53,25 @@ function reversedAxes(ndim: number): number[] {
 
 /** Whether the elements lie without gaps, last axis fastest. Axes of length 1 are ignored; no elements: true. */
 export function isCContiguous(shape: readonly number[], strides: readonly number[], itemSize: number): boolean {
-  return isContiguous(shape, strides, itemSize, reversedAxes(shape.length));
+  return isContiguous(shape, strides, itemSize, shape.length - 1, -1);
 }
 
 /** Whether the elements lie without gaps, first axis fastest. Axes of length 1 are ignored; no elements: true. */
 export function isFContiguous(shape: readonly number[], strides: readonly number[], itemSize: number): boolean {
-  return isContiguous(
-    shape,
-    strides,
-    itemSize,
-    shape.map((_, axis) => axis),
-  );
+  return isContiguous(shape, strides, itemSize, 0, 1);
 }
 
+/** Whether the axes, from the fastest one on in steps of `step`, lie without gaps. Allocates nothing: every new array asks. */
 function isContiguous(
   shape: readonly number[],
   strides: readonly number[],
   itemSize: number,
-  fastestFirst: readonly number[],
+  fastest: number,
+  step: 1 | -1,
 ): boolean {
   if (sizeOf(shape) === 0) return true;
   let expected = itemSize;
-  for (const axis of fastestFirst) {
+  for (let axis = fastest; axis >= 0 && axis < shape.length; axis += step) {
     const length = shape[axis] ?? 1;
     if (length === 1) continue;
     if (strides[axis] !== expected) return false;

@@ -108,7 +108,7 @@ export class Event {
   /** Gives the event back. Twice is a no-op. */
   dispose(): void {
     if (this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite(this.dispose);
+    this.#disposedAt = captureSite();
     noteDisposed(this);
     dropped.unregister(this);
     this.context.retire(this.#resource);

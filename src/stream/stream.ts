@@ -240,7 +240,7 @@ export class Stream implements StreamRef {
   dispose(): void {
     const resource = this.#resource;
     if (resource === undefined || this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite(this.dispose);
+    this.#disposedAt = captureSite();
     noteDisposed(this);
     dropped.unregister(this);
     this.context.retire(resource);
