@@ -13,11 +13,10 @@ export {
   close,
   currentContext,
   currentDevice,
-  detect,
-  gpus,
   isAvailable,
   selectDevice,
 } from '../memory/devices.ts';
+export { detect, gpus } from '../memory/gpus.ts';
 export { trackLeaks } from '../memory/leaks.ts';
 export { memoryStats } from '../memory/memory-stats.ts';
 export { synchronize } from '../memory/synchronize.ts';

@@ -1,8 +1,27 @@
+import { format } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import { deviceArray } from '../array/device-create.ts';
 import type { DeviceKind, DriverProvider } from '../driver/driver.ts';
 import * as devices from './devices.ts';
+import { detect, gpus } from './gpus.ts';
+
+/** A provider of several test devices that can be described without being opened. */
+function gpuProvider(count: number, computeCapability: readonly [number, number] = [9, 0]) {
+  const describe = (index: number) => ({
+    ...new BlockDriver(1 << 30, 'nvidia', index).info,
+    computeCapability,
+    pciBusId: `0000:0${index}:00.0`,
+    uuid: `GPU-${index}`,
+    driverVersion: 'CUDA 13.0',
+  });
+  const opened: number[] = [];
+  const open = (index: number) => {
+    opened.push(index);
+    return new BlockDriver(1 << 30, 'nvidia', index);
+  };
+  return { kind: 'nvidia' as const, probe: () => ({ count, reason: 'none here' }), describe, open, opened };
+}
 
 /** A provider whose device is a test device; counts how often it was opened. */
 function provider(kind: DeviceKind): DriverProvider & { opened: number } {
@@ -82,7 +101,7 @@ describe('the choice of a device', () => {
     expect(() => devices.selectDevice(0)).toThrow(/no NVIDIA GPU 0: .*selectDevice\('cpu'\)/);
     expect(() => devices.selectDevice(-1)).toThrow(RangeError);
     expect(() => devices.selectDevice('gpu' as 'cpu')).toThrow(/'gpu'.* names no device/);
-    expect(devices.gpus).toEqual([]);
+    expect(gpus).toEqual([]);
     expect(devices.isAvailable()).toBe(false);
   });
 
@@ -99,10 +118,92 @@ describe('the choice of a device', () => {
 
   it('prints what there is', () => {
     const write = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
-    expect(devices.detect()).toBe(false);
+    expect(detect()).toBe(false);
     const text = write.mock.calls.map(([chunk]) => String(chunk)).join('');
     write.mockRestore();
     expect(text).toContain('Found 0 NVIDIA GPUs: ');
     expect(text).toContain('simulator: usable');
+  });
+});
+
+describe('several GPUs', () => {
+  const machine = gpuProvider(3);
+
+  beforeEach(() => {
+    for (const name of ['TSAMBA_DEVICE', 'TSAMBA_REQUIRE_GPU']) vi.stubEnv(name, undefined);
+    devices.registerProvider(machine);
+    machine.opened.length = 0;
+  });
+  afterEach(() => {
+    devices.close();
+    devices.registerProvider(gpuProvider(0));
+    vi.unstubAllEnvs();
+  });
+
+  it('are listed without being opened', () => {
+    expect(gpus).toHaveLength(3);
+    expect(gpus.map(({ name }) => name)).toEqual(['test device', 'test device 1', 'test device 2']);
+    expect([...gpus][2]).toBe(gpus[2]);
+    expect(gpus.at(-1)?.uuid).toBe('GPU-2');
+    expect(Array.isArray(gpus)).toBe(true);
+    expect(format('%o', gpus)).toContain('GPU-1');
+    expect(() => (gpus as devices.Device[]).push(gpus[0] as devices.Device)).toThrow(TypeError);
+    expect(devices.isAvailable()).toBe(true);
+    expect(machine.opened).toEqual([]);
+  });
+
+  it('have one context each, opened when they are selected', () => {
+    expect(devices.currentDevice()).toMatchObject({ kind: 'nvidia', index: 0, fallbackReason: undefined });
+    const first = devices.currentContext();
+    expect(devices.selectDevice(2)).toMatchObject({ kind: 'nvidia', index: 2 });
+    const third = devices.currentContext();
+    expect(third).not.toBe(first);
+    expect(devices.selectDevice('nvidia').index).toBe(0);
+    expect(devices.currentContext()).toBe(first);
+    expect(machine.opened).toEqual([0, 2]);
+    expect(() => devices.selectDevice(3)).toThrow(/no NVIDIA GPU 3: this machine has 3, numbered from 0/);
+    devices.selectDevice(2);
+    const onThird = deviceArray(4);
+    devices.selectDevice(0);
+    expect(onThird.context).toBe(third);
+    devices.close();
+    expect(first.closed && third.closed).toBe(true);
+  });
+
+  it('can be made current for a while, as Numba does by `with`', async () => {
+    const outer = devices.currentContext();
+    const second = gpus[1] as devices.Device;
+    const inside = second.activate(() => [devices.currentDevice().index, deviceArray(2).context.info.index]);
+    expect(inside).toEqual([1, 1]);
+    expect(devices.currentContext()).toBe(outer);
+    const active = second.activate();
+    const nested = gpus[2]?.activate();
+    expect(devices.currentDevice().index).toBe(2);
+    nested?.dispose();
+    expect(devices.currentDevice().index).toBe(1);
+    active[Symbol.dispose]();
+    active.dispose();
+    expect(devices.currentContext()).toBe(outer);
+    expect(() =>
+      second.activate(() => {
+        throw new Error('no');
+      }),
+    ).toThrow('no');
+    expect(devices.currentContext()).toBe(outer);
+    expect(await second.activate(async () => devices.currentDevice().index)).toBe(1);
+    expect(devices.currentContext()).toBe(outer);
+    expect(() => second.activate(3 as never)).toThrow(TypeError);
+  });
+
+  it('are printed with what tells them apart', () => {
+    const write = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+    expect(detect()).toBe(true);
+    const text = write.mock.calls.map(([chunk]) => String(chunk)).join('');
+    write.mockRestore();
+    expect(text).toContain('Found 3 NVIDIA GPUs, driver for CUDA 13.0');
+    expect(text).toContain(
+      '  gpu 1: test device 1, compute capability 9.0, 1.0 GiB, PCI 0000:01:00.0, GPU-1: usable\n',
+    );
+    expect(machine.opened).toEqual([]);
   });
 });

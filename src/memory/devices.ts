@@ -1,16 +1,19 @@
 /**
- * Which device the program computes on: the kinds there are, the environment's choice, and the current context.
+ * Which device the program computes on: the environment's choice, the program's, and the current context.
  *
- * A device is opened when it is first needed, one context a kind. Without an NVIDIA GPU `auto` takes the CPU device, says
- * so once, and `currentDevice().fallbackReason` says why; there is no other silent fallback.
+ * A device is opened when it is first needed, one context each. Without an NVIDIA GPU `auto` takes the CPU device, says
+ * so once, and `currentDevice().fallbackReason` says why; there is no other silent fallback. What kinds of devices there are is
+ * `providers.ts`, the list of GPUs `gpus.ts`.
  */
-import { cpuProvider } from '../driver/cpu/index.ts';
-import type { DeviceKind, DeviceLimits, DriverProvider } from '../driver/driver.ts';
-import { simulatorProvider } from '../driver/simulator/index.ts';
+import type { DeviceInfo, DeviceKind, DeviceLimits } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import { Context } from './context.ts';
+import { checkBody, type Leavable, leavable, leaveAfter } from './leaving.ts';
+import { probe } from './providers.ts';
 
-/** A device as users see it. */
+export { registerProvider } from './providers.ts';
+
+/** A device as users see it. Numba: what `cuda.gpus` has, and `get_current_device()` gives. */
 export interface Device {
   readonly kind: DeviceKind;
   readonly name: string;
@@ -21,29 +24,32 @@ export interface Device {
   readonly limits: DeviceLimits;
   /** Why this device was taken instead of an NVIDIA GPU; undefined if it was asked for by name. */
   readonly fallbackReason: string | undefined;
+  /** `GPU-` and 32 hexadecimal digits; undefined where devices have none. */
+  readonly uuid: string | undefined;
+  /** `0000:3b:00.0`; undefined where devices have none. */
+  readonly pciBusId: string | undefined;
+  /** The newest version that the hardware's driver supports, `CUDA 13.0`; undefined where there is no such driver. */
+  readonly driverVersion: string | undefined;
+  /**
+   * Makes this the current device until the result is disposed, or until `body`, sync or async, is done; also when it throws. The
+   * one that was current then is again. Numba: `with cuda.gpus[i]:`.
+   */
+  activate(): Leavable;
+  activate<R>(body: () => R): R;
 }
 
 /** What `selectDevice` takes: the number of an NVIDIA GPU, or another kind of device by its name. */
 export type DeviceChoice = number | 'nvidia' | 'cpu' | 'simulator';
 
-const NO_NVIDIA_DRIVER = 'this version of Tsamba has no driver for NVIDIA GPUs';
 const CHOICES = ['auto', 'nvidia', 'cpu', 'simulator'] as const;
 type Choice = (typeof CHOICES)[number];
 
-const providers = new Map<DeviceKind, DriverProvider>([
-  ['cpu', cpuProvider],
-  ['simulator', simulatorProvider],
-]);
-const contexts = new Map<DeviceKind, Context>();
+/** By kind and number: `nvidia:1`. */
+const contexts = new Map<string, Context>();
 let current: Context | undefined;
 /** Why the current context is not an NVIDIA GPU, when nobody asked for what it is. */
 let fallbackReason: string | undefined;
 let announced = false;
-
-/** Makes a kind of device known; the last one given for a kind holds, if that kind has not been opened yet. */
-export function registerProvider(provider: DriverProvider): void {
-  providers.set(provider.kind, provider);
-}
 
 /** The context that new arrays and launches use; opens the device if it is not open yet. Numba: `current_context()`. */
 export function currentContext(): Context {
@@ -60,7 +66,8 @@ export function activateContext(context: Context | undefined): Context | undefin
 
 /** The device of the current context. Numba: `get_current_device()`. */
 export function currentDevice(): Device {
-  return describe(currentContext());
+  const { info } = currentContext();
+  return describe(info, fallbackReason);
 }
 
 /**
@@ -70,16 +77,15 @@ export function currentDevice(): Device {
 export function selectDevice(choice: DeviceChoice): Device {
   if (typeof choice === 'number') {
     if (!Number.isInteger(choice) || choice < 0) throw badChoice(`selectDevice(${choice})`);
-    throw new NotSupportedError(
-      'E_NO_GPU',
-      `selectDevice(${choice}): there is no NVIDIA GPU ${choice}: ${nvidiaStatus()}; selectDevice('cpu') takes the CPU device`,
-    );
+    checkGpu(choice);
+    current = openDevice('nvidia', choice, `selectDevice(${choice})`);
+  } else {
+    if (choice !== 'nvidia' && choice !== 'cpu' && choice !== 'simulator')
+      throw badChoice(`selectDevice(${show(choice)})`);
+    current = openDevice(choice, 0, `selectDevice('${choice}')`);
   }
-  if (choice !== 'nvidia' && choice !== 'cpu' && choice !== 'simulator')
-    throw badChoice(`selectDevice(${show(choice)})`);
-  current = openKind(choice, `selectDevice('${choice}')`);
   fallbackReason = undefined;
-  return describe(current);
+  return describe(current.info, undefined);
 }
 
 /** Closes all devices: every array, stream and kernel on them is dead. Numba: `close()`. */
@@ -89,29 +95,57 @@ export function close(): void {
   contexts.clear();
 }
 
-/** The NVIDIA GPUs of this machine; devices of other kinds are not in it. Numba: `cuda.gpus`. */
-export const gpus: readonly Device[] = Object.freeze([]);
-
 /** Whether there is an NVIDIA GPU that can be used. Never throws. Numba: `is_available()`. */
 export function isAvailable(): boolean {
-  return gpus.length > 0;
+  return probe('nvidia').count > 0;
 }
 
-/** Prints what devices there are and returns whether an NVIDIA GPU is among them. Numba: `detect()`. */
-export function detect(): boolean {
-  const lines = [`Found ${gpus.length} NVIDIA GPUs${gpus.length === 0 ? `: ${nvidiaStatus()}` : ''}`];
-  for (const provider of providers.values()) {
-    const { count, reason } = provider.probe();
-    lines.push(`${provider.kind}: ${count > 0 ? 'usable' : `not usable: ${reason ?? 'no device'}`}`);
-  }
-  process.stdout.write(`${lines.join('\n')}\n`);
-  return isAvailable();
+/** What a device says of itself; opens it only where that costs nothing. */
+export function describeDevice(kind: DeviceKind, index: number): Device {
+  const { provider } = probe(kind);
+  const info = provider?.describe?.(index) ?? openDevice(kind, index, `${kind} ${index}`).info;
+  return describe(info, undefined);
 }
 
-function nvidiaStatus(): string {
-  const provider = providers.get('nvidia');
-  if (provider === undefined) return NO_NVIDIA_DRIVER;
-  return provider.probe().reason ?? 'the driver finds no device';
+function describe(info: DeviceInfo, reason: string | undefined): Device {
+  const { kind, name, index, computeCapability, limits, uuid, pciBusId, driverVersion } = info;
+  const activate: Device['activate'] = <R>(body?: () => R): Leavable | R => {
+    if (body !== undefined) checkBody('activate', body);
+    const leave = enter(kind, index);
+    return body === undefined ? leavable(leave) : leaveAfter(leave, body);
+  };
+  return {
+    kind,
+    name,
+    index,
+    computeCapability,
+    limits,
+    fallbackReason: reason,
+    uuid,
+    pciBusId,
+    driverVersion,
+    activate: activate as Device['activate'],
+  };
+}
+
+/** Makes a device current; the function that it gives makes the one current again that was. */
+function enter(kind: DeviceKind, index: number): () => void {
+  const before = { current, fallbackReason };
+  current = openDevice(kind, index, `activate() of ${kind} device ${index}`);
+  fallbackReason = undefined;
+  return () => {
+    ({ current, fallbackReason } = before);
+  };
+}
+
+function checkGpu(index: number): void {
+  const { count, reason } = probe('nvidia');
+  if (index < count) return;
+  const there = count === 0 ? reason : `this machine has ${count}, numbered from 0`;
+  throw new NotSupportedError(
+    'E_NO_GPU',
+    `selectDevice(${index}): there is no NVIDIA GPU ${index}: ${there}; selectDevice('cpu') takes the CPU device`,
+  );
 }
 
 function openDefault(): Context {
@@ -123,15 +157,15 @@ function openDefault(): Context {
     );
   }
   fallbackReason = undefined;
-  if (choice !== 'auto') return openKind(choice, `TSAMBA_DEVICE=${choice}`);
-  if ((providers.get('nvidia')?.probe().count ?? 0) > 0) return openKind('nvidia', 'TSAMBA_DEVICE=auto');
-  const reason = nvidiaStatus();
+  if (choice !== 'auto') return openDevice(choice, 0, `TSAMBA_DEVICE=${choice}`);
+  const { count, reason } = probe('nvidia');
+  if (count > 0) return openDevice('nvidia', 0, 'TSAMBA_DEVICE=auto');
   if (process.env.TSAMBA_REQUIRE_GPU === '1') {
     throw new NotSupportedError('E_NO_GPU', `TSAMBA_REQUIRE_GPU=1, but there is no NVIDIA GPU to use: ${reason}`);
   }
-  const context = openKind('cpu', 'TSAMBA_DEVICE=auto');
+  const context = openDevice('cpu', 0, 'TSAMBA_DEVICE=auto');
   fallbackReason = reason;
-  announceFallback(reason);
+  announceFallback(reason ?? 'none was found');
   return context;
 }
 
@@ -152,16 +186,16 @@ function badChoice(given: string): TsambaRangeError {
   );
 }
 
-function openKind(kind: DeviceKind, asked: string): Context {
-  const open = contexts.get(kind);
+function openDevice(kind: DeviceKind, index: number, asked: string): Context {
+  const key = `${kind}:${index}`;
+  const open = contexts.get(key);
   if (open !== undefined && !open.closed) return open;
-  const provider = providers.get(kind);
-  const { count, reason } = provider?.probe() ?? { count: 0, reason: kind === 'nvidia' ? NO_NVIDIA_DRIVER : undefined };
-  if (provider === undefined || count === 0) {
+  const { provider, count, reason } = probe(kind);
+  if (provider === undefined || index >= count) {
     throw new NotSupportedError('E_NO_DEVICE', `${asked}: there is no ${kind} device${reason ? `: ${reason}` : ''}`);
   }
-  const context = new Context(provider.open(0));
-  contexts.set(kind, context);
+  const context = new Context(provider.open(index));
+  contexts.set(key, context);
   return context;
 }
 
@@ -176,18 +210,6 @@ function announceFallback(reason: string): void {
       code: 'TSAMBA_FALLBACK',
     },
   );
-}
-
-function describe(context: Context): Device {
-  const { kind, name, index, computeCapability, limits } = context.info;
-  return {
-    kind,
-    name,
-    index,
-    computeCapability,
-    limits,
-    fallbackReason,
-  };
 }
 
 function show(value: unknown): string {

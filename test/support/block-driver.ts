@@ -20,7 +20,7 @@ export class BlockDriver extends HostMemoryDriver {
   #live = 0;
   #next = 1;
 
-  constructor(totalMemory: number = 2 ** 30, kind: DeviceKind = 'cpu') {
+  constructor(totalMemory: number = 2 ** 30, kind: DeviceKind = 'cpu', index = 0) {
     super();
     const limits = {
       maxThreadsPerBlock: 1024,
@@ -31,7 +31,8 @@ export class BlockDriver extends HostMemoryDriver {
       multiprocessors: 1,
       totalMemory,
     };
-    this.info = { kind, name: 'test device', index: 0, limits, features: HOST_FEATURES };
+    const name = index === 0 ? 'test device' : `test device ${index}`;
+    this.info = { kind, name, index, limits, features: HOST_FEATURES };
   }
 
   /** Bytes that are allocated. */

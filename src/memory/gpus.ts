@@ -1,0 +1,73 @@
+/**
+ * `cuda.gpus` and `cuda.detect()`: the NVIDIA GPUs of this machine, listed without opening any.
+ *
+ * The list is an array that fills itself when it is first looked at, so that importing Tsamba loads no driver.
+ */
+import { type Device, describeDevice, isAvailable } from './devices.ts';
+import { knownKinds, probe } from './providers.ts';
+
+/** Older GPUs cannot run the code that is made for them. */
+const LEAST_CAPABILITY = 5;
+
+/** Looks at the machine once, and again where it saw no GPU: a driver may have been registered since. */
+function fill(list: Device[]): Device[] {
+  if (list.length > 0) return list;
+  const { count } = probe('nvidia');
+  for (let index = 0; index < count; index++) list.push(describeDevice('nvidia', index));
+  return list;
+}
+
+function lazily(list: Device[]): readonly Device[] {
+  const unchangeable = (): boolean => false;
+  // Printing an object looks past a proxy at what stands behind it.
+  Object.defineProperty(list, Symbol.for('nodejs.util.inspect.custom'), {
+    value: () => [...fill(list)],
+    enumerable: false,
+  });
+  return new Proxy(list, {
+    get: (target, key) => Reflect.get(fill(target), key) as unknown,
+    has: (target, key) => Reflect.has(fill(target), key),
+    ownKeys: (target) => Reflect.ownKeys(fill(target)),
+    getOwnPropertyDescriptor: (target, key) => Reflect.getOwnPropertyDescriptor(fill(target), key),
+    set: unchangeable,
+    deleteProperty: unchangeable,
+    defineProperty: unchangeable,
+    setPrototypeOf: unchangeable,
+    preventExtensions: unchangeable,
+  });
+}
+
+/**
+ * The NVIDIA GPUs of this machine; devices of other kinds are not in it. Looked for when it is first read; none is opened.
+ * `cuda.gpus[1].activate(() => …)` computes on one. Numba: `cuda.gpus`.
+ */
+export const gpus: readonly Device[] = /* @__PURE__ */ lazily([]);
+
+/** Prints what devices there are and returns whether an NVIDIA GPU is among them. Numba: `detect()`. */
+export function detect(): boolean {
+  const { count, reason } = probe('nvidia');
+  const [first] = gpus;
+  const driver = first?.driverVersion === undefined ? '' : `, driver for ${first.driverVersion}`;
+  const lines = [
+    `Found ${count} NVIDIA ${count === 1 ? 'GPU' : 'GPUs'}${reason === undefined ? driver : `: ${reason}`}`,
+  ];
+  for (const gpu of gpus) lines.push(`  ${line(gpu)}`);
+  for (const kind of knownKinds()) {
+    if (kind === 'nvidia' && count > 0) continue;
+    const other = probe(kind);
+    lines.push(`${kind}: ${other.count > 0 ? 'usable' : `not usable: ${other.reason ?? 'no device'}`}`);
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return isAvailable();
+}
+
+/** `gpu 0: NVIDIA H200, compute capability 9.0, 139.8 GiB, PCI 0000:3b:00.0, GPU-…: usable`. */
+function line({ index, name, computeCapability = [0, 0], limits, pciBusId, uuid }: Device): string {
+  const [major, minor] = computeCapability;
+  const memory = `${(limits.totalMemory / 2 ** 30).toFixed(1)} GiB`;
+  const facts = [name, `compute capability ${major}.${minor}`, memory];
+  if (pciBusId !== undefined) facts.push(`PCI ${pciBusId}`);
+  if (uuid !== undefined) facts.push(uuid);
+  const verdict = major >= LEAST_CAPABILITY ? 'usable' : `not usable: needs compute capability ${LEAST_CAPABILITY}.0`;
+  return `gpu ${index}: ${facts.join(', ')}: ${verdict}`;
+}

@@ -1,0 +1,45 @@
+/**
+ * The kinds of devices that there are: one provider each, which finds the devices of its kind and opens them.
+ *
+ * A provider finds out what there is when it is first asked, and not when it is imported: importing Tsamba loads neither an
+ * FFI nor a driver's library.
+ */
+import { cpuProvider } from '../driver/cpu/index.ts';
+import type { DeviceKind, DriverProvider } from '../driver/driver.ts';
+import { simulatorProvider } from '../driver/simulator/index.ts';
+
+const NO_NVIDIA_DRIVER = 'this version of Tsamba has no driver for NVIDIA GPUs';
+
+const providers = new Map<DeviceKind, DriverProvider>([
+  ['cpu', cpuProvider],
+  ['simulator', simulatorProvider],
+]);
+
+/** What a kind of device says of itself. */
+export interface Found {
+  readonly provider: DriverProvider | undefined;
+  readonly count: number;
+  /** Why there is none. */
+  readonly reason: string | undefined;
+}
+
+/** Makes a kind of device known; the last one given for a kind holds, for devices that have not been opened yet. */
+export function registerProvider(provider: DriverProvider): void {
+  providers.set(provider.kind, provider);
+}
+
+/** How many devices of a kind there are, and why there is none. Never throws. */
+export function probe(kind: DeviceKind): Found {
+  const provider = providers.get(kind);
+  if (provider === undefined) {
+    return { provider, count: 0, reason: kind === 'nvidia' ? NO_NVIDIA_DRIVER : undefined };
+  }
+  const { count, reason } = provider.probe();
+  if (count > 0) return { provider, count, reason: undefined };
+  return { provider, count: 0, reason: reason ?? 'the driver finds no device' };
+}
+
+/** The kinds that have a provider. */
+export function knownKinds(): readonly DeviceKind[] {
+  return [...providers.keys()];
+}
