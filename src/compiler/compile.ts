@@ -15,13 +15,20 @@ import { checkBarriers } from './ir/passes/barriers.ts';
 import { returnAtEnds } from './ir/passes/tails.ts';
 import { infer } from './types/infer.ts';
 import { machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
-import { assignRanges } from './types/ranges.ts';
+import { assignRanges, type Definition } from './types/ranges.ts';
 import type { Range, ScalarArg } from './types/tree.ts';
+
+/** The type of what a statement gives, where it does not depend on its operands. */
+function resultType(s: Definition): Type {
+  if (s.k === 'atomic') return typeOfElem(s.mem.root.elem);
+  if (s.k === 'warp') return s.fn === 'all' || s.fn === 'any' || s.fn === 'eq' ? 'bool' : 'u32';
+  return 'int';
+}
 
 /** Compiles one specialisation. Throws KernelError with a position in the user's source. Synchronous. */
 export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): CompiledKernel {
   const { context, body } = elaborate(fn, args, options);
-  const ranges = assignRanges(body, (s): Type => (s.k === 'atomic' ? typeOfElem(s.mem.root.elem) : 'int'));
+  const ranges = assignRanges(body, resultType);
   infer(body, ranges, context.args, { defaultFloat: options.defaultFloat });
   const lowered = lower(body, options);
   let kernel: Kernel = {

@@ -16,7 +16,7 @@ export const syncThreadsCount: Reduce = intrinsic<Reduce>('syncThreadsCount');
 export const syncThreadsAnd: Reduce = intrinsic<Reduce>('syncThreadsAnd');
 /** A barrier that tells every thread whether `predicate` holds for any of them: 1 or 0. Numba's `cuda.syncthreads_or`. */
 export const syncThreadsOr: Reduce = intrinsic<Reduce>('syncThreadsOr');
-/** Waits for the threads of the warp that are named in `mask` (all). Numba's `cuda.syncwarp(mask)`. Not in this version (K330). */
+/** Waits for the threads of the warp that are named in `mask` (all). Numba's `cuda.syncwarp(mask)`. */
 export const syncWarp: (mask?: number) => void = intrinsic<(mask?: number) => void>('syncWarp');
 
 /** A barrier with a reduction: a boolean or an integer in, an i32 out. */
@@ -42,7 +42,7 @@ export interface Uniform {
   (value: boolean): boolean;
 }
 
-/** Sleeps for about so many nanoseconds. Numba's `cuda.nanosleep(ns)`. Not in this version (K330). */
+/** Sleeps for about so many nanoseconds. Numba's `cuda.nanosleep(ns)`. */
 export const nanosleep: (nanoseconds: number) => void = intrinsic<(nanoseconds: number) => void>('nanosleep');
 
 /** All blocks of a launch as one group. */
@@ -51,7 +51,7 @@ export interface GridGroup {
   sync(): number;
 }
 
-/** Cooperative groups. Numba's `cuda.cg`. Not in this version (K330). */
+/** Cooperative groups. Numba's `cuda.cg`. */
 export const cg: { readonly thisGrid: () => GridGroup } = Object.freeze({
   /** The group of all threads of this launch. */
   thisGrid: intrinsic<() => GridGroup>('cg.thisGrid'),

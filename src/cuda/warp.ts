@@ -1,7 +1,8 @@
 /**
  * Exchange between the threads of a warp: shuffles, votes and matches. `mask` names the lanes that take part, one bit a lane.
  *
- * The names stand for what GPUs will do. No device of this version has warps: kernels that use them do not compile (K330).
+ * All lanes that `mask` names and that are still running must come to the same call. A lane that takes no part gives nothing: asked for its
+ * value, another gets its own. The CPU device exchanges through shared memory and barriers of the block.
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
 
@@ -13,32 +14,32 @@ export interface Shuffle {
 
 type Vote = (mask: number, predicate: boolean | number) => boolean;
 
-/** The value of lane `lane % warpSize`. Numba's `cuda.shfl_sync`. Not in this version (K330). */
+/** The value of lane `lane % warpSize`. Numba's `cuda.shfl_sync`. */
 export const shflSync: Shuffle = intrinsic<Shuffle>('shflSync');
-/** The value of the lane `delta` below; the own value where there is none. Numba's `cuda.shfl_up_sync`. Not in this version (K330). */
+/** The value of the lane `delta` below; the own value where there is none. Numba's `cuda.shfl_up_sync`. */
 export const shflUpSync: Shuffle = intrinsic<Shuffle>('shflUpSync');
-/** The value of the lane `delta` above; the own value where there is none. Numba's `cuda.shfl_down_sync`. Not in this version (K330). */
+/** The value of the lane `delta` above; the own value where there is none. Numba's `cuda.shfl_down_sync`. */
 export const shflDownSync: Shuffle = intrinsic<Shuffle>('shflDownSync');
-/** The value of lane `laneId ^ mask`. Numba's `cuda.shfl_xor_sync`. Not in this version (K330). */
+/** The value of lane `laneId ^ mask`. Numba's `cuda.shfl_xor_sync`. */
 export const shflXorSync: Shuffle = intrinsic<Shuffle>('shflXorSync');
 
-/** Whether `predicate` holds in all lanes. Numba's `cuda.all_sync`. Not in this version (K330). */
+/** Whether `predicate` holds in all lanes. Numba's `cuda.all_sync`. */
 export const allSync: Vote = intrinsic<Vote>('allSync');
-/** Whether `predicate` holds in any lane. Numba's `cuda.any_sync`. Not in this version (K330). */
+/** Whether `predicate` holds in any lane. Numba's `cuda.any_sync`. */
 export const anySync: Vote = intrinsic<Vote>('anySync');
-/** Whether `predicate` is the same in all lanes. Numba's `cuda.eq_sync`. Not in this version (K330). */
+/** Whether `predicate` is the same in all lanes. Numba's `cuda.eq_sync`. */
 export const eqSync: Vote = intrinsic<Vote>('eqSync');
-/** The lanes in which `predicate` holds, one bit a lane. Numba's `cuda.ballot_sync`. Not in this version (K330). */
+/** The lanes in which `predicate` holds, one bit a lane. Numba's `cuda.ballot_sync`. */
 export const ballotSync: (mask: number, predicate: boolean | number) => number =
   intrinsic<(mask: number, predicate: boolean | number) => number>('ballotSync');
-/** The lanes that have the same `value` (bits) as this one. Numba's `cuda.match_any_sync`. Not in this version (K330). */
+/** The lanes that have the same `value` (bits) as this one. Numba's `cuda.match_any_sync`. */
 export const matchAnySync: (mask: number, value: number | bigint) => number =
   intrinsic<(mask: number, value: number | bigint) => number>('matchAnySync');
-/** `[mask, true]` when all lanes have the same `value`, else `[0, false]`. Numba's `cuda.match_all_sync`. Not in this version (K330). */
+/** `[mask, true]` when all lanes have the same `value`, else `[0, false]`. Numba's `cuda.match_all_sync`. */
 export const matchAllSync: (mask: number, value: number | bigint) => readonly [number, boolean] =
   intrinsic<(mask: number, value: number | bigint) => readonly [number, boolean]>('matchAllSync');
 
-/** The lanes that are running. Numba's `cuda.activemask`. Not in this version (K330). */
+/** The lanes that are running. Numba's `cuda.activemask`. */
 export const activeMask: () => number = intrinsic<() => number>('activeMask');
-/** The lanes below this one. Numba's `cuda.lanemask_lt`. Not in this version (K330). */
+/** The lanes below this one. Numba's `cuda.lanemask_lt`. */
 export const laneMaskLt: () => number = intrinsic<() => number>('laneMaskLt');

@@ -26,6 +26,7 @@ import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, 
 import { integerTypes } from './types-integers.ts';
 import { storage } from './types-storage.ts';
 import { wideTypes } from './types-wide.ts';
+import { warps } from './warps.ts';
 
 export { type FaultKind, type FaultPlan, withFaults } from '../memory/with-faults.ts';
 export { ConformanceFailure } from './assert.ts';
@@ -44,6 +45,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...functions,
   ...geometry,
   ...barriers,
+  ...warps,
   ...spaces,
   ...atomics,
   ...kernelArrays,

@@ -11,19 +11,9 @@ import { writable } from './assignments.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
+import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { describeValue, isLiteral, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
-
-interface Call {
-  readonly ctx: Context;
-  readonly name: string;
-  readonly args: readonly Value[];
-  readonly node: CallExpression;
-  readonly scope: Scope;
-  readonly pos: Pos;
-  readonly discarded: boolean;
-}
-
-type Handler = (call: Call) => Value;
+import { WARP_HANDLERS } from './warp-calls.ts';
 
 export function callIntrinsic(
   ctx: Context,
@@ -43,21 +33,6 @@ export function callIntrinsic(
   }
   const args = elements(ctx, node.arguments, scope, pos);
   return handler({ ctx, name, args, node, scope, pos, discarded });
-}
-
-function count(call: Call, n: number, m = n): void {
-  if (call.args.length >= n && call.args.length <= m) return;
-  fail(
-    'K316',
-    call.pos,
-    `cuda.${call.name} takes ${n === m ? n : `${n} to ${m}`} argument${m === 1 ? '' : 's'}, not ${call.args.length}`,
-  );
-}
-
-function number(call: Call, k: number): TExpr {
-  const v = call.args[k];
-  if (v === undefined) return fail('K316', call.pos, `cuda.${call.name} needs argument ${k + 1}`);
-  return call.ctx.scalar(v, call.pos);
 }
 
 // ---------------------------------------------------------------- geometry
@@ -309,6 +284,7 @@ function pair(fn: 'fmin' | 'fmax' | 'copysign'): Handler {
 }
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
+  ...WARP_HANDLERS,
   grid,
   gridSize,
   syncThreads: barrier('sync'),

@@ -6,6 +6,8 @@ import { isFloat, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { machine } from '../types/lattice.ts';
 import type { Range, TStmt } from '../types/tree.ts';
+import { typeOf } from '../types/typing.ts';
+import { fail } from './diagnostics.ts';
 import { ExpressionLowering } from './lower-expression.ts';
 import { Symbols } from './symbols.ts';
 
@@ -36,6 +38,26 @@ export function lower(
     for (const s of stmts) statement(s);
     list = saved;
     return out;
+  };
+
+  const warp = (s: TStmt & { k: 'warp' }): Stmt => {
+    const { fn, pos } = s;
+    const result = s.range === undefined ? undefined : symbols.ofRange(s.range);
+    const [first, second] = s.args;
+    const mask = s.mask && x.to(s.mask, 'u32', { what: 'the mask' });
+    const args: Expr[] = [];
+    if (first !== undefined) {
+      const exchanged = fn.startsWith('shfl') || fn.startsWith('match');
+      if (exchanged && typeOf(first) === 'bool') {
+        fail('K336', pos, 'lanes exchange and compare numbers, not booleans', {
+          help: 'write x ? 1 : 0, or use a vote',
+        });
+      }
+      if (fn.startsWith('shfl')) args.push(x.to(first, result?.type ?? 'i32', { what: 'the value' }));
+      else args.push(fn.startsWith('match') ? x.lower(first, undefined) : x.bool(first));
+    }
+    if (second !== undefined) args.push(x.to(second, 'i32', { what: 'the lane' }));
+    return { op: 'warp', fn, mask, args, result, pos };
   };
 
   const statement = (s: TStmt): void => {
@@ -89,6 +111,12 @@ export function lower(
         list.push({ op: 'barrier', kind: s.kind, pred, result, pos });
         return;
       }
+      case 'warp':
+        list.push(warp(s));
+        return;
+      case 'rest':
+        list.push({ op: 'rest', nanoseconds: x.to(s.nanoseconds, 'u32', { what: 'the time' }), pos });
+        return;
       case 'fence':
         list.push({ op: 'fence', scope: s.scope, pos });
         return;

@@ -23,6 +23,7 @@ import {
 import { atomicResult } from './interpret-atomics.ts';
 import type { ArraySym, Expr, Kernel, MathFn, MemRef, Special, Stmt } from './ops.ts';
 import { ELEM_SIZE, widen } from './ops.ts';
+import { exchangeLanes, WARP_SIZE } from './warp.ts';
 
 export interface InterpretLaunch {
   readonly grid: readonly [number, number, number];
@@ -74,8 +75,13 @@ export class Fault extends Error {
 /** How a statement ended: `undefined` means normally. */
 type Completion = undefined | 'return' | { readonly to: 'break' | 'continue'; readonly label: number };
 type Barrier = Stmt & { op: 'barrier' };
-/** A thread runs until it meets a barrier, which it hands out; it is resumed with the barrier's result. */
-type Running = Generator<{ readonly at: Barrier; readonly pred: Value }, Completion, Value>;
+type Exchange = Stmt & { op: 'warp' };
+/** Where a thread waits for others: at a barrier with its predicate, or at a warp operation with its operands. */
+type Stop =
+  | { readonly at: Barrier; readonly pred: Value }
+  | { readonly at: Exchange; readonly mask: number; readonly args: readonly Value[] };
+/** A thread runs until it has to wait, which it hands out; it is resumed with the result. */
+type Running = Generator<Stop, Completion, Value>;
 
 /** Runs a launch on `memory`: pointers (`ptr` params) are byte offsets into it. `args`: one value a parameter. */
 export function interpret(
@@ -87,9 +93,18 @@ export function interpret(
 ): InterpretResult {
   const run = new Run(kernel, launch, args, memory, options);
   const [gx, gy, gz] = launch.grid;
-  for (let b = 0; b < gx * gy * gz; b++) {
-    const fault = runBlock(run, [b % gx, Math.floor(b / gx) % gy, Math.floor(b / (gx * gy))], b);
-    if (fault) return { fault, prints: run.prints };
+  let blocks = Array.from({ length: gx * gy * gz }, (_, b) =>
+    runBlock(run, [b % gx, Math.floor(b / gx) % gy, Math.floor(b / (gx * gy))], b),
+  );
+  // Blocks run one after another, but for those that wait for all others at a barrier of the grid.
+  while (blocks.length > 0) {
+    const waiting: typeof blocks = [];
+    for (const block of blocks) {
+      const { done, value } = block.next();
+      if (!done) waiting.push(block);
+      else if (value) return { fault: value, prints: run.prints };
+    }
+    blocks = waiting;
   }
   return { fault: undefined, prints: run.prints };
 }
@@ -140,58 +155,94 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function runBlock(run: Run, blockIdx: readonly [number, number, number], block: number): InterpretFault | undefined {
+interface State {
+  readonly t: number;
+  readonly running: Running;
+  resume: Value;
+  stop: Stop | undefined;
+  done: boolean;
+}
+
+/** Runs a block to its end; hands out when it waits for the whole grid. */
+function* runBlock(
+  run: Run,
+  blockIdx: readonly [number, number, number],
+  block: number,
+): Generator<undefined, InterpretFault | undefined, undefined> {
   const [bx, by, bz] = run.launch.block;
   const shared = run.allocate('shared');
   const uniforms = new Map<Expr, Value[]>();
-  const threads = Array.from({ length: bx * by * bz }, (_, t) => {
-    const thread = new Thread(
-      run,
-      shared,
-      uniforms,
-      [t % bx, Math.floor(t / bx) % by, Math.floor(t / (bx * by))],
-      blockIdx,
-      t,
-      block,
-    );
-    return { thread, running: thread.list(run.kernel.body), resume: 0 as Value, done: false };
+  const threads = Array.from({ length: bx * by * bz }, (_, t): State => {
+    const place = [t % bx, Math.floor(t / bx) % by, Math.floor(t / (bx * by))] as const;
+    const thread = new Thread(run, shared, uniforms, place, blockIdx, t, block);
+    return { t, running: thread.list(run.kernel.body), resume: 0, stop: undefined, done: false };
   });
   const order = run.options.order?.(threads.length) ?? threads.map((_, t) => t);
   for (;;) {
-    const waiting: { readonly at: Barrier; readonly pred: Value; readonly t: number }[] = [];
     for (const t of order) {
       const state = threads[t];
-      if (state === undefined || state.done) continue;
+      if (state === undefined || state.done || state.stop) continue;
       try {
         const step = state.running.next(state.resume);
         if (step.done) state.done = true;
-        else waiting.push({ ...step.value, t });
+        else state.stop = step.value;
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         return { kind: error.kind, message: error.message, pos: error.pos, thread: t, block };
       }
     }
-    const first = waiting[0];
-    if (first === undefined) return undefined;
-    const other = waiting.find((w) => w.at !== first.at);
-    if (other) {
-      const message = `divergent barrier: threads ${first.t} and ${other.t} wait at different barriers`;
-      return { kind: 'barrier', message, pos: other.at.pos, thread: other.t, block };
+    if (meetInWarps(threads)) continue;
+    const waiting = order.flatMap((t) => (threads[t]?.stop ? [threads[t]] : []));
+    const [first] = waiting;
+    if (first?.stop === undefined) return undefined;
+    const { at } = first.stop;
+    const other = at.op === 'warp' ? first : waiting.find((w) => w.stop?.at !== at);
+    if (other?.stop) {
+      const message =
+        at.op === 'warp'
+          ? `divergent exchange: thread ${first.t} waits for lanes that do not come`
+          : `divergent barrier: threads ${first.t} and ${other.t} wait at different barriers`;
+      return { kind: 'barrier', message, pos: other.stop.at.pos, thread: other.t, block };
     }
-    const result = reduce(
-      first.at.kind,
-      waiting.map((w) => w.pred === true),
-    );
+    if (at.op === 'barrier' && at.kind === 'grid') yield;
+    const preds = waiting.map((w) => w.stop !== undefined && 'pred' in w.stop && w.stop.pred === true);
+    const result = at.op === 'barrier' ? reduce(at.kind, preds) : 0;
     for (const w of waiting) {
-      const state = threads[w.t];
-      if (state) state.resume = result;
+      w.resume = result;
+      w.stop = undefined;
     }
   }
+}
+
+/** Lets warps go on whose lanes have come together; whether there were any. */
+function meetInWarps(threads: readonly State[]): boolean {
+  let any = false;
+  for (let base = 0; base < threads.length; base += WARP_SIZE) {
+    const lanes = threads.slice(base, base + WARP_SIZE);
+    for (const state of lanes) {
+      const { stop } = state;
+      if (stop === undefined || !('mask' in stop)) continue;
+      const named = lanes.filter((l, lane) => (stop.mask >>> lane) & 1 && !l.done);
+      const together = stop.at.fn === 'activeMask' ? named.filter((l) => l.stop?.at === stop.at) : named;
+      if (!together.includes(state) || together.some((l) => l.stop?.at !== stop.at)) continue;
+      const results = exchangeLanes(
+        stop.at.fn,
+        together.map((l) => ({ lane: l.t - base, args: l.stop && 'args' in l.stop ? l.stop.args : [] })),
+      );
+      together.forEach((l, k) => {
+        l.resume = results[k] ?? 0;
+        l.stop = undefined;
+      });
+      any = true;
+    }
+  }
+  return any;
 }
 
 function reduce(kind: Barrier['kind'], preds: readonly boolean[]): number {
   switch (kind) {
     case 'sync':
+    case 'grid':
       return 0;
     case 'count':
       return preds.filter((p) => p).length;
@@ -305,7 +356,14 @@ export class Thread {
         if (s.result) this.vars.set(s.result.id, result);
         return undefined;
       }
+      case 'warp': {
+        const mask = s.mask ? Number(this.value(s.mask)) : 0xffffffff;
+        const result = yield { at: s, mask, args: s.args.map((a) => this.value(a)) };
+        if (s.result) this.vars.set(s.result.id, result);
+        return undefined;
+      }
       case 'fence':
+      case 'rest':
         return undefined;
       case 'print':
         this.run.prints.push(s.parts.map((p) => (typeof p === 'string' ? p : this.value(p))));

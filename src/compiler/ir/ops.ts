@@ -288,6 +288,31 @@ export type AtomicOp =
   /** `args` = [compare, value]. */
   | 'cas';
 
+/**
+ * Exchange between the lanes of a warp (32 threads of a block that are neighbours in linear order). `mask` names the lanes that take
+ * part; all of them that are still running must come to the same statement. PTX ISA: `shfl.sync`, `vote.sync`, `match.sync`, `bar.warp.sync`.
+ */
+export type WarpOp =
+  /** `args` = [value, lane i32]; the value of lane `lane % 32`. */
+  | 'shfl'
+  /** `args` = [value, delta i32]; the value of the lane `delta` below or above, or the own value where that leaves the warp. */
+  | 'shflUp'
+  | 'shflDown'
+  /** `args` = [value, lanes i32]; the value of lane `laneId ^ lanes`. */
+  | 'shflXor'
+  /** `args` = [bool]; whether it holds in all lanes, in any, is the same in all → bool; the lanes in which it holds → u32. */
+  | 'all'
+  | 'any'
+  | 'eq'
+  | 'ballot'
+  /** `args` = [value]; the lanes with the same bits → u32; all lanes if they all have the same bits, else 0 → u32. */
+  | 'matchAny'
+  | 'matchAll'
+  /** The lanes that run together with this one → u32; no mask. */
+  | 'activeMask'
+  /** Waits for the lanes, and orders their memory accesses; no result. */
+  | 'sync';
+
 /** Labels name blocks and loops; each is unique in its kernel. */
 export type Label = number;
 
@@ -335,19 +360,39 @@ export type Stmt =
   /** Only of a loop: goes on with its `update`. */
   | { readonly op: 'continue'; readonly label: Label; readonly pos: Pos }
   | { readonly op: 'return'; readonly pos: Pos }
-  /** Execution barrier of the block; count/and/or reduce `pred` over all threads that are still running, into `result` (i32). */
+  /**
+   * Execution barrier of the block; count/and/or reduce `pred` over all threads that are still running, into `result` (i32).
+   * `grid`: of all blocks of a cooperative launch.
+   */
   | {
       readonly op: 'barrier';
-      readonly kind: 'sync' | 'count' | 'and' | 'or';
+      readonly kind: 'sync' | 'count' | 'and' | 'or' | 'grid';
       readonly pred?: Expr | undefined;
       readonly result?: Var | undefined;
       readonly pos: Pos;
     }
+  /** See `WarpOp`. `mask` is u32. */
+  | {
+      readonly op: 'warp';
+      readonly fn: WarpOp;
+      readonly mask?: Expr | undefined;
+      readonly args: readonly Expr[];
+      readonly result?: Var | undefined;
+      readonly pos: Pos;
+    }
   | { readonly op: 'fence'; readonly scope: 'block' | 'device' | 'system'; readonly pos: Pos }
+  /** Lets the thread rest for about so many nanoseconds (u32), if the device can. PTX: `nanosleep`. */
+  | { readonly op: 'rest'; readonly nanoseconds: Expr; readonly pos: Pos }
   /** `console.log`: string pieces and values, joined with spaces. */
   | { readonly op: 'print'; readonly parts: readonly (string | Expr)[]; readonly pos: Pos }
   /** `throw` and failed `console.assert` in a debug build: stops the kernel with this message. */
   | { readonly op: 'trap'; readonly message: string; readonly pos: Pos };
+
+/** The type of the result of a warp operation; `value` is the type of its first operand. */
+export function warpResult(fn: WarpOp, value: ValueType | undefined): ValueType {
+  if (fn === 'all' || fn === 'any' || fn === 'eq') return 'bool';
+  return fn.startsWith('shfl') ? (value ?? 'i32') : 'u32';
+}
 
 // ---------------------------------------------------------------- kernels
 

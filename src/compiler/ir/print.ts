@@ -107,8 +107,21 @@ function lines(s: Stmt, names: Names, indent: string): string[] {
       return line('return');
     case 'barrier': {
       const result = s.result ? `${names.variable(s.result)} = ` : '';
-      return line(s.kind === 'sync' ? 'barrier' : `${result}barrier.${s.kind} ${s.pred ? text(s.pred) : ''}`);
+      return line(
+        s.pred === undefined
+          ? s.kind === 'sync'
+            ? 'barrier'
+            : `barrier.${s.kind}`
+          : `${result}barrier.${s.kind} ${text(s.pred)}`,
+      );
     }
+    case 'warp': {
+      const result = s.result ? `${names.variable(s.result)} = ` : '';
+      const operands = [...(s.mask ? [s.mask] : []), ...s.args].map(text);
+      return line(`${result}warp.${s.fn}${operands.length > 0 ? ` ${operands.join(', ')}` : ''}`);
+    }
+    case 'rest':
+      return line(`rest ${text(s.nanoseconds)}`);
     case 'fence':
       return line(`fence ${s.scope}`);
     case 'print':

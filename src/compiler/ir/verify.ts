@@ -7,7 +7,7 @@
  */
 
 import type { ArraySym, Expr, Kernel, Label, MemRef, Stmt, ValueType, Var } from './ops.ts';
-import { ELEM_SIZE, isFloat, isInt, widen } from './ops.ts';
+import { ELEM_SIZE, isFloat, isInt, warpResult, widen } from './ops.ts';
 import { exprParts } from './parts.ts';
 import { printStmt } from './print.ts';
 import { exprFault } from './verify-expr.ts';
@@ -139,10 +139,16 @@ class Verifier {
         return;
       case 'barrier':
         if (this.#stage === 'regions') this.#fail('a barrier within a region', s);
-        if ((s.kind === 'sync') !== (s.pred === undefined) || (s.kind === 'sync' && s.result))
+        if (isPlain(s.kind) !== (s.pred === undefined) || (isPlain(s.kind) && s.result))
           this.#fail('sync has neither predicate nor result, the others have a predicate', s);
         if (s.pred) value(s.pred, 'bool', 'the predicate');
         if (s.result) this.#result(s.result, 'i32', s);
+        return;
+      case 'warp':
+        this.#warp(s, value);
+        return;
+      case 'rest':
+        value(s.nanoseconds, 'u32', 'the time');
         return;
       case 'print':
         for (const p of s.parts) if (typeof p !== 'string') this.#expr(p, s);
@@ -166,6 +172,21 @@ class Verifier {
     if (integer && !isInt(elem)) this.#fail(`atomic.${s.fn} on ${elem} elements`, s);
     if (s.fn.startsWith('nan') && !isFloat(elem)) this.#fail(`atomic.${s.fn} on ${elem} elements`, s);
     if (s.result) this.#result(s.result, type, s);
+  }
+
+  #warp(s: Stmt & { op: 'warp' }, value: (e: Expr, type: ValueType, what: string) => void): void {
+    const { fn, mask, args, result } = s;
+    if ((mask === undefined) !== (fn === 'activeMask')) this.#fail(`${fn} with or without a mask`, s);
+    if (mask) value(mask, 'u32', 'the mask');
+    const [first] = args;
+    const exchanged = fn.startsWith('shfl') || fn.startsWith('match');
+    const count = fn.startsWith('shfl') ? 2 : fn === 'sync' || fn === 'activeMask' ? 0 : 1;
+    if (args.length !== count) this.#fail(`${fn} with ${args.length} operands`, s);
+    if (first) value(first, exchanged ? first.type : 'bool', 'the operand');
+    if (exchanged && first?.type === 'bool') this.#fail(`${fn} of a bool`, s);
+    if (args[1]) value(args[1], 'i32', 'the lane');
+    if ((result === undefined) !== (fn === 'sync')) this.#fail(`${fn} with or without a result`, s);
+    if (result) this.#result(result, warpResult(fn, first?.type), s);
   }
 
   #result(v: Var, type: ValueType, s: Stmt): void {
@@ -210,4 +231,9 @@ class Verifier {
       }
     }
   }
+}
+
+/** Barriers that only wait. */
+function isPlain(kind: (Stmt & { op: 'barrier' })['kind']): boolean {
+  return kind === 'sync' || kind === 'grid';
 }

@@ -209,6 +209,12 @@ function resolveWeak(
       } else if (t !== undefined) meet(g, t);
     } else if (s.k === 'store') {
       meet(visit(s.value), typeOfElem(s.mem.root.elem));
+    } else if (s.k === 'warp' && s.range !== undefined && s.fn.startsWith('shfl')) {
+      // The value goes to another lane's variable as if by assignment.
+      const t = s.range.type;
+      const g = s.args[0] && visit(s.args[0]);
+      if (t !== undefined && isWeak(t)) unite(groupOf(s.range, t, s.range), g);
+      else if (t !== undefined) meet(g, t);
     } else if (s.k === 'atomic') {
       for (const a of s.args) meet(visit(a), typeOfElem(s.mem.root.elem));
     }

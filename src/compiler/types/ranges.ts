@@ -17,10 +17,10 @@ import {
   walkStatements,
 } from './tree.ts';
 
-type DefStmt = Extract<TStmt, { k: 'assign' | 'atomic' | 'barrier' }>;
+export type Definition = Extract<TStmt, { k: 'assign' | 'atomic' | 'barrier' | 'warp' }>;
 
 /** Which definitions of each local may be current. Missing: not assigned yet. */
-type State = Map<Local, ReadonlySet<DefStmt>>;
+type State = Map<Local, ReadonlySet<Definition>>;
 
 /** Undefined: this point is not reached. */
 type Flow = State | undefined;
@@ -57,9 +57,9 @@ type Read = Extract<TExpr, { k: 'local' }>;
 /** Reaching definitions: joins those that one read can see. */
 class Reaching {
   /** All reads, with one definition that reaches each; undefined when none does. */
-  readonly reads: Map<Read, DefStmt | undefined> = new Map();
+  readonly reads: Map<Read, Definition | undefined> = new Map();
   /** A forest: definitions with one root belong together. */
-  readonly #parent = new Map<DefStmt, DefStmt>();
+  readonly #parent = new Map<Definition, Definition>();
   readonly #targets = new Map<Label, Target>();
 
   constructor(body: readonly TStmt[]) {
@@ -67,7 +67,7 @@ class Reaching {
   }
 
   /** What stands for all definitions that belong together with this one. */
-  rootOf(d: DefStmt): DefStmt {
+  rootOf(d: Definition): Definition {
     const p = this.#parent.get(d);
     if (p === undefined || p === d) return d;
     const root = this.rootOf(p);
@@ -103,6 +103,7 @@ class Reaching {
         return define(s, s.local, state);
       case 'atomic':
       case 'barrier':
+      case 'warp':
         return define(s, s.result, state);
       case 'if':
         return merge(this.#run(s.then, state), this.#run(s.else, state));
@@ -148,17 +149,17 @@ class Reaching {
   }
 }
 
-function define(s: DefStmt, local: Local | undefined, state: State): State {
+function define(s: Definition, local: Local | undefined, state: State): State {
   return local === undefined ? state : new Map(state).set(local, new Set([s]));
 }
 
 /** Sets `range` on every read and assignment in the tree; returns the ranges. `resultType` types atomics and barriers. */
-export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) => Type): Range[] {
+export function assignRanges(body: readonly TStmt[], resultType: (s: Definition) => Type): Range[] {
   const reaching = new Reaching(body);
   const ranges: Range[] = [];
   /** Of definitions that belong together by what stands for them; of a variable by itself the first. */
-  const known = new Map<DefStmt | Local, Range>();
-  const rangeOf = (key: DefStmt | Local, local: Local): Range => {
+  const known = new Map<Definition | Local, Range>();
+  const rangeOf = (key: Definition | Local, local: Local): Range => {
     let range = known.get(key);
     if (range === undefined) {
       range = { id: ranges.length, local, defs: [], type: undefined, demand: undefined };
@@ -172,9 +173,10 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: DefStmt) =>
     if (s.k === 'assign') {
       s.range = rangeOf(reaching.rootOf(s), s.local);
       s.range.defs.push({ expr: s.value });
-    } else if ((s.k === 'atomic' || s.k === 'barrier') && s.result !== undefined) {
+    } else if ((s.k === 'atomic' || s.k === 'barrier' || s.k === 'warp') && s.result !== undefined) {
       s.range = rangeOf(reaching.rootOf(s), s.result);
-      s.range.defs.push({ type: resultType(s) });
+      const value = s.k === 'warp' && s.fn.startsWith('shfl') ? s.args[0] : undefined;
+      s.range.defs.push(value === undefined ? { type: resultType(s) } : { expr: value });
     }
   });
   walkStatements(body, (s) => {

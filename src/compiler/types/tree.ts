@@ -4,7 +4,7 @@
  * The front end builds it (`frontend/`), `ranges.ts` splits variables into live ranges, `infer.ts` decides every type, and
  * `frontend/lower.ts` turns it into IR with all conversions written out. Expressions are pure and may be shared.
  */
-import type { AtomicOp, CompareOp, ElemType, Label, MathFn, Space, Special } from '../ir/ops.ts';
+import type { AtomicOp, CompareOp, ElemType, Label, MathFn, Space, Special, WarpOp } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { Type } from './lattice.ts';
 
@@ -139,11 +139,20 @@ export type TStmt = { readonly pos: Pos } & (
   | { readonly k: 'return' }
   | {
       readonly k: 'barrier';
-      readonly kind: 'sync' | 'count' | 'and' | 'or';
+      readonly kind: 'sync' | 'count' | 'and' | 'or' | 'grid';
       readonly pred?: TExpr | undefined;
       readonly result?: Local | undefined;
       range?: Range | undefined;
     }
+  | {
+      readonly k: 'warp';
+      readonly fn: WarpOp;
+      readonly mask?: TExpr | undefined;
+      readonly args: readonly TExpr[];
+      readonly result?: Local | undefined;
+      range?: Range | undefined;
+    }
+  | { readonly k: 'rest'; readonly nanoseconds: TExpr }
   | { readonly k: 'fence'; readonly scope: 'block' | 'device' | 'system' }
   | { readonly k: 'print'; readonly parts: readonly (string | TExpr)[] }
   | { readonly k: 'trap'; readonly message: string }
@@ -197,6 +206,10 @@ export function expressionsOf(s: TStmt): readonly TExpr[] {
       return [s.cond];
     case 'barrier':
       return s.pred === undefined ? [] : [s.pred];
+    case 'warp':
+      return s.mask === undefined ? s.args : [s.mask, ...s.args];
+    case 'rest':
+      return [s.nanoseconds];
     case 'print':
       return s.parts.filter((p): p is TExpr => typeof p !== 'string');
     default:

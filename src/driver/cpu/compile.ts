@@ -5,8 +5,11 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { unroll } from '../../compiler/ir/passes/unroll.ts';
+import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';
+import { NotSupportedError } from '../../errors.ts';
+import { describePosition } from '../launch-errors.ts';
 
 /** How kernels become code, in two steps. Tests bring their own. */
 export interface Pipeline {
@@ -17,7 +20,7 @@ export interface Pipeline {
 }
 
 export const wasmPipeline: Pipeline = {
-  prepare: (kernel) => expandMath(simplify(kernel)),
+  prepare: (kernel) => expandMath(simplify(withoutWarps(kernel))),
   compile(prepared, variant) {
     const { block } = variant;
     const simple = simplify(prepared, { block });
@@ -25,3 +28,16 @@ export const wasmPipeline: Pipeline = {
     return renderWasm(unrolled === simple ? simple : simplify(unrolled, { block }), variant);
   },
 };
+
+/** Threads have no warps here: what lanes exchange goes through shared memory. */
+function withoutWarps(kernel: Kernel): Kernel {
+  const { kernel: lowered, problems } = lowerWarps(kernel);
+  const [problem] = problems;
+  if (lowered !== undefined || problem === undefined) return lowered ?? kernel;
+  throw new NotSupportedError(
+    'E_WARP',
+    `kernel ${kernel.name} exchanges values between lanes in a loop that its threads leave at different times, which the CPU device cannot run\n` +
+      `  --> ${describePosition(problem.pos)}\n  the loop: ${describePosition(problem.reasonPos)}\n` +
+      '  help: let all threads of the block make the same number of rounds, and mask out what they do in the last',
+  );
+}

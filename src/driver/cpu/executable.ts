@@ -8,6 +8,7 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { FAULT_BYTES, type WasmModule, type WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
+import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
 import type { Dim3, Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
 import type { LaunchHost } from '../host-memory.ts';
 import { HELP, kernelFault, withLaunchStack } from '../launch-errors.ts';
@@ -49,6 +50,7 @@ export class CpuExecutable implements Executable {
   readonly #encoding: Uint8Array;
   readonly #plans = new Map<string, Plan>();
   #last: Plan | undefined;
+  readonly #waitsForGrid: boolean;
   #constants = 0;
   #loaded = true;
 
@@ -56,6 +58,7 @@ export class CpuExecutable implements Executable {
     this.#engine = engine;
     this.#kernel = kernel;
     this.#host = host;
+    this.#waitsForGrid = waitsForGrid(kernel);
     this.#prepared = engine.pipeline.prepare(kernel);
     this.#facts = factsOf(this.#prepared);
     this.#encoding = encodingOf(kernel.params);
@@ -72,6 +75,7 @@ export class CpuExecutable implements Executable {
         'E_UNLOADED',
         `kernel ${this.#kernel.name} has been unloaded with its device: launch it anew`,
       );
+    if (this.#waitsForGrid) refuseSeveralBlocks(this.#kernel, blocks, 'the CPU device');
     if (blocks > MAX_BLOCKS) {
       throw new NotSupportedError(
         'E_LAUNCH_LIMIT',

@@ -112,7 +112,7 @@ export class SimulatedArray {
 
   #exclusive(kind: AccessKind, site: number, at: number, offset: number): void {
     const runtime = this.#runtime;
-    const conflict = this.#shadow.access(kind, at, this.#size, runtime.phase, runtime.thread, site);
+    const conflict = this.#shadow.access(kind, at, this.#size, runtime.phase, runtime.who, site);
     if (conflict !== undefined) runtime.race(site, kind, `${this.sym.name}[${offset / this.#size}]`, conflict);
   }
 }

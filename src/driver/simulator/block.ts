@@ -3,13 +3,15 @@
  *
  * Finds threads that do not meet at one barrier, and threads that wait in loops for something that will never happen.
  */
+import type { Value } from '../../compiler/ir/evaluate.ts';
+import { exchangeLanes, WARP_SIZE } from '../../compiler/ir/warp.ts';
 import type { Dim3 } from '../driver.ts';
 import { coordinates, describePosition, HELP } from '../launch-errors.ts';
-import { Pause, type Runtime, type Stop, Vote } from './runtime.ts';
+import { Exchange, Pause, type Runtime, type Stop, Vote } from './runtime.ts';
 
 type Index = { readonly x: number; readonly y: number; readonly z: number };
 /** Ends with true after an explicit `return`. */
-export type ThreadGenerator = Generator<Stop, boolean | undefined, number>;
+export type ThreadGenerator = Generator<Stop, boolean | undefined, Value>;
 /** A simulated kernel: runs one thread, at once or up to its stops. */
 export type ThreadFunction = (threadIdx: Index, blockIdx: Index) => ThreadGenerator | boolean | undefined;
 
@@ -18,7 +20,7 @@ interface Thread {
   readonly steps: ThreadGenerator;
   stop: Stop | undefined;
   /** What the next step is given: the result of a vote. */
-  answer: number;
+  answer: Value;
   /** Fell off the end of the kernel, as opposed to returning. */
   fell: boolean;
 }
@@ -73,8 +75,59 @@ function runPhase(threads: readonly Thread[], runtime: Runtime): void {
     }
     for (const thread of paused) states.set(thread, thread.stop as Pause);
     runtime.watching = paused.length > 0;
-    todo = paused;
+    const met = meetInWarps(threads, runtime);
+    todo = met.size > 0 ? threads.filter((thread) => thread.stop instanceof Pause || met.has(thread)) : paused;
+    if (todo.length === 0) refuseLoneLanes(threads, runtime);
   }
+}
+
+/** Threads whose lanes have all come to the same exchange get its result. */
+function meetInWarps(threads: readonly Thread[], runtime: Runtime): ReadonlySet<Thread> {
+  const warps = new Map<number, Thread[]>();
+  for (const thread of threads) {
+    if (thread.stop === undefined) continue;
+    const warp = Math.floor(thread.number / WARP_SIZE);
+    const lanes = warps.get(warp);
+    if (lanes === undefined) warps.set(warp, [thread]);
+    else lanes.push(thread);
+  }
+  const met = new Set<Thread>();
+  for (const [warp, lanes] of warps) {
+    for (const { stop } of lanes) {
+      if (!(stop instanceof Exchange)) continue;
+      const { site, fn, mask } = stop;
+      const here = (thread: Thread): boolean =>
+        thread.stop instanceof Exchange && thread.stop.site === site && !met.has(thread);
+      const named = lanes.filter((thread) => (mask >>> (thread.number % WARP_SIZE)) & 1);
+      // `activeMask` waits for nobody.
+      const group = fn === 'activeMask' ? named.filter(here) : named;
+      if (group.length === 0 || !group.every(here)) continue;
+      const entries = group.map((thread) => ({
+        lane: thread.number % WARP_SIZE,
+        args: (thread.stop as Exchange).args,
+      }));
+      const results = exchangeLanes(fn, entries);
+      group.forEach((thread, k) => {
+        thread.answer = results[k] ?? 0;
+      });
+      for (const thread of group) met.add(thread);
+      if (fn !== 'activeMask') runtime.beginRound(warp);
+    }
+  }
+  return met;
+}
+
+/** Nobody goes on, and some wait for lanes of their warp that stand elsewhere. */
+function refuseLoneLanes(threads: readonly Thread[], runtime: Runtime): void {
+  const lone = threads.filter((thread) => thread.stop instanceof Exchange);
+  const [first] = lone;
+  if (first === undefined) return;
+  runtime.thread = first.number;
+  runtime.fail(
+    (first.stop as Exchange).site,
+    `divergent exchange: ${count(lone.length)} for lanes of the warp that do not come; the first that waits stands`,
+    'all lanes that the mask names must come to the same call: pass a mask of those that do, as from cuda.activeMask() or ballotSync',
+  );
 }
 
 function step(thread: Thread, runtime: Runtime): void {

@@ -113,7 +113,7 @@ class KernelEmitter {
 
   /** Whether a thread may stop somewhere in these statements. */
   waits(list: readonly Stmt[]): boolean {
-    return hasBarrier(list) || someStmt(list, (s) => s.op === 'loop' && this.#labels.has(s.label));
+    return hasBarrier(list) || someStmt(list, (s) => s.op === 'warp' || (s.op === 'loop' && this.#labels.has(s.label)));
   }
 
   mayWait(label: number): boolean {
@@ -272,6 +272,17 @@ class FunctionEmitter implements Naming {
         out.write(`${result}yield ${stop};`, s.pos);
         return;
       }
+      case 'warp': {
+        const site = this.site({ pos: s.pos });
+        const result = s.result === undefined ? '' : `${this.variable(s.result)} = `;
+        const mask = s.mask === undefined ? '4294967295' : expression(s.mask, this);
+        const args = s.args.map((a) => expression(a, this)).join(', ');
+        out.write(`${result}yield $.exchange(${site}, '${s.fn}', ${mask}, [${args}]);`, s.pos);
+        return;
+      }
+      case 'rest':
+        out.write(`/* rest ${expression(s.nanoseconds, this)} ns */`, s.pos);
+        return;
       case 'fence':
         out.write('/* fence */', s.pos);
         return;

@@ -8,6 +8,7 @@ import type { ArraySym, Kernel } from '../../compiler/ir/ops.ts';
 import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
 import { DriverError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
+import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
 import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
 import type { LaunchHost } from '../host-memory.ts';
 import { withLaunchStack } from '../launch-errors.ts';
@@ -27,12 +28,14 @@ export class SimulatorExecutable implements Executable {
   readonly #emitted: Emitted;
   readonly #factories: readonly ((...environment: unknown[]) => ThreadFunction)[];
   readonly #constants: ReadonlyMap<ArraySym, Backing>;
+  readonly #waitsForGrid: boolean;
   #loaded = true;
 
   constructor(kernel: Kernel, maxThreads: number, memory: SimulatorMemory, host: LaunchHost) {
     this.#kernel = kernel;
     this.#memory = memory;
     this.#host = host;
+    this.#waitsForGrid = waitsForGrid(kernel);
     this.attributes = attributesOf(kernel, maxThreads);
     this.#emitted = emitKernel(kernel);
     const { arrays, parameters, scripts } = this.#emitted;
@@ -56,6 +59,9 @@ export class SimulatorExecutable implements Executable {
         'E_UNLOADED',
         `kernel ${this.#kernel.name} has been unloaded with its device: launch it anew`,
       );
+    if (this.#waitsForGrid) {
+      refuseSeveralBlocks(this.#kernel, shape.grid[0] * shape.grid[1] * shape.grid[2], 'the simulator');
+    }
     const runtime = new Runtime(this.#kernel, shape, this.#emitted.sites);
     const main = this.#bind(runtime, shape, args);
     const run = this.#emitted.generator ? runInPhases : runStraight;

@@ -69,7 +69,7 @@ export function asFunction(
 /** The variable that a statement sets. */
 function targetOf(s: Stmt): Var | undefined {
   if (s.op === 'assign') return s.var;
-  return s.op === 'atomic' || s.op === 'barrier' ? s.result : undefined;
+  return s.op === 'atomic' || s.op === 'barrier' || s.op === 'warp' ? s.result : undefined;
 }
 
 /** The other source in which the statements of an inlined function stand. */

@@ -3,13 +3,23 @@
  * of the thread that is running.
  */
 import { evalBinary, evalBitcast, evalCast, evalFma, evalUnary, type Value } from '../../compiler/ir/evaluate.ts';
-import type { ArraySym, BinaryOp, ElemType, Kernel, MathFn, UnaryOp, ValueType } from '../../compiler/ir/ops.ts';
+import type {
+  ArraySym,
+  BinaryOp,
+  ElemType,
+  Kernel,
+  MathFn,
+  UnaryOp,
+  ValueType,
+  WarpOp,
+} from '../../compiler/ir/ops.ts';
+import { WARP_SIZE } from '../../compiler/ir/warp.ts';
 import { HOST_MATH } from '../../compiler/math/host.ts';
 import type { Pos } from '../../compiler/source.ts';
 import type { DriverError } from '../../errors.ts';
 import type { LaunchShape } from '../driver.ts';
 import { coordinates, describePosition, HELP, kernelFault, outOfRange } from '../launch-errors.ts';
-import type { AccessKind, Conflict } from './shadow.ts';
+import { type AccessKind, type Conflict, whoOf } from './shadow.ts';
 
 /** A place in the kernel that can stop it; generated code names it by its number. */
 export interface Site {
@@ -30,7 +40,7 @@ export class Fault extends Error {
 }
 
 /** What a thread hands out when it stops for a while. A number is a plain barrier: its site. */
-export type Stop = number | Vote | Pause;
+export type Stop = number | Vote | Pause | Exchange;
 
 /** A thread at a barrier with a reduction, and what it says there. */
 export class Vote {
@@ -41,6 +51,20 @@ export class Vote {
     this.site = site;
     this.kind = kind;
     this.pred = pred;
+  }
+}
+
+/** A thread that waits for the lanes of its warp that `mask` names, and what it brings them. */
+export class Exchange {
+  readonly site: number;
+  readonly fn: WarpOp;
+  readonly mask: number;
+  readonly args: readonly Value[];
+  constructor(site: number, fn: WarpOp, mask: number, args: readonly Value[]) {
+    this.site = site;
+    this.fn = fn;
+    this.mask = mask;
+    this.args = args;
   }
 }
 
@@ -78,6 +102,8 @@ export class Runtime {
   fuel: number = FUEL;
   /** The block's number among all blocks that ever ran: shared and local memory starts unwritten with each. */
   epoch = 0;
+  /** How often the lanes of each warp have met in this phase. */
+  readonly #rounds: number[] = [];
   /** The values that the first thread to come gave to `uniform`, by site; how far each thread has come. */
   readonly #uniform = new Map<number, { readonly values: Value[]; readonly seen: Map<number, number> }>();
 
@@ -96,6 +122,17 @@ export class Runtime {
 
   beginPhase(): void {
     this.phase = ++phases | 0;
+    this.#rounds.fill(0);
+  }
+
+  /** The lanes of a warp have met: what they do from now on comes after what they did before. */
+  beginRound(warp: number): void {
+    this.#rounds[warp] = (this.#rounds[warp] ?? 0) + 1;
+  }
+
+  /** The running thread, as shadows know it. */
+  get who(): number {
+    return whoOf(this.thread, this.#rounds[Math.floor(this.thread / WARP_SIZE)] ?? 0);
   }
 
   // ---------------------------------------------------------------- checks
@@ -150,6 +187,10 @@ export class Runtime {
 
   vote(site: number, kind: VoteKind, pred: Value): Vote {
     return new Vote(site, kind, Boolean(pred));
+  }
+
+  exchange(site: number, fn: WarpOp, mask: number, args: readonly Value[]): Exchange {
+    return new Exchange(site, fn, mask, args);
   }
 
   pause(site: number, state: readonly unknown[]): Pause {

@@ -3,10 +3,11 @@
  *
  * Time is counted in phases: the stretch of one block from one barrier to the next. Every phase of every block has its own
  * number, so nothing need be cleared in between. Two threads race when they touch one place in one phase and at least one
- * of them by a plain write; atomics do not race with atomics, nor plain reads with atomics.
+ * of them by a plain write; atomics do not race with atomics, nor plain reads with atomics. Within a phase the lanes of one warp may
+ * have met (syncWarp, shuffles, votes): what they did before does not race with what they do after.
  */
 
-/** What a place remembers for each kind of access: phase, thread (or MANY) and site of the first one in that phase. */
+/** What a place remembers for each kind of access: phase, who (see `whoOf`) and site of the first one in that phase. */
 const FIELDS = 3;
 const WRITE = 0;
 const READ = FIELDS;
@@ -51,25 +52,18 @@ export class Shadow {
   }
 
   /** Notes an access; the access it races with, if it does. */
-  access(
-    kind: AccessKind,
-    at: number,
-    size: number,
-    phase: number,
-    thread: number,
-    site: number,
-  ): Conflict | undefined {
+  access(kind: AccessKind, at: number, size: number, phase: number, who: number, site: number): Conflict | undefined {
     const grain = this.#grain || size;
     for (let place = Math.floor(at / grain); place * grain < at + size; place++) {
       const [slots, base] = this.#slots(place);
       const conflict =
         kind === 'write'
-          ? (other(slots, base + WRITE, 'write', phase, thread) ??
-            other(slots, base + READ, 'read', phase, thread) ??
-            other(slots, base + ATOMIC, 'atomic', phase, thread))
-          : other(slots, base + WRITE, 'write', phase, thread);
+          ? (other(slots, base + WRITE, 'write', phase, who) ??
+            other(slots, base + READ, 'read', phase, who) ??
+            other(slots, base + ATOMIC, 'atomic', phase, who))
+          : other(slots, base + WRITE, 'write', phase, who);
       if (conflict !== undefined) return conflict;
-      note(slots, base + (kind === 'write' ? WRITE : kind === 'read' ? READ : ATOMIC), phase, thread, site);
+      note(slots, base + (kind === 'write' ? WRITE : kind === 'read' ? READ : ATOMIC), phase, who, site);
     }
     return undefined;
   }
@@ -108,18 +102,49 @@ export class Shadow {
   }
 }
 
-function other(slots: Int32Array, at: number, kind: AccessKind, phase: number, thread: number): Conflict | undefined {
-  if (slots[at] !== phase || slots[at + 1] === thread) return undefined;
-  const who = slots[at + 1] as number;
-  return { kind, thread: who === MANY ? undefined : who, site: slots[at + 2] as number };
+/** Threads of a block at most, so that a thread and its warp's round fit one number. */
+const THREADS = 1024;
+const LANES = 32;
+const WARPS = THREADS / LANES;
+const ROUNDS = 1 << 20;
+
+/** A thread in the round of its warp: how often the warp's lanes have met. */
+export function whoOf(thread: number, round: number): number {
+  return (round % ROUNDS) * THREADS + thread;
 }
 
-function note(slots: Int32Array, at: number, phase: number, thread: number, site: number): void {
-  if (slots[at] !== phase) {
+/** Several lanes of one warp in one round of it. */
+function manyOf(who: number): number {
+  return -3 - (roundOf(who) * WARPS + warpOf(who));
+}
+
+function warpOf(who: number): number {
+  return who >= 0 ? Math.floor((who % THREADS) / LANES) : (-3 - who) % WARPS;
+}
+
+function roundOf(who: number): number {
+  return Math.floor(who >= 0 ? who / THREADS : (-3 - who) / WARPS);
+}
+
+/** Whether the lanes of one warp have met between these two. */
+function haveMet(before: number, now: number): boolean {
+  return before !== MANY && warpOf(before) === warpOf(now) && roundOf(before) !== roundOf(now);
+}
+
+function other(slots: Int32Array, at: number, kind: AccessKind, phase: number, who: number): Conflict | undefined {
+  const before = slots[at + 1] as number;
+  if (slots[at] !== phase || before === who || haveMet(before, who)) return undefined;
+  // The thread itself, before its warp met: `haveMet` has said so; here it is another, or several.
+  return { kind, thread: before < 0 ? undefined : before % THREADS, site: slots[at + 2] as number };
+}
+
+function note(slots: Int32Array, at: number, phase: number, who: number, site: number): void {
+  const before = slots[at + 1] as number;
+  if (slots[at] !== phase || haveMet(before, who)) {
     slots[at] = phase;
-    slots[at + 1] = thread;
+    slots[at + 1] = who;
     slots[at + 2] = site;
-  } else if (slots[at + 1] !== thread) {
-    slots[at + 1] = MANY;
+  } else if (before !== who && before !== MANY) {
+    slots[at + 1] = warpOf(before) === warpOf(who) ? manyOf(who) : MANY;
   }
 }

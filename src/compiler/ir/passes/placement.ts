@@ -285,7 +285,8 @@ function renamed(list: readonly Stmt[], copies: ReadonlyMap<number, Var>): reado
   return list.map((s) => {
     const t = mapLists(mapStmtExprs(s, rename), (inner) => renamed(inner, copies));
     if (t.op === 'assign') return { ...t, var: copies.get(t.var.id) ?? t.var };
-    if (t.op === 'atomic' && t.result) return { ...t, result: copies.get(t.result.id) ?? t.result };
+    if ((t.op === 'atomic' || t.op === 'warp') && t.result)
+      return { ...t, result: copies.get(t.result.id) ?? t.result };
     return t;
   });
 }

@@ -19,7 +19,7 @@ export interface Reason {
 /** What first made a variable vary. */
 export type VarCause =
   | { readonly kind: 'value'; readonly name: string; readonly value: Expr; readonly pos: Pos }
-  | { readonly kind: 'atomic'; readonly name: string; readonly pos: Pos }
+  | { readonly kind: 'atomic' | 'warp'; readonly name: string; readonly pos: Pos }
   | { readonly kind: 'control'; readonly parting: { readonly cond: Expr; readonly stmt: Stmt }; readonly pos: Pos };
 
 /** Compilers' temporaries have no name that means anything to the user. */
@@ -73,6 +73,9 @@ export function reasons(e: Expr, facts: ShapeFacts, causes: ReadonlyMap<number, 
           text: `${name} is the result of an atomic operation, which differs from thread to thread`,
           pos: cause.pos,
         });
+        return undefined;
+      case 'warp':
+        chain.push({ text: `${name} comes from other lanes, and may differ from warp to warp`, pos: cause.pos });
         return undefined;
       case 'control': {
         const { stmt, cond } = cause.parting;

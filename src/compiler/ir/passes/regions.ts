@@ -174,7 +174,7 @@ function isTrue(s: Stmt): boolean {
 }
 
 function reduction(s: Stmt): Reduction | undefined {
-  if (s.op !== 'barrier' || s.kind === 'sync' || !s.pred || !s.result) return undefined;
+  if (s.op !== 'barrier' || s.kind === 'sync' || s.kind === 'grid' || !s.pred || !s.result) return undefined;
   return { fn: s.kind, pred: s.pred, result: s.result };
 }
 

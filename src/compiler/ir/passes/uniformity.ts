@@ -38,13 +38,13 @@ export interface Uniformity {
    * SIMD: whether an assignment to a variable must keep the old value of inactive lanes. False where no inactive lane
    * reads the variable again before writing it: then a plain assignment is right under any mask, the empty one included.
    */
-  needsBlend(stmt: Stmt & { op: 'assign' | 'atomic' }): boolean;
+  needsBlend(stmt: Stmt & { op: 'assign' | 'atomic' | 'warp' }): boolean;
   /**
    * What sets the threads at a statement apart from others. Of a barrier: from those of the block that are still running;
    * of a jump: from those that came into the construct that it leaves or goes on with (for `return`, into the kernel).
    * Undefined when nothing does.
    */
-  parting(s: Stmt & { op: 'barrier' | 'break' | 'continue' | 'return' }): Parting | undefined;
+  parting(s: Stmt & { op: 'barrier' | 'warp' | 'break' | 'continue' | 'return' }): Parting | undefined;
   /** Whether a variable is kept once for the block (`UniformityOptions.uniform`): it can be read outside of work items. */
   isKeptOnce(v: Var): boolean;
   /** The chain of reasons why an expression is not G, outermost first; empty when it is. */
@@ -121,11 +121,11 @@ class Walk implements Uniformity {
     return this.#divergence.get(construct)?.level ?? 'G';
   }
 
-  needsBlend(stmt: Stmt & { op: 'assign' | 'atomic' }): boolean {
+  needsBlend(stmt: Stmt & { op: 'assign' | 'atomic' | 'warp' }): boolean {
     return this.#blends.has(stmt);
   }
 
-  parting(s: Stmt & { op: 'barrier' | 'break' | 'continue' | 'return' }): Parting | undefined {
+  parting(s: Stmt & { op: 'barrier' | 'warp' | 'break' | 'continue' | 'return' }): Parting | undefined {
     return this.#partings.get(s);
   }
 
@@ -157,6 +157,12 @@ class Walk implements Uniformity {
       case 'atomic':
         if (s.result) this.#join(s.result.id, this.#coarse('V'), { kind: 'atomic', name: s.result.name, pos: s.pos });
         return;
+      case 'warp': {
+        const parting = this.#partingWithin(0);
+        if (parting) this.#partings.set(s, parting);
+        if (s.result) this.#join(s.result.id, this.#coarse('V'), { kind: 'warp', name: s.result.name, pos: s.pos });
+        return;
+      }
       case 'barrier': {
         const parting = this.#partingWithin(0);
         if (parting) this.#partings.set(s, parting);

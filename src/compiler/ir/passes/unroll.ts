@@ -61,7 +61,10 @@ function leaves(s: Stmt & { op: 'if' }, label: Label): boolean {
 
 /** No jump within the loop, no label that copies would repeat, no barrier. */
 function isStraight(body: readonly Stmt[], label: Label): boolean {
-  return !jumpsTo(body, label) && !someStmt(body, (s) => s.op === 'loop' || s.op === 'block' || s.op === 'barrier');
+  return (
+    !jumpsTo(body, label) &&
+    !someStmt(body, (s) => s.op === 'loop' || s.op === 'block' || s.op === 'barrier' || s.op === 'warp')
+  );
 }
 
 /** How often the body runs, when start, step and condition are constants. */

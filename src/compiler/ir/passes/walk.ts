@@ -90,6 +90,10 @@ export function stmtExprs(s: Stmt): readonly Expr[] {
       return [s.cond];
     case 'barrier':
       return s.pred ? [s.pred] : [];
+    case 'warp':
+      return s.mask ? [s.mask, ...s.args] : s.args;
+    case 'rest':
+      return [s.nanoseconds];
     case 'print':
       return s.parts.filter((p) => typeof p !== 'string');
     default:
@@ -178,7 +182,7 @@ export function neverEnds(list: readonly Stmt[]): boolean {
 /** The variable that a statement itself assigns. */
 export function defined(s: Stmt): number | undefined {
   if (s.op === 'assign') return s.var.id;
-  return s.op === 'atomic' || s.op === 'barrier' ? s.result?.id : undefined;
+  return s.op === 'atomic' || s.op === 'barrier' || s.op === 'warp' ? s.result?.id : undefined;
 }
 
 /** Ids of all variables that a list of statements assigns. */
@@ -214,6 +218,14 @@ export function mapTopExprs(s: Stmt, change: (e: Expr) => Expr): Stmt {
       if (!s.pred) return s;
       const pred = change(s.pred);
       return pred === s.pred ? s : { ...s, pred };
+    }
+    case 'warp': {
+      const [mask, args] = [s.mask && change(s.mask), mapSame(s.args, change)];
+      return mask === s.mask && args === s.args ? s : { ...s, mask, args };
+    }
+    case 'rest': {
+      const nanoseconds = change(s.nanoseconds);
+      return nanoseconds === s.nanoseconds ? s : { ...s, nanoseconds };
     }
     case 'print': {
       const parts = mapSame(s.parts, (p) => (typeof p === 'string' ? p : change(p)));

@@ -95,8 +95,11 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
     case 'trap':
       emitTrap(g, { kind: 'trap', pos: s.pos, message: s.message });
       return;
+    case 'rest':
+      return;
     case 'return':
     case 'barrier':
+    case 'warp':
       throw new Error(`internal error: a ${s.op} within a region`);
   }
 }

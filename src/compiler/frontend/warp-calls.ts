@@ -1,0 +1,113 @@
+/**
+ * Calls of what the lanes of a warp do together (shuffles, votes, matches, `syncWarp`), of the grid's barrier and of `nanosleep`.
+ *
+ * Each becomes a statement whose result is a temporary: the order in which lanes exchange values is the order of the source.
+ */
+import { intrinsic } from '../intrinsics.ts';
+import type { WarpOp } from '../ir/ops.ts';
+import type { Pos } from '../source.ts';
+import type { TExpr } from '../types/tree.ts';
+import { truth } from './arithmetic.ts';
+import { count, type Handler, number } from './intrinsic-call.ts';
+import { readLocal, scalar, UNDEFINED, type Value } from './values.ts';
+
+const ALL_LANES = 0xffffffff;
+
+/** Masks and lanes may be computed with any integers; their bits count. */
+function as(to: 'u32' | 'i32', a: TExpr): TExpr {
+  return { k: 'cast', to, a, pos: a.pos };
+}
+
+function exchange(fn: WarpOp, operands: (values: readonly TExpr[]) => readonly TExpr[], takes: number): Handler {
+  return (call) => {
+    const { ctx, pos } = call;
+    count(call, takes + 1);
+    const mask = as('u32', number(call, 0));
+    const args = operands(Array.from({ length: takes }, (_, k) => number(call, k + 1)));
+    const result = ctx.newLocal(`%${call.name}`, pos, true);
+    ctx.emit({ k: 'warp', fn, mask, args, result, pos });
+    return scalar(readLocal(result, pos));
+  };
+}
+
+const shuffle = (fn: WarpOp): Handler =>
+  exchange(fn, (values) => values.map((e, k) => (k === 0 ? e : as('i32', e))), 2);
+const vote = (fn: WarpOp): Handler => exchange(fn, (values) => values.map(truth), 1);
+const match = (fn: WarpOp): Handler => exchange(fn, (values) => values, 1);
+
+const matchAll: Handler = (call) => {
+  const mask = match('matchAll')(call);
+  if (mask.kind !== 'scalar') return mask;
+  // All lanes that take part, or none of them: the answer to "do all agree" is in the mask.
+  return { kind: 'tuple', items: [mask, scalar(truth(mask.expr))] };
+};
+
+const activeMask: Handler = (call) => {
+  const { ctx, pos } = call;
+  count(call, 0);
+  const result = ctx.newLocal('%activeMask', pos, true);
+  ctx.emit({ k: 'warp', fn: 'activeMask', args: [], result, pos });
+  return scalar(readLocal(result, pos));
+};
+
+/** `(1 << laneId) - 1`. */
+const laneMaskLt: Handler = (call) => {
+  const { pos } = call;
+  count(call, 0);
+  const one: TExpr = as('u32', { k: 'lit', value: 1, pos });
+  const lane: TExpr = { k: 'special', name: 'laneId', pos };
+  const above: TExpr = { k: 'shift', fn: 'shl', a: one, b: lane, pos };
+  return scalar({ k: 'arith', fn: 'sub', a: above, b: one, pos });
+};
+
+const syncWarp: Handler = (call) => {
+  const { ctx, pos } = call;
+  count(call, 0, 1);
+  const mask: TExpr = call.args.length === 0 ? { k: 'lit', value: ALL_LANES, pos } : number(call, 0);
+  ctx.emit({ k: 'warp', fn: 'sync', mask: as('u32', mask), args: [], pos });
+  return UNDEFINED;
+};
+
+const nanosleep: Handler = (call) => {
+  count(call, 1);
+  call.ctx.emit({ k: 'rest', nanoseconds: as('u32', number(call, 0)), pos: call.pos });
+  return UNDEFINED;
+};
+
+/** What `cg.thisGrid()` is in a kernel. */
+const GRID: object = Object.freeze({ sync: intrinsic<() => number>('cg.thisGrid().sync') });
+
+const thisGrid: Handler = (call) => {
+  count(call, 0);
+  return { kind: 'host', value: GRID, name: 'cg.thisGrid()' };
+};
+
+/** Numba's gives an i32 that says nothing; so does this. */
+const syncGrid: Handler = (call) => {
+  count(call, 0);
+  call.ctx.emit({ k: 'barrier', kind: 'grid', pos: call.pos });
+  return literal(0, call.pos);
+};
+
+function literal(value: number, pos: Pos): Value {
+  return scalar({ k: 'lit', value, pos });
+}
+
+export const WARP_HANDLERS: Readonly<Record<string, Handler>> = {
+  shflSync: shuffle('shfl'),
+  shflUpSync: shuffle('shflUp'),
+  shflDownSync: shuffle('shflDown'),
+  shflXorSync: shuffle('shflXor'),
+  allSync: vote('all'),
+  anySync: vote('any'),
+  eqSync: vote('eq'),
+  ballotSync: vote('ballot'),
+  matchAnySync: match('matchAny'),
+  matchAllSync: matchAll,
+  activeMask,
+  laneMaskLt,
+  syncWarp,
+  nanosleep,
+  'cg.thisGrid': thisGrid,
+  'cg.thisGrid().sync': syncGrid,
+};
