@@ -31,11 +31,15 @@ export function kernelFault(
   const advice = help === undefined ? '' : `\n  help: ${help}`;
   const launch = describeLaunch(shape);
   const said = withAuthorNames(pos === undefined ? what : withAuthorNamesAt(what, pos), kernel.pos.source);
-  // An anonymous function: what its file assigns it to.
-  const name = kernel.name === 'kernel' ? (nameOf(kernel.pos.source) ?? kernel.name) : kernel.name;
+  const name = kernelLabel(kernel);
   return new DriverError('E_KERNEL_FAULT', `kernel ${name}: ${said}${at}${line}${advice}\n  launched with ${launch}`, {
     launch: `${name} with ${launch}`,
   });
+}
+
+/** What messages call a kernel; an anonymous function is called what its file assigns it to. */
+export function kernelLabel(kernel: Kernel): string {
+  return kernel.name === 'kernel' ? (nameOf(kernel.pos.source) ?? kernel.name) : kernel.name;
 }
 
 /** Gives a fault the stack of the launch, from the caller of `launch` on and far enough down to reach the user's code. */
@@ -52,7 +56,7 @@ export function describePosition(pos: Pos): string {
 }
 
 /** `grid [4, 1, 1], block [256, 1, 1]`. */
-function describeLaunch(shape: LaunchShape): string {
+export function describeLaunch(shape: LaunchShape): string {
   const shared = shape.sharedBytes === 0 ? '' : `, ${shape.sharedBytes} bytes of dynamic shared memory`;
   return `grid [${shape.grid.join(', ')}], block [${shape.block.join(', ')}]${shared}`;
 }

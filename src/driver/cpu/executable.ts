@@ -10,12 +10,13 @@ import { DriverError, NotSupportedError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
 import type { Dim3, Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
+import { faultAt } from '../fault-message.ts';
 import type { LaunchHost } from '../host-memory.ts';
 import { HELP, kernelFault, withLaunchStack } from '../launch-errors.ts';
 import { disassemble } from './disassemble.ts';
 import type { Engine } from './engine.ts';
 import { factsOf, type KernelFacts } from './facts.ts';
-import { faultAt, readFault } from './fault-record.ts';
+import { readFault } from './fault-record.ts';
 import { RECORD_ADDRESS } from './memory.ts';
 import type { ThreadFault } from './pool.ts';
 import { encodingOf } from './record.ts';
@@ -83,6 +84,8 @@ export class CpuExecutable implements Executable {
       );
     }
     const engine = this.#engine;
+    // Mapped host memory may be copied in, which may move the memory: before anything is planned.
+    this.#host.beforeLaunch(args);
     const plan = this.#planFor(shape);
     engine.begin(this.#kernel.name);
     let error: DriverError | undefined;
@@ -93,6 +96,7 @@ export class CpuExecutable implements Executable {
         : this.#runAlone(plan, shape, blocks);
     } finally {
       engine.end();
+      this.#host.afterLaunch(args);
     }
     if (error !== undefined) this.#host.onFault(withLaunchStack(error, this.launch), target);
   }

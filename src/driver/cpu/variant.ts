@@ -5,6 +5,7 @@ import type { MathFn } from '../../compiler/ir/ops.ts';
 import { HOST_MATH } from '../../compiler/math/host.ts';
 import type { PrintSite } from '../../compiler/render/sites.ts';
 import type { WasmExports, WasmModule } from '../../compiler/render/wasm/module.ts';
+import { printed } from '../printed.ts';
 import type { DeviceMemory } from './memory.ts';
 import { type WasmCode, WebAssembly } from './webassembly.ts';
 import { WORKER_MATH } from './worker-code.ts';
@@ -31,23 +32,4 @@ export function instantiate(module: WasmModule, memory: DeviceMemory): Variant {
   const { run } = instance.exports as unknown as WasmExports;
   const portable = module.prints.length === 0 && module.math.every((name) => WORKER_MATH.has(name));
   return { module, code, run, portable };
-}
-
-/** What `console.log` is given: each value has a slot of 8 bytes, in the order of the values. */
-function printed(parts: PrintSite['parts'], view: DataView): unknown[] {
-  let slot = 0;
-  return parts.map((part) => {
-    if (typeof part === 'string') return part;
-    const at = 8 * slot++;
-    switch (part.type) {
-      case 'i64':
-        return view.getBigInt64(at, true);
-      case 'u64':
-        return view.getBigUint64(at, true);
-      case 'f64':
-        return view.getFloat64(at, true);
-      case 'bool':
-        return view.getFloat64(at, true) !== 0;
-    }
-  });
 }

@@ -1,0 +1,23 @@
+/**
+ * What a kernel's `console.log` hands to the host's: text and values, the same on every device.
+ */
+import type { PrintSite } from '../compiler/render/sites.ts';
+
+/** The arguments of `console.log`: each value has a slot of 8 bytes, in the order of the values. */
+export function printed(parts: PrintSite['parts'], view: DataView): unknown[] {
+  let slot = 0;
+  return parts.map((part) => {
+    if (typeof part === 'string') return part;
+    const at = 8 * slot++;
+    switch (part.type) {
+      case 'i64':
+        return view.getBigInt64(at, true);
+      case 'u64':
+        return view.getBigUint64(at, true);
+      case 'f64':
+        return view.getFloat64(at, true);
+      case 'bool':
+        return view.getFloat64(at, true) !== 0;
+    }
+  });
+}
