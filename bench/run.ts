@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- cpu`: runs a benchmark by name.
+ * `npm run bench -- cpu`, `npm run bench -- nvidia`: runs a benchmark by name.
  */
 const [name] = process.argv.slice(2);
 switch (name) {
@@ -7,7 +7,10 @@ switch (name) {
   case 'cpu':
     await import('./cpu/run.ts');
     break;
+  case 'nvidia':
+    await import('./nvidia/run.ts');
+    break;
   default:
-    console.error(`there is no benchmark ${name}; there is: cpu`);
+    console.error(`there is no benchmark ${name}; there are: cpu, nvidia`);
     process.exitCode = 1;
 }

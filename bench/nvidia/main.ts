@@ -1,0 +1,163 @@
+/**
+ * The NVIDIA benchmark, bundled into one file: `node bench-nvidia.mjs`. Needs the peers' sources beside it, nvcc for the one and
+ * Python with numba-cuda for the other; what is missing is left out.
+ *
+ *   --rounds 5         processes of each side, in turns
+ *   --runs 50          timed intervals in each process
+ *   --cases a,b        only these kernels
+ *   --parts a,b        of kernels, calls, first, copies
+ *   --peers cuda,numba
+ *   --json FILE
+ */
+import { writeFileSync } from 'node:fs';
+import { machine } from '../../test/gpu/machine.ts';
+import { type Calls, calls, type FirstKernel, firstKernel, median, rawFirst } from './calls.ts';
+import { copies, type Rate } from './copies.ts';
+import { kernelsWorker } from './kernels-worker.ts';
+import { Peers, type Side } from './peers.ts';
+import { disagreement, type SideOutput, SPECS } from './spec.ts';
+import { callsTable, copiesTable, firstTable, type KernelRow, kernelsTable } from './tables.ts';
+
+interface NumbaLatency {
+  readonly firstKernel: number;
+  readonly laterKernel: number;
+  readonly launchIssue: number;
+  readonly allocate: number;
+}
+
+const args = process.argv.slice(2);
+
+function option(name: string, otherwise: string): string {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? otherwise : (args[at + 1] ?? otherwise);
+}
+
+const list = (name: string, otherwise: string): string[] =>
+  option(name, otherwise)
+    .split(',')
+    .filter((s) => s !== '');
+
+function worker(name: string, rest: readonly string[]): void {
+  const print = (value: unknown): void => console.log(JSON.stringify(value));
+  if (name === 'kernels') kernelsWorker(rest);
+  else if (name === 'calls') print(calls());
+  else if (name === 'first') print(firstKernel());
+  else if (name === 'raw-first') print(rawFirst(rest[0]));
+  else if (name === 'copies') print(copies());
+  else throw new Error(`there is no worker ${name}`);
+}
+
+/** Rounds of one process a side; the order turns with each round. */
+function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: number | undefined; outputs: unknown } {
+  const wanted = list('cases', SPECS.map((s) => s.name).join());
+  const specs = SPECS.filter((s) => wanted.includes(s.name));
+  const passed = ['--runs', option('runs', '50'), ...specs.map((s) => `${s.name}:${s.launches}`)];
+  const outputs: Record<Side, SideOutput[]> = { tsamba: [], cuda: [], numba: [] };
+  for (let round = 0; round < rounds; round++) {
+    for (let k = 0; k < peers.sides.length; k++) {
+      const side = peers.sides[(k + round) % peers.sides.length];
+      process.stderr.write(`round ${round + 1} of ${rounds}: ${side}     \r`);
+      outputs[side].push(peers.kernels(side, passed));
+    }
+  }
+  const copied = outputs.cuda.flatMap((o) => median(o.copy ?? []) ?? []);
+  const copyGBs = copied.length === 0 ? undefined : (2 * 2 ** 30) / median(copied) / 1e6;
+  const rows = specs.map((spec): KernelRow => {
+    const processes = (side: Side): number[] => outputs[side].map((o) => median(o.results[spec.name].ms));
+    const own = outputs.tsamba[0].results[spec.name].check;
+    const wrong = peers.sides
+      .filter((side) => side !== 'tsamba')
+      .flatMap((side) => {
+        const what = disagreement(spec, own, outputs[side][0].results[spec.name].check);
+        return what === undefined ? [] : [`${spec.title}: Tsamba and ${side} disagree: ${what}`];
+      });
+    return { spec, ms: { tsamba: processes('tsamba'), cuda: processes('cuda'), numba: processes('numba') }, wrong };
+  });
+  const versions = Object.fromEntries(peers.sides.map((side) => [side, outputs[side][0].versions]));
+  const runs = Object.fromEntries(
+    peers.sides.map((side) => [
+      side,
+      outputs[side].map((o) =>
+        Object.fromEntries(specs.map((s) => [s.name, o.results[s.name].ms.map((v) => Math.round(v * 1e5) / 1e5)])),
+      ),
+    ]),
+  );
+  return { rows, copyGBs, outputs: { versions, runs } };
+}
+
+/** First kernels, each in a process of its own, in turns with the driver alone. */
+function first(peers: Peers, rounds: number): { tsamba: FirstKernel[]; raw: number[]; numba: NumbaLatency[] } {
+  const [tsamba, raw, numba]: [FirstKernel[], number[], NumbaLatency[]] = [[], [], []];
+  for (let k = 0; k < rounds; k++) {
+    process.stderr.write(`first kernels: ${k + 1} of ${rounds}     \r`);
+    tsamba.push(peers.worker('first', [], { cache: false }) as FirstKernel);
+    writeFileSync(peers.file('first.ptx'), tsamba[k].ptx);
+    raw.push(peers.worker('raw-first', [peers.file('first.ptx')], { cache: false }) as number);
+    if (peers.sides.includes('numba')) numba.push(peers.numbaLatency() as NumbaLatency);
+  }
+  return { tsamba, raw, numba };
+}
+
+function main(): void {
+  const at = args.indexOf('--worker');
+  if (at >= 0) return worker(args[at + 1], args.slice(at + 2));
+  const began = performance.now();
+  const date = new Date().toISOString();
+  const about = machine();
+  const rounds = Number(option('rounds', '5'));
+  const parts = list('parts', 'kernels,calls,first,copies');
+  const peers = new Peers(list('peers', 'cuda,numba') as Side[]);
+  console.log(`${about.gpu}, driver ${about.driver}; Node ${about.node}, commit ${about.commit}`);
+  for (const what of peers.missing) console.log(`left out: ${what}`);
+  const record: Record<string, unknown> = { date, ...about, command: `bench-nvidia ${args.join(' ')}`.trim(), rounds };
+  let failed = 0;
+  const part = (name: string, run: () => void): void => {
+    if (!parts.includes(name)) return;
+    try {
+      run();
+    } catch (error) {
+      failed++;
+      console.log(
+        `${name} FAILED: ${String((error as Error).message)
+          .split('\n')
+          .slice(0, 12)
+          .join('\n  ')}`,
+      );
+    }
+  };
+  part('kernels', () => {
+    const { rows, copyGBs, outputs } = kernels(peers, rounds);
+    const wrong = rows.flatMap((row) => row.wrong);
+    failed += wrong.length;
+    record['kernels'] = { copyGBs, summary: kernelsTable(rows, copyGBs), wrong, ...(outputs as object) };
+    for (const what of wrong) console.log(`WRONG ${what}`);
+  });
+  const numba: NumbaLatency[] = [];
+  part('first', () => {
+    const result = first(peers, rounds);
+    numba.push(...result.numba);
+    record['first'] = {
+      ...result,
+      tsamba: result.tsamba.map(({ ptx: _, ...rest }) => rest),
+      summary: firstTable(result),
+    };
+  });
+  part('calls', () => {
+    const processes = Array.from({ length: rounds }, () => peers.worker('calls') as Calls);
+    record['calls'] = { processes, summary: callsTable(processes, numba) };
+  });
+  part('copies', () => {
+    const all = peers.worker('copies') as Rate[];
+    const two = peers.worker('copies', [], { twoCores: true }) as Rate[];
+    copiesTable(all, two);
+    record['copies'] = { all, twoCores: two };
+  });
+  peers.close();
+  record['seconds'] = Math.round((performance.now() - began) / 1000);
+  console.log(`${record['seconds']} s`);
+  const file = option('json', '');
+  if (file !== '') writeFileSync(file, `${JSON.stringify(record)}\n`);
+  if (failed > 0) process.exitCode = 1;
+}
+
+main();
