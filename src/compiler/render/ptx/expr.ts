@@ -1,0 +1,113 @@
+/**
+ * Expressions: from trees to registers. Which instruction an operation is, arithmetic.ts and convert.ts know.
+ */
+
+import type { Expr } from '../../ir/ops.ts';
+import { binaryOp, floatCompare, round, selectOp, unaryOp } from './arithmetic.ts';
+import { assertUniform, checkCast, checkExponent } from './checks.ts';
+import type { Operand } from './code.ts';
+import { convert } from './convert.ts';
+import { type Gen, immediate, inRegister, isWide, TYPES } from './gen.ts';
+import { loadElement } from './memory.ts';
+import { parameter, specialValue } from './specials.ts';
+
+/** The value of an expression: a register, or an immediate. Predicates (bool) are always in registers. */
+export function evaluate(g: Gen, e: Expr): Operand {
+  const known = g.evaluated.get(e);
+  if (known !== undefined) return known;
+  const result = compute(g, e);
+  g.evaluated.set(e, result);
+  return result;
+}
+
+function compute(g: Gen, e: Expr): Operand {
+  switch (e.op) {
+    case 'const':
+      if (e.type === 'bool') return g.code.once('p', 'mov.pred', e.value ? '1' : '0');
+      return immediate(e.type, e.value);
+    case 'var':
+      return g.vars.get(e.var.id) ?? undeclared(e.var.name);
+    case 'param':
+      return parameter(g, e.param);
+    case 'special':
+      return specialValue(g, e.name);
+    case 'unary': {
+      const a = g.value(e.a);
+      if (e.fn === 'uniform') return assertUniform(g, e, a);
+      return unaryOp(g, e.fn, e.a.type, a);
+    }
+    case 'binary':
+      return fused(g, e) ?? plainBinary(g, e);
+    case 'compare':
+      return compareValues(g, e);
+    case 'select':
+      return selectOp(g, e.type, g.value(e.cond), g.value(e.a), g.value(e.b));
+    case 'cast': {
+      const a = g.value(e.a);
+      const result = convert(g, e.a.type, e.to, a);
+      checkCast(g, e, a, result);
+      return result;
+    }
+    case 'bitcast':
+      return bitcast(g, e, g.value(e.a));
+    case 'fma':
+      return fma(g, e.type, g.value(e.a), g.value(e.b), g.value(e.c));
+    case 'call':
+      throw new Error(`internal error: a call of ${e.fn} was not expanded`);
+    case 'load':
+      return loadElement(g, e.mem);
+  }
+}
+
+function undeclared(name: string): never {
+  throw new Error(`internal error: the variable ${name} is not among the kernel's`);
+}
+
+function plainBinary(g: Gen, e: Expr & { op: 'binary' }): Operand {
+  const [a, b] = [g.value(e.a), g.value(e.b)];
+  if (e.fn === 'ipow') checkExponent(g, e, b);
+  return binaryOp(g, e.fn, e.type, a, b);
+}
+
+function compareValues(g: Gen, e: Expr & { op: 'compare' }): Operand {
+  const type = e.a.type;
+  const [a, b] = [g.value(e.a), g.value(e.b)];
+  if (type === 'bool') {
+    const differ = g.code.value('p', 'xor.pred', [a, b]);
+    return e.fn === 'ne' ? differ : g.code.value('p', 'not.pred', [differ]);
+  }
+  if (type === 'f32' || type === 'f64') return floatCompare(g, e.fn, type, a, b);
+  const sign = e.fn === 'eq' || e.fn === 'ne' ? TYPES[type].bits : TYPES[type].arith;
+  return g.code.value('p', `setp.${e.fn}.${sign}`, [a, b]);
+}
+
+function bitcast(g: Gen, e: Expr & { op: 'bitcast' }, a: Operand): Operand {
+  const [from, to] = [TYPES[e.a.type], TYPES[e.type]];
+  if (from.reg === to.reg && e.a.op !== 'const') return a;
+  const source = e.a.op === 'const' ? inRegister(g, e.a.type, a) : a;
+  return from.reg === to.reg
+    ? source
+    : g.code.value(to.reg, `mov.${isWide(e.type) || e.type === 'f64' ? 'b64' : 'b32'}`, [source]);
+}
+
+/** `a * b + c` in one instruction, where the kernel allows it. As nvcc does: also of products that are used elsewhere. */
+function fused(g: Gen, e: Expr & { op: 'binary' }): Operand | undefined {
+  const { type } = e;
+  if (!g.kernel.contract || (type !== 'f32' && type !== 'f64') || (e.fn !== 'add' && e.fn !== 'sub')) return undefined;
+  const negated = (x: Operand): Operand => unaryOp(g, 'neg', type, x);
+  if (isProduct(e.a)) {
+    const [x, y, c] = [g.value(e.a.a), g.value(e.a.b), g.value(e.b)];
+    return fma(g, type, x, y, e.fn === 'sub' ? negated(c) : c);
+  }
+  if (!isProduct(e.b)) return undefined;
+  const [c, x, y] = [g.value(e.a), g.value(e.b.a), g.value(e.b.b)];
+  return fma(g, type, e.fn === 'sub' ? negated(x) : x, y, c);
+}
+
+function isProduct(e: Expr): e is Expr & { op: 'binary' } {
+  return e.op === 'binary' && e.fn === 'mul';
+}
+
+function fma(g: Gen, type: 'f32' | 'f64', a: Operand, b: Operand, c: Operand): Operand {
+  return g.code.value(TYPES[type].reg, `fma.rn${round(g, type).ftz}.${type}`, [a, b, c]);
+}

@@ -1,0 +1,172 @@
+/**
+ * Loads and stores: addresses, and elements to values and back.
+ *
+ * An address is a base, a product of the index with the scale, and a constant that goes into the instruction. Shared
+ * memory has 32-bit addresses; elsewhere a 32-bit index is widened by the multiplication.
+ */
+import { add, constant, sub } from '../../ir/builder.ts';
+import type { ElemType, Expr, MemRef } from '../../ir/ops.ts';
+import { checkBounds } from './checks.ts';
+import type { Operand } from './code.ts';
+import { toHalf } from './convert.ts';
+import { type Gen, inRegister, isUnwritten, isWide, stateOf, TYPES } from './gen.ts';
+
+/** An address in brackets, and the space that it is in. */
+export interface Address {
+  readonly space: string;
+  readonly text: Operand;
+}
+
+interface Base {
+  readonly space: string;
+  /** A symbol or register. */
+  readonly start: Operand;
+  readonly offset: number;
+  /** Whether addresses have 64 bits. */
+  readonly wide: boolean;
+}
+
+function baseOf(g: Gen, mem: MemRef): Base {
+  const { array } = mem;
+  const place = g.layout.places.get(array);
+  if (place !== undefined) {
+    return { space: place.space, start: place.symbol, offset: place.offset, wide: place.space !== 'shared' };
+  }
+  const generic = g.code.once('rd', 'ld.param.u64', `[param_${array.param ?? 0}]`);
+  return { space: 'global', start: g.code.once('rd', 'cvta.to.global.u64', generic), offset: 0, wide: true };
+}
+
+/** The address of an element, whose checks come first. */
+export function addressOf(g: Gen, mem: MemRef): Address {
+  checkBounds(g, mem);
+  const base = baseOf(g, mem);
+  // In checked mode the constant part stays inside: the sum may wrap into the array's range.
+  const [rest, part] = g.kernel.checked ? splitConstant(mem.index) : split(mem.index);
+  let start = base.start;
+  let disp = base.offset + mem.disp + Number(part) * mem.scale;
+  if (rest !== undefined || Math.abs(disp) >= 2 ** 31) {
+    if (!start.startsWith('%')) start = g.code.once(base.wide ? 'rd' : 'r', base.wide ? 'mov.u64' : 'mov.u32', start);
+    if (Math.abs(disp) >= 2 ** 31) {
+      start = g.code.value('rd', 'add.s64', [start, String(disp)]);
+      disp = 0;
+    }
+    if (rest !== undefined)
+      start = base.wide ? wideAddress(g, start, rest, mem.scale) : sharedAddress(g, start, rest, mem.scale);
+  }
+  return { space: base.space, text: disp === 0 ? `[${start}]` : `[${start}${disp > 0 ? '+' : ''}${disp}]` };
+}
+
+function wideAddress(g: Gen, base: Operand, index: Expr, scale: number): Operand {
+  const i = inRegister(g, index.type, g.value(index));
+  const offset = isWide(index.type) ? scaled(g, 'rd', 's64', 'b64', i, scale) : widened(g, i, scale);
+  return g.code.value('rd', 'add.s64', [base, offset]);
+}
+
+function widened(g: Gen, i: Operand, scale: number): Operand {
+  return scale === 1 ? g.code.value('rd', 'cvt.s64.s32', [i]) : g.code.value('rd', 'mul.wide.s32', [i, String(scale)]);
+}
+
+function sharedAddress(g: Gen, base: Operand, index: Expr, scale: number): Operand {
+  const i = inRegister(g, index.type, g.value(index));
+  const word = isWide(index.type) ? g.code.value('r', 'cvt.u32.u64', [i]) : i;
+  return g.code.value('r', 'add.s32', [base, scaled(g, 'r', 's32', 'b32', word, scale)]);
+}
+
+function scaled(g: Gen, reg: 'r' | 'rd', arith: string, bits: string, i: Operand, scale: number): Operand {
+  if (scale === 1) return i;
+  const k = Math.log2(scale);
+  return Number.isInteger(k)
+    ? g.code.value(reg, `shl.${bits}`, [i, String(k)])
+    : g.code.value(reg, `mul.lo.${arith}`, [i, String(scale)]);
+}
+
+type Parts = readonly [rest: Expr | undefined, constant: bigint];
+
+function splitConstant(e: Expr): Parts {
+  return e.op === 'const' ? [undefined, BigInt(e.value)] : [e, 0n];
+}
+
+/**
+ * An index as an expression and a constant that is added to it. That the rest does not wrap where the index is in range is
+ * what indices are, and CUDA's compilers take for granted.
+ */
+function split(e: Expr): Parts {
+  if (e.op !== 'binary' || (e.fn !== 'add' && e.fn !== 'sub')) return splitConstant(e);
+  const [a, x] = split(e.a);
+  const [b, y] = split(e.b);
+  if (x === 0n && y === 0n) return [e, 0n];
+  const sum = e.fn === 'add' ? x + y : x - y;
+  if (b === undefined) return [a, sum];
+  if (a === undefined) return e.fn === 'add' ? [b, sum] : [sub(constant(e.type, 0), b), sum];
+  return [(e.fn === 'add' ? add : sub)(a, b), sum];
+}
+
+// ---------------------------------------------------------------- elements
+
+/** How an element is called in loads and stores. */
+const STORED: Readonly<Record<ElemType, string>> = {
+  bool: 'u8',
+  i8: 's8',
+  u8: 'u8',
+  i16: 's16',
+  u16: 'u16',
+  f16: 'b16',
+  i32: 'b32',
+  u32: 'b32',
+  i64: 'b64',
+  u64: 'b64',
+  f32: 'f32',
+  f64: 'f64',
+};
+
+export function loadElement(g: Gen, mem: MemRef): Operand {
+  const { space, text } = addressOf(g, mem);
+  const kept = isUnwritten(g, mem.array);
+  if (mem.array.space === 'global' && g.readOnly.has(mem.array.param ?? -1)) g.usesReadOnlyPath = true;
+  const op = `ld.${space}${kept ? '.nc' : ''}.${STORED[mem.elem]}`;
+  const state = stateOf(g, mem.array);
+  switch (mem.elem) {
+    case 'bool':
+      return g.code.value('p', 'setp.ne.b32', [g.code.value('r', op, [text], state), '0']);
+    case 'f16':
+      return g.code.value('f', 'cvt.f32.f16', [g.code.value('h', op, [text], state)]);
+    case 'i8':
+    case 'u8':
+    case 'i16':
+    case 'u16':
+      return g.code.value('r', op, [text], state);
+    default:
+      return g.code.value(TYPES[mem.elem].reg, op, [text], state);
+  }
+}
+
+export function storeElement(g: Gen, mem: MemRef, e: Expr): void {
+  const v = g.value(e);
+  const { space, text } = addressOf(g, mem);
+  g.code.emit(`st.${space}.${STORED[mem.elem]} ${text}, ${storedValue(g, mem.elem, v)}`);
+  memoryChanged(g, mem);
+}
+
+function storedValue(g: Gen, elem: ElemType, v: Operand): Operand {
+  switch (elem) {
+    case 'bool':
+      return g.code.value('r', 'selp.b32', ['1', '0', v]);
+    case 'f16':
+      return toHalf(g, 'f32', inRegister(g, 'f32', v));
+    case 'i8':
+    case 'u8':
+    case 'i16':
+    case 'u16':
+      return inRegister(g, 'i32', v);
+    default:
+      return v;
+  }
+}
+
+/** An element was written: what was loaded from where it may be is no longer known. */
+function memoryChanged(g: Gen, mem: MemRef): void {
+  const state = stateOf(g, mem.array);
+  if (state !== undefined) g.code.changed(state);
+  // Under an alias, what the kernel only reads may be what it has just written.
+  if (mem.array.space === 'global') g.code.changed('memory:global');
+}

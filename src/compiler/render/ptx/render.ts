@@ -1,0 +1,138 @@
+/**
+ * The PTX renderer: a kernel to the text of a module with one entry, as module.ts says.
+ *
+ * The tree is walked once, in the order of execution. Sections that a device's assembler does better by itself (register
+ * allocation, scheduling, predication) are left to it.
+ */
+import type { Kernel } from '../../ir/ops.ts';
+import { analyseLiveness } from '../../ir/passes/liveness.ts';
+import { eachStmt, someStmt, written } from '../../ir/passes/walk.ts';
+import { emitReport, FAULT_SYMBOL, faultRegisters } from './checks.ts';
+import { Code, type Operand } from './code.ts';
+import { evaluate } from './expr.ts';
+import { type Gen, plainName, TYPES } from './gen.ts';
+import { layOut } from './layout.ts';
+import { FAULT_RECORD_BYTES, PRINT_BYTES, type PtxModule, type PtxOptions, type PtxTarget } from './module.ts';
+import { PRINT_SYMBOL } from './print.ts';
+import { clearSlots, SLOTS } from './specials.ts';
+import { emitList } from './statements.ts';
+import { architecture, atLeast } from './targets.ts';
+
+/** Renders a verified kernel whose approximated functions have been expanded. */
+export function renderPtx(kernel: Kernel, target: PtxTarget, options: PtxOptions): PtxModule {
+  const arch = architecture(target);
+  const code = new Code();
+  const mayFail = kernel.checked || someStmt(kernel.body, (s) => s.op === 'trap');
+  const layout = layOut(kernel, mayFail ? 1 : 0);
+  const g: Gen = {
+    kernel,
+    target: { ...target, capability: arch.sm },
+    options,
+    code,
+    layout,
+    value: (e) => evaluate(g, e),
+    vars: declareVars(kernel, code),
+    readOnly: readOnlyParams(kernel),
+    evaluated: new Map(),
+    sites: [],
+    prints: [],
+    slots: 0,
+    cooperative: false,
+    loopDepth: 0,
+    targets: new Map(),
+    usesReadOnlyPath: false,
+    isa: arch.isa,
+    fault: mayFail ? faultRegisters(code) : undefined,
+  };
+  emitList(g, kernel.body);
+  clearSlots(g);
+  const launch = `param_${kernel.params.length}`;
+  emitReport(g, launch);
+  const faults = g.sites.length > 0;
+  const entry = entryName(options.name);
+  return {
+    text: moduleText(g, entry, arch.sm, faults ? launch : undefined),
+    entry,
+    params: layout.params,
+    launchNumber: faults ? layout.paramBytes - 4 : undefined,
+    paramBytes: faults || !mayFail ? layout.paramBytes : layOut(kernel, 0).paramBytes,
+    extraSharedBytes: layout.extraSharedBytes,
+    sites: g.sites,
+    faultSymbol: faults ? FAULT_SYMBOL : undefined,
+    prints: g.prints,
+    printSymbol: g.prints.length > 0 ? PRINT_SYMBOL : undefined,
+    cooperative: g.cooperative,
+    usesReadOnlyPath: g.usesReadOnlyPath,
+  };
+}
+
+/** A name that PTX allows: a letter first. */
+function entryName(name: string): string {
+  const plain = plainName(name);
+  return /^[A-Za-z]/.test(plain) ? plain : `kernel_${plain}`;
+}
+
+/** A register for each variable; zero where it may be read before it is assigned. */
+function declareVars(kernel: Kernel, code: Code): Map<number, Operand> {
+  const vars = new Map<number, Operand>();
+  const unset = analyseLiveness(kernel.body).entry;
+  for (const v of kernel.vars) {
+    const register = code.mutable(TYPES[v.type].reg, `v${v.id}_${plainName(v.name)}`);
+    vars.set(v.id, register);
+    if (unset.has(v.id))
+      code.atStart(
+        `mov.${TYPES[v.type].bits} ${register}, ${v.type === 'f32' ? '0f00000000' : v.type === 'f64' ? '0d0000000000000000' : '0'}`,
+      );
+  }
+  return vars;
+}
+
+/** Pointer parameters through which the kernel never writes. */
+function readOnlyParams(kernel: Kernel): Set<number> {
+  const params = new Set(kernel.params.filter((p) => p.type === 'ptr').map((p) => p.index));
+  eachStmt(kernel.body, (s) => {
+    const mem = written(s);
+    if (mem?.array.space === 'global') params.delete(mem.array.param ?? -1);
+  });
+  return params;
+}
+
+function moduleText(g: Gen, entry: string, sm: number, launch: string | undefined): string {
+  const { kernel, layout, options } = g;
+  const params = layout.params.map(({ type }, i) => `.param .${PARAM_TYPES[type] ?? type} param_${i}`);
+  if (launch !== undefined) params.push(`.param .u32 ${launch}`);
+  const directives = [
+    ...(options.launchBounds === undefined ? [] : [`.maxntid ${options.launchBounds}, 1, 1`]),
+    ...(options.maxRegisters === undefined ? [] : [`.maxnreg ${options.maxRegisters}`]),
+  ];
+  const declarations = [
+    ...layout.declarations,
+    ...(launch === undefined ? [] : [`.visible .global .align 8 .b8 ${FAULT_SYMBOL}[${FAULT_RECORD_BYTES}];`]),
+    ...(g.prints.length === 0 ? [] : [`.visible .global .align 8 .b8 ${PRINT_SYMBOL}[${PRINT_BYTES}];`]),
+    ...(g.slots === 0 ? [] : [`.shared .align 8 .b8 ${SLOTS}[${8 * g.slots}];`]),
+  ];
+  const isa = atLeast(g.isa, [4, 0]) ? g.isa : [4, 0];
+  return [
+    `// ${kernel.name.replace(/\s+/g, ' ')}`,
+    `.version ${isa[0]}.${isa[1]}`,
+    `.target sm_${sm}`,
+    '.address_size 64',
+    ...declarations,
+    `.visible .entry ${entry}(${params.length === 0 ? '' : `\n\t${params.join(',\n\t')}\n`})`,
+    ...directives,
+    '{',
+    ...layout.locals.map((line) => `\t${line}`),
+    g.code.text(),
+    '}',
+    '',
+  ].join('\n');
+}
+
+const PARAM_TYPES: Readonly<Record<string, string>> = {
+  ptr: 'u64',
+  bool: 'u8',
+  i32: 'b32',
+  u32: 'b32',
+  i64: 'b64',
+  u64: 'b64',
+};

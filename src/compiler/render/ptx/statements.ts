@@ -1,0 +1,176 @@
+/**
+ * Statements: structured control flow as labels and branches.
+ *
+ * Loops are tested at the bottom where the source tests at the top: the test is made once before the loop and again after
+ * each round, so that a round has one branch and the assembler sees the bound.
+ */
+import type { Expr, Stmt } from '../../ir/ops.ts';
+import { assignedIn, exprParts, jumpsTo, neverEnds, someStmt } from '../../ir/passes/walk.ts';
+import { emitAtomic } from './atomics.ts';
+import { emitTrap } from './checks.ts';
+import { allChanged, type Gen, writeVar } from './gen.ts';
+import { storeElement } from './memory.ts';
+import { emitPrint } from './print.ts';
+import { emitBarrier, emitRest, emitWarp } from './together.ts';
+
+type Loop = Stmt & { op: 'loop' };
+type If = Stmt & { op: 'if' };
+
+export function emitList(g: Gen, list: readonly Stmt[]): void {
+  for (const s of list) {
+    g.evaluated.clear();
+    statement(g, s);
+  }
+  g.evaluated.clear();
+}
+
+function forget(g: Gen, list: readonly Stmt[]): void {
+  for (const id of assignedIn(list)) {
+    const register = g.vars.get(id);
+    if (register !== undefined) g.code.changed(register);
+  }
+  if (
+    someStmt(
+      list,
+      (s) => s.op === 'store' || s.op === 'atomic' || s.op === 'barrier' || s.op === 'warp' || s.op === 'fence',
+    )
+  )
+    memoryUnknown(g);
+}
+
+function memoryUnknown(g: Gen): void {
+  allChanged(g);
+  for (const array of g.kernel.arrays) if (array.space === 'local') g.code.changed(`memory:${array.id}`);
+}
+
+function statement(g: Gen, s: Stmt): void {
+  const { code } = g;
+  switch (s.op) {
+    case 'assign':
+      return writeVar(g, s.var, g.value(s.value));
+    case 'store':
+      return storeElement(g, s.mem, s.value);
+    case 'atomic':
+      return emitAtomic(g, s);
+    case 'if':
+      return emitIf(g, s);
+    case 'loop':
+      return emitLoop(g, s);
+    case 'block': {
+      const leave = code.label();
+      g.targets.set(s.label, { leave, next: undefined });
+      code.scoped(() => emitList(g, s.body));
+      code.place(leave);
+      return forget(g, s.body);
+    }
+    case 'break':
+      return code.emit(`bra ${g.targets.get(s.label)?.leave}`);
+    case 'continue':
+      return code.emit(`bra ${g.targets.get(s.label)?.next}`);
+    case 'return':
+      return code.emit('ret');
+    case 'barrier':
+      return emitBarrier(g, s);
+    case 'fence':
+      code.emit(`membar.${{ block: 'cta', device: 'gl', system: 'sys' }[s.scope]}`);
+      return allChanged(g);
+    case 'warp':
+      return emitWarp(g, s);
+    case 'rest':
+      return emitRest(g, s);
+    case 'print':
+      return emitPrint(g, s);
+    case 'trap':
+      return emitTrap(g, { kind: 'trap', pos: s.pos, message: s.message });
+  }
+}
+
+/** A condition as a predicate with or without `!` in front: where it does not hold, the branch is taken. */
+function branchUnless(g: Gen, cond: Expr, to: string): void {
+  const [positive, turned] = positiveOf(cond);
+  g.code.emit(`@${turned ? '' : '!'}${g.value(positive)} bra ${to}`);
+}
+
+function branchIf(g: Gen, cond: Expr, to: string): void {
+  const [positive, turned] = positiveOf(cond);
+  g.code.emit(`@${turned ? '!' : ''}${g.value(positive)} bra ${to}`);
+}
+
+function positiveOf(cond: Expr): readonly [Expr, boolean] {
+  return cond.op === 'unary' && cond.fn === 'not' ? [cond.a, true] : [cond, false];
+}
+
+function emitIf(g: Gen, s: If): void {
+  const { code } = g;
+  const end = code.label();
+  const [jump] = s.then;
+  if (s.then.length === 1 && s.else.length === 0 && jump !== undefined) {
+    const to = jumpTarget(g, jump);
+    if (to !== undefined) return branchIf(g, s.cond, to);
+  }
+  const otherwise = s.else.length > 0 ? code.label() : end;
+  branchUnless(g, s.cond, otherwise);
+  code.apart(() => emitList(g, s.then));
+  if (s.else.length > 0) {
+    if (!neverEnds(s.then)) code.emit(`bra ${end}`);
+    code.place(otherwise);
+    code.apart(() => emitList(g, s.else));
+  }
+  code.place(end);
+  // A way that ends in a jump does not come here.
+  forget(g, [...(neverEnds(s.then) ? [] : s.then), ...(neverEnds(s.else) ? [] : s.else)]);
+}
+
+/** The label that a jump goes to. */
+function jumpTarget(g: Gen, s: Stmt): string | undefined {
+  if (s.op === 'break') return g.targets.get(s.label)?.leave;
+  return s.op === 'continue' ? g.targets.get(s.label)?.next : undefined;
+}
+
+function emitLoop(g: Gen, s: Loop): void {
+  const { code } = g;
+  const [top, leave] = [code.label(), code.label()];
+  const continues = jumpsTo(s.body, s.label) && someStmt(s.body, (x) => x.op === 'continue' && x.label === s.label);
+  const next = continues ? code.label() : undefined;
+  const test = exitTest(s);
+  g.targets.set(s.label, { leave, next });
+  if (test !== undefined) branchIf(g, test, leave);
+  const all = [...s.body, ...s.update];
+  forget(g, all);
+  memoryUnknown(g);
+  g.evaluated.clear();
+  g.loopDepth++;
+  code.place(top);
+  code.scoped(() => {
+    const body = test === undefined ? s.body : s.body.slice(1);
+    if (next === undefined) emitList(g, body);
+    else {
+      code.scoped(() => emitList(g, body));
+      code.place(next);
+      forget(g, body);
+    }
+    emitList(g, s.update);
+    if (test === undefined) code.emit(`bra ${top}`);
+    else branchUnless(g, test, top);
+  });
+  g.loopDepth--;
+  g.evaluated.clear();
+  code.place(leave);
+  forget(g, all);
+}
+
+/** More than this at the bottom again, and the loop is larger for it. */
+const MOST_REPEATED = 24;
+
+/** The condition under which a loop is left at the start of each round. */
+function exitTest(s: Loop): Expr | undefined {
+  const [first] = s.body;
+  if (first?.op !== 'if' || first.else.length > 0 || first.then.length !== 1) return undefined;
+  const [jump] = first.then;
+  if (jump?.op !== 'break' || jump.label !== s.label) return undefined;
+  return size(first.cond) <= MOST_REPEATED ? first.cond : undefined;
+}
+
+function size(e: Expr): number {
+  return exprParts(e).reduce((sum, part) => sum + size(part), 1);
+}

@@ -1,0 +1,32 @@
+/**
+ * The NVIDIA device's pipeline from a typed kernel to PTX: which passes run, in which order.
+ */
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
+import { simplify } from '../../compiler/ir/passes/simplify.ts';
+import { unroll } from '../../compiler/ir/passes/unroll.ts';
+import type { PtxModule, PtxOptions, PtxTarget } from '../../compiler/render/ptx/module.ts';
+import { renderPtx } from '../../compiler/render/ptx/render.ts';
+
+/** How kernels become code. Tests bring their own. */
+export interface PtxPipeline {
+  /** Compiles a verified kernel for one architecture. Synchronous; throws NotSupportedError for what the device cannot do. */
+  compile(kernel: Kernel, target: PtxTarget, options: PtxOptions): PtxModule;
+}
+
+/** What is the same for all variants of a kernel. */
+const prepared = new WeakMap<Kernel, Kernel>();
+
+function prepare(kernel: Kernel): Kernel {
+  const known = prepared.get(kernel);
+  if (known) return known;
+  const expanded = simplify(expandMath(simplify(kernel), { target: 'gpu' }));
+  const unrolled = unroll(expanded);
+  const done = unrolled === expanded ? expanded : simplify(unrolled);
+  prepared.set(kernel, done);
+  return done;
+}
+
+export const ptxPipeline: PtxPipeline = {
+  compile: (kernel, target, options) => renderPtx(prepare(kernel), target, options),
+};
