@@ -31,6 +31,7 @@ export function makeReport(options: Options): Report {
   const totals = new Map<string, Total>();
   const failures: { chapter: string; name: string; error: string }[] = [];
   const skipped: { chapter: string; name: string; why: string }[] = [];
+  const notes: { test: string; note: string }[] = [];
   const times: { test: string; ms: number }[] = [];
   console.log(
     `device ${options.device}; ${about.gpu}, driver ${about.driver}; Node ${about.node}, commit ${about.commit}`,
@@ -38,7 +39,7 @@ export function makeReport(options: Options): Report {
 
   return {
     say: (text) => console.log(text),
-    add({ chapter, name }, { ms, error, skipped: why }) {
+    add({ chapter, name }, { ms, error, skipped: why, note }) {
       const total = totals.get(chapter) ?? { passed: 0, failed: 0, skipped: 0, ms: 0 };
       totals.set(chapter, total);
       total.ms += ms;
@@ -53,6 +54,9 @@ export function makeReport(options: Options): Report {
         total.skipped++;
         skipped.push({ chapter, name, why });
       } else total.passed++;
+      if (note === undefined) return;
+      notes.push({ test: `${chapter}: ${name}`, note });
+      console.log(`${chapter}: ${name}: ${note}`);
     },
     finish() {
       const seconds = Math.round((performance.now() - began) / 100) / 10;
@@ -81,6 +85,7 @@ export function makeReport(options: Options): Report {
           totals: Object.fromEntries(totals),
           failures,
           skipped,
+          notes,
           slowest,
         };
         writeFileSync(options.json, `${JSON.stringify(text, null, 1)}\n`);

@@ -3,22 +3,26 @@
  * host that has nothing but Node.js. Other options go to the tests (`options.ts`); `--device cpu` tries them without a GPU.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '../../tools/bare-host.ts';
 import { machine } from './machine.ts';
 
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CACHE = join(ROOT, 'node_modules/.cache');
 const README = `Run the GPU tests here with Node.js 20.19 or newer and an NVIDIA driver, nothing else:
 
     node test-gpu.mjs [--filter TEXT] [--json out.json]
 
-node test-gpu.mjs --help lists the options. sanitize.sh runs them under compute-sanitizer.
+node test-gpu.mjs --help lists the options. sanitize.sh runs them under compute-sanitizer; node tour.mjs FOLDER draws the tour's
+pictures into a folder.
 `;
 
 async function write(folder: string): Promise<string> {
-  await bundle(folder, { 'test-gpu': 'test/gpu/main.ts' });
+  await bundle(folder, { 'test-gpu': 'test/gpu/main.ts', tour: 'examples/tour/main.ts' });
+  copyFileSync(join(ROOT, 'examples/tour/coffee.png'), join(folder, 'coffee.png'));
+  copyFileSync(join(ROOT, 'test/gpu/sanitize.sh'), join(folder, 'sanitize.sh'));
   writeFileSync(join(folder, 'README.txt'), README);
   return join(folder, 'test-gpu.mjs');
 }

@@ -4,7 +4,8 @@
  * A module exports a `GpuModule`: a chapter's title and tests, each a name and a function that throws when something is wrong
  * (src/testsuite/assert.ts has assertions). No test framework: the tests are bundled into one file that runs where there is
  * nothing but Node.js. Each runs with the device already current; what it makes it disposes (`scope` does it for you), and it
- * calls `skip('why')` where the machine lacks what it is about. When one breaks the device (a sticky error, a crash, a hang) only
+ * calls `skip('why')` where the machine lacks what it is about. A string that it returns is a note, printed
+ * and recorded. When one breaks the device (a sticky error, a crash, a hang) only
  * that one fails: the next begins in a new process. `seconds` is how long it may take; 60 unless given.
  *
  *   export const streams: GpuModule = {
@@ -14,7 +15,8 @@
  */
 export interface GpuTest {
   readonly name: string;
-  readonly run: () => void | Promise<void>;
+  /** Throws, or rejects, when something is wrong; gives a note, or a promise of one, or anything else. */
+  readonly run: () => unknown;
   /** How long it may take; 60 unless given. */
   readonly seconds?: number | undefined;
   /** Runs only when it is asked for by `--filter`: it takes long, or most of the machine's memory. */

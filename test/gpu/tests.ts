@@ -11,13 +11,14 @@ export interface Entry {
   readonly chapter: string;
   readonly name: string;
   readonly seconds: number;
-  readonly run: () => void | Promise<void>;
+  /** Gives a note, perhaps. */
+  readonly run: () => Promise<string | undefined>;
 }
 
 /** The same list for the same options, in every process. */
 export function entries(options: Options): readonly Entry[] {
   const conformance = conformanceTests.map(({ chapter, name, run }) => ({ chapter, name, run, onDemand: false }));
-  const only = options.device === 'nvidia' ? modules : [];
+  const only = options.device === 'nvidia' || options.filters.length > 0 ? modules : [];
   const others = [...fuzzing(options), ...only].flatMap(({ chapter, tests }) =>
     tests.map((test) => ({ chapter, onDemand: false, ...test })),
   );
@@ -33,8 +34,9 @@ export function entries(options: Options): readonly Entry[] {
       name,
       seconds: options.patience * (('seconds' in rest ? rest.seconds : undefined) ?? 60),
       run: async () => {
-        await run();
+        const note = await run();
         cuda.synchronize();
+        return typeof note === 'string' ? note : undefined;
       },
     }));
 }

@@ -10,7 +10,13 @@ import type { Entry } from './tests.ts';
 
 export type Message =
   | { readonly begins: number }
-  | { readonly ends: number; readonly ms: number; readonly error?: string; readonly skipped?: string };
+  | {
+      readonly ends: number;
+      readonly ms: number;
+      readonly error?: string;
+      readonly skipped?: string;
+      readonly note?: string;
+    };
 
 /** The device is unusable, and the tests that are left need another process. */
 export const BROKEN = 3;
@@ -20,8 +26,8 @@ export async function runTests(list: readonly Entry[], from: number, tell: (m: M
     tell({ begins: k });
     const started = performance.now();
     try {
-      await list[k].run();
-      tell({ ends: k, ms: performance.now() - started });
+      const note = await list[k].run();
+      tell({ ends: k, ms: performance.now() - started, ...(note === undefined ? {} : { note }) });
     } catch (error) {
       const ms = performance.now() - started;
       if (error instanceof Skipped) tell({ ends: k, ms, skipped: error.message });
