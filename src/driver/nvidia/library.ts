@@ -134,6 +134,7 @@ const REQUIRED = {
 } as const;
 
 const OPTIONAL = {
+  cuDeviceGetUuid: ['cuDeviceGetUuid', 'hn', 'host, int32_t'],
   // 11.2: stream-ordered allocation
   cuDeviceGetDefaultMemPool: ['cuDeviceGetDefaultMemPool', 'an', 'p, int32_t'],
   cuMemPoolSetAttribute: ['cuMemPoolSetAttribute', 'ana', 'p, int32_t, p'],
@@ -158,6 +159,8 @@ type Functions<T extends Table> = { readonly [K in keyof T]: Call<Args<T[K][1]>>
 /** The driver's functions. Those after the required ones are undefined in old drivers. */
 export interface Cuda extends Functions<typeof REQUIRED>, Partial<Functions<typeof OPTIONAL>> {
   readonly ffi: Ffi;
+  /** For functions that are not declared here. */
+  readonly library: NativeLibrary;
   /** Functions that may be called off-thread, by name. */
   later(name: keyof typeof REQUIRED, ...args: unknown[]): Promise<number>;
   /** As `cuDriverGetVersion` gives it: 13000 for CUDA 13.0. */
@@ -226,7 +229,7 @@ export function bind(ffi: Ffi, library: NativeLibrary): CudaOrReason {
   const later = async (name: string, ...args: unknown[]): Promise<number> =>
     Number(await functions[name]?.later(...args));
   // One call for each name in the tables, with the parameters that stand there.
-  return { cuda: { ...functions, ffi, later, version } as unknown as Cuda };
+  return { cuda: { ...functions, ffi, library, later, version } as unknown as Cuda };
 }
 
 /** `int32_t cuMemFree_v2(uint64_t a0)`. */

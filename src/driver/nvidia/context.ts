@@ -1,0 +1,123 @@
+/**
+ * The CUDA context of one open device: made current on this thread before calls, and the place where results become errors.
+ *
+ * Which context is current is the driver's affair, one for each thread; it is set only when another device of ours was used in
+ * between, because most calls cost less than asking. An error that the context does not survive is kept: every later call
+ * repeats it at once, with the first cause.
+ */
+import { DriverError, OutOfMemoryError } from '../../errors.ts';
+import { LaunchLog } from './launch-log.ts';
+import { Cells, type Cuda } from './library.ts';
+import { CUDA_ERROR_OUT_OF_MEMORY, driverError, type FailureDetails, isSticky } from './result.ts';
+
+/** The context that is current on this thread; 0 for none of ours. Each worker thread has a copy of this module. */
+let current = 0;
+
+/** The context of one device. */
+export class CudaContext {
+  readonly cuda: Cuda;
+  /** The CUdevice. */
+  readonly device: number;
+  readonly name: string;
+  readonly cells: Cells;
+  /** What was launched lately: an error that comes up later names it. */
+  readonly launches: LaunchLog = new LaunchLog();
+  /** The CUcontext; 0 once it is closed. */
+  #handle: number;
+  /** The CUcontext while calls may be made, else NaN, which equals nothing: `enter` then looks closer. */
+  #gate: number;
+  #broken: DriverError | undefined;
+
+  constructor(cuda: Cuda, device: number, name: string) {
+    this.cuda = cuda;
+    this.device = device;
+    this.name = name;
+    this.cells = new Cells(cuda.ffi);
+    const result = cuda.cuDevicePrimaryCtxRetain(this.cells.at(0), device);
+    if (result !== 0) throw driverError(cuda, result, 'cuDevicePrimaryCtxRetain', { about: `opening ${name}` });
+    this.#handle = this.cells.long(0);
+    this.#gate = this.#handle;
+  }
+
+  /** The CUcontext. */
+  get handle(): number {
+    return this.#handle;
+  }
+
+  /** What the context did not survive, if anything. */
+  get broken(): DriverError | undefined {
+    return this.#broken;
+  }
+
+  get closed(): boolean {
+    return this.#handle === 0;
+  }
+
+  /** Makes the context current on this thread. Throws when it is closed or broken. */
+  enter(api: string): void {
+    if (this.#gate !== current) this.#enter(api);
+  }
+
+  #enter(api: string): void {
+    if (this.closed) {
+      throw new DriverError('E_DEVICE_CLOSED', `${api}: ${this.name} has been closed`, { api });
+    }
+    if (this.#broken !== undefined) throw this.#repeated(this.#broken, api);
+    this.#makeCurrent(this.#handle);
+  }
+
+  #makeCurrent(handle: number): void {
+    const result = this.cuda.cuCtxSetCurrent(handle);
+    if (result !== 0) throw this.failure(result, 'cuCtxSetCurrent');
+    current = handle;
+  }
+
+  /** Throws the error of a result other than success. */
+  check(result: number, api: string, details?: FailureDetails): void {
+    if (result !== 0) throw this.failure(result, api, details);
+  }
+
+  /** The error of a result other than success; one that the context does not survive is kept. */
+  failure(result: number, api: string, details: FailureDetails = {}): DriverError {
+    if (result === CUDA_ERROR_OUT_OF_MEMORY && details.about === undefined) return this.#outOfMemory(api);
+    if (!isSticky(result)) return driverError(this.cuda, result, api, details);
+    const suspects = this.launches.suspects();
+    const error = driverError(this.cuda, result, api, {
+      launch: this.launches.last(),
+      ...details,
+      about: [details.about, suspects, `The context is lost with all that is on it. ${RECOVERY}`]
+        .filter(Boolean)
+        .join('\n  '),
+    });
+    this.#broken ??= error;
+    this.#gate = Number.NaN;
+    return error;
+  }
+
+  #repeated(first: DriverError, api: string): DriverError {
+    const [summary] = first.message.split('\n', 1);
+    return new DriverError(
+      first.code,
+      `${api}: ${this.name} is lost since ${summary}${first.launch === undefined ? '' : `, in ${first.launch}`}. ${RECOVERY}`,
+      { api, cause: first, ...(first.launch === undefined ? {} : { launch: first.launch }) },
+    );
+  }
+
+  #outOfMemory(api: string): OutOfMemoryError {
+    return new OutOfMemoryError(`${api}: no memory left on ${this.name}`, { asked: 0, live: 0, pending: 0, pooled: 0 });
+  }
+
+  /** Gives the context back. */
+  close(): void {
+    if (this.closed) return;
+    if (current === this.#handle) {
+      this.cuda.cuCtxSetCurrent(0);
+      current = 0;
+    }
+    this.#handle = 0;
+    this.#gate = Number.NaN;
+    this.cuda.cuDevicePrimaryCtxRelease(this.device);
+  }
+}
+
+const RECOVERY = 'cuda.close() and new arrays start afresh.';

@@ -1,0 +1,157 @@
+/**
+ * Host memory that an NVIDIA device knows of: pinned, mapped and managed allocations, and registered memory of the process.
+ *
+ * CUDA driver API, section "Memory Management": cuMemHostAlloc, cuMemAllocManaged, cuMemHostRegister.
+ */
+import { DriverError } from '../../errors.ts';
+import type { Address } from '../../ffi/ffi.ts';
+import type { HostMemory, HostMemoryOptions } from '../driver.ts';
+import type { CudaContext } from './context.ts';
+
+const HOST_PORTABLE = 1;
+const HOST_MAPPED = 2;
+const HOST_WRITE_COMBINED = 4;
+const ATTACH_GLOBAL = 1;
+const ATTACH_HOST = 2;
+const REGISTER_PORTABLE = 1;
+const REGISTER_MAPPED = 2;
+const ALREADY_REGISTERED = 712;
+
+type Kind = HostMemoryOptions['kind'] | 'registered';
+
+/** What the driver's handle holds. */
+interface Block {
+  readonly owner: CudaHostMemory;
+  readonly kind: Kind;
+  readonly address: Address;
+  readonly bytes: number;
+}
+
+/** The host memory of one context. */
+export class CudaHostMemory {
+  readonly #context: CudaContext;
+  readonly #live = new Set<Block>();
+
+  constructor(context: CudaContext) {
+    this.#context = context;
+  }
+
+  allocate(bytes: number, options: HostMemoryOptions): HostMemory {
+    if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
+      throw new DriverError('E_INVALID_VALUE', `allocateHost: ${bytes} is no number of bytes above 0`, {
+        api: 'allocateHost',
+      });
+    }
+    return options.kind === 'managed' ? this.#managed(bytes, options) : this.#pinned(bytes, options);
+  }
+
+  #pinned(bytes: number, { kind, portable, writeCombined }: HostMemoryOptions): HostMemory {
+    const { cuda, cells } = this.#context;
+    const flags =
+      (portable === true ? HOST_PORTABLE : 0) |
+      (kind === 'mapped' ? HOST_MAPPED : 0) |
+      (writeCombined === true ? HOST_WRITE_COMBINED : 0);
+    this.#context.check(cuda.cuMemHostAlloc(cells.at(0), bytes, flags), 'cuMemHostAlloc');
+    const address = cells.long(0);
+    if (kind !== 'mapped') return this.#keep(kind, address, bytes, undefined);
+    const result = cuda.cuMemHostGetDevicePointer(cells.at(0), address, 0);
+    if (result !== 0) {
+      cuda.cuMemFreeHost(address);
+      throw this.#context.failure(result, 'cuMemHostGetDevicePointer');
+    }
+    return this.#keep(kind, address, bytes, cells.long(0));
+  }
+
+  #managed(bytes: number, { attachGlobal }: HostMemoryOptions): HostMemory {
+    const { cuda, cells } = this.#context;
+    const flags = attachGlobal === false ? ATTACH_HOST : ATTACH_GLOBAL;
+    this.#context.check(cuda.cuMemAllocManaged(cells.at(0), bytes, flags), 'cuMemAllocManaged');
+    const address = cells.long(0);
+    return this.#keep('managed', address, bytes, address);
+  }
+
+  #keep(kind: Kind, address: number, bytes: number, pointer: number | undefined): HostMemory {
+    const block: Block = { owner: this, kind, address, bytes };
+    this.#live.add(block);
+    return { host: block, bytes: new Uint8Array(this.#context.cuda.ffi.view(address, bytes)), pointer };
+  }
+
+  free(memory: HostMemory): void {
+    this.#release(this.#block(memory, 'freeHost'));
+  }
+
+  register(bytes: Uint8Array, mapped: boolean): HostMemory {
+    const { cuda, cells } = this.#context;
+    // Small typed arrays move until their buffer has been asked for.
+    const { buffer } = bytes;
+    const address = buffer.byteLength === 0 ? 0 : cuda.ffi.address(bytes);
+    const flags = REGISTER_PORTABLE | (mapped ? REGISTER_MAPPED : 0);
+    const result = cuda.cuMemHostRegister(address, bytes.length, flags);
+    if (result === ALREADY_REGISTERED) {
+      throw this.#context.failure(result, 'cuMemHostRegister', {
+        help: 'whole pages are pinned: two arrays that share a page, or views of one buffer, cannot be pinned one by one; pin the buffer',
+      });
+    }
+    this.#context.check(result, 'cuMemHostRegister');
+    const block: Block = { owner: this, kind: 'registered', address, bytes: bytes.length };
+    if (!mapped) {
+      this.#live.add(block);
+      return { host: block, bytes, pointer: undefined };
+    }
+    const found = cuda.cuMemHostGetDevicePointer(cells.at(0), address, 0);
+    if (found !== 0) {
+      cuda.cuMemHostUnregister(address);
+      throw this.#context.failure(found, 'cuMemHostGetDevicePointer');
+    }
+    this.#live.add(block);
+    return { host: block, bytes, pointer: cells.long(0) };
+  }
+
+  /** Also takes the memory that `free` takes, for they are told apart by their handle. */
+  unregister(memory: HostMemory): void {
+    this.#release(this.#block(memory, 'unregisterHost'));
+  }
+
+  /** Whether the driver knows all these bytes as pinned, so that it copies them at full speed by itself. */
+  isPinned(address: number, bytes: number): boolean {
+    for (const block of this.#live) {
+      const from = Number(block.address);
+      if (address >= from && address + bytes <= from + block.bytes) return true;
+    }
+    return false;
+  }
+
+  #block({ host }: HostMemory, api: string): Block {
+    const block = host as Block | undefined;
+    if (block?.owner === this && this.#live.has(block)) return block;
+    throw new DriverError('E_INVALID_HANDLE', `${api}: this is no host memory of this device, or was given back`, {
+      api,
+    });
+  }
+
+  #release(block: Block): void {
+    this.#live.delete(block);
+    const { cuda } = this.#context;
+    switch (block.kind) {
+      case 'registered':
+        this.#context.check(cuda.cuMemHostUnregister(block.address), 'cuMemHostUnregister');
+        break;
+      case 'managed':
+        this.#context.check(cuda.cuMemFree(block.address), 'cuMemFree');
+        break;
+      default:
+        this.#context.check(cuda.cuMemFreeHost(block.address), 'cuMemFreeHost');
+    }
+  }
+
+  /**
+   * Unpins what is registered. Memory that the driver allocated is left to the end of the process: arrays over it may still be
+   * reachable, and reading them must not crash.
+   */
+  close(): void {
+    for (const block of this.#live) {
+      if (block.kind === 'registered') this.#context.cuda.cuMemHostUnregister(block.address);
+    }
+    this.#live.clear();
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Device memory: allocated from the driver's default pool in the order of a stream, or by `cuMemAlloc` where there is no pool
+ * or the memory is to be shared with other processes, which pool memory cannot.
+ *
+ * The pool keeps what is freed (its release threshold is set to everything); when memory runs out it is trimmed, once, and
+ * the allocation tried again. CUDA driver API, sections "Memory Management" and "Stream Ordered Memory Allocator".
+ */
+import { DriverError, OutOfMemoryError } from '../../errors.ts';
+import type { Pointer } from '../driver.ts';
+import type { CudaContext } from './context.ts';
+import { CUDA_ERROR_OUT_OF_MEMORY } from './result.ts';
+
+const POOL_RELEASE_THRESHOLD = 4;
+const POOL_RESERVED_CURRENT = 5;
+const POOL_USED_CURRENT = 7;
+
+/** Bytes of a device: `pooled` are kept for later allocations, and counted in `free`. */
+export interface MemoryInfo {
+  readonly free: number;
+  readonly total: number;
+  readonly pooled: number;
+}
+
+/** The memory of one context. */
+export class CudaMemory {
+  readonly #context: CudaContext;
+  /** The CUmemoryPool; 0 where there are none. */
+  readonly #pool: number;
+  readonly #allocateAsync: ((cell: number, bytes: number, stream: number) => number) | undefined;
+  readonly #freeAsync: ((pointer: number, stream: number) => number) | undefined;
+  readonly #out: number;
+  /** Addresses of the pool that are allocated. */
+  readonly #pooled = new Set<number>();
+  /** Addresses that `cuMemAlloc` gave. */
+  readonly #plain = new Set<number>();
+
+  constructor(context: CudaContext, poolsSupported: boolean) {
+    this.#context = context;
+    this.#out = context.cells.at(0);
+    const { cuda } = context;
+    this.#pool = poolsSupported ? this.#openPool() : 0;
+    if (this.#pool === 0) return;
+    this.#allocateAsync = cuda.cuMemAllocAsync;
+    this.#freeAsync = cuda.cuMemFreeAsync;
+  }
+
+  /** Whether memory is allocated and freed in the order of streams. */
+  get streamOrdered(): boolean {
+    return this.#pool !== 0;
+  }
+
+  /** The CUmemoryPool, 0 for none: peers are given access to it. */
+  get pool(): number {
+    return this.#pool;
+  }
+
+  #openPool(): number {
+    const { cuda, cells, device } = this.#context;
+    const { cuDeviceGetDefaultMemPool, cuMemPoolSetAttribute, cuMemAllocAsync, cuMemFreeAsync } = cuda;
+    if (cuDeviceGetDefaultMemPool === undefined || cuMemPoolSetAttribute === undefined) return 0;
+    if (cuMemAllocAsync === undefined || cuMemFreeAsync === undefined) return 0;
+    if (cuDeviceGetDefaultMemPool(cells.at(0), device) !== 0) return 0;
+    const pool = cells.long(0);
+    // The default gives the pool's memory back to the system at every synchronisation.
+    cells.set(1, 2n ** 64n - 1n);
+    this.#context.check(cuMemPoolSetAttribute(pool, POOL_RELEASE_THRESHOLD, cells.at(1)), 'cuMemPoolSetAttribute');
+    return pool;
+  }
+
+  /** Address of fresh memory, usable after what is on `stream` now. */
+  allocate(bytes: number, stream: number, shareable: boolean): number {
+    if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
+      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is no number of bytes above 0`, { api: 'allocate' });
+    }
+    if (this.#allocateAsync === undefined || shareable) return this.#allocatePlain(bytes);
+    let result = this.#allocateAsync(this.#out, bytes, stream);
+    if (result === CUDA_ERROR_OUT_OF_MEMORY && this.#trim()) result = this.#allocateAsync(this.#out, bytes, stream);
+    if (result !== 0) throw this.#failure(result, 'cuMemAllocAsync', bytes);
+    const pointer = this.#context.cells.long(0);
+    this.#pooled.add(pointer);
+    return pointer;
+  }
+
+  #allocatePlain(bytes: number): number {
+    const { cuda, cells } = this.#context;
+    let result = cuda.cuMemAlloc(this.#out, bytes);
+    if (result === CUDA_ERROR_OUT_OF_MEMORY && this.#trim()) result = cuda.cuMemAlloc(this.#out, bytes);
+    if (result !== 0) throw this.#failure(result, 'cuMemAlloc', bytes);
+    const pointer = cells.long(0);
+    this.#plain.add(pointer);
+    return pointer;
+  }
+
+  /** Frees what `allocate` gave, after what is on `stream` now; without a pool, after everything on the device. */
+  free(pointer: Pointer, stream: number): void {
+    const address = typeof pointer === 'number' ? pointer : Number(pointer);
+    if (this.#freeAsync !== undefined && this.#pooled.delete(address)) {
+      const result = this.#freeAsync(address, stream);
+      if (result !== 0) throw this.#context.failure(result, 'cuMemFreeAsync');
+    } else if (this.#plain.delete(address)) {
+      this.#context.check(this.#context.cuda.cuMemFree(address), 'cuMemFree');
+    } else {
+      throw new DriverError('E_INVALID_POINTER', `free: ${String(pointer)} is not an allocation of this device`, {
+        api: 'free',
+      });
+    }
+  }
+
+  /** Whether other processes can be given the memory at this address. */
+  isShareable(address: number): boolean {
+    return this.#plain.has(address);
+  }
+
+  /** Whether an address is the start of an allocation. */
+  owns(address: number): boolean {
+    return this.#pooled.has(address) || this.#plain.has(address);
+  }
+
+  info(): MemoryInfo {
+    const { cuda, cells } = this.#context;
+    this.#context.check(cuda.cuMemGetInfo(cells.at(0), cells.at(1)), 'cuMemGetInfo');
+    const [free, total] = [cells.long(0), cells.long(1)];
+    const pooled = this.#idleInPool();
+    return { free: free + pooled, total, pooled };
+  }
+
+  #idleInPool(): number {
+    const { cuda, cells } = this.#context;
+    if (this.#pool === 0 || cuda.cuMemPoolGetAttribute === undefined) return 0;
+    if (cuda.cuMemPoolGetAttribute(this.#pool, POOL_RESERVED_CURRENT, cells.at(2)) !== 0) return 0;
+    if (cuda.cuMemPoolGetAttribute(this.#pool, POOL_USED_CURRENT, cells.at(3)) !== 0) return 0;
+    return Math.max(0, cells.long(2) - cells.long(3));
+  }
+
+  /** Gives what the pool holds without use back to the device; false when there is no pool. */
+  #trim(): boolean {
+    const { cuda } = this.#context;
+    if (this.#pool === 0 || cuda.cuMemPoolTrimTo === undefined) return false;
+    // What was freed on a stream becomes idle when the stream comes that far.
+    if (cuda.cuCtxSynchronize() !== 0) return false;
+    return cuda.cuMemPoolTrimTo(this.#pool, 0) === 0;
+  }
+
+  #failure(result: number, api: string, asked: number): DriverError {
+    if (result !== CUDA_ERROR_OUT_OF_MEMORY) return this.#context.failure(result, api);
+    const { free, total, pooled } = this.info();
+    return new OutOfMemoryError(
+      `${api}: cannot allocate ${asked} bytes on ${this.#context.name}: ${free} of ${total} are free, ${pooled} of these pooled`,
+      { asked, live: 0, pending: 0, pooled },
+    );
+  }
+
+  /** Frees everything that is still allocated; failures do not matter any more. */
+  close(): void {
+    const { cuda } = this.#context;
+    for (const address of this.#pooled) this.#freeAsync?.(address, 0);
+    for (const address of this.#plain) cuda.cuMemFree(address);
+    this.#pooled.clear();
+    this.#plain.clear();
+    this.#trim();
+  }
+}

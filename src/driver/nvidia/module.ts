@@ -1,0 +1,158 @@
+/**
+ * One form of a kernel on the device: its loaded module, its function, its parameter buffer, and where its records are.
+ *
+ * The driver compiles the PTX when it loads it; what its assembler says is part of the error when it refuses. CUDA driver
+ * API, section "Module Management".
+ */
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import type { PtxModule } from '../../compiler/render/ptx/module.ts';
+import { DriverError } from '../../errors.ts';
+import { kernelLabel } from '../launch-errors.ts';
+import type { CudaContext } from './context.ts';
+import type { Cuda } from './library.ts';
+import { ParamBuffer } from './params.ts';
+import type { Launched, LaunchRecords, Watched } from './records.ts';
+import { CUDA_ERROR_OUT_OF_MEMORY, describeResult } from './result.ts';
+
+const JIT_ERROR_LOG_BUFFER = 5;
+const JIT_ERROR_LOG_BUFFER_SIZE = 6;
+const LOG_BYTES = 8192;
+
+/** What blocks may have in shared memory unless the function is told otherwise. */
+const DEFAULT_SHARED_BYTES = 48 * 1024;
+
+/** CUfunction_attribute. */
+const MAX_THREADS_PER_BLOCK = 0;
+const SHARED_SIZE_BYTES = 1;
+const CONST_SIZE_BYTES = 2;
+const LOCAL_SIZE_BYTES = 3;
+const NUM_REGS = 4;
+const MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
+
+/** A module that has been loaded. */
+export class LoadedModule implements Watched {
+  readonly kernel: Kernel;
+  readonly ptx: PtxModule;
+  /** The CUfunction. */
+  readonly function: number;
+  readonly params: ParamBuffer;
+  readonly faults: number;
+  readonly prints: number;
+  readonly launches: Launched[] = [];
+  /** Whether launches are noted with the device's records. */
+  readonly watched: boolean;
+  readonly registers: number;
+  readonly localBytes: number;
+  readonly constBytes: number;
+  readonly maxThreadsPerBlock: number;
+  /** Bytes of static shared memory. */
+  readonly staticBytes: number;
+  /** Dynamic shared memory that launches may have now, and at most, after `allowShared`. */
+  allowed: number;
+  readonly #context: CudaContext;
+  readonly #handle: number;
+  #loaded = true;
+
+  constructor(context: CudaContext, kernel: Kernel, ptx: PtxModule) {
+    this.#context = context;
+    this.kernel = kernel;
+    this.ptx = ptx;
+    this.#handle = loadModule(context, kernel, ptx.text);
+    const { cuda, cells } = context;
+    context.check(cuda.cuModuleGetFunction(cells.at(0), this.#handle, cString(ptx.entry)), 'cuModuleGetFunction');
+    this.function = cells.long(0);
+    this.faults = this.#global(ptx.faultSymbol);
+    this.prints = this.#global(ptx.printSymbol);
+    this.watched = this.faults !== 0 || this.prints !== 0;
+    this.params = new ParamBuffer(cuda.ffi, ptx);
+    this.registers = this.#attribute(NUM_REGS);
+    this.localBytes = this.#attribute(LOCAL_SIZE_BYTES);
+    this.constBytes = this.#attribute(CONST_SIZE_BYTES);
+    this.maxThreadsPerBlock = this.#attribute(MAX_THREADS_PER_BLOCK);
+    this.staticBytes = this.#attribute(SHARED_SIZE_BYTES);
+    this.allowed = DEFAULT_SHARED_BYTES - this.staticBytes;
+  }
+
+  /** Lets blocks have as much dynamic shared memory as the device has, `limit` together with the static. */
+  allowShared(limit: number): void {
+    const bytes = limit - this.staticBytes;
+    const { cuda } = this.#context;
+    this.#context.check(
+      cuda.cuFuncSetAttribute(this.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
+      'cuFuncSetAttribute',
+    );
+    this.allowed = bytes;
+  }
+
+  #attribute(which: number): number {
+    const { cuda, cells } = this.#context;
+    this.#context.check(cuda.cuFuncGetAttribute(cells.at(0), which, this.function), 'cuFuncGetAttribute');
+    return cells.int(0);
+  }
+
+  #global(symbol: string | undefined): number {
+    if (symbol === undefined) return 0;
+    const { cuda, cells } = this.#context;
+    const result = cuda.cuModuleGetGlobal(cells.at(0), cells.at(1), this.#handle, cString(symbol));
+    this.#context.check(result, 'cuModuleGetGlobal');
+    return cells.long(0);
+  }
+
+  /** Twice is a no-op. */
+  unload(records: LaunchRecords): void {
+    if (!this.#loaded) return;
+    this.#loaded = false;
+    records.forget(this);
+    this.#context.check(this.#context.cuda.cuModuleUnload(this.#handle), 'cuModuleUnload');
+  }
+}
+
+/** Loads PTX; the CUmodule. */
+function loadModule(context: CudaContext, kernel: Kernel, text: string): number {
+  const { cuda, cells } = context;
+  const log = new Uint8Array(LOG_BYTES);
+  const options = Int32Array.of(JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE, ...new Array<number>(30).fill(0));
+  const values = new BigUint64Array(16);
+  values[0] = BigInt(cuda.ffi.address(log));
+  values[1] = BigInt(LOG_BYTES);
+  const { ffi } = cuda;
+  const result = cuda.cuModuleLoadDataEx(cells.at(0), cString(text), 2, ffi.address(options), ffi.address(values));
+  if (result === 0) return cells.long(0);
+  if (result === CUDA_ERROR_OUT_OF_MEMORY) throw context.failure(result, 'cuModuleLoadDataEx');
+  throw rejected(context, result, kernel, text, textOf(log));
+}
+
+function rejected(context: CudaContext, result: number, kernel: Kernel, text: string, log: string): DriverError {
+  const failure = context.failure(result, 'cuModuleLoadDataEx', { about: `loading kernel ${kernelLabel(kernel)}` });
+  if (failure.code !== 'E_PTX_REJECTED') return failure;
+  const said = log === '' ? describeResult(context.cuda as Cuda, result) : log;
+  const error = new DriverError(
+    'E_PTX_REJECTED',
+    `PTX rejected: the driver's assembler does not accept the code of kernel ${kernelLabel(kernel)} for ${context.name}\n  ` +
+      `${said.trim().split('\n').join('\n  ')}${faultyLines(said, text)}\n  ${helpOf(failure)}`,
+    { api: 'cuModuleLoadDataEx', cause: failure },
+  );
+  return error;
+}
+
+/** The lines of the text that the assembler names. */
+function faultyLines(log: string, text: string): string {
+  const lines = text.split('\n');
+  const numbers = new Set([...log.matchAll(/line (\d+)/g)].slice(0, 3).map(([, line]) => Number(line)));
+  return [...numbers].map((line) => `\n  ${line} | ${lines[line - 1]?.trim() ?? ''}`).join('');
+}
+
+function helpOf(error: DriverError): string {
+  return /help: .*$/.exec(error.message)?.[0] ?? '';
+}
+
+/** A text as C has it. */
+export function cString(text: string): Uint8Array {
+  return Buffer.from(`${text}\0`, 'utf8');
+}
+
+/** The text that stands in a buffer up to its first zero. */
+export function textOf(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, end < 0 ? bytes.length : end).toString('utf8');
+}

@@ -1,0 +1,225 @@
+/**
+ * Streams and events of one CUDA context: identity, ownership and use after destruction are checked here.
+ *
+ * Created streams are blocking ones, as Numba's: they and the default stream wait for each other. CUDA driver API, sections
+ * "Stream Management" and "Event Management".
+ */
+import { DriverError } from '../../errors.ts';
+import type { EventHandle, StreamHandle } from '../driver.ts';
+import type { CudaContext } from './context.ts';
+import { CUDA_ERROR_NOT_READY } from './result.ts';
+
+/** CU_STREAM_LEGACY and CU_STREAM_PER_THREAD stand for the default streams; 0 is the first of them. */
+const LEGACY = 1;
+const PER_THREAD = 2;
+const EVENT_DISABLE_TIMING = 2;
+
+/** A stream as the driver here knows it. */
+export class CudaStream {
+  readonly owner: CudaStreams;
+  /** The CUstream; 0 is the default stream. */
+  readonly handle: number;
+  readonly created: boolean;
+  alive = true;
+  /** Marks on other streams that this one has waited for: what failed there is a fault of this one as well. */
+  readonly waitedFor: Mark[] = [];
+
+  constructor(owner: CudaStreams, handle: number, created: boolean) {
+    this.owner = owner;
+    this.handle = handle;
+    this.created = created;
+  }
+}
+
+/** A place in a stream, by the number of launches that faults are looked for in when it was made. */
+export interface Mark {
+  readonly stream: CudaStream;
+  readonly before: number;
+}
+
+class CudaEvent {
+  readonly owner: CudaStreams;
+  readonly handle: number;
+  readonly timing: boolean;
+  alive = true;
+  mark: Mark | undefined;
+
+  constructor(owner: CudaStreams, handle: number, timing: boolean) {
+    this.owner = owner;
+    this.handle = handle;
+    this.timing = timing;
+  }
+}
+
+/** The streams and events of one context. */
+export class CudaStreams {
+  readonly default: CudaStream = new CudaStream(this, 0, false);
+  readonly #perThread: CudaStream = new CudaStream(this, PER_THREAD, false);
+  readonly #context: CudaContext;
+  readonly #live = new Set<CudaStream>();
+  readonly #events = new Set<CudaEvent>();
+  /** Whether streams of other libraries take part, which may not wait for the default stream. */
+  foreign = false;
+
+  constructor(context: CudaContext) {
+    this.#context = context;
+  }
+
+  /** The stream behind a handle; the default stream for undefined. Throws for streams of other devices and destroyed ones. */
+  resolve(handle: StreamHandle | undefined, api: string): CudaStream {
+    if (handle === undefined) return this.default;
+    const { stream } = handle;
+    if (stream instanceof CudaStream && stream.owner === this && stream.alive) return stream;
+    throw invalid(
+      api,
+      stream instanceof CudaStream && stream.owner === this
+        ? 'the stream has been destroyed'
+        : 'the stream belongs to another device',
+    );
+  }
+
+  create(): StreamHandle {
+    const { cuda, cells } = this.#context;
+    this.#context.check(cuda.cuStreamCreate(cells.at(0), 0), 'cuStreamCreate');
+    const stream = new CudaStream(this, cells.long(0), true);
+    this.#live.add(stream);
+    return handleOf(stream);
+  }
+
+  builtin(which: 'legacy' | 'per-thread'): StreamHandle {
+    if (which === 'legacy') return { stream: this.default, address: BigInt(LEGACY) };
+    return handleOf(this.#perThread);
+  }
+
+  external(address: bigint): StreamHandle {
+    const handle = Number(address);
+    const { cuda } = this.#context;
+    // An address that is no stream crashes the driver or gives an error, depending on what is there: nothing better can be asked.
+    const result = cuda.cuStreamQuery(handle);
+    if (result !== 0 && result !== CUDA_ERROR_NOT_READY) throw this.#context.failure(result, 'cuStreamQuery');
+    this.foreign = true;
+    return handleOf(new CudaStream(this, handle, false));
+  }
+
+  destroy(handle: StreamHandle): void {
+    const stream = this.resolve(handle, 'destroyStream');
+    if (!stream.created) return;
+    stream.alive = false;
+    this.#live.delete(stream);
+    this.#context.check(this.#context.cuda.cuStreamDestroy(stream.handle), 'cuStreamDestroy');
+  }
+
+  query(handle: StreamHandle): boolean {
+    const result = this.#context.cuda.cuStreamQuery(this.resolve(handle, 'queryStream').handle);
+    if (result === CUDA_ERROR_NOT_READY) return false;
+    this.#context.check(result, 'cuStreamQuery');
+    return true;
+  }
+
+  createEvent(timing: boolean): EventHandle {
+    const { cuda, cells } = this.#context;
+    this.#context.check(cuda.cuEventCreate(cells.at(0), timing ? 0 : EVENT_DISABLE_TIMING), 'cuEventCreate');
+    const event = new CudaEvent(this, cells.long(0), timing);
+    this.#events.add(event);
+    return { event };
+  }
+
+  destroyEvent(handle: EventHandle): void {
+    const event = this.#event(handle, 'destroyEvent');
+    event.alive = false;
+    this.#events.delete(event);
+    this.#context.check(this.#context.cuda.cuEventDestroy(event.handle), 'cuEventDestroy');
+  }
+
+  /** `launched`: how many launches have been made that faults are looked for in. */
+  record(handle: EventHandle, to: StreamHandle | undefined, launched: number): void {
+    const event = this.#event(handle, 'recordEvent');
+    const stream = this.resolve(to, 'recordEvent');
+    this.#context.check(this.#context.cuda.cuEventRecord(event.handle, stream.handle), 'cuEventRecord');
+    event.mark = { stream, before: launched };
+  }
+
+  /** The event may be of another device. */
+  wait(handle: EventHandle, waiting: StreamHandle | undefined): void {
+    const event = anyEvent(handle, 'waitEvent');
+    const stream = this.resolve(waiting, 'waitEvent');
+    this.#context.check(this.#context.cuda.cuStreamWaitEvent(stream.handle, event.handle, 0), 'cuStreamWaitEvent');
+    if (event.mark !== undefined && event.mark.before > 0) stream.waitedFor.push(event.mark);
+  }
+
+  queryEvent(handle: EventHandle): boolean {
+    const result = this.#context.cuda.cuEventQuery(this.#event(handle, 'queryEvent').handle);
+    if (result === CUDA_ERROR_NOT_READY) return false;
+    this.#context.check(result, 'cuEventQuery');
+    return true;
+  }
+
+  /** Blocks until the mark has been reached; where it is. */
+  synchronizeEvent(handle: EventHandle): Mark | undefined {
+    const event = this.#event(handle, 'synchronizeEvent');
+    this.#context.check(this.#context.cuda.cuEventSynchronize(event.handle), 'cuEventSynchronize');
+    return event.mark;
+  }
+
+  elapsed(start: EventHandle, end: EventHandle): number {
+    const { cuda, cells } = this.#context;
+    const from = this.#timed(start, 'start');
+    const to = this.#timed(end, 'end');
+    const result = cuda.cuEventElapsedTime(cells.at(0), from.handle, to.handle);
+    if (result === CUDA_ERROR_NOT_READY) {
+      // The work between them is still running: its time is known once it is done.
+      this.#context.check(cuda.cuEventSynchronize(from.handle), 'cuEventSynchronize');
+      this.#context.check(cuda.cuEventSynchronize(to.handle), 'cuEventSynchronize');
+      this.#context.check(cuda.cuEventElapsedTime(cells.at(0), from.handle, to.handle), 'cuEventElapsedTime');
+    } else {
+      this.#context.check(result, 'cuEventElapsedTime');
+    }
+    return cells.float(0);
+  }
+
+  #timed(handle: EventHandle, which: string): CudaEvent {
+    const event = this.#event(handle, 'elapsedTime');
+    if (!event.timing) {
+      throw invalid('elapsedTime', `the ${which} event was created without timing: use event({ timing: true })`);
+    }
+    if (event.mark === undefined) {
+      throw invalid('elapsedTime', `the ${which} event has not been recorded: call record(stream) first`);
+    }
+    return event;
+  }
+
+  #event(handle: EventHandle, api: string): CudaEvent {
+    const event = anyEvent(handle, api);
+    if (event.owner !== this) throw invalid(api, 'the event belongs to another device');
+    return event;
+  }
+
+  /** Destroys what is left; failures do not matter any more. */
+  close(): void {
+    const { cuda } = this.#context;
+    for (const event of this.#events) {
+      event.alive = false;
+      cuda.cuEventDestroy(event.handle);
+    }
+    for (const stream of this.#live) {
+      stream.alive = false;
+      cuda.cuStreamDestroy(stream.handle);
+    }
+    this.#events.clear();
+    this.#live.clear();
+  }
+}
+
+function handleOf(stream: CudaStream): StreamHandle {
+  return { stream, address: BigInt(stream.handle) };
+}
+
+function anyEvent({ event }: EventHandle, api: string): CudaEvent {
+  if (!(event instanceof CudaEvent)) throw invalid(api, 'the event belongs to another device');
+  if (!event.alive) throw invalid(api, 'the event has been destroyed');
+  return event;
+}
+
+function invalid(api: string, what: string): DriverError {
+  return new DriverError('E_INVALID_HANDLE', `${api}: ${what}`, { api });
+}
