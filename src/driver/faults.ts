@@ -42,7 +42,7 @@ export class FaultLog {
     unobserved.add(this);
     if (listening) return;
     listening = true;
-    process.on('exit', reportUnobserved);
+    process.on('exit', reportAll);
   }
 
   /**
@@ -85,13 +85,17 @@ function withCount({ error, later }: Pending): DriverError {
   return error;
 }
 
-function reportUnobserved(): void {
+function reportAll(): void {
   for (const log of [...unobserved]) {
-    for (const error of log.drain()) {
-      process.exitCode = 1;
-      process.stderr.write(
-        `tsamba: a kernel failed, and nothing synchronised with it before the process ended:\n${error.stack ?? error.message}\n`,
-      );
-    }
+    for (const error of log.drain()) reportUnobserved(error);
   }
+}
+
+/** Prints what went wrong and nobody was told; the process ends with exit code 1. */
+export function reportUnobserved(error: unknown): void {
+  process.exitCode = 1;
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(
+    `tsamba: a kernel failed, and nothing synchronised with it before the process ended:\n${text}\n`,
+  );
 }

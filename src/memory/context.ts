@@ -8,16 +8,31 @@ import type { DeviceDriver, DeviceInfo, DeviceKind } from '../driver/driver.ts';
 import { FaultLog } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError } from '../errors.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
+import { askAtExit, forget } from './exit.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
 import { deallocationLimits } from './limits.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
 import { printAs } from './printing.ts';
 import { Counters, type MemoryStats } from './stats.ts';
-import type { StreamRef } from './stream-ref.ts';
+import type { StreamUser } from './stream-ref.ts';
 
 /** A stream, an event or a loaded kernel: holds no counted memory, but dies with the context. */
 export interface Resource {
   destroy(): void;
+  /** Of streams: whether work on it is left. */
+  busy?(): boolean;
+}
+
+/** A stream that was destroyed with work left on it. */
+export interface Outliving {
+  /** Whether the work has been done; gives up what was kept for it. */
+  finished(): boolean;
+}
+
+/** A stream for which host memory is kept alive. */
+export interface Holder {
+  /** Gives up what was kept: all work has been done. */
+  release(): void;
 }
 
 /** One open device. Numba: `cuda.current_context()`. */
@@ -39,8 +54,14 @@ export class Context implements MemoryHome {
   /** Faults that came up where nobody could be told, such as in a callback: the next synchronising call throws them. */
   readonly #faults: FaultLog = new FaultLog();
   #closed = false;
+  #holds = 0;
   readonly #allocations = new Set<Allocation>();
   readonly #resources = new Set<Resource>();
+  readonly #outliving = new Set<Outliving>();
+  /** Streams for which host memory is kept alive. */
+  readonly holders: Set<Holder> = new Set();
+  /** Whether launches may have failed since somebody last asked. */
+  #unasked = false;
 
   constructor(driver: DeviceDriver) {
     this.driver = driver;
@@ -61,30 +82,39 @@ export class Context implements MemoryHome {
   }
 
   /**
-   * Allocates device memory. When there is none left, frees what is pending and tries once more.
+   * Allocates device memory, `shareable` if other processes are to open it. When there is none left, frees what is pending and tries
+   * once more.
    * @throws OutOfMemoryError with the byte counts.
    */
-  allocate(bytes: number, stream?: StreamRef | undefined): MemoryOwner {
+  allocate(bytes: number, stream?: StreamUser | undefined, shareable = false): MemoryOwner {
     if (bytes === 0) return this.noMemory;
-    this.checkOpen();
-    const pointer = this.#allocateOrRetry(bytes, stream);
-    const allocation = new Allocation(this, pointer, bytes, allocationSite(bytes));
-    this.#allocations.add(allocation);
-    this.counters.allocated(bytes, this.deallocations.bytes);
-    const owner = new MemoryOwner(this, allocation);
+    // Another library's stream and the device's own need not wait for each other: memory is ordered before its first use there.
+    const origin = stream?.ref.external ? undefined : stream;
+    const pointer = this.retrying(bytes, () => this.driver.allocate(bytes, origin?.handle, shareable));
+    const allocation = this.own(new Allocation(this, pointer, bytes, allocationSite(bytes), origin?.ref));
+    const owner = new MemoryOwner(this, allocation, bytes, shareable);
     owner.touch(stream);
     return owner;
   }
 
-  #allocateOrRetry(bytes: number, stream: StreamRef | undefined): number | bigint {
+  /** Counts memory that has been allocated, by whatever call, as this context's own: it dies with it. */
+  own<A extends Allocation>(allocation: A): A {
+    this.#allocations.add(allocation);
+    this.counters.allocated(allocation.bytes, this.deallocations.bytes);
+    return allocation;
+  }
+
+  /** Calls `allocate`; when it runs out of memory, frees what is pending and calls it once more. Throws OutOfMemoryError. */
+  retrying<T>(bytes: number, allocate: () => T): T {
+    this.checkOpen();
     try {
-      return this.driver.allocate(bytes, stream?.handle);
+      return allocate();
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
     }
     this.#flushReporting(this.deallocations);
     try {
-      return this.driver.allocate(bytes, stream?.handle);
+      return allocate();
     } catch (error) {
       if (error instanceof OutOfMemoryError) throw this.#outOfMemory(bytes, error);
       throw error;
@@ -132,6 +162,44 @@ export class Context implements MemoryHome {
     this.#resources.add(resource);
   }
 
+  /** Keeps a stream that was destroyed with work left on it until that is done. */
+  outlive(stream: Outliving): void {
+    // There are few: most streams are idle when they are disposed.
+    for (const other of this.#outliving) if (other.finished()) this.#outliving.delete(other);
+    this.#outliving.add(stream);
+  }
+
+  /** Whether streams that were created have work left. */
+  busy(): boolean {
+    for (const resource of this.#resources) if (resource.busy?.()) return true;
+    for (const stream of this.#outliving) if (!stream.finished()) return true;
+    return false;
+  }
+
+  /** A kernel that may report a fault was launched: if nobody synchronises with it, the exit of the process asks. */
+  noteUnasked(): void {
+    if (this.#unasked) return;
+    this.#unasked = true;
+    askAtExit(this);
+  }
+
+  /** Forgets a resource that has been given up already. */
+  disown(resource: Resource): void {
+    this.#resources.delete(resource);
+  }
+
+  /** Keeps the driver open, also when the context is closed, until the function that it gives is called. */
+  holdOpen(): () => void {
+    this.#holds++;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holds--;
+      if (this.#closed && this.#holds === 0) attempt(() => this.driver.close());
+    };
+  }
+
   /** Puts a resource that is no longer used into the pending queue. */
   retire(resource: Resource): void {
     if (!this.#resources.delete(resource)) return;
@@ -168,7 +236,20 @@ export class Context implements MemoryHome {
     this.checkOpen();
     this.counters.synchronizations++;
     this.driver.synchronize();
+    this.#settled();
     this.throwFault();
+  }
+
+  /** All work of the device has been done. */
+  #settled(): void {
+    if (this.#unasked) {
+      this.#unasked = false;
+      forget(this);
+    }
+    if (this.holders.size > 0) for (const holder of [...this.holders]) holder.release();
+    if (this.#outliving.size === 0) return;
+    for (const stream of this.#outliving) stream.finished();
+    this.#outliving.clear();
   }
 
   /** Keeps a fault for the next synchronising call; one that nobody observes is printed at exit. */
@@ -193,7 +274,8 @@ export class Context implements MemoryHome {
     if (this.#closed) return;
     this.#drop('its context was closed');
     this.#closed = true;
-    this.driver.close();
+    // Memory that a program may still read through an ArrayBuffer must outlive the context.
+    if (this.#holds === 0) this.driver.close();
   }
 
   checkOpen(): void {
@@ -227,6 +309,7 @@ export class Context implements MemoryHome {
     for (;;) {
       try {
         this.driver.synchronize();
+        this.#settled();
         this.#faults.raise();
         return;
       } catch (error) {

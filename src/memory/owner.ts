@@ -6,10 +6,10 @@
  * An owner that is dropped without dispose is found by a FinalizationRegistry, which is only the net: no finaliser runs
  * inside a synchronous loop.
  */
-import type { DeviceDriver, Pointer, StreamHandle } from '../driver/driver.ts';
+import type { DeviceDriver, EventHandle, Pointer, StreamHandle } from '../driver/driver.ts';
 import type { PendingItem } from './deallocations.ts';
 import type { Site } from './disposal.ts';
-import type { StreamRef } from './stream-ref.ts';
+import type { StreamRef, StreamUser } from './stream-ref.ts';
 
 /** What an owner asks of the context that it was allocated in. */
 export interface MemoryHome {
@@ -20,10 +20,19 @@ export interface MemoryHome {
   releaseDropped(allocation: Allocation): void;
   /** An allocation is being freed. */
   freed(allocation: Allocation): void;
+  /** Keeps what went wrong where nobody could be told. */
+  keepFault(error: unknown): void;
 }
 
-/** From here on, streams that are gone are dropped from an allocation's list. */
+/** From here on, streams that have nothing left to do are dropped from an allocation's list. */
 const MANY_STREAMS = 32;
+
+/** What may still use memory. */
+interface Unfinished {
+  readonly busy: readonly StreamHandle[];
+  /** Marks behind the last work on streams that are no more. */
+  readonly tails: readonly EventHandle[];
+}
 
 /** A block of device memory as the driver gave it. Knows nothing of its owner, so that the owner can be collected. */
 export class Allocation implements PendingItem {
@@ -34,58 +43,172 @@ export class Allocation implements PendingItem {
   readonly site: Site | undefined;
   /** Why the memory is gone though nobody released it: the context was reset or closed. */
   lost: string | undefined = undefined;
+  /** The stream in whose order it was allocated; undefined is the default stream. */
+  readonly origin: StreamRef | undefined;
   /** The stream that used it most recently: uses in a row on one stream cost a comparison. */
   lastStream: StreamRef | undefined = undefined;
   #streams: Set<StreamRef> | undefined = undefined;
+  /** Marks on other libraries' streams, made when the memory was released: those streams may be gone by the time it is freed. */
+  #marks: EventHandle[] = [];
+  /** Whether other libraries' streams may use it of which nothing is known any more. */
+  #unknownUses = false;
 
-  constructor(context: MemoryHome, pointer: Pointer, bytes: number, site: Site | undefined) {
+  constructor(context: MemoryHome, pointer: Pointer, bytes: number, site: Site | undefined, origin?: StreamRef) {
     this.context = context;
     this.pointer = pointer;
     this.bytes = bytes;
     this.site = site;
+    this.origin = origin;
   }
 
+  /** Work that uses the memory is about to be enqueued. */
   noteUse(stream: StreamRef): void {
     this.lastStream = stream;
     if (stream.handle === undefined) return;
     this.#streams ??= new Set();
+    if (this.#streams.has(stream)) return;
     // An array that lives long may meet any number of short-lived streams.
-    if (this.#streams.size >= MANY_STREAMS) {
-      for (const known of this.#streams) if (known.destroyed) this.#streams.delete(known);
-    }
+    if (this.#streams.size >= MANY_STREAMS) this.#dropIdle(this.#streams);
     this.#streams.add(stream);
+    if (stream !== this.origin) this.#orderFirstUse(stream, stream.handle);
+  }
+
+  #dropIdle(streams: Set<StreamRef>): void {
+    const { driver } = this.context;
+    for (const known of streams) {
+      if (known.external) this.#unknownUses = true;
+      else if (known.handle !== undefined && !known.destroyed && !driver.queryStream(known.handle)) continue;
+      else if (known.tail !== undefined) continue;
+      streams.delete(known);
+    }
+  }
+
+  /**
+   * Memory exists from its allocation on, in the order of the stream that it was allocated on: another stream must come after that.
+   * The device's own streams come after the default stream by themselves.
+   */
+  #orderFirstUse(stream: StreamRef, handle: StreamHandle): void {
+    const { driver } = this.context;
+    const { origin } = this;
+    if (origin?.destroyed) {
+      if (origin.tail !== undefined) driver.waitEvent(origin.tail, handle);
+      return;
+    }
+    if (origin === undefined ? !stream.external : origin.handle === undefined || driver.queryStream(origin.handle))
+      return;
+    waitFor(driver, origin?.handle, handle);
+  }
+
+  /** The last array was disposed; `keeper` is what the owner has kept alive so far. */
+  released(_keeper: unknown): void {
+    if (this.#streams === undefined) return;
+    const { driver } = this.context;
+    for (const stream of this.#streams) {
+      if (!stream.external) continue;
+      const mark = driver.createEvent(false);
+      driver.recordEvent(mark, stream.handle);
+      this.#marks.push(mark);
+      this.#streams.delete(stream);
+    }
+  }
+
+  /** The owner was collected without having been disposed: nobody can reach the memory any more. */
+  dropped(): void {
+    for (const stream of this.#streams ?? []) {
+      if (!stream.external) continue;
+      this.#unknownUses = true;
+      this.#streams?.delete(stream);
+    }
+  }
+
+  /**
+   * The streams that may still use the memory. `reached`: kernels can use it, and so the default stream (undefined) may as well;
+   * copies on that are done when they return.
+   */
+  users(reached: boolean): readonly (StreamHandle | undefined)[] {
+    return reached ? [...this.#unfinished().busy, undefined] : this.#unfinished().busy;
+  }
+
+  /**
+   * Blocks until everything that used the memory has been done; `reached` as for `users`. What went wrong is for the next
+   * synchronising call.
+   */
+  drain(reached: boolean): void {
+    const { driver } = this.context;
+    const { tails } = this.#unfinished();
+    try {
+      if (this.#unknownUses) driver.synchronize();
+      for (const handle of this.users(reached)) {
+        const event = driver.createEvent(false);
+        driver.recordEvent(event, handle);
+        try {
+          driver.synchronizeEvent(event);
+        } finally {
+          driver.destroyEvent(event);
+        }
+      }
+      for (const tail of tails) driver.synchronizeEvent(tail);
+    } catch (error) {
+      this.context.keepFault(error);
+    } finally {
+      this.#forgetMarks();
+    }
+  }
+
+  /** The streams that used the memory and have work left, the default stream apart. */
+  #unfinished(): Unfinished {
+    const { driver } = this.context;
+    const busy: StreamHandle[] = [];
+    const tails = [...this.#marks];
+    for (const { handle, destroyed, tail, external } of this.#streams ?? []) {
+      if (tail !== undefined) tails.push(tail);
+      else if (handle !== undefined && !destroyed && (external || !driver.queryStream(handle))) busy.push(handle);
+    }
+    return { busy, tails };
+  }
+
+  #forgetMarks(): void {
+    for (const mark of this.#marks.splice(0)) this.context.driver.destroyEvent(mark);
   }
 
   /** Frees the memory in the order of the streams that used it; blocks for none of them. */
   destroy(): void {
     this.context.freed(this);
+    // Memory without an owner that used other libraries' streams: there is no other way to know that they are done.
+    if (this.#unknownUses) this.drain(true);
     this.context.driver.free(this.pointer, this.#orderedAfterUses());
+    if (this.#marks.length > 0) this.#forgetMarks();
   }
 
-  /** A stream on which everything that used the memory has been done; undefined when that holds already. */
+  /** A stream on which everything that used the memory has been done; undefined when that holds of the default stream. */
   #orderedAfterUses(): StreamHandle | undefined {
-    if (this.#streams === undefined) return undefined;
+    // A context that is reset or closed has waited for everything.
+    if (this.#streams === undefined || this.lost !== undefined) return undefined;
     const { driver } = this.context;
-    const busy: StreamHandle[] = [];
-    for (const stream of this.#streams) {
-      if (stream.handle !== undefined && !stream.destroyed && !driver.queryStream(stream.handle))
-        busy.push(stream.handle);
-    }
-    const last = busy.pop();
-    if (last === undefined) return undefined;
-    // `undefined` is the default stream, which may have used any memory.
-    for (const other of [...busy, undefined]) {
-      const event = driver.createEvent(false);
-      driver.recordEvent(event, other);
-      driver.waitEvent(event, last);
-      driver.destroyEvent(event);
-    }
+    const { busy, tails } = this.#unfinished();
+    const last = busy[0];
+    for (const other of busy.slice(1)) waitFor(driver, other, last);
+    // The default stream may have used any memory.
+    if (last !== undefined) waitFor(driver, undefined, last);
+    for (const tail of tails) driver.waitEvent(tail, last);
     return last;
+  }
+}
+
+/** Makes what is enqueued on one stream from now on wait for what another has now; undefined is the default stream. */
+function waitFor(driver: DeviceDriver, from: StreamHandle | undefined, to: StreamHandle | undefined): void {
+  const event = driver.createEvent(false);
+  try {
+    driver.recordEvent(event, from);
+    driver.waitEvent(event, to);
+  } finally {
+    driver.destroyEvent(event);
   }
 }
 
 /** Frees what was dropped without dispose, some time after it has been collected. */
 const dropped: FinalizationRegistry<Allocation> = new FinalizationRegistry((allocation) => {
+  allocation.dropped();
   allocation.context.releaseDropped(allocation);
 });
 
@@ -95,15 +218,20 @@ export class MemoryOwner {
   /** Address of the first byte; 0 for the owner of no memory. */
   readonly address: number;
   readonly bytes: number;
+  /** The memory can be given to `driver.share`. */
+  readonly shareable: boolean;
+  /** Whatever has to stay alive as long as the memory is used: the object that it belongs to. */
+  keeper: unknown = undefined;
   readonly #allocation: Allocation | undefined;
   #arrays = 0;
 
-  /** Only `Context.allocate` and `Context.noMemory` make owners. */
-  constructor(context: MemoryHome, allocation: Allocation | undefined) {
+  /** `bytes`: how many the arrays may use, where that is not how many are counted. */
+  constructor(context: MemoryHome, allocation: Allocation | undefined, bytes?: number, shareable = false) {
     this.context = context;
     this.#allocation = allocation;
+    this.shareable = shareable;
     this.address = allocation === undefined ? 0 : Number(allocation.pointer);
-    this.bytes = allocation === undefined ? 0 : allocation.bytes;
+    this.bytes = allocation === undefined ? 0 : (bytes ?? allocation.bytes);
     if (allocation !== undefined) dropped.register(this, allocation, this);
   }
 
@@ -127,13 +255,18 @@ export class MemoryOwner {
     this.#arrays--;
     if (this.#arrays > 0 || this.#allocation === undefined) return;
     dropped.unregister(this);
+    this.#allocation.released(this.keeper);
+    this.keeper = undefined;
     this.context.release(this.#allocation);
   }
 
-  /** Notes that work using the memory has been enqueued on a stream (undefined: the default stream). */
-  touch(stream: StreamRef | undefined): void {
+  /**
+   * Notes that work using the memory is about to be enqueued on a stream (undefined: the default stream), which is made to come
+   * after the allocation.
+   */
+  touch(stream: StreamUser | undefined): void {
     const allocation = this.#allocation;
-    if (stream === undefined || allocation === undefined || allocation.lastStream === stream) return;
-    allocation.noteUse(stream);
+    if (stream === undefined || allocation === undefined || allocation.lastStream === stream.ref) return;
+    allocation.noteUse(stream.ref);
   }
 }

@@ -6,6 +6,7 @@
  */
 import { cpuProvider } from '../driver/cpu/index.ts';
 import type { DeviceKind, DriverProvider } from '../driver/driver.ts';
+import { nvidiaProvider } from '../driver/nvidia/index.ts';
 import { simulatorProvider } from '../driver/simulator/index.ts';
 
 const NO_NVIDIA_DRIVER = 'this version of Tsamba has no driver for NVIDIA GPUs';
@@ -13,6 +14,7 @@ const NO_NVIDIA_DRIVER = 'this version of Tsamba has no driver for NVIDIA GPUs';
 const providers = new Map<DeviceKind, DriverProvider>([
   ['cpu', cpuProvider],
   ['simulator', simulatorProvider],
+  ['nvidia', nvidiaProvider],
 ]);
 
 /** What a kind of device says of itself. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import { freshBlockDevice, freshQueueingDevice } from '../../test/support/with-device.ts';
+import { DeviceNDArray } from '../array/device-array.ts';
 import { toDevice } from '../array/device-create.ts';
 import { DriverError } from '../errors.ts';
 import { Context } from '../memory/context.ts';
@@ -119,10 +120,51 @@ describe('streams', () => {
     expect(() => stream.synchronize()).toThrow(/^this stream was disposed at .*stream\.test\.ts:\d+/);
     expect(() => toDevice([1], { stream })).toThrow(/was disposed/);
     device.context.resourceDeallocations.clear();
+    expect(stream.destroyed).toBe(true);
+    expect(ran).toBe(false);
+    while (device.driver.step());
     expect(ran).toBe(true);
     const other = createStream();
     await other[Symbol.asyncDispose]();
     expect(other.disposed).toBe(true);
+  });
+
+  it('keep the memory that work left on them uses, after dispose', () => {
+    const stream = createStream();
+    const array = toDevice(Int32Array.of(1, 2), { stream });
+    const host = new Int32Array(2);
+    array.copyToHost(host, { stream });
+    array.dispose();
+    stream.dispose();
+    device.context.resourceDeallocations.clear();
+    device.context.deallocations.clear();
+    expect(device.context.holders.size).toBe(1);
+    expect(device.driver.device.freed).toEqual([]);
+    while (device.driver.step());
+    expect(host).toEqual(Int32Array.of(1, 2));
+    expect(device.driver.device.freed).toHaveLength(1);
+    device.context.synchronize();
+    expect(device.context.holders.size).toBe(0);
+  });
+
+  it('hold no more host memory than their work may use', () => {
+    const stream = createStream();
+    const array = toDevice(new Float64Array(4));
+    for (let k = 0; k < 1000; k++) {
+      array.copyToDevice(new Float64Array(4), { stream });
+      while (device.driver.step());
+    }
+    const held: object[] = [];
+    const push = vi.spyOn(device.driver, 'queryStream');
+    stream.hold(held);
+    expect(push.mock.calls.length).toBeLessThan(2);
+    stream.synchronize();
+    expect(device.context.holders.size).toBe(0);
+    device.driver.enqueue(stream.handle, () => undefined);
+    array.copyToDevice(new Float64Array(4), { stream });
+    expect(device.context.holders.size).toBe(1);
+    device.context.synchronize();
+    expect(device.context.holders.size).toBe(0);
   });
 
   it('are checked where one is asked for', () => {
@@ -149,6 +191,153 @@ describe('streams', () => {
   it('do not go through structuredClone silently', () => {
     expect(() => structuredClone(createStream())).toThrow(/make one in each thread/);
     expect(() => structuredClone(createEvent())).toThrow(/make one in each thread/);
+  });
+});
+
+describe('waiting without blocking', () => {
+  const device = freshQueueingDevice();
+
+  it('is told in the order of each stream, and not held up by another', async () => {
+    const [slow, quick] = [createStream(), createStream()];
+    const log: string[] = [];
+    let open = false;
+    const query = device.driver.queryEvent.bind(device.driver);
+    vi.spyOn(device.driver, 'queryEvent').mockImplementation((event) => open && query(event));
+    slow.addCallback(() => log.push('slow 1'));
+    slow.addCallback(() => log.push('slow 2'));
+    setTimeout(() => {
+      open = true;
+    }, 20);
+    await slow.done();
+    quick.addCallback(() => log.push('quick'));
+    await quick.done();
+    expect(log).toEqual(['slow 1', 'slow 2', 'quick']);
+  });
+
+  it('asks eagerly at first, and seldom when it takes long', async () => {
+    const stream = createStream();
+    const start = performance.now();
+    const asked: number[] = [];
+    const query = device.driver.queryEvent.bind(device.driver);
+    vi.spyOn(device.driver, 'queryEvent').mockImplementation((event) => {
+      const time = performance.now() - start;
+      asked.push(time);
+      return time > 150 && query(event);
+    });
+    await stream.done();
+    const after = asked.filter((time) => time > 2);
+    expect(asked.length - after.length).toBeGreaterThan(3);
+    expect(after.length).toBeLessThan(120);
+    expect(performance.now() - start).toBeLessThan(300);
+  });
+
+  it('does not let a callback that waits again keep the loop to itself', async () => {
+    const stream = createStream();
+    let again = true;
+    const wait = (): void => stream.addCallback(() => void (again && wait()));
+    wait();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    again = false;
+    await stream.done();
+  });
+
+  it('rejects when an event can not even be given back', async () => {
+    vi.spyOn(device.driver, 'queryEvent').mockImplementation(() => {
+      throw new DriverError('E_LOST', 'the device is lost');
+    });
+    vi.spyOn(device.driver, 'destroyEvent').mockImplementation(() => {
+      throw new DriverError('E_LOST', 'the device is lost, still');
+    });
+    await expect(createStream().done()).rejects.toThrow(/the device is lost$/);
+    vi.restoreAllMocks();
+  });
+});
+
+describe('streams of CUDA', () => {
+  const device = freshQueueingDevice(1 << 20, { cuda: true });
+
+  it('have addresses, which other libraries know', () => {
+    expect(defaultStream().pointer).toBe(1n);
+    expect(legacyDefaultStream().pointer).toBe(1n);
+    expect(perThreadDefaultStream().pointer).toBe(2n);
+    expect(externalStream(0x7f00).pointer).toBe(0x7f00n);
+    expect(externalStream(0).pointer).toBe(1n);
+    expect(createStream().pointer).toBeUndefined();
+    expect(String(externalStream(77n))).toContain('external');
+    expect(() => externalStream(-1)).toThrow(RangeError);
+  });
+
+  it('enqueue copies on the default stream too, when it is named', () => {
+    const stream = defaultStream();
+    const array = toDevice(Float32Array.of(1, 2), { stream });
+    const host = array.copyToHost({ stream });
+    expect(host).toEqual(new Float32Array(2));
+    stream.synchronize();
+    expect(host).toEqual(Float32Array.of(1, 2));
+    expect(array.copyToHost()).toEqual(host);
+  });
+
+  it('of other libraries come after the allocation of what they use, and are never destroyed', () => {
+    const order: string[] = [];
+    const array = new DeviceNDArray(4, null, 'float32');
+    device.driver.enqueue(undefined, () => order.push('before the allocation'));
+    const stream = externalStream(5);
+    array.owner.touch(stream);
+    device.driver.enqueue(stream.handle, () => order.push('use'));
+    while (device.driver.step());
+    expect(order).toEqual(['before the allocation', 'use']);
+    stream.dispose();
+    expect(stream.disposed).toBe(false);
+    externalStream(5).synchronize();
+  });
+
+  it('of other libraries are not touched after an array was disposed', () => {
+    const array = new DeviceNDArray(4, null, 'float32');
+    const stream = externalStream(5n);
+    array.owner.touch(stream);
+    device.driver.enqueue(stream.handle, () => order.push('use'));
+    const order: string[] = [];
+    array.dispose();
+    device.driver.loseExternal(5n);
+    device.context.deallocations.clear();
+    expect(device.driver.device.freed).toEqual([]);
+    while (device.driver.step());
+    expect(order).toEqual(['use']);
+    device.context.synchronize();
+    expect(device.driver.device.freed).toHaveLength(1);
+  });
+
+  it('of other libraries may be many, each made again and again', () => {
+    const array = new DeviceNDArray(4, null, 'float32');
+    for (let k = 0; k < 1000; k++) array.owner.touch(externalStream(10 + (k % 3)));
+    const create = vi.spyOn(device.driver, 'createEvent');
+    array.dispose();
+    expect(create).toHaveBeenCalledTimes(3);
+    device.context.deallocations.clear();
+    while (device.driver.step());
+    const other = new DeviceNDArray(4, null, 'float32');
+    for (let k = 0; k < 200; k++) other.owner.touch(externalStream(1000 + k));
+    other.dispose();
+    device.context.deallocations.clear();
+    while (device.driver.step());
+    expect(device.driver.device.live).toBe(0);
+  });
+
+  it('come after the stream on which memory was allocated', () => {
+    const [first, second] = [createStream(), createStream()];
+    const order: string[] = [];
+    device.driver.enqueue(first.handle, () => order.push('first'));
+    const array = new DeviceNDArray(4, null, 'float32', { stream: first });
+    array.owner.touch(second);
+    device.driver.enqueue(second.handle, () => order.push('second'));
+    second.synchronize();
+    expect(order).toEqual(['first', 'second']);
+    first.synchronize();
+    const create = vi.spyOn(device.driver, 'createEvent');
+    const later = new DeviceNDArray(4, null, 'float32', { stream: first });
+    later.owner.touch(second);
+    later.owner.touch(first);
+    expect(create).not.toHaveBeenCalled();
   });
 });
 

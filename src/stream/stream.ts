@@ -6,19 +6,20 @@
  * launcher's affair.
  */
 import type { StreamHandle } from '../driver/driver.ts';
-import { NotSupportedError, TsambaTypeError } from '../errors.ts';
-import type { Context, Resource } from '../memory/context.ts';
+import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { checkBody, isThenable, type Leavable } from '../memory/leaving.ts';
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
-import type { StreamRef } from '../memory/stream-ref.ts';
+import type { StreamUser } from '../memory/stream-ref.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
+import { builtinState, CreatedStream, externalState, type StreamState } from './stream-state.ts';
 import { whenDone } from './waiting.ts';
 
-/** `created` by `stream()`; the others are the device's own, which nobody destroys. */
-export type StreamKind = 'created' | 'default' | 'legacy' | 'per-thread';
+/** `created` by `stream()`; the others are the device's own, or another library's, and nobody's here to destroy. */
+export type StreamKind = 'created' | 'default' | 'legacy' | 'per-thread' | 'external';
 
 /** What `addCallback` calls: `status` is 0 when the work before it went well. */
 export type StreamCallback<A> = (stream: Stream, status: number, arg: A) => void;
@@ -32,31 +33,7 @@ export interface AutoSynchronize extends Leavable {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The driver's stream, apart from the object that users hold, so that this one can be collected. */
-class StreamResource implements Resource {
-  readonly context: Context;
-  readonly handle: StreamHandle;
-  destroyed = false;
-
-  constructor(context: Context) {
-    this.context = context;
-    this.handle = context.driver.createStream();
-    context.adopt(this);
-  }
-
-  destroy(): void {
-    this.destroyed = true;
-    const { driver } = this.context;
-    try {
-      driver.synchronizeStream(this.handle);
-    } catch (error) {
-      this.context.keepFault(error);
-    }
-    driver.destroyStream(this.handle);
-  }
-}
-
-const dropped: FinalizationRegistry<StreamResource> = new FinalizationRegistry((resource) => {
+const dropped: FinalizationRegistry<CreatedStream> = new FinalizationRegistry((resource) => {
   resource.context.retire(resource);
 });
 
@@ -64,32 +41,38 @@ const dropped: FinalizationRegistry<StreamResource> = new FinalizationRegistry((
  * A queue of work on a device: what is enqueued on it is done in order. Made by `cuda.stream()`; without one, work goes to the default
  * stream. Numba: `Stream`.
  */
-export class Stream implements StreamRef {
+export class Stream implements StreamUser {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_STREAM;
   readonly context: Context;
   readonly kind: StreamKind;
-  /** The driver's handle; undefined for the device's own streams. Work is enqueued with `use()`, which checks. */
+  /** The driver's handle; undefined for the default stream of devices without CUDA streams. Work is enqueued with `use()`, which checks. */
   readonly handle: StreamHandle | undefined;
-  readonly #resource: StreamResource | undefined;
+  /** @internal What memory remembers of the streams that use it. */
+  readonly ref: StreamState;
   #disposedAt: Site | undefined;
-  #held: object[] = [];
 
-  /** Streams are made by `createStream()` and its like. */
-  constructor(context: Context, kind: StreamKind) {
+  /** Streams are made by `createStream()` and its like. `address`: of an external one. */
+  constructor(context: Context, kind: StreamKind, address = 0n) {
     context.checkOpen();
     this.context = context;
     this.kind = kind;
-    this.#resource = kind === 'created' ? new StreamResource(context) : undefined;
-    this.handle = this.#resource?.handle;
-    if (this.#resource === undefined) return;
-    dropped.register(this, this.#resource, this);
+    const ref = stateOf(context, kind, address);
+    this.ref = ref;
+    this.handle = ref.handle;
+    if (!(ref instanceof CreatedStream)) return;
+    dropped.register(this, ref, this);
     noteMade(this);
   }
 
-  /** Whether the driver's stream is gone, and all its work done. */
+  /** The stream as other CUDA libraries know it, as `externalStream` takes it; undefined on devices without such. Numba: `int(stream)`. */
+  get pointer(): bigint | undefined {
+    return this.handle?.address;
+  }
+
+  /** Whether the driver's stream is gone. Work that was left on it is done all the same. */
   get destroyed(): boolean {
-    return this.#resource?.destroyed ?? false;
+    return this.ref.destroyed;
   }
 
   get disposed(): boolean {
@@ -111,7 +94,7 @@ export class Stream implements StreamRef {
     counters.synchronizations++;
     if (handle === undefined) driver.synchronize();
     else driver.synchronizeStream(handle);
-    this.#held = [];
+    this.ref.release();
     this.context.throwFault();
   }
 
@@ -229,21 +212,22 @@ export class Stream implements StreamRef {
     });
   }
 
-  /** Keeps host memory alive until the work that is on the stream now has been done. */
+  /** @internal Keeps host memory alive until the work that is on the stream now has been done. */
   hold(object: object): void {
-    if (this.handle === undefined) return;
-    if (this.#held.length >= 64 && this.context.driver.queryStream(this.handle)) this.#held = [];
-    this.#held.push(object);
+    this.ref.hold(object);
   }
 
-  /** Gives the stream back; work on it is still done. Twice is a no-op, as it is on the device's own streams. */
+  /**
+   * Gives the stream back; work on it is still done, and not waited for. Twice is a no-op, as it is on streams that `stream()` did
+   * not make.
+   */
   dispose(): void {
-    const resource = this.#resource;
-    if (resource === undefined || this.#disposedAt !== undefined) return;
+    const { ref } = this;
+    if (!(ref instanceof CreatedStream) || this.#disposedAt !== undefined) return;
     this.#disposedAt = captureSite();
     noteDisposed(this);
     dropped.unregister(this);
-    this.context.retire(resource);
+    this.context.retire(ref);
   }
 
   [Symbol.dispose](): void {
@@ -267,6 +251,11 @@ export class Stream implements StreamRef {
 
 printAs(Stream.prototype);
 
+function stateOf(context: Context, kind: StreamKind, address: bigint): StreamState {
+  if (kind === 'created') return new CreatedStream(context);
+  return kind === 'external' ? externalState(context, address) : builtinState(context, kind);
+}
+
 /** A new stream on the current device. Numba: `cuda.stream()`. */
 export function createStream(): Stream {
   return new Stream(currentContext(), 'created');
@@ -288,8 +277,9 @@ export function perThreadDefaultStream(): Stream {
 }
 
 /**
- * A stream that another library made, by its CUDA handle. Numba: `external_stream(ptr)`.
- * @throws TypeError for anything but an integer, NotSupportedError where there are no CUDA streams.
+ * A stream that another library made, by its CUDA handle (0 and 1 are the legacy default stream, 2 the one of this thread). It
+ * stays that library's: disposing does nothing, and it must live until work on it is done. Numba: `external_stream(ptr)`.
+ * @throws TypeError for anything but an integer, RangeError for a negative one, NotSupportedError where there are no CUDA streams.
  */
 export function externalStream(pointer: number | bigint): Stream {
   if (typeof pointer !== 'bigint' && !Number.isSafeInteger(pointer)) {
@@ -298,9 +288,23 @@ export function externalStream(pointer: number | bigint): Stream {
       `externalStream needs the stream's handle as an integer, got ${String(pointer)}`,
     );
   }
-  const { name } = currentContext().info;
-  throw new NotSupportedError('E_EXTERNAL_STREAM', `${name} has no CUDA streams that another library could have made`);
+  const context = currentContext();
+  const { name, features } = context.info;
+  if (!features.externalStreams) {
+    throw new NotSupportedError(
+      'E_EXTERNAL_STREAM',
+      `${name} has no CUDA streams that another library could have made`,
+    );
+  }
+  const address = BigInt(pointer);
+  if (address < 0n) {
+    throw new TsambaRangeError('E_STREAM', `externalStream needs the stream's handle, got ${address}`);
+  }
+  return new Stream(context, 'external', address === 0n ? LEGACY : address);
 }
+
+/** CU_STREAM_LEGACY: what Numba and the CUDA Array Interface write for the default stream, besides 0. */
+const LEGACY = 1n;
 
 /**
  * Reads a `stream` option: a Stream, or nothing (Numba's 0) for none.

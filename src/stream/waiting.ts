@@ -1,43 +1,98 @@
 /**
  * Waiting for a stream without blocking: events that are polled from the event loop.
  *
- * The driver's own callbacks are not used: on CUDA they deadlock with a host that blocks in a synchronise. Waiters are
- * asked in the order in which they came, so that what waits on one stream is told in order. The loop stays alive as long as
- * anybody waits.
+ * The driver's own callbacks are not used: on CUDA they deadlock with a host that blocks in a synchronise. What waits on one
+ * stream is told in order, and only the first of each stream is asked about. At first the loop asks each time round, which
+ * adds microseconds to short waits; then timers ask, ever less often, so that long waits cost nothing. The loop stays alive as
+ * long as anybody waits.
  */
-import type { StreamHandle } from '../driver/driver.ts';
+import type { EventHandle, StreamHandle } from '../driver/driver.ts';
 import { DriverError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 
-/** Asked until it gives true. */
-type Poll = () => boolean;
+/** How work on a stream ended: undefined for well, else what was thrown. */
+export type Outcome = { readonly error: unknown } | undefined;
 
-const polls: Poll[] = [];
-let scheduled = false;
-let idleRounds = 0;
+interface Waiter {
+  readonly context: Context;
+  readonly event: EventHandle;
+  readonly then: (outcome: Outcome) => void;
+}
 
-/** Rounds without news after which the loop is left to sleep a millisecond between two. */
-const EAGER_ROUNDS = 32;
+/** Those who wait, by the driver's stream: in the order in which they came. */
+const queues = new Map<unknown, Waiter[]>();
+
+/** Milliseconds without news for which the loop asks each time round. */
+const EAGER = 1;
+/** Then it sleeps for this part of the time that it has waited, in milliseconds from 1 to `LONGEST`. */
+const PART = 1 / 32;
+const LONGEST = 10;
+
+let immediate: NodeJS.Immediate | undefined;
+let timer: NodeJS.Timeout | undefined;
+/** When something was last heard of, or somebody began to wait. */
+let lastNews = 0;
 
 function schedule(): void {
-  if (scheduled) return;
-  scheduled = true;
-  if (idleRounds < EAGER_ROUNDS) setImmediate(round);
-  else setTimeout(round, 1);
+  if (immediate !== undefined || timer !== undefined) return;
+  const waited = performance.now() - lastNews;
+  if (waited < EAGER) immediate = setImmediate(round);
+  else timer = setTimeout(round, Math.min(Math.max(waited * PART, 1), LONGEST));
+}
+
+/** Asks at once again, where the loop would be asleep. */
+function wake(): void {
+  lastNews = performance.now();
+  if (timer !== undefined) {
+    clearTimeout(timer);
+    timer = undefined;
+  }
+  schedule();
 }
 
 function round(): void {
-  scheduled = false;
-  const waiting = polls.splice(0);
-  const still = waiting.filter((poll) => !poll());
-  idleRounds = still.length < waiting.length ? 0 : idleRounds + 1;
-  // What was added meanwhile stands in `polls` and comes after.
-  polls.unshift(...still);
-  if (polls.length > 0) schedule();
+  immediate = undefined;
+  timer = undefined;
+  let news = false;
+  for (const [key, queue] of [...queues]) {
+    // Who begins to wait meanwhile comes in the next round, or the loop would do nothing else.
+    for (let left = queue.length; left > 0; left--) {
+      const [first] = queue;
+      const outcome = first === undefined ? 'waiting' : ask(first);
+      if (outcome === 'waiting') break;
+      queue.shift();
+      news = true;
+      first?.then(outcome);
+    }
+    if (queue.length === 0 && queues.get(key) === queue) queues.delete(key);
+  }
+  if (news) lastNews = performance.now();
+  if (queues.size > 0) schedule();
 }
 
-/** How work on a stream ended: undefined for well, else what was thrown. */
-export type Outcome = { readonly error: unknown } | undefined;
+/** How the work before a waiter's event ended, or that it has not. The event is gone afterwards. */
+function ask({ context, event }: Waiter): Outcome | 'waiting' {
+  if (context.closed) {
+    const message = `the context of ${context.info.name} was closed while its work was waited for`;
+    return { error: new DriverError('E_CONTEXT_CLOSED', message, { api: 'context' }) };
+  }
+  const { driver } = context;
+  let outcome: Outcome;
+  try {
+    if (!driver.queryEvent(event)) return 'waiting';
+    // Does not block any more, but throws what went wrong before the event.
+    driver.synchronizeEvent(event);
+  } catch (error) {
+    outcome = { error };
+  }
+  try {
+    driver.destroyEvent(event);
+  } catch (error) {
+    // A device that is broken for good says so at each call.
+    outcome ??= { error };
+  }
+  return outcome;
+}
 
 /**
  * Calls `then` from the event loop, never at once, when all work that is on the stream now has been done.
@@ -45,26 +100,18 @@ export type Outcome = { readonly error: unknown } | undefined;
  */
 export function whenDone(context: Context, handle: StreamHandle | undefined, then: (outcome: Outcome) => void): void {
   context.checkOpen();
-  const event = context.driver.createEvent(false);
-  context.driver.recordEvent(event, handle);
-  polls.push(() => {
-    if (context.closed) {
-      const message = `the context of ${context.info.name} was closed while its work was waited for`;
-      then({ error: new DriverError('E_CONTEXT_CLOSED', message, { api: 'context' }) });
-      return true;
-    }
-    let outcome: Outcome;
-    try {
-      if (!context.driver.queryEvent(event)) return false;
-      // Does not block any more, but throws what went wrong before the event.
-      context.driver.synchronizeEvent(event);
-    } catch (error) {
-      outcome = { error };
-    }
-    context.driver.destroyEvent(event);
-    then(outcome);
-    return true;
-  });
-  idleRounds = 0;
-  schedule();
+  const { driver } = context;
+  const event = driver.createEvent(false);
+  try {
+    driver.recordEvent(event, handle);
+  } catch (error) {
+    driver.destroyEvent(event);
+    throw error;
+  }
+  const key = handle ?? context;
+  const queue = queues.get(key);
+  const waiter: Waiter = { context, event, then };
+  if (queue === undefined) queues.set(key, [waiter]);
+  else queue.push(waiter);
+  wake();
 }

@@ -3,7 +3,8 @@
  *
  * Streams keep their order and nothing else: the least that a real device promises. So work that was not waited for, memory
  * freed too early and host memory that changed too soon come to light. Without a stream, calls run at once, after what the
- * default stream has.
+ * default stream has. With `cuda: true` it has CUDA's other streams, the device's own and external ones; a stream whose address was given
+ * to `loseExternal` must not be touched any more.
  */
 import type {
   DeviceDriver,
@@ -31,6 +32,7 @@ class Queue {
 }
 
 interface Mark {
+  readonly device: { step(): boolean };
   pending: number;
   alive: boolean;
 }
@@ -40,14 +42,27 @@ export class QueueingDriver implements DeviceDriver {
   readonly checkedByDefault = true;
   readonly contractByDefault = false;
   readonly #default = new Queue();
-  readonly #queues: Queue[] = [this.#default];
+  readonly #perThread = new Queue();
+  readonly #queues: Queue[] = [this.#default, this.#perThread];
+  readonly #external = new Map<bigint, Queue>();
+  readonly info: DeviceInfo;
 
-  constructor(totalMemory?: number) {
-    this.device = new BlockDriver(totalMemory);
+  constructor(totalMemory?: number, options: { readonly cuda?: boolean; readonly index?: number } = {}) {
+    const { cuda = false, index = 0 } = options;
+    this.device = new BlockDriver(totalMemory, cuda ? 'nvidia' : 'cpu', index);
+    const { info } = this.device;
+    this.info = { ...info, features: { ...info.features, externalStreams: cuda } };
   }
 
-  get info(): DeviceInfo {
-    return this.device.info;
+  /** How many streams have work left. */
+  get busy(): number {
+    return this.#queues.filter(({ work }) => work.length > 0).length;
+  }
+
+  /** Another library has destroyed its stream. */
+  loseExternal(address: bigint): void {
+    const queue = this.#external.get(address);
+    if (queue !== undefined) queue.alive = false;
   }
 
   /** Does one piece of work of each stream; true if there was any. */
@@ -62,12 +77,15 @@ export class QueueingDriver implements DeviceDriver {
     this.#queue(stream).work.push({ run });
   }
 
-  allocate(bytes: number): Pointer {
+  allocate(bytes: number, stream?: StreamHandle): Pointer {
+    if (stream !== undefined) this.#queue(stream);
     return this.device.allocate(bytes);
   }
 
   free(pointer: Pointer, stream?: StreamHandle): void {
-    this.#do(stream, () => this.device.free(pointer));
+    // The default stream has its place for this as well: freeing blocks nobody.
+    this.#queue(stream).work.push({ run: () => this.device.free(pointer) });
+    if (stream === undefined && this.#default.work.length === 1) this.#stepOne(this.#default);
   }
 
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {
@@ -163,16 +181,28 @@ export class QueueingDriver implements DeviceDriver {
     this.device.closeShared();
   }
 
-  copyFromPeer(): void {
-    this.device.copyFromPeer();
+  copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void {
+    if (!(peer instanceof QueueingDriver) || peer === this) throw failure('copyFromPeer', 'no other device');
+    this.#do(stream, () => {
+      const data = new Uint8Array(bytes);
+      peer.device.copyToHost(data, source);
+      this.device.copyToDevice(target, data);
+    });
   }
 
-  builtinStream(): StreamHandle {
-    return { stream: this.#default };
+  builtinStream(which: 'legacy' | 'per-thread'): StreamHandle {
+    if (which === 'legacy') return { stream: this.#default, address: 1n };
+    return { stream: this.#perThread, address: 2n };
   }
 
-  externalStream(): StreamHandle {
-    return this.device.externalStream();
+  externalStream(address: bigint): StreamHandle {
+    let queue = this.#external.get(address);
+    if (queue === undefined) {
+      queue = new Queue();
+      this.#queues.push(queue);
+      this.#external.set(address, queue);
+    }
+    return { stream: queue, address };
   }
 
   createStream(): StreamHandle {
@@ -181,8 +211,11 @@ export class QueueingDriver implements DeviceDriver {
     return { stream: queue };
   }
 
+  /** As on CUDA, what is left on it is done all the same. */
   destroyStream(stream: StreamHandle): void {
     this.#queue(stream).alive = false;
+    const live = this.#queues.filter((queue) => queue.alive || queue.work.length > 0);
+    this.#queues.splice(0, this.#queues.length, ...live);
   }
 
   synchronizeStream(stream: StreamHandle): void {
@@ -194,7 +227,7 @@ export class QueueingDriver implements DeviceDriver {
   }
 
   createEvent(): EventHandle {
-    return { event: { pending: 0, alive: true } satisfies Mark };
+    return { event: { device: this, pending: 0, alive: true } satisfies Mark };
   }
 
   /** As on CUDA, an event may be destroyed while streams still wait for it. */
@@ -212,9 +245,15 @@ export class QueueingDriver implements DeviceDriver {
     });
   }
 
+  /** The event may be another device's: what it waits for there goes on while this device steps. */
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
     const awaited = mark(event);
-    this.#queue(stream).work.push({ ready: () => awaited.pending === 0, run: () => undefined });
+    const { device } = awaited;
+    const ready = (): boolean => {
+      if (awaited.pending > 0 && device !== this) device.step();
+      return awaited.pending === 0;
+    };
+    this.#queue(stream).work.push({ ready, run: () => undefined });
   }
 
   queryEvent(event: EventHandle): boolean {

@@ -37,8 +37,11 @@ export function freshBlockDevice(totalMemory?: number): TestDevice<BlockDriver> 
 }
 
 /** A device that works late, fresh for each test. */
-export function freshQueueingDevice(totalMemory?: number): TestDevice<QueueingDriver> {
-  return freshDevice(() => new QueueingDriver(totalMemory));
+export function freshQueueingDevice(
+  totalMemory?: number,
+  options?: { readonly cuda?: boolean },
+): TestDevice<QueueingDriver> {
+  return freshDevice(() => new QueueingDriver(totalMemory, options));
 }
 
 /** The CPU device itself, fresh for each test. */
