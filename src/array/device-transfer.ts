@@ -32,6 +32,7 @@ export function upload(shape: readonly number[], to: DeviceSide, from: HostSide,
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
   const handle = stream?.use();
+  owner.touch(stream);
   const { driver } = context;
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
     driver.copyToDevice(to.pointer, from.bytes.subarray(from.offset, from.offset + count), handle);
@@ -39,7 +40,6 @@ export function upload(shape: readonly number[], to: DeviceSide, from: HostSide,
     const region: StridedRegion = { shape, itemSize };
     driver.copyToDeviceStrided(to.pointer, to.strides, from.bytes, from.offset, from.strides, region, handle);
   }
-  owner.touch(stream);
   stream?.hold(from.bytes);
   context.counters.copied('hostToDevice', count);
 }
@@ -50,14 +50,15 @@ export function download(shape: readonly number[], to: HostSide, from: DeviceSid
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
   const handle = stream?.use();
+  owner.touch(stream);
   const { driver } = context;
+  owner.touch(stream);
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
     driver.copyToHost(to.bytes.subarray(to.offset, to.offset + count), from.pointer, handle);
   } else {
     const region: StridedRegion = { shape, itemSize };
     driver.copyToHostStrided(to.bytes, to.offset, to.strides, from.pointer, from.strides, region, handle);
   }
-  owner.touch(stream);
   stream?.hold(to.bytes);
   context.counters.copied('deviceToHost', count);
 }
@@ -68,14 +69,16 @@ export function move(shape: readonly number[], to: DeviceSide, from: DeviceSide,
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
   const handle = stream?.use();
+  to.array.owner.touch(stream);
+  from.array.owner.touch(stream);
   const { driver } = context;
+  to.array.owner.touch(stream);
+  from.array.owner.touch(stream);
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
     driver.copyOnDevice(to.pointer, from.pointer, count, handle);
   } else {
     driver.copyOnDeviceStrided(to.pointer, to.strides, from.pointer, from.strides, { shape, itemSize }, handle);
   }
-  to.array.owner.touch(stream);
-  from.array.owner.touch(stream);
   context.counters.copied('deviceToDevice', count);
 }
 
@@ -89,8 +92,8 @@ export function fill(shape: readonly number[], to: DeviceSide, element: Uint8Arr
     return;
   }
   const handle = stream?.use();
-  context.driver.fillStrided(to.pointer, to.strides, { shape, itemSize }, element, handle);
   owner.touch(stream);
+  context.driver.fillStrided(to.pointer, to.strides, { shape, itemSize }, element, handle);
   stream?.hold(element);
 }
 
