@@ -49,6 +49,8 @@ export interface Uniformity {
   isKeptOnce(v: Var): boolean;
   /** The chain of reasons why an expression is not G, outermost first; empty when it is. */
   why(expr: Expr): readonly Reason[];
+  /** A new variable, for a renderer that runs several threads side by side: like `v`, in another thread. */
+  another(v: Var): Var;
 }
 
 /** A construct that encloses the place of the walk. */
@@ -92,6 +94,7 @@ class Walk implements Uniformity {
   readonly #partings = new Map<Stmt, Parting>();
   /** Assignments under which inactive lanes still want the old value. */
   readonly #blends = new Set<Stmt>();
+  #fresh: number;
   /** Places that jumps lead to, together or not. */
   readonly #targets = new Set<string>();
   /** Assignments made while threads waited at a place. */
@@ -100,6 +103,7 @@ class Walk implements Uniformity {
   constructor(kernel: Kernel, options: UniformityOptions) {
     this.#options = options;
     this.#liveness = analyseLiveness(kernel.body);
+    this.#fresh = kernel.vars.reduce((most, v) => Math.max(most, v.id), 0) + 1;
     const writes = new Set<unknown>();
     eachStmt(kernel.body, (s) => writes.add(written(s)?.array));
     this.#facts = { options, varShape: (v) => this.varShape(v), isWritten: (a) => writes.has(a) };
@@ -135,6 +139,12 @@ class Walk implements Uniformity {
 
   why(expr: Expr): readonly Reason[] {
     return reasons(expr, this.#facts, this.#causes);
+  }
+
+  another(v: Var): Var {
+    const other = { ...v, id: this.#fresh++ };
+    this.#shapes.set(other.id, this.varShape(v));
+    return other;
   }
 
   /** Shapes are final: each expression's need be found but once. */

@@ -6,11 +6,16 @@
  */
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
-import { assignedIn, eachStmt, exprParts, jumpsTo, mapExpr, mapLists, someStmt, stmtExprs } from './walk.ts';
+import { assignedIn, eachStmt, exprParts, jumpsTo, mapExpr, mapLists, someStmt, stmtExprs, written } from './walk.ts';
 
 /** At most this many rounds, and this many expression nodes in all copies together. */
 const MAX_ROUNDS = 32;
 const MAX_NODES = 480;
+/**
+ * At most this many loads where all are from memory of known extents, which need no checks in a loop either: V8 begins a
+ * stretch of straight code with most of its loads, and what does not fit into registers goes to the stack and back.
+ */
+const MAX_PLAIN_LOADS = 12;
 
 type Loop = Stmt & { op: 'loop' };
 
@@ -44,6 +49,8 @@ function copiesOf(loop: Loop, before: Stmt | undefined): readonly Stmt[] | undef
   if (!isStraight(body, loop.label) || assignedIn(body).has(counter.id)) return undefined;
   const rounds = countRounds(exit.cond, step.value, counter, before.value);
   if (rounds === undefined || rounds * nodesIn(body) > MAX_NODES) return undefined;
+  const { loads, global } = accessesIn(body);
+  if (!global && rounds * loads > MAX_PLAIN_LOADS) return undefined;
   const copies: Stmt[] = [];
   for (let k = 0; k < rounds; k++) copies.push(...body.map(copyOf), copyOf(step));
   return copies;
@@ -79,6 +86,23 @@ function countRounds(exit: Expr, step: Expr, counter: Var, start: Expr): number 
     if (value.op !== 'const') return undefined;
   }
   return undefined;
+}
+
+/** How many loads there are, and whether any access is to memory whose extents only the launch knows. */
+function accessesIn(body: readonly Stmt[]): { loads: number; global: boolean } {
+  let [loads, global] = [0, false];
+  const visit = (e: Expr): void => {
+    if (e.op === 'load') {
+      loads++;
+      global ||= e.mem.array.space === 'global';
+    }
+    for (const part of exprParts(e)) visit(part);
+  };
+  eachStmt(body, (s) => {
+    global ||= written(s)?.array.space === 'global';
+    for (const e of stmtExprs(s)) visit(e);
+  });
+  return { loads, global };
 }
 
 function nodesIn(body: readonly Stmt[]): number {

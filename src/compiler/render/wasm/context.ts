@@ -24,16 +24,19 @@ function pushItemAddress(g: Gen, v: Var): void {
 }
 
 const slotOffset = (g: Gen, v: Var): number => g.layout.slots.get(v.id) ?? 0;
+const rowOffset = (g: Gen, v: Var, row: number): number => row * g.variant.block[0] * slotSize(v);
 
-export function loadContext(g: Gen, v: Var): void {
+/** Loads the value of the item `row` rows further on into `into`. */
+export function loadContext(g: Gen, v: Var, into: Var = v, row = 0): void {
   const { f } = g;
-  const locals = varLocals(g, v);
+  const locals = varLocals(g, into);
   const align = Math.log2(slotSize(v));
+  const offset = slotOffset(g, v) + rowOffset(g, v, row);
   for (const [p, local] of locals.entries()) {
     pushItemAddress(g, v);
-    if (varShape(g, v) === 'V') f.memory('v128.load', align, slotOffset(g, v) + 16 * p);
+    if (varShape(g, v) === 'V') f.memory('v128.load', align, offset + 16 * p);
     else {
-      f.memory(`${wasmType(v.type)}.load`, align, slotOffset(g, v));
+      f.memory(`${wasmType(v.type)}.load`, align, offset);
       // Vector code keeps masks.
       if (v.type === 'bool') {
         f.i32(1);
@@ -44,7 +47,8 @@ export function loadContext(g: Gen, v: Var): void {
   }
 }
 
-export function saveContext(g: Gen, v: Var): void {
+/** Saves `from` as the value of the item `row` rows further on. */
+export function saveContext(g: Gen, v: Var, from: Var = v, row = 0): void {
   const { f } = g;
   const align = Math.log2(slotSize(v));
   if (g.lanes === 1) {
@@ -55,7 +59,7 @@ export function saveContext(g: Gen, v: Var): void {
   }
   const old = f.temp('v128');
   for (let p = 0; p < partCount(g, v.type); p++) {
-    const offset = slotOffset(g, v) + 16 * p;
+    const offset = slotOffset(g, v) + rowOffset(g, v, row) + 16 * p;
     if (g.mask !== null) {
       // Work items beside the active lanes keep theirs.
       pushItemAddress(g, v);
@@ -63,7 +67,7 @@ export function saveContext(g: Gen, v: Var): void {
       f.set(old);
     }
     pushItemAddress(g, v);
-    part(g, { op: 'var', type: v.type, var: v }, p);
+    part(g, { op: 'var', type: v.type, var: from }, p);
     if (g.mask !== null) blendPart(g, v.type, old, p);
     f.memory('v128.store', align, offset);
   }

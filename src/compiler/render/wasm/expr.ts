@@ -30,7 +30,8 @@ export function scalar(g: Gen, e: Expr): void {
   const { f } = g;
   const kept = g.prepared.get(e);
   if (kept !== undefined) {
-    if (kept.shape === 'V') throw new Error(`internal error: a vector where one value is wanted (${e.op})`);
+    if (kept.shape === 'V' || kept.locals.length === 0)
+      throw new Error(`internal error: a vector where one value is wanted (${e.op})`);
     f.get(kept.locals[0] ?? 0);
     return;
   }
@@ -231,6 +232,10 @@ export function part(g: Gen, e: Expr, p: number): void {
   }
   if (e.op === 'const') {
     splatConst(f, e.type, e.value);
+    return;
+  }
+  if (kept?.splat !== undefined && kept.locals.length === 0) {
+    f.get(kept.splat);
     return;
   }
   if (kept !== undefined && shape !== 'C' && maskParts(g) > 1) {

@@ -89,6 +89,49 @@ describe('bounds', () => {
     }
   });
 
+  it('of rows and columns, where a block fits and where it does not', () => {
+    const b = new ir.KernelBuilder('tiles');
+    const out = b.global('i32', 'out');
+    const [h, w, dx, dy] = ['h', 'w', 'dx', 'dy'].map((name) => b.value('i32', name)) as [Expr, Expr, Expr, Expr];
+    const x = add(add(mul(special('blockIdx.x'), special('blockDim.x')), tid), dx);
+    const y = add(add(mul(special('blockIdx.y'), special('blockDim.y')), special('threadIdx.y')), dy);
+    const mem = ir.at(out, add(mul(y, w), x), {
+      checks: [
+        { index: y, extent: h, axis: 0 },
+        { index: x, extent: w, axis: 1 },
+      ],
+    });
+    const kernel = b.build([ir.store(mem, add(ir.load(mem), add(mul(x, i32(100)), y)))], { checked: true });
+    const far = 2 ** 31 - 5;
+    const sizes = [
+      [8, 16, 0, 0],
+      [7, 16, 0, 0],
+      [8, 15, 0, 0],
+      [0, 0, 0, 0],
+      [9, 20, 1, 0],
+      [9, 20, -1, 0],
+      [9, 20, 4, 1],
+      [9, 20, 5, 1],
+      [9, 20, 4, 2],
+      [9, 20, 0, -8],
+      [9, 20, far, 0],
+      [9, 20, 0, far],
+      [9, 20, -(2 ** 31), -(2 ** 31)],
+    ] as const;
+    for (const [rows, columns, right, down] of sizes) {
+      const { image, base } = guarded(180);
+      for (const block of [
+        [8, 4, 1],
+        [4, 2, 1],
+        [16, 8, 1],
+      ] as const) {
+        const launch = { grid: [16 / block[0], 8 / block[1], 1], block } as const;
+        check(kernel, launch, [base, rows, columns, right, down], image, [{ at: 0, elem: 'u8', length: image.length }]);
+        intact(runWasm(kernel, launch, [base, rows, columns, right, down], image).memory, 180);
+      }
+    }
+  });
+
   it('asks active lanes only', () => {
     const b = new ir.KernelBuilder('guarded');
     const out = b.global('i32', 'out');

@@ -5,7 +5,7 @@
  * a number of `v128` parts. A part holds four lanes of a 4-byte type (bool: a mask of all ones or zeros a lane) or two
  * lanes of an 8-byte type. Scalar code is the same code with every shape forced to U and one lane.
  */
-import type { ArraySym, Check, Expr, Kernel, ValueType, Var } from '../../ir/ops.ts';
+import type { ArraySym, Check, Expr, Kernel, Stmt, ValueType, Var } from '../../ir/ops.ts';
 import type { Shape, Uniformity } from '../../ir/passes/uniformity.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
 import type { BranchTarget, FunctionBuilder, Local, WasmType } from './assembler.ts';
@@ -28,6 +28,7 @@ export interface Mask {
 export interface Kept {
   readonly type: ValueType;
   readonly shape: Shape;
+  /** None for a value that is wanted only as a vector, and loaded as one: see `splat`. */
   readonly locals: readonly Local[];
   /** A value for all lanes, once some part of a vector has asked for it as a vector. */
   splat?: Local;
@@ -79,6 +80,8 @@ export interface Gen {
   readonly proven: ReadonlySet<Check>;
   /** Bounds checks that have been made for all the work items to be run here. */
   covered: ReadonlySet<Check>;
+  /** First of several assignments, none of which changes what another one reads, that share loads: how many there are. */
+  readonly together: Map<Stmt, number>;
   /** For each `uniform` of the region: whether an item has been there, and the value that it found. */
   readonly firstSeen: Map<Expr, { readonly seen: Local; readonly value: Local }>;
   /** Variables kept once for the block. */

@@ -4,7 +4,7 @@
  * A row of work items is run in vectors of consecutive threadIdx.x. Where the guard of a region can be narrowed to bounds,
  * only the items within them are run. What is left of a row after its full vectors is run once more under a mask.
  */
-import type { Expr, Stmt } from '../../ir/ops.ts';
+import type { Expr, Stmt, Var } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { type Narrowed, narrowGuard } from '../../ir/passes/narrow.ts';
 import type { Items, RegionNode, Regions } from '../../ir/passes/regions.ts';
@@ -13,10 +13,11 @@ import type { BranchTarget, Local } from './assembler.ts';
 import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadContext, saveContext } from './context.ts';
 import { lanesFrom, scalar } from './expr.ts';
 import { type Gen, wasmType } from './gen.ts';
+import { type Jam, jamRows } from './jam.ts';
 import { MaskStack } from './masks.ts';
 import { withPrepared } from './prepare.ts';
-import { findRowChecks } from './rows.ts';
-import { emitList } from './statements.ts';
+import { findBlockChecks, findRowChecks } from './rows.ts';
+import { emitList, WORTH_COPYING, weigh } from './statements.ts';
 
 /** A loop or block around barriers. */
 interface Around {
@@ -118,11 +119,33 @@ function emitItems(g: Gen, regions: Regions, node: Items): void {
     if (node.reduce !== undefined && total !== undefined) accumulate(g, node.reduce, total);
     for (const v of node.saves) saveContext(g, v);
   };
-  eachRow(g, () => emitRow(g, node, start, end));
+  const narrowed = narrow(g, node);
+  const rows = (): void => {
+    const jam = narrowed === undefined ? jamRows(g, node) : undefined;
+    if (jam !== undefined) eachRow(g, () => emitJammed(g, node, jam, fresh), jam.rows);
+    else if (narrowed !== undefined) eachRow(g, () => narrowedRow(g, narrowed, start, end));
+    else eachRow(g, () => emitRow(g, node, start, end));
+  };
+  const checks = narrowed === undefined && isWorthTwice(g, node) ? findBlockChecks(g, node.body) : undefined;
+  if (checks !== undefined) {
+    checks.pushHolds();
+    f.if();
+    g.covered = checks.covered;
+    rows();
+    g.covered = new Set();
+    f.else();
+  }
+  rows();
+  if (checks !== undefined) f.end();
   if (node.reduce !== undefined && total !== undefined) {
     finishReduction(g, node.reduce, total, regions.places.get(node.reduce.result.id)?.kind === 'context');
     f.release('i32', total);
   }
+}
+
+/** Whether a region is small, and runs often enough to have code with and without its checks. */
+function isWorthTwice(g: Gen, node: Items): boolean {
+  return g.variant.block[1] > 1 && weigh(node.body) <= WORTH_COPYING;
 }
 
 /** Variables of this region alone that may be read before they are assigned: zero for every item. */
@@ -151,10 +174,14 @@ function watchUniforms(g: Gen, node: Items): void {
 
 // ---------------------------------------------------------------- rows
 
-/** Runs `row` for every threadIdx.y and z. */
-function eachRow(g: Gen, row: () => void): void {
+/** Runs `row` for every threadIdx.y and z, or every so many of y. */
+function eachRow(g: Gen, row: () => void, rows = 1): void {
   const { f, at, variant } = g;
-  const axes = ([2, 1] as const).map((axis) => ({ local: at.thread[axis], extent: variant.block[axis] }));
+  const axes = ([2, 1] as const).map((axis) => ({
+    local: at.thread[axis],
+    extent: variant.block[axis],
+    step: axis === 1 ? rows : 1,
+  }));
   const nest = (depth: number): void => {
     const axis = axes[depth];
     if (axis === undefined) {
@@ -163,14 +190,14 @@ function eachRow(g: Gen, row: () => void): void {
     }
     f.i32(0);
     f.set(axis.local);
-    if (axis.extent === 1) {
+    if (axis.extent === axis.step) {
       nest(depth + 1);
       return;
     }
     const again = f.loop();
     nest(depth + 1);
     f.get(axis.local);
-    f.i32(1);
+    f.i32(axis.step);
     f.op('i32.add');
     f.tee(axis.local);
     f.i32(axis.extent);
@@ -181,13 +208,27 @@ function eachRow(g: Gen, row: () => void): void {
   nest(0);
 }
 
+/** Several rows together: all of their vectors are whole. */
+function emitJammed(g: Gen, node: Items, { rows, body, inRow }: Jam, fresh: Regions['kernel']['vars']): void {
+  const each = (list: readonly Var[], visit: (v: Var, copy: Var, row: number) => void): void => {
+    for (const v of list) {
+      for (let row = 0; row < rows; row++) if (row === 0 || inRow(v, row) !== v) visit(v, inRow(v, row), row);
+    }
+  };
+  const item = (stack: MaskStack): void => {
+    each(fresh, (_, copy) => clearVariable(g, copy));
+    each(node.loads, (v, copy, row) => loadContext(g, v, copy, row));
+    emitList(g, body, stack);
+  };
+  g.f.i32(0);
+  g.f.set(g.at.thread[0]);
+  wholeVectors(g, g.variant.block[0], item, () => {
+    each(node.saves, (v, copy, row) => saveContext(g, v, copy, row));
+  });
+}
+
 function emitRow(g: Gen, node: Items, start: () => void, end: () => void): void {
   const [width] = g.variant.block;
-  const narrowed = narrow(g, node);
-  if (narrowed !== undefined) {
-    narrowedRow(g, narrowed, start, end);
-    return;
-  }
   const item = (stack: MaskStack): void => {
     start();
     emitList(g, node.body, stack);
@@ -206,9 +247,10 @@ function emitRow(g: Gen, node: Items, start: () => void, end: () => void): void 
       checks.pushHolds(x, to);
       f.release('i32', to);
       f.if();
+      const { covered } = g;
       g.covered = checks.covered;
       wholeVectors(g, full, item, end);
-      g.covered = new Set();
+      g.covered = covered;
       f.else();
     }
     wholeVectors(g, full, item, end);

@@ -99,6 +99,16 @@ export function loadKept(g: Gen, e: Expr & { op: 'load' }): Kept {
   return { type: e.type, shape, locals };
 }
 
+/** Loads one f32 into all lanes at once; undefined for other values. */
+export function loadSpread(g: Gen, e: Expr & { op: 'load' }): Kept | undefined {
+  const shape = shapeOf(g, e);
+  if (e.mem.elem !== 'f32' || shape === 'V') return undefined;
+  const splat = g.f.temp('v128');
+  g.f.memory('v128.load32_splat', 2, pushAddress(g, e.mem));
+  g.f.set(splat);
+  return { type: 'f32', shape, locals: [], splat };
+}
+
 /** Pushes part `p` of lanes that lie one after another. */
 export function consecutiveLoad(g: Gen, elem: ElemType, address: () => void, base: number, p: number): void {
   const { f } = g;

@@ -5,11 +5,11 @@
  * one branch. Each value goes into locals until the statement is done; equal loads are done once.
  */
 import type { Expr, MemRef } from '../../ir/ops.ts';
-import { exprParts } from '../../ir/passes/walk.ts';
+import { exprParts, memParts } from '../../ir/passes/walk.ts';
 import { boundsHazards, expressionHazard, guard, guardUniform, type Hazard } from './checks.ts';
 import { pushFirstLane } from './expr.ts';
-import { type Gen, type Kept, keptTypes, wasmType } from './gen.ts';
-import { loadKept } from './memory.ts';
+import { type Gen, isVector, type Kept, keptTypes, wasmType } from './gen.ts';
+import { loadKept, loadSpread } from './memory.ts';
 import { sameExpr } from './structure.ts';
 
 interface Level {
@@ -20,7 +20,17 @@ interface Level {
 
 /** The operands that are evaluated: unchecked code has no use for the indices in checks. */
 function operands(g: Gen, e: Expr): readonly Expr[] {
-  return e.op === 'load' && !g.kernel.checked ? [e.mem.index] : exprParts(e);
+  return e.op === 'load' ? memOperands(g, e.mem) : exprParts(e);
+}
+
+function memOperands(g: Gen, mem: MemRef): readonly Expr[] {
+  return g.kernel.checked ? memParts(mem) : [mem.index];
+}
+
+/** Whether an expression wants nothing but vectors of its operands. */
+function takesVectors(g: Gen, e: Expr): boolean {
+  if (e.op !== 'binary' || e.type !== 'f32' || !isVector(g, e)) return false;
+  return e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul' || e.fn === 'div';
 }
 
 /**
@@ -36,6 +46,7 @@ export function withPrepared(
 ): void {
   const levels: Level[] = [];
   const depths = new Map<Expr, number>();
+  const scalars = new Set<Expr>();
   const level = (n: number): Level => {
     while (levels.length <= n) levels.push({ loads: [], asserted: [], hazards: [] });
     return levels[n] as Level;
@@ -45,7 +56,11 @@ export function withPrepared(
     const known = depths.get(e);
     if (known !== undefined) return known;
     let depth = 0;
-    for (const operand of operands(g, e)) depth = Math.max(depth, visit(operand));
+    const spreads = takesVectors(g, e);
+    for (const operand of operands(g, e)) {
+      if (!spreads) scalars.add(operand);
+      depth = Math.max(depth, visit(operand));
+    }
     if (!g.prepared.has(e)) {
       if (e.op === 'load') {
         level(depth).hazards.push(...boundsHazards(g, e.mem));
@@ -65,11 +80,15 @@ export function withPrepared(
     depths.set(e, depth);
     return depth;
   };
-  for (const e of exprs) visit(e);
+  for (const e of exprs) {
+    scalars.add(e);
+    visit(e);
+  }
   for (const mem of accesses) {
-    let depth = visit(mem.index);
-    if (g.kernel.checked) {
-      for (const check of mem.checks) depth = Math.max(depth, visit(check.index), visit(check.extent));
+    let depth = 0;
+    for (const e of memOperands(g, mem)) {
+      scalars.add(e);
+      depth = Math.max(depth, visit(e));
     }
     const hazards = boundsHazards(g, mem);
     if (hazards.length > 0) level(depth).hazards.push(...hazards);
@@ -78,8 +97,9 @@ export function withPrepared(
   for (const { loads, asserted, hazards } of levels) {
     guard(g, hazards);
     for (const e of loads) {
-      const twin = made.find(([other]) => sameExpr(other, e));
-      const kept = twin?.[1] ?? loadKept(g, e);
+      const spread = !scalars.has(e);
+      const twin = made.find(([other, kept]) => sameExpr(other, e) && (spread || kept.locals.length > 0));
+      const kept = twin?.[1] ?? (spread ? loadSpread(g, e) : undefined) ?? loadKept(g, e);
       g.prepared.set(e, kept);
       made.push([e, kept, twin === undefined]);
     }

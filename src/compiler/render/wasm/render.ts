@@ -44,6 +44,8 @@ function lanesFor(kernel: Kernel, variant: WasmVariant): Lanes {
   const wide = kernel.arrays.some((a) => isWide(a.elem as Expr['type'])) || kernel.vars.some((v) => v.type === 'f64');
   if (wide) return 4;
   if (width % 16 === 0 && isArithmetic(kernel)) return 16;
+  // A row that is one vector needs no loop.
+  if (width === 16 && isLean(kernel)) return 16;
   return width % 8 === 0 || width >= 64 ? 8 : 4;
 }
 
@@ -60,6 +62,21 @@ function isArithmetic(kernel: Kernel): boolean {
     for (const e of stmtExprs(s)) count(e);
   });
   return operations >= 4 * accesses;
+}
+
+/** Whether few values are loaded for each statement, and in all: then four parts of each stay in registers. */
+function isLean(kernel: Kernel): boolean {
+  let [loads, most] = [0, 0];
+  const count = (e: Expr): number => {
+    const below = exprParts(e).reduce((sum, operand) => sum + count(operand), 0);
+    return below + (e.op === 'load' ? 1 : 0);
+  };
+  eachStmt(kernel.body, (s) => {
+    const here = stmtExprs(s).reduce((sum, e) => sum + count(e), 0);
+    loads += here;
+    most = Math.max(most, here);
+  });
+  return most <= 2 && loads <= 6;
 }
 
 function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule {
@@ -120,6 +137,7 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
     },
     proven: provenChecks(kernel, variant.block),
     covered: new Set(),
+    together: new Map(),
     firstSeen: new Map(),
     blockVars: kernel.vars.filter((v) => regions.places.get(v.id)?.kind === 'uniform'),
     loopDepth: 0,

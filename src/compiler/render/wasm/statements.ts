@@ -15,7 +15,14 @@ import { wholeVectorTest } from './whole.ts';
 
 /** Emits a list; with vectors, under the mask in force. */
 export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new MaskStack(g)): void {
-  for (const s of list) {
+  for (let i = 0; i < list.length; i++) {
+    const s = list[i] as Stmt;
+    const joint = g.together.get(s);
+    if (joint !== undefined) {
+      assignTogether(g, list.slice(i, i + joint));
+      i += joint - 1;
+      continue;
+    }
     if (!isHarmless(g, s)) stack.test();
     const { mask } = g;
     const [kills, untested] = [mask?.kills, mask?.untested];
@@ -54,6 +61,23 @@ function isCheap(e: Expr): boolean {
       break;
   }
   return exprParts(e).every(isCheap);
+}
+
+/** Assignments that may be made in any order, with all lanes on: loads that several of them hold are done once. */
+function assignTogether(g: Gen, list: readonly Stmt[]): void {
+  const [first, second] = list.map((s) => loadsIn(stmtExprs(s)));
+  const shared = [...(first ?? [])].filter((e) => second?.has(e));
+  withPrepared(g, shared, [], () => {
+    for (const s of list) if (s.op === 'assign') withPrepared(g, [s.value], [], () => assign(g, s));
+  });
+}
+
+function loadsIn(list: readonly Expr[], into: Set<Expr> = new Set()): Set<Expr> {
+  for (const e of list) {
+    if (e.op === 'load') into.add(e);
+    loadsIn(exprParts(e), into);
+  }
+  return into;
 }
 
 function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
@@ -262,7 +286,7 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
 }
 
 /** Expressions and statements that may be written out a second time. Copies nest, so that much more would be too much. */
-const WORTH_COPYING = 120;
+export const WORTH_COPYING = 120;
 
 /** Elsewhere a mask costs next to nothing. */
 function touchesMemory(list: readonly Stmt[]): boolean {
@@ -272,7 +296,8 @@ function touchesMemory(list: readonly Stmt[]): boolean {
   );
 }
 
-function weigh(list: readonly Stmt[]): number {
+/** Roughly how much code a list of statements becomes. */
+export function weigh(list: readonly Stmt[]): number {
   let weight = 0;
   const visit = (e: Expr): void => {
     weight++;
