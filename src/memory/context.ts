@@ -8,7 +8,6 @@ import type { DeviceDriver, DeviceInfo, DeviceKind } from '../driver/driver.ts';
 import { FaultLog } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError } from '../errors.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
-import { askAtExit, forget } from './exit.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
 import { deallocationLimits } from './limits.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
@@ -19,8 +18,6 @@ import type { StreamUser } from './stream-ref.ts';
 /** A stream, an event or a loaded kernel: holds no counted memory, but dies with the context. */
 export interface Resource {
   destroy(): void;
-  /** Of streams: whether work on it is left. */
-  busy?(): boolean;
 }
 
 /** A stream that was destroyed with work left on it. */
@@ -60,8 +57,6 @@ export class Context implements MemoryHome {
   readonly #outliving = new Set<Outliving>();
   /** Streams for which host memory is kept alive. */
   readonly holders: Set<Holder> = new Set();
-  /** Whether launches may have failed since somebody last asked. */
-  #unasked = false;
 
   constructor(driver: DeviceDriver) {
     this.driver = driver;
@@ -169,20 +164,6 @@ export class Context implements MemoryHome {
     this.#outliving.add(stream);
   }
 
-  /** Whether streams that were created have work left. */
-  busy(): boolean {
-    for (const resource of this.#resources) if (resource.busy?.()) return true;
-    for (const stream of this.#outliving) if (!stream.finished()) return true;
-    return false;
-  }
-
-  /** A kernel that may report a fault was launched: if nobody synchronises with it, the exit of the process asks. */
-  noteUnasked(): void {
-    if (this.#unasked) return;
-    this.#unasked = true;
-    askAtExit(this);
-  }
-
   /** Forgets a resource that has been given up already. */
   disown(resource: Resource): void {
     this.#resources.delete(resource);
@@ -242,10 +223,6 @@ export class Context implements MemoryHome {
 
   /** All work of the device has been done. */
   #settled(): void {
-    if (this.#unasked) {
-      this.#unasked = false;
-      forget(this);
-    }
     if (this.holders.size > 0) for (const holder of [...this.holders]) holder.release();
     if (this.#outliving.size === 0) return;
     for (const stream of this.#outliving) stream.finished();

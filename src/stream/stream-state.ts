@@ -75,17 +75,13 @@ export class CreatedStream extends StreamState implements Resource {
     context.adopt(this);
   }
 
-  busy(): boolean {
-    return !this.context.driver.queryStream(this.handle);
-  }
-
   /** Gives the driver's stream back; blocks for none of its work. */
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
     const { driver } = this.context;
     try {
-      if (this.busy()) {
+      if (!driver.queryStream(this.handle)) {
         const tail = driver.createEvent(false);
         driver.recordEvent(tail, this.handle);
         this.tail = tail;
