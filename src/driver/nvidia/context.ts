@@ -3,7 +3,9 @@
  *
  * Which context is current is the driver's affair, one for each thread; it is set only when another device of ours was used in
  * between, because most calls cost less than asking. An error that the context does not survive is kept: every later call
- * repeats it at once, with the first cause.
+ * repeats it at once, with the first cause. Nothing brings the device back within the process: measured with driver 580, a
+ * context that was destroyed or reset after such an error cannot be made again, not even a new one of another kind
+ * (cuCtxCreate, cuDevicePrimaryCtxRetain give the same error), and resetting it corrupts the heap at exit. A new process works.
  */
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import { LaunchLog } from './launch-log.ts';
@@ -12,6 +14,13 @@ import { CUDA_ERROR_OUT_OF_MEMORY, driverError, type FailureDetails, isSticky } 
 
 /** The context that is current on this thread; 0 for none of ours. Each worker thread has a copy of this module. */
 let current = 0;
+
+/** What devices did not survive in this process, by their CUdevice. */
+const lost = new Map<number, DriverError>();
+
+const RECOVERY =
+  'The driver takes no more work from this process or its worker threads: end it. What may fail so belongs into a child process ' +
+  '(node:child_process), which can be started again.';
 
 /** The context of one device. */
 export class CudaContext {
@@ -33,8 +42,15 @@ export class CudaContext {
     this.device = device;
     this.name = name;
     this.cells = new Cells(cuda.ffi);
+    const before = lost.get(device);
+    if (before !== undefined) throw this.#repeated(before, 'cuDevicePrimaryCtxRetain');
     const result = cuda.cuDevicePrimaryCtxRetain(this.cells.at(0), device);
-    if (result !== 0) throw driverError(cuda, result, 'cuDevicePrimaryCtxRetain', { about: `opening ${name}` });
+    if (result !== 0) {
+      const help = isSticky(result)
+        ? `something in this process has failed on the device before. ${RECOVERY}`
+        : undefined;
+      throw driverError(cuda, result, 'cuDevicePrimaryCtxRetain', { about: `opening ${name}`, help });
+    }
     this.#handle = this.cells.long(0);
     this.#gate = this.#handle;
   }
@@ -85,11 +101,12 @@ export class CudaContext {
     const error = driverError(this.cuda, result, api, {
       launch: this.launches.last(),
       ...details,
-      about: [details.about, suspects, `The context is lost with all that is on it. ${RECOVERY}`]
+      about: [details.about, suspects, `${this.name} is lost with all that is on it. ${RECOVERY}`]
         .filter(Boolean)
         .join('\n  '),
     });
     this.#broken ??= error;
+    lost.set(this.device, this.#broken);
     this.#gate = Number.NaN;
     return error;
   }
@@ -107,9 +124,14 @@ export class CudaContext {
     return new OutOfMemoryError(`${api}: no memory left on ${this.name}`, { asked: 0, live: 0, pending: 0, pooled: 0 });
   }
 
-  /** Gives the context back. */
+  /** Gives the context back; one that is broken is left alone. */
   close(): void {
     if (this.closed) return;
+    if (this.#broken !== undefined) {
+      this.#handle = 0;
+      current = 0;
+      return;
+    }
     if (current === this.#handle) {
       this.cuda.cuCtxSetCurrent(0);
       current = 0;
@@ -119,5 +141,3 @@ export class CudaContext {
     this.cuda.cuDevicePrimaryCtxRelease(this.device);
   }
 }
-
-const RECOVERY = 'cuda.close() and new arrays start afresh.';

@@ -270,7 +270,7 @@ export class NvidiaDriver implements DeviceDriver {
 
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
     this.context.enter('waitEvent');
-    this.streams.wait(event, stream);
+    this.streams.wait(event, stream, this.records.launched);
   }
 
   queryEvent(event: EventHandle): boolean {

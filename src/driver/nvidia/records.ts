@@ -76,7 +76,9 @@ export class LaunchRecords {
     return number;
   }
 
+  /** The module is about to be unloaded: what it has left is looked at now, or never. */
   forget(module: Watched): void {
+    if (module.launches.length > 0 && this.#context.broken === undefined) this.#catchUp(module);
     this.#dirty.delete(module);
   }
 
@@ -88,10 +90,11 @@ export class LaunchRecords {
     if (this.#dirty.size > 0 && this.#context.broken === undefined) {
       for (const module of this.#dirty) this.#look(module, stream, before);
     }
-    if (stream === undefined || stream.waitedFor.length === 0) return;
-    for (const mark of stream.waitedFor.splice(0)) {
-      if (mark.stream.owner !== stream.owner) continue;
-      const from = mark.stream === mark.stream.owner.default ? undefined : mark.stream;
+    if (stream === undefined || stream.waitedFor.size === 0) return;
+    for (const [other, mark] of stream.waitedFor) {
+      if (mark.since > before) continue;
+      stream.waitedFor.delete(other);
+      const from = other === other.owner.default ? undefined : other;
       this.collect(from, mark.before);
       this.log.follow(from, this.log.mark, stream);
     }

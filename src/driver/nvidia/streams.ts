@@ -21,14 +21,23 @@ export class CudaStream {
   readonly handle: number;
   readonly created: boolean;
   alive = true;
-  /** Marks on other streams that this one has waited for: what failed there is a fault of this one as well. */
-  readonly waitedFor: Mark[] = [];
+  /**
+   * Other streams that this one has waited for, the last mark of each, and how many launches had been made then: what failed
+   * there is a fault of this one as well.
+   */
+  readonly waitedFor: Map<CudaStream, Waited> = new Map();
 
   constructor(owner: CudaStreams, handle: number, created: boolean) {
     this.owner = owner;
     this.handle = handle;
     this.created = created;
   }
+}
+
+/** How far a stream that is waited for had got, and how many launches there were when it was. */
+interface Waited {
+  readonly before: number;
+  readonly since: number;
 }
 
 /** A place in a stream, by the number of launches that faults are looked for in when it was made. */
@@ -139,12 +148,14 @@ export class CudaStreams {
     event.mark = { stream, before: launched };
   }
 
-  /** The event may be of another device. */
-  wait(handle: EventHandle, waiting: StreamHandle | undefined): void {
+  /** The event may be of another device: faults there are that device's. `launched` as in `record`. */
+  wait(handle: EventHandle, waiting: StreamHandle | undefined, launched: number): void {
     const event = anyEvent(handle, 'waitEvent');
     const stream = this.resolve(waiting, 'waitEvent');
     this.#context.check(this.#context.cuda.cuStreamWaitEvent(stream.handle, event.handle, 0), 'cuStreamWaitEvent');
-    if (event.mark !== undefined && event.mark.before > 0) stream.waitedFor.push(event.mark);
+    const { mark } = event;
+    if (mark === undefined || mark.before === 0 || mark.stream === stream || mark.stream.owner !== this) return;
+    stream.waitedFor.set(mark.stream, { before: mark.before, since: launched });
   }
 
   queryEvent(handle: EventHandle): boolean {
