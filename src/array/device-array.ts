@@ -41,10 +41,12 @@ import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { checkOptionsObject } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
+import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
 import { assignElements, readElement } from './device-assign.ts';
 import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTarget } from './device-copy.ts';
-import { type DeviceMemory, layoutOf, placement, type StreamOption } from './device-memory.ts';
+import { DEVICE_MEMORY, type DeviceMemory, layoutOf, placement, type StreamOption } from './device-memory.ts';
 import { move } from './device-transfer.ts';
+import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
 import { type RankOf, reshapeArguments } from './ndarray.ts';
 import type { RankMark } from './rank.ts';
 
@@ -54,6 +56,8 @@ export interface MemoryPointer {
   readonly owner: MemoryOwner;
   /** Device address of the first element. */
   readonly address: number;
+  /** Nothing may write to it. */
+  readonly readOnly?: boolean | undefined;
 }
 
 /**
@@ -81,6 +85,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   readonly ndim: R;
   /** Number of elements. */
   readonly size: number;
+  /** Whether nothing may write to it: memory of another library that says so. */
+  readonly readOnly: boolean;
   /** Bytes of one element. */
   readonly itemSize: number;
   /** Bytes from the lowest to the highest byte of an element; 0 when there are none. */
@@ -102,6 +108,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   ) {
     const gpuData = options.gpuData ?? undefined;
     this.context = gpuData?.context ?? currentContext();
+    this.readOnly = gpuData?.readOnly ?? false;
     this.dtype = asDType(dtype) as DType<T>;
     this.itemSize = this.dtype.itemSize;
     this.shape = Object.freeze(normalizeShape(shape, this.itemSize));
@@ -139,7 +146,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
 
   /** The memory from the first element on; undefined when there are no elements. */
   get gpuData(): MemoryPointer | undefined {
-    return this.size === 0 ? undefined : { context: this.context, owner: this.owner, address: this.pointer };
+    if (this.size === 0) return undefined;
+    return { context: this.context, owner: this.owner, address: this.pointer, readOnly: this.readOnly };
   }
 
   get flags(): { readonly C_CONTIGUOUS: boolean; readonly F_CONTIGUOUS: boolean } {
@@ -343,6 +351,21 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     this.dispose();
   }
 
+  /** The CUDA array interface, version 3: the memory as other libraries of the process take it. Throws RangeError once disposed. */
+  get __cuda_array_interface__(): CudaArrayInterface {
+    return describeDeviceMemory(this);
+  }
+
+  /**
+   * A handle by which another process on the same GPU opens this memory: with `cuda.openIpcArray`, Numba or CuPy. Plain data, for JSON and
+   * messages. The array must have been made with `deviceArray(…, { ipc: true })`, and must outlive the other's use. Numba: `get_ipc_handle()`.
+   * @throws NotSupportedError for other arrays, and where processes cannot share device memory.
+   */
+  ipcHandle(): IpcArrayHandle {
+    this.checkUsable();
+    return describeIpc(this);
+  }
+
   /** JSON has no device memory: what stands there is the description. For the elements: `copyToHost()`. */
   toJSON(): string {
     return this.toString();
@@ -358,7 +381,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   }
 
   #over<U, Q extends number>(layout: StridedLayout, stream: Stream | undefined, dtype: DType<U>): DeviceNDArray<U, Q> {
-    const gpuData = { context: this.context, owner: this.owner, address: this.pointer + layout.offset };
+    const { context, owner, readOnly } = this;
+    const gpuData = { context, owner, address: this.pointer + layout.offset, readOnly };
     return new DeviceNDArray<U, Q>(layout.shape, layout.strides, dtype, { stream, gpuData });
   }
 }
@@ -385,6 +409,11 @@ Object.defineProperties(DeviceNDArray.prototype, {
   [DEVICE_ARRAY]: {
     get(this: DeviceNDArray): CapturedArray {
       return { owner: this, elem: elemOf(this.dtype), shape: this.shape, strides: this.strides };
+    },
+  },
+  [DEVICE_MEMORY]: {
+    get(this: DeviceNDArray): DeviceNDArray {
+      return this;
     },
   },
   [Symbol.for('nodejs.util.inspect.custom')]: {

@@ -14,8 +14,9 @@ import {
   type StridedLayout,
   sizeOf,
 } from '../layout/index.ts';
+import { foreignMemory } from './cuda-interface.ts';
 import { copyToHost } from './device-copy.ts';
-import { type DeviceMemory, isDeviceMemory, layoutOf } from './device-memory.ts';
+import { checkWritable, type DeviceMemory, deviceMemoryOf, layoutOf } from './device-memory.ts';
 import { type DeviceSide, download, fill, move, upload } from './device-transfer.ts';
 import { copyElements, type HostMemory } from './ndarray-copy.ts';
 import { ndarray } from './ndarray-create.ts';
@@ -35,10 +36,12 @@ export function readElement(array: DeviceMemory, index: readonly unknown[]): unk
 /** Assigns a scalar or an array to the elements that an index picks; on the stream that the array is bound to, if it is. */
 export function assignElements(array: DeviceMemory, value: unknown, index: readonly unknown[]): void {
   array.checkUsable();
+  checkWritable(array, 'set');
   const target = indexLayout(layoutOf(array), index);
   const to: DeviceSide = { array, pointer: array.pointer + target.offset, strides: target.strides };
-  if (isDeviceMemory(value)) {
-    assignDeviceArray(to, target, value);
+  const device = deviceMemoryOf(value) ?? foreignMemory(value);
+  if (device !== undefined) {
+    assignDeviceArray(to, target, device);
     return;
   }
   const source = describeSource(value, array.dtype);

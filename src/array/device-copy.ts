@@ -20,7 +20,15 @@ import { formatShape, likeStrides, type StridedLayout, sizeOf, squeezeLayout } f
 import { checkOptionsObject } from '../options.ts';
 import type { Stream } from '../stream/stream.ts';
 import { transferStream } from '../stream/transfer-stream.ts';
-import { type DeviceMemory, isDeviceMemory, layoutOf, placement, type StreamOption } from './device-memory.ts';
+import { foreignMemory } from './cuda-interface.ts';
+import {
+  checkWritable,
+  type DeviceMemory,
+  deviceMemoryOf,
+  layoutOf,
+  placement,
+  type StreamOption,
+} from './device-memory.ts';
 import { type DeviceSide, download, type HostSide, move, upload } from './device-transfer.ts';
 import { NDArray } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
@@ -101,11 +109,13 @@ export async function copyToHostAsync(array: DeviceMemory, args: readonly unknow
 /** `array.copyToDevice(source, { stream })`. */
 export function copyToDevice(array: DeviceMemory, source: unknown, option: unknown): void {
   array.checkUsable();
+  checkWritable(array, 'copyToDevice');
   const { stream } = placement(array, option);
-  if (isDeviceMemory(source)) {
-    source.checkUsable();
-    if (source.context === array.context) copyWithin(array, source, stream);
-    else copyFromHost(array, ndarray(copyToHost(source, []) as TypedArray), stream);
+  const device = deviceMemoryOf(source) ?? foreignMemory(source);
+  if (device !== undefined) {
+    device.checkUsable();
+    if (device.context === array.context) copyWithin(array, device, stream);
+    else copyFromHost(array, ndarray(copyToHost(device, []) as TypedArray), stream);
     return;
   }
   copyFromHost(array, describeHostArray(source) ?? ndarray(source as number[]), stream);

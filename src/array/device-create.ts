@@ -1,5 +1,5 @@
 /**
- * Making device arrays: `deviceArray`, `deviceArrayLike`, `toDevice`.
+ * Making device arrays: `deviceArray`, `deviceArrayLike`, `toDevice`, and `asCudaArray` of another library's.
  */
 import {
   asDType,
@@ -12,20 +12,25 @@ import {
   type TypedArray,
   type ValueOf,
 } from '../dtype/index.ts';
-import { TsambaTypeError } from '../errors.ts';
+import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import {
   coreOf,
+  extentOf,
   isSingleRegion,
   likeStrides,
   normalizeOrder,
   normalizeShape,
+  normalizeStrides,
   type Order,
   type ShapeLike,
   stridesFor,
 } from '../layout/index.ts';
+import { currentContext } from '../memory/devices.ts';
 import { checkOptionsObject } from '../options.ts';
-import { DeviceNDArray } from './device-array.ts';
-import { isDeviceMemory, placement, type StreamOption } from './device-memory.ts';
+import { streamOption } from '../stream/stream.ts';
+import { type CudaArrayLike, foreignMemory, isCudaArray } from './cuda-interface.ts';
+import { DeviceNDArray, type MemoryPointer } from './device-array.ts';
+import { type DeviceMemory, deviceMemoryOf, placement, type StreamOption } from './device-memory.ts';
 import { upload } from './device-transfer.ts';
 import type { NDArray, RankOf } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
@@ -38,6 +43,8 @@ export interface DeviceArrayOptions extends StreamOption {
   readonly strides?: ShapeLike | null | undefined;
   /** C (default): last axis fastest. F: first axis fastest. */
   readonly order?: Order | undefined;
+  /** Memory that other processes on the same GPU can open: `ipcHandle()`. */
+  readonly ipc?: boolean | undefined;
 }
 
 /**
@@ -50,16 +57,36 @@ export function deviceArray<const S extends ShapeLike, const D extends DTypeLike
   dtype?: D,
   options: DeviceArrayOptions = {},
 ): DeviceNDArray<ValueOf<D>, RankOf<S>> {
-  checkOptionsObject('deviceArray', options, ['strides', 'order', 'stream']);
+  checkOptionsObject('deviceArray', options, ['strides', 'order', 'stream', 'ipc']);
   const type = dtype === undefined ? f64 : asDType(dtype);
   const order = normalizeOrder(options.order);
   const lengths = normalizeShape(shape, type.itemSize);
   const strides = given(options.strides) ?? stridesFor(lengths, type.itemSize, order);
-  return new DeviceNDArray(lengths, strides, type, options) as DeviceNDArray<ValueOf<D>, RankOf<S>>;
+  const gpuData = options.ipc === true ? shareableMemory(lengths, strides, type.itemSize, options) : undefined;
+  return new DeviceNDArray(lengths, strides, type, { ...options, gpuData }) as DeviceNDArray<ValueOf<D>, RankOf<S>>;
+}
+
+/** Memory for an array that other processes can open. */
+function shareableMemory(
+  shape: readonly number[],
+  strides: ShapeLike,
+  itemSize: number,
+  { stream }: StreamOption,
+): MemoryPointer {
+  const context = currentContext();
+  if (!context.info.features.ipc) {
+    throw new NotSupportedError(
+      'E_IPC',
+      `deviceArray: { ipc: true } needs an NVIDIA GPU on Linux; ${context.info.name} cannot share memory with other processes`,
+    );
+  }
+  const { low, bytes } = extentOf(shape, normalizeStrides(strides, shape.length), itemSize);
+  const owner = context.allocate(bytes, streamOption(stream, context), true);
+  return { context, owner, address: owner.address - low };
 }
 
 /** Numba takes an empty tuple of strides for none. */
-function given(strides: ShapeLike | null | undefined): ShapeLike | undefined {
+export function given(strides: ShapeLike | null | undefined): ShapeLike | undefined {
   if (strides === undefined || strides === null) return undefined;
   if (Array.isArray(strides) && strides.length === 0) return undefined;
   return strides;
@@ -77,19 +104,28 @@ export function deviceArrayLike<A extends TypedArray>(like: A, options?: StreamO
 export function deviceArrayLike(like: HostArrayLike, options?: StreamOption): DeviceNDArray;
 export function deviceArrayLike(like: unknown, options: StreamOption = {}): unknown {
   checkOptionsObject('deviceArrayLike', options, ['stream']);
-  const { shape, strides, dtype } = likeness(like);
+  const { shape, strides, dtype } = likeness(like, 'deviceArrayLike', 'deviceArray');
   return new DeviceNDArray<Scalar>(shape, likeStrides(shape, strides, dtype.itemSize), dtype as DType<Scalar>, options);
 }
 
-function likeness(like: unknown): { shape: readonly number[]; strides: readonly number[]; dtype: DType } {
-  if (isDeviceMemory(like)) return like;
+/** Shape, strides and dtype of a host or device array. `call` and `instead` word the error for what is none. */
+export function likeness(like: unknown, call: string, instead: string): Likeness {
+  const device = deviceMemoryOf(like) ?? foreignMemory(like, false);
+  if (device !== undefined) return device;
   const host = describeHostArray(like);
   if (host !== undefined) return { shape: host.layout.shape, strides: host.layout.strides, dtype: host.dtype };
   throw new TsambaTypeError(
     'E_HOST_ARRAY',
-    `deviceArrayLike needs a host or device array, got ${Array.isArray(like) ? 'a JavaScript array' : `a value of type ${typeof like}`}` +
-      '; for a shape use deviceArray(shape, dtype)',
+    `${call} needs a host or device array, got ${Array.isArray(like) ? 'a JavaScript array' : `a value of type ${typeof like}`}` +
+      `; for a shape use ${instead}(shape, dtype)`,
   );
+}
+
+/** What a new array is to have of another one. */
+export interface Likeness {
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly dtype: DType;
 }
 
 /** Options of `toDevice`. */
@@ -97,7 +133,7 @@ export interface ToDeviceOptions extends StreamOption {
   /** False: allocate only, the elements are undefined. */
   readonly copy?: boolean | undefined;
   /** Copy into this array instead of a new one. */
-  readonly to?: DeviceNDArray<never> | DeviceNDArray | null | undefined;
+  readonly to?: DeviceNDArray<never> | DeviceNDArray | CudaArrayLike | null | undefined;
 }
 
 /**
@@ -115,27 +151,66 @@ export function toDevice<A extends TypedArray>(object: A, options?: ToDeviceOpti
 export function toDevice(object: number, options?: ToDeviceOptions): DeviceNDArray<F64, 0>;
 export function toDevice(object: readonly number[], options?: ToDeviceOptions): DeviceNDArray<F64, 1>;
 export function toDevice(object: readonly (readonly number[])[], options?: ToDeviceOptions): DeviceNDArray<F64, 2>;
+export function toDevice(object: CudaArrayLike, options?: ToDeviceOptions): DeviceNDArray;
 export function toDevice(object: NestedInput<Scalar> | HostArrayLike, options?: ToDeviceOptions): DeviceNDArray;
 export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknown {
   checkOptionsObject('toDevice', options, ['stream', 'copy', 'to']);
   const copy = options.copy ?? true;
   const to = options.to ?? undefined;
   if (to !== undefined) {
-    if (!(to instanceof DeviceNDArray)) {
+    const target = deviceOf(to);
+    if (target === undefined) {
       throw new TsambaTypeError(
         'E_DEVICE_ARRAY',
         `toDevice: \`to\` must be a device array, got a value of type ${typeof to}`,
       );
     }
-    if (copy) to.copyToDevice(object, { stream: options.stream });
-    return to as DeviceNDArray;
+    if (copy) target.copyToDevice(object, { stream: options.stream });
+    return to;
   }
-  if (object instanceof DeviceNDArray) {
-    object.checkUsable();
-    return object as DeviceNDArray;
+  const device = deviceOf(object);
+  if (device !== undefined) {
+    device.checkUsable();
+    return device;
   }
   const host = describeHostArray(object) ?? (ndarray(object as number[]) as HostMemory);
   return uploadNew(host, copy, options);
+}
+
+/**
+ * The device array that a value is or has: of a mapped or managed array its own, of an object with a CUDA array interface a view of
+ * its memory. Undefined for what is no device memory.
+ */
+export function deviceOf(value: unknown): DeviceNDArray | undefined {
+  if (value instanceof DeviceNDArray) return value as DeviceNDArray;
+  const memory = deviceMemoryOf(value) ?? foreignMemory(value);
+  return memory === undefined || memory instanceof DeviceNDArray ? memory : overMemory(memory);
+}
+
+/** A device array over memory that exists. */
+function overMemory({ context, owner, pointer, shape, strides, dtype, stream, readOnly }: DeviceMemory): DeviceNDArray {
+  const gpuData = { context, owner, address: pointer, readOnly };
+  return new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { stream, gpuData });
+}
+
+/**
+ * A device array over the memory of an object of another library that has the CUDA array interface, versions 0 to 3. Nothing is copied,
+ * and the object is kept alive. Its stream becomes the array's own and is waited for, unless `sync` is false or
+ * `TSAMBA_CUDA_ARRAY_INTERFACE_SYNC` is 0. Memory that is read-only there is so here. Numba: `as_cuda_array(obj, sync=True)`.
+ * @throws TypeError when the object has no such interface or it is not sound, NotSupportedError for masked arrays.
+ */
+export function asCudaArray(object: unknown, options: { readonly sync?: boolean | undefined } = {}): DeviceNDArray {
+  checkOptionsObject('asCudaArray', options, ['sync']);
+  if (!isCudaArray(object)) {
+    throw new TsambaTypeError(
+      'E_CUDA_ARRAY',
+      `asCudaArray needs an object with __cuda_array_interface__, got ${typeof object === 'object' ? 'one without' : `a value of type ${typeof object}`}; host arrays go to the device with toDevice()`,
+    );
+  }
+  const memory = deviceMemoryOf(object) ?? foreignMemory(object, options.sync ?? true);
+  if (memory === undefined) throw new Error('a CUDA array was none');
+  memory.checkUsable();
+  return overMemory(memory);
 }
 
 function uploadNew(host: HostMemory, copy: boolean, options: StreamOption): DeviceNDArray {

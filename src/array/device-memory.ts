@@ -3,8 +3,8 @@
  *
  * `DeviceNDArray` implements the interface; that the functions ask for it alone keeps them and the class apart.
  */
-import { DEVICE_ARRAY } from '../compiler/contract.ts';
 import type { DType } from '../dtype/index.ts';
+import { TsambaTypeError } from '../errors.ts';
 import type { StridedLayout } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { MemoryOwner } from '../memory/owner.ts';
@@ -27,15 +27,30 @@ export interface DeviceMemory {
   readonly dtype: DType;
   readonly itemSize: number;
   readonly size: number;
+  /** Nothing may write to it: memory of another library that says so. */
+  readonly readOnly: boolean;
   /** Where operations go that are given no stream. */
   readonly stream: Stream | undefined;
   /** Throws when the array was disposed, or its context is gone. */
   checkUsable(): void;
 }
 
-/** Whether a value is a device array, of whichever copy of the library. */
-export function isDeviceMemory(value: unknown): value is DeviceMemory {
-  return typeof value === 'object' && value !== null && DEVICE_ARRAY in value;
+/** Brand of what is device memory: device arrays, and host arrays that the device reaches. Its value is a `DeviceMemory`. */
+export const DEVICE_MEMORY: unique symbol = Symbol.for('tsamba.devicememory') as never;
+
+/** The device memory that a value is, or has; undefined when it is none. Of whichever copy of the library. */
+export function deviceMemoryOf(value: unknown): DeviceMemory | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return (value as { readonly [DEVICE_MEMORY]?: DeviceMemory })[DEVICE_MEMORY];
+}
+
+/** Throws TypeError for memory that its owner lets others read only. */
+export function checkWritable(array: DeviceMemory, call: string): void {
+  if (!array.readOnly) return;
+  throw new TsambaTypeError(
+    'E_READ_ONLY',
+    `${call}: the array is read-only, as its __cuda_array_interface__ says; copy it to an array of its own: deviceArrayLike(a)`,
+  );
 }
 
 /** The layout of a device array, with offsets counted from its first element. */

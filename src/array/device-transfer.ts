@@ -7,6 +7,7 @@
  */
 import type { StridedRegion } from '../driver/driver.ts';
 import { collapseAxes, sizeOf } from '../layout/index.ts';
+import { noteHostUse } from '../memory/host/uses.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { DeviceMemory } from './device-memory.ts';
 
@@ -32,8 +33,9 @@ export function upload(shape: readonly number[], to: DeviceSide, from: HostSide,
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
   const handle = stream?.use();
-  owner.touch(stream);
   const { driver } = context;
+  owner.touch(stream);
+  noteHostUse(from.bytes, stream);
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
     driver.copyToDevice(to.pointer, from.bytes.subarray(from.offset, from.offset + count), handle);
   } else {
@@ -50,9 +52,9 @@ export function download(shape: readonly number[], to: HostSide, from: DeviceSid
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
   const handle = stream?.use();
-  owner.touch(stream);
   const { driver } = context;
   owner.touch(stream);
+  noteHostUse(to.bytes, stream);
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
     driver.copyToHost(to.bytes.subarray(to.offset, to.offset + count), from.pointer, handle);
   } else {
@@ -69,8 +71,6 @@ export function move(shape: readonly number[], to: DeviceSide, from: DeviceSide,
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
   const handle = stream?.use();
-  to.array.owner.touch(stream);
-  from.array.owner.touch(stream);
   const { driver } = context;
   to.array.owner.touch(stream);
   from.array.owner.touch(stream);

@@ -113,7 +113,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
 
   /** All bytes of `data`. Throws TypeError when the ArrayBuffer was detached, or shrunk below them. */
   get bytes(): Uint8Array {
-    this.#checkMemory();
+    this.checkMemory();
     return this.#bytes;
   }
 
@@ -212,7 +212,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
     const target = asDType(dtype);
     const layout = viewLayout(this.layout, target.itemSize);
     const { data, offset } = dataOver(this.data as TypedArray, target, layout);
-    return new NDArray(data, target, { ...layout, offset }) as NDArray<ValueOf<D>, R>;
+    return this.derive(data, target, { ...layout, offset }) as NDArray<ValueOf<D>, R>;
   }
 
   /** A compact copy: in C order, or as given. */
@@ -232,7 +232,12 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   }
 
   #withLayout(layout: StridedLayout): NDArray<T> {
-    return new NDArray<T>(this.data, this.dtype, layout);
+    return this.derive(this.data as TypedArray, this.dtype, layout);
+  }
+
+  /** @internal A view of the same memory; arrays over memory of the driver's make one that shares its owner. */
+  protected derive<U>(data: TypedArray, dtype: DType<U>, layout: Omit<StridedLayout, 'itemSize'>): NDArray<U> {
+    return new NDArray<U>(data, dtype, layout);
   }
 
   /** The elements as nested JavaScript arrays; of a 0-d array, its element. */
@@ -268,12 +273,12 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   }
 
   get #memory(): DataView {
-    this.#checkMemory();
+    this.checkMemory();
     return this.#view;
   }
 
-  /** A detached ArrayBuffer, or one that was resized to less, leaves views of length 0: no read may take that for data. */
-  #checkMemory(): void {
+  /** @internal A detached ArrayBuffer, or one that was resized to less, leaves views of length 0: no read may take that for data. */
+  protected checkMemory(): void {
     if (this.#bytes.length === this.#byteLength) return;
     throw new TsambaTypeError('E_DETACHED', `the memory of this array of shape ${formatShape(this.shape)} ${GONE}`);
   }

@@ -2,7 +2,17 @@
  * The entry point `tsamba/cuda`: the members of `cuda` as named exports, `cuda` itself, and the types of what they take and give.
  */
 /// <reference lib="esnext.disposable" preserve="true" />
+export type { CudaArrayInterface, CudaArrayLike } from '../array/cuda-interface.ts';
 export type { DeviceArrayOptions, ToDeviceOptions } from '../array/device-create.ts';
+export type {
+  ManagedArrayOptions,
+  MappedArrayOptions,
+  MappedLikeOptions,
+  PinnedArrayOptions,
+} from '../array/host-create.ts';
+export type { OpenIpcOptions } from '../array/ipc.ts';
+export type { IpcArrayHandle } from '../array/ipc-handle.ts';
+export type { DeviceOf, DevicesOf, Mapping, Pinning } from '../array/pinning.ts';
 export type { DeviceLimits, ExecutableAttributes } from '../driver/driver.ts';
 export type { Dim } from '../kernel/dims.ts';
 export type { Direction, Hinted } from '../kernel/hints.ts';

@@ -3,8 +3,13 @@
  *
  * `namespace.ts` makes the object of it, `index.ts` the entry point `tsamba/cuda`. Names are Numba's in camelCase.
  */
+export { isCudaArray } from '../array/cuda-interface.ts';
 export { DeviceNDArray } from '../array/device-array.ts';
-export { deviceArray, deviceArrayLike, toDevice } from '../array/device-create.ts';
+export { asCudaArray, deviceArray, deviceArrayLike, toDevice } from '../array/device-create.ts';
+export { ManagedNDArray, MappedNDArray, PinnedNDArray } from '../array/host-array.ts';
+export { managedArray, mappedArray, mappedArrayLike, pinnedArray, pinnedArrayLike } from '../array/host-create.ts';
+export { openIpcArray } from '../array/ipc.ts';
+export { mapped, pinned } from '../array/pinning.ts';
 export { In, InOut, Out } from '../kernel/hints.ts';
 export { jit } from '../kernel/jit.ts';
 export { scalar } from '../kernel/scalar.ts';

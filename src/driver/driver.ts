@@ -174,7 +174,10 @@ export interface DeviceDriver {
 
   /** Makes memory that host and device both reach; throws OutOfMemoryError. */
   allocateHost(bytes: number, options: HostMemoryOptions): HostMemory;
-  /** Takes back what `allocateHost` gave. Nobody uses it any more: not the device, and no ArrayBuffer over it is reachable. */
+  /**
+   * Takes back what `allocateHost` gave. Nobody uses it any more: not the device, and no ArrayBuffer over it is reachable. The driver
+   * must not have kept one; `bytes` are empty here.
+   */
   freeHost(memory: HostMemory): void;
   /** Pins memory of the process in place; `mapped`: the device can use it under the `pointer` of the result. */
   registerHost(bytes: Uint8Array, mapped: boolean): HostMemory;

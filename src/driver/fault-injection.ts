@@ -71,6 +71,8 @@ type Method = (...args: unknown[]) => unknown;
 
 function kindOf(name: PropertyKey): FaultKind | undefined {
   if (name === 'allocate' || name === 'free') return name;
+  if (name === 'allocateHost' || name === 'registerHost' || name === 'openShared') return 'allocate';
+  if (name === 'freeHost' || name === 'unregisterHost' || name === 'closeShared') return 'free';
   return typeof name === 'string' && /^(copy|fill)/.test(name) ? 'copy' : undefined;
 }
 

@@ -2,7 +2,7 @@
  * What devices have in common whose memory is this process's own and whose work runs at once: copies, fills, streams,
  * events. The CPU device and the simulator derive from it; each brings its memory and its kernels.
  */
-import { DriverError, NotSupportedError } from '../errors.ts';
+import { DriverError, NotSupportedError, OutOfMemoryError } from '../errors.ts';
 import type {
   DeviceDriver,
   DeviceFeatures,
@@ -12,11 +12,13 @@ import type {
   Executable,
   HostMemory,
   HostMemoryOptions,
+  LaunchArgs,
   Pointer,
   Program,
   StreamHandle,
   StridedRegion,
 } from './driver.ts';
+import { Mirrors } from './mirrors.ts';
 import { ImmediateStreams } from './streams.ts';
 import { compactStrides, copyOut, copyStrided, elementCount, extent, fillStrided } from './strided.ts';
 
@@ -32,6 +34,9 @@ export interface LaunchHost {
   streamOf(stream: StreamHandle | undefined): object;
   /** Takes the fault of a launch: keeps it for the next synchronising call on `stream`, or throws it now. */
   onFault(error: DriverError, stream: object): void;
+  /** Around each run of a kernel: brings host memory that is mapped up to date on either side. */
+  beforeLaunch(args: LaunchArgs): void;
+  afterLaunch(args: LaunchArgs): void;
 }
 
 /** Limits of launches: what NVIDIA's H100 has, so that what runs here fits there. */
@@ -49,7 +54,7 @@ export const HOST_FEATURES: DeviceFeatures = {
   ipc: false,
   cooperative: false,
   externalStreams: false,
-  mapsHostMemory: false,
+  mapsHostMemory: true,
 };
 
 /** A device over memory of this process: the parts of the contract that need to know nothing else of it. */
@@ -58,6 +63,10 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   readonly checkedByDefault = true;
   readonly contractByDefault = false;
   protected readonly streams: ImmediateStreams = new ImmediateStreams();
+  readonly #mirrors = new Mirrors();
+  /** Mapped memory whose host view is the device's own memory, and how often that had moved when it was made. */
+  readonly #direct = new Map<number, Uint8Array>();
+  #generation = 0;
   /** `TSAMBA_DEBUG=sync`: faults are thrown by the launch itself. */
   readonly #synchronous: boolean = (process.env['TSAMBA_DEBUG'] ?? '').split(/[\s,]+/).includes('sync');
 
@@ -80,26 +89,43 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     this.streams.faults.post(error, stream);
   }
 
+  /** How often the memory has moved: views of it that were made before show the bytes of then. */
+  protected get generation(): number {
+    return 0;
+  }
+
+  beforeLaunch(args: LaunchArgs): void {
+    this.#followMoves();
+    if (!this.#mirrors.none) this.#mirrors.pullFor(args);
+  }
+
+  afterLaunch(args: LaunchArgs): void {
+    this.#followMoves();
+    if (!this.#mirrors.none) this.#mirrors.pushFor(args);
+  }
+
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
     this.#order(stream, 'copyToDevice');
     if (source.length === 0) return;
-    const { bytes, offset } = this.locate(target, 0, source.length, 'copyToDevice');
+    const { bytes, offset } = this.#find(target, 0, source.length, 'copyToDevice');
     bytes.set(source, offset);
+    this.#wrote(target, 0, source.length);
   }
 
   copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
     this.#order(stream, 'copyToHost');
     if (target.length === 0) return;
-    const { bytes, offset } = this.locate(source, 0, target.length, 'copyToHost');
+    const { bytes, offset } = this.#find(source, 0, target.length, 'copyToHost');
     target.set(bytes.subarray(offset, offset + target.length));
   }
 
   copyOnDevice(target: Pointer, source: Pointer, count: number, stream?: StreamHandle): void {
     this.#order(stream, 'copyOnDevice');
     if (count === 0) return;
-    const to = this.locate(target, 0, count, 'copyOnDevice');
-    const from = this.locate(source, 0, count, 'copyOnDevice');
+    const to = this.#find(target, 0, count, 'copyOnDevice');
+    const from = this.#find(source, 0, count, 'copyOnDevice');
     moveBytes(to, from, count);
+    this.#wrote(target, 0, count);
   }
 
   copyToDeviceStrided(
@@ -113,8 +139,10 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   ): void {
     this.#order(stream, 'copyToDeviceStrided');
     if (elementCount(region) === 0) return;
-    const to = this.locate(target, ...extent(targetStrides, region), 'copyToDeviceStrided');
+    const reach = extent(targetStrides, region);
+    const to = this.#find(target, ...reach, 'copyToDeviceStrided');
     copyStrided(to.bytes, to.offset, targetStrides, source, sourceOffset, sourceStrides, region);
+    this.#wrote(target, ...reach);
   }
 
   copyToHostStrided(
@@ -128,7 +156,7 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   ): void {
     this.#order(stream, 'copyToHostStrided');
     if (elementCount(region) === 0) return;
-    const from = this.locate(source, ...extent(sourceStrides, region), 'copyToHostStrided');
+    const from = this.#find(source, ...extent(sourceStrides, region), 'copyToHostStrided');
     copyStrided(target, targetOffset, targetStrides, from.bytes, from.offset, sourceStrides, region);
   }
 
@@ -144,8 +172,8 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     if (elementCount(region) === 0) return;
     const targetExtent = extent(targetStrides, region);
     const sourceExtent = extent(sourceStrides, region);
-    const to = this.locate(target, ...targetExtent, 'copyOnDeviceStrided');
-    let from = this.locate(source, ...sourceExtent, 'copyOnDeviceStrided');
+    const to = this.#find(target, ...targetExtent, 'copyOnDeviceStrided');
+    let from = this.#find(source, ...sourceExtent, 'copyOnDeviceStrided');
     let strides = sourceStrides;
     const overlap =
       to.bytes.buffer === from.bytes.buffer &&
@@ -157,6 +185,7 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
       strides = compactStrides(region);
     }
     copyStrided(to.bytes, to.offset, targetStrides, from.bytes, from.offset, strides, region);
+    this.#wrote(target, ...targetExtent);
   }
 
   fillStrided(
@@ -168,8 +197,10 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   ): void {
     this.#order(stream, 'fillStrided');
     if (elementCount(region) === 0) return;
-    const { bytes, offset } = this.locate(target, ...extent(strides, region), 'fillStrided');
+    const reach = extent(strides, region);
+    const { bytes, offset } = this.#find(target, ...reach, 'fillStrided');
     fillStrided(bytes, offset, strides, region, pattern);
+    this.#wrote(target, ...reach);
   }
 
   createStream(): StreamHandle {
@@ -231,21 +262,81 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     this.streams.faults.raise();
   }
 
+  /** Pinned memory is memory like any other here; mapped and managed memory is the device's own, as the host sees it. */
   allocateHost(bytes: number, options: HostMemoryOptions): HostMemory {
     this.open('allocateHost');
-    if (options.kind !== 'pinned') throw this.#unsupported('E_HOST_MEMORY', `has no ${options.kind} host memory`);
-    return { host: undefined, bytes: new Uint8Array(bytes), pointer: undefined };
+    if (options.kind === 'pinned') {
+      try {
+        return { host: 0, bytes: new Uint8Array(bytes), pointer: undefined };
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        throw noHostMemory(bytes, error);
+      }
+    }
+    const pointer = this.allocate(bytes);
+    const address = Number(pointer);
+    const view = this.#view(address, bytes);
+    // As fresh memory of the host is elsewhere.
+    view.fill(0);
+    this.#followMoves();
+    this.#direct.set(address, view);
+    return { host: address, bytes: view, pointer };
   }
 
-  freeHost(_memory: HostMemory): void {}
+  freeHost(memory: HostMemory): void {
+    this.#release(memory);
+  }
 
+  /** Registered memory that kernels are to reach gets a copy on the device, which is kept equal. */
   registerHost(bytes: Uint8Array, mapped: boolean): HostMemory {
     this.open('registerHost');
-    if (mapped) throw this.#unsupported('E_HOST_MEMORY', 'cannot reach arrays of the host in place');
-    return { host: undefined, bytes, pointer: undefined };
+    if (!mapped) return { host: 0, bytes, pointer: undefined };
+    const pointer = this.allocate(bytes.length);
+    const address = Number(pointer);
+    this.#mirrors.add(address, bytes, () => this.#view(address, bytes.length));
+    return { host: address, bytes, pointer };
   }
 
-  unregisterHost(_memory: HostMemory): void {}
+  unregisterHost(memory: HostMemory): void {
+    this.#release(memory);
+  }
+
+  #release({ host }: HostMemory): void {
+    const address = host as number;
+    if (address === 0) return;
+    this.#direct.delete(address);
+    this.#mirrors.delete(address);
+    this.free(address);
+  }
+
+  #view(address: number, length: number): Uint8Array {
+    const { bytes, offset } = this.locate(address, 0, length, 'allocateHost');
+    return bytes.subarray(offset, offset + length);
+  }
+
+  /** Views that no longer show the device's memory, because that has moved, become mirrors of it. */
+  #followMoves(): void {
+    const { generation } = this;
+    if (this.#generation === generation) return;
+    this.#generation = generation;
+    for (const [address, view] of this.#direct) {
+      this.#mirrors.add(address, view, () => this.#view(address, view.length));
+    }
+    this.#direct.clear();
+  }
+
+  /** As `locate`, with what the host has written to memory that is mapped. */
+  #find(pointer: Pointer, low: number, high: number, api: string): Place {
+    const place = this.locate(pointer, low, high, api);
+    this.#followMoves();
+    if (!this.#mirrors.none) this.#mirrors.pull(Number(pointer) + low, Number(pointer) + high);
+    return place;
+  }
+
+  /** Shows the host what has been written to memory that is mapped. */
+  #wrote(pointer: Pointer, low: number, high: number): void {
+    if (!this.#mirrors.none) this.#mirrors.push(Number(pointer) + low, Number(pointer) + high);
+  }
 
   share(): Uint8Array {
     throw this.#unsupported('E_IPC', 'cannot share memory with other processes');
@@ -276,6 +367,17 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     if (stream === undefined) this.streams.faults.raise();
     else this.streams.resolve(stream, api);
   }
+}
+
+function noHostMemory(asked: number, cause: RangeError): OutOfMemoryError {
+  const error = new OutOfMemoryError(`the host has no ${asked} bytes of memory for pinned arrays`, {
+    asked,
+    live: 0,
+    pending: 0,
+    pooled: 0,
+  });
+  error.cause = cause;
+  return error;
 }
 
 /** Moves bytes; the ranges may overlap. */

@@ -4,6 +4,7 @@
 export * from './codec.ts';
 export * from './complex.ts';
 export { converterBetween, converterTo, integerRange } from './convert.ts';
+export { type Descr, type DescrField, descrOf, dtypeOfDescr } from './descr.ts';
 export * from './dtype.ts';
 export { decodeHalf, encodeHalf, roundToHalf } from './half.ts';
 export { asDType } from './parse.ts';

@@ -66,6 +66,24 @@ export function struct<const F extends Readonly<Record<string, DTypeLike>>>(
   return Object.freeze(dtype);
 }
 
+/** A record type whose fields lie where they are said to, in the order of their offsets. */
+export function structOf(fields: readonly StructField[], itemSize: number): StructDType {
+  if (fields.length === 0) throw new TsambaTypeError('E_STRUCT', 'a struct needs at least one field');
+  const aligned = fields.every(({ dtype, offset }) => offset % dtype.alignment === 0);
+  const dtype: StructDType = {
+    [DTYPE]: 'struct',
+    name: 'struct',
+    kind: 'V',
+    itemSize,
+    alignment: aligned ? Math.max(...fields.map((field) => field.dtype.alignment)) : 1,
+    typestr: `|V${itemSize}`,
+    fields: Object.freeze(fields.map((field) => Object.freeze({ ...field }))),
+    aligned,
+    array: (...shape: number[]) => subArray(dtype, shape),
+  };
+  return Object.freeze(dtype);
+}
+
 function roundUp(bytes: number, alignment: number): number {
   return Math.ceil(bytes / alignment) * alignment;
 }

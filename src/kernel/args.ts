@@ -5,7 +5,9 @@
  * brings them to the device. Numbers come out weak: the kernel's uses of them decide their type.
  */
 
+import { isCudaArray } from '../array/cuda-interface.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
+import { deviceOf } from '../array/device-create.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
@@ -60,11 +62,13 @@ const BIGINT: ArgType = { kind: 'bigint' };
 const BOOLEAN: ArgType = { kind: 'scalar', type: 'bool' };
 
 function typeObject(value: object, where: () => string): Typed {
-  if (value instanceof DeviceNDArray) {
-    checkElements(value, where);
-    return { kind: 'device', type: arrayType(value, value.layout), array: value };
-  }
   if (Array.isArray(value)) return typeTuple(value, where);
+  // Device arrays, mapped and managed host arrays, and arrays of other libraries: none is copied.
+  const device = deviceOf(value);
+  if (device !== undefined) {
+    checkElements(device, where);
+    return { kind: 'device', type: arrayType(device, device.layout), array: device };
+  }
   const elem = scalarType(value);
   if (elem !== undefined) {
     return { kind: 'scalar', type: { kind: 'scalar', type: elem }, value: (value as { value: ScalarValue }).value };
@@ -88,7 +92,7 @@ function typeTuple(items: readonly unknown[], where: () => string): Typed {
 }
 
 function typeHinted(array: object, direction: Direction, where: () => string): Typed {
-  if (array instanceof DeviceNDArray) return typeObject(array, where);
+  if (isOnDevice(array)) return typeObject(array, where);
   const host = Array.isArray(array) ? undefined : asHostArray(array);
   if (host !== undefined) return typeHost(host, direction, true, where);
   const name = direction === 'in' ? 'In' : direction === 'out' ? 'Out' : 'InOut';
@@ -96,6 +100,10 @@ function typeHinted(array: object, direction: Direction, where: () => string): T
     'E_ARGUMENT_TYPE',
     `${where()} is cuda.${name}(${show(array)}): the hint is for host arrays, such as a Float32Array`,
   );
+}
+
+function isOnDevice(array: object): boolean {
+  return array instanceof DeviceNDArray || isCudaArray(array);
 }
 
 function typeHost(array: NDArray, direction: Direction, hinted: boolean, where: () => string): Typed {
@@ -119,7 +127,8 @@ function checkElements(array: DeviceNDArray | NDArray, where: () => string): voi
 export function arrayType(array: DeviceNDArray | NDArray, layout: Layout): ArrayType {
   const elem: ElemType = elemOf(array.dtype);
   const unit = layout === 'A' ? strideUnit(array.strides, ELEM_SIZE[elem]) : ELEM_SIZE[elem];
-  return { kind: 'array', elem, ndim: array.shape.length, layout, unit };
+  const readonly = array instanceof DeviceNDArray && array.readOnly;
+  return { kind: 'array', elem, ndim: array.shape.length, layout, unit, ...(readonly ? { readonly } : {}) };
 }
 
 function refuse(value: unknown, where: () => string): TsambaTypeError {

@@ -4,9 +4,15 @@
  *
  * `jit` declares them when it is first called: what a module did when it is loaded, a bundler would drop.
  */
+
+import { isCudaArray } from '../array/cuda-interface.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
-import { deviceArray, deviceArrayLike, toDevice } from '../array/device-create.ts';
+import { asCudaArray, deviceArray, deviceArrayLike, toDevice } from '../array/device-create.ts';
+import { ManagedNDArray, MappedNDArray, PinnedNDArray } from '../array/host-array.ts';
+import { managedArray, mappedArray, mappedArrayLike, pinnedArray, pinnedArrayLike } from '../array/host-create.ts';
+import { openIpcArray } from '../array/ipc.ts';
 import { ndarray } from '../array/ndarray-create.ts';
+import { mapped, pinned } from '../array/pinning.ts';
 import { declareHostOnly } from '../compiler/intrinsics.ts';
 import { struct } from '../dtype/index.ts';
 import { deferCleanup } from '../memory/defer-cleanup.ts';
@@ -33,6 +39,19 @@ const OF_CUDA: Readonly<Record<string, object>> = {
   deviceArray,
   deviceArrayLike,
   toDevice,
+  asCudaArray,
+  isCudaArray,
+  PinnedNDArray,
+  MappedNDArray,
+  ManagedNDArray,
+  pinnedArray,
+  pinnedArrayLike,
+  mappedArray,
+  mappedArrayLike,
+  managedArray,
+  pinned,
+  mapped,
+  openIpcArray,
   In,
   InOut,
   Out,

@@ -70,6 +70,7 @@ export class Launcher {
     const call = this.#prepare(args, context);
     let specialisation = state.specialise(context, call.types, shape.wide || call.wide ? 64 : 32);
     const { staging } = call;
+    checkReadOnly(call.typed, specialisation.written, (i) => state.argument(i));
     try {
       staging?.copyIn(stream);
       const ready = call.typed.map((arg) => makeReady(arg, staging));
@@ -142,6 +143,24 @@ interface Call {
   readonly staging: Staging | undefined;
   /** Where the host arrays stand in the arguments. */
   readonly paths: ReadonlyMap<HostTyped, string>;
+}
+
+/** Memory that another library lends for reading only: what a signature's kernel writes is known when it has been compiled. */
+function checkReadOnly(
+  args: readonly Typed[],
+  written: ReadonlySet<string>,
+  name: (i: number) => string,
+  path = '',
+): void {
+  for (const [i, arg] of args.entries()) {
+    const here = path === '' ? String(i) : `${path},${i}`;
+    if (arg.kind === 'tuple') checkReadOnly(arg.items, written, name, here);
+    if (arg.kind !== 'device' || !arg.array.readOnly || !written.has(here)) continue;
+    throw new TsambaTypeError(
+      'E_READ_ONLY',
+      `${name(Number(here.split(',')[0]))} is read-only, as its __cuda_array_interface__ says, and the kernel writes to it: copy it first`,
+    );
+  }
 }
 
 function synchronize(context: Context, stream: Stream | undefined): void {

@@ -6,6 +6,7 @@
  * specialisation was made for; `fill` takes arguments that have been typed, and reports what does not fit.
  */
 import { DeviceNDArray } from '../array/device-array.ts';
+import { MappedNDArray } from '../array/host-array.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import { type ElemType, type Kernel, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
 import { type DType, SCALAR_TOKENS } from '../dtype/index.ts';
@@ -85,7 +86,8 @@ export class Marshaller {
       const slot = slots[i] as Slot;
       const arg = args[i];
       if (slot.kind === 'array') {
-        if (!(arg instanceof DeviceNDArray) || !this.#matchArray(slot, arg, context)) return false;
+        const array = arrayOn(arg);
+        if (array === undefined || !this.#matchArray(slot, array, context)) return false;
       } else {
         const value = valueFor(slot, arg);
         if (value === undefined) return false;
@@ -103,7 +105,7 @@ export class Marshaller {
   /** Notes with the owners of array arguments that a stream uses them. The arguments have been matched. */
   touch(args: readonly unknown[], stream: Stream): void {
     for (const arg of args) {
-      if (arg instanceof DeviceNDArray) arg.owner.touch(stream);
+      arrayOn(arg)?.owner.touch(stream);
     }
   }
 
@@ -121,6 +123,8 @@ export class Marshaller {
     const { shape, strides } = array;
     if (array.dtype !== slot.dtype || shape.length !== slot.ndim || array.layout !== slot.type.layout) return false;
     if (array.context !== context || array.disposed) return false;
+    // What the kernel was not compiled to leave alone may be written to.
+    if (array.readOnly && slot.type.readonly !== true) return false;
     if (!this.#wide && array.size > MAX_INDEX) return false;
     const { values } = this;
     if (slot.base >= 0) values[slot.base] = array.pointer;
@@ -169,6 +173,12 @@ export class Marshaller {
       }
     }
   }
+}
+
+/** A device array, or that of a host array which is one as well. Objects of other libraries take the slower way. */
+function arrayOn(arg: unknown): DeviceNDArray | undefined {
+  if (arg instanceof DeviceNDArray) return arg;
+  return arg instanceof MappedNDArray && !arg.disposed ? arg.device : undefined;
 }
 
 /** A number argument became an integer by its uses, and gets a fraction: how to make it a float. */

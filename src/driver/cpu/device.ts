@@ -66,6 +66,10 @@ export class CpuDriver extends HostMemoryDriver {
     return { offset: memory.check(pointer, low, high, api), bytes: memory.bytes };
   }
 
+  protected override get generation(): number {
+    return this.#engine.memory.generation;
+  }
+
   protected open(api: string): void {
     this.#engine.open(api);
   }

@@ -63,6 +63,7 @@ export class SimulatorExecutable implements Executable {
       refuseSeveralBlocks(this.#kernel, shape.grid[0] * shape.grid[1] * shape.grid[2], 'the simulator');
     }
     const runtime = new Runtime(this.#kernel, shape, this.#emitted.sites);
+    this.#host.beforeLaunch(args);
     const main = this.#bind(runtime, shape, args);
     const run = this.#emitted.generator ? runInPhases : runStraight;
     const threads = indices(shape.block);
@@ -80,6 +81,8 @@ export class SimulatorExecutable implements Executable {
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       this.#host.onFault(withLaunchStack(error.error, this.launch), target);
+    } finally {
+      this.#host.afterLaunch(args);
     }
   }
 

@@ -1,0 +1,225 @@
+/**
+ * The CUDA array interface, in and out: how libraries in one process lend each other device arrays.
+ *
+ * Out: `describeDeviceMemory` makes the dictionary of version 3. In: `foreignMemory` reads one of versions 0 to 3 as device
+ * memory, checked. On devices whose memory no other library can reach the address is an object that only Tsamba understands.
+ * https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
+ */
+import { type Descr, type DType, descrOf, dtypeOfDescr } from '../dtype/index.ts';
+import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { cStrides, extentOf, isCContiguous, normalizeShape, normalizeStrides, sizeOf } from '../layout/index.ts';
+import type { Context } from '../memory/context.ts';
+import { currentContext } from '../memory/devices.ts';
+import { Allocation, MemoryOwner } from '../memory/owner.ts';
+import { externalStream, legacyDefaultStream, perThreadDefaultStream, type Stream } from '../stream/stream.ts';
+import type { DeviceMemory } from './device-memory.ts';
+
+/** What `__cuda_array_interface__` is, version 3. */
+export interface CudaArrayInterface {
+  readonly shape: readonly number[];
+  /** NumPy's array-protocol string: `'<f4'`. */
+  readonly typestr: string;
+  /** Address of the first element (0 when there is none) and whether it may only be read. */
+  readonly data: readonly [address: number | bigint | object, readOnly: boolean];
+  /** Bytes; null where the elements lie in C order without gaps. */
+  readonly strides: readonly number[] | null;
+  /** The fields of a struct, as in NumPy's `dtype.descr`. */
+  readonly descr?: Descr | undefined;
+  /** The CUstream that the data is ready on; 1 is the legacy default stream; null: nothing to wait for. */
+  readonly stream: number | bigint | null;
+  readonly version: number;
+}
+
+/** An object that lends its device memory. */
+export interface CudaArrayLike {
+  readonly __cuda_array_interface__: unknown;
+}
+
+const LEGACY = 1;
+const PER_THREAD = 2;
+
+/** An address on a device whose memory is not one that other libraries could reach. */
+class DeviceHandle {
+  readonly #memory: DeviceMemory;
+
+  constructor(memory: DeviceMemory) {
+    this.#memory = memory;
+  }
+
+  static memoryOf(value: unknown): DeviceMemory | undefined {
+    return typeof value === 'object' && value !== null && #memory in value ? value.#memory : undefined;
+  }
+
+  toString(): string {
+    return `[memory of ${this.#memory.context.info.name}: only Tsamba can use this handle]`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+/** Whether addresses of this context mean something to other libraries of the process. */
+function hasRealAddresses(context: Context): boolean {
+  return context.info.features.externalStreams;
+}
+
+/** The interface of device memory. */
+export function describeDeviceMemory(array: DeviceMemory): CudaArrayInterface {
+  array.checkUsable();
+  const { context, shape, strides, dtype, itemSize, size, stream } = array;
+  const address = size === 0 ? 0 : hasRealAddresses(context) ? array.pointer : new DeviceHandle(array);
+  return {
+    shape: [...shape],
+    typestr: dtype.typestr,
+    data: [address, array.readOnly],
+    strides: isCContiguous(shape, strides, itemSize) ? null : [...strides],
+    ...(dtype.fields === undefined ? {} : { descr: descrOf(dtype) }),
+    stream: stream === undefined ? null : nativeStream(stream),
+    version: 3,
+  };
+}
+
+function nativeStream(stream: Stream): number | bigint {
+  const { address } = stream.handle ?? {};
+  return address === undefined || address === 0n ? LEGACY : Number(address);
+}
+
+/** Whether a value has the attribute `__cuda_array_interface__`; what it says is not verified. Numba: `is_cuda_array`. */
+export function isCudaArray(value: unknown): value is CudaArrayLike {
+  return typeof value === 'object' && value !== null && '__cuda_array_interface__' in value;
+}
+
+/** Whether importing waits for the exporter's stream unless told otherwise. Numba: `NUMBA_CUDA_ARRAY_INTERFACE_SYNC`. */
+function synchronizesByDefault(): boolean {
+  const { env } = process;
+  return (env['TSAMBA_CUDA_ARRAY_INTERFACE_SYNC'] ?? env['NUMBA_CUDA_ARRAY_INTERFACE_SYNC'] ?? '1').trim() !== '0';
+}
+
+/**
+ * The device memory that an object of another library lends; undefined when it lends none. It is not copied, and the object is kept
+ * alive as long as the memory is used. `sync`: waits for the stream that the data is made on.
+ * @throws TypeError, RangeError for an interface that is not sound, NotSupportedError for masked arrays.
+ */
+export function foreignMemory(value: unknown, sync = true): DeviceMemory | undefined {
+  if (!isCudaArray(value)) return undefined;
+  const described = readInterface(value.__cuda_array_interface__);
+  const { shape, strides, dtype, readOnly } = described;
+  const context = currentContext();
+  const { low, bytes } = extentOf(shape, strides, dtype.itemSize);
+  const own = DeviceHandle.memoryOf(described.address);
+  const owner = own?.owner ?? ownerOf(context, described.address, low, bytes, value);
+  const stream = own === undefined ? streamOf(described.stream, context) : own.stream;
+  if (sync && synchronizesByDefault()) stream?.synchronize();
+  return {
+    context: own?.context ?? context,
+    owner,
+    pointer: own?.pointer ?? (bytes === 0 ? 0 : Number(described.address)),
+    shape,
+    strides,
+    dtype,
+    itemSize: dtype.itemSize,
+    size: sizeOf(shape),
+    readOnly: readOnly || (own?.readOnly ?? false),
+    stream,
+    checkUsable: () => own?.checkUsable(),
+  };
+}
+
+function ownerOf(context: Context, address: unknown, low: number, bytes: number, keeper: object): MemoryOwner {
+  if (bytes === 0) return context.noMemory;
+  if (!hasRealAddresses(context)) {
+    throw new TsambaTypeError(
+      'E_CUDA_ARRAY',
+      `__cuda_array_interface__ holds an address, which ${context.info.name} cannot reach: copy the array to the host with the ` +
+        'library that made it, then toDevice()',
+    );
+  }
+  const start = Number(address);
+  if (!(Number.isSafeInteger(start) && start > 0)) {
+    throw new TsambaRangeError(
+      'E_CUDA_ARRAY',
+      `__cuda_array_interface__: data[0] must be the address of the first element, got ${String(address)}`,
+    );
+  }
+  // Not this context's own: nothing is freed when the last array over it goes.
+  const owner = new MemoryOwner(context, new Allocation(context, start + low, 0, undefined), bytes);
+  owner.keeper = keeper;
+  return owner;
+}
+
+interface Interface {
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly dtype: DType;
+  readonly address: unknown;
+  readonly readOnly: boolean;
+  readonly stream: unknown;
+}
+
+function readInterface(given: unknown): Interface {
+  if (typeof given !== 'object' || given === null) {
+    throw new TsambaTypeError('E_CUDA_ARRAY', `__cuda_array_interface__ must be an object, got ${String(given)}`);
+  }
+  const entry = given as Readonly<Record<string, unknown>>;
+  for (const name of ['shape', 'typestr', 'data', 'version']) {
+    if (entry[name] === undefined || entry[name] === null) {
+      throw new TsambaTypeError('E_CUDA_ARRAY', `__cuda_array_interface__ has no \`${name}\``);
+    }
+  }
+  const version = Number(entry['version']);
+  if (!(Number.isInteger(version) && version >= 0)) {
+    throw new TsambaTypeError(
+      'E_CUDA_ARRAY',
+      `__cuda_array_interface__: version must be 0 to 3, got ${String(entry['version'])}`,
+    );
+  }
+  // Version 0 knew no masks.
+  if (version > 0 && entry['mask'] !== undefined && entry['mask'] !== null) {
+    throw new NotSupportedError(
+      'E_CUDA_ARRAY_MASK',
+      'masked arrays are not supported: pass the data and the mask as two arrays',
+    );
+  }
+  const dtype = dtypeOfDescr(entry['typestr'], entry['descr']);
+  const shape = normalizeShape(entry['shape'] as Iterable<number>, dtype.itemSize);
+  const strides = entry['strides'] ?? undefined;
+  const { data } = entry;
+  if (!Array.isArray(data) || data.length < 2) {
+    throw new TsambaTypeError('E_CUDA_ARRAY', '__cuda_array_interface__: data must be [address, readOnly]');
+  }
+  return {
+    shape,
+    strides:
+      strides === undefined
+        ? cStrides(shape, dtype.itemSize)
+        : normalizeStrides(strides as Iterable<number>, shape.length),
+    dtype,
+    address: data[0] as unknown,
+    readOnly: Boolean(data[1]),
+    // Before version 3 there was no such entry.
+    stream: version >= 3 ? entry['stream'] : undefined,
+  };
+}
+
+/** The stream that an interface names; undefined for none. */
+function streamOf(given: unknown, context: Context): Stream | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (typeof given !== 'bigint' && !Number.isSafeInteger(given)) {
+    throw new TsambaTypeError(
+      'E_CUDA_ARRAY',
+      `__cuda_array_interface__: stream must be an integer or null, got ${String(given)}`,
+    );
+  }
+  const handle = given as number | bigint;
+  if (Number(handle) === 0) {
+    throw new TsambaRangeError(
+      'E_CUDA_ARRAY',
+      '__cuda_array_interface__: stream 0 is not allowed, since it may mean two things: 1 is the legacy default stream, 2 the per-thread one',
+    );
+  }
+  // Where all work is done at once there is nothing to wait for.
+  if (!hasRealAddresses(context)) return undefined;
+  if (Number(handle) === LEGACY) return legacyDefaultStream();
+  return Number(handle) === PER_THREAD ? perThreadDefaultStream() : externalStream(handle);
+}

@@ -1,0 +1,186 @@
+/**
+ * Host arrays over memory that the device reaches: pinned, mapped and managed ones. They are `NDArray`s, and their views are of
+ * their kind: a slice of a mapped array still has its address on the device.
+ *
+ * Views share the memory as those of device arrays do: it is given back when the last is disposed, and no sooner than the last
+ * copy or kernel that uses it is done. A TypedArray that is left reads nothing (length 0), or stale bytes; it never reaches
+ * memory that is not there. How they are made is `host-create.ts`.
+ */
+import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
+import { type DType, elemOf, type Scalar, type TypedArray } from '../dtype/index.ts';
+import { formatShape, type StridedLayout } from '../layout/index.ts';
+import type { Context } from '../memory/context.ts';
+import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
+import type { MemoryOwner } from '../memory/owner.ts';
+import { noteDisposed, noteMade } from '../memory/scope.ts';
+import type { Stream } from '../stream/stream.ts';
+import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
+import { DeviceNDArray } from './device-array.ts';
+import type { HostResult, HostTarget } from './device-copy.ts';
+import { DEVICE_MEMORY, type StreamOption } from './device-memory.ts';
+import { NDArray } from './ndarray.ts';
+
+/** One block of host memory, and where the device has it. */
+export interface HostBlock {
+  readonly context: Context;
+  readonly owner: MemoryOwner;
+  /** Bytes of the ArrayBuffer before the block. */
+  readonly origin: number;
+  /** Address of the block on the device; undefined where only copies use it. */
+  readonly pointer: number | undefined;
+  /** Keeps the memory alive as long as a TypedArray over it. */
+  keepAliveWith(data: ArrayBufferView): void;
+}
+
+/**
+ * A host array in page-locked memory, which the device copies from and to at full speed, and on streams without the host waiting. Made by
+ * `cuda.pinnedArray`. To a kernel it is a host array like any other. Numba: what `pinned_array` returns.
+ */
+export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArray<T, R> {
+  readonly context: Context;
+  /** @internal The memory, shared with all views of it. */
+  readonly block: HostBlock;
+  #disposedAt: Site | undefined;
+
+  constructor(data: TypedArray, dtype: DType<T>, layout: Omit<StridedLayout, 'itemSize'>, block: HostBlock) {
+    super(data, dtype, layout);
+    this.context = block.context;
+    this.block = block;
+    this.#disposedAt = undefined;
+    block.owner.retain();
+    block.keepAliveWith(data);
+    noteMade(this);
+  }
+
+  /** Whether it was disposed, or its context reset or closed. */
+  get disposed(): boolean {
+    return this.#disposedAt !== undefined || this.block.owner.lost !== undefined;
+  }
+
+  /** Throws RangeError when the array was disposed (saying where), or its context reset or closed. */
+  checkUsable(): void {
+    if (this.#disposedAt !== undefined) {
+      throw disposedError('array', this.#disposedAt, 'dispose it after its last use, or keep a view');
+    }
+    const { lost } = this.block.owner;
+    if (lost !== undefined) throw disposedError('array', undefined, `${lost}: make a new one`);
+  }
+
+  /**
+   * Gives the memory back once all views of it are disposed too; copies and kernels that have been enqueued still have it. Twice is a
+   * no-op, use afterwards an error.
+   */
+  dispose(): void {
+    if (this.#disposedAt !== undefined) return;
+    this.#disposedAt = captureSite();
+    noteDisposed(this);
+    this.block.owner.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  protected override derive<U>(data: TypedArray, dtype: DType<U>, layout: Omit<StridedLayout, 'itemSize'>): NDArray<U> {
+    this.checkUsable();
+    return new PinnedNDArray<U>(data, dtype, layout, this.block);
+  }
+
+  protected override checkMemory(): void {
+    this.checkUsable();
+    super.checkMemory();
+  }
+
+  override toString(): string {
+    return this.disposed ? `NDArray ${this.dtype.name} ${formatShape(this.shape)} (disposed)` : super.toString();
+  }
+}
+
+/**
+ * A host array that kernels read and write in place: it is device memory as well, and a kernel argument without any copy. Made by
+ * `cuda.mappedArray`. The host sees what a kernel wrote once that has been waited for. Numba: `MappedNDArray`.
+ */
+export class MappedNDArray<T = Scalar, R extends number = number> extends PinnedNDArray<T, R> {
+  /** Where operations on the device go that are given no stream. */
+  readonly stream: Stream | undefined;
+  #device: DeviceNDArray<T, R> | undefined;
+
+  constructor(
+    data: TypedArray,
+    dtype: DType<T>,
+    layout: Omit<StridedLayout, 'itemSize'>,
+    block: HostBlock,
+    stream: Stream | undefined,
+  ) {
+    super(data, dtype, layout, block);
+    this.stream = stream;
+    this.#device = undefined;
+  }
+
+  /** The same elements as a device array; disposed with this array. */
+  get device(): DeviceNDArray<T, R> {
+    this.checkUsable();
+    if (this.#device === undefined || this.#device.disposed) {
+      const { context, owner, origin, pointer = 0 } = this.block;
+      const address = pointer + (this.data as unknown as TypedArray).byteOffset + this.byteOffset - origin;
+      const { shape, strides, dtype, stream } = this;
+      const gpuData = { context, owner, address };
+      this.#device = new DeviceNDArray<T, R>(shape, strides, dtype, { stream, gpuData });
+    }
+    return this.#device;
+  }
+
+  /** `device.copyToHost`: a copy, of what the device has. */
+  copyToHost(options?: StreamOption): HostResult<T, R>;
+  copyToHost<H extends HostTarget>(into: H, options?: StreamOption): H;
+  copyToHost(into?: unknown, options?: StreamOption): unknown {
+    return this.device.copyToHost(into as HostTarget, options);
+  }
+
+  /** `device.copyToDevice`. */
+  copyToDevice(source: unknown, options?: StreamOption): void {
+    this.device.copyToDevice(source, options);
+  }
+
+  /** The CUDA array interface of `device`. */
+  get __cuda_array_interface__(): CudaArrayInterface {
+    return describeDeviceMemory(this.device);
+  }
+
+  override dispose(): void {
+    const device = this.#device;
+    this.#device = undefined;
+    device?.dispose();
+    super.dispose();
+  }
+
+  protected override derive<U>(data: TypedArray, dtype: DType<U>, layout: Omit<StridedLayout, 'itemSize'>): NDArray<U> {
+    this.checkUsable();
+    return new MappedNDArray<U>(data, dtype, layout, this.block, this.stream);
+  }
+}
+
+/**
+ * As a mapped array, but its pages move to whoever touches them: fast for kernels that use them often. Made by `cuda.managedArray`. The host
+ * may touch it when the kernels that use it have been waited for. Numba: `ManagedNDArray`.
+ */
+export class ManagedNDArray<T = Scalar, R extends number = number> extends MappedNDArray<T, R> {
+  protected override derive<U>(data: TypedArray, dtype: DType<U>, layout: Omit<StridedLayout, 'itemSize'>): NDArray<U> {
+    this.checkUsable();
+    return new ManagedNDArray<U>(data, dtype, layout, this.block, this.stream);
+  }
+}
+
+// Not class members, since computed names of other files' symbols have no place in declarations made file by file.
+Object.defineProperties(MappedNDArray.prototype, {
+  [DEVICE_MEMORY]: {
+    get(this: MappedNDArray): DeviceNDArray {
+      return this.device;
+    },
+  },
+  [DEVICE_ARRAY]: {
+    get(this: MappedNDArray): CapturedArray {
+      return { owner: this.device, elem: elemOf(this.dtype), shape: this.shape, strides: this.strides };
+    },
+  },
+});
