@@ -13,9 +13,8 @@ export function emitAtomic(g: Gen, s: Atomic): void {
   const type = s.mem.elem as ValueType;
   const args = s.args.map((a) => inRegister(g, type, g.value(a)));
   const at = addressOf(g, s.mem);
-  const old = at.space === 'local' ? plainly(g, s, type, at, args) : atomically(g, s, type, at, args);
+  const old = atomically(g, s, type, at, args);
   allChanged(g);
-  g.code.changed(`memory:${s.mem.array.id}`);
   if (s.result && old !== undefined) writeVar(g, s.result, old);
 }
 
@@ -104,16 +103,6 @@ function compareLoop(g: Gen, s: Atomic, type: ValueType, at: Address, args: read
   });
   code.place(done);
   return fromBits(g, type, seen);
-}
-
-/** Nobody else sees a thread's own memory. */
-function plainly(g: Gen, s: Atomic, type: ValueType, at: Address, args: readonly Operand[]): Operand {
-  const old = g.code.reg(TYPES[type].reg);
-  g.code.emit(`ld.${at.space}.${TYPES[type].bits} ${old}, ${at.text}`);
-  const { result, changes } = updated(g, s.fn, type, old, args);
-  const kept = changes === undefined ? result : selectOp(g, type, changes, result, old);
-  g.code.emit(`st.${at.space}.${TYPES[type].bits} ${at.text}, ${kept}`);
-  return old;
 }
 
 interface Update {

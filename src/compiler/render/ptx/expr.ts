@@ -7,7 +7,7 @@ import { binaryOp, floatCompare, round, selectOp, unaryOp } from './arithmetic.t
 import { assertUniform, checkCast, checkExponent } from './checks.ts';
 import type { Operand } from './code.ts';
 import { convert } from './convert.ts';
-import { type Gen, immediate, inRegister, isWide, TYPES } from './gen.ts';
+import { type Gen, immediate, inRegister, isWide, readVar, TYPES } from './gen.ts';
 import { loadElement } from './memory.ts';
 import { parameter, specialValue } from './specials.ts';
 
@@ -26,7 +26,7 @@ function compute(g: Gen, e: Expr): Operand {
       if (e.type === 'bool') return g.code.once('p', 'mov.pred', e.value ? '1' : '0');
       return immediate(e.type, e.value);
     case 'var':
-      return g.vars.get(e.var.id) ?? undeclared(e.var.name);
+      return readVar(g, e.var);
     case 'param':
       return parameter(g, e.param);
     case 'special':
@@ -57,10 +57,6 @@ function compute(g: Gen, e: Expr): Operand {
     case 'load':
       return loadElement(g, e.mem);
   }
-}
-
-function undeclared(name: string): never {
-  throw new Error(`internal error: the variable ${name} is not among the kernel's`);
 }
 
 function plainBinary(g: Gen, e: Expr & { op: 'binary' }): Operand {

@@ -139,10 +139,26 @@ export function needIsa(g: Gen, major: number, minor: number): void {
   if (g.isa[0] < major || (g.isa[0] === major && g.isa[1] < minor)) g.isa = [major, minor];
 }
 
+/**
+ * The class of the register that a variable of this type is kept in. Not predicates: of those that change in loops, the assembler of
+ * CUDA 13.0 loses track (a flag turned over twice in a loop of two rounds came out turned over once).
+ */
+export function classOf(type: ValueType): RegClass {
+  return type === 'bool' ? 'r' : TYPES[type].reg;
+}
+
+/** The value of a variable. */
+export function readVar(g: Gen, v: Var): Operand {
+  const register = g.vars.get(v.id);
+  if (register === undefined) throw new Error(`internal error: the variable ${v.name} is not among the kernel's`);
+  return v.type === 'bool' ? g.code.value('p', 'setp.ne.b32', [register, '0']) : register;
+}
+
 /** Gives a variable a new value. */
 export function writeVar(g: Gen, v: Var, operand: Operand): void {
   const register = g.vars.get(v.id);
   if (register === undefined || register === operand) return;
-  g.code.emit(`mov.${TYPES[v.type].bits} ${register}, ${operand}`);
+  if (v.type === 'bool') g.code.emit(`selp.b32 ${register}, 1, 0, ${operand}`);
+  else g.code.emit(`mov.${TYPES[v.type].bits} ${register}, ${operand}`);
   g.code.changed(register);
 }

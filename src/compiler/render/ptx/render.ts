@@ -10,7 +10,7 @@ import { eachStmt, someStmt, written } from '../../ir/passes/walk.ts';
 import { emitReport, FAULT_SYMBOL, faultRegisters } from './checks.ts';
 import { Code, type Operand } from './code.ts';
 import { evaluate } from './expr.ts';
-import { type Gen, plainName, TYPES } from './gen.ts';
+import { classOf, type Gen, immediate, plainName, TYPES } from './gen.ts';
 import { layOut } from './layout.ts';
 import { FAULT_RECORD_BYTES, PRINT_BYTES, type PtxModule, type PtxOptions, type PtxTarget } from './module.ts';
 import { PRINT_SYMBOL } from './print.ts';
@@ -77,12 +77,10 @@ function declareVars(kernel: Kernel, code: Code): Map<number, Operand> {
   const vars = new Map<number, Operand>();
   const unset = analyseLiveness(kernel.body).entry;
   for (const v of kernel.vars) {
-    const register = code.mutable(TYPES[v.type].reg, `v${v.id}_${plainName(v.name)}`);
+    const register = code.mutable(classOf(v.type), `v${v.id}_${plainName(v.name)}`);
     vars.set(v.id, register);
-    if (unset.has(v.id))
-      code.atStart(
-        `mov.${TYPES[v.type].bits} ${register}, ${v.type === 'f32' ? '0f00000000' : v.type === 'f64' ? '0d0000000000000000' : '0'}`,
-      );
+    const stored = v.type === 'bool' ? 'u32' : v.type;
+    if (unset.has(v.id)) code.atStart(`mov.${TYPES[stored].bits} ${register}, ${immediate(stored, 0)}`);
   }
   return vars;
 }
