@@ -1,11 +1,20 @@
 /**
  * Copies and fills of one NVIDIA device: the copy part of the driver contract.
  *
- * Without a stream everything goes through the default stream and is done on return. Decides between the driver's own copies,
- * staging by several threads, and kernels over strides; plans are made in `plan.ts`, kernels in `kernels.ts`.
+ * Without a stream everything goes through the default stream and is done on return. How strided copies are done is decided in
+ * `plan.ts`; contiguous ones between host and device are `host-transfers.ts`; what is left for kernels runs in `kernel-runner.ts`.
  */
+import { TsambaRangeError } from '../../../errors.ts';
 import type { DeviceDriver, Pointer, StreamHandle, StridedRegion } from '../../driver.ts';
+import { copyStrided } from '../../strided.ts';
 import type { CopyDevice } from './device.ts';
+import { type FillPlan, planFill } from './fill-plan.ts';
+import { HostTransfers } from './host-transfers.ts';
+import { KernelRunner } from './kernel-runner.ts';
+import { launchesOf } from './launches.ts';
+import { describe2D, describe3D, type Side } from './memcpy-structs.ts';
+import { type Blocks, type Download, divide, planDownload, planPacked, planUpload, type Upload } from './plan.ts';
+import { bytesOf, compact, regionOf, replaceSide, span, type Walk, walkOf } from './walk.ts';
 
 /** The calls of the driver contract that are made here. */
 export type CopyCalls = Pick<
@@ -18,3 +27,281 @@ export type CopyCalls = Pick<
   | 'copyOnDeviceStrided'
   | 'fillStrided'
 >;
+
+/** The copies of one open device. */
+export class Copies implements CopyCalls {
+  readonly #device: CopyDevice;
+  readonly #kernels: KernelRunner;
+  readonly #transfers: HostTransfers;
+
+  constructor(device: CopyDevice) {
+    this.#device = device;
+    this.#kernels = new KernelRunner(device);
+    this.#transfers = new HostTransfers(device);
+  }
+
+  copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
+    const to = this.#enter('copyToDevice', stream);
+    if (source.length > 0) this.#transfers.upload(Number(target), source, to);
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
+    const on = this.#enter('copyToHost', stream);
+    if (target.length > 0) this.#transfers.download(target, Number(source), on);
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
+    const on = this.#enter('copyOnDevice', stream);
+    if (bytes > 0)
+      this.#move({ axes: [], item: bytes, t: 0, s: 0, ordered: false }, Number(target), Number(source), on);
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyToDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Uint8Array,
+    sourceOffset: number,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    const on = this.#enter('copyToDeviceStrided', stream);
+    const walk = walkOf(region, targetStrides, sourceStrides);
+    if (walk !== undefined) {
+      const host = hostSpan(walk, 's', source, sourceOffset);
+      for (const each of divide(walk, 's')) this.#upload(planUpload(each), Number(target), host, on);
+    }
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyToHostStrided(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    const on = this.#enter('copyToHostStrided', stream);
+    const walk = walkOf(region, targetStrides, sourceStrides);
+    if (walk !== undefined) {
+      const host = hostSpan(walk, 't', target, targetOffset);
+      for (const each of divide(walk, 't')) this.#download(planDownload(each), host, Number(source), on, stream);
+    }
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyOnDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    const on = this.#enter('copyOnDeviceStrided', stream);
+    const walk = walkOf(region, targetStrides, sourceStrides);
+    if (walk !== undefined) this.#move(walk, Number(target), Number(source), on);
+    if (stream === undefined) this.#device.settle();
+  }
+
+  fillStrided(
+    target: Pointer,
+    strides: readonly number[],
+    region: StridedRegion,
+    pattern: Uint8Array,
+    stream?: StreamHandle,
+  ): void {
+    const on = this.#enter('fillStrided', stream);
+    const plan = planFill(region, strides, pattern, Number(target));
+    if (plan !== undefined) this.#fill(plan, Number(target), on);
+    if (stream === undefined) this.#device.settle();
+  }
+
+  /**
+   * Copies to the host without ever blocking: resolves once the bytes are in `target`, rejects with what went wrong. What is
+   * enqueued on the stream afterwards may already change the source.
+   */
+  async copyToHostLater(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): Promise<void> {
+    const on = this.#enter('copyToHostLater', stream);
+    const walk = walkOf(region, targetStrides, sourceStrides);
+    if (walk === undefined) return;
+    const host = hostSpan(walk, 't', target, targetOffset);
+    const from = Number(source);
+    const plan = planPacked(walk);
+    const pack = (to: number): void => this.#kernels.copy(launchesOf(plan.walk, to, from), on);
+    if (plan.scatter === undefined) {
+      const pointer = walk.axes.length === 0 ? from + walk.s : undefined;
+      await this.#transfers.downloadLater(part(host, plan.low, plan.bytes), { pointer, pack }, on);
+    } else {
+      const temporary = new Uint8Array(plan.bytes);
+      await this.#transfers.downloadLater(temporary, { pointer: undefined, pack }, on);
+      scatter(plan.scatter, host, temporary);
+    }
+  }
+
+  /** Gives kernels, buffers and threads back. */
+  close(): void {
+    this.#kernels.close();
+    this.#transfers.close();
+  }
+
+  #enter(api: string, stream: StreamHandle | undefined): number {
+    this.#device.enter(api);
+    return this.#device.streamOf(stream, api);
+  }
+
+  #upload(plan: Upload, target: number, host: HostSpan, on: number): void {
+    if (plan.how === 'blocks') {
+      const address = Number(this.#device.cuda.ffi.address(host.bytes)) + host.origin;
+      this.#blocks(plan.blocks, { memory: 'device', address: target }, { memory: 'host', address }, on);
+    } else if (plan.how === 'span') {
+      this.#withTemporary(plan.bytes, on, (temporary) => {
+        this.#transfers.upload(temporary, part(host, plan.low, plan.bytes), on);
+        this.#kernels.copy(launchesOf(plan.walk, target, temporary), on);
+      });
+    } else {
+      const gathered = new Uint8Array(plan.bytes);
+      const { region, t, s } = regionOf(plan.gather);
+      copyStrided(gathered, plan.gather.t, t, host.bytes, host.origin + plan.gather.s, s, region);
+      this.#upload(plan.then, target, { bytes: gathered, origin: 0 }, on);
+      this.#transfers.hold(gathered, on);
+    }
+  }
+
+  #download(plan: Download, host: HostSpan, source: number, on: number, stream: StreamHandle | undefined): void {
+    if (plan.how === 'blocks') {
+      const address = Number(this.#device.cuda.ffi.address(host.bytes)) + host.origin;
+      this.#blocks(plan.blocks, { memory: 'host', address }, { memory: 'device', address: source }, on);
+    } else if (plan.how === 'span') {
+      this.#withTemporary(plan.bytes, on, (temporary) => {
+        this.#kernels.copy(launchesOf(plan.walk, temporary, source), on);
+        this.#transfers.download(part(host, plan.low, plan.bytes), temporary, on);
+      });
+    } else {
+      const packed = new Uint8Array(plan.bytes);
+      this.#download(plan.first, { bytes: packed, origin: 0 }, source, on, stream);
+      // The host has to see the bytes before it can spread them.
+      if (stream === undefined) this.#device.settle();
+      else this.#device.synchronizeStream(stream);
+      scatter(plan.scatter, host, packed);
+    }
+  }
+
+  #blocks({ block, at }: Blocks, target: Side, source: Side, on: number): void {
+    const { cuda } = this.#device;
+    for (const [t, s] of at) {
+      const to: Side = { ...target, address: target.address + t };
+      const from: Side = { ...source, address: source.address + s };
+      if (block.depth > 1) this.#check(cuda.cuMemcpy3DAsync(describe3D(block, to, from), on), 'cuMemcpy3DAsync');
+      else if (block.height > 1) this.#check(cuda.cuMemcpy2DAsync(describe2D(block, to, from), on), 'cuMemcpy2DAsync');
+      else if (to.memory === 'host') {
+        this.#check(cuda.cuMemcpyDtoHAsync(to.address, from.address, block.width, on), 'cuMemcpyDtoHAsync');
+      } else this.#check(cuda.cuMemcpyHtoDAsync(to.address, from.address, block.width, on), 'cuMemcpyHtoDAsync');
+    }
+  }
+
+  /** Within the device. Where the two sides overlap, the source is copied out first. */
+  #move(walk: Walk, target: number, source: number, on: number): void {
+    const [targetLow, targetHigh] = span(walk, 't');
+    const [sourceLow, sourceHigh] = span(walk, 's');
+    if (target + targetLow < source + sourceHigh && source + sourceLow < target + targetHigh) {
+      const same = target + walk.t === source + walk.s && walk.axes.every((axis) => axis.t === axis.s);
+      if (same && !walk.ordered) return;
+      this.#withTemporary(bytesOf(walk), on, (temporary) => {
+        const strides = compact(walk);
+        this.#moveApart({ ...replaceSide(walk, 't', 0, strides), ordered: false }, temporary, source, on);
+        this.#moveApart(replaceSide(walk, 's', 0, strides), target, temporary, on);
+      });
+    } else {
+      this.#moveApart(walk, target, source, on);
+    }
+  }
+
+  #moveApart(walk: Walk, target: number, source: number, on: number): void {
+    if (walk.axes.length > 0) {
+      this.#kernels.copy(launchesOf(walk, target, source), on);
+    } else {
+      const { cuda } = this.#device;
+      const result = cuda.cuMemcpyDtoDAsync(target + walk.t, source + walk.s, walk.item, on);
+      this.#check(result, 'cuMemcpyDtoDAsync');
+    }
+  }
+
+  #fill(plan: FillPlan, target: number, on: number): void {
+    const { cuda } = this.#device;
+    if (plan.how === 'kernel') {
+      this.#kernels.fill(plan.launches, plan.pattern, on);
+      return;
+    }
+    if (plan.how === 'copy') {
+      this.#withTemporary(plan.pattern.length, on, (temporary) => {
+        this.#transfers.upload(temporary, plan.pattern, on);
+        this.#kernels.copy(launchesOf(plan.walk, target, temporary), on);
+      });
+      return;
+    }
+    const { value, width, height, pitch, size } = plan;
+    if (height === 1) {
+      const set = size === 1 ? cuda.cuMemsetD8Async : size === 2 ? cuda.cuMemsetD16Async : cuda.cuMemsetD32Async;
+      this.#check(set(plan.target, value, width, on), `cuMemsetD${8 * size}Async`);
+    } else {
+      const set = size === 1 ? cuda.cuMemsetD2D8Async : size === 2 ? cuda.cuMemsetD2D16Async : cuda.cuMemsetD2D32Async;
+      this.#check(set(plan.target, pitch, value, width, height, on), `cuMemsetD2D${8 * size}Async`);
+    }
+  }
+
+  /** Device memory for the time of what `use` enqueues. */
+  #withTemporary(bytes: number, on: number, use: (temporary: number) => void): void {
+    const temporary = this.#device.allocate(bytes, on);
+    try {
+      use(temporary);
+    } finally {
+      this.#device.free(temporary, on);
+    }
+  }
+
+  #check(result: number, api: string): void {
+    if (result !== 0) this.#device.check(result, api);
+  }
+}
+
+/** The host's side of a copy: `origin` is where its first element is in `bytes`. */
+interface HostSpan {
+  readonly bytes: Uint8Array;
+  readonly origin: number;
+}
+
+/** Checks that the host's elements lie in the bytes given. */
+function hostSpan(walk: Walk, side: 't' | 's', bytes: Uint8Array, origin: number): HostSpan {
+  const [low, high] = span(walk, side);
+  if (origin + low < 0 || origin + high > bytes.length) {
+    throw new TsambaRangeError(
+      'E_BOUNDS',
+      `copy: the host's side touches bytes ${origin + low} to ${origin + high} of a buffer of ${bytes.length} bytes`,
+    );
+  }
+  return { bytes, origin };
+}
+
+function part(host: HostSpan, low: number, bytes: number): Uint8Array {
+  return host.bytes.subarray(host.origin + low, host.origin + low + bytes);
+}
+
+/** Spreads compact bytes over the host's elements. */
+function scatter(walk: Walk, host: HostSpan, packed: Uint8Array): void {
+  const { region, t, s } = regionOf(walk);
+  copyStrided(host.bytes, host.origin + walk.t, t, packed, walk.s, s, region);
+}

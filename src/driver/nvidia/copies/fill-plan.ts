@@ -1,0 +1,78 @@
+/**
+ * How a strided fill is done: by the driver's memset, in one or two dimensions, or by the fill kernel. Pure.
+ */
+import { TsambaRangeError } from '../../../errors.ts';
+import type { StridedRegion } from '../../driver.ts';
+import { type CopyLaunch, launchesOf } from './launches.ts';
+import { fillWalkOf, type Walk } from './walk.ts';
+
+/** `memset`: rows of `width` elements of `size` bytes, `pitch` bytes apart. */
+export type FillPlan =
+  | {
+      readonly how: 'memset';
+      readonly target: number;
+      readonly size: 1 | 2 | 4;
+      readonly value: number;
+      readonly width: number;
+      readonly height: number;
+      readonly pitch: number;
+    }
+  | { readonly how: 'kernel'; readonly launches: readonly CopyLaunch[]; readonly pattern: Uint8Array }
+  /** A copy from the pattern in device memory, which stands still. */
+  | { readonly how: 'copy'; readonly walk: Walk; readonly pattern: Uint8Array };
+
+/** The driver's CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
+const MAX_PITCH = 2 ** 31 - 1;
+
+/** Plans a fill of the region at address `target`; undefined when it is empty. */
+export function planFill(
+  region: StridedRegion,
+  strides: readonly number[],
+  pattern: Uint8Array,
+  target: number,
+): FillPlan | undefined {
+  if (pattern.length !== region.itemSize) {
+    throw new TsambaRangeError(
+      'E_INVALID_VALUE',
+      `fill: the pattern has ${pattern.length} bytes, the items have ${region.itemSize}`,
+    );
+  }
+  const walk = fillWalkOf(region, strides);
+  if (walk === undefined) return undefined;
+  const period = periodOf(pattern);
+  // The run of elements that touch each other: within it only the period of the pattern matters.
+  const inner = walk.axes.at(-1);
+  const touching = !walk.ordered && inner?.t === walk.item;
+  const run: Walk = touching ? { ...walk, axes: walk.axes.slice(0, -1), item: walk.item * inner.n } : walk;
+  const set = memset(run, period, target);
+  if (set !== undefined) return set;
+  const launches = launchesOf(run, target, undefined);
+  const unit = launches[0]?.unit ?? 1;
+  // A unit no smaller than the period holds whole ones; a smaller one would need another value from unit to unit.
+  if (unit >= period.length) return { how: 'kernel', launches, pattern: repeated(period, unit) };
+  return { how: 'copy', walk, pattern };
+}
+
+function memset(run: Walk, period: Uint8Array, target: number): FillPlan | undefined {
+  const size = period.length;
+  const rows = run.axes[0];
+  if (run.ordered || run.axes.length > 1 || !(size === 1 || size === 2 || size === 4)) return undefined;
+  const at = target + run.t;
+  const pitch = rows?.t ?? run.item;
+  if (at % size !== 0 || run.item % size !== 0) return undefined;
+  if (rows !== undefined && (pitch % size !== 0 || pitch > MAX_PITCH)) return undefined;
+  const value = period.reduce((sum, byte, k) => sum + byte * 2 ** (8 * k), 0);
+  return { how: 'memset', target: at, size, value, width: run.item / size, height: rows?.n ?? 1, pitch };
+}
+
+/** The shortest pattern that gives the same bytes when it is repeated. */
+function periodOf(pattern: Uint8Array): Uint8Array {
+  for (let length = 1; length < pattern.length; length *= 2) {
+    if (pattern.every((byte, k) => byte === pattern[k % length])) return pattern.subarray(0, length);
+  }
+  return pattern;
+}
+
+function repeated(period: Uint8Array, bytes: number): Uint8Array {
+  return Uint8Array.from({ length: bytes }, (_, k) => period[k % period.length] as number);
+}

@@ -1,0 +1,86 @@
+/**
+ * Contiguous transfers between host and device: the driver's own copy, or staging by several threads for large pageable memory.
+ *
+ * Everything here takes CUstreams. Uploads have read the host's bytes on return, except from memory that the driver has pinned;
+ * downloads from pageable memory have written them.
+ */
+import { Cells } from '../library.ts';
+import { CUDA_ERROR_NOT_READY } from '../result.ts';
+import type { CopyDevice } from './device.ts';
+import { LaterTransfers, type Source } from './later-transfers.ts';
+import { Staging, WORTH_STAGING } from './staging.ts';
+
+/** CU_POINTER_ATTRIBUTE_MEMORY_TYPE: fails for memory that the driver does not know. */
+const MEMORY_TYPE = 2;
+const DISABLE_TIMING = 2;
+
+/** Host memory that the device may still read, until its event is reached. */
+interface Held {
+  readonly event: number;
+  readonly bytes: Uint8Array;
+}
+
+export class HostTransfers {
+  readonly #device: CopyDevice;
+  readonly #cells: Cells;
+  readonly #staging: Staging;
+  readonly #later: LaterTransfers;
+  #held: Held[] = [];
+
+  constructor(device: CopyDevice) {
+    this.#device = device;
+    this.#cells = new Cells(device.cuda.ffi);
+    this.#staging = new Staging(device);
+    this.#later = new LaterTransfers(device);
+  }
+
+  upload(target: number, source: Uint8Array, on: number): void {
+    const bytes = source.length;
+    if (bytes >= WORTH_STAGING && !this.isPinned(source) && this.#staging.upload(target, source, on)) return;
+    const result = this.#device.cuda.cuMemcpyHtoDAsync(target, source, bytes, on);
+    if (result !== 0) this.#device.check(result, 'cuMemcpyHtoDAsync');
+  }
+
+  download(target: Uint8Array, source: number, on: number): void {
+    const bytes = target.length;
+    if (bytes >= WORTH_STAGING && !this.isPinned(target) && this.#staging.download(target, source, on)) return;
+    const result = this.#device.cuda.cuMemcpyDtoHAsync(target, source, bytes, on);
+    if (result !== 0) this.#device.check(result, 'cuMemcpyDtoHAsync');
+  }
+
+  /** Downloads without blocking; resolves when the bytes are there. */
+  downloadLater(target: Uint8Array, source: Source, on: number): Promise<void> {
+    return this.#later.download(target, this.isPinned(target), source, on);
+  }
+
+  /** Whether the driver has pinned these bytes, all of them. */
+  isPinned(bytes: Uint8Array): boolean {
+    const { cuda } = this.#device;
+    const first = Number(cuda.ffi.address(bytes));
+    const known = (address: number): boolean =>
+      cuda.cuPointerGetAttribute(this.#cells.at(0), MEMORY_TYPE, address) === 0;
+    return known(first) && known(first + bytes.length - 1);
+  }
+
+  /** Keeps host bytes alive until `on` has come to where it is now. */
+  hold(bytes: Uint8Array, on: number): void {
+    const { cuda } = this.#device;
+    this.#held = this.#held.filter(({ event }) => {
+      if (cuda.cuEventQuery(event) === CUDA_ERROR_NOT_READY) return true;
+      cuda.cuEventDestroy(event);
+      return false;
+    });
+    this.#device.check(cuda.cuEventCreate(this.#cells.at(0), DISABLE_TIMING), 'cuEventCreate');
+    const event = this.#cells.long(0);
+    this.#held.push({ event, bytes });
+    this.#device.check(cuda.cuEventRecord(event, on), 'cuEventRecord');
+  }
+
+  /** Gives buffers, events and threads back; the device has run dry. */
+  close(): void {
+    for (const { event } of this.#held) this.#device.cuda.cuEventDestroy(event);
+    this.#held = [];
+    this.#staging.close();
+    this.#later.close();
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * How a strided copy between host and device is done: the cheapest of what is possible, by measured costs. Pure.
+ *
+ * Three ways: block copies, which the copy engines do with pitches of their own; one contiguous transfer of the host's whole span,
+ * packed or unpacked on the device by a kernel; and gathering or scattering on the host around one of these.
+ */
+import { type Axis, bytesOf, compact, countOf, cut, dense, replaceSide, span, type Walk, walkOf } from './walk.ts';
+
+/** Rows of `width` bytes, `height` of them a layer, `depth` layers; pitches in bytes, layer heights in rows. */
+export interface Block {
+  readonly width: number;
+  readonly height: number;
+  readonly depth: number;
+  readonly tPitch: number;
+  readonly sPitch: number;
+  readonly tHeight: number;
+  readonly sHeight: number;
+}
+
+/** The same block at several places: offsets in bytes, target and source. */
+export interface Blocks {
+  readonly block: Block;
+  readonly at: readonly (readonly [t: number, s: number])[];
+}
+
+/** To the device. `span`: host bytes from `low` on go to a temporary, from which `walk` (source offsets in the temporary) moves them. */
+export type Upload =
+  | { readonly how: 'blocks'; readonly blocks: Blocks }
+  | { readonly how: 'span'; readonly low: number; readonly bytes: number; readonly walk: Walk }
+  | { readonly how: 'gather'; readonly bytes: number; readonly gather: Walk; readonly then: Upload };
+
+/** To the host. `span`: `walk` packs into a temporary, which goes to the host's bytes from `low` on. */
+export type Download =
+  | { readonly how: 'blocks'; readonly blocks: Blocks }
+  | { readonly how: 'span'; readonly low: number; readonly bytes: number; readonly walk: Walk }
+  | { readonly how: 'scatter'; readonly bytes: number; readonly first: Download; readonly scatter: Walk };
+
+/** What things cost, in nanoseconds. Measured on an H200 with PCIe 5; only the order of magnitude matters. */
+export const COSTS = {
+  /** One call that copies. */
+  call: 3000,
+  /** A temporary and a kernel around the transfer. */
+  kernel: 9000,
+  /** A byte between host and device, and one moved on the device. */
+  byte: 0.03,
+  deviceByte: 0.0005,
+  /** A row of a block copy, whatever its width. */
+  row: 20,
+  /** An element, and a byte, gathered or scattered on the host. */
+  hostElement: 2.5,
+  hostByte: 0.25,
+} as const;
+
+/** The driver's CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
+const MAX_PITCH = 2 ** 31 - 1;
+/** Bytes of a temporary, about. */
+const MAX_TEMPORARY = 2 ** 28;
+/** Block copies that a strided copy may be cut into. */
+const MAX_BLOCKS = 64;
+
+/** Plans a copy to the device: `t` is the device's side of the walk. */
+export function planUpload(walk: Walk): Upload {
+  const options: [number, Upload][] = [];
+  const blocks = blocksOf(walk);
+  if (blocks !== undefined) options.push([blocksCost(blocks), { how: 'blocks', blocks }]);
+  const [low, high] = span(walk, 's');
+  const spanned: Upload = {
+    how: 'span',
+    low,
+    bytes: high - low,
+    walk: { ...walk, s: walk.s - low },
+  };
+  options.push([spanCost(high - low, bytesOf(walk)), spanned]);
+  if (!dense(walk, 's')) options.push(planGather(walk));
+  return cheapest(options);
+}
+
+/** Plans a copy to the host: `t` is the host's side of the walk. */
+export function planDownload(walk: Walk): Download {
+  const options: [number, Download][] = [];
+  const blocks = blocksOf(walk);
+  if (blocks !== undefined) options.push([blocksCost(blocks), { how: 'blocks', blocks }]);
+  if (!walk.ordered && dense(walk, 't')) {
+    const [low, high] = span(walk, 't');
+    const packed: Download = { how: 'span', low, bytes: high - low, walk: { ...walk, t: walk.t - low } };
+    options.push([spanCost(high - low, high - low), packed]);
+  } else {
+    options.push(planScatter(walk));
+  }
+  return cheapest(options);
+}
+
+/** A download in one contiguous transfer: `walk` packs, and what came is spread by `scatter` unless it is in place already. */
+export interface Packed {
+  readonly low: number;
+  readonly bytes: number;
+  readonly walk: Walk;
+  readonly scatter: Walk | undefined;
+}
+
+/** Plans a copy to the host in which the host takes part only at the end. */
+export function planPacked(walk: Walk): Packed {
+  if (!walk.ordered && dense(walk, 't')) {
+    const [low, high] = span(walk, 't');
+    return { low, bytes: high - low, walk: { ...walk, t: walk.t - low }, scatter: undefined };
+  }
+  const strides = compact(walk);
+  const first = renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false });
+  return { low: 0, bytes: bytesOf(walk), walk: first, scatter: replaceSide(walk, 's', 0, strides) };
+}
+
+/** Cuts a large copy along the outermost axis of the host, so that temporaries stay small. */
+export function divide(walk: Walk, host: 't' | 's'): Walk[] {
+  const parts = Math.ceil(bytesOf(walk) / MAX_TEMPORARY);
+  const { axes } = walk;
+  if (parts <= 1 || walk.ordered || axes.length === 0) return [walk];
+  let at = 0;
+  axes.forEach((axis, k) => {
+    if (Math.abs(axis[host]) > Math.abs(axes[at]?.[host] ?? 0)) at = k;
+  });
+  const { n } = axes[at] as Axis;
+  const pieces = cut(walk, at, Math.ceil(n / parts)).map(renormal);
+  // One element of that axis may still be too much.
+  return n >= parts ? pieces : pieces.flatMap((piece) => divide(piece, host));
+}
+
+/** Each element once, in the order of the walk, gathered by the host; from there on to the device. */
+function planGather(walk: Walk): [number, Upload] {
+  // What the host's side repeats (stride 0) is gathered once.
+  const axes = walk.axes.map((axis) => (axis.s === 0 ? { ...axis, n: 1 } : axis));
+  const once = { ...walk, axes };
+  const strides = compact(once).map((stride, k) => (walk.axes[k]?.s === 0 ? 0 : stride));
+  const gather = renormal({ ...replaceSide(once, 't', 0, strides), ordered: false });
+  const bytes = bytesOf(once);
+  const deliver = renormal(replaceSide(walk, 's', 0, strides));
+  const blocks = blocksOf(deliver);
+  const direct = blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks);
+  const packed = spanCost(bytes, bytesOf(walk));
+  const then: Upload =
+    blocks !== undefined && direct <= packed
+      ? { how: 'blocks', blocks }
+      : { how: 'span', low: 0, bytes, walk: deliver };
+  return [hostCost(once) + Math.min(direct, packed), { how: 'gather', bytes, gather, then }];
+}
+
+function planScatter(walk: Walk): [number, Download] {
+  const strides = compact(walk);
+  const bytes = bytesOf(walk);
+  const first = renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false });
+  const scatter = replaceSide(walk, 's', 0, strides);
+  const blocks = blocksOf(first);
+  const direct = blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks);
+  const packed = spanCost(bytes, bytes);
+  const download: Download =
+    blocks !== undefined && direct <= packed ? { how: 'blocks', blocks } : { how: 'span', low: 0, bytes, walk: first };
+  return [hostCost(walk) + Math.min(direct, packed), { how: 'scatter', bytes, first: download, scatter }];
+}
+
+/** Block copies for a walk; undefined where pitches cannot say it, or only in too many pieces. */
+export function blocksOf(walk: Walk): Blocks | undefined {
+  if (walk.ordered) return undefined;
+  const { item } = walk;
+  const pitched = (axis: Axis): boolean =>
+    axis.t >= item && axis.s >= item && axis.t <= MAX_PITCH && axis.s <= MAX_PITCH;
+  const rows = longest(walk.axes, pitched);
+  const layers = rows === undefined ? undefined : longest(walk.axes, (axis) => axis !== rows && stacked(axis, rows));
+  const outer = walk.axes.filter((axis) => axis !== rows && axis !== layers);
+  if (countOf(outer) > MAX_BLOCKS) return undefined;
+  const tPitch = rows?.t ?? item;
+  const sPitch = rows?.s ?? item;
+  const height = rows?.n ?? 1;
+  const block: Block = {
+    width: item,
+    height,
+    depth: layers?.n ?? 1,
+    tPitch,
+    sPitch,
+    tHeight: layers === undefined ? height : layers.t / tPitch,
+    sHeight: layers === undefined ? height : layers.s / sPitch,
+  };
+  return { block, at: places(outer, walk.t, walk.s) };
+}
+
+/** Whether an axis is one of layers over these rows: a whole number of pitches apart on both sides. */
+function stacked(axis: Axis, rows: Axis): boolean {
+  const fits = (layer: number, pitch: number): boolean => layer % pitch === 0 && layer / pitch >= rows.n;
+  return fits(axis.t, rows.t) && fits(axis.s, rows.s);
+}
+
+function longest(axes: readonly Axis[], fits: (axis: Axis) => boolean): Axis | undefined {
+  let best: Axis | undefined;
+  for (const axis of axes) if (fits(axis) && axis.n > (best?.n ?? 1)) best = axis;
+  return best;
+}
+
+/** Offsets of all index combinations of some axes. */
+export function places(axes: readonly Axis[], t: number, s: number): [number, number][] {
+  let at: [number, number][] = [[t, s]];
+  for (const axis of axes) {
+    at = at.flatMap(([ft, fs]) =>
+      Array.from({ length: axis.n }, (_, i): [number, number] => [ft + i * axis.t, fs + i * axis.s]),
+    );
+  }
+  return at;
+}
+
+/** Normal form again, after a side of a walk has been replaced. */
+function renormal(walk: Walk): Walk {
+  const normal = walkOf(
+    { shape: walk.axes.map(({ n }) => n), itemSize: walk.item },
+    walk.axes.map((axis) => axis.t),
+    walk.axes.map((axis) => axis.s),
+  );
+  if (normal === undefined) return walk;
+  return { ...normal, t: normal.t + walk.t, s: normal.s + walk.s };
+}
+
+function blocksCost({ block, at }: Blocks): number {
+  const rows = at.length * block.height * block.depth;
+  return at.length * COSTS.call + (rows > at.length ? rows * COSTS.row : 0) + rows * block.width * COSTS.byte;
+}
+
+function spanCost(transferred: number, moved: number): number {
+  return COSTS.call + COSTS.kernel + transferred * COSTS.byte + moved * COSTS.deviceByte;
+}
+
+function hostCost(walk: Walk): number {
+  return countOf(walk.axes) * COSTS.hostElement + bytesOf(walk) * COSTS.hostByte;
+}
+
+function cheapest<T>(options: readonly [number, T][]): T {
+  let best = options[0] as [number, T];
+  for (const option of options) if (option[0] < best[0]) best = option;
+  return best[1];
+}
