@@ -77,14 +77,17 @@ export const EDGES32: readonly number[] = Array.from(
   ),
 );
 
-/** Runs `body` on the device for each value, in double precision, which is JavaScript's own arithmetic. */
+/** Runs `body` on the device for each value, in double precision and without contraction, which is JavaScript's own arithmetic. */
 export function doubles(body: (v: number) => number, values: readonly number[] = EDGES): () => void {
   return () => {
     const x = Float64Array.from(values);
-    const kernel = cuda.jit((y: Vec<f64>, v: Vec<f64>) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = body(v[k]);
-    });
+    const kernel = cuda.jit(
+      (y: Vec<f64>, v: Vec<f64>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(v[k]);
+      },
+      { contract: false },
+    );
     const y = cuda.deviceArray(x.length, 'float64');
     kernel.launch({ threads: x.length, block: 16 }, y, cuda.toDevice(x));
     sameElements(y.copyToHost(), x.map(body), 'value');
@@ -102,10 +105,13 @@ export function singles(
 ): () => void {
   return () => {
     const x = Float32Array.from(values);
-    const kernel = cuda.jit((y: Vec<f32>, v: Vec<f32>) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = body(v[k]);
-    });
+    const kernel = cuda.jit(
+      (y: Vec<f32>, v: Vec<f32>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(v[k]);
+      },
+      { contract: false },
+    );
     const y = cuda.deviceArray(x.length, 'float32');
     kernel.launch({ threads: x.length, block: 16 }, y, cuda.toDevice(x));
     sameElements(y.copyToHost(), x.map(expected), 'value');
