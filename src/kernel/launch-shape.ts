@@ -48,6 +48,8 @@ export interface CheckedShape extends LaunchShape {
   readonly threads: Dim3 | undefined;
   /** For how many dimensions the block was chosen; 0 when it was given. */
   readonly chosenFor: number;
+  /** Set anew for each launch. */
+  aliased: boolean;
 }
 
 const KEYS = ['grid', 'block', 'threads', 'stream', 'sharedBytes'];
@@ -118,9 +120,19 @@ function checked(
   chosenFor: number,
 ): CheckedShape {
   const bytes = sharedBytes === undefined || sharedBytes === null ? 0 : toCount('sharedBytes', sharedBytes, 0);
-  const wide = [0, 1, 2].some((i) => (grid[i] as number) * (block[i] as number) > 2 ** 31 - 1);
+  const wide = isWide(grid, block);
   const blockSize = block[0] * block[1] * block[2];
-  const shape: CheckedShape = { grid, block, sharedBytes: bytes, context, wide, blockSize, threads, chosenFor };
+  const shape: CheckedShape = {
+    grid,
+    block,
+    sharedBytes: bytes,
+    context,
+    wide,
+    blockSize,
+    threads,
+    chosenFor,
+    aliased: false,
+  };
   checkShape(shape, context.info.limits, context.info.name);
   if (launchBounds !== undefined && blockSize > launchBounds) {
     throw new TsambaRangeError(
@@ -129,6 +141,22 @@ function checked(
     );
   }
   return shape;
+}
+
+/** The same threads in blocks of another shape; the shape itself where that would need wider indices, or more blocks than there can be. */
+export function withBlock(shape: CheckedShape, block: Dim3): CheckedShape {
+  const { threads, context } = shape;
+  if (threads === undefined || showDim(block) === showDim(shape.block)) return shape;
+  const grid = gridFor(threads, block);
+  const { maxGridDim } = context.info.limits;
+  if (isWide(grid, block) !== shape.wide || [0, 1, 2].some((i) => (grid[i] as number) > (maxGridDim[i] as number)))
+    return shape;
+  return { ...shape, grid, block, blockSize: block[0] * block[1] * block[2] };
+}
+
+/** Whether a thread's place in the grid can exceed 32 bits. */
+function isWide(grid: Dim3, block: Dim3): boolean {
+  return [0, 1, 2].some((i) => (grid[i] as number) * (block[i] as number) > 2 ** 31 - 1);
 }
 
 /** Whether the options ask for a shape that has been checked already: the same numbers, on the same context. */

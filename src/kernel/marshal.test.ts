@@ -22,7 +22,11 @@ function marshaller(
   indexBits: 32 | 64 = 32,
   stated = false,
 ): Marshaller {
-  const kernel = { params: params.map(([type, origin], index) => ({ index, name: 'p', type, origin })), indexBits };
+  const kernel = {
+    params: params.map(([type, origin], index) => ({ index, name: 'p', type, origin })),
+    indexBits,
+    body: [],
+  };
   return new Marshaller(kernel as unknown as Kernel, types, stated);
 }
 

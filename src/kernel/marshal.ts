@@ -8,10 +8,11 @@
 import { DeviceNDArray } from '../array/device-array.ts';
 import { MappedNDArray } from '../array/host-array.ts';
 import type { ArgType } from '../compiler/contract.ts';
-import { type ElemType, type Kernel, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
+import { ELEM_SIZE, type ElemType, type Kernel, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
 import { type DType, SCALAR_TOKENS } from '../dtype/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
+import { Aliasing } from './aliasing.ts';
 import type { ArrayType } from './args.ts';
 import { checkScalar, fits, type ScalarValue, scalarType } from './scalar.ts';
 
@@ -36,6 +37,7 @@ interface ArraySlot {
   readonly dtype: DType;
   readonly type: ArrayType;
   readonly ndim: number;
+  readonly itemSize: number;
   /** Parameter of the address, or -1. */
   readonly base: number;
   readonly extents: readonly { readonly param: number; readonly axis: number }[];
@@ -60,6 +62,8 @@ type Slot = ArraySlot | ScalarSlot;
 export class Marshaller {
   /** One value a parameter, in order. Overwritten by each launch. */
   readonly values: ScalarValue[];
+  /** Where the arrays of the launch lie. */
+  readonly aliasing: Aliasing;
   readonly #params: readonly Param[];
   readonly #types: readonly ArgType[];
   /** Undefined when an argument is a tuple: such launches take the slower way. */
@@ -69,6 +73,7 @@ export class Marshaller {
   /** `stated`: scalar types come from the kernel's one signature, so that plain numbers have them. */
   constructor(kernel: Kernel, types: readonly ArgType[], stated = false) {
     this.values = kernel.params.map(({ type }) => (type === 'bool' ? false : 0));
+    this.aliasing = new Aliasing(kernel);
     this.#params = kernel.params;
     this.#types = types;
     this.#wide = kernel.indexBits === 64;
@@ -127,7 +132,10 @@ export class Marshaller {
     if (array.readOnly && slot.type.readonly !== true) return false;
     if (!this.#wide && array.size > MAX_INDEX) return false;
     const { values } = this;
-    if (slot.base >= 0) values[slot.base] = array.pointer;
+    if (slot.base >= 0) {
+      values[slot.base] = array.pointer;
+      if (this.aliasing.matters) this.aliasing.note(slot.base, array, slot.itemSize);
+    }
     for (let k = 0; k < slot.extents.length; k++) {
       const { param, axis } = slot.extents[k] as ArraySlot['extents'][number];
       const extent = shape[axis] as number;
@@ -166,8 +174,10 @@ export class Marshaller {
         }
         default: {
           const { array } = at(args, origin.path, 'array');
-          if (origin.kind === 'base') this.values[index] = array.pointer;
-          else if (origin.kind === 'extent') this.values[index] = array.shape[origin.axis] as number;
+          if (origin.kind === 'base') {
+            this.values[index] = array.pointer;
+            this.aliasing.note(index, array, itemSizeAt(this.#types, origin.path));
+          } else if (origin.kind === 'extent') this.values[index] = array.shape[origin.axis] as number;
           else this.values[index] = (array.strides[origin.axis] as number) / origin.unit;
         }
       }
@@ -214,7 +224,8 @@ function arraySlot(type: ArrayType, params: readonly Param[]): ArraySlot {
     if (origin.kind === 'extent') extents.push({ param: index, axis: origin.axis });
     if (origin.kind === 'stride') strides.push({ param: index, axis: origin.axis, unit: origin.unit });
   }
-  return { kind: 'array', dtype: SCALAR_TOKENS[type.elem], type, ndim: type.ndim, base, extents, strides };
+  const { elem, ndim } = type;
+  return { kind: 'array', dtype: SCALAR_TOKENS[elem], type, ndim, itemSize: ELEM_SIZE[elem], base, extents, strides };
 }
 
 /**
@@ -277,6 +288,11 @@ function typeAt(types: readonly ArgType[], path: readonly number[]): ArgType {
   }
   if (found === undefined) throw new Error(`no argument type at [${path.join(', ')}]`);
   return found;
+}
+
+function itemSizeAt(types: readonly ArgType[], path: readonly number[]): number {
+  const type = typeAt(types, path);
+  return type.kind === 'array' ? ELEM_SIZE[type.elem] : 0;
 }
 
 function place(path: readonly number[], name: (i: number) => string): string {

@@ -8,8 +8,8 @@ import type { Executable } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context, Resource } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
-import { showDim } from './dims.ts';
-import type { CheckedShape } from './launch-shape.ts';
+import { defaultBlock, showDim } from './dims.ts';
+import { type CheckedShape, withBlock } from './launch-shape.ts';
 import { Marshaller } from './marshal.ts';
 import type { KernelName } from './naming.ts';
 import { showSignature } from './signature.ts';
@@ -35,6 +35,8 @@ export class Specialisation implements Resource {
   readonly #name: KernelName;
   readonly #captured: readonly CapturedPointer[];
   launches = 0;
+  /** The last shape whose block was Tsamba's to choose, and what became of it. */
+  #chosen: { readonly from: CheckedShape; readonly to: CheckedShape } | undefined = undefined;
 
   constructor(
     name: KernelName,
@@ -73,9 +75,11 @@ export class Specialisation implements Resource {
   }
 
   /** The last checks, which need the compiled kernel; then enqueues the launch with the values that the marshaller holds. */
-  launch(shape: CheckedShape, stream: Stream | undefined): void {
+  launch(asked: CheckedShape, stream: Stream | undefined): void {
     const { context, executable, marshaller } = this;
     const { attributes } = executable;
+    const { aliasing } = marshaller;
+    const shape = asked.chosenFor === 0 ? asked : this.#choose(asked);
     if (shape.blockSize > attributes.maxThreadsPerBlock) this.#failBlock(shape);
     if (shape.sharedBytes > 0 || attributes.sharedBytes > 0) this.#checkShared(shape);
     const captured = this.#captured;
@@ -84,11 +88,33 @@ export class Specialisation implements Resource {
       array.checkUsable();
       if (array.context !== context) this.#failContext(array);
       marshaller.values[param] = array.pointer;
+      aliasing.note(param, array, array.itemSize);
       if (stream !== undefined) array.owner.touch(stream);
     }
+    shape.aliased = aliasing.matters && aliasing.found();
     if (context.beforeLaunch !== undefined) context.beforeLaunch();
     executable.launch(shape, marshaller.values, stream === undefined ? undefined : stream.use());
     this.launches++;
+  }
+
+  /** The block that suits the compiled kernel, where Tsamba chooses it. */
+  #choose(asked: CheckedShape): CheckedShape {
+    if (this.#chosen?.from !== asked) this.#chosen = { from: asked, to: this.#fit(asked) };
+    return this.#chosen.to;
+  }
+
+  #fit(asked: CheckedShape): CheckedShape {
+    const { executable, context } = this;
+    const { warpSize } = context.info.limits;
+    const most = executable.attributes.maxThreadsPerBlock;
+    const usual = defaultBlock(asked.chosenFor, Math.min(most, asked.blockSize), warpSize);
+    if (asked.chosenFor > 1) return asked.blockSize > most ? withBlock(asked, usual) : asked;
+    const [threads] = usual;
+    const suggested = executable.suggestBlock(asked.sharedBytes, most);
+    if (suggested <= threads) return withBlock(asked, usual);
+    // The calculator gives the largest block of those that keep the device equally busy; small ones finish more evenly.
+    const busy = (block: number): number => block * executable.activeBlocks(block, asked.sharedBytes);
+    return withBlock(asked, busy(suggested) > busy(threads) ? [suggested, 1, 1] : usual);
   }
 
   #checkShared(shape: CheckedShape): void {
