@@ -119,8 +119,8 @@ export type UnaryOp =
   | ApproxOp;
 
 /**
- * Approximations that GPUs have as instructions (PTX ISA, `ex2.approx.ftz.f32` and so on), of f32; `rcpApprox` of f64 as
- * well, to 2⁻²⁰ at least. Denormal operands and results are flushed to zero, but those of `tanhApprox`. A device without
+ * Approximations that GPUs have as instructions (PTX ISA, `ex2.approx.ftz.f32` and so on), of f32; `rcpApprox` and
+ * `rsqrtApprox` of f64 as well, to 2⁻²⁰ at least. Denormal operands and results are flushed to zero, but those of `tanhApprox`. A device without
  * the instruction computes them as well as it can; the interpreter rounds the true value. Only the math table's bodies and
  * fastMath make them.
  */

@@ -104,10 +104,10 @@ function hasUnary(fn: UnaryOp, type: ValueType): boolean {
     case 'brev':
       return isInt(type);
     case 'rcpApprox':
+    case 'rsqrtApprox':
       return type === 'f32' || type === 'f64';
     case 'exp2Approx':
     case 'log2Approx':
-    case 'rsqrtApprox':
     case 'sqrtApprox':
     case 'sinApprox':
     case 'cosApprox':

@@ -2,14 +2,23 @@
  * Makes statements of the expression graphs that the math table's bodies return.
  *
  * Nodes that are used more than once become temporaries, in an order in which each stands before its uses; all others stay
- * nested. A select marked as rare becomes an `if`, and what only its first arm needs is computed inside.
+ * nested. A select marked as rare becomes an `if`, and what only its first arm needs is computed inside; a branch
+ * becomes one `if` for all values that it decides.
  */
 import { assign, read, when } from '../ir/builder.ts';
-import type { Expr, Stmt, ValueType, Var } from '../ir/ops.ts';
+import type { ArraySym, Expr, Stmt, ValueType, Var } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
+import type { BranchSelect } from './gpu/notation.ts';
+
+/** Where the temporaries and constant tables of a body come from. */
+export interface LowerTo {
+  readonly variable: (type: ValueType) => Var;
+  readonly table: (array: ArraySym) => ArraySym;
+  readonly pos: Pos;
+}
 
 /** Appends to `out` what computes `root` and returns the expression that reads it. */
-export function lowerGraph(root: Expr, out: Stmt[], variable: (type: ValueType) => Var, pos: Pos): Expr {
+export function lowerGraph(root: Expr, out: Stmt[], { variable, table, pos }: LowerTo): Expr {
   const uses = countUses(root);
 
   function lower(e: Expr, into: Stmt[], done: Map<Expr, Expr>): Expr {
@@ -25,12 +34,46 @@ export function lowerGraph(root: Expr, out: Stmt[], variable: (type: ValueType) 
       done.set(e, read(result));
       return read(result);
     }
-    const copy = mapOperands(e, (x) => lower(x, into, done));
+    if (e.op === 'select' && 'group' in e) {
+      branch(e as BranchSelect, into, done);
+      return done.get(e) ?? e;
+    }
+    const mapped = mapOperands(e, (x) => lower(x, into, done));
+    const copy = mapped.op === 'load' ? { ...mapped, mem: { ...mapped.mem, array: table(mapped.mem.array) } } : mapped;
     if ((uses.get(e) ?? 0) < 2 || isLeaf(e)) return copy;
     const named = variable(e.type);
     into.push(assign(named, copy, pos));
     done.set(e, read(named));
     return read(named);
+  }
+
+  /** Computes all members of a branch, so that each side is computed once. */
+  function branch({ cond, group }: BranchSelect, into: Stmt[], done: Map<Expr, Expr>): void {
+    const { members, rare } = group;
+    const test = lower(cond, into, done);
+    const results = members.map((m) => variable(m.type));
+    const arm = (of: (m: BranchSelect) => Expr, list: Stmt[], known: Map<Expr, Expr>): Stmt[] => {
+      const values = members.map((m) => lower(of(m), list, known));
+      results.forEach((result, k) => {
+        const value = values[k];
+        if (value) list.push(assign(result, value, pos));
+      });
+      return list;
+    };
+    if (rare) arm((m) => m.b, into, done);
+    const other = rare ? [] : arm((m) => m.b, [], new Map(done));
+    into.push(
+      when(
+        test,
+        arm((m) => m.a, [], new Map(done)),
+        other,
+        pos,
+      ),
+    );
+    members.forEach((m, k) => {
+      const result = results[k];
+      if (result) done.set(m, read(result));
+    });
   }
 
   return lower(root, out, new Map());
@@ -84,8 +127,11 @@ function mapOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
       const c = map(e.c);
       return a === e.a && b === e.b && c === e.c ? e : { ...e, a, b, c };
     }
+    case 'load': {
+      const index = map(e.mem.index);
+      return index === e.mem.index ? e : { ...e, mem: { ...e.mem, index } };
+    }
     case 'call':
-    case 'load':
       throw new Error(`a body of the math table contains a ${e.op}`);
   }
 }

@@ -56,11 +56,13 @@ export const MATH_F64: Readonly<Partial<Record<MathFn, MathBody>>> = {
   rsqrt: unary(rsqrt),
 };
 
-function unary(body: (x: Expr) => Expr): MathBody {
+/** A body of one argument. */
+export function unary(body: (x: Expr) => Expr): MathBody {
   return (...args) => body(argument(args, 0));
 }
 
-function binary(body: (x: Expr, y: Expr) => Expr): MathBody {
+/** A body of two arguments. */
+export function binary(body: (x: Expr, y: Expr) => Expr): MathBody {
   return (...args) => body(argument(args, 0), argument(args, 1));
 }
 

@@ -87,7 +87,7 @@ function highProduct(m: Expr, w: Expr): Expr {
   return add(mul(mh, wh), add(shr(first, 16), shr(second, 16)));
 }
 
-function reduceLarge(x: Expr): Reduced {
+export function reduceLarge(x: Expr, high32: (m: Expr, w: Expr) => Expr = highProduct): Reduced {
   const magnitude = and(asU32(x), 0x7fffffff);
   const m = or(and(magnitude, 0x7fffff), 0x800000);
   // The bits of 2/π that give the product's bits of weight 2 and below start at bit e + 7, a zero word put in front.
@@ -100,9 +100,9 @@ function reduceLarge(x: Expr): Reduced {
   const back = sub(u32(31), shift);
   const window = (k: number): Expr => or(shl(at(k), shift), shr(shr(at(k + 1), 1), back));
   const middle = mul(m, window(1));
-  const carryIn = highProduct(m, window(2));
+  const carryIn = high32(m, window(2));
   const low = add(middle, carryIn);
-  const high = add(add(mul(m, window(0)), highProduct(m, window(1))), select(lt(low, carryIn), u32(1), u32(0)));
+  const high = add(add(mul(m, window(0)), high32(m, window(1))), select(lt(low, carryIn), u32(1), u32(0)));
   const quadrant = shr(add(high, 0x20000000), 30);
   const signed = asI32(sub(high, shl(quadrant, 30)));
   const coarse = toF32(signed);

@@ -12,7 +12,7 @@ import { lowerGraph } from '../../math/lower.ts';
 import { MATH_F32, MATH_F64, type MathBody } from '../../math/table.ts';
 import type { Pos } from '../../source.ts';
 import { assign, KernelBuilder, read } from '../builder.ts';
-import type { Expr, Kernel, Stmt } from '../ops.ts';
+import type { ArraySym, Expr, Kernel, Stmt } from '../ops.ts';
 import { mapLists, mapStmtExprs } from './walk.ts';
 
 export type ExpandMathOptions =
@@ -33,6 +33,7 @@ export type ExpandMathOptions =
 /** The same kernel with calls expanded; the kernel itself when it has none. */
 export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: true, f64: 'import' }): Kernel {
   const symbols = KernelBuilder.from(kernel);
+  const tables = new Map<ArraySym, ArraySym>();
   let expanded = false;
 
   function body(e: Expr & { readonly op: 'call' }): MathBody | undefined {
@@ -55,7 +56,15 @@ export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: t
       out.push(assign(v, value, pos));
       return read(v);
     };
-    return name(lowerGraph(build(...e.args.map(name)), out, (type) => symbols.variable(type, `%${e.fn}`), pos));
+    const graph = build(...e.args.map(name));
+    return name(lowerGraph(graph, out, { variable: (type) => symbols.variable(type, `%${e.fn}`), table, pos }));
+  }
+
+  /** A body's table as one of the kernel's constant arrays. */
+  function table(array: ArraySym): ArraySym {
+    const known = tables.get(array) ?? symbols.constants(array.elem, `%${array.name}`, array.data ?? new Uint8Array());
+    tables.set(array, known);
+    return known;
   }
 
   function list(statements: readonly Stmt[]): Stmt[] {
@@ -73,6 +82,19 @@ export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: t
     return out;
   }
 
-  const statements = list(kernel.body);
-  return expanded ? { ...kernel, vars: [...symbols.vars], body: statements } : kernel;
+  const fast = options.target === 'gpu' && kernel.fastMath;
+  const statements = fast ? approximate(list(kernel.body)) : list(kernel.body);
+  return expanded || fast
+    ? { ...kernel, arrays: [...symbols.arrays], vars: [...symbols.vars], body: statements }
+    : kernel;
+}
+
+/** Division and square root of f32 by the hardware's approximations. */
+function approximate(list: readonly Stmt[]): Stmt[] {
+  const change = (e: Expr): Expr => {
+    if (e.type !== 'f32') return e;
+    if (e.op === 'binary' && e.fn === 'div') return { ...e, fn: 'divApprox' };
+    return e.op === 'unary' && e.fn === 'sqrt' ? { ...e, fn: 'sqrtApprox' } : e;
+  };
+  return list.map((s) => mapLists(mapStmtExprs(s, change), approximate));
 }

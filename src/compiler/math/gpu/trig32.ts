@@ -1,0 +1,96 @@
+/**
+ * sin, cos, tan of f32 for GPUs.
+ *
+ * The argument less a multiple of π/2 in three fused steps, exact enough up to 105,615; beyond, the reduction of Payne and
+ * Hanek, on a path of its own. The sign of x is put back at the end, so that zeros keep theirs.
+ */
+import type { Expr } from '../../ir/ops.ts';
+import {
+  abs,
+  add,
+  and,
+  asF32,
+  asI32,
+  f32,
+  i32,
+  le,
+  lt,
+  mul,
+  ne,
+  neg,
+  not,
+  rarely,
+  select,
+  shl,
+  sub,
+  xor,
+} from '../notation.ts';
+import { reduceLarge } from '../trig.ts';
+import { approx, fma, horner, mulhi, nearestProduct } from './notation.ts';
+
+const TWO_OVER_PI = 0.6366197466850281;
+/** π/2 in three parts. */
+const PI_HALF = [1.5707963705062866, -4.371138828673793e-8, -1.7151245100058819e-15] as const;
+/** Up to here the reduction by three parts is as accurate as the rest. */
+const LARGE = 105615;
+
+/** (sin r - r) / r³ in r², |r| ≤ π/4: 2⁻²⁸. */
+const SIN = [-0.16666655242443085, 0.008332189172506332, -0.00019518277258612216];
+/** cos r in r², |r| ≤ π/4: 2⁻³³. */
+const COS = [1, -0.5, 0.04166664555668831, -0.0013887310633435845, 2.4432561986031942e-5];
+/** (tan r - r) / r³ in r², |r| ≤ π/4: 2⁻²⁹. */
+const TAN = [
+  0.3333335220813751, 0.13332577049732208, 0.05406986549496651, 0.021230118349194527, 0.010972131043672562,
+  -8.447418076684698e-5, 0.004462494980543852,
+];
+
+interface Reduced {
+  readonly r: Expr;
+  /** The part of r that its rounding lost; absent where it does not matter. */
+  readonly quadrant: Expr;
+}
+
+/** A non-negative x less a multiple of π/2. */
+function reduceSmall(a: Expr): Reduced {
+  const k = nearestProduct(a, TWO_OVER_PI);
+  const r = PI_HALF.reduce((rest: Expr, part) => fma(k.float, -part, rest), a);
+  return { r, quadrant: k.bits };
+}
+
+/** `of` the reduced |x|, by whichever reduction; infinite and NaN give NaN. */
+function reducing(a: Expr, of: (reduced: Reduced) => Expr): Expr {
+  const large = reduceLarge(a, (m, w) => mulhi(m, w));
+  const beyond = select(lt(a, Infinity), of({ r: large.r.hi, quadrant: large.quadrant }), f32(Number.NaN));
+  return rarely(not(le(a, LARGE)), beyond, of(reduceSmall(a)));
+}
+
+/** sin(r + quadrant · π/2), its sign less that of `signs`. */
+function sinAt({ r, quadrant }: Reduced, signs?: Expr): Expr {
+  const z = mul(r, r);
+  const sine = fma(horner(z, SIN), mul(z, r), r);
+  const value = select(ne(and(quadrant, 1), 0), horner(z, COS), sine);
+  const flipped = shl(quadrant, 30);
+  const sign = and(signs === undefined ? flipped : xor(flipped, signs), i32(-0x80000000));
+  return asF32(xor(asI32(value), sign));
+}
+
+export function sin(x: Expr): Expr {
+  return reducing(abs(x), (reduced) => sinAt(reduced, asI32(x)));
+}
+
+export function cos(x: Expr): Expr {
+  return reducing(abs(x), ({ r, quadrant }) => sinAt({ r, quadrant: add(quadrant, 1) }));
+}
+
+export function tan(x: Expr): Expr {
+  return reducing(abs(x), ({ r, quadrant }) => {
+    const z = mul(r, r);
+    const curve = mul(mul(z, r), horner(z, TAN));
+    const t = add(r, curve);
+    const lost = sub(curve, sub(t, r));
+    const inverse = approx('rcpApprox', neg(t));
+    const missing = fma(inverse, lost, fma(inverse, t, 1));
+    const value = select(ne(and(quadrant, 1), 0), fma(missing, inverse, inverse), t);
+    return asF32(xor(asI32(value), and(asI32(x), i32(-0x80000000))));
+  });
+}
