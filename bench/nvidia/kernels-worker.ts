@@ -42,17 +42,22 @@ export function kernelsWorker(args: readonly string[]): void {
   };
   const [runs, scale] = [option('runs', 50), option('scale', 1)];
   const results: Record<string, { ms: number[]; check: number[] }> = {};
+  const failed: Record<string, string> = {};
   for (const arg of args.filter((a) => a.includes(':'))) {
     const [name, launches] = arg.split(':');
-    const contestant = SETUPS[name](scale);
-    contestant.launch();
-    cuda.synchronize();
-    const numbers = check(contestant.outputs);
-    results[name] = { check: numbers, ms: timeLaunches(contestant.launch, Number(launches), runs) };
-    for (const array of contestant.arrays) array.dispose();
+    try {
+      const contestant = SETUPS[name](scale);
+      contestant.launch();
+      cuda.synchronize();
+      const numbers = check(contestant.outputs);
+      results[name] = { check: numbers, ms: timeLaunches(contestant.launch, Number(launches), runs) };
+      for (const array of contestant.arrays) array.dispose();
+    } catch (error) {
+      failed[name] = error instanceof Error ? error.message : String(error);
+    }
   }
   const device = cuda.currentDevice();
   console.log(
-    JSON.stringify({ results, versions: { node: process.version, device: device.name } } satisfies SideOutput),
+    JSON.stringify({ results, failed, versions: { node: process.version, device: device.name } } satisfies SideOutput),
   );
 }

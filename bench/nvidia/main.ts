@@ -50,8 +50,8 @@ function worker(name: string, rest: readonly string[]): void {
 /** Rounds of one process a side; the order turns with each round. */
 function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: number | undefined; outputs: unknown } {
   const wanted = list('cases', SPECS.map((s) => s.name).join());
-  const specs = SPECS.filter((s) => wanted.includes(s.name));
-  const passed = ['--runs', option('runs', '50'), ...specs.map((s) => `${s.name}:${s.launches}`)];
+  const asked = SPECS.filter((s) => wanted.includes(s.name));
+  const passed = ['--runs', option('runs', '50'), ...asked.map((s) => `${s.name}:${s.launches}`)];
   const outputs: Record<Side, SideOutput[]> = { tsamba: [], cuda: [], numba: [] };
   for (let round = 0; round < rounds; round++) {
     for (let k = 0; k < peers.sides.length; k++) {
@@ -60,6 +60,9 @@ function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: nu
       outputs[side].push(peers.kernels(side, passed));
     }
   }
+  const failed = outputs.tsamba.flatMap((o) => Object.entries(o.failed ?? {}));
+  for (const [name, why] of new Map(failed)) console.log(`FAILED ${name}: ${why.split('\n').slice(0, 4).join('\n  ')}`);
+  const specs = asked.filter((s) => failed.every(([name]) => name !== s.name));
   const copied = outputs.cuda.flatMap((o) => median(o.copy ?? []) ?? []);
   const copyGBs = copied.length === 0 ? undefined : (2 * 2 ** 30) / median(copied) / 1e6;
   const rows = specs.map((spec): KernelRow => {
@@ -82,7 +85,7 @@ function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: nu
       ),
     ]),
   );
-  return { rows, copyGBs, outputs: { versions, runs } };
+  return { rows, copyGBs, outputs: { versions, runs, failed: Object.fromEntries(failed) } };
 }
 
 /** First kernels, each in a process of its own, in turns with the driver alone. */

@@ -35,6 +35,8 @@ export interface SideOutput {
   readonly results: Readonly<Record<string, { readonly ms: readonly number[]; readonly check: readonly number[] }>>;
   /** Milliseconds for a copy of 1 GiB on the device. */
   readonly copy?: readonly number[];
+  /** Cases that could not be run, and why. */
+  readonly failed?: Readonly<Record<string, string>>;
   readonly versions?: Readonly<Record<string, string>>;
 }
 

@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { givenErrand, runErrand } from './errands.ts';
 import { parseOptions } from './options.ts';
 import { makeReport, type Report } from './report.ts';
 import { type Entry, entries } from './tests.ts';
@@ -79,4 +80,5 @@ async function main(): Promise<void> {
   if (report.finish() > 0) process.exitCode = 1;
 }
 
-await main();
+const errand = givenErrand();
+await (errand === undefined ? main() : runErrand(errand));

@@ -1,9 +1,21 @@
 /**
  * The modules of tests that only a GPU can run. Add yours here, one import and one entry each; `suite.ts` says what they look like.
  */
+import { driverTests } from './driver.ts';
 import { endurance } from './endurance.ts';
+import { faultTests } from './faults.ts';
+import { hostMemory } from './host-memory.ts';
+import { interop } from './interop.ts';
 import { runnerSelfTest } from './runner-self-test.ts';
 import type { GpuModule } from './suite.ts';
 import { tour } from './tour.ts';
 
-export const modules: readonly GpuModule[] = [endurance, tour, runnerSelfTest];
+export const modules: readonly GpuModule[] = [
+  driverTests,
+  faultTests,
+  hostMemory,
+  interop,
+  endurance,
+  tour,
+  runnerSelfTest,
+];

@@ -35,3 +35,14 @@ export class Skipped extends Error {}
 export function skip(why: string): never {
   throw new Skipped(why);
 }
+
+/** The error that a call throws, which must have this code. */
+export function fails(run: () => unknown, code: string): Error {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof Error && (error as { code?: unknown }).code === code) return error;
+    throw error;
+  }
+  throw new Error(`nothing was thrown instead of ${code}`);
+}
