@@ -3,7 +3,7 @@
  *
  * Sizes follow the memory that is free, so that smaller GPUs run the same tests; what was reached is in the notes.
  */
-import { cuda, f32, i32, u8, type Vec } from '../../src/index.ts';
+import { cuda, f32, i32, scope, u8, type Vec } from '../../src/index.ts';
 import { currentContext } from '../../src/memory/devices.ts';
 import { same } from '../../src/testsuite/assert.ts';
 import { type GpuModule, skip } from './suite.ts';

@@ -160,14 +160,13 @@ from numba.cuda.cudadrv import drvapi
 const NUMBA_OPENS = `${NUMBA}
 raw = bytes.fromhex(sys.argv[1])
 try:
-    handle = drvapi.cu_ipc_mem_handle(*raw)
-except Exception:
-    from cuda.bindings import driver as binding
-    handle = binding.CUipcMemHandle()
-    handle.reserved = raw
-with cuda.open_ipc_array(handle, shape=100, dtype=np.float32) as a:
-    print(float(a.copy_to_host().sum()), flush=True)
-    a[0] = 5
+    a = cuda.open_ipc_array(raw, shape=100, dtype=np.float32)
+    a = a.__enter__()
+except TypeError:
+    a = cuda.open_ipc_array(drvapi.cu_ipc_mem_handle(*raw), shape=100, dtype=np.float32).__enter__()
+print(float(a.copy_to_host().sum()), flush=True)
+a[0] = 5
+cuda.synchronize()
 print('done', flush=True)
 `;
 
