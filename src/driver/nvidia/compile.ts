@@ -2,6 +2,7 @@
  * The NVIDIA device's pipeline from a typed kernel to PTX: which passes run, in which order.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
+import { countRounds } from '../../compiler/ir/passes/counted.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { unroll } from '../../compiler/ir/passes/unroll.ts';
@@ -22,7 +23,7 @@ function prepare(kernel: Kernel): Kernel {
   if (known) return known;
   const expanded = simplify(expandMath(simplify(kernel), { target: 'gpu' }));
   const unrolled = unroll(expanded);
-  const done = unrolled === expanded ? expanded : simplify(unrolled);
+  const done = countRounds(unrolled === expanded ? expanded : simplify(unrolled));
   prepared.set(kernel, done);
   return done;
 }

@@ -53,7 +53,7 @@ export function addressOf(g: Gen, mem: MemRef): Address {
     if (rest !== undefined)
       start = base.wide ? wideAddress(g, start, rest, mem.scale) : sharedAddress(g, start, rest, mem.scale);
   }
-  return { space: base.space, text: disp === 0 ? `[${start}]` : `[${start}${disp > 0 ? '+' : ''}${disp}]` };
+  return { space: base.space, text: disp === 0 ? `[${start}]` : `[${start}+${disp}]` };
 }
 
 function wideAddress(g: Gen, base: Operand, index: Expr, scale: number): Operand {

@@ -289,6 +289,9 @@ function memory(elem: ElemType): Sample {
   t.result(ir.load(ir.at(copy, ir.add(row, ir.i32((80 * 8) / ELEM_SIZE[elem])))));
   t.result(ir.load(ir.at(inputs, ir.sub(t.i, ir.i32(1)), { disp: ELEM_SIZE[elem] })));
   t.result(ir.load(ir.at(inputs, ir.sub(ir.add(t.i, ir.i32(5)), ir.i32(5)))));
+  const next = t.b.variable('i32', 'next');
+  t.body.push(ir.assign(next, ir.add(t.i, ir.i32(3))));
+  t.result(ir.load(ir.at(inputs, ir.sub(ir.read(next), ir.i32(3)))));
   const s = t.sample();
   return { ...s, args: [...s.args, s.args[0] ?? 0] };
 }

@@ -149,9 +149,10 @@ function emitLoop(g: Gen, s: Loop): void {
       code.place(next);
       forget(g, body);
     }
-    emitList(g, s.update);
-    if (test === undefined) code.emit(`bra ${top}`);
-    else branchUnless(g, test, top);
+    const over = test ?? lastTest(s);
+    emitList(g, test === undefined && over !== undefined ? s.update.slice(0, -1) : s.update);
+    if (over === undefined) code.emit(`bra ${top}`);
+    else branchUnless(g, over, top);
   });
   g.loopDepth--;
   g.evaluated.clear();
@@ -164,11 +165,20 @@ const MOST_REPEATED = 24;
 
 /** The condition under which a loop is left at the start of each round. */
 function exitTest(s: Loop): Expr | undefined {
-  const [first] = s.body;
-  if (first?.op !== 'if' || first.else.length > 0 || first.then.length !== 1) return undefined;
-  const [jump] = first.then;
-  if (jump?.op !== 'break' || jump.label !== s.label) return undefined;
-  return size(first.cond) <= MOST_REPEATED ? first.cond : undefined;
+  const cond = leaves(s.body[0], s);
+  return cond !== undefined && size(cond) <= MOST_REPEATED ? cond : undefined;
+}
+
+/** The condition under which a loop is left at the end of each round. */
+function lastTest(s: Loop): Expr | undefined {
+  return leaves(s.update.at(-1), s);
+}
+
+/** The condition of `if (condition) break;`. */
+function leaves(s: Stmt | undefined, loop: Loop): Expr | undefined {
+  if (s?.op !== 'if' || s.else.length > 0 || s.then.length !== 1) return undefined;
+  const [jump] = s.then;
+  return jump?.op === 'break' && jump.label === loop.label ? s.cond : undefined;
 }
 
 function size(e: Expr): number {

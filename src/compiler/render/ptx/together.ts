@@ -24,7 +24,7 @@ export function emitBarrier(g: Gen, s: Stmt & { op: 'barrier' }): void {
 }
 
 /**
- * Of a cooperative launch: the driver gives each one a counter, whose address is in the environment registers, 4 bytes in.
+ * Of a cooperative launch: the driver gives each one a counter, whose address is in two environment registers, 4 bytes in.
  * The first thread of a block that comes on adds 1 for it, in the first block so much that the highest bit turns when all
  * have come; then it waits for that.
  */
@@ -32,7 +32,7 @@ function emitGridBarrier(g: Gen): void {
   const { code } = g;
   g.cooperative = true;
   const slot = sharedSlot(g);
-  const [low, high] = [code.once('r', 'mov.b32', '%envreg1'), code.once('r', 'mov.b32', '%envreg2')];
+  const [low, high] = [code.once('r', 'mov.b32', '%envreg2'), code.once('r', 'mov.b32', '%envreg1')];
   const workspace = code.once('rd', 'mov.b64', `{${low}, ${high}}`);
   const [leader, wait, done] = [code.reg('r'), code.label(), code.label()];
   const [p, rest, old, now, turned] = [code.reg('p'), code.reg('p'), code.reg('r'), code.reg('r'), code.reg('r')];
