@@ -5,10 +5,12 @@
  * an ArrayBuffer shows is unmapped only once the buffer has been detached (by us, where the engine has `transfer`: every old
  * TypedArray then has length 0) or collected. Nobody else may move the memory to another buffer, which we would not know of.
  */
-import { markAsUntransferable } from 'node:worker_threads';
 import { TsambaTypeError } from '../../errors.ts';
 
-/** The engine's own `transfer`; Node 20 has none. `structuredClone` moves no native memory: it copies or refuses. */
+/**
+ * The engine's own `transfer`; Node 20 has none. `structuredClone` and `postMessage` move no native memory by themselves: they copy it
+ * or refuse. (`markAsUntransferable` would also keep ourselves from detaching.)
+ */
 const { transfer } = ArrayBuffer.prototype as { readonly transfer?: (this: ArrayBuffer) => ArrayBuffer };
 
 function refuse(): never {
@@ -20,7 +22,6 @@ function refuse(): never {
 
 /** Makes a buffer over native memory refuse to be transferred. */
 export function keepInPlace(buffer: ArrayBuffer): void {
-  markAsUntransferable(buffer);
   for (const name of ['transfer', 'transferToFixedLength']) {
     if (name in buffer) Object.defineProperty(buffer, name, { value: refuse });
   }
