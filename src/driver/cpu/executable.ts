@@ -163,13 +163,13 @@ export class CpuExecutable implements Executable {
   #make(block: Dim3): Plan {
     const alone = this.#variant(block, false);
     this.#placeConstants(alone);
-    const { estimate, contended } = this.#facts;
+    const { estimate, atomics, contended } = this.#facts;
     const threads = block[0] * block[1] * block[2];
     return {
       block,
       generation: this.#engine.memory.generation,
       alone,
-      together: contended || !alone.portable ? undefined : alone,
+      together: atomics || !alone.portable ? undefined : alone,
       registered: undefined,
       schedule: new Schedule(estimate * threads, contended, this.#engine.threads),
     };

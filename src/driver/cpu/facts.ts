@@ -3,36 +3,47 @@
  * and roughly how long one of them takes.
  */
 import type { Expr, Kernel, Stmt } from '../../compiler/ir/ops.ts';
-import { exprParts, someStmt, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
+import { exprParts, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
 
 /** What `Schedule` decides by until launches have been timed. */
 export interface KernelFacts {
-  /** Updates global memory atomically: with several threads that costs, and may cost more than they bring. */
+  /** Updates global memory atomically: which several threads cannot do by plain loads and stores. */
+  readonly atomics: boolean;
+  /** Does little else: with several threads updates cost much more, perhaps more than the threads bring. */
   readonly contended: boolean;
   /** Very rough nanoseconds a thread. */
   readonly estimate: number;
 }
 
 const NANOSECONDS_PER_NODE = 0.2;
+/** What an atomic update costs beyond a plain one, when several threads update the same elements. */
+const NODES_PER_UPDATE = 60;
 /** Rounds that a loop is taken to make when nothing is known. */
 const ROUNDS = 16;
 
 export function factsOf(kernel: Kernel): KernelFacts {
+  const { nodes, updates } = weigh(kernel.body);
   return {
-    contended: someStmt(kernel.body, (s) => s.op === 'atomic' && s.mem.array.space === 'global'),
-    estimate: nodesOf(kernel.body) * NANOSECONDS_PER_NODE,
+    atomics: updates > 0,
+    contended: updates * NODES_PER_UPDATE > nodes / 3,
+    estimate: nodes * NANOSECONDS_PER_NODE,
   };
 }
 
-function nodesOf(list: readonly Stmt[]): number {
-  let nodes = 0;
+function weigh(list: readonly Stmt[]): { nodes: number; updates: number } {
+  let [nodes, updates] = [0, 0];
   for (const s of list) {
     nodes++;
+    if (s.op === 'atomic' && s.mem.array.space === 'global') updates++;
     for (const e of stmtExprs(s)) nodes += exprNodes(e);
     const factor = s.op === 'loop' ? ROUNDS : 1;
-    for (const inner of stmtLists(s)) nodes += factor * nodesOf(inner);
+    for (const inner of stmtLists(s)) {
+      const within = weigh(inner);
+      nodes += factor * within.nodes;
+      updates += factor * within.updates;
+    }
   }
-  return nodes;
+  return { nodes, updates };
 }
 
 function exprNodes(e: Expr): number {

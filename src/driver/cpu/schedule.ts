@@ -9,6 +9,8 @@
 const ALONE_NS = 20_000;
 /** Runs of each kind before the two are compared: the first ones are spent on compiling. */
 const TRIES = 3;
+/** Runs together where that is not much slower: threads start, and the engine compiles, while the first ones are made. */
+const MORE_TRIES = 10;
 /** Launches after which a comparison is made again. */
 const RETRY = 256;
 
@@ -37,6 +39,7 @@ export class Schedule {
     if (!this.#contended) return true;
     if (this.#aloneRuns < TRIES) return false;
     if (this.#togetherRuns < TRIES) return true;
+    if (this.#togetherRuns < MORE_TRIES && this.#together < 2 * this.#alone) return true;
     if (++this.#sinceCompared < RETRY) return this.#together < this.#alone;
     this.#sinceCompared = 0;
     return this.#together >= this.#alone;
@@ -51,17 +54,22 @@ export class Schedule {
 
   ranAlone(blocks: number, milliseconds: number): void {
     const sample = (milliseconds * 1e6) / blocks;
-    this.#alone = this.#aloneRuns++ === 0 ? sample : mix(this.#alone, sample);
+    this.#alone = this.#aloneRuns++ === 0 ? sample : this.#mix(this.#alone, sample);
   }
 
   ranTogether(blocks: number, milliseconds: number): void {
     const sample = (milliseconds * 1e6) / blocks;
-    this.#together = this.#togetherRuns++ < 2 ? sample : mix(this.#together, sample);
+    this.#together = this.#togetherRuns++ < 2 ? sample : this.#mix(this.#together, sample);
     // Never measured alone: at most so long would it take.
-    if (this.#aloneRuns === 0) this.#alone = mix(this.#alone, sample * this.#threads);
+    if (this.#aloneRuns === 0) this.#alone = mix(this.#alone, sample * this.#threads, 0.3);
+  }
+
+  /** What is compared is what each way can do: whatever else the machine is busy with makes only single runs slow. */
+  #mix(old: number, sample: number): number {
+    return this.#contended && sample < old ? sample : mix(old, sample, this.#contended ? 0.1 : 0.3);
   }
 }
 
-function mix(old: number, sample: number): number {
-  return 0.7 * old + 0.3 * sample;
+function mix(old: number, sample: number, share: number): number {
+  return (1 - share) * old + share * sample;
 }
