@@ -12,8 +12,8 @@ import { build } from 'esbuild';
 
 const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
-/** What koffi needs at run time; its sources and documentation stay behind. */
-const KOFFI: readonly string[] = ['package.json', 'index.js', 'index.cjs', 'indirect.js', 'indirect.cjs', 'lib'];
+/** What koffi needs at run time; what it is built with and its documentation stay behind. */
+const KOFFI: readonly string[] = ['package.json', 'index.js', 'index.cjs', 'indirect.js', 'indirect.cjs', 'lib', 'src'];
 
 /** The commit that is bundled, with a mark when the sources have changed since. */
 export function commit(): string {

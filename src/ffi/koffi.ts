@@ -46,7 +46,7 @@ function load(): FfiOrReason {
     raiseStacks(koffi);
     return { ffi: new KoffiFfi(koffi) };
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
+    const missing = error instanceof Error && error.message.startsWith("Cannot find module 'koffi'");
     const why = missing ? 'is not installed' : `cannot be loaded (${firstLine(error)})`;
     return { reason: `koffi, which calls native libraries, ${why}: npm install koffi` };
   }

@@ -3,7 +3,7 @@
  * not survive, processes and threads that end with work in flight.
  */
 import { isMainThread } from 'node:worker_threads';
-import { cuda, DriverError, f32, type i32, type Vec } from '../../src/index.ts';
+import { cuda, DriverError, f32, i32, type Vec } from '../../src/index.ts';
 import { same } from '../../src/testsuite/assert.ts';
 import { type ChildResult, errand, inChild, inWorker } from './errands.ts';
 import { fails, type GpuModule } from './suite.ts';
@@ -26,7 +26,7 @@ const wild = cuda.jit(
 
 const printing = cuda.jit((a: Vec<f32>, from: number) => {
   const t = cuda.threadIdx.x;
-  if (t < 3) console.log('thread', t + from, a[t], t === 1);
+  if (t < 3) console.log('thread', t + i32(from), a[t], t === 1);
 });
 
 /** Busy for some milliseconds. */

@@ -7,6 +7,7 @@ import { faultTests } from './faults.ts';
 import { hostMemory } from './host-memory.ts';
 import { interop } from './interop.ts';
 import { runnerSelfTest } from './runner-self-test.ts';
+import { sanitizerControl } from './sanitizer-control.ts';
 import type { GpuModule } from './suite.ts';
 import { tour } from './tour.ts';
 
@@ -18,4 +19,5 @@ export const modules: readonly GpuModule[] = [
   endurance,
   tour,
   runnerSelfTest,
+  sanitizerControl,
 ];

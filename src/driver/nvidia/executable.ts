@@ -148,7 +148,8 @@ export class CudaExecutable implements Executable {
   }
 
   #compile(aliased: boolean): PtxModule {
-    const { kernel, launchBounds, maxRegisters, name = kernelLabel(kernel) } = this.#program;
+    const { kernel, launchBounds, maxRegisters } = this.#program;
+    const name = this.#program.name ?? (isProfiled() ? kernelLabel(kernel) : kernel.name);
     return this.#host.pipeline.compile(kernel, this.#host.target, { name, launchBounds, maxRegisters, aliased });
   }
 
@@ -190,4 +191,15 @@ export class CudaExecutable implements Executable {
     this.#module.unload(this.#host.records);
     this.#aliased?.unload(this.#host.records);
   }
+}
+
+/**
+ * Whether a profiler has started this process: then anonymous kernels are called what their file assigns them to. Finding that out
+ * reads files and source maps, which takes longer than compiling does.
+ */
+function isProfiled(): boolean {
+  const { env } = process;
+  return ['CUDA_INJECTION64_PATH', 'NSYS_PROFILING_SESSION_ID', 'NV_TPS_LAUNCH_TOKEN'].some(
+    (name) => env[name] !== undefined,
+  );
 }
