@@ -24,7 +24,7 @@ function available(): number {
 /** Runs and holds the device to having as much memory as before. */
 function leavesNothing(run: () => string): string {
   const [before, live] = [available(), cuda.memoryStats().live];
-  const note = run();
+  const note = scope(run);
   same(cuda.memoryStats().live, live, 'bytes of live arrays afterwards');
   const lost = before - available();
   if (lost > SLACK) throw new Error(`${lost} bytes are missing afterwards`);

@@ -284,7 +284,7 @@ static std::vector<double> timed(const std::function<void()> &launch, int launch
 
 static void print(const char *name, const std::vector<double> &list) {
   printf("\"%s\":[", name);
-  for (size_t k = 0; k < list.size(); k++) printf("%s%.15g", k ? "," : "", list[k]);
+  for (size_t k = 0; k < list.size(); k++) printf("%s%.17g", k ? "," : "", list[k]);
   printf("]");
 }
 
