@@ -30,7 +30,9 @@ interface KoffiFunction {
 }
 
 /** The FFI, or why there is none. */
-export type FfiOrReason = { readonly ffi: Ffi; readonly reason?: undefined } | { readonly reason: string };
+export type FfiOrReason =
+  | { readonly ffi: Ffi; readonly reason?: undefined }
+  | { readonly ffi?: undefined; readonly reason: string };
 
 let loaded: FfiOrReason | undefined;
 

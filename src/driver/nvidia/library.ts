@@ -180,7 +180,9 @@ export function libraryNames(platform: NodeJS.Platform = process.platform): read
 }
 
 /** The driver, or why it cannot be used. */
-export type CudaOrReason = { readonly cuda: Cuda; readonly reason?: undefined } | { readonly reason: string };
+export type CudaOrReason =
+  | { readonly cuda: Cuda; readonly reason?: undefined }
+  | { readonly cuda?: undefined; readonly reason: string };
 
 let loaded: CudaOrReason | undefined;
 
@@ -193,8 +195,8 @@ export function loadCuda(): CudaOrReason {
 function load(): CudaOrReason {
   const names = libraryNames();
   if (names.length === 0) return { reason: `NVIDIA has no CUDA driver for ${process.platform}` };
-  const { ffi, ...without } = loadFfi() as { readonly ffi?: Ffi; readonly reason?: string };
-  if (ffi === undefined) return { reason: without.reason ?? 'there is no FFI' };
+  const { ffi, reason } = loadFfi();
+  if (ffi === undefined) return { reason };
   const { library, reasons } = ffi.load(names);
   if (library === undefined) {
     return { reason: `no NVIDIA driver is installed, or this process cannot see it (${reasons[0] ?? names[0]})` };

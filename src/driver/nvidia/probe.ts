@@ -24,8 +24,8 @@ export function probeCuda(): Probe {
 function probe(): Probe {
   const none = (reason: string): Probe => ({ count: 0, reason });
   try {
-    const { cuda, reason } = loadCuda() as { readonly cuda?: Cuda; readonly reason?: string };
-    if (cuda === undefined) return none(reason ?? 'the driver cannot be loaded');
+    const { cuda, reason } = loadCuda();
+    if (cuda === undefined) return none(reason);
     const result = cuda.cuInit(0);
     if (result !== 0) return none(initReason(result, describeResult(cuda, result), cuda.version));
     const cells = new Cells(cuda.ffi);
