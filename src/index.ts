@@ -5,6 +5,7 @@
 export { DeviceNDArray } from './array/device-array.ts';
 export { NDArray } from './array/ndarray.ts';
 export { ndarray } from './array/ndarray-create.ts';
+export { type Side, SmartArray, type SmartArrayOptions, type SmartArrayShape } from './array/smart-array.ts';
 export { type Cuda, cuda } from './cuda/namespace.ts';
 export {
   bool,

@@ -10,6 +10,7 @@ export { ManagedNDArray, MappedNDArray, PinnedNDArray } from '../array/host-arra
 export { managedArray, mappedArray, mappedArrayLike, pinnedArray, pinnedArrayLike } from '../array/host-create.ts';
 export { openIpcArray } from '../array/ipc.ts';
 export { mapped, pinned } from '../array/pinning.ts';
+export { SmartArray } from '../array/smart-array.ts';
 export { In, InOut, Out } from '../kernel/hints.ts';
 export { jit } from '../kernel/jit.ts';
 export { scalar } from '../kernel/scalar.ts';

@@ -30,6 +30,13 @@ export interface HostArgument<T, R extends number> {
   readonly '~rank'?: RankMark<R>;
 }
 
+/** A `SmartArray` of `T` and rank `R`, or of a rank that is not known. */
+export interface SmartArgument<T, R extends number> {
+  markChanged(where?: 'host' | 'gpu'): void;
+  readonly dtype: DType<T>;
+  readonly '~rank'?: RankMark<R>;
+}
+
 /** The TypedArray whose elements are a `T`. There is none for bool, f16, complex numbers and structs. */
 type PlainData<T> =
   NameOf<T> extends 'bool' | 'f16' | 'c64' | 'c128'
@@ -53,6 +60,7 @@ type HostArray<T, R extends number> = HostArgument<T, R> | ForeignArgument<T> | 
 
 type ArrayArgument<T, R extends number> =
   | DeviceArgument<T, R>
+  | SmartArgument<T, R>
   | HostArray<T, R>
   | Hinted<DeviceArgument<T, R> | HostArray<T, R>>;
 

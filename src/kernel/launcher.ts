@@ -11,6 +11,7 @@ import { type HostTyped, isWide, type Typed, typeArgument } from './args.ts';
 import { type CheckedShape, checkLaunch, type LaunchOptions, sameLaunch } from './launch-shape.ts';
 import type { Ready } from './marshal.ts';
 import { resolveOverload } from './overload.ts';
+import { markWritten, smartArguments } from './smart-arguments.ts';
 import type { Specialisation } from './specialisation.ts';
 import { Staging } from './staging.ts';
 import type { KernelState } from './state.ts';
@@ -66,11 +67,16 @@ export class Launcher {
 
   #runSlowly(shape: CheckedShape, stream: Stream | undefined, args: readonly unknown[], context: Context): void {
     const { state } = this;
+    const smart = smartArguments(args, context);
+    if (smart !== undefined) {
+      this.run(shape, stream, smart.plain, context);
+      markWritten(smart, (state.recent[0] as Specialisation).written, stream);
+      return;
+    }
     if (state.debugCaptures) state.checkCaptures();
     const call = this.#prepare(args, context);
     let specialisation = state.specialise(context, call.types, shape.wide || call.wide ? 64 : 32);
     const { staging } = call;
-    checkReadOnly(call.typed, specialisation.written, (i) => state.argument(i));
     try {
       staging?.copyIn(stream);
       const ready = call.typed.map((arg) => makeReady(arg, staging));
@@ -88,7 +94,7 @@ export class Launcher {
   /** Compiles for these arguments, without running. */
   compile(args: readonly unknown[]): void {
     const context = currentContext();
-    const { types, wide } = this.#prepare(args, context, false);
+    const { types, wide } = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
     this.state.specialise(context, types, wide ? 64 : 32);
   }
 
@@ -143,24 +149,6 @@ interface Call {
   readonly staging: Staging | undefined;
   /** Where the host arrays stand in the arguments. */
   readonly paths: ReadonlyMap<HostTyped, string>;
-}
-
-/** Memory that another library lends for reading only: what a signature's kernel writes is known when it has been compiled. */
-function checkReadOnly(
-  args: readonly Typed[],
-  written: ReadonlySet<string>,
-  name: (i: number) => string,
-  path = '',
-): void {
-  for (const [i, arg] of args.entries()) {
-    const here = path === '' ? String(i) : `${path},${i}`;
-    if (arg.kind === 'tuple') checkReadOnly(arg.items, written, name, here);
-    if (arg.kind !== 'device' || !arg.array.readOnly || !written.has(here)) continue;
-    throw new TsambaTypeError(
-      'E_READ_ONLY',
-      `${name(Number(here.split(',')[0]))} is read-only, as its __cuda_array_interface__ says, and the kernel writes to it: copy it first`,
-    );
-  }
 }
 
 function synchronize(context: Context, stream: Stream | undefined): void {

@@ -17,7 +17,10 @@ import { launches } from './launch.ts';
 import { functions } from './math-functions.ts';
 import { rounding } from './math-rounding.ts';
 import { memoryArrays } from './memory-arrays.ts';
+import { memoryHost } from './memory-host.ts';
+import { memoryInterop } from './memory-interop.ts';
 import { lifetime } from './memory-lifetime.ts';
+import { smartArrays } from './memory-smart.ts';
 import { options } from './options.ts';
 import { sizes } from './sizes.ts';
 import { spaces } from './spaces.ts';
@@ -52,6 +55,9 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...launches,
   ...memoryArrays,
   ...lifetime,
+  ...smartArrays,
+  ...memoryHost,
+  ...memoryInterop,
   ...options,
   ...sizes,
   ...devices,
