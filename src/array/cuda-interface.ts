@@ -109,7 +109,8 @@ export function foreignMemory(value: unknown, sync = true): DeviceMemory | undef
   const { low, bytes } = extentOf(shape, strides, dtype.itemSize);
   const own = DeviceHandle.memoryOf(described.address);
   const owner = own?.owner ?? ownerOf(context, described.address, low, bytes, value);
-  const stream = own === undefined ? streamOf(described.stream, context) : own.stream;
+  const named = streamOf(described.stream, context);
+  const stream = own === undefined ? named : own.stream;
   if (sync && synchronizesByDefault()) stream?.synchronize();
   return {
     context: own?.context ?? context,
