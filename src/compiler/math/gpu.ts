@@ -9,6 +9,7 @@ import * as exp32 from './gpu/exp32.ts';
 import * as exp64 from './gpu/exp64.ts';
 import * as fast32 from './gpu/fast32.ts';
 import * as gamma64 from './gpu/gamma64.ts';
+import * as inverse32 from './gpu/inverse32.ts';
 import * as inverse64 from './gpu/inverse64.ts';
 import * as log32 from './gpu/log32.ts';
 import * as log64 from './gpu/log64.ts';
@@ -30,6 +31,9 @@ export const GPU_F32: Readonly<Record<MathFn, MathBody>> = {
   sin: unary(trig32.sin),
   cos: unary(trig32.cos),
   tan: unary(trig32.tan),
+  asin: unary(inverse32.asin),
+  acos: unary(inverse32.acos),
+  atan: unary(inverse32.atan),
   sinh: unary(exp32.sinh),
   cosh: unary(exp32.cosh),
   tanh: unary(exp32.tanh),
@@ -80,8 +84,9 @@ export const GPU_F64: Readonly<Record<MathFn, MathBody>> = {
   lgamma: unary(gamma64.lgamma),
 };
 
-/** The body of a function for GPUs. */
-export function gpuBody(fn: MathFn, type: 'f32' | 'f64', fast: boolean): MathBody {
+/** The body of a function for GPUs; undefined where the hardware's own instruction is all there is to it (`rsqrt.approx.f32`). */
+export function gpuBody(fn: MathFn, type: 'f32' | 'f64', fast: boolean): MathBody | undefined {
   if (type === 'f64') return GPU_F64[fn];
+  if (fn === 'rsqrt' && !fast) return undefined;
   return fast ? GPU_FAST_F32[fn] : GPU_F32[fn];
 }

@@ -4,8 +4,9 @@
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { countRounds } from '../../compiler/ir/passes/counted.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
+import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
-import { unroll } from '../../compiler/ir/passes/unroll.ts';
+import { type UnrollOptions, unroll } from '../../compiler/ir/passes/unroll.ts';
 import type { PtxModule, PtxOptions, PtxTarget } from '../../compiler/render/ptx/module.ts';
 import { renderPtx } from '../../compiler/render/ptx/render.ts';
 
@@ -18,12 +19,17 @@ export interface PtxPipeline {
 /** What is the same for all variants of a kernel. */
 const prepared = new WeakMap<Kernel, Kernel>();
 
-function prepare(kernel: Kernel): Kernel {
+/** As nvcc does: an assembler needs the copies to put constants in addresses and to overlap loads. */
+const UNROLLED: UnrollOptions = { rounds: 64, nodes: 2400, plainLoads: 512, barriers: true, together: 4 };
+
+/** The kernel as it is rendered. */
+export function prepare(kernel: Kernel): Kernel {
   const known = prepared.get(kernel);
   if (known) return known;
-  const expanded = simplify(expandMath(simplify(kernel), { target: 'gpu' }));
-  const unrolled = unroll(expanded);
-  const done = countRounds(unrolled === expanded ? expanded : simplify(unrolled));
+  const expanded = simplify(expandMath(simplify(dropChecks(kernel)), { target: 'gpu' }));
+  const unrolled = unroll(expanded, UNROLLED);
+  const counted = countRounds(unrolled === expanded ? expanded : simplify(unrolled));
+  const done = joinGuards(simplify(counted));
   prepared.set(kernel, done);
   return done;
 }

@@ -68,7 +68,7 @@ describe('counted loops', () => {
       "  i = start
         seen = 0
         if i < n {
-          %rounds = (u32(n - i) - 1u32) / u32(3) + 1u32
+          %rounds = (u32(n - i) - 1u32) / 3u32 + 1u32
           loop L0 {
             if i == 5 {
               continue L0

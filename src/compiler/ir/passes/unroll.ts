@@ -4,33 +4,58 @@
  * Indices then are constants that end up in the addresses of loads, checks on them vanish, and independent work of several
  * rounds overlaps. Only small, straight bodies are copied, as code costs time to compile.
  */
+import { binary, constant } from '../builder.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
-import { assignedIn, eachStmt, exprParts, jumpsTo, mapExpr, mapLists, someStmt, stmtExprs, written } from './walk.ts';
+import {
+  assignedIn,
+  eachStmt,
+  exprParts,
+  jumpsTo,
+  mapExpr,
+  mapLists,
+  mapStmtExprs,
+  someStmt,
+  stmtExprs,
+  written,
+} from './walk.ts';
 
-/** At most this many rounds, and this many expression nodes in all copies together. */
-const MAX_ROUNDS = 32;
-const MAX_NODES = 480;
+/** What is unrolled. */
+export interface UnrollOptions {
+  /** At most this many rounds, and this many expression nodes in all copies together. */
+  readonly rounds: number;
+  readonly nodes: number;
+  /** At most this many loads in all copies together, where all are from memory of known extents. */
+  readonly plainLoads: number;
+  /** Whether bodies may have barriers in them. */
+  readonly barriers: boolean;
+  /** How many rounds of a loop that is too long for that are made one; 1 for none. */
+  readonly together: number;
+}
+
+/** Longer loops are not counted. */
+const MOST_COUNTED = 4096;
+
 /**
- * At most this many loads where all are from memory of known extents, which need no checks in a loop either: V8 begins a
- * stretch of straight code with most of its loads, and what does not fit into registers goes to the stack and back.
+ * For the CPU device. Loads from memory of known extents need no checks in a loop either, and V8 begins a stretch of straight
+ * code with most of its loads: what does not fit into registers goes to the stack and back.
  */
-const MAX_PLAIN_LOADS = 12;
+const DEFAULTS: UnrollOptions = { rounds: 32, nodes: 480, plainLoads: 12, barriers: false, together: 1 };
 
 type Loop = Stmt & { op: 'loop' };
 
 /** Before regions are formed; `simplify` afterwards puts the constants in their places. The same kernel when nothing changes. */
-export function unroll(kernel: Kernel): Kernel {
-  const body = unrollList(kernel.body);
+export function unroll(kernel: Kernel, options: UnrollOptions = DEFAULTS): Kernel {
+  const body = unrollList(kernel.body, options);
   return body === kernel.body ? kernel : { ...kernel, body };
 }
 
-function unrollList(list: readonly Stmt[]): readonly Stmt[] {
+function unrollList(list: readonly Stmt[], options: UnrollOptions): readonly Stmt[] {
   const out: Stmt[] = [];
   let changed = false;
   for (const [k, s] of list.entries()) {
-    const inner = mapLists(s, unrollList);
-    const copies = inner.op === 'loop' ? copiesOf(inner, list[k - 1]) : undefined;
+    const inner = mapLists(s, (inside) => unrollList(inside, options));
+    const copies = inner.op === 'loop' ? copiesOf(inner, list[k - 1], options) : undefined;
     if (copies === undefined) out.push(inner);
     else out.push(...copies);
     changed ||= copies !== undefined || inner !== s;
@@ -39,21 +64,55 @@ function unrollList(list: readonly Stmt[]): readonly Stmt[] {
 }
 
 /** The rounds of a loop one after another, or undefined when it is to stay. `before` is the statement in front of it. */
-function copiesOf(loop: Loop, before: Stmt | undefined): readonly Stmt[] | undefined {
+function copiesOf(loop: Loop, before: Stmt | undefined, options: UnrollOptions): readonly Stmt[] | undefined {
   const [exit, ...body] = loop.body;
   const [step] = loop.update;
   if (before?.op !== 'assign' || before.value.op !== 'const' || loop.update.length !== 1 || step?.op !== 'assign')
     return undefined;
   const counter = before.var;
   if (step.var !== counter || exit?.op !== 'if' || !leaves(exit, loop.label)) return undefined;
-  if (!isStraight(body, loop.label) || assignedIn(body).has(counter.id)) return undefined;
-  const rounds = countRounds(exit.cond, step.value, counter, before.value);
-  if (rounds === undefined || rounds * nodesIn(body) > MAX_NODES) return undefined;
+  if (!isStraight(body, loop.label, options) || assignedIn(body).has(counter.id)) return undefined;
+  const rounds = countRounds(
+    exit.cond,
+    step.value,
+    counter,
+    before.value,
+    options.together > 1 ? MOST_COUNTED : options.rounds,
+  );
+  if (rounds === undefined) return undefined;
   const { loads, global } = accessesIn(body);
-  if (!global && rounds * loads > MAX_PLAIN_LOADS) return undefined;
+  const small = rounds <= options.rounds && rounds * nodesIn(body) <= options.nodes;
+  if (!small || (!global && rounds * loads > options.plainLoads)) {
+    const several = severalRounds(loop, step, rounds, options);
+    return several && [several];
+  }
   const copies: Stmt[] = [];
   for (let k = 0; k < rounds; k++) copies.push(...body.map(copyOf), copyOf(step));
   return copies;
+}
+
+/** A loop whose rounds do the work of several, where that many go into its number. */
+function severalRounds(
+  loop: Loop,
+  step: Stmt & { op: 'assign' },
+  rounds: number,
+  options: UnrollOptions,
+): Loop | undefined {
+  const { together } = options;
+  const [exit, ...body] = loop.body;
+  const counter = step.var;
+  const { value } = step;
+  if (exit === undefined || together < 2 || rounds % together !== 0 || together * nodesIn(body) > options.nodes)
+    return undefined;
+  if (value.op !== 'binary' || value.fn !== 'add' || value.a.op !== 'var' || value.b.op !== 'const') return undefined;
+  const { a, b } = value;
+  const later = (k: number): Expr => foldExpr(binary('add', a, binary('mul', b, constant(b.type, k))));
+  const shifted = (s: Stmt, k: number): Stmt => {
+    const own = mapStmtExprs(s, (e) => (e.op === 'var' && e.var.id === counter.id ? later(k) : e));
+    return { ...mapLists(own, (list) => list.map((x) => shifted(x, k))) };
+  };
+  const copies = Array.from({ length: together }, (_, k) => body.map((s) => (k === 0 ? copyOf(s) : shifted(s, k))));
+  return { ...loop, body: [exit, ...copies.flat()], update: [{ ...step, value: later(together) }] };
 }
 
 /** Every statement stands in one place only; expressions may be shared. */
@@ -66,18 +125,21 @@ function leaves(s: Stmt & { op: 'if' }, label: Label): boolean {
   return s.then.length === 1 && s.else.length === 0 && jump?.op === 'break' && jump.label === label;
 }
 
-/** No jump within the loop, no label that copies would repeat, no barrier. */
-function isStraight(body: readonly Stmt[], label: Label): boolean {
+/** No jump within the loop, no label that copies would repeat, and no barrier unless those are wanted. */
+function isStraight(body: readonly Stmt[], label: Label, { barriers }: UnrollOptions): boolean {
   return (
     !jumpsTo(body, label) &&
-    !someStmt(body, (s) => s.op === 'loop' || s.op === 'block' || s.op === 'barrier' || s.op === 'warp')
+    !someStmt(
+      body,
+      (s) => s.op === 'loop' || s.op === 'block' || (!barriers && (s.op === 'barrier' || s.op === 'warp')),
+    )
   );
 }
 
 /** How often the body runs, when start, step and condition are constants. */
-function countRounds(exit: Expr, step: Expr, counter: Var, start: Expr): number | undefined {
+function countRounds(exit: Expr, step: Expr, counter: Var, start: Expr, most: number): number | undefined {
   let value = start;
-  for (let rounds = 0; rounds <= MAX_ROUNDS; rounds++) {
+  for (let rounds = 0; rounds <= most; rounds++) {
     const at = (e: Expr): Expr => foldExpr(mapExpr(e, (x) => (x.op === 'var' && x.var.id === counter.id ? value : x)));
     const over = at(exit);
     if (over.op !== 'const') return undefined;
