@@ -290,6 +290,7 @@ export class Context implements MemoryHome {
         this.#faults.raise();
         return;
       } catch (error) {
+        if (isRepetition(error)) return;
         report('work failed before its context was given up', error);
         // Nobody can synchronise with it any more: a fault that nobody observed.
         process.exitCode ??= 1;
@@ -316,11 +317,16 @@ export class Context implements MemoryHome {
 
 printAs(Context.prototype);
 
+/** A device that is lost repeats at each call what somebody has been told already: the first failure is the cause. */
+function isRepetition(error: unknown): boolean {
+  return error instanceof DriverError && error.cause instanceof DriverError;
+}
+
 function attempt(free: () => void): void {
   try {
     free();
   } catch (error) {
-    report('freeing device memory failed', error);
+    if (!isRepetition(error)) report('freeing device memory failed', error);
   }
 }
 

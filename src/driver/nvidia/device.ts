@@ -19,7 +19,7 @@ import type {
 } from '../driver.ts';
 import { type PtxPipeline, ptxPipeline } from './compile.ts';
 import { CudaContext } from './context.ts';
-import { Copies, type CopyCalls } from './copies/copies.ts';
+import { Copies } from './copies/copies.ts';
 import { CudaExecutable, type ExecutableHost } from './executable.ts';
 import { CudaHostMemory } from './host.ts';
 import { type CudaDevice, isaOf } from './info.ts';
@@ -46,7 +46,7 @@ export class NvidiaDriver implements DeviceDriver {
   readonly streams: CudaStreams;
   readonly records: LaunchRecords;
   readonly #host: CudaHostMemory;
-  readonly #copies: CopyCalls;
+  readonly #copies: Copies;
   readonly #executableHost: ExecutableHost;
   readonly #executables = new Set<CudaExecutable>();
   readonly #peers = new Set<CudaContext>();
@@ -193,6 +193,19 @@ export class NvidiaDriver implements DeviceDriver {
     this.#copies.copyOnDeviceStrided(target, targetStrides, source, sourceStrides, region, stream);
   }
 
+  /** As `copyToHostStrided` on a stream, but never blocks: resolves when the bytes are in `target`. */
+  copyToHostLater(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): Promise<void> {
+    return this.#copies.copyToHostLater(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
+  }
+
   fillStrided(
     target: Pointer,
     strides: readonly number[],
@@ -333,6 +346,7 @@ export class NvidiaDriver implements DeviceDriver {
     if (this.context.broken === undefined) {
       this.context.enter('close');
       for (const executable of this.#executables) executable.unload();
+      this.#copies.close();
       this.streams.close();
       this.memory.close();
       this.#host.close();

@@ -89,7 +89,7 @@ export class CudaHostMemory {
     const result = cuda.cuMemHostRegister(address, bytes.length, flags);
     if (result === ALREADY_REGISTERED) {
       throw this.#context.failure(result, 'cuMemHostRegister', {
-        help: 'whole pages are pinned: two arrays that share a page, or views of one buffer, cannot be pinned one by one; pin the buffer',
+        help: 'a part of this memory is pinned already: pin the whole buffer once, or unpin the part',
       });
     }
     this.#context.check(result, 'cuMemHostRegister');
@@ -110,6 +110,21 @@ export class CudaHostMemory {
   /** Also takes the memory that `free` takes, for they are told apart by their handle. */
   unregister(memory: HostMemory): void {
     this.#release(this.#block(memory, 'unregisterHost'));
+  }
+
+  /**
+   * The pieces of a range of host memory that the driver sees as one each, as their lengths: it refuses copies that leave what is
+   * registered, or cross from one registration to another.
+   */
+  pieces(address: number, bytes: number): readonly number[] {
+    const end = address + bytes;
+    const borders = new Set<number>([end]);
+    for (const block of this.#live) {
+      const from = Number(block.address);
+      for (const border of [from, from + block.bytes]) if (border > address && border < end) borders.add(border);
+    }
+    const sorted = [...borders].sort((a, b) => a - b);
+    return sorted.map((border, k) => border - (sorted[k - 1] ?? address));
   }
 
   /** Whether the driver knows all these bytes as pinned, so that it copies them at full speed by itself. */

@@ -71,7 +71,10 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   717: ADDRESS,
   718: FAILED,
   719: FAILED,
-  720: { code: 'E_LAUNCH_LIMIT', help: 'all blocks of a cooperative launch run at the same time: fewer blocks' },
+  720: {
+    code: 'E_COOPERATIVE',
+    help: 'all blocks of such a grid must run at the same time: launch fewer, or smaller ones',
+  },
   721: FAILED,
   999: DEVICE_LOST,
 };
