@@ -71,15 +71,23 @@ export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArra
    * no-op, use afterwards an error.
    */
   dispose(): void {
-    if (this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite();
-    noteDisposed(this);
-    this.block.owner.release();
+    this.#retire();
   }
 
   [Symbol.dispose](): void {
-    this.dispose();
+    this.#retire();
   }
+
+  #retire(): void {
+    if (this.#disposedAt !== undefined) return;
+    this.#disposedAt = captureSite(2);
+    noteDisposed(this);
+    this.letGo();
+    this.block.owner.release();
+  }
+
+  /** @internal Gives up what hangs on the array besides its memory. */
+  protected letGo(): void {}
 
   protected override derive<U>(data: TypedArray, dtype: DType<U>, layout: Omit<StridedLayout, 'itemSize'>): NDArray<U> {
     this.checkUsable();
@@ -147,11 +155,9 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
     return describeDeviceMemory(this.device);
   }
 
-  override dispose(): void {
-    const device = this.#device;
+  protected override letGo(): void {
+    this.#device?.dispose();
     this.#device = undefined;
-    device?.dispose();
-    super.dispose();
   }
 
   protected override derive<U>(data: TypedArray, dtype: DType<U>, layout: Omit<StridedLayout, 'itemSize'>): NDArray<U> {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { add, at, atomic, i32, KernelBuilder, load, mul, special, store } from '../../compiler/ir/builder.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import type { LaunchShape } from '../driver.ts';
+import type { HostMemory, LaunchShape } from '../driver.ts';
 import { openCpu } from './index.ts';
 import { hasMemory64 } from './memory.ts';
 
@@ -56,6 +56,42 @@ describe.skipIf(!hasMemory64())('a device in 64-bit memory', () => {
     const count = new Int32Array(1);
     device.copyToHost(new Uint8Array(count.buffer), total);
     expect(count[0]).toBe(5 * 4000);
+    device.close();
+  });
+
+  it('keeps mapped memory the same on both sides, though the host still sees the memory of before', () => {
+    const device = openCpu({ maxPages: 1024, lanes: 1, threads: 1 });
+    const executable = device.load({ kernel: kernel() });
+    const shape: LaunchShape = { grid: [1000, 1, 1], block: [4, 1, 1], sharedBytes: 0 };
+    const [x, y, total] = [
+      device.allocateHost(16_000, { kind: 'mapped' }),
+      device.allocateHost(16_000, { kind: 'managed' }),
+      device.allocateHost(4, { kind: 'mapped' }),
+    ] as const;
+    const seen = ({ bytes }: HostMemory): Int32Array =>
+      new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+    const [input, output, count] = [seen(x), seen(y), seen(total)];
+    const args = [Number(x.pointer), Number(y.pointer), Number(total.pointer)] as const;
+    const run = (start: number): void => {
+      input.forEach((_, i, all) => {
+        all[i] = start + i;
+      });
+      executable.launch(shape, args, undefined);
+      expect([output[0], output[3999]]).toEqual([start + 10, start + 3999 + 40]);
+    };
+    run(1);
+    const big = device.allocate(1500 * MIB);
+    expect(device.engine.memory.memory64).toBe(true);
+    run(2);
+    expect(count[0]).toBe(8000);
+    device.copyToDevice(args[1], new Uint8Array(Int32Array.of(77).buffer));
+    expect(output[0]).toBe(77);
+    output[0] = 78;
+    const back = new Int32Array(1);
+    device.copyToHost(new Uint8Array(back.buffer), args[1]);
+    expect(back[0]).toBe(78);
+    for (const memory of [x, y, total]) device.freeHost(memory);
+    device.free(big);
     device.close();
   });
 });

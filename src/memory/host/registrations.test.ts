@@ -1,0 +1,214 @@
+/**
+ * `cuda.pinned` and `cuda.mapped` on a device that works late: memory is unpinned when nothing touches it any more, at once, and
+ * without waiting for anything else.
+ */
+import { describe, expect, it } from 'vitest';
+import { freshQueueingDevice } from '../../../test/support/with-device.ts';
+import { deviceArray } from '../../array/device-create.ts';
+import { mappedArray, pinnedArray } from '../../array/host-create.ts';
+import { mapped, pinned } from '../../array/pinning.ts';
+import { f32 } from '../../dtype/index.ts';
+import { createStream } from '../../stream/stream.ts';
+import { withFaults } from '../with-faults.ts';
+
+const device = freshQueueingDevice();
+
+/** What the driver has pinned and unpinned, in order. */
+function watch(): string[] {
+  const seen: string[] = [];
+  const { driver } = device;
+  const [register, unregister] = [driver.registerHost.bind(driver), driver.unregisterHost.bind(driver)];
+  driver.registerHost = (bytes, reached) => {
+    seen.push(`${reached ? 'map' : 'pin'} ${bytes.byteOffset}+${bytes.byteLength}`);
+    return register(bytes, reached);
+  };
+  driver.unregisterHost = (memory) => {
+    seen.push('unpin');
+    unregister(memory);
+  };
+  return seen;
+}
+
+describe('pinned', () => {
+  it('waits for the copies that touch the array, and for no other work', () => {
+    const seen = watch();
+    const [busy, other] = [createStream(), createStream()];
+    const d = deviceArray(100, f32);
+    const host = new Float32Array(100).fill(3);
+    let unrelated = false;
+    const pin = pinned(host);
+    d.copyToDevice(host, { stream: busy });
+    device.driver.enqueue(other.handle, () => {
+      unrelated = true;
+    });
+    expect(busy.query()).toBe(false);
+    // The driver lets all streams step while it waits: what must not happen is a wait for the other one.
+    const waited: unknown[] = [];
+    const synchronize = device.driver.synchronizeEvent.bind(device.driver);
+    const record = device.driver.recordEvent.bind(device.driver);
+    device.driver.recordEvent = (event, stream) => {
+      waited.push(stream);
+      record(event, stream);
+    };
+    device.driver.synchronizeEvent = synchronize;
+    pin.dispose();
+    expect(waited).toEqual([busy.handle]);
+    expect(busy.query()).toBe(true);
+    expect(seen).toEqual(['pin 0+400', 'unpin']);
+    other.synchronize();
+    expect(unrelated).toBe(true);
+    host.fill(0);
+    expect(d.get(5)).toBe(3);
+  });
+
+  it('goes past the queue of deallocations, also while that is put off', () => {
+    const seen = watch();
+    const host = new Float32Array(10);
+    const end = device.context.deallocations.defer();
+    for (let k = 0; k < 3; k++) pinned(host).dispose();
+    expect(seen).toEqual(['pin 0+40', 'unpin', 'pin 0+40', 'unpin', 'pin 0+40', 'unpin']);
+    expect(device.context.deallocations.length).toBe(0);
+    end();
+  });
+
+  it('pins a range once, and maps it when that is wanted as well', () => {
+    const seen = watch();
+    const host = new Float32Array(10);
+    const outer = pinned(host, host, host.subarray(3));
+    const inner = mapped(host.subarray(5));
+    inner.dispose();
+    expect(seen).toEqual(['pin 0+40', 'unpin', 'map 0+40']);
+    outer.dispose();
+    expect(seen.slice(3)).toEqual(['unpin']);
+  });
+
+  it('pins the range that the elements lie in', () => {
+    const seen = watch();
+    const host = new Float32Array(100);
+    const view = { data: host, shape: [3], stride: [-10], offset: 50 };
+    pinned(view).dispose();
+    expect(seen).toEqual([`pin ${4 * 30}+${4 * 21}`, 'unpin']);
+  });
+
+  it('unpins what it has pinned when it cannot pin the rest', () => {
+    const seen = watch();
+    const [a, b] = [new Float32Array(10), new Float32Array(10)];
+    withFaults({ allocate: [2, 3] }, () => {
+      expect(() => pinned(a, b)).toThrow(/cannot allocate/);
+    });
+    expect(seen).toEqual(['pin 0+40', 'unpin']);
+    const [whole] = [new Float32Array(10)];
+    const part = pinned(whole.subarray(0, 6));
+    expect(() => pinned(a, whole)).toThrow(/overlap/);
+    part.dispose();
+    expect(seen.filter((what) => what === 'unpin').length).toBe(3);
+  });
+
+  it('unpins everything, and throws, when the driver fails to unpin', () => {
+    const seen = watch();
+    const pin = pinned(new Float32Array(10), new Float32Array(10));
+    withFaults({ free: 1 }, () => {
+      expect(() => pin.dispose()).toThrow(/free number 1/);
+    });
+    expect(seen.filter((what) => what === 'unpin').length).toBe(1);
+    pin.dispose();
+  });
+
+  it('keeps what the body threw, when leaving fails too', () => {
+    expect(() =>
+      withFaults({ free: 1 }, () =>
+        pinned(new Float32Array(10), () => {
+          throw new Error('of the body');
+        }),
+      ),
+    ).toThrow(/of the body/);
+    expect(() => device.context.synchronize()).toThrow(/free number 1/);
+  });
+
+  it('waits without blocking where it can', async () => {
+    const stream = createStream();
+    const host = new Float32Array(100).fill(1);
+    const d = deviceArray(100, f32);
+    const order: string[] = [];
+    setImmediate(() => order.push('the event loop'));
+    await pinned(host, async () => {
+      d.copyToDevice(host, { stream });
+      for (let k = 0; k < 5; k++) device.driver.enqueue(stream.handle, () => undefined);
+      await Promise.resolve();
+    });
+    order.push('left');
+    expect(order).toEqual(['the event loop', 'left']);
+    expect(stream.query()).toBe(true);
+  });
+
+  it('is over when its context is reset', () => {
+    const seen = watch();
+    const host = new Float32Array(10);
+    const pin = pinned(host);
+    const { arrays, dispose } = mapped(new Float32Array(4));
+    device.context.reset();
+    expect(seen.filter((what) => what === 'unpin').length).toBe(2);
+    expect(() => arrays[0].get(0)).toThrow(/the context of its mapping was reset/);
+    pin.dispose();
+    dispose();
+    expect(seen.filter((what) => what === 'unpin').length).toBe(2);
+    pinned(host).dispose();
+  });
+});
+
+describe('mapped', () => {
+  it('waits for kernels, on streams and on the default stream', () => {
+    const stream = createStream();
+    const host = new Float32Array(10);
+    const ran: string[] = [];
+    mapped(host, ([d]) => {
+      d.owner.touch(stream);
+      device.driver.enqueue(stream.handle, () => ran.push('on a stream'));
+      device.driver.enqueue(undefined, () => ran.push('on the default stream'));
+    });
+    expect(ran.sort()).toEqual(['on a stream', 'on the default stream']);
+  });
+
+  it('the inner of two mappings leaves the wait to the outer', () => {
+    const stream = createStream();
+    const host = new Float32Array(10);
+    let done = false;
+    mapped(host, () => {
+      mapped(host, ([d]) => {
+        d.owner.touch(stream);
+        device.driver.enqueue(stream.handle, () => {
+          done = true;
+        });
+      });
+      expect(done).toBe(false);
+    });
+    expect(done).toBe(true);
+  });
+});
+
+describe('arrays of the driver’s host memory', () => {
+  it('are freed after the copies that touch them', () => {
+    const freed: boolean[] = [];
+    const { driver } = device;
+    const stream = createStream();
+    const freeHost = driver.freeHost.bind(driver);
+    driver.freeHost = (memory) => {
+      freed.push(stream.query());
+      freeHost(memory);
+    };
+    const d = deviceArray(100, f32);
+    const p = pinnedArray(100, f32);
+    p.set(4);
+    const m = mappedArray(100, f32);
+    m.set(5);
+    d.copyToDevice(p, { stream });
+    m.device.copyToHost(p, { stream });
+    d.copyToDevice(m, { stream });
+    expect(stream.query()).toBe(false);
+    p.dispose();
+    m.dispose();
+    device.context.deallocations.clear();
+    expect(freed).toEqual([true, true]);
+    expect(d.get(7)).toBe(5);
+  });
+});
