@@ -341,14 +341,18 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * use afterwards an error.
    */
   dispose(): void {
-    if (this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite();
-    noteDisposed(this);
-    this.owner.release();
+    this.#dispose();
   }
 
   [Symbol.dispose](): void {
-    this.dispose();
+    this.#dispose();
+  }
+
+  #dispose(): void {
+    if (this.#disposedAt !== undefined) return;
+    this.#disposedAt = captureSite(2);
+    noteDisposed(this);
+    this.owner.release();
   }
 
   /** The CUDA array interface, version 3: the memory as other libraries of the process take it. Throws RangeError once disposed. */

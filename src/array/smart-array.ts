@@ -241,7 +241,7 @@ class Smart<T = Scalar, R extends number = number> {
   /** Gives the device side back; the host side stays with whoever has it. Twice is a no-op, use afterwards an error. */
   dispose(): void {
     if (this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite();
+    this.#disposedAt = captureSite(1);
     noteDisposed(this);
     this.#device?.dispose();
   }

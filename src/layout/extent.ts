@@ -15,14 +15,15 @@ export interface Extent {
 
 /** The extent of an array; all zero when it has no elements. Negative strides reach below the first element. */
 export function extentOf(shape: readonly number[], strides: readonly number[], itemSize: number): Extent {
-  if (sizeOf(shape) === 0) return { low: 0, high: 0, bytes: 0 };
   let low = 0;
   let high = itemSize;
-  shape.forEach((length, axis) => {
+  for (let axis = 0; axis < shape.length; axis++) {
+    const length = shape[axis] ?? 1;
+    if (length === 0) return { low: 0, high: 0, bytes: 0 };
     const reach = (length - 1) * (strides[axis] ?? 0);
     if (reach < 0) low += reach;
     else high += reach;
-  });
+  }
   return { low, high, bytes: high - low };
 }
 

@@ -23,7 +23,7 @@ export interface StridedLayout {
 /** Number of elements; 1 for a 0-d array. */
 export function sizeOf(shape: readonly number[]): number {
   let size = 1;
-  for (const length of shape) size *= length;
+  for (let axis = 0; axis < shape.length; axis++) size *= shape[axis] as number;
   return size;
 }
 

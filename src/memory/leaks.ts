@@ -19,7 +19,7 @@ let trackers = 0;
 /** The site of an allocation being made; undefined while nobody tracks. */
 export function allocationSite(bytes: number): Site | undefined {
   if (trackers === 0) return undefined;
-  const site = captureSite(20);
+  const site = captureSite(1, 20);
   tracked.set(site, bytes);
   return site;
 }

@@ -5,6 +5,7 @@
  * returns belongs to the outer one.
  */
 import { TsambaTypeError } from '../errors.ts';
+import { atSite, captureSite } from './disposal.ts';
 import { checkBody, isThenable } from './leaving.ts';
 
 interface Owned {
@@ -80,6 +81,9 @@ function collect(value: unknown, found: Set<object>): void {
 }
 
 function disposeAll(made: Set<object & Owned>): void {
-  // Newest first: views before what they look at.
-  for (const object of [...made].reverse()) object.dispose();
+  if (made.size === 0) return;
+  atSite(captureSite(1, 2), () => {
+    // Newest first: views before what they look at.
+    for (const object of [...made].reverse()) object.dispose();
+  });
 }

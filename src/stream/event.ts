@@ -107,15 +107,19 @@ export class Event {
 
   /** Gives the event back. Twice is a no-op. */
   dispose(): void {
-    if (this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite();
-    noteDisposed(this);
-    dropped.unregister(this);
-    this.context.retire(this.#resource);
+    this.#dispose();
   }
 
   [Symbol.dispose](): void {
-    this.dispose();
+    this.#dispose();
+  }
+
+  #dispose(): void {
+    if (this.#disposedAt !== undefined) return;
+    this.#disposedAt = captureSite(2);
+    noteDisposed(this);
+    dropped.unregister(this);
+    this.context.retire(this.#resource);
   }
 
   toString(): string {

@@ -222,16 +222,20 @@ export class Stream implements StreamUser {
    * not make.
    */
   dispose(): void {
-    const { ref } = this;
-    if (!(ref instanceof CreatedStream) || this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite();
-    noteDisposed(this);
-    dropped.unregister(this);
-    this.context.retire(ref);
+    this.#dispose();
   }
 
   [Symbol.dispose](): void {
-    this.dispose();
+    this.#dispose();
+  }
+
+  #dispose(): void {
+    const { ref } = this;
+    if (!(ref instanceof CreatedStream) || this.#disposedAt !== undefined) return;
+    this.#disposedAt = captureSite(2);
+    noteDisposed(this);
+    dropped.unregister(this);
+    this.context.retire(ref);
   }
 
   /** Waits for the work on the stream without blocking, then gives it back. */
