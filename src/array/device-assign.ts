@@ -17,6 +17,7 @@ import {
 import { foreignMemory } from './cuda-interface.ts';
 import { copyToHost } from './device-copy.ts';
 import { checkWritable, type DeviceMemory, deviceMemoryOf, layoutOf } from './device-memory.ts';
+import { arePeers, moveBetween } from './device-peer.ts';
 import { type DeviceSide, download, fill, move, upload } from './device-transfer.ts';
 import { copyElements, type HostMemory } from './ndarray-copy.ts';
 import { ndarray } from './ndarray-create.ts';
@@ -55,6 +56,10 @@ function assignDeviceArray(to: DeviceSide, target: StridedLayout, source: Device
   const { strides, shape } = broadcastForAssignment(layoutOf(source), target.shape);
   if (source.context === array.context && sameDType(source.dtype, array.dtype)) {
     move(shape, to, { array: source, pointer: source.pointer, strides }, array.stream);
+    return;
+  }
+  if (arePeers(array, source) && sameDType(source.dtype, array.dtype)) {
+    moveBetween(shape, to, { array: source, pointer: source.pointer, strides }, array.stream);
     return;
   }
   // Work on the source that was enqueued on another stream than its own is the caller's to wait for, as always.

@@ -29,6 +29,7 @@ import {
   placement,
   type StreamOption,
 } from './device-memory.ts';
+import { arePeers, moveBetween } from './device-peer.ts';
 import { type DeviceSide, download, type HostSide, move, upload } from './device-transfer.ts';
 import { NDArray } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
@@ -115,6 +116,7 @@ export function copyToDevice(array: DeviceMemory, source: unknown, option: unkno
   if (device !== undefined) {
     device.checkUsable();
     if (device.context === array.context) copyWithin(array, device, stream);
+    else if (arePeers(array, device)) copyWithin(array, device, stream, moveBetween);
     else copyFromHost(array, ndarray(copyToHost(device, []) as TypedArray), stream);
     return;
   }
@@ -128,11 +130,11 @@ function copyFromHost(array: DeviceMemory, source: HostMemory, stream: Stream | 
   upload(shape, { array, pointer: array.pointer, strides: mine.strides }, from, stream);
 }
 
-function copyWithin(array: DeviceMemory, source: DeviceMemory, stream: Stream | undefined): void {
+function copyWithin(array: DeviceMemory, source: DeviceMemory, stream: Stream | undefined, transfer = move): void {
   const sides = pairUp(array, layoutOf(array), source.dtype, layoutOf(source), 'copyToDevice');
   const { shape, mine, other } = writable(sides);
   const from: DeviceSide = { array: source, pointer: source.pointer, strides: other.strides };
-  move(shape, { array, pointer: array.pointer, strides: mine.strides }, from, stream);
+  transfer(shape, { array, pointer: array.pointer, strides: mine.strides }, from, stream);
 }
 
 /** Where `copyToHost(into?, { stream }?)` is to go, in any of its forms. */

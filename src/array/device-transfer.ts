@@ -98,7 +98,7 @@ export function fill(shape: readonly number[], to: DeviceSide, element: Uint8Arr
 }
 
 /** Whether both sides are the same elements in the same order without gaps. */
-function isOneBlock(
+export function isOneBlock(
   shape: readonly number[],
   to: readonly number[],
   from: readonly number[],

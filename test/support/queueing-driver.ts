@@ -44,6 +44,7 @@ export class QueueingDriver implements DeviceDriver {
   readonly #default = new Queue();
   readonly #perThread = new Queue();
   readonly #queues: Queue[] = [this.#default, this.#perThread];
+  #stepping = false;
   readonly #external = new Map<bigint, Queue>();
   readonly info: DeviceInfo;
 
@@ -67,8 +68,14 @@ export class QueueingDriver implements DeviceDriver {
 
   /** Does one piece of work of each stream; true if there was any. */
   step(): boolean {
+    if (this.#stepping) return false;
+    this.#stepping = true;
     let any = false;
-    for (const queue of this.#queues) any = this.#stepOne(queue) || any;
+    try {
+      for (const queue of [...this.#queues]) any = this.#stepOne(queue) || any;
+    } finally {
+      this.#stepping = false;
+    }
     return any;
   }
 
@@ -250,7 +257,8 @@ export class QueueingDriver implements DeviceDriver {
     const awaited = mark(event);
     const { device } = awaited;
     const ready = (): boolean => {
-      if (awaited.pending > 0 && device !== this) device.step();
+      // What is waited for on another device goes on meanwhile, as far as it does not wait for this one.
+      if (device !== this) while (awaited.pending > 0 && device.step());
       return awaited.pending === 0;
     };
     this.#queue(stream).work.push({ ready, run: () => undefined });
