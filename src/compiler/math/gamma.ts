@@ -91,7 +91,10 @@ function sinPi(size: Expr): Expr {
   return sinAt({ quadrant: twice.bits, r }, 0);
 }
 
-export function tgamma(x: Expr): Expr {
+type Choose = (cond: Expr, a: Expr, b: Expr) => Expr;
+
+/** `choose` is `select`, or a branch where that is cheaper; the first arm is that of negative arguments. */
+export function tgamma(x: Expr, choose: Choose = select): Expr {
   const size = abs(x);
   const y = select(gt(size, 48), 48, size);
   const small = lt(y, 2);
@@ -121,7 +124,7 @@ export function tgamma(x: Expr): Expr {
   const quotient = div(power, divisor.hi);
   const above = select(small, sub(quotient, mul(quotient, div(divisor.lo, divisor.hi))), power);
   const whole = and(negative, eq(trunc(x), x));
-  const usual = select(whole, f32(Number.NaN), select(negative, below, above));
+  const usual = select(whole, f32(Number.NaN), choose(negative, below, above));
   return select(lt(size, TINY), div(f32(1), x), usual);
 }
 
@@ -146,10 +149,11 @@ function lgammaLarge(y: Expr): Expr {
   return select(gt(y, 4.085003108497519e36), Infinity, add(hi, lo));
 }
 
-export function lgamma(x: Expr): Expr {
+/** `either` and `seldom` are `select`, or branches where those are cheaper. */
+export function lgamma(x: Expr, either: Choose = select, seldom: Choose = select): Expr {
   const y = abs(x);
-  const above = select(lt(y, 3), lgammaSmall(y), lgammaLarge(y));
+  const above = either(lt(y, 3), lgammaSmall(y), lgammaLarge(y));
   const below = sub(sub(f32(LN_PI), log(mul(y, abs(sinPi(y))))), above);
   const reflected = select(eq(trunc(x), x), Infinity, select(lt(y, TINY), neg(log(y)), below));
-  return select(lt(x, 0), reflected, above);
+  return seldom(lt(x, 0), reflected, above);
 }

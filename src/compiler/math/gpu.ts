@@ -3,7 +3,9 @@
  *
  * f32 functions that have no body of their own here take that of the table for all devices. Errors: docs/math.md.
  */
-import type { MathFn } from '../ir/ops.ts';
+import type { Expr, MathFn } from '../ir/ops.ts';
+import { lgamma, tgamma } from './gamma.ts';
+import { divideByReciprocal } from './gpu/divide32.ts';
 import * as erf32 from './gpu/erf32.ts';
 import * as exp32 from './gpu/exp32.ts';
 import * as exp64 from './gpu/exp64.ts';
@@ -13,10 +15,19 @@ import * as inverse32 from './gpu/inverse32.ts';
 import * as inverse64 from './gpu/inverse64.ts';
 import * as log32 from './gpu/log32.ts';
 import * as log64 from './gpu/log64.ts';
+import { either } from './gpu/notation.ts';
 import * as pow64 from './gpu/pow64.ts';
 import * as trig32 from './gpu/trig32.ts';
 import * as trig64 from './gpu/trig64.ts';
+import { rarely } from './notation.ts';
 import { binary, MATH_F32, type MathBody, unary } from './table.ts';
+
+/** A body with quotients by reciprocals. */
+function reciprocals(body: MathBody): MathBody {
+  return (...args) => divideByReciprocal(body(...args));
+}
+
+const seldom = (cond: Expr, a: Expr, b: Expr): Expr => rarely(cond, a, b);
 
 /** Bodies for f32 arguments. */
 export const GPU_F32: Readonly<Record<MathFn, MathBody>> = {
@@ -42,6 +53,12 @@ export const GPU_F32: Readonly<Record<MathFn, MathBody>> = {
   cbrt: unary(erf32.cbrt),
   rsqrt: unary(erf32.rsqrt),
   erf: unary(erf32.erf),
+  erfc: reciprocals(MATH_F32.erfc),
+  asinh: reciprocals(MATH_F32.asinh),
+  acosh: reciprocals(MATH_F32.acosh),
+  atanh: reciprocals(MATH_F32.atanh),
+  tgamma: unary((x) => tgamma(x, seldom)),
+  lgamma: reciprocals(unary((x) => lgamma(x, either, seldom))),
 };
 
 /** Bodies for f32 arguments with fastMath. */

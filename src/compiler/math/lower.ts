@@ -96,7 +96,7 @@ function isLeaf(e: Expr): boolean {
 }
 
 /** The same node over other operands; the node itself when none of them changed. */
-function mapOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
+export function mapOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
   switch (e.op) {
     case 'const':
     case 'var':

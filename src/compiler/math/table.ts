@@ -47,8 +47,8 @@ export const MATH_F32: Readonly<Record<MathFn, MathBody>> = {
   rsqrt: unary(rsqrt),
   erf: unary(erf),
   erfc: unary(erfc),
-  tgamma: unary(tgamma),
-  lgamma: unary(lgamma),
+  tgamma: unary((x) => tgamma(x)),
+  lgamma: unary((x) => lgamma(x)),
 };
 
 /** Bodies for f64 arguments, for devices that cannot call the host's functions. */

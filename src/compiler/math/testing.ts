@@ -47,12 +47,16 @@ export function arity(fn: MathFn): 1 | 2 {
 }
 
 /** y[i] = fn(a[i]) or fn(a[i], b[i]), one element a thread of a block of `block` threads. */
-export function mapKernel(fn: MathFn, options: { contract?: boolean } = {}): Kernel {
+export function mapKernel(
+  fn: MathFn,
+  options: { contract?: boolean; fastMath?: boolean; type?: 'f32' | 'f64' } = {},
+): Kernel {
+  const { type = 'f32', ...flags } = options;
   const b = new KernelBuilder(fn);
-  const y = b.global('f32', 'y');
-  const operands = (arity(fn) === 2 ? ['a', 'b'] : ['a']).map((name) => b.global('f32', name));
+  const y = b.global(type, 'y');
+  const operands = (arity(fn) === 2 ? ['a', 'b'] : ['a']).map((name) => b.global(type, name));
   const i = { op: 'binary', type: 'i32', fn: 'add', a: blockStart(), b: special('threadIdx.x') } as const;
-  return b.build([store(at(y, i), call(fn, ...operands.map((array) => load(at(array, i)))))], options);
+  return b.build([store(at(y, i), call(fn, ...operands.map((array) => load(at(array, i)))))], flags);
 }
 
 function blockStart() {

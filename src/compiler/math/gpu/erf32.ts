@@ -27,23 +27,21 @@ export function erf(x: Expr): Expr {
 /** 1 / √x: the hardware's, with denormals scaled. */
 export function rsqrt(x: Expr): Expr {
   const denormal = lt(abs(x), 2 ** -126);
-  return mul(
-    approx('rsqrtApprox', mul(x, select(denormal, f32(2 ** 24), f32(1)))),
-    select(denormal, f32(2 ** 12), f32(1)),
-  );
+  const root = approx('rsqrtApprox', select(denormal, mul(x, 2 ** 24), x));
+  return select(denormal, mul(root, 2 ** 12), root);
 }
 
 /** 2^(log₂ a / 3) and a step of Newton's from there. */
 export function cbrt(x: Expr): Expr {
   const magnitude = abs(x);
   const tiny = lt(magnitude, 2 ** -126);
-  const a = mul(magnitude, select(tiny, f32(2 ** 24), f32(1)));
+  const a = select(tiny, mul(magnitude, 2 ** 24), magnitude);
   const guess = approx('exp2Approx', mul(approx('log2Approx', a), 1 / 3));
   const inverse = approx('rcpApprox', mul(guess, guess));
   // The quotient a / guess² - guess, a third of it; a · guess⁻² cannot leave the range.
   const excess = fma(neg(a), inverse, guess);
   const root = fma(excess, -1 / 3, guess);
-  const scaled = mul(root, select(tiny, f32(2 ** -8), f32(1)));
+  const scaled = select(tiny, mul(root, 2 ** -8), root);
   return select(and(gt(magnitude, 0), lt(magnitude, Infinity)), copysign(scaled, x), x);
 }
 

@@ -33,7 +33,7 @@ import {
   trunc,
   u32,
 } from '../notation.ts';
-import { approx, fma, fmax, fmin, horner } from './notation.ts';
+import { approx, exactProduct, fma, fmax, fmin, horner, product } from './notation.ts';
 
 const LOG2_E = 1.4426950216293335;
 const LOG2_E_LO = 1.925963033500011e-8;
@@ -52,7 +52,9 @@ const SQRT_HALF_BITS = 0x3f3504f3;
 
 /** k = round(x · factor) within -126 … 127, and 2^k. */
 function scaleOf(x: Expr, factor: number): { readonly k: Expr; readonly scale: Expr } {
-  const shifted = fmin(fmax(fma(x, factor, MAGIC), MAGIC - 126), MAGIC + 127);
+  // A saturated sum is one instruction.
+  const unit = fmin(fmax(fma(x, factor / 253, 126 / 253), 0), 1);
+  const shifted = fma(unit, 253, MAGIC - 126);
   return { k: sub(shifted, MAGIC), scale: asF32(shl(asI32(shifted), 23)) };
 }
 
@@ -70,7 +72,8 @@ export function exp(x: Expr): Expr {
 
 export function exp2(x: Expr): Expr {
   const small = lt(x, -126);
-  return mul(approx('exp2Approx', add(x, select(small, f32(24), f32(0)))), select(small, f32(2 ** -24), f32(1)));
+  const root = approx('exp2Approx', select(small, mul(x, 0.5), x));
+  return select(small, mul(root, root), root);
 }
 
 /** 2^(hi + lo) with the range that `exp` has; an infinite `hi` needs a finite `lo`. */
@@ -99,12 +102,17 @@ export function log2Pair(x: Expr, exponent: Expr): Pair {
   const f = sub(asF32(sub(asI32(x), high)), 1);
   const e = fma(toF32(high), 2 ** -23, exponent);
   const inverse = approx('rcpApprox', add(f, 2));
-  const s = mul(add(f, f), inverse);
+  const s = product(add(f, f), inverse);
   const rest = mul(inverse, fma(neg(s), f, mul(sub(f, s), 2)));
-  const z = mul(s, s);
+  const z = exactProduct(s, s);
+  const cubeHi = product(z.hi, s);
+  const cube: Pair = { hi: cubeHi, lo: fma(z.lo, s, fma(z.hi, s, neg(cubeHi))) };
   const hi = fma(s, LOG2_E, e);
   const low = fma(s, LOG2_E, sub(e, hi));
-  const lo = fma(mul(z, s), horner(z, POW_LOG), fma(rest, LOG2_E, fma(s, LOG2_E_LO, low)));
+  // The derivative of the cubic term belongs to what s lost.
+  const slope = fma(z.hi, 3 * (POW_LOG[0] ?? 0), LOG2_E);
+  const curve = horner(z.hi, POW_LOG);
+  const lo = fma(cube.hi, curve, fma(cube.lo, curve, fma(rest, slope, fma(s, LOG2_E_LO, low))));
   const sum = add(hi, lo);
   return { hi: sum, lo: add(sub(hi, sum), lo) };
 }
@@ -115,7 +123,7 @@ export function pow(x: Expr, y: Expr): Expr {
   const denormal = lt(ax, 2 ** -126);
   const scaled = select(denormal, mul(ax, 2 ** 24), ax);
   const l = log2Pair(scaled, select(denormal, f32(-24), f32(0)));
-  const hi = mul(l.hi, y);
+  const hi = product(l.hi, y);
   const lo = fma(l.lo, y, fma(l.hi, y, neg(hi)));
   const size = exp2Pair({ hi, lo: select(lt(abs(hi), 1000), lo, 0) });
 

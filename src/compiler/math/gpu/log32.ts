@@ -49,29 +49,19 @@ export function log(x: Expr): Expr {
   return special(x, fma(e, LN2, fma(mul(f, f), horner(f, LOG), f)));
 }
 
-/** e · unit + log(1 + f) · factor: the leading product is exact. */
-function scaled(x: Expr, unit: readonly [number, number], factor: readonly [number, number]): Expr {
-  const { e, f } = split(x);
-  const curve = mul(mul(f, f), horner(f, LOG));
-  const low = fma(f, factor[1], mul(curve, factor[0]));
-  if (unit[1] === 0) {
-    const hi = fma(f, factor[0], e);
-    const rest = fma(f, factor[0], sub(e, hi));
-    return special(x, add(hi, add(rest, low)));
-  }
-  const start = mul(e, unit[0]);
-  const hi = fma(f, factor[0], start);
-  const rest = fma(f, factor[0], sub(start, hi));
-  const back = fma(e, unit[0], sub(f32(0), start));
-  return special(x, add(hi, add(add(rest, fma(e, unit[1], back)), low)));
+/** log(1 + f) · factor. */
+function fraction(f: Expr, hi: number, lo: number): Expr {
+  return fma(f, hi, fma(f, lo, mul(mul(mul(f, f), horner(f, LOG)), hi)));
 }
 
 export function log2(x: Expr): Expr {
-  return scaled(x, [1, 0], [LOG2_E, LOG2_E_LO]);
+  const { e, f } = split(x);
+  return special(x, add(e, fraction(f, LOG2_E, LOG2_E_LO)));
 }
 
 export function log10(x: Expr): Expr {
-  return scaled(x, [LOG10_2, LOG10_2_LO], [LOG10_E, LOG10_E_LO]);
+  const { e, f } = split(x);
+  return special(x, fma(e, LOG10_2, fma(e, LOG10_2_LO, fraction(f, LOG10_E, LOG10_E_LO))));
 }
 
 export function log1p(x: Expr): Expr {

@@ -72,7 +72,7 @@ export interface BranchSelect {
   readonly group: { readonly rare: boolean; readonly members: readonly BranchSelect[] };
 }
 
-function branch(rare: boolean, cond: Expr, a: readonly Expr[], b: readonly Expr[]): readonly BranchSelect[] {
+export function branch(rare: boolean, cond: Expr, a: readonly Expr[], b: readonly Expr[]): readonly BranchSelect[] {
   const members: BranchSelect[] = [];
   const group = { rare, members };
   a.forEach((x, k) => {
@@ -111,21 +111,26 @@ export function horner(x: Expr, coefficients: readonly Operand[]): Expr {
   return others.reduce((sum: Expr, c) => fma(sum, x, c), as(x, last));
 }
 
+/** a · b rounded: a product that no device contracts with a sum, for what relies on its rounding error. */
+export function product(a: Expr, b: Operand): Expr {
+  return fma(a, b, -0);
+}
+
 /** a · b exactly. */
 export function exactProduct(a: Expr, b: Expr): Pair {
-  const hi = mul(a, b);
+  const hi = product(a, b);
   return { hi, lo: fma(a, b, neg(hi)) };
 }
 
 /** (a + tail) · (b + tail), to about twice the digits. */
 export function timesPair(a: Pair, b: Pair): Pair {
-  const hi = mul(a.hi, b.hi);
+  const hi = product(a.hi, b.hi);
   return fastTwoSum(hi, fma(a.hi, b.lo, fma(a.lo, b.hi, fma(a.hi, b.hi, neg(hi)))));
 }
 
 /** pair · b. */
 export function times(a: Pair, b: Expr): Pair {
-  const hi = mul(a.hi, b);
+  const hi = product(a.hi, b);
   return fastTwoSum(hi, fma(a.lo, b, fma(a.hi, b, neg(hi))));
 }
 
@@ -155,7 +160,7 @@ export function reciprocal(d: Expr): Expr {
 /** n / d as a pair, with the parts that rounding has lost of either; d as for `reciprocal`. */
 export function quotient(n: Expr, d: Expr, nLow?: Expr, dLow?: Expr): Pair {
   const inverse = reciprocal(d);
-  const hi = mul(n, inverse);
+  const hi = product(n, inverse);
   const first = fma(neg(hi), d, n);
   const second = nLow === undefined ? first : add(first, nLow);
   const missing = dLow === undefined ? second : fma(neg(hi), dLow, second);

@@ -26,7 +26,7 @@ import {
 } from '../notation.ts';
 import { expOf } from './exp64.ts';
 import { logPair } from './log64.ts';
-import { approx, bitsAs, f64, floor, fma, fmax, i64, to, u64 } from './notation.ts';
+import { approx, bitsAs, f64, floor, fma, fmax, i64, product, to, u64 } from './notation.ts';
 
 export function pow(x: Expr, y: Expr): Expr {
   const ax = abs(x);
@@ -38,7 +38,7 @@ export function pow(x: Expr, y: Expr): Expr {
   const flip = (v: Expr): Expr => select(and(negative, odd), neg(v), v);
 
   const l = logPair(ax);
-  const hi = mul(l.hi, y);
+  const hi = product(l.hi, y);
   const within = lt(abs(hi), 800);
   const lo = fma(l.lo, y, fma(l.hi, y, neg(hi)));
   const size = expOf(hi, select(within, lo, f64(0)));

@@ -12,6 +12,7 @@ import {
   asF32,
   asI32,
   f32,
+  fastTwoSum,
   i32,
   le,
   lt,
@@ -19,14 +20,16 @@ import {
   ne,
   neg,
   not,
+  type Pair,
   rarely,
   select,
   shl,
   sub,
+  twoSum,
   xor,
 } from '../notation.ts';
 import { reduceLarge } from '../trig.ts';
-import { approx, fma, horner, mulhi, nearestProduct } from './notation.ts';
+import { approx, exactProduct, fma, horner, mulhi, nearestProduct } from './notation.ts';
 
 const TWO_OVER_PI = 0.6366197466850281;
 /** π/2 in three parts. */
@@ -46,26 +49,37 @@ const TAN = [
 
 interface Reduced {
   readonly r: Expr;
-  /** The part of r that its rounding lost; absent where it does not matter. */
+  /** r with what its rounding lost; only tan asks for it. */
+  readonly pair: Pair;
   readonly quadrant: Expr;
 }
 
 /** A non-negative x less a multiple of π/2. */
 function reduceSmall(a: Expr): Reduced {
   const k = nearestProduct(a, TWO_OVER_PI);
-  const r = PI_HALF.reduce((rest: Expr, part) => fma(k.float, -part, rest), a);
-  return { r, quadrant: k.bits };
+  const first = fma(k.float, -PI_HALF[0], a); // exact
+  const r = fma(k.float, -PI_HALF[2], fma(k.float, -PI_HALF[1], first));
+  // The same again with what is lost: for sin and cos all this is dead.
+  const p = exactProduct(k.float, f32(-PI_HALF[1]));
+  const second = twoSum(first, p.hi);
+  const hi = fma(k.float, -PI_HALF[2], second.hi);
+  const third = fma(k.float, -PI_HALF[2], sub(second.hi, hi));
+  return { r, pair: fastTwoSum(hi, add(add(second.lo, p.lo), third)), quadrant: k.bits };
 }
 
 /** `of` the reduced |x|, by whichever reduction; infinite and NaN give NaN. */
 function reducing(a: Expr, of: (reduced: Reduced) => Expr): Expr {
   const large = reduceLarge(a, (m, w) => mulhi(m, w));
-  const beyond = select(lt(a, Infinity), of({ r: large.r.hi, quadrant: large.quadrant }), f32(Number.NaN));
+  const beyond = select(
+    lt(a, Infinity),
+    of({ r: large.r.hi, pair: large.r, quadrant: large.quadrant }),
+    f32(Number.NaN),
+  );
   return rarely(not(le(a, LARGE)), beyond, of(reduceSmall(a)));
 }
 
 /** sin(r + quadrant · π/2), its sign less that of `signs`. */
-function sinAt({ r, quadrant }: Reduced, signs?: Expr): Expr {
+function sinAt(r: Expr, quadrant: Expr, signs?: Expr): Expr {
   const z = mul(r, r);
   const sine = fma(horner(z, SIN), mul(z, r), r);
   const value = select(ne(and(quadrant, 1), 0), horner(z, COS), sine);
@@ -75,17 +89,18 @@ function sinAt({ r, quadrant }: Reduced, signs?: Expr): Expr {
 }
 
 export function sin(x: Expr): Expr {
-  return reducing(abs(x), (reduced) => sinAt(reduced, asI32(x)));
+  return reducing(abs(x), ({ r, quadrant }) => sinAt(r, quadrant, asI32(x)));
 }
 
 export function cos(x: Expr): Expr {
-  return reducing(abs(x), ({ r, quadrant }) => sinAt({ r, quadrant: add(quadrant, 1) }));
+  return reducing(abs(x), ({ r, quadrant }) => sinAt(r, add(quadrant, 1)));
 }
 
 export function tan(x: Expr): Expr {
-  return reducing(abs(x), ({ r, quadrant }) => {
+  return reducing(abs(x), ({ pair: { hi: r, lo: early }, quadrant }) => {
     const z = mul(r, r);
-    const curve = mul(mul(z, r), horner(z, TAN));
+    // The derivative of tan, roughly, for what r lost.
+    const curve = fma(early, fma(z, 1.4, 1), mul(mul(z, r), horner(z, TAN)));
     const t = add(r, curve);
     const lost = sub(curve, sub(t, r));
     const inverse = approx('rcpApprox', neg(t));

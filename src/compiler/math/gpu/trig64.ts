@@ -24,11 +24,13 @@ import {
   shl,
   shr,
   sub,
+  twoSum,
   xor,
 } from '../notation.ts';
 import {
   bitsAs,
   element,
+  exactProduct,
   f64,
   floor,
   fma,
@@ -37,6 +39,7 @@ import {
   lowWord,
   mulhi,
   nearestProduct,
+  product,
   quotient,
   rarelyOf,
   timesPair,
@@ -101,11 +104,9 @@ interface Reduced {
 function reduceSmall(a: Expr): Reduced {
   const k = nearestProduct(a, TWO_OVER_PI);
   const start = fma(k.float, -PI_HALF[0], a); // exact
-  const second = mul(k.float, PI_HALF[1]);
-  const secondLow = fma(k.float, PI_HALF[1], neg(second));
-  const hi = sub(start, second);
-  const lo = fma(k.float, -PI_HALF[2], sub(sub(sub(start, hi), second), secondLow));
-  return { quadrant: lowWord(k.bits), r: { hi, lo } };
+  const p = exactProduct(k.float, f64(-PI_HALF[1]));
+  const r = twoSum(start, p.hi);
+  return { quadrant: lowWord(k.bits), r: { hi: r.hi, lo: fma(k.float, -PI_HALF[2], add(r.lo, p.lo)) } };
 }
 
 function reduceLarge(a: Expr): Reduced {
@@ -197,7 +198,7 @@ export function sinPiPair(size: Expr): Pair {
   const y = fma(floor(mul(size, 0.5)), -2, size);
   const twice = nearestProduct(y, 2);
   const f = fma(twice.float, -0.5, y);
-  const hi = mul(f, Math.PI);
+  const hi = product(f, Math.PI);
   const lo = fma(f, 1.2246467991473532e-16, fma(f, Math.PI, neg(hi)));
   const s = sinPair({ hi, lo }, lowWord(twice.bits));
   return fastTwoSum(s.hi, s.lo);
