@@ -69,13 +69,14 @@ export function struct<const F extends Readonly<Record<string, DTypeLike>>>(
 /** A record type whose fields lie where they are said to, in the order of their offsets. */
 export function structOf(fields: readonly StructField[], itemSize: number): StructDType {
   if (fields.length === 0) throw new TsambaTypeError('E_STRUCT', 'a struct needs at least one field');
-  const aligned = fields.every(({ dtype, offset }) => offset % dtype.alignment === 0);
+  const natural = Math.max(...fields.map((field) => field.dtype.alignment));
+  const aligned = itemSize % natural === 0 && fields.every(({ dtype, offset }) => offset % dtype.alignment === 0);
   const dtype: StructDType = {
     [DTYPE]: 'struct',
     name: 'struct',
     kind: 'V',
     itemSize,
-    alignment: aligned ? Math.max(...fields.map((field) => field.dtype.alignment)) : 1,
+    alignment: aligned ? natural : 1,
     typestr: `|V${itemSize}`,
     fields: Object.freeze(fields.map((field) => Object.freeze({ ...field }))),
     aligned,

@@ -165,7 +165,8 @@ export const memoryInterop: readonly ConformanceTest[] = chapter('array interfac
     throws(take({ strides: [4, 4] }), /stride/);
     throws(take({ typestr: '>f4' }), /big-endian/);
     throws(take({ typestr: '|O' }), /no counterpart/);
-    throws(take({ shape: [1000] }), /span bytes|outside/);
+    // An address does not say how much memory there is.
+    if (typeof dataOf(d)[0] === 'object') throws(take({ shape: [1000] }), /span bytes/, 'E_BOUNDS');
     throws(take({ data: 5 }), /data must be/, 'E_CUDA_ARRAY');
     throws(take({ version: 'x' }), /version/, 'E_CUDA_ARRAY');
   },

@@ -47,19 +47,16 @@ export class CudaHostMemory {
 
   #pinned(bytes: number, { kind, portable, writeCombined }: HostMemoryOptions): HostMemory {
     const { cuda, cells } = this.#context;
+    // All of it is mapped, which costs nothing: what is pinned for copies can be lent to kernels later.
     const flags =
-      (portable === true ? HOST_PORTABLE : 0) |
-      (kind === 'mapped' ? HOST_MAPPED : 0) |
-      (writeCombined === true ? HOST_WRITE_COMBINED : 0);
+      HOST_MAPPED | (portable === true ? HOST_PORTABLE : 0) | (writeCombined === true ? HOST_WRITE_COMBINED : 0);
     this.#context.check(cuda.cuMemHostAlloc(cells.at(0), bytes, flags), 'cuMemHostAlloc');
     const address = cells.long(0);
-    if (kind !== 'mapped') return this.#keep(kind, address, bytes, undefined);
     const result = cuda.cuMemHostGetDevicePointer(cells.at(0), address, 0);
-    if (result !== 0) {
-      cuda.cuMemFreeHost(address);
-      throw this.#context.failure(result, 'cuMemHostGetDevicePointer');
-    }
-    return this.#keep(kind, address, bytes, cells.long(0));
+    if (result === 0) return this.#keep(kind, address, bytes, cells.long(0));
+    if (kind === 'pinned') return this.#keep(kind, address, bytes, undefined);
+    cuda.cuMemFreeHost(address);
+    throw this.#context.failure(result, 'cuMemHostGetDevicePointer');
   }
 
   #managed(bytes: number, { attachGlobal }: HostMemoryOptions): HostMemory {
