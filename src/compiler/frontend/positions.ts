@@ -86,20 +86,22 @@ function inScript(source: SourceText, offset: number): { script: Script; line: n
   const { location } = origin;
   const script = location && scriptById(location.scriptId);
   if (location === undefined || script === undefined || script.url === '') return undefined;
-  const anchor = lineColumn(source.text, anchorOffset(source.text));
+  const first = splitLines(source.text)[0] ?? '';
+  // Of some async arrow functions V8 names the beginning.
+  const whole = script.lines[location.line]?.startsWith(first, location.column) ?? false;
+  const anchor = lineColumn(source.text, whole ? 0 : anchorOffset(source.text));
   const at = lineColumn(source.text, offset);
   const line = location.line + at.line - anchor.line;
   if (at.line === anchor.line) return { script, line, column: location.column + at.column - anchor.column };
   if (at.line > 0) return { script, line, column: at.column };
   // The first line of a text whose parameter list opens further down: find it in the script.
-  const first = splitLines(source.text)[0] ?? '';
   return { script, line, column: Math.max(0, script.lines[line]?.lastIndexOf(first) ?? 0) + at.column };
 }
 
 /** The offset in a function's text of the place that V8 calls its location: where the parameters begin. */
 function anchorOffset(text: string): number {
   const gap = String.raw`(?:\s|/\*[^]*?\*/|//.*\n)`;
-  // An arrow function: `(a) =>`, `a =>`; with `async` before it V8 names the parameters too.
+  // An arrow function: `(a) =>`, `a =>`; with `async` before it V8 names the parameters too, as a rule.
   const arrow = new RegExp(`^(?:async${gap}*)?(?=\\(|[^\\s(/'"\\[]+${gap}*=>)`).exec(text);
   if (arrow !== null) return arrow[0].length;
   // `function name(`, `name(`, `[computed](`, `'literal'(`.
