@@ -318,6 +318,12 @@ export class NvidiaDriver implements DeviceDriver {
     this.#synchronize(this.streams.default);
   }
 
+  /** Looks at what kernels have left, after a call that has waited for the default stream itself; throws what went wrong. */
+  observe(): void {
+    this.records.collect(undefined);
+    this.records.log.raise();
+  }
+
   #synchronize(stream: CudaStream): void {
     this.context.check(this.context.cuda.cuStreamSynchronize(stream.handle), 'cuStreamSynchronize');
     const ordered = this.#orderedWith(stream);

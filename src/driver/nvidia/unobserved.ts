@@ -1,10 +1,15 @@
 /**
  * What kernels have left when the process ends and nobody has synchronised with them: printed values and faults are still
- * shown, as on devices that work at once.
+ * shown, as on devices that work at once. A kernel that does not end in time is not waited for.
  */
 import { reportUnobserved } from '../faults.ts';
 import type { CudaContext } from './context.ts';
 import type { LaunchRecords } from './records.ts';
+import { CUDA_ERROR_NOT_READY } from './result.ts';
+
+/** Milliseconds that the end of the process waits for a device. */
+const PATIENCE = 5000;
+const EVENT_DISABLE_TIMING = 2;
 
 interface Open {
   readonly context: CudaContext;
@@ -32,11 +37,29 @@ function flush(): void {
     if (!records.pending || context.broken !== undefined) continue;
     try {
       context.enter('exit');
-      context.check(context.cuda.cuCtxSynchronize(), 'cuCtxSynchronize');
-      records.collect(undefined);
+      if (ranDry(context)) records.collect(undefined);
     } catch (error) {
       reportUnobserved(error);
     }
     for (const fault of records.log.drain()) reportUnobserved(fault);
+  }
+}
+
+/** Waits until the default stream, and with it all that it waits for, has run dry; false when that takes too long. */
+function ranDry(context: CudaContext): boolean {
+  const { cuda, cells } = context;
+  context.check(cuda.cuEventCreate(cells.at(0), EVENT_DISABLE_TIMING), 'cuEventCreate');
+  const event = cells.long(0);
+  context.check(cuda.cuEventRecord(event, 0), 'cuEventRecord');
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  const until = performance.now() + PATIENCE;
+  for (;;) {
+    const result = cuda.cuEventQuery(event);
+    if (result !== CUDA_ERROR_NOT_READY) {
+      context.check(result, 'cuEventQuery');
+      return true;
+    }
+    if (performance.now() > until) return false;
+    Atomics.wait(pause, 0, 0, 1);
   }
 }

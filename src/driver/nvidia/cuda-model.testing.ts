@@ -1,0 +1,240 @@
+/**
+ * A model of libcuda for tests without a GPU: real memory at real addresses, and streams whose work is done when it is waited for.
+ *
+ * What is enqueued runs as late as CUDA allows: at the next call that waits for it. Kernels are functions that a test brings. Calls
+ * that are not modelled succeed and do nothing.
+ */
+import type { Ffi } from '../../ffi/ffi.ts';
+import { loadFfi } from '../../ffi/koffi.ts';
+import type { Cuda } from './library.ts';
+import { textOf } from './module.ts';
+
+const NOT_READY = 600;
+const OUT_OF_MEMORY = 2;
+
+interface Work {
+  readonly stream: number;
+  readonly run: () => void;
+  done: boolean;
+}
+
+/** What a modelled kernel is given: its packed parameters, as they were at the launch. */
+export type ModelKernel = (params: DataView) => void;
+
+export class CudaModel {
+  readonly ffi: Ffi;
+  /** Calls made, in order. */
+  readonly calls: string[] = [];
+  /** Kernels by the text of their module. */
+  readonly kernels: Map<string, ModelKernel> = new Map();
+  /** Results that calls give instead of success, by name, until they are taken out. */
+  readonly results: Map<string, number> = new Map();
+  /** Bytes of device memory that there are. */
+  capacity: number = 2 ** 30;
+  /** Bytes that the pool keeps. */
+  pooled: number = 0;
+  readonly #memory = new Map<number, Uint8Array>();
+  readonly #work: Work[] = [];
+  readonly #events = new Map<number, number>();
+  readonly #modules = new Map<number, string>();
+  readonly #globals = new Map<string, number>();
+  #next = 0x1000;
+  #now = 0;
+
+  constructor() {
+    const { ffi, reason } = loadFfi();
+    if (ffi === undefined) throw new Error(reason);
+    this.ffi = ffi;
+  }
+
+  /** Bytes of device memory that are allocated. */
+  get live(): number {
+    let sum = 0;
+    for (const bytes of this.#memory.values()) sum += bytes.length;
+    return sum;
+  }
+
+  /** The library, as `library.ts` gives it. */
+  get cuda(): Cuda {
+    const functions = this.#functions();
+    const known = new Map<string, (...args: never[]) => number>(Object.entries(functions));
+    const call = (name: string) => {
+      return (...args: never[]): number => {
+        this.calls.push(name);
+        const result = this.results.get(name);
+        return result ?? known.get(name)?.(...args) ?? 0;
+      };
+    };
+    const made = new Map<string, unknown>([
+      ['ffi', this.ffi],
+      ['version', 13000],
+    ]);
+    return new Proxy({} as Cuda, {
+      get: (_target, name) => {
+        if (typeof name !== 'string') return undefined;
+        if (!made.has(name)) made.set(name, call(name));
+        return made.get(name);
+      },
+    });
+  }
+
+  /** The bytes at an address that the model gave. */
+  bytesAt(address: number, count: number): Uint8Array {
+    return new Uint8Array(this.ffi.view(address, count));
+  }
+
+  /** The address of a module's variable. */
+  global(module: string, symbol: string): number {
+    return this.#globals.get(`${module}/${symbol}`) ?? 0;
+  }
+
+  #set(cell: number, value: number): void {
+    new BigUint64Array(this.ffi.view(cell, 8))[0] = BigInt(value);
+  }
+
+  #int(cell: number, value: number): number {
+    new Int32Array(this.ffi.view(cell, 4))[0] = value;
+    return 0;
+  }
+
+  #give(cell: number): number {
+    this.#next += 16;
+    this.#set(cell, this.#next);
+    return 0;
+  }
+
+  #allocate(cell: number, bytes: number): number {
+    if (this.live + this.pooled + bytes > this.capacity) return OUT_OF_MEMORY;
+    const memory = new Uint8Array(new ArrayBuffer(Math.max(bytes, 128)), 0, bytes);
+    const address = Number(this.ffi.address(memory));
+    this.#memory.set(address, memory);
+    this.#set(cell, address);
+    return 0;
+  }
+
+  #enqueue(stream: number, run: () => void): number {
+    this.#work.push({ stream, run, done: false });
+    return 0;
+  }
+
+  /** Does a piece of work, and before it all that it must come after. */
+  #do(index: number): void {
+    const work = this.#work[index];
+    if (work === undefined || work.done) return;
+    work.done = true;
+    for (let k = 0; k < index; k++) {
+      const other = this.#work[k];
+      // Streams wait for the default stream, and it for them.
+      if (other?.stream === work.stream || other?.stream === 0 || work.stream === 0) this.#do(k);
+    }
+    work.run();
+  }
+
+  #drain(stream: number): number {
+    for (let k = 0; k < this.#work.length; k++) if (stream === 0 || this.#work[k]?.stream === stream) this.#do(k);
+    return 0;
+  }
+
+  #busy(stream: number): boolean {
+    return this.#work.some((work) => !work.done && (stream === 0 || work.stream === stream));
+  }
+
+  #move(target: number, source: number, bytes: number): void {
+    this.bytesAt(target, bytes).set(this.bytesAt(source, bytes));
+  }
+
+  #launch(handle: number, stream: number, extra: number): number {
+    const name = this.#modules.get(handle) ?? '';
+    const words = new BigUint64Array(this.ffi.view(extra, 40));
+    const size = Number(new BigUint64Array(this.ffi.view(Number(words[3]), 8))[0]);
+    const params = this.bytesAt(Number(words[1]), size).slice();
+    return this.#enqueue(stream, () => this.kernels.get(name)?.(new DataView(params.buffer)));
+  }
+
+  #functions(): Readonly<Record<string, (...args: never[]) => number>> {
+    const record = (event: number, stream: number): number => {
+      this.#enqueue(stream, () => undefined);
+      this.#events.set(event, this.#work.length - 1);
+      return 0;
+    };
+    return {
+      cuDevicePrimaryCtxRetain: (cell: number) => this.#give(cell),
+      cuDeviceGetDefaultMemPool: (cell: number) => this.#give(cell),
+      cuMemPoolGetAttribute: (_pool: number, which: number, cell: number) => {
+        this.#set(cell, which === 5 ? this.live + this.pooled : this.live);
+        return 0;
+      },
+      cuMemPoolTrimTo: () => {
+        this.pooled = 0;
+        return 0;
+      },
+      cuMemGetInfo: (free: number, total: number) => {
+        this.#set(free, this.capacity - this.live - this.pooled);
+        this.#set(total, this.capacity);
+        return 0;
+      },
+      cuMemAlloc: (cell: number, bytes: number) => this.#allocate(cell, bytes),
+      cuMemAllocAsync: (cell: number, bytes: number) => this.#allocate(cell, bytes),
+      cuMemFree: (address: number) => (this.#memory.delete(address) ? 0 : 1),
+      cuMemFreeAsync: (address: number, stream: number) =>
+        this.#enqueue(stream, () => void this.#memory.delete(address)),
+      cuMemcpyDtoHAsync: (target: Uint8Array, source: number, bytes: number, stream: number) =>
+        this.#enqueue(stream, () => this.#move(Number(this.ffi.address(target)), source, bytes)),
+      cuMemsetD8Async: (address: number, value: number, bytes: number, stream: number) =>
+        this.#enqueue(stream, () => void this.bytesAt(address, bytes).fill(value)),
+      cuStreamCreate: (cell: number) => this.#give(cell),
+      cuStreamSynchronize: (stream: number) => this.#drain(stream),
+      cuCtxSynchronize: () => this.#drain(0),
+      cuStreamQuery: (stream: number) => (this.#busy(stream) ? NOT_READY : 0),
+      cuStreamWaitEvent: (stream: number, event: number) => {
+        const at = this.#events.get(event);
+        return at === undefined ? 0 : this.#enqueue(stream, () => this.#do(at));
+      },
+      cuEventCreate: (cell: number) => this.#give(cell),
+      cuEventRecord: record,
+      cuEventQuery: (event: number) => (this.#work[this.#events.get(event) ?? -1]?.done === false ? NOT_READY : 0),
+      cuEventSynchronize: (event: number) => {
+        this.#do(this.#events.get(event) ?? -1);
+        return 0;
+      },
+      cuEventElapsedTime: (cell: number) => {
+        this.#now += 0.5;
+        new Float32Array(this.ffi.view(cell, 4))[0] = this.#now;
+        return 0;
+      },
+      cuModuleLoadDataEx: (cell: number, text: Uint8Array) => {
+        this.#give(cell);
+        this.#modules.set(this.#next, textOf(text));
+        return 0;
+      },
+      cuModuleGetFunction: (cell: number, module: number) => {
+        this.#set(cell, module);
+        return 0;
+      },
+      cuModuleGetGlobal: (cell: number, size: number, module: number, symbol: Uint8Array) => {
+        const key = `${this.#modules.get(module)}/${textOf(symbol)}`;
+        const bytes = new Uint8Array(new ArrayBuffer(2 ** 20));
+        const address = Number(this.ffi.address(bytes));
+        this.#memory.set(-address, bytes.subarray(0, 0));
+        this.#globals.set(key, address);
+        this.#set(cell, address);
+        this.#set(size, bytes.length);
+        return 0;
+      },
+      cuFuncGetAttribute: (cell: number, which: number) => this.#int(cell, which === 0 ? 1024 : which === 1 ? 16 : 0),
+      cuLaunchKernel: (
+        handle: number,
+        _gx: number,
+        _gy: number,
+        _gz: number,
+        _bx: number,
+        _by: number,
+        _bz: number,
+        _shared: number,
+        stream: number,
+        _params: number,
+        extra: number,
+      ) => this.#launch(handle, stream, extra),
+    };
+  }
+}

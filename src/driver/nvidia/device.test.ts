@@ -1,0 +1,331 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import type { PtxModule } from '../../compiler/render/ptx/module.ts';
+import type { PrintSite } from '../../compiler/render/sites.ts';
+import { DriverError, OutOfMemoryError } from '../../errors.ts';
+import type { DeviceInfo, Executable, LaunchShape } from '../driver.ts';
+import { CudaModel } from './cuda-model.testing.ts';
+import { NvidiaDriver } from './device.ts';
+
+const pos = { source: { text: 'throw', name: 'boom' }, start: 0, end: 1 };
+const shape: LaunchShape = { grid: [2, 1, 1], block: [32, 1, 1], sharedBytes: 0 };
+
+function kernelNamed(name: string): Kernel {
+  const source = { text: '', name };
+  return {
+    name,
+    params: [],
+    arrays: [],
+    vars: [],
+    body: [],
+    indexBits: 32,
+    checked: true,
+    contract: false,
+    fastMath: false,
+    pos: { source, start: 0, end: 0 },
+  };
+}
+
+const info: DeviceInfo = {
+  kind: 'nvidia',
+  name: 'Model GPU',
+  index: 0,
+  limits: {
+    maxThreadsPerBlock: 1024,
+    maxBlockDim: [1024, 1024, 64],
+    maxGridDim: [2 ** 31 - 1, 65535, 65535],
+    maxSharedBytesPerBlock: 100_000,
+    warpSize: 32,
+    multiprocessors: 1,
+    totalMemory: 2 ** 30,
+  },
+  computeCapability: [9, 0],
+  features: { streamOrdered: true, ipc: true, cooperative: true, externalStreams: true, mapsHostMemory: true },
+};
+
+let number = 0;
+
+/** A device over a model, with a kernel that faults when its flag says so. */
+function open(more: Partial<PtxModule> = {}): {
+  model: CudaModel;
+  device: NvidiaDriver;
+  load: (name: string) => Executable;
+} {
+  const model = new CudaModel();
+  const device = new NvidiaDriver(
+    model.cuda,
+    { device: 1000 + number++, info, memoryPools: true },
+    {
+      pipeline: {
+        compile: (kernel, _target, { aliased }) => ({
+          text: aliased ? `${kernel.name} aliased` : kernel.name,
+          entry: kernel.name,
+          params: [],
+          launchNumber: 0,
+          paramBytes: 4,
+          extraSharedBytes: 0,
+          sites: [{ kind: 'trap', pos, message: 'boom' }],
+          faultSymbol: 'faults',
+          prints: [],
+          printSymbol: undefined,
+          cooperative: false,
+          usesReadOnlyPath: true,
+          ...more,
+        }),
+      },
+    },
+  );
+  const load = (name: string): Executable => device.load({ kernel: kernelNamed(name) });
+  return { model, device, load };
+}
+
+/** A kernel that claims its fault record, as compiled code does, unless somebody has. */
+function faulting(model: CudaModel, name: string): (params: DataView) => void {
+  return (params) => {
+    const record = new DataView(model.ffi.view(model.global(name, 'faults'), 40));
+    if (record.getUint32(0, true) !== 0) return;
+    record.setUint32(0, 1, true);
+    record.setUint32(4, params.getUint32(0, true), true);
+    record.setUint32(8, 5, true);
+    record.setBigUint64(16, 1n, true);
+  };
+}
+
+function thrownBy(run: () => unknown): DriverError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof DriverError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('faults of kernels', () => {
+  it('are thrown by the call that waits, with block, thread and launch, once', () => {
+    const { model, device, load } = open();
+    const kernel = load('k');
+    model.kernels.set('k', faulting(model, 'k'));
+    kernel.launch(shape, [], undefined);
+    const error = thrownBy(() => device.synchronize());
+    expect(error.code).toBe('E_KERNEL_FAULT');
+    expect(error.message).toMatch(/^kernel k: boom at block \(1,0,0\), thread \(5,0,0\)\n {2}--> /);
+    expect(error.message).toMatch(/launched with grid \[2, 1, 1\], block \[32, 1, 1\]$/);
+    expect(error.stack).toMatch(/device\.test\.ts/);
+    device.synchronize();
+    // The record was zeroed: the next launch of the kernel is judged by itself.
+    kernel.launch(shape, [], undefined);
+    expect(thrownBy(() => device.synchronize()).code).toBe('E_KERNEL_FAULT');
+    model.kernels.delete('k');
+    kernel.launch(shape, [], undefined);
+    device.synchronize();
+  });
+
+  it('belong to their stream, and to those that waited for it', () => {
+    const { model, device, load } = open();
+    const kernel = load('k');
+    model.kernels.set('k', faulting(model, 'k'));
+    const [s, t, u] = [device.createStream(), device.createStream(), device.createStream()];
+    kernel.launch(shape, [], s);
+    device.synchronizeStream(t);
+    const mark = device.createEvent(false);
+    device.recordEvent(mark, s);
+    device.waitEvent(mark, t);
+    device.recordEvent(mark, t);
+    device.waitEvent(mark, u);
+    expect(thrownBy(() => device.synchronizeStream(u)).code).toBe('E_KERNEL_FAULT');
+    device.synchronizeStream(s);
+  });
+
+  it('after a mark are not the mark’s', () => {
+    const { model, device, load } = open();
+    const kernel = load('k');
+    const s = device.createStream();
+    const mark = device.createEvent(false);
+    kernel.launch(shape, [], s);
+    device.recordEvent(mark, s);
+    device.synchronizeEvent(mark);
+    model.kernels.set('k', faulting(model, 'k'));
+    kernel.launch(shape, [], s);
+    expect(device.queryEvent(mark)).toBe(true);
+    device.synchronizeEvent(mark);
+    expect(thrownBy(() => device.synchronizeStream(s)).code).toBe('E_KERNEL_FAULT');
+  });
+
+  it('are found however many launches there are', () => {
+    const { model, device, load } = open();
+    const kernel = load('k');
+    model.kernels.set('k', (params) => {
+      if (params.getUint32(0, true) === 100) faulting(model, 'k')(params);
+    });
+    for (let k = 0; k < 3000; k++) kernel.launch(shape, [], undefined);
+    // Their shapes and stacks are not remembered without end: now and then the records are looked at.
+    expect(model.calls.filter((name) => name === 'cuCtxSynchronize')).toHaveLength(2);
+    expect(thrownBy(() => device.synchronize()).code).toBe('E_KERNEL_FAULT');
+  });
+
+  it('cost nothing in kernels that cannot fault', () => {
+    const { model, device, load } = open({ faultSymbol: undefined, launchNumber: undefined });
+    load('k').launch(shape, [], undefined);
+    model.calls.length = 0;
+    device.synchronize();
+    expect(model.calls).toEqual(['cuCtxSynchronize']);
+  });
+});
+
+describe('printing', () => {
+  it('hands values to console.log when somebody waits', () => {
+    const parts: PrintSite['parts'] = ['x', { type: 'f64' }, { type: 'i64' }, { type: 'bool' }];
+    const { model, device, load } = open({ faultSymbol: undefined, prints: [{ pos, parts }], printSymbol: 'prints' });
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    const kernel = load('k');
+    model.kernels.set('k', () => {
+      const view = new DataView(model.ffi.view(model.global('k', 'prints'), 200));
+      view.setUint32(0, 80, true);
+      for (const at of [16, 56]) {
+        view.setUint32(at, 1, true);
+        view.setFloat64(at + 16, 0.5, true);
+        view.setBigInt64(at + 24, -3n, true);
+        view.setFloat64(at + 32, 1, true);
+      }
+    });
+    kernel.launch(shape, [], undefined);
+    expect(log).not.toHaveBeenCalled();
+    device.synchronize();
+    expect(log.mock.calls).toEqual([
+      ['x', 0.5, -3n, true],
+      ['x', 0.5, -3n, true],
+    ]);
+    device.synchronize();
+    expect(log).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('errors of the driver', () => {
+  it('that are sticky name the suspects, and are repeated by every later call and opening', () => {
+    const { model, device, load } = open();
+    const kernel = load('k');
+    kernel.launch(shape, [], undefined);
+    model.results.set('cuCtxSynchronize', 700);
+    const first = thrownBy(() => device.synchronize());
+    expect(first.code).toBe('E_ILLEGAL_ADDRESS');
+    expect(first.message).toMatch(/in kernel k with grid \[2, 1, 1\]/);
+    expect(first.message).toMatch(/child process/);
+    expect(first.launch).toMatch(/^k with/);
+    model.results.clear();
+    model.calls.length = 0;
+    for (const call of [
+      () => device.allocate(8),
+      () => kernel.launch(shape, [], undefined),
+      () => device.synchronize(),
+    ]) {
+      const again = thrownBy(call);
+      expect([again.code, again.cause]).toEqual(['E_ILLEGAL_ADDRESS', first]);
+    }
+    device.close();
+    const { device: number } = device.context;
+    expect(thrownBy(() => new NvidiaDriver(model.cuda, { device: number, info, memoryPools: true })).cause).toBe(first);
+    expect(model.calls).toEqual([]);
+  });
+
+  it('of a launch say which', () => {
+    const { model, device, load } = open();
+    const kernel = load('k');
+    model.results.set('cuLaunchKernel', 701);
+    const error = thrownBy(() => kernel.launch(shape, [], undefined));
+    expect(error.code).toBe('E_LAUNCH_RESOURCES');
+    expect(error.message).toMatch(/launching kernel k with grid \[2, 1, 1\].*\n {2}help: make the block smaller/s);
+    model.results.clear();
+    kernel.launch(shape, [], undefined);
+    device.synchronize();
+  });
+
+  it('of a module say what the assembler said, and where', () => {
+    const { model, load } = open();
+    model.results.set('cuModuleLoadDataEx', 218);
+    expect(thrownBy(() => load('k')).code).toBe('E_PTX_REJECTED');
+  });
+});
+
+describe('memory', () => {
+  it('trims the pool before it gives up', () => {
+    const { model, device } = open();
+    model.capacity = 1000;
+    model.pooled = 500;
+    const pointer = device.allocate(800);
+    expect(model.calls).toContain('cuMemPoolTrimTo');
+    const error = thrownBy(() => device.allocate(300));
+    expect(error).toBeInstanceOf(OutOfMemoryError);
+    expect(error.message).toMatch(/cannot allocate 300 bytes on Model GPU: 200 of 1000 are free/);
+    device.free(pointer);
+    device.synchronize();
+    expect(model.live).toBe(0);
+    expect(thrownBy(() => device.free(pointer)).code).toBe('E_INVALID_POINTER');
+  });
+
+  it('is all given back when the device is closed', () => {
+    const { model, device, load } = open();
+    device.allocate(100);
+    device.allocate(100, device.createStream());
+    device.allocate(100, undefined, true);
+    load('k');
+    device.createEvent(true);
+    device.close();
+    device.close();
+    expect(model.live).toBe(0);
+    expect(model.calls).toEqual(
+      expect.arrayContaining(['cuModuleUnload', 'cuStreamDestroy', 'cuEventDestroy', 'cuDevicePrimaryCtxRelease']),
+    );
+    expect(thrownBy(() => device.allocate(8)).code).toBe('E_DEVICE_CLOSED');
+  });
+});
+
+describe('launches', () => {
+  it('opt in to more shared memory than 48 KiB, once', () => {
+    const { model, load } = open();
+    const kernel = load('k');
+    model.calls.length = 0;
+    for (const sharedBytes of [49_000, 60_000, 90_000]) kernel.launch({ ...shape, sharedBytes }, [], undefined);
+    expect(model.calls.filter((name) => name === 'cuFuncSetAttribute')).toHaveLength(1);
+  });
+
+  it('of overlapping arrays take a second form of the kernel, made when first wanted', () => {
+    const { model, device, load } = open();
+    const ran: string[] = [];
+    for (const name of ['k', 'k aliased']) model.kernels.set(name, () => void ran.push(name));
+    const kernel = load('k');
+    kernel.launch(shape, [], undefined);
+    kernel.launch({ ...shape, aliased: true }, [], undefined);
+    kernel.launch({ ...shape, aliased: true }, [], undefined);
+    device.synchronize();
+    expect(ran).toEqual(['k', 'k aliased', 'k aliased']);
+    expect(model.calls.filter((name) => name === 'cuModuleLoadDataEx')).toHaveLength(2);
+  });
+
+  it('of no blocks do nothing', () => {
+    const { model, load } = open();
+    const kernel = load('k');
+    model.calls.length = 0;
+    kernel.launch({ ...shape, grid: [2, 0, 1] }, [], undefined);
+    expect(model.calls).toEqual([]);
+  });
+
+  it('need a stream of the device that is alive, and a kernel that is loaded', () => {
+    const { device, load } = open();
+    const other = open().device;
+    const kernel = load('k');
+    const stream = device.createStream();
+    device.destroyStream(stream);
+    for (const [wrong, words] of [
+      [stream, /destroyed/],
+      [other.createStream(), /another device/],
+    ] as const) {
+      const error = thrownBy(() => kernel.launch(shape, [], wrong));
+      expect([error.code, words.test(error.message)]).toEqual(['E_INVALID_HANDLE', true]);
+    }
+    kernel.unload();
+    expect(thrownBy(() => kernel.launch(shape, [], undefined)).code).toBe('E_UNLOADED');
+  });
+});
