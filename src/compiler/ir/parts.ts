@@ -7,7 +7,9 @@ import type { Expr, MemRef } from './ops.ts';
 
 /** The expressions a memory access evaluates: the index, then the indices and extents of its checks. */
 export function memParts(mem: MemRef): readonly Expr[] {
-  return mem.checks.length === 0 ? [mem.index] : [mem.index, ...mem.checks.flatMap((c) => [c.index, c.extent])];
+  const parts = [mem.index];
+  for (const { index, extent } of mem.checks) parts.push(index, extent);
+  return parts;
 }
 
 /** The operands of an expression. */

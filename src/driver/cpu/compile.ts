@@ -5,6 +5,7 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { unroll } from '../../compiler/ir/passes/unroll.ts';
+import { someExpr, someStmt, stmtExprs } from '../../compiler/ir/passes/walk.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';
@@ -20,7 +21,11 @@ export interface Pipeline {
 }
 
 export const wasmPipeline: Pipeline = {
-  prepare: (kernel) => expandMath(simplify(withoutWarps(kernel))),
+  prepare(kernel) {
+    const plain = withoutWarps(kernel);
+    // What has no functions to expand is simplified once, when the block shape is known too.
+    return hasCalls(plain) ? expandMath(simplify(plain)) : plain;
+  },
   compile(prepared, variant) {
     const { block } = variant;
     const simple = simplify(prepared, { block });
@@ -28,6 +33,10 @@ export const wasmPipeline: Pipeline = {
     return renderWasm(unrolled === simple ? simple : simplify(unrolled, { block }), variant);
   },
 };
+
+function hasCalls({ body }: Kernel): boolean {
+  return someStmt(body, (s) => stmtExprs(s).some((e) => someExpr(e, (x) => x.op === 'call')));
+}
 
 /** Threads have no warps here: what lanes exchange goes through shared memory. */
 function withoutWarps(kernel: Kernel): Kernel {

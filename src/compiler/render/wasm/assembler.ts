@@ -30,22 +30,28 @@ export interface BranchTarget {
   readonly depth: number;
 }
 
+const NUMBER = new DataView(new ArrayBuffer(8));
+const TEXT = new TextEncoder();
+
 /** Growing byte buffer with the encodings of the binary format. */
 export class ByteWriter {
-  #bytes = new Uint8Array(512);
-  #view: DataView = new DataView(this.#bytes.buffer);
+  #bytes: Uint8Array;
   length = 0;
+
+  /** `room`: bytes that are expected. */
+  constructor(room = 64) {
+    this.#bytes = new Uint8Array(room);
+  }
 
   #reserve(count: number): void {
     if (this.length + count <= this.#bytes.length) return;
     const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + count));
     grown.set(this.#bytes.subarray(0, this.length));
     this.#bytes = grown;
-    this.#view = new DataView(grown.buffer);
   }
 
   byte(value: number): void {
-    this.#reserve(1);
+    if (this.length === this.#bytes.length) this.#reserve(1);
     this.#bytes[this.length++] = value;
   }
 
@@ -87,25 +93,25 @@ export class ByteWriter {
 
   /** Four bytes as they are. */
   i32(value: number): void {
-    this.#reserve(4);
-    this.#view.setInt32(this.length, value, true);
-    this.length += 4;
+    this.byte(value & 0xff);
+    this.byte((value >> 8) & 0xff);
+    this.byte((value >> 16) & 0xff);
+    this.byte((value >> 24) & 0xff);
   }
 
   f32(value: number): void {
-    this.#reserve(4);
-    this.#view.setFloat32(this.length, value, true);
-    this.length += 4;
+    NUMBER.setFloat32(0, value, true);
+    this.i32(NUMBER.getInt32(0, true));
   }
 
   f64(value: number): void {
-    this.#reserve(8);
-    this.#view.setFloat64(this.length, value, true);
-    this.length += 8;
+    NUMBER.setFloat64(0, value, true);
+    this.i32(NUMBER.getInt32(0, true));
+    this.i32(NUMBER.getInt32(4, true));
   }
 
   name(text: string): void {
-    const encoded = new TextEncoder().encode(text);
+    const encoded = TEXT.encode(text);
     this.unsigned(encoded.length);
     this.bytes(encoded);
   }
@@ -122,7 +128,7 @@ export class ByteWriter {
 
 /** One function in the making: code and locals. */
 export class FunctionBuilder {
-  readonly code: ByteWriter = new ByteWriter();
+  readonly code: ByteWriter = new ByteWriter(1024);
   readonly #locals: WasmType[] = [];
   readonly #free: Record<WasmType, Local[]> = { i32: [], i64: [], f32: [], f64: [], v128: [] };
   readonly #params: number;
@@ -284,7 +290,7 @@ export class FunctionBuilder {
 
   /** The function's entry in the code section. */
   body(): ByteWriter {
-    const inner = new ByteWriter();
+    const inner = new ByteWriter(this.code.length + 64);
     const runs: [WasmType, number][] = [];
     for (const type of this.#locals) {
       const last = runs.at(-1);
@@ -298,7 +304,7 @@ export class FunctionBuilder {
     }
     inner.append(this.code);
     inner.byte(OP.end);
-    const entry = new ByteWriter();
+    const entry = new ByteWriter(inner.length + 8);
     entry.unsigned(inner.length);
     entry.append(inner);
     return entry;
@@ -346,7 +352,7 @@ export class ModuleBuilder {
   }
 
   finish(): Uint8Array {
-    const out = new ByteWriter();
+    const out = new ByteWriter(this.#functions.reduce((sum, { builder }) => sum + builder.code.length + 64, 256));
     out.bytes([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]);
     const section = (id: number, count: number, fill: (w: ByteWriter) => void): void => {
       const content = new ByteWriter();

@@ -7,8 +7,8 @@
 import type { Expr, MemRef } from '../../ir/ops.ts';
 import { exprParts, memParts } from '../../ir/passes/walk.ts';
 import { boundsHazards, expressionHazard, guard, guardUniform, type Hazard } from './checks.ts';
-import { pushFirstLane } from './expr.ts';
-import { type Gen, isVector, type Kept, keptTypes, wasmType } from './gen.ts';
+import { part, pushFirstLane } from './expr.ts';
+import { type Gen, isVector, type Kept, keptTypes, partCount, wasmType } from './gen.ts';
 import { loadKept, loadSpread } from './memory.ts';
 import { sameExpr } from './structure.ts';
 
@@ -95,6 +95,8 @@ export function withPrepared(
   }
   const made: [Expr, Kept, boolean][] = [];
   for (const { loads, asserted, hazards } of levels) {
+    const indices = keepIndices(g, hazards, [...loads.map((e) => e.mem.index), ...accesses.map((mem) => mem.index)]);
+    for (const [e, kept, owner] of indices) made.push([e, kept, owner]);
     guard(g, hazards);
     for (const e of loads) {
       const spread = !scalars.has(e);
@@ -117,6 +119,38 @@ export function withPrepared(
     g.f.release(keptTypes(kept), ...kept.locals);
     if (kept.splat !== undefined) g.f.release('v128', kept.splat);
   }
+}
+
+/**
+ * Evaluates the vectors that the checks of a level ask about into locals: a check uses its index several times, and most often
+ * the address is computed from the same.
+ */
+function keepIndices(g: Gen, hazards: readonly Hazard[], addressed: readonly Expr[]): [Expr, Kept, boolean][] {
+  const made: [Expr, Kept, boolean][] = [];
+  for (const { index } of hazards) {
+    if (g.prepared.has(index) || !isVector(g, index) || exprParts(index).length === 0) continue;
+    const twin = made.find(([other]) => sameExpr(other, index));
+    const kept = twin?.[1] ?? keepVector(g, index);
+    made.push([index, kept, twin === undefined]);
+    g.prepared.set(index, kept);
+    if (twin !== undefined) continue;
+    for (const e of addressed) {
+      if (e === index || g.prepared.has(e) || !sameExpr(e, index)) continue;
+      made.push([e, kept, false]);
+      g.prepared.set(e, kept);
+    }
+  }
+  return made;
+}
+
+function keepVector(g: Gen, e: Expr): Kept {
+  const locals = Array.from({ length: partCount(g, e.type) }, (_, p) => {
+    const local = g.f.temp('v128');
+    part(g, e, p);
+    g.f.set(local);
+    return local;
+  });
+  return { type: e.type, shape: 'V', locals };
 }
 
 /** The value of an asserted expression in the first active lane. */

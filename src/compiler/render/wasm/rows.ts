@@ -9,10 +9,10 @@
 import { i32 } from '../../ir/builder.ts';
 import type { Check, Expr, Stmt } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
-import { assignedIn, eachStmt, exprParts, mapExpr, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { assignedIn, eachStmt, exprParts, mapExpr, someExpr, stmtExprs, stmtLists } from '../../ir/passes/walk.ts';
 import type { Local } from './assembler.ts';
 import { scalar } from './expr.ts';
-import type { Gen } from './gen.ts';
+import { type Gen, isVector } from './gen.ts';
 import { sameExpr } from './structure.ts';
 
 /** base + x * threadIdx.x + y * threadIdx.y, with a base that is the same for the row (y is 0 then) or the block. */
@@ -98,10 +98,16 @@ function findChecks(g: Gen, body: readonly Stmt[], scope: Scope): Found {
     if (e.op === 'load') for (const check of e.mem.checks) visit(check);
     for (const operand of exprParts(e)) visitExpr(operand);
   };
-  eachStmt(body, (s) => {
-    for (const e of stmtExprs(s)) visitExpr(e);
-    if (s.op === 'store' || s.op === 'atomic') for (const check of s.mem.checks) visit(check);
-  });
+  const walk = (list: readonly Stmt[]): void => {
+    for (const s of list) {
+      for (const e of stmtExprs(s)) visitExpr(e);
+      if (s.op === 'store' || s.op === 'atomic') for (const check of s.mem.checks) visit(check);
+      // What only some of the items come to may well not hold for the others.
+      if (s.op === 'if' && isVector(g, s.cond)) all = false;
+      else for (const inner of stmtLists(s)) walk(inner);
+    }
+  };
+  walk(body);
   return { found, covered, all };
 }
 
