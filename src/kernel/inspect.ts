@@ -3,19 +3,21 @@
  */
 import { withAuthorNames } from '../compiler/frontend/author-names.ts';
 import { printKernel } from '../compiler/ir/print.ts';
+import { NVIDIA_DEFAULTS, ptxFor } from '../driver/nvidia/offline.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { show } from './show.ts';
 import type { Specialisation } from './specialisation.ts';
+import type { KernelState } from './state.ts';
 
 const TARGETS = ['types', 'ir', 'wasm', 'js', 'ptx', 'opencl'];
 
 /** All specialisations as text, each under its signature when there are several. */
-export function inspectKernel(kernel: string, specialisations: Iterable<Specialisation>, options: unknown): string {
-  const target = readTarget(options);
-  const all = [...specialisations];
-  if (all.length === 0) throw notCompiled(kernel);
-  const texts = all.map((one) => inspectOne(one, target));
+export function inspectKernel(state: KernelState, options: unknown): string {
+  const wanted = readOptions(options);
+  const all = [...state.specialisations];
+  if (all.length === 0) throw notCompiled(state.name);
+  const texts = all.map((one) => inspectOne(state, one, wanted));
   if (texts.length === 1) return texts.join('');
   return all
     .map((one, i) => `// ${one.signature}, ${one.indexBits}-bit indices, ${one.context.info.name}\n${texts[i]}`)
@@ -30,19 +32,34 @@ export function notCompiled(kernel: string): TsambaRangeError {
   );
 }
 
-function readTarget(options: unknown): string {
-  const target: unknown =
-    typeof options === 'object' && options !== null
-      ? ((options as { target?: unknown }).target ?? 'types')
-      : (options ?? 'types');
-  if (typeof target === 'string' && TARGETS.includes(target)) return target;
-  throw new TsambaTypeError(
-    'E_OPTION',
-    `inspect has the targets ${TARGETS.map((name) => `'${name}'`).join(', ')}, got ${show(target)}`,
-  );
+interface Wanted {
+  readonly target: string;
+  readonly arch: string | undefined;
 }
 
-function inspectOne({ compiled, executable, context }: Specialisation, target: string): string {
+function readOptions(options: unknown): Wanted {
+  const given = (typeof options === 'object' && options !== null ? options : { target: options }) as {
+    readonly target?: unknown;
+    readonly arch?: unknown;
+  };
+  const { target = 'types', arch } = given;
+  if (typeof target !== 'string' || !TARGETS.includes(target)) {
+    throw new TsambaTypeError(
+      'E_OPTION',
+      `inspect has the targets ${TARGETS.map((name) => `'${name}'`).join(', ')}, got ${show(target)}`,
+    );
+  }
+  if (arch !== undefined && (typeof arch !== 'string' || target !== 'ptx')) {
+    throw new TsambaTypeError(
+      'E_OPTION',
+      `inspect takes arch as a string with target 'ptx', such as 'sm_90', got ${show(arch)} with '${target}'`,
+    );
+  }
+  return { target, arch };
+}
+
+function inspectOne(state: KernelState, one: Specialisation, { target, arch }: Wanted): string {
+  const { compiled, executable, context } = one;
   const { source } = compiled.kernel.pos;
   if (target === 'ir') return withAuthorNames(printKernel(compiled.kernel), source);
   if (target === 'types') {
@@ -52,8 +69,13 @@ function inspectOne({ compiled, executable, context }: Specialisation, target: s
       .map(({ name, type, line }) => `${name.padEnd(widest)}  ${type}${line > 0 ? `  (line ${line})` : ''}`)
       .join('\n');
   }
-  const text = executable.inspect(target);
+  const text = arch === undefined ? executable.inspect(target) : undefined;
   if (text !== undefined) return text;
+  if (target === 'ptx') {
+    // Another device has compiled it with its own defaults.
+    const { kernel } = context.kind === 'nvidia' ? compiled : state.compiledFor(NVIDIA_DEFAULTS, one);
+    return ptxFor(kernel, arch, state.options);
+  }
   throw new NotSupportedError(
     'E_INSPECT',
     `${deviceOf(context)} makes no ${target} of kernels: ${offered(executable)}`,
@@ -66,7 +88,7 @@ function deviceOf(context: Context): string {
 
 function offered(executable: Specialisation['executable']): string {
   const known = TARGETS.filter(
-    (target) => target !== 'types' && target !== 'ir' && executable.inspect(target) !== undefined,
+    (target) => target !== 'types' && target !== 'ir' && target !== 'ptx' && executable.inspect(target) !== undefined,
   );
-  return `there are ${['types', 'ir', ...known].map((name) => `'${name}'`).join(', ')}`;
+  return `there are ${['types', 'ir', 'ptx', ...known].map((name) => `'${name}'`).join(', ')}`;
 }

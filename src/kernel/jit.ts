@@ -74,7 +74,7 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
       state.forget();
       if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
     },
-    inspect: (options) => inspectKernel(state.name, state.specialisations, options),
+    inspect: (options) => inspectKernel(state, options),
     attributes: () => attributesOf(state),
   };
   Object.assign(kernel, members);

@@ -128,8 +128,11 @@ export interface Kernel<P extends readonly unknown[]> {
   compile(...args: Arguments<P>): void;
   /** Forgets what was compiled and read: captured values are read again, at the next launch (or now, if there is a signature). */
   recompile(): void;
-  /** What was compiled, as text; throws when nothing was, or the device has no such code. */
-  inspect(options?: { readonly target?: InspectTarget | undefined }): string;
+  /**
+   * What was compiled, as text; throws when nothing was, or the device has no such code. PTX can be had without an NVIDIA GPU, for
+   * `arch` (`'sm_90'` unless it is given): it is what such a GPU would be given.
+   */
+  inspect(options?: { readonly target?: InspectTarget | undefined; readonly arch?: string | undefined }): string;
   /** Registers, memory and block size of the specialisation that was last used. Throws when there is none. */
   attributes(): ExecutableAttributes;
   readonly stats: KernelStats;

@@ -295,14 +295,31 @@ describe('inspection', () => {
     );
   });
 
+  it('shows PTX without a GPU, as a GPU would be given it', () => {
+    const axpy = jit((y: Vec<f32>, x: Vec<f32>, k: number) => {
+      const i = grid(1);
+      if (i < y.length) y[i] = k * (x[i] as number) + (y[i] as number);
+    });
+    const y = deviceArray(4, f32);
+    axpy.compile(y, deviceArray(4, f32), 2);
+    const text = axpy.inspect({ target: 'ptx' });
+    expect(text).toContain('.target sm_90');
+    // No bounds are checked, and a product and a sum may be contracted.
+    expect(text).not.toMatch(/fault|mul\.rn/);
+    expect(axpy.inspect({ target: 'ptx', arch: 'sm_75' })).toContain('.target sm_75');
+    expect(() => axpy.inspect({ target: 'ptx', arch: 'sm_35' })).toThrow(/from sm_50 on/);
+    expect(() => axpy.inspect({ target: 'ptx', arch: 'hopper' })).toThrow(RangeError);
+    expect(() => axpy.inspect({ target: 'ir', arch: 'sm_90' })).toThrow(/takes arch as a string with target 'ptx'/);
+  });
+
   it('says what there is', () => {
     const scale = scaleBy();
     expect(() => scale.inspect()).toThrow(/has not been compiled yet: launch it, or call \w+\.compile\(…\)/);
     expect(() => scale.attributes()).toThrow('has not been compiled yet');
     scale.compile(deviceArray(4, f32), 1);
     expect(scale.attributes().maxThreadsPerBlock).toBe(1024);
-    expect(() => scale.inspect({ target: 'ptx' })).toThrow(
-      "the interpreter (cpu) makes no ptx of kernels: there are 'types', 'ir', 'wasm'",
+    expect(() => scale.inspect({ target: 'opencl' })).toThrow(
+      "the interpreter (cpu) makes no opencl of kernels: there are 'types', 'ir', 'ptx', 'wasm'",
     );
     expect(() => scale.inspect({ target: 'cubin' as never })).toThrow(
       "inspect has the targets 'types', 'ir', 'wasm', 'js', 'ptx', 'opencl', got 'cubin'",

@@ -5,12 +5,13 @@
  * How a launch runs is `launcher.ts`.
  */
 import { compileKernel } from '../compiler/compile.ts';
-import type { ArgType, CompileOptions } from '../compiler/contract.ts';
+import type { ArgType, CompiledKernel, CompileOptions } from '../compiler/contract.ts';
 import { withAuthorNames } from '../compiler/frontend/author-names.ts';
 import { captureFunction } from '../compiler/frontend/capture.ts';
 import type { CapturedFunction } from '../compiler/frontend/captured.ts';
 import { withinStack } from '../compiler/frontend/too-deep.ts';
 import type { Pos } from '../compiler/source.ts';
+import type { DeviceDriver } from '../driver/driver.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { typeKey } from './args.ts';
@@ -22,6 +23,9 @@ import { warnDefaulted } from './warnings.ts';
 
 /** How many specialisations are tried before arguments are typed. */
 const MOST_RECENT = 4;
+
+/** How a device compiles unless the user says otherwise. */
+type DeviceDefaults = Pick<DeviceDriver, 'checkedByDefault' | 'contractByDefault'>;
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -149,19 +153,8 @@ export class KernelState {
   #compile(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Specialisation {
     context.checkOpen();
     const { options } = this;
-    const { driver } = context;
-    const compileOptions: CompileOptions = {
-      name: this.naming.own,
-      checked: options.boundsCheck ?? boundsCheckByEnvironment() ?? driver.checkedByDefault,
-      contract: options.contract ?? driver.contractByDefault,
-      fastMath: options.fastMath,
-      debug: options.debug,
-      defaultFloat: options.defaultFloat,
-      indexBits,
-    };
-    const { node, source } = this.read();
-    const pos = (): Pos => ({ source, start: node.start, end: node.start + 1 });
-    const compiled = withinStack(pos, () => compileKernel(this.read(), types, compileOptions));
+    const compileOptions = this.#optionsFor(context.driver, indexBits);
+    const compiled = this.#compileOnly(types, compileOptions);
     const used = new Set(compiled.kernel.params.map((param) => param.name));
     for (const name of compiled.defaulted) {
       if (this.#warned.has(name) || !used.has(name)) continue;
@@ -172,9 +165,39 @@ export class KernelState {
     const stated = options.signatures?.length === 1;
     const hints = { launchBounds, maxRegisters };
     return withinStack(
-      pos,
+      () => this.#pos(),
       () => new Specialisation(this.naming, context, types, compiled, compileOptions, hints, stated),
     );
+  }
+
+  /** What a specialisation would be on a device with these defaults: compiled again, and not loaded. */
+  compiledFor(defaults: DeviceDefaults, { types, indexBits }: Specialisation): CompiledKernel {
+    return this.#compileOnly(types, this.#optionsFor(defaults, indexBits));
+  }
+
+  #compileOnly(types: readonly ArgType[], options: CompileOptions): CompiledKernel {
+    return withinStack(
+      () => this.#pos(),
+      () => compileKernel(this.read(), types, options),
+    );
+  }
+
+  #pos(): Pos {
+    const { node, source } = this.read();
+    return { source, start: node.start, end: node.start + 1 };
+  }
+
+  #optionsFor(defaults: DeviceDefaults, indexBits: 32 | 64): CompileOptions {
+    const { options } = this;
+    return {
+      name: this.naming.own,
+      checked: options.boundsCheck ?? boundsCheckByEnvironment() ?? defaults.checkedByDefault,
+      contract: options.contract ?? defaults.contractByDefault,
+      fastMath: options.fastMath,
+      debug: options.debug,
+      defaultFloat: options.defaultFloat,
+      indexBits,
+    };
   }
 
   /** Compiles the signatures, arrays of any layout as contiguous ones, which most are. */
