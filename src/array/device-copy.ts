@@ -30,7 +30,7 @@ import {
   type StreamOption,
 } from './device-memory.ts';
 import { arePeers, moveBetween } from './device-peer.ts';
-import { type DeviceSide, download, type HostSide, move, upload } from './device-transfer.ts';
+import { type DeviceSide, download, downloadLater, type HostSide, move, upload } from './device-transfer.ts';
 import { NDArray } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
 import { ndarray } from './ndarray-create.ts';
@@ -87,8 +87,8 @@ export async function copyToHostAsync(array: DeviceMemory, args: readonly unknow
   const { stream } = placement(array, option);
   const copy = planDownload(array, into);
   if (stream?.handle !== undefined) {
-    download(copy.shape, copy.to, copy.from, stream);
-    await stream.done();
+    const filled = downloadLater(copy.shape, copy.to, copy.from, stream);
+    await Promise.all([filled, stream.done()]);
     return copy.result;
   }
   // A copy without a stream would block. It goes to a stream of its own, after the work and before later work without one.
@@ -98,12 +98,12 @@ export async function copyToHostAsync(array: DeviceMemory, args: readonly unknow
   driver.recordEvent(before, undefined);
   driver.waitEvent(before, own.use());
   driver.destroyEvent(before);
-  download(copy.shape, copy.to, copy.from, own);
+  const filled = downloadLater(copy.shape, copy.to, copy.from, own);
   const after = driver.createEvent(false);
   driver.recordEvent(after, own.use());
   driver.waitEvent(after, undefined);
   driver.destroyEvent(after);
-  await own.done();
+  await Promise.all([filled, own.done()]);
   return copy.result;
 }
 

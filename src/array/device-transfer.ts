@@ -65,6 +65,29 @@ export function download(shape: readonly number[], to: HostSide, from: DeviceSid
   context.counters.copied('deviceToHost', count);
 }
 
+/** As `download` on a stream, without ever blocking: resolves when the bytes are there, which a driver may copy in several steps. */
+export async function downloadLater(
+  shape: readonly number[],
+  to: HostSide,
+  from: DeviceSide,
+  stream: Stream,
+): Promise<void> {
+  const { context, owner, itemSize } = from.array;
+  const { driver } = context;
+  const count = sizeOf(shape) * itemSize;
+  if (count === 0 || driver.copyToHostLater === undefined) {
+    download(shape, to, from, stream);
+    return;
+  }
+  const handle = stream.use();
+  owner.touch(stream);
+  noteHostUse(to.bytes, stream);
+  const region: StridedRegion = { shape, itemSize };
+  const filled = driver.copyToHostLater(to.bytes, to.offset, to.strides, from.pointer, from.strides, region, handle);
+  context.counters.copied('deviceToHost', count);
+  await filled;
+}
+
 /** Within one device. Where the two overlap, the source is read before anything is written. */
 export function move(shape: readonly number[], to: DeviceSide, from: DeviceSide, stream: Stream | undefined): void {
   const { context, itemSize } = to.array;

@@ -66,10 +66,6 @@ export interface SmartArrayShape<D extends DTypeLike = DTypeLike, S extends Shap
  * uploaded only when the host side is ahead, and what the kernel writes stays on the device until somebody asks. Numba's `SmartArray`.
  */
 class Smart<T = Scalar, R extends number = number> {
-  static {
-    Object.defineProperty(Smart, 'name', { value: 'SmartArray' });
-  }
-
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;
   readonly shape: readonly number[];
@@ -309,6 +305,8 @@ class Smart<T = Scalar, R extends number = number> {
     return `SmartArray(${this.dtype.name} [${this.shape.join(', ')}], ${this.disposed ? 'disposed' : `current on ${sides}`})`;
   }
 }
+
+Object.defineProperty(Smart, 'name', { value: 'SmartArray' });
 
 /** An array of `T` with `R` axes that lives on the host and on the device. */
 export type SmartArray<T = Scalar, R extends number = number> = Smart<T, R>;

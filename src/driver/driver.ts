@@ -212,6 +212,19 @@ export interface DeviceDriver {
     region: StridedRegion,
     stream?: StreamHandle,
   ): void;
+  /**
+   * As `copyToHostStrided` with a stream, for hosts that must not be blocked, where the driver has more to do than to enqueue: all reads
+   * of the source are enqueued when this returns; resolves when the target is filled.
+   */
+  copyToHostLater?(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): Promise<void>;
   /** Overlapping source and target behave as if the source had been copied out first. */
   copyOnDeviceStrided(
     target: Pointer,
