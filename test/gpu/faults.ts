@@ -4,6 +4,7 @@
  */
 import { isMainThread } from 'node:worker_threads';
 import { cuda, DriverError, f32, i32, type Vec } from '../../src/index.ts';
+import { currentContext } from '../../src/memory/devices.ts';
 import { same } from '../../src/testsuite/assert.ts';
 import { type ChildResult, errand, inChild, inWorker } from './errands.ts';
 import { fails, type GpuModule } from './suite.ts';
@@ -261,6 +262,22 @@ const crash = errand('four workers at once', async () => {
   console.log(sums.join());
 });
 
+const untidy = errand('untidy', () => {
+  const kept = [1, 2, 3, 4].map(() => cuda.deviceArray(2 ** 26, f32));
+  shift.launch(LAUNCH, kept[0], 0);
+  return kept.length;
+});
+
+/** What a thread leaves on the device is given back when it ends. */
+async function untidyWorkers(): Promise<void> {
+  const free = (): number => currentContext().driver.memoryInfo().free;
+  cuda.synchronize();
+  const before = free();
+  same(await inWorker(untidy), 4);
+  const missing = before - free();
+  same(missing < 2 ** 26, true, `${missing} bytes are missing`);
+}
+
 /** The first use of the driver in a process, in four threads at the same time. */
 function firstLaunches(): void {
   for (let round = 0; round < 2; round++) {
@@ -282,6 +299,7 @@ export const faultTests: GpuModule = {
     { name: 'a lost device', run: lost },
     { name: 'ends of processes', run: endings },
     { name: 'worker threads', run: workers },
+    { name: 'worker threads that tidy nothing', run: untidyWorkers },
     { name: 'first launches in several threads', run: firstLaunches },
   ],
 };

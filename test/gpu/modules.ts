@@ -6,6 +6,7 @@ import { endurance } from './endurance.ts';
 import { faultTests } from './faults.ts';
 import { hostMemory } from './host-memory.ts';
 import { interop } from './interop.ts';
+import { peerTests } from './peers.ts';
 import { runnerSelfTest } from './runner-self-test.ts';
 import { sanitizerControl } from './sanitizer-control.ts';
 import type { GpuModule } from './suite.ts';
@@ -14,6 +15,7 @@ import { tour } from './tour.ts';
 export const modules: readonly GpuModule[] = [
   driverTests,
   faultTests,
+  peerTests,
   hostMemory,
   interop,
   endurance,

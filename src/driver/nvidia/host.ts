@@ -3,10 +3,11 @@
  *
  * CUDA driver API, section "Memory Management": cuMemHostAlloc, cuMemAllocManaged, cuMemHostRegister.
  */
-import { DriverError } from '../../errors.ts';
+import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import type { Address } from '../../ffi/ffi.ts';
 import type { HostMemory, HostMemoryOptions } from '../driver.ts';
 import type { CudaContext } from './context.ts';
+import { CUDA_ERROR_OUT_OF_MEMORY } from './result.ts';
 
 const HOST_PORTABLE = 1;
 const HOST_MAPPED = 2;
@@ -50,7 +51,7 @@ export class CudaHostMemory {
     // All of it is mapped, which costs nothing: what is pinned for copies can be lent to kernels later.
     const flags =
       HOST_MAPPED | (portable === true ? HOST_PORTABLE : 0) | (writeCombined === true ? HOST_WRITE_COMBINED : 0);
-    this.#context.check(cuda.cuMemHostAlloc(cells.at(0), bytes, flags), 'cuMemHostAlloc');
+    this.#check(cuda.cuMemHostAlloc(cells.at(0), bytes, flags), 'cuMemHostAlloc', bytes, kind);
     const address = cells.long(0);
     const result = cuda.cuMemHostGetDevicePointer(cells.at(0), address, 0);
     if (result === 0) return this.#keep(kind, address, bytes, cells.long(0));
@@ -62,9 +63,17 @@ export class CudaHostMemory {
   #managed(bytes: number, { attachGlobal }: HostMemoryOptions): HostMemory {
     const { cuda, cells } = this.#context;
     const flags = attachGlobal === false ? ATTACH_HOST : ATTACH_GLOBAL;
-    this.#context.check(cuda.cuMemAllocManaged(cells.at(0), bytes, flags), 'cuMemAllocManaged');
+    this.#check(cuda.cuMemAllocManaged(cells.at(0), bytes, flags), 'cuMemAllocManaged', bytes, 'managed');
     const address = cells.long(0);
     return this.#keep('managed', address, bytes, address);
+  }
+
+  #check(result: number, api: string, asked: number, kind: Kind): void {
+    if (result !== CUDA_ERROR_OUT_OF_MEMORY) return this.#context.check(result, api);
+    throw new OutOfMemoryError(
+      `${api}: cannot allocate ${asked} bytes of ${kind} host memory: the machine has no more of it, or the process may not pin more (ulimit -l)`,
+      { asked, live: 0, pending: 0, pooled: 0 },
+    );
   }
 
   #keep(kind: Kind, address: number, bytes: number, pointer: number | undefined): HostMemory {

@@ -1,7 +1,11 @@
 /**
  * What kernels have left when the process ends and nobody has synchronised with them: printed values and faults are still
  * shown, as on devices that work at once. A kernel that does not end in time is not waited for.
+ *
+ * When a worker thread ends, its memory, streams and kernels on the device are given back as well: the process, and with it the
+ * context, goes on.
  */
+import { isMainThread } from 'node:worker_threads';
 import { reportUnobserved } from '../faults.ts';
 import type { CudaContext } from './context.ts';
 import type { LaunchRecords } from './records.ts';
@@ -14,6 +18,7 @@ const EVENT_DISABLE_TIMING = 2;
 interface Open {
   readonly context: CudaContext;
   readonly records: LaunchRecords;
+  close(): void;
 }
 
 const open = new Set<Open>();
@@ -33,11 +38,15 @@ export function keepQuietAtExit(device: Open): void {
 }
 
 function flush(): void {
-  for (const { context, records } of open) {
-    if (!records.pending || context.broken !== undefined) continue;
+  for (const device of [...open]) {
+    const { context, records } = device;
+    if (context.broken !== undefined || (isMainThread && !records.pending)) continue;
     try {
       context.enter('exit');
-      if (ranDry(context)) records.collect(undefined);
+      if (ranDry(context)) {
+        records.collect(undefined);
+        if (!isMainThread) device.close();
+      }
     } catch (error) {
       reportUnobserved(error);
     }
