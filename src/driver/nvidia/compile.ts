@@ -5,6 +5,7 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { countRounds } from '../../compiler/ir/passes/counted.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
+import { regroup } from '../../compiler/ir/passes/regroup.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { type UnrollOptions, unroll } from '../../compiler/ir/passes/unroll.ts';
 import type { PtxModule, PtxOptions, PtxTarget } from '../../compiler/render/ptx/module.ts';
@@ -29,7 +30,7 @@ export function prepare(kernel: Kernel): Kernel {
   const expanded = simplify(expandMath(simplify(dropChecks(kernel)), { target: 'gpu' }));
   const unrolled = unroll(expanded, UNROLLED);
   const counted = countRounds(unrolled === expanded ? expanded : simplify(unrolled));
-  const done = joinGuards(simplify(counted));
+  const done = regroup(joinGuards(simplify(counted)));
   prepared.set(kernel, done);
   return done;
 }

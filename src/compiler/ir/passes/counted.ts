@@ -8,7 +8,7 @@
 import { assign, binary, cast, compare, constant, KernelBuilder, leave, read, select, sub, when } from '../builder.ts';
 import type { CompareOp, Expr, Kernel, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
-import { assignedIn, exprParts, mapLists, someStmt } from './walk.ts';
+import { assignedIn, eachStmt, exprParts, jumpsTo, mapLists, mapStmtExprs, someStmt, stmtExprs } from './walk.ts';
 
 type Loop = Stmt & { op: 'loop' };
 
@@ -42,13 +42,70 @@ export function countRounds(kernel: Kernel): Kernel {
     const count = binary('add', quotient(last, cast(unsigned, size)), constant(unsigned, 1));
     const endless = constant(unsigned, unsigned === 'u32' ? 0xffffffff : (1n << 64n) - 1n);
     const known = step.op === 'const' ? count : select(compare('gt', step, constant(step.type, 0)), count, endless);
-    const { pos, label } = loop;
-    const less = assign(rounds, sub(read(rounds), constant(unsigned, 1)), pos);
-    const over = when(compare('eq', read(rounds), constant(unsigned, 0)), [leave(label, pos)], [], pos);
+    const { pos } = loop;
     const enters = compare(inclusive ? 'le' : 'lt', low, high);
-    const inside: Loop = { ...loop, body, update: [...loop.update, less, over] };
-    return when(enters, [assign(rounds, foldExpr(known), pos), inside], [], pos);
+    const start = assign(rounds, foldExpr(known), pos);
+    const inside = { ...loop, body };
+    if (!isWorthCopying(loop, body)) return when(enters, [start, counting(inside, rounds)], [], pos);
+    const many = b.variable(unsigned, '%many');
+    const later = (k: number): Expr =>
+      foldExpr(binary('add', read(counter), binary('mul', step, constant(step.type, k))));
+    const copies = Array.from({ length: TOGETHER }, (_, k) => body.map((s) => shifted(s, counter, later(k))));
+    const together = {
+      ...loop,
+      label: b.label(),
+      body: copies.flat(),
+      update: [assign(counter, later(TOGETHER), pos)],
+    };
+    const some = (v: Var): Expr => compare('ne', read(v), constant(unsigned, 0));
+    return when(
+      enters,
+      [
+        start,
+        assign(many, binary('shr', read(rounds), constant(unsigned, 2)), pos),
+        when(some(many), [counting(together, many)], [], pos),
+        assign(rounds, binary('and', read(rounds), constant(unsigned, TOGETHER - 1)), pos),
+        when(some(rounds), [counting(inside, rounds)], [], pos),
+      ],
+      [],
+      pos,
+    );
   }
+}
+
+/** The loop, as often as `rounds` says, which is not 0. */
+function counting(loop: Loop, rounds: Var): Loop {
+  const { pos, label } = loop;
+  const less = assign(rounds, sub(read(rounds), constant(rounds.type, 1)), pos);
+  const over = when(compare('eq', read(rounds), constant(rounds.type, 0)), [leave(label, pos)], [], pos);
+  return { ...loop, update: [...loop.update, less, over] };
+}
+
+const TOGETHER = 4;
+/** Expression nodes of a body that is copied. */
+const SMALL = 60;
+
+/** Whether a loop is short and straight, and writes memory: then the assembler leaves it as it is, and loads wait for each other. */
+function isWorthCopying(loop: Loop, body: readonly Stmt[]): boolean {
+  let [nodes, writes] = [0, false];
+  eachStmt(body, (s) => {
+    writes ||= s.op === 'store' || s.op === 'atomic';
+    for (const e of stmtExprs(s)) nodes += size(e);
+  });
+  const branches = (s: Stmt): boolean => s.op === 'loop' || s.op === 'block' || s.op === 'return' || s.op === 'print';
+  return (
+    writes && nodes <= SMALL && !jumpsTo(body, loop.label) && !someStmt(body, (s) => branches(s) || s.op === 'break')
+  );
+}
+
+function size(e: Expr): number {
+  return exprParts(e).reduce((sum, part) => sum + size(part), 1);
+}
+
+/** A copy of a statement with another expression for the counter. */
+function shifted(s: Stmt, counter: Var, value: Expr): Stmt {
+  const own = mapStmtExprs(s, (e) => (reads(e, counter) ? value : e));
+  return { ...mapLists(own, (list) => list.map((x) => shifted(x, counter, value))) };
 }
 
 function quotient(a: Expr, b: Expr): Expr {

@@ -35,6 +35,11 @@ export class Code {
     return `%${c}${++this.#counts[c]}`;
   }
 
+  /** How many registers have been handed out. */
+  get registers(): number {
+    return Object.values(this.#counts).reduce((sum, n) => sum + n, 0);
+  }
+
   /** A register that is written again and again; `changed` says when. */
   mutable(c: RegClass, name: string): Operand {
     this.#named.push(`.reg .${DECLARED[c]} %${name};`);

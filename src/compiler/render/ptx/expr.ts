@@ -37,7 +37,7 @@ function compute(g: Gen, e: Expr): Operand {
       return unaryOp(g, e.fn, e.a.type, a);
     }
     case 'binary':
-      return fused(g, e) ?? plainBinary(g, e);
+      return saturated(g, e) ?? fused(g, e) ?? plainBinary(g, e);
     case 'compare':
       return compareValues(g, e);
     case 'select':
@@ -98,6 +98,22 @@ function fused(g: Gen, e: Expr & { op: 'binary' }): Operand | undefined {
   if (!isProduct(e.b)) return undefined;
   const [c, x, y] = [g.value(e.a), g.value(e.b.a), g.value(e.b.b)];
   return fma(g, type, e.fn === 'sub' ? negated(x) : x, y, c);
+}
+
+/** `fmin(fmax(x, 0), 1)` of a sum or product, which is a modifier of the instruction. NaN gives 0 either way. */
+function saturated(g: Gen, e: Expr & { op: 'binary' }): Operand | undefined {
+  const inner = e.a;
+  if (e.type !== 'f32' || e.fn !== 'fmin' || !isConstant(e.b, 1)) return undefined;
+  if (inner.op !== 'binary' || inner.fn !== 'fmax' || !isConstant(inner.b, 0)) return undefined;
+  const x = inner.a;
+  const { ftz } = round(g, 'f32');
+  if (x.op === 'fma') return g.code.value('f', `fma.rn${ftz}.sat.f32`, [g.value(x.a), g.value(x.b), g.value(x.c)]);
+  if (x.op !== 'binary' || (x.fn !== 'add' && x.fn !== 'mul')) return undefined;
+  return g.code.value('f', `${x.fn}.rn${ftz}.sat.f32`, [g.value(x.a), g.value(x.b)]);
+}
+
+function isConstant(e: Expr, value: number): boolean {
+  return e.op === 'const' && Object.is(e.value, value);
 }
 
 function isProduct(e: Expr): e is Expr & { op: 'binary' } {

@@ -36,6 +36,11 @@ function baseOf(g: Gen, mem: MemRef): Base {
   return { space: 'global', start: g.code.once('rd', 'cvta.to.global.u64', generic), offset: 0, wide: true };
 }
 
+/** The index of an access without what is a constant in its address; undefined when nothing remains. */
+export function varyingIndex(g: Gen, mem: MemRef): Expr | undefined {
+  return (g.kernel.checked ? splitConstant(mem.index) : split(mem.index))[0];
+}
+
 /** The address of an element, whose checks come first. */
 export function addressOf(g: Gen, mem: MemRef): Address {
   checkBounds(g, mem);

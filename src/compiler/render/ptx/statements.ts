@@ -4,11 +4,14 @@
  * Loops are tested at the bottom where the source tests at the top: the test is made once before the loop and again after
  * each round, so that a round has one branch and the assembler sees the bound.
  */
+
+import { negate } from '../../ir/builder.ts';
 import type { Expr, Stmt } from '../../ir/ops.ts';
 import { assignedIn, exprParts, jumpsTo, neverEnds, someStmt } from '../../ir/passes/walk.ts';
 import { emitAtomic } from './atomics.ts';
 import { emitTrap } from './checks.ts';
 import { allChanged, type Gen, writeVar } from './gen.ts';
+import { hoist } from './hoist.ts';
 import { storeElement } from './memory.ts';
 import { emitPrint } from './print.ts';
 import { emitBarrier, emitRest, emitWarp } from './together.ts';
@@ -85,19 +88,15 @@ function statement(g: Gen, s: Stmt): void {
   }
 }
 
-/** A condition as a predicate with or without `!` in front: where it does not hold, the branch is taken. */
-function branchUnless(g: Gen, cond: Expr, to: string): void {
-  const [positive, turned] = positiveOf(cond);
-  g.code.emit(`@${turned ? '' : '!'}${g.value(positive)} bra ${to}`);
-}
-
+/** Branches where the condition holds. */
 function branchIf(g: Gen, cond: Expr, to: string): void {
-  const [positive, turned] = positiveOf(cond);
-  g.code.emit(`@${turned ? '!' : ''}${g.value(positive)} bra ${to}`);
+  const turned = cond.op === 'unary' && cond.fn === 'not';
+  g.code.emit(`@${turned ? '!' : ''}${g.value(turned ? cond.a : cond)} bra ${to}`);
 }
 
-function positiveOf(cond: Expr): readonly [Expr, boolean] {
-  return cond.op === 'unary' && cond.fn === 'not' ? [cond.a, true] : [cond, false];
+/** Branches where it does not. The comparison is turned over, not the predicate: the assembler counts no loop that ends in `@!p bra`. */
+function branchUnless(g: Gen, cond: Expr, to: string): void {
+  branchIf(g, negate(cond), to);
 }
 
 function emitIf(g: Gen, s: If): void {
@@ -140,24 +139,32 @@ function emitLoop(g: Gen, s: Loop): void {
   memoryUnknown(g);
   g.evaluated.clear();
   g.loopDepth++;
-  code.place(top);
   code.scoped(() => {
-    const body = test === undefined ? s.body : s.body.slice(1);
-    if (next === undefined) emitList(g, body);
-    else {
-      code.scoped(() => emitList(g, body));
-      code.place(next);
-      forget(g, body);
-    }
-    const over = test ?? lastTest(s);
-    emitList(g, test === undefined && over !== undefined ? s.update.slice(0, -1) : s.update);
-    if (over === undefined) code.emit(`bra ${top}`);
-    else branchUnless(g, over, top);
+    hoist(g, s);
+    g.evaluated.clear();
+    code.place(top);
+    code.scoped(() => round(g, s, test, top, next));
   });
   g.loopDepth--;
   g.evaluated.clear();
   code.place(leave);
   forget(g, all);
+}
+
+/** One round of a loop, and whether there is another. `test` has been made already; `next` is where `continue` goes. */
+function round(g: Gen, s: Loop, test: Expr | undefined, top: string, next: string | undefined): void {
+  const { code } = g;
+  const body = test === undefined ? s.body : s.body.slice(1);
+  if (next === undefined) emitList(g, body);
+  else {
+    code.scoped(() => emitList(g, body));
+    code.place(next);
+    forget(g, body);
+  }
+  const over = test ?? lastTest(s);
+  emitList(g, test === undefined && over !== undefined ? s.update.slice(0, -1) : s.update);
+  if (over === undefined) code.emit(`bra ${top}`);
+  else branchUnless(g, over, top);
 }
 
 /** More than this at the bottom again, and the loop is larger for it. */
