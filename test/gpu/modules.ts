@@ -1,6 +1,7 @@
 /**
  * The modules of tests that only a GPU can run. Add yours here, one import and one entry each; `suite.ts` says what they look like.
  */
+import { deviceTests } from './devices.ts';
 import { driverTests } from './driver.ts';
 import { endurance } from './endurance.ts';
 import { faultTests } from './faults.ts';
@@ -9,11 +10,14 @@ import { interop } from './interop.ts';
 import { peerTests } from './peers.ts';
 import { runnerSelfTest } from './runner-self-test.ts';
 import { sanitizerControl } from './sanitizer-control.ts';
+import { streamTests } from './streams.ts';
 import type { GpuModule } from './suite.ts';
 import { tour } from './tour.ts';
 
 export const modules: readonly GpuModule[] = [
   driverTests,
+  deviceTests,
+  streamTests,
   faultTests,
   peerTests,
   hostMemory,
