@@ -33,7 +33,7 @@ import {
   trunc,
   u32,
 } from '../notation.ts';
-import { approx, exactProduct, fma, fmax, fmin, horner, product } from './notation.ts';
+import { approx, exactProduct, fma, fmax, fmin, horner, product, rint } from './notation.ts';
 
 const LOG2_E = 1.4426950216293335;
 const LOG2_E_LO = 1.925963033500011e-8;
@@ -46,8 +46,13 @@ const MAGIC = 12582912 + 127;
 const EXPM1 = [
   0.5, 0.16666634380817413, 0.04166650399565697, 0.008341710083186626, 0.0013931532157585025, 0.00015041425649542361,
 ];
-/** (log₂ m - s log₂ e) / s³ in s², s = 2 (m - 1) / (m + 1), √½ ≤ m ≤ √2: 2⁻³⁰ of log₂ m / s. */
-const POW_LOG = [0.12022478878498077, 0.018023459240794182, 0.0033674584701657295];
+/** (2^r - 1) / r on |r| ≤ 0.5: 2⁻³². */
+const EXP2 = [
+  0.6931471824645996, 0.24022650718688965, 0.055504053831100464, 0.009618083946406841, 0.0013337488053366542,
+  0.0001545373088447377, 1.4461685168498661e-5,
+];
+/** (log₂ m - s log₂ e) / s³ in s², s = 2 (m - 1) / (m + 1), √½ ≤ m ≤ √2: 2⁻³⁶ of log₂ m / s. */
+const POW_LOG = [0.12022458761930466, 0.018033714964985847, 0.003218141384422779, 0.0006574193248525262];
 const SQRT_HALF_BITS = 0x3f3504f3;
 
 /** k = round(x · factor) within -126 … 127, and 2^k. */
@@ -72,14 +77,18 @@ export function exp(x: Expr): Expr {
 
 export function exp2(x: Expr): Expr {
   const small = lt(x, -126);
-  const root = approx('exp2Approx', select(small, mul(x, 0.5), x));
-  return select(small, mul(root, root), root);
+  const power = approx('exp2Approx', select(small, add(x, 24), x));
+  return select(small, mul(power, 2 ** -24), power);
 }
 
-/** 2^(hi + lo) with the range that `exp` has; an infinite `hi` needs a finite `lo`. */
+/** 2^(hi + lo) with the range that `exp` has; an infinite `hi` needs a finite `lo`. Better than the hardware's. */
 export function exp2Pair({ hi, lo }: Pair): Expr {
   const { k, scale } = scaleOf(hi, 1);
-  return mul(approx('exp2Approx', add(sub(hi, k), lo)), scale);
+  // Beyond the range of 2^k, another factor of the same size takes the rest.
+  const rest = fmax(fmin(sub(hi, k), 24), -24);
+  const whole = rint(rest);
+  const r = add(sub(rest, whole), lo);
+  return mul(mul(fma(r, horner(r, EXP2), 1), approx('exp2Approx', whole)), scale);
 }
 
 /** e^x - 1 = 2 (s - 1/2 + s (e^r - 1)) with s = 2^(k-1), which does not overflow before the result does. */
@@ -154,12 +163,17 @@ function reciprocal(scale: Expr): Expr {
   return asF32(sub(i32(254 << 23), asI32(scale)));
 }
 
-/** (sinh x - x) / x³ in x², |x| ≤ 1: 2⁻³¹. */
-const SINH = [0.1666666716337204, 0.00833331048488617, 0.00019842895762560732, 2.7822131869470468e-6];
-/** (tanh x - x) / x³ in x², |x| ≤ 0.55: 2⁻²⁹. */
-const TANH = [
-  -0.33333316445350647, 0.13332544267177582, -0.0538475476205349, 0.02105071395635605, -0.0062428489327430725,
+/** (sinh x - x) / x³ in x², |x| ≤ 1.55: 2⁻³¹. Beyond, the hardware's error in e^x / 2 is no larger for the difference. */
+const SINH = [
+  0.1666666716337204, 0.008333312347531319, 0.00019844034977722913, 2.7408927962824237e-6, 2.8190841661057675e-8,
 ];
+const SINH_END = 1.55;
+/** (tanh x - x) / x³ in x², |x| ≤ 0.75: 2⁻²⁹. */
+const TANH = [
+  -0.33333316445350647, 0.1333272010087967, -0.0538945347070694, 0.021457793191075325, -0.007665812503546476,
+  0.001741756685078144,
+];
+const TANH_END = 0.75;
 
 /** a + a³ P(a²). */
 export function odd(a: Expr, coefficients: readonly number[]): Expr {
@@ -170,7 +184,7 @@ export function odd(a: Expr, coefficients: readonly number[]): Expr {
 export function sinh(x: Expr): Expr {
   const a = abs(x);
   const { grown, shrunk } = halves(a);
-  return copysign(select(lt(a, 1), odd(a, SINH), select(lt(a, 90), sub(grown, shrunk), mul(a, Infinity))), x);
+  return copysign(select(lt(a, SINH_END), odd(a, SINH), select(lt(a, 90), sub(grown, shrunk), mul(a, Infinity))), x);
 }
 
 export function cosh(x: Expr): Expr {
@@ -183,5 +197,5 @@ export function tanh(x: Expr): Expr {
   const a = abs(x);
   const squared = approx('exp2Approx', mul(a, 2 * LOG2_E));
   const large = fma(approx('rcpApprox', add(squared, 1)), -2, 1);
-  return copysign(select(lt(a, 0.55), odd(a, TANH), large), x);
+  return copysign(select(lt(a, TANH_END), odd(a, TANH), large), x);
 }

@@ -93,7 +93,14 @@ export function scaleTwice(p: Expr, k: Expr): Expr {
   return mul(mul(p, powerOf2(half)), powerOf2(sub(k, half)));
 }
 
-export function clamp(x: Expr, least: number, greatest: number): Expr {
+/** p · 2^k with the result where x is beyond what an f64 can hold; rounded once where it is denormal. */
+function finish(x: Expr, { p, k, bits }: ExpParts, least: number, safe: number, greatest: number): Expr {
+  const bounded = select(lt(x, least), f64(0), scaleTwice(p, k));
+  const edge = select(gt(x, greatest), f64(Infinity), bounded);
+  return rarely(not(le(abs(x), safe)), edge, addExponent(p, bits));
+}
+
+function clamp(x: Expr, least: number, greatest: number): Expr {
   const atLeast = select(lt(x, least), f64(least), x);
   return select(gt(atLeast, greatest), f64(greatest), atLeast);
 }
@@ -120,9 +127,7 @@ export function expPair(x: Expr, tail: Expr): { readonly p: Pair; readonly k: Ex
 
 /** e^(x + tail), with no other care for x than that it is not NaN where the tail is. */
 export function expOf(x: Expr, tail?: Expr): Expr {
-  const main = expParts(x, tail);
-  const edge = expParts(clamp(x, -746, 710), tail);
-  return rarely(not(le(abs(x), 708)), scaleTwice(edge.p, edge.k), addExponent(main.p, main.bits));
+  return finish(x, expParts(x, tail), -746, 708, 710);
 }
 
 export function exp(x: Expr): Expr {
@@ -130,14 +135,10 @@ export function exp(x: Expr): Expr {
 }
 
 export function exp2(x: Expr): Expr {
-  const of = (v: Expr): ExpParts => {
-    const k = nearestProduct(v, 1);
-    const r = sub(v, k.float);
-    return { p: fma(r, horner(r, EXP2), 1), k: lowWord(k.bits), bits: k.bits };
-  };
-  const main = of(x);
-  const edge = of(clamp(x, -1076, 1024));
-  return rarely(not(le(abs(x), 1020)), scaleTwice(edge.p, edge.k), addExponent(main.p, main.bits));
+  const k = nearestProduct(x, 1);
+  const r = sub(x, k.float);
+  const parts: ExpParts = { p: fma(r, horner(r, EXP2), 1), k: lowWord(k.bits), bits: k.bits };
+  return finish(x, parts, -1076, 1020, 1025);
 }
 
 /** (e^x - 1) / 2 before its last rounding, for -40 ≤ x ≤ 710. */
