@@ -15,7 +15,10 @@ import { CUDA_ERROR_OUT_OF_MEMORY, driverError, type FailureDetails, isSticky } 
 /** The context that is current on this thread; 0 for none of ours. Each worker thread has a copy of this module. */
 let current = 0;
 
-/** What devices did not survive in this process, by their CUdevice. */
+/**
+ * What devices did not survive in this process, by their CUdevice, the first one first. Measured with two GPUs: what one does not
+ * survive, the other does not either, because all GPUs of a process share an address space.
+ */
 const lost = new Map<number, DriverError>();
 
 const RECOVERY =
@@ -97,6 +100,11 @@ export class CudaContext {
   failure(result: number, api: string, details: FailureDetails = {}): DriverError {
     if (result === CUDA_ERROR_OUT_OF_MEMORY && details.about === undefined) return this.#outOfMemory(api);
     if (!isSticky(result)) return driverError(this.cuda, result, api, details);
+    const [earlier] = lost.values();
+    if (earlier !== undefined && this.#broken === undefined) {
+      this.#break(earlier);
+      return this.#repeated(earlier, api);
+    }
     const suspects = this.launches.suspects();
     const error = driverError(this.cuda, result, api, {
       launch: this.launches.last(),
@@ -105,10 +113,14 @@ export class CudaContext {
         .filter(Boolean)
         .join('\n  '),
     });
-    this.#broken ??= error;
+    this.#break(error);
+    return error;
+  }
+
+  #break(cause: DriverError): void {
+    this.#broken ??= cause;
     lost.set(this.device, this.#broken);
     this.#gate = Number.NaN;
-    return error;
   }
 
   #repeated(first: DriverError, api: string): DriverError {
