@@ -199,7 +199,10 @@ function overMemory({ context, owner, pointer, shape, strides, dtype, stream, re
  * `TSAMBA_CUDA_ARRAY_INTERFACE_SYNC` is 0. Memory that is read-only there is so here. Numba: `as_cuda_array(obj, sync=True)`.
  * @throws TypeError when the object has no such interface or it is not sound, NotSupportedError for masked arrays.
  */
-export function asCudaArray(object: unknown, options: { readonly sync?: boolean | undefined } = {}): DeviceNDArray {
+export function asCudaArray(
+  object: CudaArrayLike,
+  options: { readonly sync?: boolean | undefined } = {},
+): DeviceNDArray {
   checkOptionsObject('asCudaArray', options, ['sync']);
   if (!isCudaArray(object)) {
     throw new TsambaTypeError(

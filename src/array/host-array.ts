@@ -7,8 +7,8 @@
  * memory that is not there. How they are made is `host-create.ts`.
  */
 import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
-import { type DType, elemOf, type Scalar, type TypedArray } from '../dtype/index.ts';
-import { formatShape, type StridedLayout } from '../layout/index.ts';
+import { type DType, type DTypeLike, elemOf, type Scalar, type TypedArray, type ValueOf } from '../dtype/index.ts';
+import { formatShape, type SliceSpec, type StridedLayout } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import type { MemoryOwner } from '../memory/owner.ts';
@@ -89,6 +89,22 @@ export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArra
   /** @internal Gives up what hangs on the array besides its memory. */
   protected letGo(): void {}
 
+  override slice(...specs: SliceSpec[]): PinnedNDArray<T> {
+    return super.slice(...specs) as PinnedNDArray<T>;
+  }
+
+  override transpose(...axes: readonly number[] | readonly [axes?: readonly number[]]): PinnedNDArray<T, R> {
+    return super.transpose(...axes) as PinnedNDArray<T, R>;
+  }
+
+  override get T(): PinnedNDArray<T, R> {
+    return this.transpose();
+  }
+
+  override view<const D extends DTypeLike>(dtype: D): PinnedNDArray<ValueOf<D>, R> {
+    return super.view(dtype) as PinnedNDArray<ValueOf<D>, R>;
+  }
+
   protected override derive<U>(data: TypedArray, dtype: DType<U>, layout: Omit<StridedLayout, 'itemSize'>): NDArray<U> {
     this.checkUsable();
     return new PinnedNDArray<U>(data, dtype, layout, this.block);
@@ -153,6 +169,22 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
   /** The CUDA array interface of `device`. */
   get __cuda_array_interface__(): CudaArrayInterface {
     return describeDeviceMemory(this.device);
+  }
+
+  override slice(...specs: SliceSpec[]): MappedNDArray<T> {
+    return super.slice(...specs) as MappedNDArray<T>;
+  }
+
+  override transpose(...axes: readonly number[] | readonly [axes?: readonly number[]]): MappedNDArray<T, R> {
+    return super.transpose(...axes) as MappedNDArray<T, R>;
+  }
+
+  override get T(): MappedNDArray<T, R> {
+    return this.transpose();
+  }
+
+  override view<const D extends DTypeLike>(dtype: D): MappedNDArray<ValueOf<D>, R> {
+    return super.view(dtype) as MappedNDArray<ValueOf<D>, R>;
   }
 
   protected override letGo(): void {

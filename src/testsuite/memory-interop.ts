@@ -150,7 +150,7 @@ export const memoryInterop: readonly ConformanceTest[] = chapter('array interfac
     const d = cuda.toDevice(Float32Array.of(1, 2, 3));
     const take = (more: object) => () => cuda.asCudaArray(lend(d, more));
     throws(
-      () => cuda.asCudaArray(new Float32Array(2)),
+      () => cuda.asCudaArray(new Float32Array(2) as never),
       /needs an object with __cuda_array_interface__/,
       'E_CUDA_ARRAY',
     );

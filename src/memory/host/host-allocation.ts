@@ -28,7 +28,7 @@ class HostAllocation extends Allocation implements HostUser {
   #given = false;
 
   constructor(context: Context, memory: HostMemory, counted: number) {
-    super(context, memory.pointer ?? 0, counted, allocationSite(counted));
+    super(context, memory.pointer ?? 0, counted, allocationSite(memory.bytes.length));
     this.#context = context;
     this.#memory = { host: memory.host, bytes: NO_BYTES, pointer: memory.pointer };
     this.#exposed = !WITHOUT_NATIVE_MEMORY.has(context.kind);
