@@ -167,7 +167,7 @@ function checkArray(array: Extract<Typed, { kind: 'device' }>['array'], context:
   throw new TsambaTypeError(
     'E_CONTEXT',
     `${where()} is an array of ${array.context.info.name}, and the current device is ${context.info.name}: ` +
-      'select the device that the array is on (cuda.selectDevice), or copy the array through the host',
+      'select the device that the array is on (cuda.selectDevice), or copy it here: deviceArrayLike(a), then copyToDevice(a)',
   );
 }
 
