@@ -32,6 +32,9 @@ export function countRounds(kernel: Kernel): Kernel {
     const { counter, bound, step, inclusive, body } = shape;
     // A division costs more than it saves where the loop is short and often entered.
     if (step.op !== 'const' && depth > 0) return undefined;
+    // Steps that it sees, the assembler counts by itself.
+    const copied = isWorthCopying(loop, body);
+    if (step.op === 'const' && !copied) return undefined;
     const unsigned = counter.type === 'i64' || counter.type === 'u64' ? 'u64' : 'u32';
     const rounds = b.variable(unsigned, `%rounds`);
     const down = step.op === 'const' && Number(step.value) < 0;
@@ -46,7 +49,7 @@ export function countRounds(kernel: Kernel): Kernel {
     const enters = compare(inclusive ? 'le' : 'lt', low, high);
     const start = assign(rounds, foldExpr(known), pos);
     const inside = { ...loop, body };
-    if (!isWorthCopying(loop, body)) return when(enters, [start, counting(inside, rounds)], [], pos);
+    if (!copied) return when(enters, [start, counting(inside, rounds)], [], pos);
     const many = b.variable(unsigned, '%many');
     const later = (k: number): Expr =>
       foldExpr(binary('add', read(counter), binary('mul', step, constant(step.type, k))));

@@ -19,7 +19,7 @@ export function dropChecks(kernel: Kernel): Kernel {
 }
 
 /** More than this is not evaluated for nothing. */
-const CHEAP = 12;
+const CHEAP = 24;
 
 /** `if (a) { if (b) … }` as `if (a && b) …`, where b costs little and cannot fail: one branch instead of two. */
 export function joinGuards(kernel: Kernel): Kernel {
