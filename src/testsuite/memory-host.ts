@@ -6,6 +6,7 @@
 import { cuda, type f32, f64, i16, i32, ndarray, scope, u8, type Vec } from '../index.ts';
 import { withFaults } from '../memory/with-faults.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
+import { RandomPlay } from './memory-host-random.ts';
 import { type ConformanceTest, chapter, waiting } from './suite.ts';
 
 type Floats = Vec<f32>;
@@ -415,4 +416,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     sameElements(m, [3, 3, 4, 4]);
     same(p.get(3), 5);
   }),
+  'random operations on several streams, with disposals in between': () => {
+    for (const seed of [1, 2, 3]) new RandomPlay(seed).run(150);
+  },
 });

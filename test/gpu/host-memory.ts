@@ -147,6 +147,31 @@ function disposedInFlight(): void {
   stream.dispose();
 }
 
+/** The driver refuses copies that leave a range that it has pinned: nobody who pins a part should have to know. */
+function partlyPinned(): void {
+  const n = 1 << 18;
+  const host = Float32Array.from({ length: n }, (_, k) => k);
+  using device = cuda.deviceArray(n, f32);
+  using stream = cuda.stream();
+  cuda.pinned(host.subarray(1000, 5000), host.subarray(5000, 9000), host.subarray(n - 100), () => {
+    device.copyToDevice(host);
+    same(device.get(n - 1), n - 1);
+    device.set(0);
+    device.slice('500:6000').copyToDevice(host.subarray(500, 6000), { stream });
+    stream.synchronize();
+    same(device.get(500), 500);
+    same(device.get(5999), 5999);
+    device.slice('::2').copyToDevice(host.subarray(0, n / 2));
+    same(device.get(12_000), 6000);
+    device.set(3);
+    device.copyToHost(host, { stream });
+    stream.synchronize();
+    same(host[4999], 3);
+    same(host[0], 3);
+    device.slice('::2').copyToHost(host.subarray(0, n / 2));
+  });
+}
+
 function rss(): number {
   return process.memoryUsage().rss;
 }
@@ -230,6 +255,7 @@ export const hostMemory: GpuModule = {
     { name: 'managed arrays are used from both sides in turn', run: managedBothWays },
     { name: 'arrays are registered again and again, nested, and side by side on a page', run: registered },
     { name: 'pinned arrays disposed while copies are in flight', run: disposedInFlight },
+    { name: 'copies of arrays that are pinned in part', run: partlyPinned },
     { name: 'nothing is left behind', run: leavesNothing },
     { name: 'old subarrays of memory that was given back do not crash', run: oldSubarraysElsewhere },
   ],
