@@ -8,13 +8,13 @@ import { hostOnlyOf } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
 import type { Captured, CapturedFunction } from './captured.ts';
 import { fail } from './diagnostics.ts';
-import { undoHelpers } from './es5.ts';
+import { mayHaveHelpers, undoHelpers } from './es5.ts';
 import { type FactoryNames, openFactory } from './factory.ts';
-import { freeVariables } from './free-variables.ts';
 import { type ClosureScope, type InspectedFunction, inspectFunction, inspectorProblem } from './inspector.ts';
-import { isNativeText, parseFunction } from './parse.ts';
+import { isNativeText } from './parse.ts';
 import { rememberLocation, sourceOf } from './positions.ts';
 import { didYouMean } from './suggest.ts';
+import { ownSyntaxOf, syntaxOf } from './syntax.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -51,14 +51,16 @@ function readFunction(
   caller?: Pos,
 ): CapturedFunction {
   const source = sourceOf(fn, name ?? fn.name);
-  const node = parseFunction(source, caller);
-  const free = freeVariables(node);
+  let { node, free } = syntaxOf(source, caller);
   const inspected = inspectFunction(fn);
   if (inspected !== undefined) rememberLocation(source, inspected.location);
   const resolver = new Resolver(explicit, inspected, reading.captures);
   const captures = new Map<string, Captured>();
   for (const wanted of free.keys()) captures.set(wanted, resolver.resolve(wanted));
-  undoHelpers(node, free, captures);
+  if (mayHaveHelpers(source.text, captures.values())) {
+    ({ node, free } = ownSyntaxOf(source, caller));
+    undoHelpers(node, free, captures);
+  }
   // A function expression may call itself by its own name, which no scope outside it shows.
   if (node.id && !captures.has(node.id.name)) captures.set(node.id.name, { found: true, value: fn });
   // The scopes themselves must not outlive this: they hold every variable of the module.

@@ -10,6 +10,32 @@ import { undoDefaults } from './es5-parameters.ts';
 import type { FreeVariables } from './free-variables.ts';
 import { rewrite, walk } from './walk.ts';
 
+/** Whether there can be anything to take back in a text with these captured values. */
+export function mayHaveHelpers(text: string, captures: Iterable<Captured>): boolean {
+  if (/\b(?:try|arguments)\b/.test(text)) return true;
+  for (const captured of captures) if (captured.found && mayHelp(captured.value)) return true;
+  return false;
+}
+
+const modulesWithout = new WeakSet<object>();
+
+/** Whether a captured value is a helper, or a module that has one. */
+function mayHelp(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return isIterationHelper(value);
+  if (modulesWithout.has(value) || !isModule(value)) return false;
+  // Exports of CommonJS may be getters, which are not to be run for nothing.
+  if (Object.prototype.toString.call(value) !== '[object Module]') return true;
+  try {
+    if (Object.values(value).some((each) => isIterationHelper(each) || (isObject(each) && isModule(each)))) return true;
+  } catch {
+    return true; // Some export has no value yet.
+  }
+  modulesWithout.add(value);
+  return false;
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 /** Rewrites a function whose free names and their values are known. */
 export function undoHelpers(fn: FunctionNode, free: FreeVariables, captures: ReadonlyMap<string, Captured>): void {
   const values = new Map<Node, unknown>();
