@@ -4,6 +4,7 @@
  */
 import { cuda, f32, i32, type Vec } from '../../src/index.ts';
 import { same, sameElements } from '../../src/testsuite/assert.ts';
+import { RandomPlay } from '../../src/testsuite/memory-host-random.ts';
 import { runTask, startTask } from './child.ts';
 import type { GpuModule } from './suite.ts';
 
@@ -172,6 +173,27 @@ function partlyPinned(): void {
   });
 }
 
+/** Random operations for a while: results are checked throughout, and nothing grows. */
+async function soak(): Promise<string> {
+  const context = cuda.currentContext();
+  const settled = (): { rss: number; free: number } => {
+    cuda.synchronize();
+    context.deallocations.clear();
+    return { rss: rss(), free: context.memoryInfo().free };
+  };
+  let [rounds, start] = [0, settled()];
+  const until = performance.now() + 15_000;
+  while (performance.now() < until) {
+    new RandomPlay(1000 + rounds).run(100);
+    if (++rounds % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    if (rounds === 100) start = settled();
+  }
+  const end = settled();
+  const grown = { process: (end.rss - start.rss) / MIB, device: (start.free - end.free) / MIB };
+  same(grown.process < 100 && grown.device < 100, true, `${JSON.stringify(grown)} MiB more`);
+  return `${rounds} rounds of 100 operations; ${grown.process.toFixed(0)} MiB more in the process, ${grown.device.toFixed(0)} on the device`;
+}
+
 function rss(): number {
   return process.memoryUsage().rss;
 }
@@ -256,6 +278,7 @@ export const hostMemory: GpuModule = {
     { name: 'arrays are registered again and again, nested, and side by side on a page', run: registered },
     { name: 'pinned arrays disposed while copies are in flight', run: disposedInFlight },
     { name: 'copies of arrays that are pinned in part', run: partlyPinned },
+    { name: 'random operations do not make memory grow', run: soak },
     { name: 'nothing is left behind', run: leavesNothing },
     { name: 'old subarrays of memory that was given back do not crash', run: oldSubarraysElsewhere },
   ],
