@@ -175,6 +175,13 @@ export class CudaModel {
       },
       cuMemAlloc: (cell: number, bytes: number) => this.#allocate(cell, bytes),
       cuMemAllocAsync: (cell: number, bytes: number) => this.#allocate(cell, bytes),
+      cuMemHostAlloc: (cell: number, bytes: number) => this.#allocate(cell, bytes),
+      cuMemAllocManaged: (cell: number, bytes: number) => this.#allocate(cell, bytes),
+      cuMemHostGetDevicePointer: (cell: number, address: number) => {
+        this.#set(cell, address);
+        return 0;
+      },
+      cuMemFreeHost: (address: number) => (this.#memory.delete(address) ? 0 : 1),
       cuMemFree: (address: number) => (this.#memory.delete(address) ? 0 : 1),
       cuMemFreeAsync: (address: number, stream: number) =>
         this.#enqueue(stream, () => void this.#memory.delete(address)),
