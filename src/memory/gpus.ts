@@ -53,7 +53,7 @@ export function detect(): boolean {
   ];
   for (const gpu of gpus) lines.push(`  ${line(gpu)}`);
   for (const kind of knownKinds()) {
-    if (kind === 'nvidia' && count > 0) continue;
+    if (kind === 'nvidia') continue;
     const other = probe(kind);
     lines.push(`${kind}: ${other.count > 0 ? 'usable' : `not usable: ${other.reason ?? 'no device'}`}`);
   }
