@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { PtxModule } from './module.ts';
 
 const run = promisify(execFile);
 
@@ -17,28 +18,43 @@ export function hasPtxas(): boolean {
     execFileSync('ptxas', ['--version'], { stdio: 'ignore' });
     return true;
   } catch (cause) {
-    if (process.env['TSAMBA_TEST_REQUIRE']?.split(',').includes('ptxas'))
-      throw new Error('ptxas is required', { cause });
+    const required = process.env['TSAMBA_TEST_REQUIRE']?.split(',') ?? [];
+    if (required.includes('ptxas')) throw new Error('ptxas is required, but cannot be run', { cause });
     return false;
   }
 }
 
-/** Assembles texts for an architecture, all in one run; what ptxas printed. Throws with its messages. */
-export async function assemble(texts: readonly string[], sm: number, flags: readonly string[] = []): Promise<string> {
+/** Assembles a text for an architecture; what ptxas printed. Rejects with its messages. */
+export async function assemble(text: string, sm: number, flags: readonly string[] = []): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tsamba-ptx-'));
   try {
-    const files = texts.map((text, i) => {
-      const file = join(folder, `${i}.ptx`);
-      writeFileSync(file, text);
-      return file;
-    });
-    let said = '';
-    for (const file of files) {
-      const { stdout, stderr } = await run('ptxas', [`-arch=sm_${sm}`, ...flags, '-o', join(folder, 'out'), file]);
-      said += stdout + stderr;
-    }
-    return said;
+    const file = join(folder, 'module.ptx');
+    writeFileSync(file, text);
+    const { stdout, stderr } = await run('ptxas', [
+      `-arch=sm_${sm}`,
+      ...flags,
+      '-o',
+      join(folder, 'module.cubin'),
+      file,
+    ]);
+    return stdout + stderr;
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/**
+ * Several modules as one, which takes a fraction of the time to assemble: one head, with the newest version that any of them asks
+ * for, and the symbols of each with its number in their names.
+ */
+export function merge(modules: readonly PtxModule[]): string {
+  const bodies = modules.map(({ text, entry }, k) => {
+    const body = text.replace(/^\.(version|target|address_size).*\n/gm, '');
+    const symbols = [...body.matchAll(/^(?:\.visible |\.extern )?\.(?:shared|const|global) .*?\.b8 ([\w$]+)\[/gm)];
+    const names = new Set([entry, ...symbols.map((m) => m[1] ?? '')]);
+    return body.replace(/[A-Za-z_$][\w$]*/g, (name) => (names.has(name) ? `${name}__${k}` : name));
+  });
+  const versions = modules.map(({ text }) => Number(/^\.version (.*)$/m.exec(text)?.[1]));
+  const target = /^\.target .*$/m.exec(modules[0]?.text ?? '')?.[0] ?? '';
+  return [`.version ${Math.max(...versions).toFixed(1)}`, target, '.address_size 64', ...bodies].join('\n');
 }

@@ -111,7 +111,7 @@ function moduleText(g: Gen, entry: string, sm: number, launch: string | undefine
   ];
   const isa = atLeast(g.isa, [4, 0]) ? g.isa : [4, 0];
   return [
-    `// ${kernel.name.replace(/\s+/g, ' ')}`,
+    `// ${kernel.name.replace(/[^\x20-\x7e]+/g, '?')}`,
     `.version ${isa[0]}.${isa[1]}`,
     `.target sm_${sm}`,
     '.address_size 64',

@@ -1,0 +1,53 @@
+/**
+ * The PTX of every kernel of the conformance suite: the suite runs on the CPU device, and whatever is loaded there is rendered for
+ * GPUs as well, checked and unchecked, and assembled where ptxas is installed.
+ */
+import { describe, expect, it } from 'vitest';
+import type { Kernel } from '../src/compiler/ir/ops.ts';
+import { assemble, hasPtxas, merge } from '../src/compiler/render/ptx/assemble.testing.ts';
+import type { PtxModule } from '../src/compiler/render/ptx/module.ts';
+import { openCpu } from '../src/driver/cpu/index.ts';
+import type { Program } from '../src/driver/driver.ts';
+import { ptxPipeline } from '../src/driver/nvidia/compile.ts';
+import { Context } from '../src/memory/context.ts';
+import { activateContext } from '../src/memory/devices.ts';
+import { defineConformance } from './support/conformance.ts';
+
+const kernels = new Set<Kernel>();
+
+await defineConformance({
+  title: 'recorded',
+  device: 'cpu',
+  async open() {
+    const driver = openCpu({ threads: 1 });
+    const load = driver.load.bind(driver);
+    driver.load = (program: Program) => {
+      kernels.add(program.kernel);
+      return load(program);
+    };
+    activateContext(new Context(driver));
+  },
+});
+
+/** Files for ptxas, some kernels each. */
+const TOGETHER = 100;
+
+describe('PTX of the suite', () => {
+  const modules: PtxModule[] = [];
+
+  it('is rendered', { timeout: 60_000 }, () => {
+    expect(kernels.size).toBeGreaterThan(300);
+    const options = { name: 'kernel', aliased: false };
+    const target = { capability: 90, isa: [9, 0] } as const;
+    for (const kernel of kernels) {
+      modules.push(ptxPipeline.compile(kernel, target, options));
+      modules.push(ptxPipeline.compile({ ...kernel, checked: false, contract: true }, target, options));
+    }
+  });
+
+  it.skipIf(!hasPtxas())('assembles', { timeout: 300_000 }, async () => {
+    for (let k = 0; k < modules.length; k += TOGETHER) {
+      await assemble(merge(modules.slice(k, k + TOGETHER)), 90, ['-O0']);
+    }
+  });
+});
