@@ -11,6 +11,7 @@ import { textOf } from './module.ts';
 
 const NOT_READY = 600;
 const OUT_OF_MEMORY = 2;
+const INVALID_HANDLE = 400;
 
 interface Work {
   readonly stream: number;
@@ -37,6 +38,7 @@ export class CudaModel {
   readonly #work: Work[] = [];
   readonly #events = new Map<number, number>();
   readonly #modules = new Map<number, string>();
+  readonly #gone = new Set<number>();
   readonly #globals = new Map<string, number>();
   #next = 0x1000;
   #now = 0;
@@ -113,6 +115,7 @@ export class CudaModel {
   }
 
   #enqueue(stream: number, run: () => void): number {
+    if (this.#gone.has(stream)) return INVALID_HANDLE;
     this.#work.push({ stream, run, done: false });
     return 0;
   }
@@ -190,6 +193,10 @@ export class CudaModel {
       cuMemsetD8Async: (address: number, value: number, bytes: number, stream: number) =>
         this.#enqueue(stream, () => void this.bytesAt(address, bytes).fill(value)),
       cuStreamCreate: (cell: number) => this.#give(cell),
+      cuStreamDestroy: (stream: number) => {
+        this.#gone.add(stream);
+        return 0;
+      },
       cuStreamSynchronize: (stream: number) => this.#drain(stream),
       cuCtxSynchronize: () => this.#drain(0),
       cuStreamQuery: (stream: number) => (this.#busy(stream) ? NOT_READY : 0),

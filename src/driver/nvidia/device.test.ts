@@ -154,6 +154,23 @@ describe('faults of kernels', () => {
     expect(thrownBy(() => device.synchronizeStream(s)).code).toBe('E_KERNEL_FAULT');
   });
 
+  it('of a stream that is gone are thrown by what waited for it, and by the device', () => {
+    const { model, device, load } = open();
+    const kernel = load('k');
+    model.kernels.set('k', faulting(model, 'k'));
+    const [s, t] = [device.createStream(), device.createStream()];
+    const mark = device.createEvent(false);
+    kernel.launch(shape, [], s);
+    device.recordEvent(mark, s);
+    device.waitEvent(mark, t);
+    device.destroyStream(s);
+    expect(thrownBy(() => device.synchronizeStream(t)).code).toBe('E_KERNEL_FAULT');
+    const u = device.createStream();
+    kernel.launch(shape, [], u);
+    device.destroyStream(u);
+    expect(thrownBy(() => device.synchronize()).code).toBe('E_KERNEL_FAULT');
+  });
+
   it('are found however many launches there are', () => {
     const { model, device, load } = open();
     const kernel = load('k');

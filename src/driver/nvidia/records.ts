@@ -110,7 +110,8 @@ export class LaunchRecords {
     const { launches } = module;
     const done = launches.filter((each) => (stream === undefined || each.stream === stream) && each.number <= before);
     if (done.length === 0) return;
-    const handle = stream?.handle ?? 0;
+    // The default stream comes after one that is gone.
+    const handle = stream?.alive === true ? stream.handle : 0;
     if (module.prints !== 0 && this.#allDone(launches, done)) this.#print(module, handle);
     if (module.faults !== 0) this.#readFault(module, handle, done);
     const left = launches.filter((each) => !done.includes(each));
