@@ -31,7 +31,7 @@ function merge(a: Flow, b: Flow): Flow {
   const out: State = new Map(a);
   for (const [local, defs] of b) {
     const mine = out.get(local);
-    out.set(local, mine === undefined ? defs : new Set([...mine, ...defs]));
+    if (mine !== defs) out.set(local, mine === undefined ? defs : new Set([...mine, ...defs]));
   }
   return out;
 }
@@ -41,6 +41,7 @@ function sameState(a: Flow, b: Flow): boolean {
   if (a.size !== b.size) return false;
   for (const [local, defs] of a) {
     const other = b.get(local);
+    if (other === defs) continue;
     if (other === undefined || other.size !== defs.size) return false;
     for (const d of defs) if (!other.has(d)) return false;
   }
@@ -87,8 +88,9 @@ class Reaching {
     });
   }
 
+  /** The state is copied at the start of a list, and changed in place from there on. */
   #run(list: readonly TStmt[], start: Flow): Flow {
-    let state = start;
+    let state: Flow = start && new Map(start);
     for (const s of list) {
       if (state === undefined) return undefined;
       state = this.#step(s, state);
@@ -150,7 +152,7 @@ class Reaching {
 }
 
 function define(s: Definition, local: Local | undefined, state: State): State {
-  return local === undefined ? state : new Map(state).set(local, new Set([s]));
+  return local === undefined ? state : state.set(local, new Set([s]));
 }
 
 /** Sets `range` on every read and assignment in the tree; returns the ranges. `resultType` types atomics and barriers. */
