@@ -108,17 +108,15 @@ export function faultRegisters(code: Code): Faults {
 export function emitReport(g: Gen, launch: string): void {
   const { code, fault } = g;
   if (!fault?.used) return;
-  const [thread, block] = [linearThread(g), linearBlock(g)];
-  const number = code.once('r', 'ld.param.b32', `[${launch}]`);
   code.cold(() => {
     code.place(fault.label);
     const [old, taken] = [code.reg('r'), code.reg('p')];
     code.emit(`atom.global.cas.b32 ${old}, [${FAULT_SYMBOL}], 0, ${fault.site}`);
     code.emit(`setp.ne.b32 ${taken}, ${old}, 0`);
     code.emit(`@${taken} exit`);
-    code.emit(`st.global.b32 [${FAULT_SYMBOL}+4], ${number}`);
-    code.emit(`st.global.b32 [${FAULT_SYMBOL}+8], ${thread}`);
-    code.emit(`st.global.b64 [${FAULT_SYMBOL}+16], ${block}`);
+    code.emit(`st.global.b32 [${FAULT_SYMBOL}+4], ${code.once('r', 'ld.param.b32', `[${launch}]`)}`);
+    code.emit(`st.global.b32 [${FAULT_SYMBOL}+8], ${linearThread(g)}`);
+    code.emit(`st.global.b64 [${FAULT_SYMBOL}+16], ${linearBlock(g)}`);
     code.emit(`st.global.b64 [${FAULT_SYMBOL}+24], ${fault.index}`);
     code.emit(`st.global.b64 [${FAULT_SYMBOL}+32], ${fault.extent}`);
     code.emit('exit');

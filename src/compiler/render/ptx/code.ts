@@ -28,6 +28,7 @@ export class Code {
   readonly #named: string[] = [];
   #versions = new Map<string, number>();
   #clock = 0;
+  #inCold = false;
   #labels = 0;
 
   /** A register that is written once. */
@@ -77,6 +78,8 @@ export class Code {
     const key = `${op} ${operands.join(', ')}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
+    // Nobody waits for what only a report needs.
+    if (this.#inCold) return this.value(c, op, operands);
     const d = this.reg(c);
     this.#prologue.push(`\t${op} ${d}, ${operands.join(', ')};`);
     this.#known.set(key, d);
@@ -135,7 +138,9 @@ export class Code {
   cold(body: () => void): void {
     const lines = this.#lines;
     this.#lines = [];
+    this.#inCold = true;
     this.apart(body);
+    this.#inCold = false;
     this.#cold.push(...this.#lines);
     this.#lines = lines;
   }
