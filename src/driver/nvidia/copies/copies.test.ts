@@ -49,6 +49,18 @@ const layouts = (shape: number[], itemSize: number): fc.Arbitrary<number[]> => {
   );
 };
 
+/** Arrays with gaps behind rows and layers: what the copy engines do by pitches. */
+const pitched = (shape: number[], itemSize: number): fc.Arbitrary<number[]> =>
+  fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 6, maxLength: 6 }).map((gaps) => {
+    let stride = itemSize;
+    const strides = shape.toReversed().map((n, k) => {
+      const own = stride;
+      stride *= n + (gaps[k] ?? 0);
+      return own;
+    });
+    return strides.toReversed();
+  });
+
 const cases: fc.Arbitrary<Case> = fc
   .tuple(
     fc.array(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 9 })), { maxLength: 5 }),
@@ -59,7 +71,10 @@ const cases: fc.Arbitrary<Case> = fc
   .filter(([shape]) => shape.reduce((a, b) => a * b, 1) <= 3000)
   .chain(([shape, itemSize, shiftT, shiftS]) =>
     fc
-      .tuple(layouts(shape, itemSize), layouts(shape, itemSize))
+      .oneof(
+        fc.tuple(layouts(shape, itemSize), layouts(shape, itemSize)),
+        fc.tuple(pitched(shape, itemSize), pitched(shape, itemSize)),
+      )
       .map(([target, source]) => ({ shape, itemSize, target, source, shiftT, shiftS })),
   );
 
@@ -198,16 +213,15 @@ describe('fills', () => {
     );
   });
 
-  it('use the driver for what is contiguous, or rows of it', () => {
+  it('use the driver for what is contiguous', () => {
     const cuda = new CudaModel();
     const copies = new Copies(cuda.device);
     const base = cuda.allocate(4096);
     const zero = new Uint8Array(8);
     copies.fillStrided(base, [80, 8], { shape: [10, 10], itemSize: 8 }, zero);
-    copies.fillStrided(base, [80, 8], { shape: [10, 5], itemSize: 8 }, zero);
     copies.fillStrided(base, [2], { shape: [10], itemSize: 2 }, new Uint8Array([1, 2]));
-    copies.fillStrided(base, [8], { shape: [10], itemSize: 4 }, new Uint8Array([1, 2, 3, 4]));
-    expect(cuda.calls).toEqual(['cuMemsetD8Async', 'cuMemsetD2D8Async', 'cuMemsetD16Async', 'cuMemsetD2D32Async']);
+    copies.fillStrided(base + 40, [-4], { shape: [10], itemSize: 4 }, new Uint8Array([1, 2, 3, 4]));
+    expect(cuda.calls).toEqual(['cuMemsetD8Async', 'cuMemsetD16Async', 'cuMemsetD32Async']);
   });
 
   it('refuse a pattern of another size', () => {
@@ -240,6 +254,26 @@ describe('contiguous copies', () => {
     copies.copyOnDevice(base, base, 100);
     copies.copyOnDevice(base, base, 0);
     expect(cuda.live).toBe(0);
+  });
+
+  it('take a way round where only a part of the host memory is registered', () => {
+    const cuda = new CudaModel();
+    const copies = new Copies(cuda.device);
+    const base = cuda.allocate(100);
+    const host = noise(100);
+    cuda.partly = host.buffer;
+    const region = { shape: [5, 10], itemSize: 1 };
+    copies.copyToDevice(base, host);
+    expect(cuda.bytesAt(base, 100)).toEqual(noise(100));
+    cuda.bytesAt(base, 100).fill(0);
+    copies.copyToDeviceStrided(base, [12, 1], host, 0, [20, 1], region);
+    expect(cuda.bytesAt(base + 48, 11)).toEqual(new Uint8Array([...noise(100).slice(80, 90), 0]));
+    copies.copyToHostStrided(host, 0, [20, 1], base + 12, [0, 1], region);
+    expect(host.slice(79, 91)).toEqual(
+      new Uint8Array([...noise(100).slice(79, 80), ...noise(100).slice(20, 30), 90 * 37 + 11]),
+    );
+    copies.copyToHost(host, base);
+    expect(host.slice(12, 22)).toEqual(noise(100).slice(20, 30));
   });
 
   it('of host elements outside their buffer are refused', () => {

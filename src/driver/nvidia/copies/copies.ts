@@ -7,13 +7,24 @@
 import { TsambaRangeError } from '../../../errors.ts';
 import type { DeviceDriver, Pointer, StreamHandle, StridedRegion } from '../../driver.ts';
 import { copyStrided } from '../../strided.ts';
+import { CUDA_ERROR_INVALID_VALUE } from '../result.ts';
 import type { CopyDevice } from './device.ts';
 import { type FillPlan, planFill } from './fill-plan.ts';
 import { HostTransfers } from './host-transfers.ts';
 import { KernelRunner } from './kernel-runner.ts';
 import { launchesOf } from './launches.ts';
 import { describe2D, describe3D, type Side } from './memcpy-structs.ts';
-import { type Blocks, type Download, divide, planDownload, planPacked, planUpload, type Upload } from './plan.ts';
+import {
+  type Blocks,
+  type Download,
+  divide,
+  planDownload,
+  planGather,
+  planPacked,
+  planScatter,
+  planUpload,
+  type Upload,
+} from './plan.ts';
 import { bytesOf, compact, regionOf, replaceSide, span, type Walk, walkOf } from './walk.ts';
 
 /** The calls of the driver contract that are made here. */
@@ -72,7 +83,11 @@ export class Copies implements CopyCalls {
     const walk = walkOf(region, targetStrides, sourceStrides);
     if (walk !== undefined) {
       const host = hostSpan(walk, 's', source, sourceOffset);
-      for (const each of divide(walk, 's')) this.#upload(planUpload(each), Number(target), host, on);
+      const pinned = this.#transfers.isPinned(source);
+      for (const each of divide(walk, 's')) {
+        if (this.#upload(planUpload(each, pinned), Number(target), host, on)) continue;
+        this.#upload(planGather(each), Number(target), host, on);
+      }
     }
     if (stream === undefined) this.#device.settle();
   }
@@ -90,7 +105,11 @@ export class Copies implements CopyCalls {
     const walk = walkOf(region, targetStrides, sourceStrides);
     if (walk !== undefined) {
       const host = hostSpan(walk, 't', target, targetOffset);
-      for (const each of divide(walk, 't')) this.#download(planDownload(each), host, Number(source), on, stream);
+      const pinned = this.#transfers.isPinned(target);
+      for (const each of divide(walk, 't')) {
+        if (this.#download(planDownload(each, pinned), host, Number(source), on, stream)) continue;
+        this.#download(planScatter(each), host, Number(source), on, stream);
+      }
     }
     if (stream === undefined) this.#device.settle();
   }
@@ -163,54 +182,65 @@ export class Copies implements CopyCalls {
     return this.#device.streamOf(stream, api);
   }
 
-  #upload(plan: Upload, target: number, host: HostSpan, on: number): void {
-    if (plan.how === 'blocks') {
-      const address = Number(this.#device.cuda.ffi.address(host.bytes)) + host.origin;
-      this.#blocks(plan.blocks, { memory: 'device', address: target }, { memory: 'host', address }, on);
-    } else if (plan.how === 'span') {
+  /** False when the driver refuses block copies of this host memory, because only a part of it is registered. */
+  #upload(plan: Upload, target: number, host: HostSpan, on: number): boolean {
+    if (plan.how === 'blocks') return this.#blocks('upload', plan.blocks, target, host, on);
+    if (plan.how === 'span') {
       this.#withTemporary(plan.bytes, on, (temporary) => {
         this.#transfers.upload(temporary, part(host, plan.low, plan.bytes), on);
         this.#kernels.copy(launchesOf(plan.walk, target, temporary), on);
       });
-    } else {
-      const gathered = new Uint8Array(plan.bytes);
-      const { region, t, s } = regionOf(plan.gather);
-      copyStrided(gathered, plan.gather.t, t, host.bytes, host.origin + plan.gather.s, s, region);
-      this.#upload(plan.then, target, { bytes: gathered, origin: 0 }, on);
-      this.#transfers.hold(gathered, on);
+      return true;
     }
+    const gathered = new Uint8Array(plan.bytes);
+    const { region, t, s } = regionOf(plan.gather);
+    copyStrided(gathered, plan.gather.t, t, host.bytes, host.origin + plan.gather.s, s, region);
+    const taken = this.#upload(plan.then, target, { bytes: gathered, origin: 0 }, on);
+    this.#transfers.hold(gathered, on);
+    return taken;
   }
 
-  #download(plan: Download, host: HostSpan, source: number, on: number, stream: StreamHandle | undefined): void {
-    if (plan.how === 'blocks') {
-      const address = Number(this.#device.cuda.ffi.address(host.bytes)) + host.origin;
-      this.#blocks(plan.blocks, { memory: 'host', address }, { memory: 'device', address: source }, on);
-    } else if (plan.how === 'span') {
+  /** False as above. */
+  #download(plan: Download, host: HostSpan, source: number, on: number, stream: StreamHandle | undefined): boolean {
+    if (plan.how === 'blocks') return this.#blocks('download', plan.blocks, source, host, on);
+    if (plan.how === 'span') {
       this.#withTemporary(plan.bytes, on, (temporary) => {
         this.#kernels.copy(launchesOf(plan.walk, temporary, source), on);
         this.#transfers.download(part(host, plan.low, plan.bytes), temporary, on);
       });
-    } else {
-      const packed = new Uint8Array(plan.bytes);
-      this.#download(plan.first, { bytes: packed, origin: 0 }, source, on, stream);
-      // The host has to see the bytes before it can spread them.
-      if (stream === undefined) this.#device.settle();
-      else this.#device.synchronizeStream(stream);
-      scatter(plan.scatter, host, packed);
+      return true;
     }
+    const packed = new Uint8Array(plan.bytes);
+    if (!this.#download(plan.first, { bytes: packed, origin: 0 }, source, on, stream)) return false;
+    // The host has to see the bytes before it can spread them.
+    if (stream === undefined) this.#device.settle();
+    else this.#device.synchronizeStream(stream);
+    scatter(plan.scatter, host, packed);
+    return true;
   }
 
-  #blocks({ block, at }: Blocks, target: Side, source: Side, on: number): void {
+  #blocks(way: 'upload' | 'download', { block, at }: Blocks, device: number, host: HostSpan, on: number): boolean {
     const { cuda } = this.#device;
-    for (const [t, s] of at) {
-      const to: Side = { ...target, address: target.address + t };
-      const from: Side = { ...source, address: source.address + s };
-      if (block.depth > 1) this.#check(cuda.cuMemcpy3DAsync(describe3D(block, to, from), on), 'cuMemcpy3DAsync');
-      else if (block.height > 1) this.#check(cuda.cuMemcpy2DAsync(describe2D(block, to, from), on), 'cuMemcpy2DAsync');
-      else if (to.memory === 'host') {
-        this.#check(cuda.cuMemcpyDtoHAsync(to.address, from.address, block.width, on), 'cuMemcpyDtoHAsync');
-      } else this.#check(cuda.cuMemcpyHtoDAsync(to.address, from.address, block.width, on), 'cuMemcpyHtoDAsync');
+    const up = way === 'upload';
+    if (block.depth === 1 && block.height === 1) {
+      for (const [t, s] of at) {
+        if (up) this.#transfers.upload(device + t, part(host, s, block.width), on);
+        else this.#transfers.download(part(host, t, block.width), device + s, on);
+      }
+      return true;
     }
+    const address = Number(cuda.ffi.address(host.bytes)) + host.origin;
+    for (const [t, s] of at) {
+      const to: Side = up ? { memory: 'device', address: device + t } : { memory: 'host', address: address + t };
+      const from: Side = up ? { memory: 'host', address: address + s } : { memory: 'device', address: device + s };
+      const flat = block.depth === 1;
+      const result = flat
+        ? cuda.cuMemcpy2DAsync(describe2D(block, to, from), on)
+        : cuda.cuMemcpy3DAsync(describe3D(block, to, from), on);
+      if (result === CUDA_ERROR_INVALID_VALUE) return false;
+      this.#check(result, flat ? 'cuMemcpy2DAsync' : 'cuMemcpy3DAsync');
+    }
+    return true;
   }
 
   /** Within the device. Where the two sides overlap, the source is copied out first. */
@@ -253,14 +283,9 @@ export class Copies implements CopyCalls {
       });
       return;
     }
-    const { value, width, height, pitch, size } = plan;
-    if (height === 1) {
-      const set = size === 1 ? cuda.cuMemsetD8Async : size === 2 ? cuda.cuMemsetD16Async : cuda.cuMemsetD32Async;
-      this.#check(set(plan.target, value, width, on), `cuMemsetD${8 * size}Async`);
-    } else {
-      const set = size === 1 ? cuda.cuMemsetD2D8Async : size === 2 ? cuda.cuMemsetD2D16Async : cuda.cuMemsetD2D32Async;
-      this.#check(set(plan.target, pitch, value, width, height, on), `cuMemsetD2D${8 * size}Async`);
-    }
+    const { value, count, size } = plan;
+    const set = size === 1 ? cuda.cuMemsetD8Async : size === 2 ? cuda.cuMemsetD16Async : cuda.cuMemsetD32Async;
+    this.#check(set(plan.target, value, count, on), `cuMemsetD${8 * size}Async`);
   }
 
   /** Device memory for the time of what `use` enqueues. */

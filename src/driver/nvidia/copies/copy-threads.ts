@@ -24,6 +24,8 @@ export interface CopyJob {
 }
 
 const LIVENESS_MS = 200;
+/** How long the end of the process waits for workers that are still starting. */
+const LEAVE_MS = 2000;
 const WARNING = { type: 'TsambaWarning', code: 'TSAMBA_THREADS' };
 
 /** The C library, by platform; musl's has another name than glibc's. */
@@ -51,6 +53,7 @@ export class CopyThreads {
   #pieces = 0;
   #broken = false;
   #calm = 0;
+  #exited = 0;
 
   constructor(memcpy: AsyncNativeFunction, library: string) {
     this.#memcpy = memcpy;
@@ -80,6 +83,7 @@ export class CopyThreads {
   start(count: number): void {
     if (this.#started) return;
     this.#started = true;
+    process.on('exit', this.#leave);
     try {
       const koffi = createRequire(import.meta.url).resolve('koffi');
       for (let k = 0; k < count; k++) this.#workers.push(this.#spawn(koffi, k));
@@ -184,13 +188,19 @@ export class CopyThreads {
     }
   }
 
-  /** Sends the workers home. */
+  /** Sends the workers home; does not wait for them. */
   close(): void {
     Atomics.store(this.#int, at.STOP, 1);
     Atomics.add(this.#int, at.GENERATION, 1);
     Atomics.notify(this.#int, at.GENERATION);
-    this.#workers.length = 0;
   }
+
+  /** At the end of the process: a worker that is terminated while it loads koffi takes the process down with it. */
+  readonly #leave = (): void => {
+    const end = performance.now() + LEAVE_MS;
+    const loaded = (): number => this.ready + Atomics.load(this.#int, at.FAILED);
+    while (loaded() < this.#workers.length && performance.now() < end) Atomics.wait(this.#int, at.READY, this.ready, 1);
+  };
 
   #spawn(koffi: string, k: number): Worker {
     const data: at.ThreadData = { control: this.#int.buffer as SharedArrayBuffer, koffi, library: this.#library };
@@ -206,6 +216,9 @@ export class CopyThreads {
     worker.unref();
     worker.on('error', (error) => {
       process.emitWarning(`a thread for large copies failed: ${error.message}`, WARNING);
+    });
+    worker.on('exit', () => {
+      if (++this.#exited === this.#workers.length) process.off('exit', this.#leave);
     });
     return worker;
   }

@@ -25,6 +25,8 @@ export class CudaModel {
   /** Names of the calls made, in order. */
   readonly calls: string[] = [];
   live: number = 0;
+  /** Host memory of which a part is registered: the driver refuses copies of all of it. */
+  partly: ArrayBufferLike | undefined;
   readonly #regions: Region[] = [];
   readonly #hosts = new Map<ArrayBufferLike, number>();
   readonly #kernels: string[] = [''];
@@ -82,9 +84,7 @@ export class CudaModel {
   #cuda(): Cuda {
     const host = (from: Uint8Array | number): number => (typeof from === 'number' ? from : this.address(from));
     const set = (size: number) => (target: number, value: number, count: number) =>
-      this.#set(target, count * size, value, size, 1, count);
-    const set2D = (size: number) => (target: number, pitch: number, value: number, width: number, height: number) =>
-      this.#set(target, pitch, value, size, height, width);
+      this.#set(target, value, size, count);
     const calls: Record<string, (...args: never[]) => number> = {
       cuMemcpyHtoDAsync: (target: number, source: Uint8Array | number, bytes: number) =>
         this.#copy(target, host(source), bytes),
@@ -96,9 +96,6 @@ export class CudaModel {
       cuMemsetD8Async: set(1),
       cuMemsetD16Async: set(2),
       cuMemsetD32Async: set(4),
-      cuMemsetD2D8Async: set2D(1),
-      cuMemsetD2D16Async: set2D(2),
-      cuMemsetD2D32Async: set2D(4),
       cuPointerGetAttribute: () => 1,
       cuModuleLoadDataEx: (result: number, image: Uint8Array) => this.#result(result, this.#kernel(image)),
       cuModuleGetFunction: (result: number, module: number) => this.#result(result, module),
@@ -113,6 +110,7 @@ export class CudaModel {
       cuMemFreeHost: () => 0,
       cuStreamCreate: (result: number) => this.#result(result, 9),
       cuStreamDestroy: () => 0,
+      cuStreamSynchronize: () => 0,
       cuStreamWaitEvent: () => 0,
     };
     const noted = Object.entries(calls).map(([name, call]) => [
@@ -136,6 +134,10 @@ export class CudaModel {
     return 0;
   }
 
+  #refused(address: number): boolean {
+    return this.partly !== undefined && this.bytesAt(address, 1).buffer === this.partly;
+  }
+
   #write(address: number, bytes: Uint8Array): void {
     this.bytesAt(address, bytes.length).set(bytes);
     for (let k = 0; k < bytes.length; k++) this.written.add(address + k);
@@ -143,14 +145,17 @@ export class CudaModel {
 
   #copy(target: number, source: number, bytes: number): number {
     if (target < source + bytes && source < target + bytes) return 1;
+    if (this.#refused(target) || this.#refused(source)) return 1;
     this.#write(target, this.bytesAt(source, bytes).slice());
     return 0;
   }
 
-  #set(target: number, pitch: number, value: number, size: number, height: number, width: number): number {
-    if (target % size !== 0 || (height > 1 && (pitch % size !== 0 || pitch < width * size))) return 1;
-    const row = new Uint8Array(width * size).map((_, k) => Math.floor(value / 2 ** (8 * (k % size))) & 255);
-    for (let y = 0; y < height; y++) this.#write(target + y * pitch, row);
+  #set(target: number, value: number, size: number, count: number): number {
+    if (target % size !== 0) return 1;
+    this.#write(
+      target,
+      new Uint8Array(count * size).map((_, k) => Math.floor(value / 2 ** (8 * (k % size))) & 255),
+    );
     return 0;
   }
 
@@ -169,7 +174,7 @@ export class CudaModel {
       if (type !== HOST && type !== DEVICE) throw new Error(`memory type ${type}`);
       return { address: side[type === HOST ? hostAt : deviceAt] ?? 0, pitch, rows };
     });
-    if (from === undefined || to === undefined) return 1;
+    if (from === undefined || to === undefined || this.#refused(from.address) || this.#refused(to.address)) return 1;
     for (const side of [from, to]) if (side.pitch < width || side.pitch > 2 ** 31 - 1 || side.rows < height) return 1;
     for (let z = 0; z < depth; z++) {
       for (let y = 0; y < height; y++) {

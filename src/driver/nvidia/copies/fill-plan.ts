@@ -1,28 +1,23 @@
 /**
- * How a strided fill is done: by the driver's memset, in one or two dimensions, or by the fill kernel. Pure.
+ * How a strided fill is done: by the driver's memset where it is contiguous, else by the fill kernel. Pure.
  */
 import { TsambaRangeError } from '../../../errors.ts';
 import type { StridedRegion } from '../../driver.ts';
 import { type CopyLaunch, launchesOf } from './launches.ts';
 import { fillWalkOf, type Walk } from './walk.ts';
 
-/** `memset`: rows of `width` elements of `size` bytes, `pitch` bytes apart. */
+/** `memset`: `count` elements of `size` bytes. The two-dimensional memsets of the driver are slower than the kernel. */
 export type FillPlan =
   | {
       readonly how: 'memset';
       readonly target: number;
       readonly size: 1 | 2 | 4;
       readonly value: number;
-      readonly width: number;
-      readonly height: number;
-      readonly pitch: number;
+      readonly count: number;
     }
   | { readonly how: 'kernel'; readonly launches: readonly CopyLaunch[]; readonly pattern: Uint8Array }
   /** A copy from the pattern in device memory, which stands still. */
   | { readonly how: 'copy'; readonly walk: Walk; readonly pattern: Uint8Array };
-
-/** The driver's CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
-const MAX_PITCH = 2 ** 31 - 1;
 
 /** Plans a fill of the region at address `target`; undefined when it is empty. */
 export function planFill(
@@ -55,14 +50,11 @@ export function planFill(
 
 function memset(run: Walk, period: Uint8Array, target: number): FillPlan | undefined {
   const size = period.length;
-  const rows = run.axes[0];
-  if (run.ordered || run.axes.length > 1 || !(size === 1 || size === 2 || size === 4)) return undefined;
+  if (run.axes.length > 0 || !(size === 1 || size === 2 || size === 4)) return undefined;
   const at = target + run.t;
-  const pitch = rows?.t ?? run.item;
-  if (at % size !== 0 || run.item % size !== 0) return undefined;
-  if (rows !== undefined && (pitch % size !== 0 || pitch > MAX_PITCH)) return undefined;
+  if (at % size !== 0) return undefined;
   const value = period.reduce((sum, byte, k) => sum + byte * 2 ** (8 * k), 0);
-  return { how: 'memset', target: at, size, value, width: run.item / size, height: rows?.n ?? 1, pitch };
+  return { how: 'memset', target: at, size, value, count: run.item / size };
 }
 
 /** The shortest pattern that gives the same bytes when it is repeated. */

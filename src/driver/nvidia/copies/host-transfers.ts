@@ -5,7 +5,7 @@
  * downloads from pageable memory have written them.
  */
 import { Cells } from '../library.ts';
-import { CUDA_ERROR_NOT_READY } from '../result.ts';
+import { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_READY } from '../result.ts';
 import type { CopyDevice } from './device.ts';
 import { LaterTransfers, type Source } from './later-transfers.ts';
 import { Staging, WORTH_STAGING } from './staging.ts';
@@ -13,6 +13,8 @@ import { Staging, WORTH_STAGING } from './staging.ts';
 /** CU_POINTER_ATTRIBUTE_MEMORY_TYPE: fails for memory that the driver does not know. */
 const MEMORY_TYPE = 2;
 const DISABLE_TIMING = 2;
+/** Bytes at a time that take the way round by a copy. */
+const DETOUR = 16 * 2 ** 20;
 
 /** Host memory that the device may still read, until its event is reached. */
 interface Held {
@@ -30,22 +32,47 @@ export class HostTransfers {
   constructor(device: CopyDevice) {
     this.#device = device;
     this.#cells = new Cells(device.cuda.ffi);
-    this.#staging = new Staging(device);
+    this.#staging = new Staging(device, {
+      upload: (target, source, on) => this.#ownUpload(target, source, on),
+      download: (target, source, on) => this.#ownDownload(target, source, on),
+    });
     this.#later = new LaterTransfers(device);
   }
 
   upload(target: number, source: Uint8Array, on: number): void {
-    const bytes = source.length;
-    if (bytes >= WORTH_STAGING && !this.isPinned(source) && this.#staging.upload(target, source, on)) return;
-    const result = this.#device.cuda.cuMemcpyHtoDAsync(target, source, bytes, on);
-    if (result !== 0) this.#device.check(result, 'cuMemcpyHtoDAsync');
+    const staged = source.length >= WORTH_STAGING && !this.isPinned(source);
+    if (!staged || !this.#staging.upload(target, source, on)) this.#ownUpload(target, source, on);
   }
 
   download(target: Uint8Array, source: number, on: number): void {
-    const bytes = target.length;
-    if (bytes >= WORTH_STAGING && !this.isPinned(target) && this.#staging.download(target, source, on)) return;
-    const result = this.#device.cuda.cuMemcpyDtoHAsync(target, source, bytes, on);
-    if (result !== 0) this.#device.check(result, 'cuMemcpyDtoHAsync');
+    const staged = target.length >= WORTH_STAGING && !this.isPinned(target);
+    if (!staged || !this.#staging.download(target, source, on)) this.#ownDownload(target, source, on);
+  }
+
+  #ownUpload(target: number, source: Uint8Array, on: number): void {
+    const { cuda } = this.#device;
+    const result = cuda.cuMemcpyHtoDAsync(target, source, source.length, on);
+    if (result === 0) return;
+    if (result !== CUDA_ERROR_INVALID_VALUE) this.#device.check(result, 'cuMemcpyHtoDAsync');
+    // The driver refuses host memory of which only a part is registered. A copy of it is not registered at all.
+    for (let at = 0; at < source.length; at += DETOUR) {
+      const bytes = source.slice(at, at + DETOUR);
+      this.#device.check(cuda.cuMemcpyHtoDAsync(target + at, bytes, bytes.length, on), 'cuMemcpyHtoDAsync');
+      this.hold(bytes, on);
+    }
+  }
+
+  #ownDownload(target: Uint8Array, source: number, on: number): void {
+    const { cuda } = this.#device;
+    const result = cuda.cuMemcpyDtoHAsync(target, source, target.length, on);
+    if (result === 0) return;
+    if (result !== CUDA_ERROR_INVALID_VALUE) this.#device.check(result, 'cuMemcpyDtoHAsync');
+    for (let at = 0; at < target.length; at += DETOUR) {
+      const bytes = new Uint8Array(Math.min(DETOUR, target.length - at));
+      this.#device.check(cuda.cuMemcpyDtoHAsync(bytes, source + at, bytes.length, on), 'cuMemcpyDtoHAsync');
+      this.#device.check(cuda.cuStreamSynchronize(on), 'cuStreamSynchronize');
+      target.set(bytes, at);
+    }
   }
 
   /** Downloads without blocking; resolves when the bytes are there. */

@@ -4,6 +4,7 @@
  * Three ways: block copies, which the copy engines do with pitches of their own; one contiguous transfer of the host's whole span,
  * packed or unpacked on the device by a kernel; and gathering or scattering on the host around one of these.
  */
+import { unitOf } from './launches.ts';
 import { type Axis, bytesOf, compact, countOf, cut, dense, replaceSide, span, type Walk, walkOf } from './walk.ts';
 
 /** Rows of `width` bytes, `height` of them a layer, `depth` layers; pitches in bytes, layer heights in rows. */
@@ -36,20 +37,21 @@ export type Download =
   | { readonly how: 'scatter'; readonly bytes: number; readonly first: Download; readonly scatter: Walk };
 
 /** What things cost, in nanoseconds. Measured on an H200 with PCIe 5; only the order of magnitude matters. */
-export const COSTS = {
-  /** One call that copies. */
-  call: 3000,
-  /** A temporary and a kernel around the transfer. */
-  kernel: 9000,
-  /** A byte between host and device, and one moved on the device. */
-  byte: 0.03,
-  deviceByte: 0.0005,
-  /** A row of a block copy, whatever its width. */
-  row: 20,
-  /** An element, and a byte, gathered or scattered on the host. */
-  hostElement: 2.5,
-  hostByte: 0.25,
-} as const;
+const CALL = 4000;
+/** A temporary and a kernel around a transfer, and a byte that the kernel moves. */
+const KERNEL = 12_000;
+const DEVICE_BYTE = 0.0005;
+/** A byte between host and device, and a row of a block copy whatever its width. */
+const PINNED = { byte: 0.019, uploadRow: 1.6, downloadRow: 1.6 };
+const PAGEABLE = { byte: 0.057, uploadRow: 4.5, downloadRow: 160 };
+/** A byte of a contiguous transfer that several threads stage. */
+const STAGED_BYTE = 0.024;
+const WORTH_STAGING = 16 * 2 ** 20;
+/** Gathering and scattering on the host: an element moved word by word, a row moved as one, a byte of it. */
+const HOST_WORD = 4.5;
+const HOST_ROW = 60;
+const HOST_BYTE = 0.06;
+const HOST_ROW_BYTES = 128;
 
 /** The driver's CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
 const MAX_PITCH = 2 ** 31 - 1;
@@ -58,11 +60,11 @@ const MAX_TEMPORARY = 2 ** 28;
 /** Block copies that a strided copy may be cut into. */
 const MAX_BLOCKS = 64;
 
-/** Plans a copy to the device: `t` is the device's side of the walk. */
-export function planUpload(walk: Walk): Upload {
+/** Plans a copy to the device: `t` is the device's side of the walk. `pinned`: the host's memory. */
+export function planUpload(walk: Walk, pinned: boolean): Upload {
   const options: [number, Upload][] = [];
   const blocks = blocksOf(walk);
-  if (blocks !== undefined) options.push([blocksCost(blocks), { how: 'blocks', blocks }]);
+  if (blocks !== undefined) options.push([blocksCost(blocks, pinned, 'uploadRow'), { how: 'blocks', blocks }]);
   const [low, high] = span(walk, 's');
   const spanned: Upload = {
     how: 'span',
@@ -70,24 +72,34 @@ export function planUpload(walk: Walk): Upload {
     bytes: high - low,
     walk: { ...walk, s: walk.s - low },
   };
-  options.push([spanCost(high - low, bytesOf(walk)), spanned]);
-  if (!dense(walk, 's')) options.push(planGather(walk));
+  options.push([spanCost(high - low, pinned, bytesOf(walk)), spanned]);
+  if (!dense(walk, 's')) options.push(costedGather(walk));
   return cheapest(options);
 }
 
-/** Plans a copy to the host: `t` is the host's side of the walk. */
-export function planDownload(walk: Walk): Download {
+/** Plans a copy to the host: `t` is the host's side of the walk. `pinned`: the host's memory. */
+export function planDownload(walk: Walk, pinned: boolean): Download {
   const options: [number, Download][] = [];
   const blocks = blocksOf(walk);
-  if (blocks !== undefined) options.push([blocksCost(blocks), { how: 'blocks', blocks }]);
+  if (blocks !== undefined) options.push([blocksCost(blocks, pinned, 'downloadRow'), { how: 'blocks', blocks }]);
   if (!walk.ordered && dense(walk, 't')) {
     const [low, high] = span(walk, 't');
     const packed: Download = { how: 'span', low, bytes: high - low, walk: { ...walk, t: walk.t - low } };
-    options.push([spanCost(high - low, high - low), packed]);
+    options.push([spanCost(high - low, pinned, high - low), packed]);
   } else {
-    options.push(planScatter(walk));
+    options.push(costedScatter(walk));
   }
   return cheapest(options);
+}
+
+/** The way over a copy of the host's elements, whatever it costs. */
+export function planGather(walk: Walk): Upload {
+  return costedGather(walk)[1];
+}
+
+/** Likewise to the host. */
+export function planScatter(walk: Walk): Download {
+  return costedScatter(walk)[1];
 }
 
 /** A download in one contiguous transfer: `walk` packs, and what came is spread by `scatter` unless it is in place already. */
@@ -125,7 +137,7 @@ export function divide(walk: Walk, host: 't' | 's'): Walk[] {
 }
 
 /** Each element once, in the order of the walk, gathered by the host; from there on to the device. */
-function planGather(walk: Walk): [number, Upload] {
+function costedGather(walk: Walk): [number, Upload] {
   // What the host's side repeats (stride 0) is gathered once.
   const axes = walk.axes.map((axis) => (axis.s === 0 ? { ...axis, n: 1 } : axis));
   const once = { ...walk, axes };
@@ -134,8 +146,8 @@ function planGather(walk: Walk): [number, Upload] {
   const bytes = bytesOf(once);
   const deliver = renormal(replaceSide(walk, 's', 0, strides));
   const blocks = blocksOf(deliver);
-  const direct = blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks);
-  const packed = spanCost(bytes, bytesOf(walk));
+  const direct = blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks, false, 'uploadRow');
+  const packed = spanCost(bytes, false, bytesOf(walk));
   const then: Upload =
     blocks !== undefined && direct <= packed
       ? { how: 'blocks', blocks }
@@ -143,14 +155,14 @@ function planGather(walk: Walk): [number, Upload] {
   return [hostCost(once) + Math.min(direct, packed), { how: 'gather', bytes, gather, then }];
 }
 
-function planScatter(walk: Walk): [number, Download] {
+function costedScatter(walk: Walk): [number, Download] {
   const strides = compact(walk);
   const bytes = bytesOf(walk);
   const first = renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false });
   const scatter = replaceSide(walk, 's', 0, strides);
   const blocks = blocksOf(first);
-  const direct = blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks);
-  const packed = spanCost(bytes, bytes);
+  const direct = blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks, false, 'downloadRow');
+  const packed = spanCost(bytes, false, bytes);
   const download: Download =
     blocks !== undefined && direct <= packed ? { how: 'blocks', blocks } : { how: 'span', low: 0, bytes, walk: first };
   return [hostCost(walk) + Math.min(direct, packed), { how: 'scatter', bytes, first: download, scatter }];
@@ -215,17 +227,27 @@ function renormal(walk: Walk): Walk {
   return { ...normal, t: normal.t + walk.t, s: normal.s + walk.s };
 }
 
-function blocksCost({ block, at }: Blocks): number {
+function blocksCost({ block, at }: Blocks, pinned: boolean, row: 'uploadRow' | 'downloadRow'): number {
+  const memory = pinned ? PINNED : PAGEABLE;
   const rows = at.length * block.height * block.depth;
-  return at.length * COSTS.call + (rows > at.length ? rows * COSTS.row : 0) + rows * block.width * COSTS.byte;
+  if (rows === at.length) return at.length * (CALL + transferCost(block.width, pinned));
+  return at.length * CALL + rows * (memory[row] + block.width * memory.byte);
 }
 
-function spanCost(transferred: number, moved: number): number {
-  return COSTS.call + COSTS.kernel + transferred * COSTS.byte + moved * COSTS.deviceByte;
+function spanCost(bytes: number, pinned: boolean, moved: number): number {
+  return CALL + KERNEL + transferCost(bytes, pinned) + moved * DEVICE_BYTE;
+}
+
+function transferCost(bytes: number, pinned: boolean): number {
+  if (pinned) return bytes * PINNED.byte;
+  return bytes * (bytes < WORTH_STAGING ? PAGEABLE.byte : STAGED_BYTE);
 }
 
 function hostCost(walk: Walk): number {
-  return countOf(walk.axes) * COSTS.hostElement + bytesOf(walk) * COSTS.hostByte;
+  const items = countOf(walk.axes);
+  if (walk.item >= HOST_ROW_BYTES) return items * (HOST_ROW + walk.item * HOST_BYTE);
+  const words = walk.item / Math.min(4, unitOf(walk, 0, 0));
+  return items * words * HOST_WORD;
 }
 
 function cheapest<T>(options: readonly [number, T][]): T {

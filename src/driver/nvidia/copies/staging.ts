@@ -15,8 +15,15 @@ import type { CopyDevice } from './device.ts';
 export interface StagingOptions {
   readonly workers: number;
   readonly pieceBytes: number;
+  /** At most: small transfers have small chunks, so that the device need not wait long for the first. */
   readonly piecesAChunk: number;
   readonly slots: number;
+}
+
+/** The driver's own copies between host and device. */
+export interface OwnCopies {
+  upload(target: number, source: Uint8Array, on: number): void;
+  download(target: Uint8Array, source: number, on: number): void;
 }
 
 /** Transfers below this are the driver's. */
@@ -27,8 +34,10 @@ const WORTH_STARTING = 32 * 2 ** 20;
 const SEGMENT = 32 * 2 ** 20;
 /** With fewer cores threads gain nothing over the driver's own. */
 const MIN_CORES = 4;
-const MAX_WORKERS = 7;
+const MAX_WORKERS = 5;
 const DISABLE_TIMING = 2;
+/** Chunks of a transfer, at least, unless they would be tiny. */
+const CHUNKS = 12;
 const PAUSE_MS = 0.05;
 
 /** What a machine with so many cores does; undefined: nothing. */
@@ -36,7 +45,7 @@ export function stagingFor(cores: number): StagingOptions | undefined {
   if (cores < MIN_CORES) return undefined;
   // The caller copies as well.
   const workers = Math.min(MAX_WORKERS, cores - 1);
-  return { workers, pieceBytes: 512 * 1024, piecesAChunk: 8, slots: 4 };
+  return { workers, pieceBytes: 512 * 1024, piecesAChunk: 16, slots: 4 };
 }
 
 /** Pinned memory in slots, each with an event that says when the device is done with it. */
@@ -50,13 +59,19 @@ interface Ring {
 /** The staging of one device. */
 export class Staging {
   readonly #device: CopyDevice;
+  readonly #own: OwnCopies;
   readonly #cells: Cells;
   #options: StagingOptions | undefined;
   #threads: CopyThreads | undefined;
   #ring: Ring | undefined;
 
-  constructor(device: CopyDevice, options: StagingOptions | undefined = stagingFor(availableParallelism())) {
+  constructor(
+    device: CopyDevice,
+    own: OwnCopies,
+    options: StagingOptions | undefined = stagingFor(availableParallelism()),
+  ) {
     this.#device = device;
+    this.#own = own;
     this.#cells = new Cells(device.cuda.ffi);
     this.#options = options;
   }
@@ -89,13 +104,13 @@ export class Staging {
     if (options === undefined || threads === undefined) return false;
     let done = 0;
     while (done < total && threads.ready < Math.ceil(options.workers / 2)) {
-      done += this.#own(up, host.subarray(done, done + SEGMENT), pointer + done, on);
+      done += this.#plain(up, host.subarray(done, done + SEGMENT), pointer + done, on);
     }
     const rest = host.subarray(done);
     if (rest.length === 0) return true;
     const ring = this.#openRing(options);
     if (ring === undefined || !this.#run(up, rest, pointer + done, on, options, threads, ring)) {
-      this.#own(up, rest, pointer + done, on);
+      this.#plain(up, rest, pointer + done, on);
     }
     return true;
   }
@@ -114,13 +129,11 @@ export class Staging {
     return this.#threads;
   }
 
-  /** The driver's own copy. */
-  #own(up: boolean, host: Uint8Array, pointer: number, on: number): number {
-    const { cuda } = this.#device;
-    const { length } = host;
-    if (up) this.#check(cuda.cuMemcpyHtoDAsync(pointer, host, length, on), 'cuMemcpyHtoDAsync');
-    else this.#check(cuda.cuMemcpyDtoHAsync(host, pointer, length, on), 'cuMemcpyDtoHAsync');
-    return length;
+  /** The driver's own copy of some bytes; how many. */
+  #plain(up: boolean, host: Uint8Array, pointer: number, on: number): number {
+    if (up) this.#own.upload(pointer, host, on);
+    else this.#own.download(host, pointer, on);
+    return host.length;
   }
 
   /** One staged transfer. False when a thread has gone away in the middle: then nothing of it counts. */
@@ -133,14 +146,16 @@ export class Staging {
     threads: CopyThreads,
     ring: Ring,
   ): boolean {
-    const { pieceBytes, piecesAChunk, slots } = options;
+    const { pieceBytes, slots } = options;
+    const wanted = Math.ceil(host.length / pieceBytes / CHUNKS);
+    const piecesAChunk = Math.max(2, Math.min(options.piecesAChunk, wanted));
     this.#drain(ring);
     // What is ahead in the stream may take long: it is waited for here, and not by looking at events all the time.
     if (!up) this.#check(this.#device.cuda.cuStreamSynchronize(on), 'cuStreamSynchronize');
     const user = Number(this.#device.cuda.ffi.address(host));
     const limit = up ? slots * piecesAChunk : 0;
     threads.begin({ user, bytes: host.length, ring: ring.address, toRing: up, slots, pieceBytes, piecesAChunk, limit });
-    const pass = new Pass(this.#device, threads, ring, options, host.length, pointer, on);
+    const pass = new Pass(this.#device, threads, ring, { ...options, piecesAChunk }, host.length, pointer, on);
     let complete = false;
     try {
       complete = up ? pass.upload() : pass.download();

@@ -20,6 +20,8 @@ export const PIECES = 97;
 export const PIECES_A_CHUNK = 98;
 export const SLOTS = 99;
 export const PIECE_BYTES = 100;
+/** Workers that could not load what they need. */
+export const FAILED = 102;
 /** 1: from the user's memory to the ring; 0: back. */
 export const TO_RING = 101;
 /** Finished pieces of the chunk in each slot. */
@@ -46,9 +48,14 @@ export const THREAD_CODE: string = `'use strict';
 const { workerData } = require('node:worker_threads');
 const int = new Int32Array(workerData.control);
 const float = new Float64Array(workerData.control);
-const koffi = require(workerData.koffi);
-const memcpy = koffi.load(workerData.library).func('void memcpy(uint64_t target, uint64_t source, size_t bytes)');
-memcpy(0, 0, 0);
+let memcpy;
+try {
+  const koffi = require(workerData.koffi);
+  memcpy = koffi.load(workerData.library).func('void memcpy(uint64_t target, uint64_t source, size_t bytes)');
+} catch (error) {
+  Atomics.add(int, ${FAILED}, 1);
+  throw error;
+}
 
 function copyPieces() {
   const pieces = int[${PIECES}];
@@ -85,10 +92,9 @@ function copyPieces() {
 let seen = Atomics.load(int, ${GENERATION});
 Atomics.add(int, ${READY}, 1);
 Atomics.notify(int, ${READY});
-for (;;) {
+while (Atomics.load(int, ${STOP}) === 0) {
   Atomics.wait(int, ${GENERATION}, seen);
   seen = Atomics.load(int, ${GENERATION});
-  if (Atomics.load(int, ${STOP}) !== 0) break;
   if (Atomics.add(int, ${GATE}, 1) >= 0) copyPieces();
   Atomics.sub(int, ${GATE}, 1);
   Atomics.notify(int, ${GATE});
