@@ -10,10 +10,11 @@ import { DriverError, OutOfMemoryError } from '../errors.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
 import { deallocationLimits } from './limits.ts';
+import { MemoryStream } from './memory-stream.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
 import { printAs } from './printing.ts';
 import { Counters, type MemoryStats } from './stats.ts';
-import type { StreamUser } from './stream-ref.ts';
+import type { StreamRef, StreamUser } from './stream-ref.ts';
 
 /** A stream, an event or a loaded kernel: holds no counted memory, but dies with the context. */
 export interface Resource {
@@ -54,6 +55,7 @@ export class Context implements MemoryHome {
   #holds = 0;
   readonly #allocations = new Set<Allocation>();
   readonly #resources = new Set<Resource>();
+  #memoryStream: MemoryStream | undefined = undefined;
   readonly #outliving = new Set<Outliving>();
   /** Streams for which host memory is kept alive. */
   readonly holders: Set<Holder> = new Set();
@@ -83,13 +85,24 @@ export class Context implements MemoryHome {
    */
   allocate(bytes: number, stream?: StreamUser | undefined, shareable = false): MemoryOwner {
     if (bytes === 0) return this.noMemory;
-    // Another library's stream and the device's own need not wait for each other: memory is ordered before its first use there.
-    const origin = stream?.ref.external ? undefined : stream;
+    // Another library's stream may be gone when the memory is not.
+    const origin = stream === undefined || stream.ref.external ? this.memoryStream : stream.ref;
     const pointer = this.retrying(bytes, () => this.driver.allocate(bytes, origin?.handle, shareable));
-    const allocation = this.own(new Allocation(this, pointer, bytes, allocationSite(bytes), origin?.ref));
+    const allocation = this.own(new Allocation(this, pointer, bytes, allocationSite(bytes), origin));
     const owner = new MemoryOwner(this, allocation, bytes, shareable);
     owner.touch(stream);
     return owner;
+  }
+
+  /** Where memory comes and goes that belongs to no stream; undefined, the default stream, where that holds up no other. */
+  get memoryStream(): StreamRef | undefined {
+    const { externalStreams, streamOrdered } = this.info.features;
+    if (!externalStreams || !streamOrdered) return undefined;
+    if (this.#memoryStream === undefined || this.#memoryStream.destroyed) {
+      this.#memoryStream = new MemoryStream(this.driver);
+      this.adopt(this.#memoryStream);
+    }
+    return this.#memoryStream;
   }
 
   /** Counts memory that has been allocated, by whatever call, as this context's own: it dies with it. */

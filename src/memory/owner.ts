@@ -20,6 +20,8 @@ export interface MemoryHome {
   releaseDropped(allocation: Allocation): void;
   /** An allocation is being freed. */
   freed(allocation: Allocation): void;
+  /** Where memory comes and goes that belongs to no stream; undefined: in the order of the default stream. */
+  readonly memoryStream: StreamRef | undefined;
   /** Keeps what went wrong where nobody could be told. */
   keepFault(error: unknown): void;
 }
@@ -180,16 +182,17 @@ export class Allocation implements PendingItem {
     if (this.#marks.length > 0) this.#forgetMarks();
   }
 
-  /** A stream on which everything that used the memory has been done; undefined when that holds of the default stream. */
+  /** A stream after whose work everything that used the memory has been done; undefined is the default stream. */
   #orderedAfterUses(): StreamHandle | undefined {
     // A context that is reset or closed has waited for everything.
-    if (this.#streams === undefined || this.lost !== undefined) return undefined;
-    const { driver } = this.context;
+    if (this.lost !== undefined) return undefined;
+    const { driver, memoryStream } = this.context;
+    if (this.#streams === undefined) return memoryStream?.handle;
     const { busy, tails } = this.#unfinished();
-    const last = busy[0];
+    const last = busy[0] ?? memoryStream?.handle;
     for (const other of busy.slice(1)) waitFor(driver, other, last);
-    // The default stream may have used any memory.
-    if (last !== undefined) waitFor(driver, undefined, last);
+    // The default stream may have used any memory. Where there is a memory stream, all streams come after the default one.
+    if (last !== undefined && memoryStream === undefined) waitFor(driver, undefined, last);
     for (const tail of tails) driver.waitEvent(tail, last);
     return last;
   }

@@ -279,8 +279,11 @@ describe('streams of CUDA', () => {
 
   it('of other libraries come after the allocation of what they use, and are never destroyed', () => {
     const order: string[] = [];
+    const allocate = vi.spyOn(device.driver, 'allocate');
     const array = new DeviceNDArray(4, null, 'float32');
-    device.driver.enqueue(undefined, () => order.push('before the allocation'));
+    const [, memoryStream] = allocate.mock.calls[0] ?? [];
+    expect(memoryStream).toBeDefined();
+    device.driver.enqueue(memoryStream, () => order.push('before the allocation'));
     const stream = externalStream(5);
     array.owner.touch(stream);
     device.driver.enqueue(stream.handle, () => order.push('use'));
@@ -289,6 +292,19 @@ describe('streams of CUDA', () => {
     stream.dispose();
     expect(stream.disposed).toBe(false);
     externalStream(5).synchronize();
+  });
+
+  it('do not wait for each other because of memory that comes and goes', () => {
+    const record = vi.spyOn(device.driver, 'recordEvent');
+    const free = vi.spyOn(device.driver, 'free');
+    const stream = createStream();
+    device.driver.enqueue(stream.handle, () => undefined);
+    for (let k = 0; k < 20; k++) new DeviceNDArray(4, null, 'float32').dispose();
+    device.context.deallocations.clear();
+    expect(record).not.toHaveBeenCalled();
+    expect(free.mock.calls.every(([, on]) => on !== undefined && on !== stream.handle)).toBe(true);
+    device.context.reset();
+    new DeviceNDArray(4, null, 'float32').dispose();
   });
 
   it('of other libraries are not touched after an array was disposed', () => {
