@@ -1,6 +1,7 @@
 /**
  * The modules of tests that only a GPU can run. Add yours here, one import and one entry each; `suite.ts` says what they look like.
  */
+import { copyTests } from './copies.ts';
 import { deviceTests } from './devices.ts';
 import { driverTests } from './driver.ts';
 import { endurance } from './endurance.ts';
@@ -8,6 +9,7 @@ import { faultTests } from './faults.ts';
 import { hostMemory } from './host-memory.ts';
 import { interop } from './interop.ts';
 import { peerTests } from './peers.ts';
+import { rendererTests } from './renderer.ts';
 import { runnerSelfTest } from './runner-self-test.ts';
 import { sanitizerControl } from './sanitizer-control.ts';
 import { streamTests } from './streams.ts';
@@ -16,8 +18,10 @@ import { tour } from './tour.ts';
 
 export const modules: readonly GpuModule[] = [
   driverTests,
+  rendererTests,
   deviceTests,
   streamTests,
+  copyTests,
   faultTests,
   peerTests,
   hostMemory,

@@ -363,6 +363,45 @@ function atomics(type: ValueType): Sample[] {
   });
 }
 
+/** Indices of 64 bits, computed and with offsets, in each space. */
+function wideIndices(): Sample {
+  const values = corners('f64', random(6)).map((v) => (Number.isNaN(v) ? 1 : v));
+  const t = new Table('indices of 64 bits', values.length);
+  const inputs = t.array('f64', values);
+  const bytes = new Uint8Array(Float64Array.from(values, Number).buffer);
+  const wide = (e: Expr): Expr => ir.cast('i64', e);
+  const i = t.b.variable('i64', 'wide');
+  const constant = t.b.constants('f64', 'constant', bytes);
+  const [shared, local] = [t.b.shared('f64', 'shared', 64), t.b.local('f64', 'local', 4)];
+  const thread = wide(ir.special('threadIdx.x'));
+  t.body.push(ir.assign(i, wide(t.i)));
+  t.body.push(ir.store(ir.at(shared, thread), ir.load(ir.at(inputs, ir.read(i)))));
+  t.body.push(ir.store(ir.at(local, ir.and(ir.read(i), ir.i64(3))), ir.load(ir.at(shared, thread))));
+  t.result(ir.load(ir.at(constant, ir.read(i))));
+  t.result(ir.load(ir.at(shared, ir.sub(ir.add(thread, ir.i64(7)), ir.i64(7)))));
+  t.result(ir.load(ir.at(local, ir.and(ir.read(i), ir.i64(3)))));
+  t.result(ir.load({ ...ir.at(inputs, ir.sub(ir.mul(ir.read(i), ir.i64(8)), ir.i64(8))), scale: 1, disp: 8 }));
+  return t.sample({ indexBits: 64 });
+}
+
+/** Static shared memory beyond what a module may declare, and dynamic shared memory behind it. */
+function largeShared(): Sample {
+  const t = new Table('large shared memory', 64);
+  const [first, second] = [t.b.shared('f32', 'first', 13_000), t.b.shared('i32', 'second', 64)];
+  const [dynamic, same] = [t.b.shared('i32', 'dynamic'), t.b.shared('u8', 'same')];
+  const j = ir.special('threadIdx.x');
+  const far = ir.sub(ir.i32(12_999), j);
+  t.body.push(ir.store(ir.at(first, far), ir.cast('f32', j)), ir.store(ir.at(second, j), ir.mul(j, ir.i32(3))));
+  t.body.push(ir.store(ir.at(dynamic, j), ir.mul(j, ir.i32(1000))));
+  t.result(ir.load(ir.at(first, far)));
+  t.result(ir.load(ir.at(second, j)));
+  t.result(ir.load(ir.at(dynamic, j)));
+  t.result(ir.load(ir.at(same, ir.add(ir.mul(j, ir.i32(4)), ir.i32(1)))));
+  t.result(ir.special('sharedBytes'));
+  const sample = t.sample();
+  return { ...sample, launch: { ...sample.launch, sharedBytes: 256 } };
+}
+
 /** All samples; the interpreter runs each in well under a second. */
 export function operatorSamples(): Sample[] {
   return [
@@ -371,5 +410,7 @@ export function operatorSamples(): Sample[] {
     ...VALUES.map(conversions),
     ...ELEMENTS.map(memory),
     ...[...INTEGERS, ...FLOATS].flatMap(atomics),
+    wideIndices(),
+    largeShared(),
   ];
 }
