@@ -6,8 +6,10 @@ import { cuda, f32, type Vec } from 'tsamba';
 export interface Latency {
   /** From the first `launch` to the end of the kernel, compilation and start of the device included. Milliseconds. */
   readonly firstKernel: number;
-  /** Median over kernels compiled afterwards. Milliseconds. */
+  /** Median of the 11th to 40th kernel compiled, when the compiler itself is still young. Milliseconds. */
   readonly warmKernel: number;
+  /** Median of the last of many kernels, when the engine has compiled the compiler. Milliseconds. */
+  readonly hotKernel: number;
   /** Microseconds. */
   readonly emptyLaunch: number;
   /** `deviceArray` and `dispose` of 4 KB. Microseconds. */
@@ -27,7 +29,7 @@ export function latency(): Latency {
 
   const d = cuda.toDevice(x);
   const times: number[] = [];
-  for (let k = 0; k < 40; k++) {
+  for (let k = 0; k < 1000; k++) {
     const gain = 1 + k;
     const next = cuda.jit((y: Vec<f32>, n: number) => {
       const i = cuda.grid(1);
@@ -39,8 +41,8 @@ export function latency(): Latency {
     next.launch({ grid: 1, block: 32 }, d, 3);
     times.push(performance.now() - began);
   }
-  times.splice(0, 10);
-  times.sort((a, b) => a - b);
+  const median = (list: number[]): number => list.sort((a, b) => a - b)[list.length >> 1];
+  const [warmKernel, hotKernel] = [median(times.slice(10, 40)), median(times.slice(-100))];
 
   const nothing = cuda.jit((_a: Vec<f32>, _b: Vec<f32>, _c: Vec<f32>, k: number) => {
     if (f32(k) > 1e30) return;
@@ -60,7 +62,7 @@ export function latency(): Latency {
     frees.push((performance.now() - began) / 10);
   }
   frees.sort((a, b) => a - b);
-  return { firstKernel, warmKernel: times[times.length >> 1], emptyLaunch: launches[4], allocateAndFree: frees[2] };
+  return { firstKernel, warmKernel, hotKernel, emptyLaunch: launches[4], allocateAndFree: frees[2] };
 }
 
 /** Bytes read and written a second by a copy of 64 MiB, in GB/s: `TypedArray.set`, and a plain loop. */

@@ -14,7 +14,13 @@ import { cases } from './cases.ts';
 interface Output {
   readonly results: Record<string, { kernel: number; plain: [number, number] }>;
   readonly peers: Record<string, number>;
-  readonly latency?: { firstKernel: number; warmKernel: number; emptyLaunch: number; allocateAndFree: number };
+  readonly latency?: {
+    firstKernel: number;
+    warmKernel: number;
+    hotKernel: number;
+    emptyLaunch: number;
+    allocateAndFree: number;
+  };
   readonly copy: { set: number; loop: number };
   readonly node: string;
 }
@@ -103,7 +109,7 @@ for (const c of configurations) {
   const l = c.outputs.flatMap((o) => o.latency ?? []);
   if (l.length > 0) {
     console.log(
-      `first kernel ${fixed(median(l.map((x) => x.firstKernel)), 0, 1)} ms (worst ${fixed(Math.max(...l.map((x) => x.firstKernel)), 0, 1)}); later ones ${fixed(median(l.map((x) => x.warmKernel)), 0)} ms; empty launch ${fixed(median(l.map((x) => x.emptyLaunch)), 0, 3)} µs; deviceArray + dispose ${fixed(median(l.map((x) => x.allocateAndFree)), 0)} µs`,
+      `first kernel ${fixed(median(l.map((x) => x.firstKernel)), 0, 1)} ms (worst ${fixed(Math.max(...l.map((x) => x.firstKernel)), 0, 1)}); the 11th to 40th ${fixed(median(l.map((x) => x.warmKernel)), 0)} ms, with a hot compiler ${fixed(median(l.map((x) => x.hotKernel)), 0)} ms; empty launch ${fixed(median(l.map((x) => x.emptyLaunch)), 0, 3)} µs; deviceArray + dispose ${fixed(median(l.map((x) => x.allocateAndFree)), 0)} µs`,
     );
   }
 }
