@@ -134,8 +134,11 @@ class Table {
   #end = 0;
   #results = 0;
 
-  constructor(name: string, count: number) {
+  readonly #bits: 32 | 64;
+
+  constructor(name: string, count: number, bits: 32 | 64 = 32) {
     this.name = name;
+    this.#bits = bits;
     this.#count = count;
     this.b = new ir.KernelBuilder(name);
     this.out = this.b.global('u64', 'out');
@@ -149,7 +152,12 @@ class Table {
 
   /** An array of operands; the element of each thread. */
   operand(elem: ElemType, values: readonly Value[]): Expr {
-    return ir.load(ir.at(this.array(elem, values), this.i));
+    return ir.load(ir.at(this.array(elem, values), this.index(this.i)));
+  }
+
+  /** An i32 as an index of the kernel's width. */
+  index(e: Expr): Expr {
+    return this.#bits === 64 ? ir.cast('i64', e) : e;
   }
 
   array(elem: ElemType, values: readonly Value[]): ArraySym {
@@ -171,11 +179,11 @@ class Table {
 
   store(e: Expr): Stmt {
     const plain = isFloat(e.type) ? ir.select(ir.unary('isNaN', e), ir.constant(e.type, Number.NaN), e) : e;
-    const slot = ir.add(ir.mul(this.i, ir.i32(MOST)), ir.i32(this.#results++));
+    const slot = this.index(ir.add(ir.mul(this.i, ir.i32(MOST)), ir.i32(this.#results++)));
     return ir.store({ ...ir.at(this.out, slot), elem: e.type }, plain);
   }
 
-  sample(options: Parameters<ir.KernelBuilder['build']>[1] = {}): Sample {
+  sample(): Sample {
     if (this.#results > MOST) throw new RangeError(`${this.#results} results in ${this.name}`);
     const memory = new Uint8Array(this.#end + this.#count * MOST * 8);
     let at = 0;
@@ -186,7 +194,13 @@ class Table {
     this.#args[0] = at;
     const block = [64, 1, 1] as const;
     const launch = { grid: [Math.ceil(this.#count / 64), 1, 1] as const, block };
-    return { name: this.name, kernel: this.b.build(this.body, options), launch, args: this.#args, memory };
+    return {
+      name: this.name,
+      kernel: this.b.build(this.body, { indexBits: this.#bits }),
+      launch,
+      args: this.#args,
+      memory,
+    };
   }
 }
 
@@ -366,7 +380,7 @@ function atomics(type: ValueType): Sample[] {
 /** Indices of 64 bits, computed and with offsets, in each space. */
 function wideIndices(): Sample {
   const values = corners('f64', random(6)).map((v) => (Number.isNaN(v) ? 1 : v));
-  const t = new Table('indices of 64 bits', values.length);
+  const t = new Table('indices of 64 bits', values.length, 64);
   const inputs = t.array('f64', values);
   const bytes = new Uint8Array(Float64Array.from(values, Number).buffer);
   const wide = (e: Expr): Expr => ir.cast('i64', e);
@@ -381,7 +395,7 @@ function wideIndices(): Sample {
   t.result(ir.load(ir.at(shared, ir.sub(ir.add(thread, ir.i64(7)), ir.i64(7)))));
   t.result(ir.load(ir.at(local, ir.and(ir.read(i), ir.i64(3)))));
   t.result(ir.load({ ...ir.at(inputs, ir.sub(ir.mul(ir.read(i), ir.i64(8)), ir.i64(8))), scale: 1, disp: 8 }));
-  return t.sample({ indexBits: 64 });
+  return t.sample();
 }
 
 /** Static shared memory beyond what a module may declare, and dynamic shared memory behind it. */
