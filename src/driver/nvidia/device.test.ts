@@ -282,6 +282,22 @@ describe('memory', () => {
     expect(thrownBy(() => device.free(pointer)).code).toBe('E_INVALID_POINTER');
   });
 
+  it('without a stream makes no stream wait, unless the default stream has work', () => {
+    const { model, device, load } = open({ faultSymbol: undefined, launchNumber: undefined });
+    const kernel = load('k');
+    const s = device.createStream();
+    kernel.launch(shape, [], s);
+    device.free(device.allocate(100));
+    expect(device.queryStream(s)).toBe(false);
+    // Memory that the default stream may use is freed when that has come so far.
+    const pointer = device.allocate(100);
+    kernel.launch(shape, [], undefined);
+    device.free(pointer);
+    expect(model.live).toBe(100);
+    device.synchronize();
+    expect(model.live).toBe(0);
+  });
+
   it('is all given back when the device is closed', () => {
     const { model, device, load } = open();
     device.allocate(100);

@@ -55,8 +55,8 @@ export class NvidiaDriver implements DeviceDriver {
     this.info = info;
     this.context = new CudaContext(cuda, device, info.name);
     this.context.enter('open');
-    this.memory = new CudaMemory(this.context, memoryPools);
     this.streams = new CudaStreams(this.context);
+    this.memory = new CudaMemory(this.context, this.streams, memoryPools);
     this.records = new LaunchRecords(this.context);
     this.#host = new CudaHostMemory(this.context);
     this.#copies = new Copies({
@@ -89,17 +89,13 @@ export class NvidiaDriver implements DeviceDriver {
 
   allocate(bytes: number, stream?: StreamHandle, shareable = false): Pointer {
     this.context.enter('allocate');
-    const { streams } = this;
-    const pointer = this.memory.allocate(bytes, streams.resolve(stream, 'allocate').handle, shareable);
-    // A stream of another library need not wait for the default stream, in whose order the memory is good.
-    if (stream === undefined && streams.foreign)
-      this.context.check(this.context.cuda.cuStreamSynchronize(0), 'allocate');
-    return pointer;
+    const on = stream === undefined ? undefined : this.streams.resolve(stream, 'allocate').handle;
+    return this.memory.allocate(bytes, on, shareable);
   }
 
   free(pointer: Pointer, stream?: StreamHandle): void {
     this.context.enter('free');
-    this.memory.free(pointer, this.streams.resolve(stream, 'free').handle);
+    this.memory.free(pointer, stream === undefined ? undefined : this.streams.resolve(stream, 'free').handle);
   }
 
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {
@@ -309,6 +305,7 @@ export class NvidiaDriver implements DeviceDriver {
     this.context.enter('synchronize');
     this.context.check(this.context.cuda.cuCtxSynchronize(), 'cuCtxSynchronize');
     this.context.launches.clear();
+    this.streams.defaultUsed = false;
     this.records.collect(undefined);
     this.records.log.raise();
   }
@@ -327,7 +324,10 @@ export class NvidiaDriver implements DeviceDriver {
   #synchronize(stream: CudaStream): void {
     this.context.check(this.context.cuda.cuStreamSynchronize(stream.handle), 'cuStreamSynchronize');
     const ordered = this.#orderedWith(stream);
-    if (ordered === undefined) this.context.launches.clear();
+    if (ordered === undefined) {
+      this.context.launches.clear();
+      this.streams.defaultUsed = false;
+    }
     this.records.collect(ordered);
     this.records.log.raise(ordered);
   }

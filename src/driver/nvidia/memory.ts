@@ -2,6 +2,10 @@
  * Device memory: allocated from the driver's default pool in the order of a stream, or by `cuMemAlloc` where there is no pool
  * or the memory is to be shared with other processes, which pool memory cannot.
  *
+ * What is allocated and freed without a stream must be usable at once on all of them, and must not make them wait for each other,
+ * as everything on the default stream does. While that has no work, a stream that waits for nobody serves. For the same reason the
+ * pool may not make a stream wait for another one whose memory it hands out again.
+ *
  * The pool keeps what is freed (its release threshold is set to everything); when memory runs out it is trimmed, once, and
  * the allocation tried again. CUDA driver API, sections "Memory Management" and "Stream Ordered Memory Allocator".
  */
@@ -9,10 +13,13 @@ import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import type { Pointer } from '../driver.ts';
 import type { CudaContext } from './context.ts';
 import { CUDA_ERROR_OUT_OF_MEMORY } from './result.ts';
+import type { CudaStreams } from './streams.ts';
 
+const POOL_REUSE_BY_DEPENDENCY = 3;
 const POOL_RELEASE_THRESHOLD = 4;
 const POOL_RESERVED_CURRENT = 5;
 const POOL_USED_CURRENT = 7;
+const STREAM_NON_BLOCKING = 1;
 
 /** Bytes of a device: `pooled` are kept for later allocations, and counted in `free`. */
 export interface MemoryInfo {
@@ -28,18 +35,25 @@ export class CudaMemory {
   readonly #pool: number;
   readonly #allocateAsync: ((cell: number, bytes: number, stream: number) => number) | undefined;
   readonly #freeAsync: ((pointer: number, stream: number) => number) | undefined;
+  /** A stream that waits for nobody and has no work. */
+  readonly #free: number;
+  readonly #streams: CudaStreams;
   readonly #out: number;
   /** Addresses of the pool that are allocated. */
   readonly #pooled = new Set<number>();
   /** Addresses that `cuMemAlloc` gave. */
   readonly #plain = new Set<number>();
 
-  constructor(context: CudaContext, poolsSupported: boolean) {
+  constructor(context: CudaContext, streams: CudaStreams, poolsSupported: boolean) {
     this.#context = context;
+    this.#streams = streams;
     this.#out = context.cells.at(0);
     const { cuda } = context;
     this.#pool = poolsSupported ? this.#openPool() : 0;
+    this.#free = 0;
     if (this.#pool === 0) return;
+    context.check(cuda.cuStreamCreate(context.cells.at(0), STREAM_NON_BLOCKING), 'cuStreamCreate');
+    this.#free = context.cells.long(0);
     this.#allocateAsync = cuda.cuMemAllocAsync;
     this.#freeAsync = cuda.cuMemFreeAsync;
   }
@@ -61,24 +75,44 @@ export class CudaMemory {
     if (cuMemAllocAsync === undefined || cuMemFreeAsync === undefined) return 0;
     if (cuDeviceGetDefaultMemPool(cells.at(0), device) !== 0) return 0;
     const pool = cells.long(0);
+    cells.set(1, 0n);
+    this.#context.check(cuMemPoolSetAttribute(pool, POOL_REUSE_BY_DEPENDENCY, cells.at(1)), 'cuMemPoolSetAttribute');
     // The default gives the pool's memory back to the system at every synchronisation.
     cells.set(1, 2n ** 64n - 1n);
     this.#context.check(cuMemPoolSetAttribute(pool, POOL_RELEASE_THRESHOLD, cells.at(1)), 'cuMemPoolSetAttribute');
     return pool;
   }
 
-  /** Address of fresh memory, usable after what is on `stream` now. */
-  allocate(bytes: number, stream: number, shareable: boolean): number {
+  /** The stream in whose order memory is allocated and freed that is bound to no stream. */
+  #unbound(): number {
+    const streams = this.#streams;
+    if (streams.defaultUsed) {
+      if (this.#context.cuda.cuStreamQuery(0) !== 0) return 0;
+      streams.defaultUsed = false;
+    }
+    return this.#free;
+  }
+
+  /** Address of fresh memory, usable after what is on `stream` now; without one, at once, everywhere. */
+  allocate(bytes: number, stream: number | undefined, shareable: boolean): number {
     if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
       throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is no number of bytes above 0`, { api: 'allocate' });
     }
     if (this.#allocateAsync === undefined || shareable) return this.#allocatePlain(bytes);
-    let result = this.#allocateAsync(this.#out, bytes, stream);
-    if (result === CUDA_ERROR_OUT_OF_MEMORY && this.#trim()) result = this.#allocateAsync(this.#out, bytes, stream);
+    const on = stream ?? this.#unbound();
+    let result = this.#allocateAsync(this.#out, bytes, on);
+    if (result === CUDA_ERROR_OUT_OF_MEMORY && this.#trim()) result = this.#allocateAsync(this.#out, bytes, on);
     if (result !== 0) throw this.#failure(result, 'cuMemAllocAsync', bytes);
     const pointer = this.#context.cells.long(0);
+    if (stream === undefined && (on !== 0 || this.#streams.foreign)) this.#settle(on);
     this.#pooled.add(pointer);
     return pointer;
+  }
+
+  /** Nothing to wait for is on the driver's own stream; a stream of another library need not wait for the default stream. */
+  #settle(stream: number): void {
+    const { cuda } = this.#context;
+    if (cuda.cuStreamQuery(stream) !== 0) this.#context.check(cuda.cuStreamSynchronize(stream), 'cuStreamSynchronize');
   }
 
   #allocatePlain(bytes: number): number {
@@ -91,11 +125,11 @@ export class CudaMemory {
     return pointer;
   }
 
-  /** Frees what `allocate` gave, after what is on `stream` now; without a pool, after everything on the device. */
-  free(pointer: Pointer, stream: number): void {
+  /** Frees what `allocate` gave, after what is on `stream` (undefined: the default stream) now; without a pool, after everything. */
+  free(pointer: Pointer, stream: number | undefined): void {
     const address = typeof pointer === 'number' ? pointer : Number(pointer);
     if (this.#freeAsync !== undefined && this.#pooled.delete(address)) {
-      const result = this.#freeAsync(address, stream);
+      const result = this.#freeAsync(address, stream ?? this.#unbound());
       if (result !== 0) throw this.#context.failure(result, 'cuMemFreeAsync');
     } else if (this.#plain.delete(address)) {
       this.#context.check(this.#context.cuda.cuMemFree(address), 'cuMemFree');
@@ -158,5 +192,6 @@ export class CudaMemory {
     this.#pooled.clear();
     this.#plain.clear();
     this.#trim();
+    if (this.#free !== 0) cuda.cuStreamDestroy(this.#free);
   }
 }

@@ -67,6 +67,8 @@ export class CudaStreams {
   readonly #context: CudaContext;
   readonly #live = new Set<CudaStream>();
   readonly #events = new Set<CudaEvent>();
+  /** Whether the default stream may have work. Whatever is enqueued there makes all streams wait for each other. */
+  defaultUsed = false;
   /** Whether streams of other libraries take part, which may not wait for the default stream. */
   foreign = false;
 
@@ -76,9 +78,15 @@ export class CudaStreams {
 
   /** The stream behind a handle; the default stream for undefined. Throws for streams of other devices and destroyed ones. */
   resolve(handle: StreamHandle | undefined, api: string): CudaStream {
-    if (handle === undefined) return this.default;
+    if (handle === undefined) {
+      this.defaultUsed = true;
+      return this.default;
+    }
     const { stream } = handle;
-    if (stream instanceof CudaStream && stream.owner === this && stream.alive) return stream;
+    if (stream instanceof CudaStream && stream.owner === this && stream.alive) {
+      if (stream === this.default) this.defaultUsed = true;
+      return stream;
+    }
     throw invalid(
       api,
       stream instanceof CudaStream && stream.owner === this
