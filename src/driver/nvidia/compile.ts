@@ -23,14 +23,22 @@ const prepared = new WeakMap<Kernel, Kernel>();
 /** As nvcc does: an assembler needs the copies to put constants in addresses and to overlap loads. */
 const UNROLLED: UnrollOptions = { rounds: 64, nodes: 2400, plainLoads: 512, barriers: true, together: 4 };
 
+/** Simplifies again where a pass has changed something. */
+function after(pass: (kernel: Kernel) => Kernel, kernel: Kernel): Kernel {
+  const changed = pass(kernel);
+  return changed === kernel ? kernel : simplify(changed);
+}
+
 /** The kernel as it is rendered. */
 export function prepare(kernel: Kernel): Kernel {
   const known = prepared.get(kernel);
   if (known) return known;
-  const expanded = simplify(expandMath(simplify(dropChecks(kernel)), { target: 'gpu' }));
-  const unrolled = unroll(expanded, UNROLLED);
-  const counted = countRounds(unrolled === expanded ? expanded : simplify(unrolled));
-  const done = regroup(joinGuards(simplify(counted)));
+  const expanded = after((k) => expandMath(k, { target: 'gpu' }), simplify(dropChecks(kernel)));
+  const counted = after(
+    countRounds,
+    after((k) => unroll(k, UNROLLED), expanded),
+  );
+  const done = regroup(joinGuards(counted));
   prepared.set(kernel, done);
   return done;
 }
