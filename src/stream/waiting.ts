@@ -25,8 +25,8 @@ const queues = new Map<unknown, Waiter[]>();
 /** Milliseconds without news for which the loop asks each time round. */
 const EAGER = 1;
 /** Then it sleeps for this part of the time that it has waited, in milliseconds from 1 to `LONGEST`. */
-const PART = 1 / 32;
-const LONGEST = 10;
+const PART = 1 / 64;
+const LONGEST = 5;
 
 let immediate: NodeJS.Immediate | undefined;
 let timer: NodeJS.Timeout | undefined;
