@@ -1,0 +1,163 @@
+/**
+ * The CUDA array interface where addresses are real: who is kept alive, which streams are waited for, and what is refused. What both
+ * kinds of devices have in common is in the conformance suite.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BlockDriver } from '../../test/support/block-driver.ts';
+import type { DeviceInfo, StreamHandle } from '../driver/driver.ts';
+import { f32, struct, u8 } from '../dtype/index.ts';
+import { Context } from '../memory/context.ts';
+import { activateContext } from '../memory/devices.ts';
+import { createStream } from '../stream/stream.ts';
+import { isCudaArray } from './cuda-interface.ts';
+import { asCudaArray, deviceArray, toDevice } from './device-create.ts';
+
+setFlagsFromString('--expose-gc');
+const collectNow = runInNewContext('gc') as () => void;
+
+/** A device like a GPU: its addresses are everybody's, and other libraries have streams on it. */
+class OpenDriver extends BlockDriver {
+  override readonly info: DeviceInfo;
+  readonly taken: bigint[] = [];
+  readonly synchronized: StreamHandle[] = [];
+
+  constructor() {
+    super();
+    const { info } = new BlockDriver();
+    this.info = { ...info, features: { ...info.features, externalStreams: true } };
+  }
+
+  override createStream(): StreamHandle {
+    return { ...super.createStream(), address: 4096n };
+  }
+
+  override builtinStream(which: 'legacy' | 'per-thread'): StreamHandle {
+    return { ...super.builtinStream(which), address: which === 'legacy' ? 1n : 2n };
+  }
+
+  override externalStream(handle: bigint = 0n): StreamHandle {
+    this.taken.push(handle);
+    return { ...super.createStream(), address: handle };
+  }
+
+  override synchronizeStream(stream: StreamHandle): void {
+    this.synchronized.push(stream);
+    super.synchronizeStream(stream);
+  }
+}
+
+let driver: OpenDriver;
+
+beforeEach(() => {
+  driver = new OpenDriver();
+  const previous = activateContext(new Context(driver));
+  return () => activateContext(previous);
+});
+
+afterEach(() => {
+  delete process.env['NUMBA_CUDA_ARRAY_INTERFACE_SYNC'];
+  delete process.env['TSAMBA_CUDA_ARRAY_INTERFACE_SYNC'];
+});
+
+const lend = (array: { readonly __cuda_array_interface__: object }, more: object = {}) => ({
+  __cuda_array_interface__: { ...array.__cuda_array_interface__, ...more },
+});
+
+describe('the array interface with real addresses', () => {
+  it('exports the address of the first logical element', () => {
+    const d = toDevice(Float32Array.of(1, 2, 3, 4));
+    expect(d.__cuda_array_interface__.data).toEqual([d.pointer, false]);
+    expect(d.slice('::-1').__cuda_array_interface__.data[0]).toBe(d.pointer + 12);
+    expect(JSON.parse(JSON.stringify(d.__cuda_array_interface__))).toMatchObject({ typestr: '<f4', shape: [4] });
+  });
+
+  it('keeps the lender alive as long as a view is there, and no longer', async () => {
+    const d = toDevice(Float32Array.of(1, 2, 3, 4));
+    const gone: string[] = [];
+    const registry = new FinalizationRegistry<string>((what) => gone.push(what));
+    const collect = async (): Promise<void> => {
+      for (let k = 0; k < 5; k++) {
+        collectNow();
+        await setImmediate();
+      }
+    };
+    const view = (() => {
+      const lender = lend(d);
+      registry.register(lender, 'lender');
+      const all = asCudaArray(lender);
+      const part = all.slice('1:3');
+      all.dispose();
+      return part;
+    })();
+    await collect();
+    expect(gone).toEqual([]);
+    expect(view.get(0)).toBe(2);
+    view.dispose();
+    await collect();
+    expect(gone).toEqual(['lender']);
+    expect(driver.freed, 'memory that is not ours is not freed').toEqual([]);
+  });
+
+  it('takes bigints, and structs that another library laid out', () => {
+    const bytes = toDevice(Uint8Array.of(1, 0, 0, 0, 0, 0, 128, 63));
+    const descr = [
+      ['a', '|u1'],
+      ['', '|V3'],
+      ['x', '<f4'],
+    ];
+    const more = { data: [BigInt(bytes.pointer), false], shape: [1n], typestr: '|V8', descr, strides: null };
+    const [array] = [asCudaArray(lend(bytes, more))];
+    expect(array.get(0)).toEqual({ a: 1, x: 1 });
+    expect(array.dtype.fields?.map(({ offset }) => offset)).toEqual([0, 4]);
+    const native = struct({ a: u8, x: f32 }, { align: true });
+    deviceArray(1, native).copyToDevice(array);
+  });
+
+  it('refuses what is no address', () => {
+    const d = toDevice(Float32Array.of(1));
+    for (const address of [0, -1, 1.5, null, 'x', 2n ** 60n, {}]) {
+      expect(() => asCudaArray(lend(d, { data: [address, false] }))).toThrow(
+        /must be the address of the first element/,
+      );
+    }
+    expect(asCudaArray(lend(d, { shape: [0], data: [12345, false] })).pointer).toBe(0);
+  });
+
+  it('waits for the lender’s stream, which becomes the array’s own', () => {
+    const d = toDevice(Float32Array.of(1));
+    const a = asCudaArray(lend(d, { stream: 777 }));
+    expect(driver.taken).toEqual([777n]);
+    expect(driver.synchronized.map(({ address }) => address)).toEqual([777n]);
+    expect(a.stream?.pointer).toBe(777n);
+    expect(a.__cuda_array_interface__.stream).toBe(777);
+    asCudaArray(lend(d, { stream: 778n }), { sync: false });
+    expect(driver.taken).toEqual([777n, 778n]);
+    expect(driver.synchronized.length).toBe(1);
+    for (const known of [1, 2]) expect(asCudaArray(lend(d, { stream: known })).stream?.pointer).toBe(BigInt(known));
+    expect(asCudaArray(lend(d, { stream: 5, version: 2 })).stream, 'version 2 had no streams').toBe(undefined);
+    expect(asCudaArray(lend(d, { stream: null })).stream).toBe(undefined);
+    expect(deviceArray(2, f32, { stream: createStream() }).__cuda_array_interface__.stream).toBe(4096);
+  });
+
+  it.each(['TSAMBA_CUDA_ARRAY_INTERFACE_SYNC', 'NUMBA_CUDA_ARRAY_INTERFACE_SYNC'])(
+    '%s=0 leaves out the waiting',
+    (name) => {
+      process.env[name] = '0';
+      const a = asCudaArray(lend(toDevice(Float32Array.of(1)), { stream: 777 }));
+      expect(driver.synchronized).toEqual([]);
+      expect(a.stream?.pointer).toBe(777n);
+    },
+  );
+
+  it('waits once for each array that a copy takes', () => {
+    const d = toDevice(Float32Array.of(1, 2));
+    const target = deviceArray(2, f32);
+    target.copyToDevice(lend(d, { stream: 9 }));
+    expect(driver.synchronized.length).toBe(1);
+    expect([target.get(0), target.get(1)]).toEqual([1, 2]);
+    expect(isCudaArray(target)).toBe(true);
+  });
+});
