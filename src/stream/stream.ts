@@ -48,7 +48,7 @@ export class Stream implements StreamUser {
   readonly kind: StreamKind;
   /** The driver's handle; undefined for the default stream of devices without CUDA streams. Work is enqueued with `use()`, which checks. */
   readonly handle: StreamHandle | undefined;
-  /** @internal What memory remembers of the streams that use it. */
+  /** What memory remembers of the streams that use it. For the library itself. */
   readonly ref: StreamState;
   #disposedAt: Site | undefined;
 
