@@ -97,7 +97,7 @@ function within(model: CudaModel, base: number, bytes: number): number[] {
   return [...model.written].filter((a) => a >= base && a < base + bytes).map((a) => a - base);
 }
 
-const runs = { numRuns: 300 };
+const runs = { numRuns: 200 };
 
 describe('copies of strided regions', () => {
   it('to the device touch the elements and nothing else', () => {
@@ -156,7 +156,7 @@ describe('copies of strided regions', () => {
         expect(to).toEqual(expected);
         expect(cuda.live).toBe(0);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -8,6 +8,7 @@ import { TsambaRangeError } from '../../../errors.ts';
 import type { DeviceDriver, Pointer, StreamHandle, StridedRegion } from '../../driver.ts';
 import { copyStrided } from '../../strided.ts';
 import { CUDA_ERROR_INVALID_VALUE } from '../result.ts';
+import { BounceBuffers } from './bounce-buffers.ts';
 import type { CopyDevice } from './device.ts';
 import { type FillPlan, planFill } from './fill-plan.ts';
 import { HostTransfers } from './host-transfers.ts';
@@ -16,14 +17,14 @@ import { launchesOf } from './launches.ts';
 import { describe2D, describe3D, type Side } from './memcpy-structs.ts';
 import {
   type Blocks,
+  BOUNCE_BYTES,
   type Download,
-  divide,
-  planDownload,
-  planGather,
+  downloadSteps,
+  gatherSteps,
   planPacked,
-  planScatter,
-  planUpload,
+  scatterSteps,
   type Upload,
+  uploadSteps,
 } from './plan.ts';
 import { bytesOf, compact, regionOf, replaceSide, span, type Walk, walkOf } from './walk.ts';
 
@@ -44,11 +45,13 @@ export class Copies implements CopyCalls {
   readonly #device: CopyDevice;
   readonly #kernels: KernelRunner;
   readonly #transfers: HostTransfers;
+  readonly #bounce: BounceBuffers;
 
   constructor(device: CopyDevice) {
     this.#device = device;
     this.#kernels = new KernelRunner(device);
     this.#transfers = new HostTransfers(device);
+    this.#bounce = new BounceBuffers(device);
   }
 
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
@@ -84,9 +87,9 @@ export class Copies implements CopyCalls {
     if (walk !== undefined) {
       const host = hostSpan(walk, 's', source, sourceOffset);
       const pinned = this.#transfers.isPinned(source);
-      for (const each of divide(walk, 's')) {
-        if (this.#upload(planUpload(each, pinned), Number(target), host, on)) continue;
-        this.#upload(planGather(each), Number(target), host, on);
+      for (const { walk: each, plan } of uploadSteps(walk, pinned)) {
+        if (this.#upload(plan, Number(target), host, on)) continue;
+        for (const step of gatherSteps(each)) this.#upload(step.plan, Number(target), host, on);
       }
     }
     if (stream === undefined) this.#device.settle();
@@ -106,9 +109,9 @@ export class Copies implements CopyCalls {
     if (walk !== undefined) {
       const host = hostSpan(walk, 't', target, targetOffset);
       const pinned = this.#transfers.isPinned(target);
-      for (const each of divide(walk, 't')) {
-        if (this.#download(planDownload(each, pinned), host, Number(source), on, stream)) continue;
-        this.#download(planScatter(each), host, Number(source), on, stream);
+      for (const { walk: each, plan } of downloadSteps(walk, pinned)) {
+        if (this.#download(plan, host, Number(source), on, stream)) continue;
+        for (const step of scatterSteps(each)) this.#download(step.plan, host, Number(source), on, stream);
       }
     }
     if (stream === undefined) this.#device.settle();
@@ -175,6 +178,7 @@ export class Copies implements CopyCalls {
   close(): void {
     this.#kernels.close();
     this.#transfers.close();
+    this.#bounce.close();
   }
 
   #enter(api: string, stream: StreamHandle | undefined): number {
@@ -192,11 +196,13 @@ export class Copies implements CopyCalls {
       });
       return true;
     }
-    const gathered = new Uint8Array(plan.bytes);
+    const bounce = plan.bytes <= BOUNCE_BYTES ? this.#bounce.next() : undefined;
+    const gathered = bounce?.bytes ?? new Uint8Array(plan.bytes);
     const { region, t, s } = regionOf(plan.gather);
     copyStrided(gathered, plan.gather.t, t, host.bytes, host.origin + plan.gather.s, s, region);
     const taken = this.#upload(plan.then, target, { bytes: gathered, origin: 0 }, on);
-    this.#transfers.hold(gathered, on);
+    if (bounce === undefined) this.#transfers.hold(gathered, on);
+    else this.#bounce.sent(bounce, on);
     return taken;
   }
 
@@ -210,7 +216,7 @@ export class Copies implements CopyCalls {
       });
       return true;
     }
-    const packed = new Uint8Array(plan.bytes);
+    const packed = plan.bytes <= BOUNCE_BYTES ? this.#bounce.next().bytes : new Uint8Array(plan.bytes);
     if (!this.#download(plan.first, { bytes: packed, origin: 0 }, source, on, stream)) return false;
     // The host has to see the bytes before it can spread them.
     if (stream === undefined) this.#device.settle();

@@ -105,6 +105,7 @@ export class CudaModel {
       cuEventRecord: () => 0,
       cuEventQuery: () => 0,
       cuEventDestroy: () => 0,
+      cuEventSynchronize: () => 0,
       cuMemHostAlloc: (result: number, bytes: number) =>
         this.#result(result, this.#place(new Uint8Array(bytes), false)),
       cuMemFreeHost: () => 0,
@@ -122,7 +123,10 @@ export class CudaModel {
     ]);
     const ffi = {
       address: (view: ArrayBufferView) => this.address(view),
-      view: (address: number, bytes: number) => this.bytesAt(address, bytes).slice().buffer,
+      view: (address: number, bytes: number) => {
+        const found = this.bytesAt(address, bytes);
+        return found.length === found.buffer.byteLength ? found.buffer : found.slice().buffer;
+      },
       load: () => ({ reasons: [] }),
     };
     return { ...Object.fromEntries(noted), ffi } as unknown as Cuda;

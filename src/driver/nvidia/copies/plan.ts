@@ -55,6 +55,8 @@ const HOST_ROW_BYTES = 128;
 
 /** The driver's CU_DEVICE_ATTRIBUTE_MAX_PITCH. */
 const MAX_PITCH = 2 ** 31 - 1;
+/** Bytes of a pinned buffer that the host gathers into and scatters from. */
+export const BOUNCE_BYTES: number = 8 * 2 ** 20;
 /** Bytes of a temporary, about. */
 const MAX_TEMPORARY = 2 ** 28;
 /** Block copies that a strided copy may be cut into. */
@@ -92,6 +94,38 @@ export function planDownload(walk: Walk, pinned: boolean): Download {
   return cheapest(options);
 }
 
+/** A part of a copy, and how it is done. */
+export interface Step<Plan> {
+  readonly walk: Walk;
+  readonly plan: Plan;
+}
+
+/** Plans a copy to the device of any size. */
+export function uploadSteps(walk: Walk, pinned: boolean): Step<Upload>[] {
+  return divide(walk, 's').flatMap((part) => {
+    const plan = planUpload(part, pinned);
+    return plan.how === 'gather' ? gatherSteps(part) : [{ walk: part, plan }];
+  });
+}
+
+/** Plans a copy to the host of any size. */
+export function downloadSteps(walk: Walk, pinned: boolean): Step<Download>[] {
+  return divide(walk, 't').flatMap((part) => {
+    const plan = planDownload(part, pinned);
+    return plan.how === 'scatter' ? scatterSteps(part) : [{ walk: part, plan }];
+  });
+}
+
+/** The way over a copy of the host's elements, whatever it costs, in parts that fit into a bounce buffer. */
+export function gatherSteps(walk: Walk): Step<Upload>[] {
+  return divide(walk, 's', BOUNCE_BYTES).map((part) => ({ walk: part, plan: planGather(part) }));
+}
+
+/** Likewise to the host. */
+export function scatterSteps(walk: Walk): Step<Download>[] {
+  return divide(walk, 't', BOUNCE_BYTES).map((part) => ({ walk: part, plan: planScatter(part) }));
+}
+
 /** The way over a copy of the host's elements, whatever it costs. */
 export function planGather(walk: Walk): Upload {
   return costedGather(walk)[1];
@@ -122,8 +156,8 @@ export function planPacked(walk: Walk): Packed {
 }
 
 /** Cuts a large copy along the outermost axis of the host, so that temporaries stay small. */
-export function divide(walk: Walk, host: 't' | 's'): Walk[] {
-  const parts = Math.ceil(bytesOf(walk) / MAX_TEMPORARY);
+export function divide(walk: Walk, host: 't' | 's', most: number = MAX_TEMPORARY): Walk[] {
+  const parts = Math.ceil(bytesOf(walk) / most);
   const { axes } = walk;
   if (parts <= 1 || walk.ordered || axes.length === 0) return [walk];
   let at = 0;
@@ -133,7 +167,7 @@ export function divide(walk: Walk, host: 't' | 's'): Walk[] {
   const { n } = axes[at] as Axis;
   const pieces = cut(walk, at, Math.ceil(n / parts)).map(renormal);
   // One element of that axis may still be too much.
-  return n >= parts ? pieces : pieces.flatMap((piece) => divide(piece, host));
+  return n >= parts ? pieces : pieces.flatMap((piece) => divide(piece, host, most));
 }
 
 /** Each element once, in the order of the walk, gathered by the host; from there on to the device. */
@@ -146,8 +180,9 @@ function costedGather(walk: Walk): [number, Upload] {
   const bytes = bytesOf(once);
   const deliver = renormal(replaceSide(walk, 's', 0, strides));
   const blocks = blocksOf(deliver);
-  const direct = blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks, false, 'uploadRow');
-  const packed = spanCost(bytes, false, bytesOf(walk));
+  const direct =
+    blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks, bytes <= BOUNCE_BYTES, 'uploadRow');
+  const packed = spanCost(bytes, bytes <= BOUNCE_BYTES, bytesOf(walk));
   const then: Upload =
     blocks !== undefined && direct <= packed
       ? { how: 'blocks', blocks }
@@ -161,8 +196,9 @@ function costedScatter(walk: Walk): [number, Download] {
   const first = renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false });
   const scatter = replaceSide(walk, 's', 0, strides);
   const blocks = blocksOf(first);
-  const direct = blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks, false, 'downloadRow');
-  const packed = spanCost(bytes, false, bytes);
+  const direct =
+    blocks === undefined ? Number.POSITIVE_INFINITY : blocksCost(blocks, bytes <= BOUNCE_BYTES, 'downloadRow');
+  const packed = spanCost(bytes, bytes <= BOUNCE_BYTES, bytes);
   const download: Download =
     blocks !== undefined && direct <= packed ? { how: 'blocks', blocks } : { how: 'span', low: 0, bytes, walk: first };
   return [hostCost(walk) + Math.min(direct, packed), { how: 'scatter', bytes, first: download, scatter }];

@@ -14,6 +14,7 @@ import type { CopyDevice } from './device.ts';
 /** How transfers are cut up and by how many they are copied; the defaults are measured. */
 export interface StagingOptions {
   readonly workers: number;
+  /** Of large transfers; others have pieces of half the size. */
   readonly pieceBytes: number;
   /** At most: small transfers have small chunks, so that the device need not wait long for the first. */
   readonly piecesAChunk: number;
@@ -36,6 +37,8 @@ const SEGMENT = 32 * 2 ** 20;
 const MIN_CORES = 4;
 const MAX_WORKERS = 5;
 const DISABLE_TIMING = 2;
+/** From here on pieces have their full size. */
+const LARGE = 96 * 2 ** 20;
 /** Chunks of a transfer, at least, unless they would be tiny. */
 const CHUNKS = 12;
 const PAUSE_MS = 0.05;
@@ -146,7 +149,8 @@ export class Staging {
     threads: CopyThreads,
     ring: Ring,
   ): boolean {
-    const { pieceBytes, slots } = options;
+    const { slots } = options;
+    const pieceBytes = host.length < LARGE ? options.pieceBytes / 2 : options.pieceBytes;
     const wanted = Math.ceil(host.length / pieceBytes / CHUNKS);
     const piecesAChunk = Math.max(2, Math.min(options.piecesAChunk, wanted));
     this.#drain(ring);
@@ -155,7 +159,15 @@ export class Staging {
     const user = Number(this.#device.cuda.ffi.address(host));
     const limit = up ? slots * piecesAChunk : 0;
     threads.begin({ user, bytes: host.length, ring: ring.address, toRing: up, slots, pieceBytes, piecesAChunk, limit });
-    const pass = new Pass(this.#device, threads, ring, { ...options, piecesAChunk }, host.length, pointer, on);
+    const pass = new Pass(
+      this.#device,
+      threads,
+      ring,
+      { ...options, pieceBytes, piecesAChunk },
+      host.length,
+      pointer,
+      on,
+    );
     let complete = false;
     try {
       complete = up ? pass.upload() : pass.download();
