@@ -2,11 +2,14 @@
  * How a launch runs: the fast path for arguments like recent ones, and the slow path, which types them, finds or compiles
  * the specialisation, and brings host arrays to the device and back.
  */
+import { DeviceNDArray } from '../array/device-array.ts';
+import { NDArray } from '../array/ndarray.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
+import { whenDone } from '../stream/waiting.ts';
 import { type HostTyped, isWide, type Typed, typeArgument } from './args.ts';
 import { type CheckedShape, checkLaunch, type LaunchOptions, sameLaunch } from './launch-shape.ts';
 import type { Ready } from './marshal.ts';
@@ -84,6 +87,7 @@ export class Launcher {
       specialisation.marshaller.fill(ready, (i) => state.argument(i));
       if (stream !== undefined) touchAll(call.typed, stream);
       specialisation.launch(shape, stream);
+      keepLenders(args, call.typed, context, stream);
       if (staging !== undefined) this.#finish(staging, call, specialisation, stream);
       else if (state.debugSync) synchronize(context, stream);
     } finally {
@@ -138,6 +142,25 @@ export class Launcher {
     if (stream === undefined || this.state.debugSync) synchronize(context, stream);
     staging.copyBack((argument) => written.has(call.paths.get(argument) ?? ''), stream);
   }
+}
+
+/** Objects of other libraries that were passed as they are live until the launch is done: nobody else may hold them any more. */
+function keepLenders(
+  args: readonly unknown[],
+  typed: readonly Typed[],
+  context: Context,
+  stream: Stream | undefined,
+): void {
+  let kept: unknown[] | undefined = args.filter((arg, i) => typed[i]?.kind === 'device' && isLender(arg));
+  if (kept.length === 0) return;
+  whenDone(context, stream?.handle, (outcome) => {
+    kept = undefined;
+    if (outcome !== undefined && !context.closed) context.keepFault(outcome.error);
+  });
+}
+
+function isLender(arg: unknown): boolean {
+  return !(arg instanceof DeviceNDArray || arg instanceof NDArray);
 }
 
 /** Arguments that have been typed. */
