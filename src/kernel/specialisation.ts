@@ -35,6 +35,8 @@ export class Specialisation implements Resource {
   readonly #name: KernelName;
   readonly #captured: readonly CapturedPointer[];
   launches = 0;
+  /** The block that the driver suggested last. */
+  #suggestion: { readonly sharedBytes: number; readonly threads: number } | undefined = undefined;
   /** The last shape whose block was Tsamba's to choose, and what became of it. */
   #chosen: { readonly from: CheckedShape; readonly to: CheckedShape } | undefined = undefined;
 
@@ -109,12 +111,20 @@ export class Specialisation implements Resource {
     const most = executable.attributes.maxThreadsPerBlock;
     const usual = defaultBlock(asked.chosenFor, Math.min(most, asked.blockSize), warpSize);
     if (asked.chosenFor > 1) return asked.blockSize > most ? withBlock(asked, usual) : asked;
-    const [threads] = usual;
-    const suggested = executable.suggestBlock(asked.sharedBytes, most);
-    if (suggested <= threads) return withBlock(asked, usual);
+    return withBlock(asked, [this.#blockFor(asked.sharedBytes, usual[0], most), 1, 1]);
+  }
+
+  /** Threads of a block along one axis. Asking the driver takes microseconds: the last answer is kept. */
+  #blockFor(sharedBytes: number, usual: number, most: number): number {
+    const known = this.#suggestion;
+    if (known?.sharedBytes === sharedBytes) return known.threads;
+    const { executable } = this;
+    const suggested = executable.suggestBlock(sharedBytes, most);
     // The calculator gives the largest block of those that keep the device equally busy; small ones finish more evenly.
-    const busy = (block: number): number => block * executable.activeBlocks(block, asked.sharedBytes);
-    return withBlock(asked, busy(suggested) > busy(threads) ? [suggested, 1, 1] : usual);
+    const busy = (block: number): number => block * executable.activeBlocks(block, sharedBytes);
+    const threads = suggested > usual && busy(suggested) > busy(usual) ? suggested : usual;
+    this.#suggestion = { sharedBytes, threads };
+    return threads;
   }
 
   #checkShared(shape: CheckedShape): void {

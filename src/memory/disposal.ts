@@ -17,9 +17,9 @@ const OWN_FRAMES = 2;
 let shared: Site | undefined;
 
 /** Milliseconds that captures may take at once. */
-const MOST = 20;
+const MOST = 5;
 /** Captures may take this part of the time that everything else takes. */
-const PART = 0.1;
+const PART = 0.05;
 /** Milliseconds that captures may take now. */
 let allowance = MOST;
 let lastCapture = 0;
@@ -28,7 +28,7 @@ const UNRECORDED: Site = { text: 'a place that was not recorded, since so much w
 
 /**
  * The call stack without its innermost `skip` frames, which are the caller's and its callers' of this library: `depth` frames of
- * it. One where that is the user, since every dispose pays for this. Captures take a tenth of the time at most: one is a
+ * it. One where that is the user, since every dispose pays for this. Captures take a twentieth of the time at most: one is a
  * microsecond or two, but 100 where the next frame is a loop at the top level of a large bundle.
  */
 export function captureSite(skip: number, depth = 1): Site {
