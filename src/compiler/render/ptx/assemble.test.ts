@@ -137,6 +137,11 @@ describe.skipIf(!hasPtxas())('ptxas', () => {
     await assemble(merge(kernels.map((k) => render(k, sm))), sm, ['-O0']);
   });
 
+  it('assembles for newer hardware what was rendered for older', { timeout: 120_000 }, async () => {
+    const kernels = [...OPERATORS, together(), reporting()];
+    for (const sm of [50, 60, 70]) await assemble(merge(kernels.map((k) => render(k, sm))), 90, ['-O0']);
+  });
+
   it('assembles random kernels', { timeout: 120_000 }, async () => {
     const random = Array.from({ length: 30 }, (_, seed) => randomSample(seed).kernel);
     const programs = Array.from({ length: 30 }, (_, seed) =>

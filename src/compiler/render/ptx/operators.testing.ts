@@ -17,8 +17,9 @@ import type {
   Stmt,
   UnaryOp,
   ValueType,
+  WarpOp,
 } from '../../ir/ops.ts';
-import { ELEM_SIZE, isFloat, widen } from '../../ir/ops.ts';
+import { ELEM_SIZE, isFloat, warpResult, widen } from '../../ir/ops.ts';
 import { type Random, random, type Sample } from '../../ir/testing.ts';
 
 export const INTEGERS: readonly ValueType[] = ['i32', 'u32', 'i64', 'u64'];
@@ -416,6 +417,43 @@ function largeShared(): Sample {
   return { ...sample, launch: { ...sample.launch, sharedBytes: 256 } };
 }
 
+/** What two warps give each other: values of a type, and votes. */
+function exchanges(type: ValueType): Sample {
+  const rng = random(7);
+  const values = corners(type, rng).filter((v) => !Number.isNaN(v));
+  const operands = Array.from({ length: 64 }, (_, k) => values[k < 32 ? rng.below(3) : rng.below(values.length)] ?? 0);
+  const t = new Table(`exchanges of ${type}`, operands.length);
+  const [v, lane] = [t.b.variable(type, 'v'), ir.special('laneId')];
+  t.body.push(ir.assign(v, t.operand(type, operands)));
+  const exchange = (fn: WarpOp, args: readonly Expr[], mask?: Expr): void => {
+    const result = t.b.variable(warpResult(fn, args[0]?.type), fn);
+    t.body.push({
+      op: 'warp',
+      fn,
+      mask: fn === 'activeMask' ? undefined : (mask ?? ir.u32(0xffffffff)),
+      args,
+      result,
+      pos: ir.NOWHERE,
+    });
+    t.body.push(t.store(ir.read(result)));
+  };
+  for (const fn of ['shfl', 'shflUp', 'shflDown', 'shflXor'] as const) {
+    for (const by of [ir.i32(0), ir.i32(1), ir.i32(5), ir.i32(31), ir.i32(34), ir.mul(lane, ir.i32(7))])
+      exchange(fn, [ir.read(v), by]);
+  }
+  for (const fn of ['matchAny', 'matchAll'] as const) exchange(fn, [ir.read(v)]);
+  exchange('matchAll', [ir.cast(type, ir.i32(4))]);
+  for (const fn of ['all', 'any', 'eq', 'ballot'] as const) {
+    for (const bound of [0, 9, 32]) exchange(fn, [ir.lt(lane, ir.i32(bound))]);
+  }
+  const count = t.b.variable('i32', 'count');
+  for (const kind of ['count', 'and', 'or'] as const) {
+    for (const bound of [0, 40, 64])
+      t.body.push(ir.vote(kind, ir.lt(t.i, ir.i32(bound)), count), t.store(ir.read(count)));
+  }
+  return t.sample();
+}
+
 /** All samples; the interpreter runs each in well under a second. */
 export function operatorSamples(): Sample[] {
   return [
@@ -424,6 +462,7 @@ export function operatorSamples(): Sample[] {
     ...VALUES.map(conversions),
     ...ELEMENTS.map(memory),
     ...[...INTEGERS, ...FLOATS].flatMap(atomics),
+    ...[...INTEGERS, ...FLOATS].map(exchanges),
     wideIndices(),
     largeShared(),
   ];

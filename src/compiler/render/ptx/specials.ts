@@ -3,7 +3,7 @@
  */
 import type { Special } from '../../ir/ops.ts';
 import type { Operand } from './code.ts';
-import { type Gen, TYPES } from './gen.ts';
+import { type Gen, needIsa, TYPES } from './gen.ts';
 
 /** The value of a parameter, loaded once. */
 export function parameter(g: Gen, index: number): Operand {
@@ -31,6 +31,7 @@ export function specialValue(g: Gen, name: Special): Operand {
     case 'laneId':
       return g.code.once('r', 'mov.u32', '%laneid');
     case 'sharedBytes': {
+      needIsa(g, 4, 1);
       const all = g.code.once('r', 'mov.u32', '%dynamic_smem_size');
       const extra = g.layout.extraSharedBytes;
       return extra === 0 ? all : g.code.once('r', 'sub.u32', all, String(extra));

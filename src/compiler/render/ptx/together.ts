@@ -128,7 +128,36 @@ function bitsOf(g: Gen, type: ValueType, a: Operand): Operand {
 
 function match(g: Gen, fn: 'matchAny' | 'matchAll', type: ValueType, a: Operand, mask: Operand): Operand {
   const size = isWide(type) || type === 'f64' ? 'b64' : 'b32';
-  return made(g, 'r', `match.${fn === 'matchAny' ? 'any' : 'all'}.sync.${size}`, [bitsOf(g, type, a), mask]);
+  const bits = bitsOf(g, type, a);
+  if (g.target.capability >= 70) {
+    return made(g, 'r', `match.${fn === 'matchAny' ? 'any' : 'all'}.sync.${size}`, [bits, mask]);
+  }
+  const same = matchByTurns(g, size, bits, mask);
+  if (fn === 'matchAny') return same;
+  const all = g.code.value('p', 'setp.eq.b32', [same, mask]);
+  return g.code.value('r', 'selp.b32', [same, '0', all]);
+}
+
+/** The lanes with the same bits, where there is no instruction for it: each lane shows its own, one after another. */
+function matchByTurns(g: Gen, size: 'b32' | 'b64', bits: Operand, mask: Operand): Operand {
+  const { code } = g;
+  const [same, lane, bit, p] = [code.reg('r'), code.reg('r'), code.reg('r'), code.reg('p')];
+  const [top, next] = [code.label(), code.label()];
+  code.emit(`mov.b32 ${same}, 0`);
+  code.emit(`mov.b32 ${lane}, 0`);
+  code.place(top);
+  code.scoped(() => {
+    const shown = shuffle(g, 'shfl', size === 'b64' ? 'u64' : 'u32', bits, lane, mask);
+    code.emit(`shl.b32 ${bit}, 1, ${lane}`);
+    code.emit(`setp.ne.${size} ${p}, ${shown}, ${bits}`);
+    code.emit(`@${p} bra ${next}`);
+    code.emit(`or.b32 ${same}, ${same}, ${bit}`);
+    code.place(next);
+    code.emit(`add.s32 ${lane}, ${lane}, 1`);
+    code.emit(`setp.lt.s32 ${p}, ${lane}, 32`);
+    code.emit(`@${p} bra ${top}`);
+  });
+  return code.value('r', 'and.b32', [same, mask]);
 }
 
 /** Lanes give each other 32 bits at a time. */
