@@ -1,10 +1,10 @@
 /**
- * Prints bodies of the math table as C or CUDA functions, operation by operation, to measure them with other compilers.
+ * Prints bodies of the math table as C functions, operation by operation.
  *
- * C must be compiled without contraction (-ffp-contract=off, --fmad=false). The hardware's approximations are calls of
- * `approx_*`, which the program around it defines.
+ * Meant to be compiled without contraction (-ffp-contract=off). Bit casts, upper products and the hardware's approximations are
+ * calls of functions that the program around it defines: `as_*`, `mulhi*`, `approx_*`.
  */
-import { at, KernelBuilder, load, read } from '../../src/compiler/ir/builder.ts';
+import { at, KernelBuilder, read } from '../../src/compiler/ir/builder.ts';
 import type { ArraySym, BinaryOp, Expr, Stmt, ValueType, Var } from '../../src/compiler/ir/ops.ts';
 import { eachStmt, someExpr, stmtExprs } from '../../src/compiler/ir/passes/walk.ts';
 import { lowerGraph } from '../../src/compiler/math/lower.ts';
@@ -155,5 +155,3 @@ function literal(e: Expr & { op: 'const' }): string {
   const digits = f.toExponential(e.type === 'f32' ? 9 : 17);
   return `(${digits}${e.type === 'f32' ? 'f' : ''})`;
 }
-
-export { load };

@@ -13,8 +13,8 @@ const SPECIAL: readonly number[] = [
   ...[Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
 ];
 
-/** f32 as stated, with an eighth for the reference's own rounding; f64 within two roundings of the host's functions. */
-const ulp = (f32: number, f64 = 2): Accuracy => ({ f32: f32 + 0.125, f64 });
+/** f32 as stated for the worst device, with an eighth for the reference's own rounding; f64 as far from the host's functions. */
+const ulp = (f32: number, f64 = 3): Accuracy => ({ f32: f32 + 0.125, f64 });
 
 const wide = (low: number, high: number): readonly number[] => [...SPECIAL, ...linspace(low, high, 301)];
 /** Both signs, magnitudes from 2**low to 2**high. */
@@ -140,43 +140,43 @@ const LGAMMA: Table = [
 const SPREAD = [...SPECIAL, 2, -2, 3, -3, 0.5, -0.5, 1.5, 10, -10, 0.1, 100, -7, 1e-3, 33.3];
 
 export const functions: readonly ConformanceTest[] = chapter('math functions', {
-  exp: accurate((v) => Math.exp(v), wide(-104, 89), ulp(1)),
-  expm1: accurate((v) => Math.expm1(v), [...wide(-20, 20), ...magnitudes(-20, 3)], ulp(1.1)),
-  log: accurate((v) => Math.log(v), [...magnitudes(-120, 120), ...linspace(0.5, 1.5, 101)], ulp(0.9)),
-  log2: accurate((v) => Math.log2(v), [...magnitudes(-120, 120), ...linspace(0.5, 1.5, 101)], ulp(1.2)),
-  log10: accurate((v) => Math.log10(v), [...magnitudes(-120, 120), ...linspace(0.5, 1.5, 101)], ulp(1.1)),
-  log1p: accurate((v) => Math.log1p(v), [...magnitudes(-30, 30), ...linspace(-0.99, 1, 101)], ulp(1.1)),
-  sin: accurate((v) => Math.sin(v), [...wide(-20, 20), ...magnitudes(0, 100)], ulp(0.9)),
-  cos: accurate((v) => Math.cos(v), [...wide(-20, 20), ...magnitudes(0, 100)], ulp(0.9)),
+  exp: accurate((v) => Math.exp(v), wide(-104, 89), ulp(2.1)),
+  expm1: accurate((v) => Math.expm1(v), [...wide(-20, 20), ...magnitudes(-20, 3)], ulp(1.5)),
+  log: accurate((v) => Math.log(v), [...magnitudes(-120, 120), ...linspace(0.5, 1.5, 101)], ulp(1)),
+  log2: accurate((v) => Math.log2(v), [...magnitudes(-120, 120), ...linspace(0.5, 1.5, 101)], ulp(1.6)),
+  log10: accurate((v) => Math.log10(v), [...magnitudes(-120, 120), ...linspace(0.5, 1.5, 101)], ulp(1.6)),
+  log1p: accurate((v) => Math.log1p(v), [...magnitudes(-30, 30), ...linspace(-0.99, 1, 101)], ulp(1.6)),
+  sin: accurate((v) => Math.sin(v), [...wide(-20, 20), ...magnitudes(0, 100)], ulp(1.6)),
+  cos: accurate((v) => Math.cos(v), [...wide(-20, 20), ...magnitudes(0, 100)], ulp(1.6)),
   tan: accurate((v) => Math.tan(v), [...wide(-20, 20), ...magnitudes(0, 100)], ulp(1.4)),
   asin: accurate((v) => Math.asin(v), wide(-1.01, 1.01), ulp(0.9)),
   acos: accurate((v) => Math.acos(v), wide(-1.01, 1.01), ulp(0.8)),
-  atan: accurate((v) => Math.atan(v), [...wide(-5, 5), ...magnitudes(-30, 30)], ulp(1.8)),
-  sinh: accurate((v) => Math.sinh(v), [...wide(-89, 89), ...magnitudes(-20, 2)], ulp(1.7)),
-  cosh: accurate((v) => Math.cosh(v), wide(-89, 89), ulp(1.5)),
-  tanh: accurate((v) => Math.tanh(v), [...wide(-10, 10), ...magnitudes(-20, 2)], ulp(1.5)),
+  atan: accurate((v) => Math.atan(v), [...wide(-5, 5), ...magnitudes(-30, 30)], ulp(2)),
+  sinh: accurate((v) => Math.sinh(v), [...wide(-89, 89), ...magnitudes(-20, 2)], ulp(2.8)),
+  cosh: accurate((v) => Math.cosh(v), wide(-89, 89), ulp(2.4)),
+  tanh: accurate((v) => Math.tanh(v), [...wide(-10, 10), ...magnitudes(-20, 2)], ulp(1.7)),
   asinh: accurate((v) => Math.asinh(v), magnitudes(-20, 100), ulp(1.1)),
   acosh: accurate((v) => Math.acosh(v), [...wide(0.5, 20), ...magnitudes(0, 100)], ulp(1.1)),
   atanh: accurate((v) => Math.atanh(v), wide(-1.01, 1.01), ulp(1.1)),
-  cbrt: accurate((v) => Math.cbrt(v), [...wide(-30, 30), ...magnitudes(-120, 120)], ulp(0.9)),
-  'cuda.cbrt': accurate((v) => cuda.cbrt(v), wide(-30, 30), ulp(0.9), Math.cbrt),
+  cbrt: accurate((v) => Math.cbrt(v), [...wide(-30, 30), ...magnitudes(-120, 120)], ulp(1.2)),
+  'cuda.cbrt': accurate((v) => cuda.cbrt(v), wide(-30, 30), ulp(1.2), Math.cbrt),
   'cuda.rsqrt': accurate(
     (v) => cuda.rsqrt(v),
     [...wide(0, 30), ...magnitudes(-120, 120)],
-    ulp(1.5),
+    ulp(1.6),
     (v) => 1 / Math.sqrt(v),
   ),
   'cuda.exp2': accurate(
     (v) => cuda.exp2(v),
     wide(-151, 129),
-    ulp(1.1),
+    ulp(2.1),
     (v) => 2 ** v,
   ),
-  'cuda.erf': tabled((v) => cuda.erf(v), ERF, ulp(1.4, 2)),
+  'cuda.erf': tabled((v) => cuda.erf(v), ERF, ulp(1.5, 2)),
   'cuda.erfc': tabled((v) => cuda.erfc(v), ERFC, ulp(2.3, 4)),
   'cuda.tgamma': tabled((v) => cuda.tgamma(v), GAMMA, ulp(3.9, 4)),
   'cuda.lgamma': tabled((v) => cuda.lgamma(v), LGAMMA, ulp(6, 4)),
-  'Math.pow': pairs((a, b) => a ** b, SPREAD, SPREAD, ulp(1.3)),
+  'Math.pow': pairs((a, b) => a ** b, SPREAD, SPREAD, ulp(1.5)),
   'Math.atan2': pairs((a, b) => Math.atan2(a, b), SPREAD, SPREAD, ulp(1.9)),
   'Math.hypot of two': pairs((a, b) => Math.hypot(a, b), SPREAD, SPREAD, ulp(1.3)),
   'Math.hypot of three': accurate((v) => Math.hypot(v, v * 2, 3), linspace(-20, 20, 81), ulp(3, 4)),

@@ -1,6 +1,6 @@
 /**
  * The table for GPUs, through the pass and the interpreter: f32 against double precision, f64 against integer arithmetic.
- * Samples only; `npm run ulp -- --target gpu` takes many more.
+ * Samples only; `npm run ulp:gpu` takes many more.
  */
 import { describe, expect, it } from 'vitest';
 import { HOST_MATH } from './host.ts';
