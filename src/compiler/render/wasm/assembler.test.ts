@@ -86,6 +86,27 @@ describe('modules', () => {
     expect(f.temp('v128')).toBe(first + 1);
   });
 
+  it('write each vector constant once', () => {
+    const module = new ModuleBuilder({ memory64: false });
+    const { index, builder: f } = module.function([], ['i32']);
+    module.export('sum', index);
+    for (const lanes of [
+      [1, 1, 1, 1],
+      [0, 1, 2, 3],
+      [-1, -1, -1, -1],
+      [1, 1, 1, 1],
+      [0, 1, 2, 3],
+    ] as const)
+      f.v128(lanes);
+    f.op('i32x4.add', 'i32x4.add', 'i32x4.add', 'i32x4.add');
+    f.lane('i32x4.extract_lane', 3);
+    const bytes = module.finish();
+    expect(bytes.join().split('253,12,').length - 1).toBe(3);
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
+    expect(exports.sum?.(0)).toBe(1 + 3 - 1 + 1 + 3);
+  });
+
   it('refuse imports after functions', () => {
     const module = new ModuleBuilder({ memory64: false });
     module.function([], []);

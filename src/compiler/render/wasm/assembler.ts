@@ -126,11 +126,17 @@ export class ByteWriter {
   }
 }
 
+/** A vector as four 32-bit numbers. */
+type Lanes = readonly [number, number, number, number];
+
 /** One function in the making: code and locals. */
 export class FunctionBuilder {
   readonly code: ByteWriter = new ByteWriter(1024);
   readonly #locals: WasmType[] = [];
   readonly #free: Record<WasmType, Local[]> = { i32: [], i64: [], f32: [], f64: [], v128: [] };
+  /** Vector constants have 18 bytes, a local two: each is put into one at the start of the function. */
+  readonly #splats = new Map<number, Local>();
+  readonly #vectors: { readonly lanes: Lanes; readonly local: Local }[] = [];
   readonly #params: number;
   #depth = 0;
 
@@ -207,9 +213,21 @@ export class FunctionBuilder {
   }
 
   /** A vector constant of four 32-bit lanes. */
-  v128(lanes: readonly [number, number, number, number]): void {
-    this.#opcode(OP.v128Const);
-    for (const lane of lanes) this.code.i32(lane);
+  v128(lanes: Lanes): void {
+    this.get(this.#vector(lanes));
+  }
+
+  #vector(lanes: Lanes): Local {
+    const [a, b, c, d] = lanes;
+    const splat = a === b && a === c && a === d;
+    const known = splat
+      ? this.#splats.get(a)
+      : this.#vectors.find(({ lanes: [e, f, g, h] }) => a === e && b === f && c === g && d === h)?.local;
+    if (known !== undefined) return known;
+    const local = this.local('v128');
+    if (splat) this.#splats.set(a, local);
+    this.#vectors.push({ lanes, local });
+    return local;
   }
 
   /** Sixteen byte numbers, 0–15 of the first operand and 16–31 of the second. */
@@ -290,7 +308,7 @@ export class FunctionBuilder {
 
   /** The function's entry in the code section. */
   body(): ByteWriter {
-    const inner = new ByteWriter(this.code.length + 64);
+    const inner = new ByteWriter(this.code.length + 24 * this.#vectors.length + 64);
     const runs: [WasmType, number][] = [];
     for (const type of this.#locals) {
       const last = runs.at(-1);
@@ -301,6 +319,13 @@ export class FunctionBuilder {
     for (const [type, count] of runs) {
       inner.unsigned(count);
       inner.byte(TYPE_BYTE[type]);
+    }
+    for (const { lanes, local } of this.#vectors) {
+      inner.byte(OP.v128Const >> 12);
+      inner.unsigned(OP.v128Const & 0xfff);
+      for (const lane of lanes) inner.i32(lane);
+      inner.byte(OP.localSet);
+      inner.unsigned(local);
     }
     inner.append(this.code);
     inner.byte(OP.end);
