@@ -216,40 +216,62 @@ function signOf(g: Gen, type: 'f32' | 'f64', a: Operand): Operand {
   return g.code.value(reg, `selp.${type}`, [immediate(type, -1), upper, below]);
 }
 
-/** The remainder of a truncating division, exact: the divisor, doubled as far as it goes, is taken off again and again. */
+/**
+ * The remainder of a truncating division, exact. Where the quotient is an exact integer, at most one too large, one fma gives it;
+ * beyond that the divisor, doubled as far as it goes, is taken off again and again.
+ */
 function floatRemainder(g: Gen, type: 'f32' | 'f64', x: Operand, y: Operand): Operand {
   const { code } = g;
   const { reg } = TYPES[type];
-  const [rest, step] = [code.reg(reg), code.reg(reg)];
-  const [top, down, skip, done] = [code.label(), code.label(), code.label(), code.label()];
-  const p = code.reg('p');
+  const bits = (value: number): string => immediate(type, value);
+  const [rest, p, done, slow] = [code.reg(reg), code.reg('p'), code.label(), code.label()];
   const [signed, ax, ay] = [inRegister(g, type, x), unaryOp(g, 'abs', type, x), unaryOp(g, 'abs', type, y)];
-  code.emit(`mov.${type} ${rest}, ${immediate(type, Number.NaN)}`);
   const [valid, finite] = [code.reg('p'), code.reg('p')];
-  code.emit(`setp.gt.${type} ${valid}, ${ay}, ${immediate(type, 0)}`);
-  code.emit(`setp.lt.and.${type} ${finite}, ${ax}, ${immediate(type, Number.POSITIVE_INFINITY)}, ${valid}`);
+  code.emit(`mov.${type} ${rest}, ${bits(Number.NaN)}`);
+  code.emit(`setp.gt.${type} ${valid}, ${ay}, ${bits(0)}`);
+  code.emit(`setp.lt.and.${type} ${finite}, ${ax}, ${bits(Number.POSITIVE_INFINITY)}, ${valid}`);
   code.emit(`@!${finite} bra ${done}`);
   code.emit(`mov.${type} ${rest}, ${ax}`);
+  code.emit(`setp.lt.${type} ${p}, ${ax}, ${ay}`);
+  code.emit(`@${p} bra ${done}`);
+  const [quotient, more] = [code.reg(reg), code.reg(reg)];
+  code.emit(`div.rn.${type} ${quotient}, ${ax}, ${ay}`);
+  code.emit(`setp.ge.${type} ${p}, ${quotient}, ${bits(type === 'f32' ? 2 ** 23 : 2 ** 52)}`);
+  code.emit(`@${p} bra ${slow}`);
+  code.emit(`cvt.rzi.${type}.${type} ${quotient}, ${quotient}`);
+  code.emit(`neg.${type} ${quotient}, ${quotient}`);
+  code.emit(`fma.rn.${type} ${rest}, ${quotient}, ${ay}, ${ax}`);
+  code.emit(`add.rn.${type} ${more}, ${rest}, ${ay}`);
+  code.emit(`setp.lt.${type} ${p}, ${rest}, ${bits(0)}`);
+  code.emit(`selp.${type} ${rest}, ${more}, ${rest}, ${p}`);
+  code.emit(`bra ${done}`);
+  code.place(slow);
+  slowRemainder(g, type, rest, ax, ay);
+  code.place(done);
+  const result = code.reg(reg);
+  code.emit(`copysign.${type} ${result}, ${signed}, ${rest}`);
+  return result;
+}
+
+/** Takes multiples of `ay` by powers of two off `rest`, which holds `ax`, until it is below `ay`. */
+function slowRemainder(g: Gen, type: 'f32' | 'f64', rest: Operand, ax: Operand, ay: Operand): void {
+  const { code } = g;
+  const [step, half] = [code.reg(TYPES[type].reg), code.reg(TYPES[type].reg)];
+  const [p, top, down, skip] = [code.reg('p'), code.label(), code.label(), code.label()];
   code.emit(`mov.${type} ${step}, ${ay}`);
-  const half = code.reg(reg);
   code.emit(`mul.rn.${type} ${half}, ${ax}, ${immediate(type, 0.5)}`);
   code.place(top);
-  code.emit(`setp.gt.${type} ${p}, ${step}, ${half}`);
-  code.emit(`@${p} bra ${down}`);
   code.emit(`add.rn.${type} ${step}, ${step}, ${step}`);
-  code.emit(`bra ${top}`);
+  code.emit(`setp.le.${type} ${p}, ${step}, ${half}`);
+  code.emit(`@${p} bra ${top}`);
   code.place(down);
   code.emit(`setp.lt.${type} ${p}, ${rest}, ${step}`);
   code.emit(`@${p} bra ${skip}`);
   code.emit(`sub.rn.${type} ${rest}, ${rest}, ${step}`);
   code.place(skip);
-  code.emit(`setp.le.${type} ${p}, ${step}, ${ay}`);
+  code.emit(`setp.gt.${type} ${p}, ${step}, ${ay}`);
   code.emit(`mul.rn.${type} ${step}, ${step}, ${immediate(type, 0.5)}`);
-  code.emit(`@!${p} bra ${down}`);
-  code.place(done);
-  const result = code.reg(reg);
-  code.emit(`copysign.${type} ${result}, ${signed}, ${rest}`);
-  return result;
+  code.emit(`@${p} bra ${down}`);
 }
 
 // ---------------------------------------------------------------- what has to be put together: integers
