@@ -13,6 +13,7 @@ import { managedArray, mappedArray, mappedArrayLike, pinnedArray, pinnedArrayLik
 import { openIpcArray } from '../array/ipc.ts';
 import { ndarray } from '../array/ndarray-create.ts';
 import { mapped, pinned } from '../array/pinning.ts';
+import { SmartArray } from '../array/smart-array.ts';
 import { declareHostOnly } from '../compiler/intrinsics.ts';
 import { struct } from '../dtype/index.ts';
 import { deferCleanup } from '../memory/defer-cleanup.ts';
@@ -52,6 +53,7 @@ const OF_CUDA: Readonly<Record<string, object>> = {
   pinned,
   mapped,
   openIpcArray,
+  SmartArray,
   In,
   InOut,
   Out,

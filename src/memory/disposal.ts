@@ -17,7 +17,7 @@ const OWN_FRAMES = 2;
 let shared: Site | undefined;
 
 /** Milliseconds that captures may take at once. */
-const MOST = 5;
+const MOST = 10;
 /** Captures may take this part of the time that everything else takes. */
 const PART = 0.05;
 /** Milliseconds that captures may take now. */
@@ -27,11 +27,11 @@ let lastCapture = 0;
 const UNRECORDED: Site = { text: 'a place that was not recorded, since so much was disposed in so little time' };
 
 /**
- * The call stack without its innermost `skip` frames, which are the caller's and its callers' of this library: `depth` frames of
- * it. One where that is the user, since every dispose pays for this. Captures take a twentieth of the time at most: one is a
- * microsecond or two, but 100 where the next frame is a loop at the top level of a large bundle.
+ * Who called: the first frame after `skip` ones, which are the caller's and its callers' of this library. Captures take a
+ * twentieth of the time at most: one is a microsecond or two, but 100 where the next frame is a loop at the top level of a
+ * large bundle.
  */
-export function captureSite(skip: number, depth = 1): Site {
+export function captureSite(skip: number): Site {
   if (shared !== undefined) return shared;
   const start = performance.now();
   allowance = Math.min(MOST, allowance + (start - lastCapture) * PART);
@@ -39,10 +39,15 @@ export function captureSite(skip: number, depth = 1): Site {
     lastCapture = start;
     return UNRECORDED;
   }
-  const site = new CapturedSite(OWN_FRAMES + skip, depth);
+  const site = new CapturedSite(OWN_FRAMES + skip, 1);
   lastCapture = performance.now();
   allowance -= lastCapture - start;
   return site;
+}
+
+/** The call stack, `depth` frames of it, whatever that costs: for those who asked to be told. */
+export function captureStack(depth: number): Site {
+  return new CapturedSite(OWN_FRAMES, depth);
 }
 
 /** Runs a body whose disposals all have one place, `site`. */

@@ -4,7 +4,7 @@
  * Capturing a stack for each allocation costs microseconds, so it only happens while a tracker is on. Memory that the
  * garbage collector found counts as a leak as well: it was freed late, by luck.
  */
-import { captureSite, type Site } from './disposal.ts';
+import { captureStack, type Site } from './disposal.ts';
 
 /** Device memory that nobody has disposed. */
 export interface Leak {
@@ -19,7 +19,7 @@ let trackers = 0;
 /** The site of an allocation being made; undefined while nobody tracks. */
 export function allocationSite(bytes: number): Site | undefined {
   if (trackers === 0) return undefined;
-  const site = captureSite(1, 20);
+  const site = captureStack(20);
   tracked.set(site, bytes);
   return site;
 }

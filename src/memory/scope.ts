@@ -82,7 +82,7 @@ function collect(value: unknown, found: Set<object>): void {
 
 function disposeAll(made: Set<object & Owned>): void {
   if (made.size === 0) return;
-  atSite(captureSite(1, 2), () => {
+  atSite(captureSite(2), () => {
     // Newest first: views before what they look at.
     for (const object of [...made].reverse()) object.dispose();
   });
