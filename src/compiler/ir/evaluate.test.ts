@@ -292,3 +292,21 @@ test("functions: JavaScript's, rounded to the type", () => {
   expect(evalCall('atan2', 'f64', [1, -1])).toBe((3 * Math.PI) / 4);
   expect(evalCall('tgamma', 'f64', [5])).toBe(24);
 });
+
+describe('what only GPUs have', () => {
+  test('mulhi is the upper half of the whole product', () => {
+    expect(evalBinary('mulhi', 'u32', 0xffffffff, 0xffffffff)).toBe(0xfffffffe);
+    expect(evalBinary('mulhi', 'i32', -1, 5)).toBe(-1);
+    expect(evalBinary('mulhi', 'u64', 2n ** 63n, 6n)).toBe(3n);
+    expect(evalBinary('mulhi', 'i64', -(2n ** 63n), 2n)).toBe(-1n);
+  });
+  test('approximations round the true value and flush denormals, of either sign', () => {
+    expect(evalUnary('exp2Approx', 'f32', 3)).toBe(8);
+    expect(evalUnary('rsqrtApprox', 'f32', 0.25)).toBe(2);
+    expect(evalUnary('rcpApprox', 'f64', 3)).toBe(1 / 3);
+    expect(evalUnary('rcpApprox', 'f32', -(2 ** -130))).toBe(Number.NEGATIVE_INFINITY);
+    expect(evalUnary('exp2Approx', 'f32', -130)).toBe(0);
+    expect(evalBinary('divApprox', 'f32', -(2 ** -120), 2 ** 20)).toBe(-0);
+    expect(evalUnary('tanhApprox', 'f32', 2 ** -140)).toBe(2 ** -140);
+  });
+});

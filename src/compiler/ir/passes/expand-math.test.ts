@@ -1,6 +1,7 @@
 /** Where the statements of an expanded call go, and what stays a call. */
 import { describe, expect, it } from 'vitest';
 import { NotSupportedError } from '../../../errors.ts';
+import { MATH_FNS, mapKernel } from '../../math/testing.ts';
 import {
   add,
   assign,
@@ -18,10 +19,13 @@ import {
   read,
   special,
   store,
+  unary,
   when,
 } from '../builder.ts';
 import { interpret } from '../interpret.ts';
 import type { Kernel, Stmt } from '../ops.ts';
+import { printKernel } from '../print.ts';
+import { verify } from '../verify.ts';
 import { expandMath } from './expand-math.ts';
 import { eachStmt, someExpr, stmtExprs } from './walk.ts';
 
@@ -124,5 +128,36 @@ describe('expandMath', () => {
     expect(calls(expandMath(kernel('exp')))).toEqual(['exp f64']);
     expect(calls(expandMath(kernel('rsqrt'), { f32: true, f64: 'inline' }))).toEqual([]);
     expect(() => expandMath(kernel('exp'), { f32: true, f64: 'inline' })).toThrow(NotSupportedError);
+  });
+
+  it('expands every function of both types for GPUs, but the reciprocal square root that the hardware has', () => {
+    for (const type of ['f32', 'f64'] as const) {
+      for (const fn of MATH_FNS) {
+        const left = calls(expandMath(mapKernel(fn, { type }), { target: 'gpu' }));
+        expect(left).toEqual(fn === 'rsqrt' && type === 'f32' ? ['rsqrt f32'] : []);
+      }
+    }
+  });
+
+  it('gives the kernel the tables of its functions, each once', () => {
+    const b = new KernelBuilder('k');
+    const a = b.global('f64', 'a');
+    const x = load(at(a, i32(0)));
+    const kernel = expandMath(b.build([store(at(a, i32(1)), add(call('sin', x), call('tan', x)))]), { target: 'gpu' });
+    expect(kernel.arrays.map((array) => array.name)).toEqual(['a', '%twoOverPi']);
+    expect(() => verify(kernel)).not.toThrow();
+  });
+
+  it('approximates f32 with fastMath: functions, quotients and square roots', () => {
+    const b = new KernelBuilder('k');
+    const a = b.global('f32', 'a');
+    const x = load(at(a, i32(0)));
+    const quotient = { op: 'binary', type: 'f32', fn: 'div', a: call('exp', x), b: unary('sqrt', x) } as const;
+    const kernel = b.build([store(at(a, i32(1)), quotient)], { fastMath: true });
+    const text = printKernel(expandMath(kernel, { target: 'gpu' }));
+    expect(text).toMatch(/divApprox/);
+    expect(text).toMatch(/exp2Approx/);
+    expect(text).toMatch(/sqrtApprox/);
+    expect(printKernel(expandMath(kernel))).not.toMatch(/Approx/);
   });
 });

@@ -30,7 +30,7 @@ import {
   sub,
 } from '../notation.ts';
 import { log, log1pPair } from './log64.ts';
-import { bitsAs, f64, fma, fmax, fmin, horner, i64, quotient, reciprocal } from './notation.ts';
+import { approx, bitsAs, f64, fma, fmax, fmin, horner, i64, product, quotient, reciprocal } from './notation.ts';
 
 /** (atan r - r) / r³ in r², |r| ≤ √2 - 1: 2⁻⁵⁷. */
 const ATAN = [
@@ -103,11 +103,13 @@ function growth(z: Expr): Expr {
   return mul(z, horner(z, ASIN));
 }
 
-/** √z and what its rounding lost. */
+/** √z as a pair for z ≥ 2⁻⁵⁴ or 0, by the hardware's reciprocal root and a step that cubes its error; NaN below. */
 function rootPair(z: Expr): Pair {
-  const s = sqrt(z);
-  const missing = fma(neg(s), s, z);
-  return { hi: s, lo: select(eq(s, 0), f64(0), mul(missing, mul(reciprocal(s), 0.5))) };
+  const rough = approx('rsqrtApprox', add(z, 1e-300));
+  const e = fma(neg(mul(z, rough)), rough, 1);
+  const inverse = fma(mul(rough, e), fma(e, 0.375, 0.5), rough);
+  const hi = product(z, inverse);
+  return { hi, lo: mul(fma(neg(hi), hi, z), mul(inverse, 0.5)) };
 }
 
 export function asin(x: Expr): Expr {

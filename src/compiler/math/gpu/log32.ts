@@ -39,9 +39,9 @@ function split(x: Expr): Split {
 
 /** `value`, but for what has no finite logarithm. */
 function special(x: Expr, value: Expr): Expr {
-  const unusual = ge(sub(asU32(x), u32(1)), u32(0x7f7fffff));
-  const edge = select(eq(x, 0), f32(-Infinity), fma(x, Infinity, Infinity)); // Infinity, or NaN
-  return select(unusual, edge, value);
+  const unusual = ge(asU32(x), u32(0x7f800000));
+  const finite = select(unusual, fma(x, Infinity, Infinity), value); // Infinity, or NaN
+  return select(eq(x, 0), f32(-Infinity), finite);
 }
 
 export function log(x: Expr): Expr {
