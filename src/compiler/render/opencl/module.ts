@@ -1,0 +1,82 @@
+/**
+ * The agreement between the OpenCL C renderer and whoever builds and launches its programs (the OpenCL driver).
+ *
+ * A program has one kernel. What it takes is said argument by argument in `args`, in order (`clSetKernelArg`). OpenCL 1.2 has
+ * no device pointers: what a driver calls the address of an array is a made-up number, and it resolves it to a buffer and a
+ * byte offset in it. So a `ptr` parameter of the kernel becomes two arguments, `buffer` (cl_mem) and `offset` (ulong, bytes).
+ * In HIP C++ it is one, `pointer`.
+ *
+ * Faults. A program with fault sites takes a `faults` buffer of FAULT_RECORD_BYTES, zero at first. The first work item that
+ * fails claims it by compare-and-exchange of its first word and fills it; every failing work item stops there. The layout, and that
+ * of the `prints` buffer of PRINT_BYTES, is as the PTX renderer has it (ptx/module.ts).
+ */
+import type { ValueType } from '../../ir/ops.ts';
+import type { FaultSite, PrintSite } from '../sites.ts';
+
+export { FAULT_RECORD_BYTES, PRINT_BYTES, PRINT_HEADER } from '../ptx/module.ts';
+
+/** `opencl`: OpenCL C 1.2, for any device. `hip`: HIP C++, for AMD's offline compiler. */
+export type Dialect = 'opencl' | 'hip';
+
+/** What a device can do, as `clGetDeviceInfo` says. */
+export interface OpenCLTarget {
+  readonly dialect: Dialect;
+  /** CL_DEVICE_DOUBLE_FP_CONFIG is not 0. */
+  readonly fp64: boolean;
+  /** cl_khr_int64_base_atomics, cl_khr_int64_extended_atomics. */
+  readonly int64Atomics: 'none' | 'base' | 'extended';
+  /** Whether fma of f32 is an instruction: CL_FP_FMA in CL_DEVICE_SINGLE_FP_CONFIG of a GPU. Functions of f32 are built on it then. */
+  readonly fastFma: boolean;
+  /** CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT in CL_DEVICE_SINGLE_FP_CONFIG. */
+  readonly correctlyRounded: boolean;
+  /** CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE. Constant arrays beyond it come in a buffer. */
+  readonly maxConstantBytes: number;
+}
+
+/** What the user or the launch asks of the code. */
+export interface OpenCLOptions {
+  /** The kernel's name in profilers; anything that C does not allow in a name is replaced. */
+  readonly name: string;
+  /** The block shape, if the code is for this one only: it becomes a constant, and `reqd_work_group_size`. */
+  readonly block?: readonly [x: number, y: number, z: number] | undefined;
+}
+
+/** One argument of the kernel. */
+export type OpenCLArg =
+  /** The cl_mem in which the array of this parameter is; NULL for an array of no elements. */
+  | { readonly kind: 'buffer'; readonly param: number }
+  /** ulong: where in it, in bytes. Follows `buffer`. */
+  | { readonly kind: 'offset'; readonly param: number }
+  /** HIP: the array's address, in place of both. */
+  | { readonly kind: 'pointer'; readonly param: number }
+  /** The parameter's value, of `size` bytes; bool is one byte. */
+  | { readonly kind: 'value'; readonly param: number; readonly type: ValueType; readonly size: number }
+  /** The cl_mem of fault records; then uint, the launch number that they repeat. */
+  | { readonly kind: 'faults' }
+  | { readonly kind: 'launchNumber' }
+  /** The cl_mem of printed values. */
+  | { readonly kind: 'prints' }
+  /** The cl_mem with `OpenCLModule.constants`, made once. */
+  | { readonly kind: 'constants' }
+  /** uint: the bytes of dynamic shared memory that the user asked for. */
+  | { readonly kind: 'sharedBytes' }
+  /** Local memory of that size; at least 1 byte, for OpenCL takes no 0. */
+  | { readonly kind: 'shared' };
+
+export interface OpenCLModule {
+  readonly text: string;
+  readonly entry: string;
+  readonly args: readonly OpenCLArg[];
+  /** For `clBuildProgram`. */
+  readonly buildOptions: readonly string[];
+  /** Bytes of static local memory, those of the renderer's own included. */
+  readonly staticSharedBytes: number;
+  /** What does not fit into constant memory; undefined without a `constants` argument. */
+  readonly constants: Uint8Array | undefined;
+  readonly sites: readonly FaultSite[];
+  readonly prints: readonly PrintSite[];
+  /** Whether blocks wait for each other: only a launch of one block can be made. */
+  readonly cooperative: boolean;
+  /** Threads of a block at most, where the code has room for so many (exchanges between lanes go through local memory). */
+  readonly threadsPerBlockLimit: number | undefined;
+}

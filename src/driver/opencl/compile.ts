@@ -1,0 +1,50 @@
+/**
+ * The OpenCL device's pipeline from a typed kernel to OpenCL C: which passes run, in which order.
+ */
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
+import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
+import { simplify } from '../../compiler/ir/passes/simplify.ts';
+import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
+import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
+import { renderOpenCL } from '../../compiler/render/opencl/render.ts';
+import { NotSupportedError } from '../../errors.ts';
+import { describePosition } from '../launch-errors.ts';
+
+/** How kernels become code. Tests bring their own. */
+export interface OpenCLPipeline {
+  /** Compiles a verified kernel for one device. Synchronous; throws NotSupportedError for what the device cannot do. */
+  compile(kernel: Kernel, target: OpenCLTarget, options: OpenCLOptions): OpenCLModule;
+}
+
+export const openclPipeline: OpenCLPipeline = {
+  compile(kernel, target, options) {
+    return renderOpenCL(prepare(kernel, target, options), target, options);
+  },
+};
+
+/** The kernel as it is rendered. */
+export function prepare(kernel: Kernel, target: OpenCLTarget, { block }: OpenCLOptions): Kernel {
+  const plain = simplify(withoutWarps(dropChecks(kernel)), { block });
+  const expanded = expand(plain, target);
+  return joinGuards(expanded === plain ? plain : simplify(expanded, { block }));
+}
+
+/** Functions of f32 are built on fma and on the hardware's approximations where it has both, or where fastMath asks for them. */
+function expand(kernel: Kernel, { fastFma }: OpenCLTarget): Kernel {
+  const portable = fastFma || kernel.fastMath ? kernel : expandMath(kernel, { f32: true, f64: 'import' });
+  return expandMath(portable, { target: 'gpu' });
+}
+
+/** Threads have no warps of 32 here: what lanes exchange goes through shared memory. */
+function withoutWarps(kernel: Kernel): Kernel {
+  const { kernel: lowered, problems } = lowerWarps(kernel);
+  const [problem] = problems;
+  if (lowered !== undefined || problem === undefined) return lowered ?? kernel;
+  throw new NotSupportedError(
+    'E_WARP',
+    `kernel ${kernel.name} exchanges values between lanes in a loop that its threads leave at different times, which OpenCL devices cannot run\n` +
+      `  --> ${describePosition(problem.pos)}\n  the loop: ${describePosition(problem.reasonPos)}\n` +
+      '  help: let all threads of the block make the same number of rounds, and mask out what they do in the last',
+  );
+}
