@@ -54,11 +54,17 @@ function unrollList(list: readonly Stmt[], options: UnrollOptions): readonly Stm
   const out: Stmt[] = [];
   let changed = false;
   for (const [k, s] of list.entries()) {
-    const inner = mapLists(s, (inside) => unrollList(inside, options));
+    let within = false;
+    const mapped = mapLists(s, (inside) => {
+      const done = unrollList(inside, options);
+      within ||= done !== inside;
+      return done;
+    });
+    const inner = within ? mapped : s;
     const copies = inner.op === 'loop' ? copiesOf(inner, list[k - 1], options) : undefined;
     if (copies === undefined) out.push(inner);
     else out.push(...copies);
-    changed ||= copies !== undefined || inner !== s;
+    changed ||= copies !== undefined || within;
   }
   return changed ? out : list;
 }
