@@ -49,6 +49,8 @@ function tests(): void {
     'src/compiler/language.test.ts',
     'src/compiler/errors.test.ts',
     'src/compiler/math/table.test.ts',
+    'src/compiler/render/wasm/jam.test.ts',
+    'src/compiler/render/wasm/faults.test.ts',
     'test/fuzz/regressions.test.ts',
   ];
   const run = spawnSync(

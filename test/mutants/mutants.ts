@@ -525,6 +525,13 @@ const WASM: typeof LAYOUT = [
     'Math.max(Number(extent.value) + 1, 0)',
     'only the first lane is checked',
   ],
+  ['render/wasm/jam', 'return add(x, i32(row));', 'return add(x, i32(1));', 'rows run together read the second one'],
+  [
+    'render/wasm/rows',
+    'const span = x * (width - 1) + y * (height - 1);',
+    'const span = x * (width - 1) + y;',
+    'only two rows of a block are checked ahead',
+  ],
 ];
 
 const MATH: typeof LAYOUT = [
