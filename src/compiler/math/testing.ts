@@ -54,7 +54,7 @@ export const GPU_MAX_ULP_F32: Readonly<Record<MathFn, number>> = {
   log1p: 1.6,
   sin: 1.6,
   cos: 1.6,
-  tan: 1.3,
+  tan: 2,
   asin: 0.8,
   acos: 0.8,
   atan: 2,

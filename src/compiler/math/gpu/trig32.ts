@@ -12,7 +12,6 @@ import {
   asF32,
   asI32,
   f32,
-  fastTwoSum,
   i32,
   le,
   lt,
@@ -25,11 +24,10 @@ import {
   select,
   shl,
   sub,
-  twoSum,
   xor,
 } from '../notation.ts';
 import { reduceLarge } from '../trig.ts';
-import { approx, exactProduct, fma, horner, mulhi, nearestProduct } from './notation.ts';
+import { approx, fma, horner, mulhi, nearestProduct } from './notation.ts';
 
 const TWO_OVER_PI = 0.6366197466850281;
 /** π/2 in three parts. */
@@ -49,7 +47,7 @@ const TAN = [
 
 interface Reduced {
   readonly r: Expr;
-  /** r with what its rounding lost; only tan asks for it. */
+  /** r with what its last rounding lost; only tan asks for it. */
   readonly pair: Pair;
   readonly quadrant: Expr;
 }
@@ -58,13 +56,9 @@ interface Reduced {
 function reduceSmall(a: Expr): Reduced {
   const k = nearestProduct(a, TWO_OVER_PI);
   const first = fma(k.float, -PI_HALF[0], a); // exact
-  const r = fma(k.float, -PI_HALF[2], fma(k.float, -PI_HALF[1], first));
-  // The same again with what is lost: for sin and cos all this is dead.
-  const p = exactProduct(k.float, f32(-PI_HALF[1]));
-  const second = twoSum(first, p.hi);
-  const hi = fma(k.float, -PI_HALF[2], second.hi);
-  const third = fma(k.float, -PI_HALF[2], sub(second.hi, hi));
-  return { r, pair: fastTwoSum(hi, add(add(second.lo, p.lo), third)), quadrant: k.bits };
+  const second = fma(k.float, -PI_HALF[1], first);
+  const r = fma(k.float, -PI_HALF[2], second);
+  return { r, pair: { hi: r, lo: fma(k.float, -PI_HALF[2], sub(second, r)) }, quadrant: k.bits };
 }
 
 /** `of` the reduced |x|, by whichever reduction; infinite and NaN give NaN. */
