@@ -5,18 +5,19 @@
  * `plan.ts`; contiguous ones between host and device are `host-transfers.ts`; what is left for kernels runs in `kernel-runner.ts`.
  */
 import { TsambaRangeError } from '../../../errors.ts';
+import type { Blocks } from '../../copies/blocks.ts';
+import { type FillPlan, planFill } from '../../copies/fill-plan.ts';
+import { launchesOf } from '../../copies/launches.ts';
+import { bytesOf, compact, regionOf, replaceSide, span, type Walk, walkOf } from '../../copies/walk.ts';
 import type { DeviceDriver, Pointer, StreamHandle, StridedRegion } from '../../driver.ts';
 import { copyStrided } from '../../strided.ts';
 import { CUDA_ERROR_INVALID_VALUE } from '../result.ts';
 import { BounceBuffers } from './bounce-buffers.ts';
 import type { CopyDevice } from './device.ts';
-import { type FillPlan, planFill } from './fill-plan.ts';
 import { HostTransfers } from './host-transfers.ts';
 import { KernelRunner } from './kernel-runner.ts';
-import { launchesOf } from './launches.ts';
 import { describe2D, describe3D, type Side } from './memcpy-structs.ts';
 import {
-  type Blocks,
   BOUNCE_BYTES,
   type Download,
   downloadSteps,
@@ -26,7 +27,6 @@ import {
   type Upload,
   uploadSteps,
 } from './plan.ts';
-import { bytesOf, compact, regionOf, replaceSide, span, type Walk, walkOf } from './walk.ts';
 
 /** The calls of the driver contract that are made here. */
 export type CopyCalls = Pick<

@@ -4,10 +4,11 @@
  * Kernels are interpreted from the parameters that they are launched with, thread by thread as the PTX does. Every byte written
  * is noted, so that tests can say that nothing else was touched.
  */
+
+import { PARAMETERS } from '../../copies/launches.ts';
 import type { Cuda } from '../library.ts';
 import type { CopyDevice } from './device.ts';
 import { PER_THREAD } from './kernels.ts';
-import { PARAMETERS } from './launches.ts';
 
 interface Region {
   readonly base: number;

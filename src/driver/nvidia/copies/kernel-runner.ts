@@ -2,10 +2,10 @@
  * Runs the copy and fill kernels of one device: each is loaded when it is first needed.
  */
 
+import { type CopyLaunch, PARAMETERS, pack, type Unit } from '../../copies/launches.ts';
 import { Cells } from '../library.ts';
 import type { CopyDevice } from './device.ts';
 import { BLOCK, entryName, moduleText, PER_THREAD } from './kernels.ts';
-import { type CopyLaunch, PARAMETERS, pack, type Unit } from './launches.ts';
 
 /** CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END. */
 const BUFFER_POINTER = 1n;

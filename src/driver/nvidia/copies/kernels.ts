@@ -6,7 +6,7 @@
  * by multiplication (`divider` in launches.ts), remainder × stride added to both addresses. Written for sm_50, which every
  * later device takes.
  */
-import { MAX_AXES, PARAMETERS, type Unit } from './launches.ts';
+import { MAX_AXES, PARAMETERS, type Unit } from '../../copies/launches.ts';
 
 /** Threads of a block. */
 export const BLOCK = 256;

@@ -1,7 +1,7 @@
 /**
  * Block copies in the driver's words: CUDA_MEMCPY2D and CUDA_MEMCPY3D (CUDA driver API, "Data types used by CUDA driver").
  */
-import type { Block } from './plan.ts';
+import type { Block } from '../../copies/blocks.ts';
 
 /** Where one side of a block copy is. */
 export interface Side {

@@ -1,8 +1,8 @@
 /** Which way strided copies take between host and device. */
 import { describe, expect, it } from 'vitest';
-import { planFill } from './fill-plan.ts';
+import { planFill } from '../../copies/fill-plan.ts';
+import { bytesOf, span, type Walk, walkOf } from '../../copies/walk.ts';
 import { divide, planDownload, planPacked, planUpload } from './plan.ts';
-import { bytesOf, span, type Walk, walkOf } from './walk.ts';
 
 const MIB = 2 ** 20;
 

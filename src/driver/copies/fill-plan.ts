@@ -1,8 +1,8 @@
 /**
  * How a strided fill is done: by the driver's memset where it is contiguous, else by the fill kernel. Pure.
  */
-import { TsambaRangeError } from '../../../errors.ts';
-import type { StridedRegion } from '../../driver.ts';
+import { TsambaRangeError } from '../../errors.ts';
+import type { StridedRegion } from '../driver.ts';
 import { type CopyLaunch, launchesOf } from './launches.ts';
 import { fillWalkOf, type Walk } from './walk.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What the copy and fill kernels are told: a walk as launches with their parameters. Pure; the kernels are in `kernels.ts`.
+ * What the copy and fill kernels are told: a walk as launches with their parameters. Pure.
  *
  * A launch moves fewer than 2³¹ units of 1, 2, 4, 8 or 16 bytes along at most eight axes; larger walks become several launches.
  * Indices are 32 bits wide and divided by multiplication; addresses are 64 bits wide.

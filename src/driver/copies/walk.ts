@@ -5,7 +5,7 @@
  * sides run on, and a run that is contiguous on both sides becomes the item. What coincides on the target keeps the order of
  * indices, for then the last element in that order must win.
  */
-import type { StridedRegion } from '../../driver.ts';
+import type { StridedRegion } from '../driver.ts';
 
 /** One axis: its length and the byte strides of the two sides. */
 export interface Axis {
