@@ -351,7 +351,7 @@ export class Expressions {
     const op = r.pick(INT_UN);
     // `x ** 2` of a bigint would be a number's; a rounded quotient is a division of its own.
     const e = same(op === 'square' && isBig(t) ? 'neg' : op);
-    return e.k === 'un' && e.a.k === 'bin' && e.a.op === 'div' ? e.a : e;
+    return e.k === 'un' && isQuotient(e.a) ? e.a : e;
   }
 
   /** An integer that has come through another type. */
@@ -483,4 +483,11 @@ export class Expressions {
   values(elem: Elem, n: number): Val[] {
     return Array.from({ length: n }, () => randomValue(this.r, elem));
   }
+}
+
+/** Whether an expression is a quotient of integers, or a call that gives one back. */
+function isQuotient(e: Expr): boolean {
+  if (e.k !== 'call') return e.k === 'bin' && e.op === 'div';
+  const last = e.fn.body.at(-1);
+  return last?.k === 'return' && last.value !== undefined && isQuotient(last.value);
 }
