@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from './ffi.ts';
 
 /** Bytes of the stack that calls run on: libraries that compile in a call (PTX, OpenCL C) need more than koffi's own sizes. */
-const STACK_BYTES = 8 * 1024 * 1024;
+const STACK_BYTES = 16 * 1024 * 1024;
 
 /** What is used of koffi. */
 interface Koffi {

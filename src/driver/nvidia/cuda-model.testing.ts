@@ -4,10 +4,11 @@
  * What is enqueued runs as late as CUDA allows: at the next call that waits for it. Kernels are functions that a test brings. Calls
  * that are not modelled succeed and do nothing.
  */
+
+import { textOf } from '../../ffi/cells.ts';
 import type { Ffi } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
 import type { Cuda } from './library.ts';
-import { textOf } from './module.ts';
 
 const NOT_READY = 600;
 const OUT_OF_MEMORY = 2;

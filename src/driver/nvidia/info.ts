@@ -1,9 +1,10 @@
 /**
  * What an NVIDIA device says of itself: name, limits, features, identity. Opens nothing.
  */
+
+import { textOf } from '../../ffi/cells.ts';
 import type { DeviceInfo, DeviceLimits } from '../driver.ts';
 import { Cells, type Cuda, versionText } from './library.ts';
-import { textOf } from './module.ts';
 import { driverError } from './result.ts';
 
 /** CUdevice_attribute. */

@@ -7,8 +7,11 @@
  * address is passed, because that costs a tenth of what out-parameters of the FFI do: `Cells` is such memory.
  * Importing this file loads nothing.
  */
+import { Cells } from '../../ffi/cells.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+
+export { Cells };
 
 /** Memory of the host, in place: a view, or the address of memory that stays where it is. */
 export type HostBytes = Uint8Array | Address | null;
@@ -249,43 +252,4 @@ function versionOf(ffi: Ffi, cuDriverGetVersion: AsyncNativeFunction): number {
 /** `13.0` of 13000. */
 export function versionText(version: number): string {
   return `${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}`;
-}
-
-/** Eight cells of eight bytes each, off the moving heap, for results of calls on this thread. */
-export class Cells {
-  readonly #words: Uint32Array;
-  readonly #view: DataView;
-  readonly #address: number;
-
-  constructor(ffi: Ffi) {
-    const buffer = new ArrayBuffer(128);
-    this.#words = new Uint32Array(buffer);
-    this.#view = new DataView(buffer);
-    this.#address = Number(ffi.address(this.#words));
-  }
-
-  /** The address of a cell. */
-  at(cell: number): number {
-    return this.#address + 8 * cell;
-  }
-
-  /** A cell as a signed 32-bit integer. */
-  int(cell: number): number {
-    return (this.#words[2 * cell] as number) | 0;
-  }
-
-  /** A cell as a 64-bit unsigned integer below 2^53: an address, a handle or a size. */
-  long(cell: number): number {
-    const words = this.#words;
-    return (words[2 * cell] as number) + (words[2 * cell + 1] as number) * 2 ** 32;
-  }
-
-  float(cell: number): number {
-    return this.#view.getFloat32(8 * cell, true);
-  }
-
-  /** Writes a 64-bit unsigned integer. */
-  set(cell: number, value: bigint): void {
-    this.#view.setBigUint64(8 * cell, value, true);
-  }
 }

@@ -7,11 +7,12 @@
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { PtxModule } from '../../compiler/render/ptx/module.ts';
 import { DriverError } from '../../errors.ts';
+import { cString, textOf } from '../../ffi/cells.ts';
 import { kernelLabel } from '../launch-errors.ts';
 import type { CudaContext } from './context.ts';
 import type { Cuda } from './library.ts';
 import { ParamBuffer } from './params.ts';
-import type { Launched, LaunchRecords, Watched } from './records.ts';
+import type { LaunchRecords, Watched } from './records.ts';
 import { CUDA_ERROR_OUT_OF_MEMORY, describeResult } from './result.ts';
 
 const JIT_ERROR_LOG_BUFFER = 5;
@@ -36,9 +37,11 @@ export class LoadedModule implements Watched {
   /** The CUfunction. */
   readonly function: number;
   readonly params: ParamBuffer;
-  readonly faults: number;
-  readonly prints: number;
-  readonly launches: Launched[] = [];
+  readonly sites: Watched['sites'];
+  readonly printSites: Watched['printSites'];
+  readonly faultsAt: number | undefined;
+  readonly printsAt: number | undefined;
+  readonly launches: Watched['launches'] = [];
   /** Whether launches are noted with the device's records. */
   readonly watched: boolean;
   readonly registers: number;
@@ -61,9 +64,11 @@ export class LoadedModule implements Watched {
     const { cuda, cells } = context;
     context.check(cuda.cuModuleGetFunction(cells.at(0), this.#handle, cString(ptx.entry)), 'cuModuleGetFunction');
     this.function = cells.long(0);
-    this.faults = this.#global(ptx.faultSymbol);
-    this.prints = this.#global(ptx.printSymbol);
-    this.watched = this.faults !== 0 || this.prints !== 0;
+    this.sites = ptx.sites;
+    this.printSites = ptx.prints;
+    this.faultsAt = this.#global(ptx.faultSymbol);
+    this.printsAt = this.#global(ptx.printSymbol);
+    this.watched = this.faultsAt !== undefined || this.printsAt !== undefined;
     this.params = new ParamBuffer(cuda.ffi, ptx);
     this.registers = this.#attribute(NUM_REGS);
     this.localBytes = this.#attribute(LOCAL_SIZE_BYTES);
@@ -90,8 +95,8 @@ export class LoadedModule implements Watched {
     return cells.int(0);
   }
 
-  #global(symbol: string | undefined): number {
-    if (symbol === undefined) return 0;
+  #global(symbol: string | undefined): number | undefined {
+    if (symbol === undefined) return undefined;
     const { cuda, cells } = this.#context;
     const result = cuda.cuModuleGetGlobal(cells.at(0), cells.at(1), this.#handle, cString(symbol));
     this.#context.check(result, 'cuModuleGetGlobal');
@@ -144,15 +149,4 @@ function faultyLines(log: string, text: string): string {
 
 function helpOf(error: DriverError): string {
   return /help: .*$/.exec(error.message)?.[0] ?? '';
-}
-
-/** A text as C has it. */
-export function cString(text: string): Uint8Array {
-  return Buffer.from(`${text}\0`, 'utf8');
-}
-
-/** The text that stands in a buffer up to its first zero. */
-export function textOf(bytes: Uint8Array): string {
-  const end = bytes.indexOf(0);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, end < 0 ? bytes.length : end).toString('utf8');
 }

@@ -1,209 +1,55 @@
 /**
- * What kernels leave for the host: fault records and printed values, read when somebody synchronises.
- *
- * Only modules that can fault or print, and that have been launched since they were last looked at, cost anything here. Their
- * launches are remembered until then, so that a fault can name its launch, and be thrown on the stream that it belongs to.
+ * The fault records and printed values of an NVIDIA device: how its memory is read.
  */
-import type { Kernel } from '../../compiler/ir/ops.ts';
-import { FAULT_RECORD_BYTES, PRINT_BYTES, PRINT_HEADER, type PtxModule } from '../../compiler/render/ptx/module.ts';
-import { type DriverError, withStackDepth } from '../../errors.ts';
-import type { Dim3, LaunchShape } from '../driver.ts';
-import { faultAt } from '../fault-message.ts';
-import { FaultLog } from '../faults.ts';
-import { printed } from '../printed.ts';
+import { type RecordMemory, LaunchRecords as Records, type Watched as WatchedModule } from '../records.ts';
 import type { CudaContext } from './context.ts';
 import { CUDA_ERROR_NOT_READY } from './result.ts';
 import type { CudaStream } from './streams.ts';
 
-/** Launches of one module after which its stream is waited for, to look at its records. */
-const MANY_LAUNCHES = 1024;
+/** A loaded module that can fault or print; its records are at device addresses. */
+export type Watched = WatchedModule<CudaStream, number>;
 
-/** A launch whose records have not been looked at. */
-export interface Launched {
-  readonly number: number;
-  readonly stream: CudaStream;
-  readonly shape: LaunchShape;
-  /** Holds the stack of the launch, of checked kernels. */
-  readonly site: { readonly stack?: string } | undefined;
+/** The records of all modules of an NVIDIA device. */
+export class LaunchRecords extends Records<CudaStream, number> {
+  constructor(context: CudaContext) {
+    super(new CudaRecordMemory(context));
+  }
 }
 
-/** A loaded module that can fault or print. */
-export interface Watched {
-  readonly kernel: Kernel;
-  readonly ptx: PtxModule;
-  /** Device addresses of its records; 0 where it has none. */
-  readonly faults: number;
-  readonly prints: number;
-  readonly launches: Launched[];
-}
-
-/** The records of all modules of a device. */
-export class LaunchRecords {
-  readonly log: FaultLog = new FaultLog();
+class CudaRecordMemory implements RecordMemory<CudaStream, number> {
   readonly #context: CudaContext;
-  readonly #dirty = new Set<Watched>();
-  readonly #fault: Uint8Array;
-  /** Launches that faults are looked for in are numbered from 1. */
-  #launched = 0;
 
   constructor(context: CudaContext) {
     this.#context = context;
-    this.#fault = new Uint8Array(new ArrayBuffer(128), 0, FAULT_RECORD_BYTES);
   }
 
-  /** Launches so far: those of a later number come after a mark that is made now. */
-  get launched(): number {
-    return this.#launched;
+  get lost(): boolean {
+    return this.#context.broken !== undefined;
   }
 
-  /** Whether anything has been launched that has not been looked at. */
-  get pending(): boolean {
-    return this.#dirty.size > 0;
+  isDefault(stream: CudaStream): boolean {
+    return stream === stream.owner.default;
   }
 
-  /** Remembers a launch that is about to be made, and gives its number. */
-  note(module: Watched, shape: LaunchShape, stream: CudaStream, launch: (...args: never[]) => unknown): number {
-    if (module.launches.length >= MANY_LAUNCHES) this.#catchUp(module);
-    const number = ++this.#launched;
-    const { grid, block, sharedBytes } = shape;
-    module.launches.push({
-      number,
-      stream,
-      shape: { grid: copyOf(grid), block: copyOf(block), sharedBytes },
-      site: module.kernel.checked ? siteOf(launch) : undefined,
-    });
-    this.#dirty.add(module);
-    return number;
+  isBusy(stream: CudaStream): boolean {
+    return this.#context.cuda.cuStreamQuery(stream.handle) === CUDA_ERROR_NOT_READY;
   }
 
-  /** The module is about to be unloaded: what it has left is looked at now, or never. */
-  forget(module: Watched): void {
-    if (module.launches.length > 0 && this.#context.broken === undefined) this.#catchUp(module);
-    this.#dirty.delete(module);
+  waitForAll(): void {
+    this.#context.check(this.#context.cuda.cuCtxSynchronize(), 'cuCtxSynchronize');
   }
 
-  /**
-   * Prints and posts what kernels have left. The stream (undefined: every stream) has run dry as far as launch number `before`.
-   * Streams that it waited for have got as far as their marks.
-   */
-  collect(stream: CudaStream | undefined, before: number = this.#launched): void {
-    if (this.#dirty.size > 0 && this.#context.broken === undefined) {
-      for (const module of this.#dirty) this.#look(module, stream, before);
-    }
-    if (stream === undefined || stream.waitedFor.size === 0) return;
-    for (const [other, mark] of stream.waitedFor) {
-      if (mark.since > before) continue;
-      stream.waitedFor.delete(other);
-      const from = other === other.owner.default ? undefined : other;
-      this.collect(from, mark.before);
-      this.log.follow(from, this.log.mark, stream);
-    }
-  }
-
-  #catchUp(module: Watched): void {
+  read(into: Uint8Array, at: number, offset: number, stream: CudaStream | undefined): void {
     const { cuda } = this.#context;
-    this.#context.check(cuda.cuCtxSynchronize(), 'cuCtxSynchronize');
-    this.#look(module, undefined, this.#launched);
+    const on = stream?.handle ?? 0;
+    this.#context.check(cuda.cuMemcpyDtoHAsync(into, at + offset, into.length, on), 'cuMemcpyDtoHAsync');
+    this.#context.check(cuda.cuStreamSynchronize(on), 'cuStreamSynchronize');
   }
 
-  #look(module: Watched, stream: CudaStream | undefined, before: number): void {
-    const { launches } = module;
-    const done = launches.filter((each) => (stream === undefined || each.stream === stream) && each.number <= before);
-    if (done.length === 0) return;
-    // The default stream comes after one that is gone.
-    const handle = stream?.alive === true ? stream.handle : 0;
-    if (module.prints !== 0 && this.#allDone(launches, done)) this.#print(module, handle);
-    if (module.faults !== 0) this.#readFault(module, handle, done);
-    const left = launches.filter((each) => !done.includes(each));
-    launches.splice(0, launches.length, ...left);
-    if (left.length === 0) this.#dirty.delete(module);
-  }
-
-  /** Whether nobody prints any more, apart from launches that come later. */
-  #allDone(launches: readonly Launched[], done: readonly Launched[]): boolean {
+  zero(at: number, bytes: number, stream: CudaStream | undefined): void {
     const { cuda } = this.#context;
-    const busy = (stream: CudaStream): boolean =>
-      stream.alive && cuda.cuStreamQuery(stream.handle) === CUDA_ERROR_NOT_READY;
-    const streams = new Set(launches.filter((each) => !done.includes(each)).map((each) => each.stream));
-    return ![...streams].some(busy);
+    const on = stream?.handle ?? 0;
+    this.#context.check(cuda.cuMemsetD8Async(at, 0, bytes, on), 'cuMemsetD8Async');
+    this.#context.check(cuda.cuStreamSynchronize(on), 'cuStreamSynchronize');
   }
-
-  #readFault(module: Watched, handle: number, done: readonly Launched[]): void {
-    const bytes = this.#fault;
-    this.#read(bytes, module.faults, handle);
-    const view = new DataView(bytes.buffer);
-    const site = view.getUint32(0, true);
-    const number = view.getUint32(4, true);
-    if (site === 0) return;
-    const launch = done.find((each) => each.number === number);
-    // Of a stream that has not run dry yet: whoever waits for that one will see it.
-    if (launch === undefined) return;
-    const error = faultAt(module.kernel, launch.shape, module.ptx.sites, {
-      site: site - 1,
-      thread: view.getUint32(8, true),
-      block: Number(view.getBigUint64(16, true)),
-      index: view.getBigInt64(24, true),
-      extent: view.getBigInt64(32, true),
-    });
-    this.log.post(withSite(error, launch.site), launch.stream);
-    this.#zero(module.faults, FAULT_RECORD_BYTES, handle);
-  }
-
-  #print(module: Watched, handle: number): void {
-    const header = new Uint8Array(new ArrayBuffer(128), 0, PRINT_HEADER);
-    this.#read(header, module.prints, handle);
-    const taken = new DataView(header.buffer).getUint32(0, true);
-    if (taken === 0) return;
-    const room = PRINT_BYTES - PRINT_HEADER;
-    const bytes = new Uint8Array(Math.min(taken, room));
-    this.#read(bytes, module.prints + PRINT_HEADER, handle);
-    this.#zero(module.prints, PRINT_HEADER + bytes.length, handle);
-    for (const line of printedLines(module.ptx, bytes)) console.log(...line);
-    if (taken > room) console.log(`… and ${taken - room} more bytes of output, which did not fit`);
-  }
-
-  #read(to: Uint8Array, from: number, stream: number): void {
-    const { cuda } = this.#context;
-    this.#context.check(cuda.cuMemcpyDtoHAsync(to, from, to.length, stream), 'cuMemcpyDtoHAsync');
-    this.#context.check(cuda.cuStreamSynchronize(stream), 'cuStreamSynchronize');
-  }
-
-  #zero(at: number, bytes: number, stream: number): void {
-    const { cuda } = this.#context;
-    this.#context.check(cuda.cuMemsetD8Async(at, 0, bytes, stream), 'cuMemsetD8Async');
-    this.#context.check(cuda.cuStreamSynchronize(stream), 'cuStreamSynchronize');
-  }
-}
-
-/** The arguments of `console.log` for each record in a print buffer, in the order in which threads took room. */
-export function* printedLines(ptx: PtxModule, bytes: Uint8Array): Generator<unknown[]> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  let at = 0;
-  while (at + 16 <= bytes.length) {
-    const site = ptx.prints[view.getUint32(at, true) - 1];
-    // Not written: the thread was stopped in between, or its record did not fit.
-    if (site === undefined) return;
-    const slots = site.parts.filter((part) => typeof part !== 'string').length;
-    if (at + 16 + 8 * slots > bytes.length) return;
-    yield printed(site.parts, new DataView(view.buffer, view.byteOffset + at + 16, 8 * slots));
-    at += 16 + 8 * slots;
-  }
-}
-
-function copyOf([x, y, z]: Dim3): Dim3 {
-  return [x, y, z];
-}
-
-function siteOf(launch: (...args: never[]) => unknown): { readonly stack?: string } {
-  const site: { stack?: string } = {};
-  withStackDepth(50, () => Error.captureStackTrace(site, launch));
-  return site;
-}
-
-/** Gives a fault the stack of its launch. */
-function withSite(error: DriverError, site: Launched['site']): DriverError {
-  const stack = site?.stack;
-  const frames = stack?.indexOf('\n    at ') ?? -1;
-  if (stack !== undefined && frames >= 0) error.stack = `${error.name}: ${error.message}${stack.slice(frames)}`;
-  return error;
 }

@@ -6,6 +6,7 @@
  */
 import { DriverError } from '../../errors.ts';
 import type { EventHandle, StreamHandle } from '../driver.ts';
+import type { RecordStream, Waited } from '../records.ts';
 import type { CudaContext } from './context.ts';
 import { CUDA_ERROR_NOT_READY } from './result.ts';
 
@@ -15,7 +16,7 @@ const PER_THREAD = 2;
 const EVENT_DISABLE_TIMING = 2;
 
 /** A stream as the driver here knows it. */
-export class CudaStream {
+export class CudaStream implements RecordStream<CudaStream> {
   readonly owner: CudaStreams;
   /** The CUstream; 0 is the default stream. */
   readonly handle: number;
@@ -32,12 +33,6 @@ export class CudaStream {
     this.handle = handle;
     this.created = created;
   }
-}
-
-/** How far a stream that is waited for had got, and how many launches there were when it was. */
-interface Waited {
-  readonly before: number;
-  readonly since: number;
 }
 
 /** A place in a stream, by the number of launches that faults are looked for in when it was made. */
