@@ -305,13 +305,16 @@ class Programmer {
   }
 
   barrier(): Stmt[] {
-    const { r } = this;
+    const statement = this.r.chance(0.25) ? this.vote() : ir.barrier();
     this.reading = !this.reading;
-    if (r.chance(0.25)) {
-      const result = r.pick(this.vars.i32 ?? []);
-      const kind = r.pick(['count', 'and', 'or'] as const);
-      return [ir.vote(kind, this.expr('bool', 2), result)];
-    }
-    return [ir.barrier()];
+    return [statement];
+  }
+
+  /** What a vote asks of each thread is read before all have come: it belongs to the phase that ends. */
+  vote(): Stmt {
+    const { r } = this;
+    const result = r.pick(this.vars.i32 ?? []);
+    const kind = r.pick(['count', 'and', 'or'] as const);
+    return ir.vote(kind, this.expr('bool', 2), result);
   }
 }
