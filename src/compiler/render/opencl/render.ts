@@ -1,10 +1,180 @@
 /**
  * The OpenCL C renderer: a kernel to the text of a program with one kernel, as module.ts says.
+ *
+ * What devices do badly is taken out of the tree first: reports of faults (faults.ts), and returns and jumps that only some
+ * threads make before a barrier (PoCL runs such threads on). What is left is printed, statement by statement.
  */
-import type { Kernel } from '../../ir/ops.ts';
-import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from './module.ts';
+import { NotSupportedError } from '../../../errors.ts';
+import { ELEM_SIZE, type Kernel, type Param } from '../../ir/ops.ts';
+import { analyseLiveness } from '../../ir/passes/liveness.ts';
+import { lowerReturns } from '../../ir/passes/returns.ts';
+import { eachStmt, hasBarrier, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
+import { type Gen, Lines, paramName, plainName, spaceName, typeOf, varName } from './code.ts';
+import { type Arrays, declareArrays, elementTypes } from './declarations.ts';
+import { lowerFaults } from './faults.ts';
+import { threadNumber } from './helpers.ts';
+import { HIP_PRELUDE } from './hip.ts';
+import type { OpenCLArg, OpenCLModule, OpenCLOptions, OpenCLTarget } from './module.ts';
+import { emitList } from './statements.ts';
 
-/** Renders a verified kernel whose approximated functions have been expanded. */
+/** Renders a verified kernel whose approximated functions have been expanded. Throws NotSupportedError for what the target lacks. */
 export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: OpenCLOptions): OpenCLModule {
-  throw new Error(`internal error: ${kernel.name} cannot be rendered for ${target.dialect} as ${options.name} yet`);
+  const { kernel: stopping, sites, fault } = lowerFaults(kernel);
+  const plain = hasBarrier(stopping.body) ? lowerReturns(stopping).kernel : stopping;
+  const doubles = usesDoubles(plain);
+  if (doubles && !target.fp64) {
+    throw new NotSupportedError(
+      'E_F64',
+      `kernel ${kernel.name} computes with f64, which this OpenCL device does not have (cl_khr_fp64)\n  help: use f32`,
+    );
+  }
+  const arrays = declareArrays(plain, target);
+  const g: Gen = {
+    kernel: plain,
+    target,
+    options,
+    lines: new Lines(),
+    helpers: new Map(),
+    extensions: new Set(doubles ? ['cl_khr_fp64'] : []),
+    prints: [],
+    elements: new Set(),
+    far: arrays.far,
+    fault,
+    votes: false,
+    jumps: new Set(),
+  };
+  const pointers = arrays.pointers(g);
+  emitList(g, plain.body);
+  const taken = argumentsOf(g, arrays, sites.length > 0);
+  const start = [...declareVars(g), ...arrays.owned(g), ...pointers, ...voting(g)];
+  const entry = entryName(options.name);
+  return {
+    text: programText(g, entry, taken, start, arrays.constants),
+    entry,
+    args: taken.map(({ arg }) => arg),
+    buildOptions: buildOptions(target),
+    staticSharedBytes: arrays.staticSharedBytes + (g.votes ? 12 : 0),
+    constants: arrays.farBytes,
+    sites,
+    prints: g.prints,
+    cooperative: someStmt(kernel.body, (s) => s.op === 'barrier' && s.kind === 'grid'),
+    threadsPerBlockLimit: arrays.threads,
+  };
+}
+
+/** A name that C allows and that no function of OpenCL has. */
+function entryName(name: string): string {
+  return `tsamba_${plainName(name)}`;
+}
+
+function buildOptions({ dialect, correctlyRounded }: OpenCLTarget): readonly string[] {
+  if (dialect === 'hip') return ['-O3', '-ffp-contract=off'];
+  return ['-cl-std=CL1.2', ...(correctlyRounded ? ['-cl-fp32-correctly-rounded-divide-sqrt'] : [])];
+}
+
+function usesDoubles(kernel: Kernel): boolean {
+  if (kernel.vars.some((v) => v.type === 'f64') || kernel.params.some((p) => p.type === 'f64')) return true;
+  let found = false;
+  eachStmt(kernel.body, (s) => {
+    found ||= s.op === 'print' || stmtExprs(s).some((e) => someExpr(e, (x) => x.type === 'f64'));
+  });
+  return found;
+}
+
+// ---------------------------------------------------------------- arguments
+
+interface Taken {
+  readonly arg: OpenCLArg;
+  readonly text: string;
+}
+
+function argumentsOf(g: Gen, arrays: Arrays, faults: boolean): readonly Taken[] {
+  const buffer = `${spaceName(g, 'global')}uchar *`;
+  const taken = g.kernel.params.flatMap((p) => parameter(g, p, buffer));
+  if (faults) {
+    taken.push({ arg: { kind: 'faults' }, text: `${buffer}faults` });
+    taken.push({ arg: { kind: 'launchNumber' }, text: 'uint launch_number' });
+  }
+  if (g.prints.length > 0) taken.push({ arg: { kind: 'prints' }, text: `${buffer}prints` });
+  if (arrays.farBytes) taken.push({ arg: { kind: 'constants' }, text: `const ${buffer}constants` });
+  if (usesSharedBytes(g.kernel)) taken.push({ arg: { kind: 'sharedBytes' }, text: 'uint shared_bytes' });
+  if (arrays.dynamic && g.target.dialect === 'opencl') {
+    taken.push({ arg: { kind: 'shared' }, text: 'local uchar *shared_memory' });
+  }
+  return taken;
+}
+
+function parameter(g: Gen, { index, type }: Param, buffer: string): Taken[] {
+  const name = paramName(g, index);
+  if (type !== 'ptr') {
+    const size = ELEM_SIZE[type];
+    return [
+      { arg: { kind: 'value', param: index, type, size }, text: `${type === 'bool' ? 'uchar' : typeOf(type)} ${name}` },
+    ];
+  }
+  if (g.target.dialect === 'hip') return [{ arg: { kind: 'pointer', param: index }, text: `${buffer}${name}` }];
+  return [
+    { arg: { kind: 'buffer', param: index }, text: `${buffer}${name}` },
+    { arg: { kind: 'offset', param: index }, text: `ulong ${name}_offset` },
+  ];
+}
+
+function usesSharedBytes({ body }: Kernel): boolean {
+  return someStmt(body, (s) =>
+    stmtExprs(s).some((e) => someExpr(e, (x) => x.op === 'special' && x.name === 'sharedBytes')),
+  );
+}
+
+// ---------------------------------------------------------------- text
+
+/** Zero where they may be read before they are assigned. */
+function declareVars({ kernel, jumps }: Gen): string[] {
+  const unset = analyseLiveness(kernel.body).entry;
+  const vars = kernel.vars.map((v) => `${typeOf(v.type)} ${varName(v)}${unset.has(v.id) ? ' = 0' : ''};`);
+  return [...vars, ...[...jumps].map((name) => `bool ${name} = false;`)];
+}
+
+/** Counters for votes at barriers, and the one in use. */
+function voting(g: Gen): string[] {
+  if (!g.votes) return [];
+  const declared = g.target.dialect === 'hip' ? '__shared__ uint votes[3];' : 'local uint votes[3];';
+  return [
+    declared,
+    'uint vote = 0;',
+    `if (${threadNumber(g)} == 0) votes[0] = votes[1] = votes[2] = 0;`,
+    'barrier(CLK_LOCAL_MEM_FENCE);',
+  ];
+}
+
+function programText(
+  g: Gen,
+  entry: string,
+  taken: readonly Taken[],
+  start: readonly string[],
+  constants: readonly string[],
+): string {
+  const { kernel, target, options } = g;
+  const hip = target.dialect === 'hip';
+  const contract = kernel.contract ? 'ON' : 'OFF';
+  const head = hip
+    ? [HIP_PRELUDE, `#pragma clang fp contract(${kernel.contract ? 'fast' : 'off'})`]
+    : [
+        `#pragma OPENCL FP_CONTRACT ${contract}`,
+        ...[...g.extensions].map((x) => `#pragma OPENCL EXTENSION ${x} : enable`),
+      ];
+  const [x, y, z] = options.block ?? [];
+  const bounds = hip ? ` __launch_bounds__(${options.block ? (x ?? 1) * (y ?? 1) * (z ?? 1) : 1024})` : '';
+  const required = options.block && !hip ? `__attribute__((reqd_work_group_size(${x}, ${y}, ${z})))\n` : '';
+  return [
+    `// ${kernel.name.replace(/[^\x20-\x7e]+|\\$/g, '?')}`,
+    ...head,
+    ...elementTypes(g),
+    ...constants,
+    ...g.helpers.values(),
+    `${hip ? 'extern "C" __global__ ' : `${required}kernel `}void${bounds} ${entry}(${taken.map((t) => `\n    ${t.text}`).join(',')}) {`,
+    ...start.map((line) => `  ${line}`),
+    g.lines.text(),
+    '}',
+    '',
+  ].join('\n');
 }

@@ -1,0 +1,213 @@
+/**
+ * Arithmetic: what OpenCL C says as it is (the print table), and what goes through a helper (the legalise table).
+ *
+ * Signed integers wrap in the IR and must not in C: sums and products are computed unsigned.
+ */
+import type { ApproxOp, BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops.ts';
+import { isFloat } from '../../ir/ops.ts';
+import { type C, callOf, castTo, type Gen, Level, typeOf, unsignedConstant, unsignedOf, within } from './code.ts';
+import { type HelperName, helper } from './helpers.ts';
+
+/** Prints operands. */
+export type Print = (e: Expr) => C;
+
+type SignedInt = 'i32' | 'i64';
+
+export function isSigned(type: ValueType): type is SignedInt {
+  return type === 'i32' || type === 'i64';
+}
+
+// ---------------------------------------------------------------- tables
+
+interface Infix {
+  readonly op: string;
+  readonly level: Level;
+  /** How tightly the left operand must hold together. */
+  readonly left: Level;
+}
+
+const INFIX: Readonly<Partial<Record<BinaryOp, Infix>>> = {
+  add: { op: '+', level: Level.sum, left: Level.sum },
+  sub: { op: '-', level: Level.sum, left: Level.sum },
+  mul: { op: '*', level: Level.product, left: Level.product },
+  and: { op: '&', level: Level.loose, left: Level.unary },
+  or: { op: '|', level: Level.loose, left: Level.unary },
+  xor: { op: '^', level: Level.loose, left: Level.unary },
+};
+
+const BOOLEAN: Readonly<Partial<Record<BinaryOp, string>>> = { and: '&&', or: '||', xor: '!=' };
+
+const COMPARE: Readonly<Record<CompareOp, string>> = { eq: '==', ne: '!=', lt: '<', le: '<=', gt: '>', ge: '>=' };
+
+/** The device's own approximations. */
+const APPROXIMATIONS: Readonly<Record<ApproxOp, readonly [f32: string, f64: string]>> = {
+  exp2Approx: ['native_exp2', 'exp2'],
+  log2Approx: ['native_log2', 'log2'],
+  rcpApprox: ['native_recip', '1.0 / '],
+  rsqrtApprox: ['native_rsqrt', 'rsqrt'],
+  sqrtApprox: ['native_sqrt', 'sqrt'],
+  sinApprox: ['native_sin', 'sin'],
+  cosApprox: ['native_cos', 'cos'],
+  tanhApprox: ['tanh', 'tanh'],
+};
+
+const FLOAT_FUNCTIONS: Readonly<Partial<Record<UnaryOp, string>>> = {
+  abs: 'fabs',
+  sqrt: 'sqrt',
+  floor: 'floor',
+  ceil: 'ceil',
+  trunc: 'trunc',
+  rint: 'rint',
+  isNaN: 'isnan',
+  isFinite: 'isfinite',
+};
+
+// ---------------------------------------------------------------- one operand
+
+export function unaryOf(g: Gen, print: Print, fn: UnaryOp, a: Expr): C {
+  const { type } = a;
+  if (fn === 'uniform') return print(a);
+  if (type === 'bool') return { text: `!${within(print(a), Level.unary)}`, level: Level.unary };
+  if (fn === 'neg' || fn === 'not') return negated(print, fn, a);
+  if (isFloat(type)) return floatUnary(g, print, fn, a);
+  switch (fn) {
+    case 'abs':
+      return isSigned(type) ? castTo(typeOf(type), callOf('abs', print(a))) : print(a);
+    case 'popc':
+      return callOf('popcount', print(a));
+    default:
+      return callOf(helper(g, fn as HelperName, type), print(a));
+  }
+}
+
+function negated(print: Print, fn: 'neg' | 'not', a: Expr): C {
+  const { type } = a;
+  if (fn === 'neg' && !isFloat(type)) {
+    const zero = unsignedOf(type) === 'ulong' ? '0UL' : '0u';
+    const text = `${zero} - ${within(unsigned(print, a), Level.product)}`;
+    const difference: C = { text, level: Level.sum };
+    return isSigned(type) ? castTo(typeOf(type), difference) : difference;
+  }
+  // A blank apart: two signs in a row are another operator.
+  return { text: `${fn === 'neg' ? '-' : '~'}${within(print(a), Level.atom)}`, level: Level.unary };
+}
+
+function floatUnary(g: Gen, print: Print, fn: UnaryOp, a: Expr): C {
+  const simple = FLOAT_FUNCTIONS[fn];
+  if (simple !== undefined) return callOf(simple, print(a));
+  if (fn === 'round' || fn === 'sign') return callOf(helper(g, fn, a.type), print(a));
+  const name = APPROXIMATIONS[fn as ApproxOp]?.[a.type === 'f32' ? 0 : 1];
+  if (name === undefined) throw new Error(`internal error: there is no ${fn} of ${a.type}`);
+  return name.endsWith(' ')
+    ? { text: `${name}${within(print(a), Level.unary)}`, level: Level.product }
+    : callOf(name, print(a));
+}
+
+// ---------------------------------------------------------------- two operands
+
+export function binaryOf(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
+  const { type } = a;
+  if (type === 'bool') {
+    const op = BOOLEAN[fn] ?? '';
+    return { text: `${within(print(a), Level.unary)} ${op} ${within(print(b), Level.unary)}`, level: Level.loose };
+  }
+  if (isFloat(type)) return floatBinary(g, print, fn, a, b);
+  if (fn === 'shl' || fn === 'shr') return shift(print, fn, a, b);
+  if (fn === 'add' || fn === 'sub' || fn === 'mul') {
+    return isSigned(type) ? castTo(typeOf(type), unsignedBinary(print, fn, a, b)) : infix(print, fn, a, b);
+  }
+  if (INFIX[fn]) return infix(print, fn, a, b);
+  if ((fn === 'div' || fn === 'rem') && isPlainDivisor(b)) {
+    const op = fn === 'div' ? '/' : '%';
+    return {
+      text: `${within(print(a), Level.unary)} ${op} ${within(print(b), Level.unary)}`,
+      level: Level.product,
+    };
+  }
+  switch (fn) {
+    case 'min':
+    case 'max':
+      return callOf(fn, print(a), print(b));
+    case 'mulhi':
+      return callOf('mul_hi', print(a), print(b));
+    case 'floordiv':
+      return callOf(helper(g, isSigned(type) ? fn : 'div', type), print(a), print(b));
+    default:
+      return callOf(helper(g, fn as HelperName, type), print(a), print(b));
+  }
+}
+
+/** Neither 0 nor -1. */
+function isPlainDivisor(e: Expr): boolean {
+  return e.op === 'const' && e.value !== 0 && e.value !== 0n && e.value !== -1 && e.value !== -1n;
+}
+
+/** Where signed integers need not wrap: in indices, which are in range. */
+export function infix(print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
+  const how = INFIX[fn];
+  if (!how) throw new Error(`internal error: there is no ${fn} of ${a.type}`);
+  const right = Math.max(how.left - 1, Level.unary) as Level;
+  return { text: `${within(print(a), how.left)} ${how.op} ${within(print(b), right)}`, level: how.level };
+}
+
+function shift(print: Print, fn: 'shl' | 'shr', a: Expr, b: Expr): C {
+  const { type } = a;
+  const mask = unsignedOf(type) === 'ulong' ? 63 : 31;
+  const count =
+    b.op === 'const'
+      ? String(Number(BigInt(b.value) & BigInt(mask)))
+      : `(${within(print(b), Level.unary)} & ${mask}${isSigned(type) ? '' : 'u'})`;
+  if (fn === 'shl' && isSigned(type)) {
+    const shifted: C = { text: `${within(unsigned(print, a), Level.unary)} << ${count}`, level: Level.loose };
+    return castTo(typeOf(type), shifted);
+  }
+  return { text: `${within(print(a), Level.unary)} ${fn === 'shl' ? '<<' : '>>'} ${count}`, level: Level.loose };
+}
+
+/** An integer as an unsigned one of its width. What is computed unsigned anyway is not converted there and back. */
+function unsigned(print: Print, e: Expr): C {
+  const { type } = e;
+  if (!isSigned(type)) return print(e);
+  if (e.op === 'const') return unsignedConstant(type, BigInt(e.value));
+  if (e.op === 'binary' && (e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul')) {
+    return unsignedBinary(print, e.fn, e.a, e.b);
+  }
+  return castTo(unsignedOf(type), print(e));
+}
+
+function unsignedBinary(print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
+  return infix((e) => unsigned(print, e), fn, a, b);
+}
+
+function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
+  switch (fn) {
+    case 'add':
+    case 'sub':
+    case 'mul':
+      return infix(print, fn, a, b);
+    case 'div':
+      return { text: `${within(print(a), Level.product)} / ${within(print(b), Level.unary)}`, level: Level.product };
+    case 'divApprox':
+      return callOf('native_divide', print(a), print(b));
+    case 'rem':
+      return callOf('fmod', print(a), print(b));
+    case 'copysign':
+      return callOf('copysign', print(a), print(b));
+    default:
+      return callOf(helper(g, fn as HelperName, a.type), print(a), print(b));
+  }
+}
+
+// ---------------------------------------------------------------- comparisons and choice
+
+export function compareOf(print: Print, fn: CompareOp, a: Expr, b: Expr): C {
+  const text = `${within(print(a), Level.sum)} ${COMPARE[fn]} ${within(print(b), Level.sum)}`;
+  return { text, level: Level.loose };
+}
+
+export function selectOf(cond: C, a: C, b: C): C {
+  return {
+    text: `${within(cond, Level.unary)} ? ${within(a, Level.sum)} : ${within(b, Level.sum)}`,
+    level: Level.loose,
+  };
+}

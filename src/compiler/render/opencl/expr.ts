@@ -1,0 +1,68 @@
+/**
+ * Expressions: from trees to C. What an operation is called, arithmetic.ts, convert.ts and memory.ts know.
+ */
+import type { Expr, Special } from '../../ir/ops.ts';
+import { binaryOf, compareOf, selectOf, unaryOf } from './arithmetic.ts';
+import { atom, type C, callOf, castTo, constantOf, type Gen, Level, paramName, varName } from './code.ts';
+import { bitcastOf, convert } from './convert.ts';
+import { threadNumber } from './helpers.ts';
+import { loadElement } from './memory.ts';
+
+export function printExpr(g: Gen, e: Expr): C {
+  const print = (x: Expr): C => printExpr(g, x);
+  switch (e.op) {
+    case 'const':
+      return constantOf(e);
+    case 'var':
+      return atom(varName(e.var));
+    case 'param':
+      return e.type === 'bool'
+        ? { text: `${paramName(g, e.param)} != 0`, level: Level.loose }
+        : atom(paramName(g, e.param));
+    case 'special':
+      return specialOf(g, e.name);
+    case 'unary':
+      return unaryOf(g, print, e.fn, e.a);
+    case 'binary':
+      return binaryOf(g, print, e.fn, e.a, e.b);
+    case 'compare':
+      return compareOf(print, e.fn, e.a, e.b);
+    case 'select':
+      return selectOf(print(e.cond), print(e.a), print(e.b));
+    case 'cast':
+      return convert(g, e.a.type, e.to, print(e.a));
+    case 'bitcast':
+      return bitcastOf(e.a.type, e.type, print(e.a));
+    case 'fma':
+      return callOf('fma', print(e.a), print(e.b), print(e.c));
+    case 'call': {
+      // All others have been expanded.
+      if (e.fn !== 'rsqrt' || e.type !== 'f32') throw new Error(`internal error: a call of ${e.fn} was not expanded`);
+      return callOf('rsqrt', ...e.args.map(print));
+    }
+    case 'load':
+      return loadElement(g, print, e.mem);
+  }
+}
+
+const SPECIALS: Readonly<Record<string, string>> = {
+  threadIdx: 'get_local_id',
+  blockIdx: 'get_group_id',
+  blockDim: 'get_local_size',
+  gridDim: 'get_num_groups',
+};
+
+function specialOf(g: Gen, name: Special): C {
+  switch (name) {
+    case 'warpSize':
+      return atom('32');
+    case 'laneId':
+      return castTo('int', { text: `${threadNumber(g)} & 31u`, level: Level.loose });
+    case 'sharedBytes':
+      return atom('shared_bytes');
+    default: {
+      const [what = '', axis = ''] = name.split('.');
+      return castTo('int', atom(`${SPECIALS[what]}(${'xyz'.indexOf(axis)})`));
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Functions that the text brings along: operations that OpenCL C leaves undefined in some corner, or does not have.
+ *
+ * Each is written once, for a type; render.ts puts those that are used at the top of the program.
+ */
+import type { ValueType } from '../../ir/ops.ts';
+import { type Gen, typeOf, unsignedOf } from './code.ts';
+
+/** What a helper's text is made from. */
+interface Words {
+  /** The type. */
+  readonly T: string;
+  /** The unsigned integer of its width. */
+  readonly U: string;
+  readonly bits: 32 | 64;
+  /** A float constant of the type. */
+  readonly c: (value: string) => string;
+  readonly isSigned: boolean;
+}
+
+interface Helper {
+  readonly params: 1 | 2;
+  /** `T` unless said. */
+  readonly result?: (w: Words) => string;
+  readonly body: (w: Words) => string;
+}
+
+const SIGNED: Readonly<Record<string, (w: Words) => string>> = {
+  div: ({ T, U }) => `if (b == 0) return 0; if (b == -1) return (${T})(0 - (${U})a); return a / b;`,
+  rem: () => 'if (b == 0 || b == -1) return 0; return a % b;',
+  floordiv: ({ T, U }) =>
+    `if (b == 0) return 0; if (b == -1) return (${T})(0 - (${U})a); ${T} q = a / b; return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;`,
+};
+
+const UNSIGNED: Readonly<Record<string, string>> = {
+  div: 'return b == 0 ? 0 : a / b;',
+  rem: 'return b == 0 ? 0 : a % b;',
+};
+
+function division(name: 'div' | 'rem' | 'floordiv'): Helper {
+  return { params: 2, body: (w) => (w.isSigned ? SIGNED[name]?.(w) : UNSIGNED[name]) ?? '' };
+}
+
+/** A float converted to an integer type: truncated, saturated, NaN as 0. The bounds are exact in both float types. */
+function saturating(T: string, above: string, [lowest, highest]: readonly [string, string]): Helper {
+  return {
+    params: 1,
+    result: () => T,
+    body: ({ c }) => {
+      const below = lowest.startsWith('0') ? '!(a > 0) ? 0' : `a != a ? 0 : a < -${c(above)} ? ${lowest}`;
+      return `return ${below} : a >= ${c(above)} ? ${highest} : (${T})a;`;
+    },
+  };
+}
+
+export type HelperName =
+  | 'div'
+  | 'rem'
+  | 'floordiv'
+  | 'ipow'
+  | 'clz'
+  | 'ctz'
+  | 'brev'
+  | 'sign'
+  | 'min'
+  | 'max'
+  | 'fmin'
+  | 'fmax'
+  | 'round'
+  | 'truth'
+  | 'to_i32'
+  | 'to_u32'
+  | 'to_i64'
+  | 'to_u64';
+
+const HELPERS: Readonly<Record<HelperName, Helper>> = {
+  div: division('div'),
+  rem: division('rem'),
+  floordiv: division('floordiv'),
+  ipow: {
+    params: 2,
+    body: ({ T, U, isSigned }) =>
+      `${isSigned ? 'if (b < 0) return 0; ' : ''}${U} r = 1, s = (${U})a; for (${U} e = (${U})b; e != 0; e >>= 1) { if (e & 1) r *= s; s *= s; } return (${T})r;`,
+  },
+  clz: { params: 1, body: ({ T, U, bits }) => `return a == 0 ? ${bits} : (${T})clz((${U})a);` },
+  ctz: {
+    params: 1,
+    body: ({ T, U, bits }) => `return a == 0 ? ${bits} : (${T})(${bits - 1} - clz((${U})a & (0 - (${U})a)));`,
+  },
+  brev: {
+    params: 1,
+    body: ({ T, U, bits }) => {
+      const masks = ['5555555555555555', '3333333333333333', '0f0f0f0f0f0f0f0f', '00ff00ff00ff00ff'];
+      const suffix = bits === 64 ? 'UL' : 'u';
+      const steps = masks.map((m, k) => {
+        const mask = `0x${m.slice(0, bits / 4)}${suffix}`;
+        return `x = ((x >> ${1 << k}) & ${mask}) | ((x & ${mask}) << ${1 << k});`;
+      });
+      const words = bits === 64 ? 'x = ((x >> 16) & 0x0000ffff0000ffffUL) | ((x & 0x0000ffff0000ffffUL) << 16); ' : '';
+      return `${U} x = (${U})a; ${steps.join(' ')} ${words}return (${T})((x >> ${bits / 2}) | (x << ${bits / 2}));`;
+    },
+  },
+  sign: { params: 1, body: ({ T }) => `return a > 0 ? (${T})1 : a < 0 ? (${T})-1 : a;` },
+  // Of equal numbers only zeros differ, in the sign.
+  min: {
+    params: 2,
+    body: ({ T, U }) =>
+      `if (a != a) return a; if (b != b) return b; return a == b ? as_${T}(as_${U}(a) | as_${U}(b)) : a < b ? a : b;`,
+  },
+  max: {
+    params: 2,
+    body: ({ T, U }) =>
+      `if (a != a) return a; if (b != b) return b; return a == b ? as_${T}(as_${U}(a) & as_${U}(b)) : a > b ? a : b;`,
+  },
+  fmin: {
+    params: 2,
+    body: ({ T, U }) =>
+      `if (a != a) return b; if (b != b) return a; return a == b ? as_${T}(as_${U}(a) | as_${U}(b)) : a < b ? a : b;`,
+  },
+  fmax: {
+    params: 2,
+    body: ({ T, U }) =>
+      `if (a != a) return b; if (b != b) return a; return a == b ? as_${T}(as_${U}(a) & as_${U}(b)) : a > b ? a : b;`,
+  },
+  // Half up: down, and one up again where at least a half was lost. The sign is the operand's, also of a zero.
+  round: {
+    params: 1,
+    body: ({ T, c }) => `${T} r = floor(a); return copysign(a - r >= ${c('0.5')} ? r + ${c('1.0')} : r, a);`,
+  },
+  truth: { params: 1, result: () => 'bool', body: () => 'return a < 0 || a > 0;' },
+  to_i32: saturating('int', '2147483648.0', ['(-2147483647 - 1)', '2147483647']),
+  to_u32: saturating('uint', '4294967296.0', ['0u', '4294967295u']),
+  to_i64: saturating('long', '9223372036854775808.0', ['(-9223372036854775807L - 1L)', '9223372036854775807L']),
+  to_u64: saturating('ulong', '18446744073709551616.0', ['0UL', '18446744073709551615UL']),
+};
+
+/** The name of a helper of a type, which is from now on part of the text. */
+export function helper(g: Gen, name: HelperName, type: ValueType): string {
+  const h = HELPERS[name];
+  const full = `${name}_${type}`;
+  if (g.helpers.has(full)) return full;
+  const T = typeOf(type);
+  const w: Words = {
+    T,
+    U: unsignedOf(type),
+    bits: unsignedOf(type) === 'ulong' ? 64 : 32,
+    c: (value) => (type === 'f32' ? `${value}f` : value),
+    isSigned: type === 'i32' || type === 'i64',
+  };
+  const params = h.params === 1 ? `${T} a` : `${T} a, ${T} b`;
+  return define(g, full, `${h.result?.(w) ?? T} ${full}(${params}) { ${h.body(w)} }`);
+}
+
+/** Adds a function to the text, under its name. */
+export function define(g: Gen, name: string, text: string): string {
+  if (!g.helpers.has(name)) g.helpers.set(name, `${functionStart(g)}${text}`);
+  return name;
+}
+
+function functionStart(g: Gen): string {
+  return g.target.dialect === 'hip' ? 'static inline __device__ ' : 'static inline ';
+}
+
+/** The number of the thread in its block, and of the block in the grid. */
+export function threadNumber(g: Gen): string {
+  const body =
+    'return (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0));';
+  return `${define(g, 'thread_number', `uint thread_number(void) { ${body} }`)}()`;
+}
+
+export function blockNumber(g: Gen): string {
+  const body =
+    'return ((ulong)get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);';
+  return `${define(g, 'block_number', `ulong block_number(void) { ${body} }`)}()`;
+}
+
+/** Halves are read and written only through memory, for few devices have them as values. */
+export function toHalf(g: Gen, type: 'f32' | 'f64'): string {
+  const name = `round_half_${type}`;
+  const body =
+    g.target.dialect === 'hip'
+      ? 'return (float)(_Float16)a;'
+      : 'ushort h; vstore_half_rte(a, 0, (private half *)&h); return vload_half(0, (const private half *)&h);';
+  return define(g, name, `float ${name}(${typeOf(type)} a) { ${body} }`);
+}

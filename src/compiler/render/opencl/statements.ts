@@ -1,0 +1,261 @@
+/**
+ * Statements: structured control flow as C's, without goto, which OpenCL's compilers take badly.
+ *
+ * C leaves only the innermost loop. A jump further out sets a flag and breaks; behind each construct on its way the flag is
+ * looked at.
+ */
+import { negate } from '../../ir/builder.ts';
+import type { Expr, Label, Stmt } from '../../ir/ops.ts';
+import { someStmt } from '../../ir/passes/walk.ts';
+import type { PrintedValue } from '../sites.ts';
+import { emitAtomic } from './atomics.ts';
+import { type C, callOf, castTo, type Gen, varName } from './code.ts';
+import { convert } from './convert.ts';
+import { printExpr } from './expr.ts';
+import { blockNumber, define, threadNumber } from './helpers.ts';
+import { storeElement } from './memory.ts';
+import { PRINT_BYTES, PRINT_HEADER } from './module.ts';
+
+type Loop = Stmt & { op: 'loop' };
+type If = Stmt & { op: 'if' };
+
+interface Jump {
+  readonly op: 'break' | 'continue';
+  readonly label: Label;
+}
+
+/** What C's `break` and `continue` mean in a construct around the statement in hand. */
+interface Around {
+  readonly break: Jump;
+  readonly continue?: Jump;
+  /** Jumps that go on from its end. */
+  readonly crossing: Map<string, Jump>;
+}
+
+const BOTH_FENCES = 'CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE';
+
+export function emitList(g: Gen, list: readonly Stmt[]): void {
+  new Statements(g).list(list);
+}
+
+class Statements {
+  readonly #g: Gen;
+  readonly #around: Around[] = [];
+  readonly #print: (e: Expr) => C;
+
+  constructor(g: Gen) {
+    this.#g = g;
+    this.#print = (e) => printExpr(g, e);
+  }
+
+  list(list: readonly Stmt[]): void {
+    for (const s of list) this.#statement(s);
+  }
+
+  #statement(s: Stmt): void {
+    const { lines } = this.#g;
+    switch (s.op) {
+      case 'assign':
+        return lines.add(`${varName(s.var)} = ${this.#print(s.value).text};`);
+      case 'store':
+        return lines.add(storeElement(this.#g, this.#print, s.mem, s.value));
+      case 'atomic':
+        return emitAtomic(this.#g, this.#print, s);
+      case 'if':
+        return this.#if(s);
+      case 'loop':
+        return this.#loop(s);
+      case 'block':
+        return this.#construct(
+          { break: { op: 'break', label: s.label }, crossing: new Map() },
+          'do',
+          s.body,
+          ' while (false);',
+        );
+      case 'break':
+      case 'continue':
+        return this.#jump({ op: s.op, label: s.label });
+      case 'return':
+        return lines.add('return;');
+      case 'barrier':
+        return this.#barrier(s);
+      case 'fence':
+        return lines.add(`mem_fence(${BOTH_FENCES});`);
+      case 'warp':
+        throw new Error('internal error: an exchange between lanes was not lowered');
+      case 'rest':
+        return undefined;
+      case 'print':
+        return this.#printed(s);
+      case 'trap':
+        return this.#trap(s);
+    }
+  }
+
+  // -------------------------------------------------------------- control
+
+  #if(s: If): void {
+    const { lines } = this.#g;
+    const [cond, then, other] =
+      s.then.length === 0 && s.else.length > 0 ? [negate(s.cond), s.else, s.then] : [s.cond, s.then, s.else];
+    lines.nest(`if (${this.#print(cond).text})`, () => this.list(then));
+    if (other.length > 0) lines.nest('else', () => this.list(other));
+  }
+
+  #construct(around: Around, head: string, body: readonly Stmt[], tail = '', update: readonly Stmt[] = []): void {
+    this.#g.lines.nest(
+      head,
+      () => {
+        this.#around.push(around);
+        this.list(body);
+        this.list(update);
+        this.#around.pop();
+      },
+      tail,
+    );
+    for (const [key, jump] of around.crossing) this.#goOn(key, jump);
+  }
+
+  /** Behind a construct that a jump came out of. */
+  #goOn(key: string, jump: Jump): void {
+    this.#g.lines.nest(`if (${key})`, () => {
+      if (this.#direct(jump) !== undefined) this.#g.lines.add(`${key} = false;`);
+      this.#jump(jump);
+    });
+  }
+
+  #direct(jump: Jump): 'break' | 'continue' | undefined {
+    const innermost = this.#around.at(-1);
+    if (innermost === undefined) return undefined;
+    if (same(innermost.break, jump)) return 'break';
+    return innermost.continue && same(innermost.continue, jump) ? 'continue' : undefined;
+  }
+
+  #jump(jump: Jump): void {
+    const { lines, jumps } = this.#g;
+    const direct = this.#direct(jump);
+    if (direct !== undefined) return lines.add(`${direct};`);
+    const key = `${jump.op}_${jump.label}`;
+    jumps.add(key);
+    for (let k = this.#around.length - 1; k >= 0; k--) {
+      const around = this.#around[k];
+      if (!around || same(around.break, jump) || (around.continue && same(around.continue, jump))) break;
+      around.crossing.set(key, jump);
+    }
+    lines.add(`${key} = true;`);
+    lines.add('break;');
+  }
+
+  #loop(s: Loop): void {
+    const [cond, body] = testOf(s);
+    const test = cond === undefined ? '' : this.#print(cond).text;
+    const leave: Jump = { op: 'break', label: s.label };
+    const goOn: Jump = { op: 'continue', label: s.label };
+    if (s.update.every((x) => x.op === 'assign')) {
+      const steps = s.update.map((x) => (x.op === 'assign' ? `${varName(x.var)} = ${this.#print(x.value).text}` : ''));
+      const head = `for (; ${test}; ${steps.join(', ')})`.replace(/ +\)$/, ')');
+      return this.#construct({ break: leave, continue: goOn, crossing: new Map() }, head, body);
+    }
+    const head = test === '' ? 'for (;;)' : `for (; ${test};)`;
+    if (!continues(body, s.label)) {
+      return this.#construct({ break: leave, crossing: new Map() }, head, body, '', s.update);
+    }
+    // A round of its own, at whose end the update stands.
+    const outer: Around = { break: leave, crossing: new Map() };
+    this.#g.lines.nest(head, () => {
+      this.#around.push(outer);
+      this.#construct({ break: goOn, crossing: new Map() }, 'do', body, ' while (false);');
+      this.list(s.update);
+      this.#around.pop();
+    });
+    for (const [key, jump] of outer.crossing) this.#goOn(key, jump);
+  }
+
+  // -------------------------------------------------------------- together
+
+  #barrier(s: Stmt & { op: 'barrier' }): void {
+    const { lines } = this.#g;
+    const barrier = `barrier(${BOTH_FENCES});`;
+    if (s.pred === undefined) return lines.add(barrier);
+    // Three counters take turns: while one is counted in, and the last one still read, the next is cleared.
+    this.#g.votes = true;
+    const pred = this.#print(s.kind === 'and' ? negate(s.pred) : s.pred).text;
+    lines.nest(`if (${pred})`, () => lines.add('atomic_inc(&votes[vote]);'));
+    lines.add(barrier);
+    if (s.result) {
+      const test = { count: '(int)votes[vote]', and: 'votes[vote] == 0', or: 'votes[vote] != 0' };
+      lines.add(`${varName(s.result)} = ${test[s.kind === 'and' || s.kind === 'or' ? s.kind : 'count']};`);
+    }
+    lines.nest(`if (${threadNumber(this.#g)} == 0)`, () => lines.add('votes[(vote + 2) % 3] = 0;'));
+    lines.add('vote = (vote + 1) % 3;');
+  }
+
+  // -------------------------------------------------------------- reports
+
+  #trap(s: Stmt & { op: 'trap' }): void {
+    const g = this.#g;
+    if (!g.fault) throw new Error('internal error: a trap in a kernel without faults');
+    const space = g.target.dialect === 'hip' ? '' : 'global ';
+    const params = `${space}uchar *faults, uint launch, uint site, long index, long extent`;
+    const body = [
+      `if (atomic_cmpxchg((volatile ${space}uint *)faults, 0u, site) != 0u) return;`,
+      `volatile ${space}uint *words = (volatile ${space}uint *)faults;`,
+      `volatile ${space}ulong *longs = (volatile ${space}ulong *)faults;`,
+      `words[1] = launch; words[2] = ${threadNumber(g)}; longs[2] = ${blockNumber(g)};`,
+      'longs[3] = (ulong)index; longs[4] = (ulong)extent;',
+    ].join(' ');
+    const report = define(g, 'report', `void report(${params}) { ${body} }`);
+    const { index, extent } = g.fault;
+    g.lines.add(`${report}(faults, launch_number, ${s.message}u, ${varName(index)}, ${varName(extent)});`);
+  }
+
+  #printed(s: Stmt & { op: 'print' }): void {
+    const g = this.#g;
+    const { lines } = g;
+    const space = g.target.dialect === 'hip' ? '' : 'global ';
+    const values = s.parts.flatMap((p) => (typeof p === 'string' ? [] : [p]));
+    const number = g.prints.push({ pos: s.pos, parts: s.parts.map((p) => (typeof p === 'string' ? p : printedAs(p))) });
+    const size = 16 + 8 * values.length;
+    lines.nest('', () => {
+      lines.add(`uint taken = atomic_add((volatile ${space}uint *)prints, ${size}u);`);
+      lines.nest(`if (taken <= ${PRINT_BYTES - PRINT_HEADER - size}u)`, () => {
+        lines.add(`${space}uchar *record = prints + ${PRINT_HEADER} + taken;`);
+        lines.add(`((${space}uint *)record)[1] = ${threadNumber(g)};`);
+        lines.add(`((${space}ulong *)record)[1] = ${blockNumber(g)};`);
+        for (const [k, v] of values.entries()) {
+          lines.add(`((${space}ulong *)record)[${2 + k}] = ${slotOf(g, v, this.#print(v)).text};`);
+        }
+        lines.add(`((${space}uint *)record)[0] = ${number}u;`);
+      });
+    });
+  }
+}
+
+function same(a: Jump, b: Jump): boolean {
+  return a.op === b.op && a.label === b.label;
+}
+
+function continues(list: readonly Stmt[], label: Label): boolean {
+  return someStmt(list, (s) => s.op === 'continue' && s.label === label);
+}
+
+/** The test at the top of a loop, and the rest of its body. */
+function testOf(s: Loop): readonly [cond: Expr | undefined, body: readonly Stmt[]] {
+  const [first, ...rest] = s.body;
+  if (first?.op !== 'if') return [undefined, s.body];
+  const leaves = (list: readonly Stmt[]): boolean =>
+    list.length === 1 && list[0]?.op === 'break' && list[0].label === s.label;
+  if (leaves(first.then) && first.else.length === 0) return [negate(first.cond), rest];
+  return leaves(first.else) && first.then.length === 0 ? [first.cond, rest] : [undefined, s.body];
+}
+
+function printedAs({ type }: Expr): PrintedValue {
+  return { type: type === 'i64' || type === 'u64' || type === 'bool' ? type : 'f64' };
+}
+
+/** A value as the 8 bytes that the host reads. */
+function slotOf(g: Gen, { type }: Expr, value: C): C {
+  if (type === 'u64') return value;
+  if (type === 'i64') return castTo('ulong', value);
+  return callOf('as_ulong', convert(g, type, 'f64', value));
+}
