@@ -2,7 +2,7 @@
  * Expressions: from trees to registers. Which instruction an operation is, arithmetic.ts and convert.ts know.
  */
 
-import type { Expr } from '../../ir/ops.ts';
+import type { Expr, ValueType } from '../../ir/ops.ts';
 import { binaryOp, floatCompare, round, selectOp, unaryOp } from './arithmetic.ts';
 import { assertUniform, checkCast, checkExponent } from './checks.ts';
 import type { Operand } from './code.ts';
@@ -34,6 +34,7 @@ function compute(g: Gen, e: Expr): Operand {
     case 'unary': {
       const a = g.value(e.a);
       if (e.fn === 'uniform') return assertUniform(g, e, a);
+      if (e.fn === 'neg' && isConvertedInteger(e.a)) return flippedSign(g, e.a.type, inRegister(g, e.a.type, a));
       return unaryOp(g, e.fn, e.a.type, a);
     }
     case 'binary':
@@ -57,6 +58,23 @@ function compute(g: Gen, e: Expr): Operand {
     case 'load':
       return loadElement(g, e.mem);
   }
+}
+
+function isConvertedInteger(e: Expr): boolean {
+  return e.op === 'cast' && (e.type === 'f32' || e.type === 'f64') && e.a.type !== 'f32' && e.a.type !== 'f64';
+}
+
+/**
+ * The negative of a float that comes from an integer, by its bits: after `cvt` and `neg` of a truth value a GPU was seen to have 0
+ * where -0 is right, as if the integer had been negated first.
+ */
+function flippedSign(g: Gen, type: ValueType, a: Operand): Operand {
+  const wide = type === 'f64';
+  const bits = g.code.value(wide ? 'rd' : 'r', wide ? 'mov.b64' : 'mov.b32', [a]);
+  const flipped = wide
+    ? g.code.value('rd', 'xor.b64', [bits, '0x8000000000000000'])
+    : g.code.value('r', 'xor.b32', [bits, '0x80000000']);
+  return g.code.value(wide ? 'fd' : 'f', wide ? 'mov.b64' : 'mov.b32', [flipped]);
 }
 
 function plainBinary(g: Gen, e: Expr & { op: 'binary' }): Operand {
