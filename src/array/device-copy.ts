@@ -76,7 +76,7 @@ export function copyToHost(array: DeviceMemory, args: readonly unknown[]): unkno
   const { stream, named } = placement(array, option);
   const copy = planDownload(array, into);
   download(copy.shape, copy.to, copy.from, stream);
-  if (!named) stream?.synchronize();
+  if (!named || array.context.readsWait) stream?.synchronize();
   return copy.result;
 }
 

@@ -8,17 +8,23 @@ import { NotSupportedError } from '../errors.ts';
 
 const BRAND: unique symbol = Symbol.for('tsamba.intrinsic') as never;
 
-/** The name of an intrinsic, such as `'grid'` or `'atomic.add'`, or undefined when the value is none. */
+/** The name of an intrinsic, such as `'grid'`, `'atomic.add'` or `'roc.barrier'`, or undefined when the value is none. */
 export function intrinsicName(value: unknown): string | undefined {
   if ((typeof value !== 'function' && typeof value !== 'object') || value === null) return undefined;
   const name: unknown = (value as { [BRAND]?: unknown })[BRAND];
   return typeof name === 'string' ? name : undefined;
 }
 
+/** How users write the name of an intrinsic: those that only `roc` has say so themselves, all others are `cuda`'s. */
+export function spelled(name: string): string {
+  return name.startsWith('roc.') ? name : `cuda.${name}`;
+}
+
 function onHost(name: string): never {
+  const jit = name.startsWith('roc.') ? 'roc.jit' : 'cuda.jit';
   throw new NotSupportedError(
     'E_HOST_INTRINSIC',
-    `cuda.${name} has a meaning only inside a kernel: call it in a function that is passed to cuda.jit, not on the host`,
+    `${spelled(name)} has a meaning only inside a kernel: call it in a function that is passed to ${jit}, not on the host`,
   );
 }
 

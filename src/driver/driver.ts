@@ -41,8 +41,16 @@ export interface DeviceInfo {
   readonly pciBusId?: string | undefined;
   /** The newest version that the driver of the hardware supports: `CUDA 13.0`. */
   readonly driverVersion?: string | undefined;
+  /** What stands behind devices of kinds that many vendors make; absent elsewhere. */
+  readonly hardware?: HardwareInfo | undefined;
   /** What the driver can do beyond the rest of the contract; the calls of what it cannot do throw NotSupportedError. */
   readonly features: DeviceFeatures;
+}
+
+/** What an OpenCL or HIP device is made of. */
+export interface HardwareInfo {
+  readonly type: 'gpu' | 'cpu' | 'other';
+  readonly vendor: 'amd' | 'nvidia' | 'intel' | 'other';
 }
 
 /** Parts of the contract that not every kind of device has. */

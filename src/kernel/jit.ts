@@ -41,6 +41,11 @@ export function jit<C extends object, P extends readonly unknown[]>(
  */
 export function jit<P extends readonly unknown[]>(fn: (...args: P) => void, options?: JitOptions): Kernel<P>;
 export function jit(fn: unknown, options: unknown = {}): Kernel<readonly unknown[]> {
+  return jitFor(currentContext, fn, options);
+}
+
+/** As `jit`; `home` gives the context that launches are for. */
+export function jitFor(home: () => Context, fn: unknown, options: unknown): Kernel<readonly unknown[]> {
   if (typeof fn !== 'function') {
     const hint =
       typeof fn === 'string' || Array.isArray(fn) ? ': a signature is an option, jit(fn, { signature })' : '';
@@ -48,11 +53,11 @@ export function jit(fn: unknown, options: unknown = {}): Kernel<readonly unknown
   }
   if (KERNEL in fn) throw new TsambaTypeError('E_JIT', `${fn.name} is a kernel already: pass jit the function itself`);
   declareHostFunctions(jit);
-  const state = new KernelState(fn as AnyFunction, checkOptions(options));
+  const state = new KernelState(fn as AnyFunction, checkOptions(options), home);
   const kernel = makeKernel(state);
   // Launches that were configured keep the state, not the kernel.
   dropped.register(state, state.specialisations);
-  if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
+  if (state.options.signatures !== undefined) state.compileSignatures(home());
   return kernel;
 }
 
@@ -72,7 +77,7 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
     compile: (...args: readonly unknown[]) => launcher.compile(args),
     recompile: () => {
       state.forget();
-      if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
+      if (state.options.signatures !== undefined) state.compileSignatures(state.home());
     },
     inspect: (options) => inspectKernel(state, options),
     attributes: () => attributesOf(state),
@@ -155,7 +160,7 @@ function launchLater(
 ): Configured<readonly unknown[]> {
   let shape: CheckedShape | undefined;
   return (...args) => {
-    const context = currentContext();
+    const context = launcher.state.home();
     if (shape === undefined || shape.context !== context) shape = check(context);
     if (shape === undefined) return;
     launcher.run(shape, stream === undefined ? undefined : streamOption(stream, context), args, context);

@@ -7,7 +7,6 @@ import { NDArray } from '../array/ndarray.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
 import { type HostTyped, isWide, type Typed, typeArgument } from './args.ts';
@@ -32,7 +31,7 @@ export class Launcher {
 
   /** `kernel.launch(options, ...args)`. */
   launch(options: LaunchOptions, args: readonly unknown[]): void {
-    const context = currentContext();
+    const context = this.state.home();
     let shape = this.#shape;
     // `options` may be anything at run time: what is no object cannot be the same as before.
     if (
@@ -97,7 +96,7 @@ export class Launcher {
 
   /** Compiles for these arguments, without running. */
   compile(args: readonly unknown[]): void {
-    const context = currentContext();
+    const context = this.state.home();
     const { types, wide } = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
     this.state.specialise(context, types, wide ? 64 : 32);
   }

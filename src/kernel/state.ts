@@ -34,6 +34,8 @@ export class KernelState {
   readonly fn: AnyFunction;
   readonly options: CheckedOptions;
   readonly naming: KernelName;
+  /** The context that launches are for now. */
+  readonly home: () => Context;
   /** All that is compiled. It refers to nothing here, so that it can be unloaded when the kernel is collected. */
   readonly specialisations: Set<Specialisation> = new Set();
   /** The specialisations of the last launches, the latest first: they are tried in this order. */
@@ -48,8 +50,9 @@ export class KernelState {
   #byContext = new WeakMap<Context, Map<string, Specialisation>>();
   readonly #warned = new Set<string>();
 
-  constructor(fn: AnyFunction, options: CheckedOptions) {
+  constructor(fn: AnyFunction, options: CheckedOptions, home: () => Context) {
     this.fn = fn;
+    this.home = home;
     this.options = options;
     this.naming = new KernelName(options.name, fn);
   }

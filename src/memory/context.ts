@@ -40,6 +40,8 @@ export class Context implements MemoryHome {
   /** Called before each launch while faults are injected; throws to make the launch fail. */
   beforeLaunch: (() => void) | undefined = undefined;
   readonly info: DeviceInfo;
+  /** Whether `copyToHost` waits also where it is given a stream, which then only says after what it comes: so in `roc`. */
+  readonly readsWait: boolean;
   /** Device memory that waits to be freed. */
   readonly deallocations: Deallocations;
   /** Streams, events and loaded kernels that wait to be destroyed. */
@@ -60,8 +62,9 @@ export class Context implements MemoryHome {
   /** Streams for which host memory is kept alive. */
   readonly holders: Set<Holder> = new Set();
 
-  constructor(driver: DeviceDriver) {
+  constructor(driver: DeviceDriver, { readsWait = false }: { readonly readsWait?: boolean } = {}) {
     this.driver = driver;
+    this.readsWait = readsWait;
     this.info = driver.info;
     const { maxCount, ratio } = deallocationLimits();
     this.deallocations = new Deallocations(maxCount, Math.trunc(driver.info.limits.totalMemory * ratio));

@@ -2,6 +2,7 @@
  * What the handlers of intrinsics get: the call, and the reading of its arguments.
  */
 import type { CallExpression } from 'acorn';
+import { spelled } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import type { Context } from './context.ts';
@@ -27,13 +28,13 @@ export function count(call: Call, n: number, m: number = n): void {
   fail(
     'K316',
     call.pos,
-    `cuda.${call.name} takes ${n === m ? n : `${n} to ${m}`} argument${m === 1 ? '' : 's'}, not ${call.args.length}`,
+    `${spelled(call.name)} takes ${n === m ? n : `${n} to ${m}`} argument${m === 1 ? '' : 's'}, not ${call.args.length}`,
   );
 }
 
 /** Argument `k` as a scalar. */
 export function number(call: Call, k: number): TExpr {
   const v = call.args[k];
-  if (v === undefined) return fail('K316', call.pos, `cuda.${call.name} needs argument ${k + 1}`);
+  if (v === undefined) return fail('K316', call.pos, `${spelled(call.name)} needs argument ${k + 1}`);
   return call.ctx.scalar(v, call.pos);
 }

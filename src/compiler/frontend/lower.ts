@@ -1,15 +1,16 @@
 /**
  * Lowering of statements: the typed tree becomes the IR of a kernel.
  */
-import type { Expr, Stmt, ValueType } from '../ir/ops.ts';
+import type { Expr, Stmt, ValueType, WarpOp } from '../ir/ops.ts';
 import { isFloat, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { machine } from '../types/lattice.ts';
-import type { Range, TStmt } from '../types/tree.ts';
+import type { Range, TStmt, WaveOp } from '../types/tree.ts';
 import { typeOf } from '../types/typing.ts';
 import { fail } from './diagnostics.ts';
 import { ExpressionLowering } from './lower-expression.ts';
 import { Symbols } from './symbols.ts';
+import { WaveLowering } from './wave-lowering.ts';
 
 export interface Lowered {
   readonly symbols: Symbols;
@@ -40,8 +41,25 @@ export function lower(
     return out;
   };
 
-  const warp = (s: TStmt & { k: 'warp' }): Stmt => {
-    const { fn, pos } = s;
+  const waves = new WaveLowering(symbols);
+
+  /** An exchange in a wavefront: what stands for it on every device. */
+  const wave = (s: TStmt & { k: 'warp' }, fn: WaveOp): readonly Stmt[] => {
+    const { pos, range } = s;
+    const [value, lane, otherwise] = s.args;
+    if (value === undefined || lane === undefined || range === undefined) throw new Error(`${fn} lacks an operand`);
+    const result = symbols.ofRange(range);
+    if (result.type === 'bool') fail('K336', pos, 'lanes exchange numbers, not booleans', { help: 'write x ? 1 : 0' });
+    const args = {
+      value: hold(x.to(value, result.type, { what: 'the value' }), pos),
+      lane: hold(x.to(lane, 'i32', { what: 'the lane' }), pos),
+      otherwise: otherwise && hold(x.to(otherwise, result.type, { what: 'the identity' }), pos),
+    };
+    return fn === 'shflPush' ? waves.push(args, result, pos) : waves.pull(args, result, pos);
+  };
+
+  const warp = (s: TStmt & { k: 'warp' }, fn: WarpOp): Stmt => {
+    const { pos } = s;
     const result = s.range === undefined ? undefined : symbols.ofRange(s.range);
     const [first, second] = s.args;
     const mask = s.mask && x.to(s.mask, 'u32', { what: 'the mask' });
@@ -112,7 +130,10 @@ export function lower(
         return;
       }
       case 'warp':
-        list.push(warp(s));
+        if (s.fn === 'shflPush' || s.fn === 'shflPull') {
+          const { fn } = s;
+          list.push(...wave(s, fn));
+        } else list.push(warp(s, s.fn));
         return;
       case 'rest':
         list.push({ op: 'rest', nanoseconds: x.to(s.nanoseconds, 'u32', { what: 'the time' }), pos });
@@ -131,5 +152,5 @@ export function lower(
     }
   };
   const out = block(body);
-  return { symbols, body: out };
+  return { symbols, body: [...waves.start(), ...out] };
 }

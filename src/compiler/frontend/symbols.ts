@@ -5,6 +5,7 @@
 import {
   type ArraySym,
   ELEM_SIZE,
+  type ElemType,
   type Expr,
   type Param,
   type ParamOrigin,
@@ -32,6 +33,23 @@ export class Symbols {
     const v: Var = { id: this.vars.length, name, type };
     this.vars.push(v);
     return v;
+  }
+
+  /** Shared memory of the compiler's own. */
+  shared(name: string, elem: ElemType, length: number): ArraySym {
+    const a: ArraySym = {
+      id: this.arrays.length,
+      name,
+      space: 'shared',
+      elem,
+      param: undefined,
+      length,
+      dynamic: undefined,
+      data: undefined,
+      align: Math.max(ELEM_SIZE[elem], 4),
+    };
+    this.arrays.push(a);
+    return a;
   }
 
   ofRange(range: Range): Var {

@@ -146,7 +146,7 @@ export type TStmt = { readonly pos: Pos } & (
     }
   | {
       readonly k: 'warp';
-      readonly fn: WarpOp;
+      readonly fn: WarpOp | WaveOp;
       readonly mask?: TExpr | undefined;
       readonly args: readonly TExpr[];
       readonly result?: Local | undefined;
@@ -157,6 +157,12 @@ export type TStmt = { readonly pos: Pos } & (
   | { readonly k: 'print'; readonly parts: readonly (string | TExpr)[] }
   | { readonly k: 'trap'; readonly message: string }
 );
+
+/**
+ * What the 64 lanes of a wavefront give each other: `shflPush` says to which lane a value goes, `shflPull` from which it comes (a third
+ * operand stands for lanes that take no part). Their types are those of shuffles; lowering makes them of shared memory and barriers.
+ */
+export type WaveOp = 'shflPush' | 'shflPull';
 
 /** The operands of an expression, in order of evaluation. */
 export function operands(e: TExpr): readonly TExpr[] {

@@ -1,0 +1,187 @@
+/**
+ * Calls that make memory in a kernel (shared, local and constant arrays), and atomic updates of elements.
+ */
+
+import { spelled } from '../intrinsics.ts';
+import type { AtomicOp, ElemType } from '../ir/ops.ts';
+import { allocateView, capturedView, dynamicView, element, elementType, indexView } from './arrays.ts';
+import { writable } from './assignments.ts';
+import { fail } from './diagnostics.ts';
+import { type Call, count, type Handler, number } from './intrinsic-call.ts';
+import { describeValue, isLiteral, readLocal, scalar, UNDEFINED } from './values.ts';
+
+// ---------------------------------------------------------------- memory spaces
+
+export function shapeOf(call: Call): readonly number[] {
+  const v = call.args[0];
+  const dims = v?.kind === 'tuple' ? v.items : v === undefined ? [] : [v];
+  return dims.map((d) => {
+    if (d.kind !== 'scalar')
+      return fail(
+        'K332',
+        call.pos,
+        `the shape of ${spelled(call.name)} must be a number or a tuple of numbers, not ${describeValue(d)}`,
+      );
+    if (!isLiteral(d.expr) || typeof d.expr.value !== 'number') {
+      return fail('K332', call.pos, `the shape of ${spelled(call.name)} must be known while compiling`, {
+        help:
+          call.name === 'shared.array'
+            ? 'use a constant, or size 0 for dynamic shared memory sized by the launch (sharedBytes)'
+            : 'use a constant',
+      });
+    }
+    const n = d.expr.value;
+    if (!Number.isInteger(n) || n < 0)
+      return fail('K332', call.pos, `${n} is no length for ${spelled(call.name)}`, {
+        help: 'lengths are positive integers',
+      });
+    return n;
+  });
+}
+
+function dtypeOf(call: Call): ElemType {
+  const v = call.args[1];
+  if (v === undefined)
+    return fail('K316', call.pos, `${spelled(call.name)} needs a shape and an element type`, {
+      help: `${spelled(call.name)}(256, f32)`,
+    });
+  return elementType(v.kind === 'host' ? v.value : undefined, spelled(call.name), call.pos);
+}
+
+export const sharedArray: Handler = (call) => {
+  count(call, 2, 3);
+  const { ctx, pos } = call;
+  const shape = shapeOf(call);
+  const elem = dtypeOf(call);
+  if (shape.length === 1 && shape[0] === 0) {
+    const view = dynamicView(ctx, elem, '%shared', pos);
+    return { kind: 'view', view };
+  }
+  positive(call, shape);
+  // One allocation for each place in the source, whoever inlines it.
+  const key = `${ctx.nodeId(call.node)}:${shape.join('x')}:${elem}`;
+  const known = ctx.sharedSites.get(key);
+  const view = allocateView(ctx, 'shared', shape, elem, '%shared', pos);
+  if (known === undefined) {
+    ctx.sharedSites.set(key, view.root);
+    return { kind: 'view', view };
+  }
+  ctx.roots.pop();
+  return { kind: 'view', view: { ...view, root: known, name: known.name } };
+};
+
+const localArray: Handler = (call) => {
+  count(call, 2, 3);
+  const shape = shapeOf(call);
+  const elem = dtypeOf(call);
+  positive(call, shape);
+  return { kind: 'view', view: allocateView(call.ctx, 'local', shape, elem, '%local', call.pos) };
+};
+
+function positive(call: Call, shape: readonly number[]): void {
+  if (shape.some((n) => n <= 0)) {
+    fail('K332', call.pos, `${spelled(call.name)} of shape [${shape.join(', ')}] has no elements`, {
+      help: 'lengths are positive; shared.array(0, dtype) of rank 1 is dynamic',
+    });
+  }
+}
+
+const constArray: Handler = (call) => {
+  count(call, 1);
+  const v = call.args[0];
+  if (v?.kind === 'view' && v.view.root.space === 'constant') return v;
+  if (v?.kind === 'tuple') {
+    const numbers = v.items.map((x) =>
+      x.kind === 'scalar' && isLiteral(x.expr) && typeof x.expr.value === 'number' ? x.expr.value : undefined,
+    );
+    if (numbers.every((x): x is number => x !== undefined)) {
+      const view = capturedView(call.ctx, Float64Array.from(numbers), '%const', call.pos);
+      if (view !== undefined) return { kind: 'view', view };
+    }
+  }
+  return fail(
+    'K333',
+    call.pos,
+    `cuda.const.arrayLike needs a host array captured from outside the kernel, not ${v === undefined ? 'nothing' : describeValue(v)}`,
+    {
+      help: 'define a typed array or an NDArray outside the kernel and name it here',
+    },
+  );
+};
+
+// ---------------------------------------------------------------- atomics
+
+const ATOMIC_TYPES: Readonly<Record<AtomicOp, readonly ElemType[]>> = {
+  add: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  sub: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  and: ['i32', 'u32', 'i64', 'u64'],
+  or: ['i32', 'u32', 'i64', 'u64'],
+  xor: ['i32', 'u32', 'i64', 'u64'],
+  exch: ['i32', 'u32', 'i64', 'u64'],
+  cas: ['i32', 'u32', 'i64', 'u64'],
+  inc: ['u32', 'u64'],
+  dec: ['u32', 'u64'],
+  max: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  min: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  nanMax: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+  nanMin: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
+};
+
+function atomic(fn: AtomicOp): Handler {
+  return (call) => {
+    const { ctx, pos } = call;
+    const operands = fn === 'cas' ? 2 : 1;
+    count(call, 2 + operands);
+    const [array, index] = call.args;
+    if (array?.kind !== 'view') {
+      return fail(
+        'K334',
+        pos,
+        `${spelled(call.name)} needs an array first, not ${array === undefined ? 'nothing' : describeValue(array)}`,
+        {
+          help: `${spelled(call.name)}(array, index, value)`,
+        },
+      );
+    }
+    const indices = index?.kind === 'tuple' ? index.items : index === undefined ? [] : [index];
+    if (indices.length !== array.view.axes.length) {
+      return fail(
+        'K334',
+        pos,
+        `${spelled(call.name)} needs ${array.view.axes.length} indices for ${array.view.name}, not ${indices.length}`,
+        {
+          help: array.view.axes.length > 1 ? `${spelled(call.name)}(${array.view.name}, [i, j], value)` : undefined,
+        },
+      );
+    }
+    let view = array.view;
+    for (const i of indices) view = indexView(ctx, view, ctx.scalar(i, pos, 'an index'), pos);
+    const { elem } = view.root;
+    if (view.root.space === 'local')
+      return fail('K334', pos, 'local memory belongs to one thread: atomics have no use there', {
+        help: 'read and write it plainly',
+      });
+    if (!ATOMIC_TYPES[fn].includes(elem)) {
+      return fail('K335', pos, `${spelled(call.name)} does not exist for ${elem}`, {
+        help: `it exists for ${ATOMIC_TYPES[fn].join(', ')}`,
+      });
+    }
+    const mem = writable(element(view, pos), pos);
+    const args = Array.from({ length: operands }, (_, k) => number(call, 2 + k));
+    const result = call.discarded ? undefined : ctx.newLocal(`%${call.name}`, pos, true);
+    ctx.emit({ k: 'atomic', fn, mem, args, result, pos });
+    return result === undefined ? UNDEFINED : scalar(readLocal(result, pos));
+  };
+}
+
+/** Atomic operations by their names, under a prefix: `atomic.add`. */
+export function atomicHandlers(prefix: string): Readonly<Record<string, Handler>> {
+  return Object.fromEntries((Object.keys(ATOMIC_TYPES) as AtomicOp[]).map((fn) => [`${prefix}.${fn}`, atomic(fn)]));
+}
+
+export const MEMORY_HANDLERS: Readonly<Record<string, Handler>> = {
+  'shared.array': sharedArray,
+  'local.array': localArray,
+  'const.arrayLike': constArray,
+  ...atomicHandlers('atomic'),
+};
