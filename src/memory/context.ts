@@ -12,6 +12,7 @@ import { allocationSite, forgetSite } from './leaks.ts';
 import { deallocationLimits } from './limits.ts';
 import { MemoryStream } from './memory-stream.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
+import { Pressure } from './pressure.ts';
 import { printAs } from './printing.ts';
 import { Counters, type MemoryStats } from './stats.ts';
 import type { StreamRef, StreamUser } from './stream-ref.ts';
@@ -53,6 +54,8 @@ export class Context implements MemoryHome {
   epoch = 0;
   /** Faults that came up where nobody could be told, such as in a callback: the next synchronising call throws them. */
   readonly #faults: FaultLog = new FaultLog();
+  /** Has the engine collect dropped arrays when much memory is live. */
+  readonly pressure: Pressure;
   #closed = false;
   #holds = 0;
   readonly #allocations = new Set<Allocation>();
@@ -70,6 +73,10 @@ export class Context implements MemoryHome {
     this.deallocations = new Deallocations(maxCount, Math.trunc(driver.info.limits.totalMemory * ratio));
     this.resourceDeallocations = new Deallocations(maxCount, Number.POSITIVE_INFINITY);
     this.noMemory = new MemoryOwner(this, undefined);
+    this.pressure = new Pressure(driver.info.limits.totalMemory, {
+      live: () => this.counters.live,
+      free: () => (this.#closed ? 0 : this.driver.memoryInfo().free),
+    });
   }
 
   get kind(): DeviceKind {
@@ -112,6 +119,7 @@ export class Context implements MemoryHome {
   own<A extends Allocation>(allocation: A): A {
     this.#allocations.add(allocation);
     this.counters.allocated(allocation.bytes, this.deallocations.bytes);
+    this.pressure.note(this.counters.live);
     return allocation;
   }
 
@@ -133,6 +141,7 @@ export class Context implements MemoryHome {
   }
 
   #outOfMemory(asked: number, cause: OutOfMemoryError): OutOfMemoryError {
+    this.pressure.exhausted();
     const live = this.counters.live;
     const pending = this.deallocations.bytes;
     const { free, total, pooled } = this.driver.memoryInfo();
@@ -140,7 +149,8 @@ export class Context implements MemoryHome {
     const held = pending > 0 && this.deallocations.deferred ? ' (deferCleanup keeps them: leave it first)' : '';
     const error = new OutOfMemoryError(
       `cannot allocate ${asked} bytes on ${this.info.name}: ${live} bytes are live, ${pending} pending${held}, ` +
-        `${pooled} pooled, ${free} of ${total} free${pieces}; dispose() arrays that are no longer needed`,
+        `${pooled} pooled, ${free} of ${total} free${pieces}. Give back arrays that are no longer needed with \`using\`, dispose() or ` +
+        'scope(): what is merely dropped is found between turns of the event loop only, never within a synchronous loop',
       { asked, live, pending, pooled },
     );
     error.cause = cause;
