@@ -1,14 +1,15 @@
 /**
- * README.md and docs/: every block of TypeScript compiles under strict rules, runs, and prints what it says.
+ * README.md and docs/: every block of TypeScript compiles under strict rules, runs, and prints what it says; and links lead somewhere.
  */
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { format, promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cuda } from '../src/index.ts';
 import { blocksOf, type DocBlock, find, pages, ROOT, squeeze, writeBlocks } from './support/doc-blocks.ts';
+import { brokenLinks } from './support/doc-links.ts';
 
 const folder = join(ROOT, '.cache/docs');
 const blocks = pages().flatMap(blocksOf);
@@ -51,6 +52,26 @@ describe.each([...new Set(toRun.map((block) => block.page))])('%s', (page) => {
       from = end;
     }
   });
+});
+
+it.each([...pages(), 'FEATURES.md', 'CHANGELOG.md', 'SECURITY.md'])('the links of %s lead somewhere', (page) => {
+  expect(brokenLinks(ROOT, page)).toEqual([]);
+});
+
+it('a link that leads nowhere is found', () => {
+  const at = join(ROOT, '.cache/links');
+  mkdirSync(at, { recursive: true });
+  writeFileSync(join(at, 'a.md'), '# A `b`, c\n[ok](#a-b-c) [ok](a.md) [x](#d) [y](b.md)\n```md\n[z](c.md)\n```\n');
+  expect(brokenLinks(at, 'a.md')).toEqual(['a.md: #d: a.md has no heading #d', 'a.md: b.md: there is no b.md']);
+});
+
+it('every page of docs is linked to by another', () => {
+  const text = pages().map((page) => [page, readFileSync(join(ROOT, page), 'utf8')] as const);
+  const unlinked = pages().filter((page) => {
+    const name = page.split('/').at(-1);
+    return page !== 'README.md' && !text.some(([other, links]) => other !== page && links.includes(String(name)));
+  });
+  expect(unlinked).toEqual([]);
 });
 
 it('compiles strictly', async () => {

@@ -242,6 +242,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     options?: { readonly order?: ReshapeOrder },
   ): DeviceNDArray<T, RankOf<S>>;
   reshape(...shape: number[]): DeviceNDArray<T>;
+  reshape(...args: readonly [...shape: number[], options: { readonly order?: ReshapeOrder }]): DeviceNDArray<T>;
   reshape(...args: readonly unknown[]): DeviceNDArray<T> {
     this.checkUsable();
     const { shape, order } = reshapeArguments(args);

@@ -46,6 +46,7 @@ import {
   viewLayout,
 } from '../layout/index.ts';
 import { UNCLONEABLE_HOST_ARRAY } from '../memory/uncloneable.ts';
+import { checkOptionsObject } from '../options.ts';
 import { copyElements, fillElements, type HostMemory } from './ndarray-copy.ts';
 import { dataOver, describeSource } from './ndarray-input.ts';
 import { printArray } from './ndarray-print.ts';
@@ -182,6 +183,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
    */
   reshape<const S extends ShapeLike>(shape: S, options?: { readonly order?: ReshapeOrder }): NDArray<T, RankOf<S>>;
   reshape(...shape: number[]): NDArray<T>;
+  reshape(...args: readonly [...shape: number[], options: { readonly order?: ReshapeOrder }]): NDArray<T>;
   reshape(...args: readonly unknown[]): NDArray<T> {
     const { shape, order } = reshapeArguments(args);
     const newShape = inferShape(shape, this.size);
@@ -316,6 +318,7 @@ export function reshapeArguments(args: readonly unknown[]): { shape: ShapeLike; 
   const last = args.at(-1);
   const hasOptions = args.length > 1 && typeof last === 'object' && last !== null && !(Symbol.iterator in last);
   const dims = hasOptions ? args.slice(0, -1) : args;
+  if (hasOptions) checkOptionsObject('reshape', last, ['order']);
   const order = hasOptions ? (last as { readonly order?: ReshapeOrder }).order : undefined;
   const [first] = dims;
   // What is no shape at all is reported by inferShape.

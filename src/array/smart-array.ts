@@ -30,6 +30,7 @@ import {
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
+import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { checkOptionsObject } from '../options.ts';
@@ -307,6 +308,7 @@ class Smart<T = Scalar, R extends number = number> {
 }
 
 Object.defineProperty(Smart, 'name', { value: 'SmartArray' });
+printAs(Smart.prototype);
 
 /** An array of `T` with `R` axes that lives on the host and on the device. */
 export type SmartArray<T = Scalar, R extends number = number> = Smart<T, R>;

@@ -23,9 +23,11 @@ export interface DocBlock {
 
 export const ROOT: string = join(import.meta.dirname, '../..');
 
-/** README.md and all pages of docs. */
+/** README.md and all pages of docs, with its folders. */
 export function pages(): string[] {
-  const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+  const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.md'));
   return ['README.md', ...docs.sort().map((name) => `docs/${name}`)];
 }
 
@@ -75,7 +77,10 @@ export function writeBlocks(blocks: readonly DocBlock[], folder: string): Map<Do
   mkdirSync(folder, { recursive: true });
   const files = new Map<DocBlock, string>();
   for (const block of blocks) {
-    const name = block.page.replace(/^docs\//, '').replace(/\.md$/, '');
+    const name = block.page
+      .replace(/^docs\//, '')
+      .replace(/\.md$/, '')
+      .replaceAll('/', '-');
     const file = join(folder, `${name}-${block.line}.ts`);
     writeFileSync(file, `${toSources(block.code)}\nexport {};\n`);
     files.set(block, file);
