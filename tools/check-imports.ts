@@ -13,7 +13,7 @@ const MAX_MEDIAN = 250;
 
 /** Each line may import from itself and the lines before it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ['src/errors.ts', 'src/options.ts'],
+  ['src/errors.ts', 'src/options.ts', 'src/environment.ts'],
   ['src/dtype', 'src/layout'],
   [
     'src/compiler/source.ts',
@@ -21,6 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/compiler/ir',
     'src/compiler/types',
     'src/compiler/contract.ts',
+    'src/compiler/records.ts',
     'src/compiler/math',
   ],
   ['src/compiler/frontend', 'src/compiler/compile.ts', 'src/compiler/testing.ts'],
@@ -31,6 +32,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/array'],
   ['src/kernel'],
   ['src/cuda'],
+  ['src/roc'],
   ['src/index.ts'],
   ['src/testsuite'],
 ];
@@ -40,6 +42,7 @@ const FORBIDDEN: readonly (readonly [from: string, to: string, why: string])[] =
   ['src/compiler', 'src/driver', 'the compiler knows no driver'],
   ['src/kernel', 'src/compiler/render', 'only drivers render'],
   ['src/cuda', 'src/compiler/render', 'only drivers render'],
+  ['src/roc', 'src/compiler/render', 'only drivers render'],
 ];
 
 function files(folder: string): string[] {

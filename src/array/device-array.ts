@@ -6,7 +6,7 @@
  * about is `device-create.ts`.
  */
 import { type CapturedArray, DEVICE_ARRAY, type Layout } from '../compiler/contract.ts';
-import { asDType, type DType, type DTypeLike, elemOf, type Plain, type Scalar, type ValueOf } from '../dtype/index.ts';
+import { asDType, type DType, type DTypeLike, type Plain, type Scalar, type ValueOf } from '../dtype/index.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import {
   classifyLayout,
@@ -413,7 +413,7 @@ function checkWithin(
 Object.defineProperties(DeviceNDArray.prototype, {
   [DEVICE_ARRAY]: {
     get(this: DeviceNDArray): CapturedArray {
-      return { owner: this, elem: elemOf(this.dtype), shape: this.shape, strides: this.strides };
+      return { owner: this, dtype: this.dtype, pointer: this.pointer, shape: this.shape, strides: this.strides };
     },
   },
   [DEVICE_MEMORY]: {

@@ -7,7 +7,7 @@
  * memory that is not there. How they are made is `host-create.ts`.
  */
 import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
-import { type DType, type DTypeLike, elemOf, type Scalar, type TypedArray, type ValueOf } from '../dtype/index.ts';
+import type { DType, DTypeLike, Scalar, TypedArray, ValueOf } from '../dtype/index.ts';
 import { formatShape, type SliceSpec, type StridedLayout } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
@@ -218,7 +218,13 @@ Object.defineProperties(MappedNDArray.prototype, {
   },
   [DEVICE_ARRAY]: {
     get(this: MappedNDArray): CapturedArray {
-      return { owner: this.device, elem: elemOf(this.dtype), shape: this.shape, strides: this.strides };
+      return {
+        owner: this.device,
+        dtype: this.dtype,
+        pointer: this.device.pointer,
+        shape: this.shape,
+        strides: this.strides,
+      };
     },
   },
 });

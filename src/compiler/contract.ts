@@ -4,16 +4,27 @@
  * One specialisation is made for each combination of these argument types, the index width and the options. The captured
  * values are part of the captured function and frozen with it.
  */
+import type { DType } from '../dtype/index.ts';
 import type { ElemType, Kernel } from './ir/ops.ts';
 
 /** C: contiguous, last axis fastest. F: first axis fastest. A: any strides. A rank-1 contiguous array is C. */
 export type Layout = 'C' | 'F' | 'A';
 
+/** Elements that are structs or complex numbers. */
+export interface RecordElements {
+  readonly dtype: DType;
+  /** What the address of every element is a multiple of: a power of two up to 8. */
+  readonly align: number;
+}
+
 /** The type of one kernel argument, as far as compilation depends on it. */
 export type ArgType =
   | {
       readonly kind: 'array';
+      /** The scalar; of records what their memory is made of (`records.ts`). */
       readonly elem: ElemType;
+      /** Set when the elements are structs or complex numbers. */
+      readonly record?: RecordElements | undefined;
       readonly ndim: number;
       readonly layout: Layout;
       /** Layout A: byte unit of strides; the item size when every stride is a multiple of it, else 1. */
@@ -68,7 +79,9 @@ export const DEVICE_ARRAY: unique symbol = Symbol.for('tsamba.devicearray') as n
 /** What the compiler must know of a device array that a kernel captures. The kernel keeps `owner` alive. */
 export interface CapturedArray {
   readonly owner: object;
-  readonly elem: ElemType;
+  readonly dtype: DType;
+  /** Device address of the first element. */
+  readonly pointer: number;
   readonly shape: readonly number[];
   /** Byte strides. */
   readonly strides: readonly number[];

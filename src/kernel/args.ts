@@ -11,9 +11,8 @@ import { deviceOf } from '../array/device-create.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
-import { ELEM_SIZE, type ElemType } from '../compiler/ir/ops.ts';
-import { elemOf, isScalarDType } from '../dtype/index.ts';
-import { NotSupportedError, TsambaTypeError } from '../errors.ts';
+import { alignmentOf, elementOf, recordKey } from '../compiler/records.ts';
+import { TsambaTypeError } from '../errors.ts';
 import { strideUnit } from '../layout/index.ts';
 import { type Direction, directionOf } from './hints.ts';
 import { type ScalarValue, scalarType } from './scalar.ts';
@@ -66,8 +65,7 @@ function typeObject(value: object, where: () => string): Typed {
   // Device arrays, mapped and managed host arrays, and arrays of other libraries: none is copied.
   const device = deviceOf(value);
   if (device !== undefined) {
-    checkElements(device, where);
-    return { kind: 'device', type: arrayType(device, device.layout), array: device };
+    return { kind: 'device', type: arrayType(device, device.layout, device.pointer), array: device };
   }
   const elem = scalarType(value);
   if (elem !== undefined) {
@@ -76,7 +74,7 @@ function typeObject(value: object, where: () => string): Typed {
   const direction = directionOf(value);
   if (direction !== undefined) return typeHinted((value as { array: object }).array, direction, where);
   const host = asHostArray(value);
-  if (host !== undefined) return typeHost(host, 'inout', false, where);
+  if (host !== undefined) return typeHost(host, 'inout', false);
   throw refuse(value, where);
 }
 
@@ -94,7 +92,7 @@ function typeTuple(items: readonly unknown[], where: () => string): Typed {
 function typeHinted(array: object, direction: Direction, where: () => string): Typed {
   if (isOnDevice(array)) return typeObject(array, where);
   const host = Array.isArray(array) ? undefined : asHostArray(array);
-  if (host !== undefined) return typeHost(host, direction, true, where);
+  if (host !== undefined) return typeHost(host, direction, true);
   const name = direction === 'in' ? 'In' : direction === 'out' ? 'Out' : 'InOut';
   throw new TsambaTypeError(
     'E_ARGUMENT_TYPE',
@@ -106,29 +104,43 @@ function isOnDevice(array: object): boolean {
   return array instanceof DeviceNDArray || isCudaArray(array);
 }
 
-function typeHost(array: NDArray, direction: Direction, hinted: boolean, where: () => string): Typed {
-  checkElements(array, where);
+function typeHost(array: NDArray, direction: Direction, hinted: boolean): Typed {
   const layout = array.isCContiguous() ? 'C' : array.isFContiguous() ? 'F' : 'C';
-  return { kind: 'host', type: arrayType(array, layout), array, direction, hinted };
+  return { kind: 'host', type: arrayType(array, layout, 0), array, direction, hinted };
 }
 
-/** Kernels have no elements of complex and struct types yet: the error names the argument. */
-function checkElements(array: DeviceNDArray | NDArray, where: () => string): void {
-  if (isScalarDType(array.dtype)) return;
-  try {
-    elemOf(array.dtype);
-  } catch (error) {
-    if (!(error instanceof NotSupportedError)) throw error;
-    throw new NotSupportedError(error.code, `${where()}: ${error.message}`);
-  }
-}
-
-/** The type of an array, with the strides that kernels of layout A read in units of the item size where that divides them. */
-export function arrayType(array: DeviceNDArray | NDArray, layout: Layout): ArrayType {
-  const elem: ElemType = elemOf(array.dtype);
-  const unit = layout === 'A' ? strideUnit(array.strides, ELEM_SIZE[elem]) : ELEM_SIZE[elem];
+/**
+ * The type of an array, with the strides that kernels of layout A read in units of the item size where that divides them.
+ * `address` is where its first element is on the device, as far as alignment goes.
+ */
+export function arrayType(array: DeviceNDArray | NDArray, layout: Layout, address: number): ArrayType {
+  const { elem, size, align, record } = elementOf(array.dtype);
+  const unit = layout === 'A' ? strideUnit(array.strides, size) : size;
   const readonly = array instanceof DeviceNDArray && array.readOnly;
-  return { kind: 'array', elem, ndim: array.shape.length, layout, unit, ...(readonly ? { readonly } : {}) };
+  const type: ArrayType = {
+    kind: 'array',
+    elem,
+    ndim: array.shape.length,
+    layout,
+    unit,
+    ...(readonly ? { readonly } : {}),
+  };
+  if (record === undefined) return type;
+  return {
+    ...type,
+    record: { dtype: record, align: Math.min(align, alignmentOf(address), alignmentAlong(array.strides)) },
+  };
+}
+
+/** What all steps along the axes of an array are multiples of. */
+function alignmentAlong(strides: readonly number[]): number {
+  return strides.reduce((least, stride) => Math.min(least, alignmentOf(stride)), 8);
+}
+
+/** Whether an array of records has elements where a kernel of this type takes them to be. */
+export function isAligned({ record }: ArrayType, pointer: number, strides: readonly number[]): boolean {
+  if (record === undefined || record.align === 1) return true;
+  return pointer % record.align === 0 && alignmentAlong(strides) >= record.align;
 }
 
 function refuse(value: unknown, where: () => string): TsambaTypeError {
@@ -170,21 +182,33 @@ export function typeKey(type: ArgType): string {
     case 'tuple':
       return `(${type.items.map(typeKey).join(',')})`;
     case 'array':
-      return `${type.elem}${type.layout}${type.ndim}${type.layout === 'A' ? `/${type.unit}` : ''}${type.readonly ? 'r' : ''}`;
+      if (type.record !== undefined) return `${recordKey(type.record.dtype)}%${type.record.align}${arrayKey(type)}`;
+      return `${type.elem}${arrayKey(type)}`;
   }
+}
+
+function arrayKey(type: ArrayType): string {
+  return `${type.layout}${type.ndim}${type.layout === 'A' ? `/${type.unit}` : ''}${type.readonly ? 'r' : ''}`;
 }
 
 /** The greatest number of elements, and of steps of a stride, that 32-bit indices reach. */
 const MAX_INDEX = 2 ** 31 - 1;
 
+/** What indices count in an array of records, as sub-arrays may have it: bytes; else elements. */
+export function stepsOf(type: ArrayType, itemSize: number): number {
+  return type.record === undefined ? 1 : itemSize;
+}
+
 /** Whether an array needs indices of 64 bits. */
 export function isWide(array: DeviceNDArray | NDArray, type: ArrayType): boolean {
-  if (array.size > MAX_INDEX) return true;
+  const steps = stepsOf(type, array.itemSize);
+  if (array.size * steps > MAX_INDEX) return true;
   let reach = 0;
   for (let axis = 0; axis < array.shape.length; axis++) {
     const extent = array.shape[axis] ?? 1;
     if (extent > MAX_INDEX) return true;
-    if (type.layout === 'A') reach += (Math.max(extent - 1, 0) * Math.abs(array.strides[axis] ?? 0)) / type.unit;
+    if (type.layout === 'A')
+      reach += (Math.max(extent - 1, 0) * Math.abs(array.strides[axis] ?? 0) * steps) / type.unit;
   }
   return reach > MAX_INDEX;
 }

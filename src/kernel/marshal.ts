@@ -8,12 +8,12 @@
 import { DeviceNDArray } from '../array/device-array.ts';
 import { MappedNDArray } from '../array/host-array.ts';
 import type { ArgType } from '../compiler/contract.ts';
-import { ELEM_SIZE, type ElemType, type Kernel, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
+import { type ElemType, type Kernel, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
 import { type DType, SCALAR_TOKENS } from '../dtype/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import { Aliasing } from './aliasing.ts';
-import type { ArrayType } from './args.ts';
+import { type ArrayType, isAligned, stepsOf } from './args.ts';
 import { checkScalar, fits, type ScalarValue, scalarType } from './scalar.ts';
 
 /** What a launch reads of a device array. */
@@ -38,6 +38,8 @@ interface ArraySlot {
   readonly type: ArrayType;
   readonly ndim: number;
   readonly itemSize: number;
+  /** What indices count of one element: 1, or for records bytes. */
+  readonly steps: number;
   /** Parameter of the address, or -1. */
   readonly base: number;
   readonly extents: readonly { readonly param: number; readonly axis: number }[];
@@ -130,7 +132,8 @@ export class Marshaller {
     if (array.context !== context || array.disposed) return false;
     // What the kernel was not compiled to leave alone may be written to.
     if (array.readOnly && slot.type.readonly !== true) return false;
-    if (!this.#wide && array.size > MAX_INDEX) return false;
+    if (!this.#wide && array.size * slot.steps > MAX_INDEX) return false;
+    if (slot.type.record !== undefined && !isAligned(slot.type, array.pointer, strides)) return false;
     const { values } = this;
     if (slot.base >= 0) {
       values[slot.base] = array.pointer;
@@ -147,7 +150,7 @@ export class Marshaller {
     for (let axis = 0; axis < shape.length; axis++) {
       const stride = (strides[axis] as number) / slot.type.unit;
       if (!Number.isInteger(stride)) return false;
-      reach += Math.abs(stride) * ((shape[axis] as number) - 1);
+      reach += Math.abs(stride) * slot.steps * ((shape[axis] as number) - 1);
     }
     if (!this.#wide && reach > MAX_INDEX) return false;
     fillStrides(slot, strides, values);
@@ -224,8 +227,10 @@ function arraySlot(type: ArrayType, params: readonly Param[]): ArraySlot {
     if (origin.kind === 'extent') extents.push({ param: index, axis: origin.axis });
     if (origin.kind === 'stride') strides.push({ param: index, axis: origin.axis, unit: origin.unit });
   }
-  const { elem, ndim } = type;
-  return { kind: 'array', dtype: SCALAR_TOKENS[elem], type, ndim, itemSize: ELEM_SIZE[elem], base, extents, strides };
+  const { ndim } = type;
+  const dtype = dtypeOf(type);
+  const { itemSize } = dtype;
+  return { kind: 'array', dtype, type, ndim, itemSize, steps: stepsOf(type, itemSize), base, extents, strides };
 }
 
 /**
@@ -292,7 +297,11 @@ function typeAt(types: readonly ArgType[], path: readonly number[]): ArgType {
 
 function itemSizeAt(types: readonly ArgType[], path: readonly number[]): number {
   const type = typeAt(types, path);
-  return type.kind === 'array' ? ELEM_SIZE[type.elem] : 0;
+  return type.kind === 'array' ? dtypeOf(type).itemSize : 0;
+}
+
+function dtypeOf(type: ArrayType): DType {
+  return type.record === undefined ? SCALAR_TOKENS[type.elem] : type.record.dtype;
 }
 
 function place(path: readonly number[], name: (i: number) => string): string {

@@ -7,7 +7,7 @@
 import type { ArgType } from '../compiler/contract.ts';
 import { isInt } from '../compiler/ir/ops.ts';
 import { TsambaTypeError } from '../errors.ts';
-import type { Typed } from './args.ts';
+import type { ArrayType, Typed } from './args.ts';
 import { type Signature, showType } from './signature.ts';
 
 /** The types to compile for: those of the one signature that fits. `name` gives the words for argument i. */
@@ -58,12 +58,17 @@ function checkCount(kernel: string, signature: Signature, args: readonly Typed[]
   );
 }
 
+/** Signatures name scalars only. */
+function sameElements(given: ArrayType, wanted: ArrayType): boolean {
+  return given.record === undefined && given.elem === wanted.elem;
+}
+
 /** The type that an argument has under a parameter type of a signature, or undefined when it does not go there. */
 function fit(arg: Typed, wanted: ArgType): ArgType | undefined {
   switch (wanted.kind) {
     case 'array': {
       if (arg.kind !== 'device' && arg.kind !== 'host') return undefined;
-      if (arg.type.elem !== wanted.elem || arg.type.ndim !== wanted.ndim) return undefined;
+      if (!sameElements(arg.type, wanted) || arg.type.ndim !== wanted.ndim) return undefined;
       if (wanted.layout === 'A' || arg.type.layout === wanted.layout) return arg.type;
       // One column, one row or one element is contiguous both ways.
       return wanted.layout === 'F' && arg.array.isFContiguous() ? { ...arg.type, layout: 'F' } : undefined;
@@ -104,7 +109,7 @@ function fix(arg: Typed, wanted: ArgType): string {
     return '';
   }
   if (wanted.kind !== 'array' || (arg.kind !== 'device' && arg.kind !== 'host')) return '';
-  if (arg.type.elem !== wanted.elem) return `: make the array with dtype ${wanted.elem}, or add a signature`;
+  if (!sameElements(arg.type, wanted)) return `: make the array with dtype ${wanted.elem}, or add a signature`;
   if (arg.type.ndim !== wanted.ndim) return `: the array has ${arg.type.ndim} dimensions, not ${wanted.ndim}`;
   const colons = new Array(wanted.ndim).fill(':').join(', ');
   return `: pass a contiguous array (a.ravel() and copies are), or write ${wanted.elem}[${colons}] for any layout`;

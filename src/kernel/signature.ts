@@ -6,6 +6,7 @@
  */
 import type { ArgType, Layout } from '../compiler/contract.ts';
 import { ELEM_SIZE, type ElemType } from '../compiler/ir/ops.ts';
+import { describeDType } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { show } from './show.ts';
 
@@ -114,7 +115,7 @@ export function showSignature(args: readonly ArgType[]): string {
 export function showType(type: ArgType): string {
   switch (type.kind) {
     case 'array':
-      return `${elemName(type.elem)}[${dims(type.ndim, type.layout)}]`;
+      return `${type.record === undefined ? elemName(type.elem) : describeDType(type.record.dtype)}[${dims(type.ndim, type.layout)}]`;
     case 'scalar':
       return elemName(type.type);
     case 'tuple':

@@ -8,7 +8,7 @@
 import { DeviceNDArray } from '../array/device-array.ts';
 import { download, upload } from '../array/device-transfer.ts';
 import type { NDArray } from '../array/ndarray.ts';
-import { u8 } from '../dtype/index.ts';
+import { sameDType, u8 } from '../dtype/index.ts';
 import { classifyLayout, extentOf, fStrides, mayOverlapItself } from '../layout/index.ts';
 import type { Stream } from '../stream/stream.ts';
 import { arrayType, type HostTyped } from './args.ts';
@@ -35,7 +35,7 @@ export class Staging {
       if (isPacked(group)) continue;
       for (const member of group.members) {
         const { shape, strides, itemSize } = member.array;
-        member.type = arrayType(member.array, classifyLayout(shape, strides, itemSize));
+        member.type = arrayType(member.array, classifyLayout(shape, strides, itemSize), startOf(member.array));
       }
     }
   }
@@ -161,7 +161,7 @@ function isPacked({ members }: Group): boolean {
   return rest.every(
     ({ array: other }) =>
       startOf(other) === startOf(array) &&
-      other.dtype.name === array.dtype.name &&
+      sameDType(other.dtype, array.dtype) &&
       String(other.shape) === String(array.shape) &&
       String(other.strides) === String(array.strides),
   );

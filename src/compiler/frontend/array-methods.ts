@@ -1,12 +1,13 @@
 /**
- * Methods of arrays in kernels: `slice` and `get`, with the host's forms.
+ * Methods of arrays in kernels: `slice`, `get` and `field`, with the host's forms.
  */
 import type { AnyNode, CallExpression, Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
-import { element, indexView, type SlicePart, sliceView } from './arrays.ts';
+import { elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
-import { describeValue, literal, type Scope, scalar, type Value, type View } from './values.ts';
+import { fieldView } from './records.ts';
+import { describeValue, literal, type Scope, type Value, type View } from './values.ts';
 
 export function arrayMethod(
   ctx: Context,
@@ -25,6 +26,14 @@ export function arrayMethod(
     }
     return { kind: 'view', view: sliceView(ctx, view, parts, pos) };
   }
+  if (name === 'field') {
+    const [first] = node.arguments;
+    const given = first === undefined ? undefined : ctx.parts.evaluate(ctx, first, scope);
+    if (given?.kind !== 'host' || typeof given.value !== 'string' || node.arguments.length !== 1) {
+      return fail('K312', pos, "field needs the name of a member: field('x')");
+    }
+    return { kind: 'view', view: fieldView(view, given.value, pos) };
+  }
   if (name !== 'get') {
     return fail('K223', pos, `arrays have no method ${name} in a kernel`, {
       help: 'store single elements: A[i][j] = value',
@@ -36,7 +45,7 @@ export function arrayMethod(
   let v = view;
   for (const a of node.arguments)
     v = indexView(ctx, v, ctx.scalar(ctx.parts.evaluate(ctx, a, scope), pos, 'an index'), pos);
-  return scalar({ k: 'load', mem: element(v, pos), pos });
+  return elementValue(v, pos);
 }
 
 function slicePart(ctx: Context, node: Expression | SpreadElement, scope: Scope): SlicePart {

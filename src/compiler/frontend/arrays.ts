@@ -4,9 +4,10 @@
  * A view is symbolic: a root, an offset and axes. `A[i]` of a matrix is a view with one axis less; when all axes have an index
  * there is an element, and only then memory is touched. Slicing follows NumPy's rules.
  */
-import { asDType, dtypeOfTypedArray, elemOf, isDType, isScalarDType, isTypedArray } from '../../dtype/index.ts';
+import { asDType, dtypeOfTypedArray, isDType, isTypedArray } from '../../dtype/index.ts';
 import { type ArgType, type CapturedArray, DEVICE_ARRAY, NDARRAY } from '../contract.ts';
-import { ELEM_SIZE, type ElemType, type Space } from '../ir/ops.ts';
+import { ELEM_SIZE, type Space } from '../ir/ops.ts';
+import { alignmentOf, type Element, elementOf, MAX_ALIGN, scalarElement } from '../records.ts';
 import type { Pos } from '../source.ts';
 import type { Root, TExpr, TMem } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex, select, toIndex } from './arithmetic.ts';
@@ -15,10 +16,11 @@ import { size, touchesMemory } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { type Axis, isLiteral, literal, scalar, type Value, type View } from './values.ts';
 
-type RootInit = Omit<Root, 'id' | 'written'>;
+type RootInit = Omit<Root, 'id' | 'written' | 'elem' | 'align'> & { readonly element: Element };
 
-function addRoot(ctx: Context, init: RootInit): Root {
-  const root: Root = { ...init, id: ctx.roots.length, written: false };
+function addRoot(ctx: Context, { element, ...init }: RootInit): Root {
+  const align = element.record === undefined ? undefined : MAX_ALIGN;
+  const root: Root = { ...init, elem: element.elem, align, id: ctx.roots.length, written: false };
   ctx.roots.push(root);
   return root;
 }
@@ -37,8 +39,17 @@ function compactAxes(extents: readonly TExpr[], order: 'C' | 'F', pos: Pos): Axi
   return axes;
 }
 
-function viewOf(root: Root, axes: readonly Axis[], unit: number): View {
-  return { root, axes, offset: undefined, unit, checks: [], name: root.name, firstAxis: 0 };
+/** Axes of a compact array whose extents are known. */
+function fixedAxes(shape: readonly number[], pos: Pos): Axis[] {
+  return compactAxes(
+    shape.map((n) => literal(n, pos)),
+    'C',
+    pos,
+  );
+}
+
+function viewOf(root: Root, element: Element, axes: readonly Axis[], unit = element.size, align = element.align): View {
+  return { root, element, axes, offset: undefined, unit, disp: 0, align, checks: [], name: root.name, firstAxis: 0 };
 }
 
 /** The view of an array argument. */
@@ -49,20 +60,23 @@ export function argumentView(
   path: readonly number[],
   pos: Pos,
 ): View {
+  const { record } = type;
+  const element = record === undefined ? scalarElement(type.elem) : elementOf(record.dtype);
   const root = addRoot(ctx, {
     name,
     space: 'global',
-    elem: type.elem,
+    element,
     pos,
     from: { path },
     readonly: type.readonly === true,
   });
   const extents = Array.from({ length: type.ndim }, (_, axis): TExpr => ({ k: 'extent', root, axis, pos }));
-  if (type.layout !== 'A') return viewOf(root, compactAxes(extents, type.layout, pos), ELEM_SIZE[type.elem]);
+  const align = record?.align;
+  if (type.layout !== 'A') return viewOf(root, element, compactAxes(extents, type.layout, pos), element.size, align);
   const axes = extents.map(
     (extent, axis): Axis => ({ extent, stride: { k: 'stride', root, axis, unit: type.unit, pos } }),
   );
-  return viewOf(root, axes, type.unit);
+  return viewOf(root, element, axes, type.unit, align);
 }
 
 /** Memory of fixed shape made inside the kernel. */
@@ -70,49 +84,45 @@ export function allocateView(
   ctx: Context,
   space: Space,
   shape: readonly number[],
-  elem: ElemType,
+  element: Element,
   name: string,
   pos: Pos,
 ): View {
-  const length = shape.reduce((a, b) => a * b, 1);
-  const root = addRoot(ctx, { name, space, elem, pos, length, readonly: false });
-  return viewOf(
-    root,
-    compactAxes(
-      shape.map((n) => literal(n, pos)),
-      'C',
-      pos,
-    ),
-    ELEM_SIZE[elem],
-  );
+  const length = (shape.reduce((a, b) => a * b, 1) * element.size) / ELEM_SIZE[element.elem];
+  const root = addRoot(ctx, { name, space, element, pos, length, readonly: false });
+  return viewOf(root, element, fixedAxes(shape, pos));
 }
 
 /** Dynamic shared memory: as many elements as the launch gave bytes for. */
-export function dynamicView(ctx: Context, elem: ElemType, name: string, pos: Pos): View {
-  const root = addRoot(ctx, { name, space: 'shared', elem, pos, dynamic: true, readonly: false });
+export function dynamicView(ctx: Context, element: Element, name: string, pos: Pos): View {
+  const root = addRoot(ctx, { name, space: 'shared', element, pos, dynamic: true, readonly: false });
   const bytes: TExpr = { k: 'special', name: 'sharedBytes', pos };
-  const extent: TExpr =
-    ELEM_SIZE[elem] === 1
-      ? toIndex(bytes)
-      : toIndex({ k: 'shift', fn: 'shr', a: bytes, b: literal(Math.log2(ELEM_SIZE[elem]), pos), pos });
-  return viewOf(root, [{ extent: ctx.hold(extent, `%${name}.length`), stride: literal(1, pos) }], ELEM_SIZE[elem]);
+  const power = Math.log2(element.size);
+  const count: TExpr =
+    power === 0
+      ? bytes
+      : Number.isInteger(power)
+        ? { k: 'shift', fn: 'shr', a: bytes, b: literal(power, pos), pos }
+        : { k: 'round', fn: 'trunc', a: arith('div', toIndex(bytes), literal(element.size, pos), pos), pos };
+  const extent = ctx.hold(toIndex(count), `%${name}.length`);
+  return viewOf(root, element, [{ extent, stride: literal(1, pos) }]);
 }
 
 // ---------------------------------------------------------------- arrays of the host
 
 interface HostArray {
   readonly data: ArrayBufferView;
-  readonly elem: ElemType;
+  readonly element: Element;
   readonly shape: readonly number[];
   readonly strides: readonly number[];
   readonly byteOffset: number;
 }
 
-function readHostArray(value: object, name: string, pos: Pos): HostArray | undefined {
+function readHostArray(value: object): HostArray | undefined {
   if (isTypedArray(value)) {
-    const elem = elemOf(dtypeOfTypedArray(value));
-    const length = value.byteLength / ELEM_SIZE[elem];
-    return { data: value, elem, shape: [length], strides: [ELEM_SIZE[elem]], byteOffset: 0 };
+    const element = elementOf(dtypeOfTypedArray(value));
+    const { size } = element;
+    return { data: value, element, shape: [value.byteLength / size], strides: [size], byteOffset: 0 };
   }
   if (!(NDARRAY in value)) return undefined;
   const a = value as unknown as {
@@ -123,22 +133,13 @@ function readHostArray(value: object, name: string, pos: Pos): HostArray | undef
     byteOffset: number;
   };
   if (!isDType(a.dtype)) return undefined;
-  if (!isScalarDType(a.dtype)) {
-    return fail(
-      'K321',
-      pos,
-      `the captured array ${name} has element type ${a.dtype.name}, which kernels cannot read in this version`,
-      {
-        help: 'capture arrays of bool, integers or floats',
-      },
-    );
-  }
-  return { data: a.data, elem: elemOf(a.dtype), shape: a.shape, strides: a.strides, byteOffset: a.byteOffset };
+  const element = elementOf(a.dtype);
+  return { data: a.data, element, shape: a.shape, strides: a.strides, byteOffset: a.byteOffset };
 }
 
 /** The bytes of a host array in C order. */
 function packBytes(a: HostArray): Uint8Array {
-  const item = ELEM_SIZE[a.elem];
+  const item = a.element.size;
   const count = a.shape.reduce((x, y) => x * y, 1);
   const out = new Uint8Array(count * item);
   const bytes = new Uint8Array(a.data.buffer, a.data.byteOffset, a.data.byteLength);
@@ -162,66 +163,43 @@ export function capturedView(ctx: Context, value: object, name: string, pos: Pos
   if (known !== undefined) return known;
   let view: View | undefined;
   if (DEVICE_ARRAY in value) {
-    const array = (value as { [DEVICE_ARRAY]: CapturedArray })[DEVICE_ARRAY];
-    const item = ELEM_SIZE[array.elem];
-    const unit = array.strides.every((s) => s % item === 0) ? item : 1;
-    const root = addRoot(ctx, {
-      name,
-      space: 'global',
-      elem: array.elem,
-      pos,
-      from: { capture: ctx.captured.length },
-      readonly: false,
-    });
-    ctx.captured.push(array);
-    view = viewOf(
-      root,
-      array.shape.map((n, k) => ({ extent: literal(n, pos), stride: literal((array.strides[k] ?? 0) / unit, pos) })),
-      unit,
-    );
+    view = capturedDeviceView(ctx, (value as { [DEVICE_ARRAY]: CapturedArray })[DEVICE_ARRAY], name, pos);
   } else {
-    const host = readHostArray(value, name, pos);
+    const host = readHostArray(value);
     if (host === undefined) return undefined;
+    const { element } = host;
     const data = packBytes(host);
-    const root = addRoot(ctx, {
-      name,
-      space: 'constant',
-      elem: host.elem,
-      pos,
-      data,
-      length: data.length / ELEM_SIZE[host.elem],
-      readonly: true,
-    });
-    view = viewOf(
-      root,
-      compactAxes(
-        host.shape.map((n) => literal(n, pos)),
-        'C',
-        pos,
-      ),
-      ELEM_SIZE[host.elem],
-    );
+    const length = data.length / ELEM_SIZE[element.elem];
+    const root = addRoot(ctx, { name, space: 'constant', element, pos, data, length, readonly: true });
+    view = viewOf(root, element, fixedAxes(host.shape, pos));
   }
   ctx.hostArrays.set(value, view);
   return view;
 }
 
+function capturedDeviceView(ctx: Context, array: CapturedArray, name: string, pos: Pos): View {
+  const element = elementOf(array.dtype);
+  const { shape, strides, pointer } = array;
+  const unit = strides.every((s) => s % element.size === 0) ? element.size : 1;
+  const align =
+    element.record === undefined ? element.align : Math.min(element.align, ...[pointer, ...strides].map(alignmentOf));
+  const from = { capture: ctx.captured.length };
+  const root = addRoot(ctx, { name, space: 'global', element, pos, from, readonly: false });
+  ctx.captured.push(array);
+  const axes = shape.map((n, k) => ({ extent: literal(n, pos), stride: literal((strides[k] ?? 0) / unit, pos) }));
+  return viewOf(root, element, axes, unit, align);
+}
+
 /** The element type named by a dtype token or string given in a kernel. */
-export function elementType(value: unknown, what: string, pos: Pos): ElemType {
+export function elementType(value: unknown, what: string, pos: Pos): Element {
   let dtype: unknown;
   try {
     dtype = typeof value === 'string' ? asDType(value) : value;
+    if (isDType(dtype)) return elementOf(dtype);
   } catch (cause) {
     return fail('K322', pos, `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
-  if (!isDType(dtype))
-    return fail('K322', pos, `${what} needs an element type`, { help: 'pass a dtype such as f32 or i32' });
-  if (!isScalarDType(dtype)) {
-    return fail('K322', pos, `${what}: elements of type ${dtype.name} cannot be used in kernels in this version`, {
-      help: 'use bool, an integer or a float type',
-    });
-  }
-  return elemOf(dtype);
+  return fail('K322', pos, `${what} needs an element type`, { help: 'pass a dtype such as f32 or i32' });
 }
 
 // ---------------------------------------------------------------- indexing
@@ -251,26 +229,31 @@ export function indexView(ctx: Context, view: View, index: TExpr, pos: Pos): Vie
   // It is used twice, in the address and in the check: what is more than a little work is computed once.
   const held = touchesMemory(index) || size(index) > 6 ? ctx.temp(toIndex(index), '%index') : toIndex(index);
   return {
-    root: view.root,
+    ...view,
     axes: view.axes.slice(1),
     offset: addIndex(view.offset, mulIndex(held, axis.stride, pos), pos),
-    unit: view.unit,
     checks: [...view.checks, { index: held, extent: axis.extent, axis: view.firstAxis }],
-    name: view.name,
     firstAxis: view.firstAxis + 1,
   };
 }
 
-/** The memory of the single element that a view without axes is. */
+/** The memory of the single scalar that a view without axes is. */
 export function element(view: View, pos: Pos): TMem {
-  return { root: view.root, index: view.offset ?? literal(0, pos), unit: view.unit, checks: view.checks, pos };
+  const { root, element: scalar, unit, disp, checks } = view;
+  const align = Math.min(view.align, alignmentOf(disp), scalar.size);
+  return { root, elem: scalar.elem, index: view.offset ?? literal(0, pos), unit, disp, align, checks, pos };
+}
+
+/** The element that a view without axes is: a scalar is read when it is used, a record stays where it is. */
+export function elementValue(view: View, pos: Pos): Value {
+  return view.element.record === undefined
+    ? scalar({ k: 'load', mem: element(view, pos), pos })
+    : { kind: 'view', view };
 }
 
 /** An element when no axis is left, else a view. */
 export function viewValue(view: View, pos: Pos): Value {
-  return view.axes.length === 0 && view.checks.length > 0
-    ? scalar({ k: 'load', mem: element(view, pos), pos })
-    : { kind: 'view', view };
+  return view.axes.length === 0 && view.checks.length > 0 ? elementValue(view, pos) : { kind: 'view', view };
 }
 
 /** Number of elements. */

@@ -3,12 +3,13 @@
  */
 import type { AnyNode, AssignmentExpression, MemberExpression, Pattern, UpdateExpression } from 'acorn';
 import type { Pos } from '../source.ts';
-import type { TMem } from '../types/tree.ts';
+import type { Root, TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
 import { type Context, isStable } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { memberOf } from './members.ts';
 import { applyBinary } from './operators.ts';
+import { assignWhole, detached, isRecord, snapshot } from './records.ts';
 import {
   type Binding,
   describeValue,
@@ -18,6 +19,7 @@ import {
   scalar,
   UNDEFINED,
   type Value,
+  type View,
 } from './values.ts';
 
 /** The variable of a name that is assigned to. */
@@ -33,17 +35,22 @@ function target(name: string, scope: Scope, pos: Pos): Binding {
   return binding;
 }
 
-/** The element of an array that `object[index]` names, as the target of a store. */
-function elementTarget(ctx: Context, node: MemberExpression, scope: Scope): TMem {
+/** Where a store goes: a scalar in memory, or a whole record or sub-array of one. */
+type Place = { readonly mem: TMem } | { readonly whole: View };
+
+/** The element of an array that `object[index]` or `object.member` names, as the target of a store. */
+function placeOf(ctx: Context, node: MemberExpression, scope: Scope): Place {
   const pos = ctx.pos(node, scope);
   if (node.object.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
+  // The index is read by the ordinary rules; only the element it gives is not loaded.
+  const value = ctx.parts.evaluate(ctx, node, scope);
+  if (value.kind === 'scalar' && value.expr.k === 'load') return { mem: value.expr.mem };
+  if (isRecord(value) || (value.kind === 'view' && isSubArray(value.view, node))) return { whole: value.view };
   if (!node.computed) {
     return fail('K240', pos, `cannot store to the property ${memberName(node)}`, {
       help: 'tuples and objects are values in a kernel: make a new one, or use cuda.local.array(shape, dtype)',
     });
   }
-  // The index is read by the ordinary rules; only the element it gives is not loaded.
-  const value = ctx.parts.evaluate(ctx, node, scope);
   if (value.kind === 'view') {
     const view = value.view;
     return fail(
@@ -55,14 +62,26 @@ function elementTarget(ctx: Context, node: MemberExpression, scope: Scope): TMem
       },
     );
   }
-  if (value.kind !== 'scalar' || value.expr.k !== 'load') {
-    return fail('K240', pos, 'cannot store to this: it is not an element of an array', {
-      help:
-        'tuples and objects are values in a kernel, JavaScript arrays given as arguments among them: pass a TypedArray or ' +
-        'ndarray(…), or use cuda.local.array(shape, dtype)',
-    });
-  }
-  return value.expr.mem;
+  return fail('K240', pos, 'cannot store to this: it is not an element of an array', {
+    help:
+      'tuples and objects are values in a kernel, JavaScript arrays given as arguments among them: pass a TypedArray or ' +
+      'ndarray(…), or use cuda.local.array(shape, dtype)',
+  });
+}
+
+/** Whether `p[i].f` names the sub-array of one record, whose shape is known. */
+function isSubArray(view: View, node: MemberExpression): boolean {
+  return !node.computed && view.name.includes('.') && view.axes.every((a) => isLiteral(a.extent));
+}
+
+/** As `placeOf`, where only one element will do: `++` and compound assignment. */
+function elementTarget(ctx: Context, node: MemberExpression, scope: Scope): TMem {
+  const place = placeOf(ctx, node, scope);
+  if ('mem' in place) return place.mem;
+  const pos = ctx.pos(node, scope);
+  return fail('K240', pos, `${describeValue({ kind: 'view', view: place.whole })} cannot be computed with as a whole`, {
+    help: 'assign to its members or elements',
+  });
 }
 
 function memberName(node: MemberExpression): string | undefined {
@@ -71,15 +90,18 @@ function memberName(node: MemberExpression): string | undefined {
 
 /** Marks the memory as stored to; refuses read-only memory. */
 export function writable(mem: TMem, pos: Pos): TMem {
-  if (mem.root.space === 'constant') {
-    fail('K241', pos, `${mem.root.name} is a captured host array and read-only in a kernel`, {
+  mark(mem.root, pos);
+  return mem;
+}
+
+function mark(root: Root, pos: Pos): void {
+  if (root.space === 'constant') {
+    fail('K241', pos, `${root.name} is a captured host array and read-only in a kernel`, {
       help: 'pass it as an argument, or capture a device array',
     });
   }
-  if (mem.root.readonly)
-    fail('K241', pos, `${mem.root.name} is read-only`, { help: 'pass an array that may be written' });
-  mem.root.written = true;
-  return mem;
+  if (root.readonly) fail('K241', pos, `${root.name} is read-only`, { help: 'pass an array that may be written' });
+  root.written = true;
 }
 
 /** The same memory with everything in its reference evaluated now. */
@@ -128,9 +150,29 @@ export function assignment(ctx: Context, node: AssignmentExpression, scope: Scop
     return discarded ? UNDEFINED : ctx.parts.evaluate(ctx, left, scope);
   }
   if (left.type === 'MemberExpression') return storeElement(ctx, node, left, op, scope, pos, discarded);
-  const value = ctx.holdValue(ctx.parts.evaluate(ctx, node.right, scope));
+  const given = ctx.parts.evaluate(ctx, node.right, scope);
+  // Elements may trade places: [p[i], p[j]] = [p[j], p[i]].
+  const value = ctx.holdValue(storesToMemory(left) ? detached(ctx, given, pos) : given);
   assignPattern(ctx, left, value, scope);
   return value;
+}
+
+/** Whether a pattern has elements of arrays among its targets. */
+function storesToMemory(pattern: Pattern): boolean {
+  switch (pattern.type) {
+    case 'MemberExpression':
+      return true;
+    case 'ArrayPattern':
+      return pattern.elements.some((p) => p !== null && storesToMemory(p));
+    case 'ObjectPattern':
+      return pattern.properties.some((p) => storesToMemory(p.type === 'RestElement' ? p.argument : p.value));
+    case 'AssignmentPattern':
+      return storesToMemory(pattern.left);
+    case 'RestElement':
+      return storesToMemory(pattern.argument);
+    default:
+      return false;
+  }
 }
 
 /** `a ||= b` is `if (!a) a = b`; `a &&= b` is `if (a) a = b`. */
@@ -158,17 +200,22 @@ function storeElement(
   pos: Pos,
   discarded: boolean,
 ): Value {
-  let target: TMem | undefined;
+  let target: Place | undefined;
   // Target first, then the value, as JavaScript does.
   const [place, right] = ctx.sequence([
     () => {
-      target = elementTarget(ctx, left, scope);
-      return memValue(target);
+      target = op === '' ? placeOf(ctx, left, scope) : { mem: elementTarget(ctx, left, scope) };
+      return 'mem' in target ? memValue(target.mem) : { kind: 'view', view: target.whole };
     },
     () => ctx.parts.evaluate(ctx, node.right, scope),
   ]);
   if (target === undefined) throw new Error('unreachable');
-  const mem = memFrom(target, place);
+  if ('whole' in target) {
+    mark(target.whole.root, pos);
+    if (place.kind === 'view') assignWhole(ctx, place.view, right, pos);
+    return right;
+  }
+  const mem = memFrom(target.mem, place);
   writable(mem, pos);
   if (op === '') {
     let value = ctx.scalar(right, ctx.pos(node.right, scope));
@@ -192,8 +239,11 @@ export function assignPattern(ctx: Context, pattern: Pattern, value: Value, scop
     const pos = ctx.pos(node, scope);
     if (node.type === 'Identifier') ctx.assign(target(node.name, scope, pos), v, pos);
     else if (node.type === 'MemberExpression') {
-      const mem = writable(elementTarget(ctx, node, scope), pos);
-      ctx.emit({ k: 'store', mem, value: ctx.scalar(v, pos), pos });
+      const place = placeOf(ctx, node, scope);
+      if ('whole' in place) {
+        mark(place.whole.root, pos);
+        assignWhole(ctx, place.whole, v, pos);
+      } else ctx.emit({ k: 'store', mem: writable(place.mem, pos), value: ctx.scalar(v, pos), pos });
     } else fail('K101', pos, 'this pattern cannot be used in a kernel');
   });
 }
@@ -234,9 +284,10 @@ export function destructure(
       for (const p of pattern.properties) {
         const at = ctx.pos(p, scope);
         if (p.type === 'RestElement') {
-          if (value.kind !== 'record')
+          const whole = isRecord(value) ? snapshot(ctx, value.view, at) : value;
+          if (whole.kind !== 'record')
             return fail('K222', at, `only an object has a rest, not ${describeValue(value)}`);
-          const rest = new Map([...value.fields].filter(([name]) => !taken.has(name)));
+          const rest = new Map([...whole.fields].filter(([name]) => !taken.has(name)));
           destructure(ctx, p.argument, { kind: 'record', fields: rest }, scope, bind);
         } else if (p.computed) {
           fail('K101', at, 'only named fields can be taken from an object in a kernel');

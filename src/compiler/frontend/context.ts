@@ -140,6 +140,11 @@ export class Context {
   /** The scalar expression of a value, or an error that says what it is instead. */
   scalar(v: Value, pos: Pos, what = 'a number'): TExpr {
     if (v.kind === 'scalar') return v.expr;
+    if (v.kind === 'view' && v.view.axes.length === 0 && v.view.element.record !== undefined) {
+      return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, {
+        help: 'name one of its members, as in p[i].x',
+      });
+    }
     if (v.kind === 'view' && v.view.axes.length === 0) {
       return fail('K221', pos, `expected ${what}, but this is a 0-d array`, { help: 'read its element with .get()' });
     }
@@ -292,7 +297,9 @@ export class Context {
       } else conflict();
     };
     const planView = (to: View, from: View): void => {
-      if (to.root !== from.root || to.axes.length !== from.axes.length || to.unit !== from.unit) return void conflict();
+      const same = to.root === from.root && to.axes.length === from.axes.length && to.unit === from.unit;
+      if (!same || to.element !== from.element || to.disp !== from.disp || to.align > from.align)
+        return void conflict();
       const leaf = (t: TExpr, f: TExpr): void => {
         if (t.k === 'local') moves.push({ local: t.local, value: f });
         else if (!(t.k === 'lit' && f.k === 'lit' && t.value === f.value)) conflict();

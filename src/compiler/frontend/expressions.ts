@@ -13,6 +13,7 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { fromHost, memberExpression } from './members.ts';
 import { applyBinary } from './operators.ts';
+import { isRecord, snapshot } from './records.ts';
 import { describeValue, isLiteral, literal, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
 /** The value of an expression; its side effects are written to the current statement list. */
@@ -196,7 +197,9 @@ function objectLiteral(ctx: Context, node: Extract<AnyNode, { type: 'ObjectExpre
     const value = values[k];
     if (value === undefined) return;
     if (p.type === 'SpreadElement') {
-      if (value.kind !== 'record')
+      if (isRecord(value))
+        for (const [name, field] of snapshot(ctx, value.view, ctx.pos(p, scope)).fields) fields.set(name, field);
+      else if (value.kind !== 'record')
         fail('K222', ctx.pos(p, scope), `only an object can be spread here, not ${describeValue(value)}`);
       else for (const [name, field] of value.fields) fields.set(name, field);
       return;

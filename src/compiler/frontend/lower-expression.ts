@@ -22,6 +22,7 @@ import { isIntegerQuotient, numeric, quotientType, typeOf } from '../types/typin
 import { castTo, constant, convert, textOf, type Use } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import type { Symbols } from './symbols.ts';
+import { isMisaligned, loadPieces } from './unaligned.ts';
 
 export class ExpressionLowering {
   readonly symbols: Symbols;
@@ -85,10 +86,10 @@ export class ExpressionLowering {
   mem(m: TMem): MemRef {
     return {
       array: this.symbols.array(m.root),
-      elem: m.root.elem,
+      elem: m.elem,
       index: this.index(m.index),
       scale: m.unit,
-      disp: 0,
+      disp: m.disp,
       checks: m.checks.map((c) => ({ index: this.index(c.index), extent: this.index(c.extent), axis: c.axis })),
       pos: m.pos,
     };
@@ -222,8 +223,14 @@ export class ExpressionLowering {
         return { op: 'unary', type: a.type, fn: 'uniform', a, pos: e.pos };
       }
       case 'load':
-        return { op: 'load', type: widen(e.mem.root.elem), mem: this.mem(e.mem) };
+        return this.#load(e.mem);
     }
+  }
+
+  #load(m: TMem): Expr {
+    const mem = this.mem(m);
+    const type = widen(m.elem);
+    return isMisaligned(m) ? loadPieces(mem, m.align, (value) => this.hold(value, m.pos)) : { op: 'load', type, mem };
   }
 
   #floatOf(t: Type, want: ValueType | undefined): 'f32' | 'f64' {

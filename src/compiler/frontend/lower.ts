@@ -10,6 +10,7 @@ import { typeOf } from '../types/typing.ts';
 import { fail } from './diagnostics.ts';
 import { ExpressionLowering } from './lower-expression.ts';
 import { Symbols } from './symbols.ts';
+import { isMisaligned, storePieces } from './unaligned.ts';
 import { WaveLowering } from './wave-lowering.ts';
 
 export interface Lowered {
@@ -89,14 +90,15 @@ export function lower(
         return;
       }
       case 'store': {
-        const { elem } = s.mem.root;
+        const { elem } = s.mem;
         const mem = x.mem(s.mem);
         const value = x.to(s.value, widen(elem), { store: elem });
-        list.push({ op: 'store', mem, value, pos });
+        if (isMisaligned(s.mem)) list.push(...storePieces(mem, s.mem.align, value, (v) => hold(v, pos)));
+        else list.push({ op: 'store', mem, value, pos });
         return;
       }
       case 'atomic': {
-        const { elem } = s.mem.root;
+        const { elem } = s.mem;
         const mem = x.mem(s.mem);
         const args = s.args.map((a) => x.to(a, widen(elem), { store: elem }));
         const result = s.range === undefined ? undefined : symbols.ofRange(s.range);

@@ -10,6 +10,7 @@ import { mulIndex } from './arithmetic.ts';
 import { capturedView, indexView, viewSize, viewValue } from './arrays.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import { isMember, isRecord, member } from './records.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
 
 /** A value of the host as the kernel sees it: numbers are literals, arrays constant memory, functions device functions. */
@@ -94,6 +95,12 @@ export function memberOf(ctx: Context, object: Value, key: string | number | TEx
     key = key.value;
   switch (object.kind) {
     case 'view':
+      if (isRecord(object)) {
+        if (typeof key !== 'object') return member(object.view, String(key), pos);
+        return fail('K233', pos, `an element of ${object.view.name} is a record: it has members, not indices`, {
+          help: 'name the member, as in p[i].x',
+        });
+      }
       return typeof key === 'object'
         ? viewValue(indexView(ctx, object.view, key, pos), pos)
         : viewProperty(object.view, String(key), pos);
@@ -156,7 +163,9 @@ function viewProperty(view: View, key: string, pos: Pos): Value {
       return { kind: 'view', view: { ...view, axes: [...view.axes].reverse() } };
     default:
       return fail('K223', pos, `arrays have no property ${key} in a kernel`, {
-        help: 'they have length, shape, strides, size, ndim, T, slice(…) and get(…)',
+        help: isMember(view, key)
+          ? `it is a member of each element: ${view.name}${'[i]'.repeat(view.axes.length)}.${key}; of all of them: ${view.name}.field('${key}')`
+          : 'they have length, shape, strides, size, ndim, T, slice(…) and get(…)',
       });
   }
 }

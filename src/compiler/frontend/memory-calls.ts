@@ -3,12 +3,17 @@
  */
 
 import { spelled } from '../intrinsics.ts';
-import type { AtomicOp, ElemType } from '../ir/ops.ts';
+import { type AtomicOp, ELEM_SIZE, type ElemType } from '../ir/ops.ts';
+import { describeElement, type Element, recordKey } from '../records.ts';
+import type { Pos } from '../source.ts';
 import { allocateView, capturedView, dynamicView, element, elementType, indexView } from './arrays.ts';
 import { writable } from './assignments.ts';
+import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
-import { describeValue, isLiteral, readLocal, scalar, UNDEFINED } from './values.ts';
+import { fieldView, isRecord } from './records.ts';
+import { isMisaligned } from './unaligned.ts';
+import { describeValue, isLiteral, readLocal, scalar, UNDEFINED, type Value, type View } from './values.ts';
 
 // ---------------------------------------------------------------- memory spaces
 
@@ -39,7 +44,7 @@ export function shapeOf(call: Call): readonly number[] {
   });
 }
 
-function dtypeOf(call: Call): ElemType {
+function dtypeOf(call: Call): Element {
   const v = call.args[1];
   if (v === undefined)
     return fail('K316', call.pos, `${spelled(call.name)} needs a shape and an element type`, {
@@ -52,16 +57,16 @@ export const sharedArray: Handler = (call) => {
   count(call, 2, 3);
   const { ctx, pos } = call;
   const shape = shapeOf(call);
-  const elem = dtypeOf(call);
+  const element = dtypeOf(call);
   if (shape.length === 1 && shape[0] === 0) {
-    const view = dynamicView(ctx, elem, '%shared', pos);
+    const view = dynamicView(ctx, element, '%shared', pos);
     return { kind: 'view', view };
   }
   positive(call, shape);
   // One allocation for each place in the source, whoever inlines it.
-  const key = `${ctx.nodeId(call.node)}:${shape.join('x')}:${elem}`;
+  const key = `${ctx.nodeId(call.node)}:${shape.join('x')}:${element.record === undefined ? element.elem : recordKey(element.record)}`;
   const known = ctx.sharedSites.get(key);
-  const view = allocateView(ctx, 'shared', shape, elem, '%shared', pos);
+  const view = allocateView(ctx, 'shared', shape, element, '%shared', pos);
   if (known === undefined) {
     ctx.sharedSites.set(key, view.root);
     return { kind: 'view', view };
@@ -73,9 +78,9 @@ export const sharedArray: Handler = (call) => {
 const localArray: Handler = (call) => {
   count(call, 2, 3);
   const shape = shapeOf(call);
-  const elem = dtypeOf(call);
+  const element = dtypeOf(call);
   positive(call, shape);
-  return { kind: 'view', view: allocateView(call.ctx, 'local', shape, elem, '%local', call.pos) };
+  return { kind: 'view', view: allocateView(call.ctx, 'local', shape, element, '%local', call.pos) };
 };
 
 function positive(call: Call, shape: readonly number[]): void {
@@ -127,6 +132,43 @@ const ATOMIC_TYPES: Readonly<Record<AtomicOp, readonly ElemType[]>> = {
   nanMin: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
 };
 
+/** What an atomic updates: `(a, i)`, `(A, [i, j])`, of records `(p[i], 'x')`, `(p.field('x'), i)`. */
+function atomicTarget(
+  ctx: Context,
+  call: string,
+  array: Extract<Value, { kind: 'view' }>,
+  index: Value | undefined,
+  pos: Pos,
+): View {
+  if (isRecord(array) && index?.kind === 'host' && typeof index.value === 'string') {
+    const found = fieldView(array.view, index.value, pos);
+    if (found.axes.length === 0) return found;
+    return fail('K334', pos, `${found.name} is an array of rank ${found.axes.length}`, {
+      help: `${call}(${found.name}, ${found.axes.length === 1 ? 'i' : '[i, j]'}, value)`,
+    });
+  }
+  const indices = index?.kind === 'tuple' ? index.items : index === undefined ? [] : [index];
+  if (isRecord(array) || indices.length !== array.view.axes.length) {
+    const { name, axes } = array.view;
+    const needs = isRecord(array) ? 'the name of a member' : `${axes.length} indices`;
+    return fail(
+      'K334',
+      pos,
+      `${call} needs ${needs} for ${name}, not ${isRecord(array) ? 'an index' : indices.length}`,
+      {
+        help: isRecord(array)
+          ? `${call}(p[i], 'x', value)`
+          : axes.length > 1
+            ? `${call}(${name}, [i, j], value)`
+            : undefined,
+      },
+    );
+  }
+  let { view } = array;
+  for (const i of indices) view = indexView(ctx, view, ctx.scalar(i, pos, 'an index'), pos);
+  return view;
+}
+
 function atomic(fn: AtomicOp): Handler {
   return (call) => {
     const { ctx, pos } = call;
@@ -143,30 +185,28 @@ function atomic(fn: AtomicOp): Handler {
         },
       );
     }
-    const indices = index?.kind === 'tuple' ? index.items : index === undefined ? [] : [index];
-    if (indices.length !== array.view.axes.length) {
-      return fail(
-        'K334',
-        pos,
-        `${spelled(call.name)} needs ${array.view.axes.length} indices for ${array.view.name}, not ${indices.length}`,
-        {
-          help: array.view.axes.length > 1 ? `${spelled(call.name)}(${array.view.name}, [i, j], value)` : undefined,
-        },
-      );
-    }
-    let view = array.view;
-    for (const i of indices) view = indexView(ctx, view, ctx.scalar(i, pos, 'an index'), pos);
-    const { elem } = view.root;
+    const view = atomicTarget(ctx, spelled(call.name), array, index, pos);
+    const { elem, record } = view.element;
     if (view.root.space === 'local')
       return fail('K334', pos, 'local memory belongs to one thread: atomics have no use there', {
         help: 'read and write it plainly',
       });
-    if (!ATOMIC_TYPES[fn].includes(elem)) {
-      return fail('K335', pos, `${spelled(call.name)} does not exist for ${elem}`, {
+    if (record !== undefined || !ATOMIC_TYPES[fn].includes(elem)) {
+      return fail('K335', pos, `${spelled(call.name)} does not exist for ${describeElement(view.element)}`, {
         help: `it exists for ${ATOMIC_TYPES[fn].join(', ')}`,
       });
     }
     const mem = writable(element(view, pos), pos);
+    if (isMisaligned(mem)) {
+      return fail(
+        'K337',
+        pos,
+        `${view.name} is not aligned: atomics need an address that is a multiple of ${ELEM_SIZE[elem]} bytes`,
+        {
+          help: 'lay the struct out with struct({ … }, { align: true })',
+        },
+      );
+    }
     const args = Array.from({ length: operands }, (_, k) => number(call, 2 + k));
     const result = call.discarded ? undefined : ctx.newLocal(`%${call.name}`, pos, true);
     ctx.emit({ k: 'atomic', fn, mem, args, result, pos });

@@ -79,7 +79,7 @@ export class Symbols {
         length: root.length,
         dynamic: root.dynamic,
         data: root.data,
-        align: Math.max(ELEM_SIZE[root.elem], 4),
+        align: Math.max(root.align ?? ELEM_SIZE[root.elem], 4),
       };
       this.arrays.push(a);
       this.#arrayOf.set(root, a);

@@ -3,6 +3,7 @@
  * while compiling (a view of an array, a tuple, an object literal, a function, a value of the host).
  */
 
+import { describeElement, type Element } from '../records.ts';
 import type { Pos } from '../source.ts';
 import type { Local, Root, TExpr } from '../types/tree.ts';
 import type { CapturedFunction, FunctionNode } from './captured.ts';
@@ -16,10 +17,16 @@ export interface Axis {
 /** An array or a part of one: `root` memory, an offset into it and axes. */
 export interface View {
   readonly root: Root;
+  /** What is left when every axis has an index: a scalar, or a record whose members can be named. */
+  readonly element: Element;
   readonly axes: readonly Axis[];
   /** In units; undefined is 0. */
   readonly offset: TExpr | undefined;
   readonly unit: number;
+  /** Bytes from there to the first element: the offset of a member in its record. */
+  readonly disp: number;
+  /** What the addresses of elements, without `disp`, are multiples of. */
+  readonly align: number;
   /** Bounds of indices already given (`A[i]`), tested when an element is accessed. */
   readonly checks: readonly { readonly index: TExpr; readonly extent: TExpr; readonly axis: number }[];
   /** How messages call it: `A`, `A[i]`. */
@@ -104,7 +111,10 @@ export function describeValue(v: Value): string {
     case 'scalar':
       return 'a number';
     case 'view':
-      return v.view.axes.length === 0 ? 'a 0-d array' : `${v.view.name}, an array of rank ${v.view.axes.length}`;
+      if (v.view.axes.length > 0) return `${v.view.name}, an array of rank ${v.view.axes.length}`;
+      return v.view.element.record === undefined
+        ? 'a 0-d array'
+        : `an element of ${v.view.name}, ${describeElement(v.view.element)}`;
     case 'tuple':
       return `a tuple of ${v.items.length}`;
     case 'record':

@@ -208,7 +208,7 @@ function resolveWeak(
         if (!isWeak(v)) meet(groupOf(s.range, t, s.range), v);
       } else if (t !== undefined) meet(g, t);
     } else if (s.k === 'store') {
-      meet(visit(s.value), typeOfElem(s.mem.root.elem));
+      meet(visit(s.value), typeOfElem(s.mem.elem));
     } else if (s.k === 'warp' && s.range !== undefined && s.fn.startsWith('shfl')) {
       // The value goes to another lane's variable as if by assignment.
       const t = s.range.type;
@@ -216,7 +216,7 @@ function resolveWeak(
       if (t !== undefined && isWeak(t)) unite(groupOf(s.range, t, s.range), g);
       else if (t !== undefined) meet(g, t);
     } else if (s.k === 'atomic') {
-      for (const a of s.args) meet(visit(a), typeOfElem(s.mem.root.elem));
+      for (const a of s.args) meet(visit(a), typeOfElem(s.mem.elem));
     }
   });
   for (const r of ranges) if (r.type !== undefined && isWeak(r.type)) groupOf(r, r.type, r);

@@ -51,6 +51,8 @@ export interface Root {
   readonly name: string;
   readonly space: Space;
   readonly elem: ElemType;
+  /** Bytes that the first element is aligned to, where that is more than its own size: of records. */
+  readonly align?: number | undefined;
   readonly pos: Pos;
   /** global: argument path, or number of the captured device array. */
   readonly from?: { readonly path: readonly number[] } | { readonly capture: number } | undefined;
@@ -63,9 +65,13 @@ export interface Root {
   written: boolean;
 }
 
-/** An element: `index` is linear, in units of `unit` bytes from the root's first element. */
+/** A scalar in memory, `disp` bytes after where `index` is: linear, in units of `unit` bytes from the root's first element. */
 export interface TMem {
   readonly root: Root;
+  readonly elem: ElemType;
+  readonly disp: number;
+  /** What its address is a multiple of; less than its size for members of packed records. */
+  readonly align: number;
   readonly index: TExpr;
   readonly unit: number;
   readonly checks: readonly { readonly index: TExpr; readonly extent: TExpr; readonly axis: number }[];

@@ -93,7 +93,7 @@ export function typeOf(e: TExpr): Type {
     case 'uniform':
       return typeOf(e.a);
     case 'load':
-      return typeOfElem(e.mem.root.elem);
+      return typeOfElem(e.mem.elem);
   }
 }
 

@@ -1,0 +1,265 @@
+/**
+ * Records in kernels: members of structs and of complex numbers, and the assignment of whole elements.
+ *
+ * `p[i]` of an array of structs is a view without axes: it names the element, as a JavaScript variable names an object. Members
+ * are scalars, further records, or, for sub-arrays, views. What is assigned as a whole is copied member by member, so that
+ * padding stays as it is. `{ ...p[i] }` is a copy in variables.
+ */
+import type { DType } from '../../dtype/index.ts';
+import { alignmentOf, describeElement, elementOf, fieldsOf } from '../records.ts';
+import type { Pos } from '../source.ts';
+import type { TExpr } from '../types/tree.ts';
+import { addIndex, arith, compare, mulIndex } from './arithmetic.ts';
+import { element, elementValue } from './arrays.ts';
+import type { Context } from './context.ts';
+import { fail } from './diagnostics.ts';
+import { didYouMean } from './suggest.ts';
+import { type Axis, describeValue, isLiteral, literal, readLocal, scalar, type Value, type View } from './values.ts';
+
+/** Sub-arrays of more elements than this are copied in loops. */
+const UNROLLED = 16;
+/** A copy in variables has at most so many scalars. */
+const MOST_SCALARS = 64;
+
+/** A view of elements that have members. */
+type RecordView = View & { readonly element: { readonly record: DType } };
+
+/** Whether a value is one record in memory. */
+export function isRecord(v: Value): v is { readonly kind: 'view'; readonly view: RecordView } {
+  return v.kind === 'view' && v.view.axes.length === 0 && v.view.element.record !== undefined;
+}
+
+/** The member of every element of a view: NumPy's `p['x']`. Sub-arrays add their axes. */
+export function fieldView(view: View, name: string, pos: Pos): View {
+  const fields = view.element.record === undefined ? undefined : fieldsOf(view.element.record);
+  if (fields === undefined) {
+    return fail('K312', pos, `the elements of ${view.name} are ${describeElement(view.element)}: they have no members`);
+  }
+  const field = fields.find((f) => f.name === name);
+  if (field === undefined) {
+    const names = fields.map((f) => f.name);
+    return fail(
+      'K312',
+      pos,
+      `there is no member ${name} in ${view.name}, whose elements are ${describeElement(view.element)}`,
+      {
+        help: didYouMean(name, names) ?? `the members are ${names.join(', ')}`,
+      },
+    );
+  }
+  return memberView(view, field.dtype, field.offset, `${view.name}.${name}`, pos);
+}
+
+function memberView(view: View, dtype: DType, offset: number, name: string, pos: Pos): View {
+  const disp = view.disp + offset;
+  if (dtype.base === undefined) return { ...view, element: elementOf(dtype), disp, name };
+  const inner = elementOf(dtype.base);
+  // Offsets of elements and of what is in them are counted in a unit that divides both.
+  const unit = gcd(view.unit, inner.size);
+  const factor = literal(view.unit / unit, pos);
+  const axes: Axis[] = view.axes.map((a) => ({ extent: a.extent, stride: mulIndex(a.stride, factor, pos) }));
+  let stride = inner.size / unit;
+  const own: Axis[] = [];
+  for (const length of [...(dtype.subShape ?? [])].reverse()) {
+    own.unshift({ extent: literal(length, pos), stride: literal(stride, pos) });
+    stride *= length;
+  }
+  return {
+    ...view,
+    element: inner,
+    axes: [...axes, ...own],
+    offset: view.offset === undefined ? undefined : mulIndex(view.offset, factor, pos),
+    unit,
+    disp,
+    align: Math.min(view.align, alignmentOf(inner.size)),
+    name,
+  };
+}
+
+/** Whether the elements of a view have a member of this name. */
+export function isMember(view: View, name: string): boolean {
+  return fieldNames(view).includes(name);
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b);
+}
+
+/** `p[i].x`: a scalar to be read, a record, or the view of a sub-array. */
+export function member(view: View, name: string, pos: Pos): Value {
+  const found = fieldView(view, name, pos);
+  return found.axes.length === 0 ? elementValue(found, pos) : { kind: 'view', view: found };
+}
+
+/** `p[i].f[k]` of an index known to be inside. */
+function part(view: View, index: TExpr, pos: Pos): View {
+  const [axis, ...axes] = view.axes;
+  if (axis === undefined) return view;
+  return { ...view, axes, offset: addIndex(view.offset, mulIndex(index, axis.stride, pos), pos) };
+}
+
+/** The extent of the first axis, where it is known. */
+function lengthOf(view: View): number | undefined {
+  const extent = view.axes[0]?.extent;
+  return extent !== undefined && isLiteral(extent) ? Number(extent.value) : undefined;
+}
+
+function fieldNames(view: View): readonly string[] {
+  return view.element.record === undefined ? [] : (fieldsOf(view.element.record) ?? []).map((f) => f.name);
+}
+
+// ---------------------------------------------------------------- whole records
+
+/**
+ * `p[i] = value`, `p[i].f = value`: from another record or array, an object literal, a tuple. The target has been evaluated; all
+ * of the value is read before anything is stored.
+ */
+export function assignWhole(ctx: Context, target: View, value: Value, pos: Pos): void {
+  const to = ctx.holdValue({ kind: 'view', view: target });
+  if (to.kind === 'view') copyInto(ctx, to.view, ctx.holdValue(value), pos);
+}
+
+function copyInto(ctx: Context, target: View, value: Value, pos: Pos): void {
+  if (target.axes.length > 0) return copyArray(ctx, target, value, pos);
+  if (target.element.record === undefined) {
+    ctx.emit({ k: 'store', mem: element(target, pos), value: ctx.scalar(value, pos), pos });
+    return;
+  }
+  const names = fieldNames(target);
+  const given =
+    value.kind === 'record' ? [...value.fields.keys()] : isRecord(value) ? fieldNames(value.view) : undefined;
+  if (given === undefined) {
+    return fail(
+      'K242',
+      pos,
+      `cannot store ${describeValue(value)} to ${target.name}, whose elements are ${describeElement(target.element)}`,
+      {
+        help: `assign { ${names.join(', ')} }, another element, or single members: ${target.name}${target.checks.length === 0 ? '' : '[i]'}.${names[0] ?? 'x'}`,
+      },
+    );
+  }
+  const missing = names.find((name) => !given.includes(name));
+  const unknown = given.find((name) => !names.includes(name));
+  if (missing !== undefined || unknown !== undefined) {
+    return fail(
+      'K242',
+      pos,
+      missing !== undefined
+        ? `the member ${missing} of ${target.name} is missing in what is assigned`
+        : `${target.name} has no member ${unknown}`,
+      { help: `its elements are { ${names.join(', ')} }; to change some of them assign to the members` },
+    );
+  }
+  for (const name of names) {
+    const from =
+      value.kind === 'record' ? value.fields.get(name) : isRecord(value) ? member(value.view, name, pos) : undefined;
+    if (from !== undefined) copyInto(ctx, fieldView(target, name, pos), from, pos);
+  }
+}
+
+function copyArray(ctx: Context, target: View, value: Value, pos: Pos): void {
+  const length = lengthOf(target) ?? 0;
+  if (value.kind === 'tuple') {
+    if (value.items.length !== length) failLength(target, length, String(value.items.length), pos);
+    value.items.forEach((item, k) => {
+      copyInto(ctx, part(target, literal(k, pos), pos), item, pos);
+    });
+    return;
+  }
+  if (value.kind !== 'view' || value.view.axes.length !== target.axes.length) {
+    return fail(
+      'K242',
+      pos,
+      `cannot store ${describeValue(value)} to ${target.name}, an array of rank ${target.axes.length}`,
+      {
+        help: 'assign an array of the same shape, a tuple, or single elements',
+      },
+    );
+  }
+  const source = value.view;
+  const given = lengthOf(source);
+  if (given !== length)
+    failLength(target, length, given === undefined ? 'a number not known while compiling' : String(given), pos);
+  const copy = (index: TExpr): void => {
+    const from = part(source, index, pos);
+    copyInto(
+      ctx,
+      part(target, index, pos),
+      from.axes.length === 0 ? elementValue(from, pos) : { kind: 'view', view: from },
+      pos,
+    );
+  };
+  if (length <= UNROLLED) for (let k = 0; k < length; k++) copy(literal(k, pos));
+  else countedLoop(ctx, length, copy, pos);
+}
+
+function failLength(target: View, length: number, given: string, pos: Pos): never {
+  return fail('K242', pos, `${target.name} has ${length} elements, what is assigned has ${given}`, {
+    help: 'for single elements write a loop',
+  });
+}
+
+function countedLoop(ctx: Context, length: number, body: (index: TExpr) => void, pos: Pos): void {
+  const counter = ctx.newLocal('%k', pos, false);
+  const label = ctx.newLabel();
+  const k = readLocal(counter, pos);
+  ctx.emit({ k: 'assign', local: counter, value: literal(0, pos), pos });
+  const list = ctx.branch(() => {
+    ctx.emit({
+      k: 'if',
+      cond: compare('ge', k, literal(length, pos), pos),
+      then: [{ k: 'break', label, pos }],
+      else: [],
+      pos,
+    });
+    body(ctx.temp(k));
+  });
+  const update = ctx.branch(() => {
+    ctx.emit({ k: 'assign', local: counter, value: arith('add', k, literal(1, pos), pos), pos });
+  });
+  ctx.emit({ k: 'loop', label, body: list, update, pos });
+}
+
+// ---------------------------------------------------------------- copies
+
+/** A record as an object of variables, which later stores to the array leave alone. */
+export function snapshot(ctx: Context, view: View, pos: Pos): Extract<Value, { kind: 'record' }> {
+  let left = MOST_SCALARS;
+  const copy = (v: Value): Value => {
+    if (v.kind === 'scalar') {
+      if (--left < 0) {
+        return fail(
+          'K243',
+          pos,
+          `${view.name} is too large to be copied into variables: it has more than ${MOST_SCALARS} numbers`,
+          {
+            help: 'copy it to an element of cuda.local.array(1, dtype)',
+          },
+        );
+      }
+      return scalar(ctx.temp(v.expr));
+    }
+    if (v.kind !== 'view') return v;
+    const length = lengthOf(v.view);
+    if (v.view.axes.length === 0) return { kind: 'record', fields: fieldsIn(v.view) };
+    const items = Array.from({ length: length ?? 0 }, (_, k) => {
+      const inner = part(v.view, literal(k, pos), pos);
+      return copy(inner.axes.length === 0 ? elementValue(inner, pos) : { kind: 'view', view: inner });
+    });
+    return { kind: 'tuple', items };
+  };
+  const fieldsIn = (record: View): Map<string, Value> =>
+    new Map(fieldNames(record).map((name) => [name, copy(member(record, name, pos))]));
+  const held = ctx.holdValue({ kind: 'view', view });
+  return { kind: 'record', fields: fieldsIn(held.kind === 'view' ? held.view : view) };
+}
+
+/** The value with a copy of each record in it: what stands on the right of `[p[i], p[j]] = [p[j], p[i]]`. */
+export function detached(ctx: Context, v: Value, pos: Pos): Value {
+  if (isRecord(v)) return snapshot(ctx, v.view, pos);
+  if (v.kind === 'tuple') return { kind: 'tuple', items: v.items.map((item) => detached(ctx, item, pos)) };
+  if (v.kind === 'record') {
+    return { kind: 'record', fields: new Map([...v.fields].map(([name, item]) => [name, detached(ctx, item, pos)])) };
+  }
+  return v;
+}
