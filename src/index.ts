@@ -1,5 +1,5 @@
 /**
- * What `tsamba` exports: the namespace `cuda`, host arrays, data types, the types that kernels are annotated with, and errors.
+ * What `tsamba` exports: the namespaces `cuda` and `roc`, host arrays, data types, the types that kernels are annotated with, and errors.
  */
 /// <reference lib="esnext.disposable" preserve="true" />
 export { DeviceNDArray } from './array/device-array.ts';
@@ -43,5 +43,6 @@ export type { LaunchOptions } from './kernel/launch-shape.ts';
 export type { JitOptions } from './kernel/options.ts';
 export type { Cube, In, Mat, Vec, View } from './kernel/types.ts';
 export { scope } from './memory/scope.ts';
+export { hsa, type Roc, roc } from './roc/namespace.ts';
 export type { Event } from './stream/event.ts';
 export type { Stream } from './stream/stream.ts';

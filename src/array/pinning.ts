@@ -46,7 +46,7 @@ export interface Mapping<A extends readonly unknown[] = readonly HostArrayLike[]
 }
 
 /** A host array as memory: the range that its elements lie in. */
-interface Range {
+export interface Range {
   readonly array: unknown;
   readonly dtype: DType;
   readonly layout: StridedLayout;
@@ -127,7 +127,8 @@ function isPlain(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-function rangeOf(array: unknown, i: number, call: string): Range {
+/** The range of an argument of `call`. Throws TypeError for what is no host array. */
+export function rangeOf(array: unknown, i: number, call: string): Range {
   const host = describeHostArray(array);
   if (host === undefined) {
     const what = Array.isArray(array)
@@ -152,7 +153,7 @@ function rangeOf(array: unknown, i: number, call: string): Range {
 }
 
 /** What one call has pinned. */
-class Held {
+export class Held {
   readonly #context: Context;
   readonly #registrations: Registration[] = [];
   /** What arrays over memory that is pinned anyhow have for an allocation. */
@@ -169,7 +170,7 @@ class Held {
     try {
       run();
     } catch (error) {
-      this.#leaveAside();
+      this.leaveAside();
       throw error;
     }
   }
@@ -235,7 +236,7 @@ class Held {
   }
 
   /** As `leave`, where another error is already on its way. */
-  #leaveAside(): void {
+  leaveAside(): void {
     try {
       this.leave();
     } catch (error) {
@@ -244,7 +245,7 @@ class Held {
   }
 
   /** As `leave`, without blocking. */
-  async #leaveLater(): Promise<void> {
+  async leaveLater(): Promise<void> {
     if (this.#left) return;
     for (const end of this.#views) end();
     const context = this.#context;
@@ -271,7 +272,7 @@ class Held {
       ...properties,
       dispose,
       [Symbol.dispose]: dispose,
-      [Symbol.asyncDispose]: () => this.#leaveLater(),
+      [Symbol.asyncDispose]: () => this.leaveLater(),
     };
   }
 
@@ -281,10 +282,10 @@ class Held {
     try {
       result = arrays === undefined ? (body as () => unknown)() : body(arrays);
     } catch (error) {
-      this.#leaveAside();
+      this.leaveAside();
       throw error;
     }
-    if (isThenable(result)) return Promise.resolve(result).finally(() => this.#leaveLater());
+    if (isThenable(result)) return Promise.resolve(result).finally(() => this.leaveLater());
     this.leave();
     return result;
   }

@@ -41,11 +41,6 @@ export function jit<C extends object, P extends readonly unknown[]>(
  */
 export function jit<P extends readonly unknown[]>(fn: (...args: P) => void, options?: JitOptions): Kernel<P>;
 export function jit(fn: unknown, options: unknown = {}): Kernel<readonly unknown[]> {
-  return jitFor(currentContext, fn, options);
-}
-
-/** As `jit`; `home` gives the context that launches are for. */
-export function jitFor(home: () => Context, fn: unknown, options: unknown): Kernel<readonly unknown[]> {
   if (typeof fn !== 'function') {
     const hint =
       typeof fn === 'string' || Array.isArray(fn) ? ': a signature is an option, jit(fn, { signature })' : '';
@@ -53,11 +48,11 @@ export function jitFor(home: () => Context, fn: unknown, options: unknown): Kern
   }
   if (KERNEL in fn) throw new TsambaTypeError('E_JIT', `${fn.name} is a kernel already: pass jit the function itself`);
   declareHostFunctions(jit);
-  const state = new KernelState(fn as AnyFunction, checkOptions(options), home);
+  const state = new KernelState(fn as AnyFunction, checkOptions(options));
   const kernel = makeKernel(state);
   // Launches that were configured keep the state, not the kernel.
   dropped.register(state, state.specialisations);
-  if (state.options.signatures !== undefined) state.compileSignatures(home());
+  if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
   return kernel;
 }
 
@@ -77,7 +72,7 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
     compile: (...args: readonly unknown[]) => launcher.compile(args),
     recompile: () => {
       state.forget();
-      if (state.options.signatures !== undefined) state.compileSignatures(state.home());
+      if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
     },
     inspect: (options) => inspectKernel(state, options),
     attributes: () => attributesOf(state),
@@ -160,7 +155,7 @@ function launchLater(
 ): Configured<readonly unknown[]> {
   let shape: CheckedShape | undefined;
   return (...args) => {
-    const context = launcher.state.home();
+    const context = currentContext();
     if (shape === undefined || shape.context !== context) shape = check(context);
     if (shape === undefined) return;
     launcher.run(shape, stream === undefined ? undefined : streamOption(stream, context), args, context);

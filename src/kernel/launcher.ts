@@ -7,6 +7,7 @@ import { NDArray } from '../array/ndarray.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
+import { currentContext } from '../memory/devices.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
 import { type HostTyped, isWide, type Typed, typeArgument } from './args.ts';
@@ -31,7 +32,7 @@ export class Launcher {
 
   /** `kernel.launch(options, ...args)`. */
   launch(options: LaunchOptions, args: readonly unknown[]): void {
-    const context = this.state.home();
+    const context = currentContext();
     let shape = this.#shape;
     // `options` may be anything at run time: what is no object cannot be the same as before.
     if (
@@ -96,7 +97,7 @@ export class Launcher {
 
   /** Compiles for these arguments, without running. */
   compile(args: readonly unknown[]): void {
-    const context = this.state.home();
+    const context = currentContext();
     const { types, wide } = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
     this.state.specialise(context, types, wide ? 64 : 32);
   }
@@ -132,7 +133,7 @@ export class Launcher {
   #warnOnce(argument: () => string): void {
     if (this.#warned) return;
     this.#warned = true;
-    warnImplicitCopy(this.state.name, argument());
+    warnImplicitCopy(this.state.name, argument(), currentContext().namespace);
   }
 
   /** Copies host arrays back; without a stream everything is done afterwards. */
@@ -186,10 +187,18 @@ function checkArray(array: Extract<Typed, { kind: 'device' }>['array'], context:
     throw new TsambaRangeError(error.code, `${where()}: ${error.message}`, { cause: error });
   }
   if (array.context === context) return;
+  const { namespace } = array.context;
+  if (namespace !== context.namespace) {
+    throw new TsambaTypeError(
+      'E_CONTEXT',
+      `${where()} is an array of ${namespace}, and this is a kernel of ${context.namespace}, which have devices of their own: ` +
+        `make the kernel with ${namespace}.jit, or copy the array: ${context.namespace}.deviceArrayLike(a), then copyToDevice(a)`,
+    );
+  }
   throw new TsambaTypeError(
     'E_CONTEXT',
     `${where()} is an array of ${array.context.info.name}, and the current device is ${context.info.name}: ` +
-      'select the device that the array is on (cuda.selectDevice), or copy it here: deviceArrayLike(a), then copyToDevice(a)',
+      `select the device that the array is on (${namespace}.selectDevice), or copy it here: deviceArrayLike(a), then copyToDevice(a)`,
   );
 }
 

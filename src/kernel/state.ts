@@ -12,12 +12,13 @@ import type { CapturedFunction } from '../compiler/frontend/captured.ts';
 import { withinStack } from '../compiler/frontend/too-deep.ts';
 import type { Pos } from '../compiler/source.ts';
 import type { DeviceDriver } from '../driver/driver.ts';
+import { debugWord } from '../environment.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
 import { KernelName } from './naming.ts';
-import { boundsCheckByEnvironment, type CheckedOptions, debugWord } from './options.ts';
+import { boundsCheckByEnvironment, type CheckedOptions } from './options.ts';
 import { Specialisation } from './specialisation.ts';
 import { warnDefaulted } from './warnings.ts';
 
@@ -34,8 +35,6 @@ export class KernelState {
   readonly fn: AnyFunction;
   readonly options: CheckedOptions;
   readonly naming: KernelName;
-  /** The context that launches are for now. */
-  readonly home: () => Context;
   /** All that is compiled. It refers to nothing here, so that it can be unloaded when the kernel is collected. */
   readonly specialisations: Set<Specialisation> = new Set();
   /** The specialisations of the last launches, the latest first: they are tried in this order. */
@@ -50,9 +49,8 @@ export class KernelState {
   #byContext = new WeakMap<Context, Map<string, Specialisation>>();
   readonly #warned = new Set<string>();
 
-  constructor(fn: AnyFunction, options: CheckedOptions, home: () => Context) {
+  constructor(fn: AnyFunction, options: CheckedOptions) {
     this.fn = fn;
-    this.home = home;
     this.options = options;
     this.naming = new KernelName(options.name, fn);
   }

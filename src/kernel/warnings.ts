@@ -9,12 +9,12 @@ function warn(code: string, message: string): void {
 }
 
 /** A host array was passed as it is. Once a kernel. Numba: NumbaPerformanceWarning. */
-export function warnImplicitCopy(kernel: string, argument: string): void {
+export function warnImplicitCopy(kernel: string, argument: string, namespace: string): void {
   if (!warnsImplicitCopy()) return;
   warn(
     'TSAMBA_IMPLICIT_COPY',
     `${argument} of ${kernel} is a host array, which every launch copies to the device and back. Copy it once: ` +
-      'const d = cuda.toDevice(a), launch with d, then d.copyToHost(); or say which way to copy: cuda.In(a), cuda.Out(a). ' +
+      `const d = ${namespace}.toDevice(a), launch with d, then d.copyToHost(); or say which way to copy: ${namespace}.In(a), ${namespace}.Out(a). ` +
       'TSAMBA_WARN_IMPLICIT_COPY=0 silences this',
   );
 }

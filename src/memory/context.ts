@@ -34,6 +34,12 @@ export interface Holder {
   release(): void;
 }
 
+/** What is not the same for all namespaces. */
+export interface ContextOptions {
+  readonly namespace?: string | undefined;
+  readonly readsWait?: boolean | undefined;
+}
+
 /** One open device. Numba: `cuda.current_context()`. */
 export class Context implements MemoryHome {
   /** The way to the device. Replaced for a while when faults are injected: read it anew for each call. */
@@ -41,6 +47,8 @@ export class Context implements MemoryHome {
   /** Called before each launch while faults are injected; throws to make the launch fail. */
   beforeLaunch: (() => void) | undefined = undefined;
   readonly info: DeviceInfo;
+  /** By what name users know the functions that it belongs to: `cuda`, `roc`. For messages. */
+  readonly namespace: string;
   /** Whether `copyToHost` waits also where it is given a stream, which then only says after what it comes: so in `roc`. */
   readonly readsWait: boolean;
   /** Device memory that waits to be freed. */
@@ -65,8 +73,9 @@ export class Context implements MemoryHome {
   /** Streams for which host memory is kept alive. */
   readonly holders: Set<Holder> = new Set();
 
-  constructor(driver: DeviceDriver, { readsWait = false }: { readonly readsWait?: boolean } = {}) {
+  constructor(driver: DeviceDriver, { namespace = 'cuda', readsWait = false }: ContextOptions = {}) {
     this.driver = driver;
+    this.namespace = namespace;
     this.readsWait = readsWait;
     this.info = driver.info;
     const { maxCount, ratio } = deallocationLimits();

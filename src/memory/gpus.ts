@@ -4,6 +4,7 @@
  * The list is an array that fills itself when it is first looked at, so that importing Tsamba loads no driver.
  */
 import { type Device, describeDevice, isAvailable } from './devices.ts';
+import { lazyList } from './lazy-list.ts';
 import { knownKinds, probe } from './providers.ts';
 
 /** Older GPUs cannot run the code that is made for them. */
@@ -17,31 +18,11 @@ function fill(list: Device[]): Device[] {
   return list;
 }
 
-function lazily(list: Device[]): readonly Device[] {
-  const unchangeable = (): boolean => false;
-  // Printing an object looks past a proxy at what stands behind it.
-  Object.defineProperty(list, Symbol.for('nodejs.util.inspect.custom'), {
-    value: () => [...fill(list)],
-    enumerable: false,
-  });
-  return new Proxy(list, {
-    get: (target, key) => Reflect.get(fill(target), key) as unknown,
-    has: (target, key) => Reflect.has(fill(target), key),
-    ownKeys: (target) => Reflect.ownKeys(fill(target)),
-    getOwnPropertyDescriptor: (target, key) => Reflect.getOwnPropertyDescriptor(fill(target), key),
-    set: unchangeable,
-    deleteProperty: unchangeable,
-    defineProperty: unchangeable,
-    setPrototypeOf: unchangeable,
-    preventExtensions: unchangeable,
-  });
-}
-
 /**
  * The NVIDIA GPUs of this machine; devices of other kinds are not in it. Looked for when it is first read; none is opened.
  * `cuda.gpus[1].activate(() => …)` computes on one. Numba: `cuda.gpus`.
  */
-export const gpus: readonly Device[] = /* @__PURE__ */ lazily([]);
+export const gpus: readonly Device[] = /* @__PURE__ */ lazyList(fill);
 
 /** Prints what devices there are and returns whether an NVIDIA GPU is among them. Numba: `detect()`. */
 export function detect(): boolean {

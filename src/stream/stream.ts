@@ -319,7 +319,7 @@ export function streamOption(value: unknown, context: Context): Stream | undefin
   if (!(value instanceof Stream)) {
     throw new TsambaTypeError(
       'E_STREAM',
-      `stream must be a Stream or 0, got ${describe(value)}; make one with cuda.stream()`,
+      `stream must be a Stream or 0, got ${describe(value)}; make one with ${context.namespace}.stream()`,
     );
   }
   value.use();

@@ -92,6 +92,7 @@ function toSources(code: string): string {
   const entries: Readonly<Record<string, string>> = {
     '': 'index.ts',
     cuda: 'cuda/index.ts',
+    roc: 'roc/index.ts',
     testsuite: 'testsuite/index.ts',
   };
   return code.replace(/from 'tsamba(?:\/(\w+))?'/g, (_, entry = '') => {

@@ -1,0 +1,14 @@
+/**
+ * `roc.agents`: the devices that `roc` can compute on, looked for when the list is first read.
+ */
+import { lazyList } from '../memory/lazy-list.ts';
+import { type Agent, listAgents } from './device.ts';
+
+/**
+ * The devices of `roc`: those by OpenCL and HIP, the CPU device and the simulator. `roc.agents[0].activate(() => …)` computes on one.
+ * Numba: `roc.agents`.
+ */
+export const agents: readonly Agent[] = /* @__PURE__ */ lazyList<Agent>((list) => {
+  if (list.length === 0) list.push(...listAgents());
+  return list;
+});

@@ -1,0 +1,40 @@
+/**
+ * Everything that `roc` has, as named exports: memory, streams, kernels, and the vocabulary of kernels.
+ *
+ * `namespace.ts` makes the object of it, `index.ts` the entry point `tsamba/roc`. Names are Numba's in camelCase.
+ */
+export { In, InOut, Out } from '../kernel/hints.ts';
+export { Stream } from '../stream/stream.ts';
+export { agents } from './agents.ts';
+export { coarsegrainArray, DeviceNDArray, deviceArray, deviceArrayLike, finegrainArray, toDevice } from './arrays.ts';
+export {
+  close,
+  currentContext,
+  currentDevice,
+  isAvailable,
+  memoryStats,
+  selectDevice,
+  synchronize,
+} from './device.ts';
+export { jit } from './jit.ts';
+export { deregister, register } from './registration.ts';
+export { stream } from './stream.ts';
+export {
+  activeLanePermuteWaveWidth,
+  atomic,
+  barrier,
+  CLK_GLOBAL_MEM_FENCE,
+  CLK_LOCAL_MEM_FENCE,
+  dsBpermute,
+  dsPermute,
+  getGlobalId,
+  getGlobalSize,
+  getGroupId,
+  getLocalId,
+  getLocalSize,
+  getNumGroups,
+  getWorkDim,
+  memFence,
+  shared,
+  waveBarrier,
+} from './vocabulary.ts';

@@ -1,0 +1,120 @@
+/**
+ * What kernels of `roc` are written with: OpenCL's work-item functions, barriers and fences with a scope, shared arrays, atomics, and the
+ * exchange between the lanes of a wavefront.
+ *
+ * A work item is a thread, a work-group a block, an NDRange a grid: kernels may use the words of `cuda` beside these. Opaque values that
+ * the compiler knows by identity; on the host they throw.
+ */
+import { intrinsic } from '../compiler/intrinsics.ts';
+import type { Atomic, AtomicCas, AtomicOperations } from '../cuda/atomic.ts';
+import type { DTypeLike, f32, f64, i32, i64, u32, u64, ValueOf } from '../dtype/types.ts';
+import type { Cube, Mat, Vec } from '../kernel/types.ts';
+
+/** A work-item function: `dim` is 0 (neighbouring work items, and the last axis of an array), 1 or 2. */
+export type WorkItem = (dim: number) => number;
+
+/** The work item's place in the whole NDRange; 0 for dimensions that there are not. OpenCL's `get_global_id`. */
+export const getGlobalId: WorkItem = intrinsic<WorkItem>('roc.getGlobalId');
+/** The work item's place in its work-group; 0 for dimensions that there are not. OpenCL's `get_local_id`. */
+export const getLocalId: WorkItem = intrinsic<WorkItem>('roc.getLocalId');
+/** The work-group's place among all; 0 for dimensions that there are not. OpenCL's `get_group_id`. */
+export const getGroupId: WorkItem = intrinsic<WorkItem>('roc.getGroupId');
+/** Number of work-groups; 1 for dimensions that there are not. OpenCL's `get_num_groups`. */
+export const getNumGroups: WorkItem = intrinsic<WorkItem>('roc.getNumGroups');
+/** Number of work items of the whole NDRange; 1 for dimensions that there are not. OpenCL's `get_global_size`. */
+export const getGlobalSize: WorkItem = intrinsic<WorkItem>('roc.getGlobalSize');
+/** Work items of a work-group; 1 for dimensions that there are not. OpenCL's `get_local_size`. */
+export const getLocalSize: WorkItem = intrinsic<WorkItem>('roc.getLocalSize');
+/** The number of dimensions, up to the last that has more than one work item: a u32. OpenCL's `get_work_dim`. */
+export const getWorkDim: () => number = intrinsic<() => number>('roc.getWorkDim');
+
+/** For `barrier` and `memFence`: orders accesses to shared memory. Numba's number; OpenCL's own is another. */
+export const CLK_LOCAL_MEM_FENCE: 0 = 0;
+/** For `barrier` and `memFence`: orders accesses to global memory. Numba's number; OpenCL's own is another. */
+export const CLK_GLOBAL_MEM_FENCE: 1 = 1;
+
+/** What `barrier` and `memFence` take: `CLK_LOCAL_MEM_FENCE` or `CLK_GLOBAL_MEM_FENCE`. */
+export type FenceScope = typeof CLK_LOCAL_MEM_FENCE | typeof CLK_GLOBAL_MEM_FENCE;
+
+/**
+ * Waits for all work items of the group, whatever the scope; what they wrote before, to the memory that the scope names (global without
+ * one), is then visible. All that have not returned must reach it: a kernel in which only some would does not compile (K401).
+ * Numba's `roc.barrier(scope)`, OpenCL's `barrier`.
+ */
+export const barrier: (scope?: FenceScope) => void = intrinsic<(scope?: FenceScope) => void>('roc.barrier');
+/** Orders this work item's own accesses to the memory that the scope names; waits for nobody. Numba's `roc.mem_fence(scope)`. */
+export const memFence: (scope: FenceScope) => void = intrinsic<(scope: FenceScope) => void>('roc.memFence');
+/**
+ * Waits for the work items of the wavefront. Made as a barrier of the work-group, on every device, and must be reached as one: a kernel
+ * in which only some wavefronts would does not compile (K401). Numba's `roc.wavebarrier()`.
+ */
+export const waveBarrier: () => void = intrinsic<() => void>('roc.waveBarrier');
+
+/** Makes an array of a shape that is known when the kernel is compiled. Its elements are not initialised. */
+export interface SharedMaker {
+  <const D extends DTypeLike>(shape: number | readonly [number], dtype: D): Vec<ValueOf<D>>;
+  <const D extends DTypeLike>(shape: readonly [number, number], dtype: D): Mat<ValueOf<D>>;
+  <const D extends DTypeLike>(shape: readonly [number, number, number], dtype: D): Cube<ValueOf<D>>;
+}
+
+/** Shared memory (OpenCL's local memory): one array for all work items of a group. Lengths are positive. Numba's `roc.shared`. */
+export const shared: { readonly array: SharedMaker } = Object.freeze({
+  array: intrinsic<SharedMaker>('roc.shared.array'),
+});
+
+type Integer = i32 | u32 | i64 | u64;
+type Unsigned = u32 | u64;
+type Numeric = Integer | f32 | f64;
+
+const numeric = (name: string): Atomic<Numeric> => intrinsic<Atomic<Numeric>>(`roc.atomic.${name}`);
+const integer = (name: string): Atomic<Integer> => intrinsic<Atomic<Integer>>(`roc.atomic.${name}`);
+const unsigned = (name: string): Atomic<Unsigned> => intrinsic<Atomic<Unsigned>>(`roc.atomic.${name}`);
+
+/** Atomic updates of elements, each giving the old value: those of `cuda.atomic`. Numba's `roc.atomic` has `add` alone, for integers. */
+export const atomic: AtomicOperations = Object.freeze({
+  add: numeric('add'),
+  sub: numeric('sub'),
+  and: integer('and'),
+  or: integer('or'),
+  xor: integer('xor'),
+  exch: integer('exch'),
+  inc: unsigned('inc'),
+  dec: unsigned('dec'),
+  max: numeric('max'),
+  min: numeric('min'),
+  nanMax: numeric('nanMax'),
+  nanMin: numeric('nanMin'),
+  cas: intrinsic<AtomicCas<Integer>>('roc.atomic.cas'),
+});
+
+/** Exchanges values of i32, u32, i64, u64, f32 or f64 between the 64 lanes of a wavefront. */
+export interface Permute {
+  (lane: number, value: number): number;
+  (lane: number, value: bigint): bigint;
+}
+
+/**
+ * Gives `value` to lane `lane % 64` of the wavefront (push). Gives what another lane gave to this one, that of the highest when
+ * several did, 0 when none did. All work items of the group that have not returned must come to the same call. Numba's
+ * `roc.ds_permute`, AMD's `ds_permute_b32`.
+ */
+export const dsPermute: Permute = intrinsic<Permute>('roc.dsPermute');
+/**
+ * The `value` of lane `lane % 64` of the wavefront (pull); 0 where that lane takes no part. All work items of the group that have not
+ * returned must come to the same call. Numba's `roc.ds_bpermute`, AMD's `ds_bpermute_b32`.
+ */
+export const dsBpermute: Permute = intrinsic<Permute>('roc.dsBpermute');
+
+/** `activeLanePermuteWaveWidth(value, lane, identity, useIdentity)`. */
+export interface ActiveLanePermute {
+  (value: number, lane: number, identity: number, useIdentity: boolean): number;
+  (value: bigint, lane: number, identity: bigint, useIdentity: boolean): bigint;
+}
+
+/**
+ * The `value` of lane `lane % 64` of the wavefront, but `identity` where that lane takes no part or `useIdentity` holds here. All work
+ * items of the group that have not returned must come to the same call. Numba's `roc.activelanepermute_wavewidth`.
+ */
+export const activeLanePermuteWaveWidth: ActiveLanePermute = intrinsic<ActiveLanePermute>(
+  'roc.activeLanePermuteWaveWidth',
+);
