@@ -6,6 +6,7 @@
  * https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
  */
 import { type Descr, type DType, descrOf, dtypeOfDescr } from '../dtype/index.ts';
+import { switchFromEnvironment } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { cStrides, extentOf, isCContiguous, normalizeShape, normalizeStrides, sizeOf } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
@@ -92,8 +93,7 @@ export function isCudaArray(value: unknown): value is CudaArrayLike {
 
 /** Whether importing waits for the exporter's stream unless told otherwise. Numba: `NUMBA_CUDA_ARRAY_INTERFACE_SYNC`. */
 function synchronizesByDefault(): boolean {
-  const { env } = process;
-  return (env['TSAMBA_CUDA_ARRAY_INTERFACE_SYNC'] ?? env['NUMBA_CUDA_ARRAY_INTERFACE_SYNC'] ?? '1').trim() !== '0';
+  return switchFromEnvironment(['TSAMBA_CUDA_ARRAY_INTERFACE_SYNC', 'NUMBA_CUDA_ARRAY_INTERFACE_SYNC']) ?? true;
 }
 
 /**

@@ -2,6 +2,7 @@
  * What devices have in common whose memory is this process's own and whose work runs at once: copies, fills, streams,
  * events. The CPU device and the simulator derive from it; each brings its memory and its kernels.
  */
+import { debugWord } from '../environment.ts';
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../errors.ts';
 import type {
   DeviceDriver,
@@ -68,7 +69,7 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   readonly #direct = new Map<number, Uint8Array>();
   #generation = 0;
   /** `TSAMBA_DEBUG=sync`: faults are thrown by the launch itself. */
-  readonly #synchronous: boolean = (process.env['TSAMBA_DEBUG'] ?? '').split(/[\s,]+/).includes('sync');
+  readonly #synchronous: boolean = debugWord('sync');
 
   abstract allocate(bytes: number, stream?: StreamHandle): Pointer;
   abstract free(pointer: Pointer, stream?: StreamHandle): void;

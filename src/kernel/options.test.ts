@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { f32 } from '../dtype/index.ts';
-import { boundsCheckByEnvironment, checkOptions, debugWord, warnsImplicitCopy } from './options.ts';
+import { boundsCheckByEnvironment, checkOptions, warnsImplicitCopy } from './options.ts';
 
 describe('options of jit', () => {
   it('have defaults', () => {
@@ -52,12 +52,6 @@ describe('the environment', () => {
     expect(boundsCheckByEnvironment({ TSAMBA_BOUNDS_CHECK: '' })).toBeUndefined();
     expect(boundsCheckByEnvironment({ TSAMBA_BOUNDS_CHECK: '1' })).toBe(true);
     expect(boundsCheckByEnvironment({ TSAMBA_BOUNDS_CHECK: '0' })).toBe(false);
-  });
-
-  it('lists debug words', () => {
-    expect(debugWord('sync', { TSAMBA_DEBUG: 'captures, sync' })).toBe(true);
-    expect(debugWord('sync', { TSAMBA_DEBUG: 'captures' })).toBe(false);
-    expect(debugWord('sync', {})).toBe(false);
   });
 
   it('silences the warning of implicit copies', () => {

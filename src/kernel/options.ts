@@ -1,6 +1,7 @@
 /**
  * The options of `jit`, and what the environment says about kernels.
  */
+import { type Environment, switchFromEnvironment } from '../environment.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { checkKeys } from '../options.ts';
 import { show } from './show.ts';
@@ -117,26 +118,12 @@ function captures(value: unknown): Readonly<Record<string, unknown>> | undefined
   throw new TsambaTypeError('E_JIT_OPTION', `captures must be an object such as { cuda, gain }, got ${show(value)}`);
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-function environment(): Environment {
-  return typeof process === 'undefined' ? {} : process.env;
-}
-
 /** `TSAMBA_BOUNDS_CHECK=1` or `=0`; undefined when unset. */
-export function boundsCheckByEnvironment(env: Environment = environment()): boolean | undefined {
-  const value = env.TSAMBA_BOUNDS_CHECK?.trim();
-  if (value === undefined || value === '') return undefined;
-  return value !== '0' && value !== 'false';
+export function boundsCheckByEnvironment(env?: Environment): boolean | undefined {
+  return switchFromEnvironment('TSAMBA_BOUNDS_CHECK', env);
 }
 
-/** Whether `TSAMBA_DEBUG`, a comma-separated list, names `word`: `sync`, `captures`. */
-export function debugWord(word: 'sync' | 'captures', env: Environment = environment()): boolean {
-  return (env.TSAMBA_DEBUG ?? '').split(/[\s,]+/).includes(word);
-}
-
-/** Whether host arrays that are copied implicitly should be warned of. */
-export function warnsImplicitCopy(env: Environment = environment()): boolean {
-  const value = env.TSAMBA_WARN_IMPLICIT_COPY ?? env.NUMBA_CUDA_WARN_ON_IMPLICIT_COPY;
-  return value?.trim() !== '0';
+/** Whether host arrays that are copied implicitly should be warned of. Numba: `NUMBA_CUDA_WARN_ON_IMPLICIT_COPY`. */
+export function warnsImplicitCopy(env?: Environment): boolean {
+  return switchFromEnvironment(['TSAMBA_WARN_IMPLICIT_COPY', 'NUMBA_CUDA_WARN_ON_IMPLICIT_COPY'], env) ?? true;
 }

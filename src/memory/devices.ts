@@ -6,6 +6,7 @@
  * `providers.ts`, the list of GPUs `gpus.ts`.
  */
 import type { DeviceInfo, DeviceKind, DeviceLimits } from '../driver/driver.ts';
+import { switchFromEnvironment } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import { Context } from './context.ts';
 import { checkBody, type Leavable, leavable, leaveAfter } from './leaving.ts';
@@ -150,7 +151,8 @@ function checkGpu(index: number): void {
 
 function openDefault(): Context {
   const choice = environmentChoice();
-  if (process.env.TSAMBA_REQUIRE_GPU === '1' && (choice === 'cpu' || choice === 'simulator')) {
+  const required = switchFromEnvironment('TSAMBA_REQUIRE_GPU') === true;
+  if (required && (choice === 'cpu' || choice === 'simulator')) {
     throw new NotSupportedError(
       'E_NO_GPU',
       `TSAMBA_REQUIRE_GPU=1 contradicts TSAMBA_DEVICE=${choice}; unset one of them`,
@@ -160,7 +162,7 @@ function openDefault(): Context {
   if (choice !== 'auto') return openDevice(choice, 0, `TSAMBA_DEVICE=${choice}`);
   const { count, reason } = probe('nvidia');
   if (count > 0) return openDevice('nvidia', 0, 'TSAMBA_DEVICE=auto');
-  if (process.env.TSAMBA_REQUIRE_GPU === '1') {
+  if (required) {
     throw new NotSupportedError('E_NO_GPU', `TSAMBA_REQUIRE_GPU=1, but there is no NVIDIA GPU to use: ${reason}`);
   }
   const context = openDevice('cpu', 0, 'TSAMBA_DEVICE=auto');
@@ -192,7 +194,12 @@ function openDevice(kind: DeviceKind, index: number, asked: string): Context {
   if (open !== undefined && !open.closed) return open;
   const { provider, count, reason } = probe(kind);
   if (provider === undefined || index >= count) {
-    throw new NotSupportedError('E_NO_DEVICE', `${asked}: there is no ${kind} device${reason ? `: ${reason}` : ''}`);
+    const why = reason === undefined || reason === '' ? '' : `: ${reason}`;
+    const instead =
+      kind === 'nvidia'
+        ? `; ${asked.startsWith('TSAMBA') ? 'TSAMBA_DEVICE=cpu' : "selectDevice('cpu')"} takes the CPU device`
+        : '';
+    throw new NotSupportedError('E_NO_DEVICE', `${asked}: there is no ${kind} device${why}${instead}`);
   }
   const context = new Context(provider.open(index));
   contexts.set(key, context);

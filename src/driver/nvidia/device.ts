@@ -4,6 +4,7 @@
  * Each call makes the device's context current, and each call that waits looks at what kernels have left behind before it
  * throws. Memory, host memory, streams, kernels and copies have files of their own.
  */
+import { debugWord } from '../../environment.ts';
 import { NotSupportedError } from '../../errors.ts';
 import type {
   DeviceDriver,
@@ -79,7 +80,7 @@ export class NvidiaDriver implements DeviceDriver {
       maxThreadsPerBlock: info.limits.maxThreadsPerBlock,
       maxSharedBytes: info.limits.maxSharedBytesPerBlock,
       cooperative: info.features.cooperative,
-      synchronous: (process.env['TSAMBA_DEBUG'] ?? '').split(/[\s,]+/).includes('sync'),
+      synchronous: debugWord('sync'),
       synchronizeStream: (stream) => this.#synchronize(stream),
     };
     flushAtExit(this);

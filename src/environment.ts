@@ -1,0 +1,56 @@
+/**
+ * Environment variables that switch something on or off, or name what is wanted: one way to read them for all layers.
+ *
+ * A value that says nothing is warned of once, because it would otherwise be taken for one that did something; then the default holds.
+ * Variables that hold numbers and names are read where they are used.
+ */
+
+/** `process.env`, or what stands for it in a test. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const ON: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on']);
+const OFF: ReadonlySet<string> = new Set(['0', 'false', 'no', 'off']);
+
+/** What `TSAMBA_DEBUG` may list. */
+export type DebugWord = 'sync' | 'captures';
+const DEBUG_WORDS: readonly string[] = ['sync', 'captures'] satisfies DebugWord[];
+
+/** Values that have been warned of. */
+const warned = new Set<string>();
+
+/** The environment of the process; none where there is no process, as in browsers. */
+export function environment(): Environment {
+  return typeof process === 'undefined' ? {} : process.env;
+}
+
+/** Whether the first of the variables that is set says 1 (`true`, `yes`, `on`) or 0; undefined when none is set, or says neither. */
+export function switchFromEnvironment(names: string | readonly string[], env?: Environment): boolean | undefined {
+  const read = env ?? environment();
+  for (const name of typeof names === 'string' ? [names] : names) {
+    const text = read[name]?.trim().toLowerCase();
+    if (text === undefined || text === '') continue;
+    if (ON.has(text)) return true;
+    if (OFF.has(text)) return false;
+    warnOnce(`${name}=${read[name]} is neither 1 nor 0, and is ignored`);
+    return undefined;
+  }
+  return undefined;
+}
+
+/** Whether `TSAMBA_DEBUG`, a list with commas, has this word. */
+export function debugWord(word: DebugWord, env: Environment = environment()): boolean {
+  const text = env['TSAMBA_DEBUG'];
+  if (text === undefined) return false;
+  const words = text.split(/[\s,]+/).filter((w) => w !== '');
+  for (const w of words) {
+    if (!DEBUG_WORDS.includes(w))
+      warnOnce(`TSAMBA_DEBUG=${text}: there is no '${w}', only ${DEBUG_WORDS.join(' and ')}`);
+  }
+  return words.includes(word);
+}
+
+function warnOnce(message: string): void {
+  if (warned.has(message)) return;
+  warned.add(message);
+  process.emitWarning(message, { type: 'TsambaWarning', code: 'TSAMBA_BAD_ENV' });
+}
