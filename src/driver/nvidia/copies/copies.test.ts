@@ -1,96 +1,9 @@
 /** Strided copies and fills of every layout, against loops over single elements, on a model of libcuda. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { copyCases, copyElements, fillCases, noise, side } from '../../copies/cases.testing.ts';
 import { Copies } from './copies.ts';
 import { CudaModel } from './cuda-model.testing.ts';
-
-interface Case {
-  readonly shape: number[];
-  readonly itemSize: number;
-  readonly target: number[];
-  readonly source: number[];
-  readonly shiftT: number;
-  readonly shiftS: number;
-}
-
-/** Byte offsets of all elements in the order of indices. */
-function offsets(shape: readonly number[], strides: readonly number[]): number[] {
-  let all = [0];
-  shape.forEach((n, axis) => {
-    all = all.flatMap((at) => Array.from({ length: n }, (_, i) => at + i * (strides[axis] ?? 0)));
-  });
-  return all;
-}
-
-/** A buffer that holds a side, and where in it the first element is. */
-function side(shape: readonly number[], strides: readonly number[], itemSize: number, shift: number) {
-  const all = offsets(shape, strides);
-  const low = Math.min(0, ...all);
-  return { all, first: shift - low, bytes: Math.max(0, ...all) + itemSize - low + shift + 5 };
-}
-
-const layouts = (shape: number[], itemSize: number): fc.Arbitrary<number[]> => {
-  const compact = shape.map((_, axis) => shape.slice(axis + 1).reduce((a, b) => a * Math.max(1, b), itemSize));
-  const stride = fc.oneof(
-    fc.integer({ min: -5, max: 5 }).map((k) => k * itemSize),
-    fc.integer({ min: -40, max: 40 }),
-    fc.constantFrom(0, itemSize),
-  );
-  const padded = compact.map((s, axis) => s * (axis === shape.length - 1 ? 1 : 2));
-  return fc.oneof(
-    fc.constant(compact),
-    fc.constant([...compact].reverse()),
-    fc.shuffledSubarray(compact, { minLength: compact.length }),
-    fc.constant(padded),
-    fc
-      .tuple(fc.constant(compact), fc.array(fc.constantFrom(1, -1, 2, -2, 3), { minLength: 6, maxLength: 6 }))
-      .map(([strides, factors]) => strides.map((s, k) => s * (factors[k] ?? 1))),
-    fc.array(stride, { minLength: shape.length, maxLength: shape.length }),
-  );
-};
-
-/** Arrays with gaps behind rows and layers: what the copy engines do by pitches. */
-const pitched = (shape: number[], itemSize: number): fc.Arbitrary<number[]> =>
-  fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 6, maxLength: 6 }).map((gaps) => {
-    let stride = itemSize;
-    const strides = shape.toReversed().map((n, k) => {
-      const own = stride;
-      stride *= n + (gaps[k] ?? 0);
-      return own;
-    });
-    return strides.toReversed();
-  });
-
-const cases: fc.Arbitrary<Case> = fc
-  .tuple(
-    fc.array(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 9 })), { maxLength: 5 }),
-    fc.constantFrom(1, 2, 3, 4, 6, 8, 12, 16, 24),
-    fc.integer({ min: 0, max: 17 }),
-    fc.integer({ min: 0, max: 17 }),
-  )
-  .filter(([shape]) => shape.reduce((a, b) => a * b, 1) <= 3000)
-  .chain(([shape, itemSize, shiftT, shiftS]) =>
-    fc
-      .oneof(
-        fc.tuple(layouts(shape, itemSize), layouts(shape, itemSize)),
-        fc.tuple(pitched(shape, itemSize), pitched(shape, itemSize)),
-      )
-      .map(([target, source]) => ({ shape, itemSize, target, source, shiftT, shiftS })),
-  );
-
-const noise = (length: number): Uint8Array => Uint8Array.from({ length }, (_, k) => (k * 37 + 11 + (k >> 8)) & 255);
-
-/** What copying element by element makes of the target, and the bytes that it touches. */
-function model(c: Case, to: Uint8Array, t: number, from: Uint8Array, s: number): Set<number> {
-  const touched = new Set<number>();
-  const sources = offsets(c.shape, c.source);
-  offsets(c.shape, c.target).forEach((at, k) => {
-    const read = s + (sources[k] ?? 0);
-    to.set(from.slice(read, read + c.itemSize), t + at);
-    for (let byte = 0; byte < c.itemSize; byte++) touched.add(t + at + byte);
-  });
-  return touched;
-}
 
 /** Written addresses from `base` on, relative to it. */
 function within(model: CudaModel, base: number, bytes: number): number[] {
@@ -102,13 +15,13 @@ const runs = { numRuns: 200 };
 describe('copies of strided regions', () => {
   it('to the device touch the elements and nothing else', () => {
     fc.assert(
-      fc.property(cases, (c) => {
+      fc.property(copyCases, (c) => {
         const cuda = new CudaModel();
         const [t, s] = [side(c.shape, c.target, c.itemSize, c.shiftT), side(c.shape, c.source, c.itemSize, c.shiftS)];
         const from = noise(s.bytes);
         const base = cuda.allocate(t.bytes);
         const expected = new Uint8Array(t.bytes);
-        const touched = model(c, expected, t.first, from, s.first);
+        const touched = copyElements(c, expected, t.first, from, s.first);
         new Copies(cuda.device).copyToDeviceStrided(base + t.first, c.target, from, s.first, c.source, c);
         expect(cuda.bytesAt(base, t.bytes)).toEqual(expected);
         expect(new Set(within(cuda, base, t.bytes))).toEqual(touched);
@@ -120,7 +33,7 @@ describe('copies of strided regions', () => {
 
   it('to the host touch the elements and nothing else', () => {
     fc.assert(
-      fc.property(cases, (c) => {
+      fc.property(copyCases, (c) => {
         const cuda = new CudaModel();
         const [t, s] = [side(c.shape, c.target, c.itemSize, c.shiftT), side(c.shape, c.source, c.itemSize, c.shiftS)];
         const base = cuda.allocate(s.bytes);
@@ -128,7 +41,7 @@ describe('copies of strided regions', () => {
         // What is between the elements must not be written, not even with what was there: it changes under the copy.
         const to = new Uint8Array(t.bytes).fill(0xee);
         const expected = to.slice();
-        const touched = model(c, expected, t.first, noise(s.bytes), s.first);
+        const touched = copyElements(c, expected, t.first, noise(s.bytes), s.first);
         new Copies(cuda.device).copyToHostStrided(to, t.first, c.target, base + s.first, c.source, c);
         expect(to).toEqual(expected);
         const at = cuda.address(to);
@@ -141,14 +54,14 @@ describe('copies of strided regions', () => {
 
   it('to the host later give the same', async () => {
     await fc.assert(
-      fc.asyncProperty(cases, async (c) => {
+      fc.asyncProperty(copyCases, async (c) => {
         const cuda = new CudaModel();
         const [t, s] = [side(c.shape, c.target, c.itemSize, c.shiftT), side(c.shape, c.source, c.itemSize, c.shiftS)];
         const base = cuda.allocate(s.bytes);
         cuda.bytesAt(base, s.bytes).set(noise(s.bytes));
         const to = new Uint8Array(t.bytes).fill(0xee);
         const expected = to.slice();
-        model(c, expected, t.first, noise(s.bytes), s.first);
+        copyElements(c, expected, t.first, noise(s.bytes), s.first);
         const later = new Copies(cuda.device).copyToHostLater(to, t.first, c.target, base + s.first, c.source, c);
         // The source may change as soon as the call has returned.
         cuda.bytesAt(base, s.bytes).fill(0);
@@ -162,7 +75,7 @@ describe('copies of strided regions', () => {
 
   it('on the device behave as if the source had been copied out first, overlap or not', () => {
     fc.assert(
-      fc.property(cases, fc.boolean(), fc.integer({ min: 0, max: 60 }), (c, overlap, distance) => {
+      fc.property(copyCases, fc.boolean(), fc.integer({ min: 0, max: 60 }), (c, overlap, distance) => {
         const cuda = new CudaModel();
         const [t, s] = [side(c.shape, c.target, c.itemSize, c.shiftT), side(c.shape, c.source, c.itemSize, c.shiftS)];
         const gap = overlap ? distance : t.bytes;
@@ -170,7 +83,7 @@ describe('copies of strided regions', () => {
         const base = cuda.allocate(bytes);
         cuda.bytesAt(base, bytes).set(noise(bytes));
         const expected = noise(bytes);
-        const touched = model(c, expected, t.first, noise(bytes), gap + s.first);
+        const touched = copyElements(c, expected, t.first, noise(bytes), gap + s.first);
         const copies = new Copies(cuda.device);
         copies.copyOnDeviceStrided(base + t.first, c.target, base + gap + s.first, c.source, c);
         expect(cuda.bytesAt(base, bytes)).toEqual(expected);
@@ -183,27 +96,15 @@ describe('copies of strided regions', () => {
 });
 
 describe('fills', () => {
-  const patterns = (size: number): fc.Arbitrary<Uint8Array> =>
-    fc
-      .tuple(fc.constantFrom(1, 2, 4, 8, 16), fc.uint8Array({ minLength: 16, maxLength: 16 }))
-      .map(([period, bytes]) => Uint8Array.from({ length: size }, (_, k) => bytes[k % period] as number));
-
   it('write the pattern to the elements and nothing else', () => {
-    const filled = cases
-      .chain((c) =>
-        fc
-          .constantFrom(1, 2, 4, 8, 16)
-          .chain((itemSize) => fc.tuple(fc.constant(c), layouts(c.shape, itemSize), patterns(itemSize))),
-      )
-      .map(([c, target, pattern]) => ({ ...c, target, itemSize: pattern.length, pattern }));
     fc.assert(
-      fc.property(filled, (c) => {
+      fc.property(fillCases, (c) => {
         const cuda = new CudaModel();
         const t = side(c.shape, c.target, c.itemSize, c.shiftT);
         const base = cuda.allocate(t.bytes);
         const expected = new Uint8Array(t.bytes);
         const still = { ...c, source: c.shape.map(() => 0) };
-        const touched = model(still, expected, t.first, c.pattern, 0);
+        const touched = copyElements(still, expected, t.first, c.pattern, 0);
         new Copies(cuda.device).fillStrided(base + t.first, c.target, c, c.pattern);
         expect(cuda.bytesAt(base, t.bytes)).toEqual(expected);
         expect(new Set(within(cuda, base, t.bytes))).toEqual(touched);

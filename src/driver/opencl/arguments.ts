@@ -1,0 +1,163 @@
+/**
+ * The arguments of a loaded kernel: set when they have changed since the launch before, which most have not.
+ *
+ * How each is stored is settled when the kernel is loaded. A pointer is two arguments, the buffer that it points into and the offset
+ * in it; as no address is used twice, the same pointer means the same two. OpenCL API specification, clSetKernelArg.
+ */
+import type { OpenCLArg } from '../../compiler/render/opencl/module.ts';
+import { DriverError } from '../../errors.ts';
+import type { LaunchArgs } from '../driver.ts';
+import type { OpenCLContext } from './context.ts';
+import type { DeviceBuffer, OpenCLMemory } from './memory.ts';
+
+/** Bytes of an argument's value, 8 at most. */
+const SLOT = 8;
+
+/** The cl_mems that a launch takes beside the user's arrays. */
+export interface OwnBuffers {
+  readonly faults: number;
+  readonly prints: number;
+  readonly constants: number;
+}
+
+/** The arguments of one cl_kernel. */
+export class KernelArguments {
+  readonly #context: OpenCLContext;
+  readonly #memory: OpenCLMemory;
+  readonly #kernel: number;
+  readonly #args: readonly OpenCLArg[];
+  readonly #view: DataView;
+  readonly #address: number;
+  /** What was set last, by argument; undefined before the first launch. */
+  readonly #last: (number | bigint | boolean | undefined)[];
+  /** The argument with a pointer's offset, by parameter. */
+  readonly #offsetOf = new Map<number, number>();
+  /** Mirrors of host memory that the arguments point into. */
+  readonly #mirrors = new Map<number, DeviceBuffer>();
+  readonly #label: string;
+
+  constructor(context: OpenCLContext, memory: OpenCLMemory, kernel: number, args: readonly OpenCLArg[], label: string) {
+    this.#context = context;
+    this.#memory = memory;
+    this.#kernel = kernel;
+    this.#args = args;
+    this.#label = label;
+    this.#view = new DataView(new ArrayBuffer(Math.max(128, SLOT * args.length)));
+    this.#address = Number(context.cl.ffi.address(this.#view));
+    this.#last = new Array<undefined>(args.length).fill(undefined);
+    args.forEach((arg, i) => {
+      if (arg.kind === 'offset') this.#offsetOf.set(arg.param, i);
+    });
+  }
+
+  /** Sets what no launch changes. */
+  setOwn(own: OwnBuffers): void {
+    this.#args.forEach(({ kind }, i) => {
+      if (kind === 'faults' || kind === 'prints' || kind === 'constants') this.#setLong(i, own[kind]);
+    });
+  }
+
+  /** Sets what has changed. */
+  set(values: LaunchArgs, sharedBytes: number, launchNumber: number): void {
+    const args = this.#args;
+    const last = this.#last;
+    for (let i = 0; i < args.length; i++) {
+      const arg = args[i] as OpenCLArg;
+      switch (arg.kind) {
+        case 'buffer': {
+          const value = values[arg.param] ?? 0;
+          if (value !== last[i]) this.#setPointer(i, arg.param, value);
+          break;
+        }
+        case 'value': {
+          const value = values[arg.param] ?? 0;
+          // Of floats, 0 and -0 differ.
+          if (!Object.is(value, last[i])) {
+            this.#store(SLOT * i, arg.type, value);
+            this.#set(i, arg.size, this.#address + SLOT * i);
+            last[i] = value;
+          }
+          break;
+        }
+        case 'launchNumber':
+          this.#setInt(i, launchNumber);
+          break;
+        case 'sharedBytes':
+          if (last[i] !== sharedBytes) this.#setInt(i, sharedBytes);
+          break;
+        case 'shared':
+          if (last[i] === sharedBytes) break;
+          this.#set(i, Math.max(16, sharedBytes), 0);
+          last[i] = sharedBytes;
+          break;
+        default:
+      }
+    }
+  }
+
+  /** Mirrors of host memory that this launch reads or writes; the arguments have been set. */
+  get mirrors(): readonly DeviceBuffer[] {
+    return [...new Set(this.#mirrors.values())];
+  }
+
+  #setPointer(i: number, param: number, value: number | bigint | boolean): void {
+    const address = Number(value);
+    const buffer = address === 0 ? undefined : this.#memory.find(address);
+    if (address !== 0 && buffer === undefined) {
+      throw new DriverError(
+        'E_INVALID_POINTER',
+        `launching kernel ${this.#label}: argument ${param + 1} points to no memory of ${this.#context.name}: it may have been freed, or be another device's`,
+        { api: 'clSetKernelArg' },
+      );
+    }
+    this.#last[i] = undefined;
+    this.#setLong(i, buffer?.handle ?? 0);
+    const offset = this.#offsetOf.get(param);
+    if (offset !== undefined) this.#setLong(offset, address - (buffer?.start ?? 0));
+    this.#last[i] = value;
+    if (buffer?.mirror !== undefined) this.#mirrors.set(param, buffer);
+    else this.#mirrors.delete(param);
+  }
+
+  #store(at: number, type: string, value: number | bigint | boolean): void {
+    const view = this.#view;
+    switch (type) {
+      case 'f32':
+        view.setFloat32(at, Number(value), true);
+        break;
+      case 'f64':
+        view.setFloat64(at, Number(value), true);
+        break;
+      case 'i64':
+      case 'u64':
+        view.setBigInt64(at, BigInt.asIntN(64, BigInt(value)), true);
+        break;
+      case 'bool':
+        view.setUint8(at, value === true || value === 1 ? 1 : 0);
+        break;
+      default:
+        view.setInt32(at, Number(value), true);
+    }
+  }
+
+  #setLong(i: number, value: number): void {
+    const at = SLOT * i;
+    this.#view.setUint32(at, value, true);
+    this.#view.setUint32(at + 4, value / 2 ** 32, true);
+    this.#set(i, 8, this.#address + at);
+  }
+
+  #setInt(i: number, value: number): void {
+    const at = SLOT * i;
+    this.#view.setInt32(at, value, true);
+    this.#set(i, 4, this.#address + at);
+    this.#last[i] = value;
+  }
+
+  #set(i: number, size: number, at: number): void {
+    const result = this.#context.cl.clSetKernelArg(this.#kernel, i, size, at);
+    if (result !== 0) {
+      throw this.#context.failure(result, 'clSetKernelArg', { about: `argument ${i} of kernel ${this.#label}` });
+    }
+  }
+}

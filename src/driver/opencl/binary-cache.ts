@@ -1,0 +1,84 @@
+/**
+ * Binaries of OpenCL programs on disk, so that a program that was built once starts quickly: in the user's cache folder, or in
+ * `TSAMBA_CACHE_DIR`; `TSAMBA_CACHE=0` turns it off.
+ *
+ * A file is named by a digest of the text, the options, the device and its driver, and holds a digest of its contents: one that
+ * was cut short or changed is no hit. Files appear by renaming. Whatever goes wrong with files only costs time.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+
+const DIGEST_BYTES = 32;
+/** Goes up when what is in the files changes. */
+const FORMAT = 'tsamba-opencl-1';
+
+/** The folder of the cache; undefined when it is turned off. */
+export function cacheFolder(
+  env: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  if (env['TSAMBA_CACHE'] === '0') return undefined;
+  const { TSAMBA_CACHE_DIR: own, XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
+  if (own !== undefined && own !== '') return join(own, 'opencl');
+  const base = (): string => {
+    if (platform === 'win32' && local !== undefined && local !== '') return local;
+    if (platform === 'darwin') return join(homedir(), 'Library', 'Caches');
+    return xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
+  };
+  return join(base(), 'tsamba', 'opencl');
+}
+
+/** The binaries of one device. */
+export class BinaryCache {
+  readonly #folder: string;
+  readonly #identity: string;
+
+  /** `identity` names the device and everything that its compiler depends on. */
+  constructor(folder: string, identity: string) {
+    this.#folder = folder;
+    this.#identity = identity;
+  }
+
+  /** The binary of a program, if it is there and whole. */
+  read(key: string): Uint8Array | undefined {
+    try {
+      const file = readFileSync(this.#file(key));
+      const binary = new Uint8Array(new ArrayBuffer(Math.max(file.length, 128)), 0, file.length - DIGEST_BYTES);
+      binary.set(file.subarray(DIGEST_BYTES));
+      return digest(binary).equals(file.subarray(0, DIGEST_BYTES)) ? binary : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Keeps a binary. */
+  write(key: string, binary: () => Uint8Array | undefined): void {
+    const file = this.#file(key);
+    const temporary = `${file}.${process.pid}-${threadId}`;
+    try {
+      const bytes = binary();
+      if (bytes === undefined) return;
+      mkdirSync(this.#folder, { recursive: true });
+      writeFileSync(temporary, Buffer.concat([digest(bytes), bytes]));
+      renameSync(temporary, file);
+    } catch {
+      try {
+        rmSync(temporary, { force: true });
+      } catch {
+        // A folder that cannot be written to.
+      }
+    }
+  }
+
+  #file(key: string): string {
+    const name = createHash('sha256').update(`${FORMAT}\n${this.#identity}\n${key}`).digest('hex');
+    return join(this.#folder, `${name}.bin`);
+  }
+}
+
+function digest(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}

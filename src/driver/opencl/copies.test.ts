@@ -1,0 +1,116 @@
+/** Strided copies and fills of every layout, against loops over single elements, on an OpenCL device. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copyCases, copyElements, fillCases, noise, side } from '../copies/cases.testing.ts';
+import type { OpenCLDriver } from './device.ts';
+import { hasOpenCL, openTestDevice } from './opencl.testing.ts';
+
+const runs = { numRuns: 60 };
+const settings = { timeout: 60_000 };
+
+describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
+  let device: OpenCLDriver;
+  beforeAll(() => {
+    device = openTestDevice();
+  });
+  afterAll(() => device.close());
+
+  /** Memory with these bytes. */
+  const memoryOf = (bytes: Uint8Array): number => {
+    const pointer = Number(device.allocate(bytes.length));
+    device.copyToDevice(pointer, bytes);
+    return pointer;
+  };
+  const bytesAt = (pointer: number, count: number): Uint8Array => {
+    const bytes = new Uint8Array(count);
+    device.copyToHost(bytes, pointer);
+    device.free(pointer);
+    return bytes;
+  };
+
+  it('to the device touch the elements and nothing else', () => {
+    fc.assert(
+      fc.property(copyCases, (c) => {
+        const [t, s] = [side(c.shape, c.target, c.itemSize, c.shiftT), side(c.shape, c.source, c.itemSize, c.shiftS)];
+        const from = noise(s.bytes);
+        const expected = new Uint8Array(t.bytes).fill(0xee);
+        const base = memoryOf(expected);
+        copyElements(c, expected, t.first, from, s.first);
+        device.copyToDeviceStrided(base + t.first, c.target, from, s.first, c.source, c);
+        expect(bytesAt(base, t.bytes)).toEqual(expected);
+      }),
+      runs,
+    );
+  });
+
+  it('to the host touch the elements and nothing else', () => {
+    fc.assert(
+      fc.property(copyCases, (c) => {
+        const [t, s] = [side(c.shape, c.target, c.itemSize, c.shiftT), side(c.shape, c.source, c.itemSize, c.shiftS)];
+        const base = memoryOf(noise(s.bytes));
+        const to = new Uint8Array(t.bytes).fill(0xee);
+        const expected = to.slice();
+        copyElements(c, expected, t.first, noise(s.bytes), s.first);
+        device.copyToHostStrided(to, t.first, c.target, base + s.first, c.source, c);
+        expect(to).toEqual(expected);
+        device.free(base);
+      }),
+      runs,
+    );
+  });
+
+  it('on the device touch the elements and nothing else', () => {
+    fc.assert(
+      fc.property(copyCases, (c) => {
+        const [t, s] = [side(c.shape, c.target, c.itemSize, c.shiftT), side(c.shape, c.source, c.itemSize, c.shiftS)];
+        const expected = new Uint8Array(t.bytes).fill(0xee);
+        const [target, source] = [memoryOf(expected), memoryOf(noise(s.bytes))];
+        copyElements(c, expected, t.first, noise(s.bytes), s.first);
+        device.copyOnDeviceStrided(target + t.first, c.target, source + s.first, c.source, c);
+        expect(bytesAt(target, t.bytes)).toEqual(expected);
+        device.free(source);
+      }),
+      runs,
+    );
+  });
+
+  it('within one array behave as if the source had been copied out first', () => {
+    fc.assert(
+      fc.property(copyCases, (c) => {
+        const [t, s] = [side(c.shape, c.target, c.itemSize, c.shiftT), side(c.shape, c.source, c.itemSize, c.shiftS)];
+        const expected = noise(Math.max(t.bytes, s.bytes));
+        const base = memoryOf(expected);
+        copyElements(c, expected, t.first, noise(expected.length), s.first);
+        device.copyOnDeviceStrided(base + t.first, c.target, base + s.first, c.source, c);
+        expect(bytesAt(base, expected.length)).toEqual(expected);
+      }),
+      runs,
+    );
+  });
+
+  it('of a pattern write it to the elements and nowhere else', () => {
+    fc.assert(
+      fc.property(fillCases, (c) => {
+        const t = side(c.shape, c.target, c.itemSize, c.shiftT);
+        const expected = new Uint8Array(t.bytes).fill(0xee);
+        const base = memoryOf(expected);
+        copyElements({ ...c, source: c.shape.map(() => 0) }, expected, t.first, c.pattern, 0);
+        device.fillStrided(base + t.first, c.target, c, c.pattern);
+        expect(bytesAt(base, t.bytes)).toEqual(expected);
+      }),
+      runs,
+    );
+  });
+
+  it('take every element of large arrays', () => {
+    const n = 300;
+    const region = { shape: [n, n], itemSize: 4 };
+    const from = noise(4 * n * n);
+    const to = new Uint8Array(4 * n * n);
+    const base = memoryOf(to);
+    device.copyToDeviceStrided(base, [4, 4 * n], from, 0, [4 * n, 4], region);
+    device.copyToHostStrided(to, 0, [4, 4 * n], base, [4 * n, 4], region);
+    expect(Buffer.compare(to, from)).toBe(0);
+    device.free(base);
+  });
+});

@@ -1,0 +1,336 @@
+/**
+ * Copies and fills of one OpenCL device: the copy part of the driver contract.
+ *
+ * Without a stream everything goes through the default stream and is done on return. Strided copies between host and device are block
+ * copies (clEnqueue…BufferRect) where rows are long enough for that; else the host gathers or scatters, and a kernel packs or
+ * spreads on the device. OpenCL API specification, sections "Reading, Writing and Copying Buffer Objects", "Filling Buffer Objects".
+ */
+import { TsambaRangeError } from '../../errors.ts';
+import { type Blocks, blocksOf } from '../copies/blocks.ts';
+import { planFill } from '../copies/fill-plan.ts';
+import { launchesOf } from '../copies/launches.ts';
+import { bytesOf, compact, dense, regionOf, replaceSide, span, type Walk, walkOf } from '../copies/walk.ts';
+import type { DeviceDriver, Pointer, StreamHandle, StridedRegion } from '../driver.ts';
+import { copyStrided } from '../strided.ts';
+import type { OpenCLContext } from './context.ts';
+import type { CopyKernels } from './copy-kernels.ts';
+import type { DeviceBuffer, OpenCLMemory, Place } from './memory.ts';
+import type { OpenCLStream, Queues } from './queues.ts';
+import { type HostSide, Transfers } from './transfers.ts';
+
+/** The calls of the driver contract that are made here. */
+export type CopyCalls = Pick<
+  DeviceDriver,
+  | 'copyToDevice'
+  | 'copyToHost'
+  | 'copyOnDevice'
+  | 'copyToDeviceStrided'
+  | 'copyToHostStrided'
+  | 'copyOnDeviceStrided'
+  | 'fillStrided'
+>;
+
+/** What copies need of their device. */
+export interface CopyDevice {
+  readonly context: OpenCLContext;
+  readonly memory: OpenCLMemory;
+  readonly queues: Queues;
+  readonly kernels: CopyKernels;
+  streamOf(stream: StreamHandle | undefined, api: string): OpenCLStream;
+  /** Waits for the default stream; throws what went wrong. */
+  settle(): void;
+}
+
+/** A row of a block copy is worth a command of its own engine from this width on; few rows always are. */
+const ROW_BYTES = 64;
+const FEW_ROWS = 64;
+/** Block copies that a strided copy may take. */
+const MAX_BLOCKS = 16;
+
+/** The copies of one open device. */
+export class Copies implements CopyCalls {
+  readonly #device: CopyDevice;
+  readonly #transfers: Transfers;
+
+  constructor(device: CopyDevice) {
+    this.#device = device;
+    this.#transfers = new Transfers(device.context, device.queues);
+  }
+
+  copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
+    const on = this.#enter('copyToDevice', stream);
+    if (source.length > 0) {
+      const to = this.#device.memory.resolve(target, 0, source.length, 'copyToDevice');
+      this.#reading(to.buffer, on);
+      this.#transfers.write(on, to.buffer.handle, to.offset, source, stream === undefined);
+      this.#wrote(to.buffer, on);
+    }
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
+    const on = this.#enter('copyToHost', stream);
+    if (target.length > 0) {
+      const from = this.#device.memory.resolve(source, 0, target.length, 'copyToHost');
+      this.#reading(from.buffer, on);
+      this.#transfers.read(on, from.buffer.handle, from.offset, target, stream === undefined);
+    }
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
+    const on = this.#enter('copyOnDevice', stream);
+    if (bytes > 0) {
+      const walk: Walk = { axes: [], item: bytes, t: 0, s: 0, ordered: false };
+      this.#move(walk, target, source, on, 'copyOnDevice');
+    }
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyToDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Uint8Array,
+    sourceOffset: number,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    const on = this.#enter('copyToDeviceStrided', stream);
+    const walk = walkOf(region, targetStrides, sourceStrides);
+    if (walk !== undefined) {
+      const host = hostSide(walk, 's', source, sourceOffset);
+      const to = this.#device.memory.resolve(target, ...span(walk, 't'), 'copyToDeviceStrided');
+      this.#reading(to.buffer, on);
+      this.#upload(walk, to, host, on);
+      this.#wrote(to.buffer, on);
+    }
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyToHostStrided(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    const on = this.#enter('copyToHostStrided', stream);
+    const walk = walkOf(region, targetStrides, sourceStrides);
+    if (walk !== undefined) {
+      const host = hostSide(walk, 't', target, targetOffset);
+      const from = this.#device.memory.resolve(source, ...span(walk, 's'), 'copyToHostStrided');
+      this.#reading(from.buffer, on);
+      this.#download(walk, host, from, on);
+    }
+    if (stream === undefined) this.#device.settle();
+  }
+
+  copyOnDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    const on = this.#enter('copyOnDeviceStrided', stream);
+    const walk = walkOf(region, targetStrides, sourceStrides);
+    if (walk !== undefined) this.#move(walk, target, source, on, 'copyOnDeviceStrided');
+    if (stream === undefined) this.#device.settle();
+  }
+
+  fillStrided(
+    target: Pointer,
+    strides: readonly number[],
+    region: StridedRegion,
+    pattern: Uint8Array,
+    stream?: StreamHandle,
+  ): void {
+    const on = this.#enter('fillStrided', stream);
+    const walk = walkOf(
+      region,
+      strides,
+      strides.map(() => 0),
+    );
+    if (walk !== undefined) {
+      const to = this.#device.memory.resolve(target, ...span(walk, 't'), 'fillStrided');
+      this.#reading(to.buffer, on);
+      this.#fill(region, strides, pattern, to, on);
+      this.#wrote(to.buffer, on);
+    }
+    if (stream === undefined) this.#device.settle();
+  }
+
+  #enter(api: string, stream: StreamHandle | undefined): OpenCLStream {
+    this.#device.context.enter(api);
+    return this.#device.streamOf(stream, api);
+  }
+
+  #upload(walk: Walk, to: Place, host: HostSide, on: OpenCLStream): void {
+    const blocks = worthwhile(blocksOf(walk));
+    if (blocks !== undefined) return this.#transfers.writeBlocks(on, blocks, to, host);
+    // Gathered on the host, one element after another; from there on to the device.
+    const packed = scratch(bytesOf(walk));
+    const strides = compact(walk);
+    const { region, s } = regionOf(walk);
+    copyStrided(packed, 0, strides, host.bytes, host.offset + walk.s, s, region);
+    const deliver = renormal(replaceSide(walk, 's', 0, strides));
+    const direct = worthwhile(blocksOf(deliver));
+    if (direct !== undefined) return this.#transfers.writeBlocks(on, direct, to, { bytes: packed, offset: 0 });
+    this.#withTemporary(packed.length, (temporary) => {
+      this.#transfers.write(on, temporary, 0, packed, false);
+      this.#device.kernels.run(launchesOf(deliver, to.offset, 0), on, to.buffer.handle, temporary);
+    });
+  }
+
+  #download(walk: Walk, host: HostSide, from: Place, on: OpenCLStream): void {
+    const blocks = worthwhile(blocksOf(walk));
+    if (blocks !== undefined) return this.#transfers.readBlocks(on, blocks, host, from);
+    if (!walk.ordered && dense(walk, 't')) {
+      const [low, high] = span(walk, 't');
+      const view = host.bytes.subarray(host.offset + low, host.offset + high);
+      return this.#pack({ ...walk, t: walk.t - low }, view, from, on, false);
+    }
+    // Packed on the device, one element after another; the host scatters what has come.
+    const strides = compact(walk);
+    const packed = scratch(bytesOf(walk));
+    this.#pack(renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false }), packed, from, on, true);
+    const { region, t } = regionOf(walk);
+    copyStrided(host.bytes, host.offset + walk.t, t, packed, 0, strides, region);
+  }
+
+  /** The elements of a walk whose target is the whole of `into`. */
+  #pack(walk: Walk, into: Uint8Array, from: Place, on: OpenCLStream, blocking: boolean): void {
+    if (walk.axes.length === 0) {
+      return this.#transfers.read(on, from.buffer.handle, from.offset + walk.s, into, blocking);
+    }
+    this.#withTemporary(into.length, (temporary) => {
+      this.#device.kernels.run(launchesOf(walk, 0, from.offset), on, temporary, from.buffer.handle);
+      this.#transfers.read(on, temporary, 0, into, blocking);
+    });
+  }
+
+  #move(walk: Walk, target: Pointer, source: Pointer, on: OpenCLStream, api: string): void {
+    const to = this.#device.memory.resolve(target, ...span(walk, 't'), api);
+    const from = this.#device.memory.resolve(source, ...span(walk, 's'), api);
+    this.#reading(from.buffer, on);
+    if (to.buffer !== from.buffer) this.#reading(to.buffer, on);
+    if (overlapping(walk, to, from)) {
+      const strides = compact(walk);
+      const out = renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false });
+      this.#withTemporary(bytesOf(walk), (temporary) => {
+        this.#copy(out, { handle: temporary, offset: 0 }, { handle: from.buffer.handle, offset: from.offset }, on);
+        const back = renormal(replaceSide(walk, 's', 0, strides));
+        this.#copy(back, { handle: to.buffer.handle, offset: to.offset }, { handle: temporary, offset: 0 }, on);
+      });
+    } else {
+      const [there, here] = [to, from].map(({ buffer, offset }) => ({ handle: buffer.handle, offset })) as [Spot, Spot];
+      this.#copy(walk, there, here, on);
+    }
+    this.#wrote(to.buffer, on);
+  }
+
+  #copy(walk: Walk, to: Spot, from: Spot, on: OpenCLStream): void {
+    if (walk.axes.length === 0) {
+      this.#transfers.copy(on, from.handle, from.offset + walk.s, to.handle, to.offset + walk.t, walk.item);
+    } else {
+      this.#device.kernels.run(launchesOf(walk, to.offset, from.offset), on, to.handle, from.handle);
+    }
+  }
+
+  #fill(region: StridedRegion, strides: readonly number[], pattern: Uint8Array, to: Place, on: OpenCLStream): void {
+    const plan = planFill(region, strides, pattern, to.offset);
+    if (plan === undefined) return;
+    const { handle } = to.buffer;
+    switch (plan.how) {
+      case 'memset':
+        this.#transfers.fill(on, handle, plan.target, plan.size * plan.count, pattern.subarray(0, plan.size));
+        break;
+      case 'kernel':
+        this.#device.kernels.run(plan.launches, on, handle, 0, plan.pattern);
+        break;
+      case 'copy':
+        this.#withTemporary(plan.pattern.length, (temporary) => {
+          this.#transfers.write(on, temporary, 0, scratch(plan.pattern.length, plan.pattern), false);
+          this.#device.kernels.run(launchesOf(plan.walk, to.offset, 0), on, handle, temporary);
+        });
+    }
+  }
+
+  /** A buffer that lives until the commands that `body` enqueues are done. */
+  #withTemporary(bytes: number, body: (handle: number) => void): void {
+    const { memory, context } = this.#device;
+    const handle = memory.create(bytes);
+    try {
+      body(handle);
+    } finally {
+      context.cl.clReleaseMemObject(handle);
+    }
+  }
+
+  /** The device's copy of host memory is brought up to date before it is used. */
+  #reading(buffer: DeviceBuffer, on: OpenCLStream): void {
+    if (buffer.mirror !== undefined) this.#transfers.write(on, buffer.handle, 0, buffer.mirror, false);
+  }
+
+  /** Shows the host what has been written to the device's copy of its memory. */
+  #wrote(buffer: DeviceBuffer, on: OpenCLStream): void {
+    if (buffer.mirror !== undefined) this.#transfers.read(on, buffer.handle, 0, buffer.mirror, false);
+  }
+
+  /** Around a launch whose arguments point into these buffers. */
+  refresh(buffers: readonly DeviceBuffer[], on: OpenCLStream, when: 'before' | 'after'): void {
+    for (const buffer of buffers) {
+      if (when === 'before') this.#reading(buffer, on);
+      else this.#wrote(buffer, on);
+    }
+  }
+}
+
+interface Spot {
+  readonly handle: number;
+  readonly offset: number;
+}
+
+/** Host bytes of which a walk's offsets count from the region's first element. */
+function hostSide(walk: Walk, side: 't' | 's', bytes: Uint8Array, offset: number): HostSide {
+  const [low, high] = span(walk, side);
+  if (offset + low < 0 || offset + high > bytes.length) {
+    throw new TsambaRangeError(
+      'E_INVALID_VALUE',
+      `copy: bytes ${offset + low} to ${offset + high} of the host's memory are wanted, which has ${bytes.length}`,
+    );
+  }
+  return { bytes, offset };
+}
+
+/** Block copies, unless they are too many or their rows too short. */
+function worthwhile(blocks: Blocks | undefined): Blocks | undefined {
+  if (blocks === undefined || blocks.at.length > MAX_BLOCKS) return undefined;
+  const { width, height, depth } = blocks.block;
+  return width >= ROW_BYTES || height * depth <= FEW_ROWS ? blocks : undefined;
+}
+
+function overlapping(walk: Walk, to: Place, from: Place): boolean {
+  if (to.buffer !== from.buffer) return false;
+  const [tLow, tHigh] = span(walk, 't');
+  const [sLow, sHigh] = span(walk, 's');
+  return to.offset + tLow < from.offset + sHigh && from.offset + sLow < to.offset + tHigh;
+}
+
+/** Normal form again, after a side of a walk has been replaced. */
+function renormal(walk: Walk): Walk {
+  const { region, t, s } = regionOf(walk);
+  const normal = walkOf(region, t, s);
+  return normal === undefined ? walk : { ...normal, t: normal.t + walk.t, s: normal.s + walk.s };
+}
+
+/** Bytes off the moving heap. */
+function scratch(bytes: number, from?: Uint8Array): Uint8Array {
+  const made = new Uint8Array(new ArrayBuffer(Math.max(bytes, 128)), 0, bytes);
+  if (from !== undefined) made.set(from);
+  return made;
+}

@@ -1,0 +1,173 @@
+/**
+ * A kernel loaded on an OpenCL device: one module for blocks of any shape, and others for shapes that only fit when the compiler
+ * knows them.
+ *
+ * `launch` is the path that counts: no closure, and no check that could be made once. A block is a work-group, a grid that many of
+ * them. OpenCL API specification, section "Executing Kernels".
+ */
+import type { OpenCLTarget } from '../../compiler/render/opencl/module.ts';
+import { DriverError } from '../../errors.ts';
+import { attributesOf } from '../attributes.ts';
+import { refuseSeveralBlocks } from '../cooperative.ts';
+import type {
+  Dim3,
+  Executable,
+  ExecutableAttributes,
+  LaunchArgs,
+  LaunchShape,
+  Program,
+  StreamHandle,
+} from '../driver.ts';
+import { describeLaunch, kernelLabel } from '../launch-errors.ts';
+import type { OpenCLPipeline } from './compile.ts';
+import type { Copies } from './copies.ts';
+import { LoadedModule, type ModuleHost } from './module.ts';
+import type { OpenCLStream } from './queues.ts';
+
+/** Work items of a group that `forAll` takes at most. */
+const SUGGESTED = 256;
+/** Work items that a multiprocessor of a GPU holds, about. */
+const RESIDENT = 2048;
+
+/** What a loaded kernel needs of its device. */
+export interface ExecutableHost extends ModuleHost {
+  readonly pipeline: OpenCLPipeline;
+  readonly target: OpenCLTarget;
+  readonly copies: Copies;
+  /** `TSAMBA_DEBUG=sync`: launches wait, and throw what goes wrong. */
+  readonly synchronous: boolean;
+  streamOf(stream: StreamHandle | undefined, api: string): OpenCLStream;
+  synchronizeStream(stream: OpenCLStream): void;
+}
+
+/** A kernel on an OpenCL device. */
+export class OpenCLExecutable implements Executable {
+  readonly attributes: ExecutableAttributes;
+  readonly #host: ExecutableHost;
+  readonly #program: Program;
+  readonly #module: LoadedModule;
+  /** By block shape. */
+  readonly #special = new Map<string, LoadedModule>();
+  /** Global and local size, three words each. */
+  readonly #words: Uint32Array = new Uint32Array(new ArrayBuffer(128));
+  readonly #at: number;
+  #loaded = true;
+
+  constructor(host: ExecutableHost, program: Program) {
+    this.#host = host;
+    this.#program = program;
+    this.#at = Number(host.context.cl.ffi.address(this.#words));
+    this.#module = this.#load(undefined);
+    const { maxThreadsPerBlock } = host.context.device.info.limits;
+    const { threadsPerBlockLimit, staticSharedBytes } = this.#module.module;
+    const most = Math.min(
+      maxThreadsPerBlock,
+      threadsPerBlockLimit ?? maxThreadsPerBlock,
+      program.launchBounds ?? maxThreadsPerBlock,
+    );
+    this.attributes = {
+      ...attributesOf(program.kernel, most),
+      sharedBytes: staticSharedBytes,
+      localBytes: this.#module.privateBytes,
+    };
+  }
+
+  get #name(): string {
+    return kernelLabel(this.#program.kernel);
+  }
+
+  launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
+    const { grid, block } = shape;
+    const host = this.#host;
+    const target = host.streamOf(stream, 'clEnqueueNDRangeKernel');
+    const blocks = grid[0] * grid[1] * grid[2];
+    if (blocks === 0) return;
+    if (!this.#loaded) this.#failUnloaded();
+    host.context.enter('clEnqueueNDRangeKernel');
+    const module = this.#moduleFor(block);
+    if (module.module.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, host.context.name);
+    const number = module.watched ? host.records.note(module, shape, target, this.launch) : 0;
+    module.arguments.set(args, shape.sharedBytes, number);
+    const mirrors = host.memory.mirrors > 0 ? module.arguments.mirrors : undefined;
+    if (mirrors !== undefined) host.copies.refresh(mirrors, target, 'before');
+    this.#enqueue(module, shape, target);
+    if (mirrors !== undefined) host.copies.refresh(mirrors, target, 'after');
+    if (host.synchronous) host.synchronizeStream(target);
+  }
+
+  #enqueue(module: LoadedModule, shape: LaunchShape, target: OpenCLStream): void {
+    const { grid, block } = shape;
+    const { context, queues } = this.#host;
+    const words = this.#words;
+    for (let k = 0; k < 3; k++) {
+      const size = (grid[k] as number) * (block[k] as number);
+      words[2 * k] = size;
+      words[2 * k + 1] = size / 2 ** 32;
+      words[6 + 2 * k] = block[k] as number;
+    }
+    const queue = queues.begin(target);
+    const result = context.cl.clEnqueueNDRangeKernel(queue, module.handle, 3, 0, this.#at, this.#at + 24, 0, 0, 0);
+    if (result !== 0) this.#failLaunch(result, shape);
+    // As on other devices, kernels start without anybody waiting for them.
+    context.check(context.cl.clFlush(queue), 'clFlush');
+  }
+
+  /** Code for any block, or for this one alone where the compiler has to know how large it is. */
+  #moduleFor(block: Dim3): LoadedModule {
+    if (block[0] * block[1] * block[2] <= this.#module.maxThreads) return this.#module;
+    const key = block.join();
+    let module = this.#special.get(key);
+    if (module === undefined) {
+      module = this.#load([block[0], block[1], block[2]]);
+      this.#special.set(key, module);
+    }
+    return module;
+  }
+
+  #load(block: Dim3 | undefined): LoadedModule {
+    const { pipeline, target } = this.#host;
+    const { kernel, name } = this.#program;
+    return new LoadedModule(
+      this.#host,
+      kernel,
+      pipeline.compile(kernel, target, { name: name ?? kernel.name, ...(block === undefined ? {} : { block }) }),
+    );
+  }
+
+  #failLaunch(result: number, shape: LaunchShape): never {
+    const launch = `${this.#name} with ${describeLaunch(shape)}`;
+    throw this.#host.context.failure(result, 'clEnqueueNDRangeKernel', { about: `launching kernel ${launch}`, launch });
+  }
+
+  #failUnloaded(): never {
+    throw new DriverError('E_UNLOADED', `kernel ${this.#name} has been unloaded with its device: launch it anew`);
+  }
+
+  inspect(target: string): string | undefined {
+    return target === 'opencl' ? this.#module.module.text : undefined;
+  }
+
+  /** OpenCL has no occupancy calculator: a few times what the compiler prefers. */
+  suggestBlock(_sharedBytes: number, limit: number): number {
+    const { multiple, maxThreads } = this.#module;
+    const most = Math.min(limit, SUGGESTED, Math.max(1, maxThreads), this.attributes.maxThreadsPerBlock);
+    return most > multiple ? most - (most % multiple) : most;
+  }
+
+  activeBlocks(threads: number, sharedBytes: number): number {
+    const { device } = this.#host.context;
+    if (device.listed.hardware === 'cpu') return 1;
+    const shared = sharedBytes + this.attributes.sharedBytes;
+    const byShared = shared === 0 ? RESIDENT : Math.floor(device.info.limits.maxSharedBytesPerBlock / shared);
+    return Math.max(1, Math.min(Math.floor(RESIDENT / threads), byShared));
+  }
+
+  unload(): void {
+    if (!this.#loaded) return;
+    this.#loaded = false;
+    if (this.#host.context.closed) return;
+    this.#module.unload();
+    for (const module of this.#special.values()) module.unload();
+    this.#special.clear();
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Streams and events of one OpenCL device: identity, ownership and use after destruction are checked here; their work is in
+ * `queues.ts`. OpenCL API specification, section "Event Objects".
+ */
+import { DriverError, NotSupportedError } from '../../errors.ts';
+import type { EventHandle, StreamHandle } from '../driver.ts';
+import type { OpenCLContext } from './context.ts';
+import { OpenCLStream, Queues } from './queues.ts';
+
+const PROFILING_COMMAND_END = 0x1283;
+
+/** A place in a stream, by the number of launches that faults are looked for in when it was made. */
+export interface Mark {
+  readonly stream: OpenCLStream;
+  readonly before: number;
+}
+
+class OpenCLEvent {
+  readonly owner: OpenCLStreams;
+  readonly timing: boolean;
+  alive = true;
+  /** The cl_event of the last recording; 0 before the first. */
+  handle = 0;
+  mark: Mark | undefined;
+
+  constructor(owner: OpenCLStreams, timing: boolean) {
+    this.owner = owner;
+    this.timing = timing;
+  }
+}
+
+/** The streams and events of one device. */
+export class OpenCLStreams {
+  readonly queues: Queues;
+  readonly #context: OpenCLContext;
+  readonly #events = new Set<OpenCLEvent>();
+  #perThread: OpenCLStream | undefined;
+
+  constructor(context: OpenCLContext) {
+    this.#context = context;
+    this.queues = new Queues(context);
+  }
+
+  get default(): OpenCLStream {
+    return this.queues.default;
+  }
+
+  /** The stream behind a handle; the default stream for undefined. Throws for streams of other devices and destroyed ones. */
+  resolve(handle: StreamHandle | undefined, api: string): OpenCLStream {
+    if (handle === undefined) return this.queues.default;
+    const { stream } = handle;
+    if (stream instanceof OpenCLStream && stream.owner === this.queues && stream.alive) return stream;
+    throw invalid(
+      api,
+      stream instanceof OpenCLStream && stream.owner === this.queues
+        ? 'the stream has been destroyed'
+        : 'the stream belongs to another device',
+    );
+  }
+
+  create(): StreamHandle {
+    return { stream: this.queues.create(true) };
+  }
+
+  builtin(which: 'legacy' | 'per-thread'): StreamHandle {
+    if (which === 'legacy') return { stream: this.default };
+    this.#perThread ??= this.queues.create(false);
+    return { stream: this.#perThread };
+  }
+
+  destroy(handle: StreamHandle): void {
+    const stream = this.resolve(handle, 'destroyStream');
+    if (stream.created) this.queues.destroy(stream);
+  }
+
+  createEvent(timing: boolean): EventHandle {
+    const event = new OpenCLEvent(this, timing);
+    this.#events.add(event);
+    return { event };
+  }
+
+  destroyEvent(handle: EventHandle): void {
+    const event = this.#event(handle, 'destroyEvent');
+    event.alive = false;
+    this.#events.delete(event);
+    if (event.handle !== 0) this.#context.cl.clReleaseEvent(event.handle);
+  }
+
+  /** `launched`: how many launches have been made that faults are looked for in. */
+  record(handle: EventHandle, to: StreamHandle | undefined, launched: number): void {
+    const event = this.#event(handle, 'recordEvent');
+    const stream = this.resolve(to, 'recordEvent');
+    this.queues.begin(stream);
+    const recorded = this.queues.mark(stream);
+    if (event.handle !== 0) this.#context.cl.clReleaseEvent(event.handle);
+    event.handle = recorded;
+    event.mark = { stream, before: launched };
+  }
+
+  /** An event of another device is waited for by the host: contexts share no events. `launched` as in `record`. */
+  wait(handle: EventHandle, waiting: StreamHandle | undefined, launched: number): void {
+    const event = anyEvent(handle, 'waitEvent');
+    const stream = this.resolve(waiting, 'waitEvent');
+    const { mark, owner } = event;
+    if (mark === undefined || mark.stream === stream) return;
+    if (owner !== this) return owner.queues.waitFor(event.handle);
+    this.queues.begin(stream);
+    this.queues.barrier(stream, event.handle);
+    if (mark.before > 0) stream.waitedFor.set(mark.stream, { before: mark.before, since: launched });
+  }
+
+  query(handle: EventHandle): boolean {
+    const event = this.#event(handle, 'queryEvent');
+    return event.handle === 0 || this.queues.reached(event.handle);
+  }
+
+  /** Blocks until the mark has been reached; where it is. */
+  synchronize(handle: EventHandle): Mark | undefined {
+    const event = this.#event(handle, 'synchronizeEvent');
+    if (event.handle !== 0) this.queues.waitFor(event.handle);
+    return event.mark;
+  }
+
+  /** Milliseconds, by the device's clock. */
+  elapsed(start: EventHandle, end: EventHandle): number {
+    const from = this.#timed(start, 'start');
+    const to = this.#timed(end, 'end');
+    return (this.#time(to) - this.#time(from)) / 1e6;
+  }
+
+  #time(event: OpenCLEvent): number {
+    this.queues.waitFor(event.handle);
+    const { cl, cells } = this.#context;
+    const result = cl.clGetEventProfilingInfo(event.handle, PROFILING_COMMAND_END, 8, cells.at(0), 0);
+    if (result !== 0) {
+      throw new NotSupportedError(
+        'E_EVENT',
+        `elapsedTime: ${this.#context.name} does not tell when events came: measure on the host, around synchronize()`,
+      );
+    }
+    return cells.long(0);
+  }
+
+  #timed(handle: EventHandle, which: string): OpenCLEvent {
+    const event = this.#event(handle, 'elapsedTime');
+    if (!event.timing) {
+      throw invalid('elapsedTime', `the ${which} event was created without timing: use event({ timing: true })`);
+    }
+    if (event.mark === undefined) {
+      throw invalid('elapsedTime', `the ${which} event has not been recorded: call record(stream) first`);
+    }
+    return event;
+  }
+
+  #event(handle: EventHandle, api: string): OpenCLEvent {
+    const event = anyEvent(handle, api);
+    if (event.owner !== this) throw invalid(api, 'the event belongs to another device');
+    return event;
+  }
+
+  /** Releases what is left; failures do not matter any more. */
+  close(): void {
+    for (const event of this.#events) {
+      event.alive = false;
+      if (event.handle !== 0) this.#context.cl.clReleaseEvent(event.handle);
+    }
+    this.#events.clear();
+    this.queues.close();
+  }
+}
+
+function anyEvent({ event }: EventHandle, api: string): OpenCLEvent {
+  if (!(event instanceof OpenCLEvent)) throw invalid(api, 'the event belongs to another device');
+  if (!event.alive) throw invalid(api, 'the event has been destroyed');
+  return event;
+}
+
+function invalid(api: string, what: string): DriverError {
+  return new DriverError('E_INVALID_HANDLE', `${api}: ${what}`, { api });
+}

@@ -1,0 +1,64 @@
+/**
+ * The end of the process, or of a worker thread, with an OpenCL device open: its queues are waited for, because an implementation
+ * that runs on threads of the process crashes when they are torn down under it, and what kernels have left is still shown.
+ * Work that does not end in time is not waited for.
+ */
+import { isMainThread } from 'node:worker_threads';
+import { reportUnobserved } from '../faults.ts';
+import type { OpenCLContext } from './context.ts';
+import { pause } from './lock.ts';
+import type { Queues } from './queues.ts';
+import type { LaunchRecords } from './records.ts';
+
+/** Milliseconds that the end of the process waits for a device. */
+const PATIENCE = 5000;
+
+interface Open {
+  readonly context: OpenCLContext;
+  readonly queues: Queues;
+  readonly records: LaunchRecords;
+  close(): void;
+}
+
+const open = new Set<Open>();
+let listening = false;
+
+/** From now on the device's queues are waited for when the process ends. */
+export function finishAtExit(device: Open): void {
+  open.add(device);
+  if (listening) return;
+  listening = true;
+  process.on('exit', finish);
+}
+
+/** The device has been closed. */
+export function keepQuietAtExit(device: Open): void {
+  open.delete(device);
+}
+
+function finish(): void {
+  for (const device of [...open]) {
+    const { context, queues, records } = device;
+    if (context.broken !== undefined) continue;
+    try {
+      if (ranDry(queues)) {
+        records.collect(undefined);
+        if (!isMainThread) device.close();
+      }
+    } catch (error) {
+      reportUnobserved(error);
+    }
+    for (const fault of records.log.drain()) reportUnobserved(fault);
+  }
+}
+
+/** Waits until all work is done; false when that takes too long. */
+function ranDry(queues: Queues): boolean {
+  const until = performance.now() + PATIENCE;
+  while (!queues.idle) {
+    if (performance.now() > until) return false;
+    pause(1);
+  }
+  queues.finishAll();
+  return true;
+}
