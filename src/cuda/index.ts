@@ -4,6 +4,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export type { CudaArrayInterface, CudaArrayLike } from '../array/cuda-interface.ts';
 export type { DeviceArrayOptions, ToDeviceOptions } from '../array/device-create.ts';
+export type { DlpackCapsule, DlpackVersion, FromDlpackOptions, ToDlpackOptions } from '../array/dlpack.ts';
 export type {
   ManagedArrayOptions,
   MappedArrayOptions,

@@ -6,6 +6,8 @@
 export { isCudaArray } from '../array/cuda-interface.ts';
 export { DeviceNDArray } from '../array/device-array.ts';
 export { asCudaArray, deviceArray, deviceArrayLike, toDevice } from '../array/device-create.ts';
+export { DeviceRecord } from '../array/device-record.ts';
+export { fromDlpack, toDlpack } from '../array/dlpack.ts';
 export { ManagedNDArray, MappedNDArray, PinnedNDArray } from '../array/host-array.ts';
 export { managedArray, mappedArray, mappedArrayLike, pinnedArray, pinnedArrayLike } from '../array/host-create.ts';
 export { openIpcArray } from '../array/ipc.ts';

@@ -180,6 +180,9 @@ export interface DeviceDriver {
   /** Bytes: `pooled` are kept for later allocations, and counted in `free`. */
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number };
 
+  /** Device memory as the host sees it, where it is this process's own; valid until the memory moves, which keeps the old one readable. */
+  hostBytes?(pointer: Pointer, bytes: number): Uint8Array;
+
   /** Makes memory that host and device both reach; throws OutOfMemoryError. */
   allocateHost(bytes: number, options: HostMemoryOptions): HostMemory;
   /**

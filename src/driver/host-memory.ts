@@ -263,6 +263,11 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     this.streams.faults.raise();
   }
 
+  hostBytes(pointer: Pointer, length: number): Uint8Array {
+    const { bytes, offset } = this.locate(pointer, 0, length, 'hostBytes');
+    return bytes.subarray(offset, offset + length);
+  }
+
   /** Pinned memory is memory like any other here; mapped and managed memory is the device's own, as the host sees it. */
   allocateHost(bytes: number, options: HostMemoryOptions): HostMemory {
     this.open('allocateHost');

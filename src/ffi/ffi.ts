@@ -34,4 +34,8 @@ export interface Ffi {
   address(view: ArrayBufferView): Address;
   /** Native memory as an ArrayBuffer. It must outlive the buffer. */
   view(address: Address, bytes: number): ArrayBuffer;
+  /** A native function, of a prototype such as `void (void *)`, that calls a JavaScript one; never given back. Other threads' calls wait for this one. */
+  callback(prototype: string, body: (...args: readonly unknown[]) => unknown): Address;
+  /** Calls the native function at an address. */
+  call(address: Address, prototype: string, ...args: readonly unknown[]): unknown;
 }

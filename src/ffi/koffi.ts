@@ -18,6 +18,10 @@ interface Koffi {
   view(address: Address, bytes: number): ArrayBuffer;
   struct(name: string, members: Record<string, unknown>): unknown;
   array(item: string, length: number, hint: 'Typed'): unknown;
+  proto(result: string, parameters: readonly string[]): unknown;
+  pointer(type: unknown): unknown;
+  register(body: (...args: readonly unknown[]) => unknown, type: unknown): bigint;
+  call(address: Address, type: unknown, ...args: readonly unknown[]): unknown;
 }
 
 interface KoffiLibrary {
@@ -68,6 +72,7 @@ function raiseStacks(koffi: Koffi): void {
 class KoffiFfi implements Ffi {
   readonly #koffi: Koffi;
   readonly #libraries = new Map<string, NativeLibrary>();
+  readonly #prototypes = new Map<string, unknown>();
 
   constructor(koffi: Koffi) {
     this.#koffi = koffi;
@@ -106,6 +111,28 @@ class KoffiFfi implements Ffi {
 
   view(address: Address, bytes: number): ArrayBuffer {
     return this.#koffi.view(address, bytes);
+  }
+
+  callback(prototype: string, body: (...args: readonly unknown[]) => unknown): Address {
+    return this.#koffi.register(body, this.#koffi.pointer(this.#prototype(prototype)));
+  }
+
+  call(address: Address, prototype: string, ...args: readonly unknown[]): unknown {
+    return this.#koffi.call(address, this.#prototype(prototype), ...args);
+  }
+
+  #prototype(text: string): unknown {
+    let type = this.#prototypes.get(text);
+    if (type === undefined) {
+      const [result = '', parameters = ''] = text.replace(/\)$/, '').split('(');
+      // Without a name: those are of the whole process.
+      type = this.#koffi.proto(
+        result.trim(),
+        parameters.split(',').map((parameter) => parameter.trim()),
+      );
+      this.#prototypes.set(text, type);
+    }
+    return type;
   }
 }
 

@@ -263,6 +263,11 @@ export class MemoryOwner {
     this.context.release(this.#allocation);
   }
 
+  /** Blocks until all work that uses the memory has been done; what went wrong is for the next synchronising call. */
+  settle(): void {
+    this.#allocation?.drain(true);
+  }
+
   /**
    * Notes that work using the memory is about to be enqueued on a stream (undefined: the default stream), which is made to come
    * after the allocation.

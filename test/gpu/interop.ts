@@ -2,8 +2,10 @@
  * Other libraries and processes on the same GPU: the CUDA array interface with real addresses, and IPC with a second Node.js,
  * CuPy and Numba.
  */
+import { readTensor, writeTensor } from '../../src/array/dlpack-struct.ts';
 import type { IpcArrayHandle } from '../../src/cuda/index.ts';
-import { cuda, f32, f64, i32, struct, type Vec } from '../../src/index.ts';
+import { loadFfi } from '../../src/ffi/koffi.ts';
+import { cuda, type DeviceNDArray, f32, f64, i32, struct, type Vec } from '../../src/index.ts';
 import { same, sameElements, throws } from '../../src/testsuite/assert.ts';
 import { hasPython, runTask, startPython, startTask } from './child.ts';
 import { type GpuModule, skip } from './suite.ts';
@@ -208,6 +210,50 @@ async function weOpenNumbas(): Promise<void> {
   same(await python.ended, 0);
 }
 
+/** A tensor as another library makes it, on our memory, with a deleter that counts. */
+function dlpack(): void {
+  const { ffi } = loadFfi();
+  if (ffi === undefined) throw new Error('koffi is gone');
+  let deletions = 0;
+  const deleter = ffi.callback('void (void *)', () => {
+    deletions++;
+  });
+  using d = cuda.toDevice(Float32Array.of(0, 1, 2, 3, 4, 5)).reshape(2, 3);
+  const { index } = cuda.currentDevice();
+  for (const version of [0, 1] as const) {
+    const view = d.slice(':', '::-1');
+    const tensor = {
+      address: view.pointer,
+      deviceType: 2,
+      deviceIndex: index,
+      dtype: view.dtype,
+      shape: view.shape,
+      strides: view.strides,
+      readOnly: version === 1,
+    };
+    const { pointer } = writeTensor(ffi, tensor, version, deleter);
+    const taken = cuda.fromDlpack(pointer, { version }) as DeviceNDArray;
+    same(taken.readOnly, version === 1, 'read-only');
+    sameElements(taken.copyToHost(), [2, 1, 0, 5, 4, 3]);
+    throws(() => cuda.fromDlpack(pointer, { version }), /taken already/, 'E_DLPACK');
+    taken.dispose();
+    cuda.currentContext().deallocations.clear();
+    same(deletions, version + 1, 'deletions');
+  }
+  const out = cuda.toDlpack(d.slice(1), { version: 0 });
+  const { tensor } = readTensor(ffi, out.pointer, 0);
+  same(tensor.address, d.pointer + 12, 'the address that goes out');
+  same([tensor.deviceType, tensor.deviceIndex].join(), `2,${index}`, 'the device');
+  const back = cuda.fromDlpack(out) as DeviceNDArray;
+  const add = cuda.jit((a: Vec<f32>) => {
+    const k = cuda.grid(1);
+    if (k < a.length) a[k] = a[k] + 10;
+  });
+  add.launch({ threads: 3 }, back as never);
+  same(d.get(1, 2), 15);
+  back.dispose();
+}
+
 await runTask({ 'open an array': child });
 
 export const interop: GpuModule = {
@@ -215,6 +261,7 @@ export const interop: GpuModule = {
   tests: [
     { name: 'the array interface carries addresses, strides, flags and structs', run: interfaces },
     { name: 'the array interface carries streams', run: streams },
+    { name: 'DLPack tensors go out and come in, and are deleted once', run: dlpack },
     { name: 'a second Node.js opens an array', run: secondNode },
     { name: 'CuPy opens an array of ours', run: cupyOpensOurs, seconds: 90 },
     { name: 'we open an array of CuPy', run: weOpenCupys, seconds: 90 },

@@ -1,0 +1,126 @@
+/**
+ * DLPack, out: a device array as a managed tensor that libraries of this process take by its pointer.
+ *
+ * One native function deletes all tensors of a thread; a tensor holds its memory until then. Consumers on other threads have their calls
+ * relayed to the JavaScript thread, which must be able to run.
+ */
+import { NotSupportedError, TsambaTypeError } from '../errors.ts';
+import type { Address, Ffi } from '../ffi/ffi.ts';
+import { loadFfi } from '../ffi/koffi.ts';
+import { extentOf } from '../layout/index.ts';
+import { checkOptionsObject } from '../options.ts';
+import type { DeviceMemory } from './device-memory.ts';
+import { DL_CPU, DL_CUDA, type DlpackVersion, writeTensor } from './dlpack-struct.ts';
+
+/** A managed tensor, by its pointer; what PyCapsules hold in Python. */
+export interface DlpackCapsule {
+  /** Address of the DLManagedTensor (version 0) or DLManagedTensorVersioned (version 1). */
+  readonly pointer: number | bigint;
+  readonly version: DlpackVersion;
+  /** What Python calls such a capsule. */
+  readonly name?: string | undefined;
+  /** Deletes the tensor, if nobody has deleted it. For tensors that nobody took: who takes one deletes it. */
+  release?(): void;
+}
+
+/** Options of `toDlpack`. */
+export interface ToDlpackOptions {
+  /** 1 (default): DLManagedTensorVersioned. 0: DLManagedTensor, which cannot be read-only. */
+  readonly version?: DlpackVersion | undefined;
+}
+
+interface Exported {
+  readonly memory: DeviceMemory;
+  /** The struct, and whatever else must not move. */
+  readonly keeps: readonly unknown[];
+}
+
+/** Tensors that nobody has deleted, by address. */
+const exported = new Map<number, Exported>();
+let deleter: Address | undefined;
+
+/** The FFI; throws NotSupportedError where there is none. */
+export function dlpackFfi(call: string): Ffi {
+  const { ffi, reason } = loadFfi();
+  if (ffi === undefined) throw new NotSupportedError('E_DLPACK', `${call}: ${reason}`);
+  return ffi;
+}
+
+/** Throws TypeError for what is no version. */
+export function checkDlpackVersion(call: string, version: unknown): asserts version is DlpackVersion {
+  if (version === 0 || version === 1) return;
+  throw new TsambaTypeError(
+    'E_DLPACK',
+    `${call}: the version must be 0 (DLManagedTensor) or 1 (DLManagedTensorVersioned), got ${String(version)}`,
+  );
+}
+
+/**
+ * A DLPack tensor over the array's memory, which it keeps alive until its deleter is called: by the library that takes it, or by
+ * `release()`. Nothing is copied. Waits for the work that uses the array. Synchronous.
+ * @throws NotSupportedError without koffi, on devices whose memory DLPack has no name for, and for structs.
+ */
+export function exportDlpack(array: DeviceMemory, options: ToDlpackOptions = {}): Required<DlpackCapsule> {
+  checkOptionsObject('toDlpack', options, ['version']);
+  const version = options.version ?? 1;
+  checkDlpackVersion('toDlpack', version);
+  array.checkUsable();
+  const ffi = dlpackFfi('toDlpack');
+  const { address, host, deviceType, deviceIndex } = whereIs(ffi, array);
+  deleter ??= ffi.callback('void (void *)', (pointer) => void deleteTensor(Number(pointer)));
+  const { dtype, shape, strides, readOnly } = array;
+  const tensor = { address, deviceType, deviceIndex, dtype, shape, strides, readOnly };
+  const { pointer, memory } = writeTensor(ffi, tensor, version, deleter);
+  array.owner.settle();
+  array.owner.retain();
+  exported.set(pointer, { memory: array, keeps: [memory, host] });
+  let released = false;
+  return {
+    pointer,
+    version,
+    name: version === 0 ? 'dltensor' : 'dltensor_versioned',
+    release: () => {
+      if (!released) deleteTensor(pointer);
+      released = true;
+    },
+  };
+}
+
+interface Whereabouts {
+  readonly address: number;
+  /** What keeps the address valid, on devices in this process's own memory. */
+  readonly host: unknown;
+  readonly deviceType: number;
+  readonly deviceIndex: number;
+}
+
+function whereIs(ffi: Ffi, array: DeviceMemory): Whereabouts {
+  const { context, pointer, shape, strides, itemSize, size } = array;
+  const { driver, info } = context;
+  if (info.kind === 'nvidia')
+    return { address: pointer, host: undefined, deviceType: DL_CUDA, deviceIndex: info.index };
+  if (driver.hostBytes === undefined) {
+    throw new NotSupportedError(
+      'E_DLPACK',
+      `toDlpack: DLPack cannot name the memory of ${info.name}: copyToHost() first`,
+    );
+  }
+  const place = { deviceType: DL_CPU, deviceIndex: 0 };
+  if (size === 0) return { address: 0, host: undefined, ...place };
+  const { low, bytes } = extentOf(shape, strides, itemSize);
+  const host = driver.hostBytes(pointer + low, bytes);
+  return { address: Number(ffi.address(host)) - low, host, ...place };
+}
+
+/** The array behind a tensor that was made here and not deleted; undefined for others. */
+export function exportedMemory(pointer: number): DeviceMemory | undefined {
+  return exported.get(pointer)?.memory;
+}
+
+/** What the native deleter does. A tensor that is gone already is none of ours any more. */
+export function deleteTensor(pointer: number): void {
+  const entry = exported.get(pointer);
+  if (entry === undefined) return;
+  exported.delete(pointer);
+  entry.memory.owner.release();
+}

@@ -1,0 +1,184 @@
+/**
+ * DLPack, in: `fromDlpack`, which takes managed tensors of other libraries of this process by their pointers.
+ *
+ * Who takes a tensor calls its deleter, once: when the last array over it is gone, and the work that uses it done.
+ */
+import type { DType, Scalar } from '../dtype/index.ts';
+import { dataClassOf } from '../dtype/index.ts';
+import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import type { Ffi } from '../ffi/ffi.ts';
+import { extentOf } from '../layout/index.ts';
+import type { Context } from '../memory/context.ts';
+import { currentContext } from '../memory/devices.ts';
+import { keepInPlace, whenCollected } from '../memory/host/exposed.ts';
+import { allocationSite } from '../memory/leaks.ts';
+import { Allocation, MemoryOwner } from '../memory/owner.ts';
+import { checkOptionsObject } from '../options.ts';
+import { DeviceNDArray } from './device-array.ts';
+import { deviceArrayLike } from './device-create.ts';
+import {
+  checkDlpackVersion,
+  type DlpackCapsule,
+  deleteTensor,
+  dlpackFfi,
+  exportDlpack,
+  exportedMemory,
+  type ToDlpackOptions,
+} from './dlpack-export.ts';
+import {
+  DL_CPU,
+  DL_CUDA,
+  DL_CUDA_HOST,
+  DL_CUDA_MANAGED,
+  type DlpackTensor,
+  type DlpackVersion,
+  readTensor,
+} from './dlpack-struct.ts';
+import { NDArray } from './ndarray.ts';
+
+export type { DlpackCapsule, ToDlpackOptions } from './dlpack-export.ts';
+export type { DlpackVersion } from './dlpack-struct.ts';
+
+/** Options of `fromDlpack`. */
+export interface FromDlpackOptions {
+  /** Of a bare pointer: 1 (default) is a DLManagedTensorVersioned, 0 a DLManagedTensor. */
+  readonly version?: DlpackVersion | undefined;
+  /** True: an array with memory of its own; the tensor is deleted at once. */
+  readonly copy?: boolean | undefined;
+}
+
+/** Tensors that were taken and not deleted yet. */
+const taken = new Set<number>();
+
+/** Memory that a tensor lends; it is counted by whoever allocated it. */
+class BorrowedAllocation extends Allocation {
+  readonly #context: Context;
+  readonly #giveBack: () => void;
+
+  constructor(context: Context, pointer: number, giveBack: () => void) {
+    super(context, pointer, 0, allocationSite(0));
+    this.#context = context;
+    this.#giveBack = giveBack;
+  }
+
+  override destroy(): void {
+    this.#context.freed(this);
+    // Its owner knows nothing of our streams.
+    this.drain(true);
+    this.#giveBack();
+  }
+}
+
+/**
+ * A DLPack tensor for other libraries of this process: `cuda.toDlpack(d).pointer`. It keeps the memory alive until the library that takes
+ * it calls its deleter; `release()` is for tensors that nobody took. Nothing is copied. Waits for the work that uses the array.
+ * @throws NotSupportedError without koffi, on devices whose memory DLPack has no name for, and for structs.
+ */
+export function toDlpack(
+  array: DeviceNDArray<never> | DeviceNDArray,
+  options?: ToDlpackOptions,
+): Required<DlpackCapsule> {
+  if (array instanceof DeviceNDArray) return exportDlpack(array, options);
+  throw new TsambaTypeError('E_DLPACK', 'toDlpack needs a device array: toDevice() makes one of a host array');
+}
+
+/**
+ * Takes a DLPack tensor, by the pointer to a DLManagedTensor(Versioned) or what `toDlpack` gave: device memory of the current GPU as a
+ * `DeviceNDArray`, host memory as an `NDArray`. Nothing is copied (but host memory that is read-only); the tensor's deleter is called, once, when the last array over it was
+ * disposed (the `NDArray`: collected) and its memory is not in use any more. The data must be ready: DLPack's structs name no stream.
+ * Where it throws, the tensor was not taken.
+ * @throws NotSupportedError for tensors of other devices, versions and types, RangeError for one that was taken already.
+ */
+export function fromDlpack(
+  source: DlpackCapsule | number | bigint,
+  options: FromDlpackOptions = {},
+): DeviceNDArray | NDArray {
+  checkOptionsObject('fromDlpack', options, ['version', 'copy']);
+  const { pointer, version } = readSource(source, options);
+  const own = exportedMemory(pointer);
+  const array = own === undefined ? takeForeign(pointer, version, options.copy === true) : overOwn(own, pointer);
+  if (options.copy !== true || !(array instanceof DeviceNDArray)) return array;
+  const copy = deviceArrayLike(array);
+  copy.copyToDevice(array);
+  array.dispose();
+  // A copy is asked for to be rid of the tensor.
+  array.context.deallocations.clear();
+  return copy;
+}
+
+function readSource(source: unknown, options: FromDlpackOptions): { pointer: number; version: DlpackVersion } {
+  const capsule: { pointer?: unknown; version?: unknown } =
+    typeof source === 'object' && source !== null ? source : { pointer: source };
+  const version = capsule.version ?? options.version ?? 1;
+  checkDlpackVersion('fromDlpack', version);
+  const pointer = typeof capsule.pointer === 'bigint' ? Number(capsule.pointer) : capsule.pointer;
+  if (typeof pointer === 'number' && Number.isSafeInteger(pointer) && pointer > 0) return { pointer, version };
+  throw new TsambaTypeError(
+    'E_DLPACK',
+    `fromDlpack needs the pointer to a managed tensor, or an object { pointer, version }, got ${String(capsule.pointer ?? source)}`,
+  );
+}
+
+/** A tensor that was made here: its memory is known. */
+function overOwn(memory: NonNullable<ReturnType<typeof exportedMemory>>, pointer: number): DeviceNDArray {
+  const { context, owner, pointer: address, readOnly, shape, strides, dtype } = memory;
+  const gpuData = { context, owner, address, readOnly };
+  const array = new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { gpuData });
+  deleteTensor(pointer);
+  return array;
+}
+
+function takeForeign(pointer: number, version: DlpackVersion, copy: boolean): DeviceNDArray | NDArray {
+  if (taken.has(pointer)) {
+    throw new TsambaRangeError('E_DLPACK', 'fromDlpack: this tensor was taken already: each can be taken once');
+  }
+  const ffi = dlpackFfi('fromDlpack');
+  const { tensor, deleter } = readTensor(ffi, pointer, version);
+  const giveBack = (): void => {
+    taken.delete(pointer);
+    if (deleter !== 0n) ffi.call(deleter, 'void (void *)', pointer);
+  };
+  const onHost = tensor.deviceType === DL_CPU || tensor.deviceType === DL_CUDA_HOST;
+  // Host arrays cannot be read-only.
+  const copied = onHost && (copy || tensor.readOnly);
+  const array = onHost ? takeHost(ffi, tensor, giveBack, copied) : takeDevice(tensor, giveBack);
+  taken.add(pointer);
+  if (copied || tensor.shape.includes(0)) giveBack();
+  return array;
+}
+
+function takeDevice(tensor: DlpackTensor, giveBack: () => void): DeviceNDArray {
+  const { address, deviceType, deviceIndex, shape, strides, dtype, readOnly } = tensor;
+  const context = currentContext();
+  const { kind, index, name } = context.info;
+  const isCuda = deviceType === DL_CUDA || deviceType === DL_CUDA_MANAGED;
+  if (!isCuda || kind !== 'nvidia' || (deviceType === DL_CUDA && deviceIndex !== index)) {
+    const where = isCuda ? `CUDA device ${deviceIndex}` : `a device of DLPack's type ${deviceType}`;
+    const remedy = isCuda && kind === 'nvidia' ? `cuda.selectDevice(${deviceIndex})` : 'copy it to the host there';
+    throw new NotSupportedError(
+      'E_DLPACK',
+      `fromDlpack: the tensor is on ${where}, the current device is ${name}: ${remedy}`,
+    );
+  }
+  const { low, bytes } = extentOf(shape, strides, dtype.itemSize);
+  if (bytes === 0) return new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>);
+  const allocation = context.own(new BorrowedAllocation(context, address + low, giveBack));
+  const owner = new MemoryOwner(context, allocation, bytes);
+  const gpuData = { context, owner, address, readOnly };
+  return new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { gpuData });
+}
+
+function takeHost(ffi: Ffi, tensor: DlpackTensor, giveBack: () => void, copy: boolean): NDArray {
+  const { address, shape, strides, dtype } = tensor;
+  const { low, bytes } = extentOf(shape, strides, dtype.itemSize);
+  const layout = { shape, strides, offset: -low };
+  const DataClass = dataClassOf(dtype);
+  if (bytes === 0) return new NDArray(new DataClass(new ArrayBuffer(0)), dtype as DType<Scalar>, layout);
+  const lent = ffi.view(address + low, bytes);
+  const buffer = copy ? lent.slice(0) : lent;
+  if (!copy) {
+    keepInPlace(buffer);
+    whenCollected(buffer, giveBack);
+  }
+  return new NDArray(new DataClass(buffer), dtype as DType<Scalar>, layout);
+}
