@@ -36,7 +36,13 @@ it('passes when minified', { timeout: 180_000 }, async () => {
   });
   const script = join(folder, 'run.mjs');
   writeFileSync(script, RUN);
-  const env = { ...process.env, TSAMBA_DEVICE: 'cpu', TSAMBA_CPU_THREADS: '1', TSAMBA_WARN_IMPLICIT_COPY: '0' };
+  const env = {
+    ...process.env,
+    TSAMBA_DEVICE: 'cpu',
+    TSAMBA_ROC_DRIVER: 'cpu',
+    TSAMBA_CPU_THREADS: '1',
+    TSAMBA_WARN_IMPLICIT_COPY: '0',
+  };
   const output = execFileSync(process.execPath, [script], { env, encoding: 'utf8', maxBuffer: 2 ** 26 });
   const { count, failed } = JSON.parse(output.slice(output.indexOf('{"count"'))) as { count: number; failed: string[] };
   expect(failed).toEqual([]);

@@ -22,6 +22,8 @@ import { memoryInterop } from './memory-interop.ts';
 import { lifetime } from './memory-lifetime.ts';
 import { smartArrays } from './memory-smart.ts';
 import { options } from './options.ts';
+import { rocKernels } from './roc-kernels.ts';
+import { rocMemory } from './roc-memory.ts';
 import { sizes } from './sizes.ts';
 import { spaces } from './spaces.ts';
 import { streams } from './streams.ts';
@@ -64,6 +66,8 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...streams,
   ...faults,
   ...errors,
+  ...rocMemory,
+  ...rocKernels,
 ];
 
 /** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */

@@ -4,7 +4,7 @@
  * A driver is done when all of them pass on it. The suite is framework-free: `runConformance` runs it anywhere, and
  * `conformanceTests` hands the tests to vitest, node:test or anything else.
  */
-import { cuda, scope } from '../index.ts';
+import { cuda, roc, scope } from '../index.ts';
 
 export interface ConformanceTest {
   readonly chapter: string;
@@ -51,12 +51,19 @@ export interface ConformanceOptions {
   readonly onResult?: ((result: ConformanceResult) => void) | undefined;
 }
 
+/** The chapters on `roc` run on the same device where that is one of `roc`'s too, else on the one that it chooses. */
+function select(device: DeviceChoice | undefined): void {
+  if (device === undefined) return;
+  cuda.selectDevice(device);
+  if (typeof device === 'string') roc.selectDevice(device);
+}
+
 /** Runs tests one after another. Resolves to all results; failures are in them and not thrown. */
 export async function runTests(
   tests: readonly ConformanceTest[],
   options: ConformanceOptions = {},
 ): Promise<readonly ConformanceResult[]> {
-  if (options.device !== undefined) cuda.selectDevice(options.device);
+  select(options.device);
   const results: ConformanceResult[] = [];
   for (const test of tests) {
     if (options.filter !== undefined && !`${test.chapter}: ${test.name}`.includes(options.filter)) continue;

@@ -16,7 +16,12 @@ export interface ConformanceRun {
 }
 
 export async function defineConformance(run: ConformanceRun): Promise<void> {
-  Object.assign(process.env, { TSAMBA_DEVICE: run.device, TSAMBA_WARN_IMPLICIT_COPY: '0', ...run.environment });
+  Object.assign(process.env, {
+    TSAMBA_DEVICE: run.device,
+    TSAMBA_ROC_DRIVER: run.device,
+    TSAMBA_WARN_IMPLICIT_COPY: '0',
+    ...run.environment,
+  });
   await run.open?.();
   const { cuda } = await import('../../src/index.ts');
   const { conformanceTests } = await import('../../src/testsuite/index.ts');
