@@ -2,15 +2,21 @@
  * For tests: builds and runs rendered kernels on PoCL by plain calls of the OpenCL API, and holds what they leave against the
  * reference interpreter. In a process of its own: see differences.testing.ts.
  */
-import { openclPipeline } from './compile.ts';
-import type { Address, AsyncNativeFunction, Ffi } from '../../ffi/ffi.ts';
-import { loadFfi } from '../../ffi/koffi.ts';
+
 import { constant } from '../../compiler/ir/builder.ts';
 import { type Value, writeElement } from '../../compiler/ir/evaluate.ts';
 import { type InterpretFault, interpret } from '../../compiler/ir/interpret.ts';
 import type { ValueType } from '../../compiler/ir/ops.ts';
 import type { Sample } from '../../compiler/ir/testing.ts';
-import { FAULT_RECORD_BYTES, type OpenCLModule, type OpenCLTarget, PRINT_BYTES } from '../../compiler/render/opencl/module.ts';
+import {
+  FAULT_RECORD_BYTES,
+  type OpenCLModule,
+  type OpenCLTarget,
+  PRINT_BYTES,
+} from '../../compiler/render/opencl/module.ts';
+import type { Address, AsyncNativeFunction, Ffi } from '../../ffi/ffi.ts';
+import { loadFfi } from '../../ffi/koffi.ts';
+import { openclPipeline } from './compile.ts';
 
 const PROTOTYPES = {
   clGetPlatformIDs: 'int clGetPlatformIDs(uint32_t, size_t, size_t)',
@@ -143,7 +149,7 @@ export class Pocl {
     if (Number(result) !== 0) {
       const log = Buffer.alloc(65536);
       cl.clGetProgramBuildInfo(program, this.#device, PROGRAM_BUILD_LOG, log.length, this.#ffi.address(log), 0);
-      throw new Error(`clBuildProgram: ${result}\n${log.toString().split("\0", 1)[0]}\n${text}`);
+      throw new Error(`clBuildProgram: ${result}\n${log.toString().split('\0', 1)[0]}\n${text}`);
     }
     const name = Buffer.from(`${entry}\0`);
     const kernel = this.#made(cl.clCreateKernel(program, this.#ffi.address(name), this.#at(8)), 'clCreateKernel');

@@ -172,7 +172,12 @@ function unsigned(print: Print, e: Expr): C {
   if (e.op === 'binary' && (e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul')) {
     return unsignedBinary(print, e.fn, e.a, e.b);
   }
-  return castTo(unsignedOf(type), print(e));
+  const value = print(e);
+  const signed = `(${typeOf(type)})`;
+  // A conversion to the signed type first makes no difference.
+  const inner =
+    value.level === Level.unary && value.text.startsWith(signed) ? value.text.slice(signed.length) : undefined;
+  return castTo(unsignedOf(type), inner === undefined ? value : { text: inner, level: Level.unary });
 }
 
 function unsignedBinary(print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
