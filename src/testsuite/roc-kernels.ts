@@ -3,7 +3,19 @@
  * the ways to launch. Runs on whatever device `roc` computes on.
  */
 import type { ValueOf } from '../dtype/types.ts';
-import { cuda, type DeviceNDArray, f32, type f64, i32, type Mat, ndarray, roc, u32, type Vec } from '../index.ts';
+import {
+  cuda,
+  type DeviceNDArray,
+  f32,
+  type f64,
+  i32,
+  type LaunchOptions,
+  type Mat,
+  ndarray,
+  roc,
+  u32,
+  type Vec,
+} from '../index.ts';
 import { same, sameElements, throws } from './assert.ts';
 import { chapter } from './suite.ts';
 
