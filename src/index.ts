@@ -3,6 +3,7 @@
  */
 /// <reference lib="esnext.disposable" preserve="true" />
 export { DeviceNDArray } from './array/device-array.ts';
+export { DeviceRecord } from './array/device-record.ts';
 export { NDArray } from './array/ndarray.ts';
 export { ndarray } from './array/ndarray-create.ts';
 export { type Side, SmartArray, type SmartArrayOptions, type SmartArrayShape } from './array/smart-array.ts';
@@ -21,6 +22,7 @@ export {
   i16,
   i32,
   i64,
+  type Struct,
   struct,
   type TypedArray,
   u8,

@@ -6,7 +6,17 @@
  * about is `device-create.ts`.
  */
 import { type CapturedArray, DEVICE_ARRAY, type Layout } from '../compiler/contract.ts';
-import { asDType, type DType, type DTypeLike, type Plain, type Scalar, type ValueOf } from '../dtype/index.ts';
+import {
+  asDType,
+  type DType,
+  type DTypeLike,
+  type FieldElement,
+  type FieldOf,
+  memberOf,
+  type Plain,
+  type Scalar,
+  type ValueOf,
+} from '../dtype/index.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import {
   classifyLayout,
@@ -298,6 +308,22 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     this.checkUsable();
     const target = asDType(dtype);
     return this.#over(viewLayout(layoutOf(this), target.itemSize), this.stream, target);
+  }
+
+  /**
+   * The member of every struct (or part of every complex number) as a view; a sub-array adds its axes at the end. NumPy: `a['x']`.
+   * Throws TypeError when there is none of this name.
+   */
+  field<K extends FieldOf<T>>(name: K): DeviceNDArray<FieldElement<T, K>> {
+    this.checkUsable();
+    const { dtype, offset, shape, strides } = memberOf(this.dtype, name);
+    const layout = {
+      shape: [...this.shape, ...shape],
+      strides: [...this.strides, ...strides],
+      offset,
+      itemSize: dtype.itemSize,
+    };
+    return this.#over(layout, this.stream, dtype as DType<FieldElement<T, K>>);
   }
 
   /** The axes in another order, reversed by default; a view (Numba copies here), never the array itself. */

@@ -9,6 +9,7 @@ import {
   type f64 as F64,
   f64,
   type Scalar,
+  type StructDType,
   type TypedArray,
   type ValueOf,
 } from '../dtype/index.ts';
@@ -31,6 +32,7 @@ import { streamOption } from '../stream/stream.ts';
 import { type CudaArrayLike, foreignMemory, isCudaArray } from './cuda-interface.ts';
 import { DeviceNDArray, type MemoryPointer } from './device-array.ts';
 import { type DeviceMemory, deviceMemoryOf, placement, type StreamOption } from './device-memory.ts';
+import { DeviceRecord, hostRecord, isPlainObject } from './device-record.ts';
 import { upload } from './device-transfer.ts';
 import type { NDArray, RankOf } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
@@ -133,19 +135,28 @@ export interface ToDeviceOptions extends StreamOption {
   /** False: allocate only, the elements are undefined. */
   readonly copy?: boolean | undefined;
   /** Copy into this array instead of a new one. */
-  readonly to?: DeviceNDArray<never> | DeviceNDArray | CudaArrayLike | null | undefined;
+  readonly to?: DeviceNDArray<never> | DeviceNDArray | DeviceRecord<never> | CudaArrayLike | null | undefined;
+  /** Of nested arrays and numbers: what elements convert to. Of a plain object: the struct that it is, which makes a `DeviceRecord`. */
+  readonly dtype?: DTypeLike | undefined;
+}
+
+/** Options of `toDevice` with a dtype. */
+export interface TypedToDeviceOptions<D extends DTypeLike> extends ToDeviceOptions {
+  readonly dtype: D;
 }
 
 /**
  * A host array (of any layout), nested arrays or a number, copied to the device; a device array as it is. The new array keeps
  * shape and strides where the host array is one block of memory (broadcast axes apart), else it is compact with the axes in the
- * same order. A stream becomes the array's own, and the copy is enqueued on it. Numba: `to_device(obj, stream, copy, to)`.
+ * same order. A plain object with a struct `dtype` becomes a `DeviceRecord`. A stream becomes the array's own, and the copy is enqueued on it. Numba: `to_device(obj, stream, copy, to)`.
  * @throws TypeError for what is no array, OutOfMemoryError; with `to` what `copyToDevice` throws.
  */
 export function toDevice<T, R extends number>(
   object: DeviceNDArray<T, R>,
   options?: ToDeviceOptions,
 ): DeviceNDArray<T, R>;
+export function toDevice<T>(object: DeviceRecord<T>, options?: ToDeviceOptions): DeviceRecord<T>;
+export function toDevice<T extends object>(object: T, options: TypedToDeviceOptions<StructDType<T>>): DeviceRecord<T>;
 export function toDevice<T, R extends number>(object: NDArray<T, R>, options?: ToDeviceOptions): DeviceNDArray<T, R>;
 export function toDevice<A extends TypedArray>(object: A, options?: ToDeviceOptions): DeviceNDArray<ElementOf<A>, 1>;
 export function toDevice(object: number, options?: ToDeviceOptions): DeviceNDArray<F64, 0>;
@@ -154,7 +165,7 @@ export function toDevice(object: readonly (readonly number[])[], options?: ToDev
 export function toDevice(object: CudaArrayLike, options?: ToDeviceOptions): DeviceNDArray;
 export function toDevice(object: NestedInput<Scalar> | HostArrayLike, options?: ToDeviceOptions): DeviceNDArray;
 export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknown {
-  checkOptionsObject('toDevice', options, ['stream', 'copy', 'to']);
+  checkOptionsObject('toDevice', options, ['stream', 'copy', 'to', 'dtype']);
   const copy = options.copy ?? true;
   const to = options.to ?? undefined;
   if (to !== undefined) {
@@ -165,15 +176,19 @@ export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknow
         `toDevice: \`to\` must be a device array, got a value of type ${typeof to}`,
       );
     }
-    if (copy) target.copyToDevice(object, { stream: options.stream });
+    const value =
+      isPlainObject(object) && target.dtype.fields !== undefined ? hostRecord(object, target.dtype) : object;
+    if (copy) target.copyToDevice(value, { stream: options.stream });
     return to;
   }
   const device = deviceOf(object);
   if (device !== undefined) {
     device.checkUsable();
-    return device;
+    return object instanceof DeviceRecord ? object : device;
   }
-  const host = describeHostArray(object) ?? (ndarray(object as number[]) as HostMemory);
+  const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
+  if (isPlainObject(object) && dtype?.fields !== undefined) return newRecord(object, dtype, copy, options);
+  const host = describeHostArray(object) ?? fromNested(object, dtype);
   return uploadNew(host, copy, options);
 }
 
@@ -214,6 +229,26 @@ export function asCudaArray(
   if (memory === undefined) throw new Error('a CUDA array was none');
   memory.checkUsable();
   return overMemory(memory);
+}
+
+function newRecord(object: object, dtype: DType, copy: boolean, options: StreamOption): DeviceRecord {
+  const { stream } = options;
+  if (!copy) return new DeviceRecord(dtype, { stream });
+  const array = uploadNew(hostRecord(object, dtype), true, options);
+  const record = new DeviceRecord(dtype, { stream, gpuData: array.gpuData });
+  array.dispose();
+  return record;
+}
+
+function fromNested(object: unknown, dtype: DType | undefined): HostMemory {
+  if (dtype !== undefined) return ndarray(object as number[], { dtype }) as HostMemory;
+  if (isPlainObject(object)) {
+    throw new TsambaTypeError(
+      'E_HOST_ARRAY',
+      'toDevice: an object is a record of a struct type, which must be said: toDevice({ … }, { dtype: struct({ … }) })',
+    );
+  }
+  return ndarray(object as number[]) as HostMemory;
 }
 
 function uploadNew(host: HostMemory, copy: boolean, options: StreamOption): DeviceNDArray {

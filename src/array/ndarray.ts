@@ -16,6 +16,9 @@ import {
   type DTypeLike,
   dataClassOf,
   describeDType,
+  type FieldElement,
+  type FieldOf,
+  memberOf,
   type Plain,
   type Scalar,
   type TypedArray,
@@ -215,6 +218,22 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
     const layout = viewLayout(this.layout, target.itemSize);
     const { data, offset } = dataOver(this.data as TypedArray, target, layout);
     return this.derive(data, target, { ...layout, offset }) as NDArray<ValueOf<D>, R>;
+  }
+
+  /**
+   * The member of every struct (or part of every complex number) as an array over the same memory; a sub-array adds its axes at the
+   * end. NumPy: `a['x']`. Throws TypeError when there is none of this name.
+   */
+  field<K extends FieldOf<T>>(name: K): NDArray<FieldElement<T, K>> {
+    const { dtype, offset, shape, strides } = memberOf(this.dtype, name);
+    const layout = {
+      shape: [...this.shape, ...shape],
+      strides: [...this.strides, ...strides],
+      offset: this.byteOffset + offset,
+      itemSize: dtype.itemSize,
+    };
+    const over = dataOver(this.data as TypedArray, dtype, layout);
+    return this.derive(over.data, dtype as DType<FieldElement<T, K>>, { ...layout, offset: over.offset });
   }
 
   /** A compact copy: in C order, or as given. */

@@ -12,9 +12,13 @@ type Integer = i32 | u32 | i64 | u64;
 type Unsigned = u32 | u64;
 type Numeric = Integer | f32 | f64;
 
-/** `atomic.add(a, i, v)`, `atomic.add(A, [i, j], v)`: the old value. */
+/** The members of a record that are numbers. */
+type NumberIn<P> = { [K in keyof P]: P[K] extends number | bigint ? K : never }[keyof P] & string;
+
+/** `atomic.add(a, i, v)`, `atomic.add(A, [i, j], v)`, of a record `atomic.add(p[i], 'x', v)`: the old value. */
 export interface Atomic<Allowed> {
   <T extends Allowed>(array: Vec<T>, index: number | readonly [number], value: Plain<T>): Plain<T>;
+  <P extends object, K extends NumberIn<P>>(record: P, member: K, value: P[K]): P[K];
   <T extends Allowed>(array: Mat<T>, index: readonly [number, number], value: Plain<T>): Plain<T>;
   <T extends Allowed>(array: Cube<T>, index: readonly [number, number, number], value: Plain<T>): Plain<T>;
 }
@@ -22,6 +26,7 @@ export interface Atomic<Allowed> {
 /** `atomic.cas(a, i, expected, v)` stores `v` where the element equals `expected`; the old value. */
 export interface AtomicCas<Allowed> {
   <T extends Allowed>(array: Vec<T>, index: number | readonly [number], expected: Plain<T>, value: Plain<T>): Plain<T>;
+  <P extends object, K extends NumberIn<P>>(record: P, member: K, expected: P[K], value: P[K]): P[K];
   <T extends Allowed>(array: Mat<T>, index: readonly [number, number], expected: Plain<T>, value: Plain<T>): Plain<T>;
   <T extends Allowed>(
     array: Cube<T>,

@@ -16,7 +16,7 @@ export interface ComplexToken<out T> extends DType<T> {
   readonly name: ComplexName;
   readonly kind: 'c';
   /** A fixed sub-array for the field of a struct. */
-  array(...shape: number[]): SubArrayDType<T>;
+  array<const S extends readonly number[]>(...shape: S): SubArrayDType<T, S>;
 }
 
 /** The real and imaginary parts of a value given where a complex number is wanted; real numbers have no imaginary part. */
@@ -48,7 +48,7 @@ function token<T>(name: ComplexName, itemSize: number, round: (x: number) => num
     itemSize,
     alignment: itemSize / 2,
     typestr: `<c${itemSize}`,
-    array: (...shape: number[]) => subArray(cast as unknown as DType<T>, shape),
+    array: <const S extends readonly number[]>(...shape: S) => subArray(cast as unknown as DType<T>, shape),
     toString: () => name,
   });
   return Object.freeze(cast) as unknown as ComplexToken<T>;

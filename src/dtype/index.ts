@@ -7,6 +7,7 @@ export { converterBetween, converterTo, integerRange } from './convert.ts';
 export { type Descr, type DescrField, descrOf, dtypeOfDescr } from './descr.ts';
 export * from './dtype.ts';
 export { decodeHalf, encodeHalf, roundToHalf } from './half.ts';
+export { type Member, memberOf } from './members.ts';
 export { asDType } from './parse.ts';
 export * from './scalars.ts';
 export * from './struct.ts';
@@ -17,6 +18,8 @@ export type {
   DataOf,
   DTypeLike,
   ElementOf,
+  FieldElement,
+  FieldOf,
   Plain,
   Scalar,
   TypedArray,

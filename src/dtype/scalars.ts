@@ -15,7 +15,7 @@ export interface DTypeToken<out T> extends DType<T> {
   (value: number | bigint | boolean): T;
   readonly name: ScalarName;
   /** A fixed sub-array for the field of a struct: `f32.array(3, 2)`. */
-  array(...shape: number[]): SubArrayDType<T>;
+  array<const S extends readonly number[]>(...shape: S): SubArrayDType<T, S>;
 }
 
 function token<T>(name: ScalarName, kind: DTypeKind, itemSize: number): DTypeToken<T> {
@@ -27,7 +27,7 @@ function token<T>(name: ScalarName, kind: DTypeKind, itemSize: number): DTypeTok
   Object.defineProperty(cast, 'name', { value: name });
   Object.defineProperty(cast, DTYPE, { value: name });
   Object.assign(cast, description, {
-    array: (...shape: number[]) => subArray(cast as unknown as DType<T>, shape),
+    array: <const S extends readonly number[]>(...shape: S) => subArray(cast as unknown as DType<T>, shape),
     toString: () => name,
   });
   return Object.freeze(cast) as unknown as DTypeToken<T>;

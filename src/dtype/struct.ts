@@ -18,8 +18,11 @@ export interface StructDType<out T = unknown> extends DType<T> {
   /** Whether fields lie at multiples of their alignment. */
   readonly aligned: boolean;
   /** A fixed sub-array for the field of another struct. */
-  array(...shape: number[]): SubArrayDType<T>;
+  array<const S extends readonly number[]>(...shape: S): SubArrayDType<T, S>;
 }
+
+/** The plain object that one element of a struct is: `Struct<typeof Particle>`. */
+export type Struct<D> = D extends DType<infer T> ? Plain<T> : never;
 
 /** The plain object that stands for one element of a struct with these fields. */
 export type StructValue<F> = { -readonly [K in keyof F]: Plain<ValueOf<F[K]>> };
@@ -61,7 +64,7 @@ export function struct<const F extends Readonly<Record<string, DTypeLike>>>(
     typestr: `|V${itemSize}`,
     fields: Object.freeze(laidOut),
     aligned,
-    array: (...shape: number[]) => subArray<StructValue<F>>(dtype, shape),
+    array: (...shape) => subArray(dtype, shape),
   };
   return Object.freeze(dtype);
 }
@@ -80,7 +83,7 @@ export function structOf(fields: readonly StructField[], itemSize: number): Stru
     typestr: `|V${itemSize}`,
     fields: Object.freeze(fields.map((field) => Object.freeze({ ...field }))),
     aligned,
-    array: (...shape: number[]) => subArray(dtype, shape),
+    array: (...shape) => subArray(dtype, shape),
   };
   return Object.freeze(dtype);
 }

@@ -9,15 +9,25 @@ import { DTYPE, type DType, describeDType } from './dtype.ts';
 /** JavaScript arrays nested as deep as a sub-array has axes; the depth is not known to TypeScript. */
 export type Nested<T> = readonly (T | Nested<T>)[];
 
+/** The nested array that a sub-array of `T` with lengths `S` is. */
+export type SubArrayValue<T, S extends readonly number[]> = S extends readonly [number]
+  ? T[]
+  : S extends readonly [number, number]
+    ? T[][]
+    : S extends readonly [number, number, number]
+      ? T[][][]
+      : Nested<T>;
+
 /** A fixed number of elements of `T`, as the field of a struct. Read, it is a nested array. */
-export interface SubArrayDType<out T = unknown> extends DType<Nested<T>> {
+export interface SubArrayDType<out T = unknown, S extends readonly number[] = readonly number[]>
+  extends DType<SubArrayValue<T, S>> {
   readonly kind: 'V';
   readonly base: DType<T>;
   readonly subShape: readonly number[];
 }
 
 /** The dtype of `shape` elements of `base`. Throws TypeError or RangeError unless there are positive integers. */
-export function subArray<T>(base: DType<T>, shape: readonly number[]): SubArrayDType<T> {
+export function subArray<T, const S extends readonly number[]>(base: DType<T>, shape: S): SubArrayDType<T, S> {
   if (shape.length === 0) {
     throw new TsambaTypeError(
       'E_SHAPE',

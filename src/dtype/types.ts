@@ -5,7 +5,7 @@
  * optional phantom property, so that a plain `number` goes where an `f32` is wanted, while an array of f64 does not go where
  * one of f32 is wanted. Types only: nothing here exists at run time.
  */
-import type { DType } from './dtype.ts';
+import type { DTYPE, DType } from './dtype.ts';
 
 declare const kind: unique symbol;
 type Num<D extends string> = number & { readonly [kind]?: D };
@@ -44,7 +44,20 @@ export type Plain<T> = T extends bigint
       ? number
       : T extends Complex
         ? Complex
-        : T;
+        : T extends { readonly [DTYPE]: string }
+          ? ElementIn<T>
+          : T;
+
+/** Of a dtype its elements (`Vec<typeof Particle>`), of an element itself. */
+export type ElementIn<T> = T extends DType<infer U> ? Plain<U> : T;
+
+/** The fields of a struct; any string where the type is not known. */
+export type FieldOf<T> = [T] extends [object] ? string & keyof T : string;
+
+/** What a field of a struct is made of: of a sub-array its elements. */
+export type FieldElement<T, K> = K extends keyof T ? Innermost<T[K]> : Scalar;
+
+type Innermost<T> = T extends readonly (infer U)[] ? Innermost<U> : T;
 
 /** The name in the phantom of `T`, such as `'f32'`; `never` for a plain number or a struct. */
 export type NameOf<T> = [T] extends [{ readonly [kind]?: infer D }] ? Extract<NonNullable<D>, string> : never;

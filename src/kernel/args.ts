@@ -8,6 +8,7 @@
 import { isCudaArray } from '../array/cuda-interface.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
 import { deviceOf } from '../array/device-create.ts';
+import { DeviceRecord } from '../array/device-record.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
@@ -101,7 +102,7 @@ function typeHinted(array: object, direction: Direction, where: () => string): T
 }
 
 function isOnDevice(array: object): boolean {
-  return array instanceof DeviceNDArray || isCudaArray(array);
+  return array instanceof DeviceNDArray || array instanceof DeviceRecord || isCudaArray(array);
 }
 
 function typeHost(array: NDArray, direction: Direction, hinted: boolean): Typed {

@@ -5,10 +5,11 @@
  * whose rank the type system does not know go anywhere. Types only.
  */
 
+import type { DeviceRecord } from '../array/device-record.ts';
 import type { RankMark } from '../array/rank.ts';
 import type { ExecutableAttributes } from '../driver/driver.ts';
 import type { DType } from '../dtype/index.ts';
-import type { DataByName, NameOf } from '../dtype/types.ts';
+import type { DataByName, ElementIn, NameOf } from '../dtype/types.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { Dim } from './dims.ts';
 import type { Hinted } from './hints.ts';
@@ -64,11 +65,14 @@ type ArrayArgument<T, R extends number> =
   | HostArray<T, R>
   | Hinted<DeviceArgument<T, R> | HostArray<T, R>>;
 
+/** One record: on the device, or a 0-d array on the host. */
+type RecordArgument<P> = DeviceRecord<P> | DeviceArgument<P, 0> | HostArgument<P, 0> | Hinted<HostArgument<P, 0>>;
+
 /** What may be passed for a parameter of type `P`. */
 export type Argument<P> = unknown extends P
   ? unknown
   : P extends Viewed<infer T, infer R>
-    ? ArrayArgument<T, R>
+    ? ArrayArgument<ElementIn<T>, R>
     : P extends bigint
       ? bigint | number | ScalarArgument<P>
       : P extends boolean
@@ -77,7 +81,9 @@ export type Argument<P> = unknown extends P
           ? number | ScalarArgument<P>
           : P extends readonly unknown[]
             ? Arguments<P>
-            : never;
+            : P extends object
+              ? RecordArgument<P>
+              : never;
 
 /** What may be passed for a list of parameters. */
 export type Arguments<P extends readonly unknown[]> = { readonly [K in keyof P]: Argument<P[K]> };

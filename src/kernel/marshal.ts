@@ -6,6 +6,7 @@
  * specialisation was made for; `fill` takes arguments that have been typed, and reports what does not fit.
  */
 import { DeviceNDArray } from '../array/device-array.ts';
+import { DeviceRecord } from '../array/device-record.ts';
 import { MappedNDArray } from '../array/host-array.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import { type ElemType, type Kernel, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
@@ -191,6 +192,7 @@ export class Marshaller {
 /** A device array, or that of a host array which is one as well. Objects of other libraries take the slower way. */
 function arrayOn(arg: unknown): DeviceNDArray | undefined {
   if (arg instanceof DeviceNDArray) return arg;
+  if (arg instanceof DeviceRecord) return arg.array;
   return arg instanceof MappedNDArray && !arg.disposed ? arg.device : undefined;
 }
 

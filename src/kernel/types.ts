@@ -4,7 +4,7 @@
  * They describe a kernel's array parameters, whatever was passed for them, and the arrays that `cuda.shared.array` and its
  * like make. Types only: annotations are erased, and what a kernel is compiled for comes from the arguments of a launch.
  */
-import type { Plain } from '../dtype/types.ts';
+import type { FieldElement, FieldOf, Plain } from '../dtype/types.ts';
 
 /** Phantom: element type and rank of a kernel-side array. Never present at run time. */
 declare const view: unique symbol;
@@ -62,8 +62,17 @@ export interface View<T, R extends number> {
   get(...index: Axes<R>): Plain<T>;
   /** A view of the same memory, NumPy's rules: `a.slice('1:5')`, `A.slice(i, [0, n, 2])`. */
   slice<const A extends readonly SliceIndex[]>(...index: A): ViewOf<T, Remaining<Axes<R>, A>['length'] & number>;
+  /** The member of every struct: `p.field('x')[i]` is `p[i].x`. A sub-array adds its axes at the end. */
+  field<K extends FieldOf<Plain<T>>>(
+    name: K,
+  ): ViewOf<FieldElement<Plain<T>, K>, Deeper<R, Plain<T>[K & keyof Plain<T>]>>;
   readonly [view]?: readonly [T, R];
 }
+
+/** A rank, with the axes of a sub-array. */
+type Deeper<R extends number, V> = V extends readonly (infer U)[]
+  ? Deeper<R extends 0 ? 1 : R extends 1 ? 2 : R extends 2 ? 3 : number, U>
+  : R;
 
 /** A 1-D array of `T`. */
 export interface Vec<T> extends View<T, 1> {

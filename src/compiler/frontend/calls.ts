@@ -19,6 +19,9 @@ import { hoist, isReassigned } from './names.ts';
 import { describeValue, type FunctionValue, Scope, UNDEFINED, type Value } from './values.ts';
 import { forEachChild } from './walk.ts';
 
+/** What may be a method of an array; those that there are none of get an error of their own. */
+const ARRAY_METHODS: ReadonlySet<string> = new Set(['slice', 'get', 'field', 'set', 'at', 'fill']);
+
 export function callExpression(ctx: Context, node: CallExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
   if (node.optional) return fail('K101', pos, '`?.()` cannot be used in a kernel');
@@ -26,7 +29,7 @@ export function callExpression(ctx: Context, node: CallExpression, scope: Scope,
   if (callee.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
   if (callee.type === 'MemberExpression' && !callee.computed && callee.object.type !== 'Super') {
     const name = (callee.property as { name: string }).name;
-    if (name === 'slice' || name === 'get' || name === 'set' || name === 'at' || name === 'fill') {
+    if (ARRAY_METHODS.has(name)) {
       const object = ctx.parts.evaluate(ctx, callee.object, scope);
       if (object.kind === 'view') return arrayMethod(ctx, object.view, name, node, scope, pos);
     }

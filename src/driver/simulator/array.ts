@@ -89,30 +89,33 @@ export class SimulatedArray {
     if (space !== 'global') this.#shadow.initialise(at, this.#size, this.#runtime.epoch);
   }
 
+  /** An element for messages; a member of a record by its byte. */
+  #label(offset: number): string {
+    const { name, elem } = this.sym;
+    return elem === this.elem ? `${name}[${offset / this.#size}]` : `byte ${offset} of ${name}`;
+  }
+
   /** Where in the view an element of the running thread is. */
   #place(site: number, offset: number): number {
     if (offset < this.#low || offset + this.#size > this.#high) {
-      const { name, space } = this.sym;
+      const { name, space, elem } = this.sym;
+      const what = elem === this.elem ? `element ${offset / this.#size}` : `byte ${offset}`;
       const where = space === 'global' ? 'the allocation behind it' : `its ${this.#high} bytes`;
-      this.#runtime.fail(site, `element ${offset / this.#size} of ${name} is outside ${where}`);
+      this.#runtime.fail(site, `${what} of ${name} is outside ${where}`);
     }
     return this.#base + this.#runtime.thread * this.#perThread + offset;
   }
 
   #written(site: number, at: number, offset: number): void {
-    const { space, name } = this.sym;
+    const { space } = this.sym;
     if (this.#shadow.isInitialised(at, this.#size, this.#runtime.epoch)) return;
     const who = space === 'local' ? 'this thread has not' : 'no thread of the block has';
-    this.#runtime.fail(
-      site,
-      `reads ${name}[${offset / this.#size}], ${space} memory that ${who} written,`,
-      HELP.uninitialised,
-    );
+    this.#runtime.fail(site, `reads ${this.#label(offset)}, ${space} memory that ${who} written,`, HELP.uninitialised);
   }
 
   #exclusive(kind: AccessKind, site: number, at: number, offset: number): void {
     const runtime = this.#runtime;
     const conflict = this.#shadow.access(kind, at, this.#size, runtime.phase, runtime.who, site);
-    if (conflict !== undefined) runtime.race(site, kind, `${this.sym.name}[${offset / this.#size}]`, conflict);
+    if (conflict !== undefined) runtime.race(site, kind, this.#label(offset), conflict);
   }
 }

@@ -1,0 +1,196 @@
+/**
+ * `DeviceRecord`: one element of a struct dtype in device memory, whose members are read and written by name.
+ *
+ * It is a 0-d device array with another face: kernels take it as such. Numba's `DeviceRecord`.
+ */
+import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
+import { asDType, type DType, type DTypeLike, describeDType, memberOf, type Plain } from '../dtype/index.ts';
+import { TsambaTypeError } from '../errors.ts';
+import type { Context } from '../memory/context.ts';
+import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
+import { checkOptionsObject } from '../options.ts';
+import type { Stream } from '../stream/stream.ts';
+import type { CudaArrayInterface } from './cuda-interface.ts';
+import { DeviceNDArray, type MemoryPointer } from './device-array.ts';
+import { copyToDevice, copyToHost } from './device-copy.ts';
+import { DEVICE_MEMORY, type DeviceMemory, placement, type StreamOption } from './device-memory.ts';
+import { NDArray } from './ndarray.ts';
+import { ndarray } from './ndarray-create.ts';
+
+/** Options of `new DeviceRecord(dtype)`. */
+export interface DeviceRecordOptions extends StreamOption {
+  /** Memory that exists, from the record on; else new memory, undefined. */
+  readonly gpuData?: MemoryPointer | undefined;
+}
+
+/** What `get` gives for a member: a number, another record, or the array that a sub-array is. */
+export type MemberOf<V> = V extends readonly unknown[]
+  ? DeviceNDArray
+  : V extends number | bigint | boolean | { readonly re: number; readonly im: number }
+    ? V
+    : DeviceRecord<V>;
+
+/** One record of type `T` in device memory; made by `cuda.toDevice({ … }, { dtype })`. Dispose it as an array. */
+export class DeviceRecord<T = unknown> {
+  /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
+  readonly crossThread: symbol = UNCLONEABLE_ARRAY;
+  /** The record as a 0-d array over the same memory. */
+  readonly array: DeviceNDArray<T, 0>;
+  /** Whether it is a device array, for Numba's rules of kernel arguments. */
+  declare readonly '~record'?: T;
+
+  /** Throws TypeError unless the dtype is a struct, OutOfMemoryError. */
+  constructor(dtype: DTypeLike, options: DeviceRecordOptions = {}) {
+    checkOptionsObject('DeviceRecord', options, ['stream', 'gpuData']);
+    const type = asDType(dtype);
+    if (type.fields === undefined) {
+      throw new TsambaTypeError('E_STRUCT', `a DeviceRecord needs a struct dtype, got ${describeDType(type)}`);
+    }
+    this.array = new DeviceNDArray<T, 0>([], [], type as DType<T>, options);
+  }
+
+  get dtype(): DType<T> {
+    return this.array.dtype;
+  }
+
+  get context(): Context {
+    return this.array.context;
+  }
+
+  /** Where operations go that are given no stream. */
+  get stream(): Stream | undefined {
+    return this.array.stream;
+  }
+
+  /** Bytes of the record. */
+  get nbytes(): number {
+    return this.array.nbytes;
+  }
+
+  /** The memory from the record on. */
+  get gpuData(): MemoryPointer | undefined {
+    return this.array.gpuData;
+  }
+
+  get disposed(): boolean {
+    return this.array.disposed;
+  }
+
+  /**
+   * A member: a number is read, and waited for; a struct is a `DeviceRecord`, a sub-array a `DeviceNDArray`, both views of this memory.
+   * Numba: `rec[field]`, `rec.getitem(field, stream)`. Throws TypeError for a field that there is none of.
+   */
+  get<K extends string & keyof T>(field: K, options: StreamOption = {}): MemberOf<T[K]> {
+    const { stream } = placement(this.array, options.stream);
+    const { dtype } = memberOf(this.dtype, field);
+    const view = this.array.field(field).bind(stream);
+    if (dtype.fields !== undefined && view.ndim === 0) {
+      const nested = new DeviceRecord(dtype, { stream, gpuData: view.gpuData });
+      view.dispose();
+      return nested as MemberOf<T[K]>;
+    }
+    if (view.ndim > 0) return view as unknown as MemberOf<T[K]>;
+    try {
+      return view.get() as MemberOf<T[K]>;
+    } finally {
+      view.dispose();
+    }
+  }
+
+  /**
+   * Assigns a member: a number, an object with all its fields, or an array for a sub-array. Values convert as by casts. Without a
+   * stream it is done on return. Numba: `rec[field] = value`, which takes numbers only. Throws TypeError, RangeError.
+   */
+  set<K extends string & keyof T>(field: K, value: Plain<T[K]>, options: StreamOption = {}): void {
+    const { stream } = placement(this.array, options.stream);
+    const view = this.array.field(field).bind(stream);
+    try {
+      view.set(value);
+    } finally {
+      view.dispose();
+    }
+  }
+
+  /**
+   * The record as a plain object, or copied into the 0-d NDArray given, which it gives then; with an array a stream only orders the copy,
+   * and the array is valid after the stream was synchronised.
+   */
+  copyToHost(options?: StreamOption): T;
+  copyToHost<H extends NDArray<never> | NDArray>(into: H, options?: StreamOption): H;
+  copyToHost(...args: readonly unknown[]): unknown {
+    const [into] = args;
+    if (into instanceof NDArray) return copyToHost(this.array, args);
+    const options = (into ?? args[1] ?? {}) as StreamOption;
+    checkOptionsObject('copyToHost', options, ['stream']);
+    const { stream } = placement(this.array, options.stream);
+    const host = copyToHost(this.array, stream === undefined ? [] : [{ stream }]) as unknown as NDArray<T, 0>;
+    stream?.synchronize();
+    return host.get();
+  }
+
+  /** Copies a plain object with all fields, a 0-d array or another record into this one. Throws TypeError, RangeError. */
+  copyToDevice(source: unknown, options: StreamOption = {}): void {
+    checkOptionsObject('copyToDevice', options, ['stream']);
+    copyToDevice(this.array, isPlainObject(source) ? hostRecord(source, this.dtype) : source, options.stream);
+  }
+
+  /** The same record with another default stream (0 or none: no stream). */
+  bind(stream?: Stream | 0 | null): DeviceRecord<T> {
+    this.array.checkUsable();
+    return new DeviceRecord<T>(this.dtype, { stream, gpuData: this.gpuData });
+  }
+
+  /** Gives the memory back once all views of it are disposed too. Twice is a no-op, use afterwards an error. */
+  dispose(): void {
+    this.array.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.array.dispose();
+  }
+
+  /** The CUDA array interface of the 0-d array. */
+  get __cuda_array_interface__(): CudaArrayInterface {
+    return this.array.__cuda_array_interface__;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  toString(): string {
+    const where = this.disposed ? 'disposed' : this.context.info.name;
+    return `DeviceRecord(${describeDType(this.dtype)}, ${where})`;
+  }
+}
+
+/** Whether a value is an object written as `{ … }`, and so may be a record. */
+export function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (prototype === Object.prototype || prototype === null) && !('__cuda_array_interface__' in value);
+}
+
+/** A plain object as a 0-d host array. */
+export function hostRecord(value: object, dtype: DType): NDArray {
+  return ndarray(value as never, { dtype }) as unknown as NDArray;
+}
+
+// Not class members, since computed names of other files' symbols have no place in declarations made file by file.
+Object.defineProperties(DeviceRecord.prototype, {
+  [DEVICE_ARRAY]: {
+    get(this: DeviceRecord): CapturedArray {
+      return (this.array as unknown as { readonly [DEVICE_ARRAY]: CapturedArray })[DEVICE_ARRAY];
+    },
+  },
+  [DEVICE_MEMORY]: {
+    get(this: DeviceRecord): DeviceMemory {
+      return this.array;
+    },
+  },
+  [Symbol.for('nodejs.util.inspect.custom')]: {
+    value(this: DeviceRecord): string {
+      return this.toString();
+    },
+  },
+});
