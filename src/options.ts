@@ -31,7 +31,7 @@ export function checkKeys(what: string, options: object, known: readonly string[
 }
 
 /** Of a class of its own: an array, a stream. Objects of other realms and without a prototype are plain. */
-function isInstance(value: object): boolean {
+export function isInstance(value: object): boolean {
   // Every call with options asks, and nearly always about a plain object: reading a property is the quickest way to tell.
   if (value.constructor === Object) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -33,6 +33,13 @@ export interface NestedMemory {
 
 /** Reads a nested array (or a scalar, which has no axes) into compact C-ordered memory. Throws TypeError, RangeError. */
 export function readNested(value: unknown, wanted: DType | undefined): NestedMemory {
+  if (value === undefined || value === null || typeof value === 'string' || typeof value === 'function') {
+    const shown = value === undefined || value === null ? String(value) : `a ${typeof value}`;
+    throw new TsambaTypeError(
+      'E_HOST_ARRAY',
+      `an array is made of a TypedArray, an NDArray, nested arrays or a number, got ${shown}`,
+    );
+  }
   const shape = shapeOf(value);
   const dtype = wanted ?? inferDType(value, shape) ?? f64;
   normalizeShape(shape, dtype.itemSize);

@@ -202,7 +202,7 @@ describe('strings', () => {
     ['>f4', "'>f4' is big-endian, which devices do not read; convert the data and write '<f4'"],
     ['flaot32', "unknown dtype 'flaot32'; did you mean 'float32'?"],
     ['Float32', "did you mean 'float32'?"],
-    ['float', "unknown dtype 'float'"],
+    ['float', "'float64', as Python has it"],
     ['xyzzy', "unknown dtype 'xyzzy' (known:"],
     ['', "unknown dtype ''"],
     ['O', 'objects, strings and dates'],
@@ -215,7 +215,7 @@ describe('strings', () => {
 
   test('other values are refused', () => {
     expect(() => asDType(32 as never)).toThrow("dtype must be a dtype such as f32 or 'float32', got 32");
-    expect(() => asDType(Float32Array as never)).toThrow('got the function Float32Array');
+    expect(() => asDType(Float32Array as never)).toThrow('got the class Float32Array: write f32');
     expect(() => asDType(f32.array(3) as never)).toThrow('give the dtype f32 and put [3] at the end of the shape');
   });
 });

@@ -52,13 +52,36 @@ export function asDType<D extends DTypeLike>(like: D): DType<ValueOf<D>> {
 export function asFieldDType(like: unknown, what: string): DType {
   if (isDType(like)) return like;
   if (typeof like !== 'string') {
-    const shown = typeof like === 'function' ? `the function ${like.name || '(anonymous)'}` : String(like);
-    throw new TsambaTypeError('E_DTYPE', `${what} must be a dtype such as f32 or 'float32', got ${shown}`);
+    throw new TsambaTypeError('E_DTYPE', `${what} must be a dtype such as f32 or 'float32', got ${shown(like)}`);
   }
   const text = like.trim();
   const found = BY_NAME.get(text);
   if (found !== undefined) return found;
   throw new TsambaTypeError('E_DTYPE', `${what}: ${explain(text)}`);
+}
+
+/** Names that other languages read differently. */
+const LOOSE_NAMES: Readonly<Record<string, string>> = {
+  float: "'float64', as Python has it, or 'float32', as C has it",
+  int: "'int64', as Python has it, or 'int32', as C has it",
+  number: "'float64', which is what JavaScript's numbers are, or 'float32'",
+  double: "'float64'",
+  single: "'float32'",
+  half: "'float16'",
+};
+
+/** What was given instead of a dtype; of a TypedArray's class, which NumPy's users may expect to do, the dtype as well. */
+function shown(value: unknown): string {
+  if (typeof value === 'function') {
+    const element: unknown = 'BYTES_PER_ELEMENT' in value ? value.prototype : undefined;
+    const tag = element === undefined ? undefined : /^(Big)?(Float|Int|Uint)(\d+)(Clamped)?Array$/.exec(value.name);
+    if (tag === null || tag === undefined) return `the function ${value.name || '(anonymous)'}`;
+    return `the class ${value.name}: write ${(tag[2] ?? '').charAt(0).toLowerCase()}${tag[3] ?? ''}`;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return 'dtype' in value ? 'an object with a dtype in it: the dtype itself comes before the options' : 'an object';
+  }
+  return String(value);
 }
 
 function explain(text: string): string {
@@ -75,6 +98,8 @@ function explain(text: string): string {
   if (/^[|<=]?[OSUMm]\d*$/.test(text) || /^(object|str|datetime|timedelta)/.test(text)) {
     return `'${text}' (objects, strings and dates) has no counterpart on devices; use numbers, such as '<i8' for a date`;
   }
+  const meant = Object.hasOwn(LOOSE_NAMES, text) ? LOOSE_NAMES[text] : undefined;
+  if (meant !== undefined) return `'${text}' does not say how many bits: write ${meant}`;
   const near = nearest(text, BY_NAME.keys());
   const known = 'bool, int8 … uint64, float16, float32, float64, complex64, complex128';
   return `unknown dtype '${text}'${near === undefined ? '' : `; did you mean '${near}'?`} (known: ${known})`;

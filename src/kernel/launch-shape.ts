@@ -6,7 +6,7 @@
 import type { Dim3, LaunchShape } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
-import { checkKeys } from '../options.ts';
+import { checkKeys, isInstance } from '../options.ts';
 import type { Stream } from '../stream/stream.ts';
 import { checkShape, type Dim, defaultBlock, dimCount, gridFor, showDim, toCount, toDim3 } from './dims.ts';
 import { show } from './show.ts';
@@ -60,7 +60,7 @@ export function checkLaunch(
   context: Context,
   launchBounds: number | undefined,
 ): CheckedShape | undefined {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options) || isInstance(options)) {
     throw new TsambaTypeError(
       'E_LAUNCH_OPTION',
       `launch takes its shape as an object first, got ${show(options)}: write .launch({ grid: 100, block: 128 }, …) or .launch({ threads: n }, …)`,
@@ -84,9 +84,13 @@ export function checkLaunch(
     ['block', block],
   ] as const) {
     if (value === undefined) {
+      // The key is there, so a value was meant: the `length` of a device array, say, which has `size`.
+      const given = Object.hasOwn(options, 'threads') && name === 'grid';
       throw new TsambaTypeError(
         'E_LAUNCH_OPTION',
-        `launch needs ${name}: write { grid: 100, block: 128 }, or { threads: n } to let Tsamba choose`,
+        given
+          ? 'launch: threads is undefined: give a number such as a.size, or a list of up to three'
+          : `launch needs ${name}: write { grid: 100, block: 128 }, or { threads: n } to let Tsamba choose`,
       );
     }
   }

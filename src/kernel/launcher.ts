@@ -5,7 +5,7 @@
 import { DeviceNDArray } from '../array/device-array.ts';
 import { NDArray } from '../array/ndarray.ts';
 import type { ArgType } from '../compiler/contract.ts';
-import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { KernelError, TsambaRangeError, TsambaTypeError, withStackDepth } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
@@ -65,7 +65,11 @@ export class Launcher {
       if (state.debugSync) synchronize(context, stream);
       return;
     }
-    this.#runSlowly(shape, stream, args, context);
+    try {
+      this.#runSlowly(shape, stream, args, context);
+    } catch (error) {
+      throw seenFrom(error, Launcher.prototype.run);
+    }
   }
 
   #runSlowly(shape: CheckedShape, stream: Stream | undefined, args: readonly unknown[], context: Context): void {
@@ -98,8 +102,12 @@ export class Launcher {
   /** Compiles for these arguments, without running. */
   compile(args: readonly unknown[]): void {
     const context = currentContext();
-    const { types, wide } = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
-    this.state.specialise(context, types, wide ? 64 : 32);
+    try {
+      const { types, wide } = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
+      this.state.specialise(context, types, wide ? 64 : 32);
+    } catch (error) {
+      throw seenFrom(error, Launcher.prototype.compile);
+    }
   }
 
   /** Types and checks arguments. Copies nothing. */
@@ -232,4 +240,13 @@ function makeReady(arg: Typed, staging: Staging | undefined): Ready {
     case 'tuple':
       return { kind: 'tuple', items: arg.items.map((item) => makeReady(item, staging)) };
   }
+}
+
+/**
+ * An error with the stack of the launch. The compiler is many calls deep: its frames would leave no room for the one line that says
+ * which launch, with which types of arguments, could not be compiled.
+ */
+function seenFrom(error: unknown, call: (...args: never[]) => unknown): unknown {
+  if (error instanceof KernelError) withStackDepth(50, () => Error.captureStackTrace(error, call));
+  return error;
 }

@@ -279,6 +279,13 @@ describe('jit itself', () => {
     });
     for (let i = 0; i < 2; i++) expect(() => bad.launch({ threads: 1 }, deviceArray(1, f32))).toThrow(KernelError);
     expect(bad.stats).toEqual({ hits: 0, misses: 0, specialisations: [] });
+    const run = [() => bad.launch({ threads: 1 }, deviceArray(1, f32)), () => bad.compile(deviceArray(1, f32))];
+    for (const launch of run) {
+      const error = catchError(launch);
+      // The launch stands in the stack, the inside of the compiler does not.
+      expect(error.stack).toContain('specialisation.test.ts');
+      expect(error.stack).not.toContain('frontend');
+    }
   });
 });
 
@@ -429,3 +436,12 @@ it('warns once of a number that falls to the default float, by name', async () =
     expect.stringMatching(/decides the type of the number limit, which is taken for f64: write f32\(limit\)/),
   ]);
 });
+
+function catchError(body: () => void): Error {
+  try {
+    body();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error('it did not throw an error');
+}

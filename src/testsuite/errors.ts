@@ -282,6 +282,34 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [vec],
     { code: 'K314', message: /now is built into the engine|now/ },
   ),
+  'a timer of the host': refused(
+    (a: Vec<f32>) => {
+      setTimeout(() => {
+        a[0] = 1;
+      }, 1);
+    },
+    [vec],
+    { code: 'K314', message: /setTimeout is built into the engine/ },
+  ),
+  'a method of JavaScript arrays': refused(
+    (a: Vec<f32>) => {
+      a[0] = [1, 2, 3].map((x) => 2 * x)[0];
+    },
+    [vec],
+    { code: 'K235', message: /a tuple in a kernel, which has no map/, help: /cuda\.local\.array/ },
+  ),
+  "a name as Numba's manual has it": refused(() => (cuda as unknown as { syncthreads(): void }).syncthreads(), [], {
+    code: 'K312',
+    message: /no property syncthreads/,
+    help: /did you mean syncThreads/,
+  }),
+  'several indices in one pair of brackets': refused(
+    (a: Vec<f32>) => {
+      a[[0, 1] as unknown as number] = 1;
+    },
+    [vec],
+    { code: 'K221', message: /expected an index, but this is a tuple of 2/, help: /a\[i\]\[j\]/ },
+  ),
   'a wrong number of arguments': refused(
     (a: Vec<f32>) => {
       const f = (x: number, y: number) => x + y;

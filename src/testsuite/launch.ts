@@ -259,6 +259,11 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
     'E_LAUNCH_OPTION',
   ),
   'a shape as an array': refused([1, 2], /launch takes its shape as an object first, got \[1, 2\]/, 'E_LAUNCH_OPTION'),
+  'threads that are undefined': refused(
+    { threads: undefined },
+    /threads is undefined: give a number/,
+    'E_LAUNCH_OPTION',
+  ),
   'a grid without a block': refused({ grid: 1 }, /launch needs block/, 'E_LAUNCH_OPTION'),
   'a block without a grid': refused({ block: 1 }, /launch needs grid/, 'E_LAUNCH_OPTION'),
   'a misspelt option': refused({ grid: 1, blocks: 1 }, /no option 'blocks': did you mean 'block'/, 'E_OPTION'),

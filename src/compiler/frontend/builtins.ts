@@ -202,7 +202,7 @@ export function callBuiltin(
   }
   const builtin = TABLE.get(fn);
   if (builtin === undefined) {
-    if (isNativeText(Function.prototype.toString.call(fn)))
+    if (isNativeText(Function.prototype.toString.call(fn)) || isHostGlobal(fn))
       return fail('K314', pos, `${name} is built into the engine and cannot be called in a kernel`, {
         help: 'kernels know Math, casts, and what cuda has',
       });
@@ -281,4 +281,23 @@ function consoleAssert(ctx: Context, node: CallExpression, scope: Scope, pos: Po
     ctx.emit({ k: 'if', cond: not(cond, pos), then: [{ k: 'trap', message, pos }], else: [], pos });
   }
   return UNDEFINED;
+}
+
+/** Globals of the host that Node writes in JavaScript, so that their source could be read: an error inside of it would help nobody. */
+const HOST_GLOBALS: ReadonlySet<string> = new Set([
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'clearTimeout',
+  'clearInterval',
+  'clearImmediate',
+  'queueMicrotask',
+  'structuredClone',
+  'fetch',
+]);
+
+function isHostGlobal(fn: unknown): boolean {
+  return (
+    typeof fn === 'function' && HOST_GLOBALS.has(fn.name) && (globalThis as Record<string, unknown>)[fn.name] === fn
+  );
 }

@@ -153,7 +153,8 @@ export class Context {
         help: `give ${v.view.axes.length === 1 ? 'an index' : `${v.view.axes.length} indices`}: ${v.view.name}${'[i]'.repeat(v.view.axes.length)}`,
       });
     }
-    return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`);
+    const help = v.kind === 'tuple' && what === 'an index' ? 'give each axis brackets of its own: a[i][j]' : undefined;
+    return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, { help });
   }
 
   /** Assigns to a fresh temporary that is never assigned again. */

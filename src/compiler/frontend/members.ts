@@ -11,6 +11,7 @@ import { capturedView, indexView, viewSize, viewValue } from './arrays.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { isMember, isRecord, member } from './records.ts';
+import { didYouMean } from './suggest.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
 
 /** A value of the host as the kernel sees it: numbers are literals, arrays constant memory, functions device functions. */
@@ -112,8 +113,14 @@ export function memberOf(ctx: Context, object: Value, key: string | number | TEx
         });
       }
       const item = object.items[Number(key)];
-      if (item === undefined)
+      if (item === undefined) {
+        if (Number.isNaN(Number(key))) {
+          return fail('K235', pos, `a JavaScript array is a tuple in a kernel, which has no ${String(key)}`, {
+            help: 'a tuple has a fixed length and constant indices: write a loop, or use cuda.local.array(shape, dtype)',
+          });
+        }
         return fail('K235', pos, `a tuple of ${object.items.length} has no element ${String(key)}`);
+      }
       return item;
     }
     case 'record': {
@@ -191,7 +198,8 @@ function hostMember(
     });
   }
   if ((typeof value !== 'object' && typeof value !== 'function') || !(key in value)) {
-    return fail('K312', pos, `${name} has no property ${key}`);
+    const names = typeof value === 'object' ? Object.keys(value) : [];
+    return fail('K312', pos, `${name} has no property ${key}`, { help: didYouMean(String(key), names) });
   }
   return fromHost(ctx, (value as Record<string | number, unknown>)[key], `${name}.${key}`, pos);
 }
