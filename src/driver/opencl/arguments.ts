@@ -2,7 +2,7 @@
  * The arguments of a loaded kernel: set when they have changed since the launch before, which most have not.
  *
  * How each is stored is settled when the kernel is loaded. A pointer is two arguments, the buffer that it points into and the offset
- * in it; as no address is used twice, the same pointer means the same two. OpenCL API specification, clSetKernelArg.
+ * in it; as no address is used twice, the same pointer means the same two, as long as no buffer is released. OpenCL API specification, clSetKernelArg.
  */
 import type { OpenCLArg } from '../../compiler/render/opencl/module.ts';
 import { DriverError } from '../../errors.ts';
@@ -32,6 +32,9 @@ export class KernelArguments {
   readonly #last: (number | bigint | boolean | undefined)[];
   /** The argument with a pointer's offset, by parameter. */
   readonly #offsetOf = new Map<number, number>();
+  /** The buffers that were set last, by argument, and how many had been released then. */
+  readonly #buffers: (DeviceBuffer | undefined)[];
+  #releases = 0;
   /** Mirrors of host memory that the arguments point into. */
   readonly #mirrors = new Map<number, DeviceBuffer>();
   readonly #label: string;
@@ -45,6 +48,7 @@ export class KernelArguments {
     this.#view = new DataView(new ArrayBuffer(Math.max(128, SLOT * args.length)));
     this.#address = Number(context.cl.ffi.address(this.#view));
     this.#last = new Array<undefined>(args.length).fill(undefined);
+    this.#buffers = new Array<undefined>(args.length).fill(undefined);
     args.forEach((arg, i) => {
       if (arg.kind === 'offset') this.#offsetOf.set(arg.param, i);
     });
@@ -61,12 +65,13 @@ export class KernelArguments {
   set(values: LaunchArgs, sharedBytes: number, launchNumber: number): void {
     const args = this.#args;
     const last = this.#last;
+    const stale = this.#releases !== this.#memory.releases;
     for (let i = 0; i < args.length; i++) {
       const arg = args[i] as OpenCLArg;
       switch (arg.kind) {
         case 'buffer': {
           const value = values[arg.param] ?? 0;
-          if (value !== last[i]) this.#setPointer(i, arg.param, value);
+          if (stale || value !== last[i]) this.#setPointer(i, arg.param, value);
           break;
         }
         case 'value': {
@@ -93,6 +98,7 @@ export class KernelArguments {
         default:
       }
     }
+    this.#releases = this.#memory.releases;
   }
 
   /** Mirrors of host memory that this launch reads or writes; the arguments have been set. */
@@ -110,7 +116,9 @@ export class KernelArguments {
         { api: 'clSetKernelArg' },
       );
     }
+    if (value === this.#last[i] && buffer === this.#buffers[i]) return;
     this.#last[i] = undefined;
+    this.#buffers[i] = buffer;
     this.#setLong(i, buffer?.handle ?? 0);
     const offset = this.#offsetOf.get(param);
     if (offset !== undefined) this.#setLong(offset, address - (buffer?.start ?? 0));

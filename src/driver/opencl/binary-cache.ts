@@ -10,6 +10,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
+import { switchFromEnvironment } from '../../environment.ts';
 
 const DIGEST_BYTES = 32;
 /** Goes up when what is in the files changes. */
@@ -20,7 +21,7 @@ export function cacheFolder(
   env: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
-  if (env['TSAMBA_CACHE'] === '0') return undefined;
+  if (switchFromEnvironment('TSAMBA_CACHE', env) === false) return undefined;
   const { TSAMBA_CACHE_DIR: own, XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
   if (own !== undefined && own !== '') return join(own, 'opencl');
   const base = (): string => {

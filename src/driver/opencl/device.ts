@@ -4,6 +4,7 @@
  *
  * Kernels are checked by default on CPU devices: there a stray store kills the process. They fuse a*b+c by default on others.
  */
+import { debugWord } from '../../environment.ts';
 import { NotSupportedError } from '../../errors.ts';
 import type {
   DeviceDriver,
@@ -88,7 +89,7 @@ export class OpenCLDriver implements DeviceDriver {
       pipeline: options.pipeline ?? openclPipeline,
       target: device.target,
       copies: this.#copies,
-      synchronous: (process.env['TSAMBA_DEBUG'] ?? '').split(/[\s,]+/).includes('sync'),
+      synchronous: debugWord('sync'),
       streamOf,
       synchronizeStream: (stream) => this.#synchronize(stream),
     };

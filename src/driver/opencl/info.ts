@@ -33,6 +33,7 @@ const FP_CORRECTLY_ROUNDED_DIVIDE_SQRT = 128;
 const WARP = 32;
 /** Threads of a block at most, as on other devices: a program that runs on PoCL (4096) is to run on GPUs. */
 const MOST_THREADS = 1024;
+const MOST_ALONG = [MOST_THREADS, MOST_THREADS, 64] as const;
 
 /** A device as it is opened. */
 export interface OpenCLDevice {
@@ -62,8 +63,8 @@ export function describeDevice(cl: OpenCL, listed: Listed, index: number): OpenC
   };
   const result = cl.clGetDeviceInfo(device, ATTRIBUTE.maxWorkItemSizes, 24, cells.at(1), 0);
   if (result !== 0) throw driverError(result, 'clGetDeviceInfo', name);
-  const along = (axis: number): number => Math.min(MOST_THREADS, cells.long(axis));
-  const maxBlockDim: [number, number, number] = [along(1), along(2), along(3)];
+  const along = (axis: 0 | 1 | 2): number => Math.min(MOST_ALONG[axis], cells.long(1 + axis));
+  const maxBlockDim: [number, number, number] = [along(0), along(1), along(2)];
   const extensions = new Set(deviceText(cl, device, ATTRIBUTE.extensions).split(/\s+/));
   const single = long(ATTRIBUTE.singleFpConfig);
   const driver = deviceText(cl, device, ATTRIBUTE.driverVersion);

@@ -3,7 +3,7 @@
  *
  * Each buffer gets a range of made-up addresses, and pointers into it are resolved to the buffer and an offset when they are used.
  * No address is used twice, and there are gaps between the ranges: a pointer to freed memory stays wrong and is recognised, and
- * what was resolved once may be remembered for ever. OpenCL does not tell how much memory is free, so it is counted here. A buffer
+ * what was resolved once may be remembered until a buffer is released. OpenCL does not tell how much memory is free, so it is counted here. A buffer
  * that is released lives on until the work that uses it is done. OpenCL API specification, section "Buffer Objects".
  */
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
@@ -39,6 +39,8 @@ export class OpenCLMemory {
   readonly #context: OpenCLContext;
   /** By rising address. */
   readonly #buffers: DeviceBuffer[] = [];
+  /** How often a buffer has been released: what was resolved before may be gone. */
+  releases = 0;
   #next = FIRST;
   #live = 0;
   #mirrors = 0;
@@ -115,6 +117,7 @@ export class OpenCLMemory {
     const index = this.#indexOf(buffer.start);
     if (this.#buffers[index] !== buffer) return;
     this.#buffers.splice(index, 1);
+    this.releases++;
     if (buffer.mirror !== undefined) this.#mirrors--;
     this.#context.check(this.#context.cl.clReleaseMemObject(buffer.handle), 'clReleaseMemObject');
   }
