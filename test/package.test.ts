@@ -66,6 +66,8 @@ describe('the package', () => {
       'CHANGELOG.md',
       'THIRD-PARTY-NOTICES.md',
       'SECURITY.md',
+      'docs/quickstart.md',
+      'docs/memory/shared.md',
       'dist/index.js',
       'dist/index.d.ts',
     ]) {
