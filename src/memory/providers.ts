@@ -7,6 +7,7 @@
 import { cpuProvider } from '../driver/cpu/index.ts';
 import type { DeviceKind, DriverProvider } from '../driver/driver.ts';
 import { nvidiaProvider } from '../driver/nvidia/index.ts';
+import { openclProvider } from '../driver/opencl/index.ts';
 import { simulatorProvider } from '../driver/simulator/index.ts';
 
 const NO_NVIDIA_DRIVER = 'this version of Tsamba has no driver for NVIDIA GPUs';
@@ -15,6 +16,7 @@ const providers = new Map<DeviceKind, DriverProvider>([
   ['cpu', cpuProvider],
   ['simulator', simulatorProvider],
   ['nvidia', nvidiaProvider],
+  ['opencl', openclProvider],
 ]);
 
 /** What a kind of device says of itself. */
