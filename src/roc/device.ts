@@ -7,6 +7,7 @@
  * `memory/devices.ts`: `within` makes it `roc`'s for the time of a call.
  */
 import type { DeviceInfo, DeviceKind, DeviceLimits, HardwareInfo } from '../driver/driver.ts';
+import { switchFromEnvironment } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { Context } from '../memory/context.ts';
 import { activateContext } from '../memory/devices.ts';
@@ -156,7 +157,7 @@ function openDefault(): Context {
   const choice = environmentChoice();
   fallbackReason = undefined;
   if (choice !== 'auto') {
-    const { info } = { info: openInfo(choice, checkThere(choice)) };
+    const info = openInfo(choice, checkThere(choice));
     checkRequired(rank(info) < 3 ? undefined : `TSAMBA_ROC_DRIVER=${choice} is ${info.name}`);
     return openDevice(choice, 0, `TSAMBA_ROC_DRIVER=${choice}`);
   }
@@ -182,7 +183,7 @@ function checkThere(kind: RocKind): 0 {
 }
 
 function checkRequired(reason: string | undefined): void {
-  if (reason === undefined || process.env.TSAMBA_REQUIRE_GPU !== '1') return;
+  if (reason === undefined || switchFromEnvironment('TSAMBA_REQUIRE_GPU') !== true) return;
   throw new NotSupportedError('E_NO_GPU', `TSAMBA_REQUIRE_GPU=1, but roc has no GPU to use: ${reason}`);
 }
 
