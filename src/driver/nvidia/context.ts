@@ -10,7 +10,7 @@
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import { LaunchLog } from './launch-log.ts';
 import { Cells, type Cuda } from './library.ts';
-import { CUDA_ERROR_OUT_OF_MEMORY, driverError, type FailureDetails, isSticky } from './result.ts';
+import { CUDA_ERROR_OUT_OF_MEMORY, driverError, type FailureDetails, functionName, isSticky } from './result.ts';
 
 /** The context that is current on this thread; 0 for none of ours. Each worker thread has a copy of this module. */
 let current = 0;
@@ -20,6 +20,8 @@ let current = 0;
  * survive, the other does not either, because all GPUs of a process share an address space.
  */
 const lost = new Map<number, DriverError>();
+/** The same for devices of a library that answers in place of libcuda. */
+const lostElsewhere = new Map<number, DriverError>();
 
 const RECOVERY =
   'The driver takes no more work from this process or its worker threads: end it. What may fail so belongs into a child process ' +
@@ -39,13 +41,15 @@ export class CudaContext {
   /** The CUcontext while calls may be made, else NaN, which equals nothing: `enter` then looks closer. */
   #gate: number;
   #broken: DriverError | undefined;
+  readonly #lost: Map<number, DriverError>;
 
   constructor(cuda: Cuda, device: number, name: string) {
     this.cuda = cuda;
     this.device = device;
     this.name = name;
     this.cells = new Cells(cuda.ffi);
-    const before = lost.get(device);
+    this.#lost = cuda.vocabulary === undefined ? lost : lostElsewhere;
+    const before = this.#lost.get(device);
     if (before !== undefined) throw this.#repeated(before, 'cuDevicePrimaryCtxRetain');
     const result = cuda.cuDevicePrimaryCtxRetain(this.cells.at(0), device);
     if (result !== 0) {
@@ -100,7 +104,7 @@ export class CudaContext {
   failure(result: number, api: string, details: FailureDetails = {}): DriverError {
     if (result === CUDA_ERROR_OUT_OF_MEMORY && details.about === undefined) return this.#outOfMemory(api);
     if (!isSticky(result)) return driverError(this.cuda, result, api, details);
-    const [earlier] = lost.values();
+    const [earlier] = this.#lost.values();
     if (earlier !== undefined && this.#broken === undefined) {
       this.#break(earlier);
       return this.#repeated(earlier, api);
@@ -119,7 +123,7 @@ export class CudaContext {
 
   #break(cause: DriverError): void {
     this.#broken ??= cause;
-    lost.set(this.device, this.#broken);
+    this.#lost.set(this.device, this.#broken);
     this.#gate = Number.NaN;
   }
 
@@ -133,7 +137,13 @@ export class CudaContext {
   }
 
   #outOfMemory(api: string): OutOfMemoryError {
-    return new OutOfMemoryError(`${api}: no memory left on ${this.name}`, { asked: 0, live: 0, pending: 0, pooled: 0 });
+    const called = functionName(this.cuda, api);
+    return new OutOfMemoryError(`${called}: no memory left on ${this.name}`, {
+      asked: 0,
+      live: 0,
+      pending: 0,
+      pooled: 0,
+    });
   }
 
   /** Gives the context back; one that is broken is left alone. */

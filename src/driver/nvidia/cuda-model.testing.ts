@@ -71,6 +71,7 @@ export class CudaModel {
     const made = new Map<string, unknown>([
       ['ffi', this.ffi],
       ['version', 13000],
+      ['vocabulary', undefined],
     ]);
     return new Proxy({} as Cuda, {
       get: (_target, name) => {

@@ -21,6 +21,7 @@ import type {
 import { type PtxPipeline, ptxPipeline } from './compile.ts';
 import { CudaContext } from './context.ts';
 import { Copies } from './copies/copies.ts';
+import type { CopyVariant } from './copies/device.ts';
 import { CudaExecutable, type ExecutableHost } from './executable.ts';
 import { CudaHostMemory } from './host.ts';
 import { type CudaDevice, isaOf } from './info.ts';
@@ -32,9 +33,16 @@ import { closeShared, openShared, share } from './sharing.ts';
 import { type CudaStream, CudaStreams } from './streams.ts';
 import { flushAtExit, keepQuietAtExit } from './unobserved.ts';
 
-/** What tests may bring. */
+/** What is different on devices of a library that answers in place of libcuda. */
+export interface Backend {
+  readonly copies: CopyVariant;
+  load(host: ExecutableHost, program: Program): Executable;
+}
+
+/** What tests and drivers built on this one may bring. */
 export interface NvidiaOptions {
   readonly pipeline?: PtxPipeline;
+  readonly backend?: Backend | undefined;
 }
 
 /** An NVIDIA device. */
@@ -49,11 +57,13 @@ export class NvidiaDriver implements DeviceDriver {
   readonly #host: CudaHostMemory;
   readonly #copies: Copies;
   readonly #executableHost: ExecutableHost;
-  readonly #executables = new Set<CudaExecutable>();
+  readonly #executables = new Set<Executable>();
+  readonly #backend: Backend | undefined;
   readonly #peers = new Set<CudaContext>();
 
   constructor(cuda: Cuda, { device, info, memoryPools }: CudaDevice, options: NvidiaOptions = {}) {
     this.info = info;
+    this.#backend = options.backend;
     this.context = new CudaContext(cuda, device, info.name);
     this.context.enter('open');
     this.streams = new CudaStreams(this.context);
@@ -62,6 +72,7 @@ export class NvidiaDriver implements DeviceDriver {
     this.#host = new CudaHostMemory(this.context);
     this.#copies = new Copies({
       cuda,
+      variant: options.backend?.copies,
       enter: (api) => this.context.enter(api),
       streamOf: (stream, api) => this.streams.resolve(stream, api).handle,
       check: (result, api) => this.context.check(result, api),
@@ -214,7 +225,7 @@ export class NvidiaDriver implements DeviceDriver {
   }
 
   copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void {
-    if (!(peer instanceof NvidiaDriver)) {
+    if (!(peer instanceof NvidiaDriver && peer.info.kind === this.info.kind)) {
       throw new NotSupportedError('E_PEER', `${this.info.name} cannot copy from ${peer.info.name} without the host`);
     }
     const { cuda } = this.context;
@@ -342,7 +353,9 @@ export class NvidiaDriver implements DeviceDriver {
 
   load(program: Program): Executable {
     this.context.enter('load');
-    const executable = new CudaExecutable(this.#executableHost, program);
+    const executable = this.#backend
+      ? this.#backend.load(this.#executableHost, program)
+      : new CudaExecutable(this.#executableHost, program);
     this.#executables.add(executable);
     return executable;
   }

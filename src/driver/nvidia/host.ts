@@ -7,7 +7,7 @@ import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import type { Address } from '../../ffi/ffi.ts';
 import type { HostMemory, HostMemoryOptions } from '../driver.ts';
 import type { CudaContext } from './context.ts';
-import { CUDA_ERROR_OUT_OF_MEMORY } from './result.ts';
+import { CUDA_ERROR_OUT_OF_MEMORY, functionName } from './result.ts';
 
 const HOST_PORTABLE = 1;
 const HOST_MAPPED = 2;
@@ -71,7 +71,7 @@ export class CudaHostMemory {
   #check(result: number, api: string, asked: number, kind: Kind): void {
     if (result !== CUDA_ERROR_OUT_OF_MEMORY) return this.#context.check(result, api);
     throw new OutOfMemoryError(
-      `${api}: cannot allocate ${asked} bytes of ${kind} host memory: the machine has no more of it, or the process may not pin more (ulimit -l)`,
+      `${functionName(this.#context.cuda, api)}: cannot allocate ${asked} bytes of ${kind} host memory: the machine has no more of it, or the process may not pin more (ulimit -l)`,
       { asked, live: 0, pending: 0, pooled: 0 },
     );
   }

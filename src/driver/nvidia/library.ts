@@ -10,6 +10,7 @@
 import { Cells } from '../../ffi/cells.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 export { Cells };
 
@@ -168,6 +169,8 @@ export interface Cuda extends Functions<typeof REQUIRED>, Partial<Functions<type
   later(name: keyof typeof REQUIRED, ...args: unknown[]): Promise<number>;
   /** As `cuDriverGetVersion` gives it: 13000 for CUDA 13.0. */
   readonly version: number;
+  /** Absent of libcuda itself. */
+  readonly vocabulary?: Vocabulary | undefined;
 }
 
 /** CUDA 11.0: what all required functions are in, and PTX ISA 7.0. */

@@ -12,7 +12,7 @@
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import type { Pointer } from '../driver.ts';
 import type { CudaContext } from './context.ts';
-import { CUDA_ERROR_OUT_OF_MEMORY } from './result.ts';
+import { CUDA_ERROR_OUT_OF_MEMORY, functionName } from './result.ts';
 import type { CudaStreams } from './streams.ts';
 
 const POOL_REUSE_BY_DEPENDENCY = 3;
@@ -179,7 +179,7 @@ export class CudaMemory {
     if (result !== CUDA_ERROR_OUT_OF_MEMORY) return this.#context.failure(result, api);
     const { free, total, pooled } = this.info();
     return new OutOfMemoryError(
-      `${api}: cannot allocate ${asked} bytes on ${this.#context.name}: ${free} of ${total} are free, ${pooled} of these pooled`,
+      `${functionName(this.#context.cuda, api)}: cannot allocate ${asked} bytes on ${this.#context.name}: ${free} of ${total} are free, ${pooled} of these pooled`,
       { asked, live: 0, pending: 0, pooled },
     );
   }

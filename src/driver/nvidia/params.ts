@@ -38,7 +38,8 @@ export class ParamBuffer {
   /** The driver reads these by address. */
   readonly #kept: readonly ArrayBufferView[];
 
-  constructor(ffi: Ffi, { params, paramBytes, launchNumber }: ParamLayout) {
+  /** `end` is what ends the list of `extra`. */
+  constructor(ffi: Ffi, { params, paramBytes, launchNumber }: ParamLayout, end = 0n) {
     // Never on V8's moving heap, which small typed arrays are.
     const buffer = new ArrayBuffer(Math.max(128, (paramBytes + 15) & ~15));
     this.bytes = new Uint8Array(buffer, 0, paramBytes);
@@ -53,7 +54,7 @@ export class ParamBuffer {
     // [0]: the size; [1…5]: extra; then the pointers.
     const words = new BigUint64Array(new ArrayBuffer(8 * Math.max(16, 6 + pointed.length)));
     const base = BigInt(ffi.address(words));
-    words.set([BigInt(paramBytes), BUFFER_POINTER, address, BUFFER_SIZE, base, 0n]);
+    words.set([BigInt(paramBytes), BUFFER_POINTER, address, BUFFER_SIZE, base, end]);
     words.set(
       pointed.map((offset) => address + BigInt(offset)),
       6,

@@ -6,20 +6,13 @@
 import { DriverError } from '../../errors.ts';
 import { HELP } from '../launch-errors.ts';
 import type { Cuda } from './library.ts';
+import type { Meaning } from './vocabulary.ts';
 
 export const CUDA_SUCCESS = 0;
 export const CUDA_ERROR_INVALID_VALUE = 1;
 export const CUDA_ERROR_OUT_OF_MEMORY = 2;
 export const CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704;
 export const CUDA_ERROR_NOT_READY = 600;
-
-/** What is known of a result beyond its name. */
-interface Meaning {
-  readonly code: string;
-  readonly help: string;
-  /** Every later call on the context fails as well. */
-  readonly sticky?: true;
-}
 
 const LOST = 'look at nvidia-smi and the system log (Xid messages); the GPU may have to be reset or replaced';
 const OLD_PTX = 'report it as a fault of Tsamba, with this message and the kernel';
@@ -101,14 +94,20 @@ export interface FailureDetails {
   readonly help?: string | undefined;
 }
 
+/** What the library calls a function. */
+export function functionName(cuda: Pick<Cuda, 'vocabulary'>, api: string): string {
+  return cuda.vocabulary?.functionName(api) ?? api;
+}
+
 /** The error for a result other than success. */
 export function driverError(
-  cuda: Pick<Cuda, 'cuGetErrorName' | 'cuGetErrorString'>,
+  cuda: Pick<Cuda, 'cuGetErrorName' | 'cuGetErrorString' | 'vocabulary'>,
   result: number,
-  api: string,
+  called: string,
   { about, launch, help }: FailureDetails = {},
 ): DriverError {
-  const meaning = MEANINGS[result];
+  const api = functionName(cuda, called);
+  const meaning = cuda.vocabulary === undefined ? MEANINGS[result] : cuda.vocabulary.meaning(result);
   const advice = help ?? meaning?.help;
   const message =
     `${api}: ${describeResult(cuda, result)}` +

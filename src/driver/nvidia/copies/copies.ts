@@ -239,10 +239,13 @@ export class Copies implements CopyCalls {
     for (const [t, s] of at) {
       const to: Side = up ? { memory: 'device', address: device + t } : { memory: 'host', address: address + t };
       const from: Side = up ? { memory: 'host', address: address + s } : { memory: 'device', address: device + s };
+      const { variant } = this.#device;
       const flat = block.depth === 1;
-      const result = flat
-        ? cuda.cuMemcpy2DAsync(describe2D(block, to, from), on)
-        : cuda.cuMemcpy3DAsync(describe3D(block, to, from), on);
+      const result = variant
+        ? variant.copyBlock(block, to, from, on)
+        : flat
+          ? cuda.cuMemcpy2DAsync(describe2D(block, to, from), on)
+          : cuda.cuMemcpy3DAsync(describe3D(block, to, from), on);
       if (result === CUDA_ERROR_INVALID_VALUE) return false;
       this.#check(result, flat ? 'cuMemcpy2DAsync' : 'cuMemcpy3DAsync');
     }

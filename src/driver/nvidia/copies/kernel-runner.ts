@@ -32,8 +32,8 @@ export class KernelRunner {
     this.#parameters = new DataView(buffer);
     const address = Number(ffi.address(this.#parameters));
     this.#extra = address + LIST;
-    const list = [BUFFER_POINTER, BigInt(address), BUFFER_SIZE, BigInt(this.#extra + 40), 0n, BigInt(PARAMETERS.bytes)];
-    new BigUint64Array(buffer, LIST).set(list);
+    const list = [BUFFER_POINTER, BigInt(address), BUFFER_SIZE, BigInt(this.#extra + 40)];
+    new BigUint64Array(buffer, LIST).set([...list, device.variant?.endOfExtra ?? 0n, BigInt(PARAMETERS.bytes)]);
   }
 
   copy(launches: readonly CopyLaunch[], stream: number): void {
@@ -66,15 +66,14 @@ export class KernelRunner {
     const name = entryName(kind, unit);
     let entry = this.#functions.get(name);
     if (entry === undefined) {
-      entry = this.#load(name, moduleText(kind, unit));
+      entry = this.#load(name, this.#device.variant?.module(kind, unit) ?? Buffer.from(`${moduleText(kind, unit)}\0`));
       this.#functions.set(name, entry);
     }
     return entry;
   }
 
-  #load(name: string, text: string): number {
+  #load(name: string, image: Uint8Array): number {
     const { cuda } = this.#device;
-    const image = Buffer.from(`${text}\0`);
     this.#device.check(cuda.cuModuleLoadDataEx(this.#cells.at(0), image, 0, 0, 0), 'cuModuleLoadDataEx');
     const module = this.#cells.long(0);
     this.#modules.push(module);
