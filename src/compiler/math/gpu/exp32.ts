@@ -1,7 +1,7 @@
 /**
  * Exponentials and powers of f32 for GPUs, on the hardware's 2^x.
  *
- * e^x = 2^k · 2^r with k = round(x log₂ e) bounded to the exponents of normal numbers. What is beyond them stays in r, so that
+ * e^x = 2^k · 2^r with k a whole number near x log₂ e, bounded to the exponents of normal numbers. What is beyond them stays in r, so that
  * the final product overflows, or rounds a denormal result once, by itself. The hardware's 2^r is good to 2⁻²².
  */
 import type { Expr } from '../../ir/ops.ts';
