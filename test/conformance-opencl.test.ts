@@ -1,0 +1,23 @@
+/**
+ * The conformance suite on OpenCL: PoCL where nothing else is installed, GPUs by `TSAMBA_OPENCL_DEVICE`. Skipped where there is no
+ * OpenCL, unless TSAMBA_TEST_REQUIRE names `pocl`. PoCL compiles each kernel for each block shape: the first run takes minutes, later
+ * ones find what was compiled in its cache (`POCL_CACHE_DIR`).
+ */
+import { it } from 'vitest';
+import { hasOpenCL, openTestDevice } from '../src/driver/opencl/opencl.testing.ts';
+import { defineConformance } from './support/conformance.ts';
+
+if (hasOpenCL()) {
+  await defineConformance({
+    title: 'OpenCL',
+    device: 'cpu',
+    environment: { TSAMBA_ROC_DRIVER: 'opencl' },
+    async open() {
+      const { Context } = await import('../src/memory/context.ts');
+      const { activateContext } = await import('../src/memory/devices.ts');
+      activateContext(new Context(openTestDevice()));
+    },
+  });
+} else {
+  it.skip('there is no OpenCL on this machine', () => undefined);
+}
