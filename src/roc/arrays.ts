@@ -8,14 +8,25 @@ import {
   deviceArray as sharedDeviceArray,
   deviceArrayLike as sharedDeviceArrayLike,
   toDevice as sharedToDevice,
+  type TypedToDeviceOptions,
 } from '../array/device-create.ts';
 import type { StreamOption } from '../array/device-memory.ts';
+import { DeviceRecord as SharedDeviceRecord } from '../array/device-record.ts';
 import type { MappedNDArray, PinnedNDArray } from '../array/host-array.ts';
 import { mappedArray, type PinnedArrayOptions, pinnedArray } from '../array/host-create.ts';
 import type { NDArray, RankOf } from '../array/ndarray.ts';
 import type { NestedInput } from '../array/ndarray-create.ts';
 import type { HostArrayLike } from '../array/ndarray-input.ts';
-import type { DType, DTypeLike, ElementOf, f64 as F64, Scalar, TypedArray, ValueOf } from '../dtype/index.ts';
+import type {
+  DType,
+  DTypeLike,
+  ElementOf,
+  f64 as F64,
+  Scalar,
+  StructDType,
+  TypedArray,
+  ValueOf,
+} from '../dtype/index.ts';
 import type { Order, ShapeLike } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import { checkOptionsObject } from '../options.ts';
@@ -30,6 +41,14 @@ export type DeviceNDArray<T = Scalar, R extends number = number> = SharedDeviceN
  */
 export const DeviceNDArray: typeof SharedDeviceNDArray = /* @__PURE__ */ new Proxy(SharedDeviceNDArray, {
   construct: (target, args, made) => within(() => Reflect.construct(target, args, made) as SharedDeviceNDArray),
+});
+
+/** One struct in the memory of `roc`'s device. */
+export type DeviceRecord<T = unknown> = SharedDeviceRecord<T>;
+
+/** The class of structs on the device. `new roc.DeviceRecord(dtype)` makes one on `roc`'s device. Numba: `DeviceRecord`. */
+export const DeviceRecord: typeof SharedDeviceRecord = /* @__PURE__ */ new Proxy(SharedDeviceRecord, {
+  construct: (target, args, made) => within(() => Reflect.construct(target, args, made) as SharedDeviceRecord),
 });
 
 /** Options of `roc.deviceArray`. */
@@ -71,35 +90,49 @@ export interface RocToDeviceOptions extends StreamOption {
   /** False: allocate only, the elements are undefined. */
   readonly copy?: boolean | undefined;
   /** Copy into this array instead of a new one. */
-  readonly to?: DeviceNDArray<never> | DeviceNDArray | null | undefined;
+  readonly to?: DeviceNDArray<never> | DeviceNDArray | DeviceRecord<never> | null | undefined;
+  /** Of nested arrays and numbers: what elements convert to. Of a plain object: the struct that it is, which makes a `DeviceRecord`. */
+  readonly dtype?: DTypeLike | undefined;
 }
 
 /**
- * A new device array with the elements of a host array (of any layout), of nested arrays, a number or another device array. A stream
- * becomes the array's own, and the copy is enqueued on it. Numba: `roc.to_device(obj, stream, context, copy, to)`.
+ * A new device array with the elements of a host array (of any layout), of nested arrays, a number or another device array; of a plain
+ * object with a struct `dtype`, or of a `DeviceRecord`, a new `DeviceRecord`. A stream becomes its own, and the copy is enqueued on it. Numba: `roc.to_device(obj, stream, context, copy, to)`.
  * @throws TypeError for what is no array, OutOfMemoryError; with `to` what `copyToDevice` throws.
  */
 export function toDevice<T, R extends number>(
   object: DeviceNDArray<T, R> | NDArray<T, R>,
   options?: RocToDeviceOptions,
 ): DeviceNDArray<T, R>;
+export function toDevice<T>(object: DeviceRecord<T>, options?: RocToDeviceOptions): DeviceRecord<T>;
+export function toDevice<T extends object>(
+  object: T,
+  options: RocToDeviceOptions & Pick<TypedToDeviceOptions<StructDType<T>>, 'dtype'>,
+): DeviceRecord<T>;
 export function toDevice<A extends TypedArray>(object: A, options?: RocToDeviceOptions): DeviceNDArray<ElementOf<A>, 1>;
 export function toDevice(object: number, options?: RocToDeviceOptions): DeviceNDArray<F64, 0>;
 export function toDevice(object: readonly number[], options?: RocToDeviceOptions): DeviceNDArray<F64, 1>;
 export function toDevice(object: readonly (readonly number[])[], options?: RocToDeviceOptions): DeviceNDArray<F64, 2>;
 export function toDevice(object: NestedInput<Scalar> | HostArrayLike, options?: RocToDeviceOptions): DeviceNDArray;
 export function toDevice(object: unknown, options: RocToDeviceOptions = {}): unknown {
-  checkOptionsObject('toDevice', options, ['stream', 'context', 'copy', 'to']);
-  const { stream, copy, to } = options;
+  checkOptionsObject('toDevice', options, ['stream', 'context', 'copy', 'to', 'dtype']);
+  const { stream, copy, to, dtype } = options;
   const context = contextOption(options.context, 'toDevice');
   return within(() => {
     const device = to === undefined || to === null ? deviceOf(object) : undefined;
-    if (device === undefined) return sharedToDevice(object as HostArrayLike, { stream, copy, to });
+    if (device === undefined) return sharedToDevice(object as HostArrayLike, { stream, copy, to, dtype });
     device.checkUsable();
     const array = sharedDeviceArrayLike(device, { stream });
     if (copy ?? true) array.copyToDevice(device, { stream });
-    return array;
+    return object instanceof SharedDeviceRecord ? recordOver(array, stream) : array;
   }, context);
+}
+
+/** A record over the memory of an array without axes, which is given up. */
+function recordOver(array: DeviceNDArray, stream: StreamOption['stream']): DeviceRecord {
+  const record = new SharedDeviceRecord(array.dtype, { stream, gpuData: array.gpuData });
+  array.dispose();
+  return record;
 }
 
 /**

@@ -4,13 +4,22 @@
  * `roc.jit` declares them when it is first called: what a module did when it is loaded, a bundler would drop.
  */
 import { declareHostOnly } from '../compiler/intrinsics.ts';
-import { coarsegrainArray, DeviceNDArray, deviceArray, deviceArrayLike, finegrainArray, toDevice } from './arrays.ts';
+import {
+  coarsegrainArray,
+  DeviceNDArray,
+  DeviceRecord,
+  deviceArray,
+  deviceArrayLike,
+  finegrainArray,
+  toDevice,
+} from './arrays.ts';
 import { close, currentContext, currentDevice, isAvailable, memoryStats, selectDevice, synchronize } from './device.ts';
 import { deregister, register } from './registration.ts';
 import { stream } from './stream.ts';
 
 const OF_ROC: Readonly<Record<string, object>> = {
   DeviceNDArray,
+  DeviceRecord,
   deviceArray,
   deviceArrayLike,
   toDevice,

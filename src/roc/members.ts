@@ -6,7 +6,15 @@
 export { In, InOut, Out } from '../kernel/hints.ts';
 export { Stream } from '../stream/stream.ts';
 export { agents } from './agents.ts';
-export { coarsegrainArray, DeviceNDArray, deviceArray, deviceArrayLike, finegrainArray, toDevice } from './arrays.ts';
+export {
+  coarsegrainArray,
+  DeviceNDArray,
+  DeviceRecord,
+  deviceArray,
+  deviceArrayLike,
+  finegrainArray,
+  toDevice,
+} from './arrays.ts';
 export {
   close,
   currentContext,

@@ -2,7 +2,7 @@
  * Memory of `roc`: arrays and what they keep of Numba's, copies that are done when they return, registered arrays, streams, host arrays
  * of the driver. Runs on whatever device `roc` computes on.
  */
-import { f32, i32, NDArray, ndarray, roc, type Vec } from '../index.ts';
+import { f32, i32, NDArray, ndarray, roc, struct, type Vec } from '../index.ts';
 import { elementsOf, rejects, same, sameElements, throws } from './assert.ts';
 import { chapter, waiting } from './suite.ts';
 
@@ -76,6 +76,31 @@ export const rocMemory = chapter('roc memory', {
     same(roc.toDevice(Int32Array.of(1, 2, 3), { to, copy: false }), to);
     sameElements(to.copyToHost(), [7, 8, 9]);
     sameElements(roc.toDevice(new Float32Array(5), { copy: false }).shape, [5]);
+  },
+  'structs are records on the device': () => {
+    const Point = struct({ x: f32, n: i32 });
+    const d = roc.toDevice({ x: 1.5, n: 7 }, { dtype: Point });
+    same(d instanceof roc.DeviceRecord, true);
+    const copy = roc.toDevice(d);
+    copy.set('n', 8);
+    same(JSON.stringify(d.copyToHost()), '{"x":1.5,"n":7}');
+    same(JSON.stringify(copy.copyToHost()), '{"x":1.5,"n":8}');
+    same(new roc.DeviceRecord(Point).array.context, roc.currentContext());
+    const shift = roc.jit((p: Vec<{ x: f32; n: i32 }>) => {
+      const i = roc.getGlobalId(0);
+      if (i < p.length) p[i].x += p[i].n;
+    });
+    const points = roc.toDevice(
+      ndarray(
+        [
+          { x: 1, n: 2 },
+          { x: 3, n: 4 },
+        ],
+        { dtype: Point },
+      ),
+    );
+    shift.launch({ grid: 1, block: 2 }, points);
+    same(JSON.stringify((points.copyToHost() as NDArray).toArray()), '[{"x":3,"n":2},{"x":7,"n":4}]');
   },
   'toDevice takes a context, and says so when given something else': () => {
     const d = roc.toDevice(arange(3), { context: roc.currentContext() });
