@@ -35,7 +35,7 @@ async function differences(...args: readonly string[]): Promise<readonly string[
 
 describe('the passes before OpenCL C', () => {
   it('change nothing that a kernel does', () => {
-    for (let seed = 300; seed < 325; seed++) {
+    for (let seed = 300; seed < 310; seed++) {
       const sample = randomSample(seed);
       const kernel = prepare(sample.kernel, BARE, { name: 'random' });
       verify(kernel);
@@ -47,9 +47,9 @@ describe('the passes before OpenCL C', () => {
 describe('OpenCL C on PoCL leaves what the interpreter leaves', { timeout: 300_000 }, () => {
   it.each([
     ['of every operation on every type', ['operators']],
-    ['of random kernels with barriers, votes and early returns', ['random', '0', '12']],
-    ['of programs with loops and jumps of every kind', ['programs', '0', '12']],
-    ['of the same in checked mode', ['checked', '0', '8']],
+    ['of random kernels with barriers, votes and early returns', ['random', '0', '6']],
+    ['of programs with loops and jumps of every kind', ['programs', '0', '6']],
+    ['of the same in checked mode', ['checked', '0', '4']],
   ])('%s', async (_, args) => {
     expect((await differences(...args)) ?? []).toEqual([]);
   });

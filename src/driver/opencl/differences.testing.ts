@@ -31,7 +31,9 @@ function samples(): readonly Sample[] {
   const several = (make: (seed: number) => Sample): Sample[] => Array.from({ length: n }, (_, k) => make(from + k));
   switch (set) {
     case 'operators':
-      return operatorSamples().slice(from, from + n);
+      return operatorSamples().filter((s) => !s.name.includes(' constant '));
+    case 'constants':
+      return operatorSamples().filter((s) => s.name.includes(' constant '));
     case 'random':
       return several(randomSample);
     case 'programs':

@@ -54,7 +54,10 @@ function needWide(g: Gen): void {
   g.extensions.add('cl_khr_int64_base_atomics');
 }
 
-/** Reads, computes, and exchanges if nobody was faster; otherwise again, with what that one left. */
+/**
+ * Computes from what may be there, and exchanges if it is; otherwise again, with what is there. Nothing is read but by atomic
+ * operations: a plain read beside those of others would be a data race.
+ */
 function compareLoop(g: Gen, fn: AtomicOp, type: ValueType, space: string): string {
   const [T, U] = [typeOf(type), unsignedOf(type)];
   const wide = U === 'ulong';
@@ -64,7 +67,7 @@ function compareLoop(g: Gen, fn: AtomicOp, type: ValueType, space: string): stri
   const name = `atomic_${fn}_${type}${space === '' ? '' : `_${plainName(space.trim())}`}`;
   const params = `volatile ${space}${U} *p, ${T} a${fn === 'cas' ? `, ${T} b` : ''}`;
   const body = [
-    `${U} seen = *p;`,
+    `${U} seen = ${unless === undefined ? '0' : `${exchange}(p, (${U})0, (${U})0)`};`,
     'for (;;) {',
     `${T} old = as_${T}(seen);`,
     ...(unless === undefined ? [] : [`if (!(${unless})) return old;`]),

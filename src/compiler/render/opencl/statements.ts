@@ -6,7 +6,7 @@
  */
 import { negate } from '../../ir/builder.ts';
 import type { Expr, Label, Stmt } from '../../ir/ops.ts';
-import { someStmt } from '../../ir/passes/walk.ts';
+import { hasBarrier, someStmt } from '../../ir/passes/walk.ts';
 import type { PrintedValue } from '../sites.ts';
 import { emitAtomic } from './atomics.ts';
 import { type C, callOf, castTo, type Gen, varName } from './code.ts';
@@ -66,12 +66,7 @@ class Statements {
       case 'loop':
         return this.#loop(s);
       case 'block':
-        return this.#construct(
-          { break: { op: 'break', label: s.label }, crossing: new Map() },
-          'do',
-          s.body,
-          ' while (false);',
-        );
+        return this.#block(s);
       case 'break':
       case 'continue':
         return this.#jump({ op: s.op, label: s.label });
@@ -100,6 +95,20 @@ class Statements {
       s.then.length === 0 && s.else.length > 0 ? [negate(s.cond), s.else, s.then] : [s.cond, s.then, s.else];
     lines.nest(`if (${this.#print(cond).text})`, () => this.list(then));
     if (other.length > 0) lines.nest('else', () => this.list(other));
+  }
+
+  #block(s: Stmt & { op: 'block' }): void {
+    const leave: Jump = { op: 'break', label: s.label };
+    this.#construct({ break: leave, crossing: new Map() }, 'do', s.body, ' while (false);');
+    this.#meet(s.body, leave);
+  }
+
+  /**
+   * Where a jump ends that leads past barriers, and so is all threads', there is one more. PoCL makes a loop over the work items of
+   * each stretch from one barrier to the next, and goes wrong where two stretches have their end in common.
+   */
+  #meet(list: readonly Stmt[], jump: Jump): void {
+    if (hasBarrier(list) && takes(list, jump)) this.#g.lines.add(`barrier(${BOTH_FENCES});`);
   }
 
   #construct(around: Around, head: string, body: readonly Stmt[], tail = '', update: readonly Stmt[] = []): void {
@@ -151,20 +160,27 @@ class Statements {
     const test = cond === undefined ? '' : this.#print(cond).text;
     const leave: Jump = { op: 'break', label: s.label };
     const goOn: Jump = { op: 'continue', label: s.label };
-    if (s.update.every((x) => x.op === 'assign')) {
+    const parted = takes(body, goOn);
+    if (s.update.every((x) => x.op === 'assign') && !(parted && hasBarrier(body))) {
       const steps = s.update.map((x) => (x.op === 'assign' ? `${varName(x.var)} = ${this.#print(x.value).text}` : ''));
       const head = `for (; ${test}; ${steps.join(', ')})`.replace(/ +\)$/, ')');
-      return this.#construct({ break: leave, continue: goOn, crossing: new Map() }, head, body);
+      this.#construct({ break: leave, continue: goOn, crossing: new Map() }, head, body);
+    } else {
+      const head = test === '' ? 'for (;;)' : `for (; ${test};)`;
+      if (parted) this.#rounds(s, head, body);
+      else this.#construct({ break: leave, crossing: new Map() }, head, body, '', s.update);
     }
-    const head = test === '' ? 'for (;;)' : `for (; ${test};)`;
-    if (!continues(body, s.label)) {
-      return this.#construct({ break: leave, crossing: new Map() }, head, body, '', s.update);
-    }
-    // A round of its own, at whose end the update stands.
-    const outer: Around = { break: leave, crossing: new Map() };
+    this.#meet(body, leave);
+  }
+
+  /** A loop with a construct of its own for each round, at whose end the update stands. */
+  #rounds(s: Loop, head: string, body: readonly Stmt[]): void {
+    const outer: Around = { break: { op: 'break', label: s.label }, crossing: new Map() };
+    const goOn: Jump = { op: 'continue', label: s.label };
     this.#g.lines.nest(head, () => {
       this.#around.push(outer);
       this.#construct({ break: goOn, crossing: new Map() }, 'do', body, ' while (false);');
+      this.#meet(body, goOn);
       this.list(s.update);
       this.#around.pop();
     });
@@ -235,8 +251,8 @@ function same(a: Jump, b: Jump): boolean {
   return a.op === b.op && a.label === b.label;
 }
 
-function continues(list: readonly Stmt[], label: Label): boolean {
-  return someStmt(list, (s) => s.op === 'continue' && s.label === label);
+function takes(list: readonly Stmt[], jump: Jump): boolean {
+  return someStmt(list, (s) => s.op === jump.op && s.label === jump.label);
 }
 
 /** The test at the top of a loop, and the rest of its body. */
