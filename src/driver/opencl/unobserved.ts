@@ -10,8 +10,8 @@ import { pause } from './lock.ts';
 import type { Queues } from './queues.ts';
 import type { LaunchRecords } from './records.ts';
 
-/** Milliseconds that the end of the process waits for a device. */
-const PATIENCE = 5000;
+/** Milliseconds that the end of the process waits for a device; longer where tearing it down under its work crashes the process. */
+const PATIENCE = { gpu: 5000, cpu: 20_000, other: 5000 };
 
 interface Open {
   readonly context: OpenCLContext;
@@ -41,7 +41,7 @@ function finish(): void {
     const { context, queues, records } = device;
     if (context.broken !== undefined) continue;
     try {
-      if (ranDry(queues)) {
+      if (ranDry(queues, PATIENCE[context.device.listed.hardware])) {
         records.collect(undefined);
         if (!isMainThread) device.close();
       }
@@ -53,8 +53,8 @@ function finish(): void {
 }
 
 /** Waits until all work is done; false when that takes too long. */
-function ranDry(queues: Queues): boolean {
-  const until = performance.now() + PATIENCE;
+function ranDry(queues: Queues, patience: number): boolean {
+  const until = performance.now() + patience;
   while (!queues.idle) {
     if (performance.now() > until) return false;
     pause(1);
