@@ -174,7 +174,7 @@ export interface Cuda extends Functions<typeof REQUIRED>, Partial<Functions<type
 }
 
 /** CUDA 11.0: what all required functions are in, and PTX ISA 7.0. */
-export const OLDEST_VERSION = 11000;
+const OLDEST_VERSION = 11000;
 
 export const IPC_HANDLE_BYTES = 64;
 

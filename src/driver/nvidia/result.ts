@@ -8,7 +8,6 @@ import { HELP } from '../launch-errors.ts';
 import type { Cuda } from './library.ts';
 import type { Meaning } from './vocabulary.ts';
 
-export const CUDA_SUCCESS = 0;
 export const CUDA_ERROR_INVALID_VALUE = 1;
 export const CUDA_ERROR_OUT_OF_MEMORY = 2;
 export const CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704;

@@ -117,12 +117,12 @@ export function scatterSteps(walk: Walk): Step<Download>[] {
 }
 
 /** The way over a copy of the host's elements, whatever it costs. */
-export function planGather(walk: Walk): Upload {
+function planGather(walk: Walk): Upload {
   return costedGather(walk)[1];
 }
 
 /** Likewise to the host. */
-export function planScatter(walk: Walk): Download {
+function planScatter(walk: Walk): Download {
   return costedScatter(walk)[1];
 }
 
