@@ -22,11 +22,13 @@ import { memoryInterop } from './memory-interop.ts';
 import { lifetime } from './memory-lifetime.ts';
 import { smartArrays } from './memory-smart.ts';
 import { options } from './options.ts';
+import { records } from './records.ts';
 import { rocKernels } from './roc-kernels.ts';
 import { rocMemory } from './roc-memory.ts';
 import { sizes } from './sizes.ts';
 import { spaces } from './spaces.ts';
 import { streams } from './streams.ts';
+import { structs } from './structs.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
 import { integerTypes } from './types-integers.ts';
 import { storage } from './types-storage.ts';
@@ -54,6 +56,8 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...spaces,
   ...atomics,
   ...kernelArrays,
+  ...structs,
+  ...records,
   ...launches,
   ...memoryArrays,
   ...lifetime,

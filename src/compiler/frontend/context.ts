@@ -239,7 +239,7 @@ export class Context {
         };
       case 'view': {
         const leaf = (e: TExpr, part: string): TExpr =>
-          isLiteral(e) ? e : readLocal(this.newLocal(`%${name}.${part}`, pos, false), pos);
+          isGiven(e) ? e : readLocal(this.newLocal(`%${name}.${part}`, pos, false), pos);
         const axes: Axis[] = like.view.axes.map((a, k) => ({
           extent: leaf(a.extent, `extent${k}`),
           stride: leaf(a.stride, `stride${k}`),
@@ -303,7 +303,7 @@ export class Context {
         return void conflict();
       const leaf = (t: TExpr, f: TExpr): void => {
         if (t.k === 'local') moves.push({ local: t.local, value: f });
-        else if (!(t.k === 'lit' && f.k === 'lit' && t.value === f.value)) conflict();
+        else if (!isSameGiven(t, f)) conflict();
       };
       to.axes.forEach((a, k) => {
         const b = from.axes[k];
@@ -366,6 +366,17 @@ export class Context {
     this.emit({ k: 'if', cond, then: store(thenList, first), else: store(elseList, second), pos });
     return slot;
   }
+}
+
+/** The same for the whole launch: a constant, or what the launch says of an array. */
+function isGiven(e: TExpr): boolean {
+  return isLiteral(e) || e.k === 'extent' || e.k === 'stride';
+}
+
+function isSameGiven(a: TExpr, b: TExpr): boolean {
+  if (a.k === 'lit' && b.k === 'lit') return a.value === b.value;
+  if (a.k === 'extent' && b.k === 'extent') return a.root === b.root && a.axis === b.axis;
+  return a.k === 'stride' && b.k === 'stride' && a.root === b.root && a.axis === b.axis && a.unit === b.unit;
 }
 
 /** Reads the same later as now: nothing in it can be assigned or stored to in between. */

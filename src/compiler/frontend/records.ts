@@ -98,6 +98,11 @@ function part(view: View, index: TExpr, pos: Pos): View {
   return { ...view, axes, offset: addIndex(view.offset, mulIndex(index, axis.stride, pos), pos) };
 }
 
+function partValue(view: View, index: TExpr, pos: Pos): Value {
+  const inner = part(view, index, pos);
+  return inner.axes.length === 0 ? elementValue(inner, pos) : { kind: 'view', view: inner };
+}
+
 /** The extent of the first axis, where it is known. */
 function lengthOf(view: View): number | undefined {
   const extent = view.axes[0]?.extent;
@@ -116,7 +121,9 @@ function fieldNames(view: View): readonly string[] {
  */
 export function assignWhole(ctx: Context, target: View, value: Value, pos: Pos): void {
   const to = ctx.holdValue({ kind: 'view', view: target });
-  if (to.kind === 'view') copyInto(ctx, to.view, ctx.holdValue(value), pos);
+  // Parts of the target may stand in a literal, in another order: `p[i].f = [p[i].f[1], p[i].f[0]]`.
+  const from = value.kind === 'view' ? value : detached(ctx, value, pos, target);
+  if (to.kind === 'view') copyInto(ctx, to.view, ctx.holdValue(from), pos);
 }
 
 function copyInto(ctx: Context, target: View, value: Value, pos: Pos): void {
@@ -180,15 +187,7 @@ function copyArray(ctx: Context, target: View, value: Value, pos: Pos): void {
   const given = lengthOf(source);
   if (given !== length)
     failLength(target, length, given === undefined ? 'a number not known while compiling' : String(given), pos);
-  const copy = (index: TExpr): void => {
-    const from = part(source, index, pos);
-    copyInto(
-      ctx,
-      part(target, index, pos),
-      from.axes.length === 0 ? elementValue(from, pos) : { kind: 'view', view: from },
-      pos,
-    );
-  };
+  const copy = (index: TExpr): void => copyInto(ctx, part(target, index, pos), partValue(source, index, pos), pos);
   if (length <= UNROLLED) for (let k = 0; k < length; k++) copy(literal(k, pos));
   else countedLoop(ctx, length, copy, pos);
 }
@@ -224,42 +223,56 @@ function countedLoop(ctx: Context, length: number, body: (index: TExpr) => void,
 
 /** A record as an object of variables, which later stores to the array leave alone. */
 export function snapshot(ctx: Context, view: View, pos: Pos): Extract<Value, { kind: 'record' }> {
+  const copied = copyOut(ctx, view, pos);
+  if (copied.kind !== 'record') throw new Error('a record was copied as none');
+  return copied;
+}
+
+/** A record as an object of variables, a sub-array as a tuple of them. */
+function copyOut(ctx: Context, view: View, pos: Pos): Value {
   let left = MOST_SCALARS;
   const copy = (v: Value): Value => {
     if (v.kind === 'scalar') {
-      if (--left < 0) {
-        return fail(
-          'K243',
-          pos,
-          `${view.name} is too large to be copied into variables: it has more than ${MOST_SCALARS} numbers`,
-          {
-            help: 'copy it to an element of cuda.local.array(1, dtype)',
-          },
-        );
-      }
-      return scalar(ctx.temp(v.expr));
+      if (--left >= 0) return scalar(ctx.temp(v.expr));
+      return fail(
+        'K243',
+        pos,
+        `${view.name} has more than ${MOST_SCALARS} numbers, too many to be copied into variables`,
+        {
+          help: 'copy it to an element of cuda.local.array(1, dtype)',
+        },
+      );
     }
     if (v.kind !== 'view') return v;
-    const length = lengthOf(v.view);
-    if (v.view.axes.length === 0) return { kind: 'record', fields: fieldsIn(v.view) };
-    const items = Array.from({ length: length ?? 0 }, (_, k) => {
-      const inner = part(v.view, literal(k, pos), pos);
-      return copy(inner.axes.length === 0 ? elementValue(inner, pos) : { kind: 'view', view: inner });
-    });
+    if (v.view.axes.length === 0) {
+      const fields = fieldNames(v.view).map((name): [string, Value] => [name, copy(member(v.view, name, pos))]);
+      return { kind: 'record', fields: new Map(fields) };
+    }
+    const items = Array.from({ length: lengthOf(v.view) ?? 0 }, (_, k) =>
+      copy(partValue(v.view, literal(k, pos), pos)),
+    );
     return { kind: 'tuple', items };
   };
-  const fieldsIn = (record: View): Map<string, Value> =>
-    new Map(fieldNames(record).map((name) => [name, copy(member(record, name, pos))]));
-  const held = ctx.holdValue({ kind: 'view', view });
-  return { kind: 'record', fields: fieldsIn(held.kind === 'view' ? held.view : view) };
+  return copy(ctx.holdValue({ kind: 'view', view }));
 }
 
-/** The value with a copy of each record in it: what stands on the right of `[p[i], p[j]] = [p[j], p[i]]`. */
-export function detached(ctx: Context, v: Value, pos: Pos): Value {
-  if (isRecord(v)) return snapshot(ctx, v.view, pos);
-  if (v.kind === 'tuple') return { kind: 'tuple', items: v.items.map((item) => detached(ctx, item, pos)) };
-  if (v.kind === 'record') {
-    return { kind: 'record', fields: new Map([...v.fields].map(([name, item]) => [name, detached(ctx, item, pos)])) };
+/**
+ * The value with a copy of each record in it: what stands on the right of `[p[i], p[j]] = [p[j], p[i]]`. With a target, of each
+ * record and sub-array that is in the same memory.
+ */
+export function detached(ctx: Context, v: Value, pos: Pos, target?: View): Value {
+  const each = (item: Value): Value => detached(ctx, item, pos, target);
+  switch (v.kind) {
+    case 'view': {
+      const { root, axes } = v.view;
+      const whole = target === undefined ? isRecord(v) : root === target.root && axes.every((a) => isLiteral(a.extent));
+      return whole ? copyOut(ctx, v.view, pos) : v;
+    }
+    case 'tuple':
+      return { kind: 'tuple', items: v.items.map(each) };
+    case 'record':
+      return { kind: 'record', fields: new Map([...v.fields].map(([name, item]) => [name, each(item)])) };
+    default:
+      return v;
   }
-  return v;
 }
