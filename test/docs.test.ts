@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { format, promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { cuda } from '../src/index.ts';
+import { cuda, roc } from '../src/index.ts';
 import { blocksOf, type DocBlock, find, pages, ROOT, squeeze, writeBlocks } from './support/doc-blocks.ts';
 import { brokenLinks } from './support/doc-links.ts';
 
@@ -17,11 +17,13 @@ const files = writeBlocks(blocks, folder);
 
 beforeAll(() => {
   process.env.TSAMBA_DEVICE = 'cpu';
+  process.env.TSAMBA_ROC_DRIVER = 'cpu';
   process.env.TSAMBA_WARN_IMPLICIT_COPY = '0';
 });
 afterEach(() => {
   vi.restoreAllMocks();
   cuda.close();
+  roc.close();
 });
 
 async function run(block: DocBlock): Promise<string> {
