@@ -143,7 +143,7 @@ describe('OpenCL C', () => {
     expect(program(reduce, [floats, floats])).toMatchInlineSnapshot(`
       "#pragma OPENCL FP_CONTRACT ON
       typedef float f32_t __attribute__((may_alias));
-      static inline float atomic_add_f32_global(volatile global uint *p, float a) { uint seen = *p; for (;;) { float old = as_float(seen); uint found = atomic_cmpxchg(p, seen, as_uint((float)(old + a))); if (found == seen) return old; seen = found; } }
+      static inline float atomic_add_f32_global(volatile global uint *p, float a) { uint seen = 0; for (;;) { float old = as_float(seen); uint found = atomic_cmpxchg(p, seen, as_uint((float)(old + a))); if (found == seen) return old; seen = found; } }
       kernel void tsamba_kernel(
           int p0_x_shape_0_,
           global uchar *p1_x,
