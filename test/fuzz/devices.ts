@@ -12,6 +12,7 @@ import { cuda } from '../../src/cuda/index.ts';
 import { wasmPipeline } from '../../src/driver/cpu/compile.ts';
 import { openCpu } from '../../src/driver/cpu/index.ts';
 import type { DeviceDriver } from '../../src/driver/driver.ts';
+import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { simulatorProvider } from '../../src/driver/simulator/index.ts';
 import { bool, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from '../../src/dtype/index.ts';
 import { evaluate, Refused } from './evaluate.ts';
@@ -30,10 +31,12 @@ export type Observer = (
 ) => void;
 
 export const DEVICE_NAMES = ['cpu', 'scalar', 'threads', 'simulator'] as const;
-export type DeviceName = (typeof DEVICE_NAMES)[number];
+/** Those that any machine has, and the first OpenCL device, which may be missing and whose crash ends the process. */
+export type DeviceName = (typeof DEVICE_NAMES)[number] | 'opencl';
 
 export function openDevice(name: DeviceName, observer?: Observer): DeviceDriver {
   if (name === 'simulator') return simulatorProvider.open(0);
+  if (name === 'opencl') return openOpenCL(0);
   const pipeline = observer && {
     prepare: wasmPipeline.prepare,
     compile: (kernel: Kernel, variant: Parameters<typeof wasmPipeline.compile>[1]) => {
@@ -159,7 +162,7 @@ export function check(
         const text = textOf(error).replaceAll(/(\d),(?=\d)/g, '$1, ');
         if (expected.parts.every((part) => text.includes(part))) continue;
         // Where threads run at the same time, any that fails may be the first to say so.
-        if (device.info.kind === 'nvidia' && /index -?\d+ is out of range/.test(text)) continue;
+        if (['nvidia', 'opencl'].includes(device.info.kind) && /index -?\d+ is out of range/.test(text)) continue;
         return { device: name, kind: 'reports another fault', what: `${text}\nmust be ${expected.message}` };
       }
       return { device: name, kind: `throws ${codeOf(error)}`, what: textOf(error) };

@@ -2,6 +2,9 @@
  * The fuzzer's command line: random programs on all devices, failures shrunk and shown.
  *
  *   npx tsx test/fuzz/fuzz.ts --programs 100000 --seed 1 --devices cpu,scalar,threads,simulator --jobs 2 --shrink 5 --coverage
+ *
+ * `opencl` is a device too, where there is one. Jobs of several, and of OpenCL, whose compilers are part of the process, are processes
+ * of their own: when one dies, it is said at which program.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -79,6 +82,7 @@ function work(from: number): void {
     return kinds.get(key) ?? 0;
   };
   for (let seed = first + from; seed < first + programs; seed += jobs) {
+    process.send?.(seed);
     const p = generate(seed);
     done++;
     let failure: Failure | undefined;
@@ -127,11 +131,21 @@ function work(from: number): void {
 }
 
 const job = option('job', '');
-if (job !== '' || jobs === 1) work(Number(job));
-else {
+if (job !== '' || (jobs === 1 && !names.includes('opencl'))) {
+  work(Number(job));
+  // The channel to the parent would keep the process.
+  process.disconnect?.();
+} else {
   for (let k = 0; k < jobs; k++) {
-    fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '--job', String(k)]).on('exit', (code) => {
-      if (code !== 0) process.exitCode = 1;
-    });
+    let seed: unknown;
+    fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '--job', String(k)])
+      .on('message', (at) => {
+        seed = at;
+      })
+      .on('exit', (code, signal) => {
+        if (code === 0) return;
+        process.exitCode = 1;
+        if (signal !== null) process.stdout.write(`job ${k} died of ${signal} at seed ${seed}\n`);
+      });
   }
 }
