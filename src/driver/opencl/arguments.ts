@@ -101,9 +101,10 @@ export class KernelArguments {
     this.#releases = this.#memory.releases;
   }
 
-  /** Mirrors of host memory that this launch reads or writes; the arguments have been set. */
-  get mirrors(): readonly DeviceBuffer[] {
-    return [...new Set(this.#mirrors.values())];
+  /** Mirrors of host memory that this launch reaches, or those that these parameters reach; the arguments have been set. */
+  mirrors(params?: ReadonlySet<number>): ReadonlySet<DeviceBuffer> {
+    const reached = [...this.#mirrors].filter(([param]) => params?.has(param) ?? true);
+    return new Set(reached.map(([, buffer]) => buffer));
   }
 
   #setPointer(i: number, param: number, value: number | bigint | boolean): void {

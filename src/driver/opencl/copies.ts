@@ -281,12 +281,14 @@ export class Copies implements CopyCalls {
     if (buffer.mirror !== undefined) this.#transfers.read(on, buffer.handle, 0, buffer.mirror, false);
   }
 
-  /** Around a launch whose arguments point into these buffers. */
-  refresh(buffers: readonly DeviceBuffer[], on: OpenCLStream, when: 'before' | 'after'): void {
-    for (const buffer of buffers) {
-      if (when === 'before') this.#reading(buffer, on);
-      else this.#wrote(buffer, on);
-    }
+  /** Before a launch whose arguments point into these mirrors. */
+  push(mirrors: Iterable<DeviceBuffer>, on: OpenCLStream): void {
+    for (const buffer of mirrors) this.#reading(buffer, on);
+  }
+
+  /** After a launch that writes to these mirrors. What it only reads is left alone: the host may be writing there. */
+  pull(mirrors: Iterable<DeviceBuffer>, on: OpenCLStream): void {
+    for (const buffer of mirrors) this.#wrote(buffer, on);
   }
 }
 

@@ -225,30 +225,58 @@ describe.skipIf(!hasOpenCL())('an OpenCL device', { timeout: 30_000 }, () => {
     });
   });
 
-  describe('host memory', () => {
-    it('that was allocated is read and written by kernels', () => {
-      const memory = device.allocateHost(256, { kind: 'mapped' });
+  describe.each([
+    ['in place', undefined],
+    ['by copies on either side', false],
+  ] as const)('host memory that kernels use %s', (_how, sharesHostMemory) => {
+    let host: OpenCLDriver;
+    let add: Executable;
+    beforeAll(() => {
+      host = openTestDevice({ pipeline, sharesHostMemory });
+      add = host.load({ kernel: kernelNamed('work') });
+    });
+    afterAll(() => host.close());
+
+    it.each(['mapped', 'managed'] as const)('is allocated: %s', (kind) => {
+      const memory = host.allocateHost(256, { kind });
       const values = new Float32Array(memory.bytes.buffer, memory.bytes.byteOffset, 64);
       expect(values.every((value) => value === 0)).toBe(true);
       values.fill(5);
-      work.launch(shape, [memory.pointer ?? 0, 1, 0.5], undefined);
-      device.synchronize();
+      add.launch(shape, [memory.pointer ?? 0, 1, 0.5], undefined);
+      host.synchronize();
       expect([values[0], values[63]]).toEqual([6.5, 6.5]);
-      device.freeHost(memory);
-      expect(() => device.freeHost(memory)).toThrow(/has been given back/);
+      host.freeHost(memory);
+      expect(() => host.freeHost(memory)).toThrow(/has been given back/);
     });
 
-    it('of the process is registered in place, for a while', () => {
+    it('is memory of the process, registered for a while', () => {
       const values = new Float32Array(64).fill(2);
-      const memory = device.registerHost(new Uint8Array(values.buffer), true);
+      const memory = host.registerHost(new Uint8Array(values.buffer), true);
       const pointer = Number(memory.pointer);
-      work.launch(shape, [pointer, 1, 0], undefined);
-      device.fillStrided(pointer, [4], { shape: [2], itemSize: 4 }, new Uint8Array(4));
-      device.synchronize();
-      expect([...values.subarray(0, 4)]).toEqual([0, 0, 3, 3]);
-      device.unregisterHost(memory);
-      expect(() => work.launch(shape, [pointer, 1, 0], undefined)).toThrow(/points to no memory/);
-      device.unregisterHost(device.registerHost(new Uint8Array(10), false));
+      add.launch(shape, [pointer, 1, 0], undefined);
+      host.fillStrided(pointer, [4], { shape: [2], itemSize: 4 }, new Uint8Array(4));
+      host.copyToDevice(pointer + 4, new Uint8Array(Float32Array.of(9).buffer));
+      host.synchronize();
+      expect([...values.subarray(0, 4)]).toEqual([0, 9, 3, 3]);
+      values[0] = 8;
+      const back = new Float32Array(2);
+      host.copyToHost(new Uint8Array(back.buffer), pointer);
+      expect([...back]).toEqual([8, 9]);
+      host.unregisterHost(memory);
+      expect(() => add.launch(shape, [pointer, 1, 0], undefined)).toThrow(/points to no memory/);
+    });
+
+    it('is pinned for copies', () => {
+      const memory = host.allocateHost(8, { kind: 'pinned' });
+      memory.bytes.fill(3);
+      const target = host.allocate(8);
+      host.copyToDevice(target, memory.bytes);
+      const back = new Uint8Array(8);
+      host.copyToHost(back, target);
+      expect(back.every((byte) => byte === 3)).toBe(true);
+      host.free(target);
+      host.freeHost(memory);
+      host.unregisterHost(host.registerHost(new Uint8Array(10), false));
     });
   });
 

@@ -39,6 +39,8 @@ export interface OpenCLOptions {
   readonly pipeline?: OpenCLPipeline;
   /** Folder of the binaries of programs; undefined for the user's. */
   readonly cacheFolder?: string | undefined;
+  /** Whether kernels use host memory in place; undefined for what the device says. */
+  readonly sharesHostMemory?: boolean | undefined;
 }
 
 /** An OpenCL device. */
@@ -58,7 +60,8 @@ export class OpenCLDriver implements DeviceDriver {
   readonly #executableHost: ExecutableHost;
   readonly #executables = new Set<OpenCLExecutable>();
 
-  constructor(cl: OpenCL, device: OpenCLDevice, options: OpenCLOptions = {}) {
+  constructor(cl: OpenCL, found: OpenCLDevice, options: OpenCLOptions = {}) {
+    const device = { ...found, sharesHostMemory: options.sharesHostMemory ?? found.sharesHostMemory };
     this.info = device.info;
     this.device = device;
     this.checkedByDefault = device.listed.hardware === 'cpu';

@@ -5,6 +5,8 @@
  * `launch` is the path that counts: no closure, and no check that could be made once. A block is a work-group, a grid that many of
  * them. OpenCL API specification, section "Executing Kernels".
  */
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import { eachStmt, written } from '../../compiler/ir/passes/walk.ts';
 import type { OpenCLTarget } from '../../compiler/render/opencl/module.ts';
 import { DriverError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
@@ -51,11 +53,14 @@ export class OpenCLExecutable implements Executable {
   /** Global and local size, three words each. */
   readonly #words: Uint32Array = new Uint32Array(new ArrayBuffer(128));
   readonly #at: number;
+  /** Parameters that point to what the kernel writes. */
+  readonly #written: ReadonlySet<number>;
   #loaded = true;
 
   constructor(host: ExecutableHost, program: Program) {
     this.#host = host;
     this.#program = program;
+    this.#written = writtenParams(program.kernel);
     this.#at = Number(host.context.cl.ffi.address(this.#words));
     this.#module = this.#load(undefined);
     const { maxThreadsPerBlock } = host.context.device.info.limits;
@@ -88,10 +93,10 @@ export class OpenCLExecutable implements Executable {
     if (module.module.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, host.context.name);
     const number = module.watched ? host.records.note(module, shape, target, this.launch) : 0;
     module.arguments.set(args, shape.sharedBytes, number);
-    const mirrors = host.memory.mirrors > 0 ? module.arguments.mirrors : undefined;
-    if (mirrors !== undefined) host.copies.refresh(mirrors, target, 'before');
+    const mirrored = host.memory.mirrors > 0;
+    if (mirrored) host.copies.push(module.arguments.mirrors(), target);
     this.#enqueue(module, shape, target);
-    if (mirrors !== undefined) host.copies.refresh(mirrors, target, 'after');
+    if (mirrored) host.copies.pull(module.arguments.mirrors(this.#written), target);
     if (host.synchronous) host.synchronizeStream(target);
   }
 
@@ -170,4 +175,15 @@ export class OpenCLExecutable implements Executable {
     for (const module of this.#special.values()) module.unload();
     this.#special.clear();
   }
+}
+
+function writtenParams({ params, body }: Kernel): ReadonlySet<number> {
+  // A kernel without a body is one that a test has brought the code of.
+  if (body.length === 0) return new Set(params.map(({ index }) => index));
+  const found = new Set<number>();
+  eachStmt(body, (stmt) => {
+    const param = written(stmt)?.array.param;
+    if (param !== undefined) found.add(param);
+  });
+  return found;
 }
