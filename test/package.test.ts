@@ -38,12 +38,14 @@ const KERNEL = `
   console.log(JSON.stringify([...y.copyToHost()]), cuda.currentDevice().kind);
 `;
 
+const ROC_KERNEL = KERNEL.replaceAll('cuda.', 'roc.').replace('roc.grid(1)', 'roc.getGlobalId(0)');
+
 function run(cwd: string, file: string, text: string): string {
   writeFileSync(join(cwd, file), text);
   return execFileSync(process.execPath, ['--no-warnings', file], {
     cwd,
     encoding: 'utf8',
-    env: { ...process.env, TSAMBA_DEVICE: 'cpu' },
+    env: { ...process.env, TSAMBA_DEVICE: 'cpu', TSAMBA_ROC_DRIVER: 'cpu' },
   }).trim();
 }
 
@@ -88,6 +90,7 @@ describe('the package', () => {
       expect(existsSync(join(at, 'node_modules/koffi'))).toBe(options.length === 0);
       expect(run(at, 'esm.mjs', `import { cuda } from 'tsamba';${KERNEL}`)).toBe('[2,4,6] cpu');
       expect(run(at, 'named.mjs', `import * as cuda from 'tsamba/cuda';${KERNEL}`)).toBe('[2,4,6] cpu');
+      expect(run(at, 'roc.mjs', `import { roc } from 'tsamba/roc';${ROC_KERNEL}`)).toBe('[2,4,6] cpu');
       expect(run(at, 'cjs.cjs', `const { cuda } = require('tsamba');${KERNEL}`)).toBe('[2,4,6] cpu');
     },
     120_000,

@@ -22,8 +22,8 @@ interface Combination {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-const ALL = ['kernels.ts', 'errors.ts', 'suite.ts', 'rows.ts'];
-const INDEXED = ['kernels.ts', 'errors.ts', 'suite.ts'];
+const ALL = ['kernels.ts', 'roc.ts', 'errors.ts', 'suite.ts', 'rows.ts'];
+const INDEXED = ['kernels.ts', 'roc.ts', 'errors.ts', 'suite.ts'];
 const COMBINATIONS: readonly Combination[] = [
   { name: 'not strict', files: ALL, options: { strict: false } },
   { name: 'strict', files: ALL, options: { strict: true } },

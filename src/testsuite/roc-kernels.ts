@@ -17,7 +17,7 @@ import {
   type Vec,
 } from '../index.ts';
 import { same, sameElements, throws } from './assert.ts';
-import { chapter } from './suite.ts';
+import { type ConformanceTest, chapter } from './suite.ts';
 
 function zeros<const D extends 'int32' | 'float32' | 'float64'>(n: number, dtype: D): DeviceNDArray<ValueOf<D>, 1> {
   const d = roc.deviceArray(n, dtype);
@@ -33,7 +33,7 @@ function refused(kernel: { compile(a: unknown): void }, message: RegExp, code: s
   throws(() => kernel.compile(Float32Array.of(0)), message, code);
 }
 
-export const rocKernels = chapter('roc kernels', {
+export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
   'work-item functions in three dimensions': () => {
     const kernel = roc.jit((out: Mat<i32>) => {
       const [x, y, z] = [roc.getGlobalId(0), roc.getGlobalId(1), roc.getGlobalId(2)];

@@ -4,7 +4,7 @@
  */
 import { f32, i32, NDArray, ndarray, roc, struct, type Vec } from '../index.ts';
 import { elementsOf, rejects, same, sameElements, throws } from './assert.ts';
-import { chapter, waiting } from './suite.ts';
+import { type ConformanceTest, chapter, waiting } from './suite.ts';
 
 const arange = (n: number): Float64Array => Float64Array.from({ length: n }, (_, i) => i);
 
@@ -14,7 +14,7 @@ const increment = roc.jit((a: Vec<f32>) => {
   if (i < a.length) a[i] += 1;
 });
 
-export const rocMemory = chapter('roc memory', {
+export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
   'toDevice copies, copyToHost gives it back': () => {
     const host = arange(10);
     const d = roc.toDevice(host);
