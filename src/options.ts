@@ -9,7 +9,8 @@ import { TsambaTypeError } from './errors.ts';
 export function checkOptionsObject(what: string, options: unknown, known: readonly string[]): void {
   if (options === undefined) return;
   if (typeof options !== 'object' || options === null || Array.isArray(options) || isInstance(options)) {
-    const example = known.includes('stream') ? 'stream' : (known[0] ?? '');
+    const isOrder = typeof options === 'string' && known.includes('order');
+    const example = isOrder ? `order: '${options}'` : known.includes('stream') ? 'stream' : (known[0] ?? '');
     throw new TsambaTypeError(
       'E_OPTION',
       `${what} takes its options as an object, such as { ${example} }, got ${kindOf(options)}`,

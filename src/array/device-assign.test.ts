@@ -27,7 +27,7 @@ describe('get', () => {
     [[2, 0], RangeError, 'index 2 is out of range for axis 0 of length 2'],
     [[0, -4], RangeError, 'index -4 is out of range for axis 1 of length 3'],
     [[0.5, 0], TypeError, 'index on axis 0 must be an integer, got 0.5'],
-    [[0], RangeError, '1 indices given for an array with 2 axes'],
+    [[0], RangeError, '1 index given for an array with 2 axes'],
   ])('refuses %j', (index, kind, message) => {
     const d = deviceArray([2, 3]);
     expect(() => d.get(...index)).toThrow(kind);

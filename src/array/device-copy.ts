@@ -198,7 +198,9 @@ function pairUp(array: DeviceMemory, own: StridedLayout, dtype: DType, layout: S
     throw new TsambaTypeError(
       'E_DTYPE_MISMATCH',
       `${call}: incompatible dtype: the device array has ${describeDType(array.dtype)}, the other ${describeDType(dtype)}; ` +
-        `convert with ndarray(x, { dtype: ${array.dtype.name} })`,
+        (call.startsWith('copyToHost')
+          ? `copy into an array of ${array.dtype.name}, or give none to have one made`
+          : `convert with ndarray(x, { dtype: ${array.dtype.name} })`),
     );
   }
   const mine = squeezeLayout(own);

@@ -33,7 +33,7 @@ describe('elements', () => {
     a.set(7.5, -1, 0);
     expect(a.get(2, 0)).toBe(7.5);
     expect(() => a.get(3, 0)).toThrow('index 3 is out of range for axis 0 of length 3');
-    expect(() => a.get(0)).toThrow('1 indices given for an array with 2 axes');
+    expect(() => a.get(0)).toThrow('1 index given for an array with 2 axes');
     expect(() => a.set(1, 0, 4)).toThrow('index 4 is out of range for axis 1 of length 4');
     expect(() => a.set('1', 0, 0)).toThrow('cannot convert a value of type string to f64');
   });

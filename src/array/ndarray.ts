@@ -337,7 +337,7 @@ export function reshapeArguments(args: readonly unknown[]): { shape: ShapeLike; 
   const last = args.at(-1);
   const hasOptions = args.length > 1 && typeof last === 'object' && last !== null && !(Symbol.iterator in last);
   const dims = hasOptions ? args.slice(0, -1) : args;
-  if (hasOptions) checkOptionsObject('reshape', last, ['order']);
+  if (hasOptions || typeof last === 'string') checkOptionsObject('reshape', last, ['order']);
   const order = hasOptions ? (last as { readonly order?: ReshapeOrder }).order : undefined;
   const [first] = dims;
   // What is no shape at all is reported by inferShape.

@@ -45,6 +45,14 @@ describe('options', () => {
     expect(() => d.copyToHost(undefined, stream as never)).toThrow('such as { stream }, got a value of class Stream');
   });
 
+  it('are not orders, which Numba takes by position', () => {
+    for (const call of [() => d.reshape([1, d.size], 'F' as never), () => d.ravel('F' as never)]) {
+      expect(call).toThrow("takes its options as an object, such as { order: 'F' }, got 'F'");
+    }
+    expect(() => d.reshape(1, -1, { odrer: 'F' } as never)).toThrow("did you mean 'order'?");
+    expect(d.reshape(1, -1, { order: 'F' }).shape).toEqual([1, d.size]);
+  });
+
   it('name what was misspelt also where a target may stand', () => {
     expect(() => d.copyToHost({ straem: 0 } as never)).toThrow(
       "copyToHost has no option 'straem': did you mean 'stream'?",

@@ -341,8 +341,7 @@ function isShape(value: unknown): value is SmartArrayShape {
   return (
     typeof value === 'object' &&
     value !== null &&
-    'shape' in value &&
-    'dtype' in value &&
+    ('shape' in value || 'dtype' in value) &&
     !('data' in value) &&
     !isArray(value)
   );

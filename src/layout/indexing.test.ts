@@ -88,7 +88,7 @@ describe('indices', () => {
     expect(() => elementOffset(a, [0, -5])).toThrow(RangeError);
     expect(() => normalizeIndex(0, 0, 0)).toThrow('index 0 is out of range for axis 0 of length 0');
     expect(() => normalizeIndex(1.5, 1, 4)).toThrow('index on axis 1 must be an integer, got 1.5');
-    expect(() => elementOffset(a, [0])).toThrow('1 indices given for an array with 2 axes, shape [3, 4]; use slice()');
+    expect(() => elementOffset(a, [0])).toThrow('1 index given for an array with 2 axes, shape [3, 4]; use slice()');
     expect(() => elementOffset(a, [0, 0, 0])).toThrow('3 indices given for an array with 2 axes, shape [3, 4]');
   });
 

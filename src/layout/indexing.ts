@@ -41,7 +41,7 @@ export function elementOffset(layout: StridedLayout, index: readonly unknown[]):
     const hint = index.length < shape.length ? '; use slice() for a part of an array' : '';
     throw new TsambaRangeError(
       'E_INDEX',
-      `${index.length} indices given for an array with ${shape.length} axes, shape ${formatShape(shape)}${hint}`,
+      `${count(index.length, 'index', 'indices')} given for an array with ${count(shape.length, 'axis', 'axes')}, shape ${formatShape(shape)}${hint}`,
     );
   }
   let offset = layout.offset;
@@ -77,7 +77,7 @@ export function indexLayout(layout: StridedLayout, specs: readonly unknown[]): S
   if (specs.length > layout.shape.length) {
     throw new TsambaRangeError(
       'E_INDEX',
-      `${specs.length} indices given for an array with ${layout.shape.length} axes, shape ${formatShape(layout.shape)}`,
+      `${count(specs.length, 'index', 'indices')} given for an array with ${count(layout.shape.length, 'axis', 'axes')}, shape ${formatShape(layout.shape)}`,
     );
   }
   let offset = layout.offset;
@@ -152,4 +152,8 @@ function parseRange(text: string, axis: number): [Bound, Bound, Bound] {
   }
   const [start, stop, step] = parts.map((part) => (part === '' ? undefined : Number(part)));
   return [start, stop, step];
+}
+
+function count(n: number, one: string, many: string): string {
+  return `${n} ${n === 1 ? one : many}`;
 }
