@@ -6,6 +6,7 @@
  */
 import { cpuProvider } from '../driver/cpu/index.ts';
 import type { DeviceKind, DriverProvider } from '../driver/driver.ts';
+import { hipProvider } from '../driver/hip/index.ts';
 import { nvidiaProvider } from '../driver/nvidia/index.ts';
 import { openclProvider } from '../driver/opencl/index.ts';
 import { simulatorProvider } from '../driver/simulator/index.ts';
@@ -17,6 +18,7 @@ const providers = new Map<DeviceKind, DriverProvider>([
   ['simulator', simulatorProvider],
   ['nvidia', nvidiaProvider],
   ['opencl', openclProvider],
+  ['hip', hipProvider],
 ]);
 
 /** What a kind of device says of itself. */

@@ -1,0 +1,119 @@
+/**
+ * A kernel loaded on a HIP device: one code object, made when the kernel is loaded.
+ *
+ * `launch` is the path that counts: no allocation, no closure, and no check that could be made once. HIP runtime API reference,
+ * sections "Execution Control" and "Occupancy".
+ */
+import { DriverError } from '../../errors.ts';
+import { refuseSeveralBlocks } from '../cooperative.ts';
+import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
+import { describeLaunch, kernelLabel } from '../launch-errors.ts';
+import type { ExecutableHost } from '../nvidia/executable.ts';
+import type { HipPipeline, HipTarget } from './compile.ts';
+import { LoadedModule } from './module.ts';
+
+/** A kernel on a HIP device. */
+export class HipExecutable implements Executable {
+  readonly attributes: ExecutableAttributes;
+  readonly #host: ExecutableHost;
+  readonly #program: Program;
+  readonly #module: LoadedModule;
+  #loaded = true;
+
+  constructor(host: ExecutableHost, program: Program, pipeline: HipPipeline, target: HipTarget) {
+    this.#host = host;
+    this.#program = program;
+    const { kernel, name } = program;
+    const compiled = pipeline.compile(kernel, target, { name: name ?? kernelLabel(kernel) });
+    host.context.enter('cuModuleLoadDataEx');
+    this.#module = new LoadedModule(host.context, kernel, compiled);
+    const { registers, localBytes, constBytes, staticBytes, maxThreadsPerBlock, source } = this.#module;
+    this.attributes = {
+      registers,
+      localBytes,
+      constBytes,
+      sharedBytes: staticBytes,
+      maxThreadsPerBlock: Math.min(
+        maxThreadsPerBlock,
+        host.maxThreadsPerBlock,
+        source.threadsPerBlockLimit ?? host.maxThreadsPerBlock,
+        program.launchBounds ?? host.maxThreadsPerBlock,
+      ),
+    };
+  }
+
+  get #name(): string {
+    return kernelLabel(this.#program.kernel);
+  }
+
+  launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
+    const { grid, block } = shape;
+    const { context, streams, records, synchronous } = this.#host;
+    const target = streams.resolve(stream, 'hipModuleLaunchKernel');
+    const blocks = grid[0] * grid[1] * grid[2];
+    if (blocks === 0) return;
+    if (!this.#loaded) this.#failUnloaded();
+    context.enter('hipModuleLaunchKernel');
+    const module = this.#module;
+    if (module.source.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, context.name);
+    module.write(args, shape.sharedBytes);
+    if (module.watched) module.params.writeLaunchNumber(records.note(module, shape, target, this.launch));
+    context.launches.note(this.#program.kernel, shape);
+    const result = context.cuda.cuLaunchKernel(
+      module.function,
+      grid[0],
+      grid[1],
+      grid[2],
+      block[0],
+      block[1],
+      block[2],
+      shape.sharedBytes,
+      target.handle,
+      0,
+      module.params.extra,
+    );
+    if (result !== 0) this.#failLaunch(result, shape);
+    if (synchronous) this.#host.synchronizeStream(target);
+  }
+
+  #failLaunch(result: number, shape: LaunchShape): never {
+    const launch = `${this.#name} with ${describeLaunch(shape)}`;
+    throw this.#host.context.failure(result, 'cuLaunchKernel', { about: `launching kernel ${launch}`, launch });
+  }
+
+  #failUnloaded(): never {
+    throw new DriverError('E_UNLOADED', `kernel ${this.#name} has been unloaded with its device: launch it anew`);
+  }
+
+  /** `hip`: the text in HIP C++. */
+  inspect(target: string): string | undefined {
+    return target === 'hip' ? this.#module.source.text : undefined;
+  }
+
+  suggestBlock(sharedBytes: number, limit: number): number {
+    const { context } = this.#host;
+    const { cuda, cells } = context;
+    const api = 'cuOccupancyMaxPotentialBlockSize';
+    context.enter(api);
+    context.check(cuda[api](cells.at(0), cells.at(1), this.#module.function, 0, sharedBytes, limit), api);
+    return Math.min(limit, this.attributes.maxThreadsPerBlock, Math.max(1, cells.int(1)));
+  }
+
+  activeBlocks(threads: number, sharedBytes: number): number {
+    const { context } = this.#host;
+    const { cuda, cells } = context;
+    const api = 'cuOccupancyMaxActiveBlocksPerMultiprocessor';
+    context.enter(api);
+    context.check(cuda[api](cells.at(0), this.#module.function, threads, sharedBytes), api);
+    return cells.int(0);
+  }
+
+  unload(): void {
+    if (!this.#loaded) return;
+    this.#loaded = false;
+    const { context, records } = this.#host;
+    if (context.closed || context.broken !== undefined) return;
+    context.enter('cuModuleUnload');
+    this.#module.unload(records);
+  }
+}
