@@ -135,8 +135,10 @@ describe.skipIf(!hasOpenCL())('an OpenCL device', { timeout: 30_000 }, () => {
       work.launch(shape, [out, -1, 0], stream);
       expect(() => device.synchronizeStream(stream)).toThrow(/kernel work: boom at block/);
       device.synchronizeStream(stream);
+      expect(device.queryStream(stream)).toBe(true);
       work.launch(shape, [out, 1, 0], stream);
       expect(read(out, 1, stream)[0]).toBe(1);
+      expect(device.queryStream(stream)).toBe(true);
       device.destroyStream(stream);
       device.free(out);
     });

@@ -72,6 +72,7 @@ export class OpenCLHostMemory {
     const queue = this.#queues.begin(this.#queues.default);
     const address = cl.clEnqueueMapBuffer(queue, handle, 1, MAP_READ_WRITE, 0, bytes, 0, 0, 0, cells.at(0));
     this.#context.check(cells.int(0), 'clEnqueueMapBuffer');
+    this.#queues.done(this.#queues.default);
     return address;
   }
 

@@ -90,6 +90,7 @@ export class LoadedModule implements Watched {
     const queue = queues.begin(queues.default);
     const result = context.cl.clEnqueueWriteBuffer(queue, handle, 1, 0, bytes.length, bytes, 0, 0, 0);
     context.check(result, 'clEnqueueWriteBuffer');
+    queues.done(queues.default);
     return handle;
   }
 

@@ -156,10 +156,15 @@ export class Queues {
     if (!this.reached(stream.probe)) return false;
     const { probed } = stream;
     this.#dropProbe(stream);
-    this.#done(stream, probed);
-    if (probed === stream.sequence) return true;
+    this.done(stream, probed);
+    if (stream.finished === stream.sequence) return true;
     this.#probe(stream);
     return false;
+  }
+
+  /** The command that was enqueued last, or the one of that number, has been waited for: it is done, and all before it. */
+  done(stream: OpenCLStream, sequence: number = stream.sequence): void {
+    if (sequence > stream.finished) this.#done(stream, sequence);
   }
 
   #probe(stream: OpenCLStream): void {

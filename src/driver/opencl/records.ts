@@ -41,9 +41,11 @@ class OpenCLRecordMemory implements RecordMemory<OpenCLStream, number> {
   }
 
   read(into: Uint8Array, at: number, offset: number, stream: OpenCLStream | undefined): void {
-    const queue = this.#queues.begin(stream ?? this.#queues.default);
+    const on = stream ?? this.#queues.default;
+    const queue = this.#queues.begin(on);
     const result = this.#context.cl.clEnqueueReadBuffer(queue, at, 1, offset, into.length, into, 0, 0, 0);
     this.#context.check(result, 'clEnqueueReadBuffer');
+    this.#queues.done(on);
   }
 
   zero(at: number, bytes: number, stream: OpenCLStream | undefined): void {

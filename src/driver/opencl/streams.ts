@@ -22,6 +22,8 @@ class OpenCLEvent {
   /** The cl_event of the last recording; 0 before the first. */
   handle = 0;
   mark: Mark | undefined;
+  /** The marker's number among the commands of its stream. */
+  sequence = 0;
 
   constructor(owner: OpenCLStreams, timing: boolean) {
     this.owner = owner;
@@ -95,6 +97,7 @@ export class OpenCLStreams {
     if (event.handle !== 0) this.#context.cl.clReleaseEvent(event.handle);
     event.handle = recorded;
     event.mark = { stream, before: launched };
+    event.sequence = stream.sequence;
   }
 
   /** An event of another device is waited for by the host: contexts share no events. `launched` as in `record`. */
@@ -111,13 +114,18 @@ export class OpenCLStreams {
 
   query(handle: EventHandle): boolean {
     const event = this.#event(handle, 'queryEvent');
-    return event.handle === 0 || this.queues.reached(event.handle);
+    if (event.mark === undefined) return true;
+    if (!this.queues.reached(event.handle)) return false;
+    this.queues.done(event.mark.stream, event.sequence);
+    return true;
   }
 
   /** Blocks until the mark has been reached; where it is. */
   synchronize(handle: EventHandle): Mark | undefined {
     const event = this.#event(handle, 'synchronizeEvent');
-    if (event.handle !== 0) this.queues.waitFor(event.handle);
+    if (event.mark === undefined) return undefined;
+    this.queues.waitFor(event.handle);
+    this.queues.done(event.mark.stream, event.sequence);
     return event.mark;
   }
 

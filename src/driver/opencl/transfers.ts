@@ -34,6 +34,7 @@ export class Transfers {
     const api = 'clEnqueueWriteBuffer';
     const result = this.#context.cl[api](queue, buffer, blocking ? 1 : 0, offset, source.length, from, 0, 0, 0);
     this.#context.check(result, api);
+    if (blocking) this.#queues.done(on);
   }
 
   read(on: OpenCLStream, buffer: number, offset: number, target: Uint8Array, blocking: boolean): void {
@@ -42,6 +43,7 @@ export class Transfers {
     const api = 'clEnqueueReadBuffer';
     const result = this.#context.cl[api](queue, buffer, blocking ? 1 : 0, offset, target.length, to, 0, 0, 0);
     this.#context.check(result, api);
+    if (blocking) this.#queues.done(on);
   }
 
   writeBlocks(on: OpenCLStream, { block, at }: Blocks, to: Place, host: HostSide): void {
