@@ -1,5 +1,5 @@
 /**
- * docs/errors.md lists every code that the sources can throw, and no others.
+ * docs/errors.md lists every code that the sources can throw, and docs/environment.md every variable that they read; and no others.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,4 +26,20 @@ it('every code has its line in docs/errors.md', () => {
   expect([...used].filter((name) => !listed.includes(name))).toEqual([]);
   expect(listed.filter((name) => !used.has(name))).toEqual([]);
   expect(new Set(listed).size).toBe(listed.length);
+});
+
+it('every environment variable has its line in docs/environment.md', () => {
+  const read = (page: string): string => readFileSync(join(ROOT, 'docs', page), 'utf8');
+  const codes = new Set(read('errors.md').match(/TSAMBA_[A-Z_]+/g));
+  const named = new Set<string>();
+  for (const file of sources(join(ROOT, 'src'))) {
+    for (const [name] of readFileSync(file, 'utf8').matchAll(/\bTSAMBA_[A-Z_]*[A-Z]\b/g)) named.add(name);
+  }
+  const page = read('environment.md');
+  const listed = [...page.matchAll(/^\| `(TSAMBA_[A-Z_]+)/gm)].map(([, name]) => name);
+  const variables = [...named].filter((name) => !codes.has(name) || listed.includes(name));
+  expect(variables.filter((name) => !listed.includes(name))).toEqual([]);
+  // Names that are put together in the sources are not to be found there.
+  const put = /^TSAMBA_CUDA_MAX_PENDING_DEALLOCS_/;
+  expect(listed.filter((name) => !named.has(name) && !put.test(name))).toEqual([]);
 });
