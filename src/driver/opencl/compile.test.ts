@@ -48,6 +48,7 @@ describe('OpenCL C on PoCL leaves what the interpreter leaves', { timeout: 300_0
   it.each([
     ['of every operation on every type', ['operators']],
     ['of random kernels with barriers, votes and early returns', ['random', '0', '6']],
+    ['of kernels whose work items leave a construct between two barriers', ['meeting']],
     ['of programs with loops and jumps of every kind', ['programs', '0', '6']],
     ['of the same in checked mode', ['checked', '0', '4']],
   ])('%s', async (_, args) => {

@@ -6,7 +6,7 @@
  */
 import { negate } from '../../ir/builder.ts';
 import type { Expr, Label, Stmt } from '../../ir/ops.ts';
-import { hasBarrier, someStmt } from '../../ir/passes/walk.ts';
+import { hasBarrier, neverEnds, someStmt } from '../../ir/passes/walk.ts';
 import type { PrintedValue } from '../sites.ts';
 import { emitAtomic } from './atomics.ts';
 import { type C, callOf, castTo, type Gen, varName } from './code.ts';
@@ -28,11 +28,14 @@ interface Jump {
 interface Around {
   readonly break: Jump;
   readonly continue?: Jump;
+  /** Whether it holds barriers: then all threads leave it together. */
+  readonly together: boolean;
   /** Jumps that go on from its end. */
   readonly crossing: Map<string, Jump>;
 }
 
 const BOTH_FENCES = 'CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE';
+const BARRIER = `barrier(${BOTH_FENCES});`;
 
 export function emitList(g: Gen, list: readonly Stmt[]): void {
   new Statements(g).list(list);
@@ -93,22 +96,26 @@ class Statements {
     const { lines } = this.#g;
     const [cond, then, other] =
       s.then.length === 0 && s.else.length > 0 ? [negate(s.cond), s.else, s.then] : [s.cond, s.then, s.else];
-    lines.nest(`if (${this.#print(cond).text})`, () => this.list(then));
-    if (other.length > 0) lines.nest('else', () => this.list(other));
+    const together = hasBarrier([s]);
+    lines.nest(`if (${this.#print(cond).text})`, () => this.#arm(then, together));
+    if (other.length > 0 || together) lines.nest('else', () => this.#arm(other, together));
+  }
+
+  /** PoCL makes a loop over the work items of each stretch from one barrier to the next: ways that part between two must not share their end. */
+  #arm(list: readonly Stmt[], together: boolean): void {
+    this.list(list);
+    if (together && !neverEnds(list)) this.#g.lines.add(BARRIER);
   }
 
   #block(s: Stmt & { op: 'block' }): void {
     const leave: Jump = { op: 'break', label: s.label };
-    this.#construct({ break: leave, crossing: new Map() }, 'do', s.body, ' while (false);');
+    this.#construct(around(s.body, leave), 'do', s.body, ' while (false);');
     this.#meet(s.body, leave);
   }
 
-  /**
-   * Where a jump ends that leads past barriers, and so is all threads', there is one more. PoCL makes a loop over the work items of
-   * each stretch from one barrier to the next, and goes wrong where two stretches have their end in common.
-   */
+  /** Where a jump ends that leads past barriers, and so is all threads', there is one more barrier, as at its start. */
   #meet(list: readonly Stmt[], jump: Jump): void {
-    if (hasBarrier(list) && takes(list, jump)) this.#g.lines.add(`barrier(${BOTH_FENCES});`);
+    if (hasBarrier(list) && takes(list, jump)) this.#g.lines.add(BARRIER);
   }
 
   #construct(around: Around, head: string, body: readonly Stmt[], tail = '', update: readonly Stmt[] = []): void {
@@ -142,15 +149,13 @@ class Statements {
 
   #jump(jump: Jump): void {
     const { lines, jumps } = this.#g;
+    const to = this.#around.findLastIndex((x) => same(x.break, jump) || (x.continue && same(x.continue, jump)));
+    if (this.#around[to]?.together) lines.add(BARRIER);
     const direct = this.#direct(jump);
     if (direct !== undefined) return lines.add(`${direct};`);
     const key = `${jump.op}_${jump.label}`;
     jumps.add(key);
-    for (let k = this.#around.length - 1; k >= 0; k--) {
-      const around = this.#around[k];
-      if (!around || same(around.break, jump) || (around.continue && same(around.continue, jump))) break;
-      around.crossing.set(key, jump);
-    }
+    for (const crossed of this.#around.slice(to + 1)) crossed.crossing.set(key, jump);
     lines.add(`${key} = true;`);
     lines.add('break;');
   }
@@ -164,22 +169,22 @@ class Statements {
     if (s.update.every((x) => x.op === 'assign') && !(parted && hasBarrier(body))) {
       const steps = s.update.map((x) => (x.op === 'assign' ? `${varName(x.var)} = ${this.#print(x.value).text}` : ''));
       const head = `for (; ${test}; ${steps.join(', ')})`.replace(/ +\)$/, ')');
-      this.#construct({ break: leave, continue: goOn, crossing: new Map() }, head, body);
+      this.#construct(around(body, leave, goOn), head, body);
     } else {
       const head = test === '' ? 'for (;;)' : `for (; ${test};)`;
       if (parted) this.#rounds(s, head, body);
-      else this.#construct({ break: leave, crossing: new Map() }, head, body, '', s.update);
+      else this.#construct(around(body, leave), head, body, '', s.update);
     }
     this.#meet(body, leave);
   }
 
   /** A loop with a construct of its own for each round, at whose end the update stands. */
   #rounds(s: Loop, head: string, body: readonly Stmt[]): void {
-    const outer: Around = { break: { op: 'break', label: s.label }, crossing: new Map() };
+    const outer = around(body, { op: 'break', label: s.label });
     const goOn: Jump = { op: 'continue', label: s.label };
     this.#g.lines.nest(head, () => {
       this.#around.push(outer);
-      this.#construct({ break: goOn, crossing: new Map() }, 'do', body, ' while (false);');
+      this.#construct(around(body, goOn), 'do', body, ' while (false);');
       this.#meet(body, goOn);
       this.list(s.update);
       this.#around.pop();
@@ -191,13 +196,12 @@ class Statements {
 
   #barrier(s: Stmt & { op: 'barrier' }): void {
     const { lines } = this.#g;
-    const barrier = `barrier(${BOTH_FENCES});`;
-    if (s.pred === undefined) return lines.add(barrier);
+    if (s.pred === undefined) return lines.add(BARRIER);
     // Three counters take turns: while one is counted in, and the last one still read, the next is cleared.
     this.#g.votes = true;
     const pred = this.#print(s.kind === 'and' ? negate(s.pred) : s.pred).text;
     lines.nest(`if (${pred})`, () => lines.add('atomic_inc(&votes[vote]);'));
-    lines.add(barrier);
+    lines.add(BARRIER);
     if (s.result) {
       const test = { count: '(int)votes[vote]', and: 'votes[vote] == 0', or: 'votes[vote] != 0' };
       lines.add(`${varName(s.result)} = ${test[s.kind === 'and' || s.kind === 'or' ? s.kind : 'count']};`);
@@ -245,6 +249,10 @@ class Statements {
       });
     });
   }
+}
+
+function around(body: readonly Stmt[], leave: Jump, goOn?: Jump): Around {
+  return { break: leave, ...(goOn && { continue: goOn }), together: hasBarrier(body), crossing: new Map() };
 }
 
 function same(a: Jump, b: Jump): boolean {
