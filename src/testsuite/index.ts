@@ -20,6 +20,7 @@ import { memoryArrays } from './memory-arrays.ts';
 import { memoryHost } from './memory-host.ts';
 import { memoryInterop } from './memory-interop.ts';
 import { lifetime } from './memory-lifetime.ts';
+import { pendingDeallocations } from './memory-pending.ts';
 import { smartArrays } from './memory-smart.ts';
 import { options } from './options.ts';
 import { records } from './records.ts';
@@ -61,6 +62,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...launches,
   ...memoryArrays,
   ...lifetime,
+  ...pendingDeallocations,
   ...smartArrays,
   ...memoryHost,
   ...memoryInterop,
