@@ -146,12 +146,10 @@ export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
   'register leaves results as they are, in both forms': () => {
     const a = new Float32Array(300);
     const b = new Float32Array(300).fill(10);
-    {
-      using registered = roc.register(a, b);
-      increment.launch({ grid: 3, block: 100 }, a);
-      increment.launch({ grid: 3, block: 100 }, b);
-      same(typeof registered.dispose, 'function');
-    }
+    const registered = roc.register(a, b);
+    increment.launch({ grid: 3, block: 100 }, a);
+    increment.launch({ grid: 3, block: 100 }, b);
+    registered[Symbol.dispose]();
     sameElements(a, new Float32Array(300).fill(1));
     sameElements(b, new Float32Array(300).fill(11));
     same(
@@ -239,10 +237,9 @@ export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
   'autoSynchronize waits, also when the body throws': () => {
     const s = roc.stream();
     const d = roc.toDevice(new Float32Array(4), { stream: s });
-    {
-      using _ = s.autoSynchronize();
-      increment.launch({ grid: 1, block: 4, stream: s }, d);
-    }
+    const leaving = s.autoSynchronize();
+    increment.launch({ grid: 1, block: 4, stream: s }, d);
+    leaving.dispose();
     same(s.query(), true);
     throws(
       () =>
