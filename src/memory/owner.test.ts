@@ -194,3 +194,28 @@ describe('memory that enqueued work still uses', () => {
     expect(device.driver.device.freed).toHaveLength(1);
   });
 });
+
+describe('memory on a device with streams that do not wait for the default one', () => {
+  const device = freshQueueingDevice(1 << 20, { cuda: true });
+
+  it('is freed after the work on all streams that used it, whichever comes last', () => {
+    for (const last of [0, 1, 2]) {
+      const streams = [createStream(), createStream(), createStream()];
+      const array = new DeviceNDArray(4, null, f32);
+      const { freed } = device.driver.device;
+      const before = freed.length;
+      const seen: number[] = [];
+      for (const [k, stream] of streams.entries()) {
+        array.owner.touch(stream);
+        for (let n = k === last ? 20 : 1; n > 0; n--)
+          device.driver.enqueue(stream.handle, () => seen.push(freed.length - before));
+      }
+      array.dispose();
+      device.context.deallocations.clear();
+      while (device.driver.step());
+      expect(seen).toEqual(new Array<number>(22).fill(0));
+      expect(freed.length - before).toBe(1);
+      for (const stream of streams) stream.dispose();
+    }
+  });
+});
