@@ -276,6 +276,11 @@ const INSTEAD: Readonly<Record<string, string>> = {
   cuOccupancyMaxPotentialBlockSize: 'hipModuleOccupancyMaxPotentialBlockSize',
 };
 
+/** The name in the CUDA driver API of a function that is the same but for its name. */
+export const CUDA_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...SAME, ...SAME_OPTIONAL }).map(([name, [entry]]) => [entry, name]),
+);
+
 const HIP_VOCABULARY: Vocabulary = {
   platform: 'HIP',
   functionName: (api) => (SAME[api] ?? SAME_OPTIONAL[api])?.[0] ?? INSTEAD[api] ?? api,

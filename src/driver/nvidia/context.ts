@@ -127,7 +127,8 @@ export class CudaContext {
     this.#gate = Number.NaN;
   }
 
-  #repeated(first: DriverError, api: string): DriverError {
+  #repeated(first: DriverError, called: string): DriverError {
+    const api = functionName(this.cuda, called);
     const [summary] = first.message.split('\n', 1);
     return new DriverError(
       first.code,
