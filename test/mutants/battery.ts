@@ -43,8 +43,21 @@ function operations(): void {
   }
 }
 
+function vitest(stage: string, ...args: readonly string[]): void {
+  const run = spawnSync(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/mutants/vitest.config.ts', '--bail', '1', ...args],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, NO_COLOR: '1' },
+    },
+  );
+  if (run.status !== 0) fail(stage, /FAIL .*/.exec(run.stdout + run.stderr)?.[0] ?? 'vitest failed');
+}
+
 function tests(): void {
-  const files = [
+  vitest(
+    'tests',
     'src/layout',
     'src/compiler/language.test.ts',
     'src/compiler/errors.test.ts',
@@ -52,21 +65,37 @@ function tests(): void {
     'src/compiler/render/wasm/jam.test.ts',
     'src/compiler/render/wasm/faults.test.ts',
     'test/fuzz/regressions.test.ts',
-  ];
-  const run = spawnSync(
-    process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/mutants/vitest.config.ts', '--bail', '1', ...files],
-    {
-      encoding: 'utf8',
-      env: { ...process.env, NO_COLOR: '1' },
-    },
   );
-  if (run.status !== 0) fail('tests', /FAIL .*/.exec(run.stdout + run.stderr)?.[0] ?? 'vitest failed');
 }
 
-const stages = { programs, operations, tests };
-const first = (process.argv[2] ?? 'programs') as keyof typeof stages;
-const order = [first, ...(Object.keys(stages) as (keyof typeof stages)[]).filter((name) => name !== first)];
+function layout(): void {
+  vitest('layout', 'src/layout', 'src/array/device-array.model.test.ts');
+}
+
+/** What tests memory and arrays, the quickest first. Without isolation files share what they import, which is most of the time. */
+function memory(): void {
+  const folders = ['src/memory', 'src/array'];
+  if (process.argv[3] === 'src/array') folders.reverse();
+  for (const folder of folders) vitest('memory', '--no-isolate', '--maxWorkers', '1', '--exclude', SLOW, folder);
+  vitest('memory', SLOW);
+  vitest('memory', 'test/smart-array.test.ts', 'test/worked-numbers.test.ts');
+  vitest('conformance', 'test/conformance-cpu.test.ts', '-t', MEMORY_CHAPTERS);
+}
+
+/** Measures time, which a busy machine has little of. */
+const SLOW = 'src/memory/pressure.test.ts';
+const MEMORY_CHAPTERS = 'device arrays|lifetime of memory|host memory|array interface|smart arrays';
+
+const stages = { programs, operations, tests, layout, memory };
+type Stage = keyof typeof stages;
+/** What no compiled program can show needs no programs. */
+const ONLY: Partial<Record<Stage, readonly Stage[]>> = {
+  layout: ['layout', 'memory', 'tests', 'operations', 'programs'],
+  memory: ['memory'],
+};
+const first = (process.argv[2] ?? 'programs') as Stage;
+const others: readonly Stage[] = ['programs', 'operations', 'tests'];
+const order = ONLY[first] ?? [first, ...others.filter((name) => name !== first)];
 try {
   for (const name of order) stages[name]();
 } catch (error) {

@@ -4,6 +4,8 @@
  * A mutant is a file, an exact piece of its text that stands there once, and what to put in its place.
  */
 
+import { MEMORY } from './memory.ts';
+
 export interface Mutant {
   readonly file: string;
   readonly find: string;
@@ -94,7 +96,18 @@ const LAYOUT: readonly (readonly [file: string, find: string, replace: string, w
     "isFContiguous(shape, strides, itemSize) ? 'F' : 'C'",
     'order A takes F too often',
   ],
-  ['strides', 'stride *= Math.max(shape[axis] ?? 1, 1);', 'stride *= shape[axis] ?? 1;', 'strides of empty arrays'],
+  [
+    'strides',
+    'strides[axis] = stride;\n    stride *= Math.max(shape[axis] ?? 1, 1);\n  }\n  return strides;\n}\n\n/** Byte strides of a compact array whose first',
+    'strides[axis] = stride;\n    stride *= shape[axis] ?? 1;\n  }\n  return strides;\n}\n\n/** Byte strides of a compact array whose first',
+    'C strides of empty arrays',
+  ],
+  [
+    'strides',
+    'for (const axis of fastestFirst) {\n    strides[axis] = stride;\n    stride *= Math.max(shape[axis] ?? 1, 1);',
+    'for (const axis of fastestFirst) {\n    strides[axis] = stride;\n    stride *= shape[axis] ?? 1;',
+    'F strides of empty arrays',
+  ],
   ['strides', 'if (length === 1) continue;', '', 'axes of length 1 count for contiguity'],
   [
     'strides',
@@ -546,6 +559,7 @@ function under(folder: string, list: typeof LAYOUT): Mutant[] {
 
 export const MUTANTS: readonly Mutant[] = [
   ...under('layout/', LAYOUT),
+  ...under('', MEMORY),
   ...under('compiler/', FRONT),
   ...under('compiler/', PASSES),
   ...under('compiler/', WASM),

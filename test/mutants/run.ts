@@ -1,7 +1,7 @@
 /**
  * Applies one mutant after another to a copy of the sources and runs the battery on it.
  *
- *   npx tsx test/mutants/run.ts [--only 7,12] [--jobs 2]
+ *   npx tsx test/mutants/run.ts [--only 7,12] [--under src/layout,src/memory,src/array] [--jobs 2]
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,12 +12,16 @@ import { build } from 'esbuild';
 import { MUTANTS, type Mutant } from './mutants.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TIMEOUT_MS = 90_000;
+const TIMEOUT_MS = 180_000;
 const COPIED = [
   'src',
   'test/fuzz',
   'test/mutants',
   'test/support',
+  'test/conformance-cpu.test.ts',
+  'test/smart-array.test.ts',
+  'test/worked-numbers.test.ts',
+  'tsconfig.kernels.json',
   'package.json',
   'tsconfig.json',
   'vitest.config.ts',
@@ -46,7 +50,8 @@ function original(folder: string, m: Mutant): string {
 
 /** Which stage is tried first. */
 function likely(m: Mutant): string {
-  if (m.file.startsWith('src/layout')) return 'tests';
+  if (m.file.startsWith('src/layout')) return 'layout';
+  if (/^src\/(memory|array|stream)\//.test(m.file)) return 'memory';
   return m.file.includes('/wasm/') || m.file.includes('/math/') ? 'operations' : 'programs';
 }
 
@@ -56,7 +61,7 @@ interface Outcome {
   readonly seconds: number;
 }
 
-async function battery(folder: string, first: string): Promise<Outcome> {
+async function battery(folder: string, first: string, within = ''): Promise<Outcome> {
   const started = performance.now();
   const outfile = join(folder, 'battery.mjs');
   // One file starts much sooner than two hundred.
@@ -74,7 +79,10 @@ async function battery(folder: string, first: string): Promise<Outcome> {
     return { killed: true, by: `does not build: ${String(error).slice(0, 100)}`, seconds: 0 };
   }
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [outfile, first], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(process.execPath, [outfile, first, within], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     let text = '';
     let late = false;
     child.stdout.on('data', (part) => {
@@ -94,7 +102,9 @@ async function battery(folder: string, first: string): Promise<Outcome> {
 
 async function main(): Promise<void> {
   const only = option('only', '');
-  const numbers = only === '' ? MUTANTS.map((_, i) => i) : only.split(',').map(Number);
+  const folders = option('under', '').split(',');
+  const chosen = (m: Mutant): boolean => folders.some((folder) => m.file.startsWith(folder));
+  const numbers = only === '' ? MUTANTS.flatMap((m, i) => (chosen(m) ? [i] : [])) : only.split(',').map(Number);
   const jobs = Math.min(Number(option('jobs', '1')), numbers.length);
   const queue = [...numbers];
   const survivors: number[] = [];
@@ -116,7 +126,7 @@ async function main(): Promise<void> {
         join(folder, m.file),
         text.replace(m.find, () => m.replace),
       );
-      const { killed, by, seconds } = await battery(folder, likely(m));
+      const { killed, by, seconds } = await battery(folder, likely(m), m.file.split('/').slice(0, 2).join('/'));
       writeFileSync(join(folder, m.file), text);
       if (!killed) survivors.push(n);
       process.stdout.write(
@@ -129,6 +139,8 @@ async function main(): Promise<void> {
   if (!process.argv.includes('--skip-clean')) {
     const { killed, by } = await battery(clean, 'programs');
     if (killed) throw new Error(`the battery fails without a mutant: ${by}`);
+    const arrays = await battery(clean, 'memory');
+    if (arrays.killed) throw new Error(`the battery of memory fails without a mutant: ${arrays.by}`);
   }
   rmSync(clean, { recursive: true, force: true });
   await Promise.all(Array.from({ length: jobs }, work));
