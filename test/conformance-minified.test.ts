@@ -31,6 +31,7 @@ it('passes when minified', { timeout: 180_000 }, async () => {
     minify: true,
     platform: 'node',
     format: 'esm',
+    target: 'node20',
     external: ['koffi'],
     logLevel: 'error',
   });
