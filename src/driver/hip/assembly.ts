@@ -69,11 +69,16 @@ export function disassemble(code: Uint8Array, arch: string): string {
           maxBuffer: 1 << 28,
         },
       );
-      // Addresses and encodings stand behind the instructions, as comments.
-      if (status === 0) return head + stdout.slice(Math.max(0, stdout.indexOf('<'))).replace(/\s*\/\/ [^\n]*/g, '');
+      if (status === 0) return head + instructionsOf(stdout);
     }
     return `${head}; its instructions are shown where llvm-objdump is installed\n`;
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Without addresses and encodings, which stand behind instructions as comments, and without what fills the last page. */
+function instructionsOf(text: string): string {
+  const code = text.slice(Math.max(0, text.indexOf('<'))).replace(/\s*\/\/ [^\n]*/g, '');
+  return `${code.replace(/(\s+s_(nop|code_end)[^\n]*)+\s*$/, '')}\n`;
 }

@@ -1,0 +1,66 @@
+/**
+ * What kernels become on AMD GPUs, compiled by ROCm's compiler where it is installed. No GPU is needed.
+ */
+import { describe, expect, it } from 'vitest';
+import { compileFor } from '../src/compiler/testing.ts';
+import { cuda } from '../src/cuda/index.ts';
+import { resourcesOf } from '../src/driver/hip/assembly.ts';
+import { amdgcnFor, hipCode } from '../src/driver/opencl/offline.ts';
+import { f32, type Mat, NotSupportedError } from '../src/index.ts';
+
+const product = (A: Mat<f32>, B: Mat<f32>, C: Mat<f32>): void => {
+  const sA = cuda.shared.array([16, 16], f32);
+  const sB = cuda.shared.array([16, 16], f32);
+  const [x, y] = cuda.grid(2);
+  const [tx, ty] = [cuda.threadIdx.x, cuda.threadIdx.y];
+  let sum = 0;
+  for (let k = 0; k < A.shape[1]; k += 16) {
+    sA[ty][tx] = A[y][k + tx];
+    sB[ty][tx] = B[k + ty][x];
+    cuda.syncThreads();
+    for (let j = 0; j < 16; j++) sum += sA[ty][j] * sB[j][tx];
+    cuda.syncThreads();
+  }
+  C[y][x] = sum;
+};
+
+const matrix = { data: new Float32Array(1024), shape: [32, 32] };
+const { kernel } = compileFor(product, [matrix, matrix, matrix], {
+  checked: false,
+  contract: true,
+  debug: false,
+  defaultFloat: 'f32',
+});
+
+/** Whether ROCm's compiler is installed. Throws when it has to be there and is not. */
+function hasCompiler(): boolean {
+  try {
+    hipCode(kernel, 'gfx90a');
+    return true;
+  } catch (error) {
+    if (!(error instanceof NotSupportedError)) throw error;
+    if (process.env['TSAMBA_TEST_REQUIRE']?.split(',').includes('rocm')) throw error;
+    return false;
+  }
+}
+
+describe.runIf(hasCompiler())('AMD code', { timeout: 120_000 }, () => {
+  it.each(['gfx906', 'gfx90a', 'gfx1030'])('of a tiled product for %s: tiles in LDS, barriers', (arch) => {
+    expect(resourcesOf(hipCode(kernel, arch))).toMatchObject({ sharedBytes: 2 * 16 * 16 * 4, localBytes: 0 });
+    const text = amdgcnFor(kernel, arch);
+    expect(text).toMatch(/^; gfx\w+: 2048 bytes of LDS, 0 bytes of private memory, \d+ vector registers/);
+    if (text.includes('llvm-objdump')) return;
+    expect(text).toContain('s_barrier');
+    expect(text).toMatch(/ds_write2?_b32/);
+    expect(text).toMatch(/ds_read2?_b(32|64|128)/);
+    expect(text).toMatch(/v_(pk_)?fm[ac]/);
+    expect(text).toContain('global_load_dword');
+    expect(text).not.toMatch(/flat_|scratch_/);
+  });
+});
+
+describe('AMD code', () => {
+  it('is for architectures of AMD', () => {
+    expect(() => amdgcnFor(kernel, 'sm_90')).toThrow("such as 'gfx90a' or 'gfx1030', got 'sm_90'");
+  });
+});
