@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- cpu`, `npm run bench -- nvidia`: runs a benchmark by name.
+ * `npm run bench -- cpu`, `-- nvidia`, `-- opencl`: runs a benchmark by name.
  */
 const [name] = process.argv.slice(2);
 switch (name) {
@@ -10,7 +10,10 @@ switch (name) {
   case 'nvidia':
     await import('./nvidia/run.ts');
     break;
+  case 'opencl':
+    await import('./opencl/run.ts');
+    break;
   default:
-    console.error(`there is no benchmark ${name}; there are: cpu, nvidia`);
+    console.error(`there is no benchmark ${name}; there are: cpu, nvidia, opencl`);
     process.exitCode = 1;
 }
