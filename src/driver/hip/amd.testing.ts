@@ -79,7 +79,7 @@ function kernelsOf(notes: string, listing: string): ReadonlyMap<string, AmdKerne
         size: number('size', text),
         kind: /\.value_kind: +(\w+)/.exec(text)?.[1] ?? '',
       }))
-      .filter(({ kind }) => !kind.startsWith('hidden'));
+      .filter(({ kind }) => kind !== '' && !kind.startsWith('hidden'));
     kernels.set(name, {
       instructions: instructions.get(name) ?? '',
       ldsBytes: number('group_segment_fixed_size'),

@@ -1,0 +1,126 @@
+/**
+ * HIP without an AMD GPU: why there is no device, where libraries are looked for, and what ROCm's own compiler makes of our text.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DriverError } from '../../errors.ts';
+import { PARAMETERS, UNITS } from '../copies/launches.ts';
+import { entryName } from '../nvidia/copies/kernels.ts';
+import { hasRocm, inspectCode } from './amd.testing.ts';
+import { compileHip } from './compiler.ts';
+import { copyText } from './copy-kernels.ts';
+import { HipModel } from './hip-model.testing.ts';
+import { hipProvider } from './index.ts';
+import { versionText } from './info.ts';
+import { bindHip, type HipOrReason, libraryNames } from './library.ts';
+import { askLibrary, failureReason } from './probe.ts';
+
+function modelled(options: ConstructorParameters<typeof HipModel>[0]): () => HipOrReason {
+  const model = new HipModel(options);
+  return () => bindHip(model.ffi, model);
+}
+
+describe('why there is no HIP device', () => {
+  it('is told without throwing, whatever the machine', () => {
+    const { count, reason } = hipProvider.probe();
+    if (count > 0) return;
+    expect(reason).toMatch(/kfd|ROCm|koffi|HIP/);
+    expect(() => hipProvider.open(0)).toThrow(/there is no HIP device to use/);
+  });
+
+  it('is the same whether initialising says so, as ROCm 5 and 6 do by different numbers, or only counting', () => {
+    for (const init of [0, 100, 101]) {
+      expect(askLibrary(modelled({ devices: 0, init })).reason).toMatch(/^hipError100 .*finds no AMD GPU/);
+    }
+    expect(askLibrary(modelled({ devices: 2 }))).toMatchObject({ count: 2 });
+    expect(askLibrary(modelled({ devices: 1, init: 3 })).reason).toMatch(/^hipError3 .*rocminfo/);
+  });
+
+  it('is a variable that hides devices', () => {
+    expect(failureReason(100, 'none', { HIP_VISIBLE_DEVICES: '' })).toBe(
+      "HIP_VISIBLE_DEVICES='' leaves no device visible: unset it",
+    );
+    expect(failureReason(101, 'none', {})).toMatch(/^none: ROCm's runtime finds no AMD GPU/);
+  });
+});
+
+describe('the library', () => {
+  it('is looked for by the names of three versions, newest first, and where ROCm puts itself', () => {
+    expect(libraryNames('libamdhip64', { ROCM_PATH: '/opt/rocm-6.4.3' }, 'linux')).toEqual([
+      ...['libamdhip64.so.7', 'libamdhip64.so.6', 'libamdhip64.so.5'],
+      ...[7, 6, 5].map((major) => `/opt/rocm-6.4.3/lib/libamdhip64.so.${major}`),
+      ...[7, 6, 5].map((major) => `/opt/rocm/lib/libamdhip64.so.${major}`),
+    ]);
+    expect(libraryNames('libhiprtc', {}, 'darwin')).toEqual([]);
+  });
+
+  it('says its version in one number', () => {
+    expect(versionText(50221153)).toBe('HIP 5.2.21153');
+  });
+
+  it.skipIf(!hasRocm())(
+    'of ROCm itself has all functions, and says that there is no device',
+    { timeout: 60_000 },
+    () => {
+      // In a process of its own: its LLVM would abort this one if PoCL's came in.
+      const code = `
+      import { loadHip } from '${new URL('library.ts', import.meta.url).href}';
+      import { askLibrary } from '${new URL('probe.ts', import.meta.url).href}';
+      process.stdout.write(JSON.stringify(askLibrary(loadHip).reason ?? 'there is one'));`;
+      const tsx = import.meta.resolve('tsx');
+      const { stdout, stderr } = spawnSync(process.execPath, ['--import', tsx, '--input-type=module', '-e', code], {
+        encoding: 'utf8',
+      });
+      expect(stdout, stderr).toMatch(/finds no AMD GPU|there is one|VISIBLE_DEVICES/);
+    },
+  );
+});
+
+describe.skipIf(!hasRocm())("ROCm's compiler", () => {
+  it('takes the copy kernels, whose parameters are one block of bytes', { timeout: 60_000 }, () => {
+    const kernels = inspectCode(compileHip(copyText(), { name: 'copies', arch: 'gfx90a', options: ['-O3'] }), 'gfx90a');
+    expect(kernels.size).toBe(2 * UNITS.length);
+    for (const unit of UNITS) {
+      const copy = kernels.get(entryName('copy', unit));
+      expect(copy?.args).toEqual([{ offset: 0, size: PARAMETERS.bytes, kind: 'by_value' }]);
+      expect(copy?.instructions).toMatch(/global_load/);
+      expect(copy?.instructions).not.toMatch(/flat_/);
+    }
+  });
+
+  it('says where the text is wrong, and of what kernel', { timeout: 60_000 }, () => {
+    const wrong = (): unknown =>
+      compileHip('extern "C" __global__ void k() { nonsense; }', { name: 'k', arch: 'gfx906' });
+    expect(wrong).toThrow(DriverError);
+    expect(wrong).toThrow(/does not accept the code of kernel k for gfx906/);
+    expect(wrong).toThrow(/:1:34: error: use of undeclared identifier/);
+  });
+
+  it('may crash without harm', { timeout: 60_000 }, () => {
+    expect(() => compileHip('extern "C" __global__ void k() {}', { name: 'k', arch: 'gfx1' })).toThrow(
+      /kernel k for gfx1|does not accept/,
+    );
+  });
+
+  it('is asked once for the same text: the code is kept on disk', { timeout: 60_000 }, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tsamba-cache-'));
+    const before = process.env['TSAMBA_CACHE_DIR'];
+    process.env['TSAMBA_CACHE_DIR'] = folder;
+    try {
+      const request = { name: 'k', arch: 'gfx906', identity: 'test' };
+      const first = compileHip('extern "C" __global__ void k() {}', request);
+      const [file = ''] = readdirSync(join(folder, 'hip'));
+      expect(compileHip('extern "C" __global__ void k() {}', request)).toEqual(first);
+      // A file that was cut short is no hit.
+      writeFileSync(join(folder, 'hip', file), first.subarray(0, 100));
+      expect(compileHip('extern "C" __global__ void k() {}', request)).toEqual(first);
+    } finally {
+      if (before === undefined) delete process.env['TSAMBA_CACHE_DIR'];
+      else process.env['TSAMBA_CACHE_DIR'] = before;
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
