@@ -152,6 +152,7 @@ function objectAdvice(item: object): string {
     return `a ${name} does not say what its elements are: give a TypedArray over it, such as new Float32Array(buffer)`;
   }
   if (item instanceof Promise) return 'got a Promise: await it first';
+  if ('toArray' in item) return `got a ${name}: its toArray() makes an array of it, of Apache Arrow without a copy`;
   if (Symbol.iterator in item)
     return `got a ${name}: write Array.from(…) or Float64Array.from(…) to make an array of it`;
   return 'array elements that are objects need a dtype, such as ndarray(points, { dtype: struct({ x: f32, y: f32 }) })';

@@ -77,12 +77,6 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
   ],
   [
     'memory/owner',
-    'if (last !== undefined && memoryStream === undefined) waitFor(driver, undefined, last);',
-    '',
-    'the default stream is not waited for',
-  ],
-  [
-    'memory/owner',
     'const last = busy[0] ?? memoryStream?.handle;',
     'const last = memoryStream?.handle;',
     'memory is freed on no stream',
