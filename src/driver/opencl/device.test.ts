@@ -199,18 +199,19 @@ describe.skipIf(!hasOpenCL())('an OpenCL device', { timeout: 30_000 }, () => {
       device.free(out);
     });
 
-    it('have a clock', () => {
-      const out = floats(64);
-      const [start, end] = [device.createEvent(true), device.createEvent(true)];
-      device.recordEvent(start, undefined);
-      work.launch(shape, [out, 1000, 0], undefined);
-      device.recordEvent(end, undefined);
-      expect(device.elapsedTime(start, end)).toBeGreaterThan(1);
-      expect(device.elapsedTime(start, start)).toBe(0);
-      const untimed = device.createEvent(false);
-      expect(() => device.elapsedTime(start, untimed)).toThrow(/without timing/);
-      for (const event of [start, end, untimed]) device.destroyEvent(event);
-      device.free(out);
+    it.each(['markers', 'commands'])('have a clock, by the times of %s', (by) => {
+      const timed = openTestDevice({ pipeline, markersHaveTimes: by === 'markers' ? undefined : false });
+      const kernel = timed.load({ kernel: kernelNamed('work') });
+      const out = timed.allocate(256);
+      const [start, end] = [timed.createEvent(true), timed.createEvent(true)];
+      timed.recordEvent(start, undefined);
+      kernel.launch(shape, [out, 1000, 0], undefined);
+      timed.recordEvent(end, undefined);
+      expect(timed.elapsedTime(start, end)).toBeGreaterThan(1);
+      expect(timed.elapsedTime(start, start)).toBe(0);
+      const untimed = timed.createEvent(false);
+      expect(() => timed.elapsedTime(start, untimed)).toThrow(/without timing/);
+      timed.close();
     });
 
     it('keep the memory of copies until these are done', () => {

@@ -41,6 +41,8 @@ export interface OpenCLOptions {
   readonly cacheFolder?: string | undefined;
   /** Whether kernels use host memory in place; undefined for what the device says. */
   readonly sharesHostMemory?: boolean | undefined;
+  /** Whether markers tell when they came; undefined to find out. */
+  readonly markersHaveTimes?: boolean | undefined;
 }
 
 /** An OpenCL device. */
@@ -68,7 +70,7 @@ export class OpenCLDriver implements DeviceDriver {
     this.contractByDefault = device.listed.hardware !== 'cpu';
     this.context = new OpenCLContext(cl, device);
     this.memory = new OpenCLMemory(this.context);
-    this.streams = new OpenCLStreams(this.context);
+    this.streams = new OpenCLStreams(this.context, options.markersHaveTimes);
     this.records = new LaunchRecords(this.context, this.queues);
     this.#host = new OpenCLHostMemory(this.context, this.memory, this.queues);
     this.programs = new Programs(this.context, cacheOf(device, options.cacheFolder));
@@ -325,8 +327,7 @@ export class OpenCLDriver implements DeviceDriver {
   close(): void {
     if (this.context.closed) return;
     keepQuietAtExit(this);
-    if (this.context.broken === undefined) {
-      this.queues.finishAll();
+    if (this.#finished()) {
       for (const executable of this.#executables) executable.unload();
       this.#host.close();
       this.#kernels.close();
@@ -336,6 +337,17 @@ export class OpenCLDriver implements DeviceDriver {
     }
     this.#executables.clear();
     this.context.close();
+  }
+
+  /** Waits for what is left; false when the device has failed on it, and is left as it is. */
+  #finished(): boolean {
+    if (this.context.broken !== undefined) return false;
+    try {
+      this.queues.finishAll();
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #unsupported(code: string, what: string): NotSupportedError {

@@ -8,6 +8,8 @@ import type { OpenCLContext } from './context.ts';
 import { OpenCLStream, Queues } from './queues.ts';
 
 const PROFILING_COMMAND_END = 0x1283;
+const MEM_READ_WRITE = 1;
+const NOTHING = new Uint8Array(new ArrayBuffer(128), 0, 4);
 
 /** A place in a stream, by the number of launches that faults are looked for in when it was made. */
 export interface Mark {
@@ -37,9 +39,14 @@ export class OpenCLStreams {
   readonly #context: OpenCLContext;
   readonly #events = new Set<OpenCLEvent>();
   #perThread: OpenCLStream | undefined;
+  #markerTimes: boolean | undefined;
+  /** A cl_mem that is filled to know the time; 0 where markers tell it. */
+  #timer = 0;
 
-  constructor(context: OpenCLContext) {
+  /** `markersHaveTimes`: known beforehand, for tests. */
+  constructor(context: OpenCLContext, markersHaveTimes?: boolean) {
     this.#context = context;
+    this.#markerTimes = markersHaveTimes;
     this.queues = new Queues(context);
   }
 
@@ -93,11 +100,39 @@ export class OpenCLStreams {
     const event = this.#event(handle, 'recordEvent');
     const stream = this.resolve(to, 'recordEvent');
     this.queues.begin(stream);
-    const recorded = this.queues.mark(stream);
+    const recorded = event.timing && !this.#markersHaveTimes() ? this.#fillTimer(stream) : this.queues.mark(stream);
     if (event.handle !== 0) this.#context.cl.clReleaseEvent(event.handle);
     event.handle = recorded;
     event.mark = { stream, before: launched };
     event.sequence = stream.sequence;
+  }
+
+  /** Whether the implementation tells when markers came; found out once. */
+  #markersHaveTimes(): boolean {
+    if (this.#markerTimes === undefined) {
+      const { cl, cells } = this.#context;
+      this.queues.begin(this.default);
+      const marker = this.queues.mark(this.default);
+      this.queues.waitFor(marker);
+      cells.set(0, 0n);
+      const result = cl.clGetEventProfilingInfo(marker, PROFILING_COMMAND_END, 8, cells.at(0), 0);
+      this.#markerTimes = result === 0 && cells.long(0) > 0;
+      cl.clReleaseEvent(marker);
+    }
+    return this.#markerTimes;
+  }
+
+  /** A command that has times everywhere; its cl_event. */
+  #fillTimer(stream: OpenCLStream): number {
+    const { cl, cells, handle } = this.#context;
+    if (this.#timer === 0) {
+      this.#timer = cl.clCreateBuffer(handle, MEM_READ_WRITE, 16, null, cells.at(0));
+      this.#context.check(cells.int(0), 'clCreateBuffer');
+    }
+    const result = cl.clEnqueueFillBuffer(stream.queue, this.#timer, NOTHING, 4, 0, 16, 0, 0, cells.at(0));
+    this.#context.check(result, 'clEnqueueFillBuffer');
+    this.#context.check(cl.clFlush(stream.queue), 'clFlush');
+    return cells.long(0);
   }
 
   /** An event of another device is waited for by the host: contexts share no events. `launched` as in `record`. */
@@ -173,6 +208,7 @@ export class OpenCLStreams {
       if (event.handle !== 0) this.#context.cl.clReleaseEvent(event.handle);
     }
     this.#events.clear();
+    if (this.#timer !== 0) this.#context.cl.clReleaseMemObject(this.#timer);
     this.queues.close();
   }
 }
