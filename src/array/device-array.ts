@@ -56,6 +56,7 @@ import { assignElements, readElement } from './device-assign.ts';
 import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTarget } from './device-copy.ts';
 import { DEVICE_MEMORY, type DeviceMemory, layoutOf, placement, type StreamOption } from './device-memory.ts';
 import { move } from './device-transfer.ts';
+import { type DlpackCapsule, exportDlpack, type ToDlpackOptions } from './dlpack-export.ts';
 import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
 import { type RankOf, reshapeArguments } from './ndarray.ts';
 import type { RankMark } from './rank.ts';
@@ -395,6 +396,15 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   ipcHandle(): IpcArrayHandle {
     this.checkUsable();
     return describeIpc(this);
+  }
+
+  /**
+   * A DLPack tensor over this memory for other libraries of the process, by its pointer. It keeps the memory alive until its deleter is called.
+   * Waits for the work that uses the array. As `cuda.toDlpack(d)`.
+   * @throws NotSupportedError without koffi, on devices whose memory DLPack has no name for, and for structs.
+   */
+  toDlpack(options?: ToDlpackOptions): Required<DlpackCapsule> {
+    return exportDlpack(this, options);
   }
 
   /** JSON has no device memory: what stands there is the description. For the elements: `copyToHost()`. */

@@ -218,4 +218,16 @@ describe('memory on a device with streams that do not wait for the default one',
       for (const stream of streams) stream.dispose();
     }
   });
+
+  it('exists for other streams once the one that it was allocated on has come so far', () => {
+    const [a, b] = [createStream(), createStream()];
+    const order: string[] = [];
+    for (let k = 0; k < 20; k++) device.driver.enqueue(a.handle, () => order.push('a'));
+    const array = new DeviceNDArray(4, null, f32, { stream: a });
+    array.owner.touch(b);
+    device.driver.enqueue(b.handle, () => order.push('b'));
+    while (device.driver.step());
+    expect(order.indexOf('b')).toBe(20);
+    array.dispose();
+  });
 });
