@@ -183,3 +183,25 @@ export function toHalf(g: Gen, type: 'f32' | 'f64'): string {
       : 'ushort h; vstore_half_rte(a, 0, (private half *)&h); return vload_half(0, (const private half *)&h);';
   return define(g, name, `float ${name}(${typeOf(type)} a) { ${body} }`);
 }
+
+const HIP_FENCES = {
+  block: '__threadfence_block()',
+  device: '__threadfence()',
+  system: '__threadfence_system()',
+} as const;
+
+/** OpenCL 1.2 orders the accesses of one work item; on AMD that is for the work-group to see, and clang's own fence for the device. */
+export function fence(g: Gen, scope: 'block' | 'device' | 'system'): string {
+  if (g.target.dialect === 'hip') return HIP_FENCES[scope];
+  const local = 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)';
+  if (scope === 'block') return local;
+  const text = [
+    '#if defined(__AMDGCN__)',
+    `#define ${scope}_fence() __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "${scope === 'device' ? 'agent' : ''}")`,
+    '#else',
+    `#define ${scope}_fence() ${local}`,
+    '#endif',
+  ];
+  if (!g.helpers.has(`${scope}_fence`)) g.helpers.set(`${scope}_fence`, text.join('\n'));
+  return `${scope}_fence()`;
+}

@@ -12,7 +12,7 @@ import { emitAtomic } from './atomics.ts';
 import { type C, callOf, castTo, type Gen, varName } from './code.ts';
 import { convert } from './convert.ts';
 import { printExpr } from './expr.ts';
-import { blockNumber, define, threadNumber } from './helpers.ts';
+import { blockNumber, define, fence, threadNumber } from './helpers.ts';
 import { storeElement } from './memory.ts';
 import { PRINT_BYTES, PRINT_HEADER } from './module.ts';
 
@@ -78,7 +78,7 @@ class Statements {
       case 'barrier':
         return this.#barrier(s);
       case 'fence':
-        return lines.add(`mem_fence(${BOTH_FENCES});`);
+        return lines.add(`${fence(this.#g, s.scope)};`);
       case 'warp':
         throw new Error('internal error: an exchange between lanes was not lowered');
       case 'rest':
