@@ -81,9 +81,9 @@ export class DeviceRecord<T = unknown> {
    * Numba: `rec[field]`, `rec.getitem(field, stream)`. Throws TypeError for a field that there is none of.
    */
   get<K extends string & keyof T>(field: K, options: StreamOption = {}): MemberOf<T[K]> {
-    const { stream } = placement(this.array, options.stream);
     const { dtype } = memberOf(this.dtype, field);
-    const view = this.array.field(field).bind(stream);
+    const view = this.#member(field, options);
+    const { stream } = view;
     if (dtype.fields !== undefined && view.ndim === 0) {
       const nested = new DeviceRecord(dtype, { stream, gpuData: view.gpuData });
       view.dispose();
@@ -102,13 +102,22 @@ export class DeviceRecord<T = unknown> {
    * stream it is done on return. Numba: `rec[field] = value`, which takes numbers only. Throws TypeError, RangeError.
    */
   set<K extends string & keyof T>(field: K, value: Plain<T[K]>, options: StreamOption = {}): void {
-    const { stream } = placement(this.array, options.stream);
-    const view = this.array.field(field).bind(stream);
+    const view = this.#member(field, options);
     try {
       view.set(value);
     } finally {
       view.dispose();
     }
+  }
+
+  /** A member as an array, on the stream of the call. */
+  #member<K extends string & keyof T>(field: K, options: StreamOption): DeviceNDArray {
+    const { stream } = placement(this.array, options.stream);
+    const view = this.array.field(field as never) as unknown as DeviceNDArray;
+    if (view.stream === stream) return view;
+    const bound = view.bind(stream);
+    view.dispose();
+    return bound;
   }
 
   /**
