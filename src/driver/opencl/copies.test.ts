@@ -59,6 +59,26 @@ describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
     );
   });
 
+  it('to the host later give the same', async () => {
+    const stream = device.createStream();
+    await fc.assert(
+      fc.asyncProperty(copyCases, async (c) => {
+        const [t, s] = [side(c.shape, c.target, c.itemSize, c.shiftT), side(c.shape, c.source, c.itemSize, c.shiftS)];
+        const base = memoryOf(noise(s.bytes));
+        const to = new Uint8Array(t.bytes).fill(0xee);
+        const expected = to.slice();
+        copyElements(c, expected, t.first, noise(s.bytes), s.first);
+        const filled = device.copyToHostLater(to, t.first, c.target, base + s.first, c.source, c, stream);
+        device.fillStrided(base, [1], { shape: [s.bytes], itemSize: 1 }, Uint8Array.of(1), stream);
+        await filled;
+        expect(to).toEqual(expected);
+        device.free(base, stream);
+      }),
+      runs,
+    );
+    device.destroyStream(stream);
+  });
+
   it('on the device touch the elements and nothing else', () => {
     fc.assert(
       fc.property(copyCases, (c) => {

@@ -28,7 +28,8 @@ export type CopyCalls = Pick<
   | 'copyToHostStrided'
   | 'copyOnDeviceStrided'
   | 'fillStrided'
->;
+> &
+  Required<Pick<DeviceDriver, 'copyToHostLater'>>;
 
 /** What copies need of their device. */
 export interface CopyDevice {
@@ -123,7 +124,11 @@ export class Copies implements CopyCalls {
       const host = hostSide(walk, 't', target, targetOffset);
       const from = this.#device.memory.resolve(source, ...span(walk, 's'), 'copyToHostStrided');
       this.#reading(from.buffer, on);
-      this.#download(walk, host, from, on);
+      const scatter = this.#download(walk, host, from, on);
+      if (scatter !== undefined) {
+        this.#device.queues.finish(on);
+        scatter();
+      }
     }
     if (stream === undefined) this.#device.settle();
   }
@@ -164,6 +169,30 @@ export class Copies implements CopyCalls {
     if (stream === undefined) this.#device.settle();
   }
 
+  /**
+   * Copies to the host without ever blocking: resolves once the bytes are in `target`. What is enqueued on the stream afterwards may
+   * already change the source.
+   */
+  async copyToHostLater(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): Promise<void> {
+    const on = this.#enter('copyToHostLater', stream);
+    const walk = walkOf(region, targetStrides, sourceStrides);
+    if (walk === undefined) return;
+    const host = hostSide(walk, 't', target, targetOffset);
+    const from = this.#device.memory.resolve(source, ...span(walk, 's'), 'copyToHostLater');
+    this.#reading(from.buffer, on);
+    const scatter = this.#download(walk, host, from, on);
+    await this.#device.queues.reachedLater(on);
+    scatter?.();
+  }
+
   #enter(api: string, stream: StreamHandle | undefined): OpenCLStream {
     this.#device.context.enter(api);
     return this.#device.streamOf(stream, api);
@@ -186,30 +215,35 @@ export class Copies implements CopyCalls {
     });
   }
 
-  #download(walk: Walk, host: HostSide, from: Place, on: OpenCLStream): void {
+  /** Enqueues it; what is left for the host to do once the stream has come that far, if anything is. */
+  #download(walk: Walk, host: HostSide, from: Place, on: OpenCLStream): (() => void) | undefined {
     const blocks = worthwhile(blocksOf(walk));
-    if (blocks !== undefined) return this.#transfers.readBlocks(on, blocks, host, from);
+    if (blocks !== undefined) {
+      this.#transfers.readBlocks(on, blocks, host, from);
+      return undefined;
+    }
     if (!walk.ordered && dense(walk, 't')) {
       const [low, high] = span(walk, 't');
       const view = host.bytes.subarray(host.offset + low, host.offset + high);
-      return this.#pack({ ...walk, t: walk.t - low }, view, from, on, false);
+      this.#pack({ ...walk, t: walk.t - low }, view, from, on);
+      return undefined;
     }
     // Packed on the device, one element after another; the host scatters what has come.
     const strides = compact(walk);
     const packed = scratch(bytesOf(walk));
-    this.#pack(renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false }), packed, from, on, true);
+    this.#pack(renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false }), packed, from, on);
     const { region, t } = regionOf(walk);
-    copyStrided(host.bytes, host.offset + walk.t, t, packed, 0, strides, region);
+    return () => copyStrided(host.bytes, host.offset + walk.t, t, packed, 0, strides, region);
   }
 
   /** The elements of a walk whose target is the whole of `into`. */
-  #pack(walk: Walk, into: Uint8Array, from: Place, on: OpenCLStream, blocking: boolean): void {
+  #pack(walk: Walk, into: Uint8Array, from: Place, on: OpenCLStream): void {
     if (walk.axes.length === 0) {
-      return this.#transfers.read(on, from.buffer.handle, from.offset + walk.s, into, blocking);
+      return this.#transfers.read(on, from.buffer.handle, from.offset + walk.s, into, false);
     }
     this.#withTemporary(into.length, (temporary) => {
       this.#device.kernels.run(launchesOf(walk, 0, from.offset), on, temporary, from.buffer.handle);
-      this.#transfers.read(on, temporary, 0, into, blocking);
+      this.#transfers.read(on, temporary, 0, into, false);
     });
   }
 

@@ -193,6 +193,19 @@ export class OpenCLDriver implements DeviceDriver {
     this.#copies.copyToHostStrided(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
   }
 
+  /** As `copyToHostStrided` on a stream, but never blocks: resolves when the bytes are in `target`. */
+  copyToHostLater(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): Promise<void> {
+    return this.#copies.copyToHostLater(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
+  }
+
   copyOnDeviceStrided(
     target: Pointer,
     targetStrides: readonly number[],

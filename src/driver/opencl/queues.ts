@@ -6,6 +6,7 @@
  * as on CUDA (the legacy default stream): barriers on events are put between queues where one has work that the other has not
  * waited for. Nothing here ever calls back into JavaScript. OpenCL API specification, section "Command Queues".
  */
+import { setTimeout } from 'node:timers/promises';
 import type { Address } from '../../ffi/ffi.ts';
 import type { RecordStream, Waited } from '../records.ts';
 import type { OpenCLContext } from './context.ts';
@@ -14,6 +15,8 @@ const QUEUE_PROFILING_ENABLE = 2;
 const EVENT_COMMAND_EXECUTION_STATUS = 0x11d3;
 /** Copies whose host memory is held before it is looked which of them are done. */
 const MANY_HELD = 32;
+/** Milliseconds between looks at an event that is waited for without blocking. */
+const LONGEST_PAUSE = 5;
 
 interface Held {
   readonly sequence: number;
@@ -193,6 +196,19 @@ export class Queues {
     const status = cells.int(0);
     if (status < 0) throw this.#context.workFailed(status, api);
     return status === 0;
+  }
+
+  /** Resolves when all that is on a stream now is done. */
+  async reachedLater(stream: OpenCLStream): Promise<void> {
+    this.begin(stream);
+    const { sequence } = stream;
+    const event = this.mark(stream);
+    try {
+      for (let round = 0; !this.reached(event); round++) await setTimeout(Math.min(round >> 3, LONGEST_PAUSE));
+      this.done(stream, sequence);
+    } finally {
+      this.#context.cl.clReleaseEvent(event);
+    }
   }
 
   /** Waits for an event. */
