@@ -4,13 +4,20 @@
 import { withAuthorNames } from '../compiler/frontend/author-names.ts';
 import { printKernel } from '../compiler/ir/print.ts';
 import { NVIDIA_DEFAULTS, ptxFor } from '../driver/nvidia/offline.ts';
+import { amdgcnFor, OPENCL_DEFAULTS, openclFor } from '../driver/opencl/offline.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { show } from './show.ts';
 import type { Specialisation } from './specialisation.ts';
 import type { KernelState } from './state.ts';
 
-const TARGETS = ['types', 'ir', 'wasm', 'js', 'ptx', 'opencl'];
+const TARGETS = ['types', 'ir', 'wasm', 'js', 'ptx', 'opencl', 'amdgcn'];
+
+/** What can be had of any device, since it is made without one. */
+const OFFLINE = ['types', 'ir', 'ptx', 'opencl', 'amdgcn'];
+
+/** Targets whose code is for an architecture, with an example of one. */
+const WITH_ARCH: Readonly<Record<string, string>> = { ptx: 'sm_90', amdgcn: 'gfx90a' };
 
 /** All specialisations as text, each under its signature when there are several. */
 export function inspectKernel(state: KernelState, options: unknown): string {
@@ -49,10 +56,12 @@ function readOptions(options: unknown): Wanted {
       `inspect has the targets ${TARGETS.map((name) => `'${name}'`).join(', ')}, got ${show(target)}`,
     );
   }
-  if (arch !== undefined && (typeof arch !== 'string' || target !== 'ptx')) {
+  const example = WITH_ARCH[target];
+  if (arch !== undefined && (typeof arch !== 'string' || example === undefined)) {
     throw new TsambaTypeError(
       'E_OPTION',
-      `inspect takes arch as a string with target 'ptx', such as 'sm_90', got ${show(arch)} with '${target}'`,
+      `inspect takes arch as a string with target '${example === undefined ? "ptx' or 'amdgcn" : target}', such as '${example ?? 'sm_90'}', ` +
+        `got ${show(arch)} with '${target}'`,
     );
   }
   return { target, arch };
@@ -76,6 +85,11 @@ function inspectOne(state: KernelState, one: Specialisation, { target, arch }: W
     const { kernel } = context.kind === 'nvidia' ? compiled : state.compiledFor(NVIDIA_DEFAULTS, one);
     return ptxFor(kernel, arch, state.options);
   }
+  if (target === 'opencl') return openclFor(state.compiledFor(OPENCL_DEFAULTS, one).kernel);
+  if (target === 'amdgcn') {
+    const { kernel } = context.kind === 'hip' ? compiled : state.compiledFor(OPENCL_DEFAULTS, one);
+    return amdgcnFor(kernel, arch);
+  }
   throw new NotSupportedError(
     'E_INSPECT',
     `${deviceOf(context)} makes no ${target} of kernels: ${offered(executable)}`,
@@ -87,8 +101,6 @@ function deviceOf(context: Context): string {
 }
 
 function offered(executable: Specialisation['executable']): string {
-  const known = TARGETS.filter(
-    (target) => target !== 'types' && target !== 'ir' && target !== 'ptx' && executable.inspect(target) !== undefined,
-  );
-  return `there are ${['types', 'ir', 'ptx', ...known].map((name) => `'${name}'`).join(', ')}`;
+  const known = TARGETS.filter((target) => !OFFLINE.includes(target) && executable.inspect(target) !== undefined);
+  return `there are ${[...OFFLINE, ...known].map((name) => `'${name}'`).join(', ')}`;
 }

@@ -104,8 +104,8 @@ export interface KernelStats {
   readonly specialisations: readonly SpecialisationStats[];
 }
 
-/** What `inspect` can show: always `'types'` and `'ir'`, and what the device's code is made of. */
-export type InspectTarget = 'types' | 'ir' | 'wasm' | 'js' | 'ptx' | 'opencl';
+/** What `inspect` can show: what the device's code is made of (`'wasm'`, `'js'`), and the others always. */
+export type InspectTarget = 'types' | 'ir' | 'wasm' | 'js' | 'ptx' | 'opencl' | 'amdgcn';
 
 /** Options of `forAll`. */
 export interface ForAllOptions {
@@ -135,8 +135,8 @@ export interface Kernel<P extends readonly unknown[]> {
   /** Forgets what was compiled and read: captured values are read again, at the next launch (or now, if there is a signature). */
   recompile(): void;
   /**
-   * What was compiled, as text; throws when nothing was, or the device has no such code. PTX can be had without an NVIDIA GPU, for
-   * `arch` (`'sm_90'` unless it is given): it is what such a GPU would be given.
+   * What was compiled, as text; throws when nothing was, or the device has no such code. PTX, OpenCL C and AMD's instructions can be had
+   * without a GPU: what one would be given, for `arch` (`'sm_90'`, `'gfx90a'` unless it is given). AMD's need ROCm's compiler, and seconds.
    */
   inspect(options?: { readonly target?: InspectTarget | undefined; readonly arch?: string | undefined }): string;
   /** Registers, memory and block size of the specialisation that was last used. Throws when there is none. */

@@ -319,17 +319,28 @@ describe('inspection', () => {
     expect(() => axpy.inspect({ target: 'ir', arch: 'sm_90' })).toThrow(/takes arch as a string with target 'ptx'/);
   });
 
+  it('shows OpenCL C without a device, as a GPU would be given it', () => {
+    const scale = scaleBy();
+    scale.compile(deviceArray(4, f32), 1);
+    const text = scale.inspect({ target: 'opencl' });
+    expect(text).toContain('kernel void');
+    expect(text).toContain('FP_CONTRACT ON');
+    expect(text).not.toContain('faults');
+    expect(() => scale.inspect({ target: 'opencl', arch: 'gfx90a' })).toThrow(/'ptx' or 'amdgcn'/);
+    expect(() => scale.inspect({ target: 'amdgcn', arch: 'sm_90' })).toThrow(/such as 'gfx90a'/);
+  });
+
   it('says what there is', () => {
     const scale = scaleBy();
     expect(() => scale.inspect()).toThrow(/has not been compiled yet: launch it, or call \w+\.compile\(…\)/);
     expect(() => scale.attributes()).toThrow('has not been compiled yet');
     scale.compile(deviceArray(4, f32), 1);
     expect(scale.attributes().maxThreadsPerBlock).toBe(1024);
-    expect(() => scale.inspect({ target: 'opencl' })).toThrow(
-      "the interpreter (cpu) makes no opencl of kernels: there are 'types', 'ir', 'ptx', 'wasm'",
+    expect(() => scale.inspect({ target: 'js' })).toThrow(
+      "the interpreter (cpu) makes no js of kernels: there are 'types', 'ir', 'ptx', 'opencl', 'amdgcn', 'wasm'",
     );
     expect(() => scale.inspect({ target: 'cubin' as never })).toThrow(
-      "inspect has the targets 'types', 'ir', 'wasm', 'js', 'ptx', 'opencl', got 'cubin'",
+      "inspect has the targets 'types', 'ir', 'wasm', 'js', 'ptx', 'opencl', 'amdgcn', got 'cubin'",
     );
   });
 });

@@ -3,6 +3,7 @@
  */
 import { describe, expect, it, vi } from 'vitest';
 import { hostOnlyOf, intrinsicName } from '../compiler/intrinsics.ts';
+import { hasRocm } from '../driver/hip/amd.testing.ts';
 import { cuda, f32, hsa, roc, type Vec } from '../index.ts';
 import * as named from './index.ts';
 import { jit } from './index.ts';
@@ -107,6 +108,24 @@ describe('kernels of roc', () => {
       (kernel as unknown as (a: Vec<f32>) => void)(a);
     });
     expect(() => outer.compile(Float32Array.of(1))).toThrow('a kernel cannot run another one');
+    roc.close();
+  });
+
+  it.skipIf(!hasRocm())('show the instructions of AMD GPUs', { timeout: 60_000 }, () => {
+    roc.selectDevice('cpu');
+    const reverse = roc.jit((a: Vec<f32>) => {
+      const s = roc.shared.array(64, f32);
+      const t = roc.getLocalId(0);
+      s[t] = a[t];
+      roc.barrier(roc.CLK_LOCAL_MEM_FENCE);
+      a[t] = s[63 - t] + roc.dsBpermute(t + 1, s[t]);
+    });
+    reverse.compile(Float32Array.of(1));
+    for (const arch of ['gfx90a', 'gfx1030']) {
+      const text = reverse.inspect({ target: 'amdgcn', arch });
+      expect(text).toContain('s_barrier');
+      expect(text).toMatch(/ds_(write|store)_b32/);
+    }
     roc.close();
   });
 
