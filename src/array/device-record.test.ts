@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { c64, f32, f64, i32, i64, struct, u8 } from '../dtype/index.ts';
 import { selectDevice } from '../memory/devices.ts';
 import { memoryStats } from '../memory/memory-stats.ts';
+import { scope } from '../memory/scope.ts';
 import { createStream } from '../stream/stream.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceArray, toDevice } from './device-create.ts';
@@ -156,6 +157,12 @@ describe('memory', () => {
   });
   afterEach(() => {
     expect(memoryStats().live).toBe(before.live);
+  });
+
+  it('outlives a scope that returns the record', () => {
+    const { kept } = scope(() => ({ kept: toDevice(value, { dtype }), dropped: toDevice(value, { dtype }).get('x') }));
+    expect(kept.get('x')).toBe(1.5);
+    kept.dispose();
   });
 
   it('is given back with the last view', () => {

@@ -7,6 +7,7 @@ import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
 import { asDType, type DType, type DTypeLike, describeDType, memberOf, type Plain } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
+import { KEEPS } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { checkOptionsObject } from '../options.ts';
 import type { Stream } from '../stream/stream.ts';
@@ -190,6 +191,11 @@ Object.defineProperties(DeviceRecord.prototype, {
   [DEVICE_ARRAY]: {
     get(this: DeviceRecord): CapturedArray {
       return (this.array as unknown as { readonly [DEVICE_ARRAY]: CapturedArray })[DEVICE_ARRAY];
+    },
+  },
+  [KEEPS]: {
+    get(this: DeviceRecord): object {
+      return this.array;
     },
   },
   [DEVICE_MEMORY]: {

@@ -17,6 +17,9 @@ interface Scope {
   readonly made: Set<object & Owned>;
 }
 
+/** A member of objects with another face: the array that they are, which a scope does not free when it returns them. */
+export const KEEPS: unique symbol = Symbol.for('tsamba.keeps') as never;
+
 let innermost: Scope | undefined;
 
 /** Called by the constructor of everything that `scope` frees. */
@@ -71,6 +74,7 @@ export function scope<R>(body: () => R): R {
 function collect(value: unknown, found: Set<object>): void {
   if (typeof value !== 'object' || value === null || found.has(value)) return;
   found.add(value);
+  if (KEEPS in value) collect(value[KEEPS], found);
   if (Array.isArray(value)) {
     for (const item of value) collect(item, found);
     return;
