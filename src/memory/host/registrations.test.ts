@@ -61,6 +61,21 @@ describe('pinned', () => {
     expect(d.get(5)).toBe(3);
   });
 
+  it('waits for no copy of what lies right beside the array', () => {
+    const busy = createStream();
+    const d = deviceArray(50, f32);
+    const host = new Float32Array(100);
+    const pin = pinned(host.subarray(0, 50));
+    d.copyToDevice(host.subarray(50), { stream: busy });
+    pin.dispose();
+    expect(busy.query()).toBe(false);
+    const second = pinned(host.subarray(50));
+    d.copyToDevice(host.subarray(0, 50), { stream: busy });
+    second.dispose();
+    expect(busy.query()).toBe(false);
+    busy.synchronize();
+  });
+
   it('goes past the queue of deallocations, also while that is put off', () => {
     const seen = watch();
     const host = new Float32Array(10);
