@@ -238,15 +238,17 @@ export class Context {
           fields: new Map([...like.fields].map(([k, v]) => [k, this.slot(v, `${name}.${k}`, pos)])),
         };
       case 'view': {
-        const leaf = (e: TExpr, part: string): TExpr =>
-          isGiven(e) ? e : readLocal(this.newLocal(`%${name}.${part}`, pos, false), pos);
+        const local = (part: string): TExpr => readLocal(this.newLocal(`%${name}.${part}`, pos, false), pos);
+        // A variable that is assigned again, as in `rest = rest.slice('1:')`, may have other extents and strides then.
+        const leaf = (e: TExpr, part: string): TExpr => (isLiteral(e) ? e : local(part));
         const axes: Axis[] = like.view.axes.map((a, k) => ({
           extent: leaf(a.extent, `extent${k}`),
           stride: leaf(a.stride, `stride${k}`),
         }));
         const checks = like.view.checks.map((c, k) => ({
-          index: readLocal(this.newLocal(`%${name}.index${k}`, pos, false), pos),
-          extent: leaf(c.extent, `bound${k}`),
+          index: local(`index${k}`),
+          // The bounds of indices that have been given stay what they are: a check against a value of each thread's own costs more.
+          extent: isGiven(c.extent) ? c.extent : local(`bound${k}`),
           axis: c.axis,
         }));
         return {
