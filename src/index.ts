@@ -23,6 +23,7 @@ export {
   i32,
   i64,
   type Struct,
+  type StructDType,
   struct,
   type TypedArray,
   u8,

@@ -1,10 +1,34 @@
 /**
  * What the chapters on structs share: a struct in several layouts, its elements, and how they are compared.
  */
-import { type DType, f16, f32, f64, i8, i32, i64, type NDArray, ndarray, type Struct, struct, u8 } from '../index.ts';
+import {
+  type DType,
+  f16,
+  f32,
+  f64,
+  i8,
+  i32,
+  i64,
+  type NDArray,
+  ndarray,
+  type StructDType,
+  struct,
+  u8,
+} from '../index.ts';
 import { same } from './assert.ts';
 
 export const N = 75;
+
+/** An element of any of the layouts. */
+export interface Particle {
+  tag: number;
+  x: number;
+  y: number;
+  pos: { a: number; flag: number; b: number };
+  f: number[][];
+  n: bigint;
+  h: number;
+}
 
 const members = {
   tag: u8,
@@ -15,13 +39,22 @@ const members = {
   n: i64,
   h: f16,
 };
-export const PACKED = struct(members);
-export const ALIGNED = struct(members, { align: true });
-const NESTED = struct({ ...members, pos: struct({ a: f64, flag: i8, b: f32 }, { align: true }) }, { align: true });
-export const LAYOUTS = { packed: PACKED, aligned: ALIGNED, nested: NESTED };
-export type Particle = Struct<typeof PACKED>;
-export const PAIR = struct({ x: f32, y: i32 });
-export type Pair = Struct<typeof PAIR>;
+export const PACKED: StructDType<Particle> = struct(members);
+export const ALIGNED: StructDType<Particle> = struct(members, { align: true });
+const NESTED: StructDType<Particle> = struct(
+  { ...members, pos: struct({ a: f64, flag: i8, b: f32 }, { align: true }) },
+  { align: true },
+);
+export const LAYOUTS: Readonly<Record<'packed' | 'aligned' | 'nested', StructDType<Particle>>> = {
+  packed: PACKED,
+  aligned: ALIGNED,
+  nested: NESTED,
+};
+export interface Pair {
+  x: number;
+  y: number;
+}
+export const PAIR: StructDType<Pair> = struct({ x: f32, y: i32 });
 
 export const particle = (i: number): Particle => ({
   tag: i,
@@ -37,7 +70,7 @@ export const particle = (i: number): Particle => ({
   h: i / 4,
 });
 
-export const objects = (count = N): Particle[] => Array.from({ length: count }, (_, i) => particle(i));
+export const objects = (count: number = N): Particle[] => Array.from({ length: count }, (_, i) => particle(i));
 
 export function filled<T>(dtype: DType<T>, values: readonly T[]): NDArray<T, 1> {
   const host = ndarray.zeros([values.length], dtype);
