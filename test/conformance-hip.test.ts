@@ -1,0 +1,94 @@
+/**
+ * AMD code of every kernel of the conformance suite: the suite runs on the CPU device, and whatever is loaded there is rendered as HIP C++
+ * and compiled for GPUs of three generations by ROCm's compiler. What the compiler says of each (barriers, LDS, arguments) is held
+ * against what the renderer said. Nothing runs: there is no emulator of these GPUs here.
+ */
+import { describe, expect, it } from 'vitest';
+import type { Kernel } from '../src/compiler/ir/ops.ts';
+import type { OpenCLModule } from '../src/compiler/render/opencl/module.ts';
+import { openCpu } from '../src/driver/cpu/index.ts';
+import type { Program } from '../src/driver/driver.ts';
+import { type AmdKernel, hasRocm, inspectCode, mergeHip } from '../src/driver/hip/amd.testing.ts';
+import { compileHip } from '../src/driver/hip/compiler.ts';
+import { HIP_TARGET } from '../src/driver/hip/info.ts';
+import { offsetsOf } from '../src/driver/hip/module.ts';
+import { openclPipeline } from '../src/driver/opencl/compile.ts';
+import { NotSupportedError } from '../src/errors.ts';
+import { Context } from '../src/memory/context.ts';
+import { activateContext } from '../src/memory/devices.ts';
+import { defineConformance } from './support/conformance.ts';
+
+const kernels = new Set<Kernel>();
+
+await defineConformance({
+  title: 'recorded',
+  device: 'cpu',
+  async open() {
+    const driver = openCpu({ threads: 1 });
+    const load = driver.load.bind(driver);
+    driver.load = (program: Program) => {
+      kernels.add(program.kernel);
+      return load(program);
+    };
+    activateContext(new Context(driver));
+  },
+});
+
+/** Kernels in a program: starting the compiler takes longer than compiling one. */
+const TOGETHER = 100;
+/** All kernels are compiled for the first, and of those without shared memory one in so many for the others. All for all: TSAMBA_TEST_LONG=1. */
+const ARCHITECTURES = ['gfx90a', 'gfx906', 'gfx1030'];
+const SAMPLED = process.env['TSAMBA_TEST_LONG'] === '1' ? 1 : 8;
+
+describe('HIP C++ of the suite', () => {
+  const modules: OpenCLModule[] = [];
+
+  it('is rendered', { timeout: 60_000 }, () => {
+    expect(kernels.size).toBeGreaterThan(300);
+    let refused = 0;
+    for (const kernel of kernels) {
+      for (const form of [kernel, { ...kernel, checked: false, contract: true }]) {
+        try {
+          modules.push(openclPipeline.compile(form, HIP_TARGET, { name: `k${modules.length}` }));
+        } catch (error) {
+          // Warp functions in divergent loops.
+          if (!(error instanceof NotSupportedError)) throw error;
+          refused++;
+        }
+      }
+    }
+    expect(refused).toBeLessThan(kernels.size / 20);
+  });
+
+  for (const arch of ARCHITECTURES) {
+    it.skipIf(!hasRocm())(
+      `compiles for ${arch}: barriers, LDS and arguments are what they must be`,
+      {
+        timeout: 600_000,
+      },
+      () => {
+        const wanted = modules.filter((m, k) => arch === 'gfx90a' || m.staticSharedBytes > 0 || k % SAMPLED === 0);
+        for (let k = 0; k < wanted.length; k += TOGETHER) {
+          const some = wanted.slice(k, k + TOGETHER);
+          const code = compileHip(mergeHip(some), { name: 'suite', arch, options: ['-O1', '-ffp-contract=off'] });
+          const compiled = inspectCode(code, arch);
+          for (const module of some) checkAgainst(module, compiled.get(module.entry));
+        }
+      },
+    );
+  }
+});
+
+function checkAgainst(module: OpenCLModule, compiled: AmdKernel | undefined): void {
+  if (compiled === undefined) throw new Error(`there is no ${module.entry} in the code`);
+  const { instructions, ldsBytes, args } = compiled;
+  const { text, staticSharedBytes } = module;
+  // What is said is rounded up, array by array; exchanges between lanes whose result nobody uses are left out.
+  const arrays = [...text.matchAll(/__shared__/g)].length;
+  expect(ldsBytes, text).toBeLessThanOrEqual(staticSharedBytes);
+  if (staticSharedBytes > 0 && !text.includes('_lanes['))
+    expect(ldsBytes, text).toBeGreaterThan(staticSharedBytes - 16 * arrays);
+  if (ldsBytes > 0) expect(instructions, text).toMatch(/\bds_/);
+  if (/\bbarrier\(/.test(text.slice(text.indexOf('__global__')))) expect(instructions, text).toMatch(/\bs_barrier\b/);
+  expect(args.map(({ offset }) => offset)).toEqual(offsetsOf(module.args));
+}
