@@ -147,9 +147,12 @@ export class Specialisation implements Resource {
   }
 
   #failContext(array: DeviceNDArray): never {
+    const [there, here] = [array.context, this.context];
+    const [from, on] =
+      there.namespace === here.namespace ? [there.info.name, here.info.name] : [there.namespace, here.namespace];
     throw new TsambaTypeError(
       'E_CONTEXT',
-      `${this.#name.text} captured an array of ${array.context.info.name} and is launched on ${this.context.info.name}: pass the array as an argument instead`,
+      `${this.#name.text} captured an array of ${from} and is launched on ${on}: pass the array as an argument instead`,
     );
   }
 

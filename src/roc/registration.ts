@@ -114,6 +114,7 @@ function reachesInPlace({ kind, info }: Context): boolean {
 
 function enter(context: Context, part: Range): Entry {
   const { range } = part;
+  for (const old of entries.filter((one) => one.context.closed)) forget(old);
   const held = new Held(context);
   const devices = reachesInPlace(context) ? new WeakMap<object, DeviceNDArray>() : undefined;
   held.build(() => {

@@ -382,6 +382,21 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
     other.launch({ grid: 1, block: 3 }, y);
     sameElements(y.copyToHost(), [3, 3, 3]);
   },
+  'arrays are captured by kernels of their own namespace': () => {
+    const table = roc.toDevice(Int32Array.of(5, 6, 7));
+    const kernel = roc.jit((out: Vec<i32>) => {
+      const i = roc.getGlobalId(0);
+      out[i] = (table as unknown as Vec<i32>)[2 - i];
+    });
+    const out = zeros(3, 'int32');
+    kernel.forAll(3)(out);
+    sameElements(out.copyToHost(), [7, 6, 5]);
+    const theirs = cuda.toDevice(Int32Array.of(1));
+    const wrong = roc.jit((y: Vec<i32>) => {
+      y[0] = (theirs as unknown as Vec<i32>)[0];
+    });
+    throws(() => wrong.forAll(1)(out), /captured an array of cuda and is launched on roc/, 'E_CONTEXT');
+  },
   'arrays of one namespace are refused by the kernels of the other': () => {
     const kernel = cuda.jit((y: Vec<i32>) => {
       y[0] = 1;
