@@ -18,7 +18,7 @@ import {
   type Vec,
   type View,
 } from '../index.ts';
-import { elementsOf, sameElements } from './assert.ts';
+import { elementsOf, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
 
@@ -281,6 +281,23 @@ export const kernelArrays: readonly ConformanceTest[] = chapter('arrays in kerne
       return a.size * 1000000 + (a.size > 0 ? (a.get(a.size - 1) as number) * 10000 : 0) + b.size * 100 + c.size;
     });
     sameElements(to.copyToHost(), expected);
+  },
+  'slices whose length is another in each thread': () => {
+    const kernel = cuda.jit(
+      (to: Vec<i32>, v: In<Vec<i32>>, wrong: number) => {
+        const k = cuda.grid(1);
+        if (k >= to.length) return;
+        const own = v.slice([0, k + 1 - (k === wrong ? 1 : 0)]);
+        to[k] = own[k];
+      },
+      { boundsCheck: true },
+    );
+    const to = zeros(70, 'int32');
+    const v = cuda.toDevice(Int32Array.from(count(80)));
+    kernel.launch({ threads: 70, block: 32 }, to, v, -1);
+    sameElements(to.copyToHost(), count(70));
+    kernel.launch({ threads: 70, block: 32 }, to, v, 41);
+    throws(() => cuda.synchronize(), /index 41 is out of range .*\(length 41\)/, 'E_KERNEL_FAULT');
   },
   'slices of two dimensions, and slices of slices': () => {
     const kernel = cuda.jit((to: Mat<i32>, A: In<Mat<i32>>) => {

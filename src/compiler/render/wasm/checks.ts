@@ -80,7 +80,8 @@ function suspicion(g: Gen, hazards: readonly Hazard[], branch: () => void): void
   const vectors: Hazard[] = [];
   for (const h of hazards) {
     if (!isVectorish(g, h.bad)) continue;
-    if (h.extent !== undefined && shapeOf(g, h.index) === 'C') consecutiveTest(g, h.index, h.extent, branch);
+    const even = h.extent !== undefined && !isVectorish(g, h.extent);
+    if (even && shapeOf(g, h.index) === 'C') consecutiveTest(g, h.index, h.extent, branch);
     else vectors.push(h);
   }
   if (vectors.length === 0) return;
@@ -178,7 +179,8 @@ function leave(g: Gen, site: number, index: () => void, extent: Expr | undefined
   f.set(fault.site);
   index();
   f.set(fault.index);
-  if (extent === undefined || isVectorish(g, extent)) f.i64(0);
+  if (extent === undefined) f.i64(0);
+  else if (isVectorish(g, extent)) failingLane(g, extent);
   else asLong(g, extent);
   f.set(fault.extent);
   f.br(fault.target);
