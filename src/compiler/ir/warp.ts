@@ -16,7 +16,7 @@ export interface LaneEntry {
 /** The result of each entry, in their order. Lanes that take no part give nothing: asked for their value, a lane gets its own. */
 export function exchangeLanes(fn: WarpOp, entries: readonly LaneEntry[]): readonly Value[] {
   const byLane = new Map(entries.map((entry) => [entry.lane, entry]));
-  const valueOf = (lane: number, own: LaneEntry): Value => (byLane.get(lane) ?? own).args[0] ?? 0;
+  const valueAt = (lane: number, own: LaneEntry): Value => (byLane.get(lane) ?? own).args[0] ?? 0;
   const lanes = (takes: (entry: LaneEntry) => boolean): number =>
     entries.reduce((mask, entry) => (takes(entry) ? mask | (1 << entry.lane) : mask), 0) >>> 0;
   const holds = (entry: LaneEntry): boolean => entry.args[0] === true;
@@ -26,7 +26,7 @@ export function exchangeLanes(fn: WarpOp, entries: readonly LaneEntry[]): readon
     case 'shflUp':
     case 'shflDown':
     case 'shflXor':
-      return entries.map((entry) => valueOf(source(entry), entry));
+      return entries.map((entry) => valueAt(source(entry), entry));
     case 'all':
       return entries.map(() => entries.every(holds));
     case 'any':
