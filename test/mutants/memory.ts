@@ -149,12 +149,6 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
   ['array/device-transfer', 'steps[0] === itemSize', 'steps[0] !== 0', 'strided runs are one block'],
   [
     'array/device-transfer',
-    'if (lengths.length === 0) return true;',
-    'if (lengths.length === 0) return false;',
-    'single elements are strided',
-  ],
-  [
-    'array/device-transfer',
     "context.counters.copied('deviceToDevice', count);",
     '',
     'copies within the device are not counted',

@@ -61,6 +61,27 @@ describe('pinned', () => {
     expect(d.get(5)).toBe(3);
   });
 
+  it('waits for copies from the device, too, which fill the array', () => {
+    const busy = createStream();
+    const d = deviceArray(50, f32);
+    d.set(4);
+    const host = new Float32Array(50);
+    const pin = pinned(host);
+    const held: unknown[] = [];
+    const hold = busy.hold.bind(busy);
+    busy.hold = (object) => {
+      held.push(object);
+      hold(object);
+    };
+    d.copyToHost(host, { stream: busy });
+    d.copyToDevice(host, { stream: busy });
+    expect(busy.query()).toBe(false);
+    // Nobody else may keep it alive until then.
+    expect(held.map((bytes) => (bytes as Uint8Array).buffer === host.buffer)).toEqual([true, true]);
+    pin.dispose();
+    expect([busy.query(), host[49]]).toEqual([true, 4]);
+  });
+
   it('waits for no copy of what lies right beside the array', () => {
     const busy = createStream();
     const d = deviceArray(50, f32);
