@@ -42,7 +42,7 @@ import type { ArraySym, ElemType, Expr, Kernel, MemRef, Stmt, ValueType, Var } f
 import { WARP_SIZE } from '../warp.ts';
 import { lowerReturns } from './returns.ts';
 import { analyseUniformity, type Uniformity } from './uniformity.ts';
-import { hasBarrier, mapLists, someStmt, stmtLists } from './walk.ts';
+import { hasBarrier, mapLists, someStmt } from './walk.ts';
 
 /** Threads of a block at most; each has its slots. */
 const THREADS = 1024;
