@@ -15,8 +15,14 @@ const add = roc.jit((x: Vec<f32>, y: Vec<f32>, k: number) => {
 /** Work that leaves nothing, so many times. */
 type Work = (times: number) => Promise<void>;
 
-/** Engines keep what weak references were asked for until the program comes to its event loop, as programs that run long do. */
-const rest = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
+/**
+ * Engines keep what weak references were asked for until the program comes to its event loop, as programs that run long do; and
+ * garbage, until there is more of it.
+ */
+async function rest(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  globalThis.gc?.();
+}
 
 function launches(): Work {
   const [x, y] = [roc.toDevice(new Float32Array(64).fill(1)), roc.toDevice(new Float32Array(64))];
@@ -56,10 +62,7 @@ function registrations(): Work {
 if (what !== 'launches' && what !== 'registrations') throw new Error(`'${what}' cannot be done often`);
 const work = { launches, registrations }[what]();
 const count = Number(times);
-const bytes = (): number => {
-  globalThis.gc?.();
-  return process.memoryUsage().rss;
-};
+const bytes = (): number => process.memoryUsage().rss;
 const live = (): number => roc.memoryStats().live;
 await work(Math.ceil(count / 5));
 await rest();
