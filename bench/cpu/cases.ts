@@ -331,8 +331,7 @@ const histogram: Case = {
     const bins = new Int32Array(256);
     const dx = cuda.toDevice(x);
     const dBins = cuda.toDevice(bins);
-    // Few blocks: each ends with 256 atomic additions to global memory.
-    const perThread = 512;
+    const perThread = 64;
     const kernel = cuda.jit((x: In<Vec<u8>>, bins: Vec<i32>) => {
       const mine = cuda.shared.array(256, i32);
       const t = cuda.threadIdx.x;

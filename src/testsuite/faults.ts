@@ -3,7 +3,7 @@
  *
  * Needs checked mode, which is asked for here, since GPUs have it off unless told.
  */
-import { cuda, DriverError, i32, type Mat, type Vec } from '../index.ts';
+import { cuda, DriverError, type In, i32, type Mat, type Vec } from '../index.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter, waiting } from './suite.ts';
 
@@ -205,6 +205,19 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
     );
     kernel.launch({ grid: 1, block: 8 }, cuda.deviceArray(8, 'int32'));
     throws(() => cuda.synchronize(), /argument of uniform\(\)/, 'E_KERNEL_FAULT');
+  },
+  'uniform() of what differs from round to round of a loop': () => {
+    const kernel = cuda.jit(
+      (out: Vec<i32>, a: In<Vec<i32>>) => {
+        let sum = 0;
+        for (let k = 0; k < 4; k++) sum += cuda.uniform(a[a[k & 1] & 3]);
+        out[cuda.threadIdx.x] = sum;
+      },
+      { boundsCheck: true },
+    );
+    const out = cuda.toDevice(new Int32Array(8));
+    kernel.launch({ grid: 1, block: 8 }, out, cuda.toDevice(Int32Array.of(2, 3, 10, 20)));
+    sameElements(out.copyToHost(), new Array(8).fill(60));
   },
   'a negative power of an integer': faulty((a, at, k) => {
     a[k] = 2 ** (8 - at[k]);

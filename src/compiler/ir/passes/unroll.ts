@@ -114,16 +114,21 @@ function severalRounds(
   const { a, b } = value;
   const later = (k: number): Expr => foldExpr(binary('add', a, binary('mul', b, constant(b.type, k))));
   const shifted = (s: Stmt, k: number): Stmt => {
-    const own = mapStmtExprs(s, (e) => (e.op === 'var' && e.var.id === counter.id ? later(k) : e));
+    const own = mapStmtExprs(s, (e) => (e.op === 'var' && e.var.id === counter.id ? later(k) : anew(e)));
     return { ...mapLists(own, (list) => list.map((x) => shifted(x, k))) };
   };
   const copies = Array.from({ length: together }, (_, k) => body.map((s) => (k === 0 ? copyOf(s) : shifted(s, k))));
   return { ...loop, body: [exit, ...copies.flat()], update: [{ ...step, value: later(together) }] };
 }
 
-/** Every statement stands in one place only; expressions may be shared. */
+/** Every statement stands in one place only. Expressions may be shared, but not what is checked place by place. */
 function copyOf(s: Stmt): Stmt {
-  return { ...mapLists(s, (list) => list.map(copyOf)) };
+  return { ...mapLists(mapStmtExprs(s, anew), (list) => list.map(copyOf)) };
+}
+
+/** What threads assert to be uniform may differ from round to round: each round asserts for itself. */
+function anew(e: Expr): Expr {
+  return e.op === 'unary' && e.fn === 'uniform' ? { ...e } : e;
 }
 
 function leaves(s: Stmt & { op: 'if' }, label: Label): boolean {

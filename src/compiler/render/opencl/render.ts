@@ -99,7 +99,8 @@ function argumentsOf(g: Gen, arrays: Arrays, faults: boolean): readonly Taken[] 
   if (arrays.farBytes) taken.push({ arg: { kind: 'constants' }, text: `const ${buffer}constants` });
   if (usesSharedBytes(g.kernel)) taken.push({ arg: { kind: 'sharedBytes' }, text: 'uint shared_bytes' });
   if (arrays.dynamic && g.target.dialect === 'opencl') {
-    taken.push({ arg: { kind: 'shared' }, text: 'local uchar *shared_memory' });
+    // The memory of a local argument is aligned as its type asks: any array may stand in it.
+    taken.push({ arg: { kind: 'shared' }, text: 'local ulong2 *shared_memory' });
   }
   return taken;
 }
