@@ -8,6 +8,8 @@
 import { isCudaArray } from '../array/cuda-interface.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
 import { asCudaArray, deviceArray, deviceArrayLike, toDevice } from '../array/device-create.ts';
+import { DeviceRecord } from '../array/device-record.ts';
+import { fromDlpack, toDlpack } from '../array/dlpack.ts';
 import { ManagedNDArray, MappedNDArray, PinnedNDArray } from '../array/host-array.ts';
 import { managedArray, mappedArray, mappedArrayLike, pinnedArray, pinnedArrayLike } from '../array/host-create.ts';
 import { openIpcArray } from '../array/ipc.ts';
@@ -37,6 +39,7 @@ import { scalar } from './scalar.ts';
 
 const OF_CUDA: Readonly<Record<string, object>> = {
   DeviceNDArray,
+  DeviceRecord,
   deviceArray,
   deviceArrayLike,
   toDevice,
@@ -54,6 +57,8 @@ const OF_CUDA: Readonly<Record<string, object>> = {
   mapped,
   openIpcArray,
   SmartArray,
+  toDlpack,
+  fromDlpack,
   In,
   InOut,
   Out,
