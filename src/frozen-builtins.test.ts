@@ -44,7 +44,7 @@ describe('frozen built-ins', () => {
     expect(stdout.trim().split('\n')).toEqual([
       '2,3',
       'DriverError true',
-      'KernelError true K240',
+      'KernelError true K223',
       'RangeError E_DISPOSED',
     ]);
   });
