@@ -7,6 +7,7 @@ import { cuda } from '../src/cuda/index.ts';
 import { resourcesOf } from '../src/driver/hip/assembly.ts';
 import { amdgcnFor, hipCode } from '../src/driver/opencl/offline.ts';
 import { f32, type Mat, NotSupportedError } from '../src/index.ts';
+import { isRequired } from '../src/required.testing.ts';
 
 const product = (A: Mat<f32>, B: Mat<f32>, C: Mat<f32>): void => {
   const sA = cuda.shared.array([16, 16], f32);
@@ -39,7 +40,7 @@ function hasCompiler(): boolean {
     return true;
   } catch (error) {
     if (!(error instanceof NotSupportedError)) throw error;
-    if (process.env['TSAMBA_TEST_REQUIRE']?.split(',').includes('rocm')) throw error;
+    if (isRequired('rocm')) throw error;
     return false;
   }
 }

@@ -9,12 +9,13 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isRequired } from '../src/required.testing.ts';
 import { TEST_MARK } from './oclgrind/mark.ts';
 
 const LIBRARY = ['/usr/lib/oclgrind', '/usr/local/lib/oclgrind', '/usr/lib', '/usr/local/lib']
   .map((folder) => join(folder, 'liboclgrind-rt.so'))
   .find((path) => existsSync(path));
-const required = process.env['TSAMBA_TEST_REQUIRE']?.split(',').includes('oclgrind') ?? false;
+const required = isRequired('oclgrind');
 
 /** What takes seconds: chapters on memory and on what threads do together. */
 const CHAPTERS = [

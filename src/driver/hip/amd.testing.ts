@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HIP_PRELUDE } from '../../compiler/render/opencl/hip.ts';
 import type { OpenCLModule } from '../../compiler/render/opencl/module.ts';
+import { isRequired } from '../../required.testing.ts';
 import { compileHip } from './compiler.ts';
 
 let found: boolean | undefined;
@@ -28,7 +29,7 @@ function look(): boolean {
   for (const tool of ['llvm-objdump', 'llvm-readelf']) {
     if (spawnSync(tool, ['--version']).status !== 0) reasons.push(`${tool} is not installed`);
   }
-  const required = process.env['TSAMBA_TEST_REQUIRE']?.split(',').includes('rocm') ?? false;
+  const required = isRequired('rocm');
   if (required && reasons.length > 0) throw new Error(`TSAMBA_TEST_REQUIRE names rocm: ${reasons.join('; ')}`);
   return reasons.length === 0;
 }

@@ -6,6 +6,7 @@ import * as ir from '../../compiler/ir/builder.ts';
 import { outcome, randomSample } from '../../compiler/ir/testing.ts';
 import { verify } from '../../compiler/ir/verify.ts';
 import type { OpenCLTarget } from '../../compiler/render/opencl/module.ts';
+import { isRequired } from '../../required.testing.ts';
 import { openclPipeline, prepare } from './compile.ts';
 
 const run = promisify(execFile);
@@ -20,7 +21,7 @@ const BARE: OpenCLTarget = {
 };
 
 /** PoCL takes half a second for each kernel: some of them are enough where it need not be there. */
-const THOROUGH = process.env['TSAMBA_TEST_REQUIRE']?.split(',').includes('pocl') ?? false;
+const THOROUGH = isRequired('pocl');
 
 /** What PoCL leaves otherwise than the interpreter does, in a set of samples; undefined where there is no PoCL. */
 async function differences(...args: readonly string[]): Promise<readonly string[] | undefined> {

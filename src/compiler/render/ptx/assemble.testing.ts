@@ -1,13 +1,12 @@
 /**
  * For tests: assembles PTX with ptxas, where it is installed.
- *
- * TSAMBA_TEST_REQUIRE is a list of tools, apart by commas, without which tests fail instead of being skipped.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { isRequired } from '../../../required.testing.ts';
 import type { PtxModule } from './module.ts';
 
 const run = promisify(execFile);
@@ -18,8 +17,7 @@ export function hasPtxas(): boolean {
     execFileSync('ptxas', ['--version'], { stdio: 'ignore' });
     return true;
   } catch (cause) {
-    const required = process.env['TSAMBA_TEST_REQUIRE']?.split(',') ?? [];
-    if (required.includes('ptxas')) throw new Error('ptxas is required, but cannot be run', { cause });
+    if (isRequired('ptxas')) throw new Error('ptxas is required, but cannot be run', { cause });
     return false;
   }
 }
