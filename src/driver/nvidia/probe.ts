@@ -4,6 +4,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { Cells, type Cuda, loadCuda, versionText } from './library.ts';
 import { describeResult } from './result.ts';
+import { startDriver } from './warm-up.ts';
 
 const NO_DEVICE = 100;
 const UNKNOWN = 999;
@@ -26,6 +27,7 @@ function probe(): Probe {
   try {
     const { cuda, reason } = loadCuda();
     if (cuda === undefined) return none(reason);
+    startDriver(cuda);
     const result = cuda.cuInit(0);
     if (result !== 0) return none(initReason(result, describeResult(cuda, result), cuda.version));
     const cells = new Cells(cuda.ffi);
