@@ -22,7 +22,8 @@ export function copies(): Rate[] {
     const n = bytes / 4;
     const device = cuda.toDevice(new Float32Array(n).fill(1));
     const pointer = raw.get('cuMemAlloc', bytes);
-    const rounds = bytes > 2 ** 26 ? 9 : 25;
+    // Small ones often: engines compile what they run often.
+    const rounds = Math.min(1000, Math.max(9, 2 ** 29 / bytes));
     const measure = (what: string, host: Float32Array): void => {
       host.fill(2);
       const down = compared(rounds, bytes, [
@@ -55,14 +56,14 @@ function pinnedArray(n: number): Float32Array | undefined {
   return make?.(n, f32).data;
 }
 
-/** In turns; the first two rounds warm up. */
+/** In turns; the first fifth of the rounds warms up. */
 function compared(
   rounds: number,
   bytes: number,
   runs: readonly [() => void, () => void],
 ): { raw: number; tsamba: number } {
   const times: [number[], number[]] = [[], []];
-  for (let k = -2; k < rounds; k++) {
+  for (let k = -Math.max(2, rounds / 5); k < rounds; k++) {
     runs.forEach((run, side) => {
       const began = performance.now();
       run();

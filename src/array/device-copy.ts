@@ -112,7 +112,8 @@ export function copyToDevice(array: DeviceMemory, source: unknown, option: unkno
   array.checkUsable();
   checkWritable(array, 'copyToDevice');
   const { stream } = placement(array, option);
-  const device = deviceMemoryOf(source) ?? foreignMemory(source);
+  // Looking for the properties of foreign arrays takes longer than the rest of a small copy.
+  const device = ArrayBuffer.isView(source) ? undefined : (deviceMemoryOf(source) ?? foreignMemory(source));
   if (device !== undefined) {
     device.checkUsable();
     if (device.context === array.context) copyWithin(array, device, stream);
@@ -203,6 +204,7 @@ function pairUp(array: DeviceMemory, own: StridedLayout, dtype: DType, layout: S
           : `convert with ndarray(x, { dtype: ${array.dtype.name} })`),
     );
   }
+  if (sameShape(own.shape, layout.shape)) return { shape: own.shape, mine: own, other: layout };
   const mine = squeezeLayout(own);
   const other = squeezeLayout(layout);
   if (String(mine.shape) === String(other.shape)) return { shape: mine.shape, mine, other };
@@ -210,6 +212,10 @@ function pairUp(array: DeviceMemory, own: StridedLayout, dtype: DType, layout: S
     'E_SHAPE_MISMATCH',
     `${call}: incompatible shape: the device array has ${formatShape(own.shape)}, the other ${formatShape(layout.shape)}`,
   );
+}
+
+function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((length, axis) => length === b[axis]);
 }
 
 /**

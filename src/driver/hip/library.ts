@@ -38,6 +38,8 @@ const SAME: Readonly<Record<string, readonly [entry: string, parameters: string]
   cuIpcOpenMemHandle: ['hipIpcOpenMemHandle', 'p, TsambaIpcMemHandle, uint32_t'],
   cuIpcCloseMemHandle: ['hipIpcCloseMemHandle', 'p'],
 
+  cuMemcpyHtoD: ['hipMemcpyHtoD', 'p, host, size_t'],
+  cuMemcpyDtoH: ['hipMemcpyDtoH', 'host, p, size_t'],
   cuMemcpyHtoDAsync: ['hipMemcpyHtoDAsync', 'p, host, size_t, p'],
   cuMemcpyDtoHAsync: ['hipMemcpyDtoHAsync', 'host, p, size_t, p'],
   cuMemcpyDtoDAsync: ['hipMemcpyDtoDAsync', 'p, p, size_t, p'],

@@ -190,6 +190,11 @@ export class CudaModel {
       cuMemFree: (address: number) => (this.#memory.delete(address) ? 0 : 1),
       cuMemFreeAsync: (address: number, stream: number) =>
         this.#enqueue(stream, () => void this.#memory.delete(address)),
+      cuMemcpyDtoH: (target: Uint8Array, source: number, bytes: number) => {
+        this.#drain(0);
+        this.#move(Number(this.ffi.address(target)), source, bytes);
+        return 0;
+      },
       cuMemcpyDtoHAsync: (target: Uint8Array, source: number, bytes: number, stream: number) =>
         this.#enqueue(stream, () => this.#move(Number(this.ffi.address(target)), source, bytes)),
       cuMemsetD8Async: (address: number, value: number, bytes: number, stream: number) =>

@@ -77,6 +77,7 @@ export class NvidiaDriver implements DeviceDriver {
       streamOf: (stream, api) => this.streams.resolve(stream, api).handle,
       check: (result, api) => this.context.check(result, api),
       settle: () => this.#settle(),
+      observe: (dry) => this.#observe(dry),
       synchronizeStream: (stream) => this.synchronizeStream(stream),
       allocate: (bytes, stream) => this.memory.allocate(bytes, stream, false),
       free: (pointer, stream) => this.memory.free(pointer, stream),
@@ -316,10 +317,7 @@ export class NvidiaDriver implements DeviceDriver {
   synchronize(): void {
     this.context.enter('synchronize');
     this.context.check(this.context.cuda.cuCtxSynchronize(), 'cuCtxSynchronize');
-    this.context.launches.clear();
-    this.streams.defaultUsed = false;
-    this.records.collect(undefined);
-    this.records.log.raise();
+    this.#observe(true);
   }
 
   /** The default stream has run dry, and with it all others that wait for it; throws what went wrong. */
@@ -327,8 +325,10 @@ export class NvidiaDriver implements DeviceDriver {
     this.#synchronize(this.streams.default);
   }
 
-  /** Looks at what kernels have left, after a call that has waited for the default stream itself; throws what went wrong. */
-  observe(): void {
+  /** After a call that has waited for the kernels of the default stream itself; `dry`: for all of it. */
+  #observe(dry: boolean): void {
+    this.context.launches.clear();
+    if (dry) this.streams.defaultUsed = false;
     this.records.collect(undefined);
     this.records.log.raise();
   }
@@ -337,8 +337,8 @@ export class NvidiaDriver implements DeviceDriver {
     this.context.check(this.context.cuda.cuStreamSynchronize(stream.handle), 'cuStreamSynchronize');
     const ordered = this.#orderedWith(stream);
     if (ordered === undefined) {
-      this.context.launches.clear();
-      this.streams.defaultUsed = false;
+      this.#observe(true);
+      return;
     }
     this.records.collect(ordered);
     this.records.log.raise(ordered);

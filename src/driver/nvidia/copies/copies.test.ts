@@ -142,7 +142,17 @@ describe('contiguous copies', () => {
     const to = new Uint8Array(100);
     copies.copyToHost(to, base);
     expect(to).toEqual(new Uint8Array([...noise(100).slice(50), ...noise(100).slice(50)]));
-    expect(cuda.calls).toEqual(['cuMemcpyHtoDAsync', 'cuMemcpyDtoDAsync', 'cuMemcpyDtoHAsync']);
+    expect(cuda.calls).toEqual(['cuMemcpyHtoD', 'cuMemcpyDtoDAsync', 'cuMemcpyDtoH']);
+  });
+
+  it('on a stream only enqueue', () => {
+    const cuda = new CudaModel();
+    const copies = new Copies(cuda.device);
+    const base = cuda.allocate(100);
+    const stream = { stream: {} };
+    copies.copyToDevice(base, noise(100), stream);
+    copies.copyToHost(new Uint8Array(100), base, stream);
+    expect(cuda.calls).toEqual(['cuMemcpyHtoDAsync', 'cuMemcpyDtoHAsync']);
   });
 
   it('may overlap on the device', () => {

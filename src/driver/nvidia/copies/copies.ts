@@ -55,13 +55,22 @@ export class Copies implements CopyCalls {
   }
 
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
-    const to = this.#enter('copyToDevice', stream);
-    if (source.length > 0) this.#transfers.upload(Number(target), source, to);
+    const on = this.#enter('copyToDevice', stream);
+    if (stream === undefined && source.length > 0 && this.#transfers.uploadAtOnce(Number(target), source)) {
+      // The driver may still be on its way from a buffer of its own to the device.
+      this.#device.observe(false);
+      return;
+    }
+    if (source.length > 0) this.#transfers.upload(Number(target), source, on);
     if (stream === undefined) this.#device.settle();
   }
 
   copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
     const on = this.#enter('copyToHost', stream);
+    if (stream === undefined && target.length > 0 && this.#transfers.downloadAtOnce(target, Number(source))) {
+      this.#device.observe(true);
+      return;
+    }
     if (target.length > 0) this.#transfers.download(target, Number(source), on);
     if (stream === undefined) this.#device.settle();
   }

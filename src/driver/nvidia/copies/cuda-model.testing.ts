@@ -64,6 +64,7 @@ export class CudaModel {
         if (result !== 0) throw new Error(`${api} gave ${result}`);
       },
       settle: () => undefined,
+      observe: () => undefined,
       synchronizeStream: () => undefined,
       allocate: (bytes) => {
         this.live++;
@@ -87,6 +88,10 @@ export class CudaModel {
     const set = (size: number) => (target: number, value: number, count: number) =>
       this.#set(target, value, size, count);
     const calls: Record<string, (...args: never[]) => number> = {
+      cuMemcpyHtoD: (target: number, source: Uint8Array | number, bytes: number) =>
+        this.#copy(target, host(source), bytes),
+      cuMemcpyDtoH: (target: Uint8Array | number, source: number, bytes: number) =>
+        this.#copy(host(target), source, bytes),
       cuMemcpyHtoDAsync: (target: number, source: Uint8Array | number, bytes: number) =>
         this.#copy(target, host(source), bytes),
       cuMemcpyDtoHAsync: (target: Uint8Array | number, source: number, bytes: number) =>

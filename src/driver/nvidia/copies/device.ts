@@ -31,6 +31,8 @@ export interface CopyDevice {
   check(result: number, api: string): void;
   /** Blocks until the default stream has run dry, then throws what went wrong on it, kernels' faults included. */
   settle(): void;
+  /** After a call that has waited for the kernels of the default stream itself: throws likewise. `dry`: it has waited for everything. */
+  observe(dry: boolean): void;
   /** Blocks until `stream` has run dry, then throws likewise. */
   synchronizeStream(stream: StreamHandle): void;
   /** Device memory in the order of a CUstream: a temporary. At least 256-byte aligned. */

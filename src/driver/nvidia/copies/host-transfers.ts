@@ -49,6 +49,28 @@ export class HostTransfers {
     if (!staged || !this.#staging.download(target, source, on)) this.#ownDownload(target, source, on);
   }
 
+  /**
+   * Uploads by the driver's synchronous call, which waits for the default stream and costs one call instead of two; false where
+   * that is not the way.
+   */
+  uploadAtOnce(target: number, source: Uint8Array): boolean {
+    if (source.length >= WORTH_STAGING) return false;
+    return this.#done(this.#device.cuda.cuMemcpyHtoD(target, source, source.length), 'cuMemcpyHtoD');
+  }
+
+  /** Downloads likewise. */
+  downloadAtOnce(target: Uint8Array, source: number): boolean {
+    if (target.length >= WORTH_STAGING) return false;
+    return this.#done(this.#device.cuda.cuMemcpyDtoH(target, source, target.length), 'cuMemcpyDtoH');
+  }
+
+  /** False where the driver refuses the host memory, because only a part of it is registered. */
+  #done(result: number, api: string): boolean {
+    if (result === CUDA_ERROR_INVALID_VALUE) return false;
+    if (result !== 0) this.#device.check(result, api);
+    return true;
+  }
+
   #ownUpload(target: number, source: Uint8Array, on: number): void {
     const { cuda } = this.#device;
     const result = cuda.cuMemcpyHtoDAsync(target, source, source.length, on);
