@@ -13,7 +13,7 @@ import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { externalStream, legacyDefaultStream, perThreadDefaultStream, type Stream } from '../stream/stream.ts';
-import type { DeviceMemory } from './device-memory.ts';
+import { boundStream, type DeviceMemory } from './device-memory.ts';
 
 /** What `__cuda_array_interface__` is, version 3. */
 export interface CudaArrayInterface {
@@ -68,7 +68,7 @@ function hasRealAddresses(context: Context): boolean {
 /** The interface of device memory. */
 export function describeDeviceMemory(array: DeviceMemory): CudaArrayInterface {
   array.checkUsable();
-  const { context, shape, strides, dtype, itemSize, size, stream } = array;
+  const { context, shape, strides, dtype, itemSize, size } = array;
   const address = size === 0 ? 0 : hasRealAddresses(context) ? array.pointer : new DeviceHandle(array);
   return {
     shape: [...shape],
@@ -76,13 +76,14 @@ export function describeDeviceMemory(array: DeviceMemory): CudaArrayInterface {
     data: [address, array.readOnly],
     strides: isCContiguous(shape, strides, itemSize) ? null : [...strides],
     ...(dtype.fields === undefined ? {} : { descr: descrOf(dtype) }),
-    stream: stream === undefined ? null : nativeStream(stream),
+    stream: array.stream === undefined ? null : nativeStream(boundStream(array)),
     version: 3,
   };
 }
 
-function nativeStream(stream: Stream): number | bigint {
-  const { address } = stream.handle ?? {};
+/** Of the default stream (undefined), and where there are no addresses: the legacy default stream's. */
+function nativeStream(stream: Stream | undefined): number | bigint {
+  const { address } = stream?.handle ?? {};
   return address === undefined || address === 0n ? LEGACY : Number(address);
 }
 
@@ -110,7 +111,7 @@ export function foreignMemory(value: unknown, sync = true): DeviceMemory | undef
   const own = DeviceHandle.memoryOf(described.address);
   const owner = own?.owner ?? ownerOf(context, described.address, low, bytes, value);
   const named = streamOf(described.stream, context);
-  const stream = own === undefined ? named : own.stream;
+  const stream = own === undefined ? named : boundStream(own);
   if (sync && synchronizesByDefault()) stream?.synchronize();
   return {
     context: own?.context ?? context,

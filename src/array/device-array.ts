@@ -54,7 +54,14 @@ import { type Stream, streamOption } from '../stream/stream.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
 import { assignElements, readElement } from './device-assign.ts';
 import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTarget } from './device-copy.ts';
-import { DEVICE_MEMORY, type DeviceMemory, layoutOf, placement, type StreamOption } from './device-memory.ts';
+import {
+  boundStream,
+  DEVICE_MEMORY,
+  type DeviceMemory,
+  layoutOf,
+  placement,
+  type StreamOption,
+} from './device-memory.ts';
 import { move } from './device-transfer.ts';
 import { type DlpackCapsule, exportDlpack, type ToDlpackOptions } from './dlpack-export.ts';
 import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
@@ -91,7 +98,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   readonly dtype: DType<T>;
   /** What kernels are specialised for: C if C-contiguous, else F, else A; A also with a stride of 0. */
   readonly layout: Layout;
-  /** Where operations go that are given no stream. It does not choose the stream of a launch. */
+  /** Where operations go that are given no stream, until it is disposed: then to none. It does not choose the stream of a launch. */
   readonly stream: Stream | undefined;
   readonly ndim: R;
   /** Number of elements. */
@@ -240,7 +247,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    */
   slice(...specs: SliceSpec[]): DeviceNDArray<T> {
     this.checkUsable();
-    return this.#over(sliceLayout(layoutOf(this), specs), this.stream, this.dtype);
+    return this.#over(sliceLayout(layoutOf(this), specs), boundStream(this), this.dtype);
   }
 
   /**
@@ -259,7 +266,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     const { shape, order } = reshapeArguments(args);
     const newShape = inferShape(shape, this.size);
     const layout = reshapeLayout(layoutOf(this), newShape, order);
-    if (layout !== undefined) return this.#over(layout, this.stream, this.dtype);
+    if (layout !== undefined) return this.#over(layout, boundStream(this), this.dtype);
     if (!this.isCContiguous() && !this.isFContiguous()) {
       throw new NotSupportedError(
         'E_RESHAPE_COPY',
@@ -271,7 +278,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   }
 
   #reshapedCopy(newShape: readonly number[], order: 'C' | 'F'): DeviceNDArray<T> {
-    const { itemSize, stream } = this;
+    const { itemSize } = this;
+    const stream = boundStream(this);
     const owner = this.context.allocate(this.nbytes, stream);
     const gpuData = { context: this.context, owner, address: owner.address };
     const result = new DeviceNDArray<T>(newShape, stridesFor(newShape, itemSize, order), this.dtype, {
@@ -308,7 +316,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   view<const D extends DTypeLike>(dtype: D): DeviceNDArray<ValueOf<D>, R> {
     this.checkUsable();
     const target = asDType(dtype);
-    return this.#over(viewLayout(layoutOf(this), target.itemSize), this.stream, target);
+    return this.#over(viewLayout(layoutOf(this), target.itemSize), boundStream(this), target);
   }
 
   /**
@@ -324,7 +332,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
       offset,
       itemSize: dtype.itemSize,
     };
-    return this.#over(layout, this.stream, dtype as DType<FieldElement<T, K>>);
+    return this.#over(layout, boundStream(this), dtype as DType<FieldElement<T, K>>);
   }
 
   /** The axes in another order, reversed by default; a view (Numba copies here), never the array itself. */
@@ -332,7 +340,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     this.checkUsable();
     const [first] = axes;
     const order = first === undefined ? undefined : typeof first === 'number' ? (axes as readonly number[]) : first;
-    return this.#over(transposeLayout(layoutOf(this), order), this.stream, this.dtype);
+    return this.#over(transposeLayout(layoutOf(this), order), boundStream(this), this.dtype);
   }
 
   /** A view with the axes reversed. Each reading makes a view, which shares the memory until it is disposed. */

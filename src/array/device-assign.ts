@@ -16,7 +16,7 @@ import {
 } from '../layout/index.ts';
 import { foreignMemory } from './cuda-interface.ts';
 import { copyToHost } from './device-copy.ts';
-import { checkWritable, type DeviceMemory, deviceMemoryOf, layoutOf } from './device-memory.ts';
+import { boundStream, checkWritable, type DeviceMemory, deviceMemoryOf, layoutOf } from './device-memory.ts';
 import { arePeers, moveBetween } from './device-peer.ts';
 import { type DeviceSide, download, fill, move, upload } from './device-transfer.ts';
 import { copyElements, type HostMemory } from './ndarray-copy.ts';
@@ -29,8 +29,9 @@ export function readElement(array: DeviceMemory, index: readonly unknown[]): unk
   const offset = elementOffset(layoutOf(array), index);
   const bytes = new Uint8Array(array.itemSize);
   const from: DeviceSide = { array, pointer: array.pointer + offset, strides: [] };
-  download([], { bytes, offset: 0, strides: [] }, from, array.stream);
-  array.stream?.synchronize();
+  const stream = boundStream(array);
+  download([], { bytes, offset: 0, strides: [] }, from, stream);
+  stream?.synchronize();
   return codecOf(array.dtype).read(new DataView(bytes.buffer), 0);
 }
 
@@ -46,7 +47,7 @@ export function assignElements(array: DeviceMemory, value: unknown, index: reado
     return;
   }
   const source = describeSource(value, array.dtype);
-  if (source === undefined) fill(target.shape, to, encode(array.dtype, value), array.stream);
+  if (source === undefined) fill(target.shape, to, encode(array.dtype, value), boundStream(array));
   else assignHostArray(to, target, source);
 }
 
@@ -55,11 +56,11 @@ function assignDeviceArray(to: DeviceSide, target: StridedLayout, source: Device
   const { array } = to;
   const { strides, shape } = broadcastForAssignment(layoutOf(source), target.shape);
   if (source.context === array.context && sameDType(source.dtype, array.dtype)) {
-    move(shape, to, { array: source, pointer: source.pointer, strides }, array.stream);
+    move(shape, to, { array: source, pointer: source.pointer, strides }, boundStream(array));
     return;
   }
   if (arePeers(array, source) && sameDType(source.dtype, array.dtype)) {
-    moveBetween(shape, to, { array: source, pointer: source.pointer, strides }, array.stream);
+    moveBetween(shape, to, { array: source, pointer: source.pointer, strides }, boundStream(array));
     return;
   }
   // Work on the source that was enqueued on another stream than its own is the caller's to wait for, as always.
@@ -67,12 +68,12 @@ function assignDeviceArray(to: DeviceSide, target: StridedLayout, source: Device
 }
 
 function assignHostArray(to: DeviceSide, target: StridedLayout, source: HostMemory): void {
-  const { dtype, stream } = to.array;
+  const { dtype } = to.array;
   // The shape is checked before elements are converted, so that errors come in one order whatever the dtypes.
   broadcastForAssignment(source.layout, target.shape);
   const converted = sameDType(source.dtype, dtype) ? source : convert(source, dtype);
   const { shape, strides, offset } = broadcastForAssignment(converted.layout, target.shape);
-  upload(shape, to, { bytes: converted.bytes, offset, strides }, stream);
+  upload(shape, to, { bytes: converted.bytes, offset, strides }, boundStream(to.array));
 }
 
 function convert(source: HostMemory, dtype: DType): HostMemory {

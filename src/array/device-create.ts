@@ -31,7 +31,7 @@ import { checkOptionsObject } from '../options.ts';
 import { streamOption } from '../stream/stream.ts';
 import { type CudaArrayLike, foreignMemory, isCudaArray } from './cuda-interface.ts';
 import { DeviceNDArray, type MemoryPointer } from './device-array.ts';
-import { type DeviceMemory, deviceMemoryOf, placement, type StreamOption } from './device-memory.ts';
+import { boundStream, type DeviceMemory, deviceMemoryOf, placement, type StreamOption } from './device-memory.ts';
 import { DeviceRecord, hostRecord, isPlainObject } from './device-record.ts';
 import { upload } from './device-transfer.ts';
 import type { NDArray, RankOf } from './ndarray.ts';
@@ -203,7 +203,9 @@ export function deviceOf(value: unknown): DeviceNDArray | undefined {
 }
 
 /** A device array over memory that exists. */
-function overMemory({ context, owner, pointer, shape, strides, dtype, stream, readOnly }: DeviceMemory): DeviceNDArray {
+function overMemory(memory: DeviceMemory): DeviceNDArray {
+  const { context, owner, pointer, shape, strides, dtype, readOnly } = memory;
+  const stream = boundStream(memory);
   const gpuData = { context, owner, address: pointer, readOnly };
   return new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { stream, gpuData });
 }

@@ -65,8 +65,18 @@ export interface Placement {
   readonly named: boolean;
 }
 
+/**
+ * The stream that an array is bound to; none when that was disposed. Arrays outlive their streams: what is done with them then comes
+ * after the work that was left there, on the default stream.
+ */
+export function boundStream({ stream }: Pick<DeviceMemory, 'stream'>): Stream | undefined {
+  if (stream === undefined || !stream.disposed) return stream;
+  stream.ref.handOver();
+  return undefined;
+}
+
 /** The stream of a call, else the array's own, else none. Throws TypeError for what is no stream of this device. */
 export function placement(array: DeviceMemory, option: unknown): Placement {
   const named = streamOption(option, array.context);
-  return { stream: named ?? array.stream, named: named !== undefined };
+  return { stream: named ?? boundStream(array), named: named !== undefined };
 }

@@ -8,7 +8,7 @@
 import { likeStrides, sizeOf } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
-import type { DeviceMemory } from './device-memory.ts';
+import { boundStream, type DeviceMemory } from './device-memory.ts';
 import { type DeviceSide, isOneBlock, move } from './device-transfer.ts';
 
 /** Whether two arrays are on different devices of one kind; if not, and on different devices, copies go through the host. */
@@ -30,7 +30,7 @@ export function moveBetween(
   const gathered = isOneBlock(shape, strides, from.strides, itemSize) ? from : temporary(from, strides, count);
   const landed = isOneBlock(shape, to.strides, strides, itemSize) ? to : temporary(to, strides, count, stream);
   try {
-    if (gathered !== from) move(shape, gathered, from, from.array.stream);
+    if (gathered !== from) move(shape, gathered, from, boundStream(from.array));
     cross(landed, gathered, count, stream);
     context.counters.copied('deviceToDevice', count);
     if (landed !== to) move(shape, to, landed, stream);
@@ -43,7 +43,7 @@ export function moveBetween(
 /** One block from device to device. */
 function cross(to: DeviceSide, from: DeviceSide, bytes: number, stream: Stream | undefined): void {
   const handle = stream?.use();
-  const other = from.array.stream;
+  const other = boundStream(from.array);
   const otherHandle = other?.use();
   const { context } = to.array;
   const { context: peer } = from.array;
@@ -71,7 +71,7 @@ function follow(context: Context, stream: Handle, earlier: Context, other: Handl
 /** Memory of its own on the device of a side, for the same elements without gaps. Given back with `release`. */
 function temporary(like: DeviceSide, strides: readonly number[], bytes: number, stream?: Stream): DeviceSide {
   const { array } = like;
-  const owner = array.context.allocate(bytes, stream ?? array.stream);
+  const owner = array.context.allocate(bytes, stream ?? boundStream(array));
   owner.retain();
   return { array: { ...array, owner }, pointer: owner.address, strides };
 }

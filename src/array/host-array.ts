@@ -17,7 +17,7 @@ import type { Stream } from '../stream/stream.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
 import { DeviceNDArray } from './device-array.ts';
 import type { HostResult, HostTarget } from './device-copy.ts';
-import { DEVICE_MEMORY, type StreamOption } from './device-memory.ts';
+import { boundStream, DEVICE_MEMORY, type StreamOption } from './device-memory.ts';
 import { NDArray } from './ndarray.ts';
 
 /** One block of host memory, and where the device has it. */
@@ -147,7 +147,8 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
     if (this.#device === undefined || this.#device.disposed) {
       const { context, owner, origin, pointer = 0 } = this.block;
       const address = pointer + (this.data as unknown as TypedArray).byteOffset + this.byteOffset - origin;
-      const { shape, strides, dtype, stream } = this;
+      const { shape, strides, dtype } = this;
+      const stream = boundStream(this);
       const gpuData = { context, owner, address };
       this.#device = new DeviceNDArray<T, R>(shape, strides, dtype, { stream, gpuData });
     }

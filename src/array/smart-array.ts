@@ -37,6 +37,7 @@ import { checkOptionsObject } from '../options.ts';
 import type { Stream } from '../stream/stream.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceOf } from './device-create.ts';
+import { boundStream } from './device-memory.ts';
 import { allocate, type NDArray, type RankOf } from './ndarray.ts';
 import { asHostArray, type NestedInput, ndarray } from './ndarray-create.ts';
 import type { HostArrayLike } from './ndarray-input.ts';
@@ -265,8 +266,8 @@ class Smart<T = Scalar, R extends number = number> {
   }
 
   #download(device: DeviceNDArray<T, R>, host: NDArray<T, R>): void {
-    const stream = this.#stream;
-    if (stream === undefined || stream.disposed) {
+    const stream = boundStream({ stream: this.#stream });
+    if (stream === undefined) {
       device.copyToHost(host);
       return;
     }

@@ -16,20 +16,23 @@ const OWN_FRAMES = 2;
 /** While objects are disposed by something that the user called: the place of that call. */
 let shared: Site | undefined;
 
-/** Milliseconds that captures may take at once. */
+/** Milliseconds that a capture takes as a rule. Those are made whatever happened before: where something was disposed can always be said. */
+const USUAL = 0.01;
+/** What took longer than this was the machine or the collector, not the capture. */
+const LONGEST = 0.25;
+/** Milliseconds that captures may take at once beyond what is usual. */
 const MOST = 10;
-/** Captures may take this part of the time that everything else takes. */
+/** They may take this part of the time that everything else takes. */
 const PART = 0.05;
-/** Milliseconds that captures may take now. */
+/** Milliseconds that they may take now. */
 let allowance = MOST;
 let lastCapture = 0;
 
 const UNRECORDED: Site = { text: 'a place that was not recorded, since so much was disposed in so little time' };
 
 /**
- * Who called: the first frame after `skip` ones, which are the caller's and its callers' of this library. Captures take a
- * twentieth of the time at most: one is a microsecond or two, but 100 where the next frame is a loop at the top level of a
- * large bundle.
+ * Who called: the first frame after `skip` ones, which are the caller's and its callers' of this library. A capture is a microsecond
+ * or two, but 100 where the next frame is a loop at the top level of a large bundle: such ones take a twentieth of the time at most.
  */
 export function captureSite(skip: number): Site {
   if (shared !== undefined) return shared;
@@ -41,7 +44,7 @@ export function captureSite(skip: number): Site {
   }
   const site = new CapturedSite(OWN_FRAMES + skip, 1);
   lastCapture = performance.now();
-  allowance -= lastCapture - start;
+  allowance -= Math.min(Math.max(lastCapture - start - USUAL, 0), LONGEST);
   return site;
 }
 

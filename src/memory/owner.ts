@@ -199,7 +199,7 @@ export class Allocation implements PendingItem {
 }
 
 /** Makes what is enqueued on one stream from now on wait for what another has now; undefined is the default stream. */
-function waitFor(driver: DeviceDriver, from: StreamHandle | undefined, to: StreamHandle | undefined): void {
+export function waitFor(driver: DeviceDriver, from: StreamHandle | undefined, to: StreamHandle | undefined): void {
   const event = driver.createEvent(false);
   try {
     driver.recordEvent(event, from);

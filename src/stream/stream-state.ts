@@ -7,6 +7,7 @@
  */
 import type { EventHandle, StreamHandle } from '../driver/driver.ts';
 import type { Context, Outliving, Resource } from '../memory/context.ts';
+import { waitFor } from '../memory/owner.ts';
 import type { StreamRef } from '../memory/stream-ref.ts';
 
 /** More objects or bytes of host memory than this are held for a stream only after a look at whether they still must be. */
@@ -51,6 +52,15 @@ export class StreamState implements StreamRef, Outliving {
     this.#held = [];
     this.#heldBytes = 0;
     this.context.holders.delete(this);
+  }
+
+  /** Makes the default stream come after the work that is left here: for what goes there since this stream was disposed. */
+  handOver(): void {
+    const { driver } = this.context;
+    if (this.tail !== undefined) driver.waitEvent(this.tail, undefined);
+    else if (this.handle !== undefined && !this.destroyed && !driver.queryStream(this.handle)) {
+      waitFor(driver, this.handle, undefined);
+    }
   }
 
   /** Whether what was left on a destroyed stream has been done; gives up what was kept for it. */

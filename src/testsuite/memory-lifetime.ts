@@ -55,6 +55,12 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
       throws(use, /this array was disposed at .+:\d+/);
     }
   },
+  'use after dispose says where, however much was disposed before': () => {
+    for (let k = 0; k < 5000; k++) cuda.deviceArray(1, f32).dispose();
+    const a = cuda.deviceArray(1, f32);
+    a.dispose();
+    throws(() => a.get(0), /this array was disposed at .+:\d+/);
+  },
   'views keep the memory alive': () => {
     const before = bytes();
     const a = cuda.toDevice(Int32Array.of(1, 2, 3, 4));
@@ -234,6 +240,44 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     stream.synchronize();
     sameElements(to.copyToHost(), [2, 3, 4]);
   },
+  'arrays outlive the stream that they are bound to': () => {
+    const double = cuda.jit((v: Vec<f32>) => {
+      const k = cuda.grid(1);
+      if (k < v.length) v[k] *= 2;
+    });
+    const many = 1 << 16;
+    for (const disposals of [0, 20]) {
+      const stream = cuda.stream();
+      const d = cuda.toDevice(new Float32Array(many).fill(1), { stream });
+      for (let k = 0; k < 10; k++) double.launch({ threads: many, stream }, d);
+      stream.dispose();
+      // Enough of them that the stream is destroyed with work on it.
+      for (let k = 0; k < disposals; k++) cuda.stream().dispose();
+      same(d.get(many - 1), 1024);
+      const view = d.slice('1:').reshape([3, -1]);
+      same(view.stream, undefined);
+      same(view.get(2, -1), 1024);
+      d.set(7, ':2');
+      d.copyToDevice(d.slice('::-1'));
+      same(d.get(-1), 7);
+      same(d.get(0), 1024);
+      sameElements((d.copyToHost() as Float32Array).subarray(-3), [1024, 7, 7]);
+      const copy = cuda.deviceArrayLike(d);
+      copy.copyToDevice(d);
+      same(copy.get(-2), 7);
+      same(cuda.asCudaArray(d).get(-1), 7);
+      throws(() => d.copyToHost({ stream }), /this stream was disposed at .+:\d+.*; make a new one/, 'E_DISPOSED');
+      throws(() => d.bind(stream), /this stream was disposed/, 'E_DISPOSED');
+      for (const array of [view, copy, d]) array.dispose();
+    }
+  },
+  'copies without blocking, of an array whose stream was disposed': waiting(async () => {
+    const stream = cuda.stream();
+    const d = cuda.toDevice(Float32Array.of(1, 2, 3), { stream });
+    stream.dispose();
+    sameElements(await d.copyToHostAsync(), [1, 2, 3]);
+    d.dispose();
+  }),
   'more memory than there is': () => {
     const before = bytes();
     throws(() => cuda.deviceArray(2 ** 45, f32), /bytes/, 'E_OUT_OF_MEMORY');
