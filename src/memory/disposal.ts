@@ -16,35 +16,34 @@ const OWN_FRAMES = 2;
 /** While objects are disposed by something that the user called: the place of that call. */
 let shared: Site | undefined;
 
-/** Milliseconds that a capture takes as a rule. Those are made whatever happened before: where something was disposed can always be said. */
-const USUAL = 0.01;
-/** What took longer than this was the machine or the collector, not the capture. */
-const LONGEST = 0.25;
-/** Milliseconds that captures may take at once beyond what is usual. */
+/** Milliseconds that captures may take at once. */
 const MOST = 10;
-/** They may take this part of the time that everything else takes. */
-const PART = 0.05;
-/** Milliseconds that they may take now. */
+/** Captures may take this part of the time that everything else takes. */
+const PART = 0.1;
+/** What took longer than this many milliseconds was the machine or the collector, not the capture. */
+const LONGEST = 0.25;
+/** Milliseconds that captures may take now. */
 let allowance = MOST;
 let lastCapture = 0;
-
-const UNRECORDED: Site = { text: 'a place that was not recorded, since so much was disposed in so little time' };
+let lastSite: Site | undefined;
 
 /**
- * Who called: the first frame after `skip` ones, which are the caller's and its callers' of this library. A capture is a microsecond
- * or two, but 100 where the next frame is a loop at the top level of a large bundle: such ones take a twentieth of the time at most.
+ * Who called: the first frame after `skip` ones, which are the caller's and its callers' of this library. Captures take a tenth of
+ * the time at most: one is a microsecond or two, but 100 where the next frame is a loop at the top level of a large bundle. Of what is
+ * disposed in between it is known after which place that was.
  */
 export function captureSite(skip: number): Site {
   if (shared !== undefined) return shared;
   const start = performance.now();
   allowance = Math.min(MOST, allowance + (start - lastCapture) * PART);
-  if (allowance <= 0) {
+  if (allowance <= 0 && lastSite !== undefined) {
     lastCapture = start;
-    return UNRECORDED;
+    return new LaterSite(lastSite);
   }
   const site = new CapturedSite(OWN_FRAMES + skip, 1);
+  lastSite = site;
   lastCapture = performance.now();
-  allowance -= Math.min(Math.max(lastCapture - start - USUAL, 0), LONGEST);
+  allowance -= Math.min(lastCapture - start, LONGEST);
   return site;
 }
 
@@ -79,6 +78,19 @@ class CapturedSite implements Site {
 
   get text(): string {
     return firstUserFrame(this.#error.stack ?? '', this.#skip);
+  }
+}
+
+/** A place in the same burst of disposals as one that was captured. */
+class LaterSite implements Site {
+  readonly #before: Site;
+
+  constructor(before: Site) {
+    this.#before = before;
+  }
+
+  get text(): string {
+    return `${this.#before.text} or soon after (so much was disposed in so little time that not every place was recorded)`;
   }
 }
 

@@ -129,6 +129,21 @@ describe('streams', () => {
     expect(other.disposed).toBe(true);
   });
 
+  it.each([false, true])(
+    'are followed by the default stream in what arrays bound to them do after dispose',
+    (destroyed) => {
+      const stream = createStream();
+      const array = toDevice(Int32Array.of(1, 2), { stream });
+      array.set(3, 0);
+      stream.dispose();
+      if (destroyed) device.context.resourceDeallocations.clear();
+      expect(stream.destroyed).toBe(destroyed);
+      expect(array.slice('::-1').copyToHost()).toEqual(Int32Array.of(2, 3));
+      expect(array.get(0)).toBe(3);
+      expect(array.__cuda_array_interface__.stream).toBe(1);
+    },
+  );
+
   it('keep the memory that work left on them uses, after dispose', () => {
     const stream = createStream();
     const array = toDevice(Int32Array.of(1, 2), { stream });
