@@ -4,7 +4,7 @@
  * Like the scalar tokens they are dtypes and casts at once. NumPy's names count both parts: complex64 is two float32.
  */
 import { TsambaTypeError } from '../errors.ts';
-import { type ComplexName, DTYPE, type DType } from './dtype.ts';
+import { type ComplexName, DTYPE, type DType, printable } from './dtype.ts';
 import { type SubArrayDType, subArray } from './subarray.ts';
 import type * as t from './types.ts';
 import type { Complex } from './types.ts';
@@ -49,9 +49,8 @@ function token<T>(name: ComplexName, itemSize: number, round: (x: number) => num
     alignment: itemSize / 2,
     typestr: `<c${itemSize}`,
     array: <const S extends readonly number[]>(...shape: S) => subArray(cast as unknown as DType<T>, shape),
-    toString: () => name,
   });
-  return Object.freeze(cast) as unknown as ComplexToken<T>;
+  return Object.freeze(printable(cast)) as unknown as ComplexToken<T>;
 }
 
 export type c64 = t.c64;

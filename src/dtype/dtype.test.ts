@@ -1,6 +1,7 @@
 /**
  * The tokens: sizes and names, casts, strings, struct layouts, TypedArrays, and what TypeScript makes of them.
  */
+import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import {
@@ -35,6 +36,33 @@ import {
   u64,
   type ValueOf,
 } from './index.ts';
+import { structOf } from './struct.ts';
+
+describe('dtypes print as programs write them', () => {
+  const Inner = struct({ a: c64, 'b c': bool }, { align: true });
+  test.each<[DType, string]>([
+    [f32, 'f32'],
+    [c128, 'c128'],
+    [f32.array(3, 2), 'f32.array(3, 2)'],
+    [struct({ x: f32, y: i32 }), 'struct({ x: f32, y: i32 })'],
+    [struct({ x: c64 }, { align: true }), 'struct({ x: c64 }, { align: true })'],
+    [struct({ x: u8, y: f64 }, { align: true }), 'struct({ x: u8, y: f64 }, { align: true })'],
+    [
+      struct({ n: Inner.array(2), _: i16 }),
+      'struct({ n: struct({ a: c64, "b c": bool }, { align: true }).array(2), _: i16 })',
+    ],
+    [structOf([{ name: 'x', dtype: u8, offset: 4 }], 16), 'struct { x: u8 } with offsets 4 in 16 bytes'],
+  ])('%s', (dtype, text) => {
+    expect(String(dtype)).toBe(text);
+    expect(inspect(dtype)).toBe(text);
+    expect(inspect({ dtype }, { breakLength: 200 })).toBe(`{ dtype: ${text} }`);
+  });
+
+  test('and what they print makes them again', () => {
+    const written = new Function('f32', 'c64', 'bool', 'struct', `return ${Inner}`)(f32, c64, bool, struct);
+    expect(sameDType(written as DType, Inner)).toBe(true);
+  });
+});
 
 describe('tokens', () => {
   test.each<[DType, string, number, number, string]>([

@@ -119,3 +119,49 @@ export function describeDType(dtype: DType): string {
   if (dtype.base !== undefined) return `${describeDType(dtype.base)}[${String(dtype.subShape)}]`;
   return dtype.name;
 }
+
+/** The dtype as programs write it: `f32`, `f32.array(3, 2)`, `struct({ x: f32, y: i32 }, { align: true })`. */
+export function spellDType(dtype: DType): string {
+  const { fields, base } = dtype;
+  if (base !== undefined) return `${spellDType(base)}.array(${(dtype.subShape ?? []).join(', ')})`;
+  if (fields === undefined) return dtype.name;
+  const inner = fields.map(({ name, dtype: type }) => `${spellKey(name)}: ${spellDType(type)}`).join(', ');
+  const layout = layoutOf(dtype, fields);
+  if (layout !== 'other') return `struct({ ${inner} }${layout === 'aligned' ? ', { align: true }' : ''})`;
+  return `struct { ${inner} } with offsets ${fields.map((field) => field.offset).join(', ')} in ${dtype.itemSize} bytes`;
+}
+
+function spellKey(name: string): string {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : JSON.stringify(name);
+}
+
+/** What `struct()` must be told to lay fields out so; `'other'`: nothing will do, the struct is another program's. */
+function layoutOf(dtype: DType, fields: readonly StructField[]): 'packed' | 'aligned' | 'other' {
+  for (const aligned of [false, true]) {
+    const alignments = fields.map((field) => (aligned ? field.dtype.alignment : 1));
+    let end = 0;
+    const fits = fields.every(({ dtype: { itemSize }, offset }, k) => {
+      const start = roundUp(end, alignments[k] ?? 1);
+      end = start + itemSize;
+      return offset === start;
+    });
+    const alignment = Math.max(...alignments);
+    if (fits && dtype.alignment === alignment && dtype.itemSize === roundUp(end, alignment))
+      return aligned ? 'aligned' : 'packed';
+  }
+  return 'other';
+}
+
+/** The next multiple of `alignment` that is not below `bytes`. */
+export function roundUp(bytes: number, alignment: number): number {
+  return Math.ceil(bytes / alignment) * alignment;
+}
+
+/** Makes a dtype that is still being built print as programs write it. */
+export function printable<D extends object>(dtype: D): D {
+  const text = (): string => spellDType(dtype as unknown as DType);
+  return Object.defineProperties(dtype, {
+    toString: { value: text },
+    [Symbol.for('nodejs.util.inspect.custom')]: { value: text },
+  });
+}

@@ -5,7 +5,7 @@
  * the tokens by identity, so they are frozen and made once. How values convert is `convert.ts`.
  */
 import { converterTo } from './convert.ts';
-import { DTYPE, type DType, type DTypeKind, type ScalarName } from './dtype.ts';
+import { DTYPE, type DType, type DTypeKind, printable, type ScalarName } from './dtype.ts';
 import { type SubArrayDType, subArray } from './subarray.ts';
 import type * as t from './types.ts';
 
@@ -28,9 +28,8 @@ function token<T>(name: ScalarName, kind: DTypeKind, itemSize: number): DTypeTok
   Object.defineProperty(cast, DTYPE, { value: name });
   Object.assign(cast, description, {
     array: <const S extends readonly number[]>(...shape: S) => subArray(cast as unknown as DType<T>, shape),
-    toString: () => name,
   });
-  return Object.freeze(cast) as unknown as DTypeToken<T>;
+  return Object.freeze(printable(cast)) as unknown as DTypeToken<T>;
 }
 
 /** An element of type bool, for annotations: `Vec<bool>`. */

@@ -5,7 +5,7 @@
  * largest, as a C compiler would. Structs nest, and fields may be sub-arrays (`f32.array(3, 2)`).
  */
 import { TsambaTypeError } from '../errors.ts';
-import { DTYPE, type DType, type StructField } from './dtype.ts';
+import { DTYPE, type DType, printable, roundUp, type StructField } from './dtype.ts';
 import { asFieldDType } from './parse.ts';
 import { type SubArrayDType, subArray } from './subarray.ts';
 import type { DTypeLike, Plain, ValueOf } from './types.ts';
@@ -66,7 +66,7 @@ export function struct<const F extends Readonly<Record<string, DTypeLike>>>(
     aligned,
     array: (...shape) => subArray(dtype, shape),
   };
-  return Object.freeze(dtype);
+  return Object.freeze(printable(dtype));
 }
 
 /** A record type whose fields lie where they are said to, in the order of their offsets. */
@@ -85,9 +85,5 @@ export function structOf(fields: readonly StructField[], itemSize: number): Stru
     aligned,
     array: (...shape) => subArray(dtype, shape),
   };
-  return Object.freeze(dtype);
-}
-
-function roundUp(bytes: number, alignment: number): number {
-  return Math.ceil(bytes / alignment) * alignment;
+  return Object.freeze(printable(dtype));
 }

@@ -4,7 +4,7 @@
  * They exist only inside structs, in C order and without padding, as in NumPy.
  */
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
-import { DTYPE, type DType, describeDType } from './dtype.ts';
+import { DTYPE, type DType, describeDType, printable } from './dtype.ts';
 
 /** JavaScript arrays nested as deep as a sub-array has axes; the depth is not known to TypeScript. */
 export type Nested<T> = readonly (T | Nested<T>)[];
@@ -52,15 +52,16 @@ export function subArray<T, const S extends readonly number[]>(base: DType<T>, s
   }
   const itemSize = base.itemSize * count;
   const name = `${base.name}[${shape.join(',')}]`;
-  return Object.freeze({
-    [DTYPE]: name,
-    name,
-    kind: 'V' as const,
-    itemSize,
-    alignment: base.alignment,
-    typestr: `|V${itemSize}`,
-    base,
-    subShape: Object.freeze([...shape]),
-    toString: () => name,
-  });
+  return Object.freeze(
+    printable({
+      [DTYPE]: name,
+      name,
+      kind: 'V' as const,
+      itemSize,
+      alignment: base.alignment,
+      typestr: `|V${itemSize}`,
+      base,
+      subShape: Object.freeze([...shape]),
+    }),
+  );
 }
