@@ -2,6 +2,7 @@
  * `cuda.pinned` and `cuda.mapped` on a device that works late: memory is unpinned when nothing touches it any more, at once, and
  * without waiting for anything else.
  */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { freshQueueingDevice } from '../../../test/support/with-device.ts';
 import { deviceArray } from '../../array/device-create.ts';
@@ -115,6 +116,48 @@ describe('pinned', () => {
     expect(seen).toEqual(['pin 0+40', 'unpin', 'map 0+40']);
     outer.dispose();
     expect(seen.slice(3)).toEqual(['unpin']);
+  });
+
+  it('pins, shares and refuses random ranges as a list of what is pinned says', () => {
+    const seen = watch();
+    const range = fc.record({ start: fc.integer({ min: 0, max: 11 }), length: fc.integer({ min: 1, max: 6 }) });
+    const action = fc.oneof(range, fc.record({ leave: fc.nat(5) }));
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 30 }), (actions) => {
+        const host = new Uint8Array(17);
+        seen.length = 0;
+        const wanted: string[] = [];
+        let pinnings: { start: number; end: number; users: Set<{ dispose(): void }> }[] = [];
+        const leave = (pinning: (typeof pinnings)[number], pin: { dispose(): void }): void => {
+          pin.dispose();
+          pinning.users.delete(pin);
+          if (pinning.users.size > 0) return;
+          wanted.push('unpin');
+          pinnings = pinnings.filter((other) => other !== pinning);
+        };
+        for (const act of actions) {
+          if ('leave' in act) {
+            const pinning = pinnings[act.leave % Math.max(pinnings.length, 1)];
+            const pin = pinning?.users.values().next().value;
+            if (pinning !== undefined && pin !== undefined) leave(pinning, pin);
+            continue;
+          }
+          const [start, end] = [act.start, act.start + act.length];
+          const part = host.subarray(start, end);
+          const touched = pinnings.filter((other) => Math.max(other.start, start) < Math.min(other.end, end));
+          const around = touched.find((other) => other.start <= start && end <= other.end);
+          if (around !== undefined) around.users.add(pinned(part));
+          else if (touched.length > 0) expect(() => pinned(part)).toThrow(/which are pinned already/);
+          else {
+            pinnings.push({ start, end, users: new Set([pinned(part)]) });
+            wanted.push(`pin ${start}+${end - start}`);
+          }
+        }
+        for (const pinning of pinnings) for (const pin of pinning.users) leave(pinning, pin);
+        expect(seen).toEqual(wanted);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it('pins the range that the elements lie in', () => {
