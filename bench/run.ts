@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- cpu`, `-- nvidia`, `-- opencl`: runs a benchmark by name.
+ * `npm run bench -- cpu`, `-- nvidia`, `-- opencl`, `-- memory`: runs a benchmark by name.
  */
 const [name] = process.argv.slice(2);
 switch (name) {
@@ -13,7 +13,10 @@ switch (name) {
   case 'opencl':
     await import('./opencl/run.ts');
     break;
+  case 'memory':
+    await import('./memory/run.ts');
+    break;
   default:
-    console.error(`there is no benchmark ${name}; there are: cpu, nvidia, opencl`);
+    console.error(`there is no benchmark ${name}; there are: cpu, nvidia, opencl, memory`);
     process.exitCode = 1;
 }

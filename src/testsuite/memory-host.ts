@@ -305,6 +305,19 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     p.dispose();
     cuda.pinned(new Float32Array(), ndarray.zeros([3, 0])).dispose();
   },
+  'pinned: neighbours, and copies across them': () => {
+    const a = Float32Array.from({ length: 100 }, (_, i) => i);
+    const d = cuda.deviceArray(100, 'float32');
+    for (const border of [1, 50, 99]) {
+      cuda.pinned(a.subarray(border), a.subarray(0, border), () => {
+        d.copyToDevice(a);
+        a.fill(0);
+        d.copyToHost(a);
+      });
+      same(a[border - 1], border - 1);
+      same(a[99], 99);
+    }
+  },
   'pinned: what is wrong is said, and nothing stays pinned': () => {
     const a = new Float32Array(10);
     const pin = cuda.pinned as (...args: unknown[]) => { dispose(): void };

@@ -2,12 +2,14 @@
  * `npm run soak -- --minutes 10 --device cpu`: random operations on several streams with random disposals, every result checked
  * against a model; at the end device memory and the JavaScript heap must be where they were after the first minute.
  *
- * Also runs as one bundled file where there is nothing but Node.js and a GPU: esbuild test/soak/main.ts --bundle --platform=node
- * --format=esm --external:koffi.
+ * `--json FILE` keeps what was found. `npm run test:gpu -- --bundle DIR` writes it as one file, soak.mjs, for a host that has nothing but
+ * Node.js and a GPU.
  */
+import { writeFileSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { cuda } from '../../src/index.ts';
 import { collectGarbage } from '../../src/memory/collect.ts';
+import { machine } from '../gpu/machine.ts';
 import { World } from './world.ts';
 
 /** Operations between two turns of the event loop. */
@@ -53,6 +55,7 @@ async function main(): Promise<void> {
   let round = 0;
   let [operations, checks, worst] = [0, 0, 0];
   const counts: Record<string, number> = {};
+  const rounds: Sample[] = [];
   let first: Sample | undefined;
   let last: Sample | undefined;
   const length = Math.max(2_000, (minutes * 60_000) / 12);
@@ -69,6 +72,7 @@ async function main(): Promise<void> {
     checks += world.checks;
     for (const [name, n] of Object.entries(world.counts)) counts[name] = (counts[name] ?? 0) + n;
     last = await sample();
+    rounds.push(last);
     round++;
     // The first round compiles kernels and warms caches.
     if (round === 2) first = last;
@@ -88,6 +92,12 @@ async function main(): Promise<void> {
   if (allocations !== frees || pending !== 0) throw new Error('allocations and frees do not agree');
   if (first === undefined || last === undefined) throw new Error('there were no rounds');
   const [heap, used] = [last.heap - first.heap, last.used - first.used];
+  const file = option('json', '');
+  if (file !== '') {
+    const about = { ...machine(), device: context.info.name, command: `soak ${process.argv.slice(2).join(' ')}` };
+    const found = { operations, checks, counts, allocations, frees, peakLive: worst, rounds, heap, used };
+    writeFileSync(file, `${JSON.stringify({ date: new Date().toISOString(), ...about, minutes, seed, ...found })}\n`);
+  }
   if (heap > HEAP_SLACK) throw new Error(`the heap has grown by ${heap} bytes`);
   if (used > DEVICE_SLACK) throw new Error(`${used} bytes of device memory are gone`);
   console.log(
