@@ -33,19 +33,19 @@ export interface BranchTarget {
 const NUMBER = new DataView(new ArrayBuffer(8));
 const TEXT = new TextEncoder();
 
+/** Buffers of writers that are done: engines take longer to make one than the next writer takes to fill it. */
+const SPARE: Uint8Array[] = [];
+const [SPARE_BUFFERS, SPARE_BYTES] = [16, 2 ** 16];
+const EMPTY = new Uint8Array();
+
 /** Growing byte buffer with the encodings of the binary format. */
 export class ByteWriter {
-  #bytes: Uint8Array;
+  #bytes: Uint8Array = SPARE.pop() ?? new Uint8Array(4096);
   length = 0;
-
-  /** `room`: bytes that are expected. */
-  constructor(room = 64) {
-    this.#bytes = new Uint8Array(room);
-  }
 
   #reserve(count: number): void {
     if (this.length + count <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + count));
+    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + count, 64));
     grown.set(this.#bytes.subarray(0, this.length));
     this.#bytes = grown;
   }
@@ -116,13 +116,23 @@ export class ByteWriter {
     this.bytes(encoded);
   }
 
-  /** A copy of what has been written. */
+  /** What has been written. The writer is empty then. */
   finish(): Uint8Array {
-    return this.#bytes.slice(0, this.length);
+    const written = this.#bytes.slice(0, this.length);
+    this.#clear();
+    return written;
   }
 
+  /** Moves what another has written to the end of this one. */
   append(other: ByteWriter): void {
     this.bytes(other.#bytes.subarray(0, other.length));
+    other.#clear();
+  }
+
+  #clear(): void {
+    if (SPARE.length < SPARE_BUFFERS && this.#bytes.length <= SPARE_BYTES) SPARE.push(this.#bytes);
+    this.#bytes = EMPTY;
+    this.length = 0;
   }
 }
 
@@ -131,7 +141,7 @@ type Lanes = readonly [number, number, number, number];
 
 /** One function in the making: code and locals. */
 export class FunctionBuilder {
-  readonly code: ByteWriter = new ByteWriter(1024);
+  readonly code: ByteWriter = new ByteWriter();
   readonly #locals: WasmType[] = [];
   readonly #free: Record<WasmType, Local[]> = { i32: [], i64: [], f32: [], f64: [], v128: [] };
   /** Vector constants have 18 bytes, a local two: each is put into one at the start of the function. */
@@ -306,9 +316,9 @@ export class FunctionBuilder {
     this.code.unsigned(this.#depth - 1 - target.depth);
   }
 
-  /** The function's entry in the code section. */
+  /** The function's entry in the code section. The code is moved there. */
   body(): ByteWriter {
-    const inner = new ByteWriter(this.code.length + 24 * this.#vectors.length + 64);
+    const inner = new ByteWriter();
     const runs: [WasmType, number][] = [];
     for (const type of this.#locals) {
       const last = runs.at(-1);
@@ -329,7 +339,7 @@ export class FunctionBuilder {
     }
     inner.append(this.code);
     inner.byte(OP.end);
-    const entry = new ByteWriter(inner.length + 8);
+    const entry = new ByteWriter();
     entry.unsigned(inner.length);
     entry.append(inner);
     return entry;
@@ -377,7 +387,7 @@ export class ModuleBuilder {
   }
 
   finish(): Uint8Array {
-    const out = new ByteWriter(this.#functions.reduce((sum, { builder }) => sum + builder.code.length + 64, 256));
+    const out = new ByteWriter();
     out.bytes([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]);
     const section = (id: number, count: number, fill: (w: ByteWriter) => void): void => {
       const content = new ByteWriter();
