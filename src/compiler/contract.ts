@@ -29,6 +29,8 @@ export type ArgType =
       readonly layout: Layout;
       /** Layout A: byte unit of strides; the item size when every stride is a multiple of it, else 1. */
       readonly unit: number;
+      /** Scalars: what the address of every element is a multiple of, where that is less than the item size. */
+      readonly align?: number | undefined;
       /** Stores are compile errors. */
       readonly readonly?: boolean | undefined;
     }

@@ -12,6 +12,7 @@ import { DeviceRecord } from '../array/device-record.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
+import { ELEM_SIZE } from '../compiler/ir/ops.ts';
 import { alignmentOf, elementOf, recordKey } from '../compiler/records.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { strideUnit } from '../layout/index.ts';
@@ -126,11 +127,13 @@ export function arrayType(array: DeviceNDArray | NDArray, layout: Layout, addres
     unit,
     ...(readonly ? { readonly } : {}),
   };
-  if (record === undefined) return type;
-  return {
-    ...type,
-    record: { dtype: record, align: Math.min(align, alignmentOf(address), alignmentAlong(array.strides)) },
-  };
+  const actual = Math.min(align, actualAlignment(layout, address, array.strides));
+  if (record !== undefined) return { ...type, record: { dtype: record, align: actual } };
+  return actual < align ? { ...type, align: actual } : type;
+}
+
+function actualAlignment(layout: Layout, address: number, strides: readonly number[]): number {
+  return layout === 'A' ? Math.min(alignmentOf(address), alignmentAlong(strides)) : alignmentOf(address);
 }
 
 /** What all steps along the axes of an array are multiples of. */
@@ -138,10 +141,14 @@ function alignmentAlong(strides: readonly number[]): number {
   return strides.reduce((least, stride) => Math.min(least, alignmentOf(stride)), 8);
 }
 
-/** Whether an array of records has elements where a kernel of this type takes them to be. */
-export function isAligned({ record }: ArrayType, pointer: number, strides: readonly number[]): boolean {
-  if (record === undefined || record.align === 1) return true;
-  return pointer % record.align === 0 && alignmentAlong(strides) >= record.align;
+/** Whether an array has its elements where a kernel of this type takes them to be; strides are known to be multiples of the unit. */
+export function isAligned(type: ArrayType, pointer: number, strides: readonly number[]): boolean {
+  // Arrays that are aligned better than this have a faster kernel.
+  if (type.align !== undefined) return actualAlignment(type.layout, pointer, strides) === type.align;
+  const align = type.record?.align ?? ELEM_SIZE[type.elem];
+  // Bit operations see the low bits of any address; `%` of numbers beyond 32 bits is a call.
+  if ((pointer & (align - 1)) !== 0) return false;
+  return type.layout !== 'A' || (type.record === undefined && type.unit >= align) || alignmentAlong(strides) >= align;
 }
 
 function refuse(value: unknown, where: () => string): TsambaTypeError {
@@ -184,7 +191,7 @@ export function typeKey(type: ArgType): string {
       return `(${type.items.map(typeKey).join(',')})`;
     case 'array':
       if (type.record !== undefined) return `${recordKey(type.record.dtype)}%${type.record.align}${arrayKey(type)}`;
-      return `${type.elem}${arrayKey(type)}`;
+      return type.align === undefined ? `${type.elem}${arrayKey(type)}` : `${type.elem}%${type.align}${arrayKey(type)}`;
   }
 }
 

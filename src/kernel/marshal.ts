@@ -134,7 +134,6 @@ export class Marshaller {
     // What the kernel was not compiled to leave alone may be written to.
     if (array.readOnly && slot.type.readonly !== true) return false;
     if (!this.#wide && array.size * slot.steps > MAX_INDEX) return false;
-    if (slot.type.record !== undefined && !isAligned(slot.type, array.pointer, strides)) return false;
     const { values } = this;
     if (slot.base >= 0) {
       values[slot.base] = array.pointer;
@@ -146,14 +145,14 @@ export class Marshaller {
       if (!this.#wide && extent > MAX_INDEX) return false;
       values[param] = extent;
     }
-    if (slot.type.layout !== 'A') return true;
+    if (slot.type.layout !== 'A') return isAligned(slot.type, array.pointer, strides);
     let reach = 0;
     for (let axis = 0; axis < shape.length; axis++) {
       const stride = (strides[axis] as number) / slot.type.unit;
       if (!Number.isInteger(stride)) return false;
       reach += Math.abs(stride) * slot.steps * ((shape[axis] as number) - 1);
     }
-    if (!this.#wide && reach > MAX_INDEX) return false;
+    if ((!this.#wide && reach > MAX_INDEX) || !isAligned(slot.type, array.pointer, strides)) return false;
     fillStrides(slot, strides, values);
     return true;
   }

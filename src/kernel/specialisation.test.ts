@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InterpretingDriver } from '../../test/support/interpreting-driver.ts';
+import { DeviceNDArray } from '../array/device-array.ts';
 import { deviceArray, toDevice } from '../array/device-create.ts';
 import { ndarray } from '../array/ndarray-create.ts';
 import { grid } from '../cuda/geometry.ts';
 import { cuda } from '../cuda/namespace.ts';
-import { f32, f64, i32 } from '../dtype/index.ts';
+import { f32, f64, i32, u8 } from '../dtype/index.ts';
 import { KernelError } from '../errors.ts';
 import { Context } from '../memory/context.ts';
 import { activateContext } from '../memory/devices.ts';
@@ -36,6 +37,27 @@ const scaleBy = () =>
   });
 
 describe('specialisation', () => {
+  it('accesses elements that are not aligned, which GPUs refuse, in pieces', () => {
+    const scale = loosely(scaleBy());
+    const accesses = () => scale.inspect({ target: 'ptx', arch: 'sm_90' }).match(/(?:ld|st)\.global\.\w+/g);
+    const bytes = deviceArray(18, u8);
+    bytes.set(0);
+    scale.launch({ threads: 4 }, bytes.slice('4:16').view(f32), 2);
+    expect(accesses()).toEqual(['ld.global.f32', 'st.global.f32']);
+    scale.launch({ threads: 4 }, bytes.slice('1:17').view(f32), 2);
+    scale.launch({ threads: 4 }, bytes.slice('5:17').view(f32), 3);
+    scale.launch({ threads: 4 }, bytes.slice('2:18').view(f32), 2);
+    scale.launch({ threads: 4 }, new DeviceNDArray([3], [6], f32), 2);
+    const pieces = [...Array(4).fill('ld.global.u8'), ...Array(4).fill('st.global.u8')];
+    expect(scale.stats.specialisations).toHaveLength(4);
+    expect(accesses()?.slice(2, 10)).toEqual(pieces);
+    expect(accesses()?.slice(10)).toEqual(
+      Array(2)
+        .fill(['ld', 'ld', 'st', 'st'].map((op) => `${op}.global.u16`))
+        .flat(),
+    );
+  });
+
   it('compiles lazily, once for each combination of types', () => {
     const scale = loosely(scaleBy());
     expect(driver.programs).toHaveLength(0);

@@ -11,9 +11,11 @@ import {
   type In,
   i16,
   i32,
+  i64,
   type Mat,
   type NDArray,
   ndarray,
+  struct,
   u8,
   type Vec,
   type View,
@@ -373,6 +375,47 @@ export const kernelArrays: readonly ConformanceTest[] = chapter('arrays in kerne
     const a = cuda.toDevice(Int32Array.from(count(10)));
     kernel.launch({ grid: 1, block: 5 }, a.slice('::2') as never, a.slice('1::2') as never);
     sameElements(a.copyToHost(), [100, -99, 102, -99, 104, -99, 106, -99, 108, -99]);
+  },
+  'elements at addresses that are no multiples of their size': () => {
+    const scale = cuda.jit((v: Vec<f64>) => {
+      const k = cuda.grid(1);
+      if (k < v.length) v[k] = 2 * v[k] + k;
+    });
+    const scaleBig = cuda.jit((v: Vec<i64>) => {
+      const k = cuda.grid(1);
+      if (k < v.length) v[k] = 2n * v[k] + BigInt(k);
+    });
+    const whole = cuda.toDevice(Float32Array.of(1, 2, 3, 4));
+    scale.launch({ threads: 4 }, whole as never);
+    sameElements(whole.copyToHost(), [2, 5, 8, 11]);
+
+    const Packed = struct({ tag: u8, a: f32, b: f64, c: i16, d: f16, e: i64 });
+    const records = cuda.deviceArray(4, Packed);
+    records.set({ tag: 7, a: 0.5, b: -1.5, c: 300, d: 2.5, e: 2n ** 40n });
+    for (const name of ['a', 'b', 'c', 'd'] as const) scale.launch({ threads: 4 }, records.field(name) as never);
+    scaleBig.launch({ threads: 4 }, records.field('e').slice('::-1'));
+    sameElements(records.field('a').copyToHost(), [1, 2, 3, 4]);
+    sameElements(records.field('b').copyToHost(), [-3, -2, -1, 0]);
+    sameElements(records.field('c').copyToHost(), [600, 601, 602, 603]);
+    sameElements(records.field('d').copyToHost(), [5, 6, 7, 8]);
+    sameElements(records.field('e').copyToHost(), [2n ** 41n + 3n, 2n ** 41n + 2n, 2n ** 41n + 1n, 2n ** 41n]);
+    sameElements(records.field('tag').copyToHost(), [7, 7, 7, 7]);
+
+    const bytes = zeros(17, u8);
+    const odd = bytes.slice('1:').view(f32);
+    scale.launch({ threads: 4 }, odd as never);
+    sameElements(odd.copyToHost(), [0, 1, 2, 3]);
+    const captured = odd as unknown as Vec<f32>;
+    const reads = cuda.jit((to: Vec<f32>) => {
+      const k = cuda.grid(1);
+      if (k < to.length) to[k] = 10 * captured[k];
+    });
+    reads.launch({ threads: 4 }, whole);
+    sameElements(whole.copyToHost(), [0, 10, 20, 30]);
+    const count = cuda.jit((v: Vec<f32>) => {
+      cuda.atomic.add(v, 0, 1);
+    });
+    throws(() => count.launch({ threads: 4 }, odd), /v is not aligned: atomics need .* a multiple of 4 bytes/, 'K337');
   },
   'the kernel is specialised by rank, dtype and layout': () => {
     const kernel = cuda.jit((v: Vec<f32>) => {

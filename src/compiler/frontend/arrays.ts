@@ -71,7 +71,7 @@ export function argumentView(
     readonly: type.readonly === true,
   });
   const extents = Array.from({ length: type.ndim }, (_, axis): TExpr => ({ k: 'extent', root, axis, pos }));
-  const align = record?.align;
+  const align = record?.align ?? type.align;
   if (type.layout !== 'A') return viewOf(root, element, compactAxes(extents, type.layout, pos), element.size, align);
   const axes = extents.map(
     (extent, axis): Axis => ({ extent, stride: { k: 'stride', root, axis, unit: type.unit, pos } }),
@@ -181,8 +181,7 @@ function capturedDeviceView(ctx: Context, array: CapturedArray, name: string, po
   const element = elementOf(array.dtype);
   const { shape, strides, pointer } = array;
   const unit = strides.every((s) => s % element.size === 0) ? element.size : 1;
-  const align =
-    element.record === undefined ? element.align : Math.min(element.align, ...[pointer, ...strides].map(alignmentOf));
+  const align = Math.min(element.align, ...[pointer, ...strides].map(alignmentOf));
   const from = { capture: ctx.captured.length };
   const root = addRoot(ctx, { name, space: 'global', element, pos, from, readonly: false });
   ctx.captured.push(array);
