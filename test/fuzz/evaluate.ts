@@ -63,23 +63,33 @@ function missing(name: string): never {
   throw new Discarded(`no ${name}`);
 }
 
-/** Who touched the elements of a shared array since the last barrier: -1 nobody, -2 several threads. */
+/** Who touched the elements of an array since the last barrier: -1 nobody, -2 several threads. */
 class Traffic {
   readonly writers: Int32Array;
   readonly readers: Int32Array;
-  constructor(n: number) {
+  /** Of a global array: the block that wrote an element at any time, as no barrier orders blocks. */
+  private readonly blocks: Int32Array | undefined;
+  private readonly block: number;
+  constructor(n: number, block: number, blocks?: Int32Array) {
     this.writers = new Int32Array(n).fill(-1);
     this.readers = new Int32Array(n).fill(-1);
+    this.blocks = blocks;
+    this.block = block;
   }
 
   read(i: number, t: number): void {
-    const w = this.writers[i] as number;
-    if (w !== -1 && w !== t) throw new Discarded('race');
+    const [w, by] = [this.writers[i] as number, this.blocks?.[i] ?? -1];
+    if ((w !== -1 && w !== t) || (by !== -1 && by !== this.block)) throw new Discarded('race');
     this.readers[i] = this.readers[i] === -1 || this.readers[i] === t ? t : -2;
   }
 
   /** Atomic updates by several threads are no race among themselves. */
   write(i: number, t: number, atomically: boolean): void {
+    if (this.blocks !== undefined && !atomically) {
+      const by = this.blocks[i] as number;
+      if (by !== -1 && by !== this.block) throw new Discarded('race');
+      this.blocks[i] = this.block;
+    }
     const [w, r] = [this.writers[i] as number, this.readers[i] as number];
     const who = atomically ? 1_000_000 : t;
     if ((w !== -1 && w !== who) || (r !== -1 && (r !== t || atomically))) throw new Discarded('race');
@@ -531,6 +541,9 @@ export function evaluate(p: Program): Map<string, Val[]> {
   const evaluator = new Evaluator(p);
   const main = evaluator.gens(p.body);
   const [bx, by] = p.block;
+  const blocks = new Map(
+    p.arrays.filter((a) => a.space === 'out').map((a) => [a.name, new Int32Array(count(a)).fill(-1)]),
+  );
   for (let block = 0; block < p.grid; block++) {
     for (const a of p.arrays)
       if (a.space === 'shared' || a.space === 'dynamic') evaluator.memory.set(a.name, new Array(count(a)));
@@ -553,7 +566,8 @@ export function evaluate(p: Program): Map<string, Val[]> {
     });
     phases(running, () => {
       for (const a of p.arrays)
-        if (a.space === 'shared' || a.space === 'dynamic') evaluator.traffic.set(a.name, new Traffic(count(a)));
+        if (a.space !== 'local' && a.space !== 'const')
+          evaluator.traffic.set(a.name, new Traffic(count(a), block, blocks.get(a.name)));
     });
   }
   return evaluator.memory;
