@@ -25,7 +25,10 @@ export class CpuDriver extends HostMemoryDriver {
     const { threads, memory } = this.#engine;
     this.info = {
       kind: 'cpu',
-      name: `CPU (${cpus()[0]?.model.trim() ?? process.arch}, ${threads} ${threads === 1 ? 'thread' : 'threads'})`,
+      // Where there are many processors, reading of them all takes milliseconds.
+      get name() {
+        return `CPU (${cpus()[0]?.model.trim() ?? process.arch}, ${threads} ${threads === 1 ? 'thread' : 'threads'})`;
+      },
       index,
       limits: { ...LAUNCH_LIMITS, multiprocessors: threads, totalMemory: memory.total },
       features: HOST_FEATURES,
