@@ -173,6 +173,19 @@ describe('copyToDevice', () => {
     context.close();
   });
 
+  it('copies each element of memory once, however often it is broadcast', () => {
+    const rows = (...row: number[]) =>
+      new HostArray(Float64Array.from(row), f64, { shape: [4, 3], strides: [0, 8], offset: 0 });
+    const [d, other] = [toDevice(rows(1, 2, 3)), toDevice(rows(4, 5, 6))];
+    const { copies } = d.context.counters;
+    expect(copies.hostToDevice.bytes).toBe(48);
+    d.copyToDevice(rows(7, 8, 9));
+    expect(copies.hostToDevice.bytes).toBe(72);
+    d.copyToDevice(other);
+    expect(copies.deviceToDevice.bytes).toBe(24);
+    expect(d.get(3, 2)).toBe(6);
+  });
+
   it('copies what is broadcast to what is broadcast alike, and refuses the rest', () => {
     const broadcast = (data: Float64Array) => new HostArray(data, f64, { shape: [4, 3], strides: [0, 8], offset: 0 });
     const d = toDevice(broadcast(Float64Array.of(1, 2, 3)));

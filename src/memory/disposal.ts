@@ -25,7 +25,8 @@ const LONGEST = 0.25;
 /** Milliseconds that captures may take now. */
 let allowance = MOST;
 let lastCapture = 0;
-let lastSite: Site | undefined;
+/** What is disposed until captures may take time again. Holds no stack: that would keep alive what was disposed. */
+let meanwhile: Site | undefined;
 
 /**
  * Who called: the first frame after `skip` ones, which are the caller's and its callers' of this library. Captures take a tenth of
@@ -36,14 +37,20 @@ export function captureSite(skip: number): Site {
   if (shared !== undefined) return shared;
   const start = performance.now();
   allowance = Math.min(MOST, allowance + (start - lastCapture) * PART);
-  if (allowance <= 0 && lastSite !== undefined) {
+  if (allowance <= 0 && meanwhile !== undefined) {
     lastCapture = start;
-    return new LaterSite(lastSite);
+    return meanwhile;
   }
   const site = new CapturedSite(OWN_FRAMES + skip, 1);
-  lastSite = site;
   lastCapture = performance.now();
   allowance -= Math.min(lastCapture - start, LONGEST);
+  if (allowance <= 0) {
+    meanwhile = {
+      text: `${site.text} or soon after (so much was disposed in so little time that not every place was recorded)`,
+    };
+    lastCapture = performance.now();
+    allowance -= Math.min(lastCapture - start, MOST);
+  }
   return site;
 }
 
@@ -78,19 +85,6 @@ class CapturedSite implements Site {
 
   get text(): string {
     return firstUserFrame(this.#error.stack ?? '', this.#skip);
-  }
-}
-
-/** A place in the same burst of disposals as one that was captured. */
-class LaterSite implements Site {
-  readonly #before: Site;
-
-  constructor(before: Site) {
-    this.#before = before;
-  }
-
-  get text(): string {
-    return `${this.#before.text} or soon after (so much was disposed in so little time that not every place was recorded)`;
   }
 }
 

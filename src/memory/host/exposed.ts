@@ -2,16 +2,47 @@
  * ArrayBuffers over memory that is not JavaScript's: how they are kept from outliving it.
  *
  * A TypedArray may be kept by anybody for any time, and reading one whose memory was unmapped ends the process. So memory that
- * an ArrayBuffer shows is unmapped only once the buffer has been detached (by us, where the engine has `transfer`: every old
- * TypedArray then has length 0) or collected. Nobody else may move the memory to another buffer, which we would not know of.
+ * an ArrayBuffer shows is unmapped only once the buffer has been detached (by us: every old TypedArray then has length 0) or, in engines
+ * that cannot, collected. Nobody else may move the memory to another buffer, which we would not know of.
  */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { TsambaTypeError } from '../../errors.ts';
 
 /**
- * The engine's own `transfer`; Node 20 has none. `structuredClone` and `postMessage` move no native memory by themselves: they copy it
- * or refuse. (`markAsUntransferable` would also keep ourselves from detaching.)
+ * Moves the memory of an ArrayBuffer to another. `structuredClone` and `postMessage` would not do: they copy native memory or refuse.
+ * (`markAsUntransferable` would also keep ourselves from detaching.)
  */
-const { transfer } = ArrayBuffer.prototype as { readonly transfer?: (this: ArrayBuffer) => ArrayBuffer };
+type Transfer = (this: ArrayBuffer) => ArrayBuffer;
+
+let transfer: Transfer | undefined;
+let looked = false;
+
+/** The engine's own `transfer`, once it is needed. Undefined where there is none. */
+function findTransfer(): Transfer | undefined {
+  if (looked) return transfer;
+  looked = true;
+  transfer = (ArrayBuffer.prototype as { readonly transfer?: Transfer }).transfer ?? transferOfNewContext();
+  return transfer;
+}
+
+/**
+ * V8 had `transfer` for some time before it showed it: Node 20 has it in contexts that are made while a flag is set. The flag is set back
+ * at once: code caches are keyed by the flags.
+ */
+function transferOfNewContext(): Transfer | undefined {
+  try {
+    setFlagsFromString('--harmony-rab-gsab-transfer');
+    try {
+      const found: unknown = runInNewContext('ArrayBuffer.prototype.transfer');
+      return typeof found === 'function' ? (found as Transfer) : undefined;
+    } finally {
+      setFlagsFromString('--no-harmony-rab-gsab-transfer');
+    }
+  } catch {
+    return undefined;
+  }
+}
 
 function refuse(): never {
   throw new TsambaTypeError(
@@ -31,6 +62,7 @@ export function keepInPlace(buffer: ArrayBuffer): void {
 export function detach(buffer: ArrayBuffer): boolean {
   const { byteLength } = buffer;
   // Somebody else has moved it: where to, only the collector knows, and it will not say.
+  const transfer = findTransfer();
   if (byteLength === 0 || transfer === undefined) return false;
   try {
     transfer.call(buffer);
