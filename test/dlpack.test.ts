@@ -196,7 +196,7 @@ describe.skipIf(library === undefined)('DLPack', () => {
     });
 
     it('says what is no tensor', () => {
-      for (const bad of [0, -1, 1.5, 'x', null, {}]) {
+      for (const bad of [0, -1, 1.5, 5n, 64, 2 ** 40 + 1, 'x', null, {}]) {
         expect(() => cuda.fromDlpack(bad as never)).toThrow(/needs the pointer to a managed tensor/);
       }
       expect(() => cuda.fromDlpack(16, { version: 3 as never })).toThrow(/version must be/);

@@ -12,6 +12,7 @@ import { cStrides, extentOf, isCContiguous, normalizeShape, normalizeStrides, si
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
+import { show } from '../show.ts';
 import { externalStream, legacyDefaultStream, perThreadDefaultStream, type Stream } from '../stream/stream.ts';
 import { boundStream, type DeviceMemory } from './device-memory.ts';
 
@@ -141,7 +142,7 @@ function ownerOf(context: Context, address: unknown, low: number, bytes: number,
   if (!(Number.isSafeInteger(start) && start > 0)) {
     throw new TsambaRangeError(
       'E_CUDA_ARRAY',
-      `__cuda_array_interface__: data[0] must be the address of the first element, got ${String(address)}`,
+      `__cuda_array_interface__: data[0] must be the address of the first element, got ${show(address)}`,
     );
   }
   // Not this context's own: nothing is freed when the last array over it goes.
@@ -161,7 +162,7 @@ interface Interface {
 
 function readInterface(given: unknown): Interface {
   if (typeof given !== 'object' || given === null) {
-    throw new TsambaTypeError('E_CUDA_ARRAY', `__cuda_array_interface__ must be an object, got ${String(given)}`);
+    throw new TsambaTypeError('E_CUDA_ARRAY', `__cuda_array_interface__ must be an object, got ${show(given)}`);
   }
   const entry = given as Readonly<Record<string, unknown>>;
   for (const name of ['shape', 'typestr', 'data', 'version']) {
@@ -173,7 +174,7 @@ function readInterface(given: unknown): Interface {
   if (!(Number.isInteger(version) && version >= 0)) {
     throw new TsambaTypeError(
       'E_CUDA_ARRAY',
-      `__cuda_array_interface__: version must be 0 to 3, got ${String(entry['version'])}`,
+      `__cuda_array_interface__: version must be 0 to 3, got ${show(entry['version'])}`,
     );
   }
   // Version 0 knew no masks.
@@ -210,7 +211,7 @@ function streamOf(given: unknown, context: Context): Stream | undefined {
   if (typeof given !== 'bigint' && !Number.isSafeInteger(given)) {
     throw new TsambaTypeError(
       'E_CUDA_ARRAY',
-      `__cuda_array_interface__: stream must be an integer or null, got ${String(given)}`,
+      `__cuda_array_interface__: stream must be an integer or null, got ${show(given)}`,
     );
   }
   const handle = given as number | bigint;

@@ -5,7 +5,7 @@ import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
 import { c64, f32, f64, i16, i32, i64, u8, u16 } from '../dtype/index.ts';
 import { NotSupportedError } from '../errors.ts';
 import { createStream } from '../stream/stream.ts';
-import type { DeviceNDArray } from './device-array.ts';
+import { DeviceNDArray } from './device-array.ts';
 import { deviceArray, deviceArrayLike, toDevice } from './device-create.ts';
 import type { NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
@@ -181,6 +181,18 @@ describe('reshape and ravel', () => {
 });
 
 describe('view, transpose, squeeze and split', () => {
+  it.each([null, 'x', {}, 5n, Symbol('s')])('refuse what are no axes: %o', (bad) => {
+    const d = deviceArray([2, 1], f32);
+    expect(() => d.transpose(bad as never)).toThrow(
+      /^transpose takes the axes in their new order, such as \[1, 0\], got /,
+    );
+    if (bad !== null) expect(() => d.squeeze(bad as never)).toThrow(/^squeeze takes an axis or an array of axes, got /);
+    if (bad === null) return;
+    expect(() => new DeviceNDArray([2], null, f32, { gpuData: bad as never })).toThrow(
+      /^gpuData must be that of another device array/,
+    );
+  });
+
   freshBlockDevice();
 
   it('view bytes as another type', () => {

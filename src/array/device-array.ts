@@ -17,7 +17,7 @@ import {
   type Scalar,
   type ValueOf,
 } from '../dtype/index.ts';
-import { NotSupportedError, TsambaRangeError } from '../errors.ts';
+import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import {
   classifyLayout,
   cStrides,
@@ -46,10 +46,11 @@ import {
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
-import type { MemoryOwner } from '../memory/owner.ts';
+import { MemoryOwner } from '../memory/owner.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { checkOptionsObject } from '../options.ts';
+import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
 import { assignElements, readElement } from './device-assign.ts';
@@ -124,7 +125,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     dtype: DType<T> | DTypeLike,
     options: StreamOption & { readonly gpuData?: MemoryPointer | null | undefined } = {},
   ) {
-    const gpuData = options.gpuData ?? undefined;
+    const gpuData = memoryOption(options.gpuData);
     this.context = gpuData?.context ?? currentContext();
     this.readOnly = gpuData?.readOnly ?? false;
     this.dtype = asDType(dtype) as DType<T>;
@@ -434,6 +435,16 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     const gpuData = { context, owner, address: this.pointer + layout.offset, readOnly };
     return new DeviceNDArray<U, Q>(layout.shape, layout.strides, dtype, { stream, gpuData });
   }
+}
+
+/** The memory that was given, if any. Throws TypeError for what no device array has. */
+function memoryOption(given: MemoryPointer | null | undefined): MemoryPointer | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (given.owner instanceof MemoryOwner) return given;
+  throw new TsambaTypeError(
+    'E_DEVICE_ARRAY',
+    `gpuData must be that of another device array, d.gpuData, got ${show(given)}`,
+  );
 }
 
 function checkWithin(

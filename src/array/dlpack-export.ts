@@ -9,6 +9,7 @@ import type { Address, Ffi } from '../ffi/ffi.ts';
 import { loadFfi } from '../ffi/koffi.ts';
 import { extentOf } from '../layout/index.ts';
 import { checkOptionsObject } from '../options.ts';
+import { show } from '../show.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import { DL_CPU, DL_CUDA, type DlpackVersion, writeTensor } from './dlpack-struct.ts';
 
@@ -51,7 +52,7 @@ export function checkDlpackVersion(call: string, version: unknown): asserts vers
   if (version === 0 || version === 1) return;
   throw new TsambaTypeError(
     'E_DLPACK',
-    `${call}: the version must be 0 (DLManagedTensor) or 1 (DLManagedTensorVersioned), got ${String(version)}`,
+    `${call}: the version must be 0 (DLManagedTensor) or 1 (DLManagedTensorVersioned), got ${show(version)}`,
   );
 }
 

@@ -14,6 +14,7 @@ import { keepInPlace, whenCollected } from '../memory/host/exposed.ts';
 import { allocationSite } from '../memory/leaks.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { checkOptionsObject } from '../options.ts';
+import { show } from '../show.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceArrayLike } from './device-create.ts';
 import {
@@ -112,11 +113,16 @@ function readSource(source: unknown, options: FromDlpackOptions): { pointer: num
   const version = capsule.version ?? options.version ?? 1;
   checkDlpackVersion('fromDlpack', version);
   const pointer = typeof capsule.pointer === 'bigint' ? Number(capsule.pointer) : capsule.pointer;
-  if (typeof pointer === 'number' && Number.isSafeInteger(pointer) && pointer > 0) return { pointer, version };
+  if (typeof pointer === 'number' && Number.isSafeInteger(pointer) && mayPoint(pointer)) return { pointer, version };
   throw new TsambaTypeError(
     'E_DLPACK',
-    `fromDlpack needs the pointer to a managed tensor, or an object { pointer, version }, got ${String(capsule.pointer ?? source)}`,
+    `fromDlpack needs the pointer to a managed tensor, or an object { pointer, version }, got ${show(capsule.pointer ?? source)}`,
   );
+}
+
+/** Structs of pointers are aligned to 8 bytes, and no system maps the first page: reading there would end the process. */
+function mayPoint(pointer: number): boolean {
+  return pointer >= 4096 && pointer % 8 === 0;
 }
 
 /** A tensor that was made here: its memory is known. */

@@ -36,6 +36,7 @@ import {
   stridesFor,
 } from '../layout/index.ts';
 import { checkOptionsObject } from '../options.ts';
+import { show } from '../show.ts';
 import { allocate, NDArray, type RankOf } from './ndarray.ts';
 import { fillElements } from './ndarray-copy.ts';
 import { type Described, dataOver, describeHostArray, type HostArrayLike } from './ndarray-input.ts';
@@ -197,7 +198,7 @@ function layoutOver(bytes: number, dtype: DType, order: Order, options: NDArrayO
   const { itemSize } = dtype;
   const offset = options.byteOffset ?? 0;
   if (!Number.isInteger(offset)) {
-    throw new TsambaTypeError('E_SHAPE', `byteOffset must be an integer, got ${String(options.byteOffset)}`);
+    throw new TsambaTypeError('E_SHAPE', `byteOffset must be an integer, got ${show(options.byteOffset)}`);
   }
   if (offset < 0 || offset > bytes) {
     throw new TsambaRangeError('E_BOUNDS', `byteOffset ${offset} is outside the data of ${bytes} bytes`);

@@ -24,6 +24,7 @@ import {
   type ShapeLike,
   type StridedLayout,
 } from '../layout/index.ts';
+import { show } from '../show.ts';
 import type { HostMemory } from './ndarray-copy.ts';
 import { readNested } from './ndarray-nested.ts';
 
@@ -155,7 +156,7 @@ function describeForeign(value: ForeignArray): Described {
     given === undefined ? cStrides(shape, itemSize) : normalizeStrides(given, shape.length).map((s) => s * itemSize);
   const offset = value.offset ?? 0;
   if (!Number.isInteger(offset)) {
-    throw new TsambaTypeError('E_HOST_ARRAY', `offset must be an integer, got ${String(offset)}`);
+    throw new TsambaTypeError('E_HOST_ARRAY', `offset must be an integer, got ${show(offset)}`);
   }
   const layout = { shape, strides, offset: offset * itemSize, itemSize };
   checkBounds(layout, data.byteLength, `the ${data.constructor.name}`);

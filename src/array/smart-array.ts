@@ -34,6 +34,7 @@ import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { checkOptionsObject } from '../options.ts';
+import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceOf } from './device-create.ts';
@@ -361,7 +362,7 @@ function checkSide(where: unknown): Side {
   if (where === 'host' || where === 'gpu') return where;
   throw new TsambaRangeError(
     'E_SIDE',
-    `${JSON.stringify(where)} is not a valid target: a SmartArray has the sides 'host' and 'gpu'`,
+    `${show(where)} is not a valid target: a SmartArray has the sides 'host' and 'gpu'`,
   );
 }
 

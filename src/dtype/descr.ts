@@ -4,6 +4,7 @@
  * Used by the CUDA array interface and by IPC handles. Fields without a name are padding.
  */
 import { TsambaTypeError } from '../errors.ts';
+import { show } from '../show.ts';
 import type { DType } from './dtype.ts';
 import { asDType } from './parse.ts';
 import { structOf } from './struct.ts';
@@ -42,7 +43,7 @@ export function descrOf(dtype: DType): Descr {
  */
 export function dtypeOfDescr(typestr: unknown, descr: unknown): DType {
   if (typeof typestr !== 'string') {
-    throw new TsambaTypeError('E_DTYPE', `the typestr must be a string such as '<f4', got ${String(typestr)}`);
+    throw new TsambaTypeError('E_DTYPE', `the typestr must be a string such as '<f4', got ${show(typestr)}`);
   }
   const bytes = /^[|<=]?V(\d+)$/.exec(typestr);
   if (bytes === null) return asDType(typestr);
@@ -95,6 +96,6 @@ function paddingOf(type: unknown): number {
   if (bytes !== null) return Number(bytes[1]);
   throw new TsambaTypeError(
     'E_DTYPE',
-    `a field of descr without a name must be padding such as '|V4', got ${String(type)}`,
+    `a field of descr without a name must be padding such as '|V4', got ${show(type)}`,
   );
 }

@@ -4,6 +4,7 @@
  * A bare `'i8'` or `'u8'` is refused: it is one byte here and eight in NumPy, and either guess would be silent and wrong.
  */
 import { TsambaTypeError } from '../errors.ts';
+import { show } from '../show.ts';
 import { c64, c128 } from './complex.ts';
 import { type DType, describeDType, isDType } from './dtype.ts';
 import { SCALAR_TOKENS } from './scalars.ts';
@@ -81,7 +82,7 @@ function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return 'dtype' in value ? 'an object with a dtype in it: the dtype itself comes before the options' : 'an object';
   }
-  return String(value);
+  return show(value);
 }
 
 function explain(text: string): string {

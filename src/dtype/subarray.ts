@@ -4,6 +4,7 @@
  * They exist only inside structs, in C order and without padding, as in NumPy.
  */
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { show } from '../show.ts';
 import { DTYPE, type DType, describeDType, printable } from './dtype.ts';
 
 /** JavaScript arrays nested as deep as a sub-array has axes; the depth is not known to TypeScript. */
@@ -39,7 +40,7 @@ export function subArray<T, const S extends readonly number[]>(base: DType<T>, s
     if (!Number.isInteger(length)) {
       throw new TsambaTypeError(
         'E_SHAPE',
-        `${describeDType(base)}.array(${shape.join(', ')}): lengths must be integers`,
+        `${describeDType(base)}.array(${shape.map(show).join(', ')}): lengths must be integers`,
       );
     }
     if (length < 1) {

@@ -79,6 +79,8 @@ describe('the type of an argument', () => {
     ],
     [Promise.resolve(1), 'argument 3 (`k`) is a Promise, which a kernel cannot take: await it first'],
     [new Map(), 'argument 3 (`k`) is a Map, which a kernel cannot take'],
+    // biome-ignore lint/suspicious/noSparseArray: what is passed by mistake
+    [[1, , 2], 'argument 3 (`k`)[1] is undefined, which a kernel cannot take'],
     [new Array(65).fill(0), 'argument 3 (`k`) is a JS array of 65, which would be a tuple: for data pass a TypedArray'],
     [[1, 'x'], "argument 3 (`k`)[1] is 'x', which a kernel cannot take"],
     [In([1, 2]), 'argument 3 (`k`) is cuda.In([1, 2]): the hint is for host arrays'],

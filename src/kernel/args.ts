@@ -16,9 +16,9 @@ import { ELEM_SIZE } from '../compiler/ir/ops.ts';
 import { alignmentOf, elementOf, recordKey } from '../compiler/records.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { strideUnit } from '../layout/index.ts';
+import { show } from '../show.ts';
 import { type Direction, directionOf } from './hints.ts';
 import { type ScalarValue, scalarType } from './scalar.ts';
-import { show } from './show.ts';
 
 /** The type of an array argument. */
 export type ArrayType = Extract<ArgType, { kind: 'array' }>;
@@ -87,7 +87,8 @@ function typeTuple(items: readonly unknown[], where: () => string): Typed {
       `${where()} is a JS array of ${items.length}, which would be a tuple: for data pass a TypedArray (Float64Array.from(…)), ndarray(…), or cuda.toDevice(…)`,
     );
   }
-  const typed = items.map((item, i) => typeArgument(item, () => `${where()}[${i}]`));
+  // Holes are undefined, which is refused.
+  const typed = Array.from(items, (item, i) => typeArgument(item, () => `${where()}[${i}]`));
   return { kind: 'tuple', type: { kind: 'tuple', items: typed.map((item) => item.type) }, items: typed };
 }
 

@@ -6,7 +6,7 @@
  */
 import type { CapturedFunction } from '../compiler/frontend/captured.ts';
 import { TsambaRangeError } from '../errors.ts';
-import { show } from './show.ts';
+import { show } from '../show.ts';
 
 /** What one captured name was bound to; of host data also a copy of what it held. */
 interface Binding {

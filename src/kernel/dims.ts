@@ -6,7 +6,7 @@
  */
 import type { DeviceLimits, Dim3, LaunchShape } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
-import { show } from './show.ts';
+import { show } from '../show.ts';
 
 /** Threads or blocks along x, or along x, y and z. Missing axes are 1. */
 export type Dim =

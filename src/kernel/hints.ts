@@ -4,7 +4,7 @@
  * A plain host array is InOut, as in Numba. On device arrays, which are never copied, the hints do nothing.
  */
 import { TsambaTypeError } from '../errors.ts';
-import { show } from './show.ts';
+import { show } from '../show.ts';
 import type * as views from './types.ts';
 
 const HINT: unique symbol = Symbol.for('tsamba.transfer') as never;

@@ -7,7 +7,7 @@ import { NVIDIA_DEFAULTS, ptxFor } from '../driver/nvidia/offline.ts';
 import { amdgcnFor, OPENCL_DEFAULTS, openclFor } from '../driver/opencl/offline.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
-import { show } from './show.ts';
+import { show } from '../show.ts';
 import type { Specialisation } from './specialisation.ts';
 import type { KernelState } from './state.ts';
 

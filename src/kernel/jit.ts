@@ -7,6 +7,7 @@ import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { checkKeys } from '../options.ts';
+import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
 import { type Dim, toCount, toDim3 } from './dims.ts';
 import { declareHostFunctions } from './host-only.ts';
@@ -15,7 +16,6 @@ import type { Configured, ForAllOptions, Kernel, KernelStats } from './kernel-ty
 import { type CheckedShape, checkLaunch, type LaunchOptions } from './launch-shape.ts';
 import { Launcher } from './launcher.ts';
 import { checkOptions, type JitOptions } from './options.ts';
-import { show } from './show.ts';
 import type { Specialisation } from './specialisation.ts';
 import { KernelState, unload } from './state.ts';
 

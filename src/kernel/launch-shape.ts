@@ -7,9 +7,9 @@ import type { Dim3, LaunchShape } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { checkKeys, isInstance } from '../options.ts';
+import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { checkShape, type Dim, defaultBlock, dimCount, gridFor, showDim, toCount, toDim3 } from './dims.ts';
-import { show } from './show.ts';
 
 /** What every launch may say besides its shape. */
 export interface LaunchExtras {

@@ -4,7 +4,7 @@
 import { type Environment, switchFromEnvironment } from '../environment.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { checkKeys } from '../options.ts';
-import { show } from './show.ts';
+import { show } from '../show.ts';
 import { parseSignatures, type Signature, type SignatureInput } from './signature.ts';
 
 /** Options of `jit`. */

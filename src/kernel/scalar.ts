@@ -16,7 +16,7 @@ import {
   type ValueOf,
 } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
-import { show } from './show.ts';
+import { show } from '../show.ts';
 
 /** What a scalar argument is by the time it goes to the driver. */
 export type ScalarValue = number | bigint | boolean;

@@ -8,7 +8,7 @@ import type { ArgType, Layout } from '../compiler/contract.ts';
 import { ELEM_SIZE, type ElemType } from '../compiler/ir/ops.ts';
 import { describeDType } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
-import { show } from './show.ts';
+import { show } from '../show.ts';
 
 /** One signature: a string, or the list of its argument types as strings and dtype tokens. */
 export type SignatureItem = string | { readonly name: string; readonly kind: string; readonly itemSize: number };

@@ -2,7 +2,8 @@
  * Operations that rearrange, drop or cut axes: transpose, squeeze, split, and a view of the bytes as another element size.
  */
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
-import { formatShape, normalizeAxis, type StridedLayout, show } from './shape.ts';
+import { show } from '../show.ts';
+import { formatShape, normalizeAxis, type StridedLayout } from './shape.ts';
 import { isCContiguous } from './strides.ts';
 
 /**
@@ -23,6 +24,12 @@ export function transposeLayout(layout: StridedLayout, axes?: readonly number[])
 /** The axes of a transposition as non-negative numbers; undefined reverses them. Throws RangeError, TypeError. */
 export function normalizePermutation(axes: readonly number[] | undefined, ndim: number): number[] {
   if (axes === undefined) return Array.from({ length: ndim }, (_, i) => ndim - 1 - i);
+  if (!Array.isArray(axes)) {
+    throw new TsambaTypeError(
+      'E_AXIS',
+      `transpose takes the axes in their new order, such as [1, 0], got ${show(axes)}`,
+    );
+  }
   const order = axes.map((axis) => normalizeAxis(axis, ndim));
   if (order.length !== ndim || new Set(order).size !== ndim) {
     throw new TsambaRangeError(
@@ -43,6 +50,9 @@ export function squeezeLayout(layout: StridedLayout, axis?: number | readonly nu
   if (axis === undefined) {
     dropped = new Set([...shape.keys()].filter((i) => shape[i] === 1));
   } else {
+    if (typeof axis !== 'number' && !Array.isArray(axis)) {
+      throw new TsambaTypeError('E_AXIS', `squeeze takes an axis or an array of axes, got ${show(axis)}`);
+    }
     const axes = (typeof axis === 'number' ? [axis] : axis).map((a) => normalizeAxis(a, shape.length));
     dropped = new Set(axes);
     if (dropped.size !== axes.length) {

@@ -119,7 +119,7 @@ describe('indices', () => {
     [true, 'masks are not supported'],
     [1n, 'write Number(1n)'],
     [[0, 1, 2, 3], 'arrays of indices are not supported'],
-    [{ start: 1 }, 'got an object (Object)'],
+    [{ start: 1 }, 'got an object with the keys start'],
     [Number.NaN, 'must be an integer, got NaN'],
   ])('%s is refused', (spec, message) => {
     expect(() => indexLayout(a, [spec])).toThrow(message);

@@ -5,7 +5,8 @@
  * broadcast and reversed axes included. Slices share memory; nothing is copied here.
  */
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
-import { formatShape, type StridedLayout, show } from './shape.ts';
+import { show } from '../show.ts';
+import { formatShape, type StridedLayout } from './shape.ts';
 
 /** The bound of a range: absent, `null` or `undefined` is the end that the step's sign makes natural. */
 export type Bound = number | null | undefined;

@@ -2,7 +2,8 @@
  * Reshaping: the same elements in the same logical order under another shape, without a copy wherever the strides allow it.
  */
 import { TsambaRangeError } from '../errors.ts';
-import { formatShape, integers, type Order, type ShapeLike, type StridedLayout, show, sizeOf } from './shape.ts';
+import { show } from '../show.ts';
+import { formatShape, integers, type Order, type ShapeLike, type StridedLayout, sizeOf } from './shape.ts';
 import { isCContiguous, isFContiguous, stridesFor } from './strides.ts';
 
 /** The order in which elements are read and laid out again; A is F for an array that is F-contiguous only, else C. */

@@ -42,7 +42,7 @@ describe('shapes', () => {
     ['23', "shape must be an integer or an array of integers, got '23'"],
     [undefined, 'got undefined'],
     [null, 'got null'],
-    [{ x: 1 }, 'got an object (Object)'],
+    [{ x: 1 }, 'got an object with the keys x'],
     [new Float64Array([2, 3]), 'shape must be integers, got a Float64Array'],
     [[true], 'shape must be integers, got true'],
     [[[2, 3]], 'shape must be integers, got [2, 3]'],

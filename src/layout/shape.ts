@@ -5,6 +5,7 @@
  * whose product in bytes is exact in a double.
  */
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { show } from '../show.ts';
 
 /** A shape or strides as users give them: one integer, or several in an array, a tuple or an integer TypedArray. */
 export type ShapeLike = number | bigint | Iterable<number | bigint>;
@@ -111,14 +112,4 @@ function integer(value: unknown, what: string): number {
     throw new TsambaRangeError('E_SHAPE', `${what}: ${String(value)} is beyond 2^53`);
   }
   return number + 0;
-}
-
-/** A value as messages show it. */
-export function show(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
-  if (typeof value === 'bigint') return `${value}n`;
-  if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`;
-  if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name ?? 'no class'})`;
-  if (typeof value === 'function') return `the function ${value.name || '(anonymous)'}`;
-  return String(value);
 }

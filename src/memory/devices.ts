@@ -8,6 +8,7 @@
 import type { DeviceInfo, DeviceKind, DeviceLimits } from '../driver/driver.ts';
 import { switchFromEnvironment } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
+import { show } from '../show.ts';
 import { Context } from './context.ts';
 import { checkBody, type Leavable, leavable, leaveAfter } from './leaving.ts';
 import { probe } from './providers.ts';
@@ -217,8 +218,4 @@ function announceFallback(reason: string): void {
       code: 'TSAMBA_FALLBACK',
     },
   );
-}
-
-function show(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value);
 }

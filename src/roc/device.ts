@@ -14,6 +14,7 @@ import { activateContext } from '../memory/devices.ts';
 import { checkBody, type Leavable, leavable, leaveAfter } from '../memory/leaving.ts';
 import { probe } from '../memory/providers.ts';
 import type { MemoryStats } from '../memory/stats.ts';
+import { show } from '../show.ts';
 
 /** The kinds of devices that `roc` computes on. */
 export type RocKind = 'opencl' | 'hip' | 'cpu' | 'simulator';
@@ -82,7 +83,7 @@ export function currentDevice(): Agent {
  * @throws NotSupportedError when there is no such device, RangeError for what is no kind.
  */
 export function selectDevice(kind: RocKind, index = 0): Agent {
-  if (!KINDS.includes(kind)) throw badKind(`selectDevice(${typeof kind === 'string' ? `'${kind}'` : String(kind)})`);
+  if (!KINDS.includes(kind)) throw badKind(`selectDevice(${show(kind)})`);
   if (!Number.isInteger(index) || index < 0) {
     throw new TsambaRangeError('E_DEVICE', `roc.selectDevice('${kind}', ${index}): devices are numbered from 0`);
   }

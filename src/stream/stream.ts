@@ -15,6 +15,7 @@ import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { StreamUser } from '../memory/stream-ref.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
+import { show } from '../show.ts';
 import { builtinState, CreatedStream, externalState, type StreamState } from './stream-state.ts';
 import { whenDone } from './waiting.ts';
 
@@ -289,7 +290,7 @@ export function externalStream(pointer: number | bigint): Stream {
   if (typeof pointer !== 'bigint' && !Number.isSafeInteger(pointer)) {
     throw new TsambaTypeError(
       'E_STREAM',
-      `externalStream needs the stream's handle as an integer, got ${String(pointer)}`,
+      `externalStream needs the stream's handle as an integer, got ${show(pointer)}`,
     );
   }
   const context = currentContext();

@@ -1,9 +1,18 @@
 /**
- * How values are written in this layer's error messages: short, recognisable, never the content of a large array.
+ * How values are written in error messages: short, recognisable, never the content of a large array. Whatever a program passes by
+ * mistake can be shown: what it does when it is asked for its name or its text is not run, or not let out.
  */
 
-/** One value as a few words: `2.5`, `'abc'`, `[1, 2, null]`, `a Float32Array of 8`, `an object with the keys x, y`. */
-export function show(value: unknown, depth = 0): string {
+/** One value as a few words: `2.5`, `'abc'`, `[1, 2, null]`, `a Float32Array of 8`, `an object with the keys x, y`. Never throws. */
+export function show(value: unknown): string {
+  try {
+    return showAt(value, 0);
+  } catch {
+    return `a value of type ${typeof value}`;
+  }
+}
+
+function showAt(value: unknown, depth: number): string {
   switch (typeof value) {
     case 'string':
       return value.length > 40 ? `'${value.slice(0, 37)}…'` : `'${value}'`;
@@ -26,7 +35,7 @@ export function show(value: unknown, depth = 0): string {
 function showObject(value: object, depth: number): string {
   if (Array.isArray(value)) {
     if (depth > 1 || value.length > 8) return `an array of ${value.length}`;
-    return `[${value.map((item: unknown) => show(item, depth + 1)).join(', ')}]`;
+    return `[${Array.from(value, (item: unknown) => showAt(item, depth + 1)).join(', ')}]`;
   }
   if (ArrayBuffer.isView(value)) {
     const length: unknown = (value as { length?: unknown }).length;
