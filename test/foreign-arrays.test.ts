@@ -1,30 +1,15 @@
 /**
  * Host arrays of other packages go wherever host arrays are taken, without a copy on the host: npm `ndarray`, `@stdlib/ndarray`, and columns
- * of Apache Arrow. The classes here have the members that those packages' objects have, in the places where they have them.
+ * of Apache Arrow. For `@stdlib/ndarray`, which brings hundreds of packages, stands a class with the members of its objects.
  */
+import { Float32, Int64, makeVector, tableFromArrays, vectorFromArray } from 'apache-arrow';
+import npmNdarray from 'ndarray';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { cuda, type f32, ndarray, type Vec } from '../src/index.ts';
 
 beforeAll(() => {
   cuda.selectDevice('cpu');
 });
-
-/** npm `ndarray` 1.0: own properties, strides of elements, dtype and methods on the prototype. */
-class View2dFloat32 {
-  data: Float32Array;
-  shape: number[];
-  stride: number[];
-  offset: number;
-  constructor(data: Float32Array, shape: number[], stride: number[], offset: number) {
-    [this.data, this.shape, this.stride, this.offset] = [data, shape, stride, offset];
-  }
-  get dtype(): string {
-    return 'float32';
-  }
-  get size(): number {
-    return this.shape.reduce((a, b) => a * b, 1);
-  }
-}
 
 /** `@stdlib/ndarray-ctor`: everything is a getter of the prototype, `shape` and `strides` give copies, strides are of elements. */
 class StdlibNdarray {
@@ -55,23 +40,6 @@ class StdlibNdarray {
   }
 }
 
-/** A vector of Apache Arrow: its chunks, and `toArray()`, which is the memory itself where there is one chunk. */
-class ArrowVector {
-  readonly data: readonly { readonly values: Float64Array }[];
-  constructor(values: Float64Array) {
-    this.data = [{ values }];
-  }
-  get length(): number {
-    return this.data.reduce((sum, { values }) => sum + values.length, 0);
-  }
-  toArray(): Float64Array {
-    return this.data[0]?.values ?? new Float64Array(0);
-  }
-  *[Symbol.iterator](): Iterator<number> {
-    for (const { values } of this.data) yield* values;
-  }
-}
-
 // The middle columns of a 3 × 4 matrix, its rows from the last one.
 const memory = () => Float32Array.from({ length: 12 }, (_, k) => k);
 const shown = [
@@ -81,7 +49,14 @@ const shown = [
 ];
 
 describe.each([
-  ['ndarray', (data: Float32Array) => new View2dFloat32(data, [3, 2], [-4, 1], 9)],
+  [
+    'ndarray',
+    (data: Float32Array) =>
+      npmNdarray(data, [3, 4])
+        .hi(3, 3)
+        .lo(0, 1)
+        .step(-1, 1),
+  ],
   ['@stdlib/ndarray', (data: Float32Array) => new StdlibNdarray(data, [3, 2], [-4, 1], 9)],
 ])('an array of %s', (_name, make) => {
   it('goes to the device with its shape and order', () => {
@@ -136,17 +111,76 @@ describe.each([
   });
 });
 
+describe('arrays without axes and without elements', () => {
+  it.each([
+    ['ndarray', npmNdarray(Float32Array.of(5), []), npmNdarray(new Float32Array(), [0, 3])],
+    // Not `[]`, as one might think.
+    [
+      '@stdlib/ndarray',
+      new StdlibNdarray(Float32Array.of(5), [], [0], 0),
+      new StdlibNdarray(new Float32Array(), [0, 3], [3, 1], 0),
+    ],
+  ])('of %s', (_name, scalar, empty) => {
+    using d = cuda.toDevice(scalar);
+    expect([d.shape, d.get()]).toEqual([[], 5]);
+    d.set(6);
+    d.copyToHost(scalar as never);
+    expect(ndarray(scalar).toArray()).toBe(6);
+    using none = cuda.toDevice(empty);
+    expect([none.shape, none.allocSize]).toEqual([[0, 3], 0]);
+  });
+});
+
+describe('ndarray’s own views', () => {
+  it('keep their axes and steps', () => {
+    const a = npmNdarray(
+      Int32Array.from({ length: 24 }, (_, k) => k),
+      [2, 3, 4],
+    );
+    const view = a.transpose(2, 0, 1).step(-2, 1, 2).pick(null, 1, null);
+    const wanted = Array.from({ length: view.shape[0] as number }, (_, i) =>
+      Array.from({ length: view.shape[1] as number }, (_, j) => view.get(i, j)),
+    );
+    expect(ndarray(view).toArray()).toEqual(wanted);
+    using d = cuda.toDevice(view);
+    expect(ndarray(d.copyToHost() as never).toArray()).toEqual(wanted);
+  });
+
+  it('over JavaScript arrays are refused, with what to do', () => {
+    expect(() => ndarray(npmNdarray([1, 2, 3]) as never)).toThrow(/must be a TypedArray; convert it/);
+  });
+});
+
 describe('a column of Apache Arrow', () => {
   const values = Float64Array.of(1, 2, 3, 4);
 
   it('goes to the device as its memory, which toArray() gives', () => {
+    const column = makeVector(values);
+    expect(column.toArray().buffer).toBe(values.buffer);
     const { hostToDevice } = cuda.memoryStats().copies;
-    using d = cuda.toDevice(new ArrowVector(values.subarray(1)).toArray());
+    using d = cuda.toDevice(column.slice(1).toArray());
     expect(d.copyToHost()).toEqual(Float64Array.of(2, 3, 4));
     expect(cuda.memoryStats().copies.hostToDevice.bytes - hostToDevice.bytes).toBe(24);
   });
 
+  it('of a table, of any number type', () => {
+    const table = tableFromArrays({ x: Float32Array.of(1, 2), name: ['a', 'b'] });
+    using x = cuda.toDevice(table.getChild('x')?.toArray() as Float32Array);
+    expect([x.dtype.name, x.get(1)]).toEqual(['f32', 2]);
+    using big = cuda.toDevice(vectorFromArray([1n, -2n], new Int64()).toArray());
+    expect([big.dtype.name, big.get(1)]).toEqual(['i64', -2n]);
+    using gaps = cuda.toDevice(vectorFromArray([1, null, 3], new Float32()).toArray());
+    expect(gaps.copyToHost()).toEqual(Float32Array.of(1, 0, 3));
+  });
+
+  it('is written to in place', () => {
+    const column = makeVector(new Float64Array(2));
+    using d = cuda.toDevice(Float64Array.of(8, 9));
+    d.copyToHost(column.toArray());
+    expect([column.get(0), column.get(1)]).toEqual([8, 9]);
+  });
+
   it('is no array by itself, and the error says what is', () => {
-    expect(() => cuda.toDevice(new ArrowVector(values) as never)).toThrow(/toArray\(\)/);
+    expect(() => cuda.toDevice(makeVector(values) as never)).toThrow(/toArray\(\)/);
   });
 });

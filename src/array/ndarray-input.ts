@@ -151,9 +151,7 @@ function describeForeign(value: ForeignArray): Described {
   const dtype = dtypeOfTypedArray(data);
   const { itemSize } = dtype;
   const shape = normalizeShape(value.shape, itemSize);
-  const given = value.strides ?? value.stride;
-  const strides =
-    given === undefined ? cStrides(shape, itemSize) : normalizeStrides(given, shape.length).map((s) => s * itemSize);
+  const strides = foreignStrides(value, shape.length)?.map((s) => s * itemSize) ?? cStrides(shape, itemSize);
   const offset = value.offset ?? 0;
   if (!Number.isInteger(offset)) {
     throw new TsambaTypeError('E_HOST_ARRAY', `offset must be an integer, got ${show(offset)}`);
@@ -161,4 +159,13 @@ function describeForeign(value: ForeignArray): Described {
   const layout = { shape, strides, offset: offset * itemSize, itemSize };
   checkBounds(layout, data.byteLength, `the ${data.constructor.name}`);
   return { data: normalData(data, dtype), bytes: bytesOf(data), dtype, layout };
+}
+
+/** In elements; undefined: C order. */
+function foreignStrides({ strides, stride }: ForeignArray, ndim: number): readonly number[] | undefined {
+  const given = strides ?? stride;
+  if (given === undefined) return undefined;
+  // `@stdlib/ndarray` writes [0] for an array without axes.
+  if (ndim === 0 && typeof given === 'object' && String(given) === '0') return [];
+  return normalizeStrides(given, ndim);
 }
