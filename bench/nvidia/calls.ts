@@ -64,9 +64,12 @@ export interface FirstKernel {
   readonly first: number;
   readonly later: number;
   readonly worstLater: number;
-  /** What was loaded, for `rawFirst`. */
-  readonly ptx: string;
+  /** What was loaded, for `rawFirst`: the first kernel and one of the later ones. */
+  readonly ptx: readonly [string, string];
 }
+
+/** What the driver alone takes for the same texts. Milliseconds. */
+export type RawFirst = Omit<FirstKernel, 'ptx'>;
 
 /** The device is open and has memory; then the first kernel is launched and waited for, then others of the same size. */
 export function firstKernel(): FirstKernel {
@@ -84,7 +87,8 @@ export function firstKernel(): FirstKernel {
   });
   const first = timed(() => kernel.launch({ grid: 4, block: 256 }, 2, x));
   if (x.get(1023) !== 1) throw new Error('the first kernel is wrong');
-  const later = Array.from({ length: 12 }, (_, k) => {
+  const texts = [ptxOf(kernel)];
+  const later = Array.from({ length: LATER }, (_, k) => {
     const gain = k + 2;
     const next = cuda.jit((a: number, y: Vec<f32>, n: number) => {
       const i = cuda.grid(1);
@@ -92,18 +96,27 @@ export function firstKernel(): FirstKernel {
       for (let m = 0; m < n; m++) sum += y[(i + m) % y.length] * gain;
       if (i < y.length) y[i] = a * Math.sqrt(Math.abs(sum));
     });
-    return timed(() => next.launch({ grid: 4, block: 256 }, 2, x, 3));
+    const ms = timed(() => next.launch({ grid: 4, block: 256 }, 2, x, 3));
+    texts.push(ptxOf(next));
+    return ms;
   });
-  const text: unknown = kernel.inspect({ target: 'ptx' });
-  const ptx = typeof text === 'string' ? text : String(Object.values(text as object)[0]);
-  return { first, later: median(later), worstLater: Math.max(...later), ptx };
+  return { first, later: median(later), worstLater: Math.max(...later), ptx: [texts[0], texts[1]] };
 }
 
-/** Milliseconds that the driver takes to load the same text as the first module of a process. */
-export function rawFirst(file: string): number {
-  const ptx = readFileSync(file, 'utf8');
-  const entry = /\.entry\s+([\w$]+)/.exec(ptx)?.[1] ?? '';
+const LATER = 12;
+
+function ptxOf(kernel: { inspect(options: { target: 'ptx' }): unknown }): string {
+  const text = kernel.inspect({ target: 'ptx' });
+  return typeof text === 'string' ? text : String(Object.values(text as object)[0]);
+}
+
+/** The driver loads the same texts, as the first modules of a process. */
+export function rawFirst(files: readonly string[]): RawFirst {
+  const [first, other] = files.map((file) => readFileSync(file, 'utf8'));
   const raw = new RawDriver();
   raw.get('cuMemAlloc', 4096);
-  return raw.load(ptx, entry).ms;
+  const load = (ptx: string): number => raw.load(ptx, /\.entry\s+([\w$]+)/.exec(ptx)?.[1] ?? '').ms;
+  const ms = load(first);
+  const later = Array.from({ length: LATER }, () => load(other));
+  return { first: ms, later: median(later), worstLater: Math.max(...later) };
 }

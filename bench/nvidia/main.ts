@@ -11,7 +11,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { machine } from '../../test/gpu/machine.ts';
-import { type Calls, calls, type FirstKernel, firstKernel, median, rawFirst } from './calls.ts';
+import { type Calls, calls, type FirstKernel, firstKernel, median, type RawFirst, rawFirst } from './calls.ts';
 import { copies, type Rate } from './copies.ts';
 import { kernelsWorker } from './kernels-worker.ts';
 import { Peers, type Side } from './peers.ts';
@@ -42,7 +42,7 @@ function worker(name: string, rest: readonly string[]): void {
   if (name === 'kernels') kernelsWorker(rest);
   else if (name === 'calls') print(calls());
   else if (name === 'first') print(firstKernel());
-  else if (name === 'raw-first') print(rawFirst(rest[0]));
+  else if (name === 'raw-first') print(rawFirst(rest));
   else if (name === 'copies') print(copies());
   else throw new Error(`there is no worker ${name}`);
 }
@@ -89,13 +89,16 @@ function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: nu
 }
 
 /** First kernels, each in a process of its own, in turns with the driver alone. */
-function first(peers: Peers, rounds: number): { tsamba: FirstKernel[]; raw: number[]; numba: NumbaLatency[] } {
-  const [tsamba, raw, numba]: [FirstKernel[], number[], NumbaLatency[]] = [[], [], []];
+function first(peers: Peers, rounds: number): { tsamba: FirstKernel[]; raw: RawFirst[]; numba: NumbaLatency[] } {
+  const [tsamba, raw, numba]: [FirstKernel[], RawFirst[], NumbaLatency[]] = [[], [], []];
   for (let k = 0; k < rounds; k++) {
     process.stderr.write(`first kernels: ${k + 1} of ${rounds}     \r`);
     tsamba.push(peers.worker('first', [], { cache: false }) as FirstKernel);
-    writeFileSync(peers.file('first.ptx'), tsamba[k].ptx);
-    raw.push(peers.worker('raw-first', [peers.file('first.ptx')], { cache: false }) as number);
+    const files = tsamba[k].ptx.map((text, i) => {
+      writeFileSync(peers.file(`first-${i}.ptx`), text);
+      return peers.file(`first-${i}.ptx`);
+    });
+    raw.push(peers.worker('raw-first', files, { cache: false }) as RawFirst);
     if (peers.sides.includes('numba')) numba.push(peers.numbaLatency() as NumbaLatency);
   }
   return { tsamba, raw, numba };

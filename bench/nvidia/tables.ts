@@ -1,7 +1,7 @@
 /**
  * What the NVIDIA benchmark prints, and the summaries that its record keeps.
  */
-import { type Calls, type FirstKernel, median } from './calls.ts';
+import { type Calls, type FirstKernel, median, type RawFirst } from './calls.ts';
 import type { Rate } from './copies.ts';
 import type { Side } from './peers.ts';
 import type { CaseSpec } from './spec.ts';
@@ -77,22 +77,24 @@ export function callsTable(
 
 export function firstTable(result: {
   readonly tsamba: readonly FirstKernel[];
-  readonly raw: readonly number[];
+  readonly raw: readonly RawFirst[];
   readonly numba: readonly { readonly firstKernel: number; readonly laterKernel: number }[];
 }): unknown {
-  const [own, raw] = [median(result.tsamba.map((t) => t.first)), median(result.raw)];
+  const [own, raw] = [median(result.tsamba.map((t) => t.first)), median(result.raw.map((r) => r.first))];
   const worst = Math.max(...result.tsamba.map((t) => t.first));
   const later = median(result.tsamba.map((t) => t.later));
   const worstLater = Math.max(...result.tsamba.map((t) => t.worstLater));
+  const rawLater = median(result.raw.map((r) => r.later));
+  const rawWorst = Math.max(...result.raw.map((r) => r.worstLater));
   const numba = result.numba.length === 0 ? undefined : median(result.numba.map((n) => n.firstKernel));
   const numbaLater = result.numba.length === 0 ? undefined : median(result.numba.map((n) => n.laterKernel));
   console.log(
     `first kernel of a process, no cache: ${fixed(own, 0, 1)} ms (worst ${fixed(worst, 0, 1)}), cuModuleLoadData alone ${fixed(raw, 0, 1)} (${fixed(own - raw, 0, 1)} more), numba ${fixed(numba, 0, 1)}`,
   );
   console.log(
-    `later small kernels: ${fixed(later, 0, 1)} ms (worst ${fixed(worstLater, 0, 1)}), numba ${fixed(numbaLater, 0, 1)}`,
+    `later small kernels: ${fixed(later, 0, 1)} ms (worst ${fixed(worstLater, 0, 1)}), cuModuleLoadData alone ${fixed(rawLater, 0, 1)} (worst ${fixed(rawWorst, 0, 1)}), numba ${fixed(numbaLater, 0, 1)}`,
   );
-  return { first: own, worst, raw, later, worstLater, numba, numbaLater };
+  return { first: own, worst, raw, later, worstLater, rawLater, rawWorst, numba, numbaLater };
 }
 
 export function copiesTable(all: readonly Rate[], twoCores: readonly Rate[]): void {
