@@ -253,6 +253,8 @@ describe('copies on streams', () => {
 
   it('without a stream stand between earlier and later work without one, also when asynchronous', async () => {
     const d = toDevice(Int32Array.of(0));
+    // So much that a copy on a stream that does not wait would be first.
+    for (let k = 0; k < 20; k++) device.driver.enqueue(undefined, () => undefined);
     device.driver.enqueue(undefined, () => device.driver.device.copyToDevice(d.pointer, Uint8Array.of(1, 0, 0, 0)));
     const copy = d.copyToHostAsync();
     device.driver.enqueue(undefined, () => device.driver.device.copyToDevice(d.pointer, Uint8Array.of(2, 0, 0, 0)));
