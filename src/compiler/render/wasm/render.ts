@@ -5,8 +5,10 @@
  * replacement for WebAssembly, so that code compiled better in the meantime takes effect at the next call.
  */
 import type { Expr, Kernel, MathFn } from '../../ir/ops.ts';
-import { formRegions } from '../../ir/passes/regions.ts';
+import { interchange } from '../../ir/passes/interchange.ts';
+import { formRegions, type Regions } from '../../ir/passes/regions.ts';
 import { lowerReturns } from '../../ir/passes/returns.ts';
+import type { UniformityOptions } from '../../ir/passes/shapes.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
 import { type FunctionBuilder, ModuleBuilder } from './assembler.ts';
@@ -31,6 +33,7 @@ export const renderWasm: RenderWasm = (kernel, variant) => {
 };
 
 type Lanes = 1 | 4 | 8 | 16;
+type Block = readonly [number, number, number];
 
 /**
  * Lanes of a vector: several `v128` for each value keep the processor's units busy and share the work that is done once for
@@ -83,8 +86,7 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
   const [width, height, depth] = variant.block;
   // Rows are run as whole vectors, the last one under a mask, so that a vector never reaches into the next row.
   const options = { block: [Math.ceil(width / lanes) * lanes, height, depth], lanes } as const;
-  const lowered = lowerReturns(fuseIndexLoads(source));
-  const regions = formRegions(lowered, options);
+  const regions = regionsOf(fuseIndexLoads(source), options);
   const { kernel } = regions;
   const used = usedFeatures(kernel);
 
@@ -161,6 +163,19 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
     math: [...used.math],
     prints,
   };
+}
+
+/** Vectors in a row from which on a loop around rows is as good as one inside of them. */
+const LONG_ROW = 8;
+
+function regionsOf(kernel: Kernel, options: UniformityOptions & { block: Block; lanes: Lanes }): Regions {
+  const { block, lanes } = options;
+  const plain = formRegions(lowerReturns(kernel), options);
+  const turned = lanes > 1 && block[0] >= LONG_ROW * lanes ? interchange(kernel, options) : kernel;
+  if (turned === kernel) return plain;
+  const regions = formRegions(lowerReturns(turned), options);
+  const same = regions.slots.length <= plain.slots.length && regions.perItemArrays.size <= plain.perItemArrays.size;
+  return same ? regions : plain;
 }
 
 interface Used {

@@ -1,0 +1,121 @@
+/**
+ * Loop interchange, for devices that run the work items of a block one after another on one thread.
+ *
+ * `for (k …) visit(x[first + k * stride + threadIdx.x])` takes a few items through all of their rounds, then comes back over
+ * the same memory for the next few. With a barrier at the end of each round the items are the inner loop: they pass over
+ * memory in its order, and what guards the access is tested once a round. Between barriers items may run in any order, so
+ * that is all a barrier changes. Forming regions then shows whether it is to be had without saving values for each item.
+ */
+import { barrier } from '../builder.ts';
+import type { ArraySym, Expr, Kernel, MemRef, Stmt } from '../ops.ts';
+import { analyseLiveness, type Liveness } from './liveness.ts';
+import type { Shape, UniformityOptions } from './shapes.ts';
+import { analyseUniformity, type Uniformity } from './uniformity.ts';
+import { eachStmt, exprParts, hasReturn, mapLists, mapSame, someStmt, stmtExprs } from './walk.ts';
+
+type Loop = Stmt & { op: 'loop' };
+
+/**
+ * The kernel with a barrier in each loop that is better run round by round; the same kernel when there is none. Before return
+ * lowering; `options` say how wide a row of items is.
+ */
+export function interchange(kernel: Kernel, options: UniformityOptions): Kernel {
+  if (hasReturn(kernel.body)) return kernel;
+  const ends = new Map<Loop, Stmt>();
+  const body = withBarriers(kernel.body, ends);
+  if (ends.size === 0) return kernel;
+  const uniformity = analyseUniformity({ ...kernel, body }, options);
+  const liveness = analyseLiveness(body);
+  const kept = new Set([...ends].flatMap(([l, end]) => (isWorthIt(l, end, uniformity, liveness) ? [] : [end])));
+  if (kept.size === ends.size) return kernel;
+  return { ...kernel, body: without(body, kept) };
+}
+
+/** A barrier at the end of each loop that may be a candidate; they are noted in `ends` by the new loop. */
+function withBarriers(list: readonly Stmt[], ends: Map<Loop, Stmt>): readonly Stmt[] {
+  return mapSame(list, (s) => {
+    if (s.op !== 'loop') return rebuilt(s, (inner) => withBarriers(inner, ends));
+    if (!isInnermost(s)) return rebuilt(s, (inner) => withBarriers(inner, ends));
+    if (!isCandidate(s)) return s;
+    const end = barrier(s.pos);
+    const turned: Loop = { ...s, body: [...s.body, end] };
+    ends.set(turned, end);
+    return turned;
+  });
+}
+
+function without(list: readonly Stmt[], dropped: ReadonlySet<Stmt>): readonly Stmt[] {
+  return list.flatMap((s) => (dropped.has(s) ? [] : [rebuilt(s, (inner) => without(inner, dropped))]));
+}
+
+/** The statement itself where no list of it changes. */
+function rebuilt(s: Stmt, change: (list: readonly Stmt[]) => readonly Stmt[]): Stmt {
+  let changed = false;
+  const made = mapLists(s, (inner) => {
+    const next = change(inner);
+    changed ||= next !== inner;
+    return next;
+  });
+  return changed ? made : s;
+}
+
+function isInnermost({ body, update }: Loop): boolean {
+  return !someStmt([...body, ...update], (s) => s.op === 'loop');
+}
+
+/** What can be said without an analysis: one exit, at the top, and global memory in the rest. */
+function isCandidate({ label, body, update }: Loop): boolean {
+  const [exit, ...rest] = body;
+  if (exit?.op !== 'if' || exit.else.length > 0 || exit.then.length !== 1) return false;
+  const [leave] = exit.then;
+  if (leave?.op !== 'break' || leave.label !== label) return false;
+  return !someStmt([...rest, ...update], isInOrder) && accesses(rest).some((mem) => mem.array.space === 'global');
+}
+
+/** Statements whose order between items shows, or that keep items together already. */
+function isInOrder(s: Stmt): boolean {
+  switch (s.op) {
+    case 'assign':
+    case 'store':
+    case 'if':
+    case 'block':
+      return false;
+    case 'atomic':
+      // What the others left there is anybody's guess, but not on one thread.
+      return s.result !== undefined;
+    default:
+      return true;
+  }
+}
+
+function accesses(list: readonly Stmt[]): MemRef[] {
+  const found: MemRef[] = [];
+  const visit = (e: Expr): void => {
+    if (e.op === 'load') found.push(e.mem);
+    for (const operand of exprParts(e)) visit(operand);
+  };
+  eachStmt(list, (s) => {
+    if (s.op === 'store' || s.op === 'atomic') found.push(s.mem);
+    for (const e of stmtExprs(s)) visit(e);
+  });
+  return found;
+}
+
+/** Whether all threads make the same rounds, keep nothing of their own from one to the next, and read along rows. */
+function isWorthIt(l: Loop, end: Stmt, uniformity: Uniformity, liveness: Liveness): boolean {
+  if (end.op !== 'barrier' || uniformity.parting(end) !== undefined) return false;
+  const carried = new Set([...liveness.before(l), ...liveness.after(l)]);
+  let own = false;
+  eachStmt([...l.body, ...l.update], (s) => {
+    if (s.op === 'assign' && carried.has(s.var.id)) own ||= uniformity.varShape(s.var) !== 'G';
+  });
+  if (own) return false;
+  const touched = accesses(l.body);
+  if (touched.some(({ array }) => array.space === 'local')) return false;
+  const shapes = touched.filter(isGlobal).map(({ index }): Shape => uniformity.shape(index));
+  return shapes.includes('C') && !shapes.includes('V');
+}
+
+function isGlobal({ array }: { readonly array: ArraySym }): boolean {
+  return array.space === 'global';
+}
