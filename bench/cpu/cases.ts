@@ -1,8 +1,25 @@
 /**
- * The kernels of the CPU benchmark, each with two plain JavaScript loops that a user would write instead, and a check that all
- * three agree.
+ * The kernels of the CPU benchmark, each with the two plain JavaScript functions of `plain.ts` that a user would write instead,
+ * and a check that all three agree.
  */
 import { type cuda as Cuda, f32, type In, i32, type Mat, ndarray, type u8, type Vec } from 'tsamba';
+import {
+  blackScholesFormula,
+  blackScholesOnce,
+  cumulative,
+  histogramLoop,
+  histogramOf,
+  mandelbrotDirect,
+  mandelbrotSquares,
+  matmulByElements,
+  matmulByRows,
+  saxpyAdd,
+  saxpyAssign,
+  stencilByRows,
+  stencilFlat,
+  sumLoop,
+  sumReduce,
+} from './plain.ts';
 
 export interface Case {
   readonly name: string;
@@ -59,15 +76,7 @@ const saxpy: Case = {
         kernel.launch({ threads: n, block: 256 }, 1e-3, dx, dy);
         cuda.synchronize();
       },
-      plain: [
-        () => {
-          for (let i = 0; i < n; i++) y[i] += 1e-3 * x[i];
-        },
-        () => {
-          const a = 1e-3;
-          for (let i = 0; i < y.length; i++) y[i] = a * x[i] + y[i];
-        },
-      ],
+      plain: [() => saxpyAdd(1e-3, x, y), () => saxpyAssign(1e-3, x, y, n)],
       check() {
         const z = random(n, 3);
         dy.copyToDevice(z);
@@ -115,24 +124,7 @@ const matmul: Case = {
         kernel.launch({ grid: [n / TILE, n / TILE], block: [TILE, TILE] }, dA as never, dB as never, dC as never);
         cuda.synchronize();
       },
-      plain: [
-        () => {
-          c.fill(0);
-          for (let i = 0; i < n; i++)
-            for (let k = 0; k < n; k++) {
-              const v = a[i * n + k];
-              for (let j = 0; j < n; j++) c[i * n + j] += v * b[k * n + j];
-            }
-        },
-        () => {
-          for (let i = 0; i < n; i++)
-            for (let j = 0; j < n; j++) {
-              let sum = 0;
-              for (let k = 0; k < n; k++) sum += a[i * n + k] * b[k * n + j];
-              c[i * n + j] = sum;
-            }
-        },
-      ],
+      plain: [() => matmulByRows(a, b, c, n), () => matmulByElements(a, b, c, n)],
       check() {
         this.plain[1]();
         this.kernel();
@@ -165,24 +157,7 @@ const stencil: Case = {
         kernel.launch({ threads: [n, n], block: [256, 1] }, dx as never, dy as never);
         cuda.synchronize();
       },
-      plain: [
-        () => {
-          for (let i = 1; i < n - 1; i++)
-            for (let j = 1; j < n - 1; j++) {
-              const at = i * n + j;
-              y[at] = 0.2 * (x[at] + x[at - n] + x[at + n] + x[at - 1] + x[at + 1]);
-            }
-        },
-        () => {
-          for (let i = 1; i < n - 1; i++) {
-            const up = x.subarray((i - 1) * n, i * n);
-            const row = x.subarray(i * n, (i + 1) * n);
-            const down = x.subarray((i + 1) * n, (i + 2) * n);
-            const out = y.subarray(i * n, (i + 1) * n);
-            for (let j = 1; j < n - 1; j++) out[j] = 0.2 * (row[j] + up[j] + down[j] + row[j - 1] + row[j + 1]);
-          }
-        },
-      ],
+      plain: [() => stencilFlat(x, y, n), () => stencilByRows(x, y, n)],
       check() {
         this.plain[0]();
         this.kernel();
@@ -216,51 +191,13 @@ const mandelbrot: Case = {
       }
       out[y][x] = n;
     }, options);
-    const [left, top, step] = [-2, -1.25, 2.5 / n];
+    const plane = { left: -2, top: -1.25, step: 2.5 / n };
     return {
       kernel() {
-        kernel.launch({ threads: [n, n], block: [32, 8] }, d as never, left, top, step);
+        kernel.launch({ threads: [n, n], block: [32, 8] }, d as never, plane.left, plane.top, plane.step);
         cuda.synchronize();
       },
-      plain: [
-        () => {
-          for (let y = 0; y < n; y++)
-            for (let x = 0; x < n; x++) {
-              const cr = left + x * step;
-              const ci = top + y * step;
-              let re = 0,
-                im = 0,
-                k = 0;
-              while (k < limit && re * re + im * im <= 4) {
-                const next = re * re - im * im + cr;
-                im = 2 * re * im + ci;
-                re = next;
-                k++;
-              }
-              counts[y * n + x] = k;
-            }
-        },
-        () => {
-          for (let y = 0; y < n; y++)
-            for (let x = 0; x < n; x++) {
-              const cr = left + x * step;
-              const ci = top + y * step;
-              let re = 0,
-                im = 0,
-                re2 = 0,
-                im2 = 0,
-                k = 0;
-              while (k < limit && re2 + im2 <= 4) {
-                im = 2 * re * im + ci;
-                re = re2 - im2 + cr;
-                re2 = re * re;
-                im2 = im * im;
-                k++;
-              }
-              counts[y * n + x] = k;
-            }
-        },
-      ],
+      plain: [() => mandelbrotDirect(counts, n, plane, limit), () => mandelbrotSquares(counts, n, plane, limit)],
       check() {
         this.plain[0]();
         this.kernel();
@@ -304,12 +241,10 @@ const reduce: Case = {
       },
       plain: [
         () => {
-          let s = 0;
-          for (let i = 0; i < n; i++) s += x[i];
-          sum = s;
+          sum = sumLoop(x);
         },
         () => {
-          sum = x.reduce((a, b) => a + b, 0);
+          sum = sumReduce(x);
         },
       ],
       check() {
@@ -351,16 +286,7 @@ const histogram: Case = {
         kernel.launch({ grid: n / 256 / perThread, block: 256 }, dx, dBins);
         cuda.synchronize();
       },
-      plain: [
-        () => {
-          bins.fill(0);
-          for (let i = 0; i < n; i++) bins[x[i]]++;
-        },
-        () => {
-          bins.fill(0);
-          for (const v of x) bins[v] += 1;
-        },
-      ],
+      plain: [() => histogramLoop(x, bins), () => histogramOf(x, bins)],
       check() {
         this.plain[0]();
         dBins.set(0);
@@ -382,14 +308,7 @@ const blackScholes: Case = {
     const call = new Float32Array(n);
     const put = new Float32Array(n);
     const [rate, volatility] = [0.02, 0.3];
-    const cdf = (d: number) => {
-      const k = 1 / (1 + 0.2316419 * Math.abs(d));
-      const w =
-        0.39894228 *
-        Math.exp(-0.5 * d * d) *
-        (k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))));
-      return d > 0 ? 1 - w : w;
-    };
+    const market = { price, strike, years, rate, volatility };
     const [dS, dX, dT] = [cuda.toDevice(price), cuda.toDevice(strike), cuda.toDevice(years)];
     const [dCall, dPut] = [cuda.toDevice(call), cuda.toDevice(put)];
     const kernel = cuda.jit(
@@ -399,47 +318,20 @@ const blackScholes: Case = {
         const root = Math.sqrt(t[i]);
         const d1 = (Math.log(s[i] / x[i]) + (r + 0.5 * v * v) * t[i]) / (v * root);
         const d2 = d1 - v * root;
-        const n1 = cdf(d1);
-        const n2 = cdf(d2);
+        const n1 = cumulative(d1);
+        const n2 = cumulative(d2);
         const discount = Math.exp(-r * t[i]);
         call[i] = s[i] * n1 - x[i] * discount * n2;
         put[i] = x[i] * discount * (1 - n2) - s[i] * (1 - n1);
       },
       options,
     );
-    const one = (i: number) => {
-      const root = Math.sqrt(years[i]);
-      const d1 =
-        (Math.log(price[i] / strike[i]) + (rate + 0.5 * volatility * volatility) * years[i]) / (volatility * root);
-      const d2 = d1 - volatility * root;
-      const n1 = cdf(d1);
-      const n2 = cdf(d2);
-      const discount = Math.exp(-rate * years[i]);
-      call[i] = price[i] * n1 - strike[i] * discount * n2;
-      put[i] = strike[i] * discount * (1 - n2) - price[i] * (1 - n1);
-    };
     return {
       kernel() {
         kernel.launch({ threads: n, block: 256 }, dS, dX, dT, dCall, dPut, rate, volatility);
         cuda.synchronize();
       },
-      plain: [
-        () => {
-          for (let i = 0; i < n; i++) one(i);
-        },
-        () => {
-          for (let i = 0; i < n; i++) {
-            const [s, x, t] = [price[i], strike[i], years[i]];
-            const root = Math.sqrt(t);
-            const d1 = (Math.log(s / x) + (rate + 0.5 * volatility * volatility) * t) / (volatility * root);
-            const n1 = cdf(d1);
-            const n2 = cdf(d1 - volatility * root);
-            const discounted = x * Math.exp(-rate * t);
-            call[i] = s * n1 - discounted * n2;
-            put[i] = discounted * (1 - n2) - s * (1 - n1);
-          }
-        },
-      ],
+      plain: [() => blackScholesFormula(market, call, put), () => blackScholesOnce(market, call, put)],
       check() {
         this.plain[0]();
         this.kernel();
