@@ -107,10 +107,10 @@ function checkRows(compact: DeviceNDArray<f32, 2>, gaps: NDArray<f32>): void {
   if (compact.get(-1, -1) !== 5 || compact.get(0, 0) !== 5) throw new Error('a copy of rows is wrong');
 }
 
-/** Milliseconds of each run of each, in turns; the first few warm up. */
-function inTurns(runs: readonly (() => unknown)[], rounds: number): number[][] {
+/** Milliseconds of each run of each, in turns; the first ones warm up. */
+function inTurns(runs: readonly (() => unknown)[], rounds: number, warm = 3): number[][] {
   const times: number[][] = runs.map(() => []);
-  for (let k = -3; k < rounds; k++) {
+  for (let k = -warm; k < rounds; k++) {
     runs.forEach((run, side) => {
       const began = performance.now();
       run();
@@ -159,7 +159,8 @@ export function chains(): Chain[] {
       smartArray.release('host');
     };
     smartArray.release('host');
-    const times = inTurns([smart, manual], n > 2 ** 16 ? 60 : 600);
+    // Engines compile what they run often.
+    const times = n > 2 ** 16 ? inTurns([smart, manual], 60) : inTurns([smart, manual], 2000, 2000);
     const moved = [counted(smart), counted(manual)];
     if (mine.some((value, i) => value !== theirs[i])) throw new Error('the two chains disagree');
     const chain = {

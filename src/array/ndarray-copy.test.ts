@@ -107,6 +107,13 @@ const shared = ([a, b]: readonly [number, number], [c, d]: readonly [number, num
 ];
 const at = (array: NDArray, tuple: Tuple): unknown => array.get(...tuple);
 
+/** The same array over no more of the buffer than from its lowest element on. */
+function narrowed(array: NDArray): NDArray {
+  const { layout, dtype } = array;
+  const first = Math.min(...bytesTouched(modelOfLayout(layout)));
+  return new NDArray(array.bytes.subarray(first), dtype, { ...layout, offset: layout.offset - first }) as NDArray;
+}
+
 function checkCopy(target: NDArray, source: NDArray): void {
   const wanted = tuples(target.shape).map((tuple) => expected(at(source, tuple), source.dtype, target.dtype));
   const before = target.bytes.slice();
@@ -159,6 +166,21 @@ describe('copies between random layouts', () => {
         checkCopy(cutOut(base, a, shape), cutOut(base, b, shape));
       }),
       { numRuns: 500 },
+    );
+  });
+
+  test('within one buffer, of which each array has a TypedArray of its own', () => {
+    fc.assert(
+      fc.property(fc.constantFrom<DType>(...scalars), cut, cut, seeds, (dtype, a, b, seed) => {
+        const base = memory(dtype, seed, 0);
+        const shape = shared(fitting(a), fitting(b));
+        const [target, source] = [cutOut(base, a, shape), cutOut(base, b, shape)];
+        checkCopy(target, narrowed(source));
+        const narrow = narrowed(target);
+        checkCopy(narrow, source);
+        checkCopy(narrow, narrowed(source));
+      }),
+      { numRuns: 300 },
     );
   });
 

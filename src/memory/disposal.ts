@@ -19,7 +19,7 @@ let shared: Site | undefined;
 /** Milliseconds that captures may take at once. */
 const MOST = 10;
 /** Captures may take this part of the time that everything else takes. */
-const PART = 0.1;
+const PART = 0.05;
 /** What took longer than this many milliseconds was the machine or the collector, not the capture. */
 const LONGEST = 0.25;
 /** Milliseconds that captures may take now. */
@@ -29,7 +29,7 @@ let lastCapture = 0;
 let meanwhile: Site | undefined;
 
 /**
- * Who called: the first frame after `skip` ones, which are the caller's and its callers' of this library. Captures take a tenth of
+ * Who called: the first frame after `skip` ones, which are the caller's and its callers' of this library. Captures take a twentieth of
  * the time at most: one is a microsecond or two, but 100 where the next frame is a loop at the top level of a large bundle. Of what is
  * disposed in between it is known after which place that was.
  */

@@ -130,6 +130,7 @@ describe('pinned', () => {
         let pinnings: { start: number; end: number; users: Set<{ dispose(): void }> }[] = [];
         const leave = (pinning: (typeof pinnings)[number], pin: { dispose(): void }): void => {
           pin.dispose();
+          pin.dispose();
           pinning.users.delete(pin);
           if (pinning.users.size > 0) return;
           wanted.push('unpin');
