@@ -1,12 +1,13 @@
 /**
  * What a kernel's `console.log` hands to the host's: text and values, the same on every device.
  */
+import { joinParts } from '../compiler/ir/join.ts';
 import type { PrintSite } from '../compiler/render/sites.ts';
 
 /** The arguments of `console.log`: each value has a slot of 8 bytes, in the order of the values. */
-export function printed(parts: PrintSite['parts'], view: DataView): unknown[] {
+export function printed({ parts, joined }: Omit<PrintSite, 'pos'>, view: DataView): readonly unknown[] {
   let slot = 0;
-  return parts.map((part) => {
+  const values = parts.map((part) => {
     if (typeof part === 'string') return part;
     const at = 8 * slot++;
     switch (part.type) {
@@ -20,4 +21,5 @@ export function printed(parts: PrintSite['parts'], view: DataView): unknown[] {
         return view.getFloat64(at, true) !== 0;
     }
   });
+  return joinParts(values, joined);
 }

@@ -188,7 +188,7 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
 }
 
 /** The arguments of `console.log` for each record in a print buffer, in the order in which threads took room. */
-export function* printedLines(prints: readonly PrintSite[], bytes: Uint8Array): Generator<unknown[]> {
+export function* printedLines(prints: readonly PrintSite[], bytes: Uint8Array): Generator<readonly unknown[]> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = 0;
   while (at + 16 <= bytes.length) {
@@ -197,7 +197,7 @@ export function* printedLines(prints: readonly PrintSite[], bytes: Uint8Array): 
     if (site === undefined) return;
     const slots = site.parts.filter((part) => typeof part !== 'string').length;
     if (at + 16 + 8 * slots > bytes.length) return;
-    yield printed(site.parts, new DataView(view.buffer, view.byteOffset + at + 16, 8 * slots));
+    yield printed(site, new DataView(view.buffer, view.byteOffset + at + 16, 8 * slots));
     at += 16 + 8 * slots;
   }
 }

@@ -174,6 +174,16 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
     9,
     { debug: true },
   ),
+  'errors and assertions whose text has parts that only a thread knows': faulty(
+    (a, at, k) => {
+      console.assert(at[k] <= 8, `index ${at[k]} is above ${4 + 4}`);
+      if (at[k] > 7) throw new RangeError('index ' + at[k]);
+      a[k] = 1;
+    },
+    /assertion failed: index … is above 8/,
+    9,
+    { debug: true },
+  ),
   'console.assert in a kernel with debug: true': faulty(
     (a, at, k) => {
       console.assert(at[k] <= 8, 'the index is small');

@@ -135,6 +135,18 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     same(lines.length, 2);
     same(/^6 .*1.*2.* -0\.5$/.test(lines[1] ?? ''), true, `the line '${lines[1]}' is right`);
   },
+  'console.log prints template strings, and strings that are put together': () => {
+    const label = 'cell';
+    const kernel = cuda.jit((a: In<Vec<f64>>, n: bigint) => {
+      const k = cuda.grid(1);
+      if (k !== 2) return;
+      console.log(`${label} ${k} of ${a.length}: ${a[k]}${a[k] > 1} ${n}!`, 'and', a[0]);
+      console.log('sum ' + (a[0] + a[1]) + '; ' + 'product '.concat(`${a[0] * a[1]}`), ...[k, '<']);
+      console.log(`plain`, `${-0.5}`);
+    });
+    const lines = printed(() => kernel.launch({ grid: 1, block: 4 }, cuda.toDevice(Float64Array.of(1, 2, 3.5)), 41n));
+    sameElements(lines, ['cell 2 of 3: 3.5true 41! and 1', 'sum 3; product 2 2 <', 'plain -0.5']);
+  },
   'console.log of one thread keeps its order': () => {
     const kernel = cuda.jit((n: number) => {
       if (cuda.grid(1) === 0) for (let i = 0; i < n; i++) console.log('line', i);

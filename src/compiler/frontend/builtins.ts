@@ -13,7 +13,8 @@ import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { isNativeText } from './parse.ts';
-import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
+import { consoleLog, constantText } from './printing.ts';
+import { isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
 type Build = (args: readonly TExpr[], pos: Pos) => TExpr;
 
@@ -240,42 +241,10 @@ export function callDType(ctx: Context, dtype: DType, node: CallExpression, scop
   return scalar(to === 'bool' ? truth(a) : { k: 'cast', to, a, pos });
 }
 
-function consoleLog(ctx: Context, node: CallExpression, scope: Scope, pos: Pos): Value {
-  const parts: (string | TExpr)[] = [];
-  const add = (v: Value): void => {
-    if (v.kind === 'scalar') parts.push(isLiteral(v.expr) ? String(v.expr.value) : v.expr);
-    else if (v.kind === 'host') parts.push(String(v.value));
-    else if (v.kind === 'tuple') {
-      parts.push('[');
-      v.items.forEach(add);
-      parts.push(']');
-    } else if (v.kind === 'record') {
-      parts.push('{');
-      for (const [k, x] of v.fields) {
-        parts.push(`${k}:`);
-        add(x);
-      }
-      parts.push('}');
-    } else if (v.kind === 'view' && v.view.axes.length === 0) parts.push(ctx.scalar(v, pos));
-    else
-      fail('K225', pos, `console.log in a kernel prints numbers and strings, not ${describeValue(v)}`, {
-        help: 'print elements: A[i]',
-      });
-  };
-  elements(ctx, node.arguments, scope, pos).forEach(add);
-  ctx.emit({ k: 'print', parts, pos });
-  return UNDEFINED;
-}
-
 function consoleAssert(ctx: Context, node: CallExpression, scope: Scope, pos: Pos): Value {
   const [test, ...rest] = node.arguments;
   if (test !== undefined && test.type !== 'SpreadElement' && ctx.options.debug) {
-    const words = rest
-      .map((a) => ctx.parts.evaluate(ctx, a, scope))
-      .map((v) =>
-        v.kind === 'host' ? String(v.value) : v.kind === 'scalar' && isLiteral(v.expr) ? String(v.expr.value) : '…',
-      );
-    const message = words.length === 0 ? 'assertion failed' : `assertion failed: ${words.join(' ')}`;
+    const message = rest.length === 0 ? 'assertion failed' : `assertion failed: ${constantText(ctx, rest, scope)}`;
     const cond = ctx.parts.condition(ctx, test, scope);
     if (isLiteral(cond) && cond.value) return UNDEFINED;
     ctx.emit({ k: 'if', cond: not(cond, pos), then: [{ k: 'trap', message, pos }], else: [], pos });

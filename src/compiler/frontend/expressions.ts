@@ -28,8 +28,8 @@ export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
       return { kind: 'host', value: node.value, name: String(node.raw) };
     case 'TemplateLiteral': {
       if (node.expressions.length > 0) {
-        return fail('K101', pos, 'a template string with parts computed at run time cannot be used in a kernel', {
-          help: "console.log takes several arguments: console.log('i =', i)",
+        return fail('K101', pos, 'a template string with parts computed at run time is for printing alone', {
+          help: 'write it where it is printed, as an argument of console.log',
         });
       }
       return { kind: 'host', value: node.quasis[0]?.value.cooked ?? '', name: 'template' };

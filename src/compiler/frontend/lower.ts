@@ -144,7 +144,12 @@ export function lower(
         list.push({ op: 'fence', scope: s.scope, pos });
         return;
       case 'print':
-        list.push({ op: 'print', parts: s.parts.map((p) => (typeof p === 'string' ? p : x.lower(p, undefined))), pos });
+        list.push({
+          op: 'print',
+          parts: s.parts.map((p) => (typeof p === 'string' ? p : x.lower(p, undefined))),
+          joined: s.joined,
+          pos,
+        });
         return;
       case 'trap':
         list.push({ op: 'trap', message: s.message, pos });

@@ -18,6 +18,7 @@ import type { Context, JumpTarget } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { branchStatement, condition, discard } from './expressions.ts';
 import { hoistFunctions, isReassigned } from './names.ts';
+import { constantText } from './printing.ts';
 import { describeValue, isLiteral, literal, readLocal, Scope, type Value } from './values.ts';
 
 /** Writes the statements of a list; what follows a jump is never reached and left out. */
@@ -484,16 +485,8 @@ export function kernelResult(ctx: Context, node: AnyNode, scope: Scope): void {
 function throwStatement(ctx: Context, node: AnyNode, scope: Scope, pos: Pos): void {
   let message = 'error thrown';
   if (node.type === 'NewExpression' || node.type === 'CallExpression') {
-    const arg = node.arguments[0];
-    if (arg !== undefined) {
-      const v = ctx.parts.evaluate(ctx, arg, scope);
-      if (v.kind === 'host' && typeof v.value === 'string') message = v.value;
-      else if (v.kind === 'scalar' && isLiteral(v.expr)) message = String(v.expr.value);
-      else
-        fail('K101', pos, 'the message of an error thrown in a kernel must be a constant string', {
-          help: "throw new Error('what went wrong')",
-        });
-    }
+    const [text] = node.arguments;
+    if (text !== undefined) message = constantText(ctx, [text], scope);
   } else fail('K101', pos, 'only errors can be thrown in a kernel', { help: "throw new Error('what went wrong')" });
   // Without `debug` there is nobody to tell: the thread ends.
   ctx.emit(ctx.options.debug ? { k: 'trap', message, pos } : { k: 'return', pos });

@@ -21,6 +21,7 @@ import {
   zero,
 } from './evaluate.ts';
 import { atomicResult } from './interpret-atomics.ts';
+import { joinParts } from './join.ts';
 import type { ArraySym, Expr, Kernel, MathFn, MemRef, Special, Stmt } from './ops.ts';
 import { ELEM_SIZE, widen } from './ops.ts';
 import { exchangeLanes, WARP_SIZE } from './warp.ts';
@@ -116,7 +117,7 @@ export class Run {
   readonly args: readonly Value[];
   readonly memory: DataView;
   readonly options: InterpretOptions;
-  readonly prints: (string | Value)[][] = [];
+  readonly prints: (readonly (string | Value)[])[] = [];
   /** Arrays that are the same for all blocks. */
   readonly constants: ReadonlyMap<ArraySym, DataView>;
 
@@ -366,7 +367,10 @@ export class Thread {
       case 'rest':
         return undefined;
       case 'print':
-        this.run.prints.push(s.parts.map((p) => (typeof p === 'string' ? p : this.value(p))));
+        {
+          const values = s.parts.map((p) => (typeof p === 'string' ? p : this.value(p)));
+          this.run.prints.push(joinParts(values, s.joined));
+        }
         return undefined;
       case 'trap':
         throw new Fault('trap', s.message, s.pos);

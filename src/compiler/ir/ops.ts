@@ -383,8 +383,13 @@ export type Stmt =
   | { readonly op: 'fence'; readonly scope: 'block' | 'device' | 'system'; readonly pos: Pos }
   /** Lets the thread rest for about so many nanoseconds (u32), if the device can. PTX: `nanosleep`. */
   | { readonly op: 'rest'; readonly nanoseconds: Expr; readonly pos: Pos }
-  /** `console.log`: string pieces and values, joined with spaces. */
-  | { readonly op: 'print'; readonly parts: readonly (string | Expr)[]; readonly pos: Pos }
+  /** `console.log`: words and values. `joined` counts the parts that each of its arguments is the text of; without it each stands for itself. */
+  | {
+      readonly op: 'print';
+      readonly parts: readonly (string | Expr)[];
+      readonly joined?: readonly number[] | undefined;
+      readonly pos: Pos;
+    }
   /** `throw` and failed `console.assert` in a debug build: stops the kernel with this message. */
   | { readonly op: 'trap'; readonly message: string; readonly pos: Pos };
 

@@ -25,4 +25,6 @@ export interface PrintedValue {
 export interface PrintSite {
   readonly pos: Pos;
   readonly parts: readonly (string | PrintedValue)[];
+  /** How many parts each argument of the host's `console.log` is the text of; undefined: each stands for itself. */
+  readonly joined?: readonly number[] | undefined;
 }

@@ -160,7 +160,11 @@ export type TStmt = { readonly pos: Pos } & (
     }
   | { readonly k: 'rest'; readonly nanoseconds: TExpr }
   | { readonly k: 'fence'; readonly scope: 'block' | 'device' | 'system' }
-  | { readonly k: 'print'; readonly parts: readonly (string | TExpr)[] }
+  | {
+      readonly k: 'print';
+      readonly parts: readonly (string | TExpr)[];
+      readonly joined?: readonly number[] | undefined;
+    }
   | { readonly k: 'trap'; readonly message: string }
 );
 

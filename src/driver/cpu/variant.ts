@@ -25,8 +25,8 @@ export function instantiate(module: WasmModule, memory: DeviceMemory): Variant {
   // V8 calls its own `Math` functions from WebAssembly without passing through JavaScript.
   const math = Object.fromEntries(module.math.map((name) => [name, HOST_MATH[name as MathFn]]));
   const print = (site: number, values: number | bigint): void => {
-    const { parts } = module.prints[site] as PrintSite;
-    console.log(...printed(parts, new DataView(memory.bytes.buffer, Number(values), 8 * parts.length)));
+    const line = module.prints[site] as PrintSite;
+    console.log(...printed(line, new DataView(memory.bytes.buffer, Number(values), 8 * line.parts.length)));
   };
   const instance = new WebAssembly.Instance(code, { env: { memory: memory.memory, print }, math });
   const { run } = instance.exports as unknown as WasmExports;

@@ -288,7 +288,12 @@ class FunctionEmitter implements Naming {
         return;
       case 'print': {
         const parts = s.parts.map((part) => (typeof part === 'string' ? JSON.stringify(part) : expression(part, this)));
-        out.write(`console.log(${parts.join(', ')});`, s.pos);
+        const counts = s.joined ?? parts.map(() => 1);
+        const args = counts.map((count) => {
+          const group = parts.splice(0, count);
+          return count === 1 ? group[0] : `[${group.join(', ')}].join('')`;
+        });
+        out.write(`console.log(${args.join(', ')});`, s.pos);
         return;
       }
     }

@@ -38,7 +38,9 @@ const BOTH_FENCES = 'CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE';
 const BARRIER = `barrier(${BOTH_FENCES});`;
 
 export function emitList(g: Gen, list: readonly Stmt[]): void {
-  new Statements(g).list(list);
+  const statements = new Statements(g);
+  statements.list(list);
+  statements.failures();
 }
 
 class Statements {
@@ -196,6 +198,7 @@ class Statements {
 
   #barrier(s: Stmt & { op: 'barrier' }): void {
     const { lines } = this.#g;
+    this.failures();
     if (s.pred === undefined) return lines.add(BARRIER);
     // Three counters take turns: while one is counted in, and the last one still read, the next is cleared.
     this.#g.votes = true;
@@ -212,7 +215,22 @@ class Statements {
 
   // -------------------------------------------------------------- reports
 
+  /** Where there are barriers, threads that fail only note it: calls on the ways there are more than some versions of PoCL take. */
   #trap(s: Stmt & { op: 'trap' }): void {
+    this.#g.lines.add(this.#g.latent ? `failed = ${s.message}u;` : this.#report(`${s.message}u`));
+  }
+
+  /** Reports what has been noted. */
+  failures(): void {
+    const { latent, lines } = this.#g;
+    if (!latent) return;
+    lines.nest('if (failed != 0)', () => {
+      lines.add(this.#report('failed'));
+      lines.add('failed = 0;');
+    });
+  }
+
+  #report(site: string): string {
     const g = this.#g;
     if (!g.fault) throw new Error('internal error: a trap in a kernel without faults');
     const space = g.target.dialect === 'hip' ? '' : 'global ';
@@ -226,7 +244,7 @@ class Statements {
     ].join(' ');
     const report = define(g, 'report', `void report(${params}) { ${body} }`);
     const { index, extent } = g.fault;
-    g.lines.add(`${report}(faults, launch_number, ${s.message}u, ${varName(index)}, ${varName(extent)});`);
+    return `${report}(faults, launch_number, ${site}, ${varName(index)}, ${varName(extent)});`;
   }
 
   #printed(s: Stmt & { op: 'print' }): void {
@@ -234,7 +252,11 @@ class Statements {
     const { lines } = g;
     const space = g.target.dialect === 'hip' ? '' : 'global ';
     const values = s.parts.flatMap((p) => (typeof p === 'string' ? [] : [p]));
-    const number = g.prints.push({ pos: s.pos, parts: s.parts.map((p) => (typeof p === 'string' ? p : printedAs(p))) });
+    const number = g.prints.push({
+      pos: s.pos,
+      parts: s.parts.map((p) => (typeof p === 'string' ? p : printedAs(p))),
+      joined: s.joined,
+    });
     const size = 16 + 8 * values.length;
     lines.nest('', () => {
       lines.add(`uint taken = atomic_add((volatile ${space}uint *)prints, ${size}u);`);

@@ -14,7 +14,11 @@ export function emitPrint(g: Gen, s: Stmt & { op: 'print' }): void {
   if (g.lanes > 1) throw new ScalarOnly();
   const { f, at, layout } = g;
   const number =
-    g.prints.push({ pos: s.pos, parts: s.parts.map((p) => (typeof p === 'string' ? p : printed(p.type))) }) - 1;
+    g.prints.push({
+      pos: s.pos,
+      parts: s.parts.map((p) => (typeof p === 'string' ? p : printed(p.type))),
+      joined: s.joined,
+    }) - 1;
   let offset = layout.printSlots;
   for (const part of s.parts) {
     if (typeof part === 'string') continue;
