@@ -165,7 +165,7 @@ describe('copies', () => {
     const bytes = new Uint8Array(new ArrayBuffer(128), 0, 16);
     model.calls.length = 0;
     device.copyToHost(bytes, pointer);
-    expect(model.calls).toEqual(['hipMemcpyDtoHAsync', 'hipStreamSynchronize']);
+    expect(model.calls).toEqual(['hipMemcpyDtoH']);
   });
 
   it('of blocks go layer by layer', () => {

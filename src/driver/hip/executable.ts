@@ -111,7 +111,8 @@ export class HipExecutable implements Executable {
   unload(): void {
     if (!this.#loaded) return;
     this.#loaded = false;
-    const { context, records } = this.#host;
+    const { context, records, loaded } = this.#host;
+    loaded.delete(this);
     if (context.closed || context.broken !== undefined) return;
     context.enter('cuModuleUnload');
     this.#module.unload(records);

@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { PtxModule } from '../../compiler/render/ptx/module.ts';
 import type { PrintSite } from '../../compiler/render/sites.ts';
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
+import { collectGarbage } from '../../memory/collect.ts';
 import type { DeviceInfo, Executable, LaunchShape } from '../driver.ts';
 import { CudaModel } from './cuda-model.testing.ts';
 import { NvidiaDriver } from './device.ts';
@@ -360,5 +362,21 @@ describe('launches', () => {
     }
     kernel.unload();
     expect(thrownBy(() => kernel.launch(shape, [], undefined)).code).toBe('E_UNLOADED');
+  });
+
+  it('leave nothing behind when their kernel is unloaded', async () => {
+    const { device, load } = open();
+    const unloaded = (() => {
+      const kernel = load('k');
+      kernel.launch(shape, [], undefined);
+      device.synchronize();
+      kernel.unload();
+      return new WeakRef(kernel);
+    })();
+    for (let k = 0; k < 20 && unloaded.deref() !== undefined; k++) {
+      await setImmediate();
+      collectGarbage();
+    }
+    expect(unloaded.deref()).toBe(undefined);
   });
 });

@@ -93,6 +93,7 @@ export class NvidiaDriver implements DeviceDriver {
       maxSharedBytes: info.limits.maxSharedBytesPerBlock,
       cooperative: info.features.cooperative,
       synchronous: debugWord('sync'),
+      loaded: this.#executables,
       synchronizeStream: (stream) => this.#synchronize(stream),
     };
     flushAtExit(this);

@@ -29,6 +29,8 @@ export interface ExecutableHost {
   readonly cooperative: boolean;
   /** `TSAMBA_DEBUG=sync`: launches wait, and throw what goes wrong. */
   readonly synchronous: boolean;
+  /** What closing the device has to unload. */
+  readonly loaded: Set<Executable>;
   synchronizeStream(stream: CudaStream): void;
 }
 
@@ -186,6 +188,7 @@ export class CudaExecutable implements Executable {
   unload(): void {
     if (!this.#loaded) return;
     this.#loaded = false;
+    this.#host.loaded.delete(this);
     if (this.#context.closed || this.#context.broken !== undefined) return;
     this.#context.enter('cuModuleUnload');
     this.#module.unload(this.#host.records);
