@@ -9,15 +9,14 @@ import { NotSupportedError } from '../../errors.ts';
 import type {
   DeviceDriver,
   DeviceInfo,
-  EventHandle,
   Executable,
   HostMemory,
   HostMemoryOptions,
   Pointer,
   Program,
   StreamHandle,
-  StridedRegion,
 } from '../driver.ts';
+import { EnqueuedDriver } from '../enqueued.ts';
 import { type PtxPipeline, ptxPipeline } from './compile.ts';
 import { CudaContext } from './context.ts';
 import { Copies } from './copies/copies.ts';
@@ -46,7 +45,7 @@ export interface NvidiaOptions {
 }
 
 /** An NVIDIA device. */
-export class NvidiaDriver implements DeviceDriver {
+export class NvidiaDriver extends EnqueuedDriver<CudaStream> implements DeviceDriver {
   readonly info: DeviceInfo;
   readonly checkedByDefault = false;
   readonly contractByDefault = true;
@@ -55,13 +54,14 @@ export class NvidiaDriver implements DeviceDriver {
   readonly streams: CudaStreams;
   readonly records: LaunchRecords;
   readonly #host: CudaHostMemory;
-  readonly #copies: Copies;
+  protected readonly copies: Copies;
   readonly #executableHost: ExecutableHost;
   readonly #executables = new Set<Executable>();
   readonly #backend: Backend | undefined;
   readonly #peers = new Set<CudaContext>();
 
   constructor(cuda: Cuda, { device, info, memoryPools }: CudaDevice, options: NvidiaOptions = {}) {
+    super();
     this.info = info;
     this.#backend = options.backend;
     this.context = new CudaContext(cuda, device, info.name);
@@ -70,14 +70,17 @@ export class NvidiaDriver implements DeviceDriver {
     this.memory = new CudaMemory(this.context, this.streams, memoryPools);
     this.records = new LaunchRecords(this.context);
     this.#host = new CudaHostMemory(this.context);
-    this.#copies = new Copies({
+    this.copies = new Copies({
       cuda,
       variant: options.backend?.copies,
       enter: (api) => this.context.enter(api),
       streamOf: (stream, api) => this.streams.resolve(stream, api).handle,
       check: (result, api) => this.context.check(result, api),
-      settle: () => this.#settle(),
-      observe: (dry) => this.#observe(dry),
+      settle: () => this.settle(this.streams.default),
+      observe: (dry) => {
+        this.#finished(dry);
+        this.observe(this.streams.default);
+      },
       synchronizeStream: (stream) => this.synchronizeStream(stream),
       allocate: (bytes, stream) => this.memory.allocate(bytes, stream, false),
       free: (pointer, stream) => this.memory.free(pointer, stream),
@@ -94,7 +97,7 @@ export class NvidiaDriver implements DeviceDriver {
       cooperative: info.features.cooperative,
       synchronous: debugWord('sync'),
       loaded: this.#executables,
-      synchronizeStream: (stream) => this.#synchronize(stream),
+      synchronizeStream: (stream) => this.settle(stream),
     };
     flushAtExit(this);
   }
@@ -156,76 +159,6 @@ export class NvidiaDriver implements DeviceDriver {
 
   // copies
 
-  copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
-    this.#copies.copyToDevice(target, source, stream);
-  }
-
-  copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
-    this.#copies.copyToHost(target, source, stream);
-  }
-
-  copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
-    this.#copies.copyOnDevice(target, source, bytes, stream);
-  }
-
-  copyToDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Uint8Array,
-    sourceOffset: number,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.#copies.copyToDeviceStrided(target, targetStrides, source, sourceOffset, sourceStrides, region, stream);
-  }
-
-  copyToHostStrided(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.#copies.copyToHostStrided(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
-  }
-
-  copyOnDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.#copies.copyOnDeviceStrided(target, targetStrides, source, sourceStrides, region, stream);
-  }
-
-  /** As `copyToHostStrided` on a stream, but never blocks: resolves when the bytes are in `target`. */
-  copyToHostLater(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): Promise<void> {
-    return this.#copies.copyToHostLater(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
-  }
-
-  fillStrided(
-    target: Pointer,
-    strides: readonly number[],
-    region: StridedRegion,
-    pattern: Uint8Array,
-    stream?: StreamHandle,
-  ): void {
-    this.#copies.fillStrided(target, strides, region, pattern, stream);
-  }
-
   copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void {
     if (!(peer instanceof NvidiaDriver && peer.info.kind === this.info.kind)) {
       throw new NotSupportedError('E_PEER', `${this.info.name} cannot copy from ${peer.info.name} without the host`);
@@ -241,113 +174,32 @@ export class NvidiaDriver implements DeviceDriver {
     const [here, there] = [this.context.handle, peer.context.handle];
     const result = cuda.cuMemcpyPeerAsync(target, here, source, there, bytes, to.handle);
     this.context.check(result, 'cuMemcpyPeerAsync');
-    if (stream === undefined) this.#settle();
+    if (stream === undefined) this.settle(to);
   }
 
   // streams and events
-
-  createStream(): StreamHandle {
-    this.context.enter('createStream');
-    return this.streams.create();
-  }
-
-  builtinStream(which: 'legacy' | 'per-thread'): StreamHandle {
-    this.context.enter('builtinStream');
-    return this.streams.builtin(which);
-  }
 
   externalStream(handle: bigint): StreamHandle {
     this.context.enter('externalStream');
     return this.streams.external(handle);
   }
 
-  destroyStream(stream: StreamHandle): void {
-    this.context.enter('destroyStream');
-    this.streams.destroy(stream);
+  // waiting
+
+  protected finish(stream: CudaStream): void {
+    this.context.check(this.context.cuda.cuStreamSynchronize(stream.handle), 'cuStreamSynchronize');
+    if (stream === this.streams.default) this.#finished(true);
   }
 
-  synchronizeStream(stream: StreamHandle): void {
-    this.context.enter('synchronizeStream');
-    this.#synchronize(this.streams.resolve(stream, 'synchronizeStream'));
-  }
-
-  queryStream(stream: StreamHandle): boolean {
-    this.context.enter('queryStream');
-    return this.streams.query(stream);
-  }
-
-  createEvent(timing: boolean): EventHandle {
-    this.context.enter('createEvent');
-    return this.streams.createEvent(timing);
-  }
-
-  destroyEvent(event: EventHandle): void {
-    this.context.enter('destroyEvent');
-    this.streams.destroyEvent(event);
-  }
-
-  recordEvent(event: EventHandle, stream: StreamHandle | undefined): void {
-    this.context.enter('recordEvent');
-    this.streams.record(event, stream, this.records.launched);
-  }
-
-  waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
-    this.context.enter('waitEvent');
-    this.streams.wait(event, stream, this.records.launched);
-  }
-
-  queryEvent(event: EventHandle): boolean {
-    this.context.enter('queryEvent');
-    return this.streams.queryEvent(event);
-  }
-
-  synchronizeEvent(event: EventHandle): void {
-    this.context.enter('synchronizeEvent');
-    const mark = this.streams.synchronizeEvent(event);
-    if (mark === undefined) return;
-    const stream = this.#orderedWith(mark.stream);
-    this.records.collect(stream, mark.before);
-    this.records.log.raise(stream);
-  }
-
-  elapsedTime(start: EventHandle, end: EventHandle): number {
-    this.context.enter('elapsedTime');
-    return this.streams.elapsed(start, end);
-  }
-
-  synchronize(): void {
-    this.context.enter('synchronize');
+  protected finishAll(): void {
     this.context.check(this.context.cuda.cuCtxSynchronize(), 'cuCtxSynchronize');
-    this.#observe(true);
+    this.#finished(true);
   }
 
-  /** The default stream has run dry, and with it all others that wait for it; throws what went wrong. */
-  #settle(): void {
-    this.#synchronize(this.streams.default);
-  }
-
-  /** After a call that has waited for the kernels of the default stream itself; `dry`: for all of it. */
-  #observe(dry: boolean): void {
+  /** The kernels of the default stream have ended; `dry`: all of its work. */
+  #finished(dry: boolean): void {
     this.context.launches.clear();
     if (dry) this.streams.defaultUsed = false;
-    this.records.collect(undefined);
-    this.records.log.raise();
-  }
-
-  #synchronize(stream: CudaStream): void {
-    this.context.check(this.context.cuda.cuStreamSynchronize(stream.handle), 'cuStreamSynchronize');
-    const ordered = this.#orderedWith(stream);
-    if (ordered === undefined) {
-      this.#observe(true);
-      return;
-    }
-    this.records.collect(ordered);
-    this.records.log.raise(ordered);
-  }
-
-  /** Work on the default stream comes after that of all streams: undefined for these. */
-  #orderedWith(stream: CudaStream): CudaStream | undefined {
-    return stream === this.streams.default ? undefined : stream;
   }
 
   // kernels
@@ -367,7 +219,7 @@ export class NvidiaDriver implements DeviceDriver {
     if (this.context.broken === undefined) {
       this.context.enter('close');
       for (const executable of this.#executables) executable.unload();
-      this.#copies.close();
+      this.copies.close();
       this.streams.close();
       this.memory.close();
       this.#host.close();

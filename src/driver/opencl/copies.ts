@@ -10,26 +10,14 @@ import { type Blocks, blocksOf } from '../copies/blocks.ts';
 import { planFill } from '../copies/fill-plan.ts';
 import { launchesOf } from '../copies/launches.ts';
 import { bytesOf, compact, dense, regionOf, replaceSide, span, type Walk, walkOf } from '../copies/walk.ts';
-import type { DeviceDriver, Pointer, StreamHandle, StridedRegion } from '../driver.ts';
+import type { Pointer, StreamHandle, StridedRegion } from '../driver.ts';
+import type { CopyCalls } from '../enqueued.ts';
 import { copyStrided } from '../strided.ts';
 import type { OpenCLContext } from './context.ts';
 import type { CopyKernels } from './copy-kernels.ts';
 import type { DeviceBuffer, OpenCLMemory, Place } from './memory.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
 import { type HostSide, Transfers } from './transfers.ts';
-
-/** The calls of the driver contract that are made here. */
-export type CopyCalls = Pick<
-  DeviceDriver,
-  | 'copyToDevice'
-  | 'copyToHost'
-  | 'copyOnDevice'
-  | 'copyToDeviceStrided'
-  | 'copyToHostStrided'
-  | 'copyOnDeviceStrided'
-  | 'fillStrided'
-> &
-  Required<Pick<DeviceDriver, 'copyToHostLater'>>;
 
 /** What copies need of their device. */
 export interface CopyDevice {

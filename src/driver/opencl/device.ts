@@ -9,15 +9,14 @@ import { NotSupportedError } from '../../errors.ts';
 import type {
   DeviceDriver,
   DeviceInfo,
-  EventHandle,
   Executable,
   HostMemory,
   HostMemoryOptions,
   Pointer,
   Program,
   StreamHandle,
-  StridedRegion,
 } from '../driver.ts';
+import { EnqueuedDriver } from '../enqueued.ts';
 import { BinaryCache, cacheFolder } from './binary-cache.ts';
 import { type OpenCLPipeline, openclPipeline } from './compile.ts';
 import { OpenCLContext } from './context.ts';
@@ -46,7 +45,7 @@ export interface OpenCLOptions {
 }
 
 /** An OpenCL device. */
-export class OpenCLDriver implements DeviceDriver {
+export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements DeviceDriver {
   readonly info: DeviceInfo;
   readonly device: OpenCLDevice;
   readonly checkedByDefault: boolean;
@@ -58,11 +57,12 @@ export class OpenCLDriver implements DeviceDriver {
   readonly programs: Programs;
   readonly #host: OpenCLHostMemory;
   readonly #kernels: CopyKernels;
-  readonly #copies: Copies;
+  protected readonly copies: Copies;
   readonly #executableHost: ExecutableHost;
   readonly #executables = new Set<OpenCLExecutable>();
 
   constructor(cl: OpenCL, found: OpenCLDevice, options: OpenCLOptions = {}) {
+    super();
     const device = { ...found, sharesHostMemory: options.sharesHostMemory ?? found.sharesHostMemory };
     this.info = device.info;
     this.device = device;
@@ -77,13 +77,13 @@ export class OpenCLDriver implements DeviceDriver {
     this.#kernels = new CopyKernels(this.context, this.programs, this.queues);
     const { context, memory, queues, programs, records } = this;
     const streamOf = (stream: StreamHandle | undefined, api: string): OpenCLStream => this.streams.resolve(stream, api);
-    this.#copies = new Copies({
+    this.copies = new Copies({
       context,
       memory,
       queues,
       kernels: this.#kernels,
       streamOf,
-      settle: () => this.#synchronize(queues.default),
+      settle: () => this.settle(queues.default),
     });
     this.#executableHost = {
       context,
@@ -93,10 +93,10 @@ export class OpenCLDriver implements DeviceDriver {
       records,
       pipeline: options.pipeline ?? openclPipeline,
       target: device.target,
-      copies: this.#copies,
+      copies: this.copies,
       synchronous: debugWord('sync'),
       streamOf,
-      synchronizeStream: (stream) => this.#synchronize(stream),
+      synchronizeStream: (stream) => this.settle(stream),
     };
     finishAtExit(this);
   }
@@ -157,76 +157,6 @@ export class OpenCLDriver implements DeviceDriver {
 
   // copies
 
-  copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
-    this.#copies.copyToDevice(target, source, stream);
-  }
-
-  copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
-    this.#copies.copyToHost(target, source, stream);
-  }
-
-  copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
-    this.#copies.copyOnDevice(target, source, bytes, stream);
-  }
-
-  copyToDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Uint8Array,
-    sourceOffset: number,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.#copies.copyToDeviceStrided(target, targetStrides, source, sourceOffset, sourceStrides, region, stream);
-  }
-
-  copyToHostStrided(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.#copies.copyToHostStrided(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
-  }
-
-  /** As `copyToHostStrided` on a stream, but never blocks: resolves when the bytes are in `target`. */
-  copyToHostLater(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): Promise<void> {
-    return this.#copies.copyToHostLater(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
-  }
-
-  copyOnDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.#copies.copyOnDeviceStrided(target, targetStrides, source, sourceStrides, region, stream);
-  }
-
-  fillStrided(
-    target: Pointer,
-    strides: readonly number[],
-    region: StridedRegion,
-    pattern: Uint8Array,
-    stream?: StreamHandle,
-  ): void {
-    this.#copies.fillStrided(target, strides, region, pattern, stream);
-  }
-
   /** Goes by the host: OpenCL contexts of different devices share no memory. */
   copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void {
     if (!(peer instanceof OpenCLDriver)) {
@@ -241,91 +171,18 @@ export class OpenCLDriver implements DeviceDriver {
 
   // streams and events
 
-  createStream(): StreamHandle {
-    this.context.enter('createStream');
-    return this.streams.create();
-  }
-
-  builtinStream(which: 'legacy' | 'per-thread'): StreamHandle {
-    this.context.enter('builtinStream');
-    return this.streams.builtin(which);
-  }
-
   externalStream(): StreamHandle {
     throw this.#unsupported('E_EXTERNAL_STREAM', 'has no CUDA streams that another library could have made');
   }
 
-  destroyStream(stream: StreamHandle): void {
-    this.context.enter('destroyStream');
-    this.streams.destroy(stream);
-  }
+  // waiting
 
-  synchronizeStream(stream: StreamHandle): void {
-    this.context.enter('synchronizeStream');
-    this.#synchronize(this.streams.resolve(stream, 'synchronizeStream'));
-  }
-
-  queryStream(stream: StreamHandle): boolean {
-    this.context.enter('queryStream');
-    return this.queues.isDone(this.streams.resolve(stream, 'queryStream'));
-  }
-
-  createEvent(timing: boolean): EventHandle {
-    this.context.enter('createEvent');
-    return this.streams.createEvent(timing);
-  }
-
-  destroyEvent(event: EventHandle): void {
-    this.context.enter('destroyEvent');
-    this.streams.destroyEvent(event);
-  }
-
-  recordEvent(event: EventHandle, stream: StreamHandle | undefined): void {
-    this.context.enter('recordEvent');
-    this.streams.record(event, stream, this.records.launched);
-  }
-
-  waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
-    this.context.enter('waitEvent');
-    this.streams.wait(event, stream, this.records.launched);
-  }
-
-  queryEvent(event: EventHandle): boolean {
-    this.context.enter('queryEvent');
-    return this.streams.query(event);
-  }
-
-  synchronizeEvent(event: EventHandle): void {
-    this.context.enter('synchronizeEvent');
-    const mark = this.streams.synchronize(event);
-    if (mark === undefined) return;
-    const stream = this.#orderedWith(mark.stream);
-    this.records.collect(stream, mark.before);
-    this.records.log.raise(stream);
-  }
-
-  elapsedTime(start: EventHandle, end: EventHandle): number {
-    this.context.enter('elapsedTime');
-    return this.streams.elapsed(start, end);
-  }
-
-  synchronize(): void {
-    this.context.enter('synchronize');
-    this.queues.finishAll();
-    this.records.collect(undefined);
-    this.records.log.raise();
-  }
-
-  #synchronize(stream: OpenCLStream): void {
+  protected finish(stream: OpenCLStream): void {
     this.queues.finish(stream);
-    const ordered = this.#orderedWith(stream);
-    this.records.collect(ordered);
-    this.records.log.raise(ordered);
   }
 
-  /** Work on the default stream comes after that of all streams: undefined for these. */
-  #orderedWith(stream: OpenCLStream): OpenCLStream | undefined {
-    return stream === this.queues.default ? undefined : stream;
+  protected finishAll(): void {
+    this.queues.finishAll();
   }
 
   // kernels

@@ -82,6 +82,10 @@ export class OpenCLStreams {
     if (stream.created) this.queues.destroy(stream);
   }
 
+  query(handle: StreamHandle): boolean {
+    return this.queues.isDone(this.resolve(handle, 'queryStream'));
+  }
+
   createEvent(timing: boolean): EventHandle {
     const event = new OpenCLEvent(this, timing);
     this.#events.add(event);
@@ -147,7 +151,7 @@ export class OpenCLStreams {
     if (mark.before > 0) stream.waitedFor.set(mark.stream, { before: mark.before, since: launched });
   }
 
-  query(handle: EventHandle): boolean {
+  queryEvent(handle: EventHandle): boolean {
     const event = this.#event(handle, 'queryEvent');
     if (event.mark === undefined) return true;
     if (!this.queues.reached(event.handle)) return false;
@@ -156,7 +160,7 @@ export class OpenCLStreams {
   }
 
   /** Blocks until the mark has been reached; where it is. */
-  synchronize(handle: EventHandle): Mark | undefined {
+  synchronizeEvent(handle: EventHandle): Mark | undefined {
     const event = this.#event(handle, 'synchronizeEvent');
     if (event.mark === undefined) return undefined;
     this.queues.waitFor(event.handle);

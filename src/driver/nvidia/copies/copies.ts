@@ -9,7 +9,8 @@ import type { Blocks } from '../../copies/blocks.ts';
 import { type FillPlan, planFill } from '../../copies/fill-plan.ts';
 import { launchesOf } from '../../copies/launches.ts';
 import { bytesOf, compact, regionOf, replaceSide, span, type Walk, walkOf } from '../../copies/walk.ts';
-import type { DeviceDriver, Pointer, StreamHandle, StridedRegion } from '../../driver.ts';
+import type { Pointer, StreamHandle, StridedRegion } from '../../driver.ts';
+import type { CopyCalls } from '../../enqueued.ts';
 import { copyStrided } from '../../strided.ts';
 import { CUDA_ERROR_INVALID_VALUE } from '../result.ts';
 import { BounceBuffers } from './bounce-buffers.ts';
@@ -27,18 +28,6 @@ import {
   type Upload,
   uploadSteps,
 } from './plan.ts';
-
-/** The calls of the driver contract that are made here. */
-export type CopyCalls = Pick<
-  DeviceDriver,
-  | 'copyToDevice'
-  | 'copyToHost'
-  | 'copyOnDevice'
-  | 'copyToDeviceStrided'
-  | 'copyToHostStrided'
-  | 'copyOnDeviceStrided'
-  | 'fillStrided'
->;
 
 /** The copies of one open device. */
 export class Copies implements CopyCalls {

@@ -1,0 +1,221 @@
+/**
+ * What the drivers of devices with queues of their own have in common: copies, streams and events are handed on to the parts that
+ * do them, and every call that waits looks at what kernels have left behind.
+ *
+ * A driver adds memory, kernels and what it waits with.
+ */
+import type { DeviceDriver, EventHandle, Pointer, StreamHandle, StridedRegion } from './driver.ts';
+import type { FaultLog } from './faults.ts';
+
+/** The calls of the driver contract that a driver's copies make. */
+export type CopyCalls = Pick<
+  DeviceDriver,
+  | 'copyToDevice'
+  | 'copyToHost'
+  | 'copyOnDevice'
+  | 'copyToDeviceStrided'
+  | 'copyToHostStrided'
+  | 'copyOnDeviceStrided'
+  | 'fillStrided'
+> &
+  Required<Pick<DeviceDriver, 'copyToHostLater'>>;
+
+/** Where an event was recorded, and how many launches had been made then. */
+export interface RecordedAt<S> {
+  readonly stream: S;
+  readonly before: number;
+}
+
+/** A driver's streams and events. `launched` is how many launches have been made that faults are looked for in. */
+export interface StreamCalls<S> {
+  readonly default: S;
+  resolve(handle: StreamHandle | undefined, api: string): S;
+  create(): StreamHandle;
+  builtin(which: 'legacy' | 'per-thread'): StreamHandle;
+  destroy(handle: StreamHandle): void;
+  query(handle: StreamHandle): boolean;
+  createEvent(timing: boolean): EventHandle;
+  destroyEvent(handle: EventHandle): void;
+  record(handle: EventHandle, stream: StreamHandle | undefined, launched: number): void;
+  wait(handle: EventHandle, stream: StreamHandle | undefined, launched: number): void;
+  queryEvent(handle: EventHandle): boolean;
+  /** Blocks until the event has come; where it was recorded, if anywhere. */
+  synchronizeEvent(handle: EventHandle): RecordedAt<S> | undefined;
+  elapsed(start: EventHandle, end: EventHandle): number;
+}
+
+/** What kernels have left: see `records.ts`. */
+export interface RecordCalls<S> {
+  readonly launched: number;
+  readonly log: Pick<FaultLog, 'raise'>;
+  collect(stream: S | undefined, before?: number): void;
+}
+
+/** The part of the driver contract that is forwarding and waiting. `S` is a stream as the driver knows it. */
+export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
+  abstract readonly context: { enter(api: string): void };
+  abstract readonly streams: StreamCalls<S>;
+  abstract readonly records: RecordCalls<S>;
+  protected abstract readonly copies: CopyCalls;
+
+  /** Blocks until a stream has run dry. */
+  protected abstract finish(stream: S): void;
+  /** Blocks until the whole device has run dry. */
+  protected abstract finishAll(): void;
+
+  // copies
+
+  copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
+    this.copies.copyToDevice(target, source, stream);
+  }
+
+  copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
+    this.copies.copyToHost(target, source, stream);
+  }
+
+  copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
+    this.copies.copyOnDevice(target, source, bytes, stream);
+  }
+
+  copyToDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Uint8Array,
+    sourceOffset: number,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    this.copies.copyToDeviceStrided(target, targetStrides, source, sourceOffset, sourceStrides, region, stream);
+  }
+
+  copyToHostStrided(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    this.copies.copyToHostStrided(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
+  }
+
+  /** As `copyToHostStrided` on a stream, but never blocks: resolves when the bytes are in `target`. */
+  copyToHostLater(
+    target: Uint8Array,
+    targetOffset: number,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): Promise<void> {
+    return this.copies.copyToHostLater(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
+  }
+
+  copyOnDeviceStrided(
+    target: Pointer,
+    targetStrides: readonly number[],
+    source: Pointer,
+    sourceStrides: readonly number[],
+    region: StridedRegion,
+    stream?: StreamHandle,
+  ): void {
+    this.copies.copyOnDeviceStrided(target, targetStrides, source, sourceStrides, region, stream);
+  }
+
+  fillStrided(
+    target: Pointer,
+    strides: readonly number[],
+    region: StridedRegion,
+    pattern: Uint8Array,
+    stream?: StreamHandle,
+  ): void {
+    this.copies.fillStrided(target, strides, region, pattern, stream);
+  }
+
+  // streams and events
+
+  createStream(): StreamHandle {
+    this.context.enter('createStream');
+    return this.streams.create();
+  }
+
+  builtinStream(which: 'legacy' | 'per-thread'): StreamHandle {
+    this.context.enter('builtinStream');
+    return this.streams.builtin(which);
+  }
+
+  destroyStream(stream: StreamHandle): void {
+    this.context.enter('destroyStream');
+    this.streams.destroy(stream);
+  }
+
+  queryStream(stream: StreamHandle): boolean {
+    this.context.enter('queryStream');
+    return this.streams.query(stream);
+  }
+
+  createEvent(timing: boolean): EventHandle {
+    this.context.enter('createEvent');
+    return this.streams.createEvent(timing);
+  }
+
+  destroyEvent(event: EventHandle): void {
+    this.context.enter('destroyEvent');
+    this.streams.destroyEvent(event);
+  }
+
+  recordEvent(event: EventHandle, stream: StreamHandle | undefined): void {
+    this.context.enter('recordEvent');
+    this.streams.record(event, stream, this.records.launched);
+  }
+
+  waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
+    this.context.enter('waitEvent');
+    this.streams.wait(event, stream, this.records.launched);
+  }
+
+  queryEvent(event: EventHandle): boolean {
+    this.context.enter('queryEvent');
+    return this.streams.queryEvent(event);
+  }
+
+  elapsedTime(start: EventHandle, end: EventHandle): number {
+    this.context.enter('elapsedTime');
+    return this.streams.elapsed(start, end);
+  }
+
+  // waiting
+
+  synchronizeStream(stream: StreamHandle): void {
+    this.context.enter('synchronizeStream');
+    this.settle(this.streams.resolve(stream, 'synchronizeStream'));
+  }
+
+  synchronizeEvent(event: EventHandle): void {
+    this.context.enter('synchronizeEvent');
+    const mark = this.streams.synchronizeEvent(event);
+    if (mark !== undefined) this.observe(mark.stream, mark.before);
+  }
+
+  synchronize(): void {
+    this.context.enter('synchronize');
+    this.finishAll();
+    this.observe(this.streams.default);
+  }
+
+  /** Blocks until a stream has run dry, then throws what went wrong on it; the context is current. */
+  protected settle(stream: S): void {
+    this.finish(stream);
+    this.observe(stream);
+  }
+
+  /** Throws what went wrong on a stream that has been waited for. Work on the default stream comes after that of all others. */
+  protected observe(stream: S, before?: number): void {
+    const ordered = stream === this.streams.default ? undefined : stream;
+    this.records.collect(ordered, before);
+    this.records.log.raise(ordered);
+  }
+}
