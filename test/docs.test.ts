@@ -9,7 +9,7 @@ import { format, promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cuda, roc } from '../src/index.ts';
 import { blocksOf, type DocBlock, find, pages, ROOT, squeeze, writeBlocks } from './support/doc-blocks.ts';
-import { brokenLinks } from './support/doc-links.ts';
+import { brokenLinks, brokenRows } from './support/doc-links.ts';
 
 const folder = join(ROOT, '.cache/docs');
 const blocks = pages().flatMap(blocksOf);
@@ -60,11 +60,22 @@ it.each([...pages(), 'FEATURES.md', 'CHANGELOG.md', 'SECURITY.md'])('the links o
   expect(brokenLinks(ROOT, page)).toEqual([]);
 });
 
+it.each([...pages(), 'FEATURES.md'])('the tables of %s have whole rows', (page) => {
+  expect(brokenRows(ROOT, page)).toEqual([]);
+});
+
 it('a link that leads nowhere is found', () => {
   const at = join(ROOT, '.cache/links');
   mkdirSync(at, { recursive: true });
   writeFileSync(join(at, 'a.md'), '# A `b`, c\n[ok](#a-b-c) [ok](a.md) [x](#d) [y](b.md)\n```md\n[z](c.md)\n```\n');
   expect(brokenLinks(at, 'a.md')).toEqual(['a.md: #d: a.md has no heading #d', 'a.md: b.md: there is no b.md']);
+});
+
+it('a row with a cell too many is found', () => {
+  const at = join(ROOT, '.cache/links');
+  mkdirSync(at, { recursive: true });
+  writeFileSync(join(at, 'b.md'), '| a | b |\n|---|---|\n| `x \\| y` | 1 |\n| 2 | 3 | 4 |\n\n| c |\n|---|\n| 5 |\n');
+  expect(brokenRows(at, 'b.md')).toEqual(['b.md: | 2 | 3 | 4 |']);
 });
 
 it('every page of docs is linked to by another', () => {

@@ -342,6 +342,20 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [vec],
     { code: 'K332', message: /-4/ },
   ),
+  'more local memory than a thread can have': refused(
+    (a: Vec<f32>) => {
+      const s = cuda.local.array(100_000, f32);
+      const t = cuda.local.array([200, 200], f32);
+      t[0][0] = s[0];
+      a[0] = t[0][0];
+    },
+    [vec],
+    {
+      code: 'K332',
+      message: /160000 bytes with the others \(560000 in all\) are more local memory/,
+      help: /524288 bytes/,
+    },
+  ),
   'const.arrayLike of what was not captured': refused(
     (a: Vec<f32>) => {
       const c = cuda.const.arrayLike(a as Wrong) as Wrong;

@@ -1,5 +1,6 @@
 /**
- * The links of the Markdown pages: whether a relative one leads to a file, and its anchor to a heading of that file.
+ * The links of the Markdown pages: whether a relative one leads to a file, and its anchor to a heading of that file. And their tables:
+ * whether each row has as many cells as the head, for what is too much is not shown.
  *
  * Links to other sites are not followed. Links out of a block of code do not count.
  */
@@ -40,6 +41,19 @@ function anchorsOf(file: string): Set<string> {
 }
 
 /** A page without its blocks of code. */
+/** The rows of tables that have another number of cells than their head, as `page: row`. */
+export function brokenRows(root: string, page: string): string[] {
+  let width: number | undefined;
+  return prose(readFileSync(join(root, page), 'utf8'))
+    .split('\n')
+    .filter((line) => {
+      const cells = line.startsWith('|') ? line.match(/(?<!\\)\|/g)?.length : undefined;
+      width = cells === undefined ? undefined : (width ?? cells);
+      return cells !== width;
+    })
+    .map((line) => `${page}: ${line}`);
+}
+
 function prose(text: string): string {
   return text.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`\n]*`(?!\])/g, (code) => code.replace(/\]\(/g, ''));
 }

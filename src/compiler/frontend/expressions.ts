@@ -300,7 +300,7 @@ function syntaxName(type: string): string {
     ChainExpression: '`?.`',
     TaggedTemplateExpression: 'a tagged template',
     ImportExpression: '`import()`',
-    MetaProperty: '`import.meta`',
+    MetaProperty: '`new.target` or `import.meta`',
     Super: '`super`',
   };
   return names[type] ?? type;

@@ -6,6 +6,7 @@ import { spelled } from '../intrinsics.ts';
 import { type AtomicOp, ELEM_SIZE, type ElemType } from '../ir/ops.ts';
 import { describeElement, type Element, recordKey } from '../records.ts';
 import type { Pos } from '../source.ts';
+import type { Root } from '../types/tree.ts';
 import { allocateView, capturedView, dynamicView, element, elementType, indexView } from './arrays.ts';
 import { writable } from './assignments.ts';
 import type { Context } from './context.ts';
@@ -80,8 +81,23 @@ const localArray: Handler = (call) => {
   const shape = shapeOf(call);
   const element = dtypeOf(call);
   positive(call, shape);
-  return { kind: 'view', view: allocateView(call.ctx, 'local', shape, element, '%local', call.pos) };
+  const view = allocateView(call.ctx, 'local', shape, element, '%local', call.pos);
+  const bytes = call.ctx.roots.reduce((sum, root) => sum + (root.space === 'local' ? bytesOf(root) : 0), 0);
+  if (bytes > MAX_LOCAL_BYTES) {
+    const all = bytes === bytesOf(view.root) ? '' : ` with the others (${bytes} in all)`;
+    fail('K332', call.pos, `${bytesOf(view.root)} bytes${all} are more local memory than a thread can have`, {
+      help: `at most ${MAX_LOCAL_BYTES} bytes: pass device memory with a part for each thread`,
+    });
+  }
+  return { kind: 'view', view };
 };
+
+/** CUDA's limit for a thread (programming guide, technical specifications), kept on all devices. */
+const MAX_LOCAL_BYTES = 512 * 1024;
+
+function bytesOf(root: Root): number {
+  return (root.length ?? 0) * ELEM_SIZE[root.elem];
+}
 
 function positive(call: Call, shape: readonly number[]): void {
   if (shape.some((n) => n <= 0)) {
