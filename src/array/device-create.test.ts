@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { freshBlockDevice } from '../../test/support/with-device.ts';
-import { bool, c64, f16, f32, f64, i64, struct, u8 } from '../dtype/index.ts';
+import { bool, c64, c128, f16, f32, f64, i32, i64, struct, u8 } from '../dtype/index.ts';
 import { createStream } from '../stream/stream.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceArray, deviceArrayLike, toDevice } from './device-create.ts';
 import { NDArray as HostArray, type NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
+import { SmartArray } from './smart-array.ts';
 
 /** Shape, strides, offset of the first element in its memory, and size of that memory. */
 function geometry(array: DeviceNDArray<never> | DeviceNDArray): unknown[] {
@@ -187,6 +188,32 @@ describe('toDevice', () => {
     expect(to.get(0)).toBe(5);
     expect(() => toDevice([7, 8, 9], { to })).toThrow(/incompatible shape/);
     expect(() => toDevice([7], { to: {} as never })).toThrow(TypeError);
+  });
+
+  it('takes a complex number', () => {
+    expect(toDevice({ re: 1, im: -2 } as never)).toMatchObject({ dtype: c128, shape: [] });
+    expect(toDevice({ re: 1, im: -2 } as never).get()).toEqual({ re: 1, im: -2 });
+    expect(toDevice({ re: 1, im: -2 } as never, { dtype: c64 })).toMatchObject({ dtype: c64 });
+    expect(() => toDevice({ re: 1, im: -2, x: 0 } as never)).toThrow(/a record of a struct type/);
+  });
+
+  it('converts nested arrays, and asks no array to be of another type than it is', () => {
+    expect(toDevice([1, 2.7], { dtype: i32 }).copyToHost()).toEqual(Int32Array.of(1, 2));
+    const floats = Float32Array.of(1.5);
+    expect(toDevice(floats, { dtype: 'float32' }).get(0)).toBe(1.5);
+    for (const given of [floats, ndarray(floats), toDevice(floats), { data: floats, shape: [1] }]) {
+      expect(() => toDevice(given as never, { dtype: i32 })).toThrow(
+        /toDevice: the array has dtype f32 .* ndarray\(x, \{ dtype: i32 \}\)/,
+      );
+    }
+    expect(() => toDevice([1], { dtype: f32, to: deviceArray(1) })).toThrow(/the array has dtype f64/);
+  });
+
+  it('says what to give in place of a smart array', () => {
+    const smart = new SmartArray([1, 2]);
+    expect(() => toDevice(smart as never)).toThrow(/got a SmartArray: its get\('gpu'\) is a device array/);
+    expect(() => deviceArray(2).copyToDevice(smart)).toThrow(/got a SmartArray/);
+    expect(() => deviceArrayLike(smart as never)).toThrow(/got a SmartArray/);
   });
 
   it('carries every dtype', () => {

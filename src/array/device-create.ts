@@ -5,11 +5,13 @@ import {
   asDType,
   type DType,
   type DTypeLike,
+  describeDType,
   type ElementOf,
   type f64 as F64,
   f64,
   type Scalar,
   type StructDType,
+  sameDType,
   type TypedArray,
   type ValueOf,
 } from '../dtype/index.ts';
@@ -28,6 +30,7 @@ import {
 } from '../layout/index.ts';
 import { currentContext } from '../memory/devices.ts';
 import { checkOptionsObject } from '../options.ts';
+import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
 import { type CudaArrayLike, foreignMemory, isCudaArray } from './cuda-interface.ts';
 import { DeviceNDArray, type MemoryPointer } from './device-array.ts';
@@ -118,7 +121,7 @@ export function likeness(like: unknown, call: string, instead: string): Likeness
   if (host !== undefined) return { shape: host.layout.shape, strides: host.layout.strides, dtype: host.dtype };
   throw new TsambaTypeError(
     'E_HOST_ARRAY',
-    `${call} needs a host or device array, got ${Array.isArray(like) ? 'a JavaScript array' : `a value of type ${typeof like}`}` +
+    `${call} needs a host or device array, got ${Array.isArray(like) ? 'a JavaScript array' : show(like)}` +
       `; for a shape use ${instead}(shape, dtype)`,
   );
 }
@@ -136,7 +139,10 @@ export interface ToDeviceOptions extends StreamOption {
   readonly copy?: boolean | undefined;
   /** Copy into this array instead of a new one. */
   readonly to?: DeviceNDArray<never> | DeviceNDArray | DeviceRecord<never> | CudaArrayLike | null | undefined;
-  /** Of nested arrays and numbers: what elements convert to. Of a plain object: the struct that it is, which makes a `DeviceRecord`. */
+  /**
+   * Of nested arrays and numbers: what elements convert to. Of a plain object: the struct that it is, which makes a `DeviceRecord`. Arrays have
+   * a dtype, and no other may be given.
+   */
   readonly dtype?: DTypeLike | undefined;
 }
 
@@ -168,6 +174,7 @@ export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknow
   checkOptionsObject('toDevice', options, ['stream', 'copy', 'to', 'dtype']);
   const copy = options.copy ?? true;
   const to = options.to ?? undefined;
+  const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
   if (to !== undefined) {
     const target = deviceOf(to);
     if (target === undefined) {
@@ -176,6 +183,7 @@ export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknow
         `toDevice: \`to\` must be a device array, got a value of type ${typeof to}`,
       );
     }
+    checkDType(target.dtype, dtype);
     const value =
       isPlainObject(object) && target.dtype.fields !== undefined ? hostRecord(object, target.dtype) : object;
     if (copy) target.copyToDevice(value, { stream: options.stream });
@@ -184,12 +192,23 @@ export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknow
   const device = deviceOf(object);
   if (device !== undefined) {
     device.checkUsable();
+    checkDType(device.dtype, dtype);
     return object instanceof DeviceRecord ? object : device;
   }
-  const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
   if (isPlainObject(object) && dtype?.fields !== undefined) return newRecord(object, dtype, copy, options);
   const host = describeHostArray(object) ?? fromNested(object, dtype);
+  checkDType(host.dtype, dtype);
   return uploadNew(host, copy, options);
+}
+
+/** What has a type is copied as it is: another one must not be asked for in vain. */
+function checkDType(own: DType, asked: DType | undefined): void {
+  if (asked === undefined || sameDType(own, asked)) return;
+  throw new TsambaTypeError(
+    'E_DTYPE_MISMATCH',
+    `toDevice: the array has dtype ${describeDType(own)} and is copied as it is, not as ${describeDType(asked)}; convert it first, with ` +
+      `ndarray(x, { dtype: ${describeDType(asked)} })`,
+  );
 }
 
 /**
@@ -244,13 +263,18 @@ function newRecord(object: object, dtype: DType, copy: boolean, options: StreamO
 
 function fromNested(object: unknown, dtype: DType | undefined): HostMemory {
   if (dtype !== undefined) return ndarray(object as number[], { dtype }) as HostMemory;
-  if (isPlainObject(object)) {
+  if (isPlainObject(object) && !isComplex(object)) {
     throw new TsambaTypeError(
       'E_HOST_ARRAY',
       'toDevice: an object is a record of a struct type, which must be said: toDevice({ … }, { dtype: struct({ … }) })',
     );
   }
   return ndarray(object as number[]) as HostMemory;
+}
+
+function isComplex(object: object): boolean {
+  const { re, im, ...rest } = object as Readonly<Record<string, unknown>>;
+  return typeof re === 'number' && typeof im === 'number' && Object.keys(rest).length === 0;
 }
 
 function uploadNew(host: HostMemory, copy: boolean, options: StreamOption): DeviceNDArray {

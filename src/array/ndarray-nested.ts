@@ -22,6 +22,7 @@ import {
 } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { compactLayout, formatShape, normalizeShape, type StridedLayout, sizeOf } from '../layout/index.ts';
+import { show } from '../show.ts';
 
 /** Newly made memory. */
 export interface NestedMemory {
@@ -149,12 +150,13 @@ function elementDType(item: unknown): DType {
 function objectAdvice(item: object): string {
   const name = item.constructor?.name ?? 'Object';
   if (item instanceof ArrayBuffer || item instanceof DataView || name === 'SharedArrayBuffer') {
-    return `a ${name} does not say what its elements are: give a TypedArray over it, such as new Float32Array(buffer)`;
+    return `${show(item)} does not say what its elements are: give a TypedArray over it, such as new Float32Array(buffer)`;
   }
   if (item instanceof Promise) return 'got a Promise: await it first';
-  if ('toArray' in item) return `got a ${name}: its toArray() makes an array of it, of Apache Arrow without a copy`;
+  if ('markChanged' in item) return "got a SmartArray: its get('gpu') is a device array, its get('host') a host array";
+  if ('toArray' in item) return `got ${show(item)}: its toArray() makes an array of it, of Apache Arrow without a copy`;
   if (Symbol.iterator in item)
-    return `got a ${name}: write Array.from(…) or Float64Array.from(…) to make an array of it`;
+    return `got ${show(item)}: write Array.from(…) or Float64Array.from(…) to make an array of it`;
   return 'array elements that are objects need a dtype, such as ndarray(points, { dtype: struct({ x: f32, y: f32 }) })';
 }
 

@@ -137,13 +137,9 @@ function bigintToFloat32(value: bigint): number {
 }
 
 function refuse(name: ScalarName, value: unknown): never {
-  const what =
-    typeof value === 'object' && value !== null && 're' in value
-      ? 'a complex number; take its .re or .im'
-      : value === null
-        ? 'null'
-        : Array.isArray(value)
-          ? 'an array'
-          : `a value of type ${typeof value}`;
+  if (typeof value === 'object' && value !== null && 're' in value) {
+    throw new TsambaTypeError('E_CONVERT', `cannot convert a complex number to ${name}; take its .re or .im`);
+  }
+  const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
   throw new TsambaTypeError('E_CONVERT', `cannot convert ${what} to ${name}; give a number, a bigint or a boolean`);
 }
