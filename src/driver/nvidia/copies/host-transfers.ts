@@ -8,7 +8,7 @@ import { Cells } from '../library.ts';
 import { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_READY } from '../result.ts';
 import type { CopyDevice } from './device.ts';
 import { LaterTransfers, type Source } from './later-transfers.ts';
-import { Staging, WORTH_STAGING } from './staging.ts';
+import { Staging } from './staging.ts';
 
 /** CU_POINTER_ATTRIBUTE_MEMORY_TYPE: fails for memory that the driver does not know. */
 const MEMORY_TYPE = 2;
@@ -40,12 +40,12 @@ export class HostTransfers {
   }
 
   upload(target: number, source: Uint8Array, on: number): void {
-    const staged = source.length >= WORTH_STAGING && !this.isPinned(source);
+    const staged = this.#staging.isFor(source.length) && !this.isPinned(source);
     if (!staged || !this.#staging.upload(target, source, on)) this.#ownUpload(target, source, on);
   }
 
   download(target: Uint8Array, source: number, on: number): void {
-    const staged = target.length >= WORTH_STAGING && !this.isPinned(target);
+    const staged = this.#staging.isFor(target.length) && !this.isPinned(target);
     if (!staged || !this.#staging.download(target, source, on)) this.#ownDownload(target, source, on);
   }
 
@@ -54,13 +54,13 @@ export class HostTransfers {
    * that is not the way.
    */
   uploadAtOnce(target: number, source: Uint8Array): boolean {
-    if (source.length >= WORTH_STAGING) return false;
+    if (this.#staging.isFor(source.length)) return false;
     return this.#done(this.#device.cuda.cuMemcpyHtoD(target, source, source.length), 'cuMemcpyHtoD');
   }
 
   /** Downloads likewise. */
   downloadAtOnce(target: Uint8Array, source: number): boolean {
-    if (target.length >= WORTH_STAGING) return false;
+    if (this.#staging.isFor(target.length)) return false;
     return this.#done(this.#device.cuda.cuMemcpyDtoH(target, source, target.length), 'cuMemcpyDtoH');
   }
 

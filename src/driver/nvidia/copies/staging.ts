@@ -28,7 +28,7 @@ export interface OwnCopies {
 }
 
 /** Transfers below this are the driver's. */
-export const WORTH_STAGING: number = 8 * 2 ** 20;
+const WORTH_STAGING = 8 * 2 ** 20;
 /** The first transfer that starts threads is at least this large. */
 const WORTH_STARTING = 32 * 2 ** 20;
 /** Bytes of the driver's own copies while threads are starting. */
@@ -82,6 +82,12 @@ export class Staging {
   /** The threads, once they have been started: for tests. */
   get threads(): CopyThreads | undefined {
     return this.#threads;
+  }
+
+  /** Whether transfers of so many bytes may gain anything here. */
+  isFor(bytes: number): boolean {
+    if (this.#options === undefined) return false;
+    return bytes >= (this.#threads === undefined ? WORTH_STARTING : WORTH_STAGING);
   }
 
   /** Reads the source's bytes and enqueues their transfer on the CUstream; false when this is not for staging. */
