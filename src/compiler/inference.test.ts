@@ -144,6 +144,17 @@ describe('variables', () => {
     ).toMatchObject({ v: 'f64' });
   });
 
+  it('a number argument that meets small integers is the i32 that they widen to', () => {
+    const scale = (y: V, a: V, n: number) => {
+      y[0] = a[0] * n;
+    };
+    expect(types(scale, f32s, u8s, 2)).toMatchObject({ n: 'i32' });
+    const fractions = (y: V, a: V, n: number) => {
+      y[0] = a[0] * f32(n);
+    };
+    expect(types(fractions, f32s, u8s, 2)).toMatchObject({ n: 'f64' });
+  });
+
   it('the type is the join over all assignments', () => {
     expect(
       types(

@@ -301,4 +301,27 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
     kernel.launch({ threads: 6, block: 4 }, out, cuda.toDevice(Int32Array.of(1, 2, 3, 4, 5, 6, 7)));
     sameElements(out.copyToHost(), [106, 305, 604, 1003, 1502, 2101]);
   },
+  'views of different lengths, chosen by each thread for itself': () => {
+    const kernel = cuda.jit((out: Vec<i32>, sums: Vec<i32>, a: Vec<i32>) => {
+      const i = cuda.grid(1);
+      const rest = i % 3 === 0 ? a.slice('4:40') : a;
+      if (i >= rest.length) return;
+      out[i] = rest[i] + 100 * rest[(i * 7) % rest.length] + 10000 * rest.length;
+      cuda.atomic.add(i % 2 === 0 ? sums.slice('2:') : sums, i % 4, i);
+    });
+    const a = Int32Array.from({ length: 64 }, (_, i) => i);
+    for (const block of [64, 60, 5]) {
+      const out = cuda.toDevice(new Int32Array(64));
+      const sums = cuda.toDevice(new Int32Array(6));
+      kernel.launch({ grid: Math.ceil(64 / block), block }, out, sums, cuda.toDevice(a));
+      const expected = Array.from(a, (i) => {
+        const [first, length] = i % 3 === 0 ? [4, 36] : [0, 64];
+        return i < length ? first + i + 100 * (first + ((i * 7) % length)) + 10000 * length : 0;
+      });
+      sameElements(out.copyToHost(), expected);
+      const added = [0, 0, 0, 0, 0, 0];
+      for (const i of a) if (i < (i % 3 === 0 ? 36 : 64)) added[(i % 4) + (i % 2 === 0 ? 2 : 0)] += i;
+      sameElements(sums.copyToHost(), added);
+    }
+  },
 });
