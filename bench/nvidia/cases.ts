@@ -136,7 +136,10 @@ const histogram = cuda.jit((x: In<Vec<u8>>, bins: Vec<i32>) => {
 });
 
 function setUpHistogram(scale: Scale): Contestant {
-  const x = cuda.toDevice(Uint8Array.from(hashed(2 ** 26 / scale, 1), (v) => v * 256));
+  const values = hashed(2 ** 26 / scale, 1);
+  const bytes = new Uint8Array(values.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = values[i] * 256;
+  const x = cuda.toDevice(bytes);
   const bins = cuda.toDevice(new Int32Array(256));
   return { launch: () => histogram.launch({ grid: GRID, block: BLOCK }, x, bins), outputs: [bins], arrays: [x, bins] };
 }

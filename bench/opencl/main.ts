@@ -2,13 +2,14 @@
  * The OpenCL benchmark, bundled into one file: `node bench-opencl.mjs`, on the device that OpenCL lists first (see
  * TSAMBA_OPENCL_DEVICE). Processes one after another; in each, Tsamba and kernels by hand take turns.
  *
- *   --processes 5
+ *   --processes 5      3 for GPUs, which take longer to be given their data
  *   --rounds 15        intervals of each side in each process
  *   --cases a,b        only these kernels
  *   --json FILE
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { openclProvider } from '../../src/driver/opencl/index.ts';
 import { machine } from '../../test/gpu/machine.ts';
 import { SPECS } from '../nvidia/spec.ts';
 import { type Issue, type WorkerOutput, worker } from './worker.ts';
@@ -24,7 +25,8 @@ function median(list: readonly number[]): number {
   return list.toSorted((a, b) => a - b)[list.length >> 1] ?? Number.NaN;
 }
 
-function oneProcess(cases: string, rounds: string): WorkerOutput {
+function oneProcess(number: string, cases: string, rounds: string): WorkerOutput {
+  console.error(`process ${number}`);
   const text = execFileSync(process.execPath, [process.argv[1] ?? '', '--worker', cases, rounds], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -77,8 +79,9 @@ function main(): void {
   }
   const began = performance.now();
   const cases = option('cases', SPECS.map((s) => s.name).join());
-  const outputs = Array.from({ length: Number(option('processes', '5')) }, () =>
-    oneProcess(cases, option('rounds', '15')),
+  const processes = Number(option('processes', openclProvider.describe?.(0).hardware?.type === 'cpu' ? '5' : '3'));
+  const outputs = Array.from({ length: processes }, (_, k) =>
+    oneProcess(`${k + 1} of ${processes}`, cases, option('rounds', '15')),
   );
   const { device, driver } = outputs[0] ?? {};
   const about = machine();

@@ -153,16 +153,24 @@ function issue(driver: OpenCLDriver): Issue {
   return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)])) as unknown as Issue;
 }
 
+/** Says on standard error what is done, and how long it took. */
+function reported<R>(name: string, run: () => R): R {
+  const began = performance.now();
+  const result = run();
+  console.error(`  ${name.padEnd(12)} ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s`);
+  return result;
+}
+
 export function worker(cases: readonly string[], rounds: number): WorkerOutput {
   const driver = openOpenCL(0);
   const context = new Context(driver);
   activateContext(context);
-  const results = Object.fromEntries(cases.map((name) => [name, runCase(driver, name, rounds)]));
+  const results = Object.fromEntries(cases.map((name) => [name, reported(name, () => runCase(driver, name, rounds))]));
   const output = {
     device: driver.info.name,
     driver: driver.info.driverVersion,
     cases: results,
-    issue: issue(driver),
+    issue: reported('issue', () => issue(driver)),
   };
   context.close();
   return output;

@@ -255,6 +255,41 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     );
     sameElements(out.copyToHost(), expected);
   },
+  'loops with barriers end when all threads have returned': () => {
+    const found = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>, n: number) => {
+      const t = cuda.threadIdx.x;
+      if (t >= n) return;
+      let k = i32(0);
+      // Only threads that are there may look.
+      for (;;) {
+        if (v[k] > 3) break;
+        k++;
+        cuda.syncThreads();
+      }
+      out[t] = k;
+    });
+    const oneByOne = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>) => {
+      const t = cuda.threadIdx.x;
+      for (let k = i32(0); ; k++) {
+        cuda.syncThreads();
+        if (v[t] <= k) return;
+        out[t]++;
+      }
+    });
+    const v = cuda.toDevice(Int32Array.of(1, 2, 3, 4, 5));
+    for (const n of [3, 0]) {
+      const out = zeros(5, 'int32');
+      found.launch({ grid: 1, block: 5 }, out, v, n);
+      sameElements(
+        out.copyToHost(),
+        [0, 1, 2, 3, 4].map((t) => (t < n ? 3 : 0)),
+        `${n} threads`,
+      );
+    }
+    const out = zeros(5, 'int32');
+    oneByOne.launch({ grid: 1, block: 5 }, out, v);
+    sameElements(out.copyToHost(), [1, 2, 3, 4, 5]);
+  },
   'a guard around the end of a kernel is an early return': () => {
     const kernel = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>) => {
       const s = cuda.shared.array(BLOCK, i32);

@@ -9,6 +9,7 @@ import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { givenErrand, runErrand } from './errands.ts';
+import { activateDevice, environmentFor } from './opencl-device.ts';
 import { parseOptions } from './options.ts';
 import { makeReport, type Report } from './report.ts';
 import { type Entry, entries } from './tests.ts';
@@ -62,9 +63,10 @@ function oneProcess(list: readonly Entry[], from: number, report: Report): Promi
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2));
-  Object.assign(process.env, { TSAMBA_DEVICE: options.device, TSAMBA_WARN_IMPLICIT_COPY: '0' });
+  Object.assign(process.env, environmentFor(options.device), { TSAMBA_WARN_IMPLICIT_COPY: '0' });
   const list = entries(options);
   if (options.list) return void console.log(list.map((e) => `${e.chapter}: ${e.name}`).join('\n'));
+  if (options.from !== undefined || options.inProcess) activateDevice(options.device);
   if (options.from !== undefined) {
     process.exitCode = await runTests(list, options.from, (m) => void writeSync(WIRE, `${JSON.stringify(m)}\n`));
     return;

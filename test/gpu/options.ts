@@ -25,7 +25,7 @@ export interface Options {
 export const USAGE = `node test-gpu.mjs [options]
   --filter TEXT     only tests whose "chapter: name" contains TEXT; may be given several times
   --exclude TEXT    none of those
-  --device KIND     nvidia (default), cpu or simulator
+  --device KIND     nvidia (default), opencl, cpu or simulator
   --json FILE       writes the results
   --programs N      random programs that go to the driver (200); --launched N as users launch kernels (60)
   --seed N          of the first random program (1)

@@ -3,6 +3,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { machine } from './machine.ts';
+import { openclDevice } from './opencl-device.ts';
 import type { Options } from './options.ts';
 import type { Entry } from './tests.ts';
 import type { Message } from './worker.ts';
@@ -27,14 +28,15 @@ const SLOW = 8;
 export function makeReport(options: Options): Report {
   const date = new Date().toISOString();
   const began = performance.now();
-  const about = machine();
+  const opencl = openclDevice(options.device);
+  const about = { ...machine(), ...(opencl === undefined ? {} : { opencl }) };
   const totals = new Map<string, Total>();
   const failures: { chapter: string; name: string; error: string }[] = [];
   const skipped: { chapter: string; name: string; why: string }[] = [];
   const notes: { test: string; note: string }[] = [];
   const times: { test: string; ms: number }[] = [];
   console.log(
-    `device ${options.device}; ${about.gpu}, driver ${about.driver}; Node ${about.node}, commit ${about.commit}`,
+    `device ${opencl ?? options.device}; ${about.gpu}, driver ${about.driver}; Node ${about.node}, commit ${about.commit}`,
   );
 
   return {

@@ -15,17 +15,17 @@ const README = `Run the GPU tests here with Node.js 20.19 or newer and an NVIDIA
 
     node test-gpu.mjs [--filter TEXT] [--json out.json]
 
-node test-gpu.mjs --help lists the options. test-opencl.mjs runs the conformance suite on the
-host's OpenCL device (TSAMBA_OPENCL_DEVICE). sanitize.sh runs them under compute-sanitizer; node tour.mjs FOLDER draws the tour's
-pictures into a folder; ulp.mjs measures the error of f32 functions over all their arguments.
+node test-gpu.mjs --help lists the options: --device opencl is for the host's OpenCL device (TSAMBA_OPENCL_DEVICE).
+sanitize.sh runs them under compute-sanitizer; node tour.mjs FOLDER draws the tour's pictures into a folder; ulp.mjs
+measures the error of f32 functions over all their arguments.
 `;
 
 async function write(folder: string): Promise<string> {
   await bundle(folder, {
     'test-gpu': 'test/gpu/main.ts',
-    'test-opencl': 'test/gpu/opencl.ts',
     tour: 'examples/tour/main.ts',
     ulp: 'bench/ulp/device.ts',
+    soak: 'test/soak/main.ts',
   });
   copyFileSync(join(ROOT, 'examples/tour/coffee.png'), join(folder, 'coffee.png'));
   copyFileSync(join(ROOT, 'test/gpu/sanitize.sh'), join(folder, 'sanitize.sh'));

@@ -72,6 +72,7 @@ function open(
             constants: undefined,
             sites: [{ kind: 'trap', pos, message: 'boom' }],
             prints: [],
+            usesDisjoint: false,
             cooperative: false,
             threadsPerBlockLimit: undefined,
             ...more,

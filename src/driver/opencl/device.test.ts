@@ -60,6 +60,7 @@ const MODULE: OpenCLModule = {
   constants: undefined,
   sites: [{ kind: 'trap', pos: POS, message: 'boom' }],
   prints: [],
+  usesDisjoint: false,
   cooperative: false,
   threadsPerBlockLimit: undefined,
 };

@@ -48,7 +48,9 @@ export class OpenCLExecutable implements Executable {
   readonly #host: ExecutableHost;
   readonly #program: Program;
   readonly #module: LoadedModule;
-  /** By block shape. */
+  /** For arrays that share memory. */
+  #aliased: LoadedModule | undefined;
+  /** By block shape, and whether arrays share memory. */
   readonly #special = new Map<string, LoadedModule>();
   /** Global and local size, three words each. */
   readonly #words: Uint32Array = new Uint32Array(new ArrayBuffer(128));
@@ -62,7 +64,7 @@ export class OpenCLExecutable implements Executable {
     this.#program = program;
     this.#written = writtenParams(program.kernel);
     this.#at = Number(host.context.cl.ffi.address(this.#words));
-    this.#module = this.#load(undefined);
+    this.#module = this.#load(undefined, false);
     const { maxThreadsPerBlock } = host.context.device.info.limits;
     const { threadsPerBlockLimit, staticSharedBytes } = this.#module.module;
     const most = Math.min(
@@ -89,7 +91,7 @@ export class OpenCLExecutable implements Executable {
     if (blocks === 0) return;
     if (!this.#loaded) this.#failUnloaded();
     host.context.enter('clEnqueueNDRangeKernel');
-    const module = this.#moduleFor(block);
+    const module = this.#moduleFor(block, shape.aliased === true && this.#module.module.usesDisjoint);
     if (module.module.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, host.context.name);
     const number = module.watched ? host.records.note(module, shape, target, this.launch) : 0;
     module.arguments.set(args, shape.sharedBytes, number);
@@ -118,24 +120,32 @@ export class OpenCLExecutable implements Executable {
   }
 
   /** Code for any block, or for this one alone where the compiler has to know how large it is. */
-  #moduleFor(block: Dim3): LoadedModule {
-    if (block[0] * block[1] * block[2] <= this.#module.maxThreads) return this.#module;
-    const key = block.join();
+  #moduleFor(block: Dim3, aliased: boolean): LoadedModule {
+    if (block[0] * block[1] * block[2] <= this.#module.maxThreads) {
+      if (!aliased) return this.#module;
+      this.#aliased ??= this.#load(undefined, true);
+      return this.#aliased;
+    }
+    const key = `${block.join()} ${aliased}`;
     let module = this.#special.get(key);
     if (module === undefined) {
-      module = this.#load([block[0], block[1], block[2]]);
+      module = this.#load([block[0], block[1], block[2]], aliased);
       this.#special.set(key, module);
     }
     return module;
   }
 
-  #load(block: Dim3 | undefined): LoadedModule {
+  #load(block: Dim3 | undefined, aliased: boolean): LoadedModule {
     const { pipeline, target } = this.#host;
     const { kernel, name } = this.#program;
     return new LoadedModule(
       this.#host,
       kernel,
-      pipeline.compile(kernel, target, { name: name ?? kernel.name, ...(block === undefined ? {} : { block }) }),
+      pipeline.compile(kernel, target, {
+        name: name ?? kernel.name,
+        disjoint: !aliased,
+        ...(block === undefined ? {} : { block }),
+      }),
     );
   }
 
@@ -172,6 +182,7 @@ export class OpenCLExecutable implements Executable {
     this.#loaded = false;
     if (this.#host.context.closed) return;
     this.#module.unload();
+    this.#aliased?.unload();
     for (const module of this.#special.values()) module.unload();
     this.#special.clear();
   }

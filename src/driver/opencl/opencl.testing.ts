@@ -4,8 +4,11 @@
  */
 
 import { isRequired } from '../../required.testing.ts';
-import type { OpenCLDriver, OpenCLOptions } from './device.ts';
-import { openclProvider, openOpenCL } from './index.ts';
+import { OpenCLDriver, type OpenCLOptions } from './device.ts';
+import { openclProvider } from './index.ts';
+import { describeDevice } from './info.ts';
+import { probeOpenCL } from './platforms.ts';
+import { strict } from './strict.testing.ts';
 
 /** Whether there is a device. Throws when there must be one. */
 export function hasOpenCL(): boolean {
@@ -14,7 +17,10 @@ export function hasOpenCL(): boolean {
   return count > 0;
 }
 
-/** The first device. */
+/** The first device, by calls that every implementation takes. */
 export function openTestDevice(options?: OpenCLOptions): OpenCLDriver {
-  return openOpenCL(0, options);
+  const { cl, devices } = probeOpenCL();
+  const [first] = devices;
+  if (cl === undefined || first === undefined) throw new Error('there is no OpenCL device');
+  return new OpenCLDriver(strict(cl), describeDevice(cl, first, 0), options);
 }

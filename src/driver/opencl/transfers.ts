@@ -7,6 +7,7 @@ import type { Block, Blocks } from '../copies/blocks.ts';
 import type { OpenCLContext } from './context.ts';
 import type { Place } from './memory.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
+import { piecesOf } from './rectangles.ts';
 
 /** Bytes of the host, and where in them a region starts. */
 export interface HostSide {
@@ -47,69 +48,49 @@ export class Transfers {
   }
 
   writeBlocks(on: OpenCLStream, { block, at }: Blocks, to: Place, host: HostSide): void {
+    const pieces = piecesOf(block, 't', to.buffer.bytes);
     for (const [t, s] of at) {
-      const offset = to.offset + t;
-      const from = host.offset + s;
-      if (block.height * block.depth === 1) {
-        this.write(on, to.buffer.handle, offset, host.bytes.subarray(from, from + block.width), false);
-        continue;
+      for (const piece of pieces) {
+        this.#writeBlock(on, piece.block, to, to.offset + t + piece.t, host.bytes, host.offset + s + piece.s);
       }
-      const queue = this.#queues.begin(on);
-      const view = this.#pin(on, host.bytes.subarray(from, from + reach(block, 's')), false);
-      const { tRow, tSlice, sRow, sSlice } = this.#describe(block, offset);
-      const [a, b, c] = [this.#at, this.#at + 24, this.#at + 48];
-      const api = 'clEnqueueWriteBufferRect';
-      const result = this.#context.cl[api](
-        queue,
-        to.buffer.handle,
-        0,
-        a,
-        b,
-        c,
-        tRow,
-        tSlice,
-        sRow,
-        sSlice,
-        view,
-        0,
-        0,
-        0,
-      );
-      this.#context.check(result, api);
     }
   }
 
   readBlocks(on: OpenCLStream, { block, at }: Blocks, host: HostSide, from: Place): void {
+    const pieces = piecesOf(block, 's', from.buffer.bytes);
     for (const [t, s] of at) {
-      const offset = from.offset + s;
-      const to = host.offset + t;
-      if (block.height * block.depth === 1) {
-        this.read(on, from.buffer.handle, offset, host.bytes.subarray(to, to + block.width), false);
-        continue;
+      for (const piece of pieces) {
+        this.#readBlock(on, piece.block, host.bytes, host.offset + t + piece.t, from, from.offset + s + piece.s);
       }
-      const queue = this.#queues.begin(on);
-      const view = this.#pin(on, host.bytes.subarray(to, to + reach(block, 't')), false);
-      const { tRow, tSlice, sRow, sSlice } = this.#describe(block, offset);
-      const [a, b, c] = [this.#at, this.#at + 24, this.#at + 48];
-      const api = 'clEnqueueReadBufferRect';
-      const result = this.#context.cl[api](
-        queue,
-        from.buffer.handle,
-        0,
-        a,
-        b,
-        c,
-        sRow,
-        sSlice,
-        tRow,
-        tSlice,
-        view,
-        0,
-        0,
-        0,
-      );
-      this.#context.check(result, api);
     }
+  }
+
+  #writeBlock(on: OpenCLStream, block: Block, to: Place, offset: number, bytes: Uint8Array, start: number): void {
+    const { handle } = to.buffer;
+    if (block.height * block.depth === 1) {
+      return this.write(on, handle, offset, bytes.subarray(start, start + block.width), false);
+    }
+    const queue = this.#queues.begin(on);
+    const view = this.#pin(on, bytes.subarray(start, start + reach(block, 's')), false);
+    const { tRow, tSlice, sRow, sSlice } = this.#describe(block, offset);
+    const [a, b, c] = [this.#at, this.#at + 24, this.#at + 48];
+    const api = 'clEnqueueWriteBufferRect';
+    const { cl } = this.#context;
+    this.#context.check(cl[api](queue, handle, 0, a, b, c, tRow, tSlice, sRow, sSlice, view, 0, 0, 0), api);
+  }
+
+  #readBlock(on: OpenCLStream, block: Block, bytes: Uint8Array, start: number, from: Place, offset: number): void {
+    const { handle } = from.buffer;
+    if (block.height * block.depth === 1) {
+      return this.read(on, handle, offset, bytes.subarray(start, start + block.width), false);
+    }
+    const queue = this.#queues.begin(on);
+    const view = this.#pin(on, bytes.subarray(start, start + reach(block, 't')), false);
+    const { tRow, tSlice, sRow, sSlice } = this.#describe(block, offset);
+    const [a, b, c] = [this.#at, this.#at + 24, this.#at + 48];
+    const api = 'clEnqueueReadBufferRect';
+    const { cl } = this.#context;
+    this.#context.check(cl[api](queue, handle, 0, a, b, c, sRow, sSlice, tRow, tSlice, view, 0, 0, 0), api);
   }
 
   copy(

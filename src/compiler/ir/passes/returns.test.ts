@@ -255,3 +255,30 @@ test('random kernels do the same afterwards', () => {
   expect(withReturns).toBeGreaterThan(60);
   expect(withLive).toBeGreaterThan(30);
 });
+
+describe('loops with barriers, when all threads have returned', () => {
+  test('end by a jump that the threads of the block agree on, which nobody is left to deny', () => {
+    const text = lowered((b) => {
+      const [a, x] = [b.global('i32', 'a'), b.global('i32', 'x')];
+      const k = b.variable('i32', 'k');
+      const l = b.label();
+      return [
+        when(lt(tid, i32(3)), [ret()]),
+        assign(k, i32(0)),
+        loop(l, [when(eq(load(at(x, read(k))), i32(5)), [leave(l)]), barrier(), assign(k, add(read(k), i32(1)))]),
+        store(at(a, tid), i32(1)),
+      ];
+    });
+    expect(text).toContain('barrier.and');
+    expect(text).not.toContain('barrier.or');
+  });
+
+  test('end by a vote, where threads leave only one by one', () => {
+    const text = lowered((b) => {
+      const a = b.global('i32', 'a');
+      const l = b.label();
+      return [loop(l, [barrier(), when(lt(load(at(a, tid)), i32(3)), [ret()]), store(at(a, tid), i32(1))])];
+    });
+    expect(text).toContain('barrier.or');
+  });
+});

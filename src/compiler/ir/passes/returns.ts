@@ -6,7 +6,7 @@
  * barriers, which is uniform by law, is not. The same is done for other jumps that only some threads take out of a
  * construct that contains barriers: these have a flag each, which is cleared where the threads meet again.
  */
-import { and, assign, block, bool, i32, KernelBuilder, leave, ne, not, or, read, vote, when } from '../builder.ts';
+import { and, assign, block, bool, eq, i32, KernelBuilder, leave, ne, not, or, read, vote, when } from '../builder.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { structureExits } from './structure.ts';
 import type { Uniformity } from './uniformity.ts';
@@ -25,8 +25,11 @@ export interface ReturnsLowered {
 
 type Jump = Stmt & { op: 'break' | 'continue' };
 
-/** Takes a kernel whose barriers are legal. The result means the same to each thread on its own. */
-export function lowerReturns(kernel: Kernel): ReturnsLowered {
+/**
+ * Takes a kernel whose barriers are legal. The result means the same to each thread on its own. Returns among `alone` count as some
+ * threads' only, whatever their condition: those of threads that have failed, which need not end loops for all.
+ */
+export function lowerReturns(kernel: Kernel, alone: ReadonlySet<Stmt> = new Set()): ReturnsLowered {
   const labels = KernelBuilder.from(kernel);
   if (!hasBarrier(kernel.body)) {
     const replace = (s: Stmt): readonly Stmt[] | undefined => (s.op === 'return' ? [] : undefined);
@@ -37,7 +40,7 @@ export function lowerReturns(kernel: Kernel): ReturnsLowered {
   const end = labels.label();
   const returns = new Map<Stmt, Stmt & { op: 'return' }>();
   const body = hasReturn(kernel.body) ? [block(end, returnsToBreaks(kernel.body, end, returns))] : kernel.body;
-  const facts: Facts = { end, returns, uniformity: analyseUniformity(kernel) };
+  const facts: Facts = { end, returns, alone, uniformity: analyseUniformity(kernel) };
   // Which variables returned threads miss shows only when all is done, and makes a difference; then once more.
   const missed = new Set<number>();
   for (;;) {
@@ -78,6 +81,7 @@ interface Facts {
   /** The label of the block around the body. */
   readonly end: Label;
   readonly returns: ReadonlyMap<Stmt, Stmt & { op: 'return' }>;
+  readonly alone: ReadonlySet<Stmt>;
   readonly uniformity: Uniformity;
 }
 
@@ -93,6 +97,8 @@ class Lowering {
   readonly #missed: Set<number>;
   /** The kernel's own variables among `uniform`. */
   readonly #shared: ReadonlySet<number>;
+  /** Labels of the loops around that contain barriers, the innermost last. */
+  readonly #loops: Label[] = [];
   /** Labels of the constructs around that contain barriers. */
   readonly #crossed = new Set<Label>();
   readonly #flags = new Map<string, Flag>();
@@ -109,7 +115,8 @@ class Lowering {
 
   /** Whether only some of the threads that may take a jump do. */
   #parts(jump: Jump): boolean {
-    return this.#facts.uniformity.parting(this.#facts.returns.get(jump) ?? jump) !== undefined;
+    const origin = this.#facts.returns.get(jump) ?? jump;
+    return this.#facts.alone.has(origin) || this.#facts.uniformity.parting(origin) !== undefined;
   }
 
   /** A list that all running threads go through together. */
@@ -156,7 +163,8 @@ class Lowering {
   #control(s: Stmt): readonly Stmt[] {
     switch (s.op) {
       case 'if': {
-        const [setup, cond] = this.#condition(s.cond);
+        // With nobody left to say, the block goes where a way leads out.
+        const [setup, cond] = this.#condition(s.cond, this.#exits(s.then).length > 0);
         const before = new Set(this.#waiting);
         const then = this.list(s.then);
         const after = this.#waiting;
@@ -174,6 +182,7 @@ class Lowering {
       }
       case 'loop': {
         this.#crossed.add(s.label);
+        this.#loops.push(s.label);
         // From the second round on, flags may be set that are set in the first.
         for (const jump of this.#jumps([...s.body, ...s.update])) {
           const again = jump.op === 'continue' && jump.label === s.label;
@@ -182,9 +191,15 @@ class Lowering {
         const body = this.list(s.body);
         const resume = this.#meet(s.label, 'continue');
         const update = this.list(s.update);
+        const givenUp = this.#givenUp(s);
+        this.#loops.pop();
         this.#crossed.delete(s.label);
         const reset = this.#meet(s.label, 'break');
-        return [...reset(), { ...s, body: [...resume(), ...body], update: [...resume(), ...update] }, ...reset()];
+        return [
+          ...reset(),
+          { ...s, body: [...resume(), ...body, ...givenUp], update: [...resume(), ...update] },
+          ...reset(),
+        ];
       }
       case 'barrier': {
         if (!s.pred || this.#waiting.size === 0) return [s];
@@ -194,6 +209,21 @@ class Lowering {
       default:
         return [s];
     }
+  }
+
+  /** The jumps in a list that lead out of the innermost loop around it. */
+  #exits(list: readonly Stmt[]): Jump[] {
+    return this.#jumps(list).filter(({ op, label }) => op === 'break' || label !== this.#loops.at(-1));
+  }
+
+  /** A loop that threads leave only one by one ends when nobody is left in it. */
+  #givenUp(s: Stmt & { op: 'loop' }): readonly Stmt[] {
+    const exits = this.#exits([...s.body, ...s.update]);
+    const { live } = this;
+    if (live === undefined || exits.length === 0 || !exits.every((jump) => this.#parts(jump))) return [];
+    const said = this.#b.variable('i32', '%said');
+    this.uniform.add(said.id);
+    return [vote('or', read(live), said), when(eq(read(said), i32(0)), [leave(s.label, s.pos)], [], s.pos)];
   }
 
   /** A predicate for all threads to vote with: those that take no part come to the barrier too, but do not count. */
@@ -207,16 +237,18 @@ class Lowering {
 
   /**
    * A condition that the block as a whole goes by. When it takes a thread to find it out, those that take part do so
-   * beforehand, and if there are others, tell them.
+   * beforehand, and if there are others, tell them; `otherwise` is what counts when all have returned.
    */
-  #condition(cond: Expr): readonly [setup: readonly Stmt[], cond: Expr] {
+  #condition(cond: Expr, otherwise: boolean): readonly [setup: readonly Stmt[], cond: Expr] {
     const missed = someExpr(cond, (e) => e.op === 'var' && this.#missed.has(e.var.id));
     if (!missed && !someExpr(cond, (e) => this.#needsThread(e))) return [[], cond];
     if (this.#waiting.size > 0) {
-      const [setup, pred] = this.#contribution(cond, false);
+      // Who has not returned waits further in, and is not to be left behind.
+      const neutral = otherwise && [...this.#waiting].every((flag) => flag.var === this.live);
+      const [setup, pred] = this.#contribution(cond, neutral);
       const said = this.#b.variable('i32', '%said');
       this.uniform.add(said.id);
-      return [[...setup, vote('or', pred, said)], ne(read(said), i32(0))];
+      return [[...setup, vote(neutral ? 'and' : 'or', pred, said)], ne(read(said), i32(0))];
     }
     const v = this.#b.variable('bool', '%cond');
     this.uniform.add(v.id);
@@ -278,7 +310,7 @@ class Lowering {
     }
     for (const [flag, jump] of together) {
       if (this.#waiting.size > 0) this.#missed.add(flag.var.id);
-      const [setup, cond] = this.#condition(read(flag.var));
+      const [setup, cond] = this.#condition(read(flag.var), true);
       out.push(...setup, when(cond, [{ ...jump }], [], jump.pos));
     }
     return out;

@@ -48,8 +48,12 @@ export interface Gen {
   readonly elements: Set<ElemType>;
   /** Which argument the constants that do not fit come in. */
   readonly far: ReadonlySet<ArraySym>;
+  /** Parameters of arrays that are only read, and known to share no memory with those that are written. */
+  readonly constant: ReadonlySet<number>;
   /** Where a fault leaves what it says. */
   readonly fault: { readonly index: Var; readonly extent: Var } | undefined;
+  /** Whether a thread that fails says so at the next barrier, or at the end: see `report` in statements.ts. */
+  readonly latent: boolean;
   /** Whether threads vote at barriers. */
   votes: boolean;
   /** Flags of jumps out of several constructs at once. */

@@ -108,7 +108,8 @@ function pointerTo(g: Gen, array: ArraySym, farAt: number | undefined): string[]
   const from = startOf(g, array, farAt);
   if (from === undefined) return [];
   const space = farAt === undefined ? array.space : 'global';
-  const type = `${array.space === 'constant' ? 'const ' : ''}${spaceName(g, space)}${elementName(g, array.elem)} *`;
+  const constant = array.space === 'constant' || (array.space === 'global' && g.constant.has(array.param ?? 0));
+  const type = `${constant ? 'const ' : ''}${spaceName(g, space)}${elementName(g, array.elem)} *`;
   return [`${type}const ${arrayName(array)} = (${type})${from};`];
 }
 

@@ -37,12 +37,16 @@ import type { FaultSite } from '../sites.ts';
 export interface FaultsLowered {
   readonly kernel: Kernel;
   readonly sites: readonly FaultSite[];
+  /** The returns of threads that have failed. */
+  readonly stops: ReadonlySet<Stmt>;
   /** i64: what a trap says. Undefined in a kernel that cannot fail. */
   readonly fault: { readonly index: Var; readonly extent: Var } | undefined;
 }
 
 export function lowerFaults(kernel: Kernel): FaultsLowered {
-  if (!kernel.checked && !someStmt(kernel.body, (s) => s.op === 'trap')) return { kernel, sites: [], fault: undefined };
+  if (!kernel.checked && !someStmt(kernel.body, (s) => s.op === 'trap')) {
+    return { kernel, sites: [], stops: new Set(), fault: undefined };
+  }
   return new Lowering(kernel).result();
 }
 
@@ -50,6 +54,7 @@ class Lowering {
   readonly #kernel: Kernel;
   readonly #b: KernelBuilder;
   readonly #sites: FaultSite[] = [];
+  readonly #stops = new Set<Stmt>();
   readonly #index: Var;
   readonly #extent: Var;
   readonly #asserted: (Expr & { op: 'unary' })[] = [];
@@ -83,6 +88,7 @@ class Lowering {
     return {
       kernel: { ...this.#kernel, vars: [...vars], arrays, body: [...this.#clear(used), ...body] },
       sites: this.#sites,
+      stops: this.#stops,
       fault: { index: this.#index, extent: this.#extent },
     };
   }
@@ -110,7 +116,9 @@ class Lowering {
   #fail(site: FaultSite, index: Expr, extent: Expr): Stmt[] {
     const number = this.#sites.push(site);
     const { pos } = site;
-    return [assign(this.#index, index, pos), assign(this.#extent, extent, pos), trap(String(number), pos), ret(pos)];
+    const stop = ret(pos);
+    this.#stops.add(stop);
+    return [assign(this.#index, index, pos), assign(this.#extent, extent, pos), trap(String(number), pos), stop];
   }
 
   /** Checks of an expression, those of its parts first. */

@@ -1,9 +1,23 @@
 /**
  * Loads and stores: elements of arrays as C names them, and values to elements and back.
  */
-import { ELEM_SIZE, type Expr, isInt, type MemRef } from '../../ir/ops.ts';
+import { ELEM_SIZE, type ElemType, type Expr, isInt, type MemRef } from '../../ir/ops.ts';
 import { infix, type Print } from './arithmetic.ts';
-import { arrayName, atom, type C, callOf, elementName, type Gen, Level, spaceName, spaceOf, within } from './code.ts';
+import {
+  arrayName,
+  atom,
+  type C,
+  callOf,
+  castTo,
+  elementName,
+  type Gen,
+  Level,
+  spaceName,
+  spaceOf,
+  within,
+} from './code.ts';
+
+const NARROW: ReadonlySet<ElemType> = new Set(['i8', 'u8', 'i16', 'u16']);
 
 /** An element as what can be loaded from and stored to. */
 export function elementOf(g: Gen, print: Print, mem: MemRef): string {
@@ -65,8 +79,10 @@ function element(g: Gen, print: Print, mem: MemRef): C {
 
 /** The statement that stores a value. */
 export function storeElement(g: Gen, print: Print, mem: MemRef, value: Expr): string {
-  const v = print(value).text;
   const { elem } = mem;
+  const stored = print(value);
+  // Compilers warn of constants that change.
+  const v = (NARROW.has(elem) ? castTo(elementName(g, elem), stored) : stored).text;
   if (elem === 'f16') {
     if (g.target.dialect === 'hip') return `${elementOf(g, print, mem)} = half_bits(${v});`;
     const space = spaceName(g, spaceOf(g, mem.array));

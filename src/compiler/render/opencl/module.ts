@@ -39,6 +39,8 @@ export interface OpenCLOptions {
   readonly name: string;
   /** The block shape, if the code is for this one only: it becomes a constant, and `reqd_work_group_size`. */
   readonly block?: readonly [x: number, y: number, z: number] | undefined;
+  /** Arrays that the kernel only reads share no memory with those that it writes: the compiler is told. Absent: they may. */
+  readonly disjoint?: boolean | undefined;
 }
 
 /** One argument of the kernel. */
@@ -75,6 +77,8 @@ export interface OpenCLModule {
   readonly constants: Uint8Array | undefined;
   readonly sites: readonly FaultSite[];
   readonly prints: readonly PrintSite[];
+  /** Whether `disjoint` makes a difference. */
+  readonly usesDisjoint: boolean;
   /** Whether blocks wait for each other: only a launch of one block can be made. */
   readonly cooperative: boolean;
   /** Threads of a block at most, where the code has room for so many (exchanges between lanes go through local memory). */

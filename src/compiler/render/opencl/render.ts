@@ -8,7 +8,7 @@ import { NotSupportedError } from '../../../errors.ts';
 import { ELEM_SIZE, type Kernel, type Param } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { lowerReturns } from '../../ir/passes/returns.ts';
-import { eachStmt, hasBarrier, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
+import { eachStmt, hasBarrier, someExpr, someStmt, stmtExprs, written } from '../../ir/passes/walk.ts';
 import { type Gen, Lines, paramName, plainName, spaceName, typeOf, varName } from './code.ts';
 import { type Arrays, declareArrays, elementTypes } from './declarations.ts';
 import { lowerFaults } from './faults.ts';
@@ -19,8 +19,8 @@ import { emitList } from './statements.ts';
 
 /** Renders a verified kernel whose approximated functions have been expanded. Throws NotSupportedError for what the target lacks. */
 export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: OpenCLOptions): OpenCLModule {
-  const { kernel: stopping, sites, fault } = lowerFaults(kernel);
-  const plain = hasBarrier(stopping.body) ? lowerReturns(stopping).kernel : stopping;
+  const { kernel: stopping, sites, stops, fault } = lowerFaults(kernel);
+  const plain = hasBarrier(stopping.body) ? lowerReturns(stopping, stops).kernel : stopping;
   const doubles = usesDoubles(plain);
   if (doubles && !target.fp64) {
     throw new NotSupportedError(
@@ -29,6 +29,7 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
     );
   }
   const arrays = declareArrays(plain, target);
+  const readOnly = readOnlyParams(kernel);
   const g: Gen = {
     kernel: plain,
     target,
@@ -39,7 +40,9 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
     prints: [],
     elements: new Set(),
     far: arrays.far,
+    constant: options.disjoint === true ? readOnly : new Set(),
     fault,
+    latent: fault !== undefined && hasBarrier(plain.body),
     votes: false,
     jumps: new Set(),
   };
@@ -57,9 +60,20 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
     constants: arrays.farBytes,
     sites,
     prints: g.prints,
+    usesDisjoint: target.dialect === 'opencl' && readOnly.size > 0,
     cooperative: someStmt(kernel.body, (s) => s.op === 'barrier' && s.kind === 'grid'),
     threadsPerBlockLimit: arrays.threads,
   };
+}
+
+/** Parameters of arrays that no statement writes to. */
+function readOnlyParams({ params, body }: Kernel): ReadonlySet<number> {
+  const found = new Set(params.filter(({ type }) => type === 'ptr').map(({ index }) => index));
+  eachStmt(body, (s) => {
+    const param = written(s)?.array.param;
+    if (param !== undefined) found.delete(param);
+  });
+  return found;
 }
 
 /** A name that C allows and that no function of OpenCL has. */
@@ -96,7 +110,11 @@ function argumentsOf(g: Gen, arrays: Arrays, faults: boolean): readonly Taken[] 
     taken.push({ arg: { kind: 'launchNumber' }, text: 'uint launch_number' });
   }
   if (g.prints.length > 0) taken.push({ arg: { kind: 'prints' }, text: `${buffer}prints` });
-  if (arrays.farBytes) taken.push({ arg: { kind: 'constants' }, text: `const ${buffer}constants` });
+  if (arrays.farBytes)
+    taken.push({
+      arg: { kind: 'constants' },
+      text: `const ${buffer}${g.target.dialect === 'hip' ? '' : 'restrict '}constants`,
+    });
   if (usesSharedBytes(g.kernel)) taken.push({ arg: { kind: 'sharedBytes' }, text: 'uint shared_bytes' });
   if (arrays.dynamic && g.target.dialect === 'opencl') {
     // The memory of a local argument is aligned as its type asks: any array may stand in it.
@@ -114,8 +132,9 @@ function parameter(g: Gen, { index, type }: Param, buffer: string): Taken[] {
     ];
   }
   if (g.target.dialect === 'hip') return [{ arg: { kind: 'pointer', param: index }, text: `${buffer}${name}` }];
+  const pointer = g.constant.has(index) ? 'global const uchar *restrict ' : buffer;
   return [
-    { arg: { kind: 'buffer', param: index }, text: `${buffer}${name}` },
+    { arg: { kind: 'buffer', param: index }, text: `${pointer}${name}` },
     { arg: { kind: 'offset', param: index }, text: `ulong ${name}_offset` },
   ];
 }
@@ -129,10 +148,13 @@ function usesSharedBytes({ body }: Kernel): boolean {
 // ---------------------------------------------------------------- text
 
 /** Zero where they may be read before they are assigned. */
-function declareVars({ kernel, jumps }: Gen): string[] {
+function declareVars({ kernel, target, jumps, latent }: Gen): string[] {
   const unset = analyseLiveness(kernel.body).entry;
   const vars = kernel.vars.map((v) => `${typeOf(v.type)} ${varName(v)}${unset.has(v.id) ? ' = 0' : ''};`);
-  return [...vars, ...[...jumps].map((name) => `bool ${name} = false;`)];
+  if (latent) vars.push('uint failed = 0;');
+  // Where ways meet, PoCL keeps what is in memory over barriers, but not every value that depends on the way.
+  const kind = target.dialect === 'opencl' && hasBarrier(kernel.body) ? 'volatile bool' : 'bool';
+  return [...vars, ...[...jumps].map((name) => `${kind} ${name} = false;`)];
 }
 
 /** Counters for votes at barriers, and the one in use. */
