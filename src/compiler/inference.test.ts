@@ -300,6 +300,11 @@ describe('arguments', () => {
         for (let i = cuda.grid(1); i < n; i += 3) s -= i > 4 ? i : -i;
         y[0] = s;
       },
+      (y: V, n: number) => {
+        let s = n + 1;
+        for (let j = 0; j < n; j++) s = (s * 16807) % 2147483647;
+        y[0] = s;
+      },
     ];
     it.each(growing)('take the type of what they meet, also when they grow by counters and indices: %s', (body) => {
       expect(types(body, new Float64Array(1), 50)).toMatchObject({ s: 'f64' });
@@ -315,6 +320,14 @@ describe('arguments', () => {
         expect(y).toEqual(want);
         expect(y[0]).toBeGreaterThan(2 ** 32);
       }
+    });
+
+    it('are what JavaScript computes where they are reduced again', () => {
+      const lehmer = growing.at(-1) as (typeof growing)[number];
+      const [y, want] = [new Float64Array(1), new Float64Array(1)];
+      run(lehmer, [y, 50]);
+      lehmer(want, 50);
+      expect(y).toEqual(want);
     });
 
     it('are integers of 32 bits when they are used as such, or meet nothing wider', () => {

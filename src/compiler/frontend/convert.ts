@@ -52,11 +52,17 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
   if (n < low || n > high) {
     if (!bits || n < -(2 ** 31) || n > 2 ** 32 - 1) {
       return fail('K212', pos, `${n} does not fit ${elem} (${low} to ${high})`, {
-        help: elem === 'i32' ? `write u32(${n}), or use an i64 or f64` : `write ${elem}(${n}) to wrap`,
+        help: fixFor(n, elem),
       });
     }
   }
   return { op: 'const', type, value: type === 'u32' ? n >>> 0 : n | 0 };
+}
+
+function fixFor(n: number, elem: ElemType): string {
+  if (elem !== 'i32' && elem !== 'u32') return `write ${elem}(${n}) to wrap`;
+  if (n < -(2 ** 31) || n > 2 ** 32 - 1) return `write f64(${n})`;
+  return elem === 'i32' ? `write u32(${n})` : `write u32(${n}) to wrap`;
 }
 
 /** Integral, or an integer to begin with. */

@@ -29,6 +29,8 @@ function reaches(from: Range, to: Range): boolean {
         if (e.range === undefined) return false;
         return (e.range === to && grew) || visit(e.range, grew);
       case 'arith':
+        // `s = (s * 16807) % m`: what is reduced has grown before.
+        if (e.fn === 'rem') return expression(e.a, grew);
         if (e.fn !== 'add' && e.fn !== 'sub' && e.fn !== 'mul') return false;
         return expression(e.a, true) || expression(e.b, true);
       case 'neg':
