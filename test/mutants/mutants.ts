@@ -20,7 +20,7 @@ const LAYOUT: readonly (readonly [file: string, find: string, replace: string, w
     'order.map((_, axis) => layout.strides[axis] ?? 0)',
     'transpose leaves the strides',
   ],
-  ['axes', 'ndim - 1 - i);\n  const order', 'i);\n  const order', 'transpose without axes does nothing'],
+  ['axes', '(_, i) => ndim - 1 - i);\n  if', '(_, i) => i);\n  if', 'transpose without axes does nothing'],
   ['axes', 'filter((i) => shape[i] === 1)', 'filter((i) => (shape[i] ?? 0) <= 1)', 'squeeze drops empty axes'],
   [
     'axes',
@@ -77,6 +77,28 @@ const LAYOUT: readonly (readonly [file: string, find: string, replace: string, w
   ['indexing', 'Math.ceil((stop - start) / step)', 'Math.floor((stop - start) / step)', 'steps lose the last element'],
   ['indexing', 'offset += start * stride;', 'offset += start * step;', 'slices start by the step'],
   ['indexing', 'strides.push(stride * step + 0);', 'strides.push(stride + 0);', 'slices forget the step'],
+  ['indexing', 'given < 0 ? given + length : given', 'given', 'negative bounds are not counted from the end'],
+  [
+    'indexing',
+    'count === 0 ? { start: 0, count: 0, step: 1 }',
+    'count === 0 ? { start, count: 0, step }',
+    'empty slices begin beside the array',
+  ],
+  [
+    'strides',
+    "if (sizeOf(shape) > 0 && strides.includes(0)) return 'A';",
+    '',
+    'broadcast arrays of one row are contiguous',
+  ],
+  [
+    'strides',
+    'Math.abs(strides[a] ?? 0) - Math.abs(strides[b] ?? 0)',
+    '(strides[a] ?? 0) - (strides[b] ?? 0)',
+    'arrays like reversed ones have their axes in another order',
+  ],
+  ['reshape', 'if (length < -1) {', 'if (length < -9) {', 'reshape takes negative lengths'],
+  ['shape', 'bytes *= Math.max(length, 1);', 'bytes *= length;', 'axes beside an empty one may be of any length'],
+  ['shape', '/Float/.test(', '/Floats/.test(', 'a float array is a shape'],
   ['reshape', 'stride *= target[axis] ?? 1;', 'stride *= target[n] ?? 1;', 'reshape multiplies the wrong axis'],
   [
     'reshape',

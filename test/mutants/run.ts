@@ -19,6 +19,8 @@ const COPIED = [
   'test/mutants',
   'test/support',
   'test/conformance-cpu.test.ts',
+  'test/dlpack.test.ts',
+  'test/native',
   'test/smart-array.test.ts',
   'test/worked-numbers.test.ts',
   'tsconfig.kernels.json',
