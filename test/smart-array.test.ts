@@ -193,7 +193,7 @@ describe.each(['cpu', 'simulator'] as const)('smart arrays on the device %s', (d
   it('say what is wrong', () => {
     const a = new SmartArray(Float32Array.of(1));
     expect(() => a.get('device' as never)).toThrow("'device' is not a valid target");
-    expect(() => new SmartArray([1], { where: 'cpu' as never })).toThrow('"cpu" is not a valid target');
+    expect(() => new SmartArray([1], { where: 'cpu' as never })).toThrow("'cpu' is not a valid target");
     expect(() => new SmartArray({ shape: [1] } as never)).toThrow('dtype must be a dtype such as f32');
     expect(() => new SmartArray({ shape: [1], dtype: f32, wehre: 'gpu' } as never)).toThrow('wehre');
     a.dispose();
