@@ -14,7 +14,7 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { isNativeText } from './parse.ts';
 import { consoleLog, constantText } from './printing.ts';
-import { isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
+import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
 type Build = (args: readonly TExpr[], pos: Pos) => TExpr;
 
@@ -201,6 +201,9 @@ export function callBuiltin(
       help: 'keep one generator state a thread in an array, or upload random numbers',
     });
   }
+  if (fn === Object.getOwnPropertyDescriptors || fn === Object.defineProperties) {
+    return mergeRecords(elements(ctx, node.arguments, scope, pos), pos);
+  }
   const builtin = TABLE.get(fn);
   if (builtin === undefined) {
     if (isNativeText(Function.prototype.toString.call(fn)) || isHostGlobal(fn))
@@ -224,6 +227,17 @@ export function callBuiltin(
       pos,
     ),
   );
+}
+
+/** What esbuild's `__spreadProps` does with objects that are literals: their members in one. */
+function mergeRecords(values: readonly Value[], pos: Pos): Value {
+  const fields = new Map<string, Value>();
+  for (const value of values) {
+    if (value.kind !== 'record')
+      return fail('K222', pos, `only an object can be spread here, not ${describeValue(value)}`);
+    for (const [name, field] of value.fields) fields.set(name, field);
+  }
+  return { kind: 'record', fields };
 }
 
 /** `f32(x)`, `i32(x)`, …. */

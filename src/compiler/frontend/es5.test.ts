@@ -1,8 +1,10 @@
 import { transformSync } from '@babel/core';
 import * as swc from '@swc/core';
 import type { AnyNode } from 'acorn';
+import * as esbuild from 'esbuild';
 import { minify } from 'terser';
 import { expect, test } from 'vitest';
+import { run } from '../testing.ts';
 import { captureFunction } from './capture.ts';
 import { isIterationHelper } from './es5.ts';
 import { walk } from './walk.ts';
@@ -88,6 +90,38 @@ test.each<[string, () => string | Promise<string>]>([
   // terser may inline the function whole.
   if (parameters.length > 1)
     expect(parameters[1]).toEqual(['Identifier', 'AssignmentPattern', 'Identifier', 'AssignmentPattern']);
+});
+
+const SPREAD = `
+globalThis.made = (y, x) => {
+  const a = { x: 1, y: 2 };
+  const b = { ...a, y: x[0], z: 4 };
+  const c = { w: 1, ...b, x: 7 };
+  y[0] = c.w + 10 * c.x + 100 * c.y + 1000 * c.z;
+};`;
+const assigned = SPREAD.replace('{ ...a, y: x[0], z: 4 }', 'Object.assign(Object.assign({}, a), { y: x[0], z: 4 })');
+const assign = `var __assign = function () {
+  __assign = Object.assign || function (t) { for (var s, i = 1; i < arguments.length; i++) { s = arguments[i]; for (var p in s) t[p] = s[p]; } return t; };
+  return __assign.apply(this, arguments);
+};`;
+const esbuilt = (minify: boolean): string => esbuild.transformSync(SPREAD, { target: 'es2017', minify }).code;
+
+test.each<[string, () => string | Promise<string>]>([
+  ['Babel', () => babel(SPREAD)],
+  ['Babel and terser', () => minified(babel(SPREAD))],
+  ['swc', () => swcEs5(SPREAD)],
+  ['swc and terser', () => minified(swcEs5(SPREAD))],
+  ['esbuild', () => esbuilt(false)],
+  ['esbuild, minified', () => esbuilt(true)],
+  ['TypeScript for ES2017', () => assigned],
+  ['TypeScript for ES5', () => assign + assigned.replaceAll('Object.assign(', '__assign(')],
+])('%s: what spreads objects compiles', async (_, build) => {
+  new Function(await build())();
+  const { made } = globalThis as { made?: (...args: never[]) => unknown };
+  if (made === undefined) throw new Error('the output defines nothing');
+  const y = new Float64Array(1);
+  run(made, [y, Float64Array.of(3)]);
+  expect(y[0]).toBe(4371);
 });
 
 test.each([

@@ -1,18 +1,28 @@
 /**
- * Takes back what ES5 output makes of destructuring, `for … of` and default parameters, which kernels have as they are.
+ * Takes back what ES5 output makes of destructuring, `for … of`, default parameters and spread objects, which kernels have as they are.
  *
  * `_slicedToArray(cuda.grid(2), 2)` is its argument; the `try … catch … finally` around an iterator is the loop over an array
  * that the author wrote. Helpers are known by their source, as minifiers rename and inline them. Trees are changed in place.
  */
-import type { AnyNode, Expression, ForStatement, Identifier, Node, Statement, TryStatement } from 'acorn';
+import type {
+  AnyNode,
+  CallExpression,
+  Expression,
+  ForStatement,
+  Identifier,
+  Node,
+  Statement,
+  TryStatement,
+} from 'acorn';
 import type { Captured, FunctionNode } from './captured.ts';
 import { undoDefaults } from './es5-parameters.ts';
+import { isSpreadHelper, spreadLiteral } from './es5-spread.ts';
 import type { FreeVariables } from './free-variables.ts';
 import { rewrite, walk } from './walk.ts';
 
 /** Whether there can be anything to take back in a text with these captured values. */
 export function mayHaveHelpers(text: string, captures: Iterable<Captured>): boolean {
-  if (/\b(?:try|arguments)\b/.test(text)) return true;
+  if (/\b(?:try|arguments)\b|\bObject\.assign\b/.test(text)) return true;
   for (const captured of captures) if (captured.found && mayHelp(captured.value)) return true;
   return false;
 }
@@ -21,12 +31,12 @@ const modulesWithout = new WeakSet<object>();
 
 /** Whether a captured value is a helper, or a module that has one. */
 function mayHelp(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return isIterationHelper(value);
+  if (typeof value !== 'object' || value === null) return isHelper(value);
   if (modulesWithout.has(value) || !isModule(value)) return false;
   // Exports of CommonJS may be getters, which are not to be run for nothing.
   if (Object.prototype.toString.call(value) !== '[object Module]') return true;
   try {
-    if (Object.values(value).some((each) => isIterationHelper(each) || (isObject(each) && isModule(each)))) return true;
+    if (Object.values(value).some((each) => isHelper(each) || (isObject(each) && isModule(each)))) return true;
   } catch {
     return true; // Some export has no value yet.
   }
@@ -34,6 +44,7 @@ function mayHelp(value: unknown): boolean {
   return false;
 }
 
+const isHelper = (value: unknown): boolean => isIterationHelper(value) || isSpreadHelper(value);
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Rewrites a function whose free names and their values are known. */
@@ -44,14 +55,17 @@ export function undoHelpers(fn: FunctionNode, free: FreeVariables, captures: Rea
     if (captured?.found) for (const use of uses) values.set(use, captured.value);
   }
   const calls = new Map<Node, Node>();
+  const spreads = new Set<Node>();
   let loops = false;
   walk(fn, (at) => {
     const node = at as AnyNode;
     loops ||= node.type === 'TryStatement';
     const [first] = node.type === 'CallExpression' ? node.arguments : [];
-    if (node.type === 'CallExpression' && first !== undefined && isIterationHelper(calleeValue(node.callee, values))) {
-      calls.set(node, first);
-    }
+    if (node.type !== 'CallExpression' || first === undefined) return true;
+    const callee = calleeValue(node.callee, values);
+    if (isIterationHelper(callee)) calls.set(node, first);
+    // A literal of the helper's own is what it may store to.
+    else if (isMade(first) && isSpreadHelper(callee)) spreads.add(node);
     return true;
   });
   if (loops) undoLoops(fn);
@@ -61,7 +75,10 @@ export function undoHelpers(fn: FunctionNode, free: FreeVariables, captures: Rea
     return inner && (items(inner) ?? inner);
   };
   if (calls.size > 0) rewrite(fn, items);
+  if (spreads.size > 0) rewrite(fn, (at) => (spreads.has(at) ? spreadLiteral(at as CallExpression) : undefined));
 }
+
+const isMade = ({ type }: Node): boolean => type === 'ObjectExpression' || type === 'CallExpression';
 
 /** The value of `helper`, `tslib.__read` or `(0, helpers.default)`. */
 function calleeValue(callee: Node, values: ReadonlyMap<Node, unknown>): unknown {
@@ -74,6 +91,7 @@ function calleeValue(callee: Node, values: ReadonlyMap<Node, unknown>): unknown 
   const object = values.get(node.object);
   const key = nameOf(node.property);
   // Modules alone: getters of other objects are not to be run.
+  if (object === Object && key === 'assign') return Object.assign;
   if (node.computed || key === undefined || typeof object !== 'object' || object === null) return undefined;
   return isModule(object) && Object.hasOwn(object, key) ? Reflect.get(object, key) : undefined;
 }
