@@ -76,6 +76,19 @@ describe('copies between devices', () => {
     expect(source.copyToHost()).toEqual(Int32Array.of(8, 8));
   });
 
+  it('hold up what is done to the source later, whichever device is waited for first', () => {
+    const [theirs, ours] = [on(0, createStream), on(1, createStream)];
+    const source = on(0, () => toDevice(Int32Array.of(0, 0), { stream: theirs }));
+    const target = on(1, () => deviceArray(2, i32));
+    source.set(7);
+    target.copyToDevice(source, { stream: ours });
+    source.set(8);
+    theirs.synchronize();
+    expect(source.copyToHost()).toEqual(Int32Array.of(8, 8));
+    ours.synchronize();
+    expect(target.copyToHost()).toEqual(Int32Array.of(7, 7));
+  });
+
   it('keep the source and temporary arrays until they are done', () => {
     const [theirs, ours] = [on(0, createStream), on(1, createStream)];
     const source = on(0, () => toDevice(Int32Array.of(1, 2, 3, 4), { stream: theirs }));
