@@ -9,7 +9,6 @@
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { openclProvider } from '../../src/driver/opencl/index.ts';
 import { machine } from '../../test/gpu/machine.ts';
 import { SPECS } from '../nvidia/spec.ts';
 import { type Issue, type WorkerOutput, worker } from './worker.ts';
@@ -79,10 +78,10 @@ function main(): void {
   }
   const began = performance.now();
   const cases = option('cases', SPECS.map((s) => s.name).join());
-  const processes = Number(option('processes', openclProvider.describe?.(0).hardware?.type === 'cpu' ? '5' : '3'));
-  const outputs = Array.from({ length: processes }, (_, k) =>
-    oneProcess(`${k + 1} of ${processes}`, cases, option('rounds', '15')),
-  );
+  const rounds = option('rounds', '15');
+  const outputs = [oneProcess('1', cases, rounds)];
+  const processes = Number(option('processes', outputs[0]?.hardware === 'cpu' ? '5' : '3'));
+  while (outputs.length < processes) outputs.push(oneProcess(`${outputs.length + 1} of ${processes}`, cases, rounds));
   const { device, driver } = outputs[0] ?? {};
   const about = machine();
   console.log(`${device}, ${driver}; Node ${about.node}, commit ${about.commit}`);

@@ -49,6 +49,7 @@ export interface Issue {
 export interface WorkerOutput {
   readonly device: string;
   readonly driver: string | undefined;
+  readonly hardware: string;
   readonly cases: Readonly<Record<string, CaseResult>>;
   readonly issue: Issue;
 }
@@ -169,6 +170,7 @@ export function worker(cases: readonly string[], rounds: number): WorkerOutput {
   const output = {
     device: driver.info.name,
     driver: driver.info.driverVersion,
+    hardware: driver.device.listed.hardware,
     cases: results,
     issue: reported('issue', () => issue(driver)),
   };

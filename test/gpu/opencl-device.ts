@@ -4,6 +4,7 @@
 import { openclProvider, openOpenCL } from '../../src/driver/opencl/index.ts';
 import { Context } from '../../src/memory/context.ts';
 import { activateContext } from '../../src/memory/devices.ts';
+import { errand, inChild } from './errands.ts';
 
 /** What the environment says of the devices that the tests use. */
 export function environmentFor(device: string): Readonly<Record<string, string>> {
@@ -15,10 +16,13 @@ export function activateDevice(device: string): void {
   if (device === 'opencl') activateContext(new Context(openOpenCL(0)));
 }
 
-/** The device's name and driver, for reports; undefined where it is not an OpenCL device. */
-export function openclDevice(device: string): string | undefined {
-  if (device !== 'opencl') return undefined;
+const DESCRIBE = errand('describe the OpenCL device', () => {
   const { count, reason } = openclProvider.probe();
   const info = count > 0 ? openclProvider.describe?.(0) : undefined;
-  return info === undefined ? `no device: ${reason}` : `${info.name}, ${info.driverVersion}`;
+  console.log(info === undefined ? `no device: ${reason}` : `${info.name}, ${info.driverVersion}`);
+});
+
+/** The device's name and driver, for reports; undefined where it is not an OpenCL device. Leaves OpenCL to other processes. */
+export function openclDevice(device: string): string | undefined {
+  return device === 'opencl' ? inChild(DESCRIBE).out.trim() : undefined;
 }

@@ -69,11 +69,21 @@ function none(reason: string): Probe {
   return { devices: [], reason };
 }
 
+/** What the free loader (ocl-icd) reads, and leaves cut at the first colon: child processes would find fewer platforms. */
+const LOADER_LIST = 'OCL_ICD_FILENAMES';
+
+function platformsOf(cl: OpenCL, ids: BigUint64Array, cells: Cells): number {
+  const list = process.env[LOADER_LIST];
+  const result = cl.clGetPlatformIDs(MOST, cl.ffi.address(ids), cells.at(0));
+  if (list !== undefined) process.env[LOADER_LIST] = list;
+  return result;
+}
+
 /** All platforms' devices in order of choice. */
 export function walkPlatforms(cl: OpenCL, wanted: string | undefined = process.env['TSAMBA_OPENCL_DEVICE']): Probe {
   const cells = new Cells(cl.ffi);
   const ids = new BigUint64Array(MOST);
-  const result = cl.clGetPlatformIDs(MOST, cl.ffi.address(ids), cells.at(0));
+  const result = platformsOf(cl, ids, cells);
   if (result !== 0) return none(platformsReason(result));
   const devices: Listed[] = [];
   const empty: string[] = [];

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasOpenCL } from './opencl.testing.ts';
 
 const RUN = `
+import { execSync } from 'node:child_process';
 import { Worker, isMainThread, workerData } from 'node:worker_threads';
 import { openOpenCL } from DRIVER;
 
@@ -38,6 +39,11 @@ function launch(faulty, wait) {
 }
 
 const mode = isMainThread ? process.argv[2] : workerData;
+if (mode === 'parent') {
+  openOpenCL(0);
+  console.log(execSync('printenv OCL_ICD_FILENAMES', { encoding: 'utf8' }).trim());
+  process.exit();
+}
 if (mode === 'busy') launch(9999, false);
 if (mode === 'faulty') launch(3, false);
 if (mode === 'worker') launch(9999, true);
@@ -70,12 +76,12 @@ describe.skipIf(!hasOpenCL())('with an OpenCL device open', { timeout: 60_000 },
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  const run = (mode: string) => {
+  const run = (mode: string, environment: Readonly<Record<string, string>> = {}) => {
     const { NODE_PATH } = process.env;
     const modules = join(import.meta.dirname, '../../../node_modules');
     return spawnSync(process.execPath, [outfile, mode], {
       encoding: 'utf8',
-      env: { ...process.env, NODE_PATH: NODE_PATH === undefined ? modules : `${modules}:${NODE_PATH}` },
+      env: { ...process.env, ...environment, NODE_PATH: NODE_PATH === undefined ? modules : `${modules}:${NODE_PATH}` },
     });
   };
 
@@ -90,6 +96,12 @@ describe.skipIf(!hasOpenCL())('with an OpenCL device open', { timeout: 60_000 },
     expect(stderr).toMatch(
       /a kernel failed, and nothing synchronised with it before the process ended:\nDriverError: kernel work: boom/,
     );
+  });
+
+  it('child processes find the platforms that their parent found', () => {
+    const OCL_ICD_FILENAMES = 'libpocl.so.2:libpocl.so.2';
+    const { stdout } = run('parent', { OCL_ICD_FILENAMES });
+    expect(stdout.trim()).toBe(OCL_ICD_FILENAMES);
   });
 
   it('several threads open it at once, and end', () => {

@@ -198,9 +198,22 @@ function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
       return callOf('fmod', print(a), print(b));
     case 'copysign':
       return callOf('copysign', print(a), print(b));
+    case 'fmin':
+    case 'fmax': {
+      if (!isLimit(fn, a) && !isLimit(fn, b)) return callOf(helper(g, fn, a.type), print(a), print(b));
+      const [value, limit] = isLimit(fn, b) ? [a, b] : [b, a];
+      return callOf(helper(g, fn === 'fmin' ? 'atMost' : 'atLeast', a.type), print(value), print(limit));
+    }
     default:
       return callOf(helper(g, fn as HelperName, a.type), print(a), print(b));
   }
+}
+
+/** Whether a comparison with it is all that fmin or fmax takes: a constant, and of zeros the one that wins. */
+function isLimit(fn: 'fmin' | 'fmax', e: Expr): boolean {
+  if (e.op !== 'const') return false;
+  const value = Number(e.value);
+  return !Number.isNaN(value) && !Object.is(value, fn === 'fmin' ? 0 : -0);
 }
 
 // ---------------------------------------------------------------- comparisons and choice

@@ -66,6 +66,8 @@ export type HelperName =
   | 'max'
   | 'fmin'
   | 'fmax'
+  | 'atMost'
+  | 'atLeast'
   | 'round'
   | 'truth'
   | 'to_i32'
@@ -122,6 +124,9 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     body: ({ T, U }) =>
       `if (a != a) return b; if (b != b) return a; return a == b ? as_${T}(as_${U}(a) & as_${U}(b)) : a > b ? a : b;`,
   },
+  // fmin and fmax with a number that is neither NaN nor the zero that should give way: one instruction.
+  atMost: { params: 2, body: () => 'return a < b ? a : b;' },
+  atLeast: { params: 2, body: () => 'return a > b ? a : b;' },
   // Half up: down, and one up again where at least a half was lost. The sign is the operand's, also of a zero.
   round: {
     params: 1,
