@@ -355,7 +355,7 @@ interface Signature {
 export class ModuleBuilder {
   readonly #types: Signature[] = [];
   readonly #imports: { module: string; name: string; type: number }[] = [];
-  readonly #functions: { type: number; builder: FunctionBuilder }[] = [];
+  readonly #functions: { type: number; code: FunctionBuilder | Uint8Array }[] = [];
   readonly #exports: { name: string; index: number }[] = [];
   readonly #memory64: boolean;
 
@@ -378,8 +378,16 @@ export class ModuleBuilder {
   /** Declares a function, whose code may be written later. */
   function(params: readonly WasmType[], results: readonly WasmType[]): { index: number; builder: FunctionBuilder } {
     const builder = new FunctionBuilder(params);
-    const index = this.#imports.length + this.#functions.push({ type: this.#type(params, results), builder }) - 1;
-    return { index, builder };
+    return { index: this.#add(params, results, builder), builder };
+  }
+
+  /** A function whose entry in the code section (`FunctionBuilder.body`) was written before. Returns its index. */
+  written(params: readonly WasmType[], results: readonly WasmType[], body: Uint8Array): number {
+    return this.#add(params, results, body);
+  }
+
+  #add(params: readonly WasmType[], results: readonly WasmType[], code: FunctionBuilder | Uint8Array): number {
+    return this.#imports.length + this.#functions.push({ type: this.#type(params, results), code }) - 1;
   }
 
   export(name: string, index: number): void {
@@ -433,7 +441,10 @@ export class ModuleBuilder {
       }
     });
     section(10, this.#functions.length, (w) => {
-      for (const { builder } of this.#functions) w.append(builder.body());
+      for (const { code } of this.#functions) {
+        if (code instanceof FunctionBuilder) w.append(code.body());
+        else w.bytes(code);
+      }
     });
     return out.finish();
   }

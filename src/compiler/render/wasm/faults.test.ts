@@ -270,3 +270,34 @@ describe('other faults', () => {
     }
   });
 });
+
+describe('blocks', () => {
+  it.each([
+    [5, 3, 2],
+    [40, 2, 1],
+    [1, 9, 2],
+  ] as const)('are named by their number in a grid of %d × %d × %d, and the ones before have run', (gx, gy, gz) => {
+    const b = new ir.KernelBuilder('blocks');
+    const out = b.global('i32', 'out');
+    const bad = b.value('i32', 'bad');
+    const [x, y, z] = [special('blockIdx.x'), special('blockIdx.y'), special('blockIdx.z')];
+    const number = add(x, mul(i32(gx), add(y, mul(i32(gy), z))));
+    const at = add(mul(number, i32(4)), tid);
+    const kernel = b.build(
+      [
+        ir.when(ir.eq(number, bad), [ir.when(ir.eq(tid, i32(2)), [ir.trap('here')])]),
+        ir.store(ir.at(out, at), add(number, i32(1))),
+      ],
+      { checked: true },
+    );
+    const blocks = gx * gy * gz;
+    const launch = { grid: [gx, gy, gz], block: [4, 1, 1] } as const;
+    for (let k = 0; k <= blocks; k++) {
+      const image = new Uint8Array(16 * blocks);
+      const fault = check(kernel, launch, [0, k], image, [{ at: 0, elem: 'i32', length: 4 * blocks }]);
+      expect(fault?.block).toBe(k < blocks ? k : undefined);
+      const ran = new Int32Array(runWasm(kernel, launch, [0, k], image).memory.buffer).subarray(0, 4 * k);
+      expect(ran).toEqual(Int32Array.from(ran, (_, i) => (i >> 2) + 1));
+    }
+  });
+});

@@ -1,7 +1,7 @@
 /**
  * The WebAssembly renderer: a kernel, specialised on a block shape, to the bytes of a module that runs ranges of blocks.
  *
- * `run` loops over blocks and calls `group` for each. They are separate functions on purpose: engines have no on-stack
+ * `run` calls `group` for a few neighbouring blocks at a time. They are separate functions on purpose: engines have no on-stack
  * replacement for WebAssembly, so that code compiled better in the meantime takes effect at the next call.
  */
 import type { Expr, Kernel, MathFn } from '../../ir/ops.ts';
@@ -11,7 +11,7 @@ import { lowerReturns } from '../../ir/passes/returns.ts';
 import type { UniformityOptions } from '../../ir/passes/shapes.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
-import { type FunctionBuilder, ModuleBuilder } from './assembler.ts';
+import { ModuleBuilder } from './assembler.ts';
 import { fuseIndexLoads } from './fuse.ts';
 import { type Gen, isWide, ScalarOnly, wasmType } from './gen.ts';
 import { Helpers } from './helpers.ts';
@@ -19,6 +19,7 @@ import { emitNodes } from './items.ts';
 import type { RenderWasm, WasmModule, WasmVariant } from './module.ts';
 import { RECORD_PARAMS_SLOT } from './module.ts';
 import { provenChecks } from './ranges.ts';
+import { runBody } from './run.ts';
 import { layOutScratch } from './scratch.ts';
 import { ranking } from './structure.ts';
 
@@ -93,17 +94,14 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
   const module = new ModuleBuilder({ memory64: variant.memory64 });
   const pointer = variant.memory64 ? 'i64' : 'i32';
   const helpers = new Helpers(module, used.math, used.prints > 0, pointer);
-  const group = module.function(['i32', 'i32', 'i32', pointer, pointer], ['i32']);
-  const run = module.function(['i32', 'i32', pointer, pointer], ['i32']);
-  module.export('run', run.index);
-  writeRun(run.builder, group.index);
+  const group = module.function(['i32', 'i32', 'i32', 'i32', pointer, pointer], ['i32']);
+  module.export('run', module.written(['i32', 'i32', pointer, pointer], ['i32'], runBody(group.index)));
 
   const f = group.builder;
   const layout = layOutScratch(kernel, regions, variant.block, lanes, used.printValues);
   const sites: FaultSite[] = [];
   const prints: PrintSite[] = [];
   const constants = layOutConstants(kernel);
-  const done = f.block();
   const failed = f.block();
   const g: Gen = {
     kernel,
@@ -122,9 +120,9 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
     sites,
     prints,
     at: {
-      block: [0, 1, 2],
-      record: 3,
-      scratch: 4,
+      block: [0, 2, 3],
+      record: 4,
+      scratch: 5,
       thread: [f.local('i32'), f.local('i32'), f.local('i32')],
       grid: [f.local('i32'), f.local('i32'), f.local('i32')],
       sharedBytes: f.local('i32'),
@@ -147,11 +145,24 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
     rank: ranking(kernel.body),
   };
   writePrologue(g, used, constants.offsets);
+  const [x] = g.at.block;
+  const endX = 1;
+  const again = f.loop();
+  const done = f.block();
   emitNodes(g, regions, regions.nodes, done);
-  f.br(done);
+  f.end();
+  f.get(x);
+  f.i32(1);
+  f.op('i32.add');
+  f.tee(x);
+  f.get(endX);
+  f.op('i32.lt_u');
+  f.brIf(again);
+  f.end();
+  f.i32(0);
+  f.op('return');
   f.end();
   writeFault(g);
-  f.end();
   f.i32(0);
 
   return {
@@ -314,6 +325,8 @@ function writeFault(g: Gen): void {
   f.get(at.scratch, at.item, fault.bits);
   f.op('i32.ctz', 'i32.add');
   f.memory('i32.store', 2, 4);
+  f.get(at.scratch, at.block[0]);
+  f.memory('i32.store', 2, 8);
   f.get(at.scratch, fault.index);
   f.memory('i64.store', 3, 16);
   f.get(at.scratch, fault.extent);
@@ -321,74 +334,4 @@ function writeFault(g: Gen): void {
   f.get(fault.site);
   f.i32(1);
   f.op('i32.add', 'return');
-}
-
-/** Parameters: first block, end block, record, scratch. */
-function writeRun(f: FunctionBuilder, group: number): void {
-  const [block, end, record, scratch] = [0, 1, 2, 3];
-  const [gx, gy, x, y, z, result] = Array.from({ length: 6 }, () => f.local('i32')) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  for (const [local, offset] of [
-    [gx, 0],
-    [gy, 4],
-  ] as const) {
-    f.get(record);
-    f.memory('i32.load', 2, offset);
-    f.set(local);
-  }
-  f.get(block, gx);
-  f.op('i32.rem_u');
-  f.set(x);
-  f.get(block, gx);
-  f.op('i32.div_u');
-  f.tee(z);
-  f.get(gy);
-  f.op('i32.rem_u');
-  f.set(y);
-  f.get(z, gy);
-  f.op('i32.div_u');
-  f.set(z);
-  const done = f.block();
-  const again = f.loop();
-  f.get(block, end);
-  f.op('i32.ge_u');
-  f.brIf(done);
-  f.get(x, y, z, record, scratch);
-  f.call(group);
-  f.tee(result);
-  f.if();
-  f.get(scratch, block);
-  f.memory('i32.store', 2, 8);
-  f.get(result);
-  f.op('return');
-  f.end();
-  const step = (local: number, limit: number | undefined, carry: () => void): void => {
-    f.get(local);
-    f.i32(1);
-    f.op('i32.add');
-    if (limit === undefined) {
-      f.set(local);
-      return;
-    }
-    f.tee(local);
-    f.get(limit);
-    f.op('i32.eq');
-    f.if();
-    f.i32(0);
-    f.set(local);
-    carry();
-    f.end();
-  };
-  step(block, undefined, () => {});
-  step(x, gx, () => step(y, gy, () => step(z, undefined, () => {})));
-  f.br(again);
-  f.end();
-  f.end();
-  f.i32(0);
 }

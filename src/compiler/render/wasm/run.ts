@@ -1,0 +1,135 @@
+/**
+ * The exported function `run` of a module: goes over a range of blocks and has `group` run a few of them at a time.
+ *
+ * It knows nothing of the kernel. Where a kernel fails, it turns the place of the block that `group` left in the fault record
+ * into the block's number.
+ */
+import { FunctionBuilder } from './assembler.ts';
+
+/**
+ * Blocks of a row in one call of `group`, which need the parameters and their limits but once. The first calls of a launch
+ * get fewer: they may run the code that the engine makes in a hurry.
+ */
+const BLOCKS_TOGETHER = 16;
+
+/** The code of `run` by the index of `group`, which is all that it depends on. */
+const RUN_BODIES = new Map<number, Uint8Array>();
+
+export function runBody(group: number): Uint8Array {
+  const known = RUN_BODIES.get(group);
+  if (known !== undefined) return known;
+  const f = new FunctionBuilder(['i32', 'i32', 'i32', 'i32']);
+  writeRun(f, group);
+  const body = f.body().finish();
+  RUN_BODIES.set(group, body);
+  return body;
+}
+
+/** Parameters: first block, end block, record, scratch. */
+function writeRun(f: FunctionBuilder, group: number): void {
+  const [block, end, record, scratch] = [0, 1, 2, 3];
+  const locals = Array.from({ length: 8 }, () => f.local('i32'));
+  const [gx, gy, x, y, z, result, count, most] = locals as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  for (const [local, offset] of [
+    [gx, 0],
+    [gy, 4],
+  ] as const) {
+    f.get(record);
+    f.memory('i32.load', 2, offset);
+    f.set(local);
+  }
+  f.get(block, gx);
+  f.op('i32.rem_u');
+  f.set(x);
+  f.get(block, gx);
+  f.op('i32.div_u');
+  f.tee(z);
+  f.get(gy);
+  f.op('i32.rem_u');
+  f.set(y);
+  f.get(z, gy);
+  f.op('i32.div_u');
+  f.set(z);
+  f.i32(1);
+  f.set(most);
+  const done = f.block();
+  const again = f.loop();
+  f.get(block, end);
+  f.op('i32.ge_u');
+  f.brIf(done);
+  f.get(most);
+  f.set(count);
+  /** At most what is left of a range. */
+  const atMost = (from: number, to: number): void => {
+    f.get(count, to, from);
+    f.op('i32.sub');
+    f.get(count, to, from);
+    f.op('i32.sub', 'i32.lt_u', 'select');
+    f.set(count);
+  };
+  atMost(x, gx);
+  atMost(block, end);
+  f.get(x, x, count);
+  f.op('i32.add');
+  f.get(y, z, record, scratch);
+  f.call(group);
+  f.tee(result);
+  f.if();
+  // What `group` left there is the block's x.
+  f.get(scratch, scratch);
+  f.memory('i32.load', 2, 8);
+  f.get(x);
+  f.op('i32.sub');
+  f.get(block);
+  f.op('i32.add');
+  f.memory('i32.store', 2, 8);
+  f.get(result);
+  f.op('return');
+  f.end();
+  const step = (local: number, by: () => void, limit: number, carry: () => void): void => {
+    f.get(local);
+    by();
+    f.op('i32.add');
+    f.tee(local);
+    f.get(limit);
+    f.op('i32.eq');
+    f.if();
+    f.i32(0);
+    f.set(local);
+    carry();
+    f.end();
+  };
+  const increase = (local: number, by: () => void): void => {
+    f.get(local);
+    by();
+    f.op('i32.add');
+    f.set(local);
+  };
+  const one = (): void => f.i32(1);
+  increase(block, () => f.get(count));
+  step(
+    x,
+    () => f.get(count),
+    gx,
+    () => step(y, one, gy, () => increase(z, one)),
+  );
+  f.get(most);
+  f.i32(BLOCKS_TOGETHER);
+  f.op('i32.lt_u');
+  f.if();
+  increase(most, () => f.get(most));
+  f.end();
+  f.br(again);
+  f.end();
+  f.end();
+  f.i32(0);
+}
