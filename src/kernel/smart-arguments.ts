@@ -5,33 +5,48 @@ import { SmartArray } from '../array/smart-array.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 
+/** A smart array among the arguments, and where it stands: `'1'`, or `'1,0'` in a tuple. */
+interface Found {
+  readonly array: SmartArray<unknown>;
+  readonly path: string;
+}
+
 /** The arguments of a launch with its smart arrays replaced. */
 export interface SmartArguments {
   readonly plain: readonly unknown[];
-  readonly found: readonly { readonly array: SmartArray<unknown>; readonly path: string }[];
+  readonly found: readonly Found[];
 }
+
+/** Paths of arguments: the same strings each time, whose hashes are known. */
+const PATHS: readonly string[] = Array.from({ length: 64 }, (_, i) => String(i));
 
 /** Uploads what is behind; undefined when there is no smart array among the arguments, or in tuples of them. */
 export function smartArguments(args: readonly unknown[], context: Context): SmartArguments | undefined {
-  const found: { readonly array: SmartArray<unknown>; readonly path: string }[] = [];
+  const found: Found[] = [];
   const plain = replace(args, '', context, found);
   return found.length === 0 ? undefined : { plain, found };
 }
 
-function replace(
-  args: readonly unknown[],
-  prefix: string,
-  context: Context,
-  found: { readonly array: SmartArray<unknown>; readonly path: string }[],
-): readonly unknown[] {
-  return args.map((arg, i) => {
-    const path = `${prefix}${i}`;
+/** Called for each launch with smart arrays: makes as little as it can. */
+function replace(args: readonly unknown[], prefix: string, context: Context, found: Found[]): readonly unknown[] {
+  let plain: unknown[] | undefined;
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i];
+    let other: unknown;
     if (arg instanceof SmartArray) {
-      found.push({ array: arg, path });
-      return arg.forKernel(context);
-    }
-    return Array.isArray(arg) ? replace(arg, `${path},`, context, found) : arg;
-  });
+      found.push({ array: arg, path: pathOf(prefix, i) });
+      other = arg.forKernel(context);
+    } else if (Array.isArray(arg)) {
+      other = replace(arg, `${pathOf(prefix, i)},`, context, found);
+    } else continue;
+    plain ??= args.slice();
+    plain[i] = other;
+  }
+  return plain ?? args;
+}
+
+function pathOf(prefix: string, i: number): string {
+  return prefix === '' ? (PATHS[i] ?? String(i)) : `${prefix}${i}`;
 }
 
 /** Marks the device sides that a launch on a stream writes. `written`: paths of the array arguments that the kernel stores to. */

@@ -137,7 +137,22 @@ function bound(value: unknown, what: string, axis: number): number | undefined {
   throw new TsambaTypeError('E_INDEX', `slice ${what} on axis ${axis} must be an integer or null, got ${show(value)}`);
 }
 
-function parseRange(text: string, axis: number): [Bound, Bound, Bound] {
+/** Programs slice in loops with the same few strings. */
+const parsed = new Map<string, RangeBounds>();
+const MOST_PARSED = 256;
+type RangeBounds = readonly [Bound, Bound, Bound];
+
+function parseRange(text: string, axis: number): RangeBounds {
+  let range = parsed.get(text);
+  if (range === undefined) {
+    range = readRange(text, axis);
+    if (parsed.size >= MOST_PARSED) parsed.clear();
+    parsed.set(text, range);
+  }
+  return range;
+}
+
+function readRange(text: string, axis: number): RangeBounds {
   const parts = text.split(':').map((part) => part.trim());
   const valid = parts.length >= 2 && parts.length <= 3 && parts.every((part) => /^([+-]?\d+)?$/.test(part));
   if (!valid) {
