@@ -39,6 +39,9 @@ const TYPES: readonly [string, DType<i32>, (v: number) => number][] = [
 /** A permutation of the threads, so that reads and writes are scattered. */
 const scattered = Int32Array.from({ length: N }, (_, k) => (k * 71 + 13) % N);
 
+/** The compiler knows; linters do not. */
+const ALWAYS: boolean = N > 0;
+
 /** Runs a body of doubles in which threads part, and compares. */
 function parted(body: (v: number, k: number) => number): () => void {
   return () => {
@@ -58,6 +61,36 @@ function parted(body: (v: number, k: number) => number): () => void {
 }
 
 export const divergence: readonly ConformanceTest[] = chapter('divergence', {
+  'loops whose first round is the last': parted((v, k) => {
+    if (v > 1) {
+      for (let i = 0; i < 4; i++) if (ALWAYS) return v + i;
+      return v - 1;
+    }
+    let sum = v;
+    outer: while (sum < 100) {
+      for (let i = 0; i < 3; i++) {
+        sum += 7;
+        if (v < -3) break outer;
+        if (ALWAYS) continue outer;
+      }
+      sum += 1000;
+    }
+    do {
+      if (k % 3 === 0) return -sum;
+      if (ALWAYS) return sum;
+    } while (sum > k);
+    return 0;
+  }),
+  'loops that threads leave in different rounds, all of them before its end': parted((v, k) => {
+    if (k % 5 !== 2) {
+      for (let i = 0; i < 1000; i++) {
+        if (i === k % 7) return v * i;
+        if (i > 6) return -1;
+      }
+      return -2;
+    }
+    for (let i = 0; ; i++) if (i * i > k) return i;
+  }),
   'scattered reads and writes of every type': () => {
     const kernel = cuda.jit((to: Vec<i32>, from: In<Vec<i32>>, at: In<Vec<i32>>) => {
       const k = cuda.grid(1);

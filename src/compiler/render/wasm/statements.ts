@@ -351,6 +351,8 @@ function jointLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
   stack.frames.push({ label: s.label, exit, next, parts: false, mask, round: mask });
   emitList(g, s.body, stack);
   if (next) f.end();
+  // Lanes that left for good in the round may have been all there were: nobody would ever end the loop.
+  stack.test();
   emitList(g, s.update, stack);
   stack.frames.pop();
   f.br(top);
