@@ -3,16 +3,18 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { CompileOptions } from '../src/compiler/contract.ts';
+import type { OpenCLOptions } from '../src/compiler/render/opencl/module.ts';
 import { compileFor } from '../src/compiler/testing.ts';
 import { cuda } from '../src/cuda/index.ts';
 import { openclPipeline } from '../src/driver/opencl/compile.ts';
-import { f32, type Mat, type Vec } from '../src/index.ts';
+import { f32, type Mat, u8, type Vec } from '../src/index.ts';
 
 /** The program without its first line, which names the kernel. */
 function program(
   fn: (...args: never[]) => unknown,
   args: Parameters<typeof compileFor>[1],
   options: Partial<CompileOptions> = {},
+  form: Omit<OpenCLOptions, 'name'> = {},
 ): string {
   const { kernel } = compileFor(fn, args, {
     checked: false,
@@ -29,7 +31,7 @@ function program(
     correctlyRounded: true,
     maxConstantBytes: 65536,
   } as const;
-  const { text } = openclPipeline.compile(kernel, target, { name: 'kernel' });
+  const { text } = openclPipeline.compile(kernel, target, { name: 'kernel', ...form });
   return text.slice(text.indexOf('\n') + 1);
 }
 
@@ -183,5 +185,37 @@ describe('OpenCL C', () => {
       }
       "
     `);
+  });
+
+  it('of arrays that share no memory: those that are only read are constant', () => {
+    const copy = (x: Vec<f32>, y: Vec<f32>): void => {
+      const i = cuda.grid(1);
+      if (i < y.length) y[i] = x[i];
+    };
+    const text = program(copy, [floats, floats], {}, { disjoint: true });
+    expect(text).toMatch(/^ +global const uchar \*restrict p\d_x,$/m);
+    expect(text).toMatch(/^ +const global f32_t \*const a\d_x = \(const global f32_t \*\)/m);
+    expect(text).toMatch(/^ +global uchar \*p\d_y,$/m);
+  });
+
+  it('of dynamic shared memory of a size that must be declared: no argument', () => {
+    const reverse = (x: Vec<f32>): void => {
+      const s = cuda.shared.array(0, f32);
+      const t = cuda.threadIdx.x;
+      s[t] = x[t];
+      cuda.syncThreads();
+      x[t] = s[s.length - 1 - t];
+    };
+    expect(program(reverse, [floats])).toContain('local ulong2 *shared_memory)');
+    const declared = program(reverse, [floats], {}, { sharedBytes: 1000 });
+    expect(declared).toContain('local ulong2 shared_memory[63];');
+    expect(declared).not.toContain('*shared_memory');
+  });
+
+  it('of narrow elements: what is stored is converted, so that no compiler warns', () => {
+    const clear = (x: Vec<u8>): void => {
+      x[cuda.threadIdx.x] = u8(1234);
+    };
+    expect(program(clear, [new Uint8Array(4)])).toMatch(/= \(u8_t\)/);
   });
 });

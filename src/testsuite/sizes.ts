@@ -114,6 +114,28 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
       Array.from({ length: 32 }, (_, t) => sharedBytes / 4 - 1 - t),
     );
   },
+  'static and dynamic shared memory, together as much as there is': () => {
+    const { maxSharedBytesPerBlock } = cuda.currentDevice().limits;
+    const kernel = cuda.jit((out: Vec<i32>) => {
+      const fixed = cuda.shared.array(256, i32);
+      const s = cuda.shared.array(0, i32);
+      const t = cuda.threadIdx.x;
+      for (let i = t; i < 256; i += cuda.blockDim.x) fixed[i] = -i;
+      for (let i = t; i < s.length; i += cuda.blockDim.x) s[i] = i;
+      cuda.syncThreads();
+      out[t] = s[s.length - 1 - t] + 100_000 * fixed[255 - t];
+    });
+    const sharedBytes = Math.min(maxSharedBytesPerBlock, 48 * 1024) - 1024;
+    const out = zeros(32, 'int32');
+    for (const bytes of [sharedBytes, 512, sharedBytes - 16]) {
+      kernel.launch({ grid: 1, block: 32, sharedBytes: bytes }, out);
+      sameElements(
+        out.copyToHost(),
+        Array.from({ length: 32 }, (_, t) => bytes / 4 - 1 - t - 100_000 * (255 - t)),
+        `${bytes} bytes, element`,
+      );
+    }
+  },
   'a kilobyte of local memory a thread, across barriers': () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const own = cuda.local.array(256, i32);

@@ -7,19 +7,11 @@
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { eachStmt, written } from '../../compiler/ir/passes/walk.ts';
-import type { OpenCLTarget } from '../../compiler/render/opencl/module.ts';
-import { DriverError } from '../../errors.ts';
+import type { OpenCLOptions, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
+import { DriverError, TsambaRangeError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
-import type {
-  Dim3,
-  Executable,
-  ExecutableAttributes,
-  LaunchArgs,
-  LaunchShape,
-  Program,
-  StreamHandle,
-} from '../driver.ts';
+import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
 import { describeLaunch, kernelLabel } from '../launch-errors.ts';
 import type { OpenCLPipeline } from './compile.ts';
 import type { Copies } from './copies.ts';
@@ -30,6 +22,9 @@ import type { OpenCLStream } from './queues.ts';
 const SUGGESTED = 256;
 /** Work items that a multiprocessor of a GPU holds, about. */
 const RESIDENT = 2048;
+
+/** What dynamic shared memory is aligned to. */
+const SHARED_ALIGN = 16;
 
 /** What a loaded kernel needs of its device. */
 export interface ExecutableHost extends ModuleHost {
@@ -50,7 +45,7 @@ export class OpenCLExecutable implements Executable {
   readonly #module: LoadedModule;
   /** For arrays that share memory. */
   #aliased: LoadedModule | undefined;
-  /** By block shape, and whether arrays share memory. */
+  /** By what they are for: a block, an amount of shared memory, arrays that share memory. */
   readonly #special = new Map<string, LoadedModule>();
   /** Global and local size, three words each. */
   readonly #words: Uint32Array = new Uint32Array(new ArrayBuffer(128));
@@ -64,7 +59,7 @@ export class OpenCLExecutable implements Executable {
     this.#program = program;
     this.#written = writtenParams(program.kernel);
     this.#at = Number(host.context.cl.ffi.address(this.#words));
-    this.#module = this.#load(undefined, false);
+    this.#module = this.#load({ disjoint: true });
     const { maxThreadsPerBlock } = host.context.device.info.limits;
     const { threadsPerBlockLimit, staticSharedBytes } = this.#module.module;
     const most = Math.min(
@@ -84,14 +79,14 @@ export class OpenCLExecutable implements Executable {
   }
 
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
-    const { grid, block } = shape;
+    const { grid } = shape;
     const host = this.#host;
     const target = host.streamOf(stream, 'clEnqueueNDRangeKernel');
     const blocks = grid[0] * grid[1] * grid[2];
     if (blocks === 0) return;
     if (!this.#loaded) this.#failUnloaded();
     host.context.enter('clEnqueueNDRangeKernel');
-    const module = this.#moduleFor(block, shape.aliased === true && this.#module.module.usesDisjoint);
+    const module = this.#moduleFor(shape);
     if (module.module.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, host.context.name);
     const number = module.watched ? host.records.note(module, shape, target, this.launch) : 0;
     module.arguments.set(args, shape.sharedBytes, number);
@@ -114,42 +109,57 @@ export class OpenCLExecutable implements Executable {
     }
     const queue = queues.begin(target);
     const result = context.cl.clEnqueueNDRangeKernel(queue, module.handle, 3, 0, this.#at, this.#at + 24, 0, 0, 0);
-    if (result !== 0) this.#failLaunch(result, shape);
+    if (result !== 0) this.#failLaunch(result, shape, module);
     // As on other devices, kernels start without anybody waiting for them.
     context.check(context.cl.clFlush(queue), 'clFlush');
   }
 
-  /** Code for any block, or for this one alone where the compiler has to know how large it is. */
-  #moduleFor(block: Dim3, aliased: boolean): LoadedModule {
-    if (block[0] * block[1] * block[2] <= this.#module.maxThreads) {
-      if (!aliased) return this.#module;
-      this.#aliased ??= this.#load(undefined, true);
+  /** Code for any launch, or for this shape alone where the compiler has to know how large it is. */
+  #moduleFor({ block, sharedBytes, aliased = false }: LaunchShape): LoadedModule {
+    const usual = this.#module;
+    const own = aliased && usual.module.usesDisjoint;
+    const fits = block[0] * block[1] * block[2] <= usual.maxThreads;
+    const declared = usual.takesShared && !this.#hasRoom(sharedBytes);
+    if (fits && !declared) {
+      if (!own) return usual;
+      this.#aliased ??= this.#load({ disjoint: false });
       return this.#aliased;
     }
-    const key = `${block.join()} ${aliased}`;
+    const key = `${fits ? '' : block.join()} ${declared ? sharedBytes : ''} ${own}`;
     let module = this.#special.get(key);
     if (module === undefined) {
-      module = this.#load([block[0], block[1], block[2]], aliased);
+      module = this.#load({
+        disjoint: !own,
+        ...(fits ? {} : { block: [block[0], block[1], block[2]] as const }),
+        ...(declared ? { sharedBytes } : {}),
+      });
       this.#special.set(key, module);
     }
     return module;
   }
 
-  #load(block: Dim3 | undefined, aliased: boolean): LoadedModule {
-    const { pipeline, target } = this.#host;
-    const { kernel, name } = this.#program;
-    return new LoadedModule(
-      this.#host,
-      kernel,
-      pipeline.compile(kernel, target, {
-        name: name ?? kernel.name,
-        disjoint: !aliased,
-        ...(block === undefined ? {} : { block }),
-      }),
-    );
+  /** Whether an argument of so many bytes fits behind the module's own shared memory: NVIDIA's driver keeps a byte, and aligns. */
+  #hasRoom(sharedBytes: number): boolean {
+    const own = Math.ceil(this.#module.ownLocalBytes / SHARED_ALIGN) * SHARED_ALIGN;
+    return own + sharedBytes <= this.#host.context.device.info.limits.maxSharedBytesPerBlock;
   }
 
-  #failLaunch(result: number, shape: LaunchShape): never {
+  #load(options: Omit<OpenCLOptions, 'name'>): LoadedModule {
+    const { pipeline, target } = this.#host;
+    const { kernel, name } = this.#program;
+    const compiled = pipeline.compile(kernel, target, { name: name ?? kernel.name, ...options });
+    return new LoadedModule(this.#host, kernel, compiled);
+  }
+
+  #failLaunch(result: number, shape: LaunchShape, module: LoadedModule): never {
+    const { name, limits } = this.#host.context.device.info;
+    const bytes = module.localBytes();
+    if (bytes > limits.maxSharedBytesPerBlock) {
+      throw new TsambaRangeError(
+        'E_LAUNCH_LIMIT',
+        `${this.#name} with ${describeLaunch(shape)} needs ${bytes} bytes of shared memory, ${name} has ${limits.maxSharedBytesPerBlock} for a block; make it smaller`,
+      );
+    }
     const launch = `${this.#name} with ${describeLaunch(shape)}`;
     throw this.#host.context.failure(result, 'clEnqueueNDRangeKernel', { about: `launching kernel ${launch}`, launch });
   }

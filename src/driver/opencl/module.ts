@@ -12,6 +12,7 @@ import type { Queues } from './queues.ts';
 import { type LaunchRecords, type Watched, zero } from './records.ts';
 
 const KERNEL_WORK_GROUP_SIZE = 0x11b0;
+const KERNEL_LOCAL_MEM_SIZE = 0x11b2;
 const KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE = 0x11b3;
 const KERNEL_PRIVATE_MEM_SIZE = 0x11b4;
 
@@ -43,6 +44,10 @@ export class LoadedModule implements Watched {
   /** Groups are best a multiple of this. */
   readonly multiple: number;
   readonly privateBytes: number;
+  /** Bytes of shared memory beside the dynamic ones, the implementation's own included. */
+  readonly ownLocalBytes: number;
+  /** Whether dynamic shared memory comes as an argument. */
+  readonly takesShared: boolean;
   readonly #host: ModuleHost;
   readonly #program: BuiltProgram;
   readonly #constants: number;
@@ -60,7 +65,9 @@ export class LoadedModule implements Watched {
     this.maxThreads = this.#info(KERNEL_WORK_GROUP_SIZE);
     this.multiple = Math.max(1, this.#info(KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE));
     this.privateBytes = this.#info(KERNEL_PRIVATE_MEM_SIZE);
+    this.ownLocalBytes = this.localBytes();
     const wants = (kind: string): boolean => module.args.some((arg) => arg.kind === kind);
+    this.takesShared = wants('shared');
     this.faultsAt = wants('faults') ? this.#zeroed(FAULT_RECORD_BYTES) : undefined;
     this.printsAt = wants('prints') ? this.#zeroed(PRINT_BYTES) : undefined;
     this.watched = this.faultsAt !== undefined || this.printsAt !== undefined;
@@ -68,6 +75,11 @@ export class LoadedModule implements Watched {
     this.arguments = new KernelArguments(host.context, host.memory, this.handle, module.args, label);
     const own = { faults: this.faultsAt ?? 0, prints: this.printsAt ?? 0, constants: this.#constants };
     this.arguments.setOwn(own);
+  }
+
+  /** Bytes of shared memory that a launch with the arguments as they are takes. */
+  localBytes(): number {
+    return this.#info(KERNEL_LOCAL_MEM_SIZE);
   }
 
   #info(which: number): number {

@@ -39,6 +39,8 @@ export interface OpenCLOptions {
   readonly name: string;
   /** The block shape, if the code is for this one only: it becomes a constant, and `reqd_work_group_size`. */
   readonly block?: readonly [x: number, y: number, z: number] | undefined;
+  /** Bytes of dynamic shared memory, if the code is for so many only: they are declared with it, and no argument. */
+  readonly sharedBytes?: number | undefined;
   /** Arrays that the kernel only reads share no memory with those that it writes: the compiler is told. Absent: they may. */
   readonly disjoint?: boolean | undefined;
 }

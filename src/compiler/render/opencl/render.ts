@@ -49,7 +49,7 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
   const pointers = arrays.pointers(g);
   emitList(g, plain.body);
   const taken = argumentsOf(g, arrays, sites.length > 0);
-  const start = [...declareVars(g), ...arrays.owned(g), ...pointers, ...voting(g)];
+  const start = [...declareVars(g), ...arrays.owned(g), ...declareShared(g, arrays), ...pointers, ...voting(g)];
   const entry = entryName(options.name);
   return {
     text: programText(g, entry, taken, start, arrays.constants),
@@ -116,7 +116,7 @@ function argumentsOf(g: Gen, arrays: Arrays, faults: boolean): readonly Taken[] 
       text: `const ${buffer}${g.target.dialect === 'hip' ? '' : 'restrict '}constants`,
     });
   if (usesSharedBytes(g.kernel)) taken.push({ arg: { kind: 'sharedBytes' }, text: 'uint shared_bytes' });
-  if (arrays.dynamic && g.target.dialect === 'opencl') {
+  if (arrays.dynamic && g.target.dialect === 'opencl' && g.options.sharedBytes === undefined) {
     // The memory of a local argument is aligned as its type asks: any array may stand in it.
     taken.push({ arg: { kind: 'shared' }, text: 'local ulong2 *shared_memory' });
   }
@@ -155,6 +155,12 @@ function declareVars({ kernel, target, jumps, latent }: Gen): string[] {
   // Where ways meet, PoCL keeps what is in memory over barriers, but not every value that depends on the way.
   const kind = target.dialect === 'opencl' && hasBarrier(kernel.body) ? 'volatile bool' : 'bool';
   return [...vars, ...[...jumps].map((name) => `${kind} ${name} = false;`)];
+}
+
+/** Dynamic shared memory whose size is known. */
+function declareShared({ options: { sharedBytes } }: Gen, { dynamic }: Arrays): string[] {
+  if (sharedBytes === undefined || !dynamic) return [];
+  return [`local ulong2 shared_memory[${Math.max(1, Math.ceil(sharedBytes / 16))}];`];
 }
 
 /** Counters for votes at barriers, and the one in use. */
