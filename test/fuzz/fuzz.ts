@@ -133,22 +133,34 @@ async function work(from: number): Promise<void> {
   if (failed > 0) process.exitCode = 1;
 }
 
+/** Milliseconds. Shrinking a failure takes long as well. */
+const HANGS_AFTER = 300_000;
+
 const job = option('job', '');
 if (job !== '' || (jobs === 1 && !names.includes('opencl'))) {
   await work(Number(job));
   // The channel to the parent would keep the process.
   process.disconnect?.();
 } else {
-  for (let k = 0; k < jobs; k++) {
-    let seed: unknown;
-    fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '--job', String(k)])
-      .on('message', (at) => {
-        seed = at;
-      })
-      .on('exit', (code, signal) => {
-        if (code === 0) return;
-        process.exitCode = 1;
-        if (signal !== null) process.stdout.write(`job ${k} died of ${signal} at seed ${seed}\n`);
-      });
-  }
+  for (let k = 0; k < jobs; k++) watch(k);
+}
+
+/** Runs a job in a process; one that stays with a program for minutes hangs in a kernel, where nothing but its end stops it. */
+function watch(k: number): void {
+  let [seed, since]: [unknown, number] = [undefined, performance.now()];
+  const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '--job', String(k)]);
+  const timer = setInterval(() => {
+    if (performance.now() - since < HANGS_AFTER) return;
+    process.stdout.write(`job ${k} hangs at seed ${seed}\n`);
+    child.kill('SIGKILL');
+  }, 5000);
+  child.on('message', (at) => {
+    [seed, since] = [at, performance.now()];
+  });
+  child.on('exit', (code, signal) => {
+    clearInterval(timer);
+    if (code === 0) return;
+    process.exitCode = 1;
+    if (signal !== null) process.stdout.write(`job ${k} died of ${signal} at seed ${seed}\n`);
+  });
 }
