@@ -45,6 +45,17 @@ describe('a context', () => {
     expect(memoryStats()).toMatchObject({ live: 400, pending: 0, frees: 1 });
   });
 
+  it('has its peak where most was allocated, what waits to be freed included', () => {
+    const [a, b] = [deviceArray(100, f32), deviceArray(50, f32)];
+    a.dispose();
+    deviceArray(25, f32).dispose();
+    expect(memoryStats().peak).toBe(700);
+    device.context.deallocations.clear();
+    deviceArray(100, f32).dispose();
+    expect(memoryStats().peak).toBe(700);
+    b.dispose();
+  });
+
   it('is empty after a reset, and usable', () => {
     const array = deviceArray(4);
     const stream = createStream();

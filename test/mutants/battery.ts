@@ -78,7 +78,9 @@ function memory(): void {
   if (process.argv[3] === 'src/array') folders.reverse();
   for (const folder of folders) vitest('memory', '--no-isolate', '--maxWorkers', '1', '--exclude', SLOW, folder);
   vitest('memory', SLOW);
-  vitest('memory', 'src/stream', 'test/smart-array.test.ts', 'test/worked-numbers.test.ts', 'test/dlpack.test.ts');
+  // Those of waiting measure time.
+  vitest('memory', 'src/stream/stream.test.ts', '-t', 'streams');
+  vitest('memory', 'test/smart-array.test.ts', 'test/worked-numbers.test.ts', 'test/dlpack.test.ts');
   vitest('conformance', 'test/conformance-cpu.test.ts', '-t', MEMORY_CHAPTERS);
 }
 
