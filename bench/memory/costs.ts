@@ -43,11 +43,6 @@ export function views(): Record<string, number> {
   return { ...dropped, ...disposed };
 }
 
-/** Microseconds to make an array of 4 KB and give it back. */
-export function arrays(): Record<string, number> {
-  return perCall({ 'deviceArray + dispose': () => cuda.deviceArray(1024, f32).dispose() });
-}
-
 /** Microseconds to read one element: of an array, of one bound to a stream, of a view. */
 export function elements(): Record<string, number> {
   const stream = cuda.stream();

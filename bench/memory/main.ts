@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import { cuda } from 'tsamba';
 import { machine } from '../../test/gpu/machine.ts';
-import { arrays, chains, elements, rowCopies, views } from './costs.ts';
+import { chains, elements, rowCopies, views } from './costs.ts';
 
 const args = process.argv.slice(2);
 const at = args.indexOf('--json');
@@ -30,11 +30,9 @@ const record: Record<string, unknown> = {
 };
 const ofViews = views();
 calls(ofViews, 2);
-const ofArrays = arrays();
-calls(ofArrays, 4);
 const ofElements = elements();
 calls(ofElements, 12);
-record['µs'] = { ...ofViews, ...ofArrays, ...ofElements };
+record['µs'] = { ...ofViews, ...ofElements };
 
 const all = chains();
 record['chains'] = all;

@@ -50,6 +50,20 @@ describe('set', () => {
     ]);
   });
 
+  it('checks the shape before it converts, wherever the array is', () => {
+    const d = toDevice(Int32Array.of(1, 2));
+    const complex = ndarray([
+      { re: 1, im: 2 },
+      { re: 1, im: 2 },
+      { re: 1, im: 2 },
+    ]);
+    for (const wrong of [complex, toDevice(complex)]) {
+      expect(() => d.set(wrong)).toThrow(/shape \[3\] cannot be broadcast to shape \[2\]/);
+      expect(() => d.set(wrong.slice(':2'))).toThrow(/c128 cannot be converted/);
+    }
+    expect(d.copyToHost()).toEqual(Int32Array.of(1, 2));
+  });
+
   it('broadcasts arrays, from the host and from the device', () => {
     const d = toDevice(new Float64Array(6)).reshape(2, 3);
     const rows = () => (d.copyToHost() as NDArray).toArray();

@@ -12,7 +12,7 @@ import { build } from 'esbuild';
 import { MUTANTS, type Mutant } from './mutants.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 400_000;
 const COPIED = [
   'src',
   'test/fuzz',
