@@ -72,7 +72,7 @@ it('a link that leads nowhere is found', () => {
 });
 
 it('a row with a cell too many is found', () => {
-  const at = join(ROOT, '.cache/links');
+  const at = join(ROOT, '.cache/rows');
   mkdirSync(at, { recursive: true });
   writeFileSync(join(at, 'b.md'), '| a | b |\n|---|---|\n| `x \\| y` | 1 |\n| 2 | 3 | 4 |\n\n| c |\n|---|\n| 5 |\n');
   expect(brokenRows(at, 'b.md')).toEqual(['b.md: | 2 | 3 | 4 |']);

@@ -330,6 +330,26 @@ describe('arguments', () => {
       expect(y).toEqual(want);
     });
 
+    it('are f64 where an f64 is a quotient of them, but integers where that is rounded', () => {
+      const body = (y: V, n: number) => {
+        let s = 0;
+        let t = 0;
+        for (let j = 0; j < n; j++) {
+          s += j;
+          t += j;
+        }
+        const mean = s / n;
+        y[0] = mean + 1;
+        y[1] = Math.floor(t / n) + ((t / 2) | 0);
+      };
+      expect(types(body, new Float64Array(2), 5)).toMatchObject({ s: 'f64', t: 'i32', n: 'i32' });
+      expect(types(body, new Float32Array(2), 5)).toMatchObject({ s: 'i32', t: 'i32' });
+      const [y, want] = [new Float64Array(2), new Float64Array(2)];
+      run(body, [y, 100_000]);
+      body(want, 100_000);
+      expect(y[0]).toBe(want[0]);
+    });
+
     it('are integers of 32 bits when they are used as such, or meet nothing wider', () => {
       const used = types(
         (y: V, n: number) => {

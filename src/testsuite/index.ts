@@ -23,6 +23,7 @@ import { lifetime } from './memory-lifetime.ts';
 import { pendingDeallocations } from './memory-pending.ts';
 import { smartArrays } from './memory-smart.ts';
 import { options } from './options.ts';
+import { programs } from './programs.ts';
 import { records } from './records.ts';
 import { rocKernels } from './roc-kernels.ts';
 import { rocMemory } from './roc-memory.ts';
@@ -72,6 +73,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...streams,
   ...faults,
   ...errors,
+  ...programs,
   ...rocMemory,
   ...rocKernels,
 ];

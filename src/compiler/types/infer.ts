@@ -118,6 +118,9 @@ function resolveWeak(
   /** Arguments that are used without a cast around them: `f32(gain)` says what a number is. */
   const bare = new Set<ScalarArg>();
 
+  /** What has grown, and the quotients that it is divided for. */
+  const divided: (readonly [operand: Group, quotient: Group])[] = [];
+
   /** The group of a weak expression; visits operands once, meeting and uniting as it goes. */
   const seen = new Map<TExpr, Group | undefined>();
   const visit = (e: TExpr): Group | undefined => {
@@ -149,9 +152,11 @@ function resolveWeak(
         return isWeak(t) ? groupOf(e.arg, t, e.arg) : undefined;
       case 'arith': {
         if (e.fn === 'div' && isIntegerQuotient(e)) {
-          visit(e.a);
-          visit(e.b);
-          return isWide(typeOf(e)) ? together([e.a, e.b]) : groupOf(e, 'F');
+          const operands = [visit(e.a), visit(e.b)];
+          if (isWide(typeOf(e))) return together([e.a, e.b]);
+          const quotient = groupOf(e, 'F');
+          for (const operand of operands) if (operand !== undefined) divided.push([operand, quotient]);
+          return quotient;
         }
         return together([e.a, e.b], isWeak(t));
       }
@@ -221,6 +226,9 @@ function resolveWeak(
   });
   for (const r of ranges) if (r.type !== undefined && isWeak(r.type)) groupOf(r, r.type, r);
   for (const a of args) if (a.type === undefined || isWeak(a.type)) groupOf(a, a.type ?? 'A', a);
+
+  // `sum / n` is an f64: so is the sum, which might not fit 32 bits.
+  for (const [operand, quotient] of divided) if (root(quotient).met === 'f64') meet(root(operand), 'f64');
 
   let any = false;
   for (const g of new Set([...groups.values()].map(root))) {
