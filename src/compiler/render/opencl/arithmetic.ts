@@ -6,7 +6,7 @@
 import type { ApproxOp, BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops.ts';
 import { isFloat } from '../../ir/ops.ts';
 import { type C, callOf, castTo, type Gen, Level, typeOf, unsignedConstant, unsignedOf, within } from './code.ts';
-import { type HelperName, helper } from './helpers.ts';
+import { type HelperName, helper, saturatedFma } from './helpers.ts';
 
 /** Prints operands. */
 export type Print = (e: Expr) => C;
@@ -200,6 +200,8 @@ function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
       return callOf('copysign', print(a), print(b));
     case 'fmin':
     case 'fmax': {
+      const fused = fn === 'fmin' ? saturated(a, b) : undefined;
+      if (fused !== undefined) return callOf(saturatedFma(g), print(fused.a), print(fused.b), print(fused.c));
       if (!isLimit(fn, a) && !isLimit(fn, b)) return callOf(helper(g, fn, a.type), print(a), print(b));
       const [value, limit] = isLimit(fn, b) ? [a, b] : [b, a];
       return callOf(helper(g, fn === 'fmin' ? 'atMost' : 'atLeast', a.type), print(value), print(limit));
@@ -207,6 +209,13 @@ function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
     default:
       return callOf(helper(g, fn as HelperName, a.type), print(a), print(b));
   }
+}
+
+/** The fma of f32 in `fmin(fmax(fma(…), 0), 1)`. */
+function saturated(a: Expr, b: Expr): (Expr & { op: 'fma' }) | undefined {
+  if (b.type !== 'f32' || b.op !== 'const' || b.value !== 1 || a.op !== 'binary' || a.fn !== 'fmax') return undefined;
+  const { a: sum, b: zero } = a;
+  return sum.op === 'fma' && zero.op === 'const' && Object.is(zero.value, 0) ? sum : undefined;
 }
 
 /** Whether a comparison with it is all that fmin or fmax takes: a constant, and of zeros the one that wins. */

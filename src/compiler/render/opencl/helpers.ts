@@ -189,6 +189,21 @@ export function toHalf(g: Gen, type: 'f32' | 'f64'): string {
   return define(g, name, `float ${name}(${typeOf(type)} a) { ${body} }`);
 }
 
+/** fma of f32, clamped to [0, 1]; of NaN 0. NVIDIA has an instruction for it, to which no OpenCL C of ours leads. */
+export function saturatedFma(g: Gen): string {
+  const name = 'saturated_fma';
+  const head = `${functionStart(g)}float ${name}(float a, float b, float c)`;
+  const text = [
+    '#if defined(__NV_CL_C_VERSION)',
+    `${head} { float r; __asm__("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(r) : "f"(a), "f"(b), "f"(c)); return r; }`,
+    '#else',
+    `${head} { float r = fma(a, b, c); r = r > 0.0f ? r : 0.0f; return r < 1.0f ? r : 1.0f; }`,
+    '#endif',
+  ];
+  if (!g.helpers.has(name)) g.helpers.set(name, text.join('\n'));
+  return name;
+}
+
 const HIP_FENCES = {
   block: '__threadfence_block()',
   device: '__threadfence()',
