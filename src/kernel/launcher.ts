@@ -14,7 +14,7 @@ import { type HostTyped, isWide, type Typed, typeArgument } from './args.ts';
 import { type CheckedShape, checkLaunch, type LaunchOptions, sameLaunch } from './launch-shape.ts';
 import type { Ready } from './marshal.ts';
 import { resolveOverload } from './overload.ts';
-import { markWritten, smartArguments } from './smart-arguments.ts';
+import { markAll, markWritten, smartArguments } from './smart-arguments.ts';
 import type { Specialisation } from './specialisation.ts';
 import { Staging } from './staging.ts';
 import type { KernelState } from './state.ts';
@@ -60,8 +60,9 @@ export class Launcher {
       if (!known.marshaller.match(args, context)) continue;
       if (i > 0) state.remember(known);
       state.hits++;
-      if (stream !== undefined) known.marshaller.touch(args, stream);
+      if (stream !== undefined) known.marshaller.touch(args, context, stream);
       known.launch(shape, stream);
+      if (known.marshaller.smart) markAll(args, known.written, stream);
       if (state.debugSync) synchronize(context, stream);
       return;
     }

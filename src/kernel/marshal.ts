@@ -8,6 +8,7 @@
 import { DeviceNDArray } from '../array/device-array.ts';
 import { DeviceRecord } from '../array/device-record.ts';
 import { MappedNDArray } from '../array/host-array.ts';
+import { SmartArray } from '../array/smart-array.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import { type ElemType, type Kernel, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
 import { type DType, SCALAR_TOKENS } from '../dtype/index.ts';
@@ -67,6 +68,8 @@ export class Marshaller {
   readonly values: ScalarValue[];
   /** Where the arrays of the launch lie. */
   readonly aliasing: Aliasing;
+  /** Whether there was a smart array among the arguments that were matched. */
+  smart = false;
   readonly #params: readonly Param[];
   readonly #types: readonly ArgType[];
   /** Undefined when an argument is a tuple: such launches take the slower way. */
@@ -90,11 +93,12 @@ export class Marshaller {
   match(args: readonly unknown[], context: Context): boolean {
     const slots = this.#slots;
     if (slots === undefined || args.length !== slots.length) return false;
+    this.smart = false;
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i] as Slot;
       const arg = args[i];
       if (slot.kind === 'array') {
-        const array = arrayOn(arg);
+        const array = arrayOn(arg) ?? this.#smartOn(arg, context);
         if (array === undefined || !this.#matchArray(slot, array, context)) return false;
       } else {
         const value = valueFor(slot, arg);
@@ -111,10 +115,17 @@ export class Marshaller {
   }
 
   /** Notes with the owners of array arguments that a stream uses them. The arguments have been matched. */
-  touch(args: readonly unknown[], stream: Stream): void {
+  touch(args: readonly unknown[], context: Context, stream: Stream): void {
     for (const arg of args) {
-      arrayOn(arg)?.owner.touch(stream);
+      (arrayOn(arg) ?? this.#smartOn(arg, context))?.owner.touch(stream);
     }
+  }
+
+  /** The device side of a smart array, up to date. */
+  #smartOn(arg: unknown, context: Context): DeviceNDArray | undefined {
+    if (!(arg instanceof SmartArray)) return undefined;
+    this.smart = true;
+    return arg.forKernel(context);
   }
 
   /** Whether a number that the caller left untyped does not fit the i32 that it has here, but might with wider indices. */

@@ -53,3 +53,11 @@ function pathOf(prefix: string, i: number): string {
 export function markWritten({ found }: SmartArguments, written: ReadonlySet<string>, stream: Stream | undefined): void {
   for (const { array, path } of found) if (written.has(path)) array.changedOnDevice(stream);
 }
+
+/** As `markWritten`, for arguments that are no tuples. */
+export function markAll(args: readonly unknown[], written: ReadonlySet<string>, stream: Stream | undefined): void {
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i];
+    if (arg instanceof SmartArray && written.has(pathOf('', i))) arg.changedOnDevice(stream);
+  }
+}
