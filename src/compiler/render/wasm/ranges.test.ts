@@ -3,7 +3,10 @@
  */
 import { describe, expect, it } from 'vitest';
 import * as ir from '../../ir/builder.ts';
-import type { Expr, Stmt } from '../../ir/ops.ts';
+import { interpret } from '../../ir/interpret.ts';
+import type { Expr, Kernel, Stmt } from '../../ir/ops.ts';
+import { runWasm } from './launch.testing.ts';
+import { Random } from './programs.testing.ts';
 import { provenChecks } from './ranges.ts';
 
 const { add, mul, special, i32, read } = ir;
@@ -79,4 +82,173 @@ describe('not proven', () => {
     ],
     ['a counter downwards', (b, s) => counting(b, i32(0), i32(256), -1, (k) => [use(b, s(k))])],
   ])('%s', (_, make) => expect(proven(make)).toBe(0));
+});
+
+/** How many of the checks of `x[index]` and `y[index]` with extents `n` and `m` are proven, in 32-bit code or in 64-bit code. */
+function related(
+  make: (p: { b: ir.KernelBuilder; n: Expr; m: Expr; x: (index: Expr) => Stmt; y: (index: Expr) => Stmt }) => Stmt[],
+  indexBits: 32 | 64 = 32,
+): number {
+  const b = new ir.KernelBuilder('relations');
+  const extent = (name: string): Expr => {
+    const index = b.params.length;
+    b.params.push({ index, name, type: 'i32', origin: { kind: 'extent', path: [index], axis: 0 } });
+    return ir.param('i32', index);
+  };
+  const array = (name: string, n: Expr): ((index: Expr) => Stmt) => {
+    const a = b.global('i32', name);
+    return (index) => ir.store(ir.at(a, index, { checks: [{ index, extent: n, axis: 0 }] }), i32(1));
+  };
+  const [n, m] = [extent('n'), extent('m')];
+  const body = make({ b, n, m, x: array('x', n), y: array('y', m) });
+  return provenChecks(b.build(body, { checked: true, indexBits }), [256, 1, 1]).size;
+}
+
+const i = add(mul(special('blockIdx.x'), i32(256)), special('threadIdx.x'));
+const { lt, ge, when, and, not, assign, leave } = ir;
+const gt = (a: Expr, b: Expr): Expr => ir.compare('gt', a, b);
+const le = (a: Expr, b: Expr): Expr => ir.compare('le', a, b);
+
+describe('proven by what is around', () => {
+  it.each<[string, Parameters<typeof related>[0]]>([
+    ['a guard', ({ n, x }) => [when(lt(i, n), [x(i)])]],
+    ['the other side of one', ({ n, x }) => [when(ge(i, n), [], [x(i)])]],
+    ['a guard that is turned round', ({ n, x }) => [when(not(le(n, i)), [x(i)])]],
+    ['a guard at the edge', ({ n, x }) => [when(lt(i, ir.sub(n, i32(1))), [x(add(i, i32(1)))])]],
+    ['both edges', ({ n, x }) => [when(and(gt(i, i32(0)), lt(i, n)), [x(ir.sub(i, i32(1)))])]],
+    ['guards in guards', ({ n, x }) => [when(ge(i, i32(2)), [when(lt(i, n), [x(add(i, i32(-2)))])])]],
+    [
+      'having left',
+      ({ b, n, x }) => {
+        const label = b.label();
+        return [ir.block(label, [when(ge(i, n), [leave(label)]), x(i)])];
+      },
+    ],
+    ['a counter up to the length', ({ b, n, x }) => counting(b, i32(0), n, 1, (k) => [x(k)])],
+    [
+      'a variable',
+      ({ b, n, x }) => {
+        const v = b.variable('i32', 'v');
+        return [assign(v, i), when(lt(read(v), n), [x(read(v))])];
+      },
+    ],
+  ])('%s', (_, make) => expect(related(make)).toBe(1));
+});
+
+describe('not proven by what is around', () => {
+  it.each<[string, Parameters<typeof related>[0]]>([
+    ['of another array', ({ n, y }) => [when(lt(i, n), [y(i)])]],
+    ['one further', ({ n, x }) => [when(lt(i, n), [x(add(i, i32(1)))])]],
+    ['at the end', ({ n, x }) => [when(le(i, n), [x(i)])]],
+    ['below zero', ({ n, x }) => [when(lt(i, n), [x(ir.sub(i, i32(1)))])]],
+    ['the other side', ({ n, x }) => [when(lt(i, n), [], [x(i)])]],
+    ['after it', ({ n, x }) => [when(lt(i, n), []), x(i)]],
+    ['one of two', ({ n, m, x }) => [when(ir.or(lt(i, n), lt(i, m)), [x(i)])]],
+    [
+      'a variable that changes',
+      ({ b, n, x }) => {
+        const v = b.variable('i32', 'v');
+        return [assign(v, i), when(lt(read(v), n), [assign(v, add(read(v), i32(1))), x(read(v))])];
+      },
+    ],
+    [
+      'a variable that may be anything',
+      ({ b, n, x }) => {
+        const v = b.variable('i32', 'v');
+        const any = ir.load(ir.at(b.global('i32', 'any'), i));
+        return [assign(v, any), when(lt(read(v), n), [x(read(v))])];
+      },
+    ],
+    ['where the guard may wrap', ({ n, x }) => [when(lt(add(i, i32(1000)), n), [x(i)])]],
+    [
+      'a counter after its loop',
+      ({ b, n, x }) => {
+        let counter = i32(0);
+        const loop = counting(b, i32(0), n, 1, (k) => {
+          counter = k;
+          return [];
+        });
+        return [...loop, x(counter)];
+      },
+    ],
+  ])('%s', (_, make) => expect(related(make)).toBe(0));
+
+  it('where places in the grid need more than 32 bits', () => {
+    expect(related(({ n, x }) => [when(lt(i, n), [x(i)])], 64)).toBe(0);
+  });
+});
+
+describe('guards and accesses at random', () => {
+  /** Guards of all forms around accesses near the edges of an array whose length is a parameter. */
+  function random(seed: number): { kernel: Kernel; proven: number } {
+    const r = new Random(seed);
+    const b = new ir.KernelBuilder(`guards${seed}`);
+    b.params.push({ index: 0, name: 'n', type: 'i32', origin: { kind: 'extent', path: [0], axis: 0 } });
+    const n = ir.param('i32', 0);
+    const array = b.global('i32', 'x');
+    const [v, w] = [b.variable('i32', 'v'), b.variable('i32', 'w')];
+    const i = add(mul(special('blockIdx.x'), i32(16)), special('threadIdx.x'));
+    const favourite = r.pick([i, i, read(w)]);
+    const small = (): number => r.below(5) - 2;
+    const index = (): Expr => {
+      const base = r.chance(0.7) ? favourite : r.pick([i, read(v), read(w), special('threadIdx.x')]);
+      return r.chance(0.4) ? base : r.pick([add, ir.sub])(base, i32(small()));
+    };
+    const condition = (depth: number): Expr => {
+      if (r.chance(0.6)) return and(ge(favourite, i32(r.below(3))), lt(index(), ir.sub(n, i32(r.below(3)))));
+      if (depth > 0 && r.chance(0.5)) return r.pick([and, ir.or])(condition(depth - 1), condition(depth - 1));
+      if (depth > 0 && r.chance(0.3)) return not(condition(depth - 1));
+      const bound = r.chance(0.7) ? r.pick([n, add(n, i32(small())), ir.sub(n, i32(small()))]) : i32(small());
+      const [left, right] = r.chance(0.8) ? [index(), bound] : [bound, index()];
+      return ir.compare(r.pick(['lt', 'le', 'gt', 'ge', 'eq', 'ne']), left, right);
+    };
+    const access = (): Stmt => {
+      const at = index();
+      return ir.store(ir.at(array, at, { checks: [{ index: at, extent: n, axis: 0 }] }), i32(7));
+    };
+    const list = (depth: number): Stmt[] => Array.from({ length: 1 + r.below(3) }, () => statement(depth)).flat();
+    const statement = (depth: number): Stmt[] => {
+      if (depth === 0 || r.chance(0.2)) return [access()];
+      if (r.chance(0.15)) return [assign(r.pick([v, w]), index())];
+      if (r.chance(0.15)) return counting(b, i32(small()), n, 1, (k) => [assign(v, k), ...list(depth - 1)]);
+      if (r.chance(0.3)) {
+        const label = b.label();
+        return [ir.block(label, [when(condition(1), [leave(label)]), ...list(depth - 1)])];
+      }
+      return [when(condition(2), list(depth - 1), r.chance(0.3) ? list(depth - 1) : [])];
+    };
+    const kernel = b.build([assign(w, i), when(condition(2), list(2)), ...list(2)], { checked: true });
+    return { kernel, proven: provenChecks(kernel, [16, 1, 1]).size };
+  }
+
+  const first = Number(process.env.WASM_SEED ?? 1);
+  const count = Number(process.env.WASM_PROGRAMS ?? 60);
+  it('fail where they fail with all checks', () => {
+    let [found, faults, runs] = [0, 0, 0];
+    for (let seed = first; seed < first + count; seed++) {
+      const { kernel, proven: some } = random(seed);
+      found += some;
+      for (const n of [0, 5, 25]) {
+        const launch = { grid: [2, 1, 1], block: [16, 1, 1] } as const;
+        const expected = new Uint8Array(4 * (n + 64));
+        const { fault } = interpret(kernel, launch, [n, 128], expected);
+        for (const lanes of [1, 4] as const) {
+          const got = runWasm(kernel, { ...launch, lanes }, [n, 128], new Uint8Array(4 * (n + 64)));
+          const name = `${kernel.name}, n = ${n}, ${lanes} lanes`;
+          expect(got.fault?.site.kind, name).toBe(fault?.kind);
+          const outside = [...got.memory.subarray(0, 128), ...got.memory.subarray(128 + 4 * n)];
+          expect(
+            outside.every((byte) => byte === 0),
+            name,
+          ).toBe(true);
+          if (fault === undefined) expect(got.memory, name).toEqual(expected);
+        }
+        runs++;
+        if (fault !== undefined) faults++;
+      }
+    }
+    expect(found).toBeGreaterThan(count / 4);
+    expect(faults).toBeGreaterThan(runs / 10);
+    expect(faults).toBeLessThan(runs);
+  });
 });

@@ -3,15 +3,21 @@
  *
  * Intervals of i32 values that do not wrap: thread indices, constants, sums and products of such, variables all of whose
  * assignments are such, and counters: `i = a; loop { if (i >= b) break; ... } update { i = i + c }`, where the body sees
- * a <= i < b.
+ * a <= i < b. Where the extent of an array is not known, the conditions around an access may compare its index with it.
  */
 import type { Check, Expr, Kernel, Stmt, Var } from '../../ir/ops.ts';
-import { assignedIn, eachStmt, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { assignedIn, eachStmt, exprParts, neverEnds, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { type Fact, factsOf, isBelow, isNatural } from './relations.ts';
 
 type Interval = readonly [least: number, most: number];
 
 /** Intervals that hold in a place, by `Var.id`. */
 type Known = ReadonlyMap<number, Interval>;
+
+interface Place {
+  readonly known: Known;
+  readonly facts: readonly Fact[];
+}
 
 interface Assignments {
   readonly values: Expr[];
@@ -27,39 +33,54 @@ export function provenChecks(kernel: Kernel, block: readonly [number, number, nu
   const proven = new Set<Check>();
   if (!kernel.checked) return proven;
   const ranges = new Ranges(kernel, block);
-  const walk = (list: readonly Stmt[], known: Known): void => {
-    for (const s of list) {
-      for (const e of stmtExprs(s)) proveIn(e, known);
-      if (s.op === 'store' || s.op === 'atomic') prove(s.mem.checks, known);
+  /** Facts about what `list` does not assign, where a condition is true or false. */
+  const learn = (cond: Expr, truth: boolean, place: Place, list: readonly Stmt[]): Place => {
+    const found = factsOf(cond, truth, (e) => ranges.of(e, place.known) !== undefined);
+    if (found.length === 0) return place;
+    const assigned = assignedIn(list);
+    const lasting = found.filter((f) => !someExpr(f.base, (e) => e.op === 'var' && assigned.has(e.var.id)));
+    return lasting.length === 0 ? place : { ...place, facts: [...place.facts, ...lasting] };
+  };
+  const walk = (list: readonly Stmt[], from: Place): void => {
+    let place = from;
+    for (const [k, s] of list.entries()) {
+      for (const e of stmtExprs(s)) proveIn(e, place);
+      if (s.op === 'store' || s.op === 'atomic') prove(s.mem.checks, place);
       if (s.op === 'if') {
-        walk(s.then, known);
-        walk(s.else, known);
-      } else if (s.op === 'block') walk(s.body, known);
+        walk(s.then, learn(s.cond, true, place, s.then));
+        walk(s.else, learn(s.cond, false, place, s.else));
+        if (s.else.length === 0 && neverEnds(s.then)) place = learn(s.cond, false, place, list.slice(k + 1));
+      } else if (s.op === 'block') walk(s.body, place);
       else if (s.op === 'loop') {
         const counter = ranges.counter(s);
+        const known = counter === undefined ? place.known : new Map([...place.known, counter]);
         // The guard itself is outside of what it guards, but it holds no access to speak of.
-        walk(s.body, counter === undefined ? known : new Map([...known, counter]));
-        walk(s.update, known);
+        walk(s.body, { ...place, known });
+        walk(s.update, place);
       }
     }
   };
-  const prove = (checks: readonly Check[], known: Known): void => {
+  const prove = (checks: readonly Check[], { known, facts }: Place): void => {
     for (const check of checks) {
       const extent = ranges.of(check.extent, known);
       const index = extent && ranges.of(check.index, known);
-      if (extent && index && index[0] >= 0 && index[1] < extent[0]) proven.add(check);
+      if (extent === undefined || index === undefined || !isNatural(check.index, index[0], facts)) continue;
+      if (index[1] < extent[0] || isBelow(check.index, check.extent, facts)) proven.add(check);
     }
   };
-  const proveIn = (e: Expr, known: Known): void => {
-    if (e.op === 'load') prove(e.mem.checks, known);
-    for (const part of exprParts(e)) proveIn(part, known);
+  const proveIn = (e: Expr, place: Place): void => {
+    if (e.op === 'load') prove(e.mem.checks, place);
+    for (const part of exprParts(e)) proveIn(part, place);
   };
-  walk(kernel.body, new Map());
+  walk(kernel.body, { known: new Map(), facts: [] });
   return proven;
 }
 
 class Ranges {
   readonly #block: readonly [number, number, number];
+  readonly #extents: ReadonlySet<number>;
+  /** Whether no place in the grid exceeds 32 bits: else the launch wants a kernel of 64-bit indices. */
+  readonly #narrow: boolean;
   readonly #assigned = new Map<number, Assignments>();
   /** Intervals that hold everywhere; null while being worked out, or when nothing is known. */
   readonly #everywhere = new Map<number, Interval | null>();
@@ -67,6 +88,8 @@ class Ranges {
 
   constructor(kernel: Kernel, block: readonly [number, number, number]) {
     this.#block = block;
+    this.#extents = new Set(kernel.params.filter((p) => p.origin.kind === 'extent').map((p) => p.index));
+    this.#narrow = kernel.indexBits === 32;
     const note = (v: Var): Assignments => {
       const facts = this.#assigned.get(v.id) ?? { values: [], opaque: false };
       this.#assigned.set(v.id, facts);
@@ -138,6 +161,8 @@ class Ranges {
     switch (e.op) {
       case 'special':
         return this.#special(e.name);
+      case 'param':
+        return this.#extents.has(e.param) ? [0, MOST] : undefined;
       case 'var':
         return known.get(e.var.id) ?? this.#variable(e.var);
       case 'binary':
@@ -154,6 +179,9 @@ class Ranges {
     const extent = this.#block[axis];
     if (name.startsWith('threadIdx')) return [0, extent - 1];
     if (name.startsWith('blockDim')) return [extent, extent];
+    const blocks = Math.floor(MOST / extent);
+    if (this.#narrow && name.startsWith('blockIdx')) return [0, blocks - 1];
+    if (this.#narrow && name.startsWith('gridDim')) return [1, blocks];
     return name === 'laneId' ? [0, 31] : undefined;
   }
 

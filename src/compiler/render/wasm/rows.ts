@@ -69,10 +69,12 @@ function findChecks(g: Gen, body: readonly Stmt[], scope: Scope): Found {
   const found: LinearCheck[] = [];
   const covered = new Set<Check>();
   if (!g.kernel.checked || g.lanes === 1) return { found, covered, all: false };
-  const values = new Values(g, body, scope);
+  let made: Values | undefined;
   let all = true;
   const visit = (check: Check): void => {
     if (g.proven.has(check) || g.covered.has(check) || covered.has(check)) return;
+    made ??= new Values(g, body, scope);
+    const values = made;
     const index = values.linear(values.expand(check.index));
     const extent = values.expand(check.extent);
     if (index === undefined || extent.type !== 'i32' || !values.isSteady(extent)) {
