@@ -49,14 +49,7 @@ const shown = [
 ];
 
 describe.each([
-  [
-    'ndarray',
-    (data: Float32Array) =>
-      npmNdarray(data, [3, 4])
-        .hi(3, 3)
-        .lo(0, 1)
-        .step(-1, 1),
-  ],
+  ['ndarray', (data: Float32Array) => npmNdarray(data, [3, 4]).hi(3, 3).lo(0, 1).step(-1, 1)],
   ['@stdlib/ndarray', (data: Float32Array) => new StdlibNdarray(data, [3, 2], [-4, 1], 9)],
 ])('an array of %s', (_name, make) => {
   it('goes to the device with its shape and order', () => {

@@ -101,6 +101,19 @@ describe('the array interface with real addresses', () => {
     expect(driver.freed, 'memory that is not ours is not freed').toEqual([]);
   });
 
+  it('writes to no memory that its lender calls read-only', () => {
+    const d = toDevice(Float32Array.of(1, 2, 3, 4));
+    const lent = asCudaArray(lend(d, { data: [d.pointer, true] }));
+    for (const array of [lent, lent.slice('1:'), lent.T, lent.view('u32' as never)]) {
+      expect(array.readOnly).toBe(true);
+      expect(() => array.set(0)).toThrow(/read-only/);
+      expect(() => array.copyToDevice(array.copyToHost())).toThrow(/read-only/);
+    }
+    expect(lent.copyToHost()).toEqual(Float32Array.of(1, 2, 3, 4));
+    expect(asCudaArray(lend(d, { data: [d.pointer, false] })).readOnly).toBe(false);
+    lent.dispose();
+  });
+
   it('takes bigints, and structs that another library laid out', () => {
     const bytes = toDevice(Uint8Array.of(1, 0, 0, 0, 0, 0, 128, 63));
     const descr = [

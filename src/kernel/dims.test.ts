@@ -58,7 +58,7 @@ describe('toCount', () => {
 
 describe('checkShape', () => {
   const check = (grid: Dim3, block: Dim3, sharedBytes = 0) =>
-    checkShape({ grid, block, sharedBytes }, LIMITS, 'the device');
+    checkShape({ grid, block, sharedBytes }, { limits: LIMITS, name: 'the device' });
 
   it('accepts what is at the limits', () => {
     expect(() => check([2 ** 31 - 1, 65535, 65535], [1024, 1, 1], 49152)).not.toThrow();

@@ -4,7 +4,7 @@
  * Everything that a driver would refuse, or silently misread, is refused here first, with the value and the limit in the
  * message. Pure: knows limits, not devices.
  */
-import type { DeviceLimits, Dim3, LaunchShape } from '../driver/driver.ts';
+import type { DeviceInfo, Dim3, LaunchShape } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { show } from '../show.ts';
 
@@ -80,24 +80,26 @@ export function dimCount(value: unknown): number {
 }
 
 /** Throws unless a device with these limits can run `shape`; `name` is the device's. */
-export function checkShape(shape: LaunchShape, limits: DeviceLimits, name: string): void {
+export function checkShape(shape: LaunchShape, device: Pick<DeviceInfo, 'limits' | 'name'>): void {
   const { grid, block, sharedBytes } = shape;
+  const { limits } = device;
   for (const i of [0, 1, 2] as const) {
-    if (grid[i] > limits.maxGridDim[i]) tooLarge(`grid.${AXES[i]}`, grid[i], limits.maxGridDim[i], 'blocks', name);
+    if (grid[i] > limits.maxGridDim[i])
+      tooLarge(`grid.${AXES[i]}`, grid[i], limits.maxGridDim[i], 'blocks', device.name);
     if (block[i] > limits.maxBlockDim[i])
-      tooLarge(`block.${AXES[i]}`, block[i], limits.maxBlockDim[i], 'threads', name);
+      tooLarge(`block.${AXES[i]}`, block[i], limits.maxBlockDim[i], 'threads', device.name);
   }
   const threads = block[0] * block[1] * block[2];
   if (threads > limits.maxThreadsPerBlock) {
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `block ${showDim(block)} has ${threads} threads, ${name} allows ${limits.maxThreadsPerBlock} in a block: make the block smaller and the grid larger`,
+      `block ${showDim(block)} has ${threads} threads, ${device.name} allows ${limits.maxThreadsPerBlock} in a block: make the block smaller and the grid larger`,
     );
   }
   if (sharedBytes > limits.maxSharedBytesPerBlock) {
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `sharedBytes is ${sharedBytes}, ${name} has ${limits.maxSharedBytesPerBlock} bytes of shared memory for a block`,
+      `sharedBytes is ${sharedBytes}, ${device.name} has ${limits.maxSharedBytesPerBlock} bytes of shared memory for a block`,
     );
   }
 }

@@ -137,7 +137,7 @@ function checked(
     chosenFor,
     aliased: false,
   };
-  checkShape(shape, context.info.limits, context.info.name);
+  checkShape(shape, context.info);
   if (launchBounds !== undefined && blockSize > launchBounds) {
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',

@@ -125,6 +125,24 @@ describe('deferCleanup', () => {
 describe('trackLeaks', () => {
   freshBlockDevice();
 
+  it('names what was made since, whatever another tracker knows', () => {
+    const outer = trackLeaks();
+    const early = deviceArray(2, f32);
+    const inner = trackLeaks();
+    const late = deviceArray(3, f32);
+    expect(outer.leaks().map(({ bytes }) => bytes)).toEqual([8, 12]);
+    expect(inner.leaks().map(({ bytes }) => bytes)).toEqual([12]);
+    inner.dispose();
+    late.dispose();
+    expect(outer.leaks().map(({ bytes }) => bytes)).toEqual([8]);
+    expect(inner.leaks()).toEqual([]);
+    outer.dispose();
+    const next = trackLeaks();
+    expect(next.leaks()).toEqual([]);
+    next.dispose();
+    early.dispose();
+  });
+
   it('names what was not disposed, with the place', () => {
     const before = deviceArray(4);
     const tracker = trackLeaks();

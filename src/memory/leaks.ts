@@ -13,14 +13,22 @@ export interface Leak {
   readonly site: string;
 }
 
-const tracked = new Map<Site, number>();
+interface Tracked {
+  readonly bytes: number;
+  /** Counts allocations. */
+  readonly number: number;
+}
+
+const tracked = new Map<Site, Tracked>();
 let trackers = 0;
+let allocations = 0;
 
 /** The site of an allocation being made; undefined while nobody tracks. */
 export function allocationSite(bytes: number): Site | undefined {
   if (trackers === 0) return undefined;
   const site = captureStack(20);
-  tracked.set(site, bytes);
+  allocations++;
+  tracked.set(site, { bytes, number: allocations });
   return site;
 }
 
@@ -32,14 +40,18 @@ export function forgetSite(site: Site | undefined): void {
 /** What `trackLeaks()` gives. */
 export class LeakTracker {
   #on = true;
+  /** The last allocation before tracking began. */
+  readonly #since: number = allocations;
 
   constructor() {
     trackers++;
   }
 
-  /** Allocations made since tracking began that have not been disposed, oldest first. */
+  /** Allocations made since tracking began that have not been disposed, oldest first. None once tracking has ended. */
   leaks(): Leak[] {
-    return [...tracked].map(([site, bytes]) => ({ bytes, site: site.text }));
+    if (!this.#on) return [];
+    const since = [...tracked].filter(([, { number }]) => number > this.#since);
+    return since.map(([site, { bytes }]) => ({ bytes, site: site.text }));
   }
 
   /** The leaks as text, one a line; the empty string when there are none. */

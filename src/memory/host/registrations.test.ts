@@ -118,6 +118,24 @@ describe('pinned', () => {
     expect(seen.slice(3)).toEqual(['unpin']);
   });
 
+  it('waits for the copies that touch an array before it is mapped as well', () => {
+    const seen = watch();
+    const busy = createStream();
+    const d = deviceArray(100, f32);
+    const host = new Float32Array(100).fill(3);
+    const pin = pinned(host);
+    d.copyToDevice(host, { stream: busy });
+    const { driver } = device;
+    const unregister = driver.unregisterHost;
+    driver.unregisterHost = (memory) => {
+      seen.push(`copied: ${busy.query()}`);
+      unregister(memory);
+    };
+    mapped(host).dispose();
+    expect(seen).toEqual(['pin 0+400', 'copied: true', 'unpin', 'map 0+400']);
+    pin.dispose();
+  });
+
   it('pins, shares and refuses random ranges as a list of what is pinned says', () => {
     const seen = watch();
     const range = fc.record({ start: fc.integer({ min: 0, max: 11 }), length: fc.integer({ min: 1, max: 6 }) });
