@@ -1,5 +1,23 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** What takes minutes where no compiler has anything in its cache. Vitest goes by the size of files, of which these have little. */
+const SLOW = /conformance-(opencl|hip)|opencl-endurance|driver\/opencl\/compile|shapes\.test|conformance-|fuzz\//;
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const [slow, rest] = [true, false].map((is) => sorted.filter((f) => SLOW.test(f.moduleId) === is));
+    return [...slow, ...rest];
+  }
+}
 
 export default defineConfig({
-  test: { include: ['src/**/*.test.ts', 'test/**/*.test.ts'], testTimeout: 30_000 },
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    testTimeout: 30_000,
+    maxWorkers: availableParallelism(),
+    sequence: { sequencer: SlowFirst },
+  },
 });

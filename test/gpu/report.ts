@@ -80,6 +80,7 @@ export function makeReport(options: Options): Report {
         const text = {
           date,
           ...about,
+          command: `test-gpu ${process.argv.slice(2).join(' ')}`,
           options: rest,
           seconds,
           passed,

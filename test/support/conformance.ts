@@ -11,6 +11,8 @@ export interface ConformanceRun {
   readonly device: 'cpu' | 'simulator';
   /** Set before the library is loaded. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Of the tests only every n-th, beginning with the k-th, which is 1 for the first. */
+  readonly part?: readonly [k: number, n: number];
   /** Makes the device, when `device` alone does not say enough. */
   open?(): Promise<void>;
 }
@@ -26,7 +28,9 @@ export async function defineConformance(run: ConformanceRun): Promise<void> {
   const { cuda } = await import('../../src/index.ts');
   const { conformanceTests } = await import('../../src/testsuite/index.ts');
   describe(`${run.title}: ${cuda.currentDevice().name}`, () => {
-    for (const test of conformanceTests) {
+    const [part, parts] = run.part ?? [1, 1];
+    for (const [k, test] of conformanceTests.entries()) {
+      if (k % parts !== part - 1) continue;
       it(`${test.chapter}: ${test.name}`, async () => {
         await test.run();
         cuda.synchronize();

@@ -1,0 +1,3 @@
+import { openclConformance } from './support/conformance-opencl.ts';
+
+await openclConformance(3, 4);
