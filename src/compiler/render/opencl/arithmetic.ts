@@ -6,7 +6,7 @@
 import type { ApproxOp, BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops.ts';
 import { isFloat } from '../../ir/ops.ts';
 import { type C, callOf, castTo, type Gen, Level, typeOf, unsignedConstant, unsignedOf, within } from './code.ts';
-import { type HelperName, helper, saturatedFma } from './helpers.ts';
+import { approximation, type HelperName, helper, saturatedFma } from './helpers.ts';
 
 /** Prints operands. */
 export type Print = (e: Expr) => C;
@@ -39,16 +39,15 @@ const BOOLEAN: Readonly<Partial<Record<BinaryOp, string>>> = { and: '&&', or: '|
 
 const COMPARE: Readonly<Record<CompareOp, string>> = { eq: '==', ne: '!=', lt: '<', le: '<=', gt: '>', ge: '>=' };
 
-/** The device's own approximations. */
-const APPROXIMATIONS: Readonly<Record<ApproxOp, readonly [f32: string, f64: string]>> = {
-  exp2Approx: ['native_exp2', 'exp2'],
-  log2Approx: ['native_log2', 'log2'],
-  rcpApprox: ['native_recip', '1.0 / '],
-  rsqrtApprox: ['native_rsqrt', 'rsqrt'],
-  sqrtApprox: ['native_sqrt', 'sqrt'],
-  sinApprox: ['native_sin', 'sin'],
-  cosApprox: ['native_cos', 'cos'],
-  tanhApprox: ['tanh', 'tanh'],
+/** The device's own approximations: of f32 the ending of `native_…`, of f64 none. */
+const APPROXIMATIONS: Readonly<Partial<Record<ApproxOp, readonly [f32: string, f64: string]>>> = {
+  exp2Approx: ['exp2', 'exp2'],
+  log2Approx: ['log2', 'log2'],
+  rcpApprox: ['recip', '1.0 / '],
+  rsqrtApprox: ['rsqrt', 'rsqrt'],
+  sqrtApprox: ['sqrt', 'sqrt'],
+  sinApprox: ['sin', 'sin'],
+  cosApprox: ['cos', 'cos'],
 };
 
 const FLOAT_FUNCTIONS: Readonly<Partial<Record<UnaryOp, string>>> = {
@@ -96,7 +95,9 @@ function floatUnary(g: Gen, print: Print, fn: UnaryOp, a: Expr): C {
   const simple = FLOAT_FUNCTIONS[fn];
   if (simple !== undefined) return callOf(simple, print(a));
   if (fn === 'round' || fn === 'sign') return callOf(helper(g, fn, a.type), print(a));
-  const name = APPROXIMATIONS[fn as ApproxOp]?.[a.type === 'f32' ? 0 : 1];
+  if (fn === 'tanhApprox') return callOf('tanh', print(a));
+  const [native, name] = APPROXIMATIONS[fn as ApproxOp] ?? [];
+  if (native !== undefined && a.type === 'f32') return callOf(approximation(g, native), print(a));
   if (name === undefined) throw new Error(`internal error: there is no ${fn} of ${a.type}`);
   return name.endsWith(' ')
     ? { text: `${name}${within(print(a), Level.unary)}`, level: Level.product }

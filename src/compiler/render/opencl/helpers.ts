@@ -191,16 +191,33 @@ export function toHalf(g: Gen, type: 'f32' | 'f64'): string {
 
 /** fma of f32, clamped to [0, 1]; of NaN 0. NVIDIA has an instruction for it, to which no OpenCL C of ours leads. */
 export function saturatedFma(g: Gen): string {
-  const name = 'saturated_fma';
-  const head = `${functionStart(g)}float ${name}(float a, float b, float c)`;
+  const otherwise = 'float r = fma(a, b, c); r = r > 0.0f ? r : 0.0f; return r < 1.0f ? r : 1.0f;';
+  return instruction(g, 'saturated_fma', ['a', 'b', 'c'], 'fma.rn.sat.f32', otherwise);
+}
+
+/** An approximation of f32. NVIDIA's native functions scale denormals first, which bodies that ask for one do not need. */
+export function approximation(g: Gen, native: string): string {
+  const ptx = `${PTX_APPROXIMATIONS[native] ?? native}.approx.ftz.f32`;
+  return instruction(g, `approximate_${native}`, ['a'], ptx, `return native_${native}(a);`);
+}
+
+/** Where PTX has another name. */
+const PTX_APPROXIMATIONS: Readonly<Record<string, string>> = { exp2: 'ex2', log2: 'lg2', recip: 'rcp' };
+
+/** A function of f32 by an instruction of PTX on NVIDIA's compiler. */
+function instruction(g: Gen, name: string, params: readonly string[], ptx: string, otherwise: string): string {
+  if (g.helpers.has(name)) return name;
+  const head = `${functionStart(g)}float ${name}(${params.map((p) => `float ${p}`).join(', ')})`;
+  const operands = params.map((_, k) => `%${k + 1}`).join(', ');
+  const inputs = params.map((p) => `"f"(${p})`).join(', ');
   const text = [
     '#if defined(__NV_CL_C_VERSION)',
-    `${head} { float r; __asm__("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(r) : "f"(a), "f"(b), "f"(c)); return r; }`,
+    `${head} { float r; __asm__("${ptx} %0, ${operands};" : "=f"(r) : ${inputs}); return r; }`,
     '#else',
-    `${head} { float r = fma(a, b, c); r = r > 0.0f ? r : 0.0f; return r < 1.0f ? r : 1.0f; }`,
+    `${head} { ${otherwise} }`,
     '#endif',
   ];
-  if (!g.helpers.has(name)) g.helpers.set(name, text.join('\n'));
+  g.helpers.set(name, text.join('\n'));
   return name;
 }
 
