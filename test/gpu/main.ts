@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { givenErrand, runErrand } from './errands.ts';
 import { activateDevice, environmentFor } from './opencl-device.ts';
-import { parseOptions } from './options.ts';
+import { type Options, parseOptions, USAGE } from './options.ts';
 import { makeReport, type Report } from './report.ts';
 import { type Entry, entries } from './tests.ts';
 import { BROKEN, type Message, runTests } from './worker.ts';
@@ -61,8 +61,25 @@ function oneProcess(list: readonly Entry[], from: number, report: Report): Promi
   });
 }
 
+/** The options; undefined where all that is left is to have said how they go. */
+function givenOptions(): Options | undefined {
+  const args = process.argv.slice(2);
+  if (args.includes('--help')) {
+    console.log(USAGE);
+    return undefined;
+  }
+  try {
+    return parseOptions(args);
+  } catch (error) {
+    console.error(String((error as Error).message));
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
 async function main(): Promise<void> {
-  const options = parseOptions(process.argv.slice(2));
+  const options = givenOptions();
+  if (options === undefined) return;
   Object.assign(process.env, environmentFor(options.device), { TSAMBA_WARN_IMPLICIT_COPY: '0' });
   const list = entries(options);
   if (options.list) return void console.log(list.map((e) => `${e.chapter}: ${e.name}`).join('\n'));

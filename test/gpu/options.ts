@@ -35,7 +35,7 @@ export const USAGE = `node test-gpu.mjs [options]
   --in-process      no processes of its own; a test that breaks the device breaks the rest
   --list            prints the names of the tests`;
 
-const FLAGS = ['shrink', 'in-process', 'list', 'help'] as const;
+const FLAGS = ['shrink', 'in-process', 'list'] as const;
 const VALUES = ['filter', 'exclude', 'device', 'json', 'programs', 'launched', 'seed', 'seconds', 'patience', 'from'];
 
 export function parseOptions(args: readonly string[]): Options {
@@ -54,7 +54,6 @@ export function parseOptions(args: readonly string[]): Options {
     if (!(value >= 0)) throw new Error(`--${name} ${one(name)} is no number\n${USAGE}`);
     return value;
   };
-  if (given.has('help')) throw new Error(USAGE);
   return {
     filters: given.get('filter') ?? [],
     excluded: given.get('exclude') ?? [],

@@ -1,5 +1,5 @@
 /**
- * What a run of the GPU tests prints and writes: a line for each failure, totals for each chapter, everything as JSON.
+ * What a run of the GPU tests prints and writes: a line for each failure, totals of each chapter when it ends, everything as JSON.
  */
 import { writeFileSync } from 'node:fs';
 import { machine } from './machine.ts';
@@ -22,6 +22,12 @@ interface Total {
   ms: number;
 }
 
+function line(chapter: string, t: Total): string {
+  const bad = t.failed > 0 ? `, ${t.failed} FAILED` : '';
+  const left = t.skipped > 0 ? `, ${t.skipped} skipped` : '';
+  return `${chapter.padEnd(28)} ${String(t.passed).padStart(5)} passed${bad}${left}  (${(t.ms / 1000).toFixed(1)} s)`;
+}
+
 const LINES = 12;
 const SLOW = 8;
 
@@ -39,9 +45,17 @@ export function makeReport(options: Options): Report {
     `device ${opencl ?? options.device}; ${about.gpu}, driver ${about.driver}; Node ${about.node}, commit ${about.commit}`,
   );
 
+  let current: string | undefined;
+  /** Prints the totals of the chapter that has ended. */
+  const tell = (): void => {
+    const total = current === undefined ? undefined : totals.get(current);
+    if (current !== undefined && total !== undefined) console.log(line(current, total));
+  };
   return {
     say: (text) => console.log(text),
     add({ chapter, name }, { ms, error, skipped: why, note }) {
+      if (chapter !== current) tell();
+      current = chapter;
       const total = totals.get(chapter) ?? { passed: 0, failed: 0, skipped: 0, ms: 0 };
       totals.set(chapter, total);
       total.ms += ms;
@@ -62,13 +76,7 @@ export function makeReport(options: Options): Report {
     },
     finish() {
       const seconds = Math.round((performance.now() - began) / 100) / 10;
-      for (const [chapter, t] of totals) {
-        const bad = t.failed > 0 ? `, ${t.failed} FAILED` : '';
-        const left = t.skipped > 0 ? `, ${t.skipped} skipped` : '';
-        console.log(
-          `${chapter.padEnd(28)} ${String(t.passed).padStart(5)} passed${bad}${left}  (${(t.ms / 1000).toFixed(1)} s)`,
-        );
-      }
+      tell();
       for (const why of new Set(skipped.map((s) => s.why))) console.log(`skipped: ${why}`);
       const all = [...totals.values()];
       const sum = (of: (t: Total) => number): number => all.reduce((n, t) => n + of(t), 0);

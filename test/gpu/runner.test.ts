@@ -45,3 +45,10 @@ it('goes on in another process after a test that breaks its own', { timeout: 120
   ]);
   expect(result['notes']).toContainEqual({ test: 'the runner: passes with a note', note: 'all is well' });
 });
+
+it('says how its options go', () => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [join(folder, 'test-gpu.mjs'), ...args], { encoding: 'utf8' });
+  expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--filter TEXT') });
+  expect(run('--gpu')).toMatchObject({ status: 2, stderr: expect.stringMatching(/^what is --gpu\?\n/) });
+});
