@@ -181,7 +181,9 @@ describe('reshape and ravel', () => {
 });
 
 describe('view, transpose, squeeze and split', () => {
-  it.each([null, 'x', {}, 5n, Symbol('s')])('refuse what are no axes: %o', (bad) => {
+  // An array is no gpuData, however much it looks like one.
+  const array = { owner: deviceArray(1, f32).owner, pointer: 0 };
+  it.each([null, 'x', {}, 5n, Symbol('s'), array])('refuse what are no axes: %o', (bad) => {
     const d = deviceArray([2, 1], f32);
     expect(() => d.transpose(bad as never)).toThrow(
       /^transpose takes the axes in their new order, such as \[1, 0\], got /,

@@ -125,6 +125,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     dtype: DType<T> | DTypeLike,
     options: StreamOption & { readonly gpuData?: MemoryPointer | null | undefined } = {},
   ) {
+    checkOptionsObject('DeviceNDArray', options, ['stream', 'gpuData']);
     const gpuData = memoryOption(options.gpuData);
     this.context = gpuData?.context ?? currentContext();
     this.readOnly = gpuData?.readOnly ?? false;
@@ -352,6 +353,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   /** A view without its axes of length 1, all or those named (negative ones count from the end). Throws RangeError. */
   squeeze(axis?: number | readonly number[] | null, options: StreamOption = {}): DeviceNDArray<T> {
     this.checkUsable();
+    checkOptionsObject('squeeze', options, ['stream']);
     return this.#over(squeezeLayout(layoutOf(this), axis ?? undefined), this.#streamFor(options), this.dtype);
   }
 
@@ -361,6 +363,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    */
   split(section: number, options: StreamOption = {}): DeviceNDArray<T, 1>[] {
     this.checkUsable();
+    checkOptionsObject('split', options, ['stream']);
     const stream = this.#streamFor(options);
     return splitLayout(layoutOf(this), section).map(
       (part) => this.#over(part, stream, this.dtype) as DeviceNDArray<T, 1>,
@@ -440,7 +443,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
 /** The memory that was given, if any. Throws TypeError for what no device array has. */
 function memoryOption(given: MemoryPointer | null | undefined): MemoryPointer | undefined {
   if (given === undefined || given === null) return undefined;
-  if (given.owner instanceof MemoryOwner) return given;
+  // An array has an owner as well, but its address is called `pointer`.
+  if (given.owner instanceof MemoryOwner && typeof given.address === 'number') return given;
   throw new TsambaTypeError(
     'E_DEVICE_ARRAY',
     `gpuData must be that of another device array, d.gpuData, got ${show(given)}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import { freshBlockDevice, freshQueueingDevice } from '../../test/support/with-device.ts';
-import { f32, f64, i32, i64 } from '../dtype/index.ts';
+import { f32, f64, i32, i64, struct, u8 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
 import { activateContext } from '../memory/devices.ts';
 import { createStream, defaultStream } from '../stream/stream.ts';
@@ -88,6 +88,7 @@ describe('copyToHost', () => {
     expect(refused(new Float32Array(4))).toThrow('incompatible shape: the device array has [3], the other [4]');
     expect(refused([0, 0, 0])).toThrow(/got a JavaScript array; without an argument/);
     expect(refused(5)).toThrow(TypeError);
+    expect(refused(deviceArray(3, f32))).toThrow('{ data, shape, stride }, got a DeviceNDArray; without');
     expect(() => d.copyToHost({ stream: 5 as never })).toThrow('stream must be a Stream or 0');
     expect(() => deviceArray(0, f32).copyToHost(new Float64Array(0) as never)).toThrow(/incompatible dtype/);
   });
@@ -198,6 +199,36 @@ describe('copyToDevice', () => {
     const full = deviceArray([4, 3]);
     full.copyToDevice(d);
     expect(full.get(3, 0)).toBe(7);
+  });
+
+  it('takes objects as the structs of the array', () => {
+    const point = struct({ x: f32, id: i32 });
+    const d = deviceArray(2, point);
+    d.copyToDevice([
+      { x: 1.5, id: 1 },
+      { x: 2.5, id: 2 },
+    ]);
+    expect(d.get(1)).toEqual({ x: 2.5, id: 2 });
+    expect(() => d.copyToDevice([{ x: 1 }, { x: 2 }])).toThrow("field 'id'");
+    expect(() => d.copyToDevice([1, 2])).toThrow('is a plain object, got a value of type number');
+    const one = deviceArray([], point);
+    one.copyToDevice({ x: 3, id: 3 });
+    expect(one.get()).toEqual({ x: 3, id: 3 });
+  });
+
+  it('tells structs apart that differ in nothing but the places of their fields', () => {
+    const fields = { a: u8, b: f32 };
+    const [packed, aligned] = [struct(fields), struct(fields, { align: true })];
+    const d = deviceArray(2, packed);
+    const host = ndarray.zeros([2], aligned);
+    const both =
+      'the device array has struct({ a: u8, b: f32 }), the other struct({ a: u8, b: f32 }, { align: true });';
+    expect(() => d.copyToHost(host as never)).toThrow(`${both} copy into an array of the same struct`);
+    expect(() => d.copyToDevice(host)).toThrow(`${both} structs do not convert`);
+    expect(() => d.set(host)).toThrow(
+      / struct\(\{ a: u8, b: f32 \}, \{ align: true \}\) cannot be converted to struct\(.*\}\)$/,
+    );
+    expect(() => toDevice(host, { dtype: packed })).toThrow(/not as struct\(.*\}\); structs do not convert/);
   });
 
   it('checks dtype and shape, also of sources without elements', () => {

@@ -9,7 +9,7 @@ import {
   type DataOf,
   type DType,
   dataClassOf,
-  describeDType,
+  describeDTypes,
   hasPlainData,
   sameDType,
   type TypedArray,
@@ -18,6 +18,7 @@ import type { NameOf } from '../dtype/types.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { formatShape, likeStrides, type StridedLayout, sizeOf, squeezeLayout } from '../layout/index.ts';
 import { checkOptionsObject } from '../options.ts';
+import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { transferStream } from '../stream/transfer-stream.ts';
 import { foreignMemory } from './cuda-interface.ts';
@@ -121,7 +122,12 @@ export function copyToDevice(array: DeviceMemory, source: unknown, option: unkno
     else copyFromHost(array, ndarray(copyToHost(device, []) as TypedArray), stream);
     return;
   }
-  copyFromHost(array, describeHostArray(source) ?? ndarray(source as number[]), stream);
+  copyFromHost(array, describeHostArray(source) ?? fromNested(source as number[], array.dtype), stream);
+}
+
+/** Objects do not say what struct they are: the array does. Numbers are f64, as everywhere. */
+function fromNested(source: number[], dtype: DType): HostMemory {
+  return dtype.fields === undefined ? ndarray(source) : (ndarray(source, { dtype }) as HostMemory);
 }
 
 function copyFromHost(array: DeviceMemory, source: HostMemory, stream: Stream | undefined): void {
@@ -159,7 +165,7 @@ function planDownload(array: DeviceMemory, into: unknown): Download {
     throw new TsambaTypeError(
       'E_HOST_ARRAY',
       `copyToHost copies into a TypedArray, an NDArray or { data, shape, stride }, got ${
-        Array.isArray(into) ? 'a JavaScript array' : `a value of type ${typeof into}`
+        Array.isArray(into) ? 'a JavaScript array' : show(into)
       }; without an argument it makes a new array`,
     );
   }
@@ -196,12 +202,16 @@ interface Pair {
 
 function pairUp(array: DeviceMemory, own: StridedLayout, dtype: DType, layout: StridedLayout, call: string): Pair {
   if (!sameDType(array.dtype, dtype)) {
+    const [mineIs, otherIs] = describeDTypes(array.dtype, dtype);
+    const isStruct = array.dtype.fields !== undefined;
     throw new TsambaTypeError(
       'E_DTYPE_MISMATCH',
-      `${call}: incompatible dtype: the device array has ${describeDType(array.dtype)}, the other ${describeDType(dtype)}; ` +
+      `${call}: incompatible dtype: the device array has ${mineIs}, the other ${otherIs}; ` +
         (call.startsWith('copyToHost')
-          ? `copy into an array of ${array.dtype.name}, or give none to have one made`
-          : `convert with ndarray(x, { dtype: ${array.dtype.name} })`),
+          ? `copy into an array of ${isStruct ? 'the same struct' : mineIs}, or give none to have one made`
+          : isStruct
+            ? 'structs do not convert: make the host array of that struct, with ndarray(records, { dtype: d.dtype })'
+            : `convert with ndarray(x, { dtype: ${mineIs} })`),
     );
   }
   if (sameShape(own.shape, layout.shape)) return { shape: own.shape, mine: own, other: layout };

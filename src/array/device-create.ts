@@ -5,7 +5,7 @@ import {
   asDType,
   type DType,
   type DTypeLike,
-  describeDType,
+  describeDTypes,
   type ElementOf,
   type f64 as F64,
   f64,
@@ -68,7 +68,8 @@ export function deviceArray<const S extends ShapeLike, const D extends DTypeLike
   const lengths = normalizeShape(shape, type.itemSize);
   const strides = given(options.strides) ?? stridesFor(lengths, type.itemSize, order);
   const gpuData = options.ipc === true ? shareableMemory(lengths, strides, type.itemSize, options) : undefined;
-  return new DeviceNDArray(lengths, strides, type, { ...options, gpuData }) as DeviceNDArray<ValueOf<D>, RankOf<S>>;
+  const { stream } = options;
+  return new DeviceNDArray(lengths, strides, type, { stream, gpuData }) as DeviceNDArray<ValueOf<D>, RankOf<S>>;
 }
 
 /** Memory for an array that other processes can open. */
@@ -178,10 +179,7 @@ export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknow
   if (to !== undefined) {
     const target = deviceOf(to);
     if (target === undefined) {
-      throw new TsambaTypeError(
-        'E_DEVICE_ARRAY',
-        `toDevice: \`to\` must be a device array, got a value of type ${typeof to}`,
-      );
+      throw new TsambaTypeError('E_DEVICE_ARRAY', `toDevice: \`to\` must be a device array, got ${show(to)}`);
     }
     checkDType(target.dtype, dtype);
     const value =
@@ -204,10 +202,14 @@ export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknow
 /** What has a type is copied as it is: another one must not be asked for in vain. */
 function checkDType(own: DType, asked: DType | undefined): void {
   if (asked === undefined || sameDType(own, asked)) return;
+  const [has, wanted] = describeDTypes(own, asked);
+  const isStruct = own.fields !== undefined || asked.fields !== undefined;
   throw new TsambaTypeError(
     'E_DTYPE_MISMATCH',
-    `toDevice: the array has dtype ${describeDType(own)} and is copied as it is, not as ${describeDType(asked)}; convert it first, with ` +
-      `ndarray(x, { dtype: ${describeDType(asked)} })`,
+    `toDevice: the array has dtype ${has} and is copied as it is, not as ${wanted}; ` +
+      (isStruct
+        ? 'structs do not convert: make the array of the dtype wanted'
+        : `convert it first, with ndarray(x, { dtype: ${wanted} })`),
   );
 }
 
@@ -243,7 +245,7 @@ export function asCudaArray(
   if (!isCudaArray(object)) {
     throw new TsambaTypeError(
       'E_CUDA_ARRAY',
-      `asCudaArray needs an object with __cuda_array_interface__, got ${typeof object === 'object' ? 'one without' : `a value of type ${typeof object}`}; host arrays go to the device with toDevice()`,
+      `asCudaArray needs an object with __cuda_array_interface__, got ${show(object)}; host arrays go to the device with toDevice()`,
     );
   }
   const memory = deviceMemoryOf(object) ?? foreignMemory(object, options.sync ?? true);
@@ -282,12 +284,13 @@ function uploadNew(host: HostMemory, copy: boolean, options: StreamOption): Devi
   const { shape, itemSize } = layout;
   const oneBlock = isSingleRegion(layout);
   const strides = oneBlock ? layout.strides : likeStrides(shape, layout.strides, itemSize);
-  const array = new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, options);
+  const { stream } = options;
+  const array = new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { stream });
   if (!copy) return array;
   const region = oneBlock ? coreOf(layout).shape : shape;
   const from = { bytes: host.bytes, offset: layout.offset, strides: layout.strides };
   try {
-    upload(region, { array, pointer: array.pointer, strides }, from, placement(array, options.stream).stream);
+    upload(region, { array, pointer: array.pointer, strides }, from, placement(array, stream).stream);
   } catch (error) {
     array.dispose();
     throw error;

@@ -7,6 +7,7 @@ import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
 import { asDType, type DType, type DTypeLike, describeDType, memberOf, type Plain } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
+import { atSite, captureSite } from '../memory/disposal.ts';
 import { KEEPS } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { checkOptionsObject } from '../options.ts';
@@ -82,6 +83,7 @@ export class DeviceRecord<T = unknown> {
    * Numba: `rec[field]`, `rec.getitem(field, stream)`. Throws TypeError for a field that there is none of.
    */
   get<K extends string & keyof T>(field: K, options: StreamOption = {}): MemberOf<T[K]> {
+    checkOptionsObject('get', options, ['stream']);
     const { dtype } = memberOf(this.dtype, field);
     const view = this.#member(field, options);
     const { stream } = view;
@@ -103,6 +105,7 @@ export class DeviceRecord<T = unknown> {
    * stream it is done on return. Numba: `rec[field] = value`, which takes numbers only. Throws TypeError, RangeError.
    */
   set<K extends string & keyof T>(field: K, value: Plain<T[K]>, options: StreamOption = {}): void {
+    checkOptionsObject('set', options, ['stream']);
     const view = this.#member(field, options);
     try {
       view.set(value);
@@ -152,11 +155,15 @@ export class DeviceRecord<T = unknown> {
 
   /** Gives the memory back once all views of it are disposed too. Twice is a no-op, use afterwards an error. */
   dispose(): void {
-    this.array.dispose();
+    this.#dispose();
   }
 
   [Symbol.dispose](): void {
-    this.array.dispose();
+    this.#dispose();
+  }
+
+  #dispose(): void {
+    atSite(captureSite(2), () => this.array.dispose());
   }
 
   /** The CUDA array interface of the 0-d array. */

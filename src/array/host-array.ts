@@ -10,7 +10,7 @@ import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
 import type { DType, DTypeLike, Scalar, TypedArray, ValueOf } from '../dtype/index.ts';
 import { formatShape, type SliceSpec, type StridedLayout } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
-import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
+import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import type { MemoryOwner } from '../memory/owner.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { Stream } from '../stream/stream.ts';
@@ -80,9 +80,10 @@ export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArra
 
   #retire(): void {
     if (this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite(2);
+    const site = captureSite(2);
+    this.#disposedAt = site;
     noteDisposed(this);
-    this.letGo();
+    atSite(site, () => this.letGo());
     this.block.owner.release();
   }
 

@@ -11,7 +11,7 @@ import {
   converterBetween,
   type DType,
   dataClassOf,
-  describeDType,
+  describeDTypes,
   hasPlainData,
   isScalarDType,
   type ScalarName,
@@ -72,10 +72,8 @@ function conversion(from: DType, to: DType): ((value: unknown) => unknown) | und
   if (isScalarDType(from) && isScalarDType(to)) return converterBetween(from.name as ScalarName, to.name as ScalarName);
   if (to.kind === 'c' && from.kind !== 'V') return (value) => value;
   const hint = from.kind === 'c' ? `; take the parts with view(${from.name === 'c64' ? 'f32' : 'f64'})` : '';
-  throw new TsambaTypeError(
-    'E_CONVERT',
-    `elements of ${describeDType(from)} cannot be converted to ${describeDType(to)}${hint}`,
-  );
+  const [own, wanted] = describeDTypes(from, to);
+  throw new TsambaTypeError('E_CONVERT', `elements of ${own} cannot be converted to ${wanted}${hint}`);
 }
 
 function overlapping(target: HostMemory, source: HostMemory): boolean {

@@ -239,6 +239,20 @@ function refuseMemoryOptions(options: NDArrayOptions): void {
   }
 }
 
+function empty(shape: ShapeLike, options?: NewArrayOptions, ...more: readonly unknown[]): NDArray {
+  refuseMore(more);
+  return newArray(shape, options);
+}
+
+/** `cuda.deviceArray` takes a dtype and options: here both are one, and an order that stands behind would do nothing. */
+function refuseMore([more]: readonly unknown[]): void {
+  if (more === undefined) return;
+  throw new TsambaTypeError(
+    'E_OPTION',
+    `ndarray takes dtype and order as one object, { dtype, order }, got ${show(more)} after it`,
+  );
+}
+
 function newArray(shape: ShapeLike, options: NewArrayOptions = {}, otherwise: DType = f64): NDArray {
   const { dtype, order } = splitOptions(options);
   const type = dtype === undefined ? otherwise : asDType(dtype);
@@ -251,7 +265,8 @@ function splitOptions(options: NewArrayOptions): { dtype?: DTypeLike | undefined
   return options;
 }
 
-function full(shape: ShapeLike, value: unknown, options?: NewArrayOptions): NDArray {
+function full(shape: ShapeLike, value: unknown, options?: NewArrayOptions, ...more: readonly unknown[]): NDArray {
+  refuseMore(more);
   const otherwise = typeof value === 'bigint' ? i64 : typeof value === 'boolean' ? bool : f64;
   const array = newArray(shape, options, otherwise);
   fillElements(array, value);
@@ -268,5 +283,5 @@ function arange(n: number, options?: NewArrayOptions): NDArray {
 
 /** Makes host arrays; `ndarray.zeros`, `empty`, `full` and `arange` make new ones. NumPy's `np.array`, `np.zeros`, …. */
 export const ndarray: NDArrayFactory = Object.freeze(
-  Object.assign(create, { empty: newArray, zeros: newArray, full, arange }),
+  Object.assign(create, { empty, zeros: empty, full, arange }),
 ) as unknown as NDArrayFactory;

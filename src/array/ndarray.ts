@@ -199,6 +199,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
 
   /** All elements along one axis, in the order given; shares memory where it can. */
   ravel(options: { readonly order?: ReshapeOrder } = {}): NDArray<T, 1> {
+    checkOptionsObject('ravel', options, ['order']);
     return this.reshape([this.size], options);
   }
 

@@ -15,6 +15,7 @@ import { type RegisteredView, type Registration, register } from '../memory/host
 import { isThenable, type Leavable } from '../memory/leaving.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { checkOptionsObject } from '../options.ts';
+import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
 import { DeviceNDArray } from './device-array.ts';
@@ -131,11 +132,7 @@ function isPlain(value: unknown): value is object {
 export function rangeOf(array: unknown, i: number, call: string): Range {
   const host = describeHostArray(array);
   if (host === undefined) {
-    const what = Array.isArray(array)
-      ? 'a JavaScript array'
-      : array === null
-        ? 'null'
-        : `a value of type ${typeof array}`;
+    const what = Array.isArray(array) ? 'a JavaScript array' : show(array);
     throw new TsambaTypeError(
       'E_HOST_ARRAY',
       `${call}: argument ${i + 1} must be a TypedArray or an NDArray, got ${what}`,

@@ -29,7 +29,7 @@ import {
 } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
-import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
+import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
@@ -239,14 +239,19 @@ class Smart<T = Scalar, R extends number = number> {
 
   /** Gives the device side back; the host side stays with whoever has it. Twice is a no-op, use afterwards an error. */
   dispose(): void {
-    if (this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite(1);
-    noteDisposed(this);
-    this.#device?.dispose();
+    this.#dispose();
   }
 
   [Symbol.dispose](): void {
-    this.dispose();
+    this.#dispose();
+  }
+
+  #dispose(): void {
+    if (this.#disposedAt !== undefined) return;
+    const site = captureSite(2);
+    this.#disposedAt = site;
+    noteDisposed(this);
+    atSite(site, () => this.#device?.dispose());
   }
 
   #check(): void {

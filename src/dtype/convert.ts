@@ -6,6 +6,7 @@
  * once, from what was given to what is wanted.
  */
 import { TsambaTypeError } from '../errors.ts';
+import { show } from '../show.ts';
 import type { ScalarName } from './dtype.ts';
 import { roundToHalf } from './half.ts';
 
@@ -140,6 +141,10 @@ function refuse(name: ScalarName, value: unknown): never {
   if (typeof value === 'object' && value !== null && 're' in value) {
     throw new TsambaTypeError('E_CONVERT', `cannot convert a complex number to ${name}; take its .re or .im`);
   }
-  const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+  const what = Array.isArray(value)
+    ? 'an array'
+    : typeof value === 'object'
+      ? show(value)
+      : `a value of type ${typeof value}`;
   throw new TsambaTypeError('E_CONVERT', `cannot convert ${what} to ${name}; give a number, a bigint or a boolean`);
 }

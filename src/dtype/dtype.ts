@@ -120,6 +120,12 @@ export function describeDType(dtype: DType): string {
   return dtype.name;
 }
 
+/** Two dtypes that are not the same, as one message shows both: structs that differ in nothing but the places of fields say so. */
+export function describeDTypes(a: DType, b: DType): readonly [string, string] {
+  const short: readonly [string, string] = [describeDType(a), describeDType(b)];
+  return short[0] === short[1] ? [spellDType(a), spellDType(b)] : short;
+}
+
 /** The dtype as programs write it: `f32`, `f32.array(3, 2)`, `struct({ x: f32, y: i32 }, { align: true })`. */
 export function spellDType(dtype: DType): string {
   const { fields, base } = dtype;

@@ -1,5 +1,5 @@
 /**
- * Data types, gathered: what the rest of the library imports. Depends on nothing but the errors.
+ * Data types, gathered: what the rest of the library imports. Depends on nothing but errors, and how options are checked and values shown in them.
  */
 export * from './codec.ts';
 export * from './complex.ts';

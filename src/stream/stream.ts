@@ -9,7 +9,7 @@ import type { StreamHandle } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
-import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
+import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { checkBody, isThenable, type Leavable } from '../memory/leaving.ts';
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
@@ -242,10 +242,12 @@ export class Stream implements StreamUser {
   /** Waits for the work on the stream without blocking, then gives it back. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.disposed) return;
+    // Afterwards the stack begins in the event loop.
+    const site = captureSite(1);
     try {
       await this.done();
     } finally {
-      this.dispose();
+      atSite(site, () => this.#dispose());
     }
   }
 
@@ -327,10 +329,15 @@ export function streamOption(value: unknown, context: Context): Stream | undefin
   if (value.context !== context) {
     throw new TsambaTypeError(
       'E_STREAM',
-      `the stream belongs to ${value.context.info.name}, the work is on ${context.info.name}; make a stream there`,
+      `the stream belongs to ${placeOf(value.context)}, the work is on ${placeOf(context)}; make a stream there`,
     );
   }
   return value;
+}
+
+/** Devices of one name are told apart by their number, and what has the same hardware below it by whose it is. */
+function placeOf({ namespace, info }: Context): string {
+  return `${namespace}'s device ${info.index} (${info.name})`;
 }
 
 function describe(value: unknown): string {
