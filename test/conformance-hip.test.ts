@@ -1,6 +1,6 @@
 /**
  * AMD code of every kernel of the conformance suite: the suite runs on the CPU device, and whatever is loaded there is rendered as HIP C++
- * and compiled for GPUs of three generations by ROCm's compiler. What the compiler says of each (barriers, LDS, arguments) is held
+ * and compiled for GPUs of three generations by ROCm's compiler, and of two more by clang. What the compiler says of each (barriers, LDS, arguments) is held
  * against what the renderer said. Nothing runs: there is no emulator of these GPUs here.
  */
 import { describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import type { OpenCLModule } from '../src/compiler/render/opencl/module.ts';
 import { openCpu } from '../src/driver/cpu/index.ts';
 import type { Program } from '../src/driver/driver.ts';
 import { type AmdKernel, hasRocm, inspectCode, mergeHip } from '../src/driver/hip/amd.testing.ts';
+import { CLANG_TOOLS, compileWithClang, hasClang } from '../src/driver/hip/clang.testing.ts';
 import { compileHip } from '../src/driver/hip/compiler.ts';
 import { HIP_TARGET } from '../src/driver/hip/info.ts';
 import { offsetsOf } from '../src/driver/hip/module.ts';
@@ -36,8 +37,12 @@ await defineConformance({
 
 /** Kernels in a program: starting the compiler takes longer than compiling one. */
 const TOGETHER = 100;
-/** All kernels are compiled for the first, and of those without shared memory one in so many for the others. All for all: TSAMBA_TEST_LONG=1. */
+/**
+ * ROCm's compiler, which is slow, compiles all kernels for the first, and of those without shared memory one in so many for the others; all
+ * for all with TSAMBA_TEST_LONG=1. clang compiles all.
+ */
 const ARCHITECTURES = ['gfx90a', 'gfx906', 'gfx1030'];
+const OF_CLANG = ['gfx906', 'gfx942', 'gfx1030', 'gfx1100'];
 const SAMPLED = process.env['TSAMBA_TEST_LONG'] === '1' ? 1 : 8;
 
 describe('HIP C++ of the suite', () => {
@@ -60,24 +65,33 @@ describe('HIP C++ of the suite', () => {
     expect(refused).toBeLessThan(kernels.size / 20);
   });
 
-  for (const arch of ARCHITECTURES) {
-    it.skipIf(!hasRocm())(
-      `compiles for ${arch}: barriers, LDS and arguments are what they must be`,
-      {
-        timeout: 600_000,
-      },
-      () => {
-        const wanted = modules.filter((m, k) => arch === 'gfx90a' || m.staticSharedBytes > 0 || k % SAMPLED === 0);
-        for (let k = 0; k < wanted.length; k += TOGETHER) {
-          const some = wanted.slice(k, k + TOGETHER);
-          const code = compileHip(mergeHip(some), { name: 'suite', arch, options: ['-O1', '-ffp-contract=off'] });
-          const compiled = inspectCode(code, arch);
-          for (const module of some) checkAgainst(module, compiled.get(module.entry));
-        }
-      },
+  const long = { timeout: 600_000 };
+  const name = 'compiles for %s: barriers, LDS and arguments are what they must be';
+  const sample = (all: boolean): OpenCLModule[] =>
+    modules.filter((m, k) => all || m.staticSharedBytes > 0 || k % SAMPLED === 0);
+
+  it.skipIf(!hasRocm()).each(ARCHITECTURES)(`by ROCm, ${name}`, long, (arch) => {
+    const options = ['-O1', '-ffp-contract=off'];
+    checkAll(sample(arch === 'gfx90a'), (some) =>
+      inspectCode(compileHip(mergeHip(some), { name: 'suite', arch, options }), arch),
     );
-  }
+  });
+
+  it.skipIf(!hasClang()).each(OF_CLANG)(`by clang, ${name}`, long, (arch) => {
+    checkAll(modules, (some) => inspectCode(compileWithClang(mergeHip(some), arch), arch, CLANG_TOOLS));
+  });
 });
+
+function checkAll(
+  modules: readonly OpenCLModule[],
+  compile: (some: readonly OpenCLModule[]) => ReadonlyMap<string, AmdKernel>,
+): void {
+  for (let k = 0; k < modules.length; k += TOGETHER) {
+    const some = modules.slice(k, k + TOGETHER);
+    const compiled = compile(some);
+    for (const module of some) checkAgainst(module, compiled.get(module.entry));
+  }
+}
 
 function checkAgainst(module: OpenCLModule, compiled: AmdKernel | undefined): void {
   if (compiled === undefined) throw new Error(`there is no ${module.entry} in the code`);

@@ -48,14 +48,14 @@ export interface AmdKernel {
   readonly args: readonly { readonly offset: number; readonly size: number; readonly kind: string }[];
 }
 
-/** The kernels of a code object, by their names. */
-export function inspectCode(code: Uint8Array, arch: string): ReadonlyMap<string, AmdKernel> {
+/** The kernels of a code object, by their names. `version` is at the end of the names of LLVM's tools. */
+export function inspectCode(code: Uint8Array, arch: string, version = ''): ReadonlyMap<string, AmdKernel> {
   const folder = mkdtempSync(join(tmpdir(), 'tsamba-hip-'));
   try {
     const file = join(folder, 'code.o');
     writeFileSync(file, code);
     const run = (tool: string, ...args: string[]): string =>
-      spawnSync(tool, [...args, file], { encoding: 'utf8', maxBuffer: 2 ** 29 }).stdout;
+      spawnSync(`${tool}${version}`, [...args, file], { encoding: 'utf8', maxBuffer: 2 ** 29 }).stdout;
     return kernelsOf(run('llvm-readelf', '--notes'), run('llvm-objdump', '-d', `--mcpu=${arch}`, '--no-show-raw-insn'));
   } finally {
     rmSync(folder, { recursive: true });
