@@ -16,7 +16,8 @@ class SlowFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 30_000,
+    // Machines may be slow, and compilers without a cache.
+    testTimeout: 120_000,
     maxWorkers: availableParallelism(),
     sequence: { sequencer: SlowFirst },
   },
