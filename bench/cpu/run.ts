@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { cases } from './cases.ts';
 
 interface Output {
-  readonly results: Record<string, { kernel: number; plain: [number, number] }>;
+  readonly results: Record<string, { kernel: number; plain: [number, number]; closure?: number }>;
   readonly peers: Record<string, number>;
   readonly latency?: {
     firstKernel: number;
@@ -98,8 +98,13 @@ for (const c of configurations) {
         : k.flops !== undefined
           ? `${fixed(k.flops / kernel / 1e6, 6, 1)} GFLOP/s`
           : '';
+    const closures = list.flatMap((r) => r.closure ?? []);
+    const closure =
+      closures.length === 0
+        ? ''
+        : `; in a closure ${fixed(median(closures), 0)} ms, ${fixed(median(list.map((r) => (r.closure ?? 0) / r.kernel)), 0)}×`;
     console.log(
-      `${k.name.padEnd(25)} ${fixed(kernel, 9)} ${fixed(plain, 9)} ${fixed(median(ratios), 9)}× ${fixed(Math.min(...ratios), 6)}× ${target === undefined ? '     –' : `≥ ${fixed(target, 4, 1)}`}   ${rate}`,
+      `${k.name.padEnd(25)} ${fixed(kernel, 9)} ${fixed(plain, 9)} ${fixed(median(ratios), 9)}× ${fixed(Math.min(...ratios), 6)}× ${target === undefined ? '     –' : `≥ ${fixed(target, 4, 1)}`}   ${rate}${closure}`,
     );
   }
   for (const name of Object.keys(c.outputs[0]?.peers ?? {})) {

@@ -23,22 +23,23 @@ function time(run: () => void): number {
 // First of all, as it is the first kernel of a process that is asked about.
 const started = only === undefined ? latency() : undefined;
 cuda.selectDevice('cpu');
-const results: Record<string, { kernel: number; plain: [number, number] }> = {};
+const results: Record<string, { kernel: number; plain: [number, number]; closure?: number }> = {};
 for (const c of cases) {
   if (c.targets[threads] === undefined && threads > 1) continue;
   if (only !== undefined && !c.name.includes(only)) continue;
   const contest = c.setUp(cuda, { boundsCheck });
   contest.check();
-  const [kernel, first, second]: [number[], number[], number[]] = [[], [], []];
+  const [kernel, first, second, closure]: number[][] = [[], [], [], []];
   for (let k = 0; k < rounds + 2; k++) {
     // The first two rounds warm up: the engines compile what they run often.
-    const t = [time(contest.kernel), time(contest.plain[0]), time(contest.plain[1])];
-    if (k < 2) continue;
-    kernel.push(t[0]);
-    first.push(t[1]);
-    second.push(t[2]);
+    const t = [contest.kernel, ...contest.plain, ...(contest.closure ? [contest.closure] : [])].map(time);
+    if (k >= 2) for (const [at, list] of [kernel, first, second, closure].entries()) list.push(t[at] ?? Number.NaN);
   }
-  results[c.name] = { kernel: median(kernel), plain: [median(first), median(second)] };
+  results[c.name] = {
+    kernel: median(kernel),
+    plain: [median(first), median(second)],
+    ...(contest.closure === undefined ? {} : { closure: median(closure) }),
+  };
 }
 const peers = process.env.BENCH_PEERS === '1' ? { 'jax-js wasm matmul 512': await peerMatmul(rounds) } : {};
 console.log(
