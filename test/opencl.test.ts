@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { CompileOptions } from '../src/compiler/contract.ts';
-import type { OpenCLOptions } from '../src/compiler/render/opencl/module.ts';
+import type { OpenCLOptions, OpenCLTarget } from '../src/compiler/render/opencl/module.ts';
 import { compileFor } from '../src/compiler/testing.ts';
 import { cuda } from '../src/cuda/index.ts';
 import { openclPipeline } from '../src/driver/opencl/compile.ts';
@@ -15,6 +15,7 @@ function program(
   args: Parameters<typeof compileFor>[1],
   options: Partial<CompileOptions> = {},
   form: Omit<OpenCLOptions, 'name'> = {},
+  device: Partial<OpenCLTarget> = {},
 ): string {
   const { kernel } = compileFor(fn, args, {
     checked: false,
@@ -30,6 +31,7 @@ function program(
     fastFma: true,
     correctlyRounded: true,
     maxConstantBytes: 65536,
+    ...device,
   } as const;
   const { text } = openclPipeline.compile(kernel, target, { name: 'kernel', ...form });
   return text.slice(text.indexOf('\n') + 1);
@@ -210,6 +212,19 @@ describe('OpenCL C', () => {
     const declared = program(reverse, [floats], {}, { sharedBytes: 1000 });
     expect(declared).toContain('local ulong2 shared_memory[63];');
     expect(declared).not.toContain('*shared_memory');
+  });
+
+  it("of a group's place along axes that it chooses: on PoCL read before any condition", () => {
+    const sizes = (x: Vec<f32>): void => {
+      for (let d = 0; d < 3; d++) x[d] = d === 0 ? cuda.gridDim.x : d === 1 ? cuda.gridDim.y : cuda.blockIdx.x;
+    };
+    expect(program(sizes, [floats])).toContain('(int)get_num_groups(1)');
+    const early = program(sizes, [floats], {}, {}, { placesFirst: true });
+    expect(early.match(/.*get_(num_groups|group_id).*/g)).toEqual([
+      '  const int gridDim_x = (int)get_num_groups(0);',
+      '  const int gridDim_y = (int)get_num_groups(1);',
+      expect.stringMatching(/gridDim_x .* gridDim_y .*\(int\)get_group_id\(0\)/),
+    ]);
   });
 
   it('of narrow elements: what is stored is converted, so that no compiler warns', () => {

@@ -305,7 +305,7 @@ describe('what a launch refuses', () => {
     expect(launch({ threads: 1 }, foreign, 1)).toThrow(
       'argument 1 (`a`) is an array of test device, and the current device is the interpreter: select the device',
     );
-    expect(launch({ threads: 1, stream }, d(), 1)).toThrow('the stream belongs to test device');
+    expect(launch({ threads: 1, stream }, d(), 1)).toThrow("the stream belongs to cuda's device 0 (test device)");
   });
 
   it('a call without a shape', () => {

@@ -140,9 +140,11 @@ export class Specialisation implements Resource {
   }
 
   #failBlock(shape: CheckedShape): never {
+    const { maxThreadsPerBlock, localBytes } = this.executable.attributes;
+    const local = localBytes > 0 ? `, each with ${localBytes} bytes of local memory` : '';
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `block ${showDim(shape.block)} has ${shape.blockSize} threads, ${this.#name.text} can run at most ${this.executable.attributes.maxThreadsPerBlock} in a block on ${this.context.info.name}: make the block smaller`,
+      `block ${showDim(shape.block)} has ${shape.blockSize} threads${local}, ${this.#name.text} can run at most ${maxThreadsPerBlock} in a block on ${this.context.info.name}: make the block ${local === '' ? '' : 'or the local arrays '}smaller`,
     );
   }
 

@@ -53,6 +53,24 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       sameElements(row, [0, 0, 0, 0, 0, 0, at, 3], `item ${k}`);
     });
   },
+  'dimensions that the kernel chooses': () => {
+    const kernel = roc.jit((out: Mat<i32>) => {
+      if (roc.getGlobalId(0) !== 3 || roc.getGlobalId(1) !== 2 || roc.getGlobalId(2) !== 3) return;
+      for (let d = 0; d < out.shape[1]; d++) {
+        out[0][d] = roc.getGlobalSize(d);
+        out[1][d] = roc.getNumGroups(d);
+        out[2][d] = roc.getLocalSize(d);
+        out[3][d] = roc.getGroupId(d);
+      }
+    });
+    const out = roc.deviceArray([4, 5], i32);
+    kernel.launch({ grid: [2, 3, 4], block: [2, 1, 1] }, out);
+    const rows = out.copyToHost().toArray() as number[][];
+    sameElements(rows[0] ?? [], [4, 3, 4, 1, 1]);
+    sameElements(rows[1] ?? [], [2, 3, 4, 1, 1]);
+    sameElements(rows[2] ?? [], [2, 1, 1, 1, 1]);
+    sameElements(rows[3] ?? [], [1, 2, 3, 0, 0]);
+  },
   'dimensions that there are not': () => {
     const kernel = roc.jit((out: Vec<i32>, d: number) => {
       const i = roc.getGlobalId(0);

@@ -1,8 +1,10 @@
 /** An OpenCL device by the driver contract: memory, host memory, streams and events, and kernels that are written by hand. */
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { OpenCLModule } from '../../compiler/render/opencl/module.ts';
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
+import { collectGarbage } from '../../memory/collect.ts';
 import type { Executable, LaunchShape, StreamHandle } from '../driver.ts';
 import type { OpenCLPipeline } from './compile.ts';
 import type { OpenCLDriver } from './device.ts';
@@ -148,6 +150,35 @@ describe.skipIf(!hasOpenCL())('an OpenCL device', { timeout: 30_000 }, () => {
       expect(() => device.load({ kernel: kernelNamed('broken') })).toThrow(
         /does not accept the code of kernel broken\n[\s\S]*nonsense/,
       );
+    });
+
+    it('leave nothing behind when they are unloaded', async () => {
+      const stream = device.createStream();
+      const unloaded = (() => {
+        const out = floats(64);
+        const kernels = Array.from({ length: 300 }, () => {
+          const kernel = device.load({ kernel: kernelNamed('work') });
+          kernel.launch(shape, [out, 1, 0], stream);
+          kernel.unload();
+          kernel.unload();
+          expect(() => kernel.launch(shape, [out, 1, 0], undefined)).toThrow(/has been unloaded/);
+          return new WeakRef(kernel);
+        });
+        expect(read(out, 1, stream)[0]).toBe(300);
+        device.free(out);
+        return kernels;
+      })();
+      const left = (): number => unloaded.filter((kernel) => kernel.deref() !== undefined).length;
+      for (let k = 0; k < 20 && left() > 0; k++) {
+        await setImmediate();
+        collectGarbage();
+      }
+      expect(left()).toBe(0);
+      device.destroyStream(stream);
+      const out = floats(64);
+      work.launch(shape, [out, 1, 0], undefined);
+      expect(read(out, 1)[0]).toBe(1);
+      device.free(out);
     });
 
     it('have limits and code to look at', () => {

@@ -97,6 +97,7 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Device
       synchronous: debugWord('sync'),
       streamOf,
       synchronizeStream: (stream) => this.settle(stream),
+      loaded: this.#executables,
     };
     finishAtExit(this);
   }
@@ -189,9 +190,7 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Device
 
   load(program: Program): Executable {
     this.context.enter('load');
-    const executable = new OpenCLExecutable(this.#executableHost, program);
-    this.#executables.add(executable);
-    return executable;
+    return new OpenCLExecutable(this.#executableHost, program);
   }
 
   close(): void {

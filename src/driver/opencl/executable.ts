@@ -35,6 +35,8 @@ export interface ExecutableHost extends ModuleHost {
   readonly synchronous: boolean;
   streamOf(stream: StreamHandle | undefined, api: string): OpenCLStream;
   synchronizeStream(stream: OpenCLStream): void;
+  /** The executables that have not been unloaded. */
+  readonly loaded: Set<OpenCLExecutable>;
 }
 
 /** A kernel on an OpenCL device. */
@@ -60,18 +62,24 @@ export class OpenCLExecutable implements Executable {
     this.#written = writtenParams(program.kernel);
     this.#at = Number(host.context.cl.ffi.address(this.#words));
     this.#module = this.#load({ disjoint: true });
-    const { maxThreadsPerBlock } = host.context.device.info.limits;
+    this.attributes = this.#attributes();
+    host.loaded.add(this);
+  }
+
+  #attributes(): ExecutableAttributes {
+    const { info, privateBytesPerGroup } = this.#host.context.device;
+    const { maxThreadsPerBlock } = info.limits;
     const { threadsPerBlockLimit, staticSharedBytes } = this.#module.module;
-    const most = Math.min(
+    const known = Math.min(
       maxThreadsPerBlock,
       threadsPerBlockLimit ?? maxThreadsPerBlock,
-      program.launchBounds ?? maxThreadsPerBlock,
+      this.#program.launchBounds ?? maxThreadsPerBlock,
     );
-    this.attributes = {
-      ...attributesOf(program.kernel, most),
-      sharedBytes: staticSharedBytes,
-      localBytes: this.#module.privateBytes,
-    };
+    const attributes = { ...attributesOf(this.#program.kernel, known), sharedBytes: staticSharedBytes };
+    // Processors say the same number of all kernels, and do not refuse groups whose private memory they have no room for.
+    if (privateBytesPerGroup === undefined) return { ...attributes, localBytes: this.#module.privateBytes };
+    const most = Math.min(known, Math.floor(privateBytesPerGroup / attributes.localBytes));
+    return { ...attributes, maxThreadsPerBlock: most };
   }
 
   get #name(): string {
@@ -190,6 +198,7 @@ export class OpenCLExecutable implements Executable {
   unload(): void {
     if (!this.#loaded) return;
     this.#loaded = false;
+    this.#host.loaded.delete(this);
     if (this.#host.context.closed) return;
     this.#module.unload();
     this.#aliased?.unload();

@@ -6,6 +6,7 @@ import { Cells } from '../../ffi/cells.ts';
 import type { DeviceInfo } from '../driver.ts';
 import type { OpenCL } from './library.ts';
 import { deviceText, type Listed } from './platforms.ts';
+import { privateBytesPerGroup } from './private-memory.ts';
 import { driverError } from './result.ts';
 
 /** cl_device_info. */
@@ -42,6 +43,8 @@ export interface OpenCLDevice {
   readonly target: OpenCLTarget;
   /** Bytes that one allocation may have. */
   readonly maxAllocation: number;
+  /** Bytes of private memory that a work-group may have; undefined where the device refuses what is too much. */
+  readonly privateBytesPerGroup: number | undefined;
   /** Work items that run in lockstep: 64 or 32 on AMD, 32 on NVIDIA; undefined where the device does not say. */
   readonly waveSize: number | undefined;
   /** Kernels read and write memory of the process where it is, at the speed of the host. */
@@ -81,8 +84,10 @@ export function describeDevice(cl: OpenCL, listed: Listed, index: number): OpenC
       fastFma: hardware === 'gpu' && (single & FP_FMA) !== 0,
       correctlyRounded: (single & FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) !== 0,
       maxConstantBytes: long(ATTRIBUTE.maxConstantBufferSize),
+      placesFirst: platformName === 'Portable Computing Language',
     },
     maxAllocation: long(ATTRIBUTE.maxMemAllocSize),
+    privateBytesPerGroup: privateBytesPerGroup(listed),
     waveSize: waveSize > 0 ? waveSize : undefined,
     sharesHostMemory: hardware === 'cpu',
     identity: `${platformName}\n${name}\n${version}\n${driver}`,

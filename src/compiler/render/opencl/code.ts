@@ -2,7 +2,7 @@
  * What the parts of the OpenCL C renderer share while they render one kernel: lines, pieces of C with their precedence, and how
  * types, names and constants are written.
  */
-import type { ArraySym, ElemType, Expr, Kernel, Space, ValueType, Var } from '../../ir/ops.ts';
+import type { ArraySym, ElemType, Expr, Kernel, Space, Special, ValueType, Var } from '../../ir/ops.ts';
 import type { PrintSite } from '../sites.ts';
 import type { OpenCLOptions, OpenCLTarget } from './module.ts';
 
@@ -56,6 +56,8 @@ export interface Gen {
   readonly latent: boolean;
   /** Whether threads vote at barriers. */
   votes: boolean;
+  /** Variables with the group's place in the grid. */
+  readonly places: ReadonlyMap<Special, string>;
   /** Flags of jumps out of several constructs at once. */
   readonly jumps: Set<string>;
 }

@@ -61,8 +61,14 @@ function specialOf(g: Gen, name: Special): C {
     case 'sharedBytes':
       return atom('shared_bytes');
     default: {
-      const [what = '', axis = ''] = name.split('.');
-      return castTo('int', atom(`${SPECIALS[what]}(${'xyz'.indexOf(axis)})`));
+      const early = g.places.get(name);
+      return early === undefined ? readSpecial(name) : atom(early);
     }
   }
+}
+
+/** What OpenCL calls a place or a size, as an int. */
+export function readSpecial(name: Special): C {
+  const [what = '', axis = ''] = name.split('.');
+  return castTo('int', atom(`${SPECIALS[what]}(${'xyz'.indexOf(axis)})`));
 }

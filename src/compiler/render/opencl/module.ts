@@ -31,6 +31,8 @@ export interface OpenCLTarget {
   readonly correctlyRounded: boolean;
   /** CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE. Constant arrays beyond it come in a buffer. */
   readonly maxConstantBytes: number;
+  /** PoCL: a group's place in the grid is read before any condition (places.ts). */
+  readonly placesFirst?: boolean;
 }
 
 /** What the user or the launch asks of the code. */

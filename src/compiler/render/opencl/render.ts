@@ -11,10 +11,12 @@ import { lowerReturns } from '../../ir/passes/returns.ts';
 import { eachStmt, hasBarrier, someExpr, someStmt, stmtExprs, written } from '../../ir/passes/walk.ts';
 import { type Gen, Lines, paramName, plainName, spaceName, typeOf, varName } from './code.ts';
 import { type Arrays, declareArrays, elementTypes } from './declarations.ts';
+import { readSpecial } from './expr.ts';
 import { lowerFaults } from './faults.ts';
 import { threadNumber } from './helpers.ts';
 import { HIP_PRELUDE } from './hip.ts';
 import type { OpenCLArg, OpenCLModule, OpenCLOptions, OpenCLTarget } from './module.ts';
+import { earlyPlaces } from './places.ts';
 import { emitList } from './statements.ts';
 
 /** Renders a verified kernel whose approximated functions have been expanded. Throws NotSupportedError for what the target lacks. */
@@ -44,12 +46,21 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
     fault,
     latent: fault !== undefined && hasBarrier(plain.body),
     votes: false,
+    places: earlyPlaces(plain, target),
     jumps: new Set(),
   };
   const pointers = arrays.pointers(g);
   emitList(g, plain.body);
   const taken = argumentsOf(g, arrays, sites.length > 0);
-  const start = [...declareVars(g), ...arrays.owned(g), ...declareShared(g, arrays), ...pointers, ...voting(g)];
+  const places = [...g.places].map(([name, early]) => `const int ${early} = ${readSpecial(name).text};`);
+  const start = [
+    ...declareVars(g),
+    ...places,
+    ...arrays.owned(g),
+    ...declareShared(g, arrays),
+    ...pointers,
+    ...voting(g),
+  ];
   const entry = entryName(options.name);
   return {
     text: programText(g, entry, taken, start, arrays.constants),
