@@ -550,9 +550,21 @@ const WASM: typeof LAYOUT = [
   ],
   [
     'render/wasm/ranges',
-    'index[0] >= 0 && index[1] < extent[0]',
-    'index[0] >= 0 && index[1] <= extent[0]',
+    'if (index[1] < extent[0] ||',
+    'if (index[1] <= extent[0] ||',
     'the index may be the extent',
+  ],
+  [
+    'render/wasm/relations',
+    'f.slack + offset <= room',
+    'f.slack + offset <= room + 1',
+    'a guard proves what is one further',
+  ],
+  [
+    'render/wasm/ranges',
+    'walk(s.else, learn(s.cond, false, place, s.else));',
+    'walk(s.else, learn(s.cond, true, place, s.else));',
+    'what a guard says holds on its other side',
   ],
   [
     'render/wasm/checks',
