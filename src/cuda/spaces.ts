@@ -3,6 +3,7 @@
  */
 import type { NDArray } from '../array/ndarray.ts';
 import { intrinsic } from '../compiler/intrinsics.ts';
+import type { f64 } from '../dtype/index.ts';
 import type { DTypeLike, ElementOf, TypedArray, ValueOf } from '../dtype/types.ts';
 import type { Cube, In, Mat, Vec, View, ViewOf } from '../kernel/types.ts';
 
@@ -31,6 +32,10 @@ export interface ConstantMaker {
   <T, R extends number>(array: NDArray<T, R>): In<ViewOf<T, R>>;
   <T, R extends number>(array: View<T, R>): In<ViewOf<T, R>>;
   <A extends TypedArray>(array: A): In<Vec<ElementOf<A>>>;
+  /** Nested arrays of plain numbers, which are f64. */
+  (array: readonly number[]): In<Vec<f64>>;
+  (array: readonly (readonly number[])[]): In<Mat<f64>>;
+  (array: readonly (readonly (readonly number[])[])[]): In<Cube<f64>>;
 }
 
 /** Constant memory: a read-only copy of a host array, made when the kernel is compiled. Numba's `cuda.const`. */

@@ -364,6 +364,14 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [vec],
     { code: 'K333', message: /needs a host array captured from outside/ },
   ),
+  'const.arrayLike of rows of several lengths': refused(
+    (a: Vec<f32>) => {
+      const c = cuda.const.arrayLike([[1, 2], [3]]);
+      a[0] = c[0][0];
+    },
+    [vec],
+    { code: 'K333', message: /rows have shapes \[2\] and \[1\]/, help: /rectangular/ },
+  ),
   'an atomic for the wrong type': refused(
     (a: Wrong) => {
       cuda.atomic.inc(a, 0, 1);

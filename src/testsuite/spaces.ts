@@ -85,6 +85,13 @@ const CUBE = ndarray(
   { shape: [2, 3, 4] },
 );
 const COLUMNS = TABLE.T;
+const NESTED = [
+  [1, 0.1],
+  [-2, 300],
+  [5, 6],
+];
+const LIST = [7, 8, 9];
+const BLOCKS = [NESTED, [LIST.slice(0, 2), LIST.slice(1), LIST.slice(0, 2)]];
 const EVERY_OTHER = ndarray(Int32Array.of(0, 1, 2, 3, 4, 5)).slice('::-2') as NDArray<i32, 1>;
 const FLAGS = ndarray([true, false, true, true]);
 const HALVES = ndarray([0.5, 1 / 3, 2049, 65504], { dtype: 'float16', shape: [4] });
@@ -396,6 +403,21 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
         const entry = TABLE.get(k % 2, k % 3);
         return entry + CUBE.get(k % 2, k % 3, k % 4) * 10 + entry / 4 + [5, 3, 1][k % 3] * 10000;
       }),
+    );
+  },
+  'constant memory of nested arrays, whose numbers are f64': () => {
+    const kernel = cuda.jit((out: Vec<f64>) => {
+      const list = cuda.const.arrayLike(LIST);
+      const table = cuda.const.arrayLike(NESTED);
+      const blocks = cuda.const.arrayLike(BLOCKS);
+      const k = cuda.grid(1);
+      out[k] = list[k % 3] * table.shape[0] + table[k % 3][k % 2] + blocks[k % 2][k % 3][0] * 1000;
+    });
+    const out = zeros(6, 'float64');
+    kernel.launch({ grid: 1, block: 6 }, out);
+    sameElements(
+      out.copyToHost(),
+      Array.from({ length: 6 }, (_, k) => LIST[k % 3] * 3 + NESTED[k % 3][k % 2] + BLOCKS[k % 2][k % 3][0] * 1000),
     );
   },
   'captured device arrays are read and written': () => {

@@ -2,6 +2,9 @@
  * Calls that make memory in a kernel (shared, local and constant arrays), and atomic updates of elements.
  */
 
+import { f64, i64 } from '../../dtype/index.ts';
+import { cStrides } from '../../layout/index.ts';
+import { NDARRAY } from '../contract.ts';
 import { spelled } from '../intrinsics.ts';
 import { type AtomicOp, ELEM_SIZE, type ElemType } from '../ir/ops.ts';
 import { describeElement, type Element, recordKey } from '../records.ts';
@@ -111,24 +114,54 @@ const constArray: Handler = (call) => {
   count(call, 1);
   const v = call.args[0];
   if (v?.kind === 'view' && v.view.root.space === 'constant') return v;
-  if (v?.kind === 'tuple') {
-    const numbers = v.items.map((x) =>
-      x.kind === 'scalar' && isLiteral(x.expr) && typeof x.expr.value === 'number' ? x.expr.value : undefined,
-    );
-    if (numbers.every((x): x is number => x !== undefined)) {
-      const view = capturedView(call.ctx, Float64Array.from(numbers), '%const', call.pos);
-      if (view !== undefined) return { kind: 'view', view };
-    }
-  }
+  const nested = v?.kind === 'tuple' ? readNested(v, call.pos) : undefined;
+  const view = nested && capturedView(call.ctx, hostArrayOf(nested), '%const', call.pos);
+  if (view !== undefined) return { kind: 'view', view };
   return fail(
     'K333',
     call.pos,
     `cuda.const.arrayLike needs a host array captured from outside the kernel, not ${v === undefined ? 'nothing' : describeValue(v)}`,
     {
-      help: 'define a typed array or an NDArray outside the kernel and name it here',
+      help: 'define a typed array, an NDArray or nested arrays of numbers outside the kernel and name them here',
     },
   );
 };
+
+/** The numbers of nested JavaScript arrays, row by row. */
+interface Nested {
+  readonly shape: readonly number[];
+  readonly values: readonly (number | bigint)[];
+}
+
+/** Nested arrays of numbers (or of bigints) that are known while compiling; undefined for all else. */
+function readNested(v: Value, pos: Pos): Nested | undefined {
+  if (v.kind === 'scalar') {
+    if (!isLiteral(v.expr) || typeof v.expr.value === 'boolean') return undefined;
+    return { shape: [], values: [v.expr.value] };
+  }
+  if (v.kind !== 'tuple') return undefined;
+  const rows: Nested[] = [];
+  for (const item of v.items) {
+    const row = readNested(item, pos);
+    if (row === undefined || typeof row.values[0] !== typeof (rows[0] ?? row).values[0]) return undefined;
+    rows.push(row);
+  }
+  const shape = rows[0]?.shape ?? [];
+  const other = rows.find((row) => String(row.shape) !== String(shape));
+  if (other !== undefined) {
+    fail('K333', pos, `cuda.const.arrayLike: rows have shapes [${shape.join(', ')}] and [${other.shape.join(', ')}]`, {
+      help: 'nested arrays must be rectangular',
+    });
+  }
+  return { shape: [rows.length, ...shape], values: rows.flatMap((row) => row.values) };
+}
+
+/** What `ndarray()` makes of nested arrays: plain numbers are f64, bigints i64. */
+function hostArrayOf({ shape, values }: Nested): object {
+  const isWide = typeof values[0] === 'bigint';
+  const data = isWide ? BigInt64Array.from(values as bigint[]) : Float64Array.from(values as number[]);
+  return { [NDARRAY]: true, data, dtype: isWide ? i64 : f64, shape, strides: cStrides(shape, 8), byteOffset: 0 };
+}
 
 // ---------------------------------------------------------------- atomics
 
