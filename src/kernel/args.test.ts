@@ -70,7 +70,7 @@ describe('the type of an argument', () => {
     [Symbol('x'), 'argument 3 (`k`) is Symbol(x), which a kernel cannot take'],
     [
       { x: 1 },
-      'argument 3 (`k`) is an object with the keys x, which a kernel cannot take: pass its numbers and arrays as arguments',
+      'argument 3 (`k`) is an object with the keys x, which a kernel cannot take: pass its numbers and arrays as arguments of their own, or a record of them: cuda.toDevice(',
     ],
     [new ArrayBuffer(4), 'argument 3 (`k`) is an ArrayBuffer, which a kernel cannot take: pass a TypedArray of it'],
     [

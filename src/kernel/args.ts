@@ -173,7 +173,7 @@ function instead(value: unknown): string {
       if (value instanceof ArrayBuffer || value instanceof DataView)
         return 'pass a TypedArray of it, such as new Float32Array(buffer)';
       if (value instanceof Promise) return 'await it first';
-      return 'pass its numbers and arrays as arguments of their own';
+      return 'pass its numbers and arrays as arguments of their own, or a record of them: cuda.toDevice(x, { dtype: struct({ … }) })';
     default:
       return 'kernels take arrays, numbers, bigints, booleans, and JS arrays of those as tuples';
   }
