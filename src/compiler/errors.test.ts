@@ -37,6 +37,7 @@ interface Case {
 
 const outside = { gain: 2 };
 let later: number;
+const pending = Promise.resolve(new Float32Array(1));
 
 const cases: readonly Case[] = [
   {
@@ -268,6 +269,109 @@ const cases: readonly Case[] = [
     args: [vec],
     code: 'K314',
     message: /parseInt is built into the engine/,
+  },
+  {
+    what: 'a function that Node has in JavaScript',
+    fn: (a: V) => {
+      a[0] = performance.now();
+    },
+    args: [vec],
+    code: 'K314',
+    message: /now is built into the engine[\s\S]*errors\.test\.ts/,
+  },
+  {
+    what: 'a fraction by compound assignment',
+    fn: (a: V) => {
+      a[0] *= 1.5;
+    },
+    args: [ints],
+    code: 'K215',
+    message: /cannot store a fraction to an array of i32/,
+    help: /write a\[0\] = i32\(a\[0\] \* 1\.5\)/,
+  },
+  {
+    what: 'u32 by compound assignment',
+    fn: (a: V) => {
+      let v = a[0] as number;
+      for (let k = 0; k < 3; k++, v >>>= 1) a[k] = v;
+    },
+    args: [ints],
+    code: 'K203',
+    message: /needs i32, but v >>> 1 is u32/,
+    help: /write v = i32\(v >>> 1\)/,
+  },
+  {
+    what: 'a place of two axes as one',
+    fn: (a: V) => {
+      const i = cuda.grid(2) as unknown as number;
+      if (i < a.length) a[i] = 1;
+    },
+    args: [vec],
+    code: 'K221',
+    message: /a tuple of 2/,
+    help: /const \[x, y\]/,
+  },
+  {
+    what: 'a number taken apart',
+    fn: (a: V) => {
+      const [i] = cuda.grid(1) as unknown as number[];
+      a[i as number] = 1;
+    },
+    args: [vec],
+    code: 'K222',
+    message: /cannot take a number apart/,
+    help: /leave out the brackets/,
+  },
+  {
+    what: 'a vector where a matrix is meant',
+    fn: (a: M) => {
+      const [, columns] = a.shape;
+      (a as unknown as V)[0] = columns as number;
+    },
+    args: [vec],
+    code: 'K235',
+    message: /a has rank 1 in this launch: there is no axis 1/,
+    help: /an array of rank 2/,
+  },
+  {
+    what: 'a misspelt member of Math',
+    fn: (a: V) => {
+      a[0] = (Math as unknown as { sqr(v: number): number }).sqr(2);
+    },
+    args: [vec],
+    code: 'K312',
+    message: /Math has no property sqr/,
+    help: /did you mean sqrt/,
+  },
+  {
+    what: 'a promise that was not awaited',
+    fn: (a: V) => {
+      a[0] = (pending as unknown as V)[0] as number;
+    },
+    args: [vec],
+    code: 'K312',
+    message: /pending has no property 0/,
+    help: /await it first/,
+  },
+  {
+    what: 'a choice between strings',
+    fn: (a: V) => {
+      console.log((a[0] as number) > 0 ? 'yes' : 'no');
+    },
+    args: [vec],
+    code: 'K232',
+    message: /one arm gives/,
+    help: /if \(…\) console\.log/,
+  },
+  {
+    what: 'instanceof',
+    fn: (a: V) => {
+      a[0] = (a as unknown) instanceof Float32Array ? 1 : 0;
+    },
+    args: [vec],
+    code: 'K101',
+    message: /`instanceof` cannot be used/,
+    help: /leave the test out/,
   },
   {
     what: 'a run-time shared shape',

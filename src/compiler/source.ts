@@ -23,4 +23,6 @@ export interface Pos {
   readonly end: number;
   /** The call site through which this code was reached, when it stands in a device function. */
   readonly caller?: Pos | undefined;
+  /** What `a += b` assigns, where the place is one: `a + b` to `a`. For fix-its. */
+  readonly assigns?: { readonly target: string; readonly value: string } | undefined;
 }

@@ -5,6 +5,8 @@
 import { type ConformanceTest, chapter } from './suite.ts';
 import { integers } from './support.ts';
 
+const MODE = 'fast' as string;
+
 const collatz = (start: number, most: number) => {
   let n = start;
   let steps = 0;
@@ -193,6 +195,17 @@ export const flow: readonly ConformanceTest[] = chapter('control flow', {
         return 3;
       default:
         return 4;
+    }
+  }),
+  'switch on a captured string': integers((k, x) => {
+    switch (MODE) {
+      case 'slow':
+        return x[k];
+      case 'fast':
+      case 'faster':
+        return x[k] * 2;
+      default:
+        return -1;
     }
   }),
   'switch whose cases are computed': integers((k, x) => {

@@ -252,6 +252,12 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
     r += x[k] & 1 ? 16 : 0;
     return r;
   }),
+  'booleans are counted by Number': integers((k, x) => {
+    let count = Number(x[k] > 10);
+    for (let j = 0; j < 8; j++) count += Number(x[k + j] % 3 === 0) * 2;
+    const odd = (x[k] & 1) === 1;
+    return count * 100 + Number(odd) + Number(!odd && x[k + 1] > x[k]) * 10;
+  }),
   'booleans in variables': integers((k, x) => {
     const big = x[k] > 25;
     let any = false;

@@ -72,6 +72,10 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
     const m = (x[k + 1] & 7) + 2;
     return (x[k] % m) * 100 + (-x[k] % m) * 10 + (x[k] % -m);
   }),
+  'every spelling of a quotient without its fraction': integers((k, x) => {
+    const d = x[k + 1] % 9;
+    return ~~(x[k] / d) + ((x[k] / d) >> 0) * 3 + ((x[k] / d) << 0) * 5 + ~~(x[k] / 7) - ((x[k] / 0) >> 0);
+  }),
   'i32 wraps': integers((k, x) => {
     const big = x[k] | 0x40000000;
     return (big + big + 5) | 0;

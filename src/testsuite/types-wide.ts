@@ -1,7 +1,7 @@
 /**
  * Chapter: integers of 64 bits, against BigInt.
  */
-import { cuda, type f64, type In, i32, i64, u64, type Vec } from '../index.ts';
+import { cuda, type f64, type In, i32, i64, type u8, type u32, u64, type Vec } from '../index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 
@@ -161,6 +161,37 @@ export const wideTypes: readonly ConformanceTest[] = chapter('64-bit integers', 
     const y = cuda.deviceArray(4, 'int64');
     kernel.launch({ threads: 4, block: 4 }, y, cuda.toDevice(BigInt64Array.of(3n, 1n, 0n, 2n)));
     sameElements(y.copyToHost(), [2n, 2n, 5n, 3n]);
+  },
+  'BigInt of an unsigned integer or an index meets u64 and i64': () => {
+    const fnv1a = (text: ArrayLike<number>, from: number, to: number) => {
+      let h = 0xcbf29ce484222325n;
+      for (let k = from; k < to; k++) h = BigInt.asUintN(64, (h ^ BigInt(text[k])) * 0x100000001b3n);
+      return h;
+    };
+    const kernel = cuda.jit(
+      (h: Vec<u64>, y: Vec<i64>, text: In<Vec<u8>>, ends: In<Vec<i32>>, v: In<Vec<u64>>, w: In<Vec<u32>>) => {
+        const k = cuda.grid(1);
+        if (k >= h.length) return;
+        h[k] = fnv1a(text, ends[k], ends[k + 1]) + v[k] * BigInt(k) - BigInt(w[k]);
+        y[k] = BigInt(w[k]) - BigInt(k) * 3n;
+      },
+    );
+    const text = new TextEncoder().encode('one kernel, many threads');
+    const ends = Int32Array.of(0, 3, 3, 11, text.length);
+    const v = BigUint64Array.of(1n, 2n ** 64n - 1n, 2n ** 63n, 7n);
+    const w = Uint32Array.of(0, 2 ** 32 - 1, 5, 1);
+    const [h, y] = [cuda.deviceArray(4, 'uint64'), cuda.deviceArray(4, 'int64')];
+    const given = [text, ends, v, w].map((array) => cuda.toDevice(array)) as never[];
+    (kernel.launch as (...args: unknown[]) => void)({ threads: 4, block: 4 }, h, y, ...given);
+    const hashes = [0, 1, 2, 3].map((k) => fnv1a(text, ends[k], ends[k + 1]));
+    sameElements(
+      h.copyToHost(),
+      hashes.map((hash, k) => BigInt.asUintN(64, hash + v[k] * BigInt(k) - BigInt(w[k]))),
+    );
+    sameElements(
+      y.copyToHost(),
+      Array.from(w, (u, k) => BigInt(u) - BigInt(k) * 3n),
+    );
   },
   'BigInt.asIntN and asUintN of 64 bits': () => {
     const kernel = cuda.jit((y: Vec<i64>, w: Vec<u64>) => {

@@ -149,6 +149,12 @@ export function bits(fn: 'and' | 'or' | 'xor', a: TExpr, b: TExpr, pos: Pos): TE
   return { k: 'bits', fn, a, b, pos };
 }
 
+/** `~a`; `~~a` is the coercion to a 32-bit integer. */
+export function bitnot(a: TExpr, pos: Pos): TExpr {
+  if (isLiteral(a)) return literal(typeof a.value === 'bigint' ? ~a.value : ~Number(a.value), pos);
+  return a.k === 'bitnot' ? { k: 'toInt', unsigned: false, a: a.a, pos } : { k: 'bitnot', a, pos };
+}
+
 export function shift(fn: 'shl' | 'shr' | 'ushr', a: TExpr, b: TExpr, pos: Pos): TExpr {
   if (isLiteral(a) && isLiteral(b)) {
     if (typeof a.value === 'bigint' && typeof b.value === 'bigint') {
@@ -159,6 +165,6 @@ export function shift(fn: 'shl' | 'shr' | 'ushr', a: TExpr, b: TExpr, pos: Pos):
       return literal(fn === 'shl' ? x << y : fn === 'shr' ? x >> y : x >>> y, pos);
     }
   }
-  if (fn === 'ushr' && isLit(b, 0)) return { k: 'toInt', unsigned: true, a, pos };
+  if (isLit(b, 0)) return { k: 'toInt', unsigned: fn === 'ushr', a, pos };
   return { k: 'shift', fn, a, b, pos };
 }

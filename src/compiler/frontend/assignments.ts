@@ -7,7 +7,7 @@ import type { Root, TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
 import { type Context, isStable } from './context.ts';
 import { fail } from './diagnostics.ts';
-import { memberOf } from './members.ts';
+import { memberOf, noAxis } from './members.ts';
 import { applyBinary } from './operators.ts';
 import { assignWhole, detached, isRecord, snapshot } from './records.ts';
 import {
@@ -136,6 +136,7 @@ export function assignment(ctx: Context, node: AssignmentExpression, scope: Scop
     });
   if (operator === '&&=' || operator === '||=') return logicalAssignment(ctx, node, scope, pos, discarded);
   const op = operator.slice(0, -1);
+  const compound = op === '' ? pos : { ...pos, assigns: assignedBy(node, op, scope) };
   if (left.type === 'Identifier') {
     const binding = target(left.name, scope, ctx.pos(left, scope));
     if (op === '') {
@@ -145,16 +146,25 @@ export function assignment(ctx: Context, node: AssignmentExpression, scope: Scop
         () => ctx.parts.evaluate(ctx, left, scope),
         () => ctx.parts.evaluate(ctx, node.right, scope),
       ]);
-      ctx.assign(binding, applyBinary(ctx, op, a, b, pos), pos);
+      ctx.assign(binding, applyBinary(ctx, op, a, b, compound), pos);
     }
     return discarded ? UNDEFINED : ctx.parts.evaluate(ctx, left, scope);
   }
-  if (left.type === 'MemberExpression') return storeElement(ctx, node, left, op, scope, pos, discarded);
+  if (left.type === 'MemberExpression') return storeElement(ctx, node, left, op, scope, compound, discarded);
   const given = ctx.parts.evaluate(ctx, node.right, scope);
   // Elements may trade places: [p[i], p[j]] = [p[j], p[i]].
   const value = ctx.holdValue(storesToMemory(left) ? detached(ctx, given, pos) : given);
   assignPattern(ctx, left, value, scope);
   return value;
+}
+
+/** `a += b` in the words of `a = a + b`. */
+function assignedBy(node: AssignmentExpression, op: string, scope: Scope): Pos['assigns'] {
+  const text = (n: AnyNode): string => scope.captured.source.text.slice(n.start, n.end);
+  const right = /^(?:Binary|Conditional|Logical|Assignment|Sequence|Arrow)/.test(node.right.type)
+    ? `(${text(node.right)})`
+    : text(node.right);
+  return { target: text(node.left), value: `${text(node.left)} ${op} ${right}` };
 }
 
 /** Whether a pattern has elements of arrays among its targets. */
@@ -274,8 +284,11 @@ export function destructure(
           value.kind === 'view'
             ? memberOf(ctx, value, literal(k, pos), pos)
             : value.kind === 'tuple'
-              ? (value.items[k] ?? UNDEFINED)
-              : fail('K222', pos, `cannot take ${describeValue(value)} apart as a tuple`);
+              ? (value.items[k] ??
+                (value.axesOf === undefined ? UNDEFINED : noAxis(value.axesOf, value.items.length, k, pos)))
+              : fail('K222', pos, `cannot take ${describeValue(value)} apart as a tuple`, {
+                  help: value.kind === 'scalar' ? 'it is one number: leave out the brackets' : undefined,
+                });
         destructure(ctx, p, part, scope, bind);
       });
       return;

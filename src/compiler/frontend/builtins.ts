@@ -155,8 +155,8 @@ define((Math as { f16round?: unknown }).f16round, 'Math.f16round', 1, 1, (a, pos
   a: arg(a, 0),
   pos,
 }));
-define(Number, 'Number', 1, 1, (a, pos) => ({ k: 'cast', to: 'f64', a: arg(a, 0), pos }));
-define(BigInt, 'BigInt', 1, 1, (a, pos) => ({ k: 'cast', to: 'i64', a: arg(a, 0), pos }));
+define(Number, 'Number', 1, 1, (a, pos) => ({ k: 'cast', to: 'f64', a: arg(a, 0), by: 'Number', pos }));
+define(BigInt, 'BigInt', 1, 1, (a, pos) => ({ k: 'cast', to: 'i64', a: arg(a, 0), by: 'BigInt', pos }));
 define(Boolean, 'Boolean', 1, 1, (a) => truth(arg(a, 0)));
 define(BigInt.asIntN, 'BigInt.asIntN', 2, 2, (a, pos) => asBits('i64', a, pos));
 define(BigInt.asUintN, 'BigInt.asUintN', 2, 2, (a, pos) => asBits('u64', a, pos));
@@ -206,10 +206,7 @@ export function callBuiltin(
   }
   const builtin = TABLE.get(fn);
   if (builtin === undefined) {
-    if (isNativeText(Function.prototype.toString.call(fn)) || isHostGlobal(fn))
-      return fail('K314', pos, `${name} is built into the engine and cannot be called in a kernel`, {
-        help: 'kernels know Math, casts, and what cuda has',
-      });
+    if (isNativeText(Function.prototype.toString.call(fn)) || isHostGlobal(fn)) return builtIn(name, pos);
     return undefined;
   }
   const values = elements(ctx, node.arguments, scope, pos);
@@ -227,6 +224,13 @@ export function callBuiltin(
       pos,
     ),
   );
+}
+
+/** A function of the host, whose source is not there or would say nothing. */
+export function builtIn(name: string, pos: Pos): never {
+  return fail('K314', pos, `${name} is built into the engine and cannot be called in a kernel`, {
+    help: 'kernels know Math, casts, and what cuda has',
+  });
 }
 
 /** What esbuild's `__spreadProps` does with objects that are literals: their members in one. */

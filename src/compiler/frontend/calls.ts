@@ -6,11 +6,12 @@
  */
 import type { AnyNode, CallExpression, Node } from 'acorn';
 import { isDType } from '../../dtype/index.ts';
+import { KernelError } from '../../errors.ts';
 import { intrinsicName } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
 import { arrayMethod } from './array-methods.ts';
 import { destructure } from './assignments.ts';
-import { callBuiltin, callDType } from './builtins.ts';
+import { builtIn, callBuiltin, callDType } from './builtins.ts';
 import type { Context, Frame } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
@@ -47,14 +48,20 @@ export function callExpression(ctx: Context, node: CallExpression, scope: Scope,
   const builtin = callBuiltin(ctx, fn.value, fn.name, node, scope, pos);
   if (builtin !== undefined) return builtin;
   if (isDestructuringHelper(fn.value)) return elements(ctx, node.arguments, scope, pos)[0] ?? UNDEFINED;
-  const read = scope.captured.read(fn.value as (...args: never[]) => unknown, pos);
-  const args = elements(ctx, node.arguments, scope, pos);
-  return ctx.parts.call(
-    ctx,
-    { name: read.source.name || fn.name, node: read.node, captured: read, scope: undefined },
-    args,
-    pos,
-  );
+  try {
+    const read = scope.captured.read(fn.value as (...args: never[]) => unknown, pos);
+    const args = elements(ctx, node.arguments, scope, pos);
+    return ctx.parts.call(
+      ctx,
+      { name: read.source.name || fn.name, node: read.node, captured: read, scope: undefined },
+      args,
+      pos,
+    );
+  } catch (cause) {
+    // Node writes some of its own functions in JavaScript, performance.now among them.
+    if (cause instanceof KernelError && cause.location?.file.startsWith('node:')) return builtIn(fn.name, pos);
+    throw cause;
+  }
 }
 
 /** What Babel and TypeScript call to take an array apart in ES5. */

@@ -153,8 +153,11 @@ export class Context {
         help: `give ${v.view.axes.length === 1 ? 'an index' : `${v.view.axes.length} indices`}: ${v.view.name}${'[i]'.repeat(v.view.axes.length)}`,
       });
     }
-    const help = v.kind === 'tuple' && what === 'an index' ? 'give each axis brackets of its own: a[i][j]' : undefined;
-    return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, { help });
+    const help =
+      what === 'an index' ? 'give each axis brackets of its own: a[i][j]' : 'take it apart: const [x, y] = …, or v[0]';
+    return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, {
+      help: v.kind === 'tuple' ? help : undefined,
+    });
   }
 
   /** Assigns to a fresh temporary that is never assigned again. */
@@ -354,8 +357,11 @@ export class Context {
       return UNDEFINED;
     }
     if (a.kind !== b.kind || a.kind === 'function' || a.kind === 'host') {
+      const text = [a, b].some((v) => v.kind === 'host' && typeof v.value === 'string');
       return fail('K232', pos, `one arm gives ${describeValue(a)}, the other ${describeValue(b)}`, {
-        help: 'both arms must give the same kind of value; write an if statement, or index one array instead of choosing between several',
+        help: text
+          ? 'a thread cannot choose between strings: write if (…) console.log(…); else console.log(…);'
+          : 'both arms must give the same kind of value; write an if statement, or index one array instead of choosing between several',
       });
     }
     const slot = this.slot(a, '%choice', pos);

@@ -11,8 +11,18 @@ import { fail } from './diagnostics.ts';
 
 /** The source text of an expression, for fix-its. */
 export function textOf(pos: Pos): string {
-  const text = pos.source.text.slice(pos.start, pos.end);
+  const text = pos.assigns?.value ?? pos.source.text.slice(pos.start, pos.end);
   return text.length > 40 || text.includes('\n') ? 'x' : text;
+}
+
+/** An expression with a cast around it: of `a += b` it is what is assigned that needs one. */
+function withCast(cast: (x: string) => string, pos: Pos): string {
+  return `${pos.assigns === undefined ? '' : `${pos.assigns.target} = `}${cast(textOf(pos))}`;
+}
+
+/** How messages call what does not convert. */
+function described(from: Type): string {
+  return from === 'F' ? 'a fraction' : nameOf(from);
 }
 
 /** A literal as a constant of type `elem` (widened). `bits`: a 32-bit pattern may be written with either sign. */
@@ -158,7 +168,7 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
       'K214',
       pos,
       `${x()} is ${nameOf(from)} and does not mix with ${target}: 64-bit integers do not fit floats`,
-      { help: `write Number(${x()}) or ${target}(${x()})` },
+      { help: `write ${withCast((v) => `Number(${v})`, pos)} or ${withCast((v) => `${target}(${v})`, pos)}` },
     );
   }
   if (fromFloat) {
@@ -168,10 +178,10 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
       'K215',
       pos,
       use.store === undefined
-        ? `${use.what ?? 'this'} needs an integer, but ${x()} is ${nameOf(from)}`
-        : `cannot store a float (${nameOf(from)}) to an array of ${target}`,
+        ? `${use.what ?? 'this'} needs an integer, but ${x()} is ${described(from)}`
+        : `cannot store ${from === 'F' ? 'a fraction' : `a float (${nameOf(from)})`} to an array of ${target}`,
       {
-        help: `write ${cast}(${x()}) to cut the fraction off, or ${cast}(Math.round(${x()}))`,
+        help: `write ${withCast((v) => `${cast}(${v})`, pos)} to cut the fraction off, or ${withCast((v) => `${cast}(Math.round(${v}))`, pos)}`,
       },
     );
   }
@@ -181,18 +191,18 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
     const wideTo = to === 'i64' || to === 'u64';
     if (isWide(from) && !wideTo)
       return fail('K216', pos, `cannot store ${nameOf(from)} to an array of ${target}`, {
-        help: `write ${target}(${x()})`,
+        help: `write ${withCast((v) => `${target}(${v})`, pos)}`,
       });
     if (wideTo && !isWide(from) && to === 'u64' && (from === 'i32' || from === 's8')) {
       return fail('K216', pos, `cannot store ${nameOf(from)} to an array of u64: its sign would be lost`, {
-        help: `write u64(${x()})`,
+        help: `write ${withCast((v) => `u64(${v})`, pos)}`,
       });
     }
     return castTo(a, to, pos);
   }
   if (widens(from, to)) return castTo(a, to, pos);
   return fail('K203', pos, `${use.what ?? 'this'} needs ${to}, but ${x()} is ${nameOf(from)}`, {
-    help: `write ${to}(${x()})`,
+    help: `write ${withCast((v) => `${to}(${v})`, pos)}`,
   });
 }
 

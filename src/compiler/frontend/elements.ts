@@ -26,7 +26,9 @@ export function elements(
     const e = list[k];
     if (e?.type !== 'SpreadElement') return [v];
     if (v.kind !== 'tuple')
-      return fail('K222', ctx.pos(e, scope), `only a tuple can be spread here, not ${describeValue(v)}`);
+      return fail('K222', ctx.pos(e, scope), `only a tuple can be spread here, not ${describeValue(v)}`, {
+        help: v.kind === 'view' ? `write a loop: for (const v of ${v.view.name}) …` : undefined,
+      });
     return [...v.items];
   });
 }

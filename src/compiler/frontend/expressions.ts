@@ -5,7 +5,7 @@
 import type { AnyNode, BinaryExpression, ConditionalExpression, LogicalExpression, UnaryExpression } from 'acorn';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
-import { negate, not, truth } from './arithmetic.ts';
+import { bitnot, negate, not, truth } from './arithmetic.ts';
 import { assignment, fieldName, update } from './assignments.ts';
 import { callExpression } from './calls.ts';
 import { type Context, isCheap, mapScalars } from './context.ts';
@@ -223,7 +223,12 @@ function unary(ctx: Context, node: UnaryExpression, scope: Scope, pos: Pos): Val
       return UNDEFINED;
     case 'typeof':
     case 'delete':
-      return fail('K101', pos, `\`${node.operator}\` cannot be used in a kernel`);
+      return fail('K101', pos, `\`${node.operator}\` cannot be used in a kernel`, {
+        help:
+          node.operator === 'typeof'
+            ? 'leave the test out: a kernel is compiled for each combination of argument types'
+            : 'elements and fields stay: store 0, or use a name of its own',
+      });
     default: {
       const a = ctx.scalar(evaluate(ctx, node.argument, scope), pos);
       if (node.operator === '-') return scalar(negate(a, pos));
@@ -232,14 +237,17 @@ function unary(ctx: Context, node: UnaryExpression, scope: Scope, pos: Pos): Val
           isLiteral(a) && typeof a.value !== 'bigint' ? literal(Number(a.value), pos) : { k: 'plus', a, pos },
         );
       }
-      if (isLiteral(a)) return scalar(literal(typeof a.value === 'bigint' ? ~a.value : ~Number(a.value), pos));
-      return scalar({ k: 'bitnot', a, pos });
+      return scalar(bitnot(a, pos));
     }
   }
 }
 
 function binary(ctx: Context, node: BinaryExpression, scope: Scope, pos: Pos): Value {
   if (node.left.type === 'PrivateIdentifier') return fail('K101', pos, 'private names cannot be used in a kernel');
+  if (node.operator === 'instanceof' || node.operator === 'in')
+    return fail('K101', pos, `\`${node.operator}\` cannot be used in a kernel`, {
+      help: 'leave the test out: a kernel is compiled for each combination of argument types',
+    });
   const left = node.left;
   const [a, b] = ctx.sequence([() => evaluate(ctx, left, scope), () => evaluate(ctx, node.right, scope)]);
   return applyBinary(ctx, node.operator, a, b, pos);

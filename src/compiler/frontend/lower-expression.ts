@@ -171,7 +171,7 @@ export class ExpressionLowering {
         return { op: 'binary', type: m, fn, a: this.to(e.a, m), b: this.to(e.b, m) };
       }
       case 'cast':
-        return this.#cast(e);
+        return this.#cast(e, want);
       case 'round':
         return this.#round(e, want);
       case 'toInt':
@@ -328,23 +328,26 @@ export class ExpressionLowering {
     return { op: 'compare', type: 'bool', fn, a: this.to(ea, type), b: this.to(eb, type) };
   }
 
-  #cast(e: Extract<TExpr, { k: 'cast' }>): Expr {
-    const type = widen(e.to);
+  #cast(e: Extract<TExpr, { k: 'cast' }>, want: ValueType | undefined): Expr {
     const { a } = e;
+    const own = e.by === undefined ? undefined : typeOf(e);
+    if (own === 'int') return this.to(a, 'i32');
+    const to = own === 'B' ? this.#settle(own, want) : e.to;
+    const type = widen(to);
     if (a.k === 'lit') {
       if (isFloat(type) && typeof a.value !== 'bigint') {
         const c: Expr = { op: 'const', type, value: type === 'f32' ? Math.fround(Number(a.value)) : Number(a.value) };
-        return e.to === type ? c : castTo(c, e.to, e.pos);
+        return to === type ? c : castTo(c, to, e.pos);
       }
       if (typeof a.value === 'bigint')
-        return castTo({ op: 'const', type: a.value >= 2n ** 63n ? 'u64' : 'i64', value: a.value }, e.to, e.pos);
+        return castTo({ op: 'const', type: a.value >= 2n ** 63n ? 'u64' : 'i64', value: a.value }, to, e.pos);
       const n = Number(a.value);
-      if (Number.isInteger(n) && Math.abs(n) < 2 ** 63) return castTo(widenLiteral(n), e.to, e.pos);
-      return castTo({ op: 'const', type: 'f64', value: n }, e.to, e.pos);
+      if (Number.isInteger(n) && Math.abs(n) < 2 ** 63) return castTo(widenLiteral(n), to, e.pos);
+      return castTo({ op: 'const', type: 'f64', value: n }, to, e.pos);
     }
     // What has no type of its own is computed in the type of the cast, if that is a float.
     const inner = this.lower(a, isFloat(type) ? type : undefined);
-    return castTo(inner, e.to, e.pos);
+    return castTo(inner, to, e.pos);
   }
 
   #round(e: Extract<TExpr, { k: 'round' }>, want: ValueType | undefined): Expr {

@@ -116,9 +116,12 @@ export function memberOf(ctx: Context, object: Value, key: string | number | TEx
       if (item === undefined) {
         if (Number.isNaN(Number(key))) {
           return fail('K235', pos, `a JavaScript array is a tuple in a kernel, which has no ${String(key)}`, {
-            help: 'a tuple has a fixed length and constant indices: write a loop, or use cuda.local.array(shape, dtype)',
+            help: /^(?:shape|strides|size|ndim|T|slice|get|field)$/.test(String(key))
+              ? 'give the kernel an array: a TypedArray, ndarray([[1, 2], [3, 4]]), or cuda.toDevice of either'
+              : 'a tuple has a fixed length and constant indices: write a loop, or use cuda.local.array(shape, dtype)',
           });
         }
+        if (object.axesOf !== undefined) return noAxis(object.axesOf, object.items.length, Number(key), pos);
         return fail('K235', pos, `a tuple of ${object.items.length} has no element ${String(key)}`);
       }
       return item;
@@ -150,6 +153,13 @@ export function memberOf(ctx: Context, object: Value, key: string | number | TEx
   }
 }
 
+/** A length or stride of an axis that the array does not have: it was meant to be of another rank. */
+export function noAxis(name: string, rank: number, axis: number, pos: Pos): never {
+  return fail('K235', pos, `${name} has rank ${rank} in this launch: there is no axis ${axis}`, {
+    help: `pass an array of rank ${axis + 1}: array.reshape(…), or ndarray(data, { shape: […] })`,
+  });
+}
+
 function viewProperty(view: View, key: string, pos: Pos): Value {
   switch (key) {
     case 'length': {
@@ -159,9 +169,13 @@ function viewProperty(view: View, key: string, pos: Pos): Value {
       return scalar(axis.extent);
     }
     case 'shape':
-      return { kind: 'tuple', items: view.axes.map((a) => scalar(a.extent)) };
+      return { kind: 'tuple', items: view.axes.map((a) => scalar(a.extent)), axesOf: view.name };
     case 'strides':
-      return { kind: 'tuple', items: view.axes.map((a) => scalar(mulIndex(a.stride, literal(view.unit, pos), pos))) };
+      return {
+        kind: 'tuple',
+        items: view.axes.map((a) => scalar(mulIndex(a.stride, literal(view.unit, pos), pos))),
+        axesOf: view.name,
+      };
     case 'size':
       return scalar(viewSize(view, pos));
     case 'ndim':
@@ -190,7 +204,9 @@ function hostMember(
     if (/^(threadIdx|blockIdx|blockDim|gridDim)$/.test(intrinsic) && /^[xyz]$/.test(String(key))) {
       return scalar({ k: 'special', name: `${intrinsic}.${key}` as Special, pos });
     }
-    return fail('K312', pos, `${intrinsic} has no member ${key}`);
+    return fail('K312', pos, `${intrinsic} has no member ${key}`, {
+      help: /Idx$|Dim$/.test(intrinsic) ? 'it has x, y and z' : undefined,
+    });
   }
   if (value === undefined || value === null) {
     return fail('K312', pos, `${name} is ${String(value)}: it has no property ${key}`, {
@@ -198,8 +214,12 @@ function hostMember(
     });
   }
   if ((typeof value !== 'object' && typeof value !== 'function') || !(key in value)) {
-    const names = typeof value === 'object' ? Object.keys(value) : [];
-    return fail('K312', pos, `${name} has no property ${key}`, { help: didYouMean(String(key), names) });
+    if (typeof value === 'string')
+      return fail('K312', pos, `${name} is a string: in a kernel it has no property ${key}`);
+    const names = typeof value === 'object' && !ArrayBuffer.isView(value) ? Object.getOwnPropertyNames(value) : [];
+    return fail('K312', pos, `${name} has no property ${key}`, {
+      help: value instanceof Promise ? `${name} is a Promise: await it first` : didYouMean(String(key), names),
+    });
   }
   return fromHost(ctx, (value as Record<string | number, unknown>)[key], `${name}.${key}`, pos);
 }

@@ -18,8 +18,9 @@ import type { Context, JumpTarget } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { branchStatement, condition, discard } from './expressions.ts';
 import { hoistFunctions, isReassigned } from './names.ts';
+import { applyBinary } from './operators.ts';
 import { constantText } from './printing.ts';
-import { describeValue, isLiteral, literal, readLocal, Scope, type Value } from './values.ts';
+import { describeValue, isLiteral, literal, readLocal, Scope, scalar, type Value } from './values.ts';
 
 /** Writes the statements of a list; what follows a jump is never reached and left out. */
 export function statements(ctx: Context, list: readonly AnyNode[], scope: Scope): void {
@@ -192,12 +193,16 @@ function labelledBlock(ctx: Context, node: AnyNode, scope: Scope, labels: readon
 function switchStatement(ctx: Context, node: SwitchStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
   const inner = new Scope(scope, scope.captured, false);
   const target: JumpTarget = { label: ctx.newLabel(), names: labels, kind: 'switch' };
-  const on = ctx.hold(
-    ctx.scalar(ctx.parts.evaluate(ctx, node.discriminant, scope), ctx.pos(node.discriminant, scope)),
-    '%switch',
-  );
+  const given = ctx.parts.evaluate(ctx, node.discriminant, scope);
+  // A captured string is compared while compiling.
+  const on =
+    given.kind === 'host' && typeof given.value === 'string'
+      ? given
+      : scalar(ctx.hold(ctx.scalar(given, ctx.pos(node.discriminant, scope)), '%switch'));
   const tests = node.cases.map((c) =>
-    c.test == null ? undefined : compare('eq', on, ctx.scalar(ctx.parts.evaluate(ctx, c.test, inner), pos), pos),
+    c.test == null
+      ? undefined
+      : ctx.scalar(applyBinary(ctx, '===', on, ctx.parts.evaluate(ctx, c.test, inner), pos), pos),
   );
   ctx.frame.targets.push(target);
   for (const c of node.cases) hoistFunctions(ctx, c.consequent, inner);

@@ -38,7 +38,8 @@ export interface View {
 export type Value =
   | { readonly kind: 'scalar'; readonly expr: TExpr }
   | { readonly kind: 'view'; readonly view: View }
-  | { readonly kind: 'tuple'; readonly items: readonly Value[] }
+  /** `axesOf`: of what array these are lengths or strides, one an axis. */
+  | { readonly kind: 'tuple'; readonly items: readonly Value[]; readonly axesOf?: string }
   | { readonly kind: 'record'; readonly fields: ReadonlyMap<string, Value> }
   | { readonly kind: 'function'; readonly fn: FunctionValue }
   /** A value from outside the kernel: an intrinsic, a namespace, a dtype token, a string, undefined. */

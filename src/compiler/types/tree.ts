@@ -107,11 +107,11 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
       readonly a: TExpr;
       readonly b: TExpr;
     }
-  /** An explicit cast. */
-  | { readonly k: 'cast'; readonly to: ElemType; readonly a: TExpr }
+  /** An explicit cast. JavaScript's own give less of a type: `Number(flag)` counts, `BigInt(i)` has no sign to lose. */
+  | { readonly k: 'cast'; readonly to: ElemType; readonly a: TExpr; readonly by?: 'Number' | 'BigInt' }
   /** A rounding of a float; of a quotient of integers, an integer division. */
   | { readonly k: 'round'; readonly fn: RoundFn; readonly a: TExpr }
-  /** `x | 0` and `x >>> 0`. */
+  /** `x | 0`, `~~x`, `x >> 0`, and `x >>> 0`. */
   | { readonly k: 'toInt'; readonly unsigned: boolean; readonly a: TExpr }
   | { readonly k: 'imul'; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'count'; readonly fn: 'clz' | 'popc' | 'ffs' | 'brev' | 'clz32'; readonly a: TExpr }

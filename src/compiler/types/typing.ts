@@ -56,8 +56,12 @@ export function typeOf(e: TExpr): Type {
       return joinOr(typeOf(e.a), typeOf(e.b));
     case 'minmax':
       return joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)));
-    case 'cast':
+    case 'cast': {
+      const t = e.by === undefined ? undefined : typeOf(e.a);
+      if (e.by === 'Number' && t === 'bool') return 'int';
+      if (e.by === 'BigInt' && t !== undefined && isSignless(t)) return 'B';
       return typeOfElem(e.to);
+    }
     case 'round': {
       const t = numeric(typeOf(e.a));
       if (isIntegerQuotient(e.a)) return quotientType(e.a);
@@ -95,6 +99,11 @@ export function typeOf(e: TExpr): Type {
     case 'load':
       return typeOfElem(e.mem.elem);
   }
+}
+
+/** Integers that are the same in i64 and u64, or that adopt either anyway. */
+function isSignless(t: Type): boolean {
+  return t === 'u8' || t === 'u32' || t === 'idx' || t === 'int' || t === 'L';
 }
 
 /** A truth value counts as a number in arithmetic. */
