@@ -51,7 +51,8 @@ const STAGES = [
   ...['a copy in flight', 'waiting', 'closed', 'an error', 'in a worker'],
 ];
 
-describe.skipIf(!hasOpenCL())('programs on OpenCL that end', { timeout: 120_000 }, () => {
+// Some compute for seconds, several at a time: on two processors that do other work, a minute and more each.
+describe.skipIf(!hasOpenCL())('programs on OpenCL that end', { timeout: 300_000 }, () => {
   const quiet = { code: 0, signal: null, stdout: '', stderr: '' };
   it.concurrent.each(STAGES)('after: %s', async (stage) => {
     expect(await run('stages.ts', [stage])).toEqual(quiet);

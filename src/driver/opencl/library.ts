@@ -94,12 +94,17 @@ export interface OpenCL extends Functions {
 /** What is tried, in order. */
 export function libraryNames(
   platform: NodeJS.Platform = process.platform,
-  override: string | undefined = process.env['TSAMBA_OPENCL_LIBRARY'],
+  override: string | undefined = namedLibrary(),
 ): readonly string[] {
   if (override !== undefined && override !== '') return [override];
   if (platform === 'win32') return ['OpenCL.dll'];
   if (platform === 'darwin') return ['/System/Library/Frameworks/OpenCL.framework/OpenCL'];
   return ['libOpenCL.so.1', 'libOpenCL.so'];
+}
+
+/** The file that the environment names. */
+function namedLibrary(): string | undefined {
+  return process.env['TSAMBA_OPENCL_LIBRARY']?.trim() || undefined;
 }
 
 /** The library, or why it cannot be used. */
@@ -121,6 +126,11 @@ export function load(names: readonly string[]): OpenCLOrReason {
   if (ffi === undefined) return { reason };
   const { library, reasons } = ffi.load(names);
   if (library === undefined) {
+    if (names[0] === namedLibrary()) {
+      return {
+        reason: `TSAMBA_OPENCL_LIBRARY=${names[0]} cannot be loaded (${reasons[0]}): name another file, or unset it`,
+      };
+    }
     return {
       reason:
         `no OpenCL loader is installed, or this process cannot see it (${reasons[0] ?? names[0]}): it comes with the driver of a GPU, ` +

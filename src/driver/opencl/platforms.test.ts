@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { loadFfi } from '../../ffi/koffi.ts';
 import { BinaryCache, cacheFolder } from './binary-cache.ts';
 import { libraryNames, load, type OpenCL, prototypeOf } from './library.ts';
@@ -88,6 +88,8 @@ describe('the devices of all platforms', () => {
   it('are chosen by number or a part of a name', () => {
     expect(names(MACHINE, '1')).toEqual(['NVIDIA H200']);
     expect(names(MACHINE, 'portable')).toEqual(['pthread-cpu']);
+    expect(names(MACHINE, ' 1 ')).toEqual(['NVIDIA H200']);
+    expect(names(MACHINE, ' ')).toHaveLength(4);
     const { reason } = walkPlatforms(modelOf(MACHINE), 'radeon');
     expect(reason).toBe(
       'TSAMBA_OPENCL_DEVICE=radeon names no device; there are: 0 gfx1100, 1 NVIDIA H200, 2 board, 3 pthread-cpu',
@@ -121,6 +123,9 @@ describe('the library', () => {
 
   it('is missed with a reason', () => {
     expect(load(['libtsamba-nowhere.so']).reason).toMatch(/^no OpenCL loader is installed, .*libtsamba-nowhere/);
+    vi.stubEnv('TSAMBA_OPENCL_LIBRARY', ' /nowhere.so ');
+    expect(load(libraryNames()).reason).toMatch(/^TSAMBA_OPENCL_LIBRARY=\/nowhere\.so cannot be loaded \(.*\): name/);
+    vi.unstubAllEnvs();
   });
 
   it('fails with names and advice', () => {

@@ -186,8 +186,9 @@ function rank({ vendor, hardware }: Listed): number {
 }
 
 /** The device that the environment names comes first, alone. */
-function chosen(cl: OpenCL, devices: readonly Listed[], wanted: string | undefined): Probe {
-  if (wanted === undefined || wanted === '') return { cl, devices };
+function chosen(cl: OpenCL, devices: readonly Listed[], given: string | undefined): Probe {
+  const wanted = given?.trim() ?? '';
+  if (wanted === '') return { cl, devices };
   const fits = ({ name, platformName }: Listed): boolean =>
     `${platformName} ${name}`.toLowerCase().includes(wanted.toLowerCase());
   const device = /^\d+$/.test(wanted) ? devices[Number(wanted)] : devices.find(fits);
