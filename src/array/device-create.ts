@@ -181,10 +181,14 @@ export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknow
     if (target === undefined) {
       throw new TsambaTypeError('E_DEVICE_ARRAY', `toDevice: \`to\` must be a device array, got ${show(to)}`);
     }
-    checkDType(target.dtype, dtype);
-    const value =
-      isPlainObject(object) && target.dtype.fields !== undefined ? hostRecord(object, target.dtype) : object;
-    if (copy) target.copyToDevice(value, { stream: options.stream });
+    try {
+      checkDType(target.dtype, dtype);
+      const value =
+        isPlainObject(object) && target.dtype.fields !== undefined ? hostRecord(object, target.dtype) : object;
+      if (copy) target.copyToDevice(value, { stream: options.stream });
+    } finally {
+      if (isLent(target, to)) target.dispose();
+    }
     return to;
   }
   const device = deviceOf(object);
@@ -221,6 +225,11 @@ export function deviceOf(value: unknown): DeviceNDArray | undefined {
   if (value instanceof DeviceNDArray) return value as DeviceNDArray;
   const memory = deviceMemoryOf(value) ?? foreignMemory(value);
   return memory === undefined || memory instanceof DeviceNDArray ? memory : overMemory(memory);
+}
+
+/** Whether what `deviceOf` gave for a value is a view that was made for that: whoever asked has to dispose it. */
+export function isLent(device: object, value: unknown): boolean {
+  return device !== value && device !== deviceMemoryOf(value);
 }
 
 /** A device array over memory that exists. */

@@ -36,9 +36,10 @@ import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { checkOptionsObject } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
+import { isCudaArray } from './cuda-interface.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceOf } from './device-create.ts';
-import { boundStream } from './device-memory.ts';
+import { deviceOf, isLent } from './device-create.ts';
+import { boundStream, deviceMemoryOf } from './device-memory.ts';
 import { allocate, type NDArray, type RankOf } from './ndarray.ts';
 import { asHostArray, type NestedInput, ndarray } from './ndarray-create.ts';
 import type { HostArrayLike } from './ndarray-input.ts';
@@ -119,6 +120,7 @@ class Smart<T = Scalar, R extends number = number> {
     if (device !== undefined) {
       device.checkUsable();
       this.#device = copy ? keep(copyOf(device)) : device;
+      if (copy && isLent(device, given)) device.dispose();
       this.#current.gpu = true;
     } else {
       const host = (asHostArray(given) ?? ndarray(given as number[])) as NDArray<T, R>;
@@ -359,7 +361,8 @@ function isArray(value: object): boolean {
     value instanceof DeviceNDArray ||
     value instanceof Smart ||
     asHostArray(value) !== undefined ||
-    deviceOf(value) !== undefined
+    deviceMemoryOf(value) !== undefined ||
+    isCudaArray(value)
   );
 }
 

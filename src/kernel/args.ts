@@ -7,7 +7,7 @@
 
 import { isCudaArray } from '../array/cuda-interface.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
-import { deviceOf } from '../array/device-create.ts';
+import { deviceOf, isLent } from '../array/device-create.ts';
 import { DeviceRecord } from '../array/device-record.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
@@ -35,7 +35,13 @@ export interface HostTyped {
 
 /** An argument with its type. */
 export type Typed =
-  | { readonly kind: 'device'; readonly type: ArrayType; readonly array: DeviceNDArray }
+  | {
+      readonly kind: 'device';
+      readonly type: ArrayType;
+      readonly array: DeviceNDArray;
+      /** The object of another library that was passed: `array` is a view of its memory, made for this call, which gives it back. */
+      readonly lender: object | undefined;
+    }
   | HostTyped
   | { readonly kind: 'scalar'; readonly type: ArgType; readonly value: ScalarValue }
   | { readonly kind: 'tuple'; readonly type: ArgType; readonly items: readonly Typed[] };
@@ -67,7 +73,8 @@ function typeObject(value: object, where: () => string): Typed {
   // Device arrays, mapped and managed host arrays, and arrays of other libraries: none is copied.
   const device = deviceOf(value);
   if (device !== undefined) {
-    return { kind: 'device', type: arrayType(device, device.layout, device.pointer), array: device };
+    const lender = isLent(device, value) ? value : undefined;
+    return { kind: 'device', type: arrayType(device, device.layout, device.pointer), array: device, lender };
   }
   const elem = scalarType(value);
   if (elem !== undefined) {

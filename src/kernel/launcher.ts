@@ -2,8 +2,6 @@
  * How a launch runs: the fast path for arguments like recent ones, and the slow path, which types them, finds or compiles
  * the specialisation, and brings host arrays to the device and back.
  */
-import { DeviceNDArray } from '../array/device-array.ts';
-import { NDArray } from '../array/ndarray.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import { KernelError, TsambaRangeError, TsambaTypeError, withStackDepth } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
@@ -83,20 +81,21 @@ export class Launcher {
     }
     if (state.debugCaptures) state.checkCaptures();
     const call = this.#prepare(args, context);
-    let specialisation = state.specialise(context, call.types, shape.wide || call.wide ? 64 : 32);
     const { staging } = call;
     try {
+      let specialisation = state.specialise(context, call.types, shape.wide || call.wide ? 64 : 32);
       staging?.copyIn(stream);
       const ready = call.typed.map((arg) => makeReady(arg, staging));
       if (specialisation.marshaller.overflows(ready)) specialisation = state.specialise(context, call.types, 64);
       specialisation.marshaller.fill(ready, (i) => state.argument(i));
       if (stream !== undefined) touchAll(call.typed, stream);
       specialisation.launch(shape, stream);
-      keepLenders(args, call.typed, context, stream);
+      keepLenders(call.typed, context, stream);
       if (staging !== undefined) this.#finish(staging, call, specialisation, stream);
       else if (state.debugSync) synchronize(context, stream);
     } finally {
       staging?.dispose();
+      giveBackLent(call.typed);
     }
   }
 
@@ -104,7 +103,8 @@ export class Launcher {
   compile(args: readonly unknown[]): void {
     const context = currentContext();
     try {
-      const { types, wide } = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
+      const { typed, types, wide } = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
+      giveBackLent(typed);
       this.state.specialise(context, types, wide ? 64 : 32);
     } catch (error) {
       throw seenFrom(error, Launcher.prototype.compile);
@@ -116,8 +116,20 @@ export class Launcher {
     const { state } = this;
     const { signatures } = state.options;
     if (signatures === undefined) state.checkCount(args.length);
+    const typed: Typed[] = [];
+    try {
+      for (const [i, arg] of args.entries()) typed.push(typeArgument(arg, () => state.argument(i)));
+      return this.#check(typed, context, launching);
+    } catch (error) {
+      giveBackLent(typed);
+      throw error;
+    }
+  }
+
+  #check(typed: readonly Typed[], context: Context, launching: boolean): Call {
+    const { state } = this;
+    const { signatures } = state.options;
     const name = (i: number): string => state.argument(i);
-    const typed = args.map((arg, i) => typeArgument(arg, () => name(i)));
     const hosts: { readonly argument: HostTyped; readonly path: string }[] = [];
     let wide = false;
     const visit = (arg: Typed, i: number, path: string): void => {
@@ -154,13 +166,11 @@ export class Launcher {
 }
 
 /** Objects of other libraries that were passed as they are live until the launch is done: nobody else may hold them any more. */
-function keepLenders(
-  args: readonly unknown[],
-  typed: readonly Typed[],
-  context: Context,
-  stream: Stream | undefined,
-): void {
-  let kept: unknown[] | undefined = args.filter((arg, i) => typed[i]?.kind === 'device' && isLender(arg));
+function keepLenders(typed: readonly Typed[], context: Context, stream: Stream | undefined): void {
+  let kept: object[] | undefined = [];
+  forEachArray(typed, (arg) => {
+    if (arg.kind === 'device' && arg.lender !== undefined) kept?.push(arg.lender);
+  });
   if (kept.length === 0) return;
   whenDone(context, stream?.handle, (outcome) => {
     kept = undefined;
@@ -168,8 +178,11 @@ function keepLenders(
   });
 }
 
-function isLender(arg: unknown): boolean {
-  return !(arg instanceof DeviceNDArray || arg instanceof NDArray);
+/** Gives up the views of such objects: their memory is not to wait for the garbage collector. What is enqueued still has it. */
+function giveBackLent(typed: readonly Typed[]): void {
+  forEachArray(typed, (arg) => {
+    if (arg.kind === 'device' && arg.lender !== undefined) arg.array.dispose();
+  });
 }
 
 /** Arguments that have been typed. */

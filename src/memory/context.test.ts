@@ -164,6 +164,10 @@ describe('trackLeaks', () => {
 });
 
 describe('withFaults', () => {
+  it('refuses plans of calls that there are none of, which would never fail', () => {
+    expect(() => withFaults({ allocation: 1 } as never, () => {})).toThrow("withFaults has no option 'allocation'");
+  });
+
   const device = freshBlockDevice();
 
   it('fails the planned calls, and no others', () => {

@@ -5,6 +5,7 @@
 import { DeviceNDArray as SharedDeviceNDArray } from '../array/device-array.ts';
 import {
   deviceOf,
+  isLent,
   deviceArray as sharedDeviceArray,
   deviceArrayLike as sharedDeviceArrayLike,
   toDevice as sharedToDevice,
@@ -121,10 +122,14 @@ export function toDevice(object: unknown, options: RocToDeviceOptions = {}): unk
   return within(() => {
     const device = to === undefined || to === null ? deviceOf(object) : undefined;
     if (device === undefined) return sharedToDevice(object as HostArrayLike, { stream, copy, to, dtype });
-    device.checkUsable();
-    const array = sharedDeviceArrayLike(device, { stream });
-    if (copy ?? true) array.copyToDevice(device, { stream });
-    return object instanceof SharedDeviceRecord ? recordOver(array, stream) : array;
+    try {
+      device.checkUsable();
+      const array = sharedDeviceArrayLike(device, { stream });
+      if (copy ?? true) array.copyToDevice(device, { stream });
+      return object instanceof SharedDeviceRecord ? recordOver(array, stream) : array;
+    } finally {
+      if (isLent(device, object)) device.dispose();
+    }
   }, context);
 }
 
