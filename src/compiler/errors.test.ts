@@ -290,6 +290,16 @@ const cases: readonly Case[] = [
     help: /write a\[0\] = i32\(a\[0\] \* 1\.5\)/,
   },
   {
+    what: 'a bit pattern added to i32',
+    fn: (a: V) => {
+      a[0] = (Math.imul(a[0] as number, 5) + 0xe6546b64) | 0;
+    },
+    args: [ints],
+    code: 'K212',
+    message: /3864292196 does not fit i32/,
+    help: /write \(3864292196 \| 0\)/,
+  },
+  {
     what: 'u32 by compound assignment',
     fn: (a: V) => {
       let v = a[0] as number;

@@ -197,6 +197,24 @@ export const flow: readonly ConformanceTest[] = chapter('control flow', {
         return 4;
     }
   }),
+  'switch whose cases have side effects, until one holds': integers((k, x) => {
+    let n = 0;
+    const next = () => {
+      n += 3;
+      return n;
+    };
+    switch (x[k] & 15) {
+      case n++:
+        return 10 + n;
+      default:
+        return 20 + n;
+      case next():
+      case next() + 1:
+        n *= 2;
+      case 9:
+        return 30 + n;
+    }
+  }),
   'switch on a captured string': integers((k, x) => {
     switch (MODE) {
       case 'slow':

@@ -62,17 +62,19 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
   if (n < low || n > high) {
     if (!bits || n < -(2 ** 31) || n > 2 ** 32 - 1) {
       return fail('K212', pos, `${n} does not fit ${elem} (${low} to ${high})`, {
-        help: fixFor(n, elem),
+        help: fixFor(n, elem, pos),
       });
     }
   }
   return { op: 'const', type, value: type === 'u32' ? n >>> 0 : n | 0 };
 }
 
-function fixFor(n: number, elem: ElemType): string {
+function fixFor(n: number, elem: ElemType, pos: Pos): string {
   if (elem !== 'i32' && elem !== 'u32') return `write ${elem}(${n}) to wrap`;
   if (n < -(2 ** 31) || n > 2 ** 32 - 1) return `write f64(${n})`;
-  return elem === 'i32' ? `write u32(${n})` : `write u32(${n}) to wrap`;
+  // A bit pattern beside i32: as u32 it would not mix, and i32(x) saturates.
+  if (elem === 'i32') return `write (${textOf(pos)} | 0) for these 32 bits, or u32(…) around all operands`;
+  return `write u32(${n}) to wrap`;
 }
 
 /** Integral, or an integer to begin with. */

@@ -199,20 +199,19 @@ function switchStatement(ctx: Context, node: SwitchStatement, scope: Scope, labe
     given.kind === 'host' && typeof given.value === 'string'
       ? given
       : scalar(ctx.hold(ctx.scalar(given, ctx.pos(node.discriminant, scope)), '%switch'));
-  const tests = node.cases.map((c) =>
-    c.test == null
-      ? undefined
-      : ctx.scalar(applyBinary(ctx, '===', on, ctx.parts.evaluate(ctx, c.test, inner), pos), pos),
-  );
+  const tests = node.cases.map((c) => {
+    let test: TExpr | undefined;
+    const before = ctx.branch(() => {
+      if (c.test == null) return;
+      test = ctx.scalar(applyBinary(ctx, '===', on, ctx.parts.evaluate(ctx, c.test, inner), pos), pos);
+    });
+    return { test, before };
+  });
   ctx.frame.targets.push(target);
   for (const c of node.cases) hoistFunctions(ctx, c.consequent, inner);
   // The number of the case to start with; cases after it follow until a break.
   const otherwise = node.cases.findIndex((c) => c.test == null);
-  let start: TExpr = literal(otherwise < 0 ? node.cases.length : otherwise, pos);
-  for (let k = tests.length - 1; k >= 0; k--) {
-    const test = tests[k];
-    if (test !== undefined) start = select(test, literal(k, pos), start, pos);
-  }
+  const start = firstCase(ctx, tests, literal(otherwise < 0 ? node.cases.length : otherwise, pos), pos);
   const body = ctx.branch(() => {
     const first = isLiteral(start) ? start : ctx.temp(start, '%case');
     let entered = 0;
@@ -251,6 +250,38 @@ function switchStatement(ctx: Context, node: SwitchStatement, scope: Scope, labe
   });
   ctx.frame.targets.pop();
   ctx.emit({ k: 'block', label: target.label, body: dropFinalBreaks(body, target.label), pos });
+}
+
+interface CaseTest {
+  /** Whether the case is the one; undefined for `default`. */
+  readonly test: TExpr | undefined;
+  /** What happens on the way to that. */
+  readonly before: readonly TStmt[];
+}
+
+/** The number of the first case whose test holds. Tests with side effects are made one after another, until then. */
+function firstCase(ctx: Context, tests: readonly CaseTest[], otherwise: TExpr, pos: Pos): TExpr {
+  const [next, ...rest] = tests.map((t, k) => ({ ...t, k })).filter(({ test }) => test !== undefined);
+  if (next === undefined) return otherwise;
+  const from = (k: number): TExpr => {
+    const { test, before } = tests[k] as CaseTest;
+    for (const s of before) ctx.emit(s);
+    const later = rest.find((t) => t.k > k)?.k;
+    const following = (): TExpr => (later === undefined ? otherwise : from(later));
+    if (test === undefined) return following();
+    // Without effects one select after another will do.
+    if (tests.slice(k + 1).every((t) => t.before.length === 0)) return select(test, literal(k, pos), following(), pos);
+    return ctx.scalar(
+      ctx.choose(
+        test,
+        () => scalar(literal(k, pos)),
+        () => scalar(following()),
+        pos,
+      ),
+      pos,
+    );
+  };
+  return from(next.k);
 }
 
 function endsInJump(list: readonly AnyNode[] | undefined): boolean {
