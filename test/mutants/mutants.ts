@@ -222,8 +222,8 @@ const FRONT: typeof LAYOUT = [
   ],
   [
     'frontend/statements',
-    'if (test !== undefined) start = select(test, literal(k, pos), start, pos);',
-    'if (test !== undefined) start = select(test, literal(k + 1, pos), start, pos);',
+    'return select(test, literal(k, pos), following(), pos);',
+    'return select(test, literal(k + 1, pos), following(), pos);',
     'switch enters one case late',
   ],
   [
@@ -548,12 +548,7 @@ const WASM: typeof LAYOUT = [
     "if (e.fn === 'and') return [0, high];",
     'masks with negative numbers bound',
   ],
-  [
-    'render/wasm/ranges',
-    'if (index[1] < extent[0] ||',
-    'if (index[1] <= extent[0] ||',
-    'the index may be the extent',
-  ],
+  ['render/wasm/ranges', 'if (index[1] < extent[0] ||', 'if (index[1] <= extent[0] ||', 'the index may be the extent'],
   [
     'render/wasm/relations',
     'f.slack + offset <= room',
