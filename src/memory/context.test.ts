@@ -80,6 +80,22 @@ describe('a context', () => {
   });
 });
 
+describe('a context that is closed', () => {
+  const device = freshBlockDevice();
+
+  it('leaves its driver open until the last holder lets go', () => {
+    const close = vi.spyOn(device.driver, 'close');
+    const [first, second] = [device.context.holdOpen(), device.context.holdOpen()];
+    device.context.close();
+    first();
+    first();
+    expect(close).not.toHaveBeenCalled();
+    second();
+    second();
+    expect(close).toHaveBeenCalledOnce();
+  });
+});
+
 describe('deferCleanup', () => {
   const device = freshBlockDevice();
 
