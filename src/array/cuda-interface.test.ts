@@ -13,6 +13,7 @@ import { Context } from '../memory/context.ts';
 import { activateContext } from '../memory/devices.ts';
 import { createStream } from '../stream/stream.ts';
 import { isCudaArray } from './cuda-interface.ts';
+import { DeviceNDArray } from './device-array.ts';
 import { asCudaArray, deviceArray, toDevice } from './device-create.ts';
 
 setFlagsFromString('--expose-gc');
@@ -72,6 +73,22 @@ describe('the array interface with real addresses', () => {
     expect(d.__cuda_array_interface__.data).toEqual([d.pointer, false]);
     expect(d.slice('::-1').__cuda_array_interface__.data[0]).toBe(d.pointer + 12);
     expect(JSON.parse(JSON.stringify(d.__cuda_array_interface__))).toMatchObject({ typestr: '<f4', shape: [4] });
+  });
+
+  it('knows which bytes a reversed array has', () => {
+    const reversed = asCudaArray(lend(toDevice(Float32Array.of(1, 2, 3, 4)).slice('::-1')));
+    const over = (shape: number, strides: number) =>
+      new DeviceNDArray(shape, strides, f32, { gpuData: reversed.gpuData });
+    expect(over(4, -4).copyToHost()).toEqual(Float32Array.of(4, 3, 2, 1));
+    expect(() => over(5, -4)).toThrow('span bytes -4 to 16 of gpuData that has 16 bytes');
+    expect(() => over(2, 4)).toThrow('span bytes 12 to 20 of gpuData that has 16 bytes');
+    reversed.dispose();
+  });
+
+  it('takes no notice of what version 0 did not know', () => {
+    const d = toDevice(Float32Array.of(1, 2));
+    expect(asCudaArray(lend(d, { version: 0, mask: d })).copyToHost()).toEqual(Float32Array.of(1, 2));
+    expect(() => asCudaArray(lend(d, { version: 1, mask: d }))).toThrow(/masked arrays are not supported/);
   });
 
   it('keeps the lender alive as long as a view is there, and no longer', async () => {
