@@ -175,6 +175,27 @@ describe('memory', () => {
     expect(String(rec)).toMatch(/disposed/);
     f.dispose();
   });
+
+  it('is given back with views on other streams, too', () => {
+    const stream = createStream();
+    const rec = toDevice(value, { dtype });
+    const [f, pos] = [rec.get('f', { stream }), rec.get('pos', { stream })];
+    expect([f.stream, pos.stream]).toEqual([stream, stream]);
+    rec.set(
+      'f',
+      [
+        [7, 8],
+        [9, 10],
+        [11, 12],
+      ],
+      { stream },
+    );
+    rec.dispose();
+    expect(f.get(2, 1)).toBe(12);
+    f.dispose();
+    pos.dispose();
+    stream.dispose();
+  });
 });
 
 it('field() of arrays is NumPy’s a[name]', () => {
