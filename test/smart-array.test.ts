@@ -268,3 +268,22 @@ function random(seed: number): () => number {
     return state;
   };
 }
+
+it('gives back the memory of the device that a smart array leaves', () => {
+  cuda.selectDevice('cpu');
+  const a = new SmartArray(Float32Array.of(1, 2, 3), { where: 'gpu' });
+  const live = cuda.memoryStats().live;
+  cuda.selectDevice('simulator');
+  addOne.launch({ threads: 3 }, a);
+  const there = cuda.memoryStats().live;
+  expect([...a.get('host').data]).toEqual([2, 3, 4]);
+  cuda.selectDevice('cpu');
+  expect(live - cuda.memoryStats().live).toBe(12);
+  addOne.launch({ threads: 3 }, a);
+  expect([...a.get('host').data]).toEqual([3, 4, 5]);
+  cuda.selectDevice('simulator');
+  expect(there - cuda.memoryStats().live).toBe(12);
+  cuda.selectDevice('cpu');
+  a.dispose();
+  expect(live - cuda.memoryStats().live).toBe(12);
+});
