@@ -181,14 +181,12 @@ export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknow
     if (target === undefined) {
       throw new TsambaTypeError('E_DEVICE_ARRAY', `toDevice: \`to\` must be a device array, got ${show(to)}`);
     }
-    try {
+    givingBack(target, to, () => {
       checkDType(target.dtype, dtype);
       const value =
         isPlainObject(object) && target.dtype.fields !== undefined ? hostRecord(object, target.dtype) : object;
       if (copy) target.copyToDevice(value, { stream: options.stream });
-    } finally {
-      if (isLent(target, to)) target.dispose();
-    }
+    });
     return to;
   }
   const device = deviceOf(object);
@@ -230,6 +228,15 @@ export function deviceOf(value: unknown): DeviceNDArray | undefined {
 /** Whether what `deviceOf` gave for a value is a view that was made for that: whoever asked has to dispose it. */
 export function isLent(device: object, value: unknown): boolean {
   return device !== value && device !== deviceMemoryOf(value);
+}
+
+/** Uses what `deviceOf` gave for a value, and disposes it where it is a view that was made for that. */
+export function givingBack<R>(device: { dispose(): void }, value: unknown, use: () => R): R {
+  try {
+    return use();
+  } finally {
+    if (isLent(device, value)) device.dispose();
+  }
 }
 
 /** A device array over memory that exists. */

@@ -38,7 +38,7 @@ import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { isCudaArray } from './cuda-interface.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceOf, isLent } from './device-create.ts';
+import { deviceOf, givingBack } from './device-create.ts';
 import { boundStream, deviceMemoryOf } from './device-memory.ts';
 import { allocate, type NDArray, type RankOf } from './ndarray.ts';
 import { asHostArray, type NestedInput, ndarray } from './ndarray-create.ts';
@@ -119,8 +119,7 @@ class Smart<T = Scalar, R extends number = number> {
     const device = deviceOf(given) as DeviceNDArray<T, R> | undefined;
     if (device !== undefined) {
       device.checkUsable();
-      this.#device = copy ? keep(copyOf(device)) : device;
-      if (copy && isLent(device, given)) device.dispose();
+      this.#device = copy ? givingBack(device, given, () => keep(copyOf(device))) : device;
       this.#current.gpu = true;
     } else {
       const host = (asHostArray(given) ?? ndarray(given as number[])) as NDArray<T, R>;

@@ -5,7 +5,7 @@
 import { DeviceNDArray as SharedDeviceNDArray } from '../array/device-array.ts';
 import {
   deviceOf,
-  isLent,
+  givingBack,
   deviceArray as sharedDeviceArray,
   deviceArrayLike as sharedDeviceArrayLike,
   toDevice as sharedToDevice,
@@ -122,14 +122,12 @@ export function toDevice(object: unknown, options: RocToDeviceOptions = {}): unk
   return within(() => {
     const device = to === undefined || to === null ? deviceOf(object) : undefined;
     if (device === undefined) return sharedToDevice(object as HostArrayLike, { stream, copy, to, dtype });
-    try {
+    return givingBack(device, object, () => {
       device.checkUsable();
       const array = sharedDeviceArrayLike(device, { stream });
       if (copy ?? true) array.copyToDevice(device, { stream });
       return object instanceof SharedDeviceRecord ? recordOver(array, stream) : array;
-    } finally {
-      if (isLent(device, object)) device.dispose();
-    }
+    });
   }, context);
 }
 
