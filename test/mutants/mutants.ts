@@ -222,8 +222,8 @@ const FRONT: typeof LAYOUT = [
   ],
   [
     'frontend/statements',
-    'return select(test, literal(k, pos), following(), pos);',
-    'return select(test, literal(k + 1, pos), following(), pos);',
+    'return select(test, literal(k, pos), from(k + 1), pos);',
+    'return select(test, literal(k + 1, pos), from(k + 1), pos);',
     'switch enters one case late',
   ],
   [

@@ -261,27 +261,26 @@ interface CaseTest {
 
 /** The number of the first case whose test holds. Tests with side effects are made one after another, until then. */
 function firstCase(ctx: Context, tests: readonly CaseTest[], otherwise: TExpr, pos: Pos): TExpr {
-  const [next, ...rest] = tests.map((t, k) => ({ ...t, k })).filter(({ test }) => test !== undefined);
-  if (next === undefined) return otherwise;
+  const lastWithEffects = tests.findLastIndex(({ before }) => before.length > 0);
   const from = (k: number): TExpr => {
-    const { test, before } = tests[k] as CaseTest;
+    const next = tests[k];
+    if (next === undefined) return otherwise;
+    const { test, before } = next;
+    if (test === undefined) return from(k + 1);
     for (const s of before) ctx.emit(s);
-    const later = rest.find((t) => t.k > k)?.k;
-    const following = (): TExpr => (later === undefined ? otherwise : from(later));
-    if (test === undefined) return following();
     // Without effects one select after another will do.
-    if (tests.slice(k + 1).every((t) => t.before.length === 0)) return select(test, literal(k, pos), following(), pos);
+    if (k >= lastWithEffects) return select(test, literal(k, pos), from(k + 1), pos);
     return ctx.scalar(
       ctx.choose(
         test,
         () => scalar(literal(k, pos)),
-        () => scalar(following()),
+        () => scalar(from(k + 1)),
         pos,
       ),
       pos,
     );
   };
-  return from(next.k);
+  return from(0);
 }
 
 function endsInJump(list: readonly AnyNode[] | undefined): boolean {

@@ -3,7 +3,7 @@
  *
  * Rebuilding keeps what did not change as it is, so that a pass that finds nothing returns the tree it was given.
  */
-import type { Expr, Label, MemRef, Stmt } from '../ops.ts';
+import type { Expr, Label, MemRef, Special, Stmt } from '../ops.ts';
 import { exprParts, memParts } from '../parts.ts';
 
 export { exprParts, memParts };
@@ -142,6 +142,18 @@ export function eachStmt(list: readonly Stmt[], visit: (s: Stmt) => void): void 
   }
 }
 
+/** The places, sizes and other given values that are read. */
+export function specialsIn(list: readonly Stmt[]): Set<Special> {
+  const found = new Set<Special>();
+  const visit = (e: Expr): void => {
+    if (e.op === 'special') found.add(e.name);
+    for (const part of exprParts(e)) visit(part);
+  };
+  eachStmt(list, (s) => {
+    for (const e of stmtExprs(s)) visit(e);
+  });
+  return found;
+}
 export function someStmt(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
   return list.some((s) => test(s) || stmtLists(s).some((inner) => someStmt(inner, test)));
 }

@@ -3,7 +3,7 @@
  *
  * Signed integers wrap in the IR and must not in C: sums and products are computed unsigned.
  */
-import type { ApproxOp, BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops.ts';
+import type { BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops.ts';
 import { isFloat } from '../../ir/ops.ts';
 import { type C, callOf, castTo, type Gen, Level, typeOf, unsignedConstant, unsignedOf, within } from './code.ts';
 import { approximation, type HelperName, helper, saturatedFma } from './helpers.ts';
@@ -39,15 +39,15 @@ const BOOLEAN: Readonly<Partial<Record<BinaryOp, string>>> = { and: '&&', or: '|
 
 const COMPARE: Readonly<Record<CompareOp, string>> = { eq: '==', ne: '!=', lt: '<', le: '<=', gt: '>', ge: '>=' };
 
-/** The device's own approximations: of f32 the ending of `native_…`, of f64 none. */
-const APPROXIMATIONS: Readonly<Partial<Record<ApproxOp, readonly [f32: string, f64: string]>>> = {
-  exp2Approx: ['exp2', 'exp2'],
-  log2Approx: ['log2', 'log2'],
-  rcpApprox: ['recip', '1.0 / '],
-  rsqrtApprox: ['rsqrt', 'rsqrt'],
-  sqrtApprox: ['sqrt', 'sqrt'],
-  sinApprox: ['sin', 'sin'],
-  cosApprox: ['cos', 'cos'],
+/** The device's own approximations of f32, without `native_`. */
+const APPROXIMATIONS: Readonly<Partial<Record<UnaryOp, string>>> = {
+  exp2Approx: 'exp2',
+  log2Approx: 'log2',
+  rcpApprox: 'recip',
+  rsqrtApprox: 'rsqrt',
+  sqrtApprox: 'sqrt',
+  sinApprox: 'sin',
+  cosApprox: 'cos',
 };
 
 const FLOAT_FUNCTIONS: Readonly<Partial<Record<UnaryOp, string>>> = {
@@ -96,12 +96,12 @@ function floatUnary(g: Gen, print: Print, fn: UnaryOp, a: Expr): C {
   if (simple !== undefined) return callOf(simple, print(a));
   if (fn === 'round' || fn === 'sign') return callOf(helper(g, fn, a.type), print(a));
   if (fn === 'tanhApprox') return callOf('tanh', print(a));
-  const [native, name] = APPROXIMATIONS[fn as ApproxOp] ?? [];
-  if (native !== undefined && a.type === 'f32') return callOf(approximation(g, native), print(a));
-  if (name === undefined) throw new Error(`internal error: there is no ${fn} of ${a.type}`);
-  return name.endsWith(' ')
-    ? { text: `${name}${within(print(a), Level.unary)}`, level: Level.product }
-    : callOf(name, print(a));
+  const native = APPROXIMATIONS[fn];
+  if (native === undefined) throw new Error(`internal error: there is no ${fn} of ${a.type}`);
+  if (a.type === 'f32') return callOf(approximation(g, native), print(a));
+  return native === 'recip'
+    ? { text: `1.0 / ${within(print(a), Level.unary)}`, level: Level.product }
+    : callOf(native, print(a));
 }
 
 // ---------------------------------------------------------------- two operands

@@ -6,7 +6,7 @@
  * library does not load ("undefined symbol: _num_groups_y"), and the process ends. What is read before any condition stays as it is.
  */
 import type { Kernel, Special } from '../../ir/ops.ts';
-import { eachStmt, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { specialsIn } from '../../ir/passes/walk.ts';
 import type { OpenCLTarget } from './module.ts';
 
 const AXES = ['x', 'y', 'z'] as const;
@@ -14,23 +14,10 @@ const AXES = ['x', 'y', 'z'] as const;
 /** The variables that stand for places, on targets that want it: of kernels that read them along several axes. */
 export function earlyPlaces(kernel: Kernel, target: OpenCLTarget): ReadonlyMap<Special, string> {
   if (target.placesFirst !== true) return new Map();
-  const read = specialsOf(kernel);
+  const read = specialsIn(kernel.body);
   const pairs = (['blockIdx', 'gridDim'] as const).flatMap((what) => {
     const names = AXES.map((axis) => `${what}.${axis}` as const).filter((name) => read.has(name));
     return names.length < 2 ? [] : names.map((name) => [name, name.replace('.', '_')] as const);
   });
   return new Map(pairs);
-}
-
-function specialsOf({ body }: Kernel): ReadonlySet<Special> {
-  const found = new Set<Special>();
-  eachStmt(body, (s) => {
-    for (const e of stmtExprs(s)) {
-      someExpr(e, (x) => {
-        if (x.op === 'special') found.add(x.name);
-        return false;
-      });
-    }
-  });
-  return found;
 }

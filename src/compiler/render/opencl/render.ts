@@ -8,7 +8,7 @@ import { NotSupportedError } from '../../../errors.ts';
 import { ELEM_SIZE, type Kernel, type Param } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { lowerReturns } from '../../ir/passes/returns.ts';
-import { eachStmt, hasBarrier, someExpr, someStmt, stmtExprs, written } from '../../ir/passes/walk.ts';
+import { eachStmt, hasBarrier, someExpr, someStmt, specialsIn, stmtExprs, written } from '../../ir/passes/walk.ts';
 import { type Gen, Lines, paramName, plainName, spaceName, typeOf, varName } from './code.ts';
 import { type Arrays, declareArrays, elementTypes } from './declarations.ts';
 import { readSpecial } from './expr.ts';
@@ -151,9 +151,7 @@ function parameter(g: Gen, { index, type }: Param, buffer: string): Taken[] {
 }
 
 function usesSharedBytes({ body }: Kernel): boolean {
-  return someStmt(body, (s) =>
-    stmtExprs(s).some((e) => someExpr(e, (x) => x.op === 'special' && x.name === 'sharedBytes')),
-  );
+  return specialsIn(body).has('sharedBytes');
 }
 
 // ---------------------------------------------------------------- text
