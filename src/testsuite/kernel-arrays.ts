@@ -417,6 +417,39 @@ export const kernelArrays: readonly ConformanceTest[] = chapter('arrays in kerne
     });
     throws(() => count.launch({ threads: 4 }, odd), /is not aligned: atomics need .* a multiple of 4 bytes/, 'K337');
   },
+  'arrays and parts of them in turns, together, and where others were': () => {
+    const scale = cuda.jit((to: Vec<f32>, from: In<Vec<f32>>) => {
+      const k = cuda.grid(1);
+      if (k < to.length) to[k] = to[k] + 10 * from[k];
+    });
+    const launch = (to: unknown, from: unknown) => scale.launch({ threads: 8 }, to as never, from as never);
+    const expected = [0, 0, 0, 0, 0, 0, 0, 0];
+    const sum = zeros(8, f32);
+    for (let round = 1; round <= 3; round++) {
+      // Given back each round: the next has another, maybe in the same place.
+      using whole = cuda.toDevice(Float32Array.from({ length: 8 }, (_, k) => round * (k + 1)));
+      const [low, high, middle] = [whole.slice(':4'), whole.slice('4:'), whole.slice('2:6')];
+      const parts = [sum.slice(':4'), sum.slice('4:'), sum.slice('3:7')] as const;
+      for (const [at, to, from, shift] of [
+        [0, parts[0], low, 0],
+        [4, parts[1], middle, 2],
+        [3, parts[2], high, 4],
+        [0, parts[0], high, 4],
+      ] as const) {
+        launch(to, from);
+        for (let k = 0; k < 4; k++) expected[at + k] = expected[at + k]! + 10 * round * (k + shift + 1);
+      }
+      launch(sum, whole);
+      for (let k = 0; k < 8; k++) expected[k] = expected[k]! + 10 * round * (k + 1);
+      // Parts of one array on both sides.
+      launch(middle, middle);
+      sameElements(
+        whole.copyToHost(),
+        count(8).map((k) => (k >= 2 && k < 6 ? 11 : 1) * round * (k + 1)),
+      );
+    }
+    sameElements(sum.copyToHost(), expected);
+  },
   'the kernel is specialised by rank, dtype and layout': () => {
     const kernel = cuda.jit((v: Vec<f32>) => {
       const k = cuda.grid(1);

@@ -2,7 +2,8 @@
  * The arguments of a loaded kernel: set when they have changed since the launch before, which most have not.
  *
  * How each is stored is settled when the kernel is loaded. A pointer is two arguments, the buffer that it points into and the offset
- * in it; as no address is used twice, the same pointer means the same two, as long as no buffer is released. OpenCL API specification, clSetKernelArg.
+ * in it, or the buffer alone in code for whole buffers; as no address is used twice, the same pointer means the same, as long as no
+ * buffer is released. OpenCL API specification, clSetKernelArg.
  */
 import type { OpenCLArg } from '../../compiler/render/opencl/module.ts';
 import { DriverError } from '../../errors.ts';
@@ -61,19 +62,28 @@ export class KernelArguments {
     });
   }
 
-  /** Sets what has changed. */
-  set(values: LaunchArgs, sharedBytes: number, launchNumber: number): void {
+  /** Sets the arrays that have changed; false where one begins inside its buffer, for which the code has no argument. */
+  setArrays(values: LaunchArgs): boolean {
     const args = this.#args;
     const last = this.#last;
     const stale = this.#releases !== this.#memory.releases;
     for (let i = 0; i < args.length; i++) {
       const arg = args[i] as OpenCLArg;
+      if (arg.kind !== 'buffer') continue;
+      const value = values[arg.param] ?? 0;
+      if ((stale || value !== last[i]) && !this.#setPointer(i, arg.param, value)) return false;
+    }
+    this.#releases = this.#memory.releases;
+    return true;
+  }
+
+  /** Sets what else has changed. */
+  set(values: LaunchArgs, sharedBytes: number, launchNumber: number): void {
+    const args = this.#args;
+    const last = this.#last;
+    for (let i = 0; i < args.length; i++) {
+      const arg = args[i] as OpenCLArg;
       switch (arg.kind) {
-        case 'buffer': {
-          const value = values[arg.param] ?? 0;
-          if (stale || value !== last[i]) this.#setPointer(i, arg.param, value);
-          break;
-        }
         case 'value': {
           const value = values[arg.param] ?? 0;
           // Of floats, 0 and -0 differ.
@@ -98,7 +108,6 @@ export class KernelArguments {
         default:
       }
     }
-    this.#releases = this.#memory.releases;
   }
 
   /** Mirrors of host memory that this launch reaches, or those that these parameters reach; the arguments have been set. */
@@ -107,7 +116,7 @@ export class KernelArguments {
     return new Set(reached.map(([, buffer]) => buffer));
   }
 
-  #setPointer(i: number, param: number, value: number | bigint | boolean): void {
+  #setPointer(i: number, param: number, value: number | bigint | boolean): boolean {
     const address = Number(value);
     const buffer = address === 0 ? undefined : this.#memory.find(address);
     if (address !== 0 && buffer === undefined) {
@@ -117,15 +126,18 @@ export class KernelArguments {
         { api: 'clSetKernelArg' },
       );
     }
-    if (value === this.#last[i] && buffer === this.#buffers[i]) return;
+    if (value === this.#last[i] && buffer === this.#buffers[i]) return true;
+    const offset = address - (buffer?.start ?? 0);
+    const at = this.#offsetOf.get(param);
+    if (at === undefined && offset !== 0) return false;
     this.#last[i] = undefined;
     this.#buffers[i] = buffer;
     this.#setLong(i, buffer?.handle ?? 0);
-    const offset = this.#offsetOf.get(param);
-    if (offset !== undefined) this.#setLong(offset, address - (buffer?.start ?? 0));
+    if (at !== undefined) this.#setLong(at, offset);
     this.#last[i] = value;
     if (buffer?.mirror !== undefined) this.#mirrors.set(param, buffer);
     else this.#mirrors.delete(param);
+    return true;
   }
 
   #store(at: number, type: string, value: number | bigint | boolean): void {

@@ -109,6 +109,15 @@ describe('arguments of a kernel', () => {
     expect(text).toContain('__attribute__((reqd_work_group_size(32, 2, 1)))');
   });
 
+  it('are the buffer alone for an array that begins where it does', () => {
+    const b = new ir.KernelBuilder('whole');
+    const x = b.global('f32', 'x');
+    const kernel = b.build([ir.store(ir.at(x, ir.i32(0)), ir.load(ir.at(x, ir.i32(1))))]);
+    const { text, args } = openclPipeline.compile(kernel, BARE, { name: 'whole', whole: true });
+    expect(args).toEqual([{ kind: 'buffer', param: 0 }]);
+    expect(text).not.toContain('offset');
+  });
+
   it('bring constants that are more than constant memory holds', () => {
     const b = new ir.KernelBuilder('tables');
     const [small, large] = [

@@ -1,6 +1,6 @@
 /**
- * A kernel loaded on an OpenCL device: one module for blocks of any shape, and others for shapes that only fit when the compiler
- * knows them.
+ * A kernel loaded on an OpenCL device: one module for the usual launches, blocks of any shape and arrays that have buffers of their own,
+ * and others for arrays that are parts of buffers, and for shapes that only fit when the compiler knows them.
  *
  * `launch` is the path that counts: no closure, and no check that could be made once. A block is a work-group, a grid that many of
  * them. OpenCL API specification, section "Executing Kernels".
@@ -45,9 +45,7 @@ export class OpenCLExecutable implements Executable {
   readonly #host: ExecutableHost;
   readonly #program: Program;
   readonly #module: LoadedModule;
-  /** For arrays that share memory. */
-  #aliased: LoadedModule | undefined;
-  /** By what they are for: a block, an amount of shared memory, arrays that share memory. */
+  /** By what they are for: parts of buffers, arrays that share memory, a block, an amount of shared memory. */
   readonly #special = new Map<string, LoadedModule>();
   /** Global and local size, three words each. */
   readonly #words: Uint32Array = new Uint32Array(new ArrayBuffer(128));
@@ -61,7 +59,7 @@ export class OpenCLExecutable implements Executable {
     this.#program = program;
     this.#written = writtenParams(program.kernel);
     this.#at = Number(host.context.cl.ffi.address(this.#words));
-    this.#module = this.#load({ disjoint: true });
+    this.#module = this.#load({ disjoint: true, whole: true });
     this.attributes = this.#attributes();
     host.loaded.add(this);
   }
@@ -94,7 +92,7 @@ export class OpenCLExecutable implements Executable {
     if (blocks === 0) return;
     if (!this.#loaded) this.#failUnloaded();
     host.context.enter('clEnqueueNDRangeKernel');
-    const module = this.#moduleFor(shape);
+    const module = this.#moduleWith(args, shape);
     if (module.module.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, host.context.name);
     const number = module.watched ? host.records.note(module, shape, target, this.launch) : 0;
     module.arguments.set(args, shape.sharedBytes, number);
@@ -122,22 +120,27 @@ export class OpenCLExecutable implements Executable {
     context.check(context.cl.clFlush(queue), 'clFlush');
   }
 
-  /** Code for any launch, or for this shape alone where the compiler has to know how large it is. */
-  #moduleFor({ block, sharedBytes, aliased = false }: LaunchShape): LoadedModule {
+  /** The code for these arrays and this shape; it has been given the arrays. */
+  #moduleWith(args: LaunchArgs, shape: LaunchShape): LoadedModule {
+    const whole = this.#module.arguments.setArrays(args);
+    const module = this.#moduleFor(shape, whole);
+    if (module !== this.#module) module.arguments.setArrays(args);
+    return module;
+  }
+
+  /** Code for any shape, or for this alone where the compiler has to know how large it is. */
+  #moduleFor({ block, sharedBytes, aliased = false }: LaunchShape, whole: boolean): LoadedModule {
     const usual = this.#module;
-    const own = aliased && usual.module.usesDisjoint;
+    const disjoint = !(aliased && usual.module.usesDisjoint);
     const fits = block[0] * block[1] * block[2] <= usual.maxThreads;
     const declared = usual.takesShared && !this.#hasRoom(sharedBytes);
-    if (fits && !declared) {
-      if (!own) return usual;
-      this.#aliased ??= this.#load({ disjoint: false });
-      return this.#aliased;
-    }
-    const key = `${fits ? '' : block.join()} ${declared ? sharedBytes : ''} ${own}`;
+    if (whole && disjoint && fits && !declared) return usual;
+    const key = `${whole} ${disjoint} ${fits ? '' : block.join()} ${declared ? sharedBytes : ''}`;
     let module = this.#special.get(key);
     if (module === undefined) {
       module = this.#load({
-        disjoint: !own,
+        disjoint,
+        whole,
         ...(fits ? {} : { block: [block[0], block[1], block[2]] as const }),
         ...(declared ? { sharedBytes } : {}),
       });
@@ -201,7 +204,6 @@ export class OpenCLExecutable implements Executable {
     this.#host.loaded.delete(this);
     if (this.#host.context.closed) return;
     this.#module.unload();
-    this.#aliased?.unload();
     for (const module of this.#special.values()) module.unload();
     this.#special.clear();
   }

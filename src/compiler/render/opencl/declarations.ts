@@ -117,7 +117,7 @@ function startOf(g: Gen, array: ArraySym, farAt: number | undefined): string | u
   switch (array.space) {
     case 'global': {
       const name = paramName(g, array.param ?? 0);
-      return g.target.dialect === 'hip' ? name : `(${name} + ${name}_offset)`;
+      return g.target.dialect === 'hip' || g.options.whole === true ? name : `(${name} + ${name}_offset)`;
     }
     case 'constant':
       return farAt === undefined ? `${arrayName(array)}_bits` : `(constants + ${farAt})`;

@@ -3,8 +3,8 @@
  *
  * A program has one kernel. What it takes is said argument by argument in `args`, in order (`clSetKernelArg`). OpenCL 1.2 has
  * no device pointers: what a driver calls the address of an array is a made-up number, and it resolves it to a buffer and a
- * byte offset in it. So a `ptr` parameter of the kernel becomes two arguments, `buffer` (cl_mem) and `offset` (ulong, bytes).
- * In HIP C++ it is one, `pointer`.
+ * byte offset in it. So a `ptr` parameter of the kernel becomes two arguments, `buffer` (cl_mem) and `offset` (ulong, bytes), or
+ * `buffer` alone in code for arrays that begin where their buffers do. In HIP C++ it is one, `pointer`.
  *
  * Faults. A program with fault sites takes a `faults` buffer of FAULT_RECORD_BYTES, zero at first. The first work item that
  * fails claims it by compare-and-exchange of its first word and fills it; every failing work item stops there. The layout, and that
@@ -45,13 +45,15 @@ export interface OpenCLOptions {
   readonly sharedBytes?: number | undefined;
   /** Arrays that the kernel only reads share no memory with those that it writes: the compiler is told. Absent: they may. */
   readonly disjoint?: boolean | undefined;
+  /** All arrays begin where their buffers do. Absent: anywhere. */
+  readonly whole?: boolean | undefined;
 }
 
 /** One argument of the kernel. */
 export type OpenCLArg =
   /** The cl_mem in which the array of this parameter is; NULL for an array of no elements. */
   | { readonly kind: 'buffer'; readonly param: number }
-  /** ulong: where in it, in bytes. Follows `buffer`. */
+  /** ulong: where in it, in bytes. Follows `buffer`; absent where arrays are whole buffers. */
   | { readonly kind: 'offset'; readonly param: number }
   /** HIP: the array's address, in place of both. */
   | { readonly kind: 'pointer'; readonly param: number }

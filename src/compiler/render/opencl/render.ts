@@ -144,10 +144,9 @@ function parameter(g: Gen, { index, type }: Param, buffer: string): Taken[] {
   }
   if (g.target.dialect === 'hip') return [{ arg: { kind: 'pointer', param: index }, text: `${buffer}${name}` }];
   const pointer = g.constant.has(index) ? 'global const uchar *restrict ' : buffer;
-  return [
-    { arg: { kind: 'buffer', param: index }, text: `${pointer}${name}` },
-    { arg: { kind: 'offset', param: index }, text: `ulong ${name}_offset` },
-  ];
+  const taken: Taken = { arg: { kind: 'buffer', param: index }, text: `${pointer}${name}` };
+  if (g.options.whole === true) return [taken];
+  return [taken, { arg: { kind: 'offset', param: index }, text: `ulong ${name}_offset` }];
 }
 
 function usesSharedBytes({ body }: Kernel): boolean {
