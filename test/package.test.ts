@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -112,6 +113,28 @@ describe('the package', () => {
       const loaded = Object.keys(createRequire(import.meta.url).cache).filter((f) => f.includes('koffi'));
       console.log(typeof cuda.jit, loaded.length, process.getActiveResourcesInfo().filter((r) => /Worker|MessagePort/.test(r)).length);`;
     expect(run(at, 'lazy.mjs', text)).toBe('function 0 0');
+  });
+
+  it('compiles what a first kernel calls while it is loaded, and its maps know where that was written', () => {
+    const chunks = join(root, 'dist/chunks');
+    const file = readdirSync(chunks).find((name) => /^devices-.*\.js$/.test(name)) ?? '';
+    const lines = readFileSync(join(chunks, file), 'utf8').split('\n');
+    const map = new SourceMap(JSON.parse(readFileSync(join(chunks, `${file}.map`), 'utf8')) as SourceMapPayload);
+    for (const [name, source] of [
+      ['compileKernel', 'src/compiler/compile.ts'],
+      ['parseFunction', 'src/compiler/frontend/parse.ts'],
+      ['infer', 'src/compiler/types/infer.ts'],
+    ] as const) {
+      const at = lines.findIndex((line) => new RegExp(`^var ${name}(\\$\\d+)? = \\(function `).test(line));
+      expect(at, name).toBeGreaterThanOrEqual(0);
+      const entry = map.findEntry(at, lines[at].indexOf('function ')) as {
+        originalSource: string;
+        originalLine: number;
+      };
+      expect(join(chunks, entry.originalSource)).toBe(join(root, source));
+      const original = readFileSync(join(root, source), 'utf8').split('\n')[entry.originalLine];
+      expect(original).toContain(`function ${name}(`);
+    }
   });
 
   it('is clean for publint', async () => {
