@@ -246,6 +246,18 @@ describe('corners that random programs seldom come to', () => {
       Int32Array.of(-101, -100, -1, 7, 201, Math.imul(-268435456, 100)),
     );
   });
+
+  it('a value less itself is 0, one shifted by itself is not', () => {
+    everywhere(
+      (x: V, y: V) => {
+        const v = x[cuda.grid(1)];
+        y[cuda.grid(1)] = (v << v) + (v - v) + (v ^ v) + (v >> v) * 1000;
+      },
+      [Int32Array.of(0, 1, 3, 33, -31), new Int32Array(5)],
+      5,
+      Int32Array.of(0, 2, 24, 66 + 16_000, -62 - 16_000),
+    );
+  });
 });
 
 describe('corners of 64 bits and of early returns', () => {
@@ -258,6 +270,18 @@ describe('corners of 64 bits and of early returns', () => {
       [Int32Array.of(-9, -1, 17, -16), new BigInt64Array(4)],
       4,
       BigInt64Array.of(-101n, -1n, 201n, -200n),
+    );
+  });
+
+  it('i64 of the low half of an i64 has lost the high one', () => {
+    everywhere(
+      (x: B, y: B) => {
+        const k = cuda.grid(1);
+        y[k] = i64(i32(x[k])) * 4n + i64(u32(x[k]));
+      },
+      [BigInt64Array.of(2n ** 40n + 3n, -1n, -(2n ** 32n), 2n ** 31n), new BigInt64Array(4)],
+      4,
+      BigInt64Array.of(15n, 2n ** 32n - 5n, 0n, 2n ** 31n - 2n ** 33n),
     );
   });
 
