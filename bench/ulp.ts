@@ -2,17 +2,19 @@
  * The error of the f32 math table, measured: every function, compiled by the CPU device's pipeline to WebAssembly, over all 2³²
  * arguments (two-argument functions: dense pseudo-random samples), against double precision.
  *
- *   npm run ulp -- [--function exp,log] [--stride N] [--samples N] [--processes N] [--scalar]
+ *   npm run ulp -- [--function exp,log] [--stride N] [--samples N] [--processes N] [--scalar] [--json FILE]
  *
  * The reference is JavaScript's Math, whose own error is at most 1 ulp of f64 in V8 (2⁻²⁹ ulp of f32), and src/compiler/math/
  * host.ts for what Math lacks (2.5 ulp of f64). Minutes a function with stride 1. Exits with 1 when a bound of docs/math.md is
  * exceeded.
  */
 import { fork } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { MathFn } from '../src/compiler/ir/ops.ts';
 import { HOST_MATH } from '../src/compiler/math/host.ts';
 import { arity, fromBits, MATH_FNS, MAX_ULP, SPECIAL, ulps } from '../src/compiler/math/testing.ts';
+import { machine } from '../test/gpu/machine.ts';
 import { compileFunction } from '../test/math/compiled.ts';
 
 /** Elements that a call of the compiled function computes. */
@@ -121,6 +123,8 @@ async function main(): Promise<void> {
   const stride = Number(option('stride', '1'));
   const samples = Number(option('samples', String(Math.ceil(2 ** 28 / stride))));
   const lanes = process.argv.includes('--scalar') ? 1 : 4;
+  const json = option('json', '');
+  const measured: Partial<Record<MathFn, Outcome>> = {};
   const named = option('function', MATH_FNS.join(',')).split(',') as MathFn[];
   for (const fn of named) {
     if (!MATH_FNS.includes(fn)) throw new Error(`unknown function ${fn}; there are ${MATH_FNS.join(', ')}`);
@@ -136,6 +140,13 @@ async function main(): Promise<void> {
     const verdict = worst.ulp <= MAX_ULP[fn] ? '' : `  above its bound of ${MAX_ULP[fn]}`;
     if (verdict) process.exitCode = 1;
     const where = `${fn}(${worst.args.join(', ')}) = ${worst.got}, should be ${worst.want}`;
+    measured[fn] = { ...worst, count };
+    // Written anew after each: together they take hours.
+    if (json !== '')
+      writeFileSync(
+        json,
+        `${JSON.stringify({ date: new Date().toISOString(), ...machine(), stride, lanes, measured }, null, 1)}\n`,
+      );
     console.log(`${fn.padEnd(7)} ${Math.max(worst.ulp, 0.5).toFixed(3)} ulp over ${count}: ${where}${verdict}`);
   }
 }
