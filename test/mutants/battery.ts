@@ -64,8 +64,10 @@ function tests(): void {
     'src/compiler/math/table.test.ts',
     'src/compiler/render/wasm/jam.test.ts',
     'src/compiler/render/wasm/faults.test.ts',
+    'src/compiler/render/wasm/ranges.test.ts',
     'test/fuzz/regressions.test.ts',
   );
+  vitest('tests', 'test/conformance-cpu.test.ts');
 }
 
 function layout(): void {
