@@ -192,6 +192,38 @@ const cases: readonly Case[] = [
     message: /captured from outside|later/,
   },
   {
+    what: 'a constant that is read before its declaration',
+    fn: (a: V) => {
+      const read = () => ahead;
+      a[0] = read();
+      const ahead = 3;
+      a[1] = ahead;
+    },
+    args: [vec],
+    code: 'K311',
+    message: /ahead is used before its declaration/,
+  },
+  {
+    what: 'a variable that is written before its declaration, though one around it has its name',
+    fn: (a: V) => {
+      let v = 1;
+      a[1] = v;
+      v = 2;
+      {
+        const write = () => {
+          v = 3;
+        };
+        write();
+        let v = a[1];
+        v++;
+        a[0] = v;
+      }
+    },
+    args: [vec],
+    code: 'K311',
+    message: /v is used before its declaration/,
+  },
+  {
     what: 'this',
     fn: function (this: { k: number }, a: V) {
       a[0] = this.k;

@@ -8,6 +8,7 @@ import { arith, not } from './arithmetic.ts';
 import { type Context, isStable } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { memberOf, noAxis } from './members.ts';
+import { refuseAhead } from './names.ts';
 import { applyBinary } from './operators.ts';
 import { assignWhole, detached, isRecord, snapshot } from './records.ts';
 import {
@@ -30,6 +31,7 @@ function target(name: string, scope: Scope, pos: Pos): Binding {
       help: 'captured values are frozen at the first launch; pass an array and store to it',
     });
   }
+  refuseAhead(binding, pos);
   if (binding.constant)
     return fail('K313', pos, `${name} is a constant and cannot be assigned to`, { help: `declare it with let` });
   return binding;

@@ -12,6 +12,7 @@ import { type Context, isCheap, mapScalars } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { fromHost, memberExpression } from './members.ts';
+import { refuseAhead } from './names.ts';
 import { applyBinary } from './operators.ts';
 import { isRecord, snapshot } from './records.ts';
 import { describeValue, isLiteral, literal, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
@@ -173,6 +174,7 @@ function truthOf(ctx: Context, v: Value, pos: Pos): TExpr {
 function identifier(ctx: Context, name: string, scope: Scope, pos: Pos): Value {
   const binding = scope.find(name);
   if (binding !== undefined) {
+    refuseAhead(binding, pos);
     if (binding.value === undefined) {
       return fail('K311', pos, `${name} is used before it has a value`, {
         help: `give it one where it is declared: let ${name} = 0`,

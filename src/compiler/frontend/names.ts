@@ -2,9 +2,11 @@
  * Names inside a function: which are assigned again after their declaration, and which are hoisted to its top.
  */
 import type { AnyNode } from 'acorn';
+import type { Pos } from '../source.ts';
 import type { Context } from './context.ts';
+import { fail } from './diagnostics.ts';
 import { boundIdentifiers } from './free-variables.ts';
-import type { Scope } from './values.ts';
+import type { Binding, Scope } from './values.ts';
 import { forEachChild } from './walk.ts';
 
 const LOOPS: ReadonlySet<string> = new Set([
@@ -94,6 +96,33 @@ export function hoist(ctx: Context, body: readonly AnyNode[], scope: Scope): voi
   };
   body.forEach(declareVars);
   hoistFunctions(ctx, body, scope);
+}
+
+/**
+ * Names that `let` and `const` directly in a list of statements will declare. Until then they may not be used, and hide those around them
+ * (ECMA-262, BlockDeclarationInstantiation).
+ */
+export function declareAhead(ctx: Context, body: readonly AnyNode[], scope: Scope): void {
+  for (const s of body) {
+    if (s.type !== 'VariableDeclaration' || s.kind === 'var') continue;
+    for (const { id } of s.declarations) {
+      for (const at of boundIdentifiers(id)) {
+        scope.names.set(at.name, {
+          name: at.name,
+          pos: ctx.pos(at, scope),
+          constant: true,
+          value: undefined,
+          ahead: true,
+          depth: ctx.depth,
+        });
+      }
+    }
+  }
+}
+
+/** Refuses a name whose declaration comes later. */
+export function refuseAhead({ name, ahead = false }: Binding, pos: Pos): void {
+  if (ahead) fail('K311', pos, `${name} is used before its declaration`, { help: 'declare it further up' });
 }
 
 /** Function declarations directly in a list of statements. */

@@ -17,13 +17,14 @@ import { assignPattern, destructure } from './assignments.ts';
 import type { Context, JumpTarget } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { branchStatement, condition, discard } from './expressions.ts';
-import { hoistFunctions, isReassigned } from './names.ts';
+import { declareAhead, hoistFunctions, isReassigned } from './names.ts';
 import { applyBinary } from './operators.ts';
 import { constantText } from './printing.ts';
 import { describeValue, isLiteral, literal, readLocal, Scope, scalar, type Value } from './values.ts';
 
 /** Writes the statements of a list; what follows a jump is never reached and left out. */
 export function statements(ctx: Context, list: readonly AnyNode[], scope: Scope): void {
+  declareAhead(ctx, list, scope);
   hoistFunctions(ctx, list, scope);
   for (const s of list) {
     statement(ctx, s, scope, []);

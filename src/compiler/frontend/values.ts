@@ -60,6 +60,8 @@ export interface Binding {
   /** Never assigned after its declaration: may stand for its value. */
   readonly constant: boolean;
   value: Value | undefined;
+  /** Its declaration comes later: it may not be used yet. */
+  readonly ahead?: boolean;
   /** Depth of divergent constructs at which the structure of the value was bound. */
   depth: number;
 }
