@@ -90,7 +90,7 @@ function runCase(driver: OpenCLDriver, name: string, rounds: number): CaseResult
   prepare(driver, byHand, pointersOf(other), scale).enqueue();
   cuda.synchronize();
   const wrong = disagreement(spec, check(own.outputs), check(other.outputs));
-  // Timed on the same arrays: on CPUs the place of an array in memory alone makes some per cent of difference.
+  // Timed on the same arrays, so that where they lie in memory makes no difference.
   const sides: readonly [() => void, () => void] = [
     own.launch,
     prepare(driver, byHand, pointersOf(own), scale).enqueue,
