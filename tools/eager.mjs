@@ -38,7 +38,7 @@ export function eagerly(called) {
           text.appendLeft(end, ');\n');
           text.move(start, end, 0);
         }
-        return { code: text.toString(), map: text.generateMap({ hires: 'boundary' }) };
+        return { code: text.toString(), map: text.generateMap({ hires: false }) };
       },
     },
   };
