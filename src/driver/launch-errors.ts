@@ -92,8 +92,8 @@ export const HELP = {
   negative: 'negative indices do not count from the end; write a.length - 1 for the last element',
   cast: 'keep the value as an index, or convert it with i64()',
   exponent: 'convert the base to a float first: f32(a) ** b',
-  race: 'put syncThreads() between the two, or use atomics',
-  uninitialised: 'write it first, with syncThreads() before others read it',
+  race: 'put a barrier between the two (cuda.syncThreads, roc.barrier), or use atomics',
+  uninitialised: 'write it first, with a barrier before others read it',
   deadlock: 'blocks run one after another here, so a block cannot wait for a later one',
   unchecked: 'checked mode (boundsCheck: true) names the array and the index',
 } as const;

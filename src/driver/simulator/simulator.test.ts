@@ -127,7 +127,7 @@ describe('the simulator reports', () => {
     const same = b.build([store(element(s, i32(3), 20), tid), barrier()]);
     expect(run(same, 8).fault).toBe(
       'kernel k: race: writes s[3], which thread (0,0,0) wrote (kern:20:1) with no barrier in between, at block (0,0,0), ' +
-        'thread (1,0,0)\n  --> kern:20:1\n  help: put syncThreads() between the two, or use atomics',
+        'thread (1,0,0)\n  --> kern:20:1\n  help: put a barrier between the two (cuda.syncThreads, roc.barrier), or use atomics',
     );
   });
 
