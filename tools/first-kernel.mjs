@@ -23,9 +23,12 @@ if (y.copyToHost()[3] !== 12) throw new Error('the first kernel is wrong');
 const { result } = await session.post('Profiler.takePreciseCoverage');
 const called = {};
 for (const { url, functions } of result) {
-  const [, chunk] = /\/chunks\/(.+)-[^-]{8}\.js$/.exec(url) ?? [];
+  // What comes behind the name is a hash of eight characters, `-` among them.
+  const [, chunk] = /\/chunks\/(.+)-.{8}\.js$/.exec(url) ?? [];
   if (chunk === undefined) continue;
   called[chunk] ??= [];
   called[chunk].push(...functions.filter(({ ranges: [{ count }] }) => count > 0).map((f) => f.functionName));
 }
+if (called.devices === undefined || called.jit === undefined)
+  throw new Error(`chunks have other names: ${Object.keys(called)}`);
 console.log(JSON.stringify(called));
