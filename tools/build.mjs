@@ -50,6 +50,8 @@ async function bundle(plugins) {
     configFile: false,
     logLevel: 'warn',
     plugins,
+    // Bundled, so that it is loaded as fast as the rest, and the package depends on nothing.
+    ssr: { noExternal: ['acorn'] },
     build: {
       outDir: dist,
       emptyOutDir: false,

@@ -21,7 +21,10 @@ export function calledFirst(dist) {
   return new Map(Object.entries(JSON.parse(text)).map(([chunk, names]) => [chunk, new Set(names)]));
 }
 
-/** A plugin for Vite: declarations of these functions become variables at the top of their chunk, as code above them may call them. */
+/**
+ * A plugin for Vite. Declarations of these functions become variables at the top of their chunk, as code above them may call them;
+ * what is assigned to a prototype, as acorn does, stays where it is.
+ */
 export function eagerly(called) {
   return {
     name: 'eager-functions',
@@ -32,11 +35,17 @@ export function eagerly(called) {
         const names = called.get(name);
         if (names === undefined) return null;
         const text = new MagicString(code);
-        for (const { type, id, start, end } of this.parse(code).body) {
-          if (type !== 'FunctionDeclaration' || !names.has(id.name)) continue;
-          text.appendRight(start, `var ${id.name} = (`);
-          text.appendLeft(end, ');\n');
-          text.move(start, end, 0);
+        for (const { type, id, start, end, expression } of this.parse(code).body) {
+          if (type === 'FunctionDeclaration' && names.has(id.name)) {
+            text.appendRight(start, `var ${id.name} = (`);
+            text.appendLeft(end, ');\n');
+            text.move(start, end, 0);
+          } else if (type === 'ExpressionStatement' && expression.type === 'AssignmentExpression') {
+            const { left, right } = expression;
+            if (right.type !== 'FunctionExpression' || !names.has(code.slice(left.start, left.end))) continue;
+            text.appendRight(right.start, '(');
+            text.appendLeft(right.end, ')');
+          }
         }
         return { code: text.toString(), map: text.generateMap({ hires: false }) };
       },
