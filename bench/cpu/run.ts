@@ -9,6 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commandLine } from '../../test/gpu/machine.ts';
 import { cases } from './cases.ts';
 
 interface Output {
@@ -125,6 +126,6 @@ const date = new Date().toISOString();
 const file = join(here, '../results', `cpu-${date.slice(0, 10)}-${commit}.json`);
 writeFileSync(
   file,
-  `${JSON.stringify({ date, commit, command: `npm run bench -- ${process.argv.slice(2).join(' ')}`, cpu: cpus()[0]?.model, cores: cpus().length, configurations: configurations.map(({ node: _, ...c }) => c) }, null, 1)}\n`,
+  `${JSON.stringify({ date, commit, command: commandLine('npm run bench --', process.argv.slice(2)), cpu: cpus()[0]?.model, cores: cpus().length, configurations: configurations.map(({ node: _, ...c }) => c) }, null, 1)}\n`,
 );
 console.log(`\nwritten to ${file}`);

@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { cuda } from 'tsamba';
-import { machine } from '../../test/gpu/machine.ts';
+import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { chains, elements, rowCopies, views } from './costs.ts';
 
 const args = process.argv.slice(2);
@@ -26,7 +26,7 @@ const record: Record<string, unknown> = {
   date: new Date().toISOString(),
   ...about,
   device: name,
-  command: `bench-memory ${args.join(' ')}`.trim(),
+  command: commandLine('bench-memory', args),
 };
 const ofViews = views();
 calls(ofViews, 2);

@@ -10,7 +10,7 @@
  *   --json FILE
  */
 import { writeFileSync } from 'node:fs';
-import { machine } from '../../test/gpu/machine.ts';
+import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { type Calls, calls, type FirstKernel, firstKernel, median, type RawFirst, rawFirst } from './calls.ts';
 import { copies, type Rate } from './copies.ts';
 import { kernelsWorker } from './kernels-worker.ts';
@@ -115,7 +115,7 @@ function main(): void {
   const peers = new Peers(list('peers', 'cuda,numba') as Side[]);
   console.log(`${about.gpu}, driver ${about.driver}; Node ${about.node}, commit ${about.commit}`);
   for (const what of peers.missing) console.log(`left out: ${what}`);
-  const record: Record<string, unknown> = { date, ...about, command: `bench-nvidia ${args.join(' ')}`.trim(), rounds };
+  const record: Record<string, unknown> = { date, ...about, command: commandLine('bench-nvidia', args), rounds };
   let failed = 0;
   const part = (name: string, run: () => void): void => {
     if (!parts.includes(name)) return;

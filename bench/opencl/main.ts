@@ -9,7 +9,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { machine } from '../../test/gpu/machine.ts';
+import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { SPECS } from '../nvidia/spec.ts';
 import { type Issue, type WorkerOutput, worker } from './worker.ts';
 
@@ -90,7 +90,7 @@ function main(): void {
     ...about,
     device,
     openclDriver: driver,
-    command: `bench-opencl ${args.join(' ')}`.trim(),
+    command: commandLine('bench-opencl', args),
     kernels: table(cases.split(','), outputs),
     issue: issueTable(outputs),
     processes: outputs,

@@ -3,6 +3,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
+import { basename, isAbsolute } from 'node:path';
 
 export interface Machine {
   readonly gpu: string;
@@ -11,6 +12,11 @@ export interface Machine {
   readonly commit: string;
   readonly cpu: string;
   readonly cores: number;
+}
+
+/** What was run, as records say it: of files that lie somewhere on this machine only the name. */
+export function commandLine(program: string, args: readonly string[]): string {
+  return [program, ...args.map((a) => (isAbsolute(a) ? basename(a) : a))].join(' ');
 }
 
 export function machine(): Machine {

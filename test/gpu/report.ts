@@ -2,7 +2,7 @@
  * What a run of the GPU tests prints and writes: a line for each failure, totals of each chapter when it ends, everything as JSON.
  */
 import { writeFileSync } from 'node:fs';
-import { machine } from './machine.ts';
+import { commandLine, machine } from './machine.ts';
 import { openclDevice } from './opencl-device.ts';
 import type { Options } from './options.ts';
 import type { Entry } from './tests.ts';
@@ -88,7 +88,7 @@ export function makeReport(options: Options): Report {
         const text = {
           date,
           ...about,
-          command: `test-gpu ${process.argv.slice(2).join(' ')}`,
+          command: commandLine('test-gpu', process.argv.slice(2)),
           options: rest,
           seconds,
           passed,

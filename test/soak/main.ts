@@ -9,7 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { cuda } from '../../src/index.ts';
 import { collectGarbage } from '../../src/memory/collect.ts';
-import { machine } from '../gpu/machine.ts';
+import { commandLine, machine } from '../gpu/machine.ts';
 import { World } from './world.ts';
 
 /** Operations between two turns of the event loop. */
@@ -94,7 +94,7 @@ async function main(): Promise<void> {
   const [heap, used] = [last.heap - first.heap, last.used - first.used];
   const file = option('json', '');
   if (file !== '') {
-    const about = { ...machine(), device: context.info.name, command: `soak ${process.argv.slice(2).join(' ')}` };
+    const about = { ...machine(), device: context.info.name, command: commandLine('soak', process.argv.slice(2)) };
     const found = { operations, checks, counts, allocations, frees, peakLive: worst, rounds, heap, used };
     writeFileSync(file, `${JSON.stringify({ date: new Date().toISOString(), ...about, minutes, seed, ...found })}\n`);
   }
