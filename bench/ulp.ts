@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import type { MathFn } from '../src/compiler/ir/ops.ts';
 import { HOST_MATH } from '../src/compiler/math/host.ts';
 import { arity, fromBits, MATH_FNS, MAX_ULP, SPECIAL, ulps } from '../src/compiler/math/testing.ts';
-import { machine } from '../test/gpu/machine.ts';
+import { commandLine, machine } from '../test/gpu/machine.ts';
 import { compileFunction } from '../test/math/compiled.ts';
 
 /** Elements that a call of the compiled function computes. */
@@ -124,6 +124,7 @@ async function main(): Promise<void> {
   const samples = Number(option('samples', String(Math.ceil(2 ** 28 / stride))));
   const lanes = process.argv.includes('--scalar') ? 1 : 4;
   const json = option('json', '');
+  const about = { ...machine(), command: commandLine('ulp', process.argv.slice(2)), stride, lanes };
   const measured: Partial<Record<MathFn, Outcome>> = {};
   const named = option('function', MATH_FNS.join(',')).split(',') as MathFn[];
   for (const fn of named) {
@@ -142,11 +143,9 @@ async function main(): Promise<void> {
     const where = `${fn}(${worst.args.join(', ')}) = ${worst.got}, should be ${worst.want}`;
     measured[fn] = { ...worst, count };
     // Written anew after each: together they take hours.
-    if (json !== '')
-      writeFileSync(
-        json,
-        `${JSON.stringify({ date: new Date().toISOString(), ...machine(), stride, lanes, measured }, null, 1)}\n`,
-      );
+    if (json !== '') {
+      writeFileSync(json, `${JSON.stringify({ date: new Date().toISOString(), ...about, measured }, null, 1)}\n`);
+    }
     console.log(`${fn.padEnd(7)} ${Math.max(worst.ulp, 0.5).toFixed(3)} ulp over ${count}: ${where}${verdict}`);
   }
 }

@@ -47,7 +47,7 @@ export function eagerly(called) {
             text.appendLeft(right.end, ')');
           }
         }
-        return { code: text.toString(), map: text.generateMap({ hires: false }) };
+        return { code: text.toString(), map: text.generateMap() };
       },
     },
   };

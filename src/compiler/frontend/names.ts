@@ -106,16 +106,7 @@ export function declareAhead(ctx: Context, body: readonly AnyNode[], scope: Scop
   for (const s of body) {
     if (s.type !== 'VariableDeclaration' || s.kind === 'var') continue;
     for (const { id } of s.declarations) {
-      for (const at of boundIdentifiers(id)) {
-        scope.names.set(at.name, {
-          name: at.name,
-          pos: ctx.pos(at, scope),
-          constant: true,
-          value: undefined,
-          ahead: true,
-          depth: ctx.depth,
-        });
-      }
+      for (const at of boundIdentifiers(id)) ctx.declare(scope, at.name, ctx.pos(at, scope), true).ahead = true;
     }
   }
 }

@@ -61,7 +61,7 @@ export interface Binding {
   readonly constant: boolean;
   value: Value | undefined;
   /** Its declaration comes later: it may not be used yet. */
-  readonly ahead?: boolean;
+  ahead?: boolean;
   /** Depth of divergent constructs at which the structure of the value was bound. */
   depth: number;
 }

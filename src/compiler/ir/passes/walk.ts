@@ -154,6 +154,7 @@ export function specialsIn(list: readonly Stmt[]): Set<Special> {
   });
   return found;
 }
+
 export function someStmt(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
   return list.some((s) => test(s) || stmtLists(s).some((inner) => someStmt(inner, test)));
 }
