@@ -15,10 +15,11 @@ import type { DeviceDriver } from '../../src/driver/driver.ts';
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { simulatorProvider } from '../../src/driver/simulator/index.ts';
 import { bool, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from '../../src/dtype/index.ts';
-import { evaluate, Refused } from './evaluate.ts';
+import { evaluate } from './evaluate.ts';
 import { difference, image, packed, placement } from './memory.ts';
 import { argumentsOf, printProgram } from './print.ts';
 import { type ArrayDecl, count, type Program, SIZE, type Val } from './program.ts';
+import { Refused } from './verdicts.ts';
 
 export const DTYPES = { bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 } as const;
 

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { Context } from '../../src/memory/context.ts';
 import { checkApi } from './api.ts';
 import { check, DEVICE_NAMES, openDevice } from './devices.ts';
-import { Discarded, Refused } from './evaluate.ts';
 import { generate } from './generate.ts';
 import { printProgram } from './print.ts';
+import { Discarded, Refused } from './verdicts.ts';
 
 const PROGRAMS = 60;
 const LAUNCHED = 15;

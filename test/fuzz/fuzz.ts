@@ -15,12 +15,12 @@ import { Coverage, coverageReport, type Renderer } from './coverage.ts';
 import { check, DEVICE_NAMES, type DeviceName, type Failure, openDevice } from './devices.ts';
 import { BLOCK, directed, legalFor } from './directed.ts';
 import { checkDirected } from './directed-run.ts';
-import { Discarded, Refused } from './evaluate.ts';
 import { generate } from './generate.ts';
 import { show } from './memory.ts';
 import { argumentsOf, printProgram } from './print.ts';
 import type { Program } from './program.ts';
 import { shrink } from './shrink.ts';
+import { Discarded, Refused } from './verdicts.ts';
 
 function option(name: string, otherwise: string): string {
   const i = process.argv.indexOf(`--${name}`);

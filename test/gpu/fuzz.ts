@@ -10,12 +10,12 @@ import { checkApi } from '../fuzz/api.ts';
 import { check, type Failure } from '../fuzz/devices.ts';
 import { type Directed, directed } from '../fuzz/directed.ts';
 import { checkDirected } from '../fuzz/directed-run.ts';
-import { Discarded, Refused } from '../fuzz/evaluate.ts';
 import { generate } from '../fuzz/generate.ts';
 import { show } from '../fuzz/memory.ts';
 import { argumentsOf, printProgram } from '../fuzz/print.ts';
 import type { Program } from '../fuzz/program.ts';
 import { shrink } from '../fuzz/shrink.ts';
+import { Discarded, Refused } from '../fuzz/verdicts.ts';
 import { type GpuModule, type GpuTest, skip } from './suite.ts';
 
 export interface FuzzOptions {

@@ -8,8 +8,8 @@ import { spawnSync } from 'node:child_process';
 import { check, openDevice } from '../fuzz/devices.ts';
 import { directed } from '../fuzz/directed.ts';
 import { checkDirected } from '../fuzz/directed-run.ts';
-import { Discarded } from '../fuzz/evaluate.ts';
 import { generate } from '../fuzz/generate.ts';
+import { Discarded } from '../fuzz/verdicts.ts';
 
 const PROGRAMS = 200;
 const DEVICES = ['scalar', 'cpu', 'simulator'] as const;
