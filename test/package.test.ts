@@ -41,9 +41,9 @@ const KERNEL = `
 
 const ROC_KERNEL = KERNEL.replaceAll('cuda.', 'roc.').replace('roc.grid(1)', 'roc.getGlobalId(0)');
 
-function run(cwd: string, file: string, text: string): string {
+function run(cwd: string, file: string, text: string, flags: readonly string[] = []): string {
   writeFileSync(join(cwd, file), text);
-  return execFileSync(process.execPath, ['--no-warnings', file], {
+  return execFileSync(process.execPath, ['--no-warnings', ...flags, file], {
     cwd,
     encoding: 'utf8',
     env: { ...process.env, TSAMBA_DEVICE: 'cpu', TSAMBA_ROC_DRIVER: 'cpu' },
@@ -113,6 +113,21 @@ describe('the package', () => {
       const loaded = Object.keys(createRequire(import.meta.url).cache).filter((f) => f.includes('koffi'));
       console.log(typeof cuda.jit, loaded.length, process.getActiveResourcesInfo().filter((r) => /Worker|MessagePort/.test(r)).length);`;
     expect(run(at, 'lazy.mjs', text)).toBe('function 0 0');
+  });
+
+  it.each([
+    ['as it is', []],
+    ['with source maps', ['--enable-source-maps']],
+    ['under tsx', ['--import', import.meta.resolve('tsx')]],
+  ])('names lines of the program, not of the library, %s', (_, flags) => {
+    const text = `import { cuda, f32, scope } from 'tsamba';
+      const tracker = cuda.trackLeaks();
+      const kept = cuda.deviceArray(4, f32);
+      cuda.toDevice(Float32Array.of(1, 2));
+      kept.dispose();
+      try { kept.get(0); } catch (error) { console.log(/at .*where\\.mjs:5:\\d+/.test(error.message)); }
+      console.log(tracker.leaks().map(({ site }) => /where\\.mjs:(\\d+):\\d+/.exec(site)?.[1] ?? site).join());`;
+    expect(run(join(folder, 'with-koffi'), 'where.mjs', text, flags)).toBe('true\n4');
   });
 
   it('compiles what a first kernel calls while it is loaded, and its maps know where that was written', () => {

@@ -8,8 +8,11 @@ import type { i32 } from '../dtype/types.ts';
 
 /** Three i32 numbers: along x (neighbouring threads, and the last axis of an array), y and z. */
 export interface Index3 {
+  /** Along x: neighbouring threads, the last axis of an array. */
   readonly x: i32;
+  /** Along y; 0 of an index and 1 of a size where there is no second dimension. */
   readonly y: i32;
+  /** Along z; 0 of an index and 1 of a size where there is no third dimension. */
   readonly z: i32;
 }
 

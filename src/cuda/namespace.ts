@@ -3,8 +3,14 @@
  */
 import * as members from './members.ts';
 
-/** Numba's `cuda` module. `const` stands beside `constant`, which needs no quoting of a reserved word in named imports. */
-export type Cuda = Readonly<typeof members> & { readonly const: typeof members.constant };
+/**
+ * Numba's `cuda` module. `const` stands beside `constant`, which needs no quoting of a reserved word in named imports. Not `Readonly<…>`: that would
+ * hide the documentation of members from editors. The object is frozen.
+ */
+export type Cuda = typeof members & {
+  /** Constant memory, by the name that it has in Numba: `constant`. */
+  readonly const: typeof members.constant;
+};
 
 /**
  * Kernels, device memory, streams and events, and the vocabulary of kernels; also as named exports of `tsamba/cuda`. Numba's `cuda`.

@@ -18,12 +18,18 @@ export interface ArrayMaker {
  * Shared memory: one array for all threads of a block. A 1-D size of 0 gives the dynamic shared memory of the launch
  * (`sharedBytes`); all dynamic arrays of a kernel start at the same place. Numba's `cuda.shared`.
  */
-export const shared: { readonly array: ArrayMaker } = Object.freeze({
+export const shared: {
+  /** An array in shared memory: `cuda.shared.array([16, 16], f32)`. Lengths are constants; 0 is the dynamic shared memory. */
+  readonly array: ArrayMaker;
+} = Object.freeze({
   array: intrinsic<ArrayMaker>('shared.array'),
 });
 
 /** Local memory: an array of each thread's own. Numba's `cuda.local`. */
-export const local: { readonly array: ArrayMaker } = Object.freeze({
+export const local: {
+  /** An array in local memory: `cuda.local.array(8, f32)`. Lengths are constants. */
+  readonly array: ArrayMaker;
+} = Object.freeze({
   array: intrinsic<ArrayMaker>('local.array'),
 });
 
@@ -39,6 +45,9 @@ export interface ConstantMaker {
 }
 
 /** Constant memory: a read-only copy of a host array, made when the kernel is compiled. Numba's `cuda.const`. */
-export const constant: { readonly arrayLike: ConstantMaker } = Object.freeze({
+export const constant: {
+  /** A captured host array in constant memory: `cuda.const.arrayLike(weights)`. Read-only. */
+  readonly arrayLike: ConstantMaker;
+} = Object.freeze({
   arrayLike: intrinsic<ConstantMaker>('const.arrayLike'),
 });

@@ -52,7 +52,9 @@ export interface GridGroup {
 }
 
 /** Cooperative groups. Numba's `cuda.cg`. */
-export const cg: { readonly thisGrid: () => GridGroup } = Object.freeze({
-  /** The group of all threads of this launch. */
+export const cg: {
+  /** The group of all threads of this launch. Numba's `cuda.cg.this_grid()`. */
+  readonly thisGrid: () => GridGroup;
+} = Object.freeze({
   thisGrid: intrinsic<() => GridGroup>('cg.thisGrid'),
 });

@@ -106,12 +106,29 @@ function firstUserFrame(stack: string, skip: number): string {
   return outside === undefined ? 'an unknown place' : outside;
 }
 
-const OWN_FOLDER: string = new URL('..', import.meta.url).href;
+/** Where a bundle's source map, or an installed package, leads. */
+const INSTALLED = '/node_modules/tsamba/';
+
+let own: readonly string[] | undefined;
+
+/**
+ * The folders of this library, as frames spell them: what runs, and what source maps (tsx, `--enable-source-maps`) say was written.
+ * A CommonJS bundle has no `import.meta.url`.
+ */
+function ownFolders(): readonly string[] {
+  const url: string | undefined = import.meta.url;
+  if (url === undefined || !URL.canParse('../..', url)) return [];
+  const root = new URL('../..', url);
+  const spellings =
+    root.protocol === 'file:' ? [root.href, decodeURI(root.pathname).replace(/^\/(?=[A-Z]:)/i, '')] : [root.href];
+  return spellings.flatMap((folder) => [`${folder}dist/`, `${folder}src/`]);
+}
 
 function isOwnFrame(frame: string): boolean {
   if (/\.test\.[jt]s/.test(frame)) return false;
-  const path = OWN_FOLDER.startsWith('file://') ? decodeURI(OWN_FOLDER.slice('file://'.length)) : OWN_FOLDER;
-  return frame.includes(OWN_FOLDER) || frame.includes(path) || frame.startsWith('node:') || frame.includes('(node:');
+  own ??= ownFolders();
+  const path = frame.replaceAll('\\', '/');
+  return path.includes('node:') || path.includes(INSTALLED) || own.some((folder) => path.includes(folder));
 }
 
 /** The error for using something that was disposed, or whose context is gone. */

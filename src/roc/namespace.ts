@@ -5,7 +5,7 @@
 import * as members from './members.ts';
 
 /** Numba's `roc` module. */
-export type Roc = Readonly<typeof members>;
+export type Roc = typeof members;
 
 /**
  * Kernels, device memory and streams on AMD GPUs and every other OpenCL device, and OpenCL's vocabulary of kernels; also as named exports

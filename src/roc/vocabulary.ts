@@ -58,7 +58,10 @@ export interface SharedMaker {
 }
 
 /** Shared memory (OpenCL's local memory): one array for all work items of a group. Lengths are positive. Numba's `roc.shared`. */
-export const shared: { readonly array: SharedMaker } = Object.freeze({
+export const shared: {
+  /** An array in shared memory: `roc.shared.array([16, 16], f32)`. Lengths are constants. */
+  readonly array: SharedMaker;
+} = Object.freeze({
   array: intrinsic<SharedMaker>('roc.shared.array'),
 });
 

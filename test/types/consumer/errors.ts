@@ -131,3 +131,7 @@ cuda.jit(body, { fastmath: true });
 cuda.jit(body, { defaultFloat: 'i32' });
 // @ts-expect-error no such target
 saxpy.inspect({ target: 'cubin' });
+
+// the namespaces are read-only
+// @ts-expect-error a function of the namespace
+cuda.deviceArray = () => v;
