@@ -23,15 +23,20 @@ export function environment(): Environment {
   return typeof process === 'undefined' ? {} : process.env;
 }
 
+/** What a variable of the environment says, not what `Object.prototype` does under its name; undefined when it is not set. */
+export function variable(name: string, env: Environment = environment()): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
+}
+
 /** Whether the first of the variables that is set says 1 (`true`, `yes`, `on`) or 0; undefined when none is set, or says neither. */
 export function switchFromEnvironment(names: string | readonly string[], env?: Environment): boolean | undefined {
-  const read = env ?? environment();
   for (const name of typeof names === 'string' ? [names] : names) {
-    const text = read[name]?.trim().toLowerCase();
+    const given = variable(name, env);
+    const text = given?.trim().toLowerCase();
     if (text === undefined || text === '') continue;
     if (ON.has(text)) return true;
     if (OFF.has(text)) return false;
-    warnOnce(`${name}=${read[name]} is neither 1 nor 0, and is ignored`);
+    warnOnce(`${name}=${given} is neither 1 nor 0, and is ignored`);
     return undefined;
   }
   return undefined;
@@ -39,7 +44,7 @@ export function switchFromEnvironment(names: string | readonly string[], env?: E
 
 /** Whether `TSAMBA_DEBUG`, a list with commas, has this word. */
 export function debugWord(word: DebugWord, env: Environment = environment()): boolean {
-  const text = env['TSAMBA_DEBUG'];
+  const text = variable('TSAMBA_DEBUG', env);
   if (text === undefined) return false;
   const words = text.split(/[\s,]+/).filter((w) => w !== '');
   for (const w of words) {

@@ -12,6 +12,7 @@ import { cStrides, extentOf, isCContiguous, normalizeShape, normalizeStrides, si
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
+import { describes, ownValue } from '../options.ts';
 import { show } from '../show.ts';
 import { externalStream, legacyDefaultStream, perThreadDefaultStream, type Stream } from '../stream/stream.ts';
 import { boundStream, type DeviceMemory } from './device-memory.ts';
@@ -90,7 +91,7 @@ function nativeStream(stream: Stream | undefined): number | bigint {
 
 /** Whether a value has the attribute `__cuda_array_interface__`; what it says is not verified. Numba: `is_cuda_array`. */
 export function isCudaArray(value: unknown): value is CudaArrayLike {
-  return typeof value === 'object' && value !== null && '__cuda_array_interface__' in value;
+  return typeof value === 'object' && value !== null && describes(value, '__cuda_array_interface__');
 }
 
 /** Whether importing waits for the exporter's stream unless told otherwise. Numba: `NUMBA_CUDA_ARRAY_INTERFACE_SYNC`. */
@@ -151,6 +152,10 @@ function ownerOf(context: Context, address: unknown, low: number, bytes: number,
   return owner;
 }
 
+/** The entries of an interface that say something here. */
+const REQUIRED = ['shape', 'typestr', 'data', 'version'];
+const INTERFACE = [...REQUIRED, 'strides', 'descr', 'mask', 'stream'];
+
 interface Interface {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
@@ -164,8 +169,8 @@ function readInterface(given: unknown): Interface {
   if (typeof given !== 'object' || given === null) {
     throw new TsambaTypeError('E_CUDA_ARRAY', `__cuda_array_interface__ must be an object, got ${show(given)}`);
   }
-  const entry = given as Readonly<Record<string, unknown>>;
-  for (const name of ['shape', 'typestr', 'data', 'version']) {
+  const entry = Object.fromEntries(INTERFACE.map((name) => [name, ownValue(given, name)]));
+  for (const name of REQUIRED) {
     if (entry[name] === undefined || entry[name] === null) {
       throw new TsambaTypeError('E_CUDA_ARRAY', `__cuda_array_interface__ has no \`${name}\``);
     }

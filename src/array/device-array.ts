@@ -49,7 +49,7 @@ import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { MemoryOwner } from '../memory/owner.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
-import { checkOptionsObject } from '../options.ts';
+import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
@@ -125,8 +125,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     dtype: DType<T> | DTypeLike,
     options: StreamOption & { readonly gpuData?: MemoryPointer | null | undefined } = {},
   ) {
-    checkOptionsObject('DeviceNDArray', options, ['stream', 'gpuData']);
-    const gpuData = memoryOption(options.gpuData);
+    const own = readOptions('DeviceNDArray', options, ['stream', 'gpuData']);
+    const gpuData = memoryOption(own.gpuData);
     this.context = gpuData?.context ?? currentContext();
     this.readOnly = gpuData?.readOnly ?? false;
     this.dtype = asDType(dtype) as DType<T>;
@@ -137,7 +137,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
         ? cStrides(this.shape, this.itemSize)
         : normalizeStrides(strides, this.shape.length),
     );
-    this.stream = streamOption(options.stream, this.context);
+    this.stream = streamOption(own.stream, this.context);
     this.layout = classifyLayout(this.shape, this.strides, this.itemSize);
     this.ndim = this.shape.length as R;
     this.size = sizeOf(this.shape);
@@ -225,8 +225,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * @throws TypeError when the dtypes differ, RangeError when the shapes do (axes of length 1 apart).
    */
   copyToDevice(source: unknown, options: StreamOption = {}): void {
-    checkOptionsObject('copyToDevice', options, ['stream']);
-    copyToDevice(this, source, options.stream);
+    copyToDevice(this, source, readOptions('copyToDevice', options, ['stream']).stream);
   }
 
   /** Reads one element, and waits for it: `d.get(i, j)`. Negative indices count from the end. Throws RangeError, TypeError. */
@@ -299,13 +298,13 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    */
   ravel(options: StreamOption & { readonly order?: ReshapeOrder } = {}): DeviceNDArray<T, 1> {
     this.checkUsable();
-    checkOptionsObject('ravel', options, ['order', 'stream']);
-    const layout = ravelLayout(layoutOf(this), options.order);
-    if (layout !== undefined) return this.#over(layout, this.#streamFor(options), this.dtype);
+    const { order, stream } = readOptions('ravel', options, ['order', 'stream']);
+    const layout = ravelLayout(layoutOf(this), order);
+    if (layout !== undefined) return this.#over(layout, this.#streamFor(stream), this.dtype);
     throw new NotSupportedError(
       'E_RAVEL_COPY',
       `ravel: the elements of shape ${formatShape(this.shape)}, strides ${formatShape(this.strides)} would have to be ` +
-        `copied to lie in ${options.order ?? 'C'} order; ${
+        `copied to lie in ${order ?? 'C'} order; ${
           this.isFContiguous() ? "ravel({ order: 'F' }) is a view, reshape(-1) copies" : 'copy them first, with set()'
         }`,
     );
@@ -353,8 +352,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   /** A view without its axes of length 1, all or those named (negative ones count from the end). Throws RangeError. */
   squeeze(axis?: number | readonly number[] | null, options: StreamOption = {}): DeviceNDArray<T> {
     this.checkUsable();
-    checkOptionsObject('squeeze', options, ['stream']);
-    return this.#over(squeezeLayout(layoutOf(this), axis ?? undefined), this.#streamFor(options), this.dtype);
+    const { stream } = readOptions('squeeze', options, ['stream']);
+    return this.#over(squeezeLayout(layoutOf(this), axis ?? undefined), this.#streamFor(stream), this.dtype);
   }
 
   /**
@@ -363,8 +362,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    */
   split(section: number, options: StreamOption = {}): DeviceNDArray<T, 1>[] {
     this.checkUsable();
-    checkOptionsObject('split', options, ['stream']);
-    const stream = this.#streamFor(options);
+    const stream = this.#streamFor(readOptions('split', options, ['stream']).stream);
     return splitLayout(layoutOf(this), section).map(
       (part) => this.#over(part, stream, this.dtype) as DeviceNDArray<T, 1>,
     );
@@ -429,8 +427,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     return `DeviceNDArray(${this.dtype.name}, shape ${formatShape(this.shape)}, ${where})`;
   }
 
-  #streamFor(options: StreamOption): Stream | undefined {
-    return placement(this, options.stream).stream;
+  #streamFor(stream: StreamOption['stream']): Stream | undefined {
+    return placement(this, stream).stream;
   }
 
   #over<U, Q extends number>(layout: StridedLayout, stream: Stream | undefined, dtype: DType<U>): DeviceNDArray<U, Q> {

@@ -17,7 +17,7 @@ import {
 import type { NameOf } from '../dtype/types.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { formatShape, likeStrides, type StridedLayout, sizeOf, squeezeLayout } from '../layout/index.ts';
-import { checkOptionsObject } from '../options.ts';
+import { describes, isPlainObject, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { transferStream } from '../stream/transfer-stream.ts';
@@ -148,14 +148,13 @@ function copyWithin(array: DeviceMemory, source: DeviceMemory, stream: Stream | 
 function hostArguments(args: readonly unknown[]): { into: unknown; stream: unknown } {
   const [first, second] = args;
   const options = (isOptions(first) ? first : second) as StreamOption | null | undefined;
-  checkOptionsObject('copyToHost', options ?? undefined, ['stream']);
-  return { into: isOptions(first) ? undefined : (first ?? undefined), stream: options?.stream };
+  const { stream } = readOptions('copyToHost', options ?? undefined, ['stream']);
+  return { into: isOptions(first) ? undefined : (first ?? undefined), stream };
 }
 
 /** A plain object is options, unless it is the array of another package. */
 function isOptions(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return false;
-  return Object.getPrototypeOf(value) === Object.prototype && !('data' in value || 'shape' in value);
+  return isPlainObject(value) && !describes(value, 'data') && !describes(value, 'shape');
 }
 
 function planDownload(array: DeviceMemory, into: unknown): Download {

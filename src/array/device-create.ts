@@ -29,7 +29,7 @@ import {
   stridesFor,
 } from '../layout/index.ts';
 import { currentContext } from '../memory/devices.ts';
-import { checkOptionsObject } from '../options.ts';
+import { ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
 import { type CudaArrayLike, foreignMemory, isCudaArray } from './cuda-interface.ts';
@@ -62,13 +62,13 @@ export function deviceArray<const S extends ShapeLike, const D extends DTypeLike
   dtype?: D,
   options: DeviceArrayOptions = {},
 ): DeviceNDArray<ValueOf<D>, RankOf<S>> {
-  checkOptionsObject('deviceArray', options, ['strides', 'order', 'stream', 'ipc']);
+  const own = readOptions('deviceArray', options, ['strides', 'order', 'stream', 'ipc']);
+  const { stream } = own;
   const type = dtype === undefined ? f64 : asDType(dtype);
-  const order = normalizeOrder(options.order);
+  const order = normalizeOrder(own.order);
   const lengths = normalizeShape(shape, type.itemSize);
-  const strides = given(options.strides) ?? stridesFor(lengths, type.itemSize, order);
-  const gpuData = options.ipc === true ? shareableMemory(lengths, strides, type.itemSize, options) : undefined;
-  const { stream } = options;
+  const strides = given(own.strides) ?? stridesFor(lengths, type.itemSize, order);
+  const gpuData = own.ipc === true ? shareableMemory(lengths, strides, type.itemSize, { stream }) : undefined;
   return new DeviceNDArray(lengths, strides, type, { stream, gpuData }) as DeviceNDArray<ValueOf<D>, RankOf<S>>;
 }
 
@@ -109,9 +109,11 @@ export function deviceArrayLike<T, R extends number>(
 export function deviceArrayLike<A extends TypedArray>(like: A, options?: StreamOption): DeviceNDArray<ElementOf<A>, 1>;
 export function deviceArrayLike(like: HostArrayLike, options?: StreamOption): DeviceNDArray;
 export function deviceArrayLike(like: unknown, options: StreamOption = {}): unknown {
-  checkOptionsObject('deviceArrayLike', options, ['stream']);
+  const { stream } = readOptions('deviceArrayLike', options, ['stream']);
   const { shape, strides, dtype } = likeness(like, 'deviceArrayLike', 'deviceArray');
-  return new DeviceNDArray<Scalar>(shape, likeStrides(shape, strides, dtype.itemSize), dtype as DType<Scalar>, options);
+  return new DeviceNDArray<Scalar>(shape, likeStrides(shape, strides, dtype.itemSize), dtype as DType<Scalar>, {
+    stream,
+  });
 }
 
 /** Shape, strides and dtype of a host or device array. `call` and `instead` word the error for what is none. */
@@ -171,8 +173,8 @@ export function toDevice(object: readonly number[], options?: ToDeviceOptions): 
 export function toDevice(object: readonly (readonly number[])[], options?: ToDeviceOptions): DeviceNDArray<F64, 2>;
 export function toDevice(object: CudaArrayLike, options?: ToDeviceOptions): DeviceNDArray;
 export function toDevice(object: NestedInput<Scalar> | HostArrayLike, options?: ToDeviceOptions): DeviceNDArray;
-export function toDevice(object: unknown, options: ToDeviceOptions = {}): unknown {
-  checkOptionsObject('toDevice', options, ['stream', 'copy', 'to', 'dtype']);
+export function toDevice(object: unknown, given: ToDeviceOptions = {}): unknown {
+  const options = readOptions('toDevice', given, ['stream', 'copy', 'to', 'dtype']);
   const copy = options.copy ?? true;
   const to = options.to ?? undefined;
   const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
@@ -257,14 +259,14 @@ export function asCudaArray(
   object: CudaArrayLike,
   options: { readonly sync?: boolean | undefined } = {},
 ): DeviceNDArray {
-  checkOptionsObject('asCudaArray', options, ['sync']);
+  const { sync } = readOptions('asCudaArray', options, ['sync']);
   if (!isCudaArray(object)) {
     throw new TsambaTypeError(
       'E_CUDA_ARRAY',
       `asCudaArray needs an object with __cuda_array_interface__, got ${show(object)}; host arrays go to the device with toDevice()`,
     );
   }
-  const memory = deviceMemoryOf(object) ?? foreignMemory(object, options.sync ?? true);
+  const memory = deviceMemoryOf(object) ?? foreignMemory(object, sync ?? true);
   if (memory === undefined) throw new Error('a CUDA array was none');
   memory.checkUsable();
   return overMemory(memory);
@@ -291,8 +293,8 @@ function fromNested(object: unknown, dtype: DType | undefined): HostMemory {
 }
 
 function isComplex(object: object): boolean {
-  const { re, im, ...rest } = object as Readonly<Record<string, unknown>>;
-  return typeof re === 'number' && typeof im === 'number' && Object.keys(rest).length === 0;
+  const parts = ['re', 'im'].map((name) => typeof ownValue(object, name));
+  return parts.every((type) => type === 'number') && Object.keys(object).length === 2;
 }
 
 function uploadNew(host: HostMemory, copy: boolean, options: StreamOption): DeviceNDArray {

@@ -10,7 +10,7 @@ import type { Context } from '../memory/context.ts';
 import { atSite, captureSite } from '../memory/disposal.ts';
 import { KEEPS } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
-import { checkOptionsObject } from '../options.ts';
+import { describes, isPlainObject as isPlain, readOptions } from '../options.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { CudaArrayInterface } from './cuda-interface.ts';
 import { DeviceNDArray, type MemoryPointer } from './device-array.ts';
@@ -43,12 +43,12 @@ export class DeviceRecord<T = unknown> {
 
   /** Throws TypeError unless the dtype is a struct, OutOfMemoryError. */
   constructor(dtype: DTypeLike, options: DeviceRecordOptions = {}) {
-    checkOptionsObject('DeviceRecord', options, ['stream', 'gpuData']);
+    const own = readOptions('DeviceRecord', options, ['stream', 'gpuData']);
     const type = asDType(dtype);
     if (type.fields === undefined) {
       throw new TsambaTypeError('E_STRUCT', `a DeviceRecord needs a struct dtype, got ${describeDType(type)}`);
     }
-    this.array = new DeviceNDArray<T, 0>([], [], type as DType<T>, options);
+    this.array = new DeviceNDArray<T, 0>([], [], type as DType<T>, own);
   }
 
   get dtype(): DType<T> {
@@ -83,9 +83,9 @@ export class DeviceRecord<T = unknown> {
    * Numba: `rec[field]`, `rec.getitem(field, stream)`. Throws TypeError for a field that there is none of.
    */
   get<K extends string & keyof T>(field: K, options: StreamOption = {}): MemberOf<T[K]> {
-    checkOptionsObject('get', options, ['stream']);
+    const given = readOptions('get', options, ['stream']);
     const { dtype } = memberOf(this.dtype, field);
-    const view = this.#member(field, options);
+    const view = this.#member(field, given);
     const { stream } = view;
     if (dtype.fields !== undefined && view.ndim === 0) {
       const nested = new DeviceRecord(dtype, { stream, gpuData: view.gpuData });
@@ -105,8 +105,7 @@ export class DeviceRecord<T = unknown> {
    * stream it is done on return. Numba: `rec[field] = value`, which takes numbers only. Throws TypeError, RangeError.
    */
   set<K extends string & keyof T>(field: K, value: Plain<T[K]>, options: StreamOption = {}): void {
-    checkOptionsObject('set', options, ['stream']);
-    const view = this.#member(field, options);
+    const view = this.#member(field, readOptions('set', options, ['stream']));
     try {
       view.set(value);
     } finally {
@@ -133,8 +132,7 @@ export class DeviceRecord<T = unknown> {
   copyToHost(...args: readonly unknown[]): unknown {
     const [into] = args;
     if (into instanceof NDArray) return copyToHost(this.array, args);
-    const options = (into ?? args[1] ?? {}) as StreamOption;
-    checkOptionsObject('copyToHost', options, ['stream']);
+    const options = readOptions<StreamOption>('copyToHost', (into ?? args[1] ?? undefined) as StreamOption, ['stream']);
     const { stream } = placement(this.array, options.stream);
     const host = copyToHost(this.array, stream === undefined ? [] : [{ stream }]) as unknown as NDArray<T, 0>;
     stream?.synchronize();
@@ -143,8 +141,8 @@ export class DeviceRecord<T = unknown> {
 
   /** Copies a plain object with all fields, a 0-d array or another record into this one. Throws TypeError, RangeError. */
   copyToDevice(source: unknown, options: StreamOption = {}): void {
-    checkOptionsObject('copyToDevice', options, ['stream']);
-    copyToDevice(this.array, isPlainObject(source) ? hostRecord(source, this.dtype) : source, options.stream);
+    const { stream } = readOptions('copyToDevice', options, ['stream']);
+    copyToDevice(this.array, isPlainObject(source) ? hostRecord(source, this.dtype) : source, stream);
   }
 
   /** The same record with another default stream (0 or none: no stream). */
@@ -183,9 +181,7 @@ export class DeviceRecord<T = unknown> {
 
 /** Whether a value is an object written as `{ … }`, and so may be a record. */
 export function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return (prototype === Object.prototype || prototype === null) && !('__cuda_array_interface__' in value);
+  return isPlain(value) && !describes(value, '__cuda_array_interface__');
 }
 
 /** A plain object as a 0-d host array. */

@@ -8,7 +8,7 @@ import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import type { Address, Ffi } from '../ffi/ffi.ts';
 import { loadFfi } from '../ffi/koffi.ts';
 import { extentOf } from '../layout/index.ts';
-import { checkOptionsObject } from '../options.ts';
+import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import { DL_CPU, DL_CUDA, type DlpackVersion, writeTensor } from './dlpack-struct.ts';
@@ -62,8 +62,7 @@ export function checkDlpackVersion(call: string, version: unknown): asserts vers
  * @throws NotSupportedError without koffi, on devices whose memory DLPack has no name for, and for structs.
  */
 export function exportDlpack(array: DeviceMemory, options: ToDlpackOptions = {}): Required<DlpackCapsule> {
-  checkOptionsObject('toDlpack', options, ['version']);
-  const version = options.version ?? 1;
+  const { version = 1 } = readOptions('toDlpack', options, ['version']);
   checkDlpackVersion('toDlpack', version);
   array.checkUsable();
   const ffi = dlpackFfi('toDlpack');

@@ -13,7 +13,7 @@ import { currentContext } from '../memory/devices.ts';
 import { keepInPlace, whenCollected } from '../memory/host/exposed.ts';
 import { allocationSite } from '../memory/leaks.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
-import { checkOptionsObject } from '../options.ts';
+import { ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceArrayLike } from './device-create.ts';
@@ -94,11 +94,11 @@ export function fromDlpack(
   source: DlpackCapsule | number | bigint,
   options: FromDlpackOptions = {},
 ): DeviceNDArray | NDArray {
-  checkOptionsObject('fromDlpack', options, ['version', 'copy']);
-  const { pointer, version } = readSource(source, options);
+  const { version: stated, copy: copies } = readOptions('fromDlpack', options, ['version', 'copy']);
+  const { pointer, version } = readSource(source, stated);
   const own = exportedMemory(pointer);
-  const array = own === undefined ? takeForeign(pointer, version, options.copy === true) : overOwn(own, pointer);
-  if (options.copy !== true || !(array instanceof DeviceNDArray)) return array;
+  const array = own === undefined ? takeForeign(pointer, version, copies === true) : overOwn(own, pointer);
+  if (copies !== true || !(array instanceof DeviceNDArray)) return array;
   const copy = deviceArrayLike(array);
   copy.copyToDevice(array);
   array.dispose();
@@ -107,16 +107,16 @@ export function fromDlpack(
   return copy;
 }
 
-function readSource(source: unknown, options: FromDlpackOptions): { pointer: number; version: DlpackVersion } {
-  const capsule: { pointer?: unknown; version?: unknown } =
-    typeof source === 'object' && source !== null ? source : { pointer: source };
-  const version = capsule.version ?? options.version ?? 1;
+function readSource(source: unknown, stated: unknown): { pointer: number; version: DlpackVersion } {
+  const isCapsule = typeof source === 'object' && source !== null;
+  const given = isCapsule ? ownValue(source, 'pointer') : source;
+  const version = (isCapsule ? ownValue(source, 'version') : undefined) ?? stated ?? 1;
   checkDlpackVersion('fromDlpack', version);
-  const pointer = typeof capsule.pointer === 'bigint' ? Number(capsule.pointer) : capsule.pointer;
+  const pointer = typeof given === 'bigint' ? Number(given) : given;
   if (typeof pointer === 'number' && Number.isSafeInteger(pointer) && mayPoint(pointer)) return { pointer, version };
   throw new TsambaTypeError(
     'E_DLPACK',
-    `fromDlpack needs the pointer to a managed tensor, or an object { pointer, version }, got ${show(capsule.pointer ?? source)}`,
+    `fromDlpack needs the pointer to a managed tensor, or an object { pointer, version }, got ${show(given ?? source)}`,
   );
 }
 

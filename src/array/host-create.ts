@@ -25,7 +25,7 @@ import {
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { allocateHostMemory } from '../memory/host/host-allocation.ts';
-import { checkOptionsObject } from '../options.ts';
+import { readOptions } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import type { DeviceNDArray } from './device-array.ts';
 import { given, likeness } from './device-create.ts';
@@ -60,8 +60,8 @@ export interface ManagedArrayOptions extends PinnedArrayOptions, StreamOption {
 }
 
 /** Two of the lists of options. */
-const LAYOUT = ['strides', 'order'];
-const MAPPED = ['stream', 'portable', 'writeCombined'];
+const LAYOUT = ['strides', 'order'] as const;
+const MAPPED = ['stream', 'portable', 'writeCombined'] as const;
 
 /**
  * A host array in page-locked memory, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do not hold
@@ -73,8 +73,7 @@ export function pinnedArray<const S extends ShapeLike, const D extends DTypeLike
   dtype?: D,
   options: PinnedArrayOptions = {},
 ): PinnedNDArray<ValueOf<D>, RankOf<S>> {
-  checkOptionsObject('pinnedArray', options, LAYOUT);
-  const wanted = layoutOf(shape, dtype, options);
+  const wanted = layoutOf(shape, dtype, readOptions('pinnedArray', options, LAYOUT));
   return make(PINNED, wanted, { kind: 'pinned' }, undefined) as PinnedNDArray<ValueOf<D>, RankOf<S>>;
 }
 
@@ -96,8 +95,8 @@ export function mappedArray<const S extends ShapeLike, const D extends DTypeLike
   dtype?: D,
   options: MappedArrayOptions = {},
 ): MappedNDArray<ValueOf<D>, RankOf<S>> {
-  checkOptionsObject('mappedArray', options, [...LAYOUT, ...MAPPED]);
-  return mapped(layoutOf(shape, dtype, options), options) as MappedNDArray<ValueOf<D>, RankOf<S>>;
+  const own = readOptions('mappedArray', options, [...LAYOUT, ...MAPPED]);
+  return mapped(layoutOf(shape, dtype, own), own) as MappedNDArray<ValueOf<D>, RankOf<S>>;
 }
 
 /** A mapped array of the shape and dtype of another array, compact, with its axes in the same order in memory. Numba: `mapped_array_like(ary, …)`. */
@@ -111,8 +110,8 @@ export function mappedArrayLike<A extends TypedArray>(
 ): MappedNDArray<ElementOf<A>, 1>;
 export function mappedArrayLike(like: HostArrayLike, options?: MappedLikeOptions): MappedNDArray;
 export function mappedArrayLike(like: unknown, options: MappedLikeOptions = {}): unknown {
-  checkOptionsObject('mappedArrayLike', options, MAPPED);
-  return mapped(layoutLike(like, 'mappedArrayLike', 'mappedArray'), options);
+  const own = readOptions('mappedArrayLike', options, MAPPED);
+  return mapped(layoutLike(like, 'mappedArrayLike', 'mappedArray'), own);
 }
 
 function mapped(wanted: Wanted, { stream, portable, writeCombined }: MappedLikeOptions): PinnedNDArray {
@@ -129,12 +128,9 @@ export function managedArray<const S extends ShapeLike, const D extends DTypeLik
   dtype?: D,
   options: ManagedArrayOptions = {},
 ): ManagedNDArray<ValueOf<D>, RankOf<S>> {
-  checkOptionsObject('managedArray', options, [...LAYOUT, 'stream', 'attachGlobal']);
-  const memory: HostMemoryOptions = { kind: 'managed', attachGlobal: options.attachGlobal ?? true };
-  return make(MANAGED, layoutOf(shape, dtype, options), memory, options.stream) as ManagedNDArray<
-    ValueOf<D>,
-    RankOf<S>
-  >;
+  const own = readOptions('managedArray', options, [...LAYOUT, 'stream', 'attachGlobal']);
+  const memory: HostMemoryOptions = { kind: 'managed', attachGlobal: own.attachGlobal ?? true };
+  return make(MANAGED, layoutOf(shape, dtype, own), memory, own.stream) as ManagedNDArray<ValueOf<D>, RankOf<S>>;
 }
 
 interface Wanted {

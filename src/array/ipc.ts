@@ -19,7 +19,7 @@ import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { allocationSite } from '../memory/leaks.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
-import { checkOptionsObject } from '../options.ts';
+import { ownValue, readOptions } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { DeviceNDArray } from './device-array.ts';
 import type { IpcArrayHandle } from './ipc-handle.ts';
@@ -110,26 +110,26 @@ interface Wanted {
 }
 
 function isOurs(handle: unknown): handle is IpcArrayHandle {
-  return typeof handle === 'object' && handle !== null && (handle as { type?: unknown }).type === 'tsamba.ipc';
+  return typeof handle === 'object' && handle !== null && ownValue(handle, 'type') === 'tsamba.ipc';
 }
 
 function readOurs(handle: IpcArrayHandle, options: unknown): Wanted {
-  checkOptionsObject('openIpcArray', options, ['stream']);
+  const own = readOptions('openIpcArray', options as OpenIpcOptions | undefined, ['stream']);
   const { size, offset, pid } = handle;
   if (pid === process.pid) {
     throw new TsambaRangeError('E_IPC', 'openIpcArray: this process made the handle: use the array itself');
   }
-  const type = dtypeOfDescr(handle.dtype, handle.descr);
+  const type = dtypeOfDescr(handle.dtype, ownValue(handle, 'descr'));
   const shape = normalizeShape(handle.shape, type.itemSize);
   const strides = normalizeStrides(handle.strides, shape.length);
-  const stream = streamOption((options as OpenIpcOptions | undefined)?.stream, currentContext());
+  const stream = streamOption(own.stream, currentContext());
   return { bytes: handleBytes(handle.bytes), size, offset, shape, strides, type, stream };
 }
 
 function readBytes(handle: unknown, shapeLike: unknown, dtype: unknown, given: unknown): Wanted {
   const bytes = handleBytes(handle);
-  checkOptionsObject('openIpcArray', given, ['strides', 'order', 'offset', 'stream']);
-  const options = (given ?? {}) as OpenIpcOptions;
+  const known = ['strides', 'order', 'offset', 'stream'] as const;
+  const options = readOptions('openIpcArray', given as OpenIpcOptions | undefined, known);
   const type = asDType(dtype as DTypeLike);
   const shape = normalizeShape(shapeLike as ShapeLike, type.itemSize);
   const order = normalizeOrder(options.order);

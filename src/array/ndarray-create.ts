@@ -35,7 +35,7 @@ import {
   sizeOf,
   stridesFor,
 } from '../layout/index.ts';
-import { checkOptionsObject } from '../options.ts';
+import { describes, isPlainObject, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { allocate, NDArray, type RankOf } from './ndarray.ts';
 import { fillElements } from './ndarray-copy.ts';
@@ -143,15 +143,15 @@ export function asHostArray(value: unknown): NDArray | undefined {
     : (new NDArray(described.data, described.dtype, described.layout) as NDArray);
 }
 
-function create(data: unknown, options: NDArrayOptions = {}): NDArray {
-  checkOptionsObject('ndarray', options, ['shape', 'dtype', 'order', 'strides', 'byteOffset']);
+function create(data: unknown, given: NDArrayOptions = {}): NDArray {
+  const options = readOptions('ndarray', given, ['shape', 'dtype', 'order', 'strides', 'byteOffset']);
   const order = normalizeOrder(options.order);
   const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
   if (typeof data === 'object' && data !== null && DEVICE_ARRAY in data) {
     throw new TsambaTypeError('E_HOST_ARRAY', 'ndarray() makes host arrays; copy a device array with copyToHost()');
   }
   // With a struct dtype a plain object is one element, even if it has fields called data and shape.
-  const described = dtype?.fields !== undefined && isPlain(data) ? undefined : describeHostArray(data);
+  const described = dtype?.fields !== undefined && isPlainObject(data) ? undefined : describeHostArray(data);
   if (described === undefined) return createNew(data, dtype, order, options);
   if (isTypedArray(data)) return createOver(described, dtype, order, options);
   refuseMemoryOptions(options);
@@ -160,10 +160,6 @@ function create(data: unknown, options: NDArrayOptions = {}): NDArray {
   const converted =
     dtype === undefined || sameDType(dtype, shaped.dtype) ? shaped : (shaped.astype(dtype, { order }) as NDArray);
   return options.order === undefined || isInOrder(converted, order) ? converted : converted.copy({ order });
-}
-
-function isPlain(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function isInOrder(array: NDArray, order: Order): boolean {
@@ -260,9 +256,10 @@ function newArray(shape: ShapeLike, options: NewArrayOptions = {}, otherwise: DT
 }
 
 function splitOptions(options: NewArrayOptions): { dtype?: DTypeLike | undefined; order?: Order | undefined } {
-  if (typeof options === 'string' || typeof options === 'function' || 'itemSize' in options) return { dtype: options };
-  checkOptionsObject('ndarray', options, ['dtype', 'order']);
-  return options;
+  if (typeof options === 'string' || typeof options === 'function' || describes(options, 'itemSize')) {
+    return { dtype: options as DTypeLike };
+  }
+  return readOptions('ndarray', options as Exclude<NewArrayOptions, DTypeLike>, ['dtype', 'order']);
 }
 
 function full(shape: ShapeLike, value: unknown, options?: NewArrayOptions, ...more: readonly unknown[]): NDArray {

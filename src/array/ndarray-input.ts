@@ -24,6 +24,7 @@ import {
   type ShapeLike,
   type StridedLayout,
 } from '../layout/index.ts';
+import { describedValue, describes } from '../options.ts';
 import { show } from '../show.ts';
 import type { HostMemory } from './ndarray-copy.ts';
 import { readNested } from './ndarray-nested.ts';
@@ -137,7 +138,7 @@ function describeBranded(value: { readonly [NDARRAY]: unknown }): Described {
 }
 
 function isForeign(value: object): value is ForeignArray {
-  return 'data' in value && 'shape' in value && typeof value.shape === 'object';
+  return describes(value, 'data') && typeof describedValue(value, 'shape') === 'object';
 }
 
 function describeForeign(value: ForeignArray): Described {
@@ -152,8 +153,8 @@ function describeForeign(value: ForeignArray): Described {
   const { itemSize } = dtype;
   const shape = normalizeShape(value.shape, itemSize);
   const strides = foreignStrides(value, shape.length)?.map((s) => s * itemSize) ?? cStrides(shape, itemSize);
-  const offset = value.offset ?? 0;
-  if (!Number.isInteger(offset)) {
+  const offset = describedValue(value, 'offset') ?? 0;
+  if (typeof offset !== 'number' || !Number.isInteger(offset)) {
     throw new TsambaTypeError('E_HOST_ARRAY', `offset must be an integer, got ${show(offset)}`);
   }
   const layout = { shape, strides, offset: offset * itemSize, itemSize };
@@ -162,8 +163,8 @@ function describeForeign(value: ForeignArray): Described {
 }
 
 /** In elements; undefined: C order. */
-function foreignStrides({ strides, stride }: ForeignArray, ndim: number): readonly number[] | undefined {
-  const given = strides ?? stride;
+function foreignStrides(value: ForeignArray, ndim: number): readonly number[] | undefined {
+  const given = (describedValue(value, 'strides') ?? describedValue(value, 'stride')) as ShapeLike | undefined;
   if (given === undefined) return undefined;
   // `@stdlib/ndarray` writes [0] for an array without axes.
   if (ndim === 0 && typeof given === 'object' && String(given) === '0') return [];

@@ -22,6 +22,7 @@ import {
 } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { compactLayout, formatShape, normalizeShape, type StridedLayout, sizeOf } from '../layout/index.ts';
+import { describedValue, describes } from '../options.ts';
 import { show } from '../show.ts';
 
 /** Newly made memory. */
@@ -139,8 +140,7 @@ function elementDType(item: unknown): DType {
     throw new TsambaRangeError('E_CONVERT', `${item}n does not fit i64, the dtype of bigints; give dtype: u64 or f64`);
   }
   if (typeof item === 'object' && item !== null) {
-    const { re, im } = item as Partial<Record<'re' | 'im', unknown>>;
-    if (typeof re === 'number' && typeof im === 'number') return c128;
+    if (typeof describedValue(item, 're') === 'number' && typeof describedValue(item, 'im') === 'number') return c128;
     throw new TsambaTypeError('E_CONVERT', objectAdvice(item));
   }
   const shown = item === undefined ? 'undefined (a hole in the array?)' : item === null ? 'null' : `a ${typeof item}`;
@@ -153,8 +153,10 @@ function objectAdvice(item: object): string {
     return `${show(item)} does not say what its elements are: give a TypedArray over it, such as new Float32Array(buffer)`;
   }
   if (item instanceof Promise) return 'got a Promise: await it first';
-  if ('markChanged' in item) return "got a SmartArray: its get('gpu') is a device array, its get('host') a host array";
-  if ('toArray' in item) return `got ${show(item)}: its toArray() makes an array of it, of Apache Arrow without a copy`;
+  if (describes(item, 'markChanged'))
+    return "got a SmartArray: its get('gpu') is a device array, its get('host') a host array";
+  if (describes(item, 'toArray'))
+    return `got ${show(item)}: its toArray() makes an array of it, of Apache Arrow without a copy`;
   if (Symbol.iterator in item)
     return `got ${show(item)}: write Array.from(…) or Float64Array.from(…) to make an array of it`;
   return 'array elements that are objects need a dtype, such as ndarray(points, { dtype: struct({ x: f32, y: f32 }) })';

@@ -49,7 +49,7 @@ import {
   viewLayout,
 } from '../layout/index.ts';
 import { UNCLONEABLE_HOST_ARRAY } from '../memory/uncloneable.ts';
-import { checkOptionsObject } from '../options.ts';
+import { readOptions } from '../options.ts';
 import { copyElements, fillElements, type HostMemory } from './ndarray-copy.ts';
 import { dataOver, describeSource } from './ndarray-input.ts';
 import { printArray } from './ndarray-print.ts';
@@ -199,8 +199,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
 
   /** All elements along one axis, in the order given; shares memory where it can. */
   ravel(options: { readonly order?: ReshapeOrder } = {}): NDArray<T, 1> {
-    checkOptionsObject('ravel', options, ['order']);
-    return this.reshape([this.size], options);
+    return this.reshape([this.size], readOptions('ravel', options, ['order']));
   }
 
   /** The axes in another order (`a.transpose([1, 0])`, `a.transpose(1, 0)`), reversed by default; shares memory. */
@@ -239,12 +238,13 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
 
   /** A compact copy: in C order, or as given. */
   copy(options: { readonly order?: Order } = {}): NDArray<T, R> {
-    return this.#convert(this.dtype, normalizeOrder(options.order)) as NDArray<T, R>;
+    return this.#convert(this.dtype, normalizeOrder(readOptions('copy', options, ['order']).order)) as NDArray<T, R>;
   }
 
   /** A compact copy with the elements converted as by casts. Throws TypeError from complex to real, and for structs. */
   astype<const D extends DTypeLike>(dtype: D, options: { readonly order?: Order } = {}): NDArray<ValueOf<D>, R> {
-    return this.#convert(asDType(dtype), normalizeOrder(options.order)) as NDArray<ValueOf<D>, R>;
+    const { order } = readOptions('astype', options, ['order']);
+    return this.#convert(asDType(dtype), normalizeOrder(order)) as NDArray<ValueOf<D>, R>;
   }
 
   #convert<U>(dtype: DType<U>, order: Order): NDArray<U> {
@@ -338,8 +338,8 @@ export function reshapeArguments(args: readonly unknown[]): { shape: ShapeLike; 
   const last = args.at(-1);
   const hasOptions = args.length > 1 && typeof last === 'object' && last !== null && !(Symbol.iterator in last);
   const dims = hasOptions ? args.slice(0, -1) : args;
-  if (hasOptions || typeof last === 'string') checkOptionsObject('reshape', last, ['order']);
-  const order = hasOptions ? (last as { readonly order?: ReshapeOrder }).order : undefined;
+  const options = hasOptions || typeof last === 'string' ? last : undefined;
+  const { order } = readOptions('reshape', options as { readonly order?: ReshapeOrder } | undefined, ['order']);
   const [first] = dims;
   // What is no shape at all is reported by inferShape.
   const shape = dims.length === 1 && typeof first === 'object' ? first : dims;

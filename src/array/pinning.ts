@@ -14,7 +14,7 @@ import { knownBuffer } from '../memory/host/host-allocation.ts';
 import { type RegisteredView, type Registration, register } from '../memory/host/registrations.ts';
 import { isThenable, type Leavable } from '../memory/leaving.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
-import { checkOptionsObject } from '../options.ts';
+import { describes, isPlainObject, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
@@ -100,7 +100,7 @@ export function mapped(...args: readonly unknown[]): unknown {
       `${context.info.name} cannot read and write arrays of the host in place`,
     );
   }
-  const stream = streamOption((options as StreamOption | undefined)?.stream, context);
+  const stream = streamOption((options as StreamOption).stream, context);
   const ranges = items.map((array, i) => rangeOf(array, i, 'mapped'));
   const held = new Held(context);
   const arrays: DeviceNDArray[] = [];
@@ -114,18 +114,13 @@ export function mapped(...args: readonly unknown[]): unknown {
 function takeApart(
   call: string,
   args: readonly unknown[],
-  options: readonly string[],
-): { items: readonly unknown[]; options: unknown; body: ((arrays: unknown) => unknown) | undefined } {
+  known: readonly string[],
+): { items: readonly unknown[]; options: object; body: ((arrays: unknown) => unknown) | undefined } {
   const items = [...args];
   const body = typeof items.at(-1) === 'function' ? (items.pop() as (arrays: unknown) => unknown) : undefined;
   const last = items.at(-1);
-  const given = options.length > 0 && isPlain(last) && !('data' in last || 'shape' in last) ? items.pop() : undefined;
-  checkOptionsObject(call, given, options);
-  return { items, options: given, body };
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  const isOptions = known.length > 0 && isPlainObject(last) && !describes(last, 'data') && !describes(last, 'shape');
+  return { items, options: readOptions(call, isOptions ? items.pop() : undefined, known), body };
 }
 
 /** The range of an argument of `call`. Throws TypeError for what is no host array. */

@@ -33,7 +33,7 @@ import { atSite, captureSite, disposedError, type Site } from '../memory/disposa
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
-import { checkOptionsObject } from '../options.ts';
+import { describes, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { isCudaArray } from './cuda-interface.ts';
@@ -90,11 +90,9 @@ class Smart<T = Scalar, R extends number = number> {
 
   constructor(object: unknown, options: SmartArrayOptions = {}) {
     if (isShape(object)) {
-      checkOptionsObject('SmartArray', object, ['shape', 'dtype', 'order', 'where']);
-      this.#make(object);
+      this.#make(readOptions<SmartArrayShape>('SmartArray', object, ['shape', 'dtype', 'order', 'where']));
     } else {
-      checkOptionsObject('SmartArray', options, ['copy', 'where']);
-      this.#adopt(object, options);
+      this.#adopt(object, readOptions('SmartArray', options, ['copy', 'where']));
     }
     const first = (this.#host ?? this.#device) as NDArray<T, R> | DeviceNDArray<T, R>;
     this.shape = first.shape;
@@ -349,8 +347,8 @@ function isShape(value: unknown): value is SmartArrayShape {
   return (
     typeof value === 'object' &&
     value !== null &&
-    ('shape' in value || 'dtype' in value) &&
-    !('data' in value) &&
+    (describes(value, 'shape') || describes(value, 'dtype')) &&
+    !describes(value, 'data') &&
     !isArray(value)
   );
 }

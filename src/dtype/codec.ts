@@ -4,7 +4,9 @@
  * A codec is made once a dtype and cached. It knows every dtype: half precision by its bits, bool as one byte, complex
  * numbers as `{ re, im }`, structs as plain objects, sub-arrays as nested arrays. Offsets need no alignment.
  */
+
 import { TsambaTypeError } from '../errors.ts';
+import { describedValue } from '../options.ts';
 import { toComplex } from './complex.ts';
 import { converterTo } from './convert.ts';
 import { type DType, describeDType, type ScalarName, type StructField } from './dtype.ts';
@@ -91,9 +93,9 @@ function structCodec(dtype: DType, fields: readonly StructField[]): Codec {
       }
       // All is checked before anything is written, so that an error leaves the element as it was.
       for (const key of Object.keys(value)) if (!names.has(key)) throw unknownField(dtype, key, names);
-      const record = value as Readonly<Record<string, unknown>>;
-      for (const { name } of parts) {
-        if (record[name] === undefined) {
+      const given = parts.map(({ name }) => describedValue(value, name));
+      for (const [i, { name }] of parts.entries()) {
+        if (given[i] === undefined) {
           throw new TsambaTypeError(
             'E_CONVERT',
             `field '${name}' of ${describeDType(dtype)} is missing; give every field`,
@@ -101,8 +103,8 @@ function structCodec(dtype: DType, fields: readonly StructField[]): Codec {
         }
       }
       const scratch = new DataView(new ArrayBuffer(dtype.itemSize));
-      for (const part of parts) {
-        part.codec.write(scratch, part.offset, record[part.name]);
+      for (const [i, part] of parts.entries()) {
+        part.codec.write(scratch, part.offset, given[i]);
         // Field by field: the padding between fields is not ours to touch.
         copyBytes(view, offset + part.offset, scratch, part.offset, part.dtype.itemSize);
       }

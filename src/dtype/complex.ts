@@ -3,7 +3,9 @@
  *
  * Like the scalar tokens they are dtypes and casts at once. NumPy's names count both parts: complex64 is two float32.
  */
+
 import { TsambaTypeError } from '../errors.ts';
+import { describedValue } from '../options.ts';
 import { type ComplexName, DTYPE, type DType, printable } from './dtype.ts';
 import { type SubArrayDType, subArray } from './subarray.ts';
 import type * as t from './types.ts';
@@ -24,7 +26,7 @@ export function toComplex(value: unknown, name: string): Complex {
   if (typeof value === 'number') return { re: value, im: 0 };
   if (typeof value === 'bigint' || typeof value === 'boolean') return { re: Number(value), im: 0 };
   if (typeof value === 'object' && value !== null) {
-    const { re, im } = value as Partial<Record<'re' | 'im', unknown>>;
+    const [re, im] = [describedValue(value, 're'), describedValue(value, 'im')];
     if (typeof re === 'number' && typeof im === 'number') return { re, im };
   }
   throw new TsambaTypeError('E_CONVERT', `cannot convert ${describe(value)} to ${name}; give a number or { re, im }`);

@@ -5,7 +5,9 @@
  * becomes 0; an integer (a bigint, or an element of an integer array) going to a narrower integer wraps. Values are rounded
  * once, from what was given to what is wanted.
  */
+
 import { TsambaTypeError } from '../errors.ts';
+import { describes } from '../options.ts';
 import { show } from '../show.ts';
 import type { ScalarName } from './dtype.ts';
 import { roundToHalf } from './half.ts';
@@ -23,7 +25,7 @@ const RANGES: Readonly<Record<IntegerName, readonly [low: number, high: number]>
 
 /** The least and the greatest value of an integer type of at most 32 bits; undefined for other types. */
 export function integerRange(name: ScalarName): readonly [low: number, high: number] | undefined {
-  return name in RANGES ? RANGES[name as IntegerName] : undefined;
+  return Object.hasOwn(RANGES, name) ? RANGES[name as IntegerName] : undefined;
 }
 
 /**
@@ -68,9 +70,9 @@ export function converterTo(name: ScalarName): (value: unknown) => number | bigi
  * or numbers, floats saturate.
  */
 export function converterBetween(from: ScalarName, to: ScalarName): (value: unknown) => number | bigint | boolean {
-  if (!(from in RANGES)) return converterTo(to);
+  if (!Object.hasOwn(RANGES, from)) return converterTo(to);
   // From an integer type of at most 32 bits, whose elements are numbers: they must not be taken for floats.
-  if (to in RANGES) return (value) => wrapInteger(Number(value), to as IntegerName);
+  if (Object.hasOwn(RANGES, to)) return (value) => wrapInteger(Number(value), to as IntegerName);
   if (to === 'i64') return (value) => BigInt(Number(value));
   if (to === 'u64') return (value) => BigInt.asUintN(64, BigInt(Number(value)));
   return converterTo(to);
@@ -138,7 +140,7 @@ function bigintToFloat32(value: bigint): number {
 }
 
 function refuse(name: ScalarName, value: unknown): never {
-  if (typeof value === 'object' && value !== null && 're' in value) {
+  if (typeof value === 'object' && value !== null && describes(value, 're')) {
     throw new TsambaTypeError('E_CONVERT', `cannot convert a complex number to ${name}; take its .re or .im`);
   }
   const what = Array.isArray(value)

@@ -80,7 +80,9 @@ function shown(value: unknown): string {
     return `the class ${value.name}: write ${(tag[2] ?? '').charAt(0).toLowerCase()}${tag[3] ?? ''}`;
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return 'dtype' in value ? 'an object with a dtype in it: the dtype itself comes before the options' : 'an object';
+    return Object.hasOwn(value, 'dtype')
+      ? 'an object with a dtype in it: the dtype itself comes before the options'
+      : 'an object';
   }
   return show(value);
 }

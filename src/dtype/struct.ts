@@ -5,7 +5,7 @@
  * largest, as a C compiler would. Structs nest, and fields may be sub-arrays (`f32.array(3, 2)`).
  */
 import { TsambaTypeError } from '../errors.ts';
-import { checkOptionsObject } from '../options.ts';
+import { readOptions } from '../options.ts';
 import { DTYPE, type DType, printable, roundUp, type StructField } from './dtype.ts';
 import { asFieldDType } from './parse.ts';
 import { type SubArrayDType, subArray } from './subarray.ts';
@@ -39,8 +39,7 @@ export function struct<const F extends Readonly<Record<string, DTypeLike>>>(
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw new TsambaTypeError('E_STRUCT', 'struct() takes an object of fields, as in struct({ x: f32, y: i32 })');
   }
-  checkOptionsObject('struct', options, ['align']);
-  const aligned = options.align === true;
+  const aligned = readOptions('struct', options, ['align']).align === true;
   const laidOut: StructField[] = [];
   let end = 0;
   let alignment = 1;

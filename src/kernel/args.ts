@@ -127,17 +127,18 @@ export function arrayType(array: DeviceNDArray | NDArray, layout: Layout, addres
   const { elem, size, align, record } = elementOf(array.dtype);
   const unit = layout === 'A' ? strideUnit(array.strides, size) : size;
   const readonly = array instanceof DeviceNDArray && array.readOnly;
-  const type: ArrayType = {
+  const actual = Math.min(align, actualAlignment(layout, address, array.strides));
+  // Every property is there, also where it says nothing: none is looked for elsewhere.
+  return {
     kind: 'array',
     elem,
     ndim: array.shape.length,
     layout,
     unit,
-    ...(readonly ? { readonly } : {}),
+    readonly: readonly ? true : undefined,
+    align: record === undefined && actual < align ? actual : undefined,
+    record: record === undefined ? undefined : { dtype: record, align: actual },
   };
-  const actual = Math.min(align, actualAlignment(layout, address, array.strides));
-  if (record !== undefined) return { ...type, record: { dtype: record, align: actual } };
-  return actual < align ? { ...type, align: actual } : type;
 }
 
 function actualAlignment(layout: Layout, address: number, strides: readonly number[]): number {

@@ -7,6 +7,7 @@ import { NVIDIA_DEFAULTS, ptxFor } from '../driver/nvidia/offline.ts';
 import { amdgcnFor, OPENCL_DEFAULTS, openclFor } from '../driver/opencl/offline.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
+import { readKeys } from '../options.ts';
 import { show } from '../show.ts';
 import type { Specialisation } from './specialisation.ts';
 import type { KernelState } from './state.ts';
@@ -21,7 +22,7 @@ const WITH_ARCH: Readonly<Record<string, string>> = { ptx: 'sm_90', amdgcn: 'gfx
 
 /** All specialisations as text, each under its signature when there are several. */
 export function inspectKernel(state: KernelState, options: unknown): string {
-  const wanted = readOptions(options);
+  const wanted = wantedBy(options);
   const all = [...state.specialisations];
   if (all.length === 0) throw notCompiled(state.name);
   const texts = all.map((one) => inspectOne(state, one, wanted));
@@ -44,12 +45,9 @@ interface Wanted {
   readonly arch: string | undefined;
 }
 
-function readOptions(options: unknown): Wanted {
-  const given = (typeof options === 'object' && options !== null ? options : { target: options }) as {
-    readonly target?: unknown;
-    readonly arch?: unknown;
-  };
-  const { target = 'types', arch } = given;
+function wantedBy(options: unknown): Wanted {
+  const isObject = typeof options === 'object' && options !== null;
+  const { target = 'types', arch } = isObject ? readKeys('inspect', options, ['target', 'arch']) : { target: options };
   if (typeof target !== 'string' || !TARGETS.includes(target)) {
     throw new TsambaTypeError(
       'E_OPTION',

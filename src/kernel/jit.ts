@@ -6,7 +6,7 @@ import type { ExecutableAttributes } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
-import { checkKeys } from '../options.ts';
+import { readKeys } from '../options.ts';
 import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
 import { type Dim, toCount, toDim3 } from './dims.ts';
@@ -77,7 +77,7 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
     inspect: (options) => inspectKernel(state, options),
     attributes: () => attributesOf(state),
   };
-  Object.assign(kernel, members);
+  Object.defineProperties(kernel, Object.getOwnPropertyDescriptors(members));
   const help =
     'a kernel cannot run another one: call the plain function that jit was given, or launch both from the host';
   for (const fn of [kernel, ...Object.values(members)]) declareHostOnly(fn, { what: 'a kernel', help });
@@ -137,8 +137,7 @@ function forAll(launcher: Launcher, given: unknown, options: unknown = {}): Conf
       `forAll takes its options as an object, got ${show(options)}: write forAll(n, { block: 256 })`,
     );
   }
-  checkKeys('forAll', options, ['stream', 'sharedBytes', 'block']);
-  const { stream, sharedBytes, block } = options as { readonly [K in keyof ForAllOptions]: unknown };
+  const { stream, sharedBytes, block } = readKeys('forAll', options, ['stream', 'sharedBytes', 'block']);
   if (block !== undefined) toCount('block', block);
   if (sharedBytes !== undefined) toCount('sharedBytes', sharedBytes, 0);
   if (threads === 0) return () => undefined;

@@ -6,7 +6,7 @@
 import type { Dim3, LaunchShape } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
-import { checkKeys, isInstance } from '../options.ts';
+import { isInstance, readKeys } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { checkShape, type Dim, defaultBlock, dimCount, gridFor, showDim, toCount, toDim3 } from './dims.ts';
@@ -66,10 +66,7 @@ export function checkLaunch(
       `launch takes its shape as an object first, got ${show(options)}: write .launch({ grid: 100, block: 128 }, …) or .launch({ threads: n }, …)`,
     );
   }
-  checkKeys('launch', options, KEYS);
-  const { grid, block, threads, sharedBytes } = options as { readonly [K in keyof LaunchOptions]: unknown } & {
-    readonly sharedBytes?: unknown;
-  };
+  const { grid, block, threads, sharedBytes } = readKeys('launch', options, KEYS);
   if (threads !== undefined) {
     if (grid !== undefined) {
       throw new TsambaTypeError(
@@ -165,7 +162,8 @@ function isWide(grid: Dim3, block: Dim3): boolean {
 
 /** Whether the options ask for a shape that has been checked already: the same numbers, on the same context. */
 export function sameLaunch(options: LaunchOptions, shape: CheckedShape, context: Context): boolean {
-  if (shape.context !== context || (options.sharedBytes ?? 0) !== shape.sharedBytes) return false;
+  if (shape.context !== context || inheritsOptions(options)) return false;
+  if ((options.sharedBytes ?? 0) !== shape.sharedBytes) return false;
   for (const key in options) {
     if (key !== 'grid' && key !== 'block' && key !== 'stream' && key !== 'threads' && key !== 'sharedBytes')
       return false;
@@ -176,6 +174,16 @@ export function sameLaunch(options: LaunchOptions, shape: CheckedShape, context:
   if (shape.threads === undefined || options.grid !== undefined || !sameDim(threads, shape.threads)) return false;
   if (options.block === undefined) return shape.chosenFor === (typeof threads === 'number' ? 1 : threads.length);
   return shape.chosenFor === 0 && sameDim(options.block, shape.block);
+}
+
+/**
+ * Whether reading an option might find it elsewhere than in the object itself. To ask `Object.prototype` five times is quicker than to ask the
+ * options five times, since the engine knows the answers when it compiles this.
+ */
+function inheritsOptions(options: object): boolean {
+  if (Object.getPrototypeOf(options) !== Object.prototype) return true;
+  const root: object = Object.prototype;
+  return 'grid' in root || 'block' in root || 'threads' in root || 'sharedBytes' in root || 'stream' in root;
 }
 
 function sameDim(given: unknown, known: Dim3): boolean {

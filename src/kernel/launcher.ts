@@ -6,6 +6,7 @@ import type { ArgType } from '../compiler/contract.ts';
 import { KernelError, TsambaRangeError, TsambaTypeError, withStackDepth } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
+import { ownValue } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
 import { type HostTyped, isWide, type Typed, typeArgument } from './args.ts';
@@ -31,20 +32,17 @@ export class Launcher {
   /** `kernel.launch(options, ...args)`. */
   launch(options: LaunchOptions, args: readonly unknown[]): void {
     const context = currentContext();
-    let shape = this.#shape;
+    const known = this.#shape;
     // `options` may be anything at run time: what is no object cannot be the same as before.
-    if (
-      shape === undefined ||
-      typeof options !== 'object' ||
-      options === null ||
-      !sameLaunch(options, shape, context)
-    ) {
-      shape = checkLaunch(options, context, this.state.options.launchBounds);
-      if (shape === undefined) return;
-      this.#shape = shape;
+    if (known !== undefined && typeof options === 'object' && options !== null && sameLaunch(options, known, context)) {
+      const { stream } = options;
+      this.run(known, stream === undefined ? undefined : streamOption(stream, context), args, context);
+      return;
     }
-    const { stream } = options;
-    this.run(shape, stream === undefined ? undefined : streamOption(stream, context), args, context);
+    const shape = checkLaunch(options, context, this.state.options.launchBounds);
+    if (shape === undefined) return;
+    this.#shape = shape;
+    this.run(shape, streamOption(ownValue(options, 'stream'), context), args, context);
   }
 
   /** Launches with a shape that has been checked. */

@@ -3,7 +3,7 @@
  */
 import { type Environment, switchFromEnvironment } from '../environment.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
-import { checkKeys } from '../options.ts';
+import { readKeys } from '../options.ts';
 import { show } from '../show.ts';
 import { parseSignatures, type Signature, type SignatureInput } from './signature.ts';
 
@@ -69,8 +69,7 @@ export function checkOptions(options: unknown): CheckedOptions {
   if (typeof options !== 'object' || options === null) {
     throw new TsambaTypeError('E_JIT_OPTION', `jit takes its options as an object, got ${show(options)}`);
   }
-  checkKeys('jit', options, KNOWN);
-  const given = options as { readonly [K in keyof JitOptions]: unknown };
+  const given: { readonly [K in keyof JitOptions]: unknown } = readKeys('jit', options, KNOWN);
   return {
     signatures: given.signature === undefined ? undefined : parseSignatures(given.signature),
     fastMath: flag('fastMath', given.fastMath) ?? false,

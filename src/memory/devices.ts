@@ -6,7 +6,7 @@
  * `providers.ts`, the list of GPUs `gpus.ts`.
  */
 import type { DeviceInfo, DeviceKind, DeviceLimits } from '../driver/driver.ts';
-import { switchFromEnvironment } from '../environment.ts';
+import { switchFromEnvironment, variable } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import { show } from '../show.ts';
 import { Context } from './context.ts';
@@ -173,7 +173,7 @@ function openDefault(): Context {
 }
 
 function environmentChoice(): Choice {
-  const text = process.env.TSAMBA_DEVICE;
+  const text = variable('TSAMBA_DEVICE');
   if (text === undefined || text === '') return 'auto';
   const choice = CHOICES.find((name) => name === text.toLowerCase());
   if (choice === undefined) throw badChoice(`TSAMBA_DEVICE=${text}`);

@@ -2,7 +2,7 @@
  * `withFaults(plan, body)`: the n-th allocation, free, copy or launch on the current device fails as planned.
  */
 import { FaultInjector, type FaultKind, type FaultPlan } from '../driver/fault-injection.ts';
-import { checkOptionsObject } from '../options.ts';
+import { readOptions } from '../options.ts';
 import { currentContext } from './devices.ts';
 import { leaveAfter } from './leaving.ts';
 
@@ -13,9 +13,8 @@ export type { FaultKind, FaultPlan } from '../driver/fault-injection.ts';
  * is given the counts of calls so far. Gives what the body gives. Nests: inner plans fail first.
  */
 export function withFaults<R>(plan: FaultPlan, body: (counts: Readonly<Record<FaultKind, number>>) => R): R {
-  checkOptionsObject('withFaults', plan, ['allocate', 'free', 'copy', 'launch', 'error']);
   const context = currentContext();
-  const injector = new FaultInjector(plan);
+  const injector = new FaultInjector(readOptions('withFaults', plan, ['allocate', 'free', 'copy', 'launch', 'error']));
   const { driver, beforeLaunch } = context;
   context.driver = injector.wrap(driver);
   context.beforeLaunch = () => {

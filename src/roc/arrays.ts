@@ -30,7 +30,7 @@ import type {
 } from '../dtype/index.ts';
 import type { Order, ShapeLike } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
-import { checkOptionsObject } from '../options.ts';
+import { readOptions } from '../options.ts';
 import { contextOption, within } from './device.ts';
 
 /** An array of `T` with `R` axes in the memory of `roc`'s device. */
@@ -69,8 +69,8 @@ export function deviceArray<const S extends ShapeLike, const D extends DTypeLike
   dtype?: D,
   options: RocArrayOptions = {},
 ): DeviceNDArray<ValueOf<D>, RankOf<S>> {
-  checkOptionsObject('deviceArray', options, ['strides', 'order']);
-  return within(() => sharedDeviceArray(shape, dtype, options));
+  const own = readOptions('deviceArray', options, ['strides', 'order']);
+  return within(() => sharedDeviceArray(shape, dtype, own));
 }
 
 /**
@@ -116,9 +116,9 @@ export function toDevice(object: readonly number[], options?: RocToDeviceOptions
 export function toDevice(object: readonly (readonly number[])[], options?: RocToDeviceOptions): DeviceNDArray<F64, 2>;
 export function toDevice(object: NestedInput<Scalar> | HostArrayLike, options?: RocToDeviceOptions): DeviceNDArray;
 export function toDevice(object: unknown, options: RocToDeviceOptions = {}): unknown {
-  checkOptionsObject('toDevice', options, ['stream', 'context', 'copy', 'to', 'dtype']);
-  const { stream, copy, to, dtype } = options;
-  const context = contextOption(options.context, 'toDevice');
+  const own = readOptions('toDevice', options, ['stream', 'context', 'copy', 'to', 'dtype']);
+  const { stream, copy, to, dtype } = own;
+  const context = contextOption(own.context, 'toDevice');
   return within(() => {
     const device = to === undefined || to === null ? deviceOf(object) : undefined;
     if (device === undefined) return sharedToDevice(object as HostArrayLike, { stream, copy, to, dtype });
@@ -148,8 +148,8 @@ export function coarsegrainArray<const S extends ShapeLike, const D extends DTyp
   dtype?: D,
   options: PinnedArrayOptions = {},
 ): PinnedNDArray<ValueOf<D>, RankOf<S>> {
-  checkOptionsObject('coarsegrainArray', options, ['strides', 'order']);
-  return within(() => pinnedArray(shape, dtype, options));
+  const own = readOptions('coarsegrainArray', options, ['strides', 'order']);
+  return within(() => pinnedArray(shape, dtype, own));
 }
 
 /**
@@ -162,6 +162,6 @@ export function finegrainArray<const S extends ShapeLike, const D extends DTypeL
   dtype?: D,
   options: PinnedArrayOptions = {},
 ): MappedNDArray<ValueOf<D>, RankOf<S>> {
-  checkOptionsObject('finegrainArray', options, ['strides', 'order']);
-  return within(() => mappedArray(shape, dtype, options));
+  const own = readOptions('finegrainArray', options, ['strides', 'order']);
+  return within(() => mappedArray(shape, dtype, own));
 }

@@ -7,7 +7,7 @@
  * `memory/devices.ts`: `within` makes it `roc`'s for the time of a call.
  */
 import type { DeviceInfo, DeviceKind, DeviceLimits, HardwareInfo } from '../driver/driver.ts';
-import { switchFromEnvironment } from '../environment.ts';
+import { switchFromEnvironment, variable } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { Context } from '../memory/context.ts';
 import { activateContext } from '../memory/devices.ts';
@@ -205,7 +205,7 @@ const NAMES: Readonly<Record<RocKind, string>> = {
 };
 
 function environmentChoice(): RocKind | 'auto' {
-  const text = process.env.TSAMBA_ROC_DRIVER;
+  const text = variable('TSAMBA_ROC_DRIVER');
   if (text === undefined || text === '') return 'auto';
   const choice = (['auto', ...KINDS] as const).find((name) => name === text.toLowerCase());
   if (choice === undefined) throw badKind(`TSAMBA_ROC_DRIVER=${text}`);

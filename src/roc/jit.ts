@@ -9,7 +9,7 @@ import { jit as sharedJit } from '../kernel/jit.ts';
 import type { Configured, ForAllOptions, Kernel } from '../kernel/kernel-types.ts';
 import type { LaunchOptions } from '../kernel/launch-shape.ts';
 import type { JitOptions } from '../kernel/options.ts';
-import { checkOptionsObject } from '../options.ts';
+import { ownValue, readOptions } from '../options.ts';
 import { currentContext, within } from './device.ts';
 import { declareRocFunctions } from './host-only.ts';
 import { inPlace } from './registration.ts';
@@ -38,7 +38,7 @@ export function jit<P extends readonly unknown[]>(fn: (...args: P) => void, opti
 export function jit(fn: unknown, options: unknown = {}): AnyKernel {
   const kernel = within(() => sharedJit(fn as () => void, options as JitOptions)) as AnyKernel;
   declareRocFunctions(jit);
-  return wrap(kernel, fn as object, (options as JitOptions).launchBounds);
+  return wrap(kernel, fn as object, ownValue(options as object, 'launchBounds') as number | undefined);
 }
 
 function wrap(kernel: AnyKernel, fn: object, launchBounds: number | undefined): AnyKernel {
@@ -49,7 +49,7 @@ function wrap(kernel: AnyKernel, fn: object, launchBounds: number | undefined): 
       const context = currentContext();
       const placed = inPlace(args, context);
       within(() => kernel.launch(options, ...placed), context);
-      if (placed !== args && !options.stream) context.synchronize();
+      if (placed !== args && !ownValue(options, 'stream')) context.synchronize();
     },
     configure: (...shape: Parameters<AnyKernel['configure']>): Configured<readonly unknown[]> =>
       placing(kernel.configure(...shape), shape[2]),
@@ -60,7 +60,7 @@ function wrap(kernel: AnyKernel, fn: object, launchBounds: number | undefined): 
     inspect: (options?: Parameters<AnyKernel['inspect']>[0]): string => kernel.inspect(options),
     attributes: (): ReturnType<AnyKernel['attributes']> => kernel.attributes(),
   };
-  Object.assign(outer, members);
+  Object.defineProperties(outer, Object.getOwnPropertyDescriptors(members));
   const help =
     'a kernel cannot run another one: call the plain function that jit was given, or launch both from the host';
   for (const one of [outer, ...Object.values(members)]) declareHostOnly(one, { what: 'a kernel', help });
@@ -99,8 +99,7 @@ function forAll(
       'forAll takes its options as an object: write forAll(n, { block: 64 })',
     );
   }
-  checkOptionsObject('forAll', options, ['stream', 'sharedBytes', 'block']);
-  const { stream, sharedBytes, block } = options;
+  const { stream, sharedBytes, block } = readOptions('forAll', options, ['stream', 'sharedBytes', 'block']);
   const most = Math.min(
     block === undefined ? GROUP : toCount('block', block),
     launchBounds ?? Number.POSITIVE_INFINITY,

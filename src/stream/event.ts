@@ -9,7 +9,7 @@ import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
-import { checkOptionsObject } from '../options.ts';
+import { readOptions } from '../options.ts';
 import { type Stream, streamOption } from './stream.ts';
 
 class EventResource implements Resource {
@@ -142,6 +142,5 @@ printAs(Event.prototype);
 
 /** A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`. */
 export function createEvent(options: { readonly timing?: boolean } = {}): Event {
-  checkOptionsObject('event', options, ['timing']);
-  return new Event(currentContext(), options.timing ?? true);
+  return new Event(currentContext(), readOptions('event', options, ['timing']).timing ?? true);
 }

@@ -36,10 +36,12 @@ interface Reading {
  * cannot be resolved throw when they are looked up, so that a name in dead code does no harm.
  */
 export function captureFunction(fn: AnyFunction, options: CaptureOptions = {}): CapturedFunction {
-  const reading: Reading = { captures: options.captures, functions: new Map() };
-  if (options.captures === undefined) return readFunction(fn, reading, undefined, options.name);
-  const opened = openFactory(fn, options.captures, options.name);
-  if (opened === undefined) return readFunction(fn, reading, new Map(Object.entries(options.captures)), options.name);
+  // A copy without a prototype: what a factory takes out of it is what was given, or missing.
+  const captures = options.captures && Object.assign(Object.create(null) as Record<string, unknown>, options.captures);
+  const reading: Reading = { captures, functions: new Map() };
+  if (captures === undefined) return readFunction(fn, reading, undefined, options.name);
+  const opened = openFactory(fn, captures, options.name);
+  if (opened === undefined) return readFunction(fn, reading, new Map(Object.entries(captures)), options.name);
   return readFunction(opened.inner, reading, opened.names, options.name ?? (opened.inner.name || fn.name));
 }
 

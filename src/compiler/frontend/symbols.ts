@@ -2,6 +2,7 @@
  * Symbols of the kernel being lowered: variables for live ranges, array symbols for roots, parameters for what the launch gives.
  * Each is made when it is first used, so that unused arguments and extents cost nothing.
  */
+import { ownValue } from '../../options.ts';
 import {
   type ArraySym,
   ELEM_SIZE,
@@ -78,7 +79,7 @@ export class Symbols {
         param,
         length: root.length,
         dynamic: root.dynamic,
-        data: root.data,
+        data: ownValue(root, 'data') as Uint8Array | undefined,
         align: Math.max(root.align ?? ELEM_SIZE[root.elem], 4),
       };
       this.arrays.push(a);

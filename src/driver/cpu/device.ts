@@ -4,7 +4,7 @@
  * Work is done when it is enqueued. Each worker thread of the user's that loads Tsamba has a device of its own.
  */
 import { availableParallelism, cpus } from 'node:os';
-import { switchFromEnvironment } from '../../environment.ts';
+import { switchFromEnvironment, variable } from '../../environment.ts';
 import { TsambaRangeError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
@@ -21,7 +21,7 @@ export class CpuDriver extends HostMemoryDriver {
   constructor(index: number, options: CpuOptions = {}) {
     super();
     const lanes = switchFromEnvironment('TSAMBA_CPU_SIMD') === false ? 1 : 4;
-    this.#engine = new Engine(options, threadsFrom(process.env['TSAMBA_CPU_THREADS']), lanes);
+    this.#engine = new Engine(options, threadsFrom(variable('TSAMBA_CPU_THREADS')), lanes);
     const { threads, memory } = this.#engine;
     this.info = {
       kind: 'cpu',

@@ -6,6 +6,7 @@
  * contexts, only a current device of each thread: what stands for a context's handle is the device's number plus 1.
  * Importing this file loads nothing. HIP runtime API reference; loading is as late as in nvidia/library.ts.
  */
+import { type Environment, variable } from '../../environment.ts';
 import { Cells } from '../../ffi/cells.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
@@ -133,10 +134,11 @@ const MAJORS = [7, 6, 5] as const;
 /** What is tried, in order: where the loader looks, then where ROCm puts itself. */
 export function libraryNames(
   name: 'libamdhip64' | 'libhiprtc' = 'libamdhip64',
-  { ROCM_PATH: root }: NodeJS.ProcessEnv = process.env,
+  env?: Environment,
   platform: NodeJS.Platform = process.platform,
 ): readonly string[] {
   if (platform !== 'linux') return [];
+  const root = variable('ROCM_PATH', env);
   const sonames = MAJORS.map((major) => `${name}.so.${major}`);
   const folders = [...(root === undefined || root === '' ? [] : [`${root}/lib`]), '/opt/rocm/lib'];
   return [...sonames, ...folders.flatMap((folder) => sonames.map((soname) => `${folder}/${soname}`))];

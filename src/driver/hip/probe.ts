@@ -4,7 +4,9 @@
  * The library is only loaded where the kernel's driver for AMD GPUs is there: without it there is no device, and the library brings an
  * LLVM with it that aborts the process when another one of the same version (PoCL's) is or comes into it.
  */
+
 import { accessSync, constants, existsSync } from 'node:fs';
+import { variable } from '../../environment.ts';
 import { Cells } from '../../ffi/cells.ts';
 import { describeResult } from '../nvidia/result.ts';
 import { type Hip, type HipOrReason, loadHip } from './library.ts';
@@ -72,9 +74,10 @@ export function askLibrary(load: () => HipOrReason): Probe {
 /** Why there is no device, in words, with what to do. */
 export function failureReason(result: number, said: string, env: NodeJS.ProcessEnv = process.env): string {
   if (result !== NO_DEVICE && result !== INVALID_DEVICE) return `${said}; look at rocminfo`;
-  const variable = VISIBLE.find((name) => env[name] !== undefined);
-  if (variable !== undefined) {
-    return `${variable}=${env[variable] === '' ? "''" : env[variable]} leaves no device visible: unset it`;
+  const name = VISIBLE.find((visible) => variable(visible, env) !== undefined);
+  if (name !== undefined) {
+    const text = variable(name, env);
+    return `${name}=${text === '' ? "''" : text} leaves no device visible: unset it`;
   }
   return `${said}: ROCm's runtime finds no AMD GPU that it supports; look at rocminfo`;
 }

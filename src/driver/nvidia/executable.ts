@@ -4,8 +4,10 @@
  * `launch` is the path that counts: no allocation, no closure, and no check that could be made once. CUDA driver API, sections
  * "Execution Control" and "Occupancy".
  */
+
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { PtxModule, PtxTarget } from '../../compiler/render/ptx/module.ts';
+import { variable } from '../../environment.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
 import { describeLaunch, kernelLabel } from '../launch-errors.ts';
@@ -201,8 +203,7 @@ export class CudaExecutable implements Executable {
  * reads files and source maps, which takes longer than compiling does.
  */
 function isProfiled(): boolean {
-  const { env } = process;
   return ['CUDA_INJECTION64_PATH', 'NSYS_PROFILING_SESSION_ID', 'NV_TPS_LAUNCH_TOKEN'].some(
-    (name) => env[name] !== undefined,
+    (name) => variable(name) !== undefined,
   );
 }

@@ -1,7 +1,9 @@
 /**
  * Whether there are NVIDIA devices that can be used, and if not, why. Never throws.
  */
+
 import { accessSync, constants, existsSync } from 'node:fs';
+import { variable } from '../../environment.ts';
 import { Cells, type Cuda, loadCuda, versionText } from './library.ts';
 import { describeResult } from './result.ts';
 import { startDriver } from './warm-up.ts';
@@ -45,7 +47,7 @@ export function initReason(
   result: number,
   said: string,
   version: number,
-  visible: string | undefined = process.env['CUDA_VISIBLE_DEVICES'],
+  visible: string | undefined = variable('CUDA_VISIBLE_DEVICES'),
   forbidden: string | undefined = forbiddenDevice(),
 ): string {
   const driver = `the installed driver knows CUDA ${versionText(version)}`;

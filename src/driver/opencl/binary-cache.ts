@@ -10,19 +10,16 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { switchFromEnvironment } from '../../environment.ts';
+import { type Environment, switchFromEnvironment, variable } from '../../environment.ts';
 
 const DIGEST_BYTES = 32;
 /** Goes up when what is in the files changes. */
 const FORMAT = 'tsamba-opencl-1';
 
 /** The folder of the cache; undefined when it is turned off. */
-export function cacheFolder(
-  env: NodeJS.ProcessEnv = process.env,
-  platform: NodeJS.Platform = process.platform,
-): string | undefined {
+export function cacheFolder(env?: Environment, platform: NodeJS.Platform = process.platform): string | undefined {
   if (switchFromEnvironment('TSAMBA_CACHE', env) === false) return undefined;
-  const { TSAMBA_CACHE_DIR: own, XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
+  const [own, xdg, local] = ['TSAMBA_CACHE_DIR', 'XDG_CACHE_HOME', 'LOCALAPPDATA'].map((name) => variable(name, env));
   if (own !== undefined && own !== '') return join(own, 'opencl');
   const base = (): string => {
     if (platform === 'win32' && local !== undefined && local !== '') return local;

@@ -5,6 +5,7 @@
  * All of them are in OpenCL 1.2. Functions that make something return its handle and write a result code to a cell; all
  * others return the code, 0 for success. Handles are 64-bit integers, as numbers. Importing this file loads nothing.
  */
+import { variable } from '../../environment.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
 
@@ -104,7 +105,7 @@ export function libraryNames(
 
 /** The file that the environment names. */
 function namedLibrary(): string | undefined {
-  return process.env['TSAMBA_OPENCL_LIBRARY']?.trim() || undefined;
+  return variable('TSAMBA_OPENCL_LIBRARY')?.trim() || undefined;
 }
 
 /** The library, or why it cannot be used. */

@@ -5,6 +5,7 @@
  * Implementations are initialised by the first call here, so threads take turns, and failures that come of threads that
  * could not are tried again. Never throws.
  */
+import { variable } from '../../environment.ts';
 import { Cells, textOf } from '../../ffi/cells.ts';
 import { loadOpenCL, type OpenCL } from './library.ts';
 import { alone, pause } from './lock.ts';
@@ -73,14 +74,14 @@ function none(reason: string): Probe {
 const LOADER_LIST = 'OCL_ICD_FILENAMES';
 
 function platformsOf(cl: OpenCL, ids: BigUint64Array, cells: Cells): number {
-  const list = process.env[LOADER_LIST];
+  const list = variable(LOADER_LIST);
   const result = cl.clGetPlatformIDs(MOST, cl.ffi.address(ids), cells.at(0));
   if (list !== undefined) process.env[LOADER_LIST] = list;
   return result;
 }
 
 /** All platforms' devices in order of choice. */
-export function walkPlatforms(cl: OpenCL, wanted: string | undefined = process.env['TSAMBA_OPENCL_DEVICE']): Probe {
+export function walkPlatforms(cl: OpenCL, wanted: string | undefined = variable('TSAMBA_OPENCL_DEVICE')): Probe {
   const cells = new Cells(cl.ffi);
   const ids = new BigUint64Array(MOST);
   const result = platformsOf(cl, ids, cells);
