@@ -3,7 +3,7 @@
  *
  * Two assignments are in one range when some read can see either of them; a name that is used again for something else
  * (as ES5 output and minifiers do) thus gets a second range, which may have another type. A structured reaching-definitions
- * analysis; loops are walked until nothing new reaches their head.
+ * analysis in one walk.
  */
 import type { Label } from '../ir/ops.ts';
 import type { Type } from './lattice.ts';
@@ -19,8 +19,17 @@ import {
 
 export type Definition = Extract<TStmt, { k: 'assign' | 'atomic' | 'barrier' | 'warp' }>;
 
-/** Which definitions of each local may be current. Missing: not assigned yet. */
-type State = Map<Local, ReadonlySet<Definition>>;
+/**
+ * A place where several definitions of a local may be current: the top of a loop, or where ways meet. Its operands are added while
+ * the walk goes on, so that a loop is walked once, however deep it stands in others.
+ */
+interface Meeting {
+  readonly k: 'meeting';
+  readonly operands: (Definition | Meeting)[];
+}
+
+/** What each local may be at a point. Missing: not assigned yet. */
+type State = Map<Local, Definition | Meeting>;
 
 /** Undefined: this point is not reached. */
 type Flow = State | undefined;
@@ -29,23 +38,12 @@ function merge(a: Flow, b: Flow): Flow {
   if (a === undefined) return b;
   if (b === undefined) return a;
   const out: State = new Map(a);
-  for (const [local, defs] of b) {
+  for (const [local, theirs] of b) {
     const mine = out.get(local);
-    if (mine !== defs) out.set(local, mine === undefined ? defs : new Set([...mine, ...defs]));
+    if (mine === theirs) continue;
+    out.set(local, mine === undefined ? theirs : { k: 'meeting', operands: [mine, theirs] });
   }
   return out;
-}
-
-function sameState(a: Flow, b: Flow): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  if (a.size !== b.size) return false;
-  for (const [local, defs] of a) {
-    const other = b.get(local);
-    if (other === defs) continue;
-    if (other === undefined || other.size !== defs.size) return false;
-    for (const d of defs) if (!other.has(d)) return false;
-  }
-  return true;
 }
 
 interface Target {
@@ -53,38 +51,67 @@ interface Target {
   continues: Flow;
 }
 
+type Loop = Extract<TStmt, { k: 'loop' }>;
 type Read = Extract<TExpr, { k: 'local' }>;
 
 /** Reaching definitions: joins those that one read can see. */
 class Reaching {
-  /** All reads, with one definition that reaches each; undefined when none does. */
-  readonly reads: Map<Read, Definition | undefined> = new Map();
-  /** A forest: definitions with one root belong together. */
-  readonly #parent = new Map<Definition, Definition>();
+  /** What each read sees, where anything reaches it. */
+  readonly #reads = new Map<Read, Definition | Meeting>();
+  /** A forest: definitions, and meetings that are read, with one root belong together. */
+  readonly #parent = new Map<Definition | Meeting, Definition | Meeting>();
   readonly #targets = new Map<Label, Target>();
+  readonly #assigned: ReadonlyMap<Loop, ReadonlySet<Local>>;
 
   constructor(body: readonly TStmt[]) {
+    this.#assigned = assignedInLoops(body);
     this.#run(body, new Map());
+    this.#joinWhatIsRead();
   }
 
   /** What stands for all definitions that belong together with this one. */
-  rootOf(d: Definition): Definition {
-    const p = this.#parent.get(d);
-    if (p === undefined || p === d) return d;
-    const root = this.rootOf(p);
-    this.#parent.set(d, root);
+  rootOf(d: Definition | Meeting): Definition | Meeting {
+    let root = d;
+    for (let p = this.#parent.get(root); p !== undefined && p !== root; p = this.#parent.get(root)) root = p;
+    for (let at = d; at !== root; ) {
+      const next = this.#parent.get(at) ?? root;
+      this.#parent.set(at, root);
+      at = next;
+    }
     return root;
+  }
+
+  /** What stands for the definitions that a read sees; undefined where it sees none. */
+  rootOfRead(e: Read): Definition | Meeting | undefined {
+    const seen = this.#reads.get(e);
+    const root = seen && this.rootOf(seen);
+    return root?.k === 'meeting' ? undefined : root;
+  }
+
+  /** Meetings that nobody reads join nothing. A definition stands for a group wherever there is one. */
+  #joinWhatIsRead(): void {
+    const todo: Meeting[] = [];
+    const done = new Set<Meeting>();
+    const want = (x: Definition | Meeting): void => {
+      if (x.k !== 'meeting' || done.has(x)) return;
+      done.add(x);
+      todo.push(x);
+    };
+    for (const seen of this.#reads.values()) want(seen);
+    for (let meeting = todo.pop(); meeting !== undefined; meeting = todo.pop()) {
+      for (const x of meeting.operands) {
+        want(x);
+        const [a, b] = [this.rootOf(meeting), this.rootOf(x)];
+        if (a.k === 'meeting') this.#parent.set(a, b);
+        else this.#parent.set(b, a);
+      }
+    }
   }
 
   #read(e: TExpr, state: State): void {
     walkExpression(e, (x) => {
-      if (x.k !== 'local') return;
-      let first = this.reads.get(x);
-      for (const d of state.get(x.local) ?? []) {
-        if (first === undefined) first = d;
-        else this.#parent.set(this.rootOf(d), this.rootOf(first));
-      }
-      this.reads.set(x, first);
+      const seen = x.k === 'local' ? state.get(x.local) : undefined;
+      if (x.k === 'local' && seen !== undefined) this.#reads.set(x, seen);
     });
   }
 
@@ -132,18 +159,25 @@ class Reaching {
     }
   }
 
-  #loop(s: Extract<TStmt, { k: 'loop' }>, state: State): Flow {
+  #loop(s: Loop, state: State): Flow {
     const target = this.#target(s.label);
-    let head: Flow = state;
-    for (;;) {
-      const end = merge(this.#run(s.body, head), target.continues);
-      const next = merge(head, end === undefined ? undefined : this.#run(s.update, end));
-      if (sameState(next, head)) return target.breaks;
-      head = next;
+    const head: State = new Map(state);
+    const meetings = new Map<Local, Meeting>();
+    for (const local of this.#assigned.get(s) ?? []) {
+      const before = state.get(local);
+      const meeting: Meeting = { k: 'meeting', operands: before === undefined ? [] : [before] };
+      meetings.set(local, meeting);
+      head.set(local, meeting);
     }
+    const end = merge(this.#run(s.body, head), target.continues);
+    const again = end === undefined ? undefined : this.#run(s.update, end);
+    for (const [local, meeting] of meetings) {
+      const last = again?.get(local);
+      if (last !== undefined && last !== meeting) meeting.operands.push(last);
+    }
+    return target.breaks;
   }
 
-  /** A fresh target of jumps: a construct inside a loop is walked more than once. */
   #target(label: Label): Target {
     const target: Target = { breaks: undefined, continues: undefined };
     this.#targets.set(label, target);
@@ -152,7 +186,32 @@ class Reaching {
 }
 
 function define(s: Definition, local: Local | undefined, state: State): State {
-  return local === undefined ? state : state.set(local, new Set([s]));
+  return local === undefined ? state : state.set(local, s);
+}
+
+/** The locals that each loop assigns, those of inner loops among them. */
+function assignedInLoops(body: readonly TStmt[]): Map<Loop, Set<Local>> {
+  const found = new Map<Loop, Set<Local>>();
+  const walk = (list: readonly TStmt[], assigned: Set<Local>): void => {
+    for (const s of list) {
+      if (s.k === 'assign') assigned.add(s.local);
+      else if ((s.k === 'atomic' || s.k === 'barrier' || s.k === 'warp') && s.result !== undefined)
+        assigned.add(s.result);
+      else if (s.k === 'if') {
+        walk(s.then, assigned);
+        walk(s.else, assigned);
+      } else if (s.k === 'block') walk(s.body, assigned);
+      else if (s.k === 'loop') {
+        const own = new Set<Local>();
+        found.set(s, own);
+        walk(s.body, own);
+        walk(s.update, own);
+        for (const local of own) assigned.add(local);
+      }
+    }
+  };
+  walk(body, new Set());
+  return found;
 }
 
 /** Sets `range` on every read and assignment in the tree; returns the ranges. `resultType` types atomics and barriers. */
@@ -160,8 +219,8 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: Definition)
   const reaching = new Reaching(body);
   const ranges: Range[] = [];
   /** Of definitions that belong together by what stands for them; of a variable by itself the first. */
-  const known = new Map<Definition | Local, Range>();
-  const rangeOf = (key: Definition | Local, local: Local): Range => {
+  const known = new Map<Definition | Meeting | Local, Range>();
+  const rangeOf = (key: Definition | Meeting | Local, local: Local): Range => {
     let range = known.get(key);
     if (range === undefined) {
       range = { id: ranges.length, local, defs: [], type: undefined, demand: undefined };
@@ -187,8 +246,7 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: Definition)
         if (x.k !== 'local') return;
         // What nothing reaches must have a type too: in code that never runs any will do, and before its first assignment a
         // variable is zero in all of its ranges.
-        const d = reaching.reads.get(x);
-        x.range = rangeOf(d === undefined ? x.local : reaching.rootOf(d), x.local);
+        x.range = rangeOf(reaching.rootOfRead(x) ?? x.local, x.local);
       });
     }
   });

@@ -33,14 +33,15 @@ export class BitSet implements Iterable<number> {
     return set;
   }
 
-  /** Adds the members of another set; returns whether any was new. */
-  addAll(other: BitSet): boolean {
+  /** Adds the members of another set, but those of `except`; returns whether any was new. */
+  addAll(other: BitSet, except?: BitSet): boolean {
     const words = this.#words;
+    const barred = except === undefined ? [] : except.#words;
     let grew = false;
     while (words.length < other.#words.length) words.push(0);
     for (const [i, more] of other.#words.entries()) {
       const old = words[i] ?? 0;
-      const joined = old | more;
+      const joined = old | (more & ~(barred[i] ?? 0));
       if (joined !== old) {
         words[i] = joined;
         grew = true;

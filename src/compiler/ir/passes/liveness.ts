@@ -2,11 +2,12 @@
  * Live variables: which ones may still be read, with the value they have now, at a point of a kernel.
  *
  * The usual backward analysis on the structured tree, for one thread. It asks each path alone; that a later region is
- * guarded by the same flag as an earlier one it does not see.
+ * guarded by the same flag as an earlier one it does not see. The whole tree is walked again while anything is added at the
+ * top of a loop: a fixed point for each loop on its own would take time exponential in the depth of nesting.
  */
 import type { Label, Stmt } from '../ops.ts';
 import { BitSet } from './bitset.ts';
-import { addReads, defined, stmtExprs } from './walk.ts';
+import { addReads, defined, stmtExprs, stmtLists } from './walk.ts';
 
 /** Ids of variables. */
 export interface VarSet extends Iterable<number> {
@@ -32,6 +33,15 @@ interface Targets {
   readonly continue: BitSet;
 }
 
+interface LoopFacts {
+  /** What is live at the top, as far as it is known. */
+  readonly top: BitSet;
+  /** Variables that are assigned somewhere inside. */
+  readonly assigned: BitSet;
+  /** Whether something inside breaks out of it. */
+  readonly left: boolean;
+}
+
 const NONE = new BitSet();
 
 /** Analyses a list of statements after which no variable is live. */
@@ -40,6 +50,8 @@ export function analyseLiveness(list: readonly Stmt[]): Liveness {
   const after = new Map<Stmt, BitSet>();
   const middle = new Map<Stmt, BitSet>();
   const targets = new Map<Label, Targets>();
+  const loops = factsOfLoops(list);
+  let grew = false;
 
   /** Of the sets passed around, only the one that this function is making is ever changed. */
   function listBefore(stmts: readonly Stmt[], out: BitSet): BitSet {
@@ -91,20 +103,27 @@ export function analyseLiveness(list: readonly Stmt[]): Liveness {
         return live;
       }
       case 'loop': {
+        const facts = loops.get(s);
+        if (facts === undefined) throw new Error('internal error: a loop that is not in the tree');
+        const { top, assigned, left } = facts;
+        // What the loop leaves alone comes through it: known at once, it need not wait for a round for each level of nesting.
+        if (left) top.addAll(out, assigned);
         // The update may leave the loop as well.
         targets.set(s.label, { break: out, continue: NONE });
-        // Around the loop until nothing is added: what is live at its top is live at the end of its update.
-        for (const top = new BitSet(); ; ) {
-          const update = listBefore(s.update, top);
-          middle.set(s, update);
-          targets.set(s.label, { break: out, continue: update });
-          if (!top.addAll(listBefore(s.body, update))) return top;
-        }
+        const update = listBefore(s.update, top);
+        middle.set(s, update);
+        targets.set(s.label, { break: out, continue: update });
+        if (top.addAll(listBefore(s.body, update))) grew = true;
+        return top.copy();
       }
     }
   }
 
-  const entry = listBefore(list, NONE);
+  let entry: BitSet;
+  do {
+    grew = false;
+    entry = listBefore(list, NONE);
+  } while (grew);
   return {
     entry,
     before: (s) => before.get(s) ?? NONE,
@@ -112,4 +131,28 @@ export function analyseLiveness(list: readonly Stmt[]): Liveness {
     elseEntry: (s) => middle.get(s) ?? NONE,
     updateEntry: (s) => middle.get(s) ?? NONE,
   };
+}
+
+/** One walk that finds what each loop assigns, inner loops before outer ones. */
+function factsOfLoops(list: readonly Stmt[]): Map<Stmt, LoopFacts> {
+  const facts = new Map<Stmt, LoopFacts>();
+  const broken = new Set<Label>();
+  const walk = (stmts: readonly Stmt[], assigned: BitSet): void => {
+    for (const s of stmts) {
+      const id = defined(s);
+      if (id !== undefined) assigned.add(id);
+      if (s.op === 'break') broken.add(s.label);
+      if (s.op !== 'loop') {
+        for (const inner of stmtLists(s)) walk(inner, assigned);
+        continue;
+      }
+      const own = new BitSet();
+      walk(s.body, own);
+      walk(s.update, own);
+      facts.set(s, { top: new BitSet(), assigned: own, left: broken.has(s.label) });
+      assigned.addAll(own);
+    }
+  };
+  walk(list, new BitSet());
+  return facts;
 }

@@ -88,6 +88,8 @@ class Walk implements Uniformity {
   readonly #frames: Frame[] = [];
   /** Where threads that are not active here wait. Those that returned wait nowhere. */
   #waiting: Waiting = new Map();
+  /** Of each loop: where threads wait that have left it, or a round of it, by the end of its update. */
+  readonly #leftEarlier = new Map<Stmt, Waiting>();
   /** The partings that led to each waiting place, over the whole analysis. */
   readonly #arrivals: Waiting = new Map();
   readonly #divergence = new Map<Stmt, Parting>();
@@ -236,13 +238,15 @@ class Walk implements Uniformity {
 
   #round(s: Stmt & { op: 'loop' }): void {
     this.#frames.push({ stmt: s, parting: undefined });
-    // The second time, threads that left in an earlier round are missing from the top on.
-    for (let seen = -1; seen !== weight(this.#waiting); ) {
-      seen = weight(this.#waiting);
-      this.list(s.body);
-      this.#meet(updateOf(s.label), this.#liveness.updateEntry(s), s, s.body);
-      this.list(s.update);
-    }
+    // Threads that left in an earlier round are missing from the top on. What is new of them is left to the next walk of the
+    // whole kernel: going round here, loop by loop, would take time exponential in the depth of nesting.
+    const left = this.#leftEarlier.get(s) ?? new Map<string, Parting>();
+    this.#leftEarlier.set(s, left);
+    for (const [place, parting] of left) worsen(this.#waiting, place, parting);
+    this.list(s.body);
+    this.#meet(updateOf(s.label), this.#liveness.updateEntry(s), s, s.body);
+    this.list(s.update);
+    for (const [place, parting] of this.#waiting) this.#part(left, place, parting);
     this.#frames.pop();
     this.#meet(endOf(s.label), this.#liveness.after(s), s, [...s.body, ...s.update]);
   }
@@ -350,9 +354,4 @@ function worsen<K>(map: Map<K, Parting>, key: K, parting: Parting): boolean {
   if (old && (old.level === 'V' || parting.level === 'U')) return false;
   map.set(key, parting);
   return true;
-}
-
-/** Grows with every place and every worsening. */
-function weight(waiting: Waiting): number {
-  return [...waiting.values()].reduce((sum, p) => sum + (p.level === 'V' ? 2 : 1), 0);
 }

@@ -62,6 +62,9 @@ export interface Gen {
   readonly jumps: Set<string>;
 }
 
+/** Levels that are indented: with more, the text would grow with the square of the depth of nesting. */
+const MOST_INDENTED = 16;
+
 /** Lines of code, indented. */
 export class Lines {
   readonly #lines: string[] = [];
@@ -72,7 +75,7 @@ export class Lines {
   }
 
   add(line: string): void {
-    this.#lines.push('  '.repeat(this.#depth) + line);
+    this.#lines.push('  '.repeat(Math.min(this.#depth, MOST_INDENTED)) + line);
   }
 
   /** `head {` … `}tail`. */
