@@ -33,6 +33,7 @@ import { streams } from './streams.ts';
 import { structs } from './structs.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
 import { integerTypes } from './types-integers.ts';
+import { quotientTests } from './types-quotients.ts';
 import { storage } from './types-storage.ts';
 import { wideTypes } from './types-wide.ts';
 import { warps } from './warps.ts';
@@ -48,6 +49,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...syntax,
   ...divergence,
   ...integerTypes,
+  ...quotientTests,
   ...wideTypes,
   ...storage,
   ...rounding,

@@ -294,6 +294,17 @@ class Evaluator {
         const [n, value] = [this.slot(s.name), this.expr(s.value)];
         return (x) => void (x.v[n] = value(x));
       }
+      case 'ratio': {
+        const { other, t } = s;
+        const [a, b] = [this.expr(s.a), this.expr(s.b)];
+        const [c, x, y] = other ? [this.expr(other.c), this.expr(other.a), other.b && this.expr(other.b)] : [];
+        const uses = s.uses.map((u) => [this.slot(u.name), u.op] as const);
+        return (z) => {
+          let [over, under] = [a(z), b(z)];
+          if (c?.(z)) [over, under] = [x?.(z) ?? 0, y?.(z) ?? 1];
+          for (const [n, op] of uses) z.v[n] = quotient(op, t, over, under);
+        };
+      }
       case 'set': {
         const [n, value, { op, t }] = [this.slot(s.name), this.expr(s.value), s];
         if (op === undefined) return (x) => void (x.v[n] = value(x));

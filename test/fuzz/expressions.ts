@@ -15,6 +15,7 @@ import {
   NUMBERS,
   type Place,
   type Program,
+  type QuotientOp,
   TYPES,
   type Ty,
   type UnOp,
@@ -103,6 +104,8 @@ const INT_UN: readonly UnOp[] = [
   'square',
 ];
 const FLOAT_UN: readonly UnOp[] = ['neg', 'abs', 'sign', 'sqrt', 'floor', 'ceil', 'trunc', 'round', 'rint', 'square'];
+
+export const QUOTIENT_OPS: readonly QuotientOp[] = ['or0', 'trunc', 'floor', 'ceil', 'round', 'rint'];
 
 /** What widens to a type by itself, beside a value of that type. */
 const NARROWER: Readonly<Partial<Record<Ty, readonly Ty[]>>> = {
@@ -383,17 +386,14 @@ export class Expressions {
   }
 
   private quotient(t: Ty, env: Env, depth: number): Expr {
-    const op = this.r.pick(
-      isBig(t) ? (['trunc', 'floor'] as const) : (['or0', 'trunc', 'floor', 'ceil', 'round'] as const),
-    );
+    const op = this.r.pick(isBig(t) ? QUOTIENT_OPS.filter((x) => x !== 'or0') : QUOTIENT_OPS);
+    return { t, k: 'quotient', op, ...this.fraction(t, env, depth) };
+  }
+
+  /** Numerator and denominator. */
+  fraction(t: Ty, env: Env, depth: number): { readonly a: Expr; readonly b: Expr } {
     const a = this.r.chance(0.3) ? this.narrowed(t, env, depth) : this.expr(t, env, depth);
-    return {
-      t,
-      k: 'quotient',
-      op,
-      a,
-      b: this.r.chance(0.05) ? a : this.r.chance(0.3) ? this.weak(t) : this.operand(t, env, depth),
-    };
+    return { a, b: this.r.chance(0.05) ? a : this.r.chance(0.3) ? this.weak(t) : this.operand(t, env, depth) };
   }
 
   private toUnsigned(env: Env, depth: number): Expr {

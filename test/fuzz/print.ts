@@ -9,6 +9,7 @@ import {
   isBig,
   type Place,
   type Program,
+  type QuotientOp,
   type Stmt,
   type UnOp,
   type Val,
@@ -79,8 +80,7 @@ export function printExpr(e: Expr): string {
       return infix === undefined ? `${CALL[e.op] ?? ''}(${a}, ${b})` : `(${a} ${infix} ${b})`;
     }
     case 'quotient': {
-      const q = `${printExpr(e.a)} / ${printExpr(e.b)}`;
-      return e.op === 'or0' ? `((${q}) ${e.t === 'u32' ? '>>> 0' : '| 0'})` : `Math.${e.op}(${q})`;
+      return rounded(e.op, e.t, `${printExpr(e.a)} / ${printExpr(e.b)}`);
     }
     case 'un':
       return unary(e.op, e.t, printExpr(e.a));
@@ -99,6 +99,11 @@ export function printExpr(e: Expr): string {
     case 'call':
       return `${e.fn.name}(${e.args.map(printExpr).join(', ')})`;
   }
+}
+
+function rounded(op: QuotientOp, t: string, q: string): string {
+  if (op === 'or0') return `((${q}) ${t === 'u32' ? '>>> 0' : '| 0'})`;
+  return op === 'rint' ? `cuda.rint(${q})` : `Math.${op}(${q})`;
 }
 
 function unary(op: UnOp, t: string, a: string): string {
@@ -169,6 +174,13 @@ function statement(s: Stmt, i: string): string {
   switch (s.k) {
     case 'let':
       return `${i}let ${s.name} = ${printExpr(s.value)};\n`;
+    case 'ratio': {
+      const { other } = s;
+      const x = other && `${printExpr(other.a)}${other.b === undefined ? '' : ` / ${printExpr(other.b)}`}`;
+      const change = other && `${i}if (${printExpr(other.c)}) ${s.name} = ${x};\n`;
+      const uses = s.uses.map((u) => `${i}let ${u.name} = ${rounded(u.op, s.t, s.name)};\n`);
+      return `${i}let ${s.name} = ${printExpr(s.a)} / ${printExpr(s.b)};\n${change ?? ''}${uses.join('')}`;
+    }
     case 'set':
       return `${i}${s.name} ${assigned(s.op, s.t)}= ${printExpr(s.value)};\n`;
     case 'store':

@@ -65,8 +65,8 @@ export type BinOp =
   | 'imul'
   | 'pow'
   | 'copysign';
-/** Rounded quotients of integers; `ceil` and `round` of 32-bit ones alone. */
-export type QuotientOp = 'or0' | 'trunc' | 'floor' | 'ceil' | 'round';
+/** Rounded quotients of integers; `or0` of 32-bit ones alone. */
+export type QuotientOp = 'or0' | 'trunc' | 'floor' | 'ceil' | 'round' | 'rint';
 export type UnOp =
   | 'neg'
   | 'not'
@@ -178,6 +178,19 @@ export interface Case {
 
 export type Stmt =
   | { readonly k: 'let'; readonly name: string; readonly value: Expr }
+  /**
+   * A quotient of 32-bit integers in a variable, perhaps replaced by another or by an integer, and what it is rounded to:
+   * `let name = a / b; if (c) name = x; let v = Math.ceil(name);`
+   */
+  | {
+      readonly k: 'ratio';
+      readonly name: string;
+      readonly t: Ty;
+      readonly a: Expr;
+      readonly b: Expr;
+      readonly other?: { readonly c: Expr; readonly a: Expr; readonly b?: Expr };
+      readonly uses: readonly { readonly name: string; readonly op: QuotientOp }[];
+    }
   /** `op` absent: plain assignment; else `name op= value`, for bool `&&=` and `||=`. */
   | { readonly k: 'set'; readonly name: string; readonly t: Ty; readonly op?: BinOp; readonly value: Expr }
   | { readonly k: 'store'; readonly array: ArrayDecl; readonly at: Place; readonly op?: BinOp; readonly value: Expr }

@@ -210,14 +210,24 @@ export function binary(op: BinOp, t: Ty, a: Val, b: Val): Val {
 
 /** A quotient of two integers of type `t`, rounded. */
 export function quotient(op: QuotientOp, t: Ty, a: Val, b: Val): Val {
-  const [x, y] = [BigInt(a), BigInt(b)];
-  if (op === 'ceil' || op === 'round') {
-    const q = Number(a) / Number(b);
-    return cast('f64', t, op === 'ceil' ? Math.ceil(q) : Math.floor(q + 0.5));
+  if (BigInt(b) === 0n) return wrap(t, 0n);
+  const sign = BigInt(b) < 0n ? -1n : 1n;
+  const [x, y] = [BigInt(a) * sign, BigInt(b) * sign];
+  const down = (n: bigint, d: bigint): bigint => (n >= 0n ? n / d : -((d - 1n - n) / d));
+  switch (op) {
+    case 'floor':
+      return wrap(t, down(x, y));
+    case 'ceil':
+      return wrap(t, -down(-x, y));
+    case 'round':
+      return wrap(t, down(2n * x + y, 2n * y));
+    case 'rint': {
+      const [low, high] = [-down(y - 2n * x, 2n * y), down(2n * x + y, 2n * y)];
+      return wrap(t, low % 2n === 0n ? low : high);
+    }
+    default:
+      return wrap(t, x / y);
   }
-  if (y === 0n) return wrap(t, 0n);
-  const down = op === 'floor' && x % y !== 0n && x < 0n !== y < 0n;
-  return wrap(t, x / y - (down ? 1n : 0n));
 }
 
 function evenRound(x: number): number {

@@ -91,6 +91,17 @@ function* stmts(s: Stmt): Iterable<readonly Stmt[]> {
     case 'let':
       for (const value of exprs(s.value)) yield [{ ...s, value }];
       return;
+    case 'ratio':
+      if (s.other !== undefined) {
+        const { other, ...plain } = s;
+        yield [plain];
+        for (const c of exprs(other.c)) yield [{ ...s, other: { ...other, c } }];
+        for (const a of exprs(other.a)) yield [{ ...s, other: { ...other, a } }];
+      }
+      if (s.uses.length > 1) for (let i = 0; i < s.uses.length; i++) yield [{ ...s, uses: s.uses.toSpliced(i, 1) }];
+      for (const a of exprs(s.a)) yield [{ ...s, a }];
+      for (const b of exprs(s.b)) yield [{ ...s, b }];
+      return;
     case 'set':
     case 'store':
       if (s.op !== undefined) {

@@ -3,7 +3,7 @@
  *
  * What threads have to do with each other, and whole programs, are `generate.ts`.
  */
-import { type Env, Expressions, type Variable } from './expressions.ts';
+import { type Env, Expressions, QUOTIENT_OPS, type Variable } from './expressions.ts';
 import {
   type ArrayDecl,
   type AtomicOp,
@@ -213,6 +213,7 @@ export class Statements {
     const inKernel = w.fn === undefined;
     const options: [number, () => Stmt[]][] = [
       [5, () => [this.let(w)]],
+      [0.7, () => [this.ratio(w)]],
       [5, () => this.set(w)],
       [inKernel ? 6 : 0, () => this.store(w)],
       [inKernel ? 1 : 0, () => this.bump(w)],
@@ -239,6 +240,25 @@ export class Statements {
     w.scope.push(variable);
     w.declared.add(variable);
     return { k: 'let', name: variable.name, value };
+  }
+
+  /** A quotient that has a name before it is rounded. */
+  protected ratio(w: Where): Stmt {
+    const { r } = this;
+    const t = r.pick(['i32', 'u32'] as const);
+    const env = this.env(w);
+    const [{ a, b }, name] = [this.e.fraction(t, env, 2), this.name('q')];
+    const whole = (): { readonly a: Expr } => ({ a: this.expr(t, w, 1) });
+    const other = r.chance(0.4) && {
+      c: this.e.bool(env, 2),
+      ...(r.chance(0.5) ? this.e.fraction(t, env, 1) : whole()),
+    };
+    const uses = Array.from({ length: 1 + r.below(3) }, () => ({ name: this.name('v'), op: r.pick(QUOTIENT_OPS) }));
+    for (const use of uses) {
+      const variable: Variable = { name: use.name, t, uniform: false, fixed: false };
+      w.scope.push(variable);
+    }
+    return { k: 'ratio', name, t, a, b, ...(other && { other }), uses };
   }
 
   protected set(w: Where): Stmt[] {

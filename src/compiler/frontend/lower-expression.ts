@@ -4,6 +4,7 @@
  * `lower(e, want)` gives a value of machine type `want`; values without a type of their own (literals, quotients of integers)
  * are computed in it. Without `want` the expression's own type decides, else the defaults.
  */
+import { read, select } from '../ir/builder.ts';
 import {
   type CompareOp,
   type Expr,
@@ -13,14 +14,16 @@ import {
   type MemRef,
   type UnaryOp,
   type ValueType,
+  type Var,
   widen,
 } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { isFloatType, isIntegerType, isWeak, isWide, join, machine, nameOf, type Type } from '../types/lattice.ts';
-import type { ScalarArg, TExpr, TMem } from '../types/tree.ts';
-import { isIntegerQuotient, numeric, quotientType, typeOf } from '../types/typing.ts';
+import type { Range, ScalarArg, TExpr, TMem, TStmt } from '../types/tree.ts';
+import { integerQuotient, numeric, typeOf } from '../types/typing.ts';
 import { castTo, constant, convert, textOf, type Use } from './convert.ts';
 import { fail } from './diagnostics.ts';
+import { HeldQuotients, type Quotient, roundQuotient } from './quotients.ts';
 import type { Symbols } from './symbols.ts';
 import { isMisaligned, loadPieces } from './unaligned.ts';
 
@@ -31,8 +34,16 @@ export class ExpressionLowering {
   /** Statements needed before the one being lowered: only temporaries. */
   readonly hold: (value: Expr, pos: Pos) => Expr;
 
-  constructor(symbols: Symbols, defaultFloat: 'f32' | 'f64', hold: (value: Expr, pos: Pos) => Expr) {
+  readonly #quotients: HeldQuotients;
+
+  constructor(
+    symbols: Symbols,
+    body: readonly TStmt[],
+    defaultFloat: 'f32' | 'f64',
+    hold: (value: Expr, pos: Pos) => Expr,
+  ) {
     this.symbols = symbols;
+    this.#quotients = new HeldQuotients(body);
     this.indexBits = symbols.indexBits;
     this.defaultFloat = defaultFloat;
     this.hold = hold;
@@ -303,6 +314,8 @@ export class ExpressionLowering {
         return castTo({ op: 'const', type: 'f64', value: e.value }, m, e.pos);
       return constant(e.value, m, e.pos, true);
     }
+    const quotient = this.#truncatedQuotient(e);
+    if (quotient !== undefined) return castTo(quotient, m, e.pos);
     const a = this.lower(e, m);
     const t = typeOf(e);
     if (isWide(t) !== (m === 'i64' || m === 'u64') && !(t === 'idx' || t === 'int' || t === 'L') && isWide(t))
@@ -351,42 +364,62 @@ export class ExpressionLowering {
   }
 
   #round(e: Extract<TExpr, { k: 'round' }>, want: ValueType | undefined): Expr {
-    if (isIntegerQuotient(e.a) && e.a.k === 'arith') {
-      const m = this.#settle(quotientType(e.a), want !== undefined && isInt(want) ? want : undefined);
-      const a = this.to(e.a.a, m);
-      const b = this.to(e.a.b, m);
-      if (e.fn === 'trunc') return { op: 'binary', type: m, fn: 'div', a, b, pos: e.pos };
-      if (e.fn === 'floor') return { op: 'binary', type: m, fn: 'floordiv', a, b, pos: e.pos };
-      if (m === 'i32' || m === 'u32') {
-        const q: Expr = {
-          op: 'binary',
-          type: 'f64',
-          fn: 'div',
-          a: castTo(a, 'f64', e.pos),
-          b: castTo(b, 'f64', e.pos),
-        };
-        return castTo({ op: 'unary', type: 'f64', fn: e.fn, a: q }, m, e.pos);
-      }
-      return fail('K218', e.pos, `Math.${e.fn} of a quotient of 64-bit integers is not supported`, {
-        help: 'use Math.floor or Math.trunc',
-      });
+    const q = integerQuotient(e.a);
+    if (q !== undefined) {
+      const parts = this.quotient(e.a, this.#settle(q, want !== undefined && isInt(want) ? want : undefined));
+      return roundQuotient(e.fn, parts, this.hold, e.pos);
     }
-    const m = this.#settle(numeric(typeOf(e.a)), want);
+    const m = isFraction(e.a) ? 'f64' : this.#settle(numeric(typeOf(e.a)), want);
     const a = this.to(e.a, m);
     return isFloat(m) ? { op: 'unary', type: m, fn: e.fn as UnaryOp, a } : a;
+  }
+
+  /** A quotient of integers of up to 32 bits or an index, cut to an integer; undefined for all else. */
+  #truncatedQuotient(e: TExpr): Expr | undefined {
+    const t = isFloatType(typeOf(e)) ? integerQuotient(e) : undefined;
+    return t === undefined ? undefined : roundQuotient('trunc', this.quotient(e, this.machine(t)), this.hold, e.pos);
+  }
+
+  /** Numerator and denominator, of type `m`, of what is an integer quotient on some path. */
+  quotient(e: TExpr, m: ValueType): Quotient {
+    if (e.k === 'arith' && e.fn === 'div') return { over: this.to(e.a, m), under: this.to(e.b, m) };
+    if (e.k === 'plus') return this.quotient(e.a, m);
+    if (e.k === 'select') {
+      const cond = this.hold(this.bool(e.cond), e.pos);
+      const [a, b] = [this.quotient(e.a, m), this.quotient(e.b, m)];
+      return { over: select(cond, a.over, b.over), under: select(cond, a.under, b.under) };
+    }
+    if (e.k === 'local' && e.range !== undefined && this.#quotients.has(e.range)) {
+      const { over, under } = this.#quotients.of(e.range, (name) => this.symbols.fresh(name, this.#quotientType(e)));
+      return { over: castTo(read(over), m, e.pos), under: castTo(read(under), m, e.pos) };
+    }
+    return { over: this.to(e, m), under: constant(1, m, e.pos) };
+  }
+
+  #quotientType(e: TExpr): ValueType {
+    return this.machine(integerQuotient(e) ?? typeOf(e));
+  }
+
+  /** What has to be assigned beside a variable whose quotient is rounded somewhere. */
+  quotientParts(range: Range, e: TExpr): readonly (readonly [v: Var, value: Expr])[] {
+    if (!this.#quotients.has(range)) return [];
+    const type = this.#quotientType({ k: 'local', local: range.local, range, pos: e.pos });
+    const held = this.#quotients.of(range, (name) => this.symbols.fresh(name, type));
+    const { over, under } = this.quotient(e, type);
+    return [
+      [held.over, over],
+      [held.under, under],
+    ];
   }
 
   #toInt(e: Extract<TExpr, { k: 'toInt' }>): Expr {
     const t = typeOf(e.a);
     const to: ValueType = this.machine(typeOf(e));
-    if (isIntegerQuotient(e.a) && e.a.k === 'arith' && !isWide(t)) {
-      const m = this.machine(quotientType(e.a));
-      const q: Expr = { op: 'binary', type: m, fn: 'div', a: this.to(e.a.a, m), b: this.to(e.a.b, m), pos: e.pos };
-      return castTo(q, to, e.pos);
-    }
     if (isWide(t)) return this.lower(e.a, to);
+    const q = this.#truncatedQuotient(e.a);
+    if (q !== undefined) return castTo(q, to, e.pos);
     if (e.a.k === 'lit') return this.#bitOperand(e.a, to);
-    const a = this.lower(e.a, undefined);
+    const a = isFraction(e.a) ? this.to(e.a, 'f64') : this.lower(e.a, undefined);
     return castTo(a, to, e.pos, t === 'idx' && this.indexBits === 64);
   }
 
@@ -412,6 +445,13 @@ export class ExpressionLowering {
     const counted: Expr = { op: 'unary', type: m, fn: e.fn === 'popc' ? 'popc' : 'clz', a: this.#bitOperand(e.a, m) };
     return e.fn === 'clz32' ? castTo(counted, 'i32', e.pos) : castTo(counted, this.machine(typeOf(e)), e.pos);
   }
+}
+
+/** A quotient of integers with its sign changed, `-(a / b)`: in double precision it rounds as the exact one does. */
+function isFraction(e: TExpr): boolean {
+  if (e.k === 'neg' || e.k === 'abs')
+    return typeOf(e) === 'F' && (integerQuotient(e.a) !== undefined || isFraction(e.a));
+  return e.k === 'plus' && isFraction(e.a);
 }
 
 /** An integer literal in the narrowest type that holds it, to be cast from there. */

@@ -31,7 +31,7 @@ export function lower(
     list.push({ op: 'assign', var: v, value, pos });
     return { op: 'var', type: v.type, var: v };
   };
-  const x = new ExpressionLowering(symbols, options.defaultFloat, hold);
+  const x = new ExpressionLowering(symbols, body, options.defaultFloat, hold);
 
   const block = (stmts: readonly TStmt[]): Stmt[] => {
     const saved = list;
@@ -85,6 +85,8 @@ export function lower(
       case 'assign': {
         if (s.range === undefined) throw new Error('no live range');
         const v = symbols.ofRange(s.range);
+        for (const [part, of] of x.quotientParts(s.range, s.value))
+          list.push({ op: 'assign', var: part, value: of, pos });
         const value = v.type === 'bool' ? x.bool(s.value) : x.to(s.value, v.type, { what: `the variable ${v.name}` });
         list.push({ op: 'assign', var: v, value, pos });
         return;

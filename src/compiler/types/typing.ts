@@ -3,8 +3,8 @@
  *
  * Used by inference while those types still widen, and by the lowering pass when they are final.
  */
-import { isFloatType, isIntegerType, isWide, joinOr, type Type, typeOfElem } from './lattice.ts';
-import type { TExpr } from './tree.ts';
+import { isFloatType, isIntegerType, isWide, join, joinOr, type Type, typeOfElem } from './lattice.ts';
+import type { Range, TExpr } from './tree.ts';
 
 /** The type of an expression, given the types decided so far. */
 export function typeOf(e: TExpr): Type {
@@ -63,15 +63,13 @@ export function typeOf(e: TExpr): Type {
       return typeOfElem(e.to);
     }
     case 'round': {
-      const t = numeric(typeOf(e.a));
-      if (isIntegerQuotient(e.a)) return quotientType(e.a);
-      return t;
+      return integerQuotient(e.a) ?? numeric(typeOf(e.a));
     }
     case 'toInt': {
       const t = typeOf(e.a);
       if (isWide(t)) return t;
-      if (isIntegerQuotient(e.a)) {
-        const q = quotientType(e.a);
+      const q = integerQuotient(e.a);
+      if (q !== undefined) {
         return e.unsigned ? 'u32' : q === 'u32' ? 'u32' : q === 'idx' ? 'int' : q;
       }
       if (e.unsigned) return 'u32';
@@ -118,20 +116,72 @@ function bitType(t: Type): Type {
   return isFloatType(t) ? 'i32' : t === 's8' || t === 'u8' ? 'i32' : t === 'idx' ? 'idx' : t;
 }
 
-/** Whether `e` is a quotient whose operands are both integers, so that rounding it is an integer division. */
-export function isIntegerQuotient(e: TExpr): boolean {
-  return (
-    e.k === 'arith' &&
-    e.fn === 'div' &&
-    isIntegerType(joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)))) &&
-    isIntegerType(numeric(typeOf(e.a))) &&
-    isIntegerType(numeric(typeOf(e.b)))
-  );
+/**
+ * The type to divide in where `e` is a quotient of integers or holds nothing else, so that rounding it is an integer division.
+ *
+ * A variable may hold integers on some paths: those are quotients by 1. 64-bit integers divide as bigints do, so that what a
+ * variable holds of them is whole already; only a rounding around the division itself says how to round it.
+ */
+export function integerQuotient(e: TExpr): Type | undefined {
+  const found = e.k === 'arith' ? dividedBy(e) : dividedIn(e, new Map());
+  if (!found?.divides) return undefined;
+  return found.type === 'L' ? 'int' : found.type;
 }
 
-/** The type of that integer division. */
-export function quotientType(e: TExpr): Type {
-  if (e.k !== 'arith') return typeOf(e);
-  const t = joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)));
-  return t === 'L' ? 'int' : t;
+export function isIntegerQuotient(e: TExpr): boolean {
+  return integerQuotient(e) !== undefined;
+}
+
+interface Divided {
+  readonly type: Type;
+  /** Whether it is a quotient on some path. */
+  readonly divides: boolean;
+}
+
+function dividedBy(e: Extract<TExpr, { k: 'arith' }>): Divided | undefined {
+  if (e.fn !== 'div') return undefined;
+  const [a, b] = [numeric(typeOf(e.a)), numeric(typeOf(e.b))];
+  return isIntegerType(a) && isIntegerType(b) ? { type: joinOr(a, b), divides: true } : undefined;
+}
+
+/** `known`: what variables hold; those that are being looked into hold nothing that is known. */
+function dividedIn(e: TExpr, known: Map<Range, Divided | undefined>): Divided | undefined {
+  const merged = (list: readonly (TExpr | undefined)[]): Divided | undefined => {
+    let all: Divided | undefined;
+    for (const [k, x] of list.entries()) {
+      const one = x && dividedIn(x, known);
+      const type = one && (k === 0 ? one.type : all && join(all.type, one.type));
+      if (one === undefined || type === undefined) return undefined;
+      all = { type, divides: one.divides || all?.divides === true };
+    }
+    return all;
+  };
+  switch (e.k) {
+    case 'arith': {
+      const own = dividedBy(e);
+      if (own !== undefined) return isWide(own.type) ? undefined : own;
+      break;
+    }
+    case 'plus':
+      return dividedIn(e.a, known);
+    case 'select':
+      return merged([e.a, e.b]);
+    case 'lit':
+      if (typeof e.value === 'number' && e.value < 0) return { type: 'i32', divides: false };
+      break;
+    case 'local': {
+      const { range } = e;
+      if (range === undefined || isIntegerType(numeric(typeOf(e)))) break;
+      if (!known.has(range)) {
+        known.set(range, undefined);
+        const defs = merged(range.defs.map((d) => ('expr' in d ? d.expr : undefined)));
+        known.set(range, defs);
+      }
+      return known.get(range);
+    }
+    default:
+      break;
+  }
+  const type = numeric(typeOf(e));
+  return isIntegerType(type) && !isWide(type) ? { type, divides: false } : undefined;
 }
