@@ -18,6 +18,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Machines may be slow, and compilers without a cache.
     testTimeout: 120_000,
+    setupFiles: ['test/support/verify-passes.ts'],
     maxWorkers: availableParallelism(),
     sequence: { sequencer: SlowFirst },
   },

@@ -12,8 +12,12 @@ const ON: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on']);
 const OFF: ReadonlySet<string> = new Set(['0', 'false', 'no', 'off']);
 
 /** What `TSAMBA_DEBUG` may list. */
-export type DebugWord = 'sync' | 'captures';
-const DEBUG_WORDS: readonly string[] = ['sync', 'captures'] satisfies DebugWord[];
+const SWITCHES = ['sync', 'captures'] as const;
+/** What it may list to be printed: stages of the compiler, the code that it makes, what reaches the device. */
+const TRACES = ['compile', 'types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'launch', 'copy', 'memory'] as const;
+export type TraceWord = (typeof TRACES)[number];
+export type DebugWord = (typeof SWITCHES)[number] | TraceWord;
+const DEBUG_WORDS: readonly string[] = [...SWITCHES, ...TRACES];
 
 /** Values that have been warned of. */
 const warned = new Set<string>();
@@ -46,12 +50,19 @@ export function switchFromEnvironment(names: string | readonly string[], env?: E
 export function debugWord(word: DebugWord, env: Environment = environment()): boolean {
   const text = variable('TSAMBA_DEBUG', env);
   if (text === undefined) return false;
+  if (text !== listed.text) listed = { text, words: readWords(text) };
+  return listed.words.has(word);
+}
+
+/** The last list that was read: the compiler asks many times. */
+let listed: { readonly text: string; readonly words: ReadonlySet<string> } = { text: '', words: new Set() };
+
+function readWords(text: string): ReadonlySet<string> {
   const words = text.split(/[\s,]+/).filter((w) => w !== '');
   for (const w of words) {
-    if (!DEBUG_WORDS.includes(w))
-      warnOnce(`TSAMBA_DEBUG=${text}: there is no '${w}', only ${DEBUG_WORDS.join(' and ')}`);
+    if (!DEBUG_WORDS.includes(w)) warnOnce(`TSAMBA_DEBUG=${text}: there is no '${w}', only ${DEBUG_WORDS.join(', ')}`);
   }
-  return words.includes(word);
+  return new Set(words);
 }
 
 function warnOnce(message: string): void {

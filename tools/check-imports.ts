@@ -13,7 +13,7 @@ const MAX_MEDIAN = 250;
 
 /** Each line may import from itself and the lines before it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ['src/errors.ts', 'src/options.ts', 'src/environment.ts', 'src/show.ts'],
+  ['src/errors.ts', 'src/options.ts', 'src/environment.ts', 'src/show.ts', 'src/trace.ts'],
   ['src/dtype', 'src/layout'],
   [
     'src/compiler/source.ts',

@@ -4,6 +4,7 @@
  * Elaborate, split live ranges, infer, lower, then the rules that hold on every device (barriers reached uniformly). What a
  * device does with the kernel is its driver's and its renderer's business.
  */
+import { trace, traceTime } from '../trace.ts';
 import type { ArgType, CompiledKernel, CompileOptions, TypeNote } from './contract.ts';
 import type { CapturedFunction } from './frontend/captured.ts';
 import { fail } from './frontend/diagnostics.ts';
@@ -13,6 +14,7 @@ import { describe } from './frontend/positions.ts';
 import type { Kernel } from './ir/ops.ts';
 import { checkBarriers } from './ir/passes/barriers.ts';
 import { returnAtEnds } from './ir/passes/tails.ts';
+import { printKernel } from './ir/print.ts';
 import { infer } from './types/infer.ts';
 import { machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
 import { assignRanges, type Definition } from './types/ranges.ts';
@@ -27,10 +29,11 @@ function resultType(s: Definition): Type {
 
 /** Compiles one specialisation. Throws KernelError with a position in the user's source. Synchronous. */
 export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): CompiledKernel {
-  const { context, body } = elaborate(fn, args, options);
+  const stage = <R>(what: string, run: () => R): R => traceTime('compile', () => `${options.name}: ${what}`, run);
+  const { context, body } = stage('elaborating', () => elaborate(fn, args, options));
   const ranges = assignRanges(body, resultType);
-  infer(body, ranges, context.args, { defaultFloat: options.defaultFloat });
-  const lowered = lower(body, options);
+  stage('inferring types', () => infer(body, ranges, context.args, { defaultFloat: options.defaultFloat }));
+  const lowered = stage('lowering', () => lower(body, options));
   let kernel: Kernel = {
     name: options.name,
     params: lowered.symbols.params,
@@ -54,6 +57,8 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
       help: 'a barrier must be reached by all threads of the block: move it out of the branch, or assert the condition with cuda.uniform(x)',
     });
   }
+  trace('types', () => `${kernel.name}\n${showTypes(typeNotes(context.args, ranges, options))}`);
+  trace('ir', () => printKernel(kernel));
   return {
     kernel,
     captured: context.captured,
@@ -80,4 +85,12 @@ function typeNotes(args: readonly ScalarArg[], ranges: readonly Range[], options
       line: describe(r.local.pos).line,
     })),
   ];
+}
+
+/** The types of variables as a table: name, type, line. */
+export function showTypes(types: readonly TypeNote[]): string {
+  const widest = Math.max(0, ...types.map(({ name }) => name.length));
+  return types
+    .map(({ name, type, line }) => `${name.padEnd(widest)}  ${type}${line > 0 ? `  (line ${line})` : ''}`)
+    .join('\n');
 }

@@ -1,6 +1,7 @@
 /**
  * `kernel.inspect`: the types that inference found, the IR, and the code that a device made of it, as text.
  */
+import { showTypes } from '../compiler/compile.ts';
 import { withAuthorNames } from '../compiler/frontend/author-names.ts';
 import { printKernel } from '../compiler/ir/print.ts';
 import { NVIDIA_DEFAULTS, ptxFor } from '../driver/nvidia/offline.ts';
@@ -12,7 +13,7 @@ import { show } from '../show.ts';
 import type { Specialisation } from './specialisation.ts';
 import type { KernelState } from './state.ts';
 
-const TARGETS = ['types', 'ir', 'wasm', 'js', 'ptx', 'opencl', 'amdgcn'];
+const TARGETS = ['types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'amdgcn'];
 
 /** What can be had of any device, since it is made without one. */
 const OFFLINE = ['types', 'ir', 'ptx', 'opencl', 'amdgcn'];
@@ -70,14 +71,10 @@ function inspectOne(state: KernelState, one: Specialisation, { target, arch }: W
   const { source } = compiled.kernel.pos;
   if (target === 'ir') return withAuthorNames(printKernel(compiled.kernel), source);
   if (target === 'types') {
-    const types = compiled.types.map((type) => ({ ...type, name: withAuthorNames(type.name, source) }));
-    const widest = Math.max(0, ...types.map(({ name }) => name.length));
-    return types
-      .map(({ name, type, line }) => `${name.padEnd(widest)}  ${type}${line > 0 ? `  (line ${line})` : ''}`)
-      .join('\n');
+    return showTypes(compiled.types.map((type) => ({ ...type, name: withAuthorNames(type.name, source) })));
   }
   const text = arch === undefined ? executable.inspect(target) : undefined;
-  if (text !== undefined) return text;
+  if (text !== undefined) return target === 'passes' ? withAuthorNames(text, source) : text;
   if (target === 'ptx') {
     // Another device has compiled it with its own defaults.
     const { kernel } = context.kind === 'nvidia' ? compiled : state.compiledFor(NVIDIA_DEFAULTS, one);

@@ -104,8 +104,11 @@ export interface KernelStats {
   readonly specialisations: readonly SpecialisationStats[];
 }
 
-/** What `inspect` can show: what the device's code is made of (`'wasm'`, `'js'`), and the others always. */
-export type InspectTarget = 'types' | 'ir' | 'wasm' | 'js' | 'ptx' | 'opencl' | 'amdgcn';
+/**
+ * What `inspect` can show: what the device makes of the kernel (`'passes'`: the IR after each of the compiler's passes; `'wasm'`, `'js'`), and the others
+ * always.
+ */
+export type InspectTarget = 'types' | 'ir' | 'passes' | 'wasm' | 'js' | 'ptx' | 'opencl' | 'amdgcn';
 
 /** Options of `forAll`. */
 export interface ForAllOptions {

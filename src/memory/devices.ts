@@ -6,6 +6,7 @@
  * `providers.ts`, the list of GPUs `gpus.ts`.
  */
 import type { DeviceInfo, DeviceKind, DeviceLimits } from '../driver/driver.ts';
+import { traced } from '../driver/tracing.ts';
 import { switchFromEnvironment, variable } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import { show } from '../show.ts';
@@ -202,7 +203,7 @@ function openDevice(kind: DeviceKind, index: number, asked: string): Context {
         : '';
     throw new NotSupportedError('E_NO_DEVICE', `${asked}: there is no ${kind} device${why}${instead}`);
   }
-  const context = new Context(provider.open(index));
+  const context = new Context(traced(provider.open(index)));
   contexts.set(key, context);
   return context;
 }

@@ -3,6 +3,7 @@
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
+import { type Pass, runPass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { unroll } from '../../compiler/ir/passes/unroll.ts';
 import { someExpr, someStmt, stmtExprs } from '../../compiler/ir/passes/walk.ts';
@@ -10,7 +11,9 @@ import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';
 import { NotSupportedError } from '../../errors.ts';
-import { describePosition } from '../launch-errors.ts';
+import { trace, traceTime } from '../../trace.ts';
+import { describePosition, kernelLabel } from '../launch-errors.ts';
+import { disassemble } from './disassemble.ts';
 
 /** How kernels become code, in two steps. Tests bring their own. */
 export interface Pipeline {
@@ -20,17 +23,28 @@ export interface Pipeline {
   compile(prepared: Kernel, variant: WasmVariant): WasmModule;
 }
 
+const EXPAND: readonly Pass[] = [
+  { name: 'simplify', run: simplify },
+  { name: 'expand math', run: expandMath },
+];
+
 export const wasmPipeline: Pipeline = {
   prepare(kernel) {
-    const plain = withoutWarps(kernel);
+    const plain = runPass({ name: 'lower warps', run: withoutWarps }, kernel);
     // What has no functions to expand is simplified once, when the block shape is known too.
-    return hasCalls(plain) ? expandMath(simplify(plain)) : plain;
+    return hasCalls(plain) ? runPasses(EXPAND, plain) : plain;
   },
   compile(prepared, variant) {
     const { block } = variant;
-    const simple = simplify(prepared, { block });
-    const unrolled = unroll(simple);
-    return renderWasm(unrolled === simple ? simple : simplify(unrolled, { block }), variant);
+    const simplified: Pass = { name: 'simplify', run: (kernel) => simplify(kernel, { block }) };
+    const done = runPasses([simplified, { name: 'unroll', run: unroll, cleanup: simplified }], prepared);
+    const module = traceTime(
+      'compile',
+      () => `${kernelLabel(done)}: rendering WebAssembly`,
+      () => renderWasm(done, variant),
+    );
+    trace('wasm', () => `${kernelLabel(done)}\n${disassemble(module.bytes)}`);
+    return module;
   },
 };
 

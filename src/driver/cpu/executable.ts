@@ -5,7 +5,8 @@
  * until somebody synchronises.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import { FAULT_BYTES, type WasmModule, type WasmVariant } from '../../compiler/render/wasm/module.ts';
+import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
+import { FAULT_BYTES, type WasmModule } from '../../compiler/render/wasm/module.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
@@ -102,9 +103,10 @@ export class CpuExecutable implements Executable {
   }
 
   inspect(target: string): string | undefined {
-    if (target !== 'wasm') return undefined;
-    const plan = this.#last ?? this.#make([256, 1, 1]);
-    return disassemble(plan.alone.module.bytes);
+    if (target !== 'wasm' && target !== 'passes') return undefined;
+    const { block, alone } = this.#last ?? this.#make([256, 1, 1]);
+    if (target === 'wasm') return disassemble(alone.module.bytes);
+    return describePasses(this.#kernel, (kernel) => this.#compile(this.#engine.pipeline.prepare(kernel), block, false));
   }
 
   suggestBlock(_sharedBytes: number, limit: number): number {
@@ -176,9 +178,12 @@ export class CpuExecutable implements Executable {
   }
 
   #variant(block: Dim3, concurrent: boolean): Variant {
+    return instantiate(this.#compile(this.#prepared, block, concurrent), this.#engine.memory);
+  }
+
+  #compile(prepared: Kernel, block: Dim3, concurrent: boolean): WasmModule {
     const { memory, lanes, pipeline } = this.#engine;
-    const variant: WasmVariant = { block, lanes, concurrent, memory64: memory.memory64 };
-    return instantiate(pipeline.compile(this.#prepared, variant), memory);
+    return pipeline.compile(prepared, { block, lanes, concurrent, memory64: memory.memory64 });
   }
 
   #placeConstants({ module }: Variant): void {

@@ -4,11 +4,13 @@
  * `launch` is the path that counts: no allocation, no closure, and no check that could be made once. HIP runtime API reference,
  * sections "Execution Control" and "Occupancy".
  */
+import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { DriverError } from '../../errors.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
 import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
 import { describeLaunch, kernelLabel } from '../launch-errors.ts';
 import type { ExecutableHost } from '../nvidia/executable.ts';
+import { openclPipeline } from '../opencl/compile.ts';
 import type { HipPipeline, HipTarget } from './compile.ts';
 import { LoadedModule } from './module.ts';
 
@@ -17,12 +19,14 @@ export class HipExecutable implements Executable {
   readonly attributes: ExecutableAttributes;
   readonly #host: ExecutableHost;
   readonly #program: Program;
+  readonly #target: HipTarget;
   readonly #module: LoadedModule;
   #loaded = true;
 
   constructor(host: ExecutableHost, program: Program, pipeline: HipPipeline, target: HipTarget) {
     this.#host = host;
     this.#program = program;
+    this.#target = target;
     const { kernel, name } = program;
     const compiled = pipeline.compile(kernel, target, { name: name ?? kernelLabel(kernel) });
     host.context.enter('cuModuleLoadDataEx');
@@ -87,6 +91,10 @@ export class HipExecutable implements Executable {
 
   /** `hip`: the text in HIP C++. */
   inspect(target: string): string | undefined {
+    if (target === 'passes') {
+      const { kernel, name = kernelLabel(kernel) } = this.#program;
+      return describePasses(kernel, (k) => openclPipeline.compile(k, this.#target.target, { name }));
+    }
     return target === 'hip' ? this.#module.source.text : undefined;
   }
 

@@ -5,11 +5,13 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { countRounds } from '../../compiler/ir/passes/counted.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
+import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { regroup } from '../../compiler/ir/passes/regroup.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { type UnrollOptions, unroll } from '../../compiler/ir/passes/unroll.ts';
 import type { PtxModule, PtxOptions, PtxTarget } from '../../compiler/render/ptx/module.ts';
 import { renderPtx } from '../../compiler/render/ptx/render.ts';
+import { trace, traceTime } from '../../trace.ts';
 
 /** How kernels become code. Tests bring their own. */
 export interface PtxPipeline {
@@ -23,26 +25,36 @@ const prepared = new WeakMap<Kernel, Kernel>();
 /** As nvcc does: an assembler needs the copies to put constants in addresses and to overlap loads. */
 const UNROLLED: UnrollOptions = { rounds: 64, nodes: 2400, plainLoads: 512, barriers: true, together: 4 };
 
-/** Simplifies again where a pass has changed something. */
-function after(pass: (kernel: Kernel) => Kernel, kernel: Kernel): Kernel {
-  const changed = pass(kernel);
-  return changed === kernel ? kernel : simplify(changed);
-}
+const SIMPLIFY: Pass = { name: 'simplify', run: simplify };
+
+const PASSES: readonly Pass[] = [
+  { name: 'drop checks', run: dropChecks },
+  SIMPLIFY,
+  { name: 'expand math', run: (kernel) => expandMath(kernel, { target: 'gpu' }), cleanup: SIMPLIFY },
+  { name: 'unroll', run: (kernel) => unroll(kernel, UNROLLED), cleanup: SIMPLIFY },
+  { name: 'count rounds', run: countRounds, cleanup: SIMPLIFY },
+  { name: 'join guards', run: joinGuards },
+  { name: 'regroup', run: regroup },
+];
 
 /** The kernel as it is rendered. */
 export function prepare(kernel: Kernel): Kernel {
   const known = prepared.get(kernel);
   if (known) return known;
-  const expanded = after((k) => expandMath(k, { target: 'gpu' }), simplify(dropChecks(kernel)));
-  const counted = after(
-    countRounds,
-    after((k) => unroll(k, UNROLLED), expanded),
-  );
-  const done = regroup(joinGuards(counted));
+  const done = runPasses(PASSES, kernel);
   prepared.set(kernel, done);
   return done;
 }
 
 export const ptxPipeline: PtxPipeline = {
-  compile: (kernel, target, options) => renderPtx(prepare(kernel), target, options),
+  compile(kernel, target, options) {
+    const done = prepare(kernel);
+    const module = traceTime(
+      'compile',
+      () => `${options.name}: rendering PTX`,
+      () => renderPtx(done, target, options),
+    );
+    trace('ptx', () => `${options.name}\n${module.text}`);
+    return module;
+  },
 };

@@ -6,6 +6,7 @@
  */
 
 import type { Kernel } from '../../compiler/ir/ops.ts';
+import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import type { PtxModule, PtxTarget } from '../../compiler/render/ptx/module.ts';
 import { variable } from '../../environment.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
@@ -151,13 +152,14 @@ export class CudaExecutable implements Executable {
     return new LoadedModule(this.#context, this.#kernel, this.#compile(aliased));
   }
 
-  #compile(aliased: boolean): PtxModule {
-    const { kernel, launchBounds, maxRegisters } = this.#program;
+  #compile(aliased: boolean, kernel: Kernel = this.#kernel): PtxModule {
+    const { launchBounds, maxRegisters } = this.#program;
     const name = this.#program.name ?? (isProfiled() ? kernelLabel(kernel) : kernel.name);
     return this.#host.pipeline.compile(kernel, this.#host.target, { name, launchBounds, maxRegisters, aliased });
   }
 
   inspect(target: string): string | undefined {
+    if (target === 'passes') return describePasses(this.#kernel, (kernel) => this.#compile(false, kernel));
     return target === 'ptx' ? this.#module.ptx.text : undefined;
   }
 

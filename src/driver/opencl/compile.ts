@@ -4,11 +4,13 @@
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
+import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
 import { renderOpenCL } from '../../compiler/render/opencl/render.ts';
 import { NotSupportedError } from '../../errors.ts';
+import { trace, traceTime } from '../../trace.ts';
 import { describePosition } from '../launch-errors.ts';
 
 /** How kernels become code. Tests bring their own. */
@@ -19,15 +21,30 @@ export interface OpenCLPipeline {
 
 export const openclPipeline: OpenCLPipeline = {
   compile(kernel, target, options) {
-    return renderOpenCL(prepare(kernel, target, options), target, options);
+    const done = prepare(kernel, target, options);
+    const module = traceTime(
+      'compile',
+      () => `${options.name}: rendering OpenCL C`,
+      () => renderOpenCL(done, target, options),
+    );
+    trace('opencl', () => `${options.name}\n${module.text}`);
+    return module;
   },
 };
 
 /** The kernel as it is rendered. */
 export function prepare(kernel: Kernel, target: OpenCLTarget, { block }: OpenCLOptions): Kernel {
-  const plain = simplify(withoutWarps(dropChecks(kernel)), { block });
-  const expanded = expand(plain, target);
-  return joinGuards(expanded === plain ? plain : simplify(expanded, { block }));
+  const simplified: Pass = { name: 'simplify', run: (k) => simplify(k, { block }) };
+  return runPasses(
+    [
+      { name: 'drop checks', run: dropChecks },
+      { name: 'lower warps', run: withoutWarps },
+      simplified,
+      { name: 'expand math', run: (k) => expand(k, target), cleanup: simplified },
+      { name: 'join guards', run: joinGuards },
+    ],
+    kernel,
+  );
 }
 
 /** Functions of f32 are built on fma and on the hardware's approximations where it has both, or where fastMath asks for them. */

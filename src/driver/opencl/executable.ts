@@ -5,9 +5,11 @@
  * `launch` is the path that counts: no closure, and no check that could be made once. A block is a work-group, a grid that many of
  * them. OpenCL API specification, section "Executing Kernels".
  */
+
 import type { Kernel } from '../../compiler/ir/ops.ts';
+import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { eachStmt, written } from '../../compiler/ir/passes/walk.ts';
-import type { OpenCLOptions, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
+import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
 import { DriverError, TsambaRangeError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
@@ -156,10 +158,13 @@ export class OpenCLExecutable implements Executable {
   }
 
   #load(options: Omit<OpenCLOptions, 'name'>): LoadedModule {
+    const { kernel } = this.#program;
+    return new LoadedModule(this.#host, kernel, this.#compile(kernel, options));
+  }
+
+  #compile(kernel: Kernel, options: Omit<OpenCLOptions, 'name'>): OpenCLModule {
     const { pipeline, target } = this.#host;
-    const { kernel, name } = this.#program;
-    const compiled = pipeline.compile(kernel, target, { name: name ?? kernel.name, ...options });
-    return new LoadedModule(this.#host, kernel, compiled);
+    return pipeline.compile(kernel, target, { name: this.#program.name ?? kernel.name, ...options });
   }
 
   #failLaunch(result: number, shape: LaunchShape, module: LoadedModule): never {
@@ -180,6 +185,7 @@ export class OpenCLExecutable implements Executable {
   }
 
   inspect(target: string): string | undefined {
+    if (target === 'passes') return describePasses(this.#program.kernel, (kernel) => this.#compile(kernel, {}));
     return target === 'opencl' ? this.#module.module.text : undefined;
   }
 

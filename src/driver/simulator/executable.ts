@@ -6,12 +6,14 @@
 import { compileFunction } from 'node:vm';
 import type { ArraySym, Kernel } from '../../compiler/ir/ops.ts';
 import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
+import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { DriverError } from '../../errors.ts';
+import { trace } from '../../trace.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
 import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
 import type { LaunchHost } from '../host-memory.ts';
-import { withLaunchStack } from '../launch-errors.ts';
+import { kernelLabel, withLaunchStack } from '../launch-errors.ts';
 import { type Backing, SimulatedArray } from './array.ts';
 import { indices, runInPhases, runStraight, type ThreadFunction } from './block.ts';
 import { type Emitted, ENVIRONMENT, emitKernel, type Script } from './emit.ts';
@@ -39,6 +41,7 @@ export class SimulatorExecutable implements Executable {
     this.attributes = attributesOf(kernel, maxThreads);
     this.#emitted = emitKernel(kernel);
     const { arrays, parameters, scripts } = this.#emitted;
+    trace('js', () => `${kernelLabel(kernel)}\n${this.#text()}`);
     const environment = [
       ...ENVIRONMENT,
       ...arrays.map(({ name }) => name),
@@ -87,7 +90,13 @@ export class SimulatorExecutable implements Executable {
   }
 
   inspect(target: string): string | undefined {
+    // It runs what the front end made.
+    if (target === 'passes') return describePasses(this.#kernel, () => undefined);
     if (target !== 'js') return undefined;
+    return this.#text();
+  }
+
+  #text(): string {
     return this.#emitted.scripts
       .map(({ url, line, text }) => `// ${url}:${line + 1}\n${text.replace(/\n{3,}/g, '\n\n')}`)
       .join('\n\n');

@@ -7,6 +7,7 @@
 import { NotSupportedError } from '../../../errors.ts';
 import { ELEM_SIZE, type Kernel, type Param } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
+import { runAnalysing } from '../../ir/passes/pipeline.ts';
 import { lowerReturns } from '../../ir/passes/returns.ts';
 import { eachStmt, hasBarrier, someExpr, someStmt, specialsIn, stmtExprs, written } from '../../ir/passes/walk.ts';
 import { type Gen, Lines, paramName, plainName, spaceName, typeOf, varName } from './code.ts';
@@ -21,8 +22,10 @@ import { emitList } from './statements.ts';
 
 /** Renders a verified kernel whose approximated functions have been expanded. Throws NotSupportedError for what the target lacks. */
 export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: OpenCLOptions): OpenCLModule {
-  const { kernel: stopping, sites, stops, fault } = lowerFaults(kernel);
-  const plain = hasBarrier(stopping.body) ? lowerReturns(stopping, stops).kernel : stopping;
+  const { kernel: stopping, sites, stops, fault } = runAnalysing('lower faults', kernel, lowerFaults);
+  const plain = hasBarrier(stopping.body)
+    ? runAnalysing('lower returns', stopping, (k) => lowerReturns(k, stops)).kernel
+    : stopping;
   const doubles = usesDoubles(plain);
   if (doubles && !target.fp64) {
     throw new NotSupportedError(

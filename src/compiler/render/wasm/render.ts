@@ -6,6 +6,7 @@
  */
 import type { Expr, Kernel, MathFn } from '../../ir/ops.ts';
 import { interchange } from '../../ir/passes/interchange.ts';
+import { runAnalysing, runPass } from '../../ir/passes/pipeline.ts';
 import { formRegions, type Regions } from '../../ir/passes/regions.ts';
 import { lowerReturns } from '../../ir/passes/returns.ts';
 import type { UniformityOptions } from '../../ir/passes/shapes.ts';
@@ -87,7 +88,7 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
   const [width, height, depth] = variant.block;
   // Rows are run as whole vectors, the last one under a mask, so that a vector never reaches into the next row.
   const options = { block: [Math.ceil(width / lanes) * lanes, height, depth], lanes } as const;
-  const regions = regionsOf(fuseIndexLoads(source), options);
+  const regions = regionsOf(runPass({ name: 'fuse index loads', run: fuseIndexLoads }, source), options);
   const { kernel } = regions;
   const used = usedFeatures(kernel);
 
@@ -181,10 +182,12 @@ const LONG_ROW = 8;
 
 function regionsOf(kernel: Kernel, options: UniformityOptions & { block: Block; lanes: Lanes }): Regions {
   const { block, lanes } = options;
-  const plain = formRegions(lowerReturns(kernel), options);
-  const turned = lanes > 1 && block[0] >= LONG_ROW * lanes ? interchange(kernel, options) : kernel;
+  const form = (k: Kernel): Regions => formRegions(runAnalysing('lower returns', k, lowerReturns), options);
+  const plain = form(kernel);
+  const long = lanes > 1 && block[0] >= LONG_ROW * lanes;
+  const turned = long ? runPass({ name: 'interchange', run: (k) => interchange(k, options) }, kernel) : kernel;
   if (turned === kernel) return plain;
-  const regions = formRegions(lowerReturns(turned), options);
+  const regions = form(turned);
   const same = regions.slots.length <= plain.slots.length && regions.perItemArrays.size <= plain.perItemArrays.size;
   return same ? regions : plain;
 }

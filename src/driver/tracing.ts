@@ -1,0 +1,97 @@
+/**
+ * A driver that prints what passes it: allocations, copies and launches, with sizes and times, as `TSAMBA_DEBUG=memory,copy,launch` asks.
+ *
+ * It stands in front of another one only where that is asked for, so that nothing is spent otherwise. Times are the host's: of work that
+ * is enqueued, how long enqueueing took.
+ */
+import { showTime, trace, tracing } from '../trace.ts';
+import type { DeviceDriver, Executable, LaunchArgs, LaunchShape, Program, StreamHandle } from './driver.ts';
+import { describeLaunch, kernelLabel } from './launch-errors.ts';
+
+type Method = (...args: unknown[]) => unknown;
+
+/** What is printed of each call, by the word that asks for it. */
+const WORDS: ReadonlyMap<string, 'memory' | 'copy'> = new Map([
+  ['allocate', 'memory'],
+  ['free', 'memory'],
+  ['allocateHost', 'memory'],
+  ['freeHost', 'memory'],
+  ['registerHost', 'memory'],
+  ['unregisterHost', 'memory'],
+  ['copyToDevice', 'copy'],
+  ['copyToHost', 'copy'],
+  ['copyOnDevice', 'copy'],
+  ['copyToDeviceStrided', 'copy'],
+  ['copyToHostStrided', 'copy'],
+  ['copyToHostLater', 'copy'],
+  ['copyOnDeviceStrided', 'copy'],
+  ['copyFromPeer', 'copy'],
+  ['fillStrided', 'copy'],
+]);
+
+/** The driver itself, or one in front of it that prints what `TSAMBA_DEBUG` asks for. */
+export function traced(driver: DeviceDriver): DeviceDriver {
+  const words = (['memory', 'copy', 'launch', 'compile'] as const).filter(tracing);
+  if (words.length === 0) return driver;
+  const methods = new Map<PropertyKey, unknown>();
+  return new Proxy(driver, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      let method = methods.get(name);
+      if (method === undefined) {
+        // Drivers have private fields, which a proxy as `this` cannot reach.
+        method = intercept(target, String(name), (...args) => (value as Method).apply(target, args));
+        methods.set(name, method);
+      }
+      return method;
+    },
+  });
+}
+
+function intercept(driver: DeviceDriver, name: string, method: Method): Method {
+  if (name === 'load') return (program) => load(driver, program as Program);
+  const word = WORDS.get(name);
+  if (word === undefined || !tracing(word)) return method;
+  return (...args) => {
+    const start = performance.now();
+    const result = method(...args);
+    const given = result === undefined || result instanceof Promise ? '' : ` → ${showOperand(result)}`;
+    trace(word, () => `${name}(${args.map(showOperand).join(', ')})${given}: ${showTime(performance.now() - start)}`);
+    return result;
+  };
+}
+
+/** Loads a kernel whose launches are printed. */
+function load(driver: DeviceDriver, program: Program): Executable {
+  const name = kernelLabel(program.kernel);
+  const start = performance.now();
+  const executable = driver.load(program);
+  trace('compile', () => `${name}: loaded on ${driver.info.name}: ${showTime(performance.now() - start)}`);
+  if (!tracing('launch')) return executable;
+  const launch = executable.launch.bind(executable);
+  executable.launch = (shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void => {
+    const started = performance.now();
+    launch(shape, args, stream);
+    trace('launch', () => `${name} with ${describeLaunch(shape)}: ${showTime(performance.now() - started)}`);
+  };
+  return executable;
+}
+
+/** Bytes by their number, regions by their shape, addresses in hexadecimal. */
+function showOperand(operand: unknown): string {
+  if (operand instanceof Uint8Array) return `${operand.length} bytes`;
+  if (typeof operand === 'number' || typeof operand === 'bigint') return showNumber(operand);
+  if (Array.isArray(operand)) return `[${operand.join(', ')}]`;
+  if (typeof operand !== 'object' || operand === null) return String(operand);
+  if ('itemSize' in operand && 'shape' in operand)
+    return `[${String(operand.shape)}] of ${String(operand.itemSize)} bytes`;
+  if ('bytes' in operand && operand.bytes instanceof Uint8Array) return `${operand.bytes.length} bytes of the host`;
+  if ('stream' in operand) return 'a stream';
+  return 'info' in operand ? 'another device' : 'options';
+}
+
+/** Small numbers are sizes, large ones addresses. */
+function showNumber(value: number | bigint): string {
+  return value < 2 ** 40 ? String(value) : `0x${value.toString(16)}`;
+}
