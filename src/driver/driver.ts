@@ -43,6 +43,8 @@ export interface DeviceInfo {
   readonly driverVersion?: string | undefined;
   /** What stands behind devices of kinds that many vendors make; absent elsewhere. */
   readonly hardware?: HardwareInfo | undefined;
+  /** What code for the device goes around, because its compiler was found to get it wrong; absent for nothing. */
+  readonly workarounds?: readonly string[] | undefined;
   /** What the driver can do beyond the rest of the contract; the calls of what it cannot do throw NotSupportedError. */
   readonly features: DeviceFeatures;
 }

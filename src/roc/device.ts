@@ -32,6 +32,11 @@ export interface Agent {
   /** Why this device was taken and not a GPU; undefined if it is one, or was asked for by name. */
   readonly fallbackReason: string | undefined;
   /**
+   * What Tsamba's code goes around on this device, because its compiler was found to get it wrong when it was opened: `[]` for nothing, as
+   * for devices that are not open.
+   */
+  readonly workarounds: readonly string[];
+  /**
    * Makes this the current device of `roc` until the result is disposed, or until `body`, sync or async, is done; also when it
    * throws. The one that was current then is again.
    */
@@ -237,7 +242,7 @@ function openDevice(kind: RocKind, index: number, asked: string): Context {
 }
 
 function describe(info: DeviceInfo, reason: string | undefined): Agent {
-  const { name, index, limits, hardware } = info;
+  const { name, index, limits, hardware, workarounds = [] } = info;
   const kind = kindOf(info.kind);
   const { type, vendor } = hardware ?? { type: 'cpu', vendor: 'other' };
   const activate: Agent['activate'] = <R>(body?: () => R): Leavable | R => {
@@ -245,7 +250,17 @@ function describe(info: DeviceInfo, reason: string | undefined): Agent {
     const leave = enter(kind, index);
     return body === undefined ? leavable(leave) : leaveAfter(leave, body);
   };
-  return { kind, name, index, type, vendor, limits, fallbackReason: reason, activate: activate as Agent['activate'] };
+  return {
+    kind,
+    name,
+    index,
+    type,
+    vendor,
+    limits,
+    fallbackReason: reason,
+    workarounds,
+    activate: activate as Agent['activate'],
+  };
 }
 
 function enter(kind: RocKind, index: number): () => void {

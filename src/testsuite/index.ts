@@ -14,6 +14,7 @@ import { flow } from './language-flow.ts';
 import { syntax } from './language-syntax.ts';
 import { values } from './language-values.ts';
 import { launches } from './launch.ts';
+import { maskedIndices } from './masked-indices.ts';
 import { functions } from './math-functions.ts';
 import { rounding } from './math-rounding.ts';
 import { memoryArrays } from './memory-arrays.ts';
@@ -60,6 +61,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...spaces,
   ...atomics,
   ...kernelArrays,
+  ...maskedIndices,
   ...structs,
   ...records,
   ...launches,

@@ -58,7 +58,8 @@ export class KernelArguments {
   /** Sets what no launch changes. */
   setOwn(own: OwnBuffers): void {
     this.#args.forEach(({ kind }, i) => {
-      if (kind === 'faults' || kind === 'prints' || kind === 'constants') this.#setLong(i, own[kind]);
+      if (kind === 'zero') this.#setInt(i, 0);
+      else if (kind === 'faults' || kind === 'prints' || kind === 'constants') this.#setLong(i, own[kind]);
     });
   }
 

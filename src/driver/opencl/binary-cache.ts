@@ -1,5 +1,5 @@
 /**
- * Binaries of OpenCL programs on disk, so that a program that was built once starts quickly: in the user's cache folder, or in
+ * Binaries of OpenCL programs on disk (and what probes have found out), so that a program that was built once starts quickly: in the user's cache folder, or in
  * `TSAMBA_CACHE_DIR`; `TSAMBA_CACHE=0` turns it off.
  *
  * A file is named by a digest of the text, the options, the device and its driver, and holds a digest of its contents: one that

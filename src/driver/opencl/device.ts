@@ -27,6 +27,8 @@ import { OpenCLHostMemory } from './host.ts';
 import type { OpenCLDevice } from './info.ts';
 import type { OpenCL } from './library.ts';
 import { OpenCLMemory } from './memory.ts';
+import type { Cure } from './miscompiled.ts';
+import { cureFor } from './probe-kernels.ts';
 import { Programs } from './programs.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
 import { LaunchRecords } from './records.ts';
@@ -64,7 +66,6 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Device
   constructor(cl: OpenCL, found: OpenCLDevice, options: OpenCLOptions = {}) {
     super();
     const device = { ...found, sharesHostMemory: options.sharesHostMemory ?? found.sharesHostMemory };
-    this.info = device.info;
     this.device = device;
     this.checkedByDefault = device.listed.hardware === 'cpu';
     this.contractByDefault = device.listed.hardware !== 'cpu';
@@ -73,6 +74,8 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Device
     this.streams = new OpenCLStreams(this.context, options.markersHaveTimes);
     this.records = new LaunchRecords(this.context, this.queues);
     this.#host = new OpenCLHostMemory(this.context, this.memory, this.queues);
+    const cure = this.#cure();
+    this.info = cure === undefined ? device.info : { ...device.info, workarounds: [cure.name] };
     this.programs = new Programs(this.context, cacheOf(device, options.cacheFolder));
     this.#kernels = new CopyKernels(this.context, this.programs, this.queues);
     const { context, memory, queues, programs, records } = this;
@@ -92,7 +95,7 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Device
       programs,
       records,
       pipeline: options.pipeline ?? openclPipeline,
-      target: device.target,
+      target: { ...device.target, ...cure?.target },
       copies: this.copies,
       synchronous: debugWord('sync'),
       streamOf,
@@ -100,6 +103,18 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Device
       loaded: this.#executables,
     };
     finishAtExit(this);
+  }
+
+  /** What the compiler needs to be right; a device that nothing helps is not open. */
+  #cure(): Cure | undefined {
+    const { context, queues, device } = this;
+    try {
+      return cureFor({ context, queues, cache: cacheIn(cacheFolder(), device) });
+    } catch (error) {
+      this.streams.close();
+      context.close();
+      throw error;
+    }
   }
 
   get queues(): Queues {
@@ -227,6 +242,9 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Device
 /** PoCL keeps what it has built itself, for each block shape even. */
 function cacheOf(device: OpenCLDevice, folder: string | undefined): BinaryCache | undefined {
   if (folder === undefined && device.listed.platformName === 'Portable Computing Language') return undefined;
-  const at = folder ?? cacheFolder();
-  return at === undefined ? undefined : new BinaryCache(at, device.identity);
+  return cacheIn(folder ?? cacheFolder(), device);
+}
+
+function cacheIn(folder: string | undefined, { identity }: OpenCLDevice): BinaryCache | undefined {
+  return folder === undefined ? undefined : new BinaryCache(folder, identity);
 }

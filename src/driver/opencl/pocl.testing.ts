@@ -223,6 +223,8 @@ export class Pocl {
       case 'offset':
       case 'pointer':
         return { value: word('u64', BigInt(sample.args[arg.param] ?? 0)), size: 8 };
+      case 'zero':
+        return { value: word('u32', 0), size: 4 };
       case 'launchNumber':
         return { value: word('u32', 77), size: 4 };
       case 'sharedBytes':

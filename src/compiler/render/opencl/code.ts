@@ -58,6 +58,8 @@ export interface Gen {
   votes: boolean;
   /** Variables with the group's place in the grid. */
   readonly places: ReadonlyMap<Special, string>;
+  /** Parts of indices that the compiler must not see through. */
+  readonly opaque: ReadonlySet<Expr>;
   /** Flags of jumps out of several constructs at once. */
   readonly jumps: Set<string>;
 }

@@ -7,8 +7,14 @@ import { atom, type C, callOf, castTo, constantOf, type Gen, Level, paramName, v
 import { bitcastOf, convert } from './convert.ts';
 import { threadNumber } from './helpers.ts';
 import { loadElement } from './memory.ts';
+import { hidden } from './opaque.ts';
 
 export function printExpr(g: Gen, e: Expr): C {
+  const plain = printed(g, e);
+  return g.opaque.has(e) ? hidden(e, plain) : plain;
+}
+
+function printed(g: Gen, e: Expr): C {
   const print = (x: Expr): C => printExpr(g, x);
   switch (e.op) {
     case 'const':

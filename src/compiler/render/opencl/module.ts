@@ -33,6 +33,10 @@ export interface OpenCLTarget {
   readonly maxConstantBytes: number;
   /** PoCL: a group's place in the grid is read before any condition (places.ts). */
   readonly placesFirst?: boolean;
+  /** The compiler takes masks in indices for strides (opaque.ts). */
+  readonly hidesMasks?: boolean;
+  /** The compiler is only right without optimisation. */
+  readonly unoptimized?: boolean;
 }
 
 /** What the user or the launch asks of the code. */
@@ -66,6 +70,8 @@ export type OpenCLArg =
   | { readonly kind: 'prints' }
   /** The cl_mem with `OpenCLModule.constants`, made once. */
   | { readonly kind: 'constants' }
+  /** int: always 0. */
+  | { readonly kind: 'zero' }
   /** uint: the bytes of dynamic shared memory that the user asked for. */
   | { readonly kind: 'sharedBytes' }
   /** Local memory of that size; at least 1 byte, for OpenCL takes no 0. */

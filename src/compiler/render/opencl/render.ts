@@ -17,6 +17,7 @@ import { lowerFaults } from './faults.ts';
 import { threadNumber } from './helpers.ts';
 import { HIP_PRELUDE } from './hip.ts';
 import type { OpenCLArg, OpenCLModule, OpenCLOptions, OpenCLTarget } from './module.ts';
+import { opaqueParts, ZERO } from './opaque.ts';
 import { earlyPlaces } from './places.ts';
 import { emitList } from './statements.ts';
 
@@ -50,6 +51,7 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
     latent: fault !== undefined && hasBarrier(plain.body),
     votes: false,
     places: earlyPlaces(plain, target),
+    opaque: target.hidesMasks === true ? opaqueParts(plain) : new Set(),
     jumps: new Set(),
   };
   const pointers = arrays.pointers(g);
@@ -95,9 +97,13 @@ function entryName(name: string): string {
   return `tsamba_${plainName(name)}`;
 }
 
-function buildOptions({ dialect, correctlyRounded }: OpenCLTarget): readonly string[] {
+function buildOptions({ dialect, correctlyRounded, unoptimized }: OpenCLTarget): readonly string[] {
   if (dialect === 'hip') return ['-O3', '-ffp-contract=off'];
-  return ['-cl-std=CL1.2', ...(correctlyRounded ? ['-cl-fp32-correctly-rounded-divide-sqrt'] : [])];
+  return [
+    '-cl-std=CL1.2',
+    ...(correctlyRounded ? ['-cl-fp32-correctly-rounded-divide-sqrt'] : []),
+    ...(unoptimized === true ? ['-cl-opt-disable'] : []),
+  ];
 }
 
 function usesDoubles(kernel: Kernel): boolean {
@@ -129,6 +135,7 @@ function argumentsOf(g: Gen, arrays: Arrays, faults: boolean): readonly Taken[] 
       arg: { kind: 'constants' },
       text: `const ${buffer}${g.target.dialect === 'hip' ? '' : 'restrict '}constants`,
     });
+  if (g.opaque.size > 0) taken.push({ arg: { kind: 'zero' }, text: `int ${ZERO}` });
   if (usesSharedBytes(g.kernel)) taken.push({ arg: { kind: 'sharedBytes' }, text: 'uint shared_bytes' });
   if (arrays.dynamic && g.target.dialect === 'opencl' && g.options.sharedBytes === undefined) {
     // The memory of a local argument is aligned as its type asks: any array may stand in it.
