@@ -362,7 +362,7 @@ describe('inspection', () => {
       "the interpreter (cpu) makes no js of kernels: there are 'types', 'ir', 'ptx', 'opencl', 'amdgcn', 'wasm'",
     );
     expect(() => scale.inspect({ target: 'cubin' as never })).toThrow(
-      "inspect has the targets 'types', 'ir', 'wasm', 'js', 'ptx', 'opencl', 'amdgcn', got 'cubin'",
+      "inspect has the targets 'types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'amdgcn', got 'cubin'",
     );
   });
 });
