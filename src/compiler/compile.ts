@@ -11,14 +11,15 @@ import { fail } from './frontend/diagnostics.ts';
 import { elaborate } from './frontend/elaborate.ts';
 import { lower } from './frontend/lower.ts';
 import { describe } from './frontend/positions.ts';
-import type { Kernel } from './ir/ops.ts';
+import { settleNames } from './frontend/record-names.ts';
+import type { Kernel, Param } from './ir/ops.ts';
 import { checkBarriers } from './ir/passes/barriers.ts';
 import { returnAtEnds } from './ir/passes/tails.ts';
 import { printKernel } from './ir/print.ts';
 import { infer } from './types/infer.ts';
 import { machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
 import { assignRanges, type Definition } from './types/ranges.ts';
-import type { Range, ScalarArg } from './types/tree.ts';
+import type { Range, Root, ScalarArg } from './types/tree.ts';
 
 /** The type of what a statement gives, where it does not depend on its operands. */
 function resultType(s: Definition): Type {
@@ -30,7 +31,8 @@ function resultType(s: Definition): Type {
 /** Compiles one specialisation. Throws KernelError with a position in the user's source. Synchronous. */
 export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): CompiledKernel {
   const stage = <R>(what: string, run: () => R): R => traceTime('compile', () => `${options.name}: ${what}`, run);
-  const { context, body } = stage('elaborating', () => elaborate(fn, args, options));
+  const { context, body: elaborated } = stage('elaborating', () => elaborate(fn, args, options));
+  const { body, apart } = stage('settling names', () => settleNames(context, elaborated));
   const ranges = assignRanges(body, resultType);
   stage('inferring types', () => infer(body, ranges, context.args, { defaultFloat: options.defaultFloat }));
   const lowered = stage('lowering', () => lower(body, options));
@@ -66,9 +68,29 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
     get types() {
       return typeNotes(context.args, ranges, options);
     },
+    apart: apartParameters(apart, kernel.params),
     defaulted: context.args.filter((a) => a.defaulted).map((a) => a.name),
     written: context.roots.flatMap((r) => (r.written && r.from !== undefined && 'path' in r.from ? [r.from.path] : [])),
   };
+}
+
+/** The parameters that the addresses of arrays come by; those that have none are not used. */
+function apartParameters(
+  pairs: readonly (readonly [Root, Root])[],
+  params: readonly Param[],
+): readonly (readonly [number, number])[] {
+  const addressOf = ({ from }: Root): number | undefined =>
+    params.find(({ origin }) => {
+      if (from === undefined) return false;
+      if ('capture' in from) return origin.kind === 'capturedBase' && origin.capture === from.capture;
+      return origin.kind === 'base' && String(origin.path) === String(from.path);
+    })?.index;
+  const found = new Map<string, readonly [number, number]>();
+  for (const [a, b] of pairs) {
+    const [p, q] = [addressOf(a), addressOf(b)];
+    if (p !== undefined && q !== undefined) found.set(`${Math.min(p, q)} ${Math.max(p, q)}`, [p, q]);
+  }
+  return [...found.values()];
 }
 
 function typeNotes(args: readonly ScalarArg[], ranges: readonly Range[], options: CompileOptions): TypeNote[] {

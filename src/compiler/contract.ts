@@ -71,6 +71,8 @@ export interface CompiledKernel {
   readonly defaulted: readonly string[];
   /** Positions in the argument list (path) of arrays that the kernel stores to or updates atomically. */
   readonly written: readonly (readonly number[])[];
+  /** Parameters, in pairs, that are addresses of arrays which the kernel takes not to share memory. */
+  readonly apart: readonly (readonly [number, number])[];
 }
 
 /** Brand of host NDArrays: `{ data, dtype, shape, strides (bytes), byteOffset }`. */

@@ -16,15 +16,19 @@ export class Aliasing {
   /** Numbers of parameters in pairs: one that is only read, one that is written. */
   readonly #pairs: readonly number[];
 
-  constructor({ params, body }: Kernel) {
+  /** Pairs of parameters that must not overlap. */
+  readonly #apart: readonly (readonly [number, number])[];
+
+  constructor({ params, body }: Kernel, apart: readonly (readonly [number, number])[] = []) {
     this.#starts = new Float64Array(params.length);
     this.#ends = new Float64Array(params.length);
     this.#pairs = pairsOf(params, body);
+    this.#apart = apart;
   }
 
   /** Whether there is anything to prove. */
   get matters(): boolean {
-    return this.#pairs.length > 0;
+    return this.#pairs.length > 0 || this.#apart.length > 0;
   }
 
   /** Notes where an array lies. Allocates nothing. */
@@ -46,16 +50,25 @@ export class Aliasing {
   /** Whether an array that is only read overlaps one that is written, as they were noted last. */
   found(): boolean {
     const pairs = this.#pairs;
-    const starts = this.#starts;
-    const ends = this.#ends;
     for (let k = 0; k < pairs.length; k += 2) {
-      const read = pairs[k] as number;
-      const other = pairs[k + 1] as number;
-      if ((starts[read] as number) < (ends[other] as number) && (starts[other] as number) < (ends[read] as number)) {
-        return true;
-      }
+      if (this.#overlap(pairs[k] as number, pairs[k + 1] as number)) return true;
     }
     return false;
+  }
+
+  /** Two arrays that overlap although the kernel was compiled for such as do not. */
+  clash(): readonly [number, number] | undefined {
+    for (let k = 0; k < this.#apart.length; k++) {
+      const pair = this.#apart[k] as readonly [number, number];
+      if (this.#overlap(pair[0], pair[1])) return pair;
+    }
+    return undefined;
+  }
+
+  #overlap(a: number, b: number): boolean {
+    const starts = this.#starts;
+    const ends = this.#ends;
+    return (starts[a] as number) < (ends[b] as number) && (starts[b] as number) < (ends[a] as number);
   }
 }
 

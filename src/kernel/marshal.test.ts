@@ -27,7 +27,7 @@ function marshaller(
     indexBits,
     body: [],
   };
-  return new Marshaller(kernel as unknown as Kernel, types, stated);
+  return new Marshaller({ kernel: kernel as unknown as Kernel, apart: [] }, types, stated);
 }
 
 const VEC: ArgType = { kind: 'array', elem: 'f32', ndim: 1, layout: 'C', unit: 4 };

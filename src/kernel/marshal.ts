@@ -9,8 +9,8 @@ import { DeviceNDArray } from '../array/device-array.ts';
 import { DeviceRecord } from '../array/device-record.ts';
 import { MappedNDArray } from '../array/host-array.ts';
 import { SmartArray } from '../array/smart-array.ts';
-import type { ArgType } from '../compiler/contract.ts';
-import { type ElemType, type Kernel, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
+import type { ArgType, CompiledKernel } from '../compiler/contract.ts';
+import { type ElemType, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
 import { type DType, SCALAR_TOKENS } from '../dtype/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
@@ -77,9 +77,9 @@ export class Marshaller {
   readonly #wide: boolean;
 
   /** `stated`: scalar types come from the kernel's one signature, so that plain numbers have them. */
-  constructor(kernel: Kernel, types: readonly ArgType[], stated = false) {
+  constructor({ kernel, apart }: Pick<CompiledKernel, 'kernel' | 'apart'>, types: readonly ArgType[], stated = false) {
     this.values = kernel.params.map(({ type }) => (type === 'bool' ? false : 0));
-    this.aliasing = new Aliasing(kernel);
+    this.aliasing = new Aliasing(kernel, apart);
     this.#params = kernel.params;
     this.#types = types;
     this.#wide = kernel.indexBits === 64;

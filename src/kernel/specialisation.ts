@@ -55,7 +55,7 @@ export class Specialisation implements Resource {
     this.types = types;
     this.compiled = compiled;
     this.options = options;
-    this.marshaller = new Marshaller(compiled.kernel, types, stated);
+    this.marshaller = new Marshaller(compiled, types, stated);
     this.written = new Set(compiled.written.map(String));
     this.#captured = capturedPointers(compiled);
     this.executable = context.driver.load({ kernel: compiled.kernel, ...limits });
@@ -94,6 +94,8 @@ export class Specialisation implements Resource {
       if (stream !== undefined) array.owner.touch(stream);
     }
     shape.aliased = aliasing.matters && aliasing.found();
+    const clash = aliasing.clash();
+    if (clash !== undefined) this.#failAliased(clash);
     if (context.beforeLaunch !== undefined) context.beforeLaunch();
     executable.launch(shape, marshaller.values, stream === undefined ? undefined : stream.use());
     this.launches++;
@@ -145,6 +147,16 @@ export class Specialisation implements Resource {
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
       `block ${showDim(shape.block)} has ${shape.blockSize} threads${local}, ${this.#name.text} can run at most ${maxThreadsPerBlock} in a block on ${this.context.info.name}: make the block ${local === '' ? '' : 'or the local arrays '}smaller`,
+    );
+  }
+
+  #failAliased([a, b]: readonly [number, number]): never {
+    const { params } = this.compiled.kernel;
+    const [p, q] = [params[a]?.name, params[b]?.name];
+    throw new TsambaRangeError(
+      'E_ALIASED',
+      `${p} and ${q} overlap in memory in this launch of ${this.#name.text}, which goes on with a name for an element of one after it has assigned an element of the other: ` +
+        `copy the element in the kernel, const t = { ...${q}[i] }, or pass arrays that do not overlap`,
     );
   }
 

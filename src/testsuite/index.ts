@@ -25,6 +25,7 @@ import { pendingDeallocations } from './memory-pending.ts';
 import { smartArrays } from './memory-smart.ts';
 import { options } from './options.ts';
 import { programs } from './programs.ts';
+import { recordNames } from './record-names.ts';
 import { records } from './records.ts';
 import { rocKernels } from './roc-kernels.ts';
 import { rocMemory } from './roc-memory.ts';
@@ -64,6 +65,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...maskedIndices,
   ...structs,
   ...records,
+  ...recordNames,
   ...launches,
   ...memoryArrays,
   ...lifetime,

@@ -9,7 +9,7 @@ import { type ArgType, type CapturedArray, DEVICE_ARRAY, NDARRAY } from '../cont
 import { ELEM_SIZE, type Space } from '../ir/ops.ts';
 import { alignmentOf, type Element, elementOf, MAX_ALIGN, scalarElement } from '../records.ts';
 import type { Pos } from '../source.ts';
-import type { Root, TExpr, TMem } from '../types/tree.ts';
+import type { Root, TExpr, TMem, Via } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex, select, toIndex } from './arithmetic.ts';
 import type { Context } from './context.ts';
 import { size, touchesMemory } from './context.ts';
@@ -49,7 +49,19 @@ function fixedAxes(shape: readonly number[], pos: Pos): Axis[] {
 }
 
 function viewOf(root: Root, element: Element, axes: readonly Axis[], unit = element.size, align = element.align): View {
-  return { root, element, axes, offset: undefined, unit, disp: 0, align, checks: [], name: root.name, firstAxis: 0 };
+  return {
+    root,
+    element,
+    axes,
+    offset: undefined,
+    unit,
+    disp: 0,
+    align,
+    checks: [],
+    name: root.name,
+    firstAxis: 0,
+    level: 0,
+  };
 }
 
 /** The view of an array argument. */
@@ -233,14 +245,24 @@ export function indexView(ctx: Context, view: View, index: TExpr, pos: Pos): Vie
     offset: addIndex(view.offset, mulIndex(held, axis.stride, pos), pos),
     checks: [...view.checks, { index: held, extent: axis.extent, axis: view.firstAxis }],
     firstAxis: view.firstAxis + 1,
+    via: viaIndex(view, index),
   };
+}
+
+/** How an element of a sub-array is reached. */
+export function viaIndex({ via, axes, unit }: View, index: TExpr): Via | undefined {
+  if (via === undefined) return undefined;
+  const stride = axes[0]?.stride;
+  const known = via.at !== undefined && isLiteral(index) && stride !== undefined && isLiteral(stride);
+  return { ...via, at: known ? Number(via.at) + Number(index.value) * Number(stride.value) * unit : undefined };
 }
 
 /** The memory of the single scalar that a view without axes is. */
 export function element(view: View, pos: Pos): TMem {
   const { root, element: scalar, unit, disp, checks } = view;
   const align = Math.min(view.align, alignmentOf(disp), scalar.size);
-  return { root, elem: scalar.elem, index: view.offset ?? literal(0, pos), unit, disp, align, checks, pos };
+  const via = view.via?.name === undefined ? undefined : view.via;
+  return { root, elem: scalar.elem, index: view.offset ?? literal(0, pos), unit, disp, align, checks, via, pos };
 }
 
 /** The element that a view without axes is: a scalar is read when it is used, a record stays where it is. */
@@ -339,5 +361,6 @@ export function sliceView(ctx: Context, view: View, parts: readonly SlicePart[],
     axes: held,
     offset: offset === undefined || isLiteral(offset) ? offset : ctx.hold(offset, '%offset'),
     checks,
+    via: view.via && { ...view.via, at: undefined },
   };
 }

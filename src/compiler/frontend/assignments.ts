@@ -224,7 +224,8 @@ function storeElement(
   if (target === undefined) throw new Error('unreachable');
   if ('whole' in target) {
     mark(target.whole.root, pos);
-    if (place.kind === 'view') assignWhole(ctx, place.view, right, pos);
+    // What is assigned to is a place in the array, not the object that is there.
+    if (place.kind === 'view') assignWhole(ctx, { ...place.view, via: target.whole.via }, right, pos);
     return right;
   }
   const mem = memFrom(target.mem, place);

@@ -11,6 +11,7 @@ import type { Pos } from '../source.ts';
 import type { Local, Root, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { walkExpression } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
+import { isNameable, nameFor } from './regions.ts';
 import {
   type Axis,
   type Binding,
@@ -162,7 +163,7 @@ export class Context {
 
   /** Assigns to a fresh temporary that is never assigned again. */
   temp(expr: TExpr, name = '%t'): TExpr {
-    const local = this.newLocal(name, expr.pos, true);
+    const local: Local = { ...this.newLocal(name, expr.pos, true), is: isStable(expr) ? expr : undefined };
     this.emit({ k: 'assign', local, value: expr, pos: expr.pos });
     return readLocal(local, expr.pos);
   }
@@ -189,8 +190,10 @@ export class Context {
       const mark = marks[k] ?? 0;
       const v = values[k];
       if (v === undefined || !this.list.slice(mark).some(hasEffect)) continue;
+      const at = this.list[mark]?.pos;
       const spills = this.collect(() => {
-        values[k] = mapScalars(v, (e) => (isStable(e) ? e : this.temp(e)));
+        const held = mapScalars(v, (e) => (isStable(e) ? e : this.temp(e)));
+        values[k] = at === undefined ? held : this.named(held, 'this', at);
       });
       this.list.splice(mark, 0, ...spills);
     }
@@ -215,7 +218,7 @@ export class Context {
       if (isLiteral(value.expr)) binding.value = value;
       else binding.value = scalar(this.temp(value.expr, binding.name));
     } else {
-      binding.value = this.holdValue(value, binding.name);
+      binding.value = this.named(this.holdValue(value, binding.name), binding.name, pos);
     }
   }
 
@@ -254,10 +257,10 @@ export class Context {
           extent: isGiven(c.extent) ? c.extent : local(`bound${k}`),
           axis: c.axis,
         }));
-        return {
-          kind: 'view',
-          view: { ...like.view, axes, checks, offset: readLocal(this.newLocal(`%${name}.offset`, pos, false), pos) },
-        };
+        const offset = readLocal(this.newLocal(`%${name}.offset`, pos, false), pos);
+        const view: View = { ...like.view, axes, checks, offset };
+        if (!isNameable(view)) return { kind: 'view', view };
+        return { kind: 'view', view: { ...view, via: { name: nameFor(view, name, false, pos), at: 0 } } };
       }
       default:
         return like;
@@ -276,6 +279,7 @@ export class Context {
         help: 'a variable keeps one kind of value; use another name, or index one array instead of choosing between several',
       });
     const moves: { local: Local; value: TExpr }[] = [];
+    const names: TStmt[] = [];
     const plan = (to: Value, from: Value): void => {
       if (to.kind === 'scalar' && from.kind === 'scalar') {
         if (to.expr.k === 'local') moves.push({ local: to.expr.local, value: from.expr });
@@ -324,11 +328,23 @@ export class Context {
       });
       if (to.checks.length !== from.checks.length) conflict();
       if (to.offset !== undefined) leaf(to.offset, from.offset ?? literal(0, pos));
+      if (to.via?.name !== undefined) names.push({ k: 'name', names: to.via.name, of: from.via, pos });
     };
     plan(slot, value);
     // All are read before any is written: [a, b] = [b, a].
     const held = moves.length > 1 ? moves.map((m) => ({ local: m.local, value: this.hold(m.value) })) : moves;
     for (const m of held) this.emit({ k: 'assign', local: m.local, value: m.value, pos });
+    for (const s of names) this.emit(s);
+  }
+
+  /** The value with a name for each record in it, which a variable that is assigned once has from here on. */
+  named(v: Value, name: string, pos: Pos): Value {
+    return mapViews(v, (view) => {
+      if (!isNameable(view)) return view;
+      const names = nameFor(view, name, true, pos);
+      this.emit({ k: 'name', names, of: view.via, pos });
+      return { ...view, via: { name: names, at: 0 } };
+    });
   }
 
   /** The value of one of two, decided at run time. `then` and `else` are the statements that compute them. */
@@ -422,7 +438,21 @@ export function size(e: TExpr): number {
 }
 
 function hasEffect(s: TStmt): boolean {
-  return !(s.k === 'assign' && s.local.stable);
+  return !((s.k === 'assign' && s.local.stable) || s.k === 'name');
+}
+
+/** The same value with every view in it replaced. */
+function mapViews(v: Value, f: (view: View) => View): Value {
+  switch (v.kind) {
+    case 'view':
+      return { kind: 'view', view: f(v.view) };
+    case 'tuple':
+      return { ...v, items: v.items.map((x) => mapViews(x, f)) };
+    case 'record':
+      return { kind: 'record', fields: new Map([...v.fields].map(([k, x]) => [k, mapViews(x, f)])) };
+    default:
+      return v;
+  }
 }
 
 /** The same value with every scalar in it replaced. */

@@ -70,7 +70,7 @@ function parameters(ctx: Context, fn: CapturedFunction, args: readonly ArgType[]
       if (node.type !== 'Identifier') return fail('K101', at, 'this parameter cannot be used in a kernel');
       const constant = !isReassigned(fn.node, node.name);
       const binding = ctx.declare(scope, node.name, at, constant);
-      if (constant) binding.value = rename(v, node.name);
+      if (constant) binding.value = ctx.named(rename(v, node.name), node.name, at);
       else ctx.initialise(binding, v, at);
     });
   });

@@ -153,6 +153,9 @@ export function lower(
           pos,
         });
         return;
+      case 'name':
+      case 'overwritten':
+        return;
       case 'trap':
         list.push({ op: 'trap', message: s.message, pos });
         return;

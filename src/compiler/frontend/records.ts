@@ -8,11 +8,12 @@
 import type { DType } from '../../dtype/index.ts';
 import { alignmentOf, describeElement, elementOf, fieldsOf } from '../records.ts';
 import type { Pos } from '../source.ts';
-import type { TExpr } from '../types/tree.ts';
+import type { Overwrite, TExpr } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex } from './arithmetic.ts';
-import { element, elementValue } from './arrays.ts';
+import { element, elementValue, viaIndex } from './arrays.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import { regionOf } from './regions.ts';
 import { didYouMean } from './suggest.ts';
 import { type Axis, describeValue, isLiteral, literal, readLocal, scalar, type Value, type View } from './values.ts';
 
@@ -52,7 +53,9 @@ export function fieldView(view: View, name: string, pos: Pos): View {
 
 function memberView(view: View, dtype: DType, offset: number, name: string, pos: Pos): View {
   const disp = view.disp + offset;
-  if (dtype.base === undefined) return { ...view, element: elementOf(dtype), disp, name };
+  const level = view.level + 1;
+  const via = view.via && { ...view.via, at: view.via.at === undefined ? undefined : view.via.at + offset };
+  if (dtype.base === undefined) return { ...view, element: elementOf(dtype), disp, name, level, via };
   const inner = elementOf(dtype.base);
   // Offsets of elements and of what is in them are counted in a unit that divides both.
   const unit = gcd(view.unit, inner.size);
@@ -73,6 +76,8 @@ function memberView(view: View, dtype: DType, offset: number, name: string, pos:
     disp,
     align: Math.min(view.align, alignmentOf(inner.size)),
     name,
+    level,
+    via,
   };
 }
 
@@ -87,7 +92,7 @@ function gcd(a: number, b: number): number {
 
 /** `p[i].x`: a scalar to be read, a record, or the view of a sub-array. */
 export function member(view: View, name: string, pos: Pos): Value {
-  const found = fieldView(view, name, pos);
+  const found = fieldView({ ...view, via: view.via ?? { name: undefined, at: 0 } }, name, pos);
   return found.axes.length === 0 ? elementValue(found, pos) : { kind: 'view', view: found };
 }
 
@@ -95,7 +100,8 @@ export function member(view: View, name: string, pos: Pos): Value {
 function part(view: View, index: TExpr, pos: Pos): View {
   const [axis, ...axes] = view.axes;
   if (axis === undefined) return view;
-  return { ...view, axes, offset: addIndex(view.offset, mulIndex(index, axis.stride, pos), pos) };
+  const offset = addIndex(view.offset, mulIndex(index, axis.stride, pos), pos);
+  return { ...view, axes, offset, via: viaIndex(view, index) };
 }
 
 function partValue(view: View, index: TExpr, pos: Pos): Value {
@@ -123,13 +129,17 @@ export function assignWhole(ctx: Context, target: View, value: Value, pos: Pos):
   const to = ctx.holdValue({ kind: 'view', view: target });
   // Parts of the target may stand in a literal, in another order: `p[i].f = [p[i].f[1], p[i].f[0]]`.
   const from = value.kind === 'view' ? value : detached(ctx, value, pos, target);
-  if (to.kind === 'view') copyInto(ctx, to.view, ctx.holdValue(from), pos);
+  if (to.kind !== 'view') return;
+  const by: Overwrite = { region: regionOf(to.view), pos };
+  copyInto(ctx, to.view, ctx.holdValue(from), by);
+  ctx.emit({ k: 'overwritten', by, pos });
 }
 
-function copyInto(ctx: Context, target: View, value: Value, pos: Pos): void {
-  if (target.axes.length > 0) return copyArray(ctx, target, value, pos);
+function copyInto(ctx: Context, target: View, value: Value, by: Overwrite): void {
+  const { pos } = by;
+  if (target.axes.length > 0) return copyArray(ctx, target, value, by);
   if (target.element.record === undefined) {
-    ctx.emit({ k: 'store', mem: element(target, pos), value: ctx.scalar(value, pos), pos });
+    ctx.emit({ k: 'store', mem: element(target, pos), value: ctx.scalar(value, pos), part: by, pos });
     return;
   }
   const names = fieldNames(target);
@@ -160,16 +170,17 @@ function copyInto(ctx: Context, target: View, value: Value, pos: Pos): void {
   for (const name of names) {
     const from =
       value.kind === 'record' ? value.fields.get(name) : isRecord(value) ? member(value.view, name, pos) : undefined;
-    if (from !== undefined) copyInto(ctx, fieldView(target, name, pos), from, pos);
+    if (from !== undefined) copyInto(ctx, fieldView(target, name, pos), from, by);
   }
 }
 
-function copyArray(ctx: Context, target: View, value: Value, pos: Pos): void {
+function copyArray(ctx: Context, target: View, value: Value, by: Overwrite): void {
+  const { pos } = by;
   const length = lengthOf(target) ?? 0;
   if (value.kind === 'tuple') {
     if (value.items.length !== length) failLength(target, length, String(value.items.length), pos);
     value.items.forEach((item, k) => {
-      copyInto(ctx, part(target, literal(k, pos), pos), item, pos);
+      copyInto(ctx, part(target, literal(k, pos), pos), item, by);
     });
     return;
   }
@@ -187,7 +198,7 @@ function copyArray(ctx: Context, target: View, value: Value, pos: Pos): void {
   const given = lengthOf(source);
   if (given !== length)
     failLength(target, length, given === undefined ? 'a number not known while compiling' : String(given), pos);
-  const copy = (index: TExpr): void => copyInto(ctx, part(target, index, pos), partValue(source, index, pos), pos);
+  const copy = (index: TExpr): void => copyInto(ctx, part(target, index, pos), partValue(source, index, pos), by);
   if (length <= UNROLLED) for (let k = 0; k < length; k++) copy(literal(k, pos));
   else countedLoop(ctx, length, copy, pos);
 }

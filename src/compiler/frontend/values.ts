@@ -5,7 +5,7 @@
 
 import { describeElement, type Element } from '../records.ts';
 import type { Pos } from '../source.ts';
-import type { Local, Root, TExpr } from '../types/tree.ts';
+import type { Local, Root, TExpr, Via } from '../types/tree.ts';
 import type { CapturedFunction, FunctionNode } from './captured.ts';
 
 /** One axis of a view; strides are in units of the view's `unit` bytes. */
@@ -33,6 +33,10 @@ export interface View {
   readonly name: string;
   /** The axis of the root that the view's first axis is, for messages. */
   readonly firstAxis: number;
+  /** Members from the root's element down to this. */
+  readonly level: number;
+  /** Set in a record that was named, and in parts of any: the name, and how far from its start this is. */
+  readonly via?: Via | undefined;
 }
 
 export type Value =

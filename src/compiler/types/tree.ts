@@ -15,6 +15,8 @@ export interface Local {
   readonly pos: Pos;
   /** Assigned once, before every read: reading it later gives the same value. */
   readonly stable: boolean;
+  /** What it is assigned, where that gives the same value later as well. */
+  readonly is?: TExpr | undefined;
 }
 
 /** One live range of a local: the unit that has a type. */
@@ -65,6 +67,39 @@ export interface Root {
   written: boolean;
 }
 
+/** A name of the source for a record in memory, or for a part of one: `const t = p[i]`. */
+export interface RecordName {
+  readonly name: string;
+  readonly pos: Pos;
+  /** Names one record from its declaration on. */
+  readonly constant: boolean;
+  readonly region: Region;
+  /** Its first byte. */
+  readonly base: Pick<TMem, 'index' | 'unit' | 'disp' | 'checks'>;
+}
+
+/** The name that memory is reached through, and bytes from the start of what it names; undefined when only a thread knows. */
+export interface Via {
+  readonly name: RecordName | undefined;
+  readonly at: number | undefined;
+}
+
+/** The memory of a record or of a part of one, as far as it is known while compiling. */
+export interface Region {
+  readonly root: Root;
+  /** Members from the array's element down to this: 0 for `p[i]`, 1 for `p[i].pos`. */
+  readonly level: number;
+  readonly bytes: number;
+  /** Where it starts: `start` bytes after a variable part, which is the same for regions of equal `base` and `scale`. */
+  readonly place: { readonly base: unknown; readonly scale: number; readonly start: number } | undefined;
+}
+
+/** The assignment of a whole record or sub-array: `p[i] = …`, which leaves a JavaScript name with the object that was there. */
+export interface Overwrite {
+  readonly region: Region;
+  readonly pos: Pos;
+}
+
 /** A scalar in memory, `disp` bytes after where `index` is: linear, in units of `unit` bytes from the root's first element. */
 export interface TMem {
   readonly root: Root;
@@ -75,6 +110,7 @@ export interface TMem {
   readonly index: TExpr;
   readonly unit: number;
   readonly checks: readonly { readonly index: TExpr; readonly extent: TExpr; readonly axis: number }[];
+  readonly via?: Via | undefined;
   readonly pos: Pos;
 }
 
@@ -124,7 +160,12 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
 
 export type TStmt = { readonly pos: Pos } & (
   | { readonly k: 'assign'; readonly local: Local; readonly value: TExpr; range?: Range | undefined }
-  | { readonly k: 'store'; readonly mem: TMem; readonly value: TExpr }
+  /** `part`: of the assignment of something whole. */
+  | { readonly k: 'store'; readonly mem: TMem; readonly value: TExpr; readonly part?: Overwrite | undefined }
+  /** From here on `names` is what its variables say, which was reached by way of `of`. Makes no code. */
+  | { readonly k: 'name'; readonly names: RecordName; readonly of: Via | undefined }
+  /** All stores of an overwrite have been made. Makes no code. */
+  | { readonly k: 'overwritten'; readonly by: Overwrite }
   | {
       readonly k: 'atomic';
       readonly fn: AtomicOp;
