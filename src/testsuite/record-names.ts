@@ -216,6 +216,17 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
     out[2] = other[0][0];
     t.x = 8;
   }),
+  'rows of sub-arrays': inKernels((p, out) => {
+    const { f } = p[0];
+    const first = f[0];
+    f[0] = p[1].f[1];
+    out[0] = first[0] + f[0][0];
+    p[0].f[1] = f[0];
+    p[2].f[0] = first;
+    const t = p[3];
+    p[3] = p[4];
+    p[5].f[1] = t.f[1];
+  }),
   'neighbours are not each other': inKernels((p, out) => {
     for (let k = 0; k < 4; k++) {
       const i = k;

@@ -41,6 +41,9 @@ import { type ConformanceTest, chapter } from './suite.ts';
 const WIDE = struct({ i: i8, u: u16, s: i16, w: u32, big: u64, d: f64, h: f16 });
 type Wide = Struct<typeof WIDE>;
 
+/** A captured key. */
+const IN_BRACKETS = 'f';
+
 type Body = (p: Vec<Particle>, i: number) => void;
 
 /** Runs `body` for each element of an array of every layout, and on plain objects. */
@@ -273,6 +276,23 @@ export const structs: readonly ConformanceTest[] = chapter('structs', {
       [p[2], p[3]] = [p[3] as Particle, p[2] as Particle];
       p[5] = { ...particle(4), y: 99 };
       (p[4] as Particle).tag = 77;
+      return p;
+    },
+  ),
+  'whole members by their names in brackets': onWhole(
+    (p, q) => {
+      p[0][IN_BRACKETS] = p[1]['f'];
+      p[1][`pos`] = q[0]['pos'];
+      p[2]['x'] = q[1][`x`];
+      p[3]['f'][1] = p[4]['f'][2];
+      p[5].f[0] = [7, p[5].f[0][0]];
+    },
+    (p) => {
+      (p[0] as Particle).f = particle(1).f;
+      (p[1] as Particle).pos = particle(6).pos;
+      (p[2] as Particle).x = particle(7).x;
+      (p[3] as Particle).f[1] = particle(4).f[2] as number[];
+      (p[5] as Particle).f[0] = [7, 5];
       return p;
     },
   ),

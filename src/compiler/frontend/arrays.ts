@@ -245,6 +245,8 @@ export function indexView(ctx: Context, view: View, index: TExpr, pos: Pos): Vie
     offset: addIndex(view.offset, mulIndex(held, axis.stride, pos), pos),
     checks: [...view.checks, { index: held, extent: axis.extent, axis: view.firstAxis }],
     firstAxis: view.firstAxis + 1,
+    // A row of a sub-array is an object of its own.
+    level: view.via === undefined ? view.level : view.level + 1,
     via: viaIndex(view, index),
   };
 }

@@ -47,7 +47,7 @@ function placeOf(ctx: Context, node: MemberExpression, scope: Scope): Place {
   // The index is read by the ordinary rules; only the element it gives is not loaded.
   const value = ctx.parts.evaluate(ctx, node, scope);
   if (value.kind === 'scalar' && value.expr.k === 'load') return { mem: value.expr.mem };
-  if (isRecord(value) || (value.kind === 'view' && isSubArray(value.view, node))) return { whole: value.view };
+  if (isRecord(value) || (value.kind === 'view' && isSubArray(value.view))) return { whole: value.view };
   if (!node.computed) {
     return fail('K240', pos, `cannot store to the property ${memberName(node)}`, {
       help: 'tuples and objects are values in a kernel: make a new one, or use cuda.local.array(shape, dtype)',
@@ -71,9 +71,9 @@ function placeOf(ctx: Context, node: MemberExpression, scope: Scope): Place {
   });
 }
 
-/** Whether `p[i].f` names the sub-array of one record, whose shape is known. */
-function isSubArray(view: View, node: MemberExpression): boolean {
-  return !node.computed && view.name.includes('.') && view.axes.every((a) => isLiteral(a.extent));
+/** Whether this is the sub-array of one record, or a row of it, whose shape is known: `p[i].f`, `p[i]['f'][k]`. */
+function isSubArray(view: View): boolean {
+  return view.via !== undefined && view.axes.length > 0 && view.axes.every((a) => isLiteral(a.extent));
 }
 
 /** As `placeOf`, where only one element will do: `++` and compound assignment. */

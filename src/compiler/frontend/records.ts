@@ -101,7 +101,7 @@ function part(view: View, index: TExpr, pos: Pos): View {
   const [axis, ...axes] = view.axes;
   if (axis === undefined) return view;
   const offset = addIndex(view.offset, mulIndex(index, axis.stride, pos), pos);
-  return { ...view, axes, offset, via: viaIndex(view, index) };
+  return { ...view, axes, offset, level: view.level + 1, via: viaIndex(view, index) };
 }
 
 function partValue(view: View, index: TExpr, pos: Pos): Value {

@@ -87,7 +87,7 @@ export interface Via {
 /** The memory of a record or of a part of one, as far as it is known while compiling. */
 export interface Region {
   readonly root: Root;
-  /** Members from the array's element down to this: 0 for `p[i]`, 1 for `p[i].pos`. */
+  /** Members from the array's element down to this: 0 for `p[i]`, 1 for `p[i].pos` and `p[i].f`, 2 for `p[i].f[0]`. */
   readonly level: number;
   readonly bytes: number;
   /** Where it starts: `start` bytes after a variable part, which is the same for regions of equal `base` and `scale`. */
