@@ -41,6 +41,7 @@ export {
   TsambaRangeError,
   TsambaTypeError,
 } from './errors.ts';
+export type { AsyncLaunchOptions } from './kernel/async-launch.ts';
 export type { Kernel } from './kernel/kernel-types.ts';
 export type { LaunchOptions } from './kernel/launch-shape.ts';
 export type { JitOptions } from './kernel/options.ts';

@@ -20,7 +20,7 @@ import { formatShape, likeStrides, type StridedLayout, sizeOf, squeezeLayout } f
 import { describes, isPlainObject, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
-import { transferStream } from '../stream/transfer-stream.ts';
+import { afterDefault, beforeDefault } from '../stream/transfer-stream.ts';
 import { foreignMemory } from './cuda-interface.ts';
 import {
   checkWritable,
@@ -93,17 +93,9 @@ export async function copyToHostAsync(array: DeviceMemory, args: readonly unknow
     return copy.result;
   }
   // A copy without a stream would block. It goes to a stream of its own, after the work and before later work without one.
-  const { driver } = array.context;
-  const own = transferStream(array.context);
-  const before = driver.createEvent(false);
-  driver.recordEvent(before, undefined);
-  driver.waitEvent(before, own.use());
-  driver.destroyEvent(before);
+  const own = afterDefault(array.context);
   const filled = downloadLater(copy.shape, copy.to, copy.from, own);
-  const after = driver.createEvent(false);
-  driver.recordEvent(after, own.use());
-  driver.waitEvent(after, undefined);
-  driver.destroyEvent(after);
+  beforeDefault(own);
   await Promise.all([filled, own.done()]);
   return copy.result;
 }

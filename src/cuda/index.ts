@@ -15,6 +15,7 @@ export type { OpenIpcOptions } from '../array/ipc.ts';
 export type { IpcArrayHandle } from '../array/ipc-handle.ts';
 export type { DeviceOf, DevicesOf, Mapping, Pinning } from '../array/pinning.ts';
 export type { DeviceLimits, ExecutableAttributes } from '../driver/driver.ts';
+export type { AsyncLaunchOptions } from '../kernel/async-launch.ts';
 export type { Dim } from '../kernel/dims.ts';
 export type { Direction, Hinted } from '../kernel/hints.ts';
 export type {

@@ -7,6 +7,7 @@
  * above a driver does more with them than add a byte offset.
  */
 import type { Kernel } from '../compiler/ir/ops.ts';
+import type { DriverError } from '../errors.ts';
 
 /** A device address. `0` is the null pointer. */
 export type Pointer = number | bigint;
@@ -67,6 +68,8 @@ export interface DeviceFeatures {
   readonly externalStreams: boolean;
   /** The device reads and writes this process's own arrays in place, once they are registered. */
   readonly mapsHostMemory: boolean;
+  /** Kernels can be ended: `LaunchShape.timeout`, and `launchLater` is there. */
+  readonly stopsKernels: boolean;
 }
 
 /** A queue of work; opaque to everybody but the driver that made it. */
@@ -126,6 +129,16 @@ export interface LaunchShape {
   readonly sharedBytes: number;
   /** Whether an array that the kernel only reads may share memory with one that it writes; absent: no. */
   readonly aliased?: boolean | undefined;
+  /** Milliseconds after which a device with the feature `stopsKernels` ends the kernel, counted from when it begins; absent or 0: never. */
+  readonly timeout?: number | undefined;
+}
+
+/** A launch that goes on while the program does. */
+export interface PendingLaunch {
+  /** Resolves when the kernel is done; rejects with what went wrong in it, or with what it was stopped for. */
+  readonly done: Promise<void>;
+  /** Ends the kernel, wherever it is. What it has written stays. */
+  stop(reason: DriverError): void;
 }
 
 /** One value a `Kernel.params` entry, in order: pointers and 64-bit integers may be number or bigint, bool is boolean. */
@@ -138,6 +151,16 @@ export interface Executable {
    * and `args` after it returns: callers fill the same objects again for the next launch.
    */
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void;
+  /**
+   * As `launch`, where that runs the kernel and does not only enqueue it: leaves the event loop alone. `onProgress` is told from the
+   * event loop, now and then, how many blocks are done. A fault goes to `done` and to those who wait for the stream already.
+   */
+  launchLater?(
+    shape: LaunchShape,
+    args: LaunchArgs,
+    stream: StreamHandle | undefined,
+    onProgress: ((done: number) => void) | undefined,
+  ): PendingLaunch;
   /** Generated code for `kernel.inspect`: `'wasm'`, `'ptx'`, `'opencl'`, `'js'`. Undefined when not this driver's. */
   inspect(target: string): string | undefined;
   readonly attributes: ExecutableAttributes;

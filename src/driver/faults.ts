@@ -65,6 +65,13 @@ export class FaultLog {
     throw withCount(fault);
   }
 
+  /** Somebody has been told of this fault. */
+  forget(error: DriverError): void {
+    const at = this.#pending.findIndex((fault) => fault.error === error);
+    if (at >= 0) this.#pending.splice(at, 1);
+    if (this.#pending.length === 0) unobserved.delete(this);
+  }
+
   /** All that is pending, forgotten. */
   drain(): DriverError[] {
     unobserved.delete(this);

@@ -1,6 +1,6 @@
 /**
- * What devices have in common whose memory is this process's own and whose work runs at once: copies, fills, streams,
- * events. The CPU device and the simulator derive from it; each brings its memory and its kernels.
+ * What devices have in common whose memory is this process's own: copies, fills, streams, events. The CPU device and the simulator
+ * derive from it; each brings its memory and its kernels. Copies run at once, unless their stream has work in the queue.
  */
 import { debugWord } from '../environment.ts';
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../errors.ts';
@@ -22,6 +22,7 @@ import type {
 import { Mirrors } from './mirrors.ts';
 import { ImmediateStreams } from './streams.ts';
 import { compactStrides, copyOut, copyStrided, elementCount, extent, fillStrided } from './strided.ts';
+import type { Work } from './work-queue.ts';
 
 /** Bytes of device memory, and where in them an address is. */
 export interface Place {
@@ -35,6 +36,16 @@ export interface LaunchHost {
   streamOf(stream: StreamHandle | undefined): object;
   /** Takes the fault of a launch: keeps it for the next synchronising call on `stream`, or throws it now. */
   onFault(error: DriverError, stream: object): void;
+  /** Blocks until the work in the queue is done: a launch follows all before it. */
+  settle(): void;
+  /** Puts a launch into the queue. */
+  enqueue(stream: object, work: Work): void;
+  /** Keeps a fault of work in the queue for those who wait for its stream. */
+  keepFault(error: DriverError, stream: object): void;
+  /** The fault has been told to whom it concerns: nobody else need ask. */
+  forgetFault(error: DriverError): void;
+  /** Calls `release` when all work that is in the queue now is done. */
+  afterWork(release: () => void): void;
   /** Around each run of a kernel: brings host memory that is mapped up to date on either side. */
   beforeLaunch(args: LaunchArgs): void;
   afterLaunch(args: LaunchArgs): void;
@@ -56,6 +67,7 @@ export const HOST_FEATURES: DeviceFeatures = {
   cooperative: false,
   externalStreams: false,
   mapsHostMemory: true,
+  stopsKernels: true,
 };
 
 /** A device over memory of this process: the parts of the contract that need to know nothing else of it. */
@@ -90,6 +102,26 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     this.streams.faults.post(error, stream);
   }
 
+  settle(): void {
+    this.streams.settle();
+  }
+
+  enqueue(stream: object, work: Work): void {
+    this.streams.enqueue(stream, work);
+  }
+
+  keepFault(error: DriverError, stream: object): void {
+    this.streams.faults.post(error, stream);
+  }
+
+  forgetFault(error: DriverError): void {
+    this.streams.faults.forget(error);
+  }
+
+  afterWork(release: () => void): void {
+    this.streams.perform(this.streams.resolve(undefined, 'afterWork'), release);
+  }
+
   /** How often the memory has moved: views of it that were made before show the bytes of then. */
   protected get generation(): number {
     return 0;
@@ -106,7 +138,7 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   }
 
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
-    this.#order(stream, 'copyToDevice');
+    if (this.#later(stream, 'copyToDevice', () => this.copyToDevice(target, source, stream))) return;
     if (source.length === 0) return;
     const { bytes, offset } = this.#find(target, 0, source.length, 'copyToDevice');
     bytes.set(source, offset);
@@ -114,14 +146,14 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   }
 
   copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
-    this.#order(stream, 'copyToHost');
+    if (this.#later(stream, 'copyToHost', () => this.copyToHost(target, source, stream))) return;
     if (target.length === 0) return;
     const { bytes, offset } = this.#find(source, 0, target.length, 'copyToHost');
     target.set(bytes.subarray(offset, offset + target.length));
   }
 
   copyOnDevice(target: Pointer, source: Pointer, count: number, stream?: StreamHandle): void {
-    this.#order(stream, 'copyOnDevice');
+    if (this.#later(stream, 'copyOnDevice', () => this.copyOnDevice(target, source, count, stream))) return;
     if (count === 0) return;
     const to = this.#find(target, 0, count, 'copyOnDevice');
     const from = this.#find(source, 0, count, 'copyOnDevice');
@@ -138,7 +170,12 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     region: StridedRegion,
     stream?: StreamHandle,
   ): void {
-    this.#order(stream, 'copyToDeviceStrided');
+    if (
+      this.#later(stream, 'copyToDeviceStrided', () =>
+        this.copyToDeviceStrided(target, targetStrides, source, sourceOffset, sourceStrides, region, stream),
+      )
+    )
+      return;
     if (elementCount(region) === 0) return;
     const reach = extent(targetStrides, region);
     const to = this.#find(target, ...reach, 'copyToDeviceStrided');
@@ -155,7 +192,12 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     region: StridedRegion,
     stream?: StreamHandle,
   ): void {
-    this.#order(stream, 'copyToHostStrided');
+    if (
+      this.#later(stream, 'copyToHostStrided', () =>
+        this.copyToHostStrided(target, targetOffset, targetStrides, source, sourceStrides, region, stream),
+      )
+    )
+      return;
     if (elementCount(region) === 0) return;
     const from = this.#find(source, ...extent(sourceStrides, region), 'copyToHostStrided');
     copyStrided(target, targetOffset, targetStrides, from.bytes, from.offset, sourceStrides, region);
@@ -169,7 +211,12 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     region: StridedRegion,
     stream?: StreamHandle,
   ): void {
-    this.#order(stream, 'copyOnDeviceStrided');
+    if (
+      this.#later(stream, 'copyOnDeviceStrided', () =>
+        this.copyOnDeviceStrided(target, targetStrides, source, sourceStrides, region, stream),
+      )
+    )
+      return;
     if (elementCount(region) === 0) return;
     const targetExtent = extent(targetStrides, region);
     const sourceExtent = extent(sourceStrides, region);
@@ -196,7 +243,7 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     pattern: Uint8Array,
     stream?: StreamHandle,
   ): void {
-    this.#order(stream, 'fillStrided');
+    if (this.#later(stream, 'fillStrided', () => this.fillStrided(target, strides, region, pattern, stream))) return;
     if (elementCount(region) === 0) return;
     const reach = extent(strides, region);
     const { bytes, offset } = this.#find(target, ...reach, 'fillStrided');
@@ -260,6 +307,7 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   }
 
   synchronize(): void {
+    this.streams.settle();
     this.streams.faults.raise();
   }
 
@@ -367,11 +415,22 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   /** Throws once the device has been closed. */
   protected abstract open(api: string): void;
 
-  /** A call without a stream waits for everything before it, and so is where earlier faults come to light. */
-  #order(stream: StreamHandle | undefined, api: string): void {
+  /**
+   * A call without a stream waits for everything before it, and so is where earlier faults come to light. One with a stream that has
+   * work in the queue is made again when the queue has come so far: true.
+   */
+  #later(stream: StreamHandle | undefined, api: string, call: () => void): boolean {
     this.open(api);
-    if (stream === undefined) this.streams.faults.raise();
-    else this.streams.resolve(stream, api);
+    const { streams } = this;
+    if (stream === undefined) {
+      streams.settle();
+      streams.faults.raise();
+      return false;
+    }
+    const target = streams.resolve(stream, api);
+    if (streams.queue.idle || streams.queue.running || !streams.busy(target)) return false;
+    streams.perform(target, call);
+    return true;
   }
 }
 

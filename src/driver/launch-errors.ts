@@ -37,6 +37,20 @@ export function kernelFault(
   });
 }
 
+/** A kernel that was ended because it took longer than its launch allowed. */
+export function timeoutError(kernel: Kernel, shape: LaunchShape, done: number): DriverError {
+  const total = shape.grid[0] * shape.grid[1] * shape.grid[2];
+  const name = kernelLabel(kernel);
+  const launch = describeLaunch(shape);
+  return new DriverError(
+    'E_TIMEOUT',
+    `kernel ${name} was stopped because it had not ended after ${shape.timeout} ms (timeout): ${done} of ${total} ` +
+      `${total === 1 ? 'block was' : 'blocks were'} done\n  launched with ${launch}\n  help: what it wrote is incomplete: write the ` +
+      'arrays again before they are read; look for a loop that does not end, or raise timeout',
+    { launch: `${name} with ${launch}` },
+  );
+}
+
 /** What messages call a kernel; an anonymous function is called what its file assigns it to. */
 export function kernelLabel(kernel: Kernel): string {
   return kernel.name === 'kernel' ? (nameOf(kernel.pos.source) ?? kernel.name) : kernel.name;

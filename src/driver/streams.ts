@@ -1,16 +1,19 @@
 /**
- * Streams and events of devices that do their work at once, on the thread that asks.
+ * Streams and events of devices whose work this process does itself: the CPU device and the simulator.
  *
- * Work is over when it has been enqueued, so waiting is trivial; what remains real is order, identity, use after
- * destruction, timing, and which stream a fault belongs to. Used by the CPU device and the simulator.
+ * Most work is over when it has been enqueued. What was launched asynchronously is in the queue, and so is what a stream is given
+ * after it. Beyond that order there remain identity, use after destruction, timing, and which stream a fault belongs to.
  */
 import { DriverError } from '../errors.ts';
 import type { EventHandle, StreamHandle } from './driver.ts';
 import { FaultLog } from './faults.ts';
+import { type Work, WorkQueue } from './work-queue.ts';
 
 class Stream {
   readonly owner: ImmediateStreams;
   alive = true;
+  /** The last piece of work in the queue that it comes after. */
+  after = 0;
   constructor(owner: ImmediateStreams) {
     this.owner = owner;
   }
@@ -25,6 +28,8 @@ class Event {
   stream: Stream | undefined;
   /** Faults posted before this mark happened before the event. */
   mark = 0;
+  /** The piece of work in the queue that it is reached with. */
+  after = 0;
   constructor(owner: ImmediateStreams, timing: boolean) {
     this.owner = owner;
     this.timing = timing;
@@ -34,6 +39,7 @@ class Event {
 /** The streams and events of one device; the members are those of the driver contract. */
 export class ImmediateStreams {
   readonly faults: FaultLog = new FaultLog();
+  readonly queue: WorkQueue = new WorkQueue();
   readonly #default: Stream = new Stream(this);
 
   /** The stream behind a handle; the default stream for undefined. Throws for handles of other devices and destroyed ones. */
@@ -54,13 +60,60 @@ export class ImmediateStreams {
     this.#stream(handle, 'destroyStream').alive = false;
   }
 
+  /** Puts work into the queue, after all that is there, on a stream that `resolve` gave. */
+  enqueue(stream: object, work: Work): void {
+    (stream as Stream).after = this.queue.add(work);
+  }
+
+  /**
+   * Does something in the order of a stream: at once where nothing is left on that, else when the queue has come so far. The number
+   * of the piece of work that it is then, 0 if it is done.
+   */
+  perform(stream: object, action: () => void): number {
+    if (this.queue.running || !this.busy(stream)) {
+      action();
+      return 0;
+    }
+    const advance = (): true => {
+      try {
+        action();
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        this.faults.post(
+          error instanceof DriverError ? error : new DriverError('E_FAULT', message, { cause: error }),
+          stream,
+        );
+      }
+      return true;
+    };
+    this.enqueue(stream, { advance, finish: advance });
+    return this.queue.enqueued;
+  }
+
+  /** Blocks until all work is done that comes before what a stream is given now, or before anything when it is undefined. */
+  settle(stream?: object): void {
+    if (this.queue.idle) return;
+    this.queue.wait(stream === undefined ? this.queue.enqueued : this.#last(stream as Stream));
+  }
+
+  /** The last piece of work that a stream waits for. As on CUDA, the default stream waits for all, and all wait for it. */
+  #last(stream: Stream): number {
+    return stream === this.#default ? this.queue.enqueued : Math.max(stream.after, this.#default.after);
+  }
+
+  /** Whether something in the queue comes before what a stream is given now. */
+  busy(stream: object): boolean {
+    return !this.queue.idle && !this.queue.finished(this.#last(stream as Stream));
+  }
+
   synchronize(handle: StreamHandle): void {
-    this.faults.raise(this.#stream(handle, 'synchronizeStream'));
+    const stream = this.#stream(handle, 'synchronizeStream');
+    this.settle(stream);
+    this.faults.raise(stream);
   }
 
   query(handle: StreamHandle): boolean {
-    this.#stream(handle, 'queryStream');
-    return true;
+    return !this.busy(this.#stream(handle, 'queryStream'));
   }
 
   createEvent(timing: boolean): EventHandle {
@@ -73,25 +126,32 @@ export class ImmediateStreams {
 
   record(handle: EventHandle, stream: StreamHandle | undefined): void {
     const event = this.#event(handle, 'recordEvent');
-    event.stream = stream === undefined ? this.#default : this.#stream(stream, 'recordEvent');
-    event.mark = this.faults.mark;
-    event.time = performance.now();
+    const where = stream === undefined ? this.#default : this.#stream(stream, 'recordEvent');
+    event.stream = where;
+    const reached = (): void => {
+      event.mark = this.faults.mark;
+      event.time = performance.now();
+    };
+    event.after = this.perform(where, reached);
   }
 
   wait(handle: EventHandle, stream: StreamHandle | undefined): void {
     const event = this.#event(handle, 'waitEvent');
     const to = stream === undefined ? this.#default : this.#stream(stream, 'waitEvent');
-    if (event.stream !== undefined) this.faults.follow(this.#orderedWith(event.stream), event.mark, to);
+    const { stream: from, after } = event;
+    if (from === undefined) return;
+    to.after = Math.max(to.after, after);
+    this.perform(to, () => this.faults.follow(this.#orderedWith(from), event.mark, to));
   }
 
   /** True also of an event that was never recorded, as on CUDA. */
   queryEvent(handle: EventHandle): boolean {
-    this.#event(handle, 'queryEvent');
-    return true;
+    return this.queue.finished(this.#event(handle, 'queryEvent').after);
   }
 
   synchronizeEvent(handle: EventHandle): void {
     const event = this.#event(handle, 'synchronizeEvent');
+    this.queue.wait(event.after);
     if (event.stream !== undefined) this.faults.raise(this.#orderedWith(event.stream), event.mark);
   }
 

@@ -9,6 +9,7 @@ import { currentContext } from '../memory/devices.ts';
 import { readKeys } from '../options.ts';
 import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
+import type { AsyncLaunchOptions } from './async-launch.ts';
 import { type Dim, toCount, toDim3 } from './dims.ts';
 import { declareHostFunctions } from './host-only.ts';
 import { inspectKernel, notCompiled } from './inspect.ts';
@@ -67,9 +68,11 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
   };
   const members: Omit<Kernel<readonly unknown[]>, 'name' | 'stats' | 'parameters'> = {
     launch: (options: LaunchOptions, ...args: readonly unknown[]) => launcher.launch(options, args),
+    launchAsync: (options: AsyncLaunchOptions, ...args: readonly unknown[]) => launcher.launchAsync(options, args),
     configure: (...shape: readonly unknown[]) => configure(launcher, shape),
     forAll: (threads: number, options?: ForAllOptions) => forAll(launcher, threads, options),
     compile: (...args: readonly unknown[]) => launcher.compile(args),
+    compileAsync: async (...args: readonly unknown[]) => launcher.compile(args),
     recompile: () => {
       state.forget();
       if (state.options.signatures !== undefined) state.compileSignatures(currentContext());

@@ -11,6 +11,7 @@ import type { ExecutableAttributes } from '../driver/driver.ts';
 import type { DType } from '../dtype/index.ts';
 import type { DataByName, ElementIn, NameOf } from '../dtype/types.ts';
 import type { Stream } from '../stream/stream.ts';
+import type { AsyncLaunchOptions } from './async-launch.ts';
 import type { Dim } from './dims.ts';
 import type { Hinted } from './hints.ts';
 import type { LaunchOptions } from './launch-shape.ts';
@@ -129,12 +130,20 @@ export type Configured<P extends readonly unknown[]> = (...args: Arguments<P>) =
 export interface Kernel<P extends readonly unknown[]> {
   /** Runs the kernel: `k.launch({ grid, block }, …)`, `k.launch({ threads: n }, …)`. Throws on arguments that do not fit. */
   launch(options: LaunchOptions, ...args: Arguments<P>): void;
+  /**
+   * As `launch`, and leaves the event loop alone while the kernel runs: `await k.launchAsync({ threads: n, onProgress, signal }, …)`. Resolves
+   * when it is done and host arrays among the arguments are filled, which must not be touched until then; rejects with what went wrong.
+   * The launch has its place in the order of its stream when this returns.
+   */
+  launchAsync(options: AsyncLaunchOptions, ...args: Arguments<P>): Promise<void>;
   /** Numba's `k[grid, block, stream, sharedmem]`: a function that launches, to be kept and called again. */
   configure(grid: Dim, block: Dim, stream?: Stream | 0 | null, sharedBytes?: number): Configured<P>;
   /** Numba's `k.forall(n)`: at least `n` threads in one dimension, so the kernel compares its index with the length. For 0 nothing runs. */
   forAll(threads: number, options?: ForAllOptions): Configured<P>;
   /** Compiles for arguments of these types without running. */
   compile(...args: Arguments<P>): void;
+  /** As `compile`; rejects with what `compile` would throw. */
+  compileAsync(...args: Arguments<P>): Promise<void>;
   /** Forgets what was compiled and read: captured values are read again, at the next launch (or now, if there is a signature). */
   recompile(): void;
   /**

@@ -17,6 +17,12 @@ export interface LaunchExtras {
   readonly stream?: Stream | 0 | null | undefined;
   /** Bytes of dynamic shared memory of a block. */
   readonly sharedBytes?: number | undefined;
+  /**
+   * Milliseconds that the kernel may take: the launch waits for it, and throws E_TIMEOUT (a DriverError) when it has not ended by then. The
+   * CPU device and the simulator stop the kernel, and are as usable as before; what it has written stays. A GPU cannot stop it: there the
+   * error says that it still runs.
+   */
+  readonly timeout?: number | undefined;
 }
 
 /** A launch of so many blocks of so many threads. */
@@ -48,17 +54,23 @@ export interface CheckedShape extends LaunchShape {
   readonly threads: Dim3 | undefined;
   /** For how many dimensions the block was chosen; 0 when it was given. */
   readonly chosenFor: number;
+  /** Milliseconds; 0 when there is no limit. */
+  readonly timeout: number;
   /** Set anew for each launch. */
   aliased: boolean;
 }
 
-const KEYS = ['grid', 'block', 'threads', 'stream', 'sharedBytes'];
+const KEYS = ['grid', 'block', 'threads', 'stream', 'sharedBytes', 'timeout'];
 
-/** Checks the options of a launch. Undefined: no threads, so nothing is to be done. */
+/** The longest timeout: what timers can measure. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
+
+/** Checks the options of a launch, which may have `more` keys. Undefined: no threads, so nothing is to be done. */
 export function checkLaunch(
   options: unknown,
   context: Context,
   launchBounds: number | undefined,
+  more: readonly string[] = [],
 ): CheckedShape | undefined {
   if (typeof options !== 'object' || options === null || Array.isArray(options) || isInstance(options)) {
     throw new TsambaTypeError(
@@ -66,7 +78,9 @@ export function checkLaunch(
       `launch takes its shape as an object first, got ${show(options)}: write .launch({ grid: 100, block: 128 }, …) or .launch({ threads: n }, …)`,
     );
   }
-  const { grid, block, threads, sharedBytes } = readKeys('launch', options, KEYS);
+  const keys = more.length === 0 ? KEYS : [...KEYS, ...more];
+  const { grid, block, threads, sharedBytes, timeout } = readKeys('launch', options, keys);
+  const limits = { launchBounds, timeout: checkTimeout(timeout) };
   if (threads !== undefined) {
     if (grid !== undefined) {
       throw new TsambaTypeError(
@@ -74,7 +88,7 @@ export function checkLaunch(
         'launch takes either grid and block, or threads, not grid and threads both: leave out grid',
       );
     }
-    return shapeForThreads(toDim3('threads', threads, 0), dimCount(threads), block, sharedBytes, context, launchBounds);
+    return shapeForThreads(toDim3('threads', threads, 0), dimCount(threads), block, sharedBytes, context, limits);
   }
   for (const [name, value] of [
     ['grid', grid],
@@ -91,7 +105,23 @@ export function checkLaunch(
       );
     }
   }
-  return checked(toDim3('grid', grid), toDim3('block', block), sharedBytes, context, launchBounds, undefined, 0);
+  return checked(toDim3('grid', grid), toDim3('block', block), sharedBytes, context, limits, undefined, 0);
+}
+
+/** What bounds a launch besides the device. */
+interface Limits {
+  readonly launchBounds: number | undefined;
+  readonly timeout: number;
+}
+
+function checkTimeout(timeout: unknown): number {
+  if (timeout === undefined || timeout === null) return 0;
+  const milliseconds = toCount('timeout', timeout);
+  if (milliseconds <= MAX_TIMEOUT) return milliseconds;
+  throw new TsambaRangeError(
+    'E_LAUNCH_OPTION',
+    `timeout is in milliseconds, at most ${MAX_TIMEOUT}, got ${milliseconds}`,
+  );
 }
 
 /** The shape for at least `threads` threads; undefined for none. */
@@ -101,14 +131,14 @@ function shapeForThreads(
   block: unknown,
   sharedBytes: unknown,
   context: Context,
-  launchBounds: number | undefined,
+  limits: Limits,
 ): CheckedShape | undefined {
-  const { limits } = context.info;
-  const most = Math.min(limits.maxThreadsPerBlock, launchBounds ?? Number.POSITIVE_INFINITY);
-  const chosen = block === undefined ? defaultBlock(ndim, most, limits.warpSize) : toDim3('block', block);
+  const { maxThreadsPerBlock, warpSize } = context.info.limits;
+  const most = Math.min(maxThreadsPerBlock, limits.launchBounds ?? Number.POSITIVE_INFINITY);
+  const chosen = block === undefined ? defaultBlock(ndim, most, warpSize) : toDim3('block', block);
   if (threads.includes(0)) return undefined;
   const chosenFor = block === undefined ? ndim : 0;
-  return checked(gridFor(threads, chosen), chosen, sharedBytes, context, launchBounds, threads, chosenFor);
+  return checked(gridFor(threads, chosen), chosen, sharedBytes, context, limits, threads, chosenFor);
 }
 
 function checked(
@@ -116,7 +146,7 @@ function checked(
   block: Dim3,
   sharedBytes: unknown,
   context: Context,
-  launchBounds: number | undefined,
+  { launchBounds, timeout }: Limits,
   threads: Dim3 | undefined,
   chosenFor: number,
 ): CheckedShape {
@@ -132,6 +162,7 @@ function checked(
     blockSize,
     threads,
     chosenFor,
+    timeout,
     aliased: false,
   };
   checkShape(shape, context.info);
@@ -164,8 +195,16 @@ function isWide(grid: Dim3, block: Dim3): boolean {
 export function sameLaunch(options: LaunchOptions, shape: CheckedShape, context: Context): boolean {
   if (shape.context !== context || inheritsOptions(options)) return false;
   if ((options.sharedBytes ?? 0) !== shape.sharedBytes) return false;
+  if ((options.timeout ?? 0) !== shape.timeout) return false;
   for (const key in options) {
-    if (key !== 'grid' && key !== 'block' && key !== 'stream' && key !== 'threads' && key !== 'sharedBytes')
+    if (
+      key !== 'grid' &&
+      key !== 'block' &&
+      key !== 'stream' &&
+      key !== 'threads' &&
+      key !== 'sharedBytes' &&
+      key !== 'timeout'
+    )
       return false;
   }
   const { threads } = options;

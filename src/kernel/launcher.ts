@@ -8,8 +8,10 @@ import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { ownValue } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
+import { afterDefault, beforeDefault } from '../stream/transfer-stream.ts';
 import { whenDone } from '../stream/waiting.ts';
 import { type HostTyped, isWide, type Typed, typeArgument } from './args.ts';
+import { ASYNC_KEYS, type AsyncLaunchOptions, checkExtras, refuseAborted, reporter, settled } from './async-launch.ts';
 import { type CheckedShape, checkLaunch, type LaunchOptions, sameLaunch } from './launch-shape.ts';
 import type { Ready } from './marshal.ts';
 import { resolveOverload } from './overload.ts';
@@ -81,12 +83,7 @@ export class Launcher {
     const call = this.#prepare(args, context);
     const { staging } = call;
     try {
-      let specialisation = state.specialise(context, call.types, shape.wide || call.wide ? 64 : 32);
-      staging?.copyIn(stream);
-      const ready = call.typed.map((arg) => makeReady(arg, staging));
-      if (specialisation.marshaller.overflows(ready)) specialisation = state.specialise(context, call.types, 64);
-      specialisation.marshaller.fill(ready, (i) => state.argument(i));
-      if (stream !== undefined) touchAll(call.typed, stream);
+      const specialisation = this.#fill(call, shape, stream, context);
       specialisation.launch(shape, stream);
       keepLenders(call.typed, context, stream);
       if (staging !== undefined) this.#finish(staging, call, specialisation, stream);
@@ -95,6 +92,63 @@ export class Launcher {
       staging?.dispose();
       giveBackLent(call.typed);
     }
+  }
+
+  /** The specialisation for a call, with its values in place and its host arrays on the device. */
+  #fill(
+    { types, typed, wide, staging }: Call,
+    shape: CheckedShape,
+    stream: Stream | undefined,
+    context: Context,
+  ): Specialisation {
+    const { state } = this;
+    let specialisation = state.specialise(context, types, shape.wide || wide ? 64 : 32);
+    staging?.copyIn(stream);
+    const ready = typed.map((arg) => makeReady(arg, staging));
+    if (specialisation.marshaller.overflows(ready)) specialisation = state.specialise(context, types, 64);
+    specialisation.marshaller.fill(ready, (i) => state.argument(i));
+    if (stream !== undefined) touchAll(typed, stream);
+    return specialisation;
+  }
+
+  /** `kernel.launchAsync(options, ...args)`: all of it is enqueued when this returns. */
+  async launchAsync(options: AsyncLaunchOptions, args: readonly unknown[]): Promise<void> {
+    const context = currentContext();
+    const { state } = this;
+    const shape = checkLaunch(options, context, state.options.launchBounds, ASYNC_KEYS);
+    const extras = checkExtras(options);
+    const given = streamOption(ownValue(options, 'stream'), context);
+    if (shape === undefined) return;
+    const launched = { kernel: state.name, shape, extras };
+    refuseAborted(launched);
+    // Without a stream copies would block.
+    const stream = given ?? afterDefault(context);
+    const smart = smartArguments(args, context);
+    if (state.debugCaptures) state.checkCaptures();
+    const call = this.#prepare(smart?.plain ?? args, context);
+    const { staging } = call;
+    const report = reporter(launched);
+    let kernel: Promise<void>;
+    let copies: Promise<unknown> | undefined;
+    try {
+      const specialisation = this.#fill(call, shape, stream, context);
+      const pending = specialisation.launchLater(shape, stream, report);
+      kernel = settled(launched, context, stream, pending);
+      keepLenders(call.typed, context, stream);
+      if (smart !== undefined) markWritten(smart, specialisation.written, stream);
+      if (staging !== undefined) {
+        copyBack(staging, call, specialisation, stream);
+        // What went wrong in the kernel is said by that; the rest is for those who wait for the stream.
+        copies = stream.done().catch((error: unknown) => context.keepFault(error));
+      }
+    } finally {
+      staging?.dispose();
+      giveBackLent(call.typed);
+      if (given === undefined) beforeDefault(stream);
+    }
+    await kernel;
+    await copies;
+    report?.(shape.grid[0] * shape.grid[1] * shape.grid[2]);
   }
 
   /** Compiles for these arguments, without running. */
@@ -156,11 +210,15 @@ export class Launcher {
   }
 
   /** Copies host arrays back; without a stream everything is done afterwards. */
-  #finish(staging: Staging, call: Call, { context, written }: Specialisation, stream: Stream | undefined): void {
+  #finish(staging: Staging, call: Call, specialisation: Specialisation, stream: Stream | undefined): void {
     // What failed in the kernel is thrown here, before anything is copied back.
-    if (stream === undefined || this.state.debugSync) synchronize(context, stream);
-    staging.copyBack((argument) => written.has(call.paths.get(argument) ?? ''), stream);
+    if (stream === undefined || this.state.debugSync) synchronize(specialisation.context, stream);
+    copyBack(staging, call, specialisation, stream);
   }
+}
+
+function copyBack(staging: Staging, call: Call, { written }: Specialisation, stream: Stream | undefined): void {
+  staging.copyBack((argument) => written.has(call.paths.get(argument) ?? ''), stream);
 }
 
 /** Objects of other libraries that were passed as they are live until the launch is done: nobody else may hold them any more. */

@@ -4,10 +4,11 @@
 
 import { DeviceNDArray } from '../array/device-array.ts';
 import type { ArgType, CompiledKernel, CompileOptions } from '../compiler/contract.ts';
-import type { Executable } from '../driver/driver.ts';
+import type { Executable, PendingLaunch } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context, Resource } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
+import { waitWithin } from './async-launch.ts';
 import { defaultBlock, showDim } from './dims.ts';
 import { type CheckedShape, withBlock } from './launch-shape.ts';
 import { Marshaller } from './marshal.ts';
@@ -78,6 +79,31 @@ export class Specialisation implements Resource {
 
   /** The last checks, which need the compiled kernel; then enqueues the launch with the values that the marshaller holds. */
   launch(asked: CheckedShape, stream: Stream | undefined): void {
+    const shape = this.#ready(asked, stream);
+    const { executable, marshaller, context } = this;
+    executable.launch(shape, marshaller.values, stream === undefined ? undefined : stream.use());
+    this.launches++;
+    if (shape.timeout > 0 && !context.info.features.stopsKernels) {
+      waitWithin(this.#name.text, shape, { context, stream });
+    }
+  }
+
+  /** As `launch`, without blocking; undefined where a launch is only enqueued. */
+  launchLater(
+    asked: CheckedShape,
+    stream: Stream,
+    onProgress: ((done: number) => void) | undefined,
+  ): PendingLaunch | undefined {
+    const shape = this.#ready(asked, stream);
+    const { executable, marshaller } = this;
+    const pending = executable.launchLater?.(shape, marshaller.values, stream.use(), onProgress);
+    if (pending === undefined) executable.launch(shape, marshaller.values, stream.use());
+    this.launches++;
+    return pending;
+  }
+
+  /** The shape to launch with, and all values of parameters in place. */
+  #ready(asked: CheckedShape, stream: Stream | undefined): CheckedShape {
     const { context, executable, marshaller } = this;
     const { attributes } = executable;
     const { aliasing } = marshaller;
@@ -97,8 +123,7 @@ export class Specialisation implements Resource {
     const clash = aliasing.clash();
     if (clash !== undefined) this.#failAliased(clash);
     if (context.beforeLaunch !== undefined) context.beforeLaunch();
-    executable.launch(shape, marshaller.values, stream === undefined ? undefined : stream.use());
-    this.launches++;
+    return shape;
   }
 
   /** The block that suits the compiled kernel, where Tsamba chooses it. */

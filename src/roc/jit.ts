@@ -4,6 +4,7 @@
  */
 import { declareHostOnly } from '../compiler/intrinsics.ts';
 import { TsambaTypeError } from '../errors.ts';
+import type { AsyncLaunchOptions } from '../kernel/async-launch.ts';
 import { toCount } from '../kernel/dims.ts';
 import { jit as sharedJit } from '../kernel/jit.ts';
 import type { Configured, ForAllOptions, Kernel } from '../kernel/kernel-types.ts';
@@ -51,11 +52,17 @@ function wrap(kernel: AnyKernel, fn: object, launchBounds: number | undefined): 
       within(() => kernel.launch(options, ...placed), context);
       if (placed !== args && !ownValue(options, 'stream')) context.synchronize();
     },
+    launchAsync: async (options: AsyncLaunchOptions, ...args: readonly unknown[]): Promise<void> => {
+      const context = currentContext();
+      const placed = inPlace(args, context);
+      await within(() => kernel.launchAsync(options, ...placed), context);
+    },
     configure: (...shape: Parameters<AnyKernel['configure']>): Configured<readonly unknown[]> =>
       placing(kernel.configure(...shape), shape[2]),
     forAll: (threads: number, options: ForAllOptions = {}): Configured<readonly unknown[]> =>
       forAll(kernel, threads, options, launchBounds),
     compile: (...args: readonly unknown[]): void => within(() => kernel.compile(...args)),
+    compileAsync: (...args: readonly unknown[]): Promise<void> => within(() => kernel.compileAsync(...args)),
     recompile: (): void => within(() => kernel.recompile()),
     inspect: (options?: Parameters<AnyKernel['inspect']>[0]): string => kernel.inspect(options),
     attributes: (): ReturnType<AnyKernel['attributes']> => kernel.attributes(),

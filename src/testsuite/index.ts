@@ -2,6 +2,7 @@
  * `tsamba/testsuite`: the conformance suite that every driver passes, for any test framework or none, and `withFaults`, by
  * which calls of a driver fail as planned.
  */
+import { asynchronous } from './async.ts';
 import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
 import { devices } from './devices.ts';
@@ -77,6 +78,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...sizes,
   ...devices,
   ...streams,
+  ...asynchronous,
   ...faults,
   ...errors,
   ...programs,

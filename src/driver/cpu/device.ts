@@ -1,11 +1,12 @@
 /**
  * The CPU device: kernels as WebAssembly on this process's own threads, memory in one WebAssembly.Memory.
  *
- * Work is done when it is enqueued. Each worker thread of the user's that loads Tsamba has a device of its own.
+ * Work is done when it is enqueued, but for what is launched asynchronously. Each worker thread of the user's that loads Tsamba has
+ * a device of its own.
  */
 import { availableParallelism, cpus } from 'node:os';
 import { switchFromEnvironment, variable } from '../../environment.ts';
-import { TsambaRangeError } from '../../errors.ts';
+import { OutOfMemoryError, TsambaRangeError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
 import { type CpuOptions, Engine } from './engine.ts';
@@ -23,6 +24,7 @@ export class CpuDriver extends HostMemoryDriver {
     const lanes = switchFromEnvironment('TSAMBA_CPU_SIMD') === false ? 1 : 4;
     this.#engine = new Engine(options, threadsFrom(variable('TSAMBA_CPU_THREADS')), lanes);
     const { threads, memory } = this.#engine;
+    memory.beforeMove = () => this.settle();
     this.info = {
       kind: 'cpu',
       // Where there are many processors, reading of them all takes milliseconds.
@@ -43,13 +45,23 @@ export class CpuDriver extends HostMemoryDriver {
   allocate(bytes: number, stream?: StreamHandle): Pointer {
     this.open('allocate');
     this.streams.resolve(stream, 'allocate');
-    return this.#engine.memory.allocate(bytes);
+    const { memory } = this.#engine;
+    const { queue } = this.streams;
+    if (queue.idle || queue.running) return memory.allocate(bytes);
+    try {
+      return memory.allocate(bytes);
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError)) throw error;
+      // Memory that has been given back may be waiting for a kernel.
+      this.settle();
+      return memory.allocate(bytes);
+    }
   }
 
   free(pointer: Pointer, stream?: StreamHandle): void {
     this.open('free');
     this.streams.resolve(stream, 'free');
-    this.#engine.memory.free(Number(pointer));
+    this.afterWork(() => this.#engine.memory.free(Number(pointer)));
   }
 
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {

@@ -1,25 +1,37 @@
 /**
  * A kernel loaded on the CPU device: its compiled forms, one for each block shape, and how a launch runs them.
  *
- * A launch is over when `launch` returns. What goes wrong inside the kernel comes back as an error for the device to keep
- * until somebody synchronises.
+ * A launch is over when `launch` returns, unless it was put into the queue. What goes wrong inside the kernel comes back as an error
+ * for the device to keep until somebody synchronises.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { FAULT_BYTES, type WasmModule } from '../../compiler/render/wasm/module.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
+import { AsyncLaunch, type Running } from '../async-launch.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
-import type { Dim3, Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
+import type {
+  Dim3,
+  Executable,
+  ExecutableAttributes,
+  LaunchArgs,
+  LaunchShape,
+  PendingLaunch,
+  StreamHandle,
+} from '../driver.ts';
 import { faultAt } from '../fault-message.ts';
 import type { LaunchHost } from '../host-memory.ts';
-import { HELP, kernelFault, withLaunchStack } from '../launch-errors.ts';
+import { HELP, kernelFault, timeoutError, withLaunchStack } from '../launch-errors.ts';
+import { SlicedRun } from '../sliced-run.ts';
+import { DetachedRun } from './detached.ts';
 import { disassemble } from './disassemble.ts';
 import type { Engine } from './engine.ts';
 import { factsOf, type KernelFacts } from './facts.ts';
 import { readFault } from './fault-record.ts';
 import { RECORD_ADDRESS } from './memory.ts';
-import type { ThreadFault } from './pool.ts';
+import { type Job, type ThreadFault, workerDied } from './pool.ts';
+import { PoolRun } from './pool-run.ts';
 import { encodingOf } from './record.ts';
 import { Schedule } from './schedule.ts';
 import { instantiate, type Variant } from './variant.ts';
@@ -68,25 +80,17 @@ export class CpuExecutable implements Executable {
   }
 
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
-    const { grid } = shape;
-    const blocks = grid[0] * grid[1] * grid[2];
     const target = this.#host.streamOf(stream);
+    const blocks = this.#blocksOf(shape);
     if (blocks === 0) return;
-    if (!this.#loaded)
-      throw new DriverError(
-        'E_UNLOADED',
-        `kernel ${this.#kernel.name} has been unloaded with its device: launch it anew`,
-      );
-    if (this.#waitsForGrid) refuseSeveralBlocks(this.#kernel, blocks, 'the CPU device');
-    if (blocks > MAX_BLOCKS) {
-      throw new NotSupportedError(
-        'E_LAUNCH_LIMIT',
-        `the CPU device runs up to ${MAX_BLOCKS} blocks a launch, not ${blocks}: make the blocks larger, or let threads take several elements`,
-      );
-    }
     const engine = this.#engine;
+    this.#host.settle();
     // Mapped host memory may be copied in, which may move the memory: before anything is planned.
     this.#host.beforeLaunch(args);
+    if (shape.timeout) {
+      this.#runWatched(shape, args, target);
+      return;
+    }
     const plan = this.#planFor(shape);
     engine.begin(this.#kernel.name);
     let error: DriverError | undefined;
@@ -100,6 +104,90 @@ export class CpuExecutable implements Executable {
       this.#host.afterLaunch(args);
     }
     if (error !== undefined) this.#host.onFault(withLaunchStack(error, this.launch), target);
+  }
+
+  launchLater(
+    asked: LaunchShape,
+    given: LaunchArgs,
+    stream: StreamHandle | undefined,
+    onProgress: ((done: number) => void) | undefined,
+  ): PendingLaunch {
+    const target = this.#host.streamOf(stream);
+    this.#blocksOf(asked);
+    // The caller will use both for other launches.
+    const [shape, args] = [{ ...asked }, given.slice()];
+    const launch = new AsyncLaunch(this.#host, target, args, () => this.#begin(shape, args), onProgress);
+    this.#host.enqueue(target, launch);
+    return launch;
+  }
+
+  /** Blocks of a launch; throws for one that cannot be. */
+  #blocksOf({ grid }: LaunchShape): number {
+    const blocks = grid[0] * grid[1] * grid[2];
+    if (blocks === 0) return 0;
+    if (!this.#loaded)
+      throw new DriverError(
+        'E_UNLOADED',
+        `kernel ${this.#kernel.name} has been unloaded with its device: launch it anew`,
+      );
+    if (this.#waitsForGrid) refuseSeveralBlocks(this.#kernel, blocks, 'the CPU device');
+    if (blocks > MAX_BLOCKS) {
+      throw new NotSupportedError(
+        'E_LAUNCH_LIMIT',
+        `the CPU device runs up to ${MAX_BLOCKS} blocks a launch, not ${blocks}: make the blocks larger, or let threads take several elements`,
+      );
+    }
+    return blocks;
+  }
+
+  /** A launch that is waited for without taking part in it, so that it can be ended. */
+  #runWatched(shape: LaunchShape, args: LaunchArgs, target: object): void {
+    const engine = this.#engine;
+    const running = this.#begin(shape, args);
+    let error: DriverError | undefined;
+    engine.begin(this.#kernel.name);
+    try {
+      running.finish();
+      error = running.end();
+    } finally {
+      engine.end();
+      this.#host.afterLaunch(args);
+    }
+    if (error === undefined) return;
+    withLaunchStack(error, this.launch);
+    if (error.code === 'E_TIMEOUT') throw error;
+    this.#host.onFault(error, target);
+  }
+
+  /** Begins a launch that others run: the workers, or this thread in slices where they cannot. */
+  #begin(shape: LaunchShape, args: LaunchArgs): Running {
+    const engine = this.#engine;
+    const blocks = shape.grid[0] * shape.grid[1] * shape.grid[2];
+    const limit = shape.timeout ?? 0;
+    const plan = this.#planFor(shape);
+    const timedOut = (done: number): DriverError => timeoutError(this.#kernel, shape, done);
+    const shared = plan.alone.portable && blocks <= MAX_POOL_BLOCKS ? this.#share(plan, shape, blocks) : undefined;
+    // What was planned stays good: memory moves only while the queue is empty.
+    const own = shared === undefined ? this.#planFor(shape) : plan;
+    engine.writeRecord(shape, this.#constants, this.#encoding, args);
+    if (shared !== undefined && engine.pool.detach(shared.job, limit)) {
+      const { pool } = engine;
+      return new PoolRun(new DetachedRun(pool, shared.job, limit), ({ ending, faults, lost }, done) => {
+        if (lost) engine.dropPool();
+        if (ending === 'timeout') return timedOut(done);
+        if (ending === 'died') return workerDied();
+        return faults.length === 0 ? undefined : this.#faulted(shared.module, shape, faults);
+      });
+    }
+    const run = (first: number, end: number): DriverError | undefined => {
+      engine.begin(this.#kernel.name);
+      try {
+        return this.#runBlocks(own, shape, first, end);
+      } finally {
+        engine.end();
+      }
+    };
+    return new SlicedRun({ total: blocks, limit, run, timedOut });
   }
 
   inspect(target: string): string | undefined {
@@ -121,11 +209,14 @@ export class CpuExecutable implements Executable {
   unload(): void {
     if (!this.#loaded) return;
     this.#loaded = false;
-    const { memory } = this.#engine;
-    if (this.#constants !== 0) memory.free(this.#constants);
-    for (const plan of this.#plans.values()) this.#forget(plan);
-    this.#plans.clear();
-    this.#last = undefined;
+    // Launches in the queue still need all of it.
+    this.#host.afterWork(() => {
+      const { memory } = this.#engine;
+      if (this.#constants !== 0) memory.free(this.#constants);
+      for (const plan of this.#plans.values()) this.#forget(plan);
+      this.#plans.clear();
+      this.#last = undefined;
+    });
   }
 
   /** The plan for a launch, with scratch reserved. Reserving may move the memory, which makes plans stale. */
@@ -205,21 +296,26 @@ export class CpuExecutable implements Executable {
   }
 
   #runAlone(plan: Plan, shape: LaunchShape, blocks: number): DriverError | undefined {
-    const engine = this.#engine;
-    const { alone, schedule } = plan;
-    const { scratch } = engine;
+    const { schedule } = plan;
     const timed = schedule.wantsTime(blocks);
     const started = timed ? performance.now() : 0;
+    const error = this.#runBlocks(plan, shape, 0, blocks);
+    if (timed && error === undefined) schedule.ranAlone(blocks, performance.now() - started);
+    return error;
+  }
+
+  /** Runs blocks on this thread alone. */
+  #runBlocks({ alone }: Plan, shape: LaunchShape, first: number, end: number): DriverError | undefined {
+    const { memory, scratch } = this.#engine;
     let code: number;
     try {
-      code = engine.memory.memory64
-        ? alone.run(0, blocks, BigInt(RECORD_ADDRESS), BigInt(scratch))
-        : alone.run(0, blocks, RECORD_ADDRESS, scratch);
+      code = memory.memory64
+        ? alone.run(first, end, BigInt(RECORD_ADDRESS), BigInt(scratch))
+        : alone.run(first, end, RECORD_ADDRESS, scratch);
     } catch (error) {
       if (!isTrap(error)) throw error;
       return this.#trapped(shape, `${error.name}: ${error.message}`);
     }
-    if (timed) schedule.ranAlone(blocks, performance.now() - started);
     return code === 0
       ? undefined
       : this.#faulted(alone.module, shape, [{ thread: 0, site: code - 1, error: undefined }]);
@@ -227,26 +323,33 @@ export class CpuExecutable implements Executable {
 
   #runTogether(plan: Plan, shape: LaunchShape, blocks: number): DriverError | undefined {
     const engine = this.#engine;
-    plan.together ??= this.#variant(plan.block, true);
-    const { module, code, run } = plan.together;
-    engine.reserveScratch(engine.threads, module.scratchBytes + ((shape.sharedBytes + 15) & ~15));
+    const shared = this.#share(plan, shape, blocks);
     // Making room may have moved the memory: then this launch goes the other way, by a plan of its own.
-    if (plan.generation !== engine.memory.generation) return this.#runAlone(this.#find(plan.block), shape, blocks);
+    if (shared === undefined) return this.#runAlone(this.#find(plan.block), shape, blocks);
     const { pool } = engine;
-    if (plan.registered?.pool !== pool) plan.registered = { id: pool.register(code), pool };
     const { ready } = pool;
     const started = performance.now();
-    const faults = pool.run({
-      module: plan.registered.id,
-      total: blocks,
-      record: RECORD_ADDRESS,
-      scratch: engine.scratch,
-      stride: engine.scratchStride,
-      run,
-    });
+    const faults = pool.run(shared.job);
     // Before the workers have come up the time says nothing; if there are none, it is how things are.
     if (ready > 0 || pool.workers.length === 0) plan.schedule.ranTogether(blocks, performance.now() - started);
-    return faults.length === 0 ? undefined : this.#faulted(module, shape, faults);
+    return faults.length === 0 ? undefined : this.#faulted(shared.module, shape, faults);
+  }
+
+  /** The job that a launch is for the pool; undefined when making room for it has moved the memory, and made the plan stale. */
+  #share(
+    plan: Plan,
+    shape: LaunchShape,
+    blocks: number,
+  ): { readonly job: Job; readonly module: WasmModule } | undefined {
+    const engine = this.#engine;
+    plan.together ??= engine.threads === 1 ? plan.alone : this.#variant(plan.block, true);
+    const { module, code, run } = plan.together;
+    engine.reserveScratch(engine.threads, module.scratchBytes + ((shape.sharedBytes + 15) & ~15));
+    if (plan.generation !== engine.memory.generation) return undefined;
+    const { pool } = engine;
+    if (plan.registered?.pool !== pool) plan.registered = { id: pool.register(code), pool };
+    const { scratch, scratchStride: stride } = engine;
+    return { job: { module: plan.registered.id, total: blocks, record: RECORD_ADDRESS, scratch, stride, run }, module };
   }
 
   /** The fault in the lowest block is the launch's: chunks go out in order, so which one that is does not vary. */

@@ -30,6 +30,8 @@ export class DeviceMemory {
   /** Counts moves into another memory: code compiled for an earlier one must be made anew. */
   generation = 0;
   memory64 = false;
+  /** Called before the memory moves: nobody may be using it then. */
+  beforeMove: () => void = () => undefined;
   #memory: WasmMemory;
   #bytes: Uint8Array;
   #maxPages: number;
@@ -128,6 +130,7 @@ export class DeviceMemory {
     if (pages <= this.#maxPages) return undefined;
     const created = create64(this.#bytes.length / PAGE, pages);
     if (created === undefined) return undefined;
+    this.beforeMove();
     const [memory, maxPages] = created;
     const to = new Uint8Array(memory.buffer);
     to.set(this.#bytes.subarray(RECORD_ADDRESS, FIRST_ADDRESS), RECORD_ADDRESS);

@@ -4,6 +4,9 @@
  * The caller opens a gate, wakes workers, takes chunks of blocks itself, closes the gate and waits for those who are inside.
  * A worker counts from the moment it passes the open gate, so one that is still starting, or gone, is never waited for, and
  * one that comes late helps with what is left. Workers start at the first job and do not keep the process alive.
+ *
+ * A detached job is the workers' alone: the caller only opens the gate, and the last worker closes it. One more worker stands in for
+ * the caller then. What becomes of such a job is `detached.ts`.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { DriverError } from '../../errors.ts';
@@ -31,10 +34,16 @@ export interface ThreadFault {
 interface Member {
   readonly worker: Worker;
   readonly port: MessagePort;
+  readonly slot: number;
 }
+
+/** As `Atomics.wait`. */
+type Wait = (int: Int32Array, index: number, value: number, milliseconds: number) => void;
 
 const WARNING = { type: 'TsambaWarning', code: 'TSAMBA_THREADS' };
 const CHUNKS_PER_THREAD = 8;
+/** Of a detached job: its progress is told by chunks, and it can be stopped between them. */
+const DETACHED_CHUNKS_PER_THREAD = 64;
 /** Loads of the gate before the caller goes to sleep: a few microseconds. */
 const SPINS = 500;
 const LIVENESS_MS = 500;
@@ -50,6 +59,9 @@ export class ThreadPool {
   readonly #modules = new Map<number, WasmCode>();
   #members: Member[] = [];
   #started = false;
+  #detachedStarted = false;
+  #broken = false;
+  #ending: readonly Member[] = [];
   #nextModule = 1;
   #replacements = 0;
 
@@ -58,7 +70,7 @@ export class ThreadPool {
     this.threads = threads;
     this.#memory = memory;
     this.#memory64 = memory64;
-    const control = new SharedArrayBuffer(at.controlBytes(threads - 1));
+    const control = new SharedArrayBuffer(at.controlBytes(threads));
     this.#int = new Int32Array(control);
     this.#float = new Float64Array(control, 0, at.REPORTS / 8);
     this.#int[at.GATE] = at.CLOSED;
@@ -93,15 +105,20 @@ export class ThreadPool {
     if (this.#started) return;
     this.#started = true;
     for (let slot = 1; slot < this.threads; slot++) {
-      try {
-        this.#members.push(this.#spawn(slot));
-      } catch (error) {
-        process.emitWarning(
-          `the CPU device runs on ${slot} of ${this.threads} threads: ${error instanceof Error ? error.message : error}`,
-          WARNING,
-        );
-        return;
-      }
+      const error = this.#enlist(slot);
+      if (error === undefined) continue;
+      process.emitWarning(`the CPU device runs on ${slot} of ${this.threads} threads: ${error}`, WARNING);
+      return;
+    }
+  }
+
+  /** Adds a worker; why there can be none. */
+  #enlist(slot: number): string | undefined {
+    try {
+      this.#members.push(this.#spawn(slot));
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
     }
   }
 
@@ -122,14 +139,8 @@ export class ThreadPool {
     this.start();
     const int = this.#int;
     const chunk = Math.ceil(job.total / (this.threads * CHUNKS_PER_THREAD));
-    int[at.TOTAL] = job.total;
-    int[at.CHUNK] = chunk;
-    int[at.MODULE] = job.module;
-    int[at.FAULTED] = 0;
-    this.#float[at.RECORD] = job.record;
-    this.#float[at.SCRATCH] = job.scratch;
-    this.#float[at.STRIDE] = job.stride;
-    Atomics.store(int, at.NEXT, 0);
+    this.#write(job, chunk);
+    int[at.IS_DETACHED] = 0;
     Atomics.store(int, at.GATE, 0);
     Atomics.add(int, at.GENERATION, 1);
     Atomics.notify(int, at.GENERATION);
@@ -146,6 +157,104 @@ export class ThreadPool {
     }
     if (Atomics.load(int, at.FAULTED) !== 0) this.#collect(faults);
     return faults;
+  }
+
+  #write(job: Job, chunk: number): void {
+    const int = this.#int;
+    int[at.TOTAL] = job.total;
+    int[at.CHUNK] = chunk;
+    int[at.MODULE] = job.module;
+    int[at.FAULTED] = 0;
+    this.#float[at.RECORD] = job.record;
+    this.#float[at.SCRATCH] = job.scratch;
+    this.#float[at.STRIDE] = job.stride;
+    Atomics.store(int, at.NEXT, 0);
+  }
+
+  // ---------------------------------------------------------------- detached jobs
+
+  /** Begins a job that the workers do without the caller, in `limit` milliseconds (0: any time). False where there are no workers. */
+  detach(job: Job, limit: number): boolean {
+    this.start();
+    if (!this.#detachedStarted) {
+      this.#detachedStarted = true;
+      this.#enlist(this.threads);
+    }
+    if (this.#members.length === 0) return false;
+    const int = this.#int;
+    this.#write(job, Math.ceil(job.total / (this.threads * DETACHED_CHUNKS_PER_THREAD)));
+    int[at.IS_DETACHED] = 1;
+    int[at.LIMIT] = limit;
+    int[at.STARTED] = 0;
+    int[at.TIMED_OUT] = 0;
+    int[at.DONE] = 0;
+    Atomics.store(int, at.GATE, at.DETACHED);
+    for (const calls of [at.GENERATION, at.DETACHED_GENERATION]) {
+      Atomics.add(int, calls, 1);
+      Atomics.notify(int, calls);
+    }
+    return true;
+  }
+
+  /** Whether a detached job is under way. */
+  get busy(): boolean {
+    return Atomics.load(this.#int, at.GATE) !== at.CLOSED;
+  }
+
+  /** Whether a worker has gone away during a detached job, which is never over then. */
+  get broken(): boolean {
+    return this.#broken || this.#members.some(hasEnded);
+  }
+
+  /** Blocks of a detached job that are done. */
+  get done(): number {
+    return Atomics.load(this.#int, at.DONE);
+  }
+
+  /** Whether the workers have run out of time. */
+  get timedOut(): boolean {
+    return Atomics.load(this.#int, at.TIMED_OUT) !== 0;
+  }
+
+  /** Milliseconds since the first worker began; 0 before. */
+  get runtime(): number {
+    const started = Atomics.load(this.#int, at.STARTED);
+    return started === 0 ? 0 : (at.clock() - started) | 0;
+  }
+
+  /** Looks at the gate for some microseconds: short jobs are over then. */
+  spin(): void {
+    for (let spin = 0; spin < SPINS && this.busy; spin++);
+  }
+
+  /** Sleeps until somebody leaves a detached job, at most so long. */
+  sleep(milliseconds: number, wait: Wait = Atomics.wait): void {
+    const gate = Atomics.load(this.#int, at.GATE);
+    if (gate !== at.CLOSED) wait(this.#int, at.GATE, gate, milliseconds);
+  }
+
+  /** Nobody takes another chunk. */
+  halt(): void {
+    Atomics.store(this.#int, at.FAULTED, 1);
+  }
+
+  /** The faults of a detached job that is over. */
+  takeFaults(): readonly ThreadFault[] {
+    const faults: ThreadFault[] = [];
+    if (Atomics.load(this.#int, at.FAULTED) !== 0) this.#collect(faults);
+    return faults;
+  }
+
+  /** Ends the workers wherever they are, and the pool with them; resolves when they are gone. */
+  async terminate(): Promise<void> {
+    this.#ending = this.#members;
+    this.stop();
+    await Promise.all(this.#ending.map(({ worker }) => worker.terminate()));
+  }
+
+  /** Whether workers that were terminated are known to be gone; the event loop learns of that too, if it gets a turn. */
+  get ended(): boolean {
+    return this.#ending.every(hasEnded);
   }
 
   /** Ends the workers. A pool must not be used afterwards. */
@@ -186,17 +295,13 @@ export class ThreadPool {
       // A worker that was ended from outside cannot leave the job; a long kernel is no reason for alarm.
       if (this.#members.some(hasEnded) && Atomics.load(int, at.GATE) !== at.CLOSED) {
         this.stop();
-        throw new DriverError(
-          'E_WORKER_DIED',
-          'a worker thread of the CPU device ended while it ran a kernel; what the kernel wrote is undefined: run it again',
-          { api: 'launch' },
-        );
+        throw workerDied();
       }
     }
   }
 
   #collect(faults: ThreadFault[]): void {
-    for (let thread = 1; thread < this.threads; thread++) {
+    for (let thread = 1; thread <= this.threads; thread++) {
       const report = new DataView(this.#int.buffer, at.REPORTS + (thread - 1) * at.REPORT_BYTES, at.REPORT_BYTES);
       const code = report.getInt32(0, true);
       if (code === 0) continue;
@@ -207,15 +312,18 @@ export class ThreadPool {
         for (let i = 0; i < report.getInt32(4, true); i++)
           error += String.fromCharCode(report.getUint16(8 + 2 * i, true));
       }
-      faults.push({ thread, site: code < 0 ? -1 : code - 1, error });
+      // Who stands in for the caller has the caller's scratch.
+      faults.push({ thread: thread % this.threads, site: code < 0 ? -1 : code - 1, error });
     }
   }
 
   /** A worker has ended between two jobs: another takes its place, but not for ever. */
-  #replace(member: Member, slot: number): void {
+  #replace(member: Member): void {
     const index = this.#members.indexOf(member);
     if (index < 0) return;
-    Atomics.sub(this.#int, at.READY, 1);
+    const { slot } = member;
+    if (this.busy) this.#broken = true;
+    if (slot < this.threads) Atomics.sub(this.#int, at.READY, 1);
     if (this.#replacements++ < MAX_REPLACEMENTS) this.#members[index] = this.#spawn(slot);
     else this.#members.splice(index, 1);
   }
@@ -224,23 +332,38 @@ export class ThreadPool {
     const { port1: port, port2 } = new MessageChannel();
     const worker = new Worker(at.WORKER_CODE, {
       eval: true,
-      workerData: { control: this.#int.buffer, memory: this.#memory, slot, port: port2 },
+      workerData: {
+        control: this.#int.buffer,
+        memory: this.#memory,
+        slot,
+        standIn: slot === this.threads,
+        port: port2,
+      },
       transferList: [port2],
       // The program needs no loaders of its parent, which would only make its start slow.
       execArgv: [],
       env: {},
       name: `tsamba-${slot}`,
     });
-    const member: Member = { worker, port };
+    const member: Member = { worker, port, slot };
     for (const [id, module] of this.#modules) port.postMessage({ id, module });
     port.unref();
     worker.unref();
     worker.on('error', (error) => {
       process.emitWarning(`a worker thread of the CPU device failed: ${error.message}`, WARNING);
     });
-    worker.on('exit', () => this.#replace(member, slot));
+    worker.on('exit', () => this.#replace(member));
     return member;
   }
+}
+
+/** What a launch fails with when a worker that ran it has been ended from outside. */
+export function workerDied(): DriverError {
+  return new DriverError(
+    'E_WORKER_DIED',
+    'a worker thread of the CPU device ended while it ran a kernel; what the kernel wrote is undefined: run it again',
+    { api: 'launch' },
+  );
 }
 
 /** Whether a worker's thread is over, also when its 'exit' event has had no chance to be delivered: its loop reports -1. */

@@ -8,7 +8,7 @@
 
 /** Int32 slots; those that change during a job stand in cache lines of their own. */
 export const GENERATION = 0;
-/** Number of workers in the job while open, plus `CLOSED` when no more may join. */
+/** Number of workers in the job while open, plus `CLOSED` when no more may join, plus `DETACHED` when the caller is not one of them. */
 export const GATE = 16;
 export const NEXT = 32;
 export const TOTAL = 48;
@@ -18,14 +18,31 @@ export const MEMORY64 = 51;
 /** Set by whoever fails: nobody takes another chunk. */
 export const FAULTED = 52;
 export const STOP = 53;
-/** Workers that have come up. */
+/** Workers that have come up, those that only do detached jobs not among them. */
 export const READY = 54;
+/** Of a detached job: the milliseconds that it may take, 0 for any time; when the first worker began (`clock`, never 0). */
+export const LIMIT = 55;
+export const STARTED = 56;
+/** Whether the job is a detached one. */
+export const IS_DETACHED = 58;
+/** Set by a worker that has run out of time. */
+export const TIMED_OUT = 57;
+/** Blocks of a detached job that are done. */
+export const DONE = 80;
+/** Counts detached jobs, for the worker that does no others. */
+export const DETACHED_GENERATION = 96;
 /** Float64 slots. */
 export const RECORD = 32;
 export const SCRATCH = 33;
 export const STRIDE = 34;
 
 export const CLOSED = -0x40000000;
+export const DETACHED = 0x100000;
+
+/** Milliseconds by which all threads can tell how long something takes; wraps. */
+export function clock(): number {
+  return Date.now() | 0 || 1;
+}
 
 /** Byte offset and size of the reports: one for each worker, what `run` returned (Int32) or -1, then an error's text. */
 export const REPORTS = 512;
@@ -44,7 +61,7 @@ export const WORKER_MATH: ReadonlySet<string> = new Set([
 
 export const WORKER_CODE: string = `'use strict';
 const { workerData, receiveMessageOnPort } = require('node:worker_threads');
-const { control, memory, slot, port } = workerData;
+const { control, memory, slot, standIn, port } = workerData;
 const int = new Int32Array(control);
 const float = new Float64Array(control, 0, ${REPORTS / 8});
 const report = new DataView(control, ${REPORTS} + (slot - 1) * ${REPORT_BYTES}, ${REPORT_BYTES});
@@ -73,7 +90,8 @@ function work() {
   const total = int[${TOTAL}];
   const chunk = int[${CHUNK}];
   let record = float[${RECORD}];
-  let scratch = float[${SCRATCH}] + slot * float[${STRIDE}];
+  // Who stands in for the caller has the caller's scratch.
+  let scratch = float[${SCRATCH}] + (standIn ? 0 : slot * float[${STRIDE}]);
   if (int[${MEMORY64}] !== 0) {
     record = BigInt(record);
     scratch = BigInt(scratch);
@@ -81,11 +99,32 @@ function work() {
   while (Atomics.load(int, ${FAULTED}) === 0) {
     const first = Atomics.add(int, ${NEXT}, chunk);
     if (first >= total) return;
-    const code = run(first, Math.min(first + chunk, total), record, scratch);
+    const end = Math.min(first + chunk, total);
+    const code = run(first, end, record, scratch);
     if (code !== 0) {
       report.setInt32(0, code, true);
       Atomics.store(int, ${FAULTED}, 1);
     }
+    Atomics.add(int, ${DONE}, end - first);
+  }
+}
+
+// The engine ends a script that takes too long, also within WebAssembly, and the thread lives on.
+let limited;
+function workWithin(limit) {
+  const now = Date.now() | 0 || 1;
+  const started = Atomics.compareExchange(int, ${STARTED}, 0, now) || now;
+  if (limit === 0) return work();
+  if (limited === undefined) {
+    globalThis.work = work;
+    limited = new (require('node:vm').Script)('work()');
+  }
+  try {
+    limited.runInThisContext({ timeout: Math.max(1, limit - ((now - started) | 0)) });
+  } catch (error) {
+    if (error?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    Atomics.store(int, ${TIMED_OUT}, 1);
+    Atomics.store(int, ${FAULTED}, 1);
   }
 }
 
@@ -99,7 +138,7 @@ function fail(error) {
 
 function join() {
   let gate = Atomics.load(int, ${GATE});
-  while (gate >= 0) {
+  while (gate >= (standIn ? ${DETACHED} : 0)) {
     const seen = Atomics.compareExchange(int, ${GATE}, gate, gate + 1);
     if (seen === gate) return true;
     gate = seen;
@@ -108,23 +147,30 @@ function join() {
 }
 
 function leave() {
-  if (Atomics.sub(int, ${GATE}, 1) - 1 === ${CLOSED}) Atomics.notify(int, ${GATE});
+  const left = Atomics.sub(int, ${GATE}, 1) - 1;
+  if (left === ${CLOSED}) Atomics.notify(int, ${GATE});
+  // The last one to leave a detached job closes the gate; there is no work left, or nobody would leave.
+  if (left === ${DETACHED} && Atomics.compareExchange(int, ${GATE}, left, ${CLOSED}) === left) Atomics.notify(int, ${GATE});
 }
 
 // Generation 0 is never a job, so a worker that comes up late still joins the one that is under way.
 let seen = 0;
-Atomics.add(int, ${READY}, 1);
-Atomics.notify(int, ${READY});
+const calls = standIn ? ${DETACHED_GENERATION} : ${GENERATION};
+if (!standIn) {
+  Atomics.add(int, ${READY}, 1);
+  Atomics.notify(int, ${READY});
+}
 while (Atomics.load(int, ${STOP}) === 0) {
-  const generation = Atomics.load(int, ${GENERATION});
+  const generation = Atomics.load(int, calls);
   if (generation === seen) {
-    Atomics.wait(int, ${GENERATION}, seen);
+    Atomics.wait(int, calls, seen);
     continue;
   }
   seen = generation;
   if (!join()) continue;
   try {
-    work();
+    if (int[${IS_DETACHED}] === 0) work();
+    else workWithin(int[${LIMIT}]);
   } catch (error) {
     fail(error);
   } finally {

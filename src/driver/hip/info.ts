@@ -105,6 +105,7 @@ export function describeDevice(hip: Hip, index: number): HipDevice {
       cooperative: false,
       externalStreams: true,
       mapsHostMemory: optional(ATTRIBUTE.canMapHostMemory) !== 0,
+      stopsKernels: false,
     },
   };
   return {

@@ -42,7 +42,14 @@ const info: DeviceInfo = {
     totalMemory: 2 ** 30,
   },
   computeCapability: [9, 0],
-  features: { streamOrdered: true, ipc: true, cooperative: true, externalStreams: true, mapsHostMemory: true },
+  features: {
+    streamOrdered: true,
+    ipc: true,
+    cooperative: true,
+    externalStreams: true,
+    mapsHostMemory: true,
+    stopsKernels: false,
+  },
 };
 
 let number = 0;

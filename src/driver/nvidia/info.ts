@@ -84,6 +84,7 @@ export function describeDevice(cuda: Cuda, index: number): CudaDevice {
         attributeOrZero(cuda, device, ATTRIBUTE.cooperativeLaunch) !== 0,
       externalStreams: true,
       mapsHostMemory: attribute(ATTRIBUTE.canMapHostMemory) !== 0,
+      stopsKernels: false,
     },
   };
   return { device, info, memoryPools };

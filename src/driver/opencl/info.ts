@@ -112,6 +112,7 @@ export function describeDevice(cl: OpenCL, listed: Listed, index: number): OpenC
         cooperative: false,
         externalStreams: false,
         mapsHostMemory: true,
+        stopsKernels: false,
       },
     },
   };

@@ -33,7 +33,7 @@ export class SimulatorDriver extends HostMemoryDriver {
   free(pointer: Pointer, stream?: StreamHandle): void {
     this.open('free');
     this.streams.resolve(stream, 'free');
-    this.#memory.free(pointer);
+    this.afterWork(() => this.#memory.free(pointer));
   }
 
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {

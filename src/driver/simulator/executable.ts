@@ -9,11 +9,20 @@ import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { DriverError } from '../../errors.ts';
 import { trace } from '../../trace.ts';
+import { AsyncLaunch } from '../async-launch.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
-import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, StreamHandle } from '../driver.ts';
+import type {
+  Executable,
+  ExecutableAttributes,
+  LaunchArgs,
+  LaunchShape,
+  PendingLaunch,
+  StreamHandle,
+} from '../driver.ts';
 import type { LaunchHost } from '../host-memory.ts';
-import { kernelLabel, withLaunchStack } from '../launch-errors.ts';
+import { kernelLabel, timeoutError, withLaunchStack } from '../launch-errors.ts';
+import { SlicedRun } from '../sliced-run.ts';
 import { type Backing, SimulatedArray } from './array.ts';
 import { indices, runInPhases, runStraight, type ThreadFunction } from './block.ts';
 import { type Emitted, ENVIRONMENT, emitKernel, type Script } from './emit.ts';
@@ -57,36 +66,70 @@ export class SimulatorExecutable implements Executable {
 
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
     const target = this.#host.streamOf(stream);
+    this.#check(shape);
+    this.#host.settle();
+    this.#host.beforeLaunch(args);
+    let error: DriverError | undefined;
+    try {
+      const run = this.#begin(shape, args);
+      run.finish();
+      error = run.end();
+    } finally {
+      this.#host.afterLaunch(args);
+    }
+    if (error === undefined) return;
+    withLaunchStack(error, this.launch);
+    if (error.code === 'E_TIMEOUT') throw error;
+    this.#host.onFault(error, target);
+  }
+
+  launchLater(
+    asked: LaunchShape,
+    given: LaunchArgs,
+    stream: StreamHandle | undefined,
+    onProgress: ((done: number) => void) | undefined,
+  ): PendingLaunch {
+    const target = this.#host.streamOf(stream);
+    this.#check(asked);
+    // The caller will use both for other launches.
+    const [shape, args] = [{ ...asked }, given.slice()];
+    const launch = new AsyncLaunch(this.#host, target, args, () => this.#begin(shape, args), onProgress);
+    this.#host.enqueue(target, launch);
+    return launch;
+  }
+
+  /** Throws for a launch that cannot be. */
+  #check({ grid }: LaunchShape): void {
     if (!this.#loaded)
       throw new DriverError(
         'E_UNLOADED',
         `kernel ${this.#kernel.name} has been unloaded with its device: launch it anew`,
       );
-    if (this.#waitsForGrid) {
-      refuseSeveralBlocks(this.#kernel, shape.grid[0] * shape.grid[1] * shape.grid[2], 'the simulator');
-    }
+    if (this.#waitsForGrid) refuseSeveralBlocks(this.#kernel, grid[0] * grid[1] * grid[2], 'the simulator');
+  }
+
+  /** The blocks of a launch, x fastest. */
+  #begin(shape: LaunchShape, args: LaunchArgs): SlicedRun {
     const runtime = new Runtime(this.#kernel, shape, this.#emitted.sites);
-    this.#host.beforeLaunch(args);
     const main = this.#bind(runtime, shape, args);
-    const run = this.#emitted.generator ? runInPhases : runStraight;
+    const runOne = this.#emitted.generator ? runInPhases : runStraight;
     const threads = indices(shape.block);
     const [nx, ny, nz] = shape.grid;
-    try {
-      let number = 0;
-      for (let z = 0; z < nz; z++) {
-        for (let y = 0; y < ny; y++) {
-          for (let x = 0; x < nx; x++) {
-            runtime.beginBlock(number++);
-            run(main, runtime, threads, { x, y, z });
-          }
+    const run = (first: number, end: number): DriverError | undefined => {
+      try {
+        for (let number = first; number < end; number++) {
+          runtime.beginBlock(number);
+          const row = Math.floor(number / nx);
+          runOne(main, runtime, threads, { x: number % nx, y: row % ny, z: Math.floor(row / ny) });
         }
+        return undefined;
+      } catch (error) {
+        if (error instanceof Fault) return error.error;
+        throw error;
       }
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      this.#host.onFault(withLaunchStack(error.error, this.launch), target);
-    } finally {
-      this.#host.afterLaunch(args);
-    }
+    };
+    const timedOut = (done: number): DriverError => timeoutError(this.#kernel, shape, done);
+    return new SlicedRun({ total: nx * ny * nz, limit: shape.timeout ?? 0, run, timedOut });
   }
 
   inspect(target: string): string | undefined {

@@ -1,0 +1,29 @@
+/**
+ * Running something on this thread for a limited time: the engine ends it, within a loop of JavaScript or WebAssembly, too.
+ *
+ * Nothing of what was ended runs on: not even its `finally`. What must be put in order is the caller's affair. Engines other than
+ * Node's do not know the limit and run to the end.
+ */
+import { type Context, createContext, Script } from 'node:vm';
+
+let ready: { readonly script: Script; readonly context: Context; readonly inside: { body: () => void } } | undefined;
+
+/** Calls `body`; false when it was ended because it took longer than so many milliseconds. Not for use within `body`. */
+export function within(milliseconds: number, body: () => void): boolean {
+  if (ready === undefined) {
+    const inside = { body };
+    ready = { script: new Script('body()'), context: createContext(inside), inside };
+  }
+  ready.inside.body = body;
+  try {
+    ready.script.runInContext(ready.context, { timeout: Math.max(1, Math.ceil(milliseconds)) });
+    return true;
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
+    throw error;
+  } finally {
+    ready.inside.body = nothing;
+  }
+}
+
+function nothing(): void {}
