@@ -56,7 +56,7 @@ describe('types', () => {
     expect(y).toEqual(want);
   });
 
-  it('floats become integers by truncation and saturation', () => {
+  it('floats become integers by casts, which saturate, and by bit operations, which wrap', () => {
     const x = f(1.9, -1.9, 3e9, -3e9, Number.NaN, 300);
     const y = new Int32Array(6);
     const b = new Uint8Array(6);
@@ -71,9 +71,9 @@ describe('types', () => {
       },
       [x, y, b, w],
     );
-    expect(y).toEqual(i(1, -1, 2147483647, -2147483648, 0, 300));
+    expect(y).toEqual(i(1, -1, 3e9 | 0, -3e9 | 0, 0, 300));
     expect(b).toEqual(Uint8Array.of(1, 0, 255, 0, 0, 255));
-    expect(w).toEqual(Uint32Array.of(1, 0, 3000000000, 0, 0, 300));
+    expect(w).toEqual(Uint32Array.of(1, -1, 3e9, -3e9, 0, 300));
   });
 
   it('32-bit integers wrap; shifts follow the sign', () => {

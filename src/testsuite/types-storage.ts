@@ -21,7 +21,7 @@ import {
 } from '../index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { doubles, EDGES, EDGES32, N, singles, zeros } from './support.ts';
+import { asVec, doubles, EDGES, EDGES32, N, singles, zeros } from './support.ts';
 
 /** Values around every limit of the integer types, and what is no number. */
 const CASTS: readonly number[] = [
@@ -92,6 +92,44 @@ const HALVES: readonly number[] = [
   ...[0, -0, 1, -1, 0.1, 1 / 3, 2049, 2051, 2048.5, 65504, 65519, 65520, -65520, 6e-8, 5.9e-8, 2.9e-8, 3e-8],
   ...[6.1e-5, 6.097e-5, 1e-4, 1234.5678, Number.NaN, Number.POSITIVE_INFINITY, -1e-9, 1e9],
 ];
+
+/** Around every power of two at which a way to convert could go wrong, of either sign. */
+const WRAPPED = [0, -0, 0.5, 1.9, 300, 1e5, 3e9, 1e20, 1e300, 5e-324, Number.NaN, Number.POSITIVE_INFINITY]
+  .concat(
+    [31, 32, 33, 52, 53, 62, 63, 64, 70, 83, 84, 96, 127].flatMap((e) =>
+      [1, 1.25, 1 + 2 ** -20].map((m) => m * 2 ** e),
+    ),
+  )
+  .concat([2 ** 31 - 0.5, 2 ** 32 - 0.5, 2 ** 32 + 1.5, 2 ** 53 - 1, 2 ** 63 - 1024, 2 ** 63 + 2048, 2 ** 83 + 2 ** 31])
+  .flatMap((v) => [v, -v]);
+
+/** Every bit operation of floats, against JavaScript's own. */
+function wraps(x: Float32Array | Float64Array): () => void {
+  const body = (y: Vec<i32>, w: Vec<u32>, v: Vec<f64>, k: number): void => {
+    y[8 * k] = v[k] | 0;
+    y[8 * k + 1] = ~~v[k] ^ 0x55;
+    y[8 * k + 2] = v[k] & v[0];
+    y[8 * k + 3] = v[k] << 3;
+    y[8 * k + 4] = v[k] >> 5;
+    y[8 * k + 5] = Math.imul(v[k], 0x9e3779b1);
+    y[8 * k + 6] = Math.clz32(v[k]) + ~v[k];
+    y[8 * k + 7] ^= v[k];
+    w[k] = v[k] >>> 0;
+  };
+  return () => {
+    const n = x.length;
+    const kernel = cuda.jit((y: Vec<i32>, w: Vec<u32>, v: Vec<f64>) => {
+      const k = cuda.grid(1);
+      if (k < v.length) body(y, w, v, k);
+    });
+    const [y, w] = [cuda.toDevice(new Int32Array(8 * n)), cuda.deviceArray(n, u32)];
+    kernel.launch({ threads: n, block: 16 }, y, w, cuda.toDevice(x) as unknown as Float64Array);
+    const [wantY, wantW] = [new Int32Array(8 * n), new Uint32Array(n)];
+    for (let k = 0; k < n; k++) body(asVec(wantY), asVec(wantW), asVec(x), k);
+    sameElements(y.copyToHost(), wantY);
+    sameElements(w.copyToHost(), wantW);
+  };
+}
 
 export const storage: readonly ConformanceTest[] = chapter('small types, casts and stores', {
   'i8 elements widen when read and wrap when stored': wrapping(
@@ -168,18 +206,20 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
   'casts to u16 truncate and saturate': cast((v) => u16(v), 0, 65535),
   'casts to i32 truncate and saturate': cast((v) => i32(v), -2147483648, 2147483647),
   'casts to u32 truncate and saturate': cast((v) => u32(v), 0, 4294967295),
-  '| 0 and >>> 0 of floats saturate': () => {
-    const x = Float64Array.from(CASTS);
-    const kernel = cuda.jit((y: Vec<i32>, w: Vec<u32>, v: In<Vec<f64>>) => {
+  'bit operations take f64 modulo 2 ** 32': wraps(Float64Array.from(WRAPPED)),
+  'bit operations take f32 modulo 2 ** 32': wraps(Float32Array.from(WRAPPED)),
+  'bit operations take one float out of range beside many within': wraps(
+    Float32Array.from({ length: 64 }, (_, k) => (k === 37 ? -(2 ** 40) - 2 ** 33 : k * 1000.5 - 2e4)),
+  ),
+  'x | 0 of what is known to fit': () => {
+    const x = Float32Array.of(0, 0.5, 1, 0.999, -3, 1e10, Number.NaN, Number.POSITIVE_INFINITY);
+    const kernel = cuda.jit((y: Vec<i32>, v: In<Vec<f32>>) => {
       const k = cuda.grid(1);
-      if (k >= v.length) return;
-      y[k] = v[k] | 0;
-      w[k] = v[k] >>> 0;
+      if (k < v.length) y[k] = (Math.min(Math.max(v[k], 0), 1) * 255 + 0.5) | 0;
     });
-    const [y, w] = [cuda.deviceArray(x.length, i32), cuda.deviceArray(x.length, u32)];
-    kernel.launch({ threads: x.length, block: 16 }, y, w, cuda.toDevice(x));
-    sameElements(y.copyToHost(), Int32Array.from(x, clampTo(-(2 ** 31), 2 ** 31 - 1)));
-    sameElements(w.copyToHost(), Uint32Array.from(x, clampTo(0, 2 ** 32 - 1)));
+    const y = cuda.deviceArray(x.length, i32);
+    kernel.launch({ threads: x.length, block: 16 }, y, cuda.toDevice(x));
+    sameElements(y.copyToHost(), Int32Array.of(0, 128, 255, 255, 0, 255, 0, 255));
   },
   'casts to f32 round': doubles((v) => f32(v), [...EDGES, 0.1, 16777217, 3.5e38, -1e-46]),
   'Math.fround rounds': doubles((v) => Math.fround(v), [...EDGES, 0.1, 16777217, 3.4028235677973366e38, 1e-46]),

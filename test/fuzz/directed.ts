@@ -144,6 +144,7 @@ const UNARY: readonly Exclude<UnaryOp, ApproxOp>[] = [
   'sign',
   'isNaN',
   'isFinite',
+  'toInt32',
   'uniform',
 ];
 const BINARY: readonly Exclude<BinaryOp, 'mulhi' | 'divApprox'>[] = [
@@ -169,6 +170,7 @@ const COMPARE: readonly CompareOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
 
 function unaryMeaning(fn: (typeof UNARY)[number], t: Ty): (a: Val) => Val {
   const result: Ty = fn === 'isNaN' || fn === 'isFinite' ? 'bool' : t;
+  if (fn === 'toInt32') return (a) => own.bitOperand('i32', a);
   if (fn === 'ctz')
     return (a) => {
       const first = Number(own.unary('ffs', t, 'i32', a));

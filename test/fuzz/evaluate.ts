@@ -19,7 +19,7 @@ import {
   type Val,
   widened,
 } from './program.ts';
-import { atomic, binary, cast, compare, fma, quotient, roundTo, stored, unary, wrap } from './semantics.ts';
+import { atomic, binary, cast, compare, fma, ofBits, quotient, roundTo, stored, unary, wrap } from './semantics.ts';
 import { Traffic } from './traffic.ts';
 import { Discarded, Refused } from './verdicts.ts';
 
@@ -163,7 +163,7 @@ class Evaluator {
       }
       case 'bin': {
         const { op, t } = e;
-        const apart = op === 'shl' || op === 'shr' || op === 'ushr' || op === 'imul' || op === 'pow';
+        const apart = op === 'pow' || ofBits(op);
         const [a, b] = apart ? [this.expr(e.a), this.expr(e.b)] : [this.widened(e.a, t), this.widened(e.b, t)];
         return (s) => binary(op, t, a(s), b(s));
       }
@@ -310,7 +310,8 @@ class Evaluator {
         if (op === undefined) return (x) => void (x.v[n] = value(x));
         const from = s.value.t;
         if (t === 'bool') return (x) => void (Boolean(x.v[n]) === (op === 'and') && (x.v[n] = value(x)));
-        return (x) => void (x.v[n] = binary(op, t, x.v[n] as Val, cast(from, t, value(x))));
+        const own = ofBits(op) ? (v: Val): Val => v : (v: Val): Val => cast(from, t, v);
+        return (x) => void (x.v[n] = binary(op, t, x.v[n] as Val, own(value(x))));
       }
       case 'store': {
         const [place, value, { op, array }] = [this.place(s.array, s.at), this.expr(s.value), s];
@@ -327,13 +328,15 @@ class Evaluator {
           if (op !== undefined) traffic?.read(i, x.t);
           traffic?.write(i, x.t, false);
           // A rounded float goes into integers as a conversion does, saturating.
-          if (isFloat(s.value.t) && !isFloat(t)) {
+          if (isFloat(s.value.t) && !isFloat(t) && op === undefined) {
             cells[i] = cast(s.value.t, array.elem, v);
             return undefined;
           }
           cells[i] = stored(
             array.elem,
-            op === undefined || t === 'bool' ? v : binary(op, t, cells[i] as Val, cast(s.value.t, t, v)),
+            op === undefined || t === 'bool'
+              ? v
+              : binary(op, t, cells[i] as Val, ofBits(op) ? v : cast(s.value.t, t, v)),
           );
           return undefined;
         };

@@ -284,11 +284,16 @@ export class Expressions {
             : INT_BIN,
     );
     if (op === 'pow') return { t, k: 'bin', op, a: this.expr(t, env, depth), b: this.exponent(t, env, depth) };
-    if (op === 'shl' || op === 'shr')
-      return { t, k: 'bin', op, a: this.expr(t, env, depth), b: this.amount(t, env, depth) };
+    if (op === 'shl' || op === 'shr') {
+      const from = t === 'i32' && r.chance(0.15) ? r.pick(['f32', 'f64'] as const) : t;
+      return { t, k: 'bin', op, a: this.expr(from, env, depth), b: this.amount(t, env, depth) };
+    }
     if (op === 'imul') {
-      const word = (): Expr => this.expr(r.pick(['i32', 'u32']), env, depth);
-      return { t, k: 'bin', op, a: word(), b: word() };
+      return { t, k: 'bin', op, a: this.bits(env, depth), b: this.bits(env, depth) };
+    }
+    if (t === 'i32' && (op === 'and' || op === 'or' || op === 'xor') && r.chance(0.15)) {
+      const [a, b] = [this.expr(r.pick(['f32', 'f64']), env, depth), this.bits(env, depth)];
+      return r.chance(0.5) ? { t, k: 'bin', op, a, b } : { t, k: 'bin', op, a: b, b: a };
     }
     // Bit operations of i32 and u32 are i32.
     const mixed = t === 'i32' && (op === 'and' || op === 'or' || op === 'xor') && r.chance(0.3);
@@ -322,7 +327,12 @@ export class Expressions {
   private amount(t: Ty, env: Env, depth: number): Expr {
     const { r } = this;
     if (r.chance(0.5)) return { t, k: 'lit', v: isBig(t) ? BigInt(r.below(64)) : r.below(32), weak: r.chance(0.7) };
-    return this.expr(isBig(t) ? t : r.pick(['i32', 'u32']), env, depth);
+    return isBig(t) ? this.expr(t, env, depth) : this.bits(env, depth);
+  }
+
+  /** What a bit operation of 32 bits takes: integers of either sign, and floats modulo 2³². */
+  bits(env: Env, depth: number): Expr {
+    return this.expr(this.r.pick(['i32', 'i32', 'u32', 'u32', 'f32', 'f64']), env, depth);
   }
 
   private exponent(t: Ty, env: Env, depth: number): Expr {
@@ -346,9 +356,11 @@ export class Expressions {
         t,
         k: 'un',
         op,
-        a: this.expr(op === 'ffs' ? r.pick(['i32', 'u32', 'i64', 'u64']) : r.pick(['i32', 'u32']), env, depth),
+        a: op === 'ffs' ? this.expr(r.pick(['i32', 'u32', 'i64', 'u64']), env, depth) : this.bits(env, depth),
       };
     }
+    if (t === 'i32' && r.chance(0.05))
+      return { t, k: 'un', op: 'not', a: this.expr(r.pick(['f32', 'f64']), env, depth) };
     if (t !== 'i32' && r.chance(0.15))
       return { t, k: 'un', op: 'brev', a: this.expr(t === 'u32' ? r.pick(['i32', 'u32']) : t, env, depth) };
     const op = r.pick(INT_UN);
@@ -404,7 +416,7 @@ export class Expressions {
       t: 'u32',
       k: 'bin',
       op: 'ushr',
-      a: this.expr(r.pick(['i32', 'u32']), env, depth),
+      a: this.bits(env, depth),
       b: this.amount('i32', env, depth),
     };
   }

@@ -200,11 +200,22 @@ function floatBinary(op: BinOp, a: number, b: number): number {
   }
 }
 
+/** What a bit operation of type `t` makes of its operand: a float is taken modulo 2³², as in JavaScript. */
+export function bitOperand(t: Ty, a: Val): Val {
+  if (typeof a !== 'number' || Number.isInteger(a)) return wrap(t, BigInt(a));
+  return Number.isFinite(a) ? wrap(t, BigInt(Math.trunc(a))) : wrap(t, 0n);
+}
+
+/** Whether an operator sees bits, so that it takes floats modulo 2³². */
+export function ofBits(op: BinOp): boolean {
+  return ['and', 'or', 'xor', 'shl', 'shr', 'ushr', 'imul'].includes(op);
+}
+
 /** `a op b` computed in type `t`; the operands may be of another 32-bit integer type. */
 export function binary(op: BinOp, t: Ty, a: Val, b: Val): Val {
   if (isFloat(t)) return roundTo(t, floatBinary(op, Number(a), Number(b)));
-  const own = (x: Val): bigint => BigInt(wrap(t, BigInt(x)));
-  if (op === 'shl' || op === 'shr' || op === 'ushr') return intBinary(op, t, own(a), BigInt(b));
+  const own = (x: Val): bigint => BigInt(ofBits(op) ? bitOperand(t, x) : wrap(t, BigInt(x)));
+  if (op === 'shl' || op === 'shr' || op === 'ushr') return intBinary(op, t, own(a), isBig(t) ? BigInt(b) : own(b));
   return intBinary(op, t, own(a), own(b));
 }
 
@@ -248,7 +259,7 @@ export function unary(op: UnOp, from: Ty, t: Ty, a: Val): Val {
       return typeof a === 'bigint' || Number.isInteger(a);
     case 'or0':
     case 'ushr0':
-      return cast(from, t, a);
+      return bitOperand(t, a);
     case 'uniform':
       return a;
     case 'square':
@@ -257,6 +268,10 @@ export function unary(op: UnOp, from: Ty, t: Ty, a: Val): Val {
       break;
   }
   if (typeof a === 'boolean') return !a;
+  if (op === 'clz32' || (op === 'not' && isFloat(from))) {
+    const word = BigInt(bitOperand('u32', a));
+    return op === 'not' ? wrap(t, ~word) : wrap(t, bitCount(op, 32, word));
+  }
   if (isFloat(from)) return floatUnary(op, from, Number(a));
   const x = BigInt(a);
   switch (op) {

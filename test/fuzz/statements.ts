@@ -280,6 +280,8 @@ export class Statements {
   protected compoundOperand(t: Ty, op: BinOp | undefined, w: Where): Expr {
     if (op === 'shl' || op === 'shr')
       return { t, k: 'lit', v: isBig(t) ? BigInt(this.r.below(64)) : this.r.below(32), weak: true };
+    if (t === 'i32' && (op === 'and' || op === 'or' || op === 'xor') && this.r.chance(0.15))
+      return this.expr(this.r.pick(['f32', 'f64']), w, 2);
     const value = op === undefined || t === 'bool' ? this.expr(t, w) : this.e.operand(t, this.env(w), 2);
     // `x |= 0` is a conversion.
     return op === 'or' && value.k === 'lit' && value.weak && Number(value.v) === 0 ? this.expr(t, w, 0) : value;

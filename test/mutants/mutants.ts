@@ -202,6 +202,18 @@ const FRONT: typeof LAYOUT = [
     'ceil of a quotient by a negative divisor',
   ],
   ['frontend/quotients', "binary('and', compare('ne', b, zero), up())", 'up()', 'ceil by zero is not 0'],
+  [
+    'frontend/lower-expression',
+    "const wraps = isFloat(a.type) && (m === 'i32' || m === 'u32')",
+    "const wraps = isFloat(a.type) && m === 'i32'",
+    'x >>> 0 saturates',
+  ],
+  [
+    'ir/passes/intervals',
+    'return low > -(2 ** 31) - 1 && high < 2 ** 31;',
+    'return low > -(2 ** 33);',
+    'u32 floats fit i32',
+  ],
   ['frontend/quotients', "return farther('le');", "return farther('lt');", 'halves of quotients round down'],
   [
     'frontend/quotients',
@@ -475,6 +487,19 @@ const PASSES: typeof LAYOUT = [
 ];
 
 const WASM: typeof LAYOUT = [
+  ['render/wasm/convert', 'splatConst(f, a.type, 2 ** 31);', 'splatConst(f, a.type, 2 ** 32);', 'u32 lanes saturate'],
+  [
+    'render/wasm/convert',
+    "f.op('i32x4.sub');\n  f.set(result);",
+    "f.op('i32x4.add');\n  f.set(result);",
+    'negative lanes that wrap are 2 off',
+  ],
+  [
+    'render/wasm/scalar',
+    "f.f64(2 ** 32);\n    f.op('f64.mul', 'f64.sub'",
+    "f.f64(2 ** 32);\n    f.op('f64.mul', 'f64.add'",
+    'floats beyond 2^63 wrap to anything',
+  ],
   [
     'render/wasm/scalar',
     "f.op(`${type}.gt`, 'select', `${type}.sub`);",

@@ -27,6 +27,11 @@ import { HeldQuotients, type Quotient, roundQuotient } from './quotients.ts';
 import type { Symbols } from './symbols.ts';
 import { isMisaligned, loadPieces } from './unaligned.ts';
 
+export interface LoweringOptions {
+  readonly defaultFloat: 'f32' | 'f64';
+  readonly fastMath: boolean;
+}
+
 export class ExpressionLowering {
   readonly symbols: Symbols;
   readonly indexBits: 32 | 64;
@@ -35,17 +40,20 @@ export class ExpressionLowering {
   readonly hold: (value: Expr, pos: Pos) => Expr;
 
   readonly #quotients: HeldQuotients;
+  /** Whether floats may saturate where bit operations cut them to integers. */
+  readonly #saturates: boolean;
 
   constructor(
     symbols: Symbols,
     body: readonly TStmt[],
-    defaultFloat: 'f32' | 'f64',
+    { defaultFloat, fastMath }: LoweringOptions,
     hold: (value: Expr, pos: Pos) => Expr,
   ) {
     this.symbols = symbols;
     this.#quotients = new HeldQuotients(body);
     this.indexBits = symbols.indexBits;
     this.defaultFloat = defaultFloat;
+    this.#saturates = fastMath;
     this.hold = hold;
   }
 
@@ -307,11 +315,11 @@ export class ExpressionLowering {
     return { op: 'call', type, fn: 'pow', args: [this.to(e.a, type), this.to(e.b, type)] };
   }
 
-  /** An operand of a bit operation: floats are cut to integers, literals may be bit patterns of either sign. */
+  /** An operand of a bit operation: floats become integers as JavaScript says, literals may be bit patterns of either sign. */
   #bitOperand(e: TExpr, m: ValueType): Expr {
     if (e.k === 'lit') {
       if (typeof e.value === 'number' && !Number.isInteger(e.value))
-        return castTo({ op: 'const', type: 'f64', value: e.value }, m, e.pos);
+        return this.#bitsOf({ op: 'const', type: 'f64', value: e.value }, m, e.pos);
       return constant(e.value, m, e.pos, true);
     }
     const quotient = this.#truncatedQuotient(e);
@@ -320,7 +328,13 @@ export class ExpressionLowering {
     const t = typeOf(e);
     if (isWide(t) !== (m === 'i64' || m === 'u64') && !(t === 'idx' || t === 'int' || t === 'L') && isWide(t))
       return convert(a, t, m, e, this.indexBits);
-    return castTo(a, m, e.pos, t === 'idx' && this.indexBits === 64 && m !== 'i64' && m !== 'u64');
+    return this.#bitsOf(a, m, e.pos, t === 'idx' && this.indexBits === 64 && m !== 'i64' && m !== 'u64');
+  }
+
+  /** An operand of type `m`: JavaScript takes floats modulo 2³². */
+  #bitsOf(a: Expr, m: ValueType, pos: Pos, checked = false): Expr {
+    const wraps = isFloat(a.type) && (m === 'i32' || m === 'u32') && !this.#saturates;
+    return castTo(wraps ? { op: 'unary', type: 'i32', fn: 'toInt32', a } : a, m, pos, checked);
   }
 
   #compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {
@@ -420,7 +434,7 @@ export class ExpressionLowering {
     if (q !== undefined) return castTo(q, to, e.pos);
     if (e.a.k === 'lit') return this.#bitOperand(e.a, to);
     const a = isFraction(e.a) ? this.to(e.a, 'f64') : this.lower(e.a, undefined);
-    return castTo(a, to, e.pos, t === 'idx' && this.indexBits === 64);
+    return this.#bitsOf(a, to, e.pos, t === 'idx' && this.indexBits === 64);
   }
 
   #count(e: Extract<TExpr, { k: 'count' }>): Expr {

@@ -8,7 +8,7 @@ import { machine } from '../types/lattice.ts';
 import type { Range, TStmt, WaveOp } from '../types/tree.ts';
 import { typeOf } from '../types/typing.ts';
 import { fail } from './diagnostics.ts';
-import { ExpressionLowering } from './lower-expression.ts';
+import { ExpressionLowering, type LoweringOptions } from './lower-expression.ts';
 import { Symbols } from './symbols.ts';
 import { isMisaligned, storePieces } from './unaligned.ts';
 import { WaveLowering } from './wave-lowering.ts';
@@ -18,10 +18,7 @@ export interface Lowered {
   readonly body: readonly Stmt[];
 }
 
-export function lower(
-  body: readonly TStmt[],
-  options: { readonly indexBits: 32 | 64; readonly defaultFloat: 'f32' | 'f64' },
-): Lowered {
+export function lower(body: readonly TStmt[], options: LoweringOptions & { readonly indexBits: 32 | 64 }): Lowered {
   const typeOfRange = (r: Range): ValueType => machine(r.type ?? 'i32', options.indexBits, options.defaultFloat);
   const symbols = new Symbols(options.indexBits, typeOfRange);
   let list: Stmt[] = [];
@@ -31,7 +28,7 @@ export function lower(
     list.push({ op: 'assign', var: v, value, pos });
     return { op: 'var', type: v.type, var: v };
   };
-  const x = new ExpressionLowering(symbols, body, options.defaultFloat, hold);
+  const x = new ExpressionLowering(symbols, body, options, hold);
 
   const block = (stmts: readonly TStmt[]): Stmt[] => {
     const saved = list;

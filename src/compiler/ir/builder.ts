@@ -100,7 +100,7 @@ export function special(name: Special): Expr {
 }
 
 export function unary(fn: UnaryOp, a: Expr, pos?: Pos): Expr {
-  const type = fn === 'isNaN' || fn === 'isFinite' ? 'bool' : a.type;
+  const type = fn === 'isNaN' || fn === 'isFinite' ? 'bool' : fn === 'toInt32' ? 'i32' : a.type;
   return { op: 'unary', type, fn, a, ...(pos && { pos }) };
 }
 

@@ -86,6 +86,8 @@ function floatUnary(fn: UnaryOp, type: ValueType, a: number): Value {
       return Math.round(a);
     case 'sign':
       return Math.sign(a);
+    case 'toInt32':
+      return a | 0;
     case 'isNaN':
       return Number.isNaN(a);
     case 'isFinite':

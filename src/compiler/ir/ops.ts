@@ -111,6 +111,8 @@ export type UnaryOp =
   | 'round'
   /** -1, 0, 1 of an integer; of a float JavaScript's Math.sign (NaN and the zeros come back as they are). */
   | 'sign'
+  /** Float → i32: JavaScript's ToInt32, truncated and taken modulo 2³²; 0 of NaN and the infinities. */
+  | 'toInt32'
   /** Float → bool. */
   | 'isNaN'
   | 'isFinite'

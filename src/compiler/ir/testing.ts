@@ -184,6 +184,7 @@ export function randomExpr(
     // Nobody knows the sign of a NaN.
     return binary(fn, a, fn === 'copysign' ? select(unary('isNaN', b), constant(type, 1), b) : b);
   }
+  if (type === 'i32' && rng.once(12)) return unary('toInt32', sub(rng.pick(['f32', 'f64'])));
   return rng.once(4) ? unary(rng.pick(INT_UNARY), sub(type)) : binary(rng.pick(INT_BINARY), sub(type), sub(type));
 }
 

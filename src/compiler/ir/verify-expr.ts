@@ -83,8 +83,8 @@ function constantFault({ type, value }: Expr & { op: 'const' }): string | undefi
 }
 
 function unaryFault(fn: UnaryOp, a: ValueType, type: ValueType): string | undefined {
-  const predicate = fn === 'isNaN' || fn === 'isFinite';
-  if (type !== (predicate ? 'bool' : a)) return `${fn} of ${a} gives ${type}`;
+  const result = fn === 'isNaN' || fn === 'isFinite' ? 'bool' : fn === 'toInt32' ? 'i32' : a;
+  if (type !== result) return `${fn} of ${a} gives ${type}`;
   return hasUnary(fn, a) ? undefined : `${fn} of ${a}`;
 }
 

@@ -4,6 +4,7 @@
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { countRounds } from '../../compiler/ir/passes/counted.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
+import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { regroup } from '../../compiler/ir/passes/regroup.ts';
@@ -30,7 +31,7 @@ const SIMPLIFY: Pass = { name: 'simplify', run: simplify };
 const PASSES: readonly Pass[] = [
   { name: 'drop checks', run: dropChecks },
   SIMPLIFY,
-  { name: 'expand math', run: (kernel) => expandMath(kernel, { target: 'gpu' }), cleanup: SIMPLIFY },
+  { name: 'expand math', run: (kernel) => expandMath(expandToInt32(kernel), { target: 'gpu' }), cleanup: SIMPLIFY },
   { name: 'unroll', run: (kernel) => unroll(kernel, UNROLLED), cleanup: SIMPLIFY },
   { name: 'count rounds', run: countRounds, cleanup: SIMPLIFY },
   { name: 'join guards', run: joinGuards },

@@ -147,6 +147,8 @@ function unary(e: Expr & { op: 'unary' }, names: Naming): string {
     case 'sign':
       if (isFloating(type) || isWord(type)) return `Math.sign(${a})`;
       break;
+    case 'toInt32':
+      return `(${a} | 0)`;
     case 'isNaN':
       return `Number.isNaN(${a})`;
     case 'isFinite':

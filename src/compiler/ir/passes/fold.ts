@@ -9,6 +9,7 @@ import type { Value } from '../evaluate.ts';
 import { evalBinary, evalBitcast, evalCast, evalCompare, evalFma, evalUnary } from '../evaluate.ts';
 import type { Expr } from '../ops.ts';
 import { isFloat, isUnsigned } from '../ops.ts';
+import { fitsInt32 } from './intervals.ts';
 import { exprParts, mapExpr, someExpr } from './walk.ts';
 
 /** Simplifies an expression and all those in it. */
@@ -111,6 +112,7 @@ function foldUnary(e: Expr & { op: 'unary' }): Expr {
   if ((e.fn === 'neg' || e.fn === 'not' || e.fn === 'uniform') && a.op === 'unary' && a.fn === e.fn) {
     return e.fn === 'uniform' ? a : a.a;
   }
+  if (e.fn === 'toInt32') return fitsInt32(a) ? cast('i32', a) : e;
   return e.fn === 'abs' && isUnsigned(e.type) ? a : e;
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as ir from '../../ir/builder.ts';
 import type { ApproxOp, Kernel, Stmt, ValueType, WarpOp } from '../../ir/ops.ts';
 import { warpResult } from '../../ir/ops.ts';
+import { expandToInt32 } from '../../ir/passes/expand-to-int32.ts';
 import { randomSample } from '../../ir/testing.ts';
 import { verify } from '../../ir/verify.ts';
 import { randomKernel } from '../wasm/programs.testing.ts';
@@ -147,7 +148,11 @@ describe.skipIf(!hasPtxas())('ptxas', () => {
     const programs = Array.from({ length: 30 }, (_, seed) =>
       randomKernel(seed, { barriers: seed % 2 === 0, wide: true, threads: 32 }),
     );
-    await assemble(merge([...random, ...programs].map((k, i) => render(k, 90, { aliased: i % 2 === 0 }))), 90, ['-O0']);
+    await assemble(
+      merge([...random, ...programs].map((k, i) => render(expandToInt32(k), 90, { aliased: i % 2 === 0 }))),
+      90,
+      ['-O0'],
+    );
   });
 
   it('takes bounds of threads and registers, and names of any kind', async () => {

@@ -167,6 +167,65 @@ export function castPart(g: Gen, evaluate: Evaluate, e: Expr & { op: 'cast' }, p
   narrowVector(g, to);
 }
 
+/**
+ * Pushes part `part` of ToInt32 of floats. Nearly always all lanes are in range, where the conversion that saturates is the same; where
+ * one is not, the floats are reduced modulo 2³² by exact arithmetic, and their magnitudes converted without a sign.
+ */
+export function toInt32Part(g: Gen, evaluate: Evaluate, a: Expr, part: number): void {
+  const { f } = g;
+  const single = a.type === 'f32';
+  const v = single ? 'f32x4' : 'f64x2';
+  const sources = (single ? [part] : [2 * part, 2 * part + 1]).map((p) => {
+    const local = f.temp('v128');
+    evaluate.part(a, p);
+    f.set(local);
+    return local;
+  });
+  const pack = (one: (x: Local) => void): void => {
+    for (const x of sources) one(x);
+    if (!single) packHalves(f);
+  };
+  const result = f.temp('v128');
+  pack((x) => {
+    f.get(x);
+    f.op(single ? 'i32x4.trunc_sat_f32x4_s' : 'i32x4.trunc_sat_f64x2_s_zero');
+  });
+  f.set(result);
+  for (const x of sources) {
+    f.get(x);
+    f.op(`${v}.abs`);
+    splatConst(f, a.type, 2 ** 31);
+    f.op(`${v}.ge`);
+  }
+  if (!single) f.op('v128.or');
+  f.op('v128.any_true');
+  f.if();
+  pack((x) => {
+    f.get(x, x);
+    splatConst(f, a.type, 2 ** -32);
+    f.op(`${v}.mul`, `${v}.trunc`);
+    splatConst(f, a.type, 2 ** 32);
+    f.op(`${v}.mul`, `${v}.sub`, `${v}.abs`, single ? 'i32x4.trunc_sat_f32x4_u' : 'i32x4.trunc_sat_f64x2_u_zero');
+  });
+  // Those of negative floats are negated: complemented, less -1.
+  const negative = f.temp('v128');
+  for (const x of sources) {
+    f.get(x);
+    splatConst(f, a.type, 0);
+    f.op(`${v}.lt`);
+  }
+  if (!single) packLow(f);
+  f.tee(negative);
+  f.op('v128.xor');
+  f.get(negative);
+  f.op('i32x4.sub');
+  f.set(result);
+  f.release('v128', negative);
+  f.end();
+  f.get(result);
+  f.release('v128', result, ...sources);
+}
+
 /** Two 4-byte lanes, low or high half of a part, widened by an instruction that takes the low half. */
 function spread(g: Gen, evaluate: Evaluate, a: Expr, part: number, widenLow: () => void): void {
   const source = (): void => evaluate.part(a, part >> 1);

@@ -6,7 +6,7 @@
  */
 import type { Expr, ValueType } from '../../ir/ops.ts';
 import { isInt, isUnsigned } from '../../ir/ops.ts';
-import { castPart, type Evaluate, laneByLane } from './convert.ts';
+import { castPart, type Evaluate, laneByLane, toInt32Part } from './convert.ts';
 import { type Gen, isWide, maskParts, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
 import { compareOp, type DivisorKnown, type Push, pushConst, scalarBinary, scalarCast, scalarUnary } from './scalar.ts';
 import {
@@ -295,6 +295,7 @@ function vectorPart(g: Gen, e: Expr, p: number): void {
       return;
     case 'unary':
       if (e.fn === 'isNaN' || e.fn === 'isFinite') floatTest(g, e, p);
+      else if (e.fn === 'toInt32') toInt32Part(g, evaluate, e.a, p);
       else if (!vectorUnary(f, e.fn, e.type, a(e.a))) {
         fallback([e.a], ([x = () => {}]) => scalarUnary(g, e.fn, e.a.type, x));
       }

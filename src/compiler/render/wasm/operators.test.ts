@@ -164,7 +164,7 @@ function combine(
 
 function unary(fn: UnaryOp, type: ValueType): void {
   it(`${fn} ${type}`, () => {
-    const result = fn === 'isNaN' || fn === 'isFinite' ? 'bool' : type;
+    const result = fn === 'isNaN' || fn === 'isFinite' ? 'bool' : fn === 'toInt32' ? 'i32' : type;
     combine(fn, [type], result, [samples(type, 200)], ([a]) => ir.unary(fn, a as Expr));
   });
 }
@@ -193,6 +193,7 @@ describe('unary', () => {
       'sign',
       'isNaN',
       'isFinite',
+      'toInt32',
     ] as const)
       unary(fn, type);
   }

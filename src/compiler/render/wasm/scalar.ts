@@ -42,6 +42,33 @@ export function pushConst(f: FunctionBuilder, type: ValueType, value: number | b
   }
 }
 
+/** Modulo 2³² by way of 64 bits: beyond 2⁶³ an f32 has no low bits, and an f64 is reduced first. */
+function toInt32Scalar(f: FunctionBuilder, type: ValueType, a: Push): void {
+  withTemp(f, type, a, (x) => {
+    f.get(x);
+    if (type === 'f32') {
+      f.f32(0);
+      f.get(x);
+      f.f32(2 ** 63);
+      f.op('f32.lt', 'select', 'i64.trunc_sat_f32_s', 'i32.wrap_i64');
+      return;
+    }
+    f.op('f64.abs');
+    f.f64(2 ** 63);
+    f.op('f64.lt');
+    f.if('i32');
+    f.get(x);
+    f.op('i64.trunc_sat_f64_s', 'i32.wrap_i64');
+    f.else();
+    f.get(x, x);
+    f.f64(2 ** -32);
+    f.op('f64.mul', 'f64.trunc');
+    f.f64(2 ** 32);
+    f.op('f64.mul', 'f64.sub', 'i64.trunc_sat_f64_s', 'i32.wrap_i64');
+    f.end();
+  });
+}
+
 export function scalarUnary({ f, helpers }: OpContext, fn: UnaryOp, type: ValueType, a: Push): void {
   const w = wasmType(type);
   const bits = isWide(type) ? 64 : 32;
@@ -117,6 +144,9 @@ export function scalarUnary({ f, helpers }: OpContext, fn: UnaryOp, type: ValueT
       return;
     case 'sign':
       signScalar(f, type, a);
+      return;
+    case 'toInt32':
+      toInt32Scalar(f, type, a);
       return;
     case 'isNaN':
       withTemp(f, type, a, (x) => {
