@@ -24,6 +24,7 @@ import { memoryInterop } from './memory-interop.ts';
 import { lifetime } from './memory-lifetime.ts';
 import { pendingDeallocations } from './memory-pending.ts';
 import { smartArrays } from './memory-smart.ts';
+import { names } from './names.ts';
 import { options } from './options.ts';
 import { programs } from './programs.ts';
 import { recordNames } from './record-names.ts';
@@ -50,6 +51,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...flow,
   ...values,
   ...syntax,
+  ...names,
   ...divergence,
   ...integerTypes,
   ...quotientTests,

@@ -6,6 +6,7 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { plainName } from '../../compiler/render/names.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { BinaryCache, cacheFolder } from '../opencl/binary-cache.ts';
 import { COMPILER_CODE, type CompileJob, EXIT, RESULT } from './compiler-code.ts';
@@ -54,7 +55,7 @@ function runCompiler(text: string, { name, arch }: CompileRequest, options: read
     koffi: koffiFile(),
     // Before ROCm 5.3 the compiler's functions are in the runtime itself.
     libraries: [...libraryNames('libhiprtc'), ...libraryNames('libamdhip64')],
-    name: `${name.replace(/[^A-Za-z0-9_]/g, '_')}.hip`,
+    name: `${plainName(name)}.hip`,
     text,
     options,
   };

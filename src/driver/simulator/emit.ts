@@ -71,6 +71,11 @@ class Names {
   }
 }
 
+/** Node ends the process where `vm.compileFunction` is given a parameter whose name has characters beyond U+FFFF. */
+function parameterName(name: string): string {
+  return name.replace(/[\u{10000}-\u{10ffff}]/gu, '_');
+}
+
 /** Prints a kernel. Pure. */
 export function emitKernel(kernel: Kernel): Emitted {
   return new KernelEmitter(kernel).emit();
@@ -95,11 +100,13 @@ class KernelEmitter {
       if (seen.has(key)) return;
       seen.add(key);
       const { name } = mem.array;
-      const binding = this.globals.fresh(mem.elem === mem.array.elem ? name : `${name}_${mem.elem}`);
+      const binding = this.globals.fresh(parameterName(mem.elem === mem.array.elem ? name : `${name}_${mem.elem}`));
       this.#byArray.set(key, binding);
       this.arrays.push({ name: binding, array: mem.array, elem: mem.elem });
     });
-    this.parameters = kernel.params.map(({ type, name }) => (type === 'ptr' ? undefined : this.globals.fresh(name)));
+    this.parameters = kernel.params.map(({ type, name }) =>
+      type === 'ptr' ? undefined : this.globals.fresh(parameterName(name)),
+    );
     this.#labels = waitingLoops(kernel.body);
   }
 

@@ -4,8 +4,9 @@
 import { NotSupportedError } from '../../../errors.ts';
 import type { AtomicOp, Stmt, ValueType } from '../../ir/ops.ts';
 import { isFloat } from '../../ir/ops.ts';
+import { plainName } from '../names.ts';
 import type { Print } from './arithmetic.ts';
-import { type Gen, plainName, spaceName, spaceOf, typeOf, unsignedOf, varName } from './code.ts';
+import { type Gen, spaceName, spaceOf, typeOf, unsignedOf, varName } from './code.ts';
 import { define } from './helpers.ts';
 import { addressOf } from './memory.ts';
 

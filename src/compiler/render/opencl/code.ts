@@ -3,6 +3,7 @@
  * types, names and constants are written.
  */
 import type { ArraySym, ElemType, Expr, Kernel, Space, Special, ValueType, Var } from '../../ir/ops.ts';
+import { plainName } from '../names.ts';
 import type { PrintSite } from '../sites.ts';
 import type { OpenCLOptions, OpenCLTarget } from './module.ts';
 
@@ -150,11 +151,6 @@ export function spaceOf(g: Gen, array: ArraySym): Space {
 }
 
 // ---------------------------------------------------------------- names
-
-/** Anything that users name, as C allows it in names. */
-export function plainName(name: string): string {
-  return name.replace(/[^A-Za-z0-9_]/g, '_');
-}
 
 export function varName(v: Var): string {
   return `v${v.id}_${plainName(v.name)}`;

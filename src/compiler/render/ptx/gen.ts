@@ -103,11 +103,6 @@ export function inRegister(g: Gen, type: ValueType, o: Operand): Operand {
   return isImmediate(o) ? g.code.value(TYPES[type].reg, `mov.${TYPES[type].bits}`, [o]) : o;
 }
 
-/** Anything that users name, as PTX allows it in names. */
-export function plainName(name: string): string {
-  return name.replace(/[^A-Za-z0-9_$]/g, '_');
-}
-
 /** The name under which changes of an array's memory are counted; undefined where nothing changes. */
 export function stateOf(g: Gen, array: ArraySym): string | undefined {
   switch (array.space) {

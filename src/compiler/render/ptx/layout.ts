@@ -3,7 +3,7 @@
  */
 import type { ArraySym, Kernel } from '../../ir/ops.ts';
 import { ELEM_SIZE } from '../../ir/ops.ts';
-import { plainName } from './gen.ts';
+import { plainName } from '../names.ts';
 import type { PtxParam } from './module.ts';
 
 /** What PTX allows a module in static shared memory and in constant memory. */

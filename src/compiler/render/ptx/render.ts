@@ -7,10 +7,11 @@
 import type { Kernel } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { eachStmt, someStmt, written } from '../../ir/passes/walk.ts';
+import { plainName } from '../names.ts';
 import { emitReport, FAULT_SYMBOL, faultRegisters } from './checks.ts';
 import { Code, type Operand } from './code.ts';
 import { evaluate } from './expr.ts';
-import { classOf, type Gen, immediate, plainName, TYPES } from './gen.ts';
+import { classOf, type Gen, immediate, TYPES } from './gen.ts';
 import { layOut } from './layout.ts';
 import { FAULT_RECORD_BYTES, PRINT_BYTES, type PtxModule, type PtxOptions, type PtxTarget } from './module.ts';
 import { PRINT_SYMBOL } from './print.ts';
@@ -66,10 +67,13 @@ export function renderPtx(kernel: Kernel, target: PtxTarget, options: PtxOptions
   };
 }
 
+/** What no kernel may be called: a constant of PTX, and names of the module's own variables. */
+const TAKEN = /^(?:WARP_SZ$|tsamba_|local_|shared_|constant_)/;
+
 /** A name that PTX allows: a letter first. */
 function entryName(name: string): string {
-  const plain = plainName(name);
-  return /^[A-Za-z]/.test(plain) ? plain : `kernel_${plain}`;
+  const plain = plainName(name, '$');
+  return /^[A-Za-z]/.test(plain) && !TAKEN.test(plain) ? plain : `kernel_${plain}`;
 }
 
 /** A register for each variable; zero where it may be read before it is assigned. */
@@ -77,7 +81,7 @@ function declareVars(kernel: Kernel, code: Code): Map<number, Operand> {
   const vars = new Map<number, Operand>();
   const unset = analyseLiveness(kernel.body).entry;
   for (const v of kernel.vars) {
-    const register = code.mutable(classOf(v.type), `v${v.id}_${plainName(v.name)}`);
+    const register = code.mutable(classOf(v.type), `v${v.id}_${plainName(v.name, '$')}`);
     vars.set(v.id, register);
     const stored = v.type === 'bool' ? 'u32' : v.type;
     if (unset.has(v.id)) code.atStart(`mov.${TYPES[stored].bits} ${register}, ${immediate(stored, 0)}`);
