@@ -20,6 +20,9 @@ import { hoist, isReassigned } from './names.ts';
 import { describeValue, type FunctionValue, Scope, UNDEFINED, type Value } from './values.ts';
 import { forEachChild } from './walk.ts';
 
+/** Calls from within device functions, in one kernel. Those that stand in the kernel itself are as many as its author wrote. */
+const MAX_INLINED = 4096;
+
 /** What may be a method of an array; those that there are none of get an error of their own. */
 const ARRAY_METHODS: ReadonlySet<string> = new Set(['slice', 'get', 'field', 'set', 'at', 'fill']);
 
@@ -91,6 +94,16 @@ export function call(ctx: Context, fn: FunctionValue, args: readonly Value[], po
       'K101',
       pos,
       `${fn.name || 'this function'} is ${fn.node.async ? 'async' : 'a generator'} and cannot run in a kernel`,
+    );
+  }
+  if (ctx.frames.length > 1 && ++ctx.inlinedWithin > MAX_INLINED) {
+    fail(
+      'K105',
+      pos,
+      `device functions that call device functions come to more than ${MAX_INLINED} calls in this kernel`,
+      {
+        help: 'each call is compiled where it stands, so that functions that call each other twice double the code at each level: use a loop, or keep a result that is asked for twice',
+      },
     );
   }
   const frame: Frame = { fn, label: undefined, result: undefined, returned: false, targets: [], site: pos };

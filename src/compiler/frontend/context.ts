@@ -64,6 +64,8 @@ export class Context {
   /** Constant and captured memory by host object. */
   readonly hostArrays: Map<object, View> = new Map();
   readonly frames: Frame[] = [];
+  /** Calls that were inlined into device functions. */
+  inlinedWithin = 0;
   readonly #nodeIds = new Map<object, number>();
   list: TStmt[] = [];
   /** Nesting of conditional constructs. */

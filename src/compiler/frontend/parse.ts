@@ -10,6 +10,7 @@ import type { Pos, SourceText } from '../source.ts';
 import type { FunctionNode } from './captured.ts';
 import { clean } from './clean.ts';
 import { fail } from './diagnostics.ts';
+import { refuseNesting } from './too-deep.ts';
 import { forEachChild, walk } from './walk.ts';
 
 const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script' };
@@ -18,9 +19,9 @@ const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'script' };
 export function parseFunction(source: SourceText, caller?: Pos): FunctionNode {
   const at: At = (start, end) => ({ source, start, end, caller });
   if (isNativeText(source.text)) refuseNative(source, at);
-  if (nestingOf(source.text) > MAX_NESTING) refuseNesting(source, at(0, 1));
+  if (nestingOf(source.text) > MAX_NESTING) refuseNesting(at(0, 1));
   const node = parseNode(source, at);
-  refuseDepth(source, node, at);
+  refuseDepth(node, at);
   refuseKinds(source, node, at);
   clean(node, source.text);
   return node;
@@ -125,21 +126,15 @@ const MAX_DEPTH = 900;
  * Refuses what is nested deeper than the stack allows to walk, before anything recursive has a go at it: an overflow in the
  * middle of a pass can take the whole process down. Keeps a stack of its own.
  */
-function refuseDepth(source: SourceText, node: FunctionNode, at: At): void {
+function refuseDepth(node: FunctionNode, at: At): void {
   const pending: [Node, number][] = [[node, 1]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const [child, depth] = next;
-    if (depth > MAX_DEPTH) refuseNesting(source, at(child.start, child.start + 1));
+    if (depth > MAX_DEPTH) refuseNesting(at(child.start, child.start + 1));
     forEachChild(child, (below) => {
       pending.push([below, depth + 1]);
     });
   }
-}
-
-function refuseNesting(source: SourceText, pos: Pos): never {
-  fail('K104', pos, `${quoted(source)} is nested too deeply to be compiled`, {
-    help: 'split the expression or the blocks: name parts of it, call functions, use a loop',
-  });
 }
 
 /** What `nestingOf` may give: the parser recurses once or twice for each operator of a chain and each bracket. */

@@ -260,17 +260,31 @@ interface CaseTest {
   readonly before: readonly TStmt[];
 }
 
+/** Selects in one expression: what nests deeper takes more stack to compile. */
+const SELECTS = 64;
+
 /** The number of the first case whose test holds. Tests with side effects are made one after another, until then. */
 function firstCase(ctx: Context, tests: readonly CaseTest[], otherwise: TExpr, pos: Pos): TExpr {
   const lastWithEffects = tests.findLastIndex(({ before }) => before.length > 0);
+  /** Without effects one select after another will do, and they may be made from the last to the first. */
+  const plain = (first: number): TExpr => {
+    let start = otherwise;
+    let selects = 0;
+    for (let k = tests.length - 1; k >= first; k--) {
+      const test = tests[k]?.test;
+      if (test === undefined) continue;
+      start = select(test, literal(k, pos), start, pos);
+      if (++selects % SELECTS === 0 && k > first) start = ctx.temp(start, '%case');
+    }
+    return start;
+  };
   const from = (k: number): TExpr => {
     const next = tests[k];
     if (next === undefined) return otherwise;
     const { test, before } = next;
-    if (test === undefined) return from(k + 1);
     for (const s of before) ctx.emit(s);
-    // Without effects one select after another will do.
-    if (k >= lastWithEffects) return select(test, literal(k, pos), from(k + 1), pos);
+    if (k >= lastWithEffects) return plain(k);
+    if (test === undefined) return from(k + 1);
     return ctx.scalar(
       ctx.choose(
         test,

@@ -7,21 +7,21 @@
 import type { Pos } from '../source.ts';
 import { fail } from './diagnostics.ts';
 
+/** Says that the kernel at `pos` is nested too deeply. `whom` says for what, if not for the compiler itself. */
+export function refuseNesting(pos: Pos, whom = 'to be compiled', cause?: unknown): never {
+  fail('K104', pos, `the kernel is nested too deeply ${whom}`, {
+    help: 'split long expressions into several statements, and use loops or functions for what repeats',
+    cause,
+  });
+}
+
 /** Runs a step of compiling the function at `pos`; a stack overflow becomes a KernelError. */
 export function withinStack<T>(pos: () => Pos, step: () => T): T {
   try {
     return step();
   } catch (cause) {
     if (!isStackOverflow(cause)) throw cause;
-    fail(
-      'K104',
-      pos(),
-      'the kernel is nested too deeply for the compiler: an expression or blocks stand thousands deep',
-      {
-        help: 'split long expressions into several statements, and use loops or functions for what repeats',
-        cause,
-      },
-    );
+    refuseNesting(pos(), 'for the stack that its launch leaves to the compiler', cause);
   }
 }
 

@@ -62,21 +62,21 @@ export function typeOf(e: TExpr): Type {
       if (e.by === 'BigInt' && t !== undefined && isSignless(t)) return 'B';
       return typeOfElem(e.to);
     }
-    case 'round': {
-      return integerQuotient(e.a) ?? numeric(typeOf(e.a));
-    }
-    case 'toInt': {
-      const t = typeOf(e.a);
-      if (isWide(t)) return t;
-      const q = integerQuotient(e.a);
-      if (q !== undefined) {
-        return e.unsigned ? 'u32' : q === 'u32' ? 'u32' : q === 'idx' ? 'int' : q;
-      }
-      if (e.unsigned) return 'u32';
-      if (t === 'u32') return 'u32';
-      // Data of any other type becomes i32; an index or a literal stays without a type of its own.
-      return t === 'i32' || t === 's8' || t === 'u8' || isFloatType(t) || t === 'A' ? 'i32' : 'int';
-    }
+    case 'round':
+      return once(e, () => integerQuotient(e.a) ?? numeric(typeOf(e.a)));
+    case 'toInt':
+      return once(e, () => {
+        const t = typeOf(e.a);
+        if (isWide(t)) return t;
+        const q = integerQuotient(e.a);
+        if (q !== undefined) {
+          return e.unsigned ? 'u32' : q === 'u32' ? 'u32' : q === 'idx' ? 'int' : q;
+        }
+        if (e.unsigned) return 'u32';
+        if (t === 'u32') return 'u32';
+        // Data of any other type becomes i32; an index or a literal stays without a type of its own.
+        return t === 'i32' || t === 's8' || t === 'u8' || isFloatType(t) || t === 'A' ? 'i32' : 'int';
+      });
     case 'imul':
       return 'i32';
     case 'count': {
@@ -96,6 +96,25 @@ export function typeOf(e: TExpr): Type {
       return typeOf(e.a);
     case 'load':
       return typeOfElem(e.mem.elem);
+  }
+}
+
+/** What the question in progress has found so far. */
+let found: Map<TExpr, Type> | undefined;
+
+/** Asked twice about an operand, a rounded quotient of rounded quotients would take time exponential in their number. */
+function once(e: TExpr, find: () => Type): Type {
+  const outermost = found === undefined;
+  found ??= new Map();
+  try {
+    const known = found.get(e);
+    if (known !== undefined) return known;
+    const type = find();
+    found.set(e, type);
+    return type;
+  } finally {
+    // Types of ranges change between two questions.
+    if (outermost) found = undefined;
   }
 }
 
@@ -123,9 +142,9 @@ function bitType(t: Type): Type {
  * variable holds of them is whole already; only a rounding around the division itself says how to round it.
  */
 export function integerQuotient(e: TExpr): Type | undefined {
-  const found = e.k === 'arith' ? dividedBy(e) : dividedIn(e, new Map());
-  if (!found?.divides) return undefined;
-  return found.type === 'L' ? 'int' : found.type;
+  const quotient = e.k === 'arith' ? dividedBy(e) : dividedIn(e, new Map());
+  if (!quotient?.divides) return undefined;
+  return quotient.type === 'L' ? 'int' : quotient.type;
 }
 
 export function isIntegerQuotient(e: TExpr): boolean {

@@ -4,6 +4,7 @@
  * A launch is over when `launch` returns, unless it was put into the queue. What goes wrong inside the kernel comes back as an error
  * for the device to keep until somebody synchronises.
  */
+import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { FAULT_BYTES, type WasmModule } from '../../compiler/render/wasm/module.ts';
@@ -269,12 +270,16 @@ export class CpuExecutable implements Executable {
   }
 
   #variant(block: Dim3, concurrent: boolean): Variant {
-    return instantiate(this.#compile(this.#prepared, block, concurrent), this.#engine.memory);
+    const module = this.#compile(this.#prepared, block, concurrent);
+    return instantiate(module, this.#engine.memory, this.#prepared.pos);
   }
 
   #compile(prepared: Kernel, block: Dim3, concurrent: boolean): WasmModule {
     const { memory, lanes, pipeline } = this.#engine;
-    return pipeline.compile(prepared, { block, lanes, concurrent, memory64: memory.memory64 });
+    return withinStack(
+      () => prepared.pos,
+      () => pipeline.compile(prepared, { block, lanes, concurrent, memory64: memory.memory64 }),
+    );
   }
 
   #placeConstants({ module }: Variant): void {

@@ -1,14 +1,19 @@
 /**
  * One compiled form of a kernel that can run: its WebAssembly instance on this thread, with the functions that it imports.
  */
+import { fail } from '../../compiler/frontend/diagnostics.ts';
 import type { MathFn } from '../../compiler/ir/ops.ts';
 import { HOST_MATH } from '../../compiler/math/host.ts';
 import type { PrintSite } from '../../compiler/render/sites.ts';
 import type { WasmExports, WasmModule } from '../../compiler/render/wasm/module.ts';
+import type { Pos } from '../../compiler/source.ts';
 import { printed } from '../printed.ts';
 import type { DeviceMemory } from './memory.ts';
 import { type WasmCode, WebAssembly } from './webassembly.ts';
 import { WORKER_MATH } from './worker-code.ts';
+
+/** Engines' limits of the locals and bytes of a function are far above this. */
+const LARGE = 500_000;
 
 /** A module with its instance over the memory of a device. */
 export interface Variant {
@@ -19,9 +24,9 @@ export interface Variant {
   readonly portable: boolean;
 }
 
-/** Compiles and instantiates a module. Synchronous. */
-export function instantiate(module: WasmModule, memory: DeviceMemory): Variant {
-  const code = new WebAssembly.Module(module.bytes);
+/** Compiles and instantiates the module of the kernel at `pos`. Synchronous. */
+export function instantiate(module: WasmModule, memory: DeviceMemory, pos: Pos): Variant {
+  const code = compile(module, pos);
   // V8 calls its own `Math` functions from WebAssembly without passing through JavaScript.
   const math = Object.fromEntries(module.math.map((name) => [name, HOST_MATH[name as MathFn]]));
   const print = (site: number, values: number | bigint): void => {
@@ -32,4 +37,17 @@ export function instantiate(module: WasmModule, memory: DeviceMemory): Variant {
   const { run } = instance.exports as unknown as WasmExports;
   const portable = module.prints.length === 0 && module.math.every((name) => WORKER_MATH.has(name));
   return { module, code, run, portable };
+}
+
+/** The modules that are rendered are valid, so that what an engine does not accept of them is their size. */
+function compile({ bytes }: WasmModule, pos: Pos): WasmCode {
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (cause) {
+    if (bytes.length < LARGE) throw cause;
+    fail('K106', pos, `the kernel is too large for WebAssembly: it becomes ${bytes.length} bytes of code`, {
+      help: 'write what repeats as a loop, or make several kernels of it',
+      cause,
+    });
+  }
 }

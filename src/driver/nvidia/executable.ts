@@ -5,6 +5,7 @@
  * "Execution Control" and "Occupancy".
  */
 
+import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import type { PtxModule, PtxTarget } from '../../compiler/render/ptx/module.ts';
@@ -155,7 +156,11 @@ export class CudaExecutable implements Executable {
   #compile(aliased: boolean, kernel: Kernel = this.#kernel): PtxModule {
     const { launchBounds, maxRegisters } = this.#program;
     const name = this.#program.name ?? (isProfiled() ? kernelLabel(kernel) : kernel.name);
-    return this.#host.pipeline.compile(kernel, this.#host.target, { name, launchBounds, maxRegisters, aliased });
+    const { pipeline, target } = this.#host;
+    return withinStack(
+      () => kernel.pos,
+      () => pipeline.compile(kernel, target, { name, launchBounds, maxRegisters, aliased }),
+    );
   }
 
   inspect(target: string): string | undefined {

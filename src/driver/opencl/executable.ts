@@ -5,7 +5,7 @@
  * `launch` is the path that counts: no closure, and no check that could be made once. A block is a work-group, a grid that many of
  * them. OpenCL API specification, section "Executing Kernels".
  */
-
+import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { eachStmt, written } from '../../compiler/ir/passes/walk.ts';
@@ -164,7 +164,10 @@ export class OpenCLExecutable implements Executable {
 
   #compile(kernel: Kernel, options: Omit<OpenCLOptions, 'name'>): OpenCLModule {
     const { pipeline, target } = this.#host;
-    return pipeline.compile(kernel, target, { name: this.#program.name ?? kernel.name, ...options });
+    return withinStack(
+      () => kernel.pos,
+      () => pipeline.compile(kernel, target, { name: this.#program.name ?? kernel.name, ...options }),
+    );
   }
 
   #failLaunch(result: number, shape: LaunchShape, module: LoadedModule): never {

@@ -5,6 +5,7 @@
  * threads make before a barrier (PoCL runs such threads on). What is left is printed, statement by statement.
  */
 import { NotSupportedError } from '../../../errors.ts';
+import { refuseNesting } from '../../frontend/too-deep.ts';
 import { ELEM_SIZE, type Kernel, type Param } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { runAnalysing } from '../../ir/passes/pipeline.ts';
@@ -68,8 +69,12 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
     ...voting(g),
   ];
   const entry = entryName(options.name);
+  const text = programText(g, entry, taken, start, arrays.constants);
+  if (target.dialect === 'opencl' && bracketsIn(text) > MAX_BRACKETS) {
+    refuseNesting(kernel.pos, `for OpenCL: its compilers take ${MAX_BRACKETS} brackets inside each other`);
+  }
   return {
-    text: programText(g, entry, taken, start, arrays.constants),
+    text,
     entry,
     args: taken.map(({ arg }) => arg),
     buildOptions: buildOptions(target),
@@ -93,13 +98,29 @@ function readOnlyParams({ params, body }: Kernel): ReadonlySet<number> {
   return found;
 }
 
+/** What Clang, which all of OpenCL's compilers are made of, allows of brackets of one kind around another. */
+const MAX_BRACKETS = 256;
+
+/** How many brackets of one kind stand around another at most. */
+function bracketsIn(text: string): number {
+  const depths = [0, 0, 0];
+  let most = 0;
+  for (const c of text.matchAll(/[()[\]{}]/g)) {
+    const at = '([{)]}'.indexOf(c[0]);
+    const depth = (depths[at % 3] ?? 0) + (at < 3 ? 1 : -1);
+    depths[at % 3] = depth;
+    most = Math.max(most, depth);
+  }
+  return most;
+}
+
 /** A name that C allows and that no function of OpenCL has. */
 function entryName(name: string): string {
   return `tsamba_${plainName(name)}`;
 }
 
 function buildOptions({ dialect, correctlyRounded, unoptimized }: OpenCLTarget): readonly string[] {
-  if (dialect === 'hip') return ['-O3', '-ffp-contract=off'];
+  if (dialect === 'hip') return ['-O3', '-ffp-contract=off', '-fbracket-depth=4096'];
   return [
     '-cl-std=CL1.2',
     ...(correctlyRounded ? ['-cl-fp32-correctly-rounded-divide-sqrt'] : []),

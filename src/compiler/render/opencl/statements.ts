@@ -96,11 +96,17 @@ class Statements {
 
   #if(s: If): void {
     const { lines } = this.#g;
-    const [cond, then, other] =
-      s.then.length === 0 && s.else.length > 0 ? [negate(s.cond), s.else, s.then] : [s.cond, s.then, s.else];
     const together = hasBarrier([s]);
-    lines.nest(`if (${this.#print(cond).text})`, () => this.#arm(then, together));
-    if (other.length > 0 || together) lines.nest('else', () => this.#arm(other, together));
+    // A chain of `else if` is printed as one: C's compilers count nested braces, and allow 256.
+    let otherwise = '';
+    for (let next: If | undefined = s; next !== undefined; ) {
+      const { cond, then, else: other }: Pick<If, 'cond' | 'then' | 'else'> = upright(next);
+      lines.nest(`${otherwise}if (${this.#print(cond).text})`, () => this.#arm(then, together));
+      const [only] = other;
+      next = other.length === 1 && only?.op === 'if' && !together ? only : undefined;
+      otherwise = 'else ';
+      if (next === undefined && (other.length > 0 || together)) lines.nest('else', () => this.#arm(other, together));
+    }
   }
 
   /** PoCL makes a loop over the work items of each stretch from one barrier to the next: ways that part between two must not share their end. */
@@ -304,4 +310,9 @@ function slotOf(g: Gen, { type }: Expr, value: C): C {
   if (type === 'u64') return value;
   if (type === 'i64') return castTo('ulong', value);
   return callOf('as_ulong', convert(g, type, 'f64', value));
+}
+
+/** Without an empty first arm. */
+function upright(s: If): Pick<If, 'cond' | 'then' | 'else'> {
+  return s.then.length === 0 && s.else.length > 0 ? { cond: negate(s.cond), then: s.else, else: s.then } : s;
 }
