@@ -6,6 +6,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { cuda, f32, i32, ndarray, roc, SmartArray, struct, type Vec } from '../src/index.ts';
 
+// Read when a device is first used.
+Object.assign(process.env, { TSAMBA_DEVICE: 'cpu', TSAMBA_ROC_DRIVER: 'cpu', TSAMBA_WARN_IMPLICIT_COPY: '0' });
+
 /** Names of options, as the sources list them for `readOptions` and `readKeys`; and what arrays, capsules and handles say of themselves. */
 function namesRead(): Set<string> {
   const names = new Set<string>([

@@ -247,10 +247,7 @@ export class Held {
         [...handles].map(
           (handle) =>
             new Promise<void>((resolve) => {
-              whenDone(context, handle, (outcome) => {
-                if (outcome !== undefined) context.keepFault(outcome.error);
-                resolve();
-              });
+              whenDone(context, handle, () => resolve());
             }),
         ),
       );

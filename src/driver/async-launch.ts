@@ -62,7 +62,7 @@ export class AsyncLaunch implements Work, PendingLaunch {
       this.#reject = reject;
     });
     // Who launched has been told then.
-    this.done.catch((error: DriverError) => host.forgetFault(error));
+    this.done.catch((error: DriverError) => host.observeFault(error));
   }
 
   get eager(): boolean {

@@ -189,6 +189,15 @@ export interface StridedRegion {
   readonly itemSize: number;
 }
 
+/** What went wrong before a mark, for somebody who waits for that. */
+export interface Failure {
+  readonly error: unknown;
+  /** Whether the device keeps it until somebody has observed it. */
+  readonly kept: boolean;
+  /** Somebody was told: who begins to wait from now on is not told of it again. */
+  observe(): void;
+}
+
 /**
  * One open device. All calls may throw DriverError. Where `stream` is undefined the call is synchronous with respect to the
  * host: copies have been done when it returns. Otherwise it is enqueued, and the host memory named must stay alive and
@@ -303,8 +312,12 @@ export interface DeviceDriver {
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void;
   /** Whether the mark has been reached; true of an event that was never recorded. */
   queryEvent(event: EventHandle): boolean;
-  /** Blocks until the mark has been reached, then throws what went wrong before it, if anything did. */
+  /** Blocks until the mark has been reached, then throws what went wrong before it and nobody was told of yet, if anything did. */
   synchronizeEvent(event: EventHandle): void;
+  /** Blocks until the mark has been reached. What went wrong before it stays for others to be told. */
+  reachEvent(event: EventHandle): void;
+  /** What went wrong before a mark that has been reached, for somebody who waits since it was recorded: also what others were told of since. */
+  failureBefore(event: EventHandle): Failure | undefined;
   /** Milliseconds between two recorded timing events. */
   elapsedTime(start: EventHandle, end: EventHandle): number;
   /** Blocks until all work of this device is done, then throws what went wrong, if anything did. */

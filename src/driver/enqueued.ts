@@ -4,8 +4,8 @@
  *
  * A driver adds memory, kernels and what it waits with.
  */
-import type { DeviceDriver, EventHandle, Pointer, StreamHandle, StridedRegion } from './driver.ts';
-import type { FaultLog } from './faults.ts';
+import type { DeviceDriver, EventHandle, Failure, Pointer, StreamHandle, StridedRegion } from './driver.ts';
+import type { FaultLog, Moment } from './faults.ts';
 
 /** The calls of the driver contract that a driver's copies make. */
 export type CopyCalls = Pick<
@@ -20,13 +20,13 @@ export type CopyCalls = Pick<
 > &
   Required<Pick<DeviceDriver, 'copyToHostLater'>>;
 
-/** Where an event was recorded, and how many launches had been made then. */
-export interface RecordedAt<S> {
+/** Where an event was recorded, and when. */
+export interface Mark<S> {
   readonly stream: S;
-  readonly before: number;
+  readonly moment: Moment;
 }
 
-/** A driver's streams and events. `launched` is how many launches have been made that faults are looked for in. */
+/** A driver's streams and events. Moments and positions are those of the driver's log of faults. */
 export interface StreamCalls<S> {
   readonly default: S;
   resolve(handle: StreamHandle | undefined, api: string): S;
@@ -36,18 +36,19 @@ export interface StreamCalls<S> {
   query(handle: StreamHandle): boolean;
   createEvent(timing: boolean): EventHandle;
   destroyEvent(handle: EventHandle): void;
-  record(handle: EventHandle, stream: StreamHandle | undefined, launched: number): void;
-  wait(handle: EventHandle, stream: StreamHandle | undefined, launched: number): void;
+  record(handle: EventHandle, stream: StreamHandle | undefined, now: Moment): void;
+  wait(handle: EventHandle, stream: StreamHandle | undefined, position: number): void;
   queryEvent(handle: EventHandle): boolean;
-  /** Blocks until the event has come; where it was recorded, if anywhere. */
-  synchronizeEvent(handle: EventHandle): RecordedAt<S> | undefined;
+  /** Where the event was recorded, if anywhere. */
+  markOf(handle: EventHandle, api: string): Mark<S> | undefined;
+  /** Blocks until the event has come. */
+  reachEvent(handle: EventHandle): void;
   elapsed(start: EventHandle, end: EventHandle): number;
 }
 
 /** What kernels have left: see `records.ts`. */
 export interface RecordCalls<S> {
-  readonly launched: number;
-  readonly log: Pick<FaultLog, 'raise'>;
+  readonly log: Pick<FaultLog, 'now' | 'advance' | 'raise' | 'failure'>;
   collect(stream: S | undefined, before?: number): void;
 }
 
@@ -169,12 +170,14 @@ export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
 
   recordEvent(event: EventHandle, stream: StreamHandle | undefined): void {
     this.context.enter('recordEvent');
-    this.streams.record(event, stream, this.records.launched);
+    this.streams.record(event, stream, this.records.log.now);
   }
 
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
     this.context.enter('waitEvent');
-    this.streams.wait(event, stream, this.records.launched);
+    const { log } = this.records;
+    // Before the first launch that can fail nobody need remember what waited for what.
+    this.streams.wait(event, stream, log.now.position === 0 ? 0 : log.advance());
   }
 
   queryEvent(event: EventHandle): boolean {
@@ -196,8 +199,23 @@ export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
 
   synchronizeEvent(event: EventHandle): void {
     this.context.enter('synchronizeEvent');
-    const mark = this.streams.synchronizeEvent(event);
-    if (mark !== undefined) this.observe(mark.stream, mark.before);
+    const mark = this.streams.markOf(event, 'synchronizeEvent');
+    this.streams.reachEvent(event);
+    if (mark !== undefined) this.observe(mark.stream, mark.moment.position);
+  }
+
+  reachEvent(event: EventHandle): void {
+    this.context.enter('reachEvent');
+    this.streams.reachEvent(event);
+  }
+
+  failureBefore(event: EventHandle): Failure | undefined {
+    this.context.enter('failureBefore');
+    const mark = this.streams.markOf(event, 'failureBefore');
+    if (mark === undefined) return undefined;
+    const ordered = this.#ordered(mark.stream);
+    this.records.collect(ordered, mark.moment.position);
+    return this.records.log.failure(ordered, mark.moment);
   }
 
   synchronize(): void {
@@ -212,10 +230,15 @@ export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
     this.observe(stream);
   }
 
-  /** Throws what went wrong on a stream that has been waited for. Work on the default stream comes after that of all others. */
-  protected observe(stream: S, before?: number): void {
-    const ordered = stream === this.streams.default ? undefined : stream;
-    this.records.collect(ordered, before);
-    this.records.log.raise(ordered);
+  /** Throws what went wrong on a stream that has been waited for. */
+  protected observe(stream: S, until?: number): void {
+    const ordered = this.#ordered(stream);
+    this.records.collect(ordered, until);
+    this.records.log.raise(ordered, until);
+  }
+
+  /** Work on the default stream comes after that of all others: undefined for these. */
+  #ordered(stream: S): S | undefined {
+    return stream === this.streams.default ? undefined : stream;
   }
 }

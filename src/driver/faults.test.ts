@@ -40,10 +40,10 @@ describe('FaultLog', () => {
     const [a, b] = [{}, {}];
     const fault = (text: string): DriverError => new DriverError('E_KERNEL_FAULT', text);
     log.post(fault('one'), a);
-    const { mark } = log;
+    const { position } = log.now;
     log.post(fault('two'), b);
     log.post(fault('three'), b);
-    expect(() => log.raise(b, mark)).not.toThrow();
+    expect(() => log.raise(b, position)).not.toThrow();
     expect(() => log.raise(b)).toThrow('two\n(1 later launch on this stream failed as well)');
     log.raise(b);
     expect(() => log.raise()).toThrow('one');
@@ -54,12 +54,37 @@ describe('FaultLog', () => {
     const log = new FaultLog();
     const [a, b, c] = [{}, {}, {}];
     log.post(new DriverError('E_KERNEL_FAULT', 'broke'), a);
-    const onB = log.mark;
-    log.follow(a, log.mark, b);
+    const onB = log.now;
+    log.follow(a, log.now, b);
     log.follow(b, onB, c);
     expect(() => log.raise(c)).not.toThrow();
-    log.follow(b, log.mark, c);
+    log.follow(b, log.now, c);
     expect(() => log.raise(c)).toThrow('broke');
     log.raise();
+  });
+
+  it('tells everybody who began to wait before somebody was told, and nobody who began later', () => {
+    const log = new FaultLog();
+    const [a, b] = [{}, {}];
+    const error = new DriverError('E_KERNEL_FAULT', 'broke');
+    const before = log.now;
+    log.post(error, a);
+    const [first, second] = [log.now, log.now];
+    expect(log.failure(a, before)).toBeUndefined();
+    expect(log.failure(b, first)).toBeUndefined();
+    expect(log.failure(a, first)?.error).toBe(error);
+    log.failure(a, first)?.observe();
+    expect(log.failure(a, second)?.error).toBe(error);
+    expect(log.failure(a, log.now)).toBeUndefined();
+    expect(() => log.raise()).not.toThrow();
+  });
+
+  it('keeps the fault of the earliest work of a stream, whatever is found first', () => {
+    const log = new FaultLog();
+    const a = {};
+    const [one, two] = [log.advance(), log.advance()];
+    log.post(new DriverError('E_KERNEL_FAULT', 'second'), a, two);
+    log.post(new DriverError('E_KERNEL_FAULT', 'first'), a, one);
+    expect(() => log.raise(a, one)).toThrow('first\n(1 later launch on this stream failed as well)');
   });
 });

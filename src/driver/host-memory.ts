@@ -11,6 +11,7 @@ import type {
   DeviceLimits,
   EventHandle,
   Executable,
+  Failure,
   HostMemory,
   HostMemoryOptions,
   LaunchArgs,
@@ -42,8 +43,8 @@ export interface LaunchHost {
   enqueue(stream: object, work: Work): void;
   /** Keeps a fault of work in the queue for those who wait for its stream. */
   keepFault(error: DriverError, stream: object): void;
-  /** The fault has been told to whom it concerns: nobody else need ask. */
-  forgetFault(error: DriverError): void;
+  /** Somebody has been told of the fault: who begins to wait from now on is not. */
+  observeFault(error: DriverError): void;
   /** Calls `release` when all work that is in the queue now is done. */
   afterWork(release: () => void): void;
   /** Around each run of a kernel: brings host memory that is mapped up to date on either side. */
@@ -114,8 +115,8 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     this.streams.faults.post(error, stream);
   }
 
-  forgetFault(error: DriverError): void {
-    this.streams.faults.forget(error);
+  observeFault(error: DriverError): void {
+    this.streams.faults.observe(error);
   }
 
   afterWork(release: () => void): void {
@@ -300,6 +301,14 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
 
   synchronizeEvent(event: EventHandle): void {
     this.streams.synchronizeEvent(event);
+  }
+
+  reachEvent(event: EventHandle): void {
+    this.streams.reachEvent(event);
+  }
+
+  failureBefore(event: EventHandle): Failure | undefined {
+    return this.streams.failureBefore(event);
   }
 
   elapsedTime(start: EventHandle, end: EventHandle): number {

@@ -11,26 +11,43 @@ import type { FaultSite, PrintSite } from '../compiler/render/sites.ts';
 import { type DriverError, withStackDepth } from '../errors.ts';
 import type { Dim3, LaunchShape } from './driver.ts';
 import { faultAt } from './fault-message.ts';
-import { FaultLog } from './faults.ts';
+import { FaultLog, type Moment } from './faults.ts';
 import { printed } from './printed.ts';
 
 /** Launches of one module after which its stream is waited for, to look at its records. */
 const MANY_LAUNCHES = 1024;
 
-/** How far a stream that is waited for had got, and how many launches there were when it was. */
-export interface Waited {
-  readonly before: number;
+/** Waits of one stream for one other that are kept apart; more are taken together, and then some work is said to rest on more than it does. */
+const MANY_WAITS = 64;
+
+/** A wait of one stream for another, by position; how far the other had got is the mark. */
+interface Waited {
   readonly since: number;
+  readonly mark: Moment;
 }
 
 /** What is asked of a driver's streams. */
 export interface RecordStream<S> {
   readonly alive: boolean;
-  /**
-   * Other streams that this one has waited for, the last mark of each, and how many launches had been made then: what failed
-   * there is a fault of this one as well.
-   */
-  readonly waitedFor: Map<S, Waited>;
+  /** Other streams that this one has waited for: what failed there is a fault of this one as well. */
+  readonly waitedFor: WaitedFor<S>;
+}
+
+/** The waits of a stream for others, in order. */
+export type WaitedFor<S> = Map<S, Waited[]>;
+
+/** Notes, at a position, that a stream waits for a mark in another. */
+export function noteWait<S>(waitedFor: WaitedFor<S>, other: S, mark: Moment, since: number): void {
+  const waits = waitedFor.get(other);
+  if (waits === undefined) {
+    waitedFor.set(other, [{ since, mark }]);
+    return;
+  }
+  waits.push({ since, mark });
+  const [first] = waits;
+  if (waits.length <= MANY_WAITS || first === undefined) return;
+  const together = { position: mark.position, told: first.mark.told };
+  waits.splice(0, waits.length, { since: first.since, mark: together });
 }
 
 /** How a driver reads and clears records. `at` is where they start; the default stream, undefined, comes after all others. */
@@ -71,17 +88,10 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
   readonly #memory: RecordMemory<S, At>;
   readonly #dirty = new Set<Watched<S, At>>();
   readonly #fault: Uint8Array;
-  /** Launches that faults are looked for in are numbered from 1. */
-  #launched = 0;
 
   constructor(memory: RecordMemory<S, At>) {
     this.#memory = memory;
     this.#fault = new Uint8Array(new ArrayBuffer(128), 0, FAULT_RECORD_BYTES);
-  }
-
-  /** Launches so far: those of a later number come after a mark that is made now. */
-  get launched(): number {
-    return this.#launched;
   }
 
   /** Whether anything has been launched that has not been looked at. */
@@ -92,7 +102,7 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
   /** Remembers a launch that is about to be made, and gives its number. */
   note(module: Watched<S, At>, shape: LaunchShape, stream: S, launch: (...args: never[]) => unknown): number {
     if (module.launches.length >= MANY_LAUNCHES) this.#catchUp(module);
-    const number = ++this.#launched;
+    const number = this.log.advance();
     const { grid, block, sharedBytes } = shape;
     module.launches.push({
       number,
@@ -111,26 +121,30 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
   }
 
   /**
-   * Prints and posts what kernels have left. The stream (undefined: every stream) has run dry as far as launch number `before`.
-   * Streams that it waited for have got as far as their marks.
+   * Prints and posts what kernels have left. The stream (undefined: every stream) has run dry as far as a position. Streams that it
+   * waited for have got as far as their marks.
    */
-  collect(stream: S | undefined, before: number = this.#launched): void {
+  collect(stream: S | undefined, before: number = this.log.now.position): void {
     if (this.#dirty.size > 0 && !this.#memory.lost) {
       for (const module of this.#dirty) this.#look(module, stream, before);
     }
     if (stream === undefined || stream.waitedFor.size === 0) return;
-    for (const [other, mark] of stream.waitedFor) {
-      if (mark.since > before) continue;
-      stream.waitedFor.delete(other);
+    for (const [other, waits] of [...stream.waitedFor]) {
       const from = this.#memory.isDefault(other) ? undefined : other;
-      this.collect(from, mark.before);
-      this.log.follow(from, this.log.mark, stream);
+      const left = waits.filter(({ since }) => since > before);
+      if (left.length > 0) stream.waitedFor.set(other, left);
+      else stream.waitedFor.delete(other);
+      for (const { since, mark } of waits) {
+        if (since > before) break;
+        this.collect(from, mark.position);
+        this.log.follow(from, mark, stream, since);
+      }
     }
   }
 
   #catchUp(module: Watched<S, At>): void {
     this.#memory.waitForAll();
-    this.#look(module, undefined, this.#launched);
+    this.#look(module, undefined, this.log.now.position);
   }
 
   #look(module: Watched<S, At>, stream: S | undefined, before: number): void {
@@ -169,7 +183,7 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
       index: view.getBigInt64(24, true),
       extent: view.getBigInt64(32, true),
     });
-    this.log.post(withSite(error, launch.site), launch.stream);
+    this.log.post(withSite(error, launch.site), launch.stream, launch.number);
     this.#memory.zero(at, FAULT_RECORD_BYTES, on);
   }
 

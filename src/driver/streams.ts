@@ -5,8 +5,8 @@
  * after it. Beyond that order there remain identity, use after destruction, timing, and which stream a fault belongs to.
  */
 import { DriverError } from '../errors.ts';
-import type { EventHandle, StreamHandle } from './driver.ts';
-import { FaultLog } from './faults.ts';
+import type { EventHandle, Failure, StreamHandle } from './driver.ts';
+import { FaultLog, type Moment } from './faults.ts';
 import { type Work, WorkQueue } from './work-queue.ts';
 
 class Stream {
@@ -26,8 +26,8 @@ class Event {
   /** Milliseconds; undefined until recorded. */
   time: number | undefined;
   stream: Stream | undefined;
-  /** Faults posted before this mark happened before the event. */
-  mark = 0;
+  /** Which work comes before it, and what somebody had been told of when it was recorded. */
+  mark: Moment | undefined;
   /** The piece of work in the queue that it is reached with. */
   after = 0;
   constructor(owner: ImmediateStreams, timing: boolean) {
@@ -128,8 +128,10 @@ export class ImmediateStreams {
     const event = this.#event(handle, 'recordEvent');
     const where = stream === undefined ? this.#default : this.#stream(stream, 'recordEvent');
     event.stream = where;
+    event.mark = undefined;
+    const { told } = this.faults.now;
     const reached = (): void => {
-      event.mark = this.faults.mark;
+      event.mark = { position: this.faults.now.position, told };
       event.time = performance.now();
     };
     event.after = this.perform(where, reached);
@@ -141,7 +143,9 @@ export class ImmediateStreams {
     const { stream: from, after } = event;
     if (from === undefined) return;
     to.after = Math.max(to.after, after);
-    this.perform(to, () => this.faults.follow(this.#orderedWith(from), event.mark, to));
+    this.perform(to, () => {
+      if (event.mark !== undefined) this.faults.follow(this.#orderedWith(from), event.mark, to);
+    });
   }
 
   /** True also of an event that was never recorded, as on CUDA. */
@@ -150,9 +154,19 @@ export class ImmediateStreams {
   }
 
   synchronizeEvent(handle: EventHandle): void {
-    const event = this.#event(handle, 'synchronizeEvent');
-    this.queue.wait(event.after);
-    if (event.stream !== undefined) this.faults.raise(this.#orderedWith(event.stream), event.mark);
+    this.reachEvent(handle);
+    const { stream, mark } = this.#event(handle, 'synchronizeEvent');
+    if (stream !== undefined) this.faults.raise(this.#orderedWith(stream), mark?.position);
+  }
+
+  reachEvent(handle: EventHandle): void {
+    this.queue.wait(this.#event(handle, 'synchronizeEvent').after);
+  }
+
+  failureBefore(handle: EventHandle): Failure | undefined {
+    const { stream, mark } = this.#event(handle, 'failureBefore');
+    if (stream === undefined || mark === undefined) return undefined;
+    return this.faults.failure(this.#orderedWith(stream), mark);
   }
 
   /** Work on the default stream comes after that of all streams, as on CUDA (the legacy default stream): undefined for these. */

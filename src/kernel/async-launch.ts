@@ -105,9 +105,11 @@ function enqueued(launched: Launched, context: Context, stream: Stream): Pending
     whenDone(context, stream.use(), (outcome) => {
       clearTimeout(timer);
       if (outcome === undefined) resolve();
-      // Who launched has gone: somebody else must be told.
-      else if (left && !context.closed) context.keepFault(outcome.error);
-      else reject(outcome.error);
+      // Where who launched has gone, somebody else must be told.
+      else if (!left) {
+        outcome.observe();
+        reject(outcome.error);
+      }
     });
     if (timeout > 0) timer = setTimeout(() => leave(stillRuns(launched, context)), timeout);
   });

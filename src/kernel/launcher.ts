@@ -139,7 +139,9 @@ export class Launcher {
       if (staging !== undefined) {
         copyBack(staging, call, specialisation, stream);
         // What went wrong in the kernel is said by that; the rest is for those who wait for the stream.
-        copies = stream.done().catch((error: unknown) => context.keepFault(error));
+        copies = new Promise<void>((resolve) => {
+          whenDone(context, stream.use(), () => resolve());
+        });
       }
     } finally {
       staging?.dispose();
@@ -228,9 +230,8 @@ function keepLenders(typed: readonly Typed[], context: Context, stream: Stream |
     if (arg.kind === 'device' && arg.lender !== undefined) kept?.push(arg.lender);
   });
   if (kept.length === 0) return;
-  whenDone(context, stream?.handle, (outcome) => {
+  whenDone(context, stream?.handle, () => {
     kept = undefined;
-    if (outcome !== undefined && !context.closed) context.keepFault(outcome.error);
   });
 }
 

@@ -4,8 +4,8 @@
  * All device memory is allocated and released here. Which context is the current one is `devices.ts`; arrays, streams and
  * kernels stand above and hold the context they were made in.
  */
-import type { DeviceDriver, DeviceInfo, DeviceKind } from '../driver/driver.ts';
-import { FaultLog } from '../driver/faults.ts';
+import type { DeviceDriver, DeviceInfo, DeviceKind, Failure } from '../driver/driver.ts';
+import { FaultLog, type Moment } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError } from '../errors.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
@@ -272,6 +272,16 @@ export class Context implements MemoryHome {
   /** Throws a fault that was kept, if there is one, once. */
   throwFault(): void {
     this.#faults.raise();
+  }
+
+  /** When a wait begins, as far as faults go that were kept. */
+  get faultsNow(): Moment {
+    return this.#faults.now;
+  }
+
+  /** A fault that was kept, for who began to wait at a moment: also one that comes up later, since nobody knows of which work it is. */
+  failureSince(began: Moment): Failure | undefined {
+    return this.#faults.failure(undefined, { position: Number.POSITIVE_INFINITY, told: began.told });
   }
 
   /** Waits for the device, then frees everything on it: arrays, streams, events and loaded kernels made before are dead. */

@@ -144,12 +144,12 @@ export class Allocation implements PendingItem {
         const event = driver.createEvent(false);
         driver.recordEvent(event, handle);
         try {
-          driver.synchronizeEvent(event);
+          driver.reachEvent(event);
         } finally {
           driver.destroyEvent(event);
         }
       }
-      for (const tail of tails) driver.synchronizeEvent(tail);
+      for (const tail of tails) driver.reachEvent(tail);
     } catch (error) {
       this.context.keepFault(error);
     } finally {

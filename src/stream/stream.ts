@@ -162,20 +162,31 @@ export class Stream implements StreamUser {
         return value;
       },
       async (error: unknown) => {
-        await this.done().catch((fault: unknown) => this.context.keepFault(fault));
+        await this.#finished();
         throw error;
       },
     );
     return settled as R;
   }
 
-  /** The body's error is the one to be thrown: a fault of the stream waits for the next synchronising call. */
+  /** The body's error is the one to be thrown: a fault of the stream is for others who wait. */
   #synchronizeAside(): void {
+    const { driver } = this.context;
     try {
-      this.synchronize();
+      const event = driver.createEvent(false);
+      driver.recordEvent(event, this.use());
+      driver.reachEvent(event);
+      driver.destroyEvent(event);
     } catch (fault) {
       this.context.keepFault(fault);
     }
+  }
+
+  /** As `done`, whatever came of the work: nobody is told here. */
+  #finished(): Promise<void> {
+    return new Promise((resolve) => {
+      whenDone(this.context, this.use(), () => resolve());
+    });
   }
 
   /**
@@ -186,7 +197,10 @@ export class Stream implements StreamUser {
     return new Promise((resolve, reject) => {
       whenDone(this.context, this.use(), (outcome) => {
         if (outcome === undefined) resolve(this);
-        else reject(outcome.error);
+        else {
+          outcome.observe();
+          reject(outcome.error);
+        }
       });
     });
   }
@@ -202,8 +216,7 @@ export class Stream implements StreamUser {
       throw new TsambaTypeError('E_CALLBACK', `addCallback needs a function, got ${typeof fn}`);
     }
     whenDone(this.context, this.use(), (outcome) => {
-      // A callback only learns that something failed. What failed is for the next synchronising call to throw.
-      if (outcome !== undefined) this.context.keepFault(outcome.error);
+      // A callback only learns that something failed. What failed stays for those who wait.
       try {
         fn(this, outcome === undefined ? 0 : STATUS_FAILED, arg);
       } catch (error) {

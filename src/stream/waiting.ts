@@ -6,16 +6,19 @@
  * adds microseconds to short waits; then timers ask, ever less often, so that long waits cost nothing. The loop stays alive as
  * long as anybody waits.
  */
-import type { EventHandle, StreamHandle } from '../driver/driver.ts';
+import type { EventHandle, Failure, StreamHandle } from '../driver/driver.ts';
+import type { Moment } from '../driver/faults.ts';
 import { DriverError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 
-/** How work on a stream ended: undefined for well, else what was thrown. */
-export type Outcome = { readonly error: unknown } | undefined;
+/** How work on a stream ended: undefined for well. A failure that nobody observes is kept for the next call that waits. */
+export type Outcome = Pick<Failure, 'error' | 'observe'> | undefined;
 
 interface Waiter {
   readonly context: Context;
   readonly event: EventHandle;
+  /** What the context itself knew when the wait began. */
+  readonly began: Moment;
   readonly then: (outcome: Outcome) => void;
 }
 
@@ -62,7 +65,7 @@ function round(): void {
       if (outcome === 'waiting') break;
       queue.shift();
       news = true;
-      first?.then(outcome);
+      if (first !== undefined) tell(first, outcome);
     }
     if (queue.length === 0 && queues.get(key) === queue) queues.delete(key);
   }
@@ -70,28 +73,43 @@ function round(): void {
   if (queues.size > 0) schedule();
 }
 
+function tell({ context, then }: Waiter, failure: Failure | undefined): void {
+  if (failure === undefined) return then(undefined);
+  let observed = failure.kept;
+  const observe = (): void => {
+    observed = true;
+    failure.observe();
+  };
+  then({ error: failure.error, observe });
+  if (!observed && !context.closed) context.keepFault(failure.error);
+}
+
+/** What a call of the driver threw. */
+function thrown(error: unknown): Failure {
+  return { error, kept: false, observe: () => undefined };
+}
+
 /** How the work before a waiter's event ended, or that it has not. The event is gone afterwards. */
-function ask({ context, event }: Waiter): Outcome | 'waiting' {
+function ask({ context, event, began }: Waiter): Failure | undefined | 'waiting' {
   if (context.closed) {
     const message = `the context of ${context.info.name} was closed while its work was waited for`;
-    return { error: new DriverError('E_CONTEXT_CLOSED', message, { api: 'context' }) };
+    return thrown(new DriverError('E_CONTEXT_CLOSED', message, { api: 'context' }));
   }
   const { driver } = context;
-  let outcome: Outcome;
+  let failure: Failure | undefined;
   try {
     if (!driver.queryEvent(event)) return 'waiting';
-    // Does not block any more, but throws what went wrong before the event.
-    driver.synchronizeEvent(event);
+    failure = driver.failureBefore(event) ?? context.failureSince(began);
   } catch (error) {
-    outcome = { error };
+    failure = thrown(error);
   }
   try {
     driver.destroyEvent(event);
   } catch (error) {
     // A device that is broken for good says so at each call.
-    outcome ??= { error };
+    failure ??= thrown(error);
   }
-  return outcome;
+  return failure;
 }
 
 /**
@@ -110,7 +128,7 @@ export function whenDone(context: Context, handle: StreamHandle | undefined, the
   }
   const key = handle ?? context;
   const queue = queues.get(key);
-  const waiter: Waiter = { context, event, then };
+  const waiter: Waiter = { context, event, began: context.faultsNow, then };
   if (queue === undefined) queues.set(key, [waiter]);
   else queue.push(waiter);
   wake();

@@ -302,4 +302,72 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       else cuda.synchronize();
     }
   },
+  'everybody who waits for failed work is told': waiting(async () => {
+    const { kernel, a, stream } = failing();
+    kernel.launch({ grid: 1, block: 1, stream }, a, 7);
+    const statuses: number[] = [];
+    stream.addCallback((_, status) => statuses.push(status));
+    const waits = [stream.done(), stream.done(), a.copyToHostAsync(), a.copyToHostAsync({ stream })];
+    stream.addCallback((_, status) => statuses.push(status));
+    const told = await Promise.allSettled(waits);
+    const errors = told.map((each) =>
+      each.status === 'rejected' ? (each.reason as { readonly code?: string }).code : undefined,
+    );
+    sameElements(
+      errors,
+      waits.map(() => 'E_KERNEL_FAULT'),
+      'promises',
+    );
+    sameElements(
+      statuses.map((status) => status !== 0),
+      [true, true],
+      'callbacks',
+    );
+    // Who begins to wait from now on waits for other work.
+    await stream.done();
+    stream.synchronize();
+    cuda.synchronize();
+    stream.dispose();
+  }),
+  'a callback is no observer: its fault is still thrown': waiting(async () => {
+    const { kernel, a, stream } = failing();
+    kernel.launch({ grid: 1, block: 1, stream }, a, 7);
+    const status = await new Promise<number>((resolve) => stream.addCallback((_, given) => resolve(given)));
+    same(status !== 0, true, 'the status');
+    await rejects(() => stream.done(), /index 7 is out of range/, 'E_KERNEL_FAULT');
+    await stream.done();
+    stream.dispose();
+  }),
+  'a promise that waits is told although a call that blocks was told first': waiting(async () => {
+    const { kernel, a, stream } = failing();
+    const other = cuda.stream();
+    const clean = stream.done();
+    kernel.launch({ grid: 1, block: 1, stream }, a, 7);
+    const mark = cuda.event();
+    mark.record(stream);
+    mark.wait(other);
+    const waits = [stream.done(), other.done()];
+    throws(() => stream.synchronize(), /index 7 is out of range/, 'E_KERNEL_FAULT');
+    const later = other.done();
+    for (const wait of waits) await rejects(() => wait, /index 7 is out of range/, 'E_KERNEL_FAULT');
+    await clean;
+    await later;
+    kernel.launch({ grid: 1, block: 1, stream }, a, 1);
+    await stream.done();
+    sameElements(await a.copyToHostAsync(), [0, 1], 'after the fault');
+    other.dispose();
+    stream.dispose();
+  }),
 });
+
+/** A kernel that fails at an index of 2 or more, with an array and a stream for it. */
+function failing() {
+  const kernel = cuda.jit(
+    (a: Vec<i32>, at: number) => {
+      a[at] = 1;
+    },
+    { boundsCheck: true },
+  );
+  const stream = cuda.stream();
+  return { kernel, stream, a: cuda.toDevice(Int32Array.of(0, 0), { stream }) };
+}

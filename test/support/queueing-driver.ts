@@ -11,6 +11,7 @@ import type {
   DeviceInfo,
   EventHandle,
   Executable,
+  Failure,
   HostMemory,
   HostMemoryOptions,
   Pointer,
@@ -272,6 +273,14 @@ export class QueueingDriver implements DeviceDriver {
 
   synchronizeEvent(event: EventHandle): void {
     while (mark(event).pending > 0 && this.step());
+  }
+
+  reachEvent(event: EventHandle): void {
+    this.synchronizeEvent(event);
+  }
+
+  failureBefore(_event: EventHandle): Failure | undefined {
+    return undefined;
   }
 
   elapsedTime(): number {

@@ -6,7 +6,9 @@
  */
 import { DriverError } from '../../errors.ts';
 import type { EventHandle, StreamHandle } from '../driver.ts';
-import type { RecordStream, Waited } from '../records.ts';
+import type { Mark } from '../enqueued.ts';
+import type { Moment } from '../faults.ts';
+import { noteWait, type RecordStream, type WaitedFor } from '../records.ts';
 import type { CudaContext } from './context.ts';
 import { CUDA_ERROR_NOT_READY } from './result.ts';
 
@@ -22,11 +24,7 @@ export class CudaStream implements RecordStream<CudaStream> {
   readonly handle: number;
   readonly created: boolean;
   alive = true;
-  /**
-   * Other streams that this one has waited for, the last mark of each, and how many launches had been made then: what failed
-   * there is a fault of this one as well.
-   */
-  readonly waitedFor: Map<CudaStream, Waited> = new Map();
+  readonly waitedFor: WaitedFor<CudaStream> = new Map();
 
   constructor(owner: CudaStreams, handle: number, created: boolean) {
     this.owner = owner;
@@ -35,18 +33,12 @@ export class CudaStream implements RecordStream<CudaStream> {
   }
 }
 
-/** A place in a stream, by the number of launches that faults are looked for in when it was made. */
-export interface Mark {
-  readonly stream: CudaStream;
-  readonly before: number;
-}
-
 class CudaEvent {
   readonly owner: CudaStreams;
   readonly handle: number;
   readonly timing: boolean;
   alive = true;
-  mark: Mark | undefined;
+  mark: Mark<CudaStream> | undefined;
 
   constructor(owner: CudaStreams, handle: number, timing: boolean) {
     this.owner = owner;
@@ -143,22 +135,21 @@ export class CudaStreams {
     this.#context.check(this.#context.cuda.cuEventDestroy(event.handle), 'cuEventDestroy');
   }
 
-  /** `launched`: how many launches have been made that faults are looked for in. */
-  record(handle: EventHandle, to: StreamHandle | undefined, launched: number): void {
+  record(handle: EventHandle, to: StreamHandle | undefined, now: Moment): void {
     const event = this.#event(handle, 'recordEvent');
     const stream = this.resolve(to, 'recordEvent');
     this.#context.check(this.#context.cuda.cuEventRecord(event.handle, stream.handle), 'cuEventRecord');
-    event.mark = { stream, before: launched };
+    event.mark = { stream, moment: now };
   }
 
-  /** The event may be of another device: faults there are that device's. `launched` as in `record`. */
-  wait(handle: EventHandle, waiting: StreamHandle | undefined, launched: number): void {
+  /** The event may be of another device: faults there are that device's. `position`: of the wait. */
+  wait(handle: EventHandle, waiting: StreamHandle | undefined, position: number): void {
     const event = anyEvent(handle, 'waitEvent');
     const stream = this.resolve(waiting, 'waitEvent');
     this.#context.check(this.#context.cuda.cuStreamWaitEvent(stream.handle, event.handle, 0), 'cuStreamWaitEvent');
     const { mark } = event;
-    if (mark === undefined || mark.before === 0 || mark.stream === stream || mark.stream.owner !== this) return;
-    stream.waitedFor.set(mark.stream, { before: mark.before, since: launched });
+    if (mark === undefined || mark.stream === stream || mark.stream.owner !== this) return;
+    if (mark.moment.position > 0) noteWait(stream.waitedFor, mark.stream, mark.moment, position);
   }
 
   queryEvent(handle: EventHandle): boolean {
@@ -168,11 +159,13 @@ export class CudaStreams {
     return true;
   }
 
-  /** Blocks until the mark has been reached; where it is. */
-  synchronizeEvent(handle: EventHandle): Mark | undefined {
-    const event = this.#event(handle, 'synchronizeEvent');
+  markOf(handle: EventHandle, api: string): Mark<CudaStream> | undefined {
+    return this.#event(handle, api).mark;
+  }
+
+  reachEvent(handle: EventHandle): void {
+    const event = this.#event(handle, 'reachEvent');
     this.#context.check(this.#context.cuda.cuEventSynchronize(event.handle), 'cuEventSynchronize');
-    return event.mark;
   }
 
   elapsed(start: EventHandle, end: EventHandle): number {

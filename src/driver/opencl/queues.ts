@@ -8,7 +8,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Address } from '../../ffi/ffi.ts';
-import type { RecordStream, Waited } from '../records.ts';
+import type { RecordStream, WaitedFor } from '../records.ts';
 import type { OpenCLContext } from './context.ts';
 
 const QUEUE_PROFILING_ENABLE = 2;
@@ -30,7 +30,7 @@ export class OpenCLStream implements RecordStream<OpenCLStream> {
   readonly queue: number;
   readonly created: boolean;
   alive = true;
-  readonly waitedFor: Map<OpenCLStream, Waited> = new Map();
+  readonly waitedFor: WaitedFor<OpenCLStream> = new Map();
   /** Commands so far, and how many of them are known to be done. */
   sequence = 0;
   finished = 0;

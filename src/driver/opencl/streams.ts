@@ -4,6 +4,9 @@
  */
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import type { EventHandle, StreamHandle } from '../driver.ts';
+import type { Mark } from '../enqueued.ts';
+import type { Moment } from '../faults.ts';
+import { noteWait } from '../records.ts';
 import type { OpenCLContext } from './context.ts';
 import { OpenCLStream, Queues } from './queues.ts';
 
@@ -11,19 +14,13 @@ const PROFILING_COMMAND_END = 0x1283;
 const MEM_READ_WRITE = 1;
 const NOTHING = new Uint8Array(new ArrayBuffer(128), 0, 4);
 
-/** A place in a stream, by the number of launches that faults are looked for in when it was made. */
-export interface Mark {
-  readonly stream: OpenCLStream;
-  readonly before: number;
-}
-
 class OpenCLEvent {
   readonly owner: OpenCLStreams;
   readonly timing: boolean;
   alive = true;
   /** The cl_event of the last recording; 0 before the first. */
   handle = 0;
-  mark: Mark | undefined;
+  mark: Mark<OpenCLStream> | undefined;
   /** The marker's number among the commands of its stream. */
   sequence = 0;
 
@@ -99,15 +96,14 @@ export class OpenCLStreams {
     if (event.handle !== 0) this.#context.cl.clReleaseEvent(event.handle);
   }
 
-  /** `launched`: how many launches have been made that faults are looked for in. */
-  record(handle: EventHandle, to: StreamHandle | undefined, launched: number): void {
+  record(handle: EventHandle, to: StreamHandle | undefined, now: Moment): void {
     const event = this.#event(handle, 'recordEvent');
     const stream = this.resolve(to, 'recordEvent');
     this.queues.begin(stream);
     const recorded = event.timing && !this.#markersHaveTimes() ? this.#fillTimer(stream) : this.queues.mark(stream);
     if (event.handle !== 0) this.#context.cl.clReleaseEvent(event.handle);
     event.handle = recorded;
-    event.mark = { stream, before: launched };
+    event.mark = { stream, moment: now };
     event.sequence = stream.sequence;
   }
 
@@ -139,8 +135,8 @@ export class OpenCLStreams {
     return cells.long(0);
   }
 
-  /** An event of another device is waited for by the host: contexts share no events. `launched` as in `record`. */
-  wait(handle: EventHandle, waiting: StreamHandle | undefined, launched: number): void {
+  /** An event of another device is waited for by the host: contexts share no events. `position`: of the wait. */
+  wait(handle: EventHandle, waiting: StreamHandle | undefined, position: number): void {
     const event = anyEvent(handle, 'waitEvent');
     const stream = this.resolve(waiting, 'waitEvent');
     const { mark, owner } = event;
@@ -148,7 +144,7 @@ export class OpenCLStreams {
     if (owner !== this) return owner.queues.waitFor(event.handle);
     this.queues.begin(stream);
     this.queues.barrier(stream, event.handle);
-    if (mark.before > 0) stream.waitedFor.set(mark.stream, { before: mark.before, since: launched });
+    if (mark.moment.position > 0) noteWait(stream.waitedFor, mark.stream, mark.moment, position);
   }
 
   queryEvent(handle: EventHandle): boolean {
@@ -159,13 +155,15 @@ export class OpenCLStreams {
     return true;
   }
 
-  /** Blocks until the mark has been reached; where it is. */
-  synchronizeEvent(handle: EventHandle): Mark | undefined {
-    const event = this.#event(handle, 'synchronizeEvent');
-    if (event.mark === undefined) return undefined;
+  markOf(handle: EventHandle, api: string): Mark<OpenCLStream> | undefined {
+    return this.#event(handle, api).mark;
+  }
+
+  reachEvent(handle: EventHandle): void {
+    const event = this.#event(handle, 'reachEvent');
+    if (event.mark === undefined) return;
     this.queues.waitFor(event.handle);
     this.queues.done(event.mark.stream, event.sequence);
-    return event.mark;
   }
 
   /** Milliseconds, by the device's clock. */
