@@ -239,13 +239,6 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [vec],
     { code: 'K', message: /for.*in/ },
   ),
-  '?.': refused(
-    (a: Wrong) => {
-      a[0] = a?.length;
-    },
-    [vec],
-    { code: 'K101', message: /\?\./, help: /nothing in a kernel is null/ },
-  ),
   'a class': refused(
     (a: Vec<f32>) => {
       class P {

@@ -2,6 +2,7 @@
  * `tsamba/testsuite`: the conformance suite that every driver passes, for any test framework or none, and `withFaults`, by
  * which calls of a driver fail as planned.
  */
+import { absence } from './absence.ts';
 import { asynchronous } from './async.ts';
 import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
@@ -50,6 +51,7 @@ export type { ConformanceOptions, ConformanceResult, ConformanceTest, DeviceChoi
 export const conformanceTests: readonly ConformanceTest[] = [
   ...flow,
   ...values,
+  ...absence,
   ...syntax,
   ...names,
   ...divergence,

@@ -93,6 +93,7 @@ export function truth(e: TExpr): TExpr {
     case 'truth':
     case 'logic':
     case 'test':
+    case 'absent':
       return e;
     default:
       return { k: 'truth', a: e, pos: e.pos };

@@ -10,11 +10,13 @@ import { fail } from './diagnostics.ts';
 import { memberOf, noAxis } from './members.ts';
 import { refuseAhead } from './names.ts';
 import { applyBinary } from './operators.ts';
+import { absentTest, askAbsent } from './optionals.ts';
 import { assignWhole, detached, isRecord, snapshot } from './records.ts';
 import {
   type Binding,
   describeValue,
   isLiteral,
+  isOptional,
   literal,
   type Scope,
   scalar,
@@ -132,11 +134,8 @@ function memFrom(mem: TMem, parts: Value): TMem {
 export function assignment(ctx: Context, node: AssignmentExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
   const { left, operator } = node;
-  if (operator === '??=')
-    return fail('K101', pos, '`??=` cannot be used in a kernel: numbers are never null', {
-      help: 'use the value itself',
-    });
-  if (operator === '&&=' || operator === '||=') return logicalAssignment(ctx, node, scope, pos, discarded);
+  if (operator === '&&=' || operator === '||=' || operator === '??=')
+    return logicalAssignment(ctx, node, scope, pos, discarded);
   const op = operator.slice(0, -1);
   const compound = op === '' ? pos : { ...pos, assigns: assignedBy(node, op, scope) };
   if (left.type === 'Identifier') {
@@ -187,7 +186,7 @@ function storesToMemory(pattern: Pattern): boolean {
   }
 }
 
-/** `a ||= b` is `if (!a) a = b`; `a &&= b` is `if (a) a = b`. */
+/** `a ||= b` is `if (!a) a = b`; `a &&= b` is `if (a) a = b`; `a ??= b` is `if (a == null) a = b`. */
 function logicalAssignment(
   ctx: Context,
   node: AssignmentExpression,
@@ -195,11 +194,15 @@ function logicalAssignment(
   pos: Pos,
   discarded: boolean,
 ): Value {
-  const test = ctx.parts.condition(ctx, node.left, scope);
-  const body = ctx.branch(() => {
-    assignment(ctx, { ...node, operator: '=' }, scope, true);
-  });
-  ctx.emit({ k: 'if', cond: node.operator === '&&=' ? test : not(test, pos), then: body, else: [], pos });
+  const cond =
+    node.operator === '??='
+      ? askAbsent(ctx.parts.evaluate(ctx, node.left, scope), 'either', pos)
+      : ctx.parts.condition(ctx, node.left, scope);
+  const test = node.operator === '||=' ? not(cond, pos) : cond;
+  const assign = (): Value => assignment(ctx, { ...node, operator: '=' }, scope, true);
+  if (node.operator === '??=' && isLiteral(test)) {
+    if (test.value) assign();
+  } else ctx.emit({ k: 'if', cond: test, then: ctx.branch(assign), else: [], pos });
   return discarded ? UNDEFINED : ctx.parts.evaluate(ctx, node.left, scope);
 }
 
@@ -318,8 +321,14 @@ export function destructure(
       return;
     }
     case 'AssignmentPattern': {
-      const missing = value.kind === 'host' && value.value === undefined;
-      destructure(ctx, pattern.left, missing ? ctx.parts.evaluate(ctx, pattern.right, scope) : value, scope, bind);
+      const given = isOptional(value) ? ctx.holdValue(value) : value;
+      const part = ctx.choose(
+        absentTest(given, 'undefined', pos),
+        () => ctx.parts.evaluate(ctx, pattern.right, scope),
+        () => given,
+        pos,
+      );
+      destructure(ctx, pattern.left, part, scope, bind);
       return;
     }
     case 'RestElement':

@@ -9,6 +9,7 @@ import { isDType } from '../../dtype/index.ts';
 import { KernelError } from '../../errors.ts';
 import { intrinsicName } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
+import type { TStmt } from '../types/tree.ts';
 import { arrayMethod } from './array-methods.ts';
 import { destructure } from './assignments.ts';
 import { builtIn, callBuiltin, callDType } from './builtins.ts';
@@ -17,7 +18,8 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { callIntrinsic } from './intrinsic-calls.ts';
 import { hoist, isReassigned } from './names.ts';
-import { describeValue, type FunctionValue, Scope, UNDEFINED, type Value } from './values.ts';
+import { noteResult, withFlag } from './optionals.ts';
+import { describeValue, type FunctionValue, isAbsent, Scope, UNDEFINED, type Value } from './values.ts';
 import { forEachChild } from './walk.ts';
 
 /** Calls from within device functions, in one kernel. Those that stand in the kernel itself are as many as its author wrote. */
@@ -28,7 +30,6 @@ const ARRAY_METHODS: ReadonlySet<string> = new Set(['slice', 'get', 'field', 'se
 
 export function callExpression(ctx: Context, node: CallExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
-  if (node.optional) return fail('K101', pos, '`?.()` cannot be used in a kernel');
   const callee = node.callee;
   if (callee.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
   if (callee.type === 'MemberExpression' && !callee.computed && callee.object.type !== 'Super') {
@@ -126,16 +127,12 @@ function bindParameters(ctx: Context, fn: FunctionValue, args: readonly Value[],
     destructure(ctx, param.type === 'RestElement' ? param.argument : param, arg, scope, (node, value) => {
       const at = ctx.pos(node, scope);
       if (node.type !== 'Identifier') return fail('K101', at, 'this parameter cannot be used in a kernel');
-      if (
-        value.kind === 'host' &&
-        value.value === undefined &&
-        (args[k] === undefined || param.type !== 'Identifier')
-      ) {
-        return fail('K316', at, `the parameter ${node.name} of ${fn.name || 'this function'} gets no argument`, {
-          help: 'pass one, or give it a default',
-        });
-      }
-      ctx.initialise(ctx.declare(scope, node.name, at, !isReassigned(fn.captured.node, node.name)), value, at);
+      const who = fn.name || 'this function';
+      const missing = isAbsent(value) && value.value === undefined && args[k] === undefined;
+      const given: Value = missing
+        ? { ...value, name: node.name, why: { text: `the parameter ${node.name} of ${who} gets no argument`, pos: at } }
+        : value;
+      ctx.initialise(ctx.declare(scope, node.name, at, !isReassigned(fn.captured.node, node.name)), given, at);
     });
   });
 }
@@ -159,9 +156,21 @@ function inlineBody(
     if (single && last?.type === 'ReturnStatement') {
       ctx.parts.statements(ctx, body.slice(0, -1), scope);
       if (last.argument != null) tail = ctx.parts.evaluate(ctx, last.argument, scope);
-    } else {
-      ctx.parts.statements(ctx, body, scope);
+      return;
     }
+    // A return may keep control from what stands further down.
+    ctx.stretch(() => ctx.parts.statements(ctx, body, scope));
+    if (inner.result === undefined || !reachesEnd(ctx.list)) return;
+    const end = lastOf(fn.node.body, last);
+    const loop = last !== undefined && /^(For|While|DoWhile)/.test(last.type);
+    const when = loop ? 'this loop ends without a return' : 'control reaches its end';
+    noteResult(
+      ctx,
+      inner,
+      UNDEFINED,
+      ctx.pos(end, scope),
+      `${fn.name || 'this function'}() returns nothing when ${when}`,
+    );
   });
   // A jump out of the last statement goes nowhere else.
   if (!single && list.at(-1)?.k === 'break' && inner.returned) {
@@ -169,7 +178,32 @@ function inlineBody(
     if (s?.k === 'break' && s.label === label) list.pop();
   }
   if (list.length > 0) ctx.emit({ k: 'block', label, body: list, inlined: fn.name || '(anonymous)', pos });
-  return single ? tail : (inner.result ?? UNDEFINED);
+  if (single) return tail;
+  if (inner.result === undefined) return UNDEFINED;
+  const { flag, result, returnedNothing } = inner;
+  return returnedNothing === true && flag !== undefined ? withFlag(ctx, result, flag, pos) : result;
+}
+
+/** What an error about the end of a function points at: its last statement if that is a loop, else its closing brace. */
+function lastOf(body: AnyNode, last: AnyNode | undefined): AnyNode {
+  if (last !== undefined && /^(For|While|DoWhile)/.test(last.type)) return last;
+  return { ...body, start: body.end - 1 };
+}
+
+/** Whether control may leave a list at its end. */
+function reachesEnd(list: readonly TStmt[]): boolean {
+  const last = list.at(-1);
+  switch (last?.k) {
+    case 'break':
+    case 'continue':
+    case 'return':
+    case 'trap':
+      return false;
+    case 'if':
+      return reachesEnd(last.then) || reachesEnd(last.else);
+    default:
+      return true;
+  }
 }
 
 /** Number of return statements of this function, not of functions inside it. */

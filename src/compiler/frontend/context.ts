@@ -10,19 +10,25 @@ import type { Label } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { Local, Root, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { walkExpression } from '../types/tree.ts';
+import { refuseUndefined } from './absence.ts';
 import { fail } from './diagnostics.ts';
+import type { Hints } from './hints.ts';
+import { flagOf, keepOptional, notePresence, presenceNote, withFlag, withoutFlag } from './optionals.ts';
 import { isNameable, nameFor } from './regions.ts';
 import {
   type Axis,
   type Binding,
+  type Branch,
   describeValue,
   type FunctionValue,
+  isAbsent,
   isLiteral,
+  isOptional,
   literal,
+  mapScalars,
   readLocal,
   type Scope,
   scalar,
-  UNDEFINED,
   type Value,
   type View,
 } from './values.ts';
@@ -41,6 +47,10 @@ export interface Frame {
   /** What `return` has stored so far. */
   result: Value | undefined;
   returned: boolean;
+  /** Says whether `result` was given one. */
+  flag?: Local;
+  /** Some `return` gives nothing. */
+  returnedNothing?: boolean;
   readonly targets: JumpTarget[];
   readonly site: Pos | undefined;
 }
@@ -66,16 +76,26 @@ export class Context {
   readonly frames: Frame[] = [];
   /** Calls that were inlined into device functions. */
   inlinedWithin = 0;
+  /** Variables taken for numbers, though nothing has been assigned to them yet; with the error that they deserve if they are. */
+  readonly supposed: Map<Local, (() => never) | undefined> = new Map();
+  /** Expressions that have been evaluated already: where a chain with `?.` goes on from. */
+  readonly pinned: Map<AnyNode, Value> = new Map();
   readonly #nodeIds = new Map<object, number>();
   list: TStmt[] = [];
   /** Nesting of conditional constructs. */
   depth = 0;
+  /** Nesting of loops. */
+  loops = 0;
+  inBranch: Branch = { outer: undefined };
   #labels = 0;
   #locals = 0;
 
-  constructor(parts: Parts, options: CompileOptions) {
+  readonly hints: Hints;
+
+  constructor(parts: Parts, options: CompileOptions, hints: Hints) {
     this.parts = parts;
     this.options = options;
+    this.hints = hints;
   }
 
   // ------------------------------------------------------------ services
@@ -132,9 +152,20 @@ export class Context {
   branch(body: () => void): TStmt[] {
     this.depth++;
     try {
-      return this.collect(body);
+      return this.stretch(() => this.collect(body));
     } finally {
       this.depth--;
+    }
+  }
+
+  /** Runs `body` as a stretch of the program of its own: what it assigns may not be assigned behind it. */
+  stretch<T>(body: () => T): T {
+    const outer = this.inBranch;
+    this.inBranch = { outer };
+    try {
+      return body();
+    } finally {
+      this.inBranch = outer;
     }
   }
 
@@ -143,6 +174,7 @@ export class Context {
   /** The scalar expression of a value, or an error that says what it is instead. */
   scalar(v: Value, pos: Pos, what = 'a number'): TExpr {
     if (v.kind === 'scalar') return v.expr;
+    if (isAbsent(v) && v.why !== undefined) return refuseUndefined(v.name, pos, v.why);
     if (v.kind === 'view' && v.view.axes.length === 0 && v.view.element.record !== undefined) {
       return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, {
         help: 'name one of its members, as in p[i].x',
@@ -177,7 +209,16 @@ export class Context {
 
   /** As `hold`, for all scalars inside a value. */
   holdValue(v: Value, name?: string): Value {
-    return mapScalars(v, (e) => (isLiteral(e) ? e : this.hold(e, name)));
+    return this.#kept(v, (e) => (isLiteral(e) ? e : this.hold(e, name)));
+  }
+
+  /** The value with every scalar replaced; what may be absent is copied. */
+  #kept(v: Value, f: (e: TExpr) => TExpr): Value {
+    if ('present' in v && v.present !== undefined) return keepOptional(this, v, v.present);
+    if (v.kind === 'tuple') return { ...v, items: v.items.map((x) => this.#kept(x, f)) };
+    if (v.kind === 'record')
+      return { kind: 'record', fields: new Map([...v.fields].map(([k, x]) => [k, this.#kept(x, f)])) };
+    return mapScalars(v, f);
   }
 
   /** Evaluates in order; what was computed earlier is kept in a temporary if something later has an effect on it. */
@@ -194,7 +235,7 @@ export class Context {
       if (v === undefined || !this.list.slice(mark).some(hasEffect)) continue;
       const at = this.list[mark]?.pos;
       const spills = this.collect(() => {
-        const held = mapScalars(v, (e) => (isStable(e) ? e : this.temp(e)));
+        const held = this.#kept(v, (e) => (isStable(e) ? e : this.temp(e)));
         values[k] = at === undefined ? held : this.named(held, 'this', at);
       });
       this.list.splice(mark, 0, ...spills);
@@ -205,7 +246,11 @@ export class Context {
   // ------------------------------------------------------------ variables
 
   declare(scope: Scope, name: string, pos: Pos, constant: boolean): Binding {
-    const binding: Binding = { name, pos, constant, value: undefined, depth: this.depth };
+    const binding: Binding = { name, pos, constant, value: undefined, depth: this.depth, loops: this.loops };
+    if (!constant && this.hints.vanishes(binding)) {
+      binding.flag = this.newLocal('%has', pos, false);
+      binding.vanishes = true;
+    }
     scope.names.set(name, binding);
     return binding;
   }
@@ -213,28 +258,50 @@ export class Context {
   /** Gives a declared variable its first value. */
   initialise(binding: Binding, value: Value, pos: Pos): void {
     binding.depth = this.depth;
+    if (isAbsent(value)) {
+      binding.empty = value;
+      if (!binding.constant)
+        notePresence(this, binding, value, pos, value.why ?? { text: `${binding.name} is ${value.name}`, pos });
+      return;
+    }
+    const given = withoutFlag(value);
+    notePresence(this, binding, value, pos);
     if (!binding.constant) {
-      binding.value = this.slot(value, binding.name, pos);
-      this.#fill(binding.value, value, binding, pos);
-    } else if (value.kind === 'scalar') {
-      if (isLiteral(value.expr)) binding.value = value;
-      else binding.value = scalar(this.temp(value.expr, binding.name));
+      binding.value = this.slot(given, binding.name, pos);
+      this.#fill(binding.value, given, binding, pos);
+    } else if (given.kind === 'scalar') {
+      if (isLiteral(given.expr)) binding.value = given;
+      else binding.value = scalar(this.temp(given.expr, binding.name));
     } else {
-      binding.value = this.named(this.holdValue(value, binding.name), binding.name, pos);
+      binding.value = this.named(this.holdValue(given, binding.name), binding.name, pos);
     }
   }
 
   /** `name = value`. */
   assign(binding: Binding, value: Value, pos: Pos): void {
+    if (isAbsent(value)) {
+      if (binding.value === undefined && binding.flag === undefined) binding.empty = value;
+      else
+        notePresence(this, binding, value, pos, value.why ?? { text: `${binding.name} is set to ${value.name}`, pos });
+      return;
+    }
+    const given = withoutFlag(value);
     if (binding.value === undefined) {
       binding.depth = this.depth;
-      binding.value = this.slot(value, binding.name, pos);
-    }
-    this.#fill(binding.value, value, binding, pos);
+      notePresence(this, binding, value, pos);
+      binding.value = this.slot(given, binding.name, pos);
+    } else notePresence(this, binding, value, pos);
+    this.#fill(binding.value, given, binding, pos);
   }
 
   /** A value of the same structure whose scalars are fresh variables. */
   slot(like: Value, name: string, pos: Pos): Value {
+    const own = this.#slot(withoutFlag(like), name, pos);
+    const optional = 'present' in like && like.present !== undefined;
+    return optional ? withFlag(this, own, this.newLocal('%has', pos, false), pos) : own;
+  }
+
+  #slot(like: Value, name: string, pos: Pos): Value {
     switch (like.kind) {
       case 'scalar':
         return scalar(readLocal(this.newLocal(name, pos, false), pos));
@@ -271,18 +338,43 @@ export class Context {
 
   /** Stores `value` in a slot made by `slot` that belongs to no variable: the result of a call. */
   store(slot: Value, value: Value, name: string, pos: Pos): void {
-    this.#fill(slot, value, { name, pos, constant: false, value: slot, depth: -1 }, pos);
+    this.#fill(slot, value, { name, pos, constant: false, value: slot, depth: -1, loops: 0 }, pos);
   }
 
   /** Stores `value` in the variables of a slot made by `slot`. */
   #fill(slot: Value, value: Value, binding: Binding, pos: Pos): void {
-    const conflict = (): never =>
-      fail('K231', pos, `${binding.name} holds ${describeValue(slot)} and cannot become ${describeValue(value)}`, {
-        help: 'a variable keeps one kind of value; use another name, or index one array instead of choosing between several',
-      });
+    const conflict = (from = value): never => {
+      // What was read in a loop before it was assigned was taken for a number.
+      if (binding.supposed === true && slot.kind === 'scalar' && (from.kind === 'record' || from.kind === 'tuple'))
+        this.hints.reconsider(binding, from);
+      return fail(
+        'K231',
+        pos,
+        `${binding.name} holds ${describeValue(slot)} and cannot become ${describeValue(value)}`,
+        {
+          help: 'a variable keeps one kind of value; use another name, or index one array instead of choosing between several',
+        },
+      );
+    };
     const moves: { local: Local; value: TExpr }[] = [];
     const names: TStmt[] = [];
-    const plan = (to: Value, from: Value): void => {
+    const notes: (() => void)[] = [];
+    const plan = (to: Value, given: Value): void => {
+      const flag = flagOf(to);
+      if (flag !== undefined) {
+        const why = isAbsent(given) ? given.why : undefined;
+        notes.push(() =>
+          this.emit({
+            k: 'presence',
+            flag,
+            is: presenceNote(given),
+            pos: why?.pos ?? pos,
+            ...(why && { why: why.text }),
+          }),
+        );
+        if (isAbsent(given)) return;
+      }
+      const from = flag === undefined ? given : withoutFlag(given);
       if (to.kind === 'scalar' && from.kind === 'scalar') {
         if (to.expr.k === 'local') moves.push({ local: to.expr.local, value: from.expr });
         else conflict();
@@ -337,6 +429,7 @@ export class Context {
     const held = moves.length > 1 ? moves.map((m) => ({ local: m.local, value: this.hold(m.value) })) : moves;
     for (const m of held) this.emit({ k: 'assign', local: m.local, value: m.value, pos });
     for (const s of names) this.emit(s);
+    for (const note of notes) note();
   }
 
   /** The value with a name for each record in it, which a variable that is assigned once has from here on. */
@@ -361,20 +454,22 @@ export class Context {
       b = otherwise();
     });
     if (a === undefined || b === undefined) throw new Error('unreachable');
-    if (thenList.length === 0 && elseList.length === 0) {
+    const optional = isOptional(a) || isOptional(b);
+    if (thenList.length === 0 && elseList.length === 0 && !optional) {
       if (a.kind === 'scalar' && b.kind === 'scalar' && isCheap(a.expr) && isCheap(b.expr)) {
         return scalar({ k: 'select', cond, a: a.expr, b: b.expr, pos });
       }
       if (a.kind === 'host' && b.kind === 'host' && Object.is(a.value, b.value)) return a;
       if (a.kind === 'function' && b.kind === 'function' && a.fn.node === b.fn.node) return a;
     }
-    const empty = (v: Value): boolean => v.kind === 'host' && v.value === undefined;
-    if (empty(a) || empty(b)) {
+    if (isAbsent(a) && isAbsent(b) && a.value === b.value) {
       // Used as a statement: c ? f() : g(), c && f().
       this.emit({ k: 'if', cond, then: thenList, else: elseList, pos });
-      return UNDEFINED;
+      return a;
     }
-    if (a.kind !== b.kind || a.kind === 'function' || a.kind === 'host') {
+    const like = isAbsent(a) ? b : a;
+    const other = isAbsent(b) ? like : b;
+    if (like.kind !== other.kind || like.kind === 'function' || (like.kind === 'host' && !isAbsent(like))) {
       const text = [a, b].some((v) => v.kind === 'host' && typeof v.value === 'string');
       return fail('K232', pos, `one arm gives ${describeValue(a)}, the other ${describeValue(b)}`, {
         help: text
@@ -382,7 +477,8 @@ export class Context {
           : 'both arms must give the same kind of value; write an if statement, or index one array instead of choosing between several',
       });
     }
-    const slot = this.slot(a, '%choice', pos);
+    const own = this.slot(isAbsent(like) ? scalar(literal(0, pos)) : withoutFlag(like), '%choice', pos);
+    const slot = optional ? withFlag(this, own, this.newLocal('%has', pos, false), pos) : own;
     const first = a;
     const second = b;
     const store = (list: TStmt[], v: Value): TStmt[] => [
@@ -409,7 +505,7 @@ function isSameGiven(a: TExpr, b: TExpr): boolean {
 export function isStable(e: TExpr): boolean {
   let stable = true;
   walkExpression(e, (x) => {
-    if (x.k === 'load' || (x.k === 'local' && !x.local.stable)) stable = false;
+    if (x.k === 'load' || x.k === 'absent' || (x.k === 'local' && !x.local.stable)) stable = false;
   });
   return stable;
 }
@@ -447,35 +543,11 @@ function hasEffect(s: TStmt): boolean {
 function mapViews(v: Value, f: (view: View) => View): Value {
   switch (v.kind) {
     case 'view':
-      return { kind: 'view', view: f(v.view) };
+      return { ...v, view: f(v.view) };
     case 'tuple':
       return { ...v, items: v.items.map((x) => mapViews(x, f)) };
     case 'record':
-      return { kind: 'record', fields: new Map([...v.fields].map(([k, x]) => [k, mapViews(x, f)])) };
-    default:
-      return v;
-  }
-}
-
-/** The same value with every scalar in it replaced. */
-export function mapScalars(v: Value, f: (e: TExpr) => TExpr): Value {
-  switch (v.kind) {
-    case 'scalar':
-      return scalar(f(v.expr));
-    case 'tuple':
-      return { kind: 'tuple', items: v.items.map((x) => mapScalars(x, f)) };
-    case 'record':
-      return { kind: 'record', fields: new Map([...v.fields].map(([k, x]) => [k, mapScalars(x, f)])) };
-    case 'view':
-      return {
-        kind: 'view',
-        view: {
-          ...v.view,
-          axes: v.view.axes.map((a) => ({ extent: f(a.extent), stride: f(a.stride) })),
-          checks: v.view.checks.map((c) => ({ index: f(c.index), extent: f(c.extent), axis: c.axis })),
-          offset: v.view.offset === undefined ? undefined : f(v.view.offset),
-        },
-      };
+      return { ...v, fields: new Map([...v.fields].map(([k, x]) => [k, mapViews(x, f)])) };
     default:
       return v;
   }

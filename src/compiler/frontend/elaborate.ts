@@ -12,7 +12,9 @@ import type { CapturedFunction } from './captured.ts';
 import { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { condition, evaluate } from './expressions.ts';
+import { Hints, Reconsider } from './hints.ts';
 import { hoist, isReassigned } from './names.ts';
+import { resolvePresence } from './presence.ts';
 import { kernelResult, statements } from './statements.ts';
 import { Scope, scalar, type Value } from './values.ts';
 
@@ -22,7 +24,23 @@ export interface Elaborated {
 }
 
 export function elaborate(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): Elaborated {
-  const ctx = new Context({ evaluate, condition, statements, call }, options);
+  const hints = new Hints();
+  for (;;) {
+    try {
+      return elaborateWith(fn, args, options, hints);
+    } catch (error) {
+      if (!(error instanceof Reconsider)) throw error;
+    }
+  }
+}
+
+function elaborateWith(
+  fn: CapturedFunction,
+  args: readonly ArgType[],
+  options: CompileOptions,
+  hints: Hints,
+): Elaborated {
+  const ctx = new Context({ evaluate, condition, statements, call }, options, hints);
   const scope = new Scope(undefined, fn, true);
   ctx.frames.push({ fn: 'kernel', label: undefined, result: undefined, returned: false, targets: [], site: undefined });
   if (fn.node.async === true || fn.node.generator === true) {
@@ -40,7 +58,8 @@ export function elaborate(fn: CapturedFunction, args: readonly ArgType[], option
     }
   });
   if (body.at(-1)?.k === 'return') body.pop();
-  return { context: ctx, body };
+  for (const refuse of ctx.supposed.values()) refuse?.();
+  return { context: ctx, body: resolvePresence(body) };
 }
 
 function parameters(ctx: Context, fn: CapturedFunction, args: readonly ArgType[], scope: Scope): void {

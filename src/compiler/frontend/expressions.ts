@@ -2,24 +2,45 @@
  * Expressions of the source: from syntax to values. Operators, names, literals, conditions and the order of evaluation;
  * members stand in `members.ts`, assignment in `assignments.ts`, calls in `calls.ts` and what they call.
  */
-import type { AnyNode, BinaryExpression, ConditionalExpression, LogicalExpression, UnaryExpression } from 'acorn';
+import type {
+  AnyNode,
+  BinaryExpression,
+  ChainExpression,
+  ConditionalExpression,
+  LogicalExpression,
+  UnaryExpression,
+} from 'acorn';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { bitnot, negate, not, truth } from './arithmetic.ts';
 import { assignment, fieldName, update } from './assignments.ts';
 import { callExpression } from './calls.ts';
-import { type Context, isCheap, mapScalars } from './context.ts';
+import { type Context, isCheap } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { fromHost, memberExpression } from './members.ts';
 import { refuseAhead } from './names.ts';
 import { applyBinary } from './operators.ts';
+import { absentTest, askAbsent, readVariable } from './optionals.ts';
 import { isRecord, snapshot } from './records.ts';
-import { describeValue, isLiteral, literal, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
+import {
+  describeValue,
+  isAbsent,
+  isLiteral,
+  isOptional,
+  literal,
+  readLocal,
+  type Scope,
+  scalar,
+  UNDEFINED,
+  type Value,
+} from './values.ts';
 
 /** The value of an expression; its side effects are written to the current statement list. */
 export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
   const pos = ctx.pos(node, scope);
+  const known = ctx.pinned.size > 0 ? ctx.pinned.get(node) : undefined;
+  if (known !== undefined) return known;
   switch (node.type) {
     case 'Literal':
       if (typeof node.value === 'number' || typeof node.value === 'bigint' || typeof node.value === 'boolean') {
@@ -41,6 +62,8 @@ export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
       return evaluate(ctx, node.expression, scope);
     case 'MemberExpression':
       return memberExpression(ctx, node, scope);
+    case 'ChainExpression':
+      return chain(ctx, node, scope, pos);
     case 'CallExpression':
       return callExpression(ctx, node, scope, false);
     case 'UnaryExpression':
@@ -98,7 +121,16 @@ export function discard(ctx: Context, node: AnyNode, scope: Scope): void {
       if (node.operator === 'void' || node.operator === '!') return discard(ctx, node.argument, scope);
       break;
     case 'LogicalExpression': {
-      if (node.operator === '??') break;
+      if (node.operator === '??') {
+        const absent = askAbsent(evaluate(ctx, node.left, scope), 'either', ctx.pos(node, scope));
+        return branchStatement(
+          ctx,
+          absent,
+          () => discard(ctx, node.right, scope),
+          () => {},
+          ctx.pos(node, scope),
+        );
+      }
       const cond = condition(ctx, node.left, scope);
       const test = node.operator === '&&' ? cond : not(cond, cond.pos);
       return branchStatement(
@@ -165,6 +197,10 @@ export function condition(ctx: Context, node: AnyNode, scope: Scope): TExpr {
 }
 
 function truthOf(ctx: Context, v: Value, pos: Pos): TExpr {
+  if (isOptional(v) && !isAbsent(v)) {
+    const there = not(absentTest(v, 'either', pos), pos);
+    return v.kind === 'scalar' ? { k: 'logic', fn: 'and', a: there, b: truth(v.expr), pos } : there;
+  }
   if (v.kind === 'host') return literal(Boolean(v.value), pos);
   if (v.kind === 'scalar') return truth(v.expr);
   if (v.kind === 'view' && v.view.axes.length === 0) return truth(ctx.scalar(v, pos));
@@ -175,13 +211,7 @@ function identifier(ctx: Context, name: string, scope: Scope, pos: Pos): Value {
   const binding = scope.find(name);
   if (binding !== undefined) {
     refuseAhead(binding, pos);
-    if (binding.value === undefined) {
-      return fail('K311', pos, `${name} is used before it has a value`, {
-        help: `give it one where it is declared: let ${name} = 0`,
-      });
-    }
-    // A node of its own for every read, so that live ranges can tell them apart.
-    return mapScalars(binding.value, (e) => (e.k === 'local' ? readLocal(e.local, pos) : e));
+    return readVariable(ctx, binding, pos);
   }
   if (name === 'undefined') return UNDEFINED;
   if (name === 'arguments')
@@ -251,8 +281,24 @@ function binary(ctx: Context, node: BinaryExpression, scope: Scope, pos: Pos): V
       help: 'leave the test out: a kernel is compiled for each combination of argument types',
     });
   const left = node.left;
+  const type = typeTest(node);
+  if (type !== undefined) {
+    const absent = askAbsent(evaluate(ctx, type.operand, scope), 'undefined', pos);
+    return scalar(type.there ? not(absent, pos) : absent);
+  }
   const [a, b] = ctx.sequence([() => evaluate(ctx, left, scope), () => evaluate(ctx, node.right, scope)]);
   return applyBinary(ctx, node.operator, a, b, pos);
+}
+
+/** `x` in `typeof x === 'undefined'`, and whether it is to be there; minifiers write `typeof x > 'u'`. */
+function typeTest({ left, operator, right }: BinaryExpression): { operand: AnyNode; there: boolean } | undefined {
+  const [type, text] = left.type === 'UnaryExpression' ? [left, right] : [right, left];
+  if (type.type !== 'UnaryExpression' || type.operator !== 'typeof' || text.type !== 'Literal') return undefined;
+  const equality = text.value === 'undefined' && /^[!=]==?$/.test(operator);
+  const order = text.value === 'u' && (operator === '<' || operator === '>');
+  if (!equality && !order) return undefined;
+  const there = equality ? operator.startsWith('!') : (operator === '<') === (type === left);
+  return { operand: type.argument, there };
 }
 
 function isBoolean(e: TExpr): boolean {
@@ -262,19 +308,23 @@ function isBoolean(e: TExpr): boolean {
     e.k === 'not' ||
     e.k === 'truth' ||
     e.k === 'test' ||
+    e.k === 'absent' ||
     (e.k === 'lit' && typeof e.value === 'boolean')
   );
 }
 
 function logical(ctx: Context, node: LogicalExpression, scope: Scope, pos: Pos): Value {
-  if (node.operator === '??')
-    return fail('K101', pos, '`??` cannot be used in a kernel: numbers are never null', {
-      help: 'use the value itself',
-    });
   const left = evaluate(ctx, node.left, scope);
+  if (node.operator === '??') return otherwise(ctx, left, () => evaluate(ctx, node.right, scope), pos);
   const cond = truthOf(ctx, left, pos);
   const takeRight = node.operator === '&&';
   if (isLiteral(cond)) return Boolean(cond.value) === takeRight ? evaluate(ctx, node.right, scope) : left;
+  if (isOptional(left)) {
+    const held = ctx.holdValue(left);
+    const right = (): Value => evaluate(ctx, node.right, scope);
+    const there = truthOf(ctx, held, pos);
+    return takeRight ? ctx.choose(there, right, () => held, pos) : ctx.choose(there, () => held, right, pos);
+  }
   if (left.kind !== 'scalar') return takeRight ? evaluate(ctx, node.right, scope) : left;
   if (isBoolean(left.expr)) {
     let right: Value | undefined;
@@ -289,6 +339,38 @@ function logical(ctx: Context, node: LogicalExpression, scope: Scope, pos: Pos):
   const test = truthOf(ctx, held, pos);
   const right = (): Value => evaluate(ctx, node.right, scope);
   return takeRight ? ctx.choose(test, right, () => held, pos) : ctx.choose(test, () => held, right, pos);
+}
+
+/** `left ?? right`. */
+function otherwise(ctx: Context, left: Value, right: () => Value, pos: Pos): Value {
+  const absent = askAbsent(left, 'either', pos);
+  if (isLiteral(absent)) return absent.value ? right() : left;
+  const held = ctx.holdValue(left);
+  return ctx.choose(absentTest(held, 'either', pos), right, () => held, pos);
+}
+
+/** `a?.b.c`: nothing where `a` is nothing, else what the chain says. */
+function chain(ctx: Context, node: ChainExpression, scope: Scope, pos: Pos): Value {
+  const start = firstOptional(ctx, node.expression);
+  if (start === undefined) return evaluate(ctx, node.expression, scope);
+  const object = ctx.holdValue(evaluate(ctx, start, scope));
+  const rest = (): Value => {
+    ctx.pinned.set(start, object);
+    try {
+      return chain(ctx, node, scope, pos);
+    } finally {
+      ctx.pinned.delete(start);
+    }
+  };
+  if (isAbsent(object)) return UNDEFINED;
+  return isOptional(object) ? ctx.choose(absentTest(object, 'either', pos), () => UNDEFINED, rest, pos) : rest();
+}
+
+/** What stands before the first `?.` of a chain whose answer is not known yet. */
+function firstOptional(ctx: Context, node: AnyNode): AnyNode | undefined {
+  if (node.type !== 'MemberExpression' && node.type !== 'CallExpression') return undefined;
+  const start = node.type === 'MemberExpression' ? node.object : node.callee;
+  return firstOptional(ctx, start) ?? (node.optional && !ctx.pinned.has(start) ? start : undefined);
 }
 
 function conditional(ctx: Context, node: ConditionalExpression, scope: Scope, pos: Pos): Value {
@@ -307,7 +389,6 @@ function syntaxName(type: string): string {
     YieldExpression: '`yield`',
     NewExpression: '`new`',
     ClassExpression: 'a class',
-    ChainExpression: '`?.`',
     TaggedTemplateExpression: 'a tagged template',
     ImportExpression: '`import()`',
     MetaProperty: '`new.target` or `import.meta`',
@@ -320,8 +401,6 @@ function syntaxHelp(type: string): string | undefined {
   switch (type) {
     case 'NewExpression':
       return 'nothing can be allocated in a kernel: use cuda.local.array(shape, dtype), a tuple or an object literal';
-    case 'ChainExpression':
-      return 'nothing in a kernel is null or undefined: write a.b';
     case 'AwaitExpression':
       return 'a kernel runs to its end; wait on the host: await stream.done()';
     default:

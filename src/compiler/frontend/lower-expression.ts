@@ -162,8 +162,15 @@ export class ExpressionLowering {
       }
       case 'truth':
         return this.bool(e.a);
-      case 'logic':
-        return { op: 'binary', type: 'bool', fn: e.fn, a: this.bool(e.a), b: this.bool(e.b) };
+      case 'absent':
+        if (e.known !== undefined) return constant(e.known, 'bool', e.pos);
+        return { op: 'unary', type: 'bool', fn: 'not', a: this.bool(e.a) };
+      case 'logic': {
+        const a = this.bool(e.a);
+        // What is known of optional values may leave one side.
+        if (a.op === 'const') return Boolean(a.value) === (e.fn === 'and') ? this.bool(e.b) : a;
+        return { op: 'binary', type: 'bool', fn: e.fn, a, b: this.bool(e.b) };
+      }
       case 'bits': {
         this.#together(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b, true);
         const m = this.#settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);

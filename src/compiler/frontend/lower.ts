@@ -156,6 +156,8 @@ export function lower(body: readonly TStmt[], options: LoweringOptions & { reado
       case 'trap':
         list.push({ op: 'trap', message: s.message, pos });
         return;
+      case 'presence':
+        throw new Error('presence was not resolved');
       default:
         s satisfies never;
     }

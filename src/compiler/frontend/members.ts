@@ -6,10 +6,12 @@ import { intrinsicName } from '../intrinsics.ts';
 import type { Special } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
+import { refuseUndefined } from './absence.ts';
 import { mulIndex } from './arithmetic.ts';
 import { capturedView, indexView, viewSize, viewValue } from './arrays.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import { supposedMember } from './optionals.ts';
 import { isMember, isRecord, member } from './records.ts';
 import { didYouMean } from './suggest.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
@@ -74,10 +76,6 @@ function commaIndex(ctx: Context, node: MemberExpression, scope: Scope): void {
 export function memberExpression(ctx: Context, node: MemberExpression, scope: Scope): Value {
   const pos = ctx.pos(node, scope);
   if (node.object.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
-  if (node.optional)
-    return fail('K101', pos, '`?.` cannot be used in a kernel', {
-      help: 'nothing in a kernel is null or undefined: write a.b',
-    });
   const objectNode = node.object;
   let key: string | number | TExpr = '';
   const [object] = ctx.sequence([
@@ -139,15 +137,12 @@ export function memberOf(ctx: Context, object: Value, key: string | number | TEx
     }
     case 'host':
       return hostMember(ctx, object, key, pos);
-    case 'scalar':
-      return fail(
-        'K223',
-        pos,
-        typeof key !== 'string' ? 'a number cannot be indexed' : `a number has no property ${key} in a kernel`,
-        {
-          help: typeof key !== 'string' ? 'the array has fewer axes than there are indices' : undefined,
-        },
-      );
+    case 'scalar': {
+      const text =
+        typeof key !== 'string' ? 'a number cannot be indexed' : `a number has no property ${key} in a kernel`;
+      const help = typeof key !== 'string' ? 'the array has fewer axes than there are indices' : undefined;
+      return supposedMember(ctx, object, pos, () => fail('K223', pos, text, { help }));
+    }
     case 'function':
       return fail('K223', pos, `${describeValue(object)} has no properties in a kernel`);
   }
@@ -208,6 +203,7 @@ function hostMember(
       help: /Idx$|Dim$/.test(intrinsic) ? 'it has x, y and z' : undefined,
     });
   }
+  if (object.why !== undefined) return refuseUndefined(name, pos, object.why);
   if (value === undefined || value === null) {
     return fail('K312', pos, `${name} is ${String(value)}: it has no property ${key}`, {
       help: 'was it initialised before the first launch?',

@@ -3,10 +3,12 @@
  */
 import type { CompareOp } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
-import { arith, bits, compare, shift } from './arithmetic.ts';
+import type { TExpr } from '../types/tree.ts';
+import { arith, bits, compare, not, shift } from './arithmetic.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
-import { literal, scalar, type Value } from './values.ts';
+import { absentTest, askAbsent } from './optionals.ts';
+import { isAbsent, isOptional, literal, scalar, type Value } from './values.ts';
 
 const COMPARE: Readonly<Record<string, CompareOp>> = {
   '==': 'eq',
@@ -37,11 +39,19 @@ export function applyBinary(ctx: Context, operator: string, left: Value, right: 
       const same = operator.length === 2 ? (left.value ?? null) === (right.value ?? null) : left.value === right.value;
       if (cmp === 'eq' || cmp === 'ne') return scalar(literal(same === (cmp === 'eq'), pos));
     }
-    // A number is never undefined or null: what compilers make of default parameters and `?.`.
-    const host = left.kind === 'host' ? left : right;
-    if (host.kind === 'host' && (host.value === undefined || host.value === null)) {
-      if (cmp === 'eq' || cmp === 'ne') return scalar(literal(cmp === 'ne', pos));
+    const [nothing, value] = isAbsent(left) ? [left, right] : [right, left];
+    if (isAbsent(nothing) && (cmp === 'eq' || cmp === 'ne')) {
+      const as = operator.length === 2 ? 'either' : nothing.value === null ? 'null' : 'undefined';
+      const absent = askAbsent(value, as, pos);
+      return scalar(cmp === 'eq' ? absent : not(absent, pos));
     }
+  }
+  if ((cmp === 'eq' || cmp === 'ne') && isOptional(left) !== isOptional(right)) {
+    // What is not there equals nothing that is.
+    const there = not(absentTest(isOptional(left) ? left : right, 'either', pos), pos);
+    const equal = compare('eq', ctx.scalar(left, pos), ctx.scalar(right, pos), pos);
+    const both: TExpr = { k: 'logic', fn: 'and', a: there, b: equal, pos };
+    return scalar(cmp === 'eq' ? both : not(both, pos));
   }
   const a = ctx.scalar(left, pos);
   const b = ctx.scalar(right, pos);

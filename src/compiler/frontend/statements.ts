@@ -17,10 +17,21 @@ import { assignPattern, destructure } from './assignments.ts';
 import type { Context, JumpTarget } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { branchStatement, condition, discard } from './expressions.ts';
-import { declareAhead, hoistFunctions, isReassigned } from './names.ts';
+import { declareAhead, declareEmpty, hoistFunctions, isReassigned } from './names.ts';
 import { applyBinary } from './operators.ts';
+import { noteResult } from './optionals.ts';
 import { constantText } from './printing.ts';
-import { describeValue, isLiteral, literal, readLocal, Scope, scalar, type Value } from './values.ts';
+import {
+  describeValue,
+  isAbsent,
+  isLiteral,
+  literal,
+  readLocal,
+  Scope,
+  scalar,
+  UNDEFINED,
+  type Value,
+} from './values.ts';
 
 /** Writes the statements of a list; what follows a jump is never reached and left out. */
 export function statements(ctx: Context, list: readonly AnyNode[], scope: Scope): void {
@@ -124,7 +135,7 @@ function declaration(ctx: Context, node: VariableDeclaration, scope: Scope): voi
   }
   for (const d of node.declarations) {
     if (d.init == null) {
-      if (node.kind !== 'var' && d.id.type === 'Identifier') ctx.declare(scope, d.id.name, ctx.pos(d.id, scope), false);
+      if (node.kind !== 'var' && d.id.type === 'Identifier') declareEmpty(ctx, d.id.name, scope, ctx.pos(d.id, scope));
       continue;
     }
     const value = named(ctx.parts.evaluate(ctx, d.init, scope), d.id);
@@ -144,14 +155,9 @@ function named(v: Value, id: AnyNode): Value {
 function declareOne(ctx: Context, node: VariableDeclaration, target: AnyNode, value: Value, scope: Scope): void {
   const pos = ctx.pos(target, scope);
   if (target.type !== 'Identifier') return fail('K101', pos, 'this cannot be declared in a kernel');
-  if (value.kind === 'host' && value.value === undefined) {
-    // `let x = void 0`, or a call without a result.
-    if (node.kind !== 'var') ctx.declare(scope, target.name, pos, false);
-    return;
-  }
   if (node.kind === 'var') {
     const known = scope.find(target.name);
-    if (known !== undefined && known.value !== undefined) return ctx.assign(known, value, pos);
+    if (known !== undefined && (known.value !== undefined || isAbsent(value))) return ctx.assign(known, value, pos);
     const binding = known ?? ctx.declare(scope, target.name, pos, !isReassigned(scope.captured.node, target.name));
     return ctx.initialise(binding, value, pos);
   }
@@ -216,7 +222,9 @@ function switchStatement(ctx: Context, node: SwitchStatement, scope: Scope, labe
   const body = ctx.branch(() => {
     const first = isLiteral(start) ? start : ctx.temp(start, '%case');
     let entered = 0;
+    let written = 0;
     node.cases.forEach((c, k) => {
+      written = ctx.list.length;
       if (c.consequent.length === 0) return;
       // Only cases from which the one before does not fall through can be entered by `first` alone.
       const low = entered;
@@ -248,9 +256,13 @@ function switchStatement(ctx: Context, node: SwitchStatement, scope: Scope, labe
         ctx.pos(c, inner),
       );
     });
+    // With a default one of the cases is entered; who comes to the last was not kept from it by a jump.
+    const end = ctx.list.at(-1);
+    if (otherwise >= 0 && end?.k === 'if' && ctx.list.length > written && !isLiteral(first))
+      ctx.list[ctx.list.length - 1] = { ...end, always: true };
   });
   ctx.frame.targets.pop();
-  ctx.emit({ k: 'block', label: target.label, body: dropFinalBreaks(body, target.label), pos });
+  ctx.emit({ k: 'block', label: target.label, body: markFinalBreaks(body, target.label), pos });
 }
 
 interface CaseTest {
@@ -305,7 +317,7 @@ function endsInJump(list: readonly AnyNode[] | undefined): boolean {
 }
 
 /** In a chain of exclusive cases a final `break` only leads to where control goes anyway, if no later case can be entered. */
-function dropFinalBreaks(body: TStmt[], label: number): TStmt[] {
+function markFinalBreaks(body: TStmt[], label: number): TStmt[] {
   const exclusive =
     body.every((s) => s.k === 'if' || (s.k === 'assign' && s.local.stable)) &&
     body
@@ -315,7 +327,7 @@ function dropFinalBreaks(body: TStmt[], label: number): TStmt[] {
   if (!exclusive) return body;
   return body.map((s) =>
     s.k === 'if' && endsIn(s.then, label) && s.cond.k !== 'lit' && !entersByFall(s.cond)
-      ? { ...s, then: s.then.slice(0, -1) }
+      ? { ...s, then: [...s.then.slice(0, -1), { k: 'break', label, moot: true, pos: s.pos }] }
       : s,
   );
 }
@@ -342,19 +354,23 @@ function loop(
   ctx: Context,
   labels: readonly string[],
   pos: Pos,
-  before: () => void,
+  /** What stands at the head; gives true if the first round is entered for certain. */
+  before: () => unknown,
   body: () => void,
   updateStep: () => void,
 ): void {
   const target: JumpTarget = { label: ctx.newLabel(), names: labels, kind: 'loop' };
   ctx.frame.targets.push(target);
+  ctx.loops++;
+  let entered = false;
   const bodyList = ctx.branch(() => {
-    before();
+    entered = before() === true;
     body();
   });
   const last = bodyList.at(-1);
   if (last?.k === 'continue' && last.label === target.label) bodyList.pop();
   const update = ctx.branch(updateStep);
+  ctx.loops--;
   ctx.frame.targets.pop();
   // A loop whose condition is false at once.
   const first = bodyList[0];
@@ -363,7 +379,7 @@ function loop(
   if (!leaves(bodyList, target.label) && !leaves(update, target.label)) {
     fail('K102', pos, 'this loop never ends', { help: 'give it a condition, a break or a return' });
   }
-  ctx.emit({ k: 'loop', label: target.label, body: bodyList, update, pos });
+  ctx.emit({ k: 'loop', label: target.label, body: bodyList, update, ...(entered ? { entered } : {}), pos });
 }
 
 /** Whether a list can leave the loop: a break out of it, a return. */
@@ -381,22 +397,38 @@ function leaves(list: readonly TStmt[], label: number): boolean {
 
 function forStatement(ctx: Context, node: ForStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
   const inner = new Scope(scope, scope.captured, false);
+  const start = ctx.list.length;
   if (node.init != null) {
     if (node.init.type === 'VariableDeclaration') declaration(ctx, node.init, inner);
     else discard(ctx, node.init, inner);
   }
+  const given = ctx.list.slice(start);
   loop(
     ctx,
     labels,
     pos,
     () => {
-      if (node.test != null) exitUnless(ctx, condition(ctx, node.test, inner), pos);
+      if (node.test == null) return false;
+      const test = condition(ctx, node.test, inner);
+      exitUnless(ctx, test, pos);
+      return holdsAfter(given, test);
     },
     () => block(ctx, node.body, inner),
     () => {
       if (node.update != null) discard(ctx, node.update, inner);
     },
   );
+}
+
+/** Whether a comparison with numbers known while compiling holds after `given`: `k < 4` after `k = 0`. */
+function holdsAfter(given: readonly TStmt[], test: TExpr): boolean {
+  if (test.k !== 'compare' || given.some((s) => s.k !== 'assign' && s.k !== 'presence')) return false;
+  const known = (e: TExpr): TExpr => {
+    const last = given.findLast((s) => s.k === 'assign' && e.k === 'local' && s.local === e.local);
+    return last?.k === 'assign' ? last.value : e;
+  };
+  const first = compare(test.fn, known(test.a), known(test.b), test.pos);
+  return isLiteral(first) && first.value === true;
 }
 
 function forOf(ctx: Context, node: ForOfStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
@@ -507,13 +539,14 @@ function returnStatement(ctx: Context, node: ReturnStatement, scope: Scope, pos:
     ctx.emit({ k: 'return', pos });
     return;
   }
-  if (node.argument != null) {
-    const value = ctx.parts.evaluate(ctx, node.argument, scope);
-    if (!(value.kind === 'host' && value.value === undefined)) {
-      frame.result ??= ctx.slot(value, `%${frame.fn.name || 'result'}`, pos);
-      ctx.store(frame.result, value, `the result of ${frame.fn.name || 'this function'}`, pos);
-    }
-  }
+  const value = node.argument == null ? UNDEFINED : ctx.parts.evaluate(ctx, node.argument, scope);
+  noteResult(
+    ctx,
+    frame,
+    value,
+    pos,
+    `${frame.fn.name || 'this function'}() returns ${node.argument == null ? 'nothing' : describeValue(value)} here`,
+  );
   frame.returned = true;
   if (frame.label !== undefined) ctx.emit({ k: 'break', label: frame.label, pos });
 }
@@ -526,7 +559,7 @@ export function kernelResult(ctx: Context, node: AnyNode, scope: Scope): void {
     );
   if (effects) return discard(ctx, node, scope);
   const value = ctx.parts.evaluate(ctx, node, scope);
-  if (value.kind === 'host' && (value.value === undefined || value.value === null)) return;
+  if (isAbsent(value)) return;
   fail('K317', ctx.pos(node, scope), `a kernel returns nothing, but this returns ${describeValue(value)}`, {
     help: 'store the result in an array argument',
   });

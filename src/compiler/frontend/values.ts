@@ -40,14 +40,26 @@ export interface View {
 }
 
 export type Value =
-  | { readonly kind: 'scalar'; readonly expr: TExpr }
-  | { readonly kind: 'view'; readonly view: View }
+  | ({ readonly kind: 'scalar'; readonly expr: TExpr } & Optional)
+  | ({ readonly kind: 'view'; readonly view: View } & Optional)
   /** `axesOf`: of what array these are lengths or strides, one an axis. */
-  | { readonly kind: 'tuple'; readonly items: readonly Value[]; readonly axesOf?: string }
-  | { readonly kind: 'record'; readonly fields: ReadonlyMap<string, Value> }
+  | ({ readonly kind: 'tuple'; readonly items: readonly Value[]; readonly axesOf?: string } & Optional)
+  | ({ readonly kind: 'record'; readonly fields: ReadonlyMap<string, Value> } & Optional)
   | { readonly kind: 'function'; readonly fn: FunctionValue }
   /** A value from outside the kernel: an intrinsic, a namespace, a dtype token, a string, undefined. */
-  | { readonly kind: 'host'; readonly value: unknown; readonly name: string };
+  | { readonly kind: 'host'; readonly value: unknown; readonly name: string; readonly why?: Absence };
+
+/** What may be undefined or null at run time. Its scalars are variables that name the flag, too. */
+interface Optional {
+  /** The flag that says whether it is there. */
+  readonly present?: Local | undefined;
+}
+
+/** Where and why something is undefined. */
+export interface Absence {
+  readonly text: string;
+  readonly pos: Pos;
+}
 
 /** A function that can be called in a kernel: nested in it (`scope` set) or captured. */
 export interface FunctionValue {
@@ -55,6 +67,11 @@ export interface FunctionValue {
   readonly node: FunctionNode;
   readonly captured: CapturedFunction;
   readonly scope: Scope | undefined;
+}
+
+/** A stretch of the program that is run from its start to its end or not at all, but for jumps out of it. */
+export interface Branch {
+  readonly outer: Branch | undefined;
 }
 
 /** A name in the kernel. */
@@ -66,6 +83,22 @@ export interface Binding {
   value: Value | undefined;
   /** Its declaration comes later: it may not be used yet. */
   ahead?: boolean;
+  /** The first that happens to it is that it gets a value. */
+  assignedFirst?: boolean;
+  /** Says at run time whether it has a value, where not every path to a use gives it one. */
+  flag?: Local | undefined;
+  /** Branches of the program in which it has a value from some point on. */
+  assignedIn?: Set<Branch>;
+  /** It may become undefined again. */
+  vanishes?: boolean;
+  /** It has been used as one that has a value for certain. */
+  relied?: boolean;
+  /** What it holds was supposed before anything was assigned to it. */
+  supposed?: boolean;
+  /** What it is until it gets a value. */
+  empty?: Extract<Value, { kind: 'host' }>;
+  /** Rounds of loops inside of which it was declared. */
+  loops: number;
   /** Depth of divergent constructs at which the structure of the value was bound. */
   depth: number;
 }
@@ -94,6 +127,16 @@ export class Scope {
 
 /** JavaScript's undefined: what statements and calls without a result give. */
 export const UNDEFINED: Value = { kind: 'host', value: undefined, name: 'undefined' };
+
+/** Whether a value is undefined or null for certain. */
+export function isAbsent(v: Value): v is Extract<Value, { kind: 'host' }> {
+  return v.kind === 'host' && (v.value === undefined || v.value === null);
+}
+
+/** Whether there may be nothing: for certain, or decided at run time. */
+export function isOptional(v: Value): boolean {
+  return isAbsent(v) || ('present' in v && v.present !== undefined);
+}
 
 export function scalar(expr: TExpr): Value {
   return { kind: 'scalar', expr };
@@ -130,5 +173,29 @@ export function describeValue(v: Value): string {
       return `the function ${v.fn.name || '(anonymous)'}`;
     case 'host':
       return v.value === undefined ? 'undefined' : v.value === null ? 'null' : `${v.name} (${typeof v.value})`;
+  }
+}
+
+/** The same value with every scalar in it replaced. */
+export function mapScalars(v: Value, f: (e: TExpr) => TExpr): Value {
+  switch (v.kind) {
+    case 'scalar':
+      return { ...v, expr: f(v.expr) };
+    case 'tuple':
+      return { ...v, items: v.items.map((x) => mapScalars(x, f)) };
+    case 'record':
+      return { ...v, fields: new Map([...v.fields].map(([k, x]) => [k, mapScalars(x, f)])) };
+    case 'view':
+      return {
+        ...v,
+        view: {
+          ...v.view,
+          axes: v.view.axes.map((a) => ({ extent: f(a.extent), stride: f(a.stride) })),
+          checks: v.view.checks.map((c) => ({ index: f(c.index), extent: f(c.extent), axis: c.axis })),
+          offset: v.view.offset === undefined ? undefined : f(v.view.offset),
+        },
+      };
+    default:
+      return v;
   }
 }

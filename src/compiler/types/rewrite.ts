@@ -37,6 +37,8 @@ function withOperands(e: TExpr, made: readonly TExpr[]): TExpr {
       return { ...e, args: made };
     case 'fma':
       return { ...e, args: [a, b, c] };
+    case 'absent':
+      return a.k === 'local' ? { ...e, a } : e;
     case 'load':
       return { ...e, mem: withMemOperands(e.mem, made) };
     default:
@@ -88,6 +90,7 @@ export function rewriteStatement(s: TStmt, replace: Replace, list: (l: readonly 
       return { ...s, parts: s.parts.map((p) => (typeof p === 'string' ? p : each(p))) };
     case 'name':
     case 'overwritten':
+    case 'presence':
     case 'break':
     case 'continue':
     case 'return':

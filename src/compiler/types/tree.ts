@@ -47,6 +47,9 @@ export interface ScalarArg {
   defaulted: boolean;
 }
 
+/** What a variable without a value is to JavaScript. */
+export type Absent = 'undefined' | 'null';
+
 /** Memory that the kernel names. */
 export interface Root {
   readonly id: number;
@@ -118,7 +121,15 @@ export type RoundFn = 'floor' | 'ceil' | 'round' | 'trunc' | 'rint';
 
 export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
   | { readonly k: 'lit'; readonly value: number | bigint | boolean }
-  | { readonly k: 'local'; readonly local: Local; range?: Range | undefined }
+  /** With a flag, the value is needed: `frontend/presence.ts` makes sure that the variable has one. */
+  | { readonly k: 'local'; readonly local: Local; readonly flag?: Local | undefined; range?: Range | undefined }
+  /** Whether a variable has no value, by its flag `a`. `known` where the program leaves one answer. */
+  | {
+      readonly k: 'absent';
+      readonly a: TExpr & { readonly k: 'local' };
+      readonly as: Absent | 'either';
+      known?: boolean;
+    }
   | { readonly k: 'arg'; readonly arg: ScalarArg }
   | { readonly k: 'special'; readonly name: Special }
   | { readonly k: 'extent'; readonly root: Root; readonly axis: number }
@@ -160,6 +171,8 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
 
 export type TStmt = { readonly pos: Pos } & (
   | { readonly k: 'assign'; readonly local: Local; readonly value: TExpr; range?: Range | undefined }
+  /** What the flag of a variable becomes; another flag is copied. Gone after `frontend/presence.ts`. */
+  | { readonly k: 'presence'; readonly flag: Local; readonly is: Local | Absent | 'present'; readonly why?: string }
   /** `part`: of the assignment of something whole. */
   | { readonly k: 'store'; readonly mem: TMem; readonly value: TExpr; readonly part?: Overwrite | undefined }
   /** From here on `names` is what its variables say, which was reached by way of `of`. Makes no code. */
@@ -174,15 +187,30 @@ export type TStmt = { readonly pos: Pos } & (
       readonly result?: Local | undefined;
       range?: Range | undefined;
     }
-  | { readonly k: 'if'; readonly cond: TExpr; readonly then: readonly TStmt[]; readonly else: readonly TStmt[] }
-  | { readonly k: 'loop'; readonly label: Label; readonly body: readonly TStmt[]; readonly update: readonly TStmt[] }
+  | {
+      readonly k: 'if';
+      readonly cond: TExpr;
+      readonly then: readonly TStmt[];
+      readonly else: readonly TStmt[];
+      /** What control that comes here cannot pass by: the last case of a `switch` with a default. */
+      readonly always?: boolean;
+    }
+  | {
+      readonly k: 'loop';
+      readonly label: Label;
+      readonly body: readonly TStmt[];
+      readonly update: readonly TStmt[];
+      /** Its condition holds in the first round. */
+      readonly entered?: boolean;
+    }
   | {
       readonly k: 'block';
       readonly label: Label;
       readonly body: readonly TStmt[];
       readonly inlined?: string | undefined;
     }
-  | { readonly k: 'break' | 'continue'; readonly label: Label }
+  /** `moot`: where it leads control goes anyway. */
+  | { readonly k: 'break' | 'continue'; readonly label: Label; readonly moot?: boolean }
   | { readonly k: 'return' }
   | {
       readonly k: 'barrier';

@@ -35,6 +35,7 @@ export function typeOf(e: TExpr): Type {
     case 'logic':
     case 'compare':
     case 'test':
+    case 'absent':
       return 'bool';
     case 'arith': {
       const t = joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)));
