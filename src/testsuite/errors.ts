@@ -70,6 +70,20 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [vec, longs],
     { code: 'K203', message: /cannot multiply f32 and i64/, help: /Number\(/ },
   ),
+  'a float as a lane': refused(
+    (a: Vec<f32>, b: Vec<i32>) => {
+      b[0] = cuda.shflSync(0xffffffff, b[1], a[0]);
+    },
+    [vec, ints],
+    { code: 'K215', message: /the lane needs an integer/, help: /i32\(/ },
+  ),
+  'a float of which bits are counted': refused(
+    (a: Vec<f32>, b: Vec<i32>) => {
+      b[0] = cuda.popc(a[0]);
+    },
+    [vec, ints],
+    { code: 'K215', message: /cuda\.popc needs an integer/, help: /Math\.trunc\(/ },
+  ),
   'a float stored to integers': refused(
     (a: Vec<f32>, b: Vec<i32>) => {
       b[0] = a[0] * 2;

@@ -229,6 +229,12 @@ const FRONT: typeof LAYOUT = [
   ],
   [
     'frontend/lower-expression',
+    "e.k === 'lit' ? Number.isInteger(Number(e.value)) : !isFloatType(t);",
+    'true;',
+    'masks and lanes may be floats',
+  ],
+  [
+    'frontend/lower-expression',
     'under: castTo(read(under), m, e.pos)',
     'under: constant(1, m, e.pos)',
     'variables forget what they are divided by',

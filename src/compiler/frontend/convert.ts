@@ -21,7 +21,7 @@ function withCast(cast: (x: string) => string, pos: Pos): string {
 }
 
 /** How messages call what does not convert. */
-function described(from: Type): string {
+export function described(from: Type): string {
   return from === 'F' ? 'a fraction' : nameOf(from);
 }
 

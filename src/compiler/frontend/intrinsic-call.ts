@@ -32,6 +32,11 @@ export function count(call: Call, n: number, m: number = n): void {
   );
 }
 
+/** An operand of which the bits count: any integer, and no float. `what` is what messages call it. */
+export function word(to: 'u32' | 'i32', a: TExpr, what: string): TExpr {
+  return { k: 'word', to, a, what, pos: a.pos };
+}
+
 /** Argument `k` as a scalar. */
 export function number(call: Call, k: number): TExpr {
   const v = call.args[k];

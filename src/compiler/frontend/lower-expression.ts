@@ -21,7 +21,7 @@ import type { Pos } from '../source.ts';
 import { isFloatType, isIntegerType, isWeak, isWide, join, machine, nameOf, type Type } from '../types/lattice.ts';
 import type { Range, ScalarArg, TExpr, TMem, TStmt } from '../types/tree.ts';
 import { integerQuotient, numeric, typeOf } from '../types/typing.ts';
-import { castTo, constant, convert, textOf, type Use } from './convert.ts';
+import { castTo, constant, convert, described, textOf, type Use } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import { HeldQuotients, type Quotient, roundQuotient } from './quotients.ts';
 import type { Symbols } from './symbols.ts';
@@ -198,6 +198,8 @@ export class ExpressionLowering {
       }
       case 'cast':
         return this.#cast(e, want);
+      case 'word':
+        return this.#word(e);
       case 'round':
         return this.#round(e, want);
       case 'toInt':
@@ -344,6 +346,21 @@ export class ExpressionLowering {
     return castTo(wraps ? { op: 'unary', type: 'i32', fn: 'toInt32', a } : a, m, pos, checked);
   }
 
+  #word(e: Extract<TExpr, { k: 'word' }>): Expr {
+    const a = this.#integer(e.a, e.what);
+    return a.k === 'lit' ? this.#bitOperand(a, e.to) : castTo(this.lower(a, e.to), e.to, e.pos);
+  }
+
+  /** Refuses floats where bits are what counts. */
+  #integer(e: TExpr, what: string): TExpr {
+    const t = typeOf(e);
+    const whole = e.k === 'lit' ? Number.isInteger(Number(e.value)) : !isFloatType(t);
+    if (whole) return e;
+    return fail('K215', e.pos, `${what} needs an integer, but ${textOf(e.pos)} is ${described(t)}`, {
+      help: `write Math.trunc(${textOf(e.pos)}) | 0, or i32(${textOf(e.pos)})`,
+    });
+  }
+
   #compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {
     this.#together({ eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn], e, ea, eb);
     const [ta, tb] = [typeOf(ea), typeOf(eb)];
@@ -445,7 +462,7 @@ export class ExpressionLowering {
   }
 
   #count(e: Extract<TExpr, { k: 'count' }>): Expr {
-    const t = typeOf(e.a);
+    const t = typeOf(e.fn === 'clz32' ? e.a : this.#integer(e.a, `cuda.${e.fn}`));
     const wide = isWide(t);
     const m: ValueType = e.fn === 'clz32' ? 'u32' : wide ? (t === 'u64' ? 'u64' : 'i64') : t === 'u32' ? 'u32' : 'i32';
     if (e.fn === 'brev') {

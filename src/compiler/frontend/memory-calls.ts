@@ -58,7 +58,7 @@ function dtypeOf(call: Call): Element {
 }
 
 export const sharedArray: Handler = (call) => {
-  count(call, 2, 3);
+  count(call, 2);
   const { ctx, pos } = call;
   const shape = shapeOf(call);
   const element = dtypeOf(call);
@@ -80,7 +80,7 @@ export const sharedArray: Handler = (call) => {
 };
 
 const localArray: Handler = (call) => {
-  count(call, 2, 3);
+  count(call, 2);
   const shape = shapeOf(call);
   const element = dtypeOf(call);
   positive(call, shape);

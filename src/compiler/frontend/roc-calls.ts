@@ -7,7 +7,7 @@ import type { Pos } from '../source.ts';
 import type { TExpr, WaveOp } from '../types/tree.ts';
 import { arith, compare, select, toIndex, truth } from './arithmetic.ts';
 import { fail } from './diagnostics.ts';
-import { type Call, count, type Handler, number } from './intrinsic-call.ts';
+import { type Call, count, type Handler, number, word } from './intrinsic-call.ts';
 import { atomicHandlers, shapeOf, sharedArray } from './memory-calls.ts';
 import { isLiteral, literal, readLocal, scalar, UNDEFINED } from './values.ts';
 
@@ -123,9 +123,8 @@ function exchange(call: Call, fn: WaveOp, args: readonly TExpr[]): TExpr {
   return readLocal(result, pos);
 }
 
-/** Lanes may be computed with any integers; their low bits count. */
 function lane(a: TExpr): TExpr {
-  return { k: 'cast', to: 'i32', a, pos: a.pos };
+  return word('i32', a, 'the lane');
 }
 
 function permute(fn: WaveOp): Handler {

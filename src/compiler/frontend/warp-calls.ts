@@ -8,21 +8,16 @@ import type { WarpOp } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { truth } from './arithmetic.ts';
-import { count, type Handler, number } from './intrinsic-call.ts';
+import { count, type Handler, number, word } from './intrinsic-call.ts';
 import { readLocal, scalar, UNDEFINED, type Value } from './values.ts';
 
 const ALL_LANES = 0xffffffff;
-
-/** Masks and lanes may be computed with any integers; their bits count. */
-function as(to: 'u32' | 'i32', a: TExpr): TExpr {
-  return { k: 'cast', to, a, pos: a.pos };
-}
 
 function exchange(fn: WarpOp, operands: (values: readonly TExpr[]) => readonly TExpr[], takes: number): Handler {
   return (call) => {
     const { ctx, pos } = call;
     count(call, takes + 1);
-    const mask = as('u32', number(call, 0));
+    const mask = word('u32', number(call, 0), 'the mask');
     const args = operands(Array.from({ length: takes }, (_, k) => number(call, k + 1)));
     const result = ctx.newLocal(`%${call.name}`, pos, true);
     ctx.emit({ k: 'warp', fn, mask, args, result, pos });
@@ -31,7 +26,7 @@ function exchange(fn: WarpOp, operands: (values: readonly TExpr[]) => readonly T
 }
 
 const shuffle = (fn: WarpOp): Handler =>
-  exchange(fn, (values) => values.map((e, k) => (k === 0 ? e : as('i32', e))), 2);
+  exchange(fn, (values) => values.map((e, k) => (k === 0 ? e : word('i32', e, 'the lane'))), 2);
 const vote = (fn: WarpOp): Handler => exchange(fn, (values) => values.map(truth), 1);
 const match = (fn: WarpOp): Handler => exchange(fn, (values) => values, 1);
 
@@ -54,7 +49,7 @@ const activeMask: Handler = (call) => {
 const laneMaskLt: Handler = (call) => {
   const { pos } = call;
   count(call, 0);
-  const one: TExpr = as('u32', { k: 'lit', value: 1, pos });
+  const one: TExpr = word('u32', { k: 'lit', value: 1, pos }, 'the mask');
   const lane: TExpr = { k: 'special', name: 'laneId', pos };
   const above: TExpr = { k: 'shift', fn: 'shl', a: one, b: lane, pos };
   return scalar({ k: 'arith', fn: 'sub', a: above, b: one, pos });
@@ -64,13 +59,13 @@ const syncWarp: Handler = (call) => {
   const { ctx, pos } = call;
   count(call, 0, 1);
   const mask: TExpr = call.args.length === 0 ? { k: 'lit', value: ALL_LANES, pos } : number(call, 0);
-  ctx.emit({ k: 'warp', fn: 'sync', mask: as('u32', mask), args: [], pos });
+  ctx.emit({ k: 'warp', fn: 'sync', mask: word('u32', mask, 'the mask'), args: [], pos });
   return UNDEFINED;
 };
 
 const nanosleep: Handler = (call) => {
   count(call, 1);
-  call.ctx.emit({ k: 'rest', nanoseconds: as('u32', number(call, 0)), pos: call.pos });
+  call.ctx.emit({ k: 'rest', nanoseconds: word('u32', number(call, 0), 'the time'), pos: call.pos });
   return UNDEFINED;
 };
 

@@ -139,6 +139,7 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
           demand(x.b, 'int');
           return;
         case 'bitnot':
+        case 'word':
         case 'count':
           demand(x.a, 'int');
           return;

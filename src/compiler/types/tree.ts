@@ -156,6 +156,8 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
     }
   /** An explicit cast. JavaScript's own give less of a type: `Number(flag)` counts, `BigInt(i)` has no sign to lose. */
   | { readonly k: 'cast'; readonly to: ElemType; readonly a: TExpr; readonly by?: 'Number' | 'BigInt' }
+  /** The bits of an integer as a 32-bit one, of what an intrinsic takes integers alone for; `what` is its name in messages. */
+  | { readonly k: 'word'; readonly to: 'i32' | 'u32'; readonly a: TExpr; readonly what: string }
   /** A rounding of a float; of a quotient of integers, an integer division. */
   | { readonly k: 'round'; readonly fn: RoundFn; readonly a: TExpr }
   /** `x | 0`, `~~x`, `x >> 0`, and `x >>> 0`. */

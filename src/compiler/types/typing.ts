@@ -63,6 +63,8 @@ export function typeOf(e: TExpr): Type {
       if (e.by === 'BigInt' && t !== undefined && isSignless(t)) return 'B';
       return typeOfElem(e.to);
     }
+    case 'word':
+      return e.to;
     case 'round':
       return once(e, () => integerQuotient(e.a) ?? numeric(typeOf(e.a)));
     case 'toInt':
