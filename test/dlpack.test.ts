@@ -66,6 +66,58 @@ describe.skipIf(library === undefined)('DLPack', () => {
       cuda.selectDevice(device);
     });
 
+    it.each([0, 1] as const)('gives a tensor once, by its capsule or its pointer, version %i', (version) => {
+      const d = cuda.toDevice(Float32Array.of(1, 2, 3));
+      const used = (run: () => unknown) => expect(run).toThrow(expect.objectContaining({ code: 'E_DLPACK_USED' }));
+      const taken = d.toDlpack({ version });
+      const back = cuda.fromDlpack(taken) as DeviceNDArray;
+      expect(taken.name).toBe(version === 0 ? 'used_dltensor' : 'used_dltensor_versioned');
+      used(() => cuda.fromDlpack(taken));
+      used(() => cuda.fromDlpack({ ...taken }));
+      used(() => cuda.fromDlpack(taken.pointer, { version }));
+      taken.release();
+      taken.release();
+      d.dispose();
+      expect(back.get(2)).toBe(3);
+      back.dispose();
+      used(() => cuda.fromDlpack(taken.pointer, { version }));
+    });
+
+    it('gives no tensor that was released, deleted or renamed', () => {
+      const d = cuda.toDevice(Float32Array.of(1, 2, 3));
+      const used = (run: () => unknown) => expect(run).toThrow(expect.objectContaining({ code: 'E_DLPACK_USED' }));
+      const released = d.toDlpack();
+      released.release();
+      used(() => cuda.fromDlpack(released));
+      used(() => cuda.fromDlpack(released.pointer));
+      const elsewhere = d.toDlpack();
+      finish(elsewhere.pointer, 1);
+      used(() => cuda.fromDlpack(elsewhere));
+      const renamed = d.toDlpack();
+      renamed.name = 'used_dltensor_versioned';
+      used(() => cuda.fromDlpack(renamed));
+      expect(() => {
+        renamed.name = 'dltensor_versioned';
+      }).toThrow(/renamed to 'used_dltensor_versioned'/);
+      // It is the taker's now: `release` leaves it alone.
+      renamed.release();
+      d.dispose();
+      expect(addTo(renamed.pointer, 1, 0)).toBe(6);
+      finish(renamed.pointer, 1);
+    });
+
+    it('outlives its array, and not its device', () => {
+      const d = cuda.toDevice(Float32Array.of(1, 2, 3));
+      const tensor = d.toDlpack();
+      d.dispose();
+      const back = cuda.fromDlpack(tensor) as DeviceNDArray;
+      expect(back.get(1)).toBe(2);
+      const lost = back.toDlpack();
+      back.context.reset();
+      expect(() => cuda.fromDlpack(lost)).toThrow(expect.objectContaining({ code: 'E_DISPOSED' }));
+      lost.release();
+    });
+
     it.each([0, 1] as const)('shows the same memory to others, version %i', (version) => {
       const d = cuda.toDevice(Float32Array.of(0, 1, 2, 3, 4, 5)).reshape(2, 3);
       const tensor = cuda.toDlpack(d, { version });

@@ -111,6 +111,7 @@ export function foreignMemory(value: unknown, sync = true): DeviceMemory | undef
   const context = currentContext();
   const { low, bytes } = extentOf(shape, strides, dtype.itemSize);
   const own = DeviceHandle.memoryOf(described.address);
+  if (own !== undefined) checkOwn(own, low, bytes);
   const owner = own?.owner ?? ownerOf(context, described.address, low, bytes, value);
   const named = streamOf(described.stream, context);
   const stream = own === undefined ? named : boundStream(own);
@@ -128,6 +129,17 @@ export function foreignMemory(value: unknown, sync = true): DeviceMemory | undef
     stream,
     checkUsable: () => own?.checkUsable(),
   };
+}
+
+/** An interface that was made here is plain data: it may have been changed, and may outlive its array. */
+function checkOwn(array: DeviceMemory, low: number, bytes: number): void {
+  array.checkUsable();
+  const first = array.pointer + low - array.owner.address;
+  if (bytes === 0 || (first >= 0 && first + bytes <= array.owner.bytes)) return;
+  throw new TsambaRangeError(
+    'E_BOUNDS',
+    `__cuda_array_interface__: shape and strides span bytes ${first} to ${first + bytes} of memory that has ${array.owner.bytes} bytes`,
+  );
 }
 
 function ownerOf(context: Context, address: unknown, low: number, bytes: number, keeper: object): MemoryOwner {

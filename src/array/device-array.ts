@@ -49,7 +49,7 @@ import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { MemoryOwner } from '../memory/owner.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
-import { readOptions } from '../options.ts';
+import { ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
@@ -442,7 +442,12 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
 function memoryOption(given: MemoryPointer | null | undefined): MemoryPointer | undefined {
   if (given === undefined || given === null) return undefined;
   // An array has an owner as well, but its address is called `pointer`.
-  if (given.owner instanceof MemoryOwner && typeof given.address === 'number') return given;
+  const [owner, address] = [ownValue(given, 'owner'), ownValue(given, 'address')];
+  if (owner instanceof MemoryOwner && Number.isSafeInteger(address)) {
+    // The context is the owner's, whatever is said: nothing may be read as memory of another device.
+    const readOnly = ownValue(given, 'readOnly') === true;
+    return { context: owner.context as Context, owner, address: address as number, readOnly };
+  }
   throw new TsambaTypeError(
     'E_DEVICE_ARRAY',
     `gpuData must be that of another device array, d.gpuData, got ${show(given)}`,

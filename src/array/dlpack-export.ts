@@ -4,11 +4,11 @@
  * One native function deletes all tensors of a thread; a tensor holds its memory until then. Consumers on other threads have their calls
  * relayed to the JavaScript thread, which must be able to run.
  */
-import { NotSupportedError, TsambaTypeError } from '../errors.ts';
+import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Address, Ffi } from '../ffi/ffi.ts';
 import { loadFfi } from '../ffi/koffi.ts';
 import { extentOf } from '../layout/index.ts';
-import { readOptions } from '../options.ts';
+import { ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { DeviceMemory } from './device-memory.ts';
 import { DL_CPU, DL_CUDA, type DlpackVersion, writeTensor } from './dlpack-struct.ts';
@@ -18,8 +18,8 @@ export interface DlpackCapsule {
   /** Address of the DLManagedTensor (version 0) or DLManagedTensorVersioned (version 1). */
   readonly pointer: number | bigint;
   readonly version: DlpackVersion;
-  /** What Python calls such a capsule. */
-  readonly name?: string | undefined;
+  /** What Python calls such a capsule: `used_…` once it was taken. Another library's taker assigns that. */
+  name?: string | undefined;
   /** Deletes the tensor, if nobody has deleted it. For tensors that nobody took: who takes one deletes it. */
   release?(): void;
 }
@@ -32,12 +32,24 @@ export interface ToDlpackOptions {
 
 interface Exported {
   readonly memory: DeviceMemory;
-  /** The struct, and whatever else must not move. */
-  readonly keeps: readonly unknown[];
+  readonly struct: ArrayBuffer;
+  /** What else must not move. */
+  readonly host: unknown;
 }
 
 /** Tensors that nobody has deleted, by address. */
 const exported = new Map<number, Exported>();
+
+/**
+ * The structs of tensors that are gone, by address, oldest first. They are kept, so that a pointer that somebody uses once more is known
+ * to be none; the oldest are given up when there are many.
+ */
+const spent = new Map<number, ArrayBuffer>();
+const MANY_SPENT = 4096;
+
+/** Whether a capsule has been consumed, of those that were made here. */
+const consumed = new WeakMap<object, { used: boolean }>();
+
 let deleter: Address | undefined;
 
 /** The FFI; throws NotSupportedError where there is none. */
@@ -73,17 +85,57 @@ export function exportDlpack(array: DeviceMemory, options: ToDlpackOptions = {})
   const { pointer, memory } = writeTensor(ffi, tensor, version, deleter);
   array.owner.settle();
   array.owner.retain();
-  exported.set(pointer, { memory: array, keeps: [memory, host] });
-  let released = false;
-  return {
+  exported.set(pointer, { memory: array, struct: memory, host });
+  spent.delete(pointer);
+  return capsuleOf(pointer, version);
+}
+
+/** What Python has a PyCapsule for: whoever takes the tensor renames it, and from then on the tensor is not its own any more. */
+function capsuleOf(pointer: number, version: DlpackVersion): Required<DlpackCapsule> {
+  const state = { used: false };
+  const own = version === 0 ? 'dltensor' : 'dltensor_versioned';
+  const capsule = Object.freeze({
     pointer,
     version,
-    name: version === 0 ? 'dltensor' : 'dltensor_versioned',
-    release: () => {
-      if (!released) deleteTensor(pointer);
-      released = true;
+    get name() {
+      return state.used ? `used_${own}` : own;
     },
+    set name(name: string) {
+      if (name !== `used_${own}`) {
+        throw new TsambaTypeError(
+          'E_DLPACK',
+          `a capsule is renamed to 'used_${own}' by who takes it, got ${show(name)}`,
+        );
+      }
+      state.used = true;
+    },
+    release: () => {
+      if (!state.used) deleteTensor(pointer);
+      state.used = true;
+    },
+  });
+  consumed.set(capsule, state);
+  return capsule;
+}
+
+/** Marks a capsule as taken. Throws RangeError for one that was taken or released before, here or by another library that renamed it. */
+export function consume(capsule: object): () => void {
+  const state = consumed.get(capsule) ?? { used: String(ownValue(capsule, 'name') ?? '').startsWith('used_') };
+  if (state.used) throw usedTensor();
+  return () => {
+    state.used = true;
+    consumed.set(capsule, state);
+    const name = ownValue(capsule, 'name');
+    if (typeof name === 'string' && !name.startsWith('used_')) Reflect.set(capsule, 'name', `used_${name}`);
   };
+}
+
+/** The error for a tensor that is not there any more. */
+export function usedTensor(): TsambaRangeError {
+  return new TsambaRangeError(
+    'E_DLPACK_USED',
+    'fromDlpack: this tensor was taken already, or released: each can be taken once; toDlpack() makes another',
+  );
 }
 
 interface Whereabouts {
@@ -112,9 +164,13 @@ function whereIs(ffi: Ffi, array: DeviceMemory): Whereabouts {
   return { address: Number(ffi.address(host)) - low, host, ...place };
 }
 
-/** The array behind a tensor that was made here and not deleted; undefined for others. */
+/** The array behind a tensor that was made here; undefined for others'. Throws RangeError when the tensor was deleted, or its memory lost. */
 export function exportedMemory(pointer: number): DeviceMemory | undefined {
-  return exported.get(pointer)?.memory;
+  if (spent.has(pointer)) throw usedTensor();
+  const memory = exported.get(pointer)?.memory;
+  // The array itself may be disposed: the tensor has kept its memory. A reset of the device has not.
+  if (memory !== undefined && (memory.owner.lost !== undefined || memory.context.closed)) memory.checkUsable();
+  return memory;
 }
 
 /** What the native deleter does. A tensor that is gone already is none of ours any more. */
@@ -122,5 +178,8 @@ export function deleteTensor(pointer: number): void {
   const entry = exported.get(pointer);
   if (entry === undefined) return;
   exported.delete(pointer);
+  spent.set(pointer, entry.struct);
+  const [oldest] = spent.keys();
+  if (spent.size > MANY_SPENT && oldest !== undefined) spent.delete(oldest);
   entry.memory.owner.release();
 }

@@ -5,7 +5,7 @@
  */
 import type { DType, Scalar } from '../dtype/index.ts';
 import { dataClassOf } from '../dtype/index.ts';
-import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import type { Ffi } from '../ffi/ffi.ts';
 import { extentOf } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
@@ -19,12 +19,14 @@ import { DeviceNDArray } from './device-array.ts';
 import { deviceArrayLike } from './device-create.ts';
 import {
   checkDlpackVersion,
+  consume,
   type DlpackCapsule,
   deleteTensor,
   dlpackFfi,
   exportDlpack,
   exportedMemory,
   type ToDlpackOptions,
+  usedTensor,
 } from './dlpack-export.ts';
 import {
   DL_CPU,
@@ -48,8 +50,8 @@ export interface FromDlpackOptions {
   readonly copy?: boolean | undefined;
 }
 
-/** Tensors that were taken and not deleted yet. */
-const taken = new Set<number>();
+/** Tensors of others that were taken and not deleted yet. */
+const held = new Set<number>();
 
 /** Memory that a tensor lends; it is counted by whoever allocated it. */
 class BorrowedAllocation extends Allocation {
@@ -96,8 +98,10 @@ export function fromDlpack(
 ): DeviceNDArray | NDArray {
   const { version: stated, copy: copies } = readOptions('fromDlpack', options, ['version', 'copy']);
   const { pointer, version } = readSource(source, stated);
+  const taken = typeof source === 'object' ? consume(source) : undefined;
   const own = exportedMemory(pointer);
   const array = own === undefined ? takeForeign(pointer, version, copies === true) : overOwn(own, pointer);
+  taken?.();
   if (copies !== true || !(array instanceof DeviceNDArray)) return array;
   const copy = deviceArrayLike(array);
   copy.copyToDevice(array);
@@ -135,20 +139,21 @@ function overOwn(memory: NonNullable<ReturnType<typeof exportedMemory>>, pointer
 }
 
 function takeForeign(pointer: number, version: DlpackVersion, copy: boolean): DeviceNDArray | NDArray {
-  if (taken.has(pointer)) {
-    throw new TsambaRangeError('E_DLPACK', 'fromDlpack: this tensor was taken already: each can be taken once');
-  }
+  if (held.has(pointer)) throw usedTensor();
   const ffi = dlpackFfi('fromDlpack');
   const { tensor, deleter } = readTensor(ffi, pointer, version);
+  let over = false;
   const giveBack = (): void => {
-    taken.delete(pointer);
+    if (over) return;
+    over = true;
+    held.delete(pointer);
     if (deleter !== 0n) ffi.call(deleter, 'void (void *)', pointer);
   };
   const onHost = tensor.deviceType === DL_CPU || tensor.deviceType === DL_CUDA_HOST;
   // Host arrays cannot be read-only.
   const copied = onHost && (copy || tensor.readOnly);
   const array = onHost ? takeHost(ffi, tensor, giveBack, copied) : takeDevice(tensor, giveBack);
-  taken.add(pointer);
+  held.add(pointer);
   if (copied || tensor.shape.includes(0)) giveBack();
   return array;
 }

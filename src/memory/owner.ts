@@ -8,7 +8,7 @@
  */
 import type { DeviceDriver, EventHandle, Pointer, StreamHandle } from '../driver/driver.ts';
 import type { PendingItem } from './deallocations.ts';
-import type { Site } from './disposal.ts';
+import { disposedError, type Site } from './disposal.ts';
 import type { StreamRef, StreamUser } from './stream-ref.ts';
 
 /** What an owner asks of the context that it was allocated in. */
@@ -223,10 +223,10 @@ export class MemoryOwner {
   readonly bytes: number;
   /** The memory can be given to `driver.share`. */
   readonly shareable: boolean;
-  /** Whatever has to stay alive as long as the memory is used: the object that it belongs to. */
-  keeper: unknown = undefined;
+  #keeper: unknown = undefined;
   readonly #allocation: Allocation | undefined;
   #arrays = 0;
+  #released = false;
 
   /** `bytes`: how many the arrays may use, where that is not how many are counted. */
   constructor(context: MemoryHome, allocation: Allocation | undefined, bytes?: number, shareable = false) {
@@ -236,6 +236,17 @@ export class MemoryOwner {
     this.address = allocation === undefined ? 0 : Number(allocation.pointer);
     this.bytes = allocation === undefined ? 0 : (bytes ?? allocation.bytes);
     if (allocation !== undefined) dropped.register(this, allocation, this);
+    // Address and size are what arrays over the memory are checked against.
+    Object.freeze(this);
+  }
+
+  /** Whatever has to stay alive as long as the memory is used: the object that it belongs to. */
+  get keeper(): unknown {
+    return this.#keeper;
+  }
+
+  set keeper(object: unknown) {
+    this.#keeper = object;
   }
 
   /** How many undisposed arrays share the memory. */
@@ -248,8 +259,12 @@ export class MemoryOwner {
     return this.#allocation === undefined ? undefined : this.#allocation.lost;
   }
 
-  /** One more array shares the memory. */
+  /** One more array shares the memory. Throws RangeError when it has been given back. */
   retain(): void {
+    if (this.#released) {
+      const remedy = 'make the new array before the last one over the memory is disposed';
+      throw disposedError('memory', undefined, remedy);
+    }
     this.#arrays++;
   }
 
@@ -257,9 +272,10 @@ export class MemoryOwner {
   release(): void {
     this.#arrays--;
     if (this.#arrays > 0 || this.#allocation === undefined) return;
+    this.#released = true;
     dropped.unregister(this);
-    this.#allocation.released(this.keeper);
-    this.keeper = undefined;
+    this.#allocation.released(this.#keeper);
+    this.#keeper = undefined;
     this.context.release(this.#allocation);
   }
 
