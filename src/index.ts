@@ -27,6 +27,7 @@ export {
   struct,
   type TypedArray,
   u8,
+  u8c,
   u16,
   u32,
   u64,

@@ -1,7 +1,7 @@
 /**
  * A photograph through a separable Gaussian blur and a Sobel edge filter, both with tiles in shared memory.
  */
-import { type Cube, cuda, f32, type In, type Mat, ndarray, u8 } from '../../src/index.ts';
+import { type Cube, cuda, f32, type In, type Mat, ndarray, type u8, u8c } from '../../src/index.ts';
 import type { Picture } from './png.ts';
 import type { Report } from './report.ts';
 
@@ -41,7 +41,7 @@ const blurRows = cuda.jit((source: In<Cube<u8>>, target: Cube<f32>) => {
 });
 
 /** Blurs along columns: a block takes COLUMNS × ROWS pixels, one colour after another. */
-const blurColumns = cuda.jit((source: In<Cube<f32>>, target: Cube<u8>) => {
+const blurColumns = cuda.jit((source: In<Cube<f32>>, target: Cube<u8c>) => {
   const tile = cuda.shared.array([ROWS + 2 * RADIUS, COLUMNS], f32);
   const { x: tx, y: ty } = cuda.threadIdx;
   const [x, y] = cuda.grid(2);
@@ -57,7 +57,7 @@ const blurColumns = cuda.jit((source: In<Cube<f32>>, target: Cube<u8>) => {
     if (x < width && y < height) {
       let sum = 0;
       for (let k = 0; k <= 2 * RADIUS; k++) sum += weights[k] * tile[ty + k][tx];
-      target[y][x][c] = Math.round(sum);
+      target[y][x][c] = sum;
     }
   }
 });
@@ -65,7 +65,7 @@ const blurColumns = cuda.jit((source: In<Cube<f32>>, target: Cube<u8>) => {
 const luminance = (r: number, g: number, b: number) => 0.299 * r + 0.587 * g + 0.114 * b;
 
 /** The strength of edges. Each thread loads its pixel of a tile with a border of one, computes its gray value, and differentiates. */
-const sobel = cuda.jit((source: In<Cube<u8>>, target: Mat<u8>) => {
+const sobel = cuda.jit((source: In<Cube<u8>>, target: Mat<u8c>) => {
   const tile = cuda.shared.array([EDGE + 2, EDGE + 2], f32);
   const { x: tx, y: ty } = cuda.threadIdx;
   const [x, y] = cuda.grid(2);
@@ -94,7 +94,7 @@ const sobel = cuda.jit((source: In<Cube<u8>>, target: Mat<u8>) => {
     tile[ty][tx] -
     2 * tile[ty][tx + 1] -
     tile[ty][tx + 2];
-  target[y][x] = Math.min(255, Math.round(Math.sqrt(gx * gx + gy * gy)));
+  target[y][x] = Math.sqrt(gx * gx + gy * gy);
 });
 
 /** Blurs a picture and finds its edges on the device and in plain JavaScript, compares, and writes both. */
@@ -103,8 +103,8 @@ export function photo(report: Report, picture: Picture): void {
   const size = [height, width, 3] as const;
   const source = cuda.toDevice(ndarray(picture.data, { shape: size }));
   const between = cuda.deviceArray(size, f32);
-  const blurred = cuda.deviceArrayLike(source);
-  const edges = cuda.deviceArray([height, width], u8);
+  const blurred = cuda.deviceArray(size, u8c);
+  const edges = cuda.deviceArray([height, width], u8c);
 
   const blur = () => {
     blurRows.launch({ grid: [Math.ceil(width / WIDTH), height], block: WIDTH }, source, between);
@@ -115,8 +115,8 @@ export function photo(report: Report, picture: Picture): void {
     sobel.launch({ threads: [width, height], block: [EDGE, EDGE] }, source, edges);
     cuda.synchronize();
   };
-  const plainBlurred = new Uint8Array(picture.data.length);
-  const plainEdges = new Uint8Array(width * height);
+  const plainBlurred = new Uint8ClampedArray(picture.data.length);
+  const plainEdges = new Uint8ClampedArray(width * height);
   report.race('blur, radius 12', blur, () => plainBlur(picture, plainBlurred));
   report.compare(blurred.copyToHost().data, plainBlurred, 1);
   report.race('Sobel edges', find, () => plainSobel(picture, plainEdges));
@@ -132,7 +132,7 @@ export function photo(report: Report, picture: Picture): void {
 }
 
 /** The same in plain JavaScript. */
-function plainBlur({ width, height, data }: Picture, target: Uint8Array): void {
+function plainBlur({ width, height, data }: Picture, target: Uint8ClampedArray): void {
   const between = new Float32Array(data.length);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -150,13 +150,13 @@ function plainBlur({ width, height, data }: Picture, target: Uint8Array): void {
         let sum = 0;
         for (let k = -RADIUS; k <= RADIUS; k++)
           sum += weights[k + RADIUS] * between[(Math.min(Math.max(y + k, 0), height - 1) * width + x) * 3 + c];
-        target[(y * width + x) * 3 + c] = Math.round(sum);
+        target[(y * width + x) * 3 + c] = sum;
       }
     }
   }
 }
 
-function plainSobel({ width, height, data }: Picture, target: Uint8Array): void {
+function plainSobel({ width, height, data }: Picture, target: Uint8ClampedArray): void {
   const gray = new Float32Array(width * height);
   for (let k = 0; k < gray.length; k++) gray[k] = luminance(data[3 * k], data[3 * k + 1], data[3 * k + 2]);
   const at = (y: number, x: number) =>
@@ -167,7 +167,7 @@ function plainSobel({ width, height, data }: Picture, target: Uint8Array): void 
         at(y - 1, x + 1) + 2 * at(y, x + 1) + at(y + 1, x + 1) - at(y - 1, x - 1) - 2 * at(y, x - 1) - at(y + 1, x - 1);
       const gy =
         at(y + 1, x - 1) + 2 * at(y + 1, x) + at(y + 1, x + 1) - at(y - 1, x - 1) - 2 * at(y - 1, x) - at(y - 1, x + 1);
-      target[y * width + x] = Math.min(255, Math.round(Math.sqrt(gx * gx + gy * gy)));
+      target[y * width + x] = Math.sqrt(gx * gx + gy * gy);
     }
   }
 }

@@ -10,7 +10,7 @@ export interface Picture {
   /** 1 gray, 3 RGB, 4 RGBA. */
   readonly channels: 1 | 3 | 4;
   /** Rows from the top, `channels` bytes a pixel. */
-  readonly data: Uint8Array;
+  readonly data: Uint8Array | Uint8ClampedArray;
 }
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);

@@ -11,7 +11,7 @@ import {
   dataClassOf,
   describeDTypes,
   hasPlainData,
-  sameDType,
+  sameBytes,
   type TypedArray,
 } from '../dtype/index.ts';
 import type { NameOf } from '../dtype/types.ts';
@@ -41,7 +41,7 @@ import { describeHostArray, type ForeignArray } from './ndarray-input.ts';
 export type HostTarget = TypedArray | NDArray<never> | NDArray | ForeignArray;
 
 /** The element types whose TypedArray is all there is to an array with one axis. */
-type NumberName = 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
+type NumberName = 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 
 /**
  * What a copy to the host gives: rank 1 of a number type its TypedArray, all else an NDArray; either where the editor does not
@@ -192,7 +192,7 @@ interface Pair {
 }
 
 function pairUp(array: DeviceMemory, own: StridedLayout, dtype: DType, layout: StridedLayout, call: string): Pair {
-  if (!sameDType(array.dtype, dtype)) {
+  if (!sameBytes(array.dtype, dtype)) {
     const [mineIs, otherIs] = describeDTypes(array.dtype, dtype);
     const isStruct = array.dtype.fields !== undefined;
     throw new TsambaTypeError(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { freshBlockDevice } from '../../test/support/with-device.ts';
-import { bool, c64, c128, f16, f32, f64, i32, i64, struct, u8 } from '../dtype/index.ts';
+import { bool, c64, c128, f16, f32, f64, i32, i64, struct, u8, u8c } from '../dtype/index.ts';
 import { createStream } from '../stream/stream.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceArray, deviceArrayLike, toDevice } from './device-create.ts';
@@ -113,7 +113,7 @@ describe('deviceArrayLike', () => {
   });
 
   it('keeps dtype and shape, also of no axes', () => {
-    expect(deviceArrayLike(new Uint8ClampedArray(3))).toMatchObject({ dtype: u8, shape: [3] });
+    expect(deviceArrayLike(new Uint8ClampedArray(3))).toMatchObject({ dtype: u8c, shape: [3] });
     expect(deviceArrayLike(ndarray(5))).toMatchObject({ dtype: f64, shape: [] });
     expect(() => deviceArrayLike([1, 2] as never)).toThrow(/got a JavaScript array; for a shape use deviceArray/);
   });

@@ -80,7 +80,7 @@ function describeTypedArray(data: TypedArray): Described {
   };
 }
 
-/** Uint8ClampedArray, Buffer and Float16Array as the plain class that arrays of their dtype are kept in, sharing memory. */
+/** Buffer and Float16Array as the plain class that arrays of their dtype are kept in, sharing memory. */
 function normalData(data: TypedArray, dtype: DType): TypedArray {
   const Data = dataClassOf(dtype);
   return data.constructor === Data ? data : new Data(data.buffer, data.byteOffset, data.length);

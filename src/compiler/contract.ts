@@ -23,6 +23,8 @@ export type ArgType =
       readonly kind: 'array';
       /** The scalar; of records what their memory is made of (`records.ts`). */
       readonly elem: ElemType;
+      /** Stores clamp and round: u8c. */
+      readonly clamped?: true | undefined;
       /** Set when the elements are structs or complex numbers. */
       readonly record?: RecordElements | undefined;
       readonly ndim: number;

@@ -4,7 +4,16 @@
  * The IR knows scalars only. An array of records is memory in which members are accessed at their offsets; this says how large
  * such an element is, how it is aligned, and what its members are. What members mean in a kernel is `frontend/records.ts`.
  */
-import { type DType, describeDType, elemOf, f32, f64, isScalarDType, type StructField } from '../dtype/index.ts';
+import {
+  type DType,
+  describeDType,
+  elemOf,
+  f32,
+  f64,
+  isClamped,
+  isScalarDType,
+  type StructField,
+} from '../dtype/index.ts';
 import { ELEM_SIZE, type ElemType } from './ir/ops.ts';
 
 /** The type of an array's elements. Equal dtypes may have different objects; one dtype has one. */
@@ -17,7 +26,11 @@ export interface Element {
   readonly align: number;
   /** Set for records: the struct or complex type. */
   readonly record: DType | undefined;
+  /** Stores clamp and round: u8c, whose `elem` is u8. */
+  readonly clamped?: true | undefined;
 }
+
+const CLAMPED: Element = { elem: 'u8', size: 1, align: 1, record: undefined, clamped: true };
 
 const SCALARS = new Map<ElemType, Element>();
 const RECORDS = new WeakMap<DType, Element>();
@@ -31,7 +44,8 @@ export function alignmentOf(n: number): number {
   return 1;
 }
 
-export function scalarElement(elem: ElemType): Element {
+export function scalarElement(elem: ElemType, clamped: true | undefined = undefined): Element {
+  if (clamped) return CLAMPED;
   let known = SCALARS.get(elem);
   if (known === undefined) {
     known = { elem, size: ELEM_SIZE[elem], align: ELEM_SIZE[elem], record: undefined };
@@ -42,7 +56,7 @@ export function scalarElement(elem: ElemType): Element {
 
 /** The element that a dtype describes. Throws NotSupportedError for a bare sub-array. */
 export function elementOf(dtype: DType): Element {
-  if (isScalarDType(dtype)) return scalarElement(elemOf(dtype));
+  if (isScalarDType(dtype)) return scalarElement(elemOf(dtype), isClamped(dtype) || undefined);
   let known = RECORDS.get(dtype);
   if (known === undefined) {
     if (fieldsOf(dtype) === undefined) elemOf(dtype);
@@ -110,5 +124,6 @@ function memberKey(dtype: DType): string {
 
 /** An element type as messages show it. */
 export function describeElement(element: Element): string {
-  return element.record === undefined ? element.elem : describeDType(element.record);
+  if (element.record !== undefined) return describeDType(element.record);
+  return element.clamped ? 'u8c' : element.elem;
 }

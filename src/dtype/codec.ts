@@ -54,6 +54,7 @@ const RAW: Readonly<Record<ScalarName, RawCodec>> = {
   bool: { read: (v, o) => v.getUint8(o) !== 0, write: (v, o, x) => v.setUint8(o, x ? 1 : 0) },
   i8: { read: (v, o) => v.getInt8(o), write: (v, o, x) => v.setInt8(o, Number(x)) },
   u8: { read: (v, o) => v.getUint8(o), write: (v, o, x) => v.setUint8(o, Number(x)) },
+  u8c: { read: (v, o) => v.getUint8(o), write: (v, o, x) => v.setUint8(o, Number(x)) },
   i16: { read: (v, o) => v.getInt16(o, true), write: (v, o, x) => v.setInt16(o, Number(x), true) },
   u16: { read: (v, o) => v.getUint16(o, true), write: (v, o, x) => v.setUint16(o, Number(x), true) },
   i32: { read: (v, o) => v.getInt32(o, true), write: (v, o, x) => v.setInt32(o, Number(x), true) },

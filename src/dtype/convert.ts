@@ -3,7 +3,7 @@
  *
  * The same rule as in kernels: a float (any JavaScript number is one) going to an integer truncates and saturates, NaN
  * becomes 0; an integer (a bigint, or an element of an integer array) going to a narrower integer wraps. Values are rounded
- * once, from what was given to what is wanted.
+ * once, from what was given to what is wanted. Only u8c is otherwise: whatever goes there is clamped, and rounded half to even.
  */
 
 import { TsambaTypeError } from '../errors.ts';
@@ -12,11 +12,12 @@ import { show } from '../show.ts';
 import type { ScalarName } from './dtype.ts';
 import { roundToHalf } from './half.ts';
 
-type IntegerName = 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32';
+type IntegerName = 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | 'i32' | 'u32';
 
 const RANGES: Readonly<Record<IntegerName, readonly [low: number, high: number]>> = {
   i8: [-128, 127],
   u8: [0, 255],
+  u8c: [0, 255],
   i16: [-32768, 32767],
   u16: [0, 65535],
   i32: [-2147483648, 2147483647],
@@ -53,6 +54,11 @@ export function converterTo(name: ScalarName): (value: unknown) => number | bigi
       return (value) => toBigint(name, value, -(2n ** 63n), 2n ** 63n - 1n, BigInt.asIntN);
     case 'u64':
       return (value) => toBigint(name, value, 0n, 2n ** 64n - 1n, BigInt.asUintN);
+    case 'u8c':
+      return (value) => {
+        if (typeof value === 'bigint') return Number(value < 0n ? 0n : value > 255n ? 255n : value);
+        return toClamped(toNumber(name, value));
+      };
     default: {
       const [low, high] = RANGES[name];
       return (value) => {
@@ -85,6 +91,8 @@ function wrapInteger(value: number, name: IntegerName): number {
       return (value << 24) >> 24;
     case 'u8':
       return value & 0xff;
+    case 'u8c':
+      return Math.min(Math.max(value, 0), 255);
     case 'i16':
       return (value << 16) >> 16;
     case 'u16':
@@ -94,6 +102,15 @@ function wrapInteger(value: number, name: IntegerName): number {
     case 'u32':
       return value >>> 0;
   }
+}
+
+/** ECMA-262, ToUint8Clamp. */
+function toClamped(value: number): number {
+  if (!(value > 0)) return 0;
+  if (value >= 255) return 255;
+  const low = Math.floor(value);
+  const rest = value - low;
+  return rest > 0.5 || (rest === 0.5 && low % 2 === 1) ? low + 1 : low;
 }
 
 function saturate(value: number, low: number, high: number): number {

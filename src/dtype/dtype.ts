@@ -8,7 +8,10 @@
 import { NotSupportedError } from '../errors.ts';
 
 /** Scalar element types. */
-export type ScalarName = 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f16' | 'f32' | 'f64';
+export type ScalarName = StoredName | 'u8c';
+
+/** Those that memory is made of: u8c is u8 with stores of its own. */
+export type StoredName = 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f16' | 'f32' | 'f64';
 
 /** `c64`/`c128` are complex numbers of two f32 / two f64. */
 export type ComplexName = 'c64' | 'c128';
@@ -60,6 +63,7 @@ const SCALARS: ReadonlySet<string> = new Set<ScalarName>([
   'bool',
   'i8',
   'u8',
+  'u8c',
   'i16',
   'u16',
   'i32',
@@ -71,20 +75,34 @@ const SCALARS: ReadonlySet<string> = new Set<ScalarName>([
   'f64',
 ]);
 
-/** Whether the dtype is one of the twelve scalar types (not complex, struct or sub-array). */
+/** Whether the dtype is one of the scalar types (not complex, struct or sub-array). */
 export function isScalarDType(dtype: DType): boolean {
   return SCALARS.has(dtype.name);
 }
 
-/** The compiler's name of a scalar element type. Throws NotSupportedError for types that kernels have no elements of. */
-export function elemOf(dtype: DType): ScalarName {
-  if (SCALARS.has(dtype.name)) return dtype.name as ScalarName;
+/** What memory of a scalar dtype is made of for the compiler. Throws NotSupportedError for types that kernels have no elements of. */
+export function elemOf(dtype: DType): StoredName {
+  if (SCALARS.has(dtype.name)) return isClamped(dtype) ? 'u8' : (dtype.name as StoredName);
   throw new NotSupportedError(
     'E_DTYPE_KERNEL',
     `kernels cannot access elements of type ${describeDType(dtype)}; pass an array of ${
       dtype.kind === 'c' ? `its parts: a.view(${dtype.name === 'c64' ? 'f32' : 'f64'})` : 'one of its scalar fields'
     }`,
   );
+}
+
+/** Whether stores clamp and round, as those of Uint8ClampedArray do. */
+export function isClamped(dtype: DType): boolean {
+  return dtype.name === 'u8c';
+}
+
+/** Whether the elements of two dtypes are the same bytes: equal dtypes, or u8 and u8c. */
+export function sameBytes(a: DType, b: DType): boolean {
+  return sameDType(a, b) || (isByte(a) && isByte(b));
+}
+
+function isByte(dtype: DType): boolean {
+  return dtype.name === 'u8' || isClamped(dtype);
 }
 
 /** Whether two dtypes describe the same element: equal scalars, or structs with equal fields at equal offsets. */
@@ -95,7 +113,7 @@ export function sameDType(a: DType, b: DType): boolean {
     if (a.base === undefined || b.base === undefined) return false;
     return String(a.subShape) === String(b.subShape) && sameDType(a.base, b.base);
   }
-  if (a.fields === undefined || b.fields === undefined) return a.fields === b.fields && a.typestr === b.typestr;
+  if (a.fields === undefined || b.fields === undefined) return a.fields === b.fields && a.name === b.name;
   const fields = b.fields;
   return (
     a.fields.length === fields.length &&

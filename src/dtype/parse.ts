@@ -6,7 +6,7 @@
 import { TsambaTypeError } from '../errors.ts';
 import { show } from '../show.ts';
 import { c64, c128 } from './complex.ts';
-import { type DType, describeDType, isDType } from './dtype.ts';
+import { type DType, describeDType, isClamped, isDType } from './dtype.ts';
 import { SCALAR_TOKENS } from './scalars.ts';
 import { nearest } from './spelling.ts';
 import type { DTypeLike, ValueOf } from './types.ts';
@@ -18,6 +18,8 @@ function makeNames(): Map<string, DType> {
   const longNames: Readonly<Record<string, string>> = { i: 'int', u: 'uint', f: 'float', c: 'complex', b: 'bool' };
   for (const dtype of [...Object.values(SCALAR_TOKENS), c64, c128]) {
     names.set(dtype.name, dtype);
+    // To NumPy it is uint8.
+    if (isClamped(dtype)) continue;
     const { kind, itemSize } = dtype;
     if (kind !== 'b') names.set(`${longNames[kind]}${itemSize * 8}`, dtype);
     // NumPy counts bytes: 'i4', '<i4', '=i4'. One-byte types have no order, and accept any mark but big-endian.
@@ -77,7 +79,7 @@ function shown(value: unknown): string {
     const element: unknown = 'BYTES_PER_ELEMENT' in value ? value.prototype : undefined;
     const tag = element === undefined ? undefined : /^(Big)?(Float|Int|Uint)(\d+)(Clamped)?Array$/.exec(value.name);
     if (tag === null || tag === undefined) return `the function ${value.name || '(anonymous)'}`;
-    return `the class ${value.name}: write ${(tag[2] ?? '').charAt(0).toLowerCase()}${tag[3] ?? ''}`;
+    return `the class ${value.name}: write ${(tag[2] ?? '').charAt(0).toLowerCase()}${tag[3] ?? ''}${tag[4] === undefined ? '' : 'c'}`;
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return Object.hasOwn(value, 'dtype')

@@ -44,6 +44,13 @@ export const i8: DTypeToken<i8> = token('i8', 'i', 1);
 export type u8 = t.u8;
 /** An unsigned integer of 8 bits; i32 in expressions. Dtype, and cast: `u8(x)`. NumPy's uint8. */
 export const u8: DTypeToken<u8> = token('u8', 'u', 1);
+/** An element of type u8c, for annotations: `Vec<u8c>`. */
+export type u8c = t.u8c;
+/**
+ * An unsigned integer of 8 bits whose stores clamp to 0 … 255 and round half to even, like those of `Uint8ClampedArray`, which
+ * is what every `ImageData` has. Reads as u8 does. Dtype, and cast: `u8c(x)`. NumPy's uint8 in memory.
+ */
+export const u8c: DTypeToken<u8c> = token('u8c', 'u', 1);
 /** An element of type i16, for annotations: `Vec<i16>`. */
 export type i16 = t.i16;
 /** A signed integer of 16 bits; i32 in expressions. Dtype, and cast: `i16(x)`. NumPy's int16. */
@@ -86,6 +93,7 @@ export const SCALAR_TOKENS: Readonly<Record<ScalarName, DTypeToken<unknown>>> = 
   bool,
   i8,
   u8,
+  u8c,
   i16,
   u16,
   i32,

@@ -6,7 +6,7 @@
  */
 import { TsambaTypeError } from '../errors.ts';
 import type { DType } from './dtype.ts';
-import { f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from './scalars.ts';
+import { f16, f32, f64, i8, i16, i32, i64, u8, u8c, u16, u32, u64 } from './scalars.ts';
 import type { ElementOf, TypedArray } from './types.ts';
 
 /** What all TypedArray constructors have in common, as far as host arrays need it. */
@@ -21,6 +21,7 @@ const DATA_CLASSES: Readonly<Record<string, TypedArrayConstructor>> = {
   bool: Uint8Array,
   i8: Int8Array,
   u8: Uint8Array,
+  u8c: Uint8ClampedArray,
   i16: Int16Array,
   u16: Uint16Array,
   i32: Int32Array,
@@ -39,7 +40,7 @@ export function dataClassOf(dtype: DType): TypedArrayConstructor {
   return DATA_CLASSES[dtype.name] ?? Uint8Array;
 }
 
-const PLAIN: ReadonlySet<string> = new Set(['i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64']);
+const PLAIN: ReadonlySet<string> = new Set(['i8', 'u8', 'u8c', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64']);
 
 /** Whether the elements of a TypedArray of this dtype are the elements of the array: not so for bool, f16, complex, struct. */
 export function hasPlainData(dtype: DType): boolean {
@@ -49,7 +50,7 @@ export function hasPlainData(dtype: DType): boolean {
 const DTYPES: Readonly<Record<string, DType>> = {
   Int8Array: i8,
   Uint8Array: u8,
-  Uint8ClampedArray: u8,
+  Uint8ClampedArray: u8c,
   Int16Array: i16,
   Uint16Array: u16,
   Int32Array: i32,
@@ -73,7 +74,7 @@ export function isTypedArray(value: unknown): value is TypedArray {
   return ArrayBuffer.isView(value) && tagOf(value) !== undefined;
 }
 
-/** The dtype of a TypedArray's elements; `u8` for Uint8ClampedArray and Buffer. Throws TypeError for anything else. */
+/** The dtype of a TypedArray's elements; `u8` for Buffer. Throws TypeError for anything else. */
 export function dtypeOfTypedArray<A extends TypedArray>(array: A): DType<ElementOf<A>> {
   const dtype = DTYPES[tagOf(array) ?? ''];
   if (dtype === undefined) throw new TsambaTypeError('E_DTYPE', 'expected a TypedArray such as Float32Array');

@@ -14,6 +14,7 @@ type Big<D extends string> = bigint & { readonly [kind]?: D };
 export type bool = boolean & { readonly [kind]?: 'bool' };
 export type i8 = Num<'i8'>;
 export type u8 = Num<'u8'>;
+export type u8c = Num<'u8c'>;
 export type i16 = Num<'i16'>;
 export type u16 = Num<'u16'>;
 export type i32 = Num<'i32'>;
@@ -67,6 +68,7 @@ export interface DataByName {
   bool: Uint8Array;
   i8: Int8Array;
   u8: Uint8Array;
+  u8c: Uint8ClampedArray;
   i16: Int16Array;
   u16: Uint16Array;
   i32: Int32Array;
@@ -106,19 +108,21 @@ export type ElementOf<A> = A extends Float32Array
       ? i32
       : A extends Uint32Array
         ? u32
-        : A extends Uint8Array | Uint8ClampedArray
-          ? u8
-          : A extends Int8Array
-            ? i8
-            : A extends Int16Array
-              ? i16
-              : A extends Uint16Array
-                ? u16
-                : A extends BigInt64Array
-                  ? i64
-                  : A extends BigUint64Array
-                    ? u64
-                    : Scalar;
+        : A extends Uint8ClampedArray
+          ? u8c
+          : A extends Uint8Array
+            ? u8
+            : A extends Int8Array
+              ? i8
+              : A extends Int16Array
+                ? i16
+                : A extends Uint16Array
+                  ? u16
+                  : A extends BigInt64Array
+                    ? i64
+                    : A extends BigUint64Array
+                      ? u64
+                      : Scalar;
 
 /** The strings that name each element type. */
 export interface ElementByString {

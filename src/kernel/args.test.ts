@@ -21,7 +21,7 @@ describe('the type of an argument', () => {
 
   it('is element type, rank and layout for host arrays', () => {
     expect(typeOf(new Float32Array(4))).toEqual({ kind: 'array', elem: 'f32', ndim: 1, layout: 'C', unit: 4 });
-    expect(typeOf(new Uint8ClampedArray(4))).toMatchObject({ elem: 'u8' });
+    expect(typeOf(new Uint8ClampedArray(4))).toMatchObject({ elem: 'u8', clamped: true });
     expect(typeOf(ndarray.zeros([2, 3], { dtype: f64, order: 'F' }))).toMatchObject({
       elem: 'f64',
       ndim: 2,

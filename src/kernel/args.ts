@@ -124,7 +124,7 @@ function typeHost(array: NDArray, direction: Direction, hinted: boolean): Typed 
  * `address` is where its first element is on the device, as far as alignment goes.
  */
 export function arrayType(array: DeviceNDArray | NDArray, layout: Layout, address: number): ArrayType {
-  const { elem, size, align, record } = elementOf(array.dtype);
+  const { elem, size, align, record, clamped } = elementOf(array.dtype);
   const unit = layout === 'A' ? strideUnit(array.strides, size) : size;
   const readonly = array instanceof DeviceNDArray && array.readOnly;
   const actual = Math.min(align, actualAlignment(layout, address, array.strides));
@@ -132,6 +132,7 @@ export function arrayType(array: DeviceNDArray | NDArray, layout: Layout, addres
   return {
     kind: 'array',
     elem,
+    clamped,
     ndim: array.shape.length,
     layout,
     unit,
@@ -205,7 +206,8 @@ export function typeKey(type: ArgType): string {
 }
 
 function arrayKey(type: ArrayType): string {
-  return `${type.layout}${type.ndim}${type.layout === 'A' ? `/${type.unit}` : ''}${type.readonly ? 'r' : ''}`;
+  const stores = `${type.readonly ? 'r' : ''}${type.clamped ? 'c' : ''}`;
+  return `${type.layout}${type.ndim}${type.layout === 'A' ? `/${type.unit}` : ''}${stores}`;
 }
 
 /** The greatest number of elements, and of steps of a stride, that 32-bit indices reach. */

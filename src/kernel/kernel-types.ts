@@ -41,11 +41,7 @@ export interface SmartArgument<T, R extends number> {
 
 /** The TypedArray whose elements are a `T`. There is none for bool, f16, complex numbers and structs. */
 type PlainData<T> =
-  NameOf<T> extends 'bool' | 'f16' | 'c64' | 'c128'
-    ? never
-    : NameOf<T> extends 'u8'
-      ? Uint8Array | Uint8ClampedArray
-      : DataByName[NameOf<T> & keyof DataByName];
+  NameOf<T> extends 'bool' | 'f16' | 'c64' | 'c128' ? never : DataByName[NameOf<T> & keyof DataByName];
 
 /** An array of npm `ndarray` or `@stdlib/ndarray`: strides and offset count elements. */
 export interface ForeignArgument<T> {

@@ -11,7 +11,7 @@ import { MappedNDArray } from '../array/host-array.ts';
 import { SmartArray } from '../array/smart-array.ts';
 import type { ArgType, CompiledKernel } from '../compiler/contract.ts';
 import { type ElemType, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
-import { type DType, SCALAR_TOKENS } from '../dtype/index.ts';
+import { type DType, SCALAR_TOKENS, u8c } from '../dtype/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import { Aliasing } from './aliasing.ts';
@@ -313,7 +313,8 @@ function itemSizeAt(types: readonly ArgType[], path: readonly number[]): number 
 }
 
 function dtypeOf(type: ArrayType): DType {
-  return type.record === undefined ? SCALAR_TOKENS[type.elem] : type.record.dtype;
+  if (type.record !== undefined) return type.record.dtype;
+  return type.clamped ? u8c : SCALAR_TOKENS[type.elem];
 }
 
 function place(path: readonly number[], name: (i: number) => string): string {

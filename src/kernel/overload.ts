@@ -8,7 +8,7 @@ import type { ArgType } from '../compiler/contract.ts';
 import { isInt } from '../compiler/ir/ops.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { ArrayType, Typed } from './args.ts';
-import { type Signature, showType } from './signature.ts';
+import { elementName, type Signature, showType } from './signature.ts';
 
 /** The types to compile for: those of the one signature that fits. `name` gives the words for argument i. */
 export function resolveOverload(
@@ -60,7 +60,7 @@ function checkCount(kernel: string, signature: Signature, args: readonly Typed[]
 
 /** Signatures name scalars only. */
 function sameElements(given: ArrayType, wanted: ArrayType): boolean {
-  return given.record === undefined && given.elem === wanted.elem;
+  return given.record === undefined && given.elem === wanted.elem && given.clamped === wanted.clamped;
 }
 
 /** The type that an argument has under a parameter type of a signature, or undefined when it does not go there. */
@@ -109,8 +109,8 @@ function fix(arg: Typed, wanted: ArgType): string {
     return '';
   }
   if (wanted.kind !== 'array' || (arg.kind !== 'device' && arg.kind !== 'host')) return '';
-  if (!sameElements(arg.type, wanted)) return `: make the array with dtype ${wanted.elem}, or add a signature`;
+  if (!sameElements(arg.type, wanted)) return `: make the array with dtype ${elementName(wanted)}, or add a signature`;
   if (arg.type.ndim !== wanted.ndim) return `: the array has ${arg.type.ndim} dimensions, not ${wanted.ndim}`;
   const colons = new Array(wanted.ndim).fill(':').join(', ');
-  return `: pass a contiguous array (a.ravel() and copies are), or write ${wanted.elem}[${colons}] for any layout`;
+  return `: pass a contiguous array (a.ravel() and copies are), or write ${elementName(wanted)}[${colons}] for any layout`;
 }

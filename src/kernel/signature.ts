@@ -99,7 +99,8 @@ function fromList(items: readonly unknown[]): Signature {
     if (typeof item === 'string') return parseType(item);
     const name: unknown = item === null || item === undefined ? undefined : (item as { name?: unknown }).name;
     const size: unknown = item === null || item === undefined ? undefined : (item as { itemSize?: unknown }).itemSize;
-    const elem = typeof name === 'string' && typeof size === 'number' ? NAMES.get(name) : undefined;
+    const elem =
+      typeof name === 'string' && typeof size === 'number' ? (name === 'u8c' ? 'u8' : NAMES.get(name)) : undefined;
     if (elem !== undefined) return { kind: 'scalar', type: elem };
     throw bad(`a signature lists types such as 'f32[:]' or i32, got ${show(item)}`);
   });
@@ -115,7 +116,7 @@ export function showSignature(args: readonly ArgType[]): string {
 export function showType(type: ArgType): string {
   switch (type.kind) {
     case 'array':
-      return `${type.record === undefined ? elemName(type.elem) : describeDType(type.record.dtype)}[${dims(type.ndim, type.layout)}]`;
+      return `${type.record === undefined ? elementName(type) : describeDType(type.record.dtype)}[${dims(type.ndim, type.layout)}]`;
     case 'scalar':
       return elemName(type.type);
     case 'tuple':
@@ -123,6 +124,11 @@ export function showType(type: ArgType): string {
     default:
       return type.kind;
   }
+}
+
+/** The elements of an array of scalars. */
+export function elementName(type: Extract<ArgType, { kind: 'array' }>): string {
+  return type.clamped ? 'u8c' : elemName(type.elem);
 }
 
 /** `'i8'` and `'u8'` mean something else to NumPy, so they are never written. */
@@ -203,10 +209,11 @@ class Reader {
       return { kind: 'tuple', items: this.types(')') };
     }
     if (name === 'UniTuple') return this.#uniTuple();
-    const elem = this.#elem(name);
+    const clamped = name === 'u8c';
+    const elem = clamped ? 'u8' : this.#elem(name);
     if (this.peek() !== '[') return { kind: 'scalar', type: elem };
     this.#at++;
-    return this.#array(elem);
+    return clamped ? { ...this.#array(elem), clamped } : this.#array(elem);
   }
 
   #elem(name: string): ElemType {
@@ -236,7 +243,7 @@ class Reader {
     return { kind: 'tuple', items: new Array<ArgType>(count).fill(item) };
   }
 
-  #array(elem: ElemType): ArgType {
+  #array(elem: ElemType): Extract<ArgType, { kind: 'array' }> {
     const unit: boolean[] = [];
     do {
       this.expect(':');

@@ -37,6 +37,7 @@ import { spaces } from './spaces.ts';
 import { streams } from './streams.ts';
 import { structs } from './structs.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
+import { clampedBytes } from './types-clamped.ts';
 import { integerTypes } from './types-integers.ts';
 import { quotientTests } from './types-quotients.ts';
 import { storage } from './types-storage.ts';
@@ -59,6 +60,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...quotientTests,
   ...wideTypes,
   ...storage,
+  ...clampedBytes,
   ...rounding,
   ...functions,
   ...geometry,

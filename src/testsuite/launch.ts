@@ -199,12 +199,12 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
     stream.synchronize();
     sameElements(a, [4, 8, 12]);
   },
-  'host arrays of small types, bytes and clamped bytes': () => {
+  'host arrays of small types': () => {
     const kernel = cuda.jit((a: Vec<u8>) => {
       const k = cuda.grid(1);
       a[k] = 255 - a[k];
     });
-    const [a, b] = [Uint8Array.of(0, 100, 255), Uint8ClampedArray.of(1, 2, 3)];
+    const [a, b] = [Uint8Array.of(0, 100, 255), new Uint8Array(Uint8Array.of(9, 1, 2, 3).buffer, 1)];
     kernel.launch({ grid: 1, block: 3 }, a);
     kernel.launch({ grid: 1, block: 3 }, b);
     sameElements(a, [255, 155, 0]);

@@ -73,7 +73,7 @@ export function argumentView(
   pos: Pos,
 ): View {
   const { record } = type;
-  const element = record === undefined ? scalarElement(type.elem) : elementOf(record.dtype);
+  const element = record === undefined ? scalarElement(type.elem, type.clamped) : elementOf(record.dtype);
   const root = addRoot(ctx, {
     name,
     space: 'global',
@@ -264,7 +264,8 @@ export function element(view: View, pos: Pos): TMem {
   const { root, element: scalar, unit, disp, checks } = view;
   const align = Math.min(view.align, alignmentOf(disp), scalar.size);
   const via = view.via?.name === undefined ? undefined : view.via;
-  return { root, elem: scalar.elem, index: view.offset ?? literal(0, pos), unit, disp, align, checks, via, pos };
+  const { elem, clamped } = scalar;
+  return { root, elem, clamped, index: view.offset ?? literal(0, pos), unit, disp, align, checks, via, pos };
 }
 
 /** The element that a view without axes is: a scalar is read when it is used, a record stays where it is. */

@@ -4,7 +4,7 @@
  * They are recognised by identity, so that whatever a bundler calls them they are the same.
  */
 import type { CallExpression } from 'acorn';
-import { type DType, elemOf, isScalarDType } from '../../dtype/index.ts';
+import { type DType, elemOf, isClamped, isScalarDType } from '../../dtype/index.ts';
 import type { ElemType, MathFn } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { RoundFn, TExpr } from '../types/tree.ts';
@@ -256,6 +256,7 @@ export function callDType(ctx: Context, dtype: DType, node: CallExpression, scop
     return fail('K316', pos, `${dtype.name}(x) takes 1 argument, not ${values.length}`);
   const a = ctx.scalar(value, pos);
   const to = elemOf(dtype);
+  if (isClamped(dtype)) return scalar({ k: 'cast', to, a, by: 'u8c', pos });
   return scalar(to === 'bool' ? truth(a) : { k: 'cast', to, a, pos });
 }
 

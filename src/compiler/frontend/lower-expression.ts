@@ -4,7 +4,8 @@
  * `lower(e, want)` gives a value of machine type `want`; values without a type of their own (literals, quotients of integers)
  * are computed in it. Without `want` the expression's own type decides, else the defaults.
  */
-import { read, select } from '../ir/builder.ts';
+import { u8c } from '../../dtype/index.ts';
+import { binary, read, select, unary } from '../ir/builder.ts';
 import {
   type CompareOp,
   type Expr,
@@ -381,6 +382,7 @@ export class ExpressionLowering {
 
   #cast(e: Extract<TExpr, { k: 'cast' }>, want: ValueType | undefined): Expr {
     const { a } = e;
+    if (e.by === 'u8c') return this.clamped(a);
     const own = e.by === undefined ? undefined : typeOf(e);
     if (own === 'int') return this.to(a, 'i32');
     const to = own === 'B' ? this.#settle(own, want) : e.to;
@@ -399,6 +401,23 @@ export class ExpressionLowering {
     // What has no type of its own is computed in the type of the cast, if that is a float.
     const inner = this.lower(a, isFloat(type) ? type : undefined);
     return castTo(inner, to, e.pos);
+  }
+
+  /** A value of any type as stores to u8c take it, an i32: clamped to a byte, floats rounded half to even, 0 for NaN. */
+  clamped(e: TExpr): Expr {
+    const { pos } = e;
+    if (e.k === 'lit') return { op: 'const', type: 'i32', value: u8c(e.value) };
+    const a = this.lower(e, undefined);
+    if (a.type === 'bool') return castTo(a, 'i32', pos);
+    // What is out of range saturates there.
+    if (isFloat(a.type)) return castTo(unary('rint', a), 'u8', pos);
+    const limit = (n: number): Expr => ({
+      op: 'const',
+      type: a.type,
+      value: a.type === 'i64' || a.type === 'u64' ? BigInt(n) : n,
+    });
+    const low = a.type === 'u32' || a.type === 'u64' ? a : binary('max', a, limit(0));
+    return castTo(binary('min', low, limit(255)), 'i32', pos);
   }
 
   #round(e: Extract<TExpr, { k: 'round' }>, want: ValueType | undefined): Expr {

@@ -91,7 +91,7 @@ export function lower(body: readonly TStmt[], options: LoweringOptions & { reado
       case 'store': {
         const { elem } = s.mem;
         const mem = x.mem(s.mem);
-        const value = x.to(s.value, widen(elem), { store: elem });
+        const value = s.mem.clamped ? x.clamped(s.value) : x.to(s.value, widen(elem), { store: elem });
         if (isMisaligned(s.mem)) list.push(...storePieces(mem, s.mem.align, value, (v) => hold(v, pos)));
         else list.push({ op: 'store', mem, value, pos });
         return;

@@ -68,7 +68,7 @@ export const sharedArray: Handler = (call) => {
   }
   positive(call, shape);
   // One allocation for each place in the source, whoever inlines it.
-  const key = `${ctx.nodeId(call.node)}:${shape.join('x')}:${element.record === undefined ? element.elem : recordKey(element.record)}`;
+  const key = `${ctx.nodeId(call.node)}:${shape.join('x')}:${element.record === undefined ? describeElement(element) : recordKey(element.record)}`;
   const known = ctx.sharedSites.get(key);
   const view = allocateView(ctx, 'shared', shape, element, '%shared', pos);
   if (known === undefined) {

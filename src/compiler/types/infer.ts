@@ -213,7 +213,9 @@ function resolveWeak(
         if (!isWeak(v)) meet(groupOf(s.range, t, s.range), v);
       } else if (t !== undefined) meet(g, t);
     } else if (s.k === 'store') {
-      meet(visit(s.value), typeOfElem(s.mem.elem));
+      const g = visit(s.value);
+      // What is clamped may be of any type.
+      if (!s.mem.clamped) meet(g, typeOfElem(s.mem.elem));
     } else if (s.k === 'warp' && s.range !== undefined && s.fn.startsWith('shfl')) {
       // The value goes to another lane's variable as if by assignment.
       const t = s.range.type;

@@ -107,6 +107,8 @@ export interface Overwrite {
 export interface TMem {
   readonly root: Root;
   readonly elem: ElemType;
+  /** Stores clamp and round, as to a Uint8ClampedArray. */
+  readonly clamped?: true | undefined;
   readonly disp: number;
   /** What its address is a multiple of; less than its size for members of packed records. */
   readonly align: number;
@@ -155,7 +157,7 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
       readonly b: TExpr;
     }
   /** An explicit cast. JavaScript's own give less of a type: `Number(flag)` counts, `BigInt(i)` has no sign to lose. */
-  | { readonly k: 'cast'; readonly to: ElemType; readonly a: TExpr; readonly by?: 'Number' | 'BigInt' }
+  | { readonly k: 'cast'; readonly to: ElemType; readonly a: TExpr; readonly by?: 'Number' | 'BigInt' | 'u8c' }
   /** The bits of an integer as a 32-bit one, of what an intrinsic takes integers alone for; `what` is its name in messages. */
   | { readonly k: 'word'; readonly to: 'i32' | 'u32'; readonly a: TExpr; readonly what: string }
   /** A rounding of a float; of a quotient of integers, an integer division. */

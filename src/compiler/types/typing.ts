@@ -58,7 +58,7 @@ export function typeOf(e: TExpr): Type {
     case 'minmax':
       return joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)));
     case 'cast': {
-      const t = e.by === undefined ? undefined : typeOf(e.a);
+      const t = e.by === undefined || e.by === 'u8c' ? undefined : typeOf(e.a);
       if (e.by === 'Number' && t === 'bool') return 'int';
       if (e.by === 'BigInt' && t !== undefined && isSignless(t)) return 'B';
       return typeOfElem(e.to);
