@@ -98,7 +98,7 @@ const sobel = cuda.jit((source: In<Cube<u8>>, target: Mat<u8c>) => {
 });
 
 /** Blurs a picture and finds its edges on the device and in plain JavaScript, compares, and writes both. */
-export function photo(report: Report, picture: Picture): void {
+export function photo(report: Report, picture: Picture<Uint8Array>): void {
   const { width, height } = picture;
   const size = [height, width, 3] as const;
   const source = cuda.toDevice(ndarray(picture.data, { shape: size }));

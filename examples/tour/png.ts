@@ -4,20 +4,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deflateSync, inflateSync } from 'node:zlib';
 
-export interface Picture {
+export interface Picture<D = Uint8Array | Uint8ClampedArray> {
   readonly width: number;
   readonly height: number;
   /** 1 gray, 3 RGB, 4 RGBA. */
   readonly channels: 1 | 3 | 4;
   /** Rows from the top, `channels` bytes a pixel. */
-  readonly data: Uint8Array | Uint8ClampedArray;
+  readonly data: D;
 }
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const COLOR_TYPE = { 1: 0, 3: 2, 4: 6 } as const;
 
 /** Reads a PNG file. Throws an Error for kinds of PNG that the tour does not use. */
-export function readPng(path: string): Picture {
+export function readPng(path: string): Picture<Uint8Array> {
   const file = readFileSync(path);
   if (SIGNATURE.some((b, k) => file[k] !== b)) throw new Error(`${path} is not a PNG file`);
   let width = 0;
