@@ -1,7 +1,7 @@
 /**
  * The HIP driver over a model of the library: which calls it makes, in which order, and what it makes of their results.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { OpenCLArg, OpenCLModule } from '../../compiler/render/opencl/module.ts';
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../../errors.ts';
@@ -115,12 +115,13 @@ describe('a HIP device', () => {
     expect(open({}, { without: ['hipGetDevicePropertiesR0600'] }).device.device.arch).toBe('gfx906');
   });
 
-  it('needs no pools of memory', () => {
+  it('needs no pools of HIP', () => {
     const { model, device } = open({}, { without: ['hipMallocAsync', 'hipFreeAsync'] });
-    const pointer = device.allocate(100);
-    device.free(pointer);
-    expect(model.calls).toEqual(['hipMalloc', 'hipFree']);
-    expect(device.info.features.streamOrdered).toBe(false);
+    vi.stubEnv('TSAMBA_HIP_MALLOC_ASYNC', '1');
+    const other = open({}, { without: ['hipMallocAsync', 'hipFreeAsync'] });
+    vi.unstubAllEnvs();
+    for (const driver of [device, other.device]) driver.free(driver.allocate(100));
+    for (const { calls } of [model, other.model]) expect(calls).toContain('hipMalloc');
   });
 
   it('cannot be used by a library that lacks a function', () => {
@@ -134,8 +135,29 @@ describe('memory', () => {
     const { model, device } = open();
     const stream = device.createStream();
     model.calls.length = 0;
+    const pointer = device.allocate(100, stream);
+    device.free(pointer, stream);
+    expect(device.allocate(200, stream)).toBe(pointer);
+    expect(model.calls).toEqual(['hipMalloc', 'hipEventCreateWithFlags', 'hipEventRecord']);
+  });
+
+  it('comes from HIP’s own pool where the user asks for it', () => {
+    vi.stubEnv('TSAMBA_HIP_MALLOC_ASYNC', '1');
+    const { model, device } = open();
+    vi.unstubAllEnvs();
+    const stream = device.createStream();
+    model.calls.length = 0;
     device.free(device.allocate(100, stream), stream);
     expect(model.calls).toEqual(['hipMallocAsync', 'hipFreeAsync']);
+  });
+
+  it('that is idle in the pool goes back to the device before there is none', () => {
+    const { model, device } = open();
+    model.cuda.capacity = 10_000;
+    device.free(device.allocate(8000));
+    expect(device.memoryInfo()).toMatchObject({ pooled: 8192, free: 10_000 });
+    device.allocate(6000);
+    expect(device.memoryInfo()).toMatchObject({ pooled: 0, free: 10_000 - 6144 });
   });
 
   it('that is not there is an error in HIP’s words', () => {
@@ -143,7 +165,7 @@ describe('memory', () => {
     model.cuda.capacity = 50;
     const error = thrownBy(() => device.allocate(100));
     expect(error).toBeInstanceOf(OutOfMemoryError);
-    expect(error.message).toMatch(/^hipMallocAsync: cannot allocate 100 bytes on AMD Instinct MI210/);
+    expect(error.message).toMatch(/^hipMalloc: cannot allocate 100 bytes on AMD Instinct MI210/);
   });
 
   it('of the host is allocated, mapped, registered and given back by HIP', () => {
@@ -300,7 +322,7 @@ describe('closing', () => {
     device.createStream();
     load('k');
     device.close();
-    expect(model.calls).toEqual(expect.arrayContaining(['hipModuleUnload', 'hipStreamDestroy', 'hipFreeAsync']));
+    expect(model.calls).toEqual(expect.arrayContaining(['hipModuleUnload', 'hipStreamDestroy', 'hipFree']));
     expect(model.cuda.live).toBe(0);
     expect(thrownBy(() => device.allocate(8)).code).toBe('E_DEVICE_CLOSED');
   });

@@ -10,6 +10,7 @@ import { hipCopies } from './copy-kernels.ts';
 import { HipExecutable } from './executable.ts';
 import type { HipDevice } from './info.ts';
 import type { Hip } from './library.ts';
+import { withOwnPool } from './pool.ts';
 
 /** What tests may bring. */
 export interface HipOptions {
@@ -27,7 +28,7 @@ export class HipDriver extends NvidiaDriver {
     const { arch, identity } = device;
     const compile =
       options.compileCopies ?? ((text) => compileHip(text, { name: 'copies', arch, identity, options: ['-O3'] }));
-    super(hip.cuda, device, {
+    super(device.ownPool ? withOwnPool(hip.cuda) : hip.cuda, device, {
       backend: {
         copies: hipCopies(hip, compile),
         load: (host, program) => new HipExecutable(host, program, pipeline, device),

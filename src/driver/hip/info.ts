@@ -4,6 +4,7 @@
  * Attributes are asked for one by one: their numbers are the same from ROCm 5 to 7, the struct of all of them is not.
  */
 import type { OpenCLTarget } from '../../compiler/render/opencl/module.ts';
+import { switchFromEnvironment } from '../../environment.ts';
 import { Cells, textOf } from '../../ffi/cells.ts';
 import type { DeviceInfo } from '../driver.ts';
 import { type CudaDevice, pciBusId } from '../nvidia/info.ts';
@@ -32,6 +33,8 @@ const MOST_THREADS = 1024;
 
 /** A device as it is opened. */
 export interface HipDevice extends CudaDevice {
+  /** Memory comes from a pool of our own (pool.ts), not from HIP's. */
+  readonly ownPool: boolean;
   /** For the compiler. */
   readonly arch: string;
   readonly target: OpenCLTarget;
@@ -77,7 +80,8 @@ export function describeDevice(hip: Hip, index: number): HipDevice {
   if (arch === undefined) {
     throw driverError(cuda, 1, 'hipGetDeviceProperties', { about: `device ${index} does not say its architecture` });
   }
-  const memoryPools = cuda.cuMemAllocAsync !== undefined && optional(ATTRIBUTE.memoryPools) !== 0;
+  const poolsOfHip = cuda.cuMemAllocAsync !== undefined && optional(ATTRIBUTE.memoryPools) !== 0;
+  const ownPool = !(poolsOfHip && switchFromEnvironment('TSAMBA_HIP_MALLOC_ASYNC') === true);
   const name = new Uint8Array(256);
   check(cuda.cuDeviceGetName(name, name.length, device), 'cuDeviceGetName');
   const version = versionText(hip.version);
@@ -99,7 +103,7 @@ export function describeDevice(hip: Hip, index: number): HipDevice {
     driverVersion: version,
     hardware: { type: 'gpu', vendor: 'amd' },
     features: {
-      streamOrdered: memoryPools,
+      streamOrdered: true,
       ipc: true,
       // Blocks that wait for each other are launched one at a time.
       cooperative: false,
@@ -111,7 +115,8 @@ export function describeDevice(hip: Hip, index: number): HipDevice {
   return {
     device,
     info,
-    memoryPools,
+    memoryPools: true,
+    ownPool,
     arch,
     target: HIP_TARGET,
     waveSize: attribute(ATTRIBUTE.warpSize),

@@ -197,6 +197,8 @@ export class CudaModel {
       },
       cuMemcpyDtoHAsync: (target: Uint8Array, source: number, bytes: number, stream: number) =>
         this.#enqueue(stream, () => this.#move(Number(this.ffi.address(target)), source, bytes)),
+      cuMemcpyDtoDAsync: (target: number, source: number, bytes: number, stream: number) =>
+        this.#enqueue(stream, () => this.#move(target, source, bytes)),
       cuMemsetD8Async: (address: number, value: number, bytes: number, stream: number) =>
         this.#enqueue(stream, () => void this.bytesAt(address, bytes).fill(value)),
       cuStreamCreate: (cell: number) => this.#give(cell),
