@@ -4,6 +4,7 @@
  * A value that says nothing is warned of once, because it would otherwise be taken for one that did something; then the default holds.
  * Variables that hold numbers and names are read where they are used.
  */
+import { attempt, warn } from './runtime.ts';
 
 /** `process.env`, or what stands for it in a test. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,14 +23,15 @@ const DEBUG_WORDS: readonly string[] = [...SWITCHES, ...TRACES];
 /** Values that have been warned of. */
 const warned = new Set<string>();
 
-/** The environment of the process; none where there is no process, as in browsers. */
+/** The environment of the process; none where there is no process, as in pages. */
 export function environment(): Environment {
-  return typeof process === 'undefined' ? {} : process.env;
+  return attempt(() => globalThis.process?.env) ?? {};
 }
 
 /** What a variable of the environment says, not what `Object.prototype` does under its name; undefined when it is not set. */
 export function variable(name: string, env: Environment = environment()): string | undefined {
-  return Object.hasOwn(env, name) ? env[name] : undefined;
+  // Deno throws where it has not been permitted to read the variable.
+  return attempt(() => (Object.hasOwn(env, name) ? env[name] : undefined));
 }
 
 /** Whether the first of the variables that is set says 1 (`true`, `yes`, `on`) or 0; undefined when none is set, or says neither. */
@@ -68,5 +70,5 @@ function readWords(text: string): ReadonlySet<string> {
 function warnOnce(message: string): void {
   if (warned.has(message)) return;
   warned.add(message);
-  process.emitWarning(message, { type: 'TsambaWarning', code: 'TSAMBA_BAD_ENV' });
+  warn(message, { type: 'TsambaWarning', code: 'TSAMBA_BAD_ENV' });
 }

@@ -4,9 +4,12 @@
  * library itself by Vite, as a few files that all entries share. Node.js takes three times as long to load hundreds of small
  * modules as it takes to load those. Vite builds twice: then it is known what a first kernel calls (eager.mjs). The suite stays a
  * file a module, as its kernels are to be read as they were written.
+ *
+ * `dist/cjs` is the same in CommonJS, with declarations of its own, for what cannot load ES modules: Jest without flags, and tools that
+ * resolve packages as Node.js 10 did. Node.js itself never takes it, so that a process has one library and not two.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +26,8 @@ const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.
 });
 if (status !== 0) process.exit(status ?? 1);
 
-const entries = new Set(['index', 'cuda/index', 'roc/index']);
+const PUBLIC = ['index', 'cuda/index', 'roc/index'];
+const entries = new Set(PUBLIC);
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (!/\.js(?:\.map)?$/.test(name)) continue;
   const file = join(dist, name);
@@ -43,8 +47,8 @@ function outside(file) {
 const { build } = await import('vite');
 const { calledFirst, eagerly } = await import('./eager.mjs');
 
-async function bundle(plugins) {
-  rmSync(join(dist, 'chunks'), { recursive: true, force: true });
+async function bundle(names, plugins, { format = 'es', outDir = dist } = {}) {
+  rmSync(join(outDir, 'chunks'), { recursive: true, force: true });
   await build({
     root,
     configFile: false,
@@ -53,17 +57,17 @@ async function bundle(plugins) {
     // Bundled, so that it is loaded as fast as the rest, and the package depends on nothing.
     ssr: { noExternal: ['acorn'] },
     build: {
-      outDir: dist,
+      outDir,
       emptyOutDir: false,
       ssr: true,
       target: 'node20.19',
       minify: false,
-      sourcemap: true,
+      sourcemap: format === 'es',
       rollupOptions: {
-        input: Object.fromEntries([...entries].map((name) => [name, join(root, `src/${name}.ts`)])),
+        input: Object.fromEntries(names.map((name) => [name, join(root, `src/${name}.ts`)])),
         preserveEntrySignatures: 'strict',
         output: {
-          format: 'es',
+          format,
           entryFileNames: '[name].js',
           minifyInternalExports: false,
           // In a folder of their own: the library knows its own frames in stack traces by the folder above its file.
@@ -75,5 +79,26 @@ async function bundle(plugins) {
   });
 }
 
-await bundle([]);
-await bundle([eagerly(calledFirst(dist))]);
+/** CommonJS has no `import.meta`; the library then goes by `__filename`, which a bundle may have replaced. */
+const withoutImportMeta = { name: 'no-import-meta', resolveImportMeta: () => 'undefined' };
+
+/** Copies what a declaration file leads to: beside a package.json that says `commonjs`, the same text declares CommonJS modules. */
+function copyDeclarations(name, to, done = new Set()) {
+  if (done.has(name)) return;
+  done.add(name);
+  mkdirSync(join(to, posix.dirname(name)), { recursive: true });
+  copyFileSync(join(dist, `${name}.d.ts`), join(to, `${name}.d.ts`));
+  const text = readFileSync(join(dist, `${name}.d.ts`), 'utf8');
+  for (const [, path] of text.matchAll(/\b(?:from |import\()'(\.[^']+)\.ts'/g)) {
+    copyDeclarations(posix.join(posix.dirname(name), path), to, done);
+  }
+}
+
+await bundle([...entries], []);
+await bundle([...entries], [eagerly(calledFirst(dist))]);
+
+const cjs = join(dist, 'cjs');
+await bundle(PUBLIC, [withoutImportMeta], { format: 'cjs', outDir: cjs });
+writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
+const copied = new Set();
+for (const name of PUBLIC) copyDeclarations(name, cjs, copied);

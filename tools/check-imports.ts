@@ -13,7 +13,7 @@ const MAX_MEDIAN = 250;
 
 /** Each line may import from itself and the lines before it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ['src/errors.ts', 'src/options.ts', 'src/environment.ts', 'src/show.ts', 'src/trace.ts'],
+  ['src/errors.ts', 'src/options.ts', 'src/environment.ts', 'src/runtime.ts', 'src/show.ts', 'src/trace.ts'],
   ['src/dtype', 'src/layout'],
   [
     'src/compiler/source.ts',
@@ -78,6 +78,8 @@ for (const file of sources) {
   if (lines > MAX_LINES) problems.push(`${file}: ${lines} lines (at most ${MAX_LINES})`);
   if (!file.endsWith('.test.ts') && !/^(#!.*\n)?(\/\/\/.*\n)*\/\*\*/.test(text))
     problems.push(`${file}: no header comment that says what the file is for`);
+  if (!/\.(?:test|testing)\.ts$/.test(file) && /^import (?!type\s)[^'"]*['"]node:/m.test(text))
+    problems.push(`${file}: imports a node: module, which keeps the library out of pages; ask src/runtime.ts for it`);
   const targets: string[] = [];
   for (const match of text.matchAll(
     /^(?:import|export)\s[^'"]*?from\s+['"](\.[^'"]+)['"]|^import\s+['"](\.[^'"]+)['"]/gm,

@@ -1,6 +1,7 @@
 /**
  * The object `cuda`: frozen and plain, so that the compiler can resolve `cuda.grid` in a kernel that captured `cuda`.
  */
+import { offerName } from '../compiler/frontend/public-names.ts';
 import * as members from './members.ts';
 
 /**
@@ -15,4 +16,4 @@ export type Cuda = typeof members & {
 /**
  * Kernels, device memory, streams and events, and the vocabulary of kernels; also as named exports of `tsamba/cuda`. Numba's `cuda`.
  */
-export const cuda: Cuda = Object.freeze({ ...members, const: members.constant });
+export const cuda: Cuda = /* @__PURE__ */ offerName('cuda', Object.freeze({ ...members, const: members.constant }));

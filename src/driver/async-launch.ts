@@ -5,6 +5,7 @@
  * How blocks are run is the device's affair (`Running`); what host arrays and signals of the user have to do with it is `kernel/`'s.
  */
 import type { DriverError } from '../errors.ts';
+import { onNextTurn } from '../runtime.ts';
 import type { LaunchArgs, PendingLaunch } from './driver.ts';
 import type { LaunchHost } from './host-memory.ts';
 import type { Work } from './work-queue.ts';
@@ -131,7 +132,7 @@ export class AsyncLaunch implements Work, PendingLaunch {
     if (now - this.#reportedAt < REPORT_EVERY) return;
     this.#reported = done;
     this.#reportedAt = now;
-    setImmediate(() => {
+    onNextTurn(() => {
       if (!this.#over) onProgress(done);
     });
   }

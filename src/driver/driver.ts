@@ -42,6 +42,8 @@ export interface DeviceInfo {
   readonly pciBusId?: string | undefined;
   /** The newest version that the driver of the hardware supports: `CUDA 13.0`. */
   readonly driverVersion?: string | undefined;
+  /** What the device does without here, and why: one thread where no others are permitted. */
+  readonly restriction?: string | undefined;
   /** What stands behind devices of kinds that many vendors make; absent elsewhere. */
   readonly hardware?: HardwareInfo | undefined;
   /** What code for the device goes around, because its compiler was found to get it wrong; absent for nothing. */

@@ -7,6 +7,7 @@
  * printed when the process exits, and the exit code becomes 1.
  */
 import type { DriverError } from '../errors.ts';
+import { atExit, markFailed, printError } from '../runtime.ts';
 import type { Failure } from './driver.ts';
 
 interface Fault {
@@ -69,7 +70,7 @@ export class FaultLog {
     unobserved.add(this);
     if (listening) return;
     listening = true;
-    process.on('exit', reportAll);
+    atExit(reportAll);
   }
 
   /**
@@ -157,9 +158,7 @@ function reportAll(): void {
 
 /** Prints what went wrong and nobody was told; the process ends with exit code 1. */
 export function reportUnobserved(error: unknown): void {
-  process.exitCode = 1;
+  markFailed();
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(
-    `tsamba: a kernel failed, and nothing synchronised with it before the process ended:\n${text}\n`,
-  );
+  printError(`tsamba: a kernel failed, and nothing synchronised with it before the process ended:\n${text}`);
 }

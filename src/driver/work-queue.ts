@@ -5,7 +5,9 @@
  * ever less often, as `stream/waiting.ts` does; it stays alive as long as there is work. Whoever blocks until a piece is done runs
  * the queue on the spot. What a piece does, and to whom it tells how it ended, is its own affair.
  */
+
 import { DriverError } from '../errors.ts';
+import { onNextTurn, type Turn } from '../runtime.ts';
 
 /** A piece of work. Neither of the two may throw. */
 export interface Work {
@@ -28,7 +30,7 @@ export class WorkQueue {
   #enqueued = 0;
   #done = 0;
   #running = false;
-  #immediate: NodeJS.Immediate | undefined;
+  #immediate: Turn | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** When the first piece became the first. */
   #since = 0;
@@ -115,7 +117,7 @@ export class WorkQueue {
       if (!this.#running) this.#pass();
       this.#schedule();
     };
-    if (first.eager === true || waited < EAGER) this.#immediate = setImmediate(look);
+    if (first.eager === true || waited < EAGER) this.#immediate = onNextTurn(look);
     else this.#timer = setTimeout(look, Math.min(Math.max(waited * PART, 1), LONGEST));
   }
 }

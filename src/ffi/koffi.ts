@@ -4,8 +4,8 @@
  * Where koffi is not installed, or has no binary for this platform, `loadFfi` gives the reason: drivers pass it on, and
  * nothing crashes.
  */
-import { createRequire } from 'node:module';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from './ffi.ts';
+import { requireKoffi } from './koffi-path.ts';
 
 /** Bytes of the stack that calls run on: libraries that compile in a call (PTX, OpenCL C) need more than koffi's own sizes. */
 const STACK_BYTES = 16 * 1024 * 1024;
@@ -48,14 +48,21 @@ export function loadFfi(): FfiOrReason {
 
 function load(): FfiOrReason {
   try {
-    const koffi = createRequire(import.meta.url)('koffi') as Koffi;
+    const koffi = requireKoffi() as Koffi;
     raiseStacks(koffi);
     return { ffi: new KoffiFfi(koffi) };
   } catch (error) {
-    const missing = error instanceof Error && error.message.startsWith("Cannot find module 'koffi'");
-    const why = missing ? 'is not installed' : `cannot be loaded (${firstLine(error)})`;
-    return { reason: `koffi, which calls native libraries, ${why}: npm install koffi` };
+    return { reason: `koffi, which calls native libraries, ${whyNot(error)}` };
   }
+}
+
+function whyNot(error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  if (String(code).endsWith('MODULE_NOT_FOUND')) return 'is not installed: npm install koffi';
+  const said = firstLine(error);
+  if (code === 'ERR_DLOPEN_DISABLED') return `may not be loaded (${said}): allow it with --allow-addons`;
+  if ((error as Error).name === 'NotCapable') return `may not be loaded (${said})`;
+  return `cannot be loaded (${said}): npm install koffi`;
 }
 
 /** Refused once a library has been loaded, as by another user of koffi in this process: then its sizes stay. */

@@ -9,6 +9,7 @@ import { describeLaunch } from '../driver/launch-errors.ts';
 import { DriverError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { ownValue } from '../options.ts';
+import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
@@ -61,7 +62,7 @@ export function reporter({ shape, extras: { onProgress } }: Launched): ((done: n
       onProgress(done, total);
     } catch (error) {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      process.emitWarning(`onProgress threw: ${message}`, { type: 'TsambaWarning', code: 'TSAMBA_CALLBACK' });
+      warn(`onProgress threw: ${message}`, { type: 'TsambaWarning', code: 'TSAMBA_CALLBACK' });
     }
   };
 }

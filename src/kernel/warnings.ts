@@ -1,29 +1,27 @@
 /**
- * What kernels warn of, through `process.emitWarning`, each with a code so that it can be silenced by name.
+ * What kernels warn of, as warnings of the process, each with a code so that it can be silenced by name.
  */
+import { warn } from '../runtime.ts';
 import { warnsImplicitCopy } from './options.ts';
 
-function warn(code: string, message: string): void {
-  if (typeof process === 'undefined') return;
-  process.emitWarning(message, { type: 'TsambaWarning', code });
-}
+const WARNING = 'TsambaWarning';
 
 /** A host array was passed as it is. Once a kernel. Numba: NumbaPerformanceWarning. */
 export function warnImplicitCopy(kernel: string, argument: string, namespace: string): void {
   if (!warnsImplicitCopy()) return;
   warn(
-    'TSAMBA_IMPLICIT_COPY',
     `${argument} of ${kernel} is a host array, which every launch copies to the device and back. Copy it once: ` +
       `const d = ${namespace}.toDevice(a), launch with d, then d.copyToHost(); or say which way to copy: ${namespace}.In(a), ${namespace}.Out(a). ` +
       'TSAMBA_WARN_IMPLICIT_COPY=0 silences this',
+    { type: WARNING, code: 'TSAMBA_IMPLICIT_COPY' },
   );
 }
 
 /** A number argument whose type nothing in the kernel decides. Once an argument. */
 export function warnDefaulted(kernel: string, argument: string, type: string): void {
   warn(
-    'TSAMBA_DEFAULT_FLOAT',
     `nothing in ${kernel} decides the type of the number ${argument}, which is taken for ${type}: write f32(${argument}) or ` +
       `i32(${argument}) in the kernel, cuda.scalar(f32, …) at the launch, or set the option defaultFloat`,
+    { type: WARNING, code: 'TSAMBA_DEFAULT_FLOAT' },
   );
 }

@@ -4,8 +4,7 @@
  * V8 makes its `gc` function for contexts that are created while `--expose-gc` is set, which can be done at run time. The flag is
  * set back at once: code caches are keyed by the flags. Engines that refuse are left to collect when they like.
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { nodeModule } from '../runtime.ts';
 
 let collector: (() => void) | undefined;
 let looked = false;
@@ -27,6 +26,8 @@ function ownCollector(): (() => void) | undefined {
 
 function newCollector(): (() => void) | undefined {
   try {
+    const { setFlagsFromString } = nodeModule('node:v8');
+    const { runInNewContext } = nodeModule('node:vm');
     setFlagsFromString('--expose-gc');
     try {
       const gc: unknown = runInNewContext('gc');

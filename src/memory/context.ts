@@ -7,6 +7,7 @@
 import type { DeviceDriver, DeviceInfo, DeviceKind, Failure } from '../driver/driver.ts';
 import { FaultLog, type Moment } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError } from '../errors.ts';
+import { markFailed, warn } from '../runtime.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
 import { deallocationLimits } from './limits.ts';
@@ -338,7 +339,7 @@ export class Context implements MemoryHome {
         if (isRepetition(error)) return;
         report('work failed before its context was given up', error);
         // Nobody can synchronise with it any more: a fault that nobody observed.
-        process.exitCode ??= 1;
+        markFailed();
         // A device that is broken for good says so each time it is asked.
         if (!(error instanceof DriverError) || error.api !== 'kernel') return;
       }
@@ -377,7 +378,7 @@ function attempt(free: () => void): void {
 
 function report(what: string, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
-  process.emitWarning(`${what}: ${message}`, {
+  warn(`${what}: ${message}`, {
     type: 'TsambaWarning',
     code: 'TSAMBA_FREE_FAILED',
   });

@@ -9,6 +9,7 @@ import type { DeviceInfo, DeviceKind, DeviceLimits } from '../driver/driver.ts';
 import { traced } from '../driver/tracing.ts';
 import { switchFromEnvironment, variable } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
+import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
 import { Context } from './context.ts';
 import { checkBody, type Leavable, leavable, leaveAfter } from './leaving.ts';
@@ -168,8 +169,9 @@ function openDefault(): Context {
     throw new NotSupportedError('E_NO_GPU', `TSAMBA_REQUIRE_GPU=1, but there is no NVIDIA GPU to use: ${reason}`);
   }
   const context = openDevice('cpu', 0, 'TSAMBA_DEVICE=auto');
-  fallbackReason = reason;
-  announceFallback(reason ?? 'none was found');
+  const { restriction } = context.info;
+  fallbackReason = [reason ?? 'none was found', ...(restriction === undefined ? [] : [restriction])].join('; ');
+  announceFallback(fallbackReason);
   return context;
 }
 
@@ -212,11 +214,8 @@ function openDevice(kind: DeviceKind, index: number, asked: string): Context {
 function announceFallback(reason: string): void {
   if (announced) return;
   announced = true;
-  process.emitWarning(
-    `no NVIDIA GPU is used (${reason}): kernels run on the CPU device. TSAMBA_DEVICE=cpu chooses it silently`,
-    {
-      type: 'TsambaWarning',
-      code: 'TSAMBA_FALLBACK',
-    },
-  );
+  warn(`no NVIDIA GPU is used (${reason}): kernels run on the CPU device. TSAMBA_DEVICE=cpu chooses it silently`, {
+    type: 'TsambaWarning',
+    code: 'TSAMBA_FALLBACK',
+  });
 }

@@ -96,39 +96,42 @@ function limitStack(frames: number): void {
   }
 }
 
-/** The first frame outside Tsamba itself, as `file:line:column`; in a bundle, where all is one file, the first one. */
+/**
+ * The first frame outside Tsamba itself, as `file:line:column`. In a bundle without a source map the library's frames cannot be told from
+ * the program's: there it is all of them, so that the program's are neither hidden nor taken for the library's.
+ */
 function firstUserFrame(stack: string, skip: number): string {
   const frames = stack
     .split('\n')
     .slice(1 + skip)
-    .map((line) => line.trim().replace(/^at /, ''));
-  const outside = frames.find((frame) => !isOwnFrame(frame)) ?? frames[0];
-  return outside === undefined ? 'an unknown place' : outside;
+    .map((line) => line.trim().replace(/^at /, ''))
+    .filter((frame) => !/(?:^|\()node:/.test(frame));
+  own ??= ownFolders();
+  const outside = frames.filter((frame) => !isOwnFrame(frame));
+  if (own.length === 0 && outside.length === frames.length && frames.length > 1) return frames.join(', called at ');
+  return outside[0] ?? frames[0] ?? 'an unknown place';
 }
 
 /** Where a bundle's source map, or an installed package, leads. */
 const INSTALLED = '/node_modules/tsamba/';
+/** Where this file lies, in the sources and as it is built. In a bundle it is part of another file, which says nothing of folders. */
+const LAYOUT = /^(.*[/\\])(?:dist[/\\](?:cjs[/\\])?chunks[/\\][^/\\]+\.js|src[/\\]memory[/\\]disposal\.ts)$/;
 
 let own: readonly string[] | undefined;
 
-/**
- * The folders of this library, as frames spell them: what runs, and what source maps (tsx, `--enable-source-maps`) say was written.
- * A CommonJS bundle has no `import.meta.url`.
- */
+/** The folders of this library, as frames spell them: what runs, and what source maps (tsx, `--enable-source-maps`) say was written. */
 function ownFolders(): readonly string[] {
   const url: string | undefined = import.meta.url;
-  if (url === undefined || !URL.canParse('../..', url)) return [];
-  const root = new URL('../..', url);
-  const spellings =
-    root.protocol === 'file:' ? [root.href, decodeURI(root.pathname).replace(/^\/(?=[A-Z]:)/i, '')] : [root.href];
-  return spellings.flatMap((folder) => [`${folder}dist/`, `${folder}src/`]);
+  const [, root] = LAYOUT.exec(url ?? (typeof __filename === 'string' ? __filename : '')) ?? [];
+  if (root === undefined) return [];
+  const path = decodeURI(root.replace(/^file:\/\/(?:\/(?=[A-Z]:))?/i, '')).replaceAll('\\', '/');
+  return [root, path].flatMap((folder) => [`${folder}dist/`, `${folder}src/`]);
 }
 
 function isOwnFrame(frame: string): boolean {
   if (/\.test\.[jt]s/.test(frame)) return false;
-  own ??= ownFolders();
   const path = frame.replaceAll('\\', '/');
-  return path.includes('node:') || path.includes(INSTALLED) || own.some((folder) => path.includes(folder));
+  return path.includes(INSTALLED) || own?.some((folder) => path.includes(folder)) === true;
 }
 
 /** The error for using something that was disposed, or whose context is gone. */

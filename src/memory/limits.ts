@@ -5,6 +5,7 @@
  * ours are unset. A value that cannot be read warns and the default holds, as in Numba.
  */
 import { type Environment, variable } from '../environment.ts';
+import { warn } from '../runtime.ts';
 
 /** More than `maxCount` items, or more than `ratio` of the device's total memory, are not kept pending. */
 export interface DeallocationLimits {
@@ -32,7 +33,7 @@ function read(
     if (text === undefined || text === '') continue;
     const value = Number(text);
     if (accepts(value) && value >= 0) return value;
-    process.emitWarning(`${name}=${text} is not ${wanted}; the default ${byDefault} is used`, {
+    warn(`${name}=${text} is not ${wanted}; the default ${byDefault} is used`, {
       type: 'TsambaWarning',
       code: 'TSAMBA_BAD_ENV',
     });

@@ -68,6 +68,8 @@ export class Pressure {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#threshold = Number.POSITIVE_INFINITY;
+    // No event loop to come back from, as in pages, where nobody may ask for a collection either.
+    if (typeof setImmediate !== 'function') return;
     // After the callback that allocates: the end of a program is not put off.
     this.#immediate = setImmediate(() => this.#round()).unref();
   }

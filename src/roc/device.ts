@@ -14,6 +14,7 @@ import { activateContext } from '../memory/devices.ts';
 import { checkBody, type Leavable, leavable, leaveAfter } from '../memory/leaving.ts';
 import { probe } from '../memory/providers.ts';
 import type { MemoryStats } from '../memory/stats.ts';
+import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
 
 /** The kinds of devices that `roc` computes on. */
@@ -276,7 +277,7 @@ function enter(kind: RocKind, index: number): () => void {
 function announceFallback(reason: string): void {
   if (announced) return;
   announced = true;
-  process.emitWarning(`roc runs on the CPU device: ${reason}. TSAMBA_ROC_DRIVER=cpu chooses it silently`, {
+  warn(`roc runs on the CPU device: ${reason}. TSAMBA_ROC_DRIVER=cpu chooses it silently`, {
     type: 'TsambaWarning',
     code: 'TSAMBA_FALLBACK',
   });

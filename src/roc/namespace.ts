@@ -2,6 +2,9 @@
  * The object `roc`: frozen and plain, so that the compiler can resolve `roc.getGlobalId` in a kernel that captured `roc`; and `hsa`,
  * its name in Numba before 0.43.
  */
+
+import { offerName } from '../compiler/frontend/public-names.ts';
+import { warn } from '../runtime.ts';
 import * as members from './members.ts';
 
 /** Numba's `roc` module. */
@@ -11,7 +14,7 @@ export type Roc = typeof members;
  * Kernels, device memory and streams on AMD GPUs and every other OpenCL device, and OpenCL's vocabulary of kernels; also as named exports
  * of `tsamba/roc`. Numba's `roc`.
  */
-export const roc: Roc = Object.freeze({ ...members });
+export const roc: Roc = /* @__PURE__ */ offerName('roc', Object.freeze({ ...members }));
 
 let warned = false;
 
@@ -19,7 +22,7 @@ let warned = false;
 function warnHsa(): void {
   if (warned) return;
   warned = true;
-  process.emitWarning('`hsa` is the old name of `roc`: import { roc } instead', {
+  warn('`hsa` is the old name of `roc`: import { roc } instead', {
     type: 'DeprecationWarning',
     code: 'TSAMBA_HSA',
   });

@@ -15,6 +15,7 @@ import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { StreamUser } from '../memory/stream-ref.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
+import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
 import { builtinState, CreatedStream, externalState, type StreamState } from './stream-state.ts';
 import { whenDone } from './waiting.ts';
@@ -221,7 +222,7 @@ export class Stream implements StreamUser {
         fn(this, outcome === undefined ? 0 : STATUS_FAILED, arg);
       } catch (error) {
         const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        process.emitWarning(`a stream callback threw: ${message}`, { type: 'TsambaWarning', code: 'TSAMBA_CALLBACK' });
+        warn(`a stream callback threw: ${message}`, { type: 'TsambaWarning', code: 'TSAMBA_CALLBACK' });
       }
     });
   }

@@ -10,6 +10,7 @@ import type { EventHandle, Failure, StreamHandle } from '../driver/driver.ts';
 import type { Moment } from '../driver/faults.ts';
 import { DriverError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
+import { onNextTurn, type Turn } from '../runtime.ts';
 
 /** How work on a stream ended: undefined for well. A failure that nobody observes is kept for the next call that waits. */
 export type Outcome = Pick<Failure, 'error' | 'observe'> | undefined;
@@ -31,7 +32,7 @@ const EAGER = 1;
 const PART = 1 / 64;
 const LONGEST = 5;
 
-let immediate: NodeJS.Immediate | undefined;
+let immediate: Turn | undefined;
 let timer: NodeJS.Timeout | undefined;
 /** When something was last heard of, or somebody began to wait. */
 let lastNews = 0;
@@ -39,7 +40,7 @@ let lastNews = 0;
 function schedule(): void {
   if (immediate !== undefined || timer !== undefined) return;
   const waited = performance.now() - lastNews;
-  if (waited < EAGER) immediate = setImmediate(round);
+  if (waited < EAGER) immediate = onNextTurn(round);
   else timer = setTimeout(round, Math.min(Math.max(waited * PART, 1), LONGEST));
 }
 

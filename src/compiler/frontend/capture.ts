@@ -2,7 +2,7 @@
  * Reads a function once: its text, its tree, and the values of the names that it takes from outside.
  *
  * Values come from the `captures` given, by name or through a factory's parameter; else from the scopes that the inspector
- * shows; else from the globals. They are read when the function is, all at once, and do not follow later changes.
+ * shows, or, where there is no inspector, from Tsamba's own names; else from the globals. They are read when the function is, all at once, and do not follow later changes.
  */
 import { hostOnlyOf } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
@@ -13,6 +13,7 @@ import { type FactoryNames, openFactory } from './factory.ts';
 import { type ClosureScope, type InspectedFunction, inspectFunction, inspectorProblem } from './inspector.ts';
 import { isNativeText } from './parse.ts';
 import { rememberLocation, sourceOf } from './positions.ts';
+import { publicValue } from './public-names.ts';
 import { didYouMean } from './suggest.ts';
 import { ownSyntaxOf, syntaxOf } from './syntax.ts';
 
@@ -29,6 +30,8 @@ export interface CaptureOptions {
 interface Reading {
   readonly captures: Readonly<Record<string, unknown>> | undefined;
   readonly functions: Map<AnyFunction, CapturedFunction>;
+  /** How the kernel's own text begins, up to its body. */
+  head?: string;
 }
 
 /**
@@ -54,6 +57,7 @@ function readFunction(
 ): CapturedFunction {
   const source = sourceOf(fn, name ?? fn.name);
   let { node, free } = syntaxOf(source, caller);
+  reading.head ??= source.text.slice(0, node.body.start).trim().replace(/\s+/g, ' ');
   const inspected = inspectFunction(fn);
   if (inspected !== undefined) rememberLocation(source, inspected.location);
   const resolver = new Resolver(explicit, inspected, reading.captures);
@@ -76,7 +80,7 @@ function readFunction(
     captures,
     lookup(wanted, pos) {
       const captured = captures.get(wanted) ?? globalValue(wanted, undefined);
-      if (!captured.found) failMissing(wanted, pos, hints.get(wanted), seen, reading);
+      if (!captured.found) failMissing(wanted, pos, hints.get(wanted), seen ? undefined : inPlace(missing, reading));
       if (captured.value === undefined && wanted !== 'undefined') failUndefined(wanted, pos);
       return captured.value;
     },
@@ -116,6 +120,8 @@ class Resolver {
   readonly #scopes: readonly ClosureScope[];
   readonly #global: object | undefined;
   readonly #captures: Readonly<Record<string, unknown>> | undefined;
+  /** Nobody can see the scopes. */
+  readonly #blind: boolean;
 
   constructor(
     explicit: FactoryNames | undefined,
@@ -124,6 +130,7 @@ class Resolver {
   ) {
     this.#explicit = explicit;
     this.#captures = captures;
+    this.#blind = inspected === undefined;
     const scopes = inspected?.scopes ?? [];
     this.#scopes = scopes.filter(({ description }) => description !== 'Global');
     this.#global = scopes.find(({ description }) => description === 'Global')?.variables;
@@ -138,7 +145,8 @@ class Resolver {
     const captures = this.#captures;
     // Without an inspector a device function sees what was captured explicitly, by name.
     if (captures !== undefined && Object.hasOwn(captures, name)) return { found: true, value: captures[name] };
-    return globalValue(name, this.#global);
+    const own = this.#blind ? publicValue(name) : undefined;
+    return own ?? globalValue(name, this.#global);
   }
 
   knownNames(): string[] {
@@ -169,18 +177,24 @@ function globalValue(name: string, realm: object | undefined): Captured {
   return name in from ? { found: true, value: Reflect.get(from, name) } : { found: false };
 }
 
-function failMissing(name: string, pos: Pos, hint: string | undefined, seen: boolean, reading: Reading): never {
+/** The call of `jit` that would do where scopes cannot be seen: the kernel as it begins, and what it captures. */
+function inPlace(missing: readonly string[], { captures, head }: Reading): string {
+  const names = [...Object.keys(captures ?? {}), ...missing.filter((name) => name !== 'arguments')];
+  return `${captures === undefined ? '' : 'add it: '}cuda.jit(${head} { … }, { captures: { ${names.join(', ')} } })`;
+}
+
+/** `remedy` is given where the scopes of a function cannot be seen. */
+function failMissing(name: string, pos: Pos, hint: string | undefined, remedy: string | undefined): never {
   if (name === 'arguments') {
     fail('K010', pos, 'a kernel has no arguments object', { help: 'name the parameters and use those' });
   }
-  const explicit = `cuda.jit(({ ${name} }) => (…) => { … }, { captures: { ${name} } })`;
-  if (!seen) {
-    const where =
-      reading.captures === undefined ? `(${inspectorProblem() ?? 'no inspector'})` : 'nor is it in captures';
-    fail('K010', pos, `${name} is not a global, and captured variables cannot be seen here ${where}`, {
-      help: `pass it explicitly: ${explicit}; or as an argument of the kernel`,
+  if (remedy !== undefined) {
+    const why = inspectorProblem() ?? 'no inspector';
+    fail('K010', pos, `${name} is neither captured by name nor a global, and what it is cannot be seen here (${why})`, {
+      help: `${remedy}; in code that is bundled or minified write ({ ${name} }) => (…) => { … }`,
     });
   }
+  const explicit = `cuda.jit(({ ${name} }) => (…) => { … }, { captures: { ${name} } })`;
   fail('K010', pos, `${name} is not defined`, {
     help: hint ?? `define it before the first launch, or pass it explicitly: ${explicit}`,
   });

@@ -77,8 +77,11 @@ function connect(): Connection {
     const [place, name] = Object.isExtensible(mainObject) ? [mainObject, 'Object'] : [globalThis, 'globalThis'];
     Object.defineProperty(place, KEY, { value: holder, configurable: true });
     const expression = `${name}[Symbol.for('tsamba.inspector')]`;
-    const { result } = post('Runtime.evaluate', { expression }) as Runtime.EvaluateReturnType;
+    const answer = post('Runtime.evaluate', { expression }) as Runtime.EvaluateReturnType | undefined;
     Reflect.deleteProperty(place, KEY);
+    // Bun's and Deno's answer later, or not at all.
+    if (answer === undefined) return { reason: 'node:inspector does not answer here' };
+    const { result } = answer;
     if (result.objectId === undefined) return { reason: 'the inspector could not reach this realm' };
     return { channel: { session, post, holder, holderId: result.objectId } };
   } catch (error) {

@@ -4,9 +4,9 @@
  * Work is done when it is enqueued, but for what is launched asynchronously. Each worker thread of the user's that loads Tsamba has
  * a device of its own.
  */
-import { availableParallelism, cpus } from 'node:os';
 import { switchFromEnvironment, variable } from '../../environment.ts';
 import { OutOfMemoryError, TsambaRangeError } from '../../errors.ts';
+import { attempt, findNodeModule, mayStartWorkers, nodeModule } from '../../runtime.ts';
 import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
 import { type CpuOptions, Engine } from './engine.ts';
@@ -29,9 +29,11 @@ export class CpuDriver extends HostMemoryDriver {
       kind: 'cpu',
       // Where there are many processors, reading of them all takes milliseconds.
       get name() {
-        return `CPU (${cpus()[0]?.model.trim() ?? process.arch}, ${threads} ${threads === 1 ? 'thread' : 'threads'})`;
+        const model = attempt(() => nodeModule('node:os').cpus()[0]?.model.trim()) ?? 'WebAssembly';
+        return `CPU (${model}, ${threads} ${threads === 1 ? 'thread' : 'threads'})`;
       },
       index,
+      restriction: threads === 1 ? restriction() : undefined,
       limits: { ...LAUNCH_LIMITS, multiprocessors: threads, totalMemory: memory.total },
       features: HOST_FEATURES,
     };
@@ -104,7 +106,7 @@ export const cpuProvider: DriverProvider = {
 };
 
 function threadsFrom(text: string | undefined): number {
-  const wanted = text === undefined || text === '' ? availableParallelism() : Number(text);
+  const wanted = text === undefined || text === '' ? usableProcessors() : Number(text);
   if (!Number.isInteger(wanted) || wanted < 1) {
     throw new TsambaRangeError(
       'E_ENVIRONMENT',
@@ -112,4 +114,21 @@ function threadsFrom(text: string | undefined): number {
     );
   }
   return Math.min(wanted, MAX_CPU_THREADS);
+}
+
+function usableProcessors(): number {
+  if (whyOneThread() !== undefined) return 1;
+  return attempt(() => nodeModule('node:os').availableParallelism()) ?? 1;
+}
+
+function restriction(): string | undefined {
+  const why = whyOneThread();
+  return why === undefined ? undefined : `and on one thread, as ${why}`;
+}
+
+/** Why there can be no other threads; undefined where there can. */
+function whyOneThread(): string | undefined {
+  if (findNodeModule('node:worker_threads') === undefined) return 'this runtime has no worker threads of Node.js';
+  if (typeof SharedArrayBuffer === 'undefined') return 'threads share no memory here';
+  return mayStartWorkers() ? undefined : 'worker threads are not permitted (--allow-worker)';
 }

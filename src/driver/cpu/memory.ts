@@ -5,8 +5,8 @@
  * contents, once, into such a memory; addresses stay valid, but modules must be made anew (`generation` tells). Device
  * pointers are byte offsets. Page 0 belongs to nobody, so that no pointer is 0.
  */
-import { totalmem } from 'node:os';
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../../errors.ts';
+import { attempt, nodeModule } from '../../runtime.ts';
 import { addressOf } from '../host-memory.ts';
 import { Allocator } from './allocator.ts';
 import { type WasmMemory, WebAssembly } from './webassembly.ts';
@@ -171,9 +171,19 @@ function create32(maxPages: number): [WasmMemory, number] {
     try {
       return [new WebAssembly.Memory({ initial: Math.min(GROWTH, maximum), maximum, shared: true }), maximum];
     } catch (error) {
+      if (!(error instanceof RangeError)) throw noSharedMemory(error);
       if (maximum < 1024) throw error;
     }
   }
+}
+
+function noSharedMemory(cause: unknown): NotSupportedError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new NotSupportedError(
+    'E_NO_WEBASSEMBLY',
+    `the CPU device needs WebAssembly with shared memory, which this engine refuses (${why}): run in Node.js 20.19 or newer, ` +
+      'or in a browser that has WebAssembly threads',
+  );
 }
 
 function create64(initial: number, maximum: number): [WasmMemory, number] | undefined {
@@ -200,7 +210,7 @@ export function hasMemory64(): boolean {
 
 /** As much as the machine has, up to what engines allow. */
 function wantedPages64(): number {
-  return Math.min(MAX_PAGES_64, Math.floor(totalmem() / PAGE));
+  return Math.min(MAX_PAGES_64, Math.floor((attempt(() => nodeModule('node:os').totalmem()) ?? 0) / PAGE));
 }
 
 function size(bytes: number): string {

@@ -8,8 +8,9 @@
  * A detached job is the workers' alone: the caller only opens the gate, and the last worker closes it. One more worker stands in for
  * the caller then. What becomes of such a job is `detached.ts`.
  */
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { MessagePort, Worker } from 'node:worker_threads';
 import { DriverError } from '../../errors.ts';
+import { nodeModule, warn } from '../../runtime.ts';
 import type { WasmCode, WasmMemory } from './webassembly.ts';
 import * as at from './worker-code.ts';
 
@@ -107,7 +108,7 @@ export class ThreadPool {
     for (let slot = 1; slot < this.threads; slot++) {
       const error = this.#enlist(slot);
       if (error === undefined) continue;
-      process.emitWarning(`the CPU device runs on ${slot} of ${this.threads} threads: ${error}`, WARNING);
+      warn(`the CPU device runs on ${slot} of ${this.threads} threads: ${error}`, WARNING);
       return;
     }
   }
@@ -329,6 +330,7 @@ export class ThreadPool {
   }
 
   #spawn(slot: number): Member {
+    const { MessageChannel, Worker } = nodeModule('node:worker_threads');
     const { port1: port, port2 } = new MessageChannel();
     const worker = new Worker(at.WORKER_CODE, {
       eval: true,
@@ -350,7 +352,7 @@ export class ThreadPool {
     port.unref();
     worker.unref();
     worker.on('error', (error) => {
-      process.emitWarning(`a worker thread of the CPU device failed: ${error.message}`, WARNING);
+      warn(`a worker thread of the CPU device failed: ${error.message}`, WARNING);
     });
     worker.on('exit', () => this.#replace(member));
     return member;

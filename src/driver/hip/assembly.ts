@@ -2,10 +2,7 @@
  * What stands in a code object for AMD GPUs: its instructions, by llvm-objdump where there is one, and what its notes say of the
  * kernel's registers and memory.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { nodeModule } from '../../runtime.ts';
 
 /** LLVM User Guide for AMDGPU, "Code Object V3 Metadata". */
 export interface AmdResources {
@@ -56,12 +53,14 @@ export function disassemble(code: Uint8Array, arch: string): string {
   const head =
     `; ${arch}: ${sharedBytes} bytes of LDS, ${localBytes} bytes of private memory, ` +
     `${vectorRegisters} vector registers, ${scalarRegisters} scalar registers\n`;
-  const folder = mkdtempSync(join(tmpdir(), 'tsamba-'));
+  const { mkdtempSync, rmSync, writeFileSync } = nodeModule('node:fs');
+  const { join } = nodeModule('node:path');
+  const folder = mkdtempSync(join(nodeModule('node:os').tmpdir(), 'tsamba-'));
   try {
     const file = join(folder, 'kernel.co');
     writeFileSync(file, code);
     for (const tool of DISASSEMBLERS) {
-      const { status, stdout } = spawnSync(
+      const { status, stdout } = nodeModule('node:child_process').spawnSync(
         tool,
         ['-d', `--mcpu=${arch.split(':', 1)[0]}`, '--no-show-raw-insn', file],
         {

@@ -3,11 +3,12 @@
  *
  * No GPU is needed: this also serves `kernel.inspect` and cross-compilation. Nothing is loaded into this process.
  */
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+
+import type { SpawnSyncReturns } from 'node:child_process';
 import { plainName } from '../../compiler/render/names.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
+import { koffiPath } from '../../ffi/koffi-path.ts';
+import { nodeModule } from '../../runtime.ts';
 import { BinaryCache, cacheFolder } from '../opencl/binary-cache.ts';
 import { COMPILER_CODE, type CompileJob, EXIT, RESULT } from './compiler-code.ts';
 import { libraryNames } from './library.ts';
@@ -47,7 +48,9 @@ export function compileHip(text: string, request: CompileRequest): Uint8Array {
 /** Beside the programs of OpenCL. */
 function cacheOf(identity: string): BinaryCache | undefined {
   const folder = cacheFolder();
-  return folder === undefined ? undefined : new BinaryCache(join(folder, '..', 'hip'), identity);
+  return folder === undefined
+    ? undefined
+    : new BinaryCache(nodeModule('node:path').join(folder, '..', 'hip'), identity);
 }
 
 function runCompiler(text: string, { name, arch }: CompileRequest, options: readonly string[]): Uint8Array {
@@ -59,7 +62,7 @@ function runCompiler(text: string, { name, arch }: CompileRequest, options: read
     text,
     options,
   };
-  const run = spawnSync(process.execPath, ['-e', COMPILER_CODE], {
+  const run = nodeModule('node:child_process').spawnSync(process.execPath, ['-e', COMPILER_CODE], {
     input: JSON.stringify(job),
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     maxBuffer: MOST_BYTES,
@@ -102,7 +105,7 @@ function noCompiler(reason: string): NotSupportedError {
 
 function koffiFile(): string {
   try {
-    return createRequire(import.meta.url).resolve('koffi');
+    return koffiPath();
   } catch {
     throw new NotSupportedError(
       'E_NO_HIPRTC',

@@ -10,6 +10,7 @@ import { type Environment, variable } from '../../environment.ts';
 import { Cells } from '../../ffi/cells.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+import { platformName } from '../../runtime.ts';
 import { type Cuda, IPC_HANDLE_BYTES, prototypeOf } from '../nvidia/library.ts';
 import type { Vocabulary } from '../nvidia/vocabulary.ts';
 import { hipMeaning } from './result.ts';
@@ -135,7 +136,7 @@ const MAJORS = [7, 6, 5] as const;
 export function libraryNames(
   name: 'libamdhip64' | 'libhiprtc' = 'libamdhip64',
   env?: Environment,
-  platform: NodeJS.Platform = process.platform,
+  platform: string = platformName(),
 ): readonly string[] {
   if (platform !== 'linux') return [];
   const root = variable('ROCM_PATH', env);
@@ -154,7 +155,8 @@ export function loadHip(): HipOrReason {
 
 function load(): HipOrReason {
   const names = libraryNames();
-  if (names.length === 0) return { reason: `Tsamba uses HIP on Linux only, not on ${process.platform}` };
+  if (names.length === 0)
+    return { reason: `Tsamba uses HIP on Linux only, not on ${platformName() || 'this runtime'}` };
   const { ffi, reason } = loadFfi();
   if (ffi === undefined) return { reason };
   const { library, reasons } = ffi.load(names);

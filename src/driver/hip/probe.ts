@@ -4,10 +4,9 @@
  * The library is only loaded where the kernel's driver for AMD GPUs is there: without it there is no device, and the library brings an
  * LLVM with it that aborts the process when another one of the same version (PoCL's) is or comes into it.
  */
-
-import { accessSync, constants, existsSync } from 'node:fs';
 import { variable } from '../../environment.ts';
 import { Cells } from '../../ffi/cells.ts';
+import { attempt, nodeModule, platformName } from '../../runtime.ts';
 import { describeResult } from '../nvidia/result.ts';
 import { type Hip, type HipOrReason, loadHip } from './library.ts';
 import { INVALID_DEVICE, NO_DEVICE } from './result.ts';
@@ -36,8 +35,9 @@ function probe(): Probe {
 
 /** Why the kernel has no driver for AMD GPUs that this process can use; undefined when it has. */
 function withoutDriver(): string | undefined {
-  if (process.platform !== 'linux') return undefined;
-  const file = DEVICE_FILES.find((name) => existsSync(name));
+  if (platformName() !== 'linux') return undefined;
+  const { accessSync, constants, existsSync } = nodeModule('node:fs');
+  const file = DEVICE_FILES.find((name) => attempt(() => existsSync(name)));
   if (file === undefined) {
     return (
       'there is no AMD GPU, or its driver (amdgpu) is not loaded, or this container was started without it ' +

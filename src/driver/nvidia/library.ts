@@ -10,6 +10,7 @@
 import { Cells } from '../../ffi/cells.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+import { platformName } from '../../runtime.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 export { Cells };
@@ -179,7 +180,7 @@ const OLDEST_VERSION = 11000;
 export const IPC_HANDLE_BYTES = 64;
 
 /** What is tried, in order. The second path is where Windows puts the driver of a Linux subsystem. */
-export function libraryNames(platform: NodeJS.Platform = process.platform): readonly string[] {
+export function libraryNames(platform: string = platformName()): readonly string[] {
   if (platform === 'win32') return ['nvcuda.dll'];
   if (platform === 'linux') return ['libcuda.so.1', '/usr/lib/wsl/lib/libcuda.so.1', 'libcuda.so'];
   return [];
@@ -200,7 +201,7 @@ export function loadCuda(): CudaOrReason {
 
 function load(): CudaOrReason {
   const names = libraryNames();
-  if (names.length === 0) return { reason: `NVIDIA has no CUDA driver for ${process.platform}` };
+  if (names.length === 0) return { reason: `NVIDIA has no CUDA driver for ${platformName() || 'this runtime'}` };
   const { ffi, reason } = loadFfi();
   if (ffi === undefined) return { reason };
   const { library, reasons } = ffi.load(names);

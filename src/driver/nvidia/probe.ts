@@ -1,9 +1,8 @@
 /**
  * Whether there are NVIDIA devices that can be used, and if not, why. Never throws.
  */
-
-import { accessSync, constants, existsSync } from 'node:fs';
 import { variable } from '../../environment.ts';
+import { nodeModule } from '../../runtime.ts';
 import { Cells, type Cuda, loadCuda, versionText } from './library.ts';
 import { describeResult } from './result.ts';
 import { startDriver } from './warm-up.ts';
@@ -79,6 +78,7 @@ function noPermission(file: string): string {
 
 /** A device file that is there but may not be opened. */
 function forbiddenDevice(): string | undefined {
+  const { accessSync, constants, existsSync } = nodeModule('node:fs');
   return ['/dev/nvidiactl', '/dev/nvidia0', '/dev/nvidia-uvm'].find((file) => {
     if (!existsSync(file)) return false;
     try {

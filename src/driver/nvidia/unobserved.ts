@@ -5,7 +5,7 @@
  * When a worker thread ends, its memory, streams and kernels on the device are given back as well: the process, and with it the
  * context, goes on.
  */
-import { isMainThread } from 'node:worker_threads';
+import { atExit, nodeModule } from '../../runtime.ts';
 import { reportUnobserved } from '../faults.ts';
 import type { CudaContext } from './context.ts';
 import type { LaunchRecords } from './records.ts';
@@ -29,7 +29,7 @@ export function flushAtExit(device: Open): void {
   open.add(device);
   if (listening) return;
   listening = true;
-  process.on('exit', flush);
+  atExit(flush);
 }
 
 /** The device has been closed. */
@@ -38,6 +38,7 @@ export function keepQuietAtExit(device: Open): void {
 }
 
 function flush(): void {
+  const { isMainThread } = nodeModule('node:worker_threads');
   for (const device of [...open]) {
     const { context, records } = device;
     if (context.broken !== undefined || (isMainThread && !records.pending)) continue;

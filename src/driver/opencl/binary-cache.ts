@@ -5,26 +5,23 @@
  * A file is named by a digest of the text, the options, the device and its driver, and holds a digest of its contents: one that
  * was cut short or changed is no hit. Files appear by renaming. Whatever goes wrong with files only costs time.
  */
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { threadId } from 'node:worker_threads';
 import { type Environment, switchFromEnvironment, variable } from '../../environment.ts';
+import { nodeModule, platformName } from '../../runtime.ts';
 
 const DIGEST_BYTES = 32;
 /** Goes up when what is in the files changes. */
 const FORMAT = 'tsamba-opencl-1';
 
 /** The folder of the cache; undefined when it is turned off. */
-export function cacheFolder(env?: Environment, platform: NodeJS.Platform = process.platform): string | undefined {
+export function cacheFolder(env?: Environment, platform: string = platformName()): string | undefined {
   if (switchFromEnvironment('TSAMBA_CACHE', env) === false) return undefined;
+  const { join } = nodeModule('node:path');
   const [own, xdg, local] = ['TSAMBA_CACHE_DIR', 'XDG_CACHE_HOME', 'LOCALAPPDATA'].map((name) => variable(name, env));
   if (own !== undefined && own !== '') return join(own, 'opencl');
   const base = (): string => {
     if (platform === 'win32' && local !== undefined && local !== '') return local;
-    if (platform === 'darwin') return join(homedir(), 'Library', 'Caches');
-    return xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
+    if (platform === 'darwin') return join(nodeModule('node:os').homedir(), 'Library', 'Caches');
+    return xdg !== undefined && xdg !== '' ? xdg : join(nodeModule('node:os').homedir(), '.cache');
   };
   return join(base(), 'tsamba', 'opencl');
 }
@@ -43,7 +40,7 @@ export class BinaryCache {
   /** The binary of a program, if it is there and whole. */
   read(key: string): Uint8Array | undefined {
     try {
-      const file = readFileSync(this.#file(key));
+      const file = nodeModule('node:fs').readFileSync(this.#file(key));
       const binary = new Uint8Array(new ArrayBuffer(Math.max(file.length, 128)), 0, file.length - DIGEST_BYTES);
       binary.set(file.subarray(DIGEST_BYTES));
       return digest(binary).equals(file.subarray(0, DIGEST_BYTES)) ? binary : undefined;
@@ -55,7 +52,8 @@ export class BinaryCache {
   /** Keeps a binary. */
   write(key: string, binary: () => Uint8Array | undefined): void {
     const file = this.#file(key);
-    const temporary = `${file}.${process.pid}-${threadId}`;
+    const temporary = `${file}.${process.pid}-${nodeModule('node:worker_threads').threadId}`;
+    const { mkdirSync, renameSync, rmSync, writeFileSync } = nodeModule('node:fs');
     try {
       const bytes = binary();
       if (bytes === undefined) return;
@@ -72,11 +70,14 @@ export class BinaryCache {
   }
 
   #file(key: string): string {
-    const name = createHash('sha256').update(`${FORMAT}\n${this.#identity}\n${key}`).digest('hex');
-    return join(this.#folder, `${name}.bin`);
+    const name = nodeModule('node:crypto')
+      .createHash('sha256')
+      .update(`${FORMAT}\n${this.#identity}\n${key}`)
+      .digest('hex');
+    return nodeModule('node:path').join(this.#folder, `${name}.bin`);
   }
 }
 
 function digest(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest();
+  return nodeModule('node:crypto').createHash('sha256').update(bytes).digest();
 }

@@ -8,6 +8,7 @@
 import { variable } from '../../environment.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+import { platformName } from '../../runtime.ts';
 
 /** Memory of the host, in place: a view, or an address. */
 export type HostBytes = Uint8Array | Address | null;
@@ -94,7 +95,7 @@ export interface OpenCL extends Functions {
 
 /** What is tried, in order. */
 export function libraryNames(
-  platform: NodeJS.Platform = process.platform,
+  platform: string = platformName(),
   override: string | undefined = namedLibrary(),
 ): readonly string[] {
   if (override !== undefined && override !== '') return [override];

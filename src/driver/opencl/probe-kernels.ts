@@ -4,9 +4,9 @@
  * Asked once for each implementation, version and processor: the answer is kept in the process and beside the binaries of programs.
  * A device that no cure helps is refused, because its results could not be trusted; `TSAMBA_OPENCL_MISCOMPILED=1` opens it all the same.
  */
-import { createHash } from 'node:crypto';
 import { switchFromEnvironment } from '../../environment.ts';
 import { DriverError } from '../../errors.ts';
+import { nodeModule } from '../../runtime.ts';
 import type { BinaryCache } from './binary-cache.ts';
 import type { OpenCLContext } from './context.ts';
 import { CURES, type Cure, ELEMENTS, NO_CURE, PATTERNS, type Pattern } from './miscompiled.ts';
@@ -59,7 +59,7 @@ function keyOf(patterns: readonly Pattern[]): string {
     ([name]) => name.startsWith('POCL_') && name !== 'POCL_CACHE_DIR',
   );
   const asked = JSON.stringify([patterns, CURES, settings.sort()]);
-  return `probe ${createHash('sha256').update(asked).digest('hex')}`;
+  return `probe ${nodeModule('node:crypto').createHash('sha256').update(asked).digest('hex')}`;
 }
 
 function kept({ cache }: ProbeHost, key: string): Verdict | undefined {

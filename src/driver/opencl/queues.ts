@@ -6,8 +6,8 @@
  * as on CUDA (the legacy default stream): barriers on events are put between queues where one has work that the other has not
  * waited for. Nothing here ever calls back into JavaScript. OpenCL API specification, section "Command Queues".
  */
-import { setTimeout } from 'node:timers/promises';
 import type { Address } from '../../ffi/ffi.ts';
+import { nodeModule } from '../../runtime.ts';
 import type { RecordStream, WaitedFor } from '../records.ts';
 import type { OpenCLContext } from './context.ts';
 
@@ -204,7 +204,8 @@ export class Queues {
     const { sequence } = stream;
     const event = this.mark(stream);
     try {
-      for (let round = 0; !this.reached(event); round++) await setTimeout(Math.min(round >> 3, LONGEST_PAUSE));
+      const { setTimeout: sleep } = nodeModule('node:timers/promises');
+      for (let round = 0; !this.reached(event); round++) await sleep(Math.min(round >> 3, LONGEST_PAUSE));
       this.done(stream, sequence);
     } finally {
       this.#context.cl.clReleaseEvent(event);

@@ -3,7 +3,7 @@
  * that runs on threads of the process crashes when they are torn down under it, and what kernels have left is still shown.
  * Work that does not end in time is not waited for.
  */
-import { isMainThread } from 'node:worker_threads';
+import { atExit, nodeModule } from '../../runtime.ts';
 import { reportUnobserved } from '../faults.ts';
 import type { OpenCLContext } from './context.ts';
 import { pause } from './lock.ts';
@@ -28,7 +28,7 @@ export function finishAtExit(device: Open): void {
   open.add(device);
   if (listening) return;
   listening = true;
-  process.on('exit', finish);
+  atExit(finish);
 }
 
 /** The device has been closed. */
@@ -37,6 +37,7 @@ export function keepQuietAtExit(device: Open): void {
 }
 
 function finish(): void {
+  const { isMainThread } = nodeModule('node:worker_threads');
   for (const device of [...open]) {
     const { context, queues, records } = device;
     if (context.broken !== undefined) continue;

@@ -3,11 +3,11 @@
  *
  * Blocks run one after another, the threads of a block take turns at barriers. The first fault ends the launch.
  */
-import { compileFunction } from 'node:vm';
 import type { ArraySym, Kernel } from '../../compiler/ir/ops.ts';
 import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { DriverError } from '../../errors.ts';
+import { nodeModule } from '../../runtime.ts';
 import { trace } from '../../trace.ts';
 import { AsyncLaunch } from '../async-launch.ts';
 import { attributesOf } from '../attributes.ts';
@@ -230,5 +230,7 @@ function backing(bytes: Uint8Array): Backing {
 /** Compiles a script as if it stood in the author's file: breakpoints that are set there bind to it. */
 function evaluate(script: Script, environment: readonly string[]): (...values: unknown[]) => ThreadFunction {
   const options = { filename: script.url, lineOffset: script.line };
-  return compileFunction(script.text, environment, options) as (...values: unknown[]) => ThreadFunction;
+  return nodeModule('node:vm').compileFunction(script.text, environment, options) as (
+    ...values: unknown[]
+  ) => ThreadFunction;
 }

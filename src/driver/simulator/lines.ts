@@ -4,9 +4,9 @@
  * Lines only go forward: a piece for an earlier line goes behind what has been written last. Where the script was made
  * from another file, its source map has the lines.
  */
-import { pathToFileURL } from 'node:url';
 import { describe } from '../../compiler/frontend/positions.ts';
 import type { Pos, SourceText } from '../../compiler/source.ts';
+import { nodeModule } from '../../runtime.ts';
 
 /** Writes the text of one function. */
 export class LineWriter {
@@ -61,7 +61,10 @@ function linesOf(source: SourceText): [url: string, lineAt: (offset: number) => 
     }
     return line;
   };
-  return [file.startsWith('/') || /^[a-z]:\\/i.test(file) ? pathToFileURL(file).href : file, lineAt];
+  return [
+    file.startsWith('/') || /^[a-z]:\\/i.test(file) ? nodeModule('node:url').pathToFileURL(file).href : file,
+    lineAt,
+  ];
 }
 
 function lineStarts(text: string): number[] {

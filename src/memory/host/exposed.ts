@@ -5,9 +5,8 @@
  * an ArrayBuffer shows is unmapped only once the buffer has been detached (by us: every old TypedArray then has length 0) or, in engines
  * that cannot, collected. Nobody else may move the memory to another buffer, which we would not know of.
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { TsambaTypeError } from '../../errors.ts';
+import { nodeModule } from '../../runtime.ts';
 
 /**
  * Moves the memory of an ArrayBuffer to another. `structuredClone` and `postMessage` would not do: they copy native memory or refuse.
@@ -32,6 +31,8 @@ function findTransfer(): Transfer | undefined {
  */
 function transferOfNewContext(): Transfer | undefined {
   try {
+    const { setFlagsFromString } = nodeModule('node:v8');
+    const { runInNewContext } = nodeModule('node:vm');
     setFlagsFromString('--harmony-rab-gsab-transfer');
     try {
       const found: unknown = runInNewContext('ArrayBuffer.prototype.transfer');

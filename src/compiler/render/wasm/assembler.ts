@@ -31,7 +31,11 @@ export interface BranchTarget {
 }
 
 const NUMBER = new DataView(new ArrayBuffer(8));
-const TEXT = new TextEncoder();
+/** Where there is no encoder (a bare context of node:vm) names show their ASCII characters; nothing refers to names that have others. */
+function utf8(text: string): Uint8Array {
+  if (typeof TextEncoder !== 'undefined') return new TextEncoder().encode(text);
+  return Uint8Array.from(text, (c) => (c < '\x7f' ? c : '_').charCodeAt(0));
+}
 
 /** Buffers of writers that are done: engines take longer to make one than the next writer takes to fill it. */
 const SPARE: Uint8Array[] = [];
@@ -111,7 +115,7 @@ export class ByteWriter {
   }
 
   name(text: string): void {
-    const encoded = TEXT.encode(text);
+    const encoded = utf8(text);
     this.unsigned(encoded.length);
     this.bytes(encoded);
   }

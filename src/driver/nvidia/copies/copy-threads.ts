@@ -5,9 +5,10 @@
  * start when first asked to, do not keep the process alive, and need nothing of their parent's event loop. `Staging` gives
  * them jobs; this file knows no device.
  */
-import { createRequire } from 'node:module';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { AsyncNativeFunction, Ffi } from '../../../ffi/ffi.ts';
+import { koffiPath } from '../../../ffi/koffi-path.ts';
+import { nodeModule, warn } from '../../../runtime.ts';
 import * as at from './thread-code.ts';
 
 /** One job: bytes at an address of the process, and the ring that they come from or go to. */
@@ -29,14 +30,14 @@ const LEAVE_MS = 2000;
 const WARNING = { type: 'TsambaWarning', code: 'TSAMBA_THREADS' };
 
 /** The C library, by platform; musl's has another name than glibc's. */
-const LIBRARIES: readonly string[] =
-  process.platform === 'win32'
-    ? ['ucrtbase.dll', 'msvcrt.dll']
-    : ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1', 'libSystem.B.dylib'];
+const LIBRARIES: Readonly<Record<'windows' | 'other', readonly string[]>> = {
+  windows: ['ucrtbase.dll', 'msvcrt.dll'],
+  other: ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1', 'libSystem.B.dylib'],
+};
 
 /** `memcpy` by addresses, on this thread or another; undefined where there is no C library. */
 export function nativeMemcpy(ffi: Ffi): { readonly memcpy: AsyncNativeFunction; readonly library: string } | undefined {
-  const { library } = ffi.load(LIBRARIES);
+  const { library } = ffi.load(LIBRARIES[process.platform === 'win32' ? 'windows' : 'other']);
   const memcpy = library?.function('void memcpy(uint64_t target, uint64_t source, size_t bytes)');
   return library === undefined || memcpy === undefined ? undefined : { memcpy, library: library.name };
 }
@@ -85,11 +86,11 @@ export class CopyThreads {
     this.#started = true;
     process.on('exit', this.#leave);
     try {
-      const koffi = createRequire(import.meta.url).resolve('koffi');
+      const koffi = koffiPath();
       for (let k = 0; k < count; k++) this.#workers.push(this.#spawn(koffi, k));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      process.emitWarning(`large copies are made by ${this.#workers.length} of ${count} threads: ${why}`, WARNING);
+      warn(`large copies are made by ${this.#workers.length} of ${count} threads: ${why}`, WARNING);
     }
   }
 
@@ -204,6 +205,7 @@ export class CopyThreads {
 
   #spawn(koffi: string, k: number): Worker {
     const data: at.ThreadData = { control: this.#int.buffer as SharedArrayBuffer, koffi, library: this.#library };
+    const { Worker } = nodeModule('node:worker_threads');
     const worker = new Worker(at.THREAD_CODE, {
       eval: true,
       workerData: data,
@@ -215,7 +217,7 @@ export class CopyThreads {
     });
     worker.unref();
     worker.on('error', (error) => {
-      process.emitWarning(`a thread for large copies failed: ${error.message}`, WARNING);
+      warn(`a thread for large copies failed: ${error.message}`, WARNING);
     });
     worker.on('exit', () => {
       if (++this.#exited === this.#workers.length) process.off('exit', this.#leave);

@@ -4,9 +4,10 @@
  * Everything that reads the source is enqueued before `download` returns, so what is enqueued afterwards may change it. A large
  * source is copied to a device temporary for that; from there it comes in chunks, on a stream of its own.
  */
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+
 import { TsambaTypeError } from '../../../errors.ts';
 import type { AsyncNativeFunction } from '../../../ffi/ffi.ts';
+import { nodeModule } from '../../../runtime.ts';
 import { Cells } from '../library.ts';
 import { CUDA_ERROR_NOT_READY } from '../result.ts';
 import { nativeMemcpy } from './copy-threads.ts';
@@ -166,6 +167,7 @@ export class LaterTransfers {
   /** Resolves when the device has come to the event, and destroys it. */
   async #reached(event: number): Promise<void> {
     const { cuda } = this.#device;
+    const { setImmediate: nextTurn, setTimeout: sleep } = nodeModule('node:timers/promises');
     const eager = performance.now() + EAGER_MS;
     for (;;) {
       this.#device.enter(API);

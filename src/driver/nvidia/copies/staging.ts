@@ -5,7 +5,7 @@
  * ring are made at the first transfer that is worth it; that one begins with the driver's own copy until the threads are up.
  * With few cores, without a C library, or when a thread has gone away, everything is the driver's own copy.
  */
-import { availableParallelism } from 'node:os';
+import { nodeModule } from '../../../runtime.ts';
 import { Cells } from '../library.ts';
 import { CUDA_ERROR_NOT_READY } from '../result.ts';
 import { CopyThreads, nativeMemcpy } from './copy-threads.ts';
@@ -71,7 +71,7 @@ export class Staging {
   constructor(
     device: CopyDevice,
     own: OwnCopies,
-    options: StagingOptions | undefined = stagingFor(availableParallelism()),
+    options: StagingOptions | undefined = stagingFor(nodeModule('node:os').availableParallelism()),
   ) {
     this.#device = device;
     this.#own = own;

@@ -1,0 +1,38 @@
+/**
+ * Where koffi lies: found at run time, as Node.js finds a package, from the files that can be known to lie beside it.
+ *
+ * Bundlers must not follow it: it is a native addon, and optional. So nothing here looks like an import to them. A bundle may have left
+ * the folder of the library, or have no `import.meta.url` (CommonJS): then the program's main file and its executable are asked too.
+ */
+import { findNodeModule } from '../runtime.ts';
+
+const NAME = 'koffi';
+
+/** koffi's main file. Throws, as `require` does, where it is not installed. */
+export function koffiPath(): string {
+  const createRequire = findNodeModule('node:module')?.createRequire;
+  if (createRequire === undefined) throw new Error('this runtime loads no native addons');
+  let first: unknown;
+  for (const file of startingPoints()) {
+    try {
+      return createRequire(file).resolve(NAME);
+    } catch (error) {
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+/** Loads koffi. Throws where it is not installed or may not be loaded. */
+export function requireKoffi(): unknown {
+  const path = koffiPath();
+  return findNodeModule('node:module')?.createRequire(path)(path);
+}
+
+/** This file, or the bundle that it is in; the main file; the executable, beside which single-executable applications look. */
+function startingPoints(): string[] {
+  const { argv = [], execPath } = globalThis.process ?? {};
+  const own: string | undefined = import.meta.url;
+  const bundle = typeof __filename === 'string' ? __filename : undefined;
+  return [own, bundle, argv[1], execPath].filter((file): file is string => file !== undefined && file !== '');
+}
