@@ -19,12 +19,15 @@ function makeCount() {
 
 /** A kernel whose rounds follow one another, so that no device does many at a time. */
 function makeSpin() {
-  return cuda.jit(function spin(v: Vec<i32>, rounds: i32) {
-    const k = cuda.grid(1);
-    let x = k;
-    for (let i = 0; i < rounds; i++) x = ((x * 1103515245 + 12345) >> 3) ^ i;
-    if (k < v.length) v[k] = x;
-  });
+  return cuda.jit(
+    (v: Vec<i32>, rounds: i32) => {
+      const k = cuda.grid(1);
+      let x = k;
+      for (let i = 0; i < rounds; i++) x = ((x * 1103515245 + 12345) >> 3) ^ i;
+      if (k < v.length) v[k] = x;
+    },
+    { name: 'spin' },
+  );
 }
 
 /** A kernel that fails. */
@@ -139,10 +142,8 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
   'launchAsync rejects with the fault of its kernel, once': waiting(async () => {
     using a = cuda.toDevice(Float64Array.of(0, 0));
     const count = makeCount();
-    const bad = makeFail().launchAsync({ threads: 1 }, a);
-    const good = count.launchAsync({ threads: 2 }, a, 1);
-    await rejects(() => bad, /on purpose/);
-    await good;
+    await rejects(() => makeFail().launchAsync({ threads: 1 }, a), /on purpose/);
+    await count.launchAsync({ threads: 2 }, a, 1);
     cuda.synchronize();
     sameElements(a.copyToHost(), [1, 1]);
   }),
