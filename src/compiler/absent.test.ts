@@ -214,6 +214,21 @@ describe('variables without a value', () => {
     });
   });
 
+  it('undefined or null at first, and given a value on one path', () => {
+    sameAsHost((x, y) => {
+      for (let k = 0; k < x.length; k++) {
+        var a: number | null = null;
+        let b: number | undefined;
+        b = undefined;
+        if ((x[k] as number) > 3) {
+          a = x[k] as number;
+          b = k;
+        }
+        y[k] = (a ?? -1) + 100 * (b ?? -1);
+      }
+    });
+  });
+
   it('of objects', () => {
     sameAsHost((x, y) => {
       let best: { v: number; at: number } | undefined;
@@ -348,6 +363,10 @@ describe('variables without a value', () => {
 
 describe('uses of what may not be there', () => {
   it('says where there is none', () => {
+    refused((_x, y) => {
+      const v: number | null = null;
+      y[0] = (v as unknown as number) + 1;
+    }, /K319: v has no value here: v is null/);
     refused((x, y) => {
       const at = find(x, 0, 6);
       y[0] = (at as number) + 1;

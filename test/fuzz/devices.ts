@@ -19,7 +19,7 @@ import { evaluate } from './evaluate.ts';
 import { difference, image, packed, placement } from './memory.ts';
 import { argumentsOf, printProgram } from './print.ts';
 import { type ArrayDecl, count, type Program, SIZE, type Val } from './program.ts';
-import { Refused } from './verdicts.ts';
+import { Absent, Refused } from './verdicts.ts';
 
 export const DTYPES = { bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 } as const;
 
@@ -147,8 +147,11 @@ export function check(
   try {
     kernel = compileProgram(p);
   } catch (error) {
+    if (p.risky && codeOf(error) === 'K319') return undefined;
     return { device: 'front end', kind: `throws ${codeOf(error)}`, what: textOf(error) };
   }
+  if (expected instanceof Absent)
+    return { device: 'front end', kind: 'accepts an absent value', what: expected.message };
   for (const [name, device] of devices) {
     try {
       if (name === 'simulator') observer?.(name, kernel, [p.block[0], p.block[1], 1], 1);
@@ -173,11 +176,11 @@ export function check(
 }
 
 /** What the program leaves in its arrays, or what checked mode must say of it. */
-function outcome(p: Program): Map<string, Val[]> | Refused {
+function outcome(p: Program): Map<string, Val[]> | Refused | Absent {
   try {
     return evaluate(p);
   } catch (error) {
-    if (error instanceof Refused) return error;
+    if (error instanceof Refused || error instanceof Absent) return error;
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import {
   hasBarrier,
   isBig,
   isFloat,
+  type Maybe,
   type Place,
   type Program,
   type Stmt,
@@ -21,19 +22,19 @@ import {
 } from './program.ts';
 import { atomic, binary, cast, compare, fma, ofBits, quotient, roundTo, stored, unary, wrap } from './semantics.ts';
 import { Traffic } from './traffic.ts';
-import { Discarded, Refused } from './verdicts.ts';
+import { Absent, Discarded, Refused } from './verdicts.ts';
 
 const MAX_STEPS = 2_000_000;
 
 interface Thread {
-  v: Val[];
+  v: (Val | undefined)[];
   readonly locals: Map<string, Val[]>;
   readonly x: number;
   readonly y: number;
   readonly block: number;
   readonly t: number;
   readonly k: number;
-  result: Val;
+  result: Val | undefined;
   /** How often an assertion of uniformity was reached. */
   readonly times: Map<Expr, number>;
 }
@@ -41,6 +42,8 @@ interface Thread {
 /** What a statement ends with: nothing, a jump, or a return. */
 type Signal = undefined | { readonly k: 'break' | 'continue'; readonly label: string | undefined } | 'return';
 type Ev = (s: Thread) => Val;
+/** Undefined: there is nothing. */
+type EvMaybe = (s: Thread) => Val | undefined;
 type Run = (s: Thread) => Signal;
 interface Stop {
   readonly kind: 'barrier' | 'Count' | 'And' | 'Or';
@@ -61,7 +64,7 @@ class Evaluator {
   private readonly uniform = new Map<Expr, Map<string, Val>>();
   steps = 0;
   private slots = new Map<string, number>();
-  private readonly functions = new Map<FuncDecl, (args: readonly Val[], s: Thread) => Val>();
+  private readonly functions = new Map<FuncDecl, (args: readonly (Val | undefined)[], s: Thread) => Val | undefined>();
 
   constructor(p: Program) {
     this.p = p;
@@ -145,7 +148,7 @@ class Evaluator {
         const n = this.slot(e.name);
         return (s) => {
           const v = s.v[n];
-          if (v === undefined) throw new Discarded(`${e.name} has no value`);
+          if (v === undefined) throw this.p.risky ? new Absent(e.name) : new Discarded(`${e.name} has no value`);
           return v;
         };
       }
@@ -210,7 +213,44 @@ class Evaluator {
           fn(
             args.map((a) => a(s)),
             s,
+          ) ?? missing(e.fn.name);
+      }
+      case 'absent': {
+        const [of, falsy] = [this.maybe(e.of), e.how === 'falsy'];
+        return (s) => {
+          const v = of(s);
+          return falsy ? !v : v === undefined;
+        };
+      }
+      case 'coalesce': {
+        const [of, otherwise] = [this.maybe(e.of), this.expr(e.otherwise)];
+        return (s) => of(s) ?? otherwise(s);
+      }
+    }
+  }
+
+  private maybe(m: Maybe): EvMaybe {
+    switch (m.k) {
+      case 'of':
+        return this.expr(m.value);
+      case 'none':
+        return () => undefined;
+      case 'name': {
+        const n = this.slot(m.name);
+        return (s) => s.v[n];
+      }
+      case 'ask': {
+        const args = m.args.map((a) => this.maybe(a));
+        const fn = this.fn(this.p.functions.find((f) => f.name === m.fn.name) ?? missing(m.fn.name));
+        return (s) =>
+          fn(
+            args.map((a) => a(s)),
+            s,
           );
+      }
+      case 'choice': {
+        const [c, a, b] = [this.expr(m.c), this.maybe(m.a), this.maybe(m.b)];
+        return (s) => (c(s) ? a(s) : b(s));
       }
     }
   }
@@ -258,20 +298,24 @@ class Evaluator {
     }
   }
 
-  private fn(f: FuncDecl): (args: readonly Val[], s: Thread) => Val {
+  private fn(f: FuncDecl): (args: readonly (Val | undefined)[], s: Thread) => Val | undefined {
     const known = this.functions.get(f);
     if (known !== undefined) return known;
     const outer = this.slots;
     this.slots = new Map();
     for (const p of f.params) this.slot(p.name);
+    const presets = f.params.map((p) => p.preset && this.expr(p.preset));
     const body = this.list(f.body);
     this.slots = outer;
-    const call = (args: readonly Val[], s: Thread): Val => {
+    const call = (args: readonly (Val | undefined)[], s: Thread): Val | undefined => {
       const frame = s.v;
-      s.v = [...args];
-      if (body(s) !== 'return') throw new Discarded(`${f.name} does not return`);
+      s.v = f.params.map((_, i) => args[i] ?? presets[i]?.(s));
+      s.result = undefined;
+      if (body(s) !== 'return' && !f.maybe) throw new Discarded(`${f.name} does not return`);
       s.v = frame;
-      return s.result;
+      const { result } = s;
+      s.result = undefined;
+      return result;
     };
     this.functions.set(f, call);
     return call;
@@ -436,8 +480,18 @@ class Evaluator {
         const signal = { k: s.k, label: s.label };
         return () => signal;
       }
+      case 'maybe': {
+        const [n, value] = [this.slot(s.name), s.value && this.maybe(s.value)];
+        if (value === undefined && s.how === 'var') return () => undefined;
+        return (x) => void (x.v[n] = value?.(x));
+      }
+      case 'give': {
+        const [n, value, { ifNone }] = [this.slot(s.name), this.maybe(s.value), s];
+        return (x) => void (ifNone ? (x.v[n] ??= value(x)) : (x.v[n] = value(x)));
+      }
       case 'return': {
-        const value = s.value === undefined ? undefined : this.expr(s.value);
+        const given = s.maybe && this.maybe(s.maybe);
+        const value = s.value === undefined ? given : this.expr(s.value);
         return (x) => {
           if (value !== undefined) x.result = value(x);
           return 'return';

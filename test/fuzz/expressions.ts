@@ -12,6 +12,8 @@ import {
   type FuncDecl,
   isBig,
   isFloat,
+  type Maybe,
+  type Nothing,
   NUMBERS,
   type Place,
   type Program,
@@ -37,9 +39,17 @@ export interface Variable {
   readonly below?: number;
 }
 
+/** A variable that may have no value. */
+export interface MaybeVariable {
+  readonly name: string;
+  readonly t: Ty;
+  readonly nothing: Nothing;
+}
+
 /** What may be named at a place. */
 export interface Env {
   readonly vars: readonly Variable[];
+  readonly maybes: readonly MaybeVariable[];
   /** Arrays that any element may be read of. */
   readonly readable: readonly ArrayDecl[];
   /** Arrays of which a thread may read its own elements. */
@@ -158,7 +168,80 @@ export class Expressions {
       [t === 'i32' ? 1 : 0, () => this.toSigned(env, inner)],
       [2, () => this.call(t, env, inner)],
       [2, () => this.leaf(t, env, 0)],
+      [this.mayAsk(t, env) ? 2 : 0, () => this.coalesce(t, env, inner)],
     ])();
+  }
+
+  // -------------------------------------------------------------- what may have no value
+
+  private mayAsk(t: Ty, env: Env): boolean {
+    return !env.uniform && [...env.maybes, ...askable(env)].some((m) => ('result' in m ? m.result : m.t) === t);
+  }
+
+  private coalesce(t: Ty, env: Env, depth: number): Expr {
+    const of = this.question(t, env, depth);
+    // Where there is something, it may be named.
+    const known = of.k === 'name' && this.r.chance(0.5) ? of : undefined;
+    if (known === undefined) return { t, k: 'coalesce', of, otherwise: this.expr(t, env, depth) };
+    const narrowed = { ...env, vars: [...env.vars, { name: known.name, t, uniform: false, fixed: true }] };
+    const [there, none] = [this.expr(t, narrowed, depth), this.expr(t, env, depth)];
+    const c: Expr = { t: 'bool', k: 'absent', of, how: this.how(of) };
+    if (this.r.chance(0.5)) return { t, k: 'sel', selp: false, c, a: none, b: there };
+    return { t, k: 'sel', selp: false, c: { t: 'bool', k: 'un', op: 'not', a: c }, a: there, b: none };
+  }
+
+  how(of: Maybe): 'strict' | 'loose' | 'typeof' | 'falsy' {
+    return this.r.pick(
+      of.k === 'name' ? (['strict', 'loose', 'typeof', 'falsy'] as const) : (['strict', 'loose'] as const),
+    );
+  }
+
+  /** Something to be asked whether it is there: a variable, a call, a choice. */
+  question(t: Ty, env: Env, depth: number): Maybe {
+    const { r } = this;
+    const names = env.maybes.filter((m) => m.t === t);
+    const fns = askable(env).filter((f) => f.result === t);
+    const nothing = 'undefined';
+    return r.weighted<() => Maybe>([
+      [names.length > 0 ? 6 : 0, () => ({ ...r.pick(names), k: 'name' })],
+      [fns.length > 0 ? 3 : 0, () => this.ask(r.pick(fns), env, depth)],
+      [
+        names.length + fns.length > 0 ? 1 : 4,
+        () => ({
+          t,
+          nothing,
+          k: 'choice',
+          c: this.bool(env, Math.min(depth, 1)),
+          a: this.maybe(t, env, depth - 1, nothing),
+          b: { t, nothing, k: 'none' },
+        }),
+      ],
+    ])();
+  }
+
+  private ask(fn: FuncDecl, env: Env, depth: number): Maybe {
+    const inner = Math.min(depth - 1, 1);
+    const given = this.r.chance(0.3) ? this.r.below(fn.params.length + 1) : fn.params.length;
+    const args = fn.params.slice(0, given).map((p) => this.maybe(p.t, env, inner, 'undefined'));
+    return { t: fn.result, nothing: 'undefined', k: 'ask', fn, args };
+  }
+
+  /** What may be given to a variable that may have no value. */
+  maybe(t: Ty, env: Env, depth: number, nothing: Nothing): Maybe {
+    const { r } = this;
+    const names = env.maybes.filter((m) => m.t === t && m.nothing === nothing);
+    return r.weighted<() => Maybe>([
+      [5, () => ({ t, nothing, k: 'of', value: this.made(t, env, depth) })],
+      [2, () => ({ t, nothing, k: 'none' })],
+      [names.length > 0 ? 2 : 0, () => ({ ...r.pick(names), k: 'name' })],
+      [nothing === 'undefined' && depth > 0 ? 2 : 0, () => this.question(t, { ...env, maybes: names }, depth - 1)],
+    ])();
+  }
+
+  /** A value that is no element of an array: those are never asked whether they are there. */
+  private made(t: Ty, env: Env, depth: number): Expr {
+    const value = this.expr(t, env, depth);
+    return value.k === 'load' ? { t, k: 'cast', to: t, a: value } : value;
   }
 
   /** An operand beside one that has a type: perhaps a literal without one. */
@@ -426,7 +509,7 @@ export class Expressions {
   }
 
   private call(t: Ty, env: Env, depth: number): Expr {
-    const fns = env.functions.filter((f) => f.result === t);
+    const fns = env.functions.filter((f) => f.result === t && !f.maybe);
     if (fns.length === 0) return t === 'bool' ? this.comparison('f32', env, depth) : this.binary(t, env, depth);
     const fn = this.r.pick(fns);
     return { t, k: 'call', fn, args: fn.params.map((p) => this.expr(p.t, env, Math.min(depth, 1))) };
@@ -473,7 +556,13 @@ export class Expressions {
       [0.5, () => this.select('bool', env, inner)],
       [1, () => this.call('bool', env, inner)],
       [1, () => this.leaf('bool', env, 0)],
+      [env.maybes.length > 0 && !env.uniform ? 1.5 : 0, () => this.absence(env, inner)],
     ])();
+  }
+
+  private absence(env: Env, depth: number): Expr {
+    const of = this.question(this.r.pick(env.maybes).t, env, depth);
+    return { t: 'bool', k: 'absent', of, how: this.how(of) };
   }
 
   private comparison(t: Ty, env: Env, depth: number): Expr {
@@ -495,6 +584,10 @@ export class Expressions {
   values(elem: Elem, n: number): Val[] {
     return Array.from({ length: n }, () => randomValue(this.r, elem));
   }
+}
+
+function askable(env: Env): readonly FuncDecl[] {
+  return env.functions.filter((f) => f.maybe === true);
 }
 
 /** Whether an expression is a quotient of integers, or a call that gives one back. */

@@ -4,6 +4,7 @@
  * Between two barriers a shared array is either written, each thread its own elements, or read by all, or updated atomically.
  * Barriers stand only where all threads of a block come: at the top, and in loops and branches on uniform values.
  */
+import { Absences } from './absences.ts';
 import type { Variable } from './expressions.ts';
 import {
   type ArrayDecl,
@@ -20,7 +21,7 @@ import {
   type Ty,
   widened,
 } from './program.ts';
-import { COMPOUND, isShared, kindOf, type Size, Statements, type Where } from './statements.ts';
+import { COMPOUND, isShared, kindOf, type Size, type Where } from './statements.ts';
 
 function isWordElem(e: Elem): boolean {
   return e === 'i32' || e === 'u32' || e === 'i64' || e === 'u64';
@@ -33,7 +34,7 @@ function orderless(t: Elem): AtomicOp[] {
   return t === 'u32' || t === 'u64' ? [...ops, 'inc', 'dec'] : ops;
 }
 
-class Generator extends Statements {
+class Generator extends Absences {
   // -------------------------------------------------------------- memory of the kernel
 
   private initialise(array: ArrayDecl, w: Where): Stmt[] {
@@ -260,7 +261,7 @@ class Generator extends Statements {
     const params = Array.from({ length: 1 + r.below(3) }, () => ({ name: this.name('p'), t: r.pick(TYPES) }));
     const result = r.pick(TYPES);
     const scope = params.map((p): Variable => ({ ...p, uniform: false, fixed: false }));
-    const w: Where = { scope, declared: new Set(), loops: [], depth: 0, fn: result, branch: false };
+    const w: Where = { scope, maybes: [], declared: new Set(), loops: [], depth: 0, fn: result, branch: false };
     const body = this.list(r.below(4), w);
     if (body.at(-1)?.k !== 'return') body.push({ k: 'return', value: this.expr(result, w, 2) });
     this.functions.push({ name: this.name('fn'), params, body, result });
@@ -270,8 +271,10 @@ class Generator extends Statements {
     const { r } = this;
     this.declareArguments();
     for (let i = r.below(3); i > 0; i--) this.function();
+    for (let i = r.below(3); i > 0; i--) this.maybeFunction();
     const w: Where = {
       scope: [],
+      maybes: [],
       declared: new Set(),
       loops: [],
       depth: 0,
@@ -321,6 +324,7 @@ class Generator extends Statements {
       scalars: this.scalars,
       functions: this.functions,
       body,
+      ...(this.risky && { risky: true }),
     };
   }
 

@@ -7,6 +7,7 @@ import {
   type Expr,
   type FuncDecl,
   isBig,
+  type Maybe,
   type Place,
   type Program,
   type QuotientOp,
@@ -98,7 +99,32 @@ export function printExpr(e: Expr): string {
       return `cuda.fma(${printExpr(e.a)}, ${printExpr(e.b)}, ${printExpr(e.c)})`;
     case 'call':
       return `${e.fn.name}(${e.args.map(printExpr).join(', ')})`;
+    case 'absent':
+      return test(printMaybe(e.of), e.of.nothing, e.how);
+    case 'coalesce':
+      return `(${printMaybe(e.of)} ?? ${printExpr(e.otherwise)})`;
   }
+}
+
+function printMaybe(m: Maybe): string {
+  switch (m.k) {
+    case 'of':
+      return printExpr(m.value);
+    case 'none':
+      return m.nothing;
+    case 'name':
+      return m.name;
+    case 'ask':
+      return `${m.fn.name}(${m.args.map(printMaybe).join(', ')})`;
+    case 'choice':
+      return `(${printExpr(m.c)} ? ${printMaybe(m.a)} : ${printMaybe(m.b)})`;
+  }
+}
+
+function test(x: string, nothing: string, how: 'strict' | 'loose' | 'typeof' | 'falsy'): string {
+  if (how === 'falsy') return `!${x}`;
+  if (how === 'loose') return `(${x} == null)`;
+  return how === 'typeof' && nothing === 'undefined' ? `(typeof ${x} === 'undefined')` : `(${x} === ${nothing})`;
 }
 
 function rounded(op: QuotientOp, t: string, q: string): string {
@@ -214,7 +240,12 @@ function statement(s: Stmt, i: string): string {
     case 'break':
     case 'continue':
       return `${i}${s.k}${s.label === undefined ? '' : ` ${s.label}`};\n`;
+    case 'maybe':
+      return `${i}${s.how} ${s.name}${s.value === undefined ? '' : ` = ${printMaybe(s.value)}`};\n`;
+    case 'give':
+      return `${i}${s.name} ${s.ifNone ? '??' : ''}= ${printMaybe(s.value)};\n`;
     case 'return':
+      if (s.maybe !== undefined) return `${i}return ${printMaybe(s.maybe)};\n`;
       return `${i}return${s.value === undefined ? '' : ` ${printExpr(s.value)}`};\n`;
     case 'barrier':
       return `${i}cuda.syncThreads();\n`;
@@ -230,7 +261,7 @@ function statement(s: Stmt, i: string): string {
 }
 
 function printFunction(f: FuncDecl, i: string): string {
-  return `${i}function ${f.name}(${f.params.map((p) => p.name).join(', ')}) ${block(f.body, i)}\n`;
+  return `${i}function ${f.name}(${f.params.map((p) => (p.preset === undefined ? p.name : `${p.name} = ${printExpr(p.preset)}`)).join(', ')}) ${block(f.body, i)}\n`;
 }
 
 /** The arrays that are arguments, in their order. */

@@ -120,6 +120,20 @@ export type Expr = {
   | { readonly k: 'cast'; readonly to: Elem; readonly a: Expr }
   | { readonly k: 'fma'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
   | { readonly k: 'call'; readonly fn: FuncDecl; readonly args: readonly Expr[] }
+  /** Whether there is nothing, in one of the spellings of that; `falsy` is true of zeros and NaN, too. */
+  | { readonly k: 'absent'; readonly of: Maybe; readonly how: 'strict' | 'loose' | 'typeof' | 'falsy' }
+  /** `of ?? otherwise` */
+  | { readonly k: 'coalesce'; readonly of: Maybe; readonly otherwise: Expr }
+);
+
+/** What may be undefined, or null: one of them, as `===` tells them apart. */
+export type Nothing = 'undefined' | 'null';
+export type Maybe = { readonly t: Ty; readonly nothing: Nothing } & (
+  | { readonly k: 'of'; readonly value: Expr }
+  | { readonly k: 'none' }
+  | { readonly k: 'name'; readonly name: string }
+  | { readonly k: 'ask'; readonly fn: FuncDecl; readonly args: readonly Maybe[] }
+  | { readonly k: 'choice'; readonly c: Expr; readonly a: Maybe; readonly b: Maybe }
 );
 
 /**
@@ -150,9 +164,11 @@ export interface ArrayDecl {
 
 export interface FuncDecl {
   readonly name: string;
-  readonly params: readonly { readonly name: string; readonly t: Ty }[];
+  readonly params: readonly { readonly name: string; readonly t: Ty; readonly preset?: Expr }[];
   readonly body: readonly Stmt[];
   readonly result: Ty;
+  /** Returns a value on some paths only, and may be given fewer arguments. */
+  readonly maybe?: boolean;
 }
 
 export type AtomicOp =
@@ -226,7 +242,11 @@ export type Stmt =
     }
   | { readonly k: 'switch'; readonly on: Expr; readonly cases: readonly Case[] }
   | { readonly k: 'break' | 'continue'; readonly label?: string }
-  | { readonly k: 'return'; readonly value?: Expr }
+  | { readonly k: 'return'; readonly value?: Expr; readonly maybe?: Maybe }
+  /** A variable that may have no value. One declared by `let` has none at first, one by `var` keeps what it had. */
+  | { readonly k: 'maybe'; readonly name: string; readonly how: 'let' | 'var'; readonly value?: Maybe }
+  /** An assignment to one; `ifNone`: by `??=`. */
+  | { readonly k: 'give'; readonly name: string; readonly value: Maybe; readonly ifNone: boolean }
   | { readonly k: 'barrier' }
   | { readonly k: 'vote'; readonly kind: 'Count' | 'And' | 'Or'; readonly name: string; readonly pred: Expr }
   | {
@@ -249,6 +269,8 @@ export interface Program {
   readonly scalars: readonly { readonly name: string; readonly t: Elem; readonly v: Val }[];
   readonly functions: readonly FuncDecl[];
   readonly body: readonly Stmt[];
+  /** Uses a variable where it may have no value: the compiler may refuse it, and must where it has none. */
+  readonly risky?: boolean;
 }
 
 /** Threads in all. */

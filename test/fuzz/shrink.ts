@@ -9,6 +9,7 @@ import {
   type Expr,
   type FuncDecl,
   isBig,
+  type Maybe,
   type Place,
   type Program,
   type Stmt,
@@ -54,9 +55,31 @@ function* exprs(e: Expr): Iterable<Expr> {
     case 'load':
       for (const at of places(e.at)) yield { ...e, at };
       return;
+    case 'absent':
+      for (const of of maybes(e.of)) yield { ...e, of };
+      return;
+    case 'coalesce':
+      for (const of of maybes(e.of)) yield { ...e, of };
+      for (const otherwise of exprs(e.otherwise)) yield { ...e, otherwise };
+      return;
     default:
       return;
   }
+}
+
+function* maybes(m: Maybe): Iterable<Maybe> {
+  const { t, nothing } = m;
+  if (m.k !== 'none') yield { t, nothing, k: 'none' };
+  if (m.k === 'of') for (const value of exprs(m.value)) yield { ...m, value };
+  if (m.k === 'ask')
+    for (let i = 0; i < m.args.length; i++)
+      for (const a of maybes(m.args[i] as Maybe)) yield { ...m, args: m.args.with(i, a) };
+  if (m.k !== 'choice') return;
+  yield m.a;
+  yield m.b;
+  for (const c of exprs(m.c)) yield { ...m, c };
+  for (const a of maybes(m.a)) yield { ...m, a };
+  for (const b of maybes(m.b)) yield { ...m, b };
 }
 
 function* places(at: Place): Iterable<Place> {
@@ -81,6 +104,8 @@ function parts(e: Expr): readonly Expr[] {
       return [e.a, e.b, e.c];
     case 'call':
       return e.args;
+    case 'coalesce':
+      return [e.otherwise];
     default:
       return [];
   }
@@ -148,6 +173,13 @@ function* stmts(s: Stmt): Iterable<readonly Stmt[]> {
       return;
     case 'return':
       if (s.value !== undefined) for (const value of exprs(s.value)) yield [{ ...s, value }];
+      if (s.maybe !== undefined) for (const maybe of maybes(s.maybe)) yield [{ ...s, maybe }];
+      return;
+    case 'maybe':
+      if (s.value !== undefined) for (const value of maybes(s.value)) yield [{ ...s, value }];
+      return;
+    case 'give':
+      for (const value of maybes(s.value)) yield [{ ...s, value }];
       return;
     case 'vote':
       yield [{ k: 'barrier' }, { k: 'let', name: s.name, value: zero('i32') }];

@@ -3,7 +3,7 @@
  *
  * What threads have to do with each other, and whole programs, are `generate.ts`.
  */
-import { type Env, Expressions, QUOTIENT_OPS, type Variable } from './expressions.ts';
+import { type Env, Expressions, type MaybeVariable, QUOTIENT_OPS, type Variable } from './expressions.ts';
 import {
   type ArrayDecl,
   type AtomicOp,
@@ -40,11 +40,15 @@ export const COMPOUND: Readonly<Record<'int' | 'float' | 'bool', readonly BinOp[
 /** Where the generator is: what can be named, and what can be jumped out of. */
 export interface Where {
   readonly scope: Variable[];
+  /** Variables that may have no value here. */
+  readonly maybes: MaybeVariable[];
   /** The variables declared in this very block, which may change their type here. */
   readonly declared: Set<Variable>;
   readonly loops: readonly { readonly label: string | undefined }[];
   readonly depth: number;
   readonly fn: FuncDecl['result'] | undefined;
+  /** In a function that may return nothing. */
+  readonly maybe?: boolean;
   /** In a part of an `if`, where a jump leaves code that can be reached behind it. */
   readonly branch: boolean;
 }
@@ -162,6 +166,7 @@ export class Statements {
     const arrays = this.arrays;
     return {
       vars: w.scope,
+      maybes: uniform ? [] : w.maybes,
       readable: arrays.filter(
         (a) =>
           a.space === 'in' ||
@@ -186,7 +191,15 @@ export class Statements {
   protected readonly atomics = new Map<ArrayDecl, AtomicOp>();
 
   protected inner(w: Where, change: Partial<Where> = {}): Where {
-    return { ...w, scope: [...w.scope], declared: new Set(), depth: w.depth + 1, branch: false, ...change };
+    return {
+      ...w,
+      scope: [...w.scope],
+      maybes: [...w.maybes],
+      declared: new Set(),
+      depth: w.depth + 1,
+      branch: false,
+      ...change,
+    };
   }
 
   protected expr(t: Ty, w: Where, depth = this.r.below(4)): Expr {

@@ -13,3 +13,6 @@ export class Refused extends Error {
     this.parts = parts;
   }
 }
+
+/** A use of a value that is not there, which the compiler must have refused. */
+export class Absent extends Error {}

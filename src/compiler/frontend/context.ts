@@ -258,12 +258,7 @@ export class Context {
   /** Gives a declared variable its first value. */
   initialise(binding: Binding, value: Value, pos: Pos): void {
     binding.depth = this.depth;
-    if (isAbsent(value)) {
-      binding.empty = value;
-      if (!binding.constant)
-        notePresence(this, binding, value, pos, value.why ?? { text: `${binding.name} is ${value.name}`, pos });
-      return;
-    }
+    if (isAbsent(value)) return this.#empty(binding, value, pos);
     const given = withoutFlag(value);
     notePresence(this, binding, value, pos);
     if (!binding.constant) {
@@ -279,12 +274,7 @@ export class Context {
 
   /** `name = value`. */
   assign(binding: Binding, value: Value, pos: Pos): void {
-    if (isAbsent(value)) {
-      if (binding.value === undefined && binding.flag === undefined) binding.empty = value;
-      else
-        notePresence(this, binding, value, pos, value.why ?? { text: `${binding.name} is set to ${value.name}`, pos });
-      return;
-    }
+    if (isAbsent(value)) return this.#empty(binding, value, pos);
     const given = withoutFlag(value);
     if (binding.value === undefined) {
       binding.depth = this.depth;
@@ -292,6 +282,13 @@ export class Context {
       binding.value = this.slot(given, binding.name, pos);
     } else notePresence(this, binding, value, pos);
     this.#fill(binding.value, given, binding, pos);
+  }
+
+  /** `name = undefined`. */
+  #empty(binding: Binding, value: Extract<Value, { kind: 'host' }>, pos: Pos): void {
+    const why = value.why ?? { text: `${binding.name} is ${value.name}`, pos };
+    binding.empty = { ...value, name: binding.name, why };
+    if (!binding.constant) notePresence(this, binding, value, pos, why);
   }
 
   /** A value of the same structure whose scalars are fresh variables. */
