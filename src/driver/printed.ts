@@ -1,11 +1,11 @@
 /**
  * What a kernel's `console.log` hands to the host's: text and values, the same on every device.
  */
-import { joinParts } from '../compiler/ir/join.ts';
+import { printArguments } from '../compiler/ir/print-forms.ts';
 import type { PrintSite } from '../compiler/render/sites.ts';
 
 /** The arguments of `console.log`: each value has a slot of 8 bytes, in the order of the values. */
-export function printed({ parts, joined }: Omit<PrintSite, 'pos'>, view: DataView): readonly unknown[] {
+export function printed({ parts, forms }: Omit<PrintSite, 'pos'>, view: DataView): readonly unknown[] {
   let slot = 0;
   const values = parts.map((part) => {
     if (typeof part === 'string') return part;
@@ -21,5 +21,5 @@ export function printed({ parts, joined }: Omit<PrintSite, 'pos'>, view: DataVie
         return view.getFloat64(at, true) !== 0;
     }
   });
-  return joinParts(values, joined);
+  return printArguments(values, forms);
 }

@@ -1,17 +1,22 @@
 /**
  * Chapter: the options of kernels, and what they print.
  */
-import { cuda, type f32, type f64, type In, i32, type Vec } from '../index.ts';
+import { cuda, f32, f64, type In, i32, ndarray, struct, type Vec } from '../index.ts';
 import { closeElements, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { zeros } from './support.ts';
+import { asVec, zeros } from './support.ts';
 
 /** What `run` prints, one string a call of console.log. */
 function printed(run: () => void): string[] {
-  const lines: string[] = [];
+  return handed(run).map((values) => values.map(String).join(' '));
+}
+
+/** What `run` hands to the host's console.log, call by call. */
+function handed(run: () => void): (readonly unknown[])[] {
+  const calls: (readonly unknown[])[] = [];
   const { log } = console;
   console.log = (...values: unknown[]) => {
-    lines.push(values.map(String).join(' '));
+    calls.push(values);
   };
   try {
     run();
@@ -19,7 +24,18 @@ function printed(run: () => void): string[] {
   } finally {
     console.log = log;
   }
-  return lines;
+  return calls;
+}
+
+/** Values as text in which no two kinds look alike. */
+function exactly(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(exactly).join(', ')}]`;
+  if (typeof value === 'object' && value !== null)
+    return `{${Object.entries(value)
+      .map(([k, v]) => `${k}: ${exactly(v)}`)
+      .join(', ')}}`;
+  if (typeof value === 'string') return JSON.stringify(value);
+  return Object.is(value, -0) ? '-0' : `${String(value)}${typeof value === 'bigint' ? 'n' : ''}`;
 }
 
 export const options: readonly ConformanceTest[] = chapter('options', {
@@ -146,6 +162,42 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     });
     const lines = printed(() => kernel.launch({ grid: 1, block: 4 }, cuda.toDevice(Float64Array.of(1, 2, 3.5)), 41n));
     sameElements(lines, ['cell 2 of 3: 3.5true 41! and 1', 'sum 3; product 2 2 <', 'plain -0.5']);
+  },
+  'console.log hands on tuples, objects and literals as JavaScript does': () => {
+    const body = (a: In<Vec<f64>>, n: bigint): void => {
+      const pair = [a[0], a[1]] as const;
+      const deep = { at: pair, ok: a[0] > 0, n, inner: { word: 'x', none: undefined, empty: [] } };
+      console.log(pair, deep, [], {}, [pair, [n, [true]]], -0, 5n, [1e300, -0, 'text', null]);
+      console.log(`pair ${pair} and ${deep} ${[pair, [n]]}`, 'joined ' + [1, a[0]] + '.', ...pair);
+    };
+    const kernel = cuda.jit(body);
+    const a = Float64Array.of(1.5, -0);
+    const calls = handed(() => kernel.launch({ grid: 1, block: 1 }, cuda.toDevice(a), 41n));
+    sameElements(calls.map(exactly), handed(() => body(asVec(a), 41n)).map(exactly));
+  },
+  'console.log of indices of threads': () => {
+    const kernel = cuda.jit(() => {
+      if (cuda.threadIdx.y !== 1) return;
+      console.log(cuda.threadIdx, [cuda.blockIdx, cuda.blockDim], cuda.gridDim, `${cuda.threadIdx}`);
+    });
+    const calls = handed(() => kernel.launch({ grid: [2, 1], block: [1, 2] }));
+    const dim = (x: number, y: number, z: number): object => ({ x, y, z });
+    sameElements(
+      calls.map(exactly),
+      [0, 1].map((b) => exactly([dim(0, 1, 0), [dim(b, 0, 0), dim(1, 2, 1)], dim(2, 1, 1), '[object Object]'])),
+    );
+  },
+  'console.log of records and complex numbers': () => {
+    const Point = struct({ x: f32, label: i32, at: struct({ u: f64 }) });
+    const kernel = cuda.jit((p: Vec<{ x: f32; label: i32; at: { u: f64 } }>) => {
+      console.log(p[1], `${p[0].x}`);
+    });
+    const p = ndarray(
+      [1, 2].map((k) => ({ x: k / 2, label: k, at: { u: -k } })),
+      { dtype: Point },
+    );
+    const calls = handed(() => kernel.launch({ grid: 1, block: 1 }, cuda.toDevice(p)));
+    same(calls.map(exactly).join(), exactly([{ x: 1, label: 2, at: { u: -2 } }, '0.5']));
   },
   'console.log of one thread keeps its order': () => {
     const kernel = cuda.jit((n: number) => {

@@ -146,7 +146,7 @@ export function lower(body: readonly TStmt[], options: LoweringOptions & { reado
         list.push({
           op: 'print',
           parts: s.parts.map((p) => (typeof p === 'string' ? p : x.lower(p, undefined))),
-          joined: s.joined,
+          forms: s.forms,
           pos,
         });
         return;

@@ -2,14 +2,17 @@
  * `console.log`, and the texts of `console.assert` and `throw`: what of them is known while compiling, and what a thread prints.
  *
  * Strings are no values of kernels. A template string, `'i = ' + i` and `'i = '.concat(i)`, which ES5 output has instead, are taken
- * apart where they are printed: into words and numbers that the host joins.
+ * apart where they are printed: into words and numbers that the host joins. Tuples and objects become arrays and objects of the host again.
  */
 import type { AnyNode, CallExpression, Expression, SpreadElement } from 'acorn';
+import { intrinsicName } from '../intrinsics.ts';
+import type { PrintForm } from '../ir/print-forms.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
-import { describeValue, isLiteral, type Scope, UNDEFINED, type Value } from './values.ts';
+import { fieldNames, isRecord, member } from './records.ts';
+import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
 type Piece = string | Expression;
 
@@ -60,11 +63,21 @@ export function constantText(ctx: Context, nodes: readonly (Expression | SpreadE
   return nodes.map(text).join(' ');
 }
 
+const AXES = ['x', 'y', 'z'] as const;
+
+/** `cuda.threadIdx` and its like as the objects that they are in a kernel. */
+function indexObject(name: string | undefined, pos: Pos): Value | undefined {
+  if (name !== 'threadIdx' && name !== 'blockIdx' && name !== 'blockDim' && name !== 'gridDim') return undefined;
+  return {
+    kind: 'record',
+    fields: new Map(AXES.map((axis) => [axis, scalar({ k: 'special', name: `${name}.${axis}`, pos })])),
+  };
+}
+
 /** Collects what one call prints. */
 class Line {
   readonly parts: (string | TExpr)[] = [];
-  /** How many parts each argument of the host's `console.log` is made of. */
-  readonly joined: number[] = [];
+  readonly forms: PrintForm[] = [];
   readonly #ctx: Context;
   readonly #pos: Pos;
   constructor(ctx: Context, pos: Pos) {
@@ -72,44 +85,64 @@ class Line {
     this.#pos = pos;
   }
 
-  /** One argument, or as many as a tuple or an object takes. */
+  /** One argument. */
   add(v: Value): void {
-    if (v.kind === 'tuple') {
-      this.#word('[');
-      for (const item of v.items) this.add(item);
-      this.#word(']');
-    } else if (v.kind === 'record') {
-      this.#word('{');
-      for (const [k, x] of v.fields) {
-        this.#word(`${k}:`);
-        this.add(x);
-      }
-      this.#word('}');
-    } else {
-      this.parts.push(this.#single(v));
-      this.joined.push(1);
-    }
+    this.forms.push(this.#form(v));
   }
 
   /** One argument that is the text of several values. */
   addText(pieces: readonly (string | Value)[]): void {
-    for (const piece of pieces) this.parts.push(typeof piece === 'string' ? piece : this.#single(piece));
-    this.joined.push(pieces.length);
+    const [only] = pieces;
+    const text = pieces
+      .filter((piece) => piece !== '' || pieces.length === 1)
+      .map((piece) => (typeof piece === 'string' ? this.#word(piece) : this.#form(piece)));
+    this.forms.push(pieces.length === 1 && typeof only === 'string' ? 'value' : { text });
   }
 
-  #word(text: string): void {
+  #word(text: string): PrintForm {
     this.parts.push(text);
-    this.joined.push(1);
+    return 'value';
   }
 
-  #single(v: Value): string | TExpr {
-    if (v.kind === 'scalar') return isLiteral(v.expr) ? String(v.expr.value) : v.expr;
-    if (v.kind === 'host') return String(v.value);
-    if (v.kind === 'view' && v.view.axes.length === 0) return this.#ctx.scalar(v, this.#pos);
-    return fail('K225', this.#pos, `console.log in a kernel prints numbers and strings, not ${describeValue(v)}`, {
+  #form(v: Value): PrintForm {
+    const pos = this.#pos;
+    switch (v.kind) {
+      case 'tuple':
+        return { items: v.items.map((item) => this.#form(item)) };
+      case 'record':
+        return { fields: [...v.fields].map(([name, x]) => [name, this.#form(x)]) };
+      case 'scalar':
+        this.parts.push(isLiteral(v.expr) ? exact(v.expr.value, pos) : v.expr);
+        return 'value';
+      case 'host': {
+        if (v.value === undefined) return 'undefined';
+        if (v.value === null) return 'null';
+        const index = indexObject(intrinsicName(v.value), pos);
+        return index === undefined ? this.#word(String(v.value)) : this.#form(index);
+      }
+      case 'view':
+        if (v.view.axes.length > 0) break;
+        if (!isRecord(v)) {
+          this.parts.push(this.#ctx.scalar(v, pos));
+          return 'value';
+        }
+        return { fields: fieldNames(v.view).map((name) => [name, this.#form(member(v.view, name, pos))]) };
+      default:
+        break;
+    }
+    return fail('K225', pos, `console.log in a kernel prints numbers and strings, not ${describeValue(v)}`, {
       help: v.kind === 'view' ? 'print elements: A[i]' : 'give it as an argument of its own',
     });
   }
+}
+
+/** A literal that prints as it is in JavaScript: -0, 1e300 and 5n. */
+function exact(value: number | bigint | boolean, pos: Pos): string | TExpr {
+  if (typeof value === 'bigint') {
+    if (value < -(2n ** 63n) || value >= 2n ** 64n) return `${value}n`;
+    return { k: 'cast', to: value < 2n ** 63n ? 'i64' : 'u64', a: literal(value, pos), pos };
+  }
+  return typeof value === 'number' ? { k: 'cast', to: 'f64', a: literal(value, pos), pos } : literal(value, pos);
 }
 
 export function consoleLog(ctx: Context, node: CallExpression, scope: Scope, pos: Pos): Value {
@@ -136,7 +169,7 @@ export function consoleLog(ctx: Context, node: CallExpression, scope: Scope, pos
       else fail('K222', ctx.pos(argument, scope), `only a tuple can be spread here, not ${describeValue(value)}`);
     }
   }
-  const { parts, joined } = line;
-  ctx.emit({ k: 'print', parts, joined: joined.every((count) => count === 1) ? undefined : joined, pos });
+  const { parts, forms } = line;
+  ctx.emit({ k: 'print', parts, forms: forms.every((form) => form === 'value') ? undefined : forms, pos });
   return UNDEFINED;
 }

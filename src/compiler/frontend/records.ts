@@ -115,7 +115,7 @@ function lengthOf(view: View): number | undefined {
   return extent !== undefined && isLiteral(extent) ? Number(extent.value) : undefined;
 }
 
-function fieldNames(view: View): readonly string[] {
+export function fieldNames(view: View): readonly string[] {
   return view.element.record === undefined ? [] : (fieldsOf(view.element.record) ?? []).map((f) => f.name);
 }
 

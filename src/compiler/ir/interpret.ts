@@ -21,9 +21,9 @@ import {
   zero,
 } from './evaluate.ts';
 import { atomicResult } from './interpret-atomics.ts';
-import { joinParts } from './join.ts';
 import type { ArraySym, Expr, Kernel, MathFn, MemRef, Special, Stmt } from './ops.ts';
 import { ELEM_SIZE, widen } from './ops.ts';
+import { printArguments } from './print-forms.ts';
 import { exchangeLanes, WARP_SIZE } from './warp.ts';
 
 export interface InterpretLaunch {
@@ -60,7 +60,7 @@ export interface InterpretFault {
 
 export interface InterpretResult {
   readonly fault: InterpretFault | undefined;
-  readonly prints: readonly (readonly (string | Value)[])[];
+  readonly prints: readonly (readonly unknown[])[];
 }
 
 export class Fault extends Error {
@@ -117,7 +117,7 @@ export class Run {
   readonly args: readonly Value[];
   readonly memory: DataView;
   readonly options: InterpretOptions;
-  readonly prints: (readonly (string | Value)[])[] = [];
+  readonly prints: (readonly unknown[])[] = [];
   /** Arrays that are the same for all blocks. */
   readonly constants: ReadonlyMap<ArraySym, DataView>;
 
@@ -369,7 +369,7 @@ export class Thread {
       case 'print':
         {
           const values = s.parts.map((p) => (typeof p === 'string' ? p : this.value(p)));
-          this.run.prints.push(joinParts(values, s.joined));
+          this.run.prints.push(printArguments(values, s.forms));
         }
         return undefined;
       case 'trap':

@@ -7,6 +7,7 @@
  * it. The front end builds this, passes rewrite it, renderers print it. `verify.ts` checks it after each stage.
  */
 import type { Pos } from '../source.ts';
+import type { PrintForm } from './print-forms.ts';
 
 // ---------------------------------------------------------------- types
 
@@ -385,11 +386,11 @@ export type Stmt =
   | { readonly op: 'fence'; readonly scope: 'block' | 'device' | 'system'; readonly pos: Pos }
   /** Lets the thread rest for about so many nanoseconds (u32), if the device can. PTX: `nanosleep`. */
   | { readonly op: 'rest'; readonly nanoseconds: Expr; readonly pos: Pos }
-  /** `console.log`: words and values. `joined` counts the parts that each of its arguments is the text of; without it each stands for itself. */
+  /** `console.log`: words and values. `forms` says what its arguments are made of; without it each part is one. */
   | {
       readonly op: 'print';
       readonly parts: readonly (string | Expr)[];
-      readonly joined?: readonly number[] | undefined;
+      readonly forms?: readonly PrintForm[] | undefined;
       readonly pos: Pos;
     }
   /** `throw` and failed `console.assert` in a debug build: stops the kernel with this message. */

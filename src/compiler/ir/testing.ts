@@ -58,7 +58,7 @@ export function outcome(sample: Sample, kernel: Kernel = sample.kernel, options:
 
 export function outcomeText(
   fault: { readonly kind: string; readonly message: string } | undefined,
-  prints: readonly (readonly (string | Value)[])[],
+  prints: readonly (readonly unknown[])[],
   memory: Uint8Array,
 ): string {
   const left = Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength).toString('hex');

@@ -3,6 +3,7 @@
  * drivers turn the numbers into messages.
  */
 import type { ArraySym } from '../ir/ops.ts';
+import type { PrintForm } from '../ir/print-forms.ts';
 import type { Pos } from '../source.ts';
 
 /** A place in the kernel that can stop it. */
@@ -25,6 +26,6 @@ export interface PrintedValue {
 export interface PrintSite {
   readonly pos: Pos;
   readonly parts: readonly (string | PrintedValue)[];
-  /** How many parts each argument of the host's `console.log` is the text of; undefined: each stands for itself. */
-  readonly joined?: readonly number[] | undefined;
+  /** What the arguments of the host's `console.log` are made of; undefined: each part is one. */
+  readonly forms?: readonly PrintForm[] | undefined;
 }

@@ -5,6 +5,7 @@
  * `frontend/lower.ts` turns it into IR with all conversions written out. Expressions are pure and may be shared.
  */
 import type { AtomicOp, CompareOp, ElemType, Label, MathFn, Space, Special, WarpOp } from '../ir/ops.ts';
+import type { PrintForm } from '../ir/print-forms.ts';
 import type { Pos } from '../source.ts';
 import type { Type } from './lattice.ts';
 
@@ -236,7 +237,7 @@ export type TStmt = { readonly pos: Pos } & (
   | {
       readonly k: 'print';
       readonly parts: readonly (string | TExpr)[];
-      readonly joined?: readonly number[] | undefined;
+      readonly forms?: readonly PrintForm[] | undefined;
     }
   | { readonly k: 'trap'; readonly message: string }
 );

@@ -6,6 +6,7 @@
  */
 import type { ElemType, Expr, Kernel, MemRef, Stmt, Var } from '../../compiler/ir/ops.ts';
 import { eachStmt, exprParts, hasBarrier, someStmt, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
+import type { PrintForm } from '../../compiler/ir/print-forms.ts';
 import type { Pos, SourceText } from '../../compiler/source.ts';
 import { access, expression, literal, type Naming } from './expressions.ts';
 import { asFunction, type Inlined, mentioned, type Occurrences, occurrences } from './inlining.ts';
@@ -295,11 +296,7 @@ class FunctionEmitter implements Naming {
         return;
       case 'print': {
         const parts = s.parts.map((part) => (typeof part === 'string' ? JSON.stringify(part) : expression(part, this)));
-        const counts = s.joined ?? parts.map(() => 1);
-        const args = counts.map((count) => {
-          const group = parts.splice(0, count);
-          return count === 1 ? group[0] : `[${group.join(', ')}].join('')`;
-        });
+        const args = s.forms?.map((form) => printed(form, parts)) ?? parts;
         out.write(`console.log(${args.join(', ')});`, s.pos);
         return;
       }
@@ -369,6 +366,15 @@ class FunctionEmitter implements Naming {
     const given = fn.gives.map((v) => this.variable(v));
     out.write(given.length === 0 ? `${call};` : `[${given.join(', ')}] = ${call};`, s.pos);
   }
+}
+
+/** The text of an argument of `console.log`; takes from `parts` what it is made of. */
+function printed(form: PrintForm, parts: string[]): string {
+  if (form === 'value') return parts.shift() ?? 'undefined';
+  if (form === 'undefined' || form === 'null') return form;
+  if ('text' in form) return `[${form.text.map((x) => printed(x, parts)).join(', ')}].map(String).join('')`;
+  if ('items' in form) return `[${form.items.map((x) => printed(x, parts)).join(', ')}]`;
+  return `{ ${form.fields.map(([name, x]) => `[${JSON.stringify(name)}]: ${printed(x, parts)}`).join(', ')} }`;
 }
 
 function isSimple(s: Stmt): s is Stmt & { op: 'assign' | 'store' | 'atomic' | 'trap' } {

@@ -261,7 +261,7 @@ class Statements {
     const number = g.prints.push({
       pos: s.pos,
       parts: s.parts.map((p) => (typeof p === 'string' ? p : printedAs(p))),
-      joined: s.joined,
+      forms: s.forms,
     });
     const size = 16 + 8 * values.length;
     lines.nest('', () => {

@@ -18,7 +18,7 @@ function printed(type: ValueType): PrintedValue {
 export function emitPrint(g: Gen, s: Stmt & { op: 'print' }): void {
   const { code } = g;
   const parts = s.parts.map((p) => (typeof p === 'string' ? p : printed(p.type)));
-  const number = g.prints.push({ pos: s.pos, parts, joined: s.joined });
+  const number = g.prints.push({ pos: s.pos, parts, forms: s.forms });
   const values = s.parts.flatMap((p): Operand[] => {
     if (typeof p === 'string') return [];
     return [isWide(p.type) ? g.value(p) : convert(g, p.type, 'f64', g.value(p))];

@@ -17,7 +17,7 @@ export function emitPrint(g: Gen, s: Stmt & { op: 'print' }): void {
     g.prints.push({
       pos: s.pos,
       parts: s.parts.map((p) => (typeof p === 'string' ? p : printed(p.type))),
-      joined: s.joined,
+      forms: s.forms,
     }) - 1;
   let offset = layout.printSlots;
   for (const part of s.parts) {
