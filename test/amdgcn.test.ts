@@ -4,9 +4,12 @@
 import { describe, expect, it } from 'vitest';
 import { compileFor } from '../src/compiler/testing.ts';
 import { cuda } from '../src/cuda/index.ts';
-import { resourcesOf } from '../src/driver/hip/assembly.ts';
+import { disassemble, resourcesOf } from '../src/driver/hip/assembly.ts';
+import { compileWithClang, hasClang } from '../src/driver/hip/clang.testing.ts';
+import { HIP_TARGET } from '../src/driver/hip/info.ts';
+import { openclPipeline } from '../src/driver/opencl/compile.ts';
 import { amdgcnFor, hipCode } from '../src/driver/opencl/offline.ts';
-import { f32, type Mat, NotSupportedError } from '../src/index.ts';
+import { f32, type i32, type Mat, NotSupportedError, type u32, type Vec } from '../src/index.ts';
 import { isRequired } from '../src/required.testing.ts';
 
 const product = (A: Mat<f32>, B: Mat<f32>, C: Mat<f32>): void => {
@@ -57,6 +60,30 @@ describe.runIf(hasCompiler())('AMD code', { timeout: 120_000 }, () => {
     expect(text).toMatch(/v_(pk_)?fm[ac]/);
     expect(text).toContain('global_load_dword');
     expect(text).not.toMatch(/flat_|scratch_/);
+  });
+});
+
+describe.runIf(hasClang())('AMD code of atomic operations', { timeout: 120_000 }, () => {
+  const update = (a: Vec<i32>, b: Vec<u32>): void => {
+    const i = cuda.grid(1);
+    cuda.atomic.max(a, 0, i);
+    cuda.atomic.min(a, 1, i);
+    cuda.atomic.sub(a, 2, i);
+    cuda.atomic.and(b, 0, i);
+    cuda.atomic.or(b, 1, i);
+    cuda.atomic.xor(b, 2, i);
+  };
+  const { kernel: updates } = compileFor(update, [new Int32Array(3), new Uint32Array(3)]);
+  const instructions = (hostAtomics: boolean, arch: string): string => {
+    const { text } = openclPipeline.compile(updates, HIP_TARGET, { name: 'k', hostAtomics });
+    return disassemble(compileWithClang(text, arch), arch);
+  };
+
+  it.each(['gfx90a', 'gfx942', 'gfx1100'])('for %s: on memory of the host nothing but what PCIe carries', (arch) => {
+    const carried = /global_atomic_(?!cmpswap|add|swap|inc|dec)\w+/;
+    expect(instructions(false, arch)).toMatch(carried);
+    expect(instructions(true, arch)).not.toMatch(carried);
+    expect(instructions(true, arch)).toContain('global_atomic_cmpswap');
   });
 });
 

@@ -2,7 +2,7 @@
  * The HIP driver over a model of the library: which calls it makes, in which order, and what it makes of their results.
  */
 import { describe, expect, it, vi } from 'vitest';
-import type { Kernel } from '../../compiler/ir/ops.ts';
+import type { ArraySym, AtomicOp, Expr, Kernel, MemRef, Stmt } from '../../compiler/ir/ops.ts';
 import type { OpenCLArg, OpenCLModule } from '../../compiler/render/opencl/module.ts';
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../../errors.ts';
 import type { Executable, LaunchShape } from '../driver.ts';
@@ -61,8 +61,8 @@ function open(
     {
       compileCopies: () => Buffer.from('copies\0'),
       pipeline: {
-        compile: (kernel, { arch }) => ({
-          code: Buffer.from(`${kernel.name} for ${arch}\0`),
+        compile: (kernel, { arch }, { hostAtomics }) => ({
+          code: Buffer.from(`${kernel.name} for ${arch}${hostAtomics === true ? ', by exchange' : ''}\0`),
           source: {
             text: '',
             entry: kernel.name,
@@ -264,6 +264,33 @@ describe('kernels', () => {
     kernel.launch(shape, [false, 1, 0, 2], undefined);
     kernel.launch(shape, [false, 1, 0, 2], undefined);
     expect(model.calls).toEqual(['hipModuleLaunchKernel', 'hipModuleLaunchKernel']);
+  });
+
+  it('with atomic operations that PCIe does not carry have other code for memory of the host', () => {
+    const { model, device } = open();
+    const array: ArraySym = { id: 0, name: 'a', space: 'global', elem: 'i32', param: 2, align: 4 };
+    const zero: Expr = { op: 'const', type: 'i32', value: 0 };
+    const mem: MemRef = { array, elem: 'i32', index: zero, scale: 4, disp: 0, checks: [], pos: kernelNamed('k').pos };
+    const launched: string[] = [];
+    const names = ['k for gfx90a:sramecc+:xnack-', 'k for gfx90a:sramecc+:xnack-, by exchange'];
+    for (const name of names) model.cuda.kernels.set(name, () => void launched.push(name));
+    const runs = (fn: AtomicOp): readonly number[] => {
+      const body: Stmt[] = [{ op: 'atomic', fn, mem, args: [zero], pos: kernelNamed('k').pos }];
+      const kernel = device.load({ kernel: { ...kernelNamed('k'), body } });
+      launched.length = 0;
+      const mapped = device.allocateHost(64, { kind: 'mapped' });
+      const managed = device.allocateHost(64, { kind: 'managed' });
+      const registered = device.registerHost(new Uint8Array(new ArrayBuffer(4096)), true);
+      const inside = Number(registered.pointer) + 8;
+      for (const at of [device.allocate(64), mapped.pointer, managed.pointer, inside]) {
+        kernel.launch(shape, [false, 1, Number(at), 2], undefined);
+      }
+      device.freeHost(mapped);
+      device.synchronize();
+      return launched.map((name) => names.indexOf(name));
+    };
+    for (const fn of ['sub', 'and', 'or', 'xor', 'min', 'max'] as const) expect(runs(fn), fn).toEqual([0, 1, 1, 1]);
+    for (const fn of ['add', 'exch'] as const) expect(runs(fn), fn).toEqual([0, 0, 0, 0]);
   });
 
   it('that fault are named by the call that waits', () => {

@@ -5,6 +5,7 @@
  * sections "Execution Control" and "Occupancy".
  */
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
+import { deviceOnlyAtomics } from '../../compiler/render/opencl/atomics.ts';
 import { DriverError } from '../../errors.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
 import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
@@ -20,17 +21,21 @@ export class HipExecutable implements Executable {
   readonly #host: ExecutableHost;
   readonly #program: Program;
   readonly #target: HipTarget;
+  readonly #pipeline: HipPipeline;
   readonly #module: LoadedModule;
+  /** Parameters whose arrays may not be in memory of the host in the usual module: atomic operations that PCIe does not carry. */
+  readonly #deviceOnly: readonly number[];
+  /** With atomic operations that it carries; made when a launch needs it. */
+  #hostModule: LoadedModule | undefined;
   #loaded = true;
 
   constructor(host: ExecutableHost, program: Program, pipeline: HipPipeline, target: HipTarget) {
     this.#host = host;
     this.#program = program;
     this.#target = target;
-    const { kernel, name } = program;
-    const compiled = pipeline.compile(kernel, target, { name: name ?? kernelLabel(kernel) });
-    host.context.enter('cuModuleLoadDataEx');
-    this.#module = new LoadedModule(host.context, kernel, compiled);
+    this.#pipeline = pipeline;
+    this.#deviceOnly = [...deviceOnlyAtomics(program.kernel)];
+    this.#module = this.#load(false);
     const { registers, localBytes, constBytes, staticBytes, maxThreadsPerBlock, source } = this.#module;
     this.attributes = {
       registers,
@@ -46,6 +51,21 @@ export class HipExecutable implements Executable {
     };
   }
 
+  #load(hostAtomics: boolean): LoadedModule {
+    const { kernel, name = kernelLabel(kernel) } = this.#program;
+    const options = hostAtomics ? { name, hostAtomics } : { name };
+    const compiled = this.#pipeline.compile(kernel, this.#target, options);
+    this.#host.context.enter('cuModuleLoadDataEx');
+    return new LoadedModule(this.#host.context, kernel, compiled);
+  }
+
+  /** The usual module, unless atomic operations go to memory of the host. */
+  #moduleFor(args: LaunchArgs): LoadedModule {
+    if (!this.#deviceOnly.some((param) => this.#host.isHost(Number(args[param] ?? 0)))) return this.#module;
+    this.#hostModule ??= this.#load(true);
+    return this.#hostModule;
+  }
+
   get #name(): string {
     return kernelLabel(this.#program.kernel);
   }
@@ -58,7 +78,7 @@ export class HipExecutable implements Executable {
     if (blocks === 0) return;
     if (!this.#loaded) this.#failUnloaded();
     context.enter('hipModuleLaunchKernel');
-    const module = this.#module;
+    const module = this.#deviceOnly.length === 0 ? this.#module : this.#moduleFor(args);
     if (module.source.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, context.name);
     module.write(args, shape.sharedBytes);
     if (module.watched) module.params.writeLaunchNumber(records.note(module, shape, target, this.launch));
@@ -124,5 +144,6 @@ export class HipExecutable implements Executable {
     if (context.closed || context.broken !== undefined) return;
     context.enter('cuModuleUnload');
     this.#module.unload(records);
+    this.#hostModule?.unload(records);
   }
 }

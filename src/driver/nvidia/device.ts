@@ -98,6 +98,7 @@ export class NvidiaDriver extends EnqueuedDriver<CudaStream> implements DeviceDr
       synchronous: debugWord('sync'),
       loaded: this.#executables,
       synchronizeStream: (stream) => this.settle(stream),
+      isHost: (address) => this.#host.isHost(address),
     };
     flushAtExit(this);
   }

@@ -36,6 +36,8 @@ export interface ExecutableHost {
   /** What closing the device has to unload. */
   readonly loaded: Set<Executable>;
   synchronizeStream(stream: CudaStream): void;
+  /** Whether an address that kernels are given is in memory of the host. */
+  isHost(address: number): boolean;
 }
 
 /** A kernel on an NVIDIA device. */

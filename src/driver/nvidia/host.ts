@@ -26,6 +26,8 @@ interface Block {
   readonly kind: Kind;
   readonly address: Address;
   readonly bytes: number;
+  /** Where kernels find it; undefined where they cannot. */
+  readonly pointer: number | undefined;
 }
 
 /** The host memory of one context. */
@@ -77,7 +79,7 @@ export class CudaHostMemory {
   }
 
   #keep(kind: Kind, address: number, bytes: number, pointer: number | undefined): HostMemory {
-    const block: Block = { owner: this, kind, address, bytes };
+    const block: Block = { owner: this, kind, address, bytes, pointer };
     this.#live.add(block);
     return { host: block, bytes: new Uint8Array(this.#context.cuda.ffi.view(address, bytes)), pointer };
   }
@@ -99,8 +101,9 @@ export class CudaHostMemory {
       });
     }
     this.#context.check(result, 'cuMemHostRegister');
-    const block: Block = { owner: this, kind: 'registered', address, bytes: bytes.length };
+    const known = { owner: this, kind: 'registered', address, bytes: bytes.length } as const;
     if (!mapped) {
+      const block: Block = { ...known, pointer: undefined };
       this.#live.add(block);
       return { host: block, bytes, pointer: undefined };
     }
@@ -109,8 +112,17 @@ export class CudaHostMemory {
       cuda.cuMemHostUnregister(address);
       throw this.#context.failure(found, 'cuMemHostGetDevicePointer');
     }
+    const block: Block = { ...known, pointer: cells.long(0) };
     this.#live.add(block);
-    return { host: block, bytes, pointer: cells.long(0) };
+    return { host: block, bytes, pointer: block.pointer };
+  }
+
+  /** Whether what kernels find at this address is memory of the host. */
+  isHost(address: number): boolean {
+    for (const { pointer, bytes } of this.#live) {
+      if (pointer !== undefined && address >= pointer && address < pointer + bytes) return true;
+    }
+    return false;
   }
 
   /** Also takes the memory that `free` takes, for they are told apart by their handle. */

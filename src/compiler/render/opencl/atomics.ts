@@ -2,8 +2,9 @@
  * Atomic read-modify-writes: OpenCL's own where it has one, otherwise a loop around compare-and-exchange.
  */
 import { NotSupportedError } from '../../../errors.ts';
-import type { AtomicOp, Stmt, ValueType } from '../../ir/ops.ts';
+import type { AtomicOp, Kernel, Stmt, ValueType } from '../../ir/ops.ts';
 import { isFloat } from '../../ir/ops.ts';
+import { eachStmt } from '../../ir/passes/walk.ts';
 import { plainName } from '../names.ts';
 import type { Print } from './arithmetic.ts';
 import { type Gen, spaceName, spaceOf, typeOf, unsignedOf, varName } from './code.ts';
@@ -23,11 +24,25 @@ const EXTENDED: Readonly<Partial<Record<AtomicOp, string>>> = {
   max: 'max',
 };
 
+/** What PCIe does not carry: a device loses such an operation on memory of the host without a word. */
+const DEVICE_ONLY: ReadonlySet<AtomicOp> = new Set(['sub', 'and', 'or', 'xor', 'min', 'max']);
+
+/** Parameters with arrays on which a kernel does what memory of the host cannot. */
+export function deviceOnlyAtomics({ body }: Kernel): ReadonlySet<number> {
+  const found = new Set<number>();
+  eachStmt(body, (s) => {
+    const param = s.op === 'atomic' && DEVICE_ONLY.has(s.fn) && !isFloat(s.mem.elem) ? s.mem.array.param : undefined;
+    if (param !== undefined) found.add(param);
+  });
+  return found;
+}
+
 export function emitAtomic(g: Gen, print: Print, s: Atomic): void {
   const type = s.mem.elem as ValueType;
   const space = spaceName(g, spaceOf(g, s.mem.array));
   const args = s.args.map((a) => print(a).text);
-  const native = nativeName(g, s.fn, type);
+  const carried = g.options.hostAtomics !== true || s.mem.array.space !== 'global' || !DEVICE_ONLY.has(s.fn);
+  const native = carried ? nativeName(g, s.fn, type) : undefined;
   const [name, pointee] =
     native === undefined ? [compareLoop(g, s.fn, type, space), unsignedOf(type)] : [native, typeOf(type)];
   const call = `${name}((volatile ${space}${pointee} *)(${addressOf(g, print, s.mem)}), ${args.join(', ')})`;

@@ -49,6 +49,8 @@ export interface OpenCLOptions {
   readonly sharedBytes?: number | undefined;
   /** Arrays that the kernel only reads share no memory with those that it writes: the compiler is told. Absent: they may. */
   readonly disjoint?: boolean | undefined;
+  /** Atomic operations on global memory are those that go to memory of the host over PCIe: add, exchange, compare-and-exchange. */
+  readonly hostAtomics?: boolean | undefined;
   /** All arrays begin where their buffers do. Absent: anywhere. */
   readonly whole?: boolean | undefined;
 }
