@@ -78,7 +78,9 @@ export class SimulatedArray {
     this.#touch('atomic', site, at, offset);
     const old = readElement(this.#view, at, elem);
     const value = atomicResult(fn, widen(elem), old, args);
-    if (!Object.is(old, value)) this.#runtime.changes++;
+    const changes = !Object.is(old, value);
+    if (changes) this.#runtime.changes++;
+    this.#runtime.clocks.atomic(this.#runtime.thread, this.#shadow, at, fn !== 'cas' || old === args[0]);
     writeElement(this.#view, at, elem, value);
     return old;
   }
@@ -115,7 +117,7 @@ export class SimulatedArray {
 
   #exclusive(kind: AccessKind, site: number, at: number, offset: number): void {
     const runtime = this.#runtime;
-    const conflict = this.#shadow.access(kind, at, this.#size, runtime.phase, runtime.who, site);
+    const conflict = this.#shadow.access(kind, at, this.#size, runtime, site);
     if (conflict !== undefined) runtime.race(site, kind, this.#label(offset), conflict);
   }
 }

@@ -292,7 +292,7 @@ class FunctionEmitter implements Naming {
         out.write(`/* rest ${expression(s.nanoseconds, this)} ns */`, s.pos);
         return;
       case 'fence':
-        out.write('/* fence */', s.pos);
+        out.write('$.fence();', s.pos);
         return;
       case 'print': {
         const parts = s.parts.map((part) => (typeof part === 'string' ? JSON.stringify(part) : expression(part, this)));

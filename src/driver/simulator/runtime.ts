@@ -19,6 +19,7 @@ import type { Pos } from '../../compiler/source.ts';
 import type { DriverError } from '../../errors.ts';
 import type { LaunchShape } from '../driver.ts';
 import { coordinates, describePosition, HELP, kernelFault, outOfRange } from '../launch-errors.ts';
+import { Clocks } from './clocks.ts';
 import { type AccessKind, type Conflict, whoOf } from './shadow.ts';
 
 /** A place in the kernel that can stop it; generated code names it by its number. */
@@ -92,6 +93,7 @@ export class Runtime {
   readonly kernel: Kernel;
   readonly shape: LaunchShape;
   readonly sites: readonly Site[];
+  readonly clocks: Clocks;
   /** Linear numbers of the running thread and block. */
   thread = 0;
   block = 0;
@@ -111,6 +113,8 @@ export class Runtime {
     this.kernel = kernel;
     this.shape = shape;
     this.sites = sites;
+    const [x, y, z] = shape.block;
+    this.clocks = new Clocks(x * y * z);
   }
 
   beginBlock(block: number): void {
@@ -123,6 +127,11 @@ export class Runtime {
   beginPhase(): void {
     this.phase = ++phases | 0;
     this.#rounds.fill(0);
+    this.clocks.clear();
+  }
+
+  fence(): void {
+    this.clocks.fence(this.thread);
   }
 
   /** The lanes of a warp have met: what they do from now on comes after what they did before. */

@@ -7,8 +7,10 @@
  * have met (syncWarp, shuffles, votes): what they did before does not race with what they do after.
  */
 
-/** What a place remembers for each kind of access: phase, who (see `whoOf`) and site of the first one in that phase. */
-const FIELDS = 3;
+import type { Clocks } from './clocks.ts';
+
+/** What a place remembers for each kind of access: phase, who (see `whoOf`), site and time of the first one in that phase. */
+const FIELDS = 4;
 const WRITE = 0;
 const READ = FIELDS;
 const ATOMIC = 2 * FIELDS;
@@ -28,6 +30,14 @@ export interface Conflict {
   /** Linear in the block; undefined when several threads did it. */
   readonly thread: number | undefined;
   readonly site: number;
+}
+
+/** Who does something, and when. */
+export interface Moment {
+  readonly phase: number;
+  /** See `whoOf`. */
+  readonly who: number;
+  readonly clocks: Clocks;
 }
 
 /** The records of one piece of memory. */
@@ -52,18 +62,18 @@ export class Shadow {
   }
 
   /** Notes an access; the access it races with, if it does. */
-  access(kind: AccessKind, at: number, size: number, phase: number, who: number, site: number): Conflict | undefined {
+  access(kind: AccessKind, at: number, size: number, now: Moment, site: number): Conflict | undefined {
     const grain = this.#grain || size;
     for (let place = Math.floor(at / grain); place * grain < at + size; place++) {
       const [slots, base] = this.#slots(place);
       const conflict =
         kind === 'write'
-          ? (other(slots, base + WRITE, 'write', phase, who) ??
-            other(slots, base + READ, 'read', phase, who) ??
-            other(slots, base + ATOMIC, 'atomic', phase, who))
-          : other(slots, base + WRITE, 'write', phase, who);
+          ? (other(slots, base + WRITE, 'write', now) ??
+            other(slots, base + READ, 'read', now) ??
+            other(slots, base + ATOMIC, 'atomic', now))
+          : other(slots, base + WRITE, 'write', now);
       if (conflict !== undefined) return conflict;
-      note(slots, base + (kind === 'write' ? WRITE : kind === 'read' ? READ : ATOMIC), phase, who, site);
+      note(slots, base + (kind === 'write' ? WRITE : kind === 'read' ? READ : ATOMIC), now, site);
     }
     return undefined;
   }
@@ -131,20 +141,31 @@ function haveMet(before: number, now: number): boolean {
   return before !== MANY && warpOf(before) === warpOf(now) && roundOf(before) !== roundOf(now);
 }
 
-function other(slots: Int32Array, at: number, kind: AccessKind, phase: number, who: number): Conflict | undefined {
+/** Whether what a place remembers came before: the lanes of a warp have met since, or fences and atomics say so. */
+function isOver(slots: Int32Array, at: number, { who, clocks }: Moment): boolean {
   const before = slots[at + 1] as number;
-  if (slots[at] !== phase || before === who || haveMet(before, who)) return undefined;
+  if (haveMet(before, who)) return true;
+  return before >= 0 && clocks.isAfter(who % THREADS, before % THREADS, slots[at + 3] as number);
+}
+
+function other(slots: Int32Array, at: number, kind: AccessKind, now: Moment): Conflict | undefined {
+  const before = slots[at + 1] as number;
+  if (slots[at] !== now.phase || before === now.who || isOver(slots, at, now)) return undefined;
   // The thread itself, before its warp met: `haveMet` has said so; here it is another, or several.
   return { kind, thread: before < 0 ? undefined : before % THREADS, site: slots[at + 2] as number };
 }
 
-function note(slots: Int32Array, at: number, phase: number, who: number, site: number): void {
+function note(slots: Int32Array, at: number, now: Moment, site: number): void {
+  const { phase, who, clocks } = now;
   const before = slots[at + 1] as number;
-  if (slots[at] !== phase || haveMet(before, who)) {
+  const time = clocks.of(who % THREADS);
+  if (slots[at] === phase && before === who && slots[at + 3] === time) return;
+  if (slots[at] !== phase || before === who || isOver(slots, at, now)) {
     slots[at] = phase;
     slots[at + 1] = who;
     slots[at + 2] = site;
-  } else if (before !== who && before !== MANY) {
+    slots[at + 3] = time;
+  } else if (before !== MANY) {
     slots[at + 1] = warpOf(before) === warpOf(who) ? manyOf(who) : MANY;
   }
 }
