@@ -13,13 +13,17 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
+/** Only in `vitest run --mode all` (`npm run test:all`): what repeats on other ways what `npm test` does once. */
+const LONG = ['test/shapes/**', 'test/opencl-endurance.test.ts', 'test/conformance-minified.test.ts'];
+
+export default defineConfig(({ mode }) => ({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', 'test/matrix/**', ...(mode === 'all' ? [] : LONG)],
     // Machines may be slow, and compilers without a cache.
     testTimeout: 120_000,
     setupFiles: ['test/support/verify-passes.ts'],
     maxWorkers: availableParallelism(),
     sequence: { sequencer: SlowFirst },
   },
-});
+}));

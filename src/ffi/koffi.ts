@@ -112,7 +112,9 @@ class KoffiFfi implements Ffi {
   }
 
   address(view: ArrayBufferView): Address {
-    const address = this.#koffi.address(view);
+    // In Deno koffi takes no DataView.
+    const bytes = view instanceof DataView ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength) : view;
+    const address = this.#koffi.address(bytes);
     return address <= Number.MAX_SAFE_INTEGER ? Number(address) : address;
   }
 

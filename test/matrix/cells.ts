@@ -18,6 +18,8 @@ export interface Cell {
   readonly program?: string;
   /** Where errors point: the author's file and line, or the kernel's own text, where no inspector says where that stands. */
   readonly place?: 'kernel';
+  /** What the commands must print, where they run another program. */
+  readonly prints?: string;
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
@@ -61,6 +63,17 @@ const runtimes: readonly Cell[] = [
       ['{deno}', 'run', '--node-modules-dir=manual', '--no-prompt', '--allow-env=MATRIX_CAPTURES', 'program.ts'],
     ],
     ...BLIND,
+  },
+];
+
+const SUITE = { prints: 'CONFORMANCE', env: { TSAMBA_WARN_IMPLICIT_COPY: '0' } } as const;
+
+const suites: readonly Cell[] = [
+  { name: 'conformance suite in Bun', commands: [['{bun}', '../../conformance.mjs']], ...SUITE },
+  {
+    name: 'conformance suite in Deno',
+    commands: [['{deno}', 'run', '--node-modules-dir=manual', '-A', '../../conformance.mjs']],
+    ...SUITE,
   },
 ];
 
@@ -253,4 +266,4 @@ const runners: readonly Cell[] = [
   },
 ];
 
-export const CELLS: readonly Cell[] = [...runtimes, ...compilers, ...bundlers, ...runners];
+export const CELLS: readonly Cell[] = [...runtimes, ...suites, ...compilers, ...bundlers, ...runners];

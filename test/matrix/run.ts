@@ -66,7 +66,7 @@ function executable(name: string): string {
 
 /** Runs one cell; undefined when all is as it should be, else what is not. */
 async function run(cell: Cell, folder: string): Promise<string | undefined> {
-  const { files = {}, commands, env, last = 'report();', program = 'program.ts', place } = cell;
+  const { files = {}, commands, env, last = 'report();', program = 'program.ts', place, prints } = cell;
   rmSync(folder, { recursive: true, force: true });
   const written = { ...files, [program]: PROGRAM.replace(/report\(\);\n$/, () => `${last}\n`) };
   for (const [name, text] of Object.entries(written)) {
@@ -94,6 +94,7 @@ async function run(cell: Cell, folder: string): Promise<string | undefined> {
       return `${basename(command)}: ${(stderr + stdout).trim() || message}`;
     }
   }
+  if (prints !== undefined) return output.includes(prints) ? undefined : `printed no ${prints}: ${output.trim()}`;
   return judge(output, program, place);
 }
 
@@ -122,7 +123,7 @@ for (const [number, cell] of chosen.entries()) {
   const folder = join(WORK, String(number));
   const problem = await run(cell, folder);
   const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(6);
-  const where = cell.place === 'kernel' ? "line of the kernel's text" : 'file and line';
+  const where = cell.prints?.toLowerCase() ?? (cell.place === 'kernel' ? "line of the kernel's text" : 'file and line');
   console.log(`${problem === undefined ? 'ok  ' : 'FAIL'} ${cell.name.padEnd(40)} ${where.padEnd(26)} ${seconds} s`);
   if (problem === undefined) rmSync(folder, { recursive: true, force: true });
   else failures.push(`\n${cell.name} (${folder}):\n${problem.slice(0, 3000)}`);

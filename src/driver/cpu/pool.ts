@@ -368,7 +368,7 @@ export function workerDied(): DriverError {
   );
 }
 
-/** Whether a worker's thread is over, also when its 'exit' event has had no chance to be delivered: its loop reports -1. */
+/** Whether a worker's thread is over, also when its 'exit' event has had no chance to be delivered: in Node.js its loop reports -1. */
 function hasEnded({ worker }: Member): boolean {
-  return worker.threadId < 0 || worker.performance.eventLoopUtilization().idle < 0;
+  return worker.threadId < 0 || (worker.performance?.eventLoopUtilization?.().idle ?? 0) < 0;
 }

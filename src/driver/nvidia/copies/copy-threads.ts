@@ -228,5 +228,5 @@ export class CopyThreads {
 
 /** Whether a worker's thread is over, also when its 'exit' event has had no chance to be delivered: its loop reports -1. */
 function hasEnded(worker: Worker): boolean {
-  return worker.threadId < 0 || worker.performance.eventLoopUtilization().idle < 0;
+  return worker.threadId < 0 || (worker.performance?.eventLoopUtilization?.().idle ?? 0) < 0;
 }
