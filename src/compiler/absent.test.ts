@@ -400,4 +400,70 @@ describe('uses of what may not be there', () => {
       y[0] = v === null ? 1 : 0;
     }, /K320/);
   });
+
+  it('whatever stands between', () => {
+    const nowhere = /K319: \w+ (?:may have|has) no value here/;
+    // A copy does not know what was assigned since.
+    refused((x, y) => {
+      let a = find(x, 0, 6);
+      const c = a;
+      a = find(x, 1, 6);
+      if (a !== undefined) y[0] = c as number;
+    }, nowhere);
+    // What has been given a value may lose it again, also in an earlier round.
+    refused((x, y) => {
+      let a: number | undefined;
+      if ((x[0] as number) > 0) a = 1;
+      a = 3;
+      if ((x[1] as number) > 0) a = undefined;
+      y[0] = a as number;
+    }, nowhere);
+    refused((x, y) => {
+      let a: number | undefined;
+      if ((x[0] as number) > 0) a = 5;
+      a = 1;
+      for (let k = 0; k < x.length; k++) {
+        y[k] = (a as number) + 1;
+        if ((x[k] as number) > 0) a = undefined;
+      }
+    }, nowhere);
+    refused((x, y) => {
+      const f = (v: number): number => {
+        let e: number;
+        return (v > 0 && (e = 1), e! + 1);
+      };
+      y[0] = f(x[0] as number);
+    }, nowhere);
+    refused((x, y) => {
+      let e: number;
+      (x[0] as number) > 0 && (e = 1), (y[1] = 2);
+      y[0] = e!;
+    }, nowhere);
+    refused((x, y) => {
+      // @ts-expect-error TS7030: the end of the function is what is tested
+      const f = (v: number): number | undefined => {
+        if (v > 3) return 1;
+        else y[1] = 2;
+      };
+      y[0] = f(x[0] as number) as number;
+    }, nowhere);
+    refused((x, y) => {
+      let v: number;
+      switch (x[0]) {
+        case 0:
+          v = 1;
+          break;
+        case 1:
+          v = 2;
+          break;
+      }
+      y[0] = v!;
+    }, nowhere);
+    refused((x, y) => {
+      let v: number;
+      let j: number;
+      for (j = 0, (x[0] as number) > 0 && (j = 9); j < 3; j++) v = j;
+      y[0] = v!;
+    }, nowhere);
+  });
 });

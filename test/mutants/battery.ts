@@ -90,12 +90,17 @@ function memory(): void {
 const SLOW = 'src/memory/pressure.test.ts';
 const MEMORY_CHAPTERS = 'device arrays|lifetime of memory|host memory|array interface|smart arrays';
 
-const stages = { programs, operations, tests, layout, memory };
+function absence(): void {
+  vitest('absence', 'src/compiler/absent.test.ts');
+}
+
+const stages = { programs, operations, tests, absence, layout, memory };
 type Stage = keyof typeof stages;
 /** What no compiled program can show needs no programs. */
 const ONLY: Partial<Record<Stage, readonly Stage[]>> = {
   layout: ['layout', 'memory', 'tests', 'operations', 'programs'],
   memory: ['memory'],
+  absence: ['absence', 'programs', 'tests'],
 };
 const first = (process.argv[2] ?? 'programs') as Stage;
 const others: readonly Stage[] = ['programs', 'operations', 'tests'];

@@ -4,6 +4,7 @@
  * A mutant is a file, an exact piece of its text that stands there once, and what to put in its place.
  */
 
+import { ABSENCE } from './absence.ts';
 import { MEMORY } from './memory.ts';
 
 export interface Mutant {
@@ -647,6 +648,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('layout/', LAYOUT),
   ...under('', MEMORY),
   ...under('compiler/', FRONT),
+  ...under('compiler/frontend/', ABSENCE),
   ...under('compiler/', PASSES),
   ...under('compiler/', WASM),
   ...under('compiler/', MATH),

@@ -54,6 +54,7 @@ function original(folder: string, m: Mutant): string {
 function likely(m: Mutant): string {
   if (m.file.startsWith('src/layout')) return 'layout';
   if (/^src\/(memory|array|stream)\//.test(m.file)) return 'memory';
+  if (/\/(presence|presence-state|optionals|hints)\.ts$/.test(m.file)) return 'absence';
   return m.file.includes('/wasm/') || m.file.includes('/math/') ? 'operations' : 'programs';
 }
 
