@@ -17,17 +17,12 @@ import {
   type Scalar,
   type ValueOf,
 } from '../dtype/index.ts';
-import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import {
-  classifyLayout,
-  cStrides,
-  extentOf,
   formatShape,
   inferShape,
   isCContiguous,
   isFContiguous,
-  normalizeShape,
-  normalizeStrides,
   type ReshapeOrder,
   ravelLayout,
   reshapeLayout,
@@ -35,7 +30,6 @@ import {
   type ShapeLike,
   type SliceSpec,
   type StridedLayout,
-  sizeOf,
   sliceLayout,
   splitLayout,
   squeezeLayout,
@@ -44,14 +38,14 @@ import {
   viewLayout,
 } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
-import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
-import { MemoryOwner } from '../memory/owner.ts';
+import { captureSite } from '../memory/disposal.ts';
+import type { MemoryOwner } from '../memory/owner.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
-import { ownValue, readOptions } from '../options.ts';
+import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
+import { ArrayMemory, type MemoryPointer } from './array-memory.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
 import { assignElements, readElement } from './device-assign.ts';
 import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTarget } from './device-copy.ts';
@@ -65,19 +59,12 @@ import {
 } from './device-memory.ts';
 import { move } from './device-transfer.ts';
 import { type DlpackCapsule, exportDlpack, type ToDlpackOptions } from './dlpack-export.ts';
+import { guardProperties } from './guarded.ts';
 import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
 import { type RankOf, reshapeArguments } from './ndarray.ts';
 import type { RankMark } from './rank.ts';
 
-/** Device memory from an address on: what `gpuData` is, and what a new array can be laid over. */
-export interface MemoryPointer {
-  readonly context: Context;
-  readonly owner: MemoryOwner;
-  /** Device address of the first element. */
-  readonly address: number;
-  /** Nothing may write to it. */
-  readonly readOnly?: boolean | undefined;
-}
+let readMemory: (value: object) => ArrayMemory | undefined;
 
 /**
  * An array of `T` with `R` axes in device memory; made by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are
@@ -87,32 +74,9 @@ export interface MemoryPointer {
 export class DeviceNDArray<T = Scalar, R extends number = number> implements DeviceMemory {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;
-  readonly context: Context;
-  /** The memory, shared with all views of it. */
-  readonly owner: MemoryOwner;
-  /** Device address of the first logical element; 0 when there are no elements. */
-  readonly pointer: number;
-  readonly shape: readonly number[];
-  /** Bytes from one element to the next along each axis; may be zero or negative. */
-  readonly strides: readonly number[];
-  /** The type of the elements. */
-  readonly dtype: DType<T>;
-  /** What kernels are specialised for: C if C-contiguous, else F, else A; A also with a stride of 0. */
-  readonly layout: Layout;
-  /** Where operations go that are given no stream, until it is disposed: then to none. It does not choose the stream of a launch. */
-  readonly stream: Stream | undefined;
-  readonly ndim: R;
-  /** Number of elements. */
-  readonly size: number;
-  /** Whether nothing may write to it: memory of another library that says so. */
-  readonly readOnly: boolean;
-  /** Bytes of one element. */
-  readonly itemSize: number;
-  /** Bytes from the lowest to the highest byte of an element; 0 when there are none. */
-  readonly allocSize: number;
   /** Phantom: tells ranks apart in the editor. */
   declare readonly '~rank'?: RankMark<R>;
-  #disposedAt: Site | undefined;
+  #memory: ArrayMemory;
 
   /**
    * An uninitialised array, or one over memory that exists (`gpuData`). Strides are bytes, taken as given; none: C order.
@@ -126,37 +90,91 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     options: StreamOption & { readonly gpuData?: MemoryPointer | null | undefined } = {},
   ) {
     const own = readOptions('DeviceNDArray', options, ['stream', 'gpuData']);
-    const gpuData = memoryOption(own.gpuData);
-    this.context = gpuData?.context ?? currentContext();
-    this.readOnly = gpuData?.readOnly ?? false;
-    this.dtype = asDType(dtype) as DType<T>;
-    this.itemSize = this.dtype.itemSize;
-    this.shape = Object.freeze(normalizeShape(shape, this.itemSize));
-    this.strides = Object.freeze(
-      strides === undefined || strides === null
-        ? cStrides(this.shape, this.itemSize)
-        : normalizeStrides(strides, this.shape.length),
-    );
-    this.stream = streamOption(own.stream, this.context);
-    this.layout = classifyLayout(this.shape, this.strides, this.itemSize);
-    this.ndim = this.shape.length as R;
-    this.size = sizeOf(this.shape);
-    const { low, high, bytes } = extentOf(this.shape, this.strides, this.itemSize);
-    this.allocSize = bytes;
-    if (this.size === 0) {
-      this.owner = this.context.noMemory;
-      this.pointer = 0;
-    } else if (gpuData === undefined) {
-      this.owner = this.context.allocate(bytes, this.stream);
-      this.pointer = this.owner.address - low;
-    } else {
-      checkWithin(gpuData, low, high, this.shape, this.strides);
-      this.owner = gpuData.owner;
-      this.pointer = gpuData.address;
-    }
-    this.owner.retain();
-    this.#disposedAt = undefined;
+    this.#memory = new ArrayMemory(shape, strides, dtype, own.stream, own.gpuData);
     noteMade(this);
+    // Classes that are made of this one may still add fields.
+    if (new.target === DeviceNDArray) Object.freeze(this);
+  }
+
+  static {
+    readMemory = (value) => (#memory in value ? value.#memory : undefined);
+  }
+
+  get context(): Context {
+    return this.#memory.context;
+  }
+
+  /** The memory, shared with all views of it. */
+  get owner(): MemoryOwner {
+    return this.#memory.owner;
+  }
+
+  /** Device address of the first logical element; 0 when there are no elements. */
+  get pointer(): number {
+    return this.#memory.pointer;
+  }
+
+  /** Assigning a shape of as many elements is `reshape` in place, where no element need be moved. */
+  get shape(): readonly number[] {
+    return this.#memory.shape;
+  }
+
+  set shape(shape: ShapeLike) {
+    this.checkUsable();
+    const memory = this.#memory;
+    const wanted = inferShape(shape, memory.size);
+    const layout = reshapeLayout(layoutOf(memory), wanted);
+    if (layout === undefined) {
+      throw new NotSupportedError(
+        'E_RESHAPE_COPY',
+        `shape = ${formatShape(wanted)}: the elements of strides ${formatShape(memory.strides)} would have to be copied; reshape() makes a new array`,
+      );
+    }
+    this.#memory = memory.inLayout(layout);
+  }
+
+  /** Bytes from one element to the next along each axis; may be zero or negative. */
+  get strides(): readonly number[] {
+    return this.#memory.strides;
+  }
+
+  /** The type of the elements. */
+  get dtype(): DType<T> {
+    return this.#memory.dtype as DType<T>;
+  }
+
+  /** What kernels are specialised for: C if C-contiguous, else F, else A; A also with a stride of 0. */
+  get layout(): Layout {
+    return this.#memory.layout;
+  }
+
+  /** Where operations go that are given no stream, until it is disposed: then to none. It does not choose the stream of a launch. */
+  get stream(): Stream | undefined {
+    return this.#memory.stream;
+  }
+
+  get ndim(): R {
+    return this.#memory.shape.length as R;
+  }
+
+  /** Number of elements. */
+  get size(): number {
+    return this.#memory.size;
+  }
+
+  /** Whether nothing may write to it: memory of another library that says so. */
+  get readOnly(): boolean {
+    return this.#memory.readOnly;
+  }
+
+  /** Bytes of one element. */
+  get itemSize(): number {
+    return this.#memory.itemSize;
+  }
+
+  /** Bytes from the lowest to the highest byte of an element; 0 when there are none. */
+  get allocSize(): number {
+    return this.#memory.allocSize;
   }
 
   /** Bytes that the elements take, without gaps and with repetitions. */
@@ -167,7 +185,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   /** The memory from the first element on; undefined when there are no elements. */
   get gpuData(): MemoryPointer | undefined {
     if (this.size === 0) return undefined;
-    return { context: this.context, owner: this.owner, address: this.pointer, readOnly: this.readOnly };
+    const { context, owner, pointer, readOnly } = this.#memory;
+    return { context, owner, address: pointer, readOnly };
   }
 
   get flags(): { readonly C_CONTIGUOUS: boolean; readonly F_CONTIGUOUS: boolean } {
@@ -176,16 +195,12 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
 
   /** Whether it was disposed, or its context reset or closed. */
   get disposed(): boolean {
-    return this.#disposedAt !== undefined || this.owner.lost !== undefined || this.context.closed;
+    return this.#memory.disposed;
   }
 
   /** Throws RangeError when the array was disposed (saying where), or its context reset or closed. */
   checkUsable(): void {
-    if (this.#disposedAt !== undefined) {
-      throw disposedError('array', this.#disposedAt, 'dispose it after its last use, or keep a view');
-    }
-    if (this.owner.lost === undefined && !this.context.closed) return;
-    throw disposedError('array', undefined, `${this.owner.lost ?? 'its context was closed'}: make a new one`);
+    this.#memory.checkUsable();
   }
 
   /** Whether the elements lie without gaps, last axis fastest (axes of length 1 are ignored). */
@@ -208,7 +223,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   copyToHost<H extends HostTarget>(into: H, options?: StreamOption): H;
   copyToHost(into: undefined, options?: StreamOption): HostResult<T, R>;
   copyToHost(...args: readonly unknown[]): unknown {
-    return copyToHost(this, args);
+    return copyToHost(this.#memory, args);
   }
 
   /** As `copyToHost`, but without blocking the event loop: resolves when the copy is done, rejects with what went wrong. */
@@ -216,7 +231,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   copyToHostAsync<H extends HostTarget>(into: H, options?: StreamOption): Promise<H>;
   copyToHostAsync(into: undefined, options?: StreamOption): Promise<HostResult<T, R>>;
   copyToHostAsync(...args: readonly unknown[]): Promise<unknown> {
-    return copyToHostAsync(this, args);
+    return copyToHostAsync(this.#memory, args);
   }
 
   /**
@@ -225,12 +240,12 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * @throws TypeError when the dtypes differ, RangeError when the shapes do (axes of length 1 apart).
    */
   copyToDevice(source: unknown, options: StreamOption = {}): void {
-    copyToDevice(this, source, readOptions('copyToDevice', options, ['stream']).stream);
+    copyToDevice(this.#memory, source, readOptions('copyToDevice', options, ['stream']).stream);
   }
 
   /** Reads one element, and waits for it: `d.get(i, j)`. Negative indices count from the end. Throws RangeError, TypeError. */
   get(...index: number[]): Plain<T> {
-    return readElement(this, index) as Plain<T>;
+    return readElement(this.#memory, index) as Plain<T>;
   }
 
   /**
@@ -239,7 +254,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * @throws RangeError when the index is out of range or the value does not broadcast, TypeError when it does not convert.
    */
   set(value: unknown, ...index: SliceSpec[]): void {
-    assignElements(this, value, index);
+    assignElements(this.#memory, value, index);
   }
 
   /**
@@ -248,7 +263,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    */
   slice(...specs: SliceSpec[]): DeviceNDArray<T> {
     this.checkUsable();
-    return this.#over(sliceLayout(layoutOf(this), specs), boundStream(this), this.dtype);
+    return this.#over(sliceLayout(layoutOf(this.#memory), specs), boundStream(this.#memory), this.dtype);
   }
 
   /**
@@ -266,8 +281,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     this.checkUsable();
     const { shape, order } = reshapeArguments(args);
     const newShape = inferShape(shape, this.size);
-    const layout = reshapeLayout(layoutOf(this), newShape, order);
-    if (layout !== undefined) return this.#over(layout, boundStream(this), this.dtype);
+    const layout = reshapeLayout(layoutOf(this.#memory), newShape, order);
+    if (layout !== undefined) return this.#over(layout, boundStream(this.#memory), this.dtype);
     if (!this.isCContiguous() && !this.isFContiguous()) {
       throw new NotSupportedError(
         'E_RESHAPE_COPY',
@@ -275,20 +290,21 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
           `${formatShape(this.strides)} would have to be copied; copy them first: const c = deviceArrayLike(d); c.set(d)`,
       );
     }
-    return this.#reshapedCopy(newShape, resolveOrder(layoutOf(this), order));
+    return this.#reshapedCopy(newShape, resolveOrder(layoutOf(this.#memory), order));
   }
 
   #reshapedCopy(newShape: readonly number[], order: 'C' | 'F'): DeviceNDArray<T> {
     const { itemSize } = this;
-    const stream = boundStream(this);
+    const stream = boundStream(this.#memory);
     const owner = this.context.allocate(this.nbytes, stream);
     const gpuData = { context: this.context, owner, address: owner.address };
     const result = new DeviceNDArray<T>(newShape, stridesFor(newShape, itemSize, order), this.dtype, {
       stream,
       gpuData,
     });
-    const to = { array: result, pointer: result.pointer, strides: stridesFor(this.shape, itemSize, order) };
-    move(this.shape, to, { array: this, pointer: this.pointer, strides: this.strides }, stream);
+    const memory = this.#memory;
+    const to = { array: result.#memory, pointer: result.pointer, strides: stridesFor(memory.shape, itemSize, order) };
+    move(memory.shape, to, { array: memory, pointer: memory.pointer, strides: memory.strides }, stream);
     return result;
   }
 
@@ -299,7 +315,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   ravel(options: StreamOption & { readonly order?: ReshapeOrder } = {}): DeviceNDArray<T, 1> {
     this.checkUsable();
     const { order, stream } = readOptions('ravel', options, ['order', 'stream']);
-    const layout = ravelLayout(layoutOf(this), order);
+    const layout = ravelLayout(layoutOf(this.#memory), order);
     if (layout !== undefined) return this.#over(layout, this.#streamFor(stream), this.dtype);
     throw new NotSupportedError(
       'E_RAVEL_COPY',
@@ -317,7 +333,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   view<const D extends DTypeLike>(dtype: D): DeviceNDArray<ValueOf<D>, R> {
     this.checkUsable();
     const target = asDType(dtype);
-    return this.#over(viewLayout(layoutOf(this), target.itemSize), boundStream(this), target);
+    return this.#over(viewLayout(layoutOf(this.#memory), target.itemSize), boundStream(this.#memory), target);
   }
 
   /**
@@ -333,7 +349,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
       offset,
       itemSize: dtype.itemSize,
     };
-    return this.#over(layout, boundStream(this), dtype as DType<FieldElement<T, K>>);
+    return this.#over(layout, boundStream(this.#memory), dtype as DType<FieldElement<T, K>>);
   }
 
   /** The axes in another order, reversed by default; a view (Numba copies here), never the array itself. */
@@ -341,7 +357,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     this.checkUsable();
     const [first] = axes;
     const order = first === undefined ? undefined : typeof first === 'number' ? (axes as readonly number[]) : first;
-    return this.#over(transposeLayout(layoutOf(this), order), boundStream(this), this.dtype);
+    return this.#over(transposeLayout(layoutOf(this.#memory), order), boundStream(this.#memory), this.dtype);
   }
 
   /** A view with the axes reversed. Each reading makes a view, which shares the memory until it is disposed. */
@@ -353,7 +369,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   squeeze(axis?: number | readonly number[] | null, options: StreamOption = {}): DeviceNDArray<T> {
     this.checkUsable();
     const { stream } = readOptions('squeeze', options, ['stream']);
-    return this.#over(squeezeLayout(layoutOf(this), axis ?? undefined), this.#streamFor(stream), this.dtype);
+    return this.#over(squeezeLayout(layoutOf(this.#memory), axis ?? undefined), this.#streamFor(stream), this.dtype);
   }
 
   /**
@@ -363,7 +379,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   split(section: number, options: StreamOption = {}): DeviceNDArray<T, 1>[] {
     this.checkUsable();
     const stream = this.#streamFor(readOptions('split', options, ['stream']).stream);
-    return splitLayout(layoutOf(this), section).map(
+    return splitLayout(layoutOf(this.#memory), section).map(
       (part) => this.#over(part, stream, this.dtype) as DeviceNDArray<T, 1>,
     );
   }
@@ -371,7 +387,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   /** The same array with another default stream (0 or none: no stream). Numba: `bind(stream=0)`. */
   bind(stream?: Stream | 0 | null): DeviceNDArray<T, R> {
     this.checkUsable();
-    return this.#over(layoutOf(this), streamOption(stream, this.context), this.dtype);
+    return this.#over(layoutOf(this.#memory), streamOption(stream, this.context), this.dtype);
   }
 
   /**
@@ -387,15 +403,14 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   }
 
   #dispose(): void {
-    if (this.#disposedAt !== undefined) return;
-    this.#disposedAt = captureSite(2);
+    if (this.#memory.retired) return;
+    this.#memory.retire(captureSite(2));
     noteDisposed(this);
-    this.owner.release();
   }
 
   /** The CUDA array interface, version 3: the memory as other libraries of the process take it. Throws RangeError once disposed. */
   get __cuda_array_interface__(): CudaArrayInterface {
-    return describeDeviceMemory(this);
+    return describeDeviceMemory(this.#memory);
   }
 
   /**
@@ -405,7 +420,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    */
   ipcHandle(): IpcArrayHandle {
     this.checkUsable();
-    return describeIpc(this);
+    return describeIpc(this.#memory);
   }
 
   /**
@@ -414,7 +429,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * @throws NotSupportedError without koffi, on devices whose memory DLPack has no name for, and for structs.
    */
   toDlpack(options?: ToDlpackOptions): Required<DlpackCapsule> {
-    return exportDlpack(this, options);
+    return exportDlpack(this.#memory, options);
   }
 
   /** JSON has no device memory: what stands there is the description. For the elements: `copyToHost()`. */
@@ -428,59 +443,39 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   }
 
   #streamFor(stream: StreamOption['stream']): Stream | undefined {
-    return placement(this, stream).stream;
+    return placement(this.#memory, stream).stream;
   }
 
   #over<U, Q extends number>(layout: StridedLayout, stream: Stream | undefined, dtype: DType<U>): DeviceNDArray<U, Q> {
-    const { context, owner, readOnly } = this;
-    const gpuData = { context, owner, address: this.pointer + layout.offset, readOnly };
+    const { context, owner, pointer, readOnly } = this.#memory;
+    const gpuData = { context, owner, address: pointer + layout.offset, readOnly };
     return new DeviceNDArray<U, Q>(layout.shape, layout.strides, dtype, { stream, gpuData });
   }
 }
 
-/** The memory that was given, if any. Throws TypeError for what no device array has. */
-function memoryOption(given: MemoryPointer | null | undefined): MemoryPointer | undefined {
-  if (given === undefined || given === null) return undefined;
-  // An array has an owner as well, but its address is called `pointer`.
-  const [owner, address] = [ownValue(given, 'owner'), ownValue(given, 'address')];
-  if (owner instanceof MemoryOwner && Number.isSafeInteger(address)) {
-    // The context is the owner's, whatever is said: nothing may be read as memory of another device.
-    const readOnly = ownValue(given, 'readOnly') === true;
-    return { context: owner.context as Context, owner, address: address as number, readOnly };
-  }
-  throw new TsambaTypeError(
-    'E_DEVICE_ARRAY',
-    `gpuData must be that of another device array, d.gpuData, got ${show(given)}`,
-  );
+/** The memory of a device array; undefined for what is none, whatever it looks like. */
+export function memoryIn(value: object): ArrayMemory | undefined {
+  return readMemory(value);
 }
 
-function checkWithin(
-  memory: MemoryPointer,
-  low: number,
-  high: number,
-  shape: readonly number[],
-  strides: readonly number[],
-): void {
-  const first = memory.address + low - memory.owner.address;
-  const end = memory.address + high - memory.owner.address;
-  if (first >= 0 && end <= memory.owner.bytes) return;
-  throw new TsambaRangeError(
-    'E_BOUNDS',
-    `shape ${formatShape(shape)}, strides ${formatShape(strides)} span bytes ${first} to ${end} of gpuData that has ` +
-      `${memory.owner.bytes} bytes`,
-  );
+/** The memory of a device array. Throws TypeError for what only looks like one. */
+export function memoryOf(array: object): ArrayMemory {
+  const memory = readMemory(array);
+  if (memory === undefined) throw new TsambaTypeError('E_DEVICE_ARRAY', `this is no device array: ${show(array)}`);
+  return memory;
 }
 
 // Not class members, since computed names of other files' symbols have no place in declarations made file by file.
 Object.defineProperties(DeviceNDArray.prototype, {
   [DEVICE_ARRAY]: {
     get(this: DeviceNDArray): CapturedArray {
-      return { owner: this, dtype: this.dtype, pointer: this.pointer, shape: this.shape, strides: this.strides };
+      const { dtype, pointer, shape, strides } = memoryOf(this);
+      return { owner: this, dtype, pointer, shape, strides };
     },
   },
   [DEVICE_MEMORY]: {
-    get(this: DeviceNDArray): DeviceNDArray {
-      return this;
+    get(this: DeviceNDArray): ArrayMemory {
+      return memoryOf(this);
     },
   },
   [Symbol.for('nodejs.util.inspect.custom')]: {
@@ -489,3 +484,4 @@ Object.defineProperties(DeviceNDArray.prototype, {
     },
   },
 });
+guardProperties('DeviceNDArray', DeviceNDArray.prototype);

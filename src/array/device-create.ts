@@ -1,6 +1,7 @@
 /**
  * Making device arrays: `deviceArray`, `deviceArrayLike`, `toDevice`, and `asCudaArray` of another library's.
  */
+
 import {
   asDType,
   type DType,
@@ -32,11 +33,13 @@ import { currentContext } from '../memory/devices.ts';
 import { ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
+import type { MemoryPointer } from './array-memory.ts';
 import { type CudaArrayLike, foreignMemory, isCudaArray } from './cuda-interface.ts';
-import { DeviceNDArray, type MemoryPointer } from './device-array.ts';
+import { DeviceNDArray, memoryIn } from './device-array.ts';
 import { boundStream, type DeviceMemory, deviceMemoryOf, placement, type StreamOption } from './device-memory.ts';
 import { DeviceRecord, hostRecord, isPlainObject } from './device-record.ts';
 import { upload } from './device-transfer.ts';
+import { MappedNDArray } from './host-array.ts';
 import type { NDArray, RankOf } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
 import { type NestedInput, ndarray } from './ndarray-create.ts';
@@ -222,14 +225,23 @@ function checkDType(own: DType, asked: DType | undefined): void {
  * its memory. Undefined for what is no device memory.
  */
 export function deviceOf(value: unknown): DeviceNDArray | undefined {
-  if (value instanceof DeviceNDArray) return value as DeviceNDArray;
+  const own = ownDevice(value);
+  if (own !== undefined) return own;
   const memory = deviceMemoryOf(value) ?? foreignMemory(value);
-  return memory === undefined || memory instanceof DeviceNDArray ? memory : overMemory(memory);
+  return memory === undefined ? undefined : overMemory(memory);
+}
+
+/** The device array that a value is, or keeps. */
+function ownDevice(value: unknown): DeviceNDArray | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (memoryIn(value) !== undefined) return value as DeviceNDArray;
+  if (value instanceof DeviceRecord) return value.array;
+  return value instanceof MappedNDArray ? value.device : undefined;
 }
 
 /** Whether what `deviceOf` gave for a value is a view that was made for that: whoever asked has to dispose it. */
 export function isLent(device: object, value: unknown): boolean {
-  return device !== value && device !== deviceMemoryOf(value);
+  return device !== ownDevice(value);
 }
 
 /** Uses what `deviceOf` gave for a value, and disposes it where it is a view that was made for that. */

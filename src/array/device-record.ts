@@ -12,10 +12,12 @@ import { KEEPS } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { describes, isPlainObject as isPlain, readOptions } from '../options.ts';
 import type { Stream } from '../stream/stream.ts';
+import type { MemoryPointer } from './array-memory.ts';
 import type { CudaArrayInterface } from './cuda-interface.ts';
-import { DeviceNDArray, type MemoryPointer } from './device-array.ts';
+import { DeviceNDArray, memoryOf } from './device-array.ts';
 import { copyToDevice, copyToHost } from './device-copy.ts';
 import { DEVICE_MEMORY, type DeviceMemory, placement, type StreamOption } from './device-memory.ts';
+import { guardProperties } from './guarded.ts';
 import { NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
 
@@ -36,8 +38,7 @@ export type MemberOf<V> = V extends readonly unknown[]
 export class DeviceRecord<T = unknown> {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;
-  /** The record as a 0-d array over the same memory. */
-  readonly array: DeviceNDArray<T, 0>;
+  readonly #array: DeviceNDArray<T, 0>;
   /** Whether it is a device array, for Numba's rules of kernel arguments. */
   declare readonly '~record'?: T;
 
@@ -48,7 +49,12 @@ export class DeviceRecord<T = unknown> {
     if (type.fields === undefined) {
       throw new TsambaTypeError('E_STRUCT', `a DeviceRecord needs a struct dtype, got ${describeDType(type)}`);
     }
-    this.array = new DeviceNDArray<T, 0>([], [], type as DType<T>, own);
+    this.#array = new DeviceNDArray<T, 0>([], [], type as DType<T>, own);
+  }
+
+  /** The record as a 0-d array over the same memory. */
+  get array(): DeviceNDArray<T, 0> {
+    return this.#array;
   }
 
   get dtype(): DType<T> {
@@ -115,7 +121,7 @@ export class DeviceRecord<T = unknown> {
 
   /** A member as an array, on the stream of the call. */
   #member<K extends string & keyof T>(field: K, options: StreamOption): DeviceNDArray {
-    const { stream } = placement(this.array, options.stream);
+    const { stream } = placement(memoryOf(this.array), options.stream);
     const view = this.array.field(field as never) as unknown as DeviceNDArray;
     if (view.stream === stream) return view;
     const bound = view.bind(stream);
@@ -131,10 +137,10 @@ export class DeviceRecord<T = unknown> {
   copyToHost<H extends NDArray<never> | NDArray>(into: H, options?: StreamOption): H;
   copyToHost(...args: readonly unknown[]): unknown {
     const [into] = args;
-    if (into instanceof NDArray) return copyToHost(this.array, args);
+    if (into instanceof NDArray) return copyToHost(memoryOf(this.array), args);
     const options = readOptions<StreamOption>('copyToHost', (into ?? args[1] ?? undefined) as StreamOption, ['stream']);
-    const { stream } = placement(this.array, options.stream);
-    const host = copyToHost(this.array, stream === undefined ? [] : [{ stream }]) as unknown as NDArray<T, 0>;
+    const { stream } = placement(memoryOf(this.array), options.stream);
+    const host = copyToHost(memoryOf(this.array), stream === undefined ? [] : [{ stream }]) as unknown as NDArray<T, 0>;
     stream?.synchronize();
     return host.get();
   }
@@ -142,7 +148,7 @@ export class DeviceRecord<T = unknown> {
   /** Copies a plain object with all fields, a 0-d array or another record into this one. Throws TypeError, RangeError. */
   copyToDevice(source: unknown, options: StreamOption = {}): void {
     const { stream } = readOptions('copyToDevice', options, ['stream']);
-    copyToDevice(this.array, isPlainObject(source) ? hostRecord(source, this.dtype) : source, stream);
+    copyToDevice(memoryOf(this.array), isPlainObject(source) ? hostRecord(source, this.dtype) : source, stream);
   }
 
   /** The same record with another default stream (0 or none: no stream). */
@@ -203,7 +209,7 @@ Object.defineProperties(DeviceRecord.prototype, {
   },
   [DEVICE_MEMORY]: {
     get(this: DeviceRecord): DeviceMemory {
-      return this.array;
+      return memoryOf(this.array);
     },
   },
   [Symbol.for('nodejs.util.inspect.custom')]: {
@@ -212,3 +218,4 @@ Object.defineProperties(DeviceRecord.prototype, {
     },
   },
 });
+guardProperties('DeviceRecord', DeviceRecord.prototype);

@@ -15,9 +15,9 @@ import type { MemoryOwner } from '../memory/owner.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { Stream } from '../stream/stream.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
-import { DeviceNDArray } from './device-array.ts';
+import { DeviceNDArray, memoryOf } from './device-array.ts';
 import type { HostResult, HostTarget } from './device-copy.ts';
-import { boundStream, DEVICE_MEMORY, type StreamOption } from './device-memory.ts';
+import { boundStream, DEVICE_MEMORY, type DeviceMemory, type StreamOption } from './device-memory.ts';
 import { NDArray } from './ndarray.ts';
 
 /** One block of host memory, and where the device has it. */
@@ -170,7 +170,7 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
 
   /** The CUDA array interface of `device`. */
   get __cuda_array_interface__(): CudaArrayInterface {
-    return describeDeviceMemory(this.device);
+    return describeDeviceMemory(memoryOf(this.device));
   }
 
   override slice(...specs: SliceSpec[]): MappedNDArray<T> {
@@ -214,8 +214,8 @@ export class ManagedNDArray<T = Scalar, R extends number = number> extends Mappe
 // Not class members, since computed names of other files' symbols have no place in declarations made file by file.
 Object.defineProperties(MappedNDArray.prototype, {
   [DEVICE_MEMORY]: {
-    get(this: MappedNDArray): DeviceNDArray {
-      return this.device;
+    get(this: MappedNDArray): DeviceMemory {
+      return memoryOf(this.device);
     },
   },
   [DEVICE_ARRAY]: {

@@ -355,7 +355,6 @@ function isShape(value: unknown): value is SmartArrayShape {
 
 function isArray(value: object): boolean {
   return (
-    value instanceof DeviceNDArray ||
     value instanceof Smart ||
     asHostArray(value) !== undefined ||
     deviceMemoryOf(value) !== undefined ||

@@ -5,8 +5,9 @@
  * brings them to the device. Numbers come out weak: the kernel's uses of them decide their type.
  */
 
+import { ArrayMemory } from '../array/array-memory.ts';
 import { isCudaArray } from '../array/cuda-interface.ts';
-import { DeviceNDArray } from '../array/device-array.ts';
+import { type DeviceNDArray, memoryIn, memoryOf } from '../array/device-array.ts';
 import { deviceOf, isLent } from '../array/device-create.ts';
 import { DeviceRecord } from '../array/device-record.ts';
 import type { NDArray } from '../array/ndarray.ts';
@@ -38,9 +39,9 @@ export type Typed =
   | {
       readonly kind: 'device';
       readonly type: ArrayType;
-      readonly array: DeviceNDArray;
-      /** The object of another library that was passed: `array` is a view of its memory, made for this call, which gives it back. */
-      readonly lender: object | undefined;
+      readonly array: ArrayMemory;
+      /** The object of another library that was passed, with the view of its memory that was made for this call, which gives it back. */
+      readonly lent: { readonly by: object; readonly view: DeviceNDArray } | undefined;
     }
   | HostTyped
   | { readonly kind: 'scalar'; readonly type: ArgType; readonly value: ScalarValue }
@@ -73,8 +74,9 @@ function typeObject(value: object, where: () => string): Typed {
   // Device arrays, mapped and managed host arrays, and arrays of other libraries: none is copied.
   const device = deviceOf(value);
   if (device !== undefined) {
-    const lender = isLent(device, value) ? value : undefined;
-    return { kind: 'device', type: arrayType(device, device.layout, device.pointer), array: device, lender };
+    const array = memoryOf(device);
+    const lent = isLent(device, value) ? { by: value, view: device } : undefined;
+    return { kind: 'device', type: arrayType(array, array.layout, array.pointer), array, lent };
   }
   const elem = scalarType(value);
   if (elem !== undefined) {
@@ -111,7 +113,7 @@ function typeHinted(array: object, direction: Direction, where: () => string): T
 }
 
 function isOnDevice(array: object): boolean {
-  return array instanceof DeviceNDArray || array instanceof DeviceRecord || isCudaArray(array);
+  return memoryIn(array) !== undefined || array instanceof DeviceRecord || isCudaArray(array);
 }
 
 function typeHost(array: NDArray, direction: Direction, hinted: boolean): Typed {
@@ -123,10 +125,10 @@ function typeHost(array: NDArray, direction: Direction, hinted: boolean): Typed 
  * The type of an array, with the strides that kernels of layout A read in units of the item size where that divides them.
  * `address` is where its first element is on the device, as far as alignment goes.
  */
-export function arrayType(array: DeviceNDArray | NDArray, layout: Layout, address: number): ArrayType {
+export function arrayType(array: ArrayMemory | NDArray, layout: Layout, address: number): ArrayType {
   const { elem, size, align, record, clamped } = elementOf(array.dtype);
   const unit = layout === 'A' ? strideUnit(array.strides, size) : size;
-  const readonly = array instanceof DeviceNDArray && array.readOnly;
+  const readonly = array instanceof ArrayMemory && array.readOnly;
   const actual = Math.min(align, actualAlignment(layout, address, array.strides));
   // Every property is there, also where it says nothing: none is looked for elsewhere.
   return {
@@ -219,7 +221,7 @@ export function stepsOf(type: ArrayType, itemSize: number): number {
 }
 
 /** Whether an array needs indices of 64 bits. */
-export function isWide(array: DeviceNDArray | NDArray, type: ArrayType): boolean {
+export function isWide(array: ArrayMemory | NDArray, type: ArrayType): boolean {
   const steps = stepsOf(type, array.itemSize);
   if (array.size * steps > MAX_INDEX) return true;
   let reach = 0;

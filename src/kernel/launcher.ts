@@ -227,7 +227,7 @@ function copyBack(staging: Staging, call: Call, { written }: Specialisation, str
 function keepLenders(typed: readonly Typed[], context: Context, stream: Stream | undefined): void {
   let kept: object[] | undefined = [];
   forEachArray(typed, (arg) => {
-    if (arg.kind === 'device' && arg.lender !== undefined) kept?.push(arg.lender);
+    if (arg.kind === 'device' && arg.lent !== undefined) kept?.push(arg.lent.by);
   });
   if (kept.length === 0) return;
   whenDone(context, stream?.handle, () => {
@@ -238,7 +238,7 @@ function keepLenders(typed: readonly Typed[], context: Context, stream: Stream |
 /** Gives up the views of such objects: their memory is not to wait for the garbage collector. What is enqueued still has it. */
 function giveBackLent(typed: readonly Typed[]): void {
   forEachArray(typed, (arg) => {
-    if (arg.kind === 'device' && arg.lender !== undefined) arg.array.dispose();
+    if (arg.kind === 'device') arg.lent?.view.dispose();
   });
 }
 

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { InterpretingDriver } from '../../test/support/interpreting-driver.ts';
+import { DeviceNDArray } from '../array/device-array.ts';
 import { deviceArray, toDevice } from '../array/device-create.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import type { Kernel, Param, ParamOrigin } from '../compiler/ir/ops.ts';
 import { f32, f64 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
 import { activateContext } from '../memory/devices.ts';
+import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { Marshaller } from './marshal.ts';
 import { scalar } from './scalar.ts';
 
@@ -86,12 +88,10 @@ describe('match, the fast path', () => {
   it('gives up on what needs wider indices', () => {
     const m = marshaller([VEC], [['i32', { kind: 'extent', path: [0], axis: 0 }]]);
     const wide = marshaller([VEC], [['i64', { kind: 'extent', path: [0], axis: 0 }]], 64);
-    const real = deviceArray(8, f32);
-    const huge = Object.create(real, {
-      size: { value: 2 ** 31 },
-      shape: { value: [2 ** 31] },
-      disposed: { value: false },
-    });
+    // Memory that is said to be there: nobody touches it.
+    const owner = new MemoryOwner(context, new Allocation(context, 4096, 0, undefined), 2 ** 33);
+    const gpuData = { context, owner, address: 4096 };
+    const huge = new DeviceNDArray([2 ** 31], null, f32, { gpuData });
     expect([m.match([huge], context), wide.match([huge], context)]).toEqual([false, true]);
     expect(wide.values).toEqual([2 ** 31]);
   });

@@ -5,7 +5,8 @@
  * array of values: `match`, for the launch's fast path, takes raw arguments and gives up on anything but what the
  * specialisation was made for; `fill` takes arguments that have been typed, and reports what does not fit.
  */
-import { DeviceNDArray } from '../array/device-array.ts';
+import type { ArrayMemory } from '../array/array-memory.ts';
+import { memoryIn, memoryOf } from '../array/device-array.ts';
 import { DeviceRecord } from '../array/device-record.ts';
 import { MappedNDArray } from '../array/host-array.ts';
 import { SmartArray } from '../array/smart-array.ts';
@@ -122,10 +123,10 @@ export class Marshaller {
   }
 
   /** The device side of a smart array, up to date. */
-  #smartOn(arg: unknown, context: Context): DeviceNDArray | undefined {
+  #smartOn(arg: unknown, context: Context): ArrayMemory | undefined {
     if (!(arg instanceof SmartArray)) return undefined;
     this.smart = true;
-    return arg.forKernel(context);
+    return memoryOf(arg.forKernel(context));
   }
 
   /** Whether a number that the caller left untyped does not fit the i32 that it has here, but might with wider indices. */
@@ -138,7 +139,7 @@ export class Marshaller {
     });
   }
 
-  #matchArray(slot: ArraySlot, array: DeviceNDArray, context: Context): boolean {
+  #matchArray(slot: ArraySlot, array: ArrayMemory, context: Context): boolean {
     const { shape, strides } = array;
     if (array.dtype !== slot.dtype || shape.length !== slot.ndim || array.layout !== slot.type.layout) return false;
     if (array.context !== context || array.disposed) return false;
@@ -200,10 +201,12 @@ export class Marshaller {
 }
 
 /** A device array, or that of a host array which is one as well. Objects of other libraries take the slower way. */
-function arrayOn(arg: unknown): DeviceNDArray | undefined {
-  if (arg instanceof DeviceNDArray) return arg;
-  if (arg instanceof DeviceRecord) return arg.array;
-  return arg instanceof MappedNDArray && !arg.disposed ? arg.device : undefined;
+function arrayOn(arg: unknown): ArrayMemory | undefined {
+  if (typeof arg !== 'object' || arg === null) return undefined;
+  const memory = memoryIn(arg);
+  if (memory !== undefined) return memory;
+  if (arg instanceof DeviceRecord) return memoryOf(arg.array);
+  return arg instanceof MappedNDArray && !arg.disposed ? memoryOf(arg.device) : undefined;
 }
 
 /** A number argument became an integer by its uses, and gets a fraction: how to make it a float. */

@@ -4,9 +4,11 @@
  * Strict, where Numba is not: the number of arguments, element types, ranks and layouts must be what the signature says.
  * A layout of `:` takes any; the kernel is compiled for the one that comes, so that contiguous arrays stay fast.
  */
+
 import type { ArgType } from '../compiler/contract.ts';
 import { isInt } from '../compiler/ir/ops.ts';
 import { TsambaTypeError } from '../errors.ts';
+import { isFContiguous } from '../layout/index.ts';
 import type { ArrayType, Typed } from './args.ts';
 import { elementName, type Signature, showType } from './signature.ts';
 
@@ -71,7 +73,10 @@ function fit(arg: Typed, wanted: ArgType): ArgType | undefined {
       if (!sameElements(arg.type, wanted) || arg.type.ndim !== wanted.ndim) return undefined;
       if (wanted.layout === 'A' || arg.type.layout === wanted.layout) return arg.type;
       // One column, one row or one element is contiguous both ways.
-      return wanted.layout === 'F' && arg.array.isFContiguous() ? { ...arg.type, layout: 'F' } : undefined;
+      const { shape, strides, itemSize } = arg.array;
+      return wanted.layout === 'F' && isFContiguous(shape, strides, itemSize)
+        ? { ...arg.type, layout: 'F' }
+        : undefined;
     }
     case 'scalar': {
       if (arg.kind !== 'scalar') return undefined;

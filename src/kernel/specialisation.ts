@@ -2,7 +2,8 @@
  * One kernel compiled for one combination of argument types, index width and device: loaded, and ready to be launched.
  */
 
-import { DeviceNDArray } from '../array/device-array.ts';
+import type { ArrayMemory } from '../array/array-memory.ts';
+import { memoryIn } from '../array/device-array.ts';
 import type { ArgType, CompiledKernel, CompileOptions } from '../compiler/contract.ts';
 import type { Executable, PendingLaunch } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
@@ -17,7 +18,7 @@ import { showSignature } from './signature.ts';
 
 /** A captured device array, and the parameter that takes its address. */
 interface CapturedPointer {
-  readonly array: DeviceNDArray;
+  readonly array: ArrayMemory;
   readonly param: number;
 }
 
@@ -185,7 +186,7 @@ export class Specialisation implements Resource {
     );
   }
 
-  #failContext(array: DeviceNDArray): never {
+  #failContext(array: ArrayMemory): never {
     const [there, here] = [array.context, this.context];
     const [from, on] =
       there.namespace === here.namespace ? [there.info.name, here.info.name] : [there.namespace, here.namespace];
@@ -204,8 +205,9 @@ function capturedPointers({ kernel, captured }: CompiledKernel): readonly Captur
   const pointers: CapturedPointer[] = [];
   for (const { index, origin } of kernel.params) {
     if (origin.kind !== 'capturedBase') continue;
-    const array = captured[origin.capture]?.owner;
-    if (!(array instanceof DeviceNDArray)) throw new Error(`no captured array ${origin.capture}`);
+    const owner = captured[origin.capture]?.owner;
+    const array = owner === undefined ? undefined : memoryIn(owner);
+    if (array === undefined) throw new Error(`no captured array ${origin.capture}`);
     pointers.push({ array, param: index });
   }
   return pointers;

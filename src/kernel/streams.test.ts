@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { QueueingDriver } from '../../test/support/queueing-driver.ts';
 import { toDevice } from '../array/device-create.ts';
 import { grid } from '../cuda/geometry.ts';
@@ -6,6 +6,7 @@ import type { Pointer, Program, StreamHandle } from '../driver/driver.ts';
 import type { f32 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
 import { activateContext } from '../memory/devices.ts';
+import { MemoryOwner } from '../memory/owner.ts';
 import { createStream } from '../stream/stream.ts';
 import { In } from './hints.ts';
 import { jit } from './jit.ts';
@@ -121,14 +122,12 @@ describe('on a device that works late', () => {
       c[grid(1)] = k;
     });
     const touched: (StreamHandle | undefined)[] = [];
-    const { owner } = captured;
-    const touch = owner.touch.bind(owner);
-    owner.touch = (stream) => {
+    const touch = vi.spyOn(MemoryOwner.prototype, 'touch').mockImplementation((stream) => {
       touched.push(stream?.handle);
-      touch(stream);
-    };
+    });
     viaCapture.compile(1);
     viaCapture.launch({ threads: 1, stream: second }, 1);
+    touch.mockRestore();
     expect(touched).toEqual([second.handle]);
   });
 });

@@ -1,0 +1,48 @@
+/**
+ * What assignments to arrays do that nobody foresaw: they throw, in sloppy code as well, and say what to write.
+ *
+ * Elements are no properties: `d[0] = 5` would make one and change no element. A proxy behind the class's prototype sees what is found nowhere
+ * else, so that members cost nothing more than before.
+ */
+import { TsambaTypeError } from '../errors.ts';
+
+/** Makes the properties of a class without setters throw when they are assigned, and unknown ones and indices with a help. */
+export function guardProperties(name: string, prototype: object): void {
+  for (const [key, { get, set }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    if (get === undefined || set !== undefined) continue;
+    Object.defineProperty(prototype, key, {
+      set() {
+        throw new TsambaTypeError(
+          'E_PROPERTY',
+          `${key} of ${name} cannot be assigned: it was decided when the array was made`,
+        );
+      },
+    });
+  }
+  const parent: object | null = Object.getPrototypeOf(prototype);
+  // A class that extends a guarded one has its guard.
+  if (parent !== Object.prototype) return;
+  const guard = new Proxy(Object.freeze(Object.create(parent) as object), {
+    get(target, key, receiver): unknown {
+      if (isIndex(key)) throw element(name, `reads no element: write .get(${key})`, key);
+      return Reflect.get(target, key, receiver);
+    },
+    set(_target, key, value, receiver): boolean {
+      if (isIndex(key)) throw element(name, `= … changes no element: write .set(value, ${key})`, key);
+      // Classes that extend the array may have fields of their own.
+      if (typeof key === 'symbol' || Object.getPrototypeOf(receiver) !== prototype) {
+        return Reflect.defineProperty(receiver, key, { value, writable: true, enumerable: true, configurable: true });
+      }
+      throw new TsambaTypeError('E_PROPERTY', `${name} has no property ${key}, and takes no new ones`);
+    },
+  });
+  Object.setPrototypeOf(prototype, guard);
+}
+
+function isIndex(key: string | symbol): key is string {
+  return typeof key === 'string' && /^-?\d+$/.test(key);
+}
+
+function element(name: string, what: string, key: string): TsambaTypeError {
+  return new TsambaTypeError('E_PROPERTY', `[${key}] of ${name} ${what}`);
+}
