@@ -87,6 +87,39 @@ describe.runIf(hasClang())('AMD code of atomic operations', { timeout: 120_000 }
   });
 });
 
+const complex = (x: Vec<f32>, y: Vec<f32>): void => {
+  const i = 2 * cuda.grid(1);
+  const [a, b, c, d] = [x[i], x[i + 1], y[i], y[i + 1]];
+  y[i] = a * c - b * d;
+  y[i + 1] = a * d + b * c;
+};
+const arrays = [new Float32Array(64), new Float32Array(64)];
+
+describe.runIf(hasCompiler())('AMD code of products and sums by ROCm', { timeout: 120_000 }, () => {
+  it('has nothing but fused sums where they may be, though neighbours are packed', () => {
+    const options = { checked: false, contract: true, debug: false, defaultFloat: 'f32' } as const;
+    const code = amdgcnFor(compileFor(complex, arrays, options).kernel, 'gfx90a');
+    if (code.includes('llvm-objdump')) return;
+    expect(code).toMatch(/v_(pk_)?fm\w+_f32/);
+    expect(code).not.toMatch(/v_(pk_)?(add|sub)_f32/);
+  });
+});
+
+describe.runIf(hasClang())('AMD code of products and sums', { timeout: 120_000 }, () => {
+  it.each([true, false])('with contraction %s: each sum takes one product in, or none', (contract) => {
+    const options = { checked: false, contract, debug: false, defaultFloat: 'f32' } as const;
+    const { text } = openclPipeline.compile(compileFor(complex, arrays, options).kernel, HIP_TARGET, { name: 'k' });
+    for (const arch of ['gfx90a', 'gfx942']) {
+      const code = disassemble(compileWithClang(text, arch), arch);
+      if (code.includes('llvm-objdump')) return;
+      const additions = /v_(pk_)?(add|sub)_f32/;
+      if (contract) expect(code).not.toMatch(additions);
+      else expect(code).toMatch(additions);
+      expect(/v_(pk_)?fm\w+_f32/.test(code)).toBe(contract);
+    }
+  });
+});
+
 describe('AMD code', () => {
   it('is for architectures of AMD', () => {
     expect(() => amdgcnFor(kernel, 'sm_90')).toThrow("such as 'gfx90a' or 'gfx1030', got 'sm_90'");

@@ -6,6 +6,7 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
 import { openclPipeline } from '../opencl/compile.ts';
 import { compileHip } from './compiler.ts';
+import type { Runtime } from './library.ts';
 
 /** What code is made for. */
 export interface HipTarget {
@@ -13,6 +14,7 @@ export interface HipTarget {
   /** `gfx90a`, or with features. */
   readonly arch: string;
   readonly identity?: string | undefined;
+  readonly runtime?: Runtime | undefined;
 }
 
 /** A kernel's text, how it is called, and its code. */
@@ -28,9 +30,9 @@ export interface HipPipeline {
 }
 
 export const hipPipeline: HipPipeline = {
-  compile(kernel, { target, arch, identity }, options) {
+  compile(kernel, { target, arch, identity, runtime }, options) {
     const source = openclPipeline.compile(kernel, target, options);
-    const request = { name: options.name, arch, options: source.buildOptions, identity };
+    const request = { name: options.name, arch, options: source.buildOptions, identity, runtime };
     return { source, code: compileHip(source.text, request) };
   },
 };

@@ -2,7 +2,7 @@
  * HIP without an AMD GPU: why there is no device, where libraries are looked for, and what ROCm's own compiler makes of our text.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -50,11 +50,42 @@ describe('why there is no HIP device', () => {
 describe('the library', () => {
   it('is looked for by the names of three versions, newest first, and where ROCm puts itself', () => {
     expect(libraryNames('libamdhip64', { ROCM_PATH: '/opt/rocm-6.4.3' }, 'linux')).toEqual([
-      ...['libamdhip64.so.7', 'libamdhip64.so.6', 'libamdhip64.so.5'],
       ...[7, 6, 5].map((major) => `/opt/rocm-6.4.3/lib/libamdhip64.so.${major}`),
+      ...['libamdhip64.so.7', 'libamdhip64.so.6', 'libamdhip64.so.5'],
       ...[7, 6, 5].map((major) => `/opt/rocm/lib/libamdhip64.so.${major}`),
     ]);
     expect(libraryNames('libhiprtc', {}, 'darwin')).toEqual([]);
+  });
+
+  it('is looked for in the packages of the Python environment that is active', () => {
+    const root = mkdtempSync(join(tmpdir(), 'tsamba-venv-'));
+    try {
+      mkdirSync(join(root, 'lib', 'python3.12'), { recursive: true });
+      mkdirSync(join(root, 'lib', 'other'));
+      const packages = join(root, 'lib', 'python3.12', 'site-packages');
+      for (const name of ['VIRTUAL_ENV', 'CONDA_PREFIX']) {
+        const found = libraryNames('libhiprtc', { [name]: root }, 'linux').slice(6);
+        expect(found).toEqual(
+          ['_rocm_sdk_core/lib', 'torch/lib'].flatMap((at) =>
+            ['.so.7', '.so.6', '.so.5', '.so'].map((end) => join(packages, at, `libhiprtc${end}`)),
+          ),
+        );
+      }
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  it('of the compiler is of the runtime’s version, and beside it before anywhere else', () => {
+    const runtime = { file: '/opt/rocm-7.0/lib/libamdhip64.so.7', version: 70043484 };
+    const env = { ROCM_PATH: '/opt/rocm-6.4.3', VIRTUAL_ENV: '/venv' };
+    expect(libraryNames('libhiprtc', env, 'linux', runtime)).toEqual([
+      ...['/opt/rocm-7.0/lib/libhiprtc.so.7', '/opt/rocm-7.0/lib/libhiprtc.so', '/opt/rocm-6.4.3/lib/libhiprtc.so.7'],
+      ...['libhiprtc.so.7', '/opt/rocm/lib/libhiprtc.so.7'],
+    ]);
+    expect(() => compileHip('', { name: 'k', arch: 'gfx90a', runtime: { ...runtime, version: 990000000 } })).toThrow(
+      /hiprtc\) is not installed, or not found.*\n.*same version as the runtime, \/opt\/rocm-7\.0\/lib\/libamdhip64\.so\.7 \(HIP 99\./,
+    );
   });
 
   it('says its version in one number', () => {

@@ -11,7 +11,8 @@ import { koffiPath } from '../../ffi/koffi-path.ts';
 import { nodeModule } from '../../runtime.ts';
 import { BinaryCache, cacheFolder } from '../opencl/binary-cache.ts';
 import { COMPILER_CODE, type CompileJob, EXIT, RESULT } from './compiler-code.ts';
-import { libraryNames } from './library.ts';
+import { versionText } from './info.ts';
+import { libraryNames, type Runtime } from './library.ts';
 
 /** Milliseconds after which a compilation has failed. */
 const PATIENCE = 120_000;
@@ -27,6 +28,8 @@ export interface CompileRequest {
   readonly options?: readonly string[];
   /** Names the compiler's version: code objects are kept on disk under it. Undefined: nothing is kept. */
   readonly identity?: string | undefined;
+  /** The runtime that loads the code: the compiler has to be of its version. */
+  readonly runtime?: Runtime | undefined;
 }
 
 /**
@@ -53,11 +56,13 @@ function cacheOf(identity: string): BinaryCache | undefined {
     : new BinaryCache(nodeModule('node:path').join(folder, '..', 'hip'), identity);
 }
 
-function runCompiler(text: string, { name, arch }: CompileRequest, options: readonly string[]): Uint8Array {
+function runCompiler(text: string, { name, arch, runtime }: CompileRequest, options: readonly string[]): Uint8Array {
   const job: CompileJob = {
     koffi: koffiFile(),
     // Before ROCm 5.3 the compiler's functions are in the runtime itself.
-    libraries: [...libraryNames('libhiprtc'), ...libraryNames('libamdhip64')],
+    libraries: (['libhiprtc', 'libamdhip64'] as const).flatMap((library) =>
+      libraryNames(library, undefined, process.platform, runtime),
+    ),
     name: `${plainName(name)}.hip`,
     text,
     options,
@@ -76,7 +81,7 @@ function runCompiler(text: string, { name, arch }: CompileRequest, options: read
     code.set(bytes);
     return code;
   }
-  if (run.status === EXIT.noCompiler) throw noCompiler(String(bytes));
+  if (run.status === EXIT.noCompiler) throw noCompiler(String(bytes), runtime);
   throw new DriverError('E_HIP_REJECTED', rejection(run, bytes, `${name} for ${arch}`), {
     api: 'hiprtcCompileProgram',
   });
@@ -95,10 +100,14 @@ function rejection(run: SpawnSyncReturns<Buffer>, bytes: Buffer | undefined, wha
   return `ROCm's compiler did not end properly on kernel ${what} (${end})${said}\n  help: it also ends so for an architecture that it does not know, which needs a newer ROCm`;
 }
 
-function noCompiler(reason: string): NotSupportedError {
+function noCompiler(reason: string, runtime: Runtime | undefined): NotSupportedError {
+  const beside =
+    runtime === undefined
+      ? ''
+      : `\n  it has to be of the same version as the runtime, ${runtime.file} (${versionText(runtime.version)})`;
   return new NotSupportedError(
     'E_NO_HIPRTC',
-    `ROCm's compiler (hiprtc) is not installed, or not found (${reason})\n` +
+    `ROCm's compiler (hiprtc) is not installed, or not found (${reason})${beside}\n` +
       '  help: install it (Debian and Ubuntu: libamdhip64-5, or libhiprtc-6 and newer), or set ROCM_PATH',
   );
 }

@@ -293,6 +293,22 @@ describe('kernels', () => {
     for (const fn of ['add', 'exch'] as const) expect(runs(fn), fn).toEqual([0, 0, 0, 0]);
   });
 
+  it('are not launched with more threads along an axis than a packet has bits for', () => {
+    const { model, load } = open();
+    const kernel = load('k');
+    model.calls.length = 0;
+    const wide: LaunchShape = { grid: [2 ** 24, 1, 1], block: [256, 1, 1], sharedBytes: 0 };
+    expect(() => kernel.launch(wide, [false, 1, 0, 2], undefined)).toThrow(
+      expect.objectContaining({
+        code: 'E_LAUNCH_LIMIT',
+        message: expect.stringMatching(/fewer than 2 \*\* 32 threads/),
+      }),
+    );
+    expect(model.calls).toEqual([]);
+    kernel.launch({ ...wide, grid: [2 ** 24 - 1, 1, 1] }, [false, 1, 0, 2], undefined);
+    expect(model.calls).toEqual(['hipModuleLaunchKernel']);
+  });
+
   it('that fault are named by the call that waits', () => {
     const { model, device, load } = open();
     const kernel = load('k');

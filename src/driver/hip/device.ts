@@ -25,9 +25,10 @@ export class HipDriver extends NvidiaDriver {
 
   constructor(hip: Hip, device: HipDevice, options: HipOptions = {}) {
     const { pipeline = hipPipeline } = options;
-    const { arch, identity } = device;
+    const { arch, identity, runtime } = device;
     const compile =
-      options.compileCopies ?? ((text) => compileHip(text, { name: 'copies', arch, identity, options: ['-O3'] }));
+      options.compileCopies ??
+      ((text) => compileHip(text, { name: 'copies', arch, identity, runtime, options: ['-O3'] }));
     super(device.ownPool ? withOwnPool(hip.cuda) : hip.cuda, device, {
       backend: {
         copies: hipCopies(hip, compile),

@@ -6,7 +6,7 @@
  */
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { deviceOnlyAtomics } from '../../compiler/render/opencl/atomics.ts';
-import { DriverError } from '../../errors.ts';
+import { DriverError, TsambaRangeError } from '../../errors.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
 import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
 import { describeLaunch, kernelLabel } from '../launch-errors.ts';
@@ -14,6 +14,9 @@ import type { ExecutableHost } from '../nvidia/executable.ts';
 import { openclPipeline } from '../opencl/compile.ts';
 import type { HipPipeline, HipTarget } from './compile.ts';
 import { LoadedModule } from './module.ts';
+
+/** Threads along one axis that no launch may reach: the packet for the GPU has 32 bits for them. */
+const MOST_ALONG = 2 ** 32;
 
 /** A kernel on a HIP device. */
 export class HipExecutable implements Executable {
@@ -77,6 +80,7 @@ export class HipExecutable implements Executable {
     const blocks = grid[0] * grid[1] * grid[2];
     if (blocks === 0) return;
     if (!this.#loaded) this.#failUnloaded();
+    if (grid[0] * block[0] >= MOST_ALONG || grid[1] * block[1] >= MOST_ALONG) this.#failTooWide(shape);
     context.enter('hipModuleLaunchKernel');
     const module = this.#deviceOnly.length === 0 ? this.#module : this.#moduleFor(args);
     if (module.source.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, context.name);
@@ -103,6 +107,14 @@ export class HipExecutable implements Executable {
   #failLaunch(result: number, shape: LaunchShape): never {
     const launch = `${this.#name} with ${describeLaunch(shape)}`;
     throw this.#host.context.failure(result, 'cuLaunchKernel', { about: `launching kernel ${launch}`, launch });
+  }
+
+  #failTooWide(shape: LaunchShape): never {
+    throw new TsambaRangeError(
+      'E_LAUNCH_LIMIT',
+      `${this.#name} with ${describeLaunch(shape)}: ${this.#host.context.name} takes fewer than 2 ** 32 threads along one axis: ` +
+        'put some of the blocks along another, or let each thread take several elements (i += cuda.gridsize(1))',
+    );
   }
 
   #failUnloaded(): never {

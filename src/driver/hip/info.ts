@@ -9,7 +9,7 @@ import { Cells, textOf } from '../../ffi/cells.ts';
 import type { DeviceInfo } from '../driver.ts';
 import { type CudaDevice, pciBusId } from '../nvidia/info.ts';
 import { driverError } from '../nvidia/result.ts';
-import type { Hip } from './library.ts';
+import type { Hip, Runtime } from './library.ts';
 
 /** hipDeviceAttribute_t. */
 export const ATTRIBUTE = {
@@ -42,6 +42,7 @@ export interface HipDevice extends CudaDevice {
   readonly waveSize: number;
   /** Names the device's architecture and the version of ROCm: code objects are kept under it. */
   readonly identity: string;
+  readonly runtime: Runtime;
 }
 
 /** What all AMD GPUs that ROCm supports can do. */
@@ -121,6 +122,7 @@ export function describeDevice(hip: Hip, index: number): HipDevice {
     target: HIP_TARGET,
     waveSize: attribute(ATTRIBUTE.warpSize),
     identity: `${version} ${hip.file}`,
+    runtime: { file: hip.file, version: hip.version },
   };
 }
 

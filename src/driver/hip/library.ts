@@ -10,7 +10,7 @@ import { type Environment, variable } from '../../environment.ts';
 import { Cells } from '../../ffi/cells.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
-import { platformName } from '../../runtime.ts';
+import { nodeModule, platformName } from '../../runtime.ts';
 import { type Cuda, IPC_HANDLE_BYTES, prototypeOf } from '../nvidia/library.ts';
 import type { Vocabulary } from '../nvidia/vocabulary.ts';
 import { hipMeaning } from './result.ts';
@@ -132,17 +132,55 @@ export type HipOrReason =
 /** Versions of the library that Tsamba knows, newest first. */
 const MAJORS = [7, 6, 5] as const;
 
-/** What is tried, in order: where the loader looks, then where ROCm puts itself. */
+/** A library of ROCm, as it was found and says its version. */
+export interface Runtime {
+  readonly file: string;
+  readonly version: number;
+}
+
+/**
+ * What is tried, in order: `ROCM_PATH`, where the loader looks, where ROCm puts itself, and the packages of a Python environment that is
+ * active, which bring a ROCm with them. Beside a runtime that is in use, only what is of its version: two do not go together.
+ */
 export function libraryNames(
   name: 'libamdhip64' | 'libhiprtc' = 'libamdhip64',
   env?: Environment,
-  platform: string = platformName(),
+  platform: NodeJS.Platform = process.platform,
+  runtime?: Runtime,
 ): readonly string[] {
   if (platform !== 'linux') return [];
+  const major = runtime === undefined || runtime.version === 0 ? undefined : Math.floor(runtime.version / 10_000_000);
+  const sonames = MAJORS.filter((m) => major === undefined || m === major).map((m) => `${name}.so.${m}`);
   const root = variable('ROCM_PATH', env);
-  const sonames = MAJORS.map((major) => `${name}.so.${major}`);
-  const folders = [...(root === undefined || root === '' ? [] : [`${root}/lib`]), '/opt/rocm/lib'];
-  return [...sonames, ...folders.flatMap((folder) => sonames.map((soname) => `${folder}/${soname}`))];
+  const within = (folder: string): string[] => sonames.map((soname) => `${folder}/${soname}`);
+  // Wheels have libraries without a version in their names, too.
+  const packaged = (folder: string): string[] => [...within(folder), `${folder}/${name}.so`];
+  return [
+    ...(runtime?.file.includes('/') ? packaged(runtime.file.slice(0, runtime.file.lastIndexOf('/'))) : []),
+    ...(root === undefined || root === '' ? [] : within(`${root}/lib`)),
+    ...sonames,
+    ...within('/opt/rocm/lib'),
+    ...(runtime === undefined ? pythonFolders(env).flatMap(packaged) : []),
+  ];
+}
+
+/** Folders of Python packages with ROCm, in the environment that is active. */
+function pythonFolders(env: Environment | undefined): readonly string[] {
+  const roots = ['VIRTUAL_ENV', 'CONDA_PREFIX'].flatMap((name) => variable(name, env) ?? []).filter((r) => r !== '');
+  return roots.flatMap((root) => {
+    const packages = versionsOfPython(`${root}/lib`).map((version) => `${root}/lib/${version}/site-packages`);
+    return packages.flatMap((at) => [`${at}/_rocm_sdk_core/lib`, `${at}/torch/lib`]);
+  });
+}
+
+function versionsOfPython(folder: string): readonly string[] {
+  try {
+    return nodeModule('node:fs')
+      .readdirSync(folder)
+      .filter((name) => /^python3\.\d+$/.test(name));
+  } catch {
+    return [];
+  }
 }
 
 let loaded: HipOrReason | undefined;
@@ -161,7 +199,9 @@ function load(): HipOrReason {
   if (ffi === undefined) return { reason };
   const { library, reasons } = ffi.load(names);
   if (library === undefined) {
-    return { reason: `ROCm's HIP runtime is not installed, or not found (${reasons[0] ?? names[0]}): set ROCM_PATH` };
+    return {
+      reason: `ROCm's HIP runtime is not installed, or not found (${reasons[0] ?? names[0]}): set ROCM_PATH, or activate the Python environment whose packages bring it (_rocm_sdk_core/lib, torch/lib)`,
+    };
   }
   return bindHip(ffi, library);
 }

@@ -189,6 +189,7 @@ function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
   switch (fn) {
     case 'add':
     case 'sub':
+      return fused(g, print, fn, a, b) ?? infix(print, fn, a, b);
     case 'mul':
       return infix(print, fn, a, b);
     case 'div':
@@ -210,6 +211,22 @@ function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): C {
     default:
       return callOf(helper(g, fn as HelperName, a.type), print(a), print(b));
   }
+}
+
+/**
+ * `a * b + c` as one operation, where the kernel allows it and the compiler may not see it: AMD's packs products of neighbours into vectors
+ * first, and then finds nothing to fuse.
+ */
+function fused(g: Gen, print: Print, fn: 'add' | 'sub', a: Expr, b: Expr): C | undefined {
+  if (g.target.dialect !== 'hip' || !g.kernel.contract) return undefined;
+  const negated = (c: C): C => ({ text: `-${within(c, Level.atom)}`, level: Level.unary });
+  if (a.op === 'binary' && a.fn === 'mul') {
+    const c = print(b);
+    return callOf('fma', print(a.a), print(a.b), fn === 'sub' ? negated(c) : c);
+  }
+  if (b.op !== 'binary' || b.fn !== 'mul') return undefined;
+  const x = print(b.a);
+  return callOf('fma', fn === 'sub' ? negated(x) : x, print(b.b), print(a));
 }
 
 /** The fma of f32 in `fmin(fmax(fma(…), 0), 1)`. */
