@@ -14,14 +14,14 @@ import { openCpu } from '../../src/driver/cpu/index.ts';
 import type { DeviceDriver } from '../../src/driver/driver.ts';
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { simulatorProvider } from '../../src/driver/simulator/index.ts';
-import { bool, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from '../../src/dtype/index.ts';
+import { bool, f16, f32, f64, i8, i16, i32, i64, u8, u8c, u16, u32, u64 } from '../../src/dtype/index.ts';
 import { evaluate } from './evaluate.ts';
 import { difference, image, packed, placement } from './memory.ts';
 import { argumentsOf, printProgram } from './print.ts';
 import { type ArrayDecl, count, type Program, SIZE, type Val } from './program.ts';
 import { Absent, Refused } from './verdicts.ts';
 
-export const DTYPES = { bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 } as const;
+export const DTYPES = { bool, i8, u8, u8c, i16, u16, i32, u32, i64, u64, f16, f32, f64 } as const;
 
 /** Sees every kernel that a device runs, after the passes that its renderer asks for; `lanes` is 1 for scalar code. */
 export type Observer = (
@@ -70,7 +70,9 @@ export function functionOf(p: Program): (...args: never[]) => unknown {
 export function argumentTypes(p: Program): ArgType[] {
   const arrays = argumentsOf(p).map((a): ArgType => {
     const { layout, unit } = placement(a);
-    return { kind: 'array', elem: a.elem, ndim: a.shape.length, layout, unit };
+    const clamped = a.elem === 'u8c';
+    const elem = a.elem === 'u8c' ? 'u8' : a.elem;
+    return { kind: 'array', elem, ...(clamped && { clamped }), ndim: a.shape.length, layout, unit };
   });
   return [...arrays, ...p.scalars.map((s): ArgType => ({ kind: 'scalar', type: s.t }))];
 }

@@ -46,7 +46,7 @@ import type {
 import { exprFault } from '../../src/compiler/ir/verify-expr.ts';
 import { keyOf } from './coverage.ts';
 import { packed } from './memory.ts';
-import { type ArrayDecl, ELEMS, isBig, isFloat, TYPES, type Ty, type Val, widened } from './program.ts';
+import { type ArrayDecl, isBig, isFloat, STORED, TYPES, type Ty, type Val, widened } from './program.ts';
 import { Random, randomValue } from './random.ts';
 import * as own from './semantics.ts';
 
@@ -255,7 +255,7 @@ function* expressions(): Iterable<Directed | undefined> {
       ([c, a, b]) => select(c as Expr, a as Expr, b as Expr),
       ([c, a, b]) => (c ? a : b) as Val,
     );
-    for (const to of ELEMS)
+    for (const to of STORED)
       if (to !== t)
         yield expression(
           [t],
@@ -322,7 +322,7 @@ function bits(from: Ty, to: Ty, a: Val): Val {
 // ---------------------------------------------------------------- memory
 
 function* memory(): Iterable<Directed> {
-  for (const elem of ELEMS) {
+  for (const elem of STORED) {
     const type = widened(elem);
     for (const space of ['global', 'constant', 'shared', 'local'] as const satisfies readonly Space[]) {
       const key = `load ${space} ${elem}`;

@@ -372,8 +372,14 @@ class Evaluator {
           if (op !== undefined) traffic?.read(i, x.t);
           traffic?.write(i, x.t, false);
           // A rounded float goes into integers as a conversion does, saturating.
-          if (isFloat(s.value.t) && !isFloat(t) && op === undefined) {
+          if (op === undefined && (isFloat(s.value.t) ? !isFloat(t) : array.elem === 'u8c')) {
             cells[i] = cast(s.value.t, array.elem, v);
+            return undefined;
+          }
+          // Clamped bytes are computed with in the type of the float, and rounded once.
+          if (array.elem === 'u8c' && op !== undefined && isFloat(s.value.t) && !ofBits(op)) {
+            const sum = binary(op, s.value.t, cast(t, s.value.t, cells[i] as Val), v);
+            cells[i] = cast(s.value.t, 'u8c', sum);
             return undefined;
           }
           cells[i] = stored(

@@ -109,6 +109,7 @@ function write(view: DataView, o: number, elem: Elem, v: Val): void {
     case 'i8':
       return view.setInt8(o, Number(v));
     case 'u8':
+    case 'u8c':
       return view.setUint8(o, Number(v));
     case 'i16':
       return view.setInt16(o, Number(v), true);
@@ -140,6 +141,7 @@ function read(view: DataView, o: number, elem: Elem): Val {
     case 'i8':
       return view.getInt8(o);
     case 'u8':
+    case 'u8c':
       return view.getUint8(o);
     case 'i16':
       return view.getInt16(o, true);

@@ -8,16 +8,20 @@
 /** Types of values. */
 export type Ty = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 /** Types of elements in memory and of casts. */
-export type Elem = Ty | 'i8' | 'u8' | 'i16' | 'u16' | 'f16';
+export type Elem = Ty | 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | 'f16';
 
 export const TYPES: readonly Ty[] = ['bool', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
 export const NUMBERS: readonly Ty[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
-export const ELEMS: readonly Elem[] = [...TYPES, 'i8', 'u8', 'i16', 'u16', 'f16'];
+/** What memory is made of, and what there are scalars of. */
+export const STORED: readonly Exclude<Elem, 'u8c'>[] = [...TYPES, 'i8', 'u8', 'i16', 'u16', 'f16'];
+/** Clamped bytes are bytes with stores of their own. */
+export const ELEMS: readonly Elem[] = [...STORED, 'u8c'];
 
 export const SIZE: Readonly<Record<Elem, number>> = {
   bool: 1,
   i8: 1,
   u8: 1,
+  u8c: 1,
   i16: 2,
   u16: 2,
   f16: 2,
@@ -31,7 +35,7 @@ export const SIZE: Readonly<Record<Elem, number>> = {
 
 /** The type that an element has in expressions. */
 export function widened(e: Elem): Ty {
-  if (e === 'i8' || e === 'u8' || e === 'i16' || e === 'u16') return 'i32';
+  if (e === 'i8' || e === 'u8' || e === 'u8c' || e === 'i16' || e === 'u16') return 'i32';
   return e === 'f16' ? 'f32' : e;
 }
 
@@ -266,7 +270,7 @@ export interface Program {
   readonly indexBits: 32 | 64;
   readonly arrays: readonly ArrayDecl[];
   /** Scalar arguments, each with an explicit type. */
-  readonly scalars: readonly { readonly name: string; readonly t: Elem; readonly v: Val }[];
+  readonly scalars: readonly { readonly name: string; readonly t: Exclude<Elem, 'u8c'>; readonly v: Val }[];
   readonly functions: readonly FuncDecl[];
   readonly body: readonly Stmt[];
   /** Uses a variable where it may have no value: the compiler may refuse it, and must where it has none. */

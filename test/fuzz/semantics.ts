@@ -22,6 +22,7 @@ const BITS: Readonly<Record<Elem, number>> = {
   bool: 1,
   i8: 8,
   u8: 8,
+  u8c: 8,
   i16: 16,
   u16: 16,
   f16: 16,
@@ -369,6 +370,7 @@ export function cast(from: Ty, to: Elem, a: Val): Val {
     if (to === 'f32') return nearest({ n, e: 0 }, 24, -149, 128);
     return to === 'f16' ? nearest({ n, e: 0 }, 11, -24, 16) : nearest({ n, e: 0 }, 53, -1074, 1024);
   }
+  if (to === 'u8c') return clamp(Number(a));
   if (!isFloat(from)) return wrap(to, BigInt(a));
   const x = Number(a);
   const w = BITS[to];
@@ -380,9 +382,18 @@ export function cast(from: Ty, to: Elem, a: Val): Val {
   return wrap(to, n < low ? low : n > high ? high : n);
 }
 
+/** ECMA-262, ToUint8Clamp. */
+function clamp(x: number): number {
+  if (Number.isNaN(x) || x <= 0) return 0;
+  if (x >= 255) return 255;
+  const up = Math.round(x);
+  return up - x === 0.5 && up % 2 === 1 ? up - 1 : up;
+}
+
 /** What an element of type `elem` holds after `v`, of its widened type, was stored; as it is read back. */
 export function stored(elem: Elem, v: Val): Val {
   if (elem === 'bool' || typeof v === 'boolean') return Boolean(v);
+  if (elem === 'u8c') return clamp(Number(v));
   return isFloat(elem) ? roundTo(elem, Number(v)) : wrap(elem, BigInt(v));
 }
 

@@ -16,8 +16,10 @@ import {
   isBig,
   isFloat,
   type Layout,
+  NUMBERS,
   type Place,
   type Program,
+  STORED,
   type Stmt,
   TYPES,
   type Ty,
@@ -155,7 +157,7 @@ export class Statements {
       this.declare('out', r.pick(ELEMS), this.power(this.threads * r.pick([1, 1, 1, 2])), true);
     if (r.chance(0.3)) this.declare('const', r.pick(ELEMS), r.pick([4, 8, 32]), true);
     this.scalars = Array.from({ length: r.below(4) }, () => {
-      const t = r.pick(ELEMS);
+      const t = r.pick(STORED);
       return { name: this.name('n'), t, v: randomValue(r, t) };
     });
   }
@@ -308,6 +310,7 @@ export class Statements {
     const array = r.pick(targets);
     if (array === undefined) return [];
     const at: Place = array.space === 'local' ? this.e.anywhere(array, env, 0) : this.e.own(array, env);
+    if (array.elem === 'u8c' && r.chance(0.7)) return [this.clampedStore(array, at, w)];
     const t = widened(array.elem);
     if (t !== 'bool' && !isFloat(t) && r.chance(0.15)) {
       const from = r.pick(['f32', 'f64'] as const);
@@ -316,6 +319,17 @@ export class Statements {
     }
     const op = r.chance(0.3) ? r.pick(COMPOUND[kindOf(t)]) : undefined;
     return [{ k: 'store', array, at, ...(op && { op }), value: this.compoundOperand(t, op, w) }];
+  }
+
+  /** A store of any number, or of one near those that clamped bytes hold and round to. */
+  private clampedStore(array: ArrayDecl, at: Place, w: Where): Stmt {
+    const { r } = this;
+    const t = r.pick(NUMBERS);
+    const op = isFloat(t) && r.chance(0.3) ? r.pick(['add', 'sub', 'mul'] as const) : undefined;
+    if (!isFloat(t) || r.chance(0.3)) return { k: 'store', array, at, ...(op && { op }), value: this.expr(t, w) };
+    const small: Expr = { t, k: 'cast', to: t, a: { t: 'i32', k: 'cast', to: 'i16', a: this.expr('i32', w, 2) } };
+    const factor: Expr = { t, k: 'lit', v: r.pick([0.5, 1.5, 0.25, 0.125, -0.5, 2 ** -7]) };
+    return { k: 'store', array, at, ...(op && { op }), value: { t, k: 'bin', op: 'mul', a: small, b: factor } };
   }
 
   protected bump(w: Where): Stmt[] {
