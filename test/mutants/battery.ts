@@ -74,6 +74,12 @@ function layout(): void {
   vitest('layout', 'src/layout', 'src/array/device-array.model.test.ts');
 }
 
+/** What tests the names of records, and clamped bytes. */
+function names(): void {
+  vitest('names', 'test/conformance-cpu.test.ts', '-t', 'names of records|clamped bytes');
+  vitest('names', 'test/fuzz/records.test.ts');
+}
+
 /** What tests memory and arrays, the quickest first. Without isolation files share what they import, which is most of the time. */
 function memory(): void {
   const folders = ['src/memory', 'src/array'];
@@ -94,7 +100,7 @@ function absence(): void {
   vitest('absence', 'src/compiler/absent.test.ts');
 }
 
-const stages = { programs, operations, tests, absence, layout, memory };
+const stages = { programs, operations, tests, absence, layout, memory, names };
 type Stage = keyof typeof stages;
 /** What no compiled program can show needs no programs. */
 const ONLY: Partial<Record<Stage, readonly Stage[]>> = {

@@ -6,6 +6,7 @@
 
 import { ABSENCE } from './absence.ts';
 import { MEMORY } from './memory.ts';
+import { NAMES } from './names.ts';
 
 export interface Mutant {
   readonly file: string;
@@ -647,6 +648,7 @@ function under(folder: string, list: typeof LAYOUT): Mutant[] {
 export const MUTANTS: readonly Mutant[] = [
   ...under('layout/', LAYOUT),
   ...under('', MEMORY),
+  ...under('', NAMES),
   ...under('compiler/', FRONT),
   ...under('compiler/frontend/', ABSENCE),
   ...under('compiler/', PASSES),

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { MUTANTS, type Mutant } from './mutants.ts';
+import { NAMES } from './names.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT_MS = 400_000;
@@ -55,6 +56,7 @@ function likely(m: Mutant): string {
   if (m.file.startsWith('src/layout')) return 'layout';
   if (/^src\/(memory|array|stream)\//.test(m.file)) return 'memory';
   if (/\/(presence|presence-state|optionals|hints)\.ts$/.test(m.file)) return 'absence';
+  if (NAMES.some(([file]) => m.file === `src/${file}.ts`)) return 'names';
   return m.file.includes('/wasm/') || m.file.includes('/math/') ? 'operations' : 'programs';
 }
 

@@ -1,0 +1,16 @@
+/** Random programs over records, the same each time. Longer runs: `npx tsx test/fuzz/records.ts`. */
+import { expect, it } from 'vitest';
+import { generateRecords } from './record-programs.ts';
+import { checkRecords, type Verdict } from './records.ts';
+
+const PROGRAMS = 80;
+
+it('names of records mean in kernels what they mean in JavaScript', { timeout: 120_000 }, () => {
+  const verdicts: Verdict[] = [];
+  for (let seed = 1; seed <= PROGRAMS; seed++) {
+    const verdict = checkRecords(generateRecords(seed));
+    if (typeof verdict === 'object') expect.fail(verdict.wrong);
+    verdicts.push(verdict);
+  }
+  expect(verdicts.filter((v) => v === 'right').length).toBeGreaterThan(PROGRAMS / 2);
+});
