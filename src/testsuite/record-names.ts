@@ -347,6 +347,13 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
     p[cuda.threadIdx.x * 2].x = 5;
     out[0] = t.x;
   }, /then changed.*\{ \.\.\.p\d?\[i\] \}/s),
+  'changed, then replaced again': refused((p, out) => {
+    const t = p[cuda.grid(1)];
+    p[0] = p[1];
+    p[cuda.threadIdx.x * 2].x = 5;
+    p[3] = p[2];
+    out[0] = t.x;
+  }, /then changed/),
   'indexed when it may have been replaced': refused((p, out) => {
     const { f } = p[0];
     p[0] = p[1];

@@ -53,8 +53,8 @@ export const NAMES: readonly (readonly [file: string, find: string, replace: str
   ],
   [
     'compiler/frontend/name-copies',
-    'if (from === undefined || (from < part.at',
-    'if (from !== undefined || (from < part.at',
+    'return from === undefined || (from < part.at',
+    'return from === undefined && (from < part.at',
     'copies do not follow what changes the element',
   ],
   [
