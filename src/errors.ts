@@ -13,12 +13,19 @@ export interface Coded {
   readonly code: string;
 }
 
+/** Longer messages quote something of the program's that nobody reads to its end. */
+const LONGEST = 2_000;
+
+function cut(message: string): string {
+  return message.length <= LONGEST ? message : `${message.slice(0, LONGEST - 500)} … ${message.slice(-400)}`;
+}
+
 /** A `TypeError` with a code: an argument of the wrong kind (Numba raises TypeError in the same place). */
 export class TsambaTypeError extends TypeError implements Coded {
   override readonly name: string = 'TypeError';
   readonly code: string;
   constructor(code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(cut(message), options);
     this.code = code;
   }
 }
@@ -28,7 +35,7 @@ export class TsambaRangeError extends RangeError implements Coded {
   override readonly name: string = 'RangeError';
   readonly code: string;
   constructor(code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(cut(message), options);
     this.code = code;
   }
 }

@@ -6,6 +6,7 @@
  * otherwise do nothing, and so would a stream given by position, as Numba has it.
  */
 import { TsambaTypeError } from './errors.ts';
+import { show } from './show.ts';
 
 /** What copies of options inherit from: nothing that could be added to. A null prototype itself would make them slow objects. */
 const NOTHING: Readonly<Record<string, unknown>> = Object.freeze(Object.create(null));
@@ -46,9 +47,9 @@ export function readKeys(what: string, options: object, known: readonly string[]
 }
 
 function unknownOption(what: string, key: string, known: readonly string[]): TsambaTypeError {
-  const near = known.find((name) => isNear(key, name));
+  const near = key.length > 40 ? undefined : known.find((name) => isNear(key, name));
   const instead = near === undefined ? `: the options are ${known.join(', ')}` : `: did you mean '${near}'?`;
-  return new TsambaTypeError('E_OPTION', `${what} has no option '${key}'${instead}`);
+  return new TsambaTypeError('E_OPTION', `${what} has no option ${show(key)}${instead}`);
 }
 
 /** A property of the object itself; undefined when it has none of this name. */
@@ -100,7 +101,7 @@ function kindOf(value: unknown): string {
       : `a value of class ${name ?? '(none)'}`;
   }
   if (typeof value === 'function') return value.name === '' ? 'a function' : `the function ${value.name}`;
-  return typeof value === 'string' ? `'${value}'` : `the ${typeof value} ${String(value)}`;
+  return typeof value === 'string' ? show(value) : `the ${typeof value} ${String(value)}`;
 }
 
 /** Whether two names differ by case, underscores, or a letter or two at one place. */
@@ -112,4 +113,10 @@ function isNear(a: string, b: string): boolean {
   let end = 0;
   while (end < Math.min(x.length, y.length) - start && x[x.length - 1 - end] === y[y.length - 1 - end]) end++;
   return Math.max(x.length, y.length) - start - end <= 2;
+}
+
+/** An option that is true or false, or undefined where it was not given. `'no'` would else count as true. */
+export function flag(what: string, value: unknown): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw new TsambaTypeError('E_OPTION', `${what} must be true or false, got ${show(value)}`);
 }

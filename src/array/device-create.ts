@@ -30,7 +30,7 @@ import {
   stridesFor,
 } from '../layout/index.ts';
 import { currentContext } from '../memory/devices.ts';
-import { ownValue, readOptions } from '../options.ts';
+import { flag, ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
 import type { MemoryPointer } from './array-memory.ts';
@@ -178,7 +178,7 @@ export function toDevice(object: CudaArrayLike, options?: ToDeviceOptions): Devi
 export function toDevice(object: NestedInput<Scalar> | HostArrayLike, options?: ToDeviceOptions): DeviceNDArray;
 export function toDevice(object: unknown, given: ToDeviceOptions = {}): unknown {
   const options = readOptions('toDevice', given, ['stream', 'copy', 'to', 'dtype']);
-  const copy = options.copy ?? true;
+  const copy = flag('copy', options.copy) ?? true;
   const to = options.to ?? undefined;
   const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
   if (to !== undefined) {

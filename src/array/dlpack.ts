@@ -13,7 +13,7 @@ import { currentContext } from '../memory/devices.ts';
 import { keepInPlace, whenCollected } from '../memory/host/exposed.ts';
 import { allocationSite } from '../memory/leaks.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
-import { ownValue, readOptions } from '../options.ts';
+import { flag, ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceArrayLike } from './device-create.ts';
@@ -96,7 +96,9 @@ export function fromDlpack(
   source: DlpackCapsule | number | bigint,
   options: FromDlpackOptions = {},
 ): DeviceNDArray | NDArray {
-  const { version: stated, copy: copies } = readOptions('fromDlpack', options, ['version', 'copy']);
+  const read = readOptions('fromDlpack', options, ['version', 'copy']);
+  const { version: stated } = read;
+  const copies = flag('copy', read.copy);
   const { pointer, version } = readSource(source, stated);
   const taken = typeof source === 'object' ? consume(source) : undefined;
   const own = exportedMemory(pointer);

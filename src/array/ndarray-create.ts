@@ -41,6 +41,7 @@ import { allocate, NDArray, type RankOf } from './ndarray.ts';
 import { fillElements } from './ndarray-copy.ts';
 import { type Described, dataOver, describeHostArray, type HostArrayLike } from './ndarray-input.ts';
 import { readNested } from './ndarray-nested.ts';
+import { progression } from './progression.ts';
 
 /** JavaScript arrays nested to any depth, TypedArrays as rows included. */
 export type NestedInput<V> = V | TypedArray | readonly NestedInput<V>[];
@@ -130,8 +131,26 @@ export interface NDArrayFactory {
     value: Scalar,
     options?: NewArrayOptions<D>,
   ): NDArray<ValueOf<D>, RankOf<S>>;
-  /** 0, 1, … n − 1; f64 unless told otherwise. */
-  arange<const D extends DTypeLike = DType<f64>>(n: number, options?: NewArrayOptions<D>): NDArray<ValueOf<D>, 1>;
+  /** 0, 1, … as long as it is below `stop`, or from `start` on in steps of `step`; f64, of bigints i64, unless told otherwise. NumPy: `arange`. */
+  arange<const D extends DTypeLike = DType<f64>>(stop: number, options?: NewArrayOptions<D>): NDArray<ValueOf<D>, 1>;
+  arange<const D extends DTypeLike = DType<i64>>(stop: bigint, options?: NewArrayOptions<D>): NDArray<ValueOf<D>, 1>;
+  arange<const D extends DTypeLike = DType<f64>>(
+    start: number,
+    stop: number,
+    options?: NewArrayOptions<D>,
+  ): NDArray<ValueOf<D>, 1>;
+  arange<const D extends DTypeLike = DType<f64>>(
+    start: number,
+    stop: number,
+    step: number,
+    options?: NewArrayOptions<D>,
+  ): NDArray<ValueOf<D>, 1>;
+  arange<const D extends DTypeLike = DType<i64>>(
+    start: bigint,
+    stop: bigint,
+    step?: bigint,
+    options?: NewArrayOptions<D>,
+  ): NDArray<ValueOf<D>, 1>;
 }
 
 /** A TypedArray, NDArray or foreign `{ data, shape, stride, offset }` as an NDArray sharing its memory; undefined for others. */
@@ -256,7 +275,8 @@ function newArray(shape: ShapeLike, options: NewArrayOptions = {}, otherwise: DT
 }
 
 function splitOptions(options: NewArrayOptions): { dtype?: DTypeLike | undefined; order?: Order | undefined } {
-  if (typeof options === 'string' || typeof options === 'function' || describes(options, 'itemSize')) {
+  const isObject = typeof options === 'object' && options !== null;
+  if (typeof options === 'string' || typeof options === 'function' || (isObject && describes(options, 'itemSize'))) {
     return { dtype: options as DTypeLike };
   }
   return readOptions('ndarray', options as Exclude<NewArrayOptions, DTypeLike>, ['dtype', 'order']);
@@ -270,11 +290,18 @@ function full(shape: ShapeLike, value: unknown, options?: NewArrayOptions, ...mo
   return array;
 }
 
-function arange(n: number, options?: NewArrayOptions): NDArray {
-  const array = newArray([n], options);
+/** `arange(stop)`, `arange(start, stop)`, `arange(start, stop, step)`, each with a dtype or options behind. */
+function arange(...given: readonly unknown[]): NDArray {
+  const isBound = (x: unknown): boolean => typeof x === 'number' || typeof x === 'bigint';
+  const others = given.findIndex((x) => !isBound(x));
+  const bounds = given.slice(0, others < 0 ? given.length : others);
+  const [options, ...more] = given.slice(bounds.length).filter((x, k) => k > 0 || x !== undefined);
+  refuseMore(more);
+  const { length, at, wide } = progression(bounds);
+  const array = newArray(length, options as NewArrayOptions | undefined, wide ? i64 : f64);
   const { write } = codecOf(array.dtype);
   const view = new DataView(array.bytes.buffer);
-  for (let i = 0; i < n; i++) write(view, i * array.itemSize, i);
+  for (let i = 0; i < length; i++) write(view, i * array.itemSize, at(i));
   return array;
 }
 

@@ -18,13 +18,14 @@ import {
   describeDType,
   type FieldElement,
   type FieldOf,
+  isDType,
   memberOf,
   type Plain,
   type Scalar,
   type TypedArray,
   type ValueOf,
 } from '../dtype/index.ts';
-import { TsambaTypeError } from '../errors.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import {
   broadcastForAssignment,
   checkBounds,
@@ -100,6 +101,9 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
    * An array over memory that exists; users call `ndarray()`. Throws RangeError when an element lies outside of `data`.
    */
   constructor(data: TypedArray, dtype: DType<T>, layout: Omit<StridedLayout, 'itemSize'>) {
+    if (!ArrayBuffer.isView(data) || !isDType(dtype) || typeof layout !== 'object' || layout === null) {
+      throw new TsambaTypeError('E_HOST_ARRAY', 'host arrays are made by ndarray(data, { shape, dtype })');
+    }
     const bytes = bytesOf(data);
     this.#bytes = bytes;
     this.#byteLength = bytes.length;
@@ -325,7 +329,19 @@ Object.defineProperty(NDArray.prototype, Symbol.for('nodejs.util.inspect.custom'
 /** A new array of zeros. */
 export function allocate<T>(shape: readonly number[], dtype: DType<T>, order: Order = 'C'): NDArray<T> {
   const Data = dataClassOf(dtype);
-  const data = new Data((sizeOf(shape) * dtype.itemSize) / Data.BYTES_PER_ELEMENT);
+  const bytes = sizeOf(shape) * dtype.itemSize;
+  let data: TypedArray;
+  try {
+    data = new Data(bytes / Data.BYTES_PER_ELEMENT);
+    // An engine may have arrays of so many bytes, but no bytes of so many.
+    bytesOf(data);
+  } catch (cause) {
+    throw new TsambaRangeError(
+      'E_SHAPE',
+      `a host array of shape ${formatShape(shape)} takes ${bytes} bytes, more than this engine or machine has for one`,
+      { cause },
+    );
+  }
   return new NDArray<T>(data, dtype, compactLayout(shape, dtype.itemSize, order));
 }
 

@@ -33,7 +33,7 @@ import { atSite, captureSite, disposedError, type Site } from '../memory/disposa
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
-import { describes, readOptions } from '../options.ts';
+import { describes, flag, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { isCudaArray } from './cuda-interface.ts';
@@ -111,7 +111,8 @@ class Smart<T = Scalar, R extends number = number> {
     this.#current[side] = true;
   }
 
-  #adopt(object: unknown, { copy = true, where }: SmartArrayOptions): void {
+  #adopt(object: unknown, { copy: copied, where }: SmartArrayOptions): void {
+    const copy = flag('copy', copied) ?? true;
     const side = checkSide(where ?? 'host');
     const given = object instanceof Smart ? object.#latest() : object;
     const device = deviceOf(given) as DeviceNDArray<T, R> | undefined;

@@ -107,5 +107,5 @@ function explain(text: string): string {
   if (meant !== undefined) return `'${text}' does not say how many bits: write ${meant}`;
   const near = nearest(text, BY_NAME.keys());
   const known = 'bool, int8 … uint64, float16, float32, float64, complex64, complex128';
-  return `unknown dtype '${text}'${near === undefined ? '' : `; did you mean '${near}'?`} (known: ${known})`;
+  return `unknown dtype ${show(text)}${near === undefined ? '' : `; did you mean '${near}'?`} (known: ${known})`;
 }

@@ -8,6 +8,8 @@ export function nearest(text: string, names: Iterable<string>): string | undefin
   let best: string | undefined;
   let bestDistance = Math.min(3, Math.max(1, Math.floor(text.length / 2)) + 1);
   for (const name of names) {
+    // So many edits it takes at least; and the time grows with the product of both lengths.
+    if (Math.abs(name.length - text.length) >= bestDistance) continue;
     const distance = editDistance(wanted, name.toLowerCase());
     if (distance < bestDistance) {
       best = name;

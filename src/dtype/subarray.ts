@@ -27,6 +27,9 @@ export interface SubArrayDType<out T = unknown, S extends readonly number[] = re
   readonly subShape: readonly number[];
 }
 
+/** What fits a 32-bit offset, as the members of structs have. */
+const MOST_BYTES = 2 ** 31 - 1;
+
 /** The dtype of `shape` elements of `base`. Throws TypeError or RangeError unless there are positive integers. */
 export function subArray<T, const S extends readonly number[]>(base: DType<T>, shape: S): SubArrayDType<T, S> {
   if (shape.length === 0) {
@@ -52,6 +55,12 @@ export function subArray<T, const S extends readonly number[]>(base: DType<T>, s
     count *= length;
   }
   const itemSize = base.itemSize * count;
+  if (itemSize > MOST_BYTES) {
+    throw new TsambaRangeError(
+      'E_SHAPE',
+      `${describeDType(base)}.array(${shape.join(', ')}): an element of ${itemSize} bytes, more than ${MOST_BYTES}`,
+    );
+  }
   const name = `${base.name}[${shape.join(',')}]`;
   return Object.freeze(
     printable({

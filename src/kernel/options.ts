@@ -3,7 +3,7 @@
  */
 import { type Environment, switchFromEnvironment } from '../environment.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
-import { readKeys } from '../options.ts';
+import { isInstance, readKeys } from '../options.ts';
 import { show } from '../show.ts';
 import { parseSignatures, type Signature, type SignatureInput } from './signature.ts';
 
@@ -58,6 +58,10 @@ const KNOWN: readonly (keyof JitOptions)[] = [
   'captures',
 ];
 
+/** Threads of a block, and registers of a thread, that any device has. */
+const MOST_THREADS = 1024;
+const MOST_REGISTERS = 255;
+
 /** Checks what `jit` was given as options. */
 export function checkOptions(options: unknown): CheckedOptions {
   if (typeof options === 'string' || Array.isArray(options)) {
@@ -69,6 +73,9 @@ export function checkOptions(options: unknown): CheckedOptions {
   if (typeof options !== 'object' || options === null) {
     throw new TsambaTypeError('E_JIT_OPTION', `jit takes its options as an object, got ${show(options)}`);
   }
+  if (isInstance(options)) {
+    throw new TsambaTypeError('E_JIT_OPTION', `jit takes its options as a plain object, got ${show(options)}`);
+  }
   const given: { readonly [K in keyof JitOptions]: unknown } = readKeys('jit', options, KNOWN);
   return {
     signatures: given.signature === undefined ? undefined : parseSignatures(given.signature),
@@ -77,8 +84,8 @@ export function checkOptions(options: unknown): CheckedOptions {
     defaultFloat: floatName(given.defaultFloat),
     boundsCheck: flag('boundsCheck', given.boundsCheck),
     debug: flag('debug', given.debug) ?? false,
-    launchBounds: count('launchBounds', given.launchBounds),
-    maxRegisters: count('maxRegisters', given.maxRegisters),
+    launchBounds: count('launchBounds', given.launchBounds, MOST_THREADS),
+    maxRegisters: count('maxRegisters', given.maxRegisters, MOST_REGISTERS),
     name: text('name', given.name),
     captures: captures(given.captures),
   };
@@ -89,12 +96,13 @@ function flag(name: string, value: unknown): boolean | undefined {
   throw new TsambaTypeError('E_JIT_OPTION', `${name} must be true or false, got ${show(value)}`);
 }
 
-function count(name: string, value: unknown): number | undefined {
+function count(name: string, value: unknown, most: number): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'number' || !Number.isInteger(value)) {
     throw new TsambaTypeError('E_JIT_OPTION', `${name} must be a whole number, got ${show(value)}`);
   }
   if (value < 1) throw new TsambaRangeError('E_JIT_OPTION', `${name} must be at least 1, got ${value}`);
+  if (value > most) throw new TsambaRangeError('E_JIT_OPTION', `${name} must be at most ${most}, got ${value}`);
   return value;
 }
 

@@ -2,6 +2,7 @@
  * Smart arrays as kernel arguments: their device sides stand in for them, and what the kernel wrote is marked as changed.
  */
 import { SmartArray } from '../array/smart-array.ts';
+import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 
@@ -17,18 +18,33 @@ export interface SmartArguments {
   readonly found: readonly Found[];
 }
 
+/** Tuples in tuples. */
+const DEEPEST = 64;
+
 /** Paths of arguments: the same strings each time, whose hashes are known. */
 const PATHS: readonly string[] = Array.from({ length: 64 }, (_, i) => String(i));
 
 /** Uploads what is behind; undefined when there is no smart array among the arguments, or in tuples of them. */
 export function smartArguments(args: readonly unknown[], context: Context): SmartArguments | undefined {
   const found: Found[] = [];
-  const plain = replace(args, '', context, found);
+  const plain = replace(args, '', context, found, 0);
   return found.length === 0 ? undefined : { plain, found };
 }
 
 /** Called for each launch with smart arrays: makes as little as it can. */
-function replace(args: readonly unknown[], prefix: string, context: Context, found: Found[]): readonly unknown[] {
+function replace(
+  args: readonly unknown[],
+  prefix: string,
+  context: Context,
+  found: Found[],
+  depth: number,
+): readonly unknown[] {
+  if (depth > DEEPEST) {
+    throw new TsambaTypeError(
+      'E_ARGUMENT_TYPE',
+      `an argument is an array nested more than ${DEEPEST} deep, or one that contains itself: pass a typed array or ndarray(…)`,
+    );
+  }
   let plain: unknown[] | undefined;
   for (let i = 0; i < args.length; i++) {
     const arg = args[i];
@@ -37,7 +53,7 @@ function replace(args: readonly unknown[], prefix: string, context: Context, fou
       found.push({ array: arg, path: pathOf(prefix, i) });
       other = arg.forKernel(context);
     } else if (Array.isArray(arg)) {
-      other = replace(arg, `${pathOf(prefix, i)},`, context, found);
+      other = replace(arg, `${pathOf(prefix, i)},`, context, found, depth + 1);
     } else continue;
     plain ??= args.slice();
     plain[i] = other;

@@ -88,7 +88,7 @@ export function normalizeAxis(axis: number, ndim: number): number {
 /** One integer or several, as an array of numbers. Throws TypeError for what is none, RangeError beyond 2^53. */
 export function integers(value: unknown, what: string): number[] {
   if (typeof value === 'number' || typeof value === 'bigint') return [integer(value, what)];
-  if (typeof value === 'object' && value !== null && Symbol.iterator in value) {
+  if (typeof value === 'object' && value !== null && Symbol.iterator in value && !(value instanceof Map)) {
     // A float array of lengths is refused even where the values are whole, as in NumPy: it points at a mistake.
     if (ArrayBuffer.isView(value) && /Float/.test(Object.prototype.toString.call(value))) {
       throw new TsambaTypeError('E_SHAPE', `${what} must be integers, got a ${value.constructor.name}`);

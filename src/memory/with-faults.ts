@@ -2,7 +2,9 @@
  * `withFaults(plan, body)`: the n-th allocation, free, copy or launch on the current device fails as planned.
  */
 import { FaultInjector, type FaultKind, type FaultPlan } from '../driver/fault-injection.ts';
+import { TsambaTypeError } from '../errors.ts';
 import { readOptions } from '../options.ts';
+import { show } from '../show.ts';
 import { currentContext } from './devices.ts';
 import { leaveAfter } from './leaving.ts';
 
@@ -13,6 +15,9 @@ export type { FaultKind, FaultPlan } from '../driver/fault-injection.ts';
  * is given the counts of calls so far. Gives what the body gives. Nests: inner plans fail first.
  */
 export function withFaults<R>(plan: FaultPlan, body: (counts: Readonly<Record<FaultKind, number>>) => R): R {
+  if (typeof body !== 'function') {
+    throw new TsambaTypeError('E_OPTION', `withFaults takes a plan and a function to call under it, got ${show(body)}`);
+  }
   const context = currentContext();
   const injector = new FaultInjector(readOptions('withFaults', plan, ['allocate', 'free', 'copy', 'launch', 'error']));
   const { driver, beforeLaunch } = context;

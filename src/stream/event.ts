@@ -3,13 +3,13 @@
  */
 import type { EventHandle, StreamHandle } from '../driver/driver.ts';
 import { DriverError, TsambaTypeError } from '../errors.ts';
-import type { Context, Resource } from '../memory/context.ts';
+import { Context, type Resource } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
-import { readOptions } from '../options.ts';
+import { flag, readOptions } from '../options.ts';
 import { type Stream, streamOption } from './stream.ts';
 
 class EventResource implements Resource {
@@ -45,6 +45,7 @@ export class Event {
 
   /** Events are made by `createEvent()`. */
   constructor(context: Context, timing: boolean) {
+    if (!(context instanceof Context)) throw new TsambaTypeError('E_OPTION', 'events are made by cuda.event()');
     context.checkOpen();
     this.context = context;
     this.timing = timing;
@@ -142,5 +143,5 @@ printAs(Event.prototype);
 
 /** A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`. */
 export function createEvent(options: { readonly timing?: boolean } = {}): Event {
-  return new Event(currentContext(), readOptions('event', options, ['timing']).timing ?? true);
+  return new Event(currentContext(), flag('timing', readOptions('event', options, ['timing']).timing) ?? true);
 }

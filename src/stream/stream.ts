@@ -7,7 +7,7 @@
  */
 import type { StreamHandle } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
-import type { Context } from '../memory/context.ts';
+import { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { checkBody, isThenable, type Leavable } from '../memory/leaving.ts';
@@ -56,6 +56,7 @@ export class Stream implements StreamUser {
 
   /** Streams are made by `createStream()` and its like. `address`: of an external one. */
   constructor(context: Context, kind: StreamKind, address = 0n) {
+    if (!(context instanceof Context)) throw new TsambaTypeError('E_OPTION', 'streams are made by cuda.stream()');
     context.checkOpen();
     this.context = context;
     this.kind = kind;

@@ -4,7 +4,7 @@
  * A driver is done when all of them pass on it. The suite is framework-free: `runConformance` runs it anywhere, and
  * `conformanceTests` hands the tests to vitest, node:test or anything else.
  */
-import { cuda, roc, scope } from '../index.ts';
+import { cuda, roc, scope, TsambaTypeError } from '../index.ts';
 
 export interface ConformanceTest {
   readonly chapter: string;
@@ -59,10 +59,28 @@ function select(device: DeviceChoice | undefined): void {
 }
 
 /** Runs tests one after another. Resolves to all results; failures are in them and not thrown. */
+/** A misspelt filter would run the whole suite. */
+function checkOptions(options: unknown): asserts options is ConformanceOptions {
+  const known = ['device', 'filter', 'onResult'];
+  const isPlain = typeof options === 'object' && options !== null && !Array.isArray(options);
+  const odd = isPlain ? Object.keys(options).find((key) => !known.includes(key)) : '';
+  if (!isPlain || odd !== undefined) {
+    throw new TsambaTypeError('E_OPTION', `runConformance takes its options as an object with ${known.join(', ')}`);
+  }
+  const { filter, onResult } = options as { readonly filter?: unknown; readonly onResult?: unknown };
+  if (filter !== undefined && typeof filter !== 'string') {
+    throw new TsambaTypeError('E_OPTION', 'filter must be a string that names of tests contain');
+  }
+  if (onResult !== undefined && typeof onResult !== 'function') {
+    throw new TsambaTypeError('E_OPTION', 'onResult must be a function');
+  }
+}
+
 export async function runTests(
   tests: readonly ConformanceTest[],
   options: ConformanceOptions = {},
 ): Promise<readonly ConformanceResult[]> {
+  checkOptions(options);
   select(options.device);
   const results: ConformanceResult[] = [];
   for (const test of tests) {

@@ -5,6 +5,7 @@
  * there is an element, and only then memory is touched. Slicing follows NumPy's rules.
  */
 import { asDType, dtypeOfTypedArray, isDType, isTypedArray } from '../../dtype/index.ts';
+import { bytesOf } from '../../dtype/typedarray.ts';
 import { type ArgType, type CapturedArray, DEVICE_ARRAY, NDARRAY } from '../contract.ts';
 import { ELEM_SIZE, type Space } from '../ir/ops.ts';
 import { alignmentOf, type Element, elementOf, MAX_ALIGN, scalarElement } from '../records.ts';
@@ -154,7 +155,7 @@ function packBytes(a: HostArray): Uint8Array {
   const item = a.element.size;
   const count = a.shape.reduce((x, y) => x * y, 1);
   const out = new Uint8Array(count * item);
-  const bytes = new Uint8Array(a.data.buffer, a.data.byteOffset, a.data.byteLength);
+  const bytes = bytesOf(a.data);
   const index = a.shape.map(() => 0);
   for (let k = 0; k < count; k++) {
     let from = a.byteOffset;

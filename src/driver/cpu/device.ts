@@ -7,6 +7,7 @@
 import { switchFromEnvironment, variable } from '../../environment.ts';
 import { OutOfMemoryError, TsambaRangeError } from '../../errors.ts';
 import { attempt, findNodeModule, mayStartWorkers, nodeModule } from '../../runtime.ts';
+import { show } from '../../show.ts';
 import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
 import { type CpuOptions, Engine } from './engine.ts';
@@ -106,14 +107,15 @@ export const cpuProvider: DriverProvider = {
 };
 
 function threadsFrom(text: string | undefined): number {
-  const wanted = text === undefined || text === '' ? usableProcessors() : Number(text);
-  if (!Number.isInteger(wanted) || wanted < 1) {
+  if (text === undefined || text === '') return Math.min(usableProcessors(), MAX_CPU_THREADS);
+  const wanted = Number(text);
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > MAX_CPU_THREADS) {
     throw new TsambaRangeError(
       'E_ENVIRONMENT',
-      `TSAMBA_CPU_THREADS is '${text}', but must be a whole number from 1 to ${MAX_CPU_THREADS}`,
+      `TSAMBA_CPU_THREADS is ${show(text)}, but must be a whole number from 1 to ${MAX_CPU_THREADS}`,
     );
   }
-  return Math.min(wanted, MAX_CPU_THREADS);
+  return wanted;
 }
 
 function usableProcessors(): number {
