@@ -16,7 +16,7 @@ import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { flag, ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceArrayLike } from './device-create.ts';
+import { deviceArrayLike, deviceOf } from './device-create.ts';
 import {
   checkDlpackVersion,
   consume,
@@ -114,7 +114,8 @@ export function fromDlpack(
 }
 
 function readSource(source: unknown, stated: unknown): { pointer: number; version: DlpackVersion } {
-  const isCapsule = typeof source === 'object' && source !== null;
+  // An array has a pointer too: to its elements.
+  const isCapsule = typeof source === 'object' && source !== null && deviceOf(source) === undefined;
   const given = isCapsule ? ownValue(source, 'pointer') : source;
   const version = (isCapsule ? ownValue(source, 'version') : undefined) ?? stated ?? 1;
   checkDlpackVersion('fromDlpack', version);

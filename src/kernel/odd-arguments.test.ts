@@ -1,6 +1,6 @@
 /** Values that an option or an argument cannot have, each with the error that says so. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cuda, f32, SmartArray, type Vec } from '../index.ts';
+import { cuda, f32, ndarray, SmartArray, type Vec } from '../index.ts';
 
 beforeAll(() => void cuda.selectDevice('cpu'));
 afterAll(() => cuda.close());
@@ -44,6 +44,8 @@ const CASES: readonly [name: string, call: () => unknown, code: string][] = [
   ['a stream that the program makes', () => new (cuda.Stream as never as new (x: unknown) => unknown)({}), 'E_OPTION'],
   ['a dtype of a million characters', () => cuda.deviceArray(2, LONG as never), 'E_DTYPE'],
   ['an option of a million characters', () => cuda.jit(() => {}, { [LONG]: 1 } as never), 'E_OPTION'],
+  ['an array in place of its tensor', () => cuda.fromDlpack(cuda.toDevice(new Float32Array(2)) as never), 'E_DLPACK'],
+  ['a host array beyond what there is', () => ndarray.zeros(2 ** 40), 'E_SHAPE'],
   ['a captured array without memory', capturesDetached, 'E_DETACHED'],
 ];
 
