@@ -76,6 +76,19 @@ describe('types', () => {
     expect(w).toEqual(Uint32Array.of(1, -1, 3e9, -3e9, 0, 300));
   });
 
+  it('floats of unsigned integers and sums of bounded ones wrap where they may not fit', () => {
+    const y = new Int32Array(3);
+    run(
+      (w: V, r: V) => {
+        r[0] = f64(w[0]) | 0;
+        r[1] = (Math.min(Math.max(f64(w[0]), 0), 2147483647) * 2) | 0;
+        r[2] = (Math.min(f64(w[0]), 2147483647) + 1) | 0;
+      },
+      [Uint32Array.of(3e9), y],
+    );
+    expect(y).toEqual(i(3e9 | 0, (2147483647 * 2) | 0, -2147483648));
+  });
+
   it('32-bit integers wrap; shifts follow the sign', () => {
     const body = (x: V, y: V): void => {
       y[0] = Math.imul(x[0], 31);
