@@ -405,9 +405,11 @@ describe('uses of what may not be there', () => {
     const nowhere = /K319: \w+ (?:may have|has) no value here/;
     // A copy does not know what was assigned since.
     refused((x, y) => {
-      let a = find(x, 0, 6);
+      let a: number | undefined;
+      if ((x[0] as number) > 0) a = 1;
       const c = a;
-      a = find(x, 1, 6);
+      if ((x[1] as number) > 0) a = 5;
+      else a = undefined;
       if (a !== undefined) y[0] = c as number;
     }, nowhere);
     // What has been given a value may lose it again, also in an earlier round.
