@@ -166,6 +166,13 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
     p[5] = c;
     out[0] = a.x + b.x + c.y;
   }),
+  'a name of a variable that names another record since': inKernels((p, out) => {
+    let a = p[0];
+    const b = a;
+    for (let k = 0; k < 2; k++) a = p[1];
+    p[6] = p[2];
+    out[0] = b.x + 100 * a.y;
+  }),
   'names in device functions': inKernels((p, out) => {
     const replace = (r: Row, k: number): Row => {
       p[k] = p[k + 1];

@@ -90,9 +90,10 @@ class Copies {
       this.#early.add(s.names);
     });
     list.forEach((s, k) => {
-      for (const { names, of } of late.get(k) ?? []) {
+      for (const { names } of late.get(k) ?? []) {
         this.#early.delete(names);
-        this.#copyHere(out, names, of);
+        // It is still the element; what it was named by may be another one by now.
+        this.#copyHere(out, names, undefined);
       }
       out.push(
         rewriteStatement(
