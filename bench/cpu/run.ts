@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commandLine } from '../../test/gpu/machine.ts';
 import { cases } from './cases.ts';
+import type { Nesting } from './nesting.ts';
 
 interface Output {
   readonly results: Record<string, { kernel: number; plain: [number, number]; closure?: number }>;
@@ -22,6 +23,7 @@ interface Output {
     emptyLaunch: number;
     allocateAndFree: number;
   };
+  readonly nesting?: readonly Nesting[];
   readonly copy: { set: number; loop: number };
   readonly node: string;
 }
@@ -111,6 +113,14 @@ for (const c of configurations) {
   for (const name of Object.keys(c.outputs[0]?.peers ?? {})) {
     const t = median(c.outputs.map((o) => o.peers[name]));
     console.log(`${name.padEnd(25)} ${fixed(t, 9)}${' '.repeat(40)}${fixed((2 * 512 ** 3) / t / 1e6, 6, 1)} GFLOP/s`);
+  }
+  for (const { depth } of c.outputs[0]?.nesting ?? []) {
+    const list = c.outputs.flatMap((o) => o.nesting?.filter((n) => n.depth === depth) ?? []);
+    const ms = (of: (n: Nesting) => number): string => fixed(median(list.map(of)), 0, 1);
+    const size = (of: (n: Nesting) => number): string => `${fixed(median(list.map(of)) / 1000, 0, 1)} kB`;
+    console.log(
+      `${depth} nested loops: first ${ms((n) => n.first)} ms, hot ${ms((n) => n.hot)} ms; PTX ${ms((n) => n.ptx[0])} ms, ${size((n) => n.ptx[1])}; OpenCL C ${ms((n) => n.opencl[0])} ms, ${size((n) => n.opencl[1])}`,
+    );
   }
   const l = c.outputs.flatMap((o) => o.latency ?? []);
   if (l.length > 0) {

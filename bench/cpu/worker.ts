@@ -5,6 +5,7 @@
 import { cuda } from 'tsamba';
 import { cases } from './cases.ts';
 import { copyBandwidth, latency } from './latency.ts';
+import { nesting } from './nesting.ts';
 import { peerMatmul } from './peers.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 7);
@@ -47,6 +48,7 @@ console.log(
     results,
     peers,
     latency: started,
+    nesting: only === undefined ? nesting() : undefined,
     copy: copyBandwidth(),
     node: process.version,
     threads,
