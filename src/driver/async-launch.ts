@@ -8,6 +8,7 @@ import type { DriverError } from '../errors.ts';
 import { onNextTurn } from '../runtime.ts';
 import type { LaunchArgs, PendingLaunch } from './driver.ts';
 import type { LaunchHost } from './host-memory.ts';
+import { Interruption } from './interrupts.ts';
 import type { Work } from './work-queue.ts';
 
 /** A kernel that is being run. */
@@ -105,6 +106,7 @@ export class AsyncLaunch implements Work, PendingLaunch {
       }
       step(this.#running);
     } catch (error) {
+      if (error instanceof Interruption) throw error;
       this.#settle(error);
     }
     return this.#over;

@@ -139,7 +139,8 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   }
 
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
-    if (this.#later(stream, 'copyToDevice', () => this.copyToDevice(target, source, stream))) return;
+    if (this.#waits(stream, 'copyToDevice'))
+      return this.#defer(stream, this.copyToDevice.bind(this, target, source, stream));
     if (source.length === 0) return;
     const { bytes, offset } = this.#find(target, 0, source.length, 'copyToDevice');
     bytes.set(source, offset);
@@ -147,14 +148,16 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   }
 
   copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
-    if (this.#later(stream, 'copyToHost', () => this.copyToHost(target, source, stream))) return;
+    if (this.#waits(stream, 'copyToHost'))
+      return this.#defer(stream, this.copyToHost.bind(this, target, source, stream));
     if (target.length === 0) return;
     const { bytes, offset } = this.#find(source, 0, target.length, 'copyToHost');
     target.set(bytes.subarray(offset, offset + target.length));
   }
 
   copyOnDevice(target: Pointer, source: Pointer, count: number, stream?: StreamHandle): void {
-    if (this.#later(stream, 'copyOnDevice', () => this.copyOnDevice(target, source, count, stream))) return;
+    if (this.#waits(stream, 'copyOnDevice'))
+      return this.#defer(stream, this.copyOnDevice.bind(this, target, source, count, stream));
     if (count === 0) return;
     const to = this.#find(target, 0, count, 'copyOnDevice');
     const from = this.#find(source, 0, count, 'copyOnDevice');
@@ -171,12 +174,11 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     region: StridedRegion,
     stream?: StreamHandle,
   ): void {
-    if (
-      this.#later(stream, 'copyToDeviceStrided', () =>
-        this.copyToDeviceStrided(target, targetStrides, source, sourceOffset, sourceStrides, region, stream),
-      )
-    )
-      return;
+    if (this.#waits(stream, 'copyToDeviceStrided'))
+      return this.#defer(
+        stream,
+        this.copyToDeviceStrided.bind(this, target, targetStrides, source, sourceOffset, sourceStrides, region, stream),
+      );
     if (elementCount(region) === 0) return;
     const reach = extent(targetStrides, region);
     const to = this.#find(target, ...reach, 'copyToDeviceStrided');
@@ -193,12 +195,11 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     region: StridedRegion,
     stream?: StreamHandle,
   ): void {
-    if (
-      this.#later(stream, 'copyToHostStrided', () =>
-        this.copyToHostStrided(target, targetOffset, targetStrides, source, sourceStrides, region, stream),
-      )
-    )
-      return;
+    if (this.#waits(stream, 'copyToHostStrided'))
+      return this.#defer(
+        stream,
+        this.copyToHostStrided.bind(this, target, targetOffset, targetStrides, source, sourceStrides, region, stream),
+      );
     if (elementCount(region) === 0) return;
     const from = this.#find(source, ...extent(sourceStrides, region), 'copyToHostStrided');
     copyStrided(target, targetOffset, targetStrides, from.bytes, from.offset, sourceStrides, region);
@@ -212,12 +213,11 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     region: StridedRegion,
     stream?: StreamHandle,
   ): void {
-    if (
-      this.#later(stream, 'copyOnDeviceStrided', () =>
-        this.copyOnDeviceStrided(target, targetStrides, source, sourceStrides, region, stream),
-      )
-    )
-      return;
+    if (this.#waits(stream, 'copyOnDeviceStrided'))
+      return this.#defer(
+        stream,
+        this.copyOnDeviceStrided.bind(this, target, targetStrides, source, sourceStrides, region, stream),
+      );
     if (elementCount(region) === 0) return;
     const targetExtent = extent(targetStrides, region);
     const sourceExtent = extent(sourceStrides, region);
@@ -244,7 +244,8 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     pattern: Uint8Array,
     stream?: StreamHandle,
   ): void {
-    if (this.#later(stream, 'fillStrided', () => this.fillStrided(target, strides, region, pattern, stream))) return;
+    if (this.#waits(stream, 'fillStrided'))
+      return this.#defer(stream, this.fillStrided.bind(this, target, strides, region, pattern, stream));
     if (elementCount(region) === 0) return;
     const reach = extent(strides, region);
     const { bytes, offset } = this.#find(target, ...reach, 'fillStrided');
@@ -425,10 +426,10 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
   protected abstract open(api: string): void;
 
   /**
-   * A call without a stream waits for everything before it, and so is where earlier faults come to light. One with a stream that has
-   * work in the queue is made again when the queue has come so far: true.
+   * A call without a stream waits for everything before it, and so is where earlier faults come to light. Whether one with a stream has
+   * to wait for work in the queue.
    */
-  #later(stream: StreamHandle | undefined, api: string, call: () => void): boolean {
+  #waits(stream: StreamHandle | undefined, api: string): boolean {
     this.open(api);
     const { streams } = this;
     if (stream === undefined) {
@@ -437,9 +438,12 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
       return false;
     }
     const target = streams.resolve(stream, api);
-    if (streams.queue.idle || streams.queue.running || !streams.busy(target)) return false;
-    streams.perform(target, call);
-    return true;
+    return !streams.queue.idle && !streams.queue.running && streams.busy(target);
+  }
+
+  /** Makes a call again when the queue has come so far. It is bound, not a closure, for which every call would pay. */
+  #defer(stream: StreamHandle | undefined, call: () => void): void {
+    this.streams.perform(this.streams.resolve(stream, 'copy'), call);
   }
 }
 

@@ -15,6 +15,9 @@ export interface BlockRunner {
   readonly total: number;
   /** Milliseconds for all blocks together, 0 for any time. */
   readonly limit: number;
+  /** Called before each slice, and after it, also when the engine has ended it: `finally` in `run` is not reached then. */
+  enter?(): void;
+  leave?(): void;
   /** Runs blocks `first` … `end - 1`; what went wrong. */
   run(first: number, end: number): DriverError | undefined;
   timedOut(done: number): DriverError;
@@ -57,13 +60,19 @@ export class SlicedRun implements Running {
 
   /** Runs blocks for about so many milliseconds; whether it is over. */
   #go(milliseconds: number): boolean {
-    const { limit } = this.#runner;
+    const runner = this.#runner;
+    const { limit } = runner;
     const started = performance.now();
-    if (limit === 0) this.#blocks(started + milliseconds);
-    else {
-      const ended = within(limit - this.#spent, () => this.#blocks(started + milliseconds));
-      this.#spent += performance.now() - started;
-      if (this.#left && (!ended || this.#spent >= limit)) this.#error = this.#runner.timedOut(this.#next);
+    runner.enter?.();
+    try {
+      if (limit === 0) this.#blocks(started + milliseconds);
+      else {
+        const ended = within(limit - this.#spent, () => this.#blocks(started + milliseconds));
+        this.#spent += performance.now() - started;
+        if (this.#left && (!ended || this.#spent >= limit)) this.#error = runner.timedOut(this.#next);
+      }
+    } finally {
+      runner.leave?.();
     }
     return !this.#left;
   }

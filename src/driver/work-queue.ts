@@ -5,11 +5,11 @@
  * ever less often, as `stream/waiting.ts` does; it stays alive as long as there is work. Whoever blocks until a piece is done runs
  * the queue on the spot. What a piece does, and to whom it tells how it ended, is its own affair.
  */
-
 import { DriverError } from '../errors.ts';
 import { onNextTurn, type Turn } from '../runtime.ts';
+import { Interruption } from './interrupts.ts';
 
-/** A piece of work. Neither of the two may throw. */
+/** A piece of work. What goes wrong in it is its own affair: nothing is thrown but an `Interruption` of `finish`, after which it goes on. */
 export interface Work {
   /** Begins, goes on for a little while, or has a look; never blocks for long. Whether the work is over. */
   advance(): boolean;
@@ -78,10 +78,14 @@ export class WorkQueue {
           { api: 'launch' },
         );
       }
-      this.#guarded((work) => {
-        work.finish();
-        return true;
-      });
+      try {
+        this.#guarded((work) => {
+          work.finish();
+          return true;
+        });
+      } catch (error) {
+        throw error instanceof Interruption ? error.reason : error;
+      }
     }
   }
 
@@ -93,7 +97,7 @@ export class WorkQueue {
   #guarded(step: (work: Work) => boolean): boolean {
     const work = this.#work[0] as Work;
     this.#running = true;
-    let over = true;
+    let over = false;
     try {
       over = step(work);
     } finally {

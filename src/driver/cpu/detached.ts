@@ -6,7 +6,7 @@
  * the last worker has stopped writing to memory.
  */
 
-import { waitOn } from './interrupts.ts';
+import { waitListening } from '../interrupts.ts';
 import type { Job, ThreadFault, ThreadPool } from './pool.ts';
 import { clock } from './worker-code.ts';
 
@@ -27,6 +27,8 @@ const ASKED = 20;
 const GONE = 200;
 /** Milliseconds for which the caller sleeps at most before it looks after the workers. */
 const SLICE = 100;
+/** Milliseconds for which a signal may wait: to listen for it costs some microseconds. */
+const SHORT = 2;
 
 /** One detached job. */
 export class DetachedRun {
@@ -75,14 +77,15 @@ export class DetachedRun {
     return false;
   }
 
-  /** Blocks until all workers have left the job. */
+  /** Blocks until all workers have left the job. Throws an `Interruption` when a SIGINT handler throws: the job goes on. */
   finish(): void {
     const pool = this.#pool;
     pool.spin();
+    if (pool.busy) pool.sleep(SHORT);
     while (!this.advance()) {
-      const hurried = this.#stoppedAt !== undefined || this.#terminatedAt !== undefined;
       if (this.#terminatedAt !== undefined && clock() - this.#terminatedAt > GONE) this.#gone = true;
-      else pool.sleep(hurried ? 1 : SLICE, hurried ? undefined : waitOn);
+      else if (this.#stoppedAt !== undefined || this.#terminatedAt !== undefined) pool.sleep(1);
+      else pool.sleep(SLICE, waitListening);
     }
   }
 

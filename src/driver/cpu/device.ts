@@ -64,7 +64,8 @@ export class CpuDriver extends HostMemoryDriver {
   free(pointer: Pointer, stream?: StreamHandle): void {
     this.open('free');
     this.streams.resolve(stream, 'free');
-    this.afterWork(() => this.#engine.memory.free(Number(pointer)));
+    if (this.streams.queue.idle) this.#engine.memory.free(Number(pointer));
+    else this.afterWork(() => this.#engine.memory.free(Number(pointer)));
   }
 
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {

@@ -23,6 +23,7 @@ import type {
 } from '../driver.ts';
 import { faultAt } from '../fault-message.ts';
 import type { LaunchHost } from '../host-memory.ts';
+import { Interruption, listensForInterrupts } from '../interrupts.ts';
 import { HELP, kernelFault, timeoutError, withLaunchStack } from '../launch-errors.ts';
 import { SlicedRun } from '../sliced-run.ts';
 import { DetachedRun } from './detached.ts';
@@ -41,6 +42,8 @@ import { WebAssembly } from './webassembly.ts';
 /** Blocks are numbered with 32 bits, and counters of the pool may overshoot. */
 const MAX_BLOCKS = 2 ** 31 - 1;
 const MAX_POOL_BLOCKS = 2 ** 30;
+/** Launches expected to take longer than this are left to the workers where the program handles SIGINT. */
+const LONG_MS = 50;
 
 /** All there is for one block shape in the memory as it is now. */
 interface Plan {
@@ -88,11 +91,11 @@ export class CpuExecutable implements Executable {
     this.#host.settle();
     // Mapped host memory may be copied in, which may move the memory: before anything is planned.
     this.#host.beforeLaunch(args);
-    if (shape.timeout) {
-      this.#runWatched(shape, args, target);
+    const plan = this.#planFor(shape);
+    if (shape.timeout || (this.#mayBeLong(plan, blocks) && listensForInterrupts())) {
+      this.#runWatched(shape, args, target, blocks);
       return;
     }
-    const plan = this.#planFor(shape);
     engine.begin(this.#kernel.name);
     let error: DriverError | undefined;
     try {
@@ -141,22 +144,31 @@ export class CpuExecutable implements Executable {
     return blocks;
   }
 
-  /** A launch that is waited for without taking part in it, so that it can be ended. */
-  #runWatched(shape: LaunchShape, args: LaunchArgs, target: object): void {
+  /** Whether a launch may take longer than a signal should wait, as far as anybody can tell. */
+  #mayBeLong({ schedule }: Plan, blocks: number): boolean {
+    const { loops } = this.#facts;
+    return loops === 'endless' || (loops === 'counted' && !schedule.measured) || schedule.expected(blocks) > LONG_MS;
+  }
+
+  /** A launch that is waited for without taking part in it, so that it can be ended, and signals be heard. */
+  #runWatched(shape: LaunchShape, args: LaunchArgs, target: object, blocks: number): void {
     const engine = this.#engine;
+    const started = performance.now();
     const running = this.#begin(shape, args);
     let error: DriverError | undefined;
-    engine.begin(this.#kernel.name);
+    // What this thread runs is guarded for itself.
+    if (!running.eager) engine.begin(this.#kernel.name);
     try {
-      running.finish();
-      error = running.end();
+      finishOrStop(running);
+      this.#last?.schedule.ranWatched(blocks, performance.now() - started);
     } finally {
-      engine.end();
+      error = running.end();
+      if (!running.eager) engine.end();
       this.#host.afterLaunch(args);
     }
     if (error === undefined) return;
     withLaunchStack(error, this.launch);
-    if (error.code === 'E_TIMEOUT') throw error;
+    if (error.code !== 'E_KERNEL_FAULT') throw error;
     this.#host.onFault(error, target);
   }
 
@@ -180,15 +192,14 @@ export class CpuExecutable implements Executable {
         return faults.length === 0 ? undefined : this.#faulted(shared.module, shape, faults);
       });
     }
-    const run = (first: number, end: number): DriverError | undefined => {
-      engine.begin(this.#kernel.name);
-      try {
-        return this.#runBlocks(own, shape, first, end);
-      } finally {
-        engine.end();
-      }
-    };
-    return new SlicedRun({ total: blocks, limit, run, timedOut });
+    return new SlicedRun({
+      total: blocks,
+      limit,
+      enter: () => engine.begin(this.#kernel.name),
+      leave: () => engine.end(),
+      run: (first, end) => this.#runBlocks(own, shape, first, end),
+      timedOut,
+    });
   }
 
   inspect(target: string): string | undefined {
@@ -375,6 +386,18 @@ export class CpuExecutable implements Executable {
   #trapped(shape: LaunchShape, text: string): DriverError {
     const help = this.#kernel.checked ? undefined : HELP.unchecked;
     return kernelFault(this.#kernel, shape, text, undefined, undefined, help);
+  }
+}
+
+/** Blocks until a kernel is over. A SIGINT handler that throws ends it, and is what the launch fails with. */
+function finishOrStop(running: Running): void {
+  try {
+    running.finish();
+  } catch (error) {
+    if (!(error instanceof Interruption)) throw error;
+    running.stop();
+    running.finish();
+    throw error.reason;
   }
 }
 

@@ -3,7 +3,8 @@
  * and roughly how long one of them takes.
  */
 import type { Expr, Kernel, Stmt } from '../../compiler/ir/ops.ts';
-import { exprParts, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
+import { isCounted } from '../../compiler/ir/passes/counted.ts';
+import { exprParts, someStmt, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
 
 /** What `Schedule` decides by until launches have been timed. */
 export interface KernelFacts {
@@ -13,6 +14,8 @@ export interface KernelFacts {
   readonly contended: boolean;
   /** Very rough nanoseconds a thread. */
   readonly estimate: number;
+  /** Whether its loops count to a bound that is known when they begin. */
+  readonly loops: 'none' | 'counted' | 'endless';
 }
 
 const NANOSECONDS_PER_NODE = 0.2;
@@ -27,7 +30,13 @@ export function factsOf(kernel: Kernel): KernelFacts {
     atomics: updates > 0,
     contended: updates * NODES_PER_UPDATE > nodes / 3,
     estimate: nodes * NANOSECONDS_PER_NODE,
+    loops: loopsOf(kernel.body),
   };
+}
+
+function loopsOf(body: readonly Stmt[]): KernelFacts['loops'] {
+  if (!someStmt(body, (s) => s.op === 'loop')) return 'none';
+  return someStmt(body, (s) => s.op === 'loop' && !isCounted(s)) ? 'endless' : 'counted';
 }
 
 function weigh(list: readonly Stmt[]): { nodes: number; updates: number } {

@@ -23,6 +23,8 @@ export class Schedule {
   #togetherRuns = 0;
   #sinceCompared = 0;
   #untimed = 0;
+  /** Nanoseconds a block when the workers did it without the caller. */
+  #watched: number | undefined;
   readonly #contended: boolean;
   readonly #threads: number;
 
@@ -50,6 +52,22 @@ export class Schedule {
     if (this.#aloneRuns < 16 || this.#alone * blocks > ALONE_NS / 4) return true;
     this.#untimed = (this.#untimed + 1) & 31;
     return this.#untimed === 0;
+  }
+
+  /** Whether anything has been measured yet. */
+  get measured(): boolean {
+    return this.#aloneRuns + this.#togetherRuns > 0 || this.#watched !== undefined;
+  }
+
+  /** Milliseconds that so many blocks are expected to take at most. */
+  expected(blocks: number): number {
+    const watched = this.#aloneRuns + this.#togetherRuns > 0 ? undefined : this.#watched;
+    return ((watched ?? this.#alone) * blocks) / 1e6;
+  }
+
+  /** The workers have done it without the caller. */
+  ranWatched(blocks: number, milliseconds: number): void {
+    this.#watched = (milliseconds * 1e6) / blocks;
   }
 
   ranAlone(blocks: number, milliseconds: number): void {

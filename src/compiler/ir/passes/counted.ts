@@ -137,6 +137,14 @@ interface Shape {
 
 const MIRRORED: Readonly<Record<CompareOp, CompareOp>> = { lt: 'gt', gt: 'lt', le: 'ge', ge: 'le', eq: 'eq', ne: 'ne' };
 
+/** Whether a loop, simplified or not, counts by fixed steps to a bound that is known when it begins. */
+export function isCounted(loop: Loop): boolean {
+  const [exit, ...rest] = loop.body;
+  if (exit?.op !== 'if') return false;
+  const body = [{ ...exit, cond: foldExpr(exit.cond) }, ...rest];
+  return shapeOf({ ...loop, body })?.step.op === 'const';
+}
+
 /** The loop as a counting one; undefined if it is none, or waits for other threads. */
 function shapeOf(loop: Loop): Shape | undefined {
   const [exit, ...body] = loop.body;
