@@ -85,8 +85,7 @@ function runOf(id) {
   }
 }
 
-function work() {
-  const run = runOf(Atomics.load(int, ${MODULE}));
+function work(run) {
   const total = int[${TOTAL}];
   const chunk = int[${CHUNK}];
   let record = float[${RECORD}];
@@ -109,16 +108,15 @@ function work() {
   }
 }
 
-// The engine ends a script that takes too long, also within WebAssembly, and the thread lives on.
+// The engine ends a script that takes too long, also within WebAssembly, and the thread lives on. Modules are not received in it: one
+// would be lost if the end came then.
 let limited;
-function workWithin(limit) {
+function workWithin(run, limit) {
   const now = Date.now() | 0 || 1;
   const started = Atomics.compareExchange(int, ${STARTED}, 0, now) || now;
-  if (limit === 0) return work();
-  if (limited === undefined) {
-    globalThis.work = work;
-    limited = new (require('node:vm').Script)('work()');
-  }
+  if (limit === 0) return work(run);
+  limited ??= new (require('node:vm').Script)('limitedJob()');
+  globalThis.limitedJob = () => work(run);
   try {
     limited.runInThisContext({ timeout: Math.max(1, limit - ((now - started) | 0)) });
   } catch (error) {
@@ -169,8 +167,9 @@ while (Atomics.load(int, ${STOP}) === 0) {
   seen = generation;
   if (!join()) continue;
   try {
-    if (int[${IS_DETACHED}] === 0) work();
-    else workWithin(int[${LIMIT}]);
+    const run = runOf(Atomics.load(int, ${MODULE}));
+    if (int[${IS_DETACHED}] === 0) work(run);
+    else workWithin(run, int[${LIMIT}]);
   } catch (error) {
     fail(error);
   } finally {
