@@ -59,12 +59,14 @@ import {
 } from './device-memory.ts';
 import { move } from './device-transfer.ts';
 import { type DlpackCapsule, exportDlpack, type ToDlpackOptions } from './dlpack-export.ts';
-import { guardProperties } from './guarded.ts';
+import { COMPARED, guardProperties } from './guarded.ts';
 import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
-import { type RankOf, reshapeArguments } from './ndarray.ts';
+import type { RankOf } from './ndarray.ts';
 import type { RankMark } from './rank.ts';
+import { reshapeArguments, reshapedInPlace } from './reshaping.ts';
 
 let readMemory: (value: object) => ArrayMemory | undefined;
+let comparedState: PropertyDescriptor;
 
 /**
  * An array of `T` with `R` axes in device memory; made by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are
@@ -92,12 +94,20 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     const own = readOptions('DeviceNDArray', options, ['stream', 'gpuData']);
     this.#memory = new ArrayMemory(shape, strides, dtype, own.stream, own.gpuData);
     noteMade(this);
+    Object.defineProperty(this, COMPARED, comparedState);
     // Classes that are made of this one may still add fields.
     if (new.target === DeviceNDArray) Object.freeze(this);
   }
 
   static {
     readMemory = (value) => (#memory in value ? value.#memory : undefined);
+    comparedState = {
+      enumerable: true,
+      get(this: DeviceNDArray): unknown {
+        const { pointer, shape, strides, dtype } = this.#memory;
+        return { pointer, shape, strides, dtype };
+      },
+    };
   }
 
   get context(): Context {
@@ -121,16 +131,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
 
   set shape(shape: ShapeLike) {
     this.checkUsable();
-    const memory = this.#memory;
-    const wanted = inferShape(shape, memory.size);
-    const layout = reshapeLayout(layoutOf(memory), wanted);
-    if (layout === undefined) {
-      throw new NotSupportedError(
-        'E_RESHAPE_COPY',
-        `shape = ${formatShape(wanted)}: the elements of strides ${formatShape(memory.strides)} would have to be copied; reshape() makes a new array`,
-      );
-    }
-    this.#memory = memory.inLayout(layout);
+    this.#memory = this.#memory.inLayout(reshapedInPlace(layoutOf(this.#memory), shape));
   }
 
   /** Bytes from one element to the next along each axis; may be zero or negative. */

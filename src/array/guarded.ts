@@ -6,17 +6,27 @@
  */
 import { TsambaTypeError } from '../errors.ts';
 
+/**
+ * The one property of its own that shows what an array is over: comparisons (`toEqual`, `deepStrictEqual`) see no private state, and would
+ * find any two arrays equal. Nothing else reads it.
+ */
+export const COMPARED = '~state';
+
 /** Makes the properties of a class without setters throw when they are assigned, and unknown ones and indices with a help. */
 export function guardProperties(name: string, prototype: object): void {
   for (const [key, { get, set }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-    if (get === undefined || set !== undefined) continue;
+    if (get === undefined) continue;
     Object.defineProperty(prototype, key, {
-      set() {
-        throw new TsambaTypeError(
-          'E_PROPERTY',
-          `${key} of ${name} cannot be assigned: it was decided when the array was made`,
-        );
-      },
+      // What copies read of an array is what its class says, and not what somebody has put there.
+      configurable: false,
+      set:
+        set ??
+        (() => {
+          throw new TsambaTypeError(
+            'E_PROPERTY',
+            `${key} of ${name} cannot be assigned: it was decided when the array was made`,
+          );
+        }),
     });
   }
   const parent: object | null = Object.getPrototypeOf(prototype);
@@ -30,10 +40,10 @@ export function guardProperties(name: string, prototype: object): void {
     set(_target, key, value, receiver): boolean {
       if (isIndex(key)) throw element(name, `= … changes no element: write .set(value, ${key})`, key);
       // Classes that extend the array may have fields of their own.
-      if (typeof key === 'symbol' || Object.getPrototypeOf(receiver) !== prototype) {
+      if (Object.isExtensible(receiver) && (typeof key === 'symbol' || Object.getPrototypeOf(receiver) !== prototype)) {
         return Reflect.defineProperty(receiver, key, { value, writable: true, enumerable: true, configurable: true });
       }
-      throw new TsambaTypeError('E_PROPERTY', `${name} has no property ${key}, and takes no new ones`);
+      throw new TsambaTypeError('E_PROPERTY', `${name} has no property ${String(key)}, and takes no new ones`);
     },
   });
   Object.setPrototypeOf(prototype, guard);

@@ -8,7 +8,7 @@
  */
 import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
 import type { DType, DTypeLike, Scalar, TypedArray, ValueOf } from '../dtype/index.ts';
-import { formatShape, type SliceSpec, type StridedLayout } from '../layout/index.ts';
+import { formatShape, type ShapeLike, type SliceSpec, type StridedLayout } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import type { MemoryOwner } from '../memory/owner.ts';
@@ -18,6 +18,7 @@ import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.
 import { DeviceNDArray, memoryOf } from './device-array.ts';
 import type { HostResult, HostTarget } from './device-copy.ts';
 import { boundStream, DEVICE_MEMORY, type DeviceMemory, type StreamOption } from './device-memory.ts';
+import { guardProperties } from './guarded.ts';
 import { NDArray } from './ndarray.ts';
 
 /** One block of host memory, and where the device has it. */
@@ -37,19 +38,26 @@ export interface HostBlock {
  * `cuda.pinnedArray`. To a kernel it is a host array like any other. Numba: what `pinned_array` returns.
  */
 export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArray<T, R> {
-  readonly context: Context;
-  /** @internal The memory, shared with all views of it. */
-  readonly block: HostBlock;
+  readonly #block: HostBlock;
   #disposedAt: Site | undefined;
 
   constructor(data: TypedArray, dtype: DType<T>, layout: Omit<StridedLayout, 'itemSize'>, block: HostBlock) {
     super(data, dtype, layout);
-    this.context = block.context;
-    this.block = block;
+    this.#block = block;
     this.#disposedAt = undefined;
     block.owner.retain();
     block.keepAliveWith(data);
     noteMade(this);
+    if (new.target === PinnedNDArray) Object.freeze(this);
+  }
+
+  get context(): Context {
+    return this.#block.context;
+  }
+
+  /** @internal The memory, shared with all views of it. */
+  protected get block(): HostBlock {
+    return this.#block;
   }
 
   /** Whether it was disposed, or its context reset or closed. */
@@ -126,8 +134,7 @@ export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArra
  * `cuda.mappedArray`. The host sees what a kernel wrote once that has been waited for. Numba: `MappedNDArray`.
  */
 export class MappedNDArray<T = Scalar, R extends number = number> extends PinnedNDArray<T, R> {
-  /** Where operations on the device go that are given no stream. */
-  readonly stream: Stream | undefined;
+  readonly #stream: Stream | undefined;
   #device: DeviceNDArray<T, R> | undefined;
 
   constructor(
@@ -138,8 +145,23 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
     stream: Stream | undefined,
   ) {
     super(data, dtype, layout, block);
-    this.stream = stream;
+    this.#stream = stream;
     this.#device = undefined;
+    if (new.target === MappedNDArray || new.target === ManagedNDArray) Object.freeze(this);
+  }
+
+  /** Where operations on the device go that are given no stream. */
+  get stream(): Stream | undefined {
+    return this.#stream;
+  }
+
+  override get shape(): readonly number[] {
+    return super.shape;
+  }
+
+  override set shape(shape: ShapeLike) {
+    super.shape = shape;
+    if (this.#device?.disposed === false) this.#device.shape = shape;
   }
 
   /** The same elements as a device array; disposed with this array. */
@@ -220,13 +242,10 @@ Object.defineProperties(MappedNDArray.prototype, {
   },
   [DEVICE_ARRAY]: {
     get(this: MappedNDArray): CapturedArray {
-      return {
-        owner: this.device,
-        dtype: this.dtype,
-        pointer: this.device.pointer,
-        shape: this.shape,
-        strides: this.strides,
-      };
+      const { dtype, pointer, shape, strides } = memoryOf(this.device);
+      return { owner: this.device, dtype, pointer, shape, strides };
     },
   },
 });
+guardProperties('PinnedNDArray', PinnedNDArray.prototype);
+guardProperties('MappedNDArray', MappedNDArray.prototype);

@@ -153,10 +153,13 @@ export interface NDArrayFactory {
   ): NDArray<ValueOf<D>, 1>;
 }
 
-/** A TypedArray, NDArray or foreign `{ data, shape, stride, offset }` as an NDArray sharing its memory; undefined for others. */
+/**
+ * A TypedArray, NDArray or foreign `{ data, shape, stride, offset }` as an NDArray sharing its memory; undefined for others. It is none of
+ * a class that extends NDArray, which could say something else of its memory than is so.
+ */
 export function asHostArray(value: unknown): NDArray | undefined {
-  if (value instanceof NDArray) return value;
   const described = describeHostArray(value);
+  if (value instanceof NDArray && Object.getPrototypeOf(value) === NDArray.prototype) return value;
   return described === undefined
     ? undefined
     : (new NDArray(described.data, described.dtype, described.layout) as NDArray);

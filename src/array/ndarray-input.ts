@@ -54,6 +54,13 @@ export interface NDArrayLike {
   readonly bytes?: Uint8Array;
 }
 
+let readOwn: (value: object) => Described | undefined = () => undefined;
+
+/** By what the arrays of this copy of the library are read: their private state, whatever their class says of them. */
+export function readOwnArraysBy(read: (value: object) => Described | undefined): void {
+  readOwn = read;
+}
+
 /** Anything that is accepted as a host array. */
 export type HostArrayLike = TypedArray | ForeignArray | NDArrayLike;
 
@@ -127,14 +134,29 @@ export function dataOver(
 
 /** An NDArray of any copy of the library. */
 function describeBranded(value: { readonly [NDARRAY]: unknown }): Described {
+  const own = readOwn(value);
+  if (own !== undefined) return checked(own);
   const array = value[NDARRAY] as NDArrayLike;
   const { data, shape, strides } = array;
   const dtype = asDType(array.dtype);
-  // Our arrays say in `bytes` when their memory is gone.
-  const bytes = array.bytes ?? bytesOf(data);
-  const layout = { shape, strides, offset: array.byteOffset, itemSize: dtype.itemSize };
-  checkBounds(layout, bytes.length, `the ${data.constructor.name}`);
-  return { data, bytes, dtype, layout };
+  if (!isTypedArray(data)) {
+    throw new TsambaTypeError('E_HOST_ARRAY', `the data of a host array must be a TypedArray, got ${show(data)}`);
+  }
+  // Arrays of another copy of the library say in `bytes` when their memory is gone; what they say besides is not believed.
+  void array.bytes;
+  const bytes = bytesOf(data);
+  const layout = {
+    shape: normalizeShape(shape, dtype.itemSize),
+    strides: normalizeStrides(strides, shape.length),
+    offset: wholeOffset(array.byteOffset),
+    itemSize: dtype.itemSize,
+  };
+  return checked({ data, bytes, dtype, layout });
+}
+
+function checked(array: Described): Described {
+  checkBounds(array.layout, array.bytes.length, `the ${array.data.constructor.name}`);
+  return array;
 }
 
 function isForeign(value: object): value is ForeignArray {
@@ -154,12 +176,14 @@ function describeForeign(value: ForeignArray): Described {
   const shape = normalizeShape(value.shape, itemSize);
   const strides = foreignStrides(value, shape.length)?.map((s) => s * itemSize) ?? cStrides(shape, itemSize);
   const offset = describedValue(value, 'offset') ?? 0;
-  if (typeof offset !== 'number' || !Number.isInteger(offset)) {
-    throw new TsambaTypeError('E_HOST_ARRAY', `offset must be an integer, got ${show(offset)}`);
-  }
-  const layout = { shape, strides, offset: offset * itemSize, itemSize };
+  const layout = { shape, strides, offset: wholeOffset(offset) * itemSize, itemSize };
   checkBounds(layout, data.byteLength, `the ${data.constructor.name}`);
   return { data: normalData(data, dtype), bytes: bytesOf(data), dtype, layout };
+}
+
+function wholeOffset(offset: unknown): number {
+  if (typeof offset === 'number' && Number.isInteger(offset)) return offset;
+  throw new TsambaTypeError('E_HOST_ARRAY', `offset must be an integer, got ${show(offset)}`);
 }
 
 /** In elements; undefined: C order. */

@@ -51,10 +51,12 @@ import {
 } from '../layout/index.ts';
 import { UNCLONEABLE_HOST_ARRAY } from '../memory/uncloneable.ts';
 import { readOptions } from '../options.ts';
+import { COMPARED, guardProperties } from './guarded.ts';
 import { copyElements, fillElements, type HostMemory } from './ndarray-copy.ts';
-import { dataOver, describeSource } from './ndarray-input.ts';
+import { type Described, dataOver, describeSource, readOwnArraysBy } from './ndarray-input.ts';
 import { printArray } from './ndarray-print.ts';
 import type { RankMark } from './rank.ts';
+import { reshapeArguments, reshapedInPlace } from './reshaping.ts';
 
 /** The rank that a shape argument stands for: a number has one axis, a tuple as many as it is long. */
 export type RankOf<S> = S extends number | bigint ? 1 : S extends readonly unknown[] ? S['length'] : number;
@@ -70,6 +72,9 @@ export type NestedOf<V, R extends number> = R extends 0
         ? V[][][]
         : unknown;
 
+let readState: (value: object) => Described | undefined;
+let comparedState: PropertyDescriptor;
+
 /**
  * A host array of `T` with `R` axes over a TypedArray; made by `ndarray()`. Slices and transposes share its memory. Strides and
  * offsets are bytes. NumPy's `ndarray`.
@@ -77,21 +82,11 @@ export type NestedOf<V, R extends number> = R extends 0
 export class NDArray<T = Scalar, R extends number = number> implements HostMemory {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_HOST_ARRAY;
-  /**
-   * The elements: bool as bytes 0 and 1, f16 as its bits, complex as pairs, structs as bytes. Views share it, so it may hold
-   * more than this array; `byteOffset` and `strides` say where the elements are.
-   */
-  readonly data: DataOf<T>;
-  readonly dtype: DType<T>;
-  readonly shape: readonly number[];
-  /** Bytes from one element to the next along each axis. */
-  readonly strides: readonly number[];
-  /** Bytes from the start of `data` to the first element. */
-  readonly byteOffset: number;
-  /** Shape, strides, offset and item size in one, as the layout functions take them. */
-  readonly layout: StridedLayout;
   /** Phantom: tells ranks apart in the editor. */
   declare readonly '~rank'?: RankMark<R>;
+  readonly #data: TypedArray;
+  readonly #dtype: DType<T>;
+  #layout: StridedLayout;
   readonly #view: DataView;
   readonly #codec: Codec;
   readonly #bytes: Uint8Array;
@@ -108,15 +103,68 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
     this.#bytes = bytes;
     this.#byteLength = bytes.length;
     const { itemSize } = dtype;
-    checkBounds({ ...layout, itemSize }, bytes.length, 'the data');
-    this.data = data as DataOf<T>;
-    this.dtype = dtype;
-    this.shape = Object.freeze([...layout.shape]);
-    this.strides = Object.freeze([...layout.strides]);
-    this.byteOffset = layout.offset;
-    this.layout = Object.freeze({ shape: this.shape, strides: this.strides, offset: layout.offset, itemSize });
+    // Copied before it is checked: what is handed in could say something else when it is read again.
+    const own = ownLayout({ ...layout, itemSize });
+    checkBounds(own, bytes.length, 'the data');
+    this.#data = data;
+    this.#dtype = dtype;
+    this.#layout = own;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#codec = codecOf(dtype);
+    Object.defineProperty(this, COMPARED, comparedState);
+    // Classes that are made of this one may still add fields.
+    if (new.target === NDArray) Object.freeze(this);
+  }
+
+  static {
+    readState = (value) => {
+      if (!(#data in value)) return undefined;
+      value.checkMemory();
+      return { data: value.#data, bytes: value.#bytes, dtype: value.#dtype, layout: value.#layout };
+    };
+    comparedState = {
+      enumerable: true,
+      get(this: NDArray): unknown {
+        return { data: this.#data, dtype: this.#dtype, layout: this.#layout };
+      },
+    };
+  }
+
+  /**
+   * The elements: bool as bytes 0 and 1, f16 as its bits, complex as pairs, structs as bytes. Views share it, so it may hold
+   * more than this array; `byteOffset` and `strides` say where the elements are.
+   */
+  get data(): DataOf<T> {
+    return this.#data as DataOf<T>;
+  }
+
+  /** The type of the elements. */
+  get dtype(): DType<T> {
+    return this.#dtype;
+  }
+
+  /** Assigning a shape of as many elements is `reshape` in place, where no element need be moved. */
+  get shape(): readonly number[] {
+    return this.#layout.shape;
+  }
+
+  set shape(shape: ShapeLike) {
+    this.#layout = ownLayout(reshapedInPlace(this.#layout, shape));
+  }
+
+  /** Bytes from one element to the next along each axis. */
+  get strides(): readonly number[] {
+    return this.#layout.strides;
+  }
+
+  /** Bytes from the start of `data` to the first element. */
+  get byteOffset(): number {
+    return this.#layout.offset;
+  }
+
+  /** Shape, strides, offset and item size in one, as the layout functions take them. */
+  get layout(): StridedLayout {
+    return this.#layout;
   }
 
   /** All bytes of `data`. Throws TypeError when the ArrayBuffer was detached, or shrunk below them. */
@@ -126,22 +174,22 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   }
 
   get ndim(): R {
-    return this.shape.length as R;
+    return this.#layout.shape.length as R;
   }
 
   /** Number of elements. */
   get size(): number {
-    return sizeOf(this.shape);
+    return sizeOf(this.#layout.shape);
   }
 
   /** Bytes that the elements take, without gaps and repetitions. */
   get nbytes(): number {
-    return this.size * this.dtype.itemSize;
+    return this.size * this.#dtype.itemSize;
   }
 
   /** Bytes of one element. */
   get itemSize(): number {
-    return this.dtype.itemSize;
+    return this.#dtype.itemSize;
   }
 
   /** The array with its axes reversed; shares memory. */
@@ -151,7 +199,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
 
   /** One element: `a.get(i, j)`. Negative indices count from the end. Throws RangeError out of range, TypeError. */
   get(...index: number[]): Plain<T> {
-    return this.#codec.read(this.#memory, elementOffset(this.layout, index)) as Plain<T>;
+    return this.#codec.read(this.#memory, elementOffset(this.#layout, index)) as Plain<T>;
   }
 
   /**
@@ -160,13 +208,13 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
    * integer arrays. Overlapping source and target are handled. Throws RangeError, TypeError.
    */
   set(value: unknown, ...index: SliceSpec[]): void {
-    if (typeof value !== 'object' && index.length === this.shape.length && index.every(isNumber)) {
-      this.#codec.write(this.#memory, elementOffset(this.layout, index), value);
+    if (typeof value !== 'object' && index.length === this.#layout.shape.length && index.every(isNumber)) {
+      this.#codec.write(this.#memory, elementOffset(this.#layout, index), value);
       return;
     }
-    const layout = indexLayout(this.layout, index);
-    const target = { bytes: this.bytes, dtype: this.dtype, layout };
-    const source = describeSource(value, this.dtype);
+    const layout = indexLayout(this.#layout, index);
+    const target = { bytes: this.bytes, dtype: this.#dtype, layout };
+    const source = describeSource(value, this.#dtype);
     if (source !== undefined) {
       copyElements(target, { ...source, layout: broadcastForAssignment(source.layout, layout.shape) });
     } else if (layout.shape.length === 0) {
@@ -181,7 +229,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
    * taken whole. Throws TypeError when no axis is left (use `get`), RangeError out of range.
    */
   slice(...specs: SliceSpec[]): NDArray<T> {
-    return this.#withLayout(sliceLayout(this.layout, specs));
+    return this.#withLayout(sliceLayout(this.#layout, specs));
   }
 
   /**
@@ -194,11 +242,11 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   reshape(...args: readonly unknown[]): NDArray<T> {
     const { shape, order } = reshapeArguments(args);
     const newShape = inferShape(shape, this.size);
-    const layout = reshapeLayout(this.layout, newShape, order);
+    const layout = reshapeLayout(this.#layout, newShape, order);
     if (layout !== undefined) return this.#withLayout(layout);
-    const resolved = resolveOrder(this.layout, order);
+    const resolved = resolveOrder(this.#layout, order);
     const copy = this.copy({ order: resolved });
-    return copy.#withLayout(compactLayout(newShape, this.itemSize, resolved));
+    return copy.#withLayout(compactLayout(newShape, this.#layout.itemSize, resolved));
   }
 
   /** All elements along one axis, in the order given; shares memory where it can. */
@@ -210,7 +258,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   transpose(...axes: readonly number[] | readonly [axes?: readonly number[]]): NDArray<T, R> {
     const [first] = axes;
     const order = first === undefined ? undefined : typeof first === 'number' ? (axes as readonly number[]) : first;
-    return this.#withLayout(transposeLayout(this.layout, order)) as NDArray<T, R>;
+    return this.#withLayout(transposeLayout(this.#layout, order)) as NDArray<T, R>;
   }
 
   /**
@@ -219,8 +267,8 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
    */
   view<const D extends DTypeLike>(dtype: D): NDArray<ValueOf<D>, R> {
     const target = asDType(dtype);
-    const layout = viewLayout(this.layout, target.itemSize);
-    const { data, offset } = dataOver(this.data as TypedArray, target, layout);
+    const layout = viewLayout(this.#layout, target.itemSize);
+    const { data, offset } = dataOver(this.#data, target, layout);
     return this.derive(data, target, { ...layout, offset }) as NDArray<ValueOf<D>, R>;
   }
 
@@ -229,20 +277,20 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
    * end. NumPy: `a['x']`. Throws TypeError when there is none of this name.
    */
   field<K extends FieldOf<T>>(name: K): NDArray<FieldElement<T, K>> {
-    const { dtype, offset, shape, strides } = memberOf(this.dtype, name);
+    const { dtype, offset, shape, strides } = memberOf(this.#dtype, name);
     const layout = {
-      shape: [...this.shape, ...shape],
-      strides: [...this.strides, ...strides],
-      offset: this.byteOffset + offset,
+      shape: [...this.#layout.shape, ...shape],
+      strides: [...this.#layout.strides, ...strides],
+      offset: this.#layout.offset + offset,
       itemSize: dtype.itemSize,
     };
-    const over = dataOver(this.data as TypedArray, dtype, layout);
+    const over = dataOver(this.#data, dtype, layout);
     return this.derive(over.data, dtype as DType<FieldElement<T, K>>, { ...layout, offset: over.offset });
   }
 
   /** A compact copy: in C order, or as given. */
   copy(options: { readonly order?: Order } = {}): NDArray<T, R> {
-    return this.#convert(this.dtype, normalizeOrder(readOptions('copy', options, ['order']).order)) as NDArray<T, R>;
+    return this.#convert(this.#dtype, normalizeOrder(readOptions('copy', options, ['order']).order)) as NDArray<T, R>;
   }
 
   /** A compact copy with the elements converted as by casts. Throws TypeError from complex to real, and for structs. */
@@ -252,13 +300,13 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   }
 
   #convert<U>(dtype: DType<U>, order: Order): NDArray<U> {
-    const result = allocate(this.shape, dtype, order);
+    const result = allocate(this.#layout.shape, dtype, order);
     copyElements(result, this);
     return result;
   }
 
   #withLayout(layout: StridedLayout): NDArray<T> {
-    return this.derive(this.data as TypedArray, this.dtype, layout);
+    return this.derive(this.#data, this.#dtype, layout);
   }
 
   /** @internal A view of the same memory; arrays over memory of the driver's make one that shares its owner. */
@@ -270,22 +318,22 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   toArray(): NestedOf<Plain<T>, R> {
     const memory = this.#memory;
     const nest = (axis: number, offset: number): unknown => {
-      const length = this.shape[axis];
+      const length = this.#layout.shape[axis];
       if (length === undefined) return this.#codec.read(memory, offset);
-      const stride = this.strides[axis] ?? 0;
+      const stride = this.#layout.strides[axis] ?? 0;
       return Array.from({ length }, (_, i) => nest(axis + 1, offset + i * stride));
     };
-    return nest(0, this.byteOffset) as NestedOf<Plain<T>, R>;
+    return nest(0, this.#layout.offset) as NestedOf<Plain<T>, R>;
   }
 
   /** Whether the elements lie without gaps, last axis fastest (axes of length 1 are ignored). */
   isCContiguous(): boolean {
-    return isCContiguous(this.shape, this.strides, this.itemSize);
+    return isCContiguous(this.#layout.shape, this.#layout.strides, this.#layout.itemSize);
   }
 
   /** Whether the elements lie without gaps, first axis fastest (axes of length 1 are ignored). */
   isFContiguous(): boolean {
-    return isFContiguous(this.shape, this.strides, this.itemSize);
+    return isFContiguous(this.#layout.shape, this.#layout.strides, this.#layout.itemSize);
   }
 
   /** Nested arrays, as `toArray` gives them; bigints are for the caller's replacer, as everywhere in JSON. */
@@ -295,7 +343,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
 
   toString(): string {
     if (this.#bytes.length === this.#byteLength) return printArray(this);
-    return `NDArray ${describeDType(this.dtype)} ${formatShape(this.shape)} (its memory ${GONE})`;
+    return `NDArray ${describeDType(this.#dtype)} ${formatShape(this.#layout.shape)} (its memory ${GONE})`;
   }
 
   get #memory(): DataView {
@@ -306,7 +354,10 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   /** @internal A detached ArrayBuffer, or one that was resized to less, leaves views of length 0: no read may take that for data. */
   protected checkMemory(): void {
     if (this.#bytes.length === this.#byteLength) return;
-    throw new TsambaTypeError('E_DETACHED', `the memory of this array of shape ${formatShape(this.shape)} ${GONE}`);
+    throw new TsambaTypeError(
+      'E_DETACHED',
+      `the memory of this array of shape ${formatShape(this.#layout.shape)} ${GONE}`,
+    );
   }
 }
 
@@ -325,6 +376,19 @@ Object.defineProperty(NDArray.prototype, Symbol.for('nodejs.util.inspect.custom'
     return this.toString();
   },
 });
+
+guardProperties('NDArray', NDArray.prototype);
+readOwnArraysBy(readState);
+
+/** A copy of a layout that nobody can change. */
+function ownLayout({ shape, strides, offset, itemSize }: StridedLayout): StridedLayout {
+  return Object.freeze({
+    shape: Object.freeze([...shape]),
+    strides: Object.freeze([...strides]),
+    offset,
+    itemSize,
+  });
+}
 
 /** A new array of zeros. */
 export function allocate<T>(shape: readonly number[], dtype: DType<T>, order: Order = 'C'): NDArray<T> {
@@ -347,17 +411,4 @@ export function allocate<T>(shape: readonly number[], dtype: DType<T>, order: Or
 
 function isNumber(value: unknown): boolean {
   return typeof value === 'number';
-}
-
-/** Takes `(2, 3)`, `([2, 3])` and `([2, 3], { order })` apart. */
-export function reshapeArguments(args: readonly unknown[]): { shape: ShapeLike; order: ReshapeOrder | undefined } {
-  const last = args.at(-1);
-  const hasOptions = args.length > 1 && typeof last === 'object' && last !== null && !(Symbol.iterator in last);
-  const dims = hasOptions ? args.slice(0, -1) : args;
-  const options = hasOptions || typeof last === 'string' ? last : undefined;
-  const { order } = readOptions('reshape', options as { readonly order?: ReshapeOrder } | undefined, ['order']);
-  const [first] = dims;
-  // What is no shape at all is reported by inferShape.
-  const shape = dims.length === 1 && typeof first === 'object' ? first : dims;
-  return { shape: shape as ShapeLike, order };
 }

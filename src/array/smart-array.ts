@@ -40,7 +40,7 @@ import { isCudaArray } from './cuda-interface.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { deviceOf, givingBack } from './device-create.ts';
 import { boundStream, deviceMemoryOf } from './device-memory.ts';
-import { allocate, type NDArray, type RankOf } from './ndarray.ts';
+import { allocate, NDArray, type RankOf } from './ndarray.ts';
 import { asHostArray, type NestedInput, ndarray } from './ndarray-create.ts';
 import type { HostArrayLike } from './ndarray-input.ts';
 import type { RankMark } from './rank.ts';
@@ -121,7 +121,10 @@ class Smart<T = Scalar, R extends number = number> {
       this.#device = copy ? givingBack(device, given, () => keep(copyOf(device))) : device;
       this.#current.gpu = true;
     } else {
-      const host = (asHostArray(given) ?? ndarray(given as number[])) as NDArray<T, R>;
+      const host = (given instanceof NDArray ? given : (asHostArray(given) ?? ndarray(given as number[]))) as NDArray<
+        T,
+        R
+      >;
       this.#host = copy ? host.copy({ order: orderOf(host) }) : host;
       this.#current.host = true;
       this.#referenced = !copy;

@@ -16,7 +16,7 @@ import type { ArgType, Layout } from '../compiler/contract.ts';
 import { ELEM_SIZE } from '../compiler/ir/ops.ts';
 import { alignmentOf, elementOf, recordKey } from '../compiler/records.ts';
 import { TsambaTypeError } from '../errors.ts';
-import { strideUnit } from '../layout/index.ts';
+import { type StridedLayout, strideUnit } from '../layout/index.ts';
 import { show } from '../show.ts';
 import { type Direction, directionOf } from './hints.ts';
 import { type ScalarValue, scalarType } from './scalar.ts';
@@ -29,6 +29,8 @@ export interface HostTyped {
   readonly kind: 'host';
   type: ArrayType;
   readonly array: NDArray;
+  /** Of the array at the time of the launch: another shape may be assigned to it before it is copied back. */
+  readonly layout: StridedLayout;
   readonly direction: Direction;
   /** Whether the direction was said with `cuda.In` and its like. */
   readonly hinted: boolean;
@@ -118,7 +120,7 @@ function isOnDevice(array: object): boolean {
 
 function typeHost(array: NDArray, direction: Direction, hinted: boolean): Typed {
   const layout = array.isCContiguous() ? 'C' : array.isFContiguous() ? 'F' : 'C';
-  return { kind: 'host', type: arrayType(array, layout, 0), array, direction, hinted };
+  return { kind: 'host', type: arrayType(array, layout, 0), array, layout: array.layout, direction, hinted };
 }
 
 /**
@@ -221,7 +223,7 @@ export function stepsOf(type: ArrayType, itemSize: number): number {
 }
 
 /** Whether an array needs indices of 64 bits. */
-export function isWide(array: ArrayMemory | NDArray, type: ArrayType): boolean {
+export function isWide(array: Pick<NDArray, 'shape' | 'strides' | 'size' | 'itemSize'>, type: ArrayType): boolean {
   const steps = stepsOf(type, array.itemSize);
   if (array.size * steps > MAX_INDEX) return true;
   let reach = 0;

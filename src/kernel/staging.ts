@@ -34,8 +34,8 @@ export class Staging {
     for (const group of this.#groups) {
       if (isPacked(group)) continue;
       for (const member of group.members) {
-        const { shape, strides, itemSize } = member.array;
-        member.type = arrayType(member.array, classifyLayout(shape, strides, itemSize), startOf(member.array));
+        const { shape, strides, itemSize } = member.layout;
+        member.type = arrayType(member.array, classifyLayout(shape, strides, itemSize), startOf(member));
       }
     }
   }
@@ -50,15 +50,11 @@ export class Staging {
 
   #copyInPacked(group: Group, stream: Stream | undefined): void {
     const [first] = group.members as [HostTyped];
-    const { array, type } = first;
-    const device = this.#allocate(
-      array.shape,
-      type.layout === 'F' ? fStrides(array.shape, array.itemSize) : null,
-      array.dtype,
-      stream,
-    );
+    const { array, layout, type } = first;
+    const strides = type.layout === 'F' ? fStrides(layout.shape, layout.itemSize) : null;
+    const device = this.#allocate(layout.shape, strides, array.dtype, stream);
     if (group.members.some(({ direction }) => direction !== 'out')) {
-      upload(array.shape, sideOf(device), hostSide(array), stream);
+      upload(layout.shape, sideOf(device), hostSide(first), stream);
     }
     for (const member of group.members) this.#devices.set(member, device);
   }
@@ -70,9 +66,9 @@ export class Staging {
     const source = new Uint8Array(group.buffer, group.start, bytes);
     upload([bytes], sideOf(region), { bytes: source, offset: 0, strides: [1] }, stream);
     for (const member of group.members) {
-      const { array } = member;
-      const address = region.pointer + startOf(array) - group.start;
-      const view = new DeviceNDArray(array.shape, array.strides, array.dtype, {
+      const { array, layout } = member;
+      const address = region.pointer + startOf(member) - group.start;
+      const view = new DeviceNDArray(layout.shape, layout.strides, array.dtype, {
         gpuData: { context: region.context, owner: region.owner, address },
       });
       this.#owned.push(view);
@@ -108,7 +104,7 @@ export class Staging {
         if (!isWritten(member) && !members.some((other) => this.deviceOf(other) === device && isWritten(other)))
           continue;
         done.add(device);
-        download(member.array.shape, hostSide(member.array), sideOf(device), stream);
+        download(member.layout.shape, hostSide(member), sideOf(device), stream);
       }
     }
   }
@@ -121,8 +117,8 @@ export class Staging {
 }
 
 /** Byte of the buffer at which the first element stands. */
-function startOf(array: NDArray): number {
-  return array.bytes.byteOffset + array.byteOffset;
+function startOf({ array, layout }: HostTyped): number {
+  return array.bytes.byteOffset + layout.offset;
 }
 
 /** Device allocations begin at multiples of 16: groups begin where that keeps every element aligned as on the host. */
@@ -130,9 +126,9 @@ const ALIGNMENT = 16;
 
 function groupByMemory(hosts: readonly HostTyped[]): readonly Group[] {
   const alone = hosts.map((argument): Group => {
-    const { array } = argument;
-    const { low, high } = extentOf(array.shape, array.strides, array.itemSize);
-    const start = startOf(array);
+    const { array, layout } = argument;
+    const { low, high } = extentOf(layout.shape, layout.strides, layout.itemSize);
+    const start = startOf(argument);
     return { buffer: array.bytes.buffer, members: [argument], start: start + low, end: start + high };
   });
   const groups: Group[] = [];
@@ -156,14 +152,14 @@ function groupByMemory(hosts: readonly HostTyped[]): readonly Group[] {
 function isPacked({ members }: Group): boolean {
   const [first, ...rest] = members;
   if (first === undefined) return true;
-  const { array } = first;
-  if (mayOverlapItself(array.shape, array.strides, array.itemSize)) return false;
+  const { shape, strides, itemSize } = first.layout;
+  if (mayOverlapItself(shape, strides, itemSize)) return false;
   return rest.every(
-    ({ array: other }) =>
-      startOf(other) === startOf(array) &&
-      sameDType(other.dtype, array.dtype) &&
-      String(other.shape) === String(array.shape) &&
-      String(other.strides) === String(array.strides),
+    (other) =>
+      startOf(other) === startOf(first) &&
+      sameDType(other.array.dtype, first.array.dtype) &&
+      String(other.layout.shape) === String(shape) &&
+      String(other.layout.strides) === String(strides),
   );
 }
 
@@ -171,6 +167,6 @@ function sideOf(device: DeviceNDArray): Parameters<typeof upload>[1] {
   return { array: device, pointer: device.pointer, strides: device.strides };
 }
 
-function hostSide(array: NDArray): Parameters<typeof upload>[2] {
-  return { bytes: array.bytes, offset: array.byteOffset, strides: array.strides };
+function hostSide({ array, layout }: HostTyped): Parameters<typeof upload>[2] {
+  return { bytes: array.bytes, offset: layout.offset, strides: layout.strides };
 }
