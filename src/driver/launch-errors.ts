@@ -26,15 +26,25 @@ export function kernelFault(
   place: ThreadPlace | undefined,
   help?: string,
 ): DriverError {
+  return new DriverError('E_KERNEL_FAULT', describeFault(kernel, shape, what, pos, place, help), {
+    launch: `${kernelLabel(kernel)} with ${describeLaunch(shape)}`,
+  });
+}
+
+/** What happened, where in the kernel and in the launch, and what to do. */
+export function describeFault(
+  kernel: Kernel,
+  shape: LaunchShape,
+  what: string,
+  pos: Pos | undefined,
+  place: ThreadPlace | undefined,
+  help?: string,
+): string {
   const at = place === undefined ? '' : ` at ${describePlace(shape, place)}`;
   const line = pos === undefined ? '' : `\n  --> ${describePosition(pos)}`;
   const advice = help === undefined ? '' : `\n  help: ${help}`;
-  const launch = describeLaunch(shape);
   const said = withAuthorNames(pos === undefined ? what : withAuthorNamesAt(what, pos), kernel.pos.source);
-  const name = kernelLabel(kernel);
-  return new DriverError('E_KERNEL_FAULT', `kernel ${name}: ${said}${at}${line}${advice}\n  launched with ${launch}`, {
-    launch: `${name} with ${launch}`,
-  });
+  return `kernel ${kernelLabel(kernel)}: ${said}${at}${line}${advice}\n  launched with ${describeLaunch(shape)}`;
 }
 
 /** A kernel that was ended because it took longer than its launch allowed. */

@@ -206,6 +206,22 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
   'casts to u16 truncate and saturate': cast((v) => u16(v), 0, 65535),
   'casts to i32 truncate and saturate': cast((v) => i32(v), -2147483648, 2147483647),
   'casts to u32 truncate and saturate': cast((v) => u32(v), 0, 4294967295),
+  'bit operations take floats made of u32 modulo 2 ** 32': () => {
+    const x = Uint32Array.of(0, 1, 2 ** 31 - 1, 2 ** 31, 3e9, 2 ** 32 - 1);
+    const kernel = cuda.jit((y: Vec<i32>, v: In<Vec<u32>>) => {
+      const k = cuda.grid(1);
+      if (k >= v.length) return;
+      y[3 * k] = f64(v[k]) | 0;
+      y[3 * k + 1] = (f64(v[k]) * 0.75) & -1;
+      y[3 * k + 2] = ~(Math.abs(f64(v[k])) + 0.5);
+    });
+    const y = new Int32Array(3 * x.length);
+    kernel.launch({ threads: x.length }, cuda.Out(y), cuda.In(x));
+    sameElements(
+      y,
+      [...x].flatMap((v) => [v | 0, (v * 0.75) & -1, ~(v + 0.5)]),
+    );
+  },
   'bit operations take f64 modulo 2 ** 32': wraps(Float64Array.from(WRAPPED)),
   'bit operations take f32 modulo 2 ** 32': wraps(Float32Array.from(WRAPPED)),
   'bit operations take one float out of range beside many within': wraps(

@@ -143,7 +143,7 @@ export class ExpressionLowering {
         const a = this.to(e.a, m);
         if (a.op === 'const' && e.k === 'neg' && typeof a.value === 'number')
           return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
-        return { op: 'unary', type: m, fn: e.k, a };
+        return { op: 'unary', type: m, fn: e.k, a, pos: e.pos };
       }
       case 'plus': {
         const t = typeOf(e.a);
@@ -477,7 +477,9 @@ export class ExpressionLowering {
     if (q !== undefined) return castTo(q, to, e.pos);
     if (e.a.k === 'lit') return this.#bitOperand(e.a, to);
     const a = isFraction(e.a) ? this.to(e.a, 'f64') : this.lower(e.a, undefined);
-    return this.#bitsOf(a, to, e.pos, t === 'idx' && this.indexBits === 64);
+    const cut = this.#bitsOf(a, to, e.pos, t === 'idx' && this.indexBits === 64);
+    // A cast that changes nothing says that what is inside may wrap, which the simulator would report otherwise.
+    return cut === a && a.op !== 'const' ? { op: 'cast', type: to, to, a, pos: e.pos } : cut;
   }
 
   #count(e: Extract<TExpr, { k: 'count' }>): Expr {

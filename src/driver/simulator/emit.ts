@@ -12,6 +12,7 @@ import { access, expression, literal, type Naming } from './expressions.ts';
 import { asFunction, type Inlined, mentioned, type Occurrences, occurrences } from './inlining.ts';
 import { LineWriter } from './lines.ts';
 import type { Site } from './runtime.ts';
+import { exactOperations } from './wrapping.ts';
 
 /** One function's text; the script evaluates to the function. */
 export interface Script {
@@ -77,9 +78,9 @@ function parameterName(name: string): string {
   return name.replace(/[\u{10000}-\u{10ffff}]/gu, '_');
 }
 
-/** Prints a kernel. Pure. */
-export function emitKernel(kernel: Kernel): Emitted {
-  return new KernelEmitter(kernel).emit();
+/** Prints a kernel. Pure. `overflow`: whether integers say when they wrap, in checked mode. */
+export function emitKernel(kernel: Kernel, overflow = true): Emitted {
+  return new KernelEmitter(kernel, overflow && kernel.checked).emit();
 }
 
 class KernelEmitter {
@@ -89,11 +90,13 @@ class KernelEmitter {
   readonly scripts: Script[] = [];
   readonly parameters: readonly (string | undefined)[];
   readonly globals = new Names(RESERVED);
+  readonly exact: ReadonlySet<Expr>;
   readonly #byArray = new Map<string, string>();
   readonly #labels: ReadonlySet<number>;
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: Kernel, overflow: boolean) {
     this.kernel = kernel;
+    this.exact = overflow ? exactOperations(kernel.body) : new Set();
     // All environment names must be known before any function chooses its own.
     const seen = new Set<string>();
     eachMemory(kernel.body, (mem) => {
@@ -139,6 +142,7 @@ class KernelEmitter {
 
 class FunctionEmitter implements Naming {
   readonly checked: boolean;
+  readonly exact: ReadonlySet<Expr>;
   pos: Pos;
   readonly #kernel: KernelEmitter;
   readonly #names: Names;
@@ -153,6 +157,7 @@ class FunctionEmitter implements Naming {
   constructor(kernel: KernelEmitter, source: SourceText, start: Pos) {
     this.#kernel = kernel;
     this.checked = kernel.kernel.checked;
+    this.exact = kernel.exact;
     this.pos = start;
     this.#source = source;
     this.#names = new Names(kernel.globals);

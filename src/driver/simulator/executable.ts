@@ -6,6 +6,7 @@
 import type { ArraySym, Kernel } from '../../compiler/ir/ops.ts';
 import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
+import { switchFromEnvironment } from '../../environment.ts';
 import { DriverError } from '../../errors.ts';
 import { nodeModule } from '../../runtime.ts';
 import { trace } from '../../trace.ts';
@@ -48,7 +49,7 @@ export class SimulatorExecutable implements Executable {
     this.#host = host;
     this.#waitsForGrid = waitsForGrid(kernel);
     this.attributes = attributesOf(kernel, maxThreads);
-    this.#emitted = emitKernel(kernel);
+    this.#emitted = emitKernel(kernel, switchFromEnvironment('TSAMBA_SIMULATOR_OVERFLOW') ?? true);
     const { arrays, parameters, scripts } = this.#emitted;
     trace('js', () => `${kernelLabel(kernel)}\n${this.#text()}`);
     const environment = [

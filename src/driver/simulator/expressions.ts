@@ -15,6 +15,8 @@ export interface Naming {
   array(mem: MemRef): string;
   site(site: Site): number;
   readonly checked: boolean;
+  /** Integer operations that say when they wrap. */
+  readonly exact: ReadonlySet<Expr>;
   /** Position for what has none of its own. */
   readonly pos: Pos;
 }
@@ -121,7 +123,35 @@ function isFloating(type: ValueType): boolean {
   return type === 'f32' || type === 'f64';
 }
 
+/** An operation of `names.exact`. */
+function exactly(e: Expr & { op: 'unary' | 'binary' }, names: Naming): string {
+  const site = names.site({ pos: e.pos ?? names.pos });
+  // `Math.abs` of a number is not that of the number wrapped.
+  const args = [e.fn === 'abs' ? expression(e.a, names) : unwrapped(e.a, names)];
+  if (e.op === 'binary') args.push(e.fn === 'ipow' ? exponent(e, names) : unwrapped(e.b, names));
+  return `$.${e.type}.${e.fn}(${[site, ...args].join(', ')})`;
+}
+
+/** An operand of such an operation as JavaScript has it: what it is made of need not be wrapped, if the whole fits. */
+function unwrapped(e: Expr, names: Naming): string {
+  if (e.op === 'cast' && e.to === 'u32' && e.a.type === 'i32') return unwrapped(e.a, names);
+  if (e.op === 'unary' && e.fn === 'neg' && names.exact.has(e)) return `(-${unwrapped(e.a, names)})`;
+  if (e.op === 'binary' && names.exact.has(e) && e.fn !== 'ipow') {
+    const [a, b] = [unwrapped(e.a, names), unwrapped(e.b, names)];
+    if (e.fn !== 'mul') return `(${a} ${OPERATOR[e.fn]} ${b})`;
+    return `$.${e.type}.product(${names.site({ pos: e.pos ?? names.pos })}, ${a}, ${b})`;
+  }
+  return expression(e, names);
+}
+
+/** The exponent of an integer power, which may not be negative. */
+function exponent(e: Expr & { op: 'binary' }, names: Naming): string {
+  const b = expression(e.b, names);
+  return names.checked ? `$.exponent(${names.site({ pos: e.pos ?? names.pos })}, ${b})` : b;
+}
+
 function unary(e: Expr & { op: 'unary' }, names: Naming): string {
+  if (names.exact.has(e)) return exactly(e, names);
   const a = expression(e.a, names);
   const type = e.a.type;
   switch (e.fn) {
@@ -171,6 +201,7 @@ const OPERATOR: Partial<Record<BinaryOp, string>> = {
 };
 
 function binary(e: Expr & { op: 'binary' }, names: Naming): string {
+  if (names.exact.has(e)) return exactly(e, names);
   const { fn, type } = e;
   const a = expression(e.a, names);
   const b = expression(e.b, names);
@@ -193,9 +224,7 @@ function binary(e: Expr & { op: 'binary' }, names: Naming): string {
       if (fn === 'shl') return fit(type, `${a} << ${b}`);
       if (fn === 'shr') return type === 'i32' ? `(${a} >> ${b})` : `(${a} >>> ${b})`;
     }
-    if (fn === 'ipow' && names.checked) {
-      return `$.power(${names.site({ pos: e.pos ?? names.pos })}, '${type}', ${a}, ${b})`;
-    }
+    if (fn === 'ipow') return `$.binary('ipow', '${type}', ${a}, ${exponent(e, names)})`;
   }
   return `$.binary('${fn}', '${type}', ${a}, ${b})`;
 }

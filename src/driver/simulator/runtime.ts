@@ -17,9 +17,11 @@ import { WARP_SIZE } from '../../compiler/ir/warp.ts';
 import { HOST_MATH } from '../../compiler/math/host.ts';
 import type { Pos } from '../../compiler/source.ts';
 import type { DriverError } from '../../errors.ts';
+import { warn } from '../../runtime.ts';
 import type { LaunchShape } from '../driver.ts';
-import { coordinates, describePosition, HELP, kernelFault, outOfRange } from '../launch-errors.ts';
+import { coordinates, describeFault, describePosition, HELP, kernelFault, outOfRange } from '../launch-errors.ts';
 import { Clocks } from './clocks.ts';
+import { describeOverflow, type Overflow, Words } from './overflow.ts';
 import { type AccessKind, type Conflict, whoOf } from './shadow.ts';
 
 /** A place in the kernel that can stop it; generated code names it by its number. */
@@ -94,6 +96,9 @@ export class Runtime {
   readonly shape: LaunchShape;
   readonly sites: readonly Site[];
   readonly clocks: Clocks;
+  /** Arithmetic that reports what wraps. */
+  readonly i32: Words = new Words('i32', (site, overflow) => this.#overflow(site, overflow));
+  readonly u32: Words = new Words('u32', (site, overflow) => this.#overflow(site, overflow));
   /** Linear numbers of the running thread and block. */
   thread = 0;
   block = 0;
@@ -104,6 +109,8 @@ export class Runtime {
   fuel: number = FUEL;
   /** The block's number among all blocks that ever ran: shared and local memory starts unwritten with each. */
   epoch = 0;
+  /** Whether an integer that wrapped has been told of: the first one of a launch is. */
+  #toldOverflow = false;
   /** How often the lanes of each warp have met in this phase. */
   readonly #rounds: number[] = [];
   /** The values that the first thread to come gave to `uniform`, by site; how far each thread has come. */
@@ -173,6 +180,16 @@ export class Runtime {
     this.fail(site, what, HELP.race);
   }
 
+  /** A warning, not a fault: integers wrap on every device. */
+  #overflow(site: number, overflow: Overflow): void {
+    if (this.#toldOverflow) return;
+    this.#toldOverflow = true;
+    const { kernel, shape, block, thread } = this;
+    const [what, help] = describeOverflow(overflow);
+    const message = describeFault(kernel, shape, what, this.sites[site]?.pos, { block, thread }, help);
+    warn(message, { type: 'TsambaWarning', code: 'TSAMBA_OVERFLOW' });
+  }
+
   uniform(site: number, value: Value): Value {
     let record = this.#uniform.get(site);
     if (record === undefined) {
@@ -217,12 +234,10 @@ export class Runtime {
     return evalBinary(fn, type, a, b);
   }
 
-  /** Integer power; a negative exponent is an error in checked mode. */
-  power(site: number, type: ValueType, a: Value, b: Value): Value {
-    if (Number(b) < 0) {
-      this.fail(site, `integer power with the negative exponent ${b}`, HELP.exponent);
-    }
-    return evalBinary('ipow', type, a, b);
+  /** The exponent of an integer power. */
+  exponent(site: number, b: Value): Value {
+    if (Number(b) < 0) this.fail(site, `integer power with the negative exponent ${b}`, HELP.exponent);
+    return b;
   }
 
   cast(from: ValueType, to: ElemType, a: Value): Value {
