@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function run(text: string, ...flags: string[]): string {
   const file = join(folder, 'program.mjs');
-  writeFileSync(file, `import { cuda, roc, f32, i32, NotSupportedError } from 'tsamba';\n${text}`);
+  writeFileSync(file, `import { cuda, hsa, roc, f32, i32, NotSupportedError } from 'tsamba';\n${text}`);
   const { stdout, stderr } = spawnSync(process.execPath, [FLAG, '--allow-fs-read=*', '--no-warnings', ...flags, file], {
     encoding: 'utf8',
     env: { ...process.env, TSAMBA_DEVICE: '', NODE_OPTIONS: '' },
@@ -52,9 +52,10 @@ it('knows the names of roc, and those that a bundler has numbered', () => {
     const y = new Float32Array(2);
     cuda.jit((y) => { y[cuda2.grid(1)] = f322(2); }).launch({ grid: 1, block: 2 }, y);
     roc.jit((y) => { y[roc$1.getGlobalId(0)] += 1; }).launch({ grid: 1, block: 2 }, y);
+    roc.jit((y) => { y[hsa.getGlobalId(0)] += 1; }).launch({ grid: 1, block: 2 }, y);
     console.log(y.join());
   `);
-  expect(said.trim()).toBe('3,3');
+  expect(said.trim()).toBe('4,4');
 });
 
 it('uses several threads where they are permitted', () => {

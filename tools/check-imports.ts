@@ -13,7 +13,15 @@ const MAX_MEDIAN = 250;
 
 /** Each line may import from itself and the lines before it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ['src/errors.ts', 'src/options.ts', 'src/environment.ts', 'src/runtime.ts', 'src/show.ts', 'src/trace.ts'],
+  [
+    'src/errors.ts',
+    'src/guarded.ts',
+    'src/options.ts',
+    'src/environment.ts',
+    'src/runtime.ts',
+    'src/show.ts',
+    'src/trace.ts',
+  ],
   ['src/dtype', 'src/layout'],
   [
     'src/compiler/source.ts',

@@ -18,6 +18,7 @@ import {
   type ValueOf,
 } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
+import { COMPARED, guardProperties } from '../guarded.ts';
 import {
   formatShape,
   inferShape,
@@ -59,7 +60,6 @@ import {
 } from './device-memory.ts';
 import { move } from './device-transfer.ts';
 import { type DlpackCapsule, exportDlpack, type ToDlpackOptions } from './dlpack-export.ts';
-import { COMPARED, guardProperties } from './guarded.ts';
 import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
 import type { RankOf } from './ndarray.ts';
 import type { RankMark } from './rank.ts';

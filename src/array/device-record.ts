@@ -6,6 +6,7 @@
 import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
 import { asDType, type DType, type DTypeLike, describeDType, memberOf, type Plain } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
+import { guardProperties } from '../guarded.ts';
 import type { Context } from '../memory/context.ts';
 import { atSite, captureSite } from '../memory/disposal.ts';
 import { KEEPS } from '../memory/scope.ts';
@@ -17,7 +18,6 @@ import type { CudaArrayInterface } from './cuda-interface.ts';
 import { DeviceNDArray, memoryOf } from './device-array.ts';
 import { copyToDevice, copyToHost } from './device-copy.ts';
 import { DEVICE_MEMORY, type DeviceMemory, placement, type StreamOption } from './device-memory.ts';
-import { guardProperties } from './guarded.ts';
 import { NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
 

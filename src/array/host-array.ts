@@ -8,6 +8,7 @@
  */
 import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
 import type { DType, DTypeLike, Scalar, TypedArray, ValueOf } from '../dtype/index.ts';
+import { guardProperties } from '../guarded.ts';
 import { formatShape, type ShapeLike, type SliceSpec, type StridedLayout } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
@@ -18,7 +19,6 @@ import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.
 import { DeviceNDArray, memoryOf } from './device-array.ts';
 import type { HostResult, HostTarget } from './device-copy.ts';
 import { boundStream, DEVICE_MEMORY, type DeviceMemory, type StreamOption } from './device-memory.ts';
-import { guardProperties } from './guarded.ts';
 import { NDArray } from './ndarray.ts';
 
 /** One block of host memory, and where the device has it. */

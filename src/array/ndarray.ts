@@ -26,6 +26,7 @@ import {
   type ValueOf,
 } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { COMPARED, guardProperties } from '../guarded.ts';
 import {
   broadcastForAssignment,
   checkBounds,
@@ -51,7 +52,6 @@ import {
 } from '../layout/index.ts';
 import { UNCLONEABLE_HOST_ARRAY } from '../memory/uncloneable.ts';
 import { readOptions } from '../options.ts';
-import { COMPARED, guardProperties } from './guarded.ts';
 import { copyElements, fillElements, type HostMemory } from './ndarray-copy.ts';
 import { type Described, dataOver, describeSource, readOwnArraysBy } from './ndarray-input.ts';
 import { printArray } from './ndarray-print.ts';

@@ -17,6 +17,7 @@ import {
   type ValueOf,
 } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { COMPARED, guardProperties } from '../guarded.ts';
 import {
   classifyLayout,
   normalizeOrder,
@@ -72,10 +73,9 @@ export interface SmartArrayShape<D extends DTypeLike = DTypeLike, S extends Shap
 class Smart<T = Scalar, R extends number = number> {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;
-  readonly shape: readonly number[];
-  /** Byte strides of the side that was made first; the other has its axes in the same order. */
-  readonly strides: readonly number[];
-  readonly dtype: DType<T>;
+  readonly #shape: readonly number[];
+  readonly #strides: readonly number[];
+  readonly #dtype: DType<T>;
   /** Phantom: tells ranks apart in the editor. */
   declare readonly '~rank'?: RankMark<R>;
   #host: NDArray<T, R> | undefined;
@@ -95,10 +95,15 @@ class Smart<T = Scalar, R extends number = number> {
       this.#adopt(object, readOptions('SmartArray', options, ['copy', 'where']));
     }
     const first = (this.#host ?? this.#device) as NDArray<T, R> | DeviceNDArray<T, R>;
-    this.shape = first.shape;
-    this.strides = first.strides;
-    this.dtype = first.dtype;
+    this.#shape = first.shape;
+    this.#strides = first.strides;
+    this.#dtype = first.dtype;
     noteMade(this);
+    Object.defineProperty(this, COMPARED, {
+      enumerable: true,
+      get: () => ({ host: this.#host, device: this.#device, current: this.#current }),
+    });
+    if (new.target === Smart) Object.freeze(this);
   }
 
   #make({ shape, dtype, order, where }: SmartArrayShape): void {
@@ -139,6 +144,20 @@ class Smart<T = Scalar, R extends number = number> {
     this.#check();
     if (this.#current.gpu && this.#device !== undefined) return this.#device;
     return this.#onHost();
+  }
+
+  get shape(): readonly number[] {
+    return this.#shape;
+  }
+
+  /** Byte strides of the side that was made first; the other has its axes in the same order. */
+  get strides(): readonly number[] {
+    return this.#strides;
+  }
+
+  /** The type of the elements. */
+  get dtype(): DType<T> {
+    return this.#dtype;
   }
 
   get ndim(): R {
@@ -319,6 +338,7 @@ class Smart<T = Scalar, R extends number = number> {
 
 Object.defineProperty(Smart, 'name', { value: 'SmartArray' });
 printAs(Smart.prototype);
+guardProperties('SmartArray', Smart.prototype, 'at');
 
 /** An array of `T` with `R` axes that lives on the host and on the device. */
 export type SmartArray<T = Scalar, R extends number = number> = Smart<T, R>;

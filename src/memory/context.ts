@@ -6,7 +6,8 @@
  */
 import type { DeviceDriver, DeviceInfo, DeviceKind, Failure } from '../driver/driver.ts';
 import { FaultLog, type Moment } from '../driver/faults.ts';
-import { DriverError, OutOfMemoryError } from '../errors.ts';
+import { DriverError, OutOfMemoryError, TsambaTypeError } from '../errors.ts';
+import { freezeData, refuseAssignments, settle } from '../guarded.ts';
 import { markFailed, warn } from '../runtime.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
@@ -43,8 +44,7 @@ export interface ContextOptions {
 
 /** One open device. Numba: `cuda.current_context()`. */
 export class Context implements MemoryHome {
-  /** The way to the device. Replaced for a while when faults are injected: read it anew for each call. */
-  driver: DeviceDriver;
+  #driver: DeviceDriver;
   /** Called before each launch while faults are injected; throws to make the launch fail. */
   beforeLaunch: (() => void) | undefined = undefined;
   readonly info: DeviceInfo;
@@ -75,10 +75,10 @@ export class Context implements MemoryHome {
   readonly holders: Set<Holder> = new Set();
 
   constructor(driver: DeviceDriver, { namespace = 'cuda', readsWait = false }: ContextOptions = {}) {
-    this.driver = driver;
+    this.#driver = driver;
     this.namespace = namespace;
     this.readsWait = readsWait;
-    this.info = driver.info;
+    this.info = freezeData(driver.info);
     const { maxCount, ratio } = deallocationLimits();
     this.deallocations = new Deallocations(maxCount, Math.trunc(driver.info.limits.totalMemory * ratio));
     this.resourceDeallocations = new Deallocations(maxCount, Number.POSITIVE_INFINITY);
@@ -87,6 +87,34 @@ export class Context implements MemoryHome {
       live: () => this.counters.live,
       free: () => (this.#closed ? 0 : this.driver.memoryInfo().free),
     });
+    settle(
+      this,
+      'info',
+      'namespace',
+      'readsWait',
+      'deallocations',
+      'resourceDeallocations',
+      'counters',
+      'noMemory',
+      'pressure',
+      'holders',
+    );
+  }
+
+  /** The way to the device. Replaced for a while when faults are injected: read it anew for each call. */
+  get driver(): DeviceDriver {
+    return this.#driver;
+  }
+
+  /** Only another way to the same device. */
+  set driver(driver: DeviceDriver) {
+    if (driver?.info !== this.info) {
+      throw new TsambaTypeError(
+        'E_PROPERTY',
+        `driver of Context cannot be assigned: its memory is that of ${this.info.name}`,
+      );
+    }
+    this.#driver = driver;
   }
 
   get kind(): DeviceKind {
@@ -362,6 +390,7 @@ export class Context implements MemoryHome {
 }
 
 printAs(Context.prototype);
+refuseAssignments('Context', Context.prototype);
 
 /** A device that is lost repeats at each call what somebody has been told already: the first failure is the cause. */
 function isRepetition(error: unknown): boolean {

@@ -9,6 +9,7 @@ import type { DeviceInfo, DeviceKind, DeviceLimits } from '../driver/driver.ts';
 import { traced } from '../driver/tracing.ts';
 import { switchFromEnvironment, variable } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
+import { freezeData } from '../guarded.ts';
 import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
 import { Context } from './context.ts';
@@ -112,13 +113,13 @@ export function describeDevice(kind: DeviceKind, index: number): Device {
 }
 
 function describe(info: DeviceInfo, reason: string | undefined): Device {
-  const { kind, name, index, computeCapability, limits, uuid, pciBusId, driverVersion } = info;
+  const { kind, name, index, computeCapability, limits, uuid, pciBusId, driverVersion } = freezeData(info);
   const activate: Device['activate'] = <R>(body?: () => R): Leavable | R => {
     if (body !== undefined) checkBody('activate', body);
     const leave = enter(kind, index);
     return body === undefined ? leavable(leave) : leaveAfter(leave, body);
   };
-  return {
+  return Object.freeze({
     kind,
     name,
     index,
@@ -129,7 +130,7 @@ function describe(info: DeviceInfo, reason: string | undefined): Device {
     pciBusId,
     driverVersion,
     activate: activate as Device['activate'],
-  };
+  });
 }
 
 /** Makes a device current; the function that it gives makes the one current again that was. */

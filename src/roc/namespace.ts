@@ -29,7 +29,7 @@ function warnHsa(): void {
 }
 
 /** @deprecated The old name of `roc`, which warns once when it is used. */
-export const hsa: Roc = /* @__PURE__ */ new Proxy(roc, {
+export const hsa: Roc = /* @__PURE__ */ new Proxy(offerName('hsa', roc), {
   get: (target, key) => {
     if (typeof key === 'string') warnHsa();
     return Reflect.get(target, key) as unknown;

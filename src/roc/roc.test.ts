@@ -63,6 +63,15 @@ describe('the namespace', () => {
 });
 
 describe('hsa', () => {
+  it('says nothing before it is used', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    vi.resetModules();
+    const fresh = await import('../index.ts');
+    expect('hsa' in fresh && fresh.roc !== roc).toBe(true);
+    expect(warn).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+
   it('is roc, and warns once', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     expect(hsa.getGlobalId).toBe(roc.getGlobalId);

@@ -3,6 +3,7 @@
  */
 import type { EventHandle, StreamHandle } from '../driver/driver.ts';
 import { DriverError, TsambaTypeError } from '../errors.ts';
+import { refuseAssignments } from '../guarded.ts';
 import { Context, type Resource } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
@@ -37,8 +38,7 @@ const dropped: FinalizationRegistry<EventResource> = new FinalizationRegistry((r
 export class Event {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_STREAM;
-  readonly context: Context;
-  readonly timing: boolean;
+  readonly #timing: boolean;
   readonly #resource: EventResource;
   #recorded = false;
   #disposedAt: Site | undefined;
@@ -47,11 +47,19 @@ export class Event {
   constructor(context: Context, timing: boolean) {
     if (!(context instanceof Context)) throw new TsambaTypeError('E_OPTION', 'events are made by cuda.event()');
     context.checkOpen();
-    this.context = context;
-    this.timing = timing;
+    this.#timing = timing;
     this.#resource = new EventResource(context, timing);
+    if (new.target === Event) Object.freeze(this);
     dropped.register(this, this.#resource, this);
     noteMade(this);
+  }
+
+  get context(): Context {
+    return this.#resource.context;
+  }
+
+  get timing(): boolean {
+    return this.#timing;
   }
 
   get disposed(): boolean {
@@ -140,6 +148,7 @@ export class Event {
 }
 
 printAs(Event.prototype);
+refuseAssignments('Event', Event.prototype);
 
 /** A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`. */
 export function createEvent(options: { readonly timing?: boolean } = {}): Event {

@@ -6,6 +6,7 @@
  * to destroy; each is one state a context, however many `Stream`s stand for it.
  */
 import type { EventHandle, StreamHandle } from '../driver/driver.ts';
+import { settle } from '../guarded.ts';
 import type { Context, Outliving, Resource } from '../memory/context.ts';
 import { waitFor } from '../memory/owner.ts';
 import type { StreamRef } from '../memory/stream-ref.ts';
@@ -29,6 +30,7 @@ export class StreamState implements StreamRef, Outliving {
     this.context = context;
     this.handle = handle;
     this.external = external;
+    settle(this, 'context', 'handle', 'external');
   }
 
   /** Keeps host memory alive until the work that is on the stream now has been done. */

@@ -7,6 +7,7 @@
  */
 import type { StreamHandle } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { refuseAssignments } from '../guarded.ts';
 import { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
@@ -46,26 +47,39 @@ const dropped: FinalizationRegistry<CreatedStream> = new FinalizationRegistry((r
 export class Stream implements StreamUser {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_STREAM;
-  readonly context: Context;
-  readonly kind: StreamKind;
-  /** The driver's handle; undefined for the default stream of devices without CUDA streams. Work is enqueued with `use()`, which checks. */
-  readonly handle: StreamHandle | undefined;
-  /** What memory remembers of the streams that use it. For the library itself. */
-  readonly ref: StreamState;
+  readonly #kind: StreamKind;
+  readonly #ref: StreamState;
   #disposedAt: Site | undefined;
 
   /** Streams are made by `createStream()` and its like. `address`: of an external one. */
   constructor(context: Context, kind: StreamKind, address = 0n) {
     if (!(context instanceof Context)) throw new TsambaTypeError('E_OPTION', 'streams are made by cuda.stream()');
     context.checkOpen();
-    this.context = context;
-    this.kind = kind;
+    this.#kind = kind;
     const ref = stateOf(context, kind, address);
-    this.ref = ref;
-    this.handle = ref.handle;
+    this.#ref = ref;
+    if (new.target === Stream) Object.freeze(this);
     if (!(ref instanceof CreatedStream)) return;
     dropped.register(this, ref, this);
     noteMade(this);
+  }
+
+  get context(): Context {
+    return this.#ref.context;
+  }
+
+  get kind(): StreamKind {
+    return this.#kind;
+  }
+
+  /** The driver's handle; undefined for the default stream of devices without CUDA streams. Work is enqueued with `use()`, which checks. */
+  get handle(): StreamHandle | undefined {
+    return this.#ref.handle;
+  }
+
+  /** What memory remembers of the streams that use it. For the library itself. */
+  get ref(): StreamState {
+    return this.#ref;
   }
 
   /** The stream as other CUDA libraries know it, as `externalStream` takes it; undefined on devices without such. Numba: `int(stream)`. */
@@ -272,6 +286,7 @@ export class Stream implements StreamUser {
 }
 
 printAs(Stream.prototype);
+refuseAssignments('Stream', Stream.prototype);
 
 function stateOf(context: Context, kind: StreamKind, address: bigint): StreamState {
   if (kind === 'created') return new CreatedStream(context);

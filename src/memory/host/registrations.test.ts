@@ -68,8 +68,8 @@ describe('pinned', () => {
     const host = new Float32Array(50);
     const pin = pinned(host);
     const held: unknown[] = [];
-    const hold = busy.hold.bind(busy);
-    busy.hold = (object) => {
+    const hold = busy.ref.hold.bind(busy.ref);
+    busy.ref.hold = (object) => {
       held.push(object);
       hold(object);
     };

@@ -1,10 +1,10 @@
 /**
- * What assignments to arrays do that nobody foresaw: they throw, in sloppy code as well, and say what to write.
+ * What assignments to arrays, streams and events do that nobody foresaw: they throw, in sloppy code as well, and say what to write.
  *
  * Elements are no properties: `d[0] = 5` would make one and change no element. A proxy behind the class's prototype sees what is found nowhere
  * else, so that members cost nothing more than before.
  */
-import { TsambaTypeError } from '../errors.ts';
+import { TsambaTypeError } from './errors.ts';
 
 /**
  * The one property of its own that shows what an array is over: comparisons (`toEqual`, `deepStrictEqual`) see no private state, and would
@@ -12,8 +12,8 @@ import { TsambaTypeError } from '../errors.ts';
  */
 export const COMPARED = '~state';
 
-/** Makes the properties of a class without setters throw when they are assigned, and unknown ones and indices with a help. */
-export function guardProperties(name: string, prototype: object): void {
+/** Makes the properties of a class without setters throw when they are assigned. */
+export function refuseAssignments(name: string, prototype: object): void {
   for (const [key, { get, set }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
     if (get === undefined) continue;
     Object.defineProperty(prototype, key, {
@@ -24,17 +24,22 @@ export function guardProperties(name: string, prototype: object): void {
         (() => {
           throw new TsambaTypeError(
             'E_PROPERTY',
-            `${key} of ${name} cannot be assigned: it was decided when the array was made`,
+            `${key} of ${name} cannot be assigned: it was decided when the object was made`,
           );
         }),
     });
   }
+}
+
+/** As `refuseAssignments`, and unknown properties and indices with a help. `read` is the method that reads an element. */
+export function guardProperties(name: string, prototype: object, read = 'get'): void {
+  refuseAssignments(name, prototype);
   const parent: object | null = Object.getPrototypeOf(prototype);
   // A class that extends a guarded one has its guard.
   if (parent !== Object.prototype) return;
   const guard = new Proxy(Object.freeze(Object.create(parent) as object), {
     get(target, key, receiver): unknown {
-      if (isIndex(key)) throw element(name, `reads no element: write .get(${key})`, key);
+      if (isIndex(key)) throw element(name, `reads no element: write .${read}(${key})`, key);
       return Reflect.get(target, key, receiver);
     },
     set(_target, key, value, receiver): boolean {
@@ -55,4 +60,16 @@ function isIndex(key: string | symbol): key is string {
 
 function element(name: string, what: string, key: string): TsambaTypeError {
   return new TsambaTypeError('E_PROPERTY', `[${key}] of ${name} ${what}`);
+}
+
+/** Makes properties of an object what they are for good. */
+export function settle<T extends object>(object: T, ...keys: readonly (keyof T)[]): void {
+  for (const key of keys) Object.defineProperty(object, key, { writable: false, configurable: false });
+}
+
+/** Freezes plain data, whatever it holds. */
+export function freezeData<T>(data: T): T {
+  if (typeof data !== 'object' || data === null || Object.isFrozen(data)) return data;
+  for (const value of Object.values(data)) freezeData(value);
+  return Object.freeze(data);
 }
