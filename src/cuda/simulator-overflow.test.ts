@@ -56,6 +56,7 @@ const unsigned: Readonly<Record<string, [(y: Vec<f64>, x: Vec<u32>) => void, num
   product: [(y, x) => (y[0] = x[0] * x[1]), [65536, 65536], '65536 * 65536 is 4294967296', 0],
   negation: [(y, x) => (y[0] = -x[0]), [1, 0], '-1 is -1', 2 ** 32 - 1],
   'Math.abs of a difference': [(y, x) => (y[0] = Math.abs(x[0] - x[1])), [2, 5], '2 - 5 is -3', 2 ** 32 - 3],
+  'product that no number holds': [(y, x) => (y[0] = x[0] * x[1]), [4294967295, 4294967295], ' is about 1.84e+19', 1],
   power: [(y, x) => (y[0] = x[0] ** x[1]), [2, 32], '2 ** 32 is 4294967296', 0],
 };
 
@@ -169,7 +170,7 @@ describe('the warning', () => {
       const said = await told();
       expect(said).toHaveLength(1);
       expect(said[0]).toMatch(
-        /^kernel twice: 50000 \* 50000 is 2500000000, which i32 cannot hold: it wraps to -1794967296, at block \(0,0,0\), thread \(2,0,0\)\n {2}--> src\/cuda\/simulator-overflow\.test\.ts:156:10\n {2}help: if wrapping is meant write \(…\) \| 0;.*TSAMBA_SIMULATOR_OVERFLOW=0.*\n {2}launched with grid \[1, 1, 1\], block \[4, 1, 1\]$/,
+        /^kernel twice: 50000 \* 50000 is 2500000000, which i32 cannot hold: it wraps to -1794967296, at block \(0,0,0\), thread \(2,0,0\)\n {2}--> src\/cuda\/simulator-overflow\.test\.ts:157:10\n {2}help: if wrapping is meant write \(…\) \| 0;.*TSAMBA_SIMULATOR_OVERFLOW=0.*\n {2}launched with grid \[1, 1, 1\], block \[4, 1, 1\]$/,
       );
     }
   });

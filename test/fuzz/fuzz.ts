@@ -136,6 +136,12 @@ async function work(from: number): Promise<void> {
 /** Milliseconds. Shrinking a failure takes long as well. */
 const HANGS_AFTER = 300_000;
 
+// Integers of random programs wrap in most launches of the simulator.
+process.removeAllListeners('warning');
+process.on('warning', (warning: Error & { code?: string }) => {
+  if (warning.code !== 'TSAMBA_OVERFLOW') process.stderr.write(`${warning.name}: ${warning.message}\n`);
+});
+
 const job = option('job', '');
 if (job !== '' || (jobs === 1 && !names.includes('opencl'))) {
   await work(Number(job));

@@ -93,9 +93,10 @@ function operand(value: number): string {
 
 /** What a warning says of it, and its help. */
 export function describeOverflow({ text, exact, kept, type }: Overflow): readonly [what: string, help: string] {
+  const result = Number.isSafeInteger(exact) ? `${exact}` : `about ${exact.toExponential(2)}`;
   const meant = type === 'i32' ? '| 0' : '>>> 0';
   return [
-    `${text} is ${exact}, which ${type} cannot hold: it wraps to ${kept},`,
+    `${text} is ${result}, which ${type} cannot hold: it wraps to ${kept},`,
     `if wrapping is meant write (…) ${meant}; if not compute with f64(…), or with i64(…) of one operand; TSAMBA_SIMULATOR_OVERFLOW=0 silences this`,
   ];
 }
