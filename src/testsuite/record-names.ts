@@ -137,6 +137,25 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
     out[0] = t.x;
     out[1] = t.f[1][0];
   }),
+  'a name through which a branch stores': inKernels((p, out) => {
+    const t = p[2];
+    if (p[3].y > 0) {
+      t.x = 4;
+      p[2] = p[5];
+    }
+    out[0] = t.x;
+  }),
+  'an element that is assigned before continue': inKernels((p, out) => {
+    const t = p[0];
+    for (let k = 0; k < 4; k++) {
+      out[k] = t.x + t.y;
+      if (k === 0) {
+        p[0] = p[1];
+        continue;
+      }
+      out[4 + k] = k;
+    }
+  }),
   'an element that is assigned in a branch': inKernels((p, out) => {
     for (let i = 0; i < p.length; i++) {
       const t = p[i];

@@ -110,6 +110,14 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
     );
     sameElements(to.copyToHost(), [0, 255, 9, 255, 200, 4, 0, 1, 255, 2, 0, 255]);
   },
+  'a number that is stored alone may be a fraction': () => {
+    const kernel = cuda.jit((a: Vec<u8c>, x: number) => {
+      a[0] = x;
+    });
+    const a = cuda.deviceArray(1, u8c);
+    kernel.launch({ grid: 1, block: 1 }, a, 3.5);
+    same(a.get(0), 4);
+  },
   'compound assignment clamps once': () => {
     const kernel = cuda.jit((a: Vec<u8c>, k: number) => {
       a[0] += 1.5;
