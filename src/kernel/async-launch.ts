@@ -15,6 +15,14 @@ import type { Stream } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
 import type { CheckedShape, LaunchOptions } from './launch-shape.ts';
 
+/** An `AbortSignal`, as programs know it whose types have neither the DOM nor Node.js. */
+export interface Signal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** What `launchAsync` may say besides what every launch may. */
 export interface AsyncExtras {
   /**
@@ -23,7 +31,7 @@ export interface AsyncExtras {
    */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Stops the kernel when it is aborted: the promise rejects with E_ABORTED. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Signal | undefined;
 }
 
 /** What `launchAsync` takes first. */
@@ -43,7 +51,7 @@ export function checkExtras(options: object): AsyncExtras {
       `signal must be an AbortSignal, got ${show(signal)}: pass the signal of an AbortController, or AbortSignal.timeout(ms)`,
     );
   }
-  return { onProgress: onProgress as AsyncExtras['onProgress'], signal };
+  return { onProgress: onProgress as AsyncExtras['onProgress'], signal: signal as Signal | undefined };
 }
 
 /** What messages say of a launch. */

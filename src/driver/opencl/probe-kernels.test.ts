@@ -114,15 +114,4 @@ describe.runIf(hasOpenCL())('probes of the OpenCL compiler', () => {
       );
     });
   });
-
-  it('costs next to nothing once it is known', () => {
-    const at = folder();
-    withDevice((driver) => {
-      const host = hostOf(driver, new BinaryCache(at, driver.device.identity));
-      cureFor(host, PATTERNS, new Map());
-      const began = performance.now();
-      for (let k = 0; k < 100; k++) cureFor(host, PATTERNS, new Map());
-      expect((performance.now() - began) / 100).toBeLessThan(1);
-    });
-  });
 });

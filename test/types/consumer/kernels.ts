@@ -24,6 +24,7 @@ import {
   scope,
   struct,
   type u8,
+  type u8c,
   u32,
   type Vec,
   type View,
@@ -93,6 +94,11 @@ const histogram = cuda.jit((bins: Vec<u32>, data: In<Vec<u8>>) => {
   for (let k = i; k < data.length; k += step) cuda.atomic.add(bins, data[k]!, 1);
 });
 
+const invert = cuda.jit((pixels: Vec<u8c>) => {
+  const i = cuda.grid(1);
+  if (i < pixels.length) pixels[i] = 255 - pixels[i]!;
+});
+
 const withTuple = cuda.jit((pair: readonly [Vec<f32>, number], out: Vec<f32>) => {
   const [a, k] = pair;
   out[0] = a[0]! * k;
@@ -140,7 +146,7 @@ rows.launch(
   4,
 );
 withConstants.launch({ threads: 1 }, dy, cuda.deviceArray([], f32));
-histogram.launch({ threads: 1 }, new Uint32Array(256), new Uint8ClampedArray(9));
+invert.launch({ threads: 9 }, new Uint8ClampedArray(9));
 histogram.launch(
   { threads: 1 },
   { data: new Uint32Array(256), shape: [256], stride: [1], offset: 0 },
