@@ -69,6 +69,7 @@ const fractions = Array.from({ length: COUNT }, (_, k) => k / 8 - 1);
 
 const WEIGHTS = Float32Array.of(0.25, 0.5, 0.25, 4);
 const BYTES = Uint8Array.of(200, 100, 50, 255);
+const ONE_AND_NONE = Uint8Array.of(1, 0);
 const SHORTS = Int16Array.of(-300, 5, 32767, -32768);
 const INTS = Int32Array.of(1, -2, 3, 2147483647);
 const WORDS = BigInt64Array.of(2n ** 60n, -1n, 5n, 0n);
@@ -343,6 +344,19 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out.copyToHost(),
       Array.from({ length: 10 }, (_, k) => host(k * 4660 + 1) - host(k)),
     );
+  },
+  'bytes of constant memory that a condition chooses': () => {
+    // What NVIDIA's driver 580.159 dies of, where they are loaded as others are.
+    const kernel = cuda.jit((out: Vec<i32>) => {
+      const flags = cuda.const.arrayLike(ONE_AND_NONE);
+      const t = cuda.threadIdx.x;
+      if (flags[t > 5 ? 1 : 0] !== 0) out[t] = t;
+      cuda.syncThreads();
+      if (flags[cuda.syncThreadsAnd(t < 99)] !== 0) out[t] += 100;
+    });
+    const out = cuda.toDevice(new Int32Array(8).fill(-1));
+    kernel.launch({ grid: 1, block: 8 }, out);
+    sameElements(out.copyToHost(), [0, 1, 2, 3, 4, 5, -1, -1]);
   },
   'constant memory by name and by const.arrayLike': () => {
     const kernel = cuda.jit((out: Vec<f32>) => {

@@ -5,7 +5,7 @@
  * memory has 32-bit addresses; elsewhere a 32-bit index is widened by the multiplication.
  */
 import { add, constant, sub } from '../../ir/builder.ts';
-import type { ElemType, Expr, MemRef } from '../../ir/ops.ts';
+import { ELEM_SIZE, type ElemType, type Expr, type MemRef } from '../../ir/ops.ts';
 import { checkBounds } from './checks.ts';
 import type { Operand } from './code.ts';
 import { toHalf } from './convert.ts';
@@ -125,10 +125,10 @@ const STORED: Readonly<Record<ElemType, string>> = {
 };
 
 export function loadElement(g: Gen, mem: MemRef): Operand {
-  const { space, text } = addressOf(g, mem);
+  const { space, text } = loadable(g, addressOf(g, mem), mem.elem);
   const kept = isUnwritten(g, mem.array);
   if (mem.array.space === 'global' && g.readOnly.has(mem.array.param ?? -1)) g.usesReadOnlyPath = true;
-  const op = `ld.${space}${kept ? '.nc' : ''}.${STORED[mem.elem]}`;
+  const op = `ld${space}${kept ? '.nc' : ''}.${STORED[mem.elem]}`;
   const state = stateOf(g, mem.array);
   switch (mem.elem) {
     case 'bool':
@@ -143,6 +143,16 @@ export function loadElement(g: Gen, mem: MemRef): Operand {
     default:
       return g.code.value(TYPES[mem.elem].reg, op, [text], state);
   }
+}
+
+/**
+ * An address as loads name it, and the space with its dot. Bytes of constant memory at a computed place are loaded by generic addresses:
+ * the assembler in NVIDIA's driver (580.159, not the toolkit's ptxas) dies of `table[condition ? 1 : 0]` that is compared with 0.
+ */
+function loadable(g: Gen, { space, text }: Address, elem: ElemType): Address {
+  const [, register, rest] = /^\[(%\w+)(.*)\]$/.exec(text) ?? [];
+  if (space !== 'const' || register === undefined || ELEM_SIZE[elem] > 1) return { space: `.${space}`, text };
+  return { space: '', text: `[${g.code.value('rd', 'cvta.const.u64', [register])}${rest}]` };
 }
 
 export function storeElement(g: Gen, mem: MemRef, e: Expr): void {
