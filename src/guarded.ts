@@ -12,6 +12,9 @@ import { TsambaTypeError } from './errors.ts';
  */
 export const COMPARED = '~state';
 
+/** The one public field of guarded classes. Bundlers whose targets have no class fields make an assignment of it. */
+const FIELD = 'crossThread';
+
 /** Makes the properties of a class without setters throw when they are assigned. */
 export function refuseAssignments(name: string, prototype: object): void {
   for (const [key, { get, set }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
@@ -45,7 +48,8 @@ export function guardProperties(name: string, prototype: object, read = 'get'): 
     set(_target, key, value, receiver): boolean {
       if (isIndex(key)) throw element(name, `= … changes no element: write .set(value, ${key})`, key);
       // Classes that extend the array may have fields of their own.
-      if (Object.isExtensible(receiver) && (typeof key === 'symbol' || Object.getPrototypeOf(receiver) !== prototype)) {
+      const allowed = typeof key === 'symbol' || key === FIELD || Object.getPrototypeOf(receiver) !== prototype;
+      if (Object.isExtensible(receiver) && allowed) {
         return Reflect.defineProperty(receiver, key, { value, writable: true, enumerable: true, configurable: true });
       }
       throw new TsambaTypeError('E_PROPERTY', `${name} has no property ${String(key)}, and takes no new ones`);
