@@ -228,7 +228,7 @@ describe.skipIf(library === undefined)('DLPack', () => {
 
     it.each([
       ['of another version', CPU, 2, FLOAT, 32, /version 2\.1 is not known/],
-      ['of bfloat16', CPU, 1, 4, 16, /bfloat16 with 16 bits/],
+      ['of bfloat16', CPU, 1, 4, 16, /type code 4 with 16 bits/],
       ['of 3 bits', CPU, 1, 1, 3, /3 bits/],
       ['on a GPU', CUDA, 1, FLOAT, 32, /on CUDA device 0, the current device is/],
       ['on a device that nobody knows', 99, 1, FLOAT, 32, /device of DLPack's type 99/],

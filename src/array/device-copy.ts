@@ -11,6 +11,7 @@ import {
   dataClassOf,
   describeDTypes,
   hasPlainData,
+  type PlainName,
   sameBytes,
   type TypedArray,
 } from '../dtype/index.ts';
@@ -40,9 +41,6 @@ import { describeHostArray, type ForeignArray } from './ndarray-input.ts';
 /** What copies can be made into: a TypedArray, an NDArray, or the arrays of other packages. */
 export type HostTarget = TypedArray | NDArray<never> | NDArray | ForeignArray;
 
-/** The element types whose TypedArray is all there is to an array with one axis. */
-type NumberName = 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
-
 /**
  * What a copy to the host gives: rank 1 of a number type its TypedArray, all else an NDArray; either where the editor does not
  * know. `R` is only ever asked about and never asked for, or TypeScript would take arrays to be invariant in their rank.
@@ -58,7 +56,8 @@ type VectorResult<T, R extends number> = [NameOf<T>] extends [never]
     [T] extends [object]
     ? NDArray<T, R>
     : NDArray<T, R> | DataOf<T>
-  : [NameOf<T>] extends [NumberName]
+  : // The TypedArray is all there is to an array with one axis.
+    [NameOf<T>] extends [PlainName]
     ? DataOf<T>
     : NDArray<T, R>;
 

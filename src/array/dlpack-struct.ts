@@ -4,7 +4,16 @@
  * Reads and writes bytes; whose memory the tensors are is `dlpack.ts` and `dlpack-export.ts`.
  * https://dmlc.github.io/dlpack/latest/c_api.html
  */
-import { asDType, type DType } from '../dtype/index.ts';
+import {
+  c64,
+  c128,
+  type DType,
+  isScalarDType,
+  rowOf,
+  SCALAR_NAMES,
+  SCALAR_TOKENS,
+  type ScalarName,
+} from '../dtype/index.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import type { Address, Ffi } from '../ffi/ffi.ts';
 import { cStrides } from '../layout/index.ts';
@@ -50,10 +59,15 @@ const BYTE_OFFSET = 40;
 const READ_ONLY = 1n;
 const MINOR = 0;
 
-/** DLDataTypeCode by NumPy's kinds. */
+/** DLDataTypeCode by NumPy's kinds, where a type has none of its own. */
 const CODES: Readonly<Record<string, number>> = { i: 0, u: 1, f: 2, c: 5, b: 6 };
-const KINDS: Readonly<Record<number, string>> = { 0: 'i', 1: 'u', 2: 'f', 5: 'c', 6: 'b' };
-const BFLOAT = 4;
+
+function codeOf(dtype: DType): number | undefined {
+  return (isScalarDType(dtype) ? rowOf(dtype.name as ScalarName).dlpack : undefined) ?? CODES[dtype.kind];
+}
+
+/** What has a code; of two types with the same elements the first. */
+const DTYPES: readonly DType[] = [...SCALAR_NAMES.map((name) => SCALAR_TOKENS[name]), c64, c128];
 
 /** A tensor as a struct in memory of its own, which must be kept as long as anybody may read it. Throws for structs and gaps that DLPack has no words for. */
 export function writeTensor(
@@ -63,7 +77,7 @@ export function writeTensor(
   deleter: Address,
 ): { readonly pointer: number; readonly memory: ArrayBuffer } {
   const { dtype, shape } = tensor;
-  const code = CODES[dtype.kind];
+  const code = codeOf(dtype);
   if (code === undefined) {
     throw new NotSupportedError(
       'E_DLPACK',
@@ -163,17 +177,12 @@ function checkVersion(major: number, minor: number): void {
 
 function dtypeOf(view: DataView, at: number): DType {
   const [code, bits, lanes] = [view.getUint8(at), view.getUint8(at + 1), view.getUint16(at + 2, true)];
-  const kind = KINDS[code];
-  const bytes = bits / 8;
-  const sizes = kind === 'c' ? [8, 16] : kind === 'f' ? [2, 4, 8] : kind === 'b' ? [1] : [1, 2, 4, 8];
-  if (kind === undefined || lanes !== 1 || !sizes.includes(bytes)) {
-    const name = code === BFLOAT ? 'bfloat16' : `type code ${code}`;
-    throw new NotSupportedError(
-      'E_DLPACK',
-      `fromDlpack: elements of ${name} with ${bits} bits and ${lanes} lanes have no counterpart here`,
-    );
-  }
-  return asDType(`${bytes === 1 ? '|' : '<'}${kind}${bytes}`);
+  const dtype = DTYPES.find((known) => codeOf(known) === code && known.itemSize * 8 === bits);
+  if (dtype !== undefined && lanes === 1) return dtype;
+  throw new NotSupportedError(
+    'E_DLPACK',
+    `fromDlpack: elements of type code ${code} with ${bits} bits and ${lanes} lanes have no counterpart here`,
+  );
 }
 
 function integers(ffi: Ffi, pointer: bigint, count: number): number[] {

@@ -10,8 +10,6 @@ import {
   c64,
   c128,
   type DType,
-  decodeHalf,
-  encodeHalf,
   f16,
   f32,
   f64,
@@ -19,6 +17,8 @@ import {
   i16,
   i32,
   i64,
+  narrowCodec,
+  SCALARS,
   struct,
   u8,
   u16,
@@ -27,6 +27,8 @@ import {
 } from '../dtype/index.ts';
 import { NDArray } from './ndarray.ts';
 import { copyElements, fillElements } from './ndarray-copy.ts';
+
+const { decode: decodeHalf, encode: encodeHalf } = narrowCodec(SCALARS.f16.narrow);
 
 const scalars = [bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64];
 const ROWS = 7;

@@ -10,8 +10,6 @@ import {
   codecOf,
   converterBetween,
   type DType,
-  decodeHalf,
-  encodeHalf,
   f16,
   f32,
   f64,
@@ -19,12 +17,16 @@ import {
   i16,
   i32,
   i64,
+  narrowCodec,
+  SCALARS,
   struct,
   u8,
   u16,
   u32,
   u64,
 } from './index.ts';
+
+const { decode: decodeHalf, encode: encodeHalf } = narrowCodec(SCALARS.f16.narrow);
 
 function readElement(view: DataView, offset: number, dtype: DType): unknown {
   return codecOf(dtype).read(view, offset);

@@ -1,7 +1,7 @@
 /**
  * Reading and writing one element of any dtype at a byte offset, in the devices' byte order (little-endian).
  *
- * A codec is made once a dtype and cached. It knows every dtype: half precision by its bits, bool as one byte, complex
+ * A codec is made once a dtype and cached. It knows every dtype: narrow floats by their bits, bool as one byte, complex
  * numbers as `{ re, im }`, structs as plain objects, sub-arrays as nested arrays. Offsets need no alignment.
  */
 
@@ -9,9 +9,10 @@ import { TsambaTypeError } from '../errors.ts';
 import { describedValue } from '../options.ts';
 import { toComplex } from './complex.ts';
 import { converterTo } from './convert.ts';
-import { type DType, describeDType, type ScalarName, type StructField } from './dtype.ts';
-import { decodeHalf, encodeHalf } from './half.ts';
+import { type DType, describeDType, type StructField } from './dtype.ts';
+import { narrowCodec } from './narrow-float.ts';
 import { nearest } from './spelling.ts';
+import { rowOf, type ScalarName, type ScalarRow, type StorageArrays } from './table.ts';
 
 /** How elements of one dtype are read and written. */
 export interface Codec {
@@ -36,10 +37,10 @@ export function codecOf(dtype: DType): Codec {
 function makeCodec(dtype: DType): Codec {
   if (dtype.fields !== undefined) return structCodec(dtype, dtype.fields);
   if (dtype.base !== undefined && dtype.subShape !== undefined) return subArrayCodec(dtype, dtype.base, dtype.subShape);
-  if (dtype.name === 'c64') return complexCodec(dtype, RAW.f32, 4);
-  if (dtype.name === 'c128') return complexCodec(dtype, RAW.f64, 8);
+  if (dtype.name === 'c64') return complexCodec(dtype, RAW.Float32Array, 4);
+  if (dtype.name === 'c128') return complexCodec(dtype, RAW.Float64Array, 8);
   const name = dtype.name as ScalarName;
-  const raw = RAW[name];
+  const raw = scalarCodec(rowOf(name));
   const convert = converterTo(name);
   return { read: raw.read, write: (view, offset, value) => raw.write(view, offset, convert(value)) };
 }
@@ -50,24 +51,30 @@ interface RawCodec {
   write(view: DataView, offset: number, value: number | bigint | boolean): void;
 }
 
-const RAW: Readonly<Record<ScalarName, RawCodec>> = {
-  bool: { read: (v, o) => v.getUint8(o) !== 0, write: (v, o, x) => v.setUint8(o, x ? 1 : 0) },
-  i8: { read: (v, o) => v.getInt8(o), write: (v, o, x) => v.setInt8(o, Number(x)) },
-  u8: { read: (v, o) => v.getUint8(o), write: (v, o, x) => v.setUint8(o, Number(x)) },
-  u8c: { read: (v, o) => v.getUint8(o), write: (v, o, x) => v.setUint8(o, Number(x)) },
-  i16: { read: (v, o) => v.getInt16(o, true), write: (v, o, x) => v.setInt16(o, Number(x), true) },
-  u16: { read: (v, o) => v.getUint16(o, true), write: (v, o, x) => v.setUint16(o, Number(x), true) },
-  i32: { read: (v, o) => v.getInt32(o, true), write: (v, o, x) => v.setInt32(o, Number(x), true) },
-  u32: { read: (v, o) => v.getUint32(o, true), write: (v, o, x) => v.setUint32(o, Number(x), true) },
-  i64: { read: (v, o) => v.getBigInt64(o, true), write: (v, o, x) => v.setBigInt64(o, BigInt(x), true) },
-  u64: { read: (v, o) => v.getBigUint64(o, true), write: (v, o, x) => v.setBigUint64(o, BigInt(x), true) },
-  f16: {
-    read: (v, o) => decodeHalf(v.getUint16(o, true)),
-    write: (v, o, x) => v.setUint16(o, encodeHalf(Number(x)), true),
-  },
-  f32: { read: (v, o) => v.getFloat32(o, true), write: (v, o, x) => v.setFloat32(o, Number(x), true) },
-  f64: { read: (v, o) => v.getFloat64(o, true), write: (v, o, x) => v.setFloat64(o, Number(x), true) },
+const RAW: Readonly<Record<keyof StorageArrays, RawCodec>> = {
+  Int8Array: { read: (v, o) => v.getInt8(o), write: (v, o, x) => v.setInt8(o, Number(x)) },
+  Uint8Array: { read: (v, o) => v.getUint8(o), write: (v, o, x) => v.setUint8(o, Number(x)) },
+  Uint8ClampedArray: { read: (v, o) => v.getUint8(o), write: (v, o, x) => v.setUint8(o, Number(x)) },
+  Int16Array: { read: (v, o) => v.getInt16(o, true), write: (v, o, x) => v.setInt16(o, Number(x), true) },
+  Uint16Array: { read: (v, o) => v.getUint16(o, true), write: (v, o, x) => v.setUint16(o, Number(x), true) },
+  Int32Array: { read: (v, o) => v.getInt32(o, true), write: (v, o, x) => v.setInt32(o, Number(x), true) },
+  Uint32Array: { read: (v, o) => v.getUint32(o, true), write: (v, o, x) => v.setUint32(o, Number(x), true) },
+  BigInt64Array: { read: (v, o) => v.getBigInt64(o, true), write: (v, o, x) => v.setBigInt64(o, BigInt(x), true) },
+  BigUint64Array: { read: (v, o) => v.getBigUint64(o, true), write: (v, o, x) => v.setBigUint64(o, BigInt(x), true) },
+  Float32Array: { read: (v, o) => v.getFloat32(o, true), write: (v, o, x) => v.setFloat32(o, Number(x), true) },
+  Float64Array: { read: (v, o) => v.getFloat64(o, true), write: (v, o, x) => v.setFloat64(o, Number(x), true) },
 };
+
+/** What elements of a row's type are, out of what memory is made of. */
+function scalarCodec({ kind, storage, narrow }: ScalarRow): RawCodec {
+  const raw = RAW[storage];
+  if (kind === 'b') {
+    return { read: (v, o) => raw.read(v, o) !== 0, write: (v, o, x) => raw.write(v, o, x ? 1 : 0) };
+  }
+  if (narrow === undefined) return raw;
+  const { decode, encode } = narrowCodec(narrow);
+  return { read: (v, o) => decode(Number(raw.read(v, o))), write: (v, o, x) => raw.write(v, o, encode(Number(x))) };
+}
 
 function complexCodec(dtype: DType, part: RawCodec, partSize: number): Codec {
   return {

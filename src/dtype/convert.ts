@@ -9,24 +9,24 @@
 import { TsambaTypeError } from '../errors.ts';
 import { describes } from '../options.ts';
 import { show } from '../show.ts';
-import type { ScalarName } from './dtype.ts';
-import { roundToHalf } from './half.ts';
+import { narrowCodec } from './narrow-float.ts';
+import { rowOf, SCALAR_NAMES, type ScalarName } from './table.ts';
 
-type IntegerName = 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | 'i32' | 'u32';
+type Range = readonly [low: number, high: number];
 
-const RANGES: Readonly<Record<IntegerName, readonly [low: number, high: number]>> = {
-  i8: [-128, 127],
-  u8: [0, 255],
-  u8c: [0, 255],
-  i16: [-32768, 32767],
-  u16: [0, 65535],
-  i32: [-2147483648, 2147483647],
-  u32: [0, 4294967295],
-};
+/** Those of the integers of at most 32 bits. */
+const RANGES: ReadonlyMap<ScalarName, Range> = new Map(
+  SCALAR_NAMES.flatMap((name): [ScalarName, Range][] => {
+    const { kind, bytes } = rowOf(name);
+    if ((kind !== 'i' && kind !== 'u') || bytes > 4) return [];
+    const size = 2 ** (8 * bytes);
+    return [[name, kind === 'i' ? [-size / 2, size / 2 - 1] : [0, size - 1]]];
+  }),
+);
 
 /** The least and the greatest value of an integer type of at most 32 bits; undefined for other types. */
-export function integerRange(name: ScalarName): readonly [low: number, high: number] | undefined {
-  return Object.hasOwn(RANGES, name) ? RANGES[name as IntegerName] : undefined;
+export function integerRange(name: ScalarName): Range | undefined {
+  return RANGES.get(name);
 }
 
 /**
@@ -47,9 +47,7 @@ export function converterTo(name: ScalarName): (value: unknown) => number | bigi
     case 'f64':
       return (value) => toNumber(name, value);
     case 'f32':
-      return (value) => (typeof value === 'bigint' ? bigintToFloat32(value) : Math.fround(toNumber(name, value)));
-    case 'f16':
-      return (value) => roundToHalf(toNumber(name, value));
+      return (value) => Math.fround(typeof value === 'bigint' ? toOdd(value) : toNumber(name, value));
     case 'i64':
       return (value) => toBigint(name, value, -(2n ** 63n), 2n ** 63n - 1n, BigInt.asIntN);
     case 'u64':
@@ -59,16 +57,25 @@ export function converterTo(name: ScalarName): (value: unknown) => number | bigi
         if (typeof value === 'bigint') return Number(value < 0n ? 0n : value > 255n ? 255n : value);
         return toClamped(toNumber(name, value));
       };
-    default: {
-      const [low, high] = RANGES[name];
-      return (value) => {
-        if (typeof value === 'number') return saturate(value, low, high);
-        if (typeof value === 'boolean') return value ? 1 : 0;
-        if (typeof value === 'bigint') return wrapInteger(Number(BigInt.asIntN(32, value)), name);
-        return refuse(name, value);
-      };
-    }
+    default:
+      return converterToNarrow(name);
   }
+}
+
+function converterToNarrow(name: ScalarName): (value: unknown) => number {
+  const { narrow } = rowOf(name);
+  if (narrow !== undefined) {
+    const { decode, encode } = narrowCodec(narrow);
+    return (value) => decode(encode(typeof value === 'bigint' ? toOdd(value) : toNumber(name, value)));
+  }
+  const [low, high] = RANGES.get(name) ?? [0, 0];
+  const wrap = wrapperTo(name);
+  return (value) => {
+    if (typeof value === 'number') return saturate(value, low, high);
+    if (typeof value === 'boolean') return value ? 1 : 0;
+    if (typeof value === 'bigint') return wrap(Number(BigInt.asIntN(32, value)));
+    return refuse(name, value);
+  };
 }
 
 /**
@@ -76,32 +83,23 @@ export function converterTo(name: ScalarName): (value: unknown) => number | bigi
  * or numbers, floats saturate.
  */
 export function converterBetween(from: ScalarName, to: ScalarName): (value: unknown) => number | bigint | boolean {
-  if (!Object.hasOwn(RANGES, from)) return converterTo(to);
+  if (!RANGES.has(from)) return converterTo(to);
   // From an integer type of at most 32 bits, whose elements are numbers: they must not be taken for floats.
-  if (Object.hasOwn(RANGES, to)) return (value) => wrapInteger(Number(value), to as IntegerName);
+  if (RANGES.has(to)) {
+    const wrap = wrapperTo(to);
+    return (value) => wrap(Number(value));
+  }
   if (to === 'i64') return (value) => BigInt(Number(value));
   if (to === 'u64') return (value) => BigInt.asUintN(64, BigInt(Number(value)));
   return converterTo(to);
 }
 
-/** An integer brought into a narrower integer type by dropping the high bits. */
-function wrapInteger(value: number, name: IntegerName): number {
-  switch (name) {
-    case 'i8':
-      return (value << 24) >> 24;
-    case 'u8':
-      return value & 0xff;
-    case 'u8c':
-      return Math.min(Math.max(value, 0), 255);
-    case 'i16':
-      return (value << 16) >> 16;
-    case 'u16':
-      return value & 0xffff;
-    case 'i32':
-      return value | 0;
-    case 'u32':
-      return value >>> 0;
-  }
+/** Brings integers into an integer type of at most 32 bits by dropping the high bits. */
+function wrapperTo(name: ScalarName): (value: number) => number {
+  if (name === 'u8c') return (value) => Math.min(Math.max(value, 0), 255);
+  const { kind, bytes } = rowOf(name);
+  const unused = 32 - 8 * bytes;
+  return kind === 'i' ? (value) => (value << unused) >> unused : (value) => (value << unused) >>> unused;
 }
 
 /** ECMA-262, ToUint8Clamp. */
@@ -144,16 +142,17 @@ function toBigint(
   return BigInt(Math.trunc(value));
 }
 
-/** Rounds a bigint to f32 once: Number() first would round to 53 bits, and that again to 24. */
-function bigintToFloat32(value: bigint): number {
+/**
+ * A bigint as a number of 40 digits at most, the last of which is set when others were lost (rounding to odd): what is rounded from it to
+ * a float of fewer digits is rounded once. Number() would round to 53 digits first.
+ */
+function toOdd(value: bigint): number {
   const magnitude = value < 0n ? -value : value;
-  if (magnitude < 2n ** 53n) return Math.fround(Number(value));
+  if (magnitude < 2n ** 53n) return Number(value);
   const shift = BigInt(magnitude.toString(2).length - 40);
-  // The bits shifted out only matter by whether any is set: that goes into the last bit kept (rounding to odd).
   const kept = magnitude >> shift;
-  const sticky = kept << shift === magnitude ? kept : kept | 1n;
-  const rounded = Math.fround(Number(sticky)) * 2 ** Number(shift);
-  return Math.fround(value < 0n ? -rounded : rounded);
+  const sticky = Number(kept << shift === magnitude ? kept : kept | 1n) * 2 ** Number(shift);
+  return value < 0n ? -sticky : sticky;
 }
 
 function refuse(name: ScalarName, value: unknown): never {

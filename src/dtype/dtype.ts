@@ -6,12 +6,7 @@
  * their own; reading and writing elements is `codec.ts`.
  */
 import { NotSupportedError } from '../errors.ts';
-
-/** Scalar element types. */
-export type ScalarName = StoredName | 'u8c';
-
-/** Those that memory is made of: u8c is u8 with stores of its own. */
-export type StoredName = 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f16' | 'f32' | 'f64';
+import { rowOf, SCALARS, type ScalarName, type StoredName } from './table.ts';
 
 /** `c64`/`c128` are complex numbers of two f32 / two f64. */
 export type ComplexName = 'c64' | 'c128';
@@ -59,30 +54,17 @@ export function isDType(value: unknown): value is DType {
   return typeof (value as { [DTYPE]?: unknown })[DTYPE] === 'string';
 }
 
-const SCALARS: ReadonlySet<string> = new Set<ScalarName>([
-  'bool',
-  'i8',
-  'u8',
-  'u8c',
-  'i16',
-  'u16',
-  'i32',
-  'u32',
-  'i64',
-  'u64',
-  'f16',
-  'f32',
-  'f64',
-]);
-
 /** Whether the dtype is one of the scalar types (not complex, struct or sub-array). */
 export function isScalarDType(dtype: DType): boolean {
-  return SCALARS.has(dtype.name);
+  return Object.hasOwn(SCALARS, dtype.name);
 }
 
 /** What memory of a scalar dtype is made of for the compiler. Throws NotSupportedError for types that kernels have no elements of. */
 export function elemOf(dtype: DType): StoredName {
-  if (SCALARS.has(dtype.name)) return isClamped(dtype) ? 'u8' : (dtype.name as StoredName);
+  if (isScalarDType(dtype)) {
+    const name = dtype.name as ScalarName;
+    return rowOf(name).stored ?? (name as StoredName);
+  }
   throw new NotSupportedError(
     'E_DTYPE_KERNEL',
     `kernels cannot access elements of type ${describeDType(dtype)}; pass an array of ${

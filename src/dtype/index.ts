@@ -6,12 +6,23 @@ export * from './complex.ts';
 export { converterBetween, converterTo, integerRange } from './convert.ts';
 export { type Descr, type DescrField, descrOf, dtypeOfDescr } from './descr.ts';
 export * from './dtype.ts';
-export { decodeHalf, encodeHalf, roundToHalf } from './half.ts';
 export { type Member, memberOf } from './members.ts';
+export { narrowCodec } from './narrow-float.ts';
 export { asDType } from './parse.ts';
 export * from './scalars.ts';
 export * from './struct.ts';
 export * from './subarray.ts';
+export {
+  isNarrowFloat,
+  type NarrowFloat,
+  type NarrowName,
+  type PlainName,
+  rowOf,
+  SCALAR_NAMES,
+  SCALARS,
+  type ScalarName,
+  type StoredName,
+} from './table.ts';
 export * from './typedarray.ts';
 export type {
   Complex,

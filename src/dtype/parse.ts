@@ -6,33 +6,36 @@
 import { TsambaTypeError } from '../errors.ts';
 import { show } from '../show.ts';
 import { c64, c128 } from './complex.ts';
-import { type DType, describeDType, isClamped, isDType } from './dtype.ts';
+import { type DType, describeDType, isDType } from './dtype.ts';
 import { SCALAR_TOKENS } from './scalars.ts';
 import { nearest } from './spelling.ts';
+import { rowOf, SCALAR_NAMES } from './table.ts';
 import type { DTypeLike, ValueOf } from './types.ts';
 
 const BY_NAME: ReadonlyMap<string, DType> = makeNames();
 
 function makeNames(): Map<string, DType> {
   const names = new Map<string, DType>();
-  const longNames: Readonly<Record<string, string>> = { i: 'int', u: 'uint', f: 'float', c: 'complex', b: 'bool' };
-  for (const dtype of [...Object.values(SCALAR_TOKENS), c64, c128]) {
-    names.set(dtype.name, dtype);
-    // To NumPy it is uint8.
-    if (isClamped(dtype)) continue;
-    const { kind, itemSize } = dtype;
-    if (kind !== 'b') names.set(`${longNames[kind]}${itemSize * 8}`, dtype);
-    // NumPy counts bytes: 'i4', '<i4', '=i4'. One-byte types have no order, and accept any mark but big-endian.
-    for (const order of itemSize === 1 ? ['|', '<', '=', ''] : ['<', '=', ''])
-      names.set(`${order}${kind}${itemSize}`, dtype);
+  const add = (dtype: DType, more: readonly string[]): void => {
+    for (const name of [dtype.name, ...more]) names.set(name, dtype);
+  };
+  for (const name of SCALAR_NAMES) {
+    const { names: more, typestr, bytes, stored } = rowOf(name);
+    // In memory u8c is uint8, and that name is u8's.
+    const protocol = stored === undefined ? spellings(typestr, bytes) : [];
+    add(SCALAR_TOKENS[name], [...more, ...protocol]);
   }
-  names.set('?', SCALAR_TOKENS.bool);
-  names.set('bool_', SCALAR_TOKENS.bool);
-  names.set('b1', SCALAR_TOKENS.bool);
+  add(c64, ['complex64', ...spellings(c64.typestr, 8)]);
+  add(c128, ['complex128', ...spellings(c128.typestr, 16)]);
   // What is one byte in the one reading and eight in the other.
   names.delete('i8');
   names.delete('u8');
   return names;
+}
+
+/** NumPy counts bytes: 'i4', '<i4', '=i4'. One-byte types have no order, and accept any mark but big-endian. */
+function spellings(typestr: string, bytes: number): readonly string[] {
+  return (bytes === 1 ? ['|', '<', '=', ''] : ['<', '=', '']).map((order) => order + typestr.slice(1));
 }
 
 /**
@@ -106,6 +109,7 @@ function explain(text: string): string {
   const meant = Object.hasOwn(LOOSE_NAMES, text) ? LOOSE_NAMES[text] : undefined;
   if (meant !== undefined) return `'${text}' does not say how many bits: write ${meant}`;
   const near = nearest(text, BY_NAME.keys());
-  const known = 'bool, int8 … uint64, float16, float32, float64, complex64, complex128';
+  const floats = SCALAR_NAMES.filter((name) => rowOf(name).kind === 'f').map((name) => rowOf(name).names[0]);
+  const known = `bool, int8 … uint64, ${floats.join(', ')}, complex64, complex128`;
   return `unknown dtype ${show(text)}${near === undefined ? '' : `; did you mean '${near}'?`} (known: ${known})`;
 }

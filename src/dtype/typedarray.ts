@@ -1,12 +1,13 @@
 /**
  * Which TypedArray belongs to which dtype, in both directions.
  *
- * Host arrays of bool are kept in Uint8Array (0 or 1), of f16 in Uint16Array (the bits: on every engine, whether it has
- * Float16Array or not), of complex numbers in pairs, of structs in bytes.
+ * Host arrays of bool are kept in Uint8Array (0 or 1), of narrow floats in unsigned integers (the bits: f16 on every engine, whether
+ * it has Float16Array or not), of complex numbers in pairs, of structs in bytes.
  */
 import { TsambaTypeError } from '../errors.ts';
-import type { DType } from './dtype.ts';
+import { type DType, isScalarDType } from './dtype.ts';
 import { f16, f32, f64, i8, i16, i32, i64, u8, u8c, u16, u32, u64 } from './scalars.ts';
+import { isNarrowFloat, rowOf, type ScalarName, type StorageArrays } from './table.ts';
 import type { ElementOf, TypedArray } from './types.ts';
 
 /** What all TypedArray constructors have in common, as far as host arrays need it. */
@@ -17,34 +18,29 @@ export interface TypedArrayConstructor {
   new (buffer: ArrayBufferLike, byteOffset?: number, length?: number): TypedArray;
 }
 
-const DATA_CLASSES: Readonly<Record<string, TypedArrayConstructor>> = {
-  bool: Uint8Array,
-  i8: Int8Array,
-  u8: Uint8Array,
-  u8c: Uint8ClampedArray,
-  i16: Int16Array,
-  u16: Uint16Array,
-  i32: Int32Array,
-  u32: Uint32Array,
-  i64: BigInt64Array,
-  u64: BigUint64Array,
-  f16: Uint16Array,
-  f32: Float32Array,
-  f64: Float64Array,
-  c64: Float32Array,
-  c128: Float64Array,
+const CLASSES: Readonly<Record<keyof StorageArrays, TypedArrayConstructor>> = {
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  BigInt64Array,
+  BigUint64Array,
+  Float32Array,
+  Float64Array,
 };
 
 /** The TypedArray class that host arrays of a dtype are kept in; Uint8Array for structs. */
 export function dataClassOf(dtype: DType): TypedArrayConstructor {
-  return DATA_CLASSES[dtype.name] ?? Uint8Array;
+  if (isScalarDType(dtype)) return CLASSES[rowOf(dtype.name as ScalarName).storage];
+  return dtype.name === 'c64' ? Float32Array : dtype.name === 'c128' ? Float64Array : Uint8Array;
 }
 
-const PLAIN: ReadonlySet<string> = new Set(['i8', 'u8', 'u8c', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64']);
-
-/** Whether the elements of a TypedArray of this dtype are the elements of the array: not so for bool, f16, complex, struct. */
+/** Whether the elements of a TypedArray of this dtype are the elements of the array: not so for bool, narrow floats, complex, struct. */
 export function hasPlainData(dtype: DType): boolean {
-  return PLAIN.has(dtype.name);
+  return isScalarDType(dtype) && dtype.kind !== 'b' && !isNarrowFloat(dtype.name as ScalarName);
 }
 
 const DTYPES: Readonly<Record<string, DType>> = {

@@ -6,9 +6,11 @@
  * one of f32 is wanted. Types only: nothing here exists at run time.
  */
 import type { DTYPE, DType } from './dtype.ts';
+import type { BigName, NamesOf, ScalarName, StorageArrays, StorageOf } from './table.ts';
 
 declare const kind: unique symbol;
-type Num<D extends string> = number & { readonly [kind]?: D };
+/** A number in memory as the scalar type `D`. */
+export type Num<D extends string> = number & { readonly [kind]?: D };
 type Big<D extends string> = bigint & { readonly [kind]?: D };
 
 export type bool = boolean & { readonly [kind]?: 'bool' };
@@ -21,7 +23,6 @@ export type i32 = Num<'i32'>;
 export type u32 = Num<'u32'>;
 export type i64 = Big<'i64'>;
 export type u64 = Big<'u64'>;
-export type f16 = Num<'f16'>;
 export type f32 = Num<'f32'>;
 export type f64 = Num<'f64'>;
 
@@ -63,38 +64,14 @@ type Innermost<T> = T extends readonly (infer U)[] ? Innermost<U> : T;
 /** The name in the phantom of `T`, such as `'f32'`; `never` for a plain number or a struct. */
 export type NameOf<T> = [T] extends [{ readonly [kind]?: infer D }] ? Extract<NonNullable<D>, string> : never;
 
-/** The data a host array of `T` is kept in: bits for f16 and bool, pairs for complex, bytes for structs. */
-export interface DataByName {
-  bool: Uint8Array;
-  i8: Int8Array;
-  u8: Uint8Array;
-  u8c: Uint8ClampedArray;
-  i16: Int16Array;
-  u16: Uint16Array;
-  i32: Int32Array;
-  u32: Uint32Array;
-  i64: BigInt64Array;
-  u64: BigUint64Array;
-  f16: Uint16Array;
-  f32: Float32Array;
-  f64: Float64Array;
-  c64: Float32Array;
-  c128: Float64Array;
-}
+/** The data a host array of `T` is kept in: bits for narrow floats and bool, pairs for complex, bytes for structs. */
+export type DataByName = { readonly [K in ScalarName]: StorageOf<K> } & {
+  readonly c64: Float32Array;
+  readonly c128: Float64Array;
+};
 
 /** Any TypedArray that host arrays are kept in. */
-export type TypedArray =
-  | Int8Array
-  | Uint8Array
-  | Uint8ClampedArray
-  | Int16Array
-  | Uint16Array
-  | Int32Array
-  | Uint32Array
-  | BigInt64Array
-  | BigUint64Array
-  | Float32Array
-  | Float64Array;
+export type TypedArray = StorageArrays[keyof StorageArrays];
 
 /** The TypedArray behind a host array of `T`. */
 export type DataOf<T> = [NameOf<T>] extends [never] ? TypedArray : DataByName[NameOf<T> & keyof DataByName];
@@ -125,62 +102,15 @@ export type ElementOf<A> = A extends Float32Array
                       : Scalar;
 
 /** The strings that name each element type. */
-export interface ElementByString {
-  bool: bool;
-  bool_: bool;
-  '?': bool;
-  '|b1': bool;
-  i8: never;
-  u8: never;
-  int8: i8;
-  '|i1': i8;
-  i1: i8;
-  uint8: u8;
-  '|u1': u8;
-  u1: u8;
-  i16: i16;
-  int16: i16;
-  '<i2': i16;
-  i2: i16;
-  u16: u16;
-  uint16: u16;
-  '<u2': u16;
-  u2: u16;
-  i32: i32;
-  int32: i32;
-  '<i4': i32;
-  i4: i32;
-  u32: u32;
-  uint32: u32;
-  '<u4': u32;
-  u4: u32;
-  i64: i64;
-  int64: i64;
-  '<i8': i64;
-  u64: u64;
-  uint64: u64;
-  '<u8': u64;
-  f16: f16;
-  float16: f16;
-  '<f2': f16;
-  f2: f16;
-  f32: f32;
-  float32: f32;
-  '<f4': f32;
-  f4: f32;
-  f64: f64;
-  float64: f64;
-  '<f8': f64;
-  f8: f64;
-  c64: c64;
-  complex64: c64;
-  '<c8': c64;
-  c8: c64;
-  c128: c128;
-  complex128: c128;
-  '<c16': c128;
-  c16: c128;
-}
+export type ElementByString = {
+  readonly [K in ScalarName as NamesOf<K>]: K extends 'bool' ? bool : K extends BigName ? Big<K> : Num<K>;
+} & {
+  readonly [K in 'i8' | 'u8']: never;
+} & {
+  readonly [K in 'c64' | 'complex64' | '<c8' | 'c8']: c64;
+} & {
+  readonly [K in 'c128' | 'complex128' | '<c16' | 'c16']: c128;
+};
 
 /** What may be given wherever a dtype is asked for: a token or dtype, or a string such as `'float32'`, `'f32'`, `'<f4'`. */
 export type DTypeLike<T = unknown> = DType<T> | (string & {}) | keyof ElementByString;

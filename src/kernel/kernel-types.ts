@@ -8,7 +8,7 @@
 import type { DeviceRecord } from '../array/device-record.ts';
 import type { RankMark } from '../array/rank.ts';
 import type { ExecutableAttributes } from '../driver/driver.ts';
-import type { DType } from '../dtype/index.ts';
+import type { DType, PlainName } from '../dtype/index.ts';
 import type { DataByName, ElementIn, NameOf } from '../dtype/types.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { AsyncLaunchOptions } from './async-launch.ts';
@@ -39,9 +39,8 @@ export interface SmartArgument<T, R extends number> {
   readonly '~rank'?: RankMark<R>;
 }
 
-/** The TypedArray whose elements are a `T`. There is none for bool, f16, complex numbers and structs. */
-type PlainData<T> =
-  NameOf<T> extends 'bool' | 'f16' | 'c64' | 'c128' ? never : DataByName[NameOf<T> & keyof DataByName];
+/** The TypedArray whose elements are a `T`. There is none for bool, narrow floats, complex numbers and structs. */
+type PlainData<T> = NameOf<T> extends PlainName ? DataByName[NameOf<T> & PlainName] : never;
 
 /** An array of npm `ndarray` or `@stdlib/ndarray`: strides and offset count elements. */
 export interface ForeignArgument<T> {

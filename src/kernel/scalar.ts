@@ -4,7 +4,7 @@
  * Numba wraps and truncates silently here. Tsamba never does: a value that its type cannot hold is an error at the launch,
  * naming the argument. Rounding a number to a narrower float is no error.
  */
-import type { ElemType, ValueType } from '../compiler/ir/ops.ts';
+import { type ElemType, isFloat, type ValueType } from '../compiler/ir/ops.ts';
 import {
   asDType,
   type DType,
@@ -55,18 +55,17 @@ export function checkScalar(value: unknown, elem: ElemType, say: (wrong: string)
     case 'bool':
       if (typeof value !== 'boolean') throw wrongKind(say, value, 'true or false');
       return value;
-    case 'f64':
-    case 'f32':
-    case 'f16':
-      if (typeof value === 'number') return elem === 'f64' ? value : (SCALAR_TOKENS[elem](value) as number);
-      if (typeof value === 'bigint') throw wrongKind(say, value, `a number: write Number(${value})`);
-      throw wrongKind(say, value, 'a number');
     case 'i64':
     case 'u64':
       return checkLong(value, elem, say);
     default:
-      return checkInteger(value, elem, say);
+      return isFloat(elem) ? checkFloat(value, elem, say) : checkInteger(value, elem, say);
   }
+}
+
+function checkFloat(value: unknown, elem: ElemType, say: (wrong: string) => string): number {
+  if (typeof value === 'number') return SCALAR_TOKENS[elem](value) as number;
+  throw wrongKind(say, value, typeof value === 'bigint' ? `a number: write Number(${value})` : 'a number');
 }
 
 function checkInteger(value: unknown, elem: ElemType, say: (wrong: string) => string): number {

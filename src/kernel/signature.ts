@@ -6,7 +6,7 @@
  */
 import type { ArgType, Layout } from '../compiler/contract.ts';
 import { ELEM_SIZE, type ElemType } from '../compiler/ir/ops.ts';
-import { describeDType } from '../dtype/index.ts';
+import { describeDType, rowOf } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { show } from '../show.ts';
 
@@ -23,32 +23,12 @@ export interface Signature {
 
 /** Numba's and NumPy's names for element types; ours (`f32`, …) are the values. */
 const NAMES: ReadonlyMap<string, ElemType> = new Map<string, ElemType>([
-  ...(Object.keys(ELEM_SIZE) as ElemType[]).map((name): [string, ElemType] => [name, name]),
-  ['b1', 'bool'],
-  ['bool_', 'bool'],
+  ...(Object.keys(ELEM_SIZE) as ElemType[]).flatMap((name) =>
+    [name, ...rowOf(name).names].map((spelled): [string, ElemType] => [spelled, name]),
+  ),
   ['boolean', 'bool'],
-  ['i1', 'i8'],
-  ['i2', 'i16'],
-  ['i4', 'i32'],
-  ['u1', 'u8'],
-  ['u2', 'u16'],
-  ['u4', 'u32'],
-  ['f2', 'f16'],
-  ['f4', 'f32'],
-  ['f8', 'f64'],
-  ['int8', 'i8'],
-  ['int16', 'i16'],
-  ['int32', 'i32'],
-  ['int64', 'i64'],
   ['intp', 'i64'],
-  ['uint8', 'u8'],
-  ['uint16', 'u16'],
-  ['uint32', 'u32'],
-  ['uint64', 'u64'],
   ['uintp', 'u64'],
-  ['float16', 'f16'],
-  ['float32', 'f32'],
-  ['float64', 'f64'],
 ]);
 
 /** Reads what `jit` was given as `signature`. */
