@@ -18,7 +18,7 @@ const LONG = ['test/shapes/**', 'test/opencl-endurance.test.ts', 'test/conforman
 
 export default defineConfig(({ mode }) => ({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['{src,test,testsuite}/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/matrix/**', ...(mode === 'all' ? [] : LONG)],
     // Machines may be slow, and compilers without a cache.
     testTimeout: 120_000,

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, expect, it } from 'vitest';
-import { conformanceTests } from '../src/testsuite/index.ts';
+import { conformanceTests } from '../testsuite/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsamba-minified-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,7 +25,7 @@ process.stdout.write(JSON.stringify({
 
 it('passes when minified', { timeout: 180_000 }, async () => {
   await build({
-    entryPoints: [join(import.meta.dirname, '../src/testsuite/index.ts')],
+    entryPoints: [join(import.meta.dirname, '../testsuite/index.ts')],
     outfile: join(folder, 'suite.mjs'),
     bundle: true,
     minify: true,

@@ -19,7 +19,7 @@ const KOFFI: readonly string[] = ['package.json', 'index.js', 'index.cjs', 'indi
 export function commit(): string {
   try {
     const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
-    const changed = git('status', '--porcelain', '--', 'src', 'test', 'bench') !== '';
+    const changed = git('status', '--porcelain', '--', 'src', 'testsuite', 'test', 'bench') !== '';
     return `${git('rev-parse', '--short', 'HEAD')}${changed ? '+changes' : ''}`;
   } catch {
     return 'unknown';

@@ -10,20 +10,14 @@
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
-const require = createRequire(import.meta.url);
 
 rmSync(dist, { recursive: true, force: true });
-const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
-const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
-  cwd: root,
-  stdio: 'inherit',
-});
+const { status } = spawnSync(process.execPath, [join(root, 'tools/emit.mjs'), dist], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
 const PUBLIC = ['index', 'cuda/index', 'roc/index'];

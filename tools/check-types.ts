@@ -69,16 +69,7 @@ function makeProject(): string {
   cpSync(join(root, 'package.json'), join(installed, 'package.json'));
   const built = run(
     process.execPath,
-    [
-      compiler('typescript'),
-      '-p',
-      'tsconfig.build.json',
-      '--outDir',
-      join(installed, 'dist'),
-      '--emitDeclarationOnly',
-      '--sourceMap',
-      'false',
-    ],
+    [join(root, 'tools/emit.mjs'), join(installed, 'dist'), '--emitDeclarationOnly', '--sourceMap', 'false'],
     root,
   );
   if (!built.ok) {

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as tsamba from '../../src/index.ts';
-import * as testsuite from '../../src/testsuite/index.ts';
+import * as testsuite from '../../testsuite/index.ts';
 
 /** One thing to call. `make` gives the receiver anew. */
 export interface Callable {

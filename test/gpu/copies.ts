@@ -5,7 +5,7 @@
  */
 import type { DeviceDriver } from '../../src/driver/driver.ts';
 import { currentContext } from '../../src/memory/devices.ts';
-import { same } from '../../src/testsuite/assert.ts';
+import { same } from '../../testsuite/assert.ts';
 import type { GpuModule } from './suite.ts';
 
 const MIB = 2 ** 20;

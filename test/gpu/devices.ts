@@ -2,7 +2,7 @@
  * Several GPUs: contexts of their own, kernels on each, and copies from one to the other.
  */
 import { cuda, f32, i32, ndarray, type Vec } from '../../src/index.ts';
-import { same, sameElements } from '../../src/testsuite/assert.ts';
+import { same, sameElements } from '../../testsuite/assert.ts';
 import { type GpuModule, skip } from './suite.ts';
 
 type Gpu = (typeof cuda.gpus)[number];

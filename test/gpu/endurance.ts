@@ -5,7 +5,7 @@
  */
 import { cuda, f32, i32, scope, u8, type Vec } from '../../src/index.ts';
 import { currentContext } from '../../src/memory/devices.ts';
-import { same } from '../../src/testsuite/assert.ts';
+import { same } from '../../testsuite/assert.ts';
 import { type GpuModule, skip } from './suite.ts';
 
 const GIB = 2 ** 30;

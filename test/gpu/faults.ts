@@ -5,7 +5,7 @@
 import { isMainThread } from 'node:worker_threads';
 import { cuda, DriverError, f32, i32, type Vec } from '../../src/index.ts';
 import { currentContext } from '../../src/memory/devices.ts';
-import { same } from '../../src/testsuite/assert.ts';
+import { same } from '../../testsuite/assert.ts';
 import { type ChildResult, errand, inChild, inWorker } from './errands.ts';
 import { fails, type GpuModule } from './suite.ts';
 

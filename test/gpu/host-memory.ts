@@ -5,8 +5,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { cuda, f32, i32, type Vec } from '../../src/index.ts';
-import { same, sameElements } from '../../src/testsuite/assert.ts';
-import { RandomPlay } from '../../src/testsuite/memory-host-random.ts';
+import { same, sameElements } from '../../testsuite/assert.ts';
+import { RandomPlay } from '../../testsuite/memory-host-random.ts';
 import { runTask, startTask } from './child.ts';
 import type { GpuModule } from './suite.ts';
 

@@ -6,7 +6,7 @@ import { readTensor, writeTensor } from '../../src/array/dlpack-struct.ts';
 import type { IpcArrayHandle } from '../../src/cuda/index.ts';
 import { loadFfi } from '../../src/ffi/koffi.ts';
 import { cuda, type DeviceNDArray, f32, f64, i32, struct, type Vec } from '../../src/index.ts';
-import { same, sameElements, throws } from '../../src/testsuite/assert.ts';
+import { same, sameElements, throws } from '../../testsuite/assert.ts';
 import { hasPython, runTask, startPython, startTask } from './child.ts';
 import { type GpuModule, skip } from './suite.ts';
 

@@ -3,7 +3,7 @@
  */
 import { openNvidia } from '../../src/driver/nvidia/index.ts';
 import { cuda, f32, type Vec } from '../../src/index.ts';
-import { same, sameElements } from '../../src/testsuite/assert.ts';
+import { same, sameElements } from '../../testsuite/assert.ts';
 import { errand, inChild } from './errands.ts';
 import { type GpuModule, skip } from './suite.ts';
 

@@ -2,7 +2,7 @@
  * Streams of a device that works on its own: what blocks and what does not, what waits for what, and what waiting costs.
  */
 import { cuda, i32, scope, type Vec } from '../../src/index.ts';
-import { same, sameElements } from '../../src/testsuite/assert.ts';
+import { same, sameElements } from '../../testsuite/assert.ts';
 import type { GpuModule } from './suite.ts';
 
 /** A kernel of one thread that takes about as many milliseconds as it is told. */

@@ -2,7 +2,7 @@
  * The form of the tests that only a GPU can run, in modules beside this file that `modules.ts` lists.
  *
  * A module exports a `GpuModule`: a chapter's title and tests, each a name and a function that throws when something is wrong
- * (src/testsuite/assert.ts has assertions). No test framework: the tests are bundled into one file that runs where there is
+ * (testsuite/assert.ts has assertions). No test framework: the tests are bundled into one file that runs where there is
  * nothing but Node.js. Each runs with the device already current; what it makes it disposes (`scope` does it for you), and it
  * calls `skip('why')` where the machine lacks what it is about. A string that it returns is a note, printed
  * and recorded. When one breaks the device (a sticky error, a crash, a hang) only

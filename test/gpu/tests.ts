@@ -2,7 +2,7 @@
  * All tests that a run picks, in order: the conformance suite, the fuzzing corpus, and what only a GPU can show.
  */
 import { cuda } from '../../src/index.ts';
-import { conformanceTests } from '../../src/testsuite/index.ts';
+import { conformanceTests } from '../../testsuite/index.ts';
 import { fuzzing } from './fuzz.ts';
 import { modules } from './modules.ts';
 import type { Options } from './options.ts';

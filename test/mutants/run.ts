@@ -16,6 +16,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT_MS = 400_000;
 const COPIED = [
   'src',
+  'testsuite',
   'test/fuzz',
   'test/mutants',
   'test/support',

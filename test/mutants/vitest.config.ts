@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['{src,test}/**/*.test.ts'],
     setupFiles: [new URL('setup.ts', import.meta.url).pathname],
     testTimeout: 60_000,
   },

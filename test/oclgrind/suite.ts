@@ -7,7 +7,7 @@
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { Context } from '../../src/memory/context.ts';
 import { activateContext } from '../../src/memory/devices.ts';
-import { conformanceTests } from '../../src/testsuite/index.ts';
+import { conformanceTests } from '../../testsuite/index.ts';
 import { TEST_MARK } from './mark.ts';
 
 const chapters = process.argv[2]?.split(',') ?? [];

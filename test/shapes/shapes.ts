@@ -50,13 +50,7 @@ export function install(root: string): void {
   mkdirSync(target, { recursive: true });
   for (const name of ['acorn', 'vitest', 'vite']) symlinkSync(bin(name), join(modules, name));
   cpSync(join(REPOSITORY, 'package.json'), join(target, 'package.json'));
-  const args = [
-    bin('typescript/bin/tsc'),
-    '-p',
-    join(REPOSITORY, 'tsconfig.build.json'),
-    '--outDir',
-    join(target, 'dist'),
-  ];
+  const args = [join(REPOSITORY, 'tools/emit.mjs'), join(target, 'dist')];
   try {
     execFileSync(process.execPath, args, { stdio: 'pipe' });
   } catch (error) {

@@ -26,7 +26,7 @@ export async function defineConformance(run: ConformanceRun): Promise<void> {
   });
   await run.open?.();
   const { cuda } = await import('../../src/index.ts');
-  const { conformanceTests } = await import('../../src/testsuite/index.ts');
+  const { conformanceTests } = await import('../../testsuite/index.ts');
   describe(`${run.title}: ${cuda.currentDevice().name}`, () => {
     const [part, parts] = run.part ?? [1, 1];
     for (const [k, test] of conformanceTests.entries()) {

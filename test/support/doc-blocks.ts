@@ -90,15 +90,15 @@ export function writeBlocks(blocks: readonly DocBlock[], folder: string): Map<Do
 
 function toSources(code: string): string {
   const entries: Readonly<Record<string, string>> = {
-    '': 'index.ts',
-    cuda: 'cuda/index.ts',
-    roc: 'roc/index.ts',
+    '': 'src/index.ts',
+    cuda: 'src/cuda/index.ts',
+    roc: 'src/roc/index.ts',
     testsuite: 'testsuite/index.ts',
   };
   return code.replace(/from 'tsamba(?:\/(\w+))?'/g, (_, entry = '') => {
     const target = entries[entry];
     if (target === undefined) throw new Error(`there is no entry point tsamba/${entry}`);
-    return `from '../../src/${target}'`;
+    return `from '../../${target}'`;
   });
 }
 

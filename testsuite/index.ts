@@ -1,0 +1,98 @@
+/**
+ * `tsamba/testsuite`: the conformance suite that every driver passes, for any test framework or none, and `withFaults`, by
+ * which calls of a driver fail as planned.
+ */
+import { absence } from './absence.ts';
+import { asynchronous } from './async.ts';
+import { atomics } from './atomics.ts';
+import { barriers } from './barriers.ts';
+import { devices } from './devices.ts';
+import { divergence } from './divergence.ts';
+import { errors } from './errors.ts';
+import { faults } from './faults.ts';
+import { geometry } from './geometry.ts';
+import { kernelArrays } from './kernel-arrays.ts';
+import { flow } from './language-flow.ts';
+import { syntax } from './language-syntax.ts';
+import { values } from './language-values.ts';
+import { launches } from './launch.ts';
+import { maskedIndices } from './masked-indices.ts';
+import { functions } from './math-functions.ts';
+import { rounding } from './math-rounding.ts';
+import { memoryArrays } from './memory-arrays.ts';
+import { memoryHost } from './memory-host.ts';
+import { memoryInterop } from './memory-interop.ts';
+import { lifetime } from './memory-lifetime.ts';
+import { pendingDeallocations } from './memory-pending.ts';
+import { smartArrays } from './memory-smart.ts';
+import { names } from './names.ts';
+import { options } from './options.ts';
+import { programs } from './programs.ts';
+import { recordNames } from './record-names.ts';
+import { records } from './records.ts';
+import { rocKernels } from './roc-kernels.ts';
+import { rocMemory } from './roc-memory.ts';
+import { sizes } from './sizes.ts';
+import { spaces } from './spaces.ts';
+import { streams } from './streams.ts';
+import { structs } from './structs.ts';
+import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
+import { clampedBytes } from './types-clamped.ts';
+import { integerTypes } from './types-integers.ts';
+import { quotientTests } from './types-quotients.ts';
+import { storage } from './types-storage.ts';
+import { wideTypes } from './types-wide.ts';
+import { warps } from './warps.ts';
+
+export { type FaultKind, type FaultPlan, withFaults } from '../src/memory/with-faults.ts';
+export { ConformanceFailure } from './assert.ts';
+export type { ConformanceOptions, ConformanceResult, ConformanceTest, DeviceChoice } from './suite.ts';
+
+/** All tests, chapter by chapter. */
+export const conformanceTests: readonly ConformanceTest[] = [
+  ...flow,
+  ...values,
+  ...absence,
+  ...syntax,
+  ...names,
+  ...divergence,
+  ...integerTypes,
+  ...quotientTests,
+  ...wideTypes,
+  ...storage,
+  ...clampedBytes,
+  ...rounding,
+  ...functions,
+  ...geometry,
+  ...barriers,
+  ...warps,
+  ...spaces,
+  ...atomics,
+  ...kernelArrays,
+  ...maskedIndices,
+  ...structs,
+  ...records,
+  ...recordNames,
+  ...launches,
+  ...memoryArrays,
+  ...lifetime,
+  ...pendingDeallocations,
+  ...smartArrays,
+  ...memoryHost,
+  ...memoryInterop,
+  ...options,
+  ...sizes,
+  ...devices,
+  ...streams,
+  ...asynchronous,
+  ...faults,
+  ...errors,
+  ...programs,
+  ...rocMemory,
+  ...rocKernels,
+];
+
+/** Runs the suite on a device, one test after another. Resolves to the results; failures are in them and not thrown. */
+export function runConformance(options: ConformanceOptions = {}): Promise<readonly ConformanceResult[]> {
+  return runTests(conformanceTests, options);
+}

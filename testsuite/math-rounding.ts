@@ -1,0 +1,268 @@
+/**
+ * Chapter: rounding, comparison and selection of floats, and the bits of integers.
+ */
+import { cuda, type f32, type f64, type In, type i32, type i64, type u32, type u64, type Vec } from '../src/index.ts';
+import { sameElements } from './assert.ts';
+import { type ConformanceTest, chapter } from './suite.ts';
+import { doubles, EDGES, EDGES32, mixedIntegers, singles } from './support.ts';
+
+/** All pairs of edges, as f64 and as f32, through a function of two numbers. */
+function pairs(body: (a: number, b: number) => number, expected: (a: number, b: number) => number): () => void {
+  return () => {
+    const a64 = Float64Array.from(EDGES.flatMap((a) => EDGES.map(() => a)));
+    const b64 = Float64Array.from(EDGES.flatMap(() => EDGES));
+    const [a32, b32] = [Float32Array.from(a64), Float32Array.from(b64)];
+    const kernel = cuda.jit(
+      (y: Vec<f64>, u: In<Vec<f64>>, v: In<Vec<f64>>, z: Vec<f32>, p: In<Vec<f32>>, q: In<Vec<f32>>) => {
+        const k = cuda.grid(1);
+        if (k >= y.length) return;
+        y[k] = body(u[k], v[k]);
+        z[k] = body(p[k], q[k]);
+      },
+    );
+    const [y, z] = [cuda.deviceArray(a64.length, 'float64'), cuda.deviceArray(a64.length, 'float32')];
+    const [u, v, p, q] = [cuda.toDevice(a64), cuda.toDevice(b64), cuda.toDevice(a32), cuda.toDevice(b32)];
+    kernel.launch({ threads: a64.length, block: 64 }, y, u, v, z, p, q);
+    sameElements(
+      y.copyToHost(),
+      a64.map((a, k) => expected(a, b64[k])),
+      'f64 pair',
+    );
+    sameElements(
+      z.copyToHost(),
+      a32.map((a, k) => expected(a, b32[k])),
+      'f32 pair',
+    );
+  };
+}
+
+const isNegative = (v: number): boolean => v < 0 || Object.is(v, -0);
+const copysign = (a: number, b: number): number => (isNegative(b) ? -Math.abs(a) : Math.abs(a));
+
+/** Half to even, as IEEE 754 rounds. */
+function roundToEven(v: number): number {
+  if (!Number.isFinite(v) || Math.abs(v) >= 2 ** 52) return v;
+  const low = Math.floor(v);
+  const rest = v - low;
+  const rounded = rest > 0.5 || (rest === 0.5 && low % 2 !== 0) ? low + 1 : low;
+  return rounded === 0 ? copysign(0, v) : rounded;
+}
+
+const WORDS = BigInt64Array.of(
+  0n,
+  1n,
+  -1n,
+  2n ** 63n - 1n,
+  -(2n ** 63n),
+  0x00f0000000000000n,
+  0x1234567890abcdefn,
+  256n,
+);
+const bitsOf = (v: bigint, width: number): string => BigInt.asUintN(width, v).toString(2).padStart(width, '0');
+const count = (bits: string): number => bits.replaceAll('0', '').length;
+const leading = (bits: string): number => bits.length - bits.replace(/^0+/, '').length;
+const lowest = (bits: string): number => (bits.includes('1') ? bits.length - bits.lastIndexOf('1') : 0);
+const reversed = (bits: string): bigint => BigInt(`0b${[...bits].reverse().join('')}`);
+
+export const rounding: readonly ConformanceTest[] = chapter('rounding, selection and bits', {
+  'floor, ceil, trunc and round': doubles(
+    (v) => Math.round(v) * 8 + Math.floor(v) * 4 + Math.ceil(v) * 2 + Math.trunc(v),
+  ),
+  'Math.floor keeps the sign of zero': doubles((v) => Math.floor(v)),
+  'Math.ceil keeps the sign of zero': doubles((v) => Math.ceil(v)),
+  'Math.trunc keeps the sign of zero': doubles((v) => Math.trunc(v)),
+  'Math.round rounds halves up and keeps the sign of zero': doubles((v) => Math.round(v)),
+  'Math.floor in f32': singles((v) => Math.floor(v)),
+  'Math.ceil in f32': singles((v) => Math.ceil(v)),
+  'Math.trunc in f32': singles((v) => Math.trunc(v)),
+  'Math.round in f32': singles((v) => Math.round(v)),
+  'cuda.rint rounds halves to even': () => {
+    for (const [type, edges] of [
+      ['float64', EDGES],
+      ['float32', EDGES32],
+    ] as const) {
+      const x = type === 'float64' ? Float64Array.from(edges) : Float32Array.from(edges);
+      const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<f64>>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = cuda.rint(v[k]);
+      });
+      const y = cuda.deviceArray(x.length, type);
+      kernel.launch({ threads: x.length, block: 8 }, y as never, cuda.toDevice(x) as never);
+      sameElements(y.copyToHost(), Array.from(x, roundToEven), type);
+    }
+  },
+  'min and max propagate NaN and order zeros': doubles((v) => Math.min(v, 0) + Math.max(-v, -0, 1 / Math.min(v, -0))),
+  'Math.min': pairs((a, b) => Math.min(a, b), Math.min),
+  'Math.max': pairs((a, b) => Math.max(a, b), Math.max),
+  'Math.min and max of several': doubles((v) => Math.min(v, 2, -v, 1.5) + Math.max(v, 2, -v, 0.5)),
+  'cuda.fmin ignores NaN': pairs(
+    (a, b) => cuda.fmin(a, b),
+    (a, b) => (Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.min(a, b)),
+  ),
+  'cuda.fmax ignores NaN': pairs(
+    (a, b) => cuda.fmax(a, b),
+    (a, b) => (Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.max(a, b)),
+  ),
+  'cuda.copysign': pairs(
+    (a, b) => cuda.copysign(a, Number.isNaN(b) ? 1 : b),
+    (a, b) => copysign(a, Number.isNaN(b) ? 1 : b),
+  ),
+  'sign, abs and negation': doubles((v) => Math.sign(v) + Math.abs(v) * 2 + -v),
+  'Math.sign keeps zeros and NaN': doubles((v) => Math.sign(v)),
+  'Math.abs and negation in f32': singles((v) => (v > 0.25 ? -v : Math.abs(v))),
+  'comparisons with NaN and zeros': pairs(
+    (a, b) =>
+      (a < b ? 1 : 0) +
+      (a <= b ? 2 : 0) +
+      (a === b ? 4 : 0) +
+      (a !== b ? 8 : 0) +
+      (a > b ? 16 : 0) +
+      (!(a >= b) ? 32 : 0),
+    (a, b) =>
+      (a < b ? 1 : 0) +
+      (a <= b ? 2 : 0) +
+      (a === b ? 4 : 0) +
+      (a !== b ? 8 : 0) +
+      (a > b ? 16 : 0) +
+      (!(a >= b) ? 32 : 0),
+  ),
+  'NaN and finite tests': doubles(
+    (v) => (Number.isNaN(v) ? 1 : 0) + (Number.isFinite(v) ? 2 : 0) + (Number.isInteger(v) ? 4 : 0) + (v ? 8 : 0),
+  ),
+  'cuda.selp evaluates both sides and picks one': () => {
+    const kernel = cuda.jit((y: Vec<f64>, z: Vec<i32>, v: In<Vec<f64>>) => {
+      const k = cuda.grid(1);
+      if (k >= v.length) return;
+      let n = 0;
+      const bump = () => {
+        n++;
+        return n;
+      };
+      z[k] = cuda.selp(v[k] > 0, bump() * 10, bump() * 100) + n;
+      y[k] = cuda.selp(v[k] === 1, v[k] + 0.5, -v[k]);
+    });
+    const [y, z] = [cuda.deviceArray(3, 'float64'), cuda.deviceArray(3, 'int32')];
+    kernel.launch({ grid: 1, block: 4 }, y, z, cuda.toDevice(Float64Array.of(1, -2, 3)));
+    sameElements(y.copyToHost(), [1.5, 2, -3]);
+    sameElements(z.copyToHost(), [12, 202, 12]);
+  },
+  'cuda.fma rounds once in f64': () => {
+    const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<f64>>) => {
+      y[0] = cuda.fma(v[0], v[1], -1);
+      y[1] = cuda.fma(v[2], v[2], v[3]);
+      y[2] = cuda.fma(v[4], 2, v[5]);
+    });
+    const e = 2 ** -52;
+    const y = cuda.deviceArray(3, 'float64');
+    const inputs = Float64Array.of(
+      1 + e,
+      1 - e,
+      1 + 2 ** -30,
+      -1 - 2 ** -29,
+      Number.MAX_VALUE,
+      Number.NEGATIVE_INFINITY,
+    );
+    kernel.launch({ grid: 1, block: 1 }, y, cuda.toDevice(inputs));
+    sameElements(y.copyToHost(), [-(e * e), 2 ** -60, Number.NEGATIVE_INFINITY]);
+  },
+  'cuda.fma rounds once in f32': () => {
+    const kernel = cuda.jit((y: Vec<f32>, v: In<Vec<f32>>) => {
+      const k = cuda.grid(1);
+      y[k] = cuda.fma(v[3 * k], v[3 * k + 1], v[3 * k + 2]);
+    });
+    const e = 2 ** -23;
+    const inputs = [1 + e, 1 - e, -1, 1 + 2 ** -12, 1 + 2 ** -12, -1 - 2 ** -11, 1e20, 1e20, -3e38, 3, 5, 7];
+    const y = cuda.deviceArray(4, 'float32');
+    kernel.launch({ grid: 1, block: 4 }, y, cuda.toDevice(Float32Array.from(inputs)));
+    sameElements(y.copyToHost(), [-(e * e), 2 ** -24, Number.POSITIVE_INFINITY, 22]);
+  },
+  'popc, clz, ffs and brev of i32': () => {
+    const x = mixedIntegers().subarray(0, 50);
+    const kernel = cuda.jit((a: Vec<i32>, b: Vec<i32>, c: Vec<i32>, d: Vec<i32>, v: In<Vec<i32>>) => {
+      const k = cuda.grid(1);
+      if (k >= v.length) return;
+      a[k] = cuda.popc(v[k]);
+      b[k] = cuda.clz(v[k]);
+      c[k] = cuda.ffs(v[k]);
+      d[k] = cuda.brev(v[k]);
+    });
+    const out = () => cuda.deviceArray(x.length, 'int32');
+    const [a, b, c, d] = [out(), out(), out(), out()];
+    kernel.launch({ threads: x.length, block: 16 }, a, b, c, d, cuda.toDevice(x));
+    const bits = Array.from(x, (v) => bitsOf(BigInt(v), 32));
+    sameElements(a.copyToHost(), bits.map(count), 'popc');
+    sameElements(b.copyToHost(), bits.map(leading), 'clz');
+    sameElements(c.copyToHost(), bits.map(lowest), 'ffs');
+    sameElements(
+      d.copyToHost(),
+      bits.map((t) => Number(BigInt.asIntN(32, reversed(t)))),
+      'brev',
+    );
+  },
+  'popc, clz, ffs and brev of u32': () => {
+    const x = Uint32Array.of(0, 1, 0x80000000, 0xffffffff, 0xf0, 12345678);
+    const kernel = cuda.jit((a: Vec<u32>, b: Vec<u32>, c: Vec<u32>, d: Vec<u32>, v: In<Vec<u32>>) => {
+      const k = cuda.grid(1);
+      if (k >= v.length) return;
+      a[k] = cuda.popc(v[k]);
+      b[k] = cuda.clz(v[k]);
+      c[k] = cuda.ffs(v[k]);
+      d[k] = cuda.brev(v[k]);
+    });
+    const out = () => cuda.deviceArray(x.length, 'uint32');
+    const [a, b, c, d] = [out(), out(), out(), out()];
+    kernel.launch({ threads: x.length, block: 16 }, a, b, c, d, cuda.toDevice(x));
+    const bits = Array.from(x, (v) => bitsOf(BigInt(v), 32));
+    sameElements(a.copyToHost(), bits.map(count), 'popc');
+    sameElements(b.copyToHost(), bits.map(leading), 'clz');
+    sameElements(c.copyToHost(), bits.map(lowest), 'ffs');
+    sameElements(
+      d.copyToHost(),
+      bits.map((t) => Number(reversed(t))),
+      'brev',
+    );
+  },
+  'popc, clz, ffs and brev of 64 bits': () => {
+    const kernel = cuda.jit(
+      (a: Vec<i64>, b: Vec<i64>, c: Vec<i64>, d: Vec<i64>, v: In<Vec<i64>>, u: Vec<u64>, w: In<Vec<u64>>) => {
+        const k = cuda.grid(1);
+        if (k >= v.length) return;
+        a[k] = cuda.popc(v[k]);
+        b[k] = cuda.clz(v[k]);
+        c[k] = cuda.ffs(v[k]);
+        d[k] = cuda.brev(v[k]);
+        u[k] = cuda.brev(w[k]) + cuda.clz(w[k]);
+      },
+    );
+    const out = () => cuda.deviceArray(WORDS.length, 'int64');
+    const [a, b, c, d, u] = [out(), out(), out(), out(), cuda.deviceArray(WORDS.length, 'uint64')];
+    const w = cuda.toDevice(new BigUint64Array(WORDS.buffer));
+    kernel.launch({ threads: WORDS.length, block: 4 }, a, b, c, d, cuda.toDevice(WORDS), u, w);
+    const bits = Array.from(WORDS, (v) => bitsOf(v, 64));
+    sameElements(
+      a.copyToHost(),
+      bits.map((t) => BigInt(count(t))),
+      'popc',
+    );
+    sameElements(
+      b.copyToHost(),
+      bits.map((t) => BigInt(leading(t))),
+      'clz',
+    );
+    sameElements(
+      c.copyToHost(),
+      bits.map((t) => BigInt(lowest(t))),
+      'ffs',
+    );
+    sameElements(
+      d.copyToHost(),
+      bits.map((t) => BigInt.asIntN(64, reversed(t))),
+      'brev',
+    );
+    sameElements(
+      u.copyToHost(),
+      bits.map((t) => BigInt.asUintN(64, reversed(t) + BigInt(leading(t)))),
+      'u64',
+    );
+  },
+});

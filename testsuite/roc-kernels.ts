@@ -1,0 +1,415 @@
+/**
+ * Kernels of `roc`: work-item functions, barriers with their scopes, shared memory, atomics, what the lanes of a wavefront exchange, and
+ * the ways to launch. Runs on whatever device `roc` computes on.
+ */
+import { cuda, f32, type f64, i32, type LaunchOptions, type Mat, ndarray, roc, u32, type Vec } from '../src/index.ts';
+import { same, sameElements, throws } from './assert.ts';
+import { type ConformanceTest, chapter } from './suite.ts';
+
+function zeros<const D extends 'int32' | 'float32' | 'float64'>(n: number, dtype: D) {
+  const d = roc.deviceArray(n, dtype);
+  d.set(0);
+  return d;
+}
+
+const TILE = 8;
+const WAVE = 64;
+
+/** What a kernel is refused for. */
+function refused(kernel: { compile(a: unknown): void }, message: RegExp, code: string): void {
+  throws(() => kernel.compile(Float32Array.of(0)), message, code);
+}
+
+export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
+  'work-item functions in three dimensions': () => {
+    const kernel = roc.jit((out: Mat<i32>) => {
+      const [x, y, z] = [roc.getGlobalId(0), roc.getGlobalId(1), roc.getGlobalId(2)];
+      const k = x + roc.getGlobalSize(0) * (y + roc.getGlobalSize(1) * z);
+      for (let d = 0; d < 3; d++) {
+        out[k][d] = roc.getGroupId(d) * roc.getLocalSize(d) + roc.getLocalId(d) - roc.getGlobalId(d);
+        out[k][d + 3] = roc.getNumGroups(d) * roc.getLocalSize(d) - roc.getGlobalSize(d);
+      }
+      out[k][6] = x + 10 * y + 100 * z;
+      out[k][7] = roc.getWorkDim();
+    });
+    const out = roc.deviceArray([144, 8], i32);
+    kernel.launch({ grid: [2, 3, 2], block: [2, 2, 3] }, out);
+    const rows = out.copyToHost().toArray() as number[][];
+    rows.forEach((row, k) => {
+      const at = (k % 4) + 10 * (((k / 4) | 0) % 6) + 100 * ((k / 24) | 0);
+      sameElements(row, [0, 0, 0, 0, 0, 0, at, 3], `item ${k}`);
+    });
+  },
+  'dimensions that the kernel chooses': () => {
+    const kernel = roc.jit((out: Mat<i32>) => {
+      if (roc.getGlobalId(0) !== 3 || roc.getGlobalId(1) !== 2 || roc.getGlobalId(2) !== 3) return;
+      for (let d = 0; d < out.shape[1]; d++) {
+        out[0][d] = roc.getGlobalSize(d);
+        out[1][d] = roc.getNumGroups(d);
+        out[2][d] = roc.getLocalSize(d);
+        out[3][d] = roc.getGroupId(d);
+      }
+    });
+    const out = roc.deviceArray([4, 5], i32);
+    kernel.launch({ grid: [2, 3, 4], block: [2, 1, 1] }, out);
+    const rows = out.copyToHost().toArray() as number[][];
+    sameElements(rows[0] ?? [], [4, 3, 4, 1, 1]);
+    sameElements(rows[1] ?? [], [2, 3, 4, 1, 1]);
+    sameElements(rows[2] ?? [], [2, 1, 1, 1, 1]);
+    sameElements(rows[3] ?? [], [1, 2, 3, 0, 0]);
+  },
+  'dimensions that there are not': () => {
+    const kernel = roc.jit((out: Vec<i32>, d: number) => {
+      const i = roc.getGlobalId(0);
+      if (i > 0) return;
+      out[0] = roc.getGlobalId(3) + roc.getLocalId(7) + roc.getGroupId(3);
+      out[1] = roc.getNumGroups(3) + 10 * roc.getGlobalSize(3) + 100 * roc.getLocalSize(3);
+      out[2] = roc.getGlobalSize(d) + 10 * roc.getGlobalId(d);
+      out[3] = roc.getGlobalSize(1) + 10 * roc.getLocalSize(2);
+      out[4] = roc.getWorkDim();
+    });
+    const out = zeros(5, 'int32');
+    kernel.launch({ grid: 2, block: 4 }, out, 3);
+    sameElements(out.copyToHost(), [0, 111, 1, 11, 1]);
+    refused(
+      roc.jit((a: Vec<f32>) => {
+        a[0] = roc.getGlobalId(-1);
+      }),
+      /roc\.getGlobalId takes a dimension/,
+      'K340',
+    );
+  },
+  'a barrier of either scope orders shared and global memory': () => {
+    const kernel = roc.jit((out: Vec<i32>, scratch: Vec<i32>) => {
+      const s = roc.shared.array(32, i32);
+      const t = roc.getLocalId(0);
+      s[t] = t;
+      roc.barrier(roc.CLK_LOCAL_MEM_FENCE);
+      scratch[roc.getGlobalId(0)] = s[31 - t] * 2;
+      roc.barrier(roc.CLK_GLOBAL_MEM_FENCE);
+      const first = roc.getGroupId(0) * 32;
+      out[first + t] = scratch[first + ((t + 1) % 32)];
+      roc.barrier();
+    });
+    const out = zeros(64, 'int32');
+    kernel.configure(2, 32)(out, zeros(64, 'int32'));
+    sameElements(
+      out.copyToHost(),
+      Array.from({ length: 64 }, (_, k) => 2 * (31 - ((k + 1) % 32))),
+    );
+    same(roc.CLK_LOCAL_MEM_FENCE, 0);
+    same(roc.CLK_GLOBAL_MEM_FENCE, 1);
+  },
+  'a barrier knows two scopes, and must be reached by all': () => {
+    refused(
+      roc.jit((a: Vec<f32>) => {
+        roc.barrier(2 as never);
+        a[0] = 1;
+      }),
+      /roc\.barrier takes roc\.CLK_LOCAL_MEM_FENCE or roc\.CLK_GLOBAL_MEM_FENCE, not 2/,
+      'K341',
+    );
+    refused(
+      roc.jit((a: Vec<f32>) => {
+        roc.memFence(a.length as never);
+        a[0] = 1;
+      }),
+      /computed in the kernel/,
+      'K341',
+    );
+    refused(
+      roc.jit((a: Vec<f32>) => {
+        if (roc.getLocalId(0) > 3) roc.waveBarrier();
+        a[0] = 1;
+      }),
+      /only some threads/,
+      'K401',
+    );
+  },
+  'memFence and waveBarrier': () => {
+    const kernel = roc.jit((out: Vec<i32>) => {
+      const s = roc.shared.array(WAVE, i32);
+      const t = roc.getLocalId(0);
+      s[t] = t;
+      roc.memFence(roc.CLK_LOCAL_MEM_FENCE);
+      roc.waveBarrier();
+      out[t] = s[(t + 5) % WAVE];
+      roc.memFence(roc.CLK_GLOBAL_MEM_FENCE);
+    });
+    const out = zeros(WAVE, 'int32');
+    kernel.launch({ grid: 1, block: WAVE }, out);
+    sameElements(
+      out.copyToHost(),
+      Array.from({ length: WAVE }, (_, k) => (k + 5) % WAVE),
+    );
+  },
+  'shared arrays have positive lengths': () => {
+    refused(
+      roc.jit((a: Vec<f32>) => {
+        a[0] = roc.shared.array(0, f32)[0];
+      }),
+      /roc\.shared\.array of length 0/,
+      'K332',
+    );
+    refused(
+      roc.jit((a: Vec<f32>) => {
+        a[0] = roc.shared.array([4, -1], f32)[0][0];
+      }),
+      /-1 is no length for roc\.shared\.array/,
+      'K332',
+    );
+    refused(
+      roc.jit((a: Vec<f32>) => {
+        a[0] = roc.shared.array(a.length, f32)[0];
+      }),
+      /roc\.shared\.array must be known while compiling/,
+      'K332',
+    );
+  },
+  'the tiled matrix multiplication of the documentation': () => {
+    const matmul = roc.jit((A: Mat<f32>, B: Mat<f32>, C: Mat<f32>) => {
+      const x = roc.getGlobalId(0);
+      const y = roc.getGlobalId(1);
+      const tx = roc.getLocalId(0);
+      const ty = roc.getLocalId(1);
+      const sA = roc.shared.array([TILE, TILE], f32);
+      const sB = roc.shared.array([TILE, TILE], f32);
+      let sum = f32(0);
+      for (let k0 = 0; k0 < A.shape[1]; k0 += TILE) {
+        sA[ty][tx] = y < A.shape[0] && k0 + tx < A.shape[1] ? A[y][k0 + tx] : 0;
+        sB[ty][tx] = x < B.shape[1] && k0 + ty < B.shape[0] ? B[k0 + ty][x] : 0;
+        roc.barrier(roc.CLK_LOCAL_MEM_FENCE);
+        for (let k = 0; k < TILE; k++) sum += sA[ty][k] * sB[k][tx];
+        roc.barrier(roc.CLK_LOCAL_MEM_FENCE);
+      }
+      if (y < C.shape[0] && x < C.shape[1]) C[y][x] = sum;
+    });
+    const [n, m, p] = [20, 13, 17];
+    const A = ndarray(
+      Float32Array.from({ length: n * m }, (_, i) => i % 7),
+      { shape: [n, m] },
+    );
+    const B = ndarray(
+      Float32Array.from({ length: m * p }, (_, i) => (i % 5) - 2),
+      { shape: [m, p] },
+    );
+    const C = roc.deviceArray([n, p], f32);
+    matmul.launch({ threads: [p, n], block: [TILE, TILE] }, roc.toDevice(A), roc.toDevice(B), C);
+    const expected = Array.from({ length: n * p }, (_, at) => {
+      let sum = 0;
+      for (let k = 0; k < m; k++) sum += A.get((at / p) | 0, k) * B.get(k, at % p);
+      return sum;
+    });
+    sameElements((C.copyToHost().toArray() as number[][]).flat(), expected);
+  },
+  'atomic.add of every type, floats among them': () => {
+    const kernel = roc.jit((ints: Vec<i32>, floats: Vec<f32>, doubles: Vec<f64>, olds: Vec<i32>) => {
+      const i = roc.getGlobalId(0);
+      roc.atomic.add(floats, 0, 0.5);
+      roc.atomic.add(doubles, i % 2, 0.25);
+      olds[roc.atomic.add(ints, 0, 1)] = 1;
+    });
+    const [ints, floats, doubles, olds] = [
+      zeros(1, 'int32'),
+      zeros(1, 'float32'),
+      zeros(2, 'float64'),
+      zeros(256, 'int32'),
+    ];
+    kernel.launch({ grid: 4, block: 64 }, ints, floats, doubles, olds);
+    sameElements(ints.copyToHost(), [256]);
+    sameElements(floats.copyToHost(), [128]);
+    sameElements(doubles.copyToHost(), [32, 32]);
+    sameElements(olds.copyToHost(), new Int32Array(256).fill(1));
+  },
+  'atomics of shared memory, and of two axes': () => {
+    const kernel = roc.jit((out: Mat<u32>) => {
+      const s = roc.shared.array(4, u32);
+      const t = roc.getLocalId(0);
+      if (t < 4) s[t] = 0;
+      roc.barrier(roc.CLK_LOCAL_MEM_FENCE);
+      roc.atomic.add(s, t % 4, 1);
+      roc.atomic.max(out, [1, t % 4], t);
+      roc.barrier(roc.CLK_LOCAL_MEM_FENCE);
+      if (t < 4) out[0][t] = s[t];
+    });
+    const out = roc.deviceArray([2, 4], u32);
+    out.set(0);
+    kernel.launch({ grid: 1, block: 30 }, out);
+    sameElements((out.copyToHost().toArray() as number[][]).flat(), [8, 8, 7, 7, 28, 29, 26, 27]);
+    refused(
+      roc.jit((a: Vec<f32>) => {
+        roc.atomic.and(a as never, 0, 1);
+      }),
+      /roc\.atomic\.and does not exist for f32/,
+      'K335',
+    );
+  },
+  'dsBpermute pulls from the lanes of 64': () => {
+    const kernel = roc.jit((out: Vec<f32>, values: Vec<f32>, lanes: Vec<i32>) => {
+      const t = roc.getLocalId(0);
+      out[t] = roc.dsBpermute(lanes[t], values[t]);
+    });
+    for (const block of [64, 150, 256]) {
+      const lanes = Int32Array.from({ length: block }, (_, t) => (t * 7 + 3) % 200);
+      const values = Float32Array.from({ length: block }, (_, t) => t + 0.5);
+      const out = zeros(block, 'float32');
+      kernel.launch({ grid: 1, block }, out, roc.toDevice(values), roc.toDevice(lanes));
+      sameElements(
+        out.copyToHost(),
+        Array.from({ length: block }, (_, t) => values[(t & ~63) + (lanes[t] & 63)] ?? 0),
+        `block ${block}, item`,
+      );
+    }
+  },
+  'dsPermute pushes: the highest sender wins, 0 where nobody sends': () => {
+    const kernel = roc.jit((out: Vec<i32>, lanes: Vec<i32>) => {
+      const t = roc.getLocalId(0);
+      out[t] = roc.dsPermute(lanes[t], 1000 + t);
+      out[t] += 10000 * roc.dsPermute(t ^ 1, t % 2);
+    });
+    for (const block of [64, 100]) {
+      const lanes = Int32Array.from({ length: block }, (_, t) => (t * t) % 64);
+      const out = zeros(block, 'int32');
+      kernel.launch({ grid: 1, block }, out, roc.toDevice(lanes));
+      const expected = new Int32Array(block);
+      for (let t = 0; t < block; t++) {
+        const to = (t & ~63) + lanes[t];
+        if (to < block) expected[to] = 1000 + t;
+      }
+      sameElements(
+        out.copyToHost(),
+        expected.map((v, t) => v + 10000 * ((t ^ 1) % 2)),
+        `block ${block}, item`,
+      );
+    }
+  },
+  'exchanges of 64-bit values': () => {
+    const kernel = roc.jit((out: Vec<f64>, values: Vec<f64>) => {
+      const t = roc.getLocalId(0);
+      out[t] = roc.dsBpermute(63 - t, values[t]) + roc.dsPermute(63 - t, values[t]);
+    });
+    const values = Float64Array.from({ length: 64 }, (_, t) => t / 3);
+    const out = zeros(64, 'float64');
+    kernel.launch({ grid: 1, block: 64 }, out, roc.toDevice(values));
+    sameElements(
+      out.copyToHost(),
+      [...values].reverse().map((v) => v + v),
+    );
+  },
+  'lanes that have returned take no part': () => {
+    const kernel = roc.jit((out: Vec<i32>) => {
+      const t = roc.getLocalId(0);
+      if (t >= 50) return;
+      out[t] = roc.activeLanePermuteWaveWidth(t, t + 10, -1, t === 3);
+      out[t] += 1000 * roc.dsBpermute(t + 20, 5);
+    });
+    const out = zeros(64, 'int32');
+    kernel.launch({ grid: 1, block: 64 }, out);
+    sameElements(
+      out.copyToHost(),
+      Array.from({ length: 64 }, (_, t) => {
+        if (t >= 50) return 0;
+        const active = t === 3 || (t + 10) % 64 >= 50 ? -1 : (t + 10) % 64;
+        return active + ((t + 20) % 64 < 50 ? 5000 : 0);
+      }),
+    );
+  },
+  'exchanges in a loop': () => {
+    const kernel = roc.jit((out: Vec<i32>) => {
+      const t = roc.getLocalId(0);
+      let sum = t;
+      for (let d = 32; d > 0; d >>= 1) sum += roc.dsBpermute(t ^ d, sum);
+      out[t] = sum;
+    });
+    const out = zeros(128, 'int32');
+    kernel.launch({ grid: 1, block: 128 }, out);
+    sameElements(
+      out.copyToHost(),
+      Array.from({ length: 128 }, (_, t) => (t < 64 ? 2016 : 6112)),
+    );
+  },
+  'forAll runs exactly n work items': () => {
+    const kernel = roc.jit((out: Vec<i32>, count: Vec<i32>) => {
+      out[roc.getGlobalId(0)] = roc.getGlobalSize(0);
+      roc.atomic.add(count, 0, 1);
+    });
+    for (const n of [1, 7, 64, 300, 509, 1000]) {
+      const [out, count] = [zeros(n, 'int32'), zeros(1, 'int32')];
+      kernel.forAll(n)(out, count);
+      sameElements(out.copyToHost(), new Int32Array(n).fill(n), `n ${n}, item`);
+      sameElements(count.copyToHost(), [n]);
+    }
+    const count = zeros(1, 'int32');
+    kernel.forAll(0)(zeros(1, 'int32'), count);
+    kernel.forAll(100, { block: 7, stream: roc.stream() })(zeros(100, 'int32'), count);
+    roc.synchronize();
+    sameElements(count.copyToHost(), [100]);
+    throws(() => kernel.forAll(-1), /-1/);
+  },
+  'a kernel needs to be configured': () => {
+    const kernel = roc.jit((out: Vec<i32>) => {
+      out[0] = 1;
+    });
+    throws(() => (kernel as unknown as (a: unknown) => void)(zeros(1, 'int32')), /launch/, 'E_NOT_CONFIGURED');
+    throws(() => (kernel.configure as (grid: number) => unknown)(1), /configure takes/, 'E_LAUNCH_DIMS');
+    const launch = kernel.configure(1, 1, roc.stream());
+    throws(() => (launch as () => void)(), /argument/, 'E_ARGUMENT_COUNT');
+  },
+  'signatures are checked': () => {
+    const kernel = roc.jit(
+      (a: Vec<f32>) => {
+        a[roc.getGlobalId(0)] = 1;
+      },
+      { signature: 'void(float32[:])' },
+    );
+    throws(() => kernel.launch({ grid: 1, block: 1 }, zeros(1, 'float64') as never), /float64|f64/);
+    const launch = kernel.launch as (options: LaunchOptions) => void;
+    throws(() => launch({ grid: 1, block: 1 }), /argument/);
+  },
+  'kernels may use the words of cuda, and those of cuda the words of roc': () => {
+    const kernel = roc.jit((out: Vec<i32>) => {
+      const s = cuda.shared.array(32, i32);
+      s[cuda.threadIdx.x] = roc.getLocalId(0);
+      cuda.syncThreads();
+      out[cuda.grid(1)] = s[31 - roc.getLocalId(0)] - cuda.blockIdx.x;
+    });
+    const out = zeros(64, 'int32');
+    kernel.launch({ grid: 2, block: 32 }, out);
+    sameElements(
+      out.copyToHost(),
+      Array.from({ length: 64 }, (_, k) => 31 - (k % 32) - ((k / 32) | 0)),
+    );
+    const other = cuda.jit((y: Vec<i32>) => {
+      roc.barrier(roc.CLK_LOCAL_MEM_FENCE);
+      if (roc.getGlobalId(0) < y.length) y[roc.getGlobalId(0)] = roc.getLocalSize(0);
+    });
+    const y = cuda.deviceArray(3, i32);
+    other.launch({ grid: 1, block: 3 }, y);
+    sameElements(y.copyToHost(), [3, 3, 3]);
+  },
+  'arrays are captured by kernels of their own namespace': () => {
+    const table = roc.toDevice(Int32Array.of(5, 6, 7));
+    const kernel = roc.jit((out: Vec<i32>) => {
+      const i = roc.getGlobalId(0);
+      out[i] = (table as unknown as Vec<i32>)[2 - i];
+    });
+    const out = zeros(3, 'int32');
+    kernel.forAll(3)(out);
+    sameElements(out.copyToHost(), [7, 6, 5]);
+    const theirs = cuda.toDevice(Int32Array.of(1));
+    const wrong = roc.jit((y: Vec<i32>) => {
+      y[0] = (theirs as unknown as Vec<i32>)[0];
+    });
+    throws(() => wrong.forAll(1)(out), /captured an array of cuda and is launched on roc/, 'E_CONTEXT');
+  },
+  'arrays of one namespace are refused by the kernels of the other': () => {
+    const kernel = cuda.jit((y: Vec<i32>) => {
+      y[0] = 1;
+    });
+    throws(() => kernel.launch({ grid: 1, block: 1 }, zeros(1, 'int32')), /roc\.jit/, 'E_CONTEXT');
+    const rocKernel = roc.jit((y: Vec<i32>) => {
+      y[0] = 1;
+    });
+    throws(() => rocKernel.launch({ grid: 1, block: 1 }, cuda.deviceArray(1, i32)), /cuda\.jit/, 'E_CONTEXT');
+  },
+});

@@ -1,0 +1,273 @@
+/**
+ * Chapter: streams and events: order, waiting, callbacks, time.
+ */
+import { cuda, type f64, type Stream, type Vec } from '../src/index.ts';
+import { rejects, same, sameElements, throws } from './assert.ts';
+import { type ConformanceTest, chapter, waiting } from './suite.ts';
+
+/** A kernel that adds one to each element, as often as it is told. */
+function makeCount() {
+  return cuda.jit(function count(v: Vec<f64>, times: number) {
+    const k = cuda.grid(1);
+    if (k < v.length) {
+      for (let i = 0; i < times; i++) v[k] += 1;
+    }
+  });
+}
+
+/** A kernel that fails. */
+function makeFail() {
+  return cuda.jit(
+    function fail(v: Vec<f64>) {
+      if (v[0] >= 0) throw new Error('on purpose');
+      v[1] = 1;
+    },
+    { debug: true },
+  );
+}
+
+export const streams: readonly ConformanceTest[] = chapter('streams and events', {
+  'synchronize waits for all work': () => {
+    const stream = cuda.stream();
+    const count = makeCount();
+    const a = cuda.toDevice(Float64Array.of(0, 0), { stream });
+    for (let i = 0; i < 10; i++) count.launch({ threads: 2, block: 2, stream }, a, 100);
+    const host = new Float64Array(2);
+    a.copyToHost(host, { stream });
+    stream.synchronize();
+    sameElements(host, [1000, 1000]);
+    same(stream.query(), true, 'query after synchronize');
+  },
+  'copyToHost without a stream has arrived on return': () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(1, 2), { stream });
+    makeCount().launch({ threads: 2, block: 2, stream }, a, 1);
+    sameElements(a.copyToHost(), [2, 3]);
+  },
+  'an array’s own stream and bind': () => {
+    const stream = cuda.stream();
+    const a = cuda.deviceArray(2, 'float64', { stream });
+    same(a.stream, stream);
+    same(a.slice('1:').stream, stream);
+    same(a.bind().stream, undefined);
+    const b = cuda.deviceArray(2, 'float64').bind(stream);
+    same(b.stream, stream);
+    b.set(3);
+    sameElements(b.copyToHost(), [3, 3]);
+  },
+  'autoSynchronize as an object': () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0));
+    const host = new Float64Array(1);
+    const guard = stream.autoSynchronize();
+    same(guard.stream, stream);
+    makeCount().launch({ threads: 1, block: 1, stream }, a, 5);
+    a.copyToHost(host, { stream });
+    guard[Symbol.dispose]();
+    sameElements(host, [5]);
+    guard.dispose();
+  },
+  'autoSynchronize around a body': () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0));
+    const host = new Float64Array(1);
+    const result = stream.autoSynchronize((s) => {
+      same(s, stream);
+      makeCount().launch({ threads: 1, block: 1, stream: s }, a, 7);
+      a.copyToHost(host, { stream: s });
+      return 'done';
+    });
+    same(result, 'done');
+    sameElements(host, [7]);
+  },
+  'autoSynchronize around a body that throws synchronises and throws': () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0));
+    const host = new Float64Array(1);
+    throws(
+      () =>
+        stream.autoSynchronize(() => {
+          makeCount().launch({ threads: 1, block: 1, stream }, a, 3);
+          a.copyToHost(host, { stream });
+          throw new Error('midway');
+        }),
+      /midway/,
+    );
+    sameElements(host, [3]);
+  },
+  'autoSynchronize around async bodies': waiting(async () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0));
+    const host = new Float64Array(1);
+    const result = await stream.autoSynchronize(async () => {
+      makeCount().launch({ threads: 1, block: 1, stream }, a, 2);
+      await Promise.resolve();
+      a.copyToHost(host, { stream });
+      return 11;
+    });
+    same(result, 11);
+    sameElements(host, [2]);
+    await rejects(
+      () =>
+        stream.autoSynchronize(async () => {
+          await Promise.resolve();
+          throw new Error('midway');
+        }),
+      /midway/,
+    );
+    stream.dispose();
+  }),
+  'autoSynchronize throws what failed on the stream': () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0, 0));
+    throws(
+      () => stream.autoSynchronize(() => makeFail().launch({ threads: 1, block: 1, stream }, a)),
+      /on purpose/,
+      'E_KERNEL_FAULT',
+    );
+    stream.synchronize();
+  },
+  'done() resolves with the stream': waiting(async () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0));
+    const host = new Float64Array(1);
+    makeCount().launch({ threads: 1, block: 1, stream }, a, 9);
+    a.copyToHost(host, { stream });
+    same(await stream.done(), stream);
+    sameElements(host, [9]);
+    stream.dispose();
+  }),
+  'done() rejects with what failed': waiting(async () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0, 0));
+    makeFail().launch({ threads: 1, block: 1, stream }, a);
+    await rejects(() => stream.done(), /on purpose/, 'E_KERNEL_FAULT');
+    stream.synchronize();
+    stream.dispose();
+  }),
+  'callbacks come in order, with stream, status and argument, never inside addCallback': waiting(async () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0));
+    const calls: [Stream, number, unknown][] = [];
+    const note = (s: Stream, status: number, arg: unknown) => {
+      calls.push([s, status, arg]);
+    };
+    for (let i = 0; i < 5; i++) {
+      makeCount().launch({ threads: 1, block: 1, stream }, a, 1);
+      stream.addCallback(note, i);
+      same(calls.length, 0, 'calls inside addCallback');
+    }
+    stream.addCallback(note);
+    await new Promise<void>((resolve) => {
+      stream.addCallback(() => resolve());
+    });
+    sameElements(
+      calls.map(([, , arg]) => arg),
+      [0, 1, 2, 3, 4, undefined],
+    );
+    same(
+      calls.every(([s, status]) => s === stream && status === 0),
+      true,
+      'stream and status',
+    );
+    stream.dispose();
+  }),
+  'a callback learns that the work failed': waiting(async () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0, 0));
+    makeFail().launch({ threads: 1, block: 1, stream }, a);
+    const status = await new Promise<number>((resolve) => {
+      stream.addCallback((_, s) => resolve(s));
+    });
+    same(status !== 0, true, 'the status says so');
+    throws(() => cuda.synchronize(), /on purpose/, 'E_KERNEL_FAULT');
+    cuda.synchronize();
+    stream.dispose();
+  }),
+  'default streams': () => {
+    for (const stream of [cuda.defaultStream(), cuda.legacyDefaultStream(), cuda.perThreadDefaultStream()]) {
+      const a = cuda.toDevice(Float64Array.of(1), { stream });
+      makeCount().launch({ threads: 1, block: 1, stream }, a, 1);
+      stream.synchronize();
+      sameElements(a.copyToHost(), [2]);
+      stream.dispose();
+      stream.synchronize();
+    }
+  },
+  'streams after dispose': () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0));
+    makeCount().launch({ threads: 1, block: 1, stream }, a, 4);
+    stream.dispose();
+    stream.dispose();
+    same(stream.disposed, true);
+    cuda.synchronize();
+    sameElements(a.copyToHost(), [4]);
+    throws(() => stream.synchronize(), /this stream was disposed at .+:\d+/);
+    throws(() => makeCount().launch({ threads: 1, block: 1, stream }, a, 1), /this stream was disposed/);
+    throws(() => cuda.toDevice(new Float64Array(1), { stream }), /this stream was disposed/);
+  },
+  'what is no stream': () => {
+    const toDevice = cuda.toDevice as unknown as (a: Float64Array, options: object) => unknown;
+    throws(
+      () => toDevice(new Float64Array(1), { stream: 5 }),
+      /stream must be a Stream or 0, got the number 5/,
+      'E_STREAM',
+    );
+    throws(() => cuda.externalStream(1.5), /integer/, 'E_STREAM');
+    throws(() => cuda.stream().addCallback(3 as never), /addCallback needs a function, got number/, 'E_CALLBACK');
+  },
+  'events are reached when the work before them is done': () => {
+    const stream = cuda.stream();
+    const a = cuda.toDevice(Float64Array.of(0));
+    const event = cuda.event();
+    makeCount().launch({ threads: 1, block: 1, stream }, a, 10);
+    event.record(stream);
+    event.synchronize();
+    same(event.query(), true);
+    sameElements(a.copyToHost(), [10]);
+    event.dispose();
+  },
+  'another stream waits for an event': () => {
+    const [s, t] = [cuda.stream(), cuda.stream()];
+    const a = cuda.toDevice(Float64Array.of(1));
+    const scale = cuda.jit((v: Vec<f64>) => {
+      v[0] *= 10;
+    });
+    const event = cuda.event({ timing: false });
+    makeCount().launch({ threads: 1, block: 1, stream: s }, a, 4);
+    event.record(s);
+    event.wait(t);
+    scale.launch({ threads: 1, block: 1, stream: t }, a);
+    t.synchronize();
+    sameElements(a.copyToHost(), [50]);
+  },
+  'elapsedTime is milliseconds between events': () => {
+    const [start, end] = [cuda.event(), cuda.event()];
+    const a = cuda.toDevice(new Float64Array(64));
+    start.record();
+    makeCount().launch({ threads: 64, block: 64 }, a, 1000);
+    end.record();
+    end.synchronize();
+    const milliseconds = start.elapsedTime(end);
+    same(milliseconds >= 0 && milliseconds < 60000, true, `${milliseconds} ms make sense`);
+    same(start.elapsedTime(start), 0);
+  },
+  'elapsedTime of events without time': () => {
+    const [a, b, c] = [cuda.event(), cuda.event({ timing: false }), cuda.event()];
+    a.record();
+    b.record();
+    cuda.synchronize();
+    throws(() => a.elapsedTime(c), /the end event was not recorded/, 'E_EVENT');
+    throws(() => c.elapsedTime(a), /the start event was not recorded/, 'E_EVENT');
+    throws(() => a.elapsedTime(b), /timing: false/, 'E_EVENT');
+    throws(() => a.elapsedTime(undefined as never), /elapsedTime needs the event/, 'E_EVENT');
+  },
+  'events after dispose': () => {
+    const event = cuda.event();
+    event.dispose();
+    event.dispose();
+    throws(() => event.record(), /this event was disposed at .+:\d+/);
+    throws(() => event.query(), /this event was disposed/);
+  },
+});

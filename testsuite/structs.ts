@@ -1,0 +1,418 @@
+/**
+ * Chapter: arrays of structs in kernels, in every layout and memory space; records on the device.
+ *
+ * A body that names members runs on the device and again on the plain objects that the elements are; both end the same. Layouts:
+ * packed (with members that are not aligned), aligned, and packed with members that happen to be.
+ */
+import {
+  cuda,
+  type DeviceNDArray,
+  type DType,
+  f16,
+  f32,
+  f64,
+  i8,
+  i16,
+  type Mat,
+  type Struct,
+  struct,
+  u8,
+  u16,
+  u32,
+  u64,
+  type Vec,
+} from '../src/index.ts';
+import { same, sameElements } from './assert.ts';
+import {
+  filled,
+  LAYOUTS,
+  N,
+  objects,
+  type PACKED,
+  PAIR,
+  type Pair,
+  type Particle,
+  particle,
+  sameRecords,
+  text,
+} from './struct-layouts.ts';
+import { type ConformanceTest, chapter } from './suite.ts';
+
+const WIDE = struct({ i: i8, u: u16, s: i16, w: u32, big: u64, d: f64, h: f16 });
+type Wide = Struct<typeof WIDE>;
+
+/** A captured key. */
+const IN_BRACKETS = 'f';
+
+type Body = (p: Vec<Particle>, i: number) => void;
+
+/** Runs `body` for each element of an array of every layout, and on plain objects. */
+function onMembers(body: Body): () => void {
+  return () => {
+    const kernel = cuda.jit((p: Vec<Particle>) => {
+      const i = cuda.grid(1);
+      if (i < p.length) body(p, i);
+    });
+    for (const [name, dtype] of Object.entries(LAYOUTS)) {
+      // What is stored in f32 and f16 has been rounded: the model's numbers are, too.
+      const rounded = (p: Particle[]): Particle[] =>
+        filled(dtype as typeof PACKED, p).toArray() as unknown as Particle[];
+      const before = rounded(objects());
+      for (let i = 0; i < N; i++) body(before as unknown as Vec<Particle>, i);
+      const model = rounded(before);
+      const p = cuda.toDevice(filled(dtype as typeof PACKED, objects()));
+      kernel.launch({ threads: N, block: 32 }, p);
+      sameRecords(p, model, `${name}: element`);
+      // The same elements, backwards and with gaps.
+      const wide = cuda.toDevice(filled(dtype as typeof PACKED, objects(2 * N)));
+      const odd = wide.slice([null, null, -2]) as DeviceNDArray<Particle, 1>;
+      odd.copyToDevice(filled(dtype as typeof PACKED, objects()));
+      kernel.launch({ threads: N, block: 50 }, odd);
+      sameRecords(odd, model, `${name}, strided: element`);
+      same(text(wide.get(0)), text(particle(0)), `${name}: the element between`);
+    }
+  };
+}
+
+/** Runs `body` once, in one thread, with an array of each layout and another of the same type. */
+function onWhole(
+  body: (p: Vec<Particle>, q: Vec<Particle>) => void,
+  expected: (p: Particle[]) => Particle[],
+): () => void {
+  return () => {
+    for (const [name, layout] of Object.entries(LAYOUTS)) {
+      const dtype = layout as typeof PACKED;
+      const kernel = cuda.jit((p: Vec<Particle>, q: Vec<Particle>) => body(p, q));
+      const p = cuda.toDevice(filled(dtype, objects(6)));
+      kernel.launch({ grid: 1, block: 1 }, p, cuda.toDevice(filled(dtype, objects(12).slice(6))));
+      sameRecords(p, filled(dtype, expected(objects(6))).toArray() as unknown[], `${name}: element`);
+    }
+  };
+}
+
+/** Copies all elements through memory of another space and back. */
+function through(dtype: DType<unknown>, values: readonly unknown[], name: string): void {
+  const type = dtype as typeof PACKED;
+  const host = filled(type, values as Particle[]);
+  const count = values.length;
+  const shared = cuda.jit((to: Vec<Particle>, from: Vec<Particle>) => {
+    const tile = cuda.shared.array(count, type);
+    const i = cuda.threadIdx.x;
+    if (i < count) tile[i] = from[i];
+    cuda.syncThreads();
+    if (i < count) to[i] = tile[count - 1 - i];
+  });
+  const dynamic = cuda.jit((to: Vec<Particle>, from: Vec<Particle>) => {
+    const tile = cuda.shared.array(0, type);
+    const i = cuda.threadIdx.x;
+    if (i < tile.length) tile[i] = from[i];
+    cuda.syncThreads();
+    if (i < tile.length) to[i] = tile[tile.length - 1 - i];
+  });
+  const local = cuda.jit((to: Vec<Particle>, from: Vec<Particle>) => {
+    const own = cuda.local.array(2, type);
+    const i = cuda.threadIdx.x;
+    own[1] = from[count - 1 - (i % count)];
+    own[0] = own[1];
+    if (i < count) to[i] = own[0];
+  });
+  const constant = cuda.jit((to: Vec<Particle>) => {
+    const table = cuda.const.arrayLike(host);
+    const i = cuda.threadIdx.x;
+    if (i < count) to[i] = table[count - 1 - i];
+  });
+  const expected = (host.toArray() as unknown[]).reverse();
+  const from = cuda.toDevice(host);
+  const run = (space: string, launch: (to: DeviceNDArray<Particle, 1>) => void): void => {
+    const to = cuda.deviceArray([count], type);
+    launch(to as DeviceNDArray<Particle, 1>);
+    sameRecords(to, expected, `${name}, ${space}: element`);
+  };
+  run('shared', (to) => shared.launch({ grid: 1, block: 64 }, to, from));
+  run('dynamic', (to) => dynamic.launch({ grid: 1, block: 64, sharedBytes: count * dtype.itemSize }, to, from));
+  run('local', (to) => local.launch({ grid: 1, block: 64 }, to, from));
+  run('constant', (to) => constant.launch({ grid: 1, block: 64 }, to));
+}
+
+export const structs: readonly ConformanceTest[] = chapter('structs', {
+  'members are read and written': onMembers((p, i) => {
+    p[i].x = p[i].y + 0.5;
+    p[i].tag = p[i].tag ^ 85;
+    p[i].n = p[i].n * 3n;
+    p[i].h = p[i].h / 2;
+  }),
+  'compound assignment': onMembers((p, i) => {
+    p[i].x += 1;
+    p[i].y -= i;
+    p[i].n += 7n;
+    p[i].pos.a *= 2;
+    p[i].y++;
+    --p[i].y;
+    p[i].tag |= 128;
+  }),
+  'members of members': onMembers((p, i) => {
+    p[i].pos.b = p[i].pos.flag;
+    p[i].pos.flag = i % 100;
+    p[i].pos.a += p[i].x;
+  }),
+  'sub-arrays': onMembers((p, i) => {
+    for (let k = 0; k < 3; k++) p[i].f[k][0] += p[i].f[2 - k][1];
+    p[i].f[i % 3][i % 2] = -1;
+    p[i].y = p[i].f.length;
+  }),
+  'members by their names in brackets': onMembers((p, i) => {
+    p[i]['x'] = p[i]['y'] * 2;
+    p[i]['pos']['b'] = 8;
+  }),
+  destructuring: onMembers((p, i) => {
+    const {
+      x,
+      pos: { a, b },
+      f: [[first], , last],
+    } = p[i];
+    p[i].x = a > 4 ? b : x;
+    p[i].f[1][1] = first + last[1];
+  }),
+  'a name for an element': onMembers((p, i) => {
+    const r = p[i];
+    r.x += 2;
+    r.pos.a = r.x;
+    const row = r.f[1];
+    row[0] = r.y;
+  }),
+  'a name for one element, then for another': onMembers((p, i) => {
+    let r = p[i];
+    let sum = 0;
+    for (let k = 0; k < 3; k++) {
+      sum += r.y;
+      if (k === 1) r = p[i];
+    }
+    r.y = sum;
+    const chosen = i % 2 === 0 ? p[i] : r;
+    chosen.x = 3;
+  }),
+  'device functions take and give elements': onMembers((p, i) => {
+    const move = (r: Particle, by: number): Particle => {
+      r.x += by;
+      return r;
+    };
+    const length = ({ pos: { a, b } }: Particle): number => a + b;
+    move(p[i], i).y = 4;
+    p[i].pos.a = length(p[i]);
+  }),
+
+  'whole elements are copied': onWhole(
+    (p, q) => {
+      p[0] = q[2];
+      p[1] = p[0];
+      p[0].x = 99;
+      p[2].pos = q[0].pos;
+      p[3].f = q[1].f;
+    },
+    (p) => {
+      p[1] = particle(8);
+      p[0] = { ...particle(8), x: 99 };
+      (p[2] as Particle).pos = particle(6).pos;
+      (p[3] as Particle).f = particle(7).f;
+      return p;
+    },
+  ),
+  'elements from object literals': onWhole(
+    (p) => {
+      const k = cuda.grid(1);
+      p[1] = {
+        tag: 9,
+        x: p[k].y,
+        y: 2,
+        pos: { a: 0.5, flag: -1, b: 7 },
+        f: [
+          [1, 2],
+          [3, 4],
+          [5, 6],
+        ],
+        n: 5n,
+        h: 0.125,
+      };
+      p[0] = { ...p[2], pos: p[3].pos, y: p[2].y + 1 };
+      p[4].pos = { a: p[4].pos.b, b: p[4].pos.a * 2, flag: 1 };
+      p[5].f = [p[5].f[2], p[5].f[1], [p[5].f[0][1], p[5].f[0][0]]] as never;
+    },
+    (p) => {
+      p[1] = {
+        tag: 9,
+        x: 3,
+        y: 2,
+        pos: { a: 0.5, flag: -1, b: 7 },
+        f: [
+          [1, 2],
+          [3, 4],
+          [5, 6],
+        ],
+        n: 5n,
+        h: 0.125,
+      };
+      p[0] = { ...particle(2), pos: particle(3).pos, y: 2 };
+      const four = p[4] as Particle;
+      four.pos = { a: four.pos.b, b: four.pos.a * 2, flag: 1 };
+      const five = p[5] as Particle;
+      five.f = [five.f[2], five.f[1], [five.f[0]?.[1], five.f[0]?.[0]]] as number[][];
+      return p;
+    },
+  ),
+  'a copy is a spread, elements trade places': onWhole(
+    (p) => {
+      const old = { ...p[0] };
+      p[0].x = 50;
+      p[0].pos.a = 51;
+      p[1] = old;
+      [p[2], p[3]] = [p[3], p[2]];
+      const { y, ...rest } = p[4];
+      p[4].tag = 77;
+      p[5] = { ...rest, y: y + 100 };
+    },
+    (p) => {
+      p[1] = particle(0);
+      p[0] = { ...particle(0), x: 50, pos: { ...particle(0).pos, a: 51 } };
+      [p[2], p[3]] = [p[3] as Particle, p[2] as Particle];
+      p[5] = { ...particle(4), y: 99 };
+      (p[4] as Particle).tag = 77;
+      return p;
+    },
+  ),
+  'whole members by their names in brackets': onWhole(
+    (p, q) => {
+      p[0][IN_BRACKETS] = p[1]['f'];
+      p[1][`pos`] = q[0]['pos'];
+      p[2]['x'] = q[1][`x`];
+      p[3]['f'][1] = p[4]['f'][2];
+      p[5].f[0] = [7, p[5].f[0][0]];
+    },
+    (p) => {
+      (p[0] as Particle).f = particle(1).f;
+      (p[1] as Particle).pos = particle(6).pos;
+      (p[2] as Particle).x = particle(7).x;
+      (p[3] as Particle).f[1] = particle(4).f[2] as number[];
+      (p[5] as Particle).f[0] = [7, 5];
+      return p;
+    },
+  ),
+  'padding is left alone': () => {
+    const dtype = struct({ a: u8, b: f64, c: i16 }, { align: true });
+    const bytes = cuda.toDevice(new Uint8Array(2 * dtype.itemSize).fill(255));
+    const kernel = cuda.jit((p: Vec<{ a: number; b: number; c: number }>) => {
+      p[0] = { a: 1, b: 0, c: 0 };
+      p[1] = p[0];
+    });
+    kernel.launch({ grid: 1, block: 1 }, bytes.view(dtype));
+    const written = bytes.copyToHost() as Uint8Array;
+    for (const k of [1, 7, 18, 23, 25, 31, 42, 47]) same(written[k], 255, `byte ${k}`);
+    sameElements([written[0], written[8], written[24], written[40]] as number[], [1, 0, 1, 0]);
+  },
+
+  'every memory space': () => {
+    for (const [name, dtype] of Object.entries(LAYOUTS)) through(dtype, objects(40), name);
+    const pairs = Array.from({ length: 40 }, (_, i) => ({ x: i + 0.5, y: -i }));
+    through(PAIR, pairs, 'two numbers of 4 bytes');
+    const bytes = Array.from({ length: 40 }, (_, i) => ({ r: i, g: 2 * i, b: 3 * i }));
+    through(struct({ r: u8, g: u8, b: u8 }), bytes, 'three bytes');
+  },
+  'long sub-arrays are copied in loops': () => {
+    const dtype = struct({ id: u8, v: i16.array(40), w: struct({ k: f32 }).array(2, 3) });
+    const value = (i: number): Struct<typeof dtype> => ({
+      id: i,
+      v: Array.from({ length: 40 }, (_, k) => i * 100 + k),
+      w: [0, 1].map((r) => [0, 1, 2].map((c) => ({ k: i + r / 2 + c / 8 }))),
+    });
+    through(
+      dtype,
+      Array.from({ length: 9 }, (_, i) => value(i)),
+      'long',
+    );
+  },
+  'members at odd addresses hold every bit': () => {
+    const values: Wide[] = [
+      { i: -128, u: 65535, s: -32768, w: 4294967295, big: 2n ** 64n - 1n, d: -Math.PI, h: 65504 },
+      { i: 127, u: 1, s: 32767, w: 2 ** 31, big: 2n ** 63n, d: 5e-324, h: 2 ** -24 },
+      { i: -1, u: 256, s: -1, w: 65536, big: 1n, d: Number.NaN, h: Number.NaN },
+      { i: 0, u: 0, s: 0, w: 0, big: 0n, d: -0, h: -0 },
+      { i: 5, u: 4660, s: 4660, w: 305419896, big: 0x0123456789abcdefn, d: 1e300, h: -1.5 },
+      {
+        i: 5,
+        u: 4660,
+        s: 4660,
+        w: 305419896,
+        big: 2n ** 32n,
+        d: Number.NEGATIVE_INFINITY,
+        h: Number.POSITIVE_INFINITY,
+      },
+      { i: 5, u: 4660, s: 4660, w: 305419896, big: 3n, d: 1, h: -(2 ** -14) },
+      { i: 5, u: 4660, s: 4660, w: 305419896, big: 3n, d: 2, h: 1023 * 2 ** -24 },
+    ];
+    const kernel = cuda.jit((q: Vec<Wide>, p: Vec<Wide>, sum: Vec<f64>) => {
+      const k = cuda.grid(1);
+      if (k >= p.length) return;
+      const { i, u, s, w, big, d, h } = p[k];
+      q[k] = { i, u, s, w, big, d, h };
+      sum[k] = f64(i + u + s) + w + Number(big & 0xffffn) + h;
+    });
+    const host = filled(WIDE, values);
+    const q = cuda.deviceArray([values.length], WIDE);
+    const sum = cuda.deviceArray(values.length, f64);
+    kernel.launch({ grid: 1, block: 32 }, q, cuda.toDevice(host), sum);
+    sameRecords(q, host.toArray() as unknown[]);
+    sameElements(
+      sum.copyToHost(),
+      values.map(({ i, u, s, w, big, h }) => i + u + s + w + Number(big & 0xffffn) + h),
+    );
+  },
+  'rounding to f16 at odd addresses': () => {
+    const dtype = struct({ tag: u8, h: f16 });
+    const x = Float32Array.of(1 / 3, 1e-8, 6e-8, 65519, 65520, -1e9, 2049, 2051, 6.1e-5, 6.097e-5, -3e-6, 0.1);
+    const kernel = cuda.jit((p: Vec<Struct<typeof dtype>>, v: Vec<f32>) => {
+      const i = cuda.grid(1);
+      if (i < p.length) p[i] = { tag: i, h: v[i] };
+    });
+    const p = cuda.deviceArray([x.length], dtype);
+    kernel.launch({ grid: 1, block: 32 }, p, cuda.toDevice(x));
+    sameRecords(
+      p,
+      Array.from(x, (v, i) => ({ tag: i, h: f16(v) })),
+    );
+  },
+  'matrices of structs, by rows and columns': () => {
+    const kernel = cuda.jit((A: Mat<Pair>) => {
+      const [j, i] = cuda.grid(2);
+      if (i < A.shape[0] && j < A.shape[1]) {
+        A[i][j].x = 10 * i + j;
+        A[i][j].y += A[i].length;
+      }
+    });
+    for (const order of ['C', 'F'] as const) {
+      const A = cuda.deviceArray([3, 5], PAIR, { order });
+      A.set({ x: 0, y: 1 });
+      kernel.launch({ threads: [5, 3], block: [8, 8] }, A);
+      const rows = A.copyToHost().toArray() as unknown as Pair[][];
+      same(text(rows[2]?.[4]), text({ x: 24, y: 6 }), order);
+      same(text(rows[1]?.[3]), text({ x: 13, y: 6 }), order);
+    }
+  },
+  'for … of elements': () => {
+    const kernel = cuda.jit((p: Vec<Pair>, sum: Vec<f32>) => {
+      let total = 0;
+      for (const { x, y } of p) total += x * y;
+      for (const r of p) r.y = 8;
+      sum[0] = total;
+    });
+    const p = cuda.toDevice(
+      filled(PAIR, [
+        { x: 1.5, y: 2 },
+        { x: 2, y: 3 },
+        { x: -1, y: 4 },
+      ]),
+    );
+    const sum = cuda.deviceArray(1, f32);
+    kernel.launch({ grid: 1, block: 1 }, p, sum);
+    same(sum.get(0), 5);
+    same(p.get(2).y, 8);
+  },
+});

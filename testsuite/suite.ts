@@ -1,0 +1,101 @@
+/**
+ * The conformance suite as a list: chapters of named tests that run on whatever device is current.
+ *
+ * A driver is done when all of them pass on it. The suite is framework-free: `runConformance` runs it anywhere, and
+ * `conformanceTests` hands the tests to vitest, node:test or anything else.
+ */
+import { cuda, roc, scope, TsambaTypeError } from '../src/index.ts';
+
+export interface ConformanceTest {
+  readonly chapter: string;
+  readonly name: string;
+  run(): void | Promise<void>;
+}
+
+export type DeviceChoice = number | 'cpu' | 'simulator';
+
+/** A test that waits. What it makes on the device it disposes itself. */
+export interface Waiting {
+  readonly run: () => Promise<void>;
+}
+
+/** Marks a test as one that waits, also where compilers have turned `async` into something else. */
+export function waiting(run: () => Promise<void>): Waiting {
+  return { run };
+}
+
+/** The tests of one chapter. What those that do not wait make on the device is disposed when they end. */
+export function chapter(
+  title: string,
+  tests: Readonly<Record<string, (() => void) | Waiting>>,
+): readonly ConformanceTest[] {
+  return Object.entries(tests).map(([name, test]) => ({
+    chapter: title,
+    name,
+    run: typeof test === 'function' ? () => scope(test) : test.run,
+  }));
+}
+
+export interface ConformanceResult {
+  readonly test: ConformanceTest;
+  readonly milliseconds: number;
+  /** What went wrong; undefined when the test passed. */
+  readonly error: unknown;
+}
+
+export interface ConformanceOptions {
+  /** The device to run on; the current one unless given. */
+  readonly device?: DeviceChoice | undefined;
+  /** Only tests whose `chapter: name` contains this. */
+  readonly filter?: string | undefined;
+  readonly onResult?: ((result: ConformanceResult) => void) | undefined;
+}
+
+/** The chapters on `roc` run on the same device where that is one of `roc`'s too, else on the one that it chooses. */
+function select(device: DeviceChoice | undefined): void {
+  if (device === undefined) return;
+  cuda.selectDevice(device);
+  if (typeof device === 'string') roc.selectDevice(device);
+}
+
+/** Runs tests one after another. Resolves to all results; failures are in them and not thrown. */
+/** A misspelt filter would run the whole suite. */
+function checkOptions(options: unknown): asserts options is ConformanceOptions {
+  const known = ['device', 'filter', 'onResult'];
+  const isPlain = typeof options === 'object' && options !== null && !Array.isArray(options);
+  const odd = isPlain ? Object.keys(options).find((key) => !known.includes(key)) : '';
+  if (!isPlain || odd !== undefined) {
+    throw new TsambaTypeError('E_OPTION', `runConformance takes its options as an object with ${known.join(', ')}`);
+  }
+  const { filter, onResult } = options as { readonly filter?: unknown; readonly onResult?: unknown };
+  if (filter !== undefined && typeof filter !== 'string') {
+    throw new TsambaTypeError('E_OPTION', 'filter must be a string that names of tests contain');
+  }
+  if (onResult !== undefined && typeof onResult !== 'function') {
+    throw new TsambaTypeError('E_OPTION', 'onResult must be a function');
+  }
+}
+
+export async function runTests(
+  tests: readonly ConformanceTest[],
+  options: ConformanceOptions = {},
+): Promise<readonly ConformanceResult[]> {
+  checkOptions(options);
+  select(options.device);
+  const results: ConformanceResult[] = [];
+  for (const test of tests) {
+    if (options.filter !== undefined && !`${test.chapter}: ${test.name}`.includes(options.filter)) continue;
+    const start = performance.now();
+    let error: unknown;
+    try {
+      await test.run();
+      cuda.synchronize();
+    } catch (e) {
+      error = e ?? new Error('something undefined was thrown');
+    }
+    const result: ConformanceResult = { test, milliseconds: performance.now() - start, error };
+    results.push(result);
+    options.onResult?.(result);
+  }
+  return results;
+}

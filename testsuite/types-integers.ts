@@ -1,0 +1,228 @@
+/**
+ * Chapter: integer arithmetic of 32 bits and less, signed and unsigned, and what has no type of its own.
+ */
+import { bool, cuda, type f32, type f64, type In, i8, i16, i32, u8, u16, u32, type Vec } from '../src/index.ts';
+import { sameElements } from './assert.ts';
+import { type ConformanceTest, chapter } from './suite.ts';
+import { asVec, integers, mixedIntegers, N } from './support.ts';
+
+/** All bits of the mixed integers, as u32. */
+function mixedUnsigned(): Uint32Array {
+  return Uint32Array.from(mixedIntegers(), (v, k) => (k % 5 === 0 ? Math.imul(v, 0x9e3779b1) : v) >>> 0);
+}
+
+/** Runs `body` on u32 and compares with `expected`, which says it in doubles. */
+function unsigned(body: (a: u32, b: u32) => number, expected: (a: number, b: number) => number): () => void {
+  return () => {
+    const x = mixedUnsigned();
+    const kernel = cuda.jit((y: Vec<u32>, v: In<Vec<u32>>) => {
+      const k = cuda.grid(1);
+      if (k < y.length) y[k] = body(v[k], v[k + 1]);
+    });
+    const y = cuda.deviceArray(N, 'uint32');
+    kernel.launch({ threads: N, block: 50 }, y, cuda.toDevice(x));
+    sameElements(
+      y.copyToHost(),
+      Uint32Array.from({ length: N }, (_, k) => expected(x[k], x[k + 1])),
+    );
+  };
+}
+
+/** Runs `body` on i32; what it says of integers, `expected` says of plain numbers. */
+function cast(body: (v: i32) => number, expected: (v: number) => number): () => void {
+  return () => {
+    const x = mixedIntegers();
+    const kernel = cuda.jit((y: Vec<i32>, v: In<Vec<i32>>) => {
+      const k = cuda.grid(1);
+      if (k < y.length) y[k] = body(v[k]);
+    });
+    const y = cuda.deviceArray(x.length, 'int32');
+    kernel.launch({ threads: x.length, block: 50 }, y, cuda.toDevice(x));
+    sameElements(y.copyToHost(), Int32Array.from(x, expected));
+  };
+}
+
+/** Wraps a double that is exact (|v| < 2**53). */
+const wrap = (v: number): number => v % 2 ** 32;
+
+export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
+  'i32 division, remainder and rounding': integers((k, x) => {
+    const a = x[k];
+    const b = (x[k + 1] & 15) + 1;
+    return (
+      ((a / b) | 0) +
+      Math.floor(a / b) * 3 +
+      Math.trunc(a / -b) * 5 +
+      Math.ceil(a / b) * 7 +
+      (a % b) * 11 +
+      Math.round(a / b)
+    );
+  }),
+  'rounded quotients of either sign': integers((k, x) => {
+    const a = x[k] & 255;
+    const b = (x[k + 1] % 7) * 2 + 1;
+    return (
+      Math.round(a / b) +
+      100 * Math.round(-a / b) +
+      10000 * (Math.floor(-a / b) & 15) +
+      1000000 * (Math.ceil(-a / b) & 15)
+    );
+  }),
+  'remainders take the sign of the dividend': integers((k, x) => {
+    const m = (x[k + 1] & 7) + 2;
+    return (x[k] % m) * 100 + (-x[k] % m) * 10 + (x[k] % -m);
+  }),
+  'every spelling of a quotient without its fraction': integers((k, x) => {
+    const d = x[k + 1] % 9;
+    return ~~(x[k] / d) + ((x[k] / d) >> 0) * 3 + ((x[k] / d) << 0) * 5 + ~~(x[k] / 7) - ((x[k] / 0) >> 0);
+  }),
+  'i32 wraps': integers((k, x) => {
+    const big = x[k] | 0x40000000;
+    return (big + big + 5) | 0;
+  }),
+  'i32 products wrap with Math.imul': integers((k, x) => Math.imul(x[k], 0x9e3779b1) ^ Math.imul(x[k + 1], x[k])),
+  'bit operations and shifts': integers((k, x) => {
+    const a = x[k];
+    const s = x[k + 1] & 31;
+    return (((a << s) ^ (a >> s) ^ (a >>> 3)) + (~a & 0xffff) + (a | 5) + Math.clz32(a)) | 0;
+  }),
+  'shift counts are taken modulo 32': integers((k, x) => (x[k] << x[k + 1]) ^ (x[k] >> x[k + 1]) ^ (x[k] << 33)),
+  'Math on integers stays integer': integers(
+    (k, x) => Math.abs(x[k]) + Math.min(x[k], x[k + 1], 3) * 2 + Math.max(x[k], -5) * 3 + Math.sign(x[k]) * 7,
+  ),
+  'powers of integers': integers((k, x) => (x[k] & 7) ** 3 + 2 ** (x[k + 1] & 7) * 100),
+  'u32 wraps when added': unsigned(
+    (a, b) => a + b,
+    (a, b) => wrap(a + b),
+  ),
+  'u32 wraps when subtracted': unsigned(
+    (a, b) => a - b,
+    (a, b) => wrap(a - b + 2 ** 32),
+  ),
+  'u32 wraps when multiplied': unsigned(
+    (a, b) => a * b,
+    (a, b) => Math.imul(a, b) >>> 0,
+  ),
+  'u32 compares without a sign': unsigned(
+    (a, b) => (a > b ? 1 : 0) + (a >= 0x80000000 ? 2 : 0) + (a === b ? 4 : 0),
+    (a, b) => (a > b ? 1 : 0) + (a >= 0x80000000 ? 2 : 0) + (a === b ? 4 : 0),
+  ),
+  'u32 divides without a sign': unsigned(
+    (a, b) => Math.floor(a / (b | 1)) + (a % (b | 1)),
+    (a, b) => wrap(Math.floor(a / ((b | 1) >>> 0)) + (a % ((b | 1) >>> 0))),
+  ),
+  'u32 shifts fill with zeros': unsigned(
+    (a, b) => (a >> 3) ^ (a >>> 5) ^ (a << 7) ^ b,
+    (a, b) => ((a >>> 3) ^ (a >>> 5) ^ (a << 7) ^ b) >>> 0,
+  ),
+  'u32 min, max and absolute value': unsigned(
+    (a, b) => Math.min(a, b) ^ Math.max(a, b) ^ Math.abs(a),
+    (a, b) => (Math.min(a, b) ^ Math.max(a, b) ^ a) >>> 0,
+  ),
+  'a hash in u32': unsigned(
+    (a, b) => {
+      let h = u32(2166136261);
+      h = (h ^ a) * 16777619;
+      h = (h ^ (b >>> 16)) * 16777619;
+      return h ^ (h >>> 13);
+    },
+    (a, b) => {
+      let h = 2166136261;
+      h = Math.imul(h ^ a, 16777619);
+      h = Math.imul(h ^ (b >>> 16), 16777619);
+      return (h ^ (h >>> 13)) >>> 0;
+    },
+  ),
+  'casts between i32 and u32 keep the bits': cast(
+    (v) => i32(u32(v) >>> 1) + (i32(u32(v)) === v ? 1 : 0),
+    (v) => (v >>> 1) + 1,
+  ),
+  'integer casts wrap to fewer bits': cast(
+    (v) => i8(v) + u8(v) * 3 + i16(v) * 5 + u16(v) * 7,
+    (v) => ((v << 24) >> 24) + (v & 255) * 3 + ((v << 16) >> 16) * 5 + (v & 65535) * 7,
+  ),
+  'a bool cast asks whether a number is not zero': cast(
+    (v) => (bool(v & 3) ? 1 : 0) + i32(v > 5),
+    (v) => (v & 3 ? 1 : 0) + (v > 5 ? 1 : 0),
+  ),
+  'division by zero gives zero': () => {
+    const kernel = cuda.jit((y: Vec<i32>, x: In<Vec<i32>>, w: Vec<u32>, v: In<Vec<u32>>) => {
+      const k = cuda.grid(1);
+      y[2 * k] = (x[k] / x[k + 3]) | 0;
+      y[2 * k + 1] = x[k] % x[k + 3];
+      w[2 * k] = Math.floor(v[k] / v[k + 3]);
+      w[2 * k + 1] = v[k] % v[k + 3];
+    });
+    const y = cuda.deviceArray(6, 'int32');
+    const w = cuda.deviceArray(6, 'uint32');
+    const x = Int32Array.of(7, -7, -(2 ** 31), 0, 0, -1);
+    const v = Uint32Array.of(7, 0, 0xffffffff, 0, 0, 2);
+    kernel.launch({ grid: 1, block: 3 }, y, cuda.toDevice(x), w, cuda.toDevice(v));
+    sameElements(y.copyToHost(), [0, 0, 0, 0, -(2 ** 31), 0]);
+    sameElements(w.copyToHost(), [0, 0, 0, 0, 0x7fffffff, 1]);
+  },
+  'counters and indices convert where they are used': () => {
+    const body = (out: Vec<f32>, n: number) => {
+      for (let i = 0; i < n; i++) out[i] = i * 0.5 + i / 4;
+    };
+    const kernel = cuda.jit((out: Vec<f32>, n: number) => {
+      if (cuda.grid(1) === 0) body(out, n);
+    });
+    const out = cuda.deviceArray(7, 'float32');
+    kernel.launch({ grid: 1, block: 32 }, out, 7);
+    const expected = new Float32Array(7);
+    body(asVec(expected), 7);
+    sameElements(out.copyToHost(), expected);
+  },
+  'literals take the type of what they meet': () => {
+    const kernel = cuda.jit((a: Vec<f32>, b: Vec<f64>, c: Vec<i32>, d: Vec<u32>) => {
+      a[0] = a[0] * 0.1;
+      b[0] = b[0] * 0.1;
+      c[0] = c[0] + 1;
+      d[0] = d[0] - 1;
+    });
+    const [a, b] = [cuda.toDevice(Float32Array.of(3)), cuda.toDevice(Float64Array.of(3))];
+    const [c, d] = [cuda.toDevice(Int32Array.of(2147483647)), cuda.toDevice(Uint32Array.of(0))];
+    kernel.launch({ grid: 1, block: 1 }, a, b, c, d);
+    sameElements(a.copyToHost(), [Math.fround(3 * Math.fround(0.1))]);
+    sameElements(b.copyToHost(), [3 * 0.1]);
+    sameElements(c.copyToHost(), [-2147483648]);
+    sameElements(d.copyToHost(), [4294967295]);
+  },
+  'an accumulator takes the type of what is added': () => {
+    const kernel = cuda.jit((out: Vec<f32>, x: In<Vec<f32>>) => {
+      let sum = 0;
+      for (let i = 0; i < x.length; i++) sum += x[i];
+      out[cuda.grid(1)] = sum;
+    });
+    const x = Float32Array.from({ length: 40 }, (_, k) => 1 / (k + 1));
+    const out = cuda.deviceArray(1, 'float32');
+    kernel.launch({ grid: 1, block: 1 }, out, cuda.toDevice(x));
+    sameElements(out.copyToHost(), [x.reduce((s, v) => Math.fround(s + v), 0)]);
+  },
+  'number arguments are typed by their uses': () => {
+    const kernel = cuda.jit((y: Vec<f32>, z: Vec<i32>, n: number, gain: number, mask: number) => {
+      const k = cuda.grid(1);
+      if (k < n) {
+        y[k] = y[k] * gain;
+        z[k] = z[k] & mask;
+      }
+    });
+    const [y, z] = [cuda.toDevice(Float32Array.of(1, 2, 3)), cuda.toDevice(Int32Array.of(5, 6, 7))];
+    kernel.launch({ grid: 1, block: 3 }, y, z, 2, 0.1, 3);
+    sameElements(y.copyToHost(), Float32Array.of(0.1, Math.fround(2 * Math.fround(0.1)), 3));
+    sameElements(z.copyToHost(), [1, 2, 7]);
+    kernel.launch({ grid: 1, block: 3 }, y, z, 3, 2, 1);
+    sameElements(z.copyToHost(), [1, 0, 1]);
+  },
+  'stated scalars keep their type': () => {
+    const kernel = cuda.jit((y: Vec<f64>, a: number, b: number, c: boolean) => {
+      y[0] = a;
+      y[1] = b;
+      y[2] = c ? 1 : 0;
+    });
+    const y = cuda.deviceArray(3, 'float64');
+    kernel.launch({ grid: 1, block: 1 }, y, cuda.scalar('float32', 0.1), cuda.scalar('uint8', 200), true);
+    sameElements(y.copyToHost(), [Math.fround(0.1), 200, 1]);
+  },
+});

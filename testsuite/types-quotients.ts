@@ -1,0 +1,122 @@
+/**
+ * Chapter: quotients of integers that are rounded, by every function and at every edge, directly and through variables.
+ */
+import { cuda, type f32, type In, type i32, type i64, type Vec } from '../src/index.ts';
+import { sameElements } from './assert.ts';
+import { type ConformanceTest, chapter } from './suite.ts';
+
+const SMALL = [0, 1, 2, 3, 7, 100, 16777217, 99999999, 100000000];
+const EDGES: Readonly<Record<'int32' | 'uint32' | 'int64' | 'uint64', readonly bigint[]>> = {
+  int32: [...SMALL, ...SMALL.map((v) => -v), 2 ** 31 - 1, 2 - 2 ** 31, 1 - 2 ** 31, -(2 ** 31)].map(BigInt),
+  uint32: [...SMALL, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1].map(BigInt),
+  int64: [...SMALL.map(BigInt), ...SMALL.map((v) => BigInt(-v)), 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)],
+  uint64: [...SMALL.map(BigInt), 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n],
+};
+
+/** a / b in exact integers: rounded down, up, half up, towards zero; 0 where b is. */
+function roundings(a: bigint, b: bigint): readonly bigint[] {
+  if (b === 0n) return [0n, 0n, 0n, 0n];
+  const [n, d] = b < 0n ? [-a, -b] : [a, b];
+  const down = n / d - (n % d < 0n ? 1n : 0n);
+  const rest = n - down * d;
+  return [down, rest === 0n ? down : down + 1n, 2n * rest >= d ? down + 1n : down, n / d];
+}
+
+type Body = (y: Vec<i32>, a: In<Vec<i32>>, b: In<Vec<i32>>) => void;
+
+/** Runs a kernel on all pairs of edges and compares with exact integers that wrap. */
+function quotients(type: keyof typeof EDGES, body: Body): () => void {
+  return () => {
+    const pairs = EDGES[type].flatMap((a) => EDGES[type].map((b) => [a, b] as const));
+    // To the types of the kernel all four are i32: what a kernel does follows from the arrays that it is given.
+    const cells = (list: readonly bigint[]): Int32Array => {
+      const bits = BigInt64Array.from(list, (v) => BigInt.asIntN(64, v));
+      const typed =
+        type === 'int64'
+          ? bits
+          : type === 'uint64'
+            ? new BigUint64Array(bits.buffer)
+            : (type === 'int32' ? Int32Array : Uint32Array).from(list.map(Number));
+      return typed as unknown as Int32Array;
+    };
+    const kernel = cuda.jit(body);
+    const y = cells(pairs.flatMap(() => [9n, 9n, 9n, 9n]));
+    const [a, b] = [cells(pairs.map((p) => p[0])), cells(pairs.map((p) => p[1]))];
+    kernel.launch({ threads: pairs.length, block: 64 }, cuda.Out(y), cuda.In(a), cuda.In(b));
+    sameElements(y, cells(pairs.flatMap(([p, q]) => roundings(p, q))));
+  };
+}
+
+const direct: Body = (y, a, b) => {
+  const k = cuda.grid(1);
+  if (k >= a.length) return;
+  y[4 * k] = Math.floor(a[k] / b[k]);
+  y[4 * k + 1] = Math.ceil(a[k] / b[k]);
+  y[4 * k + 2] = Math.round(a[k] / b[k]);
+  y[4 * k + 3] = Math.trunc(a[k] / b[k]);
+};
+
+const named: Body = (y, a, b) => {
+  const k = cuda.grid(1);
+  if (k >= a.length) return;
+  const q = a[k] / b[k];
+  y[4 * k] = Math.floor(q);
+  y[4 * k + 1] = Math.ceil(q);
+  y[4 * k + 2] = Math.round(q);
+  y[4 * k + 3] = ~~q;
+};
+
+export const quotientTests: readonly ConformanceTest[] = chapter('quotients of integers', {
+  'i32: every pair of edges, every rounding': quotients('int32', direct),
+  'u32: every pair of edges, every rounding': quotients('uint32', direct),
+  'i64: every pair of edges, every rounding': quotients('int64', direct),
+  'u64: every pair of edges, every rounding': quotients('uint64', direct),
+  'i32 through a variable': quotients('int32', named),
+  'u32 through a variable': quotients('uint32', named),
+  'a variable that holds a quotient on some paths': () => {
+    const kernel = cuda.jit((y: Vec<i32>, a: In<Vec<i32>>) => {
+      const k = cuda.grid(1);
+      if (k >= y.length) return;
+      let q = -1;
+      if (a[k] !== 0) q = 100 / a[k];
+      y[k] = Math.ceil(q);
+    });
+    const y = cuda.deviceArray(5, 'int32');
+    kernel.launch({ threads: 5 }, y, cuda.In(Int32Array.of(0, 3, -3, 7, -100)));
+    sameElements(y.copyToHost(), Int32Array.of(-1, 34, -33, 15, -1));
+  },
+  'a quotient is rounded before it becomes an f32': () => {
+    const kernel = cuda.jit((y: Vec<f32>, a: In<Vec<i32>>) => {
+      const q = a[0] / a[1];
+      y[0] = Math.floor(q);
+      y[1] = Math.floor(a[0] / a[1]);
+      y[2] = q;
+    });
+    const y = cuda.deviceArray(3, 'float32');
+    kernel.launch({ grid: 1, block: 1 }, y, cuda.In(Int32Array.of(99999999, 100000000)));
+    sameElements(y.copyToHost(), Float32Array.of(0, 0, 1));
+  },
+  'chains of quotients are JavaScript fractions until they are rounded': () => {
+    const kernel = cuda.jit((y: Vec<i32>, a: In<Vec<i32>>) => {
+      y[0] = Math.floor(a[0] / a[1] / a[2]);
+      y[1] = Math.floor((a[0] + a[1]) / a[2]);
+      y[2] = Math.min(Math.ceil(a[0] / a[1]), a[2]);
+      y[3] = Math.trunc(-(a[0] / a[1]));
+      y[4] = Math.trunc(Math.abs(a[0] / a[1]));
+    });
+    const [a, b, c] = [-1000000007, 33, 1024];
+    const y = cuda.deviceArray(5, 'int32');
+    kernel.launch({ grid: 1, block: 1 }, y, cuda.In(Int32Array.of(a, b, c)));
+    const want = [a / b / c, (a + b) / c, Math.ceil(a / b), -Math.ceil(a / b), -Math.ceil(a / b)].map(Math.floor);
+    sameElements(y.copyToHost(), Int32Array.from(want));
+  },
+  '64-bit quotients that a variable holds are whole': () => {
+    const kernel = cuda.jit((y: Vec<i64>, a: In<Vec<i64>>) => {
+      const q = a[0] / a[1];
+      y[0] = q * 2n;
+    });
+    const y = cuda.deviceArray(1, 'int64');
+    kernel.launch({ grid: 1, block: 1 }, y, cuda.In(BigInt64Array.of(-7n, 2n)));
+    sameElements(y.copyToHost(), BigInt64Array.of(-6n));
+  },
+});
