@@ -18,7 +18,7 @@ import { foreignMemory } from './cuda-interface.ts';
 import { copyToHost } from './device-copy.ts';
 import { boundStream, checkWritable, type DeviceMemory, deviceMemoryOf, layoutOf } from './device-memory.ts';
 import { arePeers, moveBetween } from './device-peer.ts';
-import { type DeviceSide, download, fill, move, upload } from './device-transfer.ts';
+import { type ArraySide, download, fill, move, upload } from './device-transfer.ts';
 import { copyElements, type HostMemory } from './ndarray-copy.ts';
 import { ndarray } from './ndarray-create.ts';
 import { describeSource } from './ndarray-input.ts';
@@ -28,7 +28,7 @@ export function readElement(array: DeviceMemory, index: readonly unknown[]): unk
   array.checkUsable();
   const offset = elementOffset(layoutOf(array), index);
   const bytes = new Uint8Array(array.itemSize);
-  const from: DeviceSide = { array, pointer: array.pointer + offset, strides: [] };
+  const from: ArraySide = { array, pointer: array.pointer + offset, strides: [] };
   const stream = boundStream(array);
   download([], { bytes, offset: 0, strides: [] }, from, stream);
   stream?.synchronize();
@@ -40,7 +40,7 @@ export function assignElements(array: DeviceMemory, value: unknown, index: reado
   array.checkUsable();
   checkWritable(array, 'set');
   const target = indexLayout(layoutOf(array), index);
-  const to: DeviceSide = { array, pointer: array.pointer + target.offset, strides: target.strides };
+  const to: ArraySide = { array, pointer: array.pointer + target.offset, strides: target.strides };
   const device = deviceMemoryOf(value) ?? foreignMemory(value);
   if (device !== undefined) {
     assignDeviceArray(to, target, device);
@@ -51,7 +51,7 @@ export function assignElements(array: DeviceMemory, value: unknown, index: reado
   else assignHostArray(to, target, source);
 }
 
-function assignDeviceArray(to: DeviceSide, target: StridedLayout, source: DeviceMemory): void {
+function assignDeviceArray(to: ArraySide, target: StridedLayout, source: DeviceMemory): void {
   source.checkUsable();
   const { array } = to;
   const { strides, shape } = broadcastForAssignment(layoutOf(source), target.shape);
@@ -67,7 +67,7 @@ function assignDeviceArray(to: DeviceSide, target: StridedLayout, source: Device
   assignHostArray(to, target, ndarray(copyToHost(source, []) as TypedArray));
 }
 
-function assignHostArray(to: DeviceSide, target: StridedLayout, source: HostMemory): void {
+function assignHostArray(to: ArraySide, target: StridedLayout, source: HostMemory): void {
   const { dtype } = to.array;
   // The shape is checked before elements are converted, so that errors come in one order whatever the dtypes.
   broadcastForAssignment(source.layout, target.shape);

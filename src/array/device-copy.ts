@@ -4,6 +4,8 @@
  * The checks come in Numba's order: dtype (TypeError), then shape (RangeError), where axes of length 1 do not count. Layouts
  * need not agree: elements go to the element of the same index, and nothing else is touched.
  */
+
+import type { HostSide } from '../driver/driver.ts';
 import {
   bytesOf,
   type DataOf,
@@ -32,7 +34,7 @@ import {
   type StreamOption,
 } from './device-memory.ts';
 import { arePeers, moveBetween } from './device-peer.ts';
-import { type DeviceSide, download, downloadLater, type HostSide, move, upload } from './device-transfer.ts';
+import { type ArraySide, download, downloadLater, move, upload } from './device-transfer.ts';
 import { NDArray } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
 import { ndarray } from './ndarray-create.ts';
@@ -66,7 +68,7 @@ interface Download {
   readonly result: unknown;
   readonly shape: readonly number[];
   readonly to: HostSide;
-  readonly from: DeviceSide;
+  readonly from: ArraySide;
 }
 
 /** `array.copyToHost(into?, options?)`. */
@@ -131,7 +133,7 @@ function copyFromHost(array: DeviceMemory, source: HostMemory, stream: Stream | 
 function copyWithin(array: DeviceMemory, source: DeviceMemory, stream: Stream | undefined, transfer = move): void {
   const sides = pairUp(array, layoutOf(array), source.dtype, layoutOf(source), 'copyToDevice');
   const { shape, mine, other } = writable(sides);
-  const from: DeviceSide = { array: source, pointer: source.pointer, strides: other.strides };
+  const from: ArraySide = { array: source, pointer: source.pointer, strides: other.strides };
   transfer(shape, { array, pointer: array.pointer, strides: mine.strides }, from, stream);
 }
 

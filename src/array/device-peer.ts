@@ -9,7 +9,7 @@ import { likeStrides, sizeOf } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import { boundStream, type DeviceMemory } from './device-memory.ts';
-import { type DeviceSide, isOneBlock, move } from './device-transfer.ts';
+import { type ArraySide, isOneBlock, move } from './device-transfer.ts';
 
 /** Whether two arrays are on different devices of one kind; if not, and on different devices, copies go through the host. */
 export function arePeers(one: DeviceMemory, other: DeviceMemory): boolean {
@@ -19,8 +19,8 @@ export function arePeers(one: DeviceMemory, other: DeviceMemory): boolean {
 /** Copies elements from one device to another of its kind. Shapes are equal; synchronous without a stream, which is the target's. */
 export function moveBetween(
   shape: readonly number[],
-  to: DeviceSide,
-  from: DeviceSide,
+  to: ArraySide,
+  from: ArraySide,
   stream: Stream | undefined,
 ): void {
   const { itemSize, context } = to.array;
@@ -41,7 +41,7 @@ export function moveBetween(
 }
 
 /** One block from device to device. */
-function cross(to: DeviceSide, from: DeviceSide, bytes: number, stream: Stream | undefined): void {
+function cross(to: ArraySide, from: ArraySide, bytes: number, stream: Stream | undefined): void {
   const handle = stream?.use();
   const other = boundStream(from.array);
   const otherHandle = other?.use();
@@ -69,7 +69,7 @@ function follow(context: Context, stream: Handle, earlier: Context, other: Handl
 }
 
 /** Memory of its own on the device of a side, for the same elements without gaps. Given back with `release`. */
-function temporary(like: DeviceSide, strides: readonly number[], bytes: number, stream?: Stream): DeviceSide {
+function temporary(like: ArraySide, strides: readonly number[], bytes: number, stream?: Stream): ArraySide {
   const { array } = like;
   const owner = array.context.allocate(bytes, stream ?? boundStream(array));
   owner.retain();

@@ -5,30 +5,20 @@
  * stream with the owner of the memory, and keeps host memory alive until the stream has come that far. Types and shapes have
  * been checked by the callers (`device-copy.ts`, `device-assign.ts`).
  */
-import type { StridedRegion } from '../driver/driver.ts';
+import type { DeviceSide, HostSide } from '../driver/driver.ts';
 import { collapseAxes, sizeOf } from '../layout/index.ts';
 import { noteHostUse } from '../memory/host/uses.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { DeviceMemory } from './device-memory.ts';
 
 /** One side of a transfer on the device: as in a device array, but possibly seen with another shape and other strides. */
-export interface DeviceSide {
+export interface ArraySide extends DeviceSide {
   readonly array: DeviceMemory;
-  /** Address of the first element. */
   readonly pointer: number;
-  readonly strides: readonly number[];
-}
-
-/** One side of a transfer on the host. */
-export interface HostSide {
-  readonly bytes: Uint8Array;
-  /** Byte of the first element. */
-  readonly offset: number;
-  readonly strides: readonly number[];
 }
 
 /** From the host to the device. Shapes are equal; synchronous without a stream. */
-export function upload(shape: readonly number[], to: DeviceSide, from: HostSide, stream: Stream | undefined): void {
+export function upload(shape: readonly number[], to: ArraySide, from: HostSide, stream: Stream | undefined): void {
   const { context, owner, itemSize } = to.array;
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
@@ -39,15 +29,14 @@ export function upload(shape: readonly number[], to: DeviceSide, from: HostSide,
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
     driver.copyToDevice(to.pointer, from.bytes.subarray(from.offset, from.offset + count), handle);
   } else {
-    const region: StridedRegion = { shape, itemSize };
-    driver.copyToDeviceStrided(to.pointer, to.strides, from.bytes, from.offset, from.strides, region, handle);
+    driver.copyToDeviceStrided({ target: to, source: from, shape, itemSize }, handle);
   }
   stream?.hold(from.bytes);
   context.counters.copied('hostToDevice', count);
 }
 
 /** From the device to the host. Shapes are equal; synchronous without a stream. */
-export function download(shape: readonly number[], to: HostSide, from: DeviceSide, stream: Stream | undefined): void {
+export function download(shape: readonly number[], to: HostSide, from: ArraySide, stream: Stream | undefined): void {
   const { context, owner, itemSize } = from.array;
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
@@ -58,8 +47,7 @@ export function download(shape: readonly number[], to: HostSide, from: DeviceSid
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
     driver.copyToHost(to.bytes.subarray(to.offset, to.offset + count), from.pointer, handle);
   } else {
-    const region: StridedRegion = { shape, itemSize };
-    driver.copyToHostStrided(to.bytes, to.offset, to.strides, from.pointer, from.strides, region, handle);
+    driver.copyToHostStrided({ target: to, source: from, shape, itemSize }, handle);
   }
   stream?.hold(to.bytes);
   context.counters.copied('deviceToHost', count);
@@ -69,7 +57,7 @@ export function download(shape: readonly number[], to: HostSide, from: DeviceSid
 export async function downloadLater(
   shape: readonly number[],
   to: HostSide,
-  from: DeviceSide,
+  from: ArraySide,
   stream: Stream,
 ): Promise<void> {
   const { context, owner, itemSize } = from.array;
@@ -82,14 +70,13 @@ export async function downloadLater(
   const handle = stream.use();
   owner.touch(stream);
   noteHostUse(to.bytes, stream);
-  const region: StridedRegion = { shape, itemSize };
-  const filled = driver.copyToHostLater(to.bytes, to.offset, to.strides, from.pointer, from.strides, region, handle);
+  const filled = driver.copyToHostLater({ target: to, source: from, shape, itemSize }, handle);
   context.counters.copied('deviceToHost', count);
   await filled;
 }
 
 /** Within one device. Where the two overlap, the source is read before anything is written. */
-export function move(shape: readonly number[], to: DeviceSide, from: DeviceSide, stream: Stream | undefined): void {
+export function move(shape: readonly number[], to: ArraySide, from: ArraySide, stream: Stream | undefined): void {
   const { context, itemSize } = to.array;
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
@@ -102,13 +89,13 @@ export function move(shape: readonly number[], to: DeviceSide, from: DeviceSide,
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
     driver.copyOnDevice(to.pointer, from.pointer, count, handle);
   } else {
-    driver.copyOnDeviceStrided(to.pointer, to.strides, from.pointer, from.strides, { shape, itemSize }, handle);
+    driver.copyOnDeviceStrided({ target: to, source: from, shape, itemSize }, handle);
   }
   context.counters.copied('deviceToDevice', count);
 }
 
 /** Writes one element's bytes to every element. */
-export function fill(shape: readonly number[], to: DeviceSide, element: Uint8Array, stream: Stream | undefined): void {
+export function fill(shape: readonly number[], to: ArraySide, element: Uint8Array, stream: Stream | undefined): void {
   const { context, owner, itemSize } = to.array;
   if (sizeOf(shape) === 0) return;
   if (![1, 2, 4, 8, 16].includes(itemSize)) {
@@ -118,7 +105,7 @@ export function fill(shape: readonly number[], to: DeviceSide, element: Uint8Arr
   }
   const handle = stream?.use();
   owner.touch(stream);
-  context.driver.fillStrided(to.pointer, to.strides, { shape, itemSize }, element, handle);
+  context.driver.fillStrided({ target: to, shape, pattern: element }, handle);
   stream?.hold(element);
 }
 

@@ -5,6 +5,7 @@
  * one by the rule of casts.
  */
 
+import type { HostSide } from '../driver/driver.ts';
 import { copyStrided } from '../driver/strided.ts';
 import {
   codecOf,
@@ -99,15 +100,11 @@ function copyOut(source: HostMemory): HostMemory {
 
 function moveElements(target: HostMemory, source: HostMemory): void {
   const { shape, itemSize } = target.layout;
-  copyStrided(
-    target.bytes,
-    target.layout.offset,
-    target.layout.strides,
-    source.bytes,
-    source.layout.offset,
-    source.layout.strides,
-    { shape, itemSize },
-  );
+  copyStrided({ target: sideOf(target), source: sideOf(source), shape, itemSize });
+}
+
+function sideOf({ bytes, layout: { offset, strides } }: HostMemory): HostSide {
+  return { bytes, offset, strides };
 }
 
 /** Lets the engine convert whole runs where its rule is ours and both sides are compact; false when that is not so. */

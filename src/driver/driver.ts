@@ -184,11 +184,43 @@ export interface ExecutableAttributes {
   readonly maxThreadsPerBlock: number;
 }
 
-/** The elements of a strided copy. The byte strides of each side stand beside it; they may be zero or negative. */
-export interface StridedRegion {
-  /** Extents, outermost first, the same for both sides of a copy. */
+/** Where the elements of one side of a strided copy are. */
+export interface StridedSide {
+  /** Bytes from an element to the next along each axis, outermost axis first; they may be zero or negative. */
+  readonly strides: readonly number[];
+}
+
+/** Elements in device memory. */
+export interface DeviceSide extends StridedSide {
+  /** Address of the first element. */
+  readonly pointer: Pointer;
+}
+
+/** Elements in host memory. */
+export interface HostSide extends StridedSide {
+  /** All elements lie in here. */
+  readonly bytes: Uint8Array;
+  /** Bytes from the start of `bytes` to the first element. */
+  readonly offset: number;
+}
+
+/** A copy of a rectangular set of elements: both sides have the same shape, each has strides of its own. */
+export interface StridedCopy<Target extends StridedSide, Source extends StridedSide> {
+  readonly target: Target;
+  readonly source: Source;
+  /** Elements along each axis, outermost first. */
   readonly shape: readonly number[];
+  /** Bytes of an element. */
   readonly itemSize: number;
+}
+
+/** A value for every element of a rectangular set. */
+export interface StridedFill<Target extends StridedSide> {
+  readonly target: Target;
+  /** Elements along each axis, outermost first. */
+  readonly shape: readonly number[];
+  /** The bytes of an element: 1, 2, 4, 8 or 16. */
+  readonly pattern: Uint8Array;
 }
 
 /** What went wrong before a mark, for somebody who waits for that. */
@@ -202,8 +234,8 @@ export interface Failure {
 
 /**
  * One open device. All calls may throw DriverError. Where `stream` is undefined the call is synchronous with respect to the
- * host: copies have been done when it returns. Otherwise it is enqueued, and the host memory named must stay alive and
- * unchanged until the stream has come that far.
+ * host: copies have been done when it returns. Otherwise it is enqueued, and the host memory and the description of a copy must
+ * stay alive and unchanged until the stream has come that far.
  */
 export interface DeviceDriver {
   readonly info: DeviceInfo;
@@ -240,55 +272,17 @@ export interface DeviceDriver {
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void;
   copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void;
   copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void;
-  /** Element-exact: touches no byte outside the elements. Offsets are bytes to the first element. */
-  copyToDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Uint8Array,
-    sourceOffset: number,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void;
-  copyToHostStrided(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void;
+  // Strided ones are element-exact: they touch no byte outside the elements.
+  copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void;
+  copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void;
   /**
    * As `copyToHostStrided` with a stream, for hosts that must not be blocked, where the driver has more to do than to enqueue: all reads
    * of the source are enqueued when this returns; resolves when the target is filled.
    */
-  copyToHostLater?(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): Promise<void>;
+  copyToHostLater?(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): Promise<void>;
   /** Overlapping source and target behave as if the source had been copied out first. */
-  copyOnDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void;
-  /** Writes `pattern` (1, 2, 4, 8 or 16 bytes) to every element of a strided region. */
-  fillStrided(
-    target: Pointer,
-    strides: readonly number[],
-    region: StridedRegion,
-    pattern: Uint8Array,
-    stream?: StreamHandle,
-  ): void;
+  copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void;
+  fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void;
 
   /** Copies from another device of the same kind, without the host where the hardware can. */
   copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void;

@@ -4,7 +4,17 @@
  *
  * A driver adds memory, kernels and what it waits with.
  */
-import type { DeviceDriver, EventHandle, Failure, Pointer, StreamHandle, StridedRegion } from './driver.ts';
+import type {
+  DeviceDriver,
+  DeviceSide,
+  EventHandle,
+  Failure,
+  HostSide,
+  Pointer,
+  StreamHandle,
+  StridedCopy,
+  StridedFill,
+} from './driver.ts';
 import type { FaultLog, Moment } from './faults.ts';
 
 /** The calls of the driver contract that a driver's copies make. */
@@ -78,62 +88,25 @@ export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
     this.copies.copyOnDevice(target, source, bytes, stream);
   }
 
-  copyToDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Uint8Array,
-    sourceOffset: number,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.copies.copyToDeviceStrided(target, targetStrides, source, sourceOffset, sourceStrides, region, stream);
+  copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void {
+    this.copies.copyToDeviceStrided(copy, stream);
   }
 
-  copyToHostStrided(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.copies.copyToHostStrided(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
+  copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void {
+    this.copies.copyToHostStrided(copy, stream);
   }
 
-  /** As `copyToHostStrided` on a stream, but never blocks: resolves when the bytes are in `target`. */
-  copyToHostLater(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): Promise<void> {
-    return this.copies.copyToHostLater(target, targetOffset, targetStrides, source, sourceStrides, region, stream);
+  /** As `copyToHostStrided` on a stream, but never blocks: resolves when the bytes are in the target. */
+  copyToHostLater(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): Promise<void> {
+    return this.copies.copyToHostLater(copy, stream);
   }
 
-  copyOnDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.copies.copyOnDeviceStrided(target, targetStrides, source, sourceStrides, region, stream);
+  copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
+    this.copies.copyOnDeviceStrided(copy, stream);
   }
 
-  fillStrided(
-    target: Pointer,
-    strides: readonly number[],
-    region: StridedRegion,
-    pattern: Uint8Array,
-    stream?: StreamHandle,
-  ): void {
-    this.copies.fillStrided(target, strides, region, pattern, stream);
+  fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void {
+    this.copies.fillStrided(fill, stream);
   }
 
   // streams and events

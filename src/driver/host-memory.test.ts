@@ -63,16 +63,19 @@ describe.each(devices)('host memory of %s', (_, open) => {
     expect([...host.subarray(12, 14)]).toEqual([1, 2]);
     // Strided: what lies between the elements stays as the host has it.
     host.fill(0);
-    driver.fillStrided(at + 1, [4], { shape: [3], itemSize: 1 }, Uint8Array.of(6));
+    driver.fillStrided({ target: { pointer: at + 1, strides: [4] }, shape: [3], pattern: Uint8Array.of(6) });
     expect([...host]).toEqual([0, 6, 0, 0, 0, 6, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0]);
     host[2] = 8;
-    driver.copyToDeviceStrided(at, [5], Uint8Array.of(1, 2, 3), 0, [1], { shape: [3], itemSize: 1 });
+    const three = { shape: [3], itemSize: 1 };
+    const spread = { pointer: at, strides: [5] };
+    const from = { bytes: Uint8Array.of(1, 2, 3), offset: 0, strides: [1] };
+    driver.copyToDeviceStrided({ target: spread, source: from, ...three });
     expect([...host]).toEqual([1, 6, 8, 0, 0, 2, 0, 0, 0, 6, 3, 0, 0, 0, 0, 0]);
-    driver.copyOnDeviceStrided(at + 14, [-1], at, [5], { shape: [3], itemSize: 1 });
+    driver.copyOnDeviceStrided({ target: { pointer: at + 14, strides: [-1] }, source: spread, ...three });
     expect([...host.subarray(11)]).toEqual([0, 3, 2, 1, 0]);
     const back = new Uint8Array(3);
     host[0] = 77;
-    driver.copyToHostStrided(back, 0, [1], at, [5], { shape: [3], itemSize: 1 });
+    driver.copyToHostStrided({ target: { bytes: back, offset: 0, strides: [1] }, source: spread, ...three });
     expect([...back]).toEqual([77, 2, 3]);
     expect([all[7], all[24]]).toEqual([0, 0]);
     driver.unregisterHost(memory);

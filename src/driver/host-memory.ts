@@ -4,25 +4,29 @@
  */
 import { debugWord } from '../environment.ts';
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../errors.ts';
+import { sizeOf } from '../layout/index.ts';
 import type {
   DeviceDriver,
   DeviceFeatures,
   DeviceInfo,
   DeviceLimits,
+  DeviceSide,
   EventHandle,
   Executable,
   Failure,
   HostMemory,
   HostMemoryOptions,
+  HostSide,
   LaunchArgs,
   Pointer,
   Program,
   StreamHandle,
-  StridedRegion,
+  StridedCopy,
+  StridedFill,
 } from './driver.ts';
 import { Mirrors } from './mirrors.ts';
 import { ImmediateStreams } from './streams.ts';
-import { compactStrides, copyOut, copyStrided, elementCount, extent, fillStrided } from './strided.ts';
+import { copyOut, copyStrided, extent, fillStrided } from './strided.ts';
 import type { Work } from './work-queue.ts';
 
 /** Bytes of device memory, and where in them an address is. */
@@ -165,92 +169,50 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     this.#wrote(target, 0, count);
   }
 
-  copyToDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Uint8Array,
-    sourceOffset: number,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
+  copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void {
     if (this.#waits(stream, 'copyToDeviceStrided'))
-      return this.#defer(
-        stream,
-        this.copyToDeviceStrided.bind(this, target, targetStrides, source, sourceOffset, sourceStrides, region, stream),
-      );
-    if (elementCount(region) === 0) return;
-    const reach = extent(targetStrides, region);
-    const to = this.#find(target, ...reach, 'copyToDeviceStrided');
-    copyStrided(to.bytes, to.offset, targetStrides, source, sourceOffset, sourceStrides, region);
-    this.#wrote(target, ...reach);
+      return this.#defer(stream, this.copyToDeviceStrided.bind(this, copy, stream));
+    const { target, source, shape, itemSize } = copy;
+    if (sizeOf(shape) === 0) return;
+    const reach = extent(target.strides, shape, itemSize);
+    const to = this.#elements(target, reach, 'copyToDeviceStrided');
+    copyStrided({ target: to, source, shape, itemSize });
+    this.#wrote(target.pointer, ...reach);
   }
 
-  copyToHostStrided(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
+  copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void {
     if (this.#waits(stream, 'copyToHostStrided'))
-      return this.#defer(
-        stream,
-        this.copyToHostStrided.bind(this, target, targetOffset, targetStrides, source, sourceStrides, region, stream),
-      );
-    if (elementCount(region) === 0) return;
-    const from = this.#find(source, ...extent(sourceStrides, region), 'copyToHostStrided');
-    copyStrided(target, targetOffset, targetStrides, from.bytes, from.offset, sourceStrides, region);
+      return this.#defer(stream, this.copyToHostStrided.bind(this, copy, stream));
+    const { target, source, shape, itemSize } = copy;
+    if (sizeOf(shape) === 0) return;
+    const from = this.#elements(source, extent(source.strides, shape, itemSize), 'copyToHostStrided');
+    copyStrided({ target, source: from, shape, itemSize });
   }
 
-  copyOnDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
+  copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
     if (this.#waits(stream, 'copyOnDeviceStrided'))
-      return this.#defer(
-        stream,
-        this.copyOnDeviceStrided.bind(this, target, targetStrides, source, sourceStrides, region, stream),
-      );
-    if (elementCount(region) === 0) return;
-    const targetExtent = extent(targetStrides, region);
-    const sourceExtent = extent(sourceStrides, region);
-    const to = this.#find(target, ...targetExtent, 'copyOnDeviceStrided');
-    let from = this.#find(source, ...sourceExtent, 'copyOnDeviceStrided');
-    let strides = sourceStrides;
+      return this.#defer(stream, this.copyOnDeviceStrided.bind(this, copy, stream));
+    const { target, source, shape, itemSize } = copy;
+    if (sizeOf(shape) === 0) return;
+    const targetReach = extent(target.strides, shape, itemSize);
+    const sourceReach = extent(source.strides, shape, itemSize);
+    const to = this.#elements(target, targetReach, 'copyOnDeviceStrided');
+    const from = this.#elements(source, sourceReach, 'copyOnDeviceStrided');
     const overlap =
       to.bytes.buffer === from.bytes.buffer &&
-      to.offset + targetExtent[0] < from.offset + sourceExtent[1] &&
-      from.offset + sourceExtent[0] < to.offset + targetExtent[1];
-    if (overlap) {
-      const compact = copyOut(from.bytes, from.offset, sourceStrides, region);
-      from = { bytes: compact, offset: 0 };
-      strides = compactStrides(region);
-    }
-    copyStrided(to.bytes, to.offset, targetStrides, from.bytes, from.offset, strides, region);
-    this.#wrote(target, ...targetExtent);
+      to.offset + targetReach[0] < from.offset + sourceReach[1] &&
+      from.offset + sourceReach[0] < to.offset + targetReach[1];
+    copyStrided({ target: to, source: overlap ? copyOut(from, shape, itemSize) : from, shape, itemSize });
+    this.#wrote(target.pointer, ...targetReach);
   }
 
-  fillStrided(
-    target: Pointer,
-    strides: readonly number[],
-    region: StridedRegion,
-    pattern: Uint8Array,
-    stream?: StreamHandle,
-  ): void {
-    if (this.#waits(stream, 'fillStrided'))
-      return this.#defer(stream, this.fillStrided.bind(this, target, strides, region, pattern, stream));
-    if (elementCount(region) === 0) return;
-    const reach = extent(strides, region);
-    const { bytes, offset } = this.#find(target, ...reach, 'fillStrided');
-    fillStrided(bytes, offset, strides, region, pattern);
-    this.#wrote(target, ...reach);
+  fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void {
+    if (this.#waits(stream, 'fillStrided')) return this.#defer(stream, this.fillStrided.bind(this, fill, stream));
+    const { target, shape, pattern } = fill;
+    if (sizeOf(shape) === 0) return;
+    const reach = extent(target.strides, shape, pattern.length);
+    fillStrided({ target: this.#elements(target, reach, 'fillStrided'), shape, pattern });
+    this.#wrote(target.pointer, ...reach);
   }
 
   createStream(): StreamHandle {
@@ -395,6 +357,12 @@ export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
     this.#followMoves();
     if (!this.#mirrors.none) this.#mirrors.pull(Number(pointer) + low, Number(pointer) + high);
     return place;
+  }
+
+  /** Elements of device memory as this process sees them; `low` and `high` are what they reach. */
+  #elements({ pointer, strides }: DeviceSide, [low, high]: readonly [number, number], api: string): HostSide {
+    const { bytes, offset } = this.#find(pointer, low, high, api);
+    return { bytes, offset, strides };
   }
 
   /** Shows the host what has been written to memory that is mapped. */

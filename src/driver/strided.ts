@@ -6,7 +6,8 @@
  * and target is the caller's business (`extent` and `copyOut` help).
  */
 import { TsambaRangeError } from '../errors.ts';
-import type { StridedRegion } from './driver.ts';
+import { cStrides, sizeOf } from '../layout/index.ts';
+import type { HostSide, StridedCopy, StridedFill } from './driver.ts';
 
 /** One axis of a walk over two sides: element count, byte strides of target and source. */
 interface Axis {
@@ -26,12 +27,16 @@ interface Walk {
 /** Tile edge for transposing copies: 32 rows of 4-byte elements stay in the first-level cache. */
 const TILE = 32;
 
-/** Lowest byte and end of what a region touches, relative to its first element. Empty regions give [0, 0]. */
-export function extent(strides: readonly number[], region: StridedRegion): [low: number, high: number] {
+/** Lowest byte and end of what elements touch, relative to the first of them. No elements give [0, 0]. */
+export function extent(
+  strides: readonly number[],
+  shape: readonly number[],
+  itemSize: number,
+): [low: number, high: number] {
   let low = 0;
-  let high = region.itemSize;
-  for (let axis = 0; axis < region.shape.length; axis++) {
-    const n = region.shape[axis] ?? 0;
+  let high = itemSize;
+  for (let axis = 0; axis < shape.length; axis++) {
+    const n = shape[axis] ?? 0;
     if (n === 0) return [0, 0];
     const span = (n - 1) * (strides[axis] ?? 0);
     if (span < 0) low += span;
@@ -40,92 +45,43 @@ export function extent(strides: readonly number[], region: StridedRegion): [low:
   return [low, high];
 }
 
-/** Number of elements of a region. */
-export function elementCount(region: StridedRegion): number {
-  let count = 1;
-  for (const n of region.shape) count *= n;
-  return count;
-}
-
-/** Byte strides of a compact row-major array of this region. */
-export function compactStrides(region: StridedRegion): number[] {
-  const strides = new Array<number>(region.shape.length);
-  let stride = region.itemSize;
-  for (let axis = region.shape.length - 1; axis >= 0; axis--) {
-    strides[axis] = stride;
-    stride *= region.shape[axis] ?? 1;
-  }
-  return strides;
-}
-
-/** Copies every element of a region of `source` to the region of `target`; the two must not overlap unless they are equal. */
-export function copyStrided(
-  target: Uint8Array,
-  targetOffset: number,
-  targetStrides: readonly number[],
-  source: Uint8Array,
-  sourceOffset: number,
-  sourceStrides: readonly number[],
-  region: StridedRegion,
-): void {
-  checkRegion('target', target, targetOffset, targetStrides, region);
-  checkRegion('source', source, sourceOffset, sourceStrides, region);
-  const walk = normalise(
-    region,
-    targetStrides,
-    sourceStrides,
-    targetOffset,
-    sourceOffset,
-    target.byteOffset,
-    source.byteOffset,
-  );
+/** Copies every element; the two sides must not overlap unless they are equal. */
+export function copyStrided(copy: StridedCopy<HostSide, HostSide>): void {
+  const { target, source, shape, itemSize } = copy;
+  checkSide('target', target, shape, itemSize);
+  checkSide('source', source, shape, itemSize);
+  const walk = normalise(copy, target.bytes.byteOffset, source.bytes.byteOffset);
   if (walk === undefined) return;
   const inner = walk.axes[walk.axes.length - 1];
   if (inner === undefined || (inner.t === walk.unit && inner.s === walk.unit && inner.n * walk.unit >= 128)) {
-    copyRows(target, source, walk);
+    copyRows(target.bytes, source.bytes, walk);
     return;
   }
-  copyElements(target, source, walk);
+  copyElements(target.bytes, source.bytes, walk);
 }
 
-/** Copies the region out into a new compact array. */
-export function copyOut(
-  source: Uint8Array,
-  offset: number,
-  strides: readonly number[],
-  region: StridedRegion,
-): Uint8Array {
-  const out = new Uint8Array(elementCount(region) * region.itemSize);
-  copyStrided(out, 0, compactStrides(region), source, offset, strides, region);
-  return out;
+/** Copies the elements out into a new compact array. */
+export function copyOut(source: HostSide, shape: readonly number[], itemSize: number): HostSide {
+  const bytes = new Uint8Array(sizeOf(shape) * itemSize);
+  const target: HostSide = { bytes, offset: 0, strides: cStrides(shape, itemSize) };
+  copyStrided({ target, source, shape, itemSize });
+  return target;
 }
 
-/** Writes `pattern`, as long as an item, to every element of a region. */
-export function fillStrided(
-  target: Uint8Array,
-  offset: number,
-  strides: readonly number[],
-  region: StridedRegion,
-  pattern: Uint8Array,
-): void {
-  if (pattern.length !== region.itemSize) {
-    throw new TsambaRangeError(
-      'E_INVALID_VALUE',
-      `fill: the pattern has ${pattern.length} bytes, the items have ${region.itemSize}`,
-    );
-  }
-  checkRegion('target', target, offset, strides, region);
-  if (elementCount(region) === 0) return;
+/** Writes the pattern, which may have any length, to every element. */
+export function fillStrided({ target, shape, pattern }: StridedFill<HostSide>): void {
+  const itemSize = pattern.length;
+  checkSide('target', target, shape, itemSize);
   // Items, one after another, are the contiguous case; all else is a copy from a source that does not move.
-  const walk = normalise(region, strides, strides, offset, offset, 0, 0);
+  const walk = normalise({ target, source: target, shape, itemSize }, 0, 0);
   if (walk === undefined) return;
   const [axis, more] = walk.axes;
   if (more === undefined && axis !== undefined && axis.t === walk.unit) {
-    fillContiguous(target, walk.targetOffset, axis.n * walk.unit, pattern);
+    fillContiguous(target.bytes, walk.targetOffset, axis.n * walk.unit, pattern);
     return;
   }
-  const still = strides.map(() => 0);
-  copyStrided(target, offset, strides, pattern.slice(), 0, still, region);
+  const source: HostSide = { bytes: pattern.slice(), offset: 0, strides: shape.map(() => 0) };
+  copyStrided({ target, source, shape, itemSize });
 }
 
 /** Repeats `pattern` over `bytes` bytes. Doubling block copies: several times faster than `fill` on shared memory. */
@@ -140,20 +96,12 @@ function fillContiguous(target: Uint8Array, offset: number, bytes: number, patte
   }
 }
 
-function checkRegion(
-  side: string,
-  bytes: Uint8Array,
-  offset: number,
-  strides: readonly number[],
-  region: StridedRegion,
-): void {
-  if (strides.length !== region.shape.length) {
-    throw new TsambaRangeError(
-      'E_STRIDES',
-      `copy: ${side} has ${strides.length} strides for ${region.shape.length} axes`,
-    );
+function checkSide(side: string, at: HostSide, shape: readonly number[], itemSize: number): void {
+  const { bytes, offset, strides } = at;
+  if (strides.length !== shape.length) {
+    throw new TsambaRangeError('E_STRIDES', `copy: ${side} has ${strides.length} strides for ${shape.length} axes`);
   }
-  const [low, high] = extent(strides, region);
+  const [low, high] = extent(strides, shape, itemSize);
   if (low === high) return;
   if (offset + low < 0 || offset + high > bytes.length) {
     throw new TsambaRangeError(
@@ -163,29 +111,28 @@ function checkRegion(
   }
 }
 
+/** The bases are where the sides' bytes begin in their buffers. Undefined when there are no elements. */
 function normalise(
-  region: StridedRegion,
-  targetStrides: readonly number[],
-  sourceStrides: readonly number[],
-  targetOffset: number,
-  sourceOffset: number,
+  { target, source, shape, itemSize }: StridedCopy<HostSide, HostSide>,
   targetBase: number,
   sourceBase: number,
 ): Walk | undefined {
-  let bits = region.itemSize | (targetOffset + targetBase) | (sourceOffset + sourceBase);
+  let targetOffset = target.offset;
+  let sourceOffset = source.offset;
+  let bits = itemSize | (targetOffset + targetBase) | (sourceOffset + sourceBase);
   // Offsets beyond 32 bits lose their upper half in `|`, which is all the same for alignment.
   let axes: Axis[] = [];
-  for (let axis = 0; axis < region.shape.length; axis++) {
-    const n = region.shape[axis] ?? 0;
+  for (let axis = 0; axis < shape.length; axis++) {
+    const n = shape[axis] ?? 0;
     if (n === 0) return undefined;
     if (n === 1) continue;
-    const t = targetStrides[axis] ?? 0;
-    const s = sourceStrides[axis] ?? 0;
+    const t = target.strides[axis] ?? 0;
+    const s = source.strides[axis] ?? 0;
     bits |= t | s;
     axes.push({ n, t, s });
   }
   const unit = bits & 1 ? 1 : bits & 2 ? 2 : bits & 4 ? 4 : 8;
-  if (region.itemSize !== unit) axes.push({ n: region.itemSize / unit, t: unit, s: unit });
+  if (itemSize !== unit) axes.push({ n: itemSize / unit, t: unit, s: unit });
   const byTarget = axes.toSorted((p, q) => Math.abs(q.t) - Math.abs(p.t));
   // Where elements of the target coincide, the last one in index order must win: no reordering then.
   if (distinct(byTarget)) {

@@ -5,7 +5,18 @@
  * is enqueued, how long enqueueing took.
  */
 import { showTime, trace, tracing } from '../trace.ts';
-import type { DeviceDriver, Executable, LaunchArgs, LaunchShape, Program, StreamHandle } from './driver.ts';
+import type {
+  DeviceDriver,
+  DeviceSide,
+  Executable,
+  HostSide,
+  LaunchArgs,
+  LaunchShape,
+  Program,
+  StreamHandle,
+  StridedCopy,
+  StridedFill,
+} from './driver.ts';
 import { describeLaunch, kernelLabel } from './launch-errors.ts';
 
 type Method = (...args: unknown[]) => unknown;
@@ -78,17 +89,31 @@ function load(driver: DeviceDriver, program: Program): Executable {
   return executable;
 }
 
-/** Bytes by their number, regions by their shape, addresses in hexadecimal. */
+type Side = DeviceSide | HostSide;
+
+/** Bytes by their number, strided elements by their shape, addresses in hexadecimal. */
 function showOperand(operand: unknown): string {
   if (operand instanceof Uint8Array) return `${operand.length} bytes`;
   if (typeof operand === 'number' || typeof operand === 'bigint') return showNumber(operand);
   if (Array.isArray(operand)) return `[${operand.join(', ')}]`;
   if (typeof operand !== 'object' || operand === null) return String(operand);
-  if ('itemSize' in operand && 'shape' in operand)
-    return `[${String(operand.shape)}] of ${String(operand.itemSize)} bytes`;
+  if ('target' in operand && 'shape' in operand)
+    return showElements(operand as StridedCopy<Side, Side> | StridedFill<Side>);
   if ('bytes' in operand && operand.bytes instanceof Uint8Array) return `${operand.bytes.length} bytes of the host`;
   if ('stream' in operand) return 'a stream';
   return 'info' in operand ? 'another device' : 'options';
+}
+
+function showElements(work: StridedCopy<Side, Side> | StridedFill<Side>): string {
+  const [itemSize, from] =
+    'pattern' in work ? [work.pattern.length, ''] : [work.itemSize, ` from ${showSide(work.source)}`];
+  return `[${work.shape.join(', ')}] of ${itemSize} bytes${from} to ${showSide(work.target)}`;
+}
+
+function showSide(side: Side): string {
+  const where =
+    'pointer' in side ? showNumber(side.pointer) : `${side.bytes.length} bytes of the host + ${side.offset}`;
+  return `${where} by [${side.strides.join(', ')}]`;
 }
 
 /** Small numbers are sizes, large ones addresses. */

@@ -1,6 +1,6 @@
 /** `TSAMBA_DEBUG` prints the compiler's stages, its code and what passes the driver; `inspect` shows each pass. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { cuda, type f32, type Vec } from '../index.ts';
+import { cuda, type f32, ndarray, type Vec } from '../index.ts';
 
 const lines = vi.spyOn(console, 'error').mockImplementation(() => undefined);
 afterEach(() => {
@@ -38,6 +38,19 @@ it('prints allocations, copies and launches with sizes and times', () => {
     expect.stringMatching(/^\[tsamba launch\] double with grid \[1, 1, 1\], block \[4, 1, 1\]: /),
   );
   expect(text.every((line) => /^\[tsamba (memory|copy|launch)\]/.test(line))).toBe(true);
+});
+
+it('prints strided copies and fills with the shape and both sides', () => {
+  vi.stubEnv('TSAMBA_DEBUG', 'copy');
+  cuda.selectDevice('cpu');
+  const d = cuda.deviceArray([2, 3], 'f32', { order: 'F' });
+  d.copyToDevice(ndarray([1, 2, 3, 4, 5, 6], { shape: [2, 3], dtype: 'f32' }));
+  d.slice([0, 2], [0, 1]).set(7);
+  const text = lines.mock.calls.map(([line]) => String(line)).join('\n');
+  expect(text).toMatch(
+    /copyToDeviceStrided\(\[2, 3\] of 4 bytes from 24 bytes of the host \+ 0 by \[12, 4\] to \d+ by \[4, 8\]/,
+  );
+  expect(text).toMatch(/fillStrided\(\[2, 1\] of 4 bytes to \d+ by \[4, 8\]/);
 });
 
 it.each([

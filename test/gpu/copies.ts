@@ -120,7 +120,11 @@ const upload = (driver: DeviceDriver, c: Case): Promise<void> => {
   const source = noise(c.from.bytes);
   return onDevice(driver, before, (pointer) => {
     const { to, from, region } = c;
-    driver.copyToDeviceStrided(pointer + to.first, to.strides, source, from.first, from.strides, region);
+    driver.copyToDeviceStrided({
+      target: { pointer: pointer + to.first, strides: to.strides },
+      source: { bytes: source, offset: from.first, strides: from.strides },
+      ...region,
+    });
     equal(read(driver, pointer, before.length), expected(c, before, source));
   });
 };
@@ -132,9 +136,13 @@ const download = (driver: DeviceDriver, c: Case): Promise<void> => {
     const { to, from, region } = c;
     const target = before.slice();
     const later = c.random(2) === 0 ? driver.copyToHostLater : undefined;
-    const args = [target, to.first, to.strides, pointer + from.first, from.strides, region] as const;
-    if (later === undefined) driver.copyToHostStrided(...args);
-    else await later.call(driver, ...args);
+    const copy = {
+      target: { bytes: target, offset: to.first, strides: to.strides },
+      source: { pointer: pointer + from.first, strides: from.strides },
+      ...region,
+    };
+    if (later === undefined) driver.copyToHostStrided(copy);
+    else await later.call(driver, copy);
     equal(target, expected(c, before, source));
   });
 };
@@ -144,8 +152,11 @@ const within = (driver: DeviceDriver, c: Case): Promise<void> => {
   const before = noise(distance + c.from.bytes + c.to.bytes);
   return onDevice(driver, before, (pointer) => {
     const { to, from, region } = c;
-    const source = pointer + distance + from.first;
-    driver.copyOnDeviceStrided(pointer + to.first, to.strides, source, from.strides, region);
+    driver.copyOnDeviceStrided({
+      target: { pointer: pointer + to.first, strides: to.strides },
+      source: { pointer: pointer + distance + from.first, strides: from.strides },
+      ...region,
+    });
     equal(read(driver, pointer, before.length), expected(c, before, before, distance));
   });
 };
@@ -158,7 +169,7 @@ const fill = (driver: DeviceDriver, c: Case): Promise<void> => {
   const before = new Uint8Array(c.to.bytes + 16).fill(0xee);
   return onDevice(driver, before, (pointer) => {
     const { shape } = c.region;
-    driver.fillStrided(pointer + c.to.first, c.to.strides, { shape, itemSize }, pattern);
+    driver.fillStrided({ target: { pointer: pointer + c.to.first, strides: c.to.strides }, shape, pattern });
     const wanted = before.slice();
     for (const at of c.to.at) wanted.set(pattern, at);
     equal(read(driver, pointer, before.length), wanted);
@@ -180,7 +191,7 @@ function staged(): string {
     driver.copyToHost(back, pointer);
     same(Buffer.compare(source, back), 0, `${bytes} bytes`);
     const stream = driver.createStream();
-    driver.fillStrided(pointer, [1], { shape: [bytes], itemSize: 1 }, new Uint8Array([0]), stream);
+    driver.fillStrided({ target: { pointer, strides: [1] }, shape: [bytes], pattern: Uint8Array.of(0) }, stream);
     driver.copyToDevice(pointer, source, stream);
     back.fill(0);
     driver.copyToHost(back, pointer, stream);
@@ -197,8 +208,9 @@ async function later(): Promise<string> {
   const { driver } = currentContext();
   const bytes = 256 * MIB + 3;
   const pointer = Number(driver.allocate(bytes));
-  const region = { shape: [bytes], itemSize: 1 };
-  driver.fillStrided(pointer, [1], region, new Uint8Array([42]));
+  const device = { pointer, strides: [1] };
+  const shape = [bytes];
+  driver.fillStrided({ target: device, shape, pattern: Uint8Array.of(42) });
   const target = new Uint8Array(bytes);
   let longest = 0;
   let last = performance.now();
@@ -207,8 +219,9 @@ async function later(): Promise<string> {
     longest = Math.max(longest, now - last);
     last = now;
   }, 1);
-  const done = driver.copyToHostLater?.(target, 0, [1], pointer, [1], region);
-  driver.fillStrided(pointer, [1], region, new Uint8Array([7]));
+  const host = { bytes: target, offset: 0, strides: [1] };
+  const done = driver.copyToHostLater?.({ target: host, source: device, shape, itemSize: 1 });
+  driver.fillStrided({ target: device, shape, pattern: Uint8Array.of(7) });
   const began = performance.now();
   await done;
   const took = performance.now() - began;
@@ -235,8 +248,10 @@ function rows(): string {
   };
   const contiguous = rate(() => driver.copyToDevice(pointer, host.bytes.subarray(0, bytes)));
   const region = { shape: [bytes / 1024, 1024], itemSize: 1 };
-  const up = rate(() => driver.copyToDeviceStrided(pointer, [1024, 1], host.bytes, 0, [2048, 1], region));
-  const down = rate(() => driver.copyToHostStrided(host.bytes, 0, [2048, 1], pointer, [1024, 1], region));
+  const dense = { pointer, strides: [1024, 1] };
+  const gaps = { bytes: host.bytes, offset: 0, strides: [2048, 1] };
+  const up = rate(() => driver.copyToDeviceStrided({ target: dense, source: gaps, ...region }));
+  const down = rate(() => driver.copyToHostStrided({ target: gaps, source: dense, ...region }));
   driver.free(pointer);
   driver.freeHost(host);
   same(Math.min(up, down) >= 0.8 * contiguous, true, `rows ${up}, ${down}, contiguous ${contiguous}`);

@@ -54,7 +54,8 @@ function events(): void {
   const [from, to] = [a.allocate(bytes), b.allocate(bytes)];
   const [s, t] = [a.createStream(), b.createStream()];
   const event = a.createEvent(false);
-  a.fillStrided(from, [4], { shape: [bytes / 4], itemSize: 4 }, Uint8Array.of(1, 2, 3, 4), s);
+  const fill = { target: { pointer: from, strides: [4] }, shape: [bytes / 4], pattern: Uint8Array.of(1, 2, 3, 4) };
+  a.fillStrided(fill, s);
   a.recordEvent(event, s);
   b.waitEvent(event, t);
   b.copyFromPeer(to, a, from, bytes, t);

@@ -9,15 +9,18 @@
 import type {
   DeviceDriver,
   DeviceInfo,
+  DeviceSide,
   EventHandle,
   Executable,
   Failure,
   HostMemory,
   HostMemoryOptions,
+  HostSide,
   Pointer,
   Program,
   StreamHandle,
-  StridedRegion,
+  StridedCopy,
+  StridedFill,
 } from '../../src/driver/driver.ts';
 import { BlockDriver, failure } from './block-driver.ts';
 
@@ -112,53 +115,20 @@ export class QueueingDriver implements DeviceDriver {
     this.#do(stream, () => this.device.copyOnDevice(target, source, bytes));
   }
 
-  copyToDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Uint8Array,
-    sourceOffset: number,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.#do(stream, () => {
-      this.device.copyToDeviceStrided(target, targetStrides, source, sourceOffset, sourceStrides, region);
-    });
+  copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void {
+    this.#do(stream, () => this.device.copyToDeviceStrided(copy));
   }
 
-  copyToHostStrided(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.#do(stream, () => {
-      this.device.copyToHostStrided(target, targetOffset, targetStrides, source, sourceStrides, region);
-    });
+  copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void {
+    this.#do(stream, () => this.device.copyToHostStrided(copy));
   }
 
-  copyOnDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
-    this.#do(stream, () => this.device.copyOnDeviceStrided(target, targetStrides, source, sourceStrides, region));
+  copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
+    this.#do(stream, () => this.device.copyOnDeviceStrided(copy));
   }
 
-  fillStrided(
-    target: Pointer,
-    strides: readonly number[],
-    region: StridedRegion,
-    pattern: Uint8Array,
-    stream?: StreamHandle,
-  ): void {
-    this.#do(stream, () => this.device.fillStrided(target, strides, region, pattern));
+  fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void {
+    this.#do(stream, () => this.device.fillStrided(fill));
   }
 
   allocateHost(bytes: number, options: HostMemoryOptions): HostMemory {

@@ -2,13 +2,18 @@
  * For tests: strided copies of every layout, and what copying element by element makes of them.
  */
 import fc from 'fast-check';
+import type { DeviceSide, HostSide, StridedCopy, StridedFill } from '../driver.ts';
 
-/** A strided copy: shape, and for both sides strides and where the first element is. */
-export interface CopyCase {
+/** The layouts of a strided copy: shape, and the strides of both sides. */
+interface Layouts {
   readonly shape: number[];
   readonly itemSize: number;
   readonly target: number[];
   readonly source: number[];
+}
+
+/** A strided copy: also where the first elements are. */
+export interface CopyCase extends Layouts {
   readonly shiftT: number;
   readonly shiftS: number;
 }
@@ -98,6 +103,36 @@ export function copyElements(c: CopyCase, to: Uint8Array, t: number, from: Uint8
     for (let byte = 0; byte < c.itemSize; byte++) touched.add(t + at + byte);
   });
   return touched;
+}
+
+/** The copy as drivers are given it: from the host to the device, */
+export function upload(
+  c: Layouts,
+  pointer: number,
+  bytes: Uint8Array,
+  offset: number,
+): StridedCopy<DeviceSide, HostSide> {
+  return { ...c, target: { pointer, strides: c.target }, source: { bytes, offset, strides: c.source } };
+}
+
+/** to the host, */
+export function download(
+  c: Layouts,
+  bytes: Uint8Array,
+  offset: number,
+  pointer: number,
+): StridedCopy<HostSide, DeviceSide> {
+  return { ...c, target: { bytes, offset, strides: c.target }, source: { pointer, strides: c.source } };
+}
+
+/** and within the device. */
+export function move(c: Layouts, target: number, source: number): StridedCopy<DeviceSide, DeviceSide> {
+  return { ...c, target: { pointer: target, strides: c.target }, source: { pointer: source, strides: c.source } };
+}
+
+/** Likewise a fill. */
+export function fill(c: Layouts & { readonly pattern: Uint8Array }, pointer: number): StridedFill<DeviceSide> {
+  return { shape: c.shape, target: { pointer, strides: c.target }, pattern: c.pattern };
 }
 
 /** Patterns of all periods. */

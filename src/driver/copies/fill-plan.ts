@@ -1,8 +1,7 @@
 /**
  * How a strided fill is done: by the driver's memset where it is contiguous, else by the fill kernel. Pure.
  */
-import { TsambaRangeError } from '../../errors.ts';
-import type { StridedRegion } from '../driver.ts';
+import type { StridedFill, StridedSide } from '../driver.ts';
 import { type CopyLaunch, launchesOf } from './launches.ts';
 import { fillWalkOf, type Walk } from './walk.ts';
 
@@ -19,20 +18,10 @@ export type FillPlan =
   /** A copy from the pattern in device memory, which stands still. */
   | { readonly how: 'copy'; readonly walk: Walk; readonly pattern: Uint8Array };
 
-/** Plans a fill of the region at address `target`; undefined when it is empty. */
-export function planFill(
-  region: StridedRegion,
-  strides: readonly number[],
-  pattern: Uint8Array,
-  target: number,
-): FillPlan | undefined {
-  if (pattern.length !== region.itemSize) {
-    throw new TsambaRangeError(
-      'E_INVALID_VALUE',
-      `fill: the pattern has ${pattern.length} bytes, the items have ${region.itemSize}`,
-    );
-  }
-  const walk = fillWalkOf(region, strides);
+/** Plans a fill whose first element is at address `target`; undefined when there are no elements. */
+export function planFill(fill: StridedFill<StridedSide>, target: number): FillPlan | undefined {
+  const { pattern } = fill;
+  const walk = fillWalkOf(fill);
   if (walk === undefined) return undefined;
   const period = periodOf(pattern);
   // The run of elements that touch each other: within it only the period of the pattern matters.

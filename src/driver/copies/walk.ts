@@ -1,11 +1,11 @@
 /**
- * The normal form of a strided region: as few axes as its strides allow. Pure; knows no memory.
+ * The normal form of a strided copy: as few axes as its strides allow. Pure; knows no memory.
  *
  * Axes of length 1 are dropped, negative target strides turned round, axes sorted by the target's strides and merged where both
  * sides run on, and a run that is contiguous on both sides becomes the item. What coincides on the target keeps the order of
  * indices, for then the last element in that order must win.
  */
-import type { StridedRegion } from '../driver.ts';
+import type { StridedCopy, StridedFill, StridedSide } from '../driver.ts';
 
 /** One axis: its length and the byte strides of the two sides. */
 export interface Axis {
@@ -14,7 +14,7 @@ export interface Axis {
   readonly s: number;
 }
 
-/** A region in normal form; offsets are bytes relative to the region's first elements. */
+/** A copy in normal form; offsets are bytes relative to the first elements of the copy. */
 export interface Walk {
   /** Outermost first. */
   readonly axes: readonly Axis[];
@@ -27,8 +27,10 @@ export interface Walk {
 }
 
 /** Normal form of a copy; undefined when there is nothing to copy. */
-export function walkOf(region: StridedRegion, target: readonly number[], source: readonly number[]): Walk | undefined {
-  const { shape, itemSize } = region;
+export function walkOf(copy: StridedCopy<StridedSide, StridedSide>): Walk | undefined {
+  const { shape, itemSize } = copy;
+  const { strides: target } = copy.target;
+  const { strides: source } = copy.source;
   if (itemSize === 0) return undefined;
   let s = 0;
   const axes: Axis[] = [];
@@ -54,12 +56,20 @@ export function walkOf(region: StridedRegion, target: readonly number[], source:
 }
 
 /** Normal form of a fill: of the source only the place matters, and it stands still. */
-export function fillWalkOf(region: StridedRegion, target: readonly number[]): Walk | undefined {
-  return walkOf(
-    region,
-    target,
-    target.map(() => 0),
-  );
+export function fillWalkOf({ target, shape, pattern }: StridedFill<StridedSide>): Walk | undefined {
+  return walkOf({ target, source: { strides: shape.map(() => 0) }, shape, itemSize: pattern.length });
+}
+
+/** Normal form again, after a side of a walk has been replaced. */
+export function renormal(walk: Walk): Walk {
+  const { axes, item, t, s } = walk;
+  const normal = walkOf({
+    target: { strides: axes.map((axis) => axis.t) },
+    source: { strides: axes.map((axis) => axis.s) },
+    shape: axes.map(({ n }) => n),
+    itemSize: item,
+  });
+  return normal === undefined ? walk : { ...normal, t: normal.t + t, s: normal.s + s };
 }
 
 /** Elements of a walk. */
@@ -74,7 +84,7 @@ export function bytesOf(walk: Walk): number {
   return countOf(walk.axes) * walk.item;
 }
 
-/** Lowest byte and end of what one side touches, relative to the region's first element. */
+/** Lowest byte and end of what one side touches, relative to the copy's first element. */
 export function span(walk: Walk, side: 't' | 's'): readonly [low: number, high: number] {
   let low = walk[side];
   let high = low + walk.item;
@@ -112,15 +122,6 @@ export function compact(walk: Walk): number[] {
 export function replaceSide(walk: Walk, side: 't' | 's', offset: number, strides: readonly number[]): Walk {
   const axes = walk.axes.map((axis, k) => ({ ...axis, [side]: strides[k] ?? 0 }));
   return { ...walk, axes, [side]: offset };
-}
-
-/** The walk as the arguments of the host's strided copy. */
-export function regionOf(walk: Walk): { region: StridedRegion; t: number[]; s: number[] } {
-  return {
-    region: { shape: walk.axes.map(({ n }) => n), itemSize: walk.item },
-    t: walk.axes.map((axis) => axis.t),
-    s: walk.axes.map((axis) => axis.s),
-  };
 }
 
 /** Cuts a walk along one axis into parts of at most `length`, in order. */

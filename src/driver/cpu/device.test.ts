@@ -154,12 +154,19 @@ describe('copies of the CPU device', () => {
     const a = Number(device.allocate(40));
     const region = { shape: [10], itemSize: 4 };
     device.copyToDevice(a, new Uint8Array(Int32Array.from({ length: 10 }, (_, i) => i).buffer));
-    device.copyOnDeviceStrided(a, [4], a + 36, [-4], region);
+    device.copyOnDeviceStrided({
+      target: { pointer: a, strides: [4] },
+      source: { pointer: a + 36, strides: [-4] },
+      ...region,
+    });
     const back = new Int32Array(10);
-    device.copyToHostStrided(new Uint8Array(back.buffer), 0, [4], a, [4], region);
+    const host = { bytes: new Uint8Array(back.buffer), offset: 0, strides: [4] };
+    device.copyToHostStrided({ target: host, source: { pointer: a, strides: [4] }, ...region });
     expect([...back]).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
-    device.copyToDeviceStrided(a, [8], new Uint8Array(back.buffer), 0, [4], { shape: [5], itemSize: 4 });
-    device.fillStrided(a + 4, [8], { shape: [5], itemSize: 4 }, Uint8Array.of(255, 255, 255, 255));
+    const even = { pointer: a, strides: [8] };
+    device.copyToDeviceStrided({ target: even, source: host, shape: [5], itemSize: 4 });
+    const odd = { pointer: a + 4, strides: [8] };
+    device.fillStrided({ target: odd, shape: [5], pattern: Uint8Array.of(255, 255, 255, 255) });
     device.copyToHost(new Uint8Array(back.buffer), a);
     expect([...back]).toEqual([9, -1, 8, -1, 7, -1, 6, -1, 5, -1]);
   });
@@ -167,13 +174,12 @@ describe('copies of the CPU device', () => {
   it('does nothing for no bytes and refuses what is not its memory', () => {
     const a = Number(device.allocate(16));
     device.copyToHost(new Uint8Array(), 0);
-    device.fillStrided(0, [4, 4], { shape: [0, 3], itemSize: 4 }, Uint8Array.of(1, 2, 3, 4));
+    device.fillStrided({ target: { pointer: 0, strides: [4, 4] }, shape: [0, 3], pattern: Uint8Array.of(1, 2, 3, 4) });
     expect(() => device.copyToHost(new Uint8Array(4), 0)).toThrow(/copyToHost: got a null pointer/);
     expect(() => device.copyToHost(new Uint8Array(4), -8)).toThrow(/got -8, which is no address/);
     expect(() => device.copyToDevice(2 ** 31, new Uint8Array(4))).toThrow(/not memory of this device/);
-    expect(() => device.fillStrided(a, [-65536], { shape: [3], itemSize: 1 }, Uint8Array.of(1))).toThrow(
-      /fillStrided: bytes .* are not memory of this device/,
-    );
+    const far = { target: { pointer: a, strides: [-65536] }, shape: [3], pattern: Uint8Array.of(1) };
+    expect(() => device.fillStrided(far)).toThrow(/fillStrided: bytes .* are not memory of this device/);
     device.copyToHost(new Uint8Array(16), BigInt(a));
   });
 });

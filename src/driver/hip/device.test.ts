@@ -198,12 +198,11 @@ describe('copies', () => {
     const [rows, layers] = [1024, 2];
     const region = { shape: [layers, rows, 64], itemSize: 1 };
     device.copyToDeviceStrided(
-      pointer,
-      [rows * 64, 64, 1],
-      host,
-      0,
-      [rows * 256, 256, 1],
-      region,
+      {
+        target: { pointer, strides: [rows * 64, 64, 1] },
+        source: { bytes: host, offset: 0, strides: [rows * 256, 256, 1] },
+        ...region,
+      },
       device.createStream(),
     );
     // Target, pitch, source, pitch, width, height, kind (host to device).
@@ -221,7 +220,12 @@ describe('copies', () => {
     model.cuda.kernels.set('copies', (params) => {
       units += params.getUint32(16, true);
     });
-    device.copyOnDeviceStrided(a, [128, 8], b, [8, 256], { shape: [16, 16], itemSize: 4 });
+    device.copyOnDeviceStrided({
+      target: { pointer: a, strides: [128, 8] },
+      source: { pointer: b, strides: [8, 256] },
+      shape: [16, 16],
+      itemSize: 4,
+    });
     expect(units).toBe(256);
     expect(model.calls).toEqual(
       expect.arrayContaining(['hipModuleLoadData', 'hipModuleGetFunction', 'hipModuleLaunchKernel']),

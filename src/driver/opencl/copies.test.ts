@@ -1,7 +1,17 @@
 /** Strided copies and fills of every layout, against loops over single elements, on an OpenCL device. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyCases, copyElements, fillCases, noise, side } from '../copies/cases.testing.ts';
+import {
+  copyCases,
+  copyElements,
+  download,
+  fill,
+  fillCases,
+  move,
+  noise,
+  side,
+  upload,
+} from '../copies/cases.testing.ts';
 import type { OpenCLDriver } from './device.ts';
 import { hasOpenCL, openTestDevice } from './opencl.testing.ts';
 
@@ -36,7 +46,7 @@ describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
         const expected = new Uint8Array(t.bytes).fill(0xee);
         const base = memoryOf(expected);
         copyElements(c, expected, t.first, from, s.first);
-        device.copyToDeviceStrided(base + t.first, c.target, from, s.first, c.source, c);
+        device.copyToDeviceStrided(upload(c, base + t.first, from, s.first));
         expect(bytesAt(base, t.bytes)).toEqual(expected);
       }),
       runs,
@@ -51,7 +61,7 @@ describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
         const to = new Uint8Array(t.bytes).fill(0xee);
         const expected = to.slice();
         copyElements(c, expected, t.first, noise(s.bytes), s.first);
-        device.copyToHostStrided(to, t.first, c.target, base + s.first, c.source, c);
+        device.copyToHostStrided(download(c, to, t.first, base + s.first));
         expect(to).toEqual(expected);
         device.free(base);
       }),
@@ -68,8 +78,11 @@ describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
         const to = new Uint8Array(t.bytes).fill(0xee);
         const expected = to.slice();
         copyElements(c, expected, t.first, noise(s.bytes), s.first);
-        const filled = device.copyToHostLater(to, t.first, c.target, base + s.first, c.source, c, stream);
-        device.fillStrided(base, [1], { shape: [s.bytes], itemSize: 1 }, Uint8Array.of(1), stream);
+        const filled = device.copyToHostLater(download(c, to, t.first, base + s.first), stream);
+        device.fillStrided(
+          { target: { pointer: base, strides: [1] }, shape: [s.bytes], pattern: Uint8Array.of(1) },
+          stream,
+        );
         await filled;
         expect(to).toEqual(expected);
         device.free(base, stream);
@@ -86,7 +99,7 @@ describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
         const expected = new Uint8Array(t.bytes).fill(0xee);
         const [target, source] = [memoryOf(expected), memoryOf(noise(s.bytes))];
         copyElements(c, expected, t.first, noise(s.bytes), s.first);
-        device.copyOnDeviceStrided(target + t.first, c.target, source + s.first, c.source, c);
+        device.copyOnDeviceStrided(move(c, target + t.first, source + s.first));
         expect(bytesAt(target, t.bytes)).toEqual(expected);
         device.free(source);
       }),
@@ -101,7 +114,7 @@ describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
         const expected = noise(Math.max(t.bytes, s.bytes));
         const base = memoryOf(expected);
         copyElements(c, expected, t.first, noise(expected.length), s.first);
-        device.copyOnDeviceStrided(base + t.first, c.target, base + s.first, c.source, c);
+        device.copyOnDeviceStrided(move(c, base + t.first, base + s.first));
         expect(bytesAt(base, expected.length)).toEqual(expected);
       }),
       runs,
@@ -115,7 +128,7 @@ describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
         const expected = new Uint8Array(t.bytes).fill(0xee);
         const base = memoryOf(expected);
         copyElements({ ...c, source: c.shape.map(() => 0) }, expected, t.first, c.pattern, 0);
-        device.fillStrided(base + t.first, c.target, c, c.pattern);
+        device.fillStrided(fill(c, base + t.first));
         expect(bytesAt(base, t.bytes)).toEqual(expected);
       }),
       runs,
@@ -124,12 +137,12 @@ describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
 
   it('take every element of large arrays', () => {
     const n = 300;
-    const region = { shape: [n, n], itemSize: 4 };
     const from = noise(4 * n * n);
     const to = new Uint8Array(4 * n * n);
     const base = memoryOf(to);
-    device.copyToDeviceStrided(base, [4, 4 * n], from, 0, [4 * n, 4], region);
-    device.copyToHostStrided(to, 0, [4, 4 * n], base, [4 * n, 4], region);
+    const turned = { shape: [n, n], itemSize: 4, target: [4, 4 * n], source: [4 * n, 4] };
+    device.copyToDeviceStrided(upload(turned, base, from, 0));
+    device.copyToHostStrided(download(turned, to, 0, base));
     expect(Buffer.compare(to, from)).toBe(0);
     device.free(base);
   });

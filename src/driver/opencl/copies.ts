@@ -5,19 +5,20 @@
  * copies (clEnqueue…BufferRect) where rows are long enough for that; else the host gathers or scatters, and a kernel packs or
  * spreads on the device. OpenCL API specification, sections "Reading, Writing and Copying Buffer Objects", "Filling Buffer Objects".
  */
-import { TsambaRangeError } from '../../errors.ts';
+
+import { sizeOf } from '../../layout/index.ts';
 import { type Blocks, blocksOf } from '../copies/blocks.ts';
 import { planFill } from '../copies/fill-plan.ts';
+import { copyOnHost, type HostSpan, hostSpan, part } from '../copies/host-span.ts';
 import { launchesOf } from '../copies/launches.ts';
-import { bytesOf, compact, dense, regionOf, replaceSide, span, type Walk, walkOf } from '../copies/walk.ts';
-import type { Pointer, StreamHandle, StridedRegion } from '../driver.ts';
+import { bytesOf, compact, dense, fillWalkOf, renormal, replaceSide, span, type Walk, walkOf } from '../copies/walk.ts';
+import type { DeviceSide, HostSide, Pointer, StreamHandle, StridedCopy, StridedFill } from '../driver.ts';
 import type { CopyCalls } from '../enqueued.ts';
-import { copyStrided } from '../strided.ts';
 import type { OpenCLContext } from './context.ts';
 import type { CopyKernels } from './copy-kernels.ts';
 import type { DeviceBuffer, OpenCLMemory, Place } from './memory.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
-import { type HostSide, Transfers } from './transfers.ts';
+import { Transfers } from './transfers.ts';
 
 /** What copies need of their device. */
 export interface CopyDevice {
@@ -76,20 +77,12 @@ export class Copies implements CopyCalls {
     if (stream === undefined) this.#device.settle();
   }
 
-  copyToDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Uint8Array,
-    sourceOffset: number,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
+  copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void {
     const on = this.#enter('copyToDeviceStrided', stream);
-    const walk = walkOf(region, targetStrides, sourceStrides);
+    const walk = walkOf(copy);
     if (walk !== undefined) {
-      const host = hostSide(walk, 's', source, sourceOffset);
-      const to = this.#device.memory.resolve(target, ...span(walk, 't'), 'copyToDeviceStrided');
+      const host = hostSpan(walk, 's', copy.source);
+      const to = this.#device.memory.resolve(copy.target.pointer, ...span(walk, 't'), 'copyToDeviceStrided');
       this.#reading(to.buffer, on);
       this.#upload(walk, to, host, on);
       this.#wrote(to.buffer, on);
@@ -97,86 +90,43 @@ export class Copies implements CopyCalls {
     if (stream === undefined) this.#device.settle();
   }
 
-  copyToHostStrided(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
+  copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void {
     const on = this.#enter('copyToHostStrided', stream);
-    const walk = walkOf(region, targetStrides, sourceStrides);
-    if (walk !== undefined) {
-      const host = hostSide(walk, 't', target, targetOffset);
-      const from = this.#device.memory.resolve(source, ...span(walk, 's'), 'copyToHostStrided');
-      this.#reading(from.buffer, on);
-      const scatter = this.#download(walk, host, from, on);
-      if (scatter !== undefined) {
-        this.#device.queues.finish(on);
-        scatter();
-      }
+    const scatter = this.#fetch(copy, on, 'copyToHostStrided');
+    if (scatter !== undefined) {
+      this.#device.queues.finish(on);
+      scatter();
     }
     if (stream === undefined) this.#device.settle();
   }
 
-  copyOnDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
+  copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
     const on = this.#enter('copyOnDeviceStrided', stream);
-    const walk = walkOf(region, targetStrides, sourceStrides);
-    if (walk !== undefined) this.#move(walk, target, source, on, 'copyOnDeviceStrided');
+    const walk = walkOf(copy);
+    if (walk !== undefined) this.#move(walk, copy.target.pointer, copy.source.pointer, on, 'copyOnDeviceStrided');
     if (stream === undefined) this.#device.settle();
   }
 
-  fillStrided(
-    target: Pointer,
-    strides: readonly number[],
-    region: StridedRegion,
-    pattern: Uint8Array,
-    stream?: StreamHandle,
-  ): void {
+  fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void {
     const on = this.#enter('fillStrided', stream);
-    const walk = walkOf(
-      region,
-      strides,
-      strides.map(() => 0),
-    );
+    const walk = fillWalkOf(fill);
     if (walk !== undefined) {
-      const to = this.#device.memory.resolve(target, ...span(walk, 't'), 'fillStrided');
+      const to = this.#device.memory.resolve(fill.target.pointer, ...span(walk, 't'), 'fillStrided');
       this.#reading(to.buffer, on);
-      this.#fill(region, strides, pattern, to, on);
+      this.#fill(fill, to, on);
       this.#wrote(to.buffer, on);
     }
     if (stream === undefined) this.#device.settle();
   }
 
   /**
-   * Copies to the host without ever blocking: resolves once the bytes are in `target`. What is enqueued on the stream afterwards may
+   * Copies to the host without ever blocking: resolves once the bytes are in the target. What is enqueued on the stream afterwards may
    * already change the source.
    */
-  async copyToHostLater(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): Promise<void> {
+  async copyToHostLater(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): Promise<void> {
     const on = this.#enter('copyToHostLater', stream);
-    const walk = walkOf(region, targetStrides, sourceStrides);
-    if (walk === undefined) return;
-    const host = hostSide(walk, 't', target, targetOffset);
-    const from = this.#device.memory.resolve(source, ...span(walk, 's'), 'copyToHostLater');
-    this.#reading(from.buffer, on);
-    const scatter = this.#download(walk, host, from, on);
+    if (sizeOf(copy.shape) === 0) return;
+    const scatter = this.#fetch(copy, on, 'copyToHostLater');
     await this.#device.queues.reachedLater(on);
     scatter?.();
   }
@@ -186,25 +136,33 @@ export class Copies implements CopyCalls {
     return this.#device.streamOf(stream, api);
   }
 
-  #upload(walk: Walk, to: Place, host: HostSide, on: OpenCLStream): void {
+  #upload(walk: Walk, to: Place, host: HostSpan, on: OpenCLStream): void {
     const blocks = worthwhile(blocksOf(walk));
     if (blocks !== undefined) return this.#transfers.writeBlocks(on, blocks, to, host);
     // Gathered on the host, one element after another; from there on to the device.
-    const packed = scratch(bytesOf(walk));
+    const packed: HostSpan = { bytes: scratch(bytesOf(walk)), offset: 0 };
     const strides = compact(walk);
-    const { region, s } = regionOf(walk);
-    copyStrided(packed, 0, strides, host.bytes, host.offset + walk.s, s, region);
+    copyOnHost(replaceSide(walk, 't', 0, strides), packed, host);
     const deliver = renormal(replaceSide(walk, 's', 0, strides));
     const direct = worthwhile(blocksOf(deliver));
-    if (direct !== undefined) return this.#transfers.writeBlocks(on, direct, to, { bytes: packed, offset: 0 });
-    this.#withTemporary(packed.length, (temporary) => {
-      this.#transfers.write(on, temporary, 0, packed, false);
+    if (direct !== undefined) return this.#transfers.writeBlocks(on, direct, to, packed);
+    this.#withTemporary(packed.bytes.length, (temporary) => {
+      this.#transfers.write(on, temporary, 0, packed.bytes, false);
       this.#device.kernels.run(launchesOf(deliver, to.offset, 0), on, to.buffer.handle, temporary);
     });
   }
 
-  /** Enqueues it; what is left for the host to do once the stream has come that far, if anything is. */
-  #download(walk: Walk, host: HostSide, from: Place, on: OpenCLStream): (() => void) | undefined {
+  /** Enqueues a copy to the host; what is left for the host to do once the stream has come that far, if anything is. */
+  #fetch(copy: StridedCopy<HostSide, DeviceSide>, on: OpenCLStream, api: string): (() => void) | undefined {
+    const walk = walkOf(copy);
+    if (walk === undefined) return undefined;
+    const host = hostSpan(walk, 't', copy.target);
+    const from = this.#device.memory.resolve(copy.source.pointer, ...span(walk, 's'), api);
+    this.#reading(from.buffer, on);
+    return this.#download(walk, host, from, on);
+  }
+
+  #download(walk: Walk, host: HostSpan, from: Place, on: OpenCLStream): (() => void) | undefined {
     const blocks = worthwhile(blocksOf(walk));
     if (blocks !== undefined) {
       this.#transfers.readBlocks(on, blocks, host, from);
@@ -212,16 +170,14 @@ export class Copies implements CopyCalls {
     }
     if (!walk.ordered && dense(walk, 't')) {
       const [low, high] = span(walk, 't');
-      const view = host.bytes.subarray(host.offset + low, host.offset + high);
-      this.#pack({ ...walk, t: walk.t - low }, view, from, on);
+      this.#pack({ ...walk, t: walk.t - low }, part(host, low, high - low), from, on);
       return undefined;
     }
     // Packed on the device, one element after another; the host scatters what has come.
     const strides = compact(walk);
     const packed = scratch(bytesOf(walk));
     this.#pack(renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false }), packed, from, on);
-    const { region, t } = regionOf(walk);
-    return () => copyStrided(host.bytes, host.offset + walk.t, t, packed, 0, strides, region);
+    return () => copyOnHost(replaceSide(walk, 's', 0, strides), host, { bytes: packed, offset: 0 });
   }
 
   /** The elements of a walk whose target is the whole of `into`. */
@@ -263,13 +219,13 @@ export class Copies implements CopyCalls {
     }
   }
 
-  #fill(region: StridedRegion, strides: readonly number[], pattern: Uint8Array, to: Place, on: OpenCLStream): void {
-    const plan = planFill(region, strides, pattern, to.offset);
+  #fill(fill: StridedFill<DeviceSide>, to: Place, on: OpenCLStream): void {
+    const plan = planFill(fill, to.offset);
     if (plan === undefined) return;
     const { handle } = to.buffer;
     switch (plan.how) {
       case 'memset':
-        this.#transfers.fill(on, handle, plan.target, plan.size * plan.count, pattern.subarray(0, plan.size));
+        this.#transfers.fill(on, handle, plan.target, plan.size * plan.count, fill.pattern.subarray(0, plan.size));
         break;
       case 'kernel':
         this.#device.kernels.run(plan.launches, on, handle, 0, plan.pattern);
@@ -319,18 +275,6 @@ interface Spot {
   readonly offset: number;
 }
 
-/** Host bytes of which a walk's offsets count from the region's first element. */
-function hostSide(walk: Walk, side: 't' | 's', bytes: Uint8Array, offset: number): HostSide {
-  const [low, high] = span(walk, side);
-  if (offset + low < 0 || offset + high > bytes.length) {
-    throw new TsambaRangeError(
-      'E_INVALID_VALUE',
-      `copy: bytes ${offset + low} to ${offset + high} of the host's memory are wanted, which has ${bytes.length}`,
-    );
-  }
-  return { bytes, offset };
-}
-
 /** Block copies, unless they are too many or their rows too short. */
 function worthwhile(blocks: Blocks | undefined): Blocks | undefined {
   if (blocks === undefined || blocks.at.length > MAX_BLOCKS) return undefined;
@@ -343,13 +287,6 @@ function overlapping(walk: Walk, to: Place, from: Place): boolean {
   const [tLow, tHigh] = span(walk, 't');
   const [sLow, sHigh] = span(walk, 's');
   return to.offset + tLow < from.offset + sHigh && from.offset + sLow < to.offset + tHigh;
-}
-
-/** Normal form again, after a side of a walk has been replaced. */
-function renormal(walk: Walk): Walk {
-  const { region, t, s } = regionOf(walk);
-  const normal = walkOf(region, t, s);
-  return normal === undefined ? walk : { ...normal, t: normal.t + walk.t, s: normal.s + walk.s };
 }
 
 /** Bytes off the moving heap. */

@@ -82,7 +82,7 @@ describe.skipIf(!hasOpenCL())('an OpenCL device', { timeout: 30_000 }, () => {
 
   const floats = (count: number): number => {
     const pointer = Number(device.allocate(4 * count));
-    device.fillStrided(pointer, [4], { shape: [count], itemSize: 4 }, new Uint8Array(4));
+    device.fillStrided({ target: { pointer, strides: [4] }, shape: [count], pattern: new Uint8Array(4) });
     return pointer;
   };
   const read = (pointer: number, count: number, stream?: StreamHandle): Float32Array => {
@@ -289,7 +289,7 @@ describe.skipIf(!hasOpenCL())('an OpenCL device', { timeout: 30_000 }, () => {
       const memory = host.registerHost(new Uint8Array(values.buffer), true);
       const pointer = Number(memory.pointer);
       add.launch(shape, [pointer, 1, 0], undefined);
-      host.fillStrided(pointer, [4], { shape: [2], itemSize: 4 }, new Uint8Array(4));
+      host.fillStrided({ target: { pointer, strides: [4] }, shape: [2], pattern: new Uint8Array(4) });
       host.copyToDevice(pointer + 4, new Uint8Array(Float32Array.of(9).buffer));
       host.synchronize();
       expect([...values.subarray(0, 4)]).toEqual([0, 9, 3, 3]);

@@ -4,16 +4,11 @@
  * Host memory of a command that is not waited for is kept alive until it is done.
  */
 import type { Block, Blocks } from '../copies/blocks.ts';
+import type { HostSpan } from '../copies/host-span.ts';
 import type { OpenCLContext } from './context.ts';
 import type { Place } from './memory.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
 import { piecesOf } from './rectangles.ts';
-
-/** Bytes of the host, and where in them a region starts. */
-export interface HostSide {
-  readonly bytes: Uint8Array;
-  readonly offset: number;
-}
 
 /** The commands of one device. */
 export class Transfers {
@@ -47,7 +42,7 @@ export class Transfers {
     if (blocking) this.#queues.done(on);
   }
 
-  writeBlocks(on: OpenCLStream, { block, at }: Blocks, to: Place, host: HostSide): void {
+  writeBlocks(on: OpenCLStream, { block, at }: Blocks, to: Place, host: HostSpan): void {
     const pieces = piecesOf(block, 't', to.buffer.bytes);
     for (const [t, s] of at) {
       for (const piece of pieces) {
@@ -56,7 +51,7 @@ export class Transfers {
     }
   }
 
-  readBlocks(on: OpenCLStream, { block, at }: Blocks, host: HostSide, from: Place): void {
+  readBlocks(on: OpenCLStream, { block, at }: Blocks, host: HostSpan, from: Place): void {
     const pieces = piecesOf(block, 's', from.buffer.bytes);
     for (const [t, s] of at) {
       for (const piece of pieces) {

@@ -4,14 +4,13 @@
  * Without a stream everything goes through the default stream and is done on return. How strided copies are done is decided in
  * `plan.ts`; contiguous ones between host and device are `host-transfers.ts`; what is left for kernels runs in `kernel-runner.ts`.
  */
-import { TsambaRangeError } from '../../../errors.ts';
 import type { Blocks } from '../../copies/blocks.ts';
 import { type FillPlan, planFill } from '../../copies/fill-plan.ts';
+import { copyOnHost, type HostSpan, hostSpan, part } from '../../copies/host-span.ts';
 import { launchesOf } from '../../copies/launches.ts';
-import { bytesOf, compact, regionOf, replaceSide, span, type Walk, walkOf } from '../../copies/walk.ts';
-import type { Pointer, StreamHandle, StridedRegion } from '../../driver.ts';
+import { bytesOf, compact, replaceSide, span, type Walk, walkOf } from '../../copies/walk.ts';
+import type { DeviceSide, HostSide, Pointer, StreamHandle, StridedCopy, StridedFill } from '../../driver.ts';
 import type { CopyCalls } from '../../enqueued.ts';
-import { copyStrided } from '../../strided.ts';
 import { CUDA_ERROR_INVALID_VALUE } from '../result.ts';
 import { BounceBuffers } from './bounce-buffers.ts';
 import type { CopyDevice } from './device.ts';
@@ -71,95 +70,61 @@ export class Copies implements CopyCalls {
     if (stream === undefined) this.#device.settle();
   }
 
-  copyToDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Uint8Array,
-    sourceOffset: number,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
+  copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void {
     const on = this.#enter('copyToDeviceStrided', stream);
-    const walk = walkOf(region, targetStrides, sourceStrides);
+    const walk = walkOf(copy);
     if (walk !== undefined) {
-      const host = hostSpan(walk, 's', source, sourceOffset);
-      const pinned = this.#transfers.isPinned(source);
+      const to = Number(copy.target.pointer);
+      const host = hostSpan(walk, 's', copy.source);
+      const pinned = this.#transfers.isPinned(host.bytes);
       for (const { walk: each, plan } of uploadSteps(walk, pinned)) {
-        if (this.#upload(plan, Number(target), host, on)) continue;
-        for (const step of gatherSteps(each)) this.#upload(step.plan, Number(target), host, on);
+        if (this.#upload(plan, to, host, on)) continue;
+        for (const step of gatherSteps(each)) this.#upload(step.plan, to, host, on);
       }
     }
     if (stream === undefined) this.#device.settle();
   }
 
-  copyToHostStrided(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
+  copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void {
     const on = this.#enter('copyToHostStrided', stream);
-    const walk = walkOf(region, targetStrides, sourceStrides);
+    const walk = walkOf(copy);
     if (walk !== undefined) {
-      const host = hostSpan(walk, 't', target, targetOffset);
-      const pinned = this.#transfers.isPinned(target);
+      const from = Number(copy.source.pointer);
+      const host = hostSpan(walk, 't', copy.target);
+      const pinned = this.#transfers.isPinned(host.bytes);
       for (const { walk: each, plan } of downloadSteps(walk, pinned)) {
-        if (this.#download(plan, host, Number(source), on, stream)) continue;
-        for (const step of scatterSteps(each)) this.#download(step.plan, host, Number(source), on, stream);
+        if (this.#download(plan, host, from, on, stream)) continue;
+        for (const step of scatterSteps(each)) this.#download(step.plan, host, from, on, stream);
       }
     }
     if (stream === undefined) this.#device.settle();
   }
 
-  copyOnDeviceStrided(
-    target: Pointer,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): void {
+  copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
     const on = this.#enter('copyOnDeviceStrided', stream);
-    const walk = walkOf(region, targetStrides, sourceStrides);
-    if (walk !== undefined) this.#move(walk, Number(target), Number(source), on);
+    const walk = walkOf(copy);
+    if (walk !== undefined) this.#move(walk, Number(copy.target.pointer), Number(copy.source.pointer), on);
     if (stream === undefined) this.#device.settle();
   }
 
-  fillStrided(
-    target: Pointer,
-    strides: readonly number[],
-    region: StridedRegion,
-    pattern: Uint8Array,
-    stream?: StreamHandle,
-  ): void {
+  fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void {
     const on = this.#enter('fillStrided', stream);
-    const plan = planFill(region, strides, pattern, Number(target));
-    if (plan !== undefined) this.#fill(plan, Number(target), on);
+    const to = Number(fill.target.pointer);
+    const plan = planFill(fill, to);
+    if (plan !== undefined) this.#fill(plan, to, on);
     if (stream === undefined) this.#device.settle();
   }
 
   /**
-   * Copies to the host without ever blocking: resolves once the bytes are in `target`, rejects with what went wrong. What is
+   * Copies to the host without ever blocking: resolves once the bytes are in the target, rejects with what went wrong. What is
    * enqueued on the stream afterwards may already change the source.
    */
-  async copyToHostLater(
-    target: Uint8Array,
-    targetOffset: number,
-    targetStrides: readonly number[],
-    source: Pointer,
-    sourceStrides: readonly number[],
-    region: StridedRegion,
-    stream?: StreamHandle,
-  ): Promise<void> {
+  async copyToHostLater(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): Promise<void> {
     const on = this.#enter('copyToHostLater', stream);
-    const walk = walkOf(region, targetStrides, sourceStrides);
+    const walk = walkOf(copy);
     if (walk === undefined) return;
-    const host = hostSpan(walk, 't', target, targetOffset);
-    const from = Number(source);
+    const host = hostSpan(walk, 't', copy.target);
+    const from = Number(copy.source.pointer);
     const plan = planPacked(walk);
     const pack = (to: number): void => this.#kernels.copy(launchesOf(plan.walk, to, from), on);
     if (plan.scatter === undefined) {
@@ -168,7 +133,7 @@ export class Copies implements CopyCalls {
     } else {
       const temporary = new Uint8Array(plan.bytes);
       await this.#transfers.downloadLater(temporary, { pointer: undefined, pack }, on);
-      scatter(plan.scatter, host, temporary);
+      copyOnHost(plan.scatter, host, { bytes: temporary, offset: 0 });
     }
   }
 
@@ -196,9 +161,9 @@ export class Copies implements CopyCalls {
     }
     const bounce = plan.bytes <= BOUNCE_BYTES ? this.#bounce.next() : undefined;
     const gathered = bounce?.bytes ?? new Uint8Array(plan.bytes);
-    const { region, t, s } = regionOf(plan.gather);
-    copyStrided(gathered, plan.gather.t, t, host.bytes, host.origin + plan.gather.s, s, region);
-    const taken = this.#upload(plan.then, target, { bytes: gathered, origin: 0 }, on);
+    const packed: HostSpan = { bytes: gathered, offset: 0 };
+    copyOnHost(plan.gather, packed, host);
+    const taken = this.#upload(plan.then, target, packed, on);
     if (bounce === undefined) this.#transfers.hold(gathered, on);
     else this.#bounce.sent(bounce, on);
     return taken;
@@ -214,12 +179,13 @@ export class Copies implements CopyCalls {
       });
       return true;
     }
-    const packed = plan.bytes <= BOUNCE_BYTES ? this.#bounce.next().bytes : new Uint8Array(plan.bytes);
-    if (!this.#download(plan.first, { bytes: packed, origin: 0 }, source, on, stream)) return false;
+    const bytes = plan.bytes <= BOUNCE_BYTES ? this.#bounce.next().bytes : new Uint8Array(plan.bytes);
+    const packed: HostSpan = { bytes, offset: 0 };
+    if (!this.#download(plan.first, packed, source, on, stream)) return false;
     // The host has to see the bytes before it can spread them.
     if (stream === undefined) this.#device.settle();
     else this.#device.synchronizeStream(stream);
-    scatter(plan.scatter, host, packed);
+    copyOnHost(plan.scatter, host, packed);
     return true;
   }
 
@@ -233,7 +199,7 @@ export class Copies implements CopyCalls {
       }
       return true;
     }
-    const address = Number(cuda.ffi.address(host.bytes)) + host.origin;
+    const address = Number(cuda.ffi.address(host.bytes)) + host.offset;
     for (const [t, s] of at) {
       const to: Side = up ? { memory: 'device', address: device + t } : { memory: 'host', address: address + t };
       const from: Side = up ? { memory: 'host', address: address + s } : { memory: 'device', address: device + s };
@@ -308,32 +274,4 @@ export class Copies implements CopyCalls {
   #check(result: number, api: string): void {
     if (result !== 0) this.#device.check(result, api);
   }
-}
-
-/** The host's side of a copy: `origin` is where its first element is in `bytes`. */
-interface HostSpan {
-  readonly bytes: Uint8Array;
-  readonly origin: number;
-}
-
-/** Checks that the host's elements lie in the bytes given. */
-function hostSpan(walk: Walk, side: 't' | 's', bytes: Uint8Array, origin: number): HostSpan {
-  const [low, high] = span(walk, side);
-  if (origin + low < 0 || origin + high > bytes.length) {
-    throw new TsambaRangeError(
-      'E_BOUNDS',
-      `copy: the host's side touches bytes ${origin + low} to ${origin + high} of a buffer of ${bytes.length} bytes`,
-    );
-  }
-  return { bytes, origin };
-}
-
-function part(host: HostSpan, low: number, bytes: number): Uint8Array {
-  return host.bytes.subarray(host.origin + low, host.origin + low + bytes);
-}
-
-/** Spreads compact bytes over the host's elements. */
-function scatter(walk: Walk, host: HostSpan, packed: Uint8Array): void {
-  const { region, t, s } = regionOf(walk);
-  copyStrided(host.bytes, host.origin + walk.t, t, packed, walk.s, s, region);
 }

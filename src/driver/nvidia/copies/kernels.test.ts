@@ -73,7 +73,7 @@ describe('division by multiplication', () => {
 
 describe('launches', () => {
   const walk = (shape: number[], target: number[], source: number[], itemSize = 4): Walk =>
-    walkOf({ shape, itemSize }, target, source) as Walk;
+    walkOf({ target: { strides: target }, source: { strides: source }, shape, itemSize }) as Walk;
 
   it('move units as large as alignment allows', () => {
     const rows = walk([10, 64], [512, 4], [256, 4]);

@@ -7,7 +7,7 @@ import { divide, planDownload, planPacked, planUpload } from './plan.ts';
 const MIB = 2 ** 20;
 
 const walk = (shape: number[], target: number[], source: number[], itemSize = 4): Walk =>
-  walkOf({ shape, itemSize }, target, source) as Walk;
+  walkOf({ target: { strides: target }, source: { strides: source }, shape, itemSize }) as Walk;
 
 describe('walks', () => {
   it('of equal layouts are one item, whatever the order and sign of their axes', () => {
@@ -15,7 +15,8 @@ describe('walks', () => {
     expect(walk([3, 4, 5], [4, 12, 48], [4, 12, 48])).toMatchObject({ axes: [], item: 240 });
     expect(walk([10], [-4], [-4])).toMatchObject({ axes: [], item: 40, t: -36, s: -36 });
     expect(walk([], [], [])).toMatchObject({ axes: [], item: 4 });
-    expect(walkOf({ shape: [3, 0], itemSize: 4 }, [4, 4], [4, 4])).toBeUndefined();
+    const side = { strides: [4, 4] };
+    expect(walkOf({ target: side, source: side, shape: [3, 0], itemSize: 4 })).toBeUndefined();
   });
 
   it('have the fewest axes', () => {
@@ -97,7 +98,7 @@ describe('large copies', () => {
 
 describe('fills', () => {
   const fill = (shape: number[], strides: number[], pattern: number[], target = 4096) =>
-    planFill({ shape, itemSize: pattern.length }, strides, new Uint8Array(pattern), target);
+    planFill({ target: { strides }, shape, pattern: new Uint8Array(pattern) }, target);
 
   it('are memsets of the shortest period where the region is contiguous', () => {
     expect(fill([4, 4], [16, 4], [1, 2, 1, 2])).toMatchObject({ how: 'memset', size: 2, value: 0x201, count: 32 });

@@ -13,10 +13,10 @@ import {
   countOf,
   cut,
   dense,
+  renormal,
   replaceSide,
   span,
   type Walk,
-  walkOf,
 } from '../../copies/walk.ts';
 
 /** To the device. `span`: host bytes from `low` on go to a temporary, from which `walk` (source offsets in the temporary) moves them. */
@@ -192,17 +192,6 @@ function costedScatter(walk: Walk): [number, Download] {
   const download: Download =
     blocks !== undefined && direct <= packed ? { how: 'blocks', blocks } : { how: 'span', low: 0, bytes, walk: first };
   return [hostCost(walk) + Math.min(direct, packed), { how: 'scatter', bytes, first: download, scatter }];
-}
-
-/** Normal form again, after a side of a walk has been replaced. */
-function renormal(walk: Walk): Walk {
-  const normal = walkOf(
-    { shape: walk.axes.map(({ n }) => n), itemSize: walk.item },
-    walk.axes.map((axis) => axis.t),
-    walk.axes.map((axis) => axis.s),
-  );
-  if (normal === undefined) return walk;
-  return { ...normal, t: normal.t + walk.t, s: normal.s + walk.s };
 }
 
 function blocksCost({ block, at }: Blocks, pinned: boolean, row: 'uploadRow' | 'downloadRow'): number {
