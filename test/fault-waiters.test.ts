@@ -5,7 +5,7 @@
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { openCpu } from '../src/driver/cpu/index.ts';
-import type { DeviceDriver } from '../src/driver/driver.ts';
+import type { BlockingDriver } from '../src/driver/driver.ts';
 import { openclProvider } from '../src/driver/opencl/index.ts';
 import { simulatorProvider } from '../src/driver/simulator/index.ts';
 import { cuda, type DeviceNDArray, f32, type i32, type Vec } from '../src/index.ts';
@@ -271,7 +271,7 @@ class Program {
   }
 }
 
-const devices: readonly [name: string, open: () => DeviceDriver, programs: number][] = [
+const devices: readonly [name: string, open: () => BlockingDriver, programs: number][] = [
   ['CPU device', () => openCpu({ threads: 1 }), 100],
   ['simulator', () => simulatorProvider.open(0), 50],
 ];

@@ -30,7 +30,7 @@ export function readElement(array: DeviceMemory, index: readonly unknown[]): unk
   const bytes = new Uint8Array(array.itemSize);
   const from: ArraySide = { array, pointer: array.pointer + offset, strides: [] };
   const stream = boundStream(array);
-  download([], { bytes, offset: 0, strides: [] }, from, stream);
+  download([], { bytes, offset: 0, strides: [] }, from, stream, 'get()', 'await array.getAsync(…)');
   stream?.synchronize();
   return codecOf(array.dtype).read(new DataView(bytes.buffer), 0);
 }

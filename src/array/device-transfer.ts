@@ -7,6 +7,7 @@
  */
 import type { DeviceSide, HostSide } from '../driver/driver.ts';
 import { collapseAxes, sizeOf } from '../layout/index.ts';
+import { blocking } from '../memory/blocking.ts';
 import { noteHostUse } from '../memory/host/uses.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { DeviceMemory } from './device-memory.ts';
@@ -35,13 +36,23 @@ export function upload(shape: readonly number[], to: ArraySide, from: HostSide, 
   context.counters.copied('hostToDevice', count);
 }
 
-/** From the device to the host. Shapes are equal; synchronous without a stream. */
-export function download(shape: readonly number[], to: HostSide, from: ArraySide, stream: Stream | undefined): void {
+/** What to call in place of the calls that read. */
+const READ_LATER = 'await array.copyToHostAsync()';
+
+/** From the device to the host. Shapes are equal; synchronous without a stream. Throws NotSupportedError where nothing can wait. */
+export function download(
+  shape: readonly number[],
+  to: HostSide,
+  from: ArraySide,
+  stream: Stream | undefined,
+  call = 'copyToHost()',
+  instead: string = READ_LATER,
+): void {
   const { context, owner, itemSize } = from.array;
+  const driver = blocking(context.driver, call, instead);
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
   const handle = stream?.use();
-  const { driver } = context;
   owner.touch(stream);
   noteHostUse(to.bytes, stream);
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {

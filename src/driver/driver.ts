@@ -72,6 +72,8 @@ export interface DeviceFeatures {
   readonly mapsHostMemory: boolean;
   /** Kernels can be ended: `LaunchShape.timeout`, and `launchLater` is there. */
   readonly stopsKernels: boolean;
+  /** A thread may wait for the device: all of `BlockingCalls` is there. False where answers come by the event loop alone. */
+  readonly hostCanWait: boolean;
 }
 
 /** A queue of work; opaque to everybody but the driver that made it. */
@@ -233,11 +235,34 @@ export interface Failure {
 }
 
 /**
- * One open device. All calls may throw DriverError. Where `stream` is undefined the call is synchronous with respect to the
- * host: copies have been done when it returns. Otherwise it is enqueued, and the host memory and the description of a copy must
- * stay alive and unchanged until the stream has come that far.
+ * The calls that block the calling thread until a device has answered. A driver whose features say `hostCanWait` has them all; one
+ * that only answers through promises has none, and does without waiting what `copyToHostLater`, `loadLater` and events are for.
  */
-export interface DeviceDriver {
+export interface BlockingCalls {
+  /** Contiguous bytes. */
+  copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void;
+  copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void;
+  /** Blocks until the stream has run dry, then throws what went wrong on it, if anything did. */
+  synchronizeStream(stream: StreamHandle): void;
+  /** Blocks until the mark has been reached, then throws what went wrong before it and nobody was told of yet, if anything did. */
+  synchronizeEvent(event: EventHandle): void;
+  /** Blocks until the mark has been reached. What went wrong before it stays for others to be told. */
+  reachEvent(event: EventHandle): void;
+  /** Blocks until all work of this device is done, then throws what went wrong, if anything did. */
+  synchronize(): void;
+  /** Compiles a verified kernel and puts it on the device. Throws NotSupportedError for what the device cannot do. */
+  load(program: Program): Executable;
+}
+
+/** A device that a thread may wait for. */
+export type BlockingDriver = DeviceDriver & BlockingCalls;
+
+/**
+ * One open device. All calls may throw DriverError. Where `stream` is undefined the call is synchronous with respect to the
+ * host: copies have been done when it returns, and a driver that cannot wait has read the host memory named by then. Otherwise it
+ * is enqueued, and the host memory and the description of a copy must stay alive and unchanged until the stream has come that far.
+ */
+export interface DeviceDriver extends Partial<BlockingCalls> {
   readonly info: DeviceInfo;
 
   // memory
@@ -255,12 +280,12 @@ export interface DeviceDriver {
   allocateHost(bytes: number, options: HostMemoryOptions): HostMemory;
   /**
    * Takes back what `allocateHost` gave. Nobody uses it any more: not the device, and no ArrayBuffer over it is reachable. The driver
-   * must not have kept one; `bytes` are empty here.
+   * must not have kept one; `bytes` are empty here. One that cannot wait keeps the memory until its own work with that is done.
    */
   freeHost(memory: HostMemory): void;
   /** Pins memory of the process in place; `mapped`: the device can use it under the `pointer` of the result. */
   registerHost(bytes: Uint8Array, mapped: boolean): HostMemory;
-  /** Undoes `registerHost`; the device does not use the memory any more. */
+  /** Undoes `registerHost`; the device does not use the memory any more, as for `freeHost`. */
   unregisterHost(memory: HostMemory): void;
   /** A handle under which another process on this device can open memory that was allocated as shareable. */
   share(pointer: Pointer): Uint8Array;
@@ -270,14 +295,12 @@ export interface DeviceDriver {
 
   // copies; `stream` as said above. Contiguous bytes:
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void;
-  copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void;
   copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void;
   // Strided ones are element-exact: they touch no byte outside the elements.
   copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void;
-  copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void;
   /**
-   * As `copyToHostStrided` with a stream, for hosts that must not be blocked, where the driver has more to do than to enqueue: all reads
-   * of the source are enqueued when this returns; resolves when the target is filled.
+   * As `copyToHostStrided` with a stream, for hosts that must not be blocked: all reads of the source are enqueued when this returns;
+   * resolves when the target is filled. Absent where enqueueing `copyToHostStrided` is all there is to do.
    */
   copyToHostLater?(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): Promise<void>;
   /** Overlapping source and target behave as if the source had been copied out first. */
@@ -295,8 +318,6 @@ export interface DeviceDriver {
   externalStream(handle: bigint): StreamHandle;
   /** Work that is still on the stream is done all the same; does not block. What fails there is thrown by `synchronize`. */
   destroyStream(stream: StreamHandle): void;
-  /** Blocks until the stream has run dry, then throws what went wrong on it, if anything did. */
-  synchronizeStream(stream: StreamHandle): void;
   /** Whether the stream has run dry. */
   queryStream(stream: StreamHandle): boolean;
   createEvent(timing: boolean): EventHandle;
@@ -306,26 +327,23 @@ export interface DeviceDriver {
   recordEvent(event: EventHandle, stream: StreamHandle | undefined): void;
   /** Makes what is enqueued from now on wait for the mark, which may be on another device of the same kind; does not block. */
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void;
-  /** Whether the mark has been reached; true of an event that was never recorded. */
+  /**
+   * Whether the mark has been reached, and what went wrong before it is known to `failureBefore`; true of an event that was never
+   * recorded. Never blocks.
+   */
   queryEvent(event: EventHandle): boolean;
-  /** Blocks until the mark has been reached, then throws what went wrong before it and nobody was told of yet, if anything did. */
-  synchronizeEvent(event: EventHandle): void;
-  /** Blocks until the mark has been reached. What went wrong before it stays for others to be told. */
-  reachEvent(event: EventHandle): void;
   /** What went wrong before a mark that has been reached, for somebody who waits since it was recorded: also what others were told of since. */
   failureBefore(event: EventHandle): Failure | undefined;
   /** Milliseconds between two recorded timing events. */
   elapsedTime(start: EventHandle, end: EventHandle): number;
-  /** Blocks until all work of this device is done, then throws what went wrong, if anything did. */
-  synchronize(): void;
 
   // kernels
   /** Whether kernels are compiled in checked mode unless the user says otherwise. */
   readonly checkedByDefault: boolean;
   /** Whether a*b+c is fused unless the user says otherwise. */
   readonly contractByDefault: boolean;
-  /** Compiles a verified kernel and puts it on the device. Throws NotSupportedError for what the device cannot do. */
-  load(program: Program): Executable;
+  /** As `load`, without blocking: rejects with what that would throw. A driver has one of the two at least. */
+  loadLater?(program: Program): Promise<Executable>;
 
   /** Frees everything; the driver can not be used afterwards. */
   close(): void;
@@ -338,5 +356,11 @@ export interface DriverProvider {
   probe(): { readonly count: number; readonly reason?: string | undefined };
   /** What the device that `open` would give says of itself, without opening it; absent where opening costs nothing. */
   describe?(index: number): DeviceInfo;
-  open(index: number): DeviceDriver;
+  /** A promise where the device cannot be opened at once. */
+  open(index: number): DeviceDriver | Promise<DeviceDriver>;
+}
+
+/** A kind of device that is opened at once and that a thread may wait for. */
+export interface BlockingProvider extends DriverProvider {
+  open(index: number): BlockingDriver;
 }

@@ -5,6 +5,7 @@
  * A driver adds memory, kernels and what it waits with.
  */
 import type {
+  BlockingDriver,
   DeviceDriver,
   DeviceSide,
   EventHandle,
@@ -19,7 +20,7 @@ import type { FaultLog, Moment } from './faults.ts';
 
 /** The calls of the driver contract that a driver's copies make. */
 export type CopyCalls = Pick<
-  DeviceDriver,
+  BlockingDriver,
   | 'copyToDevice'
   | 'copyToHost'
   | 'copyOnDevice'

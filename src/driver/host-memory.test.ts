@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from 'vitest';
 import { openCpu } from './cpu/index.ts';
-import type { DeviceDriver, HostMemory } from './driver.ts';
+import type { BlockingDriver, HostMemory } from './driver.ts';
 import { simulatorProvider } from './simulator/index.ts';
 
-const devices: [string, () => DeviceDriver][] = [
+const devices: [string, () => BlockingDriver][] = [
   ['the CPU device', () => openCpu({ threads: 1 })],
   ['the simulator', () => simulatorProvider.open(0)],
 ];

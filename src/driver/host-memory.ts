@@ -6,6 +6,7 @@ import { debugWord } from '../environment.ts';
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../errors.ts';
 import { sizeOf } from '../layout/index.ts';
 import type {
+  BlockingDriver,
   DeviceDriver,
   DeviceFeatures,
   DeviceInfo,
@@ -73,10 +74,11 @@ export const HOST_FEATURES: DeviceFeatures = {
   externalStreams: false,
   mapsHostMemory: true,
   stopsKernels: true,
+  hostCanWait: true,
 };
 
 /** A device over memory of this process: the parts of the contract that need to know nothing else of it. */
-export abstract class HostMemoryDriver implements DeviceDriver, LaunchHost {
+export abstract class HostMemoryDriver implements BlockingDriver, LaunchHost {
   abstract readonly info: DeviceInfo;
   readonly checkedByDefault = true;
   readonly contractByDefault = false;

@@ -20,6 +20,7 @@ import type {
 import { describeLaunch, kernelLabel } from './launch-errors.ts';
 
 type Method = (...args: unknown[]) => unknown;
+type Loading = (program: Program) => Executable | Promise<Executable>;
 
 /** What is printed of each call, by the word that asks for it. */
 const WORDS: ReadonlyMap<string, 'memory' | 'copy'> = new Map([
@@ -61,7 +62,8 @@ export function traced(driver: DeviceDriver): DeviceDriver {
 }
 
 function intercept(driver: DeviceDriver, name: string, method: Method): Method {
-  if (name === 'load') return (program) => load(driver, program as Program);
+  if (name === 'load') return (program) => load(driver, program as Program, method as Loading);
+  if (name === 'loadLater') return (program) => load(driver, program as Program, method as Loading);
   const word = WORDS.get(name);
   if (word === undefined || !tracing(word)) return method;
   return (...args) => {
@@ -73,13 +75,19 @@ function intercept(driver: DeviceDriver, name: string, method: Method): Method {
   };
 }
 
-/** Loads a kernel whose launches are printed. */
-function load(driver: DeviceDriver, program: Program): Executable {
+/** Loads a kernel whose launches are printed; `loadLater` gives a promise of it. */
+function load(driver: DeviceDriver, program: Program, method: Loading): Executable | Promise<Executable> {
   const name = kernelLabel(program.kernel);
   const start = performance.now();
-  const executable = driver.load(program);
-  trace('compile', () => `${name}: loaded on ${driver.info.name}: ${showTime(performance.now() - start)}`);
-  if (!tracing('launch')) return executable;
+  const done = (executable: Executable): Executable => {
+    trace('compile', () => `${name}: loaded on ${driver.info.name}: ${showTime(performance.now() - start)}`);
+    return tracing('launch') ? printed(executable, name) : executable;
+  };
+  const loaded = method(program);
+  return loaded instanceof Promise ? loaded.then(done) : done(loaded);
+}
+
+function printed(executable: Executable, name: string): Executable {
   const launch = executable.launch.bind(executable);
   executable.launch = (shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void => {
     const started = performance.now();

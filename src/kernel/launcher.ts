@@ -4,6 +4,7 @@
  */
 import type { ArgType } from '../compiler/contract.ts';
 import { KernelError, TsambaRangeError, TsambaTypeError, withStackDepth } from '../errors.ts';
+import { blocking } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { ownValue } from '../options.ts';
@@ -83,6 +84,8 @@ export class Launcher {
     const call = this.#prepare(args, context);
     const { staging } = call;
     try {
+      if (staging !== undefined)
+        blocking(context.driver, 'launch with host arrays', `await ${state.name}.launchAsync(…)`);
       const specialisation = this.#fill(call, shape, stream, context);
       specialisation.launch(shape, stream);
       keepLenders(call.typed, context, stream);

@@ -7,6 +7,7 @@ import { memoryIn } from '../array/device-array.ts';
 import type { ArgType, CompiledKernel, CompileOptions } from '../compiler/contract.ts';
 import type { Executable, PendingLaunch } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { blocking } from '../memory/blocking.ts';
 import type { Context, Resource } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import { waitWithin } from './async-launch.ts';
@@ -48,7 +49,7 @@ export class Specialisation implements Resource {
     types: readonly ArgType[],
     compiled: CompiledKernel,
     options: CompileOptions,
-    limits: { readonly launchBounds: number | undefined; readonly maxRegisters: number | undefined },
+    executable: Executable,
     stated: boolean,
   ) {
     this.#name = name;
@@ -60,7 +61,7 @@ export class Specialisation implements Resource {
     this.marshaller = new Marshaller(compiled, types, stated);
     this.written = new Set(compiled.written.map(String));
     this.#captured = capturedPointers(compiled);
-    this.executable = context.driver.load({ kernel: compiled.kernel, ...limits });
+    this.executable = executable;
     context.adopt(this);
   }
 
@@ -82,6 +83,7 @@ export class Specialisation implements Resource {
   launch(asked: CheckedShape, stream: Stream | undefined): void {
     const shape = this.#ready(asked, stream);
     const { executable, marshaller, context } = this;
+    if (shape.timeout > 0) blocking(context.driver, 'launch with a timeout', `await ${this.#name.text}.launchAsync(…)`);
     executable.launch(shape, marshaller.values, stream === undefined ? undefined : stream.use());
     this.launches++;
     if (shape.timeout > 0 && !context.info.features.stopsKernels) {

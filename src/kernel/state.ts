@@ -11,9 +11,10 @@ import { captureFunction } from '../compiler/frontend/capture.ts';
 import type { CapturedFunction } from '../compiler/frontend/captured.ts';
 import { withinStack } from '../compiler/frontend/too-deep.ts';
 import type { Pos } from '../compiler/source.ts';
-import type { DeviceDriver } from '../driver/driver.ts';
+import type { DeviceDriver, Executable, Program } from '../driver/driver.ts';
 import { debugWord } from '../environment.ts';
 import { TsambaTypeError } from '../errors.ts';
+import { cannotWait } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
 import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
@@ -164,10 +165,21 @@ export class KernelState {
     }
     const { launchBounds, maxRegisters } = options;
     const stated = options.signatures?.length === 1;
-    const hints = { launchBounds, maxRegisters };
+    const program = { kernel: compiled.kernel, launchBounds, maxRegisters };
     return withinStack(
       () => this.#pos(),
-      () => new Specialisation(this.naming, context, types, compiled, compileOptions, hints, stated),
+      () => {
+        const executable = this.#loadNow(context.driver, program);
+        return new Specialisation(this.naming, context, types, compiled, compileOptions, executable, stated);
+      },
+    );
+  }
+
+  #loadNow(driver: DeviceDriver, program: Program): Executable {
+    if (driver.load !== undefined) return driver.load(program);
+    throw cannotWait(
+      `${this.name} is not compiled for these arguments yet, and ${driver.info.name} compiles through promises alone`,
+      `await ${this.name}.compileAsync(…) first, or await ${this.name}.launchAsync(…) instead of launch`,
     );
   }
 

@@ -9,6 +9,7 @@ import { FaultLog, type Moment } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError, TsambaTypeError } from '../errors.ts';
 import { freezeData, refuseAssignments, settle } from '../guarded.ts';
 import { markFailed, warn } from '../runtime.ts';
+import { blocking, canWait } from './blocking.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
 import { deallocationLimits } from './limits.ts';
@@ -279,13 +280,14 @@ export class Context implements MemoryHome {
   /** Blocks until all work of the device is done; throws what went wrong, if anything did. */
   synchronize(): void {
     this.checkOpen();
+    const driver = blocking(this.driver, 'synchronize()', `await ${this.namespace}.synchronizeAsync()`);
     this.counters.synchronizations++;
-    this.driver.synchronize();
+    driver.synchronize();
     this.#settled();
     this.throwFault();
   }
 
-  /** All work of the device has been done. */
+  /** All work of the device has been done, or is given up. */
   #settled(): void {
     if (this.holders.size > 0) for (const holder of [...this.holders]) holder.release();
     if (this.#outliving.size === 0) return;
@@ -355,11 +357,11 @@ export class Context implements MemoryHome {
     }
   }
 
-  /** Waits for the device. The work that failed is thrown away with everything else; its errors must not be lost, though. */
+  /** Waits for the device, where that is possible. The work that failed is thrown away with everything else; its errors must not be lost, though. */
   #reportFaults(): void {
     for (;;) {
       try {
-        this.driver.synchronize();
+        if (canWait(this.driver)) this.driver.synchronize();
         this.#settled();
         this.#faults.raise();
         return;

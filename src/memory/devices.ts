@@ -14,7 +14,7 @@ import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
 import { Context } from './context.ts';
 import { checkBody, type Leavable, leavable, leaveAfter } from './leaving.ts';
-import { probe } from './providers.ts';
+import { openAtOnce, probe } from './providers.ts';
 
 export { registerProvider } from './providers.ts';
 
@@ -206,7 +206,7 @@ function openDevice(kind: DeviceKind, index: number, asked: string): Context {
         : '';
     throw new NotSupportedError('E_NO_DEVICE', `${asked}: there is no ${kind} device${why}${instead}`);
   }
-  const context = new Context(traced(provider.open(index)));
+  const context = new Context(traced(openAtOnce(provider, index, asked, `await cuda.open('${kind}')`)));
   contexts.set(key, context);
   return context;
 }

@@ -7,6 +7,7 @@
  * inside a synchronous loop.
  */
 import type { DeviceDriver, EventHandle, Pointer, StreamHandle } from '../driver/driver.ts';
+import { canWait } from './blocking.ts';
 import type { PendingItem } from './deallocations.ts';
 import { disposedError, type Site } from './disposal.ts';
 import type { StreamRef, StreamUser } from './stream-ref.ts';
@@ -133,10 +134,11 @@ export class Allocation implements PendingItem {
 
   /**
    * Blocks until everything that used the memory has been done; `reached` as for `users`. What went wrong is for the next
-   * synchronising call.
+   * synchronising call. Where nobody can wait the driver keeps what it still uses.
    */
   drain(reached: boolean): void {
     const { driver } = this.context;
+    if (!canWait(driver)) return;
     const { tails } = this.#unfinished();
     try {
       if (this.#unknownUses) driver.synchronize();

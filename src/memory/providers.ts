@@ -5,11 +5,12 @@
  * FFI nor a driver's library.
  */
 import { cpuProvider } from '../driver/cpu/index.ts';
-import type { DeviceKind, DriverProvider } from '../driver/driver.ts';
+import type { DeviceDriver, DeviceKind, DriverProvider } from '../driver/driver.ts';
 import { hipProvider } from '../driver/hip/index.ts';
 import { nvidiaProvider } from '../driver/nvidia/index.ts';
 import { openclProvider } from '../driver/opencl/index.ts';
 import { simulatorProvider } from '../driver/simulator/index.ts';
+import { cannotWait } from './blocking.ts';
 
 const NO_NVIDIA_DRIVER = 'this version of Tsamba has no driver for NVIDIA GPUs';
 
@@ -43,6 +44,17 @@ export function probe(kind: DeviceKind): Found {
   const { count, reason } = provider.probe();
   if (count > 0) return { provider, count, reason: undefined };
   return { provider, count: 0, reason: reason ?? 'the driver finds no device' };
+}
+
+/** Opens a device for a call that cannot wait. Throws NotSupportedError where it opens by a promise: `instead` waits for that. */
+export function openAtOnce(provider: DriverProvider, index: number, asked: string, instead: string): DeviceDriver {
+  const opened = provider.open(index);
+  if (!(opened instanceof Promise)) return opened;
+  opened.then(
+    (driver) => driver.close(),
+    () => undefined,
+  );
+  throw cannotWait(`${asked}: a ${provider.kind} device cannot be opened at once`, instead);
 }
 
 /** The kinds that have a provider. */

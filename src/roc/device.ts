@@ -12,7 +12,7 @@ import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.
 import { Context } from '../memory/context.ts';
 import { activateContext } from '../memory/devices.ts';
 import { checkBody, type Leavable, leavable, leaveAfter } from '../memory/leaving.ts';
-import { probe } from '../memory/providers.ts';
+import { openAtOnce, probe } from '../memory/providers.ts';
 import type { MemoryStats } from '../memory/stats.ts';
 import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
@@ -237,7 +237,10 @@ function openDevice(kind: RocKind, index: number, asked: string): Context {
     const there = count > 0 ? `there are ${count}, numbered from 0` : noDevice(kind, reason);
     throw new NotSupportedError('E_NO_DEVICE', `${asked}: ${there}`);
   }
-  const context = new Context(provider.open(index), { namespace: 'roc', readsWait: true });
+  const context = new Context(openAtOnce(provider, index, asked, `await roc.open('${kind}')`), {
+    namespace: 'roc',
+    readsWait: true,
+  });
   contexts.set(key, context);
   return context;
 }

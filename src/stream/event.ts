@@ -4,6 +4,7 @@
 import type { EventHandle, StreamHandle } from '../driver/driver.ts';
 import { DriverError, TsambaTypeError } from '../errors.ts';
 import { refuseAssignments } from '../guarded.ts';
+import { blocking } from '../memory/blocking.ts';
 import { Context, type Resource } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
@@ -87,8 +88,9 @@ export class Event {
   /** Blocks until the work before the mark has been done. */
   synchronize(): void {
     const event = this.#use();
+    const driver = blocking(this.context.driver, 'event.synchronize()', 'await event.done()');
     this.context.counters.synchronizations++;
-    this.context.driver.synchronizeEvent(event);
+    driver.synchronizeEvent(event);
   }
 
   /**

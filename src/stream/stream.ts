@@ -8,6 +8,7 @@
 import type { StreamHandle } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { refuseAssignments } from '../guarded.ts';
+import { blocking, canWait } from '../memory/blocking.ts';
 import { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
@@ -107,8 +108,8 @@ export class Stream implements StreamUser {
   /** Blocks until all work on the stream has been done, copies included; throws what went wrong. Numba: `synchronize()`. */
   synchronize(): void {
     const handle = this.use();
-    const { driver, counters } = this.context;
-    counters.synchronizations++;
+    const driver = blocking(this.context.driver, 'stream.synchronize()', 'await stream.done()');
+    this.context.counters.synchronizations++;
     if (handle === undefined) driver.synchronize();
     else driver.synchronizeStream(handle);
     this.ref.release();
@@ -188,6 +189,7 @@ export class Stream implements StreamUser {
   /** The body's error is the one to be thrown: a fault of the stream is for others who wait. */
   #synchronizeAside(): void {
     const { driver } = this.context;
+    if (!canWait(driver)) return;
     try {
       const event = driver.createEvent(false);
       driver.recordEvent(event, this.use());

@@ -11,7 +11,7 @@ import { verify } from '../../src/compiler/ir/verify.ts';
 import { cuda } from '../../src/cuda/index.ts';
 import { wasmPipeline } from '../../src/driver/cpu/compile.ts';
 import { openCpu } from '../../src/driver/cpu/index.ts';
-import type { DeviceDriver } from '../../src/driver/driver.ts';
+import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { simulatorProvider } from '../../src/driver/simulator/index.ts';
 import { bool, f16, f32, f64, i8, i16, i32, i64, u8, u8c, u16, u32, u64 } from '../../src/dtype/index.ts';
@@ -35,7 +35,7 @@ export const DEVICE_NAMES = ['cpu', 'scalar', 'threads', 'simulator'] as const;
 /** Those that any machine has, and the first OpenCL device, which may be missing and whose crash ends the process. */
 export type DeviceName = (typeof DEVICE_NAMES)[number] | 'opencl';
 
-export function openDevice(name: DeviceName, observer?: Observer): DeviceDriver {
+export function openDevice(name: DeviceName, observer?: Observer): BlockingDriver {
   if (name === 'simulator') return simulatorProvider.open(0);
   if (name === 'opencl') return openOpenCL(0);
   const pipeline = observer && {
@@ -93,7 +93,7 @@ export function compileProgram(p: Program): Kernel {
 }
 
 /** Runs the compiled program on a device; what each array's allocation holds afterwards. */
-export function runOn(device: DeviceDriver, kernel: Kernel, p: Program): Map<string, Uint8Array> {
+export function runOn(device: BlockingDriver, kernel: Kernel, p: Program): Map<string, Uint8Array> {
   const arrays = argumentsOf(p);
   const places = arrays.map(placement);
   const pointers = arrays.map((a, i) => {
@@ -141,7 +141,7 @@ export interface Failure {
 /** Runs a program on all devices; the first failure, if any. Throws Discarded for a program without a meaning. */
 export function check(
   p: Program,
-  devices: ReadonlyMap<string, DeviceDriver>,
+  devices: ReadonlyMap<string, BlockingDriver>,
   observer?: Observer,
 ): Failure | undefined {
   const expected = outcome(p);

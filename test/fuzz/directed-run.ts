@@ -1,13 +1,13 @@
 /**
  * Runs the kernels of `directed.ts` on a device and compares what they leave.
  */
-import type { DeviceDriver } from '../../src/driver/driver.ts';
+import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { BLOCK, type Directed, THREADS } from './directed.ts';
 import { difference, elements, image, placement } from './memory.ts';
 import { count } from './program.ts';
 
 /** Runs one of them; what is wrong with the result, or undefined. */
-export function checkDirected(device: DeviceDriver, d: Directed): string | undefined {
+export function checkDirected(device: BlockingDriver, d: Directed): string | undefined {
   const pointers = d.arrays.map((a) => {
     const pointer = Number(device.allocate(placement(a).bytes));
     device.copyToDevice(pointer, image(a, a.data));

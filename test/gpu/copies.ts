@@ -3,9 +3,9 @@
  *
  * Layouts come from a generator with a seed that the note names, so that a failure can be repeated.
  */
-import type { DeviceDriver } from '../../src/driver/driver.ts';
-import { currentContext } from '../../src/memory/devices.ts';
+import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { same } from '../../testsuite/assert.ts';
+import { blockingDriver } from '../support/blocking-driver.ts';
 import type { GpuModule } from './suite.ts';
 
 const MIB = 2 ** 20;
@@ -59,8 +59,12 @@ interface Case {
 }
 
 /** Runs one kind of copy on random layouts; `run` gives what the target's bytes are afterwards, and what they were. */
-async function layouts(seed: number, cases: number, run: (driver: DeviceDriver, c: Case) => unknown): Promise<string> {
-  const { driver } = currentContext();
+async function layouts(
+  seed: number,
+  cases: number,
+  run: (driver: BlockingDriver, c: Case) => unknown,
+): Promise<string> {
+  const driver = blockingDriver();
   const random = generator(seed);
   for (let k = 0; k < cases; k++) {
     const shape = Array.from({ length: random(6) }, () => 1 + random(random(4) === 0 ? 40 : 5));
@@ -96,7 +100,7 @@ function expected(c: Case, before: Uint8Array, from: Uint8Array, shift = 0): Uin
 
 /** Device memory with these bytes, for the time of a call; what it holds afterwards, when asked. */
 async function onDevice<T>(
-  driver: DeviceDriver,
+  driver: BlockingDriver,
   bytes: Uint8Array,
   use: (pointer: number) => T | Promise<T>,
 ): Promise<T> {
@@ -109,13 +113,13 @@ async function onDevice<T>(
   }
 }
 
-function read(driver: DeviceDriver, pointer: number, bytes: number): Uint8Array {
+function read(driver: BlockingDriver, pointer: number, bytes: number): Uint8Array {
   const out = new Uint8Array(bytes);
   driver.copyToHost(out, pointer);
   return out;
 }
 
-const upload = (driver: DeviceDriver, c: Case): Promise<void> => {
+const upload = (driver: BlockingDriver, c: Case): Promise<void> => {
   const before = new Uint8Array(c.to.bytes).fill(0xee);
   const source = noise(c.from.bytes);
   return onDevice(driver, before, (pointer) => {
@@ -129,7 +133,7 @@ const upload = (driver: DeviceDriver, c: Case): Promise<void> => {
   });
 };
 
-const download = (driver: DeviceDriver, c: Case): Promise<void> => {
+const download = (driver: BlockingDriver, c: Case): Promise<void> => {
   const source = noise(c.from.bytes);
   const before = new Uint8Array(c.to.bytes).fill(0xee);
   return onDevice(driver, source, async (pointer) => {
@@ -147,7 +151,7 @@ const download = (driver: DeviceDriver, c: Case): Promise<void> => {
   });
 };
 
-const within = (driver: DeviceDriver, c: Case): Promise<void> => {
+const within = (driver: BlockingDriver, c: Case): Promise<void> => {
   const distance = c.random(2) === 0 ? c.random(60) : c.to.bytes;
   const before = noise(distance + c.from.bytes + c.to.bytes);
   return onDevice(driver, before, (pointer) => {
@@ -161,7 +165,7 @@ const within = (driver: DeviceDriver, c: Case): Promise<void> => {
   });
 };
 
-const fill = (driver: DeviceDriver, c: Case): Promise<void> => {
+const fill = (driver: BlockingDriver, c: Case): Promise<void> => {
   const itemSize = [1, 2, 4, 8, 16][c.random(5)] ?? 1;
   const period = [1, 2, 4, 8, 16][c.random(5)] ?? 1;
   const bytes = Array.from({ length: 16 }, () => c.random(256));
@@ -178,7 +182,7 @@ const fill = (driver: DeviceDriver, c: Case): Promise<void> => {
 
 /** Pageable memory, large enough for threads, with sizes that end in the middle of a piece. */
 function staged(): string {
-  const { driver } = currentContext();
+  const driver = blockingDriver();
   const sizes = [64 * MIB, 32 * MIB + 12_345, 16 * MIB + 1, 200 * MIB - 7, 8 * MIB];
   for (const bytes of sizes) {
     const source = new Uint8Array(bytes);
@@ -205,7 +209,7 @@ function staged(): string {
 
 /** The event loop goes on during a large download, and what follows on the stream cannot spoil it. */
 async function later(): Promise<string> {
-  const { driver } = currentContext();
+  const driver = blockingDriver();
   const bytes = 256 * MIB + 3;
   const pointer = Number(driver.allocate(bytes));
   const device = { pointer, strides: [1] };
@@ -234,7 +238,7 @@ async function later(): Promise<string> {
 
 /** Rows of 1 KiB in pinned memory go at 0.8 of the rate of contiguous copies, at least. */
 function rows(): string {
-  const { driver } = currentContext();
+  const driver = blockingDriver();
   const bytes = 64 * MIB;
   const host = driver.allocateHost(2 * bytes, { kind: 'pinned' });
   const pointer = Number(driver.allocate(bytes));

@@ -16,6 +16,7 @@ import { argumentsOf, printProgram } from '../fuzz/print.ts';
 import type { Program } from '../fuzz/program.ts';
 import { shrink } from '../fuzz/shrink.ts';
 import { Discarded, Refused } from '../fuzz/verdicts.ts';
+import { blockingDriver } from '../support/blocking-driver.ts';
 import { type GpuModule, type GpuTest, skip } from './suite.ts';
 
 export interface FuzzOptions {
@@ -35,7 +36,7 @@ const SHOWN = 3;
 
 type Check = (p: Program) => Failure | undefined;
 
-const direct: Check = (p) => check(p, new Map([['device', currentContext().driver]]));
+const direct: Check = (p) => check(p, new Map([['device', blockingDriver()]]));
 const launched: Check = (p) => checkApi(p, new Map([['device', currentContext()]]));
 
 let began: number | undefined;
@@ -64,7 +65,7 @@ function directedTests(): readonly GpuTest[] {
 function runDirected(some: readonly Directed[]): void {
   const wrong: string[] = [];
   for (const d of some) {
-    const what = attempt(() => checkDirected(currentContext().driver, d));
+    const what = attempt(() => checkDirected(blockingDriver(), d));
     if (what !== undefined) wrong.push(`${d.key}: ${what}`);
   }
   conclude(wrong, some.length);

@@ -6,12 +6,13 @@ import { interpret } from '../../src/compiler/ir/interpret.ts';
 import { randomSample, type Sample } from '../../src/compiler/ir/testing.ts';
 import { operatorSamples } from '../../src/compiler/render/ptx/operators.testing.ts';
 import { INPUT, ROW, randomKernel } from '../../src/compiler/render/wasm/programs.testing.ts';
-import type { DeviceDriver } from '../../src/driver/driver.ts';
+import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { currentContext } from '../../src/memory/devices.ts';
+import { blockingDriver } from '../support/blocking-driver.ts';
 import { type GpuModule, skip } from './suite.ts';
 
 /** Runs a sample on the device; what differs from what the interpreter leaves, if anything does. */
-function difference(driver: DeviceDriver, sample: Sample): string | undefined {
+function difference(driver: BlockingDriver, sample: Sample): string | undefined {
   const { kernel, launch, args } = sample;
   const expected = sample.memory.slice();
   if (interpret(kernel, launch, args, expected).fault) return undefined;
@@ -34,7 +35,7 @@ function difference(driver: DeviceDriver, sample: Sample): string | undefined {
 }
 
 function compare(samples: Iterable<Sample>): string {
-  const { driver } = currentContext();
+  const driver = blockingDriver();
   let count = 0;
   const differences: string[] = [];
   for (const sample of samples) {

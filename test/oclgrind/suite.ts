@@ -8,6 +8,7 @@ import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { Context } from '../../src/memory/context.ts';
 import { activateContext } from '../../src/memory/devices.ts';
 import { conformanceTests } from '../../testsuite/index.ts';
+import { blockingDriver } from '../support/blocking-driver.ts';
 import { TEST_MARK } from './mark.ts';
 
 const chapters = process.argv[2]?.split(',') ?? [];
@@ -24,7 +25,7 @@ for (const test of conformanceTests) {
   count++;
   try {
     await test.run();
-    context.driver.synchronize();
+    blockingDriver(context).synchronize();
   } catch (error) {
     failed.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -7,7 +7,7 @@
  * to `loseExternal` must not be touched any more.
  */
 import type {
-  DeviceDriver,
+  BlockingDriver,
   DeviceInfo,
   DeviceSide,
   EventHandle,
@@ -41,7 +41,7 @@ interface Mark {
   alive: boolean;
 }
 
-export class QueueingDriver implements DeviceDriver {
+export class QueueingDriver implements BlockingDriver {
   readonly device: BlockDriver;
   readonly checkedByDefault = true;
   readonly contractByDefault = false;
@@ -159,7 +159,7 @@ export class QueueingDriver implements DeviceDriver {
     this.device.closeShared();
   }
 
-  copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void {
+  copyFromPeer(target: Pointer, peer: BlockingDriver, source: Pointer, bytes: number, stream?: StreamHandle): void {
     if (!(peer instanceof QueueingDriver) || peer === this) throw failure('copyFromPeer', 'no other device');
     this.#do(stream, () => {
       const data = new Uint8Array(bytes);

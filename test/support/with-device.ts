@@ -3,7 +3,7 @@
  */
 import { afterEach, beforeEach } from 'vitest';
 import { openCpu } from '../../src/driver/cpu/index.ts';
-import type { DeviceDriver } from '../../src/driver/driver.ts';
+import type { BlockingDriver, DeviceDriver } from '../../src/driver/driver.ts';
 import { Context } from '../../src/memory/context.ts';
 import { activateContext } from '../../src/memory/devices.ts';
 import { BlockDriver } from './block-driver.ts';
@@ -45,6 +45,6 @@ export function freshQueueingDevice(
 }
 
 /** The CPU device itself, fresh for each test. */
-export function freshCpuDevice(): TestDevice<DeviceDriver> {
+export function freshCpuDevice(): TestDevice<BlockingDriver> {
   return freshDevice(() => openCpu({ threads: 1 }));
 }

@@ -8,7 +8,7 @@ import { switchFromEnvironment, variable } from '../../environment.ts';
 import { OutOfMemoryError, TsambaRangeError } from '../../errors.ts';
 import { attempt, findNodeModule, mayStartWorkers, nodeModule } from '../../runtime.ts';
 import { show } from '../../show.ts';
-import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
+import type { BlockingProvider, DeviceInfo, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
 import { type CpuOptions, Engine } from './engine.ts';
 import { CpuExecutable } from './executable.ts';
@@ -101,7 +101,7 @@ export function openCpu(options: CpuOptions = {}): CpuDriver {
 }
 
 /** There is always one CPU device. */
-export const cpuProvider: DriverProvider = {
+export const cpuProvider: BlockingProvider = {
   kind: 'cpu',
   probe: () => ({ count: 1 }),
   open: (index) => new CpuDriver(index),

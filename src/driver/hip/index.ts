@@ -2,14 +2,14 @@
  * The provider of AMD GPUs by HIP. Loads nothing before it is asked.
  */
 import { NotSupportedError } from '../../errors.ts';
-import type { DeviceInfo, DriverProvider } from '../driver.ts';
+import type { BlockingProvider, DeviceInfo } from '../driver.ts';
 import { HipDriver, type HipOptions } from './device.ts';
 import { describeDevice } from './info.ts';
 import type { Hip } from './library.ts';
 import { probeHip } from './probe.ts';
 
 /** AMD GPUs, by ROCm's HIP runtime. */
-export const hipProvider: DriverProvider = {
+export const hipProvider: BlockingProvider = {
   kind: 'hip',
   probe(): { readonly count: number; readonly reason?: string | undefined } {
     const { count, reason } = probeHip();

@@ -111,6 +111,7 @@ export function describeDevice(hip: Hip, index: number): HipDevice {
       externalStreams: true,
       mapsHostMemory: optional(ATTRIBUTE.canMapHostMemory) !== 0,
       stopsKernels: false,
+      hostCanWait: true,
     },
   };
   return {

@@ -49,6 +49,7 @@ const info: DeviceInfo = {
     externalStreams: true,
     mapsHostMemory: true,
     stopsKernels: false,
+    hostCanWait: true,
   },
 };
 

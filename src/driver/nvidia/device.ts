@@ -7,6 +7,7 @@
 import { debugWord } from '../../environment.ts';
 import { NotSupportedError } from '../../errors.ts';
 import type {
+  BlockingDriver,
   DeviceDriver,
   DeviceInfo,
   Executable,
@@ -45,7 +46,7 @@ export interface NvidiaOptions {
 }
 
 /** An NVIDIA device. */
-export class NvidiaDriver extends EnqueuedDriver<CudaStream> implements DeviceDriver {
+export class NvidiaDriver extends EnqueuedDriver<CudaStream> implements BlockingDriver {
   readonly info: DeviceInfo;
   readonly checkedByDefault = false;
   readonly contractByDefault = true;

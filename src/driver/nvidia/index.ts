@@ -3,14 +3,14 @@
  */
 
 import { NotSupportedError } from '../../errors.ts';
-import type { DeviceInfo, DriverProvider } from '../driver.ts';
+import type { BlockingProvider, DeviceInfo } from '../driver.ts';
 import { NvidiaDriver, type NvidiaOptions } from './device.ts';
 import { describeDevice } from './info.ts';
 import type { Cuda } from './library.ts';
 import { probeCuda } from './probe.ts';
 
 /** NVIDIA GPUs, by their CUDA driver. */
-export const nvidiaProvider: DriverProvider = {
+export const nvidiaProvider: BlockingProvider = {
   kind: 'nvidia',
   probe(): { readonly count: number; readonly reason?: string | undefined } {
     const { count, reason } = probeCuda();

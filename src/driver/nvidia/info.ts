@@ -85,6 +85,7 @@ export function describeDevice(cuda: Cuda, index: number): CudaDevice {
       externalStreams: true,
       mapsHostMemory: attribute(ATTRIBUTE.canMapHostMemory) !== 0,
       stopsKernels: false,
+      hostCanWait: true,
     },
   };
   return { device, info, memoryPools };

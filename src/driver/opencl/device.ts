@@ -7,6 +7,7 @@
 import { debugWord } from '../../environment.ts';
 import { NotSupportedError } from '../../errors.ts';
 import type {
+  BlockingDriver,
   DeviceDriver,
   DeviceInfo,
   Executable,
@@ -47,7 +48,7 @@ export interface OpenCLOptions {
 }
 
 /** An OpenCL device. */
-export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements DeviceDriver {
+export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements BlockingDriver {
   readonly info: DeviceInfo;
   readonly device: OpenCLDevice;
   readonly checkedByDefault: boolean;

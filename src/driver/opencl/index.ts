@@ -2,14 +2,14 @@
  * The provider of OpenCL devices. Loads nothing before it is asked.
  */
 import { NotSupportedError } from '../../errors.ts';
-import type { DeviceInfo, DriverProvider } from '../driver.ts';
+import type { BlockingProvider, DeviceInfo } from '../driver.ts';
 import { OpenCLDriver, type OpenCLOptions } from './device.ts';
 import { describeDevice, type OpenCLDevice } from './info.ts';
 import type { OpenCL } from './library.ts';
 import { probeOpenCL } from './platforms.ts';
 
 /** OpenCL devices: GPUs of AMD first, then other GPUs, then CPUs. */
-export const openclProvider: DriverProvider = {
+export const openclProvider: BlockingProvider = {
   kind: 'opencl',
   probe(): { readonly count: number; readonly reason?: string | undefined } {
     const { devices, reason } = probeOpenCL();

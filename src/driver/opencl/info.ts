@@ -113,6 +113,7 @@ export function describeDevice(cl: OpenCL, listed: Listed, index: number): OpenC
         externalStreams: false,
         mapsHostMemory: true,
         stopsKernels: false,
+        hostCanWait: true,
       },
     },
   };

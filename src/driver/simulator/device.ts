@@ -2,7 +2,7 @@
  * The simulator: kernels as JavaScript, thread by thread, with every check there is. For finding mistakes, not for speed.
  */
 import { DriverError } from '../../errors.ts';
-import type { DeviceInfo, DriverProvider, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
+import type { BlockingProvider, DeviceInfo, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
 import { SimulatorExecutable } from './executable.ts';
 import { SimulatorMemory } from './memory.ts';
@@ -66,7 +66,7 @@ export class SimulatorDriver extends HostMemoryDriver {
 }
 
 /** There is always one simulator. */
-export const simulatorProvider: DriverProvider = {
+export const simulatorProvider: BlockingProvider = {
   kind: 'simulator',
   probe: () => ({ count: 1 }),
   open: (index) => new SimulatorDriver(index),

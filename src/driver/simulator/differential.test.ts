@@ -7,7 +7,7 @@ import { eachStmt, hasReturn, someExpr, someStmt, stmtExprs } from '../../compil
 import { randomSample, type Sample } from '../../compiler/ir/testing.ts';
 import type { SourceText } from '../../compiler/source.ts';
 import { openCpu } from '../cpu/index.ts';
-import type { DeviceDriver } from '../driver.ts';
+import type { BlockingDriver } from '../driver.ts';
 import { simulatorProvider } from './index.ts';
 
 /** The same kernel with its shared and local memory set to zero first: on a device it starts as it was left. */
@@ -62,7 +62,7 @@ function jumpsOut(block: Stmt): boolean {
 }
 
 /** What a sample leaves in memory when a device runs it. */
-function runOn(device: DeviceDriver, sample: Sample): Uint8Array {
+function runOn(device: BlockingDriver, sample: Sample): Uint8Array {
   const { kernel, launch, memory } = sample;
   const pointer = Number(device.allocate(memory.length));
   device.copyToDevice(pointer, memory);
@@ -91,7 +91,7 @@ function words(memory: Uint8Array): number[] {
 const PROGRAMS = 150;
 
 describe('random kernels', () => {
-  const devices: [string, () => DeviceDriver, number][] = [
+  const devices: [string, () => BlockingDriver, number][] = [
     ['the simulator', () => simulatorProvider.open(0), 0],
     ['the CPU device, scalar', () => openCpu({ lanes: 1, threads: 1 }), 10_000],
     ['the CPU device, SIMD', () => openCpu({ lanes: 4, threads: 1 }), 20_000],
