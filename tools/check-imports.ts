@@ -1,11 +1,12 @@
 /**
- * Keeps the house in order: imports point down the layers and form no cycles, files stay short and say what they are for.
+ * Keeps the house in order: imports point down the layers, files stay short and say what they are for. Imports form no cycles, not
+ * even of types alone and not among tests and tools: what needs each other's types is one thing, or lacks a third below both.
  *
  * Layers, bottom to top, are those of the architecture: a folder may import from its own line and from any line above it here.
  * Run by `npm run check`; prints each violation and exits with 1 when there is one.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize, relative } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 
 const ROOT = join(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), '..');
 const MAX_LINES = 600;
@@ -17,6 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/errors.ts',
     'src/guarded.ts',
     'src/options.ts',
+    'src/required.testing.ts',
     'src/environment.ts',
     'src/runtime.ts',
     'src/show.ts',
@@ -45,6 +47,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ['testsuite'],
 ];
 
+/** Where only cycles are looked for. */
+const OTHERS: readonly string[] = ['test', 'bench', 'examples', 'tools'];
+
 /** What the conformance suite may import beside its own files: it sees what a user sees. */
 const OPEN_TO_SUITE: readonly string[] = [
   'src/index.ts',
@@ -64,8 +69,15 @@ const FORBIDDEN: readonly (readonly [from: string, to: string, why: string])[] =
 function files(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((e) => {
     const path = `${folder}/${e.name}`;
+    if (e.name === 'node_modules') return [];
     return e.isDirectory() ? files(path) : path.endsWith('.ts') && !path.endsWith('.d.ts') ? [path] : [];
   });
+}
+
+/** The files that a file imports by relative paths, be it for types only, by `import(…)` or by `typeof import(…)`. */
+function importsOf(file: string, text: string): string[] {
+  const found = text.matchAll(/(?:^(?:import|export)\s(?:[^'"]*?\sfrom\s+)?|\bimport\(\s*)['"](\.[^'"]+\.ts)['"]/gm);
+  return Array.from(found, ([, specifier = '']) => normalize(join(dirname(file), specifier)));
 }
 
 function layerOf(file: string): number {
@@ -86,8 +98,7 @@ const problems: string[] = [];
 for (const prefix of LAYERS.flat())
   if (!existsSync(join(ROOT, prefix))) problems.push(`${prefix}: a layer that is not there`);
 const sources = [...files('src'), ...files('testsuite')];
-const imports = new Map<string, string[]>();
-const graph = new Map<string, string[]>();
+const imports = new Map<string, readonly string[]>();
 
 for (const file of sources) {
   const text = readFileSync(join(ROOT, file), 'utf8');
@@ -97,27 +108,19 @@ for (const file of sources) {
     problems.push(`${file}: no header comment that says what the file is for`);
   if (!/\.(?:test|testing)\.ts$/.test(file) && /^import (?!type\s)[^'"]*['"]node:/m.test(text))
     problems.push(`${file}: imports a node: module, which keeps the library out of pages; ask src/runtime.ts for it`);
-  const [all, targets]: [string[], string[]] = [[], []];
-  for (const match of text.matchAll(
-    /^(?:import|export)\s[^'"]*?from\s+['"](\.[^'"]+)['"]|^import\s+['"](\.[^'"]+)['"]/gm,
-  )) {
-    const specifier = match[1] ?? match[2] ?? '';
-    const target = normalize(join(dirname(file), specifier));
-    const typeOnly = /^(?:import|export)\s+type\s/.test(match[0]);
-    if (!file.endsWith('.test.ts')) {
-      const [from, to] = [layerOf(file), layerOf(target)];
-      if (from < 0) problems.push(`${file}: belongs to no layer; add it to tools/check-imports.ts`);
-      else if (to > from) problems.push(`${file} imports ${target}: imports point down only`);
-      for (const [a, b, why] of FORBIDDEN) {
-        if (file.startsWith(`${a}/`) && target.startsWith(`${b}/`)) problems.push(`${file} imports ${target}: ${why}`);
-      }
+  const targets = importsOf(file, text);
+  imports.set(file, targets);
+  if (file.endsWith('.test.ts')) continue;
+  const from = layerOf(file);
+  if (from < 0) problems.push(`${file}: belongs to no layer; add it to tools/check-imports.ts`);
+  for (const target of targets) {
+    if (layerOf(target) > from) problems.push(`${file} imports ${target}: imports point down only`);
+    for (const [a, b, why] of FORBIDDEN) {
+      if (file.startsWith(`${a}/`) && target.startsWith(`${b}/`)) problems.push(`${file} imports ${target}: ${why}`);
     }
-    all.push(target);
-    if (!typeOnly) targets.push(target);
   }
-  imports.set(file, all);
-  graph.set(file, targets);
 }
+for (const file of OTHERS.flatMap(files)) imports.set(file, importsOf(file, readFileSync(join(ROOT, file), 'utf8')));
 
 for (const file of sources.filter((f) => f.startsWith('testsuite/'))) {
   for (const target of imports.get(file) ?? []) {
@@ -126,21 +129,18 @@ for (const file of sources.filter((f) => f.startsWith('testsuite/'))) {
   }
 }
 
-// Cycles among imports that exist at run time.
 const state = new Map<string, 'open' | 'done'>();
-function visit(file: string, path: readonly string[]): void {
+function findCycle(file: string, path: readonly string[]): void {
   if (state.get(file) === 'done') return;
   if (state.get(file) === 'open') {
-    problems.push(
-      `import cycle: ${[...path.slice(path.indexOf(file)), file].map((f) => relative('src', f)).join(' → ')}`,
-    );
+    problems.push(`import cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
     return;
   }
   state.set(file, 'open');
-  for (const target of graph.get(file) ?? []) if (graph.has(target)) visit(target, [...path, file]);
+  for (const target of imports.get(file) ?? []) if (imports.has(target)) findCycle(target, [...path, file]);
   state.set(file, 'done');
 }
-for (const file of sources) visit(file, []);
+for (const file of imports.keys()) findCycle(file, []);
 
 const lengths = sources
   .filter((f) => !f.endsWith('.test.ts'))

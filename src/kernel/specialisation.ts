@@ -8,7 +8,8 @@ import type { ArgType, CompiledKernel, CompileOptions } from '../compiler/contra
 import type { Executable, PendingLaunch } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { blocking } from '../memory/blocking.ts';
-import type { Context, Resource } from '../memory/context.ts';
+import type { Context } from '../memory/context.ts';
+import type { Resource } from '../memory/resources.ts';
 import type { Stream } from '../stream/stream.ts';
 import { waitWithin } from './async-launch.ts';
 import { defaultBlock, showDim } from './dims.ts';

@@ -17,25 +17,9 @@ import { MemoryStream } from './memory-stream.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
 import { Pressure } from './pressure.ts';
 import { printAs } from './printing.ts';
+import type { Holder, Outliving, Resource } from './resources.ts';
 import { Counters, type MemoryStats } from './stats.ts';
 import type { StreamRef, StreamUser } from './stream-ref.ts';
-
-/** A stream, an event or a loaded kernel: holds no counted memory, but dies with the context. */
-export interface Resource {
-  destroy(): void;
-}
-
-/** A stream that was destroyed with work left on it. */
-export interface Outliving {
-  /** Whether the work has been done; gives up what was kept for it. */
-  finished(): boolean;
-}
-
-/** A stream for which host memory is kept alive. */
-export interface Holder {
-  /** Gives up what was kept: all work has been done. */
-  release(): void;
-}
 
 /** What is not the same for all namespaces. */
 export interface ContextOptions {

@@ -6,7 +6,7 @@
  * what is freed here comes after all work there; nothing else is ever enqueued, so that memory is there as good as at once.
  */
 import type { DeviceDriver, StreamHandle } from '../driver/driver.ts';
-import type { Resource } from './context.ts';
+import type { Resource } from './resources.ts';
 import type { StreamRef } from './stream-ref.ts';
 
 /** A stream of the driver for allocations and frees alone. Dies with its context. */

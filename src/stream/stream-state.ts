@@ -7,8 +7,9 @@
  */
 import type { EventHandle, StreamHandle } from '../driver/driver.ts';
 import { settle } from '../guarded.ts';
-import type { Context, Outliving, Resource } from '../memory/context.ts';
+import type { Context } from '../memory/context.ts';
 import { waitFor } from '../memory/owner.ts';
+import type { Outliving, Resource } from '../memory/resources.ts';
 import type { StreamRef } from '../memory/stream-ref.ts';
 
 /** More objects or bytes of host memory than this are held for a stream only after a look at whether they still must be. */

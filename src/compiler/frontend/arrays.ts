@@ -13,8 +13,8 @@ import type { Pos } from '../source.ts';
 import type { Root, TExpr, TMem, Via } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex, select, toIndex } from './arithmetic.ts';
 import type { Context } from './context.ts';
-import { size, touchesMemory } from './context.ts';
 import { fail } from './diagnostics.ts';
+import { size, touchesMemory } from './measures.ts';
 import { type Axis, isLiteral, literal, scalar, type Value, type View } from './values.ts';
 
 type RootInit = Omit<Root, 'id' | 'written' | 'elem' | 'align'> & { readonly element: Element };

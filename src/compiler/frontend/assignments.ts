@@ -5,8 +5,9 @@ import type { AnyNode, AssignmentExpression, MemberExpression, Pattern, UpdateEx
 import type { Pos } from '../source.ts';
 import type { Root, TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
-import { type Context, isStable } from './context.ts';
+import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import { isStable } from './measures.ts';
 import { memberOf, noAxis } from './members.ts';
 import { refuseAhead } from './names.ts';
 import { applyBinary } from './operators.ts';

@@ -18,7 +18,8 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import { callIntrinsic } from './intrinsic-calls.ts';
 import { hoist, isReassigned } from './names.ts';
-import { noteResult, withFlag } from './optionals.ts';
+import { withFlag } from './optionals.ts';
+import { noteResult } from './partial-variables.ts';
 import { describeValue, type FunctionValue, isAbsent, Scope, UNDEFINED, type Value } from './values.ts';
 import { forEachChild } from './walk.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The state of one elaboration: the statement list being written, scopes, jump targets, inlined calls; and the services that
- * all parts of the front end share (positions, temporaries, slots for variables, order of evaluation).
+ * The state of one elaboration: arguments and memory, inlined calls and their jump targets; and the services that all parts of the
+ * front end share (positions, slots for variables, order of evaluation). The statement list is that of `statement-writer.ts`.
  *
  * The parts that evaluate expressions, statements and calls need each other; they meet here, in `parts`, and not by import.
  */
@@ -9,16 +9,16 @@ import type { CapturedArray, CompileOptions } from '../contract.ts';
 import type { Label } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { Local, Root, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
-import { walkExpression } from '../types/tree.ts';
 import { refuseUndefined } from './absence.ts';
 import { fail } from './diagnostics.ts';
 import type { Hints } from './hints.ts';
+import { isCheap, isStable } from './measures.ts';
 import { flagOf, keepOptional, notePresence, presenceNote, withFlag, withoutFlag } from './optionals.ts';
 import { isNameable, nameFor } from './regions.ts';
+import { StatementWriter } from './statement-writer.ts';
 import {
   type Axis,
   type Binding,
-  type Branch,
   describeValue,
   type FunctionValue,
   isAbsent,
@@ -63,7 +63,7 @@ export interface Parts {
   call(ctx: Context, fn: FunctionValue, args: readonly Value[], pos: Pos): Value;
 }
 
-export class Context {
+export class Context extends StatementWriter {
   readonly parts: Parts;
   readonly options: CompileOptions;
   readonly roots: Root[] = [];
@@ -81,21 +81,10 @@ export class Context {
   /** Expressions that have been evaluated already: where a chain with `?.` goes on from. */
   readonly pinned: Map<AnyNode, Value> = new Map();
   readonly #nodeIds = new Map<object, number>();
-  list: TStmt[] = [];
-  /** Nesting of conditional constructs. */
-  depth = 0;
-  /** Nesting of loops. */
-  loops = 0;
-  inBranch: Branch = { outer: undefined };
-  #labels = 0;
-  #locals = 0;
-
-  readonly hints: Hints;
-
   constructor(parts: Parts, options: CompileOptions, hints: Hints) {
+    super(hints);
     this.parts = parts;
     this.options = options;
-    this.hints = hints;
   }
 
   // ------------------------------------------------------------ services
@@ -123,52 +112,6 @@ export class Context {
     return f;
   }
 
-  newLabel(): Label {
-    return this.#labels++;
-  }
-
-  newLocal(name: string, pos: Pos, stable: boolean): Local {
-    return { id: this.#locals++, name, pos, stable };
-  }
-
-  emit(s: TStmt): void {
-    this.list.push(s);
-  }
-
-  /** Runs `body` with a fresh statement list and returns what it wrote. */
-  collect(body: () => void): TStmt[] {
-    const saved = this.list;
-    const list: TStmt[] = [];
-    this.list = list;
-    try {
-      body();
-    } finally {
-      this.list = saved;
-    }
-    return list;
-  }
-
-  /** As `collect`, for code that may not run. */
-  branch(body: () => void): TStmt[] {
-    this.depth++;
-    try {
-      return this.stretch(() => this.collect(body));
-    } finally {
-      this.depth--;
-    }
-  }
-
-  /** Runs `body` as a stretch of the program of its own: what it assigns may not be assigned behind it. */
-  stretch<T>(body: () => T): T {
-    const outer = this.inBranch;
-    this.inBranch = { outer };
-    try {
-      return body();
-    } finally {
-      this.inBranch = outer;
-    }
-  }
-
   // ------------------------------------------------------------ values
 
   /** The scalar expression of a value, or an error that says what it is instead. */
@@ -193,18 +136,6 @@ export class Context {
     return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, {
       help: v.kind === 'tuple' ? help : undefined,
     });
-  }
-
-  /** Assigns to a fresh temporary that is never assigned again. */
-  temp(expr: TExpr, name = '%t'): TExpr {
-    const local: Local = { ...this.newLocal(name, expr.pos, true), is: isStable(expr) ? expr : undefined };
-    this.emit({ k: 'assign', local, value: expr, pos: expr.pos });
-    return readLocal(local, expr.pos);
-  }
-
-  /** An expression that gives the same value whenever it is read later. */
-  hold(expr: TExpr, name?: string): TExpr {
-    return isStable(expr) && size(expr) <= 3 ? expr : this.temp(expr, name);
   }
 
   /** As `hold`, for all scalars inside a value. */
@@ -496,40 +427,6 @@ function isSameGiven(a: TExpr, b: TExpr): boolean {
   if (a.k === 'lit' && b.k === 'lit') return a.value === b.value;
   if (a.k === 'extent' && b.k === 'extent') return a.root === b.root && a.axis === b.axis;
   return a.k === 'stride' && b.k === 'stride' && a.root === b.root && a.axis === b.axis && a.unit === b.unit;
-}
-
-/** Reads the same later as now: nothing in it can be assigned or stored to in between. */
-export function isStable(e: TExpr): boolean {
-  let stable = true;
-  walkExpression(e, (x) => {
-    if (x.k === 'load' || x.k === 'absent' || (x.k === 'local' && !x.local.stable)) stable = false;
-  });
-  return stable;
-}
-
-export function touchesMemory(e: TExpr): boolean {
-  let found = false;
-  walkExpression(e, (x) => {
-    if (x.k === 'load') found = true;
-  });
-  return found;
-}
-
-/** May be evaluated although the source might not: no memory access, and little work. */
-export function isCheap(e: TExpr): boolean {
-  let cheap = true;
-  walkExpression(e, (x) => {
-    if (x.k === 'load' || x.k === 'uniform' || x.k === 'math') cheap = false;
-  });
-  return cheap && size(e) <= 24;
-}
-
-export function size(e: TExpr): number {
-  let n = 0;
-  walkExpression(e, () => {
-    n++;
-  });
-  return n;
 }
 
 function hasEffect(s: TStmt): boolean {

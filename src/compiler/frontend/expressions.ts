@@ -15,13 +15,15 @@ import type { TExpr } from '../types/tree.ts';
 import { bitnot, negate, not, truth } from './arithmetic.ts';
 import { assignment, fieldName, update } from './assignments.ts';
 import { callExpression } from './calls.ts';
-import { type Context, isCheap } from './context.ts';
+import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
+import { isCheap } from './measures.ts';
 import { fromHost, memberExpression } from './members.ts';
 import { refuseAhead } from './names.ts';
 import { applyBinary } from './operators.ts';
-import { absentTest, askAbsent, readVariable } from './optionals.ts';
+import { absentTest, askAbsent } from './optionals.ts';
+import { readVariable } from './partial-variables.ts';
 import { isRecord, snapshot } from './records.ts';
 import {
   describeValue,

@@ -11,7 +11,7 @@ import { mulIndex } from './arithmetic.ts';
 import { capturedView, indexView, viewSize, viewValue } from './arrays.ts';
 import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
-import { supposedMember } from './optionals.ts';
+import { supposedMember } from './partial-variables.ts';
 import { isMember, isRecord, member } from './records.ts';
 import { didYouMean } from './suggest.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';

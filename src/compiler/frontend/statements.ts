@@ -19,7 +19,7 @@ import { fail } from './diagnostics.ts';
 import { branchStatement, condition, discard } from './expressions.ts';
 import { declareAhead, declareEmpty, hoistFunctions, isReassigned } from './names.ts';
 import { applyBinary } from './operators.ts';
-import { noteResult } from './optionals.ts';
+import { noteResult } from './partial-variables.ts';
 import { constantText } from './printing.ts';
 import {
   describeValue,

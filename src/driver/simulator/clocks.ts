@@ -5,7 +5,6 @@
  * that updates the same place and passes a fence itself. Either fence missing, nothing is handed over, and `shadow.ts` reports the race.
  * Barriers need none of it: each phase between them begins anew.
  */
-import type { Shadow } from './shadow.ts';
 
 /** For each thread, how many of its fences are known of. */
 type Clock = Int32Array;
@@ -26,7 +25,7 @@ function join(to: Clock, from: Clock): void {
 export class Clocks {
   readonly #threads: number;
   readonly #known = new Map<number, Known>();
-  readonly #places = new Map<Shadow, Map<number, Clock>>();
+  readonly #places = new Map<object, Map<number, Clock>>();
 
   constructor(threads: number) {
     this.#threads = threads;
@@ -56,12 +55,12 @@ export class Clocks {
     now[thread] = (now[thread] as number) + 1;
   }
 
-  /** An atomic at a place; `changes` unless it only looked, as a compare-and-swap that fails. */
-  atomic(thread: number, shadow: Shadow, at: number, changes: boolean): void {
+  /** An atomic at a place of a memory; `changes` unless it only looked, as a compare-and-swap that fails. */
+  atomic(thread: number, memory: object, at: number, changes: boolean): void {
     // Before the first fence nobody has anything to hand over.
     if (this.#known.size === 0) return;
-    const places = this.#places.get(shadow) ?? new Map<number, Clock>();
-    this.#places.set(shadow, places);
+    const places = this.#places.get(memory) ?? new Map<number, Clock>();
+    this.#places.set(memory, places);
     const held = places.get(at);
     const own = this.#known.get(thread);
     if (held !== undefined) join((own ?? this.#knownOf(thread)).pending, held);

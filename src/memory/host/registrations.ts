@@ -7,8 +7,9 @@
  */
 import type { HostMemory, StreamHandle } from '../../driver/driver.ts';
 import { TsambaRangeError } from '../../errors.ts';
-import type { Context, Resource } from '../context.ts';
+import type { Context } from '../context.ts';
 import { Allocation } from '../owner.ts';
+import type { Resource } from '../resources.ts';
 import type { StreamRef } from '../stream-ref.ts';
 import { addHostUser, type HostUser, removeHostUser } from './uses.ts';
 

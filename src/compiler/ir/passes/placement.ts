@@ -22,7 +22,7 @@ import { zero } from '../evaluate.ts';
 import type { Expr, Stmt, Var } from '../ops.ts';
 import { analyseLiveness, type Construct, type Liveness, type VarSet } from './liveness.ts';
 import { findRecomputable } from './recompute.ts';
-import type { Items, RegionNode, VarPlace } from './regions.ts';
+import type { Items, RegionNode, VarPlace } from './region-tree.ts';
 import type { ReturnsLowered } from './returns.ts';
 import {
   addReads,

@@ -23,9 +23,9 @@ import {
 } from '../builder.ts';
 import { printExpr, printStmt } from '../print.ts';
 import { outcome, randomSample } from '../testing.ts';
+import type { RegionNode } from './region-tree.ts';
 import { runRegions } from './regions.testing.ts';
-import type { RegionNode, Regions } from './regions.ts';
-import { formRegions } from './regions.ts';
+import { formRegions, type Regions } from './regions.ts';
 import { lowerReturns } from './returns.ts';
 import { eachStmt } from './walk.ts';
 

@@ -11,7 +11,8 @@ import type { ArraySym, Expr, Label, Stmt, Var } from '../ops.ts';
 import { ELEM_SIZE } from '../ops.ts';
 import type { Sample } from '../testing.ts';
 import { outcomeText } from '../testing.ts';
-import type { Items, RegionNode, Regions } from './regions.ts';
+import type { Items, RegionNode } from './region-tree.ts';
+import type { Regions } from './regions.ts';
 
 type Jump = { readonly to: 'break' | 'continue'; readonly label: Label } | 'exit' | undefined;
 

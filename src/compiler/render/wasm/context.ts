@@ -5,7 +5,7 @@
  * consecutive values are saved spread out, because another region may begin its vectors elsewhere in the row.
  */
 import type { Var } from '../../ir/ops.ts';
-import type { Reduction } from '../../ir/passes/regions.ts';
+import type { Reduction } from '../../ir/passes/region-tree.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { pushLanes } from './checks.ts';
 import { part, scalar } from './expr.ts';

@@ -7,7 +7,8 @@
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { type Narrowed, narrowGuard } from '../../ir/passes/narrow.ts';
-import type { Items, RegionNode, Regions } from '../../ir/passes/regions.ts';
+import type { Items, RegionNode } from '../../ir/passes/region-tree.ts';
+import type { Regions } from '../../ir/passes/regions.ts';
 import { defined, eachStmt, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadContext, saveContext } from './context.ts';

@@ -7,7 +7,7 @@
  */
 import { add, i32, read } from '../../ir/builder.ts';
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
-import type { Items } from '../../ir/passes/regions.ts';
+import type { Items } from '../../ir/passes/region-tree.ts';
 import { eachStmt, exprParts, mapExpr, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { boundsHazards, expressionHazard } from './checks.ts';
 import { type Gen, partCount, shapeOf, varShape } from './gen.ts';

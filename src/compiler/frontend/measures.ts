@@ -1,0 +1,38 @@
+/**
+ * What an expression costs and depends on, for those who decide whether it is kept in a temporary, moved or evaluated twice.
+ */
+import { type TExpr, walkExpression } from '../types/tree.ts';
+
+/** Reads the same later as now: nothing in it can be assigned or stored to in between. */
+export function isStable(e: TExpr): boolean {
+  let stable = true;
+  walkExpression(e, (x) => {
+    if (x.k === 'load' || x.k === 'absent' || (x.k === 'local' && !x.local.stable)) stable = false;
+  });
+  return stable;
+}
+
+export function touchesMemory(e: TExpr): boolean {
+  let found = false;
+  walkExpression(e, (x) => {
+    if (x.k === 'load') found = true;
+  });
+  return found;
+}
+
+/** May be evaluated although the source might not: no memory access, and little work. */
+export function isCheap(e: TExpr): boolean {
+  let cheap = true;
+  walkExpression(e, (x) => {
+    if (x.k === 'load' || x.k === 'uniform' || x.k === 'math') cheap = false;
+  });
+  return cheap && size(e) <= 24;
+}
+
+export function size(e: TExpr): number {
+  let n = 0;
+  walkExpression(e, () => {
+    n++;
+  });
+  return n;
+}
