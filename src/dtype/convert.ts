@@ -47,7 +47,7 @@ export function converterTo(name: ScalarName): (value: unknown) => number | bigi
     case 'f64':
       return (value) => toNumber(name, value);
     case 'f32':
-      return (value) => Math.fround(typeof value === 'bigint' ? toOdd(value) : toNumber(name, value));
+      return (value) => Math.fround(typeof value === 'bigint' ? roundToOdd(value) : toNumber(name, value));
     case 'i64':
       return (value) => toBigint(name, value, -(2n ** 63n), 2n ** 63n - 1n, BigInt.asIntN);
     case 'u64':
@@ -66,7 +66,7 @@ function converterToNarrow(name: ScalarName): (value: unknown) => number {
   const { narrow } = rowOf(name);
   if (narrow !== undefined) {
     const { decode, encode } = narrowCodec(narrow);
-    return (value) => decode(encode(typeof value === 'bigint' ? toOdd(value) : toNumber(name, value)));
+    return (value) => decode(encode(typeof value === 'bigint' ? roundToOdd(value) : toNumber(name, value)));
   }
   const [low, high] = RANGES.get(name) ?? [0, 0];
   const wrap = wrapperTo(name);
@@ -146,7 +146,7 @@ function toBigint(
  * A bigint as a number of 40 digits at most, the last of which is set when others were lost (rounding to odd): what is rounded from it to
  * a float of fewer digits is rounded once. Number() would round to 53 digits first.
  */
-function toOdd(value: bigint): number {
+export function roundToOdd(value: bigint): number {
   const magnitude = value < 0n ? -value : value;
   if (magnitude < 2n ** 53n) return Number(value);
   const shift = BigInt(magnitude.toString(2).length - 40);

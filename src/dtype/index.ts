@@ -3,7 +3,7 @@
  */
 export * from './codec.ts';
 export * from './complex.ts';
-export { converterBetween, converterTo, integerRange } from './convert.ts';
+export { converterBetween, converterTo, integerRange, roundToOdd } from './convert.ts';
 export { type Descr, type DescrField, descrOf, dtypeOfDescr } from './descr.ts';
 export * from './dtype.ts';
 export { type Member, memberOf } from './members.ts';

@@ -5,10 +5,11 @@
  * corner rather than fast. Values come in and go out in the representation of ops.ts: f32 already rounded, i32 in range.
  */
 
+import { codecOf, narrowCodec, roundToOdd, rowOf, SCALAR_TOKENS } from '../../dtype/index.ts';
 import { HOST_MATH } from '../math/host.ts';
-import { bigintToSingle, fusedMultiplyAdd, halfBits, halfFromBits, roundHalfEven, roundToHalf } from './exact.ts';
+import { fusedMultiplyAdd, roundHalfEven } from './exact.ts';
 import type { BinaryOp, CompareOp, ElemType, MathFn, UnaryOp, ValueType } from './ops.ts';
-import { isFloat, isUnsigned, widen } from './ops.ts';
+import { ELEM_SIZE, isFloat, isUnsigned, widen } from './ops.ts';
 
 export type Value = number | bigint | boolean;
 
@@ -29,27 +30,14 @@ function wrap(type: ElemType, x: bigint): Value {
 }
 
 function width(type: ElemType): number {
-  switch (type) {
-    case 'bool':
-      return 1;
-    case 'i8':
-    case 'u8':
-      return 8;
-    case 'i16':
-    case 'u16':
-    case 'f16':
-      return 16;
-    case 'i32':
-    case 'u32':
-    case 'f32':
-      return 32;
-    default:
-      return 64;
-  }
+  return type === 'bool' ? 1 : 8 * ELEM_SIZE[type];
 }
 
 function round(type: ElemType, x: number): number {
-  return type === 'f32' ? Math.fround(x) : type === 'f16' ? roundToHalf(x) : x;
+  const { narrow } = rowOf(type);
+  if (narrow === undefined) return type === 'f32' ? Math.fround(x) : x;
+  const { decode, encode } = narrowCodec(narrow);
+  return decode(encode(x));
 }
 
 /** An operation that the type does not have: the verifier should have refused it. */
@@ -362,8 +350,7 @@ export function evalCast(from: ValueType, to: ElemType, a: Value): Value {
   const source = typeof a === 'boolean' ? (a ? 1 : 0) : a;
   if (isFloat(to)) {
     if (typeof source === 'number') return round(to, source);
-    // Beyond its range half precision is infinite anyway; within, the integer is an exact double.
-    return to === 'f32' ? bigintToSingle(source) : round(to, Number(source));
+    return to === 'f64' ? Number(source) : round(to, roundToOdd(source));
   }
   return isFloat(from) ? saturate(to, Number(source)) : wrap(to, BigInt(source));
 }
@@ -401,8 +388,6 @@ export function readElement(view: DataView, address: number, elem: ElemType): Va
       return view.getInt16(address, true);
     case 'u16':
       return view.getUint16(address, true);
-    case 'f16':
-      return halfFromBits(view.getUint16(address, true));
     case 'i32':
       return view.getInt32(address, true);
     case 'u32':
@@ -415,10 +400,12 @@ export function readElement(view: DataView, address: number, elem: ElemType): Va
       return view.getBigUint64(address, true);
     case 'f64':
       return view.getFloat64(address, true);
+    default:
+      return codecOf(SCALAR_TOKENS[elem]).read(view, address) as number;
   }
 }
 
-/** Narrows a value of the widened type (integers wrap, f16 and f32 round) and writes it, little-endian. */
+/** Narrows a value of the widened type (integers wrap, floats round) and writes it, little-endian. */
 export function writeElement(view: DataView, address: number, elem: ElemType, value: Value): void {
   switch (elem) {
     case 'bool':
@@ -431,9 +418,6 @@ export function writeElement(view: DataView, address: number, elem: ElemType, va
     case 'i16':
     case 'u16':
       view.setUint16(address, Number(value) & 0xffff, true);
-      return;
-    case 'f16':
-      view.setUint16(address, halfBits(roundToHalf(Number(value))), true);
       return;
     case 'i32':
     case 'u32':
@@ -449,5 +433,7 @@ export function writeElement(view: DataView, address: number, elem: ElemType, va
     case 'f64':
       view.setFloat64(address, Number(value), true);
       return;
+    default:
+      codecOf(SCALAR_TOKENS[elem]).write(view, address, value);
   }
 }

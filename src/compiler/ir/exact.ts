@@ -1,8 +1,8 @@
 /**
  * Correctly rounded number conversions and the fused multiply-add, for which JavaScript has no operator.
  *
- * Each result is rounded once, to nearest with ties to even, from the exact value: half precision straight from a double,
- * 64-bit integers straight to single precision, a*b+c from the exact sum. `evaluate.ts` says which operation uses what.
+ * Each result is rounded once, to nearest with ties to even, from the exact value: 64-bit integers straight to single precision,
+ * a*b+c from the exact sum. Formats narrower than that are dtype/narrow-float.ts. `evaluate.ts` says which operation uses what.
  */
 
 const bits = new DataView(new ArrayBuffer(8));
@@ -15,52 +15,6 @@ export function roundHalfEven(x: number): number {
   const up = rest > 0.5 || (rest === 0.5 && floor % 2 !== 0);
   const y = up ? floor + 1 : floor;
   return y === 0 && (x < 0 || Object.is(x, -0)) ? -0 : y;
-}
-
-/** Exponent of the leading bit of a finite number other than zero. */
-function exponent(x: number): number {
-  bits.setFloat64(0, x);
-  const field = (bits.getUint32(0) >>> 20) & 0x7ff;
-  return field === 0 ? exponent(x * 2 ** 64) - 64 : field - 1023;
-}
-
-/** Rounds a double to half precision; the result is a double. */
-export function roundToHalf(x: number): number {
-  if (!Number.isFinite(x) || x === 0) return x;
-  // Half precision has 11 significant bits and no quantum below 2^-24.
-  const quantum = 2 ** Math.max(exponent(x) - 10, -24);
-  const y = roundHalfEven(x / quantum) * quantum;
-  return Math.abs(y) > 65504 ? Math.sign(x) * Number.POSITIVE_INFINITY : y;
-}
-
-/** The 16 bits of a number that is a half already. */
-export function halfBits(x: number): number {
-  const sign = x < 0 || Object.is(x, -0) ? 0x8000 : 0;
-  const a = Math.abs(x);
-  if (Number.isNaN(x)) return 0x7e00;
-  if (a === Number.POSITIVE_INFINITY) return sign | 0x7c00;
-  if (a < 2 ** -14) return sign | (a * 2 ** 24);
-  const e = exponent(a);
-  return sign | ((e + 15) << 10) | (a * 2 ** (10 - e) - 1024);
-}
-
-export function halfFromBits(half: number): number {
-  const sign = half & 0x8000 ? -1 : 1;
-  const e = (half >>> 10) & 31;
-  const m = half & 1023;
-  if (e === 31) return m ? Number.NaN : sign * Number.POSITIVE_INFINITY;
-  return e === 0 ? sign * m * 2 ** -24 : sign * (1024 + m) * 2 ** (e - 25);
-}
-
-/** An integer rounded to single precision in one step (through a double it would be rounded twice). */
-export function bigintToSingle(x: bigint): number {
-  const size = x < 0n ? -x : x;
-  const drop = BigInt(Math.max(size.toString(2).length - 40, 0));
-  const kept = size >> drop;
-  // 40 bits fit a double exactly; a last bit set for whatever was dropped ("round to odd") keeps ties apart.
-  const odd = kept << drop === size ? kept : kept | 1n;
-  const y = Math.fround(Number(odd) * 2 ** Number(drop));
-  return x < 0n ? -y : y;
 }
 
 interface Exact {

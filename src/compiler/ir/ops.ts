@@ -6,16 +6,17 @@
  * There is no SSA and no control-flow graph: WebAssembly, OpenCL C and WGSL all want structure, and PTX can be made from
  * it. The front end builds this, passes rewrite it, renderers print it. `verify.ts` checks it after each stage.
  */
+import { rowOf, SCALAR_NAMES, type StoredName } from '../../dtype/index.ts';
 import type { Pos } from '../source.ts';
 import type { PrintForm } from './print-forms.ts';
 
 // ---------------------------------------------------------------- types
 
-/** Types of values in expressions. Narrower storage types widen when loaded: i8…u16 to i32, f16 to f32. */
+/** Types of values in expressions. Narrower storage types widen when loaded: i8…u16 to i32, narrow floats to f32. */
 export type ValueType = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 
 /** Types of array elements in memory (`bool` is one byte, 0 or 1). */
-export type ElemType = ValueType | 'i8' | 'u8' | 'i16' | 'u16' | 'f16';
+export type ElemType = StoredName;
 
 /** Where an array lives. `constant` arrays carry their bytes in the module. */
 export type Space = 'global' | 'constant' | 'shared' | 'local';
@@ -321,7 +322,7 @@ export type Label = number;
 
 export type Stmt =
   | { readonly op: 'assign'; readonly var: Var; readonly value: Expr; readonly pos: Pos }
-  /** `value` has the widened type of `mem.elem`; storing narrows (integers wrap, f16 and f32 round). */
+  /** `value` has the widened type of `mem.elem`; storing narrows (integers wrap, floats round). */
   | { readonly op: 'store'; readonly mem: MemRef; readonly value: Expr; readonly pos: Pos }
   /** Read-modify-write, relaxed order; `result` receives the old value. Element types i32 u32 i64 u64 f32 f64. */
   | {
@@ -424,38 +425,17 @@ export interface Kernel {
 // ---------------------------------------------------------------- facts about types
 
 /** Bytes of an element in memory. */
-export const ELEM_SIZE: Readonly<Record<ElemType, number>> = {
-  bool: 1,
-  i8: 1,
-  u8: 1,
-  i16: 2,
-  u16: 2,
-  f16: 2,
-  i32: 4,
-  u32: 4,
-  f32: 4,
-  i64: 8,
-  u64: 8,
-  f64: 8,
-};
+export const ELEM_SIZE: Readonly<Record<ElemType, number>> = Object.fromEntries(
+  SCALAR_NAMES.filter((name) => rowOf(name).stored === undefined).map((name) => [name, rowOf(name).bytes]),
+) as Record<ElemType, number>;
 
 /** The type a value of this element type has in expressions. */
 export function widen(elem: ElemType): ValueType {
-  switch (elem) {
-    case 'i8':
-    case 'u8':
-    case 'i16':
-    case 'u16':
-      return 'i32';
-    case 'f16':
-      return 'f32';
-    default:
-      return elem;
-  }
+  return rowOf(elem).value;
 }
 
 export function isFloat(type: ElemType): boolean {
-  return type === 'f16' || type === 'f32' || type === 'f64';
+  return rowOf(type).kind === 'f';
 }
 
 /** Any integer type; bool is none. */
@@ -464,5 +444,5 @@ export function isInt(type: ElemType): boolean {
 }
 
 export function isUnsigned(type: ElemType): boolean {
-  return type === 'u8' || type === 'u16' || type === 'u32' || type === 'u64';
+  return rowOf(type).kind === 'u';
 }

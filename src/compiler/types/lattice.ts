@@ -6,6 +6,7 @@
  * numbers that could be either (arguments), `F` inherently fractional ones (2.5, a quotient of integers, Math.sqrt of an
  * integer); `B` is a bigint literal or argument, weak between i64 and u64. kernel-semantics: "Types".
  */
+import { rowOf } from '../../dtype/index.ts';
 import type { ElemType, ValueType } from '../ir/ops.ts';
 
 export type Machine = ValueType;
@@ -49,18 +50,8 @@ export function isWide(t: Type): boolean {
 
 /** The type of a value loaded from an element. */
 export function typeOfElem(elem: ElemType): Type {
-  switch (elem) {
-    case 'i8':
-    case 'i16':
-      return 's8';
-    case 'u8':
-    case 'u16':
-      return 'u8';
-    case 'f16':
-      return 'f32';
-    default:
-      return elem;
-  }
+  const { kind, bytes, value } = rowOf(elem);
+  return bytes > 2 || value !== 'i32' ? value : kind === 'i' ? 's8' : 'u8';
 }
 
 const RANK: Readonly<Record<Type, number>> = {

@@ -3,7 +3,8 @@
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
-import { type Pass, runPass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
+import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
+import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { unroll } from '../../compiler/ir/passes/unroll.ts';
 import { someExpr, someStmt, stmtExprs } from '../../compiler/ir/passes/walk.ts';
@@ -23,6 +24,11 @@ export interface Pipeline {
   compile(prepared: Kernel, variant: WasmVariant): WasmModule;
 }
 
+const LOWER: readonly Pass[] = [
+  { name: 'lower warps', run: withoutWarps },
+  { name: 'expand narrow floats', run: (kernel) => expandNarrow(kernel, { f16: 'all' }) },
+];
+
 const EXPAND: readonly Pass[] = [
   { name: 'simplify', run: simplify },
   { name: 'expand math', run: expandMath },
@@ -30,7 +36,7 @@ const EXPAND: readonly Pass[] = [
 
 export const wasmPipeline: Pipeline = {
   prepare(kernel) {
-    const plain = runPass({ name: 'lower warps', run: withoutWarps }, kernel);
+    const plain = runPasses(LOWER, kernel);
     // What has no functions to expand is simplified once, when the block shape is known too.
     return hasCalls(plain) ? runPasses(EXPAND, plain) : plain;
   },

@@ -4,13 +4,15 @@
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { countRounds } from '../../compiler/ir/passes/counted.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
+import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
-import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
+import { type Pass, runPass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { regroup } from '../../compiler/ir/passes/regroup.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { type UnrollOptions, unroll } from '../../compiler/ir/passes/unroll.ts';
 import type { PtxModule, PtxOptions, PtxTarget } from '../../compiler/render/ptx/module.ts';
+import { nativeNarrow } from '../../compiler/render/ptx/narrow.ts';
 import { renderPtx } from '../../compiler/render/ptx/render.ts';
 import { trace, traceTime } from '../../trace.ts';
 
@@ -39,7 +41,10 @@ const PASSES: readonly Pass[] = [
 ];
 
 /** The kernel as it is rendered. */
-export function prepare(kernel: Kernel): Kernel {
+export function prepare(source: Kernel, { capability }: Pick<PtxTarget, 'capability'>): Kernel {
+  // Not the same for all devices, but nearly all kernels have none.
+  const native = nativeNarrow(capability);
+  const kernel = runPass({ name: 'expand narrow floats', run: (k) => expandNarrow(k, native) }, source);
   const known = prepared.get(kernel);
   if (known) return known;
   const done = runPasses(PASSES, kernel);
@@ -49,7 +54,7 @@ export function prepare(kernel: Kernel): Kernel {
 
 export const ptxPipeline: PtxPipeline = {
   compile(kernel, target, options) {
-    const done = prepare(kernel);
+    const done = prepare(kernel, target);
     const module = traceTime(
       'compile',
       () => `${options.name}: rendering PTX`,

@@ -3,6 +3,7 @@
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
+import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
@@ -40,6 +41,7 @@ export function prepare(kernel: Kernel, target: OpenCLTarget, { block }: OpenCLO
     [
       { name: 'drop checks', run: dropChecks },
       { name: 'lower warps', run: withoutWarps },
+      { name: 'expand narrow floats', run: (k) => expandNarrow(k, { f16: 'all' }) },
       simplified,
       { name: 'expand math', run: (k) => expand(expandToInt32(k), target), cleanup: simplified },
       { name: 'join guards', run: joinGuards },

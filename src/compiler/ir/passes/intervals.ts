@@ -15,7 +15,6 @@ const STORED: Readonly<Partial<Record<ElemType, Interval>>> = {
   u8: [0, 0xff],
   i16: [-0x8000, 0x7fff],
   u16: [0, 0xffff],
-  f16: [-65504, 65504],
   i32: [-(2 ** 31), 2 ** 31 - 1],
   u32: [0, 2 ** 32 - 1],
   i64: [-(2 ** 63), 2 ** 63],
@@ -50,8 +49,7 @@ function intervalOf(e: Expr, depth: number): Interval {
       return Number.isNaN(value) ? ANY : [value, value];
     }
     case 'load':
-      // Halves may be infinite.
-      return (e.mem.elem === 'f16' ? undefined : STORED[e.mem.elem]) ?? ANY;
+      return STORED[e.mem.elem] ?? ANY;
     case 'cast': {
       if (!isFloat(e.to)) return STORED[e.to] ?? ANY;
       return e.to === e.type ? rounded(of(e.a)) : ANY;

@@ -2,6 +2,7 @@
  * What the parts of the OpenCL C renderer share while they render one kernel: lines, pieces of C with their precedence, and how
  * types, names and constants are written.
  */
+import { isNarrowFloat, type NarrowName } from '../../../dtype/index.ts';
 import type { ArraySym, ElemType, Expr, Kernel, Space, Special, ValueType, Var } from '../../ir/ops.ts';
 import { plainName } from '../names.ts';
 import type { PrintSite } from '../sites.ts';
@@ -117,14 +118,12 @@ export function unsignedOf(type: ValueType): 'uint' | 'ulong' {
   return type === 'i64' || type === 'u64' || type === 'f64' ? 'ulong' : 'uint';
 }
 
-/** The C type behind each type of element. */
-export const ELEMENTS: Readonly<Record<ElemType, string>> = {
+const ELEMENTS: Readonly<Record<Exclude<ElemType, NarrowName>, string>> = {
   bool: 'uchar',
   i8: 'char',
   u8: 'uchar',
   i16: 'short',
   u16: 'ushort',
-  f16: 'ushort',
   i32: 'int',
   u32: 'uint',
   f32: 'float',
@@ -132,6 +131,11 @@ export const ELEMENTS: Readonly<Record<ElemType, string>> = {
   u64: 'ulong',
   f64: 'double',
 };
+
+/** The C type behind a type of element; of narrow floats their bits. */
+export function storedName(elem: ElemType): string {
+  return ELEMENTS[isNarrowFloat(elem) ? 'u16' : elem];
+}
 
 /** The type of an array's elements in the text: a typedef that may alias others, for memory has views of several types. */
 export function elementName(g: Gen, elem: ElemType): string {

@@ -1,6 +1,7 @@
 /**
  * Conversions between all types of values and elements, as `cast` and `bitcast` in ir/ops.ts have them.
  */
+import { isNarrowFloat, type NarrowName } from '../../../dtype/index.ts';
 import type { ElemType, ValueType } from '../../ir/ops.ts';
 import { type C, callOf, castTo, type Gen, Level, typeOf, within } from './code.ts';
 import { helper, toHalf } from './helpers.ts';
@@ -16,13 +17,12 @@ const NARROW: Readonly<Partial<Record<ElemType, readonly [least: number, most: n
 export function convert(g: Gen, from: ValueType, to: ElemType, a: C): C {
   if (from === to) return a;
   const floating = from === 'f32' || from === 'f64';
+  // Integers that f32 rounds are beyond the range of f16, which is the only narrow float that is left here.
+  if (isNarrowFloat(to)) return callOf(toHalf(g, from === 'f64' ? 'f64' : 'f32'), floating ? a : castTo('float', a));
   switch (to) {
     case 'bool':
       if (floating) return callOf(helper(g, 'truth', from), a);
       return { text: `${within(a, Level.sum)} != 0`, level: Level.loose };
-    case 'f16':
-      // Integers that f32 rounds are beyond the range of f16.
-      return callOf(toHalf(g, from === 'f64' ? 'f64' : 'f32'), floating ? a : castTo('float', a));
     case 'f32':
     case 'f64':
       return castTo(typeOf(to), a);
@@ -31,7 +31,7 @@ export function convert(g: Gen, from: ValueType, to: ElemType, a: C): C {
   }
 }
 
-function fromFloat(g: Gen, from: 'f32' | 'f64', to: Exclude<ElemType, 'bool' | 'f16' | 'f32' | 'f64'>, a: C): C {
+function fromFloat(g: Gen, from: 'f32' | 'f64', to: Exclude<ElemType, 'bool' | NarrowName | 'f32' | 'f64'>, a: C): C {
   const range = NARROW[to];
   if (range === undefined) return callOf(helper(g, `to_${to as 'i32' | 'u32' | 'i64' | 'u64'}`, from), a);
   const word = callOf(helper(g, 'to_i32', from), a);

@@ -4,7 +4,7 @@
  */
 import type { ArraySym, Kernel } from '../../ir/ops.ts';
 import { ELEM_SIZE } from '../../ir/ops.ts';
-import { arrayName, ELEMENTS, elementName, type Gen, paramName, spaceName } from './code.ts';
+import { arrayName, elementName, type Gen, paramName, spaceName, storedName } from './code.ts';
 import type { OpenCLTarget } from './module.ts';
 
 export interface Arrays {
@@ -139,5 +139,5 @@ function ownedText(g: Gen, array: ArraySym): string[] {
 
 /** The typedefs of elements. */
 export function elementTypes(g: Gen): string[] {
-  return [...g.elements].map((elem) => `typedef ${ELEMENTS[elem]} ${elem}_t __attribute__((may_alias));`);
+  return [...g.elements].map((elem) => `typedef ${storedName(elem)} ${elem}_t __attribute__((may_alias));`);
 }

@@ -1,6 +1,7 @@
 /**
  * Loads and stores: elements of arrays as C names them, and values to elements and back.
  */
+import { isNarrowFloat } from '../../../dtype/index.ts';
 import { ELEM_SIZE, type ElemType, type Expr, isInt, type MemRef } from '../../ir/ops.ts';
 import { infix, type Print } from './arithmetic.ts';
 import {
@@ -56,12 +57,13 @@ function indexOf(g: Gen, print: Print, e: Expr): C {
 
 export function loadElement(g: Gen, print: Print, mem: MemRef): C {
   const space = spaceName(g, spaceOf(g, mem.array));
+  if (isNarrowFloat(mem.elem)) {
+    if (g.target.dialect === 'hip') return callOf('half_value', atom(elementOf(g, print, mem)));
+    return atom(`vload_half(0, (const ${space}half *)(${addressOf(g, print, mem)}))`);
+  }
   switch (mem.elem) {
     case 'bool':
       return { text: `${elementOf(g, print, mem)} != 0`, level: Level.loose };
-    case 'f16':
-      if (g.target.dialect === 'hip') return callOf('half_value', atom(elementOf(g, print, mem)));
-      return atom(`vload_half(0, (const ${space}half *)(${addressOf(g, print, mem)}))`);
     case 'i8':
     case 'u8':
     case 'i16':
@@ -83,7 +85,7 @@ export function storeElement(g: Gen, print: Print, mem: MemRef, value: Expr): st
   const stored = print(value);
   // Compilers warn of constants that change.
   const v = (NARROW.has(elem) ? castTo(elementName(g, elem), stored) : stored).text;
-  if (elem === 'f16') {
+  if (isNarrowFloat(elem)) {
     if (g.target.dialect === 'hip') return `${elementOf(g, print, mem)} = half_bits(${v});`;
     const space = spaceName(g, spaceOf(g, mem.array));
     return `vstore_half_rte(${v}, 0, (${space}half *)(${addressOf(g, print, mem)}));`;

@@ -1,9 +1,11 @@
 /**
  * Conversions between all types of values and elements, as `cast` in ir/ops.ts has them.
  */
+import { isNarrowFloat } from '../../../dtype/index.ts';
 import type { ElemType, ValueType } from '../../ir/ops.ts';
 import type { Operand } from './code.ts';
 import { type Gen, immediate, inRegister, isWide, TYPES } from './gen.ts';
+import { toHalf, widenHalf } from './narrow.ts';
 
 const RANGES: Readonly<Partial<Record<ElemType, readonly [least: number, most: number]>>> = {
   i8: [-128, 127],
@@ -20,9 +22,8 @@ export function convert(g: Gen, from: ValueType, to: ElemType, operand: Operand)
     from === 'bool'
       ? (['u32', g.code.value('r', 'selp.b32', ['1', '0', operand])] as const)
       : ([from, inRegister(g, from, operand)] as const);
+  if (isNarrowFloat(to)) return widenHalf(g, to, toHalf(g, to, source, a));
   switch (to) {
-    case 'f16':
-      return g.code.value('f', 'cvt.f32.f16', [toHalf(g, source, a)]);
     case 'f32':
     case 'f64':
       return toFloat(g, source, to, a);
@@ -38,11 +39,6 @@ function toBool(g: Gen, from: ValueType, a: Operand): Operand {
     a,
     isFloating ? immediate(from, 0) : '0',
   ]);
-}
-
-/** The 16 bits of a half. */
-export function toHalf(g: Gen, from: ValueType, a: Operand): Operand {
-  return g.code.value('h', `cvt.rn.f16.${TYPES[from].arith}`, [a]);
 }
 
 function toFloat(g: Gen, from: ValueType, to: 'f32' | 'f64', a: Operand): Operand {

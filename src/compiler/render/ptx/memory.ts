@@ -4,12 +4,13 @@
  * An address is a base, a product of the index with the scale, and a constant that goes into the instruction. Shared
  * memory has 32-bit addresses; elsewhere a 32-bit index is widened by the multiplication.
  */
+import { isNarrowFloat, type NarrowName } from '../../../dtype/index.ts';
 import { add, constant, sub } from '../../ir/builder.ts';
 import { ELEM_SIZE, type ElemType, type Expr, type MemRef } from '../../ir/ops.ts';
 import { checkBounds } from './checks.ts';
 import type { Operand } from './code.ts';
-import { toHalf } from './convert.ts';
 import { type Gen, inRegister, isUnwritten, isWide, stateOf, TYPES } from './gen.ts';
+import { toHalf, widenHalf } from './narrow.ts';
 
 /** An address in brackets, and the space that it is in. */
 export interface Address {
@@ -109,13 +110,12 @@ function split(e: Expr): Parts {
 // ---------------------------------------------------------------- elements
 
 /** How an element is called in loads and stores. */
-const STORED: Readonly<Record<ElemType, string>> = {
+const STORED: Readonly<Record<Exclude<ElemType, NarrowName>, string>> = {
   bool: 'u8',
   i8: 's8',
   u8: 'u8',
   i16: 's16',
   u16: 'u16',
-  f16: 'b16',
   i32: 'b32',
   u32: 'b32',
   i64: 'b64',
@@ -124,17 +124,20 @@ const STORED: Readonly<Record<ElemType, string>> = {
   f64: 'f64',
 };
 
+function storedAs(elem: ElemType): string {
+  return isNarrowFloat(elem) ? `b${8 * ELEM_SIZE[elem]}` : STORED[elem];
+}
+
 export function loadElement(g: Gen, mem: MemRef): Operand {
   const { space, text } = loadable(g, addressOf(g, mem), mem.elem);
   const kept = isUnwritten(g, mem.array);
   if (mem.array.space === 'global' && g.readOnly.has(mem.array.param ?? -1)) g.usesReadOnlyPath = true;
-  const op = `ld${space}${kept ? '.nc' : ''}.${STORED[mem.elem]}`;
+  const op = `ld${space}${kept ? '.nc' : ''}.${storedAs(mem.elem)}`;
   const state = stateOf(g, mem.array);
+  if (isNarrowFloat(mem.elem)) return widenHalf(g, mem.elem, g.code.value('h', op, [text], state));
   switch (mem.elem) {
     case 'bool':
       return g.code.value('p', 'setp.ne.b32', [g.code.value('r', op, [text], state), '0']);
-    case 'f16':
-      return g.code.value('f', 'cvt.f32.f16', [g.code.value('h', op, [text], state)]);
     case 'i8':
     case 'u8':
     case 'i16':
@@ -158,16 +161,15 @@ function loadable(g: Gen, { space, text }: Address, elem: ElemType): Address {
 export function storeElement(g: Gen, mem: MemRef, e: Expr): void {
   const v = g.value(e);
   const { space, text } = addressOf(g, mem);
-  g.code.emit(`st.${space}.${STORED[mem.elem]} ${text}, ${storedValue(g, mem.elem, v)}`);
+  g.code.emit(`st.${space}.${storedAs(mem.elem)} ${text}, ${storedValue(g, mem.elem, v)}`);
   memoryChanged(g, mem);
 }
 
 function storedValue(g: Gen, elem: ElemType, v: Operand): Operand {
+  if (isNarrowFloat(elem)) return toHalf(g, elem, 'f32', inRegister(g, 'f32', v));
   switch (elem) {
     case 'bool':
       return g.code.value('r', 'selp.b32', ['1', '0', v]);
-    case 'f16':
-      return toHalf(g, 'f32', inRegister(g, 'f32', v));
     case 'i8':
     case 'u8':
     case 'i16':

@@ -3,8 +3,9 @@
  *
  * Lanes with consecutive addresses move as whole vectors (narrow elements are widened on the way), a uniform address is
  * read once, anything else goes lane by lane. Inactive lanes never store; where an inactive lane loads, it loads something
- * harmless: an element near an active lane's, or element 0.
+ * harmless: an element near an active lane's, or element 0. Of narrow floats only f16 comes this far (ir/passes/expand-narrow.ts).
  */
+import { isNarrowFloat } from '../../../dtype/index.ts';
 import { ELEM_SIZE, type ElemType, type Expr, type MemRef } from '../../ir/ops.ts';
 import { pushAddress, withAddresses } from './address.ts';
 import type { Local } from './assembler.ts';
@@ -20,6 +21,11 @@ const log2 = (size: number): number => Math.log2(size);
 export function scalarLoad(g: Gen, elem: ElemType, offset: number): void {
   const { f } = g;
   const align = log2(ELEM_SIZE[elem]);
+  if (isNarrowFloat(elem)) {
+    f.memory('i32.load16_u', align, offset);
+    f.call(g.helpers.index('half_to_f32'));
+    return;
+  }
   switch (elem) {
     case 'bool':
       f.memory('i32.load8_u', 0, offset);
@@ -34,10 +40,6 @@ export function scalarLoad(g: Gen, elem: ElemType, offset: number): void {
     case 'u16':
       f.memory(`i32.load16_${elem === 'i16' ? 's' : 'u'}`, align, offset);
       return;
-    case 'f16':
-      f.memory('i32.load16_u', align, offset);
-      f.call(g.helpers.index('half_to_f32'));
-      return;
     default:
       f.memory(`${wasmType(elem)}.load`, align, offset);
   }
@@ -47,15 +49,16 @@ export function scalarLoad(g: Gen, elem: ElemType, offset: number): void {
 export function scalarStore(g: Gen, elem: ElemType, offset: number): void {
   const { f } = g;
   const align = log2(ELEM_SIZE[elem]);
+  if (isNarrowFloat(elem)) {
+    f.call(g.helpers.index('f32_to_half'));
+    f.memory('i32.store16', align, offset);
+    return;
+  }
   switch (elem) {
     case 'bool':
     case 'i8':
     case 'u8':
       f.memory('i32.store8', 0, offset);
-      return;
-    case 'f16':
-      f.call(g.helpers.index('f32_to_half'));
-      f.memory('i32.store16', align, offset);
       return;
     case 'i16':
     case 'u16':

@@ -1,0 +1,97 @@
+/**
+ * Replaces narrow floats that a device has no instructions for by their bits: elements become unsigned integers, loads, stores and
+ * conversions the operations of narrow-float.ts.
+ */
+import { isNarrowFloat, type NarrowName, SCALARS } from '../../../dtype/index.ts';
+import type { Pos } from '../../source.ts';
+import { assign, KernelBuilder, load, read } from '../builder.ts';
+import { narrowSingle, oddSingle, widenNarrow } from '../narrow-float.ts';
+import { type ArraySym, ELEM_SIZE, type ElemType, type Expr, type Kernel, type MemRef, type Stmt } from '../ops.ts';
+import { mapLists, mapStmtExprs, written } from './walk.ts';
+
+/** From what types a device converts to a format itself: `'all'`, or from f32. */
+export type NativeNarrow = Readonly<Partial<Record<NarrowName, 'all' | 'f32'>>>;
+
+const BITS: Readonly<Record<number, ElemType>> = { 1: 'u8', 2: 'u16' };
+
+/** The same kernel without formats that are not native; the kernel itself when it has none. */
+export function expandNarrow(kernel: Kernel, native: NativeNarrow): Kernel {
+  const symbols = KernelBuilder.from(kernel);
+  const arrays = new Map<ArraySym, ArraySym>();
+  let expanded = false;
+
+  /** The format of an element that is not native. */
+  const foreign = (elem: ElemType): NarrowName | undefined =>
+    isNarrowFloat(elem) && native[elem] === undefined ? elem : undefined;
+  const bitsOf = (elem: ElemType): ElemType => (foreign(elem) === undefined ? elem : (BITS[ELEM_SIZE[elem]] ?? elem));
+
+  const arrayOf = (array: ArraySym): ArraySym => {
+    if (foreign(array.elem) === undefined) return array;
+    const known = arrays.get(array) ?? { ...array, elem: bitsOf(array.elem) };
+    arrays.set(array, known);
+    return known;
+  };
+  const memOf = (mem: MemRef): MemRef => {
+    const [array, elem] = [arrayOf(mem.array), bitsOf(mem.elem)];
+    if (array === mem.array && elem === mem.elem) return mem;
+    expanded = true;
+    return { ...mem, array, elem };
+  };
+
+  const change = (e: Expr, hold: (value: Expr) => Expr): Expr => {
+    if (e.op === 'load') {
+      const mem = memOf(e.mem);
+      const name = foreign(e.mem.elem);
+      if (name !== undefined) return widenNarrow(SCALARS[name].narrow, load(mem), hold);
+      return mem === e.mem ? e : { ...e, mem };
+    }
+    if (e.op !== 'cast' || !isNarrowFloat(e.to)) return e;
+    const { to } = e;
+    if (native[to] === 'all' || (native[to] === 'f32' && e.a.type === 'f32')) return e;
+    expanded = true;
+    const single = oddSingle(e.a, hold);
+    if (native[to] === 'f32') return { ...e, a: single };
+    const { narrow } = SCALARS[to];
+    return widenNarrow(narrow, narrowSingle(narrow, single, hold), hold);
+  };
+
+  const list = (statements: readonly Stmt[]): Stmt[] => {
+    const out: Stmt[] = [];
+    for (const s of statements) {
+      const hold = holder(symbols, out, s.pos);
+      // One may be shared, as an index and the check of it are.
+      const done = new Map<Expr, Expr>();
+      const own = mapStmtExprs(s, (e) => {
+        const known = done.get(e) ?? change(e, hold);
+        done.set(e, known);
+        return known;
+      });
+      out.push(mapLists(stored(own, hold), list));
+    }
+    return out;
+  };
+
+  /** A statement that writes memory, with the bits of what it writes. */
+  const stored = (s: Stmt, hold: (value: Expr) => Expr): Stmt => {
+    const target = written(s);
+    if (target === undefined || (s.op !== 'store' && s.op !== 'atomic')) return s;
+    const mem = memOf(target);
+    const name = foreign(target.elem);
+    if (name === undefined || s.op !== 'store') return mem === target ? s : { ...s, mem };
+    return { ...s, mem, value: narrowSingle(SCALARS[name].narrow, s.value, hold) };
+  };
+
+  const body = list(kernel.body);
+  if (!expanded) return kernel;
+  return { ...kernel, arrays: symbols.arrays.map(arrayOf), vars: [...symbols.vars], body };
+}
+
+/** Names values by variables that are assigned before a statement. */
+function holder(symbols: KernelBuilder, out: Stmt[], pos: Pos): (value: Expr) => Expr {
+  return (value) => {
+    if (value.op === 'const' || value.op === 'var' || value.op === 'param') return value;
+    const v = symbols.variable(value.type, '%narrow');
+    out.push(assign(v, value, pos));
+    return read(v);
+  };
+}
