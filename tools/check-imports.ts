@@ -64,6 +64,9 @@ const FORBIDDEN: readonly (readonly [from: string, to: string, why: string])[] =
   ['src/kernel', 'src/compiler/render', 'only drivers render'],
   ['src/cuda', 'src/compiler/render', 'only drivers render'],
   ['src/roc', 'src/compiler/render', 'only drivers render'],
+  ['src/driver/hip', 'src/driver/nvidia', 'HIP is not an NVIDIA: what both need is in driver/cuda-api'],
+  ['src/driver/cuda-api', 'src/driver/nvidia', 'it serves other platforms as well'],
+  ['src/driver/cuda-api', 'src/driver/hip', 'it serves other platforms as well'],
 ];
 
 function files(folder: string): string[] {

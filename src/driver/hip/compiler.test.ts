@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DriverError } from '../../errors.ts';
 import { PARAMETERS, UNITS } from '../copies/launches.ts';
-import { entryName } from '../nvidia/copies/kernels.ts';
+import { entryName } from '../cuda-api/copies/kernel-runner.ts';
 import { hasRocm, inspectCode } from './amd.testing.ts';
 import { compileHip } from './compiler.ts';
 import { copyText } from './copy-kernels.ts';

@@ -7,9 +7,8 @@
  */
 import type { Block } from '../copies/blocks.ts';
 import { MAX_AXES, UNITS, type Unit } from '../copies/launches.ts';
-import type { CopyVariant } from '../nvidia/copies/device.ts';
-import { entryName } from '../nvidia/copies/kernels.ts';
-import type { Side } from '../nvidia/copies/memcpy-structs.ts';
+import type { BlockSide, CopyPlatform } from '../cuda-api/copies/device.ts';
+import { entryName } from '../cuda-api/copies/kernel-runner.ts';
 import type { Hip } from './library.ts';
 
 /** HIP_LAUNCH_PARAM_END. */
@@ -61,7 +60,7 @@ ${copies ? '      s += (unsigned long)(k * p.axes[a].s);\n' : ''}      rest = q;
 }
 
 /** Copies by HIP; `compile` makes a code object of the kernels' text, once. */
-export function hipCopies(hip: Hip, compile: (text: string) => Uint8Array): CopyVariant {
+export function hipCopies(hip: Hip, compile: (text: string) => Uint8Array): CopyPlatform {
   let code: Uint8Array | undefined;
   return {
     endOfExtra: END_OF_EXTRA,
@@ -74,7 +73,7 @@ export function hipCopies(hip: Hip, compile: (text: string) => Uint8Array): Copy
 }
 
 /** Layer by layer: the struct of HIP's copies in three dimensions is not the same in all versions. */
-function copyBlock(hip: Hip, block: Block, to: Side, from: Side, on: number): number {
+function copyBlock(hip: Hip, block: Block, to: BlockSide, from: BlockSide, on: number): number {
   const kind = to.memory === 'device' ? HOST_TO_DEVICE : DEVICE_TO_HOST;
   const { width, height, depth, tPitch, sPitch, tHeight, sHeight } = block;
   for (let layer = 0; layer < depth; layer++) {

@@ -1,9 +1,11 @@
 /**
- * A HIP device that is open: what manages NVIDIA devices, over HIP's library, with code objects in place of PTX.
+ * A HIP device that is open: what devices behind the CUDA driver API have in common, over HIP's library, with kernels as code objects.
  *
  * Compiled for AMD GPUs and run against a model of the library; not yet run on hardware.
  */
-import { NvidiaDriver } from '../nvidia/device.ts';
+import { CudaDriver } from '../cuda-api/device.ts';
+import type { ExecutableHost } from '../cuda-api/executable.ts';
+import type { Executable, Program } from '../driver.ts';
 import { type HipPipeline, hipPipeline } from './compile.ts';
 import { compileHip } from './compiler.ts';
 import { hipCopies } from './copy-kernels.ts';
@@ -20,21 +22,20 @@ export interface HipOptions {
 }
 
 /** An AMD GPU, by HIP. */
-export class HipDriver extends NvidiaDriver {
+export class HipDriver extends CudaDriver {
   readonly device: HipDevice;
+  readonly #pipeline: HipPipeline;
 
-  constructor(hip: Hip, device: HipDevice, options: HipOptions = {}) {
-    const { pipeline = hipPipeline } = options;
+  constructor(hip: Hip, device: HipDevice, { pipeline = hipPipeline, compileCopies }: HipOptions = {}) {
     const { arch, identity, runtime } = device;
     const compile =
-      options.compileCopies ??
-      ((text) => compileHip(text, { name: 'copies', arch, identity, runtime, options: ['-O3'] }));
-    super(device.ownPool ? withOwnPool(hip.cuda) : hip.cuda, device, {
-      backend: {
-        copies: hipCopies(hip, compile),
-        load: (host, program) => new HipExecutable(host, program, pipeline, device),
-      },
-    });
+      compileCopies ?? ((text) => compileHip(text, { name: 'copies', arch, identity, runtime, options: ['-O3'] }));
+    super(device.ownPool ? withOwnPool(hip.cuda) : hip.cuda, device, hipCopies(hip, compile));
     this.device = device;
+    this.#pipeline = pipeline;
+  }
+
+  protected executable(host: ExecutableHost, program: Program): Executable {
+    return new HipExecutable(host, program, this.#pipeline, this.device);
   }
 }

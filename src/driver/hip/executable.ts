@@ -6,35 +6,31 @@
  */
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { deviceOnlyAtomics } from '../../compiler/render/opencl/atomics.ts';
-import { DriverError, TsambaRangeError } from '../../errors.ts';
+import { TsambaRangeError } from '../../errors.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
-import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
+import { CudaExecutable, type ExecutableHost } from '../cuda-api/executable.ts';
+import type { ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
 import { describeLaunch, kernelLabel } from '../launch-errors.ts';
-import type { ExecutableHost } from '../nvidia/executable.ts';
 import { openclPipeline } from '../opencl/compile.ts';
 import type { HipPipeline, HipTarget } from './compile.ts';
-import { LoadedModule } from './module.ts';
+import { HipLoaded } from './module.ts';
 
 /** Threads along one axis that no launch may reach: the packet for the GPU has 32 bits for them. */
 const MOST_ALONG = 2 ** 32;
 
 /** A kernel on a HIP device. */
-export class HipExecutable implements Executable {
+export class HipExecutable extends CudaExecutable {
   readonly attributes: ExecutableAttributes;
-  readonly #host: ExecutableHost;
-  readonly #program: Program;
   readonly #target: HipTarget;
   readonly #pipeline: HipPipeline;
-  readonly #module: LoadedModule;
+  readonly #module: HipLoaded;
   /** Parameters whose arrays may not be in memory of the host in the usual module: atomic operations that PCIe does not carry. */
   readonly #deviceOnly: readonly number[];
   /** With atomic operations that it carries; made when a launch needs it. */
-  #hostModule: LoadedModule | undefined;
-  #loaded = true;
+  #hostModule: HipLoaded | undefined;
 
   constructor(host: ExecutableHost, program: Program, pipeline: HipPipeline, target: HipTarget) {
-    this.#host = host;
-    this.#program = program;
+    super(host, program);
     this.#target = target;
     this.#pipeline = pipeline;
     this.#deviceOnly = [...deviceOnlyAtomics(program.kernel)];
@@ -44,7 +40,7 @@ export class HipExecutable implements Executable {
       registers,
       localBytes,
       constBytes,
-      sharedBytes: staticBytes,
+      sharedBytes: Math.max(source.staticSharedBytes, staticBytes),
       maxThreadsPerBlock: Math.min(
         maxThreadsPerBlock,
         host.maxThreadsPerBlock,
@@ -54,39 +50,35 @@ export class HipExecutable implements Executable {
     };
   }
 
-  #load(hostAtomics: boolean): LoadedModule {
-    const { kernel, name = kernelLabel(kernel) } = this.#program;
+  #load(hostAtomics: boolean): HipLoaded {
+    const { kernel, name = kernelLabel(kernel) } = this.program;
     const options = hostAtomics ? { name, hostAtomics } : { name };
     const compiled = this.#pipeline.compile(kernel, this.#target, options);
-    this.#host.context.enter('cuModuleLoadDataEx');
-    return new LoadedModule(this.#host.context, kernel, compiled);
+    this.context.enter('cuModuleLoadDataEx');
+    return new HipLoaded(this.context, kernel, compiled);
   }
 
   /** The usual module, unless atomic operations go to memory of the host. */
-  #moduleFor(args: LaunchArgs): LoadedModule {
-    if (!this.#deviceOnly.some((param) => this.#host.isHost(Number(args[param] ?? 0)))) return this.#module;
+  #moduleFor(args: LaunchArgs): HipLoaded {
+    if (!this.#deviceOnly.some((param) => this.host.isHost(Number(args[param] ?? 0)))) return this.#module;
     this.#hostModule ??= this.#load(true);
     return this.#hostModule;
   }
 
-  get #name(): string {
-    return kernelLabel(this.#program.kernel);
-  }
-
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
     const { grid, block } = shape;
-    const { context, streams, records, synchronous } = this.#host;
+    const { context, streams, records, synchronous } = this.host;
     const target = streams.resolve(stream, 'hipModuleLaunchKernel');
     const blocks = grid[0] * grid[1] * grid[2];
     if (blocks === 0) return;
-    if (!this.#loaded) this.#failUnloaded();
+    if (!this.loaded) this.failUnloaded();
     if (grid[0] * block[0] >= MOST_ALONG || grid[1] * block[1] >= MOST_ALONG) this.#failTooWide(shape);
     context.enter('hipModuleLaunchKernel');
     const module = this.#deviceOnly.length === 0 ? this.#module : this.#moduleFor(args);
-    if (module.source.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, context.name);
+    if (module.source.cooperative) refuseSeveralBlocks(this.program.kernel, blocks, context.name);
     module.write(args, shape.sharedBytes);
     if (module.watched) module.params.writeLaunchNumber(records.note(module, shape, target, this.launch));
-    context.launches.note(this.#program.kernel, shape);
+    context.launches.note(this.program.kernel, shape);
     const result = context.cuda.cuLaunchKernel(
       module.function,
       grid[0],
@@ -100,62 +92,32 @@ export class HipExecutable implements Executable {
       0,
       module.params.extra,
     );
-    if (result !== 0) this.#failLaunch(result, shape);
-    if (synchronous) this.#host.synchronizeStream(target);
-  }
-
-  #failLaunch(result: number, shape: LaunchShape): never {
-    const launch = `${this.#name} with ${describeLaunch(shape)}`;
-    throw this.#host.context.failure(result, 'cuLaunchKernel', { about: `launching kernel ${launch}`, launch });
+    if (result !== 0) this.failLaunch(result, shape);
+    if (synchronous) this.host.synchronizeStream(target);
   }
 
   #failTooWide(shape: LaunchShape): never {
     throw new TsambaRangeError(
       'E_LAUNCH_LIMIT',
-      `${this.#name} with ${describeLaunch(shape)}: ${this.#host.context.name} takes fewer than 2 ** 32 threads along one axis: ` +
+      `${this.name} with ${describeLaunch(shape)}: ${this.context.name} takes fewer than 2 ** 32 threads along one axis: ` +
         'put some of the blocks along another, or let each thread take several elements (i += cuda.gridsize(1))',
     );
-  }
-
-  #failUnloaded(): never {
-    throw new DriverError('E_UNLOADED', `kernel ${this.#name} has been unloaded with its device: launch it anew`);
   }
 
   /** `hip`: the text in HIP C++. */
   inspect(target: string): string | undefined {
     if (target === 'passes') {
-      const { kernel, name = kernelLabel(kernel) } = this.#program;
+      const { kernel, name = kernelLabel(kernel) } = this.program;
       return describePasses(kernel, (k) => openclPipeline.compile(k, this.#target.target, { name }));
     }
     return target === 'hip' ? this.#module.source.text : undefined;
   }
 
-  suggestBlock(sharedBytes: number, limit: number): number {
-    const { context } = this.#host;
-    const { cuda, cells } = context;
-    const api = 'cuOccupancyMaxPotentialBlockSize';
-    context.enter(api);
-    context.check(cuda[api](cells.at(0), cells.at(1), this.#module.function, 0, sharedBytes, limit), api);
-    return Math.min(limit, this.attributes.maxThreadsPerBlock, Math.max(1, cells.int(1)));
+  protected modules(): readonly [HipLoaded, ...HipLoaded[]] {
+    return this.#hostModule === undefined ? [this.#module] : [this.#module, this.#hostModule];
   }
 
-  activeBlocks(threads: number, sharedBytes: number): number {
-    const { context } = this.#host;
-    const { cuda, cells } = context;
-    const api = 'cuOccupancyMaxActiveBlocksPerMultiprocessor';
-    context.enter(api);
-    context.check(cuda[api](cells.at(0), this.#module.function, threads, sharedBytes), api);
-    return cells.int(0);
-  }
-
-  unload(): void {
-    if (!this.#loaded) return;
-    this.#loaded = false;
-    const { context, records, loaded } = this.#host;
-    loaded.delete(this);
-    if (context.closed || context.broken !== undefined) return;
-    context.enter('cuModuleUnload');
-    this.#module.unload(records);
-    this.#hostModule?.unload(records);
+  protected dynamicBytes(asked: number): number {
+    return asked;
   }
 }

@@ -4,7 +4,7 @@
  * It answers for the library itself, so what declares and calls it runs as on hardware. Calls are recorded by HIP's names.
  */
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
-import { CudaModel } from '../nvidia/cuda-model.testing.ts';
+import { CudaModel } from '../cuda-api/cuda-model.testing.ts';
 import { ATTRIBUTE } from './info.ts';
 import { CUDA_NAMES } from './library.ts';
 

@@ -6,9 +6,9 @@
 import type { OpenCLTarget } from '../../compiler/render/opencl/module.ts';
 import { switchFromEnvironment } from '../../environment.ts';
 import { Cells, textOf } from '../../ffi/cells.ts';
+import { type CudaDevice, pciBusId } from '../cuda-api/description.ts';
+import { driverError } from '../cuda-api/result.ts';
 import type { DeviceInfo } from '../driver.ts';
-import { type CudaDevice, pciBusId } from '../nvidia/info.ts';
-import { driverError } from '../nvidia/result.ts';
 import type { Hip, Runtime } from './library.ts';
 
 /** hipDeviceAttribute_t. */

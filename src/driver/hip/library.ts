@@ -11,8 +11,8 @@ import { Cells } from '../../ffi/cells.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
 import { nodeModule, platformName } from '../../runtime.ts';
-import { type Cuda, IPC_HANDLE_BYTES, prototypeOf } from '../nvidia/library.ts';
-import type { Vocabulary } from '../nvidia/vocabulary.ts';
+import { type Cuda, IPC_HANDLE_BYTES, prototypeOf } from '../cuda-api/functions.ts';
+import type { Vocabulary } from '../cuda-api/vocabulary.ts';
 import { hipMeaning } from './result.ts';
 
 /** Functions that are the same but for their name. `p`: a pointer or handle, `host`: memory of the host, the rest is C. */

@@ -1,14 +1,14 @@
 /**
  * A pool of device memory over `hipMalloc`, in place of HIP's own: `hipMallocAsync` of ROCm 7 runs out of memory or crashes on RDNA 3, and
  * does not keep what its release threshold says. It answers for the driver API's functions of pools, so that what manages
- * memory (nvidia/memory.ts) does not know. `TSAMBA_HIP_MALLOC_ASYNC=1` asks for HIP's own.
+ * memory (cuda-api/memory.ts) does not know. `TSAMBA_HIP_MALLOC_ASYNC=1` asks for HIP's own.
  *
  * A freed block may be had again at once by allocations in the order of the same stream, and by all others once an event that was recorded
  * when it was freed has come. Nothing ever waits. Blocks have sizes of eight steps to an octave, and go back to the device when the pool is trimmed:
  * when memory runs out, and when the device is closed.
  */
-import type { Cuda } from '../nvidia/library.ts';
-import type { Vocabulary } from '../nvidia/vocabulary.ts';
+import type { Cuda } from '../cuda-api/functions.ts';
+import type { Vocabulary } from '../cuda-api/vocabulary.ts';
 
 const LEAST = 512;
 const EVENT_DISABLE_TIMING = 2;
@@ -38,8 +38,7 @@ export function blockBytes(bytes: number): number {
 /** The library with a pool of our own, for one device. */
 export function withOwnPool(cuda: Cuda): Cuda {
   const pool = new Pool(cuda);
-  const vocabulary = cuda.vocabulary && renamed(cuda.vocabulary);
-  return { ...cuda, ...pool.functions(), ...(vocabulary && { vocabulary }) };
+  return { ...cuda, ...pool.functions(), vocabulary: renamed(cuda.vocabulary) };
 }
 
 /** Messages name the functions that are called. */

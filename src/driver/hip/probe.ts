@@ -7,7 +7,7 @@
 import { variable } from '../../environment.ts';
 import { Cells } from '../../ffi/cells.ts';
 import { attempt, nodeModule, platformName } from '../../runtime.ts';
-import { describeResult } from '../nvidia/result.ts';
+import { describeResult } from '../cuda-api/result.ts';
 import { type Hip, type HipOrReason, loadHip } from './library.ts';
 import { INVALID_DEVICE, NO_DEVICE } from './result.ts';
 

@@ -4,8 +4,9 @@
  * HIP runtime API reference, section "Error codes" (hipError_t). Most faults of memory never become a result: the runtime ends the
  * process, with a line about the address on standard error.
  */
+
+import type { Meaning } from '../cuda-api/vocabulary.ts';
 import { HELP } from '../launch-errors.ts';
-import type { Meaning } from '../nvidia/vocabulary.ts';
 
 export const NO_DEVICE = 100;
 export const INVALID_DEVICE = 101;

@@ -5,9 +5,10 @@ import type { PtxModule } from '../../compiler/render/ptx/module.ts';
 import type { PrintSite } from '../../compiler/render/sites.ts';
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import { collectGarbage } from '../../memory/collect.ts';
+import { CudaModel } from '../cuda-api/cuda-model.testing.ts';
 import type { DeviceInfo, Executable, LaunchShape } from '../driver.ts';
-import { CudaModel } from './cuda-model.testing.ts';
 import { NvidiaDriver } from './device.ts';
+import { CUDA_VOCABULARY } from './result.ts';
 
 const pos = { source: { text: 'throw', name: 'boom' }, start: 0, end: 1 };
 const shape: LaunchShape = { grid: [2, 1, 1], block: [32, 1, 1], sharedBytes: 0 };
@@ -61,7 +62,7 @@ function open(more: Partial<PtxModule> = {}): {
   device: NvidiaDriver;
   load: (name: string) => Executable;
 } {
-  const model = new CudaModel();
+  const model = new CudaModel(CUDA_VOCABULARY);
   const device = new NvidiaDriver(
     model.cuda,
     { device: 1000 + number++, info, memoryPools: true },

@@ -1,236 +1,38 @@
 /**
- * An NVIDIA device that is open: the driver contract, put together from its parts.
- *
- * Each call makes the device's context current, and each call that waits looks at what kernels have left behind before it
- * throws. Memory, host memory, streams, kernels and copies have files of their own.
+ * An NVIDIA device that is open: what devices behind the CUDA driver API have in common, over libcuda, with kernels as PTX.
  */
-import { debugWord } from '../../environment.ts';
-import { NotSupportedError } from '../../errors.ts';
-import type {
-  BlockingDriver,
-  DeviceDriver,
-  DeviceInfo,
-  Executable,
-  HostMemory,
-  HostMemoryOptions,
-  Pointer,
-  Program,
-  StreamHandle,
-} from '../driver.ts';
-import { EnqueuedDriver } from '../enqueued.ts';
+
+import type { CudaDevice } from '../cuda-api/description.ts';
+import { CudaDriver } from '../cuda-api/device.ts';
+import type { ExecutableHost } from '../cuda-api/executable.ts';
+import type { Cuda } from '../cuda-api/functions.ts';
+import type { Executable, Program } from '../driver.ts';
 import { type PtxPipeline, ptxPipeline } from './compile.ts';
-import { CudaContext } from './context.ts';
-import { Copies } from './copies/copies.ts';
-import type { CopyVariant } from './copies/device.ts';
-import { CudaExecutable, type ExecutableHost } from './executable.ts';
-import { CudaHostMemory } from './host.ts';
-import { type CudaDevice, isaOf } from './info.ts';
-import type { Cuda } from './library.ts';
-import { CudaMemory } from './memory.ts';
-import { enablePeer } from './peers.ts';
-import { LaunchRecords } from './records.ts';
-import { closeShared, openShared, share } from './sharing.ts';
-import { type CudaStream, CudaStreams } from './streams.ts';
-import { flushAtExit, keepQuietAtExit } from './unobserved.ts';
+import { cudaCopies } from './copies.ts';
+import { PtxExecutable, type PtxHost } from './executable.ts';
+import { isaOf } from './info.ts';
 
-/** What is different on devices of a library that answers in place of libcuda. */
-export interface Backend {
-  readonly copies: CopyVariant;
-  load(host: ExecutableHost, program: Program): Executable;
-}
-
-/** What tests and drivers built on this one may bring. */
+/** What tests may bring. */
 export interface NvidiaOptions {
   readonly pipeline?: PtxPipeline;
-  readonly backend?: Backend | undefined;
 }
 
 /** An NVIDIA device. */
-export class NvidiaDriver extends EnqueuedDriver<CudaStream> implements BlockingDriver {
-  readonly info: DeviceInfo;
-  readonly checkedByDefault = false;
-  readonly contractByDefault = true;
-  readonly context: CudaContext;
-  readonly memory: CudaMemory;
-  readonly streams: CudaStreams;
-  readonly records: LaunchRecords;
-  readonly #host: CudaHostMemory;
-  protected readonly copies: Copies;
-  readonly #executableHost: ExecutableHost;
-  readonly #executables = new Set<Executable>();
-  readonly #backend: Backend | undefined;
-  readonly #peers = new Set<CudaContext>();
+export class NvidiaDriver extends CudaDriver {
+  readonly #ptx: PtxHost;
 
-  constructor(cuda: Cuda, { device, info, memoryPools }: CudaDevice, options: NvidiaOptions = {}) {
-    super();
-    this.info = info;
-    this.#backend = options.backend;
-    this.context = new CudaContext(cuda, device, info.name);
-    this.context.enter('open');
-    this.streams = new CudaStreams(this.context);
-    this.memory = new CudaMemory(this.context, this.streams, memoryPools);
-    this.records = new LaunchRecords(this.context);
-    this.#host = new CudaHostMemory(this.context);
-    this.copies = new Copies({
-      cuda,
-      variant: options.backend?.copies,
-      enter: (api) => this.context.enter(api),
-      streamOf: (stream, api) => this.streams.resolve(stream, api).handle,
-      check: (result, api) => this.context.check(result, api),
-      settle: () => this.settle(this.streams.default),
-      observe: (dry) => {
-        this.#finished(dry);
-        this.observe(this.streams.default);
-      },
-      synchronizeStream: (stream) => this.synchronizeStream(stream),
-      allocate: (bytes, stream) => this.memory.allocate(bytes, stream, false),
-      free: (pointer, stream) => this.memory.free(pointer, stream),
-    });
-    const [major = 0, minor = 0] = info.computeCapability ?? [];
-    this.#executableHost = {
-      context: this.context,
-      streams: this.streams,
-      records: this.records,
-      pipeline: options.pipeline ?? ptxPipeline,
+  constructor(cuda: Cuda, device: CudaDevice, { pipeline = ptxPipeline }: NvidiaOptions = {}) {
+    super(cuda, device, cudaCopies(cuda));
+    const { computeCapability: [major, minor] = [0, 0], limits, features } = device.info;
+    this.#ptx = {
+      pipeline,
       target: { capability: 10 * major + minor, isa: isaOf(cuda.version) },
-      maxThreadsPerBlock: info.limits.maxThreadsPerBlock,
-      maxSharedBytes: info.limits.maxSharedBytesPerBlock,
-      cooperative: info.features.cooperative,
-      synchronous: debugWord('sync'),
-      loaded: this.#executables,
-      synchronizeStream: (stream) => this.settle(stream),
-      isHost: (address) => this.#host.isHost(address),
+      maxSharedBytes: limits.maxSharedBytesPerBlock,
+      cooperative: features.cooperative,
     };
-    flushAtExit(this);
   }
 
-  // memory
-
-  allocate(bytes: number, stream?: StreamHandle, shareable = false): Pointer {
-    this.context.enter('allocate');
-    const on = stream === undefined ? undefined : this.streams.resolve(stream, 'allocate').handle;
-    return this.memory.allocate(bytes, on, shareable);
-  }
-
-  free(pointer: Pointer, stream?: StreamHandle): void {
-    this.context.enter('free');
-    this.memory.free(pointer, stream === undefined ? undefined : this.streams.resolve(stream, 'free').handle);
-  }
-
-  memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {
-    this.context.enter('memoryInfo');
-    return this.memory.info();
-  }
-
-  allocateHost(bytes: number, options: HostMemoryOptions): HostMemory {
-    this.context.enter('allocateHost');
-    return this.#host.allocate(bytes, options);
-  }
-
-  freeHost(memory: HostMemory): void {
-    this.context.enter('freeHost');
-    this.#host.free(memory);
-  }
-
-  registerHost(bytes: Uint8Array, mapped: boolean): HostMemory {
-    this.context.enter('registerHost');
-    return this.#host.register(bytes, mapped);
-  }
-
-  unregisterHost(memory: HostMemory): void {
-    this.context.enter('unregisterHost');
-    this.#host.unregister(memory);
-  }
-
-  share(pointer: Pointer): Uint8Array {
-    this.context.enter('share');
-    this.#need(this.info.features.ipc, 'E_IPC', 'cannot share memory with other processes');
-    return share(this.context, this.memory, Number(pointer));
-  }
-
-  openShared(handle: Uint8Array): Pointer {
-    this.context.enter('openShared');
-    this.#need(this.info.features.ipc, 'E_IPC', 'cannot share memory with other processes');
-    return openShared(this.context, handle);
-  }
-
-  closeShared(pointer: Pointer): void {
-    this.context.enter('closeShared');
-    closeShared(this.context, Number(pointer));
-  }
-
-  // copies
-
-  copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void {
-    if (!(peer instanceof NvidiaDriver && peer.info.kind === this.info.kind)) {
-      throw new NotSupportedError('E_PEER', `${this.info.name} cannot copy from ${peer.info.name} without the host`);
-    }
-    const { cuda } = this.context;
-    if (!this.#peers.has(peer.context)) {
-      this.#peers.add(peer.context);
-      enablePeer(this, peer);
-    }
-    this.context.enter('copyFromPeer');
-    if (bytes === 0) return;
-    const to = this.streams.resolve(stream, 'copyFromPeer');
-    const [here, there] = [this.context.handle, peer.context.handle];
-    const result = cuda.cuMemcpyPeerAsync(target, here, source, there, bytes, to.handle);
-    this.context.check(result, 'cuMemcpyPeerAsync');
-    if (stream === undefined) this.settle(to);
-  }
-
-  // streams and events
-
-  externalStream(handle: bigint): StreamHandle {
-    this.context.enter('externalStream');
-    return this.streams.external(handle);
-  }
-
-  // waiting
-
-  protected finish(stream: CudaStream): void {
-    this.context.check(this.context.cuda.cuStreamSynchronize(stream.handle), 'cuStreamSynchronize');
-    if (stream === this.streams.default) this.#finished(true);
-  }
-
-  protected finishAll(): void {
-    this.context.check(this.context.cuda.cuCtxSynchronize(), 'cuCtxSynchronize');
-    this.#finished(true);
-  }
-
-  /** The kernels of the default stream have ended; `dry`: all of its work. */
-  #finished(dry: boolean): void {
-    this.context.launches.clear();
-    if (dry) this.streams.defaultUsed = false;
-  }
-
-  // kernels
-
-  load(program: Program): Executable {
-    this.context.enter('load');
-    const executable = this.#backend
-      ? this.#backend.load(this.#executableHost, program)
-      : new CudaExecutable(this.#executableHost, program);
-    this.#executables.add(executable);
-    return executable;
-  }
-
-  close(): void {
-    if (this.context.closed) return;
-    keepQuietAtExit(this);
-    if (this.context.broken === undefined) {
-      this.context.enter('close');
-      for (const executable of this.#executables) executable.unload();
-      this.copies.close();
-      this.streams.close();
-      this.memory.close();
-      this.#host.close();
-    }
-    this.#executables.clear();
-    this.context.close();
-  }
-
-  #need(feature: boolean, code: string, what: string): void {
-    if (!feature) throw new NotSupportedError(code, `${this.info.name} ${what}`);
+  protected executable(host: ExecutableHost, program: Program): Executable {
+    return new PtxExecutable(host, program, this.#ptx);
   }
 }

@@ -10,60 +10,44 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import type { PtxModule, PtxTarget } from '../../compiler/render/ptx/module.ts';
 import { variable } from '../../environment.ts';
-import { DriverError, NotSupportedError } from '../../errors.ts';
-import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
-import { describeLaunch, kernelLabel } from '../launch-errors.ts';
+import { NotSupportedError } from '../../errors.ts';
+import { CudaExecutable, type ExecutableHost } from '../cuda-api/executable.ts';
+import type { Cuda } from '../cuda-api/functions.ts';
+import type { CudaStream, CudaStreams } from '../cuda-api/streams.ts';
+import type { ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
+import { kernelLabel } from '../launch-errors.ts';
 import type { PtxPipeline } from './compile.ts';
-import type { CudaContext } from './context.ts';
-import type { Cuda } from './library.ts';
-import { LoadedModule } from './module.ts';
-import type { LaunchRecords } from './records.ts';
-import type { CudaStream, CudaStreams } from './streams.ts';
+import { PtxLoaded } from './module.ts';
 
-/** What a loaded kernel needs of its device. */
-export interface ExecutableHost {
-  readonly context: CudaContext;
-  readonly streams: CudaStreams;
-  readonly records: LaunchRecords;
+/** What PTX kernels need of their device beside what all do. */
+export interface PtxHost {
   readonly pipeline: PtxPipeline;
   readonly target: PtxTarget;
-  readonly maxThreadsPerBlock: number;
   /** Shared memory of a block, static and dynamic together. */
   readonly maxSharedBytes: number;
   readonly cooperative: boolean;
-  /** `TSAMBA_DEBUG=sync`: launches wait, and throw what goes wrong. */
-  readonly synchronous: boolean;
-  /** What closing the device has to unload. */
-  readonly loaded: Set<Executable>;
-  synchronizeStream(stream: CudaStream): void;
-  /** Whether an address that kernels are given is in memory of the host. */
-  isHost(address: number): boolean;
 }
 
 /** A kernel on an NVIDIA device. */
-export class CudaExecutable implements Executable {
+export class PtxExecutable extends CudaExecutable {
   readonly attributes: ExecutableAttributes;
-  readonly #host: ExecutableHost;
-  readonly #context: CudaContext;
+  readonly #ptx: PtxHost;
   readonly #streams: CudaStreams;
   readonly #launchKernel: Cuda['cuLaunchKernel'];
-  readonly #program: Program;
-  readonly #module: LoadedModule;
-  #aliased: LoadedModule | undefined;
-  #loaded = true;
+  readonly #module: PtxLoaded;
+  #aliased: PtxLoaded | undefined;
 
-  constructor(host: ExecutableHost, program: Program) {
-    this.#host = host;
-    this.#context = host.context;
+  constructor(host: ExecutableHost, program: Program, ptxHost: PtxHost) {
+    super(host, program);
+    this.#ptx = ptxHost;
     this.#streams = host.streams;
     this.#launchKernel = host.context.cuda.cuLaunchKernel;
-    this.#program = program;
     this.#module = this.#load(false);
     const { registers, localBytes, constBytes, staticBytes, maxThreadsPerBlock, ptx } = this.#module;
-    if (ptx.cooperative && !host.cooperative) {
+    if (ptx.cooperative && !ptxHost.cooperative) {
       throw new NotSupportedError(
         'E_COOPERATIVE',
-        `${this.#name}: ${host.context.name} cannot launch grids whose blocks wait for each other`,
+        `${this.name}: ${host.context.name} cannot launch grids whose blocks wait for each other`,
       );
     }
     this.attributes = {
@@ -75,28 +59,20 @@ export class CudaExecutable implements Executable {
     };
   }
 
-  get #kernel(): Kernel {
-    return this.#program.kernel;
-  }
-
-  get #name(): string {
-    return kernelLabel(this.#kernel);
-  }
-
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
     const { grid, block } = shape;
-    const context = this.#context;
+    const { context } = this;
     const target = this.#streams.resolve(stream, 'cuLaunchKernel');
     if (grid[0] * grid[1] * grid[2] === 0) return;
-    if (!this.#loaded) this.#failUnloaded();
+    if (!this.loaded) this.failUnloaded();
     context.enter('cuLaunchKernel');
     const module = shape.aliased === true ? this.#aliasedModule() : this.#module;
     const { params } = module;
     params.write(args);
     const dynamic = shape.sharedBytes + module.ptx.extraSharedBytes;
-    if (dynamic > module.allowed) module.allowShared(this.#host.maxSharedBytes);
-    if (module.watched) params.writeLaunchNumber(this.#host.records.note(module, shape, target, this.launch));
-    context.launches.note(this.#kernel, shape);
+    if (dynamic > module.allowed) module.allowShared(this.#ptx.maxSharedBytes);
+    if (module.watched) params.writeLaunchNumber(this.host.records.note(module, shape, target, this.launch));
+    context.launches.note(this.program.kernel, shape);
     const result = module.ptx.cooperative
       ? this.#launchCooperative(module, shape, dynamic, target)
       : this.#launchKernel(
@@ -112,12 +88,12 @@ export class CudaExecutable implements Executable {
           0,
           params.extra,
         );
-    if (result !== 0) this.#failLaunch(result, shape);
-    if (this.#host.synchronous) this.#host.synchronizeStream(target);
+    if (result !== 0) this.failLaunch(result, shape);
+    if (this.host.synchronous) this.host.synchronizeStream(target);
   }
 
-  #launchCooperative(module: LoadedModule, { grid, block }: LaunchShape, dynamic: number, stream: CudaStream): number {
-    const { cuLaunchCooperativeKernel: launch } = this.#context.cuda;
+  #launchCooperative(module: PtxLoaded, { grid, block }: LaunchShape, dynamic: number, stream: CudaStream): number {
+    const { cuLaunchCooperativeKernel: launch } = this.context.cuda;
     // Without the function the device is not `cooperative`, and the kernel was refused.
     if (launch === undefined) return 0;
     return launch(
@@ -134,31 +110,22 @@ export class CudaExecutable implements Executable {
     );
   }
 
-  #failLaunch(result: number, shape: LaunchShape): never {
-    const launch = `${this.#name} with ${describeLaunch(shape)}`;
-    throw this.#context.failure(result, 'cuLaunchKernel', { about: `launching kernel ${launch}`, launch });
-  }
-
-  #failUnloaded(): never {
-    throw new DriverError('E_UNLOADED', `kernel ${this.#name} has been unloaded with its device: launch it anew`);
-  }
-
   /** The form that reads nothing through the read-only path. */
-  #aliasedModule(): LoadedModule {
+  #aliasedModule(): PtxLoaded {
     if (!this.#module.ptx.usesReadOnlyPath) return this.#module;
     this.#aliased ??= this.#load(true);
     return this.#aliased;
   }
 
-  #load(aliased: boolean): LoadedModule {
-    this.#context.enter('cuModuleLoadDataEx');
-    return new LoadedModule(this.#context, this.#kernel, this.#compile(aliased));
+  #load(aliased: boolean): PtxLoaded {
+    this.context.enter('cuModuleLoadDataEx');
+    return new PtxLoaded(this.context, this.program.kernel, this.#compile(aliased));
   }
 
-  #compile(aliased: boolean, kernel: Kernel = this.#kernel): PtxModule {
-    const { launchBounds, maxRegisters } = this.#program;
-    const name = this.#program.name ?? (isProfiled() ? kernelLabel(kernel) : kernel.name);
-    const { pipeline, target } = this.#host;
+  #compile(aliased: boolean, kernel: Kernel = this.program.kernel): PtxModule {
+    const { launchBounds, maxRegisters } = this.program;
+    const name = this.program.name ?? (isProfiled() ? kernelLabel(kernel) : kernel.name);
+    const { pipeline, target } = this.#ptx;
     return withinStack(
       () => kernel.pos,
       () => pipeline.compile(kernel, target, { name, launchBounds, maxRegisters, aliased }),
@@ -166,44 +133,18 @@ export class CudaExecutable implements Executable {
   }
 
   inspect(target: string): string | undefined {
-    if (target === 'passes') return describePasses(this.#kernel, (kernel) => this.#compile(false, kernel));
+    if (target === 'passes') return describePasses(this.program.kernel, (kernel) => this.#compile(false, kernel));
     return target === 'ptx' ? this.#module.ptx.text : undefined;
   }
 
-  suggestBlock(sharedBytes: number, limit: number): number {
-    const { cuda, cells } = this.#context;
-    this.#context.enter('cuOccupancyMaxPotentialBlockSize');
-    const dynamic = sharedBytes + this.#module.ptx.extraSharedBytes;
-    const result = cuda.cuOccupancyMaxPotentialBlockSize(
-      cells.at(0),
-      cells.at(1),
-      this.#module.function,
-      0,
-      dynamic,
-      limit,
-    );
-    this.#context.check(result, 'cuOccupancyMaxPotentialBlockSize');
-    return Math.min(limit, Math.max(1, cells.int(1)));
+  protected modules(): readonly [PtxLoaded, ...PtxLoaded[]] {
+    return this.#aliased === undefined ? [this.#module] : [this.#module, this.#aliased];
   }
 
-  activeBlocks(threads: number, sharedBytes: number): number {
-    const { cuda, cells } = this.#context;
-    const api = 'cuOccupancyMaxActiveBlocksPerMultiprocessor';
-    this.#context.enter(api);
-    const dynamic = sharedBytes + this.#module.ptx.extraSharedBytes;
-    if (dynamic > this.#module.allowed) this.#module.allowShared(this.#host.maxSharedBytes);
-    this.#context.check(cuda[api](cells.at(0), this.#module.function, threads, dynamic), api);
-    return cells.int(0);
-  }
-
-  unload(): void {
-    if (!this.#loaded) return;
-    this.#loaded = false;
-    this.#host.loaded.delete(this);
-    if (this.#context.closed || this.#context.broken !== undefined) return;
-    this.#context.enter('cuModuleUnload');
-    this.#module.unload(this.#host.records);
-    this.#aliased?.unload(this.#host.records);
+  protected dynamicBytes(asked: number): number {
+    const dynamic = asked + this.#module.ptx.extraSharedBytes;
+    if (dynamic > this.#module.allowed) this.#module.allowShared(this.#ptx.maxSharedBytes);
+    return dynamic;
   }
 }
 

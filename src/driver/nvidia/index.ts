@@ -3,10 +3,10 @@
  */
 
 import { NotSupportedError } from '../../errors.ts';
+import type { Cuda } from '../cuda-api/functions.ts';
 import type { BlockingProvider, DeviceInfo } from '../driver.ts';
 import { NvidiaDriver, type NvidiaOptions } from './device.ts';
 import { describeDevice } from './info.ts';
-import type { Cuda } from './library.ts';
 import { probeCuda } from './probe.ts';
 
 /** NVIDIA GPUs, by their CUDA driver. */

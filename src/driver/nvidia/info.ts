@@ -2,10 +2,12 @@
  * What an NVIDIA device says of itself: name, limits, features, identity. Opens nothing.
  */
 
-import { textOf } from '../../ffi/cells.ts';
+import { Cells, textOf } from '../../ffi/cells.ts';
+import { type CudaDevice, pciBusId } from '../cuda-api/description.ts';
+import type { Cuda } from '../cuda-api/functions.ts';
+import { driverError } from '../cuda-api/result.ts';
 import type { DeviceInfo, DeviceLimits } from '../driver.ts';
-import { Cells, type Cuda, versionText } from './library.ts';
-import { driverError } from './result.ts';
+import { versionText } from './library.ts';
 
 /** CUdevice_attribute. */
 const ATTRIBUTE = {
@@ -25,14 +27,6 @@ const ATTRIBUTE = {
   maxSharedPerBlockOptIn: 97,
   memoryPools: 115,
 } as const;
-
-/** A device as it is opened. */
-export interface CudaDevice {
-  /** The CUdevice. */
-  readonly device: number;
-  readonly info: DeviceInfo;
-  readonly memoryPools: boolean;
-}
 
 /** Asks the driver, which has been initialised, for everything about a device. */
 export function describeDevice(cuda: Cuda, index: number): CudaDevice {
@@ -108,12 +102,6 @@ function uuidOf(cuda: Cuda, device: number): string | undefined {
   if (cuda.cuDeviceGetUuid === undefined || cuda.cuDeviceGetUuid(bytes, device) !== 0) return undefined;
   const hex = Buffer.from(bytes).toString('hex');
   return `GPU-${[hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')}`;
-}
-
-/** `0000:3b:00.0`. */
-export function pciBusId(domain: number, bus: number, device: number): string {
-  const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
-  return `${hex(domain, 4)}:${hex(bus, 2)}:${hex(device, 2)}.0`;
 }
 
 /** PTX ISA versions by the CUDA version that first reads them, newest first. */

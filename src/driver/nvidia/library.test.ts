@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { Cells } from '../../ffi/cells.ts';
 import type { AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
-import { bind, Cells, libraryNames, prototypeOf, versionText } from './library.ts';
+import { prototypeOf } from '../cuda-api/functions.ts';
+import { bind, libraryNames, versionText } from './library.ts';
 
 function ffi(): Ffi {
   const loaded = loadFfi();

@@ -1,5 +1,6 @@
 /**
- * One form of a kernel on the device: its loaded module, its function, its parameter buffer, and where its records are.
+ * One form of a kernel on an NVIDIA device: PTX that has been loaded, with its parameter buffer and its records, which are variables of the
+ * module.
  *
  * The driver compiles the PTX when it loads it; what its assembler says is part of the error when it refuses. CUDA driver
  * API, section "Module Management".
@@ -8,12 +9,12 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { PtxModule } from '../../compiler/render/ptx/module.ts';
 import { DriverError } from '../../errors.ts';
 import { cString, textOf } from '../../ffi/cells.ts';
+import type { CudaContext } from '../cuda-api/context.ts';
+import { LoadedModule } from '../cuda-api/module.ts';
+import { ParamBuffer } from '../cuda-api/params.ts';
+import { CUDA_ERROR_OUT_OF_MEMORY, describeResult } from '../cuda-api/result.ts';
 import { kernelLabel } from '../launch-errors.ts';
-import type { CudaContext } from './context.ts';
-import type { Cuda } from './library.ts';
-import { ParamBuffer } from './params.ts';
-import type { LaunchRecords, Watched } from './records.ts';
-import { CUDA_ERROR_OUT_OF_MEMORY, describeResult } from './result.ts';
+import { END_OF_EXTRA } from './copies.ts';
 
 const JIT_ERROR_LOG_BUFFER = 5;
 const JIT_ERROR_LOG_BUFFER_SIZE = 6;
@@ -23,92 +24,43 @@ const LOG_BYTES = 8192;
 const DEFAULT_SHARED_BYTES = 48 * 1024;
 
 /** CUfunction_attribute. */
-const MAX_THREADS_PER_BLOCK = 0;
-const SHARED_SIZE_BYTES = 1;
-const CONST_SIZE_BYTES = 2;
-const LOCAL_SIZE_BYTES = 3;
-const NUM_REGS = 4;
 const MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
 
 /** A module that has been loaded. */
-export class LoadedModule implements Watched {
-  readonly kernel: Kernel;
+export class PtxLoaded extends LoadedModule {
   readonly ptx: PtxModule;
-  /** The CUfunction. */
-  readonly function: number;
   readonly params: ParamBuffer;
-  readonly sites: Watched['sites'];
-  readonly printSites: Watched['printSites'];
   readonly faultsAt: number | undefined;
   readonly printsAt: number | undefined;
-  readonly launches: Watched['launches'] = [];
-  /** Whether launches are noted with the device's records. */
-  readonly watched: boolean;
-  readonly registers: number;
-  readonly localBytes: number;
-  readonly constBytes: number;
-  readonly maxThreadsPerBlock: number;
-  /** Bytes of static shared memory. */
-  readonly staticBytes: number;
   /** Dynamic shared memory that launches may have now, and at most, after `allowShared`. */
   allowed: number;
-  readonly #context: CudaContext;
-  readonly #handle: number;
-  #loaded = true;
 
   constructor(context: CudaContext, kernel: Kernel, ptx: PtxModule) {
-    this.#context = context;
-    this.kernel = kernel;
+    super(context, kernel, loadModule(context, kernel, ptx.text), ptx);
     this.ptx = ptx;
-    this.#handle = loadModule(context, kernel, ptx.text);
-    const { cuda, cells } = context;
-    context.check(cuda.cuModuleGetFunction(cells.at(0), this.#handle, cString(ptx.entry)), 'cuModuleGetFunction');
-    this.function = cells.long(0);
-    this.sites = ptx.sites;
-    this.printSites = ptx.prints;
     this.faultsAt = this.#global(ptx.faultSymbol);
     this.printsAt = this.#global(ptx.printSymbol);
-    this.watched = this.faultsAt !== undefined || this.printsAt !== undefined;
-    this.params = new ParamBuffer(cuda.ffi, ptx);
-    this.registers = this.#attribute(NUM_REGS);
-    this.localBytes = this.#attribute(LOCAL_SIZE_BYTES);
-    this.constBytes = this.#attribute(CONST_SIZE_BYTES);
-    this.maxThreadsPerBlock = this.#attribute(MAX_THREADS_PER_BLOCK);
-    this.staticBytes = this.#attribute(SHARED_SIZE_BYTES);
+    this.params = new ParamBuffer(context.cuda.ffi, ptx, END_OF_EXTRA);
     this.allowed = DEFAULT_SHARED_BYTES - this.staticBytes;
   }
 
   /** Lets blocks have as much dynamic shared memory as the device has, `limit` together with the static. */
   allowShared(limit: number): void {
     const bytes = limit - this.staticBytes;
-    const { cuda } = this.#context;
-    this.#context.check(
+    const { cuda } = this.context;
+    this.context.check(
       cuda.cuFuncSetAttribute(this.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
       'cuFuncSetAttribute',
     );
     this.allowed = bytes;
   }
 
-  #attribute(which: number): number {
-    const { cuda, cells } = this.#context;
-    this.#context.check(cuda.cuFuncGetAttribute(cells.at(0), which, this.function), 'cuFuncGetAttribute');
-    return cells.int(0);
-  }
-
   #global(symbol: string | undefined): number | undefined {
     if (symbol === undefined) return undefined;
-    const { cuda, cells } = this.#context;
-    const result = cuda.cuModuleGetGlobal(cells.at(0), cells.at(1), this.#handle, cString(symbol));
-    this.#context.check(result, 'cuModuleGetGlobal');
+    const { cuda, cells } = this.context;
+    const result = cuda.cuModuleGetGlobal(cells.at(0), cells.at(1), this.handle, cString(symbol));
+    this.context.check(result, 'cuModuleGetGlobal');
     return cells.long(0);
-  }
-
-  /** Twice is a no-op. */
-  unload(records: LaunchRecords): void {
-    if (!this.#loaded) return;
-    this.#loaded = false;
-    records.forget(this);
-    this.#context.check(this.#context.cuda.cuModuleUnload(this.#handle), 'cuModuleUnload');
   }
 }
 
@@ -130,7 +82,7 @@ function loadModule(context: CudaContext, kernel: Kernel, text: string): number 
 function rejected(context: CudaContext, result: number, kernel: Kernel, text: string, log: string): DriverError {
   const failure = context.failure(result, 'cuModuleLoadDataEx', { about: `loading kernel ${kernelLabel(kernel)}` });
   if (failure.code !== 'E_PTX_REJECTED') return failure;
-  const said = log === '' ? describeResult(context.cuda as Cuda, result) : log;
+  const said = log === '' ? describeResult(context.cuda, result) : log;
   const error = new DriverError(
     'E_PTX_REJECTED',
     `PTX rejected: the driver's assembler does not accept the code of kernel ${kernelLabel(kernel)} for ${context.name}\n  ` +

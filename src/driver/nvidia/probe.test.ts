@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { pciBusId } from '../cuda-api/description.ts';
 import { nvidiaProvider } from './index.ts';
-import { isaOf, pciBusId } from './info.ts';
+import { isaOf } from './info.ts';
 import { initReason } from './probe.ts';
 
 describe('why there is no NVIDIA device', () => {

@@ -2,9 +2,11 @@
  * Whether there are NVIDIA devices that can be used, and if not, why. Never throws.
  */
 import { variable } from '../../environment.ts';
+import { Cells } from '../../ffi/cells.ts';
 import { nodeModule } from '../../runtime.ts';
-import { Cells, type Cuda, loadCuda, versionText } from './library.ts';
-import { describeResult } from './result.ts';
+import type { Cuda } from '../cuda-api/functions.ts';
+import { describeResult } from '../cuda-api/result.ts';
+import { loadCuda, versionText } from './library.ts';
 import { startDriver } from './warm-up.ts';
 
 const NO_DEVICE = 100;

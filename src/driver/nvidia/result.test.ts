@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { describeResult, driverError, isSticky } from './result.ts';
+import { describeResult, driverError, isSticky } from '../cuda-api/result.ts';
+import { CUDA_VOCABULARY } from './result.ts';
 
 const cuda = {
+  vocabulary: CUDA_VOCABULARY,
   cuGetErrorName: (code: number, out: [string | null]): number => {
     out[0] = code === 700 ? 'CUDA_ERROR_ILLEGAL_ADDRESS' : null;
     return 0;
@@ -34,7 +36,7 @@ describe('results of driver calls', () => {
   });
 
   it('are sticky when the context does not survive them', () => {
-    expect([700, 716, 719, 710, 214, 999].every(isSticky)).toBe(true);
-    expect([1, 2, 100, 218, 222, 400, 600, 701, 720].some(isSticky)).toBe(false);
+    expect([700, 716, 719, 710, 214, 999].every((result) => isSticky(cuda, result))).toBe(true);
+    expect([1, 2, 100, 218, 222, 400, 600, 701, 720].some((result) => isSticky(cuda, result))).toBe(false);
   });
 });

@@ -1,17 +1,10 @@
 /**
- * What the driver's error codes mean to a user: which error of ours, what to do, and whether the context survives.
+ * What the CUDA driver's error codes mean to a user: which error of ours, what to do, and whether the context survives.
  *
- * The driver's own name and words for a code go into every message. CUDA driver API, section CUresult.
+ * CUDA driver API, section CUresult.
  */
-import { DriverError } from '../../errors.ts';
+import type { Meaning, Vocabulary } from '../cuda-api/vocabulary.ts';
 import { HELP } from '../launch-errors.ts';
-import type { Cuda } from './library.ts';
-import type { Meaning } from './vocabulary.ts';
-
-export const CUDA_ERROR_INVALID_VALUE = 1;
-export const CUDA_ERROR_OUT_OF_MEMORY = 2;
-export const CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704;
-export const CUDA_ERROR_NOT_READY = 600;
 
 const LOST = 'look at nvidia-smi and the system log (Xid messages); the GPU may have to be reset or replaced';
 const OLD_PTX = 'report it as a fault of Tsamba, with this message and the kernel';
@@ -71,46 +64,9 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   999: DEVICE_LOST,
 };
 
-/** Whether every later call on the context will fail as well. */
-export function isSticky(result: number): boolean {
-  return MEANINGS[result]?.sticky === true;
-}
-
-/** `CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered`. */
-export function describeResult(cuda: Pick<Cuda, 'cuGetErrorName' | 'cuGetErrorString'>, result: number): string {
-  const name: [string | null] = [null];
-  const text: [string | null] = [null];
-  cuda.cuGetErrorName(result, name);
-  cuda.cuGetErrorString(result, text);
-  return `${name[0] ?? 'CUDA error'} (${result})${text[0] === null ? '' : `: ${text[0]}`}`;
-}
-
-/** What goes with a failure, where it is known. */
-export interface FailureDetails {
-  /** What ran or was asked for, as a sentence of its own. */
-  readonly about?: string | undefined;
-  readonly launch?: string | undefined;
-  readonly help?: string | undefined;
-}
-
-/** What the library calls a function. */
-export function functionName(cuda: Pick<Cuda, 'vocabulary'>, api: string): string {
-  return cuda.vocabulary?.functionName(api) ?? api;
-}
-
-/** The error for a result other than success. */
-export function driverError(
-  cuda: Pick<Cuda, 'cuGetErrorName' | 'cuGetErrorString' | 'vocabulary'>,
-  result: number,
-  called: string,
-  { about, launch, help }: FailureDetails = {},
-): DriverError {
-  const api = functionName(cuda, called);
-  const meaning = cuda.vocabulary === undefined ? MEANINGS[result] : cuda.vocabulary.meaning(result);
-  const advice = help ?? meaning?.help;
-  const message =
-    `${api}: ${describeResult(cuda, result)}` +
-    (about === undefined ? '' : `\n  ${about}`) +
-    (advice === undefined ? '' : `\n  help: ${advice}`);
-  return new DriverError(meaning?.code ?? 'E_DRIVER', message, { api, ...(launch === undefined ? {} : { launch }) });
-}
+/** libcuda's words are the API's own. */
+export const CUDA_VOCABULARY: Vocabulary = {
+  platform: 'CUDA',
+  functionName: (api) => api,
+  meaning: (result) => MEANINGS[result],
+};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Cuda } from './library.ts';
+import type { Cuda } from '../cuda-api/functions.ts';
 import { startDriver, warmUp } from './warm-up.ts';
 
 /** A driver that notes what is called off-thread; `counted` is what it answers to the first question. */

@@ -8,8 +8,8 @@ import { compileKernel } from '../../compiler/compile.ts';
 import type { ArgType } from '../../compiler/contract.ts';
 import { captureFunction } from '../../compiler/frontend/capture.ts';
 import { intrinsic } from '../../compiler/intrinsics.ts';
+import type { Cuda } from '../cuda-api/functions.ts';
 import { ptxPipeline } from './compile.ts';
-import type { Cuda } from './library.ts';
 
 /** CUDA_ERROR_NOT_INITIALIZED: cuInit has not run in this process. */
 const NOT_INITIALIZED = 3;

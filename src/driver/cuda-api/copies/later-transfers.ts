@@ -6,9 +6,9 @@
  */
 
 import { TsambaTypeError } from '../../../errors.ts';
+import { Cells } from '../../../ffi/cells.ts';
 import type { AsyncNativeFunction } from '../../../ffi/ffi.ts';
 import { nodeModule } from '../../../runtime.ts';
-import { Cells } from '../library.ts';
 import { CUDA_ERROR_NOT_READY } from '../result.ts';
 import { nativeMemcpy } from './copy-threads.ts';
 import type { CopyDevice } from './device.ts';

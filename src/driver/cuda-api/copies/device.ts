@@ -1,28 +1,32 @@
 /**
- * What copies ask of the device around them: its library, its current context, streams, temporaries and errors.
- *
- * The NVIDIA driver implements this and hands it to `Copies`; copies know nothing else of the driver.
+ * What copies ask of the device around them: its library, its current context, streams, temporaries and errors; and what each library
+ * does in a way of its own.
  */
 import type { Block } from '../../copies/blocks.ts';
 import type { Unit } from '../../copies/launches.ts';
 import type { StreamHandle } from '../../driver.ts';
-import type { Cuda } from '../library.ts';
-import type { Side } from './memcpy-structs.ts';
+import type { Cuda } from '../functions.ts';
 
-/** What a library that answers in place of libcuda does differently. */
-export interface CopyVariant {
+/** Where one side of a block copy is. */
+export interface BlockSide {
+  readonly memory: 'host' | 'device';
+  readonly address: number;
+}
+
+/** What is not the same behind libcuda and HIP's library: the code of kernels, and block copies. */
+export interface CopyPlatform {
   /** The image of a module with the kernel that `entryName` names. */
   module(kind: 'copy' | 'fill', unit: Unit): Uint8Array;
   /** What ends a launch's list of `extra`. */
   readonly endOfExtra: bigint;
   /** Enqueues the copy of a block between host and device; the result. */
-  copyBlock(block: Block, to: Side, from: Side, on: number): number;
+  copyBlock(block: Block, to: BlockSide, from: BlockSide, on: number): number;
 }
 
 /** The surroundings of the copies of one open device. */
 export interface CopyDevice {
   readonly cuda: Cuda;
-  readonly variant?: CopyVariant | undefined;
+  readonly platform: CopyPlatform;
   /** Makes the device's context current on this thread; throws once the device is closed or lost. */
   enter(api: string): void;
   /** The CUstream; 0, the default stream, when undefined. Throws for streams of other devices. */

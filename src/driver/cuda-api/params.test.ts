@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { PtxParam } from '../../compiler/render/ptx/module.ts';
 import type { Ffi } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
-import { ParamBuffer } from './params.ts';
+import { type PackedParam, ParamBuffer } from './params.ts';
 
 function ffi(): Ffi {
   const loaded = loadFfi();
@@ -13,8 +12,8 @@ function ffi(): Ffi {
 const SIZE = { ptr: 8, i64: 8, u64: 8, f64: 8, i32: 4, u32: 4, f32: 4, bool: 1 } as const;
 
 /** Parameters at their natural alignment, as the renderer lays them out. */
-function layout(types: readonly (keyof typeof SIZE)[]): { params: PtxParam[]; paramBytes: number } {
-  const params: PtxParam[] = [];
+function layout(types: readonly (keyof typeof SIZE)[]): { params: PackedParam[]; paramBytes: number } {
+  const params: PackedParam[] = [];
   let at = 0;
   for (const type of types) {
     const size = SIZE[type];
@@ -27,7 +26,7 @@ function layout(types: readonly (keyof typeof SIZE)[]): { params: PtxParam[]; pa
 
 describe('the parameter buffer', () => {
   const types = ['ptr', 'bool', 'i32', 'f64', 'u32', 'i64', 'f32', 'u64', 'bool'] as const;
-  const buffer = new ParamBuffer(ffi(), { ...layout(types), launchNumber: undefined });
+  const buffer = new ParamBuffer(ffi(), { ...layout(types), launchNumber: undefined }, 0n);
   const view = new DataView(buffer.bytes.buffer);
 
   it('stores each type at its offset', () => {
@@ -64,7 +63,7 @@ describe('the parameter buffer', () => {
   });
 
   it('has room for the launch number behind the parameters', () => {
-    const numbered = new ParamBuffer(ffi(), { ...layout(['ptr', 'f32']), paramBytes: 16, launchNumber: 12 });
+    const numbered = new ParamBuffer(ffi(), { ...layout(['ptr', 'f32']), paramBytes: 16, launchNumber: 12 }, 0n);
     numbered.write([1, 2]);
     numbered.writeLaunchNumber(2 ** 31 + 5);
     expect(new DataView(numbered.bytes.buffer).getUint32(12, true)).toBe(2 ** 31 + 5);
@@ -73,7 +72,7 @@ describe('the parameter buffer', () => {
   });
 
   it('works for a kernel without parameters', () => {
-    const none = new ParamBuffer(ffi(), { params: [], paramBytes: 0, launchNumber: undefined });
+    const none = new ParamBuffer(ffi(), { params: [], paramBytes: 0, launchNumber: undefined }, 0n);
     none.write([]);
     none.writeLaunchNumber(1);
     expect(none.bytes.length).toBe(0);

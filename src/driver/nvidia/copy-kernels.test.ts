@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { divider, launchesOf, MAX_AXES, UNITS } from '../../copies/launches.ts';
-import { type Walk, walkOf } from '../../copies/walk.ts';
-import { moduleText } from './kernels.ts';
+import { divider, launchesOf, MAX_AXES, UNITS } from '../copies/launches.ts';
+import { type Walk, walkOf } from '../copies/walk.ts';
+import { moduleText } from './copy-kernels.ts';
 
 const ptxas = spawnSync('ptxas', ['--version']).status === 0;
 

@@ -11,9 +11,9 @@ import {
   noise,
   side,
   upload,
-} from '../../copies/cases.testing.ts';
-import { Copies } from './copies.ts';
-import { CudaModel } from './cuda-model.testing.ts';
+} from '../copies/cases.testing.ts';
+import { Copies } from '../cuda-api/copies/copies.ts';
+import { CudaModel } from './copy-model.testing.ts';
 
 /** Written addresses from `base` on, relative to it. */
 function within(model: CudaModel, base: number, bytes: number): number[] {

@@ -8,7 +8,8 @@
 import { textOf } from '../../ffi/cells.ts';
 import type { Ffi } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
-import type { Cuda } from './library.ts';
+import type { Cuda } from './functions.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 const NOT_READY = 600;
 const OUT_OF_MEMORY = 2;
@@ -22,6 +23,9 @@ interface Work {
 
 /** What a modelled kernel is given: its packed parameters, as they were at the launch. */
 export type ModelKernel = (params: DataView) => void;
+
+/** No words beyond the API's own. */
+const PLAIN: Vocabulary = { platform: 'CUDA', functionName: (api) => api, meaning: () => undefined };
 
 export class CudaModel {
   readonly ffi: Ffi;
@@ -41,10 +45,12 @@ export class CudaModel {
   readonly #modules = new Map<number, string>();
   readonly #gone = new Set<number>();
   readonly #globals = new Map<string, number>();
+  readonly #vocabulary: Vocabulary;
   #next = 0x1000;
   #now = 0;
 
-  constructor() {
+  constructor(vocabulary: Vocabulary = PLAIN) {
+    this.#vocabulary = vocabulary;
     const { ffi, reason } = loadFfi();
     if (ffi === undefined) throw new Error(reason);
     this.ffi = ffi;
@@ -57,7 +63,7 @@ export class CudaModel {
     return sum;
   }
 
-  /** The library, as `library.ts` gives it. */
+  /** The library, as nvidia/library.ts gives it. */
   get cuda(): Cuda {
     const functions = this.#functions();
     const known = new Map<string, (...args: never[]) => number>(Object.entries(functions));
@@ -71,7 +77,7 @@ export class CudaModel {
     const made = new Map<string, unknown>([
       ['ffi', this.ffi],
       ['version', 13000],
-      ['vocabulary', undefined],
+      ['vocabulary', this.#vocabulary],
     ]);
     return new Proxy({} as Cuda, {
       get: (_target, name) => {

@@ -1,5 +1,5 @@
 /**
- * The fault records and printed values of an NVIDIA device: how its memory is read.
+ * The fault records and printed values of a device behind the CUDA driver API: how its memory is read.
  */
 import { type RecordMemory, LaunchRecords as Records, type Watched as WatchedModule } from '../records.ts';
 import type { CudaContext } from './context.ts';
@@ -9,7 +9,7 @@ import type { CudaStream } from './streams.ts';
 /** A loaded module that can fault or print; its records are at device addresses. */
 export type Watched = WatchedModule<CudaStream, number>;
 
-/** The records of all modules of an NVIDIA device. */
+/** The records of all modules of a device. */
 export class LaunchRecords extends Records<CudaStream, number> {
   constructor(context: CudaContext) {
     super(new CudaRecordMemory(context));

@@ -3,7 +3,7 @@
  *
  * How each parameter is stored is settled when the kernel is loaded; a launch makes stores into typed arrays and nothing else.
  */
-import type { PtxModule, PtxParam } from '../../compiler/render/ptx/module.ts';
+import type { ValueType } from '../../compiler/ir/ops.ts';
 import type { Ffi } from '../../ffi/ffi.ts';
 import type { LaunchArgs } from '../driver.ts';
 
@@ -17,8 +17,20 @@ const DOUBLE = 2;
 const LONG = 3;
 const BOOL = 4;
 
+/** Where a parameter stands in the buffer; offset and size in bytes. */
+export interface PackedParam {
+  readonly type: ValueType | 'ptr';
+  readonly offset: number;
+  readonly size: number;
+}
+
 /** What of a module its parameters need. */
-export type ParamLayout = Pick<PtxModule, 'params' | 'paramBytes' | 'launchNumber'>;
+export interface ParamLayout {
+  readonly params: readonly PackedParam[];
+  readonly paramBytes: number;
+  /** Offset of the u32 launch number; undefined where the kernel takes none. */
+  readonly launchNumber: number | undefined;
+}
 
 /** The parameters of one loaded kernel. */
 export class ParamBuffer {
@@ -39,7 +51,7 @@ export class ParamBuffer {
   readonly #kept: readonly ArrayBufferView[];
 
   /** `end` is what ends the list of `extra`. */
-  constructor(ffi: Ffi, { params, paramBytes, launchNumber }: ParamLayout, end = 0n) {
+  constructor(ffi: Ffi, { params, paramBytes, launchNumber }: ParamLayout, end: bigint) {
     // Never on V8's moving heap, which small typed arrays are.
     const buffer = new ArrayBuffer(Math.max(128, (paramBytes + 15) & ~15));
     this.bytes = new Uint8Array(buffer, 0, paramBytes);
@@ -114,7 +126,7 @@ export class ParamBuffer {
   }
 }
 
-function codeOf({ type }: PtxParam): number {
+function codeOf({ type }: PackedParam): number {
   switch (type) {
     case 'ptr':
     case 'i64':

@@ -1,5 +1,5 @@
 /**
- * Copies and fills of one NVIDIA device: the copy part of the driver contract.
+ * Copies and fills of one device: the copy part of the driver contract.
  *
  * Without a stream everything goes through the default stream and is done on return. How strided copies are done is decided in
  * `plan.ts`; contiguous ones between host and device are `host-transfers.ts`; what is left for kernels runs in `kernel-runner.ts`.
@@ -13,10 +13,9 @@ import type { DeviceSide, HostSide, Pointer, StreamHandle, StridedCopy, StridedF
 import type { CopyCalls } from '../../enqueued.ts';
 import { CUDA_ERROR_INVALID_VALUE } from '../result.ts';
 import { BounceBuffers } from './bounce-buffers.ts';
-import type { CopyDevice } from './device.ts';
+import type { BlockSide, CopyDevice } from './device.ts';
 import { HostTransfers } from './host-transfers.ts';
 import { KernelRunner } from './kernel-runner.ts';
-import { describe2D, describe3D, type Side } from './memcpy-structs.ts';
 import {
   BOUNCE_BYTES,
   type Download,
@@ -190,7 +189,7 @@ export class Copies implements CopyCalls {
   }
 
   #blocks(way: 'upload' | 'download', { block, at }: Blocks, device: number, host: HostSpan, on: number): boolean {
-    const { cuda } = this.#device;
+    const { cuda, platform } = this.#device;
     const up = way === 'upload';
     if (block.depth === 1 && block.height === 1) {
       for (const [t, s] of at) {
@@ -201,17 +200,11 @@ export class Copies implements CopyCalls {
     }
     const address = Number(cuda.ffi.address(host.bytes)) + host.offset;
     for (const [t, s] of at) {
-      const to: Side = up ? { memory: 'device', address: device + t } : { memory: 'host', address: address + t };
-      const from: Side = up ? { memory: 'host', address: address + s } : { memory: 'device', address: device + s };
-      const { variant } = this.#device;
-      const flat = block.depth === 1;
-      const result = variant
-        ? variant.copyBlock(block, to, from, on)
-        : flat
-          ? cuda.cuMemcpy2DAsync(describe2D(block, to, from), on)
-          : cuda.cuMemcpy3DAsync(describe3D(block, to, from), on);
+      const to: BlockSide = up ? { memory: 'device', address: device + t } : { memory: 'host', address: address + t };
+      const from: BlockSide = up ? { memory: 'host', address: address + s } : { memory: 'device', address: device + s };
+      const result = platform.copyBlock(block, to, from, on);
       if (result === CUDA_ERROR_INVALID_VALUE) return false;
-      this.#check(result, flat ? 'cuMemcpy2DAsync' : 'cuMemcpy3DAsync');
+      this.#check(result, block.depth === 1 ? 'cuMemcpy2DAsync' : 'cuMemcpy3DAsync');
     }
     return true;
   }

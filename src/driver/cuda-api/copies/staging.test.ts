@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { type FfiOrReason, loadFfi } from '../../../ffi/koffi.ts';
-import type { Cuda } from '../library.ts';
+import type { Cuda } from '../functions.ts';
 import { CUDA_ERROR_NOT_READY } from '../result.ts';
 import { nativeMemcpy } from './copy-threads.ts';
 import type { CopyDevice } from './device.ts';

@@ -5,8 +5,9 @@
  * ring are made at the first transfer that is worth it; that one begins with the driver's own copy until the threads are up.
  * With few cores, without a C library, or when a thread has gone away, everything is the driver's own copy.
  */
+
+import { Cells } from '../../../ffi/cells.ts';
 import { nodeModule } from '../../../runtime.ts';
-import { Cells } from '../library.ts';
 import { CUDA_ERROR_NOT_READY } from '../result.ts';
 import { CopyThreads, nativeMemcpy } from './copy-threads.ts';
 import type { CopyDevice } from './device.ts';

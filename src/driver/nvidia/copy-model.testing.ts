@@ -5,10 +5,11 @@
  * is noted, so that tests can say that nothing else was touched.
  */
 
-import { PARAMETERS } from '../../copies/launches.ts';
-import type { Cuda } from '../library.ts';
-import type { CopyDevice } from './device.ts';
-import { PER_THREAD } from './kernels.ts';
+import { PARAMETERS } from '../copies/launches.ts';
+import type { CopyDevice } from '../cuda-api/copies/device.ts';
+import { PER_THREAD } from '../cuda-api/copies/kernel-runner.ts';
+import type { Cuda } from '../cuda-api/functions.ts';
+import { cudaCopies } from './copies.ts';
 
 interface Region {
   readonly base: number;
@@ -56,8 +57,10 @@ export class CudaModel {
 
   /** The surroundings of `Copies`. */
   get device(): CopyDevice {
+    const cuda = this.#cuda();
     return {
-      cuda: this.#cuda(),
+      cuda,
+      platform: cudaCopies(cuda),
       enter: () => undefined,
       streamOf: () => 0,
       check: (result, api) => {

@@ -118,7 +118,7 @@ describe.skipIf(ffi === undefined)('copying threads', () => {
     const program = `
       import { isMainThread, Worker } from 'node:worker_threads';
       import { loadFfi } from './src/ffi/koffi.ts';
-      import { CopyThreads, nativeMemcpy } from './src/driver/nvidia/copies/copy-threads.ts';
+      import { CopyThreads, nativeMemcpy } from './src/driver/cuda-api/copies/copy-threads.ts';
       if (isMainThread && process.argv[2] === 'worker') {
         new Worker(new URL(import.meta.url));
       } else {

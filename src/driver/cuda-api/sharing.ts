@@ -6,7 +6,7 @@
  */
 import { DriverError, TsambaTypeError } from '../../errors.ts';
 import type { CudaContext } from './context.ts';
-import { IPC_HANDLE_BYTES } from './library.ts';
+import { IPC_HANDLE_BYTES } from './functions.ts';
 import type { CudaMemory } from './memory.ts';
 
 const LAZY_ENABLE_PEER_ACCESS = 1;

@@ -2,10 +2,9 @@
  * Runs the copy and fill kernels of one device: each is loaded when it is first needed.
  */
 
+import { Cells } from '../../../ffi/cells.ts';
 import { type CopyLaunch, PARAMETERS, pack, type Unit } from '../../copies/launches.ts';
-import { Cells } from '../library.ts';
 import type { CopyDevice } from './device.ts';
-import { BLOCK, entryName, moduleText, PER_THREAD } from './kernels.ts';
 
 /** CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END. */
 const BUFFER_POINTER = 1n;
@@ -13,6 +12,15 @@ const BUFFER_SIZE = 2n;
 const LIST = PARAMETERS.bytes;
 /** Blocks of a launch at most: several rounds of the largest devices; threads take more than one round beyond that. */
 const MAX_BLOCKS = 8192;
+/** Threads of a block. */
+export const BLOCK = 256;
+/** Units that a thread takes a round, about. */
+export const PER_THREAD = 4;
+
+/** The name of a kernel, as profilers show it. */
+export function entryName(kind: 'copy' | 'fill', unit: Unit): string {
+  return `tsamba_${kind}_${unit}`;
+}
 
 export class KernelRunner {
   readonly #device: CopyDevice;
@@ -33,7 +41,7 @@ export class KernelRunner {
     const address = Number(ffi.address(this.#parameters));
     this.#extra = address + LIST;
     const list = [BUFFER_POINTER, BigInt(address), BUFFER_SIZE, BigInt(this.#extra + 40)];
-    new BigUint64Array(buffer, LIST).set([...list, device.variant?.endOfExtra ?? 0n, BigInt(PARAMETERS.bytes)]);
+    new BigUint64Array(buffer, LIST).set([...list, device.platform.endOfExtra, BigInt(PARAMETERS.bytes)]);
   }
 
   copy(launches: readonly CopyLaunch[], stream: number): void {
@@ -66,7 +74,7 @@ export class KernelRunner {
     const name = entryName(kind, unit);
     let entry = this.#functions.get(name);
     if (entry === undefined) {
-      entry = this.#load(name, this.#device.variant?.module(kind, unit) ?? Buffer.from(`${moduleText(kind, unit)}\0`));
+      entry = this.#load(name, this.#device.platform.module(kind, unit));
       this.#functions.set(name, entry);
     }
     return entry;

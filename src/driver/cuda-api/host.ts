@@ -1,5 +1,5 @@
 /**
- * Host memory that an NVIDIA device knows of: pinned, mapped and managed allocations, and registered memory of the process.
+ * Host memory that a device behind the CUDA driver API knows of: pinned, mapped and managed allocations, and registered memory of the process.
  *
  * CUDA driver API, section "Memory Management": cuMemHostAlloc, cuMemAllocManaged, cuMemHostRegister.
  */

@@ -1,7 +1,7 @@
 /**
  * Two pinned buffers by turns, into which the host gathers what the device fetches, and from which it scatters what arrived.
  */
-import { Cells } from '../library.ts';
+import { Cells } from '../../../ffi/cells.ts';
 import type { CopyDevice } from './device.ts';
 import { BOUNCE_BYTES } from './plan.ts';
 

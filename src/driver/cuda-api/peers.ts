@@ -1,11 +1,12 @@
 /**
- * Direct access between two NVIDIA devices, where their connection has it; copies go through the host where not, by the
+ * Direct access between two devices of a platform, where their connection has it; copies go through the host where not, by the
  * driver's own doing.
  *
  * CUDA driver API, section "Peer Context Memory Access", and cuMemPoolSetAccess for memory of pools.
  */
+
+import { Cells } from '../../ffi/cells.ts';
 import type { CudaContext } from './context.ts';
-import { Cells } from './library.ts';
 import type { CudaMemory } from './memory.ts';
 import { CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED } from './result.ts';
 

@@ -6,17 +6,8 @@
  * by multiplication (`divider` in launches.ts), remainder × stride added to both addresses. Written for sm_50, which every
  * later device takes.
  */
-import { MAX_AXES, PARAMETERS, type Unit } from '../../copies/launches.ts';
-
-/** Threads of a block. */
-export const BLOCK = 256;
-/** Units that a thread takes a round. */
-export const PER_THREAD = 4;
-
-/** The name of a kernel, as profilers show it. */
-export function entryName(kind: 'copy' | 'fill', unit: Unit): string {
-  return `tsamba_${kind}_${unit}`;
-}
+import { MAX_AXES, PARAMETERS, type Unit } from '../copies/launches.ts';
+import { BLOCK, entryName, PER_THREAD } from '../cuda-api/copies/kernel-runner.ts';
 
 /** How a unit is loaded and stored, and the registers that hold it. */
 const ACCESS: Record<Unit, { suffix: string; declare: string; words: number }> = {

@@ -4,7 +4,7 @@
  * Everything here takes CUstreams. Uploads have read the host's bytes on return, except from memory that the driver has pinned;
  * downloads from pageable memory have written them.
  */
-import { Cells } from '../library.ts';
+import { Cells } from '../../../ffi/cells.ts';
 import { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_READY } from '../result.ts';
 import type { CopyDevice } from './device.ts';
 import { LaterTransfers, type Source } from './later-transfers.ts';

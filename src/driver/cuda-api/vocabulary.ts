@@ -1,5 +1,5 @@
 /**
- * How errors are worded where another library answers in place of libcuda, as HIP's does: its names, and what its results mean.
+ * How errors are worded, by the library that answers: its names, and what its results mean.
  */
 
 /** What is known of a result beyond its name. */
@@ -10,8 +10,9 @@ export interface Meaning {
   readonly sticky?: true;
 }
 
-/** The words of a library other than libcuda. */
+/** The words of a library. */
 export interface Vocabulary {
+  /** `CUDA`, `HIP`. Devices of one platform share an address space, and what they do not survive. */
   readonly platform: string;
   /** What stands behind a function of the CUDA driver API. */
   functionName(api: string): string;

@@ -1,5 +1,5 @@
 /**
- * The CUDA context of one open device: made current on this thread before calls, and the place where results become errors.
+ * The context of one open device: made current on this thread before calls, and the place where results become errors.
  *
  * Which context is current is the driver's affair, one for each thread; it is set only when another device of ours was used in
  * between, because most calls cost less than asking. An error that the context does not survive is kept: every later call
@@ -8,24 +8,29 @@
  * (cuCtxCreate, cuDevicePrimaryCtxRetain give the same error), and resetting it corrupts the heap at exit. A new process works.
  */
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
+import { Cells } from '../../ffi/cells.ts';
+import type { Cuda } from './functions.ts';
 import { LaunchLog } from './launch-log.ts';
-import { Cells, type Cuda } from './library.ts';
 import { CUDA_ERROR_OUT_OF_MEMORY, driverError, type FailureDetails, functionName, isSticky } from './result.ts';
 
 /** The context that is current on this thread; 0 for none of ours. Each worker thread has a copy of this module. */
 let current = 0;
 
 /**
- * What devices did not survive in this process, by their CUdevice, the first one first. Measured with two GPUs: what one does not
+ * What devices did not survive in this process, by platform and CUdevice, the first one first. Measured with two GPUs: what one does not
  * survive, the other does not either, because all GPUs of a process share an address space.
  */
-const lost = new Map<number, DriverError>();
-/** The same for devices of a library that answers in place of libcuda. */
-const lostElsewhere = new Map<number, DriverError>();
+const lost = new Map<string, Map<number, DriverError>>();
 
 const RECOVERY =
   'The driver takes no more work from this process or its worker threads: end it. What may fail so belongs into a child process ' +
   '(node:child_process), which can be started again.';
+
+function lostOn(platform: string): Map<number, DriverError> {
+  const known = lost.get(platform) ?? new Map<number, DriverError>();
+  lost.set(platform, known);
+  return known;
+}
 
 /** The context of one device. */
 export class CudaContext {
@@ -48,12 +53,12 @@ export class CudaContext {
     this.device = device;
     this.name = name;
     this.cells = new Cells(cuda.ffi);
-    this.#lost = cuda.vocabulary === undefined ? lost : lostElsewhere;
+    this.#lost = lostOn(cuda.vocabulary.platform);
     const before = this.#lost.get(device);
     if (before !== undefined) throw this.#repeated(before, 'cuDevicePrimaryCtxRetain');
     const result = cuda.cuDevicePrimaryCtxRetain(this.cells.at(0), device);
     if (result !== 0) {
-      const help = isSticky(result)
+      const help = isSticky(cuda, result)
         ? `something in this process has failed on the device before. ${RECOVERY}`
         : undefined;
       throw driverError(cuda, result, 'cuDevicePrimaryCtxRetain', { about: `opening ${name}`, help });
@@ -103,7 +108,7 @@ export class CudaContext {
   /** The error of a result other than success; one that the context does not survive is kept. */
   failure(result: number, api: string, details: FailureDetails = {}): DriverError {
     if (result === CUDA_ERROR_OUT_OF_MEMORY && details.about === undefined) return this.#outOfMemory(api);
-    if (!isSticky(result)) return driverError(this.cuda, result, api, details);
+    if (!isSticky(this.cuda, result)) return driverError(this.cuda, result, api, details);
     const [earlier] = this.#lost.values();
     if (earlier !== undefined && this.#broken === undefined) {
       this.#break(earlier);
