@@ -7,15 +7,36 @@
  *
  * `dist/cjs` is the same in CommonJS, with declarations of its own, for what cannot load ES modules: Jest without flags, and tools that
  * resolve packages as Node.js 10 did. Node.js itself never takes it, so that a process has one library and not two.
+ *
+ * With `--if-changed` nothing is done where `dist` was built from what is there now.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 
+const stamp = join(root, '.cache', 'built');
+const inputs = inputsHash();
+if (process.argv.includes('--if-changed') && existsSync(join(dist, 'cjs/package.json')) && existsSync(stamp)) {
+  if (readFileSync(stamp, 'utf8') === inputs) process.exit(0);
+}
+
+/** Of all that the result depends on. */
+function inputsHash() {
+  const under = (folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
+  const sources = ['src', 'testsuite', 'tools'].flatMap(under).filter((name) => /(?<!\.test)\.(?:ts|mjs)$/.test(name));
+  const hash = createHash('sha256');
+  for (const name of [...sources.sort(), 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'])
+    hash.update(name).update(readFileSync(join(root, name)));
+  return hash.digest('hex');
+}
+
+rmSync(stamp, { force: true });
 rmSync(dist, { recursive: true, force: true });
 const { status } = spawnSync(process.execPath, [join(root, 'tools/emit.mjs'), dist], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
@@ -96,3 +117,6 @@ await bundle(PUBLIC, [withoutImportMeta], { format: 'cjs', outDir: cjs });
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
 const copied = new Set();
 for (const name of PUBLIC) copyDeclarations(name, cjs, copied);
+
+mkdirSync(dirname(stamp), { recursive: true });
+writeFileSync(stamp, inputs);

@@ -7,7 +7,6 @@ import { DriverError, NotSupportedError, OutOfMemoryError } from '../errors.ts';
 import { sizeOf } from '../layout/index.ts';
 import type {
   BlockingDriver,
-  DeviceDriver,
   DeviceFeatures,
   DeviceInfo,
   DeviceLimits,
