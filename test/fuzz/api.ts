@@ -11,6 +11,7 @@ import { captures, DTYPES, type Failure, functionOf } from './devices.ts';
 import { evaluate } from './evaluate.ts';
 import { show } from './memory.ts';
 import { argumentsOf } from './print.ts';
+import { collectLines, linesDiffer } from './prints.ts';
 import { type ArrayDecl, count, type Program, SIZE, type Val } from './program.ts';
 
 type DeviceArray = ReturnType<typeof cuda.deviceArray>;
@@ -66,12 +67,16 @@ export function checkApi(p: Program, contexts: ReadonlyMap<string, Context>): Fa
         return array;
       });
       const scalars = p.scalars.map((s) => cuda.scalar(DTYPES[s.t] as typeof DTYPES.f32, s.v as number));
-      kernel.launch({ grid: p.grid, block, sharedBytes }, ...arrays, ...scalars);
-      cuda.synchronize();
+      const { lines } = collectLines(() => {
+        kernel.launch({ grid: p.grid, block, sharedBytes }, ...arrays, ...scalars);
+        cuda.synchronize();
+      });
+      const printed = linesDiffer(expected.lines, lines);
+      if (printed !== undefined) return { device: `${name} through cuda`, kind: 'prints', what: printed };
       for (const [i, a] of argumentsOf(p).entries()) {
         const host = ndarray(arrays[i].copyToHost() as Float32Array);
         const got = (host.toArray() as unknown[]).flat() as Val[];
-        const want = expected.get(a.name) ?? [];
+        const want = expected.memory.get(a.name) ?? [];
         const wrong = want.findIndex((v, k) => !Object.is(v, got[k]));
         if (wrong >= 0)
           return {

@@ -15,9 +15,10 @@ import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { simulatorProvider } from '../../src/driver/simulator/index.ts';
 import { bool, f16, f32, f64, i8, i16, i32, i64, u8, u8c, u16, u32, u64 } from '../../src/dtype/index.ts';
-import { evaluate } from './evaluate.ts';
+import { evaluate, type Outcome } from './evaluate.ts';
 import { difference, image, packed, placement } from './memory.ts';
 import { argumentsOf, printProgram } from './print.ts';
+import { collectLines, linesDiffer } from './prints.ts';
 import { type ArrayDecl, count, type Program, SIZE, type Val } from './program.ts';
 import { Absent, Discarded, Refused } from './verdicts.ts';
 
@@ -159,12 +160,14 @@ export function check(
   for (const [name, device] of devices) {
     try {
       if (name === 'simulator') observer?.(name, kernel, [p.block[0], p.block[1], 1], 1);
-      const got = runOn(device, kernel, p);
+      const { value: got, lines } = collectLines(() => runOn(device, kernel, p));
       if (expected instanceof Refused) return { device: name, kind: 'does not fault', what: expected.message };
       for (const a of argumentsOf(p)) {
-        const wrong = difference(a, expected.get(a.name) ?? [], got.get(a.name) ?? new Uint8Array());
+        const wrong = difference(a, expected.memory.get(a.name) ?? [], got.get(a.name) ?? new Uint8Array());
         if (wrong !== undefined) return { device: name, kind: 'differs', what: wrong.what };
       }
+      const printed = linesDiffer(expected.lines, lines);
+      if (printed !== undefined) return { device: name, kind: 'prints', what: printed };
     } catch (error) {
       if (expected instanceof Refused && codeOf(error) === 'E_KERNEL_FAULT') {
         const text = textOf(error).replaceAll(/(\d),(?=\d)/g, '$1, ');
@@ -180,7 +183,7 @@ export function check(
 }
 
 /** What the program leaves in its arrays, or what checked mode must say of it. */
-function outcome(p: Program): Map<string, Val[]> | Refused | Absent {
+function outcome(p: Program): Outcome | Refused | Absent {
   try {
     return evaluate(p);
   } catch (error) {

@@ -1,10 +1,11 @@
 /**
  * Random well-typed expressions over what is in scope.
  */
+
+import { wandering } from './masked.ts';
+import { CMPS, FLOAT_BIN, FLOAT_UN, INT_BIN, INT_UN, NARROWER, QUOTIENT_OPS } from './operators.ts';
 import {
   type ArrayDecl,
-  type BinOp,
-  type CmpOp,
   count,
   ELEMS,
   type Elem,
@@ -17,7 +18,6 @@ import {
   NUMBERS,
   type Place,
   type Program,
-  type QuotientOp,
   TYPES,
   type Ty,
   type UnOp,
@@ -65,67 +65,6 @@ export interface Env {
   readonly threads: number;
   readonly blockThreads: number;
 }
-
-const CMPS: readonly CmpOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
-const INT_BIN: readonly BinOp[] = [
-  'add',
-  'sub',
-  'mul',
-  'rem',
-  'and',
-  'or',
-  'xor',
-  'shl',
-  'shr',
-  'min',
-  'max',
-  'fmin',
-  'fmax',
-  'pow',
-];
-const FLOAT_BIN: readonly BinOp[] = [
-  'add',
-  'sub',
-  'mul',
-  'div',
-  'add',
-  'sub',
-  'mul',
-  'div',
-  'rem',
-  'min',
-  'max',
-  'fmin',
-  'fmax',
-  'copysign',
-];
-const INT_UN: readonly UnOp[] = [
-  'neg',
-  'not',
-  'abs',
-  'sign',
-  'clz',
-  'popc',
-  'floor',
-  'ceil',
-  'trunc',
-  'round',
-  'rint',
-  'square',
-];
-const FLOAT_UN: readonly UnOp[] = ['neg', 'abs', 'sign', 'sqrt', 'floor', 'ceil', 'trunc', 'round', 'rint', 'square'];
-
-export const QUOTIENT_OPS: readonly QuotientOp[] = ['or0', 'trunc', 'floor', 'ceil', 'round', 'rint'];
-
-/** What widens to a type by itself, beside a value of that type. */
-const NARROWER: Readonly<Partial<Record<Ty, readonly Ty[]>>> = {
-  i32: ['bool'],
-  u32: ['bool'],
-  i64: ['i32', 'u32'],
-  u64: ['u32'],
-  f32: ['i32', 'u32', 'bool'],
-  f64: ['i32', 'u32', 'f32', 'bool'],
-};
 
 export class Expressions {
   readonly r: Random;
@@ -323,6 +262,13 @@ export class Expressions {
       return { form: 'any', index: array.shape.map((n) => ({ t: 'i32', k: 'lit', v: r.below(n) })) };
     }
     if (!env.uniform && env.inKernel && this.ownFits(array, env) && r.chance(0.5)) return this.own(array, env);
+    const counted = counters.length > 0 && r.chance(0.3);
+    if (counted || (!env.uniform && env.inKernel && r.chance(0.08))) {
+      const x: Expr = counted
+        ? { t: 'i32', k: 'var', name: r.pick(counters).name }
+        : { t: 'i32', k: 'thread', what: r.pick(['k', 't'] as const) };
+      return { form: 'any', index: array.shape.map(() => wandering(r, x)) };
+    }
     return {
       form: 'any',
       index: array.shape.map(() =>
@@ -345,6 +291,7 @@ export class Expressions {
    */
   own(array: ArrayDecl, env: Env): Place {
     const { r } = this;
+    if (array.row !== undefined) return { form: 'own', scale: array.row, offset: r.below(array.row), reverse: false };
     const [n, ids] = [count(array), this.ids(array, env)];
     if (array.space === 'in' || array.space === 'const') {
       const scale = r.pick([1, 1, 1, 2, 3].filter((s) => s * ids <= n));

@@ -4,8 +4,8 @@
  * Between two barriers a shared array is either written, each thread its own elements, or read by all, or updated atomically.
  * Barriers stand only where all threads of a block come: at the top, and in loops and branches on uniform values.
  */
-import { Absences } from './absences.ts';
 import type { Variable } from './expressions.ts';
+import { Gathers } from './gathers.ts';
 import {
   type ArrayDecl,
   type AtomicOp,
@@ -34,7 +34,7 @@ function orderless(t: Elem): AtomicOp[] {
   return t === 'u32' || t === 'u64' ? [...ops, 'inc', 'dec'] : ops;
 }
 
-class Generator extends Absences {
+class Generator extends Gathers {
   // -------------------------------------------------------------- memory of the kernel
 
   private initialise(array: ArrayDecl, w: Where): Stmt[] {
@@ -120,10 +120,10 @@ class Generator extends Absences {
   }
 
   /** A barrier, after which each shared array is read by all, written by its owners, or updated by all. */
-  private barrier(w: Where): Stmt[] {
+  private barrier(w: Where, mayVote = true): Stmt[] {
     const { r } = this;
     let list: Stmt[] = [{ k: 'barrier' }];
-    if (r.chance(0.3)) {
+    if (mayVote && r.chance(0.3)) {
       const variable: Variable = { name: this.name('vote'), t: 'i32', uniform: true, fixed: true };
       list = [
         {
@@ -174,6 +174,7 @@ class Generator extends Absences {
       if (nesting === 0 && r.chance(0.12))
         list.push({ k: 'if', c: this.e.bool(this.env(w), 2), then: [{ k: 'return' }], else: [] });
       list.push(...this.barrier(w));
+      if (this.shared.size > 0 && r.chance(0.25)) list.push(this.gather(w));
       if (nesting < 2 && r.chance(0.3)) list.push(...this.nested(w, nesting));
     }
     return list;
@@ -270,6 +271,7 @@ class Generator extends Absences {
   program(): Program {
     const { r } = this;
     this.declareArguments();
+    this.declareRows();
     for (let i = r.below(3); i > 0; i--) this.function();
     for (let i = r.below(3); i > 0; i--) this.maybeFunction();
     const w: Where = {
@@ -285,7 +287,11 @@ class Generator extends Absences {
     const barriers = r.chance(0.45);
     body.push(...this.list(1 + r.below(3), w));
     if (body.at(-1)?.k === 'return') body.pop();
-    if (r.chance(0.5)) body.push(...this.initialise(this.declare('local', r.pick(ELEMS), r.pick([2, 4, 8]), false), w));
+    if (r.chance(0.5)) {
+      const rows = this.arrays.find((a) => a.row !== undefined);
+      const elem = rows !== undefined && r.chance(0.5) ? rows.elem : r.pick(ELEMS);
+      body.push(...this.initialise(this.declare('local', elem, r.pick([2, 4, 8, 16, 16]), false), w));
+    }
     if (barriers) {
       const made: ArrayDecl[] = [];
       for (let i = 1 + r.below(2); i > 0; i--)
@@ -305,7 +311,8 @@ class Generator extends Absences {
         body.push(...this.initialise(a, w));
       }
       this.arrays = hidden;
-      body.push(...this.barrier(w));
+      // A vote would read what is being filled.
+      body.push(...this.barrier(w, false));
       this.budget += 6;
       body.push(...this.phases(1 + r.below(3), w, 0));
     }

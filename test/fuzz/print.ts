@@ -11,6 +11,7 @@ import {
   type Place,
   type Program,
   type QuotientOp,
+  type Shown,
   type Stmt,
   type UnOp,
   type Val,
@@ -121,6 +122,24 @@ function printMaybe(m: Maybe): string {
   }
 }
 
+function printShown(shown: Shown): string {
+  switch (shown.k) {
+    case 'value':
+      return printExpr(shown.e);
+    case 'word':
+      return JSON.stringify(shown.text);
+    case 'text': {
+      if (!shown.template)
+        return shown.parts.map((x) => (typeof x === 'string' ? JSON.stringify(x) : printExpr(x))).join(' + ');
+      return `\`${shown.parts.map((x) => (typeof x === 'string' ? x : `\${${printExpr(x)}}`)).join('')}\``;
+    }
+    case 'items':
+      return `[${shown.of.map(printShown).join(', ')}]`;
+    case 'fields':
+      return `{ ${shown.of.map(([name, value]) => `${name}: ${printShown(value)}`).join(', ')} }`;
+  }
+}
+
 function test(x: string, nothing: string, how: 'strict' | 'loose' | 'typeof' | 'falsy'): string {
   if (how === 'falsy') return `!${x}`;
   if (how === 'loose') return `(${x} == null)`;
@@ -166,7 +185,8 @@ function indices(a: ArrayDecl, at: Place): string[] {
     case 'own': {
       const id = a.space === 'shared' || a.space === 'dynamic' ? 't' : 'k';
       const scaled = at.scale === 1 ? id : `${id} * ${at.scale}`;
-      const forward = at.offset === 0 ? scaled : `${scaled} + ${at.offset}`;
+      const fixed = at.offset === 0 ? scaled : `${scaled} + ${at.offset}`;
+      const forward = at.counter === undefined ? fixed : `${fixed} + ${at.counter}`;
       const n = a.shape.reduce((x, y) => x * y, 1);
       const linear = at.reverse ? `${n - 1} - (${forward})` : forward;
       if (a.shape.length === 1) return [linear];
@@ -247,6 +267,13 @@ function statement(s: Stmt, i: string): string {
     case 'return':
       if (s.maybe !== undefined) return `${i}return ${printMaybe(s.maybe)};\n`;
       return `${i}return${s.value === undefined ? '' : ` ${printExpr(s.value)}`};\n`;
+    case 'print': {
+      const made = s.args.map((shown, n) =>
+        s.names[n] === undefined ? '' : `${i}const ${s.names[n]} = ${printShown(shown)};\n`,
+      );
+      const args = s.args.map((shown, n) => s.names[n] ?? printShown(shown));
+      return `${made.join('')}${i}console.log(${['i32(k)', ...args].join(', ')});\n`;
+    }
     case 'barrier':
       return `${i}cuda.syncThreads();\n`;
     case 'vote':

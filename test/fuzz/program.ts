@@ -140,13 +140,27 @@ export type Maybe = { readonly t: Ty; readonly nothing: Nothing } & (
   | { readonly k: 'choice'; readonly c: Expr; readonly a: Maybe; readonly b: Maybe }
 );
 
+/** What a line of `console.log` shows. The parts of a text are words and values in turns, joined by a template or by `+`. */
+export type Shown =
+  | { readonly k: 'value'; readonly e: Expr }
+  | { readonly k: 'word'; readonly text: string }
+  | { readonly k: 'text'; readonly template: boolean; readonly parts: readonly (string | Expr)[] }
+  | { readonly k: 'items'; readonly of: readonly Shown[] }
+  | { readonly k: 'fields'; readonly of: readonly (readonly [name: string, value: Shown])[] };
+
 /**
- * Which element. `own`: number scale * id + offset in C order, counted from the end where `reverse`; id is the thread's number
+ * Which element. `own`: number scale * id + offset in C order, and on by a loop counter, counted from the end where `reverse`; id is the thread's number
  * in the launch, for shared arrays that in the block. `any`: one i32 or u32 an axis, brought into range by `& (extent - 1)`.
  * `counter`: a loop counter that is in range, as it is. `raw`: indices as they are, which checked mode may have to refuse.
  */
 export type Place =
-  | { readonly form: 'own'; readonly scale: number; readonly offset: number; readonly reverse: boolean }
+  | {
+      readonly form: 'own';
+      readonly scale: number;
+      readonly offset: number;
+      readonly reverse: boolean;
+      readonly counter?: string;
+    }
   | { readonly form: 'any'; readonly index: readonly Expr[] }
   | { readonly form: 'counter'; readonly name: string }
   | { readonly form: 'raw'; readonly index: readonly Expr[] };
@@ -162,6 +176,8 @@ export interface ArrayDecl {
   readonly space: 'in' | 'out' | 'shared' | 'dynamic' | 'local' | 'const' | 'atomic';
   /** in, out, atomic. */
   readonly layout: Layout;
+  /** Of an array that threads write in rows: how many elements each has. */
+  readonly row?: number;
   /** Contents before the launch, in C order; in, out, atomic, const. */
   readonly data: readonly Val[];
 }
@@ -252,6 +268,8 @@ export type Stmt =
   /** An assignment to one; `ifNone`: by `??=`. */
   | { readonly k: 'give'; readonly name: string; readonly value: Maybe; readonly ifNone: boolean }
   | { readonly k: 'barrier' }
+  /** A line that begins with the thread's number; arguments that have a name are variables first. */
+  | { readonly k: 'print'; readonly args: readonly Shown[]; readonly names: readonly (string | undefined)[] }
   | { readonly k: 'vote'; readonly kind: 'Count' | 'And' | 'Or'; readonly name: string; readonly pred: Expr }
   | {
       readonly k: 'atomic';

@@ -12,6 +12,7 @@ import {
   type Maybe,
   type Place,
   type Program,
+  type Shown,
   type Stmt,
   type Ty,
 } from './program.ts';
@@ -111,6 +112,21 @@ function parts(e: Expr): readonly Expr[] {
   }
 }
 
+function* shownParts(shown: Shown): Iterable<Shown> {
+  if (shown.k === 'value') for (const e of exprs(shown.e)) yield { ...shown, e };
+  if (shown.k === 'text')
+    for (const part of shown.parts)
+      yield typeof part === 'string' ? { k: 'word', text: part } : { k: 'value', e: part };
+  if (shown.k === 'items') {
+    for (let i = 0; i < shown.of.length; i++) {
+      if (shown.of.length > 1) yield { ...shown, of: shown.of.toSpliced(i, 1) };
+      for (const x of shownParts(shown.of[i] as Shown)) yield { ...shown, of: shown.of.with(i, x) };
+    }
+  }
+  if (shown.k !== 'fields') return;
+  yield { k: 'items', of: shown.of.map(([, value]) => value) };
+}
+
 function* stmts(s: Stmt): Iterable<readonly Stmt[]> {
   switch (s.k) {
     case 'let':
@@ -180,6 +196,14 @@ function* stmts(s: Stmt): Iterable<readonly Stmt[]> {
       return;
     case 'give':
       for (const value of maybes(s.value)) yield [{ ...s, value }];
+      return;
+    case 'print':
+      if (s.args.length > 1)
+        for (let i = 0; i < s.args.length; i++)
+          yield [{ ...s, args: s.args.toSpliced(i, 1), names: s.names.toSpliced(i, 1) }];
+      for (let i = 0; i < s.args.length; i++)
+        for (const x of shownParts(s.args[i] as Shown)) yield [{ ...s, args: s.args.with(i, x) }];
+      if (s.names.some((name) => name !== undefined)) yield [{ ...s, names: s.names.map(() => undefined) }];
       return;
     case 'vote':
       yield [{ k: 'barrier' }, { k: 'let', name: s.name, value: zero('i32') }];

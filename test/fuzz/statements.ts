@@ -3,7 +3,8 @@
  *
  * What threads have to do with each other, and whole programs, are `generate.ts`.
  */
-import { type Env, Expressions, type MaybeVariable, QUOTIENT_OPS, type Variable } from './expressions.ts';
+import { type Env, Expressions, type MaybeVariable, type Variable } from './expressions.ts';
+import { QUOTIENT_OPS } from './operators.ts';
 import {
   type ArrayDecl,
   type AtomicOp,
@@ -182,7 +183,7 @@ export class Statements {
       scalars: this.scalars,
       functions: this.functions,
       uniform,
-      asserted: w.fn === undefined ? [...this.shared] : [],
+      asserted: w.fn === undefined ? arrays.filter((a) => this.shared.has(a)) : [],
       inKernel: w.fn === undefined,
       threads: this.threads,
       blockThreads: this.blockThreads,

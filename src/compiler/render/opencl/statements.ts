@@ -107,9 +107,14 @@ class Statements {
       otherwise = 'else ';
       if (next === undefined && (other.length > 0 || together)) lines.nest('else', () => this.#arm(other, together));
     }
+    if (together && this.#g.target.dialect === 'opencl') lines.add(BARRIER);
   }
 
-  /** PoCL makes a loop over the work items of each stretch from one barrier to the next: ways that part between two must not share their end. */
+  /**
+   * PoCL makes a loop over the work items of each stretch from one barrier to the next: ways that part between two must not share their
+   * end. LLVM may join the barriers at the ends of both ways, and then one work item goes through what follows twice: up to the next barrier,
+   * which therefore stands right behind.
+   */
   #arm(list: readonly Stmt[], together: boolean): void {
     this.list(list);
     if (together && !neverEnds(list)) this.#g.lines.add(BARRIER);
