@@ -1,7 +1,7 @@
 /**
  * Chapter: barriers, and what lives across them.
  */
-import { cuda, f32, type In, i32, type Mat, type Vec } from '../src/index.ts';
+import { cuda, f32, type In, i32, i64, type Mat, type Vec } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { mixedIntegers, zeros } from './support.ts';
@@ -340,6 +340,21 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       ];
     });
     sameElements(out.copyToHost(), expected.flat());
+  },
+  'each thread is counted once behind a barrier that was not taken': () => {
+    const kernel = cuda.jit((out: Vec<i32>, flags: In<Vec<i64>>) => {
+      const t = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x;
+      for (let round = i32(0); round < 1; round++) {
+        if (flags[0] !== 0n) cuda.syncThreads();
+        const n = cuda.syncThreadsCount(true);
+        out[t] = n;
+      }
+    });
+    const out = zeros(4, 'int32');
+    for (const flag of [0n, 1n]) {
+      kernel.launch({ grid: 1, block: [1, 4] }, out, cuda.toDevice(new BigInt64Array([flag])));
+      sameElements(out.copyToHost(), [4, 4, 4, 4], `flag ${flag}`);
+    }
   },
   'counting barriers leave out threads that returned': () => {
     const kernel = cuda.jit((out: Mat<i32>) => {
