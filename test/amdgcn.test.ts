@@ -7,8 +7,8 @@ import { cuda } from '../src/cuda/index.ts';
 import { disassemble, resourcesOf } from '../src/driver/hip/assembly.ts';
 import { compileWithClang, hasClang } from '../src/driver/hip/clang.testing.ts';
 import { HIP_TARGET } from '../src/driver/hip/info.ts';
+import { amdgcnCode, codeObjectOf } from '../src/driver/hip/offline.ts';
 import { openclPipeline } from '../src/driver/opencl/compile.ts';
-import { amdgcnFor, hipCode } from '../src/driver/opencl/offline.ts';
 import { f32, type i32, type Mat, NotSupportedError, type u32, type Vec } from '../src/index.ts';
 import { isRequired } from '../src/required.testing.ts';
 
@@ -39,7 +39,7 @@ const { kernel } = compileFor(product, [matrix, matrix, matrix], {
 /** Whether ROCm's compiler is installed. Throws when it has to be there and is not. */
 function hasCompiler(): boolean {
   try {
-    hipCode(kernel, 'gfx90a');
+    codeObjectOf(kernel, 'gfx90a');
     return true;
   } catch (error) {
     if (!(error instanceof NotSupportedError)) throw error;
@@ -50,8 +50,8 @@ function hasCompiler(): boolean {
 
 describe.runIf(hasCompiler())('AMD code', { timeout: 120_000 }, () => {
   it.each(['gfx906', 'gfx90a', 'gfx1030'])('of a tiled product for %s: tiles in LDS, barriers', (arch) => {
-    expect(resourcesOf(hipCode(kernel, arch))).toMatchObject({ sharedBytes: 2 * 16 * 16 * 4, localBytes: 0 });
-    const text = amdgcnFor(kernel, arch);
+    expect(resourcesOf(codeObjectOf(kernel, arch))).toMatchObject({ sharedBytes: 2 * 16 * 16 * 4, localBytes: 0 });
+    const text = amdgcnCode.show({ kernel }, arch);
     expect(text).toMatch(/^; gfx\w+: 2048 bytes of LDS, 0 bytes of private memory, \d+ vector registers/);
     if (text.includes('llvm-objdump')) return;
     expect(text).toContain('s_barrier');
@@ -98,7 +98,7 @@ const arrays = [new Float32Array(64), new Float32Array(64)];
 describe.runIf(hasCompiler())('AMD code of products and sums by ROCm', { timeout: 120_000 }, () => {
   it('has nothing but fused sums where they may be, though neighbours are packed', () => {
     const options = { checked: false, contract: true, debug: false, defaultFloat: 'f32' } as const;
-    const code = amdgcnFor(compileFor(complex, arrays, options).kernel, 'gfx90a');
+    const code = amdgcnCode.show(compileFor(complex, arrays, options), 'gfx90a');
     if (code.includes('llvm-objdump')) return;
     expect(code).toMatch(/v_(pk_)?fm\w+_f32/);
     expect(code).not.toMatch(/v_(pk_)?(add|sub)_f32/);
@@ -122,6 +122,6 @@ describe.runIf(hasClang())('AMD code of products and sums', { timeout: 120_000 }
 
 describe('AMD code', () => {
   it('is for architectures of AMD', () => {
-    expect(() => amdgcnFor(kernel, 'sm_90')).toThrow("such as 'gfx90a' or 'gfx1030', got 'sm_90'");
+    expect(() => amdgcnCode.show({ kernel }, 'sm_90')).toThrow("such as 'gfx90a' or 'gfx1030', got 'sm_90'");
   });
 });

@@ -349,6 +349,16 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   close(): void;
 }
 
+/** Code of a kind of device that is made without one, as `kernel.inspect({ target, arch })` shows it. */
+export interface OfflineCode extends Pick<DeviceDriver, 'checkedByDefault' | 'contractByDefault'> {
+  /** `ptx`, `opencl`, `amdgcn`. */
+  readonly target: string;
+  /** The architecture that is meant where none is named, such as `sm_90`; absent where code is for none. */
+  readonly usualArch?: string | undefined;
+  /** The code as text. Throws RangeError for what is no architecture, NotSupportedError where a tool is missing. */
+  show(program: Program, arch: string | undefined): string;
+}
+
 /** A kind of device: found on this machine or not, opened by index. */
 export interface DriverProvider {
   readonly kind: DeviceKind;
@@ -356,6 +366,8 @@ export interface DriverProvider {
   probe(): { readonly count: number; readonly reason?: string | undefined };
   /** What the device that `open` would give says of itself, without opening it; absent where opening costs nothing. */
   describe?(index: number): DeviceInfo;
+  /** What code of its kind can be had without a device; absent for none. */
+  readonly offline?: readonly OfflineCode[] | undefined;
   /** A promise where the device cannot be opened at once. */
   open(index: number): DeviceDriver | Promise<DeviceDriver>;
 }

@@ -11,7 +11,7 @@ import { DEFAULTS, run } from '../compiler/testing.ts';
 import { cuda } from '../index.ts';
 import { wasmPipeline } from './cpu/compile.ts';
 import { ptxPipeline } from './nvidia/compile.ts';
-import { openclFor } from './opencl/offline.ts';
+import { openclCode } from './opencl/offline.ts';
 import { emitKernel } from './simulator/emit.ts';
 
 type Nested = (depth: number) => string;
@@ -88,7 +88,7 @@ const TARGETS: Readonly<Record<string, (kernel: Kernel) => number>> = {
   },
   PTX: (kernel) =>
     ptxPipeline.compile(kernel, { capability: 90, isa: [8, 0] }, { name: 'k', aliased: true }).text.length,
-  'OpenCL C': (kernel) => openclFor(kernel).length,
+  'OpenCL C': (kernel) => openclCode.show({ kernel }, undefined).length,
   JavaScript: (kernel) => emitKernel(kernel).scripts.reduce((sum, { text }) => sum + text.length, 0),
 };
 

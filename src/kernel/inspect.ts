@@ -4,10 +4,10 @@
 import { showTypes } from '../compiler/compile.ts';
 import { withAuthorNames } from '../compiler/frontend/author-names.ts';
 import { printKernel } from '../compiler/ir/print.ts';
-import { NVIDIA_DEFAULTS, ptxFor } from '../driver/nvidia/offline.ts';
-import { amdgcnFor, OPENCL_DEFAULTS, openclFor } from '../driver/opencl/offline.ts';
+import type { OfflineCode } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
+import { offlineCode } from '../memory/providers.ts';
 import { readKeys } from '../options.ts';
 import { show } from '../show.ts';
 import type { Specialisation } from './specialisation.ts';
@@ -15,11 +15,12 @@ import type { KernelState } from './state.ts';
 
 const TARGETS = ['types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'amdgcn'];
 
-/** What can be had of any device, since it is made without one. */
-const OFFLINE = ['types', 'ir', 'ptx', 'opencl', 'amdgcn'];
+/** What the compiler shows, whatever the device. */
+const COMPILED = ['types', 'ir'];
 
-/** Targets whose code is for an architecture, with an example of one. */
-const WITH_ARCH: Readonly<Record<string, string>> = { ptx: 'sm_90', amdgcn: 'gfx90a' };
+function offlineFor(target: string): OfflineCode | undefined {
+  return offlineCode().find((code) => code.target === target);
+}
 
 /** All specialisations as text, each under its signature when there are several. */
 export function inspectKernel(state: KernelState, options: unknown): string {
@@ -55,7 +56,7 @@ function wantedBy(options: unknown): Wanted {
       `inspect has the targets ${TARGETS.map((name) => `'${name}'`).join(', ')}, got ${show(target)}`,
     );
   }
-  const example = WITH_ARCH[target];
+  const example = offlineFor(target)?.usualArch;
   if (arch !== undefined && (typeof arch !== 'string' || example === undefined)) {
     throw new TsambaTypeError(
       'E_OPTION',
@@ -75,15 +76,12 @@ function inspectOne(state: KernelState, one: Specialisation, { target, arch }: W
   }
   const text = arch === undefined ? executable.inspect(target) : undefined;
   if (text !== undefined) return target === 'passes' ? withAuthorNames(text, source) : text;
-  if (target === 'ptx') {
-    // Another device has compiled it with its own defaults.
-    const { kernel } = context.kind === 'nvidia' ? compiled : state.compiledFor(NVIDIA_DEFAULTS, one);
-    return ptxFor(kernel, arch, state.options);
-  }
-  if (target === 'opencl') return openclFor(state.compiledFor(OPENCL_DEFAULTS, one).kernel);
-  if (target === 'amdgcn') {
-    const { kernel } = context.kind === 'hip' ? compiled : state.compiledFor(OPENCL_DEFAULTS, one);
-    return amdgcnFor(kernel, arch);
+  const code = offlineFor(target);
+  if (code !== undefined) {
+    // A device with other defaults has compiled another kernel.
+    const { kernel } = sameDefaults(code, context.driver) ? compiled : state.compiledFor(code, one);
+    const { launchBounds, maxRegisters } = state.options;
+    return code.show({ kernel, launchBounds, maxRegisters }, arch);
   }
   throw new NotSupportedError(
     'E_INSPECT',
@@ -91,11 +89,18 @@ function inspectOne(state: KernelState, one: Specialisation, { target, arch }: W
   );
 }
 
+type Defaults = Pick<OfflineCode, 'checkedByDefault' | 'contractByDefault'>;
+
+function sameDefaults(a: Defaults, b: Defaults): boolean {
+  return a.checkedByDefault === b.checkedByDefault && a.contractByDefault === b.contractByDefault;
+}
+
 function deviceOf(context: Context): string {
   return `${context.info.name} (${context.kind})`;
 }
 
 function offered(executable: Specialisation['executable']): string {
-  const known = TARGETS.filter((target) => !OFFLINE.includes(target) && executable.inspect(target) !== undefined);
-  return `there are ${[...OFFLINE, ...known].map((name) => `'${name}'`).join(', ')}`;
+  const always = [...COMPILED, ...offlineCode().map(({ target }) => target)];
+  const known = TARGETS.filter((target) => !always.includes(target) && executable.inspect(target) !== undefined);
+  return `there are ${[...always, ...known].map((name) => `'${name}'`).join(', ')}`;
 }

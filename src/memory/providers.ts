@@ -5,7 +5,7 @@
  * FFI nor a driver's library.
  */
 import { cpuProvider } from '../driver/cpu/index.ts';
-import type { DeviceDriver, DeviceKind, DriverProvider } from '../driver/driver.ts';
+import type { DeviceDriver, DeviceKind, DriverProvider, OfflineCode } from '../driver/driver.ts';
 import { hipProvider } from '../driver/hip/index.ts';
 import { nvidiaProvider } from '../driver/nvidia/index.ts';
 import { openclProvider } from '../driver/opencl/index.ts';
@@ -44,6 +44,11 @@ export function probe(kind: DeviceKind): Found {
   const { count, reason } = provider.probe();
   if (count > 0) return { provider, count, reason: undefined };
   return { provider, count: 0, reason: reason ?? 'the driver finds no device' };
+}
+
+/** Code that can be had without a device, of all kinds. */
+export function offlineCode(): readonly OfflineCode[] {
+  return [...providers.values()].flatMap(({ offline = [] }) => offline);
 }
 
 /** Opens a device for a call that cannot wait. Throws NotSupportedError where it opens by a promise: `instead` waits for that. */

@@ -6,6 +6,7 @@ import type { BlockingProvider, DeviceInfo } from '../driver.ts';
 import { HipDriver, type HipOptions } from './device.ts';
 import { describeDevice } from './info.ts';
 import type { Hip } from './library.ts';
+import { amdgcnCode } from './offline.ts';
 import { probeHip } from './probe.ts';
 
 /** AMD GPUs, by ROCm's HIP runtime. */
@@ -16,6 +17,7 @@ export const hipProvider: BlockingProvider = {
     return reason === undefined ? { count } : { count, reason };
   },
   describe: (index): DeviceInfo => describeDevice(hipFor(index), index).info,
+  offline: [amdgcnCode],
   open: (index) => openHip(index),
 };
 

@@ -7,6 +7,7 @@ import type { Cuda } from '../cuda-api/functions.ts';
 import type { BlockingProvider, DeviceInfo } from '../driver.ts';
 import { NvidiaDriver, type NvidiaOptions } from './device.ts';
 import { describeDevice } from './info.ts';
+import { ptxCode } from './offline.ts';
 import { probeCuda } from './probe.ts';
 
 /** NVIDIA GPUs, by their CUDA driver. */
@@ -17,6 +18,7 @@ export const nvidiaProvider: BlockingProvider = {
     return reason === undefined ? { count } : { count, reason };
   },
   describe: (index): DeviceInfo => describeDevice(driverFor(index), index).info,
+  offline: [ptxCode],
   open: (index) => openNvidia(index),
 };
 

@@ -6,6 +6,7 @@ import type { BlockingProvider, DeviceInfo } from '../driver.ts';
 import { OpenCLDriver, type OpenCLOptions } from './device.ts';
 import { describeDevice, type OpenCLDevice } from './info.ts';
 import type { OpenCL } from './library.ts';
+import { openclCode } from './offline.ts';
 import { probeOpenCL } from './platforms.ts';
 
 /** OpenCL devices: GPUs of AMD first, then other GPUs, then CPUs. */
@@ -16,6 +17,7 @@ export const openclProvider: BlockingProvider = {
     return reason === undefined ? { count: devices.length } : { count: 0, reason };
   },
   describe: (index): DeviceInfo => deviceAt(index).device.info,
+  offline: [openclCode],
   open: (index) => openOpenCL(index),
 };
 
