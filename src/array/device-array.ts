@@ -48,7 +48,7 @@ import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { ArrayMemory, type MemoryPointer } from './array-memory.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
-import { assignElements, readElement } from './device-assign.ts';
+import { assignElements, readElement, readElementAsync } from './device-assign.ts';
 import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTarget } from './device-copy.ts';
 import {
   boundStream,
@@ -247,6 +247,11 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   /** Reads one element, and waits for it: `d.get(i, j)`. Negative indices count from the end. Throws RangeError, TypeError. */
   get(...index: number[]): Plain<T> {
     return readElement(this.#memory, index) as Plain<T>;
+  }
+
+  /** As `get`, without blocking the event loop. */
+  getAsync(...index: number[]): Promise<Plain<T>> {
+    return readElementAsync(this.#memory, index) as Promise<Plain<T>>;
   }
 
   /**

@@ -15,7 +15,7 @@ import {
   sizeOf,
 } from '../layout/index.ts';
 import { foreignMemory } from './cuda-interface.ts';
-import { copyToHost } from './device-copy.ts';
+import { copyToHost, downloadAsync } from './device-copy.ts';
 import { boundStream, checkWritable, type DeviceMemory, deviceMemoryOf, layoutOf } from './device-memory.ts';
 import { arePeers, moveBetween } from './device-peer.ts';
 import { type ArraySide, download, fill, move, upload } from './device-transfer.ts';
@@ -32,6 +32,16 @@ export function readElement(array: DeviceMemory, index: readonly unknown[]): unk
   const stream = boundStream(array);
   download([], { bytes, offset: 0, strides: [] }, from, stream, 'get()', 'await array.getAsync(…)');
   stream?.synchronize();
+  return codecOf(array.dtype).read(new DataView(bytes.buffer), 0);
+}
+
+/** As `readElement`, without blocking the event loop. */
+export async function readElementAsync(array: DeviceMemory, index: readonly unknown[]): Promise<unknown> {
+  array.checkUsable();
+  const offset = elementOffset(layoutOf(array), index);
+  const bytes = new Uint8Array(array.itemSize);
+  const from: ArraySide = { array, pointer: array.pointer + offset, strides: [] };
+  await downloadAsync({ shape: [], to: { bytes, offset: 0, strides: [] }, from }, boundStream(array));
   return codecOf(array.dtype).read(new DataView(bytes.buffer), 0);
 }
 

@@ -24,6 +24,7 @@ import { describes, isPlainObject, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { afterDefault, beforeDefault } from '../stream/transfer-stream.ts';
+import { done } from '../stream/waiting.ts';
 import { foreignMemory } from './cuda-interface.ts';
 import {
   checkWritable,
@@ -64,8 +65,12 @@ type VectorResult<T, R extends number> = [NameOf<T>] extends [never]
     : NDArray<T, R>;
 
 /** A copy to the host: what to give to the caller, and where its elements go. */
-interface Download {
+interface Download extends Transfer {
   readonly result: unknown;
+}
+
+/** Where the elements of a copy to the host come from and go. */
+export interface Transfer {
   readonly shape: readonly number[];
   readonly to: HostSide;
   readonly from: ArraySide;
@@ -88,17 +93,30 @@ export async function copyToHostAsync(array: DeviceMemory, args: readonly unknow
   array.checkUsable();
   const { stream } = placement(array, option);
   const copy = planDownload(array, into);
+  await downloadAsync(copy, stream);
+  return copy.result;
+}
+
+/** Copies to the host, in the turn of the call; resolves when the copy is done. */
+export async function downloadAsync(copy: Transfer, stream: Stream | undefined): Promise<void> {
+  const { turns } = copy.from.array.context;
+  if (turns.waiting === 0) await enqueueDownload(copy, stream);
+  // In an object: the turn is over when the copy is enqueued, and not when it is done.
+  else await (await turns.take(async () => ({ done: turns.enter(() => enqueueDownload(copy, stream)) }))).done;
+}
+
+/** Resolves when the copy is done; enqueued at once. */
+function enqueueDownload({ shape, to, from }: Transfer, stream: Stream | undefined): Promise<unknown> {
+  const { context } = from.array;
   if (stream?.handle !== undefined) {
-    const filled = downloadLater(copy.shape, copy.to, copy.from, stream);
-    await Promise.all([filled, stream.done()]);
-    return copy.result;
+    const filled = downloadLater(shape, to, from, stream);
+    return Promise.all([filled, done(context, stream.use())]);
   }
   // A copy without a stream would block. It goes to a stream of its own, after the work and before later work without one.
-  const own = afterDefault(array.context);
-  const filled = downloadLater(copy.shape, copy.to, copy.from, own);
+  const own = afterDefault(context);
+  const filled = downloadLater(shape, to, from, own);
   beforeDefault(own);
-  await Promise.all([filled, own.done()]);
-  return copy.result;
+  return Promise.all([filled, done(context, own.use())]);
 }
 
 /** `array.copyToDevice(source, { stream })`. */

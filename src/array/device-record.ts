@@ -16,7 +16,7 @@ import type { Stream } from '../stream/stream.ts';
 import type { MemoryPointer } from './array-memory.ts';
 import type { CudaArrayInterface } from './cuda-interface.ts';
 import { DeviceNDArray, memoryOf } from './device-array.ts';
-import { copyToDevice, copyToHost } from './device-copy.ts';
+import { copyToDevice, copyToHost, copyToHostAsync } from './device-copy.ts';
 import { DEVICE_MEMORY, type DeviceMemory, placement, type StreamOption } from './device-memory.ts';
 import { NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
@@ -143,6 +143,27 @@ export class DeviceRecord<T = unknown> {
     const host = copyToHost(memoryOf(this.array), stream === undefined ? [] : [{ stream }]) as unknown as NDArray<T, 0>;
     stream?.synchronize();
     return host.get();
+  }
+
+  /** As `copyToHost`, without blocking the event loop: resolves when the copy is done. */
+  copyToHostAsync(options?: StreamOption): Promise<T>;
+  copyToHostAsync<H extends NDArray<never> | NDArray>(into: H, options?: StreamOption): Promise<H>;
+  async copyToHostAsync(...args: readonly unknown[]): Promise<unknown> {
+    const [into] = args;
+    const host = await copyToHostAsync(memoryOf(this.array), args);
+    return into instanceof NDArray ? host : (host as NDArray<T, 0>).get();
+  }
+
+  /** As `get`, without blocking the event loop. */
+  async getAsync<K extends string & keyof T>(field: K, options: StreamOption = {}): Promise<MemberOf<T[K]>> {
+    const view = this.#member(field, readOptions('get', options, ['stream']));
+    try {
+      // These are not read.
+      if (view.dtype.fields !== undefined || view.ndim > 0) return this.get(field, options);
+      return (await view.getAsync()) as MemberOf<T[K]>;
+    } finally {
+      view.dispose();
+    }
   }
 
   /** Copies a plain object with all fields, a 0-d array or another record into this one. Throws TypeError, RangeError. */

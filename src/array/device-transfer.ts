@@ -25,6 +25,7 @@ export function upload(shape: readonly number[], to: ArraySide, from: HostSide, 
   if (count === 0) return;
   const handle = stream?.use();
   const { driver } = context;
+  if (context.turns.waiting > 0) context.turns.check('a copy to the device');
   owner.touch(stream);
   noteHostUse(from.bytes, stream);
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
@@ -93,6 +94,7 @@ export function move(shape: readonly number[], to: ArraySide, from: ArraySide, s
   if (count === 0) return;
   const handle = stream?.use();
   const { driver } = context;
+  if (context.turns.waiting > 0) context.turns.check('a copy on the device');
   to.array.owner.touch(stream);
   from.array.owner.touch(stream);
   // Memory of another library: its object may be nobody else's any more.
@@ -115,6 +117,7 @@ export function fill(shape: readonly number[], to: ArraySide, element: Uint8Arra
     return;
   }
   const handle = stream?.use();
+  if (context.turns.waiting > 0) context.turns.check('an assignment');
   owner.touch(stream);
   context.driver.fillStrided({ target: to, shape, pattern: element }, handle);
   stream?.hold(element);

@@ -185,6 +185,13 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
     return this.device.copyToHost(into as HostTarget, options);
   }
 
+  /** `device.copyToHostAsync`. */
+  copyToHostAsync(options?: StreamOption): Promise<HostResult<T, R>>;
+  copyToHostAsync<H extends HostTarget>(into: H, options?: StreamOption): Promise<H>;
+  copyToHostAsync(into?: unknown, options?: StreamOption): Promise<unknown> {
+    return this.device.copyToHostAsync(into as HostTarget, options);
+  }
+
   /** `device.copyToDevice`. */
   copyToDevice(source: unknown, options?: StreamOption): void {
     this.device.copyToDevice(source, options);

@@ -28,6 +28,7 @@ import {
   sizeOf,
   stridesFor,
 } from '../layout/index.ts';
+import { blocking, canWait } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
@@ -84,6 +85,8 @@ class Smart<T = Scalar, R extends number = number> {
   readonly #current: Record<Side, boolean> = { host: false, gpu: false };
   /** Somebody has the host side in hand: it is refreshed as soon as the device side changes. */
   #referenced = false;
+  /** How often the device side has changed. */
+  #changes = 0;
   /** The stream on which the device side changed last. */
   #stream: Stream | undefined;
   #disposedAt: Site | undefined;
@@ -200,6 +203,22 @@ class Smart<T = Scalar, R extends number = number> {
     return this.#onHost();
   }
 
+  /** As `get`, without blocking the event loop: the only way to the host side on devices that nothing can wait for. */
+  getAsync(where?: 'host'): Promise<NDArray<T, R>>;
+  getAsync(where: 'gpu'): Promise<DeviceNDArray<T, R>>;
+  getAsync(where: Side): Promise<NDArray<T, R> | DeviceNDArray<T, R>>;
+  async getAsync(where: Side = 'host'): Promise<NDArray<T, R> | DeviceNDArray<T, R>> {
+    this.#check();
+    if (checkSide(where) === 'gpu') {
+      const context = currentContext();
+      // From another device it comes by way of the host.
+      if (this.#device?.context !== context) await this.#onHostLater();
+      return this.#onDevice(context);
+    }
+    this.#referenced = true;
+    return this.#onHostLater();
+  }
+
   /**
    * Says that one side was written to, which puts the other behind. The host side is refreshed at once if it counts as referenced, else
    * when it is next asked for. A side that was never made cannot have changed: nothing happens. Numba: `mark_changed(where)`.
@@ -250,13 +269,25 @@ class Smart<T = Scalar, R extends number = number> {
     return this.#onDevice(context);
   }
 
-  /** @internal The device side was written to, by work on a stream (none: the default stream). */
-  changedOnDevice(stream: Stream | undefined): void {
-    if (this.#device === undefined) return;
+  /**
+   * @internal The device side was written to, by work on a stream (none: the default stream). `later`: who calls refreshes a host side
+   * that is referenced, by `refreshReferenced`.
+   */
+  changedOnDevice(stream: Stream | undefined, later = false): void {
+    const device = this.#device;
+    if (device === undefined) return;
     this.#current.gpu = true;
     this.#current.host = false;
+    this.#changes++;
     this.#stream = stream;
-    if (this.#referenced && this.#host !== undefined) this.#onHost();
+    if (later || !this.#referenced || this.#host === undefined) return;
+    // Where nobody can wait the host side stays behind until `getAsync`.
+    if (canWait(device.context.driver)) this.#onHost();
+  }
+
+  /** @internal Brings a host side that is referenced up to date without blocking. */
+  async refreshReferenced(): Promise<void> {
+    if (this.#referenced && this.#host !== undefined && !this.disposed) await this.#onHostLater();
   }
 
   /** Gives the device side back; the host side stays with whoever has it. Twice is a no-op, use afterwards an error. */
@@ -281,19 +312,38 @@ class Smart<T = Scalar, R extends number = number> {
   }
 
   #onHost(): NDArray<T, R> {
+    const host = this.#hostSide();
+    if (!this.#current.host) {
+      this.#download(this.#usable(), host);
+      this.#current.host = true;
+    }
+    return host;
+  }
+
+  async #onHostLater(): Promise<NDArray<T, R>> {
+    const host = this.#hostSide();
+    while (!this.#current.host) {
+      const changes = this.#changes;
+      const stream = boundStream({ stream: this.#stream });
+      await this.#usable().copyToHostAsync(host, { stream });
+      // What has changed since comes in the next round.
+      if (changes === this.#changes) this.#current.host = true;
+    }
+    return host;
+  }
+
+  /** The host side as it is, made if need be. */
+  #hostSide(): NDArray<T, R> {
     const { shape, strides, dtype, itemSize } = (this.#host ?? this.#device) as NDArray<T, R> | DeviceNDArray<T, R>;
     this.#host ??= allocate<T>(shape, dtype, classifyLayout(shape, strides, itemSize) === 'F' ? 'F' : 'C') as NDArray<
       T,
       R
     >;
-    if (!this.#current.host) {
-      this.#download(this.#usable(), this.#host);
-      this.#current.host = true;
-    }
     return this.#host;
   }
 
   #download(device: DeviceNDArray<T, R>, host: NDArray<T, R>): void {
+    blocking(device.context.driver, 'reading the host side of a SmartArray', "await array.getAsync('host') first");
     const stream = boundStream({ stream: this.#stream });
     if (stream === undefined) {
       device.copyToHost(host);

@@ -37,6 +37,7 @@ export {
   perThreadDefaultStream,
   Stream,
 } from '../stream/stream.ts';
+export { synchronizeAsync } from '../stream/synchronize.ts';
 export { atomic } from './atomic.ts';
 export { blockDim, blockIdx, grid, gridDim, gridSize, laneId, threadIdx, warpSize } from './geometry.ts';
 export {

@@ -34,6 +34,7 @@ import {
   perThreadDefaultStream,
   Stream,
 } from '../stream/stream.ts';
+import { synchronizeAsync } from '../stream/synchronize.ts';
 import { In, InOut, Out } from './hints.ts';
 import { scalar } from './scalar.ts';
 
@@ -67,6 +68,7 @@ const OF_CUDA: Readonly<Record<string, object>> = {
   trackLeaks,
   memoryStats,
   synchronize,
+  synchronizeAsync,
   close,
   currentContext,
   currentDevice,

@@ -72,7 +72,7 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
     configure: (...shape: readonly unknown[]) => configure(launcher, shape),
     forAll: (threads: number, options?: ForAllOptions) => forAll(launcher, threads, options),
     compile: (...args: readonly unknown[]) => launcher.compile(args),
-    compileAsync: async (...args: readonly unknown[]) => launcher.compile(args),
+    compileAsync: (...args: readonly unknown[]) => launcher.compileLater(args),
     recompile: () => {
       state.forget();
       if (state.options.signatures !== undefined) state.compileSignatures(currentContext());

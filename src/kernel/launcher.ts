@@ -2,21 +2,38 @@
  * How a launch runs: the fast path for arguments like recent ones, and the slow path, which types them, finds or compiles
  * the specialisation, and brings host arrays to the device and back.
  */
-import type { ArgType } from '../compiler/contract.ts';
-import { KernelError, TsambaRangeError, TsambaTypeError, withStackDepth } from '../errors.ts';
+import { KernelError, withStackDepth } from '../errors.ts';
 import { blocking } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
 import { currentContext } from '../memory/devices.ts';
 import { ownValue } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { afterDefault, beforeDefault } from '../stream/transfer-stream.ts';
-import { whenDone } from '../stream/waiting.ts';
 import { type HostTyped, isWide, type Typed, typeArgument } from './args.ts';
-import { ASYNC_KEYS, type AsyncLaunchOptions, checkExtras, refuseAborted, reporter, settled } from './async-launch.ts';
+import {
+  ASYNC_KEYS,
+  type AsyncLaunchOptions,
+  checkExtras,
+  type Launched,
+  refuseAborted,
+  reporter,
+  settled,
+} from './async-launch.ts';
+import {
+  type Call,
+  checkArray,
+  copyBack,
+  copyBackLater,
+  forEachArray,
+  giveBackLent,
+  keepLenders,
+  makeReady,
+  touchAll,
+  typeOf,
+} from './call.ts';
 import { type CheckedShape, checkLaunch, type LaunchOptions, sameLaunch } from './launch-shape.ts';
-import type { Ready } from './marshal.ts';
 import { resolveOverload } from './overload.ts';
-import { markAll, markWritten, smartArguments } from './smart-arguments.ts';
+import { markAll, markWritten, refreshHosts, type SmartArguments, smartArguments } from './smart-arguments.ts';
 import type { Specialisation } from './specialisation.ts';
 import { Staging } from './staging.ts';
 import type { KernelState } from './state.ts';
@@ -86,7 +103,8 @@ export class Launcher {
     try {
       if (staging !== undefined)
         blocking(context.driver, 'launch with host arrays', `await ${state.name}.launchAsync(…)`);
-      const specialisation = this.#fill(call, shape, stream, context);
+      const specialisation = this.#specialise(call, shape, context);
+      this.#fill(specialisation, call, stream);
       specialisation.launch(shape, stream);
       keepLenders(call.typed, context, stream);
       if (staging !== undefined) this.#finish(staging, call, specialisation, stream);
@@ -97,24 +115,28 @@ export class Launcher {
     }
   }
 
-  /** The specialisation for a call, with its values in place and its host arrays on the device. */
-  #fill(
-    { types, typed, wide, staging }: Call,
-    shape: CheckedShape,
-    stream: Stream | undefined,
-    context: Context,
-  ): Specialisation {
+  /** The specialisation for a call. */
+  #specialise({ types, typed, wide }: Call, shape: CheckedShape, context: Context): Specialisation {
     const { state } = this;
-    let specialisation = state.specialise(context, types, shape.wide || wide ? 64 : 32);
-    staging?.copyIn(stream);
-    const ready = typed.map((arg) => makeReady(arg, staging));
-    if (specialisation.marshaller.overflows(ready)) specialisation = state.specialise(context, types, 64);
-    specialisation.marshaller.fill(ready, (i) => state.argument(i));
-    if (stream !== undefined) touchAll(typed, stream);
-    return specialisation;
+    const found = state.specialise(context, types, shape.wide || wide ? 64 : 32);
+    return found.marshaller.overflows(typed) ? state.specialise(context, types, 64) : found;
   }
 
-  /** `kernel.launchAsync(options, ...args)`: all of it is enqueued when this returns. */
+  async #specialiseLater({ types, typed, wide }: Call, shape: CheckedShape, context: Context): Promise<Specialisation> {
+    const { state } = this;
+    const found = await state.specialiseLater(context, types, shape.wide || wide ? 64 : 32);
+    return found.marshaller.overflows(typed) ? state.specialiseLater(context, types, 64) : found;
+  }
+
+  /** Puts the values of a call in place, and its host arrays on the device. */
+  #fill({ marshaller }: Specialisation, { typed, staging }: Call, stream: Stream | undefined): void {
+    staging?.copyIn(stream);
+    const ready = typed.map((arg) => makeReady(arg, staging));
+    marshaller.fill(ready, (i) => this.state.argument(i));
+    if (stream !== undefined) touchAll(typed, stream);
+  }
+
+  /** `kernel.launchAsync(options, ...args)`: all of it is enqueued when this returns, or when its kernel is compiled by a promise. */
   async launchAsync(options: AsyncLaunchOptions, args: readonly unknown[]): Promise<void> {
     const context = currentContext();
     const { state } = this;
@@ -124,48 +146,90 @@ export class Launcher {
     if (shape === undefined) return;
     const launched = { kernel: state.name, shape, extras };
     refuseAborted(launched);
-    // Without a stream copies would block.
-    const stream = given ?? afterDefault(context);
-    const smart = smartArguments(args, context);
-    if (state.debugCaptures) state.checkCaptures();
-    const call = this.#prepare(smart?.plain ?? args, context);
-    const { staging } = call;
-    const report = reporter(launched);
-    let kernel: Promise<void>;
-    let copies: Promise<unknown> | undefined;
-    try {
-      const specialisation = this.#fill(call, shape, stream, context);
-      const pending = specialisation.launchLater(shape, stream, report);
-      kernel = settled(launched, context, stream, pending);
-      keepLenders(call.typed, context, stream);
-      if (smart !== undefined) markWritten(smart, specialisation.written, stream);
-      if (staging !== undefined) {
-        copyBack(staging, call, specialisation, stream);
-        // What went wrong in the kernel is said by that; the rest is for those who wait for the stream.
-        copies = new Promise<void>((resolve) => {
-          whenDone(context, stream.use(), () => resolve());
-        });
-      }
-    } finally {
-      staging?.dispose();
-      giveBackLent(call.typed);
-      if (given === undefined) beforeDefault(stream);
-    }
+    const { turns, driver } = context;
+    const request: Request = { launched, context, given, args, report: reporter(launched) };
+    const { kernel, copies, smart } =
+      driver.loadLater === undefined ? this.#enqueue(request) : await turns.take(() => this.#enqueueLater(request));
     await kernel;
     await copies;
-    report?.(shape.grid[0] * shape.grid[1] * shape.grid[2]);
+    if (smart !== undefined) await refreshHosts(smart);
+    request.report?.(shape.grid[0] * shape.grid[1] * shape.grid[2]);
+  }
+
+  #enqueue(request: Request): Enqueued {
+    const call = this.#typed(request);
+    try {
+      return this.#begin(request, call, this.#specialise(call, request.launched.shape, request.context));
+    } finally {
+      giveBackLent(call.typed);
+    }
+  }
+
+  /** As `#enqueue`, once the kernel has been compiled. */
+  async #enqueueLater(request: Request): Promise<Enqueued> {
+    const { context, launched } = request;
+    const { turns } = context;
+    const call = turns.enter(() => this.#typed(request));
+    try {
+      const specialisation = await this.#specialiseLater(call, launched.shape, context);
+      refuseAborted(launched);
+      return turns.enter(() => this.#begin(request, call, specialisation));
+    } finally {
+      giveBackLent(call.typed);
+    }
+  }
+
+  #typed({ args, context }: Request): AsyncCall {
+    const { state } = this;
+    const smart = smartArguments(args, context);
+    if (state.debugCaptures) state.checkCaptures();
+    return { ...this.#prepare(smart?.plain ?? args, context), smart };
+  }
+
+  #begin({ launched, context, given, report }: Request, call: AsyncCall, specialisation: Specialisation): Enqueued {
+    // Without a stream copies would block.
+    const stream = given ?? afterDefault(context);
+    const { staging, smart, typed } = call;
+    try {
+      this.#fill(specialisation, call, stream);
+      const pending = specialisation.launchLater(launched.shape, stream, report);
+      const kernel = settled(launched, context, stream, pending);
+      keepLenders(typed, context, stream);
+      if (smart !== undefined) markWritten(smart, specialisation.written, stream, true);
+      const copies = staging === undefined ? undefined : copyBackLater(staging, call, specialisation, stream);
+      return { kernel, copies, smart };
+    } finally {
+      staging?.dispose();
+      if (given === undefined) beforeDefault(stream);
+    }
   }
 
   /** Compiles for these arguments, without running. */
   compile(args: readonly unknown[]): void {
     const context = currentContext();
     try {
-      const { typed, types, wide } = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
-      giveBackLent(typed);
+      const { types, wide } = this.#sample(args, context);
       this.state.specialise(context, types, wide ? 64 : 32);
     } catch (error) {
       throw seenFrom(error, Launcher.prototype.compile);
     }
+  }
+
+  /** As `compile`, without blocking where the device compiles through promises. */
+  async compileLater(args: readonly unknown[]): Promise<void> {
+    const context = currentContext();
+    try {
+      const { types, wide } = this.#sample(args, context);
+      await this.state.specialiseLater(context, types, wide ? 64 : 32);
+    } catch (error) {
+      throw seenFrom(error, Launcher.prototype.compileLater);
+    }
+  }
+
+  #sample(args: readonly unknown[], context: Context): Call {
+    const call = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
+    giveBackLent(call.typed);
+    return call;
   }
 
   /** Types and checks arguments. Copies nothing. */
@@ -200,7 +264,13 @@ export class Launcher {
     typed.forEach((arg, i) => {
       visit(arg, i, String(i));
     });
-    const staging = hosts.length === 0 ? undefined : new Staging(hosts.map(({ argument }) => argument));
+    const staging =
+      hosts.length === 0
+        ? undefined
+        : new Staging(
+            hosts.map(({ argument }) => argument),
+            context,
+          );
     forEachArray(typed, (arg) => {
       wide ||= isWide(arg.array, arg.type);
     });
@@ -222,98 +292,30 @@ export class Launcher {
   }
 }
 
-function copyBack(staging: Staging, call: Call, { written }: Specialisation, stream: Stream | undefined): void {
-  staging.copyBack((argument) => written.has(call.paths.get(argument) ?? ''), stream);
+/** What `launchAsync` was given, checked. */
+interface Request {
+  readonly launched: Launched;
+  readonly context: Context;
+  readonly given: Stream | undefined;
+  readonly args: readonly unknown[];
+  readonly report: ((done: number) => void) | undefined;
 }
 
-/** Objects of other libraries that were passed as they are live until the launch is done: nobody else may hold them any more. */
-function keepLenders(typed: readonly Typed[], context: Context, stream: Stream | undefined): void {
-  let kept: object[] | undefined = [];
-  forEachArray(typed, (arg) => {
-    if (arg.kind === 'device' && arg.lent !== undefined) kept?.push(arg.lent.by);
-  });
-  if (kept.length === 0) return;
-  whenDone(context, stream?.handle, () => {
-    kept = undefined;
-  });
+/** A launch that is under way. */
+interface Enqueued {
+  readonly kernel: Promise<void>;
+  readonly copies: Promise<unknown> | undefined;
+  readonly smart: SmartArguments | undefined;
 }
 
-/** Gives up the views of such objects: their memory is not to wait for the garbage collector. What is enqueued still has it. */
-function giveBackLent(typed: readonly Typed[]): void {
-  forEachArray(typed, (arg) => {
-    if (arg.kind === 'device') arg.lent?.view.dispose();
-  });
-}
-
-/** Arguments that have been typed. */
-interface Call {
-  readonly typed: readonly Typed[];
-  readonly types: readonly ArgType[];
-  /** Whether an array is too large for 32-bit indices. */
-  readonly wide: boolean;
-  readonly staging: Staging | undefined;
-  /** Where the host arrays stand in the arguments. */
-  readonly paths: ReadonlyMap<HostTyped, string>;
+/** A call whose smart arrays have been replaced. */
+interface AsyncCall extends Call {
+  readonly smart: SmartArguments | undefined;
 }
 
 function synchronize(context: Context, stream: Stream | undefined): void {
   if (stream === undefined) context.synchronize();
   else stream.synchronize();
-}
-
-function checkArray(array: Extract<Typed, { kind: 'device' }>['array'], context: Context, where: () => string): void {
-  try {
-    array.checkUsable();
-  } catch (error) {
-    if (!(error instanceof TsambaRangeError)) throw error;
-    throw new TsambaRangeError(error.code, `${where()}: ${error.message}`, { cause: error });
-  }
-  if (array.context === context) return;
-  const { namespace } = array.context;
-  if (namespace !== context.namespace) {
-    throw new TsambaTypeError(
-      'E_CONTEXT',
-      `${where()} is an array of ${namespace}, and this is a kernel of ${context.namespace}, which have devices of their own: ` +
-        `make the kernel with ${namespace}.jit, or copy the array: ${context.namespace}.deviceArrayLike(a), then copyToDevice(a)`,
-    );
-  }
-  throw new TsambaTypeError(
-    'E_CONTEXT',
-    `${where()} is an array of ${array.context.info.name}, and the current device is ${context.info.name}: ` +
-      `select the device that the array is on (${namespace}.selectDevice), or copy it here: deviceArrayLike(a), then copyToDevice(a)`,
-  );
-}
-
-function typeOf(arg: Typed): ArgType {
-  // A tuple's type is made again, because staging may have revised the types of host arrays in it.
-  return arg.kind === 'tuple' ? { kind: 'tuple', items: arg.items.map(typeOf) } : arg.type;
-}
-
-function forEachArray(args: readonly Typed[], visit: (arg: Extract<Typed, { kind: 'device' | 'host' }>) => void): void {
-  for (const arg of args) {
-    if (arg.kind === 'tuple') forEachArray(arg.items, visit);
-    else if (arg.kind !== 'scalar') visit(arg);
-  }
-}
-
-function touchAll(args: readonly Typed[], stream: Stream): void {
-  forEachArray(args, (arg) => {
-    if (arg.kind === 'device') arg.array.owner.touch(stream);
-  });
-}
-
-function makeReady(arg: Typed, staging: Staging | undefined): Ready {
-  switch (arg.kind) {
-    case 'device':
-      return { kind: 'array', array: arg.array };
-    case 'host':
-      if (staging === undefined) throw new Error('a host array was not staged');
-      return { kind: 'array', array: staging.deviceOf(arg) };
-    case 'scalar':
-      return { kind: 'scalar', value: arg.value };
-    case 'tuple':
-      return { kind: 'tuple', items: arg.items.map((item) => makeReady(item, staging)) };
-  }
 }
 
 /**

@@ -32,6 +32,12 @@ export type Ready =
   | { readonly kind: 'scalar'; readonly value: ScalarValue }
   | { readonly kind: 'tuple'; readonly items: readonly Ready[] };
 
+/** An argument of which only values are asked: its arrays need not be on the device yet. */
+export type Valued =
+  | { readonly kind: 'scalar'; readonly value: ScalarValue }
+  | { readonly kind: 'array' | 'device' | 'host' }
+  | { readonly kind: 'tuple'; readonly items: readonly Valued[] };
+
 const MAX_INDEX = 2 ** 31 - 1;
 
 /** How one array argument is taken apart. Axes and parameters stand in pairs in flat arrays. */
@@ -130,7 +136,7 @@ export class Marshaller {
   }
 
   /** Whether a number that the caller left untyped does not fit the i32 that it has here, but might with wider indices. */
-  overflows(args: readonly Ready[]): boolean {
+  overflows(args: readonly Valued[]): boolean {
     if (this.#wide) return false;
     return this.#params.some(({ origin, type }) => {
       if (origin.kind !== 'value' || type !== 'i32' || typeAt(this.#types, origin.path).kind !== 'number') return false;
@@ -284,19 +290,19 @@ function valueFor(slot: ScalarSlot, arg: unknown): ScalarValue | undefined {
 }
 
 function at<K extends Ready['kind']>(
-  args: readonly Ready[],
+  args: readonly Valued[],
   path: readonly number[],
   kind: K,
 ): Extract<Ready, { kind: K }> {
   let items = args;
-  let found: Ready | undefined;
+  let found: Valued | undefined;
   for (const step of path) {
     found = items[step];
     items = found?.kind === 'tuple' ? found.items : [];
   }
   if (found?.kind !== kind)
     throw new Error(`parameter of argument [${path.join(', ')}] expected ${kind}, found ${found?.kind}`);
-  return found as Extract<Ready, { kind: K }>;
+  return found as unknown as Extract<Ready, { kind: K }>;
 }
 
 function typeAt(types: readonly ArgType[], path: readonly number[]): ArgType {

@@ -66,8 +66,18 @@ function pathOf(prefix: string, i: number): string {
 }
 
 /** Marks the device sides that a launch on a stream writes. `written`: paths of the array arguments that the kernel stores to. */
-export function markWritten({ found }: SmartArguments, written: ReadonlySet<string>, stream: Stream | undefined): void {
-  for (const { array, path } of found) if (written.has(path)) array.changedOnDevice(stream);
+export function markWritten(
+  { found }: SmartArguments,
+  written: ReadonlySet<string>,
+  stream: Stream | undefined,
+  later = false,
+): void {
+  for (const { array, path } of found) if (written.has(path)) array.changedOnDevice(stream, later);
+}
+
+/** Brings the host sides up to date that somebody has in hand, without blocking. */
+export async function refreshHosts({ found }: SmartArguments): Promise<void> {
+  await Promise.all(found.map(({ array }) => array.refreshReferenced()));
 }
 
 /** As `markWritten`, for arguments that are no tuples. */

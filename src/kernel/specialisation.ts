@@ -109,6 +109,7 @@ export class Specialisation implements Resource {
   /** The shape to launch with, and all values of parameters in place. */
   #ready(asked: CheckedShape, stream: Stream | undefined): CheckedShape {
     const { context, executable, marshaller } = this;
+    if (context.turns.waiting > 0) context.turns.check(`this launch of ${this.#name.text}`);
     const { attributes } = executable;
     const { aliasing } = marshaller;
     const shape = asked.chosenFor === 0 ? asked : this.#choose(asked);

@@ -6,10 +6,12 @@
  * sees the same aliasing; Numba makes independent copies and loses one of the results.
  */
 import { DeviceNDArray } from '../array/device-array.ts';
-import { download, upload } from '../array/device-transfer.ts';
+import { type ArraySide, upload } from '../array/device-transfer.ts';
 import type { NDArray } from '../array/ndarray.ts';
+import type { HostSide } from '../driver/driver.ts';
 import { sameDType, u8 } from '../dtype/index.ts';
-import { classifyLayout, extentOf, fStrides, mayOverlapItself } from '../layout/index.ts';
+import { classifyLayout, extentOf, fStrides, mayOverlapItself, sizeOf } from '../layout/index.ts';
+import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import { arrayType, type HostTyped } from './args.ts';
 
@@ -22,14 +24,19 @@ interface Group {
   end: number;
 }
 
+/** What copies the elements of a device array to the host. */
+export type CopyBack = (shape: readonly number[], to: HostSide, from: ArraySide) => unknown;
+
 /** How the host arrays of one launch get to the device. Made before compiling, carried out after. */
 export class Staging {
+  readonly #context: Context;
   readonly #groups: readonly Group[];
   readonly #devices = new Map<HostTyped, DeviceNDArray>();
   readonly #owned: DeviceNDArray[] = [];
 
   /** Arrays that share memory in different ways keep their strides on the device: their types are revised here. */
-  constructor(hosts: readonly HostTyped[]) {
+  constructor(hosts: readonly HostTyped[], context: Context) {
+    this.#context = context;
     this.#groups = groupByMemory(hosts);
     for (const group of this.#groups) {
       if (isPacked(group)) continue;
@@ -82,7 +89,11 @@ export class Staging {
     dtype: NDArray['dtype'],
     stream: Stream | undefined,
   ): DeviceNDArray {
-    const device = new DeviceNDArray(shape, strides, dtype, { stream });
+    // Not the current device's memory: while a kernel is compiled by a promise, that may become another.
+    const context = this.#context;
+    const owner = context.allocate(sizeOf(shape) * dtype.itemSize, stream);
+    const gpuData = { context, owner, address: owner.address };
+    const device = new DeviceNDArray(shape, strides, dtype, { stream, gpuData });
     this.#owned.push(device);
     return device;
   }
@@ -95,7 +106,7 @@ export class Staging {
   }
 
   /** Copies back what is not In and what the kernel writes. */
-  copyBack(isWritten: (argument: HostTyped) => boolean, stream: Stream | undefined): void {
+  copyBack(isWritten: (argument: HostTyped) => boolean, transfer: CopyBack): void {
     for (const { members } of this.#groups) {
       const done = new Set<DeviceNDArray>();
       for (const member of members) {
@@ -104,7 +115,7 @@ export class Staging {
         if (!isWritten(member) && !members.some((other) => this.deviceOf(other) === device && isWritten(other)))
           continue;
         done.add(device);
-        download(member.layout.shape, hostSide(member), sideOf(device), stream);
+        transfer(member.layout.shape, hostSide(member), sideOf(device));
       }
     }
   }

@@ -31,6 +31,19 @@ type DeviceDefaults = Pick<DeviceDriver, 'checkedByDefault' | 'contractByDefault
 
 type AnyFunction = (...args: never[]) => unknown;
 
+/** What a context has of a kernel, by the types of arguments. */
+interface Known {
+  readonly ready: Map<string, Specialisation>;
+  readonly loading: Map<string, Promise<Specialisation>>;
+}
+
+/** A specialisation that is compiled and not on the device. */
+interface Plan {
+  readonly compiled: CompiledKernel;
+  readonly options: CompileOptions;
+  readonly program: Program;
+}
+
 /** The state of one kernel, shared by its launchers. */
 export class KernelState {
   readonly fn: AnyFunction;
@@ -47,7 +60,9 @@ export class KernelState {
   debugCaptures = false;
   #captured: CapturedFunction | undefined = undefined;
   #snapshot: CaptureSnapshot | undefined = undefined;
-  #byContext = new WeakMap<Context, Map<string, Specialisation>>();
+  #byContext = new WeakMap<Context, Known>();
+  /** Goes up when what was read and compiled is forgotten. */
+  #generation = 0;
   readonly #warned = new Set<string>();
 
   constructor(fn: AnyFunction, options: CheckedOptions) {
@@ -117,21 +132,70 @@ export class KernelState {
 
   /** The specialisation for these types, compiled now if need be. */
   specialise(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Specialisation {
-    const known = this.#of(context);
-    const key = `${types.map(typeKey).join(';')}|${indexBits}`;
-    let found = known.get(key);
-    if (found?.stale) {
-      this.specialisations.delete(found);
-      found = undefined;
+    const key = keyOf(types, indexBits);
+    const found = this.#find(context, key);
+    if (found !== undefined) return found;
+    const plan = this.#compile(context, types, indexBits);
+    const executable = withinStack(
+      () => this.#pos(),
+      () => this.#loadNow(context.driver, plan.program),
+    );
+    return this.#keep(key, this.#made(context, types, plan, executable));
+  }
+
+  /** As `specialise`, without blocking where the device compiles through promises. Two who ask for the same get the same. */
+  async specialiseLater(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Promise<Specialisation> {
+    if (context.driver.loadLater === undefined) return this.specialise(context, types, indexBits);
+    const key = keyOf(types, indexBits);
+    const found = this.#find(context, key);
+    if (found !== undefined) return found;
+    const loading = this.#of(context).loading;
+    let loaded = loading.get(key);
+    if (loaded === undefined) {
+      loaded = this.#loadLater(context, types, indexBits).finally(() => loading.delete(key));
+      loading.set(key, loaded);
     }
-    if (found === undefined) {
-      found = this.#compile(context, types, indexBits);
-      known.set(key, found);
-      this.specialisations.add(found);
-      this.misses++;
-    } else this.hits++;
+    return loaded;
+  }
+
+  async #loadLater(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Promise<Specialisation> {
+    for (;;) {
+      const plan = this.#compile(context, types, indexBits);
+      const { driver, epoch } = context;
+      const generation = this.#generation;
+      const executable = await withinStack(
+        () => this.#pos(),
+        () => driver.loadLater?.(plan.program) ?? this.#loadNow(driver, plan.program),
+      );
+      context.checkOpen();
+      if (epoch === context.epoch && generation === this.#generation) {
+        return this.#keep(keyOf(types, indexBits), this.#made(context, types, plan, executable));
+      }
+      // The context was reset meanwhile, or the kernel recompiled.
+      executable.unload();
+    }
+  }
+
+  #find(context: Context, key: string): Specialisation | undefined {
+    const { ready } = this.#of(context);
+    const found = ready.get(key);
+    if (found === undefined) return undefined;
+    if (found.stale) {
+      this.specialisations.delete(found);
+      ready.delete(key);
+      return undefined;
+    }
+    this.hits++;
     this.remember(found);
     return found;
+  }
+
+  #keep(key: string, made: Specialisation): Specialisation {
+    this.#of(made.context).ready.set(key, made);
+    this.specialisations.add(made);
+    this.misses++;
+    this.remember(made);
+    return made;
   }
 
   /** Makes a specialisation the first to be tried. */
@@ -143,16 +207,16 @@ export class KernelState {
     recent.unshift(used);
   }
 
-  #of(context: Context): Map<string, Specialisation> {
+  #of(context: Context): Known {
     let known = this.#byContext.get(context);
     if (known === undefined) {
-      known = new Map();
+      known = { ready: new Map(), loading: new Map() };
       this.#byContext.set(context, known);
     }
     return known;
   }
 
-  #compile(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Specialisation {
+  #compile(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Plan {
     context.checkOpen();
     const { options } = this;
     const compileOptions = this.#optionsFor(context.driver, indexBits);
@@ -164,15 +228,17 @@ export class KernelState {
       warnDefaulted(this.name, withAuthorNames(name, this.read().source), options.defaultFloat);
     }
     const { launchBounds, maxRegisters } = options;
-    const stated = options.signatures?.length === 1;
-    const program = { kernel: compiled.kernel, launchBounds, maxRegisters };
-    return withinStack(
-      () => this.#pos(),
-      () => {
-        const executable = this.#loadNow(context.driver, program);
-        return new Specialisation(this.naming, context, types, compiled, compileOptions, executable, stated);
-      },
-    );
+    return { compiled, options: compileOptions, program: { kernel: compiled.kernel, launchBounds, maxRegisters } };
+  }
+
+  #made(
+    context: Context,
+    types: readonly ArgType[],
+    { compiled, options }: Plan,
+    executable: Executable,
+  ): Specialisation {
+    const stated = this.options.signatures?.length === 1;
+    return new Specialisation(this.naming, context, types, compiled, options, executable, stated);
   }
 
   #loadNow(driver: DeviceDriver, program: Program): Executable {
@@ -213,12 +279,15 @@ export class KernelState {
     };
   }
 
-  /** Compiles the signatures, arrays of any layout as contiguous ones, which most are. */
+  /** Compiles the signatures, arrays of any layout as contiguous ones, which most are; where nobody can wait, begins to. */
   compileSignatures(context: Context): void {
     for (const { args } of this.options.signatures ?? []) {
       this.read();
       this.checkCount(args.length);
-      this.specialise(context, args.map(contiguous), 32);
+      const types = args.map(contiguous);
+      if (context.driver.load !== undefined) this.specialise(context, types, 32);
+      // Who launches it waits for the same, and is told of what goes wrong.
+      else this.specialiseLater(context, types, 32).catch(() => undefined);
     }
   }
 
@@ -226,10 +295,15 @@ export class KernelState {
   forget(): void {
     this.#captured = undefined;
     this.#snapshot = undefined;
+    this.#generation++;
     this.recent.length = 0;
     this.#byContext = new WeakMap();
     unload(this.specialisations);
   }
+}
+
+function keyOf(types: readonly ArgType[], indexBits: 32 | 64): string {
+  return `${types.map(typeKey).join(';')}|${indexBits}`;
 }
 
 /** Gives compiled code back to the devices. */

@@ -20,6 +20,7 @@ import { printAs } from './printing.ts';
 import type { Holder, Outliving, Resource } from './resources.ts';
 import { Counters, type MemoryStats } from './stats.ts';
 import type { StreamRef, StreamUser } from './stream-ref.ts';
+import { Turns } from './turns.ts';
 
 /** What is not the same for all namespaces. */
 export interface ContextOptions {
@@ -42,6 +43,8 @@ export class Context implements MemoryHome {
   /** Streams, events and loaded kernels that wait to be destroyed. */
   readonly resourceDeallocations: Deallocations;
   readonly counters: Counters = new Counters();
+  /** Asynchronous calls that have their place in the order of the device and are not enqueued yet. */
+  readonly turns: Turns = new Turns();
   /** The owner shared by all arrays without elements. */
   readonly noMemory: MemoryOwner;
   /** Goes up with each reset: what was loaded on the device before is gone. */
@@ -80,6 +83,7 @@ export class Context implements MemoryHome {
       'deallocations',
       'resourceDeallocations',
       'counters',
+      'turns',
       'noMemory',
       'pressure',
       'holders',

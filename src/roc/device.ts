@@ -16,6 +16,7 @@ import { openAtOnce, probe } from '../memory/providers.ts';
 import type { MemoryStats } from '../memory/stats.ts';
 import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
+import { synchronizeContext } from '../stream/synchronize.ts';
 
 /** The kinds of devices that `roc` computes on. */
 export type RocKind = 'opencl' | 'hip' | 'cpu' | 'simulator';
@@ -113,6 +114,11 @@ export function isAvailable(): boolean {
 /** Blocks until all work of the current device has been done, then throws what went wrong, if anything did. */
 export function synchronize(): void {
   currentContext().synchronize();
+}
+
+/** As `synchronize`, without blocking the event loop: resolves when the work is done, rejects with what went wrong. */
+export function synchronizeAsync(): Promise<void> {
+  return synchronizeContext(currentContext());
 }
 
 /** Bytes live, pending, pooled and at the peak on `roc`'s device; counts of allocations, frees, copies and synchronisations. */

@@ -13,7 +13,16 @@ import {
   finegrainArray,
   toDevice,
 } from './arrays.ts';
-import { close, currentContext, currentDevice, isAvailable, memoryStats, selectDevice, synchronize } from './device.ts';
+import {
+  close,
+  currentContext,
+  currentDevice,
+  isAvailable,
+  memoryStats,
+  selectDevice,
+  synchronize,
+  synchronizeAsync,
+} from './device.ts';
 import { deregister, register } from './registration.ts';
 import { stream } from './stream.ts';
 
@@ -29,6 +38,7 @@ const OF_ROC: Readonly<Record<string, object>> = {
   deregister,
   stream,
   synchronize,
+  synchronizeAsync,
   memoryStats,
   close,
   currentContext,

@@ -23,6 +23,7 @@ export {
   memoryStats,
   selectDevice,
   synchronize,
+  synchronizeAsync,
 } from './device.ts';
 export { jit } from './jit.ts';
 export { deregister, register } from './registration.ts';

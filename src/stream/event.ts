@@ -14,11 +14,13 @@ import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
 import { flag, readOptions } from '../options.ts';
 import { type Stream, streamOption } from './stream.ts';
+import { settle, whenReached } from './waiting.ts';
 
 class EventResource implements Resource {
   readonly context: Context;
   readonly handle: EventHandle;
   destroyed = false;
+  #waiters = 0;
 
   constructor(context: Context, timing: boolean) {
     this.context = context;
@@ -28,7 +30,16 @@ class EventResource implements Resource {
 
   destroy(): void {
     this.destroyed = true;
-    this.context.driver.destroyEvent(this.handle);
+    if (this.#waiters === 0) this.context.driver.destroyEvent(this.handle);
+  }
+
+  /** Keeps the driver's event while somebody waits for it; the function that it gives lets go. */
+  hold(): () => void {
+    this.#waiters++;
+    return () => {
+      this.#waiters--;
+      if (this.destroyed && this.#waiters === 0 && !this.context.closed) this.context.driver.destroyEvent(this.handle);
+    };
   }
 }
 
@@ -92,6 +103,23 @@ export class Event {
     const driver = blocking(this.context.driver, 'event.synchronize()', 'await event.done()');
     this.context.counters.synchronizations++;
     driver.synchronizeEvent(event);
+  }
+
+  /**
+   * Resolves with the event when the work before the mark has been done, without blocking the event loop; rejects with what went wrong.
+   * It may be disposed meanwhile; one that is recorded again is waited for once more.
+   */
+  async done(): Promise<Event> {
+    const event = this.#use();
+    const { context } = this;
+    const letGo = this.#resource.hold();
+    await new Promise<void>((resolve, reject) => {
+      whenReached(context, event, (outcome) => {
+        letGo();
+        settle(outcome, resolve, reject);
+      });
+    });
+    return this;
   }
 
   /**

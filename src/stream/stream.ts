@@ -20,7 +20,7 @@ import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
 import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
 import { builtinState, CreatedStream, externalState, type StreamState } from './stream-state.ts';
-import { whenDone } from './waiting.ts';
+import { done, whenDone } from './waiting.ts';
 
 /** `created` by `stream()`; the others are the device's own, or another library's, and nobody's here to destroy. */
 export type StreamKind = 'created' | 'default' | 'legacy' | 'per-thread' | 'external';
@@ -211,16 +211,14 @@ export class Stream implements StreamUser {
    * Resolves with the stream when the work that is on it now has been done, without blocking the event loop; rejects with what
    * went wrong. Numba: `async_done()`.
    */
-  done(): Promise<Stream> {
-    return new Promise((resolve, reject) => {
-      whenDone(this.context, this.use(), (outcome) => {
-        if (outcome === undefined) resolve(this);
-        else {
-          outcome.observe();
-          reject(outcome.error);
-        }
-      });
-    });
+  async done(): Promise<Stream> {
+    const { turns, driver } = this.context;
+    if (turns.waiting > 0) await turns.afterThem();
+    const handle = this.use();
+    await done(this.context, handle);
+    // Nobody may ever be able to synchronise: what was kept for the work is given up here.
+    if (handle !== undefined && !canWait(driver) && !this.disposed && driver.queryStream(handle)) this.ref.release();
+    return this;
   }
 
   /**

@@ -18,6 +18,8 @@ export type Outcome = Pick<Failure, 'error' | 'observe'> | undefined;
 interface Waiter {
   readonly context: Context;
   readonly event: EventHandle;
+  /** Whether the event is destroyed when it has come; else it is somebody's who destroys it. */
+  readonly owned: boolean;
   /** What the context itself knew when the wait began. */
   readonly began: Moment;
   readonly then: (outcome: Outcome) => void;
@@ -90,8 +92,8 @@ function thrown(error: unknown): Failure {
   return { error, kept: false, observe: () => undefined };
 }
 
-/** How the work before a waiter's event ended, or that it has not. The event is gone afterwards. */
-function ask({ context, event, began }: Waiter): Failure | undefined | 'waiting' {
+/** How the work before a waiter's event ended, or that it has not. */
+function ask({ context, event, owned, began }: Waiter): Failure | undefined | 'waiting' {
   if (context.closed) {
     const message = `the context of ${context.info.name} was closed while its work was waited for`;
     return thrown(new DriverError('E_CONTEXT_CLOSED', message, { api: 'context' }));
@@ -105,7 +107,7 @@ function ask({ context, event, began }: Waiter): Failure | undefined | 'waiting'
     failure = thrown(error);
   }
   try {
-    driver.destroyEvent(event);
+    if (owned) driver.destroyEvent(event);
   } catch (error) {
     // A device that is broken for good says so at each call.
     failure ??= thrown(error);
@@ -127,9 +129,30 @@ export function whenDone(context: Context, handle: StreamHandle | undefined, the
     driver.destroyEvent(event);
     throw error;
   }
-  const key = handle ?? context;
+  wait(handle ?? context, { context, event, owned: true, began: context.faultsNow, then });
+}
+
+/** As `whenDone`, for the work before an event that somebody has recorded and keeps until `then` is called. */
+export function whenReached(context: Context, event: EventHandle, then: (outcome: Outcome) => void): void {
+  wait(event, { context, event, owned: false, began: context.faultsNow, then });
+}
+
+/** `whenDone` as a promise, for who is told of what went wrong. */
+export function done(context: Context, handle: StreamHandle | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    whenDone(context, handle, (outcome) => settle(outcome, resolve, reject));
+  });
+}
+
+/** Tells of an outcome by the functions of a promise. */
+export function settle(outcome: Outcome, resolve: () => void, reject: (error: unknown) => void): void {
+  if (outcome === undefined) return resolve();
+  outcome.observe();
+  reject(outcome.error);
+}
+
+function wait(key: unknown, waiter: Waiter): void {
   const queue = queues.get(key);
-  const waiter: Waiter = { context, event, began: context.faultsNow, then };
   if (queue === undefined) queues.set(key, [waiter]);
   else queue.push(waiter);
   wake();

@@ -1,0 +1,51 @@
+/**
+ * The order of asynchronous calls on a device that compiles its kernels through promises.
+ *
+ * A launch whose kernel is not compiled yet has its place among the calls and nothing enqueued. Asynchronous calls that come after it
+ * take their turn after it; those that cannot wait say so, since they would overtake it.
+ */
+import { cannotWait } from './blocking.ts';
+
+/** The calls of one context that wait for their turn. */
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+  #inside = false;
+  /** How many calls have their place and are not enqueued yet. */
+  waiting = 0;
+
+  /** Runs `body` when the calls before it have been enqueued; those after it come when its promise is settled. */
+  async take<T>(body: () => Promise<T>): Promise<T> {
+    this.waiting++;
+    const turn = this.#last.then(body);
+    this.#last = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } finally {
+      this.waiting--;
+    }
+  }
+
+  /** Resolves when the calls that wait now have been enqueued; at once where there are none. */
+  afterThem(): Promise<unknown> | undefined {
+    return this.waiting === 0 ? undefined : this.#last;
+  }
+
+  /** What a call enqueues in its turn. */
+  enter<R>(enqueue: () => R): R {
+    this.#inside = true;
+    try {
+      return enqueue();
+    } finally {
+      this.#inside = false;
+    }
+  }
+
+  /** Throws when a call that is enqueued at once would overtake others. */
+  check(call: string): void {
+    if (this.waiting === 0 || this.#inside) return;
+    throw cannotWait(
+      `${call} would overtake a launchAsync whose kernel is still being compiled`,
+      `await before the launchAsync, or compile first: await kernel.compileAsync(…)`,
+    );
+  }
+}
