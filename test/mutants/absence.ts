@@ -85,7 +85,7 @@ export const ABSENCE: readonly (readonly [file: string, find: string, replace: s
   ],
   ['optionals', 'binding.vanishes = true;', '', 'a value that is taken away stays'],
   [
-    'optionals',
+    'partial-variables',
     'if (flag === undefined || ctx.loops === binding.loops) return',
     'if (true) return',
     'a round does not see what the one before assigned',
@@ -96,7 +96,7 @@ export const ABSENCE: readonly (readonly [file: string, find: string, replace: s
     'if (false)',
     'what was relied on is not looked at again',
   ],
-  ['optionals', 'if (isOptional(value)) frame.returnedNothing = true;', '', 'all results are there'],
+  ['partial-variables', 'if (isOptional(value)) frame.returnedNothing = true;', '', 'all results are there'],
   [
     'names',
     '      return first !== undefined && firstAssigned(first, name);',

@@ -100,10 +100,15 @@ function absence(): void {
   vitest('absence', 'src/compiler/absent.test.ts');
 }
 
-const stages = { programs, operations, tests, absence, layout, memory, names };
+function simulator(): void {
+  vitest('simulator', 'test/simulator-locks.test.ts', 'src/cuda/simulator-overflow.test.ts', 'src/driver/simulator');
+}
+
+const stages = { simulator, programs, operations, tests, absence, layout, memory, names };
 type Stage = keyof typeof stages;
 /** What no compiled program can show needs no programs. */
 const ONLY: Partial<Record<Stage, readonly Stage[]>> = {
+  simulator: ['simulator'],
   layout: ['layout', 'memory', 'tests', 'operations', 'programs'],
   memory: ['memory'],
   absence: ['absence', 'programs', 'tests'],

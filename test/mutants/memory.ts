@@ -174,8 +174,13 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
     'copies without a stream are not waited for',
   ],
   ['array/device-copy', "checkWritable(array, 'copyToDevice');", '', 'read-only memory is written to'],
-  ['array/device-copy', 'driver.waitEvent(before, own.use());', '', 'asynchronous copies overtake work'],
-  ['array/device-copy', 'driver.waitEvent(after, undefined);', '', 'work overtakes asynchronous copies'],
+  ['stream/transfer-stream', 'follow(context, undefined, stream.use());', '', 'asynchronous copies overtake work'],
+  [
+    'stream/transfer-stream',
+    'follow(stream.context, stream.use(), undefined);',
+    '',
+    'work overtakes asynchronous copies',
+  ],
   ['array/device-assign', '  stream?.synchronize();', '', 'elements are read before they are there'],
   [
     'array/device-assign',
@@ -184,13 +189,13 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
     'assignments begin at the first element',
   ],
   [
-    'array/device-array',
+    'array/array-memory',
     'this.pointer = this.owner.address - low;',
     'this.pointer = this.owner.address;',
     'reversed arrays begin before their memory',
   ],
   [
-    'array/device-array',
+    'array/array-memory',
     'if (first >= 0 && end <= memory.owner.bytes) return;',
     'if (end <= memory.owner.bytes) return;',
     'arrays may begin before their memory',
@@ -354,7 +359,8 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
     'this.#device = undefined;',
     'mapped arrays keep their memory',
   ],
-  ['array/dlpack', 'taken.add(pointer);', '', 'tensors are taken twice'],
+  ['array/dlpack-export', 'if (state.used) throw usedTensor();', '', 'capsules are taken twice'],
+  ['array/dlpack-export', 'if (spent.has(pointer)) throw usedTensor();', '', 'tensors are taken after their release'],
   ['array/dlpack-export', 'array.owner.retain();', '', 'tensors keep no memory'],
   [
     'array/ipc',
@@ -389,8 +395,8 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
   ],
   [
     'array/device-array',
-    'strides: stridesFor(this.shape, itemSize, order) };',
-    'strides: cStrides(this.shape, itemSize) };',
+    'strides: stridesFor(memory.shape, itemSize, order) };',
+    "strides: stridesFor(memory.shape, itemSize, 'C') };",
     'reshape takes elements in C order always',
   ],
   [

@@ -17,12 +17,14 @@ const TIMEOUT_MS = 400_000;
 const COPIED = [
   'src',
   'testsuite',
+  'testsuite',
   'test/fuzz',
   'test/mutants',
   'test/support',
   'test/conformance-cpu.test.ts',
   'test/dlpack.test.ts',
   'test/native',
+  'test/simulator-locks.test.ts',
   'test/smart-array.test.ts',
   'test/worked-numbers.test.ts',
   'tsconfig.kernels.json',
@@ -56,6 +58,7 @@ function original(folder: string, m: Mutant): string {
 function likely(m: Mutant): string {
   if (m.file.startsWith('src/layout')) return 'layout';
   if (/^src\/(memory|array|stream)\//.test(m.file)) return 'memory';
+  if (m.file.startsWith('src/driver/simulator/')) return 'simulator';
   if (/\/(presence|presence-state|optionals|hints)\.ts$/.test(m.file)) return 'absence';
   if (NAMES.some(([file]) => m.file === `src/${file}.ts`)) return 'names';
   return m.file.includes('/wasm/') || m.file.includes('/math/') ? 'operations' : 'programs';
@@ -107,6 +110,16 @@ async function battery(folder: string, first: string, within = ''): Promise<Outc
 }
 
 async function main(): Promise<void> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(
+      'npm run mutants -- [--only 7,12] [--under src/layout,src/memory] [--jobs 2] [--skip-clean] [--list]\n',
+    );
+    return;
+  }
+  if (process.argv.includes('--list')) {
+    process.stdout.write(MUTANTS.map((m, n) => `${n} ${m.file}: ${m.what}\n`).join(''));
+    return;
+  }
   const only = option('only', '');
   const folders = option('under', '').split(',');
   const chosen = (m: Mutant): boolean => folders.some((folder) => m.file.startsWith(folder));
