@@ -1,7 +1,7 @@
 /**
  * Chapter: barriers, and what lives across them.
  */
-import { cuda, f32, type In, i32, i64, type Mat, type Vec } from '../src/index.ts';
+import { cuda, f32, type In, i32, type i64, type Mat, type Vec } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { mixedIntegers, zeros } from './support.ts';

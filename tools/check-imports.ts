@@ -28,6 +28,7 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     'src/compiler/source.ts',
     'src/compiler/intrinsics.ts',
+    'src/compiler/intrinsics',
     'src/compiler/ir',
     'src/compiler/types',
     'src/compiler/contract.ts',

@@ -102,10 +102,11 @@ function printExpr(e: Expr, sub: (e: Expr) => string, v: (x: Var) => string, nam
       if (e.fn === 'isNaN') return `(${a} != ${a})`;
       if (e.fn === 'isFinite') return `(fabs(${a}) < INFINITY)`;
       if (e.fn === 'abs') return e.type === 'f32' || e.type === 'f64' ? `fabs${f}(${a})` : `abs(${a})`;
-      if (e.fn === 'clz') return e.type === 'i64' || e.type === 'u64' ? `clz64(${a})` : `clz32(${a})`;
       if (e.fn.endsWith('Approx')) return `approx_${e.fn.slice(0, -6)}${e.type === 'f32' ? '' : '64'}(${a})`;
       return `${e.fn}${f}(${a})`;
     }
+    case 'intrinsic':
+      return `${e.fn.name}${e.type === 'i64' || e.type === 'u64' ? 64 : 32}(${e.args.map(sub).join(', ')})`;
     case 'binary': {
       const [a, b] = [sub(e.a), sub(e.b)];
       const infix = INFIX[e.fn];

@@ -1,13 +1,8 @@
 /**
- * Arithmetic that JavaScript's `Math` has no word for. `Math.*` itself is used in kernels as it is.
+ * Arithmetic that JavaScript's `Math` has no word for, but that of integers, which is `compiler/intrinsics/integers.ts`. `Math.*` itself is
+ * used in kernels as it is.
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
-
-/** An integer in, one of the same type out. */
-export interface SameInteger {
-  (x: number): number;
-  (x: bigint): bigint;
-}
 
 /** `selp(predicate, a, b)`. */
 export interface Select {
@@ -18,15 +13,6 @@ export interface Select {
 
 type Real = (x: number) => number;
 type Real2 = (a: number, b: number) => number;
-
-/** Number of bits set in an integer. Numba's `cuda.popc`. */
-export const popc: SameInteger = intrinsic<SameInteger>('popc');
-/** Number of zero bits above the highest bit set; the width for 0. Numba's `cuda.clz`. */
-export const clz: SameInteger = intrinsic<SameInteger>('clz');
-/** Place of the lowest bit set, from 1; 0 for 0. Numba's `cuda.ffs`. */
-export const ffs: SameInteger = intrinsic<SameInteger>('ffs');
-/** The bits of an integer in reverse order. Numba's `cuda.brev`. */
-export const brev: SameInteger = intrinsic<SameInteger>('brev');
 
 /** `predicate ? a : b` without a branch: both are evaluated. Numba's `cuda.selp`. */
 export const selp: Select = intrinsic<Select>('selp');

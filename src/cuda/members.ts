@@ -13,6 +13,7 @@ export { managedArray, mappedArray, mappedArrayLike, pinnedArray, pinnedArrayLik
 export { openIpcArray } from '../array/ipc.ts';
 export { mapped, pinned } from '../array/pinning.ts';
 export { SmartArray } from '../array/smart-array.ts';
+export * from '../compiler/intrinsics/integers.ts';
 export { In, InOut, Out } from '../kernel/hints.ts';
 export { jit } from '../kernel/jit.ts';
 export { scalar } from '../kernel/scalar.ts';
@@ -41,19 +42,15 @@ export { synchronizeAsync } from '../stream/synchronize.ts';
 export { atomic } from './atomic.ts';
 export { blockDim, blockIdx, grid, gridDim, gridSize, laneId, threadIdx, warpSize } from './geometry.ts';
 export {
-  brev,
   cbrt,
-  clz,
   copysign,
   erf,
   erfc,
   exp2,
-  ffs,
   fma,
   fmax,
   fmin,
   lgamma,
-  popc,
   rint,
   rsqrt,
   selp,

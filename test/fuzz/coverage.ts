@@ -31,6 +31,8 @@ export function keyOf(e: Expr): string | undefined {
       return `bits ${e.a.type} as ${e.type}`;
     case 'fma':
       return `fma ${e.type}`;
+    case 'intrinsic':
+      return `${e.fn.name} ${e.type}`;
     case 'call':
       return `${e.fn} ${e.type}`;
     case 'load':

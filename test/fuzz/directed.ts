@@ -4,6 +4,7 @@
  * Fuzzing says which of these ordinary kernels come to; these say that each was executed and right on every renderer, with
  * values that differ from lane to lane.
  */
+import { INTRINSICS } from '../../src/compiler/intrinsics/table.ts';
 import {
   add,
   and,
@@ -18,6 +19,7 @@ import {
   compare as compareExpr,
   fma as fmaExpr,
   i32,
+  intrinsic,
   KernelBuilder,
   load,
   mul,
@@ -131,10 +133,6 @@ const UNARY: readonly Exclude<UnaryOp, ApproxOp>[] = [
   'neg',
   'abs',
   'not',
-  'clz',
-  'ctz',
-  'popc',
-  'brev',
   'sqrt',
   'floor',
   'ceil',
@@ -171,14 +169,20 @@ const COMPARE: readonly CompareOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
 function unaryMeaning(fn: (typeof UNARY)[number], t: Ty): (a: Val) => Val {
   const result: Ty = fn === 'isNaN' || fn === 'isFinite' ? 'bool' : t;
   if (fn === 'toInt32') return (a) => own.bitOperand('i32', a);
-  if (fn === 'ctz')
-    return (a) => {
-      const first = Number(own.unary('ffs', t, 'i32', a));
-      const n = first === 0 ? (isBig(t) ? 64 : 32) : first - 1;
-      return isBig(t) ? BigInt(n) : n;
-    };
   return (a) => own.unary(fn, t, result, a);
 }
+
+/** What the table of intrinsics has of operations. */
+const INTRINSIC: Readonly<Record<string, (t: Ty, args: readonly Val[]) => Val>> = {
+  clz: (t, [a]) => own.unary('clz', t, t, a as Val),
+  popc: (t, [a]) => own.unary('popc', t, t, a as Val),
+  brev: (t, [a]) => own.unary('brev', t, t, a as Val),
+  ctz: (t, [a]) => {
+    const first = Number(own.unary('ffs', t, 'i32', a as Val));
+    const n = first === 0 ? (isBig(t) ? 64 : 32) : first - 1;
+    return isBig(t) ? BigInt(n) : n;
+  },
+};
 
 function binaryMeaning(fn: (typeof BINARY)[number], t: Ty): (a: Val, b: Val) => Val {
   switch (fn) {
@@ -228,6 +232,10 @@ const MATH: Readonly<Record<MathFn, (...x: number[]) => number>> = {
   lgamma: Number,
 };
 
+function missing(name: string): never {
+  throw new Error(`${name} has no meaning here: say it in INTRINSIC`);
+}
+
 function* expressions(): Iterable<Directed | undefined> {
   for (const t of TYPES) {
     for (const fn of UNARY)
@@ -238,6 +246,13 @@ function* expressions(): Iterable<Directed | undefined> {
         undefined,
         fn === 'uniform',
       );
+    for (const [name, row] of INTRINSICS)
+      if (row.evaluate !== undefined)
+        yield expression(
+          Array.from({ length: row.arity }, () => t),
+          (args) => intrinsic(row, ...args),
+          (args) => (INTRINSIC[name] ?? missing(name))(t, args),
+        );
     for (const fn of BINARY)
       yield expression(
         [t, t],
@@ -504,7 +519,9 @@ export function directed(): Directed[] {
 export function legalFor(renderer: string, all: readonly Directed[]): string[] {
   const keys = all.map((d) => d.key);
   if (renderer === 'simulator') return keys;
-  // Calls of f32 have become other operations, and of an unsigned integer there is nothing to be taken.
+  // Calls of f32 and intrinsics without an instruction have become other operations; of an unsigned integer there is nothing to be taken.
   const expanded = new Set(all.filter((d) => d.ulps !== undefined && d.key.endsWith(' f32')).map((d) => d.key));
+  for (const { name, types, native } of INTRINSICS.values())
+    if (native?.wasm === undefined) for (const type of types) expanded.add(`${name} ${type}`);
   return keys.filter((key) => !expanded.has(key) && key !== 'abs u32' && key !== 'abs u64');
 }

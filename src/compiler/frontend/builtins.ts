@@ -146,7 +146,7 @@ define(
   'Math.clz32',
   1,
   1,
-  folding(Math.clz32, (a, pos) => ({ k: 'count', fn: 'clz32', a: arg(a, 0), pos })),
+  folding(Math.clz32, (a, pos) => ({ k: 'clz32', a: arg(a, 0), pos })),
 );
 define(Math.fround, 'Math.fround', 1, 1, (a, pos) => ({ k: 'cast', to: 'f32', a: arg(a, 0), pos }));
 define((Math as { f16round?: unknown }).f16round, 'Math.f16round', 1, 1, (a, pos) => ({

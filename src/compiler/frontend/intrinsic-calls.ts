@@ -3,6 +3,8 @@
  * `memory-calls.ts`, what a warp does together `warp-calls.ts`, the words of `roc` `roc-calls.ts`.
  */
 import type { CallExpression } from 'acorn';
+import type { Row } from '../intrinsics/define.ts';
+import { INTRINSICS } from '../intrinsics/table.ts';
 import { spelled } from '../intrinsics.ts';
 import type { MathFn } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
@@ -107,10 +109,12 @@ function math(fn: MathFn | 'sqrt'): Handler {
   };
 }
 
-function counted(fn: 'clz' | 'popc' | 'ffs' | 'brev'): Handler {
+/** A call of what the table of intrinsics has. */
+function ofTable(fn: Row): Handler {
   return (call) => {
-    count(call, 1);
-    return scalar({ k: 'count', fn, a: number(call, 0), pos: call.pos });
+    count(call, fn.arity);
+    const args = Array.from({ length: fn.arity }, (_, k) => number(call, k));
+    return scalar({ k: 'intrinsic', fn, args, pos: call.pos });
   };
 }
 
@@ -150,10 +154,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     count(call, 1);
     return scalar({ k: 'round', fn: 'rint', a: number(call, 0), pos: call.pos });
   },
-  popc: counted('popc'),
-  clz: counted('clz'),
-  ffs: counted('ffs'),
-  brev: counted('brev'),
+  ...Object.fromEntries([...INTRINSICS].map(([name, row]) => [name, ofTable(row)])),
   fmin: pair('fmin'),
   fmax: pair('fmax'),
   copysign: pair('copysign'),

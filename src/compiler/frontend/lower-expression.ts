@@ -5,7 +5,9 @@
  * are computed in it. Without `want` the expression's own type decides, else the defaults.
  */
 import { u8c } from '../../dtype/index.ts';
-import { binary, read, select, unary } from '../ir/builder.ts';
+import { CLZ } from '../intrinsics/operations.ts';
+import { spelled } from '../intrinsics.ts';
+import { binary, intrinsic, read, select, unary } from '../ir/builder.ts';
 import {
   type CompareOp,
   type Expr,
@@ -21,7 +23,7 @@ import {
 import type { Pos } from '../source.ts';
 import { isFloatType, isIntegerType, isWeak, isWide, join, machine, nameOf, type Type } from '../types/lattice.ts';
 import type { Range, ScalarArg, TExpr, TMem, TStmt } from '../types/tree.ts';
-import { integerQuotient, numeric, typeOf } from '../types/typing.ts';
+import { computedIn, integerQuotient, integersOf, numeric, typeOf } from '../types/typing.ts';
 import { castTo, constant, convert, described, textOf, type Use } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import { HeldQuotients, type Quotient, roundQuotient } from './quotients.ts';
@@ -213,8 +215,10 @@ export class ExpressionLowering {
           a: this.#bitOperand(e.a, 'i32'),
           b: this.#bitOperand(e.b, 'i32'),
         };
-      case 'count':
-        return this.#count(e);
+      case 'clz32':
+        return castTo(intrinsic(CLZ, this.#bitOperand(e.a, 'u32')), 'i32', e.pos);
+      case 'intrinsic':
+        return this.#intrinsic(e);
       case 'test': {
         const a = this.lower(e.a, undefined);
         if (!isFloat(a.type)) return { op: 'const', type: 'bool', value: e.fn !== 'isNaN' };
@@ -482,27 +486,26 @@ export class ExpressionLowering {
     return cut === a && a.op !== 'const' ? { op: 'cast', type: to, to, a, pos: e.pos } : cut;
   }
 
-  #count(e: Extract<TExpr, { k: 'count' }>): Expr {
-    const t = typeOf(e.fn === 'clz32' ? e.a : this.#integer(e.a, `cuda.${e.fn}`));
-    const wide = isWide(t);
-    const m: ValueType = e.fn === 'clz32' ? 'u32' : wide ? (t === 'u64' ? 'u64' : 'i64') : t === 'u32' ? 'u32' : 'i32';
-    if (e.fn === 'brev') {
-      const type = wide ? m : 'u32';
-      return { op: 'unary', type, fn: 'brev', a: this.#bitOperand(e.a, type) };
+  #intrinsic(e: Extract<TExpr, { k: 'intrinsic' }>): Expr {
+    const { fn, args } = e;
+    const name = spelled(fn.name);
+    for (const [k, a] of args.entries()) {
+      this.#integer(a, name);
+      for (const b of args.slice(0, k)) this.#together(name, e, b, a);
     }
-    if (e.fn === 'ffs') {
-      const a = this.hold(this.#bitOperand(e.a, m), e.pos);
-      const one: Expr = { op: 'const', type: m, value: wide ? 1n : 1 };
-      const zero: Expr = { op: 'const', type: m, value: wide ? 0n : 0 };
-      const found: Expr = { op: 'binary', type: m, fn: 'add', a: { op: 'unary', type: m, fn: 'ctz', a }, b: one };
-      return castTo(
-        { op: 'select', type: m, cond: { op: 'compare', type: 'bool', fn: 'eq', a, b: zero }, a: zero, b: found },
-        'i32',
-        e.pos,
-      );
+    const type = computedIn(fn, integersOf(args));
+    if (type === undefined) {
+      const { pos } = args.find((a) => isWide(typeOf(a))) ?? e;
+      return fail('K215', pos, `${name} needs integers of 32 bits, but ${textOf(pos)} has 64`, {
+        help: `write i32(${textOf(pos)}) or u32(${textOf(pos)})`,
+      });
     }
-    const counted: Expr = { op: 'unary', type: m, fn: e.fn === 'popc' ? 'popc' : 'clz', a: this.#bitOperand(e.a, m) };
-    return e.fn === 'clz32' ? castTo(counted, 'i32', e.pos) : castTo(counted, this.machine(typeOf(e)), e.pos);
+    const operands = args.map((a) => this.#bitOperand(a, type));
+    const value =
+      fn.evaluate === undefined && fn.expand !== undefined
+        ? fn.expand(...operands.map((a) => this.hold(a, e.pos)))
+        : intrinsic(fn, ...operands);
+    return castTo(value, this.machine(typeOf(e)), e.pos);
   }
 }
 

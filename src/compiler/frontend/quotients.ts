@@ -72,8 +72,10 @@ export class HeldQuotients {
         case 'round':
         case 'toInt':
         case 'bitnot':
-        case 'count':
+        case 'clz32':
           return keep(e.a);
+        case 'intrinsic':
+          return e.args.forEach(keep);
         case 'bits':
         case 'shift':
         case 'imul':

@@ -4,6 +4,7 @@
  * Expression makers work out result types and round constants to them; statement makers fill in a position. A
  * `KernelBuilder` hands out fresh ids and collects symbols. Nothing here checks more than it must: `verify.ts` does.
  */
+import type { Intrinsic } from '../intrinsics/row.ts';
 import type { Pos } from '../source.ts';
 import type {
   ArraySym,
@@ -181,6 +182,10 @@ export function fma(a: Expr, b: Expr, c: Expr): Expr {
 
 export function call(fn: MathFn, ...args: readonly Expr[]): Expr {
   return { op: 'call', type: args[0]?.type === 'f64' ? 'f64' : 'f32', fn, args };
+}
+
+export function intrinsic(fn: Intrinsic<Expr>, ...args: readonly Expr[]): Expr {
+  return { op: 'intrinsic', type: args[0]?.type ?? 'i32', fn, args };
 }
 
 /** `array[index]`, an element access with the array's own element type and size. */

@@ -6,9 +6,10 @@
  */
 
 import { codecOf, narrowCodec, roundToOdd, rowOf, SCALAR_TOKENS } from '../../dtype/index.ts';
+import type { Intrinsic } from '../intrinsics/row.ts';
 import { HOST_MATH } from '../math/host.ts';
 import { fusedMultiplyAdd, roundHalfEven } from './exact.ts';
-import type { BinaryOp, CompareOp, ElemType, MathFn, UnaryOp, ValueType } from './ops.ts';
+import type { BinaryOp, CompareOp, ElemType, Expr, MathFn, UnaryOp, ValueType } from './ops.ts';
 import { ELEM_SIZE, isFloat, isUnsigned, widen } from './ops.ts';
 
 export type Value = number | bigint | boolean;
@@ -121,7 +122,6 @@ function approximated(fn: UnaryOp, type: ValueType, x: number): number {
 }
 
 function integerUnary(fn: UnaryOp, type: ValueType, a: bigint): Value {
-  const w = width(type);
   switch (fn) {
     case 'neg':
       return wrap(type, -a);
@@ -131,20 +131,17 @@ function integerUnary(fn: UnaryOp, type: ValueType, a: bigint): Value {
       return wrap(type, ~a);
     case 'sign':
       return wrap(type, a > 0n ? 1n : a < 0n ? -1n : 0n);
-  }
-  const digits = BigInt.asUintN(w, a).toString(2).padStart(w, '0');
-  switch (fn) {
-    case 'clz':
-      return wrap(type, BigInt(`${digits}1`.indexOf('1')));
-    case 'ctz':
-      return wrap(type, BigInt(w - 1 - digits.lastIndexOf('1')));
-    case 'popc':
-      return wrap(type, BigInt(digits.replaceAll('0', '').length));
-    case 'brev':
-      return wrap(type, BigInt(`0b${[...digits].reverse().join('')}`));
     default:
       return noSuch(fn, type);
   }
+}
+
+// ---------------------------------------------------------------- intrinsics
+
+export function evalIntrinsic(fn: Intrinsic<Expr>, type: ValueType, args: readonly Value[]): Value {
+  const own = fn.types.find((t) => t === type);
+  if (own === undefined || fn.evaluate === undefined) return noSuch(fn.name, type);
+  return wrap(type, fn.evaluate(own, ...args.map(BigInt)));
 }
 
 // ---------------------------------------------------------------- two operands

@@ -15,6 +15,7 @@ import {
   evalCast,
   evalCompare,
   evalFma,
+  evalIntrinsic,
   evalUnary,
   readElement,
   writeElement,
@@ -435,6 +436,12 @@ export class Thread {
           e.fn,
           e.type,
           e.args.map((a) => Number(this.value(a))),
+        );
+      case 'intrinsic':
+        return evalIntrinsic(
+          e.fn,
+          e.type,
+          e.args.map((a) => this.value(a)),
         );
       case 'load': {
         const [view, address] = this.element(e.mem);

@@ -7,6 +7,7 @@
  * it. The front end builds this, passes rewrite it, renderers print it. `verify.ts` checks it after each stage.
  */
 import { rowOf, SCALAR_NAMES, type StoredName } from '../../dtype/index.ts';
+import type { Intrinsic } from '../intrinsics/row.ts';
 import type { Pos } from '../source.ts';
 import type { PrintForm } from './print-forms.ts';
 
@@ -99,11 +100,6 @@ export type UnaryOp =
   | 'abs'
   /** Bitwise complement of an integer; logical negation of a bool. */
   | 'not'
-  /** Integers (i32 u32 i64 u64): counts, same type. clz/ctz of 0 is the width. */
-  | 'clz'
-  | 'ctz'
-  | 'popc'
-  | 'brev'
   /** Floats, exact (IEEE): same type. `rint` rounds half to even; `round` is JavaScript's Math.round. */
   | 'sqrt'
   | 'floor'
@@ -247,6 +243,13 @@ export type Expr =
   | { readonly op: 'bitcast'; readonly type: ValueType; readonly a: Expr }
   | { readonly op: 'fma'; readonly type: 'f32' | 'f64'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
   | { readonly op: 'call'; readonly type: 'f32' | 'f64'; readonly fn: MathFn; readonly args: readonly Expr[] }
+  /** What a row of the table of intrinsics means, of operands of its own type. */
+  | {
+      readonly op: 'intrinsic';
+      readonly type: ValueType;
+      readonly fn: Intrinsic<Expr>;
+      readonly args: readonly Expr[];
+    }
   /** Reads memory: may be repeated or reordered only while nothing is stored. Never placed where it might not run in the source. */
   | { readonly op: 'load'; readonly type: ValueType; readonly mem: MemRef };
 

@@ -32,6 +32,7 @@ export function exprParts(e: Expr): readonly Expr[] {
     case 'fma':
       return [e.a, e.b, e.c];
     case 'call':
+    case 'intrinsic':
       return e.args;
     case 'load':
       return memParts(e.mem);

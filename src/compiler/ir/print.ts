@@ -184,6 +184,8 @@ function exprText(e: Expr, names: Names, level: number): string {
       return `fma(${text(e.a)}, ${text(e.b)}, ${text(e.c)})`;
     case 'call':
       return `${e.fn}.${e.type}(${e.args.map(text).join(', ')})`;
+    case 'intrinsic':
+      return `${e.fn.name}(${e.args.map(text).join(', ')})`;
     case 'load':
       return memText(e.mem, names);
   }

@@ -4,6 +4,8 @@
  * A random kernel is legal and free of races: each thread writes elements of its own, and reads others' shared elements
  * only between two barriers. So any correct execution leaves the same bytes.
  */
+import type { Row } from '../intrinsics/define.ts';
+import { INTRINSICS } from '../intrinsics/table.ts';
 import {
   add,
   assign,
@@ -16,6 +18,7 @@ import {
   compare,
   constant,
   i32,
+  intrinsic,
   KernelBuilder,
   leave,
   load,
@@ -138,7 +141,9 @@ const CORNERS: Readonly<Record<ValueType, readonly (number | bigint | boolean)[]
 };
 
 export const VALUE_TYPES: readonly ValueType[] = ['bool', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
-const INT_UNARY: readonly UnaryOp[] = ['neg', 'abs', 'not', 'clz', 'ctz', 'popc', 'brev', 'sign'];
+/** What the table of intrinsics has of operations; the rest of it are expansions. */
+export const OPERATIONS: readonly Row[] = [...INTRINSICS.values()].filter((row) => row.evaluate !== undefined);
+const INT_UNARY: readonly UnaryOp[] = ['neg', 'abs', 'not', 'sign'];
 const FLOAT_UNARY: readonly UnaryOp[] = ['neg', 'abs', 'sqrt', 'floor', 'ceil', 'trunc', 'rint', 'round', 'sign'];
 const INT_BINARY: readonly BinaryOp[] = [
   'add',
@@ -185,6 +190,11 @@ export function randomExpr(
     return binary(fn, a, fn === 'copysign' ? select(unary('isNaN', b), constant(type, 1), b) : b);
   }
   if (type === 'i32' && rng.once(12)) return unary('toInt32', sub(rng.pick(['f32', 'f64'])));
+  const rows = OPERATIONS.filter(({ types }) => types.some((t) => t === type));
+  if (rng.once(8)) {
+    const row = rng.pick(rows);
+    return intrinsic(row, ...Array.from({ length: row.arity }, () => sub(type)));
+  }
   return rng.once(4) ? unary(rng.pick(INT_UNARY), sub(type)) : binary(rng.pick(INT_BINARY), sub(type), sub(type));
 }
 

@@ -52,6 +52,11 @@ export function exprFault(e: Expr, kernel: Kernel): string | undefined {
         ? undefined
         : `${e.fn} of ${e.args.map((x) => x.type).join(', ')} gives ${e.type}`;
     }
+    case 'intrinsic':
+      if (e.args.length !== e.fn.arity) return `${e.fn.name} with ${e.args.length} operands`;
+      return e.fn.types.some((t) => t === e.type) && e.args.every((x) => x.type === e.type)
+        ? undefined
+        : `${e.fn.name} of ${e.args.map((x) => x.type).join(', ')} gives ${e.type}`;
     case 'load':
       return e.type === widen(e.mem.elem) ? undefined : `a load of ${e.mem.elem} gives ${e.type}`;
   }
@@ -98,11 +103,6 @@ function hasUnary(fn: UnaryOp, type: ValueType): boolean {
       return type !== 'bool';
     case 'not':
       return !isFloat(type);
-    case 'clz':
-    case 'ctz':
-    case 'popc':
-    case 'brev':
-      return isInt(type);
     case 'rcpApprox':
     case 'rsqrtApprox':
       return type === 'f32' || type === 'f64';

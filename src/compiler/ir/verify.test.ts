@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CLZ } from '../intrinsics/operations.ts';
 import {
   add,
   assign,
@@ -17,6 +18,7 @@ import {
   fma,
   i32,
   i64,
+  intrinsic,
   KernelBuilder,
   leave,
   load,
@@ -133,7 +135,7 @@ describe('expressions', () => {
     expect(wrong(() => compare('lt', i32(1), u32(1)))).toBe('lt of i32 and u32');
     expect(wrong(() => compare('lt', bool(true), bool(true)))).toBe('lt of bool');
     expect(wrong(() => unary('sqrt', i32(1)))).toBe('sqrt of i32');
-    expect(wrong(() => unary('clz', f32(1)))).toBe('clz of f32');
+    expect(wrong(() => intrinsic(CLZ, f32(1)))).toBe('clz of f32 gives f32');
     expect(wrong(() => not(f32(1)))).toBe('not of f32');
     expect(wrong(() => unary('neg', bool(true)))).toBe('neg of bool');
     expect(wrong(() => ({ ...unary('isNaN', f32(1)), type: 'f32' }) as Expr)).toBe('isNaN of f32 gives f32');

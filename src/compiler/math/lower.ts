@@ -127,6 +127,10 @@ export function mapOperands(e: Expr, map: (operand: Expr) => Expr): Expr {
       const c = map(e.c);
       return a === e.a && b === e.b && c === e.c ? e : { ...e, a, b, c };
     }
+    case 'intrinsic': {
+      const args = e.args.map(map);
+      return args.every((a, k) => a === e.args[k]) ? e : { ...e, args };
+    }
     case 'load': {
       const index = map(e.mem.index);
       return index === e.mem.index ? e : { ...e, mem: { ...e.mem, index } };

@@ -188,7 +188,8 @@ function resolveWeak(
       }
       case 'bits':
       case 'compare':
-        together([e.a, e.b]);
+      case 'intrinsic':
+        together(operands(e));
         return undefined;
       case 'cast':
         if (e.a.k !== 'arg') visit(e.a);

@@ -140,8 +140,11 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
           return;
         case 'bitnot':
         case 'word':
-        case 'count':
+        case 'clz32':
           demand(x.a, 'int');
+          return;
+        case 'intrinsic':
+          for (const a of x.args) demand(a, 'int');
           return;
         case 'toInt':
           if (x.a.k !== 'arith' || x.a.fn !== 'div') demand(x.a, 'int');

@@ -34,6 +34,7 @@ function withOperands(e: TExpr, made: readonly TExpr[]): TExpr {
     case 'select':
       return { ...e, cond: a, a: b, b: c };
     case 'math':
+    case 'intrinsic':
       return { ...e, args: made };
     case 'fma':
       return { ...e, args: [a, b, c] };

@@ -4,6 +4,7 @@
  * The front end builds it (`frontend/`), `ranges.ts` splits variables into live ranges, `infer.ts` decides every type, and
  * `frontend/lower.ts` turns it into IR with all conversions written out. Expressions are pure and may be shared.
  */
+import type { Row } from '../intrinsics/define.ts';
 import type { AtomicOp, CompareOp, ElemType, Label, MathFn, Space, Special, WarpOp } from '../ir/ops.ts';
 import type { PrintForm } from '../ir/print-forms.ts';
 import type { Pos } from '../source.ts';
@@ -166,7 +167,8 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
   /** `x | 0`, `~~x`, `x >> 0`, and `x >>> 0`. */
   | { readonly k: 'toInt'; readonly unsigned: boolean; readonly a: TExpr }
   | { readonly k: 'imul'; readonly a: TExpr; readonly b: TExpr }
-  | { readonly k: 'count'; readonly fn: 'clz' | 'popc' | 'ffs' | 'brev' | 'clz32'; readonly a: TExpr }
+  | { readonly k: 'clz32'; readonly a: TExpr }
+  | { readonly k: 'intrinsic'; readonly fn: Row; readonly args: readonly TExpr[] }
   | { readonly k: 'test'; readonly fn: 'isNaN' | 'isFinite' | 'isInteger'; readonly a: TExpr }
   | { readonly k: 'math'; readonly fn: MathFn | 'sqrt' | 'fmod'; readonly args: readonly TExpr[] }
   | { readonly k: 'fma'; readonly args: readonly [TExpr, TExpr, TExpr] }
@@ -270,6 +272,7 @@ export function operands(e: TExpr): readonly TExpr[] {
       return [e.cond, e.a, e.b];
     case 'math':
     case 'fma':
+    case 'intrinsic':
       return e.args;
     case 'load':
       return memOperands(e.mem);

@@ -3,6 +3,8 @@
  *
  * Used by inference while those types still widen, and by the lowering pass when they are final.
  */
+import type { Row } from '../intrinsics/define.ts';
+import type { IntrinsicType } from '../intrinsics/row.ts';
 import { isFloatType, isIntegerType, isWide, join, joinOr, type Type, typeOfElem } from './lattice.ts';
 import type { Range, TExpr } from './tree.ts';
 
@@ -82,9 +84,12 @@ export function typeOf(e: TExpr): Type {
       });
     case 'imul':
       return 'i32';
-    case 'count': {
-      const t = bitType(typeOf(e.a));
-      return e.fn === 'clz32' || e.fn === 'ffs' ? 'int' : e.fn === 'brev' && !isWide(t) ? 'u32' : t;
+    case 'clz32':
+      return 'int';
+    case 'intrinsic': {
+      if (e.fn.result === 'int') return 'int';
+      const t = integersOf(e.args);
+      return e.fn.result === 'operand' || isWide(t) ? t : (computedIn(e.fn, t) ?? 'i32');
     }
     case 'math': {
       const t = e.args.map((a) => numeric(typeOf(a))).reduce((a, b) => joinOr(a, b));
@@ -129,6 +134,17 @@ function isSignless(t: Type): boolean {
 /** A truth value counts as a number in arithmetic. */
 export function numeric(t: Type): Type {
   return t === 'bool' ? 'int' : t;
+}
+
+/** The type in which the operands of an intrinsic meet. */
+export function integersOf(operands: readonly TExpr[]): Type {
+  return operands.map((a) => bitType(typeOf(a))).reduce(joinOr);
+}
+
+/** The machine type in which an intrinsic of such operands is computed; undefined where it has none that is wide enough. */
+export function computedIn({ types }: Row, t: Type): IntrinsicType | undefined {
+  const own = isWide(t) ? (t === 'u64' ? 'u64' : 'i64') : t === 'u32' ? 'u32' : 'i32';
+  return types.includes(own) ? own : types.find((type) => type === 'u32' && own === 'i32');
 }
 
 /** What a value is as the operand of a bit operation: floats become i32. */

@@ -2,6 +2,7 @@
  * The CPU device's pipeline from a typed kernel to WebAssembly: which passes run, in which order.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
+import { expandIntrinsics, hasExpansions } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
@@ -9,6 +10,7 @@ import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { unroll } from '../../compiler/ir/passes/unroll.ts';
 import { someExpr, someStmt, stmtExprs } from '../../compiler/ir/passes/walk.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
+import { isNative } from '../../compiler/render/wasm/intrinsics.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';
 import { NotSupportedError } from '../../errors.ts';
@@ -31,14 +33,14 @@ const LOWER: readonly Pass[] = [
 
 const EXPAND: readonly Pass[] = [
   { name: 'simplify', run: simplify },
-  { name: 'expand math', run: expandMath },
+  { name: 'expand math', run: (kernel) => expandMath(expandIntrinsics(kernel, isNative)) },
 ];
 
 export const wasmPipeline: Pipeline = {
   prepare(kernel) {
     const plain = runPasses(LOWER, kernel);
     // What has no functions to expand is simplified once, when the block shape is known too.
-    return hasCalls(plain) ? runPasses(EXPAND, plain) : plain;
+    return hasCalls(plain) || hasExpansions(plain, isNative) ? runPasses(EXPAND, plain) : plain;
   },
   compile(prepared, variant) {
     const { block } = variant;

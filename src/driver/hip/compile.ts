@@ -31,7 +31,7 @@ export interface HipPipeline {
 
 export const hipPipeline: HipPipeline = {
   compile(kernel, { target, arch, identity, runtime }, options) {
-    const source = openclPipeline.compile(kernel, target, options);
+    const source = openclPipeline.compile(kernel, { ...target, arch }, options);
     const request = { name: options.name, arch, options: source.buildOptions, identity, runtime };
     return { source, code: compileHip(source.text, request) };
   },

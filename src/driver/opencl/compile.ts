@@ -2,6 +2,7 @@
  * The OpenCL device's pipeline from a typed kernel to OpenCL C: which passes run, in which order.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
+import { expandIntrinsics } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
@@ -9,6 +10,7 @@ import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
+import { formOf } from '../../compiler/render/opencl/intrinsics.ts';
 import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
 import { renderOpenCL } from '../../compiler/render/opencl/render.ts';
 import { NotSupportedError } from '../../errors.ts';
@@ -51,8 +53,9 @@ export function prepare(kernel: Kernel, target: OpenCLTarget, { block }: OpenCLO
 }
 
 /** Functions of f32 are built on fma and on the hardware's approximations where it has both, or where fastMath asks for them. */
-function expand(kernel: Kernel, { fastFma }: OpenCLTarget): Kernel {
-  const portable = fastFma || kernel.fastMath ? kernel : expandMath(kernel, { f32: true, f64: 'import' });
+function expand(kernel: Kernel, target: OpenCLTarget): Kernel {
+  const plain = expandIntrinsics(kernel, (e) => formOf(e, target) !== undefined);
+  const portable = target.fastFma || kernel.fastMath ? plain : expandMath(plain, { f32: true, f64: 'import' });
   return expandMath(portable, { target: 'gpu' });
 }
 

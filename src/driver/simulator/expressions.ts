@@ -50,6 +50,8 @@ export function expression(e: Expr, names: Naming): string {
       return `$.fma('${e.type}', ${[e.a, e.b, e.c].map((x) => expression(x, names)).join(', ')})`;
     case 'call':
       return `$.call('${e.fn}', '${e.type}', ${e.args.map((x) => expression(x, names)).join(', ')})`;
+    case 'intrinsic':
+      return intrinsic(e, names);
     case 'load': {
       const { site, checks, offset } = access(e.mem, names);
       const get = `${names.array(e.mem)}.get(${site}, ${offset})`;
@@ -163,9 +165,6 @@ function unary(e: Expr & { op: 'unary' }, names: Naming): string {
       break;
     case 'not':
       return type === 'bool' ? `(!${a})` : fit(type, `~${a}`);
-    case 'clz':
-      if (isWord(type)) return `Math.clz32(${a})`;
-      break;
     case 'sqrt':
       return fit(type, `Math.sqrt(${a})`);
     case 'floor':
@@ -187,6 +186,13 @@ function unary(e: Expr & { op: 'unary' }, names: Naming): string {
       return `$.uniform(${names.site({ pos: e.pos ?? names.pos })}, ${a})`;
   }
   return `$.unary('${e.fn}', '${type}', ${a})`;
+}
+
+function intrinsic({ fn, type, args }: Expr & { op: 'intrinsic' }, names: Naming): string {
+  const operands = args.map((a) => expression(a, names));
+  const own = fn.types.find((t) => t === type);
+  const text = own && fn.native?.js?.(own, ...operands);
+  return text ?? `$.intrinsic('${fn.name}', '${type}', [${operands.join(', ')}])`;
 }
 
 const OPERATOR: Partial<Record<BinaryOp, string>> = {

@@ -2,7 +2,16 @@
  * What the generated code of a simulated kernel calls: checks, operations that JavaScript has no operator for, and the state
  * of the thread that is running.
  */
-import { evalBinary, evalBitcast, evalCast, evalFma, evalUnary, type Value } from '../../compiler/ir/evaluate.ts';
+import { INTRINSICS } from '../../compiler/intrinsics/table.ts';
+import {
+  evalBinary,
+  evalBitcast,
+  evalCast,
+  evalFma,
+  evalIntrinsic,
+  evalUnary,
+  type Value,
+} from '../../compiler/ir/evaluate.ts';
 import type {
   ArraySym,
   BinaryOp,
@@ -232,6 +241,12 @@ export class Runtime {
 
   binary(fn: BinaryOp, type: ValueType, a: Value, b: Value): Value {
     return evalBinary(fn, type, a, b);
+  }
+
+  intrinsic(name: string, type: ValueType, args: readonly Value[]): Value {
+    const row = INTRINSICS.get(name);
+    if (row === undefined) throw new Error(`internal error: there is no ${name}`);
+    return evalIntrinsic(row, type, args);
   }
 
   /** The exponent of an integer power. */

@@ -9,7 +9,7 @@ import { ELEM_SIZE, type ElemType, type Expr, isInt, type Stmt } from '../../com
 import { eachStmt, exprParts } from '../../compiler/ir/passes/walk.ts';
 
 const OPERATIONS: ReadonlySet<string> = new Set(['add', 'sub', 'mul', 'ipow', 'neg', 'abs']);
-const BITS: ReadonlySet<string> = new Set(['and', 'or', 'xor', 'shl', 'shr', 'not', 'clz', 'ctz', 'popc', 'brev']);
+const BITS: ReadonlySet<string> = new Set(['and', 'or', 'xor', 'shl', 'shr', 'not']);
 /** The wrapped result follows from wrapped operands. */
 const MODULAR: ReadonlySet<string> = new Set(['add', 'sub', 'mul', 'neg', 'uniform']);
 const WRAPPING_ATOMICS: ReadonlySet<string> = new Set(['add', 'sub', 'and', 'or', 'xor', 'exch', 'cas']);
@@ -83,6 +83,9 @@ class Uses {
         this.#value(e.cond, true);
         this.#value(e.a, exact);
         return this.#value(e.b, exact);
+      case 'intrinsic':
+        for (const a of e.args) this.#value(a, false);
+        return;
       case 'load':
         return this.#access(e.mem);
       default:

@@ -1,18 +1,14 @@
 /**
  * Replaces calls of approximated functions (exp, sin, pow …) by the bodies of the math table.
  *
- * The statements that compute a call stand right before the statement that uses it; loops have no expressions of their own,
- * so that nothing is moved out of one. What the f32 table expands to has f32, i32, u32 and bool operations only, and `if`s
- * for rare arguments. f64 calls stay, for devices that import the host's functions, or are expanded as far as there are
- * bodies.
+ * What the f32 table expands to has f32, i32, u32 and bool operations only, and `if`s for rare arguments. f64 calls stay, for
+ * devices that import the host's functions, or are expanded as far as there are bodies.
  */
 import { NotSupportedError } from '../../../errors.ts';
 import { gpuBody } from '../../math/gpu.ts';
-import { lowerGraph } from '../../math/lower.ts';
 import { MATH_F32, MATH_F64, type MathBody } from '../../math/table.ts';
-import type { Pos } from '../../source.ts';
-import { assign, KernelBuilder, read } from '../builder.ts';
-import type { ArraySym, Expr, Kernel, Stmt } from '../ops.ts';
+import type { Expr, Kernel, Stmt } from '../ops.ts';
+import { expandOperations } from './expand.ts';
 import { mapLists, mapStmtExprs } from './walk.ts';
 
 export type ExpandMathOptions =
@@ -32,10 +28,6 @@ export type ExpandMathOptions =
 
 /** The same kernel with calls expanded; the kernel itself when it has none. */
 export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: true, f64: 'import' }): Kernel {
-  const symbols = KernelBuilder.from(kernel);
-  const tables = new Map<ArraySym, ArraySym>();
-  let expanded = false;
-
   function body(e: Expr & { readonly op: 'call' }): MathBody | undefined {
     if (options.target === 'gpu') return gpuBody(e.fn, e.type, kernel.fastMath);
     if (e.type === 'f32') return options.f32 ? MATH_F32[e.fn] : undefined;
@@ -45,48 +37,9 @@ export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: t
     return found;
   }
 
-  /** What an expression's node becomes; the statements that compute it go to `out`. */
-  function expand(e: Expr, out: Stmt[], pos: Pos): Expr {
-    const build = e.op === 'call' ? body(e) : undefined;
-    if (e.op !== 'call' || !build) return e;
-    expanded = true;
-    const name = (value: Expr): Expr => {
-      if (value.op === 'const' || value.op === 'var' || value.op === 'param') return value;
-      const v = symbols.variable(value.type, `%${e.fn}`);
-      out.push(assign(v, value, pos));
-      return read(v);
-    };
-    const graph = build(...e.args.map(name));
-    return name(lowerGraph(graph, out, { variable: (type) => symbols.variable(type, `%${e.fn}`), table, pos }));
-  }
-
-  /** A body's table as one of the kernel's constant arrays. */
-  function table(array: ArraySym): ArraySym {
-    const known = tables.get(array) ?? symbols.constants(array.elem, `%${array.name}`, array.data ?? new Uint8Array());
-    tables.set(array, known);
-    return known;
-  }
-
-  function list(statements: readonly Stmt[]): Stmt[] {
-    const out: Stmt[] = [];
-    for (const s of statements) {
-      // A call may be shared, as an index and the check of it are.
-      const done = new Map<Expr, Expr>();
-      const own = mapStmtExprs(s, (e) => {
-        const known = done.get(e) ?? expand(e, out, s.pos);
-        if (e.op === 'call') done.set(e, known);
-        return known;
-      });
-      out.push(mapLists(own, list));
-    }
-    return out;
-  }
-
+  const expanded = expandOperations(kernel, (e) => (e.op === 'call' ? body(e) : undefined));
   const fast = options.target === 'gpu' && kernel.fastMath;
-  const statements = fast ? approximate(list(kernel.body)) : list(kernel.body);
-  return expanded || fast
-    ? { ...kernel, arrays: [...symbols.arrays], vars: [...symbols.vars], body: statements }
-    : kernel;
+  return fast ? { ...expanded, body: approximate(expanded.body) } : expanded;
 }
 
 /** Division and square root of f32 by the hardware's approximations. */

@@ -6,7 +6,7 @@
  */
 import { binary, cast, constant, negate, unary } from '../builder.ts';
 import type { Value } from '../evaluate.ts';
-import { evalBinary, evalBitcast, evalCast, evalCompare, evalFma, evalUnary } from '../evaluate.ts';
+import { evalBinary, evalBitcast, evalCast, evalCompare, evalFma, evalIntrinsic, evalUnary } from '../evaluate.ts';
 import type { Expr } from '../ops.ts';
 import { isFloat, isUnsigned } from '../ops.ts';
 import { fitsInt32 } from './intervals.ts';
@@ -75,6 +75,10 @@ function foldConstants(e: Expr): Expr | undefined {
     case 'fma':
       if (a === undefined || b === undefined || c === undefined) return undefined;
       return constant(e.type, evalFma(e.type, Number(a), Number(b), Number(c)));
+    case 'intrinsic': {
+      const values = e.args.flatMap((x) => (x.op === 'const' ? [x.value] : []));
+      return values.length < e.args.length ? undefined : constant(e.type, evalIntrinsic(e.fn, e.type, values));
+    }
     default:
       return undefined;
   }

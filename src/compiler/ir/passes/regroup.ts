@@ -96,6 +96,7 @@ function mapParts(e: Expr, change: (e: Expr) => Expr): Expr {
     case 'fma':
       return { ...e, a: change(e.a), b: change(e.b), c: change(e.c) };
     case 'call':
+    case 'intrinsic':
       return { ...e, args: e.args.map(change) };
     case 'load':
       return { ...e, mem: { ...e.mem, index: change(e.mem.index) } };

@@ -64,7 +64,8 @@ export function mapExpr(e: Expr, change: (e: Expr) => Expr): Expr {
       const [a, b, c] = [mapExpr(e.a, change), mapExpr(e.b, change), mapExpr(e.c, change)];
       return change(a === e.a && b === e.b && c === e.c ? e : { ...e, a, b, c });
     }
-    case 'call': {
+    case 'call':
+    case 'intrinsic': {
       const args = mapSame(e.args, (a) => mapExpr(a, change));
       return change(args === e.args ? e : { ...e, args });
     }

@@ -2,7 +2,8 @@
  * Makers of IR for the bodies of the GPU table, beyond those of ../notation.ts: fused multiply-adds, the hardware's
  * approximations, 64-bit patterns, and pairs of either width whose products are exact because of fma.
  */
-import { at, cast, constant, load } from '../../ir/builder.ts';
+import { CLZ } from '../../intrinsics/operations.ts';
+import { at, cast, constant, intrinsic, load } from '../../ir/builder.ts';
 import type { ApproxOp, ArraySym, Expr, ValueType } from '../../ir/ops.ts';
 import { add, fastTwoSum, mul, neg, type Operand, type Pair, sub } from '../notation.ts';
 
@@ -39,7 +40,7 @@ export function mulhi(a: Expr, b: Expr): Expr {
   return { op: 'binary', type: a.type, fn: 'mulhi', a, b };
 }
 export function clz(a: Expr): Expr {
-  return { op: 'unary', type: a.type, fn: 'clz', a };
+  return intrinsic(CLZ, a);
 }
 
 export function f64(value: number): Expr {

@@ -72,8 +72,6 @@ export function unaryOf(g: Gen, print: Print, fn: UnaryOp, a: Expr): C {
   switch (fn) {
     case 'abs':
       return isSigned(type) ? castTo(typeOf(type), callOf('abs', print(a))) : print(a);
-    case 'popc':
-      return callOf('popcount', print(a));
     default:
       return callOf(helper(g, fn as HelperName, type), print(a));
   }

@@ -6,6 +6,7 @@ import { binaryOf, compareOf, selectOf, unaryOf } from './arithmetic.ts';
 import { atom, type C, callOf, castTo, constantOf, type Gen, Level, paramName, varName } from './code.ts';
 import { bitcastOf, convert } from './convert.ts';
 import { threadNumber } from './helpers.ts';
+import { intrinsicOf } from './intrinsics.ts';
 import { loadElement } from './memory.ts';
 import { hidden } from './opaque.ts';
 
@@ -46,6 +47,8 @@ function printed(g: Gen, e: Expr): C {
       if (e.fn !== 'rsqrt' || e.type !== 'f32') throw new Error(`internal error: a call of ${e.fn} was not expanded`);
       return callOf('rsqrt', ...e.args.map(print));
     }
+    case 'intrinsic':
+      return intrinsicOf(g, print, e);
     case 'load':
       return loadElement(g, print, e.mem);
   }

@@ -58,9 +58,6 @@ export type HelperName =
   | 'rem'
   | 'floordiv'
   | 'ipow'
-  | 'clz'
-  | 'ctz'
-  | 'brev'
   | 'sign'
   | 'min'
   | 'max'
@@ -83,24 +80,6 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     params: 2,
     body: ({ T, U, isSigned }) =>
       `${isSigned ? 'if (b < 0) return 0; ' : ''}${U} r = 1, s = (${U})a; for (${U} e = (${U})b; e != 0; e >>= 1) { if (e & 1) r *= s; s *= s; } return (${T})r;`,
-  },
-  clz: { params: 1, body: ({ T, U, bits }) => `return a == 0 ? ${bits} : (${T})clz((${U})a);` },
-  ctz: {
-    params: 1,
-    body: ({ T, U, bits }) => `return a == 0 ? ${bits} : (${T})(${bits - 1} - clz((${U})a & (0 - (${U})a)));`,
-  },
-  brev: {
-    params: 1,
-    body: ({ T, U, bits }) => {
-      const masks = ['5555555555555555', '3333333333333333', '0f0f0f0f0f0f0f0f', '00ff00ff00ff00ff'];
-      const suffix = bits === 64 ? 'UL' : 'u';
-      const steps = masks.map((m, k) => {
-        const mask = `0x${m.slice(0, bits / 4)}${suffix}`;
-        return `x = ((x >> ${1 << k}) & ${mask}) | ((x & ${mask}) << ${1 << k});`;
-      });
-      const words = bits === 64 ? 'x = ((x >> 16) & 0x0000ffff0000ffffUL) | ((x & 0x0000ffff0000ffffUL) << 16); ' : '';
-      return `${U} x = (${U})a; ${steps.join(' ')} ${words}return (${T})((x >> ${bits / 2}) | (x << ${bits / 2}));`;
-    },
   },
   sign: { params: 1, body: ({ T }) => `return a > 0 ? (${T})1 : a < 0 ? (${T})-1 : a;` },
   // Of equal numbers only zeros differ, in the sign.

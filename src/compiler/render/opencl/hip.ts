@@ -77,12 +77,6 @@ export const HIP_PRELUDE: string = [
   `${FUNCTION} uint tsamba_abs(int a) { return a < 0 ? 0u - (uint)a : (uint)a; }`,
   `${FUNCTION} ulong tsamba_abs(long a) { return a < 0 ? 0UL - (ulong)a : (ulong)a; }`,
   '#define abs tsamba_abs',
-  ...(['int', 'uint'] as const).map(
-    (T) => `${FUNCTION} ${T} popcount(${T} a) { return (${T})__builtin_popcount((uint)a); }`,
-  ),
-  ...(['long', 'ulong'] as const).map(
-    (T) => `${FUNCTION} ${T} popcount(${T} a) { return (${T})__builtin_popcountl((ulong)a); }`,
-  ),
   `${FUNCTION} int clz(uint a) { return __builtin_clz(a); }`,
   `${FUNCTION} int clz(ulong a) { return __builtin_clzl(a); }`,
   `${FUNCTION} int mul_hi(int a, int b) { return (int)(((long)a * b) >> 32); }`,

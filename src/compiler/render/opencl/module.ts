@@ -21,6 +21,8 @@ export type Dialect = 'opencl' | 'hip';
 /** What a device can do, as `clGetDeviceInfo` says. */
 export interface OpenCLTarget {
   readonly dialect: Dialect;
+  /** HIP: the architecture, such as `gfx90a`, or with features. */
+  readonly arch?: string;
   /** CL_DEVICE_DOUBLE_FP_CONFIG is not 0. */
   readonly fp64: boolean;
   /** cl_khr_int64_base_atomics, cl_khr_int64_extended_atomics. */

@@ -104,21 +104,9 @@ function integerUnary(g: Gen, fn: UnaryOp, type: Integer, a: Operand): Operand {
       return g.code.value(reg, `not.${bits}`, [a]);
     case 'sign':
       return signOfInteger(g, type, a);
-    case 'brev':
-      return g.code.value(reg, `brev.${bits}`, [a]);
-    case 'clz':
-    case 'popc':
-      return counted(g, type, g.code.value('r', `${fn}.${bits}`, [a]));
-    case 'ctz':
-      return counted(g, type, g.code.value('r', `clz.${bits}`, [g.code.value(reg, `brev.${bits}`, [a])]));
     default:
       return noSuch(fn, type);
   }
-}
-
-/** A count, which PTX gives as 32 bits, in the operand's type. */
-function counted(g: Gen, type: Integer, n: Operand): Operand {
-  return isWide(type) ? g.code.value('rd', 'cvt.u64.u32', [n]) : n;
 }
 
 export function binaryOp(g: Gen, fn: BinaryOp, type: ValueType, a: Operand, b: Operand): Operand {

@@ -8,6 +8,7 @@ import { assertUniform, checkCast, checkExponent } from './checks.ts';
 import type { Operand } from './code.ts';
 import { convert } from './convert.ts';
 import { type Gen, immediate, inRegister, isWide, readVar, TYPES } from './gen.ts';
+import { intrinsicOp } from './intrinsics.ts';
 import { loadElement } from './memory.ts';
 import { parameter, specialValue } from './specials.ts';
 
@@ -55,6 +56,8 @@ function compute(g: Gen, e: Expr): Operand {
       return fma(g, e.type, g.value(e.a), g.value(e.b), g.value(e.c));
     case 'call':
       return call(g, e);
+    case 'intrinsic':
+      return intrinsicOp(g, e);
     case 'load':
       return loadElement(g, e.mem);
   }

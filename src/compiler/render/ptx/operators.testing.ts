@@ -20,7 +20,7 @@ import type {
   WarpOp,
 } from '../../ir/ops.ts';
 import { ELEM_SIZE, isFloat, warpResult, widen } from '../../ir/ops.ts';
-import { type Random, random, type Sample } from '../../ir/testing.ts';
+import { OPERATIONS, type Random, random, type Sample } from '../../ir/testing.ts';
 
 export const INTEGERS: readonly ValueType[] = ['i32', 'u32', 'i64', 'u64'];
 export const FLOATS: readonly ValueType[] = ['f32', 'f64'];
@@ -29,7 +29,7 @@ export const ELEMENTS: readonly ElemType[] = [...VALUES, 'i8', 'u8', 'i16', 'u16
 
 const UNARY: Readonly<Record<'bool' | 'int' | 'float', readonly UnaryOp[]>> = {
   bool: ['not'],
-  int: ['neg', 'abs', 'not', 'clz', 'ctz', 'popc', 'brev', 'sign', 'uniform'],
+  int: ['neg', 'abs', 'not', 'sign', 'uniform'],
   float: ['neg', 'abs', 'sqrt', 'floor', 'ceil', 'trunc', 'rint', 'round', 'sign', 'isNaN', 'isFinite'],
 };
 const BINARY: Readonly<Record<'bool' | 'int' | 'float', readonly BinaryOp[]>> = {
@@ -41,6 +41,11 @@ const BINARY: Readonly<Record<'bool' | 'int' | 'float', readonly BinaryOp[]>> = 
   float: ['add', 'sub', 'mul', 'div', 'rem', 'min', 'max', 'fmin', 'fmax', 'copysign'],
 };
 const COMPARES: readonly CompareOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
+
+/** The intrinsics of a type. */
+function rowsOf(type: ValueType): typeof OPERATIONS {
+  return OPERATIONS.filter(({ types }) => types.some((t) => t === type));
+}
 
 export function kindOf(type: ElemType): 'bool' | 'int' | 'float' {
   return type === 'bool' ? 'bool' : isFloat(type) ? 'float' : 'int';
@@ -221,6 +226,7 @@ function operations(type: ValueType): Sample {
   const [x, y] = [ir.read(a), ir.read(b)];
   // `uniform` asserts nothing outside of checked mode.
   for (const fn of UNARY[kindOf(type)]) t.result(ir.unary(fn, x));
+  for (const row of rowsOf(type)) t.result(ir.intrinsic(row, ...[x, y, ir.binary('xor', x, y)].slice(0, row.arity)));
   for (const fn of BINARY[kindOf(type)]) {
     // Nobody knows the sign of a NaN.
     const right = fn === 'copysign' ? ir.select(ir.unary('isNaN', y), ir.constant(type, 1), y) : y;
@@ -255,6 +261,7 @@ function constants(type: ValueType, left: boolean): Sample[] {
     for (const fn of BINARY[kindOf(type)]) if (fn !== 'copysign') t.result(ir.binary(fn, x, y));
     for (const fn of type === 'bool' ? COMPARES.slice(0, 2) : COMPARES) t.result(ir.select(ir.compare(fn, x, y), x, y));
     for (const fn of UNARY[kindOf(type)]) t.result(ir.unary(fn, ir.constant(type, c)));
+    for (const row of rowsOf(type)) t.result(ir.intrinsic(row, ...[x, y, x].slice(0, row.arity)));
     if (type === 'f32' || type === 'f64') t.result(ir.fma(x, y, x));
     return t.sample();
   });

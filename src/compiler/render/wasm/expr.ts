@@ -8,6 +8,7 @@ import type { Expr, ValueType } from '../../ir/ops.ts';
 import { isInt, isUnsigned } from '../../ir/ops.ts';
 import { castPart, type Evaluate, laneByLane, toInt32Part } from './convert.ts';
 import { type Gen, isWide, maskParts, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
+import { scalarIntrinsic, vectorIntrinsic } from './intrinsics.ts';
 import { compareOp, type DivisorKnown, type Push, pushConst, scalarBinary, scalarCast, scalarUnary } from './scalar.ts';
 import {
   extractLane,
@@ -86,6 +87,13 @@ export function scalar(g: Gen, e: Expr): void {
     case 'call':
       callScalar(
         g,
+        e,
+        e.args.map((a) => () => scalar(g, a)),
+      );
+      return;
+    case 'intrinsic':
+      scalarIntrinsic(
+        f,
         e,
         e.args.map((a) => () => scalar(g, a)),
       );
@@ -336,6 +344,9 @@ function vectorPart(g: Gen, e: Expr, p: number): void {
       return;
     case 'call':
       fallback(e.args, (args) => callScalar(g, e, args));
+      return;
+    case 'intrinsic':
+      if (!vectorIntrinsic(f, e, e.args.map(a))) fallback(e.args, (args) => scalarIntrinsic(f, e, args));
       return;
     default:
       throw new Error(`internal error: ${e.op} is not to be evaluated as a vector`);

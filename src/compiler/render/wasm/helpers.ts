@@ -15,8 +15,6 @@ interface Recipe {
 }
 
 export type HelperName =
-  | 'brev_i32'
-  | 'brev_i64'
   | 'ipow_i32'
   | 'ipow_i64'
   | 'ipow_i32_u'
@@ -32,8 +30,6 @@ export type HelperName =
   | 'f32_to_half';
 
 const RECIPES: Readonly<Record<HelperName, Recipe>> = {
-  brev_i32: { params: ['i32'], result: 'i32', write: (f) => writeBitReverse(f, 'i32') },
-  brev_i64: { params: ['i64'], result: 'i64', write: (f) => writeBitReverse(f, 'i64') },
   ipow_i32: { params: ['i32', 'i32'], result: 'i32', write: (f) => writePower(f, 'i32', true) },
   ipow_i64: { params: ['i64', 'i64'], result: 'i64', write: (f) => writePower(f, 'i64', true) },
   ipow_i32_u: { params: ['i32', 'i32'], result: 'i32', write: (f) => writePower(f, 'i32', false) },
@@ -90,32 +86,6 @@ export class Helpers {
     recipe.write(builder, this);
     return index;
   }
-}
-
-function writeBitReverse(f: FunctionBuilder, t: 'i32' | 'i64'): void {
-  const push = (value: bigint): void => (t === 'i32' ? f.i32(Number(BigInt.asIntN(32, value))) : f.i64(value));
-  const steps: [shift: bigint, mask: bigint][] = [
-    [1n, 0x5555555555555555n],
-    [2n, 0x3333333333333333n],
-    [4n, 0x0f0f0f0f0f0f0f0fn],
-    [8n, 0x00ff00ff00ff00ffn],
-    [16n, 0x0000ffff0000ffffn],
-    [32n, 0x00000000ffffffffn],
-  ];
-  for (const [shift, mask] of t === 'i32' ? steps.slice(0, 5) : steps) {
-    f.get(0);
-    push(shift);
-    f.op(`${t}.shr_u`);
-    push(mask);
-    f.op(`${t}.and`);
-    f.get(0);
-    push(mask);
-    f.op(`${t}.and`);
-    push(shift);
-    f.op(`${t}.shl`, `${t}.or`);
-    f.set(0);
-  }
-  f.get(0);
 }
 
 /** Power by squaring, modulo 2^width; 0 for a negative exponent. */

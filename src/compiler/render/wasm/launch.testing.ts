@@ -8,8 +8,10 @@ import { expect } from 'vitest';
 import { evalCall, type Value } from '../../ir/evaluate.ts';
 import { type InterpretFault, interpret } from '../../ir/interpret.ts';
 import { ELEM_SIZE, type ElemType, type Kernel, type MathFn } from '../../ir/ops.ts';
+import { expandIntrinsics } from '../../ir/passes/expand-intrinsics.ts';
 import { simplify } from '../../ir/passes/simplify.ts';
 import type { FaultSite } from '../sites.ts';
+import { isNative } from './intrinsics.ts';
 import { RECORD_PARAMS_SLOT, type WasmExports, type WasmModule, type WasmVariant } from './module.ts';
 import { renderWasm } from './render.ts';
 
@@ -54,7 +56,7 @@ const IMAGE = 4096;
 export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], image: Uint8Array): Outcome {
   const { grid = [1, 1, 1], block, sharedBytes = 0, lanes = 4, concurrent = false } = launch;
   const variant: WasmVariant = { block, lanes, concurrent, memory64: false };
-  const module = renderWasm(simplify(kernel, { block }), variant);
+  const module = renderWasm(simplify(expandIntrinsics(kernel, isNative), { block }), variant);
   const constants = IMAGE + Math.ceil((image.length + 64) / 16) * 16;
   const record = constants + Math.ceil((module.constants.length + 64) / 16) * 16;
   const scratch =

@@ -69,7 +69,7 @@ function toInt32Scalar(f: FunctionBuilder, type: ValueType, a: Push): void {
   });
 }
 
-export function scalarUnary({ f, helpers }: OpContext, fn: UnaryOp, type: ValueType, a: Push): void {
+export function scalarUnary({ f }: Pick<OpContext, 'f'>, fn: UnaryOp, type: ValueType, a: Push): void {
   const w = wasmType(type);
   const bits = isWide(type) ? 64 : 32;
   switch (fn) {
@@ -114,19 +114,6 @@ export function scalarUnary({ f, helpers }: OpContext, fn: UnaryOp, type: ValueT
         pushConst(f, type, -1);
         f.op(`${w as 'i32'}.xor`);
       }
-      return;
-    case 'clz':
-    case 'ctz':
-      a();
-      f.op(`${w as 'i32'}.${fn}`);
-      return;
-    case 'popc':
-      a();
-      f.op(`${w as 'i32'}.popcnt`);
-      return;
-    case 'brev':
-      a();
-      f.call(helpers.index(`brev_${w as 'i32'}`));
       return;
     case 'sqrt':
     case 'floor':

@@ -21,6 +21,7 @@ export function sameExpr(a: Expr, b: Expr): boolean {
     case 'binary':
     case 'compare':
     case 'call':
+    case 'intrinsic':
       if (a.fn !== (b as typeof a).fn) return false;
       break;
     case 'cast':

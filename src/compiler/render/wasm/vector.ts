@@ -108,9 +108,6 @@ export function vectorUnary(f: FunctionBuilder, fn: UnaryOp, type: ValueType, a:
       return plain(`${v as 'f32x4'}.${fn}`);
     case 'rint':
       return plain(`${v as 'f32x4'}.nearest`);
-    case 'popc':
-      if (v !== 'i32x4') return false;
-      return plain('i8x16.popcnt', 'i16x8.extadd_pairwise_i8x16_u', 'i32x4.extadd_pairwise_i16x8_u');
     case 'round':
       withVector(f, a, (x) => {
         const up = f.temp('v128');

@@ -1,0 +1,73 @@
+/**
+ * Rows that other rows and the bodies of math functions are made of. Those that users call too have their names in `integers.ts`.
+ */
+import { binary, bitcast, constant, intrinsic } from '../ir/builder.ts';
+import type { Expr } from '../ir/ops.ts';
+import type { Row } from './define.ts';
+import { binaryDigits, bitsOf, type IntrinsicType } from './row.ts';
+
+const INTEGERS: readonly IntrinsicType[] = ['i32', 'u32', 'i64', 'u64'];
+
+/** Zeros above the highest bit set; the width for 0. */
+export const CLZ: Row = {
+  name: 'clz',
+  arity: 1,
+  types: INTEGERS,
+  result: 'operand',
+  evaluate: (type, a) => BigInt(`${binaryDigits(type, a)}1`.indexOf('1')),
+  native: {
+    ptx: (type) => `clz.b${bitsOf(type)}`,
+    ptxGives32: true,
+    opencl: { body: ({ T, U, bits }) => `return a == 0 ? ${bits} : (${T})clz((${U})a);` },
+    wasm: 'clz',
+    js: (type, a) => (bitsOf(type) === 32 ? `Math.clz32(${a})` : undefined),
+  },
+};
+
+/** The bits in reverse order. */
+export const BREV: Row = {
+  name: 'brev',
+  arity: 1,
+  types: ['u32', 'i64', 'u64'],
+  evaluate: (type, a) => BigInt(`0b${[...binaryDigits(type, a)].reverse().join('')}`),
+  expand: (a) => {
+    if (a.type === 'i64') return bitcast('i64', intrinsic(BREV, bitcast('u64', a)));
+    const swaps = SWAPS.filter(([by]) => by < (a.type === 'u64' ? 64 : 32));
+    return swaps.reduce((bits, [by, mask]) => swapped(bits, by, mask), a);
+  },
+  native: { ptx: (type) => `brev.b${bitsOf(type)}` },
+};
+
+/** Neighbours of so many bits, of which the mask has the lower ones. */
+const SWAPS: readonly (readonly [by: number, mask: bigint])[] = [
+  [1, 0x5555555555555555n],
+  [2, 0x3333333333333333n],
+  [4, 0x0f0f0f0f0f0f0f0fn],
+  [8, 0x00ff00ff00ff00ffn],
+  [16, 0x0000ffff0000ffffn],
+  [32, 0x00000000ffffffffn],
+];
+
+/** Unsigned integers with such neighbours exchanged. */
+function swapped(a: Expr, by: number, mask: bigint): Expr {
+  const [count, low] = [constant(a.type, by), constant(a.type, mask)];
+  return binary('or', binary('and', binary('shr', a, count), low), binary('shl', binary('and', a, low), count));
+}
+
+/** Zeros below the lowest bit set; the width for 0. */
+export const CTZ: Row = {
+  name: 'ctz',
+  arity: 1,
+  types: INTEGERS,
+  evaluate: (type, a) => BigInt(bitsOf(type) - 1 - binaryDigits(type, a).lastIndexOf('1')),
+  expand: (a) =>
+    a.type === 'i32'
+      ? bitcast('i32', intrinsic(CLZ, intrinsic(BREV, bitcast('u32', a))))
+      : intrinsic(CLZ, intrinsic(BREV, a)),
+  native: {
+    opencl: {
+      body: ({ T, U, bits }) => `return a == 0 ? ${bits} : (${T})(${bits - 1} - clz((${U})a & (0 - (${U})a)));`,
+    },
+    wasm: 'ctz',
+  },
+};

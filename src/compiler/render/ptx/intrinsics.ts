@@ -1,0 +1,19 @@
+/**
+ * Operations of the table of intrinsics: by the instruction that a row names, else by the row's expansion.
+ */
+import type { Expr } from '../../ir/ops.ts';
+import type { Operand } from './code.ts';
+import { type Gen, inRegister, isWide, TYPES } from './gen.ts';
+
+export function intrinsicOp(g: Gen, e: Expr & { op: 'intrinsic' }): Operand {
+  const { fn, args } = e;
+  const type = fn.types.find((t) => t === e.type);
+  const instruction = type && fn.native?.ptx?.(type, g.target.capability);
+  if (instruction === undefined) {
+    if (fn.expand === undefined) throw new Error(`internal error: PTX has no ${fn.name} of ${e.type}`);
+    return g.value(fn.expand(...args));
+  }
+  const operands = args.map((a) => inRegister(g, e.type, g.value(a)));
+  if (!fn.native?.ptxGives32 || !isWide(e.type)) return g.code.value(TYPES[e.type].reg, instruction, operands);
+  return g.code.value('rd', 'cvt.u64.u32', [g.code.value('r', instruction, operands)]);
+}
