@@ -16,7 +16,7 @@ import { offsetsOf } from '../src/driver/hip/module.ts';
 import { openclPipeline } from '../src/driver/opencl/compile.ts';
 import { NotSupportedError } from '../src/errors.ts';
 import { Context } from '../src/memory/context.ts';
-import { activateContext } from '../src/memory/devices.ts';
+import { cudaDevices } from '../src/memory/devices.ts';
 import { defineConformance } from './support/conformance.ts';
 
 const kernels = new Set<Kernel>();
@@ -31,7 +31,7 @@ await defineConformance({
       kernels.add(program.kernel);
       return load(program);
     };
-    activateContext(new Context(driver));
+    cudaDevices.enter(new Context(driver));
   },
 });
 

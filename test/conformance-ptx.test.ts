@@ -10,7 +10,7 @@ import { openCpu } from '../src/driver/cpu/index.ts';
 import type { Program } from '../src/driver/driver.ts';
 import { ptxPipeline } from '../src/driver/nvidia/compile.ts';
 import { Context } from '../src/memory/context.ts';
-import { activateContext } from '../src/memory/devices.ts';
+import { cudaDevices } from '../src/memory/devices.ts';
 import { defineConformance } from './support/conformance.ts';
 
 const kernels = new Set<Kernel>();
@@ -25,7 +25,7 @@ await defineConformance({
       kernels.add(program.kernel);
       return load(program);
     };
-    activateContext(new Context(driver));
+    cudaDevices.enter(new Context(driver));
   },
 });
 

@@ -9,7 +9,7 @@ await defineConformance({
   async open() {
     const { openCpu } = await import('../src/driver/cpu/device.ts');
     const { Context } = await import('../src/memory/context.ts');
-    const { activateContext } = await import('../src/memory/devices.ts');
-    activateContext(new Context(openCpu({ threads: 2, alwaysParallel: true })));
+    const { cudaDevices } = await import('../src/memory/devices.ts');
+    cudaDevices.enter(new Context(openCpu({ threads: 2, alwaysParallel: true })));
   },
 });

@@ -13,7 +13,7 @@ import { loadFfi } from '../src/ffi/koffi.ts';
 import { cuda, type DeviceNDArray, f32, i64, NDArray, struct } from '../src/index.ts';
 import { collectGarbage } from '../src/memory/collect.ts';
 import { Context } from '../src/memory/context.ts';
-import { activateContext } from '../src/memory/devices.ts';
+import { cudaDevices } from '../src/memory/devices.ts';
 import { BlockDriver } from './support/block-driver.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsamba-dlpack-'));
@@ -259,8 +259,8 @@ describe.skipIf(library === undefined)('DLPack', () => {
   describe('on an NVIDIA GPU', () => {
     const context = new Context(new BlockDriver(2 ** 30, 'nvidia'));
     beforeEach(() => {
-      const previous = activateContext(context);
-      return () => activateContext(previous);
+      const leave = cudaDevices.enter(context);
+      return () => leave();
     });
 
     it('goes out by its address there', () => {

@@ -10,7 +10,7 @@ import { openclProvider } from '../src/driver/opencl/index.ts';
 import { simulatorProvider } from '../src/driver/simulator/index.ts';
 import { cuda, type DeviceNDArray, f32, type i32, type Vec } from '../src/index.ts';
 import { Context } from '../src/memory/context.ts';
-import { activateContext } from '../src/memory/devices.ts';
+import { cudaDevices } from '../src/memory/devices.ts';
 import type { Stream } from '../src/stream/stream.ts';
 
 /** Something enqueued: what it comes after, and whether it failed. */
@@ -282,12 +282,12 @@ const opencl: typeof devices =
 
 describe.each([...devices, ...opencl])('waiters on the %s', (_name, open, programs) => {
   const context = new Context(open());
-  const previous = activateContext(context);
-  activateContext(previous);
+  const leave = cudaDevices.enter(context);
+  leave();
   afterAll(() => context.close());
 
   it(`are told of what failed before them, in ${programs} random programs`, { timeout: 120_000 }, async () => {
-    const before = activateContext(context);
+    const leave = cudaDevices.enter(context);
     try {
       for (let seed = 1; seed <= programs; seed++) {
         const program = new Program(seed);
@@ -298,7 +298,7 @@ describe.each([...devices, ...opencl])('waiters on the %s', (_name, open, progra
         }
       }
     } finally {
-      activateContext(before);
+      leave();
     }
   });
 });

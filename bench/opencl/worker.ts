@@ -6,7 +6,7 @@ import { cuda, f32, ndarray, type Vec } from 'tsamba';
 import type { OpenCLDriver } from '../../src/driver/opencl/device.ts';
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { Context } from '../../src/memory/context.ts';
-import { activateContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { type Contestant, SETUPS } from '../nvidia/cases.ts';
 import { disagreement, SPECS } from '../nvidia/spec.ts';
 import { HANDWRITTEN } from './handwritten.ts';
@@ -169,7 +169,7 @@ function reported<R>(name: string, run: () => R): R {
 export function worker(cases: readonly string[], rounds: number): WorkerOutput {
   const driver = openOpenCL(0);
   const context = new Context(driver);
-  activateContext(context);
+  cudaDevices.enter(context);
   const results = Object.fromEntries(cases.map((name) => [name, reported(name, () => runCase(driver, name, rounds))]));
   const output = {
     device: driver.info.name,

@@ -17,8 +17,8 @@ import {
   type ShapeLike,
   sizeOf,
 } from '../layout/index.ts';
-import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import { Context } from '../memory/context.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import { disposedError, type Site } from '../memory/disposal.ts';
 import { MemoryOwner } from '../memory/owner.ts';
 import { ownValue } from '../options.ts';
@@ -58,18 +58,18 @@ export class ArrayMemory implements DeviceMemory {
   readonly stream: Stream | undefined;
   readonly #life: Life;
 
-  /** New memory, or what `gpuData` names; `stream` is an option of a call. Throws as the constructor of `DeviceNDArray`. */
+  /** New memory, in a context, or what `gpuData` names; `stream` is an option of a call. Throws as the constructor of `DeviceNDArray`. */
   constructor(
     shape: ShapeLike,
     strides: ShapeLike | null | undefined,
     dtype: DTypeLike,
     stream: unknown,
-    given: MemoryPointer | null | undefined,
+    given: MemoryPointer | Context | null | undefined,
     life: Life = { disposedAt: undefined },
   ) {
     this.#life = life;
-    const gpuData = memoryOption(given);
-    this.context = gpuData?.context ?? currentContext();
+    const gpuData = given instanceof Context ? undefined : memoryOption(given);
+    this.context = gpuData?.context ?? (given instanceof Context ? given : cudaDevices.currentContext());
     this.readOnly = gpuData?.readOnly ?? false;
     this.dtype = asDType(dtype);
     const { itemSize } = this.dtype;

@@ -2,19 +2,19 @@
  * The CUDA array interface where addresses are real: who is kept alive, which streams are waited for, and what is refused. What both
  * kinds of devices have in common is in the conformance suite.
  */
+
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
+import { asCudaArray, stream as createStream, deviceArray, toDevice } from '../cuda/host.ts';
 import type { DeviceInfo, StreamHandle } from '../driver/driver.ts';
 import { f32, struct, u8 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
-import { createStream } from '../stream/stream.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import { isCudaArray } from './cuda-interface.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { asCudaArray, deviceArray, toDevice } from './device-create.ts';
 
 setFlagsFromString('--expose-gc');
 const collectNow = runInNewContext('gc') as () => void;
@@ -54,8 +54,8 @@ let driver: OpenDriver;
 
 beforeEach(() => {
   driver = new OpenDriver();
-  const previous = activateContext(new Context(driver));
-  return () => activateContext(previous);
+  const leave = cudaDevices.enter(new Context(driver));
+  return () => leave();
 });
 
 afterEach(() => {

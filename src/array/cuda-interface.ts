@@ -10,11 +10,10 @@ import { switchFromEnvironment } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { cStrides, extentOf, isCContiguous, normalizeShape, normalizeStrides, sizeOf } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { describes, ownValue } from '../options.ts';
 import { show } from '../show.ts';
-import { externalStream, legacyDefaultStream, perThreadDefaultStream, type Stream } from '../stream/stream.ts';
+import { externalStreamIn, Stream } from '../stream/stream.ts';
 import { boundStream, type DeviceMemory } from './device-memory.ts';
 
 /** What `__cuda_array_interface__` is, version 3. */
@@ -100,15 +99,14 @@ function synchronizesByDefault(): boolean {
 }
 
 /**
- * The device memory that an object of another library lends; undefined when it lends none. It is not copied, and the object is kept
+ * The device memory that an object of another library lends, on the device of a context; undefined when it lends none. It is not copied, and the object is kept
  * alive as long as the memory is used. `sync`: waits for the stream that the data is made on.
  * @throws TypeError, RangeError for an interface that is not sound, NotSupportedError for masked arrays.
  */
-export function foreignMemory(value: unknown, sync = true): DeviceMemory | undefined {
+export function foreignMemory(value: unknown, context: Context, sync = true): DeviceMemory | undefined {
   if (!isCudaArray(value)) return undefined;
   const described = readInterface(value.__cuda_array_interface__);
   const { shape, strides, dtype, readOnly } = described;
-  const context = currentContext();
   const { low, bytes } = extentOf(shape, strides, dtype.itemSize);
   const own = DeviceHandle.memoryOf(described.address);
   if (own !== undefined) checkOwn(own, low, bytes);
@@ -240,6 +238,6 @@ function streamOf(given: unknown, context: Context): Stream | undefined {
   }
   // Where all work is done at once there is nothing to wait for.
   if (!hasRealAddresses(context)) return undefined;
-  if (Number(handle) === LEGACY) return legacyDefaultStream();
-  return Number(handle) === PER_THREAD ? perThreadDefaultStream() : externalStream(handle);
+  if (Number(handle) === LEGACY) return new Stream(context, 'legacy');
+  return Number(handle) === PER_THREAD ? new Stream(context, 'per-thread') : externalStreamIn(context, handle);
 }

@@ -2,12 +2,13 @@
  * Device arrays against a model without strides: an array is a shape and a list of numbers of cells, in index order, and the
  * cells stand in a table. Views pick and reorder the list; copies and assignments read and write the table.
  */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { freshBlockDevice, freshCpuDevice } from '../../test/support/with-device.ts';
+import { deviceArray, deviceArrayLike, toDevice } from '../cuda/host.ts';
 import { type DType, f32, f64, i16, i32, u8 } from '../dtype/index.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceArray, deviceArrayLike, toDevice } from './device-create.ts';
 import { NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
 

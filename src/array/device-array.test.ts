@@ -2,11 +2,10 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { freshBlockDevice } from '../../test/support/with-device.ts';
 import { type CapturedArray, DEVICE_ARRAY } from '../compiler/contract.ts';
+import { stream as createStream, deviceArray, deviceArrayLike, toDevice } from '../cuda/host.ts';
 import { c64, f32, f64, i16, i32, i64, u8, u16 } from '../dtype/index.ts';
 import { NotSupportedError } from '../errors.ts';
-import { createStream } from '../stream/stream.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceArray, deviceArrayLike, toDevice } from './device-create.ts';
 import type { NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
 

@@ -81,7 +81,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   #memory: ArrayMemory;
 
   /**
-   * An uninitialised array, or one over memory that exists (`gpuData`). Strides are bytes, taken as given; none: C order.
+   * An uninitialised array, or one over memory that exists (`gpuData`, which may also be the context for a new one). Strides are bytes, taken as given; none: C order.
    * Numba: `DeviceNDArray(shape, strides, dtype, stream=0, gpu_data=None)`.
    * @throws TypeError for a shape that is not of integers, RangeError for strides of another rank or elements outside `gpuData`.
    */
@@ -89,7 +89,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     shape: ShapeLike,
     strides: ShapeLike | null | undefined,
     dtype: DType<T> | DTypeLike,
-    options: StreamOption & { readonly gpuData?: MemoryPointer | null | undefined } = {},
+    options: StreamOption & { readonly gpuData?: MemoryPointer | Context | null | undefined } = {},
   ) {
     const own = readOptions('DeviceNDArray', options, ['stream', 'gpuData']);
     this.#memory = new ArrayMemory(shape, strides, dtype, own.stream, own.gpuData);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { freshBlockDevice } from '../../test/support/with-device.ts';
+import { deviceArray, toDevice } from '../cuda/host.ts';
 import { bool, c64, f16, f32, i16, i32, i64, struct, u8, u64 } from '../dtype/index.ts';
-import { deviceArray, toDevice } from './device-create.ts';
 import type { NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
 

@@ -51,7 +51,7 @@ export function assignElements(array: DeviceMemory, value: unknown, index: reado
   checkWritable(array, 'set');
   const target = indexLayout(layoutOf(array), index);
   const to: ArraySide = { array, pointer: array.pointer + target.offset, strides: target.strides };
-  const device = deviceMemoryOf(value) ?? foreignMemory(value);
+  const device = deviceMemoryOf(value) ?? foreignMemory(value, array.context);
   if (device !== undefined) {
     assignDeviceArray(to, target, device);
     return;
@@ -65,7 +65,7 @@ function assignDeviceArray(to: ArraySide, target: StridedLayout, source: DeviceM
   source.checkUsable();
   const { array } = to;
   const { strides, shape } = broadcastForAssignment(layoutOf(source), target.shape);
-  if (source.context === array.context && sameDType(source.dtype, array.dtype)) {
+  if (source.context.isWith(array.context) && sameDType(source.dtype, array.dtype)) {
     move(shape, to, { array: source, pointer: source.pointer, strides }, boundStream(array));
     return;
   }

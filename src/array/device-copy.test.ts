@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import { freshBlockDevice, freshQueueingDevice } from '../../test/support/with-device.ts';
+import { stream as createStream, defaultStream, deviceArray, toDevice } from '../cuda/host.ts';
 import { f32, f64, i32, i64, struct, u8 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
-import { createStream, defaultStream } from '../stream/stream.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceArray, toDevice } from './device-create.ts';
 import { NDArray as HostArray, type NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
 
@@ -164,9 +163,9 @@ describe('copyToDevice', () => {
   it('copies between devices by way of the host', () => {
     const here = toDevice([1, 2, 3]);
     const context = new Context(new BlockDriver());
-    const previous = activateContext(context);
+    const leave = cudaDevices.enter(context);
     const there = deviceArray(3);
-    activateContext(previous);
+    leave();
     there.copyToDevice(here);
     expect(there.copyToHost()).toEqual(Float64Array.of(1, 2, 3));
     there.set(here.slice('::-1'));

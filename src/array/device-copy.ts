@@ -125,10 +125,12 @@ export function copyToDevice(array: DeviceMemory, source: unknown, option: unkno
   checkWritable(array, 'copyToDevice');
   const { stream } = placement(array, option);
   // Looking for the properties of foreign arrays takes longer than the rest of a small copy.
-  const device = ArrayBuffer.isView(source) ? undefined : (deviceMemoryOf(source) ?? foreignMemory(source));
+  const device = ArrayBuffer.isView(source)
+    ? undefined
+    : (deviceMemoryOf(source) ?? foreignMemory(source, array.context));
   if (device !== undefined) {
     device.checkUsable();
-    if (device.context === array.context) copyWithin(array, device, stream);
+    if (device.context.isWith(array.context)) copyWithin(array, device, stream);
     else if (arePeers(array, device)) copyWithin(array, device, stream, moveBetween);
     else copyFromHost(array, ndarray(copyToHost(device, []) as TypedArray), stream);
     return;

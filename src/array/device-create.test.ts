@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { freshBlockDevice } from '../../test/support/with-device.ts';
+import { stream as createStream, deviceArray, deviceArrayLike, toDevice } from '../cuda/host.ts';
 import { bool, c64, c128, f16, f32, f64, i32, i64, struct, u8, u8c } from '../dtype/index.ts';
-import { createStream } from '../stream/stream.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceArray, deviceArrayLike, toDevice } from './device-create.ts';
 import { NDArray as HostArray, type NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
 import { SmartArray } from './smart-array.ts';

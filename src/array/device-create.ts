@@ -1,6 +1,8 @@
 /**
- * Making device arrays: `deviceArray`, `deviceArrayLike`, `toDevice`, and `asCudaArray` of another library's.
+ * Making device arrays: `deviceArray`, `deviceArrayLike`, `toDevice`, and `asCudaArray` of another library's. Each in a context that is
+ * given, and as the function of a namespace.
  */
+import { hostFunction } from '../compiler/intrinsics.ts';
 
 import {
   asDType,
@@ -29,7 +31,8 @@ import {
   type ShapeLike,
   stridesFor,
 } from '../layout/index.ts';
-import { currentContext } from '../memory/devices.ts';
+import type { Context } from '../memory/context.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
 import { flag, ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
@@ -55,34 +58,44 @@ export interface DeviceArrayOptions extends StreamOption {
   readonly ipc?: boolean | undefined;
 }
 
-/**
- * An uninitialised device array; f64 unless told otherwise. A stream becomes the array's own. Numba:
- * `device_array(shape, dtype, strides, order, stream)`.
- * @throws TypeError for a shape that is not of integers, RangeError for negative lengths, bad strides or order, OutOfMemoryError.
- */
-export function deviceArray<const S extends ShapeLike, const D extends DTypeLike = DType<F64>>(
+/** An uninitialised device array; f64 unless told otherwise. */
+export type DeviceArray<O = DeviceArrayOptions> = <const S extends ShapeLike, const D extends DTypeLike = DType<F64>>(
   shape: S,
   dtype?: D,
-  options: DeviceArrayOptions = {},
-): DeviceNDArray<ValueOf<D>, RankOf<S>> {
-  const own = readOptions('deviceArray', options, ['strides', 'order', 'stream', 'ipc']);
-  const { stream } = own;
+  options?: O,
+) => DeviceNDArray<ValueOf<D>, RankOf<S>>;
+
+export function deviceArrayOf(devices: DeviceSelection): DeviceArray {
+  const deviceArray = (shape: ShapeLike, dtype?: DTypeLike, options: DeviceArrayOptions = {}): DeviceNDArray => {
+    const own = readOptions('deviceArray', options, ['strides', 'order', 'stream', 'ipc']);
+    return newArray(devices.currentContext(), shape, dtype, own);
+  };
+  return hostFunction(devices, 'deviceArray', deviceArray as DeviceArray);
+}
+
+/** An uninitialised array in a context; the options have been read. */
+export function newArray(
+  context: Context,
+  shape: ShapeLike,
+  dtype: DTypeLike | undefined,
+  { order: wanted, strides: asked, stream, ipc }: DeviceArrayOptions,
+): DeviceNDArray {
   const type = dtype === undefined ? f64 : asDType(dtype);
-  const order = normalizeOrder(own.order);
+  const order = normalizeOrder(wanted);
   const lengths = normalizeShape(shape, type.itemSize);
-  const strides = given(own.strides) ?? stridesFor(lengths, type.itemSize, order);
-  const gpuData = own.ipc === true ? shareableMemory(lengths, strides, type.itemSize, { stream }) : undefined;
-  return new DeviceNDArray(lengths, strides, type, { stream, gpuData }) as DeviceNDArray<ValueOf<D>, RankOf<S>>;
+  const strides = given(asked) ?? stridesFor(lengths, type.itemSize, order);
+  const gpuData = ipc === true ? shareableMemory(context, lengths, strides, type.itemSize, { stream }) : context;
+  return new DeviceNDArray<Scalar>(lengths, strides, type, { stream, gpuData });
 }
 
 /** Memory for an array that other processes can open. */
 function shareableMemory(
+  context: Context,
   shape: readonly number[],
   strides: ShapeLike,
   itemSize: number,
   { stream }: StreamOption,
 ): MemoryPointer {
-  const context = currentContext();
   if (!context.info.features.ipc) {
     throw new NotSupportedError(
       'E_IPC',
@@ -101,27 +114,33 @@ export function given(strides: ShapeLike | null | undefined): ShapeLike | undefi
   return strides;
 }
 
-/**
- * An uninitialised device array of the shape and dtype of a host or device array, compact, with its axes in the same order in
- * memory (broadcast axes fastest). Numba: `device_array_like(ary, stream)`.
- */
-export function deviceArrayLike<T, R extends number>(
-  like: DeviceNDArray<T, R> | NDArray<T, R>,
-  options?: StreamOption,
-): DeviceNDArray<T, R>;
-export function deviceArrayLike<A extends TypedArray>(like: A, options?: StreamOption): DeviceNDArray<ElementOf<A>, 1>;
-export function deviceArrayLike(like: HostArrayLike, options?: StreamOption): DeviceNDArray;
-export function deviceArrayLike(like: unknown, options: StreamOption = {}): unknown {
-  const { stream } = readOptions('deviceArrayLike', options, ['stream']);
-  const { shape, strides, dtype } = likeness(like, 'deviceArrayLike', 'deviceArray');
+/** An uninitialised device array of the shape and dtype of another array. */
+export interface DeviceArrayLike<O extends readonly unknown[] = readonly [options?: StreamOption]> {
+  <T, R extends number>(like: DeviceNDArray<T, R> | NDArray<T, R>, ...options: O): DeviceNDArray<T, R>;
+  <A extends TypedArray>(like: A, ...options: O): DeviceNDArray<ElementOf<A>, 1>;
+  (like: HostArrayLike, ...options: O): DeviceNDArray;
+}
+
+export function deviceArrayLikeOf(devices: DeviceSelection): DeviceArrayLike {
+  const deviceArrayLike = (like: unknown, options: StreamOption = {}): DeviceNDArray => {
+    const { stream } = readOptions('deviceArrayLike', options, ['stream']);
+    return newArrayLike(devices.currentContext(), like, stream);
+  };
+  return hostFunction(devices, 'deviceArrayLike', deviceArrayLike as DeviceArrayLike);
+}
+
+/** An uninitialised array in a context, compact, with its axes in the same order in memory as those of another array. */
+export function newArrayLike(context: Context, like: unknown, stream: StreamOption['stream']): DeviceNDArray {
+  const { shape, strides, dtype } = likeness(like, context, 'deviceArrayLike', 'deviceArray');
   return new DeviceNDArray<Scalar>(shape, likeStrides(shape, strides, dtype.itemSize), dtype as DType<Scalar>, {
     stream,
+    gpuData: context,
   });
 }
 
 /** Shape, strides and dtype of a host or device array. `call` and `instead` word the error for what is none. */
-export function likeness(like: unknown, call: string, instead: string): Likeness {
-  const device = deviceMemoryOf(like) ?? foreignMemory(like, false);
+export function likeness(like: unknown, context: Context, call: string, instead: string): Likeness {
+  const device = deviceMemoryOf(like) ?? foreignMemory(like, context, false);
   if (device !== undefined) return device;
   const host = describeHostArray(like);
   if (host !== undefined) return { shape: host.layout.shape, strides: host.layout.strides, dtype: host.dtype };
@@ -152,37 +171,35 @@ export interface ToDeviceOptions extends StreamOption {
   readonly dtype?: DTypeLike | undefined;
 }
 
-/** Options of `toDevice` with a dtype. */
-export interface TypedToDeviceOptions<D extends DTypeLike> extends ToDeviceOptions {
-  readonly dtype: D;
+/** Copies host arrays, nested arrays, numbers and records to the device. */
+export interface ToDevice<O = ToDeviceOptions> {
+  <T, R extends number>(object: DeviceNDArray<T, R>, options?: O): DeviceNDArray<T, R>;
+  <T>(object: DeviceRecord<T>, options?: O): DeviceRecord<T>;
+  <T extends object>(object: T, options: O & { readonly dtype: StructDType<T> }): DeviceRecord<T>;
+  <T, R extends number>(object: NDArray<T, R>, options?: O): DeviceNDArray<T, R>;
+  <A extends TypedArray>(object: A, options?: O): DeviceNDArray<ElementOf<A>, 1>;
+  (object: number, options?: O): DeviceNDArray<F64, 0>;
+  (object: readonly number[], options?: O): DeviceNDArray<F64, 1>;
+  (object: readonly (readonly number[])[], options?: O): DeviceNDArray<F64, 2>;
+  (object: CudaArrayLike, options?: O): DeviceNDArray;
+  (object: NestedInput<Scalar> | HostArrayLike, options?: O): DeviceNDArray;
 }
 
-/**
- * A host array (of any layout), nested arrays or a number, copied to the device; a device array as it is. The new array keeps
- * shape and strides where the host array is one block of memory (broadcast axes apart), else it is compact with the axes in the
- * same order. A plain object with a struct `dtype` becomes a `DeviceRecord`. A stream becomes the array's own, and the copy is enqueued on it. Numba: `to_device(obj, stream, copy, to)`.
- * @throws TypeError for what is no array, OutOfMemoryError; with `to` what `copyToDevice` throws.
- */
-export function toDevice<T, R extends number>(
-  object: DeviceNDArray<T, R>,
-  options?: ToDeviceOptions,
-): DeviceNDArray<T, R>;
-export function toDevice<T>(object: DeviceRecord<T>, options?: ToDeviceOptions): DeviceRecord<T>;
-export function toDevice<T extends object>(object: T, options: TypedToDeviceOptions<StructDType<T>>): DeviceRecord<T>;
-export function toDevice<T, R extends number>(object: NDArray<T, R>, options?: ToDeviceOptions): DeviceNDArray<T, R>;
-export function toDevice<A extends TypedArray>(object: A, options?: ToDeviceOptions): DeviceNDArray<ElementOf<A>, 1>;
-export function toDevice(object: number, options?: ToDeviceOptions): DeviceNDArray<F64, 0>;
-export function toDevice(object: readonly number[], options?: ToDeviceOptions): DeviceNDArray<F64, 1>;
-export function toDevice(object: readonly (readonly number[])[], options?: ToDeviceOptions): DeviceNDArray<F64, 2>;
-export function toDevice(object: CudaArrayLike, options?: ToDeviceOptions): DeviceNDArray;
-export function toDevice(object: NestedInput<Scalar> | HostArrayLike, options?: ToDeviceOptions): DeviceNDArray;
-export function toDevice(object: unknown, given: ToDeviceOptions = {}): unknown {
-  const options = readOptions('toDevice', given, ['stream', 'copy', 'to', 'dtype']);
+export function toDeviceOf(devices: DeviceSelection): ToDevice {
+  const toDevice = (object: unknown, given: ToDeviceOptions = {}): unknown => {
+    const options = readOptions('toDevice', given, ['stream', 'copy', 'to', 'dtype']);
+    return copyToContext(devices.currentContext(), object, options);
+  };
+  return hostFunction(devices, 'toDevice', toDevice as ToDevice);
+}
+
+/** What `toDevice` does in a context; a device array of whichever stays what it is. The options have been read. */
+export function copyToContext(context: Context, object: unknown, options: ToDeviceOptions): unknown {
   const copy = flag('copy', options.copy) ?? true;
   const to = options.to ?? undefined;
   const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
   if (to !== undefined) {
-    const target = deviceOf(to);
+    const target = deviceOf(to, context);
     if (target === undefined) {
       throw new TsambaTypeError('E_DEVICE_ARRAY', `toDevice: \`to\` must be a device array, got ${show(to)}`);
     }
@@ -194,16 +211,16 @@ export function toDevice(object: unknown, given: ToDeviceOptions = {}): unknown 
     });
     return to;
   }
-  const device = deviceOf(object);
+  const device = deviceOf(object, context);
   if (device !== undefined) {
     device.checkUsable();
     checkDType(device.dtype, dtype);
     return object instanceof DeviceRecord ? object : device;
   }
-  if (isPlainObject(object) && dtype?.fields !== undefined) return newRecord(object, dtype, copy, options);
+  if (isPlainObject(object) && dtype?.fields !== undefined) return newRecord(context, object, dtype, copy, options);
   const host = describeHostArray(object) ?? fromNested(object, dtype);
   checkDType(host.dtype, dtype);
-  return uploadNew(host, copy, options);
+  return uploadNew(context, host, copy, options);
 }
 
 /** What has a type is copied as it is: another one must not be asked for in vain. */
@@ -222,13 +239,18 @@ function checkDType(own: DType, asked: DType | undefined): void {
 
 /**
  * The device array that a value is or has: of a mapped or managed array its own, of an object with a CUDA array interface a view of
- * its memory. Undefined for what is no device memory.
+ * its memory, which is taken to be on the device of `context`. Undefined for what is no device memory.
  */
-export function deviceOf(value: unknown): DeviceNDArray | undefined {
+export function deviceOf(value: unknown, context: Context): DeviceNDArray | undefined {
   const own = ownDevice(value);
   if (own !== undefined) return own;
-  const memory = deviceMemoryOf(value) ?? foreignMemory(value);
+  const memory = deviceMemoryOf(value) ?? foreignMemory(value, context);
   return memory === undefined ? undefined : overMemory(memory);
+}
+
+/** Whether a value is device memory, or has or lends some. */
+export function isOnDevice(value: unknown): boolean {
+  return deviceMemoryOf(value) !== undefined || value instanceof DeviceRecord || isCudaArray(value);
 }
 
 /** The device array that a value is, or keeps. */
@@ -261,33 +283,29 @@ function overMemory(memory: DeviceMemory): DeviceNDArray {
   return new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { stream, gpuData });
 }
 
-/**
- * A device array over the memory of an object of another library that has the CUDA array interface, versions 0 to 3. Nothing is copied,
- * and the object is kept alive. Its stream becomes the array's own and is waited for, unless `sync` is false or
- * `TSAMBA_CUDA_ARRAY_INTERFACE_SYNC` is 0. Memory that is read-only there is so here. Numba: `as_cuda_array(obj, sync=True)`.
- * @throws TypeError when the object has no such interface or it is not sound, NotSupportedError for masked arrays.
- */
-export function asCudaArray(
-  object: CudaArrayLike,
-  options: { readonly sync?: boolean | undefined } = {},
-): DeviceNDArray {
-  const { sync } = readOptions('asCudaArray', options, ['sync']);
-  if (!isCudaArray(object)) {
-    throw new TsambaTypeError(
-      'E_CUDA_ARRAY',
-      `asCudaArray needs an object with __cuda_array_interface__, got ${show(object)}; host arrays go to the device with toDevice()`,
-    );
-  }
-  const memory = deviceMemoryOf(object) ?? foreignMemory(object, sync ?? true);
-  if (memory === undefined) throw new Error('a CUDA array was none');
-  memory.checkUsable();
-  return overMemory(memory);
+/** A device array over the memory of an object of another library that has the CUDA array interface. */
+export type AsCudaArray = (object: CudaArrayLike, options?: { readonly sync?: boolean | undefined }) => DeviceNDArray;
+
+export function asCudaArrayOf(devices: DeviceSelection): AsCudaArray {
+  return hostFunction(devices, 'asCudaArray', (object, options = {}) => {
+    const { sync } = readOptions('asCudaArray', options, ['sync']);
+    if (!isCudaArray(object)) {
+      throw new TsambaTypeError(
+        'E_CUDA_ARRAY',
+        `asCudaArray needs an object with __cuda_array_interface__, got ${show(object)}; host arrays go to the device with toDevice()`,
+      );
+    }
+    const memory = deviceMemoryOf(object) ?? foreignMemory(object, devices.currentContext(), sync ?? true);
+    if (memory === undefined) throw new Error('a CUDA array was none');
+    memory.checkUsable();
+    return overMemory(memory);
+  });
 }
 
-function newRecord(object: object, dtype: DType, copy: boolean, options: StreamOption): DeviceRecord {
+function newRecord(context: Context, object: object, dtype: DType, copy: boolean, options: StreamOption): DeviceRecord {
   const { stream } = options;
-  if (!copy) return new DeviceRecord(dtype, { stream });
-  const array = uploadNew(hostRecord(object, dtype), true, options);
+  if (!copy) return new DeviceRecord(dtype, { stream, gpuData: context });
+  const array = uploadNew(context, hostRecord(object, dtype), true, options);
   const record = new DeviceRecord(dtype, { stream, gpuData: array.gpuData });
   array.dispose();
   return record;
@@ -309,13 +327,13 @@ function isComplex(object: object): boolean {
   return parts.every((type) => type === 'number') && Object.keys(object).length === 2;
 }
 
-function uploadNew(host: HostMemory, copy: boolean, options: StreamOption): DeviceNDArray {
+function uploadNew(context: Context, host: HostMemory, copy: boolean, options: StreamOption): DeviceNDArray {
   const { layout, dtype } = host;
   const { shape, itemSize } = layout;
   const oneBlock = isSingleRegion(layout);
   const strides = oneBlock ? layout.strides : likeStrides(shape, layout.strides, itemSize);
   const { stream } = options;
-  const array = new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { stream });
+  const array = new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { stream, gpuData: context });
   if (!copy) return array;
   const region = oneBlock ? coreOf(layout).shape : shape;
   const from = { bytes: host.bytes, offset: layout.offset, strides: layout.strides };

@@ -1,34 +1,34 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import { QueueingDriver } from '../../test/support/queueing-driver.ts';
+import { stream as createStream, deviceArray, toDevice } from '../cuda/host.ts';
 import { i32 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
-import { createStream } from '../stream/stream.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import type { DeviceNDArray } from './device-array.ts';
-import { deviceArray, toDevice } from './device-create.ts';
 import { ndarray } from './ndarray-create.ts';
 
 describe('copies between devices', () => {
   let drivers: readonly [QueueingDriver, QueueingDriver];
   let contexts: readonly [Context, Context];
+  let leave: () => void;
   beforeEach(() => {
     drivers = [new QueueingDriver(2 ** 20, { cuda: true }), new QueueingDriver(2 ** 20, { cuda: true, index: 1 })];
     contexts = [new Context(drivers[0]), new Context(drivers[1])];
-    activateContext(contexts[0]);
+    leave = cudaDevices.enter(contexts[0]);
   });
   afterEach(() => {
-    activateContext(undefined);
+    leave();
     for (const context of contexts) context.close();
   });
 
   /** Makes something on one of the two devices. */
   function on<T>(device: 0 | 1, make: () => T): T {
-    const previous = activateContext(contexts[device]);
+    const back = cudaDevices.enter(contexts[device]);
     try {
       return make();
     } finally {
-      activateContext(previous);
+      back();
     }
   }
 
@@ -120,9 +120,9 @@ describe('copies between devices', () => {
   it('go through the host between different kinds', () => {
     const other = new Context(new BlockDriver());
     const source = on(0, () => toDevice(Int32Array.of(1, 2)));
-    const previous = activateContext(other);
+    const leave = cudaDevices.enter(other);
     const target = deviceArray(2, i32);
-    activateContext(previous);
+    leave();
     target.copyToDevice(source);
     expect(target.copyToHost()).toEqual(Int32Array.of(1, 2));
     other.close();

@@ -1,14 +1,12 @@
 /**
  * Records in device memory: reading and writing members, views, copies, streams, lifetime.
  */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stream as createStream, deviceArray, memoryStats, selectDevice, toDevice } from '../cuda/host.ts';
 import { c64, f32, f64, i32, i64, struct, u8 } from '../dtype/index.ts';
-import { selectDevice } from '../memory/devices.ts';
-import { memoryStats } from '../memory/memory-stats.ts';
 import { scope } from '../memory/scope.ts';
-import { createStream } from '../stream/stream.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceArray, toDevice } from './device-create.ts';
 import { DeviceRecord } from './device-record.ts';
 import { ndarray } from './ndarray-create.ts';
 

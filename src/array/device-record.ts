@@ -23,8 +23,8 @@ import { ndarray } from './ndarray-create.ts';
 
 /** Options of `new DeviceRecord(dtype)`. */
 export interface DeviceRecordOptions extends StreamOption {
-  /** Memory that exists, from the record on; else new memory, undefined. */
-  readonly gpuData?: MemoryPointer | undefined;
+  /** Memory that exists, from the record on, or the context for new memory, undefined. */
+  readonly gpuData?: MemoryPointer | Context | undefined;
 }
 
 /** What `get` gives for a member: a number, another record, or the array that a sub-array is. */

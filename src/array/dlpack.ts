@@ -3,20 +3,21 @@
  *
  * Who takes a tensor calls its deleter, once: when the last array over it is gone, and the work that uses it done.
  */
+import { hostFunction } from '../compiler/intrinsics.ts';
 import type { DType, Scalar } from '../dtype/index.ts';
 import { dataClassOf } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import type { Ffi } from '../ffi/ffi.ts';
 import { extentOf } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
 import { keepInPlace, whenCollected } from '../memory/host/exposed.ts';
 import { allocationSite } from '../memory/leaks.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { flag, ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceArrayLike, deviceOf } from './device-create.ts';
+import { deviceOf, newArrayLike } from './device-create.ts';
 import {
   checkDlpackVersion,
   consume,
@@ -85,27 +86,31 @@ export function toDlpack(
   throw new TsambaTypeError('E_DLPACK', 'toDlpack needs a device array: toDevice() makes one of a host array');
 }
 
-/**
- * Takes a DLPack tensor, by the pointer to a DLManagedTensor(Versioned) or what `toDlpack` gave: device memory of the current GPU as a
- * `DeviceNDArray`, host memory as an `NDArray`. Nothing is copied (but host memory that is read-only); the tensor's deleter is called, once, when the last array over it was
- * disposed (the `NDArray`: collected) and its memory is not in use any more. The data must be ready: DLPack's structs name no stream.
- * Where it throws, the tensor was not taken.
- * @throws NotSupportedError for tensors of other devices, versions and types, RangeError for one that was taken already.
- */
-export function fromDlpack(
+/** Takes a DLPack tensor. */
+export type FromDlpack = (
   source: DlpackCapsule | number | bigint,
-  options: FromDlpackOptions = {},
+  options?: FromDlpackOptions,
+) => DeviceNDArray | NDArray;
+
+export function fromDlpackOf(devices: DeviceSelection): FromDlpack {
+  return hostFunction(devices, 'fromDlpack', (source, options = {}) => take(devices.currentContext(), source, options));
+}
+
+function take(
+  context: Context,
+  source: DlpackCapsule | number | bigint,
+  options: FromDlpackOptions,
 ): DeviceNDArray | NDArray {
   const read = readOptions('fromDlpack', options, ['version', 'copy']);
   const { version: stated } = read;
   const copies = flag('copy', read.copy);
-  const { pointer, version } = readSource(source, stated);
+  const { pointer, version } = readSource(context, source, stated);
   const taken = typeof source === 'object' ? consume(source) : undefined;
   const own = exportedMemory(pointer);
-  const array = own === undefined ? takeForeign(pointer, version, copies === true) : overOwn(own, pointer);
+  const array = own === undefined ? takeForeign(context, pointer, version, copies === true) : overOwn(own, pointer);
   taken?.();
   if (copies !== true || !(array instanceof DeviceNDArray)) return array;
-  const copy = deviceArrayLike(array);
+  const copy = newArrayLike(context, array, undefined);
   copy.copyToDevice(array);
   array.dispose();
   // A copy is asked for to be rid of the tensor.
@@ -113,9 +118,9 @@ export function fromDlpack(
   return copy;
 }
 
-function readSource(source: unknown, stated: unknown): { pointer: number; version: DlpackVersion } {
+function readSource(context: Context, source: unknown, stated: unknown): { pointer: number; version: DlpackVersion } {
   // An array has a pointer too: to its elements.
-  const isCapsule = typeof source === 'object' && source !== null && deviceOf(source) === undefined;
+  const isCapsule = typeof source === 'object' && source !== null && deviceOf(source, context) === undefined;
   const given = isCapsule ? ownValue(source, 'pointer') : source;
   const version = (isCapsule ? ownValue(source, 'version') : undefined) ?? stated ?? 1;
   checkDlpackVersion('fromDlpack', version);
@@ -141,7 +146,12 @@ function overOwn(memory: NonNullable<ReturnType<typeof exportedMemory>>, pointer
   return array;
 }
 
-function takeForeign(pointer: number, version: DlpackVersion, copy: boolean): DeviceNDArray | NDArray {
+function takeForeign(
+  context: Context,
+  pointer: number,
+  version: DlpackVersion,
+  copy: boolean,
+): DeviceNDArray | NDArray {
   if (held.has(pointer)) throw usedTensor();
   const ffi = dlpackFfi('fromDlpack');
   const { tensor, deleter } = readTensor(ffi, pointer, version);
@@ -155,15 +165,14 @@ function takeForeign(pointer: number, version: DlpackVersion, copy: boolean): De
   const onHost = tensor.deviceType === DL_CPU || tensor.deviceType === DL_CUDA_HOST;
   // Host arrays cannot be read-only.
   const copied = onHost && (copy || tensor.readOnly);
-  const array = onHost ? takeHost(ffi, tensor, giveBack, copied) : takeDevice(tensor, giveBack);
+  const array = onHost ? takeHost(ffi, tensor, giveBack, copied) : takeDevice(context, tensor, giveBack);
   held.add(pointer);
   if (copied || tensor.shape.includes(0)) giveBack();
   return array;
 }
 
-function takeDevice(tensor: DlpackTensor, giveBack: () => void): DeviceNDArray {
+function takeDevice(context: Context, tensor: DlpackTensor, giveBack: () => void): DeviceNDArray {
   const { address, deviceType, deviceIndex, shape, strides, dtype, readOnly } = tensor;
-  const context = currentContext();
   const { kind, index, name } = context.info;
   const isCuda = deviceType === DL_CUDA || deviceType === DL_CUDA_MANAGED;
   if (!isCuda || kind !== 'nvidia' || (deviceType === DL_CUDA && deviceIndex !== index)) {
@@ -175,7 +184,7 @@ function takeDevice(tensor: DlpackTensor, giveBack: () => void): DeviceNDArray {
     );
   }
   const { low, bytes } = extentOf(shape, strides, dtype.itemSize);
-  if (bytes === 0) return new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>);
+  if (bytes === 0) return new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { gpuData: context });
   const allocation = context.own(new BorrowedAllocation(context, address + low, giveBack));
   const owner = new MemoryOwner(context, allocation, bytes);
   const gpuData = { context, owner, address, readOnly };

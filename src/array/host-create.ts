@@ -1,6 +1,8 @@
 /**
- * Making host arrays that the device reaches: `pinnedArray`, `mappedArray`, `managedArray` and their `…Like`.
+ * Making host arrays that the device reaches: `pinnedArray`, `mappedArray`, `managedArray` and their `…Like`, each as the function of a
+ * namespace. `roc` knows the first two by other names.
  */
+import { hostFunction } from '../compiler/intrinsics.ts';
 import type { HostMemoryOptions } from '../driver/driver.ts';
 import {
   asDType,
@@ -23,7 +25,7 @@ import {
   stridesFor,
 } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
 import { allocateHostMemory } from '../memory/host/host-allocation.ts';
 import { readOptions } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
@@ -63,74 +65,98 @@ export interface ManagedArrayOptions extends PinnedArrayOptions, StreamOption {
 const LAYOUT = ['strides', 'order'] as const;
 const MAPPED = ['stream', 'portable', 'writeCombined'] as const;
 
-/**
- * A host array in page-locked memory, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do not hold
- * up the host. Dispose it: page-locked memory is scarce. Numba: `pinned_array(shape, dtype, strides, order)`.
- * @throws TypeError for a shape that is not of integers, RangeError for bad strides or order, OutOfMemoryError.
- */
-export function pinnedArray<const S extends ShapeLike, const D extends DTypeLike = DType<F64>>(
+/** A host array in page-locked memory. */
+export type PinnedArray = <const S extends ShapeLike, const D extends DTypeLike = DType<F64>>(
   shape: S,
   dtype?: D,
-  options: PinnedArrayOptions = {},
-): PinnedNDArray<ValueOf<D>, RankOf<S>> {
-  const wanted = layoutOf(shape, dtype, readOptions('pinnedArray', options, LAYOUT));
-  return make(PINNED, wanted, { kind: 'pinned' }, undefined) as PinnedNDArray<ValueOf<D>, RankOf<S>>;
-}
+  options?: PinnedArrayOptions,
+) => PinnedNDArray<ValueOf<D>, RankOf<S>>;
 
-/** A pinned array of the shape and dtype of another array, compact, with its axes in the same order in memory. Numba: `pinned_array_like(ary)`. */
-export function pinnedArrayLike<T, R extends number>(like: DeviceNDArray<T, R> | NDArray<T, R>): PinnedNDArray<T, R>;
-export function pinnedArrayLike<A extends TypedArray>(like: A): PinnedNDArray<ElementOf<A>, 1>;
-export function pinnedArrayLike(like: HostArrayLike): PinnedNDArray;
-export function pinnedArrayLike(like: unknown): unknown {
-  return make(PINNED, layoutLike(like, 'pinnedArrayLike', 'pinnedArray'), { kind: 'pinned' }, undefined);
-}
-
-/**
- * A host array that kernels read and write in place, f64 unless told otherwise: pass it to a kernel as it is, then synchronise. A stream becomes
- * that of its `device` array. Numba: `mapped_array(shape, dtype, strides, order, stream, portable, wc)`.
- * @throws as `pinnedArray`, and NotSupportedError where the device cannot reach host memory.
- */
-export function mappedArray<const S extends ShapeLike, const D extends DTypeLike = DType<F64>>(
+/** A host array that kernels read and write in place. */
+export type MappedArray<O = MappedArrayOptions> = <const S extends ShapeLike, const D extends DTypeLike = DType<F64>>(
   shape: S,
   dtype?: D,
-  options: MappedArrayOptions = {},
-): MappedNDArray<ValueOf<D>, RankOf<S>> {
-  const own = readOptions('mappedArray', options, [...LAYOUT, ...MAPPED]);
-  return mapped(layoutOf(shape, dtype, own), own) as MappedNDArray<ValueOf<D>, RankOf<S>>;
-}
+  options?: O,
+) => MappedNDArray<ValueOf<D>, RankOf<S>>;
 
-/** A mapped array of the shape and dtype of another array, compact, with its axes in the same order in memory. Numba: `mapped_array_like(ary, …)`. */
-export function mappedArrayLike<T, R extends number>(
-  like: DeviceNDArray<T, R> | NDArray<T, R>,
-  options?: MappedLikeOptions,
-): MappedNDArray<T, R>;
-export function mappedArrayLike<A extends TypedArray>(
-  like: A,
-  options?: MappedLikeOptions,
-): MappedNDArray<ElementOf<A>, 1>;
-export function mappedArrayLike(like: HostArrayLike, options?: MappedLikeOptions): MappedNDArray;
-export function mappedArrayLike(like: unknown, options: MappedLikeOptions = {}): unknown {
-  const own = readOptions('mappedArrayLike', options, MAPPED);
-  return mapped(layoutLike(like, 'mappedArrayLike', 'mappedArray'), own);
-}
-
-function mapped(wanted: Wanted, { stream, portable, writeCombined }: MappedLikeOptions): PinnedNDArray {
-  return make(MAPPED_KIND, wanted, { kind: 'mapped', portable, writeCombined }, stream);
-}
-
-/**
- * An array in memory whose pages move to whoever touches them, host or device; f64 unless told otherwise. The host may read and write it once
- * the kernels that use it have been waited for. Numba: `managed_array(shape, dtype, strides, order, stream, attach_global)`.
- * @throws as `pinnedArray`.
- */
-export function managedArray<const S extends ShapeLike, const D extends DTypeLike = DType<F64>>(
+/** An array in memory whose pages move to whoever touches them. */
+export type ManagedArray = <const S extends ShapeLike, const D extends DTypeLike = DType<F64>>(
   shape: S,
   dtype?: D,
-  options: ManagedArrayOptions = {},
-): ManagedNDArray<ValueOf<D>, RankOf<S>> {
-  const own = readOptions('managedArray', options, [...LAYOUT, 'stream', 'attachGlobal']);
-  const memory: HostMemoryOptions = { kind: 'managed', attachGlobal: own.attachGlobal ?? true };
-  return make(MANAGED, layoutOf(shape, dtype, own), memory, own.stream) as ManagedNDArray<ValueOf<D>, RankOf<S>>;
+  options?: ManagedArrayOptions,
+) => ManagedNDArray<ValueOf<D>, RankOf<S>>;
+
+/** A pinned array of the shape and dtype of another array. */
+export interface PinnedArrayLike {
+  <T, R extends number>(like: DeviceNDArray<T, R> | NDArray<T, R>): PinnedNDArray<T, R>;
+  <A extends TypedArray>(like: A): PinnedNDArray<ElementOf<A>, 1>;
+  (like: HostArrayLike): PinnedNDArray;
+}
+
+/** A mapped array of the shape and dtype of another array. */
+export interface MappedArrayLike {
+  <T, R extends number>(like: DeviceNDArray<T, R> | NDArray<T, R>, options?: MappedLikeOptions): MappedNDArray<T, R>;
+  <A extends TypedArray>(like: A, options?: MappedLikeOptions): MappedNDArray<ElementOf<A>, 1>;
+  (like: HostArrayLike, options?: MappedLikeOptions): MappedNDArray;
+}
+
+/** `name`: what the namespace calls it. */
+export function pinnedArrayOf(devices: DeviceSelection, name = 'pinnedArray'): PinnedArray {
+  const pinnedArray = (shape: ShapeLike, dtype?: DTypeLike, options: PinnedArrayOptions = {}): PinnedNDArray => {
+    const wanted = layoutOf(shape, dtype, readOptions(name, options, LAYOUT));
+    return make(devices.currentContext(), PINNED, wanted, { kind: 'pinned' }, undefined);
+  };
+  return hostFunction(devices, name, pinnedArray as PinnedArray);
+}
+
+export function pinnedArrayLikeOf(devices: DeviceSelection): PinnedArrayLike {
+  const pinnedArrayLike = (like: unknown): PinnedNDArray => {
+    const context = devices.currentContext();
+    const wanted = layoutLike(like, context, 'pinnedArrayLike', 'pinnedArray');
+    return make(context, PINNED, wanted, { kind: 'pinned' }, undefined);
+  };
+  return hostFunction(devices, 'pinnedArrayLike', pinnedArrayLike as PinnedArrayLike);
+}
+
+export function mappedArrayOf(devices: DeviceSelection): MappedArray {
+  const mappedArray = (shape: ShapeLike, dtype?: DTypeLike, options: MappedArrayOptions = {}): PinnedNDArray => {
+    const own = readOptions('mappedArray', options, [...LAYOUT, ...MAPPED]);
+    return mapped(devices.currentContext(), layoutOf(shape, dtype, own), own);
+  };
+  return hostFunction(devices, 'mappedArray', mappedArray as MappedArray);
+}
+
+export function mappedArrayLikeOf(devices: DeviceSelection): MappedArrayLike {
+  const mappedArrayLike = (like: unknown, options: MappedLikeOptions = {}): PinnedNDArray => {
+    const own = readOptions('mappedArrayLike', options, MAPPED);
+    const context = devices.currentContext();
+    return mapped(context, layoutLike(like, context, 'mappedArrayLike', 'mappedArray'), own);
+  };
+  return hostFunction(devices, 'mappedArrayLike', mappedArrayLike as MappedArrayLike);
+}
+
+/** As `mappedArray` with a layout alone; `name`: what the namespace calls it. */
+export function simpleMappedArrayOf(devices: DeviceSelection, name: string): MappedArray<PinnedArrayOptions> {
+  const mappedArray = (shape: ShapeLike, dtype?: DTypeLike, options: PinnedArrayOptions = {}): PinnedNDArray =>
+    mapped(devices.currentContext(), layoutOf(shape, dtype, readOptions(name, options, LAYOUT)), {});
+  return hostFunction(devices, name, mappedArray as MappedArray<PinnedArrayOptions>);
+}
+
+function mapped(
+  context: Context,
+  wanted: Wanted,
+  { stream, portable, writeCombined }: MappedLikeOptions,
+): PinnedNDArray {
+  return make(context, MAPPED_KIND, wanted, { kind: 'mapped', portable, writeCombined }, stream);
+}
+
+export function managedArrayOf(devices: DeviceSelection): ManagedArray {
+  const managedArray = (shape: ShapeLike, dtype?: DTypeLike, options: ManagedArrayOptions = {}): PinnedNDArray => {
+    const own = readOptions('managedArray', options, [...LAYOUT, 'stream', 'attachGlobal']);
+    const memory: HostMemoryOptions = { kind: 'managed', attachGlobal: own.attachGlobal ?? true };
+    return make(devices.currentContext(), MANAGED, layoutOf(shape, dtype, own), memory, own.stream);
+  };
+  return hostFunction(devices, 'managedArray', managedArray as ManagedArray);
 }
 
 interface Wanted {
@@ -151,8 +177,8 @@ function layoutOf(shapeLike: ShapeLike, like: DTypeLike | undefined, options: Pi
   };
 }
 
-function layoutLike(like: unknown, call: string, instead: string): Wanted {
-  const { shape, strides, dtype } = likeness(like, call, instead);
+function layoutLike(like: unknown, context: Context, call: string, instead: string): Wanted {
+  const { shape, strides, dtype } = likeness(like, context, call, instead);
   return { dtype, shape, strides: likeStrides(shape, strides, dtype.itemSize) };
 }
 
@@ -169,12 +195,12 @@ const MAPPED_KIND: Make = (...args) => new MappedNDArray(...args) as MappedNDArr
 const MANAGED: Make = (...args) => new ManagedNDArray(...args) as ManagedNDArray;
 
 function make(
+  context: Context,
   kind: Make,
   { dtype, shape, strides }: Wanted,
   options: HostMemoryOptions,
   stream: unknown,
 ): PinnedNDArray {
-  const context = currentContext();
   const { low, bytes } = extentOf(shape, strides, dtype.itemSize);
   const { block, view } = bytes === 0 ? noBlock(context) : newBlock(context, bytes, options);
   const layout = { shape, strides, offset: -low, itemSize: dtype.itemSize };

@@ -2,14 +2,14 @@
  * IPC handles, with a driver that opens any handle: what a handle says, what is checked, and when an opening is closed. That processes
  * see the same bytes is for test/gpu.
  */
+
 import { beforeEach, expect, it } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
+import { deviceArray, openIpcArray, toDevice } from '../cuda/host.ts';
 import type { DeviceInfo, Pointer } from '../driver/driver.ts';
 import { f32, f64, i32, struct } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
-import { deviceArray, toDevice } from './device-create.ts';
-import { openIpcArray } from './ipc.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import type { IpcArrayHandle } from './ipc-handle.ts';
 
 class SharingDriver extends BlockDriver {
@@ -47,8 +47,8 @@ let context: Context;
 beforeEach(() => {
   driver = new SharingDriver();
   context = new Context(driver);
-  const previous = activateContext(context);
-  return () => activateContext(previous);
+  const leave = cudaDevices.enter(context);
+  return () => leave();
 });
 
 /** As another process would have made it. */

@@ -3,6 +3,7 @@
  *
  * CUDA gives one address a handle and process, so all arrays over one allocation share one opening; the last of them closes it.
  */
+import { hostFunction } from '../compiler/intrinsics.ts';
 import { asDType, type DType, type DTypeLike, dtypeOfDescr, type Scalar, type ValueOf } from '../dtype/index.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import {
@@ -16,7 +17,7 @@ import {
   stridesFor,
 } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
 import { allocationSite } from '../memory/leaks.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { ownValue, readOptions } from '../options.ts';
@@ -64,27 +65,29 @@ const opened = new WeakMap<
   Map<string, { readonly allocation: SharedAllocation; readonly owner: WeakRef<MemoryOwner> }>
 >();
 
-/**
- * An array of another process on the same GPU, by the handle that its `ipcHandle()` gave. Dispose it before that process frees the memory.
- * Also takes the 64 bytes of a CUipcMemHandle, as Numba's `get_ipc_handle()` and CuPy's `ipcGetMemHandle()` give them, with shape and dtype.
- * Numba: `open_ipc_array(handle, shape, dtype, strides, offset)`.
- * @throws NotSupportedError where processes cannot share memory, RangeError for a handle of this process, TypeError for what is no handle.
- */
-export function openIpcArray(handle: IpcArrayHandle, options?: Pick<OpenIpcOptions, 'stream'>): DeviceNDArray;
-export function openIpcArray<const S extends ShapeLike, const D extends DTypeLike>(
-  bytes: Uint8Array | readonly number[],
-  shape: S,
-  dtype: D,
-  options?: OpenIpcOptions,
-): DeviceNDArray<ValueOf<D>, RankOf<S>>;
-export function openIpcArray(handle: unknown, second?: unknown, dtype?: unknown, fourth?: unknown): unknown {
-  const context = currentContext();
+/** An array of another process on the same GPU. */
+export interface OpenIpcArray {
+  (handle: IpcArrayHandle, options?: Pick<OpenIpcOptions, 'stream'>): DeviceNDArray;
+  <const S extends ShapeLike, const D extends DTypeLike>(
+    bytes: Uint8Array | readonly number[],
+    shape: S,
+    dtype: D,
+    options?: OpenIpcOptions,
+  ): DeviceNDArray<ValueOf<D>, RankOf<S>>;
+}
+
+export function openIpcArrayOf(devices: DeviceSelection): OpenIpcArray {
+  const openIpcArray = (...args: readonly unknown[]): DeviceNDArray => openIn(devices.currentContext(), args);
+  return hostFunction(devices, 'openIpcArray', openIpcArray as OpenIpcArray);
+}
+
+function openIn(context: Context, [handle, second, dtype, fourth]: readonly unknown[]): DeviceNDArray {
   if (!context.info.features.ipc) {
     throw new NotSupportedError('E_IPC', `openIpcArray: ${context.info.name} cannot open memory of other processes`);
   }
   const { bytes, size, offset, shape, strides, type, stream } = isOurs(handle)
-    ? readOurs(handle, second)
-    : readBytes(handle, second, dtype, fourth);
+    ? readOurs(context, handle, second)
+    : readBytes(context, handle, second, dtype, fourth);
   const { low, high } = extentOf(shape, strides, type.itemSize);
   if (offset + low < 0 || (size !== undefined && offset + high > size)) {
     throw new TsambaRangeError(
@@ -92,7 +95,8 @@ export function openIpcArray(handle: unknown, second?: unknown, dtype?: unknown,
       `openIpcArray: the elements span bytes ${offset + low} to ${offset + high} of memory that has ${size ?? 'unknown'} bytes`,
     );
   }
-  if (low === high) return new DeviceNDArray<Scalar>(shape, strides, type as DType<Scalar>, { stream });
+  if (low === high)
+    return new DeviceNDArray<Scalar>(shape, strides, type as DType<Scalar>, { stream, gpuData: context });
   const owner = open(context, bytes, size ?? Number.MAX_SAFE_INTEGER);
   const gpuData = { context, owner, address: owner.address + offset };
   return new DeviceNDArray<Scalar>(shape, strides, type as DType<Scalar>, { stream, gpuData });
@@ -113,7 +117,7 @@ function isOurs(handle: unknown): handle is IpcArrayHandle {
   return typeof handle === 'object' && handle !== null && ownValue(handle, 'type') === 'tsamba.ipc';
 }
 
-function readOurs(handle: IpcArrayHandle, options: unknown): Wanted {
+function readOurs(context: Context, handle: IpcArrayHandle, options: unknown): Wanted {
   const own = readOptions('openIpcArray', options as OpenIpcOptions | undefined, ['stream']);
   const { size, offset, pid } = handle;
   if (pid === process.pid) {
@@ -122,11 +126,11 @@ function readOurs(handle: IpcArrayHandle, options: unknown): Wanted {
   const type = dtypeOfDescr(handle.dtype, ownValue(handle, 'descr'));
   const shape = normalizeShape(handle.shape, type.itemSize);
   const strides = normalizeStrides(handle.strides, shape.length);
-  const stream = streamOption(own.stream, currentContext());
+  const stream = streamOption(own.stream, context);
   return { bytes: handleBytes(handle.bytes), size, offset, shape, strides, type, stream };
 }
 
-function readBytes(handle: unknown, shapeLike: unknown, dtype: unknown, given: unknown): Wanted {
+function readBytes(context: Context, handle: unknown, shapeLike: unknown, dtype: unknown, given: unknown): Wanted {
   const bytes = handleBytes(handle);
   const known = ['strides', 'order', 'offset', 'stream'] as const;
   const options = readOptions('openIpcArray', given as OpenIpcOptions | undefined, known);
@@ -139,7 +143,7 @@ function readBytes(handle: unknown, shapeLike: unknown, dtype: unknown, given: u
         ? cStrides(shape, type.itemSize)
         : stridesFor(shape, type.itemSize, order)
       : normalizeStrides(options.strides, shape.length);
-  const stream = streamOption(options.stream, currentContext());
+  const stream = streamOption(options.stream, context);
   return { bytes, size: undefined, offset: options.offset ?? 0, shape, strides, type, stream };
 }
 

@@ -5,11 +5,12 @@
  * body is done, also when it throws: as soon as no copy and no kernel touches the arrays, and outside of the queue of pending
  * deallocations, so that they can be pinned again at once.
  */
+import { hostFunction } from '../compiler/intrinsics.ts';
 import type { DType, ElementOf, Scalar, TypedArray } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import { extentOf, type StridedLayout } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
 import { knownBuffer } from '../memory/host/host-allocation.ts';
 import { type RegisteredView, type Registration, register } from '../memory/host/registrations.ts';
 import { isThenable, type Leavable } from '../memory/leaving.ts';
@@ -57,43 +58,43 @@ export interface Range {
   readonly range: Uint8Array;
 }
 
-/**
- * Pins host arrays for a while: copies between them and the device are as fast as for `pinnedArray`. Arrays may be given twice, and be pinned
- * already. With a function last, runs that (sync or async) and gives what it gives. Numba: `with cuda.pinned(*arylist)`.
- * @throws TypeError for what is no host array, RangeError for part of what is pinned already, DriverError; then nothing is pinned.
- */
-export function pinned(...arrays: readonly HostArrayLike[]): Pinning;
-export function pinned<R>(...args: readonly [...arrays: HostArrayLike[], body: () => R]): R;
-export function pinned(...args: readonly unknown[]): unknown {
-  const { items, body } = takeApart('pinned', args, []);
-  const context = currentContext();
-  const ranges = items.map((array, i) => rangeOf(array, i, 'pinned'));
-  const held = new Held(context);
-  held.build(() => {
-    for (const { range } of ranges) held.pin(range, false);
-  });
-  return body === undefined ? held.leavable({}) : held.around(body, undefined);
+/** Pins host arrays for a while. */
+export interface Pinned {
+  (...arrays: readonly HostArrayLike[]): Pinning;
+  <R>(...args: readonly [...arrays: HostArrayLike[], body: () => R]): R;
 }
 
-/**
- * Lets kernels read and write host arrays in place for a while, through device arrays over the same memory: `arrays` of the result, also
- * given to the body. What the host writes and what kernels write is the same memory: synchronise in between. With a function last, runs that
- * (sync or async) and gives what it gives. `stream` becomes the device arrays' own. Numba: `with cuda.mapped(*arylist, stream=0)`.
- * @throws as `pinned`, and NotSupportedError where the device cannot reach host memory.
- */
-export function mapped<const A extends readonly HostArrayLike[]>(...arrays: A): Mapping<A>;
-export function mapped<const A extends readonly HostArrayLike[]>(
-  ...args: readonly [...arrays: A, options: StreamOption]
-): Mapping<A>;
-export function mapped<const A extends readonly HostArrayLike[], R>(
-  ...args: readonly [...arrays: A, body: (arrays: DevicesOf<A>) => R]
-): R;
-export function mapped<const A extends readonly HostArrayLike[], R>(
-  ...args: readonly [...arrays: A, options: StreamOption, body: (arrays: DevicesOf<A>) => R]
-): R;
-export function mapped(...args: readonly unknown[]): unknown {
+/** Lets kernels read and write host arrays in place for a while. */
+export interface Mapped {
+  <const A extends readonly HostArrayLike[]>(...arrays: A): Mapping<A>;
+  <const A extends readonly HostArrayLike[]>(...args: readonly [...arrays: A, options: StreamOption]): Mapping<A>;
+  <const A extends readonly HostArrayLike[], R>(...args: readonly [...arrays: A, body: (arrays: DevicesOf<A>) => R]): R;
+  <const A extends readonly HostArrayLike[], R>(
+    ...args: readonly [...arrays: A, options: StreamOption, body: (arrays: DevicesOf<A>) => R]
+  ): R;
+}
+
+export function pinnedOf(devices: DeviceSelection): Pinned {
+  const pinned = (...args: readonly unknown[]): unknown => {
+    const { items, body } = takeApart('pinned', args, []);
+    const context = devices.currentContext();
+    const ranges = items.map((array, i) => rangeOf(array, i, 'pinned'));
+    const held = new Held(context);
+    held.build(() => {
+      for (const { range } of ranges) held.pin(range, false);
+    });
+    return body === undefined ? held.leavable({}) : held.around(body, undefined);
+  };
+  return hostFunction(devices, 'pinned', pinned as Pinned);
+}
+
+export function mappedOf(devices: DeviceSelection): Mapped {
+  const mapped = (...args: readonly unknown[]): unknown => mapInto(devices.currentContext(), args);
+  return hostFunction(devices, 'mapped', mapped as Mapped);
+}
+
+function mapInto(context: Context, args: readonly unknown[]): unknown {
   const { items, options, body } = takeApart('mapped', args, ['stream']);
-  const context = currentContext();
   if (!context.info.features.mapsHostMemory) {
     throw new NotSupportedError(
       'E_HOST_MEMORY',
@@ -178,7 +179,9 @@ export class Held {
   map(part: Range, stream: Stream | undefined): DeviceNDArray {
     const { array, dtype, layout, bytes, range } = part;
     const { shape, strides } = layout;
-    if (range.length === 0) return new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { stream });
+    if (range.length === 0) {
+      return new DeviceNDArray<Scalar>(shape, strides, dtype as DType<Scalar>, { stream, gpuData: this.#context });
+    }
     const first = bytes.byteOffset + layout.offset;
     const { owner, address } = this.#reach(array, range, first);
     const gpuData = { context: this.#context, owner, address };

@@ -30,7 +30,7 @@ import {
 } from '../layout/index.ts';
 import { blocking, canWait } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
@@ -40,7 +40,7 @@ import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { isCudaArray } from './cuda-interface.ts';
 import { DeviceNDArray } from './device-array.ts';
-import { deviceOf, givingBack } from './device-create.ts';
+import { deviceOf, givingBack, isOnDevice } from './device-create.ts';
 import { boundStream, deviceMemoryOf } from './device-memory.ts';
 import { allocate, NDArray, type RankOf } from './ndarray.ts';
 import { asHostArray, type NestedInput, ndarray } from './ndarray-create.ts';
@@ -123,7 +123,10 @@ class Smart<T = Scalar, R extends number = number> {
     const copy = flag('copy', copied) ?? true;
     const side = checkSide(where ?? 'host');
     const given = object instanceof Smart ? object.#latest() : object;
-    const device = deviceOf(given) as DeviceNDArray<T, R> | undefined;
+    // Host arrays open no device.
+    const device = isOnDevice(given)
+      ? (deviceOf(given, cudaDevices.currentContext()) as DeviceNDArray<T, R> | undefined)
+      : undefined;
     if (device !== undefined) {
       device.checkUsable();
       this.#device = copy ? givingBack(device, given, () => keep(copyOf(device))) : device;
@@ -138,7 +141,7 @@ class Smart<T = Scalar, R extends number = number> {
       this.#referenced = !copy;
     }
     // The side that was asked for is made, with the elements in it.
-    if (side === 'gpu') this.#onDevice(currentContext());
+    if (side === 'gpu') this.#onDevice(cudaDevices.currentContext());
     else this.#onHost();
   }
 
@@ -198,7 +201,7 @@ class Smart<T = Scalar, R extends number = number> {
   get(where: Side): NDArray<T, R> | DeviceNDArray<T, R>;
   get(where: Side = 'host'): NDArray<T, R> | DeviceNDArray<T, R> {
     this.#check();
-    if (checkSide(where) === 'gpu') return this.#onDevice(currentContext());
+    if (checkSide(where) === 'gpu') return this.#onDevice(cudaDevices.currentContext());
     this.#referenced = true;
     return this.#onHost();
   }
@@ -210,9 +213,9 @@ class Smart<T = Scalar, R extends number = number> {
   async getAsync(where: Side = 'host'): Promise<NDArray<T, R> | DeviceNDArray<T, R>> {
     this.#check();
     if (checkSide(where) === 'gpu') {
-      const context = currentContext();
+      const context = cudaDevices.currentContext();
       // From another device it comes by way of the host.
-      if (this.#device?.context !== context) await this.#onHostLater();
+      if (this.#device?.context.isWith(context) !== true) await this.#onHostLater();
       return this.#onDevice(context);
     }
     this.#referenced = true;
@@ -356,12 +359,12 @@ class Smart<T = Scalar, R extends number = number> {
   /** The device side in a context; when it is in another, it moves through the host. */
   #onDevice(context: Context): DeviceNDArray<T, R> {
     const known = this.#device;
-    if (known === undefined || known.disposed || known.context !== context) {
+    if (known === undefined || known.disposed || !known.context.isWith(context)) {
       const host = this.#onHost();
       if (known !== undefined && !known.disposed) known.dispose();
       const order = orderOf(host);
       const strides = stridesFor(host.shape, host.itemSize, order);
-      this.#device = keep(new DeviceNDArray<T, R>(host.shape, strides, host.dtype));
+      this.#device = keep(new DeviceNDArray<T, R>(host.shape, strides, host.dtype, { gpuData: context }));
       this.#current.gpu = false;
       this.#stream = undefined;
     }

@@ -69,6 +69,20 @@ export function declareHostOnly(fn: object, description: HostOnly): void {
   hostOnly.set(fn, description);
 }
 
+/** A function of a namespace, by its name there: only the host can call it. */
+export function hostFunction<F extends (...args: never[]) => unknown>(
+  { namespace }: { readonly namespace: string },
+  name: string,
+  fn: F,
+): F {
+  Object.defineProperty(fn, 'name', { value: name });
+  declareHostOnly(fn, { what: `${namespace}.${name}`, help: CALL_BEFORE });
+  return fn;
+}
+
+/** What to do with what only the host can call. */
+export const CALL_BEFORE = 'call it before the launch, and pass what it gives as an argument';
+
 /** What was declared of a function, or undefined when it may be a device function. */
 export function hostOnlyOf(fn: object): HostOnly | undefined {
   return hostOnly.get(fn);

@@ -14,7 +14,7 @@ export type {
 export type { OpenIpcOptions } from '../array/ipc.ts';
 export type { IpcArrayHandle } from '../array/ipc-handle.ts';
 export type { DeviceOf, DevicesOf, Mapping, Pinning } from '../array/pinning.ts';
-export type { DeviceLimits, ExecutableAttributes } from '../driver/driver.ts';
+export type { DeviceKind, DeviceLimits, ExecutableAttributes } from '../driver/driver.ts';
 export type { AsyncLaunchOptions } from '../kernel/async-launch.ts';
 export type { Dim } from '../kernel/dims.ts';
 export type { Direction, Hinted } from '../kernel/hints.ts';
@@ -33,7 +33,8 @@ export type { JitOptions } from '../kernel/options.ts';
 export type { ScalarArgument } from '../kernel/scalar.ts';
 export type { Axes, Cube, Mat, SliceIndex, Vec, View, ViewOf } from '../kernel/types.ts';
 export type { Context } from '../memory/context.ts';
-export type { Device, DeviceChoice } from '../memory/devices.ts';
+export type { Device } from '../memory/device.ts';
+export type { DeviceChoice } from '../memory/device-functions.ts';
 export type { Leak, LeakTracker } from '../memory/leaks.ts';
 export type { Leavable } from '../memory/leaving.ts';
 export type { MemoryStats } from '../memory/stats.ts';

@@ -5,42 +5,50 @@
  */
 export { isCudaArray } from '../array/cuda-interface.ts';
 export { DeviceNDArray } from '../array/device-array.ts';
-export { asCudaArray, deviceArray, deviceArrayLike, toDevice } from '../array/device-create.ts';
 export { DeviceRecord } from '../array/device-record.ts';
-export { fromDlpack, toDlpack } from '../array/dlpack.ts';
+export { toDlpack } from '../array/dlpack.ts';
 export { ManagedNDArray, MappedNDArray, PinnedNDArray } from '../array/host-array.ts';
-export { managedArray, mappedArray, mappedArrayLike, pinnedArray, pinnedArrayLike } from '../array/host-create.ts';
-export { openIpcArray } from '../array/ipc.ts';
-export { mapped, pinned } from '../array/pinning.ts';
 export { SmartArray } from '../array/smart-array.ts';
 export * from '../compiler/intrinsics/integers.ts';
 export { In, InOut, Out } from '../kernel/hints.ts';
-export { jit } from '../kernel/jit.ts';
 export { scalar } from '../kernel/scalar.ts';
-export { deferCleanup } from '../memory/defer-cleanup.ts';
+export { detect, gpus, isAvailable } from '../memory/gpus.ts';
+export { trackLeaks } from '../memory/leaks.ts';
+export { Event } from '../stream/event.ts';
+export { Stream } from '../stream/stream.ts';
+export { atomic } from './atomic.ts';
+export { blockDim, blockIdx, grid, gridDim, gridSize, laneId, threadIdx, warpSize } from './geometry.ts';
 export {
+  asCudaArray,
   close,
   currentContext,
   currentDevice,
-  isAvailable,
-  selectDevice,
-} from '../memory/devices.ts';
-export { detect, gpus } from '../memory/gpus.ts';
-export { trackLeaks } from '../memory/leaks.ts';
-export { memoryStats } from '../memory/memory-stats.ts';
-export { synchronize } from '../memory/synchronize.ts';
-export { createEvent as event, Event } from '../stream/event.ts';
-export {
-  createStream as stream,
   defaultStream,
+  deferCleanup,
+  deviceArray,
+  deviceArrayLike,
+  event,
   externalStream,
+  fromDlpack,
+  jit,
   legacyDefaultStream,
+  managedArray,
+  mapped,
+  mappedArray,
+  mappedArrayLike,
+  memoryStats,
+  open,
+  openIpcArray,
   perThreadDefaultStream,
-  Stream,
-} from '../stream/stream.ts';
-export { synchronizeAsync } from '../stream/synchronize.ts';
-export { atomic } from './atomic.ts';
-export { blockDim, blockIdx, grid, gridDim, gridSize, laneId, threadIdx, warpSize } from './geometry.ts';
+  pinned,
+  pinnedArray,
+  pinnedArrayLike,
+  selectDevice,
+  stream,
+  synchronize,
+  synchronizeAsync,
+  toDevice,
+} from './host.ts';
 export {
   cbrt,
   copysign,

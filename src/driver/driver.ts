@@ -13,7 +13,7 @@ import type { DriverError } from '../errors.ts';
 export type Pointer = number | bigint;
 
 /** Kinds of hardware and of standing in for it; each has one provider. */
-export type DeviceKind = 'nvidia' | 'opencl' | 'hip' | 'cpu' | 'simulator';
+export type DeviceKind = 'nvidia' | 'opencl' | 'hip' | 'webgpu' | 'cpu' | 'simulator';
 
 /** Limits that launches are validated against. */
 export interface DeviceLimits {
@@ -46,6 +46,8 @@ export interface DeviceInfo {
   readonly restriction?: string | undefined;
   /** What stands behind devices of kinds that many vendors make; absent elsewhere. */
   readonly hardware?: HardwareInfo | undefined;
+  /** Whether kernels have f64; absent: they do. */
+  readonly f64?: boolean | undefined;
   /** What code for the device goes around, because its compiler was found to get it wrong; absent for nothing. */
   readonly workarounds?: readonly string[] | undefined;
   /** What the driver can do beyond the rest of the contract; the calls of what it cannot do throw NotSupportedError. */

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { BlockDriver } from '../../test/support/block-driver.ts';
 import { ndarray } from '../array/ndarray-create.ts';
 import { f32, f64, i8 } from '../dtype/index.ts';
+import { Context } from '../memory/context.ts';
 import { isWide, type Typed, typeArgument, typeKey } from './args.ts';
 import { In, InOut, Out } from './hints.ts';
 import { scalar } from './scalar.ts';
 
-const typed = (value: unknown): Typed => typeArgument(value, () => 'argument 3 (`k`)');
+const context = new Context(new BlockDriver());
+const typed = (value: unknown): Typed => typeArgument(value, context, () => 'argument 3 (`k`)');
 const typeOf = (value: unknown) => typed(value).type;
 
 describe('the type of an argument', () => {

@@ -6,10 +6,8 @@
  */
 
 import { ArrayMemory } from '../array/array-memory.ts';
-import { isCudaArray } from '../array/cuda-interface.ts';
-import { type DeviceNDArray, memoryIn, memoryOf } from '../array/device-array.ts';
-import { deviceOf, isLent } from '../array/device-create.ts';
-import { DeviceRecord } from '../array/device-record.ts';
+import { type DeviceNDArray, memoryOf } from '../array/device-array.ts';
+import { deviceOf, isLent, isOnDevice } from '../array/device-create.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
@@ -17,6 +15,7 @@ import { ELEM_SIZE } from '../compiler/ir/ops.ts';
 import { alignmentOf, elementOf, recordKey } from '../compiler/records.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { type StridedLayout, strideUnit } from '../layout/index.ts';
+import type { Context } from '../memory/context.ts';
 import { show } from '../show.ts';
 import { type Direction, directionOf } from './hints.ts';
 import { type ScalarValue, scalarType } from './scalar.ts';
@@ -52,8 +51,8 @@ export type Typed =
 /** More items than this in a JS array mean that it was meant as data. */
 const MAX_TUPLE = 64;
 
-/** Types one argument; `where()` names it in messages, as in: argument 3 (`k`). */
-export function typeArgument(value: unknown, where: () => string): Typed {
+/** Types one argument of a launch in a context; `where()` names it in messages, as in: argument 3 (`k`). */
+export function typeArgument(value: unknown, context: Context, where: () => string): Typed {
   switch (typeof value) {
     case 'number':
       return { kind: 'scalar', type: NUMBER, value };
@@ -62,7 +61,7 @@ export function typeArgument(value: unknown, where: () => string): Typed {
     case 'boolean':
       return { kind: 'scalar', type: BOOLEAN, value };
     case 'object':
-      if (value !== null) return typeObject(value, where);
+      if (value !== null) return typeObject(value, context, where);
   }
   throw refuse(value, where);
 }
@@ -71,10 +70,10 @@ const NUMBER: ArgType = { kind: 'number' };
 const BIGINT: ArgType = { kind: 'bigint' };
 const BOOLEAN: ArgType = { kind: 'scalar', type: 'bool' };
 
-function typeObject(value: object, where: () => string): Typed {
-  if (Array.isArray(value)) return typeTuple(value, where);
+function typeObject(value: object, context: Context, where: () => string): Typed {
+  if (Array.isArray(value)) return typeTuple(value, context, where);
   // Device arrays, mapped and managed host arrays, and arrays of other libraries: none is copied.
-  const device = deviceOf(value);
+  const device = deviceOf(value, context);
   if (device !== undefined) {
     const array = memoryOf(device);
     const lent = isLent(device, value) ? { by: value, view: device } : undefined;
@@ -85,13 +84,13 @@ function typeObject(value: object, where: () => string): Typed {
     return { kind: 'scalar', type: { kind: 'scalar', type: elem }, value: (value as { value: ScalarValue }).value };
   }
   const direction = directionOf(value);
-  if (direction !== undefined) return typeHinted((value as { array: object }).array, direction, where);
+  if (direction !== undefined) return typeHinted((value as { array: object }).array, direction, context, where);
   const host = asHostArray(value);
   if (host !== undefined) return typeHost(host, 'inout', false);
   throw refuse(value, where);
 }
 
-function typeTuple(items: readonly unknown[], where: () => string): Typed {
+function typeTuple(items: readonly unknown[], context: Context, where: () => string): Typed {
   if (items.length > MAX_TUPLE) {
     throw new TsambaTypeError(
       'E_ARGUMENT_TYPE',
@@ -99,12 +98,12 @@ function typeTuple(items: readonly unknown[], where: () => string): Typed {
     );
   }
   // Holes are undefined, which is refused.
-  const typed = Array.from(items, (item, i) => typeArgument(item, () => `${where()}[${i}]`));
+  const typed = Array.from(items, (item, i) => typeArgument(item, context, () => `${where()}[${i}]`));
   return { kind: 'tuple', type: { kind: 'tuple', items: typed.map((item) => item.type) }, items: typed };
 }
 
-function typeHinted(array: object, direction: Direction, where: () => string): Typed {
-  if (isOnDevice(array)) return typeObject(array, where);
+function typeHinted(array: object, direction: Direction, context: Context, where: () => string): Typed {
+  if (isOnDevice(array)) return typeObject(array, context, where);
   const host = Array.isArray(array) ? undefined : asHostArray(array);
   if (host !== undefined) return typeHost(host, direction, true);
   const name = direction === 'in' ? 'In' : direction === 'out' ? 'Out' : 'InOut';
@@ -112,10 +111,6 @@ function typeHinted(array: object, direction: Direction, where: () => string): T
     'E_ARGUMENT_TYPE',
     `${where()} is cuda.${name}(${show(array)}): the hint is for host arrays, such as a Float32Array`,
   );
-}
-
-function isOnDevice(array: object): boolean {
-  return memoryIn(array) !== undefined || array instanceof DeviceRecord || isCudaArray(array);
 }
 
 function typeHost(array: NDArray, direction: Direction, hinted: boolean): Typed {

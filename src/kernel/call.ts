@@ -85,19 +85,13 @@ export function checkArray(
     if (!(error instanceof TsambaRangeError)) throw error;
     throw new TsambaRangeError(error.code, `${where()}: ${error.message}`, { cause: error });
   }
-  if (array.context === context) return;
-  const { namespace } = array.context;
-  if (namespace !== context.namespace) {
-    throw new TsambaTypeError(
-      'E_CONTEXT',
-      `${where()} is an array of ${namespace}, and this is a kernel of ${context.namespace}, which have devices of their own: ` +
-        `make the kernel with ${namespace}.jit, or copy the array: ${context.namespace}.deviceArrayLike(a), then copyToDevice(a)`,
-    );
-  }
+  if (array.context === context || array.context.isWith(context)) return;
+  const { namespace } = context;
+  const { kind, index } = array.context.info;
   throw new TsambaTypeError(
     'E_CONTEXT',
-    `${where()} is an array of ${array.context.info.name}, and the current device is ${context.info.name}: ` +
-      `select the device that the array is on (${namespace}.selectDevice), or copy it here: deviceArrayLike(a), then copyToDevice(a)`,
+    `${where()} is an array of ${array.context.place}, and the launch is on ${context.place}: select the device that the array is on, ` +
+      `${namespace}.selectDevice('${kind}', ${index}), or copy it here: ${namespace}.deviceArrayLike(a), then copyToDevice(a)`,
   );
 }
 

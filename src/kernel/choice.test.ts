@@ -1,13 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { InterpretingDriver } from '../../test/support/interpreting-driver.ts';
-import { deviceArray, toDevice } from '../array/device-create.ts';
 import { grid } from '../cuda/geometry.ts';
+import { stream as createStream, deviceArray, jit, toDevice } from '../cuda/host.ts';
 import type { Executable, LaunchShape, Program } from '../driver/driver.ts';
 import { type f32, f64 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
-import { createStream } from '../stream/stream.ts';
-import { jit } from './jit.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import type { In, Mat, Vec } from './types.ts';
 
 /** A device that says what it was asked to launch, and whose kernels are as large as a test likes. */
@@ -43,7 +41,7 @@ class Recording extends InterpretingDriver {
 let driver: Recording;
 beforeEach(() => {
   driver = new Recording();
-  activateContext(new Context(driver));
+  cudaDevices.enter(new Context(driver));
 });
 
 describe('whether arrays overlap', () => {

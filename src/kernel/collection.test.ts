@@ -2,11 +2,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeEach, expect, it } from 'vitest';
 import { InterpretingDriver } from '../../test/support/interpreting-driver.ts';
-import { deviceArray } from '../array/device-create.ts';
+import { deviceArray, jit } from '../cuda/host.ts';
 import { f32 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
-import { jit } from './jit.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import type { Configured } from './kernel-types.ts';
 import type { Vec } from './types.ts';
 
@@ -15,7 +14,7 @@ let context: Context;
 beforeEach(() => {
   driver = new InterpretingDriver();
   context = new Context(driver);
-  activateContext(context);
+  cudaDevices.enter(context);
 });
 
 /** Collects garbage and lets finalisers run. */

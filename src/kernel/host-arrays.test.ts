@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InterpretingDriver } from '../../test/support/interpreting-driver.ts';
-import { toDevice } from '../array/device-create.ts';
 import { ndarray } from '../array/ndarray-create.ts';
 import { grid } from '../cuda/geometry.ts';
+import { stream as createStream, jit, toDevice } from '../cuda/host.ts';
 import { f32, f64, type i16, type i32 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
-import { createStream } from '../stream/stream.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import { In, InOut, Out } from './hints.ts';
-import { jit } from './jit.ts';
 import type { Mat, Vec } from './types.ts';
 
 let context: Context;
@@ -19,7 +17,7 @@ const collect = (warning: Error): void => {
 
 beforeEach(() => {
   context = new Context(new InterpretingDriver());
-  activateContext(context);
+  cudaDevices.enter(context);
   warnings = [];
   process.env['TSAMBA_WARN_IMPLICIT_COPY'] = '0';
   process.on('warning', collect);

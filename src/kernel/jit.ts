@@ -1,11 +1,11 @@
 /**
  * `jit`: makes a kernel of a function. The kernel's public face; what it does is `state.ts` and `launcher.ts`.
  */
-import { declareHostOnly } from '../compiler/intrinsics.ts';
+import { declareHostOnly, hostFunction } from '../compiler/intrinsics.ts';
 import type { ExecutableAttributes } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
 import { readKeys } from '../options.ts';
 import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
@@ -28,37 +28,55 @@ const dropped: FinalizationRegistry<Set<Specialisation>> = new FinalizationRegis
 
 type AnyFunction = (...args: never[]) => unknown;
 
-/**
- * Makes a kernel of a factory, `({ gain }) => (y) => {…}`: called with `captures`, it gives the function. For where closures
- * cannot be read (Bun, browsers).
- */
-export function jit<C extends object, P extends readonly unknown[]>(
-  factory: (captures: C) => (...args: P) => void,
-  options: JitOptions & { readonly captures: C },
-): Kernel<P>;
-/**
- * Makes a kernel of a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
- * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError. Numba: `cuda.jit`.
- */
-export function jit<P extends readonly unknown[]>(fn: (...args: P) => void, options?: JitOptions): Kernel<P>;
-export function jit(fn: unknown, options: unknown = {}): Kernel<readonly unknown[]> {
+/** Makes kernels. */
+export interface Jit {
+  /**
+   * Makes a kernel of a factory, `({ gain }) => (y) => {…}`: called with `captures`, it gives the function. For where closures
+   * cannot be read (Bun, browsers).
+   */
+  <C extends object, P extends readonly unknown[]>(
+    factory: (captures: C) => (...args: P) => void,
+    options: JitOptions & { readonly captures: C },
+  ): Kernel<P>;
+  /**
+   * Makes a kernel of a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
+   * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError.
+   */
+  <P extends readonly unknown[]>(fn: (...args: P) => void, options?: JitOptions): Kernel<P>;
+}
+
+/** `jit` of a namespace. `launcher`: how it launches, where that is not how all do. */
+export function jitOf(
+  devices: DeviceSelection,
+  launcher: (state: KernelState) => Launcher = (state) => new Launcher(state, devices),
+): Jit {
+  const jit = (fn: unknown, options: unknown = {}): unknown => makeJit(fn, options, launcher);
+  return hostFunction(devices, 'jit', jit as Jit);
+}
+
+function makeJit(
+  fn: unknown,
+  options: unknown,
+  makeLauncher: (state: KernelState) => Launcher,
+): Kernel<readonly unknown[]> {
   if (typeof fn !== 'function') {
     const hint =
       typeof fn === 'string' || Array.isArray(fn) ? ': a signature is an option, jit(fn, { signature })' : '';
     throw new TsambaTypeError('E_JIT', `jit takes a function, got ${show(fn)}${hint}`);
   }
   if (KERNEL in fn) throw new TsambaTypeError('E_JIT', `${fn.name} is a kernel already: pass jit the function itself`);
-  declareHostFunctions(jit);
+  declareHostFunctions();
   const state = new KernelState(fn as AnyFunction, checkOptions(options));
-  const kernel = makeKernel(state);
+  const launcher = makeLauncher(state);
+  const kernel = makeKernel(launcher);
   // Launches that were configured keep the state, not the kernel.
   dropped.register(state, state.specialisations);
-  if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
+  if (state.options.signatures !== undefined) state.compileSignatures(launcher.devices.currentContext());
   return kernel;
 }
 
-function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
-  const launcher = new Launcher(state);
+function makeKernel(launcher: Launcher): Kernel<readonly unknown[]> {
+  const { state, devices } = launcher;
   const kernel = (): never => {
     throw new TsambaTypeError(
       'E_NOT_CONFIGURED',
@@ -75,7 +93,7 @@ function makeKernel(state: KernelState): Kernel<readonly unknown[]> {
     compileAsync: (...args: readonly unknown[]) => launcher.compileLater(args),
     recompile: () => {
       state.forget();
-      if (state.options.signatures !== undefined) state.compileSignatures(currentContext());
+      if (state.options.signatures !== undefined) state.compileSignatures(devices.currentContext());
     },
     inspect: (options) => inspectKernel(state, options),
     attributes: () => attributesOf(state),
@@ -144,9 +162,8 @@ function forAll(launcher: Launcher, given: unknown, options: unknown = {}): Conf
   if (block !== undefined) toCount('block', block);
   if (sharedBytes !== undefined) toCount('sharedBytes', sharedBytes, 0);
   if (threads === 0) return () => undefined;
-  return launchLater(launcher, stream, (context) =>
-    checkLaunch({ threads, block, sharedBytes }, context, launcher.state.options.launchBounds),
-  );
+  const launch = launcher.forAll(threads, { block, sharedBytes });
+  return launchLater(launcher, stream, (context) => checkLaunch(launch, context, launcher.state.options.launchBounds));
 }
 
 /** A launch that waits for its arguments. Its shape is checked once for each device. */
@@ -157,7 +174,7 @@ function launchLater(
 ): Configured<readonly unknown[]> {
   let shape: CheckedShape | undefined;
   return (...args) => {
-    const context = currentContext();
+    const context = launcher.devices.currentContext();
     if (shape === undefined || shape.context !== context) shape = check(context);
     if (shape === undefined) return;
     launcher.run(shape, stream === undefined ? undefined : streamOption(stream, context), args, context);

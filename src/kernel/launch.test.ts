@@ -1,17 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import { InterpretingDriver } from '../../test/support/interpreting-driver.ts';
-import { deviceArray, toDevice } from '../array/device-create.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { atomic } from '../cuda/atomic.ts';
 import { grid, threadIdx } from '../cuda/geometry.ts';
+import { stream as createStream, deviceArray, jit, toDevice } from '../cuda/host.ts';
 import { shared } from '../cuda/spaces.ts';
 import { syncThreads } from '../cuda/sync.ts';
 import { f32, type f64, i32, i64 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext, currentContext } from '../memory/devices.ts';
-import { createStream } from '../stream/stream.ts';
-import { jit } from './jit.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import type { Kernel } from './kernel-types.ts';
 import type { LaunchOptions } from './launch-shape.ts';
 import { scalar } from './scalar.ts';
@@ -21,7 +19,7 @@ let driver: InterpretingDriver;
 
 beforeEach(() => {
   driver = new InterpretingDriver();
-  activateContext(new Context(driver));
+  cudaDevices.enter(new Context(driver));
   process.env['TSAMBA_WARN_IMPLICIT_COPY'] = '0';
 });
 
@@ -283,7 +281,7 @@ describe('what a launch refuses', () => {
       [32, 0],
       [64, 1],
     ]);
-    expect(() => currentContext().synchronize()).toThrow(/index 1099511627776/);
+    expect(() => cudaDevices.currentContext().synchronize()).toThrow(/index 1099511627776/);
   });
 
   it('disposed arrays, saying where they were disposed', () => {
@@ -299,13 +297,13 @@ describe('what a launch refuses', () => {
 
   it('arrays and streams of another device', () => {
     const other = new Context(new BlockDriver());
-    const here = activateContext(other);
+    const leave = cudaDevices.enter(other);
     const [foreign, stream] = [d(), createStream()];
-    activateContext(here);
+    leave();
     expect(launch({ threads: 1 }, foreign, 1)).toThrow(
-      'argument 1 (`a`) is an array of test device, and the current device is the interpreter: select the device',
+      "argument 1 (`a`) is an array of cuda's cpu device 0 (test device), and the launch is on cuda's cpu device 0 (the interpreter)",
     );
-    expect(launch({ threads: 1, stream }, d(), 1)).toThrow("the stream belongs to cuda's device 0 (test device)");
+    expect(launch({ threads: 1, stream }, d(), 1)).toThrow("the stream belongs to cuda's cpu device 0 (test device)");
   });
 
   it('a call without a shape', () => {

@@ -5,7 +5,7 @@
 import { KernelError, withStackDepth } from '../errors.ts';
 import { blocking } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
 import { ownValue } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { afterDefault, beforeDefault } from '../stream/transfer-stream.ts';
@@ -39,19 +39,29 @@ import { Staging } from './staging.ts';
 import type { KernelState } from './state.ts';
 import { warnImplicitCopy } from './warnings.ts';
 
-/** Launches one kernel. Remembers the shape of the last launch. */
+/** Launches one kernel on the devices of a namespace. Remembers the shape of the last launch. */
 export class Launcher {
   readonly state: KernelState;
+  readonly devices: DeviceSelection;
   #shape: CheckedShape | undefined = undefined;
   #warned = false;
 
-  constructor(state: KernelState) {
+  constructor(state: KernelState, devices: DeviceSelection) {
     this.state = state;
+    this.devices = devices;
+  }
+
+  /** The launch that `forAll(threads)` makes. */
+  forAll(
+    threads: number,
+    { block, sharedBytes }: { readonly block?: unknown; readonly sharedBytes?: unknown },
+  ): LaunchOptions {
+    return { threads, block, sharedBytes } as LaunchOptions;
   }
 
   /** `kernel.launch(options, ...args)`. */
   launch(options: LaunchOptions, args: readonly unknown[]): void {
-    const context = currentContext();
+    const context = this.devices.currentContext();
     const known = this.#shape;
     // `options` may be anything at run time: what is no object cannot be the same as before.
     if (known !== undefined && typeof options === 'object' && options !== null && sameLaunch(options, known, context)) {
@@ -138,7 +148,7 @@ export class Launcher {
 
   /** `kernel.launchAsync(options, ...args)`: all of it is enqueued when this returns, or when its kernel is compiled by a promise. */
   async launchAsync(options: AsyncLaunchOptions, args: readonly unknown[]): Promise<void> {
-    const context = currentContext();
+    const context = this.devices.currentContext();
     const { state } = this;
     const shape = checkLaunch(options, context, state.options.launchBounds, ASYNC_KEYS);
     const extras = checkExtras(options);
@@ -206,7 +216,7 @@ export class Launcher {
 
   /** Compiles for these arguments, without running. */
   compile(args: readonly unknown[]): void {
-    const context = currentContext();
+    const context = this.devices.currentContext();
     try {
       const { types, wide } = this.#sample(args, context);
       this.state.specialise(context, types, wide ? 64 : 32);
@@ -217,7 +227,7 @@ export class Launcher {
 
   /** As `compile`, without blocking where the device compiles through promises. */
   async compileLater(args: readonly unknown[]): Promise<void> {
-    const context = currentContext();
+    const context = this.devices.currentContext();
     try {
       const { types, wide } = this.#sample(args, context);
       await this.state.specialiseLater(context, types, wide ? 64 : 32);
@@ -239,7 +249,7 @@ export class Launcher {
     if (signatures === undefined) state.checkCount(args.length);
     const typed: Typed[] = [];
     try {
-      for (const [i, arg] of args.entries()) typed.push(typeArgument(arg, () => state.argument(i)));
+      for (const [i, arg] of args.entries()) typed.push(typeArgument(arg, context, () => state.argument(i)));
       return this.#check(typed, context, launching);
     } catch (error) {
       giveBackLent(typed);
@@ -281,7 +291,7 @@ export class Launcher {
   #warnOnce(argument: () => string): void {
     if (this.#warned) return;
     this.#warned = true;
-    warnImplicitCopy(this.state.name, argument(), currentContext().namespace);
+    warnImplicitCopy(this.state.name, argument(), this.devices.namespace);
   }
 
   /** Copies host arrays back; without a stream everything is done afterwards. */

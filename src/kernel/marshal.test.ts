@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { InterpretingDriver } from '../../test/support/interpreting-driver.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
-import { deviceArray, toDevice } from '../array/device-create.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import type { Kernel, Param, ParamOrigin } from '../compiler/ir/ops.ts';
+import { deviceArray, toDevice } from '../cuda/host.ts';
 import { f32, f64 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { Marshaller } from './marshal.ts';
 import { scalar } from './scalar.ts';
@@ -14,7 +14,7 @@ import { scalar } from './scalar.ts';
 let context: Context;
 beforeEach(() => {
   context = new Context(new InterpretingDriver());
-  activateContext(context);
+  cudaDevices.enter(context);
 });
 
 /** A marshaller of a kernel with these parameters; nothing else of the kernel matters to it. */

@@ -148,7 +148,7 @@ export class Marshaller {
   #matchArray(slot: ArraySlot, array: ArrayMemory, context: Context): boolean {
     const { shape, strides } = array;
     if (array.dtype !== slot.dtype || shape.length !== slot.ndim || array.layout !== slot.type.layout) return false;
-    if (array.context !== context || array.disposed) return false;
+    if ((array.context !== context && !array.context.isWith(context)) || array.disposed) return false;
     // What the kernel was not compiled to leave alone may be written to.
     if (array.readOnly && slot.type.readonly !== true) return false;
     if (!this.#wide && array.size * slot.steps > MAX_INDEX) return false;

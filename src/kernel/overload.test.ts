@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { BlockDriver } from '../../test/support/block-driver.ts';
 import { ndarray } from '../array/ndarray-create.ts';
 import { f32, f64 } from '../dtype/index.ts';
+import { Context } from '../memory/context.ts';
 import { typeArgument } from './args.ts';
 import { resolveOverload } from './overload.ts';
 import { scalar } from './scalar.ts';
 import { parseSignatures, showSignature } from './signature.ts';
 
+const context = new Context(new BlockDriver());
 const name = (i: number): string => `argument ${i + 1}`;
 
 function resolve(signature: unknown, ...args: unknown[]): string {
-  const typed = args.map((arg, i) => typeArgument(arg, () => name(i)));
+  const typed = args.map((arg, i) => typeArgument(arg, context, () => name(i)));
   return showSignature(resolveOverload('scale', parseSignatures(signature), typed, name));
 }
 

@@ -1,15 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InterpretingDriver } from '../../test/support/interpreting-driver.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
-import { deviceArray, toDevice } from '../array/device-create.ts';
 import { ndarray } from '../array/ndarray-create.ts';
 import { grid } from '../cuda/geometry.ts';
+import { deviceArray, jit, toDevice } from '../cuda/host.ts';
 import { cuda } from '../cuda/namespace.ts';
 import { f32, f64, i32, u8 } from '../dtype/index.ts';
 import { KernelError } from '../errors.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
-import { jit } from './jit.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import type { Kernel } from './kernel-types.ts';
 import { scalar } from './scalar.ts';
 import type { Vec } from './types.ts';
@@ -21,7 +20,7 @@ const environment = { ...process.env };
 beforeEach(() => {
   driver = new InterpretingDriver();
   context = new Context(driver);
-  activateContext(context);
+  cudaDevices.enter(context);
 });
 afterEach(() => {
   process.env = { ...environment };

@@ -119,7 +119,7 @@ export class Specialisation implements Resource {
     for (let i = 0; i < captured.length; i++) {
       const { array, param } = captured[i] as CapturedPointer;
       array.checkUsable();
-      if (array.context !== context) this.#failContext(array);
+      if (array.context !== context && !array.context.isWith(context)) this.#failContext(array);
       marshaller.values[param] = array.pointer;
       aliasing.note(param, array, array.itemSize);
       if (stream !== undefined) array.owner.touch(stream);
@@ -192,11 +192,9 @@ export class Specialisation implements Resource {
 
   #failContext(array: ArrayMemory): never {
     const [there, here] = [array.context, this.context];
-    const [from, on] =
-      there.namespace === here.namespace ? [there.info.name, here.info.name] : [there.namespace, here.namespace];
     throw new TsambaTypeError(
       'E_CONTEXT',
-      `${this.#name.text} captured an array of ${from} and is launched on ${on}: pass the array as an argument instead`,
+      `${this.#name.text} captured an array of ${there.place} and is launched on ${here.place}: pass the array as an argument instead`,
     );
   }
 

@@ -10,7 +10,7 @@ import { type ArraySide, upload } from '../array/device-transfer.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import type { HostSide } from '../driver/driver.ts';
 import { sameDType, u8 } from '../dtype/index.ts';
-import { classifyLayout, extentOf, fStrides, mayOverlapItself, sizeOf } from '../layout/index.ts';
+import { classifyLayout, extentOf, fStrides, mayOverlapItself } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import { arrayType, type HostTyped } from './args.ts';
@@ -89,11 +89,7 @@ export class Staging {
     dtype: NDArray['dtype'],
     stream: Stream | undefined,
   ): DeviceNDArray {
-    // Not the current device's memory: while a kernel is compiled by a promise, that may become another.
-    const context = this.#context;
-    const owner = context.allocate(sizeOf(shape) * dtype.itemSize, stream);
-    const gpuData = { context, owner, address: owner.address };
-    const device = new DeviceNDArray(shape, strides, dtype, { stream, gpuData });
+    const device = new DeviceNDArray(shape, strides, dtype, { stream, gpuData: this.#context });
     this.#owned.push(device);
     return device;
   }

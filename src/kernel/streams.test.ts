@@ -1,15 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { QueueingDriver } from '../../test/support/queueing-driver.ts';
-import { toDevice } from '../array/device-create.ts';
 import { grid } from '../cuda/geometry.ts';
+import { stream as createStream, jit, toDevice } from '../cuda/host.ts';
 import type { Pointer, Program, StreamHandle } from '../driver/driver.ts';
 import type { f32 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
+import { cudaDevices } from '../memory/devices.ts';
 import { MemoryOwner } from '../memory/owner.ts';
-import { createStream } from '../stream/stream.ts';
 import { In } from './hints.ts';
-import { jit } from './jit.ts';
 import type { Vec } from './types.ts';
 
 const COUNT = 4;
@@ -48,7 +46,7 @@ beforeEach(() => {
   process.env['TSAMBA_WARN_IMPLICIT_COPY'] = '0';
   driver = new LateDevice();
   context = new Context(driver);
-  activateContext(context);
+  cudaDevices.enter(context);
 });
 
 const addOne = jit((a: Vec<f32>) => {

@@ -1,13 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
 import { freshBlockDevice } from '../../test/support/with-device.ts';
-import { deviceArray, toDevice } from '../array/device-create.ts';
+import {
+  event as createEvent,
+  stream as createStream,
+  deferCleanup,
+  deviceArray,
+  memoryStats,
+  toDevice,
+} from '../cuda/host.ts';
 import { f32 } from '../dtype/index.ts';
 import { DriverError } from '../errors.ts';
-import { createEvent } from '../stream/event.ts';
-import { createStream } from '../stream/stream.ts';
-import { deferCleanup } from './defer-cleanup.ts';
 import { trackLeaks } from './leaks.ts';
-import { memoryStats } from './memory-stats.ts';
 import { withFaults } from './with-faults.ts';
 
 describe('a context', () => {

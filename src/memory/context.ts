@@ -1,7 +1,7 @@
 /**
- * A context: one open device, with what is allocated on it, what waits to be freed, and what has been counted.
+ * A context: what a namespace has on an open device: what is allocated there, what waits to be freed, and what has been counted.
  *
- * All device memory is allocated and released here. Which context is the current one is `devices.ts`; arrays, streams and
+ * All device memory is allocated and released here. Which context is the current one is `device-selection.ts`; arrays, streams and
  * kernels stand above and hold the context they were made in.
  */
 import type { DeviceDriver, DeviceInfo, DeviceKind, Failure } from '../driver/driver.ts';
@@ -14,6 +14,7 @@ import { Deallocations, type PendingItem } from './deallocations.ts';
 import { allocationSite, forgetSite } from './leaks.ts';
 import { deallocationLimits } from './limits.ts';
 import { MemoryStream } from './memory-stream.ts';
+import { OpenDevice, type Tenant } from './open-device.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
 import { Pressure } from './pressure.ts';
 import { printAs } from './printing.ts';
@@ -29,8 +30,9 @@ export interface ContextOptions {
 }
 
 /** One open device. Numba: `cuda.current_context()`. */
-export class Context implements MemoryHome {
+export class Context implements MemoryHome, Tenant {
   #driver: DeviceDriver;
+  readonly #device: OpenDevice;
   /** Called before each launch while faults are injected; throws to make the launch fail. */
   beforeLaunch: (() => void) | undefined = undefined;
   readonly info: DeviceInfo;
@@ -62,7 +64,11 @@ export class Context implements MemoryHome {
   /** Streams for which host memory is kept alive. */
   readonly holders: Set<Holder> = new Set();
 
-  constructor(driver: DeviceDriver, { namespace = 'cuda', readsWait = false }: ContextOptions = {}) {
+  /** On a device that others may share, or on a driver of its own. */
+  constructor(on: OpenDevice | DeviceDriver, { namespace = 'cuda', readsWait = false }: ContextOptions = {}) {
+    this.#device = on instanceof OpenDevice ? on : new OpenDevice(on);
+    const { driver } = this.#device;
+    this.#device.enter(this);
     this.#driver = driver;
     this.namespace = namespace;
     this.readsWait = readsWait;
@@ -108,6 +114,17 @@ export class Context implements MemoryHome {
 
   get kind(): DeviceKind {
     return this.info.kind;
+  }
+
+  /** Devices of one name are told apart by their number, and what has the same hardware below it by whose it is. */
+  get place(): string {
+    const { kind, index, name } = this.info;
+    return `${this.namespace}'s ${kind} device ${index} (${name})`;
+  }
+
+  /** Whether it is on the same device: then memory, streams and events of one are good in the other. */
+  isWith(other: Context): boolean {
+    return this.#device === other.#device;
   }
 
   /** Whether `close()` was called; a closed context can do nothing. */
@@ -158,7 +175,7 @@ export class Context implements MemoryHome {
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
     }
-    this.#flushReporting(this.deallocations);
+    this.#device.freePending();
     try {
       return allocate();
     } catch (error) {
@@ -182,6 +199,10 @@ export class Context implements MemoryHome {
     );
     error.cause = cause;
     return error;
+  }
+
+  freePending(): void {
+    this.#flushReporting(this.deallocations);
   }
 
   /** The last user of an allocation is gone: it goes into the pending queue. A free that fails is reported as a warning. */
@@ -230,7 +251,7 @@ export class Context implements MemoryHome {
       if (!held) return;
       held = false;
       this.#holds--;
-      if (this.#closed && this.#holds === 0) attempt(() => this.driver.close());
+      if (this.#closed && this.#holds === 0) attempt(() => this.#device.leave(this));
     };
   }
 
@@ -310,13 +331,13 @@ export class Context implements MemoryHome {
     this.epoch++;
   }
 
-  /** Frees everything and closes the device. Twice is a no-op. */
+  /** Frees everything, and closes the device where no other context is on it. Twice is a no-op. */
   close(): void {
     if (this.#closed) return;
     this.#drop('its context was closed');
     this.#closed = true;
     // Memory that a program may still read through an ArrayBuffer must outlive the context.
-    if (this.#holds === 0) this.driver.close();
+    if (this.#holds === 0) this.#device.leave(this);
   }
 
   checkOpen(): void {

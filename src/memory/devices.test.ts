@@ -1,10 +1,12 @@
 import { format } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
-import { deviceArray } from '../array/device-create.ts';
+import * as devices from '../cuda/host.ts';
+import { deviceArray } from '../cuda/host.ts';
 import type { DeviceKind, DriverProvider } from '../driver/driver.ts';
-import * as devices from './devices.ts';
-import { detect, gpus } from './gpus.ts';
+import type { Device } from './device.ts';
+import { detect, gpus, isAvailable } from './gpus.ts';
+import { registerProvider } from './providers.ts';
 
 /** A provider of several test devices that can be described without being opened. */
 function gpuProvider(count: number, computeCapability: readonly [number, number] = [9, 0]) {
@@ -43,8 +45,8 @@ describe('the choice of a device', () => {
 
   beforeEach(() => {
     [cpu, simulator] = [provider('cpu'), provider('simulator')];
-    devices.registerProvider(cpu);
-    devices.registerProvider(simulator);
+    registerProvider(cpu);
+    registerProvider(simulator);
     for (const name of ['TSAMBA_DEVICE', 'TSAMBA_REQUIRE_GPU']) vi.stubEnv(name, undefined);
     warn.mockClear();
   });
@@ -75,14 +77,18 @@ describe('the choice of a device', () => {
 
   it('names the values of TSAMBA_DEVICE when it has another', () => {
     vi.stubEnv('TSAMBA_DEVICE', 'gpu');
-    expect(() => devices.currentDevice()).toThrow('TSAMBA_DEVICE=gpu names no device; auto, nvidia, cpu, simulator');
+    expect(() => devices.currentDevice()).toThrow(
+      'TSAMBA_DEVICE=gpu names no device; auto, nvidia, opencl, hip, webgpu, cpu, simulator',
+    );
     vi.stubEnv('TSAMBA_DEVICE', 'nvidia');
-    expect(() => devices.currentDevice()).toThrow(/TSAMBA_DEVICE=nvidia: there is no nvidia device: .*NVIDIA/);
+    expect(() => devices.currentDevice()).toThrow(
+      /TSAMBA_DEVICE=nvidia: there is no NVIDIA GPU \(.+\); TSAMBA_DEVICE=cpu takes the CPU device/,
+    );
   });
 
   it('is an error without a GPU when one is required', () => {
     vi.stubEnv('TSAMBA_REQUIRE_GPU', '1');
-    expect(() => devices.currentContext()).toThrow(/TSAMBA_REQUIRE_GPU=1, but there is no NVIDIA GPU.*: .+/);
+    expect(() => devices.currentContext()).toThrow(/TSAMBA_REQUIRE_GPU=1, but cuda has no GPU to use: .*NVIDIA/);
     vi.stubEnv('TSAMBA_DEVICE', 'cpu');
     expect(() => devices.currentContext()).toThrow('TSAMBA_REQUIRE_GPU=1 contradicts TSAMBA_DEVICE=cpu');
     expect(cpu.opened).toBe(0);
@@ -102,7 +108,7 @@ describe('the choice of a device', () => {
     expect(() => devices.selectDevice(-1)).toThrow(RangeError);
     expect(() => devices.selectDevice('gpu' as 'cpu')).toThrow(/'gpu'.* names no device/);
     expect(gpus).toEqual([]);
-    expect(devices.isAvailable()).toBe(false);
+    expect(isAvailable()).toBe(false);
   });
 
   it('ends everything with close()', () => {
@@ -131,12 +137,12 @@ describe('several GPUs', () => {
 
   beforeEach(() => {
     for (const name of ['TSAMBA_DEVICE', 'TSAMBA_REQUIRE_GPU']) vi.stubEnv(name, undefined);
-    devices.registerProvider(machine);
+    registerProvider(machine);
     machine.opened.length = 0;
   });
   afterEach(() => {
     devices.close();
-    devices.registerProvider(gpuProvider(0));
+    registerProvider(gpuProvider(0));
     vi.unstubAllEnvs();
   });
 
@@ -147,8 +153,8 @@ describe('several GPUs', () => {
     expect(gpus.at(-1)?.uuid).toBe('GPU-2');
     expect(Array.isArray(gpus)).toBe(true);
     expect(format('%o', gpus)).toContain('GPU-1');
-    expect(() => (gpus as devices.Device[]).push(gpus[0] as devices.Device)).toThrow(TypeError);
-    expect(devices.isAvailable()).toBe(true);
+    expect(() => (gpus as Device[]).push(gpus[0] as Device)).toThrow(TypeError);
+    expect(isAvailable()).toBe(true);
     expect(machine.opened).toEqual([]);
   });
 
@@ -172,7 +178,7 @@ describe('several GPUs', () => {
 
   it('can be made current for a while, as Numba does by `with`', async () => {
     const outer = devices.currentContext();
-    const second = gpus[1] as devices.Device;
+    const second = gpus[1] as Device;
     const inside = second.activate(() => [devices.currentDevice().index, deviceArray(2).context.info.index]);
     expect(inside).toEqual([1, 1]);
     expect(devices.currentContext()).toBe(outer);

@@ -3,7 +3,8 @@
  *
  * The list is an array that fills itself when it is first looked at, so that importing Tsamba loads no driver.
  */
-import { type Device, describeDevice, isAvailable } from './devices.ts';
+import type { Device } from './device.ts';
+import { cudaDevices } from './devices.ts';
 import { lazyList } from './lazy-list.ts';
 import { knownKinds, probe } from './providers.ts';
 
@@ -14,7 +15,7 @@ const LEAST_CAPABILITY = 5;
 function fill(list: Device[]): Device[] {
   if (list.length > 0) return list;
   const { count } = probe('nvidia');
-  for (let index = 0; index < count; index++) list.push(describeDevice('nvidia', index));
+  for (let index = 0; index < count; index++) list.push(cudaDevices.describe({ kind: 'nvidia', index }));
   return list;
 }
 
@@ -23,6 +24,11 @@ function fill(list: Device[]): Device[] {
  * `cuda.gpus[1].activate(() => …)` computes on one. Numba: `cuda.gpus`.
  */
 export const gpus: readonly Device[] = /* @__PURE__ */ lazyList(fill);
+
+/** Whether there is an NVIDIA GPU that can be used. Never throws. Numba: `is_available()`. */
+export function isAvailable(): boolean {
+  return probe('nvidia').count > 0;
+}
 
 /** Prints what devices there are and returns whether an NVIDIA GPU is among them. Numba: `detect()`. */
 export function detect(): boolean {

@@ -2,12 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { freshBlockDevice, freshQueueingDevice } from '../../test/support/with-device.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
-import { deviceArray, toDevice } from '../array/device-create.ts';
+import { stream as createStream, deferCleanup, deviceArray, toDevice } from '../cuda/host.ts';
 import { f32 } from '../dtype/index.ts';
 import { OutOfMemoryError } from '../errors.ts';
-import { createStream } from '../stream/stream.ts';
 import { collectGarbage } from './collect.ts';
-import { deferCleanup } from './defer-cleanup.ts';
 import { withFaults } from './with-faults.ts';
 
 describe('owners of memory', () => {

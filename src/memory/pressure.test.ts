@@ -1,24 +1,25 @@
 /**
  * Programs that drop arrays do not run out of device memory as long as the event loop turns; programs that dispose pay nothing.
  */
+
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { LimitedCpuDriver } from '../../test/support/limited-driver.ts';
-import { deviceArray } from '../array/device-create.ts';
+import { deviceArray } from '../cuda/host.ts';
 import { f32 } from '../dtype/index.ts';
 import { Context } from './context.ts';
-import { activateContext } from './devices.ts';
+import { cudaDevices } from './devices.ts';
 import { Pressure } from './pressure.ts';
 
 const MB = 2 ** 20;
 
 async function withMemory(bytes: number, body: (context: Context) => void | Promise<void>): Promise<void> {
   const context = new Context(new LimitedCpuDriver(bytes));
-  const previous = activateContext(context);
+  const leave = cudaDevices.enter(context);
   try {
     await body(context);
   } finally {
-    activateContext(previous);
+    leave();
     context.close();
   }
 }

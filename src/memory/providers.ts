@@ -12,7 +12,7 @@ import { openclProvider } from '../driver/opencl/index.ts';
 import { simulatorProvider } from '../driver/simulator/index.ts';
 import { cannotWait } from './blocking.ts';
 
-const NO_NVIDIA_DRIVER = 'this version of Tsamba has no driver for NVIDIA GPUs';
+const NO_DRIVER = 'this version of Tsamba has no driver for it';
 
 const providers = new Map<DeviceKind, DriverProvider>([
   ['cpu', cpuProvider],
@@ -38,9 +38,7 @@ export function registerProvider(provider: DriverProvider): void {
 /** How many devices of a kind there are, and why there is none. Never throws. */
 export function probe(kind: DeviceKind): Found {
   const provider = providers.get(kind);
-  if (provider === undefined) {
-    return { provider, count: 0, reason: kind === 'nvidia' ? NO_NVIDIA_DRIVER : undefined };
-  }
+  if (provider === undefined) return { provider, count: 0, reason: NO_DRIVER };
   const { count, reason } = provider.probe();
   if (count > 0) return { provider, count, reason: undefined };
   return { provider, count: 0, reason: reason ?? 'the driver finds no device' };

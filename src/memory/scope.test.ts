@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { freshBlockDevice } from '../../test/support/with-device.ts';
-import { deviceArray, toDevice } from '../array/device-create.ts';
-import { createEvent } from '../stream/event.ts';
-import { createStream } from '../stream/stream.ts';
-import { deferCleanup } from './defer-cleanup.ts';
+import { event as createEvent, stream as createStream, deferCleanup, deviceArray, toDevice } from '../cuda/host.ts';
 import { scope } from './scope.ts';
 
 describe('scope', () => {

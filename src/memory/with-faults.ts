@@ -5,7 +5,7 @@ import { FaultInjector, type FaultKind, type FaultPlan } from '../driver/fault-i
 import { TsambaTypeError } from '../errors.ts';
 import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
-import { currentContext } from './devices.ts';
+import { cudaDevices } from './devices.ts';
 import { leaveAfter } from './leaving.ts';
 
 export type { FaultKind, FaultPlan } from '../driver/fault-injection.ts';
@@ -18,7 +18,7 @@ export function withFaults<R>(plan: FaultPlan, body: (counts: Readonly<Record<Fa
   if (typeof body !== 'function') {
     throw new TsambaTypeError('E_OPTION', `withFaults takes a plan and a function to call under it, got ${show(body)}`);
   }
-  const context = currentContext();
+  const context = cudaDevices.currentContext();
   const injector = new FaultInjector(readOptions('withFaults', plan, ['allocate', 'free', 'copy', 'launch', 'error']));
   const { driver, beforeLaunch } = context;
   context.driver = injector.wrap(driver);

@@ -23,7 +23,7 @@ export type { Leavable } from '../memory/leaving.ts';
 export type { MemoryStats } from '../memory/stats.ts';
 export type { AutoSynchronize, StreamCallback } from '../stream/stream.ts';
 export type { RocArrayOptions, RocToDeviceOptions } from './arrays.ts';
-export type { Agent, RocKind } from './device.ts';
+export type { Agent, RocKind } from './devices.ts';
 export * from './members.ts';
 export { hsa, type Roc, roc } from './namespace.ts';
 export type { ActiveLanePermute, FenceScope, Permute, SharedMaker, WorkItem } from './vocabulary.ts';

@@ -6,28 +6,23 @@
 export { In, InOut, Out } from '../kernel/hints.ts';
 export { Stream } from '../stream/stream.ts';
 export { agents } from './agents.ts';
-export {
-  coarsegrainArray,
-  DeviceNDArray,
-  DeviceRecord,
-  deviceArray,
-  deviceArrayLike,
-  finegrainArray,
-  toDevice,
-} from './arrays.ts';
+export { DeviceNDArray, DeviceRecord, deviceArray, deviceArrayLike, toDevice } from './arrays.ts';
+export { isAvailable } from './devices.ts';
 export {
   close,
+  coarsegrainArray,
   currentContext,
   currentDevice,
-  isAvailable,
+  finegrainArray,
+  jit,
   memoryStats,
+  open,
   selectDevice,
+  stream,
   synchronize,
   synchronizeAsync,
-} from './device.ts';
-export { jit } from './jit.ts';
+} from './host.ts';
 export { deregister, register } from './registration.ts';
-export { stream } from './stream.ts';
 export {
   activeLanePermuteWaveWidth,
   atomic,

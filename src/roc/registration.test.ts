@@ -7,10 +7,10 @@ import { openCpu } from '../driver/cpu/index.ts';
 import { OutOfMemoryError } from '../errors.ts';
 import { type f32, ndarray, roc, type Vec } from '../index.ts';
 import { Context } from '../memory/context.ts';
-import { activateRocContext } from './device.ts';
+import { rocDevices } from './devices.ts';
 
 let context: Context;
-let previous: Context | undefined;
+let leave: () => void;
 /** What the driver has registered and given up, in order. */
 let seen: string[] = [];
 
@@ -29,10 +29,10 @@ beforeEach(() => {
     unregister(memory);
   };
   context = new Context(driver, { namespace: 'roc', readsWait: true });
-  previous = activateRocContext(context);
+  leave = rocDevices.enter(context);
 });
 afterEach(() => {
-  activateRocContext(previous);
+  leave();
   context.close();
 });
 

@@ -7,12 +7,13 @@
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { describeHostArray, type HostArrayLike } from '../array/ndarray-input.ts';
-import { Held, type Pinning, type Range, rangeOf } from '../array/pinning.ts';
+import { Held, type Pinned, type Pinning, type Range, rangeOf } from '../array/pinning.ts';
+import { hostFunction } from '../compiler/intrinsics.ts';
 import { TsambaRangeError } from '../errors.ts';
 import { extentOf } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import { isThenable } from '../memory/leaving.ts';
-import { currentContext } from './device.ts';
+import { rocDevices } from './devices.ts';
 
 /** One array, registered once. */
 interface Entry {
@@ -34,12 +35,12 @@ const entries: Entry[] = [];
  * `roc.register(*arrays)`.
  * @throws TypeError for what is no host array, RangeError for part of what is registered already, DriverError; then nothing is.
  */
-export function register(...arrays: readonly HostArrayLike[]): Pinning;
-export function register<R>(...args: readonly [...arrays: HostArrayLike[], body: () => R]): R;
-export function register(...args: readonly unknown[]): unknown {
+export const register: Pinned = /* @__PURE__ */ hostFunction(rocDevices, 'register', registerArrays as Pinned);
+
+function registerArrays(...args: readonly unknown[]): unknown {
   const last = args.at(-1);
   const body = typeof last === 'function' ? (last as () => unknown) : undefined;
-  const context = currentContext();
+  const context = rocDevices.currentContext();
   const ranges = (body === undefined ? args : args.slice(0, -1)).map((array, i) => rangeOf(array, i, 'register'));
   const made: Entry[] = [];
   try {
@@ -55,7 +56,13 @@ export function register(...args: readonly unknown[]): unknown {
  * Undoes one registration of each array. Numba: `roc.deregister(*arrays)`.
  * @throws TypeError for what is no host array, RangeError for one that is not registered; then all stay as they are.
  */
-export function deregister(...arrays: readonly HostArrayLike[]): void {
+export const deregister: (...arrays: readonly HostArrayLike[]) => void = /* @__PURE__ */ hostFunction(
+  rocDevices,
+  'deregister',
+  deregisterArrays,
+);
+
+function deregisterArrays(...arrays: readonly HostArrayLike[]): void {
   const found: Entry[] = [];
   for (const [i, array] of arrays.entries()) {
     const range = rangeOf(array, i, 'deregister').range;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { freshBlockDevice, freshQueueingDevice } from '../../test/support/with-device.ts';
-import { createEvent, type Event } from './event.ts';
-import { createStream, defaultStream } from './stream.ts';
+import { event as createEvent, stream as createStream, defaultStream } from '../cuda/host.ts';
+import type { Event } from './event.ts';
 
 describe('events', () => {
   const device = freshQueueingDevice();

@@ -1,12 +1,13 @@
 /**
  * Events: marks in a stream that can be waited for, and between which time can be measured.
  */
+import { hostFunction } from '../compiler/intrinsics.ts';
 import type { EventHandle, StreamHandle } from '../driver/driver.ts';
 import { DriverError, TsambaTypeError } from '../errors.ts';
 import { refuseAssignments } from '../guarded.ts';
 import { blocking } from '../memory/blocking.ts';
 import { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { printAs } from '../memory/printing.ts';
 import type { Resource } from '../memory/resources.ts';
@@ -181,7 +182,12 @@ export class Event {
 printAs(Event.prototype);
 refuseAssignments('Event', Event.prototype);
 
-/** A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`. */
-export function createEvent(options: { readonly timing?: boolean } = {}): Event {
-  return new Event(currentContext(), flag('timing', readOptions('event', options, ['timing']).timing) ?? true);
+/** Makes an event on the current device. */
+export type CreateEvent = (options?: { readonly timing?: boolean }) => Event;
+
+export function createEventOf(devices: DeviceSelection): CreateEvent {
+  return hostFunction(devices, 'event', (options = {}) => {
+    const timing = flag('timing', readOptions('event', options, ['timing']).timing) ?? true;
+    return new Event(devices.currentContext(), timing);
+  });
 }

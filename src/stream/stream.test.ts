@@ -2,21 +2,20 @@ import { describe, expect, it, vi } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import { freshBlockDevice, freshQueueingDevice } from '../../test/support/with-device.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
-import { toDevice } from '../array/device-create.ts';
-import { DriverError } from '../errors.ts';
-import { Context } from '../memory/context.ts';
-import { activateContext } from '../memory/devices.ts';
-import { leaveAfter } from '../memory/leaving.ts';
-import { createEvent } from './event.ts';
 import {
-  createStream,
+  event as createEvent,
+  stream as createStream,
   defaultStream,
   externalStream,
   legacyDefaultStream,
   perThreadDefaultStream,
-  Stream,
-  streamOption,
-} from './stream.ts';
+  toDevice,
+} from '../cuda/host.ts';
+import { DriverError } from '../errors.ts';
+import { Context } from '../memory/context.ts';
+import { cudaDevices } from '../memory/devices.ts';
+import { leaveAfter } from '../memory/leaving.ts';
+import { Stream, streamOption } from './stream.ts';
 
 describe('streams', () => {
   const device = freshQueueingDevice();
@@ -386,9 +385,9 @@ describe('faults of enqueued work', () => {
   function onFailing<R>(body: (driver: Failing, context: Context) => R): R {
     const driver = new Failing();
     const context = new Context(driver);
-    const previous = activateContext(context);
+    const leave = cudaDevices.enter(context);
     return leaveAfter(
-      () => void activateContext(previous),
+      () => void leave(),
       () => body(driver, context),
     );
   }

@@ -5,12 +5,13 @@
  * everything here keeps its meaning: it is merely done sooner. Which stream an operation uses is the arrays' and the
  * launcher's affair.
  */
+import { hostFunction } from '../compiler/intrinsics.ts';
 import type { StreamHandle } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { refuseAssignments } from '../guarded.ts';
 import { blocking, canWait } from '../memory/blocking.ts';
 import { Context } from '../memory/context.ts';
-import { currentContext } from '../memory/devices.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { checkBody, isThenable, type Leavable } from '../memory/leaving.ts';
 import { printAs } from '../memory/printing.ts';
@@ -293,39 +294,23 @@ function stateOf(context: Context, kind: StreamKind, address: bigint): StreamSta
   return kind === 'external' ? externalState(context, address) : builtinState(context, kind);
 }
 
-/** A new stream on the current device. Numba: `cuda.stream()`. */
-export function createStream(): Stream {
-  return new Stream(currentContext(), 'created');
+/** A stream of the current device, of the kind that the namespace calls `name`. */
+export function streamOf(devices: DeviceSelection, kind: Exclude<StreamKind, 'external'>, name: string): () => Stream {
+  return hostFunction(devices, name, () => new Stream(devices.currentContext(), kind));
 }
 
-/** The default stream of the current device. Numba: `cuda.default_stream()`. */
-export function defaultStream(): Stream {
-  return new Stream(currentContext(), 'default');
+export function externalStreamOf(devices: DeviceSelection): (pointer: number | bigint) => Stream {
+  return hostFunction(devices, 'externalStream', (pointer) => externalStreamIn(devices.currentContext(), pointer));
 }
 
-/** The default stream that waits for, and is waited for by, all other streams. Numba: `legacy_default_stream()`. */
-export function legacyDefaultStream(): Stream {
-  return new Stream(currentContext(), 'legacy');
-}
-
-/** The default stream of this thread. Numba: `per_thread_default_stream()`. */
-export function perThreadDefaultStream(): Stream {
-  return new Stream(currentContext(), 'per-thread');
-}
-
-/**
- * A stream that another library made, by its CUDA handle (0 and 1 are the legacy default stream, 2 the one of this thread). It
- * stays that library's: disposing does nothing, and it must live until work on it is done. Numba: `external_stream(ptr)`.
- * @throws TypeError for anything but an integer, RangeError for a negative one, NotSupportedError where there are no CUDA streams.
- */
-export function externalStream(pointer: number | bigint): Stream {
+/** A stream that another library made, in a context. */
+export function externalStreamIn(context: Context, pointer: number | bigint): Stream {
   if (typeof pointer !== 'bigint' && !Number.isSafeInteger(pointer)) {
     throw new TsambaTypeError(
       'E_STREAM',
       `externalStream needs the stream's handle as an integer, got ${show(pointer)}`,
     );
   }
-  const context = currentContext();
   const { name, features } = context.info;
   if (!features.externalStreams) {
     throw new NotSupportedError(
@@ -356,18 +341,13 @@ export function streamOption(value: unknown, context: Context): Stream | undefin
     );
   }
   value.use();
-  if (value.context !== context) {
+  if (value.context !== context && !value.context.isWith(context)) {
     throw new TsambaTypeError(
       'E_STREAM',
-      `the stream belongs to ${placeOf(value.context)}, the work is on ${placeOf(context)}; make a stream there`,
+      `the stream belongs to ${value.context.place}, the work is on ${context.place}; make a stream there`,
     );
   }
   return value;
-}
-
-/** Devices of one name are told apart by their number, and what has the same hardware below it by whose it is. */
-function placeOf({ namespace, info }: Context): string {
-  return `${namespace}'s device ${info.index} (${info.name})`;
 }
 
 function describe(value: unknown): string {

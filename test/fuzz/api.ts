@@ -6,7 +6,7 @@
 
 import { cuda, ndarray } from '../../src/index.ts';
 import type { Context } from '../../src/memory/context.ts';
-import { activateContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { captures, DTYPES, type Failure, functionOf } from './devices.ts';
 import { evaluate } from './evaluate.ts';
 import { show } from './memory.ts';
@@ -57,7 +57,7 @@ export function checkApi(p: Program, contexts: ReadonlyMap<string, Context>): Fa
   const sharedBytes = Math.max(0, ...p.arrays.filter((a) => a.space === 'dynamic').map((a) => count(a) * SIZE[a.elem]));
   const block = p.block[1] === 1 ? p.block[0] : p.block;
   for (const [name, context] of contexts) {
-    const previous = activateContext(context);
+    const leave = cudaDevices.enter(context);
     try {
       const arrays = argumentsOf(p).map((a) => {
         const array = view(a);
@@ -94,7 +94,7 @@ export function checkApi(p: Program, contexts: ReadonlyMap<string, Context>): Fa
         what: stack ?? String(error),
       };
     } finally {
-      activateContext(previous);
+      leave();
     }
   }
   return undefined;

@@ -8,12 +8,12 @@ import { ptxPipeline } from '../../src/driver/nvidia/compile.ts';
 import { NvidiaDriver } from '../../src/driver/nvidia/device.ts';
 import { openNvidia } from '../../src/driver/nvidia/index.ts';
 import { cuda, f32, f64, type i32, type i64, type u32, type u64, type Vec } from '../../src/index.ts';
-import { currentContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { same } from '../../testsuite/assert.ts';
 import { fails, type GpuModule, skip } from './suite.ts';
 
 function driver(): NvidiaDriver {
-  const { driver: open } = currentContext();
+  const { driver: open } = cudaDevices.currentContext();
   if (!(open instanceof NvidiaDriver)) skip('this is no NVIDIA device');
   return open;
 }

@@ -4,7 +4,7 @@
  * Sizes follow the memory that is free, so that smaller GPUs run the same tests; what was reached is in the notes.
  */
 import { cuda, f32, i32, scope, u8, type Vec } from '../../src/index.ts';
-import { currentContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { same } from '../../testsuite/assert.ts';
 import { type GpuModule, skip } from './suite.ts';
 
@@ -14,7 +14,7 @@ const SLACK = 64 * 2 ** 20;
 
 /** Bytes that can be had: free ones, and those that the pool keeps. */
 function available(): number {
-  const context = currentContext();
+  const context = cudaDevices.currentContext();
   cuda.synchronize();
   context.deallocations.clear();
   const { free, pooled } = context.driver.memoryInfo();

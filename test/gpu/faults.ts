@@ -4,7 +4,7 @@
  */
 import { isMainThread } from 'node:worker_threads';
 import { cuda, DriverError, f32, i32, type Vec } from '../../src/index.ts';
-import { currentContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { same } from '../../testsuite/assert.ts';
 import { type ChildResult, errand, inChild, inWorker } from './errands.ts';
 import { fails, type GpuModule } from './suite.ts';
@@ -270,7 +270,7 @@ const untidy = errand('untidy', () => {
 
 /** What a thread leaves on the device is given back when it ends. */
 async function untidyWorkers(): Promise<void> {
-  const free = (): number => currentContext().driver.memoryInfo().free;
+  const free = (): number => cudaDevices.currentContext().driver.memoryInfo().free;
   cuda.synchronize();
   const before = free();
   same(await inWorker(untidy), 4);

@@ -5,7 +5,7 @@
  * kernels of approximate functions have the ulps that they are granted. A test is a handful of programs, so that one that
  * breaks the device costs only its own handful.
  */
-import { currentContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { checkApi } from '../fuzz/api.ts';
 import { check, type Failure } from '../fuzz/devices.ts';
 import { type Directed, directed } from '../fuzz/directed.ts';
@@ -37,7 +37,7 @@ const SHOWN = 3;
 type Check = (p: Program) => Failure | undefined;
 
 const direct: Check = (p) => check(p, new Map([['device', blockingDriver()]]));
-const launched: Check = (p) => checkApi(p, new Map([['device', currentContext()]]));
+const launched: Check = (p) => checkApi(p, new Map([['device', cudaDevices.currentContext()]]));
 
 let began: number | undefined;
 

@@ -3,7 +3,7 @@
  */
 import { openclProvider, openOpenCL } from '../../src/driver/opencl/index.ts';
 import { Context } from '../../src/memory/context.ts';
-import { activateContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { errand, inChild } from './errands.ts';
 
 /** What the environment says of the devices that the tests use. */
@@ -13,7 +13,7 @@ export function environmentFor(device: string): Readonly<Record<string, string>>
 
 /** Makes the device of `--device opencl` the current one; the others become it by the environment. */
 export function activateDevice(device: string): void {
-  if (device === 'opencl') activateContext(new Context(openOpenCL(0)));
+  if (device === 'opencl') cudaDevices.enter(new Context(openOpenCL(0)));
 }
 
 const DESCRIBE = errand('describe the OpenCL device', () => {

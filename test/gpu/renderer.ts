@@ -7,7 +7,7 @@ import { randomSample, type Sample } from '../../src/compiler/ir/testing.ts';
 import { operatorSamples } from '../../src/compiler/render/ptx/operators.testing.ts';
 import { INPUT, ROW, randomKernel } from '../../src/compiler/render/wasm/programs.testing.ts';
 import type { BlockingDriver } from '../../src/driver/driver.ts';
-import { currentContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { blockingDriver } from '../support/blocking-driver.ts';
 import { type GpuModule, skip } from './suite.ts';
 
@@ -71,7 +71,7 @@ function* programs(count: number): Iterable<Sample> {
 
 function everyOperation(): string {
   // The upper half of a product is made for GPUs only.
-  if (currentContext().driver.info.kind === 'cpu') skip('the CPU device does not have every operation');
+  if (cudaDevices.currentContext().driver.info.kind === 'cpu') skip('the CPU device does not have every operation');
   return compare(operatorSamples());
 }
 

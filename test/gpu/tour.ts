@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readPng } from '../../examples/tour/png.ts';
-import { currentContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { type GpuModule, skip } from './suite.ts';
 
 /** Share of a picture's bytes that may differ by more than one. */
@@ -43,7 +43,7 @@ function run(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tsamba-tour-'));
   try {
     const [own, cpu] = [join(folder, 'own'), join(folder, 'cpu')];
-    pictures(own, currentContext().kind);
+    pictures(own, cudaDevices.currentContext().kind);
     pictures(cpu, 'cpu');
     const names = readdirSync(cpu).filter((name) => name.endsWith('.png'));
     return names.map((name) => compared(name, own, cpu)).join('; ');

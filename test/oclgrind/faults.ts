@@ -9,7 +9,7 @@ import { type OpenCLPipeline, openclPipeline } from '../../src/driver/opencl/com
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { cuda, type i32, type Vec } from '../../src/index.ts';
 import { Context } from '../../src/memory/context.ts';
-import { activateContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 
 const BARRIER = 'barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);';
 
@@ -33,7 +33,7 @@ const pipeline: OpenCLPipeline = {
     return { ...module, text };
   },
 };
-activateContext(new Context(openOpenCL(0, { pipeline })));
+cudaDevices.enter(new Context(openOpenCL(0, { pipeline })));
 
 /** Turns each block around; reads and stores `inShift` and `outShift` elements further on. */
 const reverse = cuda.jit(

@@ -6,7 +6,7 @@
  */
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { Context } from '../../src/memory/context.ts';
-import { activateContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { conformanceTests } from '../../testsuite/index.ts';
 import { blockingDriver } from '../support/blocking-driver.ts';
 import { TEST_MARK } from './mark.ts';
@@ -14,7 +14,7 @@ import { TEST_MARK } from './mark.ts';
 const chapters = process.argv[2]?.split(',') ?? [];
 const except = process.argv[3]?.split(';') ?? [];
 const context = new Context(openOpenCL(0));
-activateContext(context);
+cudaDevices.enter(context);
 
 let count = 0;
 const failed: string[] = [];

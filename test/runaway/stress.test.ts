@@ -8,7 +8,7 @@ import { openCpu } from '../../src/driver/cpu/index.ts';
 import type { DeviceInfo, EventHandle } from '../../src/driver/driver.ts';
 import { cuda, DriverError, type i32, type Vec } from '../../src/index.ts';
 import { Context } from '../../src/memory/context.ts';
-import { activateContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { InterpretingDriver } from '../support/interpreting-driver.ts';
 
 const endless = cuda.jit(function endless(y: Vec<i32>) {
@@ -23,11 +23,11 @@ const addAll = cuda.jit(function addAll(y: Vec<i32>, x: i32) {
 
 async function onCpu(threads: number, body: () => Promise<void>): Promise<void> {
   const context = new Context(openCpu({ threads, alwaysParallel: true }));
-  const before = activateContext(context);
+  const leave = cudaDevices.enter(context);
   try {
     await body();
   } finally {
-    activateContext(before);
+    leave();
     context.close();
   }
 }
@@ -205,7 +205,7 @@ const HOST: DeviceInfo = new InterpretingDriver().info;
 it('a device that cannot stop kernels says so, and does not hang', async () => {
   const driver = new Unstoppable();
   const context = new Context(driver);
-  const before = activateContext(context);
+  const leave = cudaDevices.enter(context);
   try {
     const y = cuda.toDevice(Int32Array.of(0, 0, 0, 0));
     expect(() => addAll.launch({ threads: 4, timeout: 20 }, y, 1)).toThrow(
@@ -220,7 +220,7 @@ it('a device that cannot stop kernels says so, and does not hang', async () => {
     await addAll.launchAsync({ threads: 4, timeout: 5000 }, y, 1);
     expect(y.get(3)).toBe(4);
   } finally {
-    activateContext(before);
+    leave();
     context.close();
   }
 });

@@ -4,9 +4,9 @@
 import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { blocking } from '../../src/memory/blocking.ts';
 import type { Context } from '../../src/memory/context.ts';
-import { currentContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 
 /** Throws on a device that nothing can wait for. */
-export function blockingDriver(context: Context = currentContext()): BlockingDriver {
+export function blockingDriver(context: Context = cudaDevices.currentContext()): BlockingDriver {
   return blocking(context.driver, 'this test', 'one that awaits');
 }

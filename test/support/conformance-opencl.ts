@@ -19,8 +19,8 @@ export async function openclConformance(part: number, parts: number): Promise<vo
     part: [part, parts],
     async open() {
       const { Context } = await import('../../src/memory/context.ts');
-      const { activateContext } = await import('../../src/memory/devices.ts');
-      activateContext(new Context(openTestDevice()));
+      const { cudaDevices } = await import('../../src/memory/devices.ts');
+      cudaDevices.enter(new Context(openTestDevice()));
     },
   });
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach } from 'vitest';
 import { openCpu } from '../../src/driver/cpu/index.ts';
 import type { BlockingDriver, DeviceDriver } from '../../src/driver/driver.ts';
 import { Context } from '../../src/memory/context.ts';
-import { activateContext } from '../../src/memory/devices.ts';
+import { cudaDevices } from '../../src/memory/devices.ts';
 import { BlockDriver } from './block-driver.ts';
 import { QueueingDriver } from './queueing-driver.ts';
 
@@ -17,14 +17,14 @@ export interface TestDevice<D extends DeviceDriver> {
 
 function freshDevice<D extends DeviceDriver>(open: () => D): TestDevice<D> {
   const holder: { driver?: D; context?: Context } = {};
-  let previous: Context | undefined;
+  let leave: (() => void) | undefined;
   beforeEach(() => {
     holder.driver = open();
     holder.context = new Context(holder.driver);
-    previous = activateContext(holder.context);
+    leave = cudaDevices.enter(holder.context);
   });
   afterEach(() => {
-    activateContext(previous);
+    leave?.();
     holder.context?.close();
   });
   // Read inside tests only, where both are there.

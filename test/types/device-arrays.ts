@@ -1,10 +1,11 @@
 /**
  * Checked by the compiler alone: what the editor knows of device arrays, their ranks and what copies of them give.
  */
+
 import { DeviceNDArray } from '../../src/array/device-array.ts';
-import { deviceArray, deviceArrayLike, toDevice } from '../../src/array/device-create.ts';
 import type { NDArray } from '../../src/array/ndarray.ts';
 import { ndarray } from '../../src/array/ndarray-create.ts';
+import { deviceArray, deviceArrayLike, toDevice } from '../../src/cuda/host.ts';
 import type { bool, c64, f32, f64, i64 } from '../../src/dtype/index.ts';
 import { f32 as f32Token } from '../../src/dtype/index.ts';
 

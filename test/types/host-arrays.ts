@@ -1,17 +1,20 @@
 /** What the editor knows of pinned, mapped and managed arrays, of arrays pinned for a while, and of other libraries' arrays. Compiled, never run. */
+
 import type { DeviceNDArray } from '../../src/array/device-array.ts';
-import { asCudaArray } from '../../src/array/device-create.ts';
 import type { ManagedNDArray, MappedNDArray, PinnedNDArray } from '../../src/array/host-array.ts';
+import type { NDArray } from '../../src/array/ndarray.ts';
+import type { Mapping, Pinning } from '../../src/array/pinning.ts';
 import {
+  asCudaArray,
   managedArray,
+  mapped,
   mappedArray,
   mappedArrayLike,
+  openIpcArray,
+  pinned,
   pinnedArray,
   pinnedArrayLike,
-} from '../../src/array/host-create.ts';
-import { openIpcArray } from '../../src/array/ipc.ts';
-import type { NDArray } from '../../src/array/ndarray.ts';
-import { type Mapping, mapped, type Pinning, pinned } from '../../src/array/pinning.ts';
+} from '../../src/cuda/host.ts';
 import { cuda } from '../../src/cuda/namespace.ts';
 import type { f32, f64, i32, u8 } from '../../src/dtype/index.ts';
 import { f32 as f32Token } from '../../src/dtype/index.ts';

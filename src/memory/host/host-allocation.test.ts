@@ -2,16 +2,17 @@
  * Memory that the driver gave is unmapped when nobody can read it any more: no array, no copy in flight, and no TypedArray that somebody
  * kept. Tested with a driver that says what was given back and when.
  */
+
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BlockDriver } from '../../../test/support/block-driver.ts';
-import { mappedArray, pinnedArray } from '../../array/host-create.ts';
+import { mappedArray, pinnedArray } from '../../cuda/host.ts';
 import type { HostMemory, HostMemoryOptions } from '../../driver/driver.ts';
 import { f32 } from '../../dtype/index.ts';
 import { Context } from '../context.ts';
-import { activateContext } from '../devices.ts';
+import { cudaDevices } from '../devices.ts';
 import { detach } from './exposed.ts';
 
 setFlagsFromString('--expose-gc');
@@ -52,8 +53,8 @@ let context: Context;
 beforeEach(() => {
   driver = new NativeDriver();
   context = new Context(driver);
-  const previous = activateContext(context);
-  return () => activateContext(previous);
+  const leave = cudaDevices.enter(context);
+  return () => leave();
 });
 
 /** Elements of a page of WebAssembly's. */

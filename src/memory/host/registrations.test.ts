@@ -2,14 +2,12 @@
  * `cuda.pinned` and `cuda.mapped` on a device that works late: memory is unpinned when nothing touches it any more, at once, and
  * without waiting for anything else.
  */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { freshQueueingDevice } from '../../../test/support/with-device.ts';
-import { deviceArray } from '../../array/device-create.ts';
-import { mappedArray, pinnedArray } from '../../array/host-create.ts';
-import { mapped, pinned } from '../../array/pinning.ts';
+import { stream as createStream, deviceArray, mapped, mappedArray, pinned, pinnedArray } from '../../cuda/host.ts';
 import { f32 } from '../../dtype/index.ts';
-import { createStream } from '../../stream/stream.ts';
 import { withFaults } from '../with-faults.ts';
 
 const device = freshQueueingDevice();

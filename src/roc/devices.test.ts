@@ -3,11 +3,13 @@
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
+import * as devices from '../cuda/host.ts';
 import type { DeviceKind, DriverProvider, HardwareInfo } from '../driver/driver.ts';
-import * as devices from '../memory/devices.ts';
+import { registerProvider } from '../memory/providers.ts';
 import { agents } from './agents.ts';
 import { deviceArray } from './arrays.ts';
-import * as roc from './device.ts';
+import { isAvailable } from './devices.ts';
+import * as roc from './host.ts';
 
 const GPU = (vendor: HardwareInfo['vendor']): HardwareInfo => ({ type: 'gpu', vendor });
 const CPU: HardwareInfo = { type: 'cpu', vendor: 'other' };
@@ -32,9 +34,9 @@ function provider(kind: DeviceKind, hardware: readonly HardwareInfo[]): DriverPr
 }
 
 function machine(opencl: readonly HardwareInfo[], hip: readonly HardwareInfo[] = []): void {
-  devices.registerProvider(provider('opencl', opencl));
-  devices.registerProvider(provider('hip', hip));
-  devices.registerProvider(provider('cpu', [CPU]));
+  registerProvider(provider('opencl', opencl));
+  registerProvider(provider('hip', hip));
+  registerProvider(provider('cpu', [CPU]));
 }
 
 const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
@@ -64,7 +66,7 @@ describe('auto', () => {
     roc.close();
     roc.currentDevice();
     expect(warn).toHaveBeenCalledTimes(1);
-    expect(roc.isAvailable()).toBe(false);
+    expect(isAvailable()).toBe(false);
   });
 
   it.each([
@@ -75,7 +77,7 @@ describe('auto', () => {
   ])('takes %s', (_, opencl, hip, expected) => {
     machine(opencl, hip);
     expect(chosen()).toBe(expected);
-    expect(roc.isAvailable()).toBe(true);
+    expect(isAvailable()).toBe(true);
     expect(roc.currentDevice().fallbackReason).toBe(
       expected.endsWith('gpu') ? undefined : 'there is no GPU by OpenCL, and none by HIP',
     );
@@ -87,7 +89,7 @@ describe('auto', () => {
     vi.stubEnv('TSAMBA_REQUIRE_GPU', '1');
     expect(() => roc.currentDevice()).toThrow('roc has no GPU to use: there is no GPU by OpenCL, and none by HIP');
     vi.stubEnv('TSAMBA_ROC_DRIVER', 'cpu');
-    expect(() => roc.currentDevice()).toThrow('TSAMBA_ROC_DRIVER=cpu is test device');
+    expect(() => roc.currentDevice()).toThrow('TSAMBA_REQUIRE_GPU=1 contradicts TSAMBA_ROC_DRIVER=cpu');
     machine([GPU('amd')]);
     vi.stubEnv('TSAMBA_ROC_DRIVER', 'opencl');
     expect(chosen()).toBe('opencl 0: amd gpu');
@@ -106,10 +108,10 @@ describe('TSAMBA_ROC_DRIVER', () => {
   it('is an error where there is none, or for what is no kind', () => {
     machine([]);
     vi.stubEnv('TSAMBA_ROC_DRIVER', 'opencl');
-    expect(() => roc.currentDevice()).toThrow('TSAMBA_ROC_DRIVER=opencl: no OpenCL device (none here)');
+    expect(() => roc.currentDevice()).toThrow('TSAMBA_ROC_DRIVER=opencl: there is no OpenCL device (none here)');
     vi.stubEnv('TSAMBA_ROC_DRIVER', 'rocm');
     expect(() => roc.currentDevice()).toThrow(
-      'TSAMBA_ROC_DRIVER=rocm names no device of roc; auto, opencl, hip, cpu, simulator are possible',
+      'TSAMBA_ROC_DRIVER=rocm names no device; auto, nvidia, opencl, hip, webgpu, cpu, simulator are possible',
     );
   });
 });
@@ -120,16 +122,16 @@ describe('selectDevice', () => {
     expect(roc.selectDevice('opencl', 1).type).toBe('gpu');
     expect(chosen()).toBe('opencl 1: nvidia gpu');
     expect(() => roc.selectDevice('opencl', 2)).toThrow('there are 2, numbered from 0');
-    expect(() => roc.selectDevice('hip')).toThrow("roc.selectDevice('hip', 0): no HIP device (none here)");
+    expect(() => roc.selectDevice('hip')).toThrow("roc.selectDevice('hip'): there is no HIP device (none here)");
     expect(() => roc.selectDevice('gpu' as never)).toThrow(
-      "selectDevice('gpu') names no device of roc; 'opencl', 'hip', 'cpu', 'simulator' are possible",
+      "roc.selectDevice('gpu') names no device; the number of one of roc.agents, 'nvidia', 'opencl', 'hip', 'webgpu', 'cpu', 'simulator' are possible",
     );
     expect(() => roc.selectDevice('opencl', -1)).toThrow('numbered from 0');
   });
 
   it('lists all agents without opening those that are hardware', () => {
     const [opencl, hip] = [provider('opencl', [GPU('amd'), CPU]), provider('hip', [])];
-    for (const one of [opencl, hip]) devices.registerProvider(one);
+    for (const one of [opencl, hip]) registerProvider(one);
     expect(agents.map(({ kind, index }) => `${kind} ${index}`)).toEqual([
       'opencl 0',
       'opencl 1',
@@ -157,18 +159,5 @@ describe('contexts', () => {
     roc.close();
     expect(mine.disposed).toBe(true);
     expect(theirs.closed).toBe(false);
-  });
-
-  it('are current only for the time of a call', () => {
-    machine([]);
-    devices.selectDevice('cpu');
-    const before = devices.currentContext();
-    expect(roc.within(() => devices.currentContext())).toBe(roc.currentContext());
-    expect(() =>
-      roc.within(() => {
-        throw new Error('inside');
-      }),
-    ).toThrow('inside');
-    expect(devices.currentContext()).toBe(before);
   });
 });

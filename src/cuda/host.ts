@@ -1,0 +1,215 @@
+/**
+ * What the host calls of `cuda`, made for its devices: arrays, streams, events, kernels, and the choice of a device.
+ *
+ * Each is a constant of its own, so that a bundler keeps only what a program uses. What it does is said beside its maker.
+ */
+import {
+  type AsCudaArray,
+  asCudaArrayOf,
+  type DeviceArray,
+  type DeviceArrayLike,
+  deviceArrayLikeOf,
+  deviceArrayOf,
+  type ToDevice,
+  toDeviceOf,
+} from '../array/device-create.ts';
+import { type FromDlpack, fromDlpackOf } from '../array/dlpack.ts';
+import {
+  type ManagedArray,
+  type MappedArray,
+  type MappedArrayLike,
+  managedArrayOf,
+  mappedArrayLikeOf,
+  mappedArrayOf,
+  type PinnedArray,
+  type PinnedArrayLike,
+  pinnedArrayLikeOf,
+  pinnedArrayOf,
+} from '../array/host-create.ts';
+import { type OpenIpcArray, openIpcArrayOf } from '../array/ipc.ts';
+import { type Mapped, mappedOf, type Pinned, pinnedOf } from '../array/pinning.ts';
+import { type Jit, jitOf } from '../kernel/jit.ts';
+import type { Context } from '../memory/context.ts';
+import type { Device } from '../memory/device.ts';
+import {
+  closeOf,
+  currentContextOf,
+  currentDeviceOf,
+  type DeferCleanup,
+  deferCleanupOf,
+  memoryStatsOf,
+  type Open,
+  openOf,
+  type SelectDevice,
+  selectDeviceOf,
+  synchronizeOf,
+} from '../memory/device-functions.ts';
+import { cudaDevices } from '../memory/devices.ts';
+import type { MemoryStats } from '../memory/stats.ts';
+import { type CreateEvent, createEventOf } from '../stream/event.ts';
+import { externalStreamOf, type Stream, streamOf } from '../stream/stream.ts';
+import { synchronizeAsyncOf } from '../stream/synchronize.ts';
+
+/**
+ * An uninitialised device array; f64 unless told otherwise. A stream becomes the array's own. Numba:
+ * `device_array(shape, dtype, strides, order, stream)`.
+ * @throws TypeError for a shape that is not of integers, RangeError for negative lengths, bad strides or order, OutOfMemoryError.
+ */
+export const deviceArray: DeviceArray = /* @__PURE__ */ deviceArrayOf(cudaDevices);
+
+/**
+ * An uninitialised device array of the shape and dtype of a host or device array, compact, with its axes in the same order in
+ * memory (broadcast axes fastest). Numba: `device_array_like(ary, stream)`.
+ */
+export const deviceArrayLike: DeviceArrayLike = /* @__PURE__ */ deviceArrayLikeOf(cudaDevices);
+
+/**
+ * A host array (of any layout), nested arrays or a number, copied to the device; a device array as it is. The new array keeps
+ * shape and strides where the host array is one block of memory (broadcast axes apart), else it is compact with the axes in the
+ * same order. A plain object with a struct `dtype` becomes a `DeviceRecord`. A stream becomes the array's own, and the copy is enqueued on it. Numba: `to_device(obj, stream, copy, to)`.
+ * @throws TypeError for what is no array, OutOfMemoryError; with `to` what `copyToDevice` throws.
+ */
+export const toDevice: ToDevice = /* @__PURE__ */ toDeviceOf(cudaDevices);
+
+/**
+ * A device array over the memory of an object of another library that has the CUDA array interface, versions 0 to 3. Nothing is copied,
+ * and the object is kept alive. Its stream becomes the array's own and is waited for, unless `sync` is false or
+ * `TSAMBA_CUDA_ARRAY_INTERFACE_SYNC` is 0. Memory that is read-only there is so here. Numba: `as_cuda_array(obj, sync=True)`.
+ * @throws TypeError when the object has no such interface or it is not sound, NotSupportedError for masked arrays.
+ */
+export const asCudaArray: AsCudaArray = /* @__PURE__ */ asCudaArrayOf(cudaDevices);
+
+/**
+ * Takes a DLPack tensor, by the pointer to a DLManagedTensor(Versioned) or what `toDlpack` gave: device memory of the current GPU as a
+ * `DeviceNDArray`, host memory as an `NDArray`. Nothing is copied (but host memory that is read-only); the tensor's deleter is called, once, when the last array over it was
+ * disposed (the `NDArray`: collected) and its memory is not in use any more. The data must be ready: DLPack's structs name no stream.
+ * Where it throws, the tensor was not taken.
+ * @throws NotSupportedError for tensors of other devices, versions and types, RangeError for one that was taken already.
+ */
+export const fromDlpack: FromDlpack = /* @__PURE__ */ fromDlpackOf(cudaDevices);
+
+/**
+ * A host array in page-locked memory, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do not hold
+ * up the host. Dispose it: page-locked memory is scarce. Numba: `pinned_array(shape, dtype, strides, order)`.
+ * @throws TypeError for a shape that is not of integers, RangeError for bad strides or order, OutOfMemoryError.
+ */
+export const pinnedArray: PinnedArray = /* @__PURE__ */ pinnedArrayOf(cudaDevices);
+
+/** A pinned array of the shape and dtype of another array, compact, with its axes in the same order in memory. Numba: `pinned_array_like(ary)`. */
+export const pinnedArrayLike: PinnedArrayLike = /* @__PURE__ */ pinnedArrayLikeOf(cudaDevices);
+
+/**
+ * A host array that kernels read and write in place, f64 unless told otherwise: pass it to a kernel as it is, then synchronise. A stream becomes
+ * that of its `device` array. Numba: `mapped_array(shape, dtype, strides, order, stream, portable, wc)`.
+ * @throws as `pinnedArray`, and NotSupportedError where the device cannot reach host memory.
+ */
+export const mappedArray: MappedArray = /* @__PURE__ */ mappedArrayOf(cudaDevices);
+
+/** A mapped array of the shape and dtype of another array, compact, with its axes in the same order in memory. Numba: `mapped_array_like(ary, …)`. */
+export const mappedArrayLike: MappedArrayLike = /* @__PURE__ */ mappedArrayLikeOf(cudaDevices);
+
+/**
+ * An array in memory whose pages move to whoever touches them, host or device; f64 unless told otherwise. The host may read and write it once
+ * the kernels that use it have been waited for. Numba: `managed_array(shape, dtype, strides, order, stream, attach_global)`.
+ * @throws as `pinnedArray`.
+ */
+export const managedArray: ManagedArray = /* @__PURE__ */ managedArrayOf(cudaDevices);
+
+/**
+ * Pins host arrays for a while: copies between them and the device are as fast as for `pinnedArray`. Arrays may be given twice, and be pinned
+ * already. With a function last, runs that (sync or async) and gives what it gives. Numba: `with cuda.pinned(*arylist)`.
+ * @throws TypeError for what is no host array, RangeError for part of what is pinned already, DriverError; then nothing is pinned.
+ */
+export const pinned: Pinned = /* @__PURE__ */ pinnedOf(cudaDevices);
+
+/**
+ * Lets kernels read and write host arrays in place for a while, through device arrays over the same memory: `arrays` of the result, also
+ * given to the body. What the host writes and what kernels write is the same memory: synchronise in between. With a function last, runs that
+ * (sync or async) and gives what it gives. `stream` becomes the device arrays' own. Numba: `with cuda.mapped(*arylist, stream=0)`.
+ * @throws as `pinned`, and NotSupportedError where the device cannot reach host memory.
+ */
+export const mapped: Mapped = /* @__PURE__ */ mappedOf(cudaDevices);
+
+/**
+ * An array of another process on the same GPU, by the handle that its `ipcHandle()` gave. Dispose it before that process frees the memory.
+ * Also takes the 64 bytes of a CUipcMemHandle, as Numba's `get_ipc_handle()` and CuPy's `ipcGetMemHandle()` give them, with shape and dtype.
+ * Numba: `open_ipc_array(handle, shape, dtype, strides, offset)`.
+ * @throws NotSupportedError where processes cannot share memory, RangeError for a handle of this process, TypeError for what is no handle.
+ */
+export const openIpcArray: OpenIpcArray = /* @__PURE__ */ openIpcArrayOf(cudaDevices);
+
+/**
+ * Makes a kernel of a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
+ * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError. Numba: `cuda.jit`.
+ */
+export const jit: Jit = /* @__PURE__ */ jitOf(cudaDevices);
+
+/** A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`. */
+export const event: CreateEvent = /* @__PURE__ */ createEventOf(cudaDevices);
+
+/** A new stream on the current device. Numba: `cuda.stream()`. */
+export const stream: () => Stream = /* @__PURE__ */ streamOf(cudaDevices, 'created', 'stream');
+
+/** The default stream of the current device. Numba: `cuda.default_stream()`. */
+export const defaultStream: () => Stream = /* @__PURE__ */ streamOf(cudaDevices, 'default', 'defaultStream');
+
+/** The default stream that waits for, and is waited for by, all other streams. Numba: `legacy_default_stream()`. */
+export const legacyDefaultStream: () => Stream = /* @__PURE__ */ streamOf(cudaDevices, 'legacy', 'legacyDefaultStream');
+
+/** The default stream of this thread. Numba: `per_thread_default_stream()`. */
+export const perThreadDefaultStream: () => Stream = /* @__PURE__ */ streamOf(
+  cudaDevices,
+  'per-thread',
+  'perThreadDefaultStream',
+);
+
+/**
+ * A stream that another library made, by its CUDA handle (0 and 1 are the legacy default stream, 2 the one of this thread). It
+ * stays that library's: disposing does nothing, and it must live until work on it is done. Numba: `external_stream(ptr)`.
+ * @throws TypeError for anything but an integer, RangeError for a negative one, NotSupportedError where there are no CUDA streams.
+ */
+export const externalStream: (pointer: number | bigint) => Stream = /* @__PURE__ */ externalStreamOf(cudaDevices);
+
+/** The context that new arrays and launches use; opens the device if it is not open yet. Numba: `current_context()`. */
+export const currentContext: () => Context = /* @__PURE__ */ currentContextOf(cudaDevices);
+
+/** The device of the current context. Numba: `get_current_device()`. */
+export const currentDevice: () => Device = /* @__PURE__ */ currentDeviceOf(cudaDevices);
+
+/**
+ * Makes a device the current one: the number of an NVIDIA GPU, or `'nvidia'`, `'opencl'`, `'hip'`, `'webgpu'`, `'cpu'` or `'simulator'`, with a
+ * number among those (0). Numba: `select_device(i)`.
+ * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for a name that is none.
+ */
+export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(cudaDevices);
+
+/**
+ * As `selectDevice`, by a promise: for any device, also one that cannot be opened while the program waits.
+ * @throws NotSupportedError when there is no such device, RangeError for a name that is none.
+ */
+export const open: Open = /* @__PURE__ */ openOf(cudaDevices);
+
+/** Closes all devices that `cuda` has opened: every array, stream and kernel that it has on them is dead. Numba: `close()`. */
+export const close: () => void = /* @__PURE__ */ closeOf(cudaDevices);
+
+/**
+ * Blocks until all work of the current device has been done, then throws what went wrong, if anything did. Numba:
+ * `cuda.synchronize()`.
+ */
+export const synchronize: () => void = /* @__PURE__ */ synchronizeOf(cudaDevices);
+
+/**
+ * Resolves when the work that is on the current device now has been done, without blocking the event loop; rejects with what went
+ * wrong. The only form of `synchronize()` on devices that nothing can wait for.
+ */
+export const synchronizeAsync: () => Promise<void> = /* @__PURE__ */ synchronizeAsyncOf(cudaDevices);
+
+/** Bytes live, pending, pooled and at the peak; counts of allocations, frees, copies and synchronisations. */
+export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(cudaDevices);
+
+/**
+ * Puts off all freeing on the current context until the result is disposed, or until `body` (sync or async) is done. Nests.
+ * Leaving frees nothing by itself: the next deallocation beyond the limits does. While it is in force, running out of memory
+ * cannot free what is pending. Numba: `defer_cleanup()`.
+ */
+export const deferCleanup: DeferCleanup = /* @__PURE__ */ deferCleanupOf(cudaDevices);

@@ -1,0 +1,89 @@
+/**
+ * What the host calls of `roc`, made for its devices: kernels, streams, host arrays, and the choice of a device. Device arrays are
+ * `arrays.ts`.
+ */
+import {
+  type MappedArray,
+  type PinnedArray,
+  type PinnedArrayOptions,
+  pinnedArrayOf,
+  simpleMappedArrayOf,
+} from '../array/host-create.ts';
+import { type Jit, jitOf } from '../kernel/jit.ts';
+import type { Context } from '../memory/context.ts';
+import {
+  closeOf,
+  currentContextOf,
+  currentDeviceOf,
+  memoryStatsOf,
+  type Open,
+  openOf,
+  type SelectDevice,
+  selectDeviceOf,
+  synchronizeOf,
+} from '../memory/device-functions.ts';
+import type { MemoryStats } from '../memory/stats.ts';
+import { type Stream, streamOf } from '../stream/stream.ts';
+import { type Agent, rocDevices } from './devices.ts';
+import { RocLauncher } from './launcher.ts';
+import { synchronizeAsyncOf } from '../stream/synchronize.ts';
+
+/**
+ * Makes a kernel of a function, for the device of `roc`. Nothing is compiled until the first launch, unless there is a `signature`.
+ * Throws TypeError for bad options; compiling throws KernelError. Numba: `roc.jit`.
+ */
+export const jit: Jit = /* @__PURE__ */ jitOf(rocDevices, (state) => new RocLauncher(state, rocDevices));
+
+/**
+ * A host array in memory of the driver, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do
+ * not hold up the host. What a kernel writes to it is seen when the kernel is done. Numba: `roc.coarsegrain_array(shape, dtype, strides, order)`.
+ * @throws TypeError for a shape that is not of integers, RangeError for bad strides or order, OutOfMemoryError.
+ */
+export const coarsegrainArray: PinnedArray = /* @__PURE__ */ pinnedArrayOf(rocDevices, 'coarsegrainArray');
+
+/**
+ * A host array that kernels read and write in place, f64 unless told otherwise: pass it to a kernel as it is, then synchronise. Numba:
+ * `roc.finegrain_array(shape, dtype, strides, order)`.
+ * @throws as `coarsegrainArray`, and NotSupportedError where the device cannot reach host memory.
+ */
+export const finegrainArray: MappedArray<PinnedArrayOptions> = /* @__PURE__ */ simpleMappedArrayOf(
+  rocDevices,
+  'finegrainArray',
+);
+
+/** A new stream on the device of `roc`, an in-order queue. Numba: `roc.stream()`. */
+export const stream: () => Stream = /* @__PURE__ */ streamOf(rocDevices, 'created', 'stream');
+
+/** The context that `roc`'s arrays and launches use; opens the device if it is not open yet. */
+export const currentContext: () => Context = /* @__PURE__ */ currentContextOf(rocDevices);
+
+/** The device that `roc` computes on. */
+export const currentDevice: () => Agent = /* @__PURE__ */ currentDeviceOf(rocDevices);
+
+/**
+ * Makes a device the current one of `roc`: `'opencl'`, `'hip'`, `'nvidia'`, `'webgpu'`, `'cpu'` or `'simulator'`, with a number among those (0); or
+ * the number of one of `roc.agents`.
+ * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for what is no kind.
+ */
+export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(rocDevices);
+
+/**
+ * As `selectDevice`, by a promise: for any device, also one that cannot be opened while the program waits.
+ * @throws NotSupportedError when there is no such device, RangeError for what is no kind.
+ */
+export const open: Open = /* @__PURE__ */ openOf(rocDevices);
+
+/** Closes all devices that `roc` has opened: every array, stream and kernel that it has on them is dead. */
+export const close: () => void = /* @__PURE__ */ closeOf(rocDevices);
+
+/** Blocks until all work of the current device has been done, then throws what went wrong, if anything did. */
+export const synchronize: () => void = /* @__PURE__ */ synchronizeOf(rocDevices);
+
+/**
+ * Resolves when the work that is on the current device now has been done, without blocking the event loop; rejects with what went
+ * wrong. The only form of `synchronize()` on devices that nothing can wait for.
+ */
+export const synchronizeAsync: () => Promise<void> = /* @__PURE__ */ synchronizeAsyncOf(rocDevices);
+
+/** Bytes live, pending, pooled and at the peak on `roc`'s device; counts of allocations, frees, copies and synchronisations. */
+export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(rocDevices);
