@@ -16,20 +16,20 @@ import {
   type Vec,
 } from '../src/index.ts';
 import { Context } from '../src/memory/context.ts';
-import { activateContext } from '../src/memory/devices.ts';
+import { cudaDevices } from '../src/memory/devices.ts';
 import { PromiseDriver, turns } from './support/promise-driver.ts';
 
 let context: Context;
-let before: Context | undefined;
+let leave: () => void;
 
 beforeEach(() => {
   context = new Context(new PromiseDriver());
-  before = activateContext(context);
+  leave = cudaDevices.enter(context);
 });
 
 afterEach(async () => {
   await cuda.synchronizeAsync();
-  activateContext(before);
+  leave();
   context.close();
 });
 
@@ -90,9 +90,9 @@ describe('asynchronous forms', () => {
     const x = Int32Array.of(1, 2, 3);
     const launched = twice().launchAsync({ threads: 3 }, cuda.InOut(x) as never);
     const other = new Context(new PromiseDriver());
-    activateContext(other);
+    cudaDevices.enter(other);
     await launched;
-    activateContext(context);
+    cudaDevices.enter(context);
     expect([...x]).toEqual([2, 4, 6]);
     expect(other.memoryStats().allocations).toBe(0);
     other.close();

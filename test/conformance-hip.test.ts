@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Kernel } from '../src/compiler/ir/ops.ts';
 import type { OpenCLModule } from '../src/compiler/render/opencl/module.ts';
-import { openCpu } from '../src/driver/cpu/index.ts';
+import { cpuProvider, openCpu } from '../src/driver/cpu/index.ts';
 import type { Program } from '../src/driver/driver.ts';
 import { type AmdKernel, hasRocm, inspectCode, mergeHip } from '../src/driver/hip/amd.testing.ts';
 import { CLANG_TOOLS, compileWithClang, hasClang } from '../src/driver/hip/clang.testing.ts';
@@ -15,8 +15,7 @@ import { HIP_TARGET } from '../src/driver/hip/info.ts';
 import { offsetsOf } from '../src/driver/hip/module.ts';
 import { openclPipeline } from '../src/driver/opencl/compile.ts';
 import { NotSupportedError } from '../src/errors.ts';
-import { Context } from '../src/memory/context.ts';
-import { cudaDevices } from '../src/memory/devices.ts';
+import { registerProvider } from '../src/memory/providers.ts';
 import { defineConformance } from './support/conformance.ts';
 
 const kernels = new Set<Kernel>();
@@ -31,7 +30,7 @@ await defineConformance({
       kernels.add(program.kernel);
       return load(program);
     };
-    cudaDevices.enter(new Context(driver));
+    registerProvider({ ...cpuProvider, open: () => driver });
   },
 });
 

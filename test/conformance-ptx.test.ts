@@ -6,11 +6,10 @@ import { describe, expect, it } from 'vitest';
 import type { Kernel } from '../src/compiler/ir/ops.ts';
 import { assemble, hasPtxas, merge } from '../src/compiler/render/ptx/assemble.testing.ts';
 import type { PtxModule } from '../src/compiler/render/ptx/module.ts';
-import { openCpu } from '../src/driver/cpu/index.ts';
+import { cpuProvider, openCpu } from '../src/driver/cpu/index.ts';
 import type { Program } from '../src/driver/driver.ts';
 import { ptxPipeline } from '../src/driver/nvidia/compile.ts';
-import { Context } from '../src/memory/context.ts';
-import { cudaDevices } from '../src/memory/devices.ts';
+import { registerProvider } from '../src/memory/providers.ts';
 import { defineConformance } from './support/conformance.ts';
 
 const kernels = new Set<Kernel>();
@@ -25,7 +24,7 @@ await defineConformance({
       kernels.add(program.kernel);
       return load(program);
     };
-    cudaDevices.enter(new Context(driver));
+    registerProvider({ ...cpuProvider, open: () => driver });
   },
 });
 

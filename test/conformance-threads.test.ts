@@ -7,9 +7,8 @@ await defineConformance({
   title: 'two threads',
   device: 'cpu',
   async open() {
-    const { openCpu } = await import('../src/driver/cpu/device.ts');
-    const { Context } = await import('../src/memory/context.ts');
-    const { cudaDevices } = await import('../src/memory/devices.ts');
-    cudaDevices.enter(new Context(openCpu({ threads: 2, alwaysParallel: true })));
+    const { cpuProvider, openCpu } = await import('../src/driver/cpu/device.ts');
+    const { registerProvider } = await import('../src/memory/providers.ts');
+    registerProvider({ ...cpuProvider, open: () => openCpu({ threads: 2, alwaysParallel: true }) });
   },
 });

@@ -12,7 +12,7 @@ export interface ConformanceTest {
   run(): void | Promise<void>;
 }
 
-export type DeviceChoice = number | 'cpu' | 'simulator';
+export type DeviceChoice = number | 'nvidia' | 'opencl' | 'hip' | 'webgpu' | 'cpu' | 'simulator';
 
 /** A test that waits. What it makes on the device it disposes itself. */
 export interface Waiting {
@@ -44,18 +44,18 @@ export interface ConformanceResult {
 }
 
 export interface ConformanceOptions {
-  /** The device to run on; the current one unless given. */
+  /** The device to run on: its kind, or the number of an NVIDIA GPU; the current ones of `cuda` and `roc` unless given. */
   readonly device?: DeviceChoice | undefined;
   /** Only tests whose `chapter: name` contains this. */
   readonly filter?: string | undefined;
   readonly onResult?: ((result: ConformanceResult) => void) | undefined;
 }
 
-/** The chapters on `roc` run on the same device where that is one of `roc`'s too, else on the one that it chooses. */
-function select(device: DeviceChoice | undefined): void {
+/** The chapters on `roc` run on the same device. */
+async function select(device: DeviceChoice | undefined): Promise<void> {
   if (device === undefined) return;
-  cuda.selectDevice(device);
-  if (typeof device === 'string') roc.selectDevice(device);
+  const { kind, index } = await cuda.open(device);
+  await roc.open(kind, index);
 }
 
 /** Runs tests one after another. Resolves to all results; failures are in them and not thrown. */
@@ -81,7 +81,7 @@ export async function runTests(
   options: ConformanceOptions = {},
 ): Promise<readonly ConformanceResult[]> {
   checkOptions(options);
-  select(options.device);
+  await select(options.device);
   const results: ConformanceResult[] = [];
   for (const test of tests) {
     if (options.filter !== undefined && !`${test.chapter}: ${test.name}`.includes(options.filter)) continue;

@@ -24,9 +24,9 @@ import {
 } from '../memory/device-functions.ts';
 import type { MemoryStats } from '../memory/stats.ts';
 import { type Stream, streamOf } from '../stream/stream.ts';
+import { synchronizeAsyncOf } from '../stream/synchronize.ts';
 import { type Agent, rocDevices } from './devices.ts';
 import { RocLauncher } from './launcher.ts';
-import { synchronizeAsyncOf } from '../stream/synchronize.ts';
 
 /**
  * Makes a kernel of a function, for the device of `roc`. Nothing is compiled until the first launch, unless there is a `signature`.

@@ -9,7 +9,7 @@ import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { givenErrand, runErrand } from './errands.ts';
-import { activateDevice, environmentFor } from './opencl-device.ts';
+import { environmentFor } from './opencl-device.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { makeReport, type Report } from './report.ts';
 import { type Entry, entries } from './tests.ts';
@@ -83,7 +83,6 @@ async function main(): Promise<void> {
   Object.assign(process.env, environmentFor(options.device), { TSAMBA_WARN_IMPLICIT_COPY: '0' });
   const list = entries(options);
   if (options.list) return void console.log(list.map((e) => `${e.chapter}: ${e.name}`).join('\n'));
-  if (options.from !== undefined || options.inProcess) activateDevice(options.device);
   if (options.from !== undefined) {
     process.exitCode = await runTests(list, options.from, (m) => void writeSync(WIRE, `${JSON.stringify(m)}\n`));
     return;

@@ -1,19 +1,12 @@
 /**
- * `--device opencl`: the tests on the OpenCL device that comes first (`TSAMBA_OPENCL_DEVICE`), `cuda` and `roc` alike.
+ * The device of `--device`, for `cuda` and `roc` alike; of OpenCL the one that comes first (`TSAMBA_OPENCL_DEVICE`).
  */
-import { openclProvider, openOpenCL } from '../../src/driver/opencl/index.ts';
-import { Context } from '../../src/memory/context.ts';
-import { cudaDevices } from '../../src/memory/devices.ts';
+import { openclProvider } from '../../src/driver/opencl/index.ts';
 import { errand, inChild } from './errands.ts';
 
 /** What the environment says of the devices that the tests use. */
 export function environmentFor(device: string): Readonly<Record<string, string>> {
-  return device === 'opencl' ? { TSAMBA_DEVICE: 'cpu', TSAMBA_ROC_DRIVER: 'opencl' } : { TSAMBA_DEVICE: device };
-}
-
-/** Makes the device of `--device opencl` the current one; the others become it by the environment. */
-export function activateDevice(device: string): void {
-  if (device === 'opencl') cudaDevices.enter(new Context(openOpenCL(0)));
+  return { TSAMBA_DEVICE: device, TSAMBA_ROC_DRIVER: device };
 }
 
 const DESCRIBE = errand('describe the OpenCL device', () => {

@@ -7,6 +7,8 @@ export interface Options {
   /** None whose `chapter: name` contains one of these. */
   readonly excluded: readonly string[];
   readonly device: string;
+  /** Only the chapters of the conformance suite on this namespace. */
+  readonly namespace: 'cuda' | 'roc' | undefined;
   readonly json: string | undefined;
   readonly programs: number;
   readonly launched: number;
@@ -25,7 +27,8 @@ export interface Options {
 export const USAGE = `node test-gpu.mjs [options]
   --filter TEXT     only tests whose "chapter: name" contains TEXT; may be given several times
   --exclude TEXT    none of those
-  --device KIND     nvidia (default), opencl, cpu or simulator
+  --device KIND     nvidia (default), opencl, hip, cpu or simulator: what cuda and roc compute on
+  --namespace NAME  only the chapters of the conformance suite on cuda, or on roc
   --json FILE       writes the results
   --programs N      random programs that go to the driver (200); --launched N as users launch kernels (60)
   --seed N          of the first random program (1)
@@ -36,7 +39,19 @@ export const USAGE = `node test-gpu.mjs [options]
   --list            prints the names of the tests`;
 
 const FLAGS = ['shrink', 'in-process', 'list'] as const;
-const VALUES = ['filter', 'exclude', 'device', 'json', 'programs', 'launched', 'seed', 'seconds', 'patience', 'from'];
+const VALUES = [
+  'filter',
+  'exclude',
+  'device',
+  'namespace',
+  'json',
+  'programs',
+  'launched',
+  'seed',
+  'seconds',
+  'patience',
+  'from',
+];
 
 export function parseOptions(args: readonly string[]): Options {
   const given = new Map<string, string[]>();
@@ -58,6 +73,7 @@ export function parseOptions(args: readonly string[]): Options {
     filters: given.get('filter') ?? [],
     excluded: given.get('exclude') ?? [],
     device: one('device') ?? 'nvidia',
+    namespace: namespaceOf(one('namespace')),
     json: one('json'),
     programs: number('programs', 200),
     launched: number('launched', 60),
@@ -69,4 +85,9 @@ export function parseOptions(args: readonly string[]): Options {
     from: given.has('from') ? number('from', 0) : undefined,
     patience: number('patience', 1),
   };
+}
+
+function namespaceOf(given: string | undefined): Options['namespace'] {
+  if (given === undefined || given === 'cuda' || given === 'roc') return given;
+  throw new Error(`--namespace ${given} is neither cuda nor roc\n${USAGE}`);
 }

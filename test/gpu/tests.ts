@@ -17,9 +17,13 @@ export interface Entry {
 
 /** The same list for the same options, in every process. */
 export function entries(options: Options): readonly Entry[] {
-  const conformance = conformanceTests.map(({ chapter, name, run }) => ({ chapter, name, run, onDemand: false }));
+  const { namespace } = options;
+  const suite = conformanceTests.filter(
+    ({ chapter }) => namespace === undefined || chapter.startsWith('roc ') === (namespace === 'roc'),
+  );
+  const conformance = suite.map(({ chapter, name, run }) => ({ chapter, name, run, onDemand: false }));
   const only = options.device === 'nvidia' || options.filters.length > 0 ? modules : [];
-  const others = [...fuzzing(options), ...only].flatMap(({ chapter, tests }) =>
+  const others = (namespace === undefined ? [...fuzzing(options), ...only] : []).flatMap(({ chapter, tests }) =>
     tests.map((test) => ({ chapter, onDemand: false, ...test })),
   );
   const hit = (texts: readonly string[], title: string): boolean => texts.some((text) => title.includes(text));

@@ -4,17 +4,14 @@
  *
  *   node --import tsx test/oclgrind/suite.ts 'barriers,atomics'
  */
-import { openOpenCL } from '../../src/driver/opencl/index.ts';
-import { Context } from '../../src/memory/context.ts';
-import { cudaDevices } from '../../src/memory/devices.ts';
+import { cuda, roc } from '../../src/index.ts';
 import { conformanceTests } from '../../testsuite/index.ts';
-import { blockingDriver } from '../support/blocking-driver.ts';
 import { TEST_MARK } from './mark.ts';
 
 const chapters = process.argv[2]?.split(',') ?? [];
 const except = process.argv[3]?.split(';') ?? [];
-const context = new Context(openOpenCL(0));
-cudaDevices.enter(context);
+cuda.selectDevice('opencl');
+roc.selectDevice('opencl');
 
 let count = 0;
 const failed: string[] = [];
@@ -25,9 +22,9 @@ for (const test of conformanceTests) {
   count++;
   try {
     await test.run();
-    blockingDriver(context).synchronize();
+    cuda.synchronize();
   } catch (error) {
     failed.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
-process.stdout.write(JSON.stringify({ device: context.info.name, count, failed }));
+process.stdout.write(JSON.stringify({ device: cuda.currentDevice().name, count, failed }));

@@ -1,9 +1,10 @@
 /**
- * The conformance suite on OpenCL: PoCL where nothing else is installed, GPUs by `TSAMBA_OPENCL_DEVICE`. Skipped where there is no
+ * The conformance suite, that of `cuda` and that of `roc`, on OpenCL: PoCL where nothing else is installed, GPUs by `TSAMBA_OPENCL_DEVICE`. Skipped where there is no
  * OpenCL, unless TSAMBA_TEST_REQUIRE names `pocl`. PoCL compiles each kernel for each block shape: the first run takes minutes, later
  * ones find what was compiled in its cache (`POCL_CACHE_DIR`); hence the parts, which run side by side.
  */
 import { it } from 'vitest';
+import { openclProvider } from '../../src/driver/opencl/index.ts';
 import { hasOpenCL, openTestDevice } from '../../src/driver/opencl/opencl.testing.ts';
 import { defineConformance } from './conformance.ts';
 
@@ -14,13 +15,11 @@ export async function openclConformance(part: number, parts: number): Promise<vo
   }
   await defineConformance({
     title: `OpenCL, part ${part} of ${parts}`,
-    device: 'cpu',
-    environment: { TSAMBA_ROC_DRIVER: 'opencl' },
+    device: 'opencl',
     part: [part, parts],
     async open() {
-      const { Context } = await import('../../src/memory/context.ts');
-      const { cudaDevices } = await import('../../src/memory/devices.ts');
-      cudaDevices.enter(new Context(openTestDevice()));
+      const { registerProvider } = await import('../../src/memory/providers.ts');
+      registerProvider({ ...openclProvider, open: () => openTestDevice() });
     },
   });
 }

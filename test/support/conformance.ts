@@ -8,7 +8,7 @@ import { describe, it } from 'vitest';
 export interface ConformanceRun {
   /** What vitest shows above the tests. */
   readonly title: string;
-  readonly device: 'cpu' | 'simulator';
+  readonly device: 'cpu' | 'simulator' | 'opencl';
   /** Set before the library is loaded. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Of the tests only every n-th, beginning with the k-th, which is 1 for the first. */
