@@ -233,7 +233,7 @@ const MATH: Readonly<Record<MathFn, (...x: number[]) => number>> = {
 };
 
 function missing(name: string): never {
-  throw new Error(`${name} has no meaning here: say it in INTRINSIC`);
+  throw new Error(`${name} is not in the table of intrinsics`);
 }
 
 function* expressions(): Iterable<Directed | undefined> {
@@ -246,13 +246,14 @@ function* expressions(): Iterable<Directed | undefined> {
         undefined,
         fn === 'uniform',
       );
-    for (const [name, row] of INTRINSICS)
-      if (row.evaluate !== undefined)
-        yield expression(
-          Array.from({ length: row.arity }, () => t),
-          (args) => intrinsic(row, ...args),
-          (args) => (INTRINSIC[name] ?? missing(name))(t, args),
-        );
+    for (const [name, meaning] of Object.entries(INTRINSIC)) {
+      const row = INTRINSICS.get(name) ?? missing(name);
+      yield expression(
+        Array.from({ length: row.arity }, () => t),
+        (args) => intrinsic(row, ...args),
+        (args) => meaning(t, args),
+      );
+    }
     for (const fn of BINARY)
       yield expression(
         [t, t],
