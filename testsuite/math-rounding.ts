@@ -1,7 +1,18 @@
 /**
  * Chapter: rounding, comparison and selection of floats, and the bits of integers.
  */
-import { cuda, type f32, type f64, type In, type i32, type i64, type u32, type u64, type Vec } from '../src/index.ts';
+import {
+  cuda,
+  type f32,
+  type f64,
+  type In,
+  type i8,
+  type i32,
+  type i64,
+  type u32,
+  type u64,
+  type Vec,
+} from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { doubles, EDGES, EDGES32, mixedIntegers, singles } from './support.ts';
@@ -265,4 +276,66 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
       'u64',
     );
   },
+  'dp4a of signed bytes': () => {
+    const kernel = cuda.jit((y: Vec<i32>, a: In<Vec<i32>>, b: In<Vec<i32>>) => {
+      const k = cuda.grid(1);
+      if (k >= y.length) return;
+      let sum = b[k];
+      // The second wraps where the first has come near the limit; the third is of a constant.
+      sum = cuda.dp4a(a[k], b[k], sum);
+      sum = cuda.dp4a(b[k], a[y.length - 1 - k], sum);
+      y[k] = cuda.dp4a(a[k], 0x01ff7f80, sum);
+    });
+    const [a, b] = [Int32Array.from(PACKED), Int32Array.from(PACKED, (x) => x ^ 0x7f80ff01)];
+    const y = cuda.deviceArray(a.length, 'int32');
+    kernel.launch({ threads: a.length, block: 8 }, y, cuda.toDevice(a), cuda.toDevice(b));
+    const expected = Array.from(a, (x, k) => {
+      const [other, last] = [b[k] ?? 0, a[a.length - 1 - k] ?? 0];
+      const sum = other + dot(x, other, signed) + dot(other, last, signed) + dot(x, 0x01ff7f80, signed);
+      return Number(BigInt.asIntN(32, BigInt(sum)));
+    });
+    sameElements(y.copyToHost(), expected);
+  },
+  'dp4a of unsigned bytes': () => {
+    const kernel = cuda.jit((y: Vec<u32>, a: In<Vec<u32>>, b: In<Vec<u32>>, least: number) => {
+      const k = cuda.grid(1);
+      if (k < y.length) y[k] = cuda.dp4a(a[k], b[y.length - 1 - k], 0xffff0000) + cuda.dp4a(a[k], least, 1);
+    });
+    const a = Uint32Array.from(PACKED);
+    const y = cuda.deviceArray(a.length, 'uint32');
+    kernel.launch({ threads: a.length, block: 8 }, y, cuda.toDevice(a), cuda.toDevice(a), 0x01020304);
+    const expected = Array.from(a, (x, k) => {
+      const sum = 0xffff0000 + dot(x, a[a.length - 1 - k] ?? 0, unsigned) + dot(x, 0x01020304, unsigned) + 1;
+      return Number(BigInt.asUintN(32, BigInt(sum)));
+    });
+    sameElements(y.copyToHost(), expected);
+  },
+  'dp4a of what is known when compiling, narrow data and the same value for all threads': () => {
+    const kernel = cuda.jit((y: Vec<i32>, bytes: In<Vec<i8>>, a: In<Vec<i32>>) => {
+      const k = cuda.grid(1);
+      if (k >= y.length) return;
+      const same = cuda.dp4a(a[0], a[1], 1000);
+      y[k] = cuda.dp4a(-1, 0x7f7f7f7f, 7) + cuda.dp4a(bytes[k], k, same);
+    });
+    const bytes = Int8Array.from({ length: 12 }, (_, k) => 29 * k - 128);
+    const a = Int32Array.from(PACKED.slice(3, 5));
+    const y = cuda.deviceArray(bytes.length, 'int32');
+    kernel.launch({ threads: bytes.length, block: 4 }, y, cuda.toDevice(bytes), cuda.toDevice(a));
+    const same = 1000 + dot(a[0] ?? 0, a[1] ?? 0, signed);
+    const expected = Array.from(bytes, (v, k) => 7 - 4 * 127 + same + dot(v, k, signed));
+    sameElements(y.copyToHost(), expected);
+  },
 });
+
+/** Four bytes each, with their limits and all signs. */
+const PACKED = [
+  ...[0, 1, -1, 0x7f80ff01, 0x80808080, 0x7f7f7f7f, 0x12345678, 0xdeadbeef, 0x7fffffff, 0x80000000, 0x00ff00ff],
+  ...Array.from({ length: 22 }, (_, k) => Math.imul(k + 1, 0x9e3779b1)),
+].map((x) => x | 0);
+
+const signed = (byte: number): number => (byte << 24) >> 24;
+const unsigned = (byte: number): number => byte;
+
+function dot(a: number, b: number, as: (byte: number) => number): number {
+  return [0, 8, 16, 24].reduce((sum, by) => sum + as((a >>> by) & 0xff) * as((b >>> by) & 0xff), 0);
+}

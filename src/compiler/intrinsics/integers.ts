@@ -3,7 +3,8 @@
  *
  * A new one needs no other file: what it means, how devices say it, its types and its documentation stand here.
  */
-import { add, constant, eq, intrinsic, select } from '../ir/builder.ts';
+import { add, binary, constant, eq, intrinsic, mul, select } from '../ir/builder.ts';
+import type { Expr } from '../ir/ops.ts';
 import { define, type SameInteger } from './define.ts';
 import { BREV, CLZ, CTZ } from './operations.ts';
 import { binaryDigits, bitsOf } from './row.ts';
@@ -45,3 +46,33 @@ export const ffs: SameInteger = define<SameInteger>({
 
 /** The bits of an integer in reverse order. Numba's `cuda.brev`. */
 export const brev: SameInteger = define<SameInteger>(BREV);
+
+/**
+ * The products of four bytes of `a` and `b`, added to `c`: signed ones of i32, unsigned ones of u32. The sum wraps. One instruction on NVIDIA
+ * and most AMD GPUs. CUDA's `__dp4a`.
+ */
+export const dp4a: (a: number, b: number, c: number) => number = define<(a: number, b: number, c: number) => number>({
+  name: 'dp4a',
+  arity: 3,
+  types: ['i32', 'u32'],
+  evaluate: (type, a, b, c) => {
+    const byte = (x: bigint, by: bigint): bigint => (type === 'i32' ? BigInt.asIntN(8, x >> by) : (x >> by) & 0xffn);
+    return [0n, 8n, 16n, 24n].reduce((sum, by) => sum + byte(a, by) * byte(b, by), c);
+  },
+  expand: (a, b, c) => {
+    // The byte comes to the top first, which leaves its sign there.
+    const byte = (x: Expr, by: number): Expr =>
+      binary('shr', by === 0 ? x : binary('shl', x, constant(x.type, by)), constant(x.type, 24));
+    return [24, 16, 8, 0].reduce((sum, by) => add(sum, mul(byte(a, by), byte(b, by))), c);
+  },
+  native: {
+    ptx: (type, sm) => (sm < 61 ? undefined : type === 'i32' ? 'dp4a.s32.s32' : 'dp4a.u32.u32'),
+    hip: (arch, type) => {
+      // From gfx11 on an operand says whether the bytes are signed.
+      const says = /^gfx1[12]\d\d/.test(arch);
+      if (!says && !/^gfx(90[68a]|94[0-2]|101[12]|103\d)/.test(arch)) return undefined;
+      const call = type === 'u32' ? 'udot4(a, b, c' : says ? 'sudot4(true, a, true, b, c' : 'sdot4(a, b, c';
+      return { body: () => `return __builtin_amdgcn_${call}, false);` };
+    },
+  },
+});
