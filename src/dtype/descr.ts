@@ -9,6 +9,7 @@ import type { DType } from './dtype.ts';
 import { asDType } from './parse.ts';
 import { structOf } from './struct.ts';
 import { subArray } from './subarray.ts';
+import { rowOf, SCALAR_NAMES } from './table.ts';
 
 /** One field: its name, its type (a list for a struct), and its shape if it is a sub-array. */
 export type DescrField =
@@ -45,7 +46,7 @@ export function dtypeOfDescr(typestr: unknown, descr: unknown): DType {
   if (typeof typestr !== 'string') {
     throw new TsambaTypeError('E_DTYPE', `the typestr must be a string such as '<f4', got ${show(typestr)}`);
   }
-  const bytes = /^[|<=]?V(\d+)$/.exec(typestr);
+  const bytes = isScalarTypestr(typestr) ? null : /^[|<=]?V(\d+)$/.exec(typestr);
   if (bytes === null) return asDType(typestr);
   if (!Array.isArray(descr) || !descr.some((field) => isNamed(field))) {
     throw new TsambaTypeError(
@@ -54,6 +55,10 @@ export function dtypeOfDescr(typestr: unknown, descr: unknown): DType {
     );
   }
   return structOfDescr(descr, Number(bytes[1]));
+}
+
+function isScalarTypestr(typestr: string): boolean {
+  return SCALAR_NAMES.some((name) => rowOf(name).typestr === typestr);
 }
 
 function isNamed(field: unknown): boolean {

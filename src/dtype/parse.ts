@@ -33,8 +33,12 @@ function makeNames(): Map<string, DType> {
   return names;
 }
 
-/** NumPy counts bytes: 'i4', '<i4', '=i4'. One-byte types have no order, and accept any mark but big-endian. */
+/**
+ * NumPy counts bytes: 'i4', '<i4', '=i4'. One-byte types have no order, and accept any mark but big-endian. Types that NumPy does not know
+ * are opaque bytes to it, which only the order tells from others: '<V2', but '|V2'.
+ */
 function spellings(typestr: string, bytes: number): readonly string[] {
+  if (typestr.charAt(1) === 'V') return [typestr];
   return (bytes === 1 ? ['|', '<', '=', ''] : ['<', '=', '']).map((order) => order + typestr.slice(1));
 }
 

@@ -1,7 +1,7 @@
 /**
  * Conversions: which happen by themselves, which are errors with a fix-it, and how a literal becomes a constant of a type.
  */
-import { integerRange } from '../../dtype/index.ts';
+import { integerRange, rowOf, SCALAR_TOKENS } from '../../dtype/index.ts';
 import { type ElemType, type Expr, isFloat, isInt, type ValueType, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { isFloatType, isIntegerType, isSoft, isWide, nameOf, type Type } from '../types/lattice.ts';
@@ -43,10 +43,9 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
   }
   const n = Number(value);
   if (isFloat(type)) {
-    const rounded = type === 'f32' ? Math.fround(n) : n;
-    if (!Number.isFinite(rounded) && Number.isFinite(n))
+    if (type === 'f32' && !Number.isFinite(Math.fround(n)) && Number.isFinite(n))
       return fail('K212', pos, `${n} does not fit ${elem}`, { help: 'use f64, or a smaller value' });
-    return { op: 'const', type, value: rounded };
+    return { op: 'const', type, value: SCALAR_TOKENS[elem](n) as number };
   }
   if (!Number.isInteger(n)) {
     return fail('K212', pos, `${n} is not an integer, but is used as ${elem}`, {
@@ -165,7 +164,7 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
   if (from === 'bool') return castTo(a, to, pos);
   const fromFloat = isFloatType(from);
   if (isFloat(to)) {
-    if (fromFloat || !isWide(from)) return castTo(a, to, pos);
+    if (fromFloat || !isWide(from)) return castTo(a, roundedFirst(a.type, use.store) ?? to, pos);
     return fail(
       'K214',
       pos,
@@ -206,6 +205,14 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
   return fail('K203', pos, `${use.what ?? 'this'} needs ${to}, but ${x()} is ${nameOf(from)}`, {
     help: `write ${withCast((v) => `${to}(${v})`, pos)}`,
   });
+}
+
+/** The element that a value must be rounded to right away, since it would be rounded twice on the way through f32. */
+function roundedFirst(from: ValueType, store: ElemType | undefined): ElemType | undefined {
+  const { narrow } = rowOf(store ?? 'f32');
+  if (narrow === undefined || from === 'f32') return undefined;
+  // Integers that f32 rounds have more than 24 digits, which is beyond the range of most formats.
+  return from === 'f64' || 2 ** (narrow.exponentBits - 1) > 24 ? store : undefined;
 }
 
 function widens(from: Type, to: ValueType): boolean {

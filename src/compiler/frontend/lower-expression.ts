@@ -4,7 +4,7 @@
  * `lower(e, want)` gives a value of machine type `want`; values without a type of their own (literals, quotients of integers)
  * are computed in it. Without `want` the expression's own type decides, else the defaults.
  */
-import { u8c } from '../../dtype/index.ts';
+import { SCALAR_TOKENS, u8c } from '../../dtype/index.ts';
 import { CLZ } from '../intrinsics/operations.ts';
 import { spelled } from '../intrinsics.ts';
 import { binary, intrinsic, read, select, unary } from '../ir/builder.ts';
@@ -393,8 +393,7 @@ export class ExpressionLowering {
     const type = widen(to);
     if (a.k === 'lit') {
       if (isFloat(type) && typeof a.value !== 'bigint') {
-        const c: Expr = { op: 'const', type, value: type === 'f32' ? Math.fround(Number(a.value)) : Number(a.value) };
-        return to === type ? c : castTo(c, to, e.pos);
+        return { op: 'const', type, value: SCALAR_TOKENS[to](a.value) as number };
       }
       if (typeof a.value === 'bigint')
         return castTo({ op: 'const', type: a.value >= 2n ** 63n ? 'u64' : 'i64', value: a.value }, to, e.pos);
