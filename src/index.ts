@@ -9,6 +9,7 @@ export { ndarray } from './array/ndarray-create.ts';
 export { type Side, SmartArray, type SmartArrayOptions, type SmartArrayShape } from './array/smart-array.ts';
 export { type Cuda, cuda } from './cuda/namespace.ts';
 export {
+  bf16,
   bool,
   type Complex,
   c64,

@@ -80,6 +80,10 @@ export const u64: DTypeToken<u64> = token('u64');
 export type f16 = t.Num<'f16'>;
 /** Half precision, kept as its bits on the host; f32 in expressions. Dtype, and cast: `f16(x)`. NumPy's float16. */
 export const f16: DTypeToken<f16> = token('f16');
+/** An element of type bf16, for annotations: `Vec<bf16>`. */
+export type bf16 = t.Num<'bf16'>;
+/** The upper half of an f32, "brain float": its range, and 8 digits. Kept as its bits on the host; f32 in expressions. Dtype, and cast: `bf16(x)`. PyTorch's bfloat16. */
+export const bf16: DTypeToken<bf16> = token('bf16');
 /** An element of type f32, for annotations: `Vec<f32>`. */
 export type f32 = t.f32;
 /** Single precision. Dtype, and cast: `f32(x)`. NumPy's float32. */
@@ -102,6 +106,7 @@ export const SCALAR_TOKENS: Readonly<Record<ScalarName, DTypeToken<unknown>>> = 
   i64,
   u64,
   f16,
+  bf16,
   f32,
   f64,
 });

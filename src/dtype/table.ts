@@ -61,6 +61,9 @@ export const SCALARS = {
   u64: { kind: 'u', bytes: 8, typestr: '<u8', names: ['uint64'], storage: 'BigUint64Array', value: 'u64' },
   f16: { kind: 'f', bytes: 2, typestr: '<f2', names: ['float16', 'f2'], storage: 'Uint16Array', value: 'f32',
     narrow: { exponentBits: 5, fractionBits: 10 } },
+  // NumPy has none; ml_dtypes and PyTorch call it so.
+  bf16: { kind: 'f', bytes: 2, typestr: '<V2', names: ['bfloat16'], storage: 'Uint16Array', value: 'f32',
+    narrow: { exponentBits: 8, fractionBits: 7 }, dlpack: 4 },
   f32: { kind: 'f', bytes: 4, typestr: '<f4', names: ['float32', 'f4'], storage: 'Float32Array', value: 'f32' },
   f64: { kind: 'f', bytes: 8, typestr: '<f8', names: ['float64', 'f8'], storage: 'Float64Array', value: 'f64' },
 } as const;

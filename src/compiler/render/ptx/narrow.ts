@@ -21,6 +21,7 @@ interface Native {
 
 const NATIVE: Readonly<Partial<Record<NarrowName, Native>>> = {
   f16: { since: 50, from: 'all', widen: (half) => ['cvt.f32.f16', half], narrow: 'cvt.rn.f16' },
+  bf16: { since: 80, from: 'f32', widen: (half) => ['mov.b32', `{0, ${half}}`], narrow: 'cvt.rn.bf16' },
 };
 
 /** What a device of this compute capability converts itself. */
