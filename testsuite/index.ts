@@ -37,6 +37,7 @@ import { spaces } from './spaces.ts';
 import { streams } from './streams.ts';
 import { structs } from './structs.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
+import { bfloat16 } from './types-bfloat16.ts';
 import { clampedBytes } from './types-clamped.ts';
 import { integerTypes } from './types-integers.ts';
 import { quotientTests } from './types-quotients.ts';
@@ -61,6 +62,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...wideTypes,
   ...storage,
   ...clampedBytes,
+  ...bfloat16,
   ...rounding,
   ...functions,
   ...geometry,

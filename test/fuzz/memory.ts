@@ -129,6 +129,13 @@ function write(view: DataView, o: number, elem: Elem, v: Val): void {
       return view.setBigUint64(o, BigInt(v), true);
     case 'f16':
       return view.setUint16(o, halfBits(Number(v)), true);
+    case 'bf16': {
+      // The upper half of an f32, where the value has no more digits than that.
+      const single = new DataView(new ArrayBuffer(4));
+      single.setFloat32(0, Number(v));
+      if (single.getUint16(2) !== 0) throw new Error(`${v} is no bf16`);
+      return view.setUint16(o, single.getUint16(0), true);
+    }
   }
 }
 
@@ -161,6 +168,13 @@ function read(view: DataView, o: number, elem: Elem): Val {
       return view.getBigUint64(o, true);
     case 'f16':
       return HALVES[view.getUint16(o, true)] as number;
+    case 'bf16': {
+      const bits = view.getUint16(o, true);
+      const sign = bits >= 32768 ? -1 : 1;
+      const [field, m] = [Math.floor(bits / 128) % 256, bits % 128];
+      if (field === 255) return m === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+      return sign * (field === 0 ? m * 2 ** -133 : (128 + m) * 2 ** (field - 134));
+    }
   }
 }
 

@@ -8,12 +8,12 @@
 /** Types of values. */
 export type Ty = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 /** Types of elements in memory and of casts. */
-export type Elem = Ty | 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | 'f16';
+export type Elem = Ty | 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | 'f16' | 'bf16';
 
 export const TYPES: readonly Ty[] = ['bool', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
 export const NUMBERS: readonly Ty[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
 /** What memory is made of, and what there are scalars of. */
-export const STORED: readonly Exclude<Elem, 'u8c'>[] = [...TYPES, 'i8', 'u8', 'i16', 'u16', 'f16'];
+export const STORED: readonly Exclude<Elem, 'u8c'>[] = [...TYPES, 'i8', 'u8', 'i16', 'u16', 'f16', 'bf16'];
 /** Clamped bytes are bytes with stores of their own. */
 export const ELEMS: readonly Elem[] = [...STORED, 'u8c'];
 
@@ -25,6 +25,7 @@ export const SIZE: Readonly<Record<Elem, number>> = {
   i16: 2,
   u16: 2,
   f16: 2,
+  bf16: 2,
   i32: 4,
   u32: 4,
   f32: 4,
@@ -36,11 +37,11 @@ export const SIZE: Readonly<Record<Elem, number>> = {
 /** The type that an element has in expressions. */
 export function widened(e: Elem): Ty {
   if (e === 'i8' || e === 'u8' || e === 'u8c' || e === 'i16' || e === 'u16') return 'i32';
-  return e === 'f16' ? 'f32' : e;
+  return e === 'f16' || e === 'bf16' ? 'f32' : e;
 }
 
 export function isFloat(t: Elem): boolean {
-  return t === 'f16' || t === 'f32' || t === 'f64';
+  return t === 'f16' || t === 'bf16' || t === 'f32' || t === 'f64';
 }
 
 export function isBig(t: Elem): boolean {

@@ -132,7 +132,8 @@ export function randomValue(r: Random, elem: Elem): Val {
       return r.chance(0.5);
     case 'f64':
     case 'f32':
-    case 'f16': {
+    case 'f16':
+    case 'bf16': {
       const x = r.weighted<() => number>([
         [3, () => r.pick(FLOATS)],
         [3, () => r.below(41) - 20],

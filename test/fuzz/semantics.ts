@@ -26,6 +26,7 @@ const BITS: Readonly<Record<Elem, number>> = {
   i16: 16,
   u16: 16,
   f16: 16,
+  bf16: 16,
   i32: 32,
   u32: 32,
   f32: 32,
@@ -94,6 +95,12 @@ export function toHalf(x: number): number {
   return y === 0 && x < 0 ? -0 : y;
 }
 
+export function toBfloat(x: number): number {
+  if (!Number.isFinite(x) || x === 0) return x;
+  const y = nearest(dyadic(x), 8, -133, 128);
+  return y === 0 && x < 0 ? -0 : y;
+}
+
 export function fma(t: Ty, a: number, b: number, c: number): number {
   if (!Number.isFinite(a) || !Number.isFinite(b) || a === 0 || b === 0) return roundTo(t, a * b + c);
   if (!Number.isFinite(c)) return c;
@@ -107,7 +114,7 @@ export function fma(t: Ty, a: number, b: number, c: number): number {
 /** A number rounded to a float type. */
 export function roundTo(t: Elem, x: number): number {
   if (t === 'f32') return Math.fround(x);
-  return t === 'f16' ? toHalf(x) : x;
+  return t === 'f16' ? toHalf(x) : t === 'bf16' ? toBfloat(x) : x;
 }
 
 // ---------------------------------------------------------------- operations
@@ -368,6 +375,7 @@ export function cast(from: Ty, to: Elem, a: Val): Val {
     if (!isBig(from)) return roundTo(to, Number(a));
     const n = BigInt(a);
     if (to === 'f32') return nearest({ n, e: 0 }, 24, -149, 128);
+    if (to === 'bf16') return nearest({ n, e: 0 }, 8, -133, 128);
     return to === 'f16' ? nearest({ n, e: 0 }, 11, -24, 16) : nearest({ n, e: 0 }, 53, -1074, 1024);
   }
   if (to === 'u8c') return clamp(Number(a));

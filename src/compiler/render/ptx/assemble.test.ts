@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import * as ir from '../../ir/builder.ts';
 import type { ApproxOp, Kernel, Stmt, ValueType, WarpOp } from '../../ir/ops.ts';
 import { warpResult } from '../../ir/ops.ts';
+import { expandNarrow } from '../../ir/passes/expand-narrow.ts';
 import { expandToInt32 } from '../../ir/passes/expand-to-int32.ts';
 import { randomSample } from '../../ir/testing.ts';
 import { verify } from '../../ir/verify.ts';
 import { randomKernel } from '../wasm/programs.testing.ts';
 import { assemble, hasPtxas, merge } from './assemble.testing.ts';
 import type { PtxModule, PtxOptions } from './module.ts';
+import { nativeNarrow } from './narrow.ts';
 import { operatorSamples } from './operators.testing.ts';
 import { renderPtx } from './render.ts';
 
@@ -16,7 +18,8 @@ const ISA = [9, 0] as const;
 const ARCHITECTURES = [75, 80, 90, 100, 120];
 
 function render(kernel: Kernel, capability: number, options: Partial<PtxOptions> = {}): PtxModule {
-  return renderPtx(kernel, { capability, isa: ISA }, { name: kernel.name, aliased: false, ...options });
+  const expanded = expandNarrow(kernel, nativeNarrow(capability));
+  return renderPtx(expanded, { capability, isa: ISA }, { name: kernel.name, aliased: false, ...options });
 }
 
 const OPERATORS = operatorSamples().map((s) => s.kernel);

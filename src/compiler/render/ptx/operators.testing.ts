@@ -25,7 +25,7 @@ import { OPERATIONS, type Random, random, type Sample } from '../../ir/testing.t
 export const INTEGERS: readonly ValueType[] = ['i32', 'u32', 'i64', 'u64'];
 export const FLOATS: readonly ValueType[] = ['f32', 'f64'];
 export const VALUES: readonly ValueType[] = ['bool', ...INTEGERS, ...FLOATS];
-export const ELEMENTS: readonly ElemType[] = [...VALUES, 'i8', 'u8', 'i16', 'u16', 'f16'];
+export const ELEMENTS: readonly ElemType[] = [...VALUES, 'i8', 'u8', 'i16', 'u16', 'f16', 'bf16'];
 
 const UNARY: Readonly<Record<'bool' | 'int' | 'float', readonly UnaryOp[]>> = {
   bool: ['not'],
