@@ -6,6 +6,7 @@
  */
 import type { Intrinsic } from '../intrinsics/row.ts';
 import type { Pos } from '../source.ts';
+import { OPPOSITE } from './measures.ts';
 import type {
   ArraySym,
   AtomicOp,
@@ -111,8 +112,6 @@ export function neg(a: Expr): Expr {
 export function not(a: Expr): Expr {
   return unary('not', a);
 }
-
-const OPPOSITE = { eq: 'ne', ne: 'eq', lt: 'ge', ge: 'lt', gt: 'le', le: 'gt' } as const;
 
 /** The opposite of a condition, without a `not` where there is a shorter way to say it. NaN answers stay right. */
 export function negate(cond: Expr): Expr {

@@ -5,6 +5,7 @@
  * `frontend/lower.ts` turns it into IR with all conversions written out. Expressions are pure and may be shared.
  */
 import type { Row } from '../intrinsics/define.ts';
+import type { InnerLists, OperandFields, Operands } from '../ir/fields.ts';
 import type { AtomicOp, CompareOp, ElemType, Label, MathFn, Space, Special, WarpOp } from '../ir/ops.ts';
 import type { PrintForm } from '../ir/print-forms.ts';
 import type { Pos } from '../source.ts';
@@ -250,6 +251,15 @@ export type TStmt = { readonly pos: Pos } & (
  */
 export type WaveOp = 'shflPush' | 'shflPull';
 
+export interface TreeTypes {
+  readonly expr: TExpr;
+  readonly memory: TMem;
+  readonly stmt: TStmt;
+}
+
+type Parts<N> = Operands<N, TreeTypes>;
+type Fields<N> = OperandFields<N, TreeTypes>;
+
 /** The operands of an expression, in order of evaluation. */
 export function operands(e: TExpr): readonly TExpr[] {
   switch (e.k) {
@@ -259,7 +269,24 @@ export function operands(e: TExpr): readonly TExpr[] {
     case 'special':
     case 'extent':
     case 'stride':
-      return [];
+      return [] satisfies Parts<typeof e>;
+    case 'absent':
+    case 'index':
+    case 'neg':
+    case 'plus':
+    case 'abs':
+    case 'sign':
+    case 'bitnot':
+    case 'not':
+    case 'truth':
+    case 'cast':
+    case 'word':
+    case 'round':
+    case 'toInt':
+    case 'clz32':
+    case 'test':
+    case 'uniform':
+      return [e.a] satisfies Parts<typeof e>;
     case 'arith':
     case 'bits':
     case 'shift':
@@ -267,17 +294,16 @@ export function operands(e: TExpr): readonly TExpr[] {
     case 'compare':
     case 'minmax':
     case 'imul':
-      return [e.a, e.b];
+      return [e.a, e.b] satisfies Parts<typeof e>;
     case 'select':
-      return [e.cond, e.a, e.b];
+      return [e.cond, e.a, e.b] satisfies Parts<typeof e>;
     case 'math':
-    case 'fma':
     case 'intrinsic':
-      return e.args;
+      return ({ args: e.args } satisfies Fields<typeof e>).args;
+    case 'fma':
+      return ({ args: e.args } satisfies Fields<typeof e>).args;
     case 'load':
-      return memOperands(e.mem);
-    default:
-      return [e.a];
+      return memOperands(({ mem: e.mem } satisfies Fields<typeof e>).mem);
   }
 }
 
@@ -290,23 +316,56 @@ export function memOperands(mem: TMem): readonly TExpr[] {
 export function expressionsOf(s: TStmt): readonly TExpr[] {
   switch (s.k) {
     case 'assign':
-      return [s.value];
-    case 'store':
-      return [...memOperands(s.mem), s.value];
-    case 'atomic':
-      return [...memOperands(s.mem), ...s.args];
+      return [s.value] satisfies Parts<typeof s>;
     case 'if':
-      return [s.cond];
-    case 'barrier':
-      return s.pred === undefined ? [] : [s.pred];
-    case 'warp':
-      return s.mask === undefined ? s.args : [s.mask, ...s.args];
+      return [s.cond] satisfies Parts<typeof s>;
     case 'rest':
-      return [s.nanoseconds];
-    case 'print':
-      return s.parts.filter((p): p is TExpr => typeof p !== 'string');
+      return [s.nanoseconds] satisfies Parts<typeof s>;
+    case 'store': {
+      const { mem, value } = { mem: s.mem, value: s.value } satisfies Fields<typeof s>;
+      return [...memOperands(mem), value];
+    }
+    case 'atomic': {
+      const { mem, args } = { mem: s.mem, args: s.args } satisfies Fields<typeof s>;
+      return [...memOperands(mem), ...args];
+    }
+    case 'barrier': {
+      const { pred } = { pred: s.pred } satisfies Fields<typeof s>;
+      return pred === undefined ? [] : [pred];
+    }
+    case 'warp': {
+      const { mask, args } = { mask: s.mask, args: s.args } satisfies Fields<typeof s>;
+      return mask === undefined ? args : [mask, ...args];
+    }
+    case 'print': {
+      const { parts } = { parts: s.parts } satisfies Fields<typeof s>;
+      return parts.filter((p): p is TExpr => typeof p !== 'string');
+    }
+    case 'presence':
+    case 'name':
+    case 'overwritten':
+    case 'loop':
+    case 'block':
+    case 'break':
+    case 'continue':
+    case 'return':
+    case 'fence':
+    case 'trap':
+      return [] satisfies Parts<typeof s>;
+  }
+}
+
+/** The lists of statements inside a statement. */
+function listsOf(s: TStmt): readonly (readonly TStmt[])[] {
+  switch (s.k) {
+    case 'if':
+      return [s.then, s.else] satisfies InnerLists<typeof s, TreeTypes>;
+    case 'loop':
+      return [s.body, s.update] satisfies InnerLists<typeof s, TreeTypes>;
+    case 'block':
+      return [s.body] satisfies InnerLists<typeof s, TreeTypes>;
     default:
-      return [];
+      return [] satisfies InnerLists<typeof s, TreeTypes>;
   }
 }
 
@@ -314,15 +373,7 @@ export function expressionsOf(s: TStmt): readonly TExpr[] {
 export function walkStatements(list: readonly TStmt[], visit: (s: TStmt) => void): void {
   for (const s of list) {
     visit(s);
-    if (s.k === 'if') {
-      walkStatements(s.then, visit);
-      walkStatements(s.else, visit);
-    } else if (s.k === 'loop') {
-      walkStatements(s.body, visit);
-      walkStatements(s.update, visit);
-    } else if (s.k === 'block') {
-      walkStatements(s.body, visit);
-    }
+    for (const inner of listsOf(s)) walkStatements(inner, visit);
   }
 }
 

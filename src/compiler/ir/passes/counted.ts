@@ -6,9 +6,10 @@
  * the way to their bound: that an index is a number is the language's promise.
  */
 import { assign, binary, cast, compare, constant, KernelBuilder, leave, read, select, sub, when } from '../builder.ts';
-import type { CompareOp, Expr, Kernel, Stmt, Var } from '../ops.ts';
+import { canFail, exprsSize, MIRRORED } from '../measures.ts';
+import type { Expr, Kernel, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
-import { assignedIn, eachStmt, exprParts, jumpsTo, mapLists, mapStmtExprs, someStmt, stmtExprs } from './walk.ts';
+import { assignedIn, exprParts, jumpsTo, mapLists, mapStmtExprs, someStmt, written } from './walk.ts';
 
 type Loop = Stmt & { op: 'loop' };
 
@@ -20,7 +21,7 @@ export function countRounds(kernel: Kernel): Kernel {
 
   function inList(list: readonly Stmt[], depth: number): readonly Stmt[] {
     const out = list.map((s) => {
-      const inner = mapChanged(s, (l) => inList(l, s.op === 'loop' ? depth + 1 : depth));
+      const inner = mapLists(s, (l) => inList(l, s.op === 'loop' ? depth + 1 : depth));
       return inner.op === 'loop' ? (counted(inner, depth) ?? inner) : inner;
     });
     return out.some((s, i) => s !== list[i]) ? out : list;
@@ -90,19 +91,14 @@ const SMALL = 60;
 
 /** Whether a loop is short and straight, and writes memory: then the assembler leaves it as it is, and loads wait for each other. */
 function isWorthCopying(loop: Loop, body: readonly Stmt[]): boolean {
-  let [nodes, writes] = [0, false];
-  eachStmt(body, (s) => {
-    writes ||= s.op === 'store' || s.op === 'atomic';
-    for (const e of stmtExprs(s)) nodes += size(e);
-  });
+  const writes = someStmt(body, (s) => written(s) !== undefined);
   const branches = (s: Stmt): boolean => s.op === 'loop' || s.op === 'block' || s.op === 'return' || s.op === 'print';
   return (
-    writes && nodes <= SMALL && !jumpsTo(body, loop.label) && !someStmt(body, (s) => branches(s) || s.op === 'break')
+    writes &&
+    exprsSize(body) <= SMALL &&
+    !jumpsTo(body, loop.label) &&
+    !someStmt(body, (s) => branches(s) || s.op === 'break')
   );
-}
-
-function size(e: Expr): number {
-  return exprParts(e).reduce((sum, part) => sum + size(part), 1);
 }
 
 /** A copy of a statement with another expression for the counter. */
@@ -115,17 +111,6 @@ function quotient(a: Expr, b: Expr): Expr {
   return b.op === 'const' && Number(b.value) === 1 ? a : binary('div', a, b);
 }
 
-/** `mapLists`, but the statement itself when nothing changed. */
-function mapChanged(s: Stmt, change: (list: readonly Stmt[]) => readonly Stmt[]): Stmt {
-  let changed = false;
-  const mapped = mapLists(s, (list) => {
-    const out = change(list);
-    changed ||= out !== list;
-    return out;
-  });
-  return changed ? mapped : s;
-}
-
 interface Shape {
   readonly counter: Var;
   readonly bound: Expr;
@@ -134,8 +119,6 @@ interface Shape {
   readonly inclusive: boolean;
   readonly body: readonly Stmt[];
 }
-
-const MIRRORED: Readonly<Record<CompareOp, CompareOp>> = { lt: 'gt', gt: 'lt', le: 'ge', ge: 'le', eq: 'eq', ne: 'ne' };
 
 /** Whether a loop, simplified or not, counts by fixed steps to a bound that is known when it begins. */
 export function isCounted(loop: Loop): boolean {
@@ -188,7 +171,6 @@ function stepOf(e: Expr, counter: Var): Expr | undefined {
 
 /** Whether an expression has the same value in each round. */
 function isSteady(e: Expr, assigned: ReadonlySet<number>, counter: Var): boolean {
-  if (e.op === 'load' || (e.op === 'var' && (assigned.has(e.var.id) || e.var.id === counter.id))) return false;
-  if ((e.op === 'cast' && e.checked) || (e.op === 'unary' && e.fn === 'uniform')) return false;
+  if (canFail(e) || (e.op === 'var' && (assigned.has(e.var.id) || e.var.id === counter.id))) return false;
   return exprParts(e).every((part) => isSteady(part, assigned, counter));
 }

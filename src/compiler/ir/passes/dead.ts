@@ -4,9 +4,9 @@
  * What may fail in checked mode is an effect, also when its value is not wanted.
  */
 import { when } from '../builder.ts';
+import { mayFail } from '../measures.ts';
 import type { Label, Stmt } from '../ops.ts';
 import { BitSet } from './bitset.ts';
-import { mayFail } from './fold.ts';
 import { analyseLiveness, type Construct, type VarSet } from './liveness.ts';
 import { addReads, defined, jumpsTo, stmtExprs } from './walk.ts';
 

@@ -7,26 +7,15 @@
 import { binary, cast, constant, negate, unary } from '../builder.ts';
 import type { Value } from '../evaluate.ts';
 import { evalBinary, evalBitcast, evalCast, evalCompare, evalFma, evalIntrinsic, evalUnary } from '../evaluate.ts';
+import { mayFail } from '../measures.ts';
 import type { Expr } from '../ops.ts';
 import { isFloat, isUnsigned } from '../ops.ts';
 import { fitsInt32 } from './intervals.ts';
-import { exprParts, mapExpr, someExpr } from './walk.ts';
+import { exprParts, mapExpr } from './walk.ts';
 
 /** Simplifies an expression and all those in it. */
 export function foldExpr(e: Expr): Expr {
   return mapExpr(e, foldNode);
-}
-
-/** Whether evaluating an expression can fail or read memory: then it must not be dropped or added. */
-export function mayFail(e: Expr): boolean {
-  return someExpr(
-    e,
-    (x) =>
-      x.op === 'load' ||
-      (x.op === 'cast' && x.checked === true) ||
-      (x.op === 'unary' && x.fn === 'uniform') ||
-      (x.op === 'binary' && x.fn === 'ipow'),
-  );
 }
 
 /** Simplifies an expression whose operands are simple. */

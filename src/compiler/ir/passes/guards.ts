@@ -2,8 +2,9 @@
  * Leaner kernels for devices that branch dearly and check nothing: drops checks that nobody makes, and joins guards.
  */
 import { and, when } from '../builder.ts';
+import { size } from '../measures.ts';
 import type { Expr, Kernel, Stmt } from '../ops.ts';
-import { exprParts, mapLists, mapStmtExprs, someExpr } from './walk.ts';
+import { mapLists, mapStmtExprs, someExpr } from './walk.ts';
 
 /** An unchecked kernel without the checks of its accesses, so that what only they use is no longer computed. */
 export function dropChecks(kernel: Kernel): Kernel {
@@ -42,8 +43,4 @@ function isCheap(e: Expr, checked: boolean): boolean {
     return x.op === 'binary' && ['div', 'rem', 'floordiv', 'ipow'].includes(x.fn);
   };
   return size(e) <= CHEAP && !someExpr(e, dear);
-}
-
-function size(e: Expr): number {
-  return exprParts(e).reduce((sum, part) => sum + size(part), 1);
 }

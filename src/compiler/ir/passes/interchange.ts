@@ -7,11 +7,11 @@
  * that is all a barrier changes. Forming regions then shows whether it is to be had without saving values for each item.
  */
 import { barrier } from '../builder.ts';
-import type { ArraySym, Expr, Kernel, MemRef, Stmt } from '../ops.ts';
+import type { ArraySym, Kernel, MemRef, Stmt } from '../ops.ts';
 import { analyseLiveness, type Liveness } from './liveness.ts';
 import type { Shape, UniformityOptions } from './shapes.ts';
 import { analyseUniformity, type Uniformity } from './uniformity.ts';
-import { eachStmt, exprParts, hasReturn, mapLists, mapSame, someStmt, stmtExprs } from './walk.ts';
+import { eachExpr, eachStmt, hasReturn, mapLists, mapSame, someStmt, written } from './walk.ts';
 
 type Loop = Stmt & { op: 'loop' };
 
@@ -34,8 +34,8 @@ export function interchange(kernel: Kernel, options: UniformityOptions): Kernel 
 /** A barrier at the end of each loop that may be a candidate; they are noted in `ends` by the new loop. */
 function withBarriers(list: readonly Stmt[], ends: Map<Loop, Stmt>): readonly Stmt[] {
   return mapSame(list, (s) => {
-    if (s.op !== 'loop') return rebuilt(s, (inner) => withBarriers(inner, ends));
-    if (!isInnermost(s)) return rebuilt(s, (inner) => withBarriers(inner, ends));
+    if (s.op !== 'loop') return mapLists(s, (inner) => withBarriers(inner, ends));
+    if (!isInnermost(s)) return mapLists(s, (inner) => withBarriers(inner, ends));
     if (!isCandidate(s)) return s;
     const end = barrier(s.pos);
     const turned: Loop = { ...s, body: [...s.body, end] };
@@ -45,18 +45,10 @@ function withBarriers(list: readonly Stmt[], ends: Map<Loop, Stmt>): readonly St
 }
 
 function without(list: readonly Stmt[], dropped: ReadonlySet<Stmt>): readonly Stmt[] {
-  return list.flatMap((s) => (dropped.has(s) ? [] : [rebuilt(s, (inner) => without(inner, dropped))]));
-}
-
-/** The statement itself where no list of it changes. */
-function rebuilt(s: Stmt, change: (list: readonly Stmt[]) => readonly Stmt[]): Stmt {
-  let changed = false;
-  const made = mapLists(s, (inner) => {
-    const next = change(inner);
-    changed ||= next !== inner;
-    return next;
-  });
-  return changed ? made : s;
+  return mapSame(
+    list.filter((s) => !dropped.has(s)),
+    (s) => mapLists(s, (inner) => without(inner, dropped)),
+  );
 }
 
 function isInnermost({ body, update }: Loop): boolean {
@@ -90,13 +82,12 @@ function isInOrder(s: Stmt): boolean {
 
 function accesses(list: readonly Stmt[]): MemRef[] {
   const found: MemRef[] = [];
-  const visit = (e: Expr): void => {
-    if (e.op === 'load') found.push(e.mem);
-    for (const operand of exprParts(e)) visit(operand);
-  };
   eachStmt(list, (s) => {
-    if (s.op === 'store' || s.op === 'atomic') found.push(s.mem);
-    for (const e of stmtExprs(s)) visit(e);
+    const mem = written(s);
+    if (mem !== undefined) found.push(mem);
+  });
+  eachExpr(list, (e) => {
+    if (e.op === 'load') found.push(e.mem);
   });
   return found;
 }

@@ -6,10 +6,11 @@
  * renderer decides what to make of it.
  */
 import { add, and, binary, bool, cast, compare, constant, i32, select, sub } from '../builder.ts';
+import { canFail, MIRRORED, OPPOSITE, size } from '../measures.ts';
 import type { CompareOp, Expr, Stmt } from '../ops.ts';
 import { foldExpr } from './fold.ts';
 import type { Uniformity } from './uniformity.ts';
-import { exprParts, mapExpr, someExpr } from './walk.ts';
+import { mapExpr, someExpr } from './walk.ts';
 
 export interface Narrowed {
   /** Assignments before the guard, without effects: run them at the start of each item that runs `body`. */
@@ -79,12 +80,9 @@ export function narrowGuard(body: readonly Stmt[], uniformity: Uniformity, block
 /** More than this, and evaluating a bound costs more than it saves. */
 const LARGEST = 40;
 
-function size(e: Expr): number {
-  return exprParts(e).reduce((sum, part) => sum + size(part), 1);
-}
-
 function isDeclaration(s: Stmt): s is Stmt & { op: 'assign' } {
-  return s.op === 'assign' && !someExpr(s.value, (e) => e.op === 'load' || (e.op === 'cast' && e.checked === true));
+  // An assertion that a value is uniform is one that those who run the body make.
+  return s.op === 'assign' && !someExpr(s.value, (e) => canFail(e) && e.op !== 'unary');
 }
 
 function conjuncts(e: Expr): Expr[] {
@@ -105,16 +103,12 @@ function rowValue(e: Expr, uniformity: Uniformity): boolean {
 /** What only a work item can evaluate. Loads may depend on what earlier items of the row stored. */
 function needsItem(e: Expr, uniformity: Uniformity): boolean {
   switch (e.op) {
-    case 'load':
-      return true;
     case 'var':
       return !uniformity.isKeptOnce(e.var);
     case 'special':
       return e.name === 'threadIdx.x' || e.name === 'laneId';
-    case 'cast':
-      return e.checked === true;
     default:
-      return e.op === 'unary' && e.fn === 'uniform';
+      return canFail(e);
   }
 }
 
@@ -124,13 +118,10 @@ interface Bound {
   readonly exact: Expr;
 }
 
-const MIRRORED: Readonly<Record<CompareOp, CompareOp>> = { lt: 'gt', gt: 'lt', le: 'ge', ge: 'le', eq: 'eq', ne: 'ne' };
-
 /** `base + threadIdx.x < limit` and its like, in 32-bit integers. */
 function boundOf(e: Expr, uniformity: Uniformity, blockDimX: number): Bound | undefined {
   if (e.op === 'unary' && e.fn === 'not' && e.a.op === 'compare') {
-    const opposite = { lt: 'ge', ge: 'lt', gt: 'le', le: 'gt', eq: 'ne', ne: 'eq' } as const;
-    return boundOf({ ...e.a, fn: opposite[e.a.fn] }, uniformity, blockDimX);
+    return boundOf({ ...e.a, fn: OPPOSITE[e.a.fn] }, uniformity, blockDimX);
   }
   if (e.op !== 'compare' || e.fn === 'ne') return undefined;
   if (e.a.type !== 'i32' && e.a.type !== 'u32') return undefined;

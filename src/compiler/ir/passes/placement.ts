@@ -19,6 +19,7 @@ import {
   when,
 } from '../builder.ts';
 import { zero } from '../evaluate.ts';
+import { canFail } from '../measures.ts';
 import type { Expr, Stmt, Var } from '../ops.ts';
 import { analyseLiveness, type Construct, type Liveness, type VarSet } from './liveness.ts';
 import { findRecomputable } from './recompute.ts';
@@ -218,12 +219,8 @@ function isBlockValue(e: Expr, uniform: VarSet): boolean {
         return !uniform.has(x.var.id);
       case 'special':
         return x.name.startsWith('threadIdx') || x.name === 'laneId';
-      case 'unary':
-        return x.fn === 'uniform';
-      case 'cast':
-        return x.checked === true;
       default:
-        return x.op === 'load';
+        return canFail(x);
     }
   });
 }

@@ -12,7 +12,7 @@ import type { Items, Reduction, RegionNode, VarPlace } from './region-tree.ts';
 import type { ReturnsLowered } from './returns.ts';
 import type { Uniformity, UniformityOptions } from './uniformity.ts';
 import { analyseUniformity } from './uniformity.ts';
-import { defined, eachStmt, exprParts, hasBarrier, someStmt, stmtExprs, stmtLists, written } from './walk.ts';
+import { defined, eachExpr, eachPart, eachStmt, hasBarrier, someStmt, stmtLists, written } from './walk.ts';
 
 export interface Regions {
   /** What the nodes hold, as one kernel again; its statements are those of the nodes. */
@@ -176,13 +176,12 @@ function localArrays(node: Items): Set<ArraySym> {
   const arrays = new Set<ArraySym>();
   const visit = (e: Expr): void => {
     if (e.op === 'load') arrays.add(e.mem.array);
-    for (const part of exprParts(e)) visit(part);
   };
-  if (node.reduce) visit(node.reduce.pred);
+  if (node.reduce) eachPart(node.reduce.pred, visit);
+  eachExpr(node.body, visit);
   eachStmt(node.body, (s) => {
     const mem = written(s);
     if (mem) arrays.add(mem.array);
-    for (const e of stmtExprs(s)) visit(e);
   });
   return new Set([...arrays].filter((a) => a.space === 'local'));
 }

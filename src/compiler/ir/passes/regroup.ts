@@ -7,7 +7,7 @@
 import { add, constant, sub } from '../builder.ts';
 import type { Expr, Kernel, Stmt } from '../ops.ts';
 import { isInt } from '../ops.ts';
-import { assignedIn, exprParts, mapLists, mapTopExprs } from './walk.ts';
+import { assignedIn, exprParts, mapLists, mapParts, mapTopExprs } from './walk.ts';
 
 /** The same kernel when it has no such sums. */
 export function regroup(kernel: Kernel): Kernel {
@@ -43,7 +43,7 @@ function ordered(e: Expr, loops: readonly ReadonlySet<number>[]): Expr {
         );
     }
   }
-  return mapParts(e, (part) => ordered(part, loops));
+  return mapOperands(e, (part) => ordered(part, loops));
 }
 
 function isSum(e: Expr): e is Expr & { op: 'binary' } {
@@ -69,7 +69,7 @@ function levelOf(e: Expr, loops: readonly ReadonlySet<number>[]): number {
 function total(terms: readonly Term[], type: Expr['type'], loops: readonly ReadonlySet<number>[]): Expr {
   let sum: Expr | undefined;
   for (const { e, negative } of terms) {
-    const term = mapParts(e, (part) => ordered(part, loops));
+    const term = mapOperands(e, (part) => ordered(part, loops));
     if (sum === undefined) sum = negative ? sub(constant(type, 0), term) : term;
     else sum = negative ? sub(sum, term) : add(sum, term);
   }
@@ -77,28 +77,6 @@ function total(terms: readonly Term[], type: Expr['type'], loops: readonly Reado
 }
 
 /** An expression over changed operands; those of loads keep their checks. */
-function mapParts(e: Expr, change: (e: Expr) => Expr): Expr {
-  switch (e.op) {
-    case 'const':
-    case 'var':
-    case 'param':
-    case 'special':
-      return e;
-    case 'unary':
-    case 'cast':
-    case 'bitcast':
-      return { ...e, a: change(e.a) };
-    case 'binary':
-    case 'compare':
-      return { ...e, a: change(e.a), b: change(e.b) };
-    case 'select':
-      return { ...e, cond: change(e.cond), a: change(e.a), b: change(e.b) };
-    case 'fma':
-      return { ...e, a: change(e.a), b: change(e.b), c: change(e.c) };
-    case 'call':
-    case 'intrinsic':
-      return { ...e, args: e.args.map(change) };
-    case 'load':
-      return { ...e, mem: { ...e.mem, index: change(e.mem.index) } };
-  }
+function mapOperands(e: Expr, change: (e: Expr) => Expr): Expr {
+  return e.op === 'load' ? { ...e, mem: { ...e.mem, index: change(e.mem.index) } } : mapParts(e, change);
 }

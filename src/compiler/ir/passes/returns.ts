@@ -7,6 +7,7 @@
  * construct that contains barriers: these have a flag each, which is cleared where the threads meet again.
  */
 import { and, assign, block, bool, eq, i32, KernelBuilder, leave, ne, not, or, read, vote, when } from '../builder.ts';
+import { canFail, mayFail } from '../measures.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { structureExits } from './structure.ts';
 import type { Uniformity } from './uniformity.ts';
@@ -257,7 +258,7 @@ class Lowering {
 
   #needsThread(e: Expr): boolean {
     if (e.op === 'var') return !this.uniform.has(e.var.id);
-    return mayFail(e) || (e.op === 'special' && (e.name.startsWith('threadIdx') || e.name === 'laneId'));
+    return canFail(e) || (e.op === 'special' && (e.name.startsWith('threadIdx') || e.name === 'laneId'));
   }
 
   /** Code without barriers, for threads that take part only. */
@@ -276,7 +277,7 @@ class Lowering {
     };
     for (const s of run) {
       // Values that all share need no guard, and are known for the whole block without one.
-      const all = s.op === 'assign' && this.#shared.has(s.var.id) && !someExpr(s.value, mayFail);
+      const all = s.op === 'assign' && this.#shared.has(s.var.id) && !mayFail(s.value);
       if (!all || someExpr(s.value, (e) => e.op === 'var' && this.#missed.has(e.var.id))) this.#miss(s);
       if (all) {
         flush();
@@ -342,9 +343,4 @@ class Lowering {
     // A thread returns once.
     return () => (label === this.#facts.end ? [] : flags.map((flag) => assign(flag.var, bool(!flag.set))));
   }
-}
-
-/** What a thread that takes no part must not evaluate. */
-function mayFail(e: Expr): boolean {
-  return e.op === 'load' || (e.op === 'unary' && e.fn === 'uniform') || (e.op === 'cast' && e.checked === true);
 }

@@ -4,21 +4,12 @@
  * Indices then are constants that end up in the addresses of loads, checks on them vanish, and independent work of several
  * rounds overlaps. Only small, straight bodies are copied, as code costs time to compile.
  */
+
 import { binary, constant } from '../builder.ts';
+import { exprsSize } from '../measures.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
-import {
-  assignedIn,
-  eachStmt,
-  exprParts,
-  jumpsTo,
-  mapExpr,
-  mapLists,
-  mapStmtExprs,
-  someStmt,
-  stmtExprs,
-  written,
-} from './walk.ts';
+import { assignedIn, eachExpr, eachStmt, jumpsTo, mapExpr, mapLists, mapStmtExprs, someStmt, written } from './walk.ts';
 
 /** What is unrolled. */
 export interface UnrollOptions {
@@ -54,17 +45,11 @@ function unrollList(list: readonly Stmt[], options: UnrollOptions): readonly Stm
   const out: Stmt[] = [];
   let changed = false;
   for (const [k, s] of list.entries()) {
-    let within = false;
-    const mapped = mapLists(s, (inside) => {
-      const done = unrollList(inside, options);
-      within ||= done !== inside;
-      return done;
-    });
-    const inner = within ? mapped : s;
+    const inner = mapLists(s, (inside) => unrollList(inside, options));
     const copies = inner.op === 'loop' ? copiesOf(inner, list[k - 1], options) : undefined;
     if (copies === undefined) out.push(inner);
     else out.push(...copies);
-    changed ||= copies !== undefined || within;
+    changed ||= copies !== undefined || inner !== s;
   }
   return changed ? out : list;
 }
@@ -164,29 +149,21 @@ function countRounds(exit: Expr, step: Expr, counter: Var, start: Expr, most: nu
 /** How many loads there are, and whether any access is to memory whose extents only the launch knows. */
 function accessesIn(body: readonly Stmt[]): { loads: number; global: boolean } {
   let [loads, global] = [0, false];
-  const visit = (e: Expr): void => {
-    if (e.op === 'load') {
-      loads++;
-      global ||= e.mem.array.space === 'global';
-    }
-    for (const part of exprParts(e)) visit(part);
-  };
   eachStmt(body, (s) => {
     global ||= written(s)?.array.space === 'global';
-    for (const e of stmtExprs(s)) visit(e);
+  });
+  eachExpr(body, (e) => {
+    if (e.op !== 'load') return;
+    loads++;
+    global ||= e.mem.array.space === 'global';
   });
   return { loads, global };
 }
 
 function nodesIn(body: readonly Stmt[]): number {
-  let nodes = 0;
-  const count = (e: Expr): void => {
-    nodes++;
-    for (const part of exprParts(e)) count(part);
-  };
-  eachStmt(body, (s) => {
-    nodes++;
-    for (const e of stmtExprs(s)) count(e);
+  let statements = 0;
+  eachStmt(body, () => {
+    statements++;
   });
-  return nodes;
+  return statements + exprsSize(body);
 }

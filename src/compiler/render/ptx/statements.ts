@@ -6,8 +6,9 @@
  */
 
 import { negate } from '../../ir/builder.ts';
+import { size } from '../../ir/measures.ts';
 import type { Expr, Stmt } from '../../ir/ops.ts';
-import { assignedIn, exprParts, jumpsTo, neverEnds, someStmt } from '../../ir/passes/walk.ts';
+import { assignedIn, jumpsTo, neverEnds, someStmt } from '../../ir/passes/walk.ts';
 import { emitAtomic } from './atomics.ts';
 import { emitTrap } from './checks.ts';
 import { allChanged, type Gen, writeVar } from './gen.ts';
@@ -186,8 +187,4 @@ function leaves(s: Stmt | undefined, loop: Loop): Expr | undefined {
   if (s?.op !== 'if' || s.else.length > 0 || s.then.length !== 1) return undefined;
   const [jump] = s.then;
   return jump?.op === 'break' && jump.label === loop.label ? s.cond : undefined;
-}
-
-function size(e: Expr): number {
-  return exprParts(e).reduce((sum, part) => sum + size(part), 1);
 }

@@ -4,6 +4,7 @@
  * Loads and whatever can fail have been evaluated into locals before (prepare.ts); the rest is pure, so that it may be
  * written out several times: the engine's optimiser finds what is common and moves what does not change out of loops.
  */
+import { OPPOSITE } from '../../ir/measures.ts';
 import type { Expr, ValueType } from '../../ir/ops.ts';
 import { isInt, isUnsigned } from '../../ir/ops.ts';
 import { castPart, type Evaluate, laneByLane, toInt32Part } from './convert.ts';
@@ -196,8 +197,6 @@ export function pushFirstLane(g: Gen, e: Expr): void {
   f.get(local);
   f.release(type, local);
 }
-
-const OPPOSITE = { lt: 'ge', ge: 'lt', gt: 'le', le: 'gt', eq: 'ne', ne: 'eq' } as const;
 
 /** Stack: a part of a mask. Keeps the lanes in which a condition is `wanted`, with as few instructions as may be. */
 export function restrict(g: Gen, e: Expr, wanted: boolean, p: number): void {

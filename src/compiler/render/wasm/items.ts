@@ -4,12 +4,13 @@
  * A row of work items is run in vectors of consecutive threadIdx.x. Where the guard of a region can be narrowed to bounds,
  * only the items within them are run. What is left of a row after its full vectors is run once more under a mask.
  */
+import { mayFail } from '../../ir/measures.ts';
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { type Narrowed, narrowGuard } from '../../ir/passes/narrow.ts';
 import type { Items, RegionNode } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
-import { defined, eachStmt, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { defined, eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadContext, saveContext } from './context.ts';
 import { lanesFrom, scalar } from './expr.ts';
@@ -300,15 +301,9 @@ function mergeGuards(list: readonly Stmt[]): readonly Stmt[] {
   const last = list.at(-1);
   if (last?.op !== 'if' || last.else.length > 0 || last.then.length !== 1) return list;
   const [inner] = mergeGuards(last.then);
-  if (inner?.op !== 'if' || inner.else.length > 0 || someExpr(inner.cond, mayFail)) return list;
+  if (inner?.op !== 'if' || inner.else.length > 0 || mayFail(inner.cond)) return list;
   const cond: Expr = { op: 'binary', type: 'bool', fn: 'and', a: last.cond, b: inner.cond };
   return [...list.slice(0, -1), { ...last, cond, then: inner.then }];
-}
-
-function mayFail(e: Expr): boolean {
-  if (e.op === 'unary') return e.fn === 'uniform';
-  if (e.op === 'cast') return e.checked === true;
-  return e.op === 'load' || (e.op === 'binary' && e.fn === 'ipow');
 }
 
 function narrowedRow(g: Gen, n: Narrowed, start: () => void, end: () => void): void {

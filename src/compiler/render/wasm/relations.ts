@@ -4,6 +4,7 @@
  * A fact is about the part of an expression that is no constant: of `i + 1 < n - 1` it says `i < n + -2`. Facts are used only
  * where none of their expressions can wrap, which is for `ranges.ts` to say.
  */
+import { OPPOSITE } from '../../ir/measures.ts';
 import type { Expr } from '../../ir/ops.ts';
 import { someExpr } from '../../ir/passes/walk.ts';
 import { sameExpr } from './structure.ts';
@@ -48,8 +49,6 @@ export function factsOf(cond: Expr, truth: boolean, exact: (e: Expr) => boolean)
   if (fn === 'lt' || fn === 'le') return below(a, b, fn === 'le' ? 1 : 0);
   return below(b, a, fn === 'ge' ? 1 : 0);
 }
-
-const OPPOSITE = { eq: 'ne', ne: 'eq', lt: 'ge', ge: 'lt', gt: 'le', le: 'gt' } as const;
 
 /** From `a < b + more`. */
 function below(a: Expr, b: Expr, more: number): Fact[] {

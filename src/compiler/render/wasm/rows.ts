@@ -6,7 +6,9 @@
  * one does not, perhaps only because an access is not reached, the row is run with every check in its place. The same goes
  * for a block, with threadIdx.y beside threadIdx.x.
  */
+
 import { i32 } from '../../ir/builder.ts';
+import { canFail, size } from '../../ir/measures.ts';
 import type { Check, Expr, Stmt } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { assignedIn, eachStmt, exprParts, mapExpr, someExpr, stmtExprs, stmtLists } from '../../ir/passes/walk.ts';
@@ -216,17 +218,9 @@ class Values {
         case 'special':
           if (this.#scope === 'block' && x.name.startsWith('threadIdx')) return true;
           return x.name === 'threadIdx.x' || x.name === 'laneId';
-        case 'cast':
-          return x.checked === true;
-        case 'unary':
-          return x.fn === 'uniform';
         default:
-          return x.op === 'binary' && x.fn === 'ipow';
+          return canFail(x);
       }
     });
   }
-}
-
-function size(e: Expr): number {
-  return exprParts(e).reduce((sum, part) => sum + size(part), 1);
 }
