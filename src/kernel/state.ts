@@ -20,6 +20,7 @@ import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
 import { KernelName } from './naming.ts';
 import { boundsCheckByEnvironment, type CheckedOptions } from './options.ts';
+import { refused } from './refused.ts';
 import { Specialisation } from './specialisation.ts';
 import { warnDefaulted } from './warnings.ts';
 
@@ -165,8 +166,8 @@ export class KernelState {
       const generation = this.#generation;
       const executable = await withinStack(
         () => this.#pos(),
-        () => driver.loadLater?.(plan.program) ?? this.#loadNow(driver, plan.program),
-      );
+        async () => driver.loadLater?.(plan.program) ?? this.#loadNow(driver, plan.program),
+      ).catch((error: unknown) => refused(error, driver.info.name, this.#pos()));
       context.checkOpen();
       if (epoch === context.epoch && generation === this.#generation) {
         return this.#keep(keyOf(types, indexBits), this.#made(context, types, plan, executable));
@@ -242,7 +243,13 @@ export class KernelState {
   }
 
   #loadNow(driver: DeviceDriver, program: Program): Executable {
-    if (driver.load !== undefined) return driver.load(program);
+    if (driver.load !== undefined) {
+      try {
+        return driver.load(program);
+      } catch (error) {
+        refused(error, driver.info.name, this.#pos());
+      }
+    }
     throw cannotWait(
       `${this.name} is not compiled for these arguments yet, and ${driver.info.name} compiles through promises alone`,
       `await ${this.name}.compileAsync(…) first, or await ${this.name}.launchAsync(…) instead of launch`,

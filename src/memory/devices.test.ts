@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import * as devices from '../cuda/host.ts';
 import { deviceArray } from '../cuda/host.ts';
-import type { DeviceKind, DriverProvider } from '../driver/driver.ts';
+import type { DeviceInfo, DeviceKind, DriverProvider } from '../driver/driver.ts';
+import { DriverError } from '../errors.ts';
+import * as roc from '../roc/host.ts';
 import type { Device } from './device.ts';
 import { detect, gpus, isAvailable } from './gpus.ts';
 import { registerProvider } from './providers.ts';
@@ -111,6 +113,18 @@ describe('the choice of a device', () => {
     expect(isAvailable()).toBe(false);
   });
 
+  it('knows every kind, and says which has no driver here', async () => {
+    expect(() => devices.selectDevice('webgpu')).toThrow(
+      "cuda.selectDevice('webgpu'): there is no WebGPU device (this version of Tsamba has no driver for it); cuda.selectDevice('cpu') takes the CPU device",
+    );
+    await expect(devices.open('webgpu')).rejects.toThrow("cuda.open('webgpu'): there is no WebGPU device");
+    await expect(devices.open('gpu' as 'cpu')).rejects.toThrow(/'gpu'.* names no device/);
+    expect(await devices.open('simulator')).toMatchObject({ kind: 'simulator', fallbackReason: undefined });
+    expect(devices.currentDevice().kind).toBe('simulator');
+    expect(() => devices.selectDevice('cpu', 1)).toThrow("cuda.selectDevice('cpu', 1): there are 1, numbered from 0");
+    expect(() => devices.selectDevice('cpu', -1)).toThrow('numbered from 0');
+  });
+
   it('ends everything with close()', () => {
     const array = deviceArray(4);
     const context = devices.currentContext();
@@ -211,5 +225,125 @@ describe('several GPUs', () => {
       '  gpu 1: test device 1, compute capability 9.0, 1.0 GiB, PCI 0000:01:00.0, GPU-1: usable\n',
     );
     expect(machine.opened).toEqual([]);
+  });
+});
+
+/** A provider of devices that are made of what `infos` says. */
+function machineOf(
+  kind: DeviceKind,
+  infos: readonly Partial<DeviceInfo>[],
+): DriverProvider & { readonly opened: number[] } {
+  const opened: number[] = [];
+  const driver = (index: number): BlockDriver => {
+    const made = new BlockDriver(1 << 20, kind, index);
+    return Object.assign(made, { info: { ...made.info, name: `${kind} ${index}`, ...infos[index] } });
+  };
+  return {
+    kind,
+    opened,
+    probe: () => ({ count: infos.length, reason: infos.length === 0 ? 'none here' : undefined }),
+    describe: (index) => driver(index).info,
+    open: (index) => {
+      opened.push(index);
+      return driver(index);
+    },
+  };
+}
+
+const GPU = { hardware: { type: 'gpu', vendor: 'intel' } } as const;
+const NO_F64 = { ...GPU, f64: false } as const;
+const HOST = { hardware: { type: 'cpu', vendor: 'other' } } as const;
+
+describe('a machine without an NVIDIA GPU', () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+
+  function machine(opencl: readonly Partial<DeviceInfo>[], hip: readonly Partial<DeviceInfo>[] = []) {
+    const made = { opencl: machineOf('opencl', opencl), hip: machineOf('hip', hip) };
+    registerProvider(machineOf('nvidia', []));
+    registerProvider(made.opencl);
+    registerProvider(made.hip);
+    registerProvider(provider('cpu'));
+    return made;
+  }
+
+  /** A selection that has announced nothing yet. */
+  async function fresh() {
+    vi.resetModules();
+    const { cudaDevices } = await import('./devices.ts');
+    const { registerProvider: register } = await import('./providers.ts');
+    return { cudaDevices, register };
+  }
+
+  beforeEach(() => {
+    for (const name of ['TSAMBA_DEVICE', 'TSAMBA_REQUIRE_GPU']) vi.stubEnv(name, undefined);
+    warn.mockClear();
+  });
+  afterEach(() => {
+    devices.close();
+    vi.unstubAllEnvs();
+  });
+
+  it.each([
+    ['an AMD GPU by HIP', [GPU], [GPU], 'hip 0'],
+    ['else a GPU by OpenCL', [HOST, GPU], [], 'opencl 1'],
+    ['no GPU without f64, and no CPU by OpenCL', [NO_F64, HOST], [], 'test device'],
+  ])('takes %s', (_, opencl, hip, expected) => {
+    const { opencl: provided } = machine(opencl, hip);
+    expect(devices.currentDevice()).toMatchObject({ name: expected, fallbackReason: 'none here' });
+    expect(provided.opened).toEqual(expected === 'opencl 1' ? [1] : []);
+  });
+
+  it('goes on to the next where a device cannot be opened', () => {
+    const { opencl } = machine([GPU, GPU]);
+    const open = opencl.open.bind(opencl);
+    opencl.open = (index) => {
+      if (index === 0) throw new DriverError('E_MISCOMPILED', 'opencl 0 computes wrong numbers');
+      return open(index);
+    };
+    expect(devices.currentDevice().name).toBe('opencl 1');
+  });
+
+  it('says once what it took, what it left, and how to choose', async () => {
+    const { cudaDevices, register } = await fresh();
+    for (const one of [machineOf('nvidia', []), machineOf('opencl', [NO_F64, HOST, GPU]), machineOf('hip', [])]) {
+      register(one);
+    }
+    expect(cudaDevices.currentDevice().kind).toBe('opencl');
+    cudaDevices.close();
+    cudaDevices.currentDevice();
+    expect(warn).toHaveBeenCalledOnce();
+    expect(warn.mock.calls[0]?.[0]).toBe(
+      'no NVIDIA GPU is used (none here): kernels run on opencl 2. TSAMBA_DEVICE=opencl chooses it silently, TSAMBA_DEVICE=cpu the CPU device. ' +
+        "Left aside: opencl 0 (has no f64; TSAMBA_DEVICE=opencl takes it), opencl 1 (is no GPU; cuda.selectDevice('opencl', 1) takes it)",
+    );
+    cudaDevices.close();
+  });
+
+  it('satisfies TSAMBA_REQUIRE_GPU by any GPU', () => {
+    vi.stubEnv('TSAMBA_REQUIRE_GPU', '1');
+    machine([NO_F64]);
+    expect(() => devices.currentDevice()).toThrow('TSAMBA_REQUIRE_GPU=1, but cuda has no GPU to use: none here');
+    vi.stubEnv('TSAMBA_DEVICE', 'opencl');
+    expect(devices.currentDevice()).toMatchObject({ name: 'opencl 0', vendor: 'intel', fallbackReason: undefined });
+    devices.close();
+    machine([HOST]);
+    expect(() => devices.currentDevice()).toThrow(
+      'TSAMBA_REQUIRE_GPU=1 contradicts TSAMBA_DEVICE=opencl, which is opencl 0; unset one of them',
+    );
+  });
+
+  it('has devices that are opened by a promise, once for all who ask', async () => {
+    const provided = machineOf('webgpu', [NO_F64]);
+    const later = { ...provided, open: async (index: number) => provided.open(index) };
+    registerProvider(later);
+    expect(() => devices.selectDevice('webgpu')).toThrow(/await cuda\.open\('webgpu'\)/);
+    const both = await Promise.all([devices.open('webgpu'), roc.open('webgpu'), devices.open('webgpu')]);
+    expect(both.map(({ kind }) => kind)).toEqual(['webgpu', 'webgpu', 'webgpu']);
+    // The one that could not be waited for, and the one that all share.
+    expect(provided.opened).toEqual([0, 0]);
+    expect(devices.currentContext().isWith(roc.currentContext())).toBe(true);
+    expect(devices.selectDevice('webgpu').kind).toBe('webgpu');
+    roc.close();
+    expect(deviceArray(2).context.closed).toBe(false);
   });
 });

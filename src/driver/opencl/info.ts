@@ -74,12 +74,13 @@ export function describeDevice(cl: OpenCL, listed: Listed, index: number): OpenC
   const version = deviceText(cl, device, ATTRIBUTE.version);
   const wave = vendor === 'amd' ? ATTRIBUTE.wavefrontWidthAmd : ATTRIBUTE.warpSizeNvidia;
   const waveSize = hardware === 'gpu' && (vendor === 'amd' || vendor === 'nvidia') ? long(wave, 0) : 0;
+  const fp64 = long(ATTRIBUTE.doubleFpConfig, 0) !== 0;
   const base = extensions.has('cl_khr_int64_base_atomics');
   return {
     listed,
     target: {
       dialect: 'opencl',
-      fp64: long(ATTRIBUTE.doubleFpConfig, 0) !== 0,
+      fp64,
       int64Atomics: base ? (extensions.has('cl_khr_int64_extended_atomics') ? 'extended' : 'base') : 'none',
       fastFma: hardware === 'gpu' && (single & FP_FMA) !== 0,
       correctlyRounded: (single & FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) !== 0,
@@ -105,6 +106,7 @@ export function describeDevice(cl: OpenCL, listed: Listed, index: number): OpenC
         totalMemory: long(ATTRIBUTE.globalMemSize),
       },
       hardware: { type: hardware, vendor },
+      f64: fp64,
       driverVersion: `${version.split(' ', 2).join(' ')}, driver ${driver}`,
       features: {
         streamOrdered: true,

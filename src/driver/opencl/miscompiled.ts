@@ -65,7 +65,17 @@ const MASKED_INDICES: readonly MaskedIndex[] = [
 /** Elements of `to` for each of them. */
 const ROOM = 64;
 
+/** Work items of the kernel that every GPU must get right. */
+const LANES = 64;
+
 export const PATTERNS: readonly Pattern[] = [
+  {
+    name: 'barriers, atomic sums and floats',
+    concerns: ({ hardware }) => hardware === 'gpu',
+    workItems: LANES,
+    text: basics(),
+    expected: [...Array.from({ length: LANES }, (_, k) => 6 * (LANES - 1) - 3 * k), (3 * LANES * (LANES - 1)) / 2, 1],
+  },
   {
     name: 'masked indices in loops',
     concerns: ({ hardware }) => hardware !== 'gpu',
@@ -76,6 +86,41 @@ export const PATTERNS: readonly Pattern[] = [
     ),
   },
 ];
+
+/**
+ * What any kernel relies on, so that a GPU that cannot do it is known when it is opened: values that cross a barrier, local atomics, 64-bit
+ * integers, and the precision of f64 where there is f64.
+ */
+function basics(): string {
+  return `#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double real;
+#define SMALL 1099511627776
+#else
+typedef float real;
+#define SMALL 1024
+#endif
+kernel void probe(${PARAMETERS}) {
+  local int near[${LANES}];
+  local int sum;
+  const int i = get_local_id(0);
+  if (i == 0) sum = 0;
+  near[i] = from[3 * i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int other = near[${LANES - 1} - i];
+  atomic_add(&sum, other);
+  const long wide = (long)near[i] << 33;
+  const real quarter = (real)other / (real)4;
+  const real small = (real)(1 + zero) / (real)SMALL;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  to[i] = (int)(quarter * (real)8) + (int)(wide >> 33);
+  if (i == 0) {
+    to[${LANES}] = sum;
+    to[${LANES + 1}] = (int)(((real)(1 + zero) + small - (real)1) * (real)SMALL);
+  }
+}
+`;
+}
 
 /** Loops over arrays of each type, by the first work item. Masked indices reach at most 7 × 63 when the mask is forgotten. */
 function maskedIndices(): string {

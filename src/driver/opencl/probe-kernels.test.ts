@@ -71,6 +71,18 @@ describe.runIf(hasOpenCL())('probes of the OpenCL compiler', () => {
     });
   });
 
+  it('asks GPUs for what any kernel relies on, which is right here as well', () => {
+    const [basics] = PATTERNS.filter(({ concerns }) => concerns({ hardware: 'gpu' }));
+    if (basics === undefined) throw new Error('GPUs are asked nothing');
+    expect(basics.expected).toHaveLength(66);
+    withDevice((driver) => {
+      const asked = { ...basics, concerns: () => true };
+      expect(cureFor(hostOf(driver), [asked])).toBeUndefined();
+      const expected = basics.expected.with(65, 0);
+      expect(() => cureFor(hostOf(driver), [{ ...asked, expected }])).toThrow(/barriers, atomic sums and floats wrong/);
+    });
+  });
+
   it('refuses a device that nothing helps, unless the user insists', () => {
     withDevice((driver) => {
       const wrong = [pattern('never', 5), pattern('always', 6)];

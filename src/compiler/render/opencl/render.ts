@@ -33,7 +33,7 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
   if (doubles && !target.fp64) {
     throw new NotSupportedError(
       'E_F64',
-      `kernel ${kernel.name} computes with f64, which this OpenCL device does not have (cl_khr_fp64)\n  help: use f32`,
+      `kernel ${kernel.name} computes with f64, which this OpenCL device does not have (cl_khr_fp64)\n  help: use f32, or another device`,
     );
   }
   const arrays = declareArrays(plain, target);
