@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NativeLibrary } from '../src/ffi/ffi.ts';
 import { loadFfi } from '../src/ffi/koffi.ts';
-import { cuda, type DeviceNDArray, f32, i64, NDArray, struct } from '../src/index.ts';
+import { bf16, cuda, type DeviceNDArray, f32, i64, NDArray, ndarray, struct } from '../src/index.ts';
 import { collectGarbage } from '../src/memory/collect.ts';
 import { Context } from '../src/memory/context.ts';
 import { cudaDevices } from '../src/memory/devices.ts';
@@ -81,6 +81,17 @@ describe.skipIf(library === undefined)('DLPack', () => {
       expect(back.get(2)).toBe(3);
       back.dispose();
       used(() => cuda.fromDlpack(taken.pointer, { version }));
+    });
+
+    it('says that elements are bfloat16', () => {
+      const d = cuda.toDevice(ndarray([1.5, -2], { dtype: bf16 }));
+      const tensor = d.toDlpack();
+      expect(fields(tensor.pointer, 1, 3, 4, 5)).toEqual([4, 16, 1]);
+      const back = cuda.fromDlpack(tensor) as DeviceNDArray;
+      expect(back.dtype).toBe(bf16);
+      expect(back.get(1)).toBe(-2);
+      back.dispose();
+      d.dispose();
     });
 
     it('gives no tensor that was released, deleted or renamed', () => {
@@ -228,7 +239,8 @@ describe.skipIf(library === undefined)('DLPack', () => {
 
     it.each([
       ['of another version', CPU, 2, FLOAT, 32, /version 2\.1 is not known/],
-      ['of bfloat16', CPU, 1, 4, 16, /type code 4 with 16 bits/],
+      ['of 8-bit floats', CPU, 1, 10, 8, /type code 10 with 8 bits/],
+      ['of bfloat16 with 32 bits', CPU, 1, 4, 32, /type code 4 with 32 bits/],
       ['of 3 bits', CPU, 1, 1, 3, /3 bits/],
       ['on a GPU', CUDA, 1, FLOAT, 32, /on CUDA device 0, the current device is/],
       ['on a device that nobody knows', 99, 1, FLOAT, 32, /device of DLPack's type 99/],
@@ -238,6 +250,13 @@ describe.skipIf(library === undefined)('DLPack', () => {
       expect(deleted()).toBe(before);
       destroyVersioned(pointer);
       expect(deleted()).toBe(before + 1);
+    });
+
+    it('may be of bfloat16', () => {
+      const a = cuda.fromDlpack(makeVersioned(CPU, 1, 2, 1, 0, 4, 16), { copy: true }) as NDArray;
+      expect([a.dtype, a.nbytes, a.shape]).toEqual([bf16, 4, [1, 2]]);
+      a.set(-1.5, 0, 1);
+      expect([...(a.data as Uint16Array)].at(1)).toBe(0xbfc0);
     });
 
     it('copies memory that is read-only, as host arrays cannot be', () => {

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import { asCudaArray, stream as createStream, deviceArray, toDevice } from '../cuda/host.ts';
 import type { DeviceInfo, StreamHandle } from '../driver/driver.ts';
-import { f32, struct, u8 } from '../dtype/index.ts';
+import { bf16, f32, struct, u8 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
 import { cudaDevices } from '../memory/devices.ts';
 import { isCudaArray } from './cuda-interface.ts';
@@ -144,6 +144,25 @@ describe('the array interface with real addresses', () => {
     expect(array.dtype.fields?.map(({ offset }) => offset)).toEqual([0, 4]);
     const native = struct({ a: u8, x: f32 }, { align: true });
     deviceArray(1, native).copyToDevice(array);
+  });
+
+  it('calls bf16 as ml_dtypes and PyTorch do, in and out, in structs too', () => {
+    const d = toDevice(Uint16Array.of(0x3fc0, 0xc000));
+    const lent = asCudaArray(lend(d, { typestr: '<V2' }));
+    expect(lent.dtype).toBe(bf16);
+    expect([lent.get(0), lent.get(1)]).toEqual([1.5, -2]);
+    expect(lent.__cuda_array_interface__.typestr).toBe('<V2');
+    const pair = toDevice(Uint8Array.of(7, 0xc0, 0x3f));
+    const descr = [
+      ['t', '|u1'],
+      ['w', '<V2'],
+    ];
+    const records = asCudaArray(lend(pair, { shape: [1], typestr: '|V3', descr, strides: null }));
+    expect(records.get(0)).toEqual({ t: 7, w: 1.5 });
+    expect(records.__cuda_array_interface__.descr).toEqual(descr);
+    // NumPy's opaque bytes.
+    for (const typestr of ['|V2', '<V1', 'V2'])
+      expect(() => asCudaArray(lend(d, { typestr }))).toThrow(/have no fields/);
   });
 
   it('refuses what is no address', () => {

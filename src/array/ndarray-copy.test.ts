@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { bytesTouched, modelOfLayout, type Tuple, tuples } from '../../test/support/strided-model.ts';
 import {
   asDType,
+  bf16,
   bool,
   c64,
   c128,
@@ -30,7 +31,7 @@ import { copyElements, fillElements } from './ndarray-copy.ts';
 
 const { decode: decodeHalf, encode: encodeHalf } = narrowCodec(SCALARS.f16.narrow);
 
-const scalars = [bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64];
+const scalars = [bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64];
 const ROWS = 7;
 const COLUMNS = 9;
 
@@ -64,6 +65,23 @@ function cutOut(base: NDArray, { start, step, transposed }: Cut, shape: readonly
   return transposed ? view.T : view;
 }
 
+/** The nearest of both multiples of the last bit, the even one of two. */
+function toBfloat(value: number | bigint | boolean): number {
+  const x = Number(value);
+  if (!Number.isFinite(x) || x === 0) return x;
+  let unit = 2 ** -133;
+  while (Math.abs(x) >= 256 * unit) unit *= 2;
+  const low = Math.floor(Math.abs(x) / unit);
+  // Where a double holds an integer it does not decide a tie, an integer that it does not hold may.
+  const exact = typeof value === 'bigint' ? (value < 0n ? -value : value) : undefined;
+  const twice =
+    exact === undefined || unit < 2
+      ? Math.abs(x) * 2 - low * unit * 2 - unit
+      : Number(2n * exact - BigInt(2 * low + 1) * BigInt(unit));
+  const size = (twice > 0 || (twice === 0 && low % 2 === 1) ? low + 1 : low) * unit;
+  return Math.sign(x) * (size >= 2 ** 128 ? Number.POSITIVE_INFINITY : size);
+}
+
 /** Conversion of one element, from the rule: exact integers wrap, floats truncate and saturate. */
 function expected(value: unknown, from: DType, to: DType): unknown {
   if (to === c64 || to === c128) {
@@ -75,6 +93,7 @@ function expected(value: unknown, from: DType, to: DType): unknown {
   if (to === f64) return number;
   if (to === f32) return Math.fround(number);
   if (to === f16) return decodeHalf(encodeHalf(number));
+  if (to === bf16) return toBfloat(value as number | bigint | boolean);
   const bits = to.itemSize * 8;
   const [low, high] =
     to.kind === 'i' ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n] : [0n, 2n ** BigInt(bits) - 1n];

@@ -4,6 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  bf16,
   bool,
   c64,
   c128,
@@ -51,6 +52,8 @@ describe('elements', () => {
     [i64, -2n, [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
     [u64, 2n ** 63n, [0, 0, 0, 0, 0, 0, 0, 0x80]],
     [f16, 1.5, [0x00, 0x3e]],
+    [bf16, -1.5, [0xc0, 0xbf]],
+    [struct({ t: u8, w: bf16.array(2) }), { t: 1, w: [2, -(2 ** -133)] }, [1, 0x00, 0x40, 0x01, 0x80]],
     [f32, 1.5, [0, 0, 0xc0, 0x3f]],
     [f64, 1.5, [0, 0, 0, 0, 0, 0, 0xf8, 0x3f]],
     [c64, { re: 1.5, im: -2 }, [0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0]],

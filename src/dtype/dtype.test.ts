@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import {
   asDType,
+  bf16,
   bool,
   type Complex,
   c64,
@@ -77,6 +78,7 @@ describe('tokens', () => {
     [i64, 'i64', 8, 8, '<i8'],
     [u64, 'u64', 8, 8, '<u8'],
     [f16, 'f16', 2, 2, '<f2'],
+    [bf16, 'bf16', 2, 2, '<V2'],
     [f32, 'f32', 4, 4, '<f4'],
     [f64, 'f64', 8, 8, '<f8'],
     [c64, 'c64', 8, 4, '<c8'],
@@ -135,6 +137,16 @@ describe('casts', () => {
     expect(f32(0.1)).toBe(Math.fround(0.1));
     expect(f64(0.1)).toBe(0.1);
     expect([f16(0.1), f16(65519), f16(65520), f16(-1e9)]).toEqual([0.0999755859375, 65504, Infinity, -Infinity]);
+    expect([bf16(0.1), bf16(3.3961775e38), bf16(-3.3961776e38)]).toEqual([
+      0.10009765625,
+      3.3895313892515355e38,
+      -Infinity,
+    ]);
+    // Just above a tie: as doubles these would be it, and go down.
+    expect([bf16(2n ** 62n + 2n ** 54n + 1n), bf16(-(2n ** 62n + 2n ** 54n + 1n))]).toEqual([
+      2 ** 62 + 2 ** 55,
+      -(2 ** 62 + 2 ** 55),
+    ]);
     expect([f32(3n), f16(2049n), f64(2n ** 53n + 1n)]).toEqual([3, 2048, 2 ** 53]);
   });
 
@@ -218,6 +230,7 @@ describe('strings', () => {
     ['<c8', c64],
     ['c16', c128],
     ['float16', f16],
+    ['bfloat16', bf16],
   ])('%j', (text, dtype) => {
     expect(asDType(text)).toBe(dtype);
   });
@@ -237,6 +250,10 @@ describe('strings', () => {
     ['O', 'objects, strings and dates'],
     ['datetime64', 'objects, strings and dates'],
     ['<U5', 'objects, strings and dates'],
+    // Opaque bytes: ml_dtypes' bfloat16 is '<V2'.
+    ['|V2', "unknown dtype '|V2'"],
+    ['V2', "unknown dtype 'V2'"],
+    ['bfloat', "did you mean 'bfloat16'?"],
   ])('%j is refused', (text, message) => {
     expect(() => asDType(text)).toThrow(message);
     expect(() => asDType(text)).toThrow(TypeError);

@@ -80,6 +80,12 @@ function names(): void {
   vitest('names', 'test/fuzz/records.test.ts');
 }
 
+/** What tests narrow floats. */
+function narrow(): void {
+  vitest('narrow', 'src/dtype', 'src/compiler/ir/narrow-float.test.ts', 'test/dlpack.test.ts');
+  vitest('narrow', 'test/conformance-cpu.test.ts', '-t', 'bf16');
+}
+
 /** What tests memory and arrays, the quickest first. Without isolation files share what they import, which is most of the time. */
 function memory(): void {
   const folders = ['src/memory', 'src/array'];
@@ -104,7 +110,7 @@ function simulator(): void {
   vitest('simulator', 'test/simulator-locks.test.ts', 'src/cuda/simulator-overflow.test.ts', 'src/driver/simulator');
 }
 
-const stages = { simulator, programs, operations, tests, absence, layout, memory, names };
+const stages = { simulator, programs, operations, tests, absence, layout, memory, names, narrow };
 type Stage = keyof typeof stages;
 /** What no compiled program can show needs no programs. */
 const ONLY: Partial<Record<Stage, readonly Stage[]>> = {

@@ -9,6 +9,7 @@ import { FRONT } from './frontend.ts';
 import { LAYOUT } from './layout.ts';
 import { MEMORY } from './memory.ts';
 import { NAMES } from './names.ts';
+import { NARROW } from './narrow.ts';
 import { PASSES } from './passes.ts';
 import { SIMULATOR } from './simulator.ts';
 import { MATH, WASM } from './wasm.ts';
@@ -28,6 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('layout/', LAYOUT),
   ...under('', MEMORY),
   ...under('', NAMES),
+  ...under('', NARROW),
   ...under('compiler/', FRONT),
   ...under('compiler/frontend/', ABSENCE),
   ...under('compiler/', PASSES),

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { MUTANTS, type Mutant } from './mutants.ts';
 import { NAMES } from './names.ts';
+import { NARROW } from './narrow.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT_MS = 400_000;
@@ -61,6 +62,7 @@ function likely(m: Mutant): string {
   if (m.file.startsWith('src/driver/simulator/')) return 'simulator';
   if (/\/(presence|presence-state|optionals|hints)\.ts$/.test(m.file)) return 'absence';
   if (NAMES.some(([file]) => m.file === `src/${file}.ts`)) return 'names';
+  if (NARROW.some(([file]) => m.file === `src/${file}.ts`)) return 'narrow';
   return m.file.includes('/wasm/') || m.file.includes('/math/') ? 'operations' : 'programs';
 }
 

@@ -4,6 +4,7 @@
  * Rows of 2-D and 3-D arrays are written `A[i]![j]!`, so that the file also compiles with `noUncheckedIndexedAccess`.
  */
 import {
+  bf16,
   type Cube,
   c64,
   cuda,
@@ -98,6 +99,22 @@ const invert = cuda.jit((pixels: Vec<u8c>) => {
   const i = cuda.grid(1);
   if (i < pixels.length) pixels[i] = 255 - pixels[i]!;
 });
+
+const weigh = cuda.jit((weights: Vec<bf16>, sums: Mat<bf16>) => {
+  const i = cuda.grid(1);
+  const tile = cuda.shared.array([4, 4], bf16);
+  tile[0]![1] = weights[i]! * 2;
+  sums[i]![0] = bf16(tile[0]![1]!);
+});
+weigh.launch({ threads: n }, cuda.deviceArray(n, bf16), cuda.deviceArray([n, 1], 'bfloat16'));
+weigh.launch({ threads: n }, ndarray(x, { dtype: 'bf16' }), cuda.deviceArray([n, 1], 'bf16'));
+// @ts-expect-error: the elements of a Uint16Array are u16, not bits
+weigh.launch({ threads: n }, new Uint16Array(n), cuda.deviceArray([n, 1], bf16));
+// @ts-expect-error: f32 is another type
+weigh.launch({ threads: n }, cuda.deviceArray(n, f32), cuda.deviceArray([n, 1], bf16));
+const weights: NDArray<bf16, 1> = cuda.deviceArray(n, bf16).copyToHost();
+const bits: Uint16Array = weights.data;
+const weight: number = weights.get(0);
 
 const withTuple = cuda.jit((pair: readonly [Vec<f32>, number], out: Vec<f32>) => {
   const [a, k] = pair;
@@ -212,4 +229,4 @@ const readonlyView: InToo<Vec<f32>> = null as unknown as Vec<f32>;
 for (const d of [dx, dy]) d.dispose();
 dx[Symbol.dispose]();
 
-export { big, cast, errors, f64, host, host2, later, particle, rank1, re, readonlyView, result, value };
+export { big, bits, cast, errors, f64, host, host2, later, particle, rank1, re, readonlyView, result, value, weight };
