@@ -56,11 +56,14 @@ describe.each([...new Set(toRun.map((block) => block.page))])('%s', (page) => {
   });
 });
 
-it.each([...pages(), 'FEATURES.md', 'CHANGELOG.md', 'SECURITY.md'])('the links of %s lead somewhere', (page) => {
-  expect(brokenLinks(ROOT, page)).toEqual([]);
-});
+it.each([...pages(), 'FEATURES.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
+  'the links of %s lead somewhere',
+  (page) => {
+    expect(brokenLinks(ROOT, page)).toEqual([]);
+  },
+);
 
-it.each([...pages(), 'FEATURES.md'])('the tables of %s have whole rows', (page) => {
+it.each([...pages(), 'FEATURES.md', 'CONTRIBUTING.md'])('the tables of %s have whole rows', (page) => {
   expect(brokenRows(ROOT, page)).toEqual([]);
 });
 
