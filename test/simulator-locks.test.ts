@@ -62,6 +62,43 @@ it('a flag published behind a fence does, for those that see it and pass one', (
   expect(report(body)).toBeUndefined();
 });
 
+it('a counter does, for all who have counted behind a fence', () => {
+  const body = (data: Ints, lock: Ints): void => {
+    const t = cuda.threadIdx.x;
+    if (t < 2) {
+      data[1 + t] = 7;
+      cuda.threadFence();
+      cuda.atomic.add(lock, 0, 1);
+    } else {
+      while (cuda.atomic.add(lock, 0, 0) < 2);
+      cuda.threadFence();
+      if (data[1] + data[2] !== 14) cuda.atomic.add(data, 3, 1);
+    }
+    cuda.atomic.add(data, 0, 1);
+  };
+  expect(report(body)).toBeUndefined();
+});
+
+it('what is known of a thread stays known when something older is heard', () => {
+  const body = (data: Ints, lock: Ints): void => {
+    if (cuda.threadIdx.x === 0) {
+      cuda.threadFence();
+      cuda.atomic.exch(lock, 1, 1);
+      data[1] = 7;
+      cuda.threadFence();
+      cuda.atomic.exch(lock, 0, 1);
+    } else {
+      while (cuda.atomic.add(lock, 0, 0) === 0);
+      cuda.threadFence();
+      cuda.atomic.add(lock, 1, 0);
+      cuda.threadFence();
+      if (data[1] !== 7) cuda.atomic.add(data, 3, 1);
+    }
+    cuda.atomic.add(data, 0, 1);
+  };
+  expect(report(body)).toBeUndefined();
+});
+
 it.each([
   [
     'without the fence that releases',
@@ -97,6 +134,70 @@ it.each([
       data[0] += 1;
       cuda.threadFence();
       cuda.atomic.exch(lock, cuda.threadIdx.x, 0);
+    },
+  ],
+  [
+    'with the fence before what is published',
+    (data: Ints, lock: Ints): void => {
+      if (cuda.threadIdx.x === 0) {
+        cuda.threadFence();
+        data[0] = 7;
+        cuda.atomic.exch(lock, 0, 1);
+      } else {
+        while (cuda.atomic.add(lock, 0, 0) === 0);
+        cuda.threadFence();
+        if (data[0] !== 7) cuda.atomic.add(lock, 3, 1);
+      }
+    },
+  ],
+  [
+    'when it is written once more behind the fence',
+    (data: Ints, lock: Ints): void => {
+      if (cuda.threadIdx.x === 0) {
+        data[0] = 7;
+        cuda.threadFence();
+        cuda.atomic.exch(lock, 0, 1);
+        data[0] = 8;
+      } else {
+        while (cuda.atomic.add(lock, 0, 0) === 0);
+        cuda.threadFence();
+        if (data[0] < 7) cuda.atomic.add(lock, 3, 1);
+      }
+    },
+  ],
+  [
+    'behind a swap that fails',
+    (data: Ints, lock: Ints): void => {
+      if (cuda.threadIdx.x === 0) {
+        data[0] = 7;
+        cuda.threadFence();
+        cuda.atomic.cas(lock, 0, 5, 9);
+      } else {
+        cuda.atomic.add(lock, 0, 1);
+        cuda.threadFence();
+        if (data[0] !== 7) cuda.atomic.add(lock, 3, 1);
+      }
+    },
+  ],
+  [
+    'with the same element of another array',
+    (data: Ints, lock: Ints): void => {
+      if (cuda.threadIdx.x === 0) {
+        data[3] = 7;
+        cuda.threadFence();
+        cuda.atomic.exch(lock, 0, 1);
+      } else {
+        cuda.atomic.add(data, 0, 1);
+        cuda.threadFence();
+        if (data[3] !== 7) cuda.atomic.add(lock, 3, 1);
+      }
+    },
+  ],
+  [
+    'of a write with a read',
+    (data: Ints, lock: Ints): void => {
+      if (cuda.threadIdx.x === 0) lock[0] = data[0];
+      else data[0] = 7;
     },
   ],
   [

@@ -48,6 +48,7 @@ const signed: Readonly<Record<string, [(y: Vec<f64>, x: Vec<i32>) => void, numbe
   comparison: [(y, x) => (y[0] = x[0] + x[1] > 0 ? 1 : 0), [2 ** 30, 2 ** 30], '1073741824 + 1073741824 is', 0],
   remainder: [(y, x) => (y[0] = (x[0] * 1103515245 + 12345) % x[1]), [5, 1000], '5517576225 + 12345 is', 274],
   index: [(y, x) => (y[(x[0] * x[1]) % 1] = 1), [65536, 65537], '65536 * 65537 is', 1],
+  'index that wraps into its range': [(y, x) => (y[x[0] * x[1]] = 1), [65536, 65536], '65536 * 65536 is', 1],
 };
 
 const unsigned: Readonly<Record<string, [(y: Vec<f64>, x: Vec<u32>) => void, number[], string, number]>> = {
@@ -57,6 +58,12 @@ const unsigned: Readonly<Record<string, [(y: Vec<f64>, x: Vec<u32>) => void, num
   negation: [(y, x) => (y[0] = -x[0]), [1, 0], '-1 is -1', 2 ** 32 - 1],
   'Math.abs of a difference': [(y, x) => (y[0] = Math.abs(x[0] - x[1])), [2, 5], '2 - 5 is -3', 2 ** 32 - 3],
   'product that no number holds': [(y, x) => (y[0] = x[0] * x[1]), [4294967295, 4294967295], ' is about 1.84e+19', 1],
+  'sum with a product that no number holds': [
+    (y, x) => (y[0] = x[0] * x[1] + 1),
+    [4294967295, 4294967295],
+    ' is about 1.84e+19',
+    2,
+  ],
   power: [(y, x) => (y[0] = x[0] ** x[1]), [2, 32], '2 ** 32 is 4294967296', 0],
 };
 
@@ -170,7 +177,7 @@ describe('the warning', () => {
       const said = await told();
       expect(said).toHaveLength(1);
       expect(said[0]).toMatch(
-        /^kernel twice: 50000 \* 50000 is 2500000000, which i32 cannot hold: it wraps to -1794967296, at block \(0,0,0\), thread \(2,0,0\)\n {2}--> src\/cuda\/simulator-overflow\.test\.ts:157:10\n {2}help: if wrapping is meant write \(…\) \| 0;.*TSAMBA_SIMULATOR_OVERFLOW=0.*\n {2}launched with grid \[1, 1, 1\], block \[4, 1, 1\]$/,
+        /^kernel twice: 50000 \* 50000 is 2500000000, which i32 cannot hold: it wraps to -1794967296, at block \(0,0,0\), thread \(2,0,0\)\n {2}--> src\/cuda\/simulator-overflow\.test\.ts:164:10\n {2}help: if wrapping is meant write \(…\) \| 0;.*TSAMBA_SIMULATOR_OVERFLOW=0.*\n {2}launched with grid \[1, 1, 1\], block \[4, 1, 1\]$/,
       );
     }
   });

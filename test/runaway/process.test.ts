@@ -110,6 +110,44 @@ describe.each([1, 2])('with %i threads', (threads) => {
     expect(answered).toBeLessThan(1000);
   });
 
+  it('hears signals that come at the beginning of a launch', async () => {
+    // A thread that is told of each launch sends the signal within 2 ms. Some may come before the launch waits.
+    const { out, signal } = await run(
+      `
+      import { Worker } from 'node:worker_threads';
+      const turn = new Int32Array(new SharedArrayBuffer(4));
+      const sender = new Worker(\`
+        import('node:worker_threads').then(({ workerData: { turn, pid } }) => {
+        for (let k = 0; ; k++) {
+          Atomics.wait(turn, 0, k);
+          const until = performance.now() + 0.6 + 0.1 * (k % 12);
+          while (performance.now() < until);
+          process.kill(pid, 'SIGINT');
+        }
+        });\`, { eval: true, workerData: { turn, pid: process.pid } });
+      let heard = 0;
+      let inside = false;
+      process.on('SIGINT', () => { if (inside) heard++; });
+      const launch = () => { try { endless.launch({ threads: 64, timeout: 150 }, y); } catch {} };
+      launch();
+      for (let k = 1; k <= 24; k++) {
+        inside = true;
+        Atomics.store(turn, 0, k);
+        Atomics.notify(turn, 0);
+        launch();
+        inside = false;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      console.log('heard ' + heard);
+      await sender.terminate();
+      process.exit(0);
+    `,
+      threads,
+    );
+    // While Node hands the signal from one listener to another it ends the process, which is prompt as well.
+    if (signal !== 'SIGINT') expect(Number(/heard (\d+)/.exec(out)?.[1]), out).toBeGreaterThanOrEqual(12);
+  });
+
   it('goes on with the kernel when the handler returns', async () => {
     const { out } = await run(
       `

@@ -27,8 +27,6 @@ const ASKED = 20;
 const GONE = 200;
 /** Milliseconds for which the caller sleeps at most before it looks after the workers. */
 const SLICE = 100;
-/** Milliseconds for which a signal may wait: to listen for it costs some microseconds. */
-const SHORT = 2;
 
 /** One detached job. */
 export class DetachedRun {
@@ -81,7 +79,6 @@ export class DetachedRun {
   finish(): void {
     const pool = this.#pool;
     pool.spin();
-    if (pool.busy) pool.sleep(SHORT);
     while (!this.advance()) {
       if (this.#terminatedAt !== undefined && clock() - this.#terminatedAt > GONE) this.#gone = true;
       else if (this.#stoppedAt !== undefined || this.#terminatedAt !== undefined) pool.sleep(1);
