@@ -17,6 +17,7 @@ const bodies: readonly (readonly [name: string, body: Body])[] = [
   ['clz', (x, y) => void (y[0] = cuda.clz(x[0]))],
   ['ffs', (x, y) => void (y[0] = cuda.ffs(x[0]))],
   ['brev', (x, y) => void (y[0] = cuda.brev(x[0]))],
+  ['dp4a', (x, y) => void (y[0] = cuda.dp4a(y[1], x[0], 1))],
   ['nanosleep', (x, _) => cuda.nanosleep(x[0])],
   ['a mask of a shuffle', (x, y) => void (y[0] = cuda.shflSync(x[0], y[1], 0))],
   ['a lane of a shuffle', (x, y) => void (y[0] = cuda.shflSync(-1, y[1], x[0]))],
@@ -55,6 +56,35 @@ describe('integers alone', () => {
       y[0] = cuda.popc(2.5);
     };
     expect(() => compileFor(body, [new Int32Array(1)])).toThrow(/cuda\.popc needs an integer, but 2\.5 is a fraction/);
+  });
+
+  it('of 32 bits where there are no others, of one sign', () => {
+    const body = (y: V, a: V, b: V): void => {
+      y[0] = cuda.dp4a(a[0], b[0], 1);
+    };
+    const [ints, words, longs] = [new Int32Array(1), new Uint32Array(1), new BigInt64Array(1)];
+    compileFor(body, [words, words, words]);
+    expect(() => compileFor(body, [ints, longs, longs])).toThrow(
+      /K215[^\n]*cuda\.dp4a needs integers of 32 bits, but a\[0\] has 64[\s\S]*write i32\(a\[0\]\) or u32\(a\[0\]\)/,
+    );
+    expect(() => compileFor(body, [ints, ints, words])).toThrow(
+      /K203[^\n]*cuda\.dp4a does not take i32 and u32 together[\s\S]*write i32\(b\[0\]\) or u32\(a\[0\]\)/,
+    );
+    // @ts-expect-error The editor says so, too.
+    const two = (y: V): void => void (y[0] = cuda.dp4a(y[0], y[0]));
+    expect(() => compileFor(two, [ints])).toThrow(/K316[^\n]*cuda\.dp4a takes 3 arguments, not 2/);
+  });
+
+  it('of no type of their own take that of the others; a number argument is an integer that adopts it', () => {
+    const body = (y: V, a: V, mask: number): void => {
+      let sum = 0;
+      for (let k = 0; k < 4; k++) sum = cuda.dp4a(a[k], mask, sum);
+      y[0] = sum;
+    };
+    const words = new Uint32Array(4);
+    const { types } = compileFor(body, [words, words, 1]);
+    expect(types.find((t) => t.name === 'sum')?.type).toBe('u32');
+    expect(types.find((t) => t.name === 'mask')?.type).toBe('i32');
   });
 
   it('the number of arguments is checked: none is evaluated for nothing', () => {

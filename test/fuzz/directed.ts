@@ -177,6 +177,10 @@ const INTRINSIC: Readonly<Record<string, (t: Ty, args: readonly Val[]) => Val>> 
   clz: (t, [a]) => own.unary('clz', t, t, a as Val),
   popc: (t, [a]) => own.unary('popc', t, t, a as Val),
   brev: (t, [a]) => own.unary('brev', t, t, a as Val),
+  dp4a: (t, args) => {
+    const [a = 0, b = 0, c = 0] = args.map(Number);
+    return own.dp4a(t, a, b, c);
+  },
   ctz: (t, [a]) => {
     const first = Number(own.unary('ffs', t, 'i32', a as Val));
     const n = first === 0 ? (isBig(t) ? 64 : 32) : first - 1;

@@ -14,7 +14,7 @@ import {
   type Ty,
   type Val,
 } from './program.ts';
-import { binary, cast, compare, fma, ofBits, quotient, roundTo, unary, wrap } from './semantics.ts';
+import { binary, cast, compare, dp4a, fma, ofBits, quotient, roundTo, unary, wrap } from './semantics.ts';
 import type { Traffic } from './traffic.ts';
 import { Absent, Discarded, Refused } from './verdicts.ts';
 
@@ -194,6 +194,10 @@ export abstract class Values {
       case 'fma': {
         const [a, b, c, { t }] = [this.expr(e.a), this.expr(e.b), this.widened(e.c, e.t), e];
         return (s) => fma(t, Number(a(s)), Number(b(s)), Number(c(s)));
+      }
+      case 'dp4a': {
+        const [a, b, c, { t }] = [this.expr(e.a), this.expr(e.b), this.widened(e.c, e.t), e];
+        return (s) => dp4a(t, Number(a(s)), Number(b(s)), Number(c(s)));
       }
       case 'call': {
         const args = e.args.map((a) => this.expr(a));

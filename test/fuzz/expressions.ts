@@ -92,6 +92,16 @@ export class Expressions {
           c: this.operand(t, env, inner),
         }),
       ],
+      [
+        t === 'i32' || t === 'u32' ? 0.7 : 0,
+        () => ({
+          t,
+          k: 'dp4a',
+          a: this.expr(t, env, inner),
+          b: this.expr(t, env, inner),
+          c: this.operand(t, env, inner),
+        }),
+      ],
       [isFloat(t) ? 0 : 1.5, () => this.quotient(t, env, inner)],
       [t === 'u32' ? 1 : 0, () => this.toUnsigned(env, inner)],
       [

@@ -97,7 +97,8 @@ export function printExpr(e: Expr): string {
     case 'cast':
       return `${e.to}(${printExpr(e.a)})`;
     case 'fma':
-      return `cuda.fma(${printExpr(e.a)}, ${printExpr(e.b)}, ${printExpr(e.c)})`;
+    case 'dp4a':
+      return `cuda.${e.k}(${printExpr(e.a)}, ${printExpr(e.b)}, ${printExpr(e.c)})`;
     case 'call':
       return `${e.fn.name}(${e.args.map(printExpr).join(', ')})`;
     case 'absent':

@@ -123,7 +123,7 @@ export type Expr = {
   /** `selp`: written as a call, not as a ternary. */
   | { readonly k: 'sel'; readonly selp: boolean; readonly c: Expr; readonly a: Expr; readonly b: Expr }
   | { readonly k: 'cast'; readonly to: Elem; readonly a: Expr }
-  | { readonly k: 'fma'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
+  | { readonly k: 'fma' | 'dp4a'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
   | { readonly k: 'call'; readonly fn: FuncDecl; readonly args: readonly Expr[] }
   /** Whether there is nothing, in one of the spellings of that; `falsy` is true of zeros and NaN, too. */
   | { readonly k: 'absent'; readonly of: Maybe; readonly how: 'strict' | 'loose' | 'typeof' | 'falsy' }

@@ -101,6 +101,15 @@ export function toBfloat(x: number): number {
   return y === 0 && x < 0 ? -0 : y;
 }
 
+/** Byte by byte, through memory. */
+export function dp4a(t: Ty, a: number, b: number, c: number): number {
+  const words = Int32Array.of(a, b);
+  const bytes = t === 'u32' ? new Uint8Array(words.buffer) : new Int8Array(words.buffer);
+  let sum = c;
+  for (let k = 0; k < 4; k++) sum += (bytes[k] as number) * (bytes[k + 4] as number);
+  return Number(wrap(t, BigInt(sum)));
+}
+
 export function fma(t: Ty, a: number, b: number, c: number): number {
   if (!Number.isFinite(a) || !Number.isFinite(b) || a === 0 || b === 0) return roundTo(t, a * b + c);
   if (!Number.isFinite(c)) return c;

@@ -45,6 +45,7 @@ function* exprs(e: Expr): Iterable<Expr> {
       for (const b of exprs(e.b)) yield { ...e, b };
       return;
     case 'fma':
+    case 'dp4a':
       for (const a of exprs(e.a)) yield { ...e, a };
       for (const b of exprs(e.b)) yield { ...e, b };
       for (const c of exprs(e.c)) yield { ...e, c };
@@ -102,6 +103,7 @@ function parts(e: Expr): readonly Expr[] {
     case 'sel':
       return [e.a, e.b, e.c];
     case 'fma':
+    case 'dp4a':
       return [e.a, e.b, e.c];
     case 'call':
       return e.args;
