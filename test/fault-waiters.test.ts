@@ -95,13 +95,11 @@ class Program {
   /** The streams; the first is the default one, which comes after all others. */
   readonly #lines: Line[];
   readonly #data: DeviceNDArray<f32, 1>[];
-  readonly #kernels = Array.from({ length: 4 }, () =>
-    cuda.jit(
-      (x: Vec<f32>, at: i32) => {
-        x[at] = 1;
-      },
-      { boundsCheck: true, name: 'touch' },
-    ),
+  readonly #kernel = cuda.jit(
+    (x: Vec<f32>, at: i32) => {
+      x[at] = 1;
+    },
+    { boundsCheck: true, name: 'touch' },
   );
   readonly #marks: Mark[];
   /** Launches that failed. */
@@ -207,11 +205,8 @@ class Program {
   #launch(at: number, number: number): void {
     this.#note(`launch ${number} on ${at}`);
     const line = this.#lines[at] as Line;
-    this.#kernels[at]?.launch(
-      { grid: 1, block: 1, stream: line.stream },
-      this.#data[at] as DeviceNDArray<f32, 1>,
-      number,
-    );
+    const launch = { grid: 1, block: 1, stream: line.stream };
+    this.#kernel.launch(launch, this.#data[at] as DeviceNDArray<f32, 1>, number);
     if (number > 0) {
       const behind = this.#failed.some((fault) => fault.at === at && Math.min(fault.told, fault.counted) === NEVER);
       this.#failed.push({ number, at, told: NEVER, counted: behind ? 0 : NEVER });

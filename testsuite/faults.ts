@@ -260,6 +260,18 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
     throws(() => s.synchronize(), /index 2 is out of range/, 'E_KERNEL_FAULT');
     s.synchronize();
   },
+  'launches of one kernel that fail on two streams are told of apart': () => {
+    const { kernel, stream: s, a } = failing();
+    const t = cuda.stream();
+    const b = cuda.deviceArray(2, 'int32', { stream: t });
+    kernel.launch({ grid: 1, block: 1, stream: s }, a, 7);
+    kernel.launch({ grid: 1, block: 1, stream: t }, b, 8);
+    throws(() => t.synchronize(), /index 8 is out of range/, 'E_KERNEL_FAULT');
+    throws(() => s.synchronize(), /index 7 is out of range/, 'E_KERNEL_FAULT');
+    // Each was said once.
+    cuda.synchronize();
+    for (const stream of [s, t]) stream.dispose();
+  },
   'a fault with host arrays is thrown by the launch, which copies nothing back': () => {
     const kernel = cuda.jit(
       (a: Vec<i32>, at: number) => {

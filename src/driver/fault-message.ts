@@ -2,6 +2,7 @@
  * The error for a fault that a kernel's own checks found: what the record says, in words. The same on every device.
  */
 import type { Kernel } from '../compiler/ir/ops.ts';
+import { FAULT } from '../compiler/render/reports.ts';
 import type { FaultSite } from '../compiler/render/sites.ts';
 import type { DriverError } from '../errors.ts';
 import type { LaunchShape } from './driver.ts';
@@ -15,6 +16,17 @@ export interface FaultRecord {
   readonly block: number;
   readonly index: bigint;
   readonly extent: bigint;
+}
+
+/** Reads the record that starts at a byte. */
+export function readFault(view: DataView, at = 0): FaultRecord {
+  return {
+    site: view.getUint32(at + FAULT.site, true),
+    thread: view.getUint32(at + FAULT.thread, true),
+    block: Number(view.getBigUint64(at + FAULT.block, true)),
+    index: view.getBigInt64(at + FAULT.index, true),
+    extent: view.getBigInt64(at + FAULT.extent, true),
+  };
 }
 
 /** The error for a fault record. */

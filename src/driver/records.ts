@@ -6,16 +6,13 @@
  * launches are remembered until then, so that a fault can name its launch, and be thrown on the stream that it belongs to.
  */
 import type { Kernel } from '../compiler/ir/ops.ts';
-import { FAULT_RECORD_BYTES, PRINT_BYTES, PRINT_HEADER } from '../compiler/render/ptx/module.ts';
+import { FAULT, FAULTS, PRINT, PRINTS } from '../compiler/render/reports.ts';
 import type { FaultSite, PrintSite } from '../compiler/render/sites.ts';
 import { type DriverError, withStackDepth } from '../errors.ts';
 import type { Dim3, LaunchShape } from './driver.ts';
-import { faultAt } from './fault-message.ts';
+import { faultAt, readFault } from './fault-message.ts';
 import { FaultLog, type Moment } from './faults.ts';
 import { printed } from './printed.ts';
-
-/** Launches of one module after which its stream is waited for, to look at its records. */
-const MANY_LAUNCHES = 1024;
 
 /** Waits of one stream for one other that are kept apart; more are taken together, and then some work is said to rest on more than it does. */
 const MANY_WAITS = 64;
@@ -71,15 +68,46 @@ export interface Launched<S> {
   readonly site: { readonly stack?: string } | undefined;
 }
 
+/** The launches of one module whose records have not been looked at. Each has a fault record of its own. */
+export class Launches<S> {
+  readonly list: Launched<S>[] = [];
+  /** By fault record: whether a launch in the list has it. */
+  readonly #taken = new Uint8Array(FAULTS.most);
+  /** Faults that have been read; the table counts all there were. */
+  faultsRead = 0;
+
+  /** No record is left. */
+  get full(): boolean {
+    return this.list.length >= FAULTS.most;
+  }
+
+  /** Whether a launch of this number has a record of its own. */
+  isFree(number: number): boolean {
+    return this.#taken[number % FAULTS.most] === 0;
+  }
+
+  add(launch: Launched<S>): void {
+    this.#taken[launch.number % FAULTS.most] = 1;
+    this.list.push(launch);
+  }
+
+  /** They have been looked at. */
+  remove(done: readonly Launched<S>[]): void {
+    for (const { number } of done) this.#taken[number % FAULTS.most] = 0;
+    const left = done.length === this.list.length ? [] : this.list.filter((each) => !done.includes(each));
+    this.list.splice(0, this.list.length, ...left);
+  }
+}
+
 /** A loaded module that can fault or print. */
 export interface Watched<S, At> {
   readonly kernel: Kernel;
   readonly sites: readonly FaultSite[];
   readonly printSites: readonly PrintSite[];
-  /** Where its records are; undefined where it has none. */
+  /** Where its table of faults and its print buffer are; undefined where it has none. */
   readonly faultsAt: At | undefined;
   readonly printsAt: At | undefined;
-  readonly launches: Launched<S>[];
+  readonly launches: Launches<S>;
 }
 
 /** The records of all modules of a device. */
@@ -87,11 +115,11 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
   readonly log: FaultLog = new FaultLog();
   readonly #memory: RecordMemory<S, At>;
   readonly #dirty = new Set<Watched<S, At>>();
-  readonly #fault: Uint8Array;
+  /** Off V8's moving heap, for drivers write to it by address. */
+  readonly #count: DataView<ArrayBuffer> = new DataView(new ArrayBuffer(128), 0, 4);
 
   constructor(memory: RecordMemory<S, At>) {
     this.#memory = memory;
-    this.#fault = new Uint8Array(new ArrayBuffer(128), 0, FAULT_RECORD_BYTES);
   }
 
   /** Whether anything has been launched that has not been looked at. */
@@ -101,10 +129,12 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
 
   /** Remembers a launch that is about to be made, and gives its number. */
   note(module: Watched<S, At>, shape: LaunchShape, stream: S, launch: (...args: never[]) => unknown): number {
-    if (module.launches.length >= MANY_LAUNCHES) this.#catchUp(module);
-    const number = this.log.advance();
+    const { launches } = module;
+    if (launches.full) this.#catchUp(module);
+    let number = this.log.advance();
+    while (!launches.isFree(number)) number = this.log.advance();
     const { grid, block, sharedBytes } = shape;
-    module.launches.push({
+    launches.add({
       number,
       stream,
       shape: { grid: copyOf(grid), block: copyOf(block), sharedBytes },
@@ -116,7 +146,7 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
 
   /** The module is about to be unloaded: what it has left is looked at now, or never. */
   forget(module: Watched<S, At>): void {
-    if (module.launches.length > 0 && !this.#memory.lost) this.#catchUp(module);
+    if (module.launches.list.length > 0 && !this.#memory.lost) this.#catchUp(module);
     this.#dirty.delete(module);
   }
 
@@ -149,15 +179,16 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
 
   #look(module: Watched<S, At>, stream: S | undefined, before: number): void {
     const { launches } = module;
-    const done = launches.filter((each) => (stream === undefined || each.stream === stream) && each.number <= before);
+    const done = launches.list.filter(
+      (each) => (stream === undefined || each.stream === stream) && each.number <= before,
+    );
     if (done.length === 0) return;
     // The default stream comes after one that is gone.
     const on = stream?.alive === true ? stream : undefined;
-    if (module.printsAt !== undefined && this.#allDone(launches, done)) this.#print(module, module.printsAt, on);
-    if (module.faultsAt !== undefined) this.#readFault(module, module.faultsAt, on, done);
-    const left = launches.filter((each) => !done.includes(each));
-    launches.splice(0, launches.length, ...left);
-    if (left.length === 0) this.#dirty.delete(module);
+    if (module.printsAt !== undefined && this.#allDone(launches.list, done)) this.#print(module, module.printsAt, on);
+    if (module.faultsAt !== undefined) this.#readFaults(module, module.faultsAt, on, done);
+    launches.remove(done);
+    if (launches.list.length === 0) this.#dirty.delete(module);
   }
 
   /** Whether nobody prints any more, apart from launches that come later. */
@@ -166,36 +197,32 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
     return ![...streams].some((stream) => stream.alive && this.#memory.isBusy(stream));
   }
 
-  #readFault(module: Watched<S, At>, at: At, on: S | undefined, done: readonly Launched<S>[]): void {
-    const bytes = this.#fault;
-    this.#memory.read(bytes, at, 0, on);
-    const view = new DataView(bytes.buffer);
-    const site = view.getUint32(0, true);
-    const number = view.getUint32(4, true);
-    if (site === 0) return;
-    const launch = done.find((each) => each.number === number);
-    // Of a stream that has not run dry yet: whoever waits for that one will see it.
-    if (launch === undefined) return;
-    const error = faultAt(module.kernel, launch.shape, module.sites, {
-      site: site - 1,
-      thread: view.getUint32(8, true),
-      block: Number(view.getBigUint64(16, true)),
-      index: view.getBigInt64(24, true),
-      extent: view.getBigInt64(32, true),
-    });
-    this.log.post(withSite(error, launch.site), launch.stream, launch.number);
-    this.#memory.zero(at, FAULT_RECORD_BYTES, on);
+  /** Posts the faults of launches that are done. Of others, whoever waits for them will see. */
+  #readFaults(module: Watched<S, At>, at: At, on: S | undefined, done: readonly Launched<S>[]): void {
+    const { launches } = module;
+    const { buffer, byteOffset, byteLength } = this.#count;
+    this.#memory.read(new Uint8Array(buffer, byteOffset, byteLength), at, FAULTS.count, on);
+    if (this.#count.getUint32(0, true) === launches.faultsRead) return;
+    const table = new DataView(new ArrayBuffer(FAULTS.most * FAULT.bytes));
+    this.#memory.read(new Uint8Array(table.buffer), at, FAULTS.records, on);
+    for (const { number, shape, stream, site } of done) {
+      const record = (number % FAULTS.most) * FAULT.bytes;
+      if (table.getUint32(record + FAULT.launch, true) !== number) continue;
+      launches.faultsRead++;
+      const error = faultAt(module.kernel, shape, module.sites, readFault(table, record));
+      this.log.post(withSite(error, site), stream, number);
+    }
   }
 
   #print(module: Watched<S, At>, at: At, on: S | undefined): void {
-    const header = new Uint8Array(new ArrayBuffer(128), 0, PRINT_HEADER);
+    const header = new Uint8Array(new ArrayBuffer(128), 0, PRINTS.records);
     this.#memory.read(header, at, 0, on);
-    const taken = new DataView(header.buffer).getUint32(0, true);
+    const taken = new DataView(header.buffer).getUint32(PRINTS.taken, true);
     if (taken === 0) return;
-    const room = PRINT_BYTES - PRINT_HEADER;
+    const room = PRINTS.bytes - PRINTS.records;
     const bytes = new Uint8Array(Math.min(taken, room));
-    this.#memory.read(bytes, at, PRINT_HEADER, on);
-    this.#memory.zero(at, PRINT_HEADER + bytes.length, on);
+    this.#memory.read(bytes, at, PRINTS.records, on);
+    this.#memory.zero(at, PRINTS.records + bytes.length, on);
     for (const line of printedLines(module.printSites, bytes)) console.log(...line);
     if (taken > room) console.log(`… and ${taken - room} more bytes of output, which did not fit`);
   }
@@ -205,14 +232,15 @@ export class LaunchRecords<S extends RecordStream<S>, At> {
 export function* printedLines(prints: readonly PrintSite[], bytes: Uint8Array): Generator<readonly unknown[]> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = 0;
-  while (at + 16 <= bytes.length) {
-    const site = prints[view.getUint32(at, true) - 1];
+  while (at + PRINT.values <= bytes.length) {
+    const site = prints[view.getUint32(at + PRINT.site, true) - 1];
     // Not written: the thread was stopped in between, or its record did not fit.
     if (site === undefined) return;
     const slots = site.parts.filter((part) => typeof part !== 'string').length;
-    if (at + 16 + 8 * slots > bytes.length) return;
-    yield printed(site, new DataView(view.buffer, view.byteOffset + at + 16, 8 * slots));
-    at += 16 + 8 * slots;
+    const values = at + PRINT.values;
+    if (values + 8 * slots > bytes.length) return;
+    yield printed(site, new DataView(view.buffer, view.byteOffset + values, 8 * slots));
+    at = values + 8 * slots;
   }
 }
 

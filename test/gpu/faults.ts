@@ -83,6 +83,25 @@ function onStreams(): void {
   for (const x of [s, t, a]) x.dispose();
 }
 
+/** Launches of one kernel that fail on several streams, with nobody looking in between: each stream tells of its own. */
+function sameKernelOnStreams(): string {
+  const streams = Array.from({ length: 8 }, () => cuda.stream());
+  const arrays = streams.map(() => cuda.toDevice(new Float32Array(64)));
+  for (let round = 0; round < 50; round++) {
+    streams.forEach((stream, k) => shift.launch({ grid: 2, block: 32, stream }, arrays[k] as never, 1000 * (k + 1)));
+    // All have run before the first is asked; the last one is asked first.
+    while (!streams.every((stream) => stream.query()));
+    for (let k = streams.length - 1; k >= 0; k--) {
+      const error = fails(() => streams[k]?.synchronize(), 'E_KERNEL_FAULT');
+      const index = Number(/index (\d+) is out of range/.exec(error.message)?.[1]);
+      same(index >= 1000 * (k + 1) && index < 1000 * (k + 1) + 64, true, `stream ${k}: ${error.message}`);
+    }
+    cuda.synchronize();
+  }
+  for (const x of [...streams, ...arrays]) x.dispose();
+  return `50 rounds of ${streams.length} streams`;
+}
+
 async function whileAwaiting(): Promise<void> {
   const a = cuda.toDevice(new Float32Array(64));
   const s = cuda.stream();
@@ -292,6 +311,7 @@ export const faultTests: GpuModule = {
   tests: [
     { name: 'a checked kernel', run: checked },
     { name: 'streams and events', run: onStreams },
+    { name: 'one kernel on many streams', run: sameKernelOnStreams },
     { name: 'await', run: whileAwaiting },
     { name: 'thousands of launches', run: manyChecked },
     { name: 'printing', run: prints },

@@ -21,7 +21,7 @@ import type {
   PendingLaunch,
   StreamHandle,
 } from '../driver.ts';
-import { faultAt } from '../fault-message.ts';
+import { faultAt, readFault } from '../fault-message.ts';
 import type { LaunchHost } from '../host-memory.ts';
 import { Interruption, listensForInterrupts } from '../interrupts.ts';
 import { HELP, kernelFault, timeoutError, withLaunchStack } from '../launch-errors.ts';
@@ -30,7 +30,6 @@ import { DetachedRun } from './detached.ts';
 import { disassemble } from './disassemble.ts';
 import type { Engine } from './engine.ts';
 import { factsOf, type KernelFacts } from './facts.ts';
-import { readFault } from './fault-record.ts';
 import { RECORD_ADDRESS } from './memory.ts';
 import { type Job, type ThreadFault, workerDied } from './pool.ts';
 import { PoolRun } from './pool-run.ts';
@@ -375,7 +374,7 @@ export class CpuExecutable implements Executable {
       .filter((fault) => fault.error === undefined)
       .map((fault) => {
         const address = engine.scratch + fault.thread * engine.scratchStride;
-        return readFault(new DataView(engine.memory.bytes.buffer, address, FAULT_BYTES), fault.site);
+        return readFault(new DataView(engine.memory.bytes.buffer, address, FAULT_BYTES));
       })
       .sort((a, b) => a.block - b.block || a.thread - b.thread);
     const [first] = records;

@@ -6,9 +6,11 @@
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { cString } from '../../ffi/cells.ts';
+import { Launches } from '../records.ts';
 import type { CudaContext } from './context.ts';
 import type { ParamBuffer } from './params.ts';
 import type { LaunchRecords, Watched } from './records.ts';
+import type { CudaStream } from './streams.ts';
 
 /** CUfunction_attribute, hipFunction_attribute. */
 const MAX_THREADS_PER_BLOCK = 0;
@@ -34,7 +36,7 @@ export abstract class LoadedModule implements Watched {
   readonly printSites: Watched['printSites'];
   abstract readonly faultsAt: number | undefined;
   abstract readonly printsAt: number | undefined;
-  readonly launches: Watched['launches'] = [];
+  readonly launches: Launches<CudaStream> = new Launches();
   readonly registers: number;
   readonly localBytes: number;
   readonly constBytes: number;

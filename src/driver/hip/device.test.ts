@@ -4,8 +4,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ArraySym, AtomicOp, Expr, Kernel, MemRef, Stmt } from '../../compiler/ir/ops.ts';
 import type { OpenCLArg, OpenCLModule } from '../../compiler/render/opencl/module.ts';
+import { FAULTS } from '../../compiler/render/reports.ts';
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../../errors.ts';
 import type { Executable, LaunchShape } from '../driver.ts';
+import { reportFault } from '../reporting.testing.ts';
 import { HipDriver } from './device.ts';
 import { HipModel, type HipModelOptions } from './hip-model.testing.ts';
 import { describeDevice } from './info.ts';
@@ -317,11 +319,8 @@ describe('kernels', () => {
     const { model, device, load } = open();
     const kernel = load('k');
     model.cuda.kernels.set('k for gfx90a:sramecc+:xnack-', (params) => {
-      const record = new DataView(model.ffi.view(Number(params.getBigUint64(24, true)), 40));
-      record.setUint32(0, 1, true);
-      record.setUint32(4, params.getUint32(32, true), true);
-      record.setUint32(8, 5, true);
-      record.setBigUint64(16, 1n, true);
+      const table = new DataView(model.ffi.view(Number(params.getBigUint64(24, true)), FAULTS.bytes));
+      reportFault(table, params.getUint32(32, true));
     });
     kernel.launch(shape, [false, 1, 0, 2], undefined);
     const error = thrownBy(() => device.synchronize());

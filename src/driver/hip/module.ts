@@ -5,12 +5,8 @@
  * HIP runtime API reference, section "Module Management".
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import {
-  FAULT_RECORD_BYTES,
-  type OpenCLArg,
-  type OpenCLModule,
-  PRINT_BYTES,
-} from '../../compiler/render/opencl/module.ts';
+import type { OpenCLArg, OpenCLModule } from '../../compiler/render/opencl/module.ts';
+import { FAULTS, PRINTS } from '../../compiler/render/reports.ts';
 import type { CudaContext } from '../cuda-api/context.ts';
 import { LoadedModule } from '../cuda-api/module.ts';
 import { type PackedParam, ParamBuffer, type ParamLayout } from '../cuda-api/params.ts';
@@ -36,8 +32,8 @@ export class HipLoaded extends LoadedModule {
     const offsets = offsetsOf(source.args);
     this.params = new ParamBuffer(context.cuda.ffi, layoutOf(source.args, offsets), END_OF_EXTRA);
     this.#view = new DataView(this.params.bytes.buffer);
-    this.faultsAt = this.#own(offsets, 'faults', FAULT_RECORD_BYTES);
-    this.printsAt = this.#own(offsets, 'prints', PRINT_BYTES);
+    this.faultsAt = this.#own(offsets, 'faults', FAULTS.bytes);
+    this.printsAt = this.#own(offsets, 'prints', PRINTS.bytes);
     if (source.constants !== undefined) this.#own(offsets, 'constants', source.constants);
     const sharedBytes = source.args.findIndex(({ kind }) => kind === 'sharedBytes');
     this.#sharedBytesAt = offsets[sharedBytes];

@@ -2,11 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { PtxModule } from '../../compiler/render/ptx/module.ts';
+import { FAULTS } from '../../compiler/render/reports.ts';
 import type { PrintSite } from '../../compiler/render/sites.ts';
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import { collectGarbage } from '../../memory/collect.ts';
 import { CudaModel } from '../cuda-api/cuda-model.testing.ts';
 import type { DeviceInfo, Executable, LaunchShape } from '../driver.ts';
+import { reportFault } from '../reporting.testing.ts';
 import { NvidiaDriver } from './device.ts';
 import { CUDA_VOCABULARY } from './result.ts';
 
@@ -90,15 +92,11 @@ function open(more: Partial<PtxModule> = {}): {
   return { model, device, load };
 }
 
-/** A kernel that claims its fault record, as compiled code does, unless somebody has. */
+/** A kernel that fails, and reports it as compiled code does. */
 function faulting(model: CudaModel, name: string): (params: DataView) => void {
   return (params) => {
-    const record = new DataView(model.ffi.view(model.global(name, 'faults'), 40));
-    if (record.getUint32(0, true) !== 0) return;
-    record.setUint32(0, 1, true);
-    record.setUint32(4, params.getUint32(0, true), true);
-    record.setUint32(8, 5, true);
-    record.setBigUint64(16, 1n, true);
+    const table = new DataView(model.ffi.view(model.global(name, 'faults'), FAULTS.bytes));
+    reportFault(table, params.getUint32(0, true));
   };
 }
 
@@ -126,7 +124,7 @@ describe('faults of kernels', () => {
     expect(error.message).toMatch(/launched with grid \[2, 1, 1\], block \[32, 1, 1\]$/);
     expect(error.stack).toMatch(/device\.test\.ts/);
     device.synchronize();
-    // The record was zeroed: the next launch of the kernel is judged by itself.
+    // The next launch of the kernel is judged by itself.
     kernel.launch(shape, [], undefined);
     expect(thrownBy(() => device.synchronize()).code).toBe('E_KERNEL_FAULT');
     model.kernels.delete('k');
@@ -148,6 +146,37 @@ describe('faults of kernels', () => {
     device.waitEvent(mark, u);
     expect(thrownBy(() => device.synchronizeStream(u)).code).toBe('E_KERNEL_FAULT');
     device.synchronizeStream(s);
+  });
+
+  it('of two launches of one kernel on two streams are both told, the later first', () => {
+    const { model, device, load } = open();
+    const kernel = load('k');
+    model.kernels.set('k', faulting(model, 'k'));
+    const [s, t] = [device.createStream(), device.createStream()];
+    kernel.launch(shape, [], s);
+    kernel.launch({ ...shape, grid: [3, 1, 1] }, [], t);
+    // Nobody has looked before both have run.
+    model.cuda.cuStreamSynchronize(Number(s.address));
+    expect(thrownBy(() => device.synchronizeStream(t)).launch).toContain('grid [3, 1, 1]');
+    expect(thrownBy(() => device.synchronizeStream(s)).launch).toContain('grid [2, 1, 1]');
+    device.synchronize();
+  });
+
+  it('have a record for each launch, also where the numbers of two fall on the same one', () => {
+    const { model, device, load } = open();
+    const kernel = load('k');
+    model.kernels.set('k', faulting(model, 'k'));
+    const [s, t, u] = [device.createStream(), device.createStream(), device.createStream()];
+    kernel.launch(shape, [], s);
+    const mark = device.createEvent(false);
+    device.recordEvent(mark, u);
+    // Each wait takes a number of its own.
+    for (let k = 1; k < FAULTS.most; k++) device.waitEvent(mark, u);
+    kernel.launch({ ...shape, grid: [3, 1, 1] }, [], t);
+    model.cuda.cuStreamSynchronize(Number(s.address));
+    expect(thrownBy(() => device.synchronizeStream(t)).launch).toContain('grid [3, 1, 1]');
+    expect(thrownBy(() => device.synchronizeStream(s)).launch).toContain('grid [2, 1, 1]');
+    device.synchronize();
   });
 
   it('after a mark are not the mark’s', () => {

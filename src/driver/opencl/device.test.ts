@@ -6,6 +6,7 @@ import type { OpenCLModule } from '../../compiler/render/opencl/module.ts';
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import { collectGarbage } from '../../memory/collect.ts';
 import type { Executable, LaunchShape, StreamHandle } from '../driver.ts';
+import { REPORT_FAULT } from '../reporting.testing.ts';
 import type { OpenCLPipeline } from './compile.ts';
 import type { OpenCLDriver } from './device.ts';
 import { hasOpenCL, openTestDevice } from './opencl.testing.ts';
@@ -38,7 +39,7 @@ const TEXT = `
 kernel void work(global uchar *base, ulong offset, int k, float x, global uint *faults, uint launch) {
   global float *out = (global float *)(base + offset);
   if (k < 0) {
-    if (atomic_cmpxchg(faults, 0u, 1u) == 0u) { faults[1] = launch; faults[2] = (uint)get_local_id(0); }
+    ${REPORT_FAULT}
     return;
   }
   float sum = 0;
@@ -143,6 +144,30 @@ describe.skipIf(!hasOpenCL())('an OpenCL device', { timeout: 30_000 }, () => {
       expect(read(out, 1, stream)[0]).toBe(1);
       expect(device.queryStream(stream)).toBe(true);
       device.destroyStream(stream);
+      device.free(out);
+    });
+
+    it('of one kernel that fail on two streams are told of on each', () => {
+      const out = floats(64);
+      const [s, t] = [device.createStream(), device.createStream()];
+      work.launch(shape, [out, -1, 0], s);
+      work.launch({ ...shape, grid: [1, 1, 1] }, [out, -1, 0], t);
+      // Both have run before anybody looks.
+      while (!device.queryStream(s) || !device.queryStream(t));
+      const launchOf = (stream: StreamHandle): string | undefined => {
+        try {
+          device.synchronizeStream(stream);
+        } catch (error) {
+          return (error as DriverError).launch;
+        }
+        return undefined;
+      };
+      expect([launchOf(t), launchOf(s)]).toEqual([
+        expect.stringContaining('grid [1, 1, 1]'),
+        expect.stringContaining('grid [4, 1, 1]'),
+      ]);
+      device.synchronize();
+      for (const stream of [s, t]) device.destroyStream(stream);
       device.free(out);
     });
 

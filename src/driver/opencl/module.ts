@@ -2,13 +2,15 @@
  * One form of a kernel on the device: its program, its cl_kernel with arguments, and where its records are.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import { FAULT_RECORD_BYTES, type OpenCLModule, PRINT_BYTES } from '../../compiler/render/opencl/module.ts';
+import type { OpenCLModule } from '../../compiler/render/opencl/module.ts';
+import { FAULTS, PRINTS } from '../../compiler/render/reports.ts';
 import { kernelLabel } from '../launch-errors.ts';
+import { Launches } from '../records.ts';
 import { KernelArguments } from './arguments.ts';
 import type { OpenCLContext } from './context.ts';
 import type { OpenCLMemory } from './memory.ts';
 import type { BuiltProgram, Programs } from './programs.ts';
-import type { Queues } from './queues.ts';
+import type { OpenCLStream, Queues } from './queues.ts';
 import { type LaunchRecords, type Watched, zero } from './records.ts';
 
 const KERNEL_WORK_GROUP_SIZE = 0x11b0;
@@ -36,7 +38,7 @@ export class LoadedModule implements Watched {
   readonly printSites: Watched['printSites'];
   readonly faultsAt: number | undefined;
   readonly printsAt: number | undefined;
-  readonly launches: Watched['launches'] = [];
+  readonly launches: Launches<OpenCLStream> = new Launches();
   /** Whether launches are noted with the device's records. */
   readonly watched: boolean;
   /** Work items that a group may have, for what the code needs. */
@@ -68,8 +70,8 @@ export class LoadedModule implements Watched {
     this.ownLocalBytes = this.localBytes();
     const wants = (kind: string): boolean => module.args.some((arg) => arg.kind === kind);
     this.takesShared = wants('shared');
-    this.faultsAt = wants('faults') ? this.#zeroed(FAULT_RECORD_BYTES) : undefined;
-    this.printsAt = wants('prints') ? this.#zeroed(PRINT_BYTES) : undefined;
+    this.faultsAt = wants('faults') ? this.#zeroed(FAULTS.bytes) : undefined;
+    this.printsAt = wants('prints') ? this.#zeroed(PRINTS.bytes) : undefined;
     this.watched = this.faultsAt !== undefined || this.printsAt !== undefined;
     this.#constants = module.constants === undefined ? 0 : this.#filled(module.constants);
     this.arguments = new KernelArguments(host.context, host.memory, this.handle, module.args, label);

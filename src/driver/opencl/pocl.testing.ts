@@ -8,14 +8,11 @@ import { type Value, writeElement } from '../../compiler/ir/evaluate.ts';
 import { type InterpretFault, interpret } from '../../compiler/ir/interpret.ts';
 import type { ValueType } from '../../compiler/ir/ops.ts';
 import type { Sample } from '../../compiler/ir/testing.ts';
-import {
-  FAULT_RECORD_BYTES,
-  type OpenCLModule,
-  type OpenCLTarget,
-  PRINT_BYTES,
-} from '../../compiler/render/opencl/module.ts';
+import type { OpenCLModule, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
+import { FAULT, FAULTS, PRINTS } from '../../compiler/render/reports.ts';
 import type { Address, AsyncNativeFunction, Ffi } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+import { readFault } from '../fault-message.ts';
 import { openclPipeline } from './compile.ts';
 
 const PROTOTYPES = {
@@ -48,6 +45,8 @@ const PROGRAM_BUILD_LOG = 0x1183;
 const PLATFORM_NAME = 0x0902;
 const DEVICE_TYPE_CPU = 2n;
 const COPY_HOST_PTR = 32n;
+/** The number of every launch. */
+const LAUNCH = 77;
 
 /** What PoCL's CPU device can do. */
 export const POCL: OpenCLTarget = {
@@ -163,8 +162,8 @@ export class Pocl {
     const { program, kernel } = this.build(module.text, module.entry, module.buildOptions);
     const left: Left = {
       memory: sample.memory.slice(),
-      fault: new Uint8Array(FAULT_RECORD_BYTES),
-      prints: new Uint8Array(PRINT_BYTES),
+      fault: new Uint8Array(FAULTS.bytes),
+      prints: new Uint8Array(PRINTS.bytes),
       module,
     };
     const buffers = new Map<string, readonly [Uint8Array, Address]>();
@@ -226,7 +225,7 @@ export class Pocl {
       case 'zero':
         return { value: word('u32', 0), size: 4 };
       case 'launchNumber':
-        return { value: word('u32', 77), size: 4 };
+        return { value: word('u32', LAUNCH), size: 4 };
       case 'sharedBytes':
         return { value: word('u32', sample.launch.sharedBytes ?? 0), size: 4 };
       case 'shared':
@@ -247,10 +246,10 @@ function word(type: ValueType, value: Value): Uint8Array {
 /** Where a fault is, as text. */
 function faultText(fault: Uint8Array, { sites }: OpenCLModule): string {
   const view = new DataView(fault.buffer);
-  const site = sites[view.getUint32(0, true) - 1];
-  return site
-    ? `${site.kind} ${site.pos.start} thread ${view.getUint32(8, true)} block ${view.getBigUint64(16, true)}`
-    : '';
+  const at = FAULTS.records + LAUNCH * FAULT.bytes;
+  if (view.getUint32(at + FAULT.launch, true) !== LAUNCH) return '';
+  const { site, thread, block } = readFault(view, at);
+  return `${sites[site]?.kind} ${sites[site]?.pos.start} thread ${thread} block ${block}`;
 }
 
 function expectedFault(fault: InterpretFault | undefined): string {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { REPORT_FAULT } from '../reporting.testing.ts';
 import { hasOpenCL } from './opencl.testing.ts';
 
 const RUN = `
@@ -17,7 +18,7 @@ const TEXT = \`kernel void work(global uchar *base, ulong offset, global uint *f
   float sum = 0;
   for (int i = 0; i < 1000000; i++) sum += 1.0f / (i + 1 + get_global_id(0));
   out[get_global_id(0)] = sum;
-  if (get_global_id(0) == FAULTY && atomic_cmpxchg(faults, 0u, 1u) == 0u) faults[1] = launch;
+  if (get_global_id(0) == FAULTY) ${REPORT_FAULT}
 }\`;
 const kernel = {
   name: 'work', params: [], arrays: [], vars: [], body: [], indexBits: 32, checked: true, contract: false, fastMath: false,

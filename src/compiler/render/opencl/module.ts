@@ -6,14 +6,11 @@
  * byte offset in it. So a `ptr` parameter of the kernel becomes two arguments, `buffer` (cl_mem) and `offset` (ulong, bytes), or
  * `buffer` alone in code for arrays that begin where their buffers do. In HIP C++ it is one, `pointer`.
  *
- * Faults. A program with fault sites takes a `faults` buffer of FAULT_RECORD_BYTES, zero at first. The first work item that
- * fails claims it by compare-and-exchange of its first word and fills it; every failing work item stops there. The layout, and that
- * of the `prints` buffer of PRINT_BYTES, is as the PTX renderer has it (ptx/module.ts).
+ * Reports. A program with fault sites takes a `faults` buffer with the table of faults and the number of the launch; one with print sites
+ * a `prints` buffer (reports.ts).
  */
 import type { ValueType } from '../../ir/ops.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
-
-export { FAULT_RECORD_BYTES, PRINT_BYTES, PRINT_HEADER } from '../ptx/module.ts';
 
 /** `opencl`: OpenCL C 1.2, for any device. `hip`: HIP C++, for AMD's offline compiler. */
 export type Dialect = 'opencl' | 'hip';
@@ -67,7 +64,7 @@ export type OpenCLArg =
   | { readonly kind: 'pointer'; readonly param: number }
   /** The parameter's value, of `size` bytes; bool is one byte. */
   | { readonly kind: 'value'; readonly param: number; readonly type: ValueType; readonly size: number }
-  /** The cl_mem of fault records; then uint, the launch number that they repeat. */
+  /** The cl_mem with the table of faults; then uint, the number of the launch. */
   | { readonly kind: 'faults' }
   | { readonly kind: 'launchNumber' }
   /** The cl_mem of printed values. */

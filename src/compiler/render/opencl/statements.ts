@@ -7,6 +7,7 @@
 import { negate } from '../../ir/builder.ts';
 import type { Expr, Label, Stmt } from '../../ir/ops.ts';
 import { hasBarrier, neverEnds, someStmt } from '../../ir/passes/walk.ts';
+import { FAULT, FAULTS, PRINT, PRINTS } from '../reports.ts';
 import type { PrintedValue } from '../sites.ts';
 import { emitAtomic } from './atomics.ts';
 import { type C, callOf, castTo, type Gen, varName } from './code.ts';
@@ -14,7 +15,6 @@ import { convert } from './convert.ts';
 import { printExpr } from './expr.ts';
 import { blockNumber, define, fence, threadNumber } from './helpers.ts';
 import { storeElement } from './memory.ts';
-import { PRINT_BYTES, PRINT_HEADER } from './module.ts';
 
 type Loop = Stmt & { op: 'loop' };
 type If = Stmt & { op: 'if' };
@@ -246,12 +246,15 @@ class Statements {
     if (!g.fault) throw new Error('internal error: a trap in a kernel without faults');
     const space = g.target.dialect === 'hip' ? '' : 'global ';
     const params = `${space}uchar *faults, uint launch, uint site, long index, long extent`;
+    const word = (at: number): string => `((volatile ${space}uint *)record)[${at / 4}]`;
+    const long = (at: number): string => `((volatile ${space}ulong *)record)[${at / 8}]`;
     const body = [
-      `if (atomic_cmpxchg((volatile ${space}uint *)faults, 0u, site) != 0u) return;`,
-      `volatile ${space}uint *words = (volatile ${space}uint *)faults;`,
-      `volatile ${space}ulong *longs = (volatile ${space}ulong *)faults;`,
-      `words[1] = launch; words[2] = ${threadNumber(g)}; longs[2] = ${blockNumber(g)};`,
-      'longs[3] = (ulong)index; longs[4] = (ulong)extent;',
+      `${space}uchar *record = faults + ${FAULTS.records} + (launch & ${FAULTS.most - 1}u) * ${FAULT.bytes}u;`,
+      `if (atomic_xchg(&${word(FAULT.launch)}, launch) == launch) return;`,
+      `atomic_add(&((volatile ${space}uint *)faults)[${FAULTS.count / 4}], 1u);`,
+      // Sites are counted from 1 here: 0 is a thread that has not failed.
+      `${word(FAULT.site)} = site - 1u; ${word(FAULT.thread)} = ${threadNumber(g)}; ${long(FAULT.block)} = ${blockNumber(g)};`,
+      `${long(FAULT.index)} = (ulong)index; ${long(FAULT.extent)} = (ulong)extent;`,
     ].join(' ');
     const report = define(g, 'report', `void report(${params}) { ${body} }`);
     const { index, extent } = g.fault;
@@ -268,17 +271,17 @@ class Statements {
       parts: s.parts.map((p) => (typeof p === 'string' ? p : printedAs(p))),
       forms: s.forms,
     });
-    const size = 16 + 8 * values.length;
+    const size = PRINT.values + 8 * values.length;
     lines.nest('', () => {
       lines.add(`uint taken = atomic_add((volatile ${space}uint *)prints, ${size}u);`);
-      lines.nest(`if (taken <= ${PRINT_BYTES - PRINT_HEADER - size}u)`, () => {
-        lines.add(`${space}uchar *record = prints + ${PRINT_HEADER} + taken;`);
-        lines.add(`((${space}uint *)record)[1] = ${threadNumber(g)};`);
-        lines.add(`((${space}ulong *)record)[1] = ${blockNumber(g)};`);
+      lines.nest(`if (taken <= ${PRINTS.bytes - PRINTS.records - size}u)`, () => {
+        lines.add(`${space}uchar *record = prints + ${PRINTS.records} + taken;`);
+        lines.add(`((${space}uint *)record)[${PRINT.thread / 4}] = ${threadNumber(g)};`);
+        lines.add(`((${space}ulong *)record)[${PRINT.block / 8}] = ${blockNumber(g)};`);
         for (const [k, v] of values.entries()) {
-          lines.add(`((${space}ulong *)record)[${2 + k}] = ${slotOf(g, v, this.#print(v)).text};`);
+          lines.add(`((${space}ulong *)record)[${PRINT.values / 8 + k}] = ${slotOf(g, v, this.#print(v)).text};`);
         }
-        lines.add(`((${space}uint *)record)[0] = ${number}u;`);
+        lines.add(`((${space}uint *)record)[${PRINT.site / 4}] = ${number}u;`);
       });
     });
   }

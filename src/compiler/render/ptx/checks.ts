@@ -6,6 +6,7 @@
  */
 import type { Expr, MemRef } from '../../ir/ops.ts';
 import { isUnsigned } from '../../ir/ops.ts';
+import { FAULT, FAULTS } from '../reports.ts';
 import type { FaultSite } from '../sites.ts';
 import type { Code, Operand } from './code.ts';
 import { convert } from './convert.ts';
@@ -27,7 +28,7 @@ function failWhere(
   fault.used = true;
   const stub = code.label();
   code.emit(bad === undefined ? `bra ${stub}` : `@${bad} bra ${stub}`);
-  const number = g.sites.push(site);
+  const number = g.sites.push(site) - 1;
   code.cold(() => {
     code.place(stub);
     code.emit(`mov.b64 ${fault.index}, ${index()}`);
@@ -110,15 +111,22 @@ export function emitReport(g: Gen, launch: string): void {
   if (!fault?.used) return;
   code.cold(() => {
     code.place(fault.label);
+    const number = code.once('r', 'ld.param.b32', `[${launch}]`);
+    const table = code.once('rd', 'mov.u64', FAULT_SYMBOL);
+    const [slot, record] = [code.reg('r'), code.reg('rd')];
+    code.emit(`and.b32 ${slot}, ${number}, ${FAULTS.most - 1}`);
+    code.emit(`mad.wide.u32 ${record}, ${slot}, ${FAULT.bytes}, ${table}`);
+    const at = (offset: number): string => `[${record}+${FAULTS.records + offset}]`;
     const [old, taken] = [code.reg('r'), code.reg('p')];
-    code.emit(`atom.global.cas.b32 ${old}, [${FAULT_SYMBOL}], 0, ${fault.site}`);
-    code.emit(`setp.ne.b32 ${taken}, ${old}, 0`);
+    code.emit(`atom.global.exch.b32 ${old}, ${at(FAULT.launch)}, ${number}`);
+    code.emit(`setp.eq.u32 ${taken}, ${old}, ${number}`);
     code.emit(`@${taken} exit`);
-    code.emit(`st.global.b32 [${FAULT_SYMBOL}+4], ${code.once('r', 'ld.param.b32', `[${launch}]`)}`);
-    code.emit(`st.global.b32 [${FAULT_SYMBOL}+8], ${linearThread(g)}`);
-    code.emit(`st.global.b64 [${FAULT_SYMBOL}+16], ${linearBlock(g)}`);
-    code.emit(`st.global.b64 [${FAULT_SYMBOL}+24], ${fault.index}`);
-    code.emit(`st.global.b64 [${FAULT_SYMBOL}+32], ${fault.extent}`);
+    code.emit(`red.global.add.u32 [${FAULT_SYMBOL}+${FAULTS.count}], 1`);
+    code.emit(`st.global.b32 ${at(FAULT.site)}, ${fault.site}`);
+    code.emit(`st.global.b32 ${at(FAULT.thread)}, ${linearThread(g)}`);
+    code.emit(`st.global.b64 ${at(FAULT.block)}, ${linearBlock(g)}`);
+    code.emit(`st.global.b64 ${at(FAULT.index)}, ${fault.index}`);
+    code.emit(`st.global.b64 ${at(FAULT.extent)}, ${fault.extent}`);
     code.emit('exit');
   });
 }

@@ -5,22 +5,10 @@
  * bool is one byte), followed by those that the module asks for beyond them (`launchNumber`). The launcher packs them into
  * one buffer of `paramBytes`.
  *
- * Faults. A module with fault sites has a global variable `faultSymbol` of FAULT_RECORD_BYTES, zero at first. The first
- * thread that fails claims it by compare-exchange of its first word and fills it; every failing thread exits. The host reads
- * it when it synchronises, and zeroes it again. Little-endian:
- *   +0 u32 1 + site number, +4 u32 launch number, +8 u32 thread (linear in the block), +16 u64 block (linear),
- *   +24 i64 index, +32 i64 extent
- *
- * Printing. A module with print sites has a global variable `printSymbol` of PRINT_BYTES: +0 u32 bytes taken (may exceed what
- * fits: the rest was dropped), from PRINT_HEADER on records, each 8-byte aligned: u32 1 + print number (written last), u32 thread, u64 block,
- * then the values as 8-byte slots. The host reads it when it synchronises, and zeroes it again.
+ * Reports. The table of faults is the global variable `faultSymbol`, the print buffer `printSymbol` (reports.ts).
  */
 import type { ValueType } from '../../ir/ops.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
-
-export const FAULT_RECORD_BYTES = 40;
-export const PRINT_BYTES = 1_048_576;
-export const PRINT_HEADER = 16;
 
 /** What one module is rendered for. */
 export interface PtxTarget {

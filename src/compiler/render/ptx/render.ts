@@ -8,12 +8,13 @@ import type { Kernel } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { eachStmt, someStmt, written } from '../../ir/passes/walk.ts';
 import { plainName } from '../names.ts';
+import { FAULTS, PRINTS } from '../reports.ts';
 import { emitReport, FAULT_SYMBOL, faultRegisters } from './checks.ts';
 import { Code, type Operand } from './code.ts';
 import { evaluate } from './expr.ts';
 import { classOf, type Gen, immediate, TYPES } from './gen.ts';
 import { layOut } from './layout.ts';
-import { FAULT_RECORD_BYTES, PRINT_BYTES, type PtxModule, type PtxOptions, type PtxTarget } from './module.ts';
+import type { PtxModule, PtxOptions, PtxTarget } from './module.ts';
 import { PRINT_SYMBOL } from './print.ts';
 import { clearSlots, SLOTS } from './specials.ts';
 import { emitList } from './statements.ts';
@@ -109,8 +110,8 @@ function moduleText(g: Gen, entry: string, sm: number, launch: string | undefine
   ];
   const declarations = [
     ...layout.declarations,
-    ...(launch === undefined ? [] : [`.visible .global .align 8 .b8 ${FAULT_SYMBOL}[${FAULT_RECORD_BYTES}];`]),
-    ...(g.prints.length === 0 ? [] : [`.visible .global .align 8 .b8 ${PRINT_SYMBOL}[${PRINT_BYTES}];`]),
+    ...(launch === undefined ? [] : [`.visible .global .align 8 .b8 ${FAULT_SYMBOL}[${FAULTS.bytes}];`]),
+    ...(g.prints.length === 0 ? [] : [`.visible .global .align 8 .b8 ${PRINT_SYMBOL}[${PRINTS.bytes}];`]),
     ...(g.slots === 0 ? [] : [`.shared .align 8 .b8 ${SLOTS}[${8 * g.slots}];`]),
   ];
   const isa = atLeast(g.isa, [4, 0]) ? g.isa : [4, 0];

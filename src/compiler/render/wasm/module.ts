@@ -9,9 +9,8 @@
  *   slot 2: address of the kernel's constant data  slot 3 + i: parameter i (i32/u32/f32/bool in the low 4 bytes; a pointer
  *   takes 4 bytes, or 8 under memory64)
  *
- * Scratch, 16-byte aligned: 64 bytes of fault record, then static shared arrays, the renderer's own (local arrays, values
+ * Scratch, 16-byte aligned: FAULT_BYTES for a fault record (reports.ts), then static shared arrays, the renderer's own (local arrays, values
  * kept across barriers), and dynamic shared memory.
- *   fault record: +0 i32 site number, +4 i32 thread (linear in the block), +8 i32 block (linear), +16 i64 index, +24 i64 extent
  *
  * Code may read, but does not write, up to 64 bytes past either end of an array; arrays stand at addresses from 4096 on.
  */
