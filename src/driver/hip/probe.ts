@@ -29,8 +29,13 @@ export function probeHip(): Probe {
 }
 
 function probe(): Probe {
-  const missing = withoutDriver();
-  return missing === undefined ? askLibrary(loadHip) : { count: 0, reason: missing };
+  try {
+    const missing = withoutDriver();
+    return missing === undefined ? askLibrary(loadHip) : { count: 0, reason: missing };
+  } catch (error) {
+    // A runtime that has neither files nor libraries.
+    return { count: 0, reason: `HIP cannot be asked: ${error instanceof Error ? error.message : String(error)}` };
+  }
 }
 
 /** Why the kernel has no driver for AMD GPUs that this process can use; undefined when it has. */
