@@ -13,8 +13,18 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-/** Only in `vitest run --mode all` (`npm run test:all`): what repeats on other ways what `npm test` does once. */
-const LONG = ['test/shapes/**', 'test/opencl-endurance.test.ts', 'test/conformance-minified.test.ts'];
+/**
+ * Only in `vitest run --mode all` (`npm run test:all`): what does in other ways what `npm test` does once, and takes longer than it. PoCL compiles
+ * for a minute a quarter of the suite where its cache is empty, and ROCm's compiler and clang for minutes all kernels of the suite; Oclgrind interprets.
+ */
+const LONG = [
+  'test/shapes/**',
+  'test/opencl-endurance.test.ts',
+  'test/oclgrind.test.ts',
+  'test/conformance-minified.test.ts',
+  'test/conformance-hip.test.ts',
+  'test/conformance-opencl-[2-4].test.ts',
+];
 
 export default defineConfig(({ mode }) => ({
   test: {
