@@ -35,8 +35,8 @@ function makeCodec({ exponentBits, fractionBits }: NarrowFloat): NarrowCodec {
   const sign = 2 ** (exponentBits + fractionBits);
   const infinity = special * implicit;
   const nan = infinity + implicit / 2;
-  // Halfway between the largest value and what would follow it; the tie goes to infinity, which is even.
-  const overflow = (2 - 2 ** -(fractionBits + 1)) * 2 ** bias;
+  // What would follow the largest value; what is rounded up to it below has the bits of infinity.
+  const overflow = 2 ** (bias + 1);
   // The value of the last bit in the binades of the normal values, e = 1 - bias … bias. The subnormals have that of the first.
   const units: readonly number[] = Array.from({ length: 2 * bias }, (_, i) => 2 ** (i + 1 - bias - fractionBits));
   return {

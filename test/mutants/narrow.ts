@@ -4,7 +4,7 @@
 
 export const NARROW: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
   ['dtype/narrow-float', 'return floor + (floor % 2);', 'return floor + 1;', 'ties go up'],
-  ['dtype/narrow-float', 'magnitude >= overflow', 'magnitude > overflow', 'the tie to infinity stays finite'],
+  ['dtype/narrow-float', '2 ** (bias + 1)', '2 ** bias', 'the greatest binade is infinite'],
   ['dtype/narrow-float', 'if (Number.isNaN(value)) return nan;', '', 'a NaN becomes something else'],
   ['dtype/narrow-float', '- 1024 + bias, 0)', '- 1024 + bias, 1)', 'subnormals lose a digit'],
   ['dtype/convert', 'kept : kept | 1n)', 'kept : kept)', 'bigints just above a tie go down'],
