@@ -103,12 +103,17 @@ export const FRONT: readonly (readonly [file: string, find: string, replace: str
     'variables forget what they are divided by',
   ],
   [
-    'frontend/lower-expression',
-    "const type = wide ? m : 'u32';",
-    "const type = wide ? m : 'i32' as 'u32';",
-    'brev of 32 bits is i32',
+    'intrinsics/operations',
+    "by < (a.type === 'u64' ? 64 : 32)",
+    "by < (a.type === 'u64' ? 32 : 16)",
+    'brev leaves the halves where they are',
   ],
-  ['frontend/lower-expression', 'a: zero, b: found }', 'a: found, b: found }', 'ffs of 0 is 33'],
+  [
+    'intrinsics/integers',
+    'select(eq(a, zero), zero, add(intrinsic(CTZ, a)',
+    'select(eq(a, zero), constant(a.type, 33), add(intrinsic(CTZ, a)',
+    'ffs of 0 is 33',
+  ],
   [
     'frontend/lower-expression',
     "const type = beyond(ea) || beyond(eb) ? 'f64' : m;",

@@ -46,7 +46,7 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
     '',
     'allocations are retried whatever is wrong',
   ],
-  ['memory/context', 'this.#flushReporting(this.deallocations);\n    try', 'try', 'out of memory frees nothing'],
+  ['memory/context', 'this.#device.freePending();\n    try', 'try', 'out of memory frees nothing'],
   ['memory/context', 'this.#allocations.delete(allocation);', '', 'freed memory is freed again when the context goes'],
   ['memory/context', 'this.counters.frees++;', '', 'frees are not counted'],
   ['memory/context', "this.#drop('its context was reset');\n    this.epoch++;", 'this.epoch++;', 'reset frees nothing'],
@@ -228,7 +228,7 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
   ['array/smart-array', 'this.#referenced = !copy;', 'this.#referenced = copy;', 'adopted arrays are not refreshed'],
   [
     'array/smart-array',
-    'if (this.#referenced && this.#host !== undefined) this.#onHost();',
+    'if (canWait(device.context.driver)) this.#onHost();',
     '',
     'nobody’s host side is refreshed eagerly',
   ],

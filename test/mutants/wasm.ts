@@ -101,7 +101,7 @@ export const WASM: readonly (readonly [file: string, find: string, replace: stri
     "splatConst(f, 'i32', 0x1000 - ((127 - 15) << 23));",
     'halves round ties up',
   ],
-  ['render/wasm/helpers', '[8n, 0x00ff00ff00ff00ffn],', '[8n, 0x00ff00ff00ff00f0n],', 'brev drops bits'],
+  ['intrinsics/operations', '[8, 0x00ff00ff00ff00ffn],', '[8, 0x00ff00ff00ff00f0n],', 'brev drops bits'],
   [
     'render/wasm/helpers',
     'f.tee(quotient);\n  push(1);',
