@@ -114,7 +114,7 @@ function makeKernel(launcher: Launcher): Kernel<readonly unknown[]> {
 }
 
 function attributesOf(state: KernelState): ExecutableAttributes {
-  const [last] = state.recent;
+  const { last } = state;
   if (last === undefined) throw notCompiled(state.name);
   return last.executable.attributes;
 }

@@ -75,8 +75,8 @@ export class Launcher {
     this.run(shape, streamOption(ownValue(options, 'stream'), context), args, context);
   }
 
-  /** Launches with a shape that has been checked. */
-  run(shape: CheckedShape, stream: Stream | undefined, args: readonly unknown[], context: Context): void {
+  /** Launches with a shape that has been checked; gives the specialisation that ran. */
+  run(shape: CheckedShape, stream: Stream | undefined, args: readonly unknown[], context: Context): Specialisation {
     const { state } = this;
     const { recent } = state;
     const bits = shape.wide ? 64 : 32;
@@ -90,22 +90,27 @@ export class Launcher {
       known.launch(shape, stream);
       if (known.marshaller.smart) markAll(args, known.written, stream);
       if (state.debugSync) synchronize(context, stream);
-      return;
+      return known;
     }
     try {
-      this.#runSlowly(shape, stream, args, context);
+      return this.#runSlowly(shape, stream, args, context);
     } catch (error) {
       throw seenFrom(error, Launcher.prototype.run);
     }
   }
 
-  #runSlowly(shape: CheckedShape, stream: Stream | undefined, args: readonly unknown[], context: Context): void {
+  #runSlowly(
+    shape: CheckedShape,
+    stream: Stream | undefined,
+    args: readonly unknown[],
+    context: Context,
+  ): Specialisation {
     const { state } = this;
     const smart = smartArguments(args, context);
     if (smart !== undefined) {
-      this.run(shape, stream, smart.plain, context);
-      markWritten(smart, (state.recent[0] as Specialisation).written, stream);
-      return;
+      const specialisation = this.run(shape, stream, smart.plain, context);
+      markWritten(smart, specialisation.written, stream);
+      return specialisation;
     }
     if (state.debugCaptures) state.checkCaptures();
     const call = this.#prepare(args, context);
@@ -119,6 +124,7 @@ export class Launcher {
       keepLenders(call.typed, context, stream);
       if (staging !== undefined) this.#finish(staging, call, specialisation, stream);
       else if (state.debugSync) synchronize(context, stream);
+      return specialisation;
     } finally {
       staging?.dispose();
       giveBackLent(call.typed);

@@ -199,6 +199,11 @@ export class KernelState {
     return made;
   }
 
+  /** What was launched or compiled last. */
+  get last(): Specialisation | undefined {
+    return this.recent[0];
+  }
+
   /** Makes a specialisation the first to be tried. */
   remember(used: Specialisation): void {
     const { recent } = this;

@@ -5,6 +5,7 @@
 import type { AsyncLaunchOptions } from '../kernel/async-launch.ts';
 import type { CheckedShape, LaunchOptions } from '../kernel/launch-shape.ts';
 import { Launcher } from '../kernel/launcher.ts';
+import type { Specialisation } from '../kernel/specialisation.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import { inPlace } from './registration.ts';
@@ -21,11 +22,17 @@ export class RocLauncher extends Launcher {
     return { grid: items / size, block: size, sharedBytes } as LaunchOptions;
   }
 
-  override run(shape: CheckedShape, stream: Stream | undefined, args: readonly unknown[], context: Context): void {
+  override run(
+    shape: CheckedShape,
+    stream: Stream | undefined,
+    args: readonly unknown[],
+    context: Context,
+  ): Specialisation {
     const placed = inPlace(args, context);
-    super.run(shape, stream, placed, context);
+    const specialisation = super.run(shape, stream, placed, context);
     // Host arrays have what the kernel wrote when a launch without a stream returns.
     if (placed !== args && stream === undefined) context.synchronize();
+    return specialisation;
   }
 
   override launchAsync(options: AsyncLaunchOptions, args: readonly unknown[]): Promise<void> {
