@@ -224,7 +224,15 @@ export type Expr =
     }
   | { readonly op: 'compare'; readonly type: 'bool'; readonly fn: CompareOp; readonly a: Expr; readonly b: Expr }
   /** Both arms may be evaluated. */
-  | { readonly op: 'select'; readonly type: ValueType; readonly cond: Expr; readonly a: Expr; readonly b: Expr }
+  | {
+      readonly op: 'select';
+      readonly type: ValueType;
+      readonly cond: Expr;
+      readonly a: Expr;
+      readonly b: Expr;
+      /** Only in bodies of the math table: `math/lower.ts` makes an `if` of it. */
+      readonly branch?: Branch | undefined;
+    }
   /**
    * Conversion. `to` may be a storage type: the value is narrowed to it and widened again (`i8(x)` wraps to 8 bits, `f16(x)`
    * rounds to half). int→int wraps, int→float rounds to nearest, float→int truncates and saturates with NaN → 0
@@ -252,6 +260,12 @@ export type Expr =
     }
   /** Reads memory: may be repeated or reordered only while nothing is stored. Never placed where it might not run in the source. */
   | { readonly op: 'load'; readonly type: ValueType; readonly mem: MemRef };
+
+/** Selects that one branch decides together: only the arms that are wanted are computed, of `rare` ones the second in any case. */
+export interface Branch {
+  readonly rare: boolean;
+  readonly members: readonly (Expr & { readonly op: 'select' })[];
+}
 
 /**
  * An element of memory. Its address is `base(array) + index * scale + disp` bytes. `index` is i32, or i64 where the

@@ -7,7 +7,7 @@
  * hold whether or not a device contracts `a * b + c`: they only ever rely on exact products and on sums.
  */
 import { cast, constant } from '../ir/builder.ts';
-import type { BinaryOp, CompareOp, Expr, UnaryOp } from '../ir/ops.ts';
+import type { BinaryOp, Branch, CompareOp, Expr, UnaryOp } from '../ir/ops.ts';
 
 /** An expression, or a number that becomes a constant of the type that stands beside it. */
 export type Operand = Expr | number;
@@ -16,16 +16,6 @@ export type Operand = Expr | number;
 export interface Pair {
   readonly hi: Expr;
   readonly lo: Expr;
-}
-
-/** A select whose first arm is seldom wanted; lowered to an `if`, so that it costs nothing when no lane wants it. */
-export interface RareSelect {
-  readonly op: 'select';
-  readonly type: Expr['type'];
-  readonly cond: Expr;
-  readonly a: Expr;
-  readonly b: Expr;
-  readonly rare: true;
 }
 
 export function f32(value: number): Expr {
@@ -130,11 +120,20 @@ export function select(cond: Expr, a: Operand, b: Operand): Expr {
   return { op: 'select', type: x.type, cond, a: x, b: y };
 }
 
-/** `select(cond, a, b)` where `cond` is seldom true and `a` costs much. */
+/** `select(cond, a, b)` where `cond` is seldom true and `a` costs much: computed only when some lane wants it. */
 export function rarely(cond: Expr, a: Operand, b: Operand): Expr {
   const [x, y] = operands(a, b);
-  const node: RareSelect = { op: 'select', type: x.type, cond, a: x, b: y, rare: true };
-  return node;
+  return branch(true, cond, [x], [y])[0] ?? x;
+}
+
+/** Several values that one branch decides, each by the arms at its place. */
+export function branch(rare: boolean, cond: Expr, a: readonly Expr[], b: readonly Expr[]): Branch['members'] {
+  const members: (Expr & { readonly op: 'select' })[] = [];
+  const decided: Branch = { rare, members };
+  a.forEach((x, k) => {
+    members.push({ op: 'select', type: x.type, cond, a: x, b: b[k] ?? x, branch: decided });
+  });
+  return members;
 }
 
 export function toF32(a: Expr): Expr {

@@ -1,10 +1,10 @@
 /**
  * Quotients of f32 on GPUs, for bodies whose divisors neither are denormal nor have denormal reciprocals.
  */
-import type { Expr } from '../../ir/ops.ts';
-import { mapOperands } from '../lower.ts';
-import { neg } from '../notation.ts';
-import { approx, type BranchSelect, branch, fma, product } from './notation.ts';
+import type { Branch, Expr } from '../../ir/ops.ts';
+import { mapParts } from '../../ir/parts.ts';
+import { branch, neg } from '../notation.ts';
+import { approx, fma, product } from './notation.ts';
 
 /** The same graph, its f32 quotients by the hardware's reciprocal and one correction: within about half an ulp. */
 export function divideByReciprocal(root: Expr): Expr {
@@ -12,13 +12,13 @@ export function divideByReciprocal(root: Expr): Expr {
   const rebuild = (e: Expr): Expr => {
     const known = done.get(e);
     if (known) return known;
-    if (e.op === 'select' && 'group' in e) regroup(e as BranchSelect);
-    const made = done.get(e) ?? divided(mapOperands(e, rebuild));
+    if (e.op === 'select' && e.branch !== undefined) regroup(e.cond, e.branch);
+    const made = done.get(e) ?? divided(mapParts(e, rebuild));
     done.set(e, made);
     return made;
   };
   /** The members of a branch are rebuilt together. */
-  const regroup = ({ cond, group: { rare, members } }: BranchSelect): void => {
+  const regroup = (cond: Expr, { rare, members }: Branch): void => {
     const [a, b] = [members.map((m) => rebuild(m.a)), members.map((m) => rebuild(m.b))];
     branch(rare, rebuild(cond), a, b).forEach((m, k) => {
       const old = members[k];

@@ -5,7 +5,7 @@
 import { CLZ } from '../../intrinsics/operations.ts';
 import { at, cast, constant, intrinsic, load } from '../../ir/builder.ts';
 import type { ApproxOp, ArraySym, Expr, ValueType } from '../../ir/ops.ts';
-import { add, fastTwoSum, mul, neg, type Operand, type Pair, sub } from '../notation.ts';
+import { add, branch, fastTwoSum, mul, neg, type Operand, type Pair, sub } from '../notation.ts';
 
 /** A number as a constant of the type of `like`. */
 export function as(like: Expr, value: Operand): Expr {
@@ -58,28 +58,6 @@ export function to(type: ValueType, a: Expr): Expr {
 /** The same bits as another type of that width. */
 export function bitsAs(type: ValueType, a: Expr): Expr {
   return { op: 'bitcast', type, a };
-}
-
-/**
- * One of several values that a branch decides together: in `usual` order of evaluation both arms are computed where they are
- * wanted only. Lowered to one `if` for all members; `rare` ones have the second arms computed before it.
- */
-export interface BranchSelect {
-  readonly op: 'select';
-  readonly type: ValueType;
-  readonly cond: Expr;
-  readonly a: Expr;
-  readonly b: Expr;
-  readonly group: { readonly rare: boolean; readonly members: readonly BranchSelect[] };
-}
-
-export function branch(rare: boolean, cond: Expr, a: readonly Expr[], b: readonly Expr[]): readonly BranchSelect[] {
-  const members: BranchSelect[] = [];
-  const group = { rare, members };
-  a.forEach((x, k) => {
-    members.push({ op: 'select', type: x.type, cond, a: x, b: b[k] ?? x, group });
-  });
-  return members;
 }
 
 /** A select of which only the arm that is wanted is computed. */
