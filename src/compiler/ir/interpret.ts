@@ -375,6 +375,8 @@ export class Thread {
         return undefined;
       case 'trap':
         throw new Fault('trap', s.message, s.pos);
+      default:
+        return s satisfies never;
     }
   }
 

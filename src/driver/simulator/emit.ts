@@ -305,6 +305,8 @@ class FunctionEmitter implements Naming {
         out.write(`console.log(${args.join(', ')});`, s.pos);
         return;
       }
+      default:
+        s satisfies never;
     }
   }
 

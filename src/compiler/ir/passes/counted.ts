@@ -6,12 +6,11 @@
  * the way to their bound: that an index is a number is the language's promise.
  */
 import { assign, binary, cast, compare, constant, KernelBuilder, leave, read, select, sub, when } from '../builder.ts';
+import { type Loop, testedLoop } from '../loops.ts';
 import { canFail, exprsSize, MIRRORED } from '../measures.ts';
 import type { Expr, Kernel, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
 import { assignedIn, exprParts, jumpsTo, mapLists, mapStmtExprs, someStmt, written } from './walk.ts';
-
-type Loop = Stmt & { op: 'loop' };
 
 /** At the end, when loops that vanish have vanished. The same kernel when nothing changes. */
 export function countRounds(kernel: Kernel): Kernel {
@@ -122,23 +121,19 @@ interface Shape {
 
 /** Whether a loop, simplified or not, counts by fixed steps to a bound that is known when it begins. */
 export function isCounted(loop: Loop): boolean {
-  const [exit, ...rest] = loop.body;
-  if (exit?.op !== 'if') return false;
-  const body = [{ ...exit, cond: foldExpr(exit.cond) }, ...rest];
-  return shapeOf({ ...loop, body })?.step.op === 'const';
+  return shapeOf(loop, foldExpr)?.step.op === 'const';
 }
 
-/** The loop as a counting one; undefined if it is none, or waits for other threads. */
-function shapeOf(loop: Loop): Shape | undefined {
-  const [exit, ...body] = loop.body;
+/** The loop as a counting one; undefined if it is none, or waits for other threads. `fold` is for tests as they were written. */
+function shapeOf(loop: Loop, fold: (e: Expr) => Expr = (e) => e): Shape | undefined {
+  const tested = testedLoop(loop);
   const [update] = loop.update;
-  if (exit?.op !== 'if' || update?.op !== 'assign' || loop.update.length !== 1) return undefined;
-  const [jump] = exit.then;
-  if (exit.then.length !== 1 || exit.else.length > 0 || jump?.op !== 'break' || jump.label !== loop.label)
-    return undefined;
+  if (tested === undefined || update?.op !== 'assign' || loop.update.length !== 1) return undefined;
   const counter = update.var;
-  if (exit.cond.op !== 'compare' || someStmt(body, waits)) return undefined;
-  const { fn, a, b } = exit.cond;
+  const { body } = tested;
+  const exit = fold(tested.exit);
+  if (exit.op !== 'compare' || someStmt(body, waits)) return undefined;
+  const { fn, a, b } = exit;
   const [how, bound] = reads(a, counter) ? [fn, b] : reads(b, counter) ? [MIRRORED[fn], a] : [undefined, a];
   const step = stepOf(update.value, counter);
   if (how === undefined || step === undefined) return undefined;

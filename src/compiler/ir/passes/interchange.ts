@@ -7,13 +7,12 @@
  * that is all a barrier changes. Forming regions then shows whether it is to be had without saving values for each item.
  */
 import { barrier } from '../builder.ts';
+import { type Loop, testedLoop } from '../loops.ts';
 import type { ArraySym, Kernel, MemRef, Stmt } from '../ops.ts';
 import { analyseLiveness, type Liveness } from './liveness.ts';
 import type { Shape, UniformityOptions } from './shapes.ts';
 import { analyseUniformity, type Uniformity } from './uniformity.ts';
 import { eachExpr, eachStmt, hasReturn, mapLists, mapSame, someStmt, written } from './walk.ts';
-
-type Loop = Stmt & { op: 'loop' };
 
 /**
  * The kernel with a barrier in each loop that is better run round by round; the same kernel when there is none. Before return
@@ -56,12 +55,10 @@ function isInnermost({ body, update }: Loop): boolean {
 }
 
 /** What can be said without an analysis: one exit, at the top, and global memory in the rest. */
-function isCandidate({ label, body, update }: Loop): boolean {
-  const [exit, ...rest] = body;
-  if (exit?.op !== 'if' || exit.else.length > 0 || exit.then.length !== 1) return false;
-  const [leave] = exit.then;
-  if (leave?.op !== 'break' || leave.label !== label) return false;
-  return !someStmt([...rest, ...update], isInOrder) && accesses(rest).some((mem) => mem.array.space === 'global');
+function isCandidate(loop: Loop): boolean {
+  const rest = testedLoop(loop)?.body;
+  if (rest === undefined) return false;
+  return !someStmt([...rest, ...loop.update], isInOrder) && accesses(rest).some((mem) => mem.array.space === 'global');
 }
 
 /** Statements whose order between items shows, or that keep items together already. */

@@ -6,6 +6,7 @@
  */
 
 import { binary, constant } from '../builder.ts';
+import { type Loop, testedLoop } from '../loops.ts';
 import { exprsSize } from '../measures.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
@@ -33,8 +34,6 @@ const MOST_COUNTED = 4096;
  */
 const DEFAULTS: UnrollOptions = { rounds: 32, nodes: 480, plainLoads: 12, barriers: false, together: 1 };
 
-type Loop = Stmt & { op: 'loop' };
-
 /** Before regions are formed; `simplify` afterwards puts the constants in their places. The same kernel when nothing changes. */
 export function unroll(kernel: Kernel, options: UnrollOptions = DEFAULTS): Kernel {
   const body = unrollList(kernel.body, options);
@@ -56,15 +55,22 @@ function unrollList(list: readonly Stmt[], options: UnrollOptions): readonly Stm
 
 /** The rounds of a loop one after another, or undefined when it is to stay. `before` is the statement in front of it. */
 function copiesOf(loop: Loop, before: Stmt | undefined, options: UnrollOptions): readonly Stmt[] | undefined {
-  const [exit, ...body] = loop.body;
+  const tested = testedLoop(loop);
   const [step] = loop.update;
-  if (before?.op !== 'assign' || before.value.op !== 'const' || loop.update.length !== 1 || step?.op !== 'assign')
+  if (
+    tested === undefined ||
+    before?.op !== 'assign' ||
+    before.value.op !== 'const' ||
+    loop.update.length !== 1 ||
+    step?.op !== 'assign'
+  )
     return undefined;
+  const { exit, body } = tested;
   const counter = before.var;
-  if (step.var !== counter || exit?.op !== 'if' || !leaves(exit, loop.label)) return undefined;
+  if (step.var !== counter) return undefined;
   if (!isStraight(body, loop.label, options) || assignedIn(body).has(counter.id)) return undefined;
   const rounds = countRounds(
-    exit.cond,
+    exit,
     step.value,
     counter,
     before.value,
@@ -114,11 +120,6 @@ function copyOf(s: Stmt): Stmt {
 /** What threads assert to be uniform may differ from round to round: each round asserts for itself. */
 function anew(e: Expr): Expr {
   return e.op === 'unary' && e.fn === 'uniform' ? { ...e } : e;
-}
-
-function leaves(s: Stmt & { op: 'if' }, label: Label): boolean {
-  const [jump] = s.then;
-  return s.then.length === 1 && s.else.length === 0 && jump?.op === 'break' && jump.label === label;
 }
 
 /** No jump within the loop, no label that copies would repeat, and no barrier unless those are wanted. */

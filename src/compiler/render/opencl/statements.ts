@@ -4,7 +4,9 @@
  * C leaves only the innermost loop. A jump further out sets a flag and breaks; behind each construct on its way the flag is
  * looked at.
  */
+
 import { negate } from '../../ir/builder.ts';
+import { type Loop, testedLoop } from '../../ir/loops.ts';
 import type { Expr, Label, Stmt } from '../../ir/ops.ts';
 import { hasBarrier, neverEnds, someStmt } from '../../ir/passes/walk.ts';
 import { FAULT, FAULTS, PRINT, PRINTS } from '../reports.ts';
@@ -16,7 +18,6 @@ import { printExpr } from './expr.ts';
 import { blockNumber, define, fence, threadNumber } from './helpers.ts';
 import { storeElement } from './memory.ts';
 
-type Loop = Stmt & { op: 'loop' };
 type If = Stmt & { op: 'if' };
 
 interface Jump {
@@ -89,6 +90,8 @@ class Statements {
         return this.#printed(s);
       case 'trap':
         return this.#trap(s);
+      default:
+        return s satisfies never;
     }
   }
 
@@ -174,8 +177,9 @@ class Statements {
   }
 
   #loop(s: Loop): void {
-    const [cond, body] = testOf(s);
-    const test = cond === undefined ? '' : this.#print(cond).text;
+    const tested = testedLoop(s);
+    const body = tested?.body ?? s.body;
+    const test = tested === undefined ? '' : this.#print(negate(tested.exit)).text;
     const leave: Jump = { op: 'break', label: s.label };
     const goOn: Jump = { op: 'continue', label: s.label };
     const parted = takes(body, goOn);
@@ -297,16 +301,6 @@ function same(a: Jump, b: Jump): boolean {
 
 function takes(list: readonly Stmt[], jump: Jump): boolean {
   return someStmt(list, (s) => s.op === jump.op && s.label === jump.label);
-}
-
-/** The test at the top of a loop, and the rest of its body. */
-function testOf(s: Loop): readonly [cond: Expr | undefined, body: readonly Stmt[]] {
-  const [first, ...rest] = s.body;
-  if (first?.op !== 'if') return [undefined, s.body];
-  const leaves = (list: readonly Stmt[]): boolean =>
-    list.length === 1 && list[0]?.op === 'break' && list[0].label === s.label;
-  if (leaves(first.then) && first.else.length === 0) return [negate(first.cond), rest];
-  return leaves(first.else) && first.then.length === 0 ? [first.cond, rest] : [undefined, s.body];
 }
 
 function printedAs({ type }: Expr): PrintedValue {

@@ -6,6 +6,7 @@
  */
 
 import { negate } from '../../ir/builder.ts';
+import { exitOf, type Loop, testedLoop } from '../../ir/loops.ts';
 import { size } from '../../ir/measures.ts';
 import type { Expr, Stmt } from '../../ir/ops.ts';
 import { assignedIn, jumpsTo, neverEnds, someStmt } from '../../ir/passes/walk.ts';
@@ -17,7 +18,6 @@ import { storeElement } from './memory.ts';
 import { emitPrint } from './print.ts';
 import { emitBarrier, emitRest, emitWarp } from './together.ts';
 
-type Loop = Stmt & { op: 'loop' };
 type If = Stmt & { op: 'if' };
 
 export function emitList(g: Gen, list: readonly Stmt[]): void {
@@ -86,6 +86,8 @@ function statement(g: Gen, s: Stmt): void {
       return emitPrint(g, s);
     case 'trap':
       return emitTrap(g, { kind: 'trap', pos: s.pos, message: s.message });
+    default:
+      return s satisfies never;
   }
 }
 
@@ -162,7 +164,7 @@ function round(g: Gen, s: Loop, test: Expr | undefined, top: string, next: strin
     code.place(next);
     forget(g, body);
   }
-  const over = test ?? lastTest(s);
+  const over = test ?? exitOf(s.update.at(-1), s.label);
   emitList(g, test === undefined && over !== undefined ? s.update.slice(0, -1) : s.update);
   if (over === undefined) code.emit(`bra ${top}`);
   else branchUnless(g, over, top);
@@ -173,18 +175,6 @@ const MOST_REPEATED = 24;
 
 /** The condition under which a loop is left at the start of each round. */
 function exitTest(s: Loop): Expr | undefined {
-  const cond = leaves(s.body[0], s);
-  return cond !== undefined && size(cond) <= MOST_REPEATED ? cond : undefined;
-}
-
-/** The condition under which a loop is left at the end of each round. */
-function lastTest(s: Loop): Expr | undefined {
-  return leaves(s.update.at(-1), s);
-}
-
-/** The condition of `if (condition) break;`. */
-function leaves(s: Stmt | undefined, loop: Loop): Expr | undefined {
-  if (s?.op !== 'if' || s.else.length > 0 || s.then.length !== 1) return undefined;
-  const [jump] = s.then;
-  return jump?.op === 'break' && jump.label === loop.label ? s.cond : undefined;
+  const exit = testedLoop(s)?.exit;
+  return exit !== undefined && size(exit) <= MOST_REPEATED ? exit : undefined;
 }

@@ -101,6 +101,8 @@ export function scalar(g: Gen, e: Expr): void {
       return;
     case 'load':
       throw new Error('internal error: a load that was not prepared');
+    default:
+      e satisfies never;
   }
 }
 
@@ -347,8 +349,12 @@ function vectorPart(g: Gen, e: Expr, p: number): void {
     case 'intrinsic':
       if (!vectorIntrinsic(f, e, e.args.map(a))) fallback(e.args, (args) => scalarIntrinsic(f, e, args));
       return;
-    default:
+    case 'const':
+    case 'param':
+    case 'load':
       throw new Error(`internal error: ${e.op} is not to be evaluated as a vector`);
+    default:
+      e satisfies never;
   }
 }
 

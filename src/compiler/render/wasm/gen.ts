@@ -78,8 +78,8 @@ export interface Gen {
   };
   /** Bounds checks that always hold. */
   readonly proven: ReadonlySet<Check>;
-  /** Bounds checks that have been made for all the work items to be run here. */
-  covered: ReadonlySet<Check>;
+  /** Bounds checks that have been made for all the work items to be run here. Set in `scope.ts`, as are depth and mask. */
+  readonly covered: ReadonlySet<Check>;
   /** First of several assignments, none of which changes what another one reads, that share loads: how many there are. */
   readonly together: Map<Stmt, number>;
   /** For each `uniform` of the region: whether an item has been there, and the value that it found. */
@@ -87,9 +87,9 @@ export interface Gen {
   /** Variables kept once for the block. */
   readonly blockVars: readonly Var[];
   /** How many loops of the region enclose this place. */
-  loopDepth: number;
+  readonly loopDepth: number;
   /** The active lanes; null: all. */
-  mask: Mask | null;
+  readonly mask: Mask | null;
   /** How fast things change, for address arithmetic: see `ranking`. */
   rank(e: Expr): number;
 }

@@ -19,6 +19,7 @@ import { type Jam, jamRows } from './jam.ts';
 import { MaskStack } from './masks.ts';
 import { withPrepared } from './prepare.ts';
 import { findBlockChecks, findRowChecks } from './rows.ts';
+import { withCovered, withMask } from './scope.ts';
 import { emitList, WORTH_COPYING, weigh } from './statements.ts';
 
 /** A loop or block around barriers. */
@@ -132,9 +133,7 @@ function emitItems(g: Gen, regions: Regions, node: Items): void {
   if (checks !== undefined) {
     checks.pushHolds();
     f.if();
-    g.covered = checks.covered;
-    rows();
-    g.covered = new Set();
+    withCovered(g, checks.covered, rows);
     f.else();
   }
   rows();
@@ -249,10 +248,7 @@ function emitRow(g: Gen, node: Items, start: () => void, end: () => void): void 
       checks.pushHolds(x, to);
       f.release('i32', to);
       f.if();
-      const { covered } = g;
-      g.covered = checks.covered;
-      wholeVectors(g, full, item, end);
-      g.covered = covered;
+      withCovered(g, checks.covered, () => wholeVectors(g, full, item, end));
       f.else();
     }
     wholeVectors(g, full, item, end);
@@ -351,14 +347,12 @@ function narrowedRow(g: Gen, n: Narrowed, start: () => void, end: () => void): v
     checks.pushHolds(x, hi);
     f.op('select');
     f.set(last);
-    g.covered = checks.covered;
   }
   f.get(x, last);
   f.op('i32.le_s');
   f.if();
   const again = f.loop();
-  unmasked(g, item(n.rest), end);
-  g.covered = new Set();
+  withCovered(g, checks?.covered ?? g.covered, () => unmasked(g, item(n.rest), end));
   f.get(x);
   f.i32(g.lanes);
   f.op('i32.add');
@@ -418,9 +412,10 @@ function setItem(g: Gen): void {
 
 function unmasked(g: Gen, item: (stack: MaskStack) => void, end: () => void): void {
   setItem(g);
-  g.mask = null;
-  item(new MaskStack(g));
-  end();
+  withMask(g, null, () => {
+    item(new MaskStack(g));
+    end();
+  });
 }
 
 /** One vector of which only the first `count` lanes are work items to be run. */
@@ -432,14 +427,15 @@ function masked(g: Gen, item: (stack: MaskStack) => void, end: () => void, count
   f.set(left);
   const stack = new MaskStack(g);
   const done = f.block();
-  stack.enter(done, (p) => {
+  const isLeft = (p: number): void => {
     f.v128(lanesFrom(4 * p));
     f.get(left);
     f.op('i32x4.splat', 'i32x4.lt_s');
+  };
+  stack.within(done, isLeft, () => {
+    item(stack);
+    f.end();
+    end();
   });
-  item(stack);
-  f.end();
-  end();
-  stack.leave(null);
   f.release('i32', left);
 }

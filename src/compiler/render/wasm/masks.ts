@@ -8,6 +8,7 @@
 import type { Label } from '../../ir/ops.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { type Gen, type Mask, maskParts } from './gen.ts';
+import { withMask } from './scope.ts';
 
 /** A loop or block that can be jumped out of. */
 export interface Frame {
@@ -32,8 +33,8 @@ export class MaskStack {
     this.g = g;
   }
 
-  /** A new mask in force, whose lanes `fill` pushes part by part, until `leave`. */
-  enter(empty: BranchTarget, fill: (p: number) => void): Mask {
+  /** Runs `body` under a new mask, whose lanes `fill` pushes part by part. */
+  within(empty: BranchTarget, fill: (p: number) => void, body: (mask: Mask) => void): void {
     const { g } = this;
     const parts: Local[] = [];
     for (let p = 0; p < maskParts(g); p++) {
@@ -42,22 +43,23 @@ export class MaskStack {
       g.f.set(local);
       parts.push(local);
     }
-    return this.adopt(parts, empty);
+    this.withMask(parts, empty, body);
   }
 
-  /** The same for a mask that is in locals already; `leave` gives them back. */
-  adopt(parts: readonly Local[], empty: BranchTarget): Mask {
+  /** The same for a mask that is in locals already, which are given back. */
+  withMask(parts: readonly Local[], empty: BranchTarget, body: (mask: Mask) => void): void {
     const mask: Mask = { parts, empty, kills: 0, untested: false };
     this.masks.push(mask);
-    this.g.mask = mask;
-    return mask;
+    withMask(this.g, mask, () => body(mask));
+    this.masks.pop();
+    this.g.f.release('v128', ...parts);
   }
 
-  /** Ends the innermost mask. */
-  leave(outer: Mask | null): void {
-    const mask = this.masks.pop();
-    if (mask) this.g.f.release('v128', ...mask.parts);
-    this.g.mask = outer;
+  /** Runs `body` inside a construct that jumps may leave. */
+  withFrame(frame: Frame, body: () => void): void {
+    this.frames.push(frame);
+    body();
+    this.frames.pop();
   }
 
   /** The lanes of a mask, by default the one in force. */

@@ -5,6 +5,7 @@
  * assignments are such, and counters: `i = a; loop { if (i >= b) break; ... } update { i = i + c }`, where the body sees
  * a <= i < b. Where the extent of an array is not known, the conditions around an access may compare its index with it.
  */
+import { type Loop, testedLoop } from '../../ir/loops.ts';
 import type { Check, Expr, Kernel, Stmt, Var } from '../../ir/ops.ts';
 import { assignedIn, eachStmt, exprParts, neverEnds, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
 import { type Fact, factsOf, isBelow, isNatural } from './relations.ts';
@@ -114,7 +115,7 @@ class Ranges {
   }
 
   /** The counter of a loop, and what the body sees of it after the guard. */
-  counter(loop: Stmt & { op: 'loop' }): [number, Interval] | undefined {
+  counter(loop: Loop): [number, Interval] | undefined {
     const guard = guardOf(loop);
     if (guard === undefined || this.#guards.get(guard.v.id)?.bound !== guard.bound) return undefined;
     const whole = this.#variable(guard.v);
@@ -226,11 +227,9 @@ function stepOf(value: Expr, v: Var): number | undefined {
 }
 
 /** The first statement of a loop, where it is `if (!(v < bound)) break`. */
-function guardOf(loop: Stmt & { op: 'loop' }): { readonly v: Var; readonly bound: Expr } | undefined {
-  const [first] = loop.body;
-  const [leave] = first?.op === 'if' ? first.then : [];
-  if (first?.op !== 'if' || leave?.op !== 'break' || leave.label !== loop.label) return undefined;
-  let { cond } = first;
+function guardOf(loop: Loop): { readonly v: Var; readonly bound: Expr } | undefined {
+  let cond = testedLoop(loop)?.exit;
+  if (cond === undefined) return undefined;
   let wanted = 'ge';
   if (cond.op === 'unary' && cond.fn === 'not') {
     cond = cond.a;

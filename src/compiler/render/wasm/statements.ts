@@ -6,11 +6,12 @@ import { eachStmt, exprParts, someExpr, someStmt, stmtExprs } from '../../ir/pas
 import { emitAtomic, indexLoad } from './atomics.ts';
 import { emitTrap } from './checks.ts';
 import { part, pushFirstLane, restrict, scalar } from './expr.ts';
-import { type Gen, isVector, isWide, varLocals, varShape } from './gen.ts';
-import { MaskStack } from './masks.ts';
+import { type Gen, isVector, isWide, type Mask, varLocals, varShape } from './gen.ts';
+import { type Frame, MaskStack } from './masks.ts';
 import { emitStore } from './memory.ts';
 import { withPrepared } from './prepare.ts';
 import { emitPrint } from './print.ts';
+import { withCovered, withinLoop, withMask } from './scope.ts';
 import { wholeVectorTest } from './whole.ts';
 
 /** Emits a list; with vectors, under the mask in force. */
@@ -96,10 +97,10 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
       emitIf(g, s, stack);
       return;
     case 'loop':
-      g.loopDepth++;
-      if (g.lanes > 1 && g.uniformity.divergence(s) === 'V') partingLoop(g, s, stack);
-      else jointLoop(g, s, stack);
-      g.loopDepth--;
+      withinLoop(g, () => {
+        if (g.lanes > 1 && g.uniformity.divergence(s) === 'V') partingLoop(g, s, stack);
+        else jointLoop(g, s, stack);
+      });
       return;
     case 'block':
       emitBlock(g, s, stack);
@@ -125,6 +126,8 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
     case 'barrier':
     case 'warp':
       throw new Error(`internal error: a ${s.op} within a region`);
+    default:
+      s satisfies never;
   }
 }
 
@@ -141,9 +144,7 @@ function atomic(g: Gen, s: Stmt & { op: 'atomic' }): void {
   }
   pushWhole(g, mask.parts);
   f.if();
-  g.mask = null;
-  prepared();
-  g.mask = mask;
+  withMask(g, null, prepared);
   f.else();
   prepared();
   f.end();
@@ -249,10 +250,7 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
   if (whole !== undefined && agreed !== undefined) {
     const parted = f.block();
     withPrepared(g, agreed.exprs, [], () => agreed.branchUnless(parted));
-    const { covered } = g;
-    g.covered = new Set([...covered, ...agreed.covers(s.then)]);
-    emitList(g, s.then, stack);
-    g.covered = covered;
+    withCovered(g, new Set([...g.covered, ...agreed.covers(s.then)]), () => emitList(g, s.then, stack));
     f.br(whole);
     f.end();
   }
@@ -272,15 +270,15 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
   ] as const) {
     if (parts.length === 0) continue;
     const target = f.block();
-    const mask = stack.adopt(parts, target);
-    if (list.length > 3 || !list.every((x) => x.op === 'assign' && isHarmless(g, x))) {
-      stack.pushAny(mask);
-      f.op('i32.eqz');
-      f.brIf(target);
-    }
-    emitList(g, list, stack);
-    f.end();
-    stack.leave(outer);
+    stack.withMask(parts, target, (mask) => {
+      if (list.length > 3 || !list.every((x) => x.op === 'assign' && isHarmless(g, x))) {
+        stack.pushAny(mask);
+        f.op('i32.eqz');
+        f.brIf(target);
+      }
+      emitList(g, list, stack);
+      f.end();
+    });
   }
   if (whole !== undefined) f.end();
 }
@@ -348,13 +346,13 @@ function jointLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
   const top = f.loop();
   const continues = someStmt(s.body, (x) => x.op === 'continue' && x.label === s.label);
   const next = continues ? f.block() : undefined;
-  stack.frames.push({ label: s.label, exit, next, parts: false, mask, round: mask });
-  emitList(g, s.body, stack);
-  if (next) f.end();
-  // Lanes that left for good in the round may have been all there were: nobody would ever end the loop.
-  stack.test();
-  emitList(g, s.update, stack);
-  stack.frames.pop();
+  stack.withFrame({ label: s.label, exit, next, parts: false, mask, round: mask }, () => {
+    emitList(g, s.body, stack);
+    if (next) f.end();
+    // Lanes that left for good in the round may have been all there were: nobody would ever end the loop.
+    stack.test();
+    emitList(g, s.update, stack);
+  });
   f.br(top);
   f.end();
   f.end();
@@ -365,35 +363,40 @@ function partingLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
   const { f } = g;
   const outer = g.mask;
   const exit = f.block();
-  const live = stack.enter(exit, (p) => stack.pushActive(p, outer));
-  const top = f.loop();
-  const continues = someStmt(s.body, (x) => x.op === 'continue' && x.label === s.label);
-  let round = live;
-  let next: ReturnType<typeof f.block> | undefined;
-  if (continues) {
-    next = f.block();
-    round = stack.enter(next, (p) => f.get(live.parts[p] ?? 0));
-  }
-  stack.frames.push({ label: s.label, exit, next, parts: true, mask: live, round });
-  emitList(g, s.body, stack);
-  if (next) {
-    f.end();
-    stack.leave(live);
-    // Lanes that jumped to the update may have been all there were in the round, but live ones are on.
-    live.untested = true;
-    stack.test();
-  }
-  emitList(g, s.update, stack);
-  stack.frames.pop();
-  if (live.untested) {
-    stack.pushAny(live);
-    f.brIf(top);
-  } else {
-    f.br(top);
-  }
-  f.end();
-  f.end();
-  stack.leave(outer);
+  stack.within(
+    exit,
+    (p) => stack.pushActive(p, outer),
+    (live) => {
+      const top = f.loop();
+      const within: Frame = { label: s.label, exit, next: undefined, parts: true, mask: live, round: live };
+      const continues = someStmt(s.body, (x) => x.op === 'continue' && x.label === s.label);
+      if (continues) {
+        const next = f.block();
+        stack.within(
+          next,
+          (p) => f.get(live.parts[p] ?? 0),
+          (round) => {
+            stack.withFrame({ ...within, next, round }, () => emitList(g, s.body, stack));
+            f.end();
+          },
+        );
+        // Lanes that jumped to the update may have been all there were in the round, but live ones are on.
+        live.untested = true;
+      } else stack.withFrame(within, () => emitList(g, s.body, stack));
+      stack.withFrame(within, () => {
+        if (continues) stack.test();
+        emitList(g, s.update, stack);
+      });
+      if (live.untested) {
+        stack.pushAny(live);
+        f.brIf(top);
+      } else {
+        f.br(top);
+      }
+      f.end();
+      f.end();
+    },
+  );
 }
 
 function emitBlock(g: Gen, s: Stmt & { op: 'block' }, stack: MaskStack): void {
@@ -401,10 +404,11 @@ function emitBlock(g: Gen, s: Stmt & { op: 'block' }, stack: MaskStack): void {
   const outer = g.mask;
   const exit = f.block();
   const parting = g.lanes > 1 && g.uniformity.divergence(s) === 'V';
-  const mask = parting ? stack.enter(exit, (p) => stack.pushActive(p, outer)) : outer;
-  stack.frames.push({ label: s.label, exit, next: undefined, parts: parting, mask, round: mask });
-  emitList(g, s.body, stack);
-  stack.frames.pop();
-  f.end();
-  if (parting) stack.leave(outer);
+  const inside = (mask: Mask | null): void => {
+    const frame = { label: s.label, exit, next: undefined, parts: parting, mask, round: mask };
+    stack.withFrame(frame, () => emitList(g, s.body, stack));
+    f.end();
+  };
+  if (parting) stack.within(exit, (p) => stack.pushActive(p, outer), inside);
+  else inside(outer);
 }

@@ -1,0 +1,30 @@
+/**
+ * What holds for a stretch of the code that is being written, and for that alone: the active lanes, the checks that need not be
+ * made, and how deep in loops it is. `Gen` shows them; only these functions set them, and put them back.
+ */
+import type { Check } from '../../ir/ops.ts';
+import type { Gen, Mask } from './gen.ts';
+
+type Scoped = Pick<Gen, 'covered' | 'loopDepth' | 'mask'>;
+
+/** Writes code with other lanes active; null: all. */
+export function withMask(g: Gen, mask: Mask | null, body: () => void): void {
+  withState(g, { mask }, body);
+}
+
+/** Writes code in which these checks have been made for all the work items that it runs. */
+export function withCovered(g: Gen, covered: ReadonlySet<Check>, body: () => void): void {
+  withState(g, { covered }, body);
+}
+
+/** Writes code that may run more than once. */
+export function withinLoop(g: Gen, body: () => void): void {
+  withState(g, { loopDepth: g.loopDepth + 1 }, body);
+}
+
+function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
+  const { covered, loopDepth, mask } = g;
+  Object.assign(g, state);
+  body();
+  Object.assign(g, { covered, loopDepth, mask } satisfies Scoped);
+}
