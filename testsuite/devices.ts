@@ -8,7 +8,11 @@ import { type ConformanceTest, chapter } from './suite.ts';
 export const devices: readonly ConformanceTest[] = chapter('devices', {
   'currentDevice says what it is': () => {
     const device = cuda.currentDevice();
-    same(['nvidia', 'opencl', 'cpu', 'simulator'].includes(device.kind), true, `the kind '${device.kind}' is known`);
+    same(
+      ['nvidia', 'opencl', 'hip', 'webgpu', 'cpu', 'simulator'].includes(device.kind),
+      true,
+      `the kind '${device.kind}' is known`,
+    );
     same(device.name.length > 0, true, 'it has a name');
     same(Number.isInteger(device.index) && device.index >= 0, true, 'it has a number');
     same(device.kind === 'nvidia', device.computeCapability !== undefined, 'a compute capability');

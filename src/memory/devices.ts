@@ -28,12 +28,21 @@ function choose(opens: (place: Place) => string | undefined): Choice {
   if (count > 0) return { kind: 'nvidia', index: 0 };
   const left: string[] = [];
   for (const place of OTHERS.flatMap(placesOf)) {
-    const info = cudaDevices.infoOf(place);
-    const why = unsuitable(info) ?? opens(place);
+    const info = described(place);
+    const why = info === undefined ? 'cannot be described' : (unsuitable(info) ?? opens(place));
     if (why === undefined) return { ...place, reason, announcement: (whole) => taken(whole, info, left) };
-    left.push(`${info.name} (${why}; ${howToChoose(place)})`);
+    left.push(`${info?.name ?? `${place.kind} ${place.index}`} (${why}; ${howToChoose(place)})`);
   }
   return { kind: 'cpu', index: 0, reason, announcement: (whole) => taken(whole, undefined, left) };
+}
+
+/** What a device says of itself; undefined where even asking fails, which must not keep a program from the CPU device. */
+function described(place: Place): DeviceInfo | undefined {
+  try {
+    return cudaDevices.infoOf(place);
+  } catch {
+    return undefined;
+  }
 }
 
 function placesOf(kind: Place['kind']): Place[] {
