@@ -275,6 +275,9 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   /** Bytes: `pooled` are kept for later allocations, and counted in `free`. */
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number };
 
+  /** Gives freed memory back to the device that the driver keeps where nobody else can have it; absent where it keeps none so. */
+  trim?(): void;
+
   /** Device memory as the host sees it, where it is this process's own; valid until the memory moves, which keeps the old one readable. */
   hostBytes?(pointer: Pointer, bytes: number): Uint8Array;
 

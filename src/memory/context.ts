@@ -74,7 +74,9 @@ export class Context implements MemoryHome, Tenant {
     this.readsWait = readsWait;
     this.info = freezeData(driver.info);
     const { maxCount, ratio } = deallocationLimits();
-    this.deallocations = new Deallocations(maxCount, Math.trunc(driver.info.limits.totalMemory * ratio));
+    this.deallocations = new Deallocations(maxCount, Math.trunc(driver.info.limits.totalMemory * ratio), () => {
+      this.driver.trim?.();
+    });
     this.resourceDeallocations = new Deallocations(maxCount, Number.POSITIVE_INFINITY);
     this.noMemory = new MemoryOwner(this, undefined);
     this.pressure = new Pressure(driver.info.limits.totalMemory, {

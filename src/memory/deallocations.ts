@@ -23,9 +23,13 @@ export class Deallocations {
   #bytes = 0;
   readonly #deferrals = new Set<() => void>();
 
-  constructor(maxCount: number, maxBytes: number) {
+  readonly #giveBack: (() => void) | undefined;
+
+  /** `giveBack` makes the driver return what it keeps. */
+  constructor(maxCount: number, maxBytes: number, giveBack?: () => void) {
     this.maxCount = maxCount;
     this.maxBytes = maxBytes;
+    this.#giveBack = giveBack;
   }
 
   /** Number of items that wait to be freed. */
@@ -47,14 +51,20 @@ export class Deallocations {
   add(item: PendingItem): void {
     this.#items.push(item);
     this.#bytes += item.bytes;
-    if (this.#items.length > this.maxCount || this.#bytes > this.maxBytes) this.clear();
+    if (this.#items.length > this.maxCount || this.#bytes > this.maxBytes) this.#free();
   }
 
   /**
    * Frees everything that is pending, oldest first; nothing while deallocation is deferred. A free that fails ends this and is
-   * thrown: that item is dropped, the ones after it wait for the next time.
+   * thrown: that item is dropped, the ones after it wait for the next time. What the driver keeps of freed memory for itself goes back to
+   * the device as well.
    */
   clear(): void {
+    this.#free();
+    if (!this.deferred) this.#giveBack?.();
+  }
+
+  #free(): void {
     while (!this.deferred) {
       const item = this.#items.shift();
       if (item === undefined) return;

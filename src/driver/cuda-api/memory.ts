@@ -101,7 +101,7 @@ export class CudaMemory {
     if (this.#allocateAsync === undefined || shareable) return this.#allocatePlain(bytes);
     const on = stream ?? this.#unbound();
     let result = this.#allocateAsync(this.#out, bytes, on);
-    if (result === CUDA_ERROR_OUT_OF_MEMORY && this.#trim()) result = this.#allocateAsync(this.#out, bytes, on);
+    if (result === CUDA_ERROR_OUT_OF_MEMORY && this.trim()) result = this.#allocateAsync(this.#out, bytes, on);
     if (result !== 0) throw this.#failure(result, 'cuMemAllocAsync', bytes);
     const pointer = this.#context.cells.long(0);
     if (stream === undefined && (on !== 0 || this.#streams.foreign)) this.#settle(on);
@@ -118,7 +118,7 @@ export class CudaMemory {
   #allocatePlain(bytes: number): number {
     const { cuda, cells } = this.#context;
     let result = cuda.cuMemAlloc(this.#out, bytes);
-    if (result === CUDA_ERROR_OUT_OF_MEMORY && this.#trim()) result = cuda.cuMemAlloc(this.#out, bytes);
+    if (result === CUDA_ERROR_OUT_OF_MEMORY && this.trim()) result = cuda.cuMemAlloc(this.#out, bytes);
     if (result !== 0) throw this.#failure(result, 'cuMemAlloc', bytes);
     const pointer = cells.long(0);
     this.#plain.add(pointer);
@@ -167,7 +167,7 @@ export class CudaMemory {
   }
 
   /** Gives what the pool holds without use back to the device; false when there is no pool. */
-  #trim(): boolean {
+  trim(): boolean {
     const { cuda } = this.#context;
     if (this.#pool === 0 || cuda.cuMemPoolTrimTo === undefined) return false;
     // What was freed on a stream becomes idle when the stream comes that far.
@@ -191,7 +191,7 @@ export class CudaMemory {
     for (const address of this.#plain) cuda.cuMemFree(address);
     this.#pooled.clear();
     this.#plain.clear();
-    this.#trim();
+    this.trim();
     if (this.#free !== 0) cuda.cuStreamDestroy(this.#free);
   }
 }

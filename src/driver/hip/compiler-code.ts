@@ -12,6 +12,8 @@ export interface CompileJob {
   readonly koffi: string;
   /** Libraries that may have hiprtc, in order. */
   readonly libraries: readonly string[];
+  /** Of the runtime that is to load the code: its major and minor version; absent for any. */
+  readonly version?: readonly [major: number, minor: number] | undefined;
   readonly name: string;
   readonly text: string;
   readonly options: readonly string[];
@@ -44,7 +46,12 @@ let library;
 for (const name of job.libraries) {
   try {
     const found = koffi.load(name);
-    found.func('int hiprtcVersion(_Out_ int *major, _Out_ int *minor)');
+    const [major, minor] = [[0], [0]];
+    found.func('int hiprtcVersion(_Out_ int *major, _Out_ int *minor)')(major, minor);
+    // Older compilers all say 9.0, which tells nothing.
+    if (job.version !== undefined && major[0] === job.version[0] && minor[0] !== job.version[1]) {
+      throw new Error('is of ROCm ' + major[0] + '.' + minor[0]);
+    }
     library = found;
     break;
   } catch (error) {

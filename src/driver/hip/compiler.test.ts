@@ -88,6 +88,35 @@ describe('the library', () => {
     );
   });
 
+  it.skipIf(spawnSync('cc', ['--version']).status !== 0)(
+    'of the compiler is refused where it says another minor version',
+    () => {
+      const root = mkdtempSync(join(tmpdir(), 'tsamba-hiprtc-'));
+      try {
+        const refusal = (says: string, version: number): string => {
+          const code = `int hiprtcVersion(int *major, int *minor) { *major = ${says.replace('.', '; *minor = ')}; return 0; }`;
+          const made = spawnSync('cc', ['-shared', '-fPIC', '-xc', '-', '-o', join(root, 'libhiprtc.so.7')], {
+            input: code,
+          });
+          expect(made.status, String(made.stderr)).toBe(0);
+          try {
+            compileHip('', { name: 'k', arch: 'gfx90a', runtime: { file: join(root, 'libamdhip64.so.7'), version } });
+            return '';
+          } catch (error) {
+            return String(error);
+          }
+        };
+        expect(refusal('7.1', 70043484)).toMatch(
+          /libhiprtc\.so\.7: is of ROCm 7\.1\)\n {2}.*same version as the runtime.*HIP 7\.0/,
+        );
+        // The right one, and one that does not say: what is missing is found later.
+        for (const says of ['7.0', '9.0']) expect(refusal(says, 70043484)).not.toMatch(/is of ROCm|not installed/);
+      } finally {
+        rmSync(root, { recursive: true });
+      }
+    },
+  );
+
   it('says its version in one number', () => {
     expect(versionText(50221153)).toBe('HIP 5.2.21153');
   });

@@ -11,7 +11,7 @@ import { koffiPath } from '../../ffi/koffi-path.ts';
 import { nodeModule } from '../../runtime.ts';
 import { BinaryCache, cacheFolder } from '../opencl/binary-cache.ts';
 import { COMPILER_CODE, type CompileJob, EXIT, RESULT } from './compiler-code.ts';
-import { versionText } from './info.ts';
+import { versionParts, versionText } from './info.ts';
 import { libraryNames, type Runtime } from './library.ts';
 
 /** Milliseconds after which a compilation has failed. */
@@ -63,6 +63,7 @@ function runCompiler(text: string, { name, arch, runtime }: CompileRequest, opti
     libraries: (['libhiprtc', 'libamdhip64'] as const).flatMap((library) =>
       libraryNames(library, undefined, process.platform, runtime),
     ),
+    version: runtime === undefined || runtime.version === 0 ? undefined : versionParts(runtime.version),
     name: `${plainName(name)}.hip`,
     text,
     options,

@@ -6,6 +6,7 @@ import type { ArraySym, AtomicOp, Expr, Kernel, MemRef, Stmt } from '../../compi
 import type { OpenCLArg, OpenCLModule } from '../../compiler/render/opencl/module.ts';
 import { FAULTS } from '../../compiler/render/reports.ts';
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../../errors.ts';
+import { Context } from '../../memory/context.ts';
 import type { Executable, LaunchShape } from '../driver.ts';
 import { reportFault } from '../reporting.testing.ts';
 import { HipDriver } from './device.ts';
@@ -191,6 +192,19 @@ describe('copies', () => {
     model.calls.length = 0;
     device.copyToHost(bytes, pointer);
     expect(model.calls).toEqual(['hipMemcpyDtoH']);
+  });
+
+  it('that was freed goes back to the device when the queue of deallocations is cleared', () => {
+    const { model, device } = open();
+    const context = new Context(device);
+    const memory = context.allocate(4096);
+    memory.retain();
+    memory.release();
+    expect(model.cuda.live).toBeGreaterThanOrEqual(4096);
+    context.deallocations.clear();
+    expect(model.cuda.live).toBe(0);
+    expect(device.memoryInfo().pooled).toBe(0);
+    context.close();
   });
 
   it('of blocks go layer by layer', () => {

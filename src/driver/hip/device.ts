@@ -35,6 +35,13 @@ export class HipDriver extends CudaDriver {
     this.#pipeline = pipeline;
   }
 
+  /** HIP's own pool is of the device: others in the process take from it. Ours is not. */
+  trim(): void {
+    if (!this.device.ownPool) return;
+    this.context.enter('trim');
+    this.memory.trim();
+  }
+
   protected executable(host: ExecutableHost, program: Program): Executable {
     return new HipExecutable(host, program, this.#pipeline, this.device);
   }

@@ -137,6 +137,11 @@ function uuidOf({ cuda }: Hip, device: number): string | undefined {
 
 /** `HIP 5.2.21153` of 50221153. */
 export function versionText(version: number): string {
-  const major = Math.floor(version / 10_000_000);
-  return `HIP ${major}.${Math.floor(version / 100_000) % 100}.${version % 100_000}`;
+  const [major, minor] = versionParts(version);
+  return `HIP ${major}.${minor}.${version % 100_000}`;
+}
+
+/** Major and minor. */
+export function versionParts(version: number): readonly [number, number] {
+  return [Math.floor(version / 10_000_000), Math.floor(version / 100_000) % 100];
 }
