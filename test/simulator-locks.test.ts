@@ -197,7 +197,7 @@ it.each([
     'of a write with a read',
     (data: Ints, lock: Ints): void => {
       if (cuda.threadIdx.x === 0) lock[0] = data[0];
-      else data[0] = 7;
+      else if (cuda.threadIdx.x === 1) data[0] = 7;
     },
   ],
   [

@@ -101,6 +101,27 @@ const gauss = (x: number, width: number) => Math.exp(-(x * x) / width);
 const shape = { width: 2, offset: { x: 1 } };
 
 export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
+  'the dtype of an argument is that of shared and local arrays': () => {
+    const kernel = cuda.jit((to: Vec<f32>, from: In<Vec<f32>>) => {
+      const s = cuda.shared.array(COUNT, from.dtype);
+      const l = cuda.local.array([1, 2], to.dtype);
+      const t = cuda.threadIdx.x;
+      s[t] = from[t];
+      cuda.syncThreads();
+      l[0][1] = s[COUNT - 1 - t];
+      to[t] = l[0][1];
+    });
+    for (const type of [f32, u8, f64, i64] as DType<f32>[]) {
+      const from = cuda.toDevice(ndarray(Array.from({ length: COUNT }, (_, k) => k + 1)).astype(type));
+      const to = cuda.deviceArray(COUNT, type);
+      kernel.launch({ grid: 1, block: COUNT }, to, from);
+      sameElements(
+        elementsOf(to.copyToHost()).map(Number),
+        Array.from({ length: COUNT }, (_, k) => COUNT - k),
+        type.name,
+      );
+    }
+  },
   'shared memory of i8': reversed(i8 as never, ordinary),
   'shared memory of u8': reversed(u8 as never, positive),
   'shared memory of i16': reversed(i16 as never, ordinary),

@@ -12,6 +12,7 @@ import {
   f64,
   isClamped,
   isScalarDType,
+  SCALAR_TOKENS,
   type StructField,
 } from '../dtype/index.ts';
 import { ELEM_SIZE, type ElemType } from './ir/ops.ts';
@@ -64,6 +65,11 @@ export function elementOf(dtype: DType): Element {
     RECORDS.set(dtype, known);
   }
   return known;
+}
+
+/** The dtype that an element was made of. */
+export function dtypeOfElement({ record, elem, clamped }: Element): DType {
+  return record ?? SCALAR_TOKENS[clamped ? 'u8c' : elem];
 }
 
 const COMPLEX: Readonly<Record<string, readonly StructField[]>> = {

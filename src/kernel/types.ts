@@ -46,6 +46,11 @@ export type ViewOf<T, R extends number> = R extends 1
       ? Cube<T>
       : View<T, R>;
 
+/** The dtype of a kernel-side array. */
+export interface ElementType<T> {
+  readonly [view]: T;
+}
+
 /** What arrays of every rank have in a kernel. `View<T, 0>` is a 0-d array: `a.get()` reads its element. */
 export interface View<T, R extends number> {
   /** Extent of the first axis. */
@@ -56,6 +61,8 @@ export interface View<T, R extends number> {
   /** Number of elements. */
   readonly size: number;
   readonly ndim: R;
+  /** Where a dtype is wanted: `cuda.shared.array(8, x.dtype)`. */
+  readonly dtype: ElementType<T>;
   /** A view with the axes reversed. */
   readonly T: ViewOf<T, R>;
   /** One element. */

@@ -4,6 +4,7 @@
 import type { AnyNode, MemberExpression } from 'acorn';
 import { intrinsicName } from '../intrinsics.ts';
 import type { Special } from '../ir/ops.ts';
+import { dtypeOfElement } from '../records.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { refuseUndefined } from './absence.ts';
@@ -175,13 +176,15 @@ function viewProperty(view: View, key: string, pos: Pos): Value {
       return scalar(viewSize(view, pos));
     case 'ndim':
       return scalar(literal(view.axes.length, pos));
+    case 'dtype':
+      return { kind: 'host', value: dtypeOfElement(view.element), name: `${view.name}.dtype` };
     case 'T':
       return { kind: 'view', view: { ...view, axes: [...view.axes].reverse() } };
     default:
       return fail('K223', pos, `arrays have no property ${key} in a kernel`, {
         help: isMember(view, key)
           ? `it is a member of each element: ${view.name}${'[i]'.repeat(view.axes.length)}.${key}; of all of them: ${view.name}.field('${key}')`
-          : 'they have length, shape, strides, size, ndim, T, slice(…) and get(…)',
+          : 'they have length, shape, strides, size, ndim, dtype, T, slice(…) and get(…)',
       });
   }
 }
