@@ -27,11 +27,14 @@ function choose(opens: (place: Place) => string | undefined): Choice {
   const { count, reason = 'none was found' } = probe('nvidia');
   if (count > 0) return { kind: 'nvidia', index: 0 };
   const left: string[] = [];
-  for (const place of OTHERS.flatMap(placesOf)) {
-    const info = described(place);
-    const why = info === undefined ? 'cannot be described' : (unsuitable(info) ?? opens(place));
-    if (why === undefined) return { ...place, reason, announcement: (whole) => taken(whole, info, left) };
-    left.push(`${info?.name ?? `${place.kind} ${place.index}`} (${why}; ${howToChoose(place)})`);
+  for (const kind of OTHERS) {
+    // One kind after the other: the library of a kind that is not needed is not loaded.
+    for (const place of placesOf(kind)) {
+      const info = described(place);
+      const why = info === undefined ? 'cannot be described' : (unsuitable(info) ?? opens(place));
+      if (why === undefined) return { ...place, reason, announcement: (whole) => taken(whole, info, left) };
+      left.push(`${info?.name ?? `${kind} ${place.index}`} (${why}; ${howToChoose(place)})`);
+    }
   }
   return { kind: 'cpu', index: 0, reason, announcement: (whole) => taken(whole, undefined, left) };
 }
