@@ -6,7 +6,7 @@
  */
 import type { DriverError } from '../errors.ts';
 import { onNextTurn } from '../runtime.ts';
-import type { LaunchArgs, PendingLaunch } from './driver.ts';
+import type { LaunchArgs, LaunchShape, PendingLaunch } from './driver.ts';
 import type { LaunchHost } from './host-memory.ts';
 import { Interruption } from './interrupts.ts';
 import type { Work } from './work-queue.ts';
@@ -30,8 +30,24 @@ export interface Running {
 /** Milliseconds between two reports of progress, at least. */
 const REPORT_EVERY = 50;
 
+/** Puts a launch that has been found possible into the queue of its device; `begin` is called when all earlier work is done. */
+export function enqueueLaunch(
+  host: LaunchHost,
+  stream: object,
+  asked: LaunchShape,
+  given: LaunchArgs,
+  begin: (shape: LaunchShape, args: LaunchArgs) => Running,
+  onProgress: ((done: number) => void) | undefined,
+): PendingLaunch {
+  // The caller will use both for other launches.
+  const [shape, args] = [{ ...asked }, given.slice()];
+  const launch = new AsyncLaunch(host, stream, args, () => begin(shape, args), onProgress);
+  host.enqueue(stream, launch);
+  return launch;
+}
+
 /** One launch in the queue. */
-export class AsyncLaunch implements Work, PendingLaunch {
+class AsyncLaunch implements Work, PendingLaunch {
   readonly done: Promise<void>;
   readonly #host: LaunchHost;
   readonly #stream: object;

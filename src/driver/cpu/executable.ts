@@ -9,7 +9,7 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { FAULT_BYTES, type WasmModule } from '../../compiler/render/wasm/module.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
-import { AsyncLaunch, type Running } from '../async-launch.ts';
+import { enqueueLaunch, type Running } from '../async-launch.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
 import type {
@@ -117,11 +117,7 @@ export class CpuExecutable implements Executable {
   ): PendingLaunch {
     const target = this.#host.streamOf(stream);
     this.#blocksOf(asked);
-    // The caller will use both for other launches.
-    const [shape, args] = [{ ...asked }, given.slice()];
-    const launch = new AsyncLaunch(this.#host, target, args, () => this.#begin(shape, args), onProgress);
-    this.#host.enqueue(target, launch);
-    return launch;
+    return enqueueLaunch(this.#host, target, asked, given, this.#begin.bind(this), onProgress);
   }
 
   /** Blocks of a launch; throws for one that cannot be. */

@@ -10,7 +10,7 @@ import { switchFromEnvironment } from '../../environment.ts';
 import { DriverError } from '../../errors.ts';
 import { nodeModule } from '../../runtime.ts';
 import { trace } from '../../trace.ts';
-import { AsyncLaunch } from '../async-launch.ts';
+import { enqueueLaunch } from '../async-launch.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
 import type {
@@ -92,11 +92,7 @@ export class SimulatorExecutable implements Executable {
   ): PendingLaunch {
     const target = this.#host.streamOf(stream);
     this.#check(asked);
-    // The caller will use both for other launches.
-    const [shape, args] = [{ ...asked }, given.slice()];
-    const launch = new AsyncLaunch(this.#host, target, args, () => this.#begin(shape, args), onProgress);
-    this.#host.enqueue(target, launch);
-    return launch;
+    return enqueueLaunch(this.#host, target, asked, given, this.#begin.bind(this), onProgress);
   }
 
   /** Throws for a launch that cannot be. */
