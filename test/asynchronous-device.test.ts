@@ -250,6 +250,22 @@ describe('order', () => {
     expect(await x.getAsync(0)).toBe(5);
   });
 
+  it('arrays may be disposed while their kernel is compiled', async () => {
+    const x = cuda.toDevice(Int32Array.of(1, 2));
+    const view = x.slice('1:');
+    const launched = twice().launchAsync({ threads: 1 }, view as never);
+    view.dispose();
+    await launched;
+    expect(await x.getAsync(1)).toBe(4);
+    x.dispose();
+    const y = cuda.toDevice(Int32Array.of(1));
+    const last = twice().launchAsync({ threads: 1 }, y as never);
+    y.dispose();
+    expect(cuda.memoryStats().live).toBe(4);
+    await last;
+    expect(cuda.memoryStats().live).toBe(0);
+  });
+
   it('a launch that cannot be compiled holds up nobody', async () => {
     const bad = cuda.jit((x: Vec<i32>) => {
       x[0] = JSON.stringify(x) as never;

@@ -3,9 +3,10 @@
  * of what may not be there, which are refused.
  */
 import { cuda, type i32, type Vec } from '../src/index.ts';
-import { throws } from './assert.ts';
+import { rejects } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { integers } from './support.ts';
+import { launch } from './waiting.ts';
 
 /** The first of 16 elements from `from` on that is above `limit`; nothing if none is. */
 // @ts-expect-error TS7030: the end of these functions is what is tested
@@ -32,13 +33,13 @@ const half = (v: number): number | undefined => {
 };
 
 /** A kernel that uses what may not be there. */
-function refused(body: (k: number, x: Vec<i32>) => number, message: RegExp, code = 'K319'): () => void {
-  return () => {
+function refused(body: (k: number, x: Vec<i32>) => number, message: RegExp, code = 'K319'): () => Promise<void> {
+  return async () => {
     const kernel = cuda.jit((y: Vec<i32>, x: Vec<i32>) => {
       y[0] = body(cuda.grid(1), x);
     });
     const [x, y] = [cuda.deviceArray(16, 'int32'), cuda.deviceArray(1, 'int32')];
-    throws(() => kernel.launch({ threads: 1 }, y, x), message, code);
+    await rejects(() => launch(kernel, { threads: 1 }, y, x), message, code);
   };
 }
 

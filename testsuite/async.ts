@@ -4,8 +4,9 @@
  * What takes long is made to: a loop is given more rounds until the device needs longer than it may.
  */
 import { cuda, DriverError, type f64, type i32, roc, type Vec } from '../src/index.ts';
-import { rejects, same, sameElements, throws } from './assert.ts';
-import { type ConformanceTest, chapter, waiting } from './suite.ts';
+import { rejects, same, sameElements } from './assert.ts';
+import { blocking, type ConformanceTest, chapter, waiting } from './suite.ts';
+import { launch, read, settled } from './waiting.ts';
 
 /** A kernel that adds one to each element, as often as it is told. */
 function makeCount() {
@@ -60,7 +61,7 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
     const promise = makeCount().launchAsync({ threads: 3 }, a, 4);
     same(promise instanceof Promise, true);
     same(await promise, undefined);
-    sameElements(a.copyToHost(), [5, 6, 7]);
+    sameElements(await read(a), [5, 6, 7]);
   }),
   'launchAsync in the forms of a launch: grid and block, a stream, no threads at all': waiting(async () => {
     using a = cuda.toDevice(new Float64Array(100));
@@ -69,7 +70,7 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
     await count.launchAsync({ grid: [2, 1], block: 50 }, a, 1);
     await count.launchAsync({ threads: 100, block: 32, stream }, a, 1);
     await count.launchAsync({ threads: 0 }, a, 1);
-    sameElements(a.copyToHost(), new Float64Array(100).fill(2));
+    sameElements(await read(a), new Float64Array(100).fill(2));
   }),
   'launchAsync fills host arrays by the time that it resolves': waiting(async () => {
     const x = new Float64Array(50);
@@ -91,11 +92,11 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
     for (const options of [{ threads: 1, stream }, { threads: 1 }]) {
       a.set(0);
       const first = count.launchAsync(options, a, 1000);
-      count.launch(options, a, 1);
+      await launch(count, options, a, 1);
       const second = count.launchAsync(options, a, 1000);
-      sameElements(a.copyToHost(), [2001]);
+      sameElements(await read(a), [2001]);
       await Promise.all([first, second]);
-      sameElements(a.copyToHost(), [2001]);
+      sameElements(await read(a), [2001]);
     }
   }),
   'streams that wait for an event wait for a launch that is awaited': waiting(async () => {
@@ -107,8 +108,8 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
     const pending = count.launchAsync({ threads: 1, stream: first }, a, 10_000);
     mark.record(first);
     mark.wait(second);
-    const host = a.copyToHost({ stream: second });
-    second.synchronize();
+    const host = await read(a, { stream: second });
+    await settled(second);
     sameElements(host, [10_000]);
     same(mark.query(), true);
     same(first.query(), true);
@@ -117,11 +118,12 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
   'arrays may be disposed while an awaited launch uses them': waiting(async () => {
     const count = makeCount();
     const a = cuda.toDevice(new Float64Array(1000));
+    await count.compileAsync(a, 500);
     const pending = count.launchAsync({ threads: 1000 }, a, 500);
     a.dispose();
     using b = cuda.toDevice(new Float64Array(1000));
     await pending;
-    sameElements(b.copyToHost(), new Float64Array(1000));
+    sameElements(await read(b), new Float64Array(1000));
   }),
   'onProgress is told of the end, and of nothing beyond it': waiting(async () => {
     using a = cuda.toDevice(new Float64Array(4096));
@@ -144,8 +146,8 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
     const count = makeCount();
     await rejects(() => makeFail().launchAsync({ threads: 1 }, a), /on purpose/);
     await count.launchAsync({ threads: 2 }, a, 1);
-    cuda.synchronize();
-    sameElements(a.copyToHost(), [1, 1]);
+    await settled();
+    sameElements(await read(a), [1, 1]);
   }),
   'launchAsync rejects arguments and options that do not fit': waiting(async () => {
     const count = makeCount();
@@ -164,12 +166,12 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
       /did you mean 'onProgress'/,
       'E_OPTION',
     );
-    throws(
-      () => count.launch({ threads: 1, onProgress: () => {} } as never, a, 1),
+    await rejects(
+      () => launch(count, { threads: 1, onProgress: () => {} } as never, a, 1),
       /no option 'onProgress'/,
       'E_OPTION',
     );
-    sameElements(a.copyToHost(), [0]);
+    sameElements(await read(a), [0]);
   }),
   'a signal that was aborted before keeps the kernel from running': waiting(async () => {
     using a = cuda.toDevice(Float64Array.of(0));
@@ -179,15 +181,15 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
       .catch((e: unknown) => e);
     same(error instanceof DriverError && error.code, 'E_ABORTED');
     same((error as Error).cause, 'not now');
-    sameElements(a.copyToHost(), [0]);
+    sameElements(await read(a), [0]);
   }),
   'a signal aborted after the end does nothing': waiting(async () => {
     const controller = new AbortController();
     using a = cuda.toDevice(Float64Array.of(0));
     await makeCount().launchAsync({ threads: 1, signal: controller.signal }, a, 1);
     controller.abort();
-    cuda.synchronize();
-    sameElements(a.copyToHost(), [1]);
+    await settled();
+    sameElements(await read(a), [1]);
   }),
   'compileAsync compiles and runs nothing': waiting(async () => {
     const count = makeCount();
@@ -196,35 +198,40 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
     same(count.stats.misses, 1);
     await count.launchAsync({ threads: 1 }, a, 1);
     same(count.stats.misses, 1);
-    sameElements(a.copyToHost(), [1]);
+    sameElements(await read(a), [1]);
     const broken = cuda.jit(function broken(v: Vec<f64>) {
       (v as unknown as { nothing(): void }).nothing();
     });
     await rejects(() => broken.compileAsync(a), /nothing/);
   }),
-  'a launch with time enough is an ordinary one': () => {
+  'a launch with time enough is an ordinary one': blocking(async () => {
     const a = cuda.toDevice(Float64Array.of(0, 0));
-    makeCount().launch({ threads: 2, timeout: 60_000 }, a, 5);
-    sameElements(a.copyToHost(), [5, 5]);
+    await launch(makeCount(), { threads: 2, timeout: 60_000 }, a, 5);
+    sameElements(await read(a), [5, 5]);
     const host = new Float64Array(2);
-    makeCount().launch({ threads: 2, timeout: 60_000 }, cuda.InOut(host), 5);
+    await launch(makeCount(), { threads: 2, timeout: 60_000 }, cuda.InOut(host), 5);
     sameElements(host, [5, 5]);
-    makeFail().launch({ threads: 1, timeout: 60_000 }, a);
-    throws(() => cuda.synchronize(), /on purpose/);
-  },
-  'timeout is a whole number of milliseconds above 0': () => {
+    await launch(makeFail(), { threads: 1, timeout: 60_000 }, a);
+    await rejects(() => settled(), /on purpose/);
+  }),
+  'timeout is a whole number of milliseconds above 0': async () => {
     const a = cuda.toDevice(Float64Array.of(0));
     const count = makeCount();
-    for (const timeout of [0, -1, 2 ** 31]) throws(() => count.launch({ threads: 1, timeout }, a, 1), /timeout/);
+    for (const timeout of [0, -1, 2 ** 31])
+      await rejects(() => launch(count, { threads: 1, timeout }, a, 1), /timeout/);
     for (const timeout of ['5', 1.5, Number.NaN, Number.POSITIVE_INFINITY, {}]) {
-      throws(() => count.launch({ threads: 1, timeout: timeout as number }, a, 1), /whole number/, 'E_LAUNCH_DIMS');
+      await rejects(
+        () => launch(count, { threads: 1, timeout: timeout as number }, a, 1),
+        /whole number/,
+        'E_LAUNCH_DIMS',
+      );
     }
-    sameElements(a.copyToHost(), [0]);
+    sameElements(await read(a), [0]);
   },
-  'a kernel that takes too long ends the launch with E_TIMEOUT, and the device goes on': () => {
+  'a kernel that takes too long ends the launch with E_TIMEOUT, and the device goes on': blocking(async () => {
     const spin = makeSpin();
     const v = cuda.deviceArray(256, 'int32');
-    spin.launch({ threads: 256 }, v, 1);
+    await launch(spin, { threads: 256 }, v, 1);
     const error = runOutOfTime((rounds) => spin.launch({ threads: 256, block: 64, timeout: 5 }, v, rounds));
     same(error.code, 'E_TIMEOUT');
     same(
@@ -234,11 +241,11 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
     );
     same(error.launch, 'spin with grid [4, 1, 1], block [64, 1, 1]');
     // A device that cannot stop a kernel says so, and waits here.
-    cuda.synchronize();
+    await settled();
     const a = cuda.toDevice(new Float64Array(1000));
-    makeCount().launch({ threads: 1000 }, a, 3);
-    sameElements(a.copyToHost(), new Float64Array(1000).fill(3));
-  },
+    await launch(makeCount(), { threads: 1000 }, a, 3);
+    sameElements(await read(a), new Float64Array(1000).fill(3));
+  }),
   'an awaited kernel that takes too long rejects with E_TIMEOUT': waiting(async () => {
     const spin = makeSpin();
     using v = cuda.deviceArray(256, 'int32');
@@ -250,10 +257,10 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
       });
     }
     same(error instanceof DriverError && error.code, 'E_TIMEOUT');
-    cuda.synchronize();
+    await settled();
     using a = cuda.toDevice(new Float64Array(10));
     await makeCount().launchAsync({ threads: 10 }, a, 3);
-    sameElements(a.copyToHost(), new Float64Array(10).fill(3));
+    sameElements(await read(a), new Float64Array(10).fill(3));
   }),
   'roc: launchAsync, compileAsync and timeout': waiting(async () => {
     const add = roc.jit(function add(v: Vec<f64>, x: number) {
@@ -263,8 +270,8 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
     using a = roc.toDevice(Float64Array.of(1, 2));
     await add.compileAsync(a, 1);
     await add.launchAsync({ threads: 2, block: 2 }, a, 1);
-    add.launch({ threads: 2, block: 2, timeout: 60_000 }, a, 1);
-    sameElements(a.copyToHost(), [3, 4]);
+    await launch(add, { threads: 2, block: 2, timeout: 60_000 }, a, 1);
+    sameElements(await read(a), [3, 4]);
     const host = new Float64Array(2);
     await add.launchAsync({ threads: 2, block: 2 }, host, 1);
     sameElements(host, [1, 1]);

@@ -7,6 +7,7 @@ import { cuda, type DType, f32, f64, type In, i32, i64, type Mat, u32, u64, type
 import { same, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
+import { element, launch, read } from './waiting.ts';
 
 type Op = (a: Vec<i32>, index: number, v: number) => number;
 
@@ -55,8 +56,8 @@ function commuting(
   start: number,
   value: (k: number) => number,
   fold: (a: number, v: number) => number,
-): () => void {
-  return () => {
+): () => Promise<void> {
+  return async () => {
     for (const [name, dtype] of types) {
       const inGlobal = cuda.jit((bins: Vec<i32>, v: In<Vec<i32>>) => {
         const k = cuda.grid(1);
@@ -75,15 +76,15 @@ function commuting(
       const v = operands(dtype, value);
       const bins = cuda.deviceArray(BINS, dtype);
       bins.set(start);
-      inGlobal.launch({ threads: THREADS, block: 33 }, bins, v as never);
+      await launch(inGlobal, { threads: THREADS, block: 33 }, bins, v as never);
       const expected = new Array<number>(BINS).fill(start);
       for (let k = 0; k < THREADS; k++) expected[k % BINS] = fold(expected[k % BINS], value(k));
-      sameElements(plain(bins.copyToHost()), expected, `${name} in global memory, element`);
+      sameElements(plain(await read(bins)), expected, `${name} in global memory, element`);
 
       const first = cuda.deviceArray(1, dtype);
       first.set(start);
       const out = cuda.deviceArray([6, BINS], dtype);
-      inShared.launch({ grid: 6, block: 50 }, out as never, v as never, first);
+      await launch(inShared, { grid: 6, block: 50 }, out as never, v as never, first);
       const each = Array.from({ length: 6 * BINS }, (_, at) => {
         let a = start;
         for (let k = 50 * ((at / BINS) | 0); k < 50 * ((at / BINS) | 0) + 50; k++)
@@ -91,7 +92,7 @@ function commuting(
         return a;
       });
       sameElements(
-        plain((out.copyToHost() as { data: ArrayLike<number> }).data),
+        plain(((await read(out)) as { data: ArrayLike<number> }).data),
         each,
         `${name} in shared memory, element`,
       );
@@ -104,8 +105,8 @@ function one(
   types: typeof NUMERIC,
   op: Op,
   cases: readonly (readonly [start: number, operand: number, result: number])[],
-): () => void {
-  return () => {
+): () => Promise<void> {
+  return async () => {
     for (const [name, dtype] of types) {
       const kernel = cuda.jit((a: Vec<i32>, v: In<Vec<i32>>, old: Vec<i32>) => {
         const k = cuda.grid(1);
@@ -124,14 +125,14 @@ function one(
         ) as Int32Array,
       );
       const old = cuda.deviceArrayLike(a);
-      kernel.launch({ threads: cases.length, block: 4 }, a, v, old);
+      await launch(kernel, { threads: cases.length, block: 4 }, a, v, old);
       sameElements(
-        plain(a.copyToHost()),
+        plain(await read(a)),
         cases.map(([, , result]) => result),
         `${name}, result`,
       );
       sameElements(
-        plain(old.copyToHost()),
+        plain(await read(old)),
         cases.map(([start]) => start),
         `${name}, old value`,
       );
@@ -204,7 +205,7 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
     [10, 4, 6],
     [5, 5, 0],
   ]),
-  'max and min compare signed values': () => {
+  'max and min compare signed values': async () => {
     const kernel = cuda.jit((a: Vec<i32>, b: Vec<i64>, c: Vec<u32>) => {
       cuda.atomic.max(a, 0, -3);
       cuda.atomic.min(a, 1, -3);
@@ -216,10 +217,10 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
     const a = cuda.toDevice(Int32Array.of(-5, -5));
     const b = cuda.toDevice(BigInt64Array.of(-5n, -5n));
     const c = cuda.toDevice(Uint32Array.of(5, 5));
-    kernel.launch({ grid: 1, block: 1 }, a, b, c);
-    sameElements(a.copyToHost(), [-3, -5]);
-    sameElements(b.copyToHost(), [-3n, -5n]);
-    sameElements(c.copyToHost(), [0xfffffff0, 5]);
+    await launch(kernel, { grid: 1, block: 1 }, a, b, c);
+    sameElements(await read(a), [-3, -5]);
+    sameElements(await read(b), [-3n, -5n]);
+    sameElements(await read(c), [0xfffffff0, 5]);
   },
   'exch gives the old value': one(INTEGER, (a, i, v) => cuda.atomic.exch(a, i, v), [
     [1, 2, 2],
@@ -254,7 +255,7 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
     [4, 9, 9],
     [5, 9, 5],
   ]),
-  'integers wrap': () => {
+  'integers wrap': async () => {
     const kernel = cuda.jit((a: Vec<i32>, b: Vec<u32>, c: Vec<i64>, d: Vec<u64>) => {
       cuda.atomic.add(a, 0, 1);
       cuda.atomic.sub(b, 0, 1);
@@ -265,13 +266,13 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
     const b = cuda.toDevice(Uint32Array.of(0));
     const c = cuda.toDevice(BigInt64Array.of(2n ** 63n - 1n));
     const d = cuda.toDevice(BigUint64Array.of(0n));
-    kernel.launch({ grid: 1, block: 1 }, a, b, c, d);
-    same(a.get(0), -2147483648);
-    same(b.get(0), 4294967295);
-    same(c.get(0), -(2n ** 63n));
-    same(d.get(0), 2n ** 64n - 1n);
+    await launch(kernel, { grid: 1, block: 1 }, a, b, c, d);
+    same(await element(a, 0), -2147483648);
+    same(await element(b, 0), 4294967295);
+    same(await element(c, 0), -(2n ** 63n));
+    same(await element(d, 0), 2n ** 64n - 1n);
   },
-  'max and min of floats do nothing when either is NaN': () => {
+  'max and min of floats do nothing when either is NaN': async () => {
     const kernel = cuda.jit((a: Vec<f32>, b: Vec<f64>, v: In<Vec<f64>>) => {
       const k = cuda.grid(1);
       cuda.atomic.max(a, k, f32(v[k]));
@@ -279,11 +280,11 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
     });
     const start = [1, 1, 1, Number.NaN, -1, Number.NEGATIVE_INFINITY];
     const [a, b] = [cuda.toDevice(Float32Array.from(start)), cuda.toDevice(Float64Array.from(start))];
-    kernel.launch({ grid: 1, block: 6 }, a, b, cuda.toDevice(Float64Array.of(2, 0, Number.NaN, 5, -3, 0)));
-    sameElements(a.copyToHost(), [2, 1, 1, Number.NaN, -1, 0]);
-    sameElements(b.copyToHost(), [1, 0, 1, Number.NaN, -3, Number.NEGATIVE_INFINITY]);
+    await launch(kernel, { grid: 1, block: 6 }, a, b, cuda.toDevice(Float64Array.of(2, 0, Number.NaN, 5, -3, 0)));
+    sameElements(await read(a), [2, 1, 1, Number.NaN, -1, 0]);
+    sameElements(await read(b), [1, 0, 1, Number.NaN, -3, Number.NEGATIVE_INFINITY]);
   },
-  'nanMax and nanMin of floats prefer numbers': () => {
+  'nanMax and nanMin of floats prefer numbers': async () => {
     const kernel = cuda.jit((a: Vec<f32>, b: Vec<f64>, v: In<Vec<f64>>) => {
       const k = cuda.grid(1);
       cuda.atomic.nanMax(a, k, f32(v[k]));
@@ -291,37 +292,37 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
     });
     const start = [1, 1, 1, Number.NaN, -1];
     const [a, b] = [cuda.toDevice(Float32Array.from(start)), cuda.toDevice(Float64Array.from(start))];
-    kernel.launch({ grid: 1, block: 5 }, a, b, cuda.toDevice(Float64Array.of(2, 0, Number.NaN, 5, -3)));
-    sameElements(a.copyToHost(), [2, 1, 1, 5, -1]);
-    sameElements(b.copyToHost(), [1, 0, 1, 5, -3]);
+    await launch(kernel, { grid: 1, block: 5 }, a, b, cuda.toDevice(Float64Array.of(2, 0, Number.NaN, 5, -3)));
+    sameElements(await read(a), [2, 1, 1, 5, -1]);
+    sameElements(await read(b), [1, 0, 1, 5, -3]);
   },
-  'old values number the threads': () => {
+  'old values number the threads': async () => {
     const kernel = cuda.jit((next: Vec<i32>, ticket: Vec<i32>) => {
       const k = cuda.grid(1);
       ticket[k] = cuda.atomic.add(next, 0, 1);
     });
     const [next, ticket] = [zeros(1, 'int32'), zeros(640, 'int32')];
-    kernel.launch({ grid: 20, block: 32 }, next, ticket);
-    sameElements(next.copyToHost(), [640]);
+    await launch(kernel, { grid: 20, block: 32 }, next, ticket);
+    sameElements(await read(next), [640]);
     sameElements(
-      ticket.copyToHost().sort(),
+      (await read(ticket)).sort(),
       Array.from({ length: 640 }, (_, k) => k),
     );
   },
-  'exchanged values are handed on, none lost': () => {
+  'exchanged values are handed on, none lost': async () => {
     const kernel = cuda.jit((slot: Vec<i32>, got: Vec<i32>) => {
       const k = cuda.grid(1);
       got[k] = cuda.atomic.exch(slot, 0, k + 1);
     });
     const [slot, got] = [zeros(1, 'int32'), zeros(200, 'int32')];
-    kernel.launch({ grid: 10, block: 20 }, slot, got);
-    const all = [...got.copyToHost(), slot.get(0)].sort((a, b) => a - b);
+    await launch(kernel, { grid: 10, block: 20 }, slot, got);
+    const all = [...(await read(got)), await element(slot, 0)].sort((a, b) => a - b);
     sameElements(
       all,
       Array.from({ length: 201 }, (_, k) => k),
     );
   },
-  'a loop of cas makes any operation atomic': () => {
+  'a loop of cas makes any operation atomic': async () => {
     const kernel = cuda.jit((a: Vec<u32>) => {
       let old = a[0];
       while (true) {
@@ -331,12 +332,12 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
       }
     });
     const a = zeros(1, 'uint32');
-    kernel.launch({ grid: 8, block: 25 }, a);
+    await launch(kernel, { grid: 8, block: 25 }, a);
     let expected = 0;
     for (let k = 0; k < 200; k++) expected = (expected * 3 + 1) & 0xffff;
-    same(a.get(0), expected);
+    same(await element(a, 0), expected);
   },
-  'indices as tuples, on matrices, views and negative strides': () => {
+  'indices as tuples, on matrices, views and negative strides': async () => {
     const kernel = cuda.jit((A: Mat<i32>, b: Vec<i32>, reversed: Vec<i32>) => {
       const k = cuda.grid(1);
       cuda.atomic.add(A, [k % 2, k % 3], 1);
@@ -349,12 +350,12 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
     A.set(0);
     const b = zeros(4, 'int32');
     const c = zeros(5, 'int32');
-    kernel.launch({ grid: 1, block: 12 }, A, b, c.slice('::-1') as never);
-    sameElements(A.copyToHost(), [2, 2, 2, 2, 2, 122]);
-    sameElements(b.copyToHost(), [3, 3, 1203, 3]);
-    sameElements(c.copyToHost(), [0, 0, 0, 0, 11]);
+    await launch(kernel, { grid: 1, block: 12 }, A, b, c.slice('::-1') as never);
+    sameElements(await read(A), [2, 2, 2, 2, 2, 122]);
+    sameElements(await read(b), [3, 3, 1203, 3]);
+    sameElements(await read(c), [0, 0, 0, 0, 11]);
   },
-  'atomics in divergent branches and loops': () => {
+  'atomics in divergent branches and loops': async () => {
     const kernel = cuda.jit((a: Vec<i32>, v: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       for (let i = 0; i < v[k]; i++) {
@@ -365,7 +366,7 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
     });
     const v = Int32Array.from({ length: 40 }, (_, k) => (k * 7) % 11);
     const a = zeros(11, 'int32');
-    kernel.launch({ grid: 2, block: 20 }, a, cuda.toDevice(v));
+    await launch(kernel, { grid: 2, block: 20 }, a, cuda.toDevice(v));
     const expected = new Array<number>(11).fill(0);
     v.forEach((n, k) => {
       for (let i = 0; i < n; i++) {
@@ -374,9 +375,9 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
         expected[i] += k;
       }
     });
-    sameElements(a.copyToHost(), expected);
+    sameElements(await read(a), expected);
   },
-  'a histogram through shared memory': () => {
+  'a histogram through shared memory': async () => {
     const kernel = cuda.jit((bins: Vec<i32>, v: In<Vec<i32>>) => {
       const own = cuda.shared.array(16, i32);
       const t = cuda.threadIdx.x;
@@ -388,9 +389,9 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
     });
     const v = Int32Array.from({ length: 5000 }, (_, k) => Math.imul(k, 0x9e3779b1) >>> 13);
     const bins = zeros(16, 'int32');
-    kernel.launch({ grid: 7, block: 40 }, bins, cuda.toDevice(v));
+    await launch(kernel, { grid: 7, block: 40 }, bins, cuda.toDevice(v));
     const expected = new Array<number>(16).fill(0);
     for (const x of v) expected[x & 15]++;
-    sameElements(bins.copyToHost(), expected);
+    sameElements(await read(bins), expected);
   },
 });

@@ -5,6 +5,7 @@ import { cuda, f32, type In, i32, type i64, type Mat, type Vec } from '../src/in
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { mixedIntegers, zeros } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 const BLOCK = 48;
 
@@ -30,7 +31,7 @@ function sums(x: Int32Array, block: number): number[] {
 }
 
 export const barriers: readonly ConformanceTest[] = chapter('barriers', {
-  'tree reduction': () => {
+  'tree reduction': async () => {
     const x = small();
     const kernel = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>) => {
       const s = cuda.shared.array(64, i32);
@@ -46,11 +47,11 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     for (const block of [64, 16, 2]) {
       const out = zeros(Math.ceil(x.length / block), 'int32');
-      kernel.launch({ threads: x.length, block }, out, cuda.toDevice(x));
-      sameElements(out.copyToHost(), sums(x, block), `block of ${block}`);
+      await launch(kernel, { threads: x.length, block }, out, cuda.toDevice(x));
+      sameElements(await read(out), sums(x, block), `block of ${block}`);
     }
   },
-  'a reduction in a device function, of odd blocks': () => {
+  'a reduction in a device function, of odd blocks': async () => {
     const x = small();
     const kernel = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>) => {
       const s = cuda.shared.array(64, i32);
@@ -63,11 +64,11 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     for (const block of [33, 7, 1, 50]) {
       const out = zeros(Math.ceil(x.length / block), 'int32');
-      kernel.launch({ threads: x.length, block }, out, cuda.toDevice(x));
-      sameElements(out.copyToHost(), sums(x, block), `block of ${block}`);
+      await launch(kernel, { threads: x.length, block }, out, cuda.toDevice(x));
+      sameElements(await read(out), sums(x, block), `block of ${block}`);
     }
   },
-  'values live across barriers': () => {
+  'values live across barriers': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(BLOCK, i32);
       const t = cuda.threadIdx.x;
@@ -84,16 +85,16 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       out[cuda.grid(1)] = s[BLOCK - 1 - t] * 10 + mine + (flag ? 1000000 : 0);
     });
     const out = zeros(2 * BLOCK, 'int32');
-    kernel.launch({ grid: 2, block: BLOCK }, out);
+    await launch(kernel, { grid: 2, block: BLOCK }, out);
     const expected = Array.from({ length: 2 * BLOCK }, (_, k) => {
       const [b, t] = [(k / BLOCK) | 0, k % BLOCK];
       const far = BLOCK - 1 - t;
       const other = (far & 1 ? 100 : 200) + ((far + 1) % BLOCK) * 3 + b;
       return other * 10 + t * 3 + b + (t % 5 === 0 ? 1000000 : 0);
     });
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   },
-  'local arrays live across barriers': () => {
+  'local arrays live across barriers': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const mine = cuda.local.array(4, i32);
       const s = cuda.shared.array(BLOCK, i32);
@@ -106,14 +107,14 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       out[cuda.grid(1)] = mine[0] + mine[1] + mine[2] * 1000 + mine[3];
     });
     const out = zeros(BLOCK, 'int32');
-    kernel.launch({ grid: 1, block: BLOCK }, out);
+    await launch(kernel, { grid: 1, block: BLOCK }, out);
     const expected = Array.from({ length: BLOCK }, (_, t) => {
       const other = (t + 5) % BLOCK;
       return t * 10 + (t * 10 + 1 + other * 10 + (other & 3)) + (t * 10 + 2) * 1000 + t * 10 + 3;
     });
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   },
-  'barriers in a loop with a count from an argument': () => {
+  'barriers in a loop with a count from an argument': async () => {
     const kernel = cuda.jit((out: Vec<i32>, rounds: number) => {
       const s = cuda.shared.array(BLOCK, i32);
       const t = cuda.threadIdx.x;
@@ -128,13 +129,13 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     for (const rounds of [0, 1, 7]) {
       const out = zeros(BLOCK, 'int32');
-      kernel.launch({ grid: 1, block: BLOCK }, out, rounds);
+      await launch(kernel, { grid: 1, block: BLOCK }, out, rounds);
       let s = Array.from({ length: BLOCK }, (_, t) => t);
       for (let r = 0; r < rounds; r++) s = s.map((_, t) => s[(t + 1) % BLOCK] + r);
-      sameElements(out.copyToHost(), s, `${rounds} rounds, thread`);
+      sameElements(await read(out), s, `${rounds} rounds, thread`);
     }
   },
-  'barriers in nested loops with break and continue': () => {
+  'barriers in nested loops with break and continue': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(BLOCK, i32);
       const t = cuda.threadIdx.x;
@@ -153,7 +154,7 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       out[t] = s[t];
     });
     const out = zeros(BLOCK, 'int32');
-    kernel.launch({ grid: 1, block: BLOCK }, out);
+    await launch(kernel, { grid: 1, block: BLOCK }, out);
     let s = new Array<number>(BLOCK).fill(1);
     outer: for (let a = 0; a < 4; a++) {
       for (let b = 0; b < 4; b++) {
@@ -162,9 +163,9 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
         s = s.map((_, t) => (s[(t + a) % BLOCK] + s[(t + b) % BLOCK] + t) & 0xffff);
       }
     }
-    sameElements(out.copyToHost(), s);
+    sameElements(await read(out), s);
   },
-  'barriers in uniform branches': () => {
+  'barriers in uniform branches': async () => {
     const kernel = cuda.jit((out: Vec<i32>, mode: number) => {
       const s = cuda.shared.array(BLOCK, i32);
       const t = cuda.threadIdx.x;
@@ -179,16 +180,16 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     for (const mode of [3, 4]) {
       const out = zeros(3 * BLOCK, 'int32');
-      kernel.launch({ grid: 3, block: BLOCK }, out, mode);
+      await launch(kernel, { grid: 3, block: BLOCK }, out, mode);
       const expected = Array.from({ length: 3 * BLOCK }, (_, k) => {
         const [b, t] = [(k / BLOCK) | 0, k % BLOCK];
         if (b % 2 === 0) return (BLOCK - 1 - t) ** 2;
         return mode > 3 ? ((t + 1) % BLOCK) ** 2 + mode : 0 - t;
       });
-      sameElements(out.copyToHost(), expected, `mode ${mode}, thread`);
+      sameElements(await read(out), expected, `mode ${mode}, thread`);
     }
   },
-  'a barrier in a switch': () => {
+  'a barrier in a switch': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(8, i32);
       const t = cuda.threadIdx.x;
@@ -207,10 +208,10 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       }
     });
     const out = zeros(24, 'int32');
-    kernel.launch({ grid: 3, block: 8 }, out);
-    sameElements(out.copyToHost(), [7, 6, 5, 4, 3, 2, 1, 0, ...new Array(8).fill(-1), 23, 24, 25, 26, 27, 20, 21, 22]);
+    await launch(kernel, { grid: 3, block: 8 }, out);
+    sameElements(await read(out), [7, 6, 5, 4, 3, 2, 1, 0, ...new Array(8).fill(-1), 23, 24, 25, 26, 27, 20, 21, 22]);
   },
-  'threads that returned early take no part': () => {
+  'threads that returned early take no part': async () => {
     const kernel = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>) => {
       const s = cuda.shared.array(BLOCK, i32);
       const t = cuda.threadIdx.x;
@@ -223,15 +224,15 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     const x = small().subarray(0, 100);
     const out = zeros(x.length, 'int32');
-    kernel.launch({ threads: x.length, block: BLOCK }, out, cuda.toDevice(x));
+    await launch(kernel, { threads: x.length, block: BLOCK }, out, cuda.toDevice(x));
     const expected = Array.from(x, (_, k) => {
       const start = k - (k % BLOCK);
       const last = Math.min(start + BLOCK, x.length) - 1;
       return x[last - (k % BLOCK)] * 2 + x[start];
     });
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   },
-  'returns between barriers': () => {
+  'returns between barriers': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(BLOCK, i32);
       const t = cuda.threadIdx.x;
@@ -249,13 +250,13 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       out[t] = s[t - 1] + s[t - 2];
     });
     const out = zeros(BLOCK, 'int32');
-    kernel.launch({ grid: 1, block: BLOCK }, out);
+    await launch(kernel, { grid: 1, block: BLOCK }, out);
     const expected = Array.from({ length: BLOCK }, (_, t) =>
       t % 3 === 0 ? BLOCK - 1 - t : t % 3 === 1 ? 7 : 100 + t - 1 + (t - 2),
     );
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   },
-  'loops with barriers end when all threads have returned': () => {
+  'loops with barriers end when all threads have returned': async () => {
     const found = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>, n: number) => {
       const t = cuda.threadIdx.x;
       if (t >= n) return;
@@ -279,18 +280,18 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     const v = cuda.toDevice(Int32Array.of(1, 2, 3, 4, 5));
     for (const n of [3, 0]) {
       const out = zeros(5, 'int32');
-      found.launch({ grid: 1, block: 5 }, out, v, n);
+      await launch(found, { grid: 1, block: 5 }, out, v, n);
       sameElements(
-        out.copyToHost(),
+        await read(out),
         [0, 1, 2, 3, 4].map((t) => (t < n ? 3 : 0)),
         `${n} threads`,
       );
     }
     const out = zeros(5, 'int32');
-    oneByOne.launch({ grid: 1, block: 5 }, out, v);
-    sameElements(out.copyToHost(), [1, 2, 3, 4, 5]);
+    await launch(oneByOne, { grid: 1, block: 5 }, out, v);
+    sameElements(await read(out), [1, 2, 3, 4, 5]);
   },
-  'a guard around the end of a kernel is an early return': () => {
+  'a guard around the end of a kernel is an early return': async () => {
     const kernel = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>) => {
       const s = cuda.shared.array(BLOCK, i32);
       const t = cuda.threadIdx.x;
@@ -308,7 +309,7 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     const x = small().subarray(0, 50);
     const out = zeros(51, 'int32');
-    kernel.launch({ grid: 2, block: BLOCK }, out, cuda.toDevice(x));
+    await launch(kernel, { grid: 2, block: BLOCK }, out, cuda.toDevice(x));
     const positive = (k: number) => {
       const start = k - (k % BLOCK);
       return x.subarray(start, start + BLOCK).filter((v) => v > 0).length;
@@ -316,9 +317,9 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     const expected = Array.from(x, (_, k) =>
       (k % BLOCK) % 2 === 0 ? x[k - (k % BLOCK)] + positive(k) * 1000 : x[k - 1],
     );
-    sameElements(out.copyToHost(), [...expected, 1]);
+    sameElements(await read(out), [...expected, 1]);
   },
-  'syncThreadsCount, And and Or': () => {
+  'syncThreadsCount, And and Or': async () => {
     const kernel = cuda.jit((out: Mat<i32>, v: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       const n = cuda.syncThreadsCount(v[k] > 0);
@@ -330,7 +331,7 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     const x = small();
     const out = cuda.deviceArray([200, 3], 'int32');
-    kernel.launch({ grid: 8, block: 25 }, out, cuda.toDevice(x));
+    await launch(kernel, { grid: 8, block: 25 }, out, cuda.toDevice(x));
     const expected = Array.from(x, (_, k) => {
       const block = x.subarray(k - (k % 25), k - (k % 25) + 25);
       return [
@@ -339,9 +340,9 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
         block.some((v) => v > 95) ? 1 : 0,
       ];
     });
-    sameElements(out.copyToHost(), expected.flat());
+    sameElements(await read(out), expected.flat());
   },
-  'each thread is counted once behind a barrier that was not taken': () => {
+  'each thread is counted once behind a barrier that was not taken': async () => {
     const kernel = cuda.jit((out: Vec<i32>, flags: In<Vec<i64>>) => {
       const t = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x;
       for (let round = i32(0); round < 1; round++) {
@@ -352,11 +353,11 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     const out = zeros(4, 'int32');
     for (const flag of [0n, 1n]) {
-      kernel.launch({ grid: 1, block: [1, 4] }, out, cuda.toDevice(new BigInt64Array([flag])));
-      sameElements(out.copyToHost(), [4, 4, 4, 4], `flag ${flag}`);
+      await launch(kernel, { grid: 1, block: [1, 4] }, out, cuda.toDevice(new BigInt64Array([flag])));
+      sameElements(await read(out), [4, 4, 4, 4], `flag ${flag}`);
     }
   },
-  'counting barriers leave out threads that returned': () => {
+  'counting barriers leave out threads that returned': async () => {
     const kernel = cuda.jit((out: Mat<i32>) => {
       const t = cuda.threadIdx.x;
       if (t % 4 === 0) return;
@@ -367,13 +368,13 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     const out = cuda.deviceArray([40, 3], 'int32');
     out.set(-1);
-    kernel.launch({ grid: 1, block: 40 }, out);
+    await launch(kernel, { grid: 1, block: 40 }, out);
     const expected = Array.from({ length: 40 }, (_, t) =>
       t % 4 === 0 ? [-1, -1, -1] : t % 4 === 1 ? [10, -1, -1] : [10, 1, 0],
     );
-    sameElements(out.copyToHost(), expected.flat());
+    sameElements(await read(out), expected.flat());
   },
-  'a loop until no thread has anything to do': () => {
+  'a loop until no thread has anything to do': async () => {
     const kernel = cuda.jit((v: Vec<i32>) => {
       const s = cuda.shared.array(64, i32);
       const t = cuda.threadIdx.x;
@@ -396,10 +397,10 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     const x = small().subarray(0, 50);
     const v = cuda.toDevice(x);
-    kernel.launch({ grid: 1, block: 50 }, v);
-    sameElements(v.copyToHost(), x.slice().sort());
+    await launch(kernel, { grid: 1, block: 50 }, v);
+    sameElements(await read(v), x.slice().sort());
   },
-  'inclusive scan': () => {
+  'inclusive scan': async () => {
     const kernel = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>) => {
       const s = cuda.shared.array([2, 64], i32);
       const t = cuda.threadIdx.x;
@@ -415,17 +416,17 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     const x = small();
     const out = zeros(200, 'int32');
-    kernel.launch({ grid: 4, block: 50 }, out, cuda.toDevice(x));
+    await launch(kernel, { grid: 4, block: 50 }, out, cuda.toDevice(x));
     let sum = 0;
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from(x, (v, k) => {
         sum = (k % 50 === 0 ? 0 : sum) + v;
         return sum;
       }),
     );
   },
-  'transpose by tiles': () => {
+  'transpose by tiles': async () => {
     const kernel = cuda.jit((to: Mat<f32>, from: In<Mat<f32>>) => {
       const tile = cuda.shared.array([8, 9], f32);
       const { x: tx, y: ty } = cuda.threadIdx;
@@ -438,10 +439,10 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     const from = cuda.toDevice(Float32Array.from({ length: 19 * 13 }, (_, k) => k)).reshape([19, 13]);
     const to = cuda.deviceArray([13, 19], 'float32');
-    kernel.launch({ threads: [13, 19], block: [8, 8] }, to, from);
-    sameElements(to.copyToHost(), from.T.copyToHost());
+    await launch(kernel, { threads: [13, 19], block: [8, 8] }, to, from);
+    sameElements(await read(to), await read(from.T));
   },
-  'matrix product by tiles': () => {
+  'matrix product by tiles': async () => {
     const kernel = cuda.jit((C: Mat<f32>, A: In<Mat<f32>>, B: In<Mat<f32>>) => {
       const sA = cuda.shared.array([4, 4], f32);
       const sB = cuda.shared.array([4, 4], f32);
@@ -465,7 +466,8 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       Float32Array.from({ length: n * n }, (_, k) => k % 5),
     ];
     const C = cuda.deviceArray([n, n], 'float32');
-    kernel.launch(
+    await launch(
+      kernel,
       { threads: [n, n], block: [4, 4] },
       C,
       cuda.toDevice(a).reshape([n, n]),
@@ -476,9 +478,9 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       for (let j = 0; j < n; j++) sum += a[((k / n) | 0) * n + j] * b[j * n + (k % n)];
       return sum;
     });
-    sameElements(C.copyToHost(), expected);
+    sameElements(await read(C), expected);
   },
-  'uniform() lets data decide about a barrier': () => {
+  'uniform() lets data decide about a barrier': async () => {
     const kernel = cuda.jit((out: Vec<i32>, mode: In<Vec<i32>>) => {
       const s = cuda.shared.array(BLOCK, i32);
       const t = cuda.threadIdx.x;
@@ -489,13 +491,13 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       } else out[cuda.grid(1)] = -5;
     });
     const out = zeros(2 * BLOCK, 'int32');
-    kernel.launch({ grid: 2, block: BLOCK }, out, cuda.toDevice(Int32Array.of(0, 1)));
+    await launch(kernel, { grid: 2, block: BLOCK }, out, cuda.toDevice(Int32Array.of(0, 1)));
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 2 * BLOCK }, (_, k) => (k < BLOCK ? -5 : 2 * BLOCK - 1 - k)),
     );
   },
-  'blocks of two and three dimensions meet as one': () => {
+  'blocks of two and three dimensions meet as one': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(60, i32);
       const { x, y, z } = cuda.threadIdx;
@@ -514,15 +516,15 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       [3, 1, 20],
     ]) {
       const out = zeros(60, 'int32');
-      kernel.launch({ grid: 1, block: block as [number, number] }, out);
+      await launch(kernel, { grid: 1, block: block as [number, number] }, out);
       sameElements(
-        out.copyToHost(),
+        await read(out),
         Array.from({ length: 60 }, (_, t) => total + t),
         `block ${block}, thread`,
       );
     }
   },
-  'divergent work between barriers': () => {
+  'divergent work between barriers': async () => {
     const kernel = cuda.jit((out: Vec<i32>, v: In<Vec<i32>>) => {
       const s = cuda.shared.array(BLOCK, i32);
       const t = cuda.threadIdx.x;
@@ -542,7 +544,7 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
     });
     const x = small();
     const out = zeros(BLOCK, 'int32');
-    kernel.launch({ grid: 1, block: BLOCK }, out, cuda.toDevice(x));
+    await launch(kernel, { grid: 1, block: BLOCK }, out, cuda.toDevice(x));
     let n = new Array<number>(BLOCK).fill(0);
     for (let r = 0; r < 3; r++) {
       n = n.map((start, t) => {
@@ -556,9 +558,9 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       });
       n = n.map((m, t) => m + n[(t + 1) % BLOCK]);
     }
-    sameElements(out.copyToHost(), n);
+    sameElements(await read(out), n);
   },
-  'global memory is seen by the block after a barrier': () => {
+  'global memory is seen by the block after a barrier': async () => {
     const kernel = cuda.jit((v: Vec<i32>) => {
       const k = cuda.grid(1);
       const base = cuda.blockIdx.x * cuda.blockDim.x;
@@ -570,9 +572,9 @@ export const barriers: readonly ConformanceTest[] = chapter('barriers', {
       v[k] = neighbour;
     });
     const v = zeros(60, 'int32');
-    kernel.launch({ grid: 3, block: 20 }, v);
+    await launch(kernel, { grid: 3, block: 20 }, v);
     sameElements(
-      v.copyToHost(),
+      await read(v),
       Array.from({ length: 60 }, (_, k) => k - (k % 20) + (((k % 20) + 1) % 20) + 1),
     );
   },

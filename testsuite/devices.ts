@@ -2,8 +2,9 @@
  * Chapter: devices and contexts: what they say about themselves, and how everything on one is given up.
  */
 import { cuda, f32, type i32, type Vec } from '../src/index.ts';
-import { same, sameElements, throws } from './assert.ts';
+import { rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { launch, read, settled } from './waiting.ts';
 
 export const devices: readonly ConformanceTest[] = chapter('devices', {
   'currentDevice says what it is': () => {
@@ -39,7 +40,7 @@ export const devices: readonly ConformanceTest[] = chapter('devices', {
     throws(() => select(4096), /no NVIDIA GPU/, 'E_NO_GPU');
     same(cuda.currentDevice().kind, before);
   },
-  'reset gives up arrays, streams and events, and kernels go on': () => {
+  'reset gives up arrays, streams and events, and kernels go on': async () => {
     const fill = cuda.jit((a: Vec<i32>) => {
       const k = cuda.grid(1);
       if (k < a.length) a[k] = k;
@@ -47,35 +48,35 @@ export const devices: readonly ConformanceTest[] = chapter('devices', {
     const context = cuda.currentContext();
     const a = cuda.deviceArray(3, 'int32');
     const [stream, event] = [cuda.stream(), cuda.event()];
-    fill.launch({ threads: 3 }, a);
+    await launch(fill, { threads: 3 }, a);
     context.reset();
     same(a.disposed && stream.disposed && event.disposed, true, 'all are disposed');
     same(cuda.memoryStats().live, 0);
-    throws(() => a.copyToHost(), /its context was reset/);
-    throws(() => stream.synchronize(), /its context was reset/);
+    await rejects(() => read(a), /its context was reset/);
+    await rejects(() => settled(stream), /its context was reset/);
     throws(() => event.record(), /its context was reset/);
-    throws(() => fill.launch({ threads: 3 }, a), /argument 1 \(`[\w$]+`\).*its context was reset/);
+    await rejects(() => launch(fill, { threads: 3 }, a), /argument 1 \(`[\w$]+`\).*its context was reset/);
     a.dispose();
     const b = cuda.deviceArray(3, 'int32');
-    fill.launch({ threads: 3 }, b);
-    sameElements(b.copyToHost(), [0, 1, 2]);
+    await launch(fill, { threads: 3 }, b);
+    sameElements(await read(b), [0, 1, 2]);
   },
-  'reset gives up captured arrays: the kernel says so until it is recompiled': () => {
+  'reset gives up captured arrays: the kernel says so until it is recompiled': async () => {
     let table = cuda.toDevice(Float32Array.of(1, 2));
     const kernel = cuda.jit((y: Vec<f32>) => {
       const k = cuda.grid(1);
       y[k] = (table as unknown as Vec<f32>)[k] * 2;
     });
     const before = cuda.deviceArray(2, f32);
-    kernel.launch({ grid: 1, block: 2 }, before);
-    sameElements(before.copyToHost(), [2, 4]);
+    await launch(kernel, { grid: 1, block: 2 }, before);
+    sameElements(await read(before), [2, 4]);
     cuda.currentContext().reset();
     const y = cuda.deviceArray(2, f32);
-    throws(() => kernel.launch({ grid: 1, block: 2 }, y), /table|reset/);
+    await rejects(() => launch(kernel, { grid: 1, block: 2 }, y), /table|reset/);
     table = cuda.toDevice(Float32Array.of(5, 6));
     kernel.recompile();
-    kernel.launch({ grid: 1, block: 2 }, y);
-    sameElements(y.copyToHost(), [10, 12]);
+    await launch(kernel, { grid: 1, block: 2 }, y);
+    sameElements(await read(y), [10, 12]);
   },
   'arrays and streams do not cross threads': () => {
     throws(() => structuredClone(cuda.deviceArray(1)), /worker|thread|clone/i);

@@ -24,6 +24,7 @@ import {
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { asVec, integers, mixedIntegers, N, zeros } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 const TYPES: readonly [string, DType<i32>, (v: number) => number][] = [
   ['i8', i8 as never, (v) => (v << 24) >> 24],
@@ -43,8 +44,8 @@ const scattered = Int32Array.from({ length: N }, (_, k) => (k * 71 + 13) % N);
 const ALWAYS: boolean = N > 0;
 
 /** Runs a body of doubles in which threads part, and compares. */
-function parted(body: (v: number, k: number) => number): () => void {
-  return () => {
+function parted(body: (v: number, k: number) => number): () => Promise<void> {
+  return async () => {
     const x = Float64Array.from({ length: N }, (_, k) => ((k * 37) % 101) / 8 - 6);
     for (const type of ['float64', 'float32'] as const) {
       const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<f64>>) => {
@@ -53,9 +54,9 @@ function parted(body: (v: number, k: number) => number): () => void {
       });
       const y = cuda.deviceArray(N, type);
       const from = type === 'float64' ? x : Float32Array.from(x);
-      kernel.launch({ threads: N, block: 50 }, y as never, cuda.toDevice(from) as never);
+      await launch(kernel, { threads: N, block: 50 }, y as never, cuda.toDevice(from) as never);
       const expected = Float64Array.from(x, (v, k) => body(v, k));
-      sameElements(y.copyToHost(), type === 'float64' ? expected : Float32Array.from(expected), `${type}, thread`);
+      sameElements(await read(y), type === 'float64' ? expected : Float32Array.from(expected), `${type}, thread`);
     }
   };
 }
@@ -91,7 +92,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     }
     for (let i = 0; ; i++) if (i * i > k) return i;
   }),
-  'scattered reads and writes of every type': () => {
+  'scattered reads and writes of every type': async () => {
     const kernel = cuda.jit((to: Vec<i32>, from: In<Vec<i32>>, at: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       if (k < at.length && at[k] % 3 !== 0) to[at[k]] = from[at[at[k]]] + 1;
@@ -101,15 +102,15 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
       const from = cuda.deviceArray(N, dtype);
       from.set(Int32Array.from({ length: N }, (_, k) => k & 127));
       const to = zeros(N, dtype as never) as unknown as typeof from;
-      kernel.launch({ threads: N, block: 50 }, to, from, at);
+      await launch(kernel, { threads: N, block: 50 }, to, from, at);
       const expected = new Float64Array(N);
       for (let k = 0; k < N; k++) {
         if (scattered[k] % 3 !== 0) expected[scattered[k]] = convert((scattered[scattered[k]] & 127) + 1);
       }
-      sameElements(Array.from(to.copyToHost() as Int32Array), expected, `${name}, element`);
+      sameElements(Array.from((await read(to)) as Int32Array), expected, `${name}, element`);
     }
   },
-  'f16 under a mask': () => {
+  'f16 under a mask': async () => {
     const kernel = cuda.jit((to: Vec<f16>, from: In<Vec<f16>>) => {
       const k = cuda.grid(1);
       if (k < to.length && from[k] > 0.5) to[to.length - 1 - k] = from[k] * 2;
@@ -118,12 +119,12 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     from.set(Float64Array.from({ length: 40 }, (_, k) => (k % 7) / 8));
     const to = cuda.deviceArray(40, f16);
     to.set(-1);
-    kernel.launch({ threads: 40, block: 20 }, to, from);
+    await launch(kernel, { threads: 40, block: 20 }, to, from);
     const expected = new Array<number>(40).fill(-1);
     for (let k = 0; k < 40; k++) if ((k % 7) / 8 > 0.5) expected[39 - k] = (k % 7) / 4;
-    sameElements(to.copyToHost(), expected);
+    sameElements(await read(to), expected);
   },
-  '64-bit integers under a mask': () => {
+  '64-bit integers under a mask': async () => {
     const kernel = cuda.jit((a: Vec<i64>, b: Vec<u64>) => {
       const k = cuda.grid(1);
       if (k >= a.length) return;
@@ -137,7 +138,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     });
     const a = BigInt64Array.from({ length: 50 }, (_, k) => BigInt(k * k * 1000003) - 5000n);
     const [da, db] = [cuda.toDevice(a), cuda.toDevice(new BigUint64Array(50))];
-    kernel.launch({ threads: 50, block: 25 }, da, db);
+    await launch(kernel, { threads: 50, block: 25 }, da, db);
     const b = new BigUint64Array(50);
     for (let k = 0; k < 50; k++) {
       let n = a[k];
@@ -148,8 +149,8 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
       }
       a[k] = n;
     }
-    sameElements(da.copyToHost(), a);
-    sameElements(db.copyToHost(), b);
+    sameElements(await read(da), a);
+    sameElements(await read(db), b);
   },
   'division by zero in threads that are not there': integers((k, x) => {
     const d = x[k] & 3;
@@ -180,7 +181,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     }
     return s;
   }),
-  'conversions under a mask': () => {
+  'conversions under a mask': async () => {
     const kernel = cuda.jit((y: Vec<f64>, x: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       if (k >= y.length) return;
@@ -194,7 +195,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     });
     const x = mixedIntegers().subarray(0, N);
     const y = cuda.deviceArray(N, 'float64');
-    kernel.launch({ threads: N, block: 50 }, y, cuda.toDevice(x));
+    await launch(kernel, { threads: N, block: 50 }, y, cuda.toDevice(x));
     const expected = Float64Array.from(x, (v) => {
       let r = 0.5;
       if (v & 1) r = Math.fround(Math.fround(v) / 3);
@@ -202,7 +203,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
       else if (v & 4) r = Math.trunc(v * 0.75) + (v & 255);
       return v & 8 ? r : ((v << 16) >> 16) + r;
     });
-    sameElements(y.copyToHost(), expected);
+    sameElements(await read(y), expected);
   },
   'booleans under a mask': integers((k, x) => {
     let seen = false;
@@ -229,7 +230,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     }
     return a * 10000 + b * 100 + c;
   }),
-  'stores of several threads into one place: one of them wins': () => {
+  'stores of several threads into one place: one of them wins': async () => {
     const kernel = cuda.jit(
       (to: Vec<i32>, at: In<Vec<i32>>) => {
         const k = cuda.grid(1);
@@ -238,8 +239,8 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
       { name: 'contend' },
     );
     const to = zeros(4, 'int32');
-    kernel.launch({ threads: N, block: 50 }, to, cuda.toDevice(scattered));
-    const winners = to.copyToHost();
+    await launch(kernel, { threads: N, block: 50 }, to, cuda.toDevice(scattered));
+    const winners = await read(to);
     for (let n = 0; n < 4; n++) sameElements([scattered[winners[n] - 1] & 3], [n], 'place');
   },
   'nested functions with returns, in loops that part': integers((k, x) => {
@@ -267,7 +268,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     }
     return -1;
   }),
-  'uniform and divergent conditions mixed': () => {
+  'uniform and divergent conditions mixed': async () => {
     const body = (k: number, x: Vec<i32>, mode: number) => {
       let s = 0;
       for (let i = 0; i < mode; i++) {
@@ -288,15 +289,15 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     const dx = cuda.toDevice(x);
     for (const mode of [0, 1, 2, 3, 6]) {
       const y = cuda.deviceArray(N, 'int32');
-      kernel.launch({ threads: N, block: 50 }, y, dx, mode);
+      await launch(kernel, { threads: N, block: 50 }, y, dx, mode);
       sameElements(
-        y.copyToHost(),
+        await read(y),
         Int32Array.from({ length: N }, (_, k) => body(k, asVec(x), mode)),
         `mode ${mode}, thread`,
       );
     }
   },
-  'several stores to neighbouring elements': () => {
+  'several stores to neighbouring elements': async () => {
     const kernel = cuda.jit((to: Vec<f32>, x: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       if (k >= x.length) return;
@@ -309,8 +310,8 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     });
     const x = mixedIntegers().subarray(0, N);
     const to = zeros(3 * N, 'float32');
-    kernel.launch({ threads: N, block: 50 }, to, cuda.toDevice(x));
+    await launch(kernel, { threads: N, block: 50 }, to, cuda.toDevice(x));
     const expected = Array.from(x, (v, k) => [k, v & 1 ? k * 2 : 0, (v & 3) === 3 ? 0 : k * 3]).flat();
-    sameElements(to.copyToHost(), expected);
+    sameElements(await read(to), expected);
   },
 });

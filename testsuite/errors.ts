@@ -4,8 +4,9 @@
 import { bool, c64, cuda, f32, i32, KernelError, type Mat, struct, type Vec } from '../src/index.ts';
 import { ConformanceFailure, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { type Launched, launch, read } from './waiting.ts';
 
-type AnyKernel = { launch(options: object, ...args: unknown[]): void };
+type AnyKernel = Launched<unknown[]>;
 // biome-ignore lint/suspicious/noExplicitAny: kernels with mistakes, which the editor would underline.
 type Wrong = any;
 
@@ -27,13 +28,17 @@ interface Expected {
 }
 
 /** A kernel that is refused at its first launch with these arguments. */
-function refused(fn: (...args: Wrong[]) => unknown, args: readonly (() => unknown)[], expected: Expected): () => void {
-  return () => {
+function refused(
+  fn: (...args: Wrong[]) => unknown,
+  args: readonly (() => unknown)[],
+  expected: Expected,
+): () => Promise<void> {
+  return async () => {
     const kernel = cuda.jit(fn as () => void, { name: 'wrong' }) as unknown as AnyKernel;
     const made = args.map((make) => make());
     let error: unknown;
     try {
-      kernel.launch({ grid: 1, block: 4 }, ...made);
+      await launch(kernel, { grid: 1, block: 4 }, ...made);
     } catch (e) {
       error = e;
     }
@@ -491,14 +496,14 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [mat],
     { code: 'K240', message: /rank|not one element/ },
   ),
-  'complex numbers': () => {
+  'complex numbers': async () => {
     const kernel = cuda.jit((a: Wrong) => {
       a[0] = 1;
     }) as unknown as AnyKernel;
     for (const dtype of [c64, struct({ x: f32, flag: bool })]) {
       let error: unknown;
       try {
-        kernel.launch({ grid: 1, block: 1 }, cuda.deviceArray(2, dtype));
+        await launch(kernel, { grid: 1, block: 1 }, cuda.deviceArray(2, dtype));
       } catch (e) {
         error = e;
       }
@@ -506,7 +511,7 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
         throw new ConformanceFailure(`${String(error)} instead of an error that names the type`);
     }
   },
-  'errors name the kernel, the line, and the calls that led there': () => {
+  'errors name the kernel, the line, and the calls that led there': async () => {
     const inner = (v: Wrong): number => v.missing;
     const outer = (v: number): number => inner(v) * 2;
     const kernel = cuda.jit(
@@ -517,7 +522,7 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     ) as unknown as AnyKernel;
     let message = '';
     try {
-      kernel.launch({ grid: 1, block: 1 }, vec());
+      await launch(kernel, { grid: 1, block: 1 }, vec());
     } catch (e) {
       message = String((e as Error).message);
     }
@@ -525,14 +530,14 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
       if (!part.test(message)) throw new ConformanceFailure(`${message}: expected ${part}`);
     }
   },
-  'a kernel that was refused once is refused again, others go on': () => {
+  'a kernel that was refused once is refused again, others go on': async () => {
     const wrong = cuda.jit((a: Wrong) => {
       a[0] = 'x';
     }) as unknown as AnyKernel;
     for (let n = 0; n < 2; n++) {
       let error: unknown;
       try {
-        wrong.launch({ grid: 1, block: 1 }, vec());
+        await launch(wrong, { grid: 1, block: 1 }, vec());
       } catch (e) {
         error = e;
       }
@@ -543,7 +548,7 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     });
     const A = cuda.deviceArray([2, 2], f32);
     A.set(0);
-    right.launch({ grid: 1, block: 1 }, A);
-    sameElements(A.copyToHost(), [0, 0, 0, 3]);
+    await launch(right, { grid: 1, block: 1 }, A);
+    sameElements(await read(A), [0, 0, 0, 3]);
   },
 });

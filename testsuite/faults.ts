@@ -5,7 +5,8 @@
  */
 import { cuda, DriverError, type In, i32, type Mat, type Vec } from '../src/index.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
-import { type ConformanceTest, chapter, waiting } from './suite.ts';
+import { blocking, type ConformanceTest, chapter, waiting } from './suite.ts';
+import { launch, read, settled } from './waiting.ts';
 
 type Body = (a: Vec<i32>, at: Vec<i32>, k: number) => void;
 
@@ -15,8 +16,13 @@ type Body = (a: Vec<i32>, at: Vec<i32>, k: number) => void;
  * Runs `body` in 8 threads over arrays of 8, of which thread 5 has an index that is wrong. The fault comes with the next
  * synchronising call, says what is expected, and leaves the device usable.
  */
-function faulty(body: Body, message: RegExp, wrong = 9, options: { readonly debug?: boolean } = {}): () => void {
-  return () => {
+function faulty(
+  body: Body,
+  message: RegExp,
+  wrong = 9,
+  options: { readonly debug?: boolean } = {},
+): () => Promise<void> {
+  return async () => {
     const kernel = cuda.jit(
       function walk(a: Vec<i32>, at: Vec<i32>) {
         const k = cuda.grid(1);
@@ -27,10 +33,10 @@ function faulty(body: Body, message: RegExp, wrong = 9, options: { readonly debu
     const memory = cuda.toDevice(Int32Array.from({ length: 24 }, (_, k) => k));
     const a = memory.slice([8, 16]);
     const at = cuda.toDevice(Int32Array.from({ length: 8 }, (_, k) => (k === 5 ? wrong : k)));
-    kernel.launch({ grid: 2, block: 4 }, a as never, at);
+    await launch(kernel, { grid: 2, block: 4 }, a as never, at);
     let error: unknown;
     try {
-      cuda.synchronize();
+      await settled();
     } catch (e) {
       error = e;
     }
@@ -52,15 +58,15 @@ function faulty(body: Body, message: RegExp, wrong = 9, options: { readonly debu
       if (!part.test(text)) throw new Error(`the message does not have ${part}: ${text}`);
     }
     // Said once; what lies beside the array is as it was; the device goes on.
-    cuda.synchronize();
-    const around = memory.copyToHost();
+    await settled();
+    const around = await read(memory);
     sameElements(
       [...around.subarray(0, 8), ...around.subarray(16)],
       [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23],
     );
     at.copyToDevice(Int32Array.of(0, 1, 2, 3, 4, 5, 6, 7));
-    kernel.launch({ grid: 2, block: 4 }, a as never, at);
-    cuda.synchronize();
+    await launch(kernel, { grid: 2, block: 4 }, a as never, at);
+    await settled();
   };
 }
 
@@ -119,7 +125,7 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       if (i === k || i > 7) put(i);
     }
   }, /index 8 is out of range for [\w$]+ \(length 8\)/),
-  'in one axis of a matrix': () => {
+  'in one axis of a matrix': async () => {
     const kernel = cuda.jit(
       (A: Mat<i32>, row: number, column: number) => {
         A[row][column] = 1;
@@ -134,12 +140,12 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       [-1, 4, /index -1 is out of range for axis 0 of [\w$]+ \(extent 3\)/],
       [1, -1, /index -1 is out of range for axis 1 of [\w$]+ \(extent 4\)/],
     ] as const) {
-      kernel.launch({ grid: 1, block: 1 }, A, row, column);
-      throws(() => cuda.synchronize(), message, 'E_KERNEL_FAULT');
+      await launch(kernel, { grid: 1, block: 1 }, A, row, column);
+      await rejects(() => settled(), message, 'E_KERNEL_FAULT');
     }
-    sameElements(A.copyToHost(), new Int32Array(12));
+    sameElements(await read(A), new Int32Array(12));
   },
-  'guarded accesses are no faults': () => {
+  'guarded accesses are no faults': async () => {
     const kernel = cuda.jit(
       (a: Vec<i32>) => {
         const k = cuda.grid(1);
@@ -151,10 +157,10 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       { boundsCheck: true },
     );
     const a = cuda.toDevice(Int32Array.of(1, 2, 3, 4, 5));
-    kernel.launch({ grid: 1, block: 5 }, a);
-    sameElements(a.copyToHost(), [0, 4, 6, 8, 4]);
+    await launch(kernel, { grid: 1, block: 5 }, a);
+    sameElements(await read(a), [0, 4, 6, 8, 4]);
   },
-  'a constant array': () => {
+  'a constant array': async () => {
     const table = Int32Array.of(1, 2, 3);
     const kernel = cuda.jit(
       (a: Vec<i32>, at: number) => {
@@ -162,8 +168,8 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       },
       { boundsCheck: true },
     );
-    kernel.launch({ grid: 1, block: 1 }, cuda.deviceArray(1, 'int32'), 3);
-    throws(() => cuda.synchronize(), /index 3 is out of range for [\w$]+ \(length 3\)/, 'E_KERNEL_FAULT');
+    await launch(kernel, { grid: 1, block: 1 }, cuda.deviceArray(1, 'int32'), 3);
+    await rejects(() => settled(), /index 3 is out of range for [\w$]+ \(length 3\)/, 'E_KERNEL_FAULT');
   },
   'throw in a kernel with debug: true': faulty(
     (a, at, k) => {
@@ -193,7 +199,7 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
     9,
     { debug: true },
   ),
-  'throw and assert do nothing without debug': () => {
+  'throw and assert do nothing without debug': async () => {
     const kernel = cuda.jit((a: Vec<i32>) => {
       const k = cuda.grid(1);
       console.assert(k < 1, 'only one');
@@ -201,10 +207,10 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       a[k] = k;
     });
     const a = cuda.deviceArray(4, 'int32');
-    kernel.launch({ grid: 1, block: 4 }, a);
-    sameElements(a.copyToHost(), [0, 1, 2, 3]);
+    await launch(kernel, { grid: 1, block: 4 }, a);
+    sameElements(await read(a), [0, 1, 2, 3]);
   },
-  'uniform() of what differs': () => {
+  'uniform() of what differs': async () => {
     const kernel = cuda.jit(
       (a: Vec<i32>) => {
         const t = cuda.threadIdx.x;
@@ -213,10 +219,10 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       },
       { boundsCheck: true },
     );
-    kernel.launch({ grid: 1, block: 8 }, cuda.deviceArray(8, 'int32'));
-    throws(() => cuda.synchronize(), /argument of uniform\(\)/, 'E_KERNEL_FAULT');
+    await launch(kernel, { grid: 1, block: 8 }, cuda.deviceArray(8, 'int32'));
+    await rejects(() => settled(), /argument of uniform\(\)/, 'E_KERNEL_FAULT');
   },
-  'uniform() of what differs from round to round of a loop': () => {
+  'uniform() of what differs from round to round of a loop': async () => {
     const kernel = cuda.jit(
       (out: Vec<i32>, a: In<Vec<i32>>) => {
         let sum = 0;
@@ -226,13 +232,13 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       { boundsCheck: true },
     );
     const out = cuda.toDevice(new Int32Array(8));
-    kernel.launch({ grid: 1, block: 8 }, out, cuda.toDevice(Int32Array.of(2, 3, 10, 20)));
-    sameElements(out.copyToHost(), new Array(8).fill(60));
+    await launch(kernel, { grid: 1, block: 8 }, out, cuda.toDevice(Int32Array.of(2, 3, 10, 20)));
+    sameElements(await read(out), new Array(8).fill(60));
   },
   'a negative power of an integer': faulty((a, at, k) => {
     a[k] = 2 ** (8 - at[k]);
   }, /integer power with the negative exponent -1/),
-  'a fault surfaces in copyToHost': () => {
+  'a fault surfaces in copyToHost': async () => {
     const kernel = cuda.jit(
       (a: Vec<i32>, at: number) => {
         a[at] = 1;
@@ -240,12 +246,12 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       { boundsCheck: true },
     );
     const a = cuda.deviceArray(2, 'int32');
-    kernel.launch({ grid: 1, block: 1 }, a, 2);
-    throws(() => a.copyToHost(), /index 2 is out of range/, 'E_KERNEL_FAULT');
+    await launch(kernel, { grid: 1, block: 1 }, a, 2);
+    await rejects(() => read(a), /index 2 is out of range/, 'E_KERNEL_FAULT');
     a.set(5);
-    sameElements(a.copyToHost(), [5, 5]);
+    sameElements(await read(a), [5, 5]);
   },
-  'a fault surfaces on its own stream': () => {
+  'a fault surfaces on its own stream': async () => {
     const kernel = cuda.jit(
       (a: Vec<i32>, at: number) => {
         a[at] = 1;
@@ -254,25 +260,25 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
     );
     const [s, t] = [cuda.stream(), cuda.stream()];
     const a = cuda.deviceArray(2, 'int32');
-    kernel.launch({ grid: 1, block: 1, stream: s }, a, 2);
-    kernel.launch({ grid: 1, block: 1, stream: t }, a, 1);
-    t.synchronize();
-    throws(() => s.synchronize(), /index 2 is out of range/, 'E_KERNEL_FAULT');
-    s.synchronize();
+    await launch(kernel, { grid: 1, block: 1, stream: s }, a, 2);
+    await launch(kernel, { grid: 1, block: 1, stream: t }, a, 1);
+    await settled(t);
+    await rejects(() => settled(s), /index 2 is out of range/, 'E_KERNEL_FAULT');
+    await settled(s);
   },
-  'launches of one kernel that fail on two streams are told of apart': () => {
+  'launches of one kernel that fail on two streams are told of apart': async () => {
     const { kernel, stream: s, a } = failing();
     const t = cuda.stream();
     const b = cuda.deviceArray(2, 'int32', { stream: t });
-    kernel.launch({ grid: 1, block: 1, stream: s }, a, 7);
-    kernel.launch({ grid: 1, block: 1, stream: t }, b, 8);
-    throws(() => t.synchronize(), /index 8 is out of range/, 'E_KERNEL_FAULT');
-    throws(() => s.synchronize(), /index 7 is out of range/, 'E_KERNEL_FAULT');
+    await launch(kernel, { grid: 1, block: 1, stream: s }, a, 7);
+    await launch(kernel, { grid: 1, block: 1, stream: t }, b, 8);
+    await rejects(() => settled(t), /index 8 is out of range/, 'E_KERNEL_FAULT');
+    await rejects(() => settled(s), /index 7 is out of range/, 'E_KERNEL_FAULT');
     // Each was said once.
-    cuda.synchronize();
+    await settled();
     for (const stream of [s, t]) stream.dispose();
   },
-  'a fault with host arrays is thrown by the launch, which copies nothing back': () => {
+  'a fault with host arrays is thrown by the launch, which copies nothing back': blocking(async () => {
     const kernel = cuda.jit(
       (a: Vec<i32>, at: number) => {
         a[0] = 9;
@@ -281,9 +287,13 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
       { boundsCheck: true },
     );
     const a = Int32Array.of(1, 2);
-    throws(() => kernel.launch({ grid: 1, block: 1 }, cuda.InOut(a), 2), /index 2 is out of range/, 'E_KERNEL_FAULT');
+    await rejects(
+      () => launch(kernel, { grid: 1, block: 1 }, cuda.InOut(a), 2),
+      /index 2 is out of range/,
+      'E_KERNEL_FAULT',
+    );
     sameElements(a, [1, 2]);
-  },
+  }),
   'a fault rejects copyToHostAsync': waiting(async () => {
     const kernel = cuda.jit(
       (a: Vec<i32>, at: number) => {
@@ -293,13 +303,13 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
     );
     const stream = cuda.stream();
     const a = cuda.deviceArray(2, 'int32', { stream });
-    kernel.launch({ grid: 1, block: 1, stream }, a, 7);
+    await launch(kernel, { grid: 1, block: 1, stream }, a, 7);
     await rejects(() => a.copyToHostAsync(), /index 7 is out of range/, 'E_KERNEL_FAULT');
     a.dispose();
-    stream.synchronize();
+    await settled(stream);
     stream.dispose();
   }),
-  'many faulty launches, one after another': () => {
+  'many faulty launches, one after another': async () => {
     const kernel = cuda.jit(
       (a: Vec<i32>, at: number) => {
         const k = cuda.grid(1);
@@ -309,14 +319,14 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
     );
     const a = cuda.deviceArray(64, 'int32');
     for (let n = 0; n < 20; n++) {
-      kernel.launch({ grid: 4, block: 16 }, a, n % 2);
-      if (n % 2 === 1) throws(() => cuda.synchronize(), /index 64 is out of range/, 'E_KERNEL_FAULT');
-      else cuda.synchronize();
+      await launch(kernel, { grid: 4, block: 16 }, a, n % 2);
+      if (n % 2 === 1) await rejects(() => settled(), /index 64 is out of range/, 'E_KERNEL_FAULT');
+      else await settled();
     }
   },
   'everybody who waits for failed work is told': waiting(async () => {
     const { kernel, a, stream } = failing();
-    kernel.launch({ grid: 1, block: 1, stream }, a, 7);
+    await launch(kernel, { grid: 1, block: 1, stream }, a, 7);
     const statuses: number[] = [];
     stream.addCallback((_, status) => statuses.push(status));
     const waits = [stream.done(), stream.done(), a.copyToHostAsync(), a.copyToHostAsync({ stream })];
@@ -337,13 +347,13 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
     );
     // Who begins to wait from now on waits for other work.
     await stream.done();
-    stream.synchronize();
-    cuda.synchronize();
+    await settled(stream);
+    await settled();
     stream.dispose();
   }),
   'a callback is no observer: its fault is still thrown': waiting(async () => {
     const { kernel, a, stream } = failing();
-    kernel.launch({ grid: 1, block: 1, stream }, a, 7);
+    await launch(kernel, { grid: 1, block: 1, stream }, a, 7);
     const status = await new Promise<number>((resolve) => stream.addCallback((_, given) => resolve(given)));
     same(status !== 0, true, 'the status');
     await rejects(() => stream.done(), /index 7 is out of range/, 'E_KERNEL_FAULT');
@@ -354,17 +364,17 @@ export const faults: readonly ConformanceTest[] = chapter('faults', {
     const { kernel, a, stream } = failing();
     const other = cuda.stream();
     const clean = stream.done();
-    kernel.launch({ grid: 1, block: 1, stream }, a, 7);
+    await launch(kernel, { grid: 1, block: 1, stream }, a, 7);
     const mark = cuda.event();
     mark.record(stream);
     mark.wait(other);
     const waits = [stream.done(), other.done()];
-    throws(() => stream.synchronize(), /index 7 is out of range/, 'E_KERNEL_FAULT');
+    await rejects(() => settled(stream), /index 7 is out of range/, 'E_KERNEL_FAULT');
     const later = other.done();
     for (const wait of waits) await rejects(() => wait, /index 7 is out of range/, 'E_KERNEL_FAULT');
     await clean;
     await later;
-    kernel.launch({ grid: 1, block: 1, stream }, a, 1);
+    await launch(kernel, { grid: 1, block: 1, stream }, a, 1);
     await stream.done();
     sameElements(await a.copyToHostAsync(), [0, 1], 'after the fault');
     other.dispose();

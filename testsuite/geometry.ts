@@ -5,6 +5,7 @@ import { cuda, type i32, type Mat, type Vec } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 type Three = readonly [number, number, number];
 type Shape = readonly number[];
@@ -26,8 +27,8 @@ function eachThread(grid: Three, block: Three, visit: (at: number, blockIdx: Thr
 const RECORD = 12;
 
 /** Every thread writes down its indices and the sizes. */
-function indices(grid: Shape, block: Shape): () => void {
-  return () => {
+function indices(grid: Shape, block: Shape): () => Promise<void> {
+  return async () => {
     const kernel = cuda.jit((out: Mat<i32>) => {
       const { x, y, z } = cuda.threadIdx;
       const b = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z);
@@ -50,10 +51,10 @@ function indices(grid: Shape, block: Shape): () => void {
     const total = product(g) * product(b);
     const out = cuda.deviceArray([total, RECORD], 'int32');
     out.set(-1);
-    kernel.launch({ grid: grid as Three, block: block as Three }, out);
+    await launch(kernel, { grid: grid as Three, block: block as Three }, out);
     const expected: number[] = [];
     eachThread(g, b, (_, blockIdx, threadIdx) => expected.push(...threadIdx, ...blockIdx, ...b, ...g));
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   };
 }
 
@@ -73,7 +74,7 @@ export const geometry: readonly ConformanceTest[] = chapter('geometry', {
   'grids of two dimensions': indices([3, 4], [5]),
   'grids of three dimensions': indices([2, 3, 4], [3]),
   'grids and blocks of three dimensions': indices([2, 3, 2], [3, 2, 2]),
-  'grid(1), gridSize(1)': () => {
+  'grid(1), gridSize(1)': async () => {
     const kernel = cuda.jit((place: Vec<i32>, size: Vec<i32>) => {
       const k = cuda.grid(1);
       place[k] = k;
@@ -85,54 +86,54 @@ export const geometry: readonly ConformanceTest[] = chapter('geometry', {
       [7, 11],
     ] as const) {
       const [place, size] = [zeros(grid * block, 'int32'), zeros(grid * block, 'int32')];
-      kernel.launch({ grid, block }, place, size);
+      await launch(kernel, { grid, block }, place, size);
       sameElements(
-        place.copyToHost(),
+        await read(place),
         Array.from({ length: grid * block }, (_, k) => k),
       );
-      sameElements(size.copyToHost(), new Int32Array(grid * block).fill(grid * block));
+      sameElements(await read(size), new Int32Array(grid * block).fill(grid * block));
     }
   },
-  'grid(2), gridSize(2)': () => {
+  'grid(2), gridSize(2)': async () => {
     const kernel = cuda.jit((out: Mat<i32>) => {
       const [x, y] = cuda.grid(2);
       const [width, height] = cuda.gridSize(2);
       out[y][x] = y * width + x + 1000 * height;
     });
     const out = cuda.deviceArray([6, 15], 'int32');
-    kernel.launch({ grid: [3, 2], block: [5, 3] }, out);
+    await launch(kernel, { grid: [3, 2], block: [5, 3] }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 90 }, (_, k) => k + 6000),
     );
   },
-  'grid(3), gridSize(3)': () => {
+  'grid(3), gridSize(3)': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const [x, y, z] = cuda.grid(3);
       const [width, height, depth] = cuda.gridSize(3);
       out[(z * height + y) * width + x] = x + 100 * y + 10000 * z + 1000000 * depth;
     });
     const out = cuda.deviceArray(4 * 6 * 6, 'int32');
-    kernel.launch({ grid: [2, 3, 2], block: [2, 2, 3] }, out);
+    await launch(kernel, { grid: [2, 3, 2], block: [2, 2, 3] }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 144 }, (_, k) => (k % 4) + 100 * (((k / 4) | 0) % 6) + 10000 * ((k / 24) | 0) + 6000000),
     );
   },
-  'a grid-stride loop covers everything once': () => {
+  'a grid-stride loop covers everything once': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       for (let i = cuda.grid(1); i < out.length; i += cuda.gridSize(1)) out[i] += i + 1;
     });
     for (const length of [1, 50, 64, 1000]) {
       const out = zeros(length, 'int32');
-      kernel.launch({ grid: 3, block: 21 }, out);
+      await launch(kernel, { grid: 3, block: 21 }, out);
       sameElements(
-        out.copyToHost(),
+        await read(out),
         Array.from({ length }, (_, k) => k + 1),
       );
     }
   },
-  'a grid-stride loop in two dimensions': () => {
+  'a grid-stride loop in two dimensions': async () => {
     const kernel = cuda.jit((out: Mat<i32>) => {
       const [x0, y0] = cuda.grid(2);
       const [dx, dy] = cuda.gridSize(2);
@@ -141,13 +142,13 @@ export const geometry: readonly ConformanceTest[] = chapter('geometry', {
       }
     });
     const out = cuda.deviceArray([11, 17], 'int32');
-    kernel.launch({ grid: [2, 2], block: [3, 4] }, out);
+    await launch(kernel, { grid: [2, 2], block: [3, 4] }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 187 }, (_, k) => ((k / 17) | 0) * 100 + (k % 17)),
     );
   },
-  'every thread runs exactly once': () => {
+  'every thread runs exactly once': async () => {
     const kernel = cuda.jit((count: Vec<i32>) => {
       cuda.atomic.add(count, 0, 1);
     });
@@ -160,29 +161,29 @@ export const geometry: readonly ConformanceTest[] = chapter('geometry', {
       ],
     ]) {
       const count = zeros(1, 'int32');
-      kernel.launch({ grid: grid as never, block: block as never }, count);
-      sameElements(count.copyToHost(), [product(three(grid!)) * product(three(block!))]);
+      await launch(kernel, { grid: grid as never, block: block as never }, count);
+      sameElements(await read(count), [product(three(grid!)) * product(three(block!))]);
     }
   },
-  'laneId counts the threads of a warp': () => {
+  'laneId counts the threads of a warp': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const { x, y } = cuda.threadIdx;
       const t = x + y * cuda.blockDim.x;
       out[t] = cuda.laneId === t % cuda.warpSize ? 1 : 0;
     });
     const out = zeros(90, 'int32');
-    kernel.launch({ grid: 1, block: [9, 10] }, out);
-    sameElements(out.copyToHost(), new Int32Array(90).fill(1));
+    await launch(kernel, { grid: 1, block: [9, 10] }, out);
+    sameElements(await read(out), new Int32Array(90).fill(1));
   },
-  'indices may be negative offsets of each other': () => {
+  'indices may be negative offsets of each other': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const k = cuda.grid(1);
       out[out.length - 1 - k] = cuda.threadIdx.x - cuda.blockIdx.x * 10 - 5;
     });
     const out = cuda.deviceArray(12, 'int32');
-    kernel.launch({ grid: 3, block: 4 }, out);
+    await launch(kernel, { grid: 3, block: 4 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 12 }, (_, k) => ((11 - k) % 4) - (((11 - k) / 4) | 0) * 10 - 5),
     );
   },

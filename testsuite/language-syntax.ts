@@ -5,6 +5,7 @@ import { cuda, f32, i32, type Mat, ndarray, type Vec } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { doubles, integers, singles, zeros } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 const { PI, sqrt, max } = Math;
 const M = Math;
@@ -40,14 +41,14 @@ export const syntax: readonly ConformanceTest[] = chapter('syntax', {
   ),
   'Infinity and NaN by name': doubles((v) => (v > 1 ? Infinity : v < 0 ? -Infinity : v === 0 ? NaN : v), [0, 1, 2, -1]),
   'members of Math that were taken out of it': doubles((v) => sqrt(max(v, PI)) + M.abs(v), [0, 1, 10, -4]),
-  'members of cuda that were taken out of it': () => {
+  'members of cuda that were taken out of it': async () => {
     const kernel = cuda.jit((y: Vec<i32>) => {
       const k = grid(1);
       y[k] = k + space.cuda.blockDim.x;
     });
     const y = zeros(4, 'int32');
-    kernel.launch({ grid: 2, block: 2 }, y);
-    sameElements(y.copyToHost(), [2, 3, 4, 5]);
+    await launch(kernel, { grid: 2, block: 2 }, y);
+    sameElements(await read(y), [2, 3, 4, 5]);
   },
   'captured objects within objects': integers(
     (k, x) => space.nested.tables[1][k % 3] * space.nested.scale + frozen.b[1] + frozen.a + (x[k] & 1),
@@ -89,7 +90,7 @@ export const syntax: readonly ConformanceTest[] = chapter('syntax', {
     const { a, ...others } = { a: x[k] & 7, b: 2, c: 3 };
     return a * 100 + others.b * 10 + others.c;
   }),
-  'assignment to patterns, swapping elements': () => {
+  'assignment to patterns, swapping elements': async () => {
     const kernel = cuda.jit((v: Vec<i32>) => {
       const k = cuda.grid(1) * 2;
       [v[k], v[k + 1]] = [v[k + 1], v[k] * 10];
@@ -99,8 +100,8 @@ export const syntax: readonly ConformanceTest[] = chapter('syntax', {
       v[k] = a + b;
     });
     const v = cuda.toDevice(Int32Array.of(1, 2, 3, 4));
-    kernel.launch({ grid: 1, block: 2 }, v);
-    sameElements(v.copyToHost(), [12, 10, 34, 30]);
+    await launch(kernel, { grid: 1, block: 2 }, v);
+    sameElements(await read(v), [12, 10, 34, 30]);
   },
   'chained assignment': integers((k, x) => {
     let a = 1;
@@ -158,7 +159,7 @@ export const syntax: readonly ConformanceTest[] = chapter('syntax', {
     for (let i = 0; i < weights.length; i++) s += x[k + i] & 7;
     return s + weights[2] * weights.length;
   }),
-  'a parameter of a kernel may be assigned': () => {
+  'a parameter of a kernel may be assigned': async () => {
     const kernel = cuda.jit((y: Vec<i32>, n: number) => {
       const k = cuda.grid(1);
       n += k;
@@ -166,10 +167,10 @@ export const syntax: readonly ConformanceTest[] = chapter('syntax', {
       y[k] = n;
     });
     const y = zeros(3, 'int32');
-    kernel.launch({ grid: 1, block: 3 }, y, 5);
-    sameElements(y.copyToHost(), [10, 12, 14]);
+    await launch(kernel, { grid: 1, block: 3 }, y, 5);
+    sameElements(await read(y), [10, 12, 14]);
   },
-  'a kernel written as a function, an arrow, a method': () => {
+  'a kernel written as a function, an arrow, a method': async () => {
     function named(y: Vec<i32>) {
       y[cuda.grid(1)] += 1;
     }
@@ -180,24 +181,25 @@ export const syntax: readonly ConformanceTest[] = chapter('syntax', {
     };
     const y = zeros(2, 'int32');
     for (const fn of [named, (z: Vec<i32>) => void (z[cuda.grid(1)] += 100), box.method]) {
-      cuda.jit(fn).launch({ grid: 1, block: 2 }, y);
+      await launch(cuda.jit(fn), { grid: 1, block: 2 }, y);
     }
-    sameElements(y.copyToHost(), [111, 111]);
+    sameElements(await read(y), [111, 111]);
   },
   'casts by dtype tokens in every place': singles((v) => f32(i32(v) + f32(0.25)) * f32(2), [1.75, -3.5, 100.9]),
-  'array methods by strings and tuples': () => {
+  'array methods by strings and tuples': async () => {
     const kernel = cuda.jit((to: Vec<i32>, A: Mat<i32>) => {
       const range = [1, 3] as const;
       const part = A.slice(range, ':');
       to[cuda.grid(1)] = part[0][0] + part.get(1, 1) * 100 + part.length * 10000;
     });
     const to = zeros(1, 'int32');
-    kernel.launch(
+    await launch(
+      kernel,
       { grid: 1, block: 1 },
       to,
       cuda.toDevice(ndarray(Int32Array.of(0, 1, 2, 3, 4, 5), { shape: [3, 2] })),
     );
-    sameElements(to.copyToHost(), [20502]);
+    sameElements(await read(to), [20502]);
   },
   'comments, blank lines and semicolons are free': integers((k, x) => {
     /* a comment */ const a = x[k]; // another

@@ -5,6 +5,7 @@ import { cuda, type i32, type Mat, ndarray, type Vec } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { asVec, integers, mixedIntegers, N } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 const square = (v: number) => Math.imul(v, v);
 
@@ -25,18 +26,18 @@ const LIMITS = { low: -20, high: 20, steps: [1, 10, 100] };
 const WEIGHTS = Int32Array.of(3, 1, 4, 1, 5, 9, 2, 6);
 
 /** Runs a body that changes a private copy of 8 elements. */
-function changing(body: (a: Vec<i32>, v: number) => void): () => void {
-  return () => {
+function changing(body: (a: Vec<i32>, v: number) => void): () => Promise<void> {
+  return async () => {
     const x = mixedIntegers();
     const kernel = cuda.jit((y: Vec<i32>, values: Vec<i32>) => {
       const k = cuda.grid(1);
       if (k < values.length) body(y.slice([8 * k, 8 * k + 8]), values[k]);
     });
     const y = cuda.toDevice(new Int32Array(8 * N));
-    kernel.launch({ threads: N, block: 50 }, y, cuda.toDevice(x.subarray(0, N)));
+    await launch(kernel, { threads: N, block: 50 }, y, cuda.toDevice(x.subarray(0, N)));
     const expected = new Int32Array(8 * N);
     for (let k = 0; k < N; k++) body(asVec(expected.subarray(8 * k, 8 * k + 8)), x[k]);
-    sameElements(y.copyToHost(), expected);
+    sameElements(await read(y), expected);
   };
 }
 
@@ -130,7 +131,7 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
     for (const v of [1, x[k] & 15, 3]) s = s * 10 + v;
     return s;
   }),
-  'for of over an array, left early': () => {
+  'for of over an array, left early': async () => {
     const x = mixedIntegers();
     const body = (row: Vec<i32>, most: number) => {
       let s = 0;
@@ -146,9 +147,9 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
       if (k < y.length) y[k] = body(values.slice([k, k + 10]), k * 5);
     });
     const y = cuda.deviceArray(N, 'int32');
-    kernel.launch({ threads: N, block: 33 }, y, cuda.toDevice(x));
+    await launch(kernel, { threads: N, block: 33 }, y, cuda.toDevice(x));
     sameElements(
-      y.copyToHost(),
+      await read(y),
       Int32Array.from({ length: N }, (_, k) => body(asVec(x.subarray(k, k + 10)), k * 5)),
     );
   },
@@ -265,7 +266,7 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
     const both = big && any;
     return (big ? 1 : 0) + (any ? 2 : 0) + (both ? 4 : 0) + (big === any ? 8 : 0);
   }),
-  'a view chosen in a loop': () => {
+  'a view chosen in a loop': async () => {
     const kernel = cuda.jit((out: Vec<i32>, A: Mat<i32>) => {
       const k = cuda.grid(1);
       if (k >= out.length) return;
@@ -283,15 +284,20 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
       [-1, -2, -3, -4, -5, -6],
     ];
     const out = cuda.deviceArray(5, 'int32');
-    kernel.launch({ threads: 5, block: 5 }, out, cuda.toDevice(ndarray(rows, { dtype: 'int32', shape: [3, 6] })));
+    await launch(
+      kernel,
+      { threads: 5, block: 5 },
+      out,
+      cuda.toDevice(ndarray(rows, { dtype: 'int32', shape: [3, 6] })),
+    );
     const expected = [0, 1, 2, 3, 4].map((k) => {
       let s = 0;
       for (let i = 0; i < 6; i++) s = s * 3 + rows[i === 0 ? 0 : (i - 1 + k) % 2 === 0 ? 1 : 2][i];
       return s;
     });
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   },
-  'rows walked like a list': () => {
+  'rows walked like a list': async () => {
     const kernel = cuda.jit((out: Vec<i32>, a: Vec<i32>) => {
       const k = cuda.grid(1);
       if (k >= out.length) return;
@@ -304,10 +310,10 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
       out[k] = s * 100 + rest.length;
     });
     const out = cuda.deviceArray(6, 'int32');
-    kernel.launch({ threads: 6, block: 4 }, out, cuda.toDevice(Int32Array.of(1, 2, 3, 4, 5, 6, 7)));
-    sameElements(out.copyToHost(), [106, 305, 604, 1003, 1502, 2101]);
+    await launch(kernel, { threads: 6, block: 4 }, out, cuda.toDevice(Int32Array.of(1, 2, 3, 4, 5, 6, 7)));
+    sameElements(await read(out), [106, 305, 604, 1003, 1502, 2101]);
   },
-  'views of different lengths, chosen by each thread for itself': () => {
+  'views of different lengths, chosen by each thread for itself': async () => {
     const kernel = cuda.jit((out: Vec<i32>, sums: Vec<i32>, a: Vec<i32>) => {
       const i = cuda.grid(1);
       const rest = i % 3 === 0 ? a.slice('4:40') : a;
@@ -319,15 +325,15 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
     for (const block of [64, 60, 5]) {
       const out = cuda.toDevice(new Int32Array(64));
       const sums = cuda.toDevice(new Int32Array(6));
-      kernel.launch({ grid: Math.ceil(64 / block), block }, out, sums, cuda.toDevice(a));
+      await launch(kernel, { grid: Math.ceil(64 / block), block }, out, sums, cuda.toDevice(a));
       const expected = Array.from(a, (i) => {
         const [first, length] = i % 3 === 0 ? [4, 36] : [0, 64];
         return i < length ? first + i + 100 * (first + ((i * 7) % length)) + 10000 * length : 0;
       });
-      sameElements(out.copyToHost(), expected);
+      sameElements(await read(out), expected);
       const added = [0, 0, 0, 0, 0, 0];
       for (const i of a) if (i < (i % 3 === 0 ? 36 : 64)) added[(i % 4) + (i % 2 === 0 ? 2 : 0)] += i;
-      sameElements(sums.copyToHost(), added);
+      sameElements(await read(sums), added);
     }
   },
 });

@@ -8,14 +8,16 @@ import {
   type In,
   type i32,
   type Kernel,
+  type LaunchOptions,
   type Mat,
   ndarray,
   type u8,
   type Vec,
 } from '../src/index.ts';
-import { same, sameElements, throws } from './assert.ts';
-import { type ConformanceTest, chapter } from './suite.ts';
+import { rejects, same, sameElements, throws } from './assert.ts';
+import { blocking, type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
+import { launch, read, settled } from './waiting.ts';
 
 /** A kernel as untyped programs see it. */
 type Loose = Omit<Kernel<readonly unknown[]>, 'launch' | 'forAll' | 'configure'> & {
@@ -35,25 +37,25 @@ function makeScale(): Kernel<[Vec<f32>, number]> {
 const floats = (): ReturnType<typeof cuda.toDevice<Float32Array>> => cuda.toDevice(Float32Array.of(1, 2, 3));
 
 /** A launch with this shape, and arguments (a good pair unless given), is refused with these words. */
-function refused(options: unknown, message: RegExp, code?: string, ...args: unknown[]): () => void {
-  return () => {
+function refused(options: unknown, message: RegExp, code?: string, ...args: unknown[]): () => Promise<void> {
+  return async () => {
     const scale = loosely(makeScale());
     const a = floats();
-    throws(() => scale.launch(options, ...(args.length > 0 ? args : [a, 2])), message, code);
-    sameElements(a.copyToHost(), [1, 2, 3]);
+    await rejects(() => launch(scale, options as LaunchOptions, ...(args.length > 0 ? args : [a, 2])), message, code);
+    sameElements(await read(a), [1, 2, 3]);
   };
 }
 
 export const launches: readonly ConformanceTest[] = chapter('launch', {
-  'grid and block as numbers and as arrays': () => {
+  'grid and block as numbers and as arrays': async () => {
     const scale = makeScale();
     const a = floats();
-    scale.launch({ grid: 2, block: 2 }, a, 2);
-    scale.launch({ grid: [1], block: [4, 1] }, a, 2);
-    scale.launch({ grid: [1, 1, 1], block: 3 }, a, 0.5);
-    sameElements(a.copyToHost(), [2, 4, 6]);
+    await launch(scale, { grid: 2, block: 2 }, a, 2);
+    await launch(scale, { grid: [1], block: [4, 1] }, a, 2);
+    await launch(scale, { grid: [1, 1, 1], block: 3 }, a, 0.5);
+    sameElements(await read(a), [2, 4, 6]);
   },
-  'threads makes the grid': () => {
+  'threads makes the grid': async () => {
     const kernel = cuda.jit((counts: Vec<i32>) => {
       cuda.atomic.add(counts, 0, 1);
       if (cuda.grid(1) === 0) {
@@ -62,15 +64,15 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
       }
     });
     const counts = zeros(3, 'int32');
-    kernel.launch({ threads: 100, block: 32 }, counts);
-    sameElements(counts.copyToHost(), [128, 4, 32]);
+    await launch(kernel, { threads: 100, block: 32 }, counts);
+    sameElements(await read(counts), [128, 4, 32]);
     counts.set(0);
-    kernel.launch({ threads: 5 }, counts);
-    const [total, grid, block] = counts.copyToHost();
+    await launch(kernel, { threads: 5 }, counts);
+    const [total, grid, block] = await read(counts);
     same(total, grid! * block!);
     same(total! >= 5, true);
   },
-  'threads of two and three dimensions, x being the last axis': () => {
+  'threads of two and three dimensions, x being the last axis': async () => {
     const kernel = cuda.jit((A: Mat<i32>) => {
       const [x, y, z] = cuda.grid(3);
       if (x < A.shape[1] && y < A.shape[0] && z === 0) A[y][x] = y * 100 + x;
@@ -81,32 +83,32 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
       { threads: [9, 4, 1], block: [4, 2, 2] },
     ] as const) {
       const A = cuda.deviceArray([4, 9], 'int32');
-      kernel.launch(options, A);
+      await launch(kernel, options, A);
       sameElements(
-        A.copyToHost(),
+        await read(A),
         Array.from({ length: 36 }, (_, k) => ((k / 9) | 0) * 100 + (k % 9)),
       );
     }
   },
-  'no threads, no work': () => {
+  'no threads, no work': async () => {
     const scale = makeScale();
     const a = floats();
-    scale.launch({ threads: 0 }, a, 2);
-    scale.launch({ threads: [3, 0] }, a, 2);
+    await launch(scale, { threads: 0 }, a, 2);
+    await launch(scale, { threads: [3, 0] }, a, 2);
     scale.forAll(0)(a, 2);
-    sameElements(a.copyToHost(), [1, 2, 3]);
+    sameElements(await read(a), [1, 2, 3]);
     same(scale.stats.misses, 0);
   },
-  'configure gives a launch to keep': () => {
+  'configure gives a launch to keep': blocking(async () => {
     const launch = makeScale().configure(1, 4);
     const [a, b] = [floats(), floats()];
     launch(a, 2);
     launch(b, 3);
     launch(a, 2);
-    sameElements(a.copyToHost(), [4, 8, 12]);
-    sameElements(b.copyToHost(), [3, 6, 9]);
-  },
-  'configure takes stream and shared memory': () => {
+    sameElements(await read(a), [4, 8, 12]);
+    sameElements(await read(b), [3, 6, 9]);
+  }),
+  'configure takes stream and shared memory': blocking(async () => {
     const kernel = cuda.jit((a: Vec<f32>) => {
       const s = cuda.shared.array(0, 'float32');
       s[cuda.threadIdx.x] = a[cuda.threadIdx.x];
@@ -117,110 +119,110 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
     const a = floats();
     kernel.configure(1, 3, stream, 12)(a);
     kernel.configure([1, 1], [3], 0, 16)(a);
-    stream.synchronize();
-    sameElements(a.copyToHost(), [8, 9, 10]);
-  },
-  'forAll picks the block': () => {
+    await settled(stream);
+    sameElements(await read(a), [8, 9, 10]);
+  }),
+  'forAll picks the block': blocking(async () => {
     const scale = makeScale();
     const a = floats();
     scale.forAll(3)(a, 2);
     scale.forAll(3, { block: 1 })(a, 5);
     scale.forAll(2, { stream: cuda.stream() })(a, 1);
-    cuda.synchronize();
-    sameElements(a.copyToHost(), [10, 20, 30]);
-  },
-  'launches on streams keep their order': () => {
+    await settled();
+    sameElements(await read(a), [10, 20, 30]);
+  }),
+  'launches on streams keep their order': async () => {
     const scale = makeScale();
     const [s, t] = [cuda.stream(), cuda.stream()];
     const [a, b] = [floats(), floats()];
     for (let i = 0; i < 5; i++) {
-      scale.launch({ grid: 1, block: 3, stream: s }, a, 2);
-      scale.launch({ grid: 1, block: 3, stream: t }, b, 3);
+      await launch(scale, { grid: 1, block: 3, stream: s }, a, 2);
+      await launch(scale, { grid: 1, block: 3, stream: t }, b, 3);
     }
-    s.synchronize();
-    t.synchronize();
-    sameElements(a.copyToHost(), [32, 64, 96]);
-    sameElements(b.copyToHost(), [243, 486, 729]);
+    await settled(s);
+    await settled(t);
+    sameElements(await read(a), [32, 64, 96]);
+    sameElements(await read(b), [243, 486, 729]);
   },
-  'host arrays are copied in and back': () => {
+  'host arrays are copied in and back': async () => {
     const scale = makeScale();
     const a = Float32Array.of(1, 2, 3);
-    scale.launch({ grid: 1, block: 3 }, a, 2);
+    await launch(scale, { grid: 1, block: 3 }, a, 2);
     sameElements(a, [2, 4, 6]);
-    scale.launch({ grid: 1, block: 3 }, cuda.InOut(a), 2);
+    await launch(scale, { grid: 1, block: 3 }, cuda.InOut(a), 2);
     sameElements(a, [4, 8, 12]);
   },
-  'In copies in only, Out back only': () => {
+  'In copies in only, Out back only': async () => {
     const kernel = cuda.jit((to: Vec<f32>, from: Vec<f32>) => {
       const k = cuda.grid(1);
       to[k] = from[k] + 1;
       from[k] = -1;
     });
     const [to, from] = [new Float32Array(3), Float32Array.of(1, 2, 3)];
-    kernel.launch({ grid: 1, block: 3 }, cuda.Out(to), cuda.In(from));
+    await launch(kernel, { grid: 1, block: 3 }, cuda.Out(to), cuda.In(from));
     sameElements(to, [2, 3, 4]);
     sameElements(from, [1, 2, 3]);
   },
-  'host arrays with strides: only their elements change': () => {
+  'host arrays with strides: only their elements change': async () => {
     const kernel = cuda.jit((A: Mat<i32>) => {
       const [x, y] = cuda.grid(2);
       A[y][x] = A[y][x] * 10 + A.shape[1];
     });
     const data = Int32Array.from({ length: 12 }, (_, k) => k);
     const view = ndarray(data, { shape: [3, 4] }).slice('::2', '3:0:-2');
-    kernel.launch({ grid: 1, block: [2, 2] }, view as never);
+    await launch(kernel, { grid: 1, block: [2, 2] }, view as never);
     sameElements(data, [0, 12, 2, 32, 4, 5, 6, 7, 8, 92, 10, 112]);
   },
-  'one host array for two parameters is one array': () => {
+  'one host array for two parameters is one array': async () => {
     const kernel = cuda.jit((a: Vec<i32>, b: Vec<i32>) => {
       const k = cuda.grid(1);
       a[k] += 10;
       b[k] *= 2;
     });
     const a = Int32Array.of(1, 2, 3);
-    kernel.launch({ grid: 1, block: 3 }, a, a);
+    await launch(kernel, { grid: 1, block: 3 }, a, a);
     sameElements(a, [22, 24, 26]);
   },
-  'parts of one host array that overlap': () => {
+  'parts of one host array that overlap': async () => {
     const kernel = cuda.jit((a: Vec<i32>, b: Vec<i32>) => {
       const k = cuda.grid(1);
       a[k] += 10;
       b[k] *= 2;
     });
     const all = Int32Array.of(1, 2, 3, 4);
-    kernel.launch({ grid: 1, block: 1 }, all.subarray(0, 3), all.subarray(0, 4));
+    await launch(kernel, { grid: 1, block: 1 }, all.subarray(0, 3), all.subarray(0, 4));
     sameElements(all, [22, 2, 3, 4]);
   },
-  'host arrays on a stream are back after it is synchronised': () => {
+  'host arrays on a stream are back after it is synchronised': async () => {
     const scale = makeScale();
     const stream = cuda.stream();
     const a = Float32Array.of(1, 2, 3);
-    scale.launch({ grid: 1, block: 3, stream }, a, 4);
-    stream.synchronize();
+    await launch(scale, { grid: 1, block: 3, stream }, a, 4);
+    await settled(stream);
     sameElements(a, [4, 8, 12]);
   },
-  'host arrays of small types': () => {
+  'host arrays of small types': async () => {
     const kernel = cuda.jit((a: Vec<u8>) => {
       const k = cuda.grid(1);
       a[k] = 255 - a[k];
     });
     const [a, b] = [Uint8Array.of(0, 100, 255), new Uint8Array(Uint8Array.of(9, 1, 2, 3).buffer, 1)];
-    kernel.launch({ grid: 1, block: 3 }, a);
-    kernel.launch({ grid: 1, block: 3 }, b);
+    await launch(kernel, { grid: 1, block: 3 }, a);
+    await launch(kernel, { grid: 1, block: 3 }, b);
     sameElements(a, [255, 155, 0]);
     sameElements(b, [254, 253, 252]);
   },
-  'arrays of other libraries: strides count elements': () => {
+  'arrays of other libraries: strides count elements': async () => {
     const kernel = cuda.jit((to: Vec<f64>, A: In<Mat<f64>>) => {
       const [x, y] = cuda.grid(2);
       to[y * 2 + x] = A[y][x];
     });
     const foreign = { data: Float64Array.of(0, 1, 2, 3, 4, 5, 6, 7), shape: [2, 2], stride: [-4, 1], offset: 5 };
     const to = new Float64Array(4);
-    kernel.launch({ grid: 1, block: [2, 2] }, cuda.Out(to), cuda.In(foreign));
+    await launch(kernel, { grid: 1, block: [2, 2] }, cuda.Out(to), cuda.In(foreign));
     sameElements(to, [5, 6, 1, 2]);
   },
-  'signatures are compiled eagerly and type the arguments': () => {
+  'signatures are compiled eagerly and type the arguments': blocking(async () => {
     const kernel = cuda.jit(
       (a: Vec<f64>, k: f32) => {
         a[0] = k;
@@ -229,21 +231,21 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
     );
     same(kernel.stats.misses, 1);
     const a = zeros(1, 'float64');
-    kernel.launch({ grid: 1, block: 1 }, a, 0.1);
-    sameElements(a.copyToHost(), [Math.fround(0.1)]);
+    await launch(kernel, { grid: 1, block: 1 }, a, 0.1);
+    sameElements(await read(a), [Math.fround(0.1)]);
     same(kernel.stats.misses, 1);
-    throws(() => loosely(kernel).launch({ grid: 1, block: 1 }, zeros(1, 'int32'), 0.1), /signature|i32/);
-  },
-  'compile() compiles without running': () => {
+    await rejects(() => launch(loosely(kernel), { grid: 1, block: 1 }, zeros(1, 'int32'), 0.1), /signature|i32/);
+  }),
+  'compile() compiles without running': blocking(async () => {
     const scale = makeScale();
     const a = floats();
     scale.compile(a, 2);
     same(scale.stats.misses, 1);
-    sameElements(a.copyToHost(), [1, 2, 3]);
-    scale.launch({ grid: 1, block: 3 }, a, 2);
+    sameElements(await read(a), [1, 2, 3]);
+    await launch(scale, { grid: 1, block: 3 }, a, 2);
     same(scale.stats.misses, 1);
-  },
-  'inspect shows types and IR': () => {
+  }),
+  'inspect shows types and IR': blocking(() => {
     const scale = makeScale();
     scale.compile(floats(), 2);
     for (const [target, text] of [
@@ -252,7 +254,7 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
     ] as const) {
       if (!text.test(scale.inspect({ target }))) throw new Error(`inspect '${target}' does not show ${text}`);
     }
-  },
+  }),
   'a shape that is no object': refused(
     undefined,
     /launch takes its shape as an object first, got undefined/,
@@ -350,25 +352,25 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
   ),
   'an argument that is an object': refused({ threads: 1 }, /argument 1 \(`[\w$]+`\)/, undefined, { length: 3 }, 2),
   'a number where the kernel needs an array': refused({ threads: 1 }, /array|number/, undefined, 5, 2),
-  'a fraction for an index': () => {
+  'a fraction for an index': async () => {
     const kernel = loosely(
       cuda.jit((a: Vec<f32>, k: number) => {
         a[k] = 1;
       }),
     );
     const a = floats();
-    kernel.launch({ threads: 1, block: 1 }, a, 2);
-    throws(
-      () => kernel.launch({ threads: 1, block: 1 }, a, 2.5),
+    await launch(kernel, { threads: 1, block: 1 }, a, 2);
+    await rejects(
+      () => launch(kernel, { threads: 1, block: 1 }, a, 2.5),
       /argument 2 \(`[\w$]+`\) is i32 in this kernel: 2\.5 is not an integer/,
     );
   },
-  'a disposed array': () => {
+  'a disposed array': async () => {
     const scale = makeScale();
     const a = floats();
-    scale.launch({ threads: 3 }, a, 1);
+    await launch(scale, { threads: 3 }, a, 1);
     a.dispose();
-    throws(() => scale.launch({ threads: 3 }, a, 1), /argument 1 \(`[\w$]+`\): this array was disposed at /);
+    await rejects(() => launch(scale, { threads: 3 }, a, 1), /argument 1 \(`[\w$]+`\): this array was disposed at /);
   },
   'a kernel called like a function': () => {
     throws(
@@ -399,18 +401,18 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
     throws(() => cuda.syncThreads(), /has a meaning only inside a kernel/, 'E_HOST_INTRINSIC');
     throws(() => cuda.laneId + 1, /has a meaning only inside a kernel/, 'E_HOST_INTRINSIC');
   },
-  'launchBounds limits the block': () => {
+  'launchBounds limits the block': async () => {
     const kernel = cuda.jit(
       (a: Vec<f32>) => {
         if (cuda.grid(1) === 0) a[0] = 1;
       },
       { launchBounds: 64 },
     );
-    throws(
-      () => kernel.launch({ grid: 1, block: 65 }, floats()),
+    await rejects(
+      () => launch(kernel, { grid: 1, block: 65 }, floats()),
       /launchBounds of this kernel says at most 64/,
       'E_LAUNCH_LIMIT',
     );
-    kernel.launch({ grid: 1, block: 64 }, floats());
+    await launch(kernel, { grid: 1, block: 64 }, floats());
   },
 });

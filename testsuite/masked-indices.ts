@@ -6,6 +6,7 @@ import { cuda, type DType, f32, f64, i8, i16, i32, ndarray, u8, u16, u32, type V
 import { elementsOf, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 const SIZE = 64;
 const ROOM = 64;
@@ -69,21 +70,21 @@ function expected(): Int32Array {
 }
 
 /** Runs a kernel on results and values of a type. */
-function run(body: (out: Vec<i32>, from: Vec<i32>) => void, dtype: DType<i32>, block = 1): void {
+async function run(body: (out: Vec<i32>, from: Vec<i32>) => void, dtype: DType<i32>, block = 1): Promise<void> {
   const kernel = cuda.jit(body, { boundsCheck: false });
   const from = cuda.toDevice(ndarray([...VALUES], { dtype, shape: [SIZE] }));
   const out = zeros(ROOM * FORMS.length, dtype);
-  kernel.launch({ grid: 1, block }, out as never, from as never);
-  sameElements(elementsOf(out.copyToHost()).map(Number), expected());
+  await launch(kernel, { grid: 1, block }, out as never, from as never);
+  sameElements(elementsOf(await read(out)).map(Number), expected());
 }
 
-function inGlobal(dtype: DType<i32>): () => void {
-  return () => run((out, from) => gather(out, from), dtype);
+function inGlobal(dtype: DType<i32>): () => Promise<void> {
+  return async () => await run((out, from) => gather(out, from), dtype);
 }
 
-function inShared(dtype: DType<i32>): () => void {
-  return () =>
-    run(
+function inShared(dtype: DType<i32>): () => Promise<void> {
+  return async () =>
+    await run(
       (out, from) => {
         const s = cuda.shared.array(SIZE, dtype);
         for (let k = cuda.threadIdx.x; k < SIZE; k += cuda.blockDim.x) s[k] = from[k];
@@ -95,9 +96,9 @@ function inShared(dtype: DType<i32>): () => void {
     );
 }
 
-function inLocal(dtype: DType<i32>): () => void {
-  return () =>
-    run((out, from) => {
+function inLocal(dtype: DType<i32>): () => Promise<void> {
+  return async () =>
+    await run((out, from) => {
       const s = cuda.local.array(SIZE, dtype);
       for (let k = 0; k < SIZE; k++) s[k] = from[k];
       gather(out, s);
@@ -105,8 +106,8 @@ function inLocal(dtype: DType<i32>): () => void {
 }
 
 /** The loop is the one over the threads of a block. */
-function byThreads(dtype: DType<i32>): () => void {
-  return () => {
+function byThreads(dtype: DType<i32>): () => Promise<void> {
+  return async () => {
     for (const block of [8, 16, 32, 64]) {
       const kernel = cuda.jit(
         (out: Vec<i32>, from: Vec<i32>) => {
@@ -119,20 +120,20 @@ function byThreads(dtype: DType<i32>): () => void {
       );
       const from = cuda.toDevice(ndarray([...VALUES], { dtype, shape: [SIZE] }));
       const out = zeros(3 * ROOM, dtype);
-      kernel.launch({ grid: 1, block }, out as never, from as never);
+      await launch(kernel, { grid: 1, block }, out as never, from as never);
       const all = new Int32Array(3 * ROOM);
       for (let t = 0; t < block; t++) {
         all[t] = VALUES[(3 * t) & (block - 1)] ?? 0;
         all[ROOM + t] = VALUES[(5 * t + 1) & (block - 1)] ?? 0;
         all[2 * ROOM + t] = VALUES[(7 * t) % block] ?? 0;
       }
-      sameElements(elementsOf(out.copyToHost()).map(Number), all, `block ${block}, element`);
+      sameElements(elementsOf(await read(out)).map(Number), all, `block ${block}, element`);
     }
   };
 }
 
 /** Stores and updates go round likewise. */
-function stores(): void {
+async function stores(): Promise<void> {
   const kernel = cuda.jit(
     (out: Vec<i32>, from: Vec<i32>) => {
       for (let k = 0; k < 16; k++) out[f1(k)] = from[k];
@@ -143,12 +144,12 @@ function stores(): void {
   );
   const from = cuda.toDevice(VALUES);
   const out = zeros(192, i32);
-  kernel.launch({ grid: 1, block: 1 }, out, from);
+  await launch(kernel, { grid: 1, block: 1 }, out, from);
   const all = new Int32Array(192);
   for (let k = 0; k < 16; k++) all[f1(k)] = VALUES[k] ?? 0;
   for (let k = 0; k < 64; k++) all[64 + (k & 15)] = (all[64 + (k & 15)] ?? 0) ^ (VALUES[k] ?? 0);
   for (let k = 0; k < 32; k++) all[128 + f2(k)] = (all[128 + f2(k)] ?? 0) + (VALUES[k] ?? 0);
-  sameElements(out.copyToHost(), all);
+  sameElements(await read(out), all);
 }
 
 const TYPES = { i8, u8, i16, u16, i32, u32, f32, f64 } as unknown as Readonly<Record<string, DType<i32>>>;

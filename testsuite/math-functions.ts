@@ -6,6 +6,7 @@ import { cuda, type f64, type In, type Vec } from '../src/index.ts';
 import { sameElements, ulpElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { type Accuracy, accurate, doubles, EDGES, linspace, singles } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 /** Zeros, denormals, infinities, NaN. */
 const SPECIAL: readonly number[] = [
@@ -29,8 +30,8 @@ function pairs(
   first: readonly number[],
   second: readonly number[],
   ulps: Accuracy,
-): () => void {
-  return () => {
+): () => Promise<void> {
+  return async () => {
     for (const type of ['float32', 'float64'] as const) {
       const Data = type === 'float32' ? Float32Array : Float64Array;
       const a = Data.from(first.flatMap((v) => second.map(() => v)));
@@ -40,9 +41,15 @@ function pairs(
         if (k < y.length) y[k] = body(u[k], v[k]);
       });
       const y = cuda.deviceArray(a.length, type);
-      kernel.launch({ threads: a.length, block: 64 }, y as never, cuda.toDevice(a) as never, cuda.toDevice(b) as never);
+      await launch(
+        kernel,
+        { threads: a.length, block: 64 },
+        y as never,
+        cuda.toDevice(a) as never,
+        cuda.toDevice(b) as never,
+      );
       const exact = Array.from(a, (v, k) => body(v, b[k]));
-      ulpElements(y.copyToHost(), exact, ulps[type === 'float32' ? 'f32' : 'f64'], type, (k) => `f(${a[k]}, ${b[k]})`);
+      ulpElements(await read(y), exact, ulps[type === 'float32' ? 'f32' : 'f64'], type, (k) => `f(${a[k]}, ${b[k]})`);
     }
   };
 }
@@ -190,15 +197,15 @@ export const functions: readonly ConformanceTest[] = chapter('math functions', {
   'arithmetic in double precision': doubles((v) => v * 3 + 0.1 / v - (v % 0.7), EDGES),
   'division and its special cases': pairs((a, b) => a / b, SPREAD, SPREAD, { f32: 0.5, f64: 0 }),
   'remainder and its special cases': pairs((a, b) => a % b, SPREAD, SPREAD, { f32: 0.5, f64: 0 }),
-  'a function of an integer is a fraction': () => {
+  'a function of an integer is a fraction': async () => {
     const kernel = cuda.jit((y: Vec<f64>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = Math.sqrt(k) / 2 + k / 4;
     });
     const y = cuda.deviceArray(9, 'float64');
-    kernel.launch({ threads: 9, block: 4 }, y);
+    await launch(kernel, { threads: 9, block: 4 }, y);
     sameElements(
-      y.copyToHost(),
+      await read(y),
       Float64Array.from({ length: 9 }, (_, k) => Math.sqrt(k) / 2 + k / 4),
     );
   },

@@ -16,10 +16,14 @@ import {
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { doubles, EDGES, EDGES32, mixedIntegers, singles } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 /** All pairs of edges, as f64 and as f32, through a function of two numbers. */
-function pairs(body: (a: number, b: number) => number, expected: (a: number, b: number) => number): () => void {
-  return () => {
+function pairs(
+  body: (a: number, b: number) => number,
+  expected: (a: number, b: number) => number,
+): () => Promise<void> {
+  return async () => {
     const a64 = Float64Array.from(EDGES.flatMap((a) => EDGES.map(() => a)));
     const b64 = Float64Array.from(EDGES.flatMap(() => EDGES));
     const [a32, b32] = [Float32Array.from(a64), Float32Array.from(b64)];
@@ -33,14 +37,14 @@ function pairs(body: (a: number, b: number) => number, expected: (a: number, b: 
     );
     const [y, z] = [cuda.deviceArray(a64.length, 'float64'), cuda.deviceArray(a64.length, 'float32')];
     const [u, v, p, q] = [cuda.toDevice(a64), cuda.toDevice(b64), cuda.toDevice(a32), cuda.toDevice(b32)];
-    kernel.launch({ threads: a64.length, block: 64 }, y, u, v, z, p, q);
+    await launch(kernel, { threads: a64.length, block: 64 }, y, u, v, z, p, q);
     sameElements(
-      y.copyToHost(),
+      await read(y),
       a64.map((a, k) => expected(a, b64[k])),
       'f64 pair',
     );
     sameElements(
-      z.copyToHost(),
+      await read(z),
       a32.map((a, k) => expected(a, b32[k])),
       'f32 pair',
     );
@@ -87,7 +91,7 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
   'Math.ceil in f32': singles((v) => Math.ceil(v)),
   'Math.trunc in f32': singles((v) => Math.trunc(v)),
   'Math.round in f32': singles((v) => Math.round(v)),
-  'cuda.rint rounds halves to even': () => {
+  'cuda.rint rounds halves to even': async () => {
     for (const [type, edges] of [
       ['float64', EDGES],
       ['float32', EDGES32],
@@ -98,8 +102,8 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
         if (k < y.length) y[k] = cuda.rint(v[k]);
       });
       const y = cuda.deviceArray(x.length, type);
-      kernel.launch({ threads: x.length, block: 8 }, y as never, cuda.toDevice(x) as never);
-      sameElements(y.copyToHost(), Array.from(x, roundToEven), type);
+      await launch(kernel, { threads: x.length, block: 8 }, y as never, cuda.toDevice(x) as never);
+      sameElements(await read(y), Array.from(x, roundToEven), type);
     }
   },
   'min and max propagate NaN and order zeros': doubles((v) => Math.min(v, 0) + Math.max(-v, -0, 1 / Math.min(v, -0))),
@@ -140,7 +144,7 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
   'NaN and finite tests': doubles(
     (v) => (Number.isNaN(v) ? 1 : 0) + (Number.isFinite(v) ? 2 : 0) + (Number.isInteger(v) ? 4 : 0) + (v ? 8 : 0),
   ),
-  'cuda.selp evaluates both sides and picks one': () => {
+  'cuda.selp evaluates both sides and picks one': async () => {
     const kernel = cuda.jit((y: Vec<f64>, z: Vec<i32>, v: In<Vec<f64>>) => {
       const k = cuda.grid(1);
       if (k >= v.length) return;
@@ -153,11 +157,11 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
       y[k] = cuda.selp(v[k] === 1, v[k] + 0.5, -v[k]);
     });
     const [y, z] = [cuda.deviceArray(3, 'float64'), cuda.deviceArray(3, 'int32')];
-    kernel.launch({ grid: 1, block: 4 }, y, z, cuda.toDevice(Float64Array.of(1, -2, 3)));
-    sameElements(y.copyToHost(), [1.5, 2, -3]);
-    sameElements(z.copyToHost(), [12, 202, 12]);
+    await launch(kernel, { grid: 1, block: 4 }, y, z, cuda.toDevice(Float64Array.of(1, -2, 3)));
+    sameElements(await read(y), [1.5, 2, -3]);
+    sameElements(await read(z), [12, 202, 12]);
   },
-  'cuda.fma rounds once in f64': () => {
+  'cuda.fma rounds once in f64': async () => {
     const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<f64>>) => {
       y[0] = cuda.fma(v[0], v[1], -1);
       y[1] = cuda.fma(v[2], v[2], v[3]);
@@ -173,10 +177,10 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
       Number.MAX_VALUE,
       Number.NEGATIVE_INFINITY,
     );
-    kernel.launch({ grid: 1, block: 1 }, y, cuda.toDevice(inputs));
-    sameElements(y.copyToHost(), [-(e * e), 2 ** -60, Number.NEGATIVE_INFINITY]);
+    await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(inputs));
+    sameElements(await read(y), [-(e * e), 2 ** -60, Number.NEGATIVE_INFINITY]);
   },
-  'cuda.fma rounds once in f32': () => {
+  'cuda.fma rounds once in f32': async () => {
     const kernel = cuda.jit((y: Vec<f32>, v: In<Vec<f32>>) => {
       const k = cuda.grid(1);
       y[k] = cuda.fma(v[3 * k], v[3 * k + 1], v[3 * k + 2]);
@@ -184,10 +188,10 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     const e = 2 ** -23;
     const inputs = [1 + e, 1 - e, -1, 1 + 2 ** -12, 1 + 2 ** -12, -1 - 2 ** -11, 1e20, 1e20, -3e38, 3, 5, 7];
     const y = cuda.deviceArray(4, 'float32');
-    kernel.launch({ grid: 1, block: 4 }, y, cuda.toDevice(Float32Array.from(inputs)));
-    sameElements(y.copyToHost(), [-(e * e), 2 ** -24, Number.POSITIVE_INFINITY, 22]);
+    await launch(kernel, { grid: 1, block: 4 }, y, cuda.toDevice(Float32Array.from(inputs)));
+    sameElements(await read(y), [-(e * e), 2 ** -24, Number.POSITIVE_INFINITY, 22]);
   },
-  'popc, clz, ffs and brev of i32': () => {
+  'popc, clz, ffs and brev of i32': async () => {
     const x = mixedIntegers().subarray(0, 50);
     const kernel = cuda.jit((a: Vec<i32>, b: Vec<i32>, c: Vec<i32>, d: Vec<i32>, v: In<Vec<i32>>) => {
       const k = cuda.grid(1);
@@ -199,18 +203,18 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     });
     const out = () => cuda.deviceArray(x.length, 'int32');
     const [a, b, c, d] = [out(), out(), out(), out()];
-    kernel.launch({ threads: x.length, block: 16 }, a, b, c, d, cuda.toDevice(x));
+    await launch(kernel, { threads: x.length, block: 16 }, a, b, c, d, cuda.toDevice(x));
     const bits = Array.from(x, (v) => bitsOf(BigInt(v), 32));
-    sameElements(a.copyToHost(), bits.map(count), 'popc');
-    sameElements(b.copyToHost(), bits.map(leading), 'clz');
-    sameElements(c.copyToHost(), bits.map(lowest), 'ffs');
+    sameElements(await read(a), bits.map(count), 'popc');
+    sameElements(await read(b), bits.map(leading), 'clz');
+    sameElements(await read(c), bits.map(lowest), 'ffs');
     sameElements(
-      d.copyToHost(),
+      await read(d),
       bits.map((t) => Number(BigInt.asIntN(32, reversed(t)))),
       'brev',
     );
   },
-  'popc, clz, ffs and brev of u32': () => {
+  'popc, clz, ffs and brev of u32': async () => {
     const x = Uint32Array.of(0, 1, 0x80000000, 0xffffffff, 0xf0, 12345678);
     const kernel = cuda.jit((a: Vec<u32>, b: Vec<u32>, c: Vec<u32>, d: Vec<u32>, v: In<Vec<u32>>) => {
       const k = cuda.grid(1);
@@ -222,18 +226,18 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     });
     const out = () => cuda.deviceArray(x.length, 'uint32');
     const [a, b, c, d] = [out(), out(), out(), out()];
-    kernel.launch({ threads: x.length, block: 16 }, a, b, c, d, cuda.toDevice(x));
+    await launch(kernel, { threads: x.length, block: 16 }, a, b, c, d, cuda.toDevice(x));
     const bits = Array.from(x, (v) => bitsOf(BigInt(v), 32));
-    sameElements(a.copyToHost(), bits.map(count), 'popc');
-    sameElements(b.copyToHost(), bits.map(leading), 'clz');
-    sameElements(c.copyToHost(), bits.map(lowest), 'ffs');
+    sameElements(await read(a), bits.map(count), 'popc');
+    sameElements(await read(b), bits.map(leading), 'clz');
+    sameElements(await read(c), bits.map(lowest), 'ffs');
     sameElements(
-      d.copyToHost(),
+      await read(d),
       bits.map((t) => Number(reversed(t))),
       'brev',
     );
   },
-  'popc, clz, ffs and brev of 64 bits': () => {
+  'popc, clz, ffs and brev of 64 bits': async () => {
     const kernel = cuda.jit(
       (a: Vec<i64>, b: Vec<i64>, c: Vec<i64>, d: Vec<i64>, v: In<Vec<i64>>, u: Vec<u64>, w: In<Vec<u64>>) => {
         const k = cuda.grid(1);
@@ -248,35 +252,35 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     const out = () => cuda.deviceArray(WORDS.length, 'int64');
     const [a, b, c, d, u] = [out(), out(), out(), out(), cuda.deviceArray(WORDS.length, 'uint64')];
     const w = cuda.toDevice(new BigUint64Array(WORDS.buffer));
-    kernel.launch({ threads: WORDS.length, block: 4 }, a, b, c, d, cuda.toDevice(WORDS), u, w);
+    await launch(kernel, { threads: WORDS.length, block: 4 }, a, b, c, d, cuda.toDevice(WORDS), u, w);
     const bits = Array.from(WORDS, (v) => bitsOf(v, 64));
     sameElements(
-      a.copyToHost(),
+      await read(a),
       bits.map((t) => BigInt(count(t))),
       'popc',
     );
     sameElements(
-      b.copyToHost(),
+      await read(b),
       bits.map((t) => BigInt(leading(t))),
       'clz',
     );
     sameElements(
-      c.copyToHost(),
+      await read(c),
       bits.map((t) => BigInt(lowest(t))),
       'ffs',
     );
     sameElements(
-      d.copyToHost(),
+      await read(d),
       bits.map((t) => BigInt.asIntN(64, reversed(t))),
       'brev',
     );
     sameElements(
-      u.copyToHost(),
+      await read(u),
       bits.map((t) => BigInt.asUintN(64, reversed(t) + BigInt(leading(t)))),
       'u64',
     );
   },
-  'dp4a of signed bytes': () => {
+  'dp4a of signed bytes': async () => {
     const kernel = cuda.jit((y: Vec<i32>, a: In<Vec<i32>>, b: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       if (k >= y.length) return;
@@ -288,29 +292,29 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     });
     const [a, b] = [Int32Array.from(PACKED), Int32Array.from(PACKED, (x) => x ^ 0x7f80ff01)];
     const y = cuda.deviceArray(a.length, 'int32');
-    kernel.launch({ threads: a.length, block: 8 }, y, cuda.toDevice(a), cuda.toDevice(b));
+    await launch(kernel, { threads: a.length, block: 8 }, y, cuda.toDevice(a), cuda.toDevice(b));
     const expected = Array.from(a, (x, k) => {
       const [other, last] = [b[k] ?? 0, a[a.length - 1 - k] ?? 0];
       const sum = other + dot(x, other, signed) + dot(other, last, signed) + dot(x, 0x01ff7f80, signed);
       return Number(BigInt.asIntN(32, BigInt(sum)));
     });
-    sameElements(y.copyToHost(), expected);
+    sameElements(await read(y), expected);
   },
-  'dp4a of unsigned bytes': () => {
+  'dp4a of unsigned bytes': async () => {
     const kernel = cuda.jit((y: Vec<u32>, a: In<Vec<u32>>, b: In<Vec<u32>>, least: number) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = cuda.dp4a(a[k], b[y.length - 1 - k], 0xffff0000) + cuda.dp4a(a[k], least, 1);
     });
     const a = Uint32Array.from(PACKED);
     const y = cuda.deviceArray(a.length, 'uint32');
-    kernel.launch({ threads: a.length, block: 8 }, y, cuda.toDevice(a), cuda.toDevice(a), 0x01020304);
+    await launch(kernel, { threads: a.length, block: 8 }, y, cuda.toDevice(a), cuda.toDevice(a), 0x01020304);
     const expected = Array.from(a, (x, k) => {
       const sum = 0xffff0000 + dot(x, a[a.length - 1 - k] ?? 0, unsigned) + dot(x, 0x01020304, unsigned) + 1;
       return Number(BigInt.asUintN(32, BigInt(sum)));
     });
-    sameElements(y.copyToHost(), expected);
+    sameElements(await read(y), expected);
   },
-  'dp4a of what is known when compiling, narrow data and the same value for all threads': () => {
+  'dp4a of what is known when compiling, narrow data and the same value for all threads': async () => {
     const kernel = cuda.jit((y: Vec<i32>, bytes: In<Vec<i8>>, a: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       if (k >= y.length) return;
@@ -320,10 +324,10 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     const bytes = Int8Array.from({ length: 12 }, (_, k) => 29 * k - 128);
     const a = Int32Array.from(PACKED.slice(3, 5));
     const y = cuda.deviceArray(bytes.length, 'int32');
-    kernel.launch({ threads: bytes.length, block: 4 }, y, cuda.toDevice(bytes), cuda.toDevice(a));
+    await launch(kernel, { threads: bytes.length, block: 4 }, y, cuda.toDevice(bytes), cuda.toDevice(a));
     const same = 1000 + dot(a[0] ?? 0, a[1] ?? 0, signed);
     const expected = Array.from(bytes, (v, k) => 7 - 4 * 127 + same + dot(v, k, signed));
-    sameElements(y.copyToHost(), expected);
+    sameElements(await read(y), expected);
   },
 });
 

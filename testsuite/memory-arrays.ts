@@ -24,8 +24,9 @@ import {
   u32,
   u64,
 } from '../src/index.ts';
-import { elementsOf, same, sameElements, throws } from './assert.ts';
+import { elementsOf, rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter, waiting } from './suite.ts';
+import { element, read } from './waiting.ts';
 
 const count = (n: number): number[] => Array.from({ length: n }, (_, k) => k);
 
@@ -40,8 +41,8 @@ interface Viewable {
 }
 
 /** The same views of a host array and of its copy on the device show the same, have the same shape, and copy back the same. */
-function views(shape: readonly number[], ...steps: ((a: Viewable) => Viewable)[]): () => void {
-  return () => {
+function views(shape: readonly number[], ...steps: ((a: Viewable) => Viewable)[]): () => Promise<void> {
+  return async () => {
     const host = ndarray(Int32Array.from(count(shape.reduce((a, b) => a * b, 1))), { shape });
     const device = cuda.toDevice(host);
     for (const [n, step] of steps.entries()) {
@@ -49,18 +50,18 @@ function views(shape: readonly number[], ...steps: ((a: Viewable) => Viewable)[]
       const here = step(host as unknown as Viewable) as unknown as NDArray;
       sameElements(there.shape, here.shape, `view ${n}: length of axis`);
       sameElements(there.strides, here.strides, `view ${n}: stride of axis`);
-      sameElements(elementsOf(there.copyToHost() as NDArray), elementsOf(here), `view ${n}: element`);
+      sameElements(elementsOf((await read(there)) as NDArray), elementsOf(here), `view ${n}: element`);
       // Into an array of the same shape that lies otherwise in memory.
       const into = ndarray.zeros(here.shape, { dtype: 'int32', order: 'F' });
-      same(there.copyToHost(into), into, 'the array copied into');
+      same(await read(there, into), into, 'the array copied into');
       sameElements(into, here, `view ${n} into an F array: element`);
       // And from such an array.
       into.set(ndarray(Int32Array.from(count(here.size).map((v) => 1000 + v)), { shape: here.shape }));
-      const before = elementsOf(device.copyToHost() as NDArray);
+      const before = elementsOf((await read(device)) as NDArray);
       there.copyToDevice(into);
       here.set(into);
       sameElements(
-        elementsOf(device.copyToHost() as NDArray),
+        elementsOf((await read(device)) as NDArray),
         elementsOf(host),
         `after copyToDevice to view ${n}: element`,
       );
@@ -71,20 +72,20 @@ function views(shape: readonly number[], ...steps: ((a: Viewable) => Viewable)[]
 }
 
 /** A copy there and back, of a type and all its kinds of host arrays. */
-function roundTrip(dtype: DTypeLike, values: readonly unknown[]): () => void {
-  return () => {
+function roundTrip(dtype: DTypeLike, values: readonly unknown[]): () => Promise<void> {
+  return async () => {
     const host = ndarray(values as number[], { dtype, shape: [values.length] });
     const device = cuda.toDevice(host) as unknown as DeviceNDArray<number, 1>;
     same(device.dtype, host.dtype, 'dtype');
     same(device.nbytes, values.length * host.itemSize, 'nbytes');
-    const back = device.copyToHost() as never;
+    const back = (await read(device)) as never;
     sameElements(elementsOf(back).map(plain), elementsOf(host).map(plain));
     const kind = back as unknown;
     const plainType = !['bool', 'f16', 'c64', 'c128'].includes(host.dtype.name) && host.dtype.fields === undefined;
     same(kind instanceof NDArray, !plainType, 'copyToHost gives an NDArray');
     const every = device.slice('::-2');
-    sameElements(elementsOf(every.copyToHost() as never).map(plain), elementsOf(host.slice('::-2')).map(plain));
-    for (let k = 0; k < values.length; k++) same(plain(device.get(k)), plain(host.get(k)), `get(${k})`);
+    sameElements(elementsOf((await read(every)) as never).map(plain), elementsOf(host.slice('::-2')).map(plain));
+    for (let k = 0; k < values.length; k++) same(plain(await element(device, k)), plain(host.get(k)), `get(${k})`);
   };
 }
 
@@ -154,24 +155,24 @@ export const memoryArrays: readonly ConformanceTest[] = chapter('device arrays',
     (a) => a.slice('::-1').transpose([1, 0, 2]).slice('1:'),
     (a) => a.reshape([12, 5]).T,
   ),
-  'what copyToHost gives': () => {
+  'what copyToHost gives': async () => {
     const d = cuda.toDevice(Float32Array.of(1, 2, 3, 4));
-    const vector = d.slice('1:3').copyToHost() as unknown as Float32Array;
+    const vector = (await read(d.slice('1:3'))) as unknown as Float32Array;
     same(vector instanceof Float32Array, true, 'a Float32Array');
     same(vector.byteOffset, 0, 'byteOffset');
     same(vector.buffer.byteLength, 8, 'bytes of its buffer');
     same(vector.buffer instanceof ArrayBuffer, true, 'a plain ArrayBuffer');
-    const matrix = d.reshape([2, 2]).T.copyToHost();
+    const matrix = await read(d.reshape([2, 2]).T);
     same(matrix instanceof NDArray, true, 'an NDArray');
     sameElements(matrix.shape, [2, 2]);
-    const scalar = cuda.toDevice(2.5).copyToHost();
+    const scalar = await read(cuda.toDevice(2.5));
     same(scalar instanceof NDArray, true, 'an NDArray');
     same(scalar.toArray() as unknown, 2.5);
-    sameElements(cuda.deviceArray([0, 3], f32).copyToHost().shape, [0, 3]);
-    same(cuda.deviceArray(0, i32).copyToHost().length, 0);
+    sameElements((await read(cuda.deviceArray([0, 3], f32))).shape, [0, 3]);
+    same((await read(cuda.deviceArray(0, i32))).length, 0);
   },
-  'toDevice of lists and numbers': () => {
-    sameElements(cuda.toDevice([1, 2.5, -3]).copyToHost(), Float64Array.of(1, 2.5, -3));
+  'toDevice of lists and numbers': async () => {
+    sameElements(await read(cuda.toDevice([1, 2.5, -3])), Float64Array.of(1, 2.5, -3));
     const nested = cuda.toDevice([
       [1, 2],
       [3, 4],
@@ -183,26 +184,26 @@ export const memoryArrays: readonly ConformanceTest[] = chapter('device arrays',
     same(cuda.toDevice([true, false] as never).dtype.name, 'bool');
     same(cuda.toDevice(7).ndim, 0);
   },
-  'toDevice keeps the layout of one block of memory': () => {
+  'toDevice keeps the layout of one block of memory': async () => {
     const base = ndarray(Float32Array.from(count(24)), { shape: [4, 6] });
     sameElements(cuda.toDevice(base.T).strides, [4, 24]);
     const repeated = ndarray(Float32Array.of(1, 2, 3), { shape: [4, 3], strides: [0, 4] });
     sameElements(cuda.toDevice(repeated).strides, [0, 4]);
     for (const part of [base.slice('::-1'), base.slice(':', '::2'), base.T.slice('::-2', 1), repeated]) {
-      sameElements(elementsOf(cuda.toDevice(part).copyToHost() as NDArray), part);
+      sameElements(elementsOf((await read(cuda.toDevice(part))) as NDArray), part);
     }
     const d = cuda.toDevice(base);
     same(cuda.toDevice(d), d, 'a device array');
   },
-  'toDevice into an array, and without a copy': () => {
+  'toDevice into an array, and without a copy': async () => {
     const d = cuda.deviceArray(3, f32);
     same(cuda.toDevice(Float32Array.of(1, 2, 3), { to: d }), d);
-    sameElements(d.copyToHost(), [1, 2, 3]);
+    sameElements(await read(d), [1, 2, 3]);
     const e = cuda.toDevice(Float64Array.of(1, 2), { copy: false });
     sameElements(e.shape, [2]);
     same(e.dtype.name, 'f64');
   },
-  'deviceArray: shape, dtype, order, strides': () => {
+  'deviceArray: shape, dtype, order, strides': async () => {
     const a = cuda.deviceArray([2, 3]);
     same(a.dtype.name, 'f64');
     sameElements(a.strides, [24, 8]);
@@ -213,7 +214,7 @@ export const memoryArrays: readonly ConformanceTest[] = chapter('device arrays',
     same(s.allocSize, 32 + 16 + 4);
     same(s.nbytes, 24);
     s.set(7);
-    sameElements(s.copyToHost(), [7, 7, 7, 7, 7, 7]);
+    sameElements(await read(s), [7, 7, 7, 7, 7, 7]);
   },
   'deviceArrayLike keeps dtype and order': () => {
     const base = cuda.deviceArray([4, 6], i16);
@@ -238,89 +239,89 @@ export const memoryArrays: readonly ConformanceTest[] = chapter('device arrays',
     same(a.T.flags.F_CONTIGUOUS, true);
     same(a.slice(0, '1:4').isCContiguous(), true);
   },
-  'get and set of elements': () => {
+  'get and set of elements': async () => {
     const a = cuda.toDevice(Int32Array.from(count(12))).reshape([3, 4]);
-    same(a.get(1, 2), 6);
-    same(a.get(-1, -1), 11);
+    same(await element(a, 1, 2), 6);
+    same(await element(a, -1, -1), 11);
     a.set(50, 1, 2);
     a.set(60, -1, 0);
-    same(a.get(1, 2), 50);
-    same(a.get(2, 0), 60);
-    same(a.T.get(2, 1), 50);
-    throws(() => a.get(3, 0), /out of range/);
-    throws(() => a.get(0), /./);
+    same(await element(a, 1, 2), 50);
+    same(await element(a, 2, 0), 60);
+    same(await element(a.T, 2, 1), 50);
+    await rejects(() => element(a, 3, 0), /out of range/);
+    await rejects(() => element(a, 0), /./);
   },
-  'set assigns scalars and arrays, broadcasting': () => {
+  'set assigns scalars and arrays, broadcasting': async () => {
     const a = cuda.deviceArray([3, 4], i32);
     a.set(1);
     a.set(2, 1);
     a.set(3, ':', '1:3');
     a.set(Int32Array.of(10, 20, 30, 40), 2);
     a.set([100, 200, 300], ':', 0);
-    sameElements(a.copyToHost(), [100, 3, 3, 1, 200, 3, 3, 2, 300, 20, 30, 40]);
+    sameElements(await read(a), [100, 3, 3, 1, 200, 3, 3, 2, 300, 20, 30, 40]);
     a.set(cuda.toDevice(Int32Array.of(7, 8, 9, 6)));
-    sameElements(a.copyToHost(), [7, 8, 9, 6, 7, 8, 9, 6, 7, 8, 9, 6]);
+    sameElements(await read(a), [7, 8, 9, 6, 7, 8, 9, 6, 7, 8, 9, 6]);
     throws(() => a.set([1, 2, 3]), /broadcast|shape/);
   },
-  'set copes with overlapping source and target': () => {
+  'set copes with overlapping source and target': async () => {
     const a = cuda.toDevice(Int32Array.from(count(8)));
     a.set(a.slice(':-1'), '1:');
-    sameElements(a.copyToHost(), [0, 0, 1, 2, 3, 4, 5, 6]);
+    sameElements(await read(a), [0, 0, 1, 2, 3, 4, 5, 6]);
     a.set(a.slice('::-1'));
-    sameElements(a.copyToHost(), [6, 5, 4, 3, 2, 1, 0, 0]);
+    sameElements(await read(a), [6, 5, 4, 3, 2, 1, 0, 0]);
   },
-  'set converts as casts do': () => {
+  'set converts as casts do': async () => {
     const a = cuda.deviceArray(4, u8);
     a.set(ndarray([300, -5, 1.9, Number.NaN]));
-    sameElements(a.copyToHost(), [255, 0, 1, 0]);
+    sameElements(await read(a), [255, 0, 1, 0]);
     const b = cuda.deviceArray(2, f16);
     b.set([0.1, 1e6]);
-    sameElements(b.copyToHost(), [0.0999755859375, Number.POSITIVE_INFINITY]);
+    sameElements(await read(b), [0.0999755859375, Number.POSITIVE_INFINITY]);
   },
-  'copies between device arrays of different layouts': () => {
+  'copies between device arrays of different layouts': async () => {
     const from = cuda.toDevice(Int32Array.from(count(12))).reshape([3, 4]);
     const to = cuda.deviceArray([4, 3], i32);
     to.copyToDevice(from.T);
-    sameElements(to.copyToHost(), from.T.copyToHost());
+    sameElements(await read(to), await read(from.T));
     to.slice('::-1').copyToDevice(from.T);
-    sameElements(to.slice('::-1').copyToHost() as NDArray, from.T.copyToHost());
+    sameElements((await read(to.slice('::-1'))) as NDArray, await read(from.T));
   },
-  'views write through': () => {
+  'views write through': async () => {
     const a = cuda.toDevice(Int32Array.from(count(6)));
     a.slice('::2').set(-1);
     a.reshape([2, 3]).set(9, 1, 0);
-    sameElements(a.copyToHost(), [-1, 1, -1, 9, -1, 5]);
+    sameElements(await read(a), [-1, 1, -1, 9, -1, 5]);
   },
-  'ravel, squeeze and split': () => {
+  'ravel, squeeze and split': async () => {
     const a = cuda.toDevice(Int32Array.from(count(12)));
     const m = a.reshape([3, 1, 4]);
     sameElements(m.squeeze().shape, [3, 4]);
     sameElements(m.squeeze(1).shape, [3, 4]);
     throws(() => m.squeeze(0), /axis|length|squeeze/);
-    sameElements(m.ravel().copyToHost(), count(12));
-    sameElements(a.reshape([3, 4]).T.ravel({ order: 'F' }).copyToHost(), count(12));
+    sameElements(await read(m.ravel()), count(12));
+    sameElements(await read(a.reshape([3, 4]).T.ravel({ order: 'F' })), count(12));
     throws(() => a.reshape([3, 4]).T.ravel({ order: 'C' }), /ravel/, 'E_RAVEL_COPY');
     const parts = a.split(5);
     sameElements(
       parts.map((p) => p.size),
       [5, 5, 2],
     );
-    sameElements(parts[2]!.copyToHost(), [10, 11]);
+    sameElements(await read(parts[2]!), [10, 11]);
     parts[1]!.set(0);
-    sameElements(a.copyToHost(), [0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 10, 11]);
+    sameElements(await read(a), [0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 10, 11]);
   },
-  'reshape copies where it must and can': () => {
+  'reshape copies where it must and can': async () => {
     const a = cuda.toDevice(Int32Array.from(count(6))).reshape([2, 3]);
-    sameElements(a.T.reshape([6]).copyToHost(), [0, 3, 1, 4, 2, 5]);
+    sameElements(await read(a.T.reshape([6])), [0, 3, 1, 4, 2, 5]);
     throws(() => a.slice(':', '::2').reshape([4]), /would have to be copied/, 'E_RESHAPE_COPY');
     throws(() => a.reshape([4]), /size|reshape/);
     throws(() => a.reshape([-1, -1]), /-1|one/);
   },
-  'view reads the bytes as another type': () => {
+  'view reads the bytes as another type': async () => {
     const a = cuda.toDevice(Float32Array.of(1, -2));
-    sameElements(a.view('uint32').copyToHost(), [0x3f800000, 0xc0000000]);
+    sameElements(await read(a.view('uint32')), [0x3f800000, 0xc0000000]);
     sameElements(a.view(u8).shape, [8]);
-    sameElements(a.view('int64').copyToHost(), [BigInt.asIntN(64, 0xc00000003f800000n)]);
+    sameElements(await read(a.view('int64')), [BigInt.asIntN(64, 0xc00000003f800000n)]);
     throws(() => cuda.deviceArray(3, f32).view(f64), /./);
     throws(() => cuda.deviceArray([2, 2], f32).T.view(f64), /./);
   },
@@ -331,15 +332,15 @@ export const memoryArrays: readonly ConformanceTest[] = chapter('device arrays',
     sameElements(a.transpose().shape, [4, 3, 2]);
     throws(() => a.transpose([0, 0, 1]), /axes|axis/);
   },
-  'copyToHost into arrays that do not fit': () => {
+  'copyToHost into arrays that do not fit': async () => {
     const a = cuda.toDevice(Float32Array.of(1, 2, 3));
-    throws(() => a.copyToHost(new Float64Array(3)), /f64|float64/);
-    throws(() => a.copyToHost(new Float32Array(4)), /shape|4/);
+    await rejects(() => read(a, new Float64Array(3)), /f64|float64/);
+    await rejects(() => read(a, new Float32Array(4)), /shape|4/);
     throws(() => a.copyToDevice(Int32Array.of(1, 2, 3)), /i32|int32/);
     throws(() => a.copyToDevice(Float32Array.of(1, 2)), /shape|2/);
     throws(() => a.copyToDevice('abc'), /array/);
     const column = ndarray.zeros([3, 1], 'float32');
-    a.copyToHost(column);
+    await read(a, column);
     sameElements(column, [1, 2, 3]);
   },
   'bad shapes, dtypes and strides': () => {

@@ -7,7 +7,8 @@ import { cuda, type f32, f64, i16, i32, ndarray, scope, u8, type Vec } from '../
 import { withFaults } from '../src/memory/with-faults.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
 import { RandomPlay } from './memory-host-random.ts';
-import { type ConformanceTest, chapter, waiting } from './suite.ts';
+import { blocking, type ConformanceTest, chapter, waiting } from './suite.ts';
+import { element, launch, read, settled } from './waiting.ts';
 
 type Floats = Vec<f32>;
 
@@ -62,43 +63,43 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     a.dispose();
     m.dispose();
   },
-  'copies from and to pinned arrays, on streams too': () => {
+  'copies from and to pinned arrays, on streams too': async () => {
     const p = cuda.pinnedArray(1000, 'float32');
     for (let k = 0; k < 1000; k++) p.set(k, k);
     const stream = cuda.stream();
     const d = cuda.toDevice(p, { stream });
     const q = cuda.pinnedArray(1000, 'float32');
-    d.copyToHost(q, { stream });
-    stream.synchronize();
+    await read(d, q, { stream });
+    await settled(stream);
     sameElements(
       q,
       Float32Array.from({ length: 1000 }, (_, k) => k),
     );
     d.copyToDevice(p.slice('::-1'));
-    same(d.get(0), 999);
-    d.slice('::2').copyToHost(q.slice(':500'));
+    same(await element(d, 0), 999);
+    await read(d.slice('::2'), q.slice(':500'));
     same(q.get(1), 997);
     for (const x of [p, q, d, stream]) x.dispose();
   },
-  'a pinned array is a host array to a kernel': () => {
+  'a pinned array is a host array to a kernel': async () => {
     const p = cuda.pinnedArray(8, 'float32');
     p.set(2);
-    stepper().launch({ threads: 8 }, p, 3);
+    await launch(stepper(), { threads: 8 }, p, 3);
     sameElements(
       p,
       Float32Array.from({ length: 8 }, (_, k) => 6 + k),
     );
     p.dispose();
   },
-  'mapped arrays are kernel arguments without a copy, and seen from both sides': () => {
+  'mapped arrays are kernel arguments without a copy, and seen from both sides': async () => {
     const step = stepper();
     for (const options of [{}, { portable: true }, { writeCombined: true }]) {
       const m = cuda.mappedArray(100, 'float32', options);
       m.set(1);
       const before = cuda.memoryStats().copies;
-      step.launch({ threads: 100 }, m, 2);
-      step.launch({ threads: 100 }, m, 2);
-      cuda.synchronize();
+      await launch(step, { threads: 100 }, m, 2);
+      await launch(step, { threads: 100 }, m, 2);
+      await settled();
       sameElements(
         m,
         Float32Array.from({ length: 100 }, (_, k) => 4 + 3 * k),
@@ -107,62 +108,62 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
       same(after.hostToDevice.count, before.hostToDevice.count, 'copies to the device');
       same(after.deviceToHost.count, before.deviceToHost.count, 'copies to the host');
       m.set(5);
-      same(m.device.get(99), 5);
+      same(await element(m.device, 99), 5);
       m.device.set(6, 99);
-      cuda.synchronize();
+      await settled();
       same(m.get(99), 6);
       m.dispose();
     }
   },
-  'slices, reshapes and views of mapped and managed arrays keep their address': () => {
+  'slices, reshapes and views of mapped and managed arrays keep their address': async () => {
     const step = stepper();
     for (const a of [cuda.mappedArray(24, 'float32'), cuda.managedArray(24, 'float32')]) {
       a.set(1);
       const part = a.slice('20:2:-3');
-      step.launch({ threads: part.size }, part, 0);
-      cuda.synchronize();
+      await launch(step, { threads: part.size }, part, 0);
+      await settled();
       sameElements(part, [0, 1, 2, 3, 4, 5]);
       same(a.get(20), 0);
       same(a.get(17), 1);
       same(a.get(18), 1);
       const column = a.reshape(4, 6).T.slice(2) as typeof a;
-      step.launch({ threads: 4 }, column, 0);
-      cuda.synchronize();
+      await launch(step, { threads: 4 }, column, 0);
+      await settled();
       same(a.get(2), 0);
       same(a.get(20), 3);
       const raw = a.view('int32');
       raw.set(0x40000000, 5);
       same(a.get(5), 2);
-      same(a.device.get(5), 2);
+      same(await element(a.device, 5), 2);
     }
   },
-  'mapped arrays with strides of their own': () => {
+  'mapped arrays with strides of their own': async () => {
     const step = stepper();
     const a = cuda.mappedArray(6, 'float32', { strides: [-8] });
     a.set(1);
-    step.launch({ threads: 6 }, a, 0);
-    cuda.synchronize();
+    await launch(step, { threads: 6 }, a, 0);
+    await settled();
     sameElements(a, [0, 1, 2, 3, 4, 5]);
     const f = cuda.mappedArray([3, 2], 'float32', { order: 'F' });
     f.set(ndarray([1, 2, 3, 4, 5, 6]).reshape(3, 2));
-    sameElements(f.device.copyToHost(), [1, 2, 3, 4, 5, 6]);
+    sameElements(await read(f.device), [1, 2, 3, 4, 5, 6]);
     const none = cuda.mappedArray([0, 2], 'float32');
     same(none.device.size, 0);
     same(none.device.pointer, 0);
   },
-  'managed arrays in turn': () => {
+  'managed arrays in turn': async () => {
     const step = stepper();
     const a = cuda.managedArray(1000, 'float32', { attachGlobal: true });
     for (let round = 1; round < 4; round++) {
       a.set(round);
-      step.launch({ threads: 1000 }, a, 10);
-      cuda.synchronize();
+      await launch(step, { threads: 1000 }, a, 10);
+      await settled();
       same(a.get(7), 10 * round + 7);
     }
     a.dispose();
     same(cuda.managedArray(3, 'float32', { attachGlobal: false }).size, 3);
   },
-  'a captured mapped array is read and written where it is': () => {
+  'a captured mapped array is read and written where it is': async () => {
     const table = cuda.mappedArray(4, 'float32');
     table.set([1, 2, 3, 4]);
     const kernel = cuda.jit((y: Floats) => {
@@ -170,32 +171,32 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
       if (k < y.length) y[k] = (table as unknown as Floats)[k] * 10;
     });
     const y = cuda.deviceArray(4, 'float32');
-    kernel.launch({ threads: 4 }, y);
+    await launch(kernel, { threads: 4 }, y);
     table.set(7);
-    kernel.launch({ threads: 4 }, y);
-    sameElements(y.copyToHost(), [70, 70, 70, 70]);
+    await launch(kernel, { threads: 4 }, y);
+    sameElements(await read(y), [70, 70, 70, 70]);
   },
-  'toDevice of a mapped array is its device array; copies take either side': () => {
+  'toDevice of a mapped array is its device array; copies take either side': async () => {
     const m = cuda.mappedArray(4, 'float32');
     m.set([1, 2, 3, 4]);
     same(cuda.toDevice(m), m.device);
     const d = cuda.deviceArray(4, 'float32');
     d.copyToDevice(m);
-    sameElements(d.copyToHost(), [1, 2, 3, 4]);
+    sameElements(await read(d), [1, 2, 3, 4]);
     m.copyToDevice(Float32Array.of(5, 6, 7, 8));
-    cuda.synchronize();
+    await settled();
     sameElements(m, [5, 6, 7, 8]);
-    d.copyToHost(m.slice('::-1'));
-    cuda.synchronize();
+    await read(d, m.slice('::-1'));
+    await settled();
     sameElements(m, [4, 3, 2, 1]);
-    sameElements(m.copyToHost() as Float32Array, [4, 3, 2, 1]);
+    sameElements((await read(m)) as Float32Array, [4, 3, 2, 1]);
     d.set(m.slice('0:1'));
-    sameElements(d.copyToHost(), [4, 4, 4, 4]);
+    sameElements(await read(d), [4, 4, 4, 4]);
     cuda.toDevice(Float32Array.of(9, 9, 9, 9), { to: m });
-    cuda.synchronize();
+    await settled();
     same(m.get(0), 9);
   },
-  'dispose, views and use after it': () => {
+  'dispose, views and use after it': async () => {
     pending().clear();
     const before = live();
     const m = cuda.mappedArray(100, 'float32');
@@ -218,7 +219,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     ]) {
       throws(use, /this array was disposed at .+:\d+/, 'E_DISPOSED');
     }
-    throws(() => stepper().launch({ threads: 1 }, m, 1), /disposed/);
+    await rejects(() => launch(stepper(), { threads: 1 }, m, 1), /disposed/);
     throws(() => cuda.toDevice(m), /disposed/);
     const p = cuda.pinnedArray(100, 'float32');
     same(live() - before, 0, 'pinned memory is no device memory');
@@ -249,7 +250,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
       throws(() => cuda.mappedArray(10, 'float32'), /cannot allocate 40 bytes/, 'E_OUT_OF_MEMORY');
     });
   },
-  'pinned: an object and a body': () => {
+  'pinned: an object and a body': blocking(() => {
     const [a, b] = [new Float32Array(100).fill(1), ndarray.zeros([4, 4])];
     const pin = cuda.pinned(a, b);
     const d = cuda.toDevice(a);
@@ -273,7 +274,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     );
     // After all of that it can be pinned again.
     for (let k = 0; k < 30; k++) cuda.pinned(a).dispose();
-  },
+  }),
   'pinned: an async body': waiting(async () => {
     const a = new Float32Array(1000).fill(4);
     const stream = cuda.stream();
@@ -288,7 +289,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     await rejects(() => cuda.pinned(a, () => Promise.reject(new Error('later'))), /later/);
     const pin = cuda.pinned(a);
     await pin[Symbol.asyncDispose]();
-    same(d.get(999), 4);
+    same(await element(d, 999), 4);
   }),
   'pinned: the same array twice, parts of it, and nested': () => {
     const a = new Float32Array(100);
@@ -305,7 +306,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     p.dispose();
     cuda.pinned(new Float32Array(), ndarray.zeros([3, 0])).dispose();
   },
-  'pinned: neighbours, and copies across them': () => {
+  'pinned: neighbours, and copies across them': blocking(() => {
     const a = Float32Array.from({ length: 100 }, (_, i) => i);
     const d = cuda.deviceArray(100, 'float32');
     for (const border of [1, 50, 99]) {
@@ -317,7 +318,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
       same(a[border - 1], border - 1);
       same(a[99], 99);
     }
-  },
+  }),
   'pinned: what is wrong is said, and nothing stays pinned': () => {
     const a = new Float32Array(10);
     const pin = cuda.pinned as (...args: unknown[]) => { dispose(): void };
@@ -337,7 +338,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     part.dispose();
     pin(a).dispose();
   },
-  'mapped: kernels write to the program’s own arrays': () => {
+  'mapped: kernels write to the program’s own arrays': blocking(async () => {
     const step = stepper();
     const [a, b] = [new Float32Array(1000).fill(1), new Float32Array(50).fill(2)];
     cuda.mapped(a, b, ([da, db]) => {
@@ -357,11 +358,11 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     });
     const mapping = cuda.mapped(a);
     const [d] = mapping.arrays;
-    same(d.get(4), 12);
+    same(await element(d, 4), 12);
     mapping.dispose();
     same(a[4], 12);
-  },
-  'mapped: arrays of any layout; views see the same memory': () => {
+  }),
+  'mapped: arrays of any layout; views see the same memory': blocking(() => {
     const host = ndarray(
       Float32Array.from({ length: 12 }, (_, k) => k),
       { shape: [3, 4] },
@@ -377,29 +378,29 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     });
     cuda.mapped(new Float32Array(), ([d]) => same(d.size, 0));
     same(cuda.mapped().arrays.length, 0);
-  },
-  'mapped: arrays that outlive it raise': () => {
+  }),
+  'mapped: arrays that outlive it raise': async () => {
     const a = new Float32Array(10).fill(1);
     const step = stepper();
     const kept = cuda.mapped(a, ([d]) => d);
     same(kept.disposed, true);
-    throws(() => kept.copyToHost(), /its mapping has ended/, 'E_DISPOSED');
+    await rejects(() => read(kept), /its mapping has ended/, 'E_DISPOSED');
     throws(() => kept.slice('1:'), /its mapping has ended/);
-    throws(() => step.launch({ threads: 1 }, kept, 1), /its mapping has ended/);
+    await rejects(() => launch(step, { threads: 1 }, kept, 1), /its mapping has ended/);
     const outer = cuda.mapped(a);
     const inner = cuda.mapped(a);
     inner.dispose();
-    throws(() => inner.arrays[0].get(0), /its mapping has ended/);
-    same(outer.arrays[0].get(0), 1);
+    await rejects(() => element(inner.arrays[0], 0), /its mapping has ended/);
+    same(await element(outer.arrays[0], 0), 1);
     outer.dispose();
   },
-  'mapped: a stream, an exception, an async body, arrays that are mapped already': waiting(async () => {
+  'mapped: a stream, an exception, an async body, arrays that are mapped already': blocking(async () => {
     const stream = cuda.stream();
     const a = new Float32Array(100).fill(1);
     const step = stepper();
     const { arrays, dispose } = cuda.mapped(a, { stream });
     same(arrays[0].stream, stream);
-    step.launch({ threads: 100, stream }, arrays[0], 2);
+    await launch(step, { threads: 100, stream }, arrays[0], 2);
     dispose();
     same(a[99], 2 + 99, 'leaving waits for kernels');
     throws(
@@ -412,7 +413,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     );
     same(a[99], 99);
     await cuda.mapped(a, { stream }, async ([d]) => {
-      step.launch({ threads: 100, stream }, d, 0);
+      await launch(step, { threads: 100, stream }, d, 0);
       await stream.done();
       same(a[50], 50);
       d.set(1);
@@ -429,7 +430,7 @@ export const memoryHost: readonly ConformanceTest[] = chapter('host memory', {
     sameElements(m, [3, 3, 4, 4]);
     same(p.get(3), 5);
   }),
-  'random operations on several streams, with disposals in between': () => {
+  'random operations on several streams, with disposals in between': blocking(() => {
     for (const seed of [1, 2, 3]) new RandomPlay(seed).run(150);
-  },
+  }),
 });

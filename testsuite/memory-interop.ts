@@ -2,8 +2,9 @@
  * Chapter: arrays of other libraries: the CUDA array interface in and out. (IPC needs another process: test/gpu has it.)
  */
 import { cuda, type f32, f64, i32, struct, type Vec } from '../src/index.ts';
-import { same, sameElements, throws } from './assert.ts';
+import { rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { element, launch, read } from './waiting.ts';
 
 type Described = Readonly<Record<string, unknown>>;
 
@@ -57,46 +58,46 @@ export const memoryInterop: readonly ConformanceTest[] = chapter('array interfac
     same(cuda.isCudaArray(null), false);
     same(cuda.isCudaArray({ __cuda_array_interface__: 'not verified' }), true);
   },
-  'in: the same memory, kept alive by its views': () => {
+  'in: the same memory, kept alive by its views': async () => {
     const d = cuda.toDevice(Float32Array.of(1, 2, 3, 4));
     const a = cuda.asCudaArray(lend(d));
     a.set(9, 2);
-    sameElements(d.copyToHost(), [1, 2, 9, 4]);
+    sameElements(await read(d), [1, 2, 9, 4]);
     const own = cuda.asCudaArray(d);
     const live = cuda.memoryStats().live;
     d.dispose();
-    sameElements(own.copyToHost() as Float32Array, [1, 2, 9, 4]);
+    sameElements((await read(own)) as Float32Array, [1, 2, 9, 4]);
     same(cuda.memoryStats().live, live, 'the view keeps the memory');
     own.dispose();
     a.dispose();
   },
-  'in: versions 0 to 3, strides, bigints': () => {
+  'in: versions 0 to 3, strides, bigints': async () => {
     const d = cuda.toDevice(Float32Array.of(0, 1, 2, 3, 4, 5));
     for (const version of [0, 1, 2, 3]) {
       const more = { version, shape: [3n], strides: [8], ...(version < 3 ? { stream: undefined } : {}) };
-      sameElements(cuda.asCudaArray(lend(d, more)).copyToHost() as Float32Array, [0, 2, 4]);
+      sameElements((await read(cuda.asCudaArray(lend(d, more)))) as Float32Array, [0, 2, 4]);
     }
-    sameElements(cuda.asCudaArray(lend(d.slice('::-1'))).copyToHost() as Float32Array, [5, 4, 3, 2, 1, 0]);
+    sameElements((await read(cuda.asCudaArray(lend(d.slice('::-1'))))) as Float32Array, [5, 4, 3, 2, 1, 0]);
     const broadcast = cuda.asCudaArray(lend(d, { shape: [2, 3], strides: [0, 4] }));
-    sameElements(broadcast.copyToHost(), [0, 1, 2, 0, 1, 2]);
+    sameElements(await read(broadcast), [0, 1, 2, 0, 1, 2]);
     const none = cuda.asCudaArray(lend(d, { shape: [0, 3], data: [0, false], strides: null }));
     same(none.size, 0);
     same(cuda.asCudaArray(lend(d, { shape: [0], data: [null, false] })).size, 0);
     const raw = cuda.asCudaArray(lend(d, { typestr: '<i4' }));
-    same(raw.get(1), 0x3f800000);
+    same(await element(raw, 1), 0x3f800000);
   },
-  'in: structs by their descr': () => {
+  'in: structs by their descr': async () => {
     const Point = struct({ a: 'uint8', x: f64 }, { align: true });
     const d = cuda.deviceArray(3, Point);
     d.set({ a: 7, x: 1.5 });
     const a = cuda.asCudaArray(lend(d));
-    same(JSON.stringify(a.get(2)), '{"a":7,"x":1.5}');
+    same(JSON.stringify(await element(a, 2)), '{"a":7,"x":1.5}');
     const target = cuda.deviceArray(3, Point);
     target.copyToDevice(a);
-    same(JSON.stringify(target.get(0)), '{"a":7,"x":1.5}');
+    same(JSON.stringify(await element(target, 0)), '{"a":7,"x":1.5}');
     throws(() => cuda.asCudaArray(lend(d, { descr: undefined })), /descr/, 'E_DTYPE');
   },
-  'in: read-only memory is not written to': () => {
+  'in: read-only memory is not written to': async () => {
     const d = cuda.toDevice(Float32Array.of(1, 2));
     const locked = cuda.asCudaArray(lend(d, { data: [dataOf(d)[0], true] }));
     same(locked.readOnly, true);
@@ -113,37 +114,37 @@ export const memoryInterop: readonly ConformanceTest[] = chapter('array interfac
       },
       { signature: 'void(float32[:])' },
     );
-    throws(() => write.launch({ grid: 1, block: 1 }, locked as never), /\w+ is read-only/, 'K241');
-    throws(() => strict.launch({ grid: 1, block: 1 }, locked as never), /\w+ is read-only/, 'K241');
-    const read = cuda.jit((y: Vec<f32>, a: Vec<f32>) => {
+    await rejects(() => launch(write, { grid: 1, block: 1 }, locked as never), /\w+ is read-only/, 'K241');
+    await rejects(() => launch(strict, { grid: 1, block: 1 }, locked as never), /\w+ is read-only/, 'K241');
+    const double = cuda.jit((y: Vec<f32>, a: Vec<f32>) => {
       y[cuda.threadIdx.x] = a[cuda.threadIdx.x] * 2;
     });
     const y = cuda.deviceArray(2, 'float32');
-    read.launch({ grid: 1, block: 2 }, y, locked as never);
-    read.launch({ grid: 1, block: 2 }, y, d);
-    sameElements(y.copyToHost(), [2, 4]);
-    write.launch({ grid: 1, block: 1 }, d);
-    throws(() => write.launch({ grid: 1, block: 1 }, locked as never), /read-only/);
+    await launch(double, { grid: 1, block: 2 }, y, locked as never);
+    await launch(double, { grid: 1, block: 2 }, y, d);
+    sameElements(await read(y), [2, 4]);
+    await launch(write, { grid: 1, block: 1 }, d);
+    await rejects(() => launch(write, { grid: 1, block: 1 }, locked as never), /read-only/);
   },
-  'in: wherever device arrays are taken': () => {
+  'in: wherever device arrays are taken': async () => {
     const d = cuda.toDevice(Float32Array.of(1, 2, 3));
     const lent = lend(d);
     const add = cuda.jit((a: Vec<f32>) => {
       const k = cuda.grid(1);
       if (k < a.length) a[k] += 10;
     });
-    add.launch({ threads: 3 }, lent as never);
-    add.launch({ threads: 3 }, cuda.In(lent) as never);
-    sameElements(d.copyToHost(), [21, 22, 23]);
+    await launch(add, { threads: 3 }, lent as never);
+    await launch(add, { threads: 3 }, cuda.In(lent) as never);
+    sameElements(await read(d), [21, 22, 23]);
     const shared = cuda.toDevice(lent);
     shared.set(0, 0);
-    same(d.get(0), 0);
+    same(await element(d, 0), 0);
     const target = cuda.deviceArray(3, 'float32');
     target.copyToDevice(lent as never);
-    sameElements(target.copyToHost(), [0, 22, 23]);
+    sameElements(await read(target), [0, 22, 23]);
     target.set(lent);
     cuda.toDevice(Float32Array.of(7, 7, 7), { to: lent });
-    same(d.get(2), 7);
+    same(await element(d, 2), 7);
     same(String(cuda.deviceArrayLike(lent as never).shape), '3');
   },
   'in: what is not sound': () => {

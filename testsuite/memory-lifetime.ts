@@ -16,6 +16,7 @@ import {
 import { withFaults } from '../src/memory/with-faults.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter, waiting } from './suite.ts';
+import { element, launch, read, settled } from './waiting.ts';
 
 const bytes = (): number => cuda.memoryStats().live;
 const pending = (): { length: number; bytes: number; clear(): void } => cuda.currentContext().deallocations;
@@ -55,27 +56,27 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
       throws(use, /this array was disposed at .+:\d+/);
     }
   },
-  'use after dispose says where, however much was disposed before': () => {
+  'use after dispose says where, however much was disposed before': async () => {
     for (let k = 0; k < 5000; k++) cuda.deviceArray(1, f32).dispose();
     const a = cuda.deviceArray(1, f32);
     a.dispose();
-    throws(() => a.get(0), /this array was disposed at .+:\d+/);
+    await rejects(() => element(a, 0), /this array was disposed at .+:\d+/);
   },
-  'views keep the memory alive': () => {
+  'views keep the memory alive': async () => {
     const before = bytes();
     const a = cuda.toDevice(Int32Array.of(1, 2, 3, 4));
     const v = a.slice('1:3');
     const w = a.reshape([2, 2]).T;
     a.dispose();
-    sameElements(v.copyToHost() as unknown as Int32Array, [2, 3]);
+    sameElements((await read(v)) as unknown as Int32Array, [2, 3]);
     v.dispose();
-    sameElements(w.copyToHost(), [1, 3, 2, 4]);
+    sameElements(await read(w), [1, 3, 2, 4]);
     same(bytes() - before, 16);
     w.dispose();
     // The view between a and w, which nobody holds, is the collector's.
     same(bytes() - before <= 16, true);
   },
-  'zero-size arrays take no memory': () => {
+  'zero-size arrays take no memory': async () => {
     const before = cuda.memoryStats();
     const a = cuda.deviceArray([3, 0], f32);
     same(a.allocSize, 0);
@@ -83,7 +84,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     a.dispose();
     const after = cuda.memoryStats();
     same(after.allocations, before.allocations);
-    throws(() => a.copyToHost(), /disposed/);
+    await rejects(() => read(a), /disposed/);
   },
   'pending deallocations are freed when there are many': () => {
     pending().clear();
@@ -145,7 +146,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     pending().clear();
     same(pending().length, 0);
   }),
-  'scope frees what it made and does not return': () => {
+  'scope frees what it made and does not return': async () => {
     const before = bytes();
     let inside: DeviceNDArray | undefined;
     const kept = scope(() => {
@@ -154,7 +155,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
       return { sum: 6, parts: [result.slice('1:')] };
     });
     same(inside!.disposed, true);
-    sameElements(kept.parts[0]!.copyToHost() as never, [2, 3]);
+    sameElements((await read(kept.parts[0]!)) as never, [2, 3]);
     kept.parts[0]!.dispose();
     same(bytes(), before);
   },
@@ -179,11 +180,11 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
   'scope refuses async bodies': () => {
     throws(() => scope(async () => undefined), /must be synchronous/, 'E_SCOPE_ASYNC');
   },
-  'memoryStats counts': () => {
+  'memoryStats counts': async () => {
     const a = cuda.deviceArray(8, f32);
     const before = cuda.memoryStats();
     const b = cuda.toDevice(new Float64Array(10));
-    a.copyToHost();
+    await read(a);
     a.copyToDevice(cuda.deviceArrayLike(a));
     const after = cuda.memoryStats();
     same(after.allocations - before.allocations, 2);
@@ -199,7 +200,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     const { free, total } = cuda.currentContext().memoryInfo();
     same(free > 0 && free <= total, true, 'free is positive and at most total');
   },
-  'a loop of disposed arrays does not grow': () => {
+  'a loop of disposed arrays does not grow': async () => {
     const kernel = cuda.jit((v: Vec<f64>) => {
       const k = cuda.grid(1);
       if (k < v.length) v[k] = k;
@@ -207,7 +208,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     const before = bytes();
     for (let k = 0; k < 1000; k++) {
       const a = cuda.deviceArray(100, 'float64');
-      if (k % 100 === 0) kernel.launch({ threads: 100 }, a);
+      if (k % 100 === 0) await launch(kernel, { threads: 100 }, a);
       a.dispose();
     }
     same(bytes(), before);
@@ -226,7 +227,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     same(tracker.leaks().length, 0);
     tracker.dispose();
   },
-  'disposing does not invalidate enqueued work': () => {
+  'disposing does not invalidate enqueued work': async () => {
     const stream = cuda.stream();
     const kernel = cuda.jit((to: Vec<f64>, from: Vec<f64>) => {
       const k = cuda.grid(1);
@@ -234,13 +235,13 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     });
     const from = cuda.toDevice(Float64Array.of(1, 2, 3), { stream });
     const to = cuda.deviceArray(3, 'float64', { stream });
-    kernel.launch({ threads: 3, stream }, to, from);
+    await launch(kernel, { threads: 3, stream }, to, from);
     from.dispose();
     for (let k = 0; k < 20; k++) cuda.deviceArray(3, 'float64').dispose();
-    stream.synchronize();
-    sameElements(to.copyToHost(), [2, 3, 4]);
+    await settled(stream);
+    sameElements(await read(to), [2, 3, 4]);
   },
-  'arrays outlive the stream that they are bound to': () => {
+  'arrays outlive the stream that they are bound to': async () => {
     const double = cuda.jit((v: Vec<f32>) => {
       const k = cuda.grid(1);
       if (k < v.length) v[k] *= 2;
@@ -249,24 +250,24 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     for (const disposals of [0, 20]) {
       const stream = cuda.stream();
       const d = cuda.toDevice(new Float32Array(many).fill(1), { stream });
-      for (let k = 0; k < 10; k++) double.launch({ threads: many, stream }, d);
+      for (let k = 0; k < 10; k++) await launch(double, { threads: many, stream }, d);
       stream.dispose();
       // Enough of them that the stream is destroyed with work on it.
       for (let k = 0; k < disposals; k++) cuda.stream().dispose();
-      same(d.get(many - 1), 1024);
+      same(await element(d, many - 1), 1024);
       const view = d.slice('1:').reshape([3, -1]);
       same(view.stream, undefined);
-      same(view.get(2, -1), 1024);
+      same(await element(view, 2, -1), 1024);
       d.set(7, ':2');
       d.copyToDevice(d.slice('::-1'));
-      same(d.get(-1), 7);
-      same(d.get(0), 1024);
-      sameElements((d.copyToHost() as Float32Array).subarray(-3), [1024, 7, 7]);
+      same(await element(d, -1), 7);
+      same(await element(d, 0), 1024);
+      sameElements(((await read(d)) as Float32Array).subarray(-3), [1024, 7, 7]);
       const copy = cuda.deviceArrayLike(d);
       copy.copyToDevice(d);
-      same(copy.get(-2), 7);
-      same(cuda.asCudaArray(d).get(-1), 7);
-      throws(() => d.copyToHost({ stream }), /this stream was disposed at .+:\d+.*; make a new one/, 'E_DISPOSED');
+      same(await element(copy, -2), 7);
+      same(await element(cuda.asCudaArray(d), -1), 7);
+      await rejects(() => read(d, { stream }), /this stream was disposed at .+:\d+.*; make a new one/, 'E_DISPOSED');
       throws(() => d.bind(stream), /this stream was disposed/, 'E_DISPOSED');
       for (const array of [view, copy, d]) array.dispose();
     }
@@ -278,13 +279,13 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     sameElements(await d.copyToHostAsync(), [1, 2, 3]);
     d.dispose();
   }),
-  'more memory than there is': () => {
+  'more memory than there is': async () => {
     const before = bytes();
     throws(() => cuda.deviceArray(2 ** 45, f32), /bytes/, 'E_OUT_OF_MEMORY');
     same(bytes(), before);
     const a = cuda.deviceArray(4, f32);
     a.set(1);
-    sameElements(a.copyToHost(), [1, 1, 1, 1]);
+    sameElements(await read(a), [1, 1, 1, 1]);
   },
   'out of memory frees what is pending and tries again': () => {
     pending().clear();
@@ -317,12 +318,12 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
     });
     same(bytes(), before);
   },
-  'a failing launch is thrown, and the next one works': () => {
+  'a failing launch is thrown, and the next one works': async () => {
     const kernel = cuda.jit((v: Vec<f64>) => {
       v[cuda.grid(1)] = 1;
     });
     const v = cuda.deviceArray(2, 'float64');
-    kernel.launch({ grid: 1, block: 2 }, v);
+    await launch(kernel, { grid: 1, block: 2 }, v);
     withFaults({ launch: 1 }, () => {
       throws(() => {
         kernel.launch({ grid: 1, block: 2 }, v);
@@ -330,7 +331,7 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
       }, /./);
       kernel.launch({ grid: 1, block: 2 }, v);
     });
-    sameElements(v.copyToHost(), [1, 1]);
+    sameElements(await read(v), [1, 1]);
   },
   'a failing launch with host arrays leaves no arrays behind': () => {
     const kernel = cuda.jit((v: Vec<f64>) => {

@@ -5,6 +5,7 @@ import { cuda, f32, OutOfMemoryError, u8 } from '../src/index.ts';
 import { withFaults } from '../src/memory/with-faults.ts';
 import { same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter, waiting } from './suite.ts';
+import { read } from './waiting.ts';
 
 const pending = (): { length: number; bytes: number; clear(): void } => cuda.currentContext().deallocations;
 const freeOne = (): void => cuda.deviceArray(1, u8).dispose();
@@ -126,6 +127,6 @@ export const pendingDeallocations: readonly ConformanceTest[] = chapter('pending
     }
     same(live * 2 < most, true, `${live} bytes live of ${most} at most: the rest came back`);
     const last = cuda.toDevice(Float32Array.of(1, 2));
-    sameElements(last.copyToHost(), [1, 2]);
+    sameElements(await read(last), [1, 2]);
   }),
 });

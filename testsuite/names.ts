@@ -6,6 +6,7 @@ import { cuda, f64, i32, type Vec } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 const LONG = 'k'.repeat(5000);
 
@@ -31,13 +32,13 @@ function written<F extends (...args: never[]) => void>(text: string): F {
   return new Function(`return ${text}`)() as F;
 }
 
-function kernels(names: readonly string[]): () => void {
-  return () => {
+function kernels(names: readonly string[]): () => Promise<void> {
+  return async () => {
     for (const name of names) {
       const kernel = cuda.jit(written<(out: Vec<f64>, x: number) => void>(`function ${name}(out, x) { out[0] = x; }`));
       const out = zeros(1, f64);
-      kernel.launch({ grid: 1, block: 1 }, out, 3.5);
-      sameElements(out.copyToHost(), [3.5], `kernel ${name.slice(0, 20)}: element`);
+      await launch(kernel, { grid: 1, block: 1 }, out, 3.5);
+      sameElements(await read(out), [3.5], `kernel ${name.slice(0, 20)}: element`);
     }
   };
 }
@@ -46,27 +47,27 @@ const numbers = ALL.map((_, k) => k + 0.25);
 const sums = numbers.map((x) => x + 3);
 
 /** Numbers as parameters, which a loop adds to. */
-function parameters(): void {
+async function parameters(): Promise<void> {
   const body = ALL.map((name, k) => `for (let i = 0; i < 3; i++) ${name}++; out[${k}] = ${name};`).join('\n');
   const kernel = cuda.jit(written<(...args: unknown[]) => void>(`(out, ${ALL.join(', ')}) => {\n${body}\n}`));
   const out = zeros(ALL.length, f64);
-  kernel.launch({ grid: 1, block: 1 }, out, ...numbers);
-  sameElements(out.copyToHost(), sums);
+  await launch(kernel, { grid: 1, block: 1 }, out, ...numbers);
+  sameElements(await read(out), sums);
 }
 
 /** Variables of each name. */
-function variables(): void {
+async function variables(): Promise<void> {
   const lines = ALL.map(
     (name, k) => `{ var ${name} = x + ${k}; for (var i = 0; i < 3; i++) ${name}++; out[${k}] = ${name}; }`,
   );
   const kernel = cuda.jit(written<(out: Vec<f64>, x: number) => void>(`(out, x) => {\n${lines.join('\n')}\n}`));
   const out = zeros(ALL.length, f64);
-  kernel.launch({ grid: 1, block: 1 }, out, 0.25);
-  sameElements(out.copyToHost(), sums);
+  await launch(kernel, { grid: 1, block: 1 }, out, 0.25);
+  sameElements(await read(out), sums);
 }
 
 /** Arrays as parameters, a few at a time. */
-function arrays(): void {
+async function arrays(): Promise<void> {
   // `let[0]` declares something.
   const able = ALL.filter((name) => name !== 'let');
   for (let from = 0; from < able.length; from += 16) {
@@ -74,8 +75,8 @@ function arrays(): void {
     const body = names.map((name, k) => `${name}[0] += ${k};`).join(' ');
     const kernel = cuda.jit(written<(...args: unknown[]) => void>(`(${names.join(', ')}) => { ${body} }`));
     const all = names.map(() => zeros(1, i32));
-    kernel.launch({ grid: 1, block: 1 }, ...all);
-    all.forEach((array, k) => sameElements(array.copyToHost(), [k], `${names[k]?.slice(0, 20)}: element`));
+    await launch(kernel, { grid: 1, block: 1 }, ...all);
+    for (const [k, array] of all.entries()) sameElements(await read(array), [k], `${names[k]?.slice(0, 20)}: element`);
   }
 }
 

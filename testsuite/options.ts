@@ -2,25 +2,26 @@
  * Chapter: the options of kernels, and what they print.
  */
 import { cuda, f32, f64, type In, i32, ndarray, struct, type Vec } from '../src/index.ts';
-import { closeElements, same, sameElements, throws } from './assert.ts';
+import { closeElements, rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { asVec, zeros } from './support.ts';
+import { element, launch, read, settled } from './waiting.ts';
 
 /** What `run` prints, one string a call of console.log. */
-function printed(run: () => void): string[] {
-  return handed(run).map((values) => values.map(String).join(' '));
+async function printed(run: () => void | Promise<void>): Promise<string[]> {
+  return (await handed(run)).map((values) => values.map(String).join(' '));
 }
 
 /** What `run` hands to the host's console.log, call by call. */
-function handed(run: () => void): (readonly unknown[])[] {
+async function handed(run: () => void | Promise<void>): Promise<(readonly unknown[])[]> {
   const calls: (readonly unknown[])[] = [];
   const { log } = console;
   console.log = (...values: unknown[]) => {
     calls.push(values);
   };
   try {
-    run();
-    cuda.synchronize();
+    await run();
+    await settled();
   } finally {
     console.log = log;
   }
@@ -39,7 +40,7 @@ function exactly(value: unknown): string {
 }
 
 export const options: readonly ConformanceTest[] = chapter('options', {
-  'contract: false rounds products before they are added': () => {
+  'contract: false rounds products before they are added': async () => {
     const kernel = cuda.jit(
       (y: Vec<f64>, v: In<Vec<f64>>) => {
         const k = cuda.grid(1);
@@ -49,13 +50,13 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     );
     const v = Float64Array.of(1 + 2 ** -30, 1 + 2 ** -29, 0.1, 0.01, 3, 9);
     const y = cuda.deviceArray(5, 'float64');
-    kernel.launch({ grid: 1, block: 5 }, y, cuda.toDevice(v));
+    await launch(kernel, { grid: 1, block: 5 }, y, cuda.toDevice(v));
     sameElements(
-      y.copyToHost(),
+      await read(y),
       Float64Array.from({ length: 5 }, (_, k) => v[k] * v[k] - v[k + 1]),
     );
   },
-  'fastMath is close': () => {
+  'fastMath is close': async () => {
     const kernel = cuda.jit(
       (y: Vec<f32>, v: In<Vec<f32>>) => {
         const k = cuda.grid(1);
@@ -65,14 +66,14 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     );
     const v = Float32Array.from({ length: 40 }, (_, k) => k / 10);
     const y = cuda.deviceArray(40, 'float32');
-    kernel.launch({ grid: 1, block: 40 }, y, cuda.toDevice(v));
+    await launch(kernel, { grid: 1, block: 40 }, y, cuda.toDevice(v));
     closeElements(
-      y.copyToHost(),
+      await read(y),
       Array.from(v, (x) => Math.exp(x) / (1 + Math.sqrt(x)) + Math.sin(x)),
       1e-4,
     );
   },
-  'defaultFloat decides what nothing else does': () => {
+  'defaultFloat decides what nothing else does': async () => {
     for (const [defaultFloat, expected] of [
       ['f64', 0.1 + 0.2],
       ['f32', Math.fround(Math.fround(0.1) + Math.fround(0.2))],
@@ -86,11 +87,15 @@ export const options: readonly ConformanceTest[] = chapter('options', {
         { defaultFloat },
       );
       const y = cuda.deviceArray(1, 'float64');
-      kernel.launch({ grid: 1, block: 1 }, y, cuda.toDevice(Int32Array.of(1, 2)));
-      same(Math.abs(y.get(0) - expected) < 1e-7, true, `${defaultFloat}: ${y.get(0)} is about ${expected}`);
+      await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(Int32Array.of(1, 2)));
+      same(
+        Math.abs((await element(y, 0)) - expected) < 1e-7,
+        true,
+        `${defaultFloat}: ${await element(y, 0)} is about ${expected}`,
+      );
     }
   },
-  'boundsCheck: false computes the same': () => {
+  'boundsCheck: false computes the same': async () => {
     const kernel = cuda.jit(
       (y: Vec<i32>, v: In<Vec<i32>>) => {
         const k = cuda.grid(1);
@@ -103,14 +108,14 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     );
     const v = Int32Array.from({ length: 70 }, (_, k) => k * k);
     const y = zeros(70, 'int32');
-    kernel.launch({ threads: 70, block: 32 }, y, cuda.toDevice(v));
+    await launch(kernel, { threads: 70, block: 32 }, y, cuda.toDevice(v));
     const expected = new Int32Array(70);
     for (let k = 0; k < 70; k++) {
       for (let i = 0; i <= k % 5; i++) expected[69 - k] += v[(k + i) % 70] * (i + 1);
     }
-    sameElements(y.copyToHost(), expected);
+    sameElements(await read(y), expected);
   },
-  'a name for messages': () => {
+  'a name for messages': async () => {
     const kernel = cuda.jit(
       (a: Vec<i32>, at: number) => {
         a[at] = 1;
@@ -118,14 +123,14 @@ export const options: readonly ConformanceTest[] = chapter('options', {
       { name: 'my kernel', boundsCheck: true },
     );
     same(kernel.name, 'my kernel');
-    kernel.launch({ grid: 1, block: 1 }, zeros(2, 'int32'), 2);
-    throws(() => cuda.synchronize(), /kernel my kernel: index 2/, 'E_KERNEL_FAULT');
+    await launch(kernel, { grid: 1, block: 1 }, zeros(2, 'int32'), 2);
+    await rejects(() => settled(), /kernel my kernel: index 2/, 'E_KERNEL_FAULT');
   },
   'the name of the function': () => {
     function shade(_: Vec<i32>) {}
     same(cuda.jit(shade).name, shade.name);
   },
-  'attributes of what was compiled': () => {
+  'attributes of what was compiled': async () => {
     const kernel = cuda.jit((a: Vec<i32>) => {
       const s = cuda.shared.array(32, i32);
       const t = cuda.threadIdx.x;
@@ -134,24 +139,26 @@ export const options: readonly ConformanceTest[] = chapter('options', {
       a[t] = s[31 - t];
     });
     throws(() => kernel.attributes(), /./);
-    kernel.launch({ grid: 1, block: 32 }, zeros(32, 'int32'));
+    await launch(kernel, { grid: 1, block: 32 }, zeros(32, 'int32'));
     const attributes = kernel.attributes();
     same(attributes.sharedBytes >= 128, true, `${attributes.sharedBytes} bytes of shared memory are at least 128`);
     same(attributes.maxThreadsPerBlock >= 32, true, `${attributes.maxThreadsPerBlock} threads are at least 32`);
   },
-  'console.log prints numbers, words, booleans and bigints': () => {
+  'console.log prints numbers, words, booleans and bigints': async () => {
     const kernel = cuda.jit((a: Vec<f64>, n: bigint) => {
       if (cuda.grid(1) !== 2) return;
       console.log('value', a[2], 'of', a.length, a[2] > 1, n + 1n);
       console.log(f(3), [a[0], a[1]], -0.5);
     });
     const f = (v: number) => v * 2;
-    const lines = printed(() => kernel.launch({ grid: 1, block: 4 }, cuda.toDevice(Float64Array.of(1, 2, 3.5)), 41n));
+    const lines = await printed(() =>
+      launch(kernel, { grid: 1, block: 4 }, cuda.toDevice(Float64Array.of(1, 2, 3.5)), 41n),
+    );
     same(lines[0], 'value 3.5 of 3 true 42');
     same(lines.length, 2);
     same(/^6 .*1.*2.* -0\.5$/.test(lines[1] ?? ''), true, `the line '${lines[1]}' is right`);
   },
-  'console.log prints template strings, and strings that are put together': () => {
+  'console.log prints template strings, and strings that are put together': async () => {
     const label = 'cell';
     const kernel = cuda.jit((a: In<Vec<f64>>, n: bigint) => {
       const k = cuda.grid(1);
@@ -160,10 +167,12 @@ export const options: readonly ConformanceTest[] = chapter('options', {
       console.log('sum ' + (a[0] + a[1]) + '; ' + 'product '.concat(`${a[0] * a[1]}`), ...[k, '<']);
       console.log(`plain`, `${-0.5}`);
     });
-    const lines = printed(() => kernel.launch({ grid: 1, block: 4 }, cuda.toDevice(Float64Array.of(1, 2, 3.5)), 41n));
+    const lines = await printed(() =>
+      launch(kernel, { grid: 1, block: 4 }, cuda.toDevice(Float64Array.of(1, 2, 3.5)), 41n),
+    );
     sameElements(lines, ['cell 2 of 3: 3.5true 41! and 1', 'sum 3; product 2 2 <', 'plain -0.5']);
   },
-  'console.log hands on tuples, objects and literals as JavaScript does': () => {
+  'console.log hands on tuples, objects and literals as JavaScript does': async () => {
     const body = (a: In<Vec<f64>>, n: bigint): void => {
       const pair = [a[0], a[1]] as const;
       const deep = { at: pair, ok: a[0] > 0, n, inner: { word: 'x', none: undefined, empty: [] } };
@@ -172,22 +181,22 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     };
     const kernel = cuda.jit(body);
     const a = Float64Array.of(1.5, -0);
-    const calls = handed(() => kernel.launch({ grid: 1, block: 1 }, cuda.toDevice(a), 41n));
-    sameElements(calls.map(exactly), handed(() => body(asVec(a), 41n)).map(exactly));
+    const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, cuda.toDevice(a), 41n));
+    sameElements(calls.map(exactly), (await handed(() => body(asVec(a), 41n))).map(exactly));
   },
-  'console.log of indices of threads': () => {
+  'console.log of indices of threads': async () => {
     const kernel = cuda.jit(() => {
       if (cuda.threadIdx.y !== 1) return;
       console.log(cuda.threadIdx, [cuda.blockIdx, cuda.blockDim], cuda.gridDim, `${cuda.threadIdx}`);
     });
-    const calls = handed(() => kernel.launch({ grid: [2, 1], block: [1, 2] }));
+    const calls = await handed(() => launch(kernel, { grid: [2, 1], block: [1, 2] }));
     const dim = (x: number, y: number, z: number): object => ({ x, y, z });
     sameElements(
       calls.map(exactly),
       [0, 1].map((b) => exactly([dim(0, 1, 0), [dim(b, 0, 0), dim(1, 2, 1)], dim(2, 1, 1), '[object Object]'])),
     );
   },
-  'console.log of records and complex numbers': () => {
+  'console.log of records and complex numbers': async () => {
     const Point = struct({ x: f32, label: i32, at: struct({ u: f64 }) });
     const kernel = cuda.jit((p: Vec<{ x: f32; label: i32; at: { u: f64 } }>) => {
       console.log(p[1], `${p[0].x}`);
@@ -196,25 +205,28 @@ export const options: readonly ConformanceTest[] = chapter('options', {
       [1, 2].map((k) => ({ x: k / 2, label: k, at: { u: -k } })),
       { dtype: Point },
     );
-    const calls = handed(() => kernel.launch({ grid: 1, block: 1 }, cuda.toDevice(p)));
+    const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, cuda.toDevice(p)));
     same(calls.map(exactly).join(), exactly([{ x: 1, label: 2, at: { u: -2 } }, '0.5']));
   },
-  'console.log of one thread keeps its order': () => {
+  'console.log of one thread keeps its order': async () => {
     const kernel = cuda.jit((n: number) => {
       if (cuda.grid(1) === 0) for (let i = 0; i < n; i++) console.log('line', i);
     });
-    sameElements(
-      printed(() => kernel.launch({ grid: 2, block: 8 }, 5)),
-      ['line 0', 'line 1', 'line 2', 'line 3', 'line 4'],
-    );
+    sameElements(await printed(() => launch(kernel, { grid: 2, block: 8 }, 5)), [
+      'line 0',
+      'line 1',
+      'line 2',
+      'line 3',
+      'line 4',
+    ]);
   },
-  'console.log of every thread, each once': () => {
+  'console.log of every thread, each once': async () => {
     const kernel = cuda.jit((a: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       if (a[k] > 10) console.log(k, a[k]);
     });
     const a = Int32Array.from({ length: 30 }, (_, k) => (k * 7) % 23);
-    const lines = printed(() => kernel.launch({ grid: 3, block: 10 }, cuda.toDevice(a)));
+    const lines = await printed(() => launch(kernel, { grid: 3, block: 10 }, cuda.toDevice(a)));
     const expected = Array.from(a, (v, k) => (v > 10 ? `${k} ${v}` : '')).filter((s) => s !== '');
     sameElements(lines.sort(), expected.sort());
   },

@@ -21,6 +21,7 @@ import {
 import { closeElements, same, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 /** Numbers from 0 to 1, the same every time. */
 function randoms(count: number): number[] {
@@ -40,7 +41,7 @@ function sha256Constants(): Uint32Array {
 }
 
 export const programs: readonly ConformanceTest[] = chapter('programs', {
-  'an image with three channels is blurred': () => {
+  'an image with three channels is blurred': async () => {
     const [h, w, c] = [13, 21, 3];
     const image = Uint8Array.from(randoms(h * w * c), (v) => v * 256);
     const blur = cuda.jit((from: In<readonly Mat<u8>[]>, to: readonly Mat<u8>[], radius: number) => {
@@ -59,7 +60,7 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
     });
     const from = cuda.toDevice(ndarray(image, { shape: [h, w, c] }));
     const to = cuda.deviceArrayLike(from);
-    blur.launch({ threads: [w, h, c], block: [8, 4, 1] }, from as never, to as never, 2);
+    await launch(blur, { threads: [w, h, c], block: [8, 4, 1] }, from as never, to as never, 2);
     const expected = Uint8Array.from(image, (_, k) => {
       const [y, x] = [Math.floor(k / c / w), Math.floor(k / c) % w];
       const around: number[] = [];
@@ -68,10 +69,10 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
           around.push(image[(r * w + q) * c + (k % c)] as number);
       return Math.round(around.reduce((a, b) => a + b) / around.length);
     });
-    sameElements(to.copyToHost(), expected);
+    sameElements(await read(to), expected);
   },
 
-  'a sparse matrix (CSR) in a tuple times a vector': () => {
+  'a sparse matrix (CSR) in a tuple times a vector': async () => {
     const n = 60;
     const dense = Array.from({ length: n }, (_, i) =>
       Array.from({ length: n }, (_, j) => ((i * 7 + j * 3) % 11 === 0 ? i - j + 0.5 : 0)),
@@ -97,14 +98,14 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
     const y = cuda.deviceArray(n, f64);
     const [starts, column, value] = matrix;
     const device = [cuda.toDevice(starts), cuda.toDevice(column), cuda.toDevice(value)] as const;
-    multiply.launch({ threads: n }, device, cuda.toDevice(x), y);
+    await launch(multiply, { threads: n }, device, cuda.toDevice(x), y);
     sameElements(
-      y.copyToHost(),
+      await read(y),
       dense.map((row) => row.reduce((sum, v, j) => (v === 0 ? sum : sum + v * (x[j] as number)), 0)),
     );
   },
 
-  'a Fourier transform (Stockham) in shared memory': () => {
+  'a Fourier transform (Stockham) in shared memory': async () => {
     const N = 64;
     const [re, im] = [Float64Array.from(randoms(N)), Float64Array.from(randoms(N).reverse())];
     const transform = cuda.jit((xr: Vec<f64>, xi: Vec<f64>) => {
@@ -128,23 +129,23 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       for (let k = t; k < N; k += N / 2) [xr[k], xi[k]] = [r[from][k], s[from][k]];
     });
     const [dr, di] = [cuda.toDevice(re), cuda.toDevice(im)];
-    transform.launch({ grid: 1, block: N / 2 }, dr, di);
+    await launch(transform, { grid: 1, block: N / 2 }, dr, di);
     const sum = (k: number, part: (angle: number, j: number) => number): number =>
       Array.from(re, (_, j) => part((-2 * Math.PI * k * j) / N, j)).reduce((a, b) => a + b);
     const at = (a: Float64Array, j: number): number => a[j] as number;
     closeElements(
-      dr.copyToHost(),
+      await read(dr),
       re.map((_, k) => sum(k, (w, j) => at(re, j) * Math.cos(w) - at(im, j) * Math.sin(w))),
       1e-11,
     );
     closeElements(
-      di.copyToHost(),
+      await read(di),
       re.map((_, k) => sum(k, (w, j) => at(re, j) * Math.sin(w) + at(im, j) * Math.cos(w))),
       1e-11,
     );
   },
 
-  'a bitonic sort that swaps by destructuring': () => {
+  'a bitonic sort that swaps by destructuring': async () => {
     const N = 128;
     const data = Int32Array.from(randoms(N * 2), (v) => (v - 0.5) * 1e9);
     const sort = cuda.jit((a: Vec<i32>) => {
@@ -163,11 +164,11 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       a[first + t] = s[t];
     });
     const d = cuda.toDevice(data);
-    sort.launch({ grid: 2, block: N }, d);
-    sameElements(d.copyToHost(), [...data.slice(0, N).sort(), ...data.slice(N).sort()]);
+    await launch(sort, { grid: 2, block: N }, d);
+    sameElements(await read(d), [...data.slice(0, N).sort(), ...data.slice(N).sort()]);
   },
 
-  'a radix sort whose ranks are counted by votes': () => {
+  'a radix sort whose ranks are counted by votes': async () => {
     const N = 128;
     const keys = Uint32Array.from(randoms(N), (v) => v * 2 ** 32);
     const sort = cuda.jit((k: Vec<u32>) => {
@@ -193,11 +194,11 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       k[t] = s[t];
     });
     const d = cuda.toDevice(keys);
-    sort.launch({ grid: 1, block: N }, d);
-    sameElements(d.copyToHost(), keys.slice().sort());
+    await launch(sort, { grid: 1, block: N }, d);
+    sameElements(await read(d), keys.slice().sort());
   },
 
-  'prefix sums (Blelloch) of one block': () => {
+  'prefix sums (Blelloch) of one block': async () => {
     const N = 128;
     const data = Int32Array.from(randoms(N), (v) => v * 100);
     const scan = cuda.jit((x: Vec<i32>) => {
@@ -223,10 +224,10 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       for (const k of [2 * t, 2 * t + 1]) x[k] = s[k];
     });
     const d = cuda.toDevice(data);
-    scan.launch({ grid: 1, block: N / 2 }, d);
+    await launch(scan, { grid: 1, block: N / 2 }, d);
     let sum = 0;
     sameElements(
-      d.copyToHost(),
+      await read(d),
       Array.from(data, (v) => {
         sum += v;
         return sum - v;
@@ -234,7 +235,7 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
     );
   },
 
-  'the longest common subsequence, one diagonal after another': () => {
+  'the longest common subsequence, one diagonal after another': async () => {
     const [a, b] = [
       bytesOf('the quick brown fox jumps over the lazy dog'),
       bytesOf('pack my box with five dozen jugs'),
@@ -253,7 +254,7 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
     });
     const table = cuda.deviceArray([a.length + 1, b.length + 1], u16);
     table.set(0);
-    fill.launch({ grid: 1, block: 32 }, cuda.toDevice(a), cuda.toDevice(b), table);
+    await launch(fill, { grid: 1, block: 32 }, cuda.toDevice(a), cuda.toDevice(b), table);
     const known = new Map<string, number>();
     const longest = (i: number, j: number): number => {
       if (i === 0 || j === 0) return 0;
@@ -266,14 +267,14 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       return best;
     };
     sameElements(
-      table.copyToHost(),
+      await read(table),
       Array.from({ length: a.length + 1 }, (_, i) =>
         Array.from({ length: b.length + 1 }, (_, j) => longest(i, j)),
       ).flat(),
     );
   },
 
-  'rays march towards a sphere and a plane': () => {
+  'rays march towards a sphere and a plane': async () => {
     const [w, h] = [24, 16];
     type Point = readonly [number, number, number];
     const sphere = (p: Point, radius: number) => Math.sqrt(p[0] ** 2 + p[1] ** 2 + p[2] ** 2) - radius;
@@ -305,19 +306,19 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       { contract: false },
     );
     const [depth, steps] = [cuda.deviceArray([h, w], f64), cuda.deviceArray([h, w], i32)];
-    render.launch({ threads: [w, h] }, depth, steps);
+    await launch(render, { threads: [w, h] }, depth, steps);
     const rays = Array.from({ length: h * w }, (_, k) => ray(k % w, Math.floor(k / w)));
     sameElements(
-      depth.copyToHost(),
+      await read(depth),
       rays.map(({ hit, t }) => (hit ? t : -1)),
     );
     sameElements(
-      steps.copyToHost(),
+      await read(steps),
       rays.map((r) => r.steps),
     );
   },
 
-  'random numbers by xorshift64*, in bigints': () => {
+  'random numbers by xorshift64*, in bigints': async () => {
     const next = cuda.jit((states: Vec<u64>, out: Vec<u64>) => {
       const i = cuda.grid(1);
       if (i >= states.length) return;
@@ -333,7 +334,7 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
     const wrap = (v: bigint): bigint => BigInt.asUintN(64, v);
     const seeds = BigUint64Array.from({ length: 50 }, (_, k) => wrap(BigInt(k + 1) * 0x9e3779b97f4a7c15n));
     const [states, out] = [cuda.toDevice(seeds), cuda.deviceArray(50, 'uint64')];
-    next.launch({ threads: 50 }, states, out);
+    await launch(next, { threads: 50 }, states, out);
     const after = Array.from(seeds, (seed) => {
       let x = seed;
       for (let round = 0; round < 5; round++) {
@@ -343,14 +344,14 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       }
       return x;
     });
-    sameElements(states.copyToHost(), after);
+    sameElements(await read(states), after);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       after.map((x) => wrap(x * 0x2545f4914f6cdd1dn)),
     );
   },
 
-  'the digest (SHA-256) of a word': () => {
+  'the digest (SHA-256) of a word': async () => {
     const K = sha256Constants();
     const turn = (x: number, n: number) => (x >>> n) | (x << (32 - n));
     const digest = cuda.jit((block: In<Vec<u32>>, h: Vec<u32>) => {
@@ -384,12 +385,12 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
     const words = Uint32Array.from({ length: 16 }, (_, k) => padded.getUint32(4 * k));
     const initial = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
     const h = cuda.toDevice(Uint32Array.from(initial));
-    digest.launch({ grid: 1, block: 1 }, cuda.toDevice(words), h);
-    const hex = Array.from(h.copyToHost() as Uint32Array, (v) => v.toString(16).padStart(8, '0')).join('');
+    await launch(digest, { grid: 1, block: 1 }, cuda.toDevice(words), h);
+    const hex = Array.from((await read(h)) as Uint32Array, (v) => v.toString(16).padStart(8, '0')).join('');
     same(hex, 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   },
 
-  'bodies as structs and as arrays move alike': () => {
+  'bodies as structs and as arrays move alike': async () => {
     const Body = struct({ pos: f32.array(3), vel: f32.array(3), mass: f32, id: u16 });
     const n = 20;
     const given = randoms(4 * n).map(Math.fround);
@@ -430,7 +431,7 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       { contract: false },
     );
     const all = cuda.toDevice(ndarray(bodies, { dtype: Body }));
-    structs.launch({ threads: n }, all, 0.25);
+    await launch(structs, { threads: n }, all, 0.25);
     const v = cuda.deviceArray([n, 3], f32);
     v.set(0);
     const p = cuda.toDevice(
@@ -440,8 +441,8 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       ),
     );
     const m = cuda.toDevice(Float32Array.from(bodies, ({ mass }) => mass));
-    arrays.launch({ threads: [3, n] }, p, v, m, 0.25);
-    sameElements(all.field('vel').copyToHost(), v.copyToHost());
+    await launch(arrays, { threads: [3, n] }, p, v, m, 0.25);
+    sameElements(await read(all.field('vel')), await read(v));
     const expected = bodies.flatMap((me) =>
       me.pos.map((own, axis) => {
         const others = bodies
@@ -453,10 +454,10 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
         return others.reduce((a, b) => a + b) * 0.25;
       }),
     );
-    closeElements(v.copyToHost(), expected, 1e-4);
+    closeElements(await read(v), expected, 1e-4);
   },
 
-  'clusters (k-means) by atomic sums, in a few rounds': () => {
+  'clusters (k-means) by atomic sums, in a few rounds': async () => {
     const [n, K] = [300, 4];
     const noise = randoms(2 * n);
     const points = Float32Array.from(noise, (v, k) => ((k >> 1) % K) * 10 + v);
@@ -494,27 +495,27 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
     );
     const [label, sums, counts] = [cuda.deviceArray(n, u8), cuda.deviceArray([K, 2], f32), zeros(K, 'int32')];
     for (let round = 0; round < 3; round++) {
-      assign.launch({ threads: n }, p, centre, label);
+      await launch(assign, { threads: n }, p, centre, label);
       sums.set(0);
       counts.set(0);
-      gather.launch({ grid: 2, block: 64 }, p, label, sums, counts);
-      move.launch({ grid: 1, block: [K, 2] }, centre, sums, counts);
+      await launch(gather, { grid: 2, block: 64 }, p, label, sums, counts);
+      await launch(move, { grid: 1, block: [K, 2] }, centre, sums, counts);
     }
     sameElements(
-      label.copyToHost(),
+      await read(label),
       Array.from({ length: n }, (_, i) => i % K),
     );
-    sameElements(counts.copyToHost(), new Array(K).fill(n / K));
+    sameElements(await read(counts), new Array(K).fill(n / K));
     const mean = (k: number, axis: number): number =>
       points.filter((_, at) => (at >> 1) % K === k && at % 2 === axis).reduce((a, b) => a + b) / (n / K);
     closeElements(
-      centre.copyToHost(),
+      await read(centre),
       Array.from({ length: 2 * K }, (_, k) => mean(k >> 1, k % 2)),
       1e-5,
     );
   },
 
-  'random numbers as doubles (Park and Miller), which never wrap': () => {
+  'random numbers as doubles (Park and Miller), which never wrap': async () => {
     const M = 2147483647;
     const next = cuda.jit((out: Vec<f64>, rounds: number) => {
       const i = cuda.grid(1);
@@ -524,12 +525,12 @@ export const programs: readonly ConformanceTest[] = chapter('programs', {
       out[i] = seed / M;
     });
     const out = cuda.deviceArray(40, f64);
-    next.launch({ threads: 40 }, out, 20);
+    await launch(next, { threads: 40 }, out, 20);
     const expected = Array.from({ length: 40 }, (_, i) => {
       let seed = BigInt(i + 1);
       for (let k = 0; k < 20; k++) seed = (seed * 16807n) % BigInt(M);
       return Number(seed) / M;
     });
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   },
 });

@@ -5,9 +5,10 @@
  * element, as the kernel's do; all end the same.
  */
 import { c64, cuda, type DeviceNDArray, f32, f64, i32, ndarray, type Struct, struct, type Vec } from '../src/index.ts';
-import { same, sameElements, throws } from './assert.ts';
+import { rejects, same, sameElements } from './assert.ts';
 import { filled, sameRecords, text } from './struct-layouts.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { element, launch, read } from './waiting.ts';
 
 const ROW = struct({ x: f32, y: i32, in: struct({ a: f64, b: i32 }), f: f32.array(2, 2) });
 type Row = Struct<typeof ROW>;
@@ -38,8 +39,8 @@ function copying(list: Row[]): Vec<Row> {
   }) as unknown as Vec<Row>;
 }
 
-function inKernels(body: Body): () => void {
-  return () => {
+function inKernels(body: Body): () => Promise<void> {
+  return async () => {
     const expected = rows();
     const out = new Float64Array(N);
     body(copying(expected), out as unknown as Vec<f64>);
@@ -64,19 +65,19 @@ function inKernels(body: Body): () => void {
       const p = cuda.toDevice(filled(ROW, rows()));
       const o = cuda.deviceArray(N, f64);
       o.set(0);
-      kernel.launch({ grid: 1, block: 1, sharedBytes: N * ROW.itemSize }, p as never, o);
-      sameRecords(p, expected, `${space}: element`);
-      sameElements(o.copyToHost(), out, space);
+      await launch(kernel, { grid: 1, block: 1, sharedBytes: N * ROW.itemSize }, p as never, o);
+      await sameRecords(p, expected, `${space}: element`);
+      sameElements(await read(o), out, space);
     }
   };
 }
 
 /** A kernel that is refused because a name could mean two things. */
-function refused(body: Body, message: RegExp): () => void {
-  return () => {
+function refused(body: Body, message: RegExp): () => Promise<void> {
+  return async () => {
     const kernel = cuda.jit((p: Vec<Row>, o: Vec<f64>) => body(p, o));
     const p = cuda.toDevice(filled(ROW, rows()));
-    throws(() => kernel.launch({ grid: 1, block: 1 }, p as never, cuda.deviceArray(N, f64)), message, 'K244');
+    await rejects(() => launch(kernel, { grid: 1, block: 1 }, p as never, cuda.deviceArray(N, f64)), message, 'K244');
   };
 }
 
@@ -284,7 +285,7 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
     }
     out[0] = sum;
   }),
-  'complex numbers': () => {
+  'complex numbers': async () => {
     const kernel = cuda.jit((z: Vec<c64>) => {
       const t = z[0];
       z[0] = z[1];
@@ -299,13 +300,13 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
         { dtype: c64 },
       ),
     );
-    kernel.launch({ grid: 1, block: 1 }, z as never);
-    sameRecords(z, [
+    await launch(kernel, { grid: 1, block: 1 }, z as never);
+    await sameRecords(z, [
       { re: 3, im: 4 },
       { re: 1, im: 2 },
     ]);
   },
-  'what other threads assign after a barrier': () => {
+  'what other threads assign after a barrier': async () => {
     const kernel = cuda.jit((p: Vec<Row>, o: Vec<f64>) => {
       const tile = cuda.shared.array(64, ROW);
       const t = cuda.threadIdx.x;
@@ -321,15 +322,15 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
     const list = Array.from({ length: 64 }, (_, i) => ({ ...row(i), x: i }));
     const p = cuda.toDevice(filled(ROW, list));
     const o = cuda.deviceArray(64, f64);
-    kernel.launch({ grid: 1, block: 64 }, p as never, o);
+    await launch(kernel, { grid: 1, block: 64 }, p as never, o);
     const expected = list.map((_, i) => list[(i + 63) % 64]);
-    sameRecords(p, expected);
+    await sameRecords(p, expected);
     sameElements(
-      o.copyToHost(),
+      await read(o),
       list.map(({ x }) => x),
     );
   },
-  'one array for two arguments': () => {
+  'one array for two arguments': async () => {
     const kernel = cuda.jit((p: Vec<Row>, q: Vec<Row>, o: Vec<f64>) => {
       const t = p[0];
       q[0] = p[1];
@@ -338,11 +339,11 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
     });
     const p = cuda.toDevice(filled(ROW, rows()));
     const o = cuda.deviceArray(1, f64);
-    kernel.launch({ grid: 1, block: 1 }, p as never, p as never, o);
-    same(o.get(0), row(0).x);
-    same(text((p as DeviceNDArray).get(1)), text(row(0)));
+    await launch(kernel, { grid: 1, block: 1 }, p as never, p as never, o);
+    same(await element(o, 0), row(0).x);
+    same(text(await element(p as DeviceNDArray, 1)), text(row(0)));
   },
-  'two arguments that must be of two arrays': () => {
+  'two arguments that must be of two arrays': async () => {
     const kernel = cuda.jit((p: Vec<Row>, q: Vec<Row>) => {
       const i = cuda.grid(1);
       const t = p[i];
@@ -351,15 +352,15 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
     });
     const p = cuda.toDevice(filled(ROW, rows()));
     const q = cuda.toDevice(filled(ROW, rows()));
-    kernel.launch({ grid: 1, block: N }, p as never, q as never);
-    sameRecords(q, rows());
-    same((p as DeviceNDArray<Row, 1>).get(3).x, row(3).x + 1);
-    throws(
-      () => kernel.launch({ grid: 1, block: N }, p as never, p as never),
+    await launch(kernel, { grid: 1, block: N }, p as never, q as never);
+    await sameRecords(q, rows());
+    same((await element(p as DeviceNDArray<Row, 1>, 3)).x, row(3).x + 1);
+    await rejects(
+      () => launch(kernel, { grid: 1, block: N }, p as never, p as never),
       /\w+ and \w+ overlap in memory/,
       'E_ALIASED',
     );
-    kernel.launch({ grid: 1, block: 2 }, p.slice(':4') as never, p.slice('4:') as never);
+    await launch(kernel, { grid: 1, block: 2 }, p.slice(':4') as never, p.slice('4:') as never);
   },
 
   'written to when it may have been replaced': refused((p) => {

@@ -18,7 +18,7 @@ import {
   u32,
   type Vec,
 } from '../src/index.ts';
-import { same, sameElements, throws } from './assert.ts';
+import { rejects, same, sameElements } from './assert.ts';
 import {
   ALIGNED,
   filled,
@@ -32,14 +32,19 @@ import {
   text,
 } from './struct-layouts.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { element, launch, read, settled } from './waiting.ts';
 
 /** A kernel that is refused, with this code. */
-function refused(body: (p: Vec<Pair>, packed: Vec<Particle>) => void, code: string, message: RegExp): () => void {
-  return () => {
+function refused(
+  body: (p: Vec<Pair>, packed: Vec<Particle>) => void,
+  code: string,
+  message: RegExp,
+): () => Promise<void> {
+  return async () => {
     const kernel = cuda.jit((p: Vec<Pair>, packed: Vec<Particle>) => body(p, packed));
     const p = cuda.deviceArray([4], PAIR) as DeviceNDArray<Pair, 1>;
     const q = cuda.toDevice(filled(PACKED, objects(4)));
-    throws(() => kernel.launch({ grid: 1, block: 1 }, p, q), message, code);
+    await rejects(() => launch(kernel, { grid: 1, block: 1 }, p, q), message, code);
   };
 }
 
@@ -47,7 +52,7 @@ function refused(body: (p: Vec<Pair>, packed: Vec<Particle>) => void, code: stri
 type Wrong = any;
 
 export const records: readonly ConformanceTest[] = chapter('records', {
-  'field() is the array of one member': () => {
+  'field() is the array of one member': async () => {
     const kernel = cuda.jit((p: Vec<Particle>) => {
       const xs = p.field('x');
       const f = p.field('f');
@@ -57,20 +62,20 @@ export const records: readonly ConformanceTest[] = chapter('records', {
       p.field('pos').field('b')[i] = xs[i];
     });
     const p = cuda.toDevice(filled(PACKED, objects(8)));
-    kernel.launch({ grid: 1, block: 32 }, p);
-    same(p.get(7).x, 6);
-    same(p.get(7).pos.b, 6);
+    await launch(kernel, { grid: 1, block: 32 }, p);
+    same((await element(p, 7)).x, 6);
+    same((await element(p, 7)).pos.b, 6);
     // On the host a member is a view, and goes to kernels as any array does.
     const scale = cuda.jit((x: Vec<f32>) => {
       const i = cuda.grid(1);
       if (i < x.length) x[i] *= 2;
     });
     const aligned = cuda.toDevice(filled(ALIGNED as typeof PACKED, objects(8)));
-    scale.launch({ grid: 1, block: 32 }, aligned.field('x') as never);
-    same(aligned.get(5).x, 5);
+    await launch(scale, { grid: 1, block: 32 }, aligned.field('x') as never);
+    same((await element(aligned, 5)).x, 5);
     sameElements(aligned.field('f').shape, [8, 3, 2]);
   },
-  'atomics on members': () => {
+  'atomics on members': async () => {
     const dtype = struct({ count: u32, sum: f32, most: i64, parts: i32.array(3) }, { align: true });
     const kernel = cuda.jit((p: Vec<Struct<typeof dtype>>) => {
       const i = cuda.grid(1);
@@ -82,12 +87,12 @@ export const records: readonly ConformanceTest[] = chapter('records', {
     });
     const p = cuda.deviceArray([2], dtype);
     p.set({ count: 0, sum: 0, most: -1n, parts: [0, 0, 0] });
-    kernel.launch({ grid: 2, block: 48 }, p);
-    const [even, odd] = p.copyToHost().toArray() as unknown as Struct<typeof dtype>[];
+    await launch(kernel, { grid: 2, block: 48 }, p);
+    const [even, odd] = (await read(p)).toArray() as unknown as Struct<typeof dtype>[];
     same(text(even), text({ count: 48, sum: 0, most: 95n, parts: [720, 736, 800].map((_, k) => partial(0, k)) }));
     same(text(odd), text({ count: 48, sum: 48, most: -1n, parts: [0, 1, 2].map((k) => partial(1, k)) }));
   },
-  'a record as an argument': () => {
+  'a record as an argument': async () => {
     const kernel = cuda.jit((settings: Particle, y: Vec<f64>) => {
       const i = cuda.grid(1);
       if (i < y.length) y[i] = settings.pos.a + settings.f[i % 3][1] * i;
@@ -95,29 +100,29 @@ export const records: readonly ConformanceTest[] = chapter('records', {
     });
     const y = cuda.deviceArray(4, f64);
     using settings = cuda.toDevice(particle(4), { dtype: PACKED });
-    kernel.launch({ grid: 1, block: 32 }, settings, y);
+    await launch(kernel, { grid: 1, block: 32 }, settings, y);
     sameElements(
-      y.copyToHost(),
+      await read(y),
       [2, -2, 10, 14.75].map((v, i) => (i === 0 ? 2 + 0 : v)),
     );
-    same(settings.get('y'), 1234);
+    same(await element(settings, 'y'), 1234);
     const host = filled(PACKED, [particle(4)]).reshape([]);
-    kernel.launch({ grid: 1, block: 32 }, host as never, y);
+    await launch(kernel, { grid: 1, block: 32 }, host as never, y);
     same((host.get() as Particle).y, 1234);
   },
-  'a captured record stays on the device': () => {
+  'a captured record stays on the device': async () => {
     const state = cuda.toDevice({ x: 1, y: 2 }, { dtype: PAIR });
     const kernel = cuda.jit(() => {
       if (cuda.grid(1) === 0) state.get('x');
     });
-    throws(() => kernel.launch({ grid: 1, block: 1 }), /get needs 0 indices/);
+    await rejects(() => launch(kernel, { grid: 1, block: 1 }), /get needs 0 indices/);
     const counting = cuda.jit((s: Pair) => {
       s.y += 1;
     });
-    for (let k = 0; k < 3; k++) counting.launch({ grid: 1, block: 1 }, state);
-    same(state.get('y'), 5);
+    for (let k = 0; k < 3; k++) await launch(counting, { grid: 1, block: 1 }, state);
+    same(await element(state, 'y'), 5);
   },
-  'complex numbers are records': () => {
+  'complex numbers are records': async () => {
     for (const dtype of [c64, c128]) {
       const host = ndarray(
         [
@@ -133,8 +138,8 @@ export const records: readonly ConformanceTest[] = chapter('records', {
         const { re, im } = a[i];
         a[i] = { re: re * re - im * im, im: 2 * re * im };
       });
-      kernel.launch({ grid: 1, block: 32 }, z as never);
-      sameRecords(
+      await launch(kernel, { grid: 1, block: 32 }, z as never);
+      await sameRecords(
         z,
         [
           { re: -3, im: 4 },
@@ -144,7 +149,7 @@ export const records: readonly ConformanceTest[] = chapter('records', {
       );
     }
   },
-  'host arrays of structs': () => {
+  'host arrays of structs': async () => {
     const kernel = cuda.jit((p: Vec<Pair>, q: Vec<Pair>) => {
       const i = cuda.grid(1);
       if (i < p.length) p[i] = { x: q[i].y, y: i };
@@ -154,7 +159,7 @@ export const records: readonly ConformanceTest[] = chapter('records', {
       PAIR,
       objects(5).map(({ x, y }) => ({ x, y })),
     );
-    kernel.launch({ grid: 1, block: 32 }, p, cuda.In(q));
+    await launch(kernel, { grid: 1, block: 32 }, p, cuda.In(q));
     same(text(p.toArray()), text([0, 1, 2, 3, 4].map((i) => ({ x: 3 - i, y: i }))));
     // Two views of one buffer, at an odd address.
     const bytes = new Uint8Array(3 + 5 * PAIR.itemSize);
@@ -165,11 +170,11 @@ export const records: readonly ConformanceTest[] = chapter('records', {
       byteOffset: 3 + PAIR.itemSize,
     } as never) as unknown as NDArray<Pair, 1>;
     next.set({ x: 0, y: 5 }, 3);
-    kernel.launch({ grid: 1, block: 1 }, odd, next);
+    await launch(kernel, { grid: 1, block: 1 }, odd, next);
     same(odd.get(0).y, 0);
     same(next.get(3).y, 5);
   },
-  'an index out of range is named': () => {
+  'an index out of range is named': async () => {
     const kernel = cuda.jit(
       (p: Vec<Particle>, k: number) => {
         p[cuda.grid(1)].f[k][1] = 2;
@@ -177,10 +182,10 @@ export const records: readonly ConformanceTest[] = chapter('records', {
       { boundsCheck: true },
     );
     const p = cuda.toDevice(filled(PACKED, objects(4)));
-    kernel.launch({ grid: 1, block: 5 }, p, 0);
-    throws(() => cuda.synchronize(), /index 4 is out of range .*\(length 4\)/, 'E_KERNEL_FAULT');
-    kernel.launch({ grid: 1, block: 4 }, p, 3);
-    throws(() => cuda.synchronize(), /index 3 is out of range for axis 1 .*\(extent 3\)/, 'E_KERNEL_FAULT');
+    await launch(kernel, { grid: 1, block: 5 }, p, 0);
+    await rejects(() => settled(), /index 4 is out of range .*\(length 4\)/, 'E_KERNEL_FAULT');
+    await launch(kernel, { grid: 1, block: 4 }, p, 3);
+    await rejects(() => settled(), /index 3 is out of range for axis 1 .*\(extent 3\)/, 'E_KERNEL_FAULT');
   },
 
   'an unknown member': refused((p: Wrong) => void (p[0].z = 1), 'K312', /no member z .*struct\{x: f32, y: i32\}/),

@@ -3,8 +3,9 @@
  * the ways to launch. Runs on whatever device `roc` computes on.
  */
 import { cuda, f32, type f64, i32, type LaunchOptions, type Mat, ndarray, roc, u32, type Vec } from '../src/index.ts';
-import { same, sameElements, throws } from './assert.ts';
-import { type ConformanceTest, chapter } from './suite.ts';
+import { rejects, same, sameElements, throws } from './assert.ts';
+import { blocking, type ConformanceTest, chapter } from './suite.ts';
+import { launch, read, settled } from './waiting.ts';
 
 function zeros<const D extends 'int32' | 'float32' | 'float64'>(n: number, dtype: D) {
   const d = roc.deviceArray(n, dtype);
@@ -21,7 +22,7 @@ function refused(kernel: { compile(a: unknown): void }, message: RegExp, code: s
 }
 
 export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
-  'work-item functions in three dimensions': () => {
+  'work-item functions in three dimensions': async () => {
     const kernel = roc.jit((out: Mat<i32>) => {
       const [x, y, z] = [roc.getGlobalId(0), roc.getGlobalId(1), roc.getGlobalId(2)];
       const k = x + roc.getGlobalSize(0) * (y + roc.getGlobalSize(1) * z);
@@ -33,14 +34,14 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       out[k][7] = roc.getWorkDim();
     });
     const out = roc.deviceArray([144, 8], i32);
-    kernel.launch({ grid: [2, 3, 2], block: [2, 2, 3] }, out);
-    const rows = out.copyToHost().toArray() as number[][];
+    await launch(kernel, { grid: [2, 3, 2], block: [2, 2, 3] }, out);
+    const rows = (await read(out)).toArray() as number[][];
     rows.forEach((row, k) => {
       const at = (k % 4) + 10 * (((k / 4) | 0) % 6) + 100 * ((k / 24) | 0);
       sameElements(row, [0, 0, 0, 0, 0, 0, at, 3], `item ${k}`);
     });
   },
-  'dimensions that the kernel chooses': () => {
+  'dimensions that the kernel chooses': async () => {
     const kernel = roc.jit((out: Mat<i32>) => {
       if (roc.getGlobalId(0) !== 3 || roc.getGlobalId(1) !== 2 || roc.getGlobalId(2) !== 3) return;
       for (let d = 0; d < out.shape[1]; d++) {
@@ -51,14 +52,14 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       }
     });
     const out = roc.deviceArray([4, 5], i32);
-    kernel.launch({ grid: [2, 3, 4], block: [2, 1, 1] }, out);
-    const rows = out.copyToHost().toArray() as number[][];
+    await launch(kernel, { grid: [2, 3, 4], block: [2, 1, 1] }, out);
+    const rows = (await read(out)).toArray() as number[][];
     sameElements(rows[0] ?? [], [4, 3, 4, 1, 1]);
     sameElements(rows[1] ?? [], [2, 3, 4, 1, 1]);
     sameElements(rows[2] ?? [], [2, 1, 1, 1, 1]);
     sameElements(rows[3] ?? [], [1, 2, 3, 0, 0]);
   },
-  'dimensions that there are not': () => {
+  'dimensions that there are not': async () => {
     const kernel = roc.jit((out: Vec<i32>, d: number) => {
       const i = roc.getGlobalId(0);
       if (i > 0) return;
@@ -69,8 +70,8 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       out[4] = roc.getWorkDim();
     });
     const out = zeros(5, 'int32');
-    kernel.launch({ grid: 2, block: 4 }, out, 3);
-    sameElements(out.copyToHost(), [0, 111, 1, 11, 1]);
+    await launch(kernel, { grid: 2, block: 4 }, out, 3);
+    sameElements(await read(out), [0, 111, 1, 11, 1]);
     refused(
       roc.jit((a: Vec<f32>) => {
         a[0] = roc.getGlobalId(-1);
@@ -79,7 +80,7 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       'K340',
     );
   },
-  'a barrier of either scope orders shared and global memory': () => {
+  'a barrier of either scope orders shared and global memory': blocking(async () => {
     const kernel = roc.jit((out: Vec<i32>, scratch: Vec<i32>) => {
       const s = roc.shared.array(32, i32);
       const t = roc.getLocalId(0);
@@ -94,12 +95,12 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
     const out = zeros(64, 'int32');
     kernel.configure(2, 32)(out, zeros(64, 'int32'));
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 64 }, (_, k) => 2 * (31 - ((k + 1) % 32))),
     );
     same(roc.CLK_LOCAL_MEM_FENCE, 0);
     same(roc.CLK_GLOBAL_MEM_FENCE, 1);
-  },
+  }),
   'a barrier knows two scopes, and must be reached by all': () => {
     refused(
       roc.jit((a: Vec<f32>) => {
@@ -126,7 +127,7 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       'K401',
     );
   },
-  'memFence and waveBarrier': () => {
+  'memFence and waveBarrier': async () => {
     const kernel = roc.jit((out: Vec<i32>) => {
       const s = roc.shared.array(WAVE, i32);
       const t = roc.getLocalId(0);
@@ -137,9 +138,9 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       roc.memFence(roc.CLK_GLOBAL_MEM_FENCE);
     });
     const out = zeros(WAVE, 'int32');
-    kernel.launch({ grid: 1, block: WAVE }, out);
+    await launch(kernel, { grid: 1, block: WAVE }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: WAVE }, (_, k) => (k + 5) % WAVE),
     );
   },
@@ -166,7 +167,7 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       'K332',
     );
   },
-  'the tiled matrix multiplication of the documentation': () => {
+  'the tiled matrix multiplication of the documentation': async () => {
     const matmul = roc.jit((A: Mat<f32>, B: Mat<f32>, C: Mat<f32>) => {
       const x = roc.getGlobalId(0);
       const y = roc.getGlobalId(1);
@@ -194,15 +195,15 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       { shape: [m, p] },
     );
     const C = roc.deviceArray([n, p], f32);
-    matmul.launch({ threads: [p, n], block: [TILE, TILE] }, roc.toDevice(A), roc.toDevice(B), C);
+    await launch(matmul, { threads: [p, n], block: [TILE, TILE] }, roc.toDevice(A), roc.toDevice(B), C);
     const expected = Array.from({ length: n * p }, (_, at) => {
       let sum = 0;
       for (let k = 0; k < m; k++) sum += A.get((at / p) | 0, k) * B.get(k, at % p);
       return sum;
     });
-    sameElements((C.copyToHost().toArray() as number[][]).flat(), expected);
+    sameElements(((await read(C)).toArray() as number[][]).flat(), expected);
   },
-  'atomic.add of every type, floats among them': () => {
+  'atomic.add of every type, floats among them': async () => {
     const kernel = roc.jit((ints: Vec<i32>, floats: Vec<f32>, doubles: Vec<f64>, olds: Vec<i32>) => {
       const i = roc.getGlobalId(0);
       roc.atomic.add(floats, 0, 0.5);
@@ -215,13 +216,13 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       zeros(2, 'float64'),
       zeros(256, 'int32'),
     ];
-    kernel.launch({ grid: 4, block: 64 }, ints, floats, doubles, olds);
-    sameElements(ints.copyToHost(), [256]);
-    sameElements(floats.copyToHost(), [128]);
-    sameElements(doubles.copyToHost(), [32, 32]);
-    sameElements(olds.copyToHost(), new Int32Array(256).fill(1));
+    await launch(kernel, { grid: 4, block: 64 }, ints, floats, doubles, olds);
+    sameElements(await read(ints), [256]);
+    sameElements(await read(floats), [128]);
+    sameElements(await read(doubles), [32, 32]);
+    sameElements(await read(olds), new Int32Array(256).fill(1));
   },
-  'atomics of shared memory, and of two axes': () => {
+  'atomics of shared memory, and of two axes': async () => {
     const kernel = roc.jit((out: Mat<u32>) => {
       const s = roc.shared.array(4, u32);
       const t = roc.getLocalId(0);
@@ -234,8 +235,8 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
     });
     const out = roc.deviceArray([2, 4], u32);
     out.set(0);
-    kernel.launch({ grid: 1, block: 30 }, out);
-    sameElements((out.copyToHost().toArray() as number[][]).flat(), [8, 8, 7, 7, 28, 29, 26, 27]);
+    await launch(kernel, { grid: 1, block: 30 }, out);
+    sameElements(((await read(out)).toArray() as number[][]).flat(), [8, 8, 7, 7, 28, 29, 26, 27]);
     refused(
       roc.jit((a: Vec<f32>) => {
         roc.atomic.and(a as never, 0, 1);
@@ -244,7 +245,7 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       'K335',
     );
   },
-  'dsBpermute pulls from the lanes of 64': () => {
+  'dsBpermute pulls from the lanes of 64': async () => {
     const kernel = roc.jit((out: Vec<f32>, values: Vec<f32>, lanes: Vec<i32>) => {
       const t = roc.getLocalId(0);
       out[t] = roc.dsBpermute(lanes[t], values[t]);
@@ -253,15 +254,15 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       const lanes = Int32Array.from({ length: block }, (_, t) => (t * 7 + 3) % 200);
       const values = Float32Array.from({ length: block }, (_, t) => t + 0.5);
       const out = zeros(block, 'float32');
-      kernel.launch({ grid: 1, block }, out, roc.toDevice(values), roc.toDevice(lanes));
+      await launch(kernel, { grid: 1, block }, out, roc.toDevice(values), roc.toDevice(lanes));
       sameElements(
-        out.copyToHost(),
+        await read(out),
         Array.from({ length: block }, (_, t) => values[(t & ~63) + (lanes[t] & 63)] ?? 0),
         `block ${block}, item`,
       );
     }
   },
-  'dsPermute pushes: the highest sender wins, 0 where nobody sends': () => {
+  'dsPermute pushes: the highest sender wins, 0 where nobody sends': async () => {
     const kernel = roc.jit((out: Vec<i32>, lanes: Vec<i32>) => {
       const t = roc.getLocalId(0);
       out[t] = roc.dsPermute(lanes[t], 1000 + t);
@@ -270,33 +271,33 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
     for (const block of [64, 100]) {
       const lanes = Int32Array.from({ length: block }, (_, t) => (t * t) % 64);
       const out = zeros(block, 'int32');
-      kernel.launch({ grid: 1, block }, out, roc.toDevice(lanes));
+      await launch(kernel, { grid: 1, block }, out, roc.toDevice(lanes));
       const expected = new Int32Array(block);
       for (let t = 0; t < block; t++) {
         const to = (t & ~63) + lanes[t];
         if (to < block) expected[to] = 1000 + t;
       }
       sameElements(
-        out.copyToHost(),
+        await read(out),
         expected.map((v, t) => v + 10000 * ((t ^ 1) % 2)),
         `block ${block}, item`,
       );
     }
   },
-  'exchanges of 64-bit values': () => {
+  'exchanges of 64-bit values': async () => {
     const kernel = roc.jit((out: Vec<f64>, values: Vec<f64>) => {
       const t = roc.getLocalId(0);
       out[t] = roc.dsBpermute(63 - t, values[t]) + roc.dsPermute(63 - t, values[t]);
     });
     const values = Float64Array.from({ length: 64 }, (_, t) => t / 3);
     const out = zeros(64, 'float64');
-    kernel.launch({ grid: 1, block: 64 }, out, roc.toDevice(values));
+    await launch(kernel, { grid: 1, block: 64 }, out, roc.toDevice(values));
     sameElements(
-      out.copyToHost(),
+      await read(out),
       [...values].reverse().map((v) => v + v),
     );
   },
-  'lanes that have returned take no part': () => {
+  'lanes that have returned take no part': async () => {
     const kernel = roc.jit((out: Vec<i32>) => {
       const t = roc.getLocalId(0);
       if (t >= 50) return;
@@ -304,9 +305,9 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       out[t] += 1000 * roc.dsBpermute(t + 20, 5);
     });
     const out = zeros(64, 'int32');
-    kernel.launch({ grid: 1, block: 64 }, out);
+    await launch(kernel, { grid: 1, block: 64 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 64 }, (_, t) => {
         if (t >= 50) return 0;
         const active = t === 3 || (t + 10) % 64 >= 50 ? -1 : (t + 10) % 64;
@@ -314,7 +315,7 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       }),
     );
   },
-  'exchanges in a loop': () => {
+  'exchanges in a loop': async () => {
     const kernel = roc.jit((out: Vec<i32>) => {
       const t = roc.getLocalId(0);
       let sum = t;
@@ -322,13 +323,13 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       out[t] = sum;
     });
     const out = zeros(128, 'int32');
-    kernel.launch({ grid: 1, block: 128 }, out);
+    await launch(kernel, { grid: 1, block: 128 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 128 }, (_, t) => (t < 64 ? 2016 : 6112)),
     );
   },
-  'forAll runs exactly n work items': () => {
+  'forAll runs exactly n work items': blocking(async () => {
     const kernel = roc.jit((out: Vec<i32>, count: Vec<i32>) => {
       out[roc.getGlobalId(0)] = roc.getGlobalSize(0);
       roc.atomic.add(count, 0, 1);
@@ -336,37 +337,37 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
     for (const n of [1, 7, 64, 300, 509, 1000]) {
       const [out, count] = [zeros(n, 'int32'), zeros(1, 'int32')];
       kernel.forAll(n)(out, count);
-      sameElements(out.copyToHost(), new Int32Array(n).fill(n), `n ${n}, item`);
-      sameElements(count.copyToHost(), [n]);
+      sameElements(await read(out), new Int32Array(n).fill(n), `n ${n}, item`);
+      sameElements(await read(count), [n]);
     }
     const count = zeros(1, 'int32');
     kernel.forAll(0)(zeros(1, 'int32'), count);
     kernel.forAll(100, { block: 7, stream: roc.stream() })(zeros(100, 'int32'), count);
     roc.synchronize();
-    sameElements(count.copyToHost(), [100]);
+    sameElements(await read(count), [100]);
     throws(() => kernel.forAll(-1), /-1/);
-  },
+  }),
   'a kernel needs to be configured': () => {
     const kernel = roc.jit((out: Vec<i32>) => {
       out[0] = 1;
     });
     throws(() => (kernel as unknown as (a: unknown) => void)(zeros(1, 'int32')), /launch/, 'E_NOT_CONFIGURED');
     throws(() => (kernel.configure as (grid: number) => unknown)(1), /configure takes/, 'E_LAUNCH_DIMS');
-    const launch = kernel.configure(1, 1, roc.stream());
-    throws(() => (launch as () => void)(), /argument/, 'E_ARGUMENT_COUNT');
+    const configured = kernel.configure(1, 1, roc.stream());
+    throws(() => (configured as () => void)(), /argument/, 'E_ARGUMENT_COUNT');
   },
-  'signatures are checked': () => {
+  'signatures are checked': async () => {
     const kernel = roc.jit(
       (a: Vec<f32>) => {
         a[roc.getGlobalId(0)] = 1;
       },
       { signature: 'void(float32[:])' },
     );
-    throws(() => kernel.launch({ grid: 1, block: 1 }, zeros(1, 'float64') as never), /float64|f64/);
-    const launch = kernel.launch as (options: LaunchOptions) => void;
-    throws(() => launch({ grid: 1, block: 1 }), /argument/);
+    await rejects(() => launch(kernel, { grid: 1, block: 1 }, zeros(1, 'float64') as never), /float64|f64/);
+    const loose = kernel.launch as (options: LaunchOptions) => void;
+    throws(() => loose({ grid: 1, block: 1 }), /argument/);
   },
-  'kernels may use the words of cuda, and those of cuda the words of roc': () => {
+  'kernels may use the words of cuda, and those of cuda the words of roc': async () => {
     const kernel = roc.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(32, i32);
       s[cuda.threadIdx.x] = roc.getLocalId(0);
@@ -374,9 +375,9 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       out[cuda.grid(1)] = s[31 - roc.getLocalId(0)] - cuda.blockIdx.x;
     });
     const out = zeros(64, 'int32');
-    kernel.launch({ grid: 2, block: 32 }, out);
+    await launch(kernel, { grid: 2, block: 32 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 64 }, (_, k) => 31 - (k % 32) - ((k / 32) | 0)),
     );
     const other = cuda.jit((y: Vec<i32>) => {
@@ -384,10 +385,10 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       if (roc.getGlobalId(0) < y.length) y[roc.getGlobalId(0)] = roc.getLocalSize(0);
     });
     const y = cuda.deviceArray(3, i32);
-    other.launch({ grid: 1, block: 3 }, y);
-    sameElements(y.copyToHost(), [3, 3, 3]);
+    await launch(other, { grid: 1, block: 3 }, y);
+    sameElements(await read(y), [3, 3, 3]);
   },
-  'arrays of either namespace are captured where they are on the same device': () => {
+  'arrays of either namespace are captured where they are on the same device': blocking(async () => {
     const table = roc.toDevice(Int32Array.of(5, 6, 7));
     const kernel = roc.jit((out: Vec<i32>) => {
       const i = roc.getGlobalId(0);
@@ -395,18 +396,18 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
     });
     const out = zeros(3, 'int32');
     kernel.forAll(3)(out);
-    sameElements(out.copyToHost(), [7, 6, 5]);
+    sameElements(await read(out), [7, 6, 5]);
     const theirs = cuda.toDevice(Int32Array.of(1));
     const other = roc.jit((y: Vec<i32>) => {
       y[0] = (theirs as unknown as Vec<i32>)[0];
     });
-    const launch = other.forAll(1);
+    const configured = other.forAll(1);
     if (onOneDevice()) {
-      launch(out);
-      sameElements(out.copyToHost(), [1, 6, 5]);
-    } else throws(() => launch(out), /captured an array of cuda's .* and is launched on roc's/, 'E_CONTEXT');
-  },
-  'arrays and streams of one namespace are taken by kernels of the other on the same device': () => {
+      configured(out);
+      sameElements(await read(out), [1, 6, 5]);
+    } else throws(() => configured(out), /captured an array of cuda's .* and is launched on roc's/, 'E_CONTEXT');
+  }),
+  'arrays and streams of one namespace are taken by kernels of the other on the same device': async () => {
     const [mine, theirs] = [zeros(4, 'int32'), cuda.deviceArray(4, i32)];
     theirs.set(1);
     const add = cuda.jit((y: Vec<i32>, x: Vec<i32>) => {
@@ -418,28 +419,36 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       if (i < y.length) y[i] += x[i] + i;
     });
     if (!onOneDevice()) {
-      throws(() => add.launch({ threads: 4 }, mine, theirs), /array of roc's .* the launch is on cuda's/, 'E_CONTEXT');
-      throws(() => rocAdd.launch({ threads: 4 }, theirs, theirs), /array of cuda's .* is on roc's/, 'E_CONTEXT');
-      throws(() => add.launch({ threads: 4, stream: roc.stream() }, theirs, theirs), /stream/, 'E_STREAM');
+      await rejects(
+        () => launch(add, { threads: 4 }, mine, theirs),
+        /array of roc's .* the launch is on cuda's/,
+        'E_CONTEXT',
+      );
+      await rejects(
+        () => launch(rocAdd, { threads: 4 }, theirs, theirs),
+        /array of cuda's .* is on roc's/,
+        'E_CONTEXT',
+      );
+      await rejects(() => launch(add, { threads: 4, stream: roc.stream() }, theirs, theirs), /stream/, 'E_STREAM');
       // Copies go through the host.
       mine.copyToDevice(theirs);
-      sameElements(mine.copyToHost(), [1, 1, 1, 1]);
+      sameElements(await read(mine), [1, 1, 1, 1]);
       return;
     }
     for (let k = 0; k < 2; k++) {
-      add.launch({ threads: 4 }, mine, theirs);
-      rocAdd.launch({ threads: 4 }, theirs, mine);
+      await launch(add, { threads: 4 }, mine, theirs);
+      await launch(rocAdd, { threads: 4 }, theirs, mine);
     }
-    sameElements(mine.copyToHost(), [3, 7, 11, 15]);
-    sameElements(theirs.copyToHost(), [5, 12, 19, 26]);
+    sameElements(await read(mine), [3, 7, 11, 15]);
+    sameElements(await read(theirs), [5, 12, 19, 26]);
     const stream = roc.stream();
-    add.launch({ threads: 4, stream }, mine, theirs);
+    await launch(add, { threads: 4, stream }, mine, theirs);
     theirs.copyToDevice(mine, { stream });
-    stream.synchronize();
-    sameElements(theirs.copyToHost(), [8, 20, 32, 44]);
+    await settled(stream);
+    sameElements(await read(theirs), [8, 20, 32, 44]);
     const copy = roc.toDevice(theirs);
     same(copy.context, roc.currentContext());
-    sameElements(copy.copyToHost(), [8, 20, 32, 44]);
+    sameElements(await read(copy), [8, 20, 32, 44]);
   },
 });
 

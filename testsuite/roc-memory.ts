@@ -4,7 +4,8 @@
  */
 import { f32, i32, NDArray, ndarray, roc, struct, type Vec } from '../src/index.ts';
 import { elementsOf, rejects, same, sameElements, throws } from './assert.ts';
-import { type ConformanceTest, chapter, waiting } from './suite.ts';
+import { blocking, type ConformanceTest, chapter, waiting } from './suite.ts';
+import { element, launch, read, settled } from './waiting.ts';
 
 const arange = (n: number): Float64Array => Float64Array.from({ length: n }, (_, i) => i);
 
@@ -15,34 +16,34 @@ const increment = roc.jit((a: Vec<f32>) => {
 });
 
 export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
-  'toDevice copies, copyToHost gives it back': () => {
+  'toDevice copies, copyToHost gives it back': async () => {
     const host = arange(10);
     const d = roc.toDevice(host);
     same(d instanceof roc.DeviceNDArray, true);
     same(d.dtype.name, 'f64');
-    const back = d.copyToHost();
+    const back = await read(d);
     sameElements(back, host);
     host[0] = 99;
-    same(d.get(0), 0, 'the device has a copy');
+    same(await element(d, 0), 0, 'the device has a copy');
   },
-  'copyToHost fills a given array and gives it': () => {
+  'copyToHost fills a given array and gives it': async () => {
     const d = roc.toDevice(arange(12)).reshape([3, 4]);
     const into = ndarray.empty([3, 4]);
-    same(d.copyToHost(into), into);
+    same(await read(d, into), into);
     sameElements(into.toArray().flat() as number[], arange(12));
   },
-  'copyToHost is filled on return, with a stream too': () => {
+  'copyToHost is filled on return, with a stream too': async () => {
     const s = roc.stream();
     const d = roc.toDevice(new Float32Array(1000), { stream: s });
-    for (let k = 0; k < 5; k++) increment.launch({ grid: 8, block: 128, stream: s }, d);
-    sameElements(d.copyToHost({ stream: s }), new Float32Array(1000).fill(5));
+    for (let k = 0; k < 5; k++) await launch(increment, { grid: 8, block: 128, stream: s }, d);
+    sameElements(await read(d, { stream: s }), new Float32Array(1000).fill(5));
     const into = new Float32Array(1000);
-    d.copyToHost(into, { stream: s });
+    await read(d, into, { stream: s });
     sameElements(into, new Float32Array(1000).fill(5));
   },
-  'empty arrays come and go': () => {
-    sameElements(roc.toDevice(new Float32Array(0)).copyToHost(), []);
-    same(roc.deviceArray([0, 3], f32).copyToHost().size, 0);
+  'empty arrays come and go': async () => {
+    sameElements(await read(roc.toDevice(new Float32Array(0))), []);
+    same((await read(roc.deviceArray([0, 3], f32))).size, 0);
     roc.deviceArray(0).copyToDevice(new Float64Array(0));
   },
   'deviceArray knows shape, dtype, order and strides': () => {
@@ -62,29 +63,29 @@ export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
     same(roc.deviceArrayLike(new Int32Array(4)).dtype.name, 'i32');
     throws(() => roc.deviceArrayLike([1, 2] as never), /JavaScript array/);
   },
-  'toDevice of a device array makes another one': () => {
+  'toDevice of a device array makes another one': async () => {
     const d = roc.toDevice(Int32Array.of(1, 2, 3));
     const e = roc.toDevice(d);
     e.set(0);
-    sameElements(d.copyToHost(), [1, 2, 3]);
-    sameElements(e.copyToHost(), [0, 0, 0]);
+    sameElements(await read(d), [1, 2, 3]);
+    sameElements(await read(e), [0, 0, 0]);
   },
-  'toDevice copies into `to`, and not at all with copy: false': () => {
+  'toDevice copies into `to`, and not at all with copy: false': async () => {
     const to = roc.deviceArray(3, i32);
     same(roc.toDevice(Int32Array.of(7, 8, 9), { to }), to);
-    sameElements(to.copyToHost(), [7, 8, 9]);
+    sameElements(await read(to), [7, 8, 9]);
     same(roc.toDevice(Int32Array.of(1, 2, 3), { to, copy: false }), to);
-    sameElements(to.copyToHost(), [7, 8, 9]);
+    sameElements(await read(to), [7, 8, 9]);
     sameElements(roc.toDevice(new Float32Array(5), { copy: false }).shape, [5]);
   },
-  'structs are records on the device': () => {
+  'structs are records on the device': async () => {
     const Point = struct({ x: f32, n: i32 });
     const d = roc.toDevice({ x: 1.5, n: 7 }, { dtype: Point });
     same(d instanceof roc.DeviceRecord, true);
     const copy = roc.toDevice(d);
     copy.set('n', 8);
-    same(JSON.stringify(d.copyToHost()), '{"x":1.5,"n":7}');
-    same(JSON.stringify(copy.copyToHost()), '{"x":1.5,"n":8}');
+    same(JSON.stringify(await read(d)), '{"x":1.5,"n":7}');
+    same(JSON.stringify(await read(copy)), '{"x":1.5,"n":8}');
     same(new roc.DeviceRecord(Point).array.context, roc.currentContext());
     const shift = roc.jit((p: Vec<{ x: f32; n: i32 }>) => {
       const i = roc.getGlobalId(0);
@@ -99,8 +100,8 @@ export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
         { dtype: Point },
       ),
     );
-    shift.launch({ grid: 1, block: 2 }, points);
-    same(JSON.stringify((points.copyToHost() as NDArray).toArray()), '[{"x":3,"n":2},{"x":7,"n":4}]');
+    await launch(shift, { grid: 1, block: 2 }, points);
+    same(JSON.stringify(((await read(points)) as NDArray).toArray()), '[{"x":3,"n":2},{"x":7,"n":4}]');
   },
   'toDevice takes a context, and says so when given something else': () => {
     const d = roc.toDevice(arange(3), { context: roc.currentContext() });
@@ -108,47 +109,47 @@ export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
     throws(() => roc.toDevice(arange(3), { context: roc.stream() as never }), /context must be/);
     throws(() => roc.toDevice(arange(3), roc.stream() as never), /options as an object/);
   },
-  'strided and reversed host arrays keep every element in its place': () => {
+  'strided and reversed host arrays keep every element in its place': async () => {
     const host = ndarray(arange(24), { shape: [4, 6] }).slice('::-1', '1::2');
     const d = roc.toDevice(host);
-    sameElements(elementsOf(d.copyToHost()), elementsOf(host));
+    sameElements(elementsOf(await read(d)), elementsOf(host));
   },
-  'copyToDevice checks dtype and shape before anything moves': () => {
+  'copyToDevice checks dtype and shape before anything moves': async () => {
     const d = roc.deviceArray(4, f32);
     throws(() => d.copyToDevice(new Float64Array(4)), /dtype/, 'E_DTYPE_MISMATCH');
     throws(() => d.copyToDevice(new Float32Array(5)), /shape/, 'E_SHAPE_MISMATCH');
     throws(() => roc.deviceArray(0, f32).copyToDevice(new Float64Array(0)), /dtype/, 'E_DTYPE_MISMATCH');
-    throws(() => d.copyToHost(new Float32Array(3)), /shape/, 'E_SHAPE_MISMATCH');
+    await rejects(() => read(d, new Float32Array(3)), /shape/, 'E_SHAPE_MISMATCH');
     d.copyToDevice(Object.freeze(ndarray(new Float32Array(4).fill(2))));
-    sameElements(d.copyToHost(), [2, 2, 2, 2]);
+    sameElements(await read(d), [2, 2, 2, 2]);
   },
-  'isCContiguous, isFContiguous, ravel and reshape': () => {
+  'isCContiguous, isFContiguous, ravel and reshape': async () => {
     const d = roc.toDevice(arange(1000)).reshape([20, 50], { order: 'F' });
     same(d.isFContiguous(), true);
     same(d.isCContiguous(), false);
-    same(d.get(1, 0), 1);
-    sameElements(d.ravel({ order: 'F' }).copyToHost(), arange(1000));
-    same(roc.toDevice(arange(6)).reshape([2, -1]).get(1, 2), 5);
+    same(await element(d, 1, 0), 1);
+    sameElements(await read(d.ravel({ order: 'F' })), arange(1000));
+    same(await element(roc.toDevice(arange(6)).reshape([2, -1]), 1, 2), 5);
     throws(() => d.ravel({ order: 'C' }), /ravel/);
   },
-  'everything else that device arrays can do': () => {
+  'everything else that device arrays can do': async () => {
     const d = roc.toDevice(arange(12)).reshape([3, 4]);
-    sameElements(d.slice(1).copyToHost() as Float64Array, [4, 5, 6, 7]);
-    sameElements(d.T.slice(0).copyToHost() as Float64Array, [0, 4, 8]);
+    sameElements((await read(d.slice(1))) as Float64Array, [4, 5, 6, 7]);
+    sameElements((await read(d.T.slice(0))) as Float64Array, [0, 4, 8]);
     d.set(-1, ':', 0);
-    same(d.get(2, 0), -1);
+    same(await element(d, 2, 0), -1);
     same(roc.toDevice(arange(4)).split(2).length, 2);
     const view = d.view('int64');
     same(view.dtype.name, 'i64');
     sameElements(new roc.DeviceNDArray([2], null, f32).shape, [2]);
     same(new roc.DeviceNDArray([2], null, f32).context, roc.currentContext());
   },
-  'register leaves results as they are, in both forms': () => {
+  'register leaves results as they are, in both forms': blocking(async () => {
     const a = new Float32Array(300);
     const b = new Float32Array(300).fill(10);
     const registered = roc.register(a, b);
-    increment.launch({ grid: 3, block: 100 }, a);
-    increment.launch({ grid: 3, block: 100 }, b);
+    await launch(increment, { grid: 3, block: 100 }, a);
+    await launch(increment, { grid: 3, block: 100 }, b);
     registered[Symbol.dispose]();
     sameElements(a, new Float32Array(300).fill(1));
     sameElements(b, new Float32Array(300).fill(11));
@@ -162,8 +163,8 @@ export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
       'done',
     );
     sameElements(a, new Float32Array(300).fill(2));
-  },
-  'a part of a registered array is an argument like any other': () => {
+  }),
+  'a part of a registered array is an argument like any other': blocking(() => {
     const a = new Float32Array(64);
     roc.register(a, () => {
       increment.launch({ grid: 1, block: 16 }, a.subarray(16, 32));
@@ -174,7 +175,7 @@ export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
       a,
       Array.from({ length: 64 }, (_, i) => (i >= 16 && i < 32 ? 2 : 1)),
     );
-  },
+  }),
   'register nests, and deregister undoes one registration': () => {
     const a = new Float64Array(100);
     const outer = roc.register(a);
@@ -220,25 +221,25 @@ export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
     const a = new Float32Array(8);
     await roc.register(a, async () => {
       await Promise.resolve();
-      increment.launch({ grid: 1, block: 8 }, a);
+      await launch(increment, { grid: 1, block: 8 }, a);
     });
     sameElements(a, new Float32Array(8).fill(1));
     throws(() => roc.deregister(a), /not registered/);
     await rejects(() => roc.register(a, () => Promise.reject(new Error('later'))) as Promise<unknown>, /later/);
     throws(() => roc.deregister(a), /not registered/);
   }),
-  'a kernel may be the first work on a fresh stream': () => {
+  'a kernel may be the first work on a fresh stream': async () => {
     const d = roc.toDevice(new Float32Array(4));
     const s = roc.stream();
-    increment.launch({ grid: 1, block: 4, stream: s }, d);
-    s.synchronize();
-    sameElements(d.copyToHost(), [1, 1, 1, 1]);
+    await launch(increment, { grid: 1, block: 4, stream: s }, d);
+    await settled(s);
+    sameElements(await read(d), [1, 1, 1, 1]);
   },
-  'autoSynchronize waits, also when the body throws': () => {
+  'autoSynchronize waits, also when the body throws': blocking(async () => {
     const s = roc.stream();
     const d = roc.toDevice(new Float32Array(4), { stream: s });
     const leaving = s.autoSynchronize();
-    increment.launch({ grid: 1, block: 4, stream: s }, d);
+    await launch(increment, { grid: 1, block: 4, stream: s }, d);
     leaving.dispose();
     same(s.query(), true);
     throws(
@@ -250,34 +251,34 @@ export const rocMemory: readonly ConformanceTest[] = chapter('roc memory', {
       /no/,
     );
     same(s.query(), true);
-    sameElements(d.copyToHost(), [2, 2, 2, 2]);
-  },
-  'many streams with many operations': () => {
+    sameElements(await read(d), [2, 2, 2, 2]);
+  }),
+  'many streams with many operations': async () => {
     const arrays = Array.from({ length: 3 }, () => {
       const s = roc.stream();
       const d = roc.toDevice(new Float32Array(64), { stream: s });
       for (let k = 0; k < 120; k++) increment.launch({ grid: 1, block: 64, stream: s }, d);
       return d;
     });
-    for (const d of arrays) sameElements(d.copyToHost(), new Float32Array(64).fill(120));
+    for (const d of arrays) sameElements(await read(d), new Float32Array(64).fill(120));
   },
-  'coarse- and fine-grain arrays are host arrays': () => {
+  'coarse- and fine-grain arrays are host arrays': blocking(async () => {
     const coarse = roc.coarsegrainArray([2, 3], f32);
     same(coarse instanceof NDArray, true);
     coarse.set(4, 1, 2);
-    same(roc.toDevice(coarse).get(1, 2), 4);
+    same(await element(roc.toDevice(coarse), 1, 2), 4);
     const fine = roc.finegrainArray(16, f32);
     fine.data.fill(1);
-    increment.launch({ grid: 1, block: 16 }, fine);
+    await launch(increment, { grid: 1, block: 16 }, fine);
     roc.synchronize();
     sameElements(fine.data as Float32Array, new Float32Array(16).fill(2));
     sameElements(roc.coarsegrainArray([2, 3], f32, { order: 'F' }).strides, [4, 8]);
-  },
-  'agents lists the device that is in use': () => {
+  }),
+  'agents lists the device that is in use': blocking(() => {
     const { kind, index, name } = roc.currentDevice();
     const found = roc.agents.find((agent) => agent.kind === kind && agent.index === index);
     same(found?.name, name);
     found?.activate(() => same(roc.currentDevice().name, name));
     same(typeof roc.isAvailable(), 'boolean');
-  },
+  }),
 });

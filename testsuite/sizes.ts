@@ -5,6 +5,7 @@ import { cuda, f32, type f64, type In, i32, type Mat, type u8, type Vec } from '
 import { same, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
+import { element, launch, read } from './waiting.ts';
 
 const LARGE = Float32Array.from({ length: 50_000 }, (_, k) => k % 1000);
 
@@ -16,7 +17,7 @@ function checksum(a: ArrayLike<number>): number {
 }
 
 export const sizes: readonly ConformanceTest[] = chapter('sizes', {
-  'a million threads': () => {
+  'a million threads': async () => {
     const n = 1_000_003;
     const saxpy = cuda.jit((y: Vec<f32>, x: In<Vec<f32>>, a: number) => {
       const k = cuda.grid(1);
@@ -24,11 +25,11 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
     });
     const x = Float32Array.from({ length: n }, (_, k) => k % 4096);
     const y = cuda.toDevice(x);
-    saxpy.launch({ threads: n, block: 256 }, y, cuda.toDevice(x), 2);
-    saxpy.launch({ threads: n }, y, cuda.toDevice(x), 1);
-    same(checksum(y.copyToHost()), checksum(x.map((v) => v * 4)));
+    await launch(saxpy, { threads: n, block: 256 }, y, cuda.toDevice(x), 2);
+    await launch(saxpy, { threads: n }, y, cuda.toDevice(x), 1);
+    same(checksum(await read(y)), checksum(x.map((v) => v * 4)));
   },
-  'a sum of a million numbers through shared memory and atomics': () => {
+  'a sum of a million numbers through shared memory and atomics': async () => {
     const n = 1 << 20;
     const kernel = cuda.jit((out: Vec<i32>, v: In<Vec<u8>>) => {
       const s = cuda.shared.array(128, i32);
@@ -45,22 +46,22 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
     });
     const v = Uint8Array.from({ length: n }, (_, k) => (k * 7) & 255);
     const out = zeros(1, 'int32');
-    kernel.launch({ grid: 64, block: 128 }, out, cuda.toDevice(v));
+    await launch(kernel, { grid: 64, block: 128 }, out, cuda.toDevice(v));
     same(
-      out.get(0),
+      await element(out, 0),
       v.reduce((s, x) => s + x, 0),
     );
   },
-  'many blocks along y and z': () => {
+  'many blocks along y and z': async () => {
     const kernel = cuda.jit((counts: Vec<i32>) => {
       cuda.atomic.add(counts, cuda.blockIdx.y & 7, 1);
       cuda.atomic.max(counts, 8, cuda.blockIdx.y + 100000 * cuda.blockIdx.z);
     });
     const counts = zeros(9, 'int32');
-    kernel.launch({ grid: [1, 4096, 3], block: 1 }, counts);
-    sameElements(counts.copyToHost(), [1536, 1536, 1536, 1536, 1536, 1536, 1536, 1536, 204095]);
+    await launch(kernel, { grid: [1, 4096, 3], block: 1 }, counts);
+    sameElements(await read(counts), [1536, 1536, 1536, 1536, 1536, 1536, 1536, 1536, 204095]);
   },
-  'blocks of 1024 threads with barriers': () => {
+  'blocks of 1024 threads with barriers': async () => {
     const kernel = cuda.jit((v: Vec<i32>) => {
       const s = cuda.shared.array(1024, i32);
       const t = cuda.threadIdx.x;
@@ -76,11 +77,11 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
     });
     const x = Int32Array.from({ length: 3072 }, (_, k) => (k * k) % 1009);
     const v = cuda.toDevice(x);
-    kernel.launch({ grid: 3, block: 1024 }, v);
+    await launch(kernel, { grid: 3, block: 1024 }, v);
     const expected = x.map((mine, k) => x.subarray(k & ~1023, (k | 1023) + 1).reduce((s, w) => s + w, 0) - mine);
-    sameElements(v.copyToHost(), expected);
+    sameElements(await read(v), expected);
   },
-  '48 KiB of shared memory': () => {
+  '48 KiB of shared memory': async () => {
     const kernel = cuda.jit((out: Vec<f32>) => {
       const s = cuda.shared.array([96, 128], f32);
       const t = cuda.threadIdx.x;
@@ -91,13 +92,13 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
       out[t] = s[95 - t][127 - t] + s[t][t];
     });
     const out = zeros(64, 'float32');
-    kernel.launch({ grid: 2, block: 64 }, out);
+    await launch(kernel, { grid: 2, block: 64 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 64 }, (_, t) => (95 - t) * 128 + 127 - t + t * 129),
     );
   },
-  'as much dynamic shared memory as there is': () => {
+  'as much dynamic shared memory as there is': async () => {
     const { maxSharedBytesPerBlock } = cuda.currentDevice().limits;
     const kernel = cuda.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(0, i32);
@@ -108,13 +109,13 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
     });
     const sharedBytes = Math.min(maxSharedBytesPerBlock, 48 * 1024);
     const out = zeros(32, 'int32');
-    kernel.launch({ grid: 1, block: 32, sharedBytes }, out);
+    await launch(kernel, { grid: 1, block: 32, sharedBytes }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 32 }, (_, t) => sharedBytes / 4 - 1 - t),
     );
   },
-  'static and dynamic shared memory, together as much as there is': () => {
+  'static and dynamic shared memory, together as much as there is': async () => {
     const { maxSharedBytesPerBlock } = cuda.currentDevice().limits;
     const kernel = cuda.jit((out: Vec<i32>) => {
       const fixed = cuda.shared.array(256, i32);
@@ -128,15 +129,15 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
     const sharedBytes = Math.min(maxSharedBytesPerBlock, 48 * 1024) - 1024;
     const out = zeros(32, 'int32');
     for (const bytes of [sharedBytes, 512, sharedBytes - 16]) {
-      kernel.launch({ grid: 1, block: 32, sharedBytes: bytes }, out);
+      await launch(kernel, { grid: 1, block: 32, sharedBytes: bytes }, out);
       sameElements(
-        out.copyToHost(),
+        await read(out),
         Array.from({ length: 32 }, (_, t) => bytes / 4 - 1 - t - 100_000 * (255 - t)),
         `${bytes} bytes, element`,
       );
     }
   },
-  'a kilobyte of local memory a thread, across barriers': () => {
+  'a kilobyte of local memory a thread, across barriers': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const own = cuda.local.array(256, i32);
       const s = cuda.shared.array(128, i32);
@@ -149,25 +150,25 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
       out[cuda.grid(1)] = own[at] + own[255 - at];
     });
     const out = zeros(256, 'int32');
-    kernel.launch({ grid: 2, block: 128 }, out);
+    await launch(kernel, { grid: 2, block: 128 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 256 }, (_, k) => 2 * (k % 128) + 255),
     );
   },
-  'captured arrays beyond 64 KiB': () => {
+  'captured arrays beyond 64 KiB': async () => {
     const kernel = cuda.jit((out: Vec<f64>) => {
       const k = cuda.grid(1);
       if (k < out.length) out[k] = LARGE[k * 999] + LARGE[LARGE.length - 1 - k];
     });
     const out = zeros(50, 'float64');
-    kernel.launch({ threads: 50, block: 32 }, out);
+    await launch(kernel, { threads: 50, block: 32 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 50 }, (_, k) => LARGE[k * 999]! + LARGE[49_999 - k]!),
     );
   },
-  'sixteen arguments': () => {
+  'sixteen arguments': async () => {
     const many = cuda.jit(
       (
         y: Vec<f64>,
@@ -194,13 +195,13 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
     const y = zeros(2, 'float64');
     const [d, f] = [cuda.toDevice(Float64Array.of(1, 2)), cuda.toDevice(Float32Array.of(3, 4))];
     const [i, k] = [cuda.toDevice(Int32Array.of(5, 6)), cuda.toDevice(Float32Array.of(7, 8, 9, 10)).reshape([2, 2])];
-    many.launch({ grid: 1, block: 2 }, y, 1, 2, 3, d, 4, f, 5, true, i, 6, k, 7, 8n, 9, 10);
-    sameElements(y.copyToHost(), [
+    await launch(many, { grid: 1, block: 2 }, y, 1, 2, 3, d, 4, f, 5, true, i, 6, k, 7, 8n, 9, 10);
+    sameElements(await read(y), [
       1 + 4 + 9 + 4 + 15 + 1 + 30 + 56 + 8 + 9 - 10,
       1 + 4 + 9 + 8 + 20 + 1 + 36 + 70 + 8 + 9 - 10,
     ]);
   },
-  'a thousand small launches': () => {
+  'a thousand small launches': async () => {
     const kernel = cuda.jit((v: Vec<i32>, by: number) => {
       const k = cuda.grid(1);
       if (k < v.length) v[k] += by;
@@ -208,13 +209,13 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
     const v = zeros(5, 'int32');
     let sum = 0;
     for (let n = 0; n < 1000; n++) {
-      kernel.launch({ grid: 1, block: 5 }, v, n);
+      await launch(kernel, { grid: 1, block: 5 }, v, n);
       sum += n;
     }
-    sameElements(v.copyToHost(), new Int32Array(5).fill(sum));
+    sameElements(await read(v), new Int32Array(5).fill(sum));
     same(kernel.stats.misses, 1);
   },
-  'a picture in two dimensions': () => {
+  'a picture in two dimensions': async () => {
     const [width, height] = [257, 131];
     const kernel = cuda.jit((image: Mat<u8>, most: number) => {
       const [x, y] = cuda.grid(2);
@@ -233,7 +234,7 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
       image[y][x] = n;
     });
     const image = cuda.deviceArray([height, width], 'uint8');
-    kernel.launch({ threads: [width, height] }, image, 200);
+    await launch(kernel, { threads: [width, height] }, image, 200);
     const expected = Uint8Array.from({ length: width * height }, (_, k) => {
       const cx = ((k % width) / width) * 3 - 2;
       const cy = (Math.floor(k / width) / height) * 2 - 1;
@@ -244,7 +245,7 @@ export const sizes: readonly ConformanceTest[] = chapter('sizes', {
       }
       return n;
     });
-    const got = image.copyToHost().data;
+    const got = (await read(image)).data;
     // Devices may fuse products and sums, which moves a few points of the boundary.
     const different = got.reduce((count, v, k) => count + (v === expected[k] ? 0 : 1), 0);
     same(different <= 40, true, `${different} of ${got.length} points differ; at most 40`);

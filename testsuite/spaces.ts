@@ -25,12 +25,13 @@ import {
 import { elementsOf, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 const COUNT = 24;
 
 /** Reverses a block of numbers through shared memory of a type. */
-function reversed(dtype: DType<i32>, elements: readonly number[]): () => void {
-  return () => {
+function reversed(dtype: DType<i32>, elements: readonly number[]): () => Promise<void> {
+  return async () => {
     const kernel = cuda.jit((to: Vec<i32>, from: In<Vec<i32>>) => {
       const s = cuda.shared.array(COUNT, dtype);
       const t = cuda.threadIdx.x;
@@ -40,14 +41,14 @@ function reversed(dtype: DType<i32>, elements: readonly number[]): () => void {
     });
     const from = cuda.toDevice(ndarray(elements, { dtype, shape: [elements.length] }));
     const to = cuda.deviceArrayLike(from);
-    kernel.launch({ grid: 1, block: COUNT }, to as never, from as never);
-    sameElements(to.copyToHost(), elementsOf(from.copyToHost()).reverse());
+    await launch(kernel, { grid: 1, block: COUNT }, to as never, from as never);
+    sameElements(await read(to), elementsOf(await read(from)).reverse());
   };
 }
 
 /** Sums thread-private values kept in local memory of a type. */
-function privately(dtype: DType<i32>): () => void {
-  return () => {
+function privately(dtype: DType<i32>): () => Promise<void> {
+  return async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const mine = cuda.local.array(5, dtype);
       const k = cuda.grid(1);
@@ -57,9 +58,9 @@ function privately(dtype: DType<i32>): () => void {
       out[k] = s;
     });
     const out = cuda.deviceArray(COUNT, dtype);
-    kernel.launch({ grid: 2, block: COUNT / 2 }, out);
+    await launch(kernel, { grid: 2, block: COUNT / 2 }, out);
     const expected = Array.from({ length: COUNT }, (_, k) => [0, 1, 2, 3, 4].reduce((s, i) => s + ((k + i) & 63), 0));
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   };
 }
 
@@ -131,7 +132,7 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
   'shared memory of f16': reversed(f16 as never, fractions),
   'shared memory of f32': reversed(f32 as never, fractions),
   'shared memory of f64': reversed(f64 as never, fractions),
-  'shared memory of i64 and u64': () => {
+  'shared memory of i64 and u64': async () => {
     const kernel = cuda.jit((a: Vec<i64>, b: Vec<u64>) => {
       const s = cuda.shared.array(8, i64);
       const u = cuda.shared.array(8, u64);
@@ -144,17 +145,17 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
     });
     const a = cuda.toDevice(BigInt64Array.from({ length: 8 }, (_, k) => BigInt(k) - 4n));
     const b = cuda.toDevice(BigUint64Array.from({ length: 8 }, (_, k) => 2n ** 63n + BigInt(k)));
-    kernel.launch({ grid: 1, block: 8 }, a, b);
+    await launch(kernel, { grid: 1, block: 8 }, a, b);
     sameElements(
-      a.copyToHost(),
+      await read(a),
       Array.from({ length: 8 }, (_, k) => BigInt(6 - 2 * k)),
     );
     sameElements(
-      b.copyToHost(),
+      await read(b),
       Array.from({ length: 8 }, (_, k) => 2n ** 63n + BigInt(8 - k)),
     );
   },
-  'shared memory of bool': () => {
+  'shared memory of bool': async () => {
     const kernel = cuda.jit((out: Vec<bool>) => {
       const s = cuda.shared.array(COUNT, bool);
       const t = cuda.threadIdx.x;
@@ -163,13 +164,13 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[t] = s[COUNT - 1 - t];
     });
     const out = cuda.deviceArray(COUNT, bool);
-    kernel.launch({ grid: 1, block: COUNT }, out);
+    await launch(kernel, { grid: 1, block: COUNT }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: COUNT }, (_, t) => (COUNT - 1 - t) % 3 === 0),
     );
   },
-  'shared memory of two and three dimensions': () => {
+  'shared memory of two and three dimensions': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const a = cuda.shared.array([4, 6], i32);
       const b = cuda.shared.array([2, 3, 4], i32);
@@ -182,13 +183,13 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
         row[5 - ((t / 4) | 0)] + b[1][2][3 - (t % 4)] + a.length * 10000 + b.shape[2] * 100000 + row.length * 1000000;
     });
     const out = zeros(24, 'int32');
-    kernel.launch({ grid: 1, block: 24 }, out);
+    await launch(kernel, { grid: 1, block: 24 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 24 }, (_, t) => 23 - t + (20 + 3 - (t % 4)) * 100 + 40000 + 400000 + 6000000),
     );
   },
-  'several shared arrays do not overlap': () => {
+  'several shared arrays do not overlap': async () => {
     const kernel = cuda.jit((out: Vec<f64>) => {
       const bytes = cuda.shared.array(7, u8);
       const doubles = cuda.shared.array(5, f64);
@@ -203,13 +204,13 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[t] = bytes[t % 7] * 1000 + doubles[t % 5] + halves[t % 3] * 10 + ints[t % 4];
     });
     const out = zeros(16, 'float64');
-    kernel.launch({ grid: 1, block: 16 }, out);
+    await launch(kernel, { grid: 1, block: 16 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 16 }, (_, t) => (200 + (t % 7)) * 1000 + (t % 5) / 3 + ((t % 3) + 0.5) * 10 - (t % 4)),
     );
   },
-  'shared memory is a block’s own': () => {
+  'shared memory is a block’s own': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(1, i32);
       if (cuda.threadIdx.x === 0) s[0] = cuda.blockIdx.x * 7;
@@ -219,13 +220,13 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[cuda.grid(1)] = s[0];
     });
     const out = zeros(40, 'int32');
-    kernel.launch({ grid: 8, block: 5 }, out);
+    await launch(kernel, { grid: 8, block: 5 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 40 }, (_, k) => ((k / 5) | 0) * 7 + 5),
     );
   },
-  'slices of shared memory': () => {
+  'slices of shared memory': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(20, i32);
       const t = cuda.threadIdx.x;
@@ -238,14 +239,14 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[t] = upper[t] * 1000 + back[t] + odd[t] * 1000000;
     });
     const out = zeros(10, 'int32');
-    kernel.launch({ grid: 1, block: 10 }, out);
+    await launch(kernel, { grid: 1, block: 10 }, out);
     const all = Array.from({ length: 20 }, (_, k) => (k < 10 ? k : 90 + k));
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 10 }, (_, t) => (100 + t) * 1000 + (109 - t) + all[2 * t + 1] * 1000000),
     );
   },
-  'shared memory passed to device functions': () => {
+  'shared memory passed to device functions': async () => {
     const fill = (s: Vec<i32>, t: number, v: number) => {
       s[t] = v;
     };
@@ -264,10 +265,10 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[t] = total(a) + total(b);
     });
     const out = zeros(6, 'int32');
-    kernel.launch({ grid: 1, block: 6 }, out);
-    sameElements(out.copyToHost(), new Int32Array(6).fill(1515));
+    await launch(kernel, { grid: 1, block: 6 }, out);
+    sameElements(await read(out), new Int32Array(6).fill(1515));
   },
-  'dynamic shared memory': () => {
+  'dynamic shared memory': async () => {
     const kernel = cuda.jit((v: Vec<f32>) => {
       const s = cuda.shared.array(0, f32);
       const t = cuda.threadIdx.x;
@@ -278,14 +279,14 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
     });
     for (const block of [4, 12, 33]) {
       const v = cuda.toDevice(Float32Array.from({ length: 3 * block }, (_, k) => k));
-      kernel.launch({ grid: 3, block, sharedBytes: 4 * block }, v);
+      await launch(kernel, { grid: 3, block, sharedBytes: 4 * block }, v);
       sameElements(
-        v.copyToHost(),
+        await read(v),
         Array.from({ length: 3 * block }, (_, k) => k - (k % block) + block - 1 - (k % block) + block),
       );
     }
   },
-  'dynamic shared memory cut into parts of several types': () => {
+  'dynamic shared memory cut into parts of several types': async () => {
     const kernel = cuda.jit((out: Vec<f64>) => {
       const n = cuda.blockDim.x;
       const a = cuda.shared.array(0, f64).slice([0, n]);
@@ -300,13 +301,13 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[t] = a[r] + b[r] * 10 + c[r] * 1000;
     });
     const out = zeros(9, 'float64');
-    kernel.launch({ grid: 1, block: 9, sharedBytes: 13 * 9 }, out);
+    await launch(kernel, { grid: 1, block: 9, sharedBytes: 13 * 9 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 9 }, (_, t) => (8 - t) / 4 - (8 - t) * 10 + (208 - t) * 1000),
     );
   },
-  'static beside dynamic shared memory': () => {
+  'static beside dynamic shared memory': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const own = cuda.shared.array(5, i32);
       const rest = cuda.shared.array(0, i32);
@@ -317,8 +318,8 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[t] = own[4 - t] + rest[4 - t] * 100;
     });
     const out = zeros(5, 'int32');
-    kernel.launch({ grid: 1, block: 5, sharedBytes: 20 }, out);
-    sameElements(out.copyToHost(), [4004, 3003, 2002, 1001, 0]);
+    await launch(kernel, { grid: 1, block: 5, sharedBytes: 20 }, out);
+    sameElements(await read(out), [4004, 3003, 2002, 1001, 0]);
   },
   'local memory of i8': privately(i8 as never),
   'local memory of u16': privately(u16 as never),
@@ -326,7 +327,7 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
   'local memory of f16': privately(f16 as never),
   'local memory of f32': privately(f32 as never),
   'local memory of f64': privately(f64 as never),
-  'local memory of two dimensions, indexed by data': () => {
+  'local memory of two dimensions, indexed by data': async () => {
     const kernel = cuda.jit((out: Vec<i32>, at: In<Vec<i32>>) => {
       const m = cuda.local.array([3, 4], i32);
       const k = cuda.grid(1);
@@ -340,15 +341,15 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
     });
     const at = Int32Array.from({ length: 15 }, (_, k) => (k * 7) % 12);
     const out = zeros(15, 'int32');
-    kernel.launch({ grid: 3, block: 5 }, out, cuda.toDevice(at));
+    await launch(kernel, { grid: 3, block: 5 }, out, cuda.toDevice(at));
     const expected = Array.from(at, (a, k) => {
       const m = Array.from({ length: 12 }, (_, e) => k * 100 + ((e / 4) | 0) * 10 + (e % 4));
       m[(a % 3) * 4 + (a % 4)] = -1;
       return m.reduce((s, v) => s + v, 0) + m[(a % 3) * 4 + 3];
     });
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   },
-  'a local array in a device function is new in each call': () => {
+  'a local array in a device function is new in each call': async () => {
     const digits = (v: number) => {
       const d = cuda.local.array(4, i32);
       for (let i = 0; i < 4; i++) d[i] = (v >> (4 * i)) & 15;
@@ -359,14 +360,14 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[k] = digits(k * 4660 + 1) - digits(k);
     });
     const out = zeros(10, 'int32');
-    kernel.launch({ grid: 1, block: 10 }, out);
+    await launch(kernel, { grid: 1, block: 10 }, out);
     const host = (v: number) => [0, 1, 2, 3].reduce((s, i) => s * 10 + ((v >> (4 * i)) & 15), 0);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 10 }, (_, k) => host(k * 4660 + 1) - host(k)),
     );
   },
-  'bytes of constant memory that a condition chooses': () => {
+  'bytes of constant memory that a condition chooses': async () => {
     // What NVIDIA's driver 580.159 dies of, where they are loaded as others are.
     const kernel = cuda.jit((out: Vec<i32>) => {
       const flags = cuda.const.arrayLike(ONE_AND_NONE);
@@ -376,23 +377,23 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       if (flags[cuda.syncThreadsAnd(t < 99)] !== 0) out[t] += 100;
     });
     const out = cuda.toDevice(new Int32Array(8).fill(-1));
-    kernel.launch({ grid: 1, block: 8 }, out);
-    sameElements(out.copyToHost(), [0, 1, 2, 3, 4, 5, -1, -1]);
+    await launch(kernel, { grid: 1, block: 8 }, out);
+    sameElements(await read(out), [0, 1, 2, 3, 4, 5, -1, -1]);
   },
-  'constant memory by name and by const.arrayLike': () => {
+  'constant memory by name and by const.arrayLike': async () => {
     const kernel = cuda.jit((out: Vec<f32>) => {
       const w = cuda.const.arrayLike(WEIGHTS);
       const k = cuda.grid(1);
       out[k] = w[k % 4] * 10 + WEIGHTS[3 - (k % 4)] + w.length;
     });
     const out = zeros(9, 'float32');
-    kernel.launch({ grid: 1, block: 9 }, out);
+    await launch(kernel, { grid: 1, block: 9 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 9 }, (_, k) => WEIGHTS[k % 4] * 10 + WEIGHTS[3 - (k % 4)] + 4),
     );
   },
-  'constant memory of every type': () => {
+  'constant memory of every type': async () => {
     const kernel = cuda.jit((out: Vec<f64>) => {
       const k = cuda.grid(1);
       out[k] =
@@ -405,9 +406,9 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
         HALVES.get(k);
     });
     const out = zeros(4, 'float64');
-    kernel.launch({ grid: 1, block: 4 }, out);
+    await launch(kernel, { grid: 1, block: 4 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from(
         { length: 4 },
         (_, k) =>
@@ -421,7 +422,7 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       ),
     );
   },
-  'constant matrices, cubes and views': () => {
+  'constant matrices, cubes and views': async () => {
     const kernel = cuda.jit((out: Vec<f64>) => {
       const table = cuda.const.arrayLike(TABLE);
       const cube = cuda.const.arrayLike(CUBE);
@@ -431,16 +432,16 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[k] = table[k % 2][k % 3] + cube[k % 2][k % 3][k % 4] * 10 + columns[k % 3][k % 2] / 4 + few[k % 3] * 10000;
     });
     const out = zeros(12, 'float64');
-    kernel.launch({ grid: 1, block: 12 }, out);
+    await launch(kernel, { grid: 1, block: 12 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 12 }, (_, k) => {
         const entry = TABLE.get(k % 2, k % 3);
         return entry + CUBE.get(k % 2, k % 3, k % 4) * 10 + entry / 4 + [5, 3, 1][k % 3] * 10000;
       }),
     );
   },
-  'constant memory of nested arrays, whose numbers are f64': () => {
+  'constant memory of nested arrays, whose numbers are f64': async () => {
     const kernel = cuda.jit((out: Vec<f64>) => {
       const list = cuda.const.arrayLike(LIST);
       const table = cuda.const.arrayLike(NESTED);
@@ -449,36 +450,36 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       out[k] = list[k % 3] * table.shape[0] + table[k % 3][k % 2] + blocks[k % 2][k % 3][0] * 1000;
     });
     const out = zeros(6, 'float64');
-    kernel.launch({ grid: 1, block: 6 }, out);
+    await launch(kernel, { grid: 1, block: 6 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: 6 }, (_, k) => LIST[k % 3] * 3 + NESTED[k % 3][k % 2] + BLOCKS[k % 2][k % 3][0] * 1000),
     );
   },
-  'captured device arrays are read and written': () => {
+  'captured device arrays are read and written': async () => {
     const state = cuda.toDevice(Int32Array.of(1, 2, 3, 4));
     const kernel = cuda.jit((gain: number) => {
       const k = cuda.grid(1);
       if (k < state.shape[0]) (state as unknown as Vec<i32>)[k] *= gain;
     });
-    kernel.launch({ grid: 1, block: 8 }, 3);
-    kernel.launch({ grid: 1, block: 8 }, 5);
-    sameElements(state.copyToHost(), [15, 30, 45, 60]);
+    await launch(kernel, { grid: 1, block: 8 }, 3);
+    await launch(kernel, { grid: 1, block: 8 }, 5);
+    sameElements(await read(state), [15, 30, 45, 60]);
   },
-  'captured functions and settings': () => {
+  'captured functions and settings': async () => {
     const half = (v: number) => v / shape.width;
     const kernel = cuda.jit((y: Vec<f64>) => {
       const k = cuda.grid(1);
       y[k] = gauss(half(k) - shape.offset.x, shape.width);
     });
     const y = zeros(6, 'float64');
-    kernel.launch({ grid: 1, block: 6 }, y);
+    await launch(kernel, { grid: 1, block: 6 }, y);
     sameElements(
-      y.copyToHost(),
+      await read(y),
       Array.from({ length: 6 }, (_, k) => gauss(half(k) - 1, 2)),
     );
   },
-  'captures are frozen at the first launch, until recompile()': () => {
+  'captures are frozen at the first launch, until recompile()': async () => {
     let gain = 2;
     const table = Int32Array.of(10, 20);
     const kernel = cuda.jit((y: Vec<i32>) => {
@@ -486,16 +487,16 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       y[k] = table[k] * gain;
     });
     const y = zeros(2, 'int32');
-    kernel.launch({ grid: 1, block: 2 }, y);
+    await launch(kernel, { grid: 1, block: 2 }, y);
     gain = 3;
     table[0] = 1;
-    kernel.launch({ grid: 1, block: 2 }, y);
-    sameElements(y.copyToHost(), [20, 40], 'frozen element');
+    await launch(kernel, { grid: 1, block: 2 }, y);
+    sameElements(await read(y), [20, 40], 'frozen element');
     kernel.recompile();
-    kernel.launch({ grid: 1, block: 2 }, y);
-    sameElements(y.copyToHost(), [3, 60], 'element');
+    await launch(kernel, { grid: 1, block: 2 }, y);
+    sameElements(await read(y), [3, 60], 'element');
   },
-  'the explicit form takes its captures as an object': () => {
+  'the explicit form takes its captures as an object': async () => {
     const kernel = cuda.jit(
       ({ device, gain, weights }) =>
         (y: Vec<f32>, A: Mat<f32>) => {
@@ -506,7 +507,7 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
     );
     const y = zeros(2, 'float32');
     const A = cuda.toDevice(Float32Array.of(1, 2, 3, 4)).reshape([2, 2]);
-    kernel.launch({ grid: 1, block: 2 }, y, A);
-    sameElements(y.copyToHost(), [4.25, 16.5]);
+    await launch(kernel, { grid: 1, block: 2 }, y, A);
+    sameElements(await read(y), [4.25, 16.5]);
   },
 });

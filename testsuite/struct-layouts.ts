@@ -16,6 +16,7 @@ import {
   u8,
 } from '../src/index.ts';
 import { same } from './assert.ts';
+import { type Copied, read } from './waiting.ts';
 
 export const N = 75;
 
@@ -82,8 +83,12 @@ export function filled<T>(dtype: DType<T>, values: readonly T[]): NDArray<T, 1> 
 export const text = (value: unknown): string =>
   JSON.stringify(value, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : Object.is(v, -0) ? '-0' : v));
 
-export function sameRecords(actual: { copyToHost(): unknown }, expected: readonly unknown[], what = 'element'): void {
-  const got = (actual.copyToHost() as NDArray).toArray() as readonly unknown[];
+export async function sameRecords(
+  actual: Copied<unknown>,
+  expected: readonly unknown[],
+  what = 'element',
+): Promise<void> {
+  const got = ((await read(actual)) as NDArray).toArray() as readonly unknown[];
   same(got.length, expected.length, `${what}s`);
   for (const [i, e] of expected.entries()) same(text(got[i]), text(e), `${what} ${i}`);
 }

@@ -37,6 +37,7 @@ import {
   text,
 } from './struct-layouts.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { element, launch, read } from './waiting.ts';
 
 const WIDE = struct({ i: i8, u: u16, s: i16, w: u32, big: u64, d: f64, h: f16 });
 type Wide = Struct<typeof WIDE>;
@@ -47,8 +48,8 @@ const IN_BRACKETS = 'f';
 type Body = (p: Vec<Particle>, i: number) => void;
 
 /** Runs `body` for each element of an array of every layout, and on plain objects. */
-function onMembers(body: Body): () => void {
-  return () => {
+function onMembers(body: Body): () => Promise<void> {
+  return async () => {
     const kernel = cuda.jit((p: Vec<Particle>) => {
       const i = cuda.grid(1);
       if (i < p.length) body(p, i);
@@ -61,15 +62,15 @@ function onMembers(body: Body): () => void {
       for (let i = 0; i < N; i++) body(before as unknown as Vec<Particle>, i);
       const model = rounded(before);
       const p = cuda.toDevice(filled(dtype as typeof PACKED, objects()));
-      kernel.launch({ threads: N, block: 32 }, p);
-      sameRecords(p, model, `${name}: element`);
+      await launch(kernel, { threads: N, block: 32 }, p);
+      await sameRecords(p, model, `${name}: element`);
       // The same elements, backwards and with gaps.
       const wide = cuda.toDevice(filled(dtype as typeof PACKED, objects(2 * N)));
       const odd = wide.slice([null, null, -2]) as DeviceNDArray<Particle, 1>;
       odd.copyToDevice(filled(dtype as typeof PACKED, objects()));
-      kernel.launch({ threads: N, block: 50 }, odd);
-      sameRecords(odd, model, `${name}, strided: element`);
-      same(text(wide.get(0)), text(particle(0)), `${name}: the element between`);
+      await launch(kernel, { threads: N, block: 50 }, odd);
+      await sameRecords(odd, model, `${name}, strided: element`);
+      same(text(await element(wide, 0)), text(particle(0)), `${name}: the element between`);
     }
   };
 }
@@ -78,20 +79,20 @@ function onMembers(body: Body): () => void {
 function onWhole(
   body: (p: Vec<Particle>, q: Vec<Particle>) => void,
   expected: (p: Particle[]) => Particle[],
-): () => void {
-  return () => {
+): () => Promise<void> {
+  return async () => {
     for (const [name, layout] of Object.entries(LAYOUTS)) {
       const dtype = layout as typeof PACKED;
       const kernel = cuda.jit((p: Vec<Particle>, q: Vec<Particle>) => body(p, q));
       const p = cuda.toDevice(filled(dtype, objects(6)));
-      kernel.launch({ grid: 1, block: 1 }, p, cuda.toDevice(filled(dtype, objects(12).slice(6))));
-      sameRecords(p, filled(dtype, expected(objects(6))).toArray() as unknown[], `${name}: element`);
+      await launch(kernel, { grid: 1, block: 1 }, p, cuda.toDevice(filled(dtype, objects(12).slice(6))));
+      await sameRecords(p, filled(dtype, expected(objects(6))).toArray() as unknown[], `${name}: element`);
     }
   };
 }
 
 /** Copies all elements through memory of another space and back. */
-function through(dtype: DType<unknown>, values: readonly unknown[], name: string): void {
+async function through(dtype: DType<unknown>, values: readonly unknown[], name: string): Promise<void> {
   const type = dtype as typeof PACKED;
   const host = filled(type, values as Particle[]);
   const count = values.length;
@@ -123,15 +124,15 @@ function through(dtype: DType<unknown>, values: readonly unknown[], name: string
   });
   const expected = (host.toArray() as unknown[]).reverse();
   const from = cuda.toDevice(host);
-  const run = (space: string, launch: (to: DeviceNDArray<Particle, 1>) => void): void => {
+  const run = async (space: string, start: (to: DeviceNDArray<Particle, 1>) => Promise<void>): Promise<void> => {
     const to = cuda.deviceArray([count], type);
-    launch(to as DeviceNDArray<Particle, 1>);
-    sameRecords(to, expected, `${name}, ${space}: element`);
+    await start(to as DeviceNDArray<Particle, 1>);
+    await sameRecords(to, expected, `${name}, ${space}: element`);
   };
-  run('shared', (to) => shared.launch({ grid: 1, block: 64 }, to, from));
-  run('dynamic', (to) => dynamic.launch({ grid: 1, block: 64, sharedBytes: count * dtype.itemSize }, to, from));
-  run('local', (to) => local.launch({ grid: 1, block: 64 }, to, from));
-  run('constant', (to) => constant.launch({ grid: 1, block: 64 }, to));
+  await run('shared', (to) => launch(shared, { grid: 1, block: 64 }, to, from));
+  await run('dynamic', (to) => launch(dynamic, { grid: 1, block: 64, sharedBytes: count * dtype.itemSize }, to, from));
+  await run('local', (to) => launch(local, { grid: 1, block: 64 }, to, from));
+  await run('constant', (to) => launch(constant, { grid: 1, block: 64 }, to));
 }
 
 export const structs: readonly ConformanceTest[] = chapter('structs', {
@@ -296,40 +297,40 @@ export const structs: readonly ConformanceTest[] = chapter('structs', {
       return p;
     },
   ),
-  'padding is left alone': () => {
+  'padding is left alone': async () => {
     const dtype = struct({ a: u8, b: f64, c: i16 }, { align: true });
     const bytes = cuda.toDevice(new Uint8Array(2 * dtype.itemSize).fill(255));
     const kernel = cuda.jit((p: Vec<{ a: number; b: number; c: number }>) => {
       p[0] = { a: 1, b: 0, c: 0 };
       p[1] = p[0];
     });
-    kernel.launch({ grid: 1, block: 1 }, bytes.view(dtype));
-    const written = bytes.copyToHost() as Uint8Array;
+    await launch(kernel, { grid: 1, block: 1 }, bytes.view(dtype));
+    const written = (await read(bytes)) as Uint8Array;
     for (const k of [1, 7, 18, 23, 25, 31, 42, 47]) same(written[k], 255, `byte ${k}`);
     sameElements([written[0], written[8], written[24], written[40]] as number[], [1, 0, 1, 0]);
   },
 
-  'every memory space': () => {
-    for (const [name, dtype] of Object.entries(LAYOUTS)) through(dtype, objects(40), name);
+  'every memory space': async () => {
+    for (const [name, dtype] of Object.entries(LAYOUTS)) await through(dtype, objects(40), name);
     const pairs = Array.from({ length: 40 }, (_, i) => ({ x: i + 0.5, y: -i }));
-    through(PAIR, pairs, 'two numbers of 4 bytes');
+    await through(PAIR, pairs, 'two numbers of 4 bytes');
     const bytes = Array.from({ length: 40 }, (_, i) => ({ r: i, g: 2 * i, b: 3 * i }));
-    through(struct({ r: u8, g: u8, b: u8 }), bytes, 'three bytes');
+    await through(struct({ r: u8, g: u8, b: u8 }), bytes, 'three bytes');
   },
-  'long sub-arrays are copied in loops': () => {
+  'long sub-arrays are copied in loops': async () => {
     const dtype = struct({ id: u8, v: i16.array(40), w: struct({ k: f32 }).array(2, 3) });
     const value = (i: number): Struct<typeof dtype> => ({
       id: i,
       v: Array.from({ length: 40 }, (_, k) => i * 100 + k),
       w: [0, 1].map((r) => [0, 1, 2].map((c) => ({ k: i + r / 2 + c / 8 }))),
     });
-    through(
+    await through(
       dtype,
       Array.from({ length: 9 }, (_, i) => value(i)),
       'long',
     );
   },
-  'members at odd addresses hold every bit': () => {
+  'members at odd addresses hold every bit': async () => {
     const values: Wide[] = [
       { i: -128, u: 65535, s: -32768, w: 4294967295, big: 2n ** 64n - 1n, d: -Math.PI, h: 65504 },
       { i: 127, u: 1, s: 32767, w: 2 ** 31, big: 2n ** 63n, d: 5e-324, h: 2 ** -24 },
@@ -358,14 +359,14 @@ export const structs: readonly ConformanceTest[] = chapter('structs', {
     const host = filled(WIDE, values);
     const q = cuda.deviceArray([values.length], WIDE);
     const sum = cuda.deviceArray(values.length, f64);
-    kernel.launch({ grid: 1, block: 32 }, q, cuda.toDevice(host), sum);
-    sameRecords(q, host.toArray() as unknown[]);
+    await launch(kernel, { grid: 1, block: 32 }, q, cuda.toDevice(host), sum);
+    await sameRecords(q, host.toArray() as unknown[]);
     sameElements(
-      sum.copyToHost(),
+      await read(sum),
       values.map(({ i, u, s, w, big, h }) => i + u + s + w + Number(big & 0xffffn) + h),
     );
   },
-  'rounding to f16 at odd addresses': () => {
+  'rounding to f16 at odd addresses': async () => {
     const dtype = struct({ tag: u8, h: f16 });
     const x = Float32Array.of(1 / 3, 1e-8, 6e-8, 65519, 65520, -1e9, 2049, 2051, 6.1e-5, 6.097e-5, -3e-6, 0.1);
     const kernel = cuda.jit((p: Vec<Struct<typeof dtype>>, v: Vec<f32>) => {
@@ -373,13 +374,13 @@ export const structs: readonly ConformanceTest[] = chapter('structs', {
       if (i < p.length) p[i] = { tag: i, h: v[i] };
     });
     const p = cuda.deviceArray([x.length], dtype);
-    kernel.launch({ grid: 1, block: 32 }, p, cuda.toDevice(x));
-    sameRecords(
+    await launch(kernel, { grid: 1, block: 32 }, p, cuda.toDevice(x));
+    await sameRecords(
       p,
       Array.from(x, (v, i) => ({ tag: i, h: f16(v) })),
     );
   },
-  'matrices of structs, by rows and columns': () => {
+  'matrices of structs, by rows and columns': async () => {
     const kernel = cuda.jit((A: Mat<Pair>) => {
       const [j, i] = cuda.grid(2);
       if (i < A.shape[0] && j < A.shape[1]) {
@@ -390,13 +391,13 @@ export const structs: readonly ConformanceTest[] = chapter('structs', {
     for (const order of ['C', 'F'] as const) {
       const A = cuda.deviceArray([3, 5], PAIR, { order });
       A.set({ x: 0, y: 1 });
-      kernel.launch({ threads: [5, 3], block: [8, 8] }, A);
-      const rows = A.copyToHost().toArray() as unknown as Pair[][];
+      await launch(kernel, { threads: [5, 3], block: [8, 8] }, A);
+      const rows = (await read(A)).toArray() as unknown as Pair[][];
       same(text(rows[2]?.[4]), text({ x: 24, y: 6 }), order);
       same(text(rows[1]?.[3]), text({ x: 13, y: 6 }), order);
     }
   },
-  'for … of elements': () => {
+  'for … of elements': async () => {
     const kernel = cuda.jit((p: Vec<Pair>, sum: Vec<f32>) => {
       let total = 0;
       for (const { x, y } of p) total += x * y;
@@ -411,8 +412,8 @@ export const structs: readonly ConformanceTest[] = chapter('structs', {
       ]),
     );
     const sum = cuda.deviceArray(1, f32);
-    kernel.launch({ grid: 1, block: 1 }, p, sum);
-    same(sum.get(0), 5);
-    same(p.get(2).y, 8);
+    await launch(kernel, { grid: 1, block: 1 }, p, sum);
+    same(await element(sum, 0), 5);
+    same((await element(p, 2)).y, 8);
   },
 });

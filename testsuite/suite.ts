@@ -4,36 +4,46 @@
  * A driver is done when all of them pass on it. The suite is framework-free: `runConformance` runs it anywhere, and
  * `conformanceTests` hands the tests to vitest, node:test or anything else.
  */
-import { cuda, roc, scope, TsambaTypeError } from '../src/index.ts';
+import { cuda, roc, TsambaTypeError } from '../src/index.ts';
+import { scopeWhileAlone } from '../src/memory/scope.ts';
+import { canWait, settled } from './waiting.ts';
 
 export interface ConformanceTest {
   readonly chapter: string;
   readonly name: string;
-  run(): void | Promise<void>;
+  /** It is about calls that wait: devices that only answer through promises do without. */
+  readonly blocks: boolean;
+  run(): Promise<void>;
 }
 
 export type DeviceChoice = number | 'nvidia' | 'opencl' | 'hip' | 'webgpu' | 'cpu' | 'simulator';
 
-/** A test that waits. What it makes on the device it disposes itself. */
-export interface Waiting {
-  readonly run: () => Promise<void>;
+type Body = () => void | Promise<void>;
+
+/** A test with something to be said about it. */
+export interface Marked {
+  readonly run: Body;
+  /** What it makes on the device it disposes itself. */
+  readonly owns?: boolean;
+  readonly blocks?: boolean;
 }
 
-/** Marks a test as one that waits, also where compilers have turned `async` into something else. */
-export function waiting(run: () => Promise<void>): Waiting {
-  return { run };
+/** Marks a test that disposes what it makes on the device itself. */
+export function waiting(run: Body): Marked {
+  return { run, owns: true };
 }
 
-/** The tests of one chapter. What those that do not wait make on the device is disposed when they end. */
-export function chapter(
-  title: string,
-  tests: Readonly<Record<string, (() => void) | Waiting>>,
-): readonly ConformanceTest[] {
-  return Object.entries(tests).map(([name, test]) => ({
-    chapter: title,
-    name,
-    run: typeof test === 'function' ? () => scope(test) : test.run,
-  }));
+/** Marks a test about calls that wait for the device. */
+export function blocking(run: Body): Marked {
+  return { run, blocks: true };
+}
+
+/** The tests of one chapter. What they make on the device is disposed when they end. */
+export function chapter(title: string, tests: Readonly<Record<string, Body | Marked>>): readonly ConformanceTest[] {
+  return Object.entries(tests).map(([name, test]) => {
+    const { run, owns = false, blocks = false }: Marked = typeof test === 'function' ? { run: test } : test;
+    return { chapter: title, name, blocks, run: owns ? async () => run() : () => scopeWhileAlone(run) };
+  });
 }
 
 export interface ConformanceResult {
@@ -85,11 +95,12 @@ export async function runTests(
   const results: ConformanceResult[] = [];
   for (const test of tests) {
     if (options.filter !== undefined && !`${test.chapter}: ${test.name}`.includes(options.filter)) continue;
+    if (test.blocks && !canWait()) continue;
     const start = performance.now();
     let error: unknown;
     try {
       await test.run();
-      cuda.synchronize();
+      await settled();
     } catch (e) {
       error = e ?? new Error('something undefined was thrown');
     }

@@ -6,6 +6,7 @@
  */
 import { cuda, type DTypeLike, type f32, type f64, type i32, type Vec } from '../src/index.ts';
 import { sameElements, ulpElements } from './assert.ts';
+import { launch, read } from './waiting.ts';
 
 /** Threads of a test: not a multiple of anything. */
 export const N = 203;
@@ -25,8 +26,8 @@ export function asVec<T>(array: ArrayLike<unknown>): Vec<T> {
 }
 
 /** Runs `body` on the device for each k, into i32, and compares with the host. */
-export function integers(body: (k: number, x: Vec<i32>) => number): () => void {
-  return () => {
+export function integers(body: (k: number, x: Vec<i32>) => number): () => Promise<void> {
+  return async () => {
     const x = mixedIntegers();
     const expected = Int32Array.from({ length: N }, (_, k) => body(k, asVec(x)));
     const kernel = cuda.jit((y: Vec<i32>, values: Vec<i32>) => {
@@ -36,8 +37,8 @@ export function integers(body: (k: number, x: Vec<i32>) => number): () => void {
     const dx = cuda.toDevice(x);
     for (const block of [32, 50, 3]) {
       const y = cuda.deviceArray(N, 'int32');
-      kernel.launch({ threads: N, block }, y, dx);
-      sameElements(y.copyToHost(), expected, `block ${block}, thread`);
+      await launch(kernel, { threads: N, block }, y, dx);
+      sameElements(await read(y), expected, `block ${block}, thread`);
     }
   };
 }
@@ -78,8 +79,8 @@ export const EDGES32: readonly number[] = Array.from(
 );
 
 /** Runs `body` on the device for each value, in double precision and without contraction, which is JavaScript's own arithmetic. */
-export function doubles(body: (v: number) => number, values: readonly number[] = EDGES): () => void {
-  return () => {
+export function doubles(body: (v: number) => number, values: readonly number[] = EDGES): () => Promise<void> {
+  return async () => {
     const x = Float64Array.from(values);
     const kernel = cuda.jit(
       (y: Vec<f64>, v: Vec<f64>) => {
@@ -89,8 +90,8 @@ export function doubles(body: (v: number) => number, values: readonly number[] =
       { contract: false },
     );
     const y = cuda.deviceArray(x.length, 'float64');
-    kernel.launch({ threads: x.length, block: 16 }, y, cuda.toDevice(x));
-    sameElements(y.copyToHost(), x.map(body), 'value');
+    await launch(kernel, { threads: x.length, block: 16 }, y, cuda.toDevice(x));
+    sameElements(await read(y), x.map(body), 'value');
   };
 }
 
@@ -102,8 +103,8 @@ export function singles(
   body: (v: number) => number,
   values: readonly number[] = EDGES32,
   expected: (v: number) => number = body,
-): () => void {
-  return () => {
+): () => Promise<void> {
+  return async () => {
     const x = Float32Array.from(values);
     const kernel = cuda.jit(
       (y: Vec<f32>, v: Vec<f32>) => {
@@ -113,8 +114,8 @@ export function singles(
       { contract: false },
     );
     const y = cuda.deviceArray(x.length, 'float32');
-    kernel.launch({ threads: x.length, block: 16 }, y, cuda.toDevice(x));
-    sameElements(y.copyToHost(), x.map(expected), 'value');
+    await launch(kernel, { threads: x.length, block: 16 }, y, cuda.toDevice(x));
+    sameElements(await read(y), x.map(expected), 'value');
   };
 }
 
@@ -130,8 +131,8 @@ export function accurate(
   values: readonly number[],
   ulps: Accuracy,
   expected: (v: number) => number = body,
-): () => void {
-  return () => {
+): () => Promise<void> {
+  return async () => {
     for (const type of ['float32', 'float64'] as const) {
       const x = type === 'float32' ? Float32Array.from(values) : Float64Array.from(values);
       const kernel = cuda.jit((y: Vec<f64>, v: Vec<f64>) => {
@@ -139,9 +140,9 @@ export function accurate(
         if (k < y.length) y[k] = body(v[k]);
       });
       const y = cuda.deviceArray(x.length, type);
-      kernel.launch({ threads: x.length, block: 32 }, y as never, cuda.toDevice(x) as never);
+      await launch(kernel, { threads: x.length, block: 32 }, y as never, cuda.toDevice(x) as never);
       const exact = Array.from(x, (v) => expected(v));
-      ulpElements(y.copyToHost(), exact, type === 'float32' ? ulps.f32 : ulps.f64, type, (k) => `f(${x[k]})`);
+      ulpElements(await read(y), exact, type === 'float32' ? ulps.f32 : ulps.f64, type, (k) => `f(${x[k]})`);
     }
   };
 }

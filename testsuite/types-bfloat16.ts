@@ -15,8 +15,9 @@ import {
   type TypedArray,
   type Vec,
 } from '../src/index.ts';
-import { ConformanceFailure, same, sameElements, throws } from './assert.ts';
+import { ConformanceFailure, rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { element, type Launched, launch, read } from './waiting.ts';
 
 const ALL: Uint16Array<ArrayBuffer> = Uint16Array.from({ length: 65536 }, (_, bits) => bits);
 
@@ -93,17 +94,17 @@ const LONGS: readonly bigint[] = WORDS.map(BigInt).concat(
 );
 
 export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
-  'every element has its value': () => {
+  'every element has its value': async () => {
     const kernel = cuda.jit((y: Vec<f32>, x: Vec<bf16>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = x[k];
     });
     const y = cuda.deviceArray(ALL.length, f32);
-    kernel.launch({ threads: ALL.length }, y, cuda.toDevice(elements(ALL)));
-    sameElements(y.copyToHost(), Array.from(ALL, numberOf));
+    await launch(kernel, { threads: ALL.length }, y, cuda.toDevice(elements(ALL)));
+    sameElements(await read(y), Array.from(ALL, numberOf));
     sameElements(elements(ALL), Array.from(ALL, numberOf), 'on the host');
   },
-  'every element is stored as it was loaded': () => {
+  'every element is stored as it was loaded': async () => {
     const copy = cuda.jit((y: Vec<bf16>, x: Vec<bf16>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = x[k];
@@ -114,14 +115,14 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
     });
     const x = cuda.toDevice(elements(ALL));
     const y = cuda.deviceArray(ALL.length, bf16);
-    copy.launch({ threads: ALL.length, block: 96 }, y, x);
-    sameBits(y.copyToHost().data, ALL, 'copied');
+    await launch(copy, { threads: ALL.length, block: 96 }, y, x);
+    sameBits((await read(y)).data, ALL, 'copied');
     // Every element once, in another order; NaNs stay away.
     const at = Int32Array.from(ALL, (k) => (k * 40503) % 65536);
     const z = cuda.toDevice(elements(new Uint16Array(65536)));
-    scatter.launch({ threads: ALL.length }, z, x, cuda.toDevice(at));
+    await launch(scatter, { threads: ALL.length }, z, x, cuda.toDevice(at));
     sameBits(
-      z.copyToHost().data,
+      (await read(z)).data,
       ALL.map((bits) => (Number.isNaN(numberOf(bits)) ? 0 : bits)),
       'scattered',
     );
@@ -129,7 +130,7 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
     for (let k = 0; k < 65536; k++) host.set(numberOf(k), k);
     sameBits(host.data, ALL, 'set on the host');
   },
-  'f32 rounds to the nearest element, ties to the even one': () => {
+  'f32 rounds to the nearest element, ties to the even one': async () => {
     const words = new Uint32Array(65536 * AROUND.length);
     for (const bits of ALL)
       for (const [n, low] of AROUND.entries()) words[bits * AROUND.length + n] = bits * 65536 + low;
@@ -139,8 +140,8 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
       if (k < y.length) y[k] = values[k];
     });
     const y = cuda.deviceArray(x.length, bf16);
-    kernel.launch({ threads: x.length }, y, cuda.toDevice(x));
-    const stored = y.copyToHost().data;
+    await launch(kernel, { threads: x.length }, y, cuda.toDevice(x));
+    const stored = (await read(y)).data;
     const host = bf16;
     for (let k = 0; k < x.length; k++) {
       const value = x[k] as number;
@@ -152,25 +153,25 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
         throw new ConformanceFailure(`bf16(${value}) is ${host(value)} on the host`);
     }
   },
-  'values of all types are rounded once, in stores and in casts': () => {
+  'values of all types are rounded once, in stores and in casts': async () => {
     const doubles = cuda.jit((y: Vec<f64>, z: Vec<bf16>, x: Vec<f64>) => {
       const k = cuda.grid(1);
       if (k >= x.length) return;
       y[k] = bf16(x[k]);
       z[k] = x[k];
     });
-    const run = <T extends TypedArray>(
-      kernel: { launch(options: object, ...args: never[]): void },
+    const run = async <T extends TypedArray>(
+      kernel: Launched<never[]>,
       x: T,
       expected: readonly number[],
       what: string,
-    ): void => {
+    ): Promise<void> => {
       const [y, z] = [cuda.deviceArray(x.length, 'float64'), cuda.deviceArray(x.length, bf16)];
-      kernel.launch({ threads: x.length, block: 48 }, ...([y, z, cuda.toDevice(x)] as never[]));
-      sameElements(y.copyToHost(), expected, `${what} cast`);
-      sameElements(z.copyToHost(), expected, `${what} stored`);
+      await launch(kernel, { threads: x.length, block: 48 }, ...([y, z, cuda.toDevice(x)] as never[]));
+      sameElements(await read(y), expected, `${what} cast`);
+      sameElements(await read(z), expected, `${what} stored`);
     };
-    run(doubles, Float64Array.from(DOUBLES), DOUBLES.map(nearest), 'f64');
+    await run(doubles, Float64Array.from(DOUBLES), DOUBLES.map(nearest), 'f64');
     sameElements(
       DOUBLES.map((x) => bf16(x)),
       DOUBLES.map(nearest),
@@ -184,13 +185,13 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
     });
     const signed = Int32Array.from(WORDS);
     const unsigned = Uint32Array.from(WORDS);
-    run(
+    await run(
       words,
       signed,
       Array.from(signed, (n) => nearestInteger(BigInt(n))),
       'i32',
     );
-    run(
+    await run(
       words,
       unsigned,
       Array.from(unsigned, (n) => nearestInteger(BigInt(n))),
@@ -204,15 +205,15 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
     });
     const wide = BigInt64Array.from(LONGS);
     const wideUnsigned = BigUint64Array.from(LONGS, (n) => BigInt.asUintN(64, n));
-    run(longs, wide, Array.from(wide, nearestInteger), 'i64');
-    run(longs, wideUnsigned, Array.from(wideUnsigned, nearestInteger), 'u64');
+    await run(longs, wide, Array.from(wide, nearestInteger), 'i64');
+    await run(longs, wideUnsigned, Array.from(wideUnsigned, nearestInteger), 'u64');
     sameElements(
       Array.from(wideUnsigned, (n) => bf16(n)),
       Array.from(wideUnsigned, nearestInteger),
       'u64 on the host',
     );
   },
-  'literals and booleans': () => {
+  'literals and booleans': async () => {
     const kernel = cuda.jit((y: Vec<bf16>, z: Vec<f32>) => {
       // Just above a tie; rounded to f32 first it would be the tie, which goes down.
       y[0] = 1.00390625000001;
@@ -224,11 +225,11 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
       z[3] = bf16(1 / 3) * 3;
     });
     const [y, z] = [cuda.deviceArray(3, bf16), cuda.deviceArray(4, f32)];
-    kernel.launch({ grid: 1, block: 1 }, y, z);
-    sameElements(y.copyToHost(), [1.0078125, 16908288, -0]);
-    sameElements(z.copyToHost(), [1.0078125, 16908288, 1 - 0.10009765625, Math.fround(0.333984375 * 3)]);
+    await launch(kernel, { grid: 1, block: 1 }, y, z);
+    sameElements(await read(y), [1.0078125, 16908288, -0]);
+    sameElements(await read(z), [1.0078125, 16908288, 1 - 0.10009765625, Math.fround(0.333984375 * 3)]);
   },
-  'arithmetic is that of f32, rounded when it is stored': () => {
+  'arithmetic is that of f32, rounded when it is stored': async () => {
     const kernel = cuda.jit((a: Vec<bf16>, b: Vec<bf16>) => {
       const k = cuda.grid(1);
       if (k >= a.length) return;
@@ -242,7 +243,7 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
     const other = Array.from({ length: n }, (_, k) => nearest(Math.cos(k) * 2 ** (k % 33)));
     const a = cuda.toDevice(ndarray(start, { dtype: bf16 }));
     const b = cuda.toDevice(ndarray(other, { dtype: 'bfloat16' }));
-    kernel.launch({ threads: n, block: 64 }, a, b);
+    await launch(kernel, { threads: n, block: 64 }, a, b);
     for (let k = 0; k < n; k++) {
       // The product is exact in f32, and contraction therefore changes nothing.
       start[k] = nearest(Math.fround((start[k] as number) + (other[k] as number) * 1.5));
@@ -250,10 +251,10 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
       if (k % 5 === 0) start[k] = nearest(Math.fround((start[k] as number) / 3));
       else other[k] = -(start[k] as number);
     }
-    sameElements(a.copyToHost(), start, 'a');
-    sameElements(b.copyToHost(), other, 'b');
+    sameElements(await read(a), start, 'a');
+    sameElements(await read(b), other, 'b');
   },
-  'shared, local and constant arrays': () => {
+  'shared, local and constant arrays': async () => {
     const table = ndarray([0.1, 1 / 3, -7.7, 1e30], { dtype: bf16 });
     const kernel = cuda.jit((to: Vec<bf16>) => {
       const tile = cuda.shared.array(32, bf16);
@@ -269,7 +270,7 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
       to[32 + t] = own[0] + own[1] + own[2];
     });
     const to = cuda.deviceArray(64, bf16);
-    kernel.launch({ grid: 1, block: 32 }, to);
+    await launch(kernel, { grid: 1, block: 32 }, to);
     const known = [0.1, 1 / 3, -7.7, 1e30].map(nearest);
     const expected = new Array<number>(64);
     for (let t = 0; t < 32; t++) {
@@ -282,9 +283,9 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
         Math.fround(Math.fround((own[0] as number) + (own[1] as number)) + (own[2] as number)),
       );
     }
-    sameElements(to.copyToHost(), expected);
+    sameElements(await read(to), expected);
   },
-  'fields of records, aligned and not, and sub-arrays': () => {
+  'fields of records, aligned and not, and sub-arrays': async () => {
     for (const align of [true, false]) {
       const Cell = struct({ tag: 'uint8', weight: bf16, list: bf16.array(3), sum: f32 }, { align });
       const kernel = cuda.jit((cells: Vec<Struct<typeof Cell>>) => {
@@ -303,13 +304,13 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
       });
       const cells = cuda.deviceArray(40, Cell);
       for (let k = 0; k < 40; k++) cells.set(at(k), k);
-      kernel.launch({ threads: 40, block: 32 }, cells as never);
+      await launch(kernel, { threads: 40, block: 32 }, cells as never);
       for (let k = 0; k < 40; k++) {
         const before = at(k);
         const [first = 0, second = 0] = before.list as number[];
         const sum = Math.fround(Math.fround((before.weight as number) + first) + second);
         const weight = nearest(Math.fround(sum * Math.fround(1.1)));
-        const after = cells.get(k);
+        const after = await element(cells, k);
         same(
           JSON.stringify(after),
           JSON.stringify({ tag: k, weight, list: [first, second, -weight], sum }),
@@ -318,20 +319,20 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
       }
     }
   },
-  'host arrays, views and copies': () => {
+  'host arrays, views and copies': async () => {
     const a = cuda.toDevice(ndarray([1.1, 2.2, 3.3, 4.4, 5.5, 6.6], { dtype: 'bf16' }));
     same(a.itemSize, 2);
-    same(a.get(2), 3.296875);
+    same(await element(a, 2), 3.296875);
     a.set(0.3, 0);
     a.slice('1::2').set(9.99, 0);
-    sameElements(a.copyToHost(), [0.30078125, 10, 3.296875, 4.40625, 5.5, 6.59375]);
-    sameElements(a.view('uint16').copyToHost(), [0x3e9a, 0x4120, 0x4053, 0x408d, 0x40b0, 0x40d3]);
-    sameElements(a.reshape(2, 3).T.copyToHost(), [0.30078125, 4.40625, 10, 5.5, 3.296875, 6.59375]);
+    sameElements(await read(a), [0.30078125, 10, 3.296875, 4.40625, 5.5, 6.59375]);
+    sameElements(await read(a.view('uint16')), [0x3e9a, 0x4120, 0x4053, 0x408d, 0x40b0, 0x40d3]);
+    sameElements(await read(a.reshape(2, 3).T), [0.30078125, 4.40625, 10, 5.5, 3.296875, 6.59375]);
     const wide = cuda.deviceArray(6, f32);
     throws(() => wide.copyToDevice(a as never), /bf16|f32/);
     same(String(a.dtype), 'bf16');
   },
-  'scalars and signatures': () => {
+  'scalars and signatures': async () => {
     const kernel = cuda.jit(
       (y: Vec<bf16>, v: number) => {
         y[0] = v;
@@ -340,19 +341,22 @@ export const bfloat16: readonly ConformanceTest[] = chapter('bf16', {
       { signature: 'void(bfloat16[:], bf16)' },
     );
     const y = cuda.deviceArray(2, bf16);
-    kernel.launch({ grid: 1, block: 1 }, y, 0.1);
-    sameElements(y.copyToHost(), [0.10009765625, nearest(Math.fround(0.10009765625 * 3))]);
+    await launch(kernel, { grid: 1, block: 1 }, y, 0.1);
+    sameElements(await read(y), [0.10009765625, nearest(Math.fround(0.10009765625 * 3))]);
     const typed = cuda.jit((z: Vec<f32>, v: number) => {
       z[0] = v;
     });
     const z = cuda.deviceArray(1, f32);
-    typed.launch({ grid: 1, block: 1 }, z, cuda.scalar(bf16, 0.1));
-    same(z.get(0), 0.10009765625);
+    await launch(typed, { grid: 1, block: 1 }, z, cuda.scalar(bf16, 0.1));
+    same(await element(z, 0), 0.10009765625);
   },
-  'atomics say that they do not exist': () => {
+  'atomics say that they do not exist': async () => {
     const kernel = cuda.jit((y: Vec<f32>) => {
       cuda.atomic.add(y, 0, 1);
     });
-    throws(() => kernel.launch({ grid: 1, block: 1 }, cuda.deviceArray(1, bf16) as never), /does not exist for bf16/);
+    await rejects(
+      async () => await launch(kernel, { grid: 1, block: 1 }, cuda.deviceArray(1, bf16) as never),
+      /does not exist for bf16/,
+    );
   },
 });

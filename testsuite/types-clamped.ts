@@ -20,8 +20,9 @@ import {
   type u64,
   type Vec,
 } from '../src/index.ts';
-import { same, sameElements, throws } from './assert.ts';
-import { type ConformanceTest, chapter } from './suite.ts';
+import { rejects, same, sameElements } from './assert.ts';
+import { blocking, type ConformanceTest, chapter } from './suite.ts';
+import { element, launch, read } from './waiting.ts';
 
 /** Ties, limits, and what is beyond them. */
 const FLOATS = [
@@ -61,29 +62,29 @@ const WORDS = [0, 1, 127, 128, 254, 255, 256, 257, 511, -1, -128, -255, -256, 21
 const clamped = (values: ArrayLike<number>): Uint8ClampedArray => Uint8ClampedArray.from(values);
 
 /** What a kernel stores of these numbers, of a type, and what the engine does. */
-function stores(data: Float32Array | Float64Array | Int32Array | Uint32Array): void {
+async function stores(data: Float32Array | Float64Array | Int32Array | Uint32Array): Promise<void> {
   const kernel = cuda.jit((to: Vec<u8c>, from: Vec<f32>) => {
     const i = cuda.grid(1);
     if (i < to.length) to[i] = from[i];
   });
   const to = cuda.deviceArray(data.length, u8c);
-  kernel.launch({ threads: data.length }, to, cuda.toDevice(data) as never);
-  sameElements(to.copyToHost(), clamped(data), data.constructor.name);
+  await launch(kernel, { threads: data.length }, to, cuda.toDevice(data) as never);
+  sameElements(await read(to), clamped(data), data.constructor.name);
 }
 
 export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes', {
-  'stores of floats and integers': () => {
-    stores(Float64Array.from(FLOATS));
-    stores(Float32Array.from(FLOATS));
-    stores(Int32Array.from(WORDS));
-    stores(Uint32Array.from(WORDS));
+  'stores of floats and integers': async () => {
+    await stores(Float64Array.from(FLOATS));
+    await stores(Float32Array.from(FLOATS));
+    await stores(Int32Array.from(WORDS));
+    await stores(Uint32Array.from(WORDS));
   },
-  'stores of every sixteenth': () => {
+  'stores of every sixteenth': async () => {
     const all = Float32Array.from({ length: 5000 }, (_, i) => i / 16 - 20);
-    stores(all);
-    stores(Float64Array.from(all));
+    await stores(all);
+    await stores(Float64Array.from(all));
   },
-  'stores of other types': () => {
+  'stores of other types': async () => {
     const kernel = cuda.jit((to: Vec<u8c>, a: Vec<i64>, b: Vec<u64>, c: Vec<f16>, d: Vec<bool>) => {
       to[0] = a[0] as never;
       to[1] = a[1] as never;
@@ -100,7 +101,8 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
     });
     const to = cuda.deviceArray(12, u8c);
     const half = ndarray([3.5, -2], { dtype: f16 });
-    kernel.launch(
+    await launch(
+      kernel,
       { grid: 1, block: 1 },
       to,
       cuda.toDevice(BigInt64Array.of(-(2n ** 40n), 2n ** 33n, 9n)),
@@ -108,17 +110,17 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
       cuda.toDevice(half) as never,
       cuda.toDevice(ndarray([true])) as never,
     );
-    sameElements(to.copyToHost(), [0, 255, 9, 255, 200, 4, 0, 1, 255, 2, 0, 255]);
+    sameElements(await read(to), [0, 255, 9, 255, 200, 4, 0, 1, 255, 2, 0, 255]);
   },
-  'a number that is stored alone may be a fraction': () => {
+  'a number that is stored alone may be a fraction': async () => {
     const kernel = cuda.jit((a: Vec<u8c>, x: number) => {
       a[0] = x;
     });
     const a = cuda.deviceArray(1, u8c);
-    kernel.launch({ grid: 1, block: 1 }, a, 3.5);
-    same(a.get(0), 4);
+    await launch(kernel, { grid: 1, block: 1 }, a, 3.5);
+    same(await element(a, 0), 4);
   },
-  'compound assignment clamps once': () => {
+  'compound assignment clamps once': async () => {
     const kernel = cuda.jit((a: Vec<u8c>, k: number) => {
       a[0] += 1.5;
       a[1] -= 10;
@@ -131,7 +133,7 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
     });
     const model = Uint8ClampedArray.of(9, 5, 10, 255, 0, 5, 100, 100);
     const a = cuda.toDevice(model);
-    kernel.launch({ grid: 1, block: 1 }, a, 2.75);
+    await launch(kernel, { grid: 1, block: 1 }, a, 2.75);
     model[0] = 9 + 1.5;
     model[1] = 5 - 10;
     model[2] = 10 * 2.75;
@@ -140,22 +142,23 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
     model[5] = 5 / 2;
     model[6] = 100 << 3;
     model[7] = 300;
-    sameElements(a.copyToHost(), model);
+    sameElements(await read(a), model);
   },
-  'the cast u8c(x)': () => {
+  'the cast u8c(x)': async () => {
     const kernel = cuda.jit((to: Vec<i32>, from: Vec<f64>, words: Vec<i32>) => {
       const i = cuda.grid(1);
       if (i < from.length) to[i] = u8c(from[i]);
       if (i < words.length) to[from.length + i] = u8c(words[i]) + u8c(1000) - u8c(255.2);
     });
     const to = cuda.deviceArray(FLOATS.length + WORDS.length, i32);
-    kernel.launch(
+    await launch(
+      kernel,
       { threads: FLOATS.length },
       to,
       cuda.toDevice(Float64Array.from(FLOATS)),
       cuda.toDevice(Int32Array.from(WORDS)),
     );
-    sameElements(to.copyToHost(), [...clamped(FLOATS), ...clamped(WORDS)]);
+    sameElements(await read(to), [...clamped(FLOATS), ...clamped(WORDS)]);
     sameElements(
       FLOATS.map((x) => u8c(x)),
       [...clamped(FLOATS)],
@@ -163,7 +166,7 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
     );
     sameElements([u8c(300n), u8c(-1n), u8c(7n), u8c(true)], [255, 0, 7, 1]);
   },
-  'shared, local, constant and captured arrays': () => {
+  'shared, local, constant and captured arrays': async () => {
     const table = Uint8ClampedArray.of(250, 251, 252, 253);
     const kernel = cuda.jit((to: Vec<u8c>) => {
       const tile = cuda.shared.array(32, u8c);
@@ -177,7 +180,7 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
       to[32 + t] = own[0] + own[1] + table[t % 4] - 250;
     });
     const to = cuda.deviceArray(64, u8c);
-    kernel.launch({ grid: 1, block: 32 }, to);
+    await launch(kernel, { grid: 1, block: 32 }, to);
     const expected = new Uint8ClampedArray(64);
     const own = new Uint8ClampedArray(1);
     for (let t = 0; t < 32; t++) {
@@ -185,9 +188,9 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
       own[0] = t + 240.5;
       expected[32 + t] = (own[0] ?? 0) + (t % 4);
     }
-    sameElements(to.copyToHost(), expected);
+    sameElements(await read(to), expected);
   },
-  'members of structs': () => {
+  'members of structs': async () => {
     const dtype = struct({ x: f32, rgb: u8c.array(3), a: u8c });
     const kernel = cuda.jit((p: Vec<Struct<typeof dtype>>) => {
       const i = cuda.grid(1);
@@ -198,70 +201,74 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
     });
     const p = cuda.deviceArray([4], dtype);
     p.set({ x: 140.25, rgb: [1, 200, 3], a: 9.5 });
-    same(p.get(0).a, 10);
-    kernel.launch({ grid: 1, block: 2 }, p);
+    same((await element(p, 0)).a, 10);
+    await launch(kernel, { grid: 1, block: 2 }, p);
     same(
-      JSON.stringify([p.get(0), p.get(2)]),
+      JSON.stringify([await element(p, 0), await element(p, 2)]),
       JSON.stringify([
         { x: 140.25, rgb: [1, 255, 0], a: 255 },
         { x: 1, rgb: [255, 0, 140], a: 254 },
       ]),
     );
   },
-  'arrays of any layout': () => {
+  'arrays of any layout': async () => {
     const kernel = cuda.jit((A: Mat<u8c>) => {
       const [x, y] = cuda.grid(2);
       if (y < A.shape[0] && x < A.shape[1]) A[y][x] += 100.5 * x;
     });
     const A = cuda.deviceArray([3, 4], u8c, { order: 'F' });
     A.set(17);
-    kernel.launch({ threads: [4, 3] }, A);
+    await launch(kernel, { threads: [4, 3] }, A);
     const row = [...clamped([17, 117.5, 218, 318.5])];
-    same(JSON.stringify(A.copyToHost().toArray()), JSON.stringify([row, row, row]));
+    same(JSON.stringify((await read(A)).toArray()), JSON.stringify([row, row, row]));
     const every = cuda.deviceArray(12, u8c);
     every.set(1);
-    kernel.launch({ threads: [4, 3] }, (every.reshape([3, 4]) as DeviceNDArray).slice([null, null, -1]) as never);
-    same(Number(every.get(11)), 255);
+    await launch(
+      kernel,
+      { threads: [4, 3] },
+      (every.reshape([3, 4]) as DeviceNDArray).slice([null, null, -1]) as never,
+    );
+    same(Number(await element(every, 11)), 255);
   },
-  'an array comes back as it went': () => {
+  'an array comes back as it went': async () => {
     const image = Uint8ClampedArray.of(1, 2, 3, 255);
     const d = cuda.toDevice(image);
     same(d.dtype, u8c);
-    const back = d.copyToHost();
+    const back = await read(d);
     same(back.constructor, Uint8ClampedArray);
     sameElements(back, image);
     // The bytes are those of u8.
     const bytes = new Uint8Array(4);
-    d.copyToHost(bytes as never);
+    await read(d, bytes as never);
     sameElements(bytes, image);
     d.copyToDevice(Uint8Array.of(5, 6, 7, 8) as never);
-    sameElements(d.copyToHost(), [5, 6, 7, 8]);
+    sameElements(await read(d), [5, 6, 7, 8]);
     const viewed = d.view('uint8');
-    same(viewed.copyToHost().constructor, Uint8Array);
-    same((viewed.view(u8c) as DeviceNDArray).copyToHost().constructor, Uint8ClampedArray);
+    same((await read(viewed)).constructor, Uint8Array);
+    same((await read(viewed.view(u8c) as DeviceNDArray)).constructor, Uint8ClampedArray);
     const wrap = cuda.jit((a: Vec<u8>, x: Vec<i32>) => {
       a[0] = x[0];
     });
-    wrap.launch({ grid: 1, block: 1 }, viewed as never, cuda.toDevice(Int32Array.of(300)));
-    same(d.get(0), 44);
+    await launch(wrap, { grid: 1, block: 1 }, viewed as never, cuda.toDevice(Int32Array.of(300)));
+    same(await element(d, 0), 44);
   },
-  'what is set from the host is clamped': () => {
+  'what is set from the host is clamped': blocking(async () => {
     const d = cuda.deviceArray(4, u8c);
     d.set(300);
-    same(d.get(0), 255);
+    same(await element(d, 0), 255);
     d.set(Float32Array.of(-1, 0.5, 1.5, 400));
-    sameElements(d.copyToHost(), [0, 0, 2, 255]);
+    sameElements(await read(d), [0, 0, 2, 255]);
     d.set(cuda.toDevice(Int32Array.of(-5, 5, 500, 256)) as never);
-    sameElements(d.copyToHost(), [0, 5, 255, 255]);
+    sameElements(await read(d), [0, 5, 255, 255]);
     d.set(cuda.toDevice(BigInt64Array.of(-5n, 5n, 500n, 256n)) as never);
-    sameElements(d.copyToHost(), [0, 5, 255, 255]);
+    sameElements(await read(d), [0, 5, 255, 255]);
     const host = ndarray([0.5, 2.5, 3.5, -9, 1e9], { dtype: 'u8c' });
     sameElements(host.data, [0, 2, 4, 0, 255]);
     sameElements(ndarray(Int16Array.of(-1, 256, 77), { dtype: u8c }).data, [0, 255, 77]);
     sameElements(ndarray.full([2], 254.5, u8c).data, [254, 254]);
     same(ndarray(Uint8Array.of(1), { dtype: u8c }).dtype, u8c);
-  },
-  'signatures name it': () => {
+  }),
+  'signatures name it': async () => {
     const kernel = cuda.jit(
       (a: Vec<u8c>, x: number) => {
         a[0] = x;
@@ -269,24 +276,31 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
       { signature: 'void(u8c[:], float32)' },
     );
     const a = cuda.deviceArray(1, u8c);
-    kernel.launch({ grid: 1, block: 1 }, a, 3.5);
-    same(a.get(0), 4);
-    throws(() => kernel.launch({ grid: 1, block: 1 }, cuda.deviceArray(1, 'uint8') as never, 1), /wants u8c\[:\]/);
+    await launch(kernel, { grid: 1, block: 1 }, a, 3.5);
+    same(await element(a, 0), 4);
+    await rejects(
+      () => launch(kernel, { grid: 1, block: 1 }, cuda.deviceArray(1, 'uint8') as never, 1),
+      /wants u8c\[:\]/,
+    );
     const wraps = cuda.jit((v: Vec<u8>, k: Vec<i32>) => {
       v[0] = k[0];
     });
     const [bytes, k] = [new Uint8Array(1), Int32Array.of(257)];
-    wraps.launch({ grid: 1, block: 1 }, bytes, k);
+    await launch(wraps, { grid: 1, block: 1 }, bytes, k);
     same(bytes[0], 1);
     const pixels = new Uint8ClampedArray(1);
-    wraps.launch({ grid: 1, block: 1 }, pixels as never, k);
+    await launch(wraps, { grid: 1, block: 1 }, pixels as never, k);
     same(pixels[0], 255, 'another specialisation');
   },
-  'atomics are refused': () => {
+  'atomics are refused': async () => {
     const kernel = cuda.jit((a: Vec<u8c>) => {
       cuda.atomic.add(a as never, 0, 1);
     });
-    throws(() => kernel.launch({ grid: 1, block: 1 }, cuda.deviceArray(1, u8c)), /does not exist for u8c/, 'K335');
+    await rejects(
+      () => launch(kernel, { grid: 1, block: 1 }, cuda.deviceArray(1, u8c)),
+      /does not exist for u8c/,
+      'K335',
+    );
   },
   'other libraries see bytes': () => {
     const d = cuda.toDevice(Uint8ClampedArray.of(1, 2));

@@ -5,6 +5,7 @@ import { bool, cuda, type f32, type f64, type In, i8, i16, i32, u8, u16, u32, ty
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { asVec, integers, mixedIntegers, N } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 /** All bits of the mixed integers, as u32. */
 function mixedUnsigned(): Uint32Array {
@@ -12,33 +13,33 @@ function mixedUnsigned(): Uint32Array {
 }
 
 /** Runs `body` on u32 and compares with `expected`, which says it in doubles. */
-function unsigned(body: (a: u32, b: u32) => number, expected: (a: number, b: number) => number): () => void {
-  return () => {
+function unsigned(body: (a: u32, b: u32) => number, expected: (a: number, b: number) => number): () => Promise<void> {
+  return async () => {
     const x = mixedUnsigned();
     const kernel = cuda.jit((y: Vec<u32>, v: In<Vec<u32>>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = body(v[k], v[k + 1]);
     });
     const y = cuda.deviceArray(N, 'uint32');
-    kernel.launch({ threads: N, block: 50 }, y, cuda.toDevice(x));
+    await launch(kernel, { threads: N, block: 50 }, y, cuda.toDevice(x));
     sameElements(
-      y.copyToHost(),
+      await read(y),
       Uint32Array.from({ length: N }, (_, k) => expected(x[k], x[k + 1])),
     );
   };
 }
 
 /** Runs `body` on i32; what it says of integers, `expected` says of plain numbers. */
-function cast(body: (v: i32) => number, expected: (v: number) => number): () => void {
-  return () => {
+function cast(body: (v: i32) => number, expected: (v: number) => number): () => Promise<void> {
+  return async () => {
     const x = mixedIntegers();
     const kernel = cuda.jit((y: Vec<i32>, v: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = body(v[k]);
     });
     const y = cuda.deviceArray(x.length, 'int32');
-    kernel.launch({ threads: x.length, block: 50 }, y, cuda.toDevice(x));
-    sameElements(y.copyToHost(), Int32Array.from(x, expected));
+    await launch(kernel, { threads: x.length, block: 50 }, y, cuda.toDevice(x));
+    sameElements(await read(y), Int32Array.from(x, expected));
   };
 }
 
@@ -145,7 +146,7 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
     (v) => (bool(v & 3) ? 1 : 0) + i32(v > 5),
     (v) => (v & 3 ? 1 : 0) + (v > 5 ? 1 : 0),
   ),
-  'division by zero gives zero': () => {
+  'division by zero gives zero': async () => {
     const kernel = cuda.jit((y: Vec<i32>, x: In<Vec<i32>>, w: Vec<u32>, v: In<Vec<u32>>) => {
       const k = cuda.grid(1);
       y[2 * k] = (x[k] / x[k + 3]) | 0;
@@ -157,11 +158,11 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
     const w = cuda.deviceArray(6, 'uint32');
     const x = Int32Array.of(7, -7, -(2 ** 31), 0, 0, -1);
     const v = Uint32Array.of(7, 0, 0xffffffff, 0, 0, 2);
-    kernel.launch({ grid: 1, block: 3 }, y, cuda.toDevice(x), w, cuda.toDevice(v));
-    sameElements(y.copyToHost(), [0, 0, 0, 0, -(2 ** 31), 0]);
-    sameElements(w.copyToHost(), [0, 0, 0, 0, 0x7fffffff, 1]);
+    await launch(kernel, { grid: 1, block: 3 }, y, cuda.toDevice(x), w, cuda.toDevice(v));
+    sameElements(await read(y), [0, 0, 0, 0, -(2 ** 31), 0]);
+    sameElements(await read(w), [0, 0, 0, 0, 0x7fffffff, 1]);
   },
-  'counters and indices convert where they are used': () => {
+  'counters and indices convert where they are used': async () => {
     const body = (out: Vec<f32>, n: number) => {
       for (let i = 0; i < n; i++) out[i] = i * 0.5 + i / 4;
     };
@@ -169,12 +170,12 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
       if (cuda.grid(1) === 0) body(out, n);
     });
     const out = cuda.deviceArray(7, 'float32');
-    kernel.launch({ grid: 1, block: 32 }, out, 7);
+    await launch(kernel, { grid: 1, block: 32 }, out, 7);
     const expected = new Float32Array(7);
     body(asVec(expected), 7);
-    sameElements(out.copyToHost(), expected);
+    sameElements(await read(out), expected);
   },
-  'literals take the type of what they meet': () => {
+  'literals take the type of what they meet': async () => {
     const kernel = cuda.jit((a: Vec<f32>, b: Vec<f64>, c: Vec<i32>, d: Vec<u32>) => {
       a[0] = a[0] * 0.1;
       b[0] = b[0] * 0.1;
@@ -183,13 +184,13 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
     });
     const [a, b] = [cuda.toDevice(Float32Array.of(3)), cuda.toDevice(Float64Array.of(3))];
     const [c, d] = [cuda.toDevice(Int32Array.of(2147483647)), cuda.toDevice(Uint32Array.of(0))];
-    kernel.launch({ grid: 1, block: 1 }, a, b, c, d);
-    sameElements(a.copyToHost(), [Math.fround(3 * Math.fround(0.1))]);
-    sameElements(b.copyToHost(), [3 * 0.1]);
-    sameElements(c.copyToHost(), [-2147483648]);
-    sameElements(d.copyToHost(), [4294967295]);
+    await launch(kernel, { grid: 1, block: 1 }, a, b, c, d);
+    sameElements(await read(a), [Math.fround(3 * Math.fround(0.1))]);
+    sameElements(await read(b), [3 * 0.1]);
+    sameElements(await read(c), [-2147483648]);
+    sameElements(await read(d), [4294967295]);
   },
-  'an accumulator takes the type of what is added': () => {
+  'an accumulator takes the type of what is added': async () => {
     const kernel = cuda.jit((out: Vec<f32>, x: In<Vec<f32>>) => {
       let sum = 0;
       for (let i = 0; i < x.length; i++) sum += x[i];
@@ -197,10 +198,10 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
     });
     const x = Float32Array.from({ length: 40 }, (_, k) => 1 / (k + 1));
     const out = cuda.deviceArray(1, 'float32');
-    kernel.launch({ grid: 1, block: 1 }, out, cuda.toDevice(x));
-    sameElements(out.copyToHost(), [x.reduce((s, v) => Math.fround(s + v), 0)]);
+    await launch(kernel, { grid: 1, block: 1 }, out, cuda.toDevice(x));
+    sameElements(await read(out), [x.reduce((s, v) => Math.fround(s + v), 0)]);
   },
-  'number arguments are typed by their uses': () => {
+  'number arguments are typed by their uses': async () => {
     const kernel = cuda.jit((y: Vec<f32>, z: Vec<i32>, n: number, gain: number, mask: number) => {
       const k = cuda.grid(1);
       if (k < n) {
@@ -209,20 +210,20 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
       }
     });
     const [y, z] = [cuda.toDevice(Float32Array.of(1, 2, 3)), cuda.toDevice(Int32Array.of(5, 6, 7))];
-    kernel.launch({ grid: 1, block: 3 }, y, z, 2, 0.1, 3);
-    sameElements(y.copyToHost(), Float32Array.of(0.1, Math.fround(2 * Math.fround(0.1)), 3));
-    sameElements(z.copyToHost(), [1, 2, 7]);
-    kernel.launch({ grid: 1, block: 3 }, y, z, 3, 2, 1);
-    sameElements(z.copyToHost(), [1, 0, 1]);
+    await launch(kernel, { grid: 1, block: 3 }, y, z, 2, 0.1, 3);
+    sameElements(await read(y), Float32Array.of(0.1, Math.fround(2 * Math.fround(0.1)), 3));
+    sameElements(await read(z), [1, 2, 7]);
+    await launch(kernel, { grid: 1, block: 3 }, y, z, 3, 2, 1);
+    sameElements(await read(z), [1, 0, 1]);
   },
-  'stated scalars keep their type': () => {
+  'stated scalars keep their type': async () => {
     const kernel = cuda.jit((y: Vec<f64>, a: number, b: number, c: boolean) => {
       y[0] = a;
       y[1] = b;
       y[2] = c ? 1 : 0;
     });
     const y = cuda.deviceArray(3, 'float64');
-    kernel.launch({ grid: 1, block: 1 }, y, cuda.scalar('float32', 0.1), cuda.scalar('uint8', 200), true);
-    sameElements(y.copyToHost(), [Math.fround(0.1), 200, 1]);
+    await launch(kernel, { grid: 1, block: 1 }, y, cuda.scalar('float32', 0.1), cuda.scalar('uint8', 200), true);
+    sameElements(await read(y), [Math.fround(0.1), 200, 1]);
   },
 });

@@ -4,6 +4,7 @@
 import { cuda, type f32, type In, type i32, type i64, type Vec } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { launch, read } from './waiting.ts';
 
 const SMALL = [0, 1, 2, 3, 7, 100, 16777217, 99999999, 100000000];
 const EDGES: Readonly<Record<'int32' | 'uint32' | 'int64' | 'uint64', readonly bigint[]>> = {
@@ -25,8 +26,8 @@ function roundings(a: bigint, b: bigint): readonly bigint[] {
 type Body = (y: Vec<i32>, a: In<Vec<i32>>, b: In<Vec<i32>>) => void;
 
 /** Runs a kernel on all pairs of edges and compares with exact integers that wrap. */
-function quotients(type: keyof typeof EDGES, body: Body): () => void {
-  return () => {
+function quotients(type: keyof typeof EDGES, body: Body): () => Promise<void> {
+  return async () => {
     const pairs = EDGES[type].flatMap((a) => EDGES[type].map((b) => [a, b] as const));
     // To the types of the kernel all four are i32: what a kernel does follows from the arrays that it is given.
     const cells = (list: readonly bigint[]): Int32Array => {
@@ -42,7 +43,7 @@ function quotients(type: keyof typeof EDGES, body: Body): () => void {
     const kernel = cuda.jit(body);
     const y = cells(pairs.flatMap(() => [9n, 9n, 9n, 9n]));
     const [a, b] = [cells(pairs.map((p) => p[0])), cells(pairs.map((p) => p[1]))];
-    kernel.launch({ threads: pairs.length, block: 64 }, cuda.Out(y), cuda.In(a), cuda.In(b));
+    await launch(kernel, { threads: pairs.length, block: 64 }, cuda.Out(y), cuda.In(a), cuda.In(b));
     sameElements(y, cells(pairs.flatMap(([p, q]) => roundings(p, q))));
   };
 }
@@ -73,7 +74,7 @@ export const quotientTests: readonly ConformanceTest[] = chapter('quotients of i
   'u64: every pair of edges, every rounding': quotients('uint64', direct),
   'i32 through a variable': quotients('int32', named),
   'u32 through a variable': quotients('uint32', named),
-  'a variable that holds a quotient on some paths': () => {
+  'a variable that holds a quotient on some paths': async () => {
     const kernel = cuda.jit((y: Vec<i32>, a: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       if (k >= y.length) return;
@@ -82,10 +83,10 @@ export const quotientTests: readonly ConformanceTest[] = chapter('quotients of i
       y[k] = Math.ceil(q);
     });
     const y = cuda.deviceArray(5, 'int32');
-    kernel.launch({ threads: 5 }, y, cuda.In(Int32Array.of(0, 3, -3, 7, -100)));
-    sameElements(y.copyToHost(), Int32Array.of(-1, 34, -33, 15, -1));
+    await launch(kernel, { threads: 5 }, y, cuda.In(Int32Array.of(0, 3, -3, 7, -100)));
+    sameElements(await read(y), Int32Array.of(-1, 34, -33, 15, -1));
   },
-  'a quotient is rounded before it becomes an f32': () => {
+  'a quotient is rounded before it becomes an f32': async () => {
     const kernel = cuda.jit((y: Vec<f32>, a: In<Vec<i32>>) => {
       const q = a[0] / a[1];
       y[0] = Math.floor(q);
@@ -93,10 +94,10 @@ export const quotientTests: readonly ConformanceTest[] = chapter('quotients of i
       y[2] = q;
     });
     const y = cuda.deviceArray(3, 'float32');
-    kernel.launch({ grid: 1, block: 1 }, y, cuda.In(Int32Array.of(99999999, 100000000)));
-    sameElements(y.copyToHost(), Float32Array.of(0, 0, 1));
+    await launch(kernel, { grid: 1, block: 1 }, y, cuda.In(Int32Array.of(99999999, 100000000)));
+    sameElements(await read(y), Float32Array.of(0, 0, 1));
   },
-  'chains of quotients are JavaScript fractions until they are rounded': () => {
+  'chains of quotients are JavaScript fractions until they are rounded': async () => {
     const kernel = cuda.jit((y: Vec<i32>, a: In<Vec<i32>>) => {
       y[0] = Math.floor(a[0] / a[1] / a[2]);
       y[1] = Math.floor((a[0] + a[1]) / a[2]);
@@ -106,17 +107,17 @@ export const quotientTests: readonly ConformanceTest[] = chapter('quotients of i
     });
     const [a, b, c] = [-1000000007, 33, 1024];
     const y = cuda.deviceArray(5, 'int32');
-    kernel.launch({ grid: 1, block: 1 }, y, cuda.In(Int32Array.of(a, b, c)));
+    await launch(kernel, { grid: 1, block: 1 }, y, cuda.In(Int32Array.of(a, b, c)));
     const want = [a / b / c, (a + b) / c, Math.ceil(a / b), -Math.ceil(a / b), -Math.ceil(a / b)].map(Math.floor);
-    sameElements(y.copyToHost(), Int32Array.from(want));
+    sameElements(await read(y), Int32Array.from(want));
   },
-  '64-bit quotients that a variable holds are whole': () => {
+  '64-bit quotients that a variable holds are whole': async () => {
     const kernel = cuda.jit((y: Vec<i64>, a: In<Vec<i64>>) => {
       const q = a[0] / a[1];
       y[0] = q * 2n;
     });
     const y = cuda.deviceArray(1, 'int64');
-    kernel.launch({ grid: 1, block: 1 }, y, cuda.In(BigInt64Array.of(-7n, 2n)));
-    sameElements(y.copyToHost(), BigInt64Array.of(-6n));
+    await launch(kernel, { grid: 1, block: 1 }, y, cuda.In(BigInt64Array.of(-7n, 2n)));
+    sameElements(await read(y), BigInt64Array.of(-6n));
   },
 });

@@ -22,6 +22,7 @@ import {
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { asVec, doubles, EDGES, EDGES32, N, singles, zeros } from './support.ts';
+import { type Copied, launch, read } from './waiting.ts';
 
 /** Values around every limit of the integer types, and what is no number. */
 const CASTS: readonly number[] = [
@@ -35,8 +36,8 @@ const clampTo = (low: number, high: number) => (v: number) =>
   Number.isNaN(v) ? 0 : Math.trunc(Math.min(Math.max(v, low), high)) + 0;
 
 /** A cast from f64 and from f32, against truncation and saturation. */
-function cast(body: (v: number) => number, low: number, high: number): () => void {
-  return () => {
+function cast(body: (v: number) => number, low: number, high: number): () => Promise<void> {
+  return async () => {
     for (const type of ['float64', 'float32'] as const) {
       const x = type === 'float64' ? Float64Array.from(CASTS) : Float32Array.from(CASTS);
       const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<f64>>) => {
@@ -44,16 +45,16 @@ function cast(body: (v: number) => number, low: number, high: number): () => voi
         if (k < y.length) y[k] = body(v[k]);
       });
       const y = cuda.deviceArray(x.length, 'float64');
-      kernel.launch({ threads: x.length, block: 16 }, y, cuda.toDevice(x) as never);
-      sameElements(y.copyToHost(), Float64Array.from(x, clampTo(low, high)), `${type} value`);
+      await launch(kernel, { threads: x.length, block: 16 }, y, cuda.toDevice(x) as never);
+      sameElements(await read(y), Float64Array.from(x, clampTo(low, high)), `${type} value`);
       sameElements(Float64Array.from(x, body), Float64Array.from(x, clampTo(low, high)), 'cast on the host of value');
     }
   };
 }
 
 /** Elements of a small type, counted up by more than the type holds. */
-function wrapping(dtype: DTypeLike, start: TypedArray): () => void {
-  return () => {
+function wrapping(dtype: DTypeLike, start: TypedArray): () => Promise<void> {
+  return async () => {
     const a = cuda.toDevice(start);
     const kernel = cuda.jit((v: Vec<i32>) => {
       const k = cuda.grid(1);
@@ -63,7 +64,7 @@ function wrapping(dtype: DTypeLike, start: TypedArray): () => void {
       v[k] *= 3;
       v[k] = ~v[k] >> 1;
     });
-    kernel.launch({ threads: start.length, block: 16 }, a as never);
+    await launch(kernel, { threads: start.length, block: 16 }, a as never);
     const expected = start.slice() as Int32Array;
     for (let k = 0; k < expected.length; k++) {
       expected[k] = expected[k] + k * 1000;
@@ -71,7 +72,7 @@ function wrapping(dtype: DTypeLike, start: TypedArray): () => void {
       expected[k] *= 3;
       expected[k] = ~expected[k] >> 1;
     }
-    sameElements(a.copyToHost() as TypedArray, expected, String(dtype));
+    sameElements((await read(a)) as TypedArray, expected, String(dtype));
   };
 }
 
@@ -104,7 +105,7 @@ const WRAPPED = [0, -0, 0.5, 1.9, 300, 1e5, 3e9, 1e20, 1e300, 5e-324, Number.NaN
   .flatMap((v) => [v, -v]);
 
 /** Every bit operation of floats, against JavaScript's own. */
-function wraps(x: Float32Array | Float64Array): () => void {
+function wraps(x: Float32Array | Float64Array): () => Promise<void> {
   const body = (y: Vec<i32>, w: Vec<u32>, v: Vec<f64>, k: number): void => {
     y[8 * k] = v[k] | 0;
     y[8 * k + 1] = ~~v[k] ^ 0x55;
@@ -116,18 +117,18 @@ function wraps(x: Float32Array | Float64Array): () => void {
     y[8 * k + 7] ^= v[k];
     w[k] = v[k] >>> 0;
   };
-  return () => {
+  return async () => {
     const n = x.length;
     const kernel = cuda.jit((y: Vec<i32>, w: Vec<u32>, v: Vec<f64>) => {
       const k = cuda.grid(1);
       if (k < v.length) body(y, w, v, k);
     });
     const [y, w] = [cuda.toDevice(new Int32Array(8 * n)), cuda.deviceArray(n, u32)];
-    kernel.launch({ threads: n, block: 16 }, y, w, cuda.toDevice(x) as unknown as Float64Array);
+    await launch(kernel, { threads: n, block: 16 }, y, w, cuda.toDevice(x) as unknown as Float64Array);
     const [wantY, wantW] = [new Int32Array(8 * n), new Uint32Array(n)];
     for (let k = 0; k < n; k++) body(asVec(wantY), asVec(wantW), asVec(x), k);
-    sameElements(y.copyToHost(), wantY);
-    sameElements(w.copyToHost(), wantW);
+    sameElements(await read(y), wantY);
+    sameElements(await read(w), wantW);
   };
 }
 
@@ -148,22 +149,22 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
     'uint16',
     Uint16Array.from({ length: 40 }, (_, k) => k * 1700),
   ),
-  'neighbours of small elements stay intact': () => {
+  'neighbours of small elements stay intact': async () => {
     for (const make of [Int8Array, Uint8Array, Int16Array, Uint16Array]) {
       const a = cuda.toDevice(new make(N) as Uint8Array);
       const kernel = cuda.jit((v: Vec<u8>) => {
         const k = cuda.grid(1);
         if (k < v.length && k % 3 === 1) v[k] = k & 127;
       });
-      kernel.launch({ threads: N, block: 64 }, a);
+      await launch(kernel, { threads: N, block: 64 }, a);
       sameElements(
-        a.copyToHost(),
+        await read(a),
         Array.from({ length: N }, (_, k) => (k % 3 === 1 ? k & 127 : 0)),
         make.name,
       );
     }
   },
-  'f16 elements round to nearest, ties to even': () => {
+  'f16 elements round to nearest, ties to even': async () => {
     const x = Float64Array.from(HALVES);
     const kernel = cuda.jit((y: Vec<f16>, back: Vec<f64>, v: In<Vec<f64>>) => {
       const k = cuda.grid(1);
@@ -172,31 +173,31 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
       back[k] = y[k];
     });
     const [y, back] = [cuda.deviceArray(x.length, f16), cuda.deviceArray(x.length, f64)];
-    kernel.launch({ threads: x.length, block: 16 }, y, back, cuda.toDevice(x));
-    sameElements(back.copyToHost(), x.map(toHalf));
-    sameElements(y.copyToHost(), x.map(toHalf));
+    await launch(kernel, { threads: x.length, block: 16 }, y, back, cuda.toDevice(x));
+    sameElements(await read(back), x.map(toHalf));
+    sameElements(await read(y), x.map(toHalf));
   },
-  'f16 stores round f32 values once': () => {
+  'f16 stores round f32 values once': async () => {
     const x = Float32Array.from(HALVES);
     const kernel = cuda.jit((y: Vec<f16>, v: In<Vec<f32>>) => {
       const k = cuda.grid(1);
       if (k < v.length) y[k] = v[k];
     });
     const y = cuda.deviceArray(x.length, f16);
-    kernel.launch({ threads: x.length, block: 16 }, y, cuda.toDevice(x));
-    sameElements(y.copyToHost(), Array.from(x, toHalf));
+    await launch(kernel, { threads: x.length, block: 16 }, y, cuda.toDevice(x));
+    sameElements(await read(y), Array.from(x, toHalf));
   },
-  'f16 elements compute as f32': () => {
+  'f16 elements compute as f32': async () => {
     const kernel = cuda.jit((y: Vec<f32>, v: In<Vec<f16>>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = v[k] * v[k + 1];
     });
     const v = ndarray([0.1, 3, 1000, 70.5, 2048], { dtype: 'float16' });
     const y = cuda.deviceArray(4, f32);
-    kernel.launch({ threads: 4, block: 4 }, y, cuda.toDevice(v) as never);
+    await launch(kernel, { threads: 4, block: 4 }, y, cuda.toDevice(v) as never);
     const h = [0.1, 3, 1000, 70.5, 2048].map(toHalf);
     sameElements(
-      y.copyToHost(),
+      await read(y),
       Float32Array.from([0, 1, 2, 3], (k) => h[k] * h[k + 1]),
     );
   },
@@ -206,7 +207,7 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
   'casts to u16 truncate and saturate': cast((v) => u16(v), 0, 65535),
   'casts to i32 truncate and saturate': cast((v) => i32(v), -2147483648, 2147483647),
   'casts to u32 truncate and saturate': cast((v) => u32(v), 0, 4294967295),
-  'bit operations take floats made of u32 modulo 2 ** 32': () => {
+  'bit operations take floats made of u32 modulo 2 ** 32': async () => {
     const x = Uint32Array.of(0, 1, 2 ** 31 - 1, 2 ** 31, 3e9, 2 ** 32 - 1);
     const kernel = cuda.jit((y: Vec<i32>, v: In<Vec<u32>>) => {
       const k = cuda.grid(1);
@@ -216,7 +217,7 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
       y[3 * k + 2] = ~(Math.abs(f64(v[k])) + 0.5);
     });
     const y = new Int32Array(3 * x.length);
-    kernel.launch({ threads: x.length }, cuda.Out(y), cuda.In(x));
+    await launch(kernel, { threads: x.length }, cuda.Out(y), cuda.In(x));
     sameElements(
       y,
       [...x].flatMap((v) => [v | 0, (v * 0.75) & -1, ~(v + 0.5)]),
@@ -227,15 +228,15 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
   'bit operations take one float out of range beside many within': wraps(
     Float32Array.from({ length: 64 }, (_, k) => (k === 37 ? -(2 ** 40) - 2 ** 33 : k * 1000.5 - 2e4)),
   ),
-  'x | 0 of what is known to fit': () => {
+  'x | 0 of what is known to fit': async () => {
     const x = Float32Array.of(0, 0.5, 1, 0.999, -3, 1e10, Number.NaN, Number.POSITIVE_INFINITY);
     const kernel = cuda.jit((y: Vec<i32>, v: In<Vec<f32>>) => {
       const k = cuda.grid(1);
       if (k < v.length) y[k] = (Math.min(Math.max(v[k], 0), 1) * 255 + 0.5) | 0;
     });
     const y = cuda.deviceArray(x.length, i32);
-    kernel.launch({ threads: x.length, block: 16 }, y, cuda.toDevice(x));
-    sameElements(y.copyToHost(), Int32Array.of(0, 128, 255, 255, 0, 255, 0, 255));
+    await launch(kernel, { threads: x.length, block: 16 }, y, cuda.toDevice(x));
+    sameElements(await read(y), Int32Array.of(0, 128, 255, 255, 0, 255, 0, 255));
   },
   'casts to f32 round': doubles((v) => f32(v), [...EDGES, 0.1, 16777217, 3.5e38, -1e-46]),
   'Math.fround rounds': doubles((v) => Math.fround(v), [...EDGES, 0.1, 16777217, 3.4028235677973366e38, 1e-46]),
@@ -244,7 +245,7 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
     (v) => f64(v) * f64(v) - f64(v) * f64(v) * (1 - 2 ** -30),
     [1.1, 3.3, 0.1, -7.7, 1e10],
   ),
-  'Math.floor, ceil, round and trunc store to integers': () => {
+  'Math.floor, ceil, round and trunc store to integers': async () => {
     const x = Float64Array.from(CASTS);
     const kernel = cuda.jit((a: Vec<i32>, b: Vec<i32>, c: Vec<i32>, d: Vec<i32>, v: In<Vec<f64>>) => {
       const k = cuda.grid(1);
@@ -255,14 +256,14 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
       d[k] = Math.trunc(v[k]);
     });
     const outs = [0, 1, 2, 3].map(() => cuda.deviceArray(x.length, i32)) as never[];
-    kernel.launch({ threads: x.length, block: 16 }, outs[0]!, outs[1]!, outs[2]!, outs[3]!, cuda.toDevice(x));
-    [Math.floor, Math.ceil, Math.round, Math.trunc].forEach((round, n) => {
-      const out = outs[n] as { copyToHost(): Int32Array };
+    await launch(kernel, { threads: x.length, block: 16 }, outs[0]!, outs[1]!, outs[2]!, outs[3]!, cuda.toDevice(x));
+    for (const [n, round] of [Math.floor, Math.ceil, Math.round, Math.trunc].entries()) {
+      const out = outs[n] as Copied<Int32Array>;
       const expected = Int32Array.from(x, (v) => clampTo(-(2 ** 31), 2 ** 31 - 1)(round(v)));
-      sameElements(out.copyToHost(), expected, `Math.${round.name} of value`);
-    });
+      sameElements(await read(out), expected, `Math.${round.name} of value`);
+    }
   },
-  'rounded f32 values store to small integers': () => {
+  'rounded f32 values store to small integers': async () => {
     const x = Float32Array.from(CASTS);
     const kernel = cuda.jit((a: Vec<u8>, b: Vec<i16>, v: In<Vec<f32>>) => {
       const k = cuda.grid(1);
@@ -271,26 +272,26 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
       b[k] = Math.floor(v[k]);
     });
     const [a, b] = [cuda.deviceArray(x.length, u8), cuda.deviceArray(x.length, i16)];
-    kernel.launch({ threads: x.length, block: 16 }, a, b, cuda.toDevice(x));
+    await launch(kernel, { threads: x.length, block: 16 }, a, b, cuda.toDevice(x));
     sameElements(
-      a.copyToHost(),
+      await read(a),
       Uint8Array.from(x, (v) => clampTo(0, 255)(Math.round(v))),
     );
     sameElements(
-      b.copyToHost(),
+      await read(b),
       Int16Array.from(x, (v) => clampTo(-32768, 32767)(Math.floor(v))),
     );
   },
-  'Math.floor of a float is an index': () => {
+  'Math.floor of a float is an index': async () => {
     const kernel = cuda.jit((bins: Vec<i32>, v: In<Vec<f32>>) => {
       const k = cuda.grid(1);
       if (k < v.length) cuda.atomic.add(bins, Math.floor(v[k] * 4), 1);
     });
     const bins = zeros(4, 'int32');
-    kernel.launch({ threads: 5, block: 5 }, bins, cuda.toDevice(Float32Array.of(0.1, 0.3, 0.99, 0.6, 0.3)));
-    sameElements(bins.copyToHost(), [1, 2, 1, 1]);
+    await launch(kernel, { threads: 5, block: 5 }, bins, cuda.toDevice(Float32Array.of(0.1, 0.3, 0.99, 0.6, 0.3)));
+    sameElements(await read(bins), [1, 2, 1, 1]);
   },
-  'bool arrays hold true and false': () => {
+  'bool arrays hold true and false': async () => {
     const kernel = cuda.jit((flags: Vec<bool>, counts: Vec<i32>, v: In<Vec<i32>>) => {
       const k = cuda.grid(1);
       if (k >= v.length) return;
@@ -300,11 +301,11 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
     });
     const v = Int32Array.of(5, 1, 3, 2, 9);
     const [flags, counts] = [cuda.deviceArray(5, bool), cuda.deviceArray(5, i32)];
-    kernel.launch({ threads: 5, block: 8 }, flags, counts, cuda.toDevice(v));
-    sameElements(flags.copyToHost(), [true, true, false, true, false]);
-    sameElements(counts.copyToHost(), [10, 20, 10, 20, 10]);
+    await launch(kernel, { threads: 5, block: 8 }, flags, counts, cuda.toDevice(v));
+    sameElements(await read(flags), [true, true, false, true, false]);
+    sameElements(await read(counts), [10, 20, 10, 20, 10]);
   },
-  'mixed widths in one expression': () => {
+  'mixed widths in one expression': async () => {
     const kernel = cuda.jit(
       (y: Vec<f64>, a: In<Vec<u8>>, b: In<Vec<f32>>, c: In<Vec<f64>>, d: In<Vec<i16>>) => {
         const k = cuda.grid(1);
@@ -317,20 +318,28 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
     const c = Float64Array.of(0.1, 1e-10);
     const d = Int16Array.of(-300, 7);
     const y = cuda.deviceArray(2, f64);
-    kernel.launch({ grid: 1, block: 2 }, y, cuda.toDevice(a), cuda.toDevice(b), cuda.toDevice(c), cuda.toDevice(d));
+    await launch(
+      kernel,
+      { grid: 1, block: 2 },
+      y,
+      cuda.toDevice(a),
+      cuda.toDevice(b),
+      cuda.toDevice(c),
+      cuda.toDevice(d),
+    );
     sameElements(
-      y.copyToHost(),
+      await read(y),
       Float64Array.from([0, 1], (k) => Math.fround(a[k] * b[k]) + c[k] * d[k]),
     );
   },
-  'f64 results narrow when stored to f32': () => {
+  'f64 results narrow when stored to f32': async () => {
     const kernel = cuda.jit((y: Vec<f32>, v: In<Vec<f64>>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = v[k] * 3;
     });
     const y = cuda.deviceArray(3, f32);
-    kernel.launch({ grid: 1, block: 3 }, y, cuda.toDevice(Float64Array.of(0.1, 1e300, -1e-300)));
-    sameElements(y.copyToHost(), Float32Array.of(0.1 * 3, Number.POSITIVE_INFINITY, -0));
+    await launch(kernel, { grid: 1, block: 3 }, y, cuda.toDevice(Float64Array.of(0.1, 1e300, -1e-300)));
+    sameElements(await read(y), Float32Array.of(0.1 * 3, Number.POSITIVE_INFINITY, -0));
   },
   'single precision arithmetic rounds after each operation': singles((v) => v * 3, EDGES32),
   'single precision division': singles((v) => v / 3, EDGES32),

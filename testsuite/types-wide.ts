@@ -4,6 +4,7 @@
 import { cuda, type f64, type In, i32, i64, type u8, type u32, u64, type Vec } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { launch, read } from './waiting.ts';
 
 const COUNT = 61;
 
@@ -18,50 +19,50 @@ function words(): BigInt64Array {
 }
 
 /** Runs `body` on pairs of i64 and compares with itself on bigints, wrapped. */
-function signed(body: (a: bigint, b: bigint) => bigint): () => void {
-  return () => {
+function signed(body: (a: bigint, b: bigint) => bigint): () => Promise<void> {
+  return async () => {
     const x = words();
     const kernel = cuda.jit((y: Vec<i64>, v: In<Vec<i64>>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = body(v[k], v[k + 1]);
     });
     const y = cuda.deviceArray(COUNT, 'int64');
-    kernel.launch({ threads: COUNT, block: 16 }, y, cuda.toDevice(x));
+    await launch(kernel, { threads: COUNT, block: 16 }, y, cuda.toDevice(x));
     sameElements(
-      y.copyToHost(),
+      await read(y),
       BigInt64Array.from({ length: COUNT }, (_, k) => BigInt.asIntN(64, body(x[k], x[k + 1]))),
     );
   };
 }
 
 /** The same on u64; `expected` where the body cannot run on bigints as it is. */
-function unsigned(body: (a: bigint, b: bigint) => bigint, expected: typeof body = body): () => void {
-  return () => {
+function unsigned(body: (a: bigint, b: bigint) => bigint, expected: typeof body = body): () => Promise<void> {
+  return async () => {
     const x = new BigUint64Array(words().buffer as ArrayBuffer);
     const kernel = cuda.jit((y: Vec<u64>, v: In<Vec<u64>>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = body(v[k], v[k + 1]);
     });
     const y = cuda.deviceArray(COUNT, 'uint64');
-    kernel.launch({ threads: COUNT, block: 16 }, y, cuda.toDevice(x));
+    await launch(kernel, { threads: COUNT, block: 16 }, y, cuda.toDevice(x));
     sameElements(
-      y.copyToHost(),
+      await read(y),
       BigUint64Array.from({ length: COUNT }, (_, k) => BigInt.asUintN(64, expected(x[k], x[k + 1]))),
     );
   };
 }
 
 /** Numbers in, numbers out, by way of 64-bit integers. */
-function byNumber(body: (v: number) => number, values: readonly number[]): () => void {
-  return () => {
+function byNumber(body: (v: number) => number, values: readonly number[]): () => Promise<void> {
+  return async () => {
     const x = Float64Array.from(values);
     const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<f64>>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = body(v[k]);
     });
     const y = cuda.deviceArray(x.length, 'float64');
-    kernel.launch({ threads: x.length, block: 8 }, y, cuda.toDevice(x));
-    sameElements(y.copyToHost(), x.map(body));
+    await launch(kernel, { threads: x.length, block: 8 }, y, cuda.toDevice(x));
+    sameElements(await read(y), x.map(body));
   };
 }
 
@@ -104,7 +105,7 @@ export const wideTypes: readonly ConformanceTest[] = chapter('64-bit integers', 
     }
     return s;
   }),
-  'division by zero gives zero': () => {
+  'division by zero gives zero': async () => {
     const kernel = cuda.jit((y: Vec<i64>, x: In<Vec<i64>>, w: Vec<u64>, v: In<Vec<u64>>) => {
       y[0] = x[0] / x[1];
       y[1] = x[0] % x[1];
@@ -116,29 +117,30 @@ export const wideTypes: readonly ConformanceTest[] = chapter('64-bit integers', 
     const y = cuda.deviceArray(4, 'int64');
     const w = cuda.deviceArray(2, 'uint64');
     const least = -(2n ** 63n);
-    kernel.launch(
+    await launch(
+      kernel,
       { grid: 1, block: 1 },
       y,
       cuda.toDevice(BigInt64Array.of(7n, 0n, least, -1n)),
       w,
       cuda.toDevice(BigUint64Array.of(7n, 0n)),
     );
-    sameElements(y.copyToHost(), [0n, 0n, least, 0n]);
-    sameElements(w.copyToHost(), [0n, 0n]);
+    sameElements(await read(y), [0n, 0n, least, 0n]);
+    sameElements(await read(w), [0n, 0n]);
   },
-  'Number(x) of i64 rounds once': () => {
+  'Number(x) of i64 rounds once': async () => {
     const x = words();
     const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<i64>>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = Number(v[k]);
     });
     const y = cuda.deviceArray(COUNT, 'float64');
-    kernel.launch({ threads: COUNT, block: 16 }, y, cuda.toDevice(x));
-    sameElements(y.copyToHost(), Float64Array.from(x.subarray(0, COUNT), Number));
+    await launch(kernel, { threads: COUNT, block: 16 }, y, cuda.toDevice(x));
+    sameElements(await read(y), Float64Array.from(x.subarray(0, COUNT), Number));
   },
   'numbers to i64 and back': byNumber((v) => Number(i64(v) * 3n), [0, -1, 1e15, -123456789012, 2 ** 40]),
   'numbers to u64 and back': byNumber((v) => Number(u64(v) + 1n), [0, 5, 1e15, 2 ** 52]),
-  'floats beyond 64 bits saturate': () => {
+  'floats beyond 64 bits saturate': async () => {
     const kernel = cuda.jit((y: Vec<i64>, w: Vec<u64>, v: In<Vec<f64>>) => {
       const k = cuda.grid(1);
       if (k < v.length) {
@@ -148,21 +150,21 @@ export const wideTypes: readonly ConformanceTest[] = chapter('64-bit integers', 
     });
     const v = Float64Array.of(1e30, -1e30, Number.NaN, Number.POSITIVE_INFINITY, -1.9, 1.9);
     const [y, w] = [cuda.deviceArray(v.length, 'int64'), cuda.deviceArray(v.length, 'uint64')];
-    kernel.launch({ threads: v.length, block: 4 }, y, w, cuda.toDevice(v));
+    await launch(kernel, { threads: v.length, block: 4 }, y, w, cuda.toDevice(v));
     const [top, bottom] = [2n ** 63n - 1n, -(2n ** 63n)];
-    sameElements(y.copyToHost(), [top, bottom, 0n, top, -1n, 1n]);
-    sameElements(w.copyToHost(), [2n ** 64n - 1n, 0n, 0n, 2n ** 64n - 1n, 0n, 1n]);
+    sameElements(await read(y), [top, bottom, 0n, top, -1n, 1n]);
+    sameElements(await read(w), [2n ** 64n - 1n, 0n, 0n, 2n ** 64n - 1n, 0n, 1n]);
   },
-  'i32 of a 64-bit value is an index': () => {
+  'i32 of a 64-bit value is an index': async () => {
     const kernel = cuda.jit((y: Vec<i64>, at: In<Vec<i64>>) => {
       const k = cuda.grid(1);
       if (k < at.length) y[i32(at[k])] = BigInt(k) + at[k];
     });
     const y = cuda.deviceArray(4, 'int64');
-    kernel.launch({ threads: 4, block: 4 }, y, cuda.toDevice(BigInt64Array.of(3n, 1n, 0n, 2n)));
-    sameElements(y.copyToHost(), [2n, 2n, 5n, 3n]);
+    await launch(kernel, { threads: 4, block: 4 }, y, cuda.toDevice(BigInt64Array.of(3n, 1n, 0n, 2n)));
+    sameElements(await read(y), [2n, 2n, 5n, 3n]);
   },
-  'BigInt of an unsigned integer or an index meets u64 and i64': () => {
+  'BigInt of an unsigned integer or an index meets u64 and i64': async () => {
     const fnv1a = (text: ArrayLike<number>, from: number, to: number) => {
       let h = 0xcbf29ce484222325n;
       for (let k = from; k < to; k++) h = BigInt.asUintN(64, (h ^ BigInt(text[k])) * 0x100000001b3n);
@@ -182,18 +184,18 @@ export const wideTypes: readonly ConformanceTest[] = chapter('64-bit integers', 
     const w = Uint32Array.of(0, 2 ** 32 - 1, 5, 1);
     const [h, y] = [cuda.deviceArray(4, 'uint64'), cuda.deviceArray(4, 'int64')];
     const given = [text, ends, v, w].map((array) => cuda.toDevice(array)) as never[];
-    (kernel.launch as (...args: unknown[]) => void)({ threads: 4, block: 4 }, h, y, ...given);
+    await launch(kernel as never, { threads: 4, block: 4 }, h, y, ...given);
     const hashes = [0, 1, 2, 3].map((k) => fnv1a(text, ends[k], ends[k + 1]));
     sameElements(
-      h.copyToHost(),
+      await read(h),
       hashes.map((hash, k) => BigInt.asUintN(64, hash + v[k] * BigInt(k) - BigInt(w[k]))),
     );
     sameElements(
-      y.copyToHost(),
+      await read(y),
       Array.from(w, (u, k) => BigInt(u) - BigInt(k) * 3n),
     );
   },
-  'BigInt.asIntN and asUintN of 64 bits': () => {
+  'BigInt.asIntN and asUintN of 64 bits': async () => {
     const kernel = cuda.jit((y: Vec<i64>, w: Vec<u64>) => {
       const k = cuda.grid(1);
       const v = y[k];
@@ -202,18 +204,18 @@ export const wideTypes: readonly ConformanceTest[] = chapter('64-bit integers', 
     });
     const y = cuda.toDevice(BigInt64Array.of(-1n, 5n));
     const w = cuda.toDevice(BigUint64Array.of(2n ** 64n - 2n, 6n));
-    kernel.launch({ grid: 1, block: 2 }, y, w);
-    sameElements(y.copyToHost(), [-2n, 6n]);
-    sameElements(w.copyToHost(), [2n ** 64n - 1n, 5n]);
+    await launch(kernel, { grid: 1, block: 2 }, y, w);
+    sameElements(await read(y), [-2n, 6n]);
+    sameElements(await read(w), [2n ** 64n - 1n, 5n]);
   },
-  'bigint arguments': () => {
+  'bigint arguments': async () => {
     const kernel = cuda.jit((y: Vec<i64>, w: Vec<u64>, a: bigint, b: bigint) => {
       y[0] = y[0] + a;
       w[0] = w[0] ^ b;
     });
     const [y, w] = [cuda.toDevice(BigInt64Array.of(-3n)), cuda.toDevice(BigUint64Array.of(2n ** 63n))];
-    kernel.launch({ grid: 1, block: 1 }, y, w, 2n ** 40n, 2n ** 64n - 1n);
-    sameElements(y.copyToHost(), [2n ** 40n - 3n]);
-    sameElements(w.copyToHost(), [2n ** 63n - 1n]);
+    await launch(kernel, { grid: 1, block: 1 }, y, w, 2n ** 40n, 2n ** 64n - 1n);
+    sameElements(await read(y), [2n ** 40n - 3n]);
+    sameElements(await read(w), [2n ** 63n - 1n]);
   },
 });

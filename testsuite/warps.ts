@@ -2,9 +2,10 @@
  * Chapter: what the lanes of a warp give each other, and barriers of the whole grid.
  */
 import { cuda, f32, f64, type In, i32, type i64, type u32, type Vec } from '../src/index.ts';
-import { same, sameElements, throws } from './assert.ts';
+import { rejects, same, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { mixedIntegers, zeros } from './support.ts';
+import { element, launch, read, settled } from './waiting.ts';
 
 const FULL = 0xffffffff;
 /** Three warps, the last of them half full. */
@@ -20,24 +21,24 @@ const warpSum = (v: number): number => {
 };
 
 export const warps: readonly ConformanceTest[] = chapter('warps', {
-  'lanes and warps': () => {
+  'lanes and warps': async () => {
     const kernel = cuda.jit((out: Vec<i32>, below: Vec<u32>) => {
       const i = cuda.grid(1);
       out[i] = cuda.laneId * 100 + cuda.warpSize;
       below[i] = cuda.laneMaskLt();
     });
     const [out, below] = [zeros(64, 'int32'), zeros(64, 'uint32')];
-    kernel.launch({ grid: 1, block: 64 }, out, below);
+    await launch(kernel, { grid: 1, block: 64 }, out, below);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       byThread((_t, lane) => lane * 100 + 32, 64),
     );
     sameElements(
-      below.copyToHost(),
+      await read(below),
       byThread((_t, lane) => 2 ** lane - 1, 64),
     );
   },
-  shuffles: () => {
+  shuffles: async () => {
     const kernel = cuda.jit((out: Vec<i32>, by: i32) => {
       const t = cuda.threadIdx.x;
       const n = cuda.blockDim.x;
@@ -49,10 +50,10 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
     const block = 64;
     for (const by of [0, 1, 7, 31]) {
       const out = zeros(4 * block, 'int32');
-      kernel.launch({ grid: 1, block }, out, by);
+      await launch(kernel, { grid: 1, block }, out, by);
       const warp = (t: number): number => t - (t % 32);
       sameElements(
-        out.copyToHost(),
+        await read(out),
         [
           byThread((t) => warp(t) + by, block),
           byThread((t, lane) => (lane < by ? t : t - by), block),
@@ -63,7 +64,7 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
       );
     }
   },
-  'shuffles of all types': () => {
+  'shuffles of all types': async () => {
     const kernel = cuda.jit((a: Vec<f32>, b: Vec<f64>, c: Vec<i64>, d: Vec<u32>) => {
       const t = cuda.threadIdx.x;
       a[t] = cuda.shflXorSync(FULL, a[t] as number, 1);
@@ -76,23 +77,23 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
     const b = cuda.toDevice(Float64Array.from(values, (v) => v * 1e300));
     const c = cuda.toDevice(BigInt64Array.from(values, (v) => BigInt(Math.floor(v)) - (1n << 40n)));
     const d = cuda.toDevice(Uint32Array.from(values, (v) => 2 ** 31 + v));
-    const [a0, b0, c0, d0] = [a.copyToHost(), b.copyToHost(), c.copyToHost(), d.copyToHost()];
-    kernel.launch({ grid: 1, block: 32 }, a, b, c, d);
+    const [a0, b0, c0, d0] = [await read(a), await read(b), await read(c), await read(d)];
+    await launch(kernel, { grid: 1, block: 32 }, a, b, c, d);
     sameElements(
-      a.copyToHost(),
+      await read(a),
       byThread((t) => a0[t ^ 1] as number, 32),
     );
     sameElements(
-      b.copyToHost(),
+      await read(b),
       byThread((t) => b0[t ^ 1] as number, 32),
     );
-    same([...c.copyToHost()].join(), [...c0].map((_, t) => c0[t ^ 1]).join());
+    same([...(await read(c))].join(), [...c0].map((_, t) => c0[t ^ 1]).join());
     sameElements(
-      d.copyToHost(),
+      await read(d),
       byThread((t) => d0[t ^ 1] as number, 32),
     );
   },
-  'votes and matches': () => {
+  'votes and matches': async () => {
     const kernel = cuda.jit((x: In<Vec<i32>>, flags: Vec<i32>, masks: Vec<u32>) => {
       const t = cuda.threadIdx.x;
       const n = cuda.blockDim.x;
@@ -110,14 +111,14 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
     const n = 96;
     const x = Int32Array.from({ length: n }, (_, t) => (t < 32 ? t % 7 : t < 64 ? t : 100));
     const [flags, masks] = [zeros(4 * n, 'int32'), zeros(4 * n, 'uint32')];
-    kernel.launch({ grid: 1, block: n }, cuda.toDevice(x), flags, masks);
+    await launch(kernel, { grid: 1, block: n }, cuda.toDevice(x), flags, masks);
     const warpOf = (t: number): number[] => [...x.subarray(t - (t % 32), t - (t % 32) + 32)];
     const bits = (t: number, test: (v: number) => boolean): number =>
       warpOf(t).reduce((mask, v, lane) => (test(v) ? mask + 2 ** lane : mask), 0);
     const small = (v: number): boolean => v < 20;
     const agree = (t: number): boolean => new Set(warpOf(t).map((v) => v >> 6)).size === 1;
     sameElements(
-      flags.copyToHost(),
+      await read(flags),
       [
         byThread((t) => Number(warpOf(t).every(small)), n),
         byThread((t) => Number(warpOf(t).some(small)), n),
@@ -127,7 +128,7 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
       'flags',
     );
     sameElements(
-      masks.copyToHost(),
+      await read(masks),
       [
         byThread((t) => bits(t, small), n),
         byThread((t) => bits(t, (v) => (v & 3) === ((x[t] as number) & 3)), n),
@@ -137,7 +138,7 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
       'masks',
     );
   },
-  'a reduction of a block by shuffles': () => {
+  'a reduction of a block by shuffles': async () => {
     const kernel = cuda.jit((out: Vec<i32>, x: In<Vec<i32>>) => {
       const parts = cuda.shared.array(32, i32);
       const i = cuda.grid(1);
@@ -157,11 +158,11 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
     const expected = x.reduce((s, v) => s + v, 0);
     for (const block of [32, 96, 256]) {
       const out = zeros(1, 'int32');
-      kernel.launch({ threads: x.length, block }, out, cuda.toDevice(x));
-      same(out.get(0), expected, `blocks of ${block}`);
+      await launch(kernel, { threads: x.length, block }, out, cuda.toDevice(x));
+      same(await element(out, 0), expected, `blocks of ${block}`);
     }
   },
-  'lanes that returned, and masks of some lanes': () => {
+  'lanes that returned, and masks of some lanes': async () => {
     const kernel = cuda.jit((out: Vec<i32>, n: i32) => {
       const t = cuda.threadIdx.x;
       if (t >= n) return;
@@ -171,13 +172,13 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
       cuda.syncWarp(active);
     });
     const out = zeros(32, 'int32');
-    kernel.launch({ grid: 1, block: 32 }, out, 20);
+    await launch(kernel, { grid: 1, block: 32 }, out, 20);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       byThread((t) => (t < 20 && t % 2 === 0 ? 10_004 : 0), 32),
     );
   },
-  'memory between lanes': () => {
+  'memory between lanes': async () => {
     const kernel = cuda.jit((out: Vec<f32>) => {
       const s = cuda.shared.array(64, f32);
       const t = cuda.threadIdx.x;
@@ -193,43 +194,43 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
       out[t] = s[t];
     });
     const out = cuda.deviceArray(64, f32);
-    kernel.launch({ grid: 1, block: 64 }, out);
+    await launch(kernel, { grid: 1, block: 64 }, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       byThread((t) => (t < 32 ? 496 : 496 + 32 * 32), 64),
     );
   },
-  'a loop that lanes leave at different times': () => {
+  'a loop that lanes leave at different times': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const t = cuda.threadIdx.x;
       for (let k = 0; k <= t; k++) out[t] += cuda.shflSync(FULL, k, 31);
     });
     const out = zeros(32, 'int32');
-    const launch = (): void => kernel.launch({ grid: 1, block: 32 }, out);
+    const run = (): Promise<void> => launch(kernel, { grid: 1, block: 32 }, out);
     if (cuda.currentDevice().kind === 'cpu') {
-      throws(launch, /cannot run this kernel: .* in a loop that its threads leave at different times/, 'E_WARP');
+      await rejects(run, /cannot run this kernel: .* in a loop that its threads leave at different times/, 'E_WARP');
     } else if (cuda.currentDevice().kind === 'simulator') {
-      launch();
+      await run();
       sameElements(
-        out.copyToHost(),
+        await read(out),
         byThread((t) => (t * (t + 1)) / 2, 32),
       );
     }
   },
-  'lanes that do not come together are found by the simulator': () => {
+  'lanes that do not come together are found by the simulator': async () => {
     if (cuda.currentDevice().kind !== 'simulator') return;
     const kernel = cuda.jit((out: Vec<i32>) => {
       const t = cuda.threadIdx.x;
       out[t] = t < 16 ? cuda.shflSync(FULL, t, 0) : cuda.shflSync(FULL, t, 31);
     });
-    kernel.launch({ grid: 1, block: 32 }, zeros(32, 'int32'));
-    throws(
-      () => cuda.synchronize(),
+    await launch(kernel, { grid: 1, block: 32 }, zeros(32, 'int32'));
+    await rejects(
+      () => settled(),
       /divergent exchange: 32 threads wait for lanes of the warp that do not come/,
       'E_KERNEL_FAULT',
     );
   },
-  'a barrier of the grid': () => {
+  'a barrier of the grid': async () => {
     const kernel = cuda.jit((parts: Vec<f64>, out: Vec<f64>) => {
       const t = cuda.threadIdx.x;
       if (t === 0) parts[cuda.blockIdx.x] = cuda.blockIdx.x + 1;
@@ -243,9 +244,9 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
     // Where blocks run one after another, there is no more than one that can wait.
     const blocks = cuda.currentDevice().kind === 'nvidia' ? 8 : 1;
     const [parts, out] = [cuda.deviceArray(blocks, f64), cuda.deviceArray(blocks, f64)];
-    kernel.launch({ grid: blocks, block: 64 }, parts, out);
+    await launch(kernel, { grid: blocks, block: 64 }, parts, out);
     sameElements(
-      out.copyToHost(),
+      await read(out),
       Array.from({ length: blocks }, () => (blocks * (blocks + 1)) / 2),
     );
   },

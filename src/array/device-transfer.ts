@@ -75,7 +75,8 @@ export async function downloadLater(
   const { context, owner, itemSize } = from.array;
   const { driver } = context;
   const count = sizeOf(shape) * itemSize;
-  if (count === 0 || driver.copyToHostLater === undefined) {
+  if (count === 0) return;
+  if (driver.copyToHostLater === undefined) {
     download(shape, to, from, stream);
     return;
   }

@@ -7,6 +7,7 @@ import { download, downloadLater } from '../array/device-transfer.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
+import type { MemoryOwner } from '../memory/owner.ts';
 import type { Stream } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
 import type { HostTyped, Typed } from './args.ts';
@@ -110,6 +111,19 @@ export function forEachArray(
     if (arg.kind === 'tuple') forEachArray(arg.items, visit);
     else if (arg.kind !== 'scalar') visit(arg);
   }
+}
+
+/** Keeps the memory of the device arrays of a call until the function that it gives is called, which also gives back lent views. */
+export function retainArrays(typed: readonly Typed[]): () => void {
+  const owners: MemoryOwner[] = [];
+  forEachArray(typed, (arg) => {
+    if (arg.kind === 'device') owners.push(arg.array.owner);
+  });
+  for (const owner of owners) owner.retain();
+  return () => {
+    for (const owner of owners) owner.release();
+    giveBackLent(typed);
+  };
 }
 
 /** Notes that a stream uses the device arrays of a call. */

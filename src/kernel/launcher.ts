@@ -28,6 +28,7 @@ import {
   giveBackLent,
   keepLenders,
   makeReady,
+  retainArrays,
   touchAll,
   typeOf,
 } from './call.ts';
@@ -138,6 +139,13 @@ export class Launcher {
     return found.marshaller.overflows(typed) ? state.specialise(context, types, 64) : found;
   }
 
+  #isCompiled({ types, typed, wide }: Call, shape: CheckedShape, context: Context): boolean {
+    const { state } = this;
+    const found = state.compiled(context, types, shape.wide || wide ? 64 : 32);
+    if (found?.marshaller.overflows(typed) !== true) return found !== undefined;
+    return state.compiled(context, types, 64) !== undefined;
+  }
+
   async #specialiseLater({ types, typed, wide }: Call, shape: CheckedShape, context: Context): Promise<Specialisation> {
     const { state } = this;
     const found = await state.specialiseLater(context, types, shape.wide || wide ? 64 : 32);
@@ -162,36 +170,47 @@ export class Launcher {
     if (shape === undefined) return;
     const launched = { kernel: state.name, shape, extras };
     refuseAborted(launched);
-    const { turns, driver } = context;
     const request: Request = { launched, context, given, args, report: reporter(launched) };
-    const { kernel, copies, smart } =
-      driver.loadLater === undefined ? this.#enqueue(request) : await turns.take(() => this.#enqueueLater(request));
+    const enqueued = this.#enqueue(request);
+    const { kernel, copies, smart } = enqueued instanceof Promise ? await enqueued : enqueued;
     await kernel;
     await copies;
     if (smart !== undefined) await refreshHosts(smart);
     request.report?.(shape.grid[0] * shape.grid[1] * shape.grid[2]);
   }
 
-  #enqueue(request: Request): Enqueued {
+  /** A promise where the kernel has to be compiled by one first, or others wait for that. */
+  #enqueue(request: Request): Enqueued | Promise<Enqueued> {
+    const { context, launched } = request;
+    const { turns, driver } = context;
+    if (turns.waiting > 0) {
+      return turns.take(() =>
+        this.#enqueueLater(
+          request,
+          turns.enter(() => this.#typed(request)),
+        ),
+      );
+    }
     const call = this.#typed(request);
+    if (driver.loadLater !== undefined && !this.#isCompiled(call, launched.shape, context)) {
+      return turns.take(() => this.#enqueueLater(request, call));
+    }
     try {
-      return this.#begin(request, call, this.#specialise(call, request.launched.shape, request.context));
+      return this.#begin(request, call, this.#specialise(call, launched.shape, context));
     } finally {
-      giveBackLent(call.typed);
+      call.letGo();
     }
   }
 
   /** As `#enqueue`, once the kernel has been compiled. */
-  async #enqueueLater(request: Request): Promise<Enqueued> {
+  async #enqueueLater(request: Request, call: AsyncCall): Promise<Enqueued> {
     const { context, launched } = request;
-    const { turns } = context;
-    const call = turns.enter(() => this.#typed(request));
     try {
       const specialisation = await this.#specialiseLater(call, launched.shape, context);
       refuseAborted(launched);
-      return turns.enter(() => this.#begin(request, call, specialisation));
+      return context.turns.enter(() => this.#begin(request, call, specialisation));
     } finally {
-      giveBackLent(call.typed);
+      call.letGo();
     }
   }
 
@@ -199,7 +218,9 @@ export class Launcher {
     const { state } = this;
     const smart = smartArguments(args, context);
     if (state.debugCaptures) state.checkCaptures();
-    return { ...this.#prepare(smart?.plain ?? args, context), smart };
+    const call = this.#prepare(smart?.plain ?? args, context);
+    // What is disposed before the launch is enqueued must be there until then.
+    return { ...call, smart, letGo: retainArrays(call.typed) };
   }
 
   #begin({ launched, context, given, report }: Request, call: AsyncCall, specialisation: Specialisation): Enqueued {
@@ -327,6 +348,8 @@ interface Enqueued {
 /** A call whose smart arrays have been replaced. */
 interface AsyncCall extends Call {
   readonly smart: SmartArguments | undefined;
+  /** Gives back what was kept for the launch until it is enqueued. */
+  readonly letGo: () => void;
 }
 
 function synchronize(context: Context, stream: Stream | undefined): void {

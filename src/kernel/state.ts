@@ -177,6 +177,13 @@ export class KernelState {
     }
   }
 
+  /** The specialisation for these types, if it is there. */
+  compiled(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Specialisation | undefined {
+    const found = this.#of(context).ready.get(keyOf(types, indexBits));
+    return found?.stale === true ? undefined : found;
+  }
+
+  /** As `compiled`, to be used now. */
   #find(context: Context, key: string): Specialisation | undefined {
     const { ready } = this.#of(context);
     const found = ready.get(key);

@@ -71,6 +71,21 @@ export function scope<R>(body: () => R): R {
   return result;
 }
 
+/**
+ * As `scope`, for an asynchronous body, and gives nothing. Nothing else may run meanwhile: what other code made would be freed too. For
+ * the conformance suite, whose tests run one after another.
+ */
+export async function scopeWhileAlone(body: () => void | Promise<void>): Promise<void> {
+  const here: Scope = { outer: innermost, made: new Set() };
+  innermost = here;
+  try {
+    await body();
+  } finally {
+    innermost = here.outer;
+    disposeAll(here.made);
+  }
+}
+
 function collect(value: unknown, found: Set<object>): void {
   if (typeof value !== 'object' || value === null || found.has(value)) return;
   found.add(value);

@@ -13,6 +13,8 @@ export interface ConformanceRun {
   readonly environment?: Readonly<Record<string, string>>;
   /** Of the tests only every n-th, beginning with the k-th, which is 1 for the first. */
   readonly part?: readonly [k: number, n: number];
+  /** Tests that this device cannot run. */
+  readonly without?: readonly string[];
   /** Makes the device, when `device` alone does not say enough. */
   open?(): Promise<void>;
 }
@@ -27,13 +29,16 @@ export async function defineConformance(run: ConformanceRun): Promise<void> {
   await run.open?.();
   const { cuda } = await import('../../src/index.ts');
   const { conformanceTests } = await import('../../testsuite/index.ts');
+  const { canWait, settled } = await import('../../testsuite/waiting.ts');
   describe(`${run.title}: ${cuda.currentDevice().name}`, () => {
     const [part, parts] = run.part ?? [1, 1];
     for (const [k, test] of conformanceTests.entries()) {
       if (k % parts !== part - 1) continue;
+      if (test.blocks && !canWait()) continue;
+      if (run.without?.includes(`${test.chapter}: ${test.name}`) === true) continue;
       it(`${test.chapter}: ${test.name}`, async () => {
         await test.run();
-        cuda.synchronize();
+        await settled();
       });
     }
   });

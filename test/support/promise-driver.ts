@@ -25,14 +25,17 @@ import type {
   StridedCopy,
   StridedFill,
 } from '../../src/driver/driver.ts';
+import { FaultLog, type Moment } from '../../src/driver/faults.ts';
 import { DriverError } from '../../src/errors.ts';
 
 /** Turns of the event loop between a call and what it does. */
 const TURNS = 2;
 
-/** An event, and how many of its marks the queue has not reached. */
+/** An event: where and when it was recorded, and how many of its marks the queue has not reached. */
 interface Mark {
   readonly inner: EventHandle;
+  stream: StreamHandle | undefined;
+  moment: Moment | undefined;
   pending: number;
 }
 
@@ -47,6 +50,9 @@ export class PromiseDriver implements DeviceDriver {
   readonly checkedByDefault = true;
   readonly contractByDefault = false;
   readonly #device: CpuDriver = openCpu({ threads: 1 });
+  readonly #faults = new FaultLog();
+  /** What stands for the default stream in the log. */
+  readonly #default: object = {};
   #queue: (() => void)[] = [];
   #pumping = false;
   readonly #marks = new WeakMap<EventHandle, Mark>();
@@ -65,13 +71,15 @@ export class PromiseDriver implements DeviceDriver {
 
   #enqueue(stream: StreamHandle | undefined, work: () => void): void {
     if (stream !== undefined) this.#unfinished.set(stream, (this.#unfinished.get(stream) ?? 0) + 1);
+    const position = this.#faults.advance();
     this.#queue.push(() => {
       try {
         work();
+        this.#device.synchronize();
       } catch (error) {
         const fault =
           error instanceof DriverError ? error : new DriverError('E_FAULT', String(error), { cause: error });
-        this.#device.keepFault(fault, this.#device.streamOf(stream));
+        this.#faults.post(fault, stream ?? this.#default, position);
       }
       if (stream !== undefined) this.#unfinished.set(stream, (this.#unfinished.get(stream) ?? 1) - 1);
     });
@@ -199,7 +207,7 @@ export class PromiseDriver implements DeviceDriver {
   createEvent(timing: boolean): EventHandle {
     const inner = this.#device.createEvent(timing);
     const handle: EventHandle = { event: inner };
-    this.#marks.set(handle, { inner, pending: 0 });
+    this.#marks.set(handle, { inner, stream: undefined, moment: undefined, pending: 0 });
     return handle;
   }
 
@@ -217,6 +225,8 @@ export class PromiseDriver implements DeviceDriver {
   recordEvent(event: EventHandle, stream: StreamHandle | undefined): void {
     const mark = this.#mark(event);
     mark.pending++;
+    mark.stream = stream;
+    mark.moment = this.#faults.now;
     this.#enqueue(stream, () => {
       mark.pending--;
       this.#device.recordEvent(mark.inner, stream);
@@ -224,8 +234,10 @@ export class PromiseDriver implements DeviceDriver {
   }
 
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
-    const { inner } = this.#mark(event);
-    this.#enqueue(stream, () => this.#device.waitEvent(inner, stream));
+    const { stream: from, moment } = this.#mark(event);
+    if (moment === undefined) return;
+    const at = this.#faults.advance();
+    this.#enqueue(stream, () => this.#faults.follow(from, moment, stream ?? this.#default, at));
   }
 
   queryEvent(event: EventHandle): boolean {
@@ -233,7 +245,8 @@ export class PromiseDriver implements DeviceDriver {
   }
 
   failureBefore(event: EventHandle): Failure | undefined {
-    return this.#device.failureBefore(this.#mark(event).inner);
+    const { stream, moment } = this.#mark(event);
+    return moment === undefined ? undefined : this.#faults.failure(stream, moment);
   }
 
   elapsedTime(start: EventHandle, end: EventHandle): number {
