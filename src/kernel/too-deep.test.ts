@@ -81,6 +81,24 @@ describe.each(['cpu', 'simulator'] as const)('on the device %s', (device) => {
     expect(launch(fn)).toBe(result);
   });
 
+  it('a kernel takes 200 parameters', () => {
+    cuda.selectDevice(device);
+    const o = cuda.toDevice(Int32Array.of(0));
+    const names = list(199, (k) => `p${k}`, ', ');
+    const kernel = cuda.jit(new Function('o', names, `o[0] = ${list(199, (k) => `p${k} * ${k}`, ' + ')};`) as Kernel);
+    const values = Array.from({ length: 199 }, (_, k) => k + 1);
+    (kernel.launch as (...args: unknown[]) => void)({ grid: 1, block: 1 }, o, ...values);
+    expect(o.get(0)).toBe(values.reduce((sum, v, k) => sum + v * k, 0));
+  });
+
+  it('an expression may have 20,000 characters', () => {
+    const groups = list(48, (k) => `(${list(60, (n) => `o[${n % 4}]`, k % 2 === 0 ? ' + ' : ' - ')})`, ' ^ ');
+    const expression = `${groups} ^ (${list(150, (k) => `Math.max(o[${k % 4}], ${k}) * ${1000 + k}`, ' + ')})`;
+    expect(expression.length).toBeGreaterThan(20_000);
+    const expected = new Function('o', `return ${expression}`)([1, 2, 3, 4]) as number;
+    expect(launch(kernelOf(`o[0] = ${expression};`))).toBe(expected);
+  });
+
   it('functions that double the calls at each level are refused', () => {
     const levels = list(40, (k) => `const f${k} = (v) => f${k + 1}(v) + f${k + 1}(v + 1);`);
     expect(() => launch(kernelOf(`${levels} const f40 = (v) => v; o[0] = f0(1);`))).toThrow(
