@@ -145,6 +145,17 @@ export const absence: readonly ConformanceTest[] = chapter('absent values', {
     const at = find(x, k & 15, 20);
     return (at === 3 ? 1 : 0) + (at !== 3 ? 10 : 0);
   }),
+  'an assignment that asks for the value before': integers((k, x) => {
+    let v: number | undefined;
+    if (x[k] > 10) v = x[k] & 15;
+    if (x[k] > 20) v = undefined;
+    v = v === undefined ? 1 : 2;
+    let w: number | undefined;
+    if (x[k] > 10) w = 70;
+    if (x[k] > 20) w = undefined;
+    w ??= !w ? 3 : 5;
+    return v + 10 * w;
+  }),
   'a use without a test': refused((k, x) => (find(x, k, 3) as number) + 1, /\(\) returns nothing when this loop ends/),
   'a variable that some paths leave without a value': refused((k, x) => {
     let v: number;

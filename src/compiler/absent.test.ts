@@ -3,6 +3,8 @@
  * uses of what may not be there are refused.
  */
 import { describe, expect, it } from 'vitest';
+import { cuda } from '../cuda/index.ts';
+import { u32 } from '../dtype/index.ts';
 import { run } from './testing.ts';
 
 type V = { [k: number]: number; length: number };
@@ -467,5 +469,48 @@ describe('uses of what may not be there', () => {
       for (j = 0, (x[0] as number) > 0 && (j = 9); j < 3; j++) v = j;
       y[0] = v!;
     }, nowhere);
+  });
+});
+
+describe('a variable that is assigned what depends on whether it has a value', () => {
+  it('is asked before it has the new one', () => {
+    sameAsHost((x, y) => {
+      for (let k = 0; k < x.length; k++) {
+        let v: number | undefined;
+        if ((x[k] as number) > 0) v = x[k];
+        if ((x[k] as number) > 5) v = undefined;
+        v = v === undefined ? 1 : 2;
+        let w: number | undefined = (x[k] as number) > 0 ? 70 : undefined;
+        if ((x[k] as number) > 5) w = undefined;
+        w ??= !w ? 3 : 5;
+        y[k] = v + 10 * w;
+      }
+    });
+  });
+
+  it('may be used in what it is assigned only where it has one', () => {
+    refused((x, y) => {
+      let v: number | undefined;
+      if ((x[0] as number) > 9) v = 1;
+      v = (v as number) + 1;
+      y[0] = v;
+    }, /may have no value here/);
+  });
+});
+
+describe('arms of a selection that are never taken', () => {
+  it('have no say in its type', () => {
+    const body = (x: V, y: V): void => {
+      let v: number | undefined;
+      for (let k = 0; k < x.length; k++) {
+        let w = v;
+        w ??= !w ? u32(k) : cuda.rint((w as number) / 32768);
+        y[k] = w;
+      }
+      v = undefined;
+    };
+    const y = new Uint32Array(X.length);
+    run(body as (...args: never[]) => void, [Int32Array.from(X), y]);
+    expect([...y]).toEqual([...X.keys()]);
   });
 });

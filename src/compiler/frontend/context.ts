@@ -191,7 +191,7 @@ export class Context extends StatementWriter {
     binding.depth = this.depth;
     if (isAbsent(value)) return this.#empty(binding, value, pos);
     const given = withoutFlag(value);
-    notePresence(this, binding, value, pos);
+    const notes = this.collect(() => notePresence(this, binding, value, pos));
     if (!binding.constant) {
       binding.value = this.slot(given, binding.name, pos);
       this.#fill(binding.value, given, binding, pos);
@@ -201,18 +201,19 @@ export class Context extends StatementWriter {
     } else {
       binding.value = this.named(this.holdValue(given, binding.name), binding.name, pos);
     }
+    for (const s of notes) this.emit(s);
   }
 
   /** `name = value`. */
   assign(binding: Binding, value: Value, pos: Pos): void {
     if (isAbsent(value)) return this.#empty(binding, value, pos);
     const given = withoutFlag(value);
-    if (binding.value === undefined) {
-      binding.depth = this.depth;
-      notePresence(this, binding, value, pos);
-      binding.value = this.slot(given, binding.name, pos);
-    } else notePresence(this, binding, value, pos);
+    if (binding.value === undefined) binding.depth = this.depth;
+    // What is assigned may ask for the value that there was: `m = m === undefined ? 1 : 2`.
+    const notes = this.collect(() => notePresence(this, binding, value, pos));
+    binding.value ??= this.slot(given, binding.name, pos);
     this.#fill(binding.value, given, binding, pos);
+    for (const s of notes) this.emit(s);
   }
 
   /** `name = undefined`. */

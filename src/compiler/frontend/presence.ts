@@ -7,6 +7,7 @@
  * answer are answered; flags that nobody asks at run time leave no code.
  */
 import type { Label } from '../ir/ops.ts';
+import { rewriteStatement } from '../types/rewrite.ts';
 import {
   expressionsOf,
   type Local,
@@ -36,6 +37,7 @@ import {
 } from './presence-state.ts';
 
 type AbsentExpr = Extract<TExpr, { k: 'absent' }>;
+type SelectExpr = Extract<TExpr, { k: 'select' }>;
 type LoopStmt = Extract<TStmt, { k: 'loop' }>;
 type IfStmt = Extract<TStmt, { k: 'if' }>;
 
@@ -60,7 +62,16 @@ export function resolvePresence(body: readonly TStmt[]): readonly TStmt[] {
       });
     }
   });
-  return new Rewriting(walk.taken, withSources(body, atRunTime)).list(body);
+  const rewritten = new Rewriting(walk.taken, withSources(body, atRunTime)).list(body);
+  const decided = [...walk.chosen].filter(([, arm]) => arm !== 'both');
+  for (const [select, arm] of decided) if (arm !== 'both') select.only = arm;
+  return decided.length === 0 ? rewritten : withoutDeadArms(rewritten);
+}
+
+/** What is never evaluated has no say in types and need not be right: the arms of selections, as the branches of `if`. */
+function withoutDeadArms(list: readonly TStmt[]): readonly TStmt[] {
+  const pick = (e: TExpr): TExpr => (e.k === 'select' && e.only !== undefined ? e[e.only] : e);
+  return list.map((s) => rewriteStatement(s, pick, withoutDeadArms));
 }
 
 /** Flags that a question or a use depends on. */
@@ -129,6 +140,8 @@ class Walk {
   readonly answers: Map<AbsentExpr, 'yes' | 'no' | 'both'> = new Map();
   /** Conditions that always come out the same way. */
   readonly taken: Map<IfStmt, 'then' | 'else'> = new Map();
+  /** The arms that selections take. */
+  readonly chosen: Map<SelectExpr, 'a' | 'b' | 'both'> = new Map();
   readonly #asked: ReadonlySet<Local>;
   readonly #tested: ReadonlySet<Local>;
   readonly #targets = new Map<Label, Target>();
@@ -262,6 +275,11 @@ class Walk {
       }
       case 'select': {
         const [yes, no] = this.#test(e.cond, state);
+        if (this.#final) {
+          const arm = no === undefined ? 'a' : yes === undefined ? 'b' : 'both';
+          const earlier = this.chosen.get(e);
+          this.chosen.set(e, earlier === undefined || earlier === arm ? arm : 'both');
+        }
         const [a, notA] = yes === undefined ? [undefined, undefined] : this.#test(e.a, yes);
         const [b, notB] = no === undefined ? [undefined, undefined] : this.#test(e.b, no);
         return [merge(a, b), merge(notA, notB)];

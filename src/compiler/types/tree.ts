@@ -152,7 +152,8 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
   | { readonly k: 'shift'; readonly fn: 'shl' | 'shr' | 'ushr'; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'logic'; readonly fn: 'and' | 'or'; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'compare'; readonly fn: CompareOp; readonly a: TExpr; readonly b: TExpr }
-  | { readonly k: 'select'; readonly cond: TExpr; readonly a: TExpr; readonly b: TExpr }
+  /** `only`: the arm that the program always takes, until `frontend/presence.ts` puts it in the place of the whole. */
+  | { readonly k: 'select'; readonly cond: TExpr; readonly a: TExpr; readonly b: TExpr; only?: 'a' | 'b' }
   | {
       readonly k: 'minmax';
       readonly fn: 'min' | 'max' | 'fmin' | 'fmax' | 'copysign';
