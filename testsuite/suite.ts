@@ -4,6 +4,7 @@
  * A driver is done when all of them pass on it. The suite is framework-free: `runConformance` runs it anywhere, and
  * `conformanceTests` hands the tests to vitest, node:test or anything else.
  */
+import type { DeviceKind } from '../src/cuda/index.ts';
 import { cuda, roc, TsambaTypeError } from '../src/index.ts';
 import { scopeWhileAlone } from '../src/memory/scope.ts';
 import { canWait, settled } from './waiting.ts';
@@ -16,7 +17,7 @@ export interface ConformanceTest {
   run(): Promise<void>;
 }
 
-export type DeviceChoice = number | 'nvidia' | 'opencl' | 'hip' | 'webgpu' | 'cpu' | 'simulator';
+export type DeviceChoice = number | DeviceKind;
 
 type Body = () => void | Promise<void>;
 

@@ -2,8 +2,9 @@
  * The driver contract: everything that a kind of device must do for Tsamba, and all that the layers above may ask of it.
  *
  * A driver turns device memory, streams, events and compiled kernels of one kind of hardware into the calls below. The
- * layers above it (memory, stream, array, kernel) know no other door to a device. A new backend is one folder beside this
- * file, one renderer, and a green conformance suite. Pointers are device addresses as plain numbers or bigints; nothing
+ * layers above it (memory, stream, array, kernel) know no other door to a device. A new one is a folder beside this
+ * file, a row of `DEVICE_KINDS`, its provider in `memory/providers.ts`, a renderer or an interpreter for its kernels, and a green
+ * conformance suite. Pointers are device addresses as plain numbers or bigints; nothing
  * above a driver does more with them than add a byte offset.
  */
 import type { Kernel } from '../compiler/ir/ops.ts';
@@ -14,6 +15,27 @@ export type Pointer = number | bigint;
 
 /** Kinds of hardware and of standing in for it; each has one provider. */
 export type DeviceKind = 'nvidia' | 'opencl' | 'hip' | 'webgpu' | 'cpu' | 'simulator';
+
+/** What the layers above know of a kind before there is a device. */
+export interface KindFacts {
+  /** What users call its devices. */
+  readonly name: string;
+  /** This process is the device: no hardware of its own, and memory that is JavaScript's. */
+  readonly inProcess: boolean;
+}
+
+/** A row for each kind, in the order in which they are listed. All that asks for a kind by name reads this. */
+export const DEVICE_KINDS: Readonly<Record<DeviceKind, KindFacts>> = {
+  nvidia: { name: 'NVIDIA GPU', inProcess: false },
+  opencl: { name: 'OpenCL device', inProcess: false },
+  hip: { name: 'HIP device', inProcess: false },
+  webgpu: { name: 'WebGPU device', inProcess: false },
+  cpu: { name: 'CPU device', inProcess: true },
+  simulator: { name: 'simulator', inProcess: true },
+};
+
+/** Every kind, as `selectDevice` and the environment name them. */
+export const KIND_NAMES: readonly DeviceKind[] = Object.keys(DEVICE_KINDS) as DeviceKind[];
 
 /** Limits that launches are validated against. */
 export interface DeviceLimits {

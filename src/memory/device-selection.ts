@@ -5,18 +5,15 @@
  * namespaces but the devices themselves (`open-devices.ts`). A device is opened when it is first needed, one context for each. What
  * `auto` takes is the namespace's own affair: `devices.ts` for `cuda`, `roc/devices.ts` for `roc`.
  */
-import type { DeviceInfo, DeviceKind } from '../driver/driver.ts';
+import { DEVICE_KINDS, type DeviceInfo, type DeviceKind, KIND_NAMES } from '../driver/driver.ts';
 import { switchFromEnvironment, variable } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
 import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
 import { Context } from './context.ts';
 import { type Device, describeDevice, hardwareOf } from './device.ts';
-import { checkThere, DEVICE_NAMES, openDevice, openDeviceLater } from './open-devices.ts';
+import { checkThere, openDevice, openDeviceLater } from './open-devices.ts';
 import { probe } from './providers.ts';
-
-/** Every kind of device, as `selectDevice` and the environment name them. */
-export const DEVICE_KINDS: readonly DeviceKind[] = Object.keys(DEVICE_NAMES) as DeviceKind[];
 
 /** A device by its kind and its number among those. */
 export interface Place {
@@ -138,7 +135,7 @@ export class DeviceSelection {
       if (!Number.isInteger(choice) || choice < 0) throw this.#badChoice(asked);
       return this.#rules.numbered(choice, asked);
     }
-    const kind = DEVICE_KINDS.find((one) => one === choice);
+    const kind = KIND_NAMES.find((one) => one === choice);
     if (kind === undefined) throw this.#badChoice(asked);
     const number = index ?? 0;
     if (typeof number === 'number' && Number.isInteger(number) && number >= 0) return { kind, index: number };
@@ -146,7 +143,7 @@ export class DeviceSelection {
   }
 
   #badChoice(asked: string): TsambaRangeError {
-    const possible = `${this.#rules.numbers}, ${DEVICE_KINDS.map((kind) => `'${kind}'`).join(', ')}`;
+    const possible = `${this.#rules.numbers}, ${KIND_NAMES.map((kind) => `'${kind}'`).join(', ')}`;
     return new TsambaRangeError('E_DEVICE', `${this.namespace}.${asked} names no device; ${possible} are possible`);
   }
 
@@ -191,15 +188,15 @@ export class DeviceSelection {
     const { variable: name } = this.#rules;
     const text = variable(name) ?? '';
     if (text === '' || text.toLowerCase() === 'auto') return undefined;
-    const kind = DEVICE_KINDS.find((one) => one === text.toLowerCase());
+    const kind = KIND_NAMES.find((one) => one === text.toLowerCase());
     if (kind === undefined) {
-      const possible = ['auto', ...DEVICE_KINDS].join(', ');
+      const possible = ['auto', ...KIND_NAMES].join(', ');
       throw new TsambaRangeError('E_DEVICE', `${name}=${text} names no device; ${possible} are possible`);
     }
     const place = { kind, index: 0 };
     this.#checkThere(place, this.#asked(place));
     if (gpuRequired() && !this.#isGpu(place)) {
-      const what = standsIn(kind) ? '' : `, which is ${this.infoOf(place).name}`;
+      const what = DEVICE_KINDS[kind].inProcess ? '' : `, which is ${this.infoOf(place).name}`;
       throw new NotSupportedError(
         'E_NO_GPU',
         `TSAMBA_REQUIRE_GPU=1 contradicts ${this.#asked(place)}${what}; unset one of them`,
@@ -229,7 +226,7 @@ export class DeviceSelection {
   }
 
   #isGpu(place: Place): boolean {
-    return !standsIn(place.kind) && hardwareOf(this.infoOf(place)).type === 'gpu';
+    return !DEVICE_KINDS[place.kind].inProcess && hardwareOf(this.infoOf(place)).type === 'gpu';
   }
 
   /** Opens a device; why that cannot be done, if it cannot. */
@@ -252,9 +249,4 @@ export class DeviceSelection {
 
 function gpuRequired(): boolean {
   return switchFromEnvironment('TSAMBA_REQUIRE_GPU') === true;
-}
-
-/** Kinds that are no hardware of their own. */
-function standsIn(kind: DeviceKind): boolean {
-  return kind === 'cpu' || kind === 'simulator';
 }

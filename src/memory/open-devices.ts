@@ -3,7 +3,7 @@
  *
  * Which of them a namespace computes on is `device-selection.ts`; what kinds there are is `providers.ts`.
  */
-import type { DeviceDriver, DeviceKind } from '../driver/driver.ts';
+import { DEVICE_KINDS, type DeviceDriver, type DeviceKind } from '../driver/driver.ts';
 import { traced } from '../driver/tracing.ts';
 import { NotSupportedError } from '../errors.ts';
 import { OpenDevice } from './open-device.ts';
@@ -14,20 +14,10 @@ const devices = new Map<string, OpenDevice>();
 /** Those that are being opened. */
 const opening = new Map<string, Promise<OpenDevice>>();
 
-/** What users call the devices of a kind. */
-export const DEVICE_NAMES: Readonly<Record<DeviceKind, string>> = {
-  nvidia: 'NVIDIA GPU',
-  opencl: 'OpenCL device',
-  hip: 'HIP device',
-  webgpu: 'WebGPU device',
-  cpu: 'CPU device',
-  simulator: 'simulator',
-};
-
 /** `no OpenCL device (libOpenCL.so.1 was not found)`. */
 export function noDevice(kind: DeviceKind): string {
   const { reason } = probe(kind);
-  return `no ${DEVICE_NAMES[kind]}${reason === undefined ? '' : ` (${reason})`}`;
+  return `no ${DEVICE_KINDS[kind].name}${reason === undefined ? '' : ` (${reason})`}`;
 }
 
 /** Throws NotSupportedError unless there is the device; `asked` is who wants it, `instead` what could be had. */

@@ -5,7 +5,7 @@
  * `currentDevice().fallbackReason` says why, and the CPU device says so once. An NVIDIA GPU is taken by its own driver where it is asked for.
  */
 import { hostFunction } from '../compiler/intrinsics.ts';
-import type { DeviceInfo, DeviceKind } from '../driver/driver.ts';
+import { type DeviceInfo, type DeviceKind, KIND_NAMES } from '../driver/driver.ts';
 import { NotSupportedError } from '../errors.ts';
 import { type Device, hardwareOf } from '../memory/device.ts';
 import { type Choice, DeviceSelection, type Place } from '../memory/device-selection.ts';
@@ -31,7 +31,7 @@ const ACCELERATORS = ['opencl', 'hip'] as const;
 
 /** Every device that `roc` can compute on, those by OpenCL and HIP first. */
 export function places(): Place[] {
-  return ([...ACCELERATORS, 'nvidia', 'webgpu', 'cpu', 'simulator'] as const).flatMap(placesOf);
+  return [...new Set([...ACCELERATORS, ...KIND_NAMES])].flatMap(placesOf);
 }
 
 /** Whether there is a device by OpenCL or HIP. Never throws. Numba: `roc.is_available()`. */

@@ -9,6 +9,7 @@ import type { DeviceNDArray } from '../array/device-array.ts';
 import { describeHostArray, type HostArrayLike } from '../array/ndarray-input.ts';
 import { Held, type Pinned, type Pinning, type Range, rangeOf } from '../array/pinning.ts';
 import { hostFunction } from '../compiler/intrinsics.ts';
+import { DEVICE_KINDS } from '../driver/driver.ts';
 import { TsambaRangeError } from '../errors.ts';
 import { extentOf } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
@@ -116,7 +117,7 @@ function deviceFor(array: object, context: Context): DeviceNDArray | undefined {
 
 /** Devices whose memory is JavaScript's own keep a copy of what is mapped: there it is not worth it. */
 function reachesInPlace({ kind, info }: Context): boolean {
-  return info.features.mapsHostMemory && kind !== 'cpu' && kind !== 'simulator';
+  return info.features.mapsHostMemory && !DEVICE_KINDS[kind].inProcess;
 }
 
 function enter(context: Context, part: Range): Entry {

@@ -2,7 +2,7 @@
  * Host memory that the driver allocated: pinned, mapped or managed. Shared by arrays like device memory, but freed only when no
  * ArrayBuffer over it can be reached either.
  */
-import type { DeviceKind, HostMemory, HostMemoryOptions } from '../../driver/driver.ts';
+import { DEVICE_KINDS, type HostMemory, type HostMemoryOptions } from '../../driver/driver.ts';
 import type { Context } from '../context.ts';
 import { allocationSite } from '../leaks.ts';
 import { Allocation, MemoryOwner } from '../owner.ts';
@@ -11,9 +11,6 @@ import { addHostUser, type HostUser } from './uses.ts';
 
 const NO_BYTES = new Uint8Array();
 const EVERYTHING = { start: 0, end: Number.POSITIVE_INFINITY };
-
-/** Devices whose host memory is JavaScript's own, and is never unmapped. */
-const WITHOUT_NATIVE_MEMORY: ReadonlySet<DeviceKind> = new Set(['cpu', 'simulator']);
 
 /** One block of host memory. It does not refer to the ArrayBuffer, so that this can be collected. */
 class HostAllocation extends Allocation implements HostUser {
@@ -31,7 +28,8 @@ class HostAllocation extends Allocation implements HostUser {
     super(context, memory.pointer ?? 0, counted, allocationSite(memory.bytes.length));
     this.#context = context;
     this.#memory = { host: memory.host, bytes: NO_BYTES, pointer: memory.pointer };
-    this.#exposed = !WITHOUT_NATIVE_MEMORY.has(context.kind);
+    // Host memory that is JavaScript's own is never unmapped.
+    this.#exposed = !DEVICE_KINDS[context.kind].inProcess;
     this.#letGo = this.#exposed ? context.holdOpen() : () => undefined;
   }
 
@@ -109,7 +107,7 @@ export function allocateHostMemory(context: Context, bytes: number, options: Hos
   const pointer = memory.pointer === undefined ? undefined : Number(memory.pointer);
   const own = buffer instanceof ArrayBuffer && memory.bytes.length === buffer.byteLength;
   if (own) {
-    if (!WITHOUT_NATIVE_MEMORY.has(context.kind)) keepInPlace(buffer);
+    if (!DEVICE_KINDS[context.kind].inProcess) keepInPlace(buffer);
     addHostUser(buffer, allocation);
     known.set(buffer, { owner, pointer });
     owner.keeper = buffer;
