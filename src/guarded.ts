@@ -67,7 +67,7 @@ function element(name: string, what: string, key: string): TsambaTypeError {
 }
 
 /** Makes properties of an object what they are for good. */
-export function settle<T extends object>(object: T, ...keys: readonly (keyof T)[]): void {
+export function lockProperties<T extends object>(object: T, ...keys: readonly (keyof T)[]): void {
   for (const key of keys) Object.defineProperty(object, key, { writable: false, configurable: false });
 }
 

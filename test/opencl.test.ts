@@ -219,7 +219,7 @@ describe('OpenCL C', () => {
       for (let d = 0; d < 3; d++) x[d] = d === 0 ? cuda.gridDim.x : d === 1 ? cuda.gridDim.y : cuda.blockIdx.x;
     };
     expect(program(sizes, [floats])).toContain('(int)get_num_groups(1)');
-    const early = program(sizes, [floats], {}, {}, { placesFirst: true });
+    const early = program(sizes, [floats], {}, {}, { positionsFirst: true });
     expect(early.match(/.*get_(num_groups|group_id).*/g)).toEqual([
       '  const int gridDim_x = (int)get_num_groups(0);',
       '  const int gridDim_y = (int)get_num_groups(1);',

@@ -11,7 +11,7 @@ type Described = Readonly<Record<string, unknown>>;
 const describe = (array: { readonly __cuda_array_interface__: object }): Described =>
   array.__cuda_array_interface__ as Described;
 /** What another library's array looks like. */
-const lend = (array: { readonly __cuda_array_interface__: object }, more: object = {}) => ({
+const exporting = (array: { readonly __cuda_array_interface__: object }, more: object = {}) => ({
   __cuda_array_interface__: { ...array.__cuda_array_interface__, ...more },
 });
 const dataOf = (array: { readonly __cuda_array_interface__: object }): unknown[] =>
@@ -60,7 +60,7 @@ export const memoryInterop: readonly ConformanceTest[] = chapter('array interfac
   },
   'in: the same memory, kept alive by its views': async () => {
     const d = cuda.toDevice(Float32Array.of(1, 2, 3, 4));
-    const a = cuda.asCudaArray(lend(d));
+    const a = cuda.asCudaArray(exporting(d));
     a.set(9, 2);
     sameElements(await read(d), [1, 2, 9, 4]);
     const own = cuda.asCudaArray(d);
@@ -75,31 +75,31 @@ export const memoryInterop: readonly ConformanceTest[] = chapter('array interfac
     const d = cuda.toDevice(Float32Array.of(0, 1, 2, 3, 4, 5));
     for (const version of [0, 1, 2, 3]) {
       const more = { version, shape: [3n], strides: [8], ...(version < 3 ? { stream: undefined } : {}) };
-      sameElements((await read(cuda.asCudaArray(lend(d, more)))) as Float32Array, [0, 2, 4]);
+      sameElements((await read(cuda.asCudaArray(exporting(d, more)))) as Float32Array, [0, 2, 4]);
     }
-    sameElements((await read(cuda.asCudaArray(lend(d.slice('::-1'))))) as Float32Array, [5, 4, 3, 2, 1, 0]);
-    const broadcast = cuda.asCudaArray(lend(d, { shape: [2, 3], strides: [0, 4] }));
+    sameElements((await read(cuda.asCudaArray(exporting(d.slice('::-1'))))) as Float32Array, [5, 4, 3, 2, 1, 0]);
+    const broadcast = cuda.asCudaArray(exporting(d, { shape: [2, 3], strides: [0, 4] }));
     sameElements(await read(broadcast), [0, 1, 2, 0, 1, 2]);
-    const none = cuda.asCudaArray(lend(d, { shape: [0, 3], data: [0, false], strides: null }));
+    const none = cuda.asCudaArray(exporting(d, { shape: [0, 3], data: [0, false], strides: null }));
     same(none.size, 0);
-    same(cuda.asCudaArray(lend(d, { shape: [0], data: [null, false] })).size, 0);
-    const raw = cuda.asCudaArray(lend(d, { typestr: '<i4' }));
+    same(cuda.asCudaArray(exporting(d, { shape: [0], data: [null, false] })).size, 0);
+    const raw = cuda.asCudaArray(exporting(d, { typestr: '<i4' }));
     same(await element(raw, 1), 0x3f800000);
   },
   'in: structs by their descr': async () => {
     const Point = struct({ a: 'uint8', x: f64 }, { align: true });
     const d = cuda.deviceArray(3, Point);
     d.set({ a: 7, x: 1.5 });
-    const a = cuda.asCudaArray(lend(d));
+    const a = cuda.asCudaArray(exporting(d));
     same(JSON.stringify(await element(a, 2)), '{"a":7,"x":1.5}');
     const target = cuda.deviceArray(3, Point);
     target.copyToDevice(a);
     same(JSON.stringify(await element(target, 0)), '{"a":7,"x":1.5}');
-    throws(() => cuda.asCudaArray(lend(d, { descr: undefined })), /descr/, 'E_DTYPE');
+    throws(() => cuda.asCudaArray(exporting(d, { descr: undefined })), /descr/, 'E_DTYPE');
   },
   'in: read-only memory is not written to': async () => {
     const d = cuda.toDevice(Float32Array.of(1, 2));
-    const locked = cuda.asCudaArray(lend(d, { data: [dataOf(d)[0], true] }));
+    const locked = cuda.asCudaArray(exporting(d, { data: [dataOf(d)[0], true] }));
     same(locked.readOnly, true);
     same(locked.slice('1:').readOnly, true, 'views are read-only too');
     throws(() => locked.set(1), /read-only/, 'E_READ_ONLY');
@@ -128,28 +128,28 @@ export const memoryInterop: readonly ConformanceTest[] = chapter('array interfac
   },
   'in: wherever device arrays are taken': async () => {
     const d = cuda.toDevice(Float32Array.of(1, 2, 3));
-    const lent = lend(d);
+    const borrowed = exporting(d);
     const add = cuda.jit((a: Vec<f32>) => {
       const k = cuda.grid(1);
       if (k < a.length) a[k] += 10;
     });
-    await launch(add, { threads: 3 }, lent as never);
-    await launch(add, { threads: 3 }, cuda.In(lent) as never);
+    await launch(add, { threads: 3 }, borrowed as never);
+    await launch(add, { threads: 3 }, cuda.In(borrowed) as never);
     sameElements(await read(d), [21, 22, 23]);
-    const shared = cuda.toDevice(lent);
+    const shared = cuda.toDevice(borrowed);
     shared.set(0, 0);
     same(await element(d, 0), 0);
     const target = cuda.deviceArray(3, 'float32');
-    target.copyToDevice(lent as never);
+    target.copyToDevice(borrowed as never);
     sameElements(await read(target), [0, 22, 23]);
-    target.set(lent);
-    cuda.toDevice(Float32Array.of(7, 7, 7), { to: lent });
+    target.set(borrowed);
+    cuda.toDevice(Float32Array.of(7, 7, 7), { to: borrowed });
     same(await element(d, 2), 7);
-    same(String(cuda.deviceArrayLike(lent as never).shape), '3');
+    same(String(cuda.deviceArrayLike(borrowed as never).shape), '3');
   },
   'in: what is not sound': () => {
     const d = cuda.toDevice(Float32Array.of(1, 2, 3));
-    const take = (more: object) => () => cuda.asCudaArray(lend(d, more));
+    const take = (more: object) => () => cuda.asCudaArray(exporting(d, more));
     throws(
       () => cuda.asCudaArray(new Float32Array(2) as never),
       /needs an object with __cuda_array_interface__/,
@@ -160,7 +160,7 @@ export const memoryInterop: readonly ConformanceTest[] = chapter('array interfac
     }
     throws(() => cuda.asCudaArray({ __cuda_array_interface__: 5 }), /must be an object/, 'E_CUDA_ARRAY');
     throws(take({ mask: d }), /masked arrays are not supported/, 'E_CUDA_ARRAY_MASK');
-    same(cuda.asCudaArray(lend(d, { mask: null })).size, 3);
+    same(cuda.asCudaArray(exporting(d, { mask: null })).size, 3);
     throws(take({ stream: 0 }), /stream 0 is not allowed/, 'E_CUDA_ARRAY');
     throws(take({ stream: 'x' }), /stream must be an integer/, 'E_CUDA_ARRAY');
     throws(take({ strides: [4, 4] }), /stride/);

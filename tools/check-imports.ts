@@ -32,7 +32,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/compiler/ir',
     'src/compiler/types',
     'src/compiler/contract.ts',
-    'src/compiler/records.ts',
+    'src/compiler/elements.ts',
     'src/compiler/math',
   ],
   ['src/compiler/frontend', 'src/compiler/compile.ts', 'src/compiler/testing.ts'],

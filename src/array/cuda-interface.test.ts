@@ -63,7 +63,7 @@ afterEach(() => {
   delete process.env['TSAMBA_CUDA_ARRAY_INTERFACE_SYNC'];
 });
 
-const lend = (array: { readonly __cuda_array_interface__: object }, more: object = {}) => ({
+const exporting = (array: { readonly __cuda_array_interface__: object }, more: object = {}) => ({
   __cuda_array_interface__: { ...array.__cuda_array_interface__, ...more },
 });
 
@@ -76,7 +76,7 @@ describe('the array interface with real addresses', () => {
   });
 
   it('knows which bytes a reversed array has', () => {
-    const reversed = asCudaArray(lend(toDevice(Float32Array.of(1, 2, 3, 4)).slice('::-1')));
+    const reversed = asCudaArray(exporting(toDevice(Float32Array.of(1, 2, 3, 4)).slice('::-1')));
     const over = (shape: number, strides: number) =>
       new DeviceNDArray(shape, strides, f32, { gpuData: reversed.gpuData });
     expect(over(4, -4).copyToHost()).toEqual(Float32Array.of(4, 3, 2, 1));
@@ -87,8 +87,8 @@ describe('the array interface with real addresses', () => {
 
   it('takes no notice of what version 0 did not know', () => {
     const d = toDevice(Float32Array.of(1, 2));
-    expect(asCudaArray(lend(d, { version: 0, mask: d })).copyToHost()).toEqual(Float32Array.of(1, 2));
-    expect(() => asCudaArray(lend(d, { version: 1, mask: d }))).toThrow(/masked arrays are not supported/);
+    expect(asCudaArray(exporting(d, { version: 0, mask: d })).copyToHost()).toEqual(Float32Array.of(1, 2));
+    expect(() => asCudaArray(exporting(d, { version: 1, mask: d }))).toThrow(/masked arrays are not supported/);
   });
 
   it('keeps the lender alive as long as a view is there, and no longer', async () => {
@@ -102,9 +102,9 @@ describe('the array interface with real addresses', () => {
       }
     };
     const view = (() => {
-      const lender = lend(d);
-      registry.register(lender, 'lender');
-      const all = asCudaArray(lender);
+      const exporter = exporting(d);
+      registry.register(exporter, 'lender');
+      const all = asCudaArray(exporter);
       const part = all.slice('1:3');
       all.dispose();
       return part;
@@ -120,15 +120,15 @@ describe('the array interface with real addresses', () => {
 
   it('writes to no memory that its lender calls read-only', () => {
     const d = toDevice(Float32Array.of(1, 2, 3, 4));
-    const lent = asCudaArray(lend(d, { data: [d.pointer, true] }));
-    for (const array of [lent, lent.slice('1:'), lent.T, lent.view('u32' as never)]) {
+    const borrowed = asCudaArray(exporting(d, { data: [d.pointer, true] }));
+    for (const array of [borrowed, borrowed.slice('1:'), borrowed.T, borrowed.view('u32' as never)]) {
       expect(array.readOnly).toBe(true);
       expect(() => array.set(0)).toThrow(/read-only/);
       expect(() => array.copyToDevice(array.copyToHost())).toThrow(/read-only/);
     }
-    expect(lent.copyToHost()).toEqual(Float32Array.of(1, 2, 3, 4));
-    expect(asCudaArray(lend(d, { data: [d.pointer, false] })).readOnly).toBe(false);
-    lent.dispose();
+    expect(borrowed.copyToHost()).toEqual(Float32Array.of(1, 2, 3, 4));
+    expect(asCudaArray(exporting(d, { data: [d.pointer, false] })).readOnly).toBe(false);
+    borrowed.dispose();
   });
 
   it('takes bigints, and structs that another library laid out', () => {
@@ -139,7 +139,7 @@ describe('the array interface with real addresses', () => {
       ['x', '<f4'],
     ];
     const more = { data: [BigInt(bytes.pointer), false], shape: [1n], typestr: '|V8', descr, strides: null };
-    const [array] = [asCudaArray(lend(bytes, more))];
+    const [array] = [asCudaArray(exporting(bytes, more))];
     expect(array.get(0)).toEqual({ a: 1, x: 1 });
     expect(array.dtype.fields?.map(({ offset }) => offset)).toEqual([0, 4]);
     const native = struct({ a: u8, x: f32 }, { align: true });
@@ -148,46 +148,47 @@ describe('the array interface with real addresses', () => {
 
   it('calls bf16 as ml_dtypes and PyTorch do, in and out, in structs too', () => {
     const d = toDevice(Uint16Array.of(0x3fc0, 0xc000));
-    const lent = asCudaArray(lend(d, { typestr: '<V2' }));
-    expect(lent.dtype).toBe(bf16);
-    expect([lent.get(0), lent.get(1)]).toEqual([1.5, -2]);
-    expect(lent.__cuda_array_interface__.typestr).toBe('<V2');
+    const borrowed = asCudaArray(exporting(d, { typestr: '<V2' }));
+    expect(borrowed.dtype).toBe(bf16);
+    expect([borrowed.get(0), borrowed.get(1)]).toEqual([1.5, -2]);
+    expect(borrowed.__cuda_array_interface__.typestr).toBe('<V2');
     const pair = toDevice(Uint8Array.of(7, 0xc0, 0x3f));
     const descr = [
       ['t', '|u1'],
       ['w', '<V2'],
     ];
-    const records = asCudaArray(lend(pair, { shape: [1], typestr: '|V3', descr, strides: null }));
+    const records = asCudaArray(exporting(pair, { shape: [1], typestr: '|V3', descr, strides: null }));
     expect(records.get(0)).toEqual({ t: 7, w: 1.5 });
     expect(records.__cuda_array_interface__.descr).toEqual(descr);
     // NumPy's opaque bytes.
     for (const typestr of ['|V2', '<V1', 'V2'])
-      expect(() => asCudaArray(lend(d, { typestr }))).toThrow(/have no fields/);
+      expect(() => asCudaArray(exporting(d, { typestr }))).toThrow(/have no fields/);
   });
 
   it('refuses what is no address', () => {
     const d = toDevice(Float32Array.of(1));
     for (const address of [0, -1, 1.5, null, 'x', 2n ** 60n, {}]) {
-      expect(() => asCudaArray(lend(d, { data: [address, false] }))).toThrow(
+      expect(() => asCudaArray(exporting(d, { data: [address, false] }))).toThrow(
         /must be the address of the first element/,
       );
     }
-    expect(asCudaArray(lend(d, { shape: [0], data: [12345, false] })).pointer).toBe(0);
+    expect(asCudaArray(exporting(d, { shape: [0], data: [12345, false] })).pointer).toBe(0);
   });
 
   it('waits for the lender’s stream, which becomes the array’s own', () => {
     const d = toDevice(Float32Array.of(1));
-    const a = asCudaArray(lend(d, { stream: 777 }));
+    const a = asCudaArray(exporting(d, { stream: 777 }));
     expect(driver.taken).toEqual([777n]);
     expect(driver.synchronized.map(({ address }) => address)).toEqual([777n]);
     expect(a.stream?.pointer).toBe(777n);
     expect(a.__cuda_array_interface__.stream).toBe(777);
-    asCudaArray(lend(d, { stream: 778n }), { sync: false });
+    asCudaArray(exporting(d, { stream: 778n }), { sync: false });
     expect(driver.taken).toEqual([777n, 778n]);
     expect(driver.synchronized.length).toBe(1);
-    for (const known of [1, 2]) expect(asCudaArray(lend(d, { stream: known })).stream?.pointer).toBe(BigInt(known));
-    expect(asCudaArray(lend(d, { stream: 5, version: 2 })).stream, 'version 2 had no streams').toBe(undefined);
-    expect(asCudaArray(lend(d, { stream: null })).stream).toBe(undefined);
+    for (const known of [1, 2])
+      expect(asCudaArray(exporting(d, { stream: known })).stream?.pointer).toBe(BigInt(known));
+    expect(asCudaArray(exporting(d, { stream: 5, version: 2 })).stream, 'version 2 had no streams').toBe(undefined);
+    expect(asCudaArray(exporting(d, { stream: null })).stream).toBe(undefined);
     expect(deviceArray(2, f32, { stream: createStream() }).__cuda_array_interface__.stream).toBe(4096);
   });
 
@@ -195,7 +196,7 @@ describe('the array interface with real addresses', () => {
     '%s=0 leaves out the waiting',
     (name) => {
       process.env[name] = '0';
-      const a = asCudaArray(lend(toDevice(Float32Array.of(1)), { stream: 777 }));
+      const a = asCudaArray(exporting(toDevice(Float32Array.of(1)), { stream: 777 }));
       expect(driver.synchronized).toEqual([]);
       expect(a.stream?.pointer).toBe(777n);
     },
@@ -204,7 +205,7 @@ describe('the array interface with real addresses', () => {
   it('waits once for each array that a copy takes', () => {
     const d = toDevice(Float32Array.of(1, 2));
     const target = deviceArray(2, f32);
-    target.copyToDevice(lend(d, { stream: 9 }));
+    target.copyToDevice(exporting(d, { stream: 9 }));
     expect(driver.synchronized.length).toBe(1);
     expect([target.get(0), target.get(1)]).toEqual([1, 2]);
     expect(isCudaArray(target)).toBe(true);

@@ -1,5 +1,5 @@
 /**
- * The CUDA array interface, in and out: how libraries in one process lend each other device arrays.
+ * The CUDA array interface, in and out: how libraries in one process borrow device arrays from each other.
  *
  * Out: `describeDeviceMemory` makes the dictionary of version 3. In: `foreignMemory` reads one of versions 0 to 3 as device
  * memory, checked. On devices whose memory no other library can reach the address is an object that only Tsamba understands.
@@ -32,7 +32,7 @@ export interface CudaArrayInterface {
   readonly version: number;
 }
 
-/** An object that lends its device memory. */
+/** An object that exports its device memory. */
 export interface CudaArrayLike {
   readonly __cuda_array_interface__: unknown;
 }
@@ -99,7 +99,7 @@ function synchronizesByDefault(): boolean {
 }
 
 /**
- * The device memory that an object of another library lends, on the device of a context; undefined when it lends none. It is not copied, and the object is kept
+ * The device memory that an object of another library exports, on the device of a context; undefined when it exports none. It is not copied, and the object is kept
  * alive as long as the memory is used. `sync`: waits for the stream that the data is made on.
  * @throws TypeError, RangeError for an interface that is not sound, NotSupportedError for masked arrays.
  */
@@ -140,7 +140,7 @@ function checkOwn(array: DeviceMemory, low: number, bytes: number): void {
   );
 }
 
-function ownerOf(context: Context, address: unknown, low: number, bytes: number, keeper: object): MemoryOwner {
+function ownerOf(context: Context, address: unknown, low: number, bytes: number, externalOwner: object): MemoryOwner {
   if (bytes === 0) return context.noMemory;
   if (!hasRealAddresses(context)) {
     throw new TsambaTypeError(
@@ -158,7 +158,7 @@ function ownerOf(context: Context, address: unknown, low: number, bytes: number,
   }
   // Not this context's own: nothing is freed when the last array over it goes.
   const owner = new MemoryOwner(context, new Allocation(context, start + low, 0, undefined), bytes);
-  owner.keeper = keeper;
+  owner.externalOwner = externalOwner;
   return owner;
 }
 

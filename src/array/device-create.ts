@@ -248,7 +248,7 @@ export function deviceOf(value: unknown, context: Context): DeviceNDArray | unde
   return memory === undefined ? undefined : overMemory(memory);
 }
 
-/** Whether a value is device memory, or has or lends some. */
+/** Whether a value is device memory, or has or exports some. */
 export function isOnDevice(value: unknown): boolean {
   return deviceMemoryOf(value) !== undefined || value instanceof DeviceRecord || isCudaArray(value);
 }
@@ -262,7 +262,7 @@ function ownDevice(value: unknown): DeviceNDArray | undefined {
 }
 
 /** Whether what `deviceOf` gave for a value is a view that was made for that: whoever asked has to dispose it. */
-export function isLent(device: object, value: unknown): boolean {
+export function isBorrowed(device: object, value: unknown): boolean {
   return device !== ownDevice(value);
 }
 
@@ -271,7 +271,7 @@ export function givingBack<R>(device: { dispose(): void }, value: unknown, use: 
   try {
     return use();
   } finally {
-    if (isLent(device, value)) device.dispose();
+    if (isBorrowed(device, value)) device.dispose();
   }
 }
 

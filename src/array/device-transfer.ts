@@ -99,7 +99,7 @@ export function move(shape: readonly number[], to: ArraySide, from: ArraySide, s
   to.array.owner.touch(stream);
   from.array.owner.touch(stream);
   // Memory of another library: its object may be nobody else's any more.
-  if (from.array.owner.keeper !== undefined) stream?.hold(from.array.owner);
+  if (from.array.owner.externalOwner !== undefined) stream?.hold(from.array.owner);
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
     driver.copyOnDevice(to.pointer, from.pointer, count, handle);
   } else {

@@ -83,7 +83,7 @@ export function exportDlpack(array: DeviceMemory, options: ToDlpackOptions = {})
   const { dtype, shape, strides, readOnly } = array;
   const tensor = { address, deviceType, deviceIndex, dtype, shape, strides, readOnly };
   const { pointer, memory } = writeTensor(ffi, tensor, version, deleter);
-  array.owner.settle();
+  array.owner.waitForUses();
   array.owner.retain();
   exported.set(pointer, { memory: array, struct: memory, host });
   spent.delete(pointer);

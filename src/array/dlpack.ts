@@ -54,7 +54,7 @@ export interface FromDlpackOptions {
 /** Tensors of others that were taken and not deleted yet. */
 const held = new Set<number>();
 
-/** Memory that a tensor lends; it is counted by whoever allocated it. */
+/** Memory borrowed from a tensor; it is counted by whoever allocated it. */
 class BorrowedAllocation extends Allocation {
   readonly #context: Context;
   readonly #giveBack: () => void;
@@ -68,7 +68,7 @@ class BorrowedAllocation extends Allocation {
   override destroy(): void {
     this.#context.freed(this);
     // Its owner knows nothing of our streams.
-    this.drain(true);
+    this.finishUses(true);
     this.#giveBack();
   }
 }
@@ -197,8 +197,8 @@ function takeHost(ffi: Ffi, tensor: DlpackTensor, giveBack: () => void, copy: bo
   const layout = { shape, strides, offset: -low };
   const DataClass = dataClassOf(dtype);
   if (bytes === 0) return new NDArray(new DataClass(new ArrayBuffer(0)), dtype as DType<Scalar>, layout);
-  const lent = ffi.view(address + low, bytes);
-  const buffer = copy ? lent.slice(0) : lent;
+  const borrowed = ffi.view(address + low, bytes);
+  const buffer = copy ? borrowed.slice(0) : borrowed;
   if (!copy) {
     keepInPlace(buffer);
     whenCollected(buffer, giveBack);

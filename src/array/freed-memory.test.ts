@@ -10,20 +10,20 @@ const disposed = expect.objectContaining({ code: 'E_DISPOSED' });
 describe('memory that was given back', () => {
   it('is not taken by its interface', () => {
     const d = cuda.toDevice(Float32Array.of(1, 2, 3));
-    const lent = { __cuda_array_interface__: d.__cuda_array_interface__ };
-    expect(cuda.asCudaArray(lent).get(0)).toBe(1);
+    const borrowed = { __cuda_array_interface__: d.__cuda_array_interface__ };
+    expect(cuda.asCudaArray(borrowed).get(0)).toBe(1);
     d.dispose();
     const other = cuda.deviceArray(3, f32);
     const write = cuda.jit((x: Vec<f32>) => {
       x[0] = 9;
     });
     for (const use of [
-      () => cuda.asCudaArray(lent),
-      () => cuda.toDevice(lent),
-      () => cuda.deviceArrayLike(lent as never),
-      () => other.copyToDevice(lent),
-      () => other.set(lent),
-      () => write.launch({ threads: 1 }, lent as never),
+      () => cuda.asCudaArray(borrowed),
+      () => cuda.toDevice(borrowed),
+      () => cuda.deviceArrayLike(borrowed as never),
+      () => other.copyToDevice(borrowed),
+      () => other.set(borrowed),
+      () => write.launch({ threads: 1 }, borrowed as never),
     ]) {
       expect(use).toThrow(disposed);
     }

@@ -53,7 +53,7 @@ class SharedAllocation extends Allocation {
 
   override destroy(): void {
     this.#context.freed(this);
-    this.drain(true);
+    this.finishUses(true);
     opened.get(this.#context)?.delete(this.#key);
     this.#context.driver.closeShared(this.pointer);
   }

@@ -10,10 +10,10 @@ import type { DType, ElementOf, Scalar, TypedArray } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import { extentOf, type StridedLayout } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
+import { isThenable, type Leavable } from '../memory/context-manager.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
 import { knownBuffer } from '../memory/host/host-allocation.ts';
 import { type RegisteredView, type Registration, register } from '../memory/host/registrations.ts';
-import { isThenable, type Leavable } from '../memory/leaving.ts';
 import { Allocation, MemoryOwner } from '../memory/owner.ts';
 import { describes, isPlainObject, readOptions } from '../options.ts';
 import { show } from '../show.ts';
@@ -83,7 +83,7 @@ export function pinnedOf(devices: DeviceSelection): Pinned {
     held.build(() => {
       for (const { range } of ranges) held.pin(range, false);
     });
-    return body === undefined ? held.leavable({}) : held.around(body, undefined);
+    return body === undefined ? held.contextManager({}) : held.around(body, undefined);
   };
   return hostFunction(devices, 'pinned', pinned as Pinned);
 }
@@ -108,7 +108,7 @@ function mapInto(context: Context, args: readonly unknown[]): unknown {
   held.build(() => {
     for (const range of ranges) arrays.push(held.map(range, stream));
   });
-  return body === undefined ? held.leavable({ arrays }) : held.around(body, arrays);
+  return body === undefined ? held.contextManager({ arrays }) : held.around(body, arrays);
 }
 
 /** Arrays, then options, then a body. */
@@ -192,9 +192,9 @@ export class Held {
   #reach(array: unknown, range: Uint8Array, first: number): { owner: MemoryOwner; address: number } {
     const above = first - range.byteOffset;
     if (array instanceof MappedNDArray)
-      return this.#lend(array.device.owner, array.device.pointer, above, range.length);
+      return this.#borrow(array.device.owner, array.device.pointer, above, range.length);
     const known = knownBuffer(range.buffer);
-    if (known?.pointer !== undefined) return this.#lend(known.owner, known.pointer + first, above, range.length);
+    if (known?.pointer !== undefined) return this.#borrow(known.owner, known.pointer + first, above, range.length);
     const registration = this.pin(range, true);
     const address = registration?.addressOf(first);
     if (registration === undefined || address === undefined) throw new Error('a mapped range has no address');
@@ -204,13 +204,13 @@ export class Held {
   }
 
   /** Memory that stays what it is, for arrays that end with the mapping. */
-  #lend(base: MemoryOwner, address: number, above: number, bytes: number): { owner: MemoryOwner; address: number } {
-    const view = new LentAllocation(this.#context, address - above, base);
+  #borrow(base: MemoryOwner, address: number, above: number, bytes: number): { owner: MemoryOwner; address: number } {
+    const view = new BorrowedAllocation(this.#context, address - above, base);
     this.#views.push(() => {
       view.lost ??= 'its mapping has ended';
     });
     const owner = new MemoryOwner(this.#context, view, bytes);
-    owner.keeper = base;
+    owner.externalOwner = base;
     return { owner, address };
   }
 
@@ -258,7 +258,7 @@ export class Held {
     this.leave();
   }
 
-  leavable<P extends object>(properties: P): P & Pinning {
+  contextManager<P extends object>(properties: P): P & Pinning {
     const dispose = (): void => this.leave();
     return {
       ...properties,
@@ -284,7 +284,7 @@ export class Held {
 }
 
 /** For arrays over memory that another owner has: uses are noted there. */
-class LentAllocation extends Allocation {
+class BorrowedAllocation extends Allocation {
   readonly #base: MemoryOwner;
 
   constructor(context: Context, address: number, base: MemoryOwner) {

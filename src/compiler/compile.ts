@@ -8,8 +8,8 @@ import { trace, traceTime } from '../trace.ts';
 import type { ArgType, CompiledKernel, CompileOptions, TypeNote } from './contract.ts';
 import type { CapturedFunction } from './frontend/captured.ts';
 import { fail } from './frontend/diagnostics.ts';
-import { elaborate } from './frontend/elaborate.ts';
 import { lower } from './frontend/lower.ts';
+import { evaluatePartially } from './frontend/partial-evaluation.ts';
 import { describe } from './frontend/positions.ts';
 import { settleNames } from './frontend/record-names.ts';
 import type { Kernel, Param } from './ir/ops.ts';
@@ -31,8 +31,8 @@ function resultType(s: Definition): Type {
 /** Compiles one specialisation. Throws KernelError with a position in the user's source. Synchronous. */
 export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): CompiledKernel {
   const stage = <R>(what: string, run: () => R): R => traceTime('compile', () => `${options.name}: ${what}`, run);
-  const { context, body: elaborated } = stage('elaborating', () => elaborate(fn, args, options));
-  const { body, apart } = stage('settling names', () => settleNames(context, elaborated));
+  const { context, body: evaluated } = stage('elaborating', () => evaluatePartially(fn, args, options));
+  const { body, apart } = stage('settling names', () => settleNames(context, evaluated));
   const ranges = assignRanges(body, resultType);
   stage('inferring types', () => infer(body, ranges, context.args, { defaultFloat: options.defaultFloat }));
   const lowered = stage('lowering', () => lower(body, options));

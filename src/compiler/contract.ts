@@ -21,7 +21,7 @@ export interface RecordElements {
 export type ArgType =
   | {
       readonly kind: 'array';
-      /** The scalar; of records what their memory is made of (`records.ts`). */
+      /** The scalar; of records what their memory is made of (`elements.ts`). */
       readonly elem: ElemType;
       /** Stores clamp and round: u8c. */
       readonly clamped?: true | undefined;
@@ -36,9 +36,9 @@ export type ArgType =
       /** Stores are compile errors. */
       readonly readonly?: boolean | undefined;
     }
-  /** A JavaScript number: weak, typed by its uses. */
+  /** A JavaScript number: polymorphic, typed by its uses. */
   | { readonly kind: 'number' }
-  /** A JavaScript bigint: weak between i64 and u64. */
+  /** A JavaScript bigint: polymorphic between i64 and u64. */
   | { readonly kind: 'bigint' }
   /** A boolean, `cuda.scalar(dtype, x)`, or what a signature says. */
   | { readonly kind: 'scalar'; readonly type: ElemType }

@@ -80,7 +80,7 @@ class AsyncLaunch implements Work, PendingLaunch {
       this.#reject = reject;
     });
     // Who launched has been told then.
-    this.done.catch((error: DriverError) => host.observeFault(error));
+    this.done.catch((error: DriverError) => host.acknowledgeFault(error));
   }
 
   get eager(): boolean {

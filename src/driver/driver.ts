@@ -252,10 +252,10 @@ export interface StridedFill<Target extends StridedSide> {
 /** What went wrong before a mark, for somebody who waits for that. */
 export interface Failure {
   readonly error: unknown;
-  /** Whether the device keeps it until somebody has observed it. */
+  /** Whether the device keeps it until somebody has acknowledged it. */
   readonly kept: boolean;
   /** Somebody was told: who begins to wait from now on is not told of it again. */
-  observe(): void;
+  acknowledge(): void;
 }
 
 /**

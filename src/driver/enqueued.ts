@@ -57,7 +57,7 @@ export interface StreamCalls<S> {
   elapsed(start: EventHandle, end: EventHandle): number;
 }
 
-/** What kernels have left: see `records.ts`. */
+/** What kernels have left: see `launch-reports.ts`. */
 export interface RecordCalls<S> {
   readonly log: Pick<FaultLog, 'now' | 'advance' | 'raise' | 'failure'>;
   collect(stream: S | undefined, before?: number): void;
@@ -67,7 +67,7 @@ export interface RecordCalls<S> {
 export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
   abstract readonly context: { enter(api: string): void };
   abstract readonly streams: StreamCalls<S>;
-  abstract readonly records: RecordCalls<S>;
+  abstract readonly reports: RecordCalls<S>;
   protected abstract readonly copies: CopyCalls;
 
   /** Blocks until a stream has run dry. */
@@ -144,12 +144,12 @@ export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
 
   recordEvent(event: EventHandle, stream: StreamHandle | undefined): void {
     this.context.enter('recordEvent');
-    this.streams.record(event, stream, this.records.log.now);
+    this.streams.record(event, stream, this.reports.log.now);
   }
 
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
     this.context.enter('waitEvent');
-    const { log } = this.records;
+    const { log } = this.reports;
     // Before the first launch that can fail nobody need remember what waited for what.
     this.streams.wait(event, stream, log.now.position === 0 ? 0 : log.advance());
   }
@@ -168,14 +168,14 @@ export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
 
   synchronizeStream(stream: StreamHandle): void {
     this.context.enter('synchronizeStream');
-    this.settle(this.streams.resolve(stream, 'synchronizeStream'));
+    this.synchronizeAndCheck(this.streams.resolve(stream, 'synchronizeStream'));
   }
 
   synchronizeEvent(event: EventHandle): void {
     this.context.enter('synchronizeEvent');
     const mark = this.streams.markOf(event, 'synchronizeEvent');
     this.streams.reachEvent(event);
-    if (mark !== undefined) this.observe(mark.stream, mark.moment.position);
+    if (mark !== undefined) this.checkFaults(mark.stream, mark.moment.position);
   }
 
   reachEvent(event: EventHandle): void {
@@ -188,27 +188,27 @@ export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
     const mark = this.streams.markOf(event, 'failureBefore');
     if (mark === undefined) return undefined;
     const ordered = this.#ordered(mark.stream);
-    this.records.collect(ordered, mark.moment.position);
-    return this.records.log.failure(ordered, mark.moment);
+    this.reports.collect(ordered, mark.moment.position);
+    return this.reports.log.failure(ordered, mark.moment);
   }
 
   synchronize(): void {
     this.context.enter('synchronize');
     this.finishAll();
-    this.observe(this.streams.default);
+    this.checkFaults(this.streams.default);
   }
 
   /** Blocks until a stream has run dry, then throws what went wrong on it; the context is current. */
-  protected settle(stream: S): void {
+  protected synchronizeAndCheck(stream: S): void {
     this.finish(stream);
-    this.observe(stream);
+    this.checkFaults(stream);
   }
 
   /** Throws what went wrong on a stream that has been waited for. */
-  protected observe(stream: S, until?: number): void {
+  protected checkFaults(stream: S, until?: number): void {
     const ordered = this.#ordered(stream);
-    this.records.collect(ordered, until);
-    this.records.log.raise(ordered, until);
+    this.reports.collect(ordered, until);
+    this.reports.log.raise(ordered, until);
   }
 
   /** Work on the default stream comes after that of all others: undefined for these. */

@@ -73,7 +73,7 @@ describe('FaultLog', () => {
     expect(log.failure(a, before)).toBeUndefined();
     expect(log.failure(b, first)).toBeUndefined();
     expect(log.failure(a, first)?.error).toBe(error);
-    log.failure(a, first)?.observe();
+    log.failure(a, first)?.acknowledge();
     expect(log.failure(a, second)?.error).toBe(error);
     expect(log.failure(a, log.now)).toBeUndefined();
     expect(() => log.raise()).not.toThrow();

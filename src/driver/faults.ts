@@ -3,7 +3,7 @@
  * still waited.
  *
  * A launch does not throw what goes wrong inside its kernel: waiting for its stream or device does, as on a GPU. Whoever began to wait
- * before anybody was told is told as well; who begins later is not, and the device stays usable. A fault that is never observed is
+ * before anybody was told is told as well; who begins later is not, and the device stays usable. A fault that is never acknowledged is
  * printed when the process exits, and the exit code becomes 1.
  */
 import type { DriverError } from '../errors.ts';
@@ -35,7 +35,7 @@ export interface Moment {
 }
 
 /** Logs that hold something, so that the exit handler finds them. */
-const unobserved = new Set<FaultLog>();
+const unread = new Set<FaultLog>();
 let listening = false;
 
 /** The faults of one device. */
@@ -67,7 +67,7 @@ export class FaultLog {
       return;
     }
     this.#pending.push({ error, stream, known: new Map([[stream, position]]), later: 0 });
-    unobserved.add(this);
+    unread.add(this);
     if (listening) return;
     listening = true;
     atExit(reportAll);
@@ -96,14 +96,14 @@ export class FaultLog {
   failure(stream: object | undefined, began: Moment): Failure | undefined {
     for (const fault of [...faultsSince(began.told), ...this.#pending]) {
       if (isKnown(fault, stream, began.position)) {
-        return { error: withCount(fault), kept: true, observe: () => this.#tell(fault) };
+        return { error: withCount(fault), kept: true, acknowledge: () => this.#tell(fault) };
       }
     }
     return undefined;
   }
 
   /** Somebody has been told of what went wrong: a promise rejects with it. */
-  observe(error: DriverError): void {
+  acknowledge(error: DriverError): void {
     const fault = this.#pending.find((each) => each.error === error);
     if (fault !== undefined) this.#tell(fault);
   }
@@ -113,7 +113,7 @@ export class FaultLog {
     const at = this.#pending.indexOf(fault);
     if (at < 0) return;
     this.#pending.splice(at, 1);
-    if (this.#pending.length === 0) unobserved.delete(this);
+    if (this.#pending.length === 0) unread.delete(this);
     const next: Told = {};
     this.#told.fault = fault;
     this.#told.next = next;
@@ -121,8 +121,8 @@ export class FaultLog {
   }
 
   /** All that is pending, forgotten. */
-  drain(): DriverError[] {
-    unobserved.delete(this);
+  takeAll(): DriverError[] {
+    unread.delete(this);
     return this.#pending.splice(0).map(withCount);
   }
 }
@@ -151,13 +151,13 @@ function withCount(fault: Fault): DriverError {
 }
 
 function reportAll(): void {
-  for (const log of [...unobserved]) {
-    for (const error of log.drain()) reportUnobserved(error);
+  for (const log of [...unread]) {
+    for (const error of log.takeAll()) reportUnread(error);
   }
 }
 
 /** Prints what went wrong and nobody was told; the process ends with exit code 1. */
-export function reportUnobserved(error: unknown): void {
+export function reportUnread(error: unknown): void {
   markFailed();
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   printError(`tsamba: a kernel failed, and nothing synchronised with it before the process ended:\n${text}`);

@@ -30,7 +30,7 @@ import { copyOut, copyStrided, extent, fillStrided } from './strided.ts';
 import type { Work } from './work-queue.ts';
 
 /** Bytes of device memory, and where in them an address is. */
-export interface Place {
+export interface Location {
   readonly bytes: Uint8Array;
   readonly offset: number;
 }
@@ -42,13 +42,13 @@ export interface LaunchHost {
   /** Takes the fault of a launch: keeps it for the next synchronising call on `stream`, or throws it now. */
   onFault(error: DriverError, stream: object): void;
   /** Blocks until the work in the queue is done: a launch follows all before it. */
-  settle(): void;
+  waitForWork(): void;
   /** Puts a launch into the queue. */
   enqueue(stream: object, work: Work): void;
   /** Keeps a fault of work in the queue for those who wait for its stream. */
   keepFault(error: DriverError, stream: object): void;
   /** Somebody has been told of the fault: who begins to wait from now on is not. */
-  observeFault(error: DriverError): void;
+  acknowledgeFault(error: DriverError): void;
   /** Calls `release` when all work that is in the queue now is done. */
   afterWork(release: () => void): void;
   /** Around each run of a kernel: brings host memory that is mapped up to date on either side. */
@@ -96,7 +96,7 @@ export abstract class HostMemoryDriver implements BlockingDriver, LaunchHost {
   abstract close(): void;
 
   /** Finds the bytes from `pointer + low` to `pointer + high`; throws a DriverError when they are not all device memory. */
-  protected abstract locate(pointer: Pointer, low: number, high: number, api: string): Place;
+  protected abstract locate(pointer: Pointer, low: number, high: number, api: string): Location;
 
   streamOf(stream: StreamHandle | undefined): object {
     this.open('launch');
@@ -108,8 +108,8 @@ export abstract class HostMemoryDriver implements BlockingDriver, LaunchHost {
     this.streams.faults.post(error, stream);
   }
 
-  settle(): void {
-    this.streams.settle();
+  waitForWork(): void {
+    this.streams.waitForWork();
   }
 
   enqueue(stream: object, work: Work): void {
@@ -120,8 +120,8 @@ export abstract class HostMemoryDriver implements BlockingDriver, LaunchHost {
     this.streams.faults.post(error, stream);
   }
 
-  observeFault(error: DriverError): void {
-    this.streams.faults.observe(error);
+  acknowledgeFault(error: DriverError): void {
+    this.streams.faults.acknowledge(error);
   }
 
   afterWork(release: () => void): void {
@@ -280,7 +280,7 @@ export abstract class HostMemoryDriver implements BlockingDriver, LaunchHost {
   }
 
   synchronize(): void {
-    this.streams.settle();
+    this.streams.waitForWork();
     this.streams.faults.raise();
   }
 
@@ -353,11 +353,11 @@ export abstract class HostMemoryDriver implements BlockingDriver, LaunchHost {
   }
 
   /** As `locate`, with what the host has written to memory that is mapped. */
-  #find(pointer: Pointer, low: number, high: number, api: string): Place {
-    const place = this.locate(pointer, low, high, api);
+  #find(pointer: Pointer, low: number, high: number, api: string): Location {
+    const location = this.locate(pointer, low, high, api);
     this.#followMoves();
     if (!this.#mirrors.none) this.#mirrors.pull(Number(pointer) + low, Number(pointer) + high);
-    return place;
+    return location;
   }
 
   /** Elements of device memory as this process sees them; `low` and `high` are what they reach. */
@@ -402,7 +402,7 @@ export abstract class HostMemoryDriver implements BlockingDriver, LaunchHost {
     this.open(api);
     const { streams } = this;
     if (stream === undefined) {
-      streams.settle();
+      streams.waitForWork();
       streams.faults.raise();
       return false;
     }
@@ -428,7 +428,7 @@ function noHostMemory(asked: number, cause: RangeError): OutOfMemoryError {
 }
 
 /** Moves bytes; the ranges may overlap. */
-function moveBytes(to: Place, from: Place, count: number): void {
+function moveBytes(to: Location, from: Location, count: number): void {
   if (to.bytes.buffer === from.bytes.buffer && to.bytes.byteOffset === from.bytes.byteOffset) {
     to.bytes.copyWithin(to.offset, from.offset, from.offset + count);
   } else {

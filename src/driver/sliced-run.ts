@@ -29,7 +29,7 @@ export class SlicedRun implements Running {
   readonly #runner: BlockRunner;
   #next = 0;
   /** Blocks that are run without a look at the clock. */
-  #together = 1;
+  #batch = 1;
   #spent = 0;
   #error: DriverError | undefined;
   #stopped = false;
@@ -85,12 +85,12 @@ export class SlicedRun implements Running {
     const { total } = this.#runner;
     let began = performance.now();
     do {
-      const end = Math.min(this.#next + this.#together, total);
+      const end = Math.min(this.#next + this.#batch, total);
       this.#error = this.#runner.run(this.#next, end);
       this.#next = end;
       const now = performance.now();
-      if (now - began < SLICE / 8) this.#together = Math.min(2 * this.#together, 2 ** 20);
-      else if (now - began > SLICE / 2) this.#together = Math.max(1, this.#together >> 1);
+      if (now - began < SLICE / 8) this.#batch = Math.min(2 * this.#batch, 2 ** 20);
+      else if (now - began > SLICE / 2) this.#batch = Math.max(1, this.#batch >> 1);
       began = now;
     } while (this.#left && began < until);
   }

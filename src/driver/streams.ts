@@ -91,7 +91,7 @@ export class ImmediateStreams {
   }
 
   /** Blocks until all work is done that comes before what a stream is given now, or before anything when it is undefined. */
-  settle(stream?: object): void {
+  waitForWork(stream?: object): void {
     if (this.queue.idle) return;
     this.queue.wait(stream === undefined ? this.queue.enqueued : this.#last(stream as Stream));
   }
@@ -108,7 +108,7 @@ export class ImmediateStreams {
 
   synchronize(handle: StreamHandle): void {
     const stream = this.#stream(handle, 'synchronizeStream');
-    this.settle(stream);
+    this.waitForWork(stream);
     this.faults.raise(stream);
   }
 

@@ -2,17 +2,17 @@
  * From a launch's arguments to argument types: what kind each is, and whether it is one that a kernel can take.
  *
  * Nothing is copied or compiled here. Host arrays come out as `NDArray`s with the way they are to be copied; `staging.ts`
- * brings them to the device. Numbers come out weak: the kernel's uses of them decide their type.
+ * brings them to the device. Numbers come out polymorphic: the kernel's uses of them decide their type.
  */
 
 import { ArrayMemory } from '../array/array-memory.ts';
 import { type DeviceNDArray, memoryOf } from '../array/device-array.ts';
-import { deviceOf, isLent, isOnDevice } from '../array/device-create.ts';
+import { deviceOf, isBorrowed, isOnDevice } from '../array/device-create.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
+import { alignmentOf, elementOf, recordKey } from '../compiler/elements.ts';
 import { ELEM_SIZE } from '../compiler/ir/ops.ts';
-import { alignmentOf, elementOf, recordKey } from '../compiler/records.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { type StridedLayout, strideUnit } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
@@ -42,7 +42,7 @@ export type Typed =
       readonly type: ArrayType;
       readonly array: ArrayMemory;
       /** The object of another library that was passed, with the view of its memory that was made for this call, which gives it back. */
-      readonly lent: { readonly by: object; readonly view: DeviceNDArray } | undefined;
+      readonly borrowed: { readonly by: object; readonly view: DeviceNDArray } | undefined;
     }
   | HostTyped
   | { readonly kind: 'scalar'; readonly type: ArgType; readonly value: ScalarValue }
@@ -76,8 +76,8 @@ function typeObject(value: object, context: Context, where: () => string): Typed
   const device = deviceOf(value, context);
   if (device !== undefined) {
     const array = memoryOf(device);
-    const lent = isLent(device, value) ? { by: value, view: device } : undefined;
-    return { kind: 'device', type: arrayType(array, array.layout, array.pointer), array, lent };
+    const borrowed = isBorrowed(device, value) ? { by: value, view: device } : undefined;
+    return { kind: 'device', type: arrayType(array, array.layout, array.pointer), array, borrowed };
   }
   const elem = scalarType(value);
   if (elem !== undefined) {

@@ -116,7 +116,7 @@ function enqueued(launched: Launched, context: Context, stream: Stream): Pending
       if (outcome === undefined) resolve();
       // Where who launched has gone, somebody else must be told.
       else if (!left) {
-        outcome.observe();
+        outcome.acknowledge();
         reject(outcome.error);
       }
     });

@@ -59,7 +59,7 @@ export function copyBackLater(
 export function keepLenders(typed: readonly Typed[], context: Context, stream: Stream | undefined): void {
   let kept: object[] | undefined = [];
   forEachArray(typed, (arg) => {
-    if (arg.kind === 'device' && arg.lent !== undefined) kept?.push(arg.lent.by);
+    if (arg.kind === 'device' && arg.borrowed !== undefined) kept?.push(arg.borrowed.by);
   });
   if (kept.length === 0) return;
   whenDone(context, stream?.handle, () => {
@@ -68,9 +68,9 @@ export function keepLenders(typed: readonly Typed[], context: Context, stream: S
 }
 
 /** Gives up the views of such objects: their memory is not to wait for the garbage collector. What is enqueued still has it. */
-export function giveBackLent(typed: readonly Typed[]): void {
+export function releaseBorrowed(typed: readonly Typed[]): void {
   forEachArray(typed, (arg) => {
-    if (arg.kind === 'device') arg.lent?.view.dispose();
+    if (arg.kind === 'device') arg.borrowed?.view.dispose();
   });
 }
 
@@ -122,7 +122,7 @@ export function retainArrays(typed: readonly Typed[]): () => void {
   for (const owner of owners) owner.retain();
   return () => {
     for (const owner of owners) owner.release();
-    giveBackLent(typed);
+    releaseBorrowed(typed);
   };
 }
 

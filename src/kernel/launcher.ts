@@ -25,9 +25,9 @@ import {
   copyBack,
   copyBackLater,
   forEachArray,
-  giveBackLent,
   keepLenders,
   makeReady,
+  releaseBorrowed,
   retainArrays,
   touchAll,
   typeOf,
@@ -128,7 +128,7 @@ export class Launcher {
       return specialisation;
     } finally {
       staging?.dispose();
-      giveBackLent(call.typed);
+      releaseBorrowed(call.typed);
     }
   }
 
@@ -265,7 +265,7 @@ export class Launcher {
 
   #sample(args: readonly unknown[], context: Context): Call {
     const call = this.#prepare(smartArguments(args, context)?.plain ?? args, context, false);
-    giveBackLent(call.typed);
+    releaseBorrowed(call.typed);
     return call;
   }
 
@@ -279,7 +279,7 @@ export class Launcher {
       for (const [i, arg] of args.entries()) typed.push(typeArgument(arg, context, () => state.argument(i)));
       return this.#check(typed, context, launching);
     } catch (error) {
-      giveBackLent(typed);
+      releaseBorrowed(typed);
       throw error;
     }
   }

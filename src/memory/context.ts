@@ -7,7 +7,7 @@
 import type { DeviceDriver, DeviceInfo, DeviceKind, Failure } from '../driver/driver.ts';
 import { FaultLog, type Moment } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError, TsambaTypeError } from '../errors.ts';
-import { freezeData, refuseAssignments, settle } from '../guarded.ts';
+import { freezeData, lockProperties, refuseAssignments } from '../guarded.ts';
 import { markFailed, warn } from '../runtime.ts';
 import { blocking, canWait } from './blocking.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
@@ -83,7 +83,7 @@ export class Context implements MemoryHome, Tenant {
       live: () => this.counters.live,
       free: () => (this.#closed ? 0 : this.driver.memoryInfo().free),
     });
-    settle(
+    lockProperties(
       this,
       'info',
       'namespace',
@@ -306,7 +306,7 @@ export class Context implements MemoryHome, Tenant {
     this.#outliving.clear();
   }
 
-  /** Keeps a fault for the next synchronising call; one that nobody observes is printed at exit. */
+  /** Keeps a fault for the next synchronising call; one that nobody is told of is printed at exit. */
   keepFault(error: unknown): void {
     this.#faults.post(error instanceof DriverError ? error : wrapped(error), this);
   }
@@ -379,7 +379,7 @@ export class Context implements MemoryHome, Tenant {
       } catch (error) {
         if (isRepetition(error)) return;
         report('work failed before its context was given up', error);
-        // Nobody can synchronise with it any more: a fault that nobody observed.
+        // Nobody can synchronise with it any more: a fault that nobody was told of.
         markFailed();
         // A device that is broken for good says so each time it is asked.
         if (!(error instanceof DriverError) || error.api !== 'kernel') return;

@@ -5,9 +5,9 @@
 import { hostFunction } from '../compiler/intrinsics.ts';
 import type { DeviceKind } from '../driver/driver.ts';
 import type { Context } from './context.ts';
+import { checkBody, contextManager, exitAfter, type Leavable } from './context-manager.ts';
 import type { Device } from './device.ts';
 import type { DeviceSelection } from './device-selection.ts';
-import { checkBody, type Leavable, leavable, leaveAfter } from './leaving.ts';
 import type { MemoryStats } from './stats.ts';
 
 /** What `selectDevice` takes: a kind of device, or a number, which is that of an NVIDIA GPU for `cuda` and of an agent for `roc`. */
@@ -67,7 +67,7 @@ export function deferCleanupOf(devices: DeviceSelection): DeferCleanup {
     const leave = (): void => {
       for (const end of ends) end();
     };
-    return body === undefined ? leavable(leave) : leaveAfter(leave, body);
+    return body === undefined ? contextManager(leave) : exitAfter(leave, body);
   };
   return hostFunction(devices, 'deferCleanup', deferCleanup as DeferCleanup);
 }

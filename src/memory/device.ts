@@ -3,7 +3,7 @@
  */
 import type { DeviceInfo, DeviceKind, DeviceLimits, HardwareInfo } from '../driver/driver.ts';
 import { freezeData } from '../guarded.ts';
-import { checkBody, type Leavable, leavable, leaveAfter } from './leaving.ts';
+import { checkBody, contextManager, exitAfter, type Leavable } from './context-manager.ts';
 
 /** A device as users see it. Numba: what `cuda.gpus` has and `get_current_device()` gives; the `Agent` of `roc`. */
 export interface Device {
@@ -45,7 +45,7 @@ export function describeDevice(info: DeviceInfo, fallbackReason: string | undefi
   const activate = <R>(body?: () => R): Leavable | R => {
     if (body !== undefined) checkBody('activate', body);
     const leave = enter();
-    return body === undefined ? leavable(leave) : leaveAfter(leave, body);
+    return body === undefined ? contextManager(leave) : exitAfter(leave, body);
   };
   return Object.freeze({
     kind,

@@ -102,8 +102,8 @@ export class Allocation implements PendingItem {
     waitFor(driver, origin?.handle, handle);
   }
 
-  /** The last array was disposed; `keeper` is what the owner has kept alive so far. */
-  released(_keeper: unknown): void {
+  /** The last array was disposed; `externalOwner` is the object outside that the owner has kept alive so far. */
+  released(_externalOwner: unknown): void {
     if (this.#streams === undefined) return;
     const { driver } = this.context;
     for (const stream of this.#streams) {
@@ -136,7 +136,7 @@ export class Allocation implements PendingItem {
    * Blocks until everything that used the memory has been done; `reached` as for `users`. What went wrong is for the next
    * synchronising call. Where nobody can wait the driver keeps what it still uses.
    */
-  drain(reached: boolean): void {
+  finishUses(reached: boolean): void {
     const { driver } = this.context;
     if (!canWait(driver)) return;
     const { tails } = this.#unfinished();
@@ -179,7 +179,7 @@ export class Allocation implements PendingItem {
   destroy(): void {
     this.context.freed(this);
     // Memory without an owner that used other libraries' streams: there is no other way to know that they are done.
-    if (this.#unknownUses) this.drain(true);
+    if (this.#unknownUses) this.finishUses(true);
     this.context.driver.free(this.pointer, this.#orderedAfterUses());
     if (this.#marks.length > 0) this.#forgetMarks();
   }
@@ -225,7 +225,7 @@ export class MemoryOwner {
   readonly bytes: number;
   /** The memory can be given to `driver.share`. */
   readonly shareable: boolean;
-  #keeper: unknown = undefined;
+  #externalOwner: unknown = undefined;
   readonly #allocation: Allocation | undefined;
   #arrays = 0;
   #released = false;
@@ -243,12 +243,12 @@ export class MemoryOwner {
   }
 
   /** Whatever has to stay alive as long as the memory is used: the object that it belongs to. */
-  get keeper(): unknown {
-    return this.#keeper;
+  get externalOwner(): unknown {
+    return this.#externalOwner;
   }
 
-  set keeper(object: unknown) {
-    this.#keeper = object;
+  set externalOwner(object: unknown) {
+    this.#externalOwner = object;
   }
 
   /** How many undisposed arrays share the memory. */
@@ -276,14 +276,14 @@ export class MemoryOwner {
     if (this.#arrays > 0 || this.#allocation === undefined) return;
     this.#released = true;
     dropped.unregister(this);
-    this.#allocation.released(this.#keeper);
-    this.#keeper = undefined;
+    this.#allocation.released(this.#externalOwner);
+    this.#externalOwner = undefined;
     this.context.release(this.#allocation);
   }
 
   /** Blocks until all work that uses the memory has been done; what went wrong is for the next synchronising call. */
-  settle(): void {
-    this.#allocation?.drain(true);
+  waitForUses(): void {
+    this.#allocation?.finishUses(true);
   }
 
   /**

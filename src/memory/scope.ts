@@ -5,8 +5,8 @@
  * returns belongs to the outer one.
  */
 import { TsambaTypeError } from '../errors.ts';
+import { checkBody, isThenable } from './context-manager.ts';
 import { atSite, captureSite } from './disposal.ts';
-import { checkBody, isThenable } from './leaving.ts';
 
 interface Owned {
   dispose(): void;

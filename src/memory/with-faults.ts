@@ -5,8 +5,8 @@ import { FaultInjector, type FaultKind, type FaultPlan } from '../driver/fault-i
 import { TsambaTypeError } from '../errors.ts';
 import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
+import { exitAfter } from './context-manager.ts';
 import { cudaDevices } from './devices.ts';
-import { leaveAfter } from './leaving.ts';
 
 export type { FaultKind, FaultPlan } from '../driver/fault-injection.ts';
 
@@ -30,5 +30,5 @@ export function withFaults<R>(plan: FaultPlan, body: (counts: Readonly<Record<Fa
     context.driver = driver;
     context.beforeLaunch = beforeLaunch;
   };
-  return leaveAfter(leave, () => body(injector.counts));
+  return exitAfter(leave, () => body(injector.counts));
 }

@@ -19,7 +19,7 @@ export type { GridLaunch, LaunchOptions, ThreadsLaunch } from '../kernel/launch-
 export type { JitOptions } from '../kernel/options.ts';
 export type { Axes, Cube, Mat, SliceIndex, Vec, View, ViewOf } from '../kernel/types.ts';
 export type { Context } from '../memory/context.ts';
-export type { Leavable } from '../memory/leaving.ts';
+export type { Leavable } from '../memory/context-manager.ts';
 export type { MemoryStats } from '../memory/stats.ts';
 export type { AutoSynchronize, StreamCallback } from '../stream/stream.ts';
 export type { RocArrayOptions, RocToDeviceOptions } from './arrays.ts';

@@ -13,7 +13,7 @@ import { DEVICE_KINDS } from '../driver/driver.ts';
 import { TsambaRangeError } from '../errors.ts';
 import { extentOf } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
-import { isThenable } from '../memory/leaving.ts';
+import { isThenable } from '../memory/context-manager.ts';
 import { rocDevices } from './devices.ts';
 
 /** One array, registered once. */
@@ -50,7 +50,7 @@ function registerArrays(...args: readonly unknown[]): unknown {
     for (const entry of made.reverse()) abandon(entry);
     throw error;
   }
-  return body === undefined ? leavable(made) : around(made, body);
+  return body === undefined ? contextManager(made) : around(made, body);
 }
 
 /**
@@ -174,7 +174,7 @@ async function leaveAllLater(made: readonly Entry[]): Promise<void> {
   for (const { held } of left) await held.leaveLater();
 }
 
-function leavable(made: readonly Entry[]): Pinning {
+function contextManager(made: readonly Entry[]): Pinning {
   const dispose = (): void => leaveAll(made);
   return { dispose, [Symbol.dispose]: dispose, [Symbol.asyncDispose]: () => leaveAllLater(made) };
 }

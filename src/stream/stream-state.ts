@@ -6,7 +6,7 @@
  * to destroy; each is one state a context, however many `Stream`s stand for it.
  */
 import type { EventHandle, StreamHandle } from '../driver/driver.ts';
-import { settle } from '../guarded.ts';
+import { lockProperties } from '../guarded.ts';
 import type { Context } from '../memory/context.ts';
 import { waitFor } from '../memory/owner.ts';
 import type { Outliving, Resource } from '../memory/resources.ts';
@@ -31,7 +31,7 @@ export class StreamState implements StreamRef, Outliving {
     this.context = context;
     this.handle = handle;
     this.external = external;
-    settle(this, 'context', 'handle', 'external');
+    lockProperties(this, 'context', 'handle', 'external');
   }
 
   /** Keeps host memory alive until the work that is on the stream now has been done. */

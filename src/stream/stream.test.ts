@@ -13,8 +13,8 @@ import {
 } from '../cuda/host.ts';
 import { DriverError } from '../errors.ts';
 import { Context } from '../memory/context.ts';
+import { exitAfter } from '../memory/context-manager.ts';
 import { cudaDevices } from '../memory/devices.ts';
-import { leaveAfter } from '../memory/leaving.ts';
 import { Stream, streamOption } from './stream.ts';
 
 describe('streams', () => {
@@ -386,7 +386,7 @@ describe('faults of enqueued work', () => {
     const driver = new Failing();
     const context = new Context(driver);
     const leave = cudaDevices.enter(context);
-    return leaveAfter(
+    return exitAfter(
       () => void leave(),
       () => body(driver, context),
     );

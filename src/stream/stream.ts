@@ -11,9 +11,9 @@ import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.
 import { refuseAssignments } from '../guarded.ts';
 import { blocking, canWait } from '../memory/blocking.ts';
 import { Context } from '../memory/context.ts';
+import { checkBody, isThenable, type Leavable } from '../memory/context-manager.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
-import { checkBody, isThenable, type Leavable } from '../memory/leaving.ts';
 import { printAs } from '../memory/printing.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { StreamUser } from '../memory/stream-ref.ts';
@@ -32,7 +32,7 @@ export type StreamCallback<A> = (stream: Stream, status: number, arg: A) => void
 /** CUDA_ERROR_LAUNCH_FAILED: the status that callbacks get when work before them failed. */
 const STATUS_FAILED = 719;
 
-/** What `autoSynchronize()` gives: leaving waits for the stream. */
+/** What `autoSynchronize()` gives: its end waits for the stream. */
 export interface AutoSynchronize extends Leavable {
   readonly stream: Stream;
   [Symbol.asyncDispose](): Promise<void>;
@@ -137,12 +137,12 @@ export class Stream implements StreamUser {
   autoSynchronize<R>(body: (stream: Stream) => R): R;
   autoSynchronize<R>(body?: (stream: Stream) => R): AutoSynchronize | R {
     this.use();
-    if (body === undefined) return this.#leavable();
+    if (body === undefined) return this.#contextManager();
     checkBody('autoSynchronize', body);
     return this.#synchronizeAfter(body);
   }
 
-  #leavable(): AutoSynchronize {
+  #contextManager(): AutoSynchronize {
     let left = false;
     const leave = (): boolean => {
       const first = !left;

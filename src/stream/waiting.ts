@@ -12,8 +12,8 @@ import { DriverError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { onNextTurn, type Turn } from '../runtime.ts';
 
-/** How work on a stream ended: undefined for well. A failure that nobody observes is kept for the next call that waits. */
-export type Outcome = Pick<Failure, 'error' | 'observe'> | undefined;
+/** How work on a stream ended: undefined for well. A failure that nobody acknowledges is kept for the next call that waits. */
+export type Outcome = Pick<Failure, 'error' | 'acknowledge'> | undefined;
 
 interface Waiter {
   readonly context: Context;
@@ -78,18 +78,18 @@ function round(): void {
 
 function tell({ context, then }: Waiter, failure: Failure | undefined): void {
   if (failure === undefined) return then(undefined);
-  let observed = failure.kept;
-  const observe = (): void => {
-    observed = true;
-    failure.observe();
+  let acknowledged = failure.kept;
+  const acknowledge = (): void => {
+    acknowledged = true;
+    failure.acknowledge();
   };
-  then({ error: failure.error, observe });
-  if (!observed && !context.closed) context.keepFault(failure.error);
+  then({ error: failure.error, acknowledge });
+  if (!acknowledged && !context.closed) context.keepFault(failure.error);
 }
 
 /** What a call of the driver threw. */
 function thrown(error: unknown): Failure {
-  return { error, kept: false, observe: () => undefined };
+  return { error, kept: false, acknowledge: () => undefined };
 }
 
 /** How the work before a waiter's event ended, or that it has not. */
@@ -147,7 +147,7 @@ export function done(context: Context, handle: StreamHandle | undefined): Promis
 /** Tells of an outcome by the functions of a promise. */
 export function settle(outcome: Outcome, resolve: () => void, reject: (error: unknown) => void): void {
   if (outcome === undefined) return resolve();
-  outcome.observe();
+  outcome.acknowledge();
   reject(outcome.error);
 }
 

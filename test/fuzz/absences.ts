@@ -69,7 +69,7 @@ export class Absences extends Statements {
         k: 'bin',
         op: 'and',
         a: this.expr('i32', w, 1),
-        b: { t: 'i32', k: 'lit', v: 3, weak: true },
+        b: { t: 'i32', k: 'lit', v: 3, polymorphic: true },
       };
       const cases = [0, 1, 2].map((test): Case => ({ test, body: [this.leave(this.inner(w), result)], falls: false }));
       body.push({ k: 'switch', on, cases: cases.filter(() => r.chance(0.7)) });
@@ -152,7 +152,7 @@ export class Absences extends Statements {
       k: 'bin',
       op: 'and',
       a: this.expr('i32', w, 1),
-      b: { t: 'i32', k: 'lit', v: 3, weak: true },
+      b: { t: 'i32', k: 'lit', v: 3, polymorphic: true },
     };
     const value = (): Maybe => ({ ...m, k: 'of', value: this.expr(m.t, w, 1) });
     const given = (): Stmt => ({ k: 'give', name: m.name, value: value(), ifNone: false });

@@ -7,8 +7,8 @@ import {
   type Expr,
   type FuncDecl,
   isFloat,
+  type LValue,
   type Maybe,
-  type Place,
   type Program,
   type Shown,
   type Ty,
@@ -75,7 +75,7 @@ export abstract class Values {
     return list;
   }
 
-  protected place(a: ArrayDecl, at: Place): (s: Thread) => number {
+  protected place(a: ArrayDecl, at: LValue): (s: Thread) => number {
     const n = count(a);
     if (at.form === 'own') {
       const block = a.space === 'shared' || a.space === 'dynamic';
@@ -170,7 +170,7 @@ export abstract class Values {
       }
       case 'cmp': {
         // A literal that is beyond the type decides the comparison.
-        const beyond = e.b.k === 'lit' && e.b.weak && !isFloat(e.b.t) ? e.b.v : undefined;
+        const beyond = e.b.k === 'lit' && e.b.polymorphic && !isFloat(e.b.t) ? e.b.v : undefined;
         const [a, { op }] = [this.expr(e.a), e];
         const b = beyond === undefined ? this.widened(e.b, e.a.t) : () => beyond;
         return (s) => compare(op, a(s), b(s));

@@ -13,10 +13,10 @@ import {
   type FuncDecl,
   isBig,
   isFloat,
+  type LValue,
   type Maybe,
   type Nothing,
   NUMBERS,
-  type Place,
   type Program,
   TYPES,
   type Ty,
@@ -195,28 +195,28 @@ export class Expressions {
 
   /** An operand beside one that has a type: perhaps a literal without one. */
   operand(t: Ty, env: Env, depth: number): Expr {
-    if (this.r.chance(0.2)) return this.weak(t);
+    if (this.r.chance(0.2)) return this.polymorphic(t);
     const narrower = NARROWER[t];
     return this.expr(narrower !== undefined && this.r.chance(0.12) ? this.r.pick(narrower) : t, env, depth);
   }
 
-  private weak(t: Ty): Expr {
+  private polymorphic(t: Ty): Expr {
     // Neutral elements, and powers of two, are what passes have shorter ways for.
     if (t !== 'bool' && this.r.chance(0.3)) {
       const power = 2 ** this.r.below(t === 'i32' ? 31 : 32);
-      if (isBig(t)) return { t, k: 'lit', v: BigInt(power), weak: true };
-      return { t, k: 'lit', v: isFloat(t) && this.r.chance(0.5) ? -1 / power : power, weak: true };
+      if (isBig(t)) return { t, k: 'lit', v: BigInt(power), polymorphic: true };
+      return { t, k: 'lit', v: isFloat(t) && this.r.chance(0.5) ? -1 / power : power, polymorphic: true };
     }
     if (t !== 'bool' && this.r.chance(0.2)) {
       const n = this.r.below(t === 'u32' || t === 'u64' ? 2 : 3);
       const v = n === 2 ? -1 : n === 0 && isFloat(t) && this.r.chance(0.4) ? -0 : n;
-      return { t, k: 'lit', v: isBig(t) ? BigInt(v) : v, weak: true };
+      return { t, k: 'lit', v: isBig(t) ? BigInt(v) : v, polymorphic: true };
     }
     const v = randomValue(this.r, t);
-    if (typeof v === 'bigint' || typeof v === 'boolean') return { t, k: 'lit', v, weak: true };
+    if (typeof v === 'bigint' || typeof v === 'boolean') return { t, k: 'lit', v, polymorphic: true };
     // A literal in the text has no limits but those of its type: an f32 is rounded from the decimal.
     const plain = t === 'f32' && Number.isFinite(v) && this.r.chance(0.5) ? Math.round(v * 1000) / 1000 : v;
-    return { t, k: 'lit', v: Number.isFinite(plain) && Math.abs(plain) < 3e38 ? plain : 2, weak: true };
+    return { t, k: 'lit', v: Number.isFinite(plain) && Math.abs(plain) < 3e38 ? plain : 2, polymorphic: true };
   }
 
   literal(t: Ty): Expr {
@@ -261,7 +261,7 @@ export class Expressions {
   }
 
   /** Any element of an array. */
-  anywhere(array: ArrayDecl, env: Env, depth: number): Place {
+  anywhere(array: ArrayDecl, env: Env, depth: number): LValue {
     const { r } = this;
     const counters = env.vars.filter(
       (v) => v.below !== undefined && v.below <= count(array) && (!env.uniform || v.uniform),
@@ -299,7 +299,7 @@ export class Expressions {
    * An element that belongs to the thread. Arrays that are written have one way to be numbered, which their name decides, so that
    * no thread comes to another's; in those that are only read every way is right.
    */
-  own(array: ArrayDecl, env: Env): Place {
+  own(array: ArrayDecl, env: Env): LValue {
     const { r } = this;
     if (array.row !== undefined) return { form: 'own', scale: array.row, offset: r.below(array.row), reverse: false };
     const [n, ids] = [count(array), this.ids(array, env)];
@@ -348,12 +348,12 @@ export class Expressions {
     if (
       r.chance(0.2) &&
       b.k === 'lit' &&
-      b.weak &&
+      b.polymorphic &&
       (op === 'add' || op === 'sub' || op === 'mul' || op === 'min' || op === 'max')
     )
       return { t, k: 'bin', op, a: b, b: a };
     // `x | 0` is a conversion, which has a node of its own.
-    if (op === 'or' && b.k === 'lit' && b.weak && Number(b.v) === 0) return a;
+    if (op === 'or' && b.k === 'lit' && b.polymorphic && Number(b.v) === 0) return a;
     return { t, k: 'bin', op, a, b };
   }
 
@@ -366,7 +366,8 @@ export class Expressions {
   /** A shift count: of the same type, or for 32 bits of the other. */
   private amount(t: Ty, env: Env, depth: number): Expr {
     const { r } = this;
-    if (r.chance(0.5)) return { t, k: 'lit', v: isBig(t) ? BigInt(r.below(64)) : r.below(32), weak: r.chance(0.7) };
+    if (r.chance(0.5))
+      return { t, k: 'lit', v: isBig(t) ? BigInt(r.below(64)) : r.below(32), polymorphic: r.chance(0.7) };
     return isBig(t) ? this.expr(t, env, depth) : this.bits(env, depth);
   }
 
@@ -378,10 +379,10 @@ export class Expressions {
   private exponent(t: Ty, env: Env, depth: number): Expr {
     const { r } = this;
     const big = isBig(t);
-    if (r.chance(0.3)) return { t, k: 'lit', v: big ? BigInt(r.below(9)) : r.below(9), weak: true };
+    if (r.chance(0.3)) return { t, k: 'lit', v: big ? BigInt(r.below(9)) : r.below(9), polymorphic: true };
     const b = this.expr(t, env, depth);
     if ((t === 'u32' || t === 'u64') && r.chance(0.3)) return b;
-    return { t, k: 'bin', op: 'and', a: b, b: { t, k: 'lit', v: big ? 15n : 15, weak: true } };
+    return { t, k: 'bin', op: 'and', a: b, b: { t, k: 'lit', v: big ? 15n : 15, polymorphic: true } };
   }
 
   private unary(t: Ty, env: Env, depth: number): Expr {
@@ -445,7 +446,7 @@ export class Expressions {
   /** Numerator and denominator. */
   fraction(t: Ty, env: Env, depth: number): { readonly a: Expr; readonly b: Expr } {
     const a = this.r.chance(0.3) ? this.narrowed(t, env, depth) : this.expr(t, env, depth);
-    return { a, b: this.r.chance(0.05) ? a : this.r.chance(0.3) ? this.weak(t) : this.operand(t, env, depth) };
+    return { a, b: this.r.chance(0.05) ? a : this.r.chance(0.3) ? this.polymorphic(t) : this.operand(t, env, depth) };
   }
 
   private toUnsigned(env: Env, depth: number): Expr {
@@ -530,7 +531,7 @@ export class Expressions {
         k: 'cmp',
         op: this.r.pick(CMPS),
         a: this.expr(t, env, depth),
-        b: { t, k: 'lit', v, weak: true },
+        b: { t, k: 'lit', v, polymorphic: true },
       };
     }
     const a = this.expr(t, env, depth);

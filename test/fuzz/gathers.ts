@@ -10,7 +10,7 @@ import {
   ELEMS,
   type Expr,
   isFloat,
-  type Place,
+  type LValue,
   type Shown,
   type Stmt,
   TYPES,
@@ -91,7 +91,7 @@ export class Gathers extends Absences {
     return { t, k: 'bin', op, a: cast, b: this.e.literal(t) };
   }
 
-  private wanderingPlace(array: ArrayDecl, x: Expr): Place {
+  private wanderingPlace(array: ArrayDecl, x: Expr): LValue {
     return { form: 'any', index: array.shape.map(() => wandering(this.r, x)) };
   }
 
@@ -100,7 +100,7 @@ export class Gathers extends Absences {
     const op = array.elem !== 'u8c' && r.chance(0.2) ? r.pick(COMPOUND[kindOf(value.t)]) : undefined;
     const safe = op === 'shl' || op === 'shr' || op === 'rem' ? 'add' : op;
     const counter = x.k === 'var' ? x.name : '';
-    const at: Place =
+    const at: LValue =
       array.row !== undefined
         ? { form: 'own', scale: array.row, offset: 0, reverse: false, counter }
         : r.chance(0.6) || array.shape.length > 1

@@ -14,7 +14,7 @@ import {
   type Elem,
   type Expr,
   isFloat,
-  type Place,
+  type LValue,
   type Program,
   type Stmt,
   TYPES,
@@ -90,23 +90,23 @@ class Generator extends Gathers {
   }
 
   /** Element t + by of a shared array. */
-  private shifted(array: ArrayDecl, by: number): Place {
+  private shifted(array: ArrayDecl, by: number): LValue {
     const at: Expr = {
       t: 'i32',
       k: 'bin',
       op: 'add',
       a: { t: 'i32', k: 'thread', what: 't' },
-      b: { t: 'i32', k: 'lit', v: by, weak: true },
+      b: { t: 'i32', k: 'lit', v: by, polymorphic: true },
     };
     if (array.shape.length === 1) return { form: 'any', index: [at] };
     const inner = Math.log2(array.shape[1] ?? 1);
     return {
       form: 'any',
-      index: [{ t: 'i32', k: 'bin', op: 'shr', a: at, b: { t: 'i32', k: 'lit', v: inner, weak: true } }, at],
+      index: [{ t: 'i32', k: 'bin', op: 'shr', a: at, b: { t: 'i32', k: 'lit', v: inner, polymorphic: true } }, at],
     };
   }
 
-  private element(array: ArrayDecl, i: number): Place {
+  private element(array: ArrayDecl, i: number): LValue {
     const lit = (v: number): Expr => ({ t: 'i32', k: 'lit', v });
     if (array.shape.length === 1) return { form: 'any', index: [lit(i)] };
     const inner = array.shape[1] ?? 1;
@@ -227,7 +227,7 @@ class Generator extends Gathers {
     if (array.space === 'atomic' && !this.commutative.has(array)) this.commutative.set(array, r.pick(orderless(t)));
     const op = this.commutative.get(array) ?? this.atomics.get(array) ?? 'add';
     const env = this.env(w);
-    const at: Place = { form: 'any', index: array.shape.map(() => this.e.expr('i32', env, 1)) };
+    const at: LValue = { form: 'any', index: array.shape.map(() => this.e.expr('i32', env, 1)) };
     return [this.guarded({ k: 'atomic', op, array, at, args: [this.addend(t, op, w)] }, w)];
   }
 
@@ -347,7 +347,13 @@ class Generator extends Gathers {
       const constants = rows.filter((a) => a.space === 'const');
       const array = r.pick(constants.length > 0 && r.chance(0.5) ? constants : rows);
       const first = Math.max(count(array) - r.below(this.threads), 0);
-      const sum: Expr = { t: 'i32', k: 'bin', op: 'add', a: id, b: { t: 'i32', k: 'lit', v: first, weak: true } };
+      const sum: Expr = {
+        t: 'i32',
+        k: 'bin',
+        op: 'add',
+        a: id,
+        b: { t: 'i32', k: 'lit', v: first, polymorphic: true },
+      };
       const value: Expr = { t: widened(array.elem), k: 'load', array, at: { form: 'raw', index: [sum] } };
       return { k: 'let', name: this.name('v'), value };
     }
@@ -363,7 +369,7 @@ class Generator extends Gathers {
               word(n),
               word(-1),
               word(n + r.below(1000)),
-              { t: 'i32', k: 'bin', op: 'and', a: beyond(n), b: { t: 'i32', k: 'lit', v: -4, weak: true } },
+              { t: 'i32', k: 'bin', op: 'and', a: beyond(n), b: { t: 'i32', k: 'lit', v: -4, polymorphic: true } },
               beyond(n),
               // The extent itself, in a way that bounds it by the extent.
               {
@@ -371,7 +377,7 @@ class Generator extends Gathers {
                 k: 'bin',
                 op: 'and',
                 a: { t: 'i32', k: 'bin', op: 'sub', a: beyond(n), b: id },
-                b: { t: 'i32', k: 'lit', v: n, weak: true },
+                b: { t: 'i32', k: 'lit', v: n, polymorphic: true },
               },
             ]),
     );
@@ -382,7 +388,7 @@ class Generator extends Gathers {
       a: { t: 'i32', k: 'thread', what: 'k' },
       b: word(r.below(this.threads)),
     };
-    const at: Place = { form: 'raw', index };
+    const at: LValue = { form: 'raw', index };
     const t = widened(array.elem);
     const store: Stmt = { k: 'store', array, at, value: this.e.literal(t) };
     const load: Stmt = { k: 'let', name: this.name('v'), value: { t, k: 'load', array, at } };

@@ -7,7 +7,7 @@ import type { BinOp, Expr } from './program.ts';
 import type { Random } from './random.ts';
 
 function word(v: number): Expr {
-  return { t: 'i32', k: 'lit', v, weak: true };
+  return { t: 'i32', k: 'lit', v, polymorphic: true };
 }
 
 function join(op: BinOp, a: Expr, b: Expr): Expr {

@@ -7,8 +7,8 @@ import {
   type Expr,
   type FuncDecl,
   isBig,
+  type LValue,
   type Maybe,
-  type Place,
   type Program,
   type QuotientOp,
   type Shown,
@@ -69,7 +69,7 @@ function literal(v: Val): string {
 export function printExpr(e: Expr): string {
   switch (e.k) {
     case 'lit':
-      return e.weak || e.t === 'bool' ? literal(e.v) : `${e.t}(${literal(e.v)})`;
+      return e.polymorphic || e.t === 'bool' ? literal(e.v) : `${e.t}(${literal(e.v)})`;
     case 'var':
       return e.name;
     case 'thread':
@@ -175,7 +175,7 @@ function unary(op: UnOp, t: string, a: string): string {
 }
 
 /** The indices of an element, one an axis. */
-function indices(a: ArrayDecl, at: Place): string[] {
+function indices(a: ArrayDecl, at: LValue): string[] {
   switch (at.form) {
     case 'counter':
       return [at.name];
@@ -197,7 +197,7 @@ function indices(a: ArrayDecl, at: Place): string[] {
   }
 }
 
-function element(a: ArrayDecl, at: Place): string {
+function element(a: ArrayDecl, at: LValue): string {
   return `${a.name}${indices(a, at)
     .map((i) => `[${i}]`)
     .join('')}`;

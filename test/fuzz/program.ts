@@ -111,10 +111,10 @@ export type Special =
 export type Expr = {
   readonly t: Ty;
 } /** `weak`: printed without its cast, where the other operand gives the type. */ & (
-  | { readonly k: 'lit'; readonly v: Val; readonly weak?: boolean }
+  | { readonly k: 'lit'; readonly v: Val; readonly polymorphic?: boolean }
   | { readonly k: 'var'; readonly name: string }
   | { readonly k: 'thread'; readonly what: Special }
-  | { readonly k: 'load'; readonly array: ArrayDecl; readonly at: Place }
+  | { readonly k: 'load'; readonly array: ArrayDecl; readonly at: LValue }
   | { readonly k: 'bin'; readonly op: BinOp; readonly a: Expr; readonly b: Expr }
   | { readonly k: 'quotient'; readonly op: QuotientOp; readonly a: Expr; readonly b: Expr }
   | { readonly k: 'un'; readonly op: UnOp; readonly a: Expr }
@@ -154,7 +154,7 @@ export type Shown =
  * in the launch, for shared arrays that in the block. `any`: one i32 or u32 an axis, brought into range by `& (extent - 1)`.
  * `counter`: a loop counter that is in range, as it is. `raw`: indices as they are, which checked mode may have to refuse.
  */
-export type Place =
+export type LValue =
   | {
       readonly form: 'own';
       readonly scale: number;
@@ -230,13 +230,13 @@ export type Stmt =
     }
   /** `op` absent: plain assignment; else `name op= value`, for bool `&&=` and `||=`. */
   | { readonly k: 'set'; readonly name: string; readonly t: Ty; readonly op?: BinOp; readonly value: Expr }
-  | { readonly k: 'store'; readonly array: ArrayDecl; readonly at: Place; readonly op?: BinOp; readonly value: Expr }
+  | { readonly k: 'store'; readonly array: ArrayDecl; readonly at: LValue; readonly op?: BinOp; readonly value: Expr }
   /** `const name = a[i]++`, or another of the four forms. */
   | {
       readonly k: 'bump';
       readonly name: string;
       readonly array: ArrayDecl;
-      readonly at: Place;
+      readonly at: LValue;
       readonly up: boolean;
       readonly prefix: boolean;
     }
@@ -276,7 +276,7 @@ export type Stmt =
       readonly k: 'atomic';
       readonly op: AtomicOp;
       readonly array: ArrayDecl;
-      readonly at: Place;
+      readonly at: LValue;
       readonly args: readonly Expr[];
       /** The variable that receives the old value. */
       readonly name?: string;

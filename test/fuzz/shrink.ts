@@ -9,8 +9,8 @@ import {
   type Expr,
   type FuncDecl,
   isBig,
+  type LValue,
   type Maybe,
-  type Place,
   type Program,
   type Shown,
   type Stmt,
@@ -84,7 +84,7 @@ function* maybes(m: Maybe): Iterable<Maybe> {
   for (const b of maybes(m.b)) yield { ...m, b };
 }
 
-function* places(at: Place): Iterable<Place> {
+function* places(at: LValue): Iterable<LValue> {
   if (at.form !== 'any') return;
   for (let i = 0; i < at.index.length; i++)
     for (const x of exprs(at.index[i] as Expr)) yield { ...at, index: at.index.with(i, x) };
@@ -149,7 +149,7 @@ function* stmts(s: Stmt): Iterable<readonly Stmt[]> {
     case 'store':
       if (s.op !== undefined) {
         const { op: _, ...plain } = s;
-        if (s.value.k !== 'lit' || !s.value.weak) yield [plain];
+        if (s.value.k !== 'lit' || !s.value.polymorphic) yield [plain];
       }
       for (const value of exprs(s.value)) yield [{ ...s, value }];
       if (s.k === 'store') for (const at of places(s.at)) yield [{ ...s, at }];

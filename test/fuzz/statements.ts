@@ -17,8 +17,8 @@ import {
   isBig,
   isFloat,
   type Layout,
+  type LValue,
   NUMBERS,
-  type Place,
   type Program,
   STORED,
   type Stmt,
@@ -295,12 +295,12 @@ export class Statements {
 
   protected compoundOperand(t: Ty, op: BinOp | undefined, w: Where): Expr {
     if (op === 'shl' || op === 'shr')
-      return { t, k: 'lit', v: isBig(t) ? BigInt(this.r.below(64)) : this.r.below(32), weak: true };
+      return { t, k: 'lit', v: isBig(t) ? BigInt(this.r.below(64)) : this.r.below(32), polymorphic: true };
     if (t === 'i32' && (op === 'and' || op === 'or' || op === 'xor') && this.r.chance(0.15))
       return this.expr(this.r.pick(['f32', 'f64']), w, 2);
     const value = op === undefined || t === 'bool' ? this.expr(t, w) : this.e.operand(t, this.env(w), 2);
     // `x |= 0` is a conversion.
-    return op === 'or' && value.k === 'lit' && value.weak && Number(value.v) === 0 ? this.expr(t, w, 0) : value;
+    return op === 'or' && value.k === 'lit' && value.polymorphic && Number(value.v) === 0 ? this.expr(t, w, 0) : value;
   }
 
   protected store(w: Where): Stmt[] {
@@ -310,7 +310,7 @@ export class Statements {
     const targets = [...env.own, ...locals];
     const array = r.pick(targets);
     if (array === undefined) return [];
-    const at: Place = array.space === 'local' ? this.e.anywhere(array, env, 0) : this.e.own(array, env);
+    const at: LValue = array.space === 'local' ? this.e.anywhere(array, env, 0) : this.e.own(array, env);
     if (array.elem === 'u8c' && r.chance(0.7)) return [this.clampedStore(array, at, w)];
     const t = widened(array.elem);
     if (t !== 'bool' && !isFloat(t) && r.chance(0.15)) {
@@ -323,7 +323,7 @@ export class Statements {
   }
 
   /** A store of any number, or of one near those that clamped bytes hold and round to. */
-  private clampedStore(array: ArrayDecl, at: Place, w: Where): Stmt {
+  private clampedStore(array: ArrayDecl, at: LValue, w: Where): Stmt {
     const { r } = this;
     const t = r.pick(NUMBERS);
     const op = isFloat(t) && r.chance(0.3) ? r.pick(['add', 'sub', 'mul'] as const) : undefined;
@@ -413,7 +413,7 @@ export class Statements {
       .filter(() => r.chance(0.6))
       .sort(() => r.unit() - 0.5);
     const t = r.pick<Ty>(['i32', 'i32', 'u32']);
-    const on: Expr = { t, k: 'bin', op: 'and', a: this.expr(t, w, 1), b: { t, k: 'lit', v: 7, weak: true } };
+    const on: Expr = { t, k: 'bin', op: 'and', a: this.expr(t, w, 1), b: { t, k: 'lit', v: 7, polymorphic: true } };
     const cases = (tests.length > 0 ? tests : [1]).map((test): Case => {
       const body = this.list(r.below(3), this.inner(w, {}));
       return { test, body, falls: r.chance(0.3) };

@@ -11,7 +11,7 @@ import { hasPython, runTask, startPython, startTask } from './child.ts';
 import { type GpuModule, skip } from './suite.ts';
 
 /** What another library's array looks like: nothing but the interface. */
-function lend(
+function exporting(
   of: { readonly __cuda_array_interface__: object },
   more: object = {},
 ): { __cuda_array_interface__: object } {
@@ -26,21 +26,21 @@ function interfaces(): void {
     const k = cuda.grid(1);
     if (k < a.length) a[k] = a[k] + 10;
   });
-  add.launch({ threads: 6 }, lend(d) as never);
+  add.launch({ threads: 6 }, exporting(d) as never);
   sameElements(d.copyToHost(), [10, 11, 12, 13, 14, 15]);
-  sameElements(cuda.asCudaArray(lend(d, { shape: [3], strides: [8] })).copyToHost() as Float32Array, [10, 12, 14]);
-  const reversed = lend(d.slice('::-1'));
+  sameElements(cuda.asCudaArray(exporting(d, { shape: [3], strides: [8] })).copyToHost() as Float32Array, [10, 12, 14]);
+  const reversed = exporting(d.slice('::-1'));
   sameElements(cuda.asCudaArray(reversed).copyToHost() as Float32Array, [15, 14, 13, 12, 11, 10]);
-  const locked = cuda.asCudaArray(lend(d, { data: [data[0], true] }));
+  const locked = cuda.asCudaArray(exporting(d, { data: [data[0], true] }));
   throws(() => locked.set(1), /read-only/, 'E_READ_ONLY');
   throws(() => add.launch({ threads: 6 }, locked as never), /read-only/);
   using target = cuda.deviceArray(6, f32);
-  target.copyToDevice(lend(d, { data: [BigInt(data[0] as number), true], version: 0 }));
+  target.copyToDevice(exporting(d, { data: [BigInt(data[0] as number), true], version: 0 }));
   sameElements(target.copyToHost(), [10, 11, 12, 13, 14, 15]);
   const Point = struct({ x: f64, k: i32 }, { align: true });
   using points = cuda.deviceArray(3, Point);
   points.set({ x: 1.5, k: 7 });
-  const same2 = cuda.asCudaArray(lend(points));
+  const same2 = cuda.asCudaArray(exporting(points));
   same(JSON.stringify((same2.get(1) as unknown) ?? null), '{"x":1.5,"k":7}');
 }
 
@@ -56,11 +56,11 @@ function streams(): void {
     if (k < a.length) a[k] = x;
   });
   slow.launch({ threads: 1 << 20, stream }, d, 20_000);
-  const arrived = cuda.asCudaArray(lend(d));
+  const arrived = cuda.asCudaArray(exporting(d));
   same(arrived.stream === undefined, false, "the stream becomes the array's own");
   same(Math.abs((arrived.get(5) as number) - 2) < 1e-5, true);
-  for (const known of [1, 2]) same(cuda.asCudaArray(lend(d, { stream: known })).size, 1 << 20);
-  throws(() => cuda.asCudaArray(lend(d, { stream: 0 })), /stream 0/, 'E_CUDA_ARRAY');
+  for (const known of [1, 2]) same(cuda.asCudaArray(exporting(d, { stream: known })).size, 1 << 20);
+  throws(() => cuda.asCudaArray(exporting(d, { stream: 0 })), /stream 0/, 'E_CUDA_ARRAY');
 }
 
 async function child(): Promise<void> {

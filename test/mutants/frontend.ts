@@ -139,7 +139,7 @@ export const FRONT: readonly (readonly [file: string, find: string, replace: str
     'switch enters one case late',
   ],
   [
-    'frontend/context',
+    'frontend/evaluation',
     'if (v === undefined || !this.list.slice(mark).some(hasEffect)) continue;',
     'continue;',
     'operands are not kept before later effects',

@@ -115,7 +115,7 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
   ],
   [
     'memory/host/registrations',
-    'this.#context.disown(this);\n    this.drain(this.#mapped);',
+    'this.#context.disown(this);\n    this.finishUses(this.#mapped);',
     'this.#context.disown(this);',
     'memory is unpinned under copies',
   ],
@@ -285,7 +285,7 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
   ['memory/leaks', '.filter(([, { number }]) => number > this.#since)', '', 'leaks of before are leaks of now'],
   [
     'memory/host/registrations',
-    'this.drain(false);\n    context.driver.unregisterHost',
+    'this.finishUses(false);\n    context.driver.unregisterHost',
     'context.driver.unregisterHost',
     'memory is pinned anew under copies',
   ],

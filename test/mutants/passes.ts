@@ -109,13 +109,13 @@ export const PASSES: readonly (readonly [file: string, find: string, replace: st
     'threads that returned vote',
   ],
   [
-    'ir/passes/placement',
+    'ir/passes/storage',
     'const saves = slots.filter((v) => written.has(v.id) && after.has(v.id));',
     'const saves = slots.filter((v) => written.has(v.id) && !before.has(v.id) && after.has(v.id));',
     'changed values are not saved across a barrier',
   ],
   [
-    'ir/passes/placement',
+    'ir/passes/storage',
     'if (copies.size === 0) return [node];',
     'return [node];',
     'values of the block are changed while items read them',

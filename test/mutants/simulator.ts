@@ -29,14 +29,14 @@ export const SIMULATOR: readonly (readonly [file: string, find: string, replace:
   ['clocks', '(from[k] as number) > (to[k] as number)', '(from[k] as number) !== 0', 'old news replaces new'],
   [
     'clocks',
-    'const places = this.#places.get(memory) ?? new Map<number, Clock>();',
-    'const places = this.#places.values().next().value ?? new Map<number, Clock>();',
+    'const locations = this.#locations.get(memory) ?? new Map<number, Clock>();',
+    'const locations = this.#locations.values().next().value ?? new Map<number, Clock>();',
     'places of all memories are one',
   ],
   [
     'clocks',
-    'const held = places.get(at);',
-    'const held = places.values().next().value;',
+    'const held = locations.get(at);',
+    'const held = locations.values().next().value;',
     'all places of a memory are one',
   ],
   ['shadow', 'return before >= 0 && clocks.isAfter(', 'return false && clocks.isAfter(', 'clocks are not asked'],

@@ -5,7 +5,7 @@
  * Work runs at once, as on the CPU device. `QueueingDriver` beside this file puts it off.
  */
 import type { DeviceInfo, DeviceKind, Executable, Pointer } from '../../src/driver/driver.ts';
-import { HOST_FEATURES, HostMemoryDriver, type Place } from '../../src/driver/host-memory.ts';
+import { HOST_FEATURES, HostMemoryDriver, type Location } from '../../src/driver/host-memory.ts';
 import { DriverError, OutOfMemoryError } from '../../src/errors.ts';
 
 /** Distance between the addresses of blocks; no block may be larger. */
@@ -80,7 +80,7 @@ export class BlockDriver extends HostMemoryDriver {
     if (this.closed) throw failure(api, 'the device was closed');
   }
 
-  protected override locate(pointer: Pointer, low: number, high: number, api: string): Place {
+  protected override locate(pointer: Pointer, low: number, high: number, api: string): Location {
     const address = Number(pointer);
     const start = Math.floor((address + low) / SPACING) * SPACING;
     const block = this.#blocks.get(start);

@@ -14,7 +14,7 @@ import type {
   Program,
   StreamHandle,
 } from '../../src/driver/driver.ts';
-import { HOST_FEATURES, HostMemoryDriver, type Place } from '../../src/driver/host-memory.ts';
+import { HOST_FEATURES, HostMemoryDriver, type Location } from '../../src/driver/host-memory.ts';
 import { DriverError, OutOfMemoryError } from '../../src/errors.ts';
 
 /** One launch as the driver got it. */
@@ -94,7 +94,7 @@ export class InterpretingDriver extends HostMemoryDriver {
 
   protected override open(): void {}
 
-  protected override locate(pointer: Pointer, low: number, high: number, api: string): Place {
+  protected override locate(pointer: Pointer, low: number, high: number, api: string): Location {
     const offset = Number(pointer);
     if (offset + low >= 0 && offset + high <= this.#memory.length) return { bytes: this.#memory, offset };
     throw new DriverError('E_TEST_DEVICE', `${api}: bytes ${offset + low} to ${offset + high} are outside of memory`, {

@@ -4,13 +4,13 @@
 import type { AnyNode, CallExpression, Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
 import { elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { fieldView } from './records.ts';
 import { describeValue, literal, type Scope, type Value, type View } from './values.ts';
 
 export function arrayMethod(
-  ctx: Context,
+  ctx: Evaluation,
   view: View,
   name: string,
   node: CallExpression,
@@ -48,10 +48,10 @@ export function arrayMethod(
   return elementValue(v, pos);
 }
 
-function slicePart(ctx: Context, node: Expression | SpreadElement, scope: Scope): SlicePart {
+function slicePart(ctx: Evaluation, node: Expression | SpreadElement, scope: Scope): SlicePart {
   const pos = ctx.pos(node, scope);
   if (node.type === 'ArrayExpression') {
-    const part = (k: number): ReturnType<Context['scalar']> | undefined => {
+    const part = (k: number): ReturnType<Evaluation['scalar']> | undefined => {
       const e: AnyNode | null | undefined = node.elements[k];
       if (e == null) return undefined;
       const v = ctx.parts.evaluate(ctx, e, scope);
@@ -72,7 +72,7 @@ function slicePart(ctx: Context, node: Expression | SpreadElement, scope: Scope)
     return { start: bound(match[1]), stop: bound(match[2]), step: bound(match[3]) };
   }
   if (v.kind === 'tuple') {
-    const part = (k: number): ReturnType<Context['scalar']> | undefined => {
+    const part = (k: number): ReturnType<Evaluation['scalar']> | undefined => {
       const item = v.items[k];
       if (item === undefined || (item.kind === 'host' && (item.value === undefined || item.value === null)))
         return undefined;

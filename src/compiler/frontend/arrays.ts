@@ -7,19 +7,19 @@
 import { asDType, dtypeOfTypedArray, isDType, isTypedArray } from '../../dtype/index.ts';
 import { bytesOf } from '../../dtype/typedarray.ts';
 import { type ArgType, type CapturedArray, DEVICE_ARRAY, NDARRAY } from '../contract.ts';
+import { alignmentOf, type Element, elementOf, MAX_ALIGN, scalarElement } from '../elements.ts';
 import { ELEM_SIZE, type Space } from '../ir/ops.ts';
-import { alignmentOf, type Element, elementOf, MAX_ALIGN, scalarElement } from '../records.ts';
 import type { Pos } from '../source.ts';
 import type { Root, TExpr, TMem, Via } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex, select, toIndex } from './arithmetic.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { size, touchesMemory } from './measures.ts';
 import { type Axis, isLiteral, literal, scalar, type Value, type View } from './values.ts';
 
 type RootInit = Omit<Root, 'id' | 'written' | 'elem' | 'align'> & { readonly element: Element };
 
-function addRoot(ctx: Context, { element, ...init }: RootInit): Root {
+function addRoot(ctx: Evaluation, { element, ...init }: RootInit): Root {
   const align = element.record === undefined ? undefined : MAX_ALIGN;
   const root: Root = { ...init, elem: element.elem, align, id: ctx.roots.length, written: false };
   ctx.roots.push(root);
@@ -67,7 +67,7 @@ function viewOf(root: Root, element: Element, axes: readonly Axis[], unit = elem
 
 /** The view of an array argument. */
 export function argumentView(
-  ctx: Context,
+  ctx: Evaluation,
   type: Extract<ArgType, { kind: 'array' }>,
   name: string,
   path: readonly number[],
@@ -94,7 +94,7 @@ export function argumentView(
 
 /** Memory of fixed shape made inside the kernel. */
 export function allocateView(
-  ctx: Context,
+  ctx: Evaluation,
   space: Space,
   shape: readonly number[],
   element: Element,
@@ -107,7 +107,7 @@ export function allocateView(
 }
 
 /** Dynamic shared memory: as many elements as the launch gave bytes for. */
-export function dynamicView(ctx: Context, element: Element, name: string, pos: Pos): View {
+export function dynamicView(ctx: Evaluation, element: Element, name: string, pos: Pos): View {
   const root = addRoot(ctx, { name, space: 'shared', element, pos, dynamic: true, readonly: false });
   const bytes: TExpr = { k: 'special', name: 'sharedBytes', pos };
   const power = Math.log2(element.size);
@@ -171,7 +171,7 @@ function packBytes(a: HostArray): Uint8Array {
 }
 
 /** A captured host array as constant memory, a captured device array as global memory; undefined when it is neither. */
-export function capturedView(ctx: Context, value: object, name: string, pos: Pos): View | undefined {
+export function capturedView(ctx: Evaluation, value: object, name: string, pos: Pos): View | undefined {
   const known = ctx.hostArrays.get(value);
   if (known !== undefined) return known;
   let view: View | undefined;
@@ -190,7 +190,7 @@ export function capturedView(ctx: Context, value: object, name: string, pos: Pos
   return view;
 }
 
-function capturedDeviceView(ctx: Context, array: CapturedArray, name: string, pos: Pos): View {
+function capturedDeviceView(ctx: Evaluation, array: CapturedArray, name: string, pos: Pos): View {
   const element = elementOf(array.dtype);
   const { shape, strides, pointer } = array;
   const unit = strides.every((s) => s % element.size === 0) ? element.size : 1;
@@ -217,7 +217,7 @@ export function elementType(value: unknown, what: string, pos: Pos): Element {
 // ---------------------------------------------------------------- indexing
 
 /** `view[index]`: a view of one axis less. */
-export function indexView(ctx: Context, view: View, index: TExpr, pos: Pos): View {
+export function indexView(ctx: Evaluation, view: View, index: TExpr, pos: Pos): View {
   const axis = view.axes[0];
   if (axis === undefined) return fail('K233', pos, `too many indices for ${view.name}, which has no axis left`);
   if (isLiteral(index)) {
@@ -293,7 +293,7 @@ export type SlicePart =
   | { readonly index: TExpr }
   | { readonly start: TExpr | undefined; readonly stop: TExpr | undefined; readonly step: TExpr | undefined };
 
-function clampBound(ctx: Context, e: TExpr, extent: TExpr, low: TExpr, high: TExpr, pos: Pos): TExpr {
+function clampBound(ctx: Evaluation, e: TExpr, extent: TExpr, low: TExpr, high: TExpr, pos: Pos): TExpr {
   const i = ctx.hold(toIndex(e));
   const wrapped = select(compare('lt', i, literal(0, pos), pos), arith('add', i, extent, pos), i, pos);
   return minmax('min', minmax('max', wrapped, low, pos), high, pos);
@@ -307,7 +307,7 @@ function minmax(fn: 'min' | 'max', a: TExpr, b: TExpr, pos: Pos): TExpr {
 }
 
 /** `view.slice(…)`, one part an axis, missing axes whole. */
-export function sliceView(ctx: Context, view: View, parts: readonly SlicePart[], pos: Pos): View {
+export function sliceView(ctx: Evaluation, view: View, parts: readonly SlicePart[], pos: Pos): View {
   if (parts.length > view.axes.length) {
     return fail('K236', pos, `${parts.length} slice parts for ${view.name}, which has rank ${view.axes.length}`);
   }

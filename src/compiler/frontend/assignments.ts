@@ -5,8 +5,8 @@ import type { AnyNode, AssignmentExpression, MemberExpression, Pattern, UpdateEx
 import type { Pos } from '../source.ts';
 import type { Root, TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { isStable } from './measures.ts';
 import { memberOf, noAxis } from './members.ts';
 import { refuseAhead } from './names.ts';
@@ -41,10 +41,10 @@ function target(name: string, scope: Scope, pos: Pos): Binding {
 }
 
 /** Where a store goes: a scalar in memory, or a whole record or sub-array of one. */
-type Place = { readonly mem: TMem } | { readonly whole: View };
+type LValue = { readonly mem: TMem } | { readonly whole: View };
 
 /** The element of an array that `object[index]` or `object.member` names, as the target of a store. */
-function placeOf(ctx: Context, node: MemberExpression, scope: Scope): Place {
+function lvalueOf(ctx: Evaluation, node: MemberExpression, scope: Scope): LValue {
   const pos = ctx.pos(node, scope);
   if (node.object.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
   // The index is read by the ordinary rules; only the element it gives is not loaded.
@@ -80,13 +80,18 @@ function isSubArray(view: View): boolean {
 }
 
 /** As `placeOf`, where only one element will do: `++` and compound assignment. */
-function elementTarget(ctx: Context, node: MemberExpression, scope: Scope): TMem {
-  const place = placeOf(ctx, node, scope);
-  if ('mem' in place) return place.mem;
+function elementTarget(ctx: Evaluation, node: MemberExpression, scope: Scope): TMem {
+  const lvalue = lvalueOf(ctx, node, scope);
+  if ('mem' in lvalue) return lvalue.mem;
   const pos = ctx.pos(node, scope);
-  return fail('K240', pos, `${describeValue({ kind: 'view', view: place.whole })} cannot be computed with as a whole`, {
-    help: 'assign to its members or elements',
-  });
+  return fail(
+    'K240',
+    pos,
+    `${describeValue({ kind: 'view', view: lvalue.whole })} cannot be computed with as a whole`,
+    {
+      help: 'assign to its members or elements',
+    },
+  );
 }
 
 function memberName(node: MemberExpression): string | undefined {
@@ -110,7 +115,7 @@ function mark(root: Root, pos: Pos): void {
 }
 
 /** The same memory with everything in its reference evaluated now. */
-function holdMem(ctx: Context, mem: TMem): TMem {
+function holdMem(ctx: Evaluation, mem: TMem): TMem {
   return {
     ...mem,
     index: isStable(mem.index) ? mem.index : ctx.temp(mem.index, '%index'),
@@ -132,7 +137,7 @@ function memFrom(mem: TMem, parts: Value): TMem {
   };
 }
 
-export function assignment(ctx: Context, node: AssignmentExpression, scope: Scope, discarded: boolean): Value {
+export function assignment(ctx: Evaluation, node: AssignmentExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
   const { left, operator } = node;
   if (operator === '&&=' || operator === '||=' || operator === '??=')
@@ -189,7 +194,7 @@ function storesToMemory(pattern: Pattern): boolean {
 
 /** `a ||= b` is `if (!a) a = b`; `a &&= b` is `if (a) a = b`; `a ??= b` is `if (a == null) a = b`. */
 function logicalAssignment(
-  ctx: Context,
+  ctx: Evaluation,
   node: AssignmentExpression,
   scope: Scope,
   pos: Pos,
@@ -208,7 +213,7 @@ function logicalAssignment(
 }
 
 function storeElement(
-  ctx: Context,
+  ctx: Evaluation,
   node: AssignmentExpression,
   left: MemberExpression,
   op: string,
@@ -216,11 +221,11 @@ function storeElement(
   pos: Pos,
   discarded: boolean,
 ): Value {
-  let target: Place | undefined;
+  let target: LValue | undefined;
   // Target first, then the value, as JavaScript does.
-  const [place, right] = ctx.sequence([
+  const [lvalue, right] = ctx.sequence([
     () => {
-      target = op === '' ? placeOf(ctx, left, scope) : { mem: elementTarget(ctx, left, scope) };
+      target = op === '' ? lvalueOf(ctx, left, scope) : { mem: elementTarget(ctx, left, scope) };
       return 'mem' in target ? memValue(target.mem) : { kind: 'view', view: target.whole };
     },
     () => ctx.parts.evaluate(ctx, node.right, scope),
@@ -229,10 +234,10 @@ function storeElement(
   if ('whole' in target) {
     mark(target.whole.root, pos);
     // What is assigned to is a place in the array, not the object that is there.
-    if (place.kind === 'view') assignWhole(ctx, { ...place.view, via: target.whole.via }, right, pos);
+    if (lvalue.kind === 'view') assignWhole(ctx, { ...lvalue.view, via: target.whole.via }, right, pos);
     return right;
   }
-  const mem = memFrom(target.mem, place);
+  const mem = memFrom(target.mem, lvalue);
   writable(mem, pos);
   if (op === '') {
     let value = ctx.scalar(right, ctx.pos(node.right, scope));
@@ -251,16 +256,16 @@ function storeElement(
 }
 
 /** `[a, b] = value`, `{ x, y } = value`, with targets of any kind. */
-export function assignPattern(ctx: Context, pattern: Pattern, value: Value, scope: Scope): void {
+export function assignPattern(ctx: Evaluation, pattern: Pattern, value: Value, scope: Scope): void {
   destructure(ctx, pattern, value, scope, (node, v) => {
     const pos = ctx.pos(node, scope);
     if (node.type === 'Identifier') ctx.assign(target(node.name, scope, pos), v, pos);
     else if (node.type === 'MemberExpression') {
-      const place = placeOf(ctx, node, scope);
-      if ('whole' in place) {
-        mark(place.whole.root, pos);
-        assignWhole(ctx, place.whole, v, pos);
-      } else ctx.emit({ k: 'store', mem: writable(place.mem, pos), value: ctx.scalar(v, pos), pos });
+      const lvalue = lvalueOf(ctx, node, scope);
+      if ('whole' in lvalue) {
+        mark(lvalue.whole.root, pos);
+        assignWhole(ctx, lvalue.whole, v, pos);
+      } else ctx.emit({ k: 'store', mem: writable(lvalue.mem, pos), value: ctx.scalar(v, pos), pos });
     } else fail('K101', pos, 'this pattern cannot be used in a kernel');
   });
 }
@@ -272,7 +277,7 @@ export function fieldName(key: AnyNode): string {
 
 /** Takes a value apart by a pattern and hands each part to `bind`. */
 export function destructure(
-  ctx: Context,
+  ctx: Evaluation,
   pattern: Pattern,
   value: Value,
   scope: Scope,
@@ -339,7 +344,7 @@ export function destructure(
   }
 }
 
-export function update(ctx: Context, node: UpdateExpression, scope: Scope, discarded: boolean): Value {
+export function update(ctx: Evaluation, node: UpdateExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
   const fn = node.operator === '++' ? 'add' : 'sub';
   const one = literal(1, pos);

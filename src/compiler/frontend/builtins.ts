@@ -9,9 +9,9 @@ import type { ElemType, MathFn } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { RoundFn, TExpr } from '../types/tree.ts';
 import { arith, not, truth } from './arithmetic.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
+import type { Evaluation } from './evaluation.ts';
 import { isNativeText } from './parse.ts';
 import { consoleLog, constantText } from './printing.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
@@ -179,7 +179,7 @@ function asBits(to: ElemType, args: readonly TExpr[], pos: Pos): TExpr {
 
 /** The call of a known host function; undefined when it is none of them. */
 export function callBuiltin(
-  ctx: Context,
+  ctx: Evaluation,
   fn: unknown,
   name: string,
   node: CallExpression,
@@ -245,7 +245,7 @@ function mergeRecords(values: readonly Value[], pos: Pos): Value {
 }
 
 /** `f32(x)`, `i32(x)`, …. */
-export function callDType(ctx: Context, dtype: DType, node: CallExpression, scope: Scope, pos: Pos): Value {
+export function callDType(ctx: Evaluation, dtype: DType, node: CallExpression, scope: Scope, pos: Pos): Value {
   if (!isScalarDType(dtype))
     return fail('K322', pos, `${dtype.name} is no cast that a kernel can make`, {
       help: 'cast to bool, an integer or a float type',
@@ -260,7 +260,7 @@ export function callDType(ctx: Context, dtype: DType, node: CallExpression, scop
   return scalar(to === 'bool' ? truth(a) : { k: 'cast', to, a, pos });
 }
 
-function consoleAssert(ctx: Context, node: CallExpression, scope: Scope, pos: Pos): Value {
+function consoleAssert(ctx: Evaluation, node: CallExpression, scope: Scope, pos: Pos): Value {
   const [test, ...rest] = node.arguments;
   if (test !== undefined && test.type !== 'SpreadElement' && ctx.options.debug) {
     const message = rest.length === 0 ? 'assertion failed' : `assertion failed: ${constantText(ctx, rest, scope)}`;

@@ -13,9 +13,9 @@ import type { TStmt } from '../types/tree.ts';
 import { arrayMethod } from './array-methods.ts';
 import { destructure } from './assignments.ts';
 import { builtIn, callBuiltin, callDType } from './builtins.ts';
-import type { Context, Frame } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
+import type { Evaluation, Frame } from './evaluation.ts';
 import { callIntrinsic } from './intrinsic-calls.ts';
 import { hoist, isReassigned } from './names.ts';
 import { withFlag } from './optionals.ts';
@@ -29,7 +29,7 @@ const MAX_INLINED = 4096;
 /** What may be a method of an array; those that there are none of get an error of their own. */
 const ARRAY_METHODS: ReadonlySet<string> = new Set(['slice', 'get', 'field', 'set', 'at', 'fill']);
 
-export function callExpression(ctx: Context, node: CallExpression, scope: Scope, discarded: boolean): Value {
+export function callExpression(ctx: Evaluation, node: CallExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
   const callee = node.callee;
   if (callee.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
@@ -79,7 +79,7 @@ function isDestructuringHelper(fn: unknown): boolean {
 }
 
 /** Calls a device function: its body is evaluated here, with the parameters bound to the arguments. */
-export function call(ctx: Context, fn: FunctionValue, args: readonly Value[], pos: Pos): Value {
+export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], pos: Pos): Value {
   const active = ctx.frames.some((f) => f.fn !== 'kernel' && f.fn.node === fn.node);
   if (active) {
     return fail(
@@ -122,7 +122,7 @@ export function call(ctx: Context, fn: FunctionValue, args: readonly Value[], po
   }
 }
 
-function bindParameters(ctx: Context, fn: FunctionValue, args: readonly Value[], scope: Scope): void {
+function bindParameters(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], scope: Scope): void {
   fn.node.params.forEach((param, k) => {
     const arg: Value = param.type === 'RestElement' ? { kind: 'tuple', items: args.slice(k) } : (args[k] ?? UNDEFINED);
     destructure(ctx, param.type === 'RestElement' ? param.argument : param, arg, scope, (node, value) => {
@@ -139,7 +139,7 @@ function bindParameters(ctx: Context, fn: FunctionValue, args: readonly Value[],
 }
 
 function inlineBody(
-  ctx: Context,
+  ctx: Evaluation,
   fn: FunctionValue,
   frame: Frame,
   body: readonly AnyNode[],

@@ -2,7 +2,7 @@
  * A function as the compiler sees it: its text, its syntax tree, and a way to look up the names it takes from outside.
  *
  * This is the seam between reading a function (`capture.ts`, `parse.ts`, which know Node and the inspector) and giving it a
- * meaning (elaboration and inference, which only ask `lookup`).
+ * meaning (partial evaluation and inference, which only ask `lookup`).
  */
 import type { ArrowFunctionExpression, FunctionDeclaration, FunctionExpression } from 'acorn';
 import type { Pos, SourceText } from '../source.ts';

@@ -4,7 +4,7 @@
 import { integerRange, rowOf, SCALAR_TOKENS } from '../../dtype/index.ts';
 import { type ElemType, type Expr, isFloat, isInt, type ValueType, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
-import { isFloatType, isIntegerType, isSoft, isWide, nameOf, type Type } from '../types/lattice.ts';
+import { isAdaptive, isFloatType, isIntegerType, isWide, nameOf, type Type } from '../types/lattice.ts';
 import type { TExpr } from '../types/tree.ts';
 import { typeOf } from '../types/typing.ts';
 import { fail } from './diagnostics.ts';
@@ -187,7 +187,7 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
     );
   }
   // Integers.
-  if (isSoft(from)) return castTo(a, to, pos, from === 'idx' && indexBits === 64 && to !== 'i64' && to !== 'u64');
+  if (isAdaptive(from)) return castTo(a, to, pos, from === 'idx' && indexBits === 64 && to !== 'i64' && to !== 'u64');
   if (use.store !== undefined) {
     const wideTo = to === 'i64' || to === 'u64';
     if (isWide(from) && !wideTo)

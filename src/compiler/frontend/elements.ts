@@ -3,13 +3,13 @@
  */
 import type { Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { describeValue, type Scope, type Value } from './values.ts';
 
 /** The values of a list of expressions, in order; `...tuple` gives the parts of a tuple. */
 export function elements(
-  ctx: Context,
+  ctx: Evaluation,
   list: readonly (Expression | SpreadElement | null)[],
   scope: Scope,
   pos: Pos,

@@ -15,9 +15,9 @@ import type { TExpr } from '../types/tree.ts';
 import { bitnot, negate, not, truth } from './arithmetic.ts';
 import { assignment, fieldName, update } from './assignments.ts';
 import { callExpression } from './calls.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
+import type { Evaluation } from './evaluation.ts';
 import { isCheap } from './measures.ts';
 import { fromHost, memberExpression } from './members.ts';
 import { refuseAhead } from './names.ts';
@@ -39,7 +39,7 @@ import {
 } from './values.ts';
 
 /** The value of an expression; its side effects are written to the current statement list. */
-export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
+export function evaluate(ctx: Evaluation, node: AnyNode, scope: Scope): Value {
   const pos = ctx.pos(node, scope);
   const known = ctx.pinned.size > 0 ? ctx.pinned.get(node) : undefined;
   if (known !== undefined) return known;
@@ -108,7 +108,7 @@ export function evaluate(ctx: Context, node: AnyNode, scope: Scope): Value {
 }
 
 /** Evaluates for the side effects alone. */
-export function discard(ctx: Context, node: AnyNode, scope: Scope): void {
+export function discard(ctx: Evaluation, node: AnyNode, scope: Scope): void {
   switch (node.type) {
     case 'AssignmentExpression':
       return void assignment(ctx, node, scope, true);
@@ -161,7 +161,7 @@ export function discard(ctx: Context, node: AnyNode, scope: Scope): void {
 }
 
 /** `if (cond) then else otherwise`; a condition known while compiling leaves only the arm that runs. */
-export function branchStatement(ctx: Context, cond: TExpr, then: () => void, otherwise: () => void, pos: Pos): void {
+export function branchStatement(ctx: Evaluation, cond: TExpr, then: () => void, otherwise: () => void, pos: Pos): void {
   if (isLiteral(cond)) {
     if (cond.value) then();
     else otherwise();
@@ -173,7 +173,7 @@ export function branchStatement(ctx: Context, cond: TExpr, then: () => void, oth
 }
 
 /** An expression as a condition: JavaScript's truthiness, with `&&`, `||` and `!` evaluated lazily where that matters. */
-export function condition(ctx: Context, node: AnyNode, scope: Scope): TExpr {
+export function condition(ctx: Evaluation, node: AnyNode, scope: Scope): TExpr {
   const pos = ctx.pos(node, scope);
   if (node.type === 'ParenthesizedExpression') return condition(ctx, node.expression, scope);
   if (node.type === 'UnaryExpression' && node.operator === '!') return not(condition(ctx, node.argument, scope), pos);
@@ -198,7 +198,7 @@ export function condition(ctx: Context, node: AnyNode, scope: Scope): TExpr {
   return truthOf(ctx, evaluate(ctx, node, scope), pos);
 }
 
-function truthOf(ctx: Context, v: Value, pos: Pos): TExpr {
+function truthOf(ctx: Evaluation, v: Value, pos: Pos): TExpr {
   if (isOptional(v) && !isAbsent(v)) {
     const there = not(absentTest(v, 'either', pos), pos);
     return v.kind === 'scalar' ? { k: 'logic', fn: 'and', a: there, b: truth(v.expr), pos } : there;
@@ -209,7 +209,7 @@ function truthOf(ctx: Context, v: Value, pos: Pos): TExpr {
   return literal(true, pos);
 }
 
-function identifier(ctx: Context, name: string, scope: Scope, pos: Pos): Value {
+function identifier(ctx: Evaluation, name: string, scope: Scope, pos: Pos): Value {
   const binding = scope.find(name);
   if (binding !== undefined) {
     refuseAhead(binding, pos);
@@ -221,7 +221,7 @@ function identifier(ctx: Context, name: string, scope: Scope, pos: Pos): Value {
   return fromHost(ctx, scope.captured.lookup(name, pos), name, pos);
 }
 
-function objectLiteral(ctx: Context, node: Extract<AnyNode, { type: 'ObjectExpression' }>, scope: Scope): Value {
+function objectLiteral(ctx: Evaluation, node: Extract<AnyNode, { type: 'ObjectExpression' }>, scope: Scope): Value {
   const parts = node.properties;
   const values = ctx.sequence(
     parts.map((p) => () => evaluate(ctx, p.type === 'SpreadElement' ? p.argument : p.value, scope)),
@@ -248,7 +248,7 @@ function objectLiteral(ctx: Context, node: Extract<AnyNode, { type: 'ObjectExpre
   return { kind: 'record', fields };
 }
 
-function unary(ctx: Context, node: UnaryExpression, scope: Scope, pos: Pos): Value {
+function unary(ctx: Evaluation, node: UnaryExpression, scope: Scope, pos: Pos): Value {
   switch (node.operator) {
     case '!':
       return scalar(not(condition(ctx, node.argument, scope), pos));
@@ -276,7 +276,7 @@ function unary(ctx: Context, node: UnaryExpression, scope: Scope, pos: Pos): Val
   }
 }
 
-function binary(ctx: Context, node: BinaryExpression, scope: Scope, pos: Pos): Value {
+function binary(ctx: Evaluation, node: BinaryExpression, scope: Scope, pos: Pos): Value {
   if (node.left.type === 'PrivateIdentifier') return fail('K101', pos, 'private names cannot be used in a kernel');
   if (node.operator === 'instanceof' || node.operator === 'in')
     return fail('K101', pos, `\`${node.operator}\` cannot be used in a kernel`, {
@@ -315,7 +315,7 @@ function isBoolean(e: TExpr): boolean {
   );
 }
 
-function logical(ctx: Context, node: LogicalExpression, scope: Scope, pos: Pos): Value {
+function logical(ctx: Evaluation, node: LogicalExpression, scope: Scope, pos: Pos): Value {
   const left = evaluate(ctx, node.left, scope);
   if (node.operator === '??') return otherwise(ctx, left, () => evaluate(ctx, node.right, scope), pos);
   const cond = truthOf(ctx, left, pos);
@@ -344,7 +344,7 @@ function logical(ctx: Context, node: LogicalExpression, scope: Scope, pos: Pos):
 }
 
 /** `left ?? right`. */
-function otherwise(ctx: Context, left: Value, right: () => Value, pos: Pos): Value {
+function otherwise(ctx: Evaluation, left: Value, right: () => Value, pos: Pos): Value {
   const absent = askAbsent(left, 'either', pos);
   if (isLiteral(absent)) return absent.value ? right() : left;
   const held = ctx.holdValue(left);
@@ -352,7 +352,7 @@ function otherwise(ctx: Context, left: Value, right: () => Value, pos: Pos): Val
 }
 
 /** `a?.b.c`: nothing where `a` is nothing, else what the chain says. */
-function chain(ctx: Context, node: ChainExpression, scope: Scope, pos: Pos): Value {
+function chain(ctx: Evaluation, node: ChainExpression, scope: Scope, pos: Pos): Value {
   const start = firstOptional(ctx, node.expression);
   if (start === undefined) return evaluate(ctx, node.expression, scope);
   const object = ctx.holdValue(evaluate(ctx, start, scope));
@@ -369,13 +369,13 @@ function chain(ctx: Context, node: ChainExpression, scope: Scope, pos: Pos): Val
 }
 
 /** What stands before the first `?.` of a chain whose answer is not known yet. */
-function firstOptional(ctx: Context, node: AnyNode): AnyNode | undefined {
+function firstOptional(ctx: Evaluation, node: AnyNode): AnyNode | undefined {
   if (node.type !== 'MemberExpression' && node.type !== 'CallExpression') return undefined;
   const start = node.type === 'MemberExpression' ? node.object : node.callee;
   return firstOptional(ctx, start) ?? (node.optional && !ctx.pinned.has(start) ? start : undefined);
 }
 
-function conditional(ctx: Context, node: ConditionalExpression, scope: Scope, pos: Pos): Value {
+function conditional(ctx: Evaluation, node: ConditionalExpression, scope: Scope, pos: Pos): Value {
   const cond = condition(ctx, node.test, scope);
   return ctx.choose(
     cond,

@@ -1,5 +1,5 @@
 /**
- * What elaboration learns too late: that a variable read in a loop is given no value, or an object, further down. It starts again
+ * What partial evaluation learns too late: that a variable read in a loop is given no value, or an object, further down. It starts again
  * and is told.
  */
 import type { Binding, Value } from './values.ts';
@@ -30,7 +30,7 @@ export class Hints {
   }
 }
 
-/** The declaration; bindings of one that is elaborated several times are treated alike. */
+/** The declaration; bindings of one that is evaluated several times are treated alike. */
 function key({ pos }: Binding): string {
   return `${pos.start} ${pos.source.text}`;
 }

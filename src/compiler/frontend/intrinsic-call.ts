@@ -5,13 +5,13 @@ import type { CallExpression } from 'acorn';
 import { spelled } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import type { Scope, Value } from './values.ts';
 
 /** A call of an intrinsic. */
 export interface Call {
-  readonly ctx: Context;
+  readonly ctx: Evaluation;
   readonly name: string;
   readonly args: readonly Value[];
   readonly node: CallExpression;

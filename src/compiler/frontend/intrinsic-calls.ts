@@ -10,9 +10,9 @@ import type { MathFn } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { arith, toIndex, truth } from './arithmetic.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
+import type { Evaluation } from './evaluation.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { MEMORY_HANDLERS } from './memory-calls.ts';
 import { ROC_HANDLERS } from './roc-calls.ts';
@@ -20,7 +20,7 @@ import { isLiteral, readLocal, type Scope, scalar, UNDEFINED, type Value } from 
 import { WARP_HANDLERS } from './warp-calls.ts';
 
 export function callIntrinsic(
-  ctx: Context,
+  ctx: Evaluation,
   name: string,
   node: CallExpression,
   scope: Scope,

@@ -21,7 +21,16 @@ import {
   widen,
 } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
-import { isFloatType, isIntegerType, isWeak, isWide, join, machine, nameOf, type Type } from '../types/lattice.ts';
+import {
+  isFloatType,
+  isIntegerType,
+  isPolymorphic,
+  isWide,
+  join,
+  machine,
+  nameOf,
+  type Type,
+} from '../types/lattice.ts';
 import type { Range, ScalarArg, TExpr, TMem, TStmt } from '../types/tree.ts';
 import { computedIn, integerQuotient, integersOf, numeric, typeOf } from '../types/typing.ts';
 import { castTo, constant, convert, described, textOf, type Use } from './convert.ts';
@@ -70,7 +79,7 @@ export class ExpressionLowering {
 
   /** The machine type to compute in, when the types of the operands say `t` and the context wants `want`. */
   #settle(t: Type, want: ValueType | undefined): ValueType {
-    if (!isWeak(t)) return this.machine(t);
+    if (!isPolymorphic(t)) return this.machine(t);
     if (want === undefined || want === 'bool') return this.machine(t);
     if (t === 'L') return want;
     if (t === 'B') return want === 'u64' ? want : 'i64';
@@ -175,7 +184,7 @@ export class ExpressionLowering {
         return { op: 'binary', type: 'bool', fn: e.fn, a, b: this.bool(e.b) };
       }
       case 'bits': {
-        this.#together(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b, true);
+        this.#operands(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b, true);
         const m = this.#settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
         return { op: 'binary', type: m, fn: e.fn, a: this.#bitOperand(e.a, m), b: this.#bitOperand(e.b, m) };
       }
@@ -188,12 +197,12 @@ export class ExpressionLowering {
       case 'compare':
         return this.#compare(e.fn, e.a, e.b, e);
       case 'select': {
-        this.#together('?:', e, e.a, e.b);
+        this.#operands('?:', e, e.a, e.b);
         const m = typeOf(e) === 'bool' ? 'bool' : this.#settle(typeOf(e), want);
         return { op: 'select', type: m, cond: this.bool(e.cond), a: this.to(e.a, m), b: this.to(e.b, m) };
       }
       case 'minmax': {
-        this.#together(e.fn, e, e.a, e.b);
+        this.#operands(e.fn, e, e.a, e.b);
         let m = this.#settle(numeric(typeOf(e)), want);
         if (e.fn === 'copysign' && !isFloat(m)) m = this.defaultFloat;
         const fn = isFloat(m) || e.fn === 'copysign' ? e.fn : e.fn === 'fmin' ? 'min' : e.fn === 'fmax' ? 'max' : e.fn;
@@ -277,7 +286,7 @@ export class ExpressionLowering {
   }
 
   /** Refuses operands that do not mix. */
-  #together(operator: string, e: TExpr, a: TExpr, b: TExpr, bits = false): void {
+  #operands(operator: string, e: TExpr, a: TExpr, b: TExpr, bits = false): void {
     const ta = numeric(typeOf(a));
     const tb = numeric(typeOf(b));
     if (join(ta, tb) !== undefined) return;
@@ -300,7 +309,7 @@ export class ExpressionLowering {
   }
 
   #arith(e: Extract<TExpr, { k: 'arith' }>, want: ValueType | undefined): Expr {
-    this.#together(e.fn, e, e.a, e.b);
+    this.#operands(e.fn, e, e.a, e.b);
     const t = typeOf(e);
     const m = this.#settle(t, want);
     if (e.fn === 'div') {
@@ -367,7 +376,7 @@ export class ExpressionLowering {
   }
 
   #compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {
-    this.#together({ eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn], e, ea, eb);
+    this.#operands({ eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn], e, ea, eb);
     const [ta, tb] = [typeOf(ea), typeOf(eb)];
     if (ta === 'bool' && tb === 'bool' && (fn === 'eq' || fn === 'ne')) {
       return { op: 'compare', type: 'bool', fn, a: this.bool(ea), b: this.bool(eb) };
@@ -490,7 +499,7 @@ export class ExpressionLowering {
     const name = spelled(fn.name);
     for (const [k, a] of args.entries()) {
       this.#integer(a, name);
-      for (const b of args.slice(0, k)) this.#together(name, e, b, a);
+      for (const b of args.slice(0, k)) this.#operands(name, e, b, a);
     }
     const type = computedIn(fn, integersOf(args));
     if (type === undefined) {

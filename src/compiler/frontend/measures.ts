@@ -1,5 +1,5 @@
 /**
- * What an expression costs and depends on, for those who decide whether it is kept in a temporary, moved or evaluated twice.
+ * What an expression costs and depends on, for partial evaluation, which decides whether it is kept in a temporary, moved or evaluated twice.
  */
 import { type TExpr, walkExpression } from '../types/tree.ts';
 

@@ -2,23 +2,23 @@
  * Members: properties of arrays, tuples, records and host objects, and what a captured host value is in a kernel.
  */
 import type { AnyNode, MemberExpression } from 'acorn';
+import { dtypeOfElement } from '../elements.ts';
 import { intrinsicName } from '../intrinsics.ts';
 import type { Special } from '../ir/ops.ts';
-import { dtypeOfElement } from '../records.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { refuseUndefined } from './absence.ts';
 import { mulIndex } from './arithmetic.ts';
 import { capturedView, indexView, viewSize, viewValue } from './arrays.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { supposedMember } from './partial-variables.ts';
 import { isMember, isRecord, member } from './records.ts';
 import { didYouMean } from './suggest.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
 
 /** A value of the host as the kernel sees it: numbers are literals, arrays constant memory, functions device functions. */
-export function fromHost(ctx: Context, value: unknown, name: string, pos: Pos): Value {
+export function fromHost(ctx: Evaluation, value: unknown, name: string, pos: Pos): Value {
   switch (typeof value) {
     case 'number':
     case 'bigint':
@@ -42,7 +42,7 @@ export function fromHost(ctx: Context, value: unknown, name: string, pos: Pos): 
 }
 
 /** The name of a member that is known while compiling, or undefined. */
-function staticKey(ctx: Context, node: MemberExpression, scope: Scope): string | number | TExpr {
+function staticKey(ctx: Evaluation, node: MemberExpression, scope: Scope): string | number | TExpr {
   if (!node.computed) {
     if (node.property.type === 'PrivateIdentifier')
       return fail('K101', ctx.pos(node, scope), 'private names cannot be used in a kernel');
@@ -59,7 +59,7 @@ function mentionsEffect(node: AnyNode): boolean {
 }
 
 /** `A[i, j]` is the comma operator: it reads A[j], which nobody means. */
-function commaIndex(ctx: Context, node: MemberExpression, scope: Scope): void {
+function commaIndex(ctx: Evaluation, node: MemberExpression, scope: Scope): void {
   const p = node.property;
   if (p.type !== 'SequenceExpression' || p.expressions.slice(0, -1).some(mentionsEffect)) return;
   const text = (n: AnyNode): string => scope.captured.source.text.slice(n.start, n.end);
@@ -74,7 +74,7 @@ function commaIndex(ctx: Context, node: MemberExpression, scope: Scope): void {
   );
 }
 
-export function memberExpression(ctx: Context, node: MemberExpression, scope: Scope): Value {
+export function memberExpression(ctx: Evaluation, node: MemberExpression, scope: Scope): Value {
   const pos = ctx.pos(node, scope);
   if (node.object.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
   const objectNode = node.object;
@@ -90,7 +90,7 @@ export function memberExpression(ctx: Context, node: MemberExpression, scope: Sc
 }
 
 /** `object.key` or `object[key]`. */
-export function memberOf(ctx: Context, object: Value, key: string | number | TExpr, pos: Pos): Value {
+export function memberOf(ctx: Evaluation, object: Value, key: string | number | TExpr, pos: Pos): Value {
   if (typeof key === 'object' && isLiteral(key) && typeof key.value === 'number' && object.kind !== 'view')
     key = key.value;
   switch (object.kind) {
@@ -190,7 +190,7 @@ function viewProperty(view: View, key: string, pos: Pos): Value {
 }
 
 function hostMember(
-  ctx: Context,
+  ctx: Evaluation,
   object: Extract<Value, { kind: 'host' }>,
   key: string | number | TExpr,
   pos: Pos,

@@ -5,15 +5,15 @@
 import { f64, i64 } from '../../dtype/index.ts';
 import { cStrides } from '../../layout/index.ts';
 import { NDARRAY } from '../contract.ts';
+import { describeElement, type Element, recordKey } from '../elements.ts';
 import { spelled } from '../intrinsics.ts';
 import { type AtomicOp, ELEM_SIZE, type ElemType } from '../ir/ops.ts';
-import { describeElement, type Element, recordKey } from '../records.ts';
 import type { Pos } from '../source.ts';
 import type { Root } from '../types/tree.ts';
 import { allocateView, capturedView, dynamicView, element, elementType, indexView } from './arrays.ts';
 import { writable } from './assignments.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { fieldView, isRecord } from './records.ts';
 import { isMisaligned } from './unaligned.ts';
@@ -183,7 +183,7 @@ const ATOMIC_TYPES: Readonly<Record<AtomicOp, readonly ElemType[]>> = {
 
 /** What an atomic updates: `(a, i)`, `(A, [i, j])`, of records `(p[i], 'x')`, `(p.field('x'), i)`. */
 function atomicTarget(
-  ctx: Context,
+  ctx: Evaluation,
   call: string,
   array: Extract<Value, { kind: 'view' }>,
   index: Value | undefined,

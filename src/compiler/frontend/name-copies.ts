@@ -17,8 +17,8 @@ import {
   type Via,
   walkStatements,
 } from '../types/tree.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { CURRENT, isBarrier, type NameStates } from './name-states.ts';
 import { regionOfScalar } from './regions.ts';
 import { readLocal } from './values.ts';
@@ -46,19 +46,19 @@ interface Spot {
   readonly changed: TMem | undefined;
 }
 
-export function copyNames(ctx: Context, states: NameStates, body: readonly TStmt[]): readonly TStmt[] {
+export function copyNames(ctx: Evaluation, states: NameStates, body: readonly TStmt[]): readonly TStmt[] {
   return states.stale.size === 0 ? body : new Copies(ctx, states).rewrite(body);
 }
 
 class Copies {
-  readonly #ctx: Context;
+  readonly #ctx: Evaluation;
   readonly #states: NameStates;
   readonly #parts = new Map<RecordName, Map<string, Part>>();
   readonly #spots: Spot[] = [];
   /** Names that need a copy later, but are still read from the array. */
   readonly #early = new Set<RecordName>();
 
-  constructor(ctx: Context, states: NameStates) {
+  constructor(ctx: Evaluation, states: NameStates) {
     this.#ctx = ctx;
     this.#states = states;
   }

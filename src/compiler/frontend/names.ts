@@ -3,8 +3,8 @@
  */
 import type { AnyNode } from 'acorn';
 import type { Pos } from '../source.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { boundIdentifiers } from './free-variables.ts';
 import type { Binding, Scope } from './values.ts';
 import { forEachChild, walk } from './walk.ts';
@@ -78,7 +78,7 @@ export function isReassigned(root: AnyNode, name: string): boolean {
 }
 
 /** Declares `var`s and function declarations of a function body, before its statements run. */
-export function hoist(ctx: Context, body: readonly AnyNode[], scope: Scope): void {
+export function hoist(ctx: Evaluation, body: readonly AnyNode[], scope: Scope): void {
   const declareVars = (n: AnyNode): void => {
     if (n.type === 'FunctionDeclaration' || n.type === 'FunctionExpression' || n.type === 'ArrowFunctionExpression')
       return;
@@ -101,7 +101,7 @@ export function hoist(ctx: Context, body: readonly AnyNode[], scope: Scope): voi
  * Declares a variable without a value. It needs a flag unless the first that happens to it in its own list of statements is an
  * assignment.
  */
-export function declareEmpty(ctx: Context, name: string, scope: Scope, pos: Pos, list?: readonly AnyNode[]): void {
+export function declareEmpty(ctx: Evaluation, name: string, scope: Scope, pos: Pos, list?: readonly AnyNode[]): void {
   const ahead = scope.names.get(name);
   const constant = list !== undefined && !isReassigned(scope.captured.node, name);
   const binding = ctx.declare(scope, name, pos, constant);
@@ -172,7 +172,7 @@ function firstAssigned(s: AnyNode, name: string): boolean | 'declared' {
  * Names that `let` and `const` directly in a list of statements will declare. Until then they may not be used, and hide those around them
  * (ECMA-262, BlockDeclarationInstantiation).
  */
-export function declareAhead(ctx: Context, body: readonly AnyNode[], scope: Scope): void {
+export function declareAhead(ctx: Evaluation, body: readonly AnyNode[], scope: Scope): void {
   for (const s of body) {
     if (s.type !== 'VariableDeclaration' || s.kind === 'var') continue;
     for (const { id } of s.declarations) {
@@ -191,7 +191,7 @@ export function refuseAhead({ name, ahead = false }: Binding, pos: Pos): void {
 }
 
 /** Function declarations directly in a list of statements. */
-export function hoistFunctions(ctx: Context, body: readonly AnyNode[], scope: Scope): void {
+export function hoistFunctions(ctx: Evaluation, body: readonly AnyNode[], scope: Scope): void {
   for (const s of body) {
     if (s.type !== 'FunctionDeclaration' || s.id == null) continue;
     const b = ctx.declare(scope, s.id.name, ctx.pos(s, scope), true);

@@ -5,8 +5,8 @@ import type { CompareOp } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { arith, bits, compare, not, shift } from './arithmetic.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { isAbsent, isOptional, literal, scalar, type Value } from './values.ts';
 
@@ -32,7 +32,7 @@ const BITS: Readonly<Record<string, 'and' | 'or' | 'xor'>> = { '&': 'and', '|': 
 const SHIFT: Readonly<Record<string, 'shl' | 'shr' | 'ushr'>> = { '<<': 'shl', '>>': 'shr', '>>>': 'ushr' };
 
 /** A binary operator on two scalars. */
-export function applyBinary(ctx: Context, operator: string, left: Value, right: Value, pos: Pos): Value {
+export function applyBinary(ctx: Evaluation, operator: string, left: Value, right: Value, pos: Pos): Value {
   const cmp = COMPARE[operator];
   if (cmp !== undefined && (left.kind === 'host' || right.kind === 'host')) {
     if (left.kind === 'host' && right.kind === 'host') {

@@ -3,12 +3,12 @@
  * down, a branch that returns nothing. What such a value is made of is told in `optionals.ts`.
  */
 import type { Pos } from '../source.ts';
-import type { Context, Frame } from './context.ts';
+import type { Evaluation, Frame } from './evaluation.ts';
 import { presenceNote, withFlag, withoutFlag } from './optionals.ts';
 import { type Binding, isAbsent, isOptional, literal, mapScalars, readLocal, scalar, type Value } from './values.ts';
 
 /** The value of a variable. */
-export function readVariable(ctx: Context, binding: Binding, pos: Pos): Value {
+export function readVariable(ctx: Evaluation, binding: Binding, pos: Pos): Value {
   const { flag } = binding;
   if (binding.value === undefined) {
     if (flag === undefined || ctx.loops === binding.loops) return binding.empty ?? nothingYet(binding);
@@ -32,7 +32,7 @@ export function readVariable(ctx: Context, binding: Binding, pos: Pos): Value {
  * A member of what has been taken for a number because it is read in a loop before it is assigned: any number will do until it
  * is known. `refuse` is what to do if it stays a number.
  */
-export function supposedMember(ctx: Context, object: Value, pos: Pos, refuse: () => never): Value {
+export function supposedMember(ctx: Evaluation, object: Value, pos: Pos, refuse: () => never): Value {
   if (object.kind !== 'scalar' || object.expr.k !== 'local' || !ctx.supposed.has(object.expr.local)) return refuse();
   const local = ctx.newLocal('%member', pos, false);
   ctx.supposed.set(object.expr.local, refuse);
@@ -44,14 +44,14 @@ function nothingYet({ name, pos }: Binding): Value {
   return { kind: 'host', value: undefined, name, why: { text: `${name} is declared without a value`, pos } };
 }
 
-function isAssignedHere(ctx: Context, { assignedIn }: Binding): boolean {
+function isAssignedHere(ctx: Evaluation, { assignedIn }: Binding): boolean {
   for (let at: typeof ctx.inBranch | undefined = ctx.inBranch; at !== undefined; at = at.outer)
     if (assignedIn?.has(at) === true) return true;
   return false;
 }
 
 /** What a path through a function returns; undefined for nothing. */
-export function noteResult(ctx: Context, frame: Frame, value: Value, pos: Pos, why: string): void {
+export function noteResult(ctx: Evaluation, frame: Frame, value: Value, pos: Pos, why: string): void {
   if (frame.fn === 'kernel') return;
   frame.flag ??= ctx.newLocal('%has', pos, false);
   if (isOptional(value)) frame.returnedNothing = true;

@@ -9,8 +9,8 @@ import { intrinsicName } from '../intrinsics.ts';
 import type { PrintForm } from '../ir/print-forms.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { fieldNames, isRecord, member } from './records.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
@@ -51,7 +51,7 @@ function piecesOf(at: Expression | SpreadElement): readonly Piece[] | undefined 
 }
 
 /** A text that is known while compiling, with `…` for what only a thread knows. */
-export function constantText(ctx: Context, nodes: readonly (Expression | SpreadElement)[], scope: Scope): string {
+export function constantText(ctx: Evaluation, nodes: readonly (Expression | SpreadElement)[], scope: Scope): string {
   const known = (v: Value): string => {
     if (v.kind === 'host') return String(v.value);
     return v.kind === 'scalar' && isLiteral(v.expr) ? String(v.expr.value) : '…';
@@ -78,9 +78,9 @@ function indexObject(name: string | undefined, pos: Pos): Value | undefined {
 class Line {
   readonly parts: (string | TExpr)[] = [];
   readonly forms: PrintForm[] = [];
-  readonly #ctx: Context;
+  readonly #ctx: Evaluation;
   readonly #pos: Pos;
-  constructor(ctx: Context, pos: Pos) {
+  constructor(ctx: Evaluation, pos: Pos) {
     this.#ctx = ctx;
     this.#pos = pos;
   }
@@ -145,7 +145,7 @@ function exact(value: number | bigint | boolean, pos: Pos): string | TExpr {
   return typeof value === 'number' ? { k: 'cast', to: 'f64', a: literal(value, pos), pos } : literal(value, pos);
 }
 
-export function consoleLog(ctx: Context, node: CallExpression, scope: Scope, pos: Pos): Value {
+export function consoleLog(ctx: Evaluation, node: CallExpression, scope: Scope, pos: Pos): Value {
   const line = new Line(ctx, pos);
   const args = node.arguments.map((argument) => ({ argument, pieces: piecesOf(argument) ?? [argument] }));
   const values = ctx.sequence(

@@ -6,8 +6,8 @@
  */
 import type { RecordName, Root, TStmt } from '../types/tree.ts';
 import { walkStatements } from '../types/tree.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { copyNames } from './name-copies.ts';
 import { NameStates, type Trouble } from './name-states.ts';
 
@@ -18,7 +18,7 @@ export interface Settled {
 }
 
 /** The kernel with a copy for each name that needs one; the same where none does. */
-export function settleNames(ctx: Context, body: readonly TStmt[]): Settled {
+export function settleNames(ctx: Evaluation, body: readonly TStmt[]): Settled {
   if (!hasOverwrites(body)) return { body, apart: [] };
   const trusting = new Set<RecordName>();
   let states = new NameStates(body, trusting);

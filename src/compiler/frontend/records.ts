@@ -6,13 +6,13 @@
  * padding stays as it is. `{ ...p[i] }` is a copy in variables.
  */
 import type { DType } from '../../dtype/index.ts';
-import { alignmentOf, describeElement, elementOf, fieldsOf } from '../records.ts';
+import { alignmentOf, describeElement, elementOf, fieldsOf } from '../elements.ts';
 import type { Pos } from '../source.ts';
 import type { Overwrite, TExpr } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex } from './arithmetic.ts';
 import { element, elementValue, viaIndex } from './arrays.ts';
-import type { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
 import { regionOf } from './regions.ts';
 import { didYouMean } from './suggest.ts';
 import { type Axis, describeValue, isLiteral, literal, readLocal, scalar, type Value, type View } from './values.ts';
@@ -125,7 +125,7 @@ export function fieldNames(view: View): readonly string[] {
  * `p[i] = value`, `p[i].f = value`: from another record or array, an object literal, a tuple. The target has been evaluated; all
  * of the value is read before anything is stored.
  */
-export function assignWhole(ctx: Context, target: View, value: Value, pos: Pos): void {
+export function assignWhole(ctx: Evaluation, target: View, value: Value, pos: Pos): void {
   const to = ctx.holdValue({ kind: 'view', view: target });
   // Parts of the target may stand in a literal, in another order: `p[i].f = [p[i].f[1], p[i].f[0]]`.
   const from = value.kind === 'view' ? value : detached(ctx, value, pos, target);
@@ -135,7 +135,7 @@ export function assignWhole(ctx: Context, target: View, value: Value, pos: Pos):
   ctx.emit({ k: 'overwritten', by, pos });
 }
 
-function copyInto(ctx: Context, target: View, value: Value, by: Overwrite): void {
+function copyInto(ctx: Evaluation, target: View, value: Value, by: Overwrite): void {
   const { pos } = by;
   if (target.axes.length > 0) return copyArray(ctx, target, value, by);
   if (target.element.record === undefined) {
@@ -174,7 +174,7 @@ function copyInto(ctx: Context, target: View, value: Value, by: Overwrite): void
   }
 }
 
-function copyArray(ctx: Context, target: View, value: Value, by: Overwrite): void {
+function copyArray(ctx: Evaluation, target: View, value: Value, by: Overwrite): void {
   const { pos } = by;
   const length = lengthOf(target) ?? 0;
   if (value.kind === 'tuple') {
@@ -209,7 +209,7 @@ function failLength(target: View, length: number, given: string, pos: Pos): neve
   });
 }
 
-function countedLoop(ctx: Context, length: number, body: (index: TExpr) => void, pos: Pos): void {
+function countedLoop(ctx: Evaluation, length: number, body: (index: TExpr) => void, pos: Pos): void {
   const counter = ctx.newLocal('%k', pos, false);
   const label = ctx.newLabel();
   const k = readLocal(counter, pos);
@@ -233,14 +233,14 @@ function countedLoop(ctx: Context, length: number, body: (index: TExpr) => void,
 // ---------------------------------------------------------------- copies
 
 /** A record as an object of variables, which later stores to the array leave alone. */
-export function snapshot(ctx: Context, view: View, pos: Pos): Extract<Value, { kind: 'record' }> {
+export function snapshot(ctx: Evaluation, view: View, pos: Pos): Extract<Value, { kind: 'record' }> {
   const copied = copyOut(ctx, view, pos);
   if (copied.kind !== 'record') throw new Error('a record was copied as none');
   return copied;
 }
 
 /** A record as an object of variables, a sub-array as a tuple of them. */
-function copyOut(ctx: Context, view: View, pos: Pos): Value {
+function copyOut(ctx: Evaluation, view: View, pos: Pos): Value {
   let left = MOST_SCALARS;
   const copy = (v: Value): Value => {
     if (v.kind === 'scalar') {
@@ -271,7 +271,7 @@ function copyOut(ctx: Context, view: View, pos: Pos): Value {
  * The value with a copy of each record in it: what stands on the right of `[p[i], p[j]] = [p[j], p[i]]`. With a target, of each
  * record and sub-array that is in the same memory.
  */
-export function detached(ctx: Context, v: Value, pos: Pos, target?: View): Value {
+export function detached(ctx: Evaluation, v: Value, pos: Pos, target?: View): Value {
   const each = (item: Value): Value => detached(ctx, item, pos, target);
   switch (v.kind) {
     case 'view': {

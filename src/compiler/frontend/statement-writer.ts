@@ -1,6 +1,6 @@
 /**
  * The statement list that is being written, and how deep in conditional code and loops it stands. Makes labels, variables and
- * temporaries. Knows nothing of scopes and of what is inlined: that is `context.ts`.
+ * temporaries. Knows nothing of scopes and of what is inlined: that is `evaluation.ts`.
  */
 import type { Label } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';

@@ -14,8 +14,8 @@ import { type TExpr, type TStmt, walkStatements } from '../types/tree.ts';
 import { arith, compare, not, select } from './arithmetic.ts';
 import { indexView, viewValue } from './arrays.ts';
 import { assignPattern, destructure } from './assignments.ts';
-import type { Context, JumpTarget } from './context.ts';
 import { fail } from './diagnostics.ts';
+import type { Evaluation, JumpTarget } from './evaluation.ts';
 import { branchStatement, condition, discard } from './expressions.ts';
 import { declareAhead, declareEmpty, hoistFunctions, isReassigned } from './names.ts';
 import { applyBinary } from './operators.ts';
@@ -34,7 +34,7 @@ import {
 } from './values.ts';
 
 /** Writes the statements of a list; what follows a jump is never reached and left out. */
-export function statements(ctx: Context, list: readonly AnyNode[], scope: Scope): void {
+export function statements(ctx: Evaluation, list: readonly AnyNode[], scope: Scope): void {
   declareAhead(ctx, list, scope);
   hoistFunctions(ctx, list, scope);
   for (const s of list) {
@@ -45,12 +45,12 @@ export function statements(ctx: Context, list: readonly AnyNode[], scope: Scope)
   }
 }
 
-function block(ctx: Context, node: AnyNode, scope: Scope): void {
+function block(ctx: Evaluation, node: AnyNode, scope: Scope): void {
   const inner = new Scope(scope, scope.captured, false);
   statements(ctx, node.type === 'BlockStatement' ? node.body : [node], inner);
 }
 
-function statement(ctx: Context, node: AnyNode, scope: Scope, labels: readonly string[]): void {
+function statement(ctx: Evaluation, node: AnyNode, scope: Scope, labels: readonly string[]): void {
   const pos = ctx.pos(node, scope);
   switch (node.type) {
     case 'EmptyStatement':
@@ -129,7 +129,7 @@ function statement(ctx: Context, node: AnyNode, scope: Scope, labels: readonly s
 
 // ---------------------------------------------------------------- declarations
 
-function declaration(ctx: Context, node: VariableDeclaration, scope: Scope): void {
+function declaration(ctx: Evaluation, node: VariableDeclaration, scope: Scope): void {
   if ((node.kind as string) === 'using' || (node.kind as string) === 'await using') {
     fail('K101', ctx.pos(node, scope), '`using` cannot be used in a kernel: memory in a kernel is not disposed');
   }
@@ -152,7 +152,7 @@ function named(v: Value, id: AnyNode): Value {
   return { kind: 'view', view: { ...v.view, name: id.name } };
 }
 
-function declareOne(ctx: Context, node: VariableDeclaration, target: AnyNode, value: Value, scope: Scope): void {
+function declareOne(ctx: Evaluation, node: VariableDeclaration, target: AnyNode, value: Value, scope: Scope): void {
   const pos = ctx.pos(target, scope);
   if (target.type !== 'Identifier') return fail('K101', pos, 'this cannot be declared in a kernel');
   if (node.kind === 'var') {
@@ -168,7 +168,7 @@ function declareOne(ctx: Context, node: VariableDeclaration, target: AnyNode, va
 // ---------------------------------------------------------------- branches
 
 function ifStatement(
-  ctx: Context,
+  ctx: Evaluation,
   test: AnyNode,
   then: () => void,
   otherwise: (() => void) | undefined,
@@ -189,7 +189,7 @@ function ifStatement(
   branchStatement(ctx, condition(ctx, test, scope), then, otherwise ?? (() => {}), pos);
 }
 
-function labelledBlock(ctx: Context, node: AnyNode, scope: Scope, labels: readonly string[], pos: Pos): void {
+function labelledBlock(ctx: Evaluation, node: AnyNode, scope: Scope, labels: readonly string[], pos: Pos): void {
   const target: JumpTarget = { label: ctx.newLabel(), names: labels, kind: 'block' };
   ctx.frame.targets.push(target);
   const body = ctx.branch(() => block(ctx, node, scope));
@@ -197,7 +197,13 @@ function labelledBlock(ctx: Context, node: AnyNode, scope: Scope, labels: readon
   ctx.emit({ k: 'block', label: target.label, body, pos });
 }
 
-function switchStatement(ctx: Context, node: SwitchStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
+function switchStatement(
+  ctx: Evaluation,
+  node: SwitchStatement,
+  scope: Scope,
+  labels: readonly string[],
+  pos: Pos,
+): void {
   const inner = new Scope(scope, scope.captured, false);
   const target: JumpTarget = { label: ctx.newLabel(), names: labels, kind: 'switch' };
   const given = ctx.parts.evaluate(ctx, node.discriminant, scope);
@@ -276,7 +282,7 @@ interface CaseTest {
 const SELECTS = 64;
 
 /** The number of the first case whose test holds. Tests with side effects are made one after another, until then. */
-function firstCase(ctx: Context, tests: readonly CaseTest[], otherwise: TExpr, pos: Pos): TExpr {
+function firstCase(ctx: Evaluation, tests: readonly CaseTest[], otherwise: TExpr, pos: Pos): TExpr {
   const lastWithEffects = tests.findLastIndex(({ before }) => before.length > 0);
   /** Without effects one select after another will do, and they may be made from the last to the first. */
   const plain = (first: number): TExpr => {
@@ -343,7 +349,7 @@ function endsIn(list: readonly TStmt[], label: number): boolean {
 
 // ---------------------------------------------------------------- loops
 
-function exitUnless(ctx: Context, test: TExpr, pos: Pos): void {
+function exitUnless(ctx: Evaluation, test: TExpr, pos: Pos): void {
   const target = ctx.frame.targets.at(-1);
   if (target === undefined) throw new Error('no loop');
   if (isLiteral(test) && test.value) return;
@@ -351,7 +357,7 @@ function exitUnless(ctx: Context, test: TExpr, pos: Pos): void {
 }
 
 function loop(
-  ctx: Context,
+  ctx: Evaluation,
   labels: readonly string[],
   pos: Pos,
   /** What stands at the head; gives true if the first round is entered for certain. */
@@ -395,7 +401,7 @@ function leaves(list: readonly TStmt[], label: number): boolean {
   return found;
 }
 
-function forStatement(ctx: Context, node: ForStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
+function forStatement(ctx: Evaluation, node: ForStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
   const inner = new Scope(scope, scope.captured, false);
   const start = ctx.list.length;
   if (node.init != null) {
@@ -431,7 +437,7 @@ function holdsAfter(given: readonly TStmt[], test: TExpr): boolean {
   return isLiteral(first) && first.value === true;
 }
 
-function forOf(ctx: Context, node: ForOfStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
+function forOf(ctx: Evaluation, node: ForOfStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
   if (node.await) fail('K101', pos, '`for await` cannot be used in a kernel');
   const over = ctx.holdValue(ctx.parts.evaluate(ctx, node.right, scope));
   const bind = (value: Value, inner: Scope): void => {
@@ -511,7 +517,7 @@ function unrolledJumps(list: readonly TStmt[], round: number, whole: number): TS
 
 // ---------------------------------------------------------------- jumps
 
-function jumpTarget(ctx: Context, isBreak: boolean, name: string | undefined, pos: Pos): JumpTarget {
+function jumpTarget(ctx: Evaluation, isBreak: boolean, name: string | undefined, pos: Pos): JumpTarget {
   const targets = ctx.frame.targets;
   for (let k = targets.length - 1; k >= 0; k--) {
     const t = targets[k];
@@ -532,7 +538,7 @@ function jumpTarget(ctx: Context, isBreak: boolean, name: string | undefined, po
   );
 }
 
-function returnStatement(ctx: Context, node: ReturnStatement, scope: Scope, pos: Pos): void {
+function returnStatement(ctx: Evaluation, node: ReturnStatement, scope: Scope, pos: Pos): void {
   const frame = ctx.frame;
   if (frame.fn === 'kernel') {
     if (node.argument != null) kernelResult(ctx, node.argument, scope);
@@ -552,7 +558,7 @@ function returnStatement(ctx: Context, node: ReturnStatement, scope: Scope, pos:
 }
 
 /** What a kernel returns: nothing, though minifiers write `return void f()` and `return a && b()`. */
-export function kernelResult(ctx: Context, node: AnyNode, scope: Scope): void {
+export function kernelResult(ctx: Evaluation, node: AnyNode, scope: Scope): void {
   const effects =
     /^(AssignmentExpression|UpdateExpression|CallExpression|SequenceExpression|LogicalExpression|ConditionalExpression)$/.test(
       node.type,
@@ -565,7 +571,7 @@ export function kernelResult(ctx: Context, node: AnyNode, scope: Scope): void {
   });
 }
 
-function throwStatement(ctx: Context, node: AnyNode, scope: Scope, pos: Pos): void {
+function throwStatement(ctx: Evaluation, node: AnyNode, scope: Scope, pos: Pos): void {
   let message = 'error thrown';
   if (node.type === 'NewExpression' || node.type === 'CallExpression') {
     const [text] = node.arguments;

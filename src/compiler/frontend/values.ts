@@ -3,7 +3,7 @@
  * while compiling (a view of an array, a tuple, an object literal, a function, a value of the host).
  */
 
-import { describeElement, type Element } from '../records.ts';
+import { describeElement, type Element } from '../elements.ts';
 import type { Pos } from '../source.ts';
 import type { Local, Root, TExpr, Via } from '../types/tree.ts';
 import type { CapturedFunction, FunctionNode } from './captured.ts';

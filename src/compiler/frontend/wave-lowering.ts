@@ -17,6 +17,7 @@ import {
   constant,
   eq,
   i32,
+  ifElse,
   load,
   lt,
   mul,
@@ -25,7 +26,6 @@ import {
   special,
   store,
   sub,
-  when,
 } from '../ir/builder.ts';
 import type { ArraySym, Expr, MemRef, Stmt, ValueType, Var } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
@@ -81,7 +81,7 @@ export class WaveLowering {
       barrier(pos),
       assign(from, this.#laneThread(lane), pos),
       assign(result, otherwise ?? constant(result.type, 0), pos),
-      when(lt(read(from), blockThreads()), [when(there, [this.#take(result, read(from), pos)], [], pos)], [], pos),
+      ifElse(lt(read(from), blockThreads()), [ifElse(there, [this.#take(result, read(from), pos)], [], pos)], [], pos),
       barrier(pos),
       store(mark, i32(0), pos),
     ];
@@ -100,11 +100,11 @@ export class WaveLowering {
       this.#give(value, pos),
       assign(to, this.#laneThread(lane), pos),
       barrier(pos),
-      when(lt(read(to), blockThreads()), [send], [], pos),
+      ifElse(lt(read(to), blockThreads()), [send], [], pos),
       barrier(pos),
       assign(sender, load(mark), pos),
       assign(result, constant(result.type, 0), pos),
-      when(eq(read(sender), i32(0)), [], [taken], pos),
+      ifElse(eq(read(sender), i32(0)), [], [taken], pos),
       store(mark, i32(0), pos),
       barrier(pos),
     ];

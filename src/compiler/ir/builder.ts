@@ -222,7 +222,7 @@ export function atomic(fn: AtomicOp, mem: MemRef, args: readonly Expr[], result?
   return { op: 'atomic', fn, mem, args, ...(result && { result }), pos };
 }
 
-export function when(cond: Expr, then: readonly Stmt[], otherwise: readonly Stmt[] = [], pos: Pos = NOWHERE): Stmt {
+export function ifElse(cond: Expr, then: readonly Stmt[], otherwise: readonly Stmt[] = [], pos: Pos = NOWHERE): Stmt {
   return { op: 'if', cond, then, else: otherwise, pos };
 }
 
@@ -234,10 +234,10 @@ export function block(label: Label, body: readonly Stmt[], inlined?: string, pos
   return { op: 'block', label, body, ...(inlined !== undefined && { inlined }), pos };
 }
 
-export function leave(label: Label, pos: Pos = NOWHERE): Stmt {
+export function breakTo(label: Label, pos: Pos = NOWHERE): Stmt {
   return { op: 'break', label, pos };
 }
-export function next(label: Label, pos: Pos = NOWHERE): Stmt {
+export function continueTo(label: Label, pos: Pos = NOWHERE): Stmt {
   return { op: 'continue', label, pos };
 }
 export function ret(pos: Pos = NOWHERE): Stmt {

@@ -6,6 +6,7 @@ import {
   barrier,
   cast,
   i32,
+  ifElse,
   KernelBuilder,
   load,
   lt,
@@ -17,7 +18,6 @@ import {
   store,
   trap,
   vote,
-  when,
 } from './builder.ts';
 import { interpret } from './interpret.ts';
 
@@ -36,7 +36,7 @@ test('saxpy over a grid, with a guard', () => {
       value: add({ op: 'binary', type: 'i32', fn: 'mul', a: special('blockIdx.x'), b: special('blockDim.x') }, tid),
       pos: { source: { text: '', name: '' }, start: 0, end: 0 },
     },
-    when(lt(read(i), n), [store(at(y, read(i)), add(load(at(x, read(i))), load(at(y, read(i)))))]),
+    ifElse(lt(read(i), n), [store(at(y, read(i)), add(load(at(x, read(i))), load(at(y, read(i)))))]),
   ]);
   const memory = new Uint8Array(80);
   const f = new Float32Array(memory.buffer);
@@ -53,7 +53,7 @@ test('threads meet at barriers, in any order; returned threads take no part', ()
   const s = b.shared('i32', 's', 4);
   const count = b.variable('i32', 'count');
   const kernel = b.build([
-    when(not(lt(tid, i32(3))), [ret()]),
+    ifElse(not(lt(tid, i32(3))), [ret()]),
     store(at(s, tid), tid),
     vote('count', lt(tid, i32(2)), count),
     store(
@@ -83,8 +83,8 @@ test('faults name the thread: bounds, traps, divergent barriers, assertions, end
     "bounds 2: index 4 out of range for axis 0 of 'a' (extent 4)",
   );
   expect(fault([store(at(a, i32(4)), tid)])).toMatch(/^memory 0/);
-  expect(fault([when(lt(i32(0), tid), [trap('odd')])])).toBe('trap 1: odd');
-  expect(fault([when(lt(tid, i32(2)), [barrier()], [barrier()])])).toMatch(/^barrier 2/);
+  expect(fault([ifElse(lt(i32(0), tid), [trap('odd')])])).toBe('trap 1: odd');
+  expect(fault([ifElse(lt(tid, i32(2)), [barrier()], [barrier()])])).toMatch(/^barrier 2/);
   expect(fault([print([{ op: 'unary', type: 'i32', fn: 'uniform', a: tid }])])).toMatch(/^uniform 1/);
   expect(fault([{ op: 'loop', label: 0, body: [], update: [], pos: b.build([]).pos }])).toMatch(/^steps 0/);
   expect(fault([print(['x', cast('f32', tid)])])).toBeUndefined();

@@ -225,13 +225,13 @@ function meetInWarps(threads: readonly State[]): boolean {
       const { stop } = state;
       if (stop === undefined || !('mask' in stop)) continue;
       const named = lanes.filter((l, lane) => (stop.mask >>> lane) & 1 && !l.done);
-      const together = stop.at.fn === 'activeMask' ? named.filter((l) => l.stop?.at === stop.at) : named;
-      if (!together.includes(state) || together.some((l) => l.stop?.at !== stop.at)) continue;
+      const converged = stop.at.fn === 'activeMask' ? named.filter((l) => l.stop?.at === stop.at) : named;
+      if (!converged.includes(state) || converged.some((l) => l.stop?.at !== stop.at)) continue;
       const results = exchangeLanes(
         stop.at.fn,
-        together.map((l) => ({ lane: l.t - base, args: l.stop && 'args' in l.stop ? l.stop.args : [] })),
+        converged.map((l) => ({ lane: l.t - base, args: l.stop && 'args' in l.stop ? l.stop.args : [] })),
       );
-      together.forEach((l, k) => {
+      converged.forEach((l, k) => {
         l.resume = results[k] ?? 0;
         l.stop = undefined;
       });

@@ -263,7 +263,7 @@ export type Expr =
 
 /** Selects that one branch decides together: only the arms that are wanted are computed, of `rare` ones the second in any case. */
 export interface Branch {
-  readonly rare: boolean;
+  readonly unlikely: boolean;
   readonly members: readonly (Expr & { readonly op: 'select' })[];
 }
 

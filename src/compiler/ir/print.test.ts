@@ -7,20 +7,21 @@ import {
   atomic,
   barrier,
   block,
+  breakTo,
   call,
   cast,
+  continueTo,
   f32,
   fma,
   i32,
   i64,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
   mul,
   neg,
-  next,
   not,
   or,
   print,
@@ -33,7 +34,6 @@ import {
   trap,
   u32,
   vote,
-  when,
 } from './builder.ts';
 import { printExpr, printKernel, printStmt } from './print.ts';
 
@@ -50,10 +50,10 @@ test('a kernel reads like its source', () => {
   const kernel = b.build(
     [
       assign(i, add(mul(special('blockIdx.x'), special('blockDim.x')), tid)),
-      when(lt(read(i), n), [ret()], [store(at(s, tid), f32(1.5))]),
+      ifElse(lt(read(i), n), [ret()], [store(at(s, tid), f32(1.5))]),
       loop(
         k,
-        [when(not(lt(read(i), n)), [leave(k)]), next(k)],
+        [ifElse(not(lt(read(i), n)), [breakTo(k)]), continueTo(k)],
         [assign(acc, load(at(x, read(i), { checks: [{ index: read(i), extent: n, axis: 0 }] })))],
       ),
       barrier(),

@@ -14,18 +14,19 @@ import {
   barrier,
   binary,
   block,
+  breakTo,
   cast,
   compare,
   constant,
+  continueTo,
   i32,
+  ifElse,
   intrinsic,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
   mul,
-  next,
   not,
   read,
   ret,
@@ -34,7 +35,6 @@ import {
   store,
   unary,
   vote,
-  when,
 } from './builder.ts';
 import type { Value } from './evaluate.ts';
 import type { InterpretLaunch, InterpretOptions } from './interpret.ts';
@@ -343,7 +343,7 @@ class Generator {
 
   /** As at the top of most kernels: for some of the threads. */
   #earlyReturn(): Stmt {
-    return when(compare(this.#rng.pick(COMPARES), read(this.#tid), i32(this.#rng.below(this.#size + 1))), [ret()]);
+    return ifElse(compare(this.#rng.pick(COMPARES), read(this.#tid), i32(this.#rng.below(this.#size + 1))), [ret()]);
   }
 
   #statement(place: Place): readonly Stmt[] {
@@ -403,7 +403,7 @@ class Generator {
         return this.#exchange();
       case 3:
         if (!this.#options.returns) return this.#exchange();
-        return [rng.once(4) ? when(this.#condition(true), [ret()]) : this.#earlyReturn()];
+        return [rng.once(4) ? ifElse(this.#condition(true), [ret()]) : this.#earlyReturn()];
       case 4:
         return [atomic('add', at(this.#total, i32(0)), [add(read(this.#tid), this.#expr('i32', 1, false))])];
       case 5:
@@ -411,13 +411,13 @@ class Generator {
       case 6:
         return place.targets.length > 0 ? this.#jump(place) : [this.#assign()];
       case 7:
-        return this.#leaveTogether(place);
+        return this.#uniformBreak(place);
       case 8:
         return [this.#branch(inner, true)];
       case 9: {
         const label = this.#b.label();
         const body = this.#list({ ...inner, targets: [...place.targets, { label, loop: false }] }, 4);
-        return [block(label, [...body, ...this.#tail(leave(label))])];
+        return [block(label, [...body, ...this.#tail(breakTo(label))])];
       }
       default:
         return this.#loop(place, true);
@@ -436,23 +436,23 @@ class Generator {
   #tail(jump: Stmt): readonly Stmt[] {
     if (this.#rng.once(3)) return [];
     const instead = this.#rng.once(2) ? [this.#assign(), jump] : [jump];
-    return [when(this.#condition(false), instead), this.#assign(), this.#assign()];
+    return [ifElse(this.#condition(false), instead), this.#assign(), this.#assign()];
   }
 
   /** All threads jump out of constructs with barriers, from within a loop that has none. */
-  #leaveTogether(place: Place): readonly Stmt[] {
+  #uniformBreak(place: Place): readonly Stmt[] {
     if (place.targets.length === 0) return [this.#steadyAssign()];
     const target = this.#rng.pick(place.targets);
     const [label, k] = [this.#b.label(), this.#b.variable('i32', 'm')];
-    const jump = target.loop && this.#rng.once(2) ? next(target.label) : leave(target.label);
+    const jump = target.loop && this.#rng.once(2) ? continueTo(target.label) : breakTo(target.label);
     return [
       assign(k, i32(0)),
       loop(
         label,
         [
-          when(lt(read(k), i32(2)), [], [leave(label)]),
+          ifElse(lt(read(k), i32(2)), [], [breakTo(label)]),
           this.#assign(),
-          when(compare('eq', add(read(k), this.#expr('i32', 0, true)), i32(2)), [jump]),
+          ifElse(compare('eq', add(read(k), this.#expr('i32', 0, true)), i32(2)), [jump]),
         ],
         [assign(k, add(read(k), i32(1)))],
       ),
@@ -464,7 +464,7 @@ class Generator {
     // Where threads part, constructs around that hold barriers must not be left.
     const inner = uniform ? place : { ...place, targets: this.#inner(place) };
     const then = this.#list(inner, 3);
-    return when(this.#condition(uniform), then, this.#rng.once(2) ? this.#list(inner, 3) : []);
+    return ifElse(this.#condition(uniform), then, this.#rng.once(2) ? this.#list(inner, 3) : []);
   }
 
   #inner(place: Place): Place['targets'] {
@@ -484,22 +484,22 @@ class Generator {
     const targets = uniform || !place.uniform ? place.targets : [];
     const body = this.#list({ uniform, depth: place.depth - 1, targets: [...targets, { label, loop: true }] }, 5);
     if (uniform) this.#counters.pop();
-    if (uniform && this.#dense) body.push(...this.#tail(next(label)));
+    if (uniform && this.#dense) body.push(...this.#tail(continueTo(label)));
     return [
       assign(k, i32(0)),
-      loop(label, [when(lt(read(k), bound), [], [leave(label)]), ...body], [assign(k, add(read(k), i32(1)))]),
+      loop(label, [ifElse(lt(read(k), bound), [], [breakTo(label)]), ...body], [assign(k, add(read(k), i32(1)))]),
     ];
   }
 
   #jump(place: Place): readonly Stmt[] {
     const rng = this.#rng;
     if (this.#options.returns && rng.once(4))
-      return [rng.once(2) ? this.#earlyReturn() : when(this.#expr('bool', 1, false), [ret()])];
+      return [rng.once(2) ? this.#earlyReturn() : ifElse(this.#expr('bool', 1, false), [ret()])];
     if (place.targets.length === 0) return [this.#assign()];
     const target = rng.pick(place.targets);
-    const jump = target.loop && rng.once(2) ? next(target.label) : leave(target.label);
+    const jump = target.loop && rng.once(2) ? continueTo(target.label) : breakTo(target.label);
     const steady = place.uniform || !this.#free.has(target.label);
-    return [when(this.#condition(steady), rng.once(2) ? [this.#assign(), jump] : [jump])];
+    return [ifElse(this.#condition(steady), rng.once(2) ? [this.#assign(), jump] : [jump])];
   }
 
   /** Hands values around in shared memory, or votes. */

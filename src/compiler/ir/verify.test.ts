@@ -10,21 +10,22 @@ import {
   bitcast,
   block,
   bool,
+  breakTo,
   call,
   cast,
   compare,
+  continueTo,
   f32,
   f64,
   fma,
   i32,
   i64,
+  ifElse,
   intrinsic,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
-  next,
   not,
   print,
   read,
@@ -36,7 +37,6 @@ import {
   u32,
   unary,
   vote,
-  when,
 } from './builder.ts';
 import type { ArraySym, Expr, Kernel, Stmt } from './ops.ts';
 import { formRegions } from './passes/regions.ts';
@@ -85,8 +85,8 @@ describe('well-formed kernels pass', () => {
     expect(
       problem((s) => [
         assign(s.i, add(tid, s.n)),
-        loop(0, [when(lt(read(s.i), i32(3)), [next(0)], [leave(0)])], [store(at(s.bytes, tid), tid)]),
-        block(1, [loop(2, [leave(1)])]),
+        loop(0, [ifElse(lt(read(s.i), i32(3)), [continueTo(0)], [breakTo(0)])], [store(at(s.bytes, tid), tid)]),
+        block(1, [loop(2, [breakTo(1)])]),
         atomic('cas', at(s.ints, i32(0)), [i32(1), i32(2)], s.i),
         vote('or', read(s.q), s.i),
         barrier(),
@@ -209,10 +209,10 @@ describe('memory', () => {
 
 describe('statements', () => {
   test('labels', () => {
-    expect(problem(() => [leave(3)])).toBe('break of L3, which does not enclose it');
-    expect(problem(() => [block(0, []), loop(1, [leave(0)])])).toBe('break of L0, which does not enclose it');
-    expect(problem(() => [block(0, [next(0)])])).toBe('continue of L0, which is no loop body');
-    expect(problem(() => [loop(0, [], [next(0)])])).toBe('continue of L0, which is no loop body');
+    expect(problem(() => [breakTo(3)])).toBe('break of L3, which does not enclose it');
+    expect(problem(() => [block(0, []), loop(1, [breakTo(0)])])).toBe('break of L0, which does not enclose it');
+    expect(problem(() => [block(0, [continueTo(0)])])).toBe('continue of L0, which is no loop body');
+    expect(problem(() => [loop(0, [], [continueTo(0)])])).toBe('continue of L0, which is no loop body');
     expect(problem(() => [block(0, []), loop(0, [])])).toBe('label L0 is used twice');
   });
 
@@ -234,7 +234,7 @@ describe('statements', () => {
         arrays: [],
       }),
     ).toBe('parameter p has index 4 at 0');
-    expect(problem(() => [when(i32(1), [])])).toBe('the condition is i32, not bool');
+    expect(problem(() => [ifElse(i32(1), [])])).toBe('the condition is i32, not bool');
     expect(problem((s) => [vote('and', tid, s.i)])).toBe('the predicate is i32, not bool');
     expect(problem((s) => [vote('and', bool(true), s.f)])).toBe('the result goes to f, which is f32, not i32');
     expect(problem((s) => [{ ...barrier(), pred: read(s.q) } as Stmt])).toMatch(/^sync has neither/);
@@ -243,8 +243,8 @@ describe('statements', () => {
   });
 
   test('what a stage has removed must be gone', () => {
-    expect(problem(() => [when(bool(true), [ret()])])).toBe('');
-    expect(problem(() => [when(bool(true), [ret()])], {}, 'returns')).toBe('a return after return lowering');
+    expect(problem(() => [ifElse(bool(true), [ret()])])).toBe('');
+    expect(problem(() => [ifElse(bool(true), [ret()])], {}, 'returns')).toBe('a return after return lowering');
     expect(problem(() => [barrier()], {}, 'returns')).toBe('');
     expect(problem(() => [barrier()], {}, 'regions')).toBe('a barrier within a region');
   });

@@ -20,11 +20,11 @@ import {
   not,
   type Pair,
   polynomial,
-  rarely,
   select,
   shl,
   shr,
   sub,
+  unlikely,
 } from './notation.ts';
 
 const LOG2_E = Math.LOG2E;
@@ -95,7 +95,7 @@ export function expParts(x: Expr, tail?: Expr): ExpParts {
 export function exp(x: Expr): Expr {
   const main = expParts(x);
   const edge = expParts(clamp(x, -104, 89));
-  return rarely(not(le(abs(x), 87)), scaleTwice(edge.p, edge.k), addExponent(main.p, main.bits));
+  return unlikely(not(le(abs(x), 87)), scaleTwice(edge.p, edge.k), addExponent(main.p, main.bits));
 }
 
 /** e^(x + tail) / 2^shift for x in -150 … 90, with no care for NaN: it stays NaN. */
@@ -120,7 +120,7 @@ export function exp2(x: Expr): Expr {
   };
   const main = of(x);
   const edge = of(clamp(x, -151, 128));
-  return rarely(not(le(abs(x), 125.5)), scaleTwice(edge.p, integer(edge.bits)), addExponent(main.p, main.bits));
+  return unlikely(not(le(abs(x), 125.5)), scaleTwice(edge.p, integer(edge.bits)), addExponent(main.p, main.bits));
 }
 
 /**

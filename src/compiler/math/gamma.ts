@@ -149,11 +149,11 @@ function lgammaLarge(y: Expr): Expr {
   return select(gt(y, 4.085003108497519e36), Infinity, add(hi, lo));
 }
 
-/** `either` and `seldom` are `select`, or branches where those are cheaper. */
-export function lgamma(x: Expr, either: Choose = select, seldom: Choose = select): Expr {
+/** `either` and `unlikelySelect` are `select`, or branches where those are cheaper. */
+export function lgamma(x: Expr, either: Choose = select, unlikelySelect: Choose = select): Expr {
   const y = abs(x);
   const above = either(lt(y, 3), lgammaSmall(y), lgammaLarge(y));
   const below = sub(sub(f32(LN_PI), log(mul(y, abs(sinPi(y))))), above);
   const reflected = select(eq(trunc(x), x), Infinity, select(lt(y, TINY), neg(log(y)), below));
-  return seldom(lt(x, 0), reflected, above);
+  return unlikelySelect(lt(x, 0), reflected, above);
 }

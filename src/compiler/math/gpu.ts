@@ -19,7 +19,7 @@ import { either } from './gpu/notation.ts';
 import * as pow64 from './gpu/pow64.ts';
 import * as trig32 from './gpu/trig32.ts';
 import * as trig64 from './gpu/trig64.ts';
-import { rarely } from './notation.ts';
+import { unlikely } from './notation.ts';
 import { binary, MATH_F32, type MathBody, unary } from './table.ts';
 
 /** A body with quotients by reciprocals. */
@@ -27,7 +27,7 @@ function reciprocals(body: MathBody): MathBody {
   return (...args) => divideByReciprocal(body(...args));
 }
 
-const seldom = (cond: Expr, a: Expr, b: Expr): Expr => rarely(cond, a, b);
+const unlikelySelect = (cond: Expr, a: Expr, b: Expr): Expr => unlikely(cond, a, b);
 
 /** Bodies for f32 arguments. */
 export const GPU_F32: Readonly<Record<MathFn, MathBody>> = {
@@ -57,8 +57,8 @@ export const GPU_F32: Readonly<Record<MathFn, MathBody>> = {
   asinh: reciprocals(MATH_F32.asinh),
   acosh: reciprocals(MATH_F32.acosh),
   atanh: reciprocals(MATH_F32.atanh),
-  tgamma: unary((x) => tgamma(x, seldom)),
-  lgamma: reciprocals(unary((x) => lgamma(x, either, seldom))),
+  tgamma: unary((x) => tgamma(x, unlikelySelect)),
+  lgamma: reciprocals(unary((x) => lgamma(x, either, unlikelySelect))),
 };
 
 /** Bodies for f32 arguments with fastMath. */

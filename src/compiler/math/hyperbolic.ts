@@ -23,11 +23,11 @@ import {
   type Pair,
   polynomial,
   product,
-  rarely,
   select,
   sqrt,
   sub,
   twoSum,
+  unlikely,
 } from './notation.ts';
 
 /** (sinh x - x) / x³ in x², |x| ≤ 1: 2⁻³¹. */
@@ -93,7 +93,7 @@ export function asinh(x: Expr): Expr {
   const s = rootPair(fastTwoSum(v.hi, add(v.lo, p.lo)));
   const u = twoSum(a, s.hi);
   const usual = logPair(u.hi, add(u.lo, s.lo));
-  const large = rarely(not(lt(a, LARGE)), add(log(a), Math.LN2), usual);
+  const large = unlikely(not(lt(a, LARGE)), add(log(a), Math.LN2), usual);
   return copysign(select(lt(a, 0.5), odd(a, ASINH), large), x);
 }
 
@@ -106,7 +106,7 @@ export function acosh(x: Expr): Expr {
   const w = fastTwoSum(sum.hi, add(sum.lo, s.lo));
   const u = twoSum(f32(1), w.hi);
   const usual = logPair(u.hi, add(u.lo, w.lo), w);
-  return select(ge(x, 1), rarely(not(lt(x, LARGE)), add(log(x), Math.LN2), usual), f32(Number.NaN));
+  return select(ge(x, 1), unlikely(not(lt(x, LARGE)), add(log(x), Math.LN2), usual), f32(Number.NaN));
 }
 
 export function atanh(x: Expr): Expr {

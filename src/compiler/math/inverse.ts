@@ -19,10 +19,10 @@ import {
   mul,
   not,
   polynomial,
-  rarely,
   select,
   sqrt,
   sub,
+  unlikely,
   upper,
 } from './notation.ts';
 
@@ -103,5 +103,5 @@ export function atan2(y: Expr, x: Expr): Expr {
   const infinite = eq(b, Infinity);
   const smaller = select(infinite, select(eq(a, Infinity), f32(1), mul(a, 0)), mul(a, 0.25));
   const larger = select(infinite, f32(1), select(eq(b, 0), f32(1), mul(b, 0.25)));
-  return copysign(rarely(not(usual), angle(smaller, larger), angle(a, b)), y);
+  return copysign(unlikely(not(usual), angle(smaller, larger), angle(a, b)), y);
 }

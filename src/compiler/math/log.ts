@@ -21,13 +21,13 @@ import {
   not,
   type Pair,
   polynomial,
-  rarely,
   select,
   shl,
   shr,
   sub,
   toF32,
   twoSum,
+  unlikely,
   upper,
 } from './notation.ts';
 
@@ -72,7 +72,7 @@ function extend(x: Expr, of: (x: Expr, k: number) => Expr): Expr {
   const denormal = of(mul(x, DENORMAL_SCALE), 23);
   const positive = select(lt(x, Infinity), denormal, x);
   const rare = select(gt(x, 0), positive, select(eq(x, 0), -Infinity, f32(Number.NaN)));
-  return rarely(unusual, rare, of(x, 0));
+  return unlikely(unusual, rare, of(x, 0));
 }
 
 export function log(x: Expr): Expr {
@@ -130,5 +130,5 @@ export function log1p(x: Expr): Expr {
   const main = select(eq(x, 0), x, logPair(hi, lo, { hi: x, lo: f32(0) }));
   const rare = select(eq(x, -1), -Infinity, select(gt(x, 0), x, f32(Number.NaN)));
   const usual = and(gt(x, -1), lt(x, Infinity));
-  return rarely(not(usual), rare, main);
+  return unlikely(not(usual), rare, main);
 }

@@ -4,7 +4,7 @@
  * Nodes that are used more than once become temporaries, in an order in which each stands before its uses; all others stay
  * nested. A branch becomes one `if` for all values that it decides, and what only one of its arms needs is computed inside.
  */
-import { assign, read, when } from '../ir/builder.ts';
+import { assign, ifElse, read } from '../ir/builder.ts';
 import type { ArraySym, Branch, Expr, Stmt, ValueType, Var } from '../ir/ops.ts';
 import { mapParts } from '../ir/parts.ts';
 import type { Pos } from '../source.ts';
@@ -38,7 +38,7 @@ export function lowerGraph(root: Expr, out: Stmt[], { variable, table, pos }: Lo
   }
 
   /** Computes all members of a branch, so that each side is computed once. */
-  function lowerBranch(cond: Expr, { members, rare }: Branch, into: Stmt[], done: Map<Expr, Expr>): void {
+  function lowerBranch(cond: Expr, { members, unlikely }: Branch, into: Stmt[], done: Map<Expr, Expr>): void {
     const test = lower(cond, into, done);
     const results = members.map((m) => variable(m.type));
     const arm = (of: (m: Branch['members'][number]) => Expr, list: Stmt[], known: Map<Expr, Expr>): Stmt[] => {
@@ -49,10 +49,10 @@ export function lowerGraph(root: Expr, out: Stmt[], { variable, table, pos }: Lo
       });
       return list;
     };
-    if (rare) arm((m) => m.b, into, done);
-    const other = rare ? [] : arm((m) => m.b, [], new Map(done));
+    if (unlikely) arm((m) => m.b, into, done);
+    const other = unlikely ? [] : arm((m) => m.b, [], new Map(done));
     into.push(
-      when(
+      ifElse(
         test,
         arm((m) => m.a, [], new Map(done)),
         other,

@@ -120,16 +120,16 @@ export function select(cond: Expr, a: Operand, b: Operand): Expr {
   return { op: 'select', type: x.type, cond, a: x, b: y };
 }
 
-/** `select(cond, a, b)` where `cond` is seldom true and `a` costs much: computed only when some lane wants it. */
-export function rarely(cond: Expr, a: Operand, b: Operand): Expr {
+/** `select(cond, a, b)` where `cond` is unlikely and `a` costs much: computed only when some lane wants it. */
+export function unlikely(cond: Expr, a: Operand, b: Operand): Expr {
   const [x, y] = operands(a, b);
   return branch(true, cond, [x], [y])[0] ?? x;
 }
 
 /** Several values that one branch decides, each by the arms at its place. */
-export function branch(rare: boolean, cond: Expr, a: readonly Expr[], b: readonly Expr[]): Branch['members'] {
+export function branch(unlikely: boolean, cond: Expr, a: readonly Expr[], b: readonly Expr[]): Branch['members'] {
   const members: (Expr & { readonly op: 'select' })[] = [];
-  const decided: Branch = { rare, members };
+  const decided: Branch = { unlikely, members };
   a.forEach((x, k) => {
     members.push({ op: 'select', type: x.type, cond, a: x, b: b[k] ?? x, branch: decided });
   });

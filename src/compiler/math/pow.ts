@@ -28,13 +28,13 @@ import {
   or,
   type Pair,
   polynomial,
-  rarely,
   select,
   shr,
   sub,
   toF32,
   toI32,
   trunc,
+  unlikely,
   upper,
 } from './notation.ts';
 
@@ -102,5 +102,5 @@ export function pow(x: Expr, y: Expr): Expr {
   const grows = eq(gt(ax, 1), gt(y, 0));
   const undefinedHere = or(or(isNotANumber(x), isNotANumber(y)), and(eq(ay, Infinity), eq(ax, 1)));
   const edge = select(undefinedHere, f32(Number.NaN), flip(select(grows, f32(Infinity), f32(0))));
-  return rarely(not(usual), select(eq(y, 0), 1, edge), main);
+  return unlikely(not(usual), select(eq(y, 0), 1, edge), main);
 }

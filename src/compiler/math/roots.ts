@@ -17,12 +17,12 @@ import {
   mul,
   not,
   or,
-  rarely,
   select,
   sqrt,
   sub,
   toF32,
   toI32,
+  unlikely,
   upper,
 } from './notation.ts';
 
@@ -62,5 +62,5 @@ export function hypot(...args: readonly Expr[]): Expr {
   const scaled = mul(sqrt(sum(sizes.map((a) => mul(a, scale)))), back);
   const infinite = sizes.map((a) => eq(a, Infinity)).reduce((any, one) => or(any, one));
   const usual = and(gt(largest, 2 ** -60), lt(largest, 2 ** 60));
-  return rarely(not(usual), select(infinite, Infinity, scaled), sqrt(sum(sizes)));
+  return unlikely(not(usual), select(infinite, Infinity, scaled), sqrt(sum(sizes)));
 }

@@ -28,7 +28,6 @@ import {
   type Pair,
   polynomial,
   product,
-  rarely,
   select,
   shl,
   shr,
@@ -36,6 +35,7 @@ import {
   toF32,
   toI32,
   u32,
+  unlikely,
   xor,
 } from './notation.ts';
 
@@ -119,7 +119,7 @@ export function reduceLarge(x: Expr, high32: (m: Expr, w: Expr) => Expr = highPr
 /** The function of the reduced argument, by whichever reduction; infinite and NaN give NaN. */
 function reducing(x: Expr, of: (reduced: Reduced) => Expr): Expr {
   const finite = select(lt(abs(x), Infinity), of(reduceLarge(x)), f32(Number.NaN));
-  return rarely(not(le(abs(x), LARGE)), finite, of(reduceSmall(x)));
+  return unlikely(not(le(abs(x), LARGE)), finite, of(reduceSmall(x)));
 }
 
 /** sin(r + quadrant' · π/2) where quadrant' is the quadrant and `ahead` more. */

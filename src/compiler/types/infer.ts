@@ -2,13 +2,13 @@
  * Type inference: decides the type of every live range and of every scalar argument.
  *
  * Three steps, after kernel-semantics "Types". (1) `integers.ts` marks what must be an integer because of its uses. (2) Forward:
- * the type of a range is the join of what is assigned to it; weak values are the bottom of that lattice. (3) Backward: ranges and
- * arguments that are still weak are linked through assignment, arithmetic and comparison, and each group takes the widest
+ * the type of a range is the join of what is assigned to it; polymorphic values are the bottom of that lattice. (3) Backward: ranges and
+ * arguments that are still polymorphic are linked through assignment, arithmetic and comparison, and each group takes the widest
  * type that it meets. (2) and (3) repeat until nothing changes. Types of expressions follow from those of ranges (`typeOf`).
  */
 import { accumulators } from './accumulators.ts';
 import { demandIntegers } from './integers.ts';
-import { isIntegerType, isSoft, isWeak, isWide, joinOr, type Type, typeOfElem } from './lattice.ts';
+import { isAdaptive, isIntegerType, isPolymorphic, isWide, joinOr, type Type, typeOfElem } from './lattice.ts';
 import {
   expressionsOf,
   memOperands,
@@ -21,21 +21,21 @@ import {
 } from './tree.ts';
 import { isIntegerQuotient, numeric, typeOf } from './typing.ts';
 
-/** Things that can be weak and need a type: a live range or an argument. */
+/** Things that can be polymorphic and need a type: a live range or an argument. */
 type Cell = Range | ScalarArg;
 
 export interface InferOptions {
   readonly defaultFloat: 'f32' | 'f64';
 }
 
-/** A set of weak cells that must agree, with what they meet. */
+/** A set of polymorphic cells that must agree, with what they meet. */
 class Group {
   parent: Group | undefined;
   cells: Cell[] = [];
   /** The widest concrete type met. */
   met: Type | undefined;
-  /** The widest weak class inside. */
-  weak: Type = 'L';
+  /** The widest polymorphic class inside. */
+  polymorphic: Type = 'L';
 }
 
 function root(g: Group): Group {
@@ -51,7 +51,7 @@ function unite(a: Group | undefined, b: Group | undefined): Group | undefined {
   if (ra === rb) return ra;
   rb.parent = ra;
   ra.cells.push(...rb.cells);
-  ra.weak = joinOr(ra.weak, rb.weak);
+  ra.polymorphic = joinOr(ra.polymorphic, rb.polymorphic);
   if (rb.met !== undefined) meet(ra, rb.met);
   return ra;
 }
@@ -83,8 +83,8 @@ function joinDefinitions(ranges: readonly Range[], growing: ReadonlySet<Range>, 
         else if (counts(def.expr)) t = joinOr(t, typeOf(def.expr));
       }
       // Until something has decided its type, it stays open to what it meets.
-      if (t !== undefined && isSoft(t) && range.type !== t && growing.has(range)) t = 'L';
-      if (range.demand !== undefined && t !== undefined && (t === 'L' || t === 'A' || isSoft(t))) {
+      if (t !== undefined && isAdaptive(t) && range.type !== t && growing.has(range)) t = 'L';
+      if (range.demand !== undefined && t !== undefined && (t === 'L' || t === 'A' || isAdaptive(t))) {
         t = joinOr(t === 'A' ? 'L' : t, range.demand === 'index' ? 'idx' : 'int');
       }
       if (t !== range.type) {
@@ -95,8 +95,8 @@ function joinDefinitions(ranges: readonly Range[], growing: ReadonlySet<Range>, 
   }
 }
 
-/** Step 3: what weak cells meet. Returns whether any cell got a type. */
-function resolveWeak(
+/** Step 3: what polymorphic cells meet. Returns whether any cell got a type. */
+function resolvePolymorphic(
   body: readonly TStmt[],
   ranges: readonly Range[],
   args: readonly ScalarArg[],
@@ -104,11 +104,11 @@ function resolveWeak(
   last: boolean,
 ): boolean {
   const groups = new Map<object, Group>();
-  const groupOf = (key: object, weak: Type, cell?: Cell): Group => {
+  const groupOf = (key: object, polymorphic: Type, cell?: Cell): Group => {
     let g = groups.get(key);
     if (g === undefined) {
       g = new Group();
-      g.weak = weak;
+      g.polymorphic = polymorphic;
       if (cell !== undefined) g.cells.push(cell);
       groups.set(key, g);
     }
@@ -121,7 +121,7 @@ function resolveWeak(
   /** What has grown, and the quotients that it is divided for. */
   const divided: (readonly [operand: Group, quotient: Group])[] = [];
 
-  /** The group of a weak expression; visits operands once, meeting and uniting as it goes. */
+  /** The group of a polymorphic expression; visits operands once, meeting and uniting as it goes. */
   const seen = new Map<TExpr, Group | undefined>();
   const visit = (e: TExpr): Group | undefined => {
     if (seen.has(e)) return seen.get(e);
@@ -129,67 +129,67 @@ function resolveWeak(
     seen.set(e, g);
     return g;
   };
-  /** Unites what is linked by one operation; of no group itself unless `weak`. */
-  const together = (list: readonly TExpr[], weak = true): Group | undefined => {
+  /** Unites what is linked by one operation; of no group itself unless `polymorphic`. */
+  const unified = (list: readonly TExpr[], polymorphic = true): Group | undefined => {
     const gs = list.map(visit);
     let g: Group | undefined;
     for (const x of gs) g = unite(g, x);
     for (const x of list) {
       const t = numeric(typeOf(x));
-      if (!isWeak(t)) meet(g, t);
+      if (!isPolymorphic(t)) meet(g, t);
     }
-    return weak ? g : undefined;
+    return polymorphic ? g : undefined;
   };
   const compute = (e: TExpr): Group | undefined => {
     const t = typeOf(e);
     switch (e.k) {
       case 'lit':
-        return isWeak(t) ? groupOf(e, t) : undefined;
+        return isPolymorphic(t) ? groupOf(e, t) : undefined;
       case 'local':
-        return e.range !== undefined && isWeak(t) ? groupOf(e.range, t, e.range) : undefined;
+        return e.range !== undefined && isPolymorphic(t) ? groupOf(e.range, t, e.range) : undefined;
       case 'arg':
         bare.add(e.arg);
-        return isWeak(t) ? groupOf(e.arg, t, e.arg) : undefined;
+        return isPolymorphic(t) ? groupOf(e.arg, t, e.arg) : undefined;
       case 'arith': {
         if (e.fn === 'div' && isIntegerQuotient(e)) {
           const operands = [visit(e.a), visit(e.b)];
-          if (isWide(typeOf(e))) return together([e.a, e.b]);
+          if (isWide(typeOf(e))) return unified([e.a, e.b]);
           const quotient = groupOf(e, 'F');
           for (const operand of operands) if (operand !== undefined) divided.push([operand, quotient]);
           return quotient;
         }
-        return together([e.a, e.b], isWeak(t));
+        return unified([e.a, e.b], isPolymorphic(t));
       }
       case 'neg':
       case 'plus':
       case 'abs':
       case 'sign':
       case 'uniform':
-        return together([e.a], isWeak(t));
+        return unified([e.a], isPolymorphic(t));
       case 'round':
         if (isIntegerQuotient(e.a)) {
           visit(e.a);
           return undefined;
         }
-        return together([e.a], isWeak(t));
+        return unified([e.a], isPolymorphic(t));
       case 'select': {
         visit(e.cond);
-        return together([e.a, e.b], isWeak(t));
+        return unified([e.a, e.b], isPolymorphic(t));
       }
       case 'minmax':
       case 'fma': {
-        return together(operands(e), isWeak(t));
+        return unified(operands(e), isPolymorphic(t));
       }
       case 'math': {
-        const own = together(operands(e).filter((x) => !isIntegerType(numeric(typeOf(x)))));
+        const own = unified(operands(e).filter((x) => !isIntegerType(numeric(typeOf(x)))));
         for (const x of operands(e)) visit(x);
-        if (!isWeak(t)) return undefined;
+        if (!isPolymorphic(t)) return undefined;
         return unite(own, groupOf(e, 'F'));
       }
       case 'bits':
       case 'compare':
       case 'intrinsic':
-        together(operands(e));
+        unified(operands(e));
         return undefined;
       case 'cast':
         if (e.a.k !== 'arg') visit(e.a);
@@ -208,10 +208,10 @@ function resolveWeak(
     if (s.k === 'assign' && s.range !== undefined) {
       const g = visit(s.value);
       const t = s.range.type;
-      if (t !== undefined && isWeak(t)) {
+      if (t !== undefined && isPolymorphic(t)) {
         unite(groupOf(s.range, t, s.range), g);
         const v = typeOf(s.value);
-        if (!isWeak(v)) meet(groupOf(s.range, t, s.range), v);
+        if (!isPolymorphic(v)) meet(groupOf(s.range, t, s.range), v);
       } else if (t !== undefined) meet(g, t);
     } else if (s.k === 'store') {
       const g = visit(s.value);
@@ -221,21 +221,21 @@ function resolveWeak(
       // The value goes to another lane's variable as if by assignment.
       const t = s.range.type;
       const g = s.args[0] && visit(s.args[0]);
-      if (t !== undefined && isWeak(t)) unite(groupOf(s.range, t, s.range), g);
+      if (t !== undefined && isPolymorphic(t)) unite(groupOf(s.range, t, s.range), g);
       else if (t !== undefined) meet(g, t);
     } else if (s.k === 'atomic') {
       for (const a of s.args) meet(visit(a), typeOfElem(s.mem.elem));
     }
   });
-  for (const r of ranges) if (r.type !== undefined && isWeak(r.type)) groupOf(r, r.type, r);
-  for (const a of args) if (a.type === undefined || isWeak(a.type)) groupOf(a, a.type ?? 'A', a);
+  for (const r of ranges) if (r.type !== undefined && isPolymorphic(r.type)) groupOf(r, r.type, r);
+  for (const a of args) if (a.type === undefined || isPolymorphic(a.type)) groupOf(a, a.type ?? 'A', a);
 
   // `sum / n` is an f64: so is the sum, which might not fit 32 bits.
   for (const [operand, quotient] of divided) if (root(quotient).met === 'f64') meet(root(operand), 'f64');
 
   let any = false;
   for (const g of new Set([...groups.values()].map(root))) {
-    const pending = g.cells.filter((c) => c.type === undefined || isWeak(c.type));
+    const pending = g.cells.filter((c) => c.type === undefined || isPolymorphic(c.type));
     if (pending.length === 0) continue;
     const t = decide(g, options, last);
     if (t === undefined) continue;
@@ -251,13 +251,14 @@ function resolveWeak(
 /** The type of a group; undefined while something may still come. */
 function decide(g: Group, options: InferOptions, last: boolean): { type: Type; defaulted: boolean } | undefined {
   const met = g.met;
-  if (g.weak === 'B') return { type: met !== undefined && isWide(met) && met !== 'B' ? met : 'i64', defaulted: false };
-  if (met !== undefined && !isSoft(met) && !isWeak(met)) {
-    const t = g.weak === 'F' ? joinOr('F', met) : met;
-    if (!isWeak(t)) return { type: t === 's8' || t === 'u8' ? 'i32' : t, defaulted: false };
+  if (g.polymorphic === 'B')
+    return { type: met !== undefined && isWide(met) && met !== 'B' ? met : 'i64', defaulted: false };
+  if (met !== undefined && !isAdaptive(met) && !isPolymorphic(met)) {
+    const t = g.polymorphic === 'F' ? joinOr('F', met) : met;
+    if (!isPolymorphic(t)) return { type: t === 's8' || t === 'u8' ? 'i32' : t, defaulted: false };
   }
   if (!last) return undefined;
-  if (g.weak === 'L') return { type: met === 'idx' ? 'idx' : met === 'int' ? 'int' : 'i32', defaulted: false };
+  if (g.polymorphic === 'L') return { type: met === 'idx' ? 'idx' : met === 'int' ? 'int' : 'i32', defaulted: false };
   return { type: options.defaultFloat, defaulted: g.cells.some((c) => 'given' in c) };
 }
 
@@ -281,11 +282,12 @@ export function infer(
   settleRanges(ranges, growing);
   // First without defaults: what meets something settles, and may settle others; then the rest falls to the defaults.
   for (const last of [false, true]) {
-    while (resolveWeak(body, ranges, args, options, last)) settleRanges(ranges, growing);
+    while (resolvePolymorphic(body, ranges, args, options, last)) settleRanges(ranges, growing);
     settleRanges(ranges, growing);
   }
   for (const r of ranges) if (r.type === undefined) r.type = 'i32';
   // An argument that is never used has no group of its own to decide it.
   for (const arg of args)
-    if (arg.type === undefined || isWeak(arg.type)) arg.type = arg.given === 'bigint' ? 'i64' : options.defaultFloat;
+    if (arg.type === undefined || isPolymorphic(arg.type))
+      arg.type = arg.given === 'bigint' ? 'i64' : options.defaultFloat;
 }

@@ -1,8 +1,8 @@
 /**
- * Finds the weak variables and arguments that must be integers: used as an index, a slice bound, a shift or bit operand; a
+ * Finds the polymorphic variables and arguments that must be integers: used as an index, a slice bound, a shift or bit operand; a
  * counter stepped only by integer literals; and what such a counter or an index is compared to. (kernel-semantics, rule 2.)
  */
-import { isFloatType, isSoft, type Type } from './lattice.ts';
+import { isAdaptive, isFloatType, type Type } from './lattice.ts';
 import {
   expressionsOf,
   type Range,
@@ -42,7 +42,7 @@ function isCounter(range: Range): boolean {
     if (isStep(def.expr, range)) steps++;
     else {
       const t = typeOf(def.expr);
-      if (!isIntLiteral(def.expr) && !isSoft(t)) return false;
+      if (!isIntLiteral(def.expr) && !isAdaptive(t)) return false;
     }
   }
   return steps > 0;
@@ -54,7 +54,7 @@ function raise(cell: Range | ScalarArg, demand: Demand): boolean {
   return true;
 }
 
-function soft(t: Type): Demand | undefined {
+function adaptive(t: Type): Demand | undefined {
   return t === 'idx' ? 'index' : t === 'int' ? 'int' : undefined;
 }
 
@@ -62,7 +62,7 @@ function soft(t: Type): Demand | undefined {
 function marked(e: TExpr): Demand | undefined {
   switch (e.k) {
     case 'local':
-      return e.range?.demand ?? soft(typeOf(e));
+      return e.range?.demand ?? adaptive(typeOf(e));
     case 'arg':
       return e.arg.demand;
     case 'arith':
@@ -78,7 +78,7 @@ function marked(e: TExpr): Demand | undefined {
     case 'plus':
       return marked(e.a);
     default:
-      return soft(typeOf(e));
+      return adaptive(typeOf(e));
   }
 }
 

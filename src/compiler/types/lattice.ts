@@ -1,26 +1,26 @@
 /**
  * The types that inference works with, how two of them join, and which conversions happen without being asked for.
  *
- * Besides the machine types there are soft integers (`int` of 32 bits, `idx` of the specialisation's index width), which adopt
- * the type of whatever they meet, and three weak classes for values without a type of their own: `L` integer literals, `A`
+ * Besides the machine types there are adaptive integers (`int` of 32 bits, `idx` of the specialisation's index width), which adopt
+ * the type of whatever they meet, and three polymorphic classes for values without a type of their own: `L` integer literals, `A`
  * numbers that could be either (arguments), `F` inherently fractional ones (2.5, a quotient of integers, Math.sqrt of an
- * integer); `B` is a bigint literal or argument, weak between i64 and u64. kernel-semantics: "Types".
+ * integer); `B` is a bigint literal or argument, polymorphic between i64 and u64. kernel-semantics: "Types".
  */
 import { rowOf } from '../../dtype/index.ts';
 import type { ElemType, ValueType } from '../ir/ops.ts';
 
 export type Machine = ValueType;
-export type Soft = 'int' | 'idx';
-export type Weak = 'L' | 'A' | 'F' | 'B';
+export type AdaptiveInteger = 'int' | 'idx';
+export type Polymorphic = 'L' | 'A' | 'F' | 'B';
 
 /** `s8`/`u8` stand for i8…i16 and u8…u16 data: i32 in expressions, but joining with fractions as f32 and with u32 by sign. */
-export type Type = Machine | Soft | Weak | 's8' | 'u8';
+export type Type = Machine | AdaptiveInteger | Polymorphic | 's8' | 'u8';
 
-export function isWeak(t: Type): t is Weak {
+export function isPolymorphic(t: Type): t is Polymorphic {
   return t === 'L' || t === 'A' || t === 'F' || t === 'B';
 }
 
-export function isSoft(t: Type): t is Soft {
+export function isAdaptive(t: Type): t is AdaptiveInteger {
   return t === 'int' || t === 'idx';
 }
 
@@ -28,7 +28,7 @@ export function isFloatType(t: Type): boolean {
   return t === 'f32' || t === 'f64' || t === 'F';
 }
 
-/** Integers of any kind, weak literals included. */
+/** Integers of any kind, polymorphic literals included. */
 export function isIntegerType(t: Type): boolean {
   return (
     t === 'i32' ||

@@ -42,7 +42,7 @@ export interface ScalarArg {
   readonly name: string;
   readonly path: readonly number[];
   readonly pos: Pos;
-  /** `number` and `bigint` arguments are weak; others have their type. */
+  /** `number` and `bigint` arguments are polymorphic; others have their type. */
   readonly given: Type | 'number' | 'bigint';
   type: Type | undefined;
   demand: 'index' | 'int' | undefined;

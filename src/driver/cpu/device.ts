@@ -9,7 +9,7 @@ import { OutOfMemoryError, TsambaRangeError } from '../../errors.ts';
 import { attempt, findNodeModule, mayStartWorkers, nodeModule } from '../../runtime.ts';
 import { show } from '../../show.ts';
 import type { BlockingProvider, DeviceInfo, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
-import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
+import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, type Location, maxThreads } from '../host-memory.ts';
 import { type CpuOptions, Engine } from './engine.ts';
 import { CpuExecutable } from './executable.ts';
 
@@ -25,7 +25,7 @@ export class CpuDriver extends HostMemoryDriver {
     const lanes = switchFromEnvironment('TSAMBA_CPU_SIMD') === false ? 1 : 4;
     this.#engine = new Engine(options, threadsFrom(variable('TSAMBA_CPU_THREADS')), lanes);
     const { threads, memory } = this.#engine;
-    memory.beforeMove = () => this.settle();
+    memory.beforeMove = () => this.waitForWork();
     this.info = {
       kind: 'cpu',
       // Where there are many processors, reading of them all takes milliseconds.
@@ -56,7 +56,7 @@ export class CpuDriver extends HostMemoryDriver {
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
       // Memory that has been given back may be waiting for a kernel.
-      this.settle();
+      this.waitForWork();
       return memory.allocate(bytes);
     }
   }
@@ -81,7 +81,7 @@ export class CpuDriver extends HostMemoryDriver {
     this.#engine.close();
   }
 
-  protected locate(pointer: Pointer, low: number, high: number, api: string): Place {
+  protected locate(pointer: Pointer, low: number, high: number, api: string): Location {
     const { memory } = this.#engine;
     return { offset: memory.check(pointer, low, high, api), bytes: memory.bytes };
   }

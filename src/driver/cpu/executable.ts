@@ -50,7 +50,7 @@ interface Plan {
   readonly generation: number;
   readonly alone: Variant;
   /** The form in which several threads may run; made when first wanted. */
-  together: Variant | undefined;
+  parallel: Variant | undefined;
   /** The number under which the pool knows it, and that pool. */
   registered: { readonly id: number; readonly pool: object } | undefined;
   readonly schedule: Schedule;
@@ -87,7 +87,7 @@ export class CpuExecutable implements Executable {
     const blocks = this.#blocksOf(shape);
     if (blocks === 0) return;
     const engine = this.#engine;
-    this.#host.settle();
+    this.#host.waitForWork();
     // Mapped host memory may be copied in, which may move the memory: before anything is planned.
     this.#host.beforeLaunch(args);
     const plan = this.#planFor(shape);
@@ -99,8 +99,8 @@ export class CpuExecutable implements Executable {
     let error: DriverError | undefined;
     try {
       engine.writeRecord(shape, this.#constants, this.#encoding, args);
-      error = this.#together(plan, blocks)
-        ? this.#runTogether(plan, shape, blocks)
+      error = this.#parallel(plan, blocks)
+        ? this.#runParallel(plan, shape, blocks)
         : this.#runAlone(plan, shape, blocks);
     } finally {
       engine.end();
@@ -241,8 +241,8 @@ export class CpuExecutable implements Executable {
       const plan = same ? last : this.#find(block);
       const dynamic = (shape.sharedBytes + 15) & ~15;
       engine.reserveScratch(1, plan.alone.module.scratchBytes + dynamic);
-      if (plan.together !== undefined) {
-        engine.reserveScratch(engine.threads, plan.together.module.scratchBytes + dynamic);
+      if (plan.parallel !== undefined) {
+        engine.reserveScratch(engine.threads, plan.parallel.module.scratchBytes + dynamic);
       }
       if (plan.generation === engine.memory.generation) return plan;
     }
@@ -269,7 +269,7 @@ export class CpuExecutable implements Executable {
       block,
       generation: this.#engine.memory.generation,
       alone,
-      together: atomics || !alone.portable ? undefined : alone,
+      parallel: atomics || !alone.portable ? undefined : alone,
       registered: undefined,
       schedule: new Schedule(estimate * threads, contended, this.#engine.threads),
     };
@@ -300,7 +300,7 @@ export class CpuExecutable implements Executable {
     if (plan.registered?.pool === pool) pool.forget(plan.registered.id);
   }
 
-  #together(plan: Plan, blocks: number): boolean {
+  #parallel(plan: Plan, blocks: number): boolean {
     const engine = this.#engine;
     if (engine.threads === 1 || blocks < 2 || blocks > MAX_POOL_BLOCKS || !plan.alone.portable) return false;
     return engine.alwaysParallel || plan.schedule.worthPool(blocks);
@@ -332,7 +332,7 @@ export class CpuExecutable implements Executable {
       : this.#faulted(alone.module, shape, [{ thread: 0, site: code - 1, error: undefined }]);
   }
 
-  #runTogether(plan: Plan, shape: LaunchShape, blocks: number): DriverError | undefined {
+  #runParallel(plan: Plan, shape: LaunchShape, blocks: number): DriverError | undefined {
     const engine = this.#engine;
     const shared = this.#share(plan, shape, blocks);
     // Making room may have moved the memory: then this launch goes the other way, by a plan of its own.
@@ -342,7 +342,7 @@ export class CpuExecutable implements Executable {
     const started = performance.now();
     const faults = pool.run(shared.job);
     // Before the workers have come up the time says nothing; if there are none, it is how things are.
-    if (ready > 0 || pool.workers.length === 0) plan.schedule.ranTogether(blocks, performance.now() - started);
+    if (ready > 0 || pool.workers.length === 0) plan.schedule.ranParallel(blocks, performance.now() - started);
     return faults.length === 0 ? undefined : this.#faulted(shared.module, shape, faults);
   }
 
@@ -353,8 +353,8 @@ export class CpuExecutable implements Executable {
     blocks: number,
   ): { readonly job: Job; readonly module: WasmModule } | undefined {
     const engine = this.#engine;
-    plan.together ??= engine.threads === 1 ? plan.alone : this.#variant(plan.block, true);
-    const { module, code, run } = plan.together;
+    plan.parallel ??= engine.threads === 1 ? plan.alone : this.#variant(plan.block, true);
+    const { module, code, run } = plan.parallel;
     engine.reserveScratch(engine.threads, module.scratchBytes + ((shape.sharedBytes + 15) & ~15));
     if (plan.generation !== engine.memory.generation) return undefined;
     const { pool } = engine;

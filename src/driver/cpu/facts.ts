@@ -3,7 +3,7 @@
  * and roughly how long one of them takes.
  */
 import type { Expr, Kernel, Stmt } from '../../compiler/ir/ops.ts';
-import { isCounted } from '../../compiler/ir/passes/counted.ts';
+import { hasTripCount } from '../../compiler/ir/passes/trip-counts.ts';
 import { exprParts, someStmt, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
 
 /** What `Schedule` decides by until launches have been timed. */
@@ -36,7 +36,7 @@ export function factsOf(kernel: Kernel): KernelFacts {
 
 function loopsOf(body: readonly Stmt[]): KernelFacts['loops'] {
   if (!someStmt(body, (s) => s.op === 'loop')) return 'none';
-  return someStmt(body, (s) => s.op === 'loop' && !isCounted(s)) ? 'endless' : 'counted';
+  return someStmt(body, (s) => s.op === 'loop' && !hasTripCount(s)) ? 'endless' : 'counted';
 }
 
 function weigh(list: readonly Stmt[]): { nodes: number; updates: number } {

@@ -17,12 +17,12 @@ describe('Schedule', () => {
     expect(schedule.worthPool(10)).toBe(true);
     // A guess that was far too high is corrected although the kernel never ran alone.
     const wrong = new Schedule(1e6, false, 2);
-    for (let i = 0; i < 40; i++) wrong.ranTogether(100, 0.001);
+    for (let i = 0; i < 40; i++) wrong.ranParallel(100, 0.001);
     expect(wrong.worthPool(100)).toBe(false);
   });
 
   it('tries both ways for contended kernels and keeps the better', () => {
-    for (const [together, better] of [
+    for (const [parallel, better] of [
       [2, true],
       [20, false],
     ] as const) {
@@ -34,7 +34,7 @@ describe('Schedule', () => {
       // Where it is not much slower it gets some more runs, in which threads start and code is compiled.
       for (let i = 0; i < (better ? 10 : 3); i++) {
         expect(schedule.worthPool(100)).toBe(true);
-        schedule.ranTogether(100, i < 2 ? together + 5 : together);
+        schedule.ranParallel(100, i < 2 ? parallel + 5 : parallel);
       }
       const choices = Array.from({ length: 300 }, () => schedule.worthPool(100));
       // All the same, but for the one launch that looks again.

@@ -18,9 +18,9 @@ const RETRY = 256;
 export class Schedule {
   /** Nanoseconds a block on one thread: measured, or guessed before. */
   #alone: number;
-  #together = 0;
+  #parallel = 0;
   #aloneRuns = 0;
-  #togetherRuns = 0;
+  #parallelRuns = 0;
   #sinceCompared = 0;
   #untimed = 0;
   /** Nanoseconds a block when the workers did it without the caller. */
@@ -40,11 +40,11 @@ export class Schedule {
     if (blocks < 2 || this.#alone * blocks < ALONE_NS) return false;
     if (!this.#contended) return true;
     if (this.#aloneRuns < TRIES) return false;
-    if (this.#togetherRuns < TRIES) return true;
-    if (this.#togetherRuns < MORE_TRIES && this.#together < 2 * this.#alone) return true;
-    if (++this.#sinceCompared < RETRY) return this.#together < this.#alone;
+    if (this.#parallelRuns < TRIES) return true;
+    if (this.#parallelRuns < MORE_TRIES && this.#parallel < 2 * this.#alone) return true;
+    if (++this.#sinceCompared < RETRY) return this.#parallel < this.#alone;
     this.#sinceCompared = 0;
-    return this.#together >= this.#alone;
+    return this.#parallel >= this.#alone;
   }
 
   /** Whether this launch should be timed: always at first, now and then for launches that are known to be short. */
@@ -56,12 +56,12 @@ export class Schedule {
 
   /** Whether anything has been measured yet. */
   get measured(): boolean {
-    return this.#aloneRuns + this.#togetherRuns > 0 || this.#watched !== undefined;
+    return this.#aloneRuns + this.#parallelRuns > 0 || this.#watched !== undefined;
   }
 
   /** Milliseconds that so many blocks are expected to take at most. */
   expected(blocks: number): number {
-    const watched = this.#aloneRuns + this.#togetherRuns > 0 ? undefined : this.#watched;
+    const watched = this.#aloneRuns + this.#parallelRuns > 0 ? undefined : this.#watched;
     return ((watched ?? this.#alone) * blocks) / 1e6;
   }
 
@@ -75,9 +75,9 @@ export class Schedule {
     this.#alone = this.#aloneRuns++ === 0 ? sample : this.#mix(this.#alone, sample);
   }
 
-  ranTogether(blocks: number, milliseconds: number): void {
+  ranParallel(blocks: number, milliseconds: number): void {
     const sample = (milliseconds * 1e6) / blocks;
-    this.#together = this.#togetherRuns++ < 2 ? sample : this.#mix(this.#together, sample);
+    this.#parallel = this.#parallelRuns++ < 2 ? sample : this.#mix(this.#parallel, sample);
     // Never measured alone: at most so long would it take.
     if (this.#aloneRuns === 0) this.#alone = mix(this.#alone, sample * this.#threads, 0.3);
   }

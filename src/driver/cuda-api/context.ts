@@ -8,7 +8,7 @@
  * (cuCtxCreate, cuDevicePrimaryCtxRetain give the same error), and resetting it corrupts the heap at exit. A new process works.
  */
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
-import { Cells } from '../../ffi/cells.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import type { Cuda } from './functions.ts';
 import { LaunchLog } from './launch-log.ts';
 import { CUDA_ERROR_OUT_OF_MEMORY, driverError, type FailureDetails, functionName, isSticky } from './result.ts';
@@ -38,7 +38,7 @@ export class CudaContext {
   /** The CUdevice. */
   readonly device: number;
   readonly name: string;
-  readonly cells: Cells;
+  readonly out: OutParameters;
   /** What was launched lately: an error that comes up later names it. */
   readonly launches: LaunchLog = new LaunchLog();
   /** The CUcontext; 0 once it is closed. */
@@ -52,18 +52,18 @@ export class CudaContext {
     this.cuda = cuda;
     this.device = device;
     this.name = name;
-    this.cells = new Cells(cuda.ffi);
+    this.out = new OutParameters(cuda.ffi);
     this.#lost = lostOn(cuda.vocabulary.platform);
     const before = this.#lost.get(device);
     if (before !== undefined) throw this.#repeated(before, 'cuDevicePrimaryCtxRetain');
-    const result = cuda.cuDevicePrimaryCtxRetain(this.cells.at(0), device);
+    const result = cuda.cuDevicePrimaryCtxRetain(this.out.at(0), device);
     if (result !== 0) {
       const help = isSticky(cuda, result)
         ? `something in this process has failed on the device before. ${RECOVERY}`
         : undefined;
       throw driverError(cuda, result, 'cuDevicePrimaryCtxRetain', { about: `opening ${name}`, help });
     }
-    this.#handle = this.cells.long(0);
+    this.#handle = this.out.long(0);
     this.#gate = this.#handle;
   }
 

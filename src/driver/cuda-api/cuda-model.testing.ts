@@ -5,9 +5,9 @@
  * that are not modelled succeed and do nothing.
  */
 
-import { textOf } from '../../ffi/cells.ts';
 import type { Ffi } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+import { textOf } from '../../ffi/out-parameters.ts';
 import type { Cuda } from './functions.ts';
 import type { Vocabulary } from './vocabulary.ts';
 

@@ -19,6 +19,7 @@ import type {
   StreamHandle,
 } from '../driver.ts';
 import { EnqueuedDriver } from '../enqueued.ts';
+import { flushAtExit, keepQuietAtExit } from './at-exit.ts';
 import { CudaContext } from './context.ts';
 import { Copies } from './copies/copies.ts';
 import type { CopyPlatform } from './copies/device.ts';
@@ -26,12 +27,11 @@ import type { CudaDevice } from './description.ts';
 import type { ExecutableHost } from './executable.ts';
 import type { Cuda } from './functions.ts';
 import { CudaHostMemory } from './host.ts';
+import { LaunchReports } from './launch-reports.ts';
 import { CudaMemory } from './memory.ts';
 import { enablePeer } from './peers.ts';
-import { LaunchRecords } from './records.ts';
 import { closeShared, openShared, share } from './sharing.ts';
 import { type CudaStream, CudaStreams } from './streams.ts';
-import { flushAtExit, keepQuietAtExit } from './unobserved.ts';
 
 /** A device that a library with the CUDA driver API manages. */
 export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements BlockingDriver {
@@ -41,7 +41,7 @@ export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements B
   readonly context: CudaContext;
   readonly memory: CudaMemory;
   readonly streams: CudaStreams;
-  readonly records: LaunchRecords;
+  readonly reports: LaunchReports;
   readonly #host: CudaHostMemory;
   protected readonly copies: Copies;
   readonly #executableHost: ExecutableHost;
@@ -55,7 +55,7 @@ export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements B
     this.context.enter('open');
     this.streams = new CudaStreams(this.context);
     this.memory = new CudaMemory(this.context, this.streams, memoryPools);
-    this.records = new LaunchRecords(this.context);
+    this.reports = new LaunchReports(this.context);
     this.#host = new CudaHostMemory(this.context);
     this.copies = new Copies({
       cuda,
@@ -63,10 +63,10 @@ export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements B
       enter: (api) => this.context.enter(api),
       streamOf: (stream, api) => this.streams.resolve(stream, api).handle,
       check: (result, api) => this.context.check(result, api),
-      settle: () => this.settle(this.streams.default),
-      observe: (dry) => {
+      synchronizeAndCheck: () => this.synchronizeAndCheck(this.streams.default),
+      checkFaults: (dry) => {
         this.#finished(dry);
-        this.observe(this.streams.default);
+        this.checkFaults(this.streams.default);
       },
       synchronizeStream: (stream) => this.synchronizeStream(stream),
       allocate: (bytes, stream) => this.memory.allocate(bytes, stream, false),
@@ -75,11 +75,11 @@ export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements B
     this.#executableHost = {
       context: this.context,
       streams: this.streams,
-      records: this.records,
+      reports: this.reports,
       maxThreadsPerBlock: info.limits.maxThreadsPerBlock,
       synchronous: debugWord('sync'),
       loaded: this.#executables,
-      synchronizeStream: (stream) => this.settle(stream),
+      synchronizeStream: (stream) => this.synchronizeAndCheck(stream),
       isHost: (address) => this.#host.isHost(address),
     };
     flushAtExit(this);
@@ -160,7 +160,7 @@ export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements B
     const [here, there] = [this.context.handle, peer.context.handle];
     const result = cuda.cuMemcpyPeerAsync(target, here, source, there, bytes, to.handle);
     this.context.check(result, 'cuMemcpyPeerAsync');
-    if (stream === undefined) this.settle(to);
+    if (stream === undefined) this.synchronizeAndCheck(to);
   }
 
   // streams and events

@@ -8,15 +8,15 @@ import { DriverError } from '../../errors.ts';
 import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
 import { describeLaunch, kernelLabel } from '../launch-errors.ts';
 import type { CudaContext } from './context.ts';
+import type { LaunchReports } from './launch-reports.ts';
 import type { LoadedModule } from './module.ts';
-import type { LaunchRecords } from './records.ts';
 import type { CudaStream, CudaStreams } from './streams.ts';
 
 /** What a loaded kernel needs of its device. */
 export interface ExecutableHost {
   readonly context: CudaContext;
   readonly streams: CudaStreams;
-  readonly records: LaunchRecords;
+  readonly reports: LaunchReports;
   readonly maxThreadsPerBlock: number;
   /** `TSAMBA_DEBUG=sync`: launches wait, and throw what goes wrong. */
   readonly synchronous: boolean;
@@ -54,33 +54,33 @@ export abstract class CudaExecutable implements Executable {
   }
 
   suggestBlock(sharedBytes: number, limit: number): number {
-    const { cuda, cells } = this.context;
+    const { cuda, out } = this.context;
     const api = 'cuOccupancyMaxPotentialBlockSize';
     this.context.enter(api);
     const { function: entry } = this.modules()[0];
     const dynamic = this.dynamicBytes(sharedBytes);
-    this.context.check(cuda[api](cells.at(0), cells.at(1), entry, 0, dynamic, limit), api);
-    return Math.min(limit, this.attributes.maxThreadsPerBlock, Math.max(1, cells.int(1)));
+    this.context.check(cuda[api](out.at(0), out.at(1), entry, 0, dynamic, limit), api);
+    return Math.min(limit, this.attributes.maxThreadsPerBlock, Math.max(1, out.int(1)));
   }
 
   activeBlocks(threads: number, sharedBytes: number): number {
-    const { cuda, cells } = this.context;
+    const { cuda, out } = this.context;
     const api = 'cuOccupancyMaxActiveBlocksPerMultiprocessor';
     this.context.enter(api);
     const { function: entry } = this.modules()[0];
     const dynamic = this.dynamicBytes(sharedBytes);
-    this.context.check(cuda[api](cells.at(0), entry, threads, dynamic), api);
-    return cells.int(0);
+    this.context.check(cuda[api](out.at(0), entry, threads, dynamic), api);
+    return out.int(0);
   }
 
   unload(): void {
     if (!this.loaded) return;
     this.loaded = false;
-    const { records, loaded } = this.host;
+    const { reports, loaded } = this.host;
     loaded.delete(this);
     if (this.context.closed || this.context.broken !== undefined) return;
     this.context.enter('cuModuleUnload');
-    for (const module of this.modules()) module.unload(records);
+    for (const module of this.modules()) module.unload(reports);
   }
 
   protected failLaunch(result: number, shape: LaunchShape): never {

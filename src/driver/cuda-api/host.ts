@@ -49,24 +49,24 @@ export class CudaHostMemory {
   }
 
   #pinned(bytes: number, { kind, portable, writeCombined }: HostMemoryOptions): HostMemory {
-    const { cuda, cells } = this.#context;
-    // All of it is mapped, which costs nothing: what is pinned for copies can be lent to kernels later.
+    const { cuda, out } = this.#context;
+    // All of it is mapped, which costs nothing: what is pinned for copies can be mapped for kernels later.
     const flags =
       HOST_MAPPED | (portable === true ? HOST_PORTABLE : 0) | (writeCombined === true ? HOST_WRITE_COMBINED : 0);
-    this.#check(cuda.cuMemHostAlloc(cells.at(0), bytes, flags), 'cuMemHostAlloc', bytes, kind);
-    const address = cells.long(0);
-    const result = cuda.cuMemHostGetDevicePointer(cells.at(0), address, 0);
-    if (result === 0) return this.#keep(kind, address, bytes, cells.long(0));
+    this.#check(cuda.cuMemHostAlloc(out.at(0), bytes, flags), 'cuMemHostAlloc', bytes, kind);
+    const address = out.long(0);
+    const result = cuda.cuMemHostGetDevicePointer(out.at(0), address, 0);
+    if (result === 0) return this.#keep(kind, address, bytes, out.long(0));
     if (kind === 'pinned') return this.#keep(kind, address, bytes, undefined);
     cuda.cuMemFreeHost(address);
     throw this.#context.failure(result, 'cuMemHostGetDevicePointer');
   }
 
   #managed(bytes: number, { attachGlobal }: HostMemoryOptions): HostMemory {
-    const { cuda, cells } = this.#context;
+    const { cuda, out } = this.#context;
     const flags = attachGlobal === false ? ATTACH_HOST : ATTACH_GLOBAL;
-    this.#check(cuda.cuMemAllocManaged(cells.at(0), bytes, flags), 'cuMemAllocManaged', bytes, 'managed');
-    const address = cells.long(0);
+    this.#check(cuda.cuMemAllocManaged(out.at(0), bytes, flags), 'cuMemAllocManaged', bytes, 'managed');
+    const address = out.long(0);
     return this.#keep('managed', address, bytes, address);
   }
 
@@ -89,7 +89,7 @@ export class CudaHostMemory {
   }
 
   register(bytes: Uint8Array, mapped: boolean): HostMemory {
-    const { cuda, cells } = this.#context;
+    const { cuda, out } = this.#context;
     // Small typed arrays move until their buffer has been asked for.
     const { buffer } = bytes;
     const address = buffer.byteLength === 0 ? 0 : cuda.ffi.address(bytes);
@@ -107,12 +107,12 @@ export class CudaHostMemory {
       this.#live.add(block);
       return { host: block, bytes, pointer: undefined };
     }
-    const found = cuda.cuMemHostGetDevicePointer(cells.at(0), address, 0);
+    const found = cuda.cuMemHostGetDevicePointer(out.at(0), address, 0);
     if (found !== 0) {
       cuda.cuMemHostUnregister(address);
       throw this.#context.failure(found, 'cuMemHostGetDevicePointer');
     }
-    const block: Block = { ...known, pointer: cells.long(0) };
+    const block: Block = { ...known, pointer: out.long(0) };
     this.#live.add(block);
     return { host: block, bytes, pointer: block.pointer };
   }

@@ -47,13 +47,13 @@ export class CudaMemory {
   constructor(context: CudaContext, streams: CudaStreams, poolsSupported: boolean) {
     this.#context = context;
     this.#streams = streams;
-    this.#out = context.cells.at(0);
+    this.#out = context.out.at(0);
     const { cuda } = context;
     this.#pool = poolsSupported ? this.#openPool() : 0;
     this.#free = 0;
     if (this.#pool === 0) return;
-    context.check(cuda.cuStreamCreate(context.cells.at(0), STREAM_NON_BLOCKING), 'cuStreamCreate');
-    this.#free = context.cells.long(0);
+    context.check(cuda.cuStreamCreate(context.out.at(0), STREAM_NON_BLOCKING), 'cuStreamCreate');
+    this.#free = context.out.long(0);
     this.#allocateAsync = cuda.cuMemAllocAsync;
     this.#freeAsync = cuda.cuMemFreeAsync;
   }
@@ -69,17 +69,17 @@ export class CudaMemory {
   }
 
   #openPool(): number {
-    const { cuda, cells, device } = this.#context;
+    const { cuda, out, device } = this.#context;
     const { cuDeviceGetDefaultMemPool, cuMemPoolSetAttribute, cuMemAllocAsync, cuMemFreeAsync } = cuda;
     if (cuDeviceGetDefaultMemPool === undefined || cuMemPoolSetAttribute === undefined) return 0;
     if (cuMemAllocAsync === undefined || cuMemFreeAsync === undefined) return 0;
-    if (cuDeviceGetDefaultMemPool(cells.at(0), device) !== 0) return 0;
-    const pool = cells.long(0);
-    cells.set(1, 0n);
-    this.#context.check(cuMemPoolSetAttribute(pool, POOL_REUSE_BY_DEPENDENCY, cells.at(1)), 'cuMemPoolSetAttribute');
+    if (cuDeviceGetDefaultMemPool(out.at(0), device) !== 0) return 0;
+    const pool = out.long(0);
+    out.set(1, 0n);
+    this.#context.check(cuMemPoolSetAttribute(pool, POOL_REUSE_BY_DEPENDENCY, out.at(1)), 'cuMemPoolSetAttribute');
     // The default gives the pool's memory back to the system at every synchronisation.
-    cells.set(1, 2n ** 64n - 1n);
-    this.#context.check(cuMemPoolSetAttribute(pool, POOL_RELEASE_THRESHOLD, cells.at(1)), 'cuMemPoolSetAttribute');
+    out.set(1, 2n ** 64n - 1n);
+    this.#context.check(cuMemPoolSetAttribute(pool, POOL_RELEASE_THRESHOLD, out.at(1)), 'cuMemPoolSetAttribute');
     return pool;
   }
 
@@ -103,24 +103,24 @@ export class CudaMemory {
     let result = this.#allocateAsync(this.#out, bytes, on);
     if (result === CUDA_ERROR_OUT_OF_MEMORY && this.trim()) result = this.#allocateAsync(this.#out, bytes, on);
     if (result !== 0) throw this.#failure(result, 'cuMemAllocAsync', bytes);
-    const pointer = this.#context.cells.long(0);
-    if (stream === undefined && (on !== 0 || this.#streams.foreign)) this.#settle(on);
+    const pointer = this.#context.out.long(0);
+    if (stream === undefined && (on !== 0 || this.#streams.foreign)) this.#waitFor(on);
     this.#pooled.add(pointer);
     return pointer;
   }
 
   /** Nothing to wait for is on the driver's own stream; a stream of another library need not wait for the default stream. */
-  #settle(stream: number): void {
+  #waitFor(stream: number): void {
     const { cuda } = this.#context;
     if (cuda.cuStreamQuery(stream) !== 0) this.#context.check(cuda.cuStreamSynchronize(stream), 'cuStreamSynchronize');
   }
 
   #allocatePlain(bytes: number): number {
-    const { cuda, cells } = this.#context;
+    const { cuda, out } = this.#context;
     let result = cuda.cuMemAlloc(this.#out, bytes);
     if (result === CUDA_ERROR_OUT_OF_MEMORY && this.trim()) result = cuda.cuMemAlloc(this.#out, bytes);
     if (result !== 0) throw this.#failure(result, 'cuMemAlloc', bytes);
-    const pointer = cells.long(0);
+    const pointer = out.long(0);
     this.#plain.add(pointer);
     return pointer;
   }
@@ -151,19 +151,19 @@ export class CudaMemory {
   }
 
   info(): MemoryInfo {
-    const { cuda, cells } = this.#context;
-    this.#context.check(cuda.cuMemGetInfo(cells.at(0), cells.at(1)), 'cuMemGetInfo');
-    const [free, total] = [cells.long(0), cells.long(1)];
+    const { cuda, out } = this.#context;
+    this.#context.check(cuda.cuMemGetInfo(out.at(0), out.at(1)), 'cuMemGetInfo');
+    const [free, total] = [out.long(0), out.long(1)];
     const pooled = this.#idleInPool();
     return { free: free + pooled, total, pooled };
   }
 
   #idleInPool(): number {
-    const { cuda, cells } = this.#context;
+    const { cuda, out } = this.#context;
     if (this.#pool === 0 || cuda.cuMemPoolGetAttribute === undefined) return 0;
-    if (cuda.cuMemPoolGetAttribute(this.#pool, POOL_RESERVED_CURRENT, cells.at(2)) !== 0) return 0;
-    if (cuda.cuMemPoolGetAttribute(this.#pool, POOL_USED_CURRENT, cells.at(3)) !== 0) return 0;
-    return Math.max(0, cells.long(2) - cells.long(3));
+    if (cuda.cuMemPoolGetAttribute(this.#pool, POOL_RESERVED_CURRENT, out.at(2)) !== 0) return 0;
+    if (cuda.cuMemPoolGetAttribute(this.#pool, POOL_USED_CURRENT, out.at(3)) !== 0) return 0;
+    return Math.max(0, out.long(2) - out.long(3));
   }
 
   /** Gives what the pool holds without use back to the device; false when there is no pool. */

@@ -5,11 +5,11 @@
  * CUDA driver API, section "Module Management"; HIP runtime API reference, likewise.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import { cString } from '../../ffi/cells.ts';
-import { Launches } from '../records.ts';
+import { cString } from '../../ffi/out-parameters.ts';
+import { Launches } from '../launch-reports.ts';
 import type { CudaContext } from './context.ts';
+import type { LaunchReports, Watched } from './launch-reports.ts';
 import type { ParamBuffer } from './params.ts';
-import type { LaunchRecords, Watched } from './records.ts';
 import type { CudaStream } from './streams.ts';
 
 /** CUfunction_attribute, hipFunction_attribute. */
@@ -54,9 +54,9 @@ export abstract class LoadedModule implements Watched {
     this.handle = handle;
     this.sites = sites;
     this.printSites = prints;
-    const { cuda, cells } = context;
-    context.check(cuda.cuModuleGetFunction(cells.at(0), handle, cString(entry)), 'cuModuleGetFunction');
-    this.function = cells.long(0);
+    const { cuda, out } = context;
+    context.check(cuda.cuModuleGetFunction(out.at(0), handle, cString(entry)), 'cuModuleGetFunction');
+    this.function = out.long(0);
     this.registers = this.#attribute(NUM_REGS);
     this.localBytes = this.#attribute(LOCAL_SIZE_BYTES);
     this.constBytes = this.#attribute(CONST_SIZE_BYTES);
@@ -70,9 +70,9 @@ export abstract class LoadedModule implements Watched {
   }
 
   #attribute(which: number): number {
-    const { cuda, cells } = this.context;
-    this.context.check(cuda.cuFuncGetAttribute(cells.at(0), which, this.function), 'cuFuncGetAttribute');
-    return cells.int(0);
+    const { cuda, out } = this.context;
+    this.context.check(cuda.cuFuncGetAttribute(out.at(0), which, this.function), 'cuFuncGetAttribute');
+    return out.int(0);
   }
 
   /** Frees what the module has beside its code. */
@@ -81,10 +81,10 @@ export abstract class LoadedModule implements Watched {
   }
 
   /** Twice is a no-op. */
-  unload(records: LaunchRecords): void {
+  unload(reports: LaunchReports): void {
     if (!this.#loaded) return;
     this.#loaded = false;
-    records.forget(this);
+    reports.forget(this);
     this.release();
     this.context.check(this.context.cuda.cuModuleUnload(this.handle), 'cuModuleUnload');
   }

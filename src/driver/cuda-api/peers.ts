@@ -5,7 +5,7 @@
  * CUDA driver API, section "Peer Context Memory Access", and cuMemPoolSetAccess for memory of pools.
  */
 
-import { Cells } from '../../ffi/cells.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import type { CudaContext } from './context.ts';
 import type { CudaMemory } from './memory.ts';
 import { CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED } from './result.ts';
@@ -26,15 +26,14 @@ export function enablePeer(one: Peer, other: Peer): void {
 
 /** Makes `from` reach the memory of `to`. */
 function reach(from: Peer, to: Peer): void {
-  const { cuda, cells } = from.context;
-  if (cuda.cuDeviceCanAccessPeer(cells.at(0), from.context.device, to.context.device) !== 0 || cells.int(0) === 0)
-    return;
+  const { cuda, out } = from.context;
+  if (cuda.cuDeviceCanAccessPeer(out.at(0), from.context.device, to.context.device) !== 0 || out.int(0) === 0) return;
   from.context.enter('cuCtxEnablePeerAccess');
   const result = cuda.cuCtxEnablePeerAccess(to.context.handle, 0);
   if (result !== CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) from.context.check(result, 'cuCtxEnablePeerAccess');
   if (to.memory.pool === 0 || cuda.cuMemPoolSetAccess === undefined) return;
   // CUmemAccessDesc: location type, device, flags.
-  const description = new Cells(cuda.ffi);
+  const description = new OutParameters(cuda.ffi);
   description.set(0, BigInt(LOCATION_DEVICE) | (BigInt(from.context.device) << 32n));
   description.set(1, BigInt(ACCESS_READ_WRITE));
   to.context.enter('cuMemPoolSetAccess');

@@ -26,13 +26,13 @@ export function openShared(context: CudaContext, handle: Uint8Array): number {
   if (handle.length !== IPC_HANDLE_BYTES) {
     throw new TsambaTypeError('E_IPC', `an IPC handle has ${IPC_HANDLE_BYTES} bytes, this has ${handle.length}`);
   }
-  const { cuda, cells } = context;
-  const result = cuda.cuIpcOpenMemHandle(cells.at(0), { bytes: handle }, LAZY_ENABLE_PEER_ACCESS);
+  const { cuda, out } = context;
+  const result = cuda.cuIpcOpenMemHandle(out.at(0), { bytes: handle }, LAZY_ENABLE_PEER_ACCESS);
   context.check(result, 'cuIpcOpenMemHandle', {
     about: 'opening memory of another process',
     help: 'the process that shares the memory must be another one, still run, and have the memory still allocated; both must use the same device',
   });
-  return cells.long(0);
+  return out.long(0);
 }
 
 export function closeShared(context: CudaContext, pointer: number): void {

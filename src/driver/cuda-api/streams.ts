@@ -8,7 +8,7 @@ import { DriverError } from '../../errors.ts';
 import type { EventHandle, StreamHandle } from '../driver.ts';
 import type { Mark } from '../enqueued.ts';
 import type { Moment } from '../faults.ts';
-import { noteWait, type RecordStream, type WaitedFor } from '../records.ts';
+import { noteWait, type ReportStream, type WaitedFor } from '../launch-reports.ts';
 import type { CudaContext } from './context.ts';
 import { CUDA_ERROR_NOT_READY } from './result.ts';
 
@@ -18,7 +18,7 @@ const PER_THREAD = 2;
 const EVENT_DISABLE_TIMING = 2;
 
 /** A stream as the driver here knows it. */
-export class CudaStream implements RecordStream<CudaStream> {
+export class CudaStream implements ReportStream<CudaStream> {
   readonly owner: CudaStreams;
   /** The CUstream; 0 is the default stream. */
   readonly handle: number;
@@ -83,9 +83,9 @@ export class CudaStreams {
   }
 
   create(): StreamHandle {
-    const { cuda, cells } = this.#context;
-    this.#context.check(cuda.cuStreamCreate(cells.at(0), 0), 'cuStreamCreate');
-    const stream = new CudaStream(this, cells.long(0), true);
+    const { cuda, out } = this.#context;
+    this.#context.check(cuda.cuStreamCreate(out.at(0), 0), 'cuStreamCreate');
+    const stream = new CudaStream(this, out.long(0), true);
     this.#live.add(stream);
     return handleOf(stream);
   }
@@ -121,9 +121,9 @@ export class CudaStreams {
   }
 
   createEvent(timing: boolean): EventHandle {
-    const { cuda, cells } = this.#context;
-    this.#context.check(cuda.cuEventCreate(cells.at(0), timing ? 0 : EVENT_DISABLE_TIMING), 'cuEventCreate');
-    const event = new CudaEvent(this, cells.long(0), timing);
+    const { cuda, out } = this.#context;
+    this.#context.check(cuda.cuEventCreate(out.at(0), timing ? 0 : EVENT_DISABLE_TIMING), 'cuEventCreate');
+    const event = new CudaEvent(this, out.long(0), timing);
     this.#events.add(event);
     return { event };
   }
@@ -169,19 +169,19 @@ export class CudaStreams {
   }
 
   elapsed(start: EventHandle, end: EventHandle): number {
-    const { cuda, cells } = this.#context;
+    const { cuda, out } = this.#context;
     const from = this.#timed(start, 'start');
     const to = this.#timed(end, 'end');
-    const result = cuda.cuEventElapsedTime(cells.at(0), from.handle, to.handle);
+    const result = cuda.cuEventElapsedTime(out.at(0), from.handle, to.handle);
     if (result === CUDA_ERROR_NOT_READY) {
       // The work between them is still running: its time is known once it is done.
       this.#context.check(cuda.cuEventSynchronize(from.handle), 'cuEventSynchronize');
       this.#context.check(cuda.cuEventSynchronize(to.handle), 'cuEventSynchronize');
-      this.#context.check(cuda.cuEventElapsedTime(cells.at(0), from.handle, to.handle), 'cuEventElapsedTime');
+      this.#context.check(cuda.cuEventElapsedTime(out.at(0), from.handle, to.handle), 'cuEventElapsedTime');
     } else {
       this.#context.check(result, 'cuEventElapsedTime');
     }
-    return cells.float(0);
+    return out.float(0);
   }
 
   #timed(handle: EventHandle, which: string): CudaEvent {

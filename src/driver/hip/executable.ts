@@ -67,7 +67,7 @@ export class HipExecutable extends CudaExecutable {
 
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
     const { grid, block } = shape;
-    const { context, streams, records, synchronous } = this.host;
+    const { context, streams, reports, synchronous } = this.host;
     const target = streams.resolve(stream, 'hipModuleLaunchKernel');
     const blocks = grid[0] * grid[1] * grid[2];
     if (blocks === 0) return;
@@ -77,7 +77,7 @@ export class HipExecutable extends CudaExecutable {
     const module = this.#deviceOnly.length === 0 ? this.#module : this.#moduleFor(args);
     if (module.source.cooperative) refuseSeveralBlocks(this.program.kernel, blocks, context.name);
     module.write(args, shape.sharedBytes);
-    if (module.watched) module.params.writeLaunchNumber(records.note(module, shape, target, this.launch));
+    if (module.watched) module.params.writeLaunchNumber(reports.note(module, shape, target, this.launch));
     context.launches.note(this.program.kernel, shape);
     const result = context.cuda.cuLaunchKernel(
       module.function,

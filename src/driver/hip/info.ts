@@ -5,7 +5,7 @@
  */
 import type { OpenCLTarget } from '../../compiler/render/opencl/module.ts';
 import { switchFromEnvironment } from '../../environment.ts';
-import { Cells, textOf } from '../../ffi/cells.ts';
+import { OutParameters, textOf } from '../../ffi/out-parameters.ts';
 import { type CudaDevice, pciBusId } from '../cuda-api/description.ts';
 import { driverError } from '../cuda-api/result.ts';
 import type { DeviceInfo } from '../driver.ts';
@@ -58,25 +58,25 @@ export const HIP_TARGET: OpenCLTarget = {
 /** Asks the library, which has been initialised, for everything about a device. */
 export function describeDevice(hip: Hip, index: number): HipDevice {
   const { cuda } = hip;
-  const cells = new Cells(hip.ffi);
+  const out = new OutParameters(hip.ffi);
   const check = (result: number, api: string): void => {
     if (result !== 0) throw driverError(cuda, result, api, { about: `device ${index}` });
   };
-  check(cuda.cuDeviceGet(cells.at(0), index), 'cuDeviceGet');
-  const device = cells.int(0);
+  check(cuda.cuDeviceGet(out.at(0), index), 'cuDeviceGet');
+  const device = out.int(0);
   const optional = (which: number): number =>
-    cuda.cuDeviceGetAttribute(cells.at(0), which, device) === 0 ? cells.int(0) : 0;
+    cuda.cuDeviceGetAttribute(out.at(0), which, device) === 0 ? out.int(0) : 0;
   const attribute = (which: number): number => {
-    check(cuda.cuDeviceGetAttribute(cells.at(0), which, device), 'cuDeviceGetAttribute');
-    return cells.int(0);
+    check(cuda.cuDeviceGetAttribute(out.at(0), which, device), 'cuDeviceGetAttribute');
+    return out.int(0);
   };
   const three = ([x, y, z]: readonly [number, number, number]): [number, number, number] => [
     attribute(x),
     attribute(y),
     attribute(z),
   ];
-  check(cuda.cuDeviceTotalMem(cells.at(0), device), 'cuDeviceTotalMem');
-  const totalMemory = cells.long(0);
+  check(cuda.cuDeviceTotalMem(out.at(0), device), 'cuDeviceTotalMem');
+  const totalMemory = out.long(0);
   const arch = hip.archOf(device);
   if (arch === undefined) {
     throw driverError(cuda, 1, 'hipGetDeviceProperties', { about: `device ${index} does not say its architecture` });

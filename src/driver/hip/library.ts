@@ -7,9 +7,9 @@
  * Importing this file loads nothing. HIP runtime API reference; loading is as late as in nvidia/library.ts.
  */
 import { type Environment, variable } from '../../environment.ts';
-import { Cells } from '../../ffi/cells.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import { nodeModule, platformName } from '../../runtime.ts';
 import { type Cuda, IPC_HANDLE_BYTES, prototypeOf } from '../cuda-api/functions.ts';
 import type { Vocabulary } from '../cuda-api/vocabulary.ts';
@@ -230,9 +230,9 @@ export function bindHip(ffi: Ffi, library: NativeLibrary): HipOrReason {
       reason: `the HIP runtime is too old or too new: ${library.name} has no ${missing[0]}; ROCm 5.2 to 7 are known`,
     };
   }
-  const cells = new Cells(ffi);
-  const known = functions['cuDriverGetVersion']?.(cells.at(0)) === 0;
-  const version = known ? cells.int(0) : 0;
+  const out = new OutParameters(ffi);
+  const known = functions['cuDriverGetVersion']?.(out.at(0)) === 0;
+  const version = known ? out.int(0) : 0;
   const later = async (name: string, ...args: unknown[]): Promise<number> =>
     Number(await functions[name]?.later(...args));
   // One call for each name in the tables, with the parameters that stand there.
@@ -253,7 +253,7 @@ function inItsPlace(
     new BigUint64Array(ffi.view(cell, 8))[0] = BigInt(value);
     return 0;
   };
-  const flags = new Cells(ffi);
+  const flags = new OutParameters(ffi);
   return {
     vocabulary: HIP_VOCABULARY,
     cuGetErrorName: (result: number, text: [string | null]) => {

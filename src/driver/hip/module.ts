@@ -49,10 +49,10 @@ export class HipLoaded extends LoadedModule {
   #own(offsets: readonly number[], kind: OpenCLArg['kind'], contents: number | Uint8Array): number | undefined {
     const offset = offsets[this.source.args.findIndex((arg) => arg.kind === kind)];
     if (offset === undefined) return undefined;
-    const { cuda, cells } = this.context;
+    const { cuda, out } = this.context;
     const bytes = typeof contents === 'number' ? contents : contents.length;
-    this.context.check(cuda.cuMemAlloc(cells.at(0), bytes), 'cuMemAlloc');
-    const at = cells.long(0);
+    this.context.check(cuda.cuMemAlloc(out.at(0), bytes), 'cuMemAlloc');
+    const at = out.long(0);
     this.#buffers.push(at);
     const [result, api] =
       typeof contents === 'number'
@@ -73,11 +73,11 @@ export class HipLoaded extends LoadedModule {
 
 /** Loads a code object; the hipModule_t. */
 function loadCode(context: CudaContext, kernel: Kernel, code: Uint8Array): number {
-  const { cuda, cells } = context;
-  context.check(cuda.cuModuleLoadDataEx(cells.at(0), code, 0, 0, 0), 'cuModuleLoadDataEx', {
+  const { cuda, out } = context;
+  context.check(cuda.cuModuleLoadDataEx(out.at(0), code, 0, 0, 0), 'cuModuleLoadDataEx', {
     about: `loading kernel ${kernelLabel(kernel)} on ${context.name}`,
   });
-  return cells.long(0);
+  return out.long(0);
 }
 
 /** Bytes of an argument. */

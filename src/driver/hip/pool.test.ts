@@ -2,7 +2,7 @@
  * The pool over `hipMalloc`, on the model of HIP: it does work of streams as late as it can, so memory that is handed out too early shows.
  */
 import { describe, expect, it } from 'vitest';
-import { Cells } from '../../ffi/cells.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import { HipModel } from './hip-model.testing.ts';
 import { bindHip } from './library.ts';
 import { blockBytes, withOwnPool } from './pool.ts';
@@ -15,22 +15,22 @@ function open() {
   const { hip, reason } = bindHip(model.ffi, model);
   if (hip === undefined) throw new Error(reason);
   const cuda = withOwnPool(hip.cuda);
-  const cells = new Cells(hip.ffi);
+  const out = new OutParameters(hip.ffi);
   const stream = (): number => {
-    expect(cuda.cuStreamCreate(cells.at(0), 1)).toBe(0);
-    return cells.long(0);
+    expect(cuda.cuStreamCreate(out.at(0), 1)).toBe(0);
+    return out.long(0);
   };
   const allocate = (bytes: number, on: number): number => {
-    const result = cuda.cuMemAllocAsync?.(cells.at(0), bytes, on);
+    const result = cuda.cuMemAllocAsync?.(out.at(0), bytes, on);
     if (result !== 0) throw new Error(`result ${result}`);
-    return cells.long(0);
+    return out.long(0);
   };
   const free = (address: number, on: number): void => {
     expect(cuda.cuMemFreeAsync?.(address, on)).toBe(0);
   };
   const attribute = (which: number): number => {
-    expect(cuda.cuMemPoolGetAttribute?.(1, which, cells.at(0))).toBe(0);
-    return cells.long(0);
+    expect(cuda.cuMemPoolGetAttribute?.(1, which, out.at(0))).toBe(0);
+    return out.long(0);
   };
   return { model, cuda, stream, allocate, free, attribute };
 }

@@ -5,7 +5,7 @@
  * LLVM with it that aborts the process when another one of the same version (PoCL's) is or comes into it.
  */
 import { variable } from '../../environment.ts';
-import { Cells } from '../../ffi/cells.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import { attempt, nodeModule, platformName } from '../../runtime.ts';
 import { describeResult } from '../cuda-api/result.ts';
 import { type Hip, type HipOrReason, loadHip } from './library.ts';
@@ -64,13 +64,13 @@ export function askLibrary(load: () => HipOrReason): Probe {
     const { hip, reason } = load();
     if (hip === undefined) return none(reason);
     const { cuda } = hip;
-    const cells = new Cells(hip.ffi);
+    const out = new OutParameters(hip.ffi);
     // What initialising says differs between versions where there is no device; counting says the same in all.
     const started = cuda.cuInit(0);
-    const counted = cuda.cuDeviceGetCount(cells.at(0));
-    const failed = counted === 0 ? (cells.int(0) > 0 ? started : NO_DEVICE) : counted;
+    const counted = cuda.cuDeviceGetCount(out.at(0));
+    const failed = counted === 0 ? (out.int(0) > 0 ? started : NO_DEVICE) : counted;
     if (failed !== 0) return none(failureReason(failed, describeResult(cuda, failed)));
-    return { hip, count: cells.int(0) };
+    return { hip, count: out.int(0) };
   } catch (error) {
     return none(`HIP cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
   }

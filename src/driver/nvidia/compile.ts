@@ -2,14 +2,14 @@
  * The NVIDIA device's pipeline from a typed kernel to PTX: which passes run, in which order.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import { countRounds } from '../../compiler/ir/passes/counted.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { type Pass, runPass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
-import { regroup } from '../../compiler/ir/passes/regroup.ts';
+import { reassociate } from '../../compiler/ir/passes/reassociate.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
+import { countTrips } from '../../compiler/ir/passes/trip-counts.ts';
 import { type UnrollOptions, unroll } from '../../compiler/ir/passes/unroll.ts';
 import type { PtxModule, PtxOptions, PtxTarget } from '../../compiler/render/ptx/module.ts';
 import { nativeNarrow } from '../../compiler/render/ptx/narrow.ts';
@@ -26,7 +26,7 @@ export interface PtxPipeline {
 const prepared = new WeakMap<Kernel, Kernel>();
 
 /** As nvcc does: an assembler needs the copies to put constants in addresses and to overlap loads. */
-const UNROLLED: UnrollOptions = { rounds: 64, nodes: 2400, plainLoads: 512, barriers: true, together: 4 };
+const UNROLLED: UnrollOptions = { rounds: 64, nodes: 2400, plainLoads: 512, barriers: true, factor: 4 };
 
 const SIMPLIFY: Pass = { name: 'simplify', run: simplify };
 
@@ -35,9 +35,9 @@ const PASSES: readonly Pass[] = [
   SIMPLIFY,
   { name: 'expand math', run: (kernel) => expandMath(expandToInt32(kernel), { target: 'gpu' }), cleanup: SIMPLIFY },
   { name: 'unroll', run: (kernel) => unroll(kernel, UNROLLED), cleanup: SIMPLIFY },
-  { name: 'count rounds', run: countRounds, cleanup: SIMPLIFY },
+  { name: 'count trips', run: countTrips, cleanup: SIMPLIFY },
   { name: 'join guards', run: joinGuards },
-  { name: 'regroup', run: regroup },
+  { name: 'reassociate', run: reassociate },
 ];
 
 /** The kernel as it is rendered. */

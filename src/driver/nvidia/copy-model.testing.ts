@@ -66,8 +66,8 @@ export class CudaModel {
       check: (result, api) => {
         if (result !== 0) throw new Error(`${api} gave ${result}`);
       },
-      settle: () => undefined,
-      observe: () => undefined,
+      synchronizeAndCheck: () => undefined,
+      checkFaults: () => undefined,
       synchronizeStream: () => undefined,
       allocate: (bytes) => {
         this.live++;

@@ -71,7 +71,7 @@ export class PtxExecutable extends CudaExecutable {
     params.write(args);
     const dynamic = shape.sharedBytes + module.ptx.extraSharedBytes;
     if (dynamic > module.allowed) module.allowShared(this.#ptx.maxSharedBytes);
-    if (module.watched) params.writeLaunchNumber(this.host.records.note(module, shape, target, this.launch));
+    if (module.watched) params.writeLaunchNumber(this.host.reports.note(module, shape, target, this.launch));
     context.launches.note(this.program.kernel, shape);
     const result = module.ptx.cooperative
       ? this.#launchCooperative(module, shape, dynamic, target)

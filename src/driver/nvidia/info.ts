@@ -2,7 +2,7 @@
  * What an NVIDIA device says of itself: name, limits, features, identity. Opens nothing.
  */
 
-import { Cells, textOf } from '../../ffi/cells.ts';
+import { OutParameters, textOf } from '../../ffi/out-parameters.ts';
 import { type CudaDevice, pciBusId } from '../cuda-api/description.ts';
 import type { Cuda } from '../cuda-api/functions.ts';
 import { driverError } from '../cuda-api/result.ts';
@@ -30,23 +30,23 @@ const ATTRIBUTE = {
 
 /** Asks the driver, which has been initialised, for everything about a device. */
 export function describeDevice(cuda: Cuda, index: number): CudaDevice {
-  const cells = new Cells(cuda.ffi);
+  const out = new OutParameters(cuda.ffi);
   const check = (result: number, api: string): void => {
     if (result !== 0) throw driverError(cuda, result, api, { about: `device ${index}` });
   };
-  check(cuda.cuDeviceGet(cells.at(0), index), 'cuDeviceGet');
-  const device = cells.int(0);
+  check(cuda.cuDeviceGet(out.at(0), index), 'cuDeviceGet');
+  const device = out.int(0);
   const attribute = (which: number): number => {
-    check(cuda.cuDeviceGetAttribute(cells.at(0), which, device), 'cuDeviceGetAttribute');
-    return cells.int(0);
+    check(cuda.cuDeviceGetAttribute(out.at(0), which, device), 'cuDeviceGetAttribute');
+    return out.int(0);
   };
   const three = ([x, y, z]: readonly [number, number, number]): [number, number, number] => [
     attribute(x),
     attribute(y),
     attribute(z),
   ];
-  check(cuda.cuDeviceTotalMem(cells.at(0), device), 'cuDeviceTotalMem');
-  const totalMemory = cells.long(0);
+  check(cuda.cuDeviceTotalMem(out.at(0), device), 'cuDeviceTotalMem');
+  const totalMemory = out.long(0);
   const memoryPools = cuda.cuMemAllocAsync !== undefined && attributeOrZero(cuda, device, ATTRIBUTE.memoryPools) !== 0;
   const limits: DeviceLimits = {
     maxThreadsPerBlock: attribute(ATTRIBUTE.maxThreadsPerBlock),
@@ -87,8 +87,8 @@ export function describeDevice(cuda: Cuda, index: number): CudaDevice {
 
 /** Attributes that older drivers do not know are 0. */
 function attributeOrZero(cuda: Cuda, device: number, which: number): number {
-  const cells = new Cells(cuda.ffi);
-  return cuda.cuDeviceGetAttribute(cells.at(0), which, device) === 0 ? cells.int(0) : 0;
+  const out = new OutParameters(cuda.ffi);
+  return cuda.cuDeviceGetAttribute(out.at(0), which, device) === 0 ? out.int(0) : 0;
 }
 
 function nameOf(cuda: Cuda, device: number, check: (result: number, api: string) => void): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Cells } from '../../ffi/cells.ts';
 import type { AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import { prototypeOf } from '../cuda-api/functions.ts';
 import { bind, libraryNames, versionText } from './library.ts';
 
@@ -76,16 +76,16 @@ describe('the library of the CUDA driver', () => {
 
 describe('cells', () => {
   it('are read as integers, addresses and floats by the place that the driver writes to', () => {
-    const cells = new Cells(ffi());
-    const view = new DataView(ffi().view(cells.at(2), 8));
+    const out = new OutParameters(ffi());
+    const view = new DataView(ffi().view(out.at(2), 8));
     view.setBigUint64(0, 0x7f12_3456_789an, true);
-    expect(cells.long(2)).toBe(0x7f12_3456_789a);
+    expect(out.long(2)).toBe(0x7f12_3456_789a);
     view.setInt32(0, -5, true);
-    expect(cells.int(2)).toBe(-5);
+    expect(out.int(2)).toBe(-5);
     view.setFloat32(0, 1.5, true);
-    expect(cells.float(2)).toBe(1.5);
-    cells.set(2, 2n ** 64n - 1n);
+    expect(out.float(2)).toBe(1.5);
+    out.set(2, 2n ** 64n - 1n);
     expect(view.getBigUint64(0, true)).toBe(2n ** 64n - 1n);
-    expect(cells.at(3) - cells.at(2)).toBe(8);
+    expect(out.at(3) - out.at(2)).toBe(8);
   });
 });

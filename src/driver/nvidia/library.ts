@@ -1,9 +1,10 @@
 /**
  * The CUDA driver's library, found and loaded: `libcuda.so.1`, or `nvcuda.dll` on Windows. Importing this file loads nothing.
  */
-import { Cells } from '../../ffi/cells.ts';
+
 import type { AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import { platformName } from '../../runtime.ts';
 import { type Cuda, IPC_HANDLE_BYTES, OPTIONAL, prototypeOf, REQUIRED, type Table } from '../cuda-api/functions.ts';
 import { CUDA_VOCABULARY } from './result.ts';
@@ -75,8 +76,8 @@ export function bind(ffi: Ffi, library: NativeLibrary): CudaOrReason {
 }
 
 function versionOf(ffi: Ffi, cuDriverGetVersion: AsyncNativeFunction): number {
-  const cells = new Cells(ffi);
-  return cuDriverGetVersion(cells.at(0)) === 0 ? cells.int(0) : 0;
+  const out = new OutParameters(ffi);
+  return cuDriverGetVersion(out.at(0)) === 0 ? out.int(0) : 0;
 }
 
 /** `13.0` of 13000. */

@@ -8,7 +8,7 @@
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { PtxModule } from '../../compiler/render/ptx/module.ts';
 import { DriverError } from '../../errors.ts';
-import { cString, textOf } from '../../ffi/cells.ts';
+import { cString, textOf } from '../../ffi/out-parameters.ts';
 import type { CudaContext } from '../cuda-api/context.ts';
 import { LoadedModule } from '../cuda-api/module.ts';
 import { ParamBuffer } from '../cuda-api/params.ts';
@@ -57,24 +57,24 @@ export class PtxLoaded extends LoadedModule {
 
   #global(symbol: string | undefined): number | undefined {
     if (symbol === undefined) return undefined;
-    const { cuda, cells } = this.context;
-    const result = cuda.cuModuleGetGlobal(cells.at(0), cells.at(1), this.handle, cString(symbol));
+    const { cuda, out } = this.context;
+    const result = cuda.cuModuleGetGlobal(out.at(0), out.at(1), this.handle, cString(symbol));
     this.context.check(result, 'cuModuleGetGlobal');
-    return cells.long(0);
+    return out.long(0);
   }
 }
 
 /** Loads PTX; the CUmodule. */
 function loadModule(context: CudaContext, kernel: Kernel, text: string): number {
-  const { cuda, cells } = context;
+  const { cuda, out } = context;
   const log = new Uint8Array(LOG_BYTES);
   const options = Int32Array.of(JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE, ...new Array<number>(30).fill(0));
   const values = new BigUint64Array(16);
   values[0] = BigInt(cuda.ffi.address(log));
   values[1] = BigInt(LOG_BYTES);
   const { ffi } = cuda;
-  const result = cuda.cuModuleLoadDataEx(cells.at(0), cString(text), 2, ffi.address(options), ffi.address(values));
-  if (result === 0) return cells.long(0);
+  const result = cuda.cuModuleLoadDataEx(out.at(0), cString(text), 2, ffi.address(options), ffi.address(values));
+  if (result === 0) return out.long(0);
   if (result === CUDA_ERROR_OUT_OF_MEMORY) throw context.failure(result, 'cuModuleLoadDataEx');
   throw rejected(context, result, kernel, text, textOf(log));
 }

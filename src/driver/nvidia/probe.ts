@@ -2,7 +2,7 @@
  * Whether there are NVIDIA devices that can be used, and if not, why. Never throws.
  */
 import { variable } from '../../environment.ts';
-import { Cells } from '../../ffi/cells.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import { nodeModule } from '../../runtime.ts';
 import type { Cuda } from '../cuda-api/functions.ts';
 import { describeResult } from '../cuda-api/result.ts';
@@ -33,10 +33,10 @@ function probe(): Probe {
     startDriver(cuda);
     const result = cuda.cuInit(0);
     if (result !== 0) return none(initReason(result, describeResult(cuda, result), cuda.version));
-    const cells = new Cells(cuda.ffi);
-    const counted = cuda.cuDeviceGetCount(cells.at(0));
+    const out = new OutParameters(cuda.ffi);
+    const counted = cuda.cuDeviceGetCount(out.at(0));
     if (counted !== 0) return none(initReason(counted, describeResult(cuda, counted), cuda.version));
-    const count = cells.int(0);
+    const count = out.int(0);
     return count > 0 ? { cuda, count } : none(initReason(NO_DEVICE, 'the driver finds no device', cuda.version));
   } catch (error) {
     return none(`the driver cannot be asked: ${error instanceof Error ? error.message : String(error)}`);

@@ -89,7 +89,7 @@ describe('arguments of a kernel', () => {
     const s = b.shared('f32', 's');
     const { text, args, sites } = openclPipeline.compile(
       b.build([
-        ir.when(flag, [ir.trap('flagged')]),
+        ir.ifElse(flag, [ir.trap('flagged')]),
         ir.store(ir.at(s, ir.i32(0)), ir.cast('f32', ir.special('sharedBytes'))),
         ir.store(ir.at(x, ir.i32(0)), ir.load(ir.at(s, ir.i32(0)))),
       ]),

@@ -5,7 +5,7 @@
  * first cause.
  */
 import { DriverError } from '../../errors.ts';
-import { Cells } from '../../ffi/cells.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import type { OpenCLDevice } from './info.ts';
 import type { OpenCL } from './library.ts';
 import { alone, pause } from './lock.ts';
@@ -19,7 +19,7 @@ const MEM_READ_WRITE = 1;
 export class OpenCLContext {
   readonly cl: OpenCL;
   readonly device: OpenCLDevice;
-  readonly cells: Cells;
+  readonly out: OutParameters;
   /** The cl_context; 0 once it is closed. */
   #handle: number;
   #broken: DriverError | undefined;
@@ -27,7 +27,7 @@ export class OpenCLContext {
   constructor(cl: OpenCL, device: OpenCLDevice) {
     this.cl = cl;
     this.device = device;
-    this.cells = new Cells(cl.ffi);
+    this.out = new OutParameters(cl.ffi);
     this.#handle = alone(() => this.#open());
   }
 
@@ -35,8 +35,8 @@ export class OpenCLContext {
     for (let attempt = 1; ; attempt++) {
       const handle = this.#create();
       // Whether it works at all shows in the first buffer.
-      const buffer = this.cl.clCreateBuffer(handle, MEM_READ_WRITE, 256, null, this.cells.at(0));
-      const result = this.cells.int(0);
+      const buffer = this.cl.clCreateBuffer(handle, MEM_READ_WRITE, 256, null, this.out.at(0));
+      const result = this.out.int(0);
       if (result === 0) {
         this.cl.clReleaseMemObject(buffer);
         return handle;
@@ -48,10 +48,10 @@ export class OpenCLContext {
   }
 
   #create(): number {
-    const { cl, cells } = this;
-    cells.set(1, BigInt(this.device.listed.device));
-    const handle = cl.clCreateContext(0, 1, cells.at(1), 0, 0, cells.at(0));
-    this.check(cells.int(0), 'clCreateContext', { about: `opening ${this.name}` });
+    const { cl, out } = this;
+    out.set(1, BigInt(this.device.listed.device));
+    const handle = cl.clCreateContext(0, 1, out.at(1), 0, 0, out.at(0));
+    this.check(out.int(0), 'clCreateContext', { about: `opening ${this.name}` });
     return handle;
   }
 

@@ -16,7 +16,7 @@ import type { DeviceSide, HostSide, Pointer, StreamHandle, StridedCopy, StridedF
 import type { CopyCalls } from '../enqueued.ts';
 import type { OpenCLContext } from './context.ts';
 import type { CopyKernels } from './copy-kernels.ts';
-import type { DeviceBuffer, OpenCLMemory, Place } from './memory.ts';
+import type { DeviceBuffer, Location, OpenCLMemory } from './memory.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
 import { Transfers } from './transfers.ts';
 
@@ -28,7 +28,7 @@ export interface CopyDevice {
   readonly kernels: CopyKernels;
   streamOf(stream: StreamHandle | undefined, api: string): OpenCLStream;
   /** Waits for the default stream; throws what went wrong. */
-  settle(): void;
+  synchronizeAndCheck(): void;
 }
 
 /** A row of a block copy is worth a command of its own engine from this width on; few rows always are. */
@@ -55,7 +55,7 @@ export class Copies implements CopyCalls {
       this.#transfers.write(on, to.buffer.handle, to.offset, source, stream === undefined);
       this.#wrote(to.buffer, on);
     }
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
@@ -65,7 +65,7 @@ export class Copies implements CopyCalls {
       this.#reading(from.buffer, on);
       this.#transfers.read(on, from.buffer.handle, from.offset, target, stream === undefined);
     }
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
@@ -74,7 +74,7 @@ export class Copies implements CopyCalls {
       const walk: Walk = { axes: [], item: bytes, t: 0, s: 0, ordered: false };
       this.#move(walk, target, source, on, 'copyOnDevice');
     }
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void {
@@ -87,7 +87,7 @@ export class Copies implements CopyCalls {
       this.#upload(walk, to, host, on);
       this.#wrote(to.buffer, on);
     }
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void {
@@ -97,14 +97,14 @@ export class Copies implements CopyCalls {
       this.#device.queues.finish(on);
       scatter();
     }
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
     const on = this.#enter('copyOnDeviceStrided', stream);
     const walk = walkOf(copy);
     if (walk !== undefined) this.#move(walk, copy.target.pointer, copy.source.pointer, on, 'copyOnDeviceStrided');
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void {
@@ -116,7 +116,7 @@ export class Copies implements CopyCalls {
       this.#fill(fill, to, on);
       this.#wrote(to.buffer, on);
     }
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   /**
@@ -136,7 +136,7 @@ export class Copies implements CopyCalls {
     return this.#device.streamOf(stream, api);
   }
 
-  #upload(walk: Walk, to: Place, host: HostSpan, on: OpenCLStream): void {
+  #upload(walk: Walk, to: Location, host: HostSpan, on: OpenCLStream): void {
     const blocks = worthwhile(blocksOf(walk));
     if (blocks !== undefined) return this.#transfers.writeBlocks(on, blocks, to, host);
     // Gathered on the host, one element after another; from there on to the device.
@@ -162,7 +162,7 @@ export class Copies implements CopyCalls {
     return this.#download(walk, host, from, on);
   }
 
-  #download(walk: Walk, host: HostSpan, from: Place, on: OpenCLStream): (() => void) | undefined {
+  #download(walk: Walk, host: HostSpan, from: Location, on: OpenCLStream): (() => void) | undefined {
     const blocks = worthwhile(blocksOf(walk));
     if (blocks !== undefined) {
       this.#transfers.readBlocks(on, blocks, host, from);
@@ -181,7 +181,7 @@ export class Copies implements CopyCalls {
   }
 
   /** The elements of a walk whose target is the whole of `into`. */
-  #pack(walk: Walk, into: Uint8Array, from: Place, on: OpenCLStream): void {
+  #pack(walk: Walk, into: Uint8Array, from: Location, on: OpenCLStream): void {
     if (walk.axes.length === 0) {
       return this.#transfers.read(on, from.buffer.handle, from.offset + walk.s, into, false);
     }
@@ -219,7 +219,7 @@ export class Copies implements CopyCalls {
     }
   }
 
-  #fill(fill: StridedFill<DeviceSide>, to: Place, on: OpenCLStream): void {
+  #fill(fill: StridedFill<DeviceSide>, to: Location, on: OpenCLStream): void {
     const plan = planFill(fill, to.offset);
     if (plan === undefined) return;
     const { handle } = to.buffer;
@@ -282,7 +282,7 @@ function worthwhile(blocks: Blocks | undefined): Blocks | undefined {
   return width >= ROW_BYTES || height * depth <= FEW_ROWS ? blocks : undefined;
 }
 
-function overlapping(walk: Walk, to: Place, from: Place): boolean {
+function overlapping(walk: Walk, to: Location, from: Location): boolean {
   if (to.buffer !== from.buffer) return false;
   const [tLow, tHigh] = span(walk, 't');
   const [sLow, sHigh] = span(walk, 's');

@@ -18,6 +18,7 @@ import type {
   StreamHandle,
 } from '../driver.ts';
 import { EnqueuedDriver } from '../enqueued.ts';
+import { finishAtExit, keepQuietAtExit } from './at-exit.ts';
 import { BinaryCache, cacheFolder } from './binary-cache.ts';
 import { type OpenCLPipeline, openclPipeline } from './compile.ts';
 import { OpenCLContext } from './context.ts';
@@ -26,15 +27,14 @@ import { CopyKernels } from './copy-kernels.ts';
 import { type ExecutableHost, OpenCLExecutable } from './executable.ts';
 import { OpenCLHostMemory } from './host.ts';
 import type { OpenCLDevice } from './info.ts';
+import { LaunchReports } from './launch-reports.ts';
 import type { OpenCL } from './library.ts';
 import { OpenCLMemory } from './memory.ts';
 import type { Cure } from './miscompiled.ts';
 import { cureFor } from './probe-kernels.ts';
 import { Programs } from './programs.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
-import { LaunchRecords } from './records.ts';
 import { OpenCLStreams } from './streams.ts';
-import { finishAtExit, keepQuietAtExit } from './unobserved.ts';
 
 /** What tests may bring. */
 export interface OpenCLOptions {
@@ -56,7 +56,7 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Blocki
   readonly context: OpenCLContext;
   readonly memory: OpenCLMemory;
   readonly streams: OpenCLStreams;
-  readonly records: LaunchRecords;
+  readonly reports: LaunchReports;
   readonly programs: Programs;
   readonly #host: OpenCLHostMemory;
   readonly #kernels: CopyKernels;
@@ -73,13 +73,13 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Blocki
     this.context = new OpenCLContext(cl, device);
     this.memory = new OpenCLMemory(this.context);
     this.streams = new OpenCLStreams(this.context, options.markersHaveTimes);
-    this.records = new LaunchRecords(this.context, this.queues);
+    this.reports = new LaunchReports(this.context, this.queues);
     this.#host = new OpenCLHostMemory(this.context, this.memory, this.queues);
     const cure = this.#cure();
     this.info = cure === undefined ? device.info : { ...device.info, workarounds: [cure.name] };
     this.programs = new Programs(this.context, cacheOf(device, options.cacheFolder));
     this.#kernels = new CopyKernels(this.context, this.programs, this.queues);
-    const { context, memory, queues, programs, records } = this;
+    const { context, memory, queues, programs, reports } = this;
     const streamOf = (stream: StreamHandle | undefined, api: string): OpenCLStream => this.streams.resolve(stream, api);
     this.copies = new Copies({
       context,
@@ -87,20 +87,20 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Blocki
       queues,
       kernels: this.#kernels,
       streamOf,
-      settle: () => this.settle(queues.default),
+      synchronizeAndCheck: () => this.synchronizeAndCheck(queues.default),
     });
     this.#executableHost = {
       context,
       memory,
       queues,
       programs,
-      records,
+      reports,
       pipeline: options.pipeline ?? openclPipeline,
       target: { ...device.target, ...cure?.target },
       copies: this.copies,
       synchronous: debugWord('sync'),
       streamOf,
-      synchronizeStream: (stream) => this.settle(stream),
+      synchronizeStream: (stream) => this.synchronizeAndCheck(stream),
       loaded: this.#executables,
     };
     finishAtExit(this);

@@ -44,7 +44,7 @@ function meeting(leaves: boolean): Sample {
       ir.store(ir.at(s, t), t),
       ir.barrier(),
       ir.assign(v, other),
-      ir.when(odd, [ir.leave(label)]),
+      ir.ifElse(odd, [ir.breakTo(label)]),
       ir.store(ir.at(out, t), ir.mul(t, ir.i32(3))),
       ir.fence('device'),
       ir.fence('system'),
@@ -52,7 +52,7 @@ function meeting(leaves: boolean): Sample {
       ir.barrier(),
       ir.store(ir.at(s, t), ir.read(v)),
     ]),
-    ir.when(
+    ir.ifElse(
       odd,
       [ir.assign(v, ir.add(ir.read(v), ir.i32(5)))],
       [ir.store(ir.at(s, t), ir.mul(t, t)), ir.barrier(), ir.assign(v, other)],
@@ -61,11 +61,11 @@ function meeting(leaves: boolean): Sample {
     ir.loop(
       rounds,
       [
-        ir.when(ir.ge(ir.read(k), ir.i32(3)), [ir.leave(rounds)]),
+        ir.ifElse(ir.ge(ir.read(k), ir.i32(3)), [ir.breakTo(rounds)]),
         ir.barrier(),
         ir.store(ir.at(s, t), ir.add(ir.read(v), ir.read(k))),
         ir.barrier(),
-        ir.when(ir.eq(ir.read(k), n), [ir.next(rounds)]),
+        ir.ifElse(ir.eq(ir.read(k), n), [ir.continueTo(rounds)]),
         ir.assign(v, ir.add(ir.read(v), other)),
         ir.barrier(),
       ],

@@ -96,7 +96,7 @@ export class OpenCLExecutable implements Executable {
     host.context.enter('clEnqueueNDRangeKernel');
     const module = this.#moduleWith(args, shape);
     if (module.module.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, host.context.name);
-    const number = module.watched ? host.records.note(module, shape, target, this.launch) : 0;
+    const number = module.watched ? host.reports.note(module, shape, target, this.launch) : 0;
     module.arguments.set(args, shape.sharedBytes, number);
     const mirrored = host.memory.mirrors > 0;
     if (mirrored) host.copies.push(module.arguments.mirrors(), target);

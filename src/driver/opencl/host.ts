@@ -68,10 +68,10 @@ export class OpenCLHostMemory {
   }
 
   #map(handle: number, bytes: number): number {
-    const { cl, cells } = this.#context;
+    const { cl, out } = this.#context;
     const queue = this.#queues.begin(this.#queues.default);
-    const address = cl.clEnqueueMapBuffer(queue, handle, 1, MAP_READ_WRITE, 0, bytes, 0, 0, 0, cells.at(0));
-    this.#context.check(cells.int(0), 'clEnqueueMapBuffer');
+    const address = cl.clEnqueueMapBuffer(queue, handle, 1, MAP_READ_WRITE, 0, bytes, 0, 0, 0, out.at(0));
+    this.#context.check(out.int(0), 'clEnqueueMapBuffer');
     this.#queues.done(this.#queues.default);
     return address;
   }

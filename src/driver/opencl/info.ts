@@ -2,7 +2,7 @@
  * What an OpenCL device says of itself: name, limits, features, and what its compiler can do. Opens nothing.
  */
 import type { OpenCLTarget } from '../../compiler/render/opencl/module.ts';
-import { Cells } from '../../ffi/cells.ts';
+import { OutParameters } from '../../ffi/out-parameters.ts';
 import type { DeviceInfo } from '../driver.ts';
 import type { OpenCL } from './library.ts';
 import { deviceText, type Listed } from './platforms.ts';
@@ -55,18 +55,18 @@ export interface OpenCLDevice {
 
 /** Asks a device for everything. */
 export function describeDevice(cl: OpenCL, listed: Listed, index: number): OpenCLDevice {
-  const cells = new Cells(cl.ffi);
+  const out = new OutParameters(cl.ffi);
   const { device, vendor, hardware, name, platformName } = listed;
   const long = (which: number, fallback?: number): number => {
-    cells.set(0, 0n);
-    const result = cl.clGetDeviceInfo(device, which, 8, cells.at(0), 0);
-    if (result === 0) return cells.long(0);
+    out.set(0, 0n);
+    const result = cl.clGetDeviceInfo(device, which, 8, out.at(0), 0);
+    if (result === 0) return out.long(0);
     if (fallback !== undefined) return fallback;
     throw driverError(result, 'clGetDeviceInfo', name);
   };
-  const result = cl.clGetDeviceInfo(device, ATTRIBUTE.maxWorkItemSizes, 24, cells.at(1), 0);
+  const result = cl.clGetDeviceInfo(device, ATTRIBUTE.maxWorkItemSizes, 24, out.at(1), 0);
   if (result !== 0) throw driverError(result, 'clGetDeviceInfo', name);
-  const along = (axis: 0 | 1 | 2): number => Math.min(MOST_ALONG[axis], cells.long(1 + axis));
+  const along = (axis: 0 | 1 | 2): number => Math.min(MOST_ALONG[axis], out.long(1 + axis));
   const maxBlockDim: [number, number, number] = [along(0), along(1), along(2)];
   const extensions = new Set(deviceText(cl, device, ATTRIBUTE.extensions).split(/\s+/));
   const single = long(ATTRIBUTE.singleFpConfig);
@@ -85,7 +85,7 @@ export function describeDevice(cl: OpenCL, listed: Listed, index: number): OpenC
       fastFma: hardware === 'gpu' && (single & FP_FMA) !== 0,
       correctlyRounded: (single & FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) !== 0,
       maxConstantBytes: long(ATTRIBUTE.maxConstantBufferSize),
-      placesFirst: platformName === 'Portable Computing Language',
+      positionsFirst: platformName === 'Portable Computing Language',
     },
     maxAllocation: long(ATTRIBUTE.maxMemAllocSize),
     privateBytesPerGroup: privateBytesPerGroup(listed),

@@ -29,7 +29,7 @@ export interface DeviceBuffer {
 }
 
 /** A buffer, and where in it an address is. */
-export interface Place {
+export interface Location {
   readonly buffer: DeviceBuffer;
   readonly offset: number;
 }
@@ -75,12 +75,12 @@ export class OpenCLMemory {
 
   /** A buffer without addresses, for whoever releases it himself. Throws OutOfMemoryError. */
   create(bytes: number, flags: number = MEM_READ_WRITE, host: Uint8Array | null = null): number {
-    const { cl, cells, device } = this.#context;
+    const { cl, out, device } = this.#context;
     if (bytes > device.maxAllocation) {
       throw this.#outOfMemory(bytes, `one allocation may have ${device.maxAllocation} (CL_DEVICE_MAX_MEM_ALLOC_SIZE)`);
     }
-    const handle = cl.clCreateBuffer(this.#context.handle, flags, bytes, host, cells.at(0));
-    const result = cells.int(0);
+    const handle = cl.clCreateBuffer(this.#context.handle, flags, bytes, host, out.at(0));
+    const result = out.int(0);
     if (result === 0) return handle;
     if (isOutOfMemory(result) || result === CL_OUT_OF_RESOURCES || result === CL_INVALID_BUFFER_SIZE) {
       throw this.#outOfMemory(bytes, describeResult(result));
@@ -129,7 +129,7 @@ export class OpenCLMemory {
   }
 
   /** The buffer that holds all bytes from `pointer + low` to `pointer + high`, and where `pointer` is in it. */
-  resolve(pointer: Pointer, low: number, high: number, api: string): Place {
+  resolve(pointer: Pointer, low: number, high: number, api: string): Location {
     const address = addressOf(pointer, api);
     const buffer = this.find(address + low);
     const offset = address - (buffer?.start ?? 0);

@@ -5,13 +5,13 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { OpenCLModule } from '../../compiler/render/opencl/module.ts';
 import { FAULTS, PRINTS } from '../../compiler/render/reports.ts';
 import { kernelLabel } from '../launch-errors.ts';
-import { Launches } from '../records.ts';
+import { Launches } from '../launch-reports.ts';
 import { KernelArguments } from './arguments.ts';
 import type { OpenCLContext } from './context.ts';
+import { type LaunchReports, type Watched, zero } from './launch-reports.ts';
 import type { OpenCLMemory } from './memory.ts';
 import type { BuiltProgram, Programs } from './programs.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
-import { type LaunchRecords, type Watched, zero } from './records.ts';
 
 const KERNEL_WORK_GROUP_SIZE = 0x11b0;
 const KERNEL_LOCAL_MEM_SIZE = 0x11b2;
@@ -24,7 +24,7 @@ export interface ModuleHost {
   readonly memory: OpenCLMemory;
   readonly queues: Queues;
   readonly programs: Programs;
-  readonly records: LaunchRecords;
+  readonly reports: LaunchReports;
 }
 
 /** A kernel that has been built. */
@@ -85,10 +85,10 @@ export class LoadedModule implements Watched {
   }
 
   #info(which: number): number {
-    const { cl, cells, id } = this.#host.context;
-    cells.set(0, 0n);
-    const result = cl.clGetKernelWorkGroupInfo(this.handle, id, which, 8, cells.at(0), 0);
-    return result === 0 ? cells.long(0) : 0;
+    const { cl, out, id } = this.#host.context;
+    out.set(0, 0n);
+    const result = cl.clGetKernelWorkGroupInfo(this.handle, id, which, 8, out.at(0), 0);
+    return result === 0 ? out.long(0) : 0;
   }
 
   #zeroed(bytes: number): number {
@@ -112,8 +112,8 @@ export class LoadedModule implements Watched {
   unload(): void {
     if (!this.#loaded) return;
     this.#loaded = false;
-    const { context, programs, records } = this.#host;
-    records.forget(this);
+    const { context, programs, reports } = this.#host;
+    reports.forget(this);
     context.cl.clReleaseKernel(this.handle);
     programs.release(this.#program);
     for (const buffer of [this.faultsAt ?? 0, this.printsAt ?? 0, this.#constants]) {

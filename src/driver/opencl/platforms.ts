@@ -6,7 +6,7 @@
  * could not are tried again. Never throws.
  */
 import { variable } from '../../environment.ts';
-import { Cells, textOf } from '../../ffi/cells.ts';
+import { OutParameters, textOf } from '../../ffi/out-parameters.ts';
 import { loadOpenCL, type OpenCL } from './library.ts';
 import { alone, pause } from './lock.ts';
 import { CL_DEVICE_NOT_FOUND, CL_PLATFORM_NOT_FOUND_KHR, describeResult } from './result.ts';
@@ -73,22 +73,22 @@ function none(reason: string): Probe {
 /** What the free loader (ocl-icd) reads, and leaves cut at the first colon: child processes would find fewer platforms. */
 const LOADER_LIST = 'OCL_ICD_FILENAMES';
 
-function platformsOf(cl: OpenCL, ids: BigUint64Array, cells: Cells): number {
+function platformsOf(cl: OpenCL, ids: BigUint64Array, out: OutParameters): number {
   const list = variable(LOADER_LIST);
-  const result = cl.clGetPlatformIDs(MOST, cl.ffi.address(ids), cells.at(0));
+  const result = cl.clGetPlatformIDs(MOST, cl.ffi.address(ids), out.at(0));
   if (list !== undefined) process.env[LOADER_LIST] = list;
   return result;
 }
 
 /** All platforms' devices in order of choice. */
 export function walkPlatforms(cl: OpenCL, wanted: string | undefined = variable('TSAMBA_OPENCL_DEVICE')): Probe {
-  const cells = new Cells(cl.ffi);
+  const out = new OutParameters(cl.ffi);
   const ids = new BigUint64Array(MOST);
-  const result = platformsOf(cl, ids, cells);
+  const result = platformsOf(cl, ids, out);
   if (result !== 0) return none(platformsReason(result));
   const devices: Listed[] = [];
   const empty: string[] = [];
-  for (let k = 0; k < Math.min(cells.int(0), MOST); k++) {
+  for (let k = 0; k < Math.min(out.int(0), MOST); k++) {
     const platform = Number(ids[k]);
     const name = platformText(cl, platform);
     const { found, why } = devicesOf(cl, platform, name);
@@ -122,11 +122,11 @@ function platformText(cl: OpenCL, platform: number): string {
 }
 
 function devicesOf(cl: OpenCL, platform: number, platformName: string): { found: Listed[]; why: string } {
-  const cells = new Cells(cl.ffi);
+  const out = new OutParameters(cl.ffi);
   const ids = new BigUint64Array(MOST);
   let result = CL_DEVICE_NOT_FOUND;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    result = cl.clGetDeviceIDs(platform, TYPE_ALL, MOST, cl.ffi.address(ids), cells.at(0));
+    result = cl.clGetDeviceIDs(platform, TYPE_ALL, MOST, cl.ffi.address(ids), out.at(0));
     // A GPU's platform without its GPU says the same, at once; a thread that came too early gets it as well.
     if (result !== CL_DEVICE_NOT_FOUND) break;
     pause(2 ** attempt);
@@ -139,7 +139,7 @@ function devicesOf(cl: OpenCL, platform: number, platformName: string): { found:
   }
   const found: Listed[] = [];
   let why = 'no device that compiles OpenCL C 1.2';
-  for (let k = 0; k < Math.min(cells.int(0), MOST); k++) {
+  for (let k = 0; k < Math.min(out.int(0), MOST); k++) {
     const device = Number(ids[k]);
     if (usable(cl, device)) found.push(list(cl, platform, platformName, device));
     else why = `${deviceText(cl, device, DEVICE_NAME)} is not available or knows no OpenCL C 1.2`;
@@ -158,8 +158,8 @@ function usable(cl: OpenCL, device: number): boolean {
 }
 
 function list(cl: OpenCL, platform: number, platformName: string, device: number): Listed {
-  const cells = new Cells(cl.ffi);
-  const type = cl.clGetDeviceInfo(device, DEVICE_TYPE, 8, cells.at(0), 0) === 0 ? cells.int(0) : 0;
+  const out = new OutParameters(cl.ffi);
+  const type = cl.clGetDeviceInfo(device, DEVICE_TYPE, 8, out.at(0), 0) === 0 ? out.int(0) : 0;
   const hardware: Hardware = (type & TYPE_GPU) !== 0 ? 'gpu' : (type & TYPE_CPU) !== 0 ? 'cpu' : 'other';
   const vendorText = deviceText(cl, device, DEVICE_VENDOR);
   const vendor = vendorOf(`${vendorText} ${platformName}`);

@@ -81,7 +81,7 @@ function probe(host: ProbeHost, key: string, patterns: readonly Pattern[]): Verd
 
 /** Whether the pattern's kernel gives what it must. */
 function isRight({ context, queues }: ProbeHost, pattern: Pattern, cure: Cure): boolean {
-  const { cl, cells, handle } = context;
+  const { cl, out, handle } = context;
   // Without the cache of binaries: what is looked at is what the compiler does now.
   const programs = new Programs(context, undefined);
   const text = `#define HIDE(x) ${cure.hide}\n${pattern.text}`;
@@ -95,9 +95,9 @@ function isRight({ context, queues }: ProbeHost, pattern: Pattern, cure: Cure): 
       MEM_READ_WRITE | MEM_COPY_HOST_PTR,
       array.byteLength,
       bytesOf(array),
-      cells.at(0),
+      out.at(0),
     );
-    context.check(cells.int(0), 'clCreateBuffer');
+    context.check(out.int(0), 'clCreateBuffer');
     return made;
   });
   try {
@@ -106,12 +106,12 @@ function isRight({ context, queues }: ProbeHost, pattern: Pattern, cure: Cure): 
       [1, 8, buffers[1]],
       [2, 4, 0],
     ] as const) {
-      cells.set(1, BigInt(value ?? 0));
-      context.check(cl.clSetKernelArg(kernel, i, size, cells.at(1)), 'clSetKernelArg');
+      out.set(1, BigInt(value ?? 0));
+      context.check(cl.clSetKernelArg(kernel, i, size, out.at(1)), 'clSetKernelArg');
     }
-    cells.set(1, BigInt(pattern.workItems));
+    out.set(1, BigInt(pattern.workItems));
     const queue = queues.begin(queues.default);
-    const [items, to] = [cells.at(1), buffers[1] ?? 0];
+    const [items, to] = [out.at(1), buffers[1] ?? 0];
     context.check(cl.clEnqueueNDRangeKernel(queue, kernel, 1, 0, items, items, 0, 0, 0), 'clEnqueueNDRangeKernel');
     context.check(
       cl.clEnqueueReadBuffer(queue, to, 1, 0, results.byteLength, bytesOf(results), 0, 0, 0),

@@ -4,7 +4,7 @@
  * What the compiler says goes into the error when it refuses. OpenCL API specification, section "Program Objects".
  */
 import { DriverError } from '../../errors.ts';
-import { cString, textOf } from '../../ffi/cells.ts';
+import { cString, textOf } from '../../ffi/out-parameters.ts';
 import type { BinaryCache } from './binary-cache.ts';
 import type { OpenCLContext } from './context.ts';
 import { CL_BUILD_PROGRAM_FAILURE, describeResult, isOutOfMemory } from './result.ts';
@@ -46,9 +46,9 @@ export class Programs {
 
   /** A kernel of a program, to be released by the caller. */
   kernel(program: BuiltProgram, entry: string): number {
-    const { cl, cells } = this.#context;
-    const kernel = cl.clCreateKernel(program.handle, cString(entry), cells.at(0));
-    this.#context.check(cells.int(0), 'clCreateKernel', { about: `kernel ${entry}` });
+    const { cl, out } = this.#context;
+    const kernel = cl.clCreateKernel(program.handle, cString(entry), out.at(0));
+    this.#context.check(out.int(0), 'clCreateKernel', { about: `kernel ${entry}` });
     return kernel;
   }
 
@@ -61,14 +61,14 @@ export class Programs {
   }
 
   #fromSource(key: string, text: string, options: string, label: string): number {
-    const { cl, cells, handle } = this.#context;
+    const { cl, out, handle } = this.#context;
     const source = cString(text);
     // Addresses of small arrays hold only once their buffer has been asked for.
     const bytes = new Uint8Array(new ArrayBuffer(source.length + 128)).subarray(0, source.length);
     bytes.set(source);
-    cells.set(1, BigInt(cl.ffi.address(bytes)));
-    const program = cl.clCreateProgramWithSource(handle, 1, cells.at(1), 0, cells.at(0));
-    this.#context.check(cells.int(0), 'clCreateProgramWithSource');
+    out.set(1, BigInt(cl.ffi.address(bytes)));
+    const program = cl.clCreateProgramWithSource(handle, 1, out.at(1), 0, out.at(0));
+    this.#context.check(out.int(0), 'clCreateProgramWithSource');
     const result = this.#compile(program, options);
     if (result !== 0) {
       const error = this.#rejected(result, program, label, text);
@@ -80,30 +80,22 @@ export class Programs {
   }
 
   #compile(program: number, options: string): number {
-    const { cl, cells, id } = this.#context;
-    cells.set(1, BigInt(id));
-    return cl.clBuildProgram(program, 1, cells.at(1), cString(options), 0, 0);
+    const { cl, out, id } = this.#context;
+    out.set(1, BigInt(id));
+    return cl.clBuildProgram(program, 1, out.at(1), cString(options), 0, 0);
   }
 
   /** The program from its binary; undefined where there is none, or none that this driver takes any more. */
   #fromCache(key: string, options: string): number | undefined {
     const binary = this.#cache?.read(key);
     if (binary === undefined) return undefined;
-    const { cl, cells, handle, id } = this.#context;
-    cells.set(1, BigInt(id));
-    cells.set(2, BigInt(binary.length));
-    cells.set(3, BigInt(cl.ffi.address(binary)));
-    cells.set(4, 0n);
-    const program = cl.clCreateProgramWithBinary(
-      handle,
-      1,
-      cells.at(1),
-      cells.at(2),
-      cells.at(3),
-      cells.at(4),
-      cells.at(0),
-    );
-    if (cells.int(0) !== 0 || cells.int(4) !== 0) {
+    const { cl, out, handle, id } = this.#context;
+    out.set(1, BigInt(id));
+    out.set(2, BigInt(binary.length));
+    out.set(3, BigInt(cl.ffi.address(binary)));
+    out.set(4, 0n);
+    const program = cl.clCreateProgramWithBinary(handle, 1, out.at(1), out.at(2), out.at(3), out.at(4), out.at(0));
+    if (out.int(0) !== 0 || out.int(4) !== 0) {
       if (program !== 0) cl.clReleaseProgram(program);
       return undefined;
     }
@@ -113,13 +105,13 @@ export class Programs {
   }
 
   #binary(program: number): Uint8Array | undefined {
-    const { cl, cells } = this.#context;
-    if (cl.clGetProgramInfo(program, PROGRAM_BINARY_SIZES, 8, cells.at(0), 0) !== 0) return undefined;
-    const length = cells.long(0);
+    const { cl, out } = this.#context;
+    if (cl.clGetProgramInfo(program, PROGRAM_BINARY_SIZES, 8, out.at(0), 0) !== 0) return undefined;
+    const length = out.long(0);
     if (length === 0) return undefined;
     const bytes = new Uint8Array(new ArrayBuffer(Math.max(length, 128)), 0, length);
-    cells.set(0, BigInt(cl.ffi.address(bytes)));
-    return cl.clGetProgramInfo(program, PROGRAM_BINARIES, 8, cells.at(0), 0) === 0 ? bytes : undefined;
+    out.set(0, BigInt(cl.ffi.address(bytes)));
+    return cl.clGetProgramInfo(program, PROGRAM_BINARIES, 8, out.at(0), 0) === 0 ? bytes : undefined;
   }
 
   #rejected(result: number, program: number, label: string, text: string): DriverError {

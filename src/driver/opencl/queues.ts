@@ -8,7 +8,7 @@
  */
 import type { Address } from '../../ffi/ffi.ts';
 import { nodeModule } from '../../runtime.ts';
-import type { RecordStream, WaitedFor } from '../records.ts';
+import type { ReportStream, WaitedFor } from '../launch-reports.ts';
 import type { OpenCLContext } from './context.ts';
 
 const QUEUE_PROFILING_ENABLE = 2;
@@ -24,7 +24,7 @@ interface Held {
 }
 
 /** A stream as the driver here knows it. */
-export class OpenCLStream implements RecordStream<OpenCLStream> {
+export class OpenCLStream implements ReportStream<OpenCLStream> {
   readonly owner: object;
   /** The cl_command_queue. */
   readonly queue: number;
@@ -66,10 +66,10 @@ export class Queues {
   }
 
   create(created: boolean): OpenCLStream {
-    const { cl, cells, handle, id } = this.#context;
+    const { cl, out, handle, id } = this.#context;
     this.#sweep();
-    const queue = cl.clCreateCommandQueue(handle, id, QUEUE_PROFILING_ENABLE, cells.at(0));
-    this.#context.check(cells.int(0), 'clCreateCommandQueue');
+    const queue = cl.clCreateCommandQueue(handle, id, QUEUE_PROFILING_ENABLE, out.at(0));
+    this.#context.check(out.int(0), 'clCreateCommandQueue');
     const stream = new OpenCLStream(this, queue, created);
     this.#all.add(stream);
     return stream;
@@ -130,9 +130,9 @@ export class Queues {
 
   /** A marker behind all that is on the queue; the cl_event. */
   mark(stream: OpenCLStream): number {
-    const { cl, cells } = this.#context;
-    this.#context.check(cl.clEnqueueMarkerWithWaitList(stream.queue, 0, 0, cells.at(0)), 'clEnqueueMarkerWithWaitList');
-    const event = cells.long(0);
+    const { cl, out } = this.#context;
+    this.#context.check(cl.clEnqueueMarkerWithWaitList(stream.queue, 0, 0, out.at(0)), 'clEnqueueMarkerWithWaitList');
+    const event = out.long(0);
     // Another queue may only wait for what has been handed to the device.
     this.#context.check(cl.clFlush(stream.queue), 'clFlush');
     return event;
@@ -190,10 +190,10 @@ export class Queues {
 
   /** Whether an event has come; throws when what it stands for has failed. */
   reached(event: number): boolean {
-    const { cl, cells } = this.#context;
+    const { cl, out } = this.#context;
     const api = 'clGetEventInfo';
-    this.#context.check(cl.clGetEventInfo(event, EVENT_COMMAND_EXECUTION_STATUS, 4, cells.at(0), 0), api);
-    const status = cells.int(0);
+    this.#context.check(cl.clGetEventInfo(event, EVENT_COMMAND_EXECUTION_STATUS, 4, out.at(0), 0), api);
+    const status = out.int(0);
     if (status < 0) throw this.#context.workFailed(status, api);
     return status === 0;
   }

@@ -6,7 +6,7 @@ import { DriverError, NotSupportedError } from '../../errors.ts';
 import type { EventHandle, StreamHandle } from '../driver.ts';
 import type { Mark } from '../enqueued.ts';
 import type { Moment } from '../faults.ts';
-import { noteWait } from '../records.ts';
+import { noteWait } from '../launch-reports.ts';
 import type { OpenCLContext } from './context.ts';
 import { OpenCLStream, Queues } from './queues.ts';
 
@@ -110,13 +110,13 @@ export class OpenCLStreams {
   /** Whether the implementation tells when markers came; found out once. */
   #markersHaveTimes(): boolean {
     if (this.#markerTimes === undefined) {
-      const { cl, cells } = this.#context;
+      const { cl, out } = this.#context;
       this.queues.begin(this.default);
       const marker = this.queues.mark(this.default);
       this.queues.waitFor(marker);
-      cells.set(0, 0n);
-      const result = cl.clGetEventProfilingInfo(marker, PROFILING_COMMAND_END, 8, cells.at(0), 0);
-      this.#markerTimes = result === 0 && cells.long(0) > 0;
+      out.set(0, 0n);
+      const result = cl.clGetEventProfilingInfo(marker, PROFILING_COMMAND_END, 8, out.at(0), 0);
+      this.#markerTimes = result === 0 && out.long(0) > 0;
       cl.clReleaseEvent(marker);
     }
     return this.#markerTimes;
@@ -124,15 +124,15 @@ export class OpenCLStreams {
 
   /** A command that has times everywhere; its cl_event. */
   #fillTimer(stream: OpenCLStream): number {
-    const { cl, cells, handle } = this.#context;
+    const { cl, out, handle } = this.#context;
     if (this.#timer === 0) {
-      this.#timer = cl.clCreateBuffer(handle, MEM_READ_WRITE, 16, null, cells.at(0));
-      this.#context.check(cells.int(0), 'clCreateBuffer');
+      this.#timer = cl.clCreateBuffer(handle, MEM_READ_WRITE, 16, null, out.at(0));
+      this.#context.check(out.int(0), 'clCreateBuffer');
     }
-    const result = cl.clEnqueueFillBuffer(stream.queue, this.#timer, NOTHING, 4, 0, 16, 0, 0, cells.at(0));
+    const result = cl.clEnqueueFillBuffer(stream.queue, this.#timer, NOTHING, 4, 0, 16, 0, 0, out.at(0));
     this.#context.check(result, 'clEnqueueFillBuffer');
     this.#context.check(cl.clFlush(stream.queue), 'clFlush');
-    return cells.long(0);
+    return out.long(0);
   }
 
   /** An event of another device is waited for by the host: contexts share no events. `position`: of the wait. */
@@ -175,15 +175,15 @@ export class OpenCLStreams {
 
   #time(event: OpenCLEvent): number {
     this.queues.waitFor(event.handle);
-    const { cl, cells } = this.#context;
-    const result = cl.clGetEventProfilingInfo(event.handle, PROFILING_COMMAND_END, 8, cells.at(0), 0);
+    const { cl, out } = this.#context;
+    const result = cl.clGetEventProfilingInfo(event.handle, PROFILING_COMMAND_END, 8, out.at(0), 0);
     if (result !== 0) {
       throw new NotSupportedError(
         'E_EVENT',
         `elapsedTime: ${this.#context.name} does not tell when events came: measure on the host, around synchronize()`,
       );
     }
-    return cells.long(0);
+    return out.long(0);
   }
 
   #timed(handle: EventHandle, which: string): OpenCLEvent {

@@ -6,7 +6,7 @@
 import type { Block, Blocks } from '../copies/blocks.ts';
 import type { HostSpan } from '../copies/host-span.ts';
 import type { OpenCLContext } from './context.ts';
-import type { Place } from './memory.ts';
+import type { Location } from './memory.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
 import { piecesOf } from './rectangles.ts';
 
@@ -42,7 +42,7 @@ export class Transfers {
     if (blocking) this.#queues.done(on);
   }
 
-  writeBlocks(on: OpenCLStream, { block, at }: Blocks, to: Place, host: HostSpan): void {
+  writeBlocks(on: OpenCLStream, { block, at }: Blocks, to: Location, host: HostSpan): void {
     const pieces = piecesOf(block, 't', to.buffer.bytes);
     for (const [t, s] of at) {
       for (const piece of pieces) {
@@ -51,7 +51,7 @@ export class Transfers {
     }
   }
 
-  readBlocks(on: OpenCLStream, { block, at }: Blocks, host: HostSpan, from: Place): void {
+  readBlocks(on: OpenCLStream, { block, at }: Blocks, host: HostSpan, from: Location): void {
     const pieces = piecesOf(block, 's', from.buffer.bytes);
     for (const [t, s] of at) {
       for (const piece of pieces) {
@@ -60,7 +60,7 @@ export class Transfers {
     }
   }
 
-  #writeBlock(on: OpenCLStream, block: Block, to: Place, offset: number, bytes: Uint8Array, start: number): void {
+  #writeBlock(on: OpenCLStream, block: Block, to: Location, offset: number, bytes: Uint8Array, start: number): void {
     const { handle } = to.buffer;
     if (block.height * block.depth === 1) {
       return this.write(on, handle, offset, bytes.subarray(start, start + block.width), false);
@@ -74,7 +74,7 @@ export class Transfers {
     this.#context.check(cl[api](queue, handle, 0, a, b, c, tRow, tSlice, sRow, sSlice, view, 0, 0, 0), api);
   }
 
-  #readBlock(on: OpenCLStream, block: Block, bytes: Uint8Array, start: number, from: Place, offset: number): void {
+  #readBlock(on: OpenCLStream, block: Block, bytes: Uint8Array, start: number, from: Location, offset: number): void {
     const { handle } = from.buffer;
     if (block.height * block.depth === 1) {
       return this.read(on, handle, offset, bytes.subarray(start, start + block.width), false);

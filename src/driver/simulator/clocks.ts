@@ -25,7 +25,7 @@ function join(to: Clock, from: Clock): void {
 export class Clocks {
   readonly #threads: number;
   readonly #known = new Map<number, Known>();
-  readonly #places = new Map<object, Map<number, Clock>>();
+  readonly #locations = new Map<object, Map<number, Clock>>();
 
   constructor(threads: number) {
     this.#threads = threads;
@@ -35,7 +35,7 @@ export class Clocks {
   clear(): void {
     if (this.#known.size === 0) return;
     this.#known.clear();
-    this.#places.clear();
+    this.#locations.clear();
   }
 
   /** The thread's own time: accesses between two of its fences share one. */
@@ -59,13 +59,13 @@ export class Clocks {
   atomic(thread: number, memory: object, at: number, changes: boolean): void {
     // Before the first fence nobody has anything to hand over.
     if (this.#known.size === 0) return;
-    const places = this.#places.get(memory) ?? new Map<number, Clock>();
-    this.#places.set(memory, places);
-    const held = places.get(at);
+    const locations = this.#locations.get(memory) ?? new Map<number, Clock>();
+    this.#locations.set(memory, locations);
+    const held = locations.get(at);
     const own = this.#known.get(thread);
     if (held !== undefined) join((own ?? this.#knownOf(thread)).pending, held);
     if (own === undefined || !changes) return;
-    if (held === undefined) places.set(at, own.fenced.slice());
+    if (held === undefined) locations.set(at, own.fenced.slice());
     else join(held, own.fenced);
   }
 

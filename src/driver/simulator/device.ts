@@ -3,7 +3,7 @@
  */
 import { DriverError } from '../../errors.ts';
 import type { BlockingProvider, DeviceInfo, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
-import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, maxThreads, type Place } from '../host-memory.ts';
+import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, type Location, maxThreads } from '../host-memory.ts';
 import { SimulatorExecutable } from './executable.ts';
 import { SimulatorMemory } from './memory.ts';
 
@@ -50,7 +50,7 @@ export class SimulatorDriver extends HostMemoryDriver {
     this.#memory.clear();
   }
 
-  protected locate(pointer: Pointer, low: number, high: number, api: string): Place {
+  protected locate(pointer: Pointer, low: number, high: number, api: string): Location {
     return this.#memory.locate(pointer, low, high, api);
   }
 

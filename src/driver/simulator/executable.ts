@@ -68,7 +68,7 @@ export class SimulatorExecutable implements Executable {
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
     const target = this.#host.streamOf(stream);
     this.#check(shape);
-    this.#host.settle();
+    this.#host.waitForWork();
     this.#host.beforeLaunch(args);
     let error: DriverError | undefined;
     try {

@@ -11,20 +11,21 @@ import {
   barrier,
   binary,
   block,
+  breakTo,
   cast,
   compare,
   constant,
+  continueTo,
   eq,
   f32,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
   mul,
   ne,
-  next,
   param,
   print,
   read,
@@ -34,7 +35,6 @@ import {
   trap,
   unary,
   vote,
-  when,
 } from '../../compiler/ir/builder.ts';
 import type { ArraySym, Expr, Kernel, MemRef, Stmt } from '../../compiler/ir/ops.ts';
 import type { Pos, SourceText } from '../../compiler/source.ts';
@@ -139,10 +139,10 @@ describe('the simulator reports', () => {
     expect(run(b.build([store(first, i32(1))]), 2).fault).toMatch(/race: writes y\[0\]/);
     const increment = atomic('add', first, [i32(1)]);
     expect(run(b.build([increment]), 8, { grid: 2 })).toMatchObject({ fault: undefined, out: { 0: 16 } });
-    expect(run(b.build([increment, when(eq(tid, i32(1)), [store(first, i32(1))])]), 2).fault).toMatch(
+    expect(run(b.build([increment, ifElse(eq(tid, i32(1)), [store(first, i32(1))])]), 2).fault).toMatch(
       /race: writes y\[0\], which other threads updated/,
     );
-    const turns = when(eq(tid, i32(1)), [store(first, i32(1))]);
+    const turns = ifElse(eq(tid, i32(1)), [store(first, i32(1))]);
     expect(run(b.build([increment, barrier(), turns]), 2).fault).toBeUndefined();
     const mine = store(element(y, tid), add(load(element(y, tid)), i32(1)));
     expect(run(b.build([mine, mine]), 8).fault).toBeUndefined();
@@ -158,7 +158,7 @@ describe('the simulator reports', () => {
     const read1 = store(element(y, tid), load(element(own, i32(1), 7)));
     const read2 = store(element(y, tid), load(element(own, i32(2), 8)));
     expect(run(b.build([write, barrier(), read1]), 4).out.slice(0, 4)).toEqual([0, 1, 2, 3]);
-    expect(run(b.build([when(eq(tid, i32(0)), [write]), barrier(), read1]), 4).fault).toMatch(
+    expect(run(b.build([ifElse(eq(tid, i32(0)), [write]), barrier(), read1]), 4).fault).toMatch(
       /reads own\[1\], local memory that this thread has not written/,
     );
     expect(run(b.build([write, read2]), 4).fault).toContain('reads own[2]');
@@ -170,12 +170,12 @@ describe('the simulator reports', () => {
   it('threads that do not meet at one barrier', () => {
     const b = new KernelBuilder('k');
     b.global('i32', 'y');
-    const some = b.build([when(lt(tid, i32(3)), [barrier(on(SOURCE, 12))])]);
+    const some = b.build([ifElse(lt(tid, i32(3)), [barrier(on(SOURCE, 12))])]);
     expect(run(some, 8).fault).toBe(
       'kernel k: divergent barrier: 3 threads wait at the barrier of kern:12:1, 5 have ended without it; the first that ' +
         'waits stands at block (0,0,0), thread (0,0,0)\n  --> kern:12:1',
     );
-    const two = b.build([when(lt(tid, i32(3)), [barrier(on(SOURCE, 12))], [barrier(on(SOURCE, 14))])]);
+    const two = b.build([ifElse(lt(tid, i32(3)), [barrier(on(SOURCE, 12))], [barrier(on(SOURCE, 14))])]);
     expect(run(two, 4).fault).toContain(
       '3 threads wait at the barrier of kern:12:1, 1 thread waits at the barrier of kern:14:1',
     );
@@ -186,7 +186,7 @@ describe('the simulator reports', () => {
     const y = b.global('i32', 'y');
     const n = b.variable('i32', 'n');
     const kernel = (kind: 'count' | 'and' | 'or', pred: Expr): Kernel =>
-      b.build([when(lt(tid, i32(3)), [ret()]), vote(kind, pred, n), store(element(y, tid), read(n))]);
+      b.build([ifElse(lt(tid, i32(3)), [ret()]), vote(kind, pred, n), store(element(y, tid), read(n))]);
     const results = (kind: 'count' | 'and' | 'or', pred: Expr): number[] => run(kernel(kind, pred), 8).out.slice(2, 5);
     expect(results('count', ne(tid, i32(5)))).toEqual([0, 4, 4]);
     expect(results('and', ne(tid, i32(0)))).toEqual([0, 1, 1]);
@@ -208,7 +208,7 @@ describe('the simulator reports', () => {
   it('traps, values that do not fit and negative exponents', () => {
     const b = new KernelBuilder('k');
     const y = b.global('i32', 'y');
-    expect(run(b.build([when(eq(tid, i32(2)), [trap('boom', on(SOURCE, 4))])]), 4).fault).toBe(
+    expect(run(b.build([ifElse(eq(tid, i32(2)), [trap('boom', on(SOURCE, 4))])]), 4).fault).toBe(
       'kernel k: boom at block (0,0,0), thread (2,0,0)\n  --> kern:4:1',
     );
     const wide = mul(cast('i64', tid), constant('i64', 2n ** 31n));
@@ -228,7 +228,7 @@ describe('the simulator reports', () => {
     const l = b.label();
     const flag = element(y, i32(0));
     const take = atomic('cas', flag, [i32(0), i32(1)], old);
-    const spin = loop(l, [take, when(eq(read(old), i32(0)), [leave(l)])], [], on(SOURCE, 30));
+    const spin = loop(l, [take, ifElse(eq(read(old), i32(0)), [breakTo(l)])], [], on(SOURCE, 30));
     const release = atomic('exch', flag, [i32(0)]);
     expect(run(b.build([spin, atomic('add', element(y, i32(1)), [i32(1)]), release]), 8).out.slice(0, 2)).toEqual([
       0, 8,
@@ -238,8 +238,8 @@ describe('the simulator reports', () => {
     expect(forgotten).toContain('thread (1,0,0)\n  --> kern:30:1\n  help: blocks run one after another here');
     // Thread 0 sets the flag only behind the barrier that the others do not reach.
     const behind = b.build([
-      when(ne(tid, i32(0)), [
-        loop(l, [atomic('add', flag, [i32(0)], old), when(eq(read(old), i32(1)), [leave(l)])], [], on(SOURCE, 31)),
+      ifElse(ne(tid, i32(0)), [
+        loop(l, [atomic('add', flag, [i32(0)], old), ifElse(eq(read(old), i32(1)), [breakTo(l)])], [], on(SOURCE, 31)),
       ]),
       barrier(),
       atomic('exch', flag, [i32(1)]),
@@ -248,7 +248,7 @@ describe('the simulator reports', () => {
       '3 threads loop for something that nobody will change, and 1 thread waits at a barrier',
     );
     // Passing a token on: each thread waits for the one after it.
-    const token = loop(l, [atomic('add', flag, [i32(0)], old), when(eq(add(read(old), tid), i32(7)), [leave(l)])]);
+    const token = loop(l, [atomic('add', flag, [i32(0)], old), ifElse(eq(add(read(old), tid), i32(7)), [breakTo(l)])]);
     expect(run(b.build([token, atomic('add', flag, [i32(1)])]), 8).out[0]).toBe(8);
   });
 
@@ -301,17 +301,17 @@ describe('simulated kernels', () => {
       loop(
         outer,
         [
-          when(compare('ge', read(i), i32(10)), [leave(outer)]),
-          when(eq(read(i), i32(3)), [next(outer)]),
+          ifElse(compare('ge', read(i), i32(10)), [breakTo(outer)]),
+          ifElse(eq(read(i), i32(3)), [continueTo(outer)]),
           assign(j, i32(0)),
           loop(
             inner,
-            [when(compare('ge', read(j), read(i)), [next(outer)]), assign(sum, add(read(sum), i32(1)))],
+            [ifElse(compare('ge', read(j), read(i)), [continueTo(outer)]), assign(sum, add(read(sum), i32(1)))],
             [bump(j)],
           ),
         ],
         // An update that is no expression stands at the end of the body.
-        [when(constant('bool', true), [bump(i)])],
+        [ifElse(constant('bool', true), [bump(i)])],
       ),
       store(element(y, i32(0)), read(sum)),
     ]);
@@ -356,7 +356,7 @@ function located(): Kernel {
       assign(v, read(i), call),
       assign(w, mul(read(v), i32(2)), inHelper(2)),
       assign(result, read(w), inHelper(3)),
-      leave(l, inHelper(3)),
+      breakTo(l, inHelper(3)),
     ],
     'twice',
     call,
@@ -364,7 +364,7 @@ function located(): Kernel {
   return b.build(
     [
       assign(i, tid, on(source, 2)),
-      when(lt(read(i), n), [inlined, store({ ...at(y, read(i)), pos: call }, read(result), call)], [], on(source, 4)),
+      ifElse(lt(read(i), n), [inlined, store({ ...at(y, read(i)), pos: call }, read(result), call)], [], on(source, 4)),
     ],
     { pos: on(source, 1), checked: true },
   );

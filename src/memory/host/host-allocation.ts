@@ -55,7 +55,7 @@ class HostAllocation extends Allocation implements HostUser {
 
   override destroy(): void {
     this.#context.freed(this);
-    this.drain(this.#memory.pointer !== undefined);
+    this.finishUses(this.#memory.pointer !== undefined);
     this.#given = true;
     if (!this.#exposed) this.#giveBack();
   }
@@ -110,7 +110,7 @@ export function allocateHostMemory(context: Context, bytes: number, options: Hos
     if (!DEVICE_KINDS[context.kind].inProcess) keepInPlace(buffer);
     addHostUser(buffer, allocation);
     known.set(buffer, { owner, pointer });
-    owner.keeper = buffer;
+    owner.externalOwner = buffer;
   }
   return {
     owner,

@@ -82,7 +82,7 @@ export class Registration extends Allocation implements HostUser, Resource {
     this.#users--;
     if (this.#users > 0 || this.lost !== undefined) return;
     this.#context.disown(this);
-    this.drain(this.#mapped);
+    this.finishUses(this.#mapped);
     this.destroy();
   }
 
@@ -99,7 +99,7 @@ export class Registration extends Allocation implements HostUser, Resource {
   /** What was pinned for copies only is to be reached by kernels too: it is pinned anew. */
   #map(): void {
     const context = this.#context;
-    this.drain(false);
+    this.finishUses(false);
     context.driver.unregisterHost(this.#memory);
     try {
       this.#memory = context.retrying(this.#range.length, () => context.driver.registerHost(this.#range, true));

@@ -3,7 +3,7 @@
  *
  * What may fail in checked mode is an effect, also when its value is not wanted.
  */
-import { when } from '../builder.ts';
+import { ifElse } from '../builder.ts';
 import { mayFail } from '../measures.ts';
 import type { Label, Stmt } from '../ops.ts';
 import { BitSet } from './bitset.ts';
@@ -79,7 +79,7 @@ export function removeDead(list: readonly Stmt[], failing: boolean): readonly St
         const [then, otherwise] = [walk(s.then, after), walk(s.else, after)];
         if (then.length + otherwise.length === 0 && !(failing && mayFail(s.cond))) return undefined;
         if (then === s.then && otherwise === s.else) return s;
-        return when(s.cond, then, otherwise, s.pos);
+        return ifElse(s.cond, then, otherwise, s.pos);
       }
       case 'block': {
         constructs.set(s.label, s);

@@ -6,12 +6,13 @@ import {
   add,
   assign,
   at,
+  breakTo,
   call,
   f32,
   f64,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
@@ -20,7 +21,6 @@ import {
   special,
   store,
   unary,
-  when,
 } from '../builder.ts';
 import { interpret } from '../interpret.ts';
 import type { Kernel, Stmt } from '../ops.ts';
@@ -82,7 +82,10 @@ describe('expandMath', () => {
     const x = b.variable('f32', 'x');
     const n = b.variable('i32', 'n');
     const label = b.label();
-    const body: Stmt[] = [when(lt(call('exp', read(x)), f32(20)), [], [leave(label)]), assign(n, add(read(n), i32(1)))];
+    const body: Stmt[] = [
+      ifElse(lt(call('exp', read(x)), f32(20)), [], [breakTo(label)]),
+      assign(n, add(read(n), i32(1))),
+    ];
     const kernel = expandMath(
       b.build([
         assign(x, load(at(a, i32(0)))),

@@ -1,7 +1,7 @@
 /**
  * Leaner kernels for devices that branch dearly and check nothing: drops checks that nobody makes, and joins guards.
  */
-import { and, when } from '../builder.ts';
+import { and, ifElse } from '../builder.ts';
 import { size } from '../measures.ts';
 import type { Expr, Kernel, Stmt } from '../ops.ts';
 import { mapLists, mapStmtExprs, someExpr } from './walk.ts';
@@ -32,7 +32,7 @@ function joined(s: Stmt, checked: boolean): Stmt {
   if (outer.op !== 'if' || outer.else.length > 0 || outer.then.length !== 1) return outer;
   const [inner] = outer.then;
   if (inner?.op !== 'if' || inner.else.length > 0 || !isCheap(inner.cond, checked)) return outer;
-  return when(and(outer.cond, inner.cond), inner.then, [], outer.pos);
+  return ifElse(and(outer.cond, inner.cond), inner.then, [], outer.pos);
 }
 
 function isCheap(e: Expr, checked: boolean): boolean {

@@ -4,11 +4,12 @@ import {
   assign,
   at,
   barrier,
+  breakTo,
   eq,
   f32,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
@@ -19,7 +20,6 @@ import {
   special,
   store,
   vote,
-  when,
 } from '../builder.ts';
 import { printExpr, printStmt } from '../print.ts';
 import { outcome, randomSample } from '../testing.ts';
@@ -37,7 +37,7 @@ function text(r: Regions, nodes: readonly RegionNode[] = r.nodes, indent = ''): 
   const inner = (list: readonly RegionNode[]): string => `\n${text(r, list, `${indent}  `)}`;
   const node = (n: RegionNode): string => {
     switch (n.kind) {
-      case 'items': {
+      case 'workItems': {
         const vote = n.reduce
           ? `\n${indent}  reduce ${n.reduce.result.name} = ${n.reduce.fn} ${printExpr(n.reduce.pred, r.kernel)}`
           : '';
@@ -85,7 +85,7 @@ test('tiled matmul: the accumulator is all that is saved, indices are computed a
     loop(
       tiles,
       [
-        when(not(lt(read(t), n)), [leave(tiles)]),
+        ifElse(not(lt(read(t), n)), [breakTo(tiles)]),
         store(at(xs, own), load(at(x, add(mul(read(row), n), add(read(t), tx))))),
         store(at(ys, own), load(at(y, add(mul(add(read(t), ty), n), read(col))))),
         barrier(),
@@ -93,7 +93,7 @@ test('tiled matmul: the accumulator is all that is saved, indices are computed a
         loop(
           inner,
           [
-            when(not(lt(read(k), i32(8))), [leave(inner)]),
+            ifElse(not(lt(read(k), i32(8))), [breakTo(inner)]),
             assign(acc, {
               op: 'fma',
               type: 'f32',
@@ -157,9 +157,9 @@ describe('forms', () => {
     const out = b.global('i32', 'out');
     const [many, twice] = [b.variable('i32', 'many'), b.variable('i32', 'twice')];
     const kernel = b.build([
-      when(eq(tx, i32(5)), [ret()]),
+      ifElse(eq(tx, i32(5)), [ret()]),
       vote('count', lt(tx, i32(3)), many),
-      when(lt(i32(2), read(many)), [assign(twice, add(read(many), read(many))), barrier()]),
+      ifElse(lt(i32(2), read(many)), [assign(twice, add(read(many), read(many))), barrier()]),
       store(at(out, tx), read(twice)),
     ]);
     expect(`\n${text(formRegions(lowerReturns(kernel)))}\n`).toMatchInlineSnapshot(`
@@ -200,7 +200,7 @@ describe('forms', () => {
         assign(x, add(read(x), load(at(n, i32(0))))),
         store(at(out, add(tx, i32(8))), read(x)),
         barrier(),
-        when(lt(i32(9), read(x)), [leave(l)]),
+        ifElse(lt(i32(9), read(x)), [breakTo(l)]),
       ]),
     ]);
     expect(`\n${text(formRegions(lowerReturns(kernel)))}\n`).toMatchInlineSnapshot(`
@@ -239,10 +239,10 @@ describe('forms', () => {
   test('without barriers there is one region', () => {
     const b = new KernelBuilder('flat');
     const x = b.variable('i32', 'x');
-    const r = formRegions(lowerReturns(b.build([assign(x, tx), when(lt(read(x), i32(2)), [ret()])])));
+    const r = formRegions(lowerReturns(b.build([assign(x, tx), ifElse(lt(read(x), i32(2)), [ret()])])));
     expect(r.barriers).toBe(false);
-    expect(r.nodes.map((n) => n.kind)).toEqual(['items']);
-    expect(r.places.get(x.id)).toEqual({ kind: 'region' });
+    expect(r.nodes.map((n) => n.kind)).toEqual(['workItems']);
+    expect(r.storage.get(x.id)).toEqual({ kind: 'region' });
   });
 });
 
@@ -270,7 +270,7 @@ describe('order', () => {
             store(at(out, add(tx, mul(read(k), i32(4)))), read(v)),
             barrier(),
             assign(v, mul(tx, i32(2))),
-            when(eq(read(k), i32(1)), [leave(l)]),
+            ifElse(eq(read(k), i32(1)), [breakTo(l)]),
           ],
           [assign(k, add(read(k), i32(1)))],
         ),

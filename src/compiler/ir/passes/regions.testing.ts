@@ -11,7 +11,7 @@ import type { ArraySym, Expr, Label, Stmt, Var } from '../ops.ts';
 import { ELEM_SIZE } from '../ops.ts';
 import type { Sample } from '../testing.ts';
 import { outcomeText } from '../testing.ts';
-import type { Items, RegionNode } from './region-tree.ts';
+import type { RegionNode, WorkItemLoop } from './region-tree.ts';
 import type { Regions } from './regions.ts';
 
 type Jump = { readonly to: 'break' | 'continue'; readonly label: Label } | 'exit' | undefined;
@@ -41,7 +41,7 @@ class BlockRun {
   /** Variables of the block, by id. */
   readonly uniform = new Map<number, Value>();
   /** [slot][item] */
-  readonly context: Value[][];
+  readonly slotValues: Value[][];
   readonly ownArrays: Map<ArraySym, DataView>[];
   readonly items: number;
 
@@ -53,7 +53,7 @@ class BlockRun {
     this.block = block;
     this.shared = run.allocate('shared');
     this.items = x * y * z;
-    this.context = regions.slots.map((v) => new Array<Value>(this.items).fill(poison(v)));
+    this.slotValues = regions.slots.map((v) => new Array<Value>(this.items).fill(poison(v)));
     this.ownArrays = Array.from({ length: this.items }, () => {
       const own = [...regions.perItemArrays];
       return new Map(own.map((a) => [a, new DataView(new ArrayBuffer((a.length ?? 0) * ELEM_SIZE[a.elem]))]));
@@ -70,7 +70,7 @@ class BlockRun {
 
   node(node: RegionNode): Jump {
     switch (node.kind) {
-      case 'items':
+      case 'workItems':
         this.allItems(node);
         return undefined;
       case 'once': {
@@ -98,8 +98,8 @@ class BlockRun {
       case 'continue':
         return { to: node.kind, label: node.label };
       case 'exitIfNoneLive': {
-        const place = this.regions.places.get(node.live.id);
-        const slot = place?.kind === 'context' ? this.context[place.slot] : undefined;
+        const storageClass = this.regions.storage.get(node.live.id);
+        const slot = storageClass?.kind === 'slot' ? this.slotValues[storageClass.slot] : undefined;
         return slot?.some((live) => live === true) ? undefined : 'exit';
       }
     }
@@ -110,7 +110,7 @@ class BlockRun {
     return this.thread(this.items - 1).value(e);
   }
 
-  allItems(node: Items): void {
+  allItems(node: WorkItemLoop): void {
     let total = node.reduce?.fn === 'and' ? 1 : 0;
     for (let item = 0; item < this.items; item++) {
       const thread = this.thread(item);
@@ -128,8 +128,8 @@ class BlockRun {
   }
 
   slot(v: Var): Value[] {
-    const place = this.regions.places.get(v.id);
-    const slot = place?.kind === 'context' ? this.context[place.slot] : undefined;
+    const storageClass = this.regions.storage.get(v.id);
+    const slot = storageClass?.kind === 'slot' ? this.slotValues[storageClass.slot] : undefined;
     if (!slot) throw new Error(`${v.name} has no slot`);
     return slot;
   }
@@ -146,9 +146,9 @@ class BlockRun {
   }
 
   keepUniform(thread: Thread): void {
-    for (const [id, place] of this.regions.places) {
+    for (const [id, storageClass] of this.regions.storage) {
       const value = thread.vars.get(id);
-      if (place.kind === 'uniform' && value !== undefined) this.uniform.set(id, value);
+      if (storageClass.kind === 'uniform' && value !== undefined) this.uniform.set(id, value);
     }
   }
 

@@ -1,15 +1,15 @@
 /**
  * Barrier regions: cuts a kernel at its barriers, so that one worker can run a whole block without switching threads.
  *
- * Maximal barrier-free runs become `items` nodes, to be run for all work items of the block before the next node; control
+ * Maximal barrier-free runs become work-item loops, to be run for all work items of the block before the next node; control
  * that contains barriers is uniform and is run once for the block, around them. Variables that live across a barrier are
- * kept once (uniform), recomputed, or saved per work item (see `placement.ts`). Takes a kernel after return lowering.
+ * kept once (uniform), recomputed, or saved per work item (see `storage.ts`). Takes a kernel after return lowering.
  */
-import { barrier, block, KernelBuilder, leave, loop, next, vote, when } from '../builder.ts';
+import { barrier, block, breakTo, continueTo, ifElse, KernelBuilder, loop, vote } from '../builder.ts';
 import type { ArraySym, Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
-import { placeVariables } from './placement.ts';
-import type { Items, Reduction, RegionNode, VarPlace } from './region-tree.ts';
+import type { Reduction, RegionNode, StorageClass, WorkItemLoop } from './region-tree.ts';
 import type { ReturnsLowered } from './returns.ts';
+import { assignStorage } from './storage.ts';
 import type { Uniformity, UniformityOptions } from './uniformity.ts';
 import { analyseUniformity } from './uniformity.ts';
 import { defined, eachExpr, eachPart, eachStmt, hasBarrier, someStmt, stmtLists, written } from './walk.ts';
@@ -18,11 +18,11 @@ export interface Regions {
   /** What the nodes hold, as one kernel again; its statements are those of the nodes. */
   readonly kernel: Kernel;
   readonly nodes: readonly RegionNode[];
-  /** Whether there is a barrier at all; otherwise there is a single `items` node. */
+  /** Whether there is a barrier at all; otherwise there is a single work-item loop. */
   readonly barriers: boolean;
   /** By `Var.id`, for every variable of `kernel`. */
-  readonly places: ReadonlyMap<number, VarPlace>;
-  /** The context slots, in order. */
+  readonly storage: ReadonlyMap<number, StorageClass>;
+  /** The variables that have slots, in order. */
   readonly slots: readonly Var[];
   /** Local arrays whose contents live across barriers: one copy per work item. Others need one per lane. */
   readonly perItemArrays: ReadonlySet<ArraySym>;
@@ -37,23 +37,23 @@ export function formRegions(lowered: ReturnsLowered, options: UniformityOptions 
   if (!barriers) {
     return {
       kernel,
-      nodes: [{ kind: 'items', body: kernel.body, loads: [], saves: [] }],
+      nodes: [{ kind: 'workItems', body: kernel.body, loads: [], saves: [] }],
       barriers,
-      places: new Map(kernel.vars.map((v) => [v.id, { kind: 'region' }])),
+      storage: new Map(kernel.vars.map((v) => [v.id, { kind: 'region' }])),
       slots: [],
       perItemArrays: new Set(),
       uniformity: analyseUniformity(kernel, options),
     };
   }
   const b = KernelBuilder.from(kernel);
-  const { nodes, places, slots } = placeVariables(b, new Cutter(live).list(kernel.body), lowered);
+  const { nodes, storage, slots } = assignStorage(b, new Cutter(live).list(kernel.body), lowered);
   const final: Kernel = { ...kernel, vars: [...b.vars], body: flatten(nodes) };
-  const uniform = new Set([...places].flatMap(([id, place]) => (place.kind === 'uniform' ? [id] : [])));
+  const uniform = new Set([...storage].flatMap(([id, storageClass]) => (storageClass.kind === 'uniform' ? [id] : [])));
   return {
     kernel: final,
     nodes,
     barriers,
-    places,
+    storage,
     slots,
     perItemArrays: arraysAcross(nodes),
     uniformity: analyseUniformity(final, { ...options, live, uniform }),
@@ -74,7 +74,7 @@ class Cutter {
     let items: Stmt[] = [];
     const flush = (reduce?: Reduction): void => {
       if (items.length === 0 && !reduce) return;
-      out.push({ kind: 'items', body: items, loads: [], saves: [], reduce });
+      out.push({ kind: 'workItems', body: items, loads: [], saves: [], reduce });
       const live = this.#live;
       const dies = live !== undefined && someStmt(items, (s) => defined(s) === live.id && !isTrue(s));
       if (dies) out.push({ kind: 'exitIfNoneLive', live });
@@ -135,7 +135,7 @@ function flatten(nodes: readonly RegionNode[]): Stmt[] {
 
 function flattenNode(node: RegionNode, last: boolean): readonly Stmt[] {
   switch (node.kind) {
-    case 'items': {
+    case 'workItems': {
       if (!node.reduce) return last ? node.body : [...node.body, barrier()];
       const { fn, pred, result } = node.reduce;
       return [...node.body, vote(fn, pred, result)];
@@ -143,15 +143,15 @@ function flattenNode(node: RegionNode, last: boolean): readonly Stmt[] {
     case 'once':
       return node.body;
     case 'if':
-      return [when(node.cond, flatten(node.then), flatten(node.else))];
+      return [ifElse(node.cond, flatten(node.then), flatten(node.else))];
     case 'loop':
       return [loop(node.label, flatten(node.body), flatten(node.update))];
     case 'block':
       return [block(node.label, flatten(node.body))];
     case 'break':
-      return [leave(node.label)];
+      return [breakTo(node.label)];
     case 'continue':
-      return [next(node.label)];
+      return [continueTo(node.label)];
     case 'exitIfNoneLive':
       return [];
   }
@@ -162,7 +162,7 @@ function arraysAcross(nodes: readonly RegionNode[]): Set<ArraySym> {
   const users = new Map<ArraySym, number>();
   const visit = (list: readonly RegionNode[], weight: number): void => {
     for (const node of list) {
-      if (node.kind === 'items') for (const a of localArrays(node)) users.set(a, (users.get(a) ?? 0) + weight);
+      if (node.kind === 'workItems') for (const a of localArrays(node)) users.set(a, (users.get(a) ?? 0) + weight);
       else if (node.kind === 'if') visit([...node.then, ...node.else], weight);
       else if (node.kind === 'loop') visit([...node.body, ...node.update], 2);
       else if (node.kind === 'block') visit(node.body, weight);
@@ -172,7 +172,7 @@ function arraysAcross(nodes: readonly RegionNode[]): Set<ArraySym> {
   return new Set([...users].filter(([, uses]) => uses > 1).map(([a]) => a));
 }
 
-function localArrays(node: Items): Set<ArraySym> {
+function localArrays(node: WorkItemLoop): Set<ArraySym> {
   const arrays = new Set<ArraySym>();
   const visit = (e: Expr): void => {
     if (e.op === 'load') arrays.add(e.mem.array);

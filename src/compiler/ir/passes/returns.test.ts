@@ -5,20 +5,20 @@ import {
   at,
   barrier,
   block,
+  breakTo,
+  continueTo,
   eq,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
-  next,
   read,
   ret,
   special,
   store,
   vote,
-  when,
 } from '../builder.ts';
 import type { Kernel, Stmt } from '../ops.ts';
 import { printStmt } from '../print.ts';
@@ -43,8 +43,8 @@ describe('without barriers', () => {
       lowered((b) => {
         const out = b.global('i32', 'out');
         return [
-          when(lt(tid, i32(3)), [ret()]),
-          when(eq(tid, i32(5)), [store(at(out, tid), i32(1)), ret()]),
+          ifElse(lt(tid, i32(3)), [ret()]),
+          ifElse(eq(tid, i32(5)), [store(at(out, tid), i32(1)), ret()]),
           store(at(out, tid), tid),
           ret(),
         ];
@@ -67,9 +67,9 @@ describe('without barriers', () => {
       lowered((b) => {
         const out = b.global('i32', 'out');
         return [
-          loop(b.label(), [when(lt(tid, i32(3)), [ret()])]),
+          loop(b.label(), [ifElse(lt(tid, i32(3)), [ret()])]),
           store(at(out, tid), tid),
-          loop(b.label(), [when(lt(tid, i32(4)), [ret()])]),
+          loop(b.label(), [ifElse(lt(tid, i32(4)), [ret()])]),
         ];
       }),
     ).toMatchInlineSnapshot(`
@@ -101,12 +101,12 @@ describe('with barriers', () => {
         const l = b.label();
         return [
           assign(i, add(tid, i32(1))),
-          when(lt(read(i), i32(3)), [ret()]),
+          ifElse(lt(read(i), i32(3)), [ret()]),
           assign(k, i32(0)),
           loop(
             l,
             [
-              when(lt(read(k), load(at(b.global('i32', 'n'), i32(0)))), [], [leave(l)]),
+              ifElse(lt(read(k), load(at(b.global('i32', 'n'), i32(0)))), [], [breakTo(l)]),
               store(at(out, tid), read(k)),
               vote('count', lt(tid, i32(9)), many),
             ],
@@ -160,8 +160,8 @@ describe('with barriers', () => {
         return [
           loop(
             l,
-            [barrier(), when(lt(tid, i32(3)), [next(l)]), store(at(out, tid), tid)],
-            [when(eq(g, i32(1)), [leave(l)])],
+            [barrier(), ifElse(lt(tid, i32(3)), [continueTo(l)]), store(at(out, tid), tid)],
+            [ifElse(eq(g, i32(1)), [breakTo(l)])],
           ),
         ];
       }),
@@ -192,7 +192,7 @@ describe('with barriers', () => {
         const [outer, inner] = [b.label(), b.label()];
         const g = special('blockIdx.x');
         return [
-          loop(outer, [barrier(), loop(inner, [when(eq(g, i32(1)), [leave(outer)])])]),
+          loop(outer, [barrier(), loop(inner, [ifElse(eq(g, i32(1)), [breakTo(outer)])])]),
           block(b.label(), [barrier()]),
         ];
       }),
@@ -224,10 +224,10 @@ test('a thread that returned learns how often the others go round', () => {
   const [k, c, many] = [b.variable('i32', 'k'), b.variable('i32', 'c'), b.variable('i32', 'many')];
   const l = b.label();
   const kernel = b.build([
-    when(lt(tid, i32(1)), [ret()], [assign(k, i32(2))]),
+    ifElse(lt(tid, i32(1)), [ret()], [assign(k, i32(2))]),
     loop(
       l,
-      [when(lt(read(c), read(k)), [], [leave(l)]), vote('count', lt(tid, i32(9)), many)],
+      [ifElse(lt(read(c), read(k)), [], [breakTo(l)]), vote('count', lt(tid, i32(9)), many)],
       [assign(c, add(read(c), i32(1)))],
     ),
     barrier(),
@@ -263,9 +263,9 @@ describe('loops with barriers, when all threads have returned', () => {
       const k = b.variable('i32', 'k');
       const l = b.label();
       return [
-        when(lt(tid, i32(3)), [ret()]),
+        ifElse(lt(tid, i32(3)), [ret()]),
         assign(k, i32(0)),
-        loop(l, [when(eq(load(at(x, read(k))), i32(5)), [leave(l)]), barrier(), assign(k, add(read(k), i32(1)))]),
+        loop(l, [ifElse(eq(load(at(x, read(k))), i32(5)), [breakTo(l)]), barrier(), assign(k, add(read(k), i32(1)))]),
         store(at(a, tid), i32(1)),
       ];
     });
@@ -277,7 +277,7 @@ describe('loops with barriers, when all threads have returned', () => {
     const text = lowered((b) => {
       const a = b.global('i32', 'a');
       const l = b.label();
-      return [loop(l, [barrier(), when(lt(load(at(a, tid)), i32(3)), [ret()]), store(at(a, tid), i32(1))])];
+      return [loop(l, [barrier(), ifElse(lt(load(at(a, tid)), i32(3)), [ret()]), store(at(a, tid), i32(1))])];
     });
     expect(text).toContain('barrier.or');
   });

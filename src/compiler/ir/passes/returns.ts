@@ -6,7 +6,22 @@
  * barriers, which is uniform by law, is not. The same is done for other jumps that only some threads take out of a
  * construct that contains barriers: these have a flag each, which is cleared where the threads meet again.
  */
-import { and, assign, block, bool, eq, i32, KernelBuilder, leave, ne, not, or, read, vote, when } from '../builder.ts';
+import {
+  and,
+  assign,
+  block,
+  bool,
+  breakTo,
+  eq,
+  i32,
+  ifElse,
+  KernelBuilder,
+  ne,
+  not,
+  or,
+  read,
+  vote,
+} from '../builder.ts';
 import { canFail, mayFail } from '../measures.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { structureExits } from './structure.ts';
@@ -64,7 +79,7 @@ function returnsToBreaks(
 ): readonly Stmt[] {
   return list.map((s): Stmt => {
     if (s.op !== 'return') return mapLists(s, (inner) => returnsToBreaks(inner, label, origin));
-    const jump = leave(label, s.pos);
+    const jump = breakTo(label, s.pos);
     origin.set(jump, s);
     return jump;
   });
@@ -172,7 +187,7 @@ class Lowering {
         this.#waiting = before;
         const otherwise = this.list(s.else);
         for (const flag of after) this.#waiting.add(flag);
-        return [...setup, when(cond, then, otherwise, s.pos)];
+        return [...setup, ifElse(cond, then, otherwise, s.pos)];
       }
       case 'block': {
         this.#crossed.add(s.label);
@@ -224,7 +239,7 @@ class Lowering {
     if (live === undefined || exits.length === 0 || !exits.every((jump) => this.#parts(jump))) return [];
     const said = this.#b.variable('i32', '%said');
     this.uniform.add(said.id);
-    return [vote('or', read(live), said), when(eq(read(said), i32(0)), [leave(s.label, s.pos)], [], s.pos)];
+    return [vote('or', read(live), said), ifElse(eq(read(said), i32(0)), [breakTo(s.label, s.pos)], [], s.pos)];
   }
 
   /** A predicate for all threads to vote with: those that take no part come to the barrier too, but do not count. */
@@ -271,7 +286,7 @@ class Lowering {
     const flush = (): void => {
       if (guarded.length === 0) return;
       const pos = guarded[0]?.pos;
-      for (const { var: v, set } of flags) guarded = [when(set ? not(read(v)) : read(v), guarded, [], pos)];
+      for (const { var: v, set } of flags) guarded = [ifElse(set ? not(read(v)) : read(v), guarded, [], pos)];
       out.push(...guarded);
       guarded = [];
     };
@@ -303,16 +318,16 @@ class Lowering {
     };
     this.#miss(s);
     const out = [...this.#guard(structureExits([s], { replace, freshLabel: () => this.#b.label() }))];
-    const together = new Map<Flag, Jump>();
+    const uniformJumps = new Map<Flag, Jump>();
     for (const jump of jumps) {
       const flag = this.#flag(jump);
-      if (this.uniform.has(flag.var.id)) together.set(flag, jump);
+      if (this.uniform.has(flag.var.id)) uniformJumps.set(flag, jump);
       else this.#waiting.add(flag);
     }
-    for (const [flag, jump] of together) {
+    for (const [flag, jump] of uniformJumps) {
       if (this.#waiting.size > 0) this.#missed.add(flag.var.id);
       const [setup, cond] = this.#condition(read(flag.var), true);
-      out.push(...setup, when(cond, [{ ...jump }], [], jump.pos));
+      out.push(...setup, ifElse(cond, [{ ...jump }], [], jump.pos));
     }
     return out;
   }

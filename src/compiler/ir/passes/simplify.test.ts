@@ -9,13 +9,14 @@ import {
   bitcast,
   block,
   bool,
+  breakTo,
   cast,
   compare,
   f32,
   i32,
   i64,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
@@ -31,7 +32,6 @@ import {
   sub,
   u32,
   unary,
-  when,
 } from '../builder.ts';
 import type { Expr, Kernel, Stmt } from '../ops.ts';
 import { printExpr, printStmt } from '../print.ts';
@@ -119,7 +119,7 @@ describe('statements', () => {
             assign(c, read(a)),
             assign(a, add(read(a), i32(1))),
             store(at(out, read(c)), read(a)),
-            when(lt(i32(9), read(a)), [leave(0)]),
+            ifElse(lt(i32(9), read(a)), [breakTo(0)]),
           ]),
         ];
       }),
@@ -142,7 +142,7 @@ describe('statements', () => {
         (k) => {
           const out = k.global('i32', 'out');
           return [
-            when(lt(i32(64), special('blockDim.x')), [store(at(out, tid), special('threadIdx.y'))], [ret()]),
+            ifElse(lt(i32(64), special('blockDim.x')), [store(at(out, tid), special('threadIdx.y'))], [ret()]),
             store(at(out, i32(0)), i32(1)),
           ];
         },
@@ -157,7 +157,11 @@ describe('statements', () => {
         const out = k.global('i32', 'out');
         const r = k.variable('i32', 'r');
         return [
-          block(0, [when(lt(tid, i32(3)), [assign(r, i32(-1)), leave(0)]), assign(r, mul(tid, tid)), leave(0)], 'clip'),
+          block(
+            0,
+            [ifElse(lt(tid, i32(3)), [assign(r, i32(-1)), breakTo(0)]), assign(r, mul(tid, tid)), breakTo(0)],
+            'clip',
+          ),
           store(at(out, tid), read(r)),
         ];
       }),
@@ -180,7 +184,7 @@ describe('statements', () => {
         assign(a, load(at(out, tid, { checks: [{ index: tid, extent: i32(4), axis: 0 }] }))),
         barrier(),
         print(['here']),
-        when(lt(tid, i32(1)), []),
+        ifElse(lt(tid, i32(1)), []),
       ];
     };
     expect(simplified(make)).toBe('atomic.add out[0], 1\nbarrier\nprint "here"');

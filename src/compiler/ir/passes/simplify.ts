@@ -4,7 +4,7 @@
  * Nothing here changes a bit of any result (NaN payloads excepted): integers wrap and divide as ops.ts says, floats are
  * neither reassociated nor assumed to be finite. Stores, atomics, prints, traps and what checked mode tests are kept.
  */
-import { i32, KernelBuilder, negate, when } from '../builder.ts';
+import { i32, ifElse, KernelBuilder, negate } from '../builder.ts';
 import type { Expr, Kernel, Stmt } from '../ops.ts';
 import { removeDead } from './dead.ts';
 import { foldExpr } from './fold.ts';
@@ -124,8 +124,8 @@ class Forward {
     forget(known, assignedIn([...s.then, ...s.else]));
     const [first, second] = ways;
     if (first) for (const [id, e] of first) if (!second || second.get(id) === e) known.set(id, e);
-    if (then.length === 0 && otherwise.length > 0) return [when(negate(s.cond), otherwise, [], s.pos)];
-    return [then === s.then && otherwise === s.else ? s : when(s.cond, then, otherwise, s.pos)];
+    if (then.length === 0 && otherwise.length > 0) return [ifElse(negate(s.cond), otherwise, [], s.pos)];
+    return [then === s.then && otherwise === s.else ? s : ifElse(s.cond, then, otherwise, s.pos)];
   }
 
   /** A block that is only left forwards, past ifs, is no block: an inlined function with early returns. */

@@ -5,7 +5,7 @@
  * cannot be said so breaks out of one new block around everything. Return lowering uses it on whole kernels and on the
  * stretches between two barriers.
  */
-import { block, leave, negate, when } from '../builder.ts';
+import { block, breakTo, ifElse, negate } from '../builder.ts';
 import type { Label, Stmt } from '../ops.ts';
 import { mapLists, neverEnds, someStmt } from './walk.ts';
 
@@ -50,8 +50,8 @@ export function structureExits(list: readonly Stmt[], rules: ExitRules): readonl
   }
 
   function branch(s: Stmt & { op: 'if' }, then: readonly Stmt[], otherwise: readonly Stmt[]): Stmt {
-    if (then.length === 0 && otherwise.length > 0) return when(negate(s.cond), otherwise, [], s.pos);
-    return when(s.cond, then, otherwise, s.pos);
+    if (then.length === 0 && otherwise.length > 0) return ifElse(negate(s.cond), otherwise, [], s.pos);
+    return ifElse(s.cond, then, otherwise, s.pos);
   }
 
   /** A statement in which the jumps break `label` instead. */
@@ -62,7 +62,7 @@ export function structureExits(list: readonly Stmt[], rules: ExitRules): readonl
   function jumping(stmts: readonly Stmt[], label: Label): readonly Stmt[] {
     return stmts.flatMap((s) => {
       const instead = rules.replace(s);
-      return instead ? [...instead, leave(label, s.pos)] : [inside(s, label)];
+      return instead ? [...instead, breakTo(label, s.pos)] : [inside(s, label)];
     });
   }
 }

@@ -4,16 +4,16 @@ import {
   at,
   barrier,
   block,
+  breakTo,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   loop,
   lt,
   read,
   ret,
   special,
   store,
-  when,
 } from '../builder.ts';
 import type { Stmt } from '../ops.ts';
 import { printKernel } from '../print.ts';
@@ -33,7 +33,7 @@ function of(make: (b: KernelBuilder, touch: (v: number) => Stmt) => readonly Stm
 
 describe('guards at the end of a kernel', () => {
   it('are returns', () => {
-    const k = of((_, touch) => [touch(1), when(lt(tid, i32(3)), [barrier(), touch(2)])]);
+    const k = of((_, touch) => [touch(1), ifElse(lt(tid, i32(3)), [barrier(), touch(2)])]);
     expect([k.before, k.after]).toEqual([1, 0]);
     expect(k.text).toMatch(/if threadIdx\.x >= 3 \{\s+return\s+\}\s+barrier/);
   });
@@ -43,10 +43,10 @@ describe('guards at the end of a kernel', () => {
       const label = b.label();
       return [
         block(label, [
-          when(lt(tid, i32(9)), [
-            when(lt(tid, i32(1)), [leave(label)]),
+          ifElse(lt(tid, i32(9)), [
+            ifElse(lt(tid, i32(1)), [breakTo(label)]),
             barrier(),
-            when(lt(tid, i32(5)), [touch(1)], [barrier(), touch(2), ret()]),
+            ifElse(lt(tid, i32(5)), [touch(1)], [barrier(), touch(2), ret()]),
             ret(),
           ]),
         ]),
@@ -58,18 +58,18 @@ describe('guards at the end of a kernel', () => {
   });
 
   it('whose other side has work of its own', () => {
-    const k = of((_, touch) => [when(lt(tid, i32(3)), [touch(1)], [barrier(), touch(2)])]);
+    const k = of((_, touch) => [ifElse(lt(tid, i32(3)), [touch(1)], [barrier(), touch(2)])]);
     expect([k.before, k.after]).toEqual([1, 0]);
   });
 
   it('but not what other statements follow, or loops, or barriers on both sides', () => {
-    const followed = of((_, touch) => [when(lt(tid, i32(3)), [barrier()]), touch(1)]);
+    const followed = of((_, touch) => [ifElse(lt(tid, i32(3)), [barrier()]), touch(1)]);
     const looped = of((b) => {
       const i = b.variable('i32', 'i');
       const label = b.label();
-      return [assign(i, i32(0)), loop(label, [when(lt(read(i), tid), [barrier()], [leave(label)])])];
+      return [assign(i, i32(0)), loop(label, [ifElse(lt(read(i), tid), [barrier()], [breakTo(label)])])];
     });
-    const both = of(() => [when(lt(tid, i32(3)), [barrier()], [barrier()])]);
+    const both = of(() => [ifElse(lt(tid, i32(3)), [barrier()], [barrier()])]);
     for (const k of [followed, looped, both]) {
       expect(k.before).toBeGreaterThan(0);
       expect(k.after).toBe(k.before);

@@ -4,7 +4,7 @@
  * A thread that skips what remains has nothing left to do: it has returned, and takes no part in later barriers. Minifiers
  * write the one form for the other, so both must mean the same. Which barriers are legal then is `barriers.ts`.
  */
-import { negate, ret, when } from '../builder.ts';
+import { ifElse, negate, ret } from '../builder.ts';
 import type { Kernel, Stmt } from '../ops.ts';
 import { hasBarrier } from './walk.ts';
 
@@ -24,6 +24,6 @@ function atEnd(list: readonly Stmt[]): readonly Stmt[] {
   if (inThen && inElse) return [...before, { ...last, then: atEnd(last.then), else: atEnd(last.else) }];
   const { cond, pos } = last;
   const leaving = inThen ? last.else : last.then;
-  const guard = when(inThen ? negate(cond) : cond, [...leaving, ret(pos)], [], pos);
+  const guard = ifElse(inThen ? negate(cond) : cond, [...leaving, ret(pos)], [], pos);
   return [...before, guard, ...atEnd(inThen ? last.then : last.else)];
 }

@@ -5,16 +5,17 @@ import {
   at,
   barrier,
   block,
+  breakTo,
   cast,
+  continueTo,
   eq,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
   mul,
-  next,
   read,
   ret,
   special,
@@ -22,7 +23,6 @@ import {
   sub,
   unary,
   vote,
-  when,
 } from '../builder.ts';
 import type { Value } from '../evaluate.ts';
 import { interpret } from '../interpret.ts';
@@ -87,7 +87,7 @@ describe('control', () => {
       b.variable('i32', 'after'),
       b.variable('i32', 'untouched'),
     ];
-    const branch = when(lt(tid, i32(3)), [assign(inside, i32(1)), assign(after, read(inside))]);
+    const branch = ifElse(lt(tid, i32(3)), [assign(inside, i32(1)), assign(after, read(inside))]);
     const u = analyseUniformity(
       b.build([
         assign(after, i32(0)),
@@ -105,7 +105,7 @@ describe('control', () => {
     const b = new KernelBuilder('count');
     const out = b.global('i32', 'out');
     const k = b.variable('i32', 'k');
-    const body = [when(lt(read(k), tid), [], [leave(0)]), store(at(out, tid), read(k))];
+    const body = [ifElse(lt(read(k), tid), [], [breakTo(0)]), store(at(out, tid), read(k))];
     const round = loop(0, body, [assign(k, add(read(k), i32(1)))]);
     const alone = analyseUniformity(b.build([assign(k, i32(0)), round]), simd);
     expect(alone.varShape(k)).toBe('G');
@@ -120,7 +120,7 @@ describe('control', () => {
     const x = b.variable('i32', 'x');
     const body = [
       assign(x, i32(1)),
-      when(lt(tid, i32(3)), [assign(x, i32(2)), store(at(out, tid), read(x))], [store(at(out, tid), read(x))]),
+      ifElse(lt(tid, i32(3)), [assign(x, i32(2)), store(at(out, tid), read(x))], [store(at(out, tid), read(x))]),
     ];
     expect(analyseUniformity(b.build(body), simd).varShape(x)).toBe('V');
     expect(analyseUniformity(b.build(body)).varShape(x)).toBe('G');
@@ -140,22 +140,26 @@ describe('blends: whether an assignment under a mask must keep what inactive lan
   const few = lt(tid, i32(2));
 
   test('read afterwards, or only under the same mask', () => {
-    expect(blend((x, set, use) => [assign(x, i32(0)), when(some, [set]), use])).toBe(true);
-    expect(blend((_, set, use) => [when(some, [set, use])])).toBe(false);
-    expect(blend((x, set, use) => [assign(x, i32(0)), when(some, [set], [use])])).toBe(true);
+    expect(blend((x, set, use) => [assign(x, i32(0)), ifElse(some, [set]), use])).toBe(true);
+    expect(blend((_, set, use) => [ifElse(some, [set, use])])).toBe(false);
+    expect(blend((x, set, use) => [assign(x, i32(0)), ifElse(some, [set], [use])])).toBe(true);
   });
 
   test('lanes that have left a loop, or wait for its update', () => {
-    expect(blend((_, set, use) => [loop(0, [when(some, [leave(0)]), set]), use])).toBe(true);
-    expect(blend((_, set, use) => [loop(0, [when(some, [leave(0)]), set, use])])).toBe(false);
-    expect(blend((_, set, use) => [loop(0, [when(some, [next(0)]), set, when(few, [leave(0)])], [use])])).toBe(true);
-    expect(blend((_, set, use) => [block(0, [when(some, [leave(0)]), set]), use])).toBe(true);
+    expect(blend((_, set, use) => [loop(0, [ifElse(some, [breakTo(0)]), set]), use])).toBe(true);
+    expect(blend((_, set, use) => [loop(0, [ifElse(some, [breakTo(0)]), set, use])])).toBe(false);
+    expect(
+      blend((_, set, use) => [loop(0, [ifElse(some, [continueTo(0)]), set, ifElse(few, [breakTo(0)])], [use])]),
+    ).toBe(true);
+    expect(blend((_, set, use) => [block(0, [ifElse(some, [breakTo(0)]), set]), use])).toBe(true);
   });
 
   test('all lanes may have left a loop in which lanes part, with code still to come', () => {
     const all = lt(special('blockIdx.x'), i32(3));
-    expect(blend((_, set, use) => [loop(0, [when(all, [leave(0)]), set, when(some, [next(0)])]), use])).toBe(true);
-    expect(blend((_, set, use) => [loop(0, [when(all, [leave(0)]), set]), use])).toBe(false);
+    expect(
+      blend((_, set, use) => [loop(0, [ifElse(all, [breakTo(0)]), set, ifElse(some, [continueTo(0)])]), use]),
+    ).toBe(true);
+    expect(blend((_, set, use) => [loop(0, [ifElse(all, [breakTo(0)]), set]), use])).toBe(false);
   });
 });
 
@@ -169,53 +173,55 @@ describe('barriers', () => {
   const g = special('blockIdx.x');
 
   test('legal: uniform conditions, after early returns, in uniform loops', () => {
-    expect(problems(() => [when(lt(tid, i32(3)), [ret()]), barrier()])).toEqual([]);
-    expect(problems(() => [when(lt(g, i32(3)), [barrier()], [barrier()])])).toEqual([]);
+    expect(problems(() => [ifElse(lt(tid, i32(3)), [ret()]), barrier()])).toEqual([]);
+    expect(problems(() => [ifElse(lt(g, i32(3)), [barrier()], [barrier()])])).toEqual([]);
     expect(
-      problems(() => [loop(0, [when(lt(tid, i32(3)), [ret()]), barrier(), when(lt(g, i32(1)), [leave(0)])])]),
+      problems(() => [loop(0, [ifElse(lt(tid, i32(3)), [ret()]), barrier(), ifElse(lt(g, i32(1)), [breakTo(0)])])]),
     ).toEqual([]);
     expect(
-      problems(() => [loop(0, [barrier(), when(lt(tid, i32(1)), [next(0)]), when(lt(g, i32(1)), [])], [barrier()])]),
+      problems(() => [
+        loop(0, [barrier(), ifElse(lt(tid, i32(1)), [continueTo(0)]), ifElse(lt(g, i32(1)), [])], [barrier()]),
+      ]),
     ).toEqual([]);
-    expect(problems(() => [block(0, [when(lt(tid, i32(3)), [leave(0)])]), barrier()])).toEqual([]);
+    expect(problems(() => [block(0, [ifElse(lt(tid, i32(3)), [breakTo(0)])]), barrier()])).toEqual([]);
     expect(
       problems((b) => {
         const many = b.variable('i32', 'many');
-        return [vote('count', lt(tid, i32(3)), many), when(eq(read(many), i32(3)), [barrier()])];
+        return [vote('count', lt(tid, i32(3)), many), ifElse(eq(read(many), i32(3)), [barrier()])];
       }),
     ).toEqual([]);
   });
 
   test('illegal, with the reasons', () => {
-    expect(problems(() => [when(lt(tid, i32(3)), [barrier()])])).toEqual([
+    expect(problems(() => [ifElse(lt(tid, i32(3)), [barrier()])])).toEqual([
       'this barrier is under a condition that varies between threads; threadIdx.x differs from thread to thread',
     ]);
     expect(
       problems((b) => {
         const [i, j] = [b.variable('i32', 'i'), b.variable('i32', 'j')];
-        return [assign(i, add(tid, i32(1))), assign(j, read(i)), when(lt(read(j), i32(3)), [barrier()])];
+        return [assign(i, add(tid, i32(1))), assign(j, read(i)), ifElse(lt(read(j), i32(3)), [barrier()])];
       }),
     ).toEqual([
       "this barrier is under a condition that varies between threads; 'j' is computed from a value that varies; " +
         "'i' is computed from a value that varies; threadIdx.x differs from thread to thread",
     ]);
-    expect(problems(() => [loop(0, [barrier(), when(lt(tid, i32(3)), [leave(0)])])])[0]).toMatch(
+    expect(problems(() => [loop(0, [barrier(), ifElse(lt(tid, i32(3)), [breakTo(0)])])])[0]).toMatch(
       /^this barrier is passed over by a break/,
     );
-    expect(problems(() => [loop(0, [when(lt(tid, i32(3)), [next(0)]), barrier()])])[0]).toMatch(
+    expect(problems(() => [loop(0, [ifElse(lt(tid, i32(3)), [continueTo(0)]), barrier()])])[0]).toMatch(
       /^this barrier is passed over by a continue/,
     );
-    expect(problems(() => [block(0, [when(lt(tid, i32(3)), [leave(0)]), barrier()])])).toHaveLength(1);
+    expect(problems(() => [block(0, [ifElse(lt(tid, i32(3)), [breakTo(0)]), barrier()])])).toHaveLength(1);
     expect(
       problems((b) => {
         const s = b.shared('i32', 's', 4);
-        return [store(at(s, tid), tid), when(eq(load(at(s, i32(0))), i32(3)), [barrier()])];
+        return [store(at(s, tid), tid), ifElse(eq(load(at(s, i32(0))), i32(3)), [barrier()])];
       })[0],
     ).toMatch(/'s' is written in this kernel/);
     expect(
       problems((b) => {
         const k = b.variable('i32', 'k');
-        return [when(lt(tid, i32(3)), [assign(k, i32(1))]), when(eq(read(k), i32(1)), [barrier()])];
+        return [ifElse(lt(tid, i32(3)), [assign(k, i32(1))]), ifElse(eq(read(k), i32(1)), [barrier()])];
       }),
     ).toEqual([
       "this barrier is under a condition that varies between threads; 'k' is assigned under a condition that varies; threadIdx.x differs from thread to thread",

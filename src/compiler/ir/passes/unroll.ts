@@ -22,7 +22,7 @@ export interface UnrollOptions {
   /** Whether bodies may have barriers in them. */
   readonly barriers: boolean;
   /** How many rounds of a loop that is too long for that are made one; 1 for none. */
-  readonly together: number;
+  readonly factor: number;
 }
 
 /** Longer loops are not counted. */
@@ -32,7 +32,7 @@ const MOST_COUNTED = 4096;
  * For the CPU device. Loads from memory of known extents need no checks in a loop either, and V8 begins a stretch of straight
  * code with most of its loads: what does not fit into registers goes to the stack and back.
  */
-const DEFAULTS: UnrollOptions = { rounds: 32, nodes: 480, plainLoads: 12, barriers: false, together: 1 };
+const DEFAULTS: UnrollOptions = { rounds: 32, nodes: 480, plainLoads: 12, barriers: false, factor: 1 };
 
 /** Before regions are formed; `simplify` afterwards puts the constants in their places. The same kernel when nothing changes. */
 export function unroll(kernel: Kernel, options: UnrollOptions = DEFAULTS): Kernel {
@@ -74,7 +74,7 @@ function copiesOf(loop: Loop, before: Stmt | undefined, options: UnrollOptions):
     step.value,
     counter,
     before.value,
-    options.together > 1 ? MOST_COUNTED : options.rounds,
+    options.factor > 1 ? MOST_COUNTED : options.rounds,
   );
   if (rounds === undefined) return undefined;
   const { loads, global } = accessesIn(body);
@@ -95,11 +95,11 @@ function severalRounds(
   rounds: number,
   options: UnrollOptions,
 ): Loop | undefined {
-  const { together } = options;
+  const { factor } = options;
   const [exit, ...body] = loop.body;
   const counter = step.var;
   const { value } = step;
-  if (exit === undefined || together < 2 || rounds % together !== 0 || together * nodesIn(body) > options.nodes)
+  if (exit === undefined || factor < 2 || rounds % factor !== 0 || factor * nodesIn(body) > options.nodes)
     return undefined;
   if (value.op !== 'binary' || value.fn !== 'add' || value.a.op !== 'var' || value.b.op !== 'const') return undefined;
   const { a, b } = value;
@@ -108,8 +108,8 @@ function severalRounds(
     const own = mapStmtExprs(s, (e) => (e.op === 'var' && e.var.id === counter.id ? later(k) : anew(e)));
     return { ...mapLists(own, (list) => list.map((x) => shifted(x, k))) };
   };
-  const copies = Array.from({ length: together }, (_, k) => body.map((s) => (k === 0 ? copyOf(s) : shifted(s, k))));
-  return { ...loop, body: [exit, ...copies.flat()], update: [{ ...step, value: later(together) }] };
+  const copies = Array.from({ length: factor }, (_, k) => body.map((s) => (k === 0 ? copyOf(s) : shifted(s, k))));
+  return { ...loop, body: [exit, ...copies.flat()], update: [{ ...step, value: later(factor) }] };
 }
 
 /** Every statement stands in one place only. Expressions may be shared, but not what is checked place by place. */

@@ -6,12 +6,13 @@ import {
   at,
   barrier,
   bool,
+  breakTo,
   cast,
   compare,
   ge,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
@@ -20,7 +21,6 @@ import {
   special,
   store,
   u32,
-  when,
 } from '../builder.ts';
 import { interpret } from '../interpret.ts';
 import type { Expr, Kernel, Stmt, ValueType, WarpOp } from '../ops.ts';
@@ -139,11 +139,11 @@ describe('exchanges of some lanes', () => {
         return [
           assign(sum, i32(1)),
           ...reduce(),
-          when(compare('eq', lane, i32(0)), [store(at(parts, warp), read(sum))]),
+          ifElse(compare('eq', lane, i32(0)), [store(at(parts, warp), read(sum))]),
           barrier(),
-          when(lt(tid, i32(32)), [
+          ifElse(lt(tid, i32(32)), [
             assign(sum, i32(0)),
-            when(lt(tid, i32(2)), [assign(sum, load(at(parts, tid)))]),
+            ifElse(lt(tid, i32(2)), [assign(sum, load(at(parts, tid)))]),
             ...reduce(),
           ]),
           out(read(sum)),
@@ -167,17 +167,17 @@ describe('exchanges of some lanes', () => {
         const again = exchange('shflUp', [read(v), i32(1)]);
         return [
           assign(v, tid),
-          when(odd, [one.stmt, assign(v, one.value)], [two.stmt, assign(v, two.value)]),
-          when(ge(tid, i32(64)), [ret()]),
+          ifElse(odd, [one.stmt, assign(v, one.value)], [two.stmt, assign(v, two.value)]),
+          ifElse(ge(tid, i32(64)), [ret()]),
           assign(k, i32(0)),
           loop(
             label,
             [
-              when(ge(read(k), i32(3)), [leave(label)]),
+              ifElse(ge(read(k), i32(3)), [breakTo(label)]),
               again.stmt,
               assign(v, add(read(v), again.value)),
               mask.stmt,
-              when(compare('eq', mask.value, u32(0)), [assign(v, i32(-1))]),
+              ifElse(compare('eq', mask.value, u32(0)), [assign(v, i32(-1))]),
             ],
             [assign(k, add(read(k), i32(1)))],
           ),
@@ -196,7 +196,7 @@ describe('exchanges of some lanes', () => {
         assign(k, i32(0)),
         loop(
           label,
-          [when(ge(read(k), tid), [leave(label)]), any.stmt, out(read(k))],
+          [ifElse(ge(read(k), tid), [breakTo(label)]), any.stmt, out(read(k))],
           [assign(k, add(read(k), i32(1)))],
         ),
       ];

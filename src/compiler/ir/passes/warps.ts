@@ -17,12 +17,13 @@ import {
   bitcast,
   block,
   bool,
+  breakTo,
   cast,
   eq,
   ge,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
@@ -36,7 +37,6 @@ import {
   store,
   sub,
   u32,
-  when,
 } from '../builder.ts';
 import type { ArraySym, ElemType, Expr, Kernel, MemRef, Stmt, ValueType, Var } from '../ops.ts';
 import { WARP_SIZE } from '../warp.ts';
@@ -137,10 +137,10 @@ class WarpLowering {
     const part = (list: readonly Stmt[], skip: Expr): readonly Stmt[] => {
       if (list.length === 0) return [];
       const inner = this.#list(list, ragged);
-      if (!hasBarrier(inner)) return [when(not(skip), inner, [], s.pos)];
+      if (!hasBarrier(inner)) return [ifElse(not(skip), inner, [], s.pos)];
       this.#jumps = true;
       const label = this.#b.label();
-      return [block(label, [when(skip, [leave(label, s.pos)], [], s.pos), ...inner], undefined, s.pos)];
+      return [block(label, [ifElse(skip, [breakTo(label, s.pos)], [], s.pos), ...inner], undefined, s.pos)];
     };
     return [assign(cond, s.cond, s.pos), ...part(s.then, not(read(cond))), ...part(s.else, read(cond))];
   }
@@ -179,9 +179,9 @@ class WarpLowering {
     const same =
       fn.startsWith('match') && bits ? eq(load(this.#slot(other, bits.type)), read(bits)) : eq(said, i32(YES));
     const count = [
-      when(ne(said, i32(ABSENT)), [
+      ifElse(ne(said, i32(ABSENT)), [
         assign(present, or(read(present), bit), pos),
-        when(same, [assign(chosen, or(read(chosen), bit), pos)], [], pos),
+        ifElse(same, [assign(chosen, or(read(chosen), bit), pos)], [], pos),
       ]),
     ];
     const named = and(ne(and(binary('shr', mask, cast('u32', read(lane))), u32(1)), u32(0)), lt(other, blockThreads()));
@@ -191,7 +191,7 @@ class WarpLowering {
       assign(lane, i32(0), pos),
       loop(
         label,
-        [when(ge(read(lane), i32(WARP_SIZE)), [leave(label, pos)], [], pos), when(named, count, [], pos)],
+        [ifElse(ge(read(lane), i32(WARP_SIZE)), [breakTo(label, pos)], [], pos), ifElse(named, count, [], pos)],
         [assign(lane, add(read(lane), i32(1)), pos)],
         pos,
       ),
@@ -216,10 +216,10 @@ class WarpLowering {
     const there = add(this.#warpStart(), read(from.var));
     const inside = and(ge(read(from.var), i32(0)), lt(read(from.var), i32(WARP_SIZE)));
     const value = this.#b.variable(bits.type, '%given');
-    const fetch = when(
+    const fetch = ifElse(
       and(inside, lt(there, blockThreads())),
       [
-        when(
+        ifElse(
           ne(load(this.#state(there)), i32(ABSENT)),
           [assign(value, load(this.#slot(there, bits.type)), pos)],
           [],

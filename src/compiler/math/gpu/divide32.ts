@@ -12,15 +12,15 @@ export function divideByReciprocal(root: Expr): Expr {
   const rebuild = (e: Expr): Expr => {
     const known = done.get(e);
     if (known) return known;
-    if (e.op === 'select' && e.branch !== undefined) regroup(e.cond, e.branch);
+    if (e.op === 'select' && e.branch !== undefined) rebuildBranch(e.cond, e.branch);
     const made = done.get(e) ?? divided(mapParts(e, rebuild));
     done.set(e, made);
     return made;
   };
   /** The members of a branch are rebuilt together. */
-  const regroup = (cond: Expr, { rare, members }: Branch): void => {
+  const rebuildBranch = (cond: Expr, { unlikely, members }: Branch): void => {
     const [a, b] = [members.map((m) => rebuild(m.a)), members.map((m) => rebuild(m.b))];
-    branch(rare, rebuild(cond), a, b).forEach((m, k) => {
+    branch(unlikely, rebuild(cond), a, b).forEach((m, k) => {
       const old = members[k];
       if (old) done.set(old, m);
     });

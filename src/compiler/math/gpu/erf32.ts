@@ -2,7 +2,7 @@
  * erf, rsqrt, cbrt and hypot of f32 for GPUs.
  */
 import type { Expr } from '../../ir/ops.ts';
-import { abs, and, copysign, eq, f32, ge, gt, lt, mul, neg, not, rarely, select, sqrt, sub } from '../notation.ts';
+import { abs, and, copysign, eq, f32, ge, gt, lt, mul, neg, not, select, sqrt, sub, unlikely } from '../notation.ts';
 import { approx, fma, fmax, fmin, horner } from './notation.ts';
 
 /** erf x / x - 1 in x², |x| ≤ 0.9: 2⁻³⁰ of erf x / x. */
@@ -57,5 +57,5 @@ export function hypot(...args: readonly Expr[]): Expr {
   const back = select(big, f32(2 ** 80), f32(2 ** -90));
   const scaled = mul(sqrt(sum(sizes.map((a) => mul(a, scale)))), back);
   const usual = and(gt(largest, 2 ** -60), lt(largest, 2 ** 60));
-  return rarely(not(usual), select(eq(largest, Infinity), Infinity, scaled), sqrt(sum(sizes)));
+  return unlikely(not(usual), select(eq(largest, Infinity), Infinity, scaled), sqrt(sum(sizes)));
 }

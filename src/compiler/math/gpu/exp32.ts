@@ -24,7 +24,6 @@ import {
   not,
   or,
   type Pair,
-  rarely,
   select,
   shl,
   sub,
@@ -32,6 +31,7 @@ import {
   toI32,
   trunc,
   u32,
+  unlikely,
 } from '../notation.ts';
 import { approx, exactProduct, fma, fmax, fmin, horner, product, rint } from './notation.ts';
 
@@ -150,7 +150,7 @@ export function pow(x: Expr, y: Expr): Expr {
   const edge = select(nan, f32(Number.NaN), flip(select(grows, f32(Infinity), f32(0))));
   const inside = and(and(gt(ax, 0), lt(ax, Infinity)), lt(ay, Infinity));
   const special = select(eq(y, 0), f32(1), select(inside, finite, edge));
-  return rarely(not(usual), special, size);
+  return unlikely(not(usual), special, size);
 }
 
 /** e^|x| / 2 and e^-|x| / 2; the first is infinite no earlier than sinh. */

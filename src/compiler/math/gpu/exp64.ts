@@ -17,11 +17,11 @@ import {
   ne,
   not,
   type Pair,
-  rarely,
   select,
   shl,
   shr,
   sub,
+  unlikely,
 } from '../notation.ts';
 import { bitsAs, f64, fma, horner, i64, lowWord, nearestProduct, reciprocal, to } from './notation.ts';
 
@@ -97,7 +97,7 @@ export function scaleTwice(p: Expr, k: Expr): Expr {
 function finish(x: Expr, { p, k, bits }: ExpParts, least: number, safe: number, greatest: number): Expr {
   const bounded = select(lt(x, least), f64(0), scaleTwice(p, k));
   const edge = select(gt(x, greatest), f64(Infinity), bounded);
-  return rarely(not(le(abs(x), safe)), edge, addExponent(p, bits));
+  return unlikely(not(le(abs(x), safe)), edge, addExponent(p, bits));
 }
 
 function clamp(x: Expr, least: number, greatest: number): Expr {

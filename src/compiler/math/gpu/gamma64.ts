@@ -20,10 +20,10 @@ import {
   ne,
   neg,
   type Pair,
-  rarely,
   select,
   sub,
   twoSum,
+  unlikely,
 } from '../notation.ts';
 import { expPair, scaleTwice } from './exp64.ts';
 import { log, logPair } from './log64.ts';
@@ -218,5 +218,5 @@ export function lgamma(x: Expr): Expr {
   const rest = sum(LN_PI, minus({ hi: l.hi, lo: add(l.lo, lost) }));
   const reflected = sum(rest, minus(large));
   const below = select(lt(y, TINY), neg(log(y)), add(reflected.hi, reflected.lo));
-  return rarely(lt(x, 0), select(eq(floor(x), x), f64(Infinity), below), above);
+  return unlikely(lt(x, 0), select(eq(floor(x), x), f64(Infinity), below), above);
 }

@@ -24,10 +24,10 @@ import {
   not,
   or,
   type Pair,
-  rarely,
   select,
   sqrt,
   sub,
+  unlikely,
 } from '../notation.ts';
 import { log, log1pPair } from './log64.ts';
 import { approx, bitsAs, f64, fma, fmax, fmin, horner, i64, product, quotient, reciprocal } from './notation.ts';
@@ -94,7 +94,7 @@ export function atan2(y: Expr, x: Expr): Expr {
   const tiny = lt(ratio, 2 ** -30);
   const rare = mirror({ hi: select(tiny, ratio, far.hi), lo: select(tiny, f64(0), far.lo) });
   const usual = and(lt(most, 2 ** 500), gt(least, 2 ** -450));
-  const value = copysign(rarely(not(usual), rare, mirror(atanOf(ay, ax))), y);
+  const value = copysign(unlikely(not(usual), rare, mirror(atanOf(ay, ax))), y);
   return select(or(ne(x, x), ne(y, y)), f64(Number.NaN), value);
 }
 
@@ -142,7 +142,7 @@ export function asinh(x: Expr): Expr {
   const square = mul(a, a);
   const w = fastTwoSum(a, mul(square, reciprocal(add(sqrt(add(square, 1)), 1))));
   const large = add(log(a), Math.LN2);
-  const value = rarely(not(lt(a, 2 ** 30)), large, log1pPair(w));
+  const value = unlikely(not(lt(a, 2 ** 30)), large, log1pPair(w));
   return select(lt(a, 2 ** -28), x, copysign(value, x));
 }
 
@@ -150,7 +150,7 @@ export function acosh(x: Expr): Expr {
   const t = sub(x, 1);
   const w = fastTwoSum(sqrt(mul(t, add(x, 1))), t);
   const large = add(log(x), Math.LN2);
-  return select(ge(x, 1), rarely(not(lt(x, 2 ** 30)), large, log1pPair(w)), f64(Number.NaN));
+  return select(ge(x, 1), unlikely(not(lt(x, 2 ** 30)), large, log1pPair(w)), f64(Number.NaN));
 }
 
 export function atanh(x: Expr): Expr {

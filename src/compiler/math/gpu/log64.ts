@@ -18,12 +18,12 @@ import {
   neg,
   not,
   type Pair,
-  rarely,
   select,
   shl,
   shr,
   sub,
   twoSum,
+  unlikely,
 } from '../notation.ts';
 import { bitsAs, exactProduct, f64, fma, horner, i64, quotient, reciprocal, timesPair, to, u64 } from './notation.ts';
 
@@ -84,7 +84,7 @@ function extend(x: Expr, of: (x: Expr, k: number) => Expr): Expr {
   const denormal = of(mul(x, DENORMAL), 54);
   const positive = select(lt(x, Infinity), denormal, x);
   const rare = select(gt(x, 0), positive, select(eq(x, 0), f64(-Infinity), f64(Number.NaN)));
-  return rarely(unusual, rare, of(x, 0));
+  return unlikely(unusual, rare, of(x, 0));
 }
 
 export function log(x: Expr): Expr {
@@ -135,7 +135,7 @@ export function log1p(x: Expr): Expr {
   const main = select(eq(x, 0), x, log1pPair({ hi: x, lo: f64(0) }));
   const rare = select(eq(x, -1), f64(-Infinity), select(gt(x, 0), x, f64(Number.NaN)));
   const usual = and(gt(x, -1), lt(x, Infinity));
-  return rarely(not(usual), rare, main);
+  return unlikely(not(usual), rare, main);
 }
 
 /** log x of a positive finite x to about 2⁻⁶⁴. */

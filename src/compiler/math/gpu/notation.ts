@@ -70,8 +70,8 @@ export function eitherOf<T extends { readonly [K in keyof T]: Expr }>(cond: Expr
   return named(branch(false, cond, Object.values(a), Object.values(b)), a);
 }
 
-/** Several values; those of the first side are seldom wanted. */
-export function rarelyOf<T extends { readonly [K in keyof T]: Expr }>(cond: Expr, a: T, b: T): T {
+/** Several values; those of the first side are unlikely to be wanted. */
+export function unlikelyOf<T extends { readonly [K in keyof T]: Expr }>(cond: Expr, a: T, b: T): T {
   return named(branch(true, cond, Object.values(a), Object.values(b)), a);
 }
 

@@ -18,11 +18,11 @@ import {
   neg,
   not,
   or,
-  rarely,
   select,
   shl,
   sqrt,
   sub,
+  unlikely,
 } from '../notation.ts';
 import { expOf } from './exp64.ts';
 import { logPair } from './log64.ts';
@@ -48,7 +48,7 @@ export function pow(x: Expr, y: Expr): Expr {
   const grows = eq(gt(ax, 1), gt(y, 0));
   const nan = or(or(ne(x, x), ne(y, y)), and(eq(ay, Infinity), eq(ax, 1)));
   const edge = select(nan, f64(Number.NaN), flip(select(grows, f64(Infinity), f64(0))));
-  return rarely(not(usual), select(eq(y, 0), f64(1), edge), main);
+  return unlikely(not(usual), select(eq(y, 0), f64(1), edge), main);
 }
 
 /** The single-precision root of a number in [1, 8), with one step of Halley's. */
@@ -80,7 +80,7 @@ export function rsqrt(x: Expr): Expr {
   const e = fma(neg(mul(x, rough)), rough, 1);
   const value = fma(mul(rough, e), fma(e, 0.375, 0.5), rough);
   const usual = lt(sub(bitsAs('u64', x), u64(1n << 52n)), u64(0x7fe0000000000000n));
-  return rarely(not(usual), div(f64(1), sqrt(x)), value);
+  return unlikely(not(usual), div(f64(1), sqrt(x)), value);
 }
 
 /** √(Σ x²), for any number of arguments, scaled where a square might leave the range; an infinity wins over NaN. */
@@ -95,5 +95,5 @@ export function hypot(...args: readonly Expr[]): Expr {
   const back = select(big, f64(2 ** 600), f64(2 ** -700));
   const scaled = mul(sqrt(sum(sizes.map((a) => mul(a, scale)))), back);
   const usual = and(gt(largest, 2 ** -500), lt(largest, 2 ** 500));
-  return rarely(not(usual), select(eq(largest, Infinity), f64(Infinity), scaled), sqrt(sum(sizes)));
+  return unlikely(not(usual), select(eq(largest, Infinity), f64(Infinity), scaled), sqrt(sum(sizes)));
 }

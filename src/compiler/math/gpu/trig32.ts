@@ -20,10 +20,10 @@ import {
   neg,
   not,
   type Pair,
-  rarely,
   select,
   shl,
   sub,
+  unlikely,
   xor,
 } from '../notation.ts';
 import { reduceLarge } from '../trig.ts';
@@ -69,7 +69,7 @@ function reducing(a: Expr, of: (reduced: Reduced) => Expr): Expr {
     of({ r: large.r.hi, pair: large.r, quadrant: large.quadrant }),
     f32(Number.NaN),
   );
-  return rarely(not(le(a, LARGE)), beyond, of(reduceSmall(a)));
+  return unlikely(not(le(a, LARGE)), beyond, of(reduceSmall(a)));
 }
 
 /** sin(r + quadrant · π/2), its sign less that of `signs`. */

@@ -41,10 +41,10 @@ import {
   nearestProduct,
   product,
   quotient,
-  rarelyOf,
   timesPair,
   to,
   u64,
+  unlikelyOf,
 } from './notation.ts';
 
 const TWO_OVER_PI = 0.6366197723675814;
@@ -139,7 +139,7 @@ function reducing(a: Expr, of: (reduced: Reduced) => Expr): Expr {
   const flat = ({ quadrant, r }: Reduced) => ({ quadrant, hi: r.hi, lo: r.lo });
   const large = reduceLarge(a);
   const hi = select(lt(a, Infinity), large.r.hi, f64(Number.NaN));
-  const { quadrant, ...r } = rarelyOf(not(le(a, LARGE)), { ...flat(large), hi }, flat(reduceSmall(a)));
+  const { quadrant, ...r } = unlikelyOf(not(le(a, LARGE)), { ...flat(large), hi }, flat(reduceSmall(a)));
   return of({ quadrant, r });
 }
 

@@ -59,7 +59,7 @@ export interface Gen {
   /** Whether threads vote at barriers. */
   votes: boolean;
   /** Variables with the group's place in the grid. */
-  readonly places: ReadonlyMap<Special, string>;
+  readonly positions: ReadonlyMap<Special, string>;
   /** Parts of indices that the compiler must not see through. */
   readonly opaque: ReadonlySet<Expr>;
   /** Flags of jumps out of several constructs at once. */

@@ -70,7 +70,7 @@ function specialOf(g: Gen, name: Special): C {
     case 'sharedBytes':
       return atom('shared_bytes');
     default: {
-      const early = g.places.get(name);
+      const early = g.positions.get(name);
       return early === undefined ? readSpecial(name) : atom(early);
     }
   }

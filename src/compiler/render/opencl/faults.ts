@@ -18,6 +18,7 @@ import {
   eq,
   i32,
   i64,
+  ifElse,
   KernelBuilder,
   lt,
   ne,
@@ -27,7 +28,6 @@ import {
   store,
   trap,
   u32,
-  when,
 } from '../../ir/builder.ts';
 import type { ArraySym, Expr, Kernel, MemRef, Stmt, Var } from '../../ir/ops.ts';
 import { isUnsigned } from '../../ir/ops.ts';
@@ -133,10 +133,10 @@ class Lowering {
     if (e.op === 'load') this.#bounds(e.mem, out);
     else if (e.op === 'cast' && e.checked && e.type !== 'bool' && e.a.type !== e.type) {
       const bad = ne(cast(e.a.type, e), e.a);
-      out.push(when(bad, this.#fail(site('cast'), asLong(e.a), i64(0)), [], site('cast').pos));
+      out.push(ifElse(bad, this.#fail(site('cast'), asLong(e.a), i64(0)), [], site('cast').pos));
     } else if (e.op === 'binary' && e.fn === 'ipow' && !isUnsigned(e.type)) {
       const bad = lt(e.b, cast(e.type, i32(0)));
-      out.push(when(bad, this.#fail(site('exponent'), asLong(e.b), i64(0)), [], site('exponent').pos));
+      out.push(ifElse(bad, this.#fail(site('exponent'), asLong(e.b), i64(0)), [], site('exponent').pos));
     } else if (e.op === 'unary' && e.fn === 'uniform' && this.#loops === 0) this.#assert(e, site('uniform'), out);
   }
 
@@ -147,7 +147,7 @@ class Lowering {
       const whole = (e: Expr): Expr => (wide ? cast('u64', asLong(e)) : cast('u32', e));
       const site: FaultSite = { kind: 'bounds', pos: mem.pos, array: mem.array, axis };
       const bad = compare('ge', whole(index), whole(extent));
-      out.push(when(bad, this.#fail(site, asLong(index), asLong(extent)), [], mem.pos));
+      out.push(ifElse(bad, this.#fail(site, asLong(index), asLong(extent)), [], mem.pos));
     }
   }
 
@@ -163,7 +163,7 @@ class Lowering {
     const packed = binary('or', binary('mul', folded(e.a), u32(2654435761)), u32(1));
     out.push(assign(said, packed, site.pos), atomic('cas', slot, [u32(0), read(said)], old, site.pos));
     const bad = and(ne(read(old), u32(0)), ne(read(old), read(said)));
-    out.push(when(bad, this.#fail(site, asLong(e.a), i64(0)), [], site.pos));
+    out.push(ifElse(bad, this.#fail(site, asLong(e.a), i64(0)), [], site.pos));
   }
 
   #at(k: number): Expr {
@@ -177,7 +177,7 @@ class Lowering {
     const axes = ['threadIdx.x', 'threadIdx.y', 'threadIdx.z'] as const;
     const first = axes.map((name) => eq(special(name), i32(0))).reduce(and);
     const zeros = Array.from({ length: count }, (_, k) => store(at(this.#slots, this.#at(k)), u32(0), pos));
-    return [when(first, zeros, [], pos), barrier(pos)];
+    return [ifElse(first, zeros, [], pos), barrier(pos)];
   }
 }
 

@@ -30,8 +30,8 @@ export interface OpenCLTarget {
   readonly correctlyRounded: boolean;
   /** CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE. Constant arrays beyond it come in a buffer. */
   readonly maxConstantBytes: number;
-  /** PoCL: a group's place in the grid is read before any condition (places.ts). */
-  readonly placesFirst?: boolean;
+  /** PoCL: a group's place in the grid is read before any condition (early-positions.ts). */
+  readonly positionsFirst?: boolean;
   /** The compiler takes masks in indices for strides (opaque.ts). */
   readonly hidesMasks?: boolean;
   /** The compiler is only right without optimisation. */

@@ -14,13 +14,13 @@ import { eachStmt, hasBarrier, someExpr, someStmt, specialsIn, stmtExprs, writte
 import { plainName } from '../names.ts';
 import { type Gen, Lines, paramName, spaceName, typeOf, varName } from './code.ts';
 import { type Arrays, declareArrays, elementTypes } from './declarations.ts';
+import { earlyPositions } from './early-positions.ts';
 import { readSpecial } from './expr.ts';
 import { lowerFaults } from './faults.ts';
 import { threadNumber } from './helpers.ts';
 import { HIP_PRELUDE } from './hip.ts';
 import type { OpenCLArg, OpenCLModule, OpenCLOptions, OpenCLTarget } from './module.ts';
 import { opaqueParts, ZERO } from './opaque.ts';
-import { earlyPlaces } from './places.ts';
 import { emitList } from './statements.ts';
 
 /** Renders a verified kernel whose approximated functions have been expanded. Throws NotSupportedError for what the target lacks. */
@@ -52,17 +52,17 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
     fault,
     latent: fault !== undefined && hasBarrier(plain.body),
     votes: false,
-    places: earlyPlaces(plain, target),
+    positions: earlyPositions(plain, target),
     opaque: target.hidesMasks === true ? opaqueParts(plain) : new Set(),
     jumps: new Set(),
   };
   const pointers = arrays.pointers(g);
   emitList(g, plain.body);
   const taken = argumentsOf(g, arrays, sites.length > 0);
-  const places = [...g.places].map(([name, early]) => `const int ${early} = ${readSpecial(name).text};`);
+  const positions = [...g.positions].map(([name, early]) => `const int ${early} = ${readSpecial(name).text};`);
   const start = [
     ...declareVars(g),
-    ...places,
+    ...positions,
     ...arrays.owned(g),
     ...declareShared(g, arrays),
     ...pointers,

@@ -30,7 +30,7 @@ interface Around {
   readonly break: Jump;
   readonly continue?: Jump;
   /** Whether it holds barriers: then all threads leave it together. */
-  readonly together: boolean;
+  readonly collective: boolean;
   /** Jumps that go on from its end. */
   readonly crossing: Map<string, Jump>;
 }
@@ -99,18 +99,19 @@ class Statements {
 
   #if(s: If): void {
     const { lines } = this.#g;
-    const together = hasBarrier([s]);
+    const collective = hasBarrier([s]);
     // A chain of `else if` is printed as one: C's compilers count nested braces, and allow 256.
     let otherwise = '';
     for (let next: If | undefined = s; next !== undefined; ) {
       const { cond, then, else: other }: Pick<If, 'cond' | 'then' | 'else'> = upright(next);
-      lines.nest(`${otherwise}if (${this.#print(cond).text})`, () => this.#arm(then, together));
+      lines.nest(`${otherwise}if (${this.#print(cond).text})`, () => this.#arm(then, collective));
       const [only] = other;
-      next = other.length === 1 && only?.op === 'if' && !together ? only : undefined;
+      next = other.length === 1 && only?.op === 'if' && !collective ? only : undefined;
       otherwise = 'else ';
-      if (next === undefined && (other.length > 0 || together)) lines.nest('else', () => this.#arm(other, together));
+      if (next === undefined && (other.length > 0 || collective))
+        lines.nest('else', () => this.#arm(other, collective));
     }
-    if (together && this.#g.target.dialect === 'opencl') lines.add(BARRIER);
+    if (collective && this.#g.target.dialect === 'opencl') lines.add(BARRIER);
   }
 
   /**
@@ -118,9 +119,9 @@ class Statements {
    * end. LLVM may join the barriers at the ends of both ways, and then one work item goes through what follows twice: up to the next barrier,
    * which therefore stands right behind.
    */
-  #arm(list: readonly Stmt[], together: boolean): void {
+  #arm(list: readonly Stmt[], collective: boolean): void {
     this.list(list);
-    if (together && !neverEnds(list)) this.#g.lines.add(BARRIER);
+    if (collective && !neverEnds(list)) this.#g.lines.add(BARRIER);
   }
 
   #block(s: Stmt & { op: 'block' }): void {
@@ -166,7 +167,7 @@ class Statements {
   #jump(jump: Jump): void {
     const { lines, jumps } = this.#g;
     const to = this.#around.findLastIndex((x) => same(x.break, jump) || (x.continue && same(x.continue, jump)));
-    if (this.#around[to]?.together) lines.add(BARRIER);
+    if (this.#around[to]?.collective) lines.add(BARRIER);
     const direct = this.#direct(jump);
     if (direct !== undefined) return lines.add(`${direct};`);
     const key = `${jump.op}_${jump.label}`;
@@ -292,7 +293,7 @@ class Statements {
 }
 
 function around(body: readonly Stmt[], leave: Jump, goOn?: Jump): Around {
-  return { break: leave, ...(goOn && { continue: goOn }), together: hasBarrier(body), crossing: new Map() };
+  return { break: leave, ...(goOn && { continue: goOn }), collective: hasBarrier(body), crossing: new Map() };
 }
 
 function same(a: Jump, b: Jump): boolean {

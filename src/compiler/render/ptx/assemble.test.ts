@@ -77,14 +77,14 @@ function reporting(): Kernel {
     [
       { op: 'print', parts: ['values', ...values, 'end'], pos: ir.NOWHERE },
       ir.store(ir.at(out, i, { checks }), ir.binary('ipow', far, n)),
-      ...values.map((v) => ir.when(ir.eq(ir.unary('uniform', v), v), [ir.store(ir.at(out, i, { checks }), n)])),
+      ...values.map((v) => ir.ifElse(ir.eq(ir.unary('uniform', v), v), [ir.store(ir.at(out, i, { checks }), n)])),
       ir.assign(k, ir.i32(0)),
       ir.loop(
         label,
-        [ir.when(ir.ge(ir.unary('uniform', ir.read(k)), n), [ir.leave(label)])],
+        [ir.ifElse(ir.ge(ir.unary('uniform', ir.read(k)), n), [ir.breakTo(label)])],
         [ir.assign(k, ir.add(ir.read(k), ir.i32(1)))],
       ),
-      ir.when(ir.lt(n, ir.i32(0)), [{ op: 'trap', message: 'n is negative', pos: ir.NOWHERE }]),
+      ir.ifElse(ir.lt(n, ir.i32(0)), [{ op: 'trap', message: 'n is negative', pos: ir.NOWHERE }]),
     ],
     { checked: true },
   );

@@ -30,7 +30,7 @@ export interface Gen {
   /** Loops around the statement in hand. */
   loopDepth: number;
   /** Constructs around the statement in hand, by label. */
-  readonly targets: Map<number, { readonly leave: string; readonly next: string | undefined }>;
+  readonly targets: Map<number, { readonly breakLabel: string; readonly continueLabel: string | undefined }>;
   usesReadOnlyPath: boolean;
   /** The newest PTX ISA version that an instruction asked for. */
   isa: readonly [number, number];

@@ -13,7 +13,7 @@ const MAX_CONSTANT = 64 * 1024;
 export const DYNAMIC = 'shared_memory';
 
 /** Where an array starts: a symbol, and bytes beyond it. */
-export interface Place {
+export interface Storage {
   readonly space: 'global' | 'shared' | 'local' | 'const';
   readonly symbol: string;
   readonly offset: number;
@@ -23,7 +23,7 @@ export interface Layout {
   readonly params: readonly PtxParam[];
   readonly paramBytes: number;
   /** All arrays but those that a parameter points to. */
-  readonly places: ReadonlyMap<ArraySym, Place>;
+  readonly storage: ReadonlyMap<ArraySym, Storage>;
   /** Declarations of the module, and of the entry. */
   readonly declarations: readonly string[];
   readonly locals: readonly string[];
@@ -43,19 +43,19 @@ export function layOut(kernel: Kernel, extraParams: number): Layout {
     params.push({ type, offset, size });
     end = offset + size;
   }
-  const places = new Map<ArraySym, Place>();
+  const storage = new Map<ArraySym, Storage>();
   const declarations: string[] = [];
   const locals: string[] = [];
-  const extraSharedBytes = layOutShared(kernel, places, declarations);
-  layOutConstants(kernel, places, declarations);
+  const extraSharedBytes = layOutShared(kernel, storage, declarations);
+  layOutConstants(kernel, storage, declarations);
   for (const array of kernel.arrays) {
     if (array.space !== 'local') continue;
     const symbol = `local_${plainName(array.name)}_${array.id}`;
     locals.push(`.local .align ${alignment(array)} .b8 ${symbol}[${bytesOf(array)}];`);
-    places.set(array, { space: 'local', symbol, offset: 0 });
+    storage.set(array, { space: 'local', symbol, offset: 0 });
   }
   const paramBytes = extraParams > 0 ? align(end, 4) + 4 * extraParams : end;
-  return { params, paramBytes, places, declarations, locals, extraSharedBytes };
+  return { params, paramBytes, storage, declarations, locals, extraSharedBytes };
 }
 
 function alignment(array: ArraySym): number {
@@ -67,7 +67,7 @@ function bytesOf(array: ArraySym): number {
 }
 
 /** Returns the bytes of static arrays that have to be dynamic because PTX allows no more static ones. */
-function layOutShared(kernel: Kernel, places: Map<ArraySym, Place>, declarations: string[]): number {
+function layOutShared(kernel: Kernel, storage: Map<ArraySym, Storage>, declarations: string[]): number {
   const shared = kernel.arrays.filter((a) => a.space === 'shared');
   const fixed = shared.filter((a) => !a.dynamic);
   const total = fixed.reduce((sum, a) => align(sum, alignment(a)) + bytesOf(a), 0);
@@ -76,21 +76,22 @@ function layOutShared(kernel: Kernel, places: Map<ArraySym, Place>, declarations
   for (const array of fixed) {
     if (moved) {
       end = align(end, alignment(array));
-      places.set(array, { space: 'shared', symbol: DYNAMIC, offset: end });
+      storage.set(array, { space: 'shared', symbol: DYNAMIC, offset: end });
       end += bytesOf(array);
       continue;
     }
     const symbol = `shared_${plainName(array.name)}_${array.id}`;
     declarations.push(`.shared .align ${Math.max(alignment(array), 16)} .b8 ${symbol}[${bytesOf(array)}];`);
-    places.set(array, { space: 'shared', symbol, offset: 0 });
+    storage.set(array, { space: 'shared', symbol, offset: 0 });
   }
   const extra = align(end, 16);
   if (moved || fixed.length < shared.length) declarations.push(`.extern .shared .align 16 .b8 ${DYNAMIC}[];`);
-  for (const array of shared) if (array.dynamic) places.set(array, { space: 'shared', symbol: DYNAMIC, offset: extra });
+  for (const array of shared)
+    if (array.dynamic) storage.set(array, { space: 'shared', symbol: DYNAMIC, offset: extra });
   return extra;
 }
 
-function layOutConstants(kernel: Kernel, places: Map<ArraySym, Place>, declarations: string[]): void {
+function layOutConstants(kernel: Kernel, storage: Map<ArraySym, Storage>, declarations: string[]): void {
   let used = 0;
   for (const array of kernel.arrays) {
     if (array.space !== 'constant') continue;
@@ -101,6 +102,6 @@ function layOutConstants(kernel: Kernel, places: Map<ArraySym, Place>, declarati
     const space = fits ? 'const' : 'global';
     const initial = bytes.length > 0 ? ` = {${[...bytes].join(',')}}` : '';
     declarations.push(`.${space} .align ${Math.max(alignment(array), 16)} .b8 ${symbol}[${bytesOf(array)}]${initial};`);
-    places.set(array, { space, symbol, offset: 0 });
+    storage.set(array, { space, symbol, offset: 0 });
   }
 }

@@ -29,7 +29,7 @@ interface Base {
 
 function baseOf(g: Gen, mem: MemRef): Base {
   const { array } = mem;
-  const place = g.layout.places.get(array);
+  const place = g.layout.storage.get(array);
   if (place !== undefined) {
     return { space: place.space, start: place.symbol, offset: place.offset, wide: place.space !== 'shared' };
   }

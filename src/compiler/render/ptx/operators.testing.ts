@@ -152,7 +152,7 @@ class Table {
     const i = this.b.variable('i32', 'i');
     const { add, mul, special } = ir;
     this.body.push(ir.assign(i, add(mul(special('blockIdx.x'), special('blockDim.x')), special('threadIdx.x'))));
-    this.body.push(ir.when(ir.ge(ir.read(i), ir.i32(count)), [ir.ret()]));
+    this.body.push(ir.ifElse(ir.ge(ir.read(i), ir.i32(count)), [ir.ret()]));
     this.i = ir.read(i);
   }
 

@@ -12,11 +12,11 @@ import type { Expr, Stmt } from '../../ir/ops.ts';
 import { assignedIn, jumpsTo, neverEnds, someStmt } from '../../ir/passes/walk.ts';
 import { emitAtomic } from './atomics.ts';
 import { emitTrap } from './checks.ts';
+import { emitBarrier, emitRest, emitWarp } from './collectives.ts';
 import { allChanged, type Gen, writeVar } from './gen.ts';
 import { hoist } from './hoist.ts';
 import { storeElement } from './memory.ts';
 import { emitPrint } from './print.ts';
-import { emitBarrier, emitRest, emitWarp } from './together.ts';
 
 type If = Stmt & { op: 'if' };
 
@@ -61,16 +61,16 @@ function statement(g: Gen, s: Stmt): void {
     case 'loop':
       return emitLoop(g, s);
     case 'block': {
-      const leave = code.label();
-      g.targets.set(s.label, { leave, next: undefined });
+      const breakLabel = code.label();
+      g.targets.set(s.label, { breakLabel, continueLabel: undefined });
       code.scoped(() => emitList(g, s.body));
-      code.place(leave);
+      code.place(breakLabel);
       return forget(g, s.body);
     }
     case 'break':
-      return code.emit(`bra ${g.targets.get(s.label)?.leave}`);
+      return code.emit(`bra ${g.targets.get(s.label)?.breakLabel}`);
     case 'continue':
-      return code.emit(`bra ${g.targets.get(s.label)?.next}`);
+      return code.emit(`bra ${g.targets.get(s.label)?.continueLabel}`);
     case 'return':
       return code.emit('ret');
     case 'barrier':
@@ -125,18 +125,18 @@ function emitIf(g: Gen, s: If): void {
 
 /** The label that a jump goes to. */
 function jumpTarget(g: Gen, s: Stmt): string | undefined {
-  if (s.op === 'break') return g.targets.get(s.label)?.leave;
-  return s.op === 'continue' ? g.targets.get(s.label)?.next : undefined;
+  if (s.op === 'break') return g.targets.get(s.label)?.breakLabel;
+  return s.op === 'continue' ? g.targets.get(s.label)?.continueLabel : undefined;
 }
 
 function emitLoop(g: Gen, s: Loop): void {
   const { code } = g;
-  const [top, leave] = [code.label(), code.label()];
+  const [top, breakLabel] = [code.label(), code.label()];
   const continues = jumpsTo(s.body, s.label) && someStmt(s.body, (x) => x.op === 'continue' && x.label === s.label);
-  const next = continues ? code.label() : undefined;
+  const continueLabel = continues ? code.label() : undefined;
   const test = exitTest(s);
-  g.targets.set(s.label, { leave, next });
-  if (test !== undefined) branchIf(g, test, leave);
+  g.targets.set(s.label, { breakLabel, continueLabel });
+  if (test !== undefined) branchIf(g, test, breakLabel);
   const all = [...s.body, ...s.update];
   forget(g, all);
   memoryUnknown(g);
@@ -146,22 +146,22 @@ function emitLoop(g: Gen, s: Loop): void {
     hoist(g, s);
     g.evaluated.clear();
     code.place(top);
-    code.scoped(() => round(g, s, test, top, next));
+    code.scoped(() => round(g, s, test, top, continueLabel));
   });
   g.loopDepth--;
   g.evaluated.clear();
-  code.place(leave);
+  code.place(breakLabel);
   forget(g, all);
 }
 
 /** One round of a loop, and whether there is another. `test` has been made already; `next` is where `continue` goes. */
-function round(g: Gen, s: Loop, test: Expr | undefined, top: string, next: string | undefined): void {
+function round(g: Gen, s: Loop, test: Expr | undefined, top: string, continueLabel: string | undefined): void {
   const { code } = g;
   const body = test === undefined ? s.body : s.body.slice(1);
-  if (next === undefined) emitList(g, body);
+  if (continueLabel === undefined) emitList(g, body);
   else {
     code.scoped(() => emitList(g, body));
-    code.place(next);
+    code.place(continueLabel);
     forget(g, body);
   }
   const over = test ?? exitOf(s.update.at(-1), s.label);

@@ -2,7 +2,7 @@
  * Byte addresses of memory accesses.
  *
  * An address is built as a sum that begins with what changes least (see `ranking`), so that the optimiser can keep partial
- * sums out of inner loops. In a 32-bit memory all of it is arithmetic modulo 2^32, which may be regrouped freely.
+ * sums out of inner loops. In a 32-bit memory all of it is arithmetic modulo 2^32, which may be reassociated freely.
  */
 import { type ArraySym, ELEM_SIZE, type Expr, type MemRef } from '../../ir/ops.ts';
 import type { Local } from './assembler.ts';

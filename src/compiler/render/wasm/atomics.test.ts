@@ -28,14 +28,14 @@ function run(fn: AtomicOp, type: ValueType, space: 'global' | 'shared', concurre
   const value = ir.load(ir.at(x, gid));
   const args = fn === 'cas' ? [ir.load(ir.at(x, ir.and(gid, i32(7)))), value] : [value];
   const cell = ir.binary('rem', mul(tid, i32(5)), i32(6));
-  const copyIn = ir.when(ir.lt(tid, i32(8)), [ir.store(ir.at(cells, tid), ir.load(ir.at(target, tid)))]);
-  const copyOut = ir.when(ir.lt(tid, i32(8)), [ir.store(ir.at(target, tid), ir.load(ir.at(cells, tid)))]);
+  const copyIn = ir.ifElse(ir.lt(tid, i32(8)), [ir.store(ir.at(cells, tid), ir.load(ir.at(target, tid)))]);
+  const copyOut = ir.ifElse(ir.lt(tid, i32(8)), [ir.store(ir.at(target, tid), ir.load(ir.at(cells, tid)))]);
   const kernel = b.build([
     ...(space === 'shared' ? [copyIn, ir.barrier()] : []),
     ir.atomic(fn, ir.at(cells, cell), args, result),
     ir.store(ir.at(olds, gid), read(result)),
     // A lane alone, the result unused, and one cell for all.
-    ir.when(ir.eq(ir.binary('rem', tid, i32(3)), i32(1)), [ir.atomic(fn, ir.at(cells, i32(7)), args)]),
+    ir.ifElse(ir.eq(ir.binary('rem', tid, i32(3)), i32(1)), [ir.atomic(fn, ir.at(cells, i32(7)), args)]),
     ...(space === 'shared' ? [ir.barrier(), copyOut] : []),
   ]);
   const size = ELEM_SIZE[type];
@@ -87,12 +87,12 @@ describe('histograms', () => {
         ];
         const body =
           form === 0
-            ? [ir.assign(i, gid), ir.when(ir.lt(read(i), n), count)]
+            ? [ir.assign(i, gid), ir.ifElse(ir.lt(read(i), n), count)]
             : [
                 ir.assign(i, gid),
                 ir.loop(
                   label,
-                  [ir.when(ir.ge(read(i), n), [ir.leave(label)]), ...count],
+                  [ir.ifElse(ir.ge(read(i), n), [ir.breakTo(label)]), ...count],
                   [ir.assign(i, add(read(i), i32(24)))],
                 ),
               ];

@@ -41,7 +41,7 @@ export function indexLoad(g: Gen, s: Stmt & { op: 'atomic' }): (Expr & { op: 'lo
     s.args.some((e) => someExpr(e, (x) => x === index))
   )
     return undefined;
-  const checked = g.kernel.checked && s.mem.checks.some((c) => !g.proven.has(c) && !g.covered.has(c));
+  const checked = g.kernel.checked && s.mem.checks.some((c) => !g.eliminated.has(c) && !g.hoisted.has(c));
   return checked ? undefined : index;
 }
 

@@ -35,7 +35,7 @@ const toLong = (e: Expr): Expr => (isWide(e.type) ? e : { op: 'cast', type: 'i64
 export function boundsHazards(g: Gen, mem: MemRef): Hazard[] {
   if (!g.kernel.checked) return [];
   return mem.checks
-    .filter((check) => !g.proven.has(check) && !g.covered.has(check))
+    .filter((check) => !g.eliminated.has(check) && !g.hoisted.has(check))
     .map((check) => {
       const mixed = isWide(check.index.type) !== isWide(check.extent.type);
       const index = mixed ? toLong(check.index) : check.index;

@@ -141,7 +141,7 @@ describe('bounds', () => {
     const kernel = b.build(
       [
         ir.assign(i, gid),
-        ir.when(ir.and(odd, ir.lt(read(i), n)), [
+        ir.ifElse(ir.and(odd, ir.lt(read(i), n)), [
           ir.store(element(out, read(i), n), add(ir.load(element(out, ir.sub(n, add(read(i), i32(1))), n)), i32(5))),
         ]),
       ],
@@ -163,8 +163,8 @@ describe('bounds', () => {
     const which = b.value('i32', 'which');
     const shared = b.shared('i32', 's', 20);
     const local = b.local('i32', 'l', 4);
-    const at = (k: number, stmt: ReturnType<typeof ir.store>): ReturnType<typeof ir.when> =>
-      ir.when(ir.eq(which, i32(k)), [stmt]);
+    const at = (k: number, stmt: ReturnType<typeof ir.store>): ReturnType<typeof ir.ifElse> =>
+      ir.ifElse(ir.eq(which, i32(k)), [stmt]);
     const indirect = ir.load(element(out, ir.and(gid, i32(15)), n));
     const kernel = b.build(
       [
@@ -247,7 +247,7 @@ describe('other faults', () => {
 
   it(
     'trap',
-    fault((_, x) => [ir.when(ir.lt(x, i64(0)), [ir.trap('negative')])]),
+    fault((_, x) => [ir.ifElse(ir.lt(x, i64(0)), [ir.trap('negative')])]),
   );
 
   it('a value that is not uniform', () => {
@@ -285,7 +285,7 @@ describe('blocks', () => {
     const at = add(mul(number, i32(4)), tid);
     const kernel = b.build(
       [
-        ir.when(ir.eq(number, bad), [ir.when(ir.eq(tid, i32(2)), [ir.trap('here')])]),
+        ir.ifElse(ir.eq(number, bad), [ir.ifElse(ir.eq(tid, i32(2)), [ir.trap('here')])]),
         ir.store(ir.at(out, at), add(number, i32(1))),
       ],
       { checked: true },

@@ -76,12 +76,12 @@ export interface Gen {
     readonly index: Local;
     readonly extent: Local;
   };
-  /** Bounds checks that always hold. */
-  readonly proven: ReadonlySet<Check>;
-  /** Bounds checks that have been made for all the work items to be run here. Set in `scope.ts`, as are depth and mask. */
-  readonly covered: ReadonlySet<Check>;
+  /** Bounds checks that always hold and are left out. */
+  readonly eliminated: ReadonlySet<Check>;
+  /** Bounds checks that have been hoisted: made for all the work items to be run here. Set in `scope.ts`, as are depth and mask. */
+  readonly hoisted: ReadonlySet<Check>;
   /** First of several assignments, none of which changes what another one reads, that share loads: how many there are. */
-  readonly together: Map<Stmt, number>;
+  readonly parallel: Map<Stmt, number>;
   /** For each `uniform` of the region: whether an item has been there, and the value that it found. */
   readonly firstSeen: Map<Expr, { readonly seen: Local; readonly value: Local }>;
   /** Variables kept once for the block. */

@@ -41,7 +41,7 @@ function kernel(
   const parts: Parts = { b, x, bins, k, along };
   const rows = ir.loop(
     label,
-    [ir.when(ir.ge(ir.read(k), rounds), [ir.leave(label)]), ...body(parts)],
+    [ir.ifElse(ir.ge(ir.read(k), rounds), [ir.breakTo(label)]), ...body(parts)],
     [ir.assign(k, ir.add(ir.read(k), ir.i32(1)))],
   );
   const lines = around([ir.assign(k, ir.i32(0)), rows], parts);
@@ -64,7 +64,7 @@ const count = ({ bins, x, along }: Parts): Stmt =>
 describe('rounds over rows', () => {
   it('are for all items together: counting, copying, under a guard', () => {
     expect(turned(kernel((p) => [count(p)]))).toBe(true);
-    expect(turned(kernel((p) => [ir.when(ir.lt(p.along, ir.i32(500)), [count(p)])]))).toBe(true);
+    expect(turned(kernel((p) => [ir.ifElse(ir.lt(p.along, ir.i32(500)), [count(p)])]))).toBe(true);
     expect(turned(kernel((p) => [ir.store(ir.at(p.x, p.along), ir.mul(p.along, ir.i32(3)))]))).toBe(true);
   });
 
@@ -82,10 +82,10 @@ describe('rounds over rows', () => {
 
   it('stay where items make different ones, or not all of them any', () => {
     expect(turned(kernel((p) => [count(p)], { rounds: ir.and(t, ir.i32(3)) }))).toBe(false);
-    expect(turned(kernel((p) => [count(p)], { around: (s) => [ir.when(ir.lt(t, ir.i32(9)), s)] }))).toBe(false);
+    expect(turned(kernel((p) => [count(p)], { around: (s) => [ir.ifElse(ir.lt(t, ir.i32(9)), s)] }))).toBe(false);
     const leaves = kernel((p) => {
       const label = p.b.label();
-      return [ir.block(label, [ir.when(ir.lt(t, ir.i32(9)), [ir.leave(label)]), count(p)])];
+      return [ir.block(label, [ir.ifElse(ir.lt(t, ir.i32(9)), [ir.breakTo(label)]), count(p)])];
     });
     expect(turned(leaves)).toBe(false);
   });
@@ -121,10 +121,10 @@ function random(seed: number): Kernel {
       if (which === 0) return ir.store(ir.at(x, along), value(2));
       if (which === 1) return ir.assign(own, value(2));
       if (which === 2) return ir.atomic('add', ir.at(bins, ir.and(value(1), ir.i32(WIDTH - 1))), [value(1)]);
-      return ir.when(ir.lt(value(1), value(1)), [ir.store(ir.at(x, along), value(1))]);
+      return ir.ifElse(ir.lt(value(1), value(1)), [ir.store(ir.at(x, along), value(1))]);
     };
     const body = [ir.assign(own, value(0)), ...Array.from({ length: 1 + r.below(4) }, statement)];
-    return r.chance(0.5) ? body : [ir.when(ir.lt(along, ir.i32(r.below(ROUNDS * WIDTH))), body)];
+    return r.chance(0.5) ? body : [ir.ifElse(ir.lt(along, ir.i32(r.below(ROUNDS * WIDTH))), body)];
   });
 }
 

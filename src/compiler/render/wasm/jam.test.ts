@@ -38,7 +38,7 @@ function product(block: Block, extra: (acc: Var) => readonly Stmt[] = () => []):
   return b.build(
     [
       ir.assign(acc, ir.f32(1)),
-      ir.when(ir.lt(ir.special('threadIdx.z'), ir.i32(d)), [
+      ir.ifElse(ir.lt(ir.special('threadIdx.z'), ir.i32(d)), [
         ir.store(ir.at(tileA, own), value(3)),
         ir.store(ir.at(tileB, own), value(5)),
       ]),
@@ -47,7 +47,7 @@ function product(block: Block, extra: (acc: Var) => readonly Stmt[] = () => []):
       ir.loop(
         label,
         [
-          ir.when(ir.ge(ir.read(k), ir.i32(Math.min(w, h))), [ir.leave(label)]),
+          ir.ifElse(ir.ge(ir.read(k), ir.i32(Math.min(w, h))), [ir.breakTo(label)]),
           ir.assign(acc, ir.add(ir.read(acc), ir.mul(a, c))),
           ...extra(acc),
         ],
@@ -73,7 +73,7 @@ describe('what is jammed', () => {
 
   it('nothing whose rows may take different ways', () => {
     const parting = product([8, 8, 1], (acc) => [
-      ir.when(ir.lt(ty, ir.i32(3)), [ir.assign(acc, ir.add(ir.read(acc), ir.f32(1)))]),
+      ir.ifElse(ir.lt(ty, ir.i32(3)), [ir.assign(acc, ir.add(ir.read(acc), ir.f32(1)))]),
     ]);
     expect(occurrences(parting, [8, 8, 1], F32X4_MUL)).toBe(2);
   });
@@ -156,20 +156,21 @@ function randomRegion(seed: number, block: Block): Kernel {
     r.pick([ir.lt(n, ir.i32(r.below(9))), ir.lt(ir.special('blockIdx.x'), ir.i32(1)), ir.ge(n, ir.i32(2))]);
   const list = (depth: number): Stmt[] => Array.from({ length: 1 + r.below(4) }, () => statement(depth)).flat();
   const statement = (depth: number): Stmt[] => {
-    if (depth > 0 && r.chance(0.25)) return [ir.when(common(), list(depth - 1), r.chance(0.5) ? list(depth - 1) : [])];
+    if (depth > 0 && r.chance(0.25))
+      return [ir.ifElse(common(), list(depth - 1), r.chance(0.5) ? list(depth - 1) : [])];
     if (depth > 0 && r.chance(0.4)) {
       const k = b.variable('i32', 'k');
       const label = b.label();
       counters.push(k);
       const body = list(depth - 1);
-      if (r.chance(0.3)) body.push(ir.when(common(), [r.chance(0.5) ? ir.leave(label) : ir.next(label)]));
+      if (r.chance(0.3)) body.push(ir.ifElse(common(), [r.chance(0.5) ? ir.breakTo(label) : ir.continueTo(label)]));
       if (r.chance(0.5)) body.push(...list(depth - 1));
       counters.pop();
       return [
         ir.assign(k, ir.i32(0)),
         ir.loop(
           label,
-          [ir.when(ir.ge(ir.read(k), ir.i32(1 + r.below(20))), [ir.leave(label)]), ...body],
+          [ir.ifElse(ir.ge(ir.read(k), ir.i32(1 + r.below(20))), [ir.breakTo(label)]), ...body],
           [ir.assign(k, ir.add(ir.read(k), ir.i32(1)))],
         ),
       ];

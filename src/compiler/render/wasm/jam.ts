@@ -7,7 +7,7 @@
  */
 import { add, i32, read } from '../../ir/builder.ts';
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
-import type { Items } from '../../ir/passes/region-tree.ts';
+import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import { eachStmt, exprParts, mapExpr, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { boundsHazards, expressionHazard } from './checks.ts';
 import { type Gen, partCount, shapeOf, varShape } from './gen.ts';
@@ -27,7 +27,7 @@ const REGISTERS = 12;
 const LARGEST = 4000;
 
 /** The jammed region, where there is something to gain. */
-export function jamRows(g: Gen, node: Items): Jam | undefined {
+export function jamRows(g: Gen, node: WorkItemLoop): Jam | undefined {
   const [width, height] = g.variant.block;
   if (g.lanes === 1 || height === 1 || width % g.lanes !== 0 || node.reduce !== undefined) return undefined;
   if (!isPlain(g, node.body)) return undefined;
@@ -74,7 +74,7 @@ function operands(e: Expr): readonly Expr[] {
 }
 
 /** Variables that may differ from row to row, by `Var.id`. */
-function rowVariables(node: Items): ReadonlySet<number> {
+function rowVariables(node: WorkItemLoop): ReadonlySet<number> {
   const own = new Set([...node.loads, ...node.saves].map((v) => v.id));
   for (let before = -1; before !== own.size; ) {
     before = own.size;
@@ -167,7 +167,7 @@ class Copier implements Omit<Jam, 'body'> {
       value: row === 0 ? value : this.#inRow(value, row),
     }));
     const [first] = out;
-    if (first !== undefined && someExpr(first.value, (e) => e.op === 'load')) this.#g.together.set(first, out.length);
+    if (first !== undefined && someExpr(first.value, (e) => e.op === 'load')) this.#g.parallel.set(first, out.length);
     return out;
   }
 

@@ -38,7 +38,7 @@ describe.each(ELEMS)('%s', (elem: ElemType) => {
           ir.store(ir.at(to, gid), ir.load(ir.at(from, index()))),
           ir.store(ir.at(to, add(index(), i32(60))), ir.load(ir.at(from, gid))),
         ];
-        const kernel = b.build(guarded ? [ir.when(odd, copy)] : copy);
+        const kernel = b.build(guarded ? [ir.ifElse(odd, copy)] : copy);
         const image = noise(size * 400);
         check(kernel, { grid: [2, 1, 1], block: [20, 1, 1] }, [0, 200 * size], image, [{ at: 0, elem, length: 400 }]);
       }
@@ -82,14 +82,14 @@ describe.each(ELEMS)('%s', (elem: ElemType) => {
       ir.loop(
         label,
         [
-          ir.when(ir.ge(read(k), i32(5)), [ir.leave(label)]),
+          ir.ifElse(ir.ge(read(k), i32(5)), [ir.breakTo(label)]),
           ir.store(ir.at(local, slot), ir.load(ir.at(from, add(gid, read(k))))),
         ],
         [ir.assign(k, add(read(k), i32(1)))],
       ),
       ir.barrier(),
       ir.store(ir.at(to, gid), ir.load(ir.at(shared, ir.sub(i32(23), tid)))),
-      ir.when(ir.eq(ir.and(tid, i32(1)), i32(0)), [
+      ir.ifElse(ir.eq(ir.and(tid, i32(1)), i32(0)), [
         ir.store(ir.at(to, add(gid, i32(48))), ir.load(ir.at(dynamic, tid))),
         ir.store(ir.at(to, add(gid, i32(96))), ir.load(ir.at(local, ir.binary('rem', tid, i32(5))))),
       ]),
@@ -179,7 +179,7 @@ it('prints, in thread order', () => {
   const b = new ir.KernelBuilder('print');
   const x = b.value('f32', 'x');
   const kernel = b.build([
-    ir.when(ir.lt(tid, i32(3)), [
+    ir.ifElse(ir.lt(tid, i32(3)), [
       ir.print(['thread', tid, 'of', ir.cast('i64', i32(-5)), x, ir.lt(tid, i32(1)), ir.u32(2 ** 32 - 1)]),
     ]),
   ]);

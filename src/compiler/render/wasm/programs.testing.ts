@@ -38,7 +38,7 @@ interface Scope {
   /** Loops and blocks that a jump may leave. */
   readonly labels: readonly { readonly label: number; readonly loop: boolean }[];
   /** Whether all threads of the block are here together, but for those that returned. */
-  readonly together: boolean;
+  readonly parallel: boolean;
 }
 
 export interface ProgramOptions {
@@ -100,7 +100,7 @@ class Programmer {
     body.push(ir.store(this.at(this.shared, this.tid), ir.mul(this.gid, ir.i32(77))));
     for (const v of this.vars.i32 ?? []) if (this.r.chance(0.7)) body.push(ir.assign(v, this.expr('i32', 2)));
     const n = 3 + this.r.below(5);
-    for (let i = 0; i < n; i++) body.push(...this.statement({ depth: 0, labels: [], together: true }));
+    for (let i = 0; i < n; i++) body.push(...this.statement({ depth: 0, labels: [], parallel: true }));
     for (const [i, v] of Object.values(this.vars).flat().entries()) {
       if (i % 2 === 0) body.push(this.store(i % ROW, ir.read(v)));
     }
@@ -204,7 +204,7 @@ class Programmer {
   statement(scope: Scope): Stmt[] {
     const { r } = this;
     if (this.budget-- <= 0) return [this.assign()];
-    if (this.options.barriers && scope.together && r.chance(0.35)) return this.barrier();
+    if (this.options.barriers && scope.parallel && r.chance(0.35)) return this.barrier();
     if (scope.depth >= 4) return [this.assign()];
     const deeper = { ...scope, depth: scope.depth + 1 };
     switch (r.below(13)) {
@@ -224,10 +224,10 @@ class Programmer {
       case 6:
       case 7: {
         const uniform = r.chance(0.25);
-        const within = { ...deeper, together: scope.together && uniform };
+        const within = { ...deeper, parallel: scope.parallel && uniform };
         const then = this.settled(within, 3);
         const otherwise = r.chance(0.5) ? this.settled(within, 2) : [];
-        return [ir.when(this.expr('bool', 2, uniform), then, otherwise)];
+        return [ir.ifElse(this.expr('bool', 2, uniform), then, otherwise)];
       }
       case 8:
       case 9:
@@ -236,7 +236,7 @@ class Programmer {
         return this.guarded();
       case 10: {
         const label = this.b.label();
-        const body = this.list({ ...deeper, labels: [...scope.labels, { label, loop: false }], together: false }, 4);
+        const body = this.list({ ...deeper, labels: [...scope.labels, { label, loop: false }], parallel: false }, 4);
         return [ir.block(label, body)];
       }
       default:
@@ -258,8 +258,8 @@ class Programmer {
     const otherwise = r.chance(0.2) ? [this.assign()] : [];
     const guard =
       r.chance(0.5) || otherwise.length > 0
-        ? ir.when(bounds.reduce(ir.and), then, otherwise)
-        : bounds.reduceRight<Stmt[]>((inner, bound) => [ir.when(bound, inner)], then)[0];
+        ? ir.ifElse(bounds.reduce(ir.and), then, otherwise)
+        : bounds.reduceRight<Stmt[]>((inner, bound) => [ir.ifElse(bound, inner)], then)[0];
     return [ir.assign(i, ir.add(start, offset)), ...(guard ? [guard] : [])];
   }
 
@@ -272,12 +272,12 @@ class Programmer {
     const { r } = this;
     const cond = this.expr('bool', 2);
     if (scope.labels.length === 0 || r.chance(0.15))
-      return r.chance(0.4) ? [ir.when(cond, [ir.ret()])] : [this.assign()];
+      return r.chance(0.4) ? [ir.ifElse(cond, [ir.ret()])] : [this.assign()];
     const { label, loop } = r.pick(scope.labels);
     return [
-      ir.when(cond, [
+      ir.ifElse(cond, [
         ...(r.chance(0.3) ? [this.assign()] : []),
-        loop && r.chance(0.4) ? ir.next(label) : ir.leave(label),
+        loop && r.chance(0.4) ? ir.continueTo(label) : ir.breakTo(label),
       ]),
     ];
   }
@@ -288,17 +288,17 @@ class Programmer {
     const label = this.b.label();
     const counter = this.b.variable('i32', 'k');
     const uniform = r.chance(0.5);
-    const together = scope.together && uniform;
+    const parallel = scope.parallel && uniform;
     const trips = uniform ? ir.i32(1 + r.below(4)) : ir.and(this.expr('i32', 1), ir.i32(3));
     // Jumps out of a loop that may hold a barrier would have to be uniform.
-    const labels = together && this.options.barriers ? [] : [...scope.labels, { label, loop: true }];
-    const body = this.settled({ ...scope, labels, together }, 3);
+    const labels = parallel && this.options.barriers ? [] : [...scope.labels, { label, loop: true }];
+    const body = this.settled({ ...scope, labels, parallel }, 3);
     const k = ir.read(counter);
     return [
       ir.assign(counter, ir.i32(0)),
       ir.loop(
         label,
-        [ir.when(ir.ge(k, trips), [ir.leave(label)]), ...body],
+        [ir.ifElse(ir.ge(k, trips), [ir.breakTo(label)]), ...body],
         [ir.assign(counter, ir.add(k, ir.i32(1)))],
       ),
     ];

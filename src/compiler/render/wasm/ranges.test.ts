@@ -7,19 +7,19 @@ import { interpret } from '../../ir/interpret.ts';
 import type { Expr, Kernel, Stmt } from '../../ir/ops.ts';
 import { runWasm } from './launch.testing.ts';
 import { Random } from './programs.testing.ts';
-import { provenChecks } from './ranges.ts';
+import { eliminatedChecks } from './ranges.ts';
 
 const { add, mul, special, i32, read } = ir;
 
 /** How many of the checks of a kernel over `s[256]` and `x[n]` are proven. */
-function proven(make: (b: ir.KernelBuilder, s: (index: Expr) => Expr, x: (index: Expr) => Expr) => Stmt[]): number {
+function eliminated(make: (b: ir.KernelBuilder, s: (index: Expr) => Expr, x: (index: Expr) => Expr) => Stmt[]): number {
   const b = new ir.KernelBuilder('ranges');
   const shared = b.shared('i32', 's', 256);
   const global = b.global('u8', 'x');
   const n = b.value('i32', 'n');
   const s = (index: Expr): Expr => ir.load(ir.at(shared, index, { checks: [{ index, extent: i32(256), axis: 0 }] }));
   const x = (index: Expr): Expr => ir.load(ir.at(global, index, { checks: [{ index, extent: n, axis: 0 }] }));
-  return provenChecks(b.build(make(b, s, x), { checked: true }), [16, 16, 1]).size;
+  return eliminatedChecks(b.build(make(b, s, x), { checked: true }), [16, 16, 1]).size;
 }
 
 /** `for (k = from; k < to; k += step) body(k)`. */
@@ -29,14 +29,14 @@ function counting(b: ir.KernelBuilder, from: Expr, to: Expr, step: number, body:
   const next = ir.assign(k, add(read(k), i32(step)));
   return [
     ir.assign(k, from),
-    ir.loop(label, [ir.when(ir.ge(read(k), to), [ir.leave(label)]), ...body(read(k))], [next]),
+    ir.loop(label, [ir.ifElse(ir.ge(read(k), to), [ir.breakTo(label)]), ...body(read(k))], [next]),
   ];
 }
 
 const use = (b: ir.KernelBuilder, value: Expr): Stmt => ir.assign(b.variable('i32', 'v'), value);
 
 describe('proven', () => {
-  it.each<[string, Parameters<typeof proven>[0]]>([
+  it.each<[string, Parameters<typeof eliminated>[0]]>([
     ['thread indices', (b, s) => [use(b, s(add(mul(special('threadIdx.y'), i32(16)), special('threadIdx.x'))))]],
     ['masks and remainders', (b, s) => [use(b, s(ir.and(special('blockIdx.x'), i32(255))))]],
     ['bytes', (b, s, x) => [use(b, s(ir.load({ ...(x(i32(0)) as Expr & { op: 'load' }).mem, checks: [] })))]],
@@ -46,11 +46,11 @@ describe('proven', () => {
       'a row of a tile',
       (b, s) => counting(b, i32(0), i32(16), 1, (k) => [use(b, s(add(mul(k, i32(16)), special('threadIdx.x'))))]),
     ],
-  ])('%s', (_, make) => expect(proven(make)).toBe(1));
+  ])('%s', (_, make) => expect(eliminated(make)).toBe(1));
 });
 
 describe('not proven', () => {
-  it.each<[string, Parameters<typeof proven>[0]]>([
+  it.each<[string, Parameters<typeof eliminated>[0]]>([
     [
       'one too far',
       (b, s) => [use(b, s(add(mul(special('threadIdx.y'), i32(16)), add(special('threadIdx.x'), i32(1)))))],
@@ -76,12 +76,16 @@ describe('not proven', () => {
       (b, s) => {
         const k = b.variable('i32', 'k');
         const label = b.label();
-        const body = [ir.when(ir.ge(read(k), i32(256)), [ir.leave(label)]), ir.assign(k, i32(300)), use(b, s(read(k)))];
+        const body = [
+          ir.ifElse(ir.ge(read(k), i32(256)), [ir.breakTo(label)]),
+          ir.assign(k, i32(300)),
+          use(b, s(read(k))),
+        ];
         return [ir.loop(label, body, [ir.assign(k, add(read(k), i32(1)))])];
       },
     ],
     ['a counter downwards', (b, s) => counting(b, i32(0), i32(256), -1, (k) => [use(b, s(k))])],
-  ])('%s', (_, make) => expect(proven(make)).toBe(0));
+  ])('%s', (_, make) => expect(eliminated(make)).toBe(0));
 });
 
 /** How many of the checks of `x[index]` and `y[index]` with extents `n` and `m` are proven, in 32-bit code or in 64-bit code. */
@@ -101,11 +105,11 @@ function related(
   };
   const [n, m] = [extent('n'), extent('m')];
   const body = make({ b, n, m, x: array('x', n), y: array('y', m) });
-  return provenChecks(b.build(body, { checked: true, indexBits }), [256, 1, 1]).size;
+  return eliminatedChecks(b.build(body, { checked: true, indexBits }), [256, 1, 1]).size;
 }
 
 const i = add(mul(special('blockIdx.x'), i32(256)), special('threadIdx.x'));
-const { lt, ge, when, and, not, assign, leave } = ir;
+const { lt, ge, ifElse: when, and, not, assign, breakTo: leave } = ir;
 const gt = (a: Expr, b: Expr): Expr => ir.compare('gt', a, b);
 const le = (a: Expr, b: Expr): Expr => ir.compare('le', a, b);
 
@@ -180,7 +184,7 @@ describe('not proven by what is around', () => {
 
 describe('guards and accesses at random', () => {
   /** Guards of all forms around accesses near the edges of an array whose length is a parameter. */
-  function random(seed: number): { kernel: Kernel; proven: number } {
+  function random(seed: number): { kernel: Kernel; eliminated: number } {
     const r = new Random(seed);
     const b = new ir.KernelBuilder(`guards${seed}`);
     b.params.push({ index: 0, name: 'n', type: 'i32', origin: { kind: 'extent', path: [0], axis: 0 } });
@@ -218,7 +222,7 @@ describe('guards and accesses at random', () => {
       return [when(condition(2), list(depth - 1), r.chance(0.3) ? list(depth - 1) : [])];
     };
     const kernel = b.build([assign(w, i), when(condition(2), list(2)), ...list(2)], { checked: true });
-    return { kernel, proven: provenChecks(kernel, [16, 1, 1]).size };
+    return { kernel, eliminated: eliminatedChecks(kernel, [16, 1, 1]).size };
   }
 
   const first = Number(process.env.WASM_SEED ?? 1);
@@ -226,7 +230,7 @@ describe('guards and accesses at random', () => {
   it('fail where they fail with all checks', () => {
     let [found, faults, runs] = [0, 0, 0];
     for (let seed = first; seed < first + count; seed++) {
-      const { kernel, proven: some } = random(seed);
+      const { kernel, eliminated: some } = random(seed);
       found += some;
       for (const n of [0, 5, 25]) {
         const launch = { grid: [2, 1, 1], block: [16, 1, 1] } as const;

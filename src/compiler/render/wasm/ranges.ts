@@ -30,9 +30,9 @@ const LEAST = -(2 ** 31);
 const MOST = 2 ** 31 - 1;
 
 /** The checks of a kernel that always hold. */
-export function provenChecks(kernel: Kernel, block: readonly [number, number, number]): ReadonlySet<Check> {
-  const proven = new Set<Check>();
-  if (!kernel.checked) return proven;
+export function eliminatedChecks(kernel: Kernel, block: readonly [number, number, number]): ReadonlySet<Check> {
+  const eliminated = new Set<Check>();
+  if (!kernel.checked) return eliminated;
   const ranges = new Ranges(kernel, block);
   /** Facts about what `list` does not assign, where a condition is true or false. */
   const learn = (cond: Expr, truth: boolean, place: Place, list: readonly Stmt[]): Place => {
@@ -66,7 +66,7 @@ export function provenChecks(kernel: Kernel, block: readonly [number, number, nu
       const extent = ranges.of(check.extent, known);
       const index = extent && ranges.of(check.index, known);
       if (extent === undefined || index === undefined || !isNatural(check.index, index[0], facts)) continue;
-      if (index[1] < extent[0] || isBelow(check.index, check.extent, facts)) proven.add(check);
+      if (index[1] < extent[0] || isBelow(check.index, check.extent, facts)) eliminated.add(check);
     }
   };
   const proveIn = (e: Expr, place: Place): void => {
@@ -74,7 +74,7 @@ export function provenChecks(kernel: Kernel, block: readonly [number, number, nu
     for (const part of exprParts(e)) proveIn(part, place);
   };
   walk(kernel.body, { known: new Map(), facts: [] });
-  return proven;
+  return eliminated;
 }
 
 class Ranges {
@@ -236,7 +236,7 @@ function guardOf(loop: Loop): { readonly v: Var; readonly bound: Expr } | undefi
     wanted = 'lt';
   }
   if (cond.op !== 'compare' || cond.fn !== wanted || cond.a.op !== 'var' || cond.a.type !== 'i32') return undefined;
-  // A bound in memory may have an access whose own check would be taken for proven by the guard that it is part of.
+  // A bound in memory may have an access whose own check would be eliminated by the guard that it is part of.
   if (someExpr(cond.b, (e) => e.op === 'load')) return undefined;
   return { v: cond.a.var, bound: cond.b };
 }

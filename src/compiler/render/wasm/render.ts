@@ -17,13 +17,13 @@ import { ModuleBuilder } from './assembler.ts';
 import { fuseIndexLoads } from './fuse.ts';
 import { type Gen, isWide, ScalarOnly, wasmType } from './gen.ts';
 import { Helpers } from './helpers.ts';
-import { emitNodes } from './items.ts';
 import type { RenderWasm, WasmModule, WasmVariant } from './module.ts';
 import { RECORD_PARAMS_SLOT } from './module.ts';
-import { provenChecks } from './ranges.ts';
+import { eliminatedChecks } from './ranges.ts';
 import { runBody } from './run.ts';
 import { layOutScratch } from './scratch.ts';
 import { ranking } from './structure.ts';
+import { emitNodes } from './work-items.ts';
 
 export const renderWasm: RenderWasm = (kernel, variant) => {
   const lanes = lanesFor(kernel, variant);
@@ -137,11 +137,11 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
       index: f.local('i64'),
       extent: f.local('i64'),
     },
-    proven: provenChecks(kernel, variant.block),
-    covered: new Set(),
-    together: new Map(),
+    eliminated: eliminatedChecks(kernel, variant.block),
+    hoisted: new Set(),
+    parallel: new Map(),
     firstSeen: new Map(),
-    blockVars: kernel.vars.filter((v) => regions.places.get(v.id)?.kind === 'uniform'),
+    blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),
     loopDepth: 0,
     mask: null,
     rank: ranking(kernel.body),

@@ -31,7 +31,7 @@ interface LinearCheck extends Linear {
 
 export interface RowChecks {
   /** What need not be checked again where `pushHolds` pushed true. */
-  readonly covered: ReadonlySet<Check>;
+  readonly hoisted: ReadonlySet<Check>;
   /** Pushes whether all of them hold for `from <= threadIdx.x < to`. */
   pushHolds(from: Local, to: Local): void;
 }
@@ -41,40 +41,40 @@ const MOST_CHECKS = 12;
 const LARGEST = 40;
 
 export interface BlockChecks {
-  readonly covered: ReadonlySet<Check>;
+  readonly hoisted: ReadonlySet<Check>;
   /** Pushes whether all of them hold for the whole block. */
   pushHolds(): void;
 }
 
 /** The checks in the body of a region that can be made for a row at once; undefined when there are none. */
 export function findRowChecks(g: Gen, body: readonly Stmt[]): RowChecks | undefined {
-  const { found, covered } = findChecks(g, body, 'row');
+  const { found, hoisted } = findChecks(g, body, 'row');
   if (found.length === 0) return undefined;
-  return { covered: new Set([...g.covered, ...covered]), pushHolds: (from, to) => pushHolds(g, found, from, to) };
+  return { hoisted: new Set([...g.hoisted, ...hoisted]), pushHolds: (from, to) => pushHolds(g, found, from, to) };
 }
 
 /** The same for the block: undefined when they would not be all that there are. */
 export function findBlockChecks(g: Gen, body: readonly Stmt[]): BlockChecks | undefined {
-  const { found, covered, all } = findChecks(g, body, 'block');
+  const { found, hoisted, all } = findChecks(g, body, 'block');
   if (found.length === 0 || !all) return undefined;
-  return { covered, pushHolds: () => pushHoldsForBlock(g, found) };
+  return { hoisted, pushHolds: () => pushHoldsForBlock(g, found) };
 }
 
 interface Found {
   readonly found: readonly LinearCheck[];
-  readonly covered: ReadonlySet<Check>;
+  readonly hoisted: ReadonlySet<Check>;
   /** Whether no check is left over. */
   readonly all: boolean;
 }
 
 function findChecks(g: Gen, body: readonly Stmt[], scope: Scope): Found {
   const found: LinearCheck[] = [];
-  const covered = new Set<Check>();
-  if (!g.kernel.checked || g.lanes === 1) return { found, covered, all: false };
+  const hoisted = new Set<Check>();
+  if (!g.kernel.checked || g.lanes === 1) return { found, hoisted, all: false };
   let made: Values | undefined;
   let all = true;
   const visit = (check: Check): void => {
-    if (g.proven.has(check) || g.covered.has(check) || covered.has(check)) return;
+    if (g.eliminated.has(check) || g.hoisted.has(check) || hoisted.has(check)) return;
     made ??= new Values(g, body, scope);
     const values = made;
     const index = values.linear(values.expand(check.index));
@@ -93,7 +93,7 @@ function findChecks(g: Gen, body: readonly Stmt[], scope: Scope): Found {
       }
       found.push({ ...index, extent });
     }
-    covered.add(check);
+    hoisted.add(check);
   };
   const seen = new Set<Expr>();
   const visitExpr = (e: Expr): void => {
@@ -112,7 +112,7 @@ function findChecks(g: Gen, body: readonly Stmt[], scope: Scope): Found {
     }
   };
   walk(body);
-  return { found, covered, all };
+  return { found, hoisted, all };
 }
 
 function pushHoldsForBlock(g: Gen, checks: readonly LinearCheck[]): void {

@@ -13,7 +13,7 @@ import type { PlainOp } from './opcodes.ts';
 export type Push = () => void;
 
 /** What code outside of a kernel body needs of it too: helper functions are written with the same operations. */
-export type OpContext = Pick<Gen, 'f' | 'helpers'>;
+export type Operands = Pick<Gen, 'f' | 'helpers'>;
 
 /** Evaluates into a temporary and hands it out for a while. */
 export function withTemp(f: FunctionBuilder, type: ValueType, push: Push, use: (local: Local) => void): void {
@@ -69,7 +69,7 @@ function toInt32Scalar(f: FunctionBuilder, type: ValueType, a: Push): void {
   });
 }
 
-export function scalarUnary({ f }: Pick<OpContext, 'f'>, fn: UnaryOp, type: ValueType, a: Push): void {
+export function scalarUnary({ f }: Pick<Operands, 'f'>, fn: UnaryOp, type: ValueType, a: Push): void {
   const w = wasmType(type);
   const bits = isWide(type) ? 64 : 32;
   switch (fn) {
@@ -202,7 +202,7 @@ export interface DivisorKnown {
 }
 
 export function scalarBinary(
-  { f, helpers }: OpContext,
+  { f, helpers }: Operands,
   fn: BinaryOp,
   type: ValueType,
   a: Push,
@@ -373,7 +373,7 @@ export function narrowInteger(f: FunctionBuilder, to: ElemType): void {
   }
 }
 
-export function scalarCast(context: OpContext, from: ValueType, to: ElemType, a: Push): void {
+export function scalarCast(context: Operands, from: ValueType, to: ElemType, a: Push): void {
   const { f, helpers } = context;
   const source = wasmType(from);
   if (to === 'bool') {

@@ -5,7 +5,7 @@
 import type { Check } from '../../ir/ops.ts';
 import type { Gen, Mask } from './gen.ts';
 
-type Scoped = Pick<Gen, 'covered' | 'loopDepth' | 'mask'>;
+type Scoped = Pick<Gen, 'hoisted' | 'loopDepth' | 'mask'>;
 
 /** Writes code with other lanes active; null: all. */
 export function withMask(g: Gen, mask: Mask | null, body: () => void): void {
@@ -13,8 +13,8 @@ export function withMask(g: Gen, mask: Mask | null, body: () => void): void {
 }
 
 /** Writes code in which these checks have been made for all the work items that it runs. */
-export function withCovered(g: Gen, covered: ReadonlySet<Check>, body: () => void): void {
-  withState(g, { covered }, body);
+export function withHoisted(g: Gen, hoisted: ReadonlySet<Check>, body: () => void): void {
+  withState(g, { hoisted }, body);
 }
 
 /** Writes code that may run more than once. */
@@ -23,8 +23,8 @@ export function withinLoop(g: Gen, body: () => void): void {
 }
 
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
-  const { covered, loopDepth, mask } = g;
+  const { hoisted, loopDepth, mask } = g;
   Object.assign(g, state);
   body();
-  Object.assign(g, { covered, loopDepth, mask } satisfies Scoped);
+  Object.assign(g, { hoisted, loopDepth, mask } satisfies Scoped);
 }

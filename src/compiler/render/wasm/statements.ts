@@ -11,16 +11,16 @@ import { type Frame, MaskStack } from './masks.ts';
 import { emitStore } from './memory.ts';
 import { withPrepared } from './prepare.ts';
 import { emitPrint } from './print.ts';
-import { withCovered, withinLoop, withMask } from './scope.ts';
+import { withHoisted, withinLoop, withMask } from './scope.ts';
 import { wholeVectorTest } from './whole.ts';
 
 /** Emits a list; with vectors, under the mask in force. */
 export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new MaskStack(g)): void {
   for (let i = 0; i < list.length; i++) {
     const s = list[i] as Stmt;
-    const joint = g.together.get(s);
+    const joint = g.parallel.get(s);
     if (joint !== undefined) {
-      assignTogether(g, list.slice(i, i + joint));
+      assignParallel(g, list.slice(i, i + joint));
       i += joint - 1;
       continue;
     }
@@ -65,7 +65,7 @@ function isCheap(e: Expr): boolean {
 }
 
 /** Assignments that may be made in any order, with all lanes on: loads that several of them hold are done once. */
-function assignTogether(g: Gen, list: readonly Stmt[]): void {
+function assignParallel(g: Gen, list: readonly Stmt[]): void {
   const [first, second] = list.map((s) => loadsIn(stmtExprs(s)));
   const shared = [...(first ?? [])].filter((e) => second?.has(e));
   withPrepared(g, shared, [], () => {
@@ -98,8 +98,8 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
       return;
     case 'loop':
       withinLoop(g, () => {
-        if (g.lanes > 1 && g.uniformity.divergence(s) === 'V') partingLoop(g, s, stack);
-        else jointLoop(g, s, stack);
+        if (g.lanes > 1 && g.uniformity.divergence(s) === 'V') divergentLoop(g, s, stack);
+        else uniformLoop(g, s, stack);
       });
       return;
     case 'block':
@@ -250,7 +250,7 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
   if (whole !== undefined && agreed !== undefined) {
     const parted = f.block();
     withPrepared(g, agreed.exprs, [], () => agreed.branchUnless(parted));
-    withCovered(g, new Set([...g.covered, ...agreed.covers(s.then)]), () => emitList(g, s.then, stack));
+    withHoisted(g, new Set([...g.hoisted, ...agreed.implied(s.then)]), () => emitList(g, s.then, stack));
     f.br(whole);
     f.end();
   }
@@ -340,7 +340,7 @@ function masksOf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): [yes: number
 // ---------------------------------------------------------------- loops and blocks
 
 /** A loop that all active lanes run together. */
-function jointLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
+function uniformLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
   const { f, mask } = g;
   const exit = f.block();
   const top = f.loop();
@@ -359,7 +359,7 @@ function jointLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
 }
 
 /** A loop that lanes leave, or go on with, one by one. */
-function partingLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
+function divergentLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
   const { f } = g;
   const outer = g.mask;
   const exit = f.block();

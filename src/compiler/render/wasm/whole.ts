@@ -17,7 +17,7 @@ export interface WholeVectorTest {
   /** Leaves for `target` unless the condition surely holds in all lanes. */
   branchUnless(target: BranchTarget): void;
   /** Checks in the guarded statements that hold then. */
-  covers(list: readonly Stmt[]): readonly Check[];
+  implied(list: readonly Stmt[]): readonly Check[];
 }
 
 interface Bound {
@@ -43,7 +43,7 @@ export function wholeVectorTest(g: Gen, cond: Expr): WholeVectorTest | undefined
         g.f.brIf(target);
       }
     },
-    covers: (list) => coveredBy(bounds, list),
+    implied: (list) => impliedBy(bounds, list),
   };
 }
 
@@ -62,16 +62,16 @@ function boundOf(g: Gen, e: Expr): Bound | undefined {
   return { index, extent };
 }
 
-function coveredBy(bounds: readonly Bound[], list: readonly Stmt[]): Check[] {
+function impliedBy(bounds: readonly Bound[], list: readonly Stmt[]): Check[] {
   const changed = assignedIn(list);
   // What is assigned in the list is not the tested value any more, at least in parts of it.
   const steady = bounds.filter(
     ({ index }) => !someExpr(index, (e) => e.op === 'load' || (e.op === 'var' && changed.has(e.var.id))),
   );
-  const covered: Check[] = [];
+  const hoisted: Check[] = [];
   const visitChecks = (checks: readonly Check[]): void => {
     for (const check of checks) {
-      if (steady.some((b) => sameExpr(b.index, check.index) && sameExpr(b.extent, check.extent))) covered.push(check);
+      if (steady.some((b) => sameExpr(b.index, check.index) && sameExpr(b.extent, check.extent))) hoisted.push(check);
     }
   };
   const visit = (e: Expr): void => {
@@ -82,5 +82,5 @@ function coveredBy(bounds: readonly Bound[], list: readonly Stmt[]): Check[] {
     for (const e of stmtExprs(s)) visit(e);
     if (s.op === 'store' || s.op === 'atomic') visitChecks(s.mem.checks);
   });
-  return covered;
+  return hoisted;
 }

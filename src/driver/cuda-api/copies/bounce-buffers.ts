@@ -1,7 +1,7 @@
 /**
  * Two pinned buffers by turns, into which the host gathers what the device fetches, and from which it scatters what arrived.
  */
-import { Cells } from '../../../ffi/cells.ts';
+import { OutParameters } from '../../../ffi/out-parameters.ts';
 import type { CopyDevice } from './device.ts';
 import { BOUNCE_BYTES } from './plan.ts';
 
@@ -18,7 +18,7 @@ export interface Bounce {
 /** The buffers of one device, made when they are first needed. */
 export class BounceBuffers {
   readonly #device: CopyDevice;
-  readonly #cells: Cells;
+  readonly #out: OutParameters;
   readonly #buffers: Bounce[] = [];
   /** Buffers that the device may still be reading. */
   readonly #busy = new Set<Bounce>();
@@ -26,7 +26,7 @@ export class BounceBuffers {
 
   constructor(device: CopyDevice) {
     this.#device = device;
-    this.#cells = new Cells(device.cuda.ffi);
+    this.#out = new OutParameters(device.cuda.ffi);
   }
 
   /** A buffer that the device is not reading any more. */
@@ -58,10 +58,10 @@ export class BounceBuffers {
 
   #make(turn: number): Bounce {
     const { cuda } = this.#device;
-    this.#device.check(cuda.cuEventCreate(this.#cells.at(0), DISABLE_TIMING), 'cuEventCreate');
-    const event = this.#cells.long(0);
-    this.#device.check(cuda.cuMemHostAlloc(this.#cells.at(0), BOUNCE_BYTES, 0), 'cuMemHostAlloc');
-    const address = this.#cells.long(0);
+    this.#device.check(cuda.cuEventCreate(this.#out.at(0), DISABLE_TIMING), 'cuEventCreate');
+    const event = this.#out.long(0);
+    this.#device.check(cuda.cuMemHostAlloc(this.#out.at(0), BOUNCE_BYTES, 0), 'cuMemHostAlloc');
+    const address = this.#out.long(0);
     const buffer = { address, event, bytes: new Uint8Array(cuda.ffi.view(address, BOUNCE_BYTES)) };
     this.#buffers[turn] = buffer;
     return buffer;

@@ -45,28 +45,28 @@ export class Copies implements CopyCalls {
     const on = this.#enter('copyToDevice', stream);
     if (stream === undefined && source.length > 0 && this.#transfers.uploadAtOnce(Number(target), source)) {
       // The driver may still be on its way from a buffer of its own to the device.
-      this.#device.observe(false);
+      this.#device.checkFaults(false);
       return;
     }
     if (source.length > 0) this.#transfers.upload(Number(target), source, on);
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void {
     const on = this.#enter('copyToHost', stream);
     if (stream === undefined && target.length > 0 && this.#transfers.downloadAtOnce(target, Number(source))) {
-      this.#device.observe(true);
+      this.#device.checkFaults(true);
       return;
     }
     if (target.length > 0) this.#transfers.download(target, Number(source), on);
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
     const on = this.#enter('copyOnDevice', stream);
     if (bytes > 0)
       this.#move({ axes: [], item: bytes, t: 0, s: 0, ordered: false }, Number(target), Number(source), on);
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void {
@@ -81,7 +81,7 @@ export class Copies implements CopyCalls {
         for (const step of gatherSteps(each)) this.#upload(step.plan, to, host, on);
       }
     }
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void {
@@ -96,14 +96,14 @@ export class Copies implements CopyCalls {
         for (const step of scatterSteps(each)) this.#download(step.plan, host, from, on, stream);
       }
     }
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
     const on = this.#enter('copyOnDeviceStrided', stream);
     const walk = walkOf(copy);
     if (walk !== undefined) this.#move(walk, Number(copy.target.pointer), Number(copy.source.pointer), on);
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void {
@@ -111,7 +111,7 @@ export class Copies implements CopyCalls {
     const to = Number(fill.target.pointer);
     const plan = planFill(fill, to);
     if (plan !== undefined) this.#fill(plan, to, on);
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
   }
 
   /**
@@ -182,7 +182,7 @@ export class Copies implements CopyCalls {
     const packed: HostSpan = { bytes, offset: 0 };
     if (!this.#download(plan.first, packed, source, on, stream)) return false;
     // The host has to see the bytes before it can spread them.
-    if (stream === undefined) this.#device.settle();
+    if (stream === undefined) this.#device.synchronizeAndCheck();
     else this.#device.synchronizeStream(stream);
     copyOnHost(plan.scatter, host, packed);
     return true;

@@ -34,9 +34,9 @@ export interface CopyDevice {
   /** Throws the DriverError (or OutOfMemoryError) of a CUresult other than 0. */
   check(result: number, api: string): void;
   /** Blocks until the default stream has run dry, then throws what went wrong on it, kernels' faults included. */
-  settle(): void;
+  synchronizeAndCheck(): void;
   /** After a call that has waited for the kernels of the default stream itself: throws likewise. `dry`: it has waited for everything. */
-  observe(dry: boolean): void;
+  checkFaults(dry: boolean): void;
   /** Blocks until `stream` has run dry, then throws likewise. */
   synchronizeStream(stream: StreamHandle): void;
   /** Device memory in the order of a CUstream: a temporary. At least 256-byte aligned. */

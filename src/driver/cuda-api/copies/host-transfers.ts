@@ -4,7 +4,7 @@
  * Everything here takes CUstreams. Uploads have read the host's bytes on return, except from memory that the driver has pinned;
  * downloads from pageable memory have written them.
  */
-import { Cells } from '../../../ffi/cells.ts';
+import { OutParameters } from '../../../ffi/out-parameters.ts';
 import { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_NOT_READY } from '../result.ts';
 import type { CopyDevice } from './device.ts';
 import { LaterTransfers, type Source } from './later-transfers.ts';
@@ -24,14 +24,14 @@ interface Held {
 
 export class HostTransfers {
   readonly #device: CopyDevice;
-  readonly #cells: Cells;
+  readonly #out: OutParameters;
   readonly #staging: Staging;
   readonly #later: LaterTransfers;
   #held: Held[] = [];
 
   constructor(device: CopyDevice) {
     this.#device = device;
-    this.#cells = new Cells(device.cuda.ffi);
+    this.#out = new OutParameters(device.cuda.ffi);
     this.#staging = new Staging(device, {
       upload: (target, source, on) => this.#ownUpload(target, source, on),
       download: (target, source, on) => this.#ownDownload(target, source, on),
@@ -106,8 +106,7 @@ export class HostTransfers {
   isPinned(bytes: Uint8Array): boolean {
     const { cuda } = this.#device;
     const first = Number(cuda.ffi.address(bytes));
-    const known = (address: number): boolean =>
-      cuda.cuPointerGetAttribute(this.#cells.at(0), MEMORY_TYPE, address) === 0;
+    const known = (address: number): boolean => cuda.cuPointerGetAttribute(this.#out.at(0), MEMORY_TYPE, address) === 0;
     return known(first) && known(first + bytes.length - 1);
   }
 
@@ -119,8 +118,8 @@ export class HostTransfers {
       cuda.cuEventDestroy(event);
       return false;
     });
-    this.#device.check(cuda.cuEventCreate(this.#cells.at(0), DISABLE_TIMING), 'cuEventCreate');
-    const event = this.#cells.long(0);
+    this.#device.check(cuda.cuEventCreate(this.#out.at(0), DISABLE_TIMING), 'cuEventCreate');
+    const event = this.#out.long(0);
     this.#held.push({ event, bytes });
     this.#device.check(cuda.cuEventRecord(event, on), 'cuEventRecord');
   }

@@ -2,7 +2,7 @@
  * Runs the copy and fill kernels of one device: each is loaded when it is first needed.
  */
 
-import { Cells } from '../../../ffi/cells.ts';
+import { OutParameters } from '../../../ffi/out-parameters.ts';
 import { type CopyLaunch, PARAMETERS, pack, type Unit } from '../../copies/launches.ts';
 import type { CopyDevice } from './device.ts';
 
@@ -24,7 +24,7 @@ export function entryName(kind: 'copy' | 'fill', unit: Unit): string {
 
 export class KernelRunner {
   readonly #device: CopyDevice;
-  readonly #cells: Cells;
+  readonly #out: OutParameters;
   readonly #functions = new Map<string, number>();
   readonly #modules: number[] = [];
   readonly #parameters: DataView;
@@ -34,7 +34,7 @@ export class KernelRunner {
   constructor(device: CopyDevice) {
     this.#device = device;
     const { ffi } = device.cuda;
-    this.#cells = new Cells(ffi);
+    this.#out = new OutParameters(ffi);
     // One buffer: the parameters, then the list, then the size that the list points to.
     const buffer = new ArrayBuffer(LIST + 48);
     this.#parameters = new DataView(buffer);
@@ -82,11 +82,11 @@ export class KernelRunner {
 
   #load(name: string, image: Uint8Array): number {
     const { cuda } = this.#device;
-    this.#device.check(cuda.cuModuleLoadDataEx(this.#cells.at(0), image, 0, 0, 0), 'cuModuleLoadDataEx');
-    const module = this.#cells.long(0);
+    this.#device.check(cuda.cuModuleLoadDataEx(this.#out.at(0), image, 0, 0, 0), 'cuModuleLoadDataEx');
+    const module = this.#out.long(0);
     this.#modules.push(module);
     const bytes = Buffer.from(`${name}\0`);
-    this.#device.check(cuda.cuModuleGetFunction(this.#cells.at(0), module, bytes), 'cuModuleGetFunction');
-    return this.#cells.long(0);
+    this.#device.check(cuda.cuModuleGetFunction(this.#out.at(0), module, bytes), 'cuModuleGetFunction');
+    return this.#out.long(0);
   }
 }

@@ -6,8 +6,8 @@
  */
 
 import { TsambaTypeError } from '../../../errors.ts';
-import { Cells } from '../../../ffi/cells.ts';
 import type { AsyncNativeFunction } from '../../../ffi/ffi.ts';
+import { OutParameters } from '../../../ffi/out-parameters.ts';
 import { nodeModule } from '../../../runtime.ts';
 import { CUDA_ERROR_NOT_READY } from '../result.ts';
 import { nativeMemcpy } from './copy-threads.ts';
@@ -43,14 +43,14 @@ interface Buffer {
 
 export class LaterTransfers {
   readonly #device: CopyDevice;
-  readonly #cells: Cells;
+  readonly #out: OutParameters;
   readonly #idle: Buffer[] = [];
   #memcpy: AsyncNativeFunction | undefined;
   #stream = 0;
 
   constructor(device: CopyDevice) {
     this.#device = device;
-    this.#cells = new Cells(device.cuda.ffi);
+    this.#out = new OutParameters(device.cuda.ffi);
   }
 
   /** Resolves once the bytes are in `target`. `pinned`: the device can write there itself. */
@@ -143,8 +143,8 @@ export class LaterTransfers {
 
   #ownStream(): number {
     if (this.#stream === 0) {
-      this.#device.check(this.#device.cuda.cuStreamCreate(this.#cells.at(0), NON_BLOCKING), 'cuStreamCreate');
-      this.#stream = this.#cells.long(0);
+      this.#device.check(this.#device.cuda.cuStreamCreate(this.#out.at(0), NON_BLOCKING), 'cuStreamCreate');
+      this.#stream = this.#out.long(0);
     }
     return this.#stream;
   }
@@ -158,8 +158,8 @@ export class LaterTransfers {
 
   #mark(on: number): number {
     const { cuda } = this.#device;
-    this.#device.check(cuda.cuEventCreate(this.#cells.at(0), DISABLE_TIMING), 'cuEventCreate');
-    const event = this.#cells.long(0);
+    this.#device.check(cuda.cuEventCreate(this.#out.at(0), DISABLE_TIMING), 'cuEventCreate');
+    const event = this.#out.long(0);
     this.#device.check(cuda.cuEventRecord(event, on), 'cuEventRecord');
     return event;
   }
@@ -210,8 +210,8 @@ export class LaterTransfers {
     const at = this.#idle.findIndex((buffer) => buffer.bytes === size);
     if (at >= 0) return this.#idle.splice(at, 1)[0] as Buffer;
     this.#device.enter(API);
-    this.#device.check(this.#device.cuda.cuMemHostAlloc(this.#cells.at(0), size, 0), 'cuMemHostAlloc');
-    return { address: this.#cells.long(0), bytes: size };
+    this.#device.check(this.#device.cuda.cuMemHostAlloc(this.#out.at(0), size, 0), 'cuMemHostAlloc');
+    return { address: this.#out.long(0), bytes: size };
   }
 
   #giveBack(buffer: Buffer): void {

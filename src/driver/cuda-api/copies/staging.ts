@@ -6,7 +6,7 @@
  * With few cores, without a C library, or when a thread has gone away, everything is the driver's own copy.
  */
 
-import { Cells } from '../../../ffi/cells.ts';
+import { OutParameters } from '../../../ffi/out-parameters.ts';
 import { nodeModule } from '../../../runtime.ts';
 import { CUDA_ERROR_NOT_READY } from '../result.ts';
 import { CopyThreads, nativeMemcpy } from './copy-threads.ts';
@@ -64,7 +64,7 @@ interface Ring {
 export class Staging {
   readonly #device: CopyDevice;
   readonly #own: OwnCopies;
-  readonly #cells: Cells;
+  readonly #out: OutParameters;
   #options: StagingOptions | undefined;
   #threads: CopyThreads | undefined;
   #ring: Ring | undefined;
@@ -76,7 +76,7 @@ export class Staging {
   ) {
     this.#device = device;
     this.#own = own;
-    this.#cells = new Cells(device.cuda.ffi);
+    this.#out = new OutParameters(device.cuda.ffi);
     this.#options = options;
   }
 
@@ -202,16 +202,16 @@ export class Staging {
   #openRing({ pieceBytes, piecesAChunk, slots }: StagingOptions): Ring | undefined {
     if (this.#ring !== undefined) return this.#ring;
     const { cuda } = this.#device;
-    const cells = this.#cells;
-    if (cuda.cuMemHostAlloc(cells.at(0), pieceBytes * piecesAChunk * slots, 0) !== 0) {
+    const out = this.#out;
+    if (cuda.cuMemHostAlloc(out.at(0), pieceBytes * piecesAChunk * slots, 0) !== 0) {
       // No memory to pin: the driver's own copies need none.
       this.#options = undefined;
       return undefined;
     }
-    const address = cells.long(0);
+    const address = out.long(0);
     const events = Array.from({ length: slots }, () => {
-      this.#check(cuda.cuEventCreate(cells.at(0), DISABLE_TIMING), 'cuEventCreate');
-      return cells.long(0);
+      this.#check(cuda.cuEventCreate(out.at(0), DISABLE_TIMING), 'cuEventCreate');
+      return out.long(0);
     });
     this.#ring = { address, events, busy: new Set() };
     return this.#ring;

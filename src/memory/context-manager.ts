@@ -12,12 +12,12 @@ export interface Leavable {
 }
 
 /** The form for `using`. */
-export function leavable(leave: () => void): Leavable {
-  let left = false;
+export function contextManager(exit: () => void): Leavable {
+  let exited = false;
   const dispose = (): void => {
-    if (left) return;
-    left = true;
-    leave();
+    if (exited) return;
+    exited = true;
+    exit();
   };
   return { dispose, [Symbol.dispose]: dispose };
 }
@@ -32,16 +32,16 @@ export function checkBody(what: string, body: unknown): void {
 }
 
 /** The form with a callback: runs a sync or async body, then leaves. Gives what the body gives. */
-export function leaveAfter<R>(leave: () => void, body: () => R): R {
+export function exitAfter<R>(exit: () => void, body: () => R): R {
   let result: R;
   try {
     result = body();
   } catch (error) {
-    leave();
+    exit();
     throw error;
   }
-  if (isThenable(result)) return Promise.resolve(result).finally(leave) as R;
-  leave();
+  if (isThenable(result)) return Promise.resolve(result).finally(exit) as R;
+  exit();
   return result;
 }
 

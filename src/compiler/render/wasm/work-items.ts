@@ -1,25 +1,25 @@
 /**
  * Regions: the loops over the work items of a block, and the control between barriers that is run once for the block.
  *
- * A row of work items is run in vectors of consecutive threadIdx.x. Where the guard of a region can be narrowed to bounds,
+ * A row of work items is run in vectors of consecutive threadIdx.x. Where the guard of a region can be peeled into bounds,
  * only the items within them are run. What is left of a row after its full vectors is run once more under a mask.
  */
 import { mayFail } from '../../ir/measures.ts';
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
+import { type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
-import { type Narrowed, narrowGuard } from '../../ir/passes/narrow.ts';
-import type { Items, RegionNode } from '../../ir/passes/region-tree.ts';
+import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
 import { defined, eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
-import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadContext, saveContext } from './context.ts';
 import { lanesFrom, scalar } from './expr.ts';
 import { type Gen, wasmType } from './gen.ts';
 import { type Jam, jamRows } from './jam.ts';
 import { MaskStack } from './masks.ts';
 import { withPrepared } from './prepare.ts';
 import { findBlockChecks, findRowChecks } from './rows.ts';
-import { withCovered, withMask } from './scope.ts';
+import { withHoisted, withMask } from './scope.ts';
+import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadSlots, saveSlots } from './slots.ts';
 import { emitList, WORTH_COPYING, weigh } from './statements.ts';
 
 /** A loop or block around barriers. */
@@ -47,7 +47,7 @@ export function emitNodes(
   };
   for (const node of nodes) {
     switch (node.kind) {
-      case 'items':
+      case 'workItems':
         emitItems(g, regions, node);
         break;
       case 'once':
@@ -105,7 +105,7 @@ function atFirstItem(g: Gen): void {
   g.f.set(g.at.item);
 }
 
-function emitItems(g: Gen, regions: Regions, node: Items): void {
+function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const { f } = g;
   watchUniforms(g, node);
   const total = node.reduce === undefined ? undefined : f.temp('i32');
@@ -116,47 +116,47 @@ function emitItems(g: Gen, regions: Regions, node: Items): void {
   const fresh = freshVariables(regions, node);
   const start = (): void => {
     for (const v of fresh) clearVariable(g, v);
-    for (const v of node.loads) loadContext(g, v);
+    for (const v of node.loads) loadSlots(g, v);
   };
   const end = (): void => {
     if (node.reduce !== undefined && total !== undefined) accumulate(g, node.reduce, total);
-    for (const v of node.saves) saveContext(g, v);
+    for (const v of node.saves) saveSlots(g, v);
   };
-  const narrowed = narrow(g, node);
+  const peeled = peel(g, node);
   const rows = (): void => {
-    const jam = narrowed === undefined ? jamRows(g, node) : undefined;
+    const jam = peeled === undefined ? jamRows(g, node) : undefined;
     if (jam !== undefined) eachRow(g, () => emitJammed(g, node, jam, fresh), jam.rows);
-    else if (narrowed !== undefined) eachRow(g, () => narrowedRow(g, narrowed, start, end));
+    else if (peeled !== undefined) eachRow(g, () => peeledRow(g, peeled, start, end));
     else eachRow(g, () => emitRow(g, node, start, end));
   };
-  const checks = narrowed === undefined && isWorthTwice(g, node) ? findBlockChecks(g, node.body) : undefined;
+  const checks = peeled === undefined && isWorthTwice(g, node) ? findBlockChecks(g, node.body) : undefined;
   if (checks !== undefined) {
     checks.pushHolds();
     f.if();
-    withCovered(g, checks.covered, rows);
+    withHoisted(g, checks.hoisted, rows);
     f.else();
   }
   rows();
   if (checks !== undefined) f.end();
   if (node.reduce !== undefined && total !== undefined) {
-    finishReduction(g, node.reduce, total, regions.places.get(node.reduce.result.id)?.kind === 'context');
+    finishReduction(g, node.reduce, total, regions.storage.get(node.reduce.result.id)?.kind === 'slot');
     f.release('i32', total);
   }
 }
 
 /** Whether a region is small, and runs often enough to have code with and without its checks. */
-function isWorthTwice(g: Gen, node: Items): boolean {
+function isWorthTwice(g: Gen, node: WorkItemLoop): boolean {
   return g.variant.block[1] > 1 && weigh(node.body) <= WORTH_COPYING;
 }
 
 /** Variables of this region alone that may be read before they are assigned: zero for every item. */
-function freshVariables(regions: Regions, node: Items): Regions['kernel']['vars'] {
+function freshVariables(regions: Regions, node: WorkItemLoop): Regions['kernel']['vars'] {
   const entry = analyseLiveness(node.body).entry;
-  return regions.kernel.vars.filter((v) => entry.has(v.id) && regions.places.get(v.id)?.kind === 'region');
+  return regions.kernel.vars.filter((v) => entry.has(v.id) && regions.storage.get(v.id)?.kind === 'region');
 }
 
 /** Makes ready to compare the values that `uniform` finds in different items. */
-function watchUniforms(g: Gen, node: Items): void {
+function watchUniforms(g: Gen, node: WorkItemLoop): void {
   if (!g.kernel.checked) return;
   const { f } = g;
   const visit = (e: Expr): void => {
@@ -210,7 +210,7 @@ function eachRow(g: Gen, row: () => void, rows = 1): void {
 }
 
 /** Several rows together: all of their vectors are whole. */
-function emitJammed(g: Gen, node: Items, { rows, body, inRow }: Jam, fresh: Regions['kernel']['vars']): void {
+function emitJammed(g: Gen, node: WorkItemLoop, { rows, body, inRow }: Jam, fresh: Regions['kernel']['vars']): void {
   const each = (list: readonly Var[], visit: (v: Var, copy: Var, row: number) => void): void => {
     for (const v of list) {
       for (let row = 0; row < rows; row++) if (row === 0 || inRow(v, row) !== v) visit(v, inRow(v, row), row);
@@ -218,17 +218,17 @@ function emitJammed(g: Gen, node: Items, { rows, body, inRow }: Jam, fresh: Regi
   };
   const item = (stack: MaskStack): void => {
     each(fresh, (_, copy) => clearVariable(g, copy));
-    each(node.loads, (v, copy, row) => loadContext(g, v, copy, row));
+    each(node.loads, (v, copy, row) => loadSlots(g, v, copy, row));
     emitList(g, body, stack);
   };
   g.f.i32(0);
   g.f.set(g.at.thread[0]);
   wholeVectors(g, g.variant.block[0], item, () => {
-    each(node.saves, (v, copy, row) => saveContext(g, v, copy, row));
+    each(node.saves, (v, copy, row) => saveSlots(g, v, copy, row));
   });
 }
 
-function emitRow(g: Gen, node: Items, start: () => void, end: () => void): void {
+function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void): void {
   const [width] = g.variant.block;
   const item = (stack: MaskStack): void => {
     start();
@@ -248,7 +248,7 @@ function emitRow(g: Gen, node: Items, start: () => void, end: () => void): void 
       checks.pushHolds(x, to);
       f.release('i32', to);
       f.if();
-      withCovered(g, checks.covered, () => wholeVectors(g, full, item, end));
+      withHoisted(g, checks.hoisted, () => wholeVectors(g, full, item, end));
       f.else();
     }
     wholeVectors(g, full, item, end);
@@ -284,12 +284,12 @@ function wholeVectors(g: Gen, full: number, item: (stack: MaskStack) => void, en
 }
 
 /** The guard of a region as bounds, where there is one and skipping the other items loses nothing. */
-function narrow(g: Gen, node: Items): Narrowed | undefined {
+function peel(g: Gen, node: WorkItemLoop): PeeledGuard | undefined {
   if (g.lanes === 1 || node.reduce !== undefined) return undefined;
-  const narrowed = narrowGuard(mergeGuards(node.body), g.uniformity, g.variant.block[0]);
-  if (narrowed === undefined) return undefined;
+  const peeled = peelGuard(mergeGuards(node.body), g.uniformity, g.variant.block[0]);
+  if (peeled === undefined) return undefined;
   const kept = new Set([...node.saves, ...g.blockVars].map((v) => v.id));
-  return narrowed.decls.some((s) => kept.has(defined(s) ?? -1)) ? undefined : narrowed;
+  return peeled.decls.some((s) => kept.has(defined(s) ?? -1)) ? undefined : peeled;
 }
 
 /** `if (a) { if (b) body }` at the end as `if (a && b) body`, where b may be evaluated although a is false. */
@@ -302,7 +302,7 @@ function mergeGuards(list: readonly Stmt[]): readonly Stmt[] {
   return [...list.slice(0, -1), { ...last, cond, then: inner.then }];
 }
 
-function narrowedRow(g: Gen, n: Narrowed, start: () => void, end: () => void): void {
+function peeledRow(g: Gen, n: PeeledGuard, start: () => void, end: () => void): void {
   const { f, at } = g;
   const [x] = at.thread;
   const item =
@@ -352,7 +352,7 @@ function narrowedRow(g: Gen, n: Narrowed, start: () => void, end: () => void): v
   f.op('i32.le_s');
   f.if();
   const again = f.loop();
-  withCovered(g, checks?.covered ?? g.covered, () => unmasked(g, item(n.rest), end));
+  withHoisted(g, checks?.hoisted ?? g.hoisted, () => unmasked(g, item(n.rest), end));
   f.get(x);
   f.i32(g.lanes);
   f.op('i32.add');

@@ -3,10 +3,11 @@ import {
   add,
   assign,
   at,
+  breakTo,
   ge,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   lt,
@@ -15,12 +16,11 @@ import {
   read,
   special,
   store,
-  when,
 } from '../builder.ts';
 import type { Stmt } from '../ops.ts';
 import { printStmt } from '../print.ts';
 import { dropChecks, joinGuards } from './guards.ts';
-import { regroup } from './regroup.ts';
+import { reassociate } from './reassociate.ts';
 import { unroll } from './unroll.ts';
 
 const b = new KernelBuilder('k');
@@ -33,7 +33,7 @@ const t = special('threadIdx.x');
 function counting(rounds: number, body: Stmt): Stmt[] {
   return [
     assign(k, i32(0)),
-    loop(label, [when(ge(read(k), i32(rounds)), [leave(label)]), body], [assign(k, add(read(k), i32(1)))]),
+    loop(label, [ifElse(ge(read(k), i32(rounds)), [breakTo(label)]), body], [assign(k, add(read(k), i32(1)))]),
   ];
 }
 
@@ -42,14 +42,14 @@ const text = (stmts: readonly Stmt[]): string => stmts.map((s) => printStmt(s)).
 it('sums begin with what a loop leaves unchanged', () => {
   const index = add(mul(read(i), param('i32', 2)), add(read(k), t));
   const kernel = b.build(counting(100, store(at(x, index), add(read(k), i32(1)))));
-  expect(text(regroup(kernel).body)).toContain('x[i * param2 + threadIdx.x + k] = k + 1');
+  expect(text(reassociate(kernel).body)).toContain('x[i * param2 + threadIdx.x + k] = k + 1');
 });
 
 it('guards within guards are one, unless the inner one reads memory', () => {
   const set = store(at(x, t), n);
-  const cheap = b.build([when(lt(t, n), [when(ge(t, i32(3)), [set])])]);
+  const cheap = b.build([ifElse(lt(t, n), [ifElse(ge(t, i32(3)), [set])])]);
   expect(text(joinGuards(cheap).body)).toMatch(/^if threadIdx.x < param2 & threadIdx.x >= 3 \{/);
-  const dear = b.build([when(lt(t, n), [when(ge(load(at(y, t)), i32(3)), [set])])]);
+  const dear = b.build([ifElse(lt(t, n), [ifElse(ge(load(at(y, t)), i32(3)), [set])])]);
   expect(joinGuards(dear).body).toEqual(dear.body);
 });
 
@@ -62,7 +62,7 @@ it('unchecked kernels have no checks', () => {
 });
 
 it('loops that are too long to unroll do several rounds in one', () => {
-  const options = { rounds: 8, nodes: 400, plainLoads: 100, barriers: true, together: 4 };
+  const options = { rounds: 8, nodes: 400, plainLoads: 100, barriers: true, factor: 4 };
   const done = text(unroll(b.build(counting(64, store(at(x, read(k)), read(k)))), options).body);
   expect(done).toContain('x[k + 3] = k + 3');
   expect(done).toContain('k = k + 4');

@@ -6,9 +6,9 @@
  * context, goes on.
  */
 import { atExit, nodeModule } from '../../runtime.ts';
-import { reportUnobserved } from '../faults.ts';
+import { reportUnread } from '../faults.ts';
 import type { CudaContext } from './context.ts';
-import type { LaunchRecords } from './records.ts';
+import type { LaunchReports } from './launch-reports.ts';
 import { CUDA_ERROR_NOT_READY } from './result.ts';
 
 /** Milliseconds that the end of the process waits for a device. */
@@ -17,7 +17,7 @@ const EVENT_DISABLE_TIMING = 2;
 
 interface Open {
   readonly context: CudaContext;
-  readonly records: LaunchRecords;
+  readonly reports: LaunchReports;
   close(): void;
 }
 
@@ -40,26 +40,26 @@ export function keepQuietAtExit(device: Open): void {
 function flush(): void {
   const { isMainThread } = nodeModule('node:worker_threads');
   for (const device of [...open]) {
-    const { context, records } = device;
-    if (context.broken !== undefined || (isMainThread && !records.pending)) continue;
+    const { context, reports } = device;
+    if (context.broken !== undefined || (isMainThread && !reports.pending)) continue;
     try {
       context.enter('exit');
       if (ranDry(context)) {
-        records.collect(undefined);
+        reports.collect(undefined);
         if (!isMainThread) device.close();
       }
     } catch (error) {
-      reportUnobserved(error);
+      reportUnread(error);
     }
-    for (const fault of records.log.drain()) reportUnobserved(fault);
+    for (const fault of reports.log.takeAll()) reportUnread(fault);
   }
 }
 
 /** Waits until the default stream, and with it all that it waits for, has run dry; false when that takes too long. */
 function ranDry(context: CudaContext): boolean {
-  const { cuda, cells } = context;
-  context.check(cuda.cuEventCreate(cells.at(0), EVENT_DISABLE_TIMING), 'cuEventCreate');
-  const event = cells.long(0);
+  const { cuda, out } = context;
+  context.check(cuda.cuEventCreate(out.at(0), EVENT_DISABLE_TIMING), 'cuEventCreate');
+  const event = out.long(0);
   context.check(cuda.cuEventRecord(event, 0), 'cuEventRecord');
   const pause = new Int32Array(new SharedArrayBuffer(4));
   const until = performance.now() + PATIENCE;

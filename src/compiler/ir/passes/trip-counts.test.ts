@@ -4,28 +4,28 @@ import {
   assign,
   at,
   atomic,
+  breakTo,
   compare,
   constant,
+  continueTo,
   eq,
   i32,
+  ifElse,
   KernelBuilder,
-  leave,
   load,
   loop,
   mul,
-  next,
   param,
   read,
   store,
   sub,
-  when,
 } from '../builder.ts';
 import type { CompareOp, Expr, Kernel, ValueType } from '../ops.ts';
 import { printKernel } from '../print.ts';
 import { outcome, randomSample, type Sample } from '../testing.ts';
 import { verify } from '../verify.ts';
-import { countRounds } from './counted.ts';
 import { simplify } from './simplify.ts';
+import { countTrips } from './trip-counts.ts';
 
 type Step = (i: Expr) => Expr;
 
@@ -36,10 +36,14 @@ function counting(type: ValueType, exit: CompareOp, step: Step, writes: boolean)
   const [start, n] = [b.value(type, 'start'), b.value(type, 'n')];
   b.value(type, 'stride');
   const [i, seen, label] = [b.variable(type, 'i'), b.variable(type, 'seen'), b.label()];
-  const leaves = when(compare(exit, read(i), n), [leave(label)]);
+  const leaves = ifElse(compare(exit, read(i), n), [breakTo(label)]);
   const body = writes
     ? [leaves, atomic('add', at(out, i32(0)), [mul(read(i), load(at(x, i32(0))))])]
-    : [leaves, when(eq(read(i), constant(type, 5)), [next(label)]), assign(seen, add(read(seen), load(at(x, i32(0)))))];
+    : [
+        leaves,
+        ifElse(eq(read(i), constant(type, 5)), [continueTo(label)]),
+        assign(seen, add(read(seen), load(at(x, i32(0))))),
+      ];
   return b.build([
     assign(i, start),
     assign(seen, constant(type, 0)),
@@ -71,7 +75,7 @@ const by =
 describe('counted loops', () => {
   it('count their rounds before the first one', () => {
     const kernel = counting('i32', 'ge', strided('i32'), false);
-    expect(printKernel(countRounds(kernel)).split('\n').slice(6, 23).join('\n')).toMatchInlineSnapshot(`
+    expect(printKernel(countTrips(kernel)).split('\n').slice(6, 23).join('\n')).toMatchInlineSnapshot(`
       "  i = start
         seen = 0
         if i < n {
@@ -94,7 +98,7 @@ describe('counted loops', () => {
 
   it('do four rounds in one where they write memory', () => {
     const kernel = counting('i32', 'ge', by('i32', 1), true);
-    expect(printKernel(countRounds(kernel)).split('\n').slice(8, 40).join('\n')).toMatchInlineSnapshot(`
+    expect(printKernel(countTrips(kernel)).split('\n').slice(8, 40).join('\n')).toMatchInlineSnapshot(`
       "  seen = 0
         if i < n {
           %rounds = u32(n - i) - 1u32 + 1u32
@@ -161,7 +165,7 @@ describe('counted loops', () => {
         ...(type === 'u32' ? [] : [counting(type, 'le', by(type, -1), true), counting(type, 'lt', by(type, -3), true)]),
       ];
       for (const kernel of kernels) {
-        const done = countRounds(kernel);
+        const done = countTrips(kernel);
         verify(done);
         expect(done).not.toBe(kernel);
         for (const [start, n] of ends) {
@@ -173,23 +177,23 @@ describe('counted loops', () => {
 
   it('are left alone when the step changes on the way', () => {
     const moving = counting('i32', 'ge', (i) => add(i, i), true);
-    expect(countRounds(moving)).toBe(moving);
+    expect(countTrips(moving)).toBe(moving);
   });
 
   it('are left alone when they end at one value only', () => {
     const kernel = counting('i32', 'eq', by('i32', 1), true);
-    expect(countRounds(kernel)).toBe(kernel);
+    expect(countTrips(kernel)).toBe(kernel);
   });
 
   it('are left to the assembler when it sees the step', () => {
     const kernel = counting('i32', 'ge', by('i32', 1), false);
-    expect(countRounds(kernel)).toBe(kernel);
+    expect(countTrips(kernel)).toBe(kernel);
   });
 
   it('do in random kernels what they did', () => {
     for (let seed = 0; seed < 40; seed++) {
       const sample = randomSample(seed);
-      const kernel = countRounds(simplify(sample.kernel));
+      const kernel = countTrips(simplify(sample.kernel));
       verify(kernel);
       expect(outcome(sample, kernel), sample.name).toBe(outcome(sample));
     }

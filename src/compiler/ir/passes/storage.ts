@@ -3,27 +3,27 @@
  *
  * A variable that is used within single nodes is a plain local. Of the others: what all items agree on is kept once;
  * what is a cheap function of the thread's indices and the parameters is computed again where it is wanted; the rest is
- * saved for each item in a slot of the context.
+ * saved for each item in a slot of scratch memory.
  */
 import {
   assign,
   block,
+  breakTo,
   constant,
+  continueTo,
   i32,
+  ifElse,
   type KernelBuilder,
-  leave,
   loop,
   NOWHERE,
-  next,
   read,
-  when,
 } from '../builder.ts';
 import { zero } from '../evaluate.ts';
 import { canFail } from '../measures.ts';
 import type { Expr, Stmt, Var } from '../ops.ts';
 import { analyseLiveness, type Construct, type Liveness, type VarSet } from './liveness.ts';
 import { findRecomputable } from './recompute.ts';
-import type { Items, RegionNode, VarPlace } from './region-tree.ts';
+import type { RegionNode, StorageClass, WorkItemLoop } from './region-tree.ts';
 import type { ReturnsLowered } from './returns.ts';
 import {
   addReads,
@@ -37,14 +37,18 @@ import {
   stmtExprs,
 } from './walk.ts';
 
-export interface Placement {
+export interface StorageAssignment {
   readonly nodes: readonly RegionNode[];
-  readonly places: ReadonlyMap<number, VarPlace>;
+  readonly storage: ReadonlyMap<number, StorageClass>;
   readonly slots: readonly Var[];
 }
 
 /** New variables are added to the builder. */
-export function placeVariables(b: KernelBuilder, cut: readonly RegionNode[], lowered: ReturnsLowered): Placement {
+export function assignStorage(
+  b: KernelBuilder,
+  cut: readonly RegionNode[],
+  lowered: ReturnsLowered,
+): StorageAssignment {
   const uniform = new Set(lowered.uniform);
   const torn = tornByJumps(cut, lowered);
   for (const id of torn) uniform.delete(id);
@@ -56,13 +60,14 @@ export function placeVariables(b: KernelBuilder, cut: readonly RegionNode[], low
   nodes = keepOnce(nodes, first, shared, uniform, b, lowered);
   const { crossing, around } = nodeLiveness(nodes);
   const slots = b.vars.filter((v) => crossing.has(v.id) && !uniform.has(v.id));
-  const places = new Map<number, VarPlace>();
+  const storage = new Map<number, StorageClass>();
   for (const v of b.vars) {
     const slot = slots.indexOf(v);
-    const place: VarPlace = slot >= 0 ? { kind: 'context', slot } : { kind: crossing.has(v.id) ? 'uniform' : 'region' };
-    places.set(v.id, place);
+    const storageClass: StorageClass =
+      slot >= 0 ? { kind: 'slot', slot } : { kind: crossing.has(v.id) ? 'uniform' : 'region' };
+    storage.set(v.id, storageClass);
   }
-  const transfers = mapItems(nodes, (node) => {
+  const transfers = mapWorkItemLoops(nodes, (node) => {
     const { before, after } = around(node);
     const written = assignedIn(node.body);
     const touched = new Set([...written, ...readsOfNode(node)]);
@@ -70,21 +75,24 @@ export function placeVariables(b: KernelBuilder, cut: readonly RegionNode[], low
     const saves = slots.filter((v) => written.has(v.id) && after.has(v.id));
     return [{ ...node, loads, saves }];
   });
-  return { nodes: transfers, places, slots };
+  return { nodes: transfers, storage, slots };
 }
 
-/** Rebuilds the tree with a change for each `items` node. */
-function mapItems(nodes: readonly RegionNode[], change: (node: Items) => readonly RegionNode[]): RegionNode[] {
+/** Rebuilds the tree with a change for each work-item loop. */
+function mapWorkItemLoops(
+  nodes: readonly RegionNode[],
+  change: (node: WorkItemLoop) => readonly RegionNode[],
+): RegionNode[] {
   return nodes.flatMap((node): readonly RegionNode[] => {
     switch (node.kind) {
-      case 'items':
+      case 'workItems':
         return change(node);
       case 'if':
-        return [{ ...node, then: mapItems(node.then, change), else: mapItems(node.else, change) }];
+        return [{ ...node, then: mapWorkItemLoops(node.then, change), else: mapWorkItemLoops(node.else, change) }];
       case 'loop':
-        return [{ ...node, body: mapItems(node.body, change), update: mapItems(node.update, change) }];
+        return [{ ...node, body: mapWorkItemLoops(node.body, change), update: mapWorkItemLoops(node.update, change) }];
       case 'block':
-        return [{ ...node, body: mapItems(node.body, change) }];
+        return [{ ...node, body: mapWorkItemLoops(node.body, change) }];
       default:
         return [node];
     }
@@ -100,7 +108,7 @@ function tornByJumps(nodes: readonly RegionNode[], { flags, live, uniform }: Ret
   const jumped = flags.filter((f) => f.var !== live).map((f) => f.var.id);
   const torn = new Set<number>();
   if (jumped.length === 0) return torn;
-  mapItems(nodes, (node) => {
+  mapWorkItemLoops(nodes, (node) => {
     const used = new Set([...readsOfNode(node), ...assignedIn(node.body)]);
     if (jumped.some((id) => used.has(id))) for (const id of assignedIn(node.body)) if (uniform.has(id)) torn.add(id);
     return [];
@@ -111,12 +119,12 @@ function tornByJumps(nodes: readonly RegionNode[], { flags, live, uniform }: Ret
 
 /** The result of a vote is one for the block; a variable of which each item has its own gets it from there. */
 function spreadVotes(nodes: readonly RegionNode[], torn: VarSet, uniform: Set<number>, b: KernelBuilder): RegionNode[] {
-  return mapItems(nodes, (node) => {
+  return mapWorkItemLoops(nodes, (node) => {
     const result = node.reduce?.result;
     if (!node.reduce || !result || !torn.has(result.id)) return [node];
     const said = b.variable('i32', result.name);
     uniform.add(said.id);
-    const taken: Items = { kind: 'items', body: [assign(result, read(said))], loads: [], saves: [] };
+    const taken: WorkItemLoop = { kind: 'workItems', body: [assign(result, read(said))], loads: [], saves: [] };
     return [{ ...node, reduce: { ...node.reduce, result: said } }, taken];
   });
 }
@@ -142,8 +150,8 @@ function readsOf(s: Stmt): Set<number> {
   return reads;
 }
 
-function readsOfNode(node: Items): Set<number> {
-  const vote = node.reduce ? [when(node.reduce.pred, [])] : [];
+function readsOfNode(node: WorkItemLoop): Set<number> {
+  const vote = node.reduce ? [ifElse(node.reduce.pred, [])] : [];
   return readsOf(block(-1, [...node.body, ...vote]));
 }
 
@@ -172,7 +180,7 @@ function hoist(nodes: readonly RegionNode[], uniform: VarSet): RegionNode[] {
   const isCandidate = (s: Stmt): s is Stmt & { op: 'assign' } =>
     s.op === 'assign' && uniform.has(s.var.id) && isBlockValue(s.value, uniform);
   const torn = new Set<number>();
-  mapItems(nodes, (node) => {
+  mapWorkItemLoops(nodes, (node) => {
     const top = new Set(node.body.filter(isCandidate));
     eachStmt(node.body, (s) => {
       const id = defined(s);
@@ -181,7 +189,7 @@ function hoist(nodes: readonly RegionNode[], uniform: VarSet): RegionNode[] {
     return [];
   });
   const forBlock = (s: Stmt): s is Stmt & { op: 'assign' } => isCandidate(s) && !torn.has(s.var.id);
-  return mapItems(nodes, (node) => {
+  return mapWorkItemLoops(nodes, (node) => {
     const before: Stmt[] = [];
     const stay: Stmt[] = [];
     const ahead = new Barred();
@@ -195,7 +203,7 @@ function hoist(nodes: readonly RegionNode[], uniform: VarSet): RegionNode[] {
     const after: Stmt[] = [];
     const body: Stmt[] = [];
     const behind = new Barred();
-    if (node.reduce) behind.add(when(node.reduce.pred, []));
+    if (node.reduce) behind.add(ifElse(node.reduce.pred, []));
     for (const s of stay.reverse()) {
       if (forBlock(s) && behind.passes(s)) after.unshift(s);
       else {
@@ -238,7 +246,7 @@ function keepOnce(
   { live }: ReturnsLowered,
 ): RegionNode[] {
   const byId = new Map(b.vars.map((v) => [v.id, v]));
-  return mapItems(nodes, (node) => {
+  return mapWorkItemLoops(nodes, (node) => {
     const { before, after } = liveness.around(node);
     let { body } = node;
     const pending: Stmt[] = [];
@@ -260,8 +268,8 @@ function keepOnce(
     }
     if (copies.size === 0) return [node];
     body = renamed(body, copies);
-    if (live && end.length > 0) end = [when(read(live), end)];
-    const items: Items = {
+    if (live && end.length > 0) end = [ifElse(read(live), end)];
+    const items: WorkItemLoop = {
       ...node,
       body: [...start, ...body, ...end],
       reduce: node.reduce && { ...node.reduce, pred: mapExpr(node.reduce.pred, renameExpr(copies)) },
@@ -295,17 +303,17 @@ interface NodeLiveness {
   readonly crossing: VarSet;
   /** Variables that may be read before they are assigned. */
   readonly entry: VarSet;
-  around(node: Items): { readonly before: VarSet; readonly after: VarSet };
+  around(node: WorkItemLoop): { readonly before: VarSet; readonly after: VarSet };
 }
 
 function nodeLiveness(nodes: readonly RegionNode[]): NodeLiveness {
-  const marks = new Map<Items, Construct>();
+  const marks = new Map<WorkItemLoop, Construct>();
   let label = -1;
   /** Variables that nodes other than items use. */
   const outside = new Set<number>();
   const liveness: Liveness = analyseLiveness(statements(nodes));
   const crossing = new Set(outside);
-  const around = (node: Items): { before: VarSet; after: VarSet } => {
+  const around = (node: WorkItemLoop): { before: VarSet; after: VarSet } => {
     const mark = marks.get(node);
     if (!mark) throw new Error('internal error: a node that is not in the tree');
     return { before: liveness.before(mark), after: liveness.after(mark) };
@@ -320,9 +328,9 @@ function nodeLiveness(nodes: readonly RegionNode[]): NodeLiveness {
 
   function nodeStatements(node: RegionNode): readonly Stmt[] {
     switch (node.kind) {
-      case 'items': {
+      case 'workItems': {
         const { reduce } = node;
-        const body = reduce ? [...node.body, when(reduce.pred, [])] : node.body;
+        const body = reduce ? [...node.body, ifElse(reduce.pred, [])] : node.body;
         const mark: Construct = { op: 'block', label: label--, body, pos: NOWHERE };
         marks.set(node, mark);
         if (!reduce) return [mark];
@@ -337,18 +345,18 @@ function nodeLiveness(nodes: readonly RegionNode[]): NodeLiveness {
         return node.body;
       case 'if':
         addReads(node.cond, outside);
-        return [when(node.cond, statements(node.then), statements(node.else))];
+        return [ifElse(node.cond, statements(node.then), statements(node.else))];
       case 'loop':
         return [loop(node.label, statements(node.body), statements(node.update))];
       case 'block':
         return [block(node.label, statements(node.body))];
       case 'break':
-        return [leave(node.label)];
+        return [breakTo(node.label)];
       case 'continue':
-        return [next(node.label)];
+        return [continueTo(node.label)];
       case 'exitIfNoneLive':
         outside.add(node.live.id);
-        return [when(read(node.live), [])];
+        return [ifElse(read(node.live), [])];
     }
   }
 }
@@ -364,8 +372,8 @@ function initialise(nodes: readonly RegionNode[], vars: readonly Var[], uniform:
   const each = zeros(unset.filter((v) => !uniform.has(v.id)));
   const out: RegionNode[] = [...nodes];
   const first = out[0];
-  if (each.length > 0 && first?.kind === 'items') out[0] = { ...first, body: [...each, ...first.body] };
-  else if (each.length > 0) out.unshift({ kind: 'items', body: each, loads: [], saves: [] });
+  if (each.length > 0 && first?.kind === 'workItems') out[0] = { ...first, body: [...each, ...first.body] };
+  else if (each.length > 0) out.unshift({ kind: 'workItems', body: each, loads: [], saves: [] });
   if (once.length > 0) out.unshift({ kind: 'once', body: once });
   return out;
 }
@@ -383,7 +391,7 @@ function recompute(
   const count = (id: number | undefined): void => {
     if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
   };
-  mapItems(nodes, (node) => {
+  mapWorkItemLoops(nodes, (node) => {
     count(node.reduce?.result.id);
     eachStmt(node.body, (s) => {
       count(defined(s));
@@ -398,7 +406,7 @@ function recompute(
   // What may be read before that was given a zero: it is not among them.
   const single = assignments.filter((s) => times.get(s.var.id) === 1 && s.var !== live);
   const found = findRecomputable(single, uniform);
-  return mapItems(nodes, (node) => {
+  return mapWorkItemLoops(nodes, (node) => {
     const wanted = new Set<number>();
     const want = (id: number): void => {
       for (const need of found.get(id)?.needs ?? []) want(need);

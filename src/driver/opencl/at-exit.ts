@@ -4,11 +4,11 @@
  * Work that does not end in time is not waited for.
  */
 import { atExit, nodeModule } from '../../runtime.ts';
-import { reportUnobserved } from '../faults.ts';
+import { reportUnread } from '../faults.ts';
 import type { OpenCLContext } from './context.ts';
+import type { LaunchReports } from './launch-reports.ts';
 import { pause } from './lock.ts';
 import type { Queues } from './queues.ts';
-import type { LaunchRecords } from './records.ts';
 
 /** Milliseconds that the end of the process waits for a device; longer where tearing it down under its work crashes the process. */
 const PATIENCE = { gpu: 5000, cpu: 20_000, other: 5000 };
@@ -16,7 +16,7 @@ const PATIENCE = { gpu: 5000, cpu: 20_000, other: 5000 };
 interface Open {
   readonly context: OpenCLContext;
   readonly queues: Queues;
-  readonly records: LaunchRecords;
+  readonly reports: LaunchReports;
   close(): void;
 }
 
@@ -39,17 +39,17 @@ export function keepQuietAtExit(device: Open): void {
 function finish(): void {
   const { isMainThread } = nodeModule('node:worker_threads');
   for (const device of [...open]) {
-    const { context, queues, records } = device;
+    const { context, queues, reports } = device;
     if (context.broken !== undefined) continue;
     try {
       if (ranDry(queues, PATIENCE[context.device.listed.hardware])) {
-        records.collect(undefined);
+        reports.collect(undefined);
         if (!isMainThread) device.close();
       }
     } catch (error) {
-      reportUnobserved(error);
+      reportUnread(error);
     }
-    for (const fault of records.log.drain()) reportUnobserved(fault);
+    for (const fault of reports.log.takeAll()) reportUnread(fault);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The state of one elaboration: arguments and memory, inlined calls and their jump targets; and the services that all parts of the
+ * The state of one partial evaluation: arguments and memory, inlined calls and their jump targets; and the services that all parts of the
  * front end share (positions, slots for variables, order of evaluation). The statement list is that of `statement-writer.ts`.
  *
  * The parts that evaluate expressions, statements and calls need each other; they meet here, in `parts`, and not by import.
@@ -57,13 +57,13 @@ export interface Frame {
 
 /** What the parts of the front end call each other by. */
 export interface Parts {
-  evaluate(ctx: Context, node: AnyNode, scope: Scope): Value;
-  condition(ctx: Context, node: AnyNode, scope: Scope): TExpr;
-  statements(ctx: Context, list: readonly AnyNode[], scope: Scope): void;
-  call(ctx: Context, fn: FunctionValue, args: readonly Value[], pos: Pos): Value;
+  evaluate(ctx: Evaluation, node: AnyNode, scope: Scope): Value;
+  condition(ctx: Evaluation, node: AnyNode, scope: Scope): TExpr;
+  statements(ctx: Evaluation, list: readonly AnyNode[], scope: Scope): void;
+  call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], pos: Pos): Value;
 }
 
-export class Context extends StatementWriter {
+export class Evaluation extends StatementWriter {
   readonly parts: Parts;
   readonly options: CompileOptions;
   readonly roots: Root[] = [];

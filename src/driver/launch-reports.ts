@@ -24,7 +24,7 @@ interface Waited {
 }
 
 /** What is asked of a driver's streams. */
-export interface RecordStream<S> {
+export interface ReportStream<S> {
   readonly alive: boolean;
   /** Other streams that this one has waited for: what failed there is a fault of this one as well. */
   readonly waitedFor: WaitedFor<S>;
@@ -43,12 +43,12 @@ export function noteWait<S>(waitedFor: WaitedFor<S>, other: S, mark: Moment, sin
   waits.push({ since, mark });
   const [first] = waits;
   if (waits.length <= MANY_WAITS || first === undefined) return;
-  const together = { position: mark.position, told: first.mark.told };
-  waits.splice(0, waits.length, { since: first.since, mark: together });
+  const merged = { position: mark.position, told: first.mark.told };
+  waits.splice(0, waits.length, { since: first.since, mark: merged });
 }
 
 /** How a driver reads and clears records. `at` is where they start; the default stream, undefined, comes after all others. */
-export interface RecordMemory<S, At> {
+export interface ReportMemory<S, At> {
   /** The device does not answer any more. */
   readonly lost: boolean;
   isDefault(stream: S): boolean;
@@ -111,14 +111,14 @@ export interface Watched<S, At> {
 }
 
 /** The records of all modules of a device. */
-export class LaunchRecords<S extends RecordStream<S>, At> {
+export class LaunchReports<S extends ReportStream<S>, At> {
   readonly log: FaultLog = new FaultLog();
-  readonly #memory: RecordMemory<S, At>;
+  readonly #memory: ReportMemory<S, At>;
   readonly #dirty = new Set<Watched<S, At>>();
   /** Off V8's moving heap, for drivers write to it by address. */
   readonly #count: DataView<ArrayBuffer> = new DataView(new ArrayBuffer(128), 0, 4);
 
-  constructor(memory: RecordMemory<S, At>) {
+  constructor(memory: ReportMemory<S, At>) {
     this.#memory = memory;
   }
 

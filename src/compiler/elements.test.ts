@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { c64, c128, f16, f32, f64, i16, i32, i64, struct, u8 } from '../dtype/index.ts';
 import { compileKernel } from './compile.ts';
 import type { ArgType } from './contract.ts';
+import { alignmentOf, elementOf, recordKey } from './elements.ts';
 import { captureFunction } from './frontend/capture.ts';
 import type { MemRef } from './ir/ops.ts';
 import { printKernel } from './ir/print.ts';
 import { verify } from './ir/verify.ts';
-import { alignmentOf, elementOf, recordKey } from './records.ts';
 import { DEFAULTS } from './testing.ts';
 
 const packed = struct({ tag: u8, x: f32, d: f64 });

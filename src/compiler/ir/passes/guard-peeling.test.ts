@@ -8,6 +8,7 @@ import {
   compare,
   ge,
   i32,
+  ifElse,
   KernelBuilder,
   lt,
   mul,
@@ -17,35 +18,34 @@ import {
   store,
   sub,
   u32,
-  when,
 } from '../builder.ts';
 import { Run, Thread } from '../interpret.ts';
 import type { CompareOp, Expr, Stmt } from '../ops.ts';
 import { printExpr } from '../print.ts';
 import { random } from '../testing.ts';
-import { type Narrowed, narrowGuard } from './narrow.ts';
+import { type PeeledGuard, peelGuard } from './guard-peeling.ts';
 import { analyseUniformity } from './uniformity.ts';
 
 const [tx, ty, bx] = [special('threadIdx.x'), special('threadIdx.y'), special('blockIdx.x')];
 const block = [32, 4, 1] as const;
 
-function narrow(
+function peel(
   make: (b: KernelBuilder) => readonly Stmt[],
   uniform?: (b: KernelBuilder) => number,
-): { n: Narrowed | undefined; show: (e: Expr | undefined) => string } {
+): { n: PeeledGuard | undefined; show: (e: Expr | undefined) => string } {
   const b = new KernelBuilder('narrow');
   const kernel = b.build(make(b));
   const u = analyseUniformity(kernel, { block, lanes: 4, uniform: new Set(uniform ? [uniform(b)] : []) });
-  return { n: narrowGuard(kernel.body, u, block[0]), show: (e) => (e ? printExpr(e, kernel) : '-') };
+  return { n: peelGuard(kernel.body, u, block[0]), show: (e) => (e ? printExpr(e, kernel) : '-') };
 }
 
 describe('forms', () => {
   test('if (i < n): bounds on threadIdx.x', () => {
-    const { n, show } = narrow((b) => {
+    const { n, show } = peel((b) => {
       const i = b.variable('i32', 'i');
       return [
         assign(i, add(mul(bx, i32(32)), tx)),
-        when(lt(read(i), b.value('i32', 'n')), [store(at(b.global('f32', 'x'), read(i)), cast('f32', tx))]),
+        ifElse(lt(read(i), b.value('i32', 'n')), [store(at(b.global('f32', 'x'), read(i)), cast('f32', tx))]),
       ];
     });
     expect([n?.row, n?.lo, n?.hi, n?.exact, n?.bounded, n?.rest].map(show)).toMatchInlineSnapshot(`
@@ -61,7 +61,7 @@ describe('forms', () => {
   });
 
   test('a stencil: rows become a test per row, columns become bounds', () => {
-    const { n, show } = narrow((b) => {
+    const { n, show } = peel((b) => {
       const [x, y] = [b.variable('i32', 'x'), b.variable('i32', 'y')];
       const w = b.value('i32', 'w');
       const guard = [
@@ -73,7 +73,7 @@ describe('forms', () => {
       return [
         assign(x, tx),
         assign(y, ty),
-        when(guard.reduce(and), [store(at(b.global('f32', 'out'), read(x)), cast('f32', ty))]),
+        ifElse(guard.reduce(and), [store(at(b.global('f32', 'out'), read(x)), cast('f32', ty))]),
       ];
     });
     expect(show(n?.row)).toBe('threadIdx.y > 0 & !(threadIdx.y >= w)');
@@ -83,8 +83,8 @@ describe('forms', () => {
   });
 
   test('what is neither stays a test for each item', () => {
-    const { n, show } = narrow((b) => [
-      when(and(lt(tx, i32(9)), compare('eq', mul(tx, i32(3)), i32(6))), [store(at(b.global('i32', 'x'), tx), tx)]),
+    const { n, show } = peel((b) => [
+      ifElse(and(lt(tx, i32(9)), compare('eq', mul(tx, i32(3)), i32(6))), [store(at(b.global('i32', 'x'), tx), tx)]),
     ]);
     expect([show(n?.lo), show(n?.hi), show(n?.rest)]).toEqual(['0', '9', 'threadIdx.x * 3 == 6']);
   });
@@ -94,18 +94,18 @@ describe('forms', () => {
     const make = (b: KernelBuilder): readonly Stmt[] => {
       const v = b.variable('i32', 's');
       s = v.id;
-      return [when(lt(tx, read(v)), [store(at(b.global('i32', 'x'), tx), tx)])];
+      return [ifElse(lt(tx, read(v)), [store(at(b.global('i32', 'x'), tx), tx)])];
     };
-    expect(narrow(make).n).toBeUndefined();
-    const { n, show } = narrow(make, () => s);
+    expect(peel(make).n).toBeUndefined();
+    const { n, show } = peel(make, () => s);
     expect(show(n?.hi)).toBe('i32(max(min(i64(s), 32i64), 0i64))');
   });
 
   test('no guard, an else, effects before it: nothing', () => {
     const out = (b: KernelBuilder): Stmt => store(at(b.global('i32', 'x'), tx), tx);
-    expect(narrow((b) => [out(b)]).n).toBeUndefined();
-    expect(narrow((b) => [when(lt(tx, i32(3)), [out(b)], [out(b)])]).n).toBeUndefined();
-    expect(narrow((b) => [out(b), when(lt(tx, i32(3)), [out(b)])]).n).toBeUndefined();
+    expect(peel((b) => [out(b)]).n).toBeUndefined();
+    expect(peel((b) => [ifElse(lt(tx, i32(3)), [out(b)], [out(b)])]).n).toBeUndefined();
+    expect(peel((b) => [out(b), ifElse(lt(tx, i32(3)), [out(b)])]).n).toBeUndefined();
   });
 });
 
@@ -128,8 +128,8 @@ test('bounds admit the items that the guard admits, also where base + lane wraps
     const part = rng.once(2) ? compare(fn, value, limit) : compare(fn, limit, value);
     const other = compare(rng.pick<CompareOp>(['lt', 'ge']), tx, i32(rng.pick([0, 3, 31, 40])));
     const guard = rng.once(2) ? part : and(part, other);
-    const kernel = b.build([when(guard, [store(at(b.global('i32', 'x'), tx), tx)])]);
-    const n = narrowGuard(kernel.body, analyseUniformity(kernel, { block, lanes: 4 }), block[0]);
+    const kernel = b.build([ifElse(guard, [store(at(b.global('i32', 'x'), tx), tx)])]);
+    const n = peelGuard(kernel.body, analyseUniformity(kernel, { block, lanes: 4 }), block[0]);
     expect(n).toBeDefined();
     if (!n) continue;
     const args = [rng.pick(corners), rng.pick(corners), 0];

@@ -1,7 +1,7 @@
 /**
  * The fault records and printed values of a device behind the CUDA driver API: how its memory is read.
  */
-import { type RecordMemory, LaunchRecords as Records, type Watched as WatchedModule } from '../records.ts';
+import { LaunchReports as Records, type ReportMemory, type Watched as WatchedModule } from '../launch-reports.ts';
 import type { CudaContext } from './context.ts';
 import { CUDA_ERROR_NOT_READY } from './result.ts';
 import type { CudaStream } from './streams.ts';
@@ -10,13 +10,13 @@ import type { CudaStream } from './streams.ts';
 export type Watched = WatchedModule<CudaStream, number>;
 
 /** The records of all modules of a device. */
-export class LaunchRecords extends Records<CudaStream, number> {
+export class LaunchReports extends Records<CudaStream, number> {
   constructor(context: CudaContext) {
     super(new CudaRecordMemory(context));
   }
 }
 
-class CudaRecordMemory implements RecordMemory<CudaStream, number> {
+class CudaRecordMemory implements ReportMemory<CudaStream, number> {
   readonly #context: CudaContext;
 
   constructor(context: CudaContext) {

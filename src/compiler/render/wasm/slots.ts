@@ -27,7 +27,7 @@ const slotOffset = (g: Gen, v: Var): number => g.layout.slots.get(v.id) ?? 0;
 const rowOffset = (g: Gen, v: Var, row: number): number => row * g.variant.block[0] * slotSize(v);
 
 /** Loads the value of the item `row` rows further on into `into`. */
-export function loadContext(g: Gen, v: Var, into: Var = v, row = 0): void {
+export function loadSlots(g: Gen, v: Var, into: Var = v, row = 0): void {
   const { f } = g;
   const locals = varLocals(g, into);
   const align = Math.log2(slotSize(v));
@@ -48,7 +48,7 @@ export function loadContext(g: Gen, v: Var, into: Var = v, row = 0): void {
 }
 
 /** Saves `from` as the value of the item `row` rows further on. */
-export function saveContext(g: Gen, v: Var, from: Var = v, row = 0): void {
+export function saveSlots(g: Gen, v: Var, from: Var = v, row = 0): void {
   const { f } = g;
   const align = Math.log2(slotSize(v));
   if (g.lanes === 1) {

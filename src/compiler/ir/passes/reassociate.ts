@@ -1,5 +1,5 @@
 /**
- * Sums of integers in the order in which their terms change: what is the same in all rounds of a loop first.
+ * Reassociation: sums of integers in the order in which their terms change, what is the same in all rounds of a loop first.
  *
  * `row * n + (start + column)` is `(row * n + column) + start` where only `start` changes: one addition a round. Integers
  * wrap, so that every order gives the same sum.
@@ -10,7 +10,7 @@ import { isInt } from '../ops.ts';
 import { assignedIn, exprParts, mapLists, mapParts, mapTopExprs } from './walk.ts';
 
 /** The same kernel when it has no such sums. */
-export function regroup(kernel: Kernel): Kernel {
+export function reassociate(kernel: Kernel): Kernel {
   return { ...kernel, body: inList(kernel.body, []) };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Elaboration: a captured function and its argument types become the tree that inference works on.
+ * Partial evaluation: a captured function and its argument types become the tree that inference works on.
  */
 
 import type { ArgType, CompileOptions } from '../contract.ts';
@@ -9,8 +9,8 @@ import { argumentView } from './arrays.ts';
 import { destructure } from './assignments.ts';
 import { call } from './calls.ts';
 import type { CapturedFunction } from './captured.ts';
-import { Context } from './context.ts';
 import { fail } from './diagnostics.ts';
+import { Evaluation } from './evaluation.ts';
 import { condition, evaluate } from './expressions.ts';
 import { Hints, Reconsider } from './hints.ts';
 import { hoist, isReassigned } from './names.ts';
@@ -18,29 +18,33 @@ import { resolvePresence } from './presence.ts';
 import { kernelResult, statements } from './statements.ts';
 import { Scope, scalar, type Value } from './values.ts';
 
-export interface Elaborated {
-  readonly context: Context;
+export interface PartiallyEvaluated {
+  readonly context: Evaluation;
   readonly body: readonly TStmt[];
 }
 
-export function elaborate(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): Elaborated {
+export function evaluatePartially(
+  fn: CapturedFunction,
+  args: readonly ArgType[],
+  options: CompileOptions,
+): PartiallyEvaluated {
   const hints = new Hints();
   for (;;) {
     try {
-      return elaborateWith(fn, args, options, hints);
+      return evaluateWith(fn, args, options, hints);
     } catch (error) {
       if (!(error instanceof Reconsider)) throw error;
     }
   }
 }
 
-function elaborateWith(
+function evaluateWith(
   fn: CapturedFunction,
   args: readonly ArgType[],
   options: CompileOptions,
   hints: Hints,
-): Elaborated {
-  const ctx = new Context({ evaluate, condition, statements, call }, options, hints);
+): PartiallyEvaluated {
+  const ctx = new Evaluation({ evaluate, condition, statements, call }, options, hints);
   const scope = new Scope(undefined, fn, true);
   ctx.frames.push({ fn: 'kernel', label: undefined, result: undefined, returned: false, targets: [], site: undefined });
   if (fn.node.async === true || fn.node.generator === true) {
@@ -62,7 +66,7 @@ function elaborateWith(
   return { context: ctx, body: resolvePresence(body) };
 }
 
-function parameters(ctx: Context, fn: CapturedFunction, args: readonly ArgType[], scope: Scope): void {
+function parameters(ctx: Evaluation, fn: CapturedFunction, args: readonly ArgType[], scope: Scope): void {
   const rest = fn.node.params.at(-1)?.type === 'RestElement';
   const required = fn.node.params.filter((p) => p.type !== 'AssignmentPattern' && p.type !== 'RestElement').length;
   if (args.length < required || (!rest && args.length > fn.node.params.length)) {
@@ -103,11 +107,11 @@ function rename(v: Value, name: string): Value {
 }
 
 function argument(
-  ctx: Context,
+  ctx: Evaluation,
   type: ArgType,
   name: string,
   path: readonly number[],
-  pos: ReturnType<Context['pos']>,
+  pos: ReturnType<Evaluation['pos']>,
 ): Value {
   switch (type.kind) {
     case 'array':

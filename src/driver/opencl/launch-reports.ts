@@ -1,7 +1,7 @@
 /**
  * The fault records and printed values of an OpenCL device: how its memory is read.
  */
-import { type RecordMemory, LaunchRecords as Records, type Watched as WatchedModule } from '../records.ts';
+import { LaunchReports as Records, type ReportMemory, type Watched as WatchedModule } from '../launch-reports.ts';
 import type { OpenCLContext } from './context.ts';
 import type { OpenCLStream, Queues } from './queues.ts';
 
@@ -9,13 +9,13 @@ import type { OpenCLStream, Queues } from './queues.ts';
 export type Watched = WatchedModule<OpenCLStream, number>;
 
 /** The records of all modules of an OpenCL device. */
-export class LaunchRecords extends Records<OpenCLStream, number> {
+export class LaunchReports extends Records<OpenCLStream, number> {
   constructor(context: OpenCLContext, queues: Queues) {
     super(new OpenCLRecordMemory(context, queues));
   }
 }
 
-class OpenCLRecordMemory implements RecordMemory<OpenCLStream, number> {
+class OpenCLRecordMemory implements ReportMemory<OpenCLStream, number> {
   readonly #context: OpenCLContext;
   readonly #queues: Queues;
 

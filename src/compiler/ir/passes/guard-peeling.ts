@@ -1,5 +1,5 @@
 /**
- * Guard narrowing: turns the guard of a region, `decls; if (conjunction) { body }`, into bounds on threadIdx.x.
+ * Guard peeling: turns the guard of a region, `decls; if (conjunction) { body }`, into bounds on threadIdx.x.
  *
  * Parts of the conjunction that are the same for a row of work items become one test per row; comparisons of a consecutive
  * value with a uniform one become the first and last work item to run, so that full vectors run without a mask. The
@@ -12,7 +12,7 @@ import { foldExpr } from './fold.ts';
 import type { Uniformity } from './uniformity.ts';
 import { mapExpr, someExpr } from './walk.ts';
 
-export interface Narrowed {
+export interface PeeledGuard {
   /** Assignments before the guard, without effects: run them at the start of each item that runs `body`. */
   readonly decls: readonly (Stmt & { op: 'assign' })[];
   /** Test per row (threadIdx.x is not in it): when false, no item of the row runs. Evaluate before the decls. */
@@ -29,8 +29,8 @@ export interface Narrowed {
   readonly body: readonly Stmt[];
 }
 
-/** Undefined when the region has no guard of that form, or nothing in it can be narrowed. */
-export function narrowGuard(body: readonly Stmt[], uniformity: Uniformity, blockDimX: number): Narrowed | undefined {
+/** Undefined when the region has no guard of that form, or nothing of it can be peeled. */
+export function peelGuard(body: readonly Stmt[], uniformity: Uniformity, blockDimX: number): PeeledGuard | undefined {
   const guard = body.at(-1);
   const decls = body.slice(0, -1);
   if (guard?.op !== 'if' || guard.else.length > 0 || !decls.every(isDeclaration)) return undefined;

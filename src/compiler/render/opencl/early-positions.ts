@@ -12,8 +12,8 @@ import type { OpenCLTarget } from './module.ts';
 const AXES = ['x', 'y', 'z'] as const;
 
 /** The variables that stand for places, on targets that want it: of kernels that read them along several axes. */
-export function earlyPlaces(kernel: Kernel, target: OpenCLTarget): ReadonlyMap<Special, string> {
-  if (target.placesFirst !== true) return new Map();
+export function earlyPositions(kernel: Kernel, target: OpenCLTarget): ReadonlyMap<Special, string> {
+  if (target.positionsFirst !== true) return new Map();
   const read = specialsIn(kernel.body);
   const pairs = (['blockIdx', 'gridDim'] as const).flatMap((what) => {
     const names = AXES.map((axis) => `${what}.${axis}` as const).filter((name) => read.has(name));

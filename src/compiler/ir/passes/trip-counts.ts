@@ -1,11 +1,23 @@
 /**
- * Loops that count their rounds: `for (i = …; i < n; i += s)` works out how often it goes round, and then counts down to zero.
+ * Trip counts: `for (i = …; i < n; i += s)` works out how often it goes round, and then counts down to zero.
  *
  * A device's assembler unrolls a loop only when it sees the number of rounds; with it, loads of several rounds are in flight
  * at the same time, which for a reduction of a large array means 1.6 times the speed on an H200. Counters do not wrap on
  * the way to their bound: that an index is a number is the language's promise.
  */
-import { assign, binary, cast, compare, constant, KernelBuilder, leave, read, select, sub, when } from '../builder.ts';
+import {
+  assign,
+  binary,
+  breakTo,
+  cast,
+  compare,
+  constant,
+  ifElse,
+  KernelBuilder,
+  read,
+  select,
+  sub,
+} from '../builder.ts';
 import { type Loop, testedLoop } from '../loops.ts';
 import { canFail, exprsSize, MIRRORED } from '../measures.ts';
 import type { Expr, Kernel, Stmt, Var } from '../ops.ts';
@@ -13,7 +25,7 @@ import { foldExpr } from './fold.ts';
 import { assignedIn, exprParts, jumpsTo, mapLists, mapStmtExprs, someStmt, written } from './walk.ts';
 
 /** At the end, when loops that vanish have vanished. The same kernel when nothing changes. */
-export function countRounds(kernel: Kernel): Kernel {
+export function countTrips(kernel: Kernel): Kernel {
   const b = KernelBuilder.from(kernel);
   const body = inList(kernel.body, 0);
   return body === kernel.body ? kernel : { ...kernel, vars: [...b.vars], body };
@@ -21,12 +33,12 @@ export function countRounds(kernel: Kernel): Kernel {
   function inList(list: readonly Stmt[], depth: number): readonly Stmt[] {
     const out = list.map((s) => {
       const inner = mapLists(s, (l) => inList(l, s.op === 'loop' ? depth + 1 : depth));
-      return inner.op === 'loop' ? (counted(inner, depth) ?? inner) : inner;
+      return inner.op === 'loop' ? (withTripCount(inner, depth) ?? inner) : inner;
     });
     return out.some((s, i) => s !== list[i]) ? out : list;
   }
 
-  function counted(loop: Loop, depth: number): Stmt | undefined {
+  function withTripCount(loop: Loop, depth: number): Stmt | undefined {
     const shape = shapeOf(loop);
     if (shape === undefined) return undefined;
     const { counter, bound, step, inclusive, body } = shape;
@@ -49,26 +61,26 @@ export function countRounds(kernel: Kernel): Kernel {
     const enters = compare(inclusive ? 'le' : 'lt', low, high);
     const start = assign(rounds, foldExpr(known), pos);
     const inside = { ...loop, body };
-    if (!copied) return when(enters, [start, counting(inside, rounds)], [], pos);
+    if (!copied) return ifElse(enters, [start, counting(inside, rounds)], [], pos);
     const many = b.variable(unsigned, '%many');
     const later = (k: number): Expr =>
       foldExpr(binary('add', read(counter), binary('mul', step, constant(step.type, k))));
     const copies = Array.from({ length: TOGETHER }, (_, k) => body.map((s) => shifted(s, counter, later(k))));
-    const together = {
+    const unrolled = {
       ...loop,
       label: b.label(),
       body: copies.flat(),
       update: [assign(counter, later(TOGETHER), pos)],
     };
     const some = (v: Var): Expr => compare('ne', read(v), constant(unsigned, 0));
-    return when(
+    return ifElse(
       enters,
       [
         start,
         assign(many, binary('shr', read(rounds), constant(unsigned, 2)), pos),
-        when(some(many), [counting(together, many)], [], pos),
+        ifElse(some(many), [counting(unrolled, many)], [], pos),
         assign(rounds, binary('and', read(rounds), constant(unsigned, TOGETHER - 1)), pos),
-        when(some(rounds), [counting(inside, rounds)], [], pos),
+        ifElse(some(rounds), [counting(inside, rounds)], [], pos),
       ],
       [],
       pos,
@@ -80,7 +92,7 @@ export function countRounds(kernel: Kernel): Kernel {
 function counting(loop: Loop, rounds: Var): Loop {
   const { pos, label } = loop;
   const less = assign(rounds, sub(read(rounds), constant(rounds.type, 1)), pos);
-  const over = when(compare('eq', read(rounds), constant(rounds.type, 0)), [leave(label, pos)], [], pos);
+  const over = ifElse(compare('eq', read(rounds), constant(rounds.type, 0)), [breakTo(label, pos)], [], pos);
   return { ...loop, update: [...loop.update, less, over] };
 }
 
@@ -120,7 +132,7 @@ interface Shape {
 }
 
 /** Whether a loop, simplified or not, counts by fixed steps to a bound that is known when it begins. */
-export function isCounted(loop: Loop): boolean {
+export function hasTripCount(loop: Loop): boolean {
   return shapeOf(loop, foldExpr)?.step.op === 'const';
 }
 
