@@ -5,7 +5,7 @@
 import { intrinsic } from '../compiler/intrinsics.ts';
 
 /** `selp(predicate, a, b)`. */
-export interface Select {
+interface Select {
   (predicate: boolean, a: number, b: number): number;
   (predicate: boolean, a: bigint, b: bigint): bigint;
   (predicate: boolean, a: boolean, b: boolean): boolean;

@@ -49,21 +49,7 @@ export {
   synchronizeAsync,
   toDevice,
 } from './host.ts';
-export {
-  cbrt,
-  copysign,
-  erf,
-  erfc,
-  exp2,
-  fma,
-  fmax,
-  fmin,
-  lgamma,
-  rint,
-  rsqrt,
-  selp,
-  tgamma,
-} from './math.ts';
+export * from './math.ts';
 export { constant, local, shared } from './spaces.ts';
 export {
   cg,

@@ -125,6 +125,7 @@ function pair(fn: 'fmin' | 'fmax' | 'copysign'): Handler {
   };
 }
 
+/** A handler for each call that kernels know, by its name behind `cuda.` or `roc.`; a value that is used twice is held first (`call.ctx.hold`). */
 const HANDLERS: Readonly<Record<string, Handler>> = {
   ...WARP_HANDLERS,
   grid,
