@@ -3,9 +3,9 @@
  *
  * A driver turns device memory, streams, events and compiled kernels of one kind of hardware into the calls below. The
  * layers above it (memory, stream, array, kernel) know no other door to a device. A new one is a folder beside this
- * file, a row of `DEVICE_KINDS`, its provider in `memory/providers.ts`, a renderer or an interpreter for its kernels, and a green
- * conformance suite. Pointers are device addresses as plain numbers or bigints; nothing
- * above a driver does more with them than add a byte offset.
+ * file, a row of `DEVICE_KINDS`, its provider in `memory/providers.ts`, a renderer or an interpreter for its kernels,
+ * and a green conformance suite. Pointers are device addresses as plain numbers or bigints; nothing above a driver does
+ * more with them than add a byte offset.
  */
 import type { Kernel } from '../compiler/ir/ops.ts';
 import type { DriverError } from '../errors.ts';
