@@ -85,6 +85,8 @@ async function bundle(names, plugins, { format = 'es', outDir = dist } = {}) {
           format,
           entryFileNames: '[name].js',
           minifyInternalExports: false,
+          // Bundlers warn of imports that are there for their order only.
+          hoistTransitiveImports: false,
           // In a folder of their own: the library knows its own frames in stack traces by the folder above its file.
           chunkFileNames: 'chunks/[name]-[hash].js',
           sourcemapExcludeSources: true,

@@ -45,7 +45,10 @@ export interface Jit {
   <P extends readonly unknown[]>(fn: (...args: P) => void, options?: JitOptions): Kernel<P>;
 }
 
-/** `jit` of a namespace. `launcher`: how it launches, where that is not how all do. */
+/**
+ * `jit` of a namespace. `launcher`: how it launches, where that is not how all do.
+ * @internal
+ */
 export function jitOf(
   devices: DeviceSelection,
   launcher: (state: KernelState) => Launcher = (state) => new Launcher(state, devices),

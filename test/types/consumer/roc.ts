@@ -61,6 +61,6 @@ const all: Roc = hsa;
 // @ts-expect-error: arrays of roc are made without a stream
 roc.deviceArray(3, f32, { stream: roc.stream() });
 // @ts-expect-error: roc computes on no device of this name
-roc.selectDevice('nvidia');
+roc.selectDevice('vulkan');
 
 export { again, agent, all, assembly, back, charge, context, fine, later, like, made, numbers, result };
