@@ -7,7 +7,8 @@
  */
 import type { DeviceSide, HostSide } from '../driver/driver.ts';
 import { collapseAxes, sizeOf } from '../layout/index.ts';
-import { blocking } from '../memory/blocking.ts';
+import { blocking, stillFilled } from '../memory/blocking.ts';
+import { fillsOf } from '../memory/host/fills.ts';
 import { noteHostUse } from '../memory/host/uses.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { DeviceMemory } from './device-memory.ts';
@@ -26,6 +27,9 @@ export function upload(shape: readonly number[], to: ArraySide, from: HostSide, 
   const handle = stream?.use();
   const { driver } = context;
   if (context.turns.waiting > 0) context.turns.check('a copy to the device');
+  const { buffer, byteOffset, byteLength } = from.bytes;
+  if (fillsOf(buffer, byteOffset, byteOffset + byteLength) !== undefined)
+    throw stillFilled('a copy to the device reads');
   owner.touch(stream);
   noteHostUse(from.bytes, stream);
   if (isOneBlock(shape, to.strides, from.strides, itemSize)) {
@@ -51,6 +55,7 @@ export function download(
 ): void {
   const { context, owner, itemSize } = from.array;
   const driver = blocking(context.driver, call, instead);
+  if (context.turns.waiting > 0) context.turns.check(call);
   const count = sizeOf(shape) * itemSize;
   if (count === 0) return;
   const handle = stream?.use();

@@ -34,7 +34,10 @@ export function copyBack(
   stream: Stream | undefined,
 ): void {
   const isWritten = (argument: HostTyped): boolean => written.has(paths.get(argument) ?? '');
-  staging.copyBack(isWritten, (shape, to, from) => download(shape, to, from, stream));
+  staging.copyBack(isWritten, (shape, to, from) => {
+    download(shape, to, from, stream);
+    return undefined;
+  });
 }
 
 /** As `copyBack`, without blocking: resolves when the host arrays are filled. */
@@ -46,7 +49,12 @@ export function copyBackLater(
 ): Promise<unknown> {
   const filled: Promise<unknown>[] = [];
   const isWritten = (argument: HostTyped): boolean => written.has(paths.get(argument) ?? '');
-  staging.copyBack(isWritten, (shape, to, from) => filled.push(downloadLater(shape, to, from, stream)));
+  const inSteps = context.driver.copyToHostLater !== undefined;
+  staging.copyBack(isWritten, (shape, to, from) => {
+    const one = downloadLater(shape, to, from, stream);
+    filled.push(one);
+    return inSteps ? one : undefined;
+  });
   // What went wrong in the kernel is said by that; the rest is for those who wait for the stream.
   filled.push(new Promise<void>((resolve) => whenDone(context, stream.use(), () => resolve())));
   const all = Promise.all(filled);

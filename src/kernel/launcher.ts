@@ -3,7 +3,7 @@
  * the specialisation, and brings host arrays to the device and back.
  */
 import { KernelError, withStackDepth } from '../errors.ts';
-import { blocking } from '../memory/blocking.ts';
+import { blocking, stillFilled } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
 import { ownValue } from '../options.ts';
@@ -119,6 +119,7 @@ export class Launcher {
     try {
       if (staging !== undefined)
         blocking(context.driver, 'launch with host arrays', `await ${state.name}.launchAsync(…)`);
+      if (staging?.filling() !== undefined) throw stillFilled(`this launch of ${state.name} takes`);
       const specialisation = this.#specialise(call, shape, context);
       this.#fill(specialisation, call, stream);
       specialisation.launch(shape, stream);
@@ -179,7 +180,7 @@ export class Launcher {
     request.report?.(shape.grid[0] * shape.grid[1] * shape.grid[2]);
   }
 
-  /** A promise where the kernel has to be compiled by one first, or others wait for that. */
+  /** A promise where the kernel has to be compiled by one first, host arrays have yet to be filled, or others wait for that. */
   #enqueue(request: Request): Enqueued | Promise<Enqueued> {
     const { context, launched } = request;
     const { turns, driver } = context;
@@ -192,7 +193,8 @@ export class Launcher {
       );
     }
     const call = this.#typed(request);
-    if (driver.loadLater !== undefined && !this.#isCompiled(call, launched.shape, context)) {
+    const compiled = driver.loadLater === undefined || this.#isCompiled(call, launched.shape, context);
+    if (!compiled || call.staging?.filling() !== undefined) {
       return turns.take(() => this.#enqueueLater(request, call));
     }
     try {
@@ -202,11 +204,12 @@ export class Launcher {
     }
   }
 
-  /** As `#enqueue`, once the kernel has been compiled. */
+  /** As `#enqueue`, once the kernel has been compiled and its host arrays hold what launches before it leave. */
   async #enqueueLater(request: Request, call: AsyncCall): Promise<Enqueued> {
     const { context, launched } = request;
     try {
       const specialisation = await this.#specialiseLater(call, launched.shape, context);
+      await call.staging?.filling();
       refuseAborted(launched);
       return context.turns.enter(() => this.#begin(request, call, specialisation));
     } finally {

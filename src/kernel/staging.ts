@@ -12,6 +12,7 @@ import type { HostSide } from '../driver/driver.ts';
 import { sameDType, u8 } from '../dtype/index.ts';
 import { classifyLayout, extentOf, fStrides, mayOverlapItself } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
+import { fillsOf, noteFill } from '../memory/host/fills.ts';
 import type { Stream } from '../stream/stream.ts';
 import { arrayType, type HostTyped } from './args.ts';
 
@@ -24,8 +25,8 @@ interface Group {
   end: number;
 }
 
-/** What copies the elements of a device array to the host. */
-export type CopyBack = (shape: readonly number[], to: HostSide, from: ArraySide) => unknown;
+/** What copies the elements of a device array to the host; a promise where streams do not order when they arrive. */
+export type CopyBack = (shape: readonly number[], to: HostSide, from: ArraySide) => Promise<unknown> | undefined;
 
 /** How the host arrays of one launch get to the device. Made before compiling, carried out after. */
 export class Staging {
@@ -45,6 +46,12 @@ export class Staging {
         member.type = arrayType(member.array, classifyLayout(shape, strides, itemSize), startOf(member));
       }
     }
+  }
+
+  /** Resolves when earlier launches have filled the host arrays; undefined where none is about to. */
+  filling(): Promise<unknown> | undefined {
+    const fills = this.#groups.map(({ buffer, start, end }) => fillsOf(buffer, start, end));
+    return fills.every((fill) => fill === undefined) ? undefined : Promise.all(fills);
   }
 
   /** Allocates, and copies in what is not Out. Call `dispose` when the launch is done or has failed. */
@@ -103,7 +110,7 @@ export class Staging {
 
   /** Copies back what is not In and what the kernel writes. */
   copyBack(isWritten: (argument: HostTyped) => boolean, transfer: CopyBack): void {
-    for (const { members } of this.#groups) {
+    for (const { buffer, start, end, members } of this.#groups) {
       const done = new Set<DeviceNDArray>();
       for (const member of members) {
         const device = this.deviceOf(member);
@@ -111,7 +118,8 @@ export class Staging {
         if (!isWritten(member) && !members.some((other) => this.deviceOf(other) === device && isWritten(other)))
           continue;
         done.add(device);
-        transfer(member.layout.shape, hostSide(member), sideOf(device));
+        const filled = transfer(member.layout.shape, hostSide(member), sideOf(device));
+        if (filled !== undefined) noteFill(buffer, start, end, filled);
       }
     }
   }

@@ -17,6 +17,11 @@ export function blocking(driver: DeviceDriver, call: string, instead: string): B
   throw cannotWait(`${call} waits for the device, and ${driver.info.name} only answers through promises`, instead);
 }
 
+/** The error of a call that reads host memory before a launch has filled it. */
+export function stillFilled(call: string): NotSupportedError {
+  return cannotWait(`${call} host memory that a launchAsync has yet to fill`, 'await the launchAsync before');
+}
+
 /** The error of a call that would have to wait for what comes by the event loop alone. */
 export function cannotWait(why: string, instead: string): NotSupportedError {
   return new NotSupportedError('E_NO_WAIT', `${why}: write ${instead}`);

@@ -292,6 +292,7 @@ export class Context implements MemoryHome, Tenant {
   synchronize(): void {
     this.checkOpen();
     const driver = blocking(this.driver, 'synchronize()', `await ${this.namespace}.synchronizeAsync()`);
+    if (this.turns.waiting > 0) this.turns.check('synchronize()');
     this.counters.synchronizations++;
     driver.synchronize();
     this.#settled();

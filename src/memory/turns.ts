@@ -1,7 +1,8 @@
 /**
- * The order of asynchronous calls on a device that compiles its kernels through promises.
+ * The order of asynchronous calls, where something must come before they are enqueued.
  *
- * A launch whose kernel is not compiled yet has its place among the calls and nothing enqueued. Asynchronous calls that come after it
+ * A launch whose kernel has to be compiled by a promise, or whose host arrays an earlier launch has yet to fill, has its place among
+ * the calls and nothing enqueued. Asynchronous calls that come after it
  * take their turn after it; those that cannot wait say so, since they would overtake it.
  */
 import { cannotWait } from './blocking.ts';
@@ -44,8 +45,8 @@ export class Turns {
   check(call: string): void {
     if (this.waiting === 0 || this.#inside) return;
     throw cannotWait(
-      `${call} would overtake a launchAsync whose kernel is still being compiled`,
-      `await before the launchAsync, or compile first: await kernel.compileAsync(…)`,
+      `${call} would overtake a launchAsync that is not enqueued yet: its kernel is being compiled, or an earlier launchAsync has yet to fill its host arrays`,
+      'await the launchAsync before',
     );
   }
 }

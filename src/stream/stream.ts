@@ -109,7 +109,9 @@ export class Stream implements StreamUser {
   /** Blocks until all work on the stream has been done, copies included; throws what went wrong. Numba: `synchronize()`. */
   synchronize(): void {
     const handle = this.use();
-    const driver = blocking(this.context.driver, 'stream.synchronize()', 'await stream.done()');
+    const { driver: one, turns } = this.context;
+    const driver = blocking(one, 'stream.synchronize()', 'await stream.done()');
+    if (turns.waiting > 0) turns.check('stream.synchronize()');
     this.context.counters.synchronizations++;
     if (handle === undefined) driver.synchronize();
     else driver.synchronizeStream(handle);
