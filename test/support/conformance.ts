@@ -4,11 +4,12 @@
  * The library is imported here, after the environment has been set: what a CPU device is like is decided when it is opened.
  */
 import { describe, it } from 'vitest';
+import type { DeviceKind } from '../../src/driver/driver.ts';
 
 export interface ConformanceRun {
   /** What vitest shows above the tests. */
   readonly title: string;
-  readonly device: 'cpu' | 'simulator' | 'opencl';
+  readonly device: DeviceKind;
   /** Set before the library is loaded. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Of the tests only every n-th, beginning with the k-th, which is 1 for the first. */
