@@ -118,7 +118,7 @@ export class Launcher {
     const { staging } = call;
     try {
       if (staging !== undefined)
-        blocking(context.driver, 'launch with host arrays', `await ${state.name}.launchAsync(…)`);
+        blocking(context.driver, 'launch with host arrays', () => `await ${state.name}.launchAsync(…)`);
       if (staging?.filling() !== undefined) throw stillFilled(`this launch of ${state.name} takes`);
       const specialisation = this.#specialise(call, shape, context);
       this.#fill(specialisation, call, stream);

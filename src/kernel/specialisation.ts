@@ -84,7 +84,8 @@ export class Specialisation implements Resource {
   launch(asked: CheckedShape, stream: Stream | undefined): void {
     const shape = this.#ready(asked, stream);
     const { executable, marshaller, context } = this;
-    if (shape.timeout > 0) blocking(context.driver, 'launch with a timeout', `await ${this.#name.text}.launchAsync(…)`);
+    if (shape.timeout > 0)
+      blocking(context.driver, 'launch with a timeout', () => `await ${this.#name.text}.launchAsync(…)`);
     executable.launch(shape, marshaller.values, stream === undefined ? undefined : stream.use());
     this.launches++;
     if (shape.timeout > 0 && !context.info.features.stopsKernels) {

@@ -11,10 +11,16 @@ export function canWait(driver: DeviceDriver): driver is BlockingDriver {
   return driver.info.features.hostCanWait;
 }
 
-/** The driver, for a call that blocks. Throws NotSupportedError where nothing can: `instead` is the asynchronous form of `call`. */
-export function blocking(driver: DeviceDriver, call: string, instead: string): BlockingDriver {
+/**
+ * The driver, for a call that blocks. Throws NotSupportedError where nothing can: `instead` is the asynchronous form of `call`; a function
+ * where it names the kernel, since it takes milliseconds to find out what that is called.
+ */
+export function blocking(driver: DeviceDriver, call: string, instead: string | (() => string)): BlockingDriver {
   if (canWait(driver)) return driver;
-  throw cannotWait(`${call} waits for the device, and ${driver.info.name} only answers through promises`, instead);
+  throw cannotWait(
+    `${call} waits for the device, and ${driver.info.name} only answers through promises`,
+    typeof instead === 'string' ? instead : instead(),
+  );
 }
 
 /** The error of a call that reads host memory before a launch has filled it. */
