@@ -4,7 +4,7 @@
  * A value that says nothing is warned of once, because it would otherwise be taken for one that did something; then the default holds.
  * Variables that hold numbers and names are read where they are used.
  */
-import { attempt, warn } from './runtime.ts';
+import { attempt, environmentVariables, warn } from './host/index.ts';
 
 /** `process.env`, or what stands for it in a test. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,7 +25,7 @@ const warned = new Set<string>();
 
 /** The environment of the process; none where there is no process, as in pages. */
 export function environment(): Environment {
-  return attempt(() => globalThis.process?.env) ?? {};
+  return environmentVariables();
 }
 
 /** What a variable of the environment says, not what `Object.prototype` does under its name; undefined when it is not set. */

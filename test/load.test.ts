@@ -28,6 +28,18 @@ const PROGRAM = `
 `;
 const RIGHT = '12,24,36,48 cpu';
 
+/** What looks at the machine, and a kernel on the device that runs it as JavaScript. */
+const REST = `
+  globalThis.found = cuda.detect();
+  cuda.selectDevice('simulator');
+  const doubled = cuda.toDevice(Float32Array.of(1, 2));
+  cuda.jit((a) => {
+    const i = cuda.grid(1);
+    if (i < a.length) a[i] *= 2;
+  }).launch({ threads: 2 }, doubled);
+  globalThis.simulated = doubled.copyToHost().join() + ' ' + cuda.currentDevice().kind;
+`;
+
 async function bundle(text: string, format: 'iife' | 'cjs' | 'esm', platform: 'node' | 'browser'): Promise<string> {
   const { outputFiles, warnings } = await build({
     stdin: { contents: text, resolveDir: folder },
@@ -39,14 +51,14 @@ async function bundle(text: string, format: 'iife' | 'cjs' | 'esm', platform: 'n
     logLevel: 'silent',
   });
   // Of code in node_modules, where the library lies for its users, esbuild does not say this.
-  expect(warnings.filter(({ id }) => id !== 'empty-import-meta')).toEqual([]);
+  expect(warnings.filter(({ id }) => id !== 'empty-import-meta' && id !== 'ignored-bare-import')).toEqual([]);
   return outputFiles[0]?.text ?? '';
 }
 
 let page = '';
 
 beforeAll(async () => {
-  page = await bundle(`import { cuda } from 'tsamba';${PROGRAM}`, 'iife', 'browser');
+  page = await bundle(`import { cuda } from 'tsamba';${PROGRAM}${REST}`, 'iife', 'browser');
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -90,6 +102,14 @@ describe('a bundle for pages', () => {
     ],
   ])('loads and computes with %s', (_, globals, before) => {
     expect(inRealm(globals, before)).toBe(RIGHT);
+  });
+
+  it('prints what devices there are on the console, and runs kernels on the simulator', () => {
+    const lines: string[] = [];
+    const realm = createContext({ performance, console: { log: (text: string) => lines.push(text), warn() {} } });
+    runInContext(page, realm);
+    expect(lines.join('\n')).toMatch(/^Found 0 NVIDIA GPUs: .*\n(?:.*\n)*cpu: usable$/m);
+    expect(runInContext('[found, simulated]', realm)).toEqual([false, '2,4 simulator']);
   });
 
   it.each([

@@ -7,6 +7,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { transformSync } from 'esbuild';
 
 const ROOT = join(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), '..');
 const MAX_LINES = 600;
@@ -20,7 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/options.ts',
     'src/required.testing.ts',
     'src/environment.ts',
-    'src/runtime.ts',
+    'src/host',
     'src/show.ts',
     'src/trace.ts',
   ],
@@ -61,6 +62,13 @@ const OPEN_TO_SUITE: readonly string[] = [
   'src/memory/scope.ts',
 ];
 
+/** What Node.js has and pages have not, as globals. */
+const NODE_GLOBALS = ['process', 'Buffer', 'setImmediate', 'clearImmediate', 'require', '__dirname'];
+
+/** Where they may be used: what is loaded only beside a library of the system, and the folder that all others ask. */
+const NODE_ONLY =
+  /^src\/(?:host\/node\.ts$|(?:ffi|driver\/(?:nvidia|hip|opencl|cuda-api))\/)|(?:\.test|[./]testing)\.ts$/;
+
 /** Folders that a folder must not know although they are below it. */
 const FORBIDDEN: readonly (readonly [from: string, to: string, why: string])[] = [
   ['src/compiler', 'src/driver', 'the compiler knows no driver'],
@@ -84,6 +92,14 @@ function files(folder: string): string[] {
 function importsOf(file: string, text: string): string[] {
   const found = text.matchAll(/(?:^(?:import|export)\s(?:[^'"]*?\sfrom\s+)?|\bimport\(\s*)['"](\.[^'"]+\.ts)['"]/gm);
   return Array.from(found, ([, specifier = '']) => normalize(join(dirname(file), specifier)));
+}
+
+/** The globals of Node.js that a file uses, not merely names as types, in texts or as variables of its own. */
+function nodeGlobals(text: string): string[] {
+  if (!NODE_GLOBALS.some((name) => text.includes(name))) return [];
+  const marks = NODE_GLOBALS.flatMap((name) => [name, `globalThis.${name}`].map((use) => [use, `MARK_${name}`]));
+  const { code } = transformSync(text, { loader: 'ts', define: Object.fromEntries(marks) });
+  return NODE_GLOBALS.filter((name) => code.includes(`MARK_${name}`));
 }
 
 function layerOf(file: string): number {
@@ -113,7 +129,9 @@ for (const file of sources) {
   if (!file.endsWith('.test.ts') && !/^(#!.*\n)?(\/\/\/.*\n)*\/\*\*/.test(text))
     problems.push(`${file}: no header comment that says what the file is for`);
   if (!/\.(?:test|testing)\.ts$/.test(file) && /^import (?!type\s)[^'"]*['"]node:/m.test(text))
-    problems.push(`${file}: imports a node: module, which keeps the library out of pages; ask src/runtime.ts for it`);
+    problems.push(`${file}: imports a node: module, which keeps the library out of pages; ask src/host for it`);
+  if (file.startsWith('src/') && !NODE_ONLY.test(file))
+    for (const name of nodeGlobals(text)) problems.push(`${file}: uses ${name} of Node.js; ask src/host for it`);
   const targets = importsOf(file, text);
   imports.set(file, targets);
   if (file.endsWith('.test.ts')) continue;

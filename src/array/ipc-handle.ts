@@ -6,6 +6,7 @@
  */
 import { type Descr, descrOf } from '../dtype/index.ts';
 import { NotSupportedError } from '../errors.ts';
+import { processId } from '../host/index.ts';
 import type { DeviceMemory } from './device-memory.ts';
 
 /** What another process needs to open an array. */
@@ -49,6 +50,6 @@ export function describeIpc(array: DeviceMemory): IpcArrayHandle {
     strides: [...strides],
     dtype: dtype.typestr,
     ...(dtype.fields === undefined ? {} : { descr: descrOf(dtype) }),
-    pid: process.pid,
+    pid: processId(),
   };
 }

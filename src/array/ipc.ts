@@ -6,6 +6,7 @@
 import { hostFunction } from '../compiler/intrinsics.ts';
 import { asDType, type DType, type DTypeLike, dtypeOfDescr, type Scalar, type ValueOf } from '../dtype/index.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { processId } from '../host/index.ts';
 import {
   cStrides,
   extentOf,
@@ -120,7 +121,7 @@ function isOurs(handle: unknown): handle is IpcArrayHandle {
 function readOurs(context: Context, handle: IpcArrayHandle, options: unknown): Wanted {
   const own = readOptions('openIpcArray', options as OpenIpcOptions | undefined, ['stream']);
   const { size, offset, pid } = handle;
-  if (pid === process.pid) {
+  if (pid === processId()) {
     throw new TsambaRangeError('E_IPC', 'openIpcArray: this process made the handle: use the array itself');
   }
   const type = dtypeOfDescr(handle.dtype, ownValue(handle, 'descr'));
@@ -163,7 +164,7 @@ function open(context: Context, handle: Uint8Array, size: number): MemoryOwner {
     known = new Map();
     opened.set(context, known);
   }
-  const key = Buffer.from(handle).toString('hex');
+  const key = handle.join();
   const owner = known.get(key)?.owner.deref();
   // One whose last array was disposed may still wait to be closed: then that is done now.
   if (owner !== undefined && owner.arrays > 0) return owner;

@@ -7,7 +7,7 @@
  * printed when the process exits, and the exit code becomes 1.
  */
 import type { DriverError } from '../errors.ts';
-import { atExit, markFailed, printError } from '../runtime.ts';
+import { atExit, markFailed, printError } from '../host/index.ts';
 import type { Failure } from './driver.ts';
 
 interface Fault {

@@ -6,7 +6,7 @@
  * handler that throws ends the wait with what it throws. Without handlers the signal ends the process, and nothing is done here.
  */
 import type { Context, Script } from 'node:vm';
-import { findNodeModule, nodeModule } from '../runtime.ts';
+import { callInterruptHandlers, findNodeModule, interruptHandlers, nodeModule } from '../host/index.ts';
 
 /** Thrown by `waitListening`: what a handler has thrown. */
 export class Interruption {
@@ -20,8 +20,7 @@ let ready: { readonly script: Script; readonly context: Context; readonly inside
 
 /** Whether the program handles SIGINT, and would be kept from it. */
 export function listensForInterrupts(): boolean {
-  const handlers = globalThis.process?.listenerCount?.('SIGINT') ?? 0;
-  return handlers > 0 && findNodeModule('node:worker_threads')?.isMainThread === true;
+  return interruptHandlers() > 0 && findNodeModule('node:worker_threads')?.isMainThread === true;
 }
 
 /** As `Atomics.wait`; throws an `Interruption` when a handler throws. */
@@ -47,8 +46,7 @@ export function waitListening(int: Int32Array, index: number, value: number, mil
 
 function callHandlers(): void {
   try {
-    const emitter: NodeJS.EventEmitter = process;
-    emitter.emit('SIGINT', 'SIGINT', nodeModule('node:os').constants.signals.SIGINT);
+    callInterruptHandlers();
   } catch (error) {
     throw new Interruption(error);
   }

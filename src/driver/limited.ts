@@ -5,7 +5,7 @@
  * Node's do not know the limit and run to the end.
  */
 import type { Context, Script } from 'node:vm';
-import { findNodeModule } from '../runtime.ts';
+import { findNodeModule } from '../host/index.ts';
 
 let ready: { readonly script: Script; readonly context: Context; readonly inside: { body: () => void } } | undefined;
 

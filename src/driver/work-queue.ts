@@ -6,7 +6,7 @@
  * the queue on the spot. What a piece does, and to whom it tells how it ended, is its own affair.
  */
 import { DriverError } from '../errors.ts';
-import { onNextTurn, type Turn } from '../runtime.ts';
+import { onNextTurn, type Turn } from '../host/index.ts';
 import { Interruption } from './interrupts.ts';
 
 /** A piece of work. What goes wrong in it is its own affair: nothing is thrown but an `Interruption` of `finish`, after which it goes on. */

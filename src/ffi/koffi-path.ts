@@ -4,7 +4,7 @@
  * Bundlers must not follow it: it is a native addon, and optional. So nothing here looks like an import to them. A bundle may have left
  * the folder of the library, or have no `import.meta.url` (CommonJS): then the program's main file and its executable are asked too.
  */
-import { findNodeModule } from '../runtime.ts';
+import { findNodeModule } from '../host/index.ts';
 
 const NAME = 'koffi';
 

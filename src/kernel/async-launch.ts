@@ -7,9 +7,9 @@
 import type { PendingLaunch } from '../driver/driver.ts';
 import { describeLaunch } from '../driver/launch-errors.ts';
 import { DriverError, TsambaTypeError } from '../errors.ts';
+import { warn } from '../host/index.ts';
 import type { Context } from '../memory/context.ts';
 import { ownValue } from '../options.ts';
-import { warn } from '../runtime.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';

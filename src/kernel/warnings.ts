@@ -1,7 +1,7 @@
 /**
  * What kernels warn of, as warnings of the process, each with a code so that it can be silenced by name.
  */
-import { warn } from '../runtime.ts';
+import { warn } from '../host/index.ts';
 import { warnsImplicitCopy } from './options.ts';
 
 const WARNING = 'TsambaWarning';

@@ -4,7 +4,7 @@
  * V8 makes its `gc` function for contexts that are created while `--expose-gc` is set, which can be done at run time. The flag is
  * set back at once: code caches are keyed by the flags. Engines that refuse are left to collect when they like.
  */
-import { nodeModule } from '../runtime.ts';
+import { nodeModule } from '../host/index.ts';
 
 let collector: (() => void) | undefined;
 let looked = false;

@@ -8,7 +8,7 @@ import type { DeviceDriver, DeviceInfo, DeviceKind, Failure } from '../driver/dr
 import { FaultLog, type Moment } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError, TsambaTypeError } from '../errors.ts';
 import { freezeData, lockProperties, refuseAssignments } from '../guarded.ts';
-import { markFailed, warn } from '../runtime.ts';
+import { markFailed, warn } from '../host/index.ts';
 import { blocking, canWait } from './blocking.ts';
 import { Deallocations, type PendingItem } from './deallocations.ts';
 import { allocationSite, forgetSite } from './leaks.ts';

@@ -8,7 +8,7 @@
 import { DEVICE_KINDS, type DeviceInfo, type DeviceKind, KIND_NAMES } from '../driver/driver.ts';
 import { switchFromEnvironment, variable } from '../environment.ts';
 import { NotSupportedError, TsambaRangeError } from '../errors.ts';
-import { warn } from '../runtime.ts';
+import { warn } from '../host/index.ts';
 import { show } from '../show.ts';
 import { Context } from './context.ts';
 import { type Device, describeDevice, hardwareOf } from './device.ts';

@@ -3,6 +3,7 @@
  *
  * The list is an array that fills itself when it is first looked at, so that importing Tsamba loads no driver.
  */
+import { print } from '../host/index.ts';
 import type { Device } from './device.ts';
 import { cudaDevices } from './devices.ts';
 import { lazyList } from './lazy-list.ts';
@@ -44,7 +45,7 @@ export function detect(): boolean {
     const other = probe(kind);
     lines.push(`${kind}: ${other.count > 0 ? 'usable' : `not usable: ${other.reason ?? 'no device'}`}`);
   }
-  process.stdout.write(`${lines.join('\n')}\n`);
+  print(lines.join('\n'));
   return isAvailable();
 }
 

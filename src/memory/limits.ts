@@ -5,7 +5,7 @@
  * ours are unset. A value that cannot be read warns and the default holds, as in Numba.
  */
 import { type Environment, variable } from '../environment.ts';
-import { warn } from '../runtime.ts';
+import { warn } from '../host/index.ts';
 
 /** More than `maxCount` items, or more than `ratio` of the device's total memory, are not kept pending. */
 export interface DeallocationLimits {

@@ -6,6 +6,7 @@
  * collection, one is run between two turns of the event loop, after which finalisers give the memory back. Never inside synchronous
  * code: no finaliser could run there. Programs that dispose what they make stay below the threshold and pay a comparison.
  */
+import { onIdleTurn } from '../host/index.ts';
 import { collectGarbage } from './collect.ts';
 
 /** Nothing is collected for less than this, or a quarter of the device's memory. */
@@ -68,10 +69,8 @@ export class Pressure {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#threshold = Number.POSITIVE_INFINITY;
-    // No event loop to come back from, as in pages, where nobody may ask for a collection either.
-    if (typeof setImmediate !== 'function') return;
-    // After the callback that allocates: the end of a program is not put off.
-    this.#immediate = setImmediate(() => this.#round()).unref();
+    // After the callback that allocates: the end of a program is not put off. Never in pages, where nobody may ask for a collection either.
+    this.#immediate = onIdleTurn(() => this.#round());
   }
 
   #round(): void {
@@ -95,7 +94,7 @@ export class Pressure {
     const end = performance.now();
     this.#next = end + (end - now) / PART;
     // Finalisers run in the turn after this one.
-    setImmediate(() => setImmediate(() => this.#rearm()).unref()).unref();
+    onIdleTurn(() => onIdleTurn(() => this.#rearm()));
   }
 
   #rearm(): void {

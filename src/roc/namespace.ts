@@ -4,7 +4,7 @@
  */
 
 import { offerName } from '../compiler/frontend/public-names.ts';
-import { warn } from '../runtime.ts';
+import { warn } from '../host/index.ts';
 import * as members from './members.ts';
 
 /** Numba's `roc` module. */

@@ -9,8 +9,8 @@
 import type { EventHandle, Failure, StreamHandle } from '../driver/driver.ts';
 import type { Moment } from '../driver/faults.ts';
 import { DriverError } from '../errors.ts';
+import { onNextTurn, type Turn } from '../host/index.ts';
 import type { Context } from '../memory/context.ts';
-import { onNextTurn, type Turn } from '../runtime.ts';
 
 /** How work on a stream ended: undefined for well. A failure that nobody acknowledges is kept for the next call that waits. */
 export type Outcome = Pick<Failure, 'error' | 'acknowledge'> | undefined;

@@ -10,6 +10,7 @@
  *       help: write x[i] + i32(n[i])
  */
 import { KernelError } from '../../errors.ts';
+import { workingFolder } from '../../host/index.ts';
 import type { Pos, SourceText } from '../source.ts';
 import { withAuthorNamesAt } from './author-names.ts';
 import { drawFrame, type Mark } from './frame.ts';
@@ -75,7 +76,7 @@ export function nameOf(source: SourceText): string | undefined {
 
 /** Relative to the working directory for files below it, so that terminals and editors can follow it. */
 export function displayPath(file: string): string {
-  const cwd = globalThis.process?.cwd?.();
+  const cwd = workingFolder();
   if (cwd === undefined || !file.startsWith(cwd)) return file;
   const rest = file.slice(cwd.length);
   return /^[\\/]/.test(rest) ? rest.slice(1) : file;

@@ -6,6 +6,7 @@
  * Bun, `--permission` without `--allow-inspector`) everything here answers `undefined`.
  */
 import type { Runtime, Session } from 'node:inspector';
+import { findNodeModule } from '../../host/index.ts';
 
 /** One scope that a function sees, innermost first in lists. `variables` has no prototype except for globals. */
 export interface ClosureScope {
@@ -55,7 +56,7 @@ const KEY: unique symbol = Symbol.for('tsamba.inspector') as never;
 
 function connect(): Connection {
   try {
-    const inspector = globalThis.process?.getBuiltinModule?.('node:inspector');
+    const inspector = findNodeModule('node:inspector');
     if (inspector === undefined) return { reason: 'there is no node:inspector here' };
     const session = new inspector.Session();
     session.connect();

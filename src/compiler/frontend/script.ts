@@ -4,6 +4,7 @@
  * Everything here is for error messages and inspection: it may read files and ask the inspector for a script's address,
  * and remembers what it found for each script.
  */
+import { findNodeModule } from '../../host/index.ts';
 import { inspectScript } from './inspector.ts';
 import { parseSourceMap, type SourceMap } from './sourcemap.ts';
 
@@ -35,14 +36,14 @@ export function splitLines(text: string): string[] {
 /** CommonJS scripts are named by their path. */
 function asUrl(name: string): string {
   if (!name.startsWith('/') && !/^[a-z]:[\\/]/i.test(name)) return name;
-  return globalThis.process?.getBuiltinModule?.('node:url')?.pathToFileURL(name).href ?? name;
+  return findNodeModule('node:url')?.pathToFileURL(name).href ?? name;
 }
 
 /** The path of a file URL; other names as they are. */
 export function asPath(url: string): string {
   if (!url.startsWith('file:')) return url;
   try {
-    return globalThis.process?.getBuiltinModule?.('node:url')?.fileURLToPath(url) ?? url;
+    return findNodeModule('node:url')?.fileURLToPath(url) ?? url;
   } catch {
     return url;
   }
@@ -52,7 +53,7 @@ export function asPath(url: string): string {
 export function readText(url: string): string | undefined {
   const path = asPath(url);
   try {
-    return globalThis.process?.getBuiltinModule?.('node:fs')?.readFileSync(path, 'utf8');
+    return findNodeModule('node:fs')?.readFileSync(path, 'utf8');
   } catch {
     return undefined;
   }

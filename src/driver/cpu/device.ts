@@ -6,7 +6,7 @@
  */
 import { switchFromEnvironment, variable } from '../../environment.ts';
 import { OutOfMemoryError, TsambaRangeError } from '../../errors.ts';
-import { attempt, findNodeModule, mayStartWorkers, nodeModule } from '../../runtime.ts';
+import { attempt, findNodeModule, mayStartWorkers, nodeModule } from '../../host/index.ts';
 import { show } from '../../show.ts';
 import type { BlockingProvider, DeviceInfo, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, type Location, maxThreads } from '../host-memory.ts';

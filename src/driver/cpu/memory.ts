@@ -6,7 +6,7 @@
  * pointers are byte offsets. Page 0 belongs to nobody, so that no pointer is 0.
  */
 import { DriverError, NotSupportedError, OutOfMemoryError } from '../../errors.ts';
-import { attempt, nodeModule } from '../../runtime.ts';
+import { attempt, nodeModule } from '../../host/index.ts';
 import { addressOf } from '../host-memory.ts';
 import { Allocator } from './allocator.ts';
 import { type WasmMemory, WebAssembly } from './webassembly.ts';

@@ -10,7 +10,7 @@
  */
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { DriverError } from '../../errors.ts';
-import { nodeModule, warn } from '../../runtime.ts';
+import { nodeModule, warn } from '../../host/index.ts';
 import type { WasmCode, WasmMemory } from './webassembly.ts';
 import * as at from './worker-code.ts';
 

@@ -5,7 +5,7 @@
  * When a worker thread ends, its memory, streams and kernels on the device are given back as well: the process, and with it the
  * context, goes on.
  */
-import { atExit, nodeModule } from '../../runtime.ts';
+import { atExit, nodeModule } from '../../host/index.ts';
 import { reportUnread } from '../faults.ts';
 import type { CudaContext } from './context.ts';
 import type { LaunchReports } from './launch-reports.ts';

@@ -2,7 +2,7 @@
  * What stands in a code object for AMD GPUs: its instructions, by llvm-objdump where there is one, and what its notes say of the
  * kernel's registers and memory.
  */
-import { nodeModule } from '../../runtime.ts';
+import { nodeModule } from '../../host/index.ts';
 
 /** LLVM User Guide for AMDGPU, "Code Object V3 Metadata". */
 export interface AmdResources {

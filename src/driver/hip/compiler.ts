@@ -8,7 +8,7 @@ import type { SpawnSyncReturns } from 'node:child_process';
 import { plainName } from '../../compiler/render/names.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { koffiPath } from '../../ffi/koffi-path.ts';
-import { nodeModule } from '../../runtime.ts';
+import { nodeModule } from '../../host/index.ts';
 import { BinaryCache, cacheFolder } from '../opencl/binary-cache.ts';
 import { COMPILER_CODE, type CompileJob, EXIT, RESULT } from './compiler-code.ts';
 import { versionParts, versionText } from './info.ts';

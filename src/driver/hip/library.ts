@@ -10,7 +10,7 @@ import { type Environment, variable } from '../../environment.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
 import { OutParameters } from '../../ffi/out-parameters.ts';
-import { nodeModule, platformName } from '../../runtime.ts';
+import { nodeModule, platformName } from '../../host/index.ts';
 import { type Cuda, IPC_HANDLE_BYTES, prototypeOf } from '../cuda-api/functions.ts';
 import type { Vocabulary } from '../cuda-api/vocabulary.ts';
 import { hipMeaning } from './result.ts';

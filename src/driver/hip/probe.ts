@@ -6,7 +6,7 @@
  */
 import { variable } from '../../environment.ts';
 import { OutParameters } from '../../ffi/out-parameters.ts';
-import { attempt, nodeModule, platformName } from '../../runtime.ts';
+import { attempt, nodeModule, platformName } from '../../host/index.ts';
 import { describeResult } from '../cuda-api/result.ts';
 import { type Hip, type HipOrReason, loadHip } from './library.ts';
 import { INVALID_DEVICE, NO_DEVICE } from './result.ts';

@@ -5,7 +5,7 @@
 import type { AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
 import { OutParameters } from '../../ffi/out-parameters.ts';
-import { platformName } from '../../runtime.ts';
+import { platformName } from '../../host/index.ts';
 import { type Cuda, IPC_HANDLE_BYTES, OPTIONAL, prototypeOf, REQUIRED, type Table } from '../cuda-api/functions.ts';
 import { CUDA_VOCABULARY } from './result.ts';
 

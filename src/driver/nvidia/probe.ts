@@ -3,7 +3,7 @@
  */
 import { variable } from '../../environment.ts';
 import { OutParameters } from '../../ffi/out-parameters.ts';
-import { nodeModule } from '../../runtime.ts';
+import { nodeModule } from '../../host/index.ts';
 import type { Cuda } from '../cuda-api/functions.ts';
 import { describeResult } from '../cuda-api/result.ts';
 import { loadCuda, versionText } from './library.ts';

@@ -3,7 +3,7 @@
  * that runs on threads of the process crashes when they are torn down under it, and what kernels have left is still shown.
  * Work that does not end in time is not waited for.
  */
-import { atExit, nodeModule } from '../../runtime.ts';
+import { atExit, nodeModule } from '../../host/index.ts';
 import { reportUnread } from '../faults.ts';
 import type { OpenCLContext } from './context.ts';
 import type { LaunchReports } from './launch-reports.ts';

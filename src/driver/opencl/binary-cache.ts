@@ -6,7 +6,7 @@
  * was cut short or changed is no hit. Files appear by renaming. Whatever goes wrong with files only costs time.
  */
 import { type Environment, switchFromEnvironment, variable } from '../../environment.ts';
-import { nodeModule, platformName } from '../../runtime.ts';
+import { nodeModule, platformName } from '../../host/index.ts';
 
 const DIGEST_BYTES = 32;
 /** Goes up when what is in the files changes. */

@@ -8,7 +8,7 @@
 import { variable } from '../../environment.ts';
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from '../../ffi/ffi.ts';
 import { loadFfi } from '../../ffi/koffi.ts';
-import { platformName } from '../../runtime.ts';
+import { platformName } from '../../host/index.ts';
 
 /** Memory of the host, in place: a view, or an address. */
 export type HostBytes = Uint8Array | Address | null;

@@ -5,7 +5,7 @@
  * The lock is shared through the environment data of worker threads, so it holds among all that start after the main thread has
  * imported Tsamba. Threads that do not share it try again when a first call fails.
  */
-import { findNodeModule, nodeModule } from '../../runtime.ts';
+import { findNodeModule, nodeModule } from '../../host/index.ts';
 
 const KEY = 'tsamba:opencl-initialisation';
 /** Milliseconds after which a thread no longer believes in the lock: whoever had it has died. */

@@ -4,7 +4,7 @@
  * PoCL runs all work items of a group in one thread and keeps their private arrays on its stack: a group that needs more ends the
  * process without a word. Measured with PoCL 3.1: groups run up to some kilobytes below the stack that glibc gives to threads.
  */
-import { nodeModule } from '../../runtime.ts';
+import { nodeModule } from '../../host/index.ts';
 import type { Listed } from './platforms.ts';
 
 const KIB = 2 ** 10;

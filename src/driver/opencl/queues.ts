@@ -7,7 +7,7 @@
  * waited for. Nothing here ever calls back into JavaScript. OpenCL API specification, section "Command Queues".
  */
 import type { Address } from '../../ffi/ffi.ts';
-import { nodeModule } from '../../runtime.ts';
+import { nodeModule } from '../../host/index.ts';
 import type { ReportStream, WaitedFor } from '../launch-reports.ts';
 import type { OpenCLContext } from './context.ts';
 

@@ -8,7 +8,7 @@ import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { switchFromEnvironment } from '../../environment.ts';
 import { DriverError } from '../../errors.ts';
-import { nodeModule } from '../../runtime.ts';
+import { findNodeModule } from '../../host/index.ts';
 import { trace } from '../../trace.ts';
 import { enqueueLaunch } from '../async-launch.ts';
 import { attributesOf } from '../attributes.ts';
@@ -224,10 +224,11 @@ function backing(bytes: Uint8Array): Backing {
   return { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), shadow: new Shadow(bytes.length) };
 }
 
-/** Compiles a script as if it stood in the author's file: breakpoints that are set there bind to it. */
+/** Compiles a script as if it stood in the author's file: breakpoints that are set there bind to it. Pages show it by itself. */
 function evaluate(script: Script, environment: readonly string[]): (...values: unknown[]) => ThreadFunction {
-  const options = { filename: script.url, lineOffset: script.line };
-  return nodeModule('node:vm').compileFunction(script.text, environment, options) as (
-    ...values: unknown[]
-  ) => ThreadFunction;
+  const { text, url, line } = script;
+  const compiled: unknown =
+    findNodeModule('node:vm')?.compileFunction(text, environment, { filename: url, lineOffset: line }) ??
+    Reflect.construct(Function, [...environment, `${text}\n//# sourceURL=${url}`]);
+  return compiled as (...values: unknown[]) => ThreadFunction;
 }

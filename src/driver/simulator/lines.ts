@@ -6,7 +6,7 @@
  */
 import { describe } from '../../compiler/frontend/positions.ts';
 import type { Pos, SourceText } from '../../compiler/source.ts';
-import { nodeModule } from '../../runtime.ts';
+import { findNodeModule } from '../../host/index.ts';
 
 /** Writes the text of one function. */
 export class LineWriter {
@@ -62,7 +62,9 @@ function linesOf(source: SourceText): [url: string, lineAt: (offset: number) => 
     return line;
   };
   return [
-    file.startsWith('/') || /^[a-z]:\\/i.test(file) ? nodeModule('node:url').pathToFileURL(file).href : file,
+    file.startsWith('/') || /^[a-z]:\\/i.test(file)
+      ? (findNodeModule('node:url')?.pathToFileURL(file).href ?? file)
+      : file,
     lineAt,
   ];
 }

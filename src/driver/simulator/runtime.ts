@@ -26,7 +26,7 @@ import { WARP_SIZE } from '../../compiler/ir/warp.ts';
 import { HOST_MATH } from '../../compiler/math/host.ts';
 import type { Pos } from '../../compiler/source.ts';
 import type { DriverError } from '../../errors.ts';
-import { warn } from '../../runtime.ts';
+import { warn } from '../../host/index.ts';
 import type { LaunchShape } from '../driver.ts';
 import { coordinates, describeFault, describePosition, HELP, kernelFault, outOfRange } from '../launch-errors.ts';
 import { Clocks } from './clocks.ts';

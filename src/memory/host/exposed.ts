@@ -6,7 +6,7 @@
  * that cannot, collected. Nobody else may move the memory to another buffer, which we would not know of.
  */
 import { TsambaTypeError } from '../../errors.ts';
-import { nodeModule } from '../../runtime.ts';
+import { nodeModule } from '../../host/index.ts';
 
 /**
  * Moves the memory of an ArrayBuffer to another. `structuredClone` and `postMessage` would not do: they copy native memory or refuse.

@@ -8,7 +8,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { AsyncNativeFunction, Ffi } from '../../../ffi/ffi.ts';
 import { koffiPath } from '../../../ffi/koffi-path.ts';
-import { nodeModule, warn } from '../../../runtime.ts';
+import { nodeModule, warn } from '../../../host/index.ts';
 import * as at from './thread-code.ts';
 
 /** One job: bytes at an address of the process, and the ring that they come from or go to. */

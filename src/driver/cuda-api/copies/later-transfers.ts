@@ -8,7 +8,7 @@
 import { TsambaTypeError } from '../../../errors.ts';
 import type { AsyncNativeFunction } from '../../../ffi/ffi.ts';
 import { OutParameters } from '../../../ffi/out-parameters.ts';
-import { nodeModule } from '../../../runtime.ts';
+import { nodeModule } from '../../../host/index.ts';
 import { CUDA_ERROR_NOT_READY } from '../result.ts';
 import { nativeMemcpy } from './copy-threads.ts';
 import type { CopyDevice } from './device.ts';

@@ -7,7 +7,7 @@
  */
 
 import { OutParameters } from '../../../ffi/out-parameters.ts';
-import { nodeModule } from '../../../runtime.ts';
+import { nodeModule } from '../../../host/index.ts';
 import { CUDA_ERROR_NOT_READY } from '../result.ts';
 import { CopyThreads, nativeMemcpy } from './copy-threads.ts';
 import type { CopyDevice } from './device.ts';
