@@ -87,6 +87,31 @@ describe.runIf(hasClang())('AMD code of atomic operations', { timeout: 120_000 }
   });
 });
 
+describe.runIf(hasClang())('AMD code for parts of grids', { timeout: 120_000 }, () => {
+  const walk = (a: Vec<i32>): void => {
+    const i = cuda.grid(1);
+    if (i % 1000 === 7) console.log(i, cuda.gridDim.y);
+    a[i] = cuda.blockIdx.z;
+  };
+  const { kernel: walking } = compileFor(walk, [new Int32Array(3)], {
+    checked: true,
+    contract: true,
+    debug: false,
+    defaultFloat: 'f32',
+  });
+
+  it.each(['gfx90a', 'gfx1100'])(
+    'for %s compiles with faults and prints, and does not ask the launch for its size',
+    (arch) => {
+      const { text, args } = openclPipeline.compile(walking, HIP_TARGET, { name: 'k', partial: true });
+      expect(text.slice(text.indexOf('report('))).not.toContain('get_num_groups');
+      const places = args.filter(({ kind }) => kind === 'firstBlock' || kind === 'blocks');
+      expect(places.map((arg) => ('axis' in arg ? arg.axis : -1))).toEqual([0, 0, 1, 1, 2, 2]);
+      expect(disassemble(compileWithClang(text, arch), arch)).toContain('s_endpgm');
+    },
+  );
+});
+
 const complex = (x: Vec<f32>, y: Vec<f32>): void => {
   const i = 2 * cuda.grid(1);
   const [a, b, c, d] = [x[i], x[i + 1], y[i], y[i + 1]];

@@ -64,8 +64,10 @@ function open(
     {
       compileCopies: () => Buffer.from('copies\0'),
       pipeline: {
-        compile: (kernel, { arch }, { hostAtomics }) => ({
-          code: Buffer.from(`${kernel.name} for ${arch}${hostAtomics === true ? ', by exchange' : ''}\0`),
+        compile: (kernel, { arch }, { hostAtomics, partial }) => ({
+          code: Buffer.from(
+            `${kernel.name} for ${arch}${hostAtomics === true ? ', by exchange' : ''}${partial === true ? ', in parts' : ''}\0`,
+          ),
           source: {
             text: '',
             entry: kernel.name,
@@ -313,19 +315,26 @@ describe('kernels', () => {
     for (const fn of ['add', 'exch'] as const) expect(runs(fn), fn).toEqual([0, 0, 0, 0]);
   });
 
-  it('are not launched with more threads along an axis than a packet has bits for', () => {
-    const { model, load } = open();
+  it('are launched in parts where a grid has more threads along an axis than a packet has bits for', () => {
+    const axes = [0, 1, 2] as const;
+    const places = axes.flatMap((axis) => [{ kind: 'firstBlock', axis } as const, { kind: 'blocks', axis } as const]);
+    const { model, device, load } = open({ args: [...ARGS, ...places] });
     const kernel = load('k');
+    const parts: number[][] = [];
+    model.cuda.kernels.set('k for gfx90a:sramecc+:xnack-, in parts', (params) => {
+      // The number of the launch, the first block along each axis, and the grid.
+      parts.push([32, 40, 48, 56, 44, 52, 60].map((at) => params.getUint32(at, true)));
+    });
     model.calls.length = 0;
-    const wide: LaunchShape = { grid: [2 ** 24, 1, 1], block: [256, 1, 1], sharedBytes: 0 };
-    expect(() => kernel.launch(wide, [false, 1, 0, 2], undefined)).toThrow(
-      expect.objectContaining({
-        code: 'E_LAUNCH_LIMIT',
-        message: expect.stringMatching(/fewer than 2 \*\* 32 threads/),
-      }),
-    );
-    expect(model.calls).toEqual([]);
-    kernel.launch({ ...wide, grid: [2 ** 24 - 1, 1, 1] }, [false, 1, 0, 2], undefined);
+    const wide: LaunchShape = { grid: [2 ** 25, 3, 1], block: [256, 1, 1], sharedBytes: 0 };
+    kernel.launch(wide, [false, 1, 0, 2], undefined);
+    expect(model.calls.filter((name) => name === 'hipModuleLaunchKernel')).toHaveLength(3);
+    device.synchronize();
+    const launch = parts[0]?.[0];
+    const along = 2 ** 24 - 1;
+    expect(parts).toEqual([0, along, 2 * along].map((first) => [launch, first, 0, 0, 2 ** 25, 3, 1]));
+    model.calls.length = 0;
+    kernel.launch({ ...wide, grid: [along, 3, 1] }, [false, 1, 0, 2], undefined);
     expect(model.calls).toEqual(['hipModuleLaunchKernel']);
   });
 

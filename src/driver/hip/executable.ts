@@ -1,22 +1,21 @@
 /**
- * A kernel loaded on a HIP device: one code object, made when the kernel is loaded.
+ * A kernel loaded on a HIP device: one code object, made when the kernel is loaded, and others for launches that it does not fit.
  *
  * `launch` is the path that counts: no allocation, no closure, and no check that could be made once. HIP runtime API reference,
  * sections "Execution Control" and "Occupancy".
  */
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { deviceOnlyAtomics } from '../../compiler/render/opencl/atomics.ts';
-import { TsambaRangeError } from '../../errors.ts';
+import type { OpenCLOptions } from '../../compiler/render/opencl/module.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
 import { CudaExecutable, type ExecutableHost } from '../cuda-api/executable.ts';
-import type { ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
-import { describeLaunch, kernelLabel } from '../launch-errors.ts';
+import type { CudaStream } from '../cuda-api/streams.ts';
+import type { Dim3, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
+import { kernelLabel } from '../launch-errors.ts';
 import { openclPipeline } from '../opencl/compile.ts';
+import { isTooWide, MOST_ALONG, partsOf } from '../parts.ts';
 import type { HipPipeline, HipTarget } from './compile.ts';
 import { HipLoaded } from './module.ts';
-
-/** Threads along one axis that no launch may reach: the packet for the GPU has 32 bits for them. */
-const MOST_ALONG = 2 ** 32;
 
 /** A kernel on a HIP device. */
 export class HipExecutable extends CudaExecutable {
@@ -26,15 +25,15 @@ export class HipExecutable extends CudaExecutable {
   readonly #module: HipLoaded;
   /** Parameters whose arrays may not be in memory of the host in the usual module: atomic operations that PCIe does not carry. */
   readonly #deviceOnly: readonly number[];
-  /** With atomic operations that it carries; made when a launch needs it. */
-  #hostModule: HipLoaded | undefined;
+  /** Made when a launch needs them: with atomic operations that PCIe carries, for parts of wide grids, or for both. */
+  readonly #special = new Map<string, HipLoaded>();
 
   constructor(host: ExecutableHost, program: Program, pipeline: HipPipeline, target: HipTarget) {
     super(host, program);
     this.#target = target;
     this.#pipeline = pipeline;
     this.#deviceOnly = [...deviceOnlyAtomics(program.kernel)];
-    this.#module = this.#load(false);
+    this.#module = this.#load({});
     const { registers, localBytes, constBytes, staticBytes, maxThreadsPerBlock, source } = this.#module;
     this.attributes = {
       registers,
@@ -50,36 +49,56 @@ export class HipExecutable extends CudaExecutable {
     };
   }
 
-  #load(hostAtomics: boolean): HipLoaded {
+  #load(form: Omit<OpenCLOptions, 'name'>): HipLoaded {
     const { kernel, name = kernelLabel(kernel) } = this.program;
-    const options = hostAtomics ? { name, hostAtomics } : { name };
-    const compiled = this.#pipeline.compile(kernel, this.#target, options);
+    const compiled = this.#pipeline.compile(kernel, this.#target, { name, ...form });
     this.context.enter('cuModuleLoadDataEx');
     return new HipLoaded(this.context, kernel, compiled);
   }
 
-  /** The usual module, unless atomic operations go to memory of the host. */
-  #moduleFor(args: LaunchArgs): HipLoaded {
-    if (!this.#deviceOnly.some((param) => this.host.isHost(Number(args[param] ?? 0)))) return this.#module;
-    this.#hostModule ??= this.#load(true);
-    return this.#hostModule;
+  /** The usual module, unless atomic operations go to memory of the host, or the grid is launched in parts. */
+  #moduleFor(args: LaunchArgs, partial: boolean): HipLoaded {
+    const hostAtomics = this.#deviceOnly.some((param) => this.host.isHost(Number(args[param] ?? 0)));
+    if (!hostAtomics && !partial) return this.#module;
+    const key = `${hostAtomics} ${partial}`;
+    let module = this.#special.get(key);
+    if (module === undefined) {
+      module = this.#load({ ...(hostAtomics ? { hostAtomics } : {}), ...(partial ? { partial } : {}) });
+      this.#special.set(key, module);
+    }
+    return module;
   }
 
   launch(shape: LaunchShape, args: LaunchArgs, stream: StreamHandle | undefined): void {
-    const { grid, block } = shape;
+    const { grid } = shape;
     const { context, streams, reports, synchronous } = this.host;
     const target = streams.resolve(stream, 'hipModuleLaunchKernel');
     const blocks = grid[0] * grid[1] * grid[2];
     if (blocks === 0) return;
     if (!this.loaded) this.failUnloaded();
-    if (grid[0] * block[0] >= MOST_ALONG || grid[1] * block[1] >= MOST_ALONG) this.#failTooWide(shape);
     context.enter('hipModuleLaunchKernel');
-    const module = this.#deviceOnly.length === 0 ? this.#module : this.#moduleFor(args);
+    const wide = isTooWide(shape, MOST_ALONG);
+    const module = wide || this.#deviceOnly.length > 0 ? this.#moduleFor(args, wide) : this.#module;
     if (module.source.cooperative) refuseSeveralBlocks(this.program.kernel, blocks, context.name);
     module.write(args, shape.sharedBytes);
     if (module.watched) module.params.writeLaunchNumber(reports.note(module, shape, target, this.launch));
     context.launches.note(this.program.kernel, shape);
-    const result = context.cuda.cuLaunchKernel(
+    if (wide) this.#enqueueParts(module, shape, target);
+    else this.#enqueue(module, shape, grid, target);
+    if (synchronous) this.host.synchronizeStream(target);
+  }
+
+  #enqueueParts(module: HipLoaded, shape: LaunchShape, target: CudaStream): void {
+    for (const part of partsOf(shape, MOST_ALONG)) {
+      module.writePart(part, shape.grid);
+      this.#enqueue(module, shape, part.grid, target);
+    }
+  }
+
+  /** Enqueues these blocks of a launch. */
+  #enqueue(module: HipLoaded, shape: LaunchShape, grid: Dim3, target: CudaStream): void {
+    const { block, sharedBytes } = shape;
+    const result = this.context.cuda.cuLaunchKernel(
       module.function,
       grid[0],
       grid[1],
@@ -87,21 +106,12 @@ export class HipExecutable extends CudaExecutable {
       block[0],
       block[1],
       block[2],
-      shape.sharedBytes,
+      sharedBytes,
       target.handle,
       0,
       module.params.extra,
     );
     if (result !== 0) this.failLaunch(result, shape);
-    if (synchronous) this.host.synchronizeStream(target);
-  }
-
-  #failTooWide(shape: LaunchShape): never {
-    throw new TsambaRangeError(
-      'E_LAUNCH_LIMIT',
-      `${this.name} with ${describeLaunch(shape)}: ${this.context.name} takes fewer than 2 ** 32 threads along one axis: ` +
-        'put some of the blocks along another, or let each thread take several elements (i += cuda.gridsize(1))',
-    );
   }
 
   /** `hip`: the text in HIP C++. */
@@ -114,7 +124,7 @@ export class HipExecutable extends CudaExecutable {
   }
 
   protected modules(): readonly [HipLoaded, ...HipLoaded[]] {
-    return this.#hostModule === undefined ? [this.#module] : [this.#module, this.#hostModule];
+    return [this.#module, ...this.#special.values()];
   }
 
   protected dynamicBytes(asked: number): number {

@@ -10,8 +10,9 @@ import { FAULTS, PRINTS } from '../../compiler/render/reports.ts';
 import type { CudaContext } from '../cuda-api/context.ts';
 import { LoadedModule } from '../cuda-api/module.ts';
 import { type PackedParam, ParamBuffer, type ParamLayout } from '../cuda-api/params.ts';
-import type { LaunchArgs } from '../driver.ts';
+import type { Dim3, LaunchArgs } from '../driver.ts';
 import { kernelLabel } from '../launch-errors.ts';
+import type { GridPart } from '../parts.ts';
 import type { HipModule } from './compile.ts';
 import { END_OF_EXTRA } from './copy-kernels.ts';
 
@@ -24,12 +25,14 @@ export class HipLoaded extends LoadedModule {
   readonly #buffers: number[] = [];
   /** Where in the arguments the bytes of dynamic shared memory stand; undefined where the kernel does not ask. */
   readonly #sharedBytesAt: number | undefined;
+  readonly #offsets: readonly number[];
   readonly #view: DataView;
 
   constructor(context: CudaContext, kernel: Kernel, { source, code }: HipModule) {
     super(context, kernel, loadCode(context, kernel, code), source);
     this.source = source;
     const offsets = offsetsOf(source.args);
+    this.#offsets = offsets;
     this.params = new ParamBuffer(context.cuda.ffi, layoutOf(source.args, offsets), END_OF_EXTRA);
     this.#view = new DataView(this.params.bytes.buffer);
     this.faultsAt = this.#own(offsets, 'faults', FAULTS.bytes);
@@ -43,6 +46,15 @@ export class HipLoaded extends LoadedModule {
   write(args: LaunchArgs, sharedBytes: number): void {
     this.params.write(args);
     if (this.#sharedBytesAt !== undefined) this.#view.setUint32(this.#sharedBytesAt, sharedBytes, true);
+  }
+
+  /** Stores which part of a grid the next launch is. */
+  writePart({ first }: GridPart, grid: Dim3): void {
+    this.source.args.forEach((arg, i) => {
+      const at = this.#offsets[i] ?? 0;
+      if (arg.kind === 'firstBlock') this.#view.setUint32(at, first[arg.axis], true);
+      else if (arg.kind === 'blocks') this.#view.setUint32(at, grid[arg.axis], true);
+    });
   }
 
   /** Makes a buffer of the module's own, zero unless it has contents, and stores its address; undefined where no argument takes it. */
@@ -87,6 +99,8 @@ function sizeOf(arg: OpenCLArg): number {
       return arg.size;
     case 'launchNumber':
     case 'sharedBytes':
+    case 'firstBlock':
+    case 'blocks':
       return 4;
     default:
       return 8;

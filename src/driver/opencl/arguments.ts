@@ -7,7 +7,8 @@
  */
 import type { OpenCLArg } from '../../compiler/render/opencl/module.ts';
 import { DriverError } from '../../errors.ts';
-import type { LaunchArgs } from '../driver.ts';
+import type { Dim3, LaunchArgs } from '../driver.ts';
+import type { GridPart } from '../parts.ts';
 import type { OpenCLContext } from './context.ts';
 import type { DeviceBuffer, OpenCLMemory } from './memory.ts';
 
@@ -109,6 +110,14 @@ export class KernelArguments {
         default:
       }
     }
+  }
+
+  /** Sets which part of a grid the next launch is. */
+  setPart({ first }: GridPart, grid: Dim3): void {
+    this.#args.forEach((arg, i) => {
+      if (arg.kind === 'firstBlock') this.#setInt(i, first[arg.axis]);
+      else if (arg.kind === 'blocks') this.#setInt(i, grid[arg.axis]);
+    });
   }
 
   /** Mirrors of host memory that this launch reaches, or those that these parameters reach; the arguments have been set. */

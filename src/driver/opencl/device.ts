@@ -18,6 +18,7 @@ import type {
   StreamHandle,
 } from '../driver.ts';
 import { EnqueuedDriver } from '../enqueued.ts';
+import { MOST_ALONG } from '../parts.ts';
 import { finishAtExit, keepQuietAtExit } from './at-exit.ts';
 import { BinaryCache, cacheFolder } from './binary-cache.ts';
 import { type OpenCLPipeline, openclPipeline } from './compile.ts';
@@ -45,6 +46,8 @@ export interface OpenCLOptions {
   readonly sharesHostMemory?: boolean | undefined;
   /** Whether markers tell when they came; undefined to find out. */
   readonly markersHaveTimes?: boolean | undefined;
+  /** Threads along one axis that one launch may have; undefined for what every device takes. */
+  readonly mostAlong?: number | undefined;
 }
 
 /** An OpenCL device. */
@@ -99,6 +102,7 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Blocki
       target: { ...device.target, ...cure?.target },
       copies: this.copies,
       synchronous: debugWord('sync'),
+      mostAlong: options.mostAlong ?? MOST_ALONG,
       streamOf,
       synchronizeStream: (stream) => this.synchronizeAndCheck(stream),
       loaded: this.#executables,

@@ -1,6 +1,6 @@
 /**
  * A kernel loaded on an OpenCL device: one module for the usual launches, blocks of any shape and arrays that have buffers of their own,
- * and others for arrays that are parts of buffers, and for shapes that only fit when the compiler knows them.
+ * and others for arrays that are parts of buffers, for shapes that only fit when the compiler knows them, and for parts of wide grids.
  *
  * `launch` is the path that counts: no closure, and no check that could be made once. A block is a work-group, a grid that many of
  * them. OpenCL API specification, section "Executing Kernels".
@@ -13,8 +13,17 @@ import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from '../../compiler/r
 import { DriverError, TsambaRangeError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
-import type { Executable, ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
+import type {
+  Dim3,
+  Executable,
+  ExecutableAttributes,
+  LaunchArgs,
+  LaunchShape,
+  Program,
+  StreamHandle,
+} from '../driver.ts';
 import { describeLaunch, kernelLabel } from '../launch-errors.ts';
+import { isTooWide, partsOf } from '../parts.ts';
 import type { OpenCLPipeline } from './compile.ts';
 import type { Copies } from './copies.ts';
 import { LoadedModule, type ModuleHost } from './module.ts';
@@ -35,6 +44,8 @@ export interface ExecutableHost extends ModuleHost {
   readonly copies: Copies;
   /** `TSAMBA_DEBUG=sync`: launches wait, and throw what goes wrong. */
   readonly synchronous: boolean;
+  /** Threads along one axis that one launch may have. */
+  readonly mostAlong: number;
   streamOf(stream: StreamHandle | undefined, api: string): OpenCLStream;
   synchronizeStream(stream: OpenCLStream): void;
   /** The executables that have not been unloaded. */
@@ -47,7 +58,7 @@ export class OpenCLExecutable implements Executable {
   readonly #host: ExecutableHost;
   readonly #program: Program;
   readonly #module: LoadedModule;
-  /** By what they are for: parts of buffers, arrays that share memory, a block, an amount of shared memory. */
+  /** By what they are for: parts of buffers, arrays that share memory, a block, an amount of shared memory, parts of grids. */
   readonly #special = new Map<string, LoadedModule>();
   /** Global and local size, three words each. */
   readonly #words: Uint32Array = new Uint32Array(new ArrayBuffer(128));
@@ -94,19 +105,29 @@ export class OpenCLExecutable implements Executable {
     if (blocks === 0) return;
     if (!this.#loaded) this.#failUnloaded();
     host.context.enter('clEnqueueNDRangeKernel');
-    const module = this.#moduleWith(args, shape);
+    const wide = isTooWide(shape, host.mostAlong);
+    const module = this.#moduleWith(args, shape, wide);
     if (module.module.cooperative) refuseSeveralBlocks(this.#program.kernel, blocks, host.context.name);
     const number = module.watched ? host.reports.note(module, shape, target, this.launch) : 0;
     module.arguments.set(args, shape.sharedBytes, number);
     const mirrored = host.memory.mirrors > 0;
     if (mirrored) host.copies.push(module.arguments.mirrors(), target);
-    this.#enqueue(module, shape, target);
+    if (wide) this.#enqueueParts(module, shape, target);
+    else this.#enqueue(module, shape, grid, target);
     if (mirrored) host.copies.pull(module.arguments.mirrors(this.#written), target);
     if (host.synchronous) host.synchronizeStream(target);
   }
 
-  #enqueue(module: LoadedModule, shape: LaunchShape, target: OpenCLStream): void {
-    const { grid, block } = shape;
+  #enqueueParts(module: LoadedModule, shape: LaunchShape, target: OpenCLStream): void {
+    for (const part of partsOf(shape, this.#host.mostAlong)) {
+      module.arguments.setPart(part, shape.grid);
+      this.#enqueue(module, shape, part.grid, target);
+    }
+  }
+
+  /** Enqueues these blocks of a launch. */
+  #enqueue(module: LoadedModule, shape: LaunchShape, grid: Dim3, target: OpenCLStream): void {
+    const { block } = shape;
     const { context, queues } = this.#host;
     const words = this.#words;
     for (let k = 0; k < 3; k++) {
@@ -123,21 +144,21 @@ export class OpenCLExecutable implements Executable {
   }
 
   /** The code for these arrays and this shape; it has been given the arrays. */
-  #moduleWith(args: LaunchArgs, shape: LaunchShape): LoadedModule {
+  #moduleWith(args: LaunchArgs, shape: LaunchShape, partial: boolean): LoadedModule {
     const whole = this.#module.arguments.setArrays(args);
-    const module = this.#moduleFor(shape, whole);
+    const module = this.#moduleFor(shape, whole, partial);
     if (module !== this.#module) module.arguments.setArrays(args);
     return module;
   }
 
   /** Code for any shape, or for this alone where the compiler has to know how large it is. */
-  #moduleFor({ block, sharedBytes, aliased = false }: LaunchShape, whole: boolean): LoadedModule {
+  #moduleFor({ block, sharedBytes, aliased = false }: LaunchShape, whole: boolean, partial: boolean): LoadedModule {
     const usual = this.#module;
     const disjoint = !(aliased && usual.module.usesDisjoint);
     const fits = block[0] * block[1] * block[2] <= usual.maxThreads;
     const declared = usual.takesShared && !this.#hasRoom(sharedBytes);
-    if (whole && disjoint && fits && !declared) return usual;
-    const key = `${whole} ${disjoint} ${fits ? '' : block.join()} ${declared ? sharedBytes : ''}`;
+    if (whole && disjoint && fits && !declared && !partial) return usual;
+    const key = `${whole} ${disjoint} ${fits ? '' : block.join()} ${declared ? sharedBytes : ''} ${partial}`;
     let module = this.#special.get(key);
     if (module === undefined) {
       module = this.#load({
@@ -145,6 +166,7 @@ export class OpenCLExecutable implements Executable {
         whole,
         ...(fits ? {} : { block: [block[0], block[1], block[2]] as const }),
         ...(declared ? { sharedBytes } : {}),
+        ...(partial ? { partial } : {}),
       });
       this.#special.set(key, module);
     }

@@ -228,6 +228,10 @@ export class Pocl {
         return { value: word('u32', LAUNCH), size: 4 };
       case 'sharedBytes':
         return { value: word('u32', sample.launch.sharedBytes ?? 0), size: 4 };
+      case 'firstBlock':
+        return { value: word('u32', 0), size: 4 };
+      case 'blocks':
+        return { value: word('u32', sample.launch.grid[arg.axis]), size: 4 };
       case 'shared':
         return { value: undefined, size: Math.max(sample.launch.sharedBytes ?? 0, 1) };
       case 'value':

@@ -5,6 +5,7 @@ import type { Expr, Special } from '../../ir/ops.ts';
 import { binaryOf, compareOf, selectOf, unaryOf } from './arithmetic.ts';
 import { atom, type C, callOf, castTo, constantOf, type Gen, Level, paramName, varName } from './code.ts';
 import { bitcastOf, convert } from './convert.ts';
+import { blockAlong, blocksAlong } from './grid-positions.ts';
 import { threadNumber } from './helpers.ts';
 import { intrinsicOf } from './intrinsics.ts';
 import { loadElement } from './memory.ts';
@@ -56,9 +57,7 @@ function printed(g: Gen, e: Expr): C {
 
 const SPECIALS: Readonly<Record<string, string>> = {
   threadIdx: 'get_local_id',
-  blockIdx: 'get_group_id',
   blockDim: 'get_local_size',
-  gridDim: 'get_num_groups',
 };
 
 function specialOf(g: Gen, name: Special): C {
@@ -71,13 +70,16 @@ function specialOf(g: Gen, name: Special): C {
       return atom('shared_bytes');
     default: {
       const early = g.positions.get(name);
-      return early === undefined ? readSpecial(name) : atom(early);
+      return early === undefined ? readSpecial(g, name) : atom(early);
     }
   }
 }
 
 /** What OpenCL calls a place or a size, as an int. */
-export function readSpecial(name: Special): C {
-  const [what = '', axis = ''] = name.split('.');
-  return castTo('int', atom(`${SPECIALS[what]}(${'xyz'.indexOf(axis)})`));
+export function readSpecial(g: Gen, name: Special): C {
+  const [what = '', along = ''] = name.split('.');
+  const axis = along === 'x' ? 0 : along === 'y' ? 1 : 2;
+  if (what === 'blockIdx') return castTo('int', blockAlong(g, axis));
+  if (what === 'gridDim') return castTo('int', blocksAlong(g, axis));
+  return castTo('int', atom(`${SPECIALS[what]}(${axis})`));
 }

@@ -4,7 +4,8 @@
  * Each is written once, for a type; render.ts puts those that are used at the top of the program.
  */
 import type { ValueType } from '../../ir/ops.ts';
-import { type Gen, typeOf, unsignedOf } from './code.ts';
+import { type Gen, Level, typeOf, unsignedOf, within } from './code.ts';
+import { blockAlong, blocksAlong, positionArguments } from './grid-positions.ts';
 
 /** What a helper's text is made from. */
 interface Words {
@@ -153,9 +154,12 @@ export function threadNumber(g: Gen): string {
 }
 
 export function blockNumber(g: Gen): string {
-  const body =
-    'return ((ulong)get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);';
-  return `${define(g, 'block_number', `ulong block_number(void) { ${body} }`)}()`;
+  const layer = `(ulong)${within(blockAlong(g, 2), Level.unary)}`;
+  const row = `(${layer} * ${blocksAlong(g, 1).text} + ${blockAlong(g, 1).text})`;
+  const body = `return ${row} * ${blocksAlong(g, 0).text} + ${blockAlong(g, 0).text};`;
+  const names = positionArguments(g).map(({ name }) => name);
+  const params = names.length === 0 ? 'void' : names.map((name) => `uint ${name}`).join(', ');
+  return `${define(g, 'block_number', `ulong block_number(${params}) { ${body} }`)}(${names.join(', ')})`;
 }
 
 /** Halves are read and written only through memory, for few devices have them as values. */

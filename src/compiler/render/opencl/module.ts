@@ -52,6 +52,8 @@ export interface OpenCLOptions {
   readonly hostAtomics?: boolean | undefined;
   /** All arrays begin where their buffers do. Absent: anywhere. */
   readonly whole?: boolean | undefined;
+  /** A launch runs only some of the grid's blocks: where they are, and how large the grid is, are arguments. */
+  readonly partial?: boolean | undefined;
 }
 
 /** One argument of the kernel. */
@@ -73,6 +75,8 @@ export type OpenCLArg =
   | { readonly kind: 'constants' }
   /** int: always 0. */
   | { readonly kind: 'zero' }
+  /** uint, of `partial` code, for each axis: the first block of this launch; the blocks of the grid. */
+  | { readonly kind: 'firstBlock' | 'blocks'; readonly axis: 0 | 1 | 2 }
   /** uint: the bytes of dynamic shared memory that the user asked for. */
   | { readonly kind: 'sharedBytes' }
   /** Local memory of that size; at least 1 byte, for OpenCL takes no 0. */

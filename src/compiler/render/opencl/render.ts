@@ -17,6 +17,7 @@ import { type Arrays, declareArrays, elementTypes } from './declarations.ts';
 import { earlyPositions } from './early-positions.ts';
 import { readSpecial } from './expr.ts';
 import { lowerFaults } from './faults.ts';
+import { positionArguments } from './grid-positions.ts';
 import { threadNumber } from './helpers.ts';
 import { HIP_PRELUDE } from './hip.ts';
 import type { OpenCLArg, OpenCLModule, OpenCLOptions, OpenCLTarget } from './module.ts';
@@ -59,7 +60,7 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
   const pointers = arrays.pointers(g);
   emitList(g, plain.body);
   const taken = argumentsOf(g, arrays, sites.length > 0);
-  const positions = [...g.positions].map(([name, early]) => `const int ${early} = ${readSpecial(name).text};`);
+  const positions = [...g.positions].map(([name, early]) => `const int ${early} = ${readSpecial(g, name).text};`);
   const start = [
     ...declareVars(g),
     ...positions,
@@ -158,6 +159,7 @@ function argumentsOf(g: Gen, arrays: Arrays, faults: boolean): readonly Taken[] 
       text: `const ${buffer}${g.target.dialect === 'hip' ? '' : 'restrict '}constants`,
     });
   if (g.opaque.size > 0) taken.push({ arg: { kind: 'zero' }, text: `int ${ZERO}` });
+  taken.push(...positionArguments(g).map(({ arg, name }) => ({ arg, text: `uint ${name}` })));
   if (usesSharedBytes(g.kernel)) taken.push({ arg: { kind: 'sharedBytes' }, text: 'uint shared_bytes' });
   if (arrays.dynamic && g.target.dialect === 'opencl' && g.options.sharedBytes === undefined) {
     // The memory of a local argument is aligned as its type asks: any array may stand in it.

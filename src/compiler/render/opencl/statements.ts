@@ -15,6 +15,7 @@ import { emitAtomic } from './atomics.ts';
 import { type C, callOf, castTo, type Gen, varName } from './code.ts';
 import { convert } from './convert.ts';
 import { printExpr } from './expr.ts';
+import { positionArguments } from './grid-positions.ts';
 import { blockNumber, define, fence, threadNumber } from './helpers.ts';
 import { storeElement } from './memory.ts';
 
@@ -250,7 +251,11 @@ class Statements {
     const g = this.#g;
     if (!g.fault) throw new Error('internal error: a trap in a kernel without faults');
     const space = g.target.dialect === 'hip' ? '' : 'global ';
-    const params = `${space}uchar *faults, uint launch, uint site, long index, long extent`;
+    const positions = positionArguments(g).map(({ name }) => name);
+    const params = [
+      `${space}uchar *faults, uint launch, uint site, long index, long extent`,
+      ...positions.map((name) => `uint ${name}`),
+    ].join(', ');
     const word = (at: number): string => `((volatile ${space}uint *)record)[${at / 4}]`;
     const long = (at: number): string => `((volatile ${space}ulong *)record)[${at / 8}]`;
     const body = [
@@ -263,7 +268,8 @@ class Statements {
     ].join(' ');
     const report = define(g, 'report', `void report(${params}) { ${body} }`);
     const { index, extent } = g.fault;
-    return `${report}(faults, launch_number, ${site}, ${varName(index)}, ${varName(extent)});`;
+    const given = ['faults', 'launch_number', site, varName(index), varName(extent), ...positions];
+    return `${report}(${given.join(', ')});`;
   }
 
   #printed(s: Stmt & { op: 'print' }): void {
