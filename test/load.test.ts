@@ -152,6 +152,18 @@ describe('the built files', () => {
     expect(found).toEqual([]);
   });
 
+  it('import each other by relative paths alone, as pages without a bundler need it', () => {
+    const modules = scripts.filter((name) => !/^(?:testsuite|cjs)\b/.test(name));
+    const specifiers = modules.flatMap((name) =>
+      Array.from(
+        readFileSync(join(dist, name), 'utf8').matchAll(/^(?:import|export)\b[^'"\n]*["']([^'"\n]+)["'];$/gm),
+        ([, path = '']) => path,
+      ),
+    );
+    expect(specifiers.length).toBeGreaterThan(3);
+    expect(specifiers.filter((path) => !path.startsWith('.'))).toEqual([]);
+  });
+
   it.each(scripts)('%s loads by itself', async (name) => {
     const file = join(dist, name);
     if (/^cjs\b/.test(name)) expect(createRequire(import.meta.url)(file)).toBeTypeOf('object');

@@ -1,21 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import * as browser from './browser.ts';
-import type { Host } from './host.ts';
-import * as node from './node.ts';
-
-/** What a test sees is that these are assignable: each half has all that the other has. */
-const halves: readonly (readonly [string, Host])[] = [
-  ['Node.js', node],
-  ['pages', browser],
-];
+import * as host from './index.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-it('both halves have the same', () => {
-  expect(Object.keys(browser).sort()).toEqual(Object.keys(node).sort());
-});
-
-describe.each(halves)('the half for %s', (_, host) => {
+describe('the host', () => {
   it('answers where there is neither a process nor a console', () => {
     vi.stubGlobal('process', undefined);
     vi.stubGlobal('setImmediate', undefined);
@@ -38,40 +26,35 @@ describe.each(halves)('the half for %s', (_, host) => {
     expect(answers).toEqual([undefined, {}, '', 0, undefined, 0, undefined]);
   });
 
-  it('calls on the next turn, not before', async () => {
+  it('says which module is missing', () => {
+    vi.stubGlobal('process', undefined);
+    expect(() => host.nodeModule('node:fs')).toThrow(expect.objectContaining({ code: 'E_RUNTIME' }));
+  });
+
+  it('prints on the console where a stand-in for process refuses', () => {
+    const lines: string[] = [];
+    const line = (text: string): void => void lines.push(text);
+    const refuse = (): never => {
+      throw new Error('denied');
+    };
+    vi.stubGlobal('process', new Proxy({}, { get: refuse }));
+    vi.stubGlobal('console', { log: line, warn: line, error: line });
+    const folder = host.workingFolder();
+    host.print('printed');
+    host.printError('failed');
+    host.warn('slow', { type: 'TsambaWarning', code: 'SLOW' });
+    vi.unstubAllGlobals();
+    expect(folder).toBeUndefined();
+    expect(lines).toEqual(['printed', 'failed', 'TsambaWarning [SLOW]: slow']);
+  });
+
+  it.each([true, false])('calls on the next turn, not before (setImmediate: %s)', async (has) => {
+    if (!has) vi.stubGlobal('setImmediate', undefined);
     const order: string[] = [];
     await new Promise<void>((resolve) => {
       host.onNextTurn(() => resolve(void order.push('turn')));
       queueMicrotask(() => order.push('microtask'));
     });
     expect(order).toEqual(['microtask', 'turn']);
-  });
-});
-
-describe('the half for pages', () => {
-  it('asks no stand-in for process anything', () => {
-    const refuse = new Proxy({}, { get: () => expect.unreachable() });
-    vi.stubGlobal('process', refuse);
-    vi.stubGlobal('setImmediate', refuse);
-    const answers = [
-      browser.findNodeModule(),
-      browser.environmentVariables(),
-      browser.platformName(),
-      browser.workingFolder(),
-      browser.onIdleTurn(),
-    ];
-    vi.unstubAllGlobals();
-    expect(answers).toEqual([undefined, {}, '', undefined, undefined]);
-  });
-
-  it('prints on the console', () => {
-    const lines: string[] = [];
-    const line = (text: string): void => void lines.push(text);
-    vi.stubGlobal('console', { log: line, warn: line, error: line });
-    browser.print('printed');
-    browser.printError('failed');
-    browser.warn('slow', { type: 'TsambaWarning', code: 'SLOW' });
-    vi.unstubAllGlobals();
-    expect(lines).toEqual(['printed', 'failed', 'TsambaWarning [SLOW]: slow']);
   });
 });
