@@ -7,16 +7,17 @@ import { hasOpenCL, openTestDevice } from '../src/driver/opencl/opencl.testing.t
 import { cuda, i32, type Vec } from '../src/index.ts';
 import { registerProvider } from '../src/memory/providers.ts';
 
-/** Threads along an axis. */
+/** Threads along an axis, where nothing else is said. */
 const MOST = 20;
 
 describe.runIf(hasOpenCL())('a launch that is too wide for the device', { timeout: 120_000 }, () => {
   let enqueued = 0;
+  let mostAlong: number | undefined = MOST;
   beforeAll(() => {
     registerProvider({
       ...openclProvider,
       open: () => {
-        const device = openTestDevice({ mostAlong: MOST });
+        const device = openTestDevice({ mostAlong });
         const { cl } = device.context;
         const enqueue = cl.clEnqueueNDRangeKernel;
         Object.assign(cl, {
@@ -115,6 +116,24 @@ describe.runIf(hasOpenCL())('a launch that is too wide for the device', { timeou
     expect(launches(() => set.launch({ grid: 6, block: 4 }, a))).toBe(2);
     expect(launches(() => set.launch({ grid: 5, block: 4 }, a))).toBe(1);
     expect([...a.copyToHost()]).toEqual(Array.from({ length: 24 }, (_, k) => (k < 20 ? 5 : 6)));
+  });
+
+  it('has 2 ** 32 threads or more, where nobody lowers the limit', () => {
+    cuda.close();
+    mostAlong = undefined;
+    cuda.selectDevice('opencl');
+    const blocks = 2 ** 22;
+    const count = cuda.jit((a: Vec<i32>) => {
+      const past = cuda.blockIdx.x - 4194302;
+      if (cuda.threadIdx.x === 0 && past >= 0) cuda.atomic.add(a, past, 1);
+    });
+    const a = cuda.toDevice(new Int32Array(8));
+    expect(launches(() => count.launch({ grid: blocks - 1, block: 1024 }, a))).toBe(1);
+    expect(launches(() => count.launch({ grid: blocks + 4, block: 1024 }, a))).toBe(2);
+    expect([...a.copyToHost()]).toEqual([2, 1, 1, 1, 1, 1, 0, 0]);
+    cuda.close();
+    mostAlong = MOST;
+    cuda.selectDevice('opencl');
   });
 
   it('is refused where blocks wait for each other', () => {
