@@ -314,6 +314,27 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     });
     sameElements(await read(y), expected);
   },
+  'a constant that comes out of an array, and is no number': async () => {
+    const kernel = cuda.jit((y: Vec<f32>, z: Vec<f64>) => {
+      const l = cuda.local.array(2, 'float32');
+      const m = cuda.local.array(2, 'float64');
+      l[0] = m[0] = 0;
+      l[1] = m[1] = 3;
+      const [a, b] = [l[1] * Math.sqrt(-0.25), m[1] * Math.sqrt(-0.25)];
+      y[0] = Math.floor(a);
+      y[1] = Math.ceil(a);
+      y[2] = Math.trunc(a);
+      y[3] = Math.round(a);
+      z[0] = Math.floor(b);
+      z[1] = Math.ceil(b);
+      z[2] = Math.trunc(b);
+      z[3] = Math.round(b);
+    });
+    const [y, z] = [cuda.deviceArray(4, 'float32'), cuda.deviceArray(4, 'float64')];
+    await launch(kernel, { grid: 1, block: 1 }, y, z);
+    sameElements(await read(y), [Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
+    sameElements(await read(z), [Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
+  },
   'dp4a of what is known when compiling, narrow data and the same value for all threads': async () => {
     const kernel = cuda.jit((y: Vec<i32>, bytes: In<Vec<i8>>, a: In<Vec<i32>>) => {
       const k = cuda.grid(1);

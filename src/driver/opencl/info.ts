@@ -86,6 +86,7 @@ export function describeDevice(cl: OpenCL, listed: Listed, index: number): OpenC
       correctlyRounded: (single & FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) !== 0,
       maxConstantBytes: long(ATTRIBUTE.maxConstantBufferSize),
       positionsFirst: platformName === 'Portable Computing Language',
+      roundsNaN: platformName === 'Portable Computing Language',
     },
     maxAllocation: long(ATTRIBUTE.maxMemAllocSize),
     privateBytesPerGroup: privateBytesPerGroup(listed),

@@ -6,7 +6,7 @@
 import type { BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops.ts';
 import { isFloat } from '../../ir/ops.ts';
 import { type C, callOf, castTo, type Gen, Level, typeOf, unsignedConstant, unsignedOf, within } from './code.ts';
-import { approximation, type HelperName, helper, saturatedFma } from './helpers.ts';
+import { approximation, define, type HelperName, helper, saturatedFma } from './helpers.ts';
 
 /** Prints operands. */
 export type Print = (e: Expr) => C;
@@ -89,7 +89,21 @@ function negated(print: Print, fn: 'neg' | 'not', a: Expr): C {
   return { text: `${fn === 'neg' ? '-' : '~'}${within(print(a), Level.atom)}`, level: Level.unary };
 }
 
+const ROUNDING: ReadonlySet<UnaryOp> = new Set(['floor', 'ceil', 'trunc', 'rint', 'round']);
+
 function floatUnary(g: Gen, print: Print, fn: UnaryOp, a: Expr): C {
+  if (g.target.roundsNaN === true && ROUNDING.has(fn)) return callOf(keepingNaN(g, fn, a.type), print(a));
+  return floatFunction(g, print, fn, a);
+}
+
+/** A function that rounds, by the target's own for all but NaN. */
+function keepingNaN(g: Gen, fn: UnaryOp, type: ValueType): string {
+  const [T, name] = [typeOf(type), `${fn}_or_nan_${type}`];
+  const rounded = `${fn === 'round' ? helper(g, fn, type) : fn}(a)`;
+  return define(g, name, `${T} ${name}(${T} a) { return a != a ? a : ${rounded}; }`);
+}
+
+function floatFunction(g: Gen, print: Print, fn: UnaryOp, a: Expr): C {
   const simple = FLOAT_FUNCTIONS[fn];
   if (simple !== undefined) return callOf(simple, print(a));
   if (fn === 'round' || fn === 'sign') return callOf(helper(g, fn, a.type), print(a));

@@ -32,6 +32,8 @@ export interface OpenCLTarget {
   readonly maxConstantBytes: number;
   /** PoCL: a group's place in the grid is read before any condition (early-positions.ts). */
   readonly positionsFirst?: boolean;
+  /** PoCL: functions that round give 0 for a NaN that only its own passes find to be constant. */
+  readonly roundsNaN?: boolean;
   /** The compiler takes masks in indices for strides (opaque.ts). */
   readonly hidesMasks?: boolean;
   /** The compiler is only right without optimisation. */
