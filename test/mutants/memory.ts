@@ -368,7 +368,7 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
     'if (owner !== undefined) return owner;',
     'shared memory that waits to be closed is used',
   ],
-  ['array/ipc', 'if (pid === process.pid) {', 'if (pid === -1) {', 'handles are opened where they were made'],
+  ['array/ipc', 'if (pid === processId()) {', 'if (pid === -1) {', 'handles are opened where they were made'],
   [
     'array/ndarray-input',
     'checkBounds(layout, data.byteLength, `the ${data.constructor.name}`);\n  return { data: normalData',
