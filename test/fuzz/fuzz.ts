@@ -89,7 +89,7 @@ async function work(from: number): Promise<void> {
     let failure: Failure | undefined;
     try {
       failure = check(p, devices, coverage.observer);
-      if (failure === undefined && seed % 5 === 0 && !p.risky) failure = checkApi(p, contexts);
+      if (failure === undefined && seed % 5 === 0) failure = checkApi(p, contexts);
     } catch (error) {
       if (error instanceof Discarded) count('discarded as meaningless');
       else if (!(error instanceof Refused)) throw new Error(`seed ${seed}`, { cause: error });
