@@ -207,8 +207,8 @@ describe('PTX', () => {
     expect(body(set, [floats], { checked: true })).toMatchInlineSnapshot(`
       "{
         .reg .pred %p<3>;
-        .reg .b32 %r<16>;
-        .reg .b64 %rd<14>;
+        .reg .b32 %r<17>;
+        .reg .b64 %rd<16>;
         .reg .b32 %fault_site;
         .reg .b64 %fault_index;
         .reg .b64 %fault_extent;
@@ -227,36 +227,40 @@ describe('PTX', () => {
         mov.b64 %fault_index, %rd1;
         cvt.s64.s32 %rd2, %r2;
         mov.b64 %fault_extent, %rd2;
-        mov.b32 %fault_site, 1;
+        mov.b32 %fault_site, 0;
         bra $fault;
       $fault:
-        atom.global.cas.b32 %r3, [tsamba_fault], 0, %fault_site;
-        setp.ne.b32 %p2, %r3, 0;
+        ld.param.b32 %r3, [param_2];
+        mov.u64 %rd7, tsamba_fault;
+        and.b32 %r4, %r3, 1023;
+        mad.wide.u32 %rd8, %r4, 40, %rd7;
+        atom.global.exch.b32 %r5, [%rd8+40], %r3;
+        setp.eq.u32 %p2, %r5, %r3;
         @%p2 exit;
-        ld.param.b32 %r4, [param_2];
-        st.global.b32 [tsamba_fault+4], %r4;
-        mov.u32 %r5, %tid.y;
-        mov.u32 %r6, %tid.z;
-        mov.u32 %r7, %ntid.x;
-        mov.u32 %r8, %ntid.y;
-        mad.lo.s32 %r9, %r6, %r8, %r5;
-        mad.lo.s32 %r10, %r9, %r7, %r1;
-        st.global.b32 [tsamba_fault+8], %r10;
-        mov.u32 %r11, %ctaid.x;
-        mov.u32 %r12, %ctaid.y;
-        mov.u32 %r13, %ctaid.z;
-        mov.u32 %r14, %nctaid.x;
-        mov.u32 %r15, %nctaid.y;
-        mul.wide.u32 %rd7, %r13, %r15;
-        cvt.u64.u32 %rd8, %r12;
-        add.s64 %rd9, %rd7, %rd8;
-        cvt.u64.u32 %rd10, %r14;
-        mul.lo.s64 %rd11, %rd9, %rd10;
-        cvt.u64.u32 %rd12, %r11;
-        add.s64 %rd13, %rd11, %rd12;
-        st.global.b64 [tsamba_fault+16], %rd13;
-        st.global.b64 [tsamba_fault+24], %fault_index;
-        st.global.b64 [tsamba_fault+32], %fault_extent;
+        red.global.add.u32 [tsamba_fault+0], 1;
+        st.global.b32 [%rd8+8], %fault_site;
+        mov.u32 %r6, %tid.y;
+        mov.u32 %r7, %tid.z;
+        mov.u32 %r8, %ntid.x;
+        mov.u32 %r9, %ntid.y;
+        mad.lo.s32 %r10, %r7, %r9, %r6;
+        mad.lo.s32 %r11, %r10, %r8, %r1;
+        st.global.b32 [%rd8+12], %r11;
+        mov.u32 %r12, %ctaid.x;
+        mov.u32 %r13, %ctaid.y;
+        mov.u32 %r14, %ctaid.z;
+        mov.u32 %r15, %nctaid.x;
+        mov.u32 %r16, %nctaid.y;
+        mul.wide.u32 %rd9, %r14, %r16;
+        cvt.u64.u32 %rd10, %r13;
+        add.s64 %rd11, %rd9, %rd10;
+        cvt.u64.u32 %rd12, %r15;
+        mul.lo.s64 %rd13, %rd11, %rd12;
+        cvt.u64.u32 %rd14, %r12;
+        add.s64 %rd15, %rd13, %rd14;
+        st.global.b64 [%rd8+16], %rd15;
+        st.global.b64 [%rd8+24], %fault_index;
+        st.global.b64 [%rd8+32], %fault_extent;
         exit;
       }
       "

@@ -102,7 +102,7 @@ const gauss = (x: number, width: number) => Math.exp(-(x * x) / width);
 const shape = { width: 2, offset: { x: 1 } };
 
 export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
-  'the dtype of an argument is that of shared and local arrays': () => {
+  'the dtype of an argument is that of shared and local arrays': async () => {
     const kernel = cuda.jit((to: Vec<f32>, from: In<Vec<f32>>) => {
       const s = cuda.shared.array(COUNT, from.dtype);
       const l = cuda.local.array([1, 2], to.dtype);
@@ -115,9 +115,9 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
     for (const type of [f32, u8, f64, i64] as DType<f32>[]) {
       const from = cuda.toDevice(ndarray(Array.from({ length: COUNT }, (_, k) => k + 1)).astype(type));
       const to = cuda.deviceArray(COUNT, type);
-      kernel.launch({ grid: 1, block: COUNT }, to, from);
+      await launch(kernel, { grid: 1, block: COUNT }, to, from);
       sameElements(
-        elementsOf(to.copyToHost()).map(Number),
+        elementsOf(await read(to)).map(Number),
         Array.from({ length: COUNT }, (_, k) => COUNT - k),
         type.name,
       );
