@@ -101,6 +101,8 @@ class Statements {
   #if(s: If): void {
     const { lines } = this.#g;
     const collective = hasBarrier([s]);
+    const apart = collective && this.#g.target.dialect === 'opencl';
+    if (apart) lines.add(BARRIER);
     // A chain of `else if` is printed as one: C's compilers count nested braces, and allow 256.
     let otherwise = '';
     for (let next: If | undefined = s; next !== undefined; ) {
@@ -112,13 +114,14 @@ class Statements {
       if (next === undefined && (other.length > 0 || collective))
         lines.nest('else', () => this.#arm(other, collective));
     }
-    if (collective && this.#g.target.dialect === 'opencl') lines.add(BARRIER);
+    if (apart) lines.add(BARRIER);
   }
 
   /**
    * PoCL makes a loop over the work items of each stretch from one barrier to the next: ways that part between two must not share their
    * end. LLVM may join the barriers at the ends of both ways, and then one work item goes through what follows twice: up to the next barrier,
-   * which therefore stands right behind.
+   * which therefore stands right behind. Another one stands before the condition: in the same stretch as what comes before, one work item
+   * may go through the end of a way that none takes.
    */
   #arm(list: readonly Stmt[], collective: boolean): void {
     this.list(list);
