@@ -15,7 +15,8 @@ class SlowFirst extends BaseSequencer {
 
 /**
  * Only in `vitest run --mode all` (`npm run test:all`): what does in other ways what `npm test` does once, and takes longer than it. PoCL compiles
- * for a minute a quarter of the suite where its cache is empty, and ROCm's compiler and clang for minutes all kernels of the suite; Oclgrind interprets.
+ * for a minute a quarter of the suite where its cache is empty, and ROCm's compiler and clang for minutes all kernels of the suite; Oclgrind interprets. What is assembled of
+ * PTX in `npm test` are the operations one by one.
  */
 const LONG = [
   'test/shapes/**',
@@ -24,6 +25,8 @@ const LONG = [
   'test/conformance-minified.test.ts',
   'test/conformance-hip.test.ts',
   'test/conformance-opencl-[2-4].test.ts',
+  'test/conformance-ptx.test.ts',
+  'test/fuzz/opencl.test.ts',
 ];
 
 export default defineConfig(({ mode }) => ({
