@@ -1,26 +1,62 @@
 /**
- * What a user could pick instead: jax-js' WebAssembly matmul, its own threads, on the same machine in the same run.
+ * jax-js' WebAssembly, on its own threads, where whole-array operations can say the same as a kernel: the same data, compiled by its
+ * `jit`, results checked against plain JavaScript.
  */
+import { NDArray } from 'tsamba';
+import { type Contest, difference, type HostArray } from './case.ts';
+import { cases } from './cases.ts';
 
-/** Milliseconds for a 512³ f32 matmul in jax-js, the median of its rounds, as for the kernels beside it. */
-export async function peerMatmul(rounds: number): Promise<number> {
+type Jax = typeof import('@jax-js/jax');
+type JaxArray = ReturnType<Jax['numpy']['array']>;
+
+/** By the names of the cases, of the first of the arrays that their launch is given. */
+function expressions({ numpy: np, nn }: Jax): Readonly<Record<string, (...arrays: JaxArray[]) => JaxArray>> {
+  return {
+    saxpy: (x, y) => x.mul(1e-3).add(y),
+    matvec: (a, x) => np.dot(a, x),
+    'matmul-tiled': (a, b) => np.matmul(a, b),
+    'sum-grid-stride': (x) => np.sum(x),
+    'scan-shuffles': (x) => np.cumsum(x.reshape([-1, 256]), 1),
+    softmax: (x) => nn.softmax(x, 1),
+    'layer-norm-shuffles': (x, gain, shift) => nn.standardize(x, 1).mul(gain).add(shift),
+  };
+}
+
+/** Milliseconds by the names of the cases, medians of the rounds. */
+export async function jaxTimes(rounds: number): Promise<Record<string, number>> {
   const jax = await import('@jax-js/jax');
-  const n = 512;
   await jax.init('wasm');
   jax.defaultDevice('wasm');
-  const np = jax.numpy;
-  const a = np.ones([n, n]).mul(0.5);
-  const b = np.ones([n, n]).mul(0.25);
-  const times: number[] = [];
-  for (let k = 0; k < rounds + 3; k++) {
-    const start = performance.now();
-    const c = np.matmul(a.ref, b.ref);
-    await c.blockUntilReady();
-    const t = performance.now() - start;
-    if (k >= 3) times.push(t);
-    const first = ((await c.data()) as Float32Array)[0];
-    if (first !== n * 0.125) throw new Error(`jax-js gives ${first}`);
+  const medians: Record<string, number> = {};
+  for (const [name, expression] of Object.entries(expressions(jax))) {
+    const contest = (cases.find((c) => c.name === name) as (typeof cases)[number]).setUp();
+    const inputs = arraysOf(jax, contest).slice(0, expression.length);
+    const compiled = jax.jit(expression as (...a: JaxArray[]) => JaxArray);
+    const times: number[] = [];
+    for (let k = 0; k < rounds + 3; k++) {
+      const start = performance.now();
+      const result = compiled(...inputs.map((a) => a.ref));
+      await result.blockUntilReady();
+      if (k >= 3) times.push(performance.now() - start);
+      const data = (await result.data()) as HostArray;
+      if (k === 0) check(name, contest, data);
+    }
+    times.sort((a, b) => a - b);
+    medians[name] = times[times.length >> 1];
   }
-  times.sort((a, b) => a - b);
-  return times[times.length >> 1];
+  return medians;
+}
+
+function arraysOf({ numpy: np }: Jax, contest: Contest): JaxArray[] {
+  return contest.launches[0].args.flatMap((a) => {
+    if (typeof a === 'number') return [];
+    if (a instanceof NDArray) return [np.array(a.data as Float32Array).reshape([...a.shape])];
+    return [np.array(a as Float32Array)];
+  });
+}
+
+function check(name: string, contest: Contest, data: HostArray): void {
+  contest.plain();
+  const wrong = difference(data, contest.results[0], contest);
+  if (wrong !== undefined) throw new Error(`jax-js, ${name}: ${wrong}`);
 }

@@ -18,6 +18,14 @@ import { Peers, type Side } from './peers.ts';
 import { disagreement, type SideOutput, SPECS } from './spec.ts';
 import { callsTable, copiesTable, firstTable, type KernelRow, kernelsTable } from './tables.ts';
 
+interface FirstKernels {
+  readonly tsamba: FirstKernel[];
+  /** In processes that find machine code on disk. */
+  readonly cached: FirstKernel[];
+  readonly raw: RawFirst[];
+  readonly numba: NumbaLatency[];
+}
+
 interface NumbaLatency {
   readonly firstKernel: number;
   readonly laterKernel: number;
@@ -88,12 +96,15 @@ function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: nu
   return { rows, copyGBs, outputs: { versions, runs, failed: Object.fromEntries(failed) } };
 }
 
-/** First kernels, each in a process of its own, in turns with the driver alone. */
-function first(peers: Peers, rounds: number): { tsamba: FirstKernel[]; raw: RawFirst[]; numba: NumbaLatency[] } {
-  const [tsamba, raw, numba]: [FirstKernel[], RawFirst[], NumbaLatency[]] = [[], [], []];
+/** First kernels, each in a process of its own, without what others compiled and with it, in turns with the driver alone. */
+function first(peers: Peers, rounds: number): FirstKernels {
+  const [tsamba, cached, raw, numba]: [FirstKernel[], FirstKernel[], RawFirst[], NumbaLatency[]] = [[], [], [], []];
+  const folder = peers.file('cache');
+  peers.worker('first', [], { cache: folder });
   for (let k = 0; k < rounds; k++) {
     process.stderr.write(`first kernels: ${k + 1} of ${rounds}     \r`);
     tsamba.push(peers.worker('first', [], { cache: false }) as FirstKernel);
+    cached.push(peers.worker('first', [], { cache: folder }) as FirstKernel);
     const files = tsamba[k].ptx.map((text, i) => {
       writeFileSync(peers.file(`first-${i}.ptx`), text);
       return peers.file(`first-${i}.ptx`);
@@ -101,7 +112,7 @@ function first(peers: Peers, rounds: number): { tsamba: FirstKernel[]; raw: RawF
     raw.push(peers.worker('raw-first', files, { cache: false }) as RawFirst);
     if (peers.sides.includes('numba')) numba.push(peers.numbaLatency() as NumbaLatency);
   }
-  return { tsamba, raw, numba };
+  return { tsamba, cached, raw, numba };
 }
 
 function main(): void {
@@ -145,6 +156,7 @@ function main(): void {
     record['first'] = {
       ...result,
       tsamba: result.tsamba.map(({ ptx: _, ...rest }) => rest),
+      cached: result.cached.map(({ ptx: _, ...rest }) => rest),
       summary: firstTable(result),
     };
   });

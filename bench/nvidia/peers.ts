@@ -58,10 +58,14 @@ export class Peers {
   }
 
   /** One of Tsamba's workers; on two cores when `pinned`. */
-  worker(name: string, args: readonly string[] = [], options: { twoCores?: boolean; cache?: boolean } = {}): unknown {
+  worker(
+    name: string,
+    args: readonly string[] = [],
+    options: { twoCores?: boolean; cache?: string | false } = {},
+  ): unknown {
     const command = [process.execPath, process.argv[1], '--worker', name, ...args];
     const [program, ...rest] = options.twoCores ? ['taskset', '-c', '0,1', ...command] : command;
-    return lastLine(program, rest, options.cache === false ? { CUDA_CACHE_DISABLE: '1' } : {});
+    return lastLine(program, rest, cacheVariables(options.cache));
   }
 
   numbaLatency(): unknown {
@@ -75,6 +79,12 @@ export class Peers {
   close(): void {
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** Without any cache, or with ours alone in a folder. */
+function cacheVariables(cache: string | false | undefined): Readonly<Record<string, string>> {
+  if (cache === undefined) return {};
+  return { CUDA_CACHE_DISABLE: '1', ...(cache === false ? { TSAMBA_CACHE: '0' } : { TSAMBA_CACHE_DIR: cache }) };
 }
 
 /** The last line that a program prints, as JSON. */

@@ -77,6 +77,7 @@ export function callsTable(
 
 export function firstTable(result: {
   readonly tsamba: readonly FirstKernel[];
+  readonly cached: readonly FirstKernel[];
   readonly raw: readonly RawFirst[];
   readonly numba: readonly { readonly firstKernel: number; readonly laterKernel: number }[];
 }): unknown {
@@ -91,10 +92,29 @@ export function firstTable(result: {
   console.log(
     `first kernel of a process, no cache: ${fixed(own, 0, 1)} ms (worst ${fixed(worst, 0, 1)}), cuModuleLoadData alone ${fixed(raw, 0, 1)} (${fixed(own - raw, 0, 1)} more), numba ${fixed(numba, 0, 1)}`,
   );
+  const cached = median(result.cached.map((t) => t.first));
+  const worstCached = Math.max(...result.cached.map((t) => t.first));
+  const laterCached = median(result.cached.map((t) => t.later));
+  console.log(
+    `first kernel, compiled by an earlier process: ${fixed(cached, 0, 1)} ms (worst ${fixed(worstCached, 0, 1)}), later ones ${fixed(laterCached, 0, 2)} ms`,
+  );
   console.log(
     `later small kernels: ${fixed(later, 0, 1)} ms (worst ${fixed(worstLater, 0, 1)}), cuModuleLoadData alone ${fixed(rawLater, 0, 1)} (worst ${fixed(rawWorst, 0, 1)}), numba ${fixed(numbaLater, 0, 1)}`,
   );
-  return { first: own, worst, raw, later, worstLater, rawLater, rawWorst, numba, numbaLater };
+  return {
+    first: own,
+    worst,
+    cached,
+    worstCached,
+    laterCached,
+    raw,
+    later,
+    worstLater,
+    rawLater,
+    rawWorst,
+    numba,
+    numbaLater,
+  };
 }
 
 export function copiesTable(all: readonly Rate[], twoCores: readonly Rate[]): void {
