@@ -2,9 +2,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { bundled, runText } from '../test/support/program.ts';
 
 const program = `
-  import { cuda, DriverError, f32, KernelError } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
+  import { cuda, DriverError, f32, KernelError } from ${JSON.stringify(bundled('src/index.ts')('index.ts'))};
   for (const value of [Error, TypeError, RangeError, Function, Object, Array, Float32Array, Map, Set, Promise]) {
     Object.freeze(value);
     Object.freeze(value.prototype);
@@ -36,11 +37,10 @@ const program = `
 
 describe('frozen built-ins', () => {
   it.each(['cpu', 'simulator'])('change nothing on the device %s', async (device) => {
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', program],
-      { env: { ...process.env, TSAMBA_DEVICE: device }, timeout: 30_000 },
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, runText(program), {
+      env: { ...process.env, TSAMBA_DEVICE: device },
+      timeout: 30_000,
+    });
     expect(stdout.trim().split('\n')).toEqual([
       '2,3',
       'DriverError true',

@@ -10,6 +10,9 @@ export { type Side, SmartArray, type SmartArrayOptions, type SmartArrayShape } f
 export { type Cuda, cuda } from './cuda/namespace.ts';
 export {
   bf16,
+  bf16x2,
+  bf16x3,
+  bf16x4,
   bool,
   type Complex,
   c64,
@@ -17,21 +20,54 @@ export {
   type DType,
   type DTypeLike,
   f16,
+  f16x2,
+  f16x3,
+  f16x4,
   f32,
+  f32x2,
+  f32x3,
+  f32x4,
   f64,
+  f64x2,
+  f64x3,
+  f64x4,
   i8,
+  i8x2,
+  i8x3,
+  i8x4,
   i16,
+  i16x2,
+  i16x3,
+  i16x4,
   i32,
+  i32x2,
+  i32x3,
+  i32x4,
   i64,
+  i64x2,
+  i64x3,
+  i64x4,
   type Struct,
   type StructDType,
   struct,
   type TypedArray,
   u8,
   u8c,
+  u8x2,
+  u8x3,
+  u8x4,
   u16,
+  u16x2,
+  u16x3,
+  u16x4,
   u32,
+  u32x2,
+  u32x3,
+  u32x4,
   u64,
+  u64x2,
+  u64x3,
+  u64x4,
 } from './dtype/index.ts';
 export {
   type Coded,
@@ -44,11 +80,17 @@ export {
   TsambaTypeError,
 } from './errors.ts';
 export type { AsyncLaunchOptions } from './kernel/async-launch.ts';
+export {
+  type DefineIntrinsic,
+  defineIntrinsic,
+  overload,
+} from './kernel/extend.ts';
 export type { Kernel } from './kernel/kernel-types.ts';
 export type { LaunchOptions } from './kernel/launch-shape.ts';
 export type { JitOptions } from './kernel/options.ts';
 export type { Cube, In, Mat, Vec, View } from './kernel/types.ts';
 export { scope } from './memory/scope.ts';
+export type { XoroshiroState, XoroshiroStates } from './random/xoroshiro128p.ts';
 export { hsa, type Roc, roc } from './roc/namespace.ts';
 export type { Event } from './stream/event.ts';
 export type { Stream } from './stream/stream.ts';

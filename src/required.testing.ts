@@ -7,3 +7,8 @@
 export function isRequired(tool: string): boolean {
   return process.env['TSAMBA_TEST_REQUIRE']?.split(',').includes(tool) ?? false;
 }
+
+/** Whether everything is tested (`vitest --mode all`, `npm run test:all`): also what differs little from what is. */
+export function isThorough(): boolean {
+  return process.env['MODE'] === 'all';
+}

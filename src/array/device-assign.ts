@@ -4,7 +4,6 @@
  * Values convert as by casts, on the host; scalars become fills, arrays of the same dtype on the same device copies within it.
  */
 
-import type { TypedArray } from '../dtype/index.ts';
 import { codecOf, type DType, sameDType } from '../dtype/index.ts';
 import {
   broadcastForAssignment,
@@ -15,12 +14,11 @@ import {
   sizeOf,
 } from '../layout/index.ts';
 import { foreignMemory } from './cuda-interface.ts';
-import { copyToHost, downloadAsync } from './device-copy.ts';
+import { downloadAsync, fetched } from './device-copy.ts';
 import { boundStream, checkWritable, type DeviceMemory, deviceMemoryOf, layoutOf } from './device-memory.ts';
 import { arePeers, moveBetween } from './device-peer.ts';
 import { type ArraySide, download, fill, move, upload } from './device-transfer.ts';
 import { copyElements, type HostMemory } from './ndarray-copy.ts';
-import { ndarray } from './ndarray-create.ts';
 import { describeSource } from './ndarray-input.ts';
 
 /** Reads one element; waits for it, also on the stream that the array is bound to. */
@@ -74,7 +72,7 @@ function assignDeviceArray(to: ArraySide, target: StridedLayout, source: DeviceM
     return;
   }
   // Work on the source that was enqueued on another stream than its own is the caller's to wait for, as always.
-  assignHostArray(to, target, ndarray(copyToHost(source, []) as TypedArray));
+  assignHostArray(to, target, fetched(source, 'set'));
 }
 
 function assignHostArray(to: ArraySide, target: StridedLayout, source: HostMemory): void {

@@ -76,15 +76,21 @@ export interface Transfer {
   readonly from: ArraySide;
 }
 
-/** `array.copyToHost(into?, options?)`. */
-export function copyToHost(array: DeviceMemory, args: readonly unknown[]): unknown {
+/** `array.copyToHost(into?, options?)`. `call` is what was called, where that is something else, and `instead` what to write where nothing can wait. */
+export function copyToHost(array: DeviceMemory, args: readonly unknown[], call?: string, instead?: string): unknown {
   const { into, stream: option } = hostArguments(args);
   array.checkUsable();
   const { stream, named } = placement(array, option);
   const copy = planDownload(array, into);
-  download(copy.shape, copy.to, copy.from, stream);
+  download(copy.shape, copy.to, copy.from, stream, call, instead);
   if (!named || array.context.readsWait) stream?.synchronize();
   return copy.result;
+}
+
+/** What a device array holds, on the host: for `method` of an array to which it cannot be copied directly. */
+export function fetched(source: DeviceMemory, method: 'set' | 'copyToDevice'): NDArray {
+  const call = `${method}() of an array of another dtype or device`;
+  return ndarray(copyToHost(source, [], call, `array.${method}(await source.copyToHostAsync())`) as TypedArray);
 }
 
 /** `array.copyToHostAsync(into?, options?)`. */
@@ -99,10 +105,12 @@ export async function copyToHostAsync(array: DeviceMemory, args: readonly unknow
 
 /** Copies to the host, in the turn of the call; resolves when the copy is done. */
 export async function downloadAsync(copy: Transfer, stream: Stream | undefined): Promise<void> {
-  const { turns } = copy.from.array.context;
-  if (turns.waiting === 0) await enqueueDownload(copy, stream);
+  const { context } = copy.from.array;
+  const { turns } = context;
+  if (turns.waiting === 0) return void (await enqueueDownload(copy, stream));
   // In an object: the turn is over when the copy is enqueued, and not when it is done.
-  else await (await turns.take(async () => ({ done: turns.enter(() => enqueueDownload(copy, stream)) }))).done;
+  const turn = await turns.take(context, async (enter) => ({ done: enter(() => enqueueDownload(copy, stream)) }));
+  await turn.done;
 }
 
 /** Resolves when the copy is done; enqueued at once. */
@@ -132,7 +140,7 @@ export function copyToDevice(array: DeviceMemory, source: unknown, option: unkno
     device.checkUsable();
     if (device.context.isWith(array.context)) copyWithin(array, device, stream);
     else if (arePeers(array, device)) copyWithin(array, device, stream, moveBetween);
-    else copyFromHost(array, ndarray(copyToHost(device, []) as TypedArray), stream);
+    else copyFromHost(array, fetched(device, 'copyToDevice'), stream);
     return;
   }
   copyFromHost(array, describeHostArray(source) ?? fromNested(source as number[], array.dtype), stream);

@@ -65,9 +65,12 @@ export type DeviceArray<O = DeviceArrayOptions> = <const S extends ShapeLike, co
   options?: O,
 ) => DeviceNDArray<ValueOf<D>, RankOf<S>>;
 
+/** No options were given: nothing is read, nor inherited. */
+const NONE: DeviceArrayOptions = { strides: undefined, order: undefined, stream: undefined, ipc: undefined };
+
 export function deviceArrayOf(devices: DeviceSelection): DeviceArray {
-  const deviceArray = (shape: ShapeLike, dtype?: DTypeLike, options: DeviceArrayOptions = {}): DeviceNDArray => {
-    const own = readOptions('deviceArray', options, ['strides', 'order', 'stream', 'ipc']);
+  const deviceArray = (shape: ShapeLike, dtype?: DTypeLike, options: DeviceArrayOptions = NONE): DeviceNDArray => {
+    const own = options === NONE ? NONE : readOptions('deviceArray', options, ['strides', 'order', 'stream', 'ipc']);
     return newArray(devices.currentContext(), shape, dtype, own);
   };
   return hostFunction(devices, 'deviceArray', deviceArray as DeviceArray);
@@ -82,6 +85,10 @@ export function newArray(
 ): DeviceNDArray {
   const type = dtype === undefined ? f64 : asDType(dtype);
   const order = normalizeOrder(wanted);
+  // In the order of C the array itself finds its strides.
+  if (asked === undefined && order === 'C' && ipc !== true) {
+    return new DeviceNDArray<Scalar>(shape, undefined, type, { stream, gpuData: context });
+  }
   const lengths = normalizeShape(shape, type.itemSize);
   const strides = given(asked) ?? stridesFor(lengths, type.itemSize, order);
   const gpuData = ipc === true ? shareableMemory(context, lengths, strides, type.itemSize, { stream }) : context;

@@ -18,12 +18,14 @@ import { returnAtEnds } from './ir/passes/tails.ts';
 import { printKernel } from './ir/print.ts';
 import { infer } from './types/infer.ts';
 import { machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
+import { openRanges } from './types/open-elements.ts';
 import { assignRanges, type Definition } from './types/ranges.ts';
 import type { Range, Root, ScalarArg } from './types/tree.ts';
 
 /** The type of what a statement gives, where it does not depend on its operands. */
 function resultType(s: Definition): Type {
-  if (s.k === 'atomic') return typeOfElem(s.mem.root.elem);
+  if (s.k === 'extern') return typeOfElem(s.fn.result ?? 'i32');
+  if (s.k === 'atomic') return typeOfElem(s.mem.elem);
   if (s.k === 'warp') return s.fn === 'all' || s.fn === 'any' || s.fn === 'eq' ? 'bool' : 'u32';
   return 'int';
 }
@@ -33,9 +35,9 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
   const stage = <R>(what: string, run: () => R): R => traceTime('compile', () => `${options.name}: ${what}`, run);
   const { context, body: evaluated } = stage('elaborating', () => evaluatePartially(fn, args, options));
   const { body, apart } = stage('settling names', () => settleNames(context, evaluated));
-  const ranges = assignRanges(body, resultType);
+  const ranges = [...assignRanges(body, resultType), ...openRanges(context.roots, body)];
   stage('inferring types', () => infer(body, ranges, context.args, { defaultFloat: options.defaultFloat }));
-  const lowered = stage('lowering', () => lower(body, options));
+  const lowered = stage('lowering', () => lower(body, ranges, options));
   let kernel: Kernel = {
     name: options.name,
     params: lowered.symbols.params,
@@ -46,6 +48,7 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
     checked: options.checked,
     contract: options.contract,
     fastMath: options.fastMath,
+    link: options.link,
     pos: { source: fn.source, start: fn.node.start, end: fn.node.end },
   };
   let problems = checkBarriers(kernel);

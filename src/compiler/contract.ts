@@ -5,6 +5,7 @@
  * values are part of the captured function and frozen with it.
  */
 import type { DType } from '../dtype/index.ts';
+import type { LinkItem } from './intrinsics/external.ts';
 import type { ElemType, Kernel } from './ir/ops.ts';
 
 /** C: contiguous, last axis fastest. F: first axis fastest. A: any strides. A rank-1 contiguous array is C. */
@@ -13,9 +14,12 @@ export type Layout = 'C' | 'F' | 'A';
 /** Elements that are structs or complex numbers. */
 export interface RecordElements {
   readonly dtype: DType;
-  /** What the address of every element is a multiple of: a power of two up to 8. */
+  /** What the address of every element is a multiple of: a power of two up to 16. */
   readonly align: number;
 }
+
+/** What a number is that the type of others does not hold. */
+export type NumberKind = 'fraction' | 'word';
 
 /** The type of one kernel argument, as far as compilation depends on it. */
 export type ArgType =
@@ -36,13 +40,31 @@ export type ArgType =
       /** Stores are compile errors. */
       readonly readonly?: boolean | undefined;
     }
-  /** A JavaScript number: polymorphic, typed by its uses. */
-  | { readonly kind: 'number' }
+  /**
+   * A JavaScript number: polymorphic, typed by its uses. `only`: one that is no integer, so that they make it a float, or an integer of 32 bits
+   * beyond i32, which is u32.
+   */
+  | { readonly kind: 'number'; readonly only?: NumberKind }
   /** A JavaScript bigint: polymorphic between i64 and u64. */
   | { readonly kind: 'bigint' }
   /** A boolean, `cuda.scalar(dtype, x)`, or what a signature says. */
   | { readonly kind: 'scalar'; readonly type: ElemType }
-  | { readonly kind: 'tuple'; readonly items: readonly ArgType[] };
+  /**
+   * A JavaScript array of fixed length; with names an object, of the class that `maker` is if it is of one. `complex`: the two parts of a
+   * complex number.
+   */
+  | {
+      readonly kind: 'tuple';
+      readonly items: readonly ArgType[];
+      readonly names?: readonly string[] | undefined;
+      readonly complex?: true;
+      readonly maker?: ((...args: never[]) => unknown) | undefined;
+    }
+  /** What the kernel is compiled for as it is: undefined, null, a string, a function. */
+  | { readonly kind: 'constant'; readonly value: Constant };
+
+/** Arguments that are part of the type. */
+export type Constant = string | undefined | null | ((...args: never[]) => unknown);
 
 /** What a kernel is compiled for, besides the types of its arguments. */
 export interface CompileOptions {
@@ -54,6 +76,10 @@ export interface CompileOptions {
   readonly debug: boolean;
   readonly defaultFloat: 'f32' | 'f64';
   readonly indexBits: 32 | 64;
+  /** How many calls of one function may be inside each other; undefined: one. */
+  readonly maxRecursion?: number | undefined;
+  /** Code that the kernel is linked with. */
+  readonly link?: readonly LinkItem[] | undefined;
 }
 
 /** The outcome for one variable or argument, for `inspect({ target: 'types' })`. */

@@ -2,7 +2,7 @@
  * Records as the compiler sees them: sizes, alignment, keys, and what the IR of their accesses is.
  */
 import { describe, expect, it } from 'vitest';
-import { c64, c128, f16, f32, f64, i16, i32, i64, struct, u8 } from '../dtype/index.ts';
+import { c64, c128, f16, f32, f32x3, f32x4, f64, i16, i32, i64, struct, u8, u8x4 } from '../dtype/index.ts';
 import { compileKernel } from './compile.ts';
 import type { ArgType } from './contract.ts';
 import { alignmentOf, elementOf, recordKey } from './elements.ts';
@@ -19,16 +19,19 @@ const floats = struct({ x: f32, y: f32, n: i32 });
 describe('an element', () => {
   it.each([
     [packed, 'u8', 13, 1],
-    [aligned, 'u8', 16, 8],
+    [aligned, 'u8', 16, 16],
     [floats, 'u32', 12, 4],
     [struct({ a: floats, b: f32.array(3) }), 'u32', 24, 8],
     [struct({ a: u8, b: struct({ c: u8 }) }), 'u8', 2, 2],
-    [struct({ a: i64, b: f64 }), 'u64', 16, 8],
+    [struct({ a: i64, b: f64 }), 'u64', 16, 16],
     [struct({ a: i16, b: f16, c: i16 }), 'u16', 6, 2],
     // The second member is as large as the first, but not at a multiple of that.
     [struct({ a: f32, p: struct({ t: u8, b: f32 }) }), 'u8', 9, 1],
     [c64, 'u32', 8, 8],
-    [c128, 'u64', 16, 8],
+    [c128, 'u64', 16, 16],
+    [f32x4, 'u32', 16, 16],
+    [f32x3, 'u32', 12, 4],
+    [u8x4, 'u8', 4, 4],
   ])('%# has memory of %s', (dtype, elem, size, align) => {
     expect(elementOf(dtype)).toMatchObject({ elem, size, align, record: dtype });
   });
@@ -52,8 +55,8 @@ describe('an element', () => {
   });
 });
 
-it('alignment is the largest power of two, up to 8', () => {
-  expect([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, -4].map(alignmentOf)).toEqual([8, 1, 2, 1, 4, 2, 8, 4, 8, 8, 4]);
+it('alignment is the largest power of two, up to 16', () => {
+  expect([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, -4].map(alignmentOf)).toEqual([16, 1, 2, 1, 4, 2, 8, 4, 16, 8, 4]);
 });
 
 /** The accesses of a kernel over one array of records, as `elem *scale +disp`. */

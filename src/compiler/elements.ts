@@ -12,6 +12,7 @@ import {
   f64,
   isClamped,
   isScalarDType,
+  isVectorDType,
   SCALAR_TOKENS,
   type StructField,
 } from '../dtype/index.ts';
@@ -23,21 +24,26 @@ export interface Element {
   readonly elem: ElemType;
   /** Bytes of one element. */
   readonly size: number;
-  /** The greatest alignment, up to 8, that all elements of an aligned array have. */
+  /** The greatest alignment, up to 16, that all elements of an aligned array have. */
   readonly align: number;
   /** Set for records: the struct or complex type. */
   readonly record: DType | undefined;
   /** Stores clamp and round: u8c, whose `elem` is u8. */
   readonly clamped?: true | undefined;
+  /** Inference finds the scalar; until then sizes and offsets count elements. */
+  readonly open?: true | undefined;
 }
+
+/** The elements of a JavaScript array. */
+export const OPEN: Element = { elem: 'u8', size: 1, align: 1, record: undefined, open: true };
 
 const CLAMPED: Element = { elem: 'u8', size: 1, align: 1, record: undefined, clamped: true };
 
 const SCALARS = new Map<ElemType, Element>();
 const RECORDS = new WeakMap<DType, Element>();
 
-/** The largest alignment that any member needs. */
-export const MAX_ALIGN = 8;
+/** The largest alignment that any member needs, or that any access has use for. */
+export const MAX_ALIGN = 16;
 
 /** The largest power of two that divides `n`, at most `MAX_ALIGN`; that for 0. */
 export function alignmentOf(n: number): number {
@@ -115,6 +121,7 @@ const KEYS = new WeakMap<DType, string>();
 export function recordKey(dtype: DType): string {
   let key = KEYS.get(dtype);
   if (key === undefined) {
+    if (isVectorDType(dtype)) return dtype.name;
     const fields = fieldsOf(dtype) ?? [];
     const members = fields.map((field) => `${JSON.stringify(field.name)}@${field.offset}:${memberKey(field.dtype)}`);
     key = `{${members.join(',')}}${dtype.itemSize}`;
@@ -131,5 +138,6 @@ function memberKey(dtype: DType): string {
 /** An element type as messages show it. */
 export function describeElement(element: Element): string {
   if (element.record !== undefined) return describeDType(element.record);
+  if (element.open) return 'numbers';
   return element.clamped ? 'u8c' : element.elem;
 }

@@ -54,11 +54,11 @@ const cases: readonly Case[] = [
   {
     what: 'i32 and u32 data',
     fn: (a: V, b: V) => {
-      a[0] = a[0] + b[0];
+      a[0] = a[0] % b[0];
     },
     args: [ints, uints],
     code: 'K203',
-    message: /cannot add i32 and u32/,
+    message: /% does not take i32 and u32 together/,
     help: /i32\(b\[0\]\)|u32\(a\[0\]\)/,
   },
   {
@@ -72,14 +72,16 @@ const cases: readonly Case[] = [
     help: /Number\(b\[0\]\)/,
   },
   {
-    what: 'a float stored to integers',
+    what: 'a float given to an integer variable',
     fn: (a: V, b: V) => {
-      b[0] = a[0] * 2;
+      let n = 0;
+      for (let k = 0; k < 3; k++) n = k & 1 ? a[0] * 2 : 1;
+      b[n] = 1;
     },
     args: [vec, ints],
     code: 'K215',
-    message: /cannot store a float \(f32\) to an array of i32/,
-    help: /i32\(Math\.round\(a\[0\] \* 2\)\)/,
+    message: /needs an integer, but n is f32/,
+    help: /i32\(Math\.round\(n\)\)/,
   },
   {
     what: 'a float as an index',
@@ -248,8 +250,8 @@ const cases: readonly Case[] = [
   {
     what: 'new',
     fn: (a: V) => {
-      const x = new Float32Array(3);
-      a[0] = x[0];
+      const x = new Map<number, number>();
+      a[0] = x.size;
     },
     args: [vec],
     code: 'K101',
@@ -312,35 +314,34 @@ const cases: readonly Case[] = [
     message: /now is built into the engine[\s\S]*errors\.test\.ts/,
   },
   {
-    what: 'a fraction by compound assignment',
+    what: 'a number in the spelling of the author',
     fn: (a: V) => {
-      a[0] *= 1.5;
+      a[0] = 0x1ff;
     },
-    args: [ints],
-    code: 'K215',
-    message: /cannot store a fraction to an array of i32/,
-    help: /write a\[0\] = i32\(a\[0\] \* 1\.5\)/,
-  },
-  {
-    what: 'a bit pattern added to i32',
-    fn: (a: V) => {
-      a[0] = (Math.imul(a[0] as number, 5) + 0xe6546b64) | 0;
-    },
-    args: [ints],
+    args: [new Uint8Array(1)],
     code: 'K212',
-    message: /3864292196 does not fit i32/,
-    help: /write \(3864292196 \| 0\)/,
+    message: /0x1ff does not fit u8 \(0 to 255\)/,
   },
   {
-    what: 'u32 by compound assignment',
+    what: 'a sum with a bit pattern whose sign counts',
+    fn: (a: V) => {
+      if (Math.imul(a[0] as number, 5) + 0xe6546b64 < 7) a[0] = 1;
+    },
+    args: [ints],
+    code: 'K219',
+    message: /< needs the sign of Math\.imul\(a\[0\], 5\) \+ (0xe6546b64|3864292196)/,
+    help: /write \(Math\.imul\(a\[0\], 5\) \+ (0xe6546b64|3864292196)\) \| 0 for i32, or/,
+  },
+  {
+    what: 'a variable of either sign',
     fn: (a: V) => {
       let v = a[0] as number;
-      for (let k = 0; k < 3; k++, v >>>= 1) a[k] = v;
+      for (let k = 0; k < 3 && v > 0; k++, v >>>= 1) a[k] = v;
     },
     args: [ints],
-    code: 'K203',
-    message: /needs i32, but v >>> 1 is u32/,
-    help: /write v = i32\(v >>> 1\)/,
+    code: 'K219',
+    message: /> needs the sign of v, which/,
+    help: /write v \| 0 for i32, or v >>> 0 for u32/,
   },
   {
     what: 'a place of two axes as one',
@@ -519,11 +520,11 @@ describe('errors in kernels', () => {
   it('stands in the author’s file, with frame and help', () => {
     const kernel = (x: V, y: V): void => {
       const k = cuda.grid(1);
-      y[k] = x[k] + uints[k];
+      y[k] = x[k] % uints[k];
     };
     const e = errorOf(kernel, [ints, ints]);
     expect(e.location?.file).toMatch(/errors\.test\.ts$/);
-    expect(e.message).toContain('y[k] = x[k] + uints[k];');
+    expect(e.message).toContain('y[k] = x[k] % uints[k];');
     expect(e.message).toMatch(/\^/);
     expect(e.message).toMatch(/help: write/);
   });

@@ -90,10 +90,6 @@ describe('integers alone', () => {
   it('the number of arguments is checked: none is evaluated for nothing', () => {
     const bodies: readonly ((x: V) => void)[] = [
       // @ts-expect-error The editor says so, too.
-      (x) => void (x[0] = cuda.shared.array(8, i32, 16)[0]),
-      // @ts-expect-error The editor says so, too.
-      (x) => void (x[0] = cuda.local.array(8, i32, x[0])[0]),
-      // @ts-expect-error The editor says so, too.
       () => cuda.syncThreads(1),
       // @ts-expect-error The editor says so, too.
       (x) => void (x[0] = Math.floor(x[0], 1)),

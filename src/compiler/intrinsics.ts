@@ -53,6 +53,32 @@ export function intrinsicNumber(name: string): number {
   return Object.freeze(value) as unknown as number;
 }
 
+/** A device function of a library with what it takes from outside, by a factory that was called with that. */
+export interface WithCaptures {
+  readonly factory: (captures: never) => (...args: never[]) => unknown;
+  readonly captures: Readonly<Record<string, unknown>>;
+}
+
+const withCaptures = new WeakMap<object, WithCaptures>();
+
+/**
+ * A device function that a library offers: `deviceFunction(({ next }) => (states, i) => next(states, i), { next })`. What it calls is found also
+ * where no inspector shows scopes and a minifier has renamed everything.
+ */
+export function deviceFunction<C extends Readonly<Record<string, unknown>>, F extends (...args: never[]) => unknown>(
+  factory: (captures: C) => F,
+  captures: C,
+): F {
+  const fn = factory(captures);
+  withCaptures.set(fn, { factory, captures });
+  return fn;
+}
+
+/** How a device function of a library was made; undefined for any other function. */
+export function capturesOf(fn: object): WithCaptures | undefined {
+  return withCaptures.get(fn);
+}
+
 /** Functions of Tsamba that only the host can call, with the name and the help that errors about them show. */
 const hostOnly = new WeakMap<object, HostOnly>();
 
@@ -86,4 +112,14 @@ export const CALL_BEFORE = 'call it before the launch, and pass what it gives as
 /** What was declared of a function, or undefined when it may be a device function. */
 export function hostOnlyOf(fn: object): HostOnly | undefined {
   return hostOnly.get(fn);
+}
+
+/** Marks kernels; its value is the function that the kernel was made of. */
+export const KERNEL: unique symbol = Symbol.for('tsamba.kernel') as never;
+
+/** The function that a kernel was made of: what a kernel means inside of another one. */
+export function functionOfKernel(value: unknown): ((...args: never[]) => unknown) | undefined {
+  return typeof value === 'function' && KERNEL in value
+    ? ((value as { [KERNEL]: unknown })[KERNEL] as (...args: never[]) => unknown)
+    : undefined;
 }

@@ -1,50 +1,113 @@
 /**
- * Atomic updates of elements of global and shared arrays, each giving the old value.
+ * Atomic operations on elements of global and shared arrays: updates that give the old value, reads and writes.
  *
- * Element types i32, u32, i64, u64, f32 and f64; the bit operations, `exch`, `inc`, `dec` and `cas` are for integers. The order of memory
- * accesses around them is not defined (relaxed), as on CUDA.
+ * Element types i32, u32, i64, u64, f32 and f64; the bit operations, `inc` and `dec` are for integers; `exch`, `cas`, `load` and `store` are
+ * for small integers and floats too.
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
-import type { f32, f64, i32, i64, Plain, u32, u64 } from '../dtype/types.ts';
+import type { bf16, c64, c128, f16 } from '../dtype/index.ts';
+import type { f32, f64, InKernel, i8, i16, i32, i64, u8, u16, u32, u64 } from '../dtype/types.ts';
 import type { Cube, Mat, Vec } from '../kernel/types.ts';
 
 type Integer = i32 | u32 | i64 | u64;
 type Unsigned = u32 | u64;
 type Numeric = Integer | f32 | f64;
+type Movable = Numeric | i8 | u8 | i16 | u16 | f16 | bf16;
 
 /** The members of a record that are numbers. */
 type NumberIn<P> = { [K in keyof P]: P[K] extends number | bigint ? K : never }[keyof P] & string;
 
+/** The threads for which an order holds: of the block, of the device, or those and the host with all other devices. */
+type Scope = 'block' | 'device' | 'system';
+
+/** What an atomic operation says of the accesses around it. Known while compiling. */
+export interface AtomicOptions<Order extends string = 'relaxed' | 'acquire' | 'release' | 'acq_rel' | 'seq_cst'> {
+  /**
+   * `relaxed` (the default): nothing. `acquire`: what this thread reads later, it reads as the thread that released it left it. `release`:
+   * what this thread wrote before is there for whoever acquires. `acq_rel`: both. `seq_cst`: both, and one order of all such operations.
+   */
+  readonly order?: Order;
+  /** `device` unless said otherwise. OpenCL has no `system`. */
+  readonly scope?: Scope;
+}
+
+type LoadOptions = AtomicOptions<'relaxed' | 'acquire' | 'seq_cst'>;
+type StoreOptions = AtomicOptions<'relaxed' | 'release' | 'seq_cst'>;
+
+type At1 = number | readonly [number];
+type At2 = readonly [number, number];
+type At3 = readonly [number, number, number];
+
 /** `atomic.add(a, i, v)`, `atomic.add(A, [i, j], v)`, of a record `atomic.add(p[i], 'x', v)`: the old value. */
 export interface Atomic<Allowed> {
-  <T extends Allowed>(array: Vec<T>, index: number | readonly [number], value: Plain<T>): Plain<T>;
-  <P extends object, K extends NumberIn<P>>(record: P, member: K, value: P[K]): P[K];
-  <T extends Allowed>(array: Mat<T>, index: readonly [number, number], value: Plain<T>): Plain<T>;
-  <T extends Allowed>(array: Cube<T>, index: readonly [number, number, number], value: Plain<T>): Plain<T>;
+  <T extends Allowed>(array: Vec<T>, index: At1, value: InKernel<T>, options?: AtomicOptions): InKernel<T>;
+  <P extends object, K extends NumberIn<P>>(record: P, member: K, value: P[K], options?: AtomicOptions): P[K];
+  <T extends Allowed>(array: Mat<T>, index: At2, value: InKernel<T>, options?: AtomicOptions): InKernel<T>;
+  <T extends Allowed>(array: Cube<T>, index: At3, value: InKernel<T>, options?: AtomicOptions): InKernel<T>;
 }
 
 /** `atomic.cas(a, i, expected, v)` stores `v` where the element equals `expected`; the old value. */
 export interface AtomicCas<Allowed> {
-  <T extends Allowed>(array: Vec<T>, index: number | readonly [number], expected: Plain<T>, value: Plain<T>): Plain<T>;
-  <P extends object, K extends NumberIn<P>>(record: P, member: K, expected: P[K], value: P[K]): P[K];
-  <T extends Allowed>(array: Mat<T>, index: readonly [number, number], expected: Plain<T>, value: Plain<T>): Plain<T>;
+  <T extends Allowed>(
+    array: Vec<T>,
+    index: At1,
+    expected: InKernel<T>,
+    value: InKernel<T>,
+    options?: AtomicOptions,
+  ): InKernel<T>;
+  <P extends object, K extends NumberIn<P>>(
+    record: P,
+    member: K,
+    expected: P[K],
+    value: P[K],
+    options?: AtomicOptions,
+  ): P[K];
+  <T extends Allowed>(
+    array: Mat<T>,
+    index: At2,
+    expected: InKernel<T>,
+    value: InKernel<T>,
+    options?: AtomicOptions,
+  ): InKernel<T>;
   <T extends Allowed>(
     array: Cube<T>,
-    index: readonly [number, number, number],
-    expected: Plain<T>,
-    value: Plain<T>,
-  ): Plain<T>;
+    index: At3,
+    expected: InKernel<T>,
+    value: InKernel<T>,
+    options?: AtomicOptions,
+  ): InKernel<T>;
+}
+
+/** `atomic.load(a, i)`, `atomic.load(a, i, { order: 'acquire' })`: the element. */
+export interface AtomicLoad<Allowed> {
+  <T extends Allowed>(array: Vec<T>, index: At1, options?: LoadOptions): InKernel<T>;
+  <P extends object, K extends NumberIn<P>>(record: P, member: K, options?: LoadOptions): P[K];
+  <T extends Allowed>(array: Mat<T>, index: At2, options?: LoadOptions): InKernel<T>;
+  <T extends Allowed>(array: Cube<T>, index: At3, options?: LoadOptions): InKernel<T>;
+}
+
+/** `atomic.store(a, i, v)`, `atomic.store(a, i, v, { order: 'release' })`. */
+export interface AtomicStore<Allowed> {
+  <T extends Allowed>(array: Vec<T>, index: At1, value: InKernel<T>, options?: StoreOptions): void;
+  <P extends object, K extends NumberIn<P>>(record: P, member: K, value: P[K], options?: StoreOptions): void;
+  <T extends Allowed>(array: Mat<T>, index: At2, value: InKernel<T>, options?: StoreOptions): void;
+  <T extends Allowed>(array: Cube<T>, index: At3, value: InKernel<T>, options?: StoreOptions): void;
 }
 
 /**
- * Updates of one element without another thread coming between; each gives the element as it was before. The index is a number,
- * or one number an axis. Arrays of global or shared memory. Numba's `cuda.atomic`.
+ * Operations on one element without another thread coming between. Updates give the element as it was before. The index is a number,
+ * or one number an axis. Arrays of global or shared memory. Numba's `cuda.atomic`; orders and scopes are those of C++ and PTX:
+ *
+ * ```ts
+ * data[i] = x;
+ * cuda.atomic.store(flag, 0, 1, { order: 'release' }); // whoever acquires the 1 sees data[i]
+ * ```
  */
 export interface AtomicOperations {
-  /** Adds; integers wrap. */
-  readonly add: Atomic<Numeric>;
+  /** Adds; integers wrap. Of complex numbers each part by itself: another thread may see one of them before the other. */
+  readonly add: Atomic<Numeric | c64 | c128>;
   /** Subtracts; integers wrap. */
-  readonly sub: Atomic<Numeric>;
+  readonly sub: Atomic<Numeric | c64 | c128>;
   /** Bitwise and. Numba's `and_`. */
   readonly and: Atomic<Integer>;
   /** Bitwise or. Numba's `or_`. */
@@ -52,7 +115,7 @@ export interface AtomicOperations {
   /** Bitwise exclusive or. */
   readonly xor: Atomic<Integer>;
   /** Stores the value, gives the old one. */
-  readonly exch: Atomic<Integer>;
+  readonly exch: Atomic<Movable>;
   /** Adds one, or starts again at 0 where the old value is at least `value`. */
   readonly inc: Atomic<Unsigned>;
   /** Subtracts one, or starts again at `value` where the old value is 0 or above `value`. */
@@ -65,27 +128,35 @@ export interface AtomicOperations {
   readonly nanMax: Atomic<Numeric>;
   /** Stores the smaller of both. Floats: a NaN in memory is replaced, a NaN value is ignored. */
   readonly nanMin: Atomic<Numeric>;
-  /** Stores the value where the element equals `expected`. Numba's `cas`, `compare_and_swap`. */
-  readonly cas: AtomicCas<Integer>;
+  /** Stores the value where the element equals `expected`; floats are compared by their bits (`Object.is`). Numba's `cas`, `compare_and_swap`. */
+  readonly cas: AtomicCas<Movable>;
+  /** Reads the element as it is now, whatever caches hold. PTX's `ld.relaxed`, `ld.acquire`. */
+  readonly load: AtomicLoad<Movable>;
+  /** Writes the element at once. PTX's `st.relaxed`, `st.release`. */
+  readonly store: AtomicStore<Movable>;
 }
 
-const numeric = (name: string): Atomic<Numeric> => intrinsic<Atomic<Numeric>>(`atomic.${name}`);
-const integer = (name: string): Atomic<Integer> => intrinsic<Atomic<Integer>>(`atomic.${name}`);
-const unsigned = (name: string): Atomic<Unsigned> => intrinsic<Atomic<Unsigned>>(`atomic.${name}`);
+/** The operations under a prefix of their names: `cuda` has `atomic`, `roc` `roc.atomic`. */
+export function atomicOperations(prefix: string): AtomicOperations {
+  const of = <F extends (...args: never[]) => unknown>(name: string): F => intrinsic<F>(`${prefix}.${name}`);
+  return Object.freeze({
+    add: of<Atomic<Numeric>>('add'),
+    sub: of<Atomic<Numeric>>('sub'),
+    and: of<Atomic<Integer>>('and'),
+    or: of<Atomic<Integer>>('or'),
+    xor: of<Atomic<Integer>>('xor'),
+    exch: of<Atomic<Movable>>('exch'),
+    inc: of<Atomic<Unsigned>>('inc'),
+    dec: of<Atomic<Unsigned>>('dec'),
+    max: of<Atomic<Numeric>>('max'),
+    min: of<Atomic<Numeric>>('min'),
+    nanMax: of<Atomic<Numeric>>('nanMax'),
+    nanMin: of<Atomic<Numeric>>('nanMin'),
+    cas: of<AtomicCas<Movable>>('cas'),
+    load: of<AtomicLoad<Movable>>('load'),
+    store: of<AtomicStore<Movable>>('store'),
+  });
+}
 
 /** `cuda.atomic.add(a, i, v)` and its siblings. Numba's `cuda.atomic`. */
-export const atomic: AtomicOperations = Object.freeze({
-  add: numeric('add'),
-  sub: numeric('sub'),
-  and: integer('and'),
-  or: integer('or'),
-  xor: integer('xor'),
-  exch: integer('exch'),
-  inc: unsigned('inc'),
-  dec: unsigned('dec'),
-  max: numeric('max'),
-  min: numeric('min'),
-  nanMax: numeric('nanMax'),
-  nanMin: numeric('nanMin'),
-  cas: intrinsic<AtomicCas<Integer>>('atomic.cas'),
-});
+export const atomic: AtomicOperations = atomicOperations('atomic');

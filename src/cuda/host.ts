@@ -32,6 +32,7 @@ import { type Jit, jitOf } from '../kernel/jit.ts';
 import type { Context } from '../memory/context.ts';
 import type { Device } from '../memory/device.ts';
 import {
+  closeAsyncOf,
   closeOf,
   currentContextOf,
   currentDeviceOf,
@@ -177,8 +178,8 @@ export const currentContext: () => Context = /* @__PURE__ */ currentContextOf(cu
 export const currentDevice: () => Device = /* @__PURE__ */ currentDeviceOf(cudaDevices);
 
 /**
- * Makes a device the current one: the number of an NVIDIA GPU, or `'nvidia'`, `'opencl'`, `'hip'`, `'webgpu'`, `'cpu'` or `'simulator'`, with a
- * number among those (0). Numba: `select_device(i)`.
+ * Makes a device the current one: the number of an NVIDIA GPU, or a kind of device, such as `'cpu'`, with a number among those (0). Numba:
+ * `select_device(i)`.
  * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for a name that is none.
  */
 export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(cudaDevices);
@@ -191,6 +192,12 @@ export const open: Open = /* @__PURE__ */ openOf(cudaDevices);
 
 /** Closes all devices that `cuda` has opened: every array, stream and kernel that it has on them is dead. Numba: `close()`. */
 export const close: () => void = /* @__PURE__ */ closeOf(cudaDevices);
+
+/**
+ * As `close`, without blocking: resolves when all work of the devices has been done that was asked for before, and they are closed. What went
+ * wrong there and nobody was told of is a warning.
+ */
+export const closeAsync: () => Promise<void> = /* @__PURE__ */ closeAsyncOf(cudaDevices);
 
 /**
  * Blocks until all work of the current device has been done, then throws what went wrong, if anything did. Numba:

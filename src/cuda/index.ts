@@ -16,7 +16,9 @@ export type { IpcArrayHandle } from '../array/ipc-handle.ts';
 export type { DeviceOf, DevicesOf, Mapping, Pinning } from '../array/pinning.ts';
 export type { DeviceKind, DeviceLimits, ExecutableAttributes } from '../driver/driver.ts';
 export type { AsyncLaunchOptions } from '../kernel/async-launch.ts';
+export type { Cache } from '../kernel/cache.ts';
 export type { Dim } from '../kernel/dims.ts';
+export type { DeclareOptions, ExternalCall } from '../kernel/external.ts';
 export type { Direction, Hinted } from '../kernel/hints.ts';
 export type {
   Argument,
@@ -29,6 +31,7 @@ export type {
   SpecialisationStats,
 } from '../kernel/kernel-types.ts';
 export type { GridLaunch, LaunchOptions, ThreadsLaunch } from '../kernel/launch-shape.ts';
+export type { LinkCode, LinkInput } from '../kernel/link.ts';
 export type { JitOptions } from '../kernel/options.ts';
 export type { ScalarArgument } from '../kernel/scalar.ts';
 export type { Axes, Cube, Mat, SliceIndex, Vec, View, ViewOf } from '../kernel/types.ts';

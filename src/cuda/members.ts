@@ -10,6 +10,8 @@ export { toDlpack } from '../array/dlpack.ts';
 export { ManagedNDArray, MappedNDArray, PinnedNDArray } from '../array/host-array.ts';
 export { SmartArray } from '../array/smart-array.ts';
 export * from '../compiler/intrinsics/integers.ts';
+export { cache } from '../kernel/cache.ts';
+export { declareDevice } from '../kernel/external.ts';
 export { In, InOut, Out } from '../kernel/hints.ts';
 export { scalar } from '../kernel/scalar.ts';
 export { detect, gpus, isAvailable } from '../memory/gpus.ts';
@@ -17,10 +19,14 @@ export { trackLeaks } from '../memory/leaks.ts';
 export { Event } from '../stream/event.ts';
 export { Stream } from '../stream/stream.ts';
 export { atomic } from './atomic.ts';
+export * from './bits.ts';
+export * from './caches.ts';
+export { fast } from './fast.ts';
 export { blockDim, blockIdx, grid, gridDim, gridSize, laneId, threadIdx, warpSize } from './geometry.ts';
 export {
   asCudaArray,
   close,
+  closeAsync,
   currentContext,
   currentDevice,
   defaultStream,
@@ -50,6 +56,7 @@ export {
   toDevice,
 } from './host.ts';
 export * from './math.ts';
+export { random } from './random.ts';
 export { constant, local, shared } from './spaces.ts';
 export {
   cg,
@@ -64,6 +71,7 @@ export {
   threadFenceSystem,
   uniform,
 } from './sync.ts';
+export { vload, vstore } from './vector.ts';
 export {
   activeMask,
   allSync,

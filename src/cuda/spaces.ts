@@ -7,11 +7,21 @@ import type { f64 } from '../dtype/index.ts';
 import type { DTypeLike, ElementOf, TypedArray, ValueOf } from '../dtype/types.ts';
 import type { Cube, ElementType, In, Mat, Vec, View, ViewOf } from '../kernel/types.ts';
 
+/** What arrays of a kernel's own may ask for. */
+export interface AlignOption {
+  /** Bytes that the first element lies at a multiple of, a power of two up to 16. */
+  readonly align?: number;
+}
+
 /** Makes an array of a shape that is known when the kernel is compiled. Its elements are not initialised. */
 export interface ArrayMaker {
-  <const D extends DTypeLike>(shape: number | readonly [number], dtype: D): Vec<ValueOf<D>>;
-  <const D extends DTypeLike>(shape: readonly [number, number], dtype: D): Mat<ValueOf<D>>;
-  <const D extends DTypeLike>(shape: readonly [number, number, number], dtype: D): Cube<ValueOf<D>>;
+  <const D extends DTypeLike>(shape: number | readonly [number], dtype: D, options?: AlignOption): Vec<ValueOf<D>>;
+  <const D extends DTypeLike>(shape: readonly [number, number], dtype: D, options?: AlignOption): Mat<ValueOf<D>>;
+  <const D extends DTypeLike>(
+    shape: readonly [number, number, number],
+    dtype: D,
+    options?: AlignOption,
+  ): Cube<ValueOf<D>>;
   /** Of elements as another array has them: `x.dtype`. */
   <T>(shape: number | readonly [number], dtype: ElementType<T>): Vec<T>;
   <T>(shape: readonly [number, number], dtype: ElementType<T>): Mat<T>;

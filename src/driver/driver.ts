@@ -140,8 +140,16 @@ export interface Program {
   readonly kernel: Kernel;
   /** Threads of a block at most; drivers may make code for that. */
   readonly launchBounds?: number | undefined;
+  /** Blocks of so many threads that a multiprocessor shall hold at least, at the price of registers; no matter where there is no occupancy. */
+  readonly minBlocks?: number | undefined;
+  /** Blocks of a cluster; no matter where there are none. */
+  readonly cluster?: Dim3 | undefined;
+  /** Percent of the memory that caches and shared memory share that should be shared; no matter where it is not divided. */
+  readonly sharedCarveout?: number | undefined;
   /** Registers of a thread at most; no matter where there are none. */
   readonly maxRegisters?: number | undefined;
+  /** Whether code names lines of the author's file, for profilers, debuggers and sanitizers; undefined: where one of these has started the process. */
+  readonly lineInfo?: boolean | undefined;
   /** What profilers and messages call the kernel; the kernel's own name when absent. */
   readonly name?: string | undefined;
 }
@@ -391,6 +399,8 @@ export interface DriverProvider {
   readonly kind: DeviceKind;
   /** How many devices of this kind there are; 0 with a reason when none. Never throws. */
   probe(): { readonly count: number; readonly reason?: string | undefined };
+  /** False where there is no GPU of this kind for certain, known without loading a library; absent where `probe` costs little. Never throws. */
+  mayHaveGpu?(): boolean;
   /** What the device that `open` would give says of itself, without opening it; absent where opening costs nothing. */
   describe?(index: number): DeviceInfo;
   /** What code of its kind can be had without a device; absent for none. */

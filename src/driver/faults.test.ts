@@ -2,20 +2,21 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { bundled, runText } from '../../test/support/program.ts';
 import { DriverError } from '../errors.ts';
 import { FaultLog } from './faults.ts';
 
+const file = bundled('src/driver/faults.ts', 'src/errors.ts');
+
 async function run(code: string): Promise<{ status: number; stderr: string }> {
-  const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
   const text = `
-    import { FaultLog } from ${url('./faults.ts')};
-    import { DriverError } from ${url('../errors.ts')};
+    import { FaultLog } from ${JSON.stringify(file('faults.ts'))};
+    import { DriverError } from ${JSON.stringify(file('errors.ts'))};
     const log = new FaultLog();
     log.post(new DriverError('E_KERNEL_FAULT', 'kernel k: it broke'), log);
     ${code}`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', text];
   try {
-    const { stderr } = await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
+    const { stderr } = await promisify(execFile)(process.execPath, runText(text), { timeout: 30_000 });
     return { status: 0, stderr };
   } catch (error) {
     return { status: (error as { code: number }).code, stderr: (error as { stderr: string }).stderr };

@@ -7,6 +7,7 @@
 import { DriverError } from '../errors.ts';
 import type { EventHandle, Failure, StreamHandle } from './driver.ts';
 import { FaultLog, type Moment } from './faults.ts';
+import { checkTimed, DriverEvent, ownEvent, ownStream } from './handles.ts';
 import { type Work, WorkQueue } from './work-queue.ts';
 
 class Stream {
@@ -19,10 +20,7 @@ class Stream {
   }
 }
 
-class Event {
-  readonly owner: ImmediateStreams;
-  readonly timing: boolean;
-  alive = true;
+class Event extends DriverEvent<ImmediateStreams> {
   /** Milliseconds; undefined until recorded. */
   time: number | undefined;
   stream: Stream | undefined;
@@ -30,10 +28,6 @@ class Event {
   mark: Moment | undefined;
   /** The piece of work in the queue that it is reached with. */
   after = 0;
-  constructor(owner: ImmediateStreams, timing: boolean) {
-    this.owner = owner;
-    this.timing = timing;
-  }
 }
 
 /** The streams and events of one device; the members are those of the driver contract. */
@@ -178,34 +172,17 @@ export class ImmediateStreams {
     return this.#time(end, 'end') - this.#time(start, 'start');
   }
 
-  #time(handle: EventHandle, which: string): number {
+  #time(handle: EventHandle, which: 'start' | 'end'): number {
     const event = this.#event(handle, 'elapsedTime');
-    if (!event.timing) {
-      throw invalid('elapsedTime', `the ${which} event was created without timing: use event({ timing: true })`);
-    }
-    if (event.time === undefined) {
-      throw invalid('elapsedTime', `the ${which} event has not been recorded: call record(stream) first`);
-    }
-    return event.time;
+    checkTimed(event, event.time !== undefined, which);
+    return event.time ?? 0;
   }
 
   #stream(handle: StreamHandle, api: string): Stream {
-    const { stream } = handle;
-    if (!(stream instanceof Stream) || stream.owner !== this) {
-      throw invalid(api, 'the stream belongs to another device');
-    }
-    if (!stream.alive) throw invalid(api, 'the stream has been destroyed');
-    return stream;
+    return ownStream(handle, Stream, this, api);
   }
 
   #event(handle: EventHandle, api: string): Event {
-    const { event } = handle;
-    if (!(event instanceof Event) || event.owner !== this) throw invalid(api, 'the event belongs to another device');
-    if (!event.alive) throw invalid(api, 'the event has been destroyed');
-    return event;
+    return ownEvent(handle, Event, this, api);
   }
-}
-
-function invalid(api: string, message: string): DriverError {
-  return new DriverError('E_INVALID_HANDLE', `${api}: ${message}`, { api });
 }

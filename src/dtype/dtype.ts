@@ -11,7 +11,7 @@ import { rowOf, SCALARS, type ScalarName, type StoredName } from './table.ts';
 /** `c64`/`c128` are complex numbers of two f32 / two f64. */
 export type ComplexName = 'c64' | 'c128';
 
-/** `'b'` boolean, `'i'` signed, `'u'` unsigned, `'f'` float, `'c'` complex, `'V'` struct or sub-array: NumPy's letters. */
+/** `'b'` boolean, `'i'` signed, `'u'` unsigned, `'f'` float, `'c'` complex, `'V'` struct, vector or sub-array: NumPy's letters. */
 export type DTypeKind = 'b' | 'i' | 'u' | 'f' | 'c' | 'V';
 
 /** Marks every dtype, across copies of the library in one process. Its value is the dtype's name. */
@@ -24,7 +24,7 @@ declare const elementType: unique symbol;
 export interface DType<out T = unknown> {
   readonly [DTYPE]: string;
   readonly [elementType]?: T;
-  /** `'f32'`, `'i64'`, …; `'struct'` for a record, `'f32[3,2]'` for a fixed sub-array. */
+  /** `'f32'`, `'i64'`, …; `'f32x4'` for a vector, `'struct'` for a record, `'f32[3,2]'` for a fixed sub-array. */
   readonly name: string;
   readonly kind: DTypeKind;
   /** Size of one element in bytes. */
@@ -33,7 +33,7 @@ export interface DType<out T = unknown> {
   readonly alignment: number;
   /** NumPy's array-protocol string, e.g. `'<f4'`, `'|V12'`. */
   readonly typestr: string;
-  /** Struct only: the fields, in order of offset. */
+  /** Structs and vectors: the fields, in order of offset. */
   readonly fields?: readonly StructField[];
   /** Sub-array only: the element and the shape. */
   readonly base?: DType;
@@ -90,7 +90,7 @@ function isByte(dtype: DType): boolean {
 /** Whether two dtypes describe the same element: equal scalars, or structs with equal fields at equal offsets. */
 export function sameDType(a: DType, b: DType): boolean {
   if (a === b) return true;
-  if (a.kind !== b.kind || a.itemSize !== b.itemSize) return false;
+  if (a.kind !== b.kind || a.itemSize !== b.itemSize || a.name !== b.name) return false;
   if (a.base !== undefined || b.base !== undefined) {
     if (a.base === undefined || b.base === undefined) return false;
     return String(a.subShape) === String(b.subShape) && sameDType(a.base, b.base);
@@ -113,7 +113,7 @@ export function sameDType(a: DType, b: DType): boolean {
 
 /** The dtype as messages show it: `f32`, `struct{x: f32, y: i32}`, `f32[3,2]`. */
 export function describeDType(dtype: DType): string {
-  if (dtype.fields !== undefined) {
+  if (dtype.name === 'struct' && dtype.fields !== undefined) {
     return `struct{${dtype.fields.map((f) => `${f.name}: ${describeDType(f.dtype)}`).join(', ')}}`;
   }
   if (dtype.base !== undefined) return `${describeDType(dtype.base)}[${String(dtype.subShape)}]`;
@@ -130,7 +130,7 @@ export function describeDTypes(a: DType, b: DType): readonly [string, string] {
 export function spellDType(dtype: DType): string {
   const { fields, base } = dtype;
   if (base !== undefined) return `${spellDType(base)}.array(${(dtype.subShape ?? []).join(', ')})`;
-  if (fields === undefined) return dtype.name;
+  if (fields === undefined || dtype.name !== 'struct') return dtype.name;
   const inner = fields.map(({ name, dtype: type }) => `${spellKey(name)}: ${spellDType(type)}`).join(', ');
   const layout = layoutOf(dtype, fields);
   if (layout !== 'other') return `struct({ ${inner} }${layout === 'aligned' ? ', { align: true }' : ''})`;

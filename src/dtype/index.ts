@@ -36,3 +36,4 @@ export type {
   TypedArray,
   ValueOf,
 } from './types.ts';
+export * from './vector.ts';

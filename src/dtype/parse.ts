@@ -11,6 +11,7 @@ import { SCALAR_TOKENS } from './scalars.ts';
 import { nearest } from './spelling.ts';
 import { rowOf, SCALAR_NAMES } from './table.ts';
 import type { DTypeLike, ValueOf } from './types.ts';
+import { longNameOf, vectorTokens } from './vector.ts';
 
 const BY_NAME: ReadonlyMap<string, DType> = makeNames();
 
@@ -27,6 +28,7 @@ function makeNames(): Map<string, DType> {
   }
   add(c64, ['complex64', ...spellings(c64.typestr, 8)]);
   add(c128, ['complex128', ...spellings(c128.typestr, 16)]);
+  for (const vector of vectorTokens()) add(vector, [longNameOf(vector)]);
   // What is one byte in the one reading and eight in the other.
   names.delete('i8');
   names.delete('u8');

@@ -6,7 +6,7 @@
  * one of f32 is wanted. Types only: nothing here exists at run time.
  */
 import type { DTYPE, DType } from './dtype.ts';
-import type { BigName, NamesOf, ScalarName, StorageArrays, StorageOf } from './table.ts';
+import type { BigName, NamesOf, SCALARS, ScalarName, StorageArrays, StorageOf } from './table.ts';
 
 declare const kind: unique symbol;
 /** A number in memory as the scalar type `D`. */
@@ -31,24 +31,92 @@ export interface Complex {
   readonly re: number;
   readonly im: number;
 }
-export type c64 = Complex & { readonly [kind]?: 'c64' };
-export type c128 = Complex & { readonly [kind]?: 'c128' };
+/** A complex number in a kernel: to the editor a number that has parts, so that `z * z + c` is what it is in mathematics. */
+export type c64 = number & Complex & { readonly [kind]?: 'c64' };
+export type c128 = number & Complex & { readonly [kind]?: 'c128' };
+
+declare global {
+  /** What operators give of complex numbers is a number to the editor, and has parts in kernels. */
+  interface Number {
+    /** In a kernel the real part of a complex number, and a real number itself. On the host numbers have none: `undefined`. */
+    readonly re: number;
+    /** In a kernel the imaginary part of a complex number, and 0 of a real one. On the host numbers have none: `undefined`. */
+    readonly im: number;
+  }
+}
+
+/** The scalar types that there are vectors of. */
+export type LaneName = Exclude<ScalarName, 'bool' | 'u8c'>;
+
+/** The names of the vector types. */
+export type VectorName = `${LaneName}x${2 | 3 | 4}`;
+
+/** The numbers of a vector on the host. */
+export interface VectorParts {
+  readonly x: number | bigint;
+  readonly y: number | bigint;
+  readonly z?: number | bigint;
+  readonly w?: number | bigint;
+}
+
+/**
+ * A vector: to the checker a number that has lanes as well, so that operators work on it. What they give is a plain number, which goes where a
+ * vector is wanted: for its lanes it needs the annotation, `const v: f32x4 = a[i] * 2`. A number has no lanes, so they must be optional, and
+ * only `any` is read from an optional member as what is there.
+ */
+export type Vector<D extends string> = (D extends `${'i' | 'u'}64x${number}` ? bigint : number) & {
+  readonly [kind]?: D;
+} & { [L in LaneOf<D>]?: Lane };
+
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Lane = any;
+type LaneOf<D> = D extends `${string}x2`
+  ? 'x' | 'y'
+  : D extends `${string}x3`
+    ? 'x' | 'y' | 'z'
+    : 'x' | 'y' | 'z' | 'w';
 
 /** What one array element can be on the host: a number, a bigint, a boolean, a complex number or a struct's plain object. */
 export type Scalar = number | bigint | boolean | Complex | object;
 
-/** The type without its phantom: what arithmetic gives and indexing reads. */
+/** The type without its phantom: what the host reads and writes, and kernels but for complex numbers. */
 export type Plain<T> = T extends bigint
-  ? bigint
+  ? Whole<T, bigint>
   : T extends boolean
     ? boolean
     : T extends number
-      ? number
+      ? IsComplex<T> extends true
+        ? Complex
+        : Whole<T, number>
       : T extends Complex
         ? Complex
         : T extends { readonly [DTYPE]: string }
           ? ElementIn<T>
           : T;
+
+/** Whether this is `c64` or `c128`. */
+export type IsComplex<T> = [NameOf<T>] extends [never] ? false : [NameOf<T>] extends ['c64' | 'c128'] ? true : false;
+
+/** A complex element in a kernel: a number with parts, which can be stored to. */
+type ComplexElement = number & { re: number; im: number };
+
+/** As `Plain`, in a kernel: there complex numbers are numbers, those in structs too. */
+export type InKernel<T> =
+  IsComplex<T> extends true
+    ? ComplexElement
+    : Plain<T> extends infer P
+      ? P extends object
+        ? Complex extends MemberOf<P>
+          ? { [K in keyof P]: Complex extends P[K] ? ComplexElement : P[K] }
+          : P
+        : P
+      : never;
+
+/** What the members of a struct are; a vector is none. */
+type MemberOf<P> = P extends number | bigint ? never : P[keyof P];
+
+/** A vector keeps its lanes. */
+type Whole<T, P> = [NameOf<T>] extends [never] ? P : NameOf<T> extends infer N extends VectorName ? Vector<N> : P;
 
 /** Of a dtype its elements (`Vec<typeof Particle>`), of an element itself. */
 export type ElementIn<T> = T extends DType<infer U> ? Plain<U> : T;
@@ -74,7 +142,11 @@ export type DataByName = { readonly [K in ScalarName]: StorageOf<K> } & {
 export type TypedArray = StorageArrays[keyof StorageArrays];
 
 /** The TypedArray behind a host array of `T`. */
-export type DataOf<T> = [NameOf<T>] extends [never] ? TypedArray : DataByName[NameOf<T> & keyof DataByName];
+export type DataOf<T> = [NameOf<T>] extends [never]
+  ? TypedArray
+  : NameOf<T> extends keyof DataByName
+    ? DataByName[NameOf<T>]
+    : TypedArray;
 
 /** The element type of a TypedArray: `f32` of Float32Array. Float16Array comes in as any other object would. */
 export type ElementOf<A> = A extends Float32Array
@@ -110,7 +182,14 @@ export type ElementByString = {
   readonly [K in 'c64' | 'complex64' | '<c8' | 'c8']: c64;
 } & {
   readonly [K in 'c128' | 'complex128' | '<c16' | 'c16']: c128;
+} & {
+  readonly [K in VectorName as K | LongName<K>]: Vector<K>;
 };
+
+/** Numba's name of a vector, `'float32x4'`. */
+type LongName<K> = K extends `${infer L extends LaneName}x${infer N}`
+  ? `${(typeof SCALARS)[L]['names'][0]}x${N}`
+  : never;
 
 /** What may be given wherever a dtype is asked for: a token or dtype, or a string such as `'float32'`, `'f32'`, `'<f4'`. */
 export type DTypeLike<T = unknown> = DType<T> | (string & {}) | keyof ElementByString;

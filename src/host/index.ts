@@ -50,12 +50,17 @@ export function environmentVariables(): Readonly<Record<string, string | undefin
 
 /** The operating system, as Node.js names it; the empty string where nobody says. */
 export function platformName(): string {
-  return globalThis.process?.platform ?? '';
+  return attempt(() => globalThis.process?.platform) ?? '';
 }
 
 /** The number of this process; 0 where there is none. */
 export function processId(): number {
-  return globalThis.process?.pid ?? 0;
+  return attempt(() => globalThis.process?.pid) ?? 0;
+}
+
+/** The number of the user whose process this is; undefined where the system has no such numbers. */
+export function userId(): number | undefined {
+  return attempt(() => globalThis.process?.getuid?.());
 }
 
 /** The folder that paths are relative to; undefined where there is none. */

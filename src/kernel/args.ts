@@ -11,14 +11,17 @@ import { deviceOf, isBorrowed, isOnDevice } from '../array/device-create.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
-import { alignmentOf, elementOf, recordKey } from '../compiler/elements.ts';
+import { alignmentOf, elementOf, MAX_ALIGN, recordKey } from '../compiler/elements.ts';
+import { functionOfKernel, hostOnlyOf } from '../compiler/intrinsics.ts';
 import { ELEM_SIZE } from '../compiler/ir/ops.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { type StridedLayout, strideUnit } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
+import { ownValue } from '../options.ts';
 import { show } from '../show.ts';
 import { type Direction, directionOf } from './hints.ts';
-import { type ScalarValue, scalarType } from './scalar.ts';
+import { numberOf, type ObjectParts, objectParts } from './object-arguments.ts';
+import { complexScalar, type ScalarValue, scalarType } from './scalar.ts';
 
 /** The type of an array argument. */
 export type ArrayType = Extract<ArgType, { kind: 'array' }>;
@@ -46,13 +49,17 @@ export type Typed =
     }
   | HostTyped
   | { readonly kind: 'scalar'; readonly type: ArgType; readonly value: ScalarValue }
-  | { readonly kind: 'tuple'; readonly type: ArgType; readonly items: readonly Typed[] };
+  | { readonly kind: 'tuple'; readonly type: TupleType; readonly items: readonly Typed[] }
+  | { readonly kind: 'constant'; readonly type: ArgType };
+
+/** The type of a JS array or an object. */
+export type TupleType = Extract<ArgType, { kind: 'tuple' }>;
 
 /** More items than this in a JS array mean that it was meant as data. */
 const MAX_TUPLE = 64;
 
 /** Types one argument of a launch in a context; `where()` names it in messages, as in: argument 3 (`k`). */
-export function typeArgument(value: unknown, context: Context, where: () => string): Typed {
+export function typeArgument(value: unknown, context: Context, where: () => string, depth = 0): Typed {
   switch (typeof value) {
     case 'number':
       return { kind: 'scalar', type: NUMBER, value };
@@ -60,8 +67,15 @@ export function typeArgument(value: unknown, context: Context, where: () => stri
       return { kind: 'scalar', type: BIGINT, value };
     case 'boolean':
       return { kind: 'scalar', type: BOOLEAN, value };
+    case 'undefined':
+    case 'string':
+      return { kind: 'constant', type: { kind: 'constant', value } };
+    case 'function':
+      if (hostOnlyOf(value) !== undefined && functionOfKernel(value) === undefined) break;
+      return { kind: 'constant', type: { kind: 'constant', value: value as (...args: never[]) => unknown } };
     case 'object':
-      if (value !== null) return typeObject(value, context, where);
+      if (value === null) return { kind: 'constant', type: { kind: 'constant', value } };
+      return typeObject(value, context, where, depth);
   }
   throw refuse(value, where);
 }
@@ -70,8 +84,8 @@ const NUMBER: ArgType = { kind: 'number' };
 const BIGINT: ArgType = { kind: 'bigint' };
 const BOOLEAN: ArgType = { kind: 'scalar', type: 'bool' };
 
-function typeObject(value: object, context: Context, where: () => string): Typed {
-  if (Array.isArray(value)) return typeTuple(value, context, where);
+function typeObject(value: object, context: Context, where: () => string, depth = 0): Typed {
+  if (Array.isArray(value)) return typeTuple(value, context, where, depth);
   // Device arrays, mapped and managed host arrays, and arrays of other libraries: none is copied.
   const device = deviceOf(value, context);
   if (device !== undefined) {
@@ -79,6 +93,8 @@ function typeObject(value: object, context: Context, where: () => string): Typed
     const borrowed = isBorrowed(device, value) ? { by: value, view: device } : undefined;
     return { kind: 'device', type: arrayType(array, array.layout, array.pointer), array, borrowed };
   }
+  const complex = complexArgument(value);
+  if (complex !== undefined) return complex;
   const elem = scalarType(value);
   if (elem !== undefined) {
     return { kind: 'scalar', type: { kind: 'scalar', type: elem }, value: (value as { value: ScalarValue }).value };
@@ -87,10 +103,52 @@ function typeObject(value: object, context: Context, where: () => string): Typed
   if (direction !== undefined) return typeHinted((value as { array: object }).array, direction, context, where);
   const host = asHostArray(value);
   if (host !== undefined) return typeHost(host, 'inout', false);
+  const parts = objectParts(value);
+  if (parts !== undefined) return typeFields(value, parts, context, where, depth);
   throw refuse(value, where);
 }
 
-function typeTuple(items: readonly unknown[], context: Context, where: () => string): Typed {
+/** A complex number: `{ re, im }`, or a `cuda.scalar` of one. Its parts are typed as numbers are. */
+function complexArgument(value: object): Typed | undefined {
+  const stated = complexScalar(value);
+  const type: ArgType = stated === undefined ? NUMBER : { kind: 'scalar', type: stated.part };
+  const from: object = stated?.value ?? value;
+  const [re, im] = [ownValue(from, 're'), ownValue(from, 'im')];
+  if (typeof re !== 'number' || typeof im !== 'number') return undefined;
+  // An object of a class keeps its methods.
+  if (stated === undefined && (Object.keys(value).length !== 2 || objectParts(value)?.maker !== undefined))
+    return undefined;
+  const items = [re, im].map((part): Typed => ({ kind: 'scalar', type, value: part }));
+  return { kind: 'tuple', type: { kind: 'tuple', items: [type, type], complex: true }, items };
+}
+
+/** Objects in objects, JS arrays in JS arrays. */
+const DEEPEST = 16;
+
+function checkDepth(depth: number, where: () => string): void {
+  if (depth < DEEPEST) return;
+  throw new TsambaTypeError(
+    'E_ARGUMENT_TYPE',
+    `${where()} is nested more than ${DEEPEST} deep, or contains itself: pass its numbers and arrays as arguments of their own`,
+  );
+}
+
+/** An object: each of its fields is an argument. */
+function typeFields(
+  value: object,
+  { names, maker }: ObjectParts,
+  context: Context,
+  where: () => string,
+  depth: number,
+): Typed {
+  checkDepth(depth, where);
+  const fields = value as Readonly<Record<string, unknown>>;
+  const items = names.map((name) => typeArgument(fields[name], context, () => `${where()}.${name}`, depth + 1));
+  return { kind: 'tuple', type: { kind: 'tuple', items: items.map((item) => item.type), names, maker }, items };
+}
+
+function typeTuple(items: readonly unknown[], context: Context, where: () => string, depth: number): Typed {
+  checkDepth(depth, where);
   if (items.length > MAX_TUPLE) {
     throw new TsambaTypeError(
       'E_ARGUMENT_TYPE',
@@ -98,7 +156,7 @@ function typeTuple(items: readonly unknown[], context: Context, where: () => str
     );
   }
   // Holes are undefined, which is refused.
-  const typed = Array.from(items, (item, i) => typeArgument(item, context, () => `${where()}[${i}]`));
+  const typed = Array.from(items, (item, i) => typeArgument(item, context, () => `${where()}[${i}]`, depth + 1));
   return { kind: 'tuple', type: { kind: 'tuple', items: typed.map((item) => item.type) }, items: typed };
 }
 
@@ -147,7 +205,7 @@ function actualAlignment(layout: Layout, address: number, strides: readonly numb
 
 /** What all steps along the axes of an array are multiples of. */
 function alignmentAlong(strides: readonly number[]): number {
-  return strides.reduce((least, stride) => Math.min(least, alignmentOf(stride)), 8);
+  return strides.reduce((least, stride) => Math.min(least, alignmentOf(stride)), MAX_ALIGN);
 }
 
 /** Whether an array has its elements where a kernel of this type takes them to be; strides are known to be multiples of the unit. */
@@ -168,22 +226,16 @@ function refuse(value: unknown, where: () => string): TsambaTypeError {
 }
 
 function instead(value: unknown): string {
-  if (value === undefined) return 'pass a value, or leave the parameter out of the kernel';
-  if (value === null) return 'pass an array or a number';
   switch (typeof value) {
-    case 'string':
-      return value.trim() !== '' && Number.isFinite(Number(value))
-        ? `write ${Number(value)} without quotes`
-        : 'kernels know numbers, bigints, booleans and arrays of them';
     case 'function':
-      return 'let the kernel capture the function (use it by its name inside), it is then compiled as a device function';
+      return 'it is for the host; pass a function of your own';
     case 'object':
       if (value instanceof ArrayBuffer || value instanceof DataView)
         return 'pass a TypedArray of it, such as new Float32Array(buffer)';
       if (value instanceof Promise) return 'await it first';
-      return 'pass its numbers and arrays as arguments of their own, or a record of them: cuda.toDevice(x, { dtype: struct({ … }) })';
+      return 'pass its numbers and arrays as arguments of their own, or in a plain object';
     default:
-      return 'kernels take arrays, numbers, bigints, booleans, and JS arrays of those as tuples';
+      return 'kernels take arrays, numbers, bigints, booleans, strings, functions, and JS arrays and plain objects of those';
   }
 }
 
@@ -191,13 +243,22 @@ function instead(value: unknown): string {
 export function typeKey(type: ArgType): string {
   switch (type.kind) {
     case 'number':
-      return 'n';
+      return type.only === undefined ? 'n' : type.only === 'fraction' ? 'f' : 'w';
     case 'bigint':
       return 'b';
     case 'scalar':
       return type.type;
-    case 'tuple':
-      return `(${type.items.map(typeKey).join(',')})`;
+    case 'tuple': {
+      const { items, names, maker } = type;
+      if (names === undefined) return `${type.complex ? 'z' : ''}(${items.map(typeKey).join(',')})`;
+      const fields = items.map((item, k) => `${JSON.stringify(names[k])}:${typeKey(item)}`).join(',');
+      return `${maker === undefined ? '' : `@${numberOf(maker)}`}{${fields}}`;
+    }
+    case 'constant': {
+      const { value } = type;
+      if (typeof value === 'function') return `f${numberOf(value)}`;
+      return value === undefined ? 'undefined' : JSON.stringify(value);
+    }
     case 'array':
       if (type.record !== undefined) return `${recordKey(type.record.dtype)}%${type.record.align}${arrayKey(type)}`;
       return type.align === undefined ? `${type.elem}${arrayKey(type)}` : `${type.elem}%${type.align}${arrayKey(type)}`;

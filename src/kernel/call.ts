@@ -107,7 +107,7 @@ export function checkArray(
 /** The type of an argument as it is now. */
 export function typeOf(arg: Typed): ArgType {
   // A tuple's type is made again, because staging may have revised the types of host arrays in it.
-  return arg.kind === 'tuple' ? { kind: 'tuple', items: arg.items.map(typeOf) } : arg.type;
+  return arg.kind === 'tuple' ? { ...arg.type, items: arg.items.map(typeOf) } : arg.type;
 }
 
 /** Calls `visit` for each array, those in tuples included. */
@@ -117,11 +117,11 @@ export function forEachArray(
 ): void {
   for (const arg of args) {
     if (arg.kind === 'tuple') forEachArray(arg.items, visit);
-    else if (arg.kind !== 'scalar') visit(arg);
+    else if (arg.kind === 'device' || arg.kind === 'host') visit(arg);
   }
 }
 
-/** Keeps the memory of the device arrays of a call until the function that it gives is called, which also gives back lent views. */
+/** Keeps the memory of the device arrays of a call until the function that it gives is called, which also gives back borrowed views. */
 export function retainArrays(typed: readonly Typed[]): () => void {
   const owners: MemoryOwner[] = [];
   forEachArray(typed, (arg) => {
@@ -151,6 +151,8 @@ export function makeReady(arg: Typed, staging: Staging | undefined): Ready {
       return { kind: 'array', array: staging.deviceOf(arg) };
     case 'scalar':
       return { kind: 'scalar', value: arg.value };
+    case 'constant':
+      return { kind: 'constant' };
     case 'tuple':
       return { kind: 'tuple', items: arg.items.map((item) => makeReady(item, staging)) };
   }

@@ -1,6 +1,7 @@
 /** What a kernel failed at reaches whoever reads its results, by whichever call. */
 import { spawnSync } from 'node:child_process';
 import { afterAll, describe, expect, it } from 'vitest';
+import { bundled, runText } from '../../test/support/program.ts';
 import { cuda, type Event, type f32 as F32, f32, type Stream, type Vec } from '../index.ts';
 
 const outside = cuda.jit((a: Vec<F32>, n: number) => {
@@ -63,15 +64,16 @@ describe.each(['cpu', 'simulator'] as const)('the fault of a launch on the devic
 });
 
 describe('a fault that nobody observes', () => {
+  const library = bundled('src/index.ts')('index.ts');
   const run = (then: string): { status: number | null; stderr: string } => {
     const program = `
-      import { cuda, f32 } from ${JSON.stringify(new URL('../index.ts', import.meta.url).href)};
+      import { cuda, f32 } from ${JSON.stringify(library)};
       const outside = cuda.jit((a) => { a[9] = 1; });
       const d = cuda.deviceArray(1, f32);
       const stream = cuda.stream();
       outside.launch({ grid: 1, block: 1, stream }, d);
       ${then}`;
-    return spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+    return spawnSync(process.execPath, runText(program), {
       encoding: 'utf8',
       env: { ...process.env, TSAMBA_DEVICE: 'simulator' },
       timeout: 30_000,

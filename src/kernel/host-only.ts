@@ -19,6 +19,9 @@ import { trackLeaks } from '../memory/leaks.ts';
 import { scope } from '../memory/scope.ts';
 import { Event } from '../stream/event.ts';
 import { Stream } from '../stream/stream.ts';
+import { cache } from './cache.ts';
+import { defineIntrinsic, overload } from './extend.ts';
+import { declareDevice } from './external.ts';
 import { In, InOut, Out } from './hints.ts';
 import { scalar } from './scalar.ts';
 
@@ -38,6 +41,8 @@ const OF_CUDA: Readonly<Record<string, object>> = {
   trackLeaks,
   detect,
   isAvailable,
+  declareDevice,
+  'cache.clear': cache.clear,
   Event,
   Stream,
 };
@@ -49,5 +54,6 @@ export function declareHostFunctions(): void {
   if (declared) return;
   declared = true;
   for (const [name, fn] of Object.entries(OF_CUDA)) declareHostOnly(fn, { what: `cuda.${name}`, help: CALL_BEFORE });
-  for (const [what, fn] of Object.entries({ ndarray, scope, struct })) declareHostOnly(fn, { what, help: CALL_BEFORE });
+  for (const [what, fn] of Object.entries({ ndarray, scope, struct, defineIntrinsic, overload }))
+    declareHostOnly(fn, { what, help: CALL_BEFORE });
 }

@@ -10,10 +10,11 @@ import type { Context } from '../memory/context.ts';
 import { offlineCode } from '../memory/providers.ts';
 import { readKeys } from '../options.ts';
 import { show } from '../show.ts';
+import { hintsOf } from './options.ts';
 import type { Specialisation } from './specialisation.ts';
 import type { KernelState } from './state.ts';
 
-const TARGETS = ['types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'amdgcn'];
+const TARGETS = ['types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'sass', 'amdgcn'];
 
 /** What the compiler shows, whatever the device. */
 const COMPILED = ['types', 'ir'];
@@ -80,8 +81,7 @@ function inspectOne(state: KernelState, one: Specialisation, { target, arch }: W
   if (code !== undefined) {
     // A device with other defaults has compiled another kernel.
     const { kernel } = sameDefaults(code, context.driver) ? compiled : state.compiledFor(code, one);
-    const { launchBounds, maxRegisters } = state.options;
-    return code.show({ kernel, launchBounds, maxRegisters }, arch);
+    return code.show({ ...hintsOf(state.options), kernel }, arch);
   }
   throw new NotSupportedError(
     'E_INSPECT',

@@ -1,8 +1,7 @@
 /**
  * `jit`: makes a kernel of a function. The kernel's public face; what it does is `state.ts` and `launcher.ts`.
  */
-import { declareHostOnly, hostFunction } from '../compiler/intrinsics.ts';
-import type { ExecutableAttributes } from '../driver/driver.ts';
+import { declareHostOnly, hostFunction, KERNEL } from '../compiler/intrinsics.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
@@ -12,16 +11,14 @@ import { streamOption } from '../stream/stream.ts';
 import type { AsyncLaunchOptions } from './async-launch.ts';
 import { type Dim, toCount, toDim3 } from './dims.ts';
 import { declareHostFunctions } from './host-only.ts';
-import { inspectKernel, notCompiled } from './inspect.ts';
+import { inspectKernel } from './inspect.ts';
 import type { Configured, ForAllOptions, Kernel, KernelStats } from './kernel-types.ts';
 import { type CheckedShape, checkLaunch, type LaunchOptions } from './launch-shape.ts';
 import { Launcher } from './launcher.ts';
+import { activeBlocksOf, attributesOf, suggestedBlockOf } from './occupancy.ts';
 import { checkOptions, type JitOptions } from './options.ts';
 import type { Specialisation } from './specialisation.ts';
 import { KernelState, unload } from './state.ts';
-
-/** Marks kernels; its value is the function that the kernel was made of. */
-const KERNEL: unique symbol = Symbol.for('tsamba.kernel') as never;
 
 /** Unloads the code of kernels that were dropped. */
 const dropped: FinalizationRegistry<Set<Specialisation>> = new FinalizationRegistry(unload);
@@ -42,8 +39,19 @@ export interface Jit {
    * Makes a kernel of a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
    * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError.
    */
-  <P extends readonly unknown[]>(fn: (...args: P) => void, options?: JitOptions): Kernel<P>;
+  <F extends Callable>(fn: F & Kernelled<F>, options?: JitOptions): Kernel<ParametersOf<F>>;
 }
+
+/** Any function. Without a signature of its own, so that parameters with a default have the type of that. */
+// biome-ignore lint/complexity/noBannedTypes: a signature would type the parameters of the function that is given
+type Callable = Function;
+
+type ParametersOf<F> = F extends (...args: infer P) => unknown ? P : never;
+
+/** Refuses functions that are async. */
+type Kernelled<F> = F extends (...args: never[]) => PromiseLike<unknown>
+  ? 'a kernel runs to its end: it cannot be async'
+  : unknown;
 
 /**
  * `jit` of a namespace. `launcher`: how it launches, where that is not how all do.
@@ -100,10 +108,11 @@ function makeKernel(launcher: Launcher): Kernel<readonly unknown[]> {
     },
     inspect: (options) => inspectKernel(state, options),
     attributes: () => attributesOf(state),
+    maxActiveBlocks: (block, sharedBytes) => activeBlocksOf(state, block, sharedBytes),
+    suggestBlock: (sharedBytes) => suggestedBlockOf(state, sharedBytes),
   };
   Object.defineProperties(kernel, Object.getOwnPropertyDescriptors(members));
-  const help =
-    'a kernel cannot run another one: call the plain function that jit was given, or launch both from the host';
+  const help = 'a kernel cannot launch another one: call it as a function, kernel(…), or launch both from the host';
   for (const fn of [kernel, ...Object.values(members)]) declareHostOnly(fn, { what: 'a kernel', help });
   const description = (): string => `Kernel(${state.name}, ${state.specialisations.size} compiled)`;
   Object.defineProperties(kernel, {
@@ -114,12 +123,6 @@ function makeKernel(launcher: Launcher): Kernel<readonly unknown[]> {
     [Symbol.for('nodejs.util.inspect.custom')]: { value: description },
   });
   return Object.freeze(kernel) as unknown as Kernel<readonly unknown[]>;
-}
-
-function attributesOf(state: KernelState): ExecutableAttributes {
-  const { last } = state;
-  if (last === undefined) throw notCompiled(state.name);
-  return last.executable.attributes;
 }
 
 function statsOf({ hits, misses, specialisations }: KernelState): KernelStats {
@@ -149,7 +152,7 @@ function configure(launcher: Launcher, given: readonly unknown[]): Configured<re
   toDim3('block', block);
   if (sharedBytes !== undefined) toCount('sharedBytes', sharedBytes, 0);
   const options = { grid: grid as Dim, block: block as Dim, sharedBytes };
-  return launchLater(launcher, stream, (context) => checkLaunch(options, context, launcher.state.options.launchBounds));
+  return launchLater(launcher, stream, (context) => checkLaunch(options, context, launcher.state.options));
 }
 
 /** Numba's `kernel.forall(ntasks, tpb, stream, sharedmem)`. */
@@ -166,7 +169,7 @@ function forAll(launcher: Launcher, given: unknown, options: unknown = {}): Conf
   if (sharedBytes !== undefined) toCount('sharedBytes', sharedBytes, 0);
   if (threads === 0) return () => undefined;
   const launch = launcher.forAll(threads, { block, sharedBytes });
-  return launchLater(launcher, stream, (context) => checkLaunch(launch, context, launcher.state.options.launchBounds));
+  return launchLater(launcher, stream, (context) => checkLaunch(launch, context, launcher.state.options));
 }
 
 /** A launch that waits for its arguments. Its shape is checked once for each device. */
@@ -178,8 +181,11 @@ function launchLater(
   let shape: CheckedShape | undefined;
   return (...args) => {
     const context = launcher.devices.currentContext();
-    if (shape === undefined || shape.context !== context) shape = check(context);
-    if (shape === undefined) return;
+    if (shape === undefined || shape.context !== context) {
+      shape = check(context);
+      if (shape === undefined) return;
+      launcher.noteShape(shape);
+    }
     launcher.run(shape, stream === undefined ? undefined : streamOption(stream, context), args, context);
   };
 }

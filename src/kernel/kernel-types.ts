@@ -9,7 +9,7 @@ import type { DeviceRecord } from '../array/device-record.ts';
 import type { RankMark } from '../array/rank.ts';
 import type { ExecutableAttributes } from '../driver/driver.ts';
 import type { DType, PlainName } from '../dtype/index.ts';
-import type { DataByName, ElementIn, NameOf } from '../dtype/types.ts';
+import type { Complex, DataByName, ElementIn, IsComplex, NameOf } from '../dtype/types.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { AsyncLaunchOptions } from './async-launch.ts';
 import type { Dim } from './dims.ts';
@@ -64,6 +64,8 @@ type ArrayArgument<T, R extends number> =
 /** One record: on the device, or a 0-d array on the host. */
 type RecordArgument<P> = DeviceRecord<P> | DeviceArgument<P, 0> | HostArgument<P, 0> | Hinted<HostArgument<P, 0>>;
 
+type AnyFunction = (...args: never[]) => unknown;
+
 /** What may be passed for a parameter of type `P`. */
 export type Argument<P> = unknown extends P
   ? unknown
@@ -74,12 +76,19 @@ export type Argument<P> = unknown extends P
       : P extends boolean
         ? boolean | ScalarArgument<boolean>
         : P extends number
-          ? number | ScalarArgument<P>
+          ? IsComplex<P> extends true
+            ? Complex | ScalarArgument<P>
+            : number | ScalarArgument<P>
           : P extends readonly unknown[]
             ? Arguments<P>
-            : P extends object
-              ? RecordArgument<P>
-              : never;
+            : P extends string | null | undefined | AnyFunction
+              ? P
+              : P extends object
+                ? RecordArgument<P> | FieldArguments<P> | P
+                : never;
+
+/** A plain object, or one of a class: an argument a field. */
+export type FieldArguments<P> = { readonly [K in keyof P]: Argument<P[K]> };
 
 /** What may be passed for a list of parameters. */
 export type Arguments<P extends readonly unknown[]> = { readonly [K in keyof P]: Argument<P[K]> };
@@ -104,7 +113,7 @@ export interface KernelStats {
  * What `inspect` can show: what the device makes of the kernel (`'passes'`: the IR after each of the compiler's passes; `'wasm'`, `'js'`), and the others
  * always.
  */
-export type InspectTarget = 'types' | 'ir' | 'passes' | 'wasm' | 'js' | 'ptx' | 'opencl' | 'amdgcn';
+export type InspectTarget = 'types' | 'ir' | 'passes' | 'wasm' | 'js' | 'ptx' | 'opencl' | 'sass' | 'amdgcn';
 
 /** Options of `forAll`. */
 export interface ForAllOptions {
@@ -123,6 +132,11 @@ export type Configured<P extends readonly unknown[]> = (...args: Arguments<P>) =
  * are enqueued and return at once, unless host arrays have to be copied back and no stream is given.
  */
 export interface Kernel<P extends readonly unknown[]> {
+  /**
+   * In another kernel: its function, as a device function. On the host it throws E_NOT_CONFIGURED: a kernel is launched there. Numba: a
+   * `@cuda.jit` function that is called in another.
+   */
+  (...args: P): void;
   /** Runs the kernel: `k.launch({ grid, block }, …)`, `k.launch({ threads: n }, …)`. Throws on arguments that do not fit. */
   launch(options: LaunchOptions, ...args: Arguments<P>): void;
   /**
@@ -143,11 +157,25 @@ export interface Kernel<P extends readonly unknown[]> {
   recompile(): void;
   /**
    * What was compiled, as text; throws when nothing was, or the device has no such code. PTX, OpenCL C and AMD's instructions can be had
-   * without a GPU: what one would be given, for `arch` (`'sm_90'`, `'gfx90a'` unless it is given). AMD's need ROCm's compiler, and seconds.
+   * without a GPU: what one would be given, for `arch` (`'sm_90'`, `'gfx90a'` unless it is given). AMD's need ROCm's compiler, and seconds; NVIDIA's
+   * (`'sass'`) the CUDA toolkit.
    */
   inspect(options?: { readonly target?: InspectTarget | undefined; readonly arch?: string | undefined }): string;
   /** Registers, memory and block size of the specialisation that was last used. Throws when there is none. */
   attributes(): ExecutableAttributes;
+  /**
+   * Blocks of this size that one multiprocessor holds at the same time, by registers and shared memory of the specialisation that was last used: what
+   * a persistent grid is sized by. 1 where a block runs by itself. Synchronous. Numba: `max_cooperative_grid_blocks`, per multiprocessor.
+   * CUDA driver API: `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
+   * @throws when nothing was compiled, RangeError for a block that no launch may have.
+   */
+  maxActiveBlocks(block: Dim, sharedBytes?: number): number;
+  /**
+   * Threads of a block, along one axis, with which most of the device is busy, for the specialisation that was last used. Synchronous. CUDA driver API:
+   * `cuOccupancyMaxPotentialBlockSize`.
+   * @throws when nothing was compiled.
+   */
+  suggestBlock(sharedBytes?: number): number;
   readonly stats: KernelStats;
   /** The function's name, or the option `name`. */
   readonly name: string;

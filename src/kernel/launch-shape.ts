@@ -46,6 +46,8 @@ export type LaunchOptions = GridLaunch | ThreadsLaunch;
 /** A checked shape, for one context. */
 export interface CheckedShape extends LaunchShape {
   readonly context: Context;
+  /** Blocks of a cluster, of which the grid is a multiple. */
+  readonly cluster: Dim3 | undefined;
   /** Whether a thread's place in the grid can exceed 32 bits. */
   readonly wide: boolean;
   /** Threads of a block. */
@@ -69,7 +71,7 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
 export function checkLaunch(
   options: unknown,
   context: Context,
-  launchBounds: number | undefined,
+  bounds: LaunchBounds,
   more: readonly string[] = [],
 ): CheckedShape | undefined {
   if (typeof options !== 'object' || options === null || Array.isArray(options) || isInstance(options)) {
@@ -80,7 +82,7 @@ export function checkLaunch(
   }
   const keys = more.length === 0 ? KEYS : [...KEYS, ...more];
   const { grid, block, threads, sharedBytes, timeout } = readKeys('launch', options, keys);
-  const limits = { launchBounds, timeout: checkTimeout(timeout) };
+  const limits = { ...bounds, timeout: checkTimeout(timeout) };
   if (threads !== undefined) {
     if (grid !== undefined) {
       throw new TsambaTypeError(
@@ -108,9 +110,15 @@ export function checkLaunch(
   return checked(toDim3('grid', grid), toDim3('block', block), sharedBytes, context, limits, undefined, 0);
 }
 
-/** What bounds a launch besides the device. */
-interface Limits {
+/** What a kernel says of its launches. */
+export interface LaunchBounds {
   readonly launchBounds: number | undefined;
+  /** Blocks of a cluster, of which grids are multiples. */
+  readonly cluster?: Dim3 | undefined;
+}
+
+/** What bounds a launch besides the device. */
+interface Limits extends LaunchBounds {
   readonly timeout: number;
 }
 
@@ -138,7 +146,8 @@ function shapeForThreads(
   const chosen = block === undefined ? defaultBlock(ndim, most, warpSize) : toDim3('block', block);
   if (threads.includes(0)) return undefined;
   const chosenFor = block === undefined ? ndim : 0;
-  return checked(gridFor(threads, chosen), chosen, sharedBytes, context, limits, threads, chosenFor);
+  const grid = inClusters(gridFor(threads, chosen), limits.cluster);
+  return checked(grid, chosen, sharedBytes, context, limits, threads, chosenFor);
 }
 
 function checked(
@@ -146,7 +155,7 @@ function checked(
   block: Dim3,
   sharedBytes: unknown,
   context: Context,
-  { launchBounds, timeout }: Limits,
+  { launchBounds, cluster, timeout }: Limits,
   threads: Dim3 | undefined,
   chosenFor: number,
 ): CheckedShape {
@@ -163,6 +172,7 @@ function checked(
     threads,
     chosenFor,
     timeout,
+    cluster,
     aliased: false,
   };
   checkShape(shape, context.info);
@@ -172,14 +182,27 @@ function checked(
       `block ${showDim(block)} has ${blockSize} threads, launchBounds of this kernel says at most ${launchBounds}: make the block smaller, or raise launchBounds`,
     );
   }
+  if (cluster !== undefined && grid.some((n, i) => n % (cluster[i] as number) !== 0)) {
+    throw new TsambaRangeError(
+      'E_LAUNCH_DIMS',
+      `grid ${showDim(grid)} is not made of whole clusters: the option cluster of this kernel says ${showDim(cluster)}, so each length of the grid is a multiple of those`,
+    );
+  }
   return shape;
+}
+
+/** A grid with room for whole clusters. */
+function inClusters(grid: Dim3, cluster: Dim3 | undefined): Dim3 {
+  if (cluster === undefined) return grid;
+  const whole = (i: 0 | 1 | 2): number => Math.ceil(grid[i] / cluster[i]) * cluster[i];
+  return [whole(0), whole(1), whole(2)];
 }
 
 /** The same threads in blocks of another shape; the shape itself where that would need wider indices, or more blocks than there can be. */
 export function withBlock(shape: CheckedShape, block: Dim3): CheckedShape {
   const { threads, context } = shape;
   if (threads === undefined || showDim(block) === showDim(shape.block)) return shape;
-  const grid = gridFor(threads, block);
+  const grid = inClusters(gridFor(threads, block), shape.cluster);
   const { maxGridDim } = context.info.limits;
   if (isWide(grid, block) !== shape.wide || [0, 1, 2].some((i) => (grid[i] as number) > (maxGridDim[i] as number)))
     return shape;

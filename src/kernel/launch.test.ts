@@ -256,7 +256,7 @@ describe('what a launch refuses', () => {
     const a = d();
     set.launch({ threads: 1 }, a, 2);
     expect(() => set.launch({ threads: 1 }, a, 2.5)).toThrow(
-      'argument 2 (`k`) is i32 in this kernel: 2.5 is not an integer. If the kernel means fractions, pass cuda.scalar(f32, 2.5)',
+      'argument 2 (`k`) is i32 in this kernel: 2.5 is not an integer',
     );
     expect(() => set.launch({ threads: 1 }, a, Number.NaN)).toThrow(
       'argument 2 (`k`) is i32 in this kernel: NaN is not an integer',
@@ -270,6 +270,26 @@ describe('what a launch refuses', () => {
     expect(() => store.launch({ threads: 1 }, b, 2 ** 40)).toThrow(
       'argument 2 (`k`) is i32 in this kernel: 1099511627776 is out of range',
     );
+  });
+
+  it('but takes fractions where nothing needs an integer, however integers were taken before', () => {
+    const scale = loosely(
+      jit((b: Vec<f32>, x: Vec<i32>, [gain]: [number]) => {
+        b[0] = (x[0] as number) * gain;
+      }),
+    );
+    const [b, x] = [toDevice(new Float32Array(1)), toDevice(Int32Array.of(16_777_217))];
+    for (const [gain, expected] of [
+      [2, 33_554_434],
+      [0.5, 8_388_608],
+      [1, 16_777_217],
+      [Number.NaN, Number.NaN],
+      [0.25, 4_194_304],
+    ] as const) {
+      scale.launch({ threads: 1 }, b, x, [gain]);
+      expect(b.get(0)).toBe(Math.fround(expected));
+    }
+    expect(scale.stats.specialisations).toHaveLength(2);
   });
 
   it('but takes an index beyond 32 bits, which is checked like any other', () => {

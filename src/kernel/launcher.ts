@@ -2,10 +2,12 @@
  * How a launch runs: the fast path for arguments like recent ones, and the slow path, which types them, finds or compiles
  * the specialisation, and brings host arrays to the device and back.
  */
+import type { DeviceInfo } from '../driver/driver.ts';
 import { KernelError, withStackDepth } from '../errors.ts';
 import { blocking, stillFilled } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
+import type { Enter } from '../memory/turns.ts';
 import { ownValue } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { afterDefault, beforeDefault } from '../stream/transfer-stream.ts';
@@ -38,7 +40,10 @@ import { markAll, markWritten, refreshHosts, type SmartArguments, smartArguments
 import type { Specialisation } from './specialisation.ts';
 import { Staging } from './staging.ts';
 import type { KernelState } from './state.ts';
-import { warnImplicitCopy } from './warnings.ts';
+import { warnIdle, warnImplicitCopy } from './warnings.ts';
+
+/** Compiling ahead asks for what the arguments need. */
+const NARROW = { wide: false };
 
 /** Launches one kernel on the devices of a namespace. Remembers the shape of the last launch. */
 export class Launcher {
@@ -46,6 +51,7 @@ export class Launcher {
   readonly devices: DeviceSelection;
   #shape: CheckedShape | undefined = undefined;
   #warned = false;
+  #warnedIdle = false;
 
   constructor(state: KernelState, devices: DeviceSelection) {
     this.state = state;
@@ -70,8 +76,9 @@ export class Launcher {
       this.run(known, stream === undefined ? undefined : streamOption(stream, context), args, context);
       return;
     }
-    const shape = checkLaunch(options, context, this.state.options.launchBounds);
+    const shape = checkLaunch(options, context, this.state.options);
     if (shape === undefined) return;
+    this.noteShape(shape);
     this.#shape = shape;
     this.run(shape, streamOption(ownValue(options, 'stream'), context), args, context);
   }
@@ -134,23 +141,46 @@ export class Launcher {
   }
 
   /** The specialisation for a call. */
-  #specialise({ types, typed, wide }: Call, shape: CheckedShape, context: Context): Specialisation {
+  #specialise({ types, typed, wide }: Call, shape: Pick<CheckedShape, 'wide'>, context: Context): Specialisation {
     const { state } = this;
-    const found = state.specialise(context, types, shape.wide || wide ? 64 : 32);
-    return found.marshaller.overflows(typed) ? state.specialise(context, types, 64) : found;
+    const bits = shape.wide || wide ? 64 : 32;
+    const first = state.specialise(context, types, bits);
+    const fractions = first.marshaller.fractions(typed);
+    const found =
+      fractions === undefined ? first : (unlessRefused(() => state.specialise(context, fractions, bits)) ?? first);
+    if (!found.marshaller.overflows(typed)) return found;
+    const wider = state.specialise(context, found.types, 64);
+    const words = wider.marshaller.words(typed);
+    return words === undefined ? wider : (unlessRefused(() => state.specialise(context, words, bits)) ?? wider);
   }
 
   #isCompiled({ types, typed, wide }: Call, shape: CheckedShape, context: Context): boolean {
     const { state } = this;
-    const found = state.compiled(context, types, shape.wide || wide ? 64 : 32);
+    const bits = shape.wide || wide ? 64 : 32;
+    const first = state.compiled(context, types, bits);
+    const fractions = first?.marshaller.fractions(typed);
+    const found = fractions === undefined ? first : state.compiled(context, fractions, bits);
     if (found?.marshaller.overflows(typed) !== true) return found !== undefined;
-    return state.compiled(context, types, 64) !== undefined;
+    const wider = state.compiled(context, found.types, 64);
+    const words = wider?.marshaller.words(typed);
+    return wider !== undefined && (words === undefined || state.compiled(context, words, bits) !== undefined);
   }
 
-  async #specialiseLater({ types, typed, wide }: Call, shape: CheckedShape, context: Context): Promise<Specialisation> {
+  async #specialiseLater(
+    { types, typed, wide }: Call,
+    shape: Pick<CheckedShape, 'wide'>,
+    context: Context,
+  ): Promise<Specialisation> {
     const { state } = this;
-    const found = await state.specialiseLater(context, types, shape.wide || wide ? 64 : 32);
-    return found.marshaller.overflows(typed) ? state.specialiseLater(context, types, 64) : found;
+    const bits = shape.wide || wide ? 64 : 32;
+    const first = await state.specialiseLater(context, types, bits);
+    const fractions = first.marshaller.fractions(typed);
+    const found =
+      fractions === undefined ? first : await state.specialiseLater(context, fractions, bits).catch(() => first);
+    if (!found.marshaller.overflows(typed)) return found;
+    const wider = await state.specialiseLater(context, found.types, 64);
+    const words = wider.marshaller.words(typed);
+    return words === undefined ? wider : state.specialiseLater(context, words, bits).catch(() => wider);
   }
 
   /** Puts the values of a call in place, and its host arrays on the device. */
@@ -165,12 +195,13 @@ export class Launcher {
   async launchAsync(options: AsyncLaunchOptions, args: readonly unknown[]): Promise<void> {
     const context = this.devices.currentContext();
     const { state } = this;
-    const shape = checkLaunch(options, context, state.options.launchBounds, ASYNC_KEYS);
+    const shape = checkLaunch(options, context, state.options, ASYNC_KEYS);
     const extras = checkExtras(options);
     const given = streamOption(ownValue(options, 'stream'), context);
     if (shape === undefined) return;
     const launched = { kernel: state.name, shape, extras };
     refuseAborted(launched);
+    this.noteShape(shape);
     const request: Request = { launched, context, given, args, report: reporter(launched) };
     const enqueued = this.#enqueue(request);
     const { kernel, copies, smart } = enqueued instanceof Promise ? await enqueued : enqueued;
@@ -185,17 +216,18 @@ export class Launcher {
     const { context, launched } = request;
     const { turns, driver } = context;
     if (turns.waiting > 0) {
-      return turns.take(() =>
+      return turns.take(context, (enter) =>
         this.#enqueueLater(
           request,
-          turns.enter(() => this.#typed(request)),
+          enter(() => this.#typed(request)),
+          enter,
         ),
       );
     }
     const call = this.#typed(request);
     const compiled = driver.loadLater === undefined || this.#isCompiled(call, launched.shape, context);
     if (!compiled || call.staging?.filling() !== undefined) {
-      return turns.take(() => this.#enqueueLater(request, call));
+      return turns.take(context, (enter) => this.#enqueueLater(request, call, enter));
     }
     try {
       return this.#begin(request, call, this.#specialise(call, launched.shape, context));
@@ -205,13 +237,13 @@ export class Launcher {
   }
 
   /** As `#enqueue`, once the kernel has been compiled and its host arrays hold what launches before it leave. */
-  async #enqueueLater(request: Request, call: AsyncCall): Promise<Enqueued> {
+  async #enqueueLater(request: Request, call: AsyncCall, enter: Enter): Promise<Enqueued> {
     const { context, launched } = request;
     try {
       const specialisation = await this.#specialiseLater(call, launched.shape, context);
       await call.staging?.filling();
       refuseAborted(launched);
-      return context.turns.enter(() => this.#begin(request, call, specialisation));
+      return enter(() => this.#begin(request, call, specialisation));
     } finally {
       call.letGo();
     }
@@ -248,8 +280,7 @@ export class Launcher {
   compile(args: readonly unknown[]): void {
     const context = this.devices.currentContext();
     try {
-      const { types, wide } = this.#sample(args, context);
-      this.state.specialise(context, types, wide ? 64 : 32);
+      this.#specialise(this.#sample(args, context), NARROW, context);
     } catch (error) {
       throw seenFrom(error, Launcher.prototype.compile);
     }
@@ -259,8 +290,7 @@ export class Launcher {
   async compileLater(args: readonly unknown[]): Promise<void> {
     const context = this.devices.currentContext();
     try {
-      const { types, wide } = this.#sample(args, context);
-      await this.state.specialiseLater(context, types, wide ? 64 : 32);
+      await this.#specialiseLater(this.#sample(args, context), NARROW, context);
     } catch (error) {
       throw seenFrom(error, Launcher.prototype.compileLater);
     }
@@ -318,6 +348,15 @@ export class Launcher {
     return { typed, types, wide, staging, paths: new Map(hosts.map(({ argument, path }) => [argument, path])) };
   }
 
+  /** Warns of a grid that leaves most of a GPU idle, once. */
+  noteShape({ grid }: CheckedShape, { info }: Pick<Context, 'info'> = this.devices.currentContext()): void {
+    if (this.#warnedIdle || !isGpu(info)) return;
+    const blocks = grid[0] * grid[1] * grid[2];
+    if (blocks >= info.limits.multiprocessors) return;
+    this.#warnedIdle = true;
+    warnIdle(this.state.name, blocks, info);
+  }
+
   #warnOnce(argument: () => string): void {
     if (this.#warned) return;
     this.#warned = true;
@@ -355,6 +394,10 @@ interface AsyncCall extends Call {
   readonly letGo: () => void;
 }
 
+function isGpu({ kind, hardware }: DeviceInfo): boolean {
+  return kind === 'nvidia' || kind === 'hip' || hardware?.type === 'gpu';
+}
+
 function synchronize(context: Context, stream: Stream | undefined): void {
   if (stream === undefined) context.synchronize();
   else stream.synchronize();
@@ -367,4 +410,14 @@ function synchronize(context: Context, stream: Stream | undefined): void {
 function seenFrom(error: unknown, call: (...args: never[]) => unknown): unknown {
   if (error instanceof KernelError) withStackDepth(50, () => Error.captureStackTrace(error, call));
   return error;
+}
+
+/** What is made; undefined where the kernel does not allow it: a number that it needs as an integer. */
+function unlessRefused<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof KernelError) return undefined;
+    throw error;
+  }
 }

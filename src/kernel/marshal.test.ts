@@ -146,7 +146,9 @@ describe('fill, the slow path', () => {
     expect(() => m.fill(ready(0.5), () => 'argument 1')).toThrow(
       'argument 1[1] is i32 in this kernel: 0.5 is not an integer',
     );
-    expect(m.match([[d, 9]], context)).toBe(false);
+    expect(m.match([[d, 9]], context)).toBe(true);
+    expect(m.match([[d, 9, 9]], context)).toBe(false);
+    expect(m.match([[d, 0.5]], context)).toBe(false);
   });
 
   it('rounds and checks by the stated type, not by the parameter’s', () => {

@@ -10,14 +10,24 @@ import { memoryIn, memoryOf } from '../array/device-array.ts';
 import { DeviceRecord } from '../array/device-record.ts';
 import { MappedNDArray } from '../array/host-array.ts';
 import { SmartArray } from '../array/smart-array.ts';
-import type { ArgType, CompiledKernel } from '../compiler/contract.ts';
-import { type ElemType, type Param, type ValueType, widen } from '../compiler/ir/ops.ts';
-import { type DType, SCALAR_TOKENS, u8c } from '../dtype/index.ts';
+import type { ArgType, CompiledKernel, NumberKind } from '../compiler/contract.ts';
+import { type ElemType, isFloat, type Param, type ValueType } from '../compiler/ir/ops.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import { Aliasing } from './aliasing.ts';
-import { type ArrayType, isAligned, stepsOf } from './args.ts';
-import { checkScalar, fits, type ScalarValue, scalarType } from './scalar.ts';
+import { isAligned } from './args.ts';
+import {
+  type ArraySlot,
+  dtypeOf,
+  type GroupSlot,
+  isWord,
+  makeSlots,
+  type ScalarSlot,
+  type Slot,
+  valueFor,
+} from './argument-slots.ts';
+import { hasParts } from './object-arguments.ts';
+import { checkScalar, fits, type ScalarValue } from './scalar.ts';
 
 /** What a launch reads of a device array. */
 export interface ArrayValue {
@@ -30,44 +40,16 @@ export interface ArrayValue {
 export type Ready =
   | { readonly kind: 'array'; readonly array: ArrayValue }
   | { readonly kind: 'scalar'; readonly value: ScalarValue }
+  | { readonly kind: 'constant' }
   | { readonly kind: 'tuple'; readonly items: readonly Ready[] };
 
 /** An argument of which only values are asked: its arrays need not be on the device yet. */
 export type Valued =
   | { readonly kind: 'scalar'; readonly value: ScalarValue }
-  | { readonly kind: 'array' | 'device' | 'host' }
+  | { readonly kind: 'array' | 'device' | 'host' | 'constant' }
   | { readonly kind: 'tuple'; readonly items: readonly Valued[] };
 
 const MAX_INDEX = 2 ** 31 - 1;
-
-/** How one array argument is taken apart. Axes and parameters stand in pairs in flat arrays. */
-interface ArraySlot {
-  readonly kind: 'array';
-  readonly dtype: DType;
-  readonly type: ArrayType;
-  readonly ndim: number;
-  readonly itemSize: number;
-  /** What indices count of one element: 1, or for records bytes. */
-  readonly steps: number;
-  /** Parameter of the address, or -1. */
-  readonly base: number;
-  readonly extents: readonly { readonly param: number; readonly axis: number }[];
-  readonly strides: readonly { readonly param: number; readonly axis: number; readonly unit: number }[];
-}
-
-interface ScalarSlot {
-  readonly kind: 'scalar';
-  /** Which plain values are of this type. */
-  readonly number: boolean;
-  readonly bigint: boolean;
-  readonly boolean: boolean;
-  /** The type of a `cuda.scalar` that is. */
-  readonly elem: ElemType | undefined;
-  /** Parameters that take the value; none when the kernel does not use it. */
-  readonly params: readonly { readonly param: number; readonly type: ValueType }[];
-}
-
-type Slot = ArraySlot | ScalarSlot;
 
 /** Fills the arguments of one specialisation. */
 export class Marshaller {
@@ -79,8 +61,7 @@ export class Marshaller {
   smart = false;
   readonly #params: readonly Param[];
   readonly #types: readonly ArgType[];
-  /** Undefined when an argument is a tuple: such launches take the slower way. */
-  readonly #slots: readonly Slot[] | undefined;
+  readonly #slots: readonly Slot[];
   readonly #wide: boolean;
 
   /** `stated`: scalar types come from the kernel's one signature, so that plain numbers have them. */
@@ -99,7 +80,7 @@ export class Marshaller {
    */
   match(args: readonly unknown[], context: Context): boolean {
     const slots = this.#slots;
-    if (slots === undefined || args.length !== slots.length) return false;
+    if (args.length !== slots.length) return false;
     this.smart = false;
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i] as Slot;
@@ -107,24 +88,57 @@ export class Marshaller {
       if (slot.kind === 'array') {
         const array = arrayOn(arg) ?? this.#smartOn(arg, context);
         if (array === undefined || !this.#matchArray(slot, array, context)) return false;
-      } else {
-        const value = valueFor(slot, arg);
-        if (value === undefined) return false;
-        const { params } = slot;
-        for (let k = 0; k < params.length; k++) {
-          const { param, type } = params[k] as ScalarSlot['params'][number];
-          if (!fits(value, type)) return false;
-          this.values[param] = value;
-        }
+      } else if (slot.kind === 'scalar') {
+        if (!this.#matchScalar(slot, arg)) return false;
+      } else if (!this.#matchOther(slot, arg, context)) return false;
+    }
+    return true;
+  }
+
+  #matchScalar(slot: ScalarSlot, arg: unknown): boolean {
+    const value = valueFor(slot, arg);
+    if (value === undefined) return false;
+    const { params } = slot;
+    for (let k = 0; k < params.length; k++) {
+      const { param, type } = params[k] as ScalarSlot['params'][number];
+      if (!fits(value, type)) return false;
+      this.values[param] = value;
+    }
+    return true;
+  }
+
+  /** Smart arrays in JS arrays and objects take the slower way. */
+  #matchOther(slot: Slot, arg: unknown, context: Context): boolean {
+    switch (slot.kind) {
+      case 'array': {
+        const array = arrayOn(arg);
+        return array !== undefined && this.#matchArray(slot, array, context);
       }
+      case 'scalar':
+        return this.#matchScalar(slot, arg);
+      case 'constant':
+        return arg === slot.value;
+      case 'other':
+        return false;
+      case 'group':
+        break;
+    }
+    const { items, parts } = slot;
+    if (typeof arg !== 'object' || arg === null) return false;
+    if (parts === undefined ? !Array.isArray(arg) || arg.length !== items.length : !hasParts(arg, parts)) return false;
+    for (let k = 0; k < items.length; k++) {
+      const item: unknown = Reflect.get(arg, parts === undefined ? k : (parts.names[k] as string));
+      if (!this.#matchOther(items[k] as Slot, item, context)) return false;
     }
     return true;
   }
 
   /** Notes with the owners of array arguments that a stream uses them. The arguments have been matched. */
   touch(args: readonly unknown[], context: Context, stream: Stream): void {
-    for (const arg of args) {
-      (arrayOn(arg) ?? this.#smartOn(arg, context))?.owner.touch(stream);
+    for (let i = 0; i < args.length; i++) {
+      const slot = this.#slots[i] as Slot;
+      if (slot.kind === 'group') touchGroup(slot, args[i] as object, stream);
+      else (arrayOn(args[i]) ?? this.#smartOn(args[i], context))?.owner.touch(stream);
     }
   }
 
@@ -143,6 +157,36 @@ export class Marshaller {
       const { value } = at(args, origin.path, 'scalar');
       return Number.isSafeInteger(value) && (value as number) !== ((value as number) | 0);
     });
+  }
+
+  /**
+   * The types of these arguments with numbers marked that are no integers and have an integer type here; undefined where there are none.
+   * The uses of such a number make it a float.
+   */
+  fractions(args: readonly Valued[]): readonly ArgType[] | undefined {
+    return this.#marked(
+      args,
+      'fraction',
+      (value, type) => type !== 'ptr' && !isFloat(type) && !Number.isInteger(value),
+    );
+  }
+
+  /** In the same way those of numbers that are no i32 but u32, `seed` with 0xdeadbeef for one; undefined where there are none. */
+  words(args: readonly Valued[]): readonly ArgType[] | undefined {
+    return this.#marked(args, 'word', (value, type) => type === 'i32' && isWord(value));
+  }
+
+  #marked(
+    args: readonly Valued[],
+    only: NumberKind,
+    is: (value: number, type: Param['type']) => boolean,
+  ): readonly ArgType[] | undefined {
+    const found = this.#params.flatMap(({ origin, type }) => {
+      if (origin.kind !== 'value' || typeAt(this.#types, origin.path).kind !== 'number') return [];
+      const { value } = at(args, origin.path, 'scalar');
+      return typeof value === 'number' && is(value, type) ? [origin.path] : [];
+    });
+    return found.length === 0 ? undefined : found.reduce((types, path) => withOnly(types, path, only), this.#types);
   }
 
   #matchArray(slot: ArraySlot, array: ArrayMemory, context: Context): boolean {
@@ -188,8 +232,7 @@ export class Marshaller {
           this.values[index] = checkScalar(
             value,
             elem,
-            (wrong) =>
-              `${place(origin.path, name)} is ${elem} in this kernel: ${wrong}${declared.kind === 'number' ? forFractions(value) : ''}`,
+            (wrong) => `${place(origin.path, this.#types, name)} is ${elem} in this kernel: ${wrong}`,
           );
           break;
         }
@@ -206,6 +249,14 @@ export class Marshaller {
   }
 }
 
+function touchGroup({ items, parts }: GroupSlot, arg: object, stream: Stream): void {
+  items.forEach((slot, k) => {
+    const item: unknown = Reflect.get(arg, parts === undefined ? k : (parts.names[k] as string));
+    if (slot.kind === 'group') touchGroup(slot, item as object, stream);
+    else arrayOn(item)?.owner.touch(stream);
+  });
+}
+
 /** A device array, or that of a host array which is one as well. Objects of other libraries take the slower way. */
 function arrayOn(arg: unknown): ArrayMemory | undefined {
   if (typeof arg !== 'object' || arg === null) return undefined;
@@ -215,77 +266,10 @@ function arrayOn(arg: unknown): ArrayMemory | undefined {
   return arg instanceof MappedNDArray && !arg.disposed ? memoryOf(arg.device) : undefined;
 }
 
-/** A number argument became an integer by its uses, and gets a fraction: how to make it a float. */
-function forFractions(value: ScalarValue): string {
-  if (typeof value !== 'number' || Number.isInteger(value)) return '';
-  return `. If the kernel means fractions, pass cuda.scalar(f32, ${value}), or write f32(…) around it in the kernel`;
-}
-
 function fillStrides(slot: ArraySlot, strides: readonly number[], values: ScalarValue[]): void {
   for (let k = 0; k < slot.strides.length; k++) {
     const { param, axis, unit } = slot.strides[k] as ArraySlot['strides'][number];
     values[param] = (strides[axis] as number) / unit;
-  }
-}
-
-function makeSlots(params: readonly Param[], types: readonly ArgType[], stated: boolean): readonly Slot[] | undefined {
-  const slots: Slot[] = [];
-  for (const [i, type] of types.entries()) {
-    const own = params.filter(({ origin }) => origin.kind !== 'capturedBase' && origin.path[0] === i);
-    const slot = type.kind === 'array' ? arraySlot(type, own) : scalarSlot(type, own, stated);
-    if (slot === undefined) return undefined;
-    slots.push(slot);
-  }
-  return slots;
-}
-
-function arraySlot(type: ArrayType, params: readonly Param[]): ArraySlot {
-  const extents: { param: number; axis: number }[] = [];
-  const strides: { param: number; axis: number; unit: number }[] = [];
-  let base = -1;
-  for (const { index, origin } of params) {
-    if (origin.kind === 'base') base = index;
-    if (origin.kind === 'extent') extents.push({ param: index, axis: origin.axis });
-    if (origin.kind === 'stride') strides.push({ param: index, axis: origin.axis, unit: origin.unit });
-  }
-  const { ndim } = type;
-  const dtype = dtypeOf(type);
-  const { itemSize } = dtype;
-  return { kind: 'array', dtype, type, ndim, itemSize, steps: stepsOf(type, itemSize), base, extents, strides };
-}
-
-/**
- * Undefined for tuples. A plain number is of a stated type only where the kernel's one signature states it (else its uses type
- * it, which is another specialisation), and where `fits` can judge it: not where the type is narrower than the parameter.
- */
-function scalarSlot(type: ArgType, params: readonly Param[], stated: boolean): ScalarSlot | undefined {
-  if (type.kind === 'tuple' || type.kind === 'array') return undefined;
-  const elem = type.kind === 'scalar' ? type.type : undefined;
-  const plain = stated && elem !== undefined && elem !== 'bool' && widen(elem) === elem;
-  return {
-    kind: 'scalar',
-    number: type.kind === 'number' || plain,
-    bigint: type.kind === 'bigint' || (plain && (elem === 'i64' || elem === 'u64')),
-    boolean: elem === 'bool',
-    elem,
-    params: params.map(({ index, type: to }) => ({ param: index, type: to as ValueType })),
-  };
-}
-
-/** The value of an argument that is of a slot's type; undefined when it is not. */
-function valueFor(slot: ScalarSlot, arg: unknown): ScalarValue | undefined {
-  switch (typeof arg) {
-    case 'number':
-      return slot.number ? arg : undefined;
-    case 'bigint':
-      return slot.bigint ? arg : undefined;
-    case 'boolean':
-      return slot.boolean ? arg : undefined;
-    case 'object':
-      if (arg === null || slot.elem === undefined || scalarType(arg) !== slot.elem) return undefined;
-      return (arg as { readonly value: ScalarValue }).value;
-    default:
-      return undefined;
   }
 }
 
@@ -316,17 +300,32 @@ function typeAt(types: readonly ArgType[], path: readonly number[]): ArgType {
   return found;
 }
 
+/** The types, with the number at a path marked. */
+function withOnly(
+  types: readonly ArgType[],
+  [first, ...rest]: readonly number[],
+  only: NumberKind,
+): readonly ArgType[] {
+  return types.map((type, i): ArgType => {
+    if (i !== first) return type;
+    return type.kind === 'tuple' ? { ...type, items: withOnly(type.items, rest, only) } : { kind: 'number', only };
+  });
+}
+
 function itemSizeAt(types: readonly ArgType[], path: readonly number[]): number {
   const type = typeAt(types, path);
   return type.kind === 'array' ? dtypeOf(type).itemSize : 0;
 }
 
-function dtypeOf(type: ArrayType): DType {
-  if (type.record !== undefined) return type.record.dtype;
-  return type.clamped ? u8c : SCALAR_TOKENS[type.elem];
-}
-
-function place(path: readonly number[], name: (i: number) => string): string {
+/** An argument, or a part of one, in words: `argument 2 (\`p\`).n`. */
+function place(path: readonly number[], types: readonly ArgType[], name: (i: number) => string): string {
   const [first = 0, ...rest] = path;
-  return `${name(first)}${rest.map((step) => `[${step}]`).join('')}`;
+  let at: ArgType | undefined = types[first];
+  let words = name(first);
+  for (const step of rest) {
+    const key = at?.kind === 'tuple' ? at.names?.[step] : undefined;
+    words += key === undefined ? `[${step}]` : `.${key}`;
+    at = at?.kind === 'tuple' ? at.items[step] : undefined;
+  }
+  return words;
 }

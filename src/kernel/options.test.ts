@@ -12,10 +12,17 @@ describe('options of jit', () => {
       boundsCheck: undefined,
       debug: false,
       launchBounds: undefined,
+      minBlocks: undefined,
       maxRegisters: undefined,
+      lineInfo: undefined,
       name: undefined,
       captures: undefined,
     });
+  });
+
+  it('take launchBounds with blocks', () => {
+    expect(checkOptions({ launchBounds: [256, 4] })).toMatchObject({ launchBounds: 256, minBlocks: 4 });
+    expect(checkOptions({ launchBounds: 256 })).toMatchObject({ launchBounds: 256, minBlocks: undefined });
   });
 
   it('take defaultFloat as a string or a token', () => {
@@ -36,6 +43,9 @@ describe('options of jit', () => {
     [{ debug: 'yes' }, "debug must be true or false, got 'yes'"],
     [{ defaultFloat: 'i32' }, "defaultFloat must be 'f32' or 'f64', got 'i32'"],
     [{ launchBounds: 0 }, 'launchBounds must be at least 1, got 0'],
+    [{ launchBounds: [256] }, 'launchBounds takes threads, or [threads, minBlocks], got [256]'],
+    [{ launchBounds: [256, 0] }, 'launchBounds[1], blocks of a multiprocessor, must be at least 1, got 0'],
+    [{ launchBounds: ['a', 1] }, "launchBounds[0], threads of a block, must be a whole number, got 'a'"],
     [{ launchBounds: 2.5 }, 'launchBounds must be a whole number, got 2.5'],
     [{ maxRegisters: '32' }, "maxRegisters must be a whole number, got '32'"],
     [{ name: '' }, "name must be a string, got ''"],

@@ -1,10 +1,15 @@
 /**
  * The options of `jit`, and what the environment says about kernels.
  */
+
+import type { LinkItem } from '../compiler/intrinsics/external.ts';
+import type { Dim3, Program } from '../driver/driver.ts';
 import { type Environment, switchFromEnvironment } from '../environment.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { isInstance, readKeys } from '../options.ts';
 import { show } from '../show.ts';
+import { type Dim, showDim, toDim3 } from './dims.ts';
+import { type LinkInput, linkItems } from './link.ts';
 import { parseSignatures, type Signature, type SignatureInput } from './signature.ts';
 
 /** Options of `jit`. */
@@ -21,10 +26,39 @@ export interface JitOptions {
   readonly boundsCheck?: boolean | undefined;
   /** Makes `throw` and `console.assert` in the kernel report. Default false. */
   readonly debug?: boolean | undefined;
-  /** The most threads that a block of this kernel will have. */
-  readonly launchBounds?: number | undefined;
+  /**
+   * The most threads that a block of this kernel will have; with a second number, the blocks of that size that a multiprocessor shall hold at least,
+   * for which the compiler spares registers. CUDA C++: `__launch_bounds__(threads, minBlocks)`.
+   */
+  readonly launchBounds?: number | readonly [threads: number, minBlocks: number] | undefined;
+  /**
+   * Blocks that form a cluster, 8 at most: a number or up to three. They run at the same time on neighbouring multiprocessors of GPUs from sm_90 on; others take no
+   * notice. Each length of a grid is a multiple (`threads` rounds up). PTX: `.reqnctapercluster`; CUDA C++: `__cluster_dims__`.
+   */
+  readonly cluster?: Dim | undefined;
+  /**
+   * How much of the memory that caches and shared memory have together should be shared memory: percent, `'shared'` for most, `'l1'` for least. A hint for
+   * NVIDIA GPUs. CUDA: `cudaFuncAttributePreferredSharedMemoryCarveout`.
+   */
+  readonly sharedCarveout?: number | 'shared' | 'l1' | undefined;
   /** The most registers that a thread may use. */
   readonly maxRegisters?: number | undefined;
+  /**
+   * Names lines of your file in the machine code, so that Nsight, cuda-gdb and compute-sanitizer show them. Default: on where one of these has started
+   * the process. Numba's `lineinfo`.
+   */
+  readonly lineInfo?: boolean | undefined;
+  /**
+   * Code that functions of other languages come from (`cuda.declareDevice`), beside what they name themselves: files of PTX, cubins, fat binaries,
+   * objects, CUDA C++, OpenCL C or HIP C++, told apart by their endings, or texts: `{ ptx: '…' }`. Numba's `link`.
+   */
+  readonly link?: LinkInput | readonly LinkInput[] | undefined;
+  /**
+   * How many calls of a function that calls itself may be inside each other: each is compiled where it stands, so that a function which calls itself once
+   * grows with this number, and one that does so twice with its power of two. A call beyond it is an error where faults are reported (`boundsCheck`, `debug`), and
+   * ends the thread elsewhere, as `throw` does. Default: recursion is refused.
+   */
+  readonly maxRecursion?: number | undefined;
   /** The kernel's name in messages. Default: the function's. */
   readonly name?: string | undefined;
   /** The values of captured names, where they cannot be read from the closure (Bun, browsers). */
@@ -40,7 +74,13 @@ export interface CheckedOptions {
   readonly boundsCheck: boolean | undefined;
   readonly debug: boolean;
   readonly launchBounds: number | undefined;
+  readonly minBlocks: number | undefined;
+  readonly cluster: Dim3 | undefined;
+  readonly sharedCarveout: number | undefined;
   readonly maxRegisters: number | undefined;
+  readonly lineInfo: boolean | undefined;
+  readonly link: readonly LinkItem[] | undefined;
+  readonly maxRecursion: number | undefined;
   readonly name: string | undefined;
   readonly captures: Readonly<Record<string, unknown>> | undefined;
 }
@@ -53,7 +93,12 @@ const KNOWN: readonly (keyof JitOptions)[] = [
   'boundsCheck',
   'debug',
   'launchBounds',
+  'cluster',
+  'sharedCarveout',
   'maxRegisters',
+  'lineInfo',
+  'link',
+  'maxRecursion',
   'name',
   'captures',
 ];
@@ -61,6 +106,12 @@ const KNOWN: readonly (keyof JitOptions)[] = [
 /** Threads of a block, and registers of a thread, that any device has. */
 const MOST_THREADS = 1024;
 const MOST_REGISTERS = 255;
+/** Blocks that any multiprocessor holds. */
+const MOST_BLOCKS = 32;
+/** Functions inside each other that every device's compiler takes. */
+const MOST_RECURSION = 64;
+/** Blocks of a cluster that every GPU with clusters takes. */
+const MOST_IN_CLUSTER = 8;
 
 /** Checks what `jit` was given as options. */
 export function checkOptions(options: unknown): CheckedOptions {
@@ -84,11 +135,22 @@ export function checkOptions(options: unknown): CheckedOptions {
     defaultFloat: floatName(given.defaultFloat),
     boundsCheck: flag('boundsCheck', given.boundsCheck),
     debug: flag('debug', given.debug) ?? false,
-    launchBounds: count('launchBounds', given.launchBounds, MOST_THREADS),
+    ...bounds(given.launchBounds),
+    cluster: cluster(given.cluster),
+    sharedCarveout: carveout(given.sharedCarveout),
     maxRegisters: count('maxRegisters', given.maxRegisters, MOST_REGISTERS),
+    lineInfo: flag('lineInfo', given.lineInfo),
+    link: given.link === undefined ? undefined : linkItems('link', given.link),
+    maxRecursion: count('maxRecursion', given.maxRecursion, MOST_RECURSION),
     name: text('name', given.name),
     captures: captures(given.captures),
   };
+}
+
+/** What drivers are told for the code of a kernel. */
+export function hintsOf(options: CheckedOptions): Omit<Program, 'kernel'> {
+  const { launchBounds, minBlocks, cluster, sharedCarveout, maxRegisters, lineInfo } = options;
+  return { launchBounds, minBlocks, cluster, sharedCarveout, maxRegisters, lineInfo };
 }
 
 function flag(name: string, value: unknown): boolean | undefined {
@@ -104,6 +166,40 @@ function count(name: string, value: unknown, most: number): number | undefined {
   if (value < 1) throw new TsambaRangeError('E_JIT_OPTION', `${name} must be at least 1, got ${value}`);
   if (value > most) throw new TsambaRangeError('E_JIT_OPTION', `${name} must be at most ${most}, got ${value}`);
   return value;
+}
+
+/** `256`, or `[256, 4]`. */
+function bounds(value: unknown): Pick<CheckedOptions, 'launchBounds' | 'minBlocks'> {
+  if (!Array.isArray(value)) return { launchBounds: count('launchBounds', value, MOST_THREADS), minBlocks: undefined };
+  if (value.length !== 2) {
+    throw new TsambaTypeError(
+      'E_JIT_OPTION',
+      `launchBounds takes threads, or [threads, minBlocks], got ${show(value)}`,
+    );
+  }
+  return {
+    launchBounds: count('launchBounds[0], threads of a block,', value[0], MOST_THREADS),
+    minBlocks: count('launchBounds[1], blocks of a multiprocessor,', value[1], MOST_BLOCKS),
+  };
+}
+
+function cluster(value: unknown): Dim3 | undefined {
+  if (value === undefined) return undefined;
+  const dim = toDim3('cluster', value);
+  const blocks = dim[0] * dim[1] * dim[2];
+  if (blocks <= MOST_IN_CLUSTER) return dim;
+  throw new TsambaRangeError(
+    'E_JIT_OPTION',
+    `cluster has at most ${MOST_IN_CLUSTER} blocks, got ${showDim(dim)}, which are ${blocks}`,
+  );
+}
+
+function carveout(value: unknown): number | undefined {
+  if (value === 'shared') return 100;
+  if (value === 'l1') return 0;
+  if (value === undefined || (typeof value === 'number' && value >= 0 && value <= 100))
+    return value && Math.round(value);
+  throw new TsambaTypeError('E_JIT_OPTION', `sharedCarveout is a percentage, 'shared' or 'l1', got ${show(value)}`);
 }
 
 function text(name: string, value: unknown): string | undefined {
@@ -133,4 +229,9 @@ export function boundsCheckByEnvironment(env?: Environment): boolean | undefined
 /** Whether host arrays that are copied implicitly should be warned of. Numba: `NUMBA_CUDA_WARN_ON_IMPLICIT_COPY`. */
 export function warnsImplicitCopy(env?: Environment): boolean {
   return switchFromEnvironment(['TSAMBA_WARN_IMPLICIT_COPY', 'NUMBA_CUDA_WARN_ON_IMPLICIT_COPY'], env) ?? true;
+}
+
+/** Whether grids that leave most of a GPU idle should be warned of. Numba: `NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS`. */
+export function warnsLowOccupancy(env?: Environment): boolean {
+  return switchFromEnvironment(['TSAMBA_WARN_LOW_OCCUPANCY', 'NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS'], env) ?? true;
 }

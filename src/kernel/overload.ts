@@ -60,9 +60,11 @@ function checkCount(kernel: string, signature: Signature, args: readonly Typed[]
   );
 }
 
-/** Signatures name scalars only. */
+/** Signatures name scalars and complex numbers. */
 function sameElements(given: ArrayType, wanted: ArrayType): boolean {
-  return given.record === undefined && given.elem === wanted.elem && given.clamped === wanted.clamped;
+  if (given.record?.dtype.name !== wanted.record?.dtype.name) return false;
+  if (wanted.record === undefined && given.record !== undefined) return false;
+  return given.elem === wanted.elem && given.clamped === wanted.clamped;
 }
 
 /** The type that an argument has under a parameter type of a signature, or undefined when it does not go there. */
@@ -86,9 +88,11 @@ function fit(arg: Typed, wanted: ArgType): ArgType | undefined {
       return wanted.type === 'bool' ? undefined : wanted;
     }
     case 'tuple': {
-      if (arg.kind !== 'tuple' || arg.items.length !== wanted.items.length) return undefined;
+      if (arg.kind !== 'tuple' || arg.type.names !== undefined || arg.items.length !== wanted.items.length)
+        return undefined;
+      if (wanted.complex !== arg.type.complex) return undefined;
       const items = arg.items.map((item, i) => fit(item, wanted.items[i] as ArgType));
-      return items.every((item) => item !== undefined) ? { kind: 'tuple', items } : undefined;
+      return items.every((item) => item !== undefined) ? { ...wanted, items } : undefined;
     }
     default:
       return wanted;
@@ -102,11 +106,13 @@ function describe(arg: Typed): string {
     if (arg.type.kind === 'bigint') return 'a bigint';
     return arg.type.kind === 'scalar' && arg.type.type === 'bool' ? 'a boolean' : `a scalar of ${showType(arg.type)}`;
   }
-  if (arg.kind === 'tuple') return `(${arg.items.map(describe).join(', ')})`;
+  if (arg.kind === 'tuple' && arg.type.complex) return 'a complex number';
+  if (arg.kind === 'tuple' && arg.type.names === undefined) return `(${arg.items.map(describe).join(', ')})`;
   return showType(arg.type);
 }
 
 function fix(arg: Typed, wanted: ArgType): string {
+  if (wanted.kind === 'tuple' && wanted.complex) return ': pass { re, im }, or c64(re, im)';
   if (wanted.kind === 'scalar' && arg.kind === 'scalar') {
     if (arg.type.kind === 'bigint') return `: write Number(${String(arg.value)})`;
     if (arg.type.kind === 'number' && wanted.type === 'bool') return ': write true or false';

@@ -7,6 +7,10 @@
 import { type ElemType, isFloat, type ValueType } from '../compiler/ir/ops.ts';
 import {
   asDType,
+  type Complex,
+  type ComplexName,
+  c64,
+  c128,
   type DType,
   type DTypeLike,
   elemOf,
@@ -25,17 +29,24 @@ const SCALAR: unique symbol = Symbol.for('tsamba.scalar') as never;
 
 /** A kernel argument whose type has been decided by the caller. Made by `cuda.scalar`. */
 export interface ScalarArgument<T = unknown> {
-  readonly [SCALAR]: ElemType;
+  readonly [SCALAR]: ElemType | ComplexName;
   readonly dtype: DType<T>;
   readonly value: Plain<T>;
 }
 
 /**
- * A kernel argument of a stated type: `cuda.scalar(f32, 2)`. Without it a number is typed by its uses in the kernel.
+ * A kernel argument of a stated type: `cuda.scalar(f32, 2)`, `cuda.scalar(c64, { re: 0, im: 1 })`. Without it a number is typed by its uses in the kernel.
  * Throws TypeError or RangeError when `x` is no value of the type. Numba: a NumPy scalar such as `np.float32(2)`.
  */
-export function scalar<const D extends DTypeLike>(dtype: D, x: number | bigint | boolean): ScalarArgument<ValueOf<D>> {
+export function scalar<const D extends DTypeLike>(
+  dtype: D,
+  x: number | bigint | boolean | Complex,
+): ScalarArgument<ValueOf<D>> {
   const type = asDType(dtype);
+  if (type.kind === 'c') {
+    const value = Object.freeze((type.name === 'c64' ? c64 : c128)(x as Complex));
+    return Object.freeze({ [SCALAR]: type.name as ComplexName, dtype: type, value: value as Plain<ValueOf<D>> });
+  }
   const elem = elemOf(type);
   const value = checkScalar(x, elem, (wanted) => `cuda.scalar(${elem}, ${show(x)}): ${wanted}`);
   return Object.freeze({ [SCALAR]: elem, dtype: type, value: value as Plain<ValueOf<D>> });
@@ -43,7 +54,15 @@ export function scalar<const D extends DTypeLike>(dtype: D, x: number | bigint |
 
 /** The element type of a `cuda.scalar`, or undefined when the value is none. */
 export function scalarType(value: object): ElemType | undefined {
-  return (value as { [SCALAR]?: ElemType })[SCALAR];
+  const type = (value as { [SCALAR]?: ElemType | ComplexName })[SCALAR];
+  return type === 'c64' || type === 'c128' ? undefined : type;
+}
+
+/** The number in a `cuda.scalar(c64, z)`, and the type of its parts; undefined when the value is none. */
+export function complexScalar(value: object): { readonly value: Complex; readonly part: 'f32' | 'f64' } | undefined {
+  const type = (value as { [SCALAR]?: ElemType | ComplexName })[SCALAR];
+  if (type !== 'c64' && type !== 'c128') return undefined;
+  return { value: (value as { value: Complex }).value, part: type === 'c64' ? 'f32' : 'f64' };
 }
 
 /**

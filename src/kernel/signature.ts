@@ -5,8 +5,10 @@
  * types a kernel takes; whether given arguments fit is decided in `overload.ts`.
  */
 import type { ArgType, Layout } from '../compiler/contract.ts';
+import { elementOf } from '../compiler/elements.ts';
+import type { ExternalFunction, ExternalParam } from '../compiler/intrinsics/external.ts';
 import { ELEM_SIZE, type ElemType } from '../compiler/ir/ops.ts';
-import { describeDType, rowOf } from '../dtype/index.ts';
+import { type ComplexName, c64, c128, describeDType, rowOf } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { show } from '../show.ts';
 
@@ -30,6 +32,17 @@ const NAMES: ReadonlyMap<string, ElemType> = new Map<string, ElemType>([
   ['intp', 'i64'],
   ['uintp', 'u64'],
 ]);
+
+/** The names of complex types: NumPy's `c8` counts bytes. */
+const COMPLEX: ReadonlyMap<string, ComplexName> = new Map([
+  ...['c64', 'complex64', 'c8'].map((name): [string, ComplexName] => [name, 'c64']),
+  ...['c128', 'complex128', 'c16'].map((name): [string, ComplexName] => [name, 'c128']),
+]);
+
+function complexArgument(name: ComplexName): ArgType {
+  const part: ArgType = { kind: 'scalar', type: name === 'c64' ? 'f32' : 'f64' };
+  return { kind: 'tuple', items: [part, part], complex: true };
+}
 
 /** Reads what `jit` was given as `signature`. */
 export function parseSignatures(input: unknown): readonly Signature[] {
@@ -74,6 +87,25 @@ export function parseType(text: string): ArgType {
   return type;
 }
 
+/** A function of another language: `'float32(float32, int32*)'`. An array is a pointer to its first element, as `CPointer(…)` is. */
+export function parseFunction(text: string): Pick<ExternalFunction, 'params' | 'result'> {
+  const reader = new Reader(text);
+  const nothing = /^\s*(void|none)?\s*\(/.test(text);
+  const result = nothing ? undefined : reader.parameter();
+  if (nothing) reader.word();
+  if (result?.pointer) reader.fail('a function gives a number or nothing');
+  reader.expect('(');
+  const params: ExternalParam[] = [];
+  while (reader.peek() !== ')') {
+    params.push(reader.parameter());
+    if (reader.peek() === ',') reader.expect(',');
+    else break;
+  }
+  reader.expect(')');
+  reader.end();
+  return { params, result: result?.elem };
+}
+
 function fromList(items: readonly unknown[]): Signature {
   const args = items.map((item): ArgType => {
     if (typeof item === 'string') return parseType(item);
@@ -82,6 +114,8 @@ function fromList(items: readonly unknown[]): Signature {
     const elem =
       typeof name === 'string' && typeof size === 'number' ? (name === 'u8c' ? 'u8' : NAMES.get(name)) : undefined;
     if (elem !== undefined) return { kind: 'scalar', type: elem };
+    const complex = typeof name === 'string' && typeof size === 'number' ? COMPLEX.get(name) : undefined;
+    if (complex !== undefined) return complexArgument(complex);
     throw bad(`a signature lists types such as 'f32[:]' or i32, got ${show(item)}`);
   });
   return { text: showSignature(args), args };
@@ -99,11 +133,26 @@ export function showType(type: ArgType): string {
       return `${type.record === undefined ? elementName(type) : describeDType(type.record.dtype)}[${dims(type.ndim, type.layout)}]`;
     case 'scalar':
       return elemName(type.type);
+    case 'constant':
+      return typeof type.value === 'function'
+        ? `function ${type.value.name || '(anonymous)'}`
+        : type.value === undefined
+          ? 'undefined'
+          : JSON.stringify(type.value);
     case 'tuple':
+      if (type.complex) return complexName(type);
+      if (type.names !== undefined)
+        return `{ ${type.items.map((item, k) => `${type.names?.[k]}: ${showType(item)}`).join(', ')} }`;
       return `(${type.items.map(showType).join(', ')}${type.items.length === 1 ? ',' : ''})`;
     default:
       return type.kind;
   }
+}
+
+/** A complex argument; one without a stated type is typed by its uses. */
+function complexName({ items: [part] }: Extract<ArgType, { kind: 'tuple' }>): string {
+  if (part?.kind !== 'scalar') return 'complex';
+  return part.type === 'f32' ? 'c64' : 'c128';
 }
 
 /** The elements of an array of scalars. */
@@ -189,11 +238,31 @@ class Reader {
       return { kind: 'tuple', items: this.types(')') };
     }
     if (name === 'UniTuple') return this.#uniTuple();
+    const complex = COMPLEX.get(name);
+    if (complex !== undefined) return this.#complex(complex);
     const clamped = name === 'u8c';
     const elem = clamped ? 'u8' : this.#elem(name);
     if (this.peek() !== '[') return { kind: 'scalar', type: elem };
     this.#at++;
     return clamped ? { ...this.#array(elem), clamped } : this.#array(elem);
+  }
+
+  /** A parameter of a function of another language. */
+  parameter(): ExternalParam {
+    const start = this.#at;
+    if (this.word() === 'CPointer') {
+      this.expect('(');
+      const { elem } = this.parameter();
+      this.expect(')');
+      return { elem, pointer: true };
+    }
+    this.#at = start;
+    const type = this.type();
+    if (type.kind === 'array' && type.record === undefined) return { elem: type.elem, pointer: true };
+    if (type.kind !== 'scalar') this.fail('functions of other languages take numbers and pointers');
+    const pointer = this.peek() === '*';
+    if (pointer) this.expect('*');
+    return { elem: type.type, pointer };
   }
 
   #elem(name: string): ElemType {
@@ -204,13 +273,19 @@ class Reader {
     }
     const elem = NAMES.get(name);
     if (elem !== undefined) return elem;
-    if (/^(c8|c16|c64|c128|complex64|complex128)$/.test(name)) {
-      this.fail(`complex numbers ('${name}') are not kernel arguments yet`);
-    }
     if (name === '') this.fail(`expected a type before '${this.#text.slice(this.#at, this.#at + 8)}'`);
     return this.fail(
       `'${name}' is not a type: the types are ${Object.keys(ELEM_SIZE).join(', ')}, and arrays of them such as 'f32[:]' and 'f32[:, ::1]'`,
     );
+  }
+
+  /** A complex number, or an array of them. */
+  #complex(name: ComplexName): ArgType {
+    if (this.peek() !== '[') return complexArgument(name);
+    this.#at++;
+    const dtype = name === 'c64' ? c64 : c128;
+    const { elem, size, align } = elementOf(dtype);
+    return { ...this.#array(elem), unit: size, record: { dtype, align } };
   }
 
   #uniTuple(): ArgType {

@@ -1,10 +1,15 @@
 /**
  * Smart arrays as kernel arguments: their device sides stand in for them, and what the kernel wrote is marked as changed.
  */
+import { isOnDevice } from '../array/device-create.ts';
+import { asHostArray } from '../array/ndarray-create.ts';
 import { SmartArray } from '../array/smart-array.ts';
+import { NDARRAY } from '../compiler/contract.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
+import { directionOf } from './hints.ts';
+import { objectParts } from './object-arguments.ts';
 
 /** A smart array among the arguments, and where it stands: `'1'`, or `'1,0'` in a tuple. */
 interface Found {
@@ -54,11 +59,26 @@ function replace(
       other = arg.forKernel(context);
     } else if (Array.isArray(arg)) {
       other = replace(arg, `${pathOf(prefix, i)},`, context, found, depth + 1);
+    } else if (typeof arg === 'object' && arg !== null && mayHoldArrays(arg)) {
+      const names = Object.keys(arg);
+      const values = names.map((name) => (arg as Readonly<Record<string, unknown>>)[name]);
+      const replaced = replace(values, `${pathOf(prefix, i)},`, context, found, depth + 1);
+      if (replaced === values) continue;
+      other = Object.assign(
+        Object.create(Object.getPrototypeOf(arg)),
+        Object.fromEntries(names.map((name, k) => [name, replaced[k]])),
+      );
     } else continue;
     plain ??= args.slice();
     plain[i] = other;
   }
   return plain ?? args;
+}
+
+/** Whether an object is one whose fields are arguments, and no array. */
+function mayHoldArrays(arg: object): boolean {
+  if (ArrayBuffer.isView(arg) || NDARRAY in arg || isOnDevice(arg) || directionOf(arg) !== undefined) return false;
+  return objectParts(arg) !== undefined && asHostArray(arg) === undefined;
 }
 
 function pathOf(prefix: string, i: number): string {

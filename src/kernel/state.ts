@@ -19,7 +19,7 @@ import type { Context } from '../memory/context.ts';
 import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
 import { KernelName } from './naming.ts';
-import { boundsCheckByEnvironment, type CheckedOptions } from './options.ts';
+import { boundsCheckByEnvironment, type CheckedOptions, hintsOf } from './options.ts';
 import { refused } from './refused.ts';
 import { Specialisation } from './specialisation.ts';
 import { warnDefaulted } from './warnings.ts';
@@ -116,8 +116,11 @@ export class KernelState {
 
   /** Throws TypeError unless a launch has as many arguments as the kernel has parameters. */
   checkCount(count: number): void {
-    const { params } = this.read().node;
-    const least = params.filter(({ type }) => type !== 'AssignmentPattern' && type !== 'RestElement').length;
+    const { node, source } = this.read();
+    const { params } = node;
+    const least = params.filter(
+      (p) => p.type !== 'AssignmentPattern' && p.type !== 'RestElement' && !mayBeLeftOut(p, source.text),
+    ).length;
     const most = params.some(({ type }) => type === 'RestElement') ? Number.POSITIVE_INFINITY : params.length;
     if (count >= least && count <= most) return;
     const names = this.parameterNames().map((name, i) => name ?? `argument ${i + 1}`);
@@ -168,12 +171,12 @@ export class KernelState {
         () => this.#pos(),
         async () => driver.loadLater?.(plan.program) ?? this.#loadNow(driver, plan.program),
       ).catch((error: unknown) => refused(error, driver.info.name, this.#pos()));
-      context.checkOpen();
-      if (epoch === context.epoch && generation === this.#generation) {
+      if (!context.closed && epoch === context.epoch && generation === this.#generation) {
         return this.#keep(keyOf(types, indexBits), this.#made(context, types, plan, executable));
       }
-      // The context was reset meanwhile, or the kernel recompiled.
+      // The context was closed or reset meanwhile, or the kernel recompiled.
       executable.unload();
+      context.checkOpen();
     }
   }
 
@@ -240,8 +243,7 @@ export class KernelState {
       this.#warned.add(name);
       warnDefaulted(this.name, withAuthorNames(name, this.read().source), options.defaultFloat);
     }
-    const { launchBounds, maxRegisters } = options;
-    return { compiled, options: compileOptions, program: { kernel: compiled.kernel, launchBounds, maxRegisters } };
+    return { compiled, options: compileOptions, program: { ...hintsOf(options), kernel: compiled.kernel } };
   }
 
   #made(
@@ -295,6 +297,8 @@ export class KernelState {
       debug: options.debug,
       defaultFloat: options.defaultFloat,
       indexBits,
+      maxRecursion: options.maxRecursion,
+      link: options.link,
     };
   }
 
@@ -334,8 +338,17 @@ export function unload(specialisations: Set<Specialisation>): void {
 }
 
 function contiguous(type: ArgType): ArgType {
-  if (type.kind === 'tuple') return { kind: 'tuple', items: type.items.map(contiguous) };
+  if (type.kind === 'tuple') return { ...type, items: type.items.map(contiguous) };
   return type.kind === 'array' && type.layout === 'A' ? { ...type, layout: 'C' } : type;
+}
+
+/** Whether a kernel asks if a parameter is there, `k ?? 1` or `k === undefined`: then it is an optional one. */
+function mayBeLeftOut(param: { readonly type: string; readonly name?: string }, text: string): boolean {
+  if (param.type !== 'Identifier' || param.name === undefined) return false;
+  const name = param.name.replaceAll('$', '\\$');
+  const nothing = '(?:undefined|null|void 0)(?![\\w$])';
+  const asks = `(?<![\\w$.])${name}\\s*(?:\\?\\?|\\?\\.|[!=]==?\\s*${nothing})|${nothing}\\s*[!=]==?\\s*${name}(?![\\w$])`;
+  return new RegExp(asks).test(text);
 }
 
 function missing(names: readonly string[], count: number): string {

@@ -78,5 +78,5 @@ it('shows each pass in inspect', () => {
   kernel.compile(cuda.deviceArray(4, 'f32'));
   const text = kernel.inspect({ target: 'passes' });
   expect(text).toMatch(/^\/\/ as the front end made it\nkernel /);
-  for (const pass of ['lower warps', 'expand math', 'simplify', 'unroll']) expect(text).toContain(`// ${pass}`);
+  for (const pass of ['lower returns', 'expand math', 'simplify', 'unroll']) expect(text).toContain(`// ${pass}`);
 });

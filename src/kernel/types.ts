@@ -4,7 +4,7 @@
  * They describe a kernel's array parameters, whatever was passed for them, and the arrays that `cuda.shared.array` and its
  * like make. Types only: annotations are erased, and what a kernel is compiled for comes from the arguments of a launch.
  */
-import type { FieldElement, FieldOf, Plain } from '../dtype/types.ts';
+import type { DTypeLike, FieldElement, FieldOf, InKernel, Plain, ValueOf } from '../dtype/types.ts';
 
 /** Phantom: element type and rank of a kernel-side array. Never present at run time. */
 declare const view: unique symbol;
@@ -66,14 +66,68 @@ export interface View<T, R extends number> {
   /** A view with the axes reversed. */
   readonly T: ViewOf<T, R>;
   /** One element. */
-  get(...index: Axes<R>): Plain<T>;
+  get(...index: Axes<R>): InKernel<T>;
   /** A view of the same memory, NumPy's rules: `a.slice('1:5')`, `A.slice(i, [0, n, 2])`. */
   slice<const A extends readonly SliceIndex[]>(...index: A): ViewOf<T, Remaining<Axes<R>, A>['length'] & number>;
   /** The member of every struct: `p.field('x')[i]` is `p[i].x`. A sub-array adds its axes at the end. */
   field<K extends FieldOf<Plain<T>>>(
     name: K,
   ): ViewOf<FieldElement<Plain<T>, K>, Deeper<R, Plain<T>[K & keyof Plain<T>]>>;
+  /**
+   * The same elements in another shape, of an array in C order: `a.reshape(rows, cols)`, `a.reshape([-1, 4])`. One length may be -1, which is
+   * what remains.
+   */
+  reshape<const S extends readonly number[]>(shape: S): ViewOf<T, S['length'] & number>;
+  reshape<const S extends readonly number[]>(...shape: S): ViewOf<T, S['length'] & number>;
+  /** The same bytes as elements of another type: `a.view(u32)`. The last axis gets longer or shorter by the sizes of both. */
+  view<const D extends DTypeLike>(dtype: D): ViewOf<ValueOf<D>, R>;
+  /** The sum of all elements, in their type (8- and 16-bit integers: 32 bits). Every thread goes through them by itself. NumPy: `sum`. */
+  sum(): Plain<T>;
+  /** The product of all elements. NumPy: `prod`. */
+  prod(): Plain<T>;
+  /** The least element; NaN if there is one. An array without elements is an error. NumPy: `min`. */
+  min(): Plain<T>;
+  /** The greatest element; NaN if there is one. NumPy: `max`. */
+  max(): Plain<T>;
+  /** The mean of all elements, a float. NumPy: `mean`. */
+  mean(): number;
+  /** Whether any element is not 0. NumPy: `any`. */
+  any(): boolean;
+  /** Whether no element is 0. NumPy: `all`. */
+  all(): boolean;
+  /** The place of the least element, counted in C order: of equal ones the first, and the first NaN before all. NumPy: `argmin`. */
+  argmin(): number;
+  /** The place of the greatest element. NumPy: `argmax`. */
+  argmax(): number;
   readonly [view]?: readonly [T, R];
+}
+
+/** JavaScript's methods of arrays, of one axis or of the rows of several. `P` is an element or a row. */
+interface Sequence<P, V> {
+  /** The element at an index; negative ones count from the end. */
+  at(index: number): P;
+  every(test: (value: P, index: number) => unknown): boolean;
+  some(test: (value: P, index: number) => unknown): boolean;
+  /** The first element that passes the test; undefined if none does. */
+  find(test: (value: P, index: number) => unknown): P | undefined;
+  findIndex(test: (value: P, index: number) => unknown): number;
+  findLast(test: (value: P, index: number) => unknown): P | undefined;
+  findLastIndex(test: (value: P, index: number) => unknown): number;
+  forEach(each: (value: P, index: number) => void): void;
+  includes(value: P): boolean;
+  indexOf(value: P): number;
+  lastIndexOf(value: P): number;
+  /** A new array of the thread's own; the length must be known while compiling. */
+  map<U>(change: (value: P, index: number) => U): U[];
+  reduce(combine: (before: P, value: P, index: number) => P): P;
+  reduce<U>(combine: (before: U, value: P, index: number) => U, first: U): U;
+  reduceRight<U>(combine: (before: U, value: P, index: number) => U, first: U): U;
+  /** A view of the elements from `from` to before `to`; negative ones count from the end. */
+  subarray(from?: number, to?: number): V;
+  /** For `for (const [i, v] of a.entries())`. */
+  entries(): IterableIterator<[number, P]>;
+  keys(): IterableIterator<number>;
+  values(): IterableIterator<P>;
 }
 
 /** A rank, with the axes of a sub-array. */
@@ -82,34 +136,40 @@ type Deeper<R extends number, V> = V extends readonly (infer U)[]
   : R;
 
 /** A 1-D array of `T`. */
-export interface Vec<T> extends View<T, 1> {
-  [i: number]: Plain<T>;
-  [Symbol.iterator](): IterableIterator<Plain<T>>;
+export interface Vec<T> extends View<T, 1>, Sequence<InKernel<T>, Vec<T>> {
+  /** Stores a value to all elements, or to those from `from` to before `to`. */
+  fill(value: InKernel<T>, from?: number, to?: number): this;
+  [i: number]: InKernel<T>;
+  [Symbol.iterator](): IterableIterator<InKernel<T>>;
 }
 
 /** A 2-D array: `A[i][j]`. */
-export interface Mat<T> extends View<T, 2> {
+export interface Mat<T> extends View<T, 2>, Sequence<Vec<T>, Mat<T>> {
+  /** Stores a value to all elements. */
+  fill(value: InKernel<T>): this;
   readonly [i: number]: Vec<T>;
   [Symbol.iterator](): IterableIterator<Vec<T>>;
 }
 
 /** A 3-D array: `A[i][j][k]`. */
-export interface Cube<T> extends View<T, 3> {
+export interface Cube<T> extends View<T, 3>, Sequence<Mat<T>, Cube<T>> {
+  /** Stores a value to all elements. */
+  fill(value: InKernel<T>): this;
   readonly [i: number]: Mat<T>;
   [Symbol.iterator](): IterableIterator<Mat<T>>;
 }
 
-interface InVec<T> extends View<T, 1> {
-  readonly [i: number]: Plain<T>;
-  [Symbol.iterator](): IterableIterator<Plain<T>>;
+interface InVec<T> extends View<T, 1>, Sequence<InKernel<T>, InVec<T>> {
+  readonly [i: number]: InKernel<T>;
+  [Symbol.iterator](): IterableIterator<InKernel<T>>;
 }
 
-interface InMat<T> extends View<T, 2> {
+interface InMat<T> extends View<T, 2>, Sequence<InVec<T>, InMat<T>> {
   readonly [i: number]: InVec<T>;
   [Symbol.iterator](): IterableIterator<InVec<T>>;
 }
 
-interface InCube<T> extends View<T, 3> {
+interface InCube<T> extends View<T, 3>, Sequence<InMat<T>, InCube<T>> {
   readonly [i: number]: InMat<T>;
   [Symbol.iterator](): IterableIterator<InMat<T>>;
 }

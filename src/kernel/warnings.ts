@@ -1,8 +1,9 @@
 /**
  * What kernels warn of, as warnings of the process, each with a code so that it can be silenced by name.
  */
+import type { DeviceInfo } from '../driver/driver.ts';
 import { warn } from '../host/index.ts';
-import { warnsImplicitCopy } from './options.ts';
+import { warnsImplicitCopy, warnsLowOccupancy } from './options.ts';
 
 const WARNING = 'TsambaWarning';
 
@@ -14,6 +15,16 @@ export function warnImplicitCopy(kernel: string, argument: string, namespace: st
       `const d = ${namespace}.toDevice(a), launch with d, then d.copyToHost(); or say which way to copy: ${namespace}.In(a), ${namespace}.Out(a). ` +
       'TSAMBA_WARN_IMPLICIT_COPY=0 silences this',
     { type: WARNING, code: 'TSAMBA_IMPLICIT_COPY' },
+  );
+}
+
+/** A grid of fewer blocks than a GPU has multiprocessors. Once a kernel. Numba: NumbaPerformanceWarning, "low occupancy". */
+export function warnIdle(kernel: string, blocks: number, { name, limits }: DeviceInfo): void {
+  if (!warnsLowOccupancy()) return;
+  warn(
+    `${kernel} runs ${blocks} block${blocks === 1 ? '' : 's'} on ${name}, which has ${limits.multiprocessors} multiprocessors: ${limits.multiprocessors - blocks} of them stay idle. ` +
+      'Launch more blocks, with fewer threads in each or less work for each thread. TSAMBA_WARN_LOW_OCCUPANCY=0 silences this',
+    { type: WARNING, code: 'TSAMBA_LOW_OCCUPANCY' },
   );
 }
 

@@ -1,27 +1,26 @@
 /**
- * A context: what a namespace has on an open device: what is allocated there, what waits to be freed, and what has been counted.
+ * A context: what a namespace has on an open device. What it holds there is `holdings.ts`.
  *
- * All device memory is allocated and released here. Which context is the current one is `device-selection.ts`; arrays, streams and
+ * All device memory is allocated here. Which context is the current one is `device-selection.ts`; arrays, streams and
  * kernels stand above and hold the context they were made in.
  */
 import type { DeviceDriver, DeviceInfo, DeviceKind, Failure } from '../driver/driver.ts';
 import { FaultLog, type Moment } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError, TsambaTypeError } from '../errors.ts';
 import { freezeData, lockProperties, refuseAssignments } from '../guarded.ts';
-import { markFailed, warn } from '../host/index.ts';
+import { markFailed } from '../host/index.ts';
 import { blocking, canWait } from './blocking.ts';
-import { Deallocations, type PendingItem } from './deallocations.ts';
-import { allocationSite, forgetSite } from './leaks.ts';
-import { deallocationLimits } from './limits.ts';
+import { attempt, isRepetition, report } from './freeing.ts';
+import { Holdings } from './holdings.ts';
+import { allocationSite } from './leaks.ts';
 import { MemoryStream } from './memory-stream.ts';
 import { OpenDevice, type Tenant } from './open-device.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
-import { Pressure } from './pressure.ts';
 import { printAs } from './printing.ts';
-import type { Holder, Outliving, Resource } from './resources.ts';
-import { Counters, type MemoryStats } from './stats.ts';
+import { runDry } from './run-dry.ts';
+import type { MemoryStats } from './stats.ts';
 import type { StreamRef, StreamUser } from './stream-ref.ts';
-import { Turns } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 /** What is not the same for all namespaces. */
 export interface ContextOptions {
@@ -30,7 +29,7 @@ export interface ContextOptions {
 }
 
 /** One open device. Numba: `cuda.current_context()`. */
-export class Context implements MemoryHome, Tenant {
+export class Context extends Holdings implements MemoryHome, Tenant {
   #driver: DeviceDriver;
   readonly #device: OpenDevice;
   /** Called before each launch while faults are injected; throws to make the launch fail. */
@@ -38,51 +37,38 @@ export class Context implements MemoryHome, Tenant {
   readonly info: DeviceInfo;
   /** By what name users know the functions that it belongs to: `cuda`, `roc`. For messages. */
   readonly namespace: string;
+  /** Asynchronous calls that have their place in the order of the device and are not enqueued yet. */
+  readonly turns: Turns;
   /** Whether `copyToHost` waits also where it is given a stream, which then only says after what it comes: so in `roc`. */
   readonly readsWait: boolean;
-  /** Device memory that waits to be freed. */
-  readonly deallocations: Deallocations;
-  /** Streams, events and loaded kernels that wait to be destroyed. */
-  readonly resourceDeallocations: Deallocations;
-  readonly counters: Counters = new Counters();
-  /** Asynchronous calls that have their place in the order of the device and are not enqueued yet. */
-  readonly turns: Turns = new Turns();
   /** The owner shared by all arrays without elements. */
   readonly noMemory: MemoryOwner;
   /** Goes up with each reset: what was loaded on the device before is gone. */
   epoch = 0;
   /** Faults that came up where nobody could be told, such as in a callback: the next synchronising call throws them. */
   readonly #faults: FaultLog = new FaultLog();
-  /** Has the engine collect dropped arrays when much memory is live. */
-  readonly pressure: Pressure;
   #closed = false;
   #holds = 0;
-  readonly #allocations = new Set<Allocation>();
-  readonly #resources = new Set<Resource>();
+  /** Resolves when what was under way at the last `close` or `reset` is done, and the device given back; where nobody can wait. */
+  #givingUp: Promise<void> = Promise.resolve();
   #memoryStream: MemoryStream | undefined = undefined;
-  readonly #outliving = new Set<Outliving>();
-  /** Streams for which host memory is kept alive. */
-  readonly holders: Set<Holder> = new Set();
 
   /** On a device that others may share, or on a driver of its own. */
   constructor(on: OpenDevice | DeviceDriver, { namespace = 'cuda', readsWait = false }: ContextOptions = {}) {
-    this.#device = on instanceof OpenDevice ? on : new OpenDevice(on);
-    const { driver } = this.#device;
-    this.#device.enter(this);
+    const device = on instanceof OpenDevice ? on : new OpenDevice(on);
+    const { driver } = device;
+    super(driver.info.limits.totalMemory, {
+      free: () => (this.#closed ? 0 : this.driver.memoryInfo().free),
+      trim: () => this.driver.trim?.(),
+    });
+    this.#device = device;
+    device.enter(this);
     this.#driver = driver;
+    this.turns = device.turns;
     this.namespace = namespace;
     this.readsWait = readsWait;
     this.info = freezeData(driver.info);
-    const { maxCount, ratio } = deallocationLimits();
-    this.deallocations = new Deallocations(maxCount, Math.trunc(driver.info.limits.totalMemory * ratio), () => {
-      this.driver.trim?.();
-    });
-    this.resourceDeallocations = new Deallocations(maxCount, Number.POSITIVE_INFINITY);
     this.noMemory = new MemoryOwner(this, undefined);
-    this.pressure = new Pressure(driver.info.limits.totalMemory, {
-      live: () => this.counters.live,
-      free: () => (this.#closed ? 0 : this.driver.memoryInfo().free),
-    });
     lockProperties(
       this,
       'info',
@@ -161,14 +147,6 @@ export class Context implements MemoryHome, Tenant {
     return this.#memoryStream;
   }
 
-  /** Counts memory that has been allocated, by whatever call, as this context's own: it dies with it. */
-  own<A extends Allocation>(allocation: A): A {
-    this.#allocations.add(allocation);
-    this.counters.allocated(allocation.bytes, this.deallocations.bytes);
-    this.pressure.note(this.counters.live);
-    return allocation;
-  }
-
   /** Calls `allocate`; when it runs out of memory, frees what is pending and calls it once more. Throws OutOfMemoryError. */
   retrying<T>(bytes: number, allocate: () => T): T {
     this.checkOpen();
@@ -203,48 +181,6 @@ export class Context implements MemoryHome, Tenant {
     return error;
   }
 
-  freePending(): void {
-    this.#flushReporting(this.deallocations);
-  }
-
-  /** The last user of an allocation is gone: it goes into the pending queue. A free that fails is reported as a warning. */
-  release(allocation: Allocation): void {
-    if (!this.#allocations.has(allocation)) return;
-    this.counters.live -= allocation.bytes;
-    forgetSite(allocation.site);
-    this.#addReporting(this.deallocations, allocation);
-  }
-
-  /** As `release`, for memory that was dropped without dispose. */
-  releaseDropped(allocation: Allocation): void {
-    if (!this.#allocations.has(allocation)) return;
-    this.counters.live -= allocation.bytes;
-    this.#addReporting(this.deallocations, allocation);
-  }
-
-  /** Called by an allocation that is being freed. */
-  freed(allocation: Allocation): void {
-    this.#allocations.delete(allocation);
-    this.counters.frees++;
-  }
-
-  /** Makes a stream, an event or a loaded kernel die with this context. */
-  adopt(resource: Resource): void {
-    this.#resources.add(resource);
-  }
-
-  /** Keeps a stream that was destroyed with work left on it until that is done. */
-  outlive(stream: Outliving): void {
-    // There are few: most streams are idle when they are disposed.
-    for (const other of this.#outliving) if (other.finished()) this.#outliving.delete(other);
-    this.#outliving.add(stream);
-  }
-
-  /** Forgets a resource that has been given up already. */
-  disown(resource: Resource): void {
-    this.#resources.delete(resource);
-  }
-
   /** Keeps the driver open, also when the context is closed, until the function that it gives is called. */
   holdOpen(): () => void {
     this.#holds++;
@@ -253,14 +189,8 @@ export class Context implements MemoryHome, Tenant {
       if (!held) return;
       held = false;
       this.#holds--;
-      if (this.#closed && this.#holds === 0) attempt(() => this.#device.leave(this));
+      if (this.#closed) attempt(() => this.#leave());
     };
-  }
-
-  /** Puts a resource that is no longer used into the pending queue. */
-  retire(resource: Resource): void {
-    if (!this.#resources.delete(resource)) return;
-    this.#addReporting(this.resourceDeallocations, { bytes: 0, destroy: () => resource.destroy() });
   }
 
   /** Bytes of device memory that are free, and that there are. Numba: `get_memory_info()`. */
@@ -295,16 +225,8 @@ export class Context implements MemoryHome, Tenant {
     if (this.turns.waiting > 0) this.turns.check('synchronize()');
     this.counters.synchronizations++;
     driver.synchronize();
-    this.#settled();
+    this.settled();
     this.throwFault();
-  }
-
-  /** All work of the device has been done, or is given up. */
-  #settled(): void {
-    if (this.holders.size > 0) for (const holder of [...this.holders]) holder.release();
-    if (this.#outliving.size === 0) return;
-    for (const stream of this.#outliving) stream.finished();
-    this.#outliving.clear();
   }
 
   /** Keeps a fault for the next synchronising call; one that nobody is told of is printed at exit. */
@@ -327,20 +249,52 @@ export class Context implements MemoryHome, Tenant {
     return this.#faults.failure(undefined, { position: Number.POSITIVE_INFINITY, told: began.told });
   }
 
-  /** Waits for the device, then frees everything on it: arrays, streams, events and loaded kernels made before are dead. */
+  /**
+   * Waits for the device, then frees everything on it: arrays, streams, events and loaded kernels made before are dead. Where nobody can
+   * wait, what has been enqueued is done all the same, and `resetAsync` says when.
+   */
   reset(): void {
     this.checkOpen();
-    this.#drop('its context was reset');
+    this.#giveUp('its context was reset');
     this.epoch++;
   }
 
-  /** Frees everything, and closes the device where no other context is on it. Twice is a no-op. */
+  /** As `reset`, after all calls before it, without blocking. */
+  async resetAsync(): Promise<void> {
+    this.checkOpen();
+    await this.#quiet();
+    this.reset();
+    await this.#givingUp;
+  }
+
+  /** Frees everything as `reset` does, and closes the device where no other context is on it. Twice is a no-op. */
   close(): void {
     if (this.#closed) return;
-    this.#drop('its context was closed');
+    this.#giveUp('its context was closed');
     this.#closed = true;
-    // Memory that a program may still read through an ArrayBuffer must outlive the context.
-    if (this.#holds === 0) this.#device.leave(this);
+    this.#leave();
+  }
+
+  /** As `close`, after all calls before it, without blocking. */
+  async closeAsync(): Promise<void> {
+    if (!this.#closed) await this.#quiet();
+    this.close();
+    await this.#givingUp;
+  }
+
+  /** Leaves the device, at once where it has been waited for. Memory that a program may still read through an ArrayBuffer outlives the context. */
+  #leave(): void {
+    const leave = (): void => {
+      if (this.#holds === 0) this.#device.leave(this);
+    };
+    if (canWait(this.driver)) leave();
+    else this.#givingUp = this.#givingUp.then(() => attempt(leave));
+  }
+
+  /** Resolves when all calls before this one have been enqueued and done. What went wrong is left to who gives up the context. */
+  async #quiet(): Promise<void> {
+    await this.turns.afterThem();
+    if (!this.#closed) await runDry(this.driver).catch(() => undefined);
   }
 
   checkOpen(): void {
@@ -354,77 +308,60 @@ export class Context implements MemoryHome, Tenant {
     );
   }
 
-  #drop(why: string): void {
-    this.#reportFaults();
-    for (const queue of [this.deallocations, this.resourceDeallocations]) {
-      queue.endDeferrals();
-      while (queue.length > 0) this.#flushReporting(queue);
-    }
-    for (const resource of this.#resources) attempt(() => resource.destroy());
-    this.#resources.clear();
-    for (const allocation of [...this.#allocations]) {
-      allocation.lost = why;
-      this.counters.live -= allocation.bytes;
-      attempt(() => allocation.destroy());
-    }
+  #giveUp(why: string): void {
+    if (canWait(this.driver)) this.#reportFaults();
+    else this.#givingUp = this.#reportFaultsLater();
+    this.drop(why);
   }
 
-  /** Waits for the device, where that is possible. The work that failed is thrown away with everything else; its errors must not be lost, though. */
+  /** Waits for the device. The work that failed is thrown away with everything else; its errors must not be lost, though. */
   #reportFaults(): void {
     for (;;) {
       try {
         if (canWait(this.driver)) this.driver.synchronize();
-        this.#settled();
-        this.#faults.raise();
+        this.settled();
+        this.throwFault();
         return;
       } catch (error) {
         if (isRepetition(error)) return;
-        report('work failed before its context was given up', error);
-        // Nobody can synchronise with it any more: a fault that nobody was told of.
-        markFailed();
+        reportWork(error);
         // A device that is broken for good says so each time it is asked.
         if (!(error instanceof DriverError) || error.api !== 'kernel') return;
       }
     }
   }
 
-  toString(): string {
+  /** The same, when what has been enqueued until now is done. */
+  async #reportFaultsLater(): Promise<void> {
+    try {
+      for (;;) {
+        await this.turns.afterThem();
+        const failure = await runDry(this.driver);
+        if (failure === undefined) break;
+        failure.acknowledge();
+        reportWork(failure.error);
+      }
+      if (this.#closed) this.settled();
+      else this.dropFinished();
+      this.throwFault();
+    } catch (error) {
+      if (!isRepetition(error)) reportWork(error);
+    }
+  }
+
+  override toString(): string {
     const state = this.closed ? 'closed' : `${this.counters.live} bytes live`;
     return `Context(${this.info.name}, ${state})`;
-  }
-
-  /** Disposing must not throw for what another array's memory does: failures of automatic frees become warnings. */
-  #addReporting(queue: Deallocations, item: PendingItem): void {
-    attempt(() => queue.add(item));
-  }
-
-  #flushReporting(queue: Deallocations): void {
-    attempt(() => queue.clear());
   }
 }
 
 printAs(Context.prototype);
 refuseAssignments('Context', Context.prototype);
 
-/** A device that is lost repeats at each call what somebody has been told already: the first failure is the cause. */
-function isRepetition(error: unknown): boolean {
-  return error instanceof DriverError && error.cause instanceof DriverError;
-}
-
-function attempt(free: () => void): void {
-  try {
-    free();
-  } catch (error) {
-    if (!isRepetition(error)) report('freeing device memory failed', error);
-  }
-}
-
-function report(what: string, error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
-  warn(`${what}: ${message}`, {
-    type: 'TsambaWarning',
-    code: 'TSAMBA_FREE_FAILED',
-  });
+/** Nobody can synchronise with it any more: a fault that nobody was told of. */
+function reportWork(error: unknown): void {
+  report('work failed before its context was given up', error);
+  markFailed();
 }
 
 function wrapped(error: unknown): DriverError {

@@ -1,6 +1,6 @@
 /**
- * What a namespace says and does about devices: `currentContext`, `currentDevice`, `selectDevice`, `open`, `close`, `synchronize`,
- * `memoryStats` and `deferCleanup`, each made for the devices of one.
+ * What a namespace says and does about devices: `currentContext`, `currentDevice`, `selectDevice`, `open`, `close`, `closeAsync`,
+ * `synchronize`, `memoryStats` and `deferCleanup`, each made for the devices of one.
  */
 import { hostFunction } from '../compiler/intrinsics.ts';
 import type { DeviceKind } from '../driver/driver.ts';
@@ -49,6 +49,10 @@ export function openOf(devices: DeviceSelection): Open {
 
 export function closeOf(devices: DeviceSelection): () => void {
   return hostFunction(devices, 'close', () => devices.close());
+}
+
+export function closeAsyncOf(devices: DeviceSelection): () => Promise<void> {
+  return hostFunction(devices, 'closeAsync', () => devices.closeAsync());
 }
 
 export function synchronizeOf(devices: DeviceSelection): () => void {

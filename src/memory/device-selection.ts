@@ -106,6 +106,14 @@ export class DeviceSelection {
     this.#contexts.clear();
   }
 
+  /** The same, without blocking, after all calls before it. */
+  async closeAsync(): Promise<void> {
+    const contexts = [...this.#contexts.values()];
+    this.#current = undefined;
+    this.#contexts.clear();
+    await Promise.all(contexts.map((context) => context.closeAsync()));
+  }
+
   /** A device by its place; opens it only where that costs nothing. */
   describe(place: Place): Device {
     return this.#describe(this.infoOf(place), undefined);

@@ -293,6 +293,15 @@ describe('a machine without an NVIDIA GPU', () => {
     expect(provided.opened).toEqual(expected === 'opencl 1' ? [1] : []);
   });
 
+  it('loads no library of a kind that has no GPU for certain', () => {
+    const { opencl } = machine([GPU]);
+    const probed = vi.spyOn(opencl, 'probe');
+    opencl.mayHaveGpu = () => false;
+    expect(devices.currentDevice().name).toBe('test device');
+    expect(probed).not.toHaveBeenCalled();
+    expect(devices.selectDevice('opencl').name).toBe('opencl 0');
+  });
+
   it('goes on to the next where a device cannot be opened', () => {
     const { opencl } = machine([GPU, GPU]);
     const open = opencl.open.bind(opencl);

@@ -9,7 +9,7 @@ import { NotSupportedError } from '../errors.ts';
 import { hardwareOf } from './device.ts';
 import { type Choice, DeviceSelection, type Place } from './device-selection.ts';
 import { noDevice } from './open-devices.ts';
-import { probe } from './providers.ts';
+import { mayHaveGpu, probe } from './providers.ts';
 
 export const cudaDevices: DeviceSelection = /* @__PURE__ */ new DeviceSelection({
   namespace: 'cuda',
@@ -49,6 +49,7 @@ function described(place: Place): DeviceInfo | undefined {
 }
 
 function placesOf(kind: Place['kind']): Place[] {
+  if (!mayHaveGpu(kind)) return [];
   return Array.from({ length: probe(kind).count }, (_, index) => ({ kind, index }));
 }
 

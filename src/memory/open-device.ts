@@ -5,6 +5,7 @@
  * is closed with the last of them.
  */
 import type { DeviceDriver } from '../driver/driver.ts';
+import { Turns } from './turns.ts';
 
 /** What a context is on the device that it shares. */
 export interface Tenant {
@@ -15,6 +16,8 @@ export interface Tenant {
 /** A driver that is open, and the contexts on it. */
 export class OpenDevice {
   readonly driver: DeviceDriver;
+  /** Asynchronous calls that have their place in the order of the device and are not enqueued yet, whichever namespace made them. */
+  readonly turns: Turns = new Turns();
   readonly #tenants = new Set<Tenant>();
   readonly #closed: () => void;
 

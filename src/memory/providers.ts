@@ -44,6 +44,11 @@ export function probe(kind: DeviceKind): Found {
   return { provider, count: 0, reason: reason ?? 'the driver finds no device' };
 }
 
+/** Whether a kind may have GPUs here, asked before anything is loaded. */
+export function mayHaveGpu(kind: DeviceKind): boolean {
+  return providers.get(kind)?.mayHaveGpu?.() ?? true;
+}
+
 /** Code that can be had without a device, of all kinds. */
 export function offlineCode(): readonly OfflineCode[] {
   return [...providers.values()].flatMap(({ offline = [] }) => offline);

@@ -5,9 +5,21 @@
  * the calls and nothing enqueued. Asynchronous calls that come after it
  * take their turn after it; those that cannot wait say so, since they would overtake it.
  */
+import { DriverError } from '../errors.ts';
 import { cannotWait } from './blocking.ts';
 
-/** The calls of one context that wait for their turn. */
+/** The context of a call, as far as that goes: what the call was to use is gone when it was closed or reset meanwhile. */
+export interface Caller {
+  /** Goes up with each reset. */
+  readonly epoch: number;
+  /** Throws when it was closed. */
+  checkOpen(): void;
+}
+
+/** Enqueues something in a call's turn. Throws when the caller's context was closed or reset since it was called. */
+export type Enter = <R>(enqueue: () => R) => R;
+
+/** The calls of one device that wait for their turn. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
   #inside = false;
@@ -15,9 +27,10 @@ export class Turns {
   waiting = 0;
 
   /** Runs `body` when the calls before it have been enqueued; those after it come when its promise is settled. */
-  async take<T>(body: () => Promise<T>): Promise<T> {
+  async take<T>(caller: Caller, body: (enter: Enter) => Promise<T>): Promise<T> {
+    const { epoch } = caller;
     this.waiting++;
-    const turn = this.#last.then(body);
+    const turn = this.#last.then(() => body((enqueue) => this.#enter(caller, epoch, enqueue)));
     this.#last = turn.catch(() => undefined);
     try {
       return await turn;
@@ -31,8 +44,13 @@ export class Turns {
     return this.waiting === 0 ? undefined : this.#last;
   }
 
-  /** What a call enqueues in its turn. */
-  enter<R>(enqueue: () => R): R {
+  #enter<R>(caller: Caller, epoch: number, enqueue: () => R): R {
+    caller.checkOpen();
+    if (caller.epoch !== epoch) {
+      throw new DriverError('E_CONTEXT_RESET', 'the context was reset before this call was enqueued: make it again', {
+        api: 'context',
+      });
+    }
     this.#inside = true;
     try {
       return enqueue();

@@ -12,6 +12,7 @@ import {
 import { type Jit, jitOf } from '../kernel/jit.ts';
 import type { Context } from '../memory/context.ts';
 import {
+  closeAsyncOf,
   closeOf,
   currentContextOf,
   currentDeviceOf,
@@ -61,8 +62,8 @@ export const currentContext: () => Context = /* @__PURE__ */ currentContextOf(ro
 export const currentDevice: () => Agent = /* @__PURE__ */ currentDeviceOf(rocDevices);
 
 /**
- * Makes a device the current one of `roc`: `'opencl'`, `'hip'`, `'nvidia'`, `'webgpu'`, `'cpu'` or `'simulator'`, with a number among those (0); or
- * the number of one of `roc.agents`.
+ * Makes a device the current one of `roc`: a kind of device, such as `'opencl'`, with a number among those (0); or the number of one of
+ * `roc.agents`.
  * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for what is no kind.
  */
 export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(rocDevices);
@@ -75,6 +76,12 @@ export const open: Open = /* @__PURE__ */ openOf(rocDevices);
 
 /** Closes all devices that `roc` has opened: every array, stream and kernel that it has on them is dead. */
 export const close: () => void = /* @__PURE__ */ closeOf(rocDevices);
+
+/**
+ * As `close`, without blocking: resolves when all work of the devices has been done that was asked for before, and they are closed. What went
+ * wrong there and nobody was told of is a warning.
+ */
+export const closeAsync: () => Promise<void> = /* @__PURE__ */ closeAsyncOf(rocDevices);
 
 /** Blocks until all work of the current device has been done, then throws what went wrong, if anything did. */
 export const synchronize: () => void = /* @__PURE__ */ synchronizeOf(rocDevices);

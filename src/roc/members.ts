@@ -3,6 +3,8 @@
  *
  * `namespace.ts` makes the object of it, `index.ts` the entry point `tsamba/roc`. Names are Numba's in camelCase.
  */
+export { cache } from '../kernel/cache.ts';
+export { declareDevice } from '../kernel/external.ts';
 export { In, InOut, Out } from '../kernel/hints.ts';
 export { Stream } from '../stream/stream.ts';
 export { agents } from './agents.ts';
@@ -10,6 +12,7 @@ export { DeviceNDArray, DeviceRecord, deviceArray, deviceArrayLike, toDevice } f
 export { isAvailable } from './devices.ts';
 export {
   close,
+  closeAsync,
   coarsegrainArray,
   currentContext,
   currentDevice,

@@ -6,8 +6,8 @@
  * the compiler knows by identity; on the host they throw.
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
-import type { Atomic, AtomicCas, AtomicOperations } from '../cuda/atomic.ts';
-import type { DTypeLike, f32, f64, i32, i64, u32, u64, ValueOf } from '../dtype/types.ts';
+import { type AtomicOperations, atomicOperations } from '../cuda/atomic.ts';
+import type { DTypeLike, ValueOf } from '../dtype/types.ts';
 import type { Cube, Mat, Vec } from '../kernel/types.ts';
 
 /** A work-item function: `dim` is 0 (neighbouring work items, and the last axis of an array), 1 or 2. */
@@ -65,30 +65,8 @@ export const shared: {
   array: intrinsic<SharedMaker>('roc.shared.array'),
 });
 
-type Integer = i32 | u32 | i64 | u64;
-type Unsigned = u32 | u64;
-type Numeric = Integer | f32 | f64;
-
-const numeric = (name: string): Atomic<Numeric> => intrinsic<Atomic<Numeric>>(`roc.atomic.${name}`);
-const integer = (name: string): Atomic<Integer> => intrinsic<Atomic<Integer>>(`roc.atomic.${name}`);
-const unsigned = (name: string): Atomic<Unsigned> => intrinsic<Atomic<Unsigned>>(`roc.atomic.${name}`);
-
 /** Atomic updates of elements, each giving the old value: those of `cuda.atomic`. Numba's `roc.atomic` has `add` alone, for integers. */
-export const atomic: AtomicOperations = Object.freeze({
-  add: numeric('add'),
-  sub: numeric('sub'),
-  and: integer('and'),
-  or: integer('or'),
-  xor: integer('xor'),
-  exch: integer('exch'),
-  inc: unsigned('inc'),
-  dec: unsigned('dec'),
-  max: numeric('max'),
-  min: numeric('min'),
-  nanMax: numeric('nanMax'),
-  nanMin: numeric('nanMin'),
-  cas: intrinsic<AtomicCas<Integer>>('roc.atomic.cas'),
-});
+export const atomic: AtomicOperations = atomicOperations('roc.atomic');
 
 /** Exchanges values of i32, u32, i64, u64, f32 or f64 between the 64 lanes of a wavefront. */
 export interface Permute {

@@ -1,12 +1,19 @@
 /**
- * Methods of arrays in kernels: `slice`, `get` and `field`, with the host's forms.
+ * Methods of arrays in kernels: `slice`, `get`, `field`, `reshape` and `view`, with the host's forms.
  */
 import type { AnyNode, CallExpression, Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
-import { elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
+import type { TExpr } from '../types/tree.ts';
+import { isReduction, reduction } from './array-reductions.ts';
+import { element, elementType, elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
+import { writable } from './assignments.ts';
 import { fail } from './diagnostics.ts';
+import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldView } from './records.ts';
+import { reshapeView, viewAs } from './reshaping.ts';
+import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
+import { eachIndex, isSequence } from './sequences.ts';
 import { describeValue, literal, type Scope, type Value, type View } from './values.ts';
 
 export function arrayMethod(
@@ -17,6 +24,11 @@ export function arrayMethod(
   scope: Scope,
   pos: Pos,
 ): Value {
+  if (isReduction(name)) return reduction(ctx, view, name, node.arguments.length, pos);
+  const own: Value = { kind: 'view', view };
+  if (isSequence(own) && isSequenceMethod(name) && (name !== 'slice' || view.root.made === true))
+    return sequenceMethod(ctx, own, name, node, scope, pos);
+  if (name === 'fill') return fillView(ctx, view, node, scope, pos);
   if (name === 'slice') {
     const parts = node.arguments.map((a) => slicePart(ctx, a, scope));
     if (!parts.some((p) => 'start' in p) && parts.length >= view.axes.length) {
@@ -34,6 +46,24 @@ export function arrayMethod(
     }
     return { kind: 'view', view: fieldView(view, given.value, pos) };
   }
+  if (name === 'reshape' || name === 'view') {
+    const args = node.arguments.map((a) => ctx.parts.evaluate(ctx, a, scope));
+    const [first] = args;
+    if (name === 'view') {
+      const type = elementType(first?.kind === 'host' ? first.value : undefined, 'view', pos);
+      return { kind: 'view', view: viewAs(ctx, view, type, pos) };
+    }
+    const dims = first?.kind === 'tuple' ? first.items : args;
+    return {
+      kind: 'view',
+      view: reshapeView(
+        ctx,
+        view,
+        dims.map((d) => ctx.scalar(d, pos, 'a length')),
+        pos,
+      ),
+    };
+  }
   if (name !== 'get') {
     return fail('K223', pos, `arrays have no method ${name} in a kernel`, {
       help: 'store single elements: A[i][j] = value',
@@ -46,6 +76,27 @@ export function arrayMethod(
   for (const a of node.arguments)
     v = indexView(ctx, v, ctx.scalar(ctx.parts.evaluate(ctx, a, scope), pos, 'an index'), pos);
   return elementValue(v, pos);
+}
+
+/** `a.fill(value, from, to)`: of all elements, or of a part of the only axis. */
+function fillView(ctx: Evaluation, view: View, node: CallExpression, scope: Scope, pos: Pos): Value {
+  const [value, start, stop] = elements(ctx, node.arguments, scope, pos);
+  if (value === undefined) return fail('K316', pos, 'fill needs a value');
+  if (view.axes.length > 1 && (view.element.open === true || start !== undefined))
+    return fail('K240', pos, `${view.name} has rank ${view.axes.length}: its rows are filled one by one`, {
+      help: `for (const row of ${view.name}) row.fill(0)`,
+    });
+  const held = ctx.hold(ctx.scalar(value, pos));
+  const bound = (v: Value | undefined): TExpr | undefined =>
+    v === undefined ? undefined : ctx.scalar(v, pos, 'a bound');
+  const part = { start: bound(start), stop: bound(stop), step: undefined };
+  const filled = start === undefined ? view : sliceView(ctx, view, [part], pos);
+  const each = (v: View): void => {
+    if (v.axes.length === 0) ctx.emit({ k: 'store', mem: writable(element(v, pos), pos), value: held, pos });
+    else eachIndex(ctx, v, pos, (index) => each({ ...indexView(ctx, v, index, pos), checks: v.checks }));
+  };
+  each(filled);
+  return { kind: 'view', view };
 }
 
 function slicePart(ctx: Evaluation, node: Expression | SpreadElement, scope: Scope): SlicePart {

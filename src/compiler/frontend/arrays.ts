@@ -4,30 +4,36 @@
  * A view is symbolic: a root, an offset and axes. `A[i]` of a matrix is a view with one axis less; when all axes have an index
  * there is an element, and only then memory is touched. Slicing follows NumPy's rules.
  */
-import { asDType, dtypeOfTypedArray, isDType, isTypedArray } from '../../dtype/index.ts';
+import { asDType, type DType, dtypeOfTypedArray, isDType, isTypedArray, type VectorToken } from '../../dtype/index.ts';
 import { bytesOf } from '../../dtype/typedarray.ts';
 import { type ArgType, type CapturedArray, DEVICE_ARRAY, NDARRAY } from '../contract.ts';
-import { alignmentOf, type Element, elementOf, MAX_ALIGN, scalarElement } from '../elements.ts';
+import { alignmentOf, type Element, elementOf, fieldsOf, MAX_ALIGN, OPEN, scalarElement } from '../elements.ts';
 import { ELEM_SIZE, type Space } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
+import { openElements } from '../types/open-elements.ts';
 import type { Root, TExpr, TMem, Via } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex, select, toIndex } from './arithmetic.ts';
+import { complex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { size, touchesMemory } from './measures.ts';
 import { type Axis, isLiteral, literal, scalar, type Value, type View } from './values.ts';
+import { vectorElement, vectorOfElement } from './vectors.ts';
 
-type RootInit = Omit<Root, 'id' | 'written' | 'elem' | 'align'> & { readonly element: Element };
+type RootInit = Omit<Root, 'id' | 'written' | 'elem'> & { readonly element: Element };
 
 function addRoot(ctx: Evaluation, { element, ...init }: RootInit): Root {
-  const align = element.record === undefined ? undefined : MAX_ALIGN;
-  const root: Root = { ...init, elem: element.elem, align, id: ctx.roots.length, written: false };
+  const own = Object.hasOwn(init, 'align') ? init.align : undefined;
+  const align = element.record === undefined ? own : MAX_ALIGN;
+  const id = ctx.roots.length;
+  const open = element.open ? openElements(id, init.name, init.pos) : undefined;
+  const root: Root = { ...init, elem: element.elem, align, open, id, written: false };
   ctx.roots.push(root);
   return root;
 }
 
 /** Axes of a compact array with the given extents. */
-function compactAxes(extents: readonly TExpr[], order: 'C' | 'F', pos: Pos): Axis[] {
+export function compactAxes(extents: readonly TExpr[], order: 'C' | 'F', pos: Pos): Axis[] {
   const axes: Axis[] = [];
   let stride: TExpr = literal(1, pos);
   const indices = extents.map((_, k) => k);
@@ -100,10 +106,27 @@ export function allocateView(
   element: Element,
   name: string,
   pos: Pos,
+  align?: number,
 ): View {
   const length = (shape.reduce((a, b) => a * b, 1) * element.size) / ELEM_SIZE[element.elem];
-  const root = addRoot(ctx, { name, space, element, pos, length, readonly: false });
-  return viewOf(root, element, fixedAxes(shape, pos));
+  const root = addRoot(ctx, { name, space, element, pos, length, align, readonly: false });
+  // Of records, each of which begins where the one before ends, only the first is aligned as the array is.
+  const known = element.record === undefined ? Math.max(root.align ?? 1, element.align) : element.align;
+  return viewOf(root, element, fixedAxes(shape, pos), element.size, known);
+}
+
+/** Constant memory that holds numbers of the program. */
+export function constantView(
+  ctx: Evaluation,
+  shape: readonly number[],
+  values: NonNullable<Root['values']>,
+  name: string,
+  site: object | undefined,
+  pos: Pos,
+): View {
+  const { length } = values;
+  const root = addRoot(ctx, { name, space: 'constant', element: OPEN, pos, values, length, readonly: true, site });
+  return viewOf(root, OPEN, fixedAxes(shape, pos));
 }
 
 /** Dynamic shared memory: as many elements as the launch gave bytes for. */
@@ -269,11 +292,29 @@ export function element(view: View, pos: Pos): TMem {
   return { root, elem, clamped, index: view.offset ?? literal(0, pos), unit, disp, align, checks, via, pos };
 }
 
+/** The memory of the first lane of a vector. */
+export function laneOfView(type: VectorToken<unknown>, view: View, pos: Pos): TMem {
+  return element({ ...view, element: elementOf(type.lane) }, pos);
+}
+
 /** The element that a view without axes is: a scalar is read when it is used, a record stays where it is. */
 export function elementValue(view: View, pos: Pos): Value {
-  return view.element.record === undefined
-    ? scalar({ k: 'load', mem: element(view, pos), pos })
-    : { kind: 'view', view };
+  const type = vectorOfElement(view.element);
+  if (type !== undefined) return vectorElement(type, view, laneOfView(type, view, pos), pos);
+  const { record } = view.element;
+  if (record === undefined) return scalar({ k: 'load', mem: element(view, pos), pos });
+  return record.kind === 'c' ? complexElement(view, record, pos) : { kind: 'view', view };
+}
+
+/** A complex number is a value: both parts are read when it is used. */
+function complexElement(view: View, dtype: DType, pos: Pos): Value {
+  const [re, im] = (fieldsOf(dtype) ?? []).map(({ dtype: part, offset }): TExpr => {
+    const own = { ...view, element: elementOf(part), disp: view.disp + offset, level: view.level + 1 };
+    const via = view.via && { ...view.via, at: view.via.at === undefined ? undefined : view.via.at + offset };
+    return { k: 'load', mem: element({ ...own, via }, pos), pos };
+  });
+  if (re === undefined || im === undefined) throw new Error(`${dtype.name} has no parts`);
+  return complex(re, im);
 }
 
 /** An element when no axis is left, else a view. */

@@ -3,13 +3,19 @@
  */
 import type { AnyNode, AssignmentExpression, MemberExpression, Pattern, UpdateExpression } from 'acorn';
 import type { Pos } from '../source.ts';
-import type { Root, TMem } from '../types/tree.ts';
+import type { Root, TExpr, TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
+import { storeTo, storeToConstant } from './array-sites.ts';
+import { elementValue } from './arrays.ts';
+import { complex, complexValue, refuseComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
+import { fieldName } from './field-names.ts';
 import { isStable } from './measures.ts';
-import { memberOf, noAxis } from './members.ts';
+import { memberOf, memberParts, noAxis } from './members.ts';
 import { refuseAhead } from './names.ts';
+import { isObject } from './object-slots.ts';
+import { assignField, hasFields, makeObject, readField, settled, storeField } from './objects.ts';
 import { applyBinary } from './operators.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { assignWhole, detached, isRecord, snapshot } from './records.ts';
@@ -25,6 +31,7 @@ import {
   type Value,
   type View,
 } from './values.ts';
+import { isVector, vectorOfElement } from './vectors.ts';
 
 /** The variable of a name that is assigned to. */
 function target(name: string, scope: Scope, pos: Pos): Binding {
@@ -40,17 +47,34 @@ function target(name: string, scope: Scope, pos: Pos): Binding {
   return binding;
 }
 
-/** Where a store goes: a scalar in memory, or a whole record or sub-array of one. */
-type LValue = { readonly mem: TMem } | { readonly whole: View };
+/** Where a store goes: a scalar in memory, both parts of a complex number, or a whole record or sub-array of one. */
+type LValue = { readonly mem: TMem } | { readonly parts: readonly [TMem, TMem] } | { readonly whole: View };
+
+type MemberParts = ReturnType<typeof memberParts>;
+
+/** The field of an object that is assigned to; undefined for elements of arrays. */
+function fieldTarget({ object, key }: MemberParts): { readonly object: Value; readonly name: string } | undefined {
+  return hasFields(object) && typeof key !== 'object' ? { object, name: String(key) } : undefined;
+}
 
 /** The element of an array that `object[index]` or `object.member` names, as the target of a store. */
-function lvalueOf(ctx: Evaluation, node: MemberExpression, scope: Scope): LValue {
-  const pos = ctx.pos(node, scope);
-  if (node.object.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
+function lvalueOf(ctx: Evaluation, node: MemberExpression, { object, key, pos }: MemberParts): LValue {
   // The index is read by the ordinary rules; only the element it gives is not loaded.
-  const value = ctx.parts.evaluate(ctx, node, scope);
-  if (value.kind === 'scalar' && value.expr.k === 'load') return { mem: value.expr.mem };
+  const value = memberOf(ctx, object, key, pos);
+  if (value.kind === 'scalar' && value.expr.k === 'load') {
+    storeToConstant(ctx, value.expr.mem.root);
+    return { mem: value.expr.mem };
+  }
+  if (value.kind === 'complex' && value.re.k === 'load' && value.im.k === 'load')
+    return { parts: [value.re.mem, value.im.mem] };
+  if (isVector(value) && value.at !== undefined) return { whole: value.at };
   if (isRecord(value) || (value.kind === 'view' && isSubArray(value.view))) return { whole: value.view };
+  if (isVector(object)) {
+    return fail('K240', pos, `a vector in a variable is a value: its lane ${memberName(node)} cannot be stored to`, {
+      help: `make a new vector: v = ${object.type.name}(…)`,
+    });
+  }
+  storeTo(ctx, object);
   if (!node.computed) {
     return fail('K240', pos, `cannot store to the property ${memberName(node)}`, {
       help: 'tuples and objects are values in a kernel: make a new one, or use cuda.local.array(shape, dtype)',
@@ -79,19 +103,17 @@ function isSubArray(view: View): boolean {
   return view.via !== undefined && view.axes.length > 0 && view.axes.every((a) => isLiteral(a.extent));
 }
 
-/** As `placeOf`, where only one element will do: `++` and compound assignment. */
-function elementTarget(ctx: Evaluation, node: MemberExpression, scope: Scope): TMem {
-  const lvalue = lvalueOf(ctx, node, scope);
-  if ('mem' in lvalue) return lvalue.mem;
-  const pos = ctx.pos(node, scope);
-  return fail(
-    'K240',
-    pos,
-    `${describeValue({ kind: 'view', view: lvalue.whole })} cannot be computed with as a whole`,
-    {
-      help: 'assign to its members or elements',
-    },
-  );
+/** As `lvalueOf`, where only one element will do: `++` and compound assignment. */
+function elementTarget(ctx: Evaluation, node: MemberExpression, parts: MemberParts): Exclude<LValue, { whole: View }> {
+  const lvalue = lvalueOf(ctx, node, parts);
+  if (!('whole' in lvalue)) return lvalue;
+  return refuseWhole(lvalue.whole, parts.pos);
+}
+
+function refuseWhole(view: View, pos: Pos): never {
+  return fail('K240', pos, `${describeValue({ kind: 'view', view })} cannot be computed with as a whole`, {
+    help: 'assign to its members or elements',
+  });
 }
 
 function memberName(node: MemberExpression): string | undefined {
@@ -221,11 +243,20 @@ function storeElement(
   pos: Pos,
   discarded: boolean,
 ): Value {
+  const parts = memberParts(ctx, left, scope);
+  const field = fieldTarget(parts);
+  if (field !== undefined) {
+    const combine = (old: Value, right: Value): Value => applyBinary(ctx, op, old, right, pos);
+    return storeField(ctx, field.object, field.name, node, scope, pos, op === '' ? undefined : combine);
+  }
   let target: LValue | undefined;
   // Target first, then the value, as JavaScript does.
   const [lvalue, right] = ctx.sequence([
     () => {
-      target = op === '' ? lvalueOf(ctx, left, scope) : { mem: elementTarget(ctx, left, scope) };
+      target = lvalueOf(ctx, left, parts);
+      if (op !== '' && 'whole' in target && vectorOfElement(target.whole.element) === undefined)
+        refuseWhole(target.whole, parts.pos);
+      if ('parts' in target) return memValue(target.parts[0]);
       return 'mem' in target ? memValue(target.mem) : { kind: 'view', view: target.whole };
     },
     () => ctx.parts.evaluate(ctx, node.right, scope),
@@ -233,9 +264,21 @@ function storeElement(
   if (target === undefined) throw new Error('unreachable');
   if ('whole' in target) {
     mark(target.whole.root, pos);
+    if (op !== '' && lvalue.kind === 'view') {
+      const value = applyBinary(ctx, op, elementValue(lvalue.view, pos), right, pos);
+      assignWhole(ctx, lvalue.view, value, pos);
+      return value;
+    }
     // What is assigned to is a place in the array, not the object that is there.
     if (lvalue.kind === 'view') assignWhole(ctx, { ...lvalue.view, via: target.whole.via }, right, pos);
     return right;
+  }
+  if ('parts' in target) {
+    const [re, im] = target.parts.map((mem) => holdMem(ctx, memFrom(mem, lvalue)));
+    if (re === undefined || im === undefined) throw new Error('unreachable');
+    const old = (mem: TMem): TExpr => ({ k: 'load', mem, pos: ctx.pos(left, scope) });
+    const value = op === '' ? right : applyBinary(ctx, op, complex(old(re), old(im)), right, pos);
+    return storeComplex(ctx, [re, im], value, pos);
   }
   const mem = memFrom(target.mem, lvalue);
   writable(mem, pos);
@@ -255,24 +298,40 @@ function storeElement(
   return scalar(value);
 }
 
+/** Stores a number in both parts of a complex element; what it is computed from may stand there. */
+function storeComplex(ctx: Evaluation, parts: readonly TMem[], value: Value, pos: Pos): Value {
+  const { re, im } = complexValue(value, pos);
+  const held = [re, im].map((e) => (isStable(e) ? e : ctx.temp(e)));
+  parts.forEach((mem, k) => {
+    ctx.emit({ k: 'store', mem: writable(mem, pos), value: held[k] ?? re, pos });
+  });
+  return complex(held[0] ?? re, held[1] ?? im);
+}
+
 /** `[a, b] = value`, `{ x, y } = value`, with targets of any kind. */
 export function assignPattern(ctx: Evaluation, pattern: Pattern, value: Value, scope: Scope): void {
   destructure(ctx, pattern, value, scope, (node, v) => {
     const pos = ctx.pos(node, scope);
     if (node.type === 'Identifier') ctx.assign(target(node.name, scope, pos), v, pos);
     else if (node.type === 'MemberExpression') {
-      const lvalue = lvalueOf(ctx, node, scope);
+      const parts = memberParts(ctx, node, scope);
+      const field = fieldTarget(parts);
+      if (field !== undefined) return assignField(ctx, field.object, field.name, v, pos);
+      const lvalue = lvalueOf(ctx, node, parts);
       if ('whole' in lvalue) {
         mark(lvalue.whole.root, pos);
         assignWhole(ctx, lvalue.whole, v, pos);
-      } else ctx.emit({ k: 'store', mem: writable(lvalue.mem, pos), value: ctx.scalar(v, pos), pos });
+      } else if ('parts' in lvalue) storeComplex(ctx, lvalue.parts, v, pos);
+      else ctx.emit({ k: 'store', mem: writable(lvalue.mem, pos), value: ctx.scalar(v, pos), pos });
     } else fail('K101', pos, 'this pattern cannot be used in a kernel');
   });
 }
 
-/** The name of a field in an object literal or pattern. */
-export function fieldName(key: AnyNode): string {
-  return key.type === 'Identifier' ? key.name : String((key as { value?: unknown }).value);
+/** Whether an object has no such field or accessor. */
+function lacks(v: Value, key: string): boolean {
+  if (!isObject(v)) return v.kind === 'host' && typeof v.value === 'object' && v.value !== null && !(key in v.value);
+  const [fields, type] = v.kind === 'record' ? [v.fields, v.type] : [v.object.fields, v.object.type];
+  return !fields.has(key) && type?.getters.has(key) !== true && type?.methods.has(key) !== true;
 }
 
 /** Takes a value apart by a pattern and hands each part to `bind`. */
@@ -309,18 +368,18 @@ export function destructure(
       for (const p of pattern.properties) {
         const at = ctx.pos(p, scope);
         if (p.type === 'RestElement') {
-          const whole = isRecord(value) ? snapshot(ctx, value.view, at) : value;
+          const whole = isRecord(value) ? snapshot(ctx, value.view, at) : settled(ctx, value, at);
           if (whole.kind !== 'record')
             return fail('K222', at, `only an object has a rest, not ${describeValue(value)}`);
           const rest = new Map([...whole.fields].filter(([name]) => !taken.has(name)));
-          destructure(ctx, p.argument, { kind: 'record', fields: rest }, scope, bind);
+          destructure(ctx, p.argument, makeObject(ctx, rest, undefined, at), scope, bind);
         } else if (p.computed) {
           fail('K101', at, 'only named fields can be taken from an object in a kernel');
         } else {
           const key = fieldName(p.key);
           taken.add(key);
           // A missing field with a default is undefined, as in JavaScript.
-          const missing = p.value.type === 'AssignmentPattern' && value.kind === 'record' && !value.fields.has(key);
+          const missing = p.value.type === 'AssignmentPattern' && lacks(value, key);
           destructure(ctx, p.value, missing ? UNDEFINED : memberOf(ctx, value, key, at), scope, bind);
         }
       }
@@ -360,7 +419,18 @@ export function update(ctx: Evaluation, node: UpdateExpression, scope: Scope, di
     return scalar(before);
   }
   if (node.argument.type !== 'MemberExpression') return fail('K101', pos, 'this cannot be incremented in a kernel');
-  const mem = writable(holdMem(ctx, elementTarget(ctx, node.argument, scope)), pos);
+  const parts = memberParts(ctx, node.argument, scope);
+  const field = fieldTarget(parts);
+  if (field !== undefined && isObject(field.object)) {
+    const old = ctx.scalar(readField(ctx, field.object, field.name, pos), pos);
+    const before = isLiteral(old) ? old : ctx.temp(old);
+    const after = discarded ? arith(fn, before, one, pos) : ctx.hold(arith(fn, before, one, pos));
+    assignField(ctx, field.object, field.name, scalar(after), pos);
+    return scalar(node.prefix ? after : before);
+  }
+  const place = elementTarget(ctx, node.argument, parts);
+  if ('parts' in place) return refuseComplex('a number that can be counted', pos);
+  const mem = writable(holdMem(ctx, place.mem), pos);
   const before = ctx.temp({ k: 'load', mem, pos });
   const after = arith(fn, before, one, pos);
   ctx.emit({ k: 'store', mem, value: after, pos });

@@ -4,17 +4,20 @@
  * They are recognised by identity, so that whatever a bundler calls them they are the same.
  */
 import type { CallExpression } from 'acorn';
-import { type DType, elemOf, isClamped, isScalarDType } from '../../dtype/index.ts';
+import { type DType, elemOf, isClamped, isScalarDType, isVectorDType } from '../../dtype/index.ts';
 import type { ElemType, MathFn } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { RoundFn, TExpr } from '../types/tree.ts';
 import { arith, not, truth } from './arithmetic.ts';
+import { complexBuiltin, complexCast } from './complex-calls.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
+import { makeObject, spread } from './objects.ts';
 import { isNativeText } from './parse.ts';
 import { consoleLog, constantText } from './printing.ts';
-import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
+import { isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
+import { isVector, makeVector, vectorFunction } from './vectors.ts';
 
 type Build = (args: readonly TExpr[], pos: Pos) => TExpr;
 
@@ -174,7 +177,10 @@ function asBits(to: ElemType, args: readonly TExpr[], pos: Pos): TExpr {
     return fail('K102', pos, 'only a width of 64 can be compiled', {
       help: 'BigInt.asIntN(64, x), or i32(x) for fewer bits',
     });
-  return { k: 'cast', to, a: arg(args, 1), pos };
+  const a = arg(args, 1);
+  if (a.k === 'lit' && typeof a.value === 'bigint')
+    return literal(to === 'i64' ? BigInt.asIntN(64, a.value) : BigInt.asUintN(64, a.value), pos);
+  return { k: 'cast', to, a, pos };
 }
 
 /** The call of a known host function; undefined when it is none of them. */
@@ -202,7 +208,7 @@ export function callBuiltin(
     });
   }
   if (fn === Object.getOwnPropertyDescriptors || fn === Object.defineProperties) {
-    return mergeRecords(elements(ctx, node.arguments, scope, pos), pos);
+    return mergeRecords(ctx, elements(ctx, node.arguments, scope, pos), pos);
   }
   const builtin = TABLE.get(fn);
   if (builtin === undefined) {
@@ -218,6 +224,10 @@ export function callBuiltin(
       `${builtin.name} takes ${want} argument${builtin.max === 1 ? '' : 's'}, not ${values.length}`,
     );
   }
+  const ofComplex = complexBuiltin(ctx, builtin.name, values, pos);
+  if (ofComplex !== undefined) return ofComplex;
+  if (values.some(isVector))
+    return vectorFunction(ctx, builtin.name, values, pos, (lanes) => builtin.build(lanes, pos));
   return scalar(
     builtin.build(
       values.map((v) => ctx.scalar(v, pos)),
@@ -234,18 +244,14 @@ export function builtIn(name: string, pos: Pos): never {
 }
 
 /** What esbuild's `__spreadProps` does with objects that are literals: their members in one. */
-function mergeRecords(values: readonly Value[], pos: Pos): Value {
-  const fields = new Map<string, Value>();
-  for (const value of values) {
-    if (value.kind !== 'record')
-      return fail('K222', pos, `only an object can be spread here, not ${describeValue(value)}`);
-    for (const [name, field] of value.fields) fields.set(name, field);
-  }
-  return { kind: 'record', fields };
+function mergeRecords(ctx: Evaluation, values: readonly Value[], pos: Pos): Value {
+  return makeObject(ctx, new Map(values.flatMap((v) => [...spread(ctx, v, pos).fields])), undefined, pos);
 }
 
 /** `f32(x)`, `i32(x)`, …. */
 export function callDType(ctx: Evaluation, dtype: DType, node: CallExpression, scope: Scope, pos: Pos): Value {
+  if (dtype.kind === 'c') return complexCast(ctx, dtype, elements(ctx, node.arguments, scope, pos), pos);
+  if (isVectorDType(dtype)) return makeVector(ctx, dtype, elements(ctx, node.arguments, scope, pos), pos);
   if (!isScalarDType(dtype))
     return fail('K322', pos, `${dtype.name} is no cast that a kernel can make`, {
       help: 'cast to bool, an integer or a float type',

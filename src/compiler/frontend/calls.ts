@@ -7,27 +7,47 @@
 import type { AnyNode, CallExpression, Node } from 'acorn';
 import { isDType } from '../../dtype/index.ts';
 import { KernelError } from '../../errors.ts';
-import { intrinsicName } from '../intrinsics.ts';
+import { externalOf } from '../intrinsics/external.ts';
+import { nativeOf } from '../intrinsics/native.ts';
+import { functionOfKernel, intrinsicName } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
-import type { TStmt } from '../types/tree.ts';
+import type { TExpr, TStmt } from '../types/tree.ts';
+import { compare } from './arithmetic.ts';
+import { arrayFrom, fillNew, newArray, Unfilled } from './array-makers.ts';
 import { arrayMethod } from './array-methods.ts';
+import { isReduction } from './array-reductions.ts';
+import { storeTo } from './array-sites.ts';
 import { destructure } from './assignments.ts';
 import { builtIn, callBuiltin, callDType } from './builtins.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation, Frame } from './evaluation.ts';
+import { callNative, callOverload } from './extension-calls.ts';
+import { callExternal } from './external-calls.ts';
 import { callIntrinsic } from './intrinsic-calls.ts';
+import { memberOf, memberParts } from './members.ts';
 import { hoist, isReassigned } from './names.ts';
 import { withFlag } from './optionals.ts';
 import { noteResult } from './partial-variables.ts';
-import { describeValue, type FunctionValue, isAbsent, Scope, UNDEFINED, type Value } from './values.ts';
+import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
+import { isSequence } from './sequences.ts';
+import {
+  describeValue,
+  type FunctionValue,
+  isAbsent,
+  literal,
+  Scope,
+  scalar,
+  UNDEFINED,
+  type Value,
+} from './values.ts';
 import { forEachChild } from './walk.ts';
 
 /** Calls from within device functions, in one kernel. Those that stand in the kernel itself are as many as its author wrote. */
 const MAX_INLINED = 4096;
 
 /** What may be a method of an array; those that there are none of get an error of their own. */
-const ARRAY_METHODS: ReadonlySet<string> = new Set(['slice', 'get', 'field', 'set', 'at', 'fill']);
+const ARRAY_METHODS: ReadonlySet<string> = new Set('slice get field reshape view set fill from of'.split(' '));
 
 export function callExpression(ctx: Evaluation, node: CallExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
@@ -35,37 +55,157 @@ export function callExpression(ctx: Evaluation, node: CallExpression, scope: Sco
   if (callee.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
   if (callee.type === 'MemberExpression' && !callee.computed && callee.object.type !== 'Super') {
     const name = (callee.property as { name: string }).name;
-    if (ARRAY_METHODS.has(name)) {
+    if (ARRAY_METHODS.has(name) || isSequenceMethod(name) || isReduction(name)) {
       const object = ctx.parts.evaluate(ctx, callee.object, scope);
-      if (object.kind === 'view') return arrayMethod(ctx, object.view, name, node, scope, pos);
+      const result = methodOf(ctx, object, name, node, scope, pos);
+      if (result !== undefined) return result;
+      // It has been evaluated; what it is called on need not be again.
+      ctx.pinned.set(callee.object, object);
+      try {
+        return callFunction(ctx, node, scope, pos, discarded);
+      } finally {
+        ctx.pinned.delete(callee.object);
+      }
     }
   }
-  const fn = ctx.parts.evaluate(ctx, callee, scope);
-  if (fn.kind === 'function') {
-    const args = elements(ctx, node.arguments, scope, pos);
-    return ctx.parts.call(ctx, fn.fn, args, pos);
+  return callFunction(ctx, node, scope, pos, discarded);
+}
+
+/** A method of arrays; undefined where the object is none that has it. */
+function methodOf(
+  ctx: Evaluation,
+  object: Value,
+  name: string,
+  node: CallExpression,
+  scope: Scope,
+  pos: Pos,
+): Value | undefined {
+  if (object.kind === 'view') return arrayMethod(ctx, object.view, name, node, scope, pos);
+  if (object.kind === 'tuple' && isSequence(object)) {
+    if (isSequenceMethod(name)) return sequenceMethod(ctx, object, name, node, scope, pos);
+    if (name === 'fill') storeTo(ctx, object);
   }
+  if (object.kind !== 'host') return undefined;
+  if (name === 'fill' && object.value instanceof Unfilled) return fillNew(ctx, object.value, node, scope, pos);
+  return name === 'from' || name === 'of' ? arrayFrom(ctx, object, name, node, scope, pos) : undefined;
+}
+
+function callFunction(ctx: Evaluation, node: CallExpression, scope: Scope, pos: Pos, discarded: boolean): Value {
+  const { fn, self } = calleeOf(ctx, node.callee, scope);
+  if (fn.kind === 'function') return callWith(ctx, fn.fn, self, node, scope, pos);
+  if (fn.kind === 'class') {
+    return fail('K314', pos, `${describeValue(fn)} cannot be called without new`, {
+      help: `new ${fn.type.name || 'C'}(…)`,
+    });
+  }
+  if (fn.kind === 'functions')
+    return callOne(ctx, fn, node, () => callExpression(ctx, node, scope, discarded), scope, pos);
   if (fn.kind !== 'host') return fail('K314', pos, `${describeValue(fn)} cannot be called`);
+  const external = externalOf(fn.value);
+  if (external !== undefined) return callExternal(ctx, external, node, scope, pos, discarded);
+  const native = nativeOf(fn.value);
+  if (native !== undefined) return callNative(ctx, native, node, scope, pos);
   const intrinsic = intrinsicName(fn.value);
   if (intrinsic !== undefined) return callIntrinsic(ctx, intrinsic, node, scope, pos, discarded);
+  if (fn.value === Array) {
+    const made = newArray(ctx, fn, node, scope, pos);
+    if (made !== undefined) return made;
+  }
   if (isDType(fn.value)) return callDType(ctx, fn.value, node, scope, pos);
   if (typeof fn.value !== 'function') return fail('K314', pos, `${describeValue(fn)} is not a function`);
+  const overloaded = callOverload(ctx, fn.value, node, scope, pos);
+  if (overloaded !== undefined) return overloaded;
   const builtin = callBuiltin(ctx, fn.value, fn.name, node, scope, pos);
   if (builtin !== undefined) return builtin;
   if (isDestructuringHelper(fn.value)) return elements(ctx, node.arguments, scope, pos)[0] ?? UNDEFINED;
   try {
-    const read = scope.captured.read(fn.value as (...args: never[]) => unknown, pos);
-    const args = elements(ctx, node.arguments, scope, pos);
-    return ctx.parts.call(
-      ctx,
-      { name: read.source.name || fn.name, node: read.node, captured: read, scope: undefined },
-      args,
-      pos,
-    );
+    const read = scope.captured.read(functionOfKernel(fn.value) ?? (fn.value as AnyFunction), pos);
+    if (read.node.body.type === 'ClassExpression') {
+      fail('K314', pos, `${fn.name} is a class, which cannot be called without new`, { help: `new ${fn.name}(…)` });
+    }
+    const name = read.source.name || fn.name;
+    return callWith(ctx, { name, node: read.node, captured: read, scope: undefined }, self, node, scope, pos);
   } catch (cause) {
     // Node writes some of its own functions in JavaScript, performance.now among them.
     if (cause instanceof KernelError && cause.location?.file.startsWith('node:')) return builtIn(fn.name, pos);
     throw cause;
+  }
+}
+
+type AnyFunction = (...args: never[]) => unknown;
+
+/** The function that a call names, and the object that it is called on as a method. */
+function calleeOf(ctx: Evaluation, callee: AnyNode, scope: Scope): { fn: Value; self: Value | undefined } {
+  // What stands before a `?.` has been evaluated.
+  if (callee.type !== 'MemberExpression' || ctx.pinned.has(callee))
+    return { fn: ctx.parts.evaluate(ctx, callee, scope), self: undefined };
+  const { object, key, pos } = memberParts(ctx, callee, scope);
+  return { fn: memberOf(ctx, object, key, pos), self: object };
+}
+
+function callWith(
+  ctx: Evaluation,
+  fn: FunctionValue,
+  self: Value | undefined,
+  node: CallExpression,
+  scope: Scope,
+  pos: Pos,
+): Value {
+  if (self === undefined || fn.node.type === 'ArrowFunctionExpression')
+    return ctx.parts.call(ctx, fn, elements(ctx, node.arguments, scope, pos), pos);
+  let args: readonly Value[] = [];
+  const [receiver] = ctx.sequence([
+    () => self,
+    () => {
+      args = elements(ctx, node.arguments, scope, pos);
+      return { kind: 'tuple', items: args };
+    },
+  ]);
+  return ctx.parts.call(ctx, fn, args, pos, receiver);
+}
+
+/** The call of one of several functions, decided at run time: all arguments are computed, then a switch. */
+function callOne(
+  ctx: Evaluation,
+  { index, among }: Extract<Value, { kind: 'functions' }>,
+  node: CallExpression,
+  call: () => Value,
+  scope: Scope,
+  pos: Pos,
+): Value {
+  const nodes = node.arguments.map((a) => (a.type === 'SpreadElement' ? a.argument : a));
+  const args = ctx.sequence(nodes.map((a) => () => ctx.parts.evaluate(ctx, a, scope)));
+  nodes.forEach((a, k) => {
+    ctx.pinned.set(a, ctx.holdValue(args[k] ?? UNDEFINED));
+  });
+  if (ctx.options.checked) {
+    const [low, high] = [literal(0, pos), literal(among.length, pos)];
+    const outside: TExpr = {
+      k: 'logic',
+      fn: 'or',
+      a: compare('lt', index, low, pos),
+      b: compare('ge', index, high, pos),
+      pos,
+    };
+    const message = `an index is out of range of an array of ${among.length} functions`;
+    ctx.emit({ k: 'if', cond: outside, then: [{ k: 'trap', message, pos }], else: [], pos });
+  }
+  const from = (k: number): Value => {
+    const one = (): Value => {
+      ctx.pinned.set(node.callee, among[k] ?? UNDEFINED);
+      try {
+        return call();
+      } finally {
+        ctx.pinned.delete(node.callee);
+      }
+    };
+    if (k >= among.length - 1) return one();
+    return ctx.choose(compare('eq', index, literal(k, pos), pos), one, () => from(k + 1), pos);
+  };
+  try {
+    return from(0);
+  } finally {
+    for (const a of nodes) ctx.pinned.delete(a);
   }
 }
 
@@ -79,18 +219,20 @@ function isDestructuringHelper(fn: unknown): boolean {
 }
 
 /** Calls a device function: its body is evaluated here, with the parameters bound to the arguments. */
-export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], pos: Pos): Value {
-  const active = ctx.frames.some((f) => f.fn !== 'kernel' && f.fn.node === fn.node);
-  if (active) {
+export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], pos: Pos, self?: Value): Value {
+  const active = ctx.frames.filter((f) => f.fn !== 'kernel' && f.fn.node === fn.node).length;
+  const { maxRecursion } = ctx.options;
+  if (active > 0 && maxRecursion === undefined) {
     return fail(
       'K315',
       pos,
       `${fn.name || 'this function'} calls itself: recursion cannot be compiled, as a kernel has no stack to grow`,
       {
-        help: 'write a loop, with cuda.local.array as the stack if it needs one',
+        help: 'say how many calls of it there may be inside each other, { maxRecursion: 16 } as an option of jit; or write a loop, with cuda.local.array as the stack if it needs one',
       },
     );
   }
+  if (active > 0 && active >= (maxRecursion ?? 0)) return tooDeep(ctx, fn, pos);
   if (fn.node.async === true || fn.node.generator === true) {
     return fail(
       'K101',
@@ -104,14 +246,18 @@ export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[],
       pos,
       `device functions that call device functions come to more than ${MAX_INLINED} calls in this kernel`,
       {
-        help: 'each call is compiled where it stands, so that functions that call each other twice double the code at each level: use a loop, or keep a result that is asked for twice',
+        help: `${active > 0 ? 'make maxRecursion smaller, or write a loop with cuda.local.array as the stack: ' : ''}each call is compiled where it stands, so that functions that call each other twice double the code at each level: use a loop, or keep a result that is asked for twice`,
       },
     );
   }
-  const frame: Frame = { fn, label: undefined, result: undefined, returned: false, targets: [], site: pos };
   const scope = new Scope(fn.scope, fn.captured, true);
+  const frame: Frame = { fn, label: undefined, result: undefined, returned: false, targets: [], site: pos, scope };
   ctx.frames.push(frame);
   try {
+    if (fn.node.type !== 'ArrowFunctionExpression') {
+      const binding = ctx.declare(scope, 'this', pos, true);
+      if (self !== undefined) ctx.initialise(binding, self, pos);
+    }
     bindParameters(ctx, fn, args, scope);
     const body = fn.node.body;
     if (body.type !== 'BlockStatement') return ctx.parts.evaluate(ctx, body, scope);
@@ -119,7 +265,16 @@ export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[],
     return inlineBody(ctx, fn, frame, body.body, scope, pos);
   } finally {
     ctx.frames.pop();
+    scope.closed = true;
   }
+}
+
+/** A call inside of as many as there may be: reported where faults are, and the end of the thread elsewhere, as `throw` is. No value comes of it. */
+function tooDeep(ctx: Evaluation, fn: FunctionValue, pos: Pos): Value {
+  const { maxRecursion = 0, checked, debug } = ctx.options;
+  const message = `${fn.name || 'a function'} calls itself more than ${maxRecursion} deep (maxRecursion)`;
+  ctx.emit(checked || debug ? { k: 'trap', message, pos } : { k: 'return', pos });
+  return scalar(literal(0, pos));
 }
 
 function bindParameters(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], scope: Scope): void {
@@ -160,7 +315,11 @@ function inlineBody(
       return;
     }
     // A return may keep control from what stands further down.
-    ctx.stretch(() => ctx.parts.statements(ctx, body, scope));
+    ctx.stretch(() => {
+      const made = scope.names.get('this')?.value;
+      if (made?.kind === 'object' && made.object.open && countReturns(body) === 0) made.object.madeIn = ctx.inBranch;
+      ctx.parts.statements(ctx, body, scope);
+    });
     if (inner.result === undefined || !reachesEnd(ctx.list)) return;
     const end = lastOf(fn.node.body, last);
     const loop = last !== undefined && /^(For|While|DoWhile)/.test(last.type);

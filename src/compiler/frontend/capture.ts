@@ -4,14 +4,14 @@
  * Values come from the `captures` given, by name or through a factory's parameter; else from the scopes that the inspector
  * shows, or, where there is no inspector, from Tsamba's own names; else from the globals. They are read when the function is, all at once, and do not follow later changes.
  */
-import { hostOnlyOf } from '../intrinsics.ts';
+import { capturesOf, hostOnlyOf } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
 import type { Captured, CapturedFunction } from './captured.ts';
 import { fail } from './diagnostics.ts';
 import { mayHaveHelpers, undoHelpers } from './es5.ts';
 import { type FactoryNames, openFactory } from './factory.ts';
 import { type ClosureScope, type InspectedFunction, inspectFunction, inspectorProblem } from './inspector.ts';
-import { isNativeText } from './parse.ts';
+import { isClassText, isNativeText } from './parse.ts';
 import { rememberLocation, sourceOf } from './positions.ts';
 import { publicValue } from './public-names.ts';
 import { didYouMean } from './suggest.ts';
@@ -40,6 +40,12 @@ interface Reading {
  */
 export function captureFunction(fn: AnyFunction, options: CaptureOptions = {}): CapturedFunction {
   // A copy without a prototype: what a factory takes out of it is what was given, or missing.
+  if (isClassText(Function.prototype.toString.call(fn))) {
+    const source = sourceOf(fn, options.name ?? fn.name);
+    fail('K003', { source, start: 0, end: 5 }, `"${source.name}" is a class, and a kernel is a function`, {
+      help: 'write a function, which may make objects of the class: new V3(x, y, z)',
+    });
+  }
   const captures = options.captures && Object.assign(Object.create(null) as Record<string, unknown>, options.captures);
   const reading: Reading = { captures, functions: new Map() };
   if (captures === undefined) return readFunction(fn, reading, undefined, options.name);
@@ -98,7 +104,9 @@ function readCalled(fn: AnyFunction, pos: Pos, reading: Reading): CapturedFuncti
   if (host !== undefined)
     fail('K002', pos, `${host.what} is for the host and cannot be called in a kernel`, { help: host.help });
   if (isNativeText(Function.prototype.toString.call(fn))) failNative(fn, pos);
-  const read = readFunction(fn, reading, undefined, undefined, pos);
+  const made = capturesOf(fn);
+  const names = made && openFactory(made.factory, made.captures, fn.name)?.names;
+  const read = readFunction(fn, reading, names, undefined, pos);
   reading.functions.set(fn, read);
   return read;
 }

@@ -5,9 +5,11 @@ import { integerRange, rowOf, SCALAR_TOKENS } from '../../dtype/index.ts';
 import { type ElemType, type Expr, isFloat, isInt, type ValueType, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { isAdaptive, isFloatType, isIntegerType, isWide, nameOf, type Type } from '../types/lattice.ts';
+import { rangeRead } from '../types/parts.ts';
 import type { TExpr } from '../types/tree.ts';
 import { typeOf } from '../types/typing.ts';
 import { fail } from './diagnostics.ts';
+import { describe } from './positions.ts';
 
 /** The source text of an expression, for fix-its. */
 export function textOf(pos: Pos): string {
@@ -25,7 +27,7 @@ export function described(from: Type): string {
   return from === 'F' ? 'a fraction' : nameOf(from);
 }
 
-/** A literal as a constant of type `elem` (widened). `bits`: a 32-bit pattern may be written with either sign. */
+/** A literal as a constant of type `elem` (widened). `bits`: modulo 2³², so that 32 bits may be written with either sign. */
 export function constant(value: number | bigint | boolean, elem: ElemType, pos: Pos, bits = false): Expr {
   const type = widen(elem);
   if (type === 'bool') return { op: 'const', type, value: Boolean(value) };
@@ -59,13 +61,26 @@ export function constant(value: number | bigint | boolean, elem: ElemType, pos: 
   }
   const [low, high] = integerRange(elem) ?? [-(2 ** 31), 2 ** 31 - 1];
   if (n < low || n > high) {
-    if (!bits || n < -(2 ** 31) || n > 2 ** 32 - 1) {
-      return fail('K212', pos, `${n} does not fit ${elem} (${low} to ${high})`, {
+    if (!bits || !Number.isSafeInteger(n)) {
+      return fail('K212', pos, `${written(n, pos)} does not fit ${elem} (${low} to ${high})`, {
         help: fixFor(n, elem, pos),
       });
     }
   }
   return { op: 'const', type, value: type === 'u32' ? n >>> 0 : n | 0 };
+}
+
+/** An integer literal in the narrowest type that holds it, to be cast from there. */
+export function widenLiteral(n: number): Expr {
+  if (n >= -(2 ** 31) && n < 2 ** 31) return { op: 'const', type: 'i32', value: n };
+  return { op: 'const', type: 'i64', value: BigInt(n) };
+}
+
+/** A number as the author has written it: `0xedb88320`, of which a transpiler makes 3988292384. */
+function written(n: number, pos: Pos): string {
+  const { text, column } = describe(pos);
+  const found = /^0(?:x[\da-f_]+|b[01_]+|o[0-7_]+)/i.exec(text.slice(column - 1))?.[0];
+  return found !== undefined && Number(found.replaceAll('_', '')) === n ? found : String(n);
 }
 
 function fixFor(n: number, elem: ElemType, pos: Pos): string {
@@ -90,21 +105,27 @@ function isIntegral(e: TExpr, seen: Set<object> = new Set()): boolean {
     case 'neg':
     case 'uniform':
       return isIntegral(e.a, seen);
+    case 'abs':
+    case 'sign':
+      return isWhole(e.a, seen);
+    case 'cast':
+      // Number(i64) and the like.
+      return isIntegerType(typeOf(e.a));
     case 'arith':
-      // Sums and products of whole numbers: Math.floor(x) + 1.
-      return (e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul') && isWhole(e.a, seen) && isWhole(e.b, seen);
+      // Sums, products and remainders of whole numbers: Math.floor(x) + 1.
+      return e.fn !== 'div' && e.fn !== 'pow' && isWhole(e.a, seen) && isWhole(e.b, seen);
     case 'lit':
       return typeof e.value === 'number' && Number.isInteger(e.value);
     case 'select':
-      return isIntegral(e.a, seen) && isIntegral(e.b, seen);
     case 'minmax':
-      return isIntegral(e.a, seen) && isIntegral(e.b, seen);
-    case 'local': {
-      const range = e.range;
+      return isWhole(e.a, seen) && isWhole(e.b, seen);
+    case 'local':
+    case 'load': {
+      const range = rangeRead(e);
       if (range === undefined || range.defs.length === 0 || seen.has(range))
         return range !== undefined && seen.has(range);
       seen.add(range);
-      return range.defs.every((d) => 'expr' in d && isIntegral(d.expr, seen));
+      return range.defs.every((d) => ('expr' in d ? isWhole(d.expr, seen) : isIntegerType(d.type)));
     }
     default:
       return false;
@@ -120,6 +141,27 @@ export function castTo(a: Expr, to: ElemType, pos: Pos, checked = false): Expr {
     if (folded !== undefined) return { op: 'const', type, value: folded };
   }
   return { op: 'cast', type, to, a, pos, ...(checked ? { checked } : {}) };
+}
+
+/** A value of any type as an i32 of a byte, as a Uint8ClampedArray stores it: floats rounded half to even, 0 for NaN. */
+export function clamp(a: Expr, pos: Pos): Expr {
+  if (a.type === 'bool') return castTo(a, 'i32', pos);
+  // What is out of range saturates there.
+  if (isFloat(a.type)) return castTo({ op: 'unary', type: a.type, fn: 'rint', a }, 'u8', pos);
+  const limit = (value: number): Expr => ({ op: 'const', type: a.type, value: isLong(a.type) ? BigInt(value) : value });
+  const cut = (fn: 'min' | 'max', x: Expr, at: number): Expr => ({
+    op: 'binary',
+    type: a.type,
+    fn,
+    a: x,
+    b: limit(at),
+  });
+  const low = a.type === 'u32' || a.type === 'u64' ? a : cut('max', a, 0);
+  return castTo(cut('min', low, 255), 'i32', pos);
+}
+
+function isLong(type: ValueType): boolean {
+  return type === 'i64' || type === 'u64';
 }
 
 function foldCast(
@@ -146,6 +188,12 @@ function foldCast(
 export interface Use {
   /** A store may narrow to its element; an operand may not. */
   readonly store?: ElemType | undefined;
+  /** Floats are cut to integers, as a typed array does. */
+  readonly cuts?: boolean | undefined;
+  /** Integers of 32 bits are taken modulo 2³²: i32 for u32 and the other way round. */
+  readonly wraps?: boolean | undefined;
+  /** A quotient of integers is cut: a variable that has to be an integer, and is cut when it is divided again. */
+  readonly halves?: boolean | undefined;
   /** What is done with the value, for the message. */
   readonly what?: string | undefined;
 }
@@ -173,7 +221,7 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
     );
   }
   if (fromFloat) {
-    if (isIntegral(e)) return castTo(a, use.store ?? to, pos);
+    if (use.cuts || isIntegral(e)) return castTo(a, use.store ?? to, pos);
     const cast = use.store === undefined ? (to === 'u32' ? 'u32' : to === 'i32' ? 'i32' : to) : use.store;
     return fail(
       'K215',
@@ -201,7 +249,7 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
     }
     return castTo(a, to, pos);
   }
-  if (widens(from, to)) return castTo(a, to, pos);
+  if (widens(from, to) || (use.wraps && is32(a.type) && is32(to))) return castTo(a, to, pos);
   return fail('K203', pos, `${use.what ?? 'this'} needs ${to}, but ${x()} is ${nameOf(from)}`, {
     help: `write ${withCast((v) => `${to}(${v})`, pos)}`,
   });
@@ -213,6 +261,10 @@ function roundedFirst(from: ValueType, store: ElemType | undefined): ElemType | 
   if (narrow === undefined || from === 'f32') return undefined;
   // Integers that f32 rounds have more than 24 digits, which is beyond the range of most formats.
   return from === 'f64' || 2 ** (narrow.exponentBits - 1) > 24 ? store : undefined;
+}
+
+export function is32(type: ElemType): boolean {
+  return type === 'i32' || type === 'u32';
 }
 
 function widens(from: Type, to: ValueType): boolean {

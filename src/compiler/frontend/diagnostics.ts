@@ -2,12 +2,12 @@
  * Compile-time errors with a position: `fail` throws a KernelError whose message has a code frame in the user's own file,
  * the chain of calls that led there, and a help line.
  *
- *     K203: cannot add i32 and u32
+ *     K203: cannot divide i32 and u32
  *       --> src/physics.ts:42:10   in kernel "step"
- *        42 |   y[i] = x[i] + n[i];
+ *        42 |   y[i] = x[i] / n[i];
  *           |          ^^^^   ^^^^ u32
  *           |          i32
- *       help: write x[i] + i32(n[i])
+ *       help: write i32(n[i]) or u32(x[i])
  */
 import { KernelError } from '../../errors.ts';
 import { workingFolder } from '../../host/index.ts';

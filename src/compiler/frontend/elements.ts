@@ -5,7 +5,18 @@ import type { Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
-import { describeValue, type Scope, type Value } from './values.ts';
+import { isSequence, itemOf, knownLength } from './sequences.ts';
+import { describeValue, literal, type Scope, type Value } from './values.ts';
+
+/** Arrays of more elements are not spread. */
+const MOST_SPREAD = 64;
+
+/** The elements of an array whose length is known, read now. */
+function spreadView(ctx: Evaluation, v: Extract<Value, { kind: 'view' }>, pos: Pos): Value {
+  const n = isSequence(v) ? knownLength(v, pos) : undefined;
+  if (n === undefined || n > MOST_SPREAD) return v;
+  return { kind: 'tuple', items: Array.from({ length: n }, (_, k) => itemOf(ctx, v.view, literal(k, pos), pos)) };
+}
 
 /** The values of a list of expressions, in order; `...tuple` gives the parts of a tuple. */
 export function elements(
@@ -18,7 +29,9 @@ export function elements(
   const values = ctx.sequence(
     list.map((e) => () => {
       if (e === null) return fail('K101', pos, 'a hole in an array literal has no meaning in a kernel');
-      return ctx.parts.evaluate(ctx, e.type === 'SpreadElement' ? e.argument : e, scope);
+      if (e.type !== 'SpreadElement') return ctx.parts.evaluate(ctx, e, scope);
+      const v = ctx.parts.evaluate(ctx, e.argument, scope);
+      return v.kind === 'view' ? spreadView(ctx, v, ctx.pos(e, scope)) : v;
     }),
   );
   if (!spread) return values;

@@ -10,15 +10,19 @@ import type { Label } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { Local, Root, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { refuseUndefined } from './absence.ts';
+import type { CapturedFunction } from './captured.ts';
+import { complex, refuseComplex, selectComplex, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Hints } from './hints.ts';
-import { isCheap, isStable } from './measures.ts';
-import { flagOf, keepOptional, notePresence, presenceNote, withFlag, withoutFlag } from './optionals.ts';
+import { isCheap, isStable, neverEnds } from './measures.ts';
+import { eitherObject, hasObject, hold, isObject, putInBox } from './object-slots.ts';
+import { keepOptional, notePresence, withFlag, withoutFlag } from './optionals.ts';
 import { isNameable, nameFor } from './regions.ts';
+import { fillSlot, makeSlot } from './slots.ts';
 import { StatementWriter } from './statement-writer.ts';
 import {
-  type Axis,
   type Binding,
+  type ClassValue,
   describeValue,
   type FunctionValue,
   isAbsent,
@@ -26,7 +30,6 @@ import {
   isOptional,
   literal,
   mapScalars,
-  readLocal,
   type Scope,
   scalar,
   type Value,
@@ -53,6 +56,8 @@ export interface Frame {
   returnedNothing?: boolean;
   readonly targets: JumpTarget[];
   readonly site: Pos | undefined;
+  /** Its names, which a `return` leaves. */
+  readonly scope?: Scope;
 }
 
 /** What the parts of the front end call each other by. */
@@ -60,7 +65,10 @@ export interface Parts {
   evaluate(ctx: Evaluation, node: AnyNode, scope: Scope): Value;
   condition(ctx: Evaluation, node: AnyNode, scope: Scope): TExpr;
   statements(ctx: Evaluation, list: readonly AnyNode[], scope: Scope): void;
-  call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], pos: Pos): Value;
+  /** `self`: what `this` is in it. */
+  call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], pos: Pos, self?: Value): Value;
+  /** A plain object of the host as the object of values that it is in a kernel; other values as they are. */
+  asObject(ctx: Evaluation, v: Value, pos: Pos): Value;
 }
 
 export class Evaluation extends StatementWriter {
@@ -73,17 +81,24 @@ export class Evaluation extends StatementWriter {
   readonly sharedSites: Map<string, Root> = new Map();
   /** Constant and captured memory by host object. */
   readonly hostArrays: Map<object, View> = new Map();
+  /** Literals that are rows of arrays in memory. */
+  readonly rows: WeakSet<AnyNode> = new WeakSet();
   readonly frames: Frame[] = [];
+  /** Classes of the host that have been read. */
+  readonly classes: Map<object, ClassValue> = new Map();
   /** Calls that were inlined into device functions. */
   inlinedWithin = 0;
   /** Variables taken for numbers, though nothing has been assigned to them yet; with the error that they deserve if they are. */
   readonly supposed: Map<Local, (() => never) | undefined> = new Map();
   /** Expressions that have been evaluated already: where a chain with `?.` goes on from. */
   readonly pinned: Map<AnyNode, Value> = new Map();
+  /** The function that the kernel was made of, by which others are read. */
+  readonly kernel: CapturedFunction;
   readonly #nodeIds = new Map<object, number>();
-  constructor(parts: Parts, options: CompileOptions, hints: Hints) {
+  constructor(parts: Parts, kernel: CapturedFunction, options: CompileOptions, hints: Hints) {
     super(hints);
     this.parts = parts;
+    this.kernel = kernel;
     this.options = options;
   }
 
@@ -117,7 +132,16 @@ export class Evaluation extends StatementWriter {
   /** The scalar expression of a value, or an error that says what it is instead. */
   scalar(v: Value, pos: Pos, what = 'a number'): TExpr {
     if (v.kind === 'scalar') return v.expr;
+    if (v.kind === 'complex') return refuseComplex(what, pos);
     if (isAbsent(v) && v.why !== undefined) return refuseUndefined(v.name, pos, v.why);
+    if (v.kind === 'host' && v.why !== undefined) {
+      const number = typeof v.value === 'string' && v.value.trim() !== '' && Number.isFinite(Number(v.value));
+      return fail('K221', pos, `expected ${what}, but ${v.why.text}`, {
+        help: number
+          ? `write ${Number(v.value)} without quotes`
+          : 'a string can be compared with others, and nothing else',
+      });
+    }
     if (v.kind === 'view' && v.view.axes.length === 0 && v.view.element.record !== undefined) {
       return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, {
         help: 'name one of its members, as in p[i].x',
@@ -130,6 +154,9 @@ export class Evaluation extends StatementWriter {
       return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, {
         help: `give ${v.view.axes.length === 1 ? 'an index' : `${v.view.axes.length} indices`}: ${v.view.name}${'[i]'.repeat(v.view.axes.length)}`,
       });
+    }
+    if (v.kind === 'vector') {
+      return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, { help: 'name a lane, as in v.x' });
     }
     const help =
       what === 'an index' ? 'give each axis brackets of its own: a[i][j]' : 'take it apart: const [x, y] = …, or v[0]';
@@ -147,8 +174,7 @@ export class Evaluation extends StatementWriter {
   #kept(v: Value, f: (e: TExpr) => TExpr): Value {
     if ('present' in v && v.present !== undefined) return keepOptional(this, v, v.present);
     if (v.kind === 'tuple') return { ...v, items: v.items.map((x) => this.#kept(x, f)) };
-    if (v.kind === 'record')
-      return { kind: 'record', fields: new Map([...v.fields].map(([k, x]) => [k, this.#kept(x, f)])) };
+    if (v.kind === 'record') return { ...v, fields: new Map([...v.fields].map(([k, x]) => [k, this.#kept(x, f)])) };
     return mapScalars(v, f);
   }
 
@@ -177,7 +203,8 @@ export class Evaluation extends StatementWriter {
   // ------------------------------------------------------------ variables
 
   declare(scope: Scope, name: string, pos: Pos, constant: boolean): Binding {
-    const binding: Binding = { name, pos, constant, value: undefined, depth: this.depth, loops: this.loops };
+    const { depth, loops } = this;
+    const binding: Binding = { name, pos, constant, value: undefined, depth, loops, scope };
     if (!constant && this.hints.vanishes(binding)) {
       binding.flag = this.newLocal('%has', pos, false);
       binding.vanishes = true;
@@ -189,31 +216,50 @@ export class Evaluation extends StatementWriter {
   /** Gives a declared variable its first value. */
   initialise(binding: Binding, value: Value, pos: Pos): void {
     binding.depth = this.depth;
+    binding.boundIn = this.inBranch;
     if (isAbsent(value)) return this.#empty(binding, value, pos);
-    const given = withoutFlag(value);
+    const plain = this.#widened(binding, withoutFlag(value));
+    const given = binding.constant ? plain : this.parts.asObject(this, plain, pos);
     const notes = this.collect(() => notePresence(this, binding, value, pos));
     if (!binding.constant) {
-      binding.value = this.slot(given, binding.name, pos);
-      this.#fill(binding.value, given, binding, pos);
+      if (!putInBox(this, binding, given, pos)) {
+        binding.value = this.slot(given, binding.name, pos);
+        fillSlot(this, binding.value, given, binding, pos);
+      }
     } else if (given.kind === 'scalar') {
       if (isLiteral(given.expr)) binding.value = given;
       else binding.value = scalar(this.temp(given.expr, binding.name));
+    } else if (given.kind === 'complex') {
+      const { re, im } = given;
+      binding.value = complex(this.temp(re, `${binding.name}.re`), this.temp(im, `${binding.name}.im`));
     } else {
       binding.value = this.named(this.holdValue(given, binding.name), binding.name, pos);
     }
+    hold(binding, given);
     for (const s of notes) this.emit(s);
   }
 
   /** `name = value`. */
   assign(binding: Binding, value: Value, pos: Pos): void {
     if (isAbsent(value)) return this.#empty(binding, value, pos);
-    const given = withoutFlag(value);
-    if (binding.value === undefined) binding.depth = this.depth;
+    const given = this.parts.asObject(this, this.#widened(binding, withoutFlag(value)), pos);
+    if (binding.value === undefined) {
+      binding.depth = this.depth;
+      binding.boundIn = this.inBranch;
+    }
     // What is assigned may ask for the value that there was: `m = m === undefined ? 1 : 2`.
     const notes = this.collect(() => notePresence(this, binding, value, pos));
-    binding.value ??= this.slot(given, binding.name, pos);
-    this.#fill(binding.value, given, binding, pos);
+    if (!putInBox(this, binding, given, pos)) {
+      binding.value ??= this.slot(given, binding.name, pos);
+      fillSlot(this, binding.value, given, binding, pos);
+    }
+    hold(binding, given);
     for (const s of notes) this.emit(s);
+  }
+
+  /** What a variable that becomes complex further down is given. */
+  #widened(binding: Binding, value: Value): Value {
+    return value.kind === 'scalar' && this.hints.isComplex(binding) ? (toComplex(value) ?? value) : value;
   }
 
   /** `name = undefined`. */
@@ -225,140 +271,12 @@ export class Evaluation extends StatementWriter {
 
   /** A value of the same structure whose scalars are fresh variables. */
   slot(like: Value, name: string, pos: Pos): Value {
-    const own = this.#slot(withoutFlag(like), name, pos);
-    const optional = 'present' in like && like.present !== undefined;
-    return optional ? withFlag(this, own, this.newLocal('%has', pos, false), pos) : own;
-  }
-
-  #slot(like: Value, name: string, pos: Pos): Value {
-    switch (like.kind) {
-      case 'scalar':
-        return scalar(readLocal(this.newLocal(name, pos, false), pos));
-      case 'tuple':
-        return { kind: 'tuple', items: like.items.map((v, k) => this.slot(v, `${name}.${k}`, pos)) };
-      case 'record':
-        return {
-          kind: 'record',
-          fields: new Map([...like.fields].map(([k, v]) => [k, this.slot(v, `${name}.${k}`, pos)])),
-        };
-      case 'view': {
-        const local = (part: string): TExpr => readLocal(this.newLocal(`%${name}.${part}`, pos, false), pos);
-        // A variable that is assigned again, as in `rest = rest.slice('1:')`, may have other extents and strides then.
-        const leaf = (e: TExpr, part: string): TExpr => (isLiteral(e) ? e : local(part));
-        const axes: Axis[] = like.view.axes.map((a, k) => ({
-          extent: leaf(a.extent, `extent${k}`),
-          stride: leaf(a.stride, `stride${k}`),
-        }));
-        const checks = like.view.checks.map((c, k) => ({
-          index: local(`index${k}`),
-          // The bounds of indices that have been given stay what they are: a check against a value of each thread's own costs more.
-          extent: isGiven(c.extent) ? c.extent : local(`bound${k}`),
-          axis: c.axis,
-        }));
-        const offset = readLocal(this.newLocal(`%${name}.offset`, pos, false), pos);
-        const view: View = { ...like.view, axes, checks, offset };
-        if (!isNameable(view)) return { kind: 'view', view };
-        return { kind: 'view', view: { ...view, via: { name: nameFor(view, name, false, pos), at: 0 } } };
-      }
-      default:
-        return like;
-    }
+    return makeSlot(this, like, name, pos);
   }
 
   /** Stores `value` in a slot made by `slot` that belongs to no variable: the result of a call. */
   store(slot: Value, value: Value, name: string, pos: Pos): void {
-    this.#fill(slot, value, { name, pos, constant: false, value: slot, depth: -1, loops: 0 }, pos);
-  }
-
-  /** Stores `value` in the variables of a slot made by `slot`. */
-  #fill(slot: Value, value: Value, binding: Binding, pos: Pos): void {
-    const conflict = (from = value): never => {
-      // What was read in a loop before it was assigned was taken for a number.
-      if (binding.supposed === true && slot.kind === 'scalar' && (from.kind === 'record' || from.kind === 'tuple'))
-        this.hints.reconsider(binding, from);
-      return fail(
-        'K231',
-        pos,
-        `${binding.name} holds ${describeValue(slot)} and cannot become ${describeValue(value)}`,
-        {
-          help: 'a variable keeps one kind of value; use another name, or index one array instead of choosing between several',
-        },
-      );
-    };
-    const moves: { local: Local; value: TExpr }[] = [];
-    const names: TStmt[] = [];
-    const notes: (() => void)[] = [];
-    const plan = (to: Value, given: Value): void => {
-      const flag = flagOf(to);
-      if (flag !== undefined) {
-        const why = isAbsent(given) ? given.why : undefined;
-        notes.push(() =>
-          this.emit({
-            k: 'presence',
-            flag,
-            is: presenceNote(given),
-            pos: why?.pos ?? pos,
-            ...(why && { why: why.text }),
-          }),
-        );
-        if (isAbsent(given)) return;
-      }
-      const from = flag === undefined ? given : withoutFlag(given);
-      if (to.kind === 'scalar' && from.kind === 'scalar') {
-        if (to.expr.k === 'local') moves.push({ local: to.expr.local, value: from.expr });
-        else conflict();
-      } else if (to.kind === 'tuple' && from.kind === 'tuple' && to.items.length === from.items.length) {
-        to.items.forEach((t, k) => {
-          const f = from.items[k];
-          if (f !== undefined) plan(t, f);
-        });
-      } else if (to.kind === 'record' && from.kind === 'record' && to.fields.size === from.fields.size) {
-        for (const [k, t] of to.fields) {
-          const f = from.fields.get(k);
-          if (f === undefined) conflict();
-          else plan(t, f);
-        }
-      } else if (to.kind === 'view' && from.kind === 'view') {
-        planView(to.view, from.view);
-      } else if (to.kind === 'function' && from.kind === 'function' && to.fn.node === from.fn.node) {
-        return;
-      } else if (to.kind === 'host' && from.kind === 'host' && Object.is(to.value, from.value)) {
-        return;
-      } else if (this.depth <= binding.depth) {
-        binding.value = this.slot(from, binding.name, pos);
-        this.#fill(binding.value, from, binding, pos);
-      } else conflict();
-    };
-    const planView = (to: View, from: View): void => {
-      const same = to.root === from.root && to.axes.length === from.axes.length && to.unit === from.unit;
-      if (!same || to.element !== from.element || to.disp !== from.disp || to.align > from.align)
-        return void conflict();
-      const leaf = (t: TExpr, f: TExpr): void => {
-        if (t.k === 'local') moves.push({ local: t.local, value: f });
-        else if (!isSameGiven(t, f)) conflict();
-      };
-      to.axes.forEach((a, k) => {
-        const b = from.axes[k];
-        if (b === undefined) return;
-        leaf(a.extent, b.extent);
-        leaf(a.stride, b.stride);
-      });
-      to.checks.forEach((c, k) => {
-        const d = from.checks[k];
-        if (d === undefined) return void conflict();
-        leaf(c.index, d.index);
-        leaf(c.extent, d.extent);
-      });
-      if (to.checks.length !== from.checks.length) conflict();
-      if (to.offset !== undefined) leaf(to.offset, from.offset ?? literal(0, pos));
-      if (to.via?.name !== undefined) names.push({ k: 'name', names: to.via.name, of: from.via, pos });
-    };
-    plan(slot, value);
-    // All are read before any is written: [a, b] = [b, a].
-    const held = moves.length > 1 ? moves.map((m) => ({ local: m.local, value: this.hold(m.value) })) : moves;
-    for (const m of held) this.emit({ k: 'assign', local: m.local, value: m.value, pos });
-    for (const s of names) this.emit(s);
-    for (const note of notes) note();
+    fillSlot(this, slot, value, { name, pos, constant: false, value: slot, depth: -1, loops: 0 }, pos);
   }
 
   /** The value with a name for each record in it, which a variable that is assigned once has from here on. */
@@ -383,10 +301,25 @@ export class Evaluation extends StatementWriter {
       b = otherwise();
     });
     if (a === undefined || b === undefined) throw new Error('unreachable');
+    if (neverEnds(thenList) || neverEnds(elseList)) {
+      // Only one arm gives a value.
+      this.emit({ k: 'if', cond, then: thenList, else: elseList, pos });
+      return neverEnds(thenList) ? b : a;
+    }
+    // One arm is complex: so is the other.
+    if (a.kind === 'complex' && !isOptional(b)) b = toComplex(b) ?? b;
+    if (b.kind === 'complex' && !isOptional(a)) a = toComplex(a) ?? a;
+    if (a.kind !== b.kind) {
+      a = this.parts.asObject(this, a, pos);
+      b = this.parts.asObject(this, b, pos);
+    }
     const optional = isOptional(a) || isOptional(b);
     if (thenList.length === 0 && elseList.length === 0 && !optional) {
       if (a.kind === 'scalar' && b.kind === 'scalar' && isCheap(a.expr) && isCheap(b.expr)) {
         return scalar({ k: 'select', cond, a: a.expr, b: b.expr, pos });
+      }
+      if (a.kind === 'complex' && b.kind === 'complex' && [a.re, a.im, b.re, b.im].every(isCheap)) {
+        return selectComplex(this, cond, a, b, pos);
       }
       if (a.kind === 'host' && b.kind === 'host' && Object.is(a.value, b.value)) return a;
       if (a.kind === 'function' && b.kind === 'function' && a.fn.node === b.fn.node) return a;
@@ -395,6 +328,13 @@ export class Evaluation extends StatementWriter {
       // Used as a statement: c ? f() : g(), c && f().
       this.emit({ k: 'if', cond, then: thenList, else: elseList, pos });
       return a;
+    }
+    if (isObject(a) && isObject(b) && !optional && (hasObject(a) || hasObject(b))) {
+      // Which it is must be known for good: what the arms do may change what was asked.
+      const which = this.hold(cond);
+      if (thenList.length > 0 || elseList.length > 0)
+        this.emit({ k: 'if', cond: which, then: thenList, else: elseList, pos });
+      return eitherObject(this, which, a, b, pos);
     }
     const like = isAbsent(a) ? b : a;
     const other = isAbsent(b) ? like : b;
@@ -417,17 +357,6 @@ export class Evaluation extends StatementWriter {
     this.emit({ k: 'if', cond, then: store(thenList, first), else: store(elseList, second), pos });
     return slot;
   }
-}
-
-/** The same for the whole launch: a constant, or what the launch says of an array. */
-function isGiven(e: TExpr): boolean {
-  return isLiteral(e) || e.k === 'extent' || e.k === 'stride';
-}
-
-function isSameGiven(a: TExpr, b: TExpr): boolean {
-  if (a.k === 'lit' && b.k === 'lit') return a.value === b.value;
-  if (a.k === 'extent' && b.k === 'extent') return a.root === b.root && a.axis === b.axis;
-  return a.k === 'stride' && b.k === 'stride' && a.root === b.root && a.axis === b.axis && a.unit === b.unit;
 }
 
 function hasEffect(s: TStmt): boolean {

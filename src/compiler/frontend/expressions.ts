@@ -13,20 +13,22 @@ import type {
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { bitnot, negate, not, truth } from './arithmetic.ts';
-import { assignment, fieldName, update } from './assignments.ts';
+import { madeAt } from './array-sites.ts';
+import { assignment, update } from './assignments.ts';
 import { callExpression } from './calls.ts';
+import { evaluateClass, newExpression } from './classes.ts';
+import { asComplex, complexTruth, negated } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { isCheap } from './measures.ts';
 import { fromHost, memberExpression } from './members.ts';
 import { refuseAhead } from './names.ts';
+import { objectLiteral } from './objects.ts';
 import { applyBinary } from './operators.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { readVariable } from './partial-variables.ts';
-import { isRecord, snapshot } from './records.ts';
 import {
-  describeValue,
   isAbsent,
   isLiteral,
   isOptional,
@@ -37,6 +39,7 @@ import {
   UNDEFINED,
   type Value,
 } from './values.ts';
+import { isVector, vectorUnary } from './vectors.ts';
 
 /** The value of an expression; its side effects are written to the current statement list. */
 export function evaluate(ctx: Evaluation, node: AnyNode, scope: Scope): Value {
@@ -89,7 +92,7 @@ export function evaluate(ctx: Evaluation, node: AnyNode, scope: Scope): Value {
       return last;
     }
     case 'ArrayExpression':
-      return { kind: 'tuple', items: elements(ctx, node.elements, scope, pos) };
+      return arrayLiteral(ctx, node, scope, pos);
     case 'ObjectExpression':
       return objectLiteral(ctx, node, scope);
     case 'ArrowFunctionExpression':
@@ -99,12 +102,28 @@ export function evaluate(ctx: Evaluation, node: AnyNode, scope: Scope): Value {
         fn: { name: ('id' in node && node.id?.name) || '', node, captured: scope.captured, scope },
       };
     case 'ThisExpression':
-      return fail('K301', pos, '`this` cannot be used in a kernel', {
-        help: 'capture the value in a variable outside: const { gain } = this',
-      });
+      return thisValue(ctx, scope, pos);
+    case 'NewExpression':
+      return newExpression(ctx, node, scope);
+    case 'ClassExpression':
+      return { kind: 'class', type: evaluateClass(ctx, node, scope) };
     default:
       return fail('K101', pos, `${syntaxName(node.type)} cannot be used in a kernel`, { help: syntaxHelp(node.type) });
   }
+}
+
+function arrayLiteral(
+  ctx: Evaluation,
+  node: Extract<AnyNode, { type: 'ArrayExpression' }>,
+  scope: Scope,
+  pos: Pos,
+): Value {
+  // The rows of an array in memory are parts of it.
+  const isRow = ctx.rows.has(node);
+  if (isRow || ctx.hints.isMemory(node))
+    for (const e of node.elements) if (e?.type === 'ArrayExpression') ctx.rows.add(e);
+  const items = elements(ctx, node.elements, scope, pos);
+  return isRow ? { kind: 'tuple', items } : madeAt(ctx, node, items, pos);
 }
 
 /** Evaluates for the side effects alone. */
@@ -201,10 +220,13 @@ export function condition(ctx: Evaluation, node: AnyNode, scope: Scope): TExpr {
 function truthOf(ctx: Evaluation, v: Value, pos: Pos): TExpr {
   if (isOptional(v) && !isAbsent(v)) {
     const there = not(absentTest(v, 'either', pos), pos);
+    if (v.kind === 'complex') return { k: 'logic', fn: 'and', a: there, b: complexTruth(ctx, v, pos), pos };
     return v.kind === 'scalar' ? { k: 'logic', fn: 'and', a: there, b: truth(v.expr), pos } : there;
   }
   if (v.kind === 'host') return literal(Boolean(v.value), pos);
+  if (isVector(v)) return truth(ctx.scalar(v, pos, 'a condition'));
   if (v.kind === 'scalar') return truth(v.expr);
+  if (v.kind === 'complex') return complexTruth(ctx, v, pos);
   if (v.kind === 'view' && v.view.axes.length === 0) return truth(ctx.scalar(v, pos));
   return literal(true, pos);
 }
@@ -221,31 +243,19 @@ function identifier(ctx: Evaluation, name: string, scope: Scope, pos: Pos): Valu
   return fromHost(ctx, scope.captured.lookup(name, pos), name, pos);
 }
 
-function objectLiteral(ctx: Evaluation, node: Extract<AnyNode, { type: 'ObjectExpression' }>, scope: Scope): Value {
-  const parts = node.properties;
-  const values = ctx.sequence(
-    parts.map((p) => () => evaluate(ctx, p.type === 'SpreadElement' ? p.argument : p.value, scope)),
-  );
-  const fields = new Map<string, Value>();
-  parts.forEach((p, k) => {
-    const value = values[k];
-    if (value === undefined) return;
-    if (p.type === 'SpreadElement') {
-      if (isRecord(value))
-        for (const [name, field] of snapshot(ctx, value.view, ctx.pos(p, scope)).fields) fields.set(name, field);
-      else if (value.kind !== 'record')
-        fail('K222', ctx.pos(p, scope), `only an object can be spread here, not ${describeValue(value)}`);
-      else for (const [name, field] of value.fields) fields.set(name, field);
-      return;
-    }
-    if (p.kind !== 'init' || p.computed) {
-      fail('K101', ctx.pos(p, scope), 'object literals in kernels have plain named fields only', {
-        help: '{ x: …, y: … }',
-      });
-    }
-    fields.set(fieldName(p.key), value);
-  });
-  return { kind: 'record', fields };
+function thisValue(ctx: Evaluation, scope: Scope, pos: Pos): Value {
+  const binding = scope.find('this');
+  if (binding === undefined) {
+    return fail('K006', pos, 'a kernel uses this, which has no meaning there', {
+      help: 'read what you need into a variable outside the kernel (const gain = this.gain, or const self = this) and use that, or pass it as an argument',
+    });
+  }
+  if (binding.value === undefined) {
+    return fail('K301', pos, '`this` is undefined in a function that is not called as a method', {
+      help: 'call it as a method, o.f(), write an arrow function, or capture the value in a variable outside',
+    });
+  }
+  return readVariable(ctx, binding, pos);
 }
 
 function unary(ctx: Evaluation, node: UnaryExpression, scope: Scope, pos: Pos): Value {
@@ -264,7 +274,12 @@ function unary(ctx: Evaluation, node: UnaryExpression, scope: Scope, pos: Pos): 
             : 'elements and fields stay: store 0, or use a name of its own',
       });
     default: {
-      const a = ctx.scalar(evaluate(ctx, node.argument, scope), pos);
+      const value = evaluate(ctx, node.argument, scope);
+      const z = asComplex(value);
+      if (z !== undefined && node.operator === '-') return negated(z, pos);
+      if (z !== undefined && node.operator === '+') return z;
+      if (isVector(value)) return vectorUnary(ctx, node.operator, value, pos);
+      const a = ctx.scalar(value, pos);
       if (node.operator === '-') return scalar(negate(a, pos));
       if (node.operator === '+') {
         return scalar(
@@ -327,8 +342,8 @@ function logical(ctx: Evaluation, node: LogicalExpression, scope: Scope, pos: Po
     const there = truthOf(ctx, held, pos);
     return takeRight ? ctx.choose(there, right, () => held, pos) : ctx.choose(there, () => held, right, pos);
   }
-  if (left.kind !== 'scalar') return takeRight ? evaluate(ctx, node.right, scope) : left;
-  if (isBoolean(left.expr)) {
+  if (left.kind !== 'scalar' && left.kind !== 'complex') return takeRight ? evaluate(ctx, node.right, scope) : left;
+  if (left.kind === 'scalar' && isBoolean(left.expr)) {
     let right: Value | undefined;
     const list = ctx.branch(() => {
       right = evaluate(ctx, node.right, scope);
@@ -337,7 +352,8 @@ function logical(ctx: Evaluation, node: LogicalExpression, scope: Scope, pos: Po
       return scalar({ k: 'logic', fn: takeRight ? 'and' : 'or', a: left.expr, b: right.expr, pos });
     }
   }
-  const held: Value = scalar(isLiteral(left.expr) ? left.expr : ctx.temp(left.expr));
+  const held: Value =
+    left.kind === 'complex' ? ctx.holdValue(left) : scalar(isLiteral(left.expr) ? left.expr : ctx.temp(left.expr));
   const test = truthOf(ctx, held, pos);
   const right = (): Value => evaluate(ctx, node.right, scope);
   return takeRight ? ctx.choose(test, right, () => held, pos) : ctx.choose(test, () => held, right, pos);
@@ -389,8 +405,6 @@ function syntaxName(type: string): string {
   const names: Readonly<Record<string, string>> = {
     AwaitExpression: '`await`',
     YieldExpression: '`yield`',
-    NewExpression: '`new`',
-    ClassExpression: 'a class',
     TaggedTemplateExpression: 'a tagged template',
     ImportExpression: '`import()`',
     MetaProperty: '`new.target` or `import.meta`',
@@ -401,8 +415,6 @@ function syntaxName(type: string): string {
 
 function syntaxHelp(type: string): string | undefined {
   switch (type) {
-    case 'NewExpression':
-      return 'nothing can be allocated in a kernel: use cuda.local.array(shape, dtype), a tuple or an object literal';
     case 'AwaitExpression':
       return 'a kernel runs to its end; wait on the host: await stream.done()';
     default:

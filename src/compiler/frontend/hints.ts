@@ -1,7 +1,8 @@
 /**
- * What partial evaluation learns too late: that a variable read in a loop is given no value, or an object, further down. It starts again
- * and is told.
+ * What partial evaluation learns too late: that a variable read in a loop is given no value, or an object, further down; that an object
+ * is assigned to; that a variable holds several objects by turns; that an array is stored to. It starts again and is told.
  */
+import type { Pos, SourceText } from '../source.ts';
 import type { Binding, Value } from './values.ts';
 
 /** Thrown to start again. */
@@ -9,6 +10,59 @@ export class Reconsider extends Error {}
 
 export class Hints {
   readonly #shapes = new Map<string, Value | undefined>();
+  readonly #changed = new Set<string>();
+  readonly #boxes = new Set<string>();
+  readonly #sources = new Map<SourceText, number>();
+  /** What was found out makes this evaluation void: what it gives, and errors as well. */
+  stale = false;
+
+  /** A name for a place of the program, by the calls that lead there. */
+  site(pos: Pos): string {
+    let source = this.#sources.get(pos.source);
+    if (source === undefined) {
+      source = this.#sources.size;
+      this.#sources.set(pos.source, source);
+    }
+    return `${source}:${pos.start}${pos.caller === undefined ? '' : `<${this.site(pos.caller)}`}`;
+  }
+
+  /** Whether objects made there are assigned to. */
+  isChanged(site: string): boolean {
+    return this.#changed.has(site);
+  }
+
+  change(site: string): void {
+    if (this.#changed.has(site)) return;
+    this.#changed.add(site);
+    this.stale = true;
+  }
+
+  /** Whether a variable holds several objects by turns, so that it has fields of its own for them. */
+  isBox(binding: Binding): boolean {
+    return this.#boxes.has(key(binding));
+  }
+
+  box(binding: Binding): never {
+    const id = key(binding);
+    if (this.#boxes.has(id)) throw new Error(`nothing new about ${binding.name}`);
+    this.#boxes.add(id);
+    throw new Reconsider();
+  }
+
+  readonly #memory = new Set<object>();
+
+  /** Whether what is made here has to be memory. */
+  isMemory(site: object): boolean {
+    return this.#memory.has(site);
+  }
+
+  /** Starts again with memory for what is made here. */
+  useMemory(site: object): never {
+    if (this.#memory.has(site)) throw new Error('this is memory already');
+    this.#memory.add(site);
+    throw new Reconsider();
+  }
+  readonly #complex = new Set<string>();
 
   /** Whether a variable will be without a value at times. */
   vanishes(binding: Binding): boolean {
@@ -18,6 +72,19 @@ export class Hints {
   /** What a variable will hold. */
   shapeOf(binding: Binding): Value | undefined {
     return this.#shapes.get(key(binding));
+  }
+
+  /** Whether what was made here is real at first and complex further down: a variable, the result of a call. */
+  isComplex({ name, pos }: Pick<Binding, 'name' | 'pos'>): boolean {
+    return this.#complex.size > 0 && this.#complex.has(`${name} ${this.site(pos)}`);
+  }
+
+  /** Starts again with a complex number in the place of a real one. */
+  becomesComplex({ name, pos }: Pick<Binding, 'name' | 'pos'>): never {
+    const id = `${name} ${this.site(pos)}`;
+    if (this.#complex.has(id)) throw new Error(`${name} is complex already`);
+    this.#complex.add(id);
+    throw new Reconsider();
   }
 
   /** Starts again with what has turned out about a variable. */
@@ -31,6 +98,6 @@ export class Hints {
 }
 
 /** The declaration; bindings of one that is evaluated several times are treated alike. */
-function key({ pos }: Binding): string {
-  return `${pos.start} ${pos.source.text}`;
+function key({ name, pos }: Binding): string {
+  return `${name} ${pos.start} ${pos.source.text}`;
 }

@@ -1,22 +1,28 @@
 /**
- * Calls of intrinsics: geometry, barriers, and the integer and float functions of the vocabulary. Memory spaces and atomics are
- * `memory-calls.ts`, what a warp does together `warp-calls.ts`, the words of `roc` `roc-calls.ts`.
+ * Calls of intrinsics: geometry, barriers, and the integer functions of the vocabulary. Functions of floats are `float-calls.ts`, memory spaces and atomics are
+ * `memory-calls.ts` and `atomic-calls.ts`, what a warp does together `warp-calls.ts`, the words of `roc` `roc-calls.ts`.
  */
 import type { CallExpression } from 'acorn';
 import type { Row } from '../intrinsics/define.ts';
 import { INTRINSICS } from '../intrinsics/table.ts';
 import { spelled } from '../intrinsics.ts';
-import type { MathFn } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { arith, toIndex, truth } from './arithmetic.ts';
+import { atomicHandlers } from './atomic-calls.ts';
+import { CACHE_HANDLERS } from './cache-calls.ts';
+import { complexValue, selectComplex } from './complex.ts';
+import { COMPLEX_HANDLERS } from './complex-calls.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
+import { FLOAT_HANDLERS } from './float-calls.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { MEMORY_HANDLERS } from './memory-calls.ts';
 import { ROC_HANDLERS } from './roc-calls.ts';
 import { isLiteral, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
+import { VECTOR_HANDLERS } from './vector-calls.ts';
+import { isVector, lanewise } from './vectors.ts';
 import { WARP_HANDLERS } from './warp-calls.ts';
 
 export function callIntrinsic(
@@ -36,7 +42,17 @@ export function callIntrinsic(
     });
   }
   const args = elements(ctx, node.arguments, scope, pos);
-  return handler({ ctx, name, args, node, scope, pos, discarded });
+  const call = { ctx, name, args, node, scope, pos, discarded };
+  if (args.some(isVector) && isOfNumbers(name))
+    return lanewise(ctx, args, pos, (lanes) => ctx.scalar(handler({ ...call, args: lanes.map(scalar) }), pos));
+  return handler(call);
+}
+
+/** Whether an intrinsic is a function of numbers, each thread for itself: vectors go through it lane by lane. */
+function isOfNumbers(name: string): boolean {
+  if (INTRINSICS.has(name) || name === 'selp') return true;
+  // Pairs, and bits of another type, are not what a lane holds.
+  return Object.hasOwn(FLOAT_HANDLERS, name) && !/sincos|frexp|modf|(?:As|To)[A-Z]/.test(name);
 }
 
 // ---------------------------------------------------------------- geometry
@@ -102,26 +118,12 @@ function fence(scope: 'block' | 'device' | 'system'): Handler {
 
 // ---------------------------------------------------------------- numbers
 
-function math(fn: MathFn | 'sqrt'): Handler {
-  return (call) => {
-    count(call, 1);
-    return scalar({ k: 'math', fn, args: [number(call, 0)], pos: call.pos });
-  };
-}
-
 /** A call of what the table of intrinsics has. */
 function ofTable(fn: Row): Handler {
   return (call) => {
     count(call, fn.arity);
     const args = Array.from({ length: fn.arity }, (_, k) => number(call, k));
     return scalar({ k: 'intrinsic', fn, args, pos: call.pos });
-  };
-}
-
-function pair(fn: 'fmin' | 'fmax' | 'copysign'): Handler {
-  return (call) => {
-    count(call, 2);
-    return scalar({ k: 'minmax', fn, a: number(call, 0), b: number(call, 1), pos: call.pos });
   };
 }
 
@@ -138,32 +140,25 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   threadFenceBlock: fence('block'),
   threadFenceSystem: fence('system'),
   ...MEMORY_HANDLERS,
+  ...atomicHandlers('atomic'),
+  ...CACHE_HANDLERS,
+  ...COMPLEX_HANDLERS,
   ...ROC_HANDLERS,
+  ...VECTOR_HANDLERS,
   uniform: (call) => {
     count(call, 1);
     return scalar({ k: 'uniform', a: number(call, 0), pos: call.pos });
   },
   selp: (call) => {
     count(call, 3);
+    const [, a, b] = call.args;
+    if (a?.kind === 'complex' || b?.kind === 'complex') {
+      const [first, second] = [a, b].map((v) => complexValue(v ?? UNDEFINED, call.pos));
+      if (first !== undefined && second !== undefined)
+        return selectComplex(call.ctx, truth(number(call, 0)), first, second, call.pos);
+    }
     return scalar({ k: 'select', cond: truth(number(call, 0)), a: number(call, 1), b: number(call, 2), pos: call.pos });
   },
-  fma: (call) => {
-    count(call, 3);
-    return scalar({ k: 'fma', args: [number(call, 0), number(call, 1), number(call, 2)], pos: call.pos });
-  },
-  rint: (call) => {
-    count(call, 1);
-    return scalar({ k: 'round', fn: 'rint', a: number(call, 0), pos: call.pos });
-  },
   ...Object.fromEntries([...INTRINSICS].map(([name, row]) => [name, ofTable(row)])),
-  fmin: pair('fmin'),
-  fmax: pair('fmax'),
-  copysign: pair('copysign'),
-  cbrt: math('cbrt'),
-  rsqrt: math('rsqrt'),
-  exp2: math('exp2'),
-  erf: math('erf'),
-  erfc: math('erfc'),
-  tgamma: math('tgamma'),
-  lgamma: math('lgamma'),
+  ...FLOAT_HANDLERS,
 };

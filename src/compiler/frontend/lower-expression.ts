@@ -7,34 +7,44 @@
 import { SCALAR_TOKENS, u8c } from '../../dtype/index.ts';
 import { CLZ } from '../intrinsics/operations.ts';
 import { spelled } from '../intrinsics.ts';
-import { binary, intrinsic, read, select, unary } from '../ir/builder.ts';
+import { binary, bitcast, compare, intrinsic, read, select } from '../ir/builder.ts';
 import {
   type CompareOp,
+  ELEM_SIZE,
   type Expr,
   isFloat,
   isInt,
   type MathFn,
   type MemRef,
+  type Stmt,
   type UnaryOp,
   type ValueType,
   type Var,
   widen,
 } from '../ir/ops.ts';
+import { exact } from '../math/exact.ts';
 import type { Pos } from '../source.ts';
-import {
-  isFloatType,
-  isIntegerType,
-  isPolymorphic,
-  isWide,
-  join,
-  machine,
-  nameOf,
-  type Type,
-} from '../types/lattice.ts';
+import { isFloatType, isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
+import { Signs } from '../types/signs.ts';
 import type { Range, ScalarArg, TExpr, TMem, TStmt } from '../types/tree.ts';
-import { computedIn, integerQuotient, integersOf, numeric, typeOf } from '../types/typing.ts';
-import { castTo, constant, convert, described, textOf, type Use } from './convert.ts';
+import {
+  comparing,
+  computedIn,
+  cutTo32,
+  floatOf,
+  integerQuotient,
+  integersOf,
+  isSmallLong,
+  meeting,
+  numeric,
+  typeOf,
+} from '../types/typing.ts';
+import { ComplexLowering } from './complex-lowering.ts';
+import { castTo, clamp, constant, convert, described, is32, textOf, type Use, widenLiteral } from './convert.ts';
 import { fail } from './diagnostics.ts';
+import { halfBits, halfValue, tested } from './float-parts.ts';
+import { lowerNative } from './lower-native.ts';
+import { refuseMix, refuseOpenSign } from './mixing.ts';
 import { HeldQuotients, type Quotient, roundQuotient } from './quotients.ts';
 import type { Symbols } from './symbols.ts';
 import { isMisaligned, loadPieces } from './unaligned.ts';
@@ -52,21 +62,27 @@ export class ExpressionLowering {
   readonly hold: (value: Expr, pos: Pos) => Expr;
 
   readonly #quotients: HeldQuotients;
+  readonly #signs: Signs;
+  readonly #complex: ComplexLowering;
   /** Whether floats may saturate where bit operations cut them to integers. */
   readonly #saturates: boolean;
 
   constructor(
     symbols: Symbols,
     body: readonly TStmt[],
+    ranges: readonly Range[],
     { defaultFloat, fastMath }: LoweringOptions,
     hold: (value: Expr, pos: Pos) => Expr,
+    emit: (s: Stmt) => void,
   ) {
     this.symbols = symbols;
     this.#quotients = new HeldQuotients(body);
+    this.#signs = new Signs(ranges);
     this.indexBits = symbols.indexBits;
     this.defaultFloat = defaultFloat;
     this.#saturates = fastMath;
     this.hold = hold;
+    this.#complex = new ComplexLowering(symbols, hold, emit);
   }
 
   get indexType(): 'i32' | 'i64' {
@@ -88,14 +104,37 @@ export class ExpressionLowering {
 
   /** A value of machine type `want`. */
   to(e: TExpr, want: ValueType, use: Use = {}): Expr {
-    if (e.k === 'lit') return constant(e.value, use.store ?? want, e.pos);
-    return convert(this.lower(e, want), typeOf(e), want, e, this.indexBits, use);
+    const elem = use.store ?? want;
+    const wraps = use.wraps === true ? is32(want) : use.store !== undefined && isInt(want) && ELEM_SIZE[elem] <= 4;
+    if (e.k === 'lit') {
+      const cut = use.cuts && typeof e.value === 'number' && isInt(want) && !Number.isInteger(e.value);
+      return constant(cut ? Math.trunc(Number(e.value) || 0) : e.value, elem, e.pos, wraps && is32(elem));
+    }
+    if (use.halves && isInt(want)) {
+      const quotient = this.#truncatedQuotient(e);
+      if (quotient !== undefined) return castTo(quotient, want, e.pos);
+    }
+    if (!wraps) this.settled(e, use.what, want);
+    const a = this.lower(e, want);
+    if (isSmallLong(e) && want === 'u64') return castTo(a, want, e.pos);
+    // 32 bits of an index are JavaScript's modulo 2³², too, once they have met what is beyond i32.
+    if (wraps && typeOf(e) === 'idx' && this.#signs.beyond(e) !== undefined) return castTo(a, elem, e.pos);
+    return convert(a, typeOf(e), want, e, this.indexBits, { ...use, wraps });
+  }
+
+  /** Refuses an integer whose 32 bits may stand for two numbers, where it is computed in `want`. */
+  settled(e: TExpr, what = 'this', want: ValueType = 'i32'): TExpr {
+    const t = typeOf(e);
+    const beyond = t === 'idx' && this.indexBits === 64 ? undefined : this.#signs.beyond(e);
+    if (beyond === undefined || (t === 'L' && want !== 'i32')) return e;
+    return refuseOpenSign(what, e, beyond);
   }
 
   /** As an index. */
   index(e: TExpr): Expr {
     if (e.k === 'index') return this.index(e.a);
     if (e.k === 'lit') return constant(e.value, this.indexType, e.pos);
+    this.settled(e, 'an index', this.indexType);
     const t = typeOf(e);
     if (isWide(t)) {
       return fail('K234', e.pos, `an index is a number, but ${textOf(e.pos)} is ${nameOf(t)}`, {
@@ -114,7 +153,8 @@ export class ExpressionLowering {
     return a.type === 'bool' ? a : castTo(a, 'bool', e.pos);
   }
 
-  mem(m: TMem): MemRef {
+  mem(open: TMem): MemRef {
+    const m = this.symbols.typed(open);
     return {
       array: this.symbols.array(m.root),
       elem: m.elem,
@@ -122,6 +162,8 @@ export class ExpressionLowering {
       scale: m.unit,
       disp: m.disp,
       checks: m.checks.map((c) => ({ index: this.index(c.index), extent: this.index(c.extent), axis: c.axis })),
+      cache: m.cache,
+      wide: m.wide,
       pos: m.pos,
     };
   }
@@ -151,7 +193,7 @@ export class ExpressionLowering {
       case 'abs':
       case 'sign': {
         const m = this.#settle(numeric(typeOf(e.a)), want);
-        const a = this.to(e.a, m);
+        const a = this.to(e.a, m, e.k === 'neg' ? WRAPS : { what: `Math.${e.k}` });
         if (a.op === 'const' && e.k === 'neg' && typeof a.value === 'number')
           return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
         return { op: 'unary', type: m, fn: e.k, a, pos: e.pos };
@@ -162,7 +204,7 @@ export class ExpressionLowering {
           return fail('K204', e.pos, 'unary + is not defined for bigints', {
             help: `write Number(${textOf(e.a.pos)})`,
           });
-        return this.to(e.a, this.#settle(numeric(t), want));
+        return this.to(e.a, this.#settle(numeric(t), want), WRAPS);
       }
       case 'bitnot': {
         const m = this.#settle(typeOf(e), want);
@@ -184,7 +226,8 @@ export class ExpressionLowering {
         return { op: 'binary', type: 'bool', fn: e.fn, a, b: this.bool(e.b) };
       }
       case 'bits': {
-        this.#operands(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b, true);
+        const [ta, tb] = [typeOf(e.a), typeOf(e.b)];
+        if (isWide(ta) || isWide(tb)) this.#operands(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b);
         const m = this.#settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
         return { op: 'binary', type: m, fn: e.fn, a: this.#bitOperand(e.a, m), b: this.#bitOperand(e.b, m) };
       }
@@ -199,14 +242,15 @@ export class ExpressionLowering {
       case 'select': {
         this.#operands('?:', e, e.a, e.b);
         const m = typeOf(e) === 'bool' ? 'bool' : this.#settle(typeOf(e), want);
-        return { op: 'select', type: m, cond: this.bool(e.cond), a: this.to(e.a, m), b: this.to(e.b, m) };
+        return { op: 'select', type: m, cond: this.bool(e.cond), a: this.to(e.a, m, WRAPS), b: this.to(e.b, m, WRAPS) };
       }
       case 'minmax': {
-        this.#operands(e.fn, e, e.a, e.b);
+        this.#operands(e.fn, e, e.a, e.b, true);
         let m = this.#settle(numeric(typeOf(e)), want);
         if (e.fn === 'copysign' && !isFloat(m)) m = this.defaultFloat;
         const fn = isFloat(m) || e.fn === 'copysign' ? e.fn : e.fn === 'fmin' ? 'min' : e.fn === 'fmax' ? 'max' : e.fn;
-        return { op: 'binary', type: m, fn, a: this.to(e.a, m), b: this.to(e.b, m) };
+        const what = { what: `Math.${e.fn}` };
+        return { op: 'binary', type: m, fn, a: this.to(e.a, m, what), b: this.to(e.b, m, what) };
       }
       case 'cast':
         return this.#cast(e, want);
@@ -217,48 +261,50 @@ export class ExpressionLowering {
       case 'toInt':
         return this.#toInt(e);
       case 'imul':
-        return {
-          op: 'binary',
-          type: 'i32',
-          fn: 'mul',
-          a: this.#bitOperand(e.a, 'i32'),
-          b: this.#bitOperand(e.b, 'i32'),
-        };
+        return binary('mul', this.#bitOperand(e.a, 'i32'), this.#bitOperand(e.b, 'i32'));
       case 'clz32':
         return castTo(intrinsic(CLZ, this.#bitOperand(e.a, 'u32')), 'i32', e.pos);
       case 'intrinsic':
         return this.#intrinsic(e);
       case 'test': {
         const a = this.lower(e.a, undefined);
-        if (!isFloat(a.type)) return { op: 'const', type: 'bool', value: e.fn !== 'isNaN' };
-        if (e.fn !== 'isInteger') return { op: 'unary', type: 'bool', fn: e.fn, a };
-        const held = this.hold(a, e.pos);
-        const whole: Expr = {
-          op: 'compare',
-          type: 'bool',
-          fn: 'eq',
-          a: { op: 'unary', type: held.type, fn: 'trunc', a: held },
-          b: held,
-        };
-        return {
-          op: 'binary',
-          type: 'bool',
-          fn: 'and',
-          a: whole,
-          b: { op: 'unary', type: 'bool', fn: 'isFinite', a: held },
-        };
+        return tested(e.fn, a, (value) => this.hold(value, e.pos));
       }
       case 'math': {
         const m = this.#floatOf(typeOf(e), want);
         const args = e.args.map((a) => this.to(a, m, { what: e.fn }));
-        const [first] = args;
-        if (e.fn === 'sqrt' && first !== undefined) return { op: 'unary', type: m, fn: 'sqrt', a: first };
-        return { op: 'call', type: m, fn: e.fn as MathFn, args };
+        const { fn } = e;
+        const fast = e.fast === true ? { fast: true } : {};
+        const [a, b] = args;
+        if (fn === 'sqrt' && a !== undefined) return { op: 'unary', type: m, fn, a, ...fast };
+        if ((fn === 'fmod' || fn === 'div') && a !== undefined && b !== undefined)
+          return { op: 'binary', type: m, fn: fn === 'fmod' ? 'rem' : fn, a, b, ...fast };
+        return { op: 'call', type: m, fn: fn as MathFn, args, ...fast };
+      }
+      case 'exact':
+        return this.#exact(e, want);
+      case 'bitcast':
+        return bitcast(
+          e.to,
+          isFloat(e.from) ? this.to(e.a, e.from, { what: e.what }) : this.#bits(e.a, e.from, e.what),
+        );
+      case 'half': {
+        const hold = (value: Expr): Expr => this.hold(value, e.pos);
+        if (e.fn === 'bits') return halfBits(this.to(e.a, 'f32', { what: e.what }), hold);
+        return halfValue(this.#bits(e.a, 'i32', e.what), hold);
       }
       case 'fma': {
         const m = this.#floatOf(typeOf(e), want);
         const [a, b, c] = e.args;
         return { op: 'fma', type: m, a: this.to(a, m), b: this.to(b, m), c: this.to(c, m) };
+      }
+      case 'like': {
+        const m = this.#settle(numeric(typeOf(e)), want);
+        return this.to(e.a, m);
+      }
+      case 'complex': {
+        const m = this.#floatOf(typeOf(e), want);
+        return this.#complex.part(e, m, (a) => this.to(a, m, { what: e.fn }));
       }
       case 'uniform': {
         const a = this.lower(e.a, want);
@@ -266,11 +312,18 @@ export class ExpressionLowering {
       }
       case 'load':
         return this.#load(e.mem);
+      case 'native':
+        return lowerNative(e, this.#settle(typeOf(e), want), (x, m, use) => this.to(x, m, use));
+      case 'address':
+        return { op: 'address', type: 'u64', mem: this.mem(e.mem) };
+      case 'available':
+        return { op: 'available', type: 'bool', fn: e.fn };
     }
   }
 
-  #load(m: TMem): Expr {
-    const mem = this.mem(m);
+  #load(open: TMem): Expr {
+    const m = this.symbols.typed(open);
+    const mem = this.mem(open);
     const type = widen(m.elem);
     return isMisaligned(m) ? loadPieces(mem, m.align, (value) => this.hold(value, m.pos)) : { op: 'load', type, mem };
   }
@@ -285,40 +338,28 @@ export class ExpressionLowering {
     return this.symbols.scalar(arg, this.machine(arg.type ?? 'A'));
   }
 
-  /** Refuses operands that do not mix. */
-  #operands(operator: string, e: TExpr, a: TExpr, b: TExpr, bits = false): void {
+  /** Refuses operands that do not mix; `signed`: where the sign counts. */
+  #operands(operator: string, e: TExpr, a: TExpr, b: TExpr, signed = false): void {
     const ta = numeric(typeOf(a));
     const tb = numeric(typeOf(b));
-    if (join(ta, tb) !== undefined) return;
-    if (bits && !isWide(ta) && !isWide(tb)) return;
-    const symbols: Readonly<Record<string, string>> = { add: '+', sub: '-', mul: '*', div: '/', rem: '%', pow: '**' };
-    const op = symbols[operator] ?? operator;
-    const words: Readonly<Record<string, string>> = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide' };
-    const verb = words[op];
-    const summary =
-      verb === undefined
-        ? `${op} does not take ${nameOf(ta)} and ${nameOf(tb)} together`
-        : `cannot ${verb} ${nameOf(ta)} and ${nameOf(tb)}`;
-    fail('K203', e.pos, summary, {
-      labels: [
-        { pos: a.pos, text: nameOf(ta) },
-        { pos: b.pos, text: nameOf(tb) },
-      ],
-      help: mixHelp(ta, tb, textOf(a.pos), textOf(b.pos)),
-    });
+    if (meeting(a, b) !== undefined && !(signed && mixesSigns(ta, tb))) return;
+    refuseMix(operator, e, a, b);
   }
 
   #arith(e: Extract<TExpr, { k: 'arith' }>, want: ValueType | undefined): Expr {
-    this.#operands(e.fn, e, e.a, e.b);
+    if (cutTo32(e)) return { op: 'cast', type: 'u32', to: 'u32', a: this.to(e.a, 'u32'), pos: e.pos };
+    const wraps = e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul';
+    this.#operands(e.fn, e, e.a, e.b, !wraps);
     const t = typeOf(e);
     const m = this.#settle(t, want);
+    const use = wraps ? WRAPS : { what: e.fn === 'div' ? '/' : e.fn === 'rem' ? '%' : '**' };
     if (e.fn === 'div') {
       // A quotient of integers is a fraction, unless they are 64-bit ones, which divide as bigints do.
       const type = isWide(t) ? m : isFloat(m) ? m : this.defaultFloat;
-      return { op: 'binary', type, fn: 'div', a: this.to(e.a, type), b: this.to(e.b, type), pos: e.pos };
+      return { op: 'binary', type, fn: 'div', a: this.to(e.a, type, use), b: this.to(e.b, type, use), pos: e.pos };
     }
     if (e.fn === 'pow') return this.#power(e, m);
-    return { op: 'binary', type: m, fn: e.fn, a: this.to(e.a, m), b: this.to(e.b, m), pos: e.pos };
+    return { op: 'binary', type: m, fn: e.fn, a: this.to(e.a, m, use), b: this.to(e.b, m, use), pos: e.pos };
   }
 
   #power(e: Extract<TExpr, { k: 'arith' }>, m: ValueType): Expr {
@@ -349,15 +390,34 @@ export class ExpressionLowering {
     if (quotient !== undefined) return castTo(quotient, m, e.pos);
     const a = this.lower(e, m);
     const t = typeOf(e);
+    if (isSmallLong(e)) return castTo(a, m, e.pos);
     if (isWide(t) !== (m === 'i64' || m === 'u64') && !(t === 'idx' || t === 'int' || t === 'L') && isWide(t))
       return convert(a, t, m, e, this.indexBits);
-    return this.#bitsOf(a, m, e.pos, t === 'idx' && this.indexBits === 64 && m !== 'i64' && m !== 'u64');
+    return this.#bitsOf(a, m, e.pos, this.#checked(e) && m !== 'i64' && m !== 'u64');
   }
 
   /** An operand of type `m`: JavaScript takes floats modulo 2³². */
   #bitsOf(a: Expr, m: ValueType, pos: Pos, checked = false): Expr {
     const wraps = isFloat(a.type) && (m === 'i32' || m === 'u32') && !this.#saturates;
     return castTo(wraps ? { op: 'unary', type: 'i32', fn: 'toInt32', a } : a, m, pos, checked);
+  }
+
+  /** Whether an index of 64 bits is checked when it is cut: what has met numbers beyond i32 is meant to wrap. */
+  #checked(e: TExpr): boolean {
+    return typeOf(e) === 'idx' && this.indexBits === 64 && this.#signs.beyond(e) === undefined;
+  }
+
+  /** An integer of which the bits count, in type `m`. */
+  #bits(e: TExpr, m: ValueType, what: string): Expr {
+    return this.#bitOperand(this.#integer(e, what), m);
+  }
+
+  #exact(e: Extract<TExpr, { k: 'exact' }>, want: ValueType | undefined): Expr {
+    const t = floatOf(e.args);
+    const m = this.#floatOf(t, e.fn === 'exponent' ? undefined : want);
+    const args = e.args.map((a) => this.to(a, m, { what: e.fn }));
+    const by = e.by && this.to(this.#integer(e.by, spelled(e.fn)), 'i32', { what: 'the power' });
+    return exact(e.fn, args, by, (value) => this.hold(value, e.pos));
   }
 
   #word(e: Extract<TExpr, { k: 'word' }>): Expr {
@@ -376,26 +436,41 @@ export class ExpressionLowering {
   }
 
   #compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {
-    this.#operands({ eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn], e, ea, eb);
+    const spelling = { eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn];
+    const equality = fn === 'eq' || fn === 'ne';
+    this.#operands(spelling, e, ea, eb, !equality);
     const [ta, tb] = [typeOf(ea), typeOf(eb)];
-    if (ta === 'bool' && tb === 'bool' && (fn === 'eq' || fn === 'ne')) {
-      return { op: 'compare', type: 'bool', fn, a: this.bool(ea), b: this.bool(eb) };
+    if (ta === 'bool' && tb === 'bool' && equality) return compare(fn, this.bool(ea), this.bool(eb));
+    const m = this.#settle(comparing(ea, eb) ?? numeric(ta), undefined);
+    const open = (x: TExpr): boolean => this.#signs.beyond(x) !== undefined && x.k !== 'lit';
+    const bits = equality && isInt(m) && (open(ea) || open(eb));
+    if (equality && !bits && mixesSigns(ta, tb)) {
+      const [signed, unsigned] = tb === 'u32' ? [ea, eb] : [eb, ea];
+      return this.#equalsUnsigned(fn === 'eq', signed, unsigned, e.pos);
     }
-    const t = join(numeric(ta), numeric(tb)) ?? numeric(ta);
-    const m = this.#settle(t, undefined);
     // A literal beyond an integer's range decides the comparison: compare in double precision.
     const beyond = (x: TExpr): boolean =>
       x.k === 'lit' &&
       typeof x.value === 'number' &&
       (m === 'i32' || m === 'u32') &&
       (x.value < (m === 'i32' ? -(2 ** 31) : 0) || x.value > (m === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1));
-    const type = beyond(ea) || beyond(eb) ? 'f64' : m;
-    return { op: 'compare', type: 'bool', fn, a: this.to(ea, type), b: this.to(eb, type) };
+    const type = !bits && (beyond(ea) || beyond(eb)) ? 'f64' : m;
+    const use = bits ? WRAPS : { what: spelling };
+    return { op: 'compare', type: 'bool', fn, a: this.to(ea, type, use), b: this.to(eb, type, use) };
+  }
+
+  /** Whether an i32 is a u32, or is none: the same bits, of which the first is clear. */
+  #equalsUnsigned(is: boolean, signed: TExpr, unsigned: TExpr, pos: Pos): Expr {
+    const a = this.hold(this.to(signed, 'i32'), pos);
+    const same = compare(is ? 'eq' : 'ne', a, this.to(unsigned, 'i32', WRAPS));
+    const positive = compare(is ? 'ge' : 'lt', a, constant(0, 'i32', pos));
+    return binary(is ? 'and' : 'or', same, positive);
   }
 
   #cast(e: Extract<TExpr, { k: 'cast' }>, want: ValueType | undefined): Expr {
     const { a } = e;
     if (e.by === 'u8c') return this.clamped(a);
+    if (e.by === 'lane') return castTo(this.to(a, widen(e.to), { store: e.to }), e.to, e.pos);
     const own = e.by === undefined ? undefined : typeOf(e);
     if (own === 'int') return this.to(a, 'i32');
     const to = own === 'B' ? this.#settle(own, want) : e.to;
@@ -410,26 +485,19 @@ export class ExpressionLowering {
       if (Number.isInteger(n) && Math.abs(n) < 2 ** 63) return castTo(widenLiteral(n), to, e.pos);
       return castTo({ op: 'const', type: 'f64', value: n }, to, e.pos);
     }
-    // What has no type of its own is computed in the type of the cast, if that is a float.
-    const inner = this.lower(a, isFloat(type) ? type : undefined);
-    return castTo(inner, to, e.pos);
+    // 32 bits are cut from 32 bits whatever their sign.
+    if (isFloat(type) || type === 'i64' || type === 'u64') this.settled(a, to, isFloat(type) ? type : 'i32');
+    // What has no type of its own is computed in the type of the cast, if that is a float or a bigint is cut.
+    const adopts = isFloat(type) || ((type === 'i64' || type === 'u64') && typeOf(a) === 'B');
+    return castTo(this.lower(a, adopts ? type : undefined), to, e.pos);
   }
 
   /** A value of any type as stores to u8c take it, an i32: clamped to a byte, floats rounded half to even, 0 for NaN. */
   clamped(e: TExpr): Expr {
     const { pos } = e;
     if (e.k === 'lit') return { op: 'const', type: 'i32', value: u8c(e.value) };
-    const a = this.lower(e, undefined);
-    if (a.type === 'bool') return castTo(a, 'i32', pos);
-    // What is out of range saturates there.
-    if (isFloat(a.type)) return castTo(unary('rint', a), 'u8', pos);
-    const limit = (n: number): Expr => ({
-      op: 'const',
-      type: a.type,
-      value: a.type === 'i64' || a.type === 'u64' ? BigInt(n) : n,
-    });
-    const low = a.type === 'u32' || a.type === 'u64' ? a : binary('max', a, limit(0));
-    return castTo(binary('min', low, limit(255)), 'i32', pos);
+    this.settled(e, 'clamping');
+    return clamp(this.lower(e, undefined), pos);
   }
 
   #round(e: Extract<TExpr, { k: 'round' }>, want: ValueType | undefined): Expr {
@@ -451,7 +519,8 @@ export class ExpressionLowering {
 
   /** Numerator and denominator, of type `m`, of what is an integer quotient on some path. */
   quotient(e: TExpr, m: ValueType): Quotient {
-    if (e.k === 'arith' && e.fn === 'div') return { over: this.to(e.a, m), under: this.to(e.b, m) };
+    if (e.k === 'arith' && e.fn === 'div')
+      return { over: this.to(e.a, m, { what: '/' }), under: this.to(e.b, m, { what: '/' }) };
     if (e.k === 'plus') return this.quotient(e.a, m);
     if (e.k === 'select') {
       const cond = this.hold(this.bool(e.cond), e.pos);
@@ -489,7 +558,7 @@ export class ExpressionLowering {
     if (q !== undefined) return castTo(q, to, e.pos);
     if (e.a.k === 'lit') return this.#bitOperand(e.a, to);
     const a = isFraction(e.a) ? this.to(e.a, 'f64') : this.lower(e.a, undefined);
-    const cut = this.#bitsOf(a, to, e.pos, t === 'idx' && this.indexBits === 64);
+    const cut = this.#bitsOf(a, to, e.pos, this.#checked(e.a));
     // A cast that changes nothing says that what is inside may wrap, which the simulator would report otherwise.
     return cut === a && a.op !== 'const' ? { op: 'cast', type: to, to, a, pos: e.pos } : cut;
   }
@@ -499,7 +568,7 @@ export class ExpressionLowering {
     const name = spelled(fn.name);
     for (const [k, a] of args.entries()) {
       this.#integer(a, name);
-      for (const b of args.slice(0, k)) this.#operands(name, e, b, a);
+      for (const b of args.slice(0, k)) this.#operands(name, e, b, a, true);
     }
     const type = computedIn(fn, integersOf(args));
     if (type === undefined) {
@@ -508,6 +577,8 @@ export class ExpressionLowering {
         help: `write i32(${textOf(pos)}) or u32(${textOf(pos)})`,
       });
     }
+    // Where there is one, its bits are what counts.
+    if (args.length > 1) for (const a of args) if (a.k !== 'lit') this.settled(a, name, type);
     const operands = args.map((a) => this.#bitOperand(a, type));
     const value =
       fn.evaluate === undefined && fn.expand !== undefined
@@ -517,27 +588,12 @@ export class ExpressionLowering {
   }
 }
 
+/** What takes integers of 32 bits modulo 2³². */
+const WRAPS: Use = { wraps: true };
+
 /** A quotient of integers with its sign changed, `-(a / b)`: in double precision it rounds as the exact one does. */
 function isFraction(e: TExpr): boolean {
   if (e.k === 'neg' || e.k === 'abs')
     return typeOf(e) === 'F' && (integerQuotient(e.a) !== undefined || isFraction(e.a));
   return e.k === 'plus' && isFraction(e.a);
-}
-
-/** An integer literal in the narrowest type that holds it, to be cast from there. */
-function widenLiteral(n: number): Expr {
-  if (n >= -(2 ** 31) && n < 2 ** 31) return { op: 'const', type: 'i32', value: n };
-  return { op: 'const', type: 'i64', value: BigInt(n) };
-}
-
-function mixHelp(ta: Type, tb: Type, a: string, b: string): string {
-  if (isWide(ta) !== isWide(tb)) {
-    const [wide, other, narrow, t] = isWide(ta) ? [a, b, tb, ta] : [b, a, ta, tb];
-    return isIntegerType(narrow) && !isFloatType(narrow)
-      ? `write ${nameOf(t === 'B' ? 'i64' : t)}(${other})`
-      : `write Number(${wide})`;
-  }
-  if (ta === 'u32') return `write i32(${a}) or u32(${b})`;
-  if (tb === 'u32') return `write i32(${b}) or u32(${a})`;
-  return `write i64(${ta === 'u64' ? a : b}) or u64(${ta === 'u64' ? b : a})`;
 }

@@ -4,9 +4,11 @@
 import type { Expr, Stmt, ValueType, WarpOp } from '../ir/ops.ts';
 import { isFloat, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
+import { isHalved } from '../types/integers.ts';
 import { machine } from '../types/lattice.ts';
 import type { Range, TStmt, WaveOp } from '../types/tree.ts';
 import { typeOf } from '../types/typing.ts';
+import { castTo } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import { ExpressionLowering, type LoweringOptions } from './lower-expression.ts';
 import { Symbols } from './symbols.ts';
@@ -18,7 +20,11 @@ export interface Lowered {
   readonly body: readonly Stmt[];
 }
 
-export function lower(body: readonly TStmt[], options: LoweringOptions & { readonly indexBits: 32 | 64 }): Lowered {
+export function lower(
+  body: readonly TStmt[],
+  ranges: readonly Range[],
+  options: LoweringOptions & { readonly indexBits: 32 | 64 },
+): Lowered {
   const typeOfRange = (r: Range): ValueType => machine(r.type ?? 'i32', options.indexBits, options.defaultFloat);
   const symbols = new Symbols(options.indexBits, typeOfRange);
   let list: Stmt[] = [];
@@ -28,7 +34,10 @@ export function lower(body: readonly TStmt[], options: LoweringOptions & { reado
     list.push({ op: 'assign', var: v, value, pos });
     return { op: 'var', type: v.type, var: v };
   };
-  const x = new ExpressionLowering(symbols, body, options, hold);
+  const emit = (s: Stmt): void => {
+    list.push(s);
+  };
+  const x = new ExpressionLowering(symbols, body, ranges, options, hold, emit);
 
   const block = (stmts: readonly TStmt[]): Stmt[] => {
     const saved = list;
@@ -49,9 +58,9 @@ export function lower(body: readonly TStmt[], options: LoweringOptions & { reado
     const result = symbols.ofRange(range);
     if (result.type === 'bool') fail('K336', pos, 'lanes exchange numbers, not booleans', { help: 'write x ? 1 : 0' });
     const args = {
-      value: hold(x.to(value, result.type, { what: 'the value' }), pos),
+      value: hold(x.to(value, result.type, { what: 'the value', wraps: true }), pos),
       lane: hold(x.to(lane, 'i32', { what: 'the lane' }), pos),
-      otherwise: otherwise && hold(x.to(otherwise, result.type, { what: 'the identity' }), pos),
+      otherwise: otherwise && hold(x.to(otherwise, result.type, { what: 'the identity', wraps: true }), pos),
     };
     return fn === 'shflPush' ? waves.push(args, result, pos) : waves.pull(args, result, pos);
   };
@@ -69,7 +78,7 @@ export function lower(body: readonly TStmt[], options: LoweringOptions & { reado
           help: 'write x ? 1 : 0, or use a vote',
         });
       }
-      if (fn.startsWith('shfl')) args.push(x.to(first, result?.type ?? 'i32', { what: 'the value' }));
+      if (fn.startsWith('shfl')) args.push(x.to(first, result?.type ?? 'i32', { what: 'the value', wraps: true }));
       else args.push(fn.startsWith('match') ? x.lower(first, undefined) : x.bool(first));
     }
     if (second !== undefined) args.push(x.to(second, 'i32', { what: 'the lane' }));
@@ -84,26 +93,40 @@ export function lower(body: readonly TStmt[], options: LoweringOptions & { reado
         const v = symbols.ofRange(s.range);
         for (const [part, of] of x.quotientParts(s.range, s.value))
           list.push({ op: 'assign', var: part, value: of, pos });
-        const value = v.type === 'bool' ? x.bool(s.value) : x.to(s.value, v.type, { what: `the variable ${v.name}` });
+        const value =
+          v.type === 'bool'
+            ? x.bool(s.value)
+            : x.to(s.value, v.type, { what: `the variable ${v.name}`, wraps: true, halves: isHalved(s.range) });
         list.push({ op: 'assign', var: v, value, pos });
         return;
       }
       case 'store': {
-        const { elem } = s.mem;
+        const { elem } = symbols.typed(s.mem);
         const mem = x.mem(s.mem);
-        const value = s.mem.clamped ? x.clamped(s.value) : x.to(s.value, widen(elem), { store: elem });
-        if (isMisaligned(s.mem)) list.push(...storePieces(mem, s.mem.align, value, (v) => hold(v, pos)));
+        // Elements of an open type are variables of it: no conversion is meant.
+        const { open, name } = s.mem.root;
+        const value = s.mem.clamped
+          ? x.clamped(s.value)
+          : open?.type === 'bool'
+            ? x.bool(s.value)
+            : x.to(
+                s.value,
+                widen(elem),
+                open === undefined ? { store: elem, cuts: true } : { what: `the array ${name}` },
+              );
+        if (isMisaligned(symbols.typed(s.mem))) list.push(...storePieces(mem, s.mem.align, value, (v) => hold(v, pos)));
         else list.push({ op: 'store', mem, value, pos });
         return;
       }
       case 'atomic': {
         const { elem } = s.mem;
         const mem = x.mem(s.mem);
-        const args = s.args.map((a) => x.to(a, widen(elem), { store: elem }));
+        // What is compared with a narrow element is as narrow.
+        const args = s.args.map((a) => castTo(x.to(a, widen(elem), { store: elem }), elem, a.pos));
         const result = s.range === undefined ? undefined : symbols.ofRange(s.range);
         // Integers are never NaN.
         const fn = isFloat(elem) ? s.fn : s.fn === 'nanMin' ? 'min' : s.fn === 'nanMax' ? 'max' : s.fn;
-        list.push({ op: 'atomic', fn, mem, args, result, pos });
+        list.push({ op: 'atomic', fn, mem, args, result, order: s.order, scope: s.scope, pos });
         return;
       }
       case 'if': {
@@ -136,6 +159,16 @@ export function lower(body: readonly TStmt[], options: LoweringOptions & { reado
           list.push(...wave(s, fn));
         } else list.push(warp(s, s.fn));
         return;
+      case 'extern': {
+        const args = s.args.map((a, k) => {
+          const { elem, pointer } = s.fn.params[k] ?? { elem: 'i32', pointer: true };
+          if (pointer) return x.lower(a, undefined);
+          return x.to(a, widen(elem), { what: `argument ${k + 1} of ${s.fn.name}` });
+        });
+        const result = s.range === undefined ? undefined : symbols.ofRange(s.range);
+        list.push({ op: 'extern', fn: s.fn, args, result, pos });
+        return;
+      }
       case 'rest':
         list.push({ op: 'rest', nanoseconds: x.to(s.nanoseconds, 'u32', { what: 'the time' }), pos });
         return;
@@ -145,7 +178,7 @@ export function lower(body: readonly TStmt[], options: LoweringOptions & { reado
       case 'print':
         list.push({
           op: 'print',
-          parts: s.parts.map((p) => (typeof p === 'string' ? p : x.lower(p, undefined))),
+          parts: s.parts.map((p) => (typeof p === 'string' ? p : x.lower(x.settled(p, 'printing'), undefined))),
           forms: s.forms,
           pos,
         });

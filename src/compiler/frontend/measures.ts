@@ -1,7 +1,8 @@
 /**
  * What an expression costs and depends on, for partial evaluation, which decides whether it is kept in a temporary, moved or evaluated twice.
  */
-import { type TExpr, walkExpression } from '../types/tree.ts';
+import { walkExpression } from '../types/parts.ts';
+import type { TExpr, TStmt } from '../types/tree.ts';
 
 /** Reads the same later as now: nothing in it can be assigned or stored to in between. */
 export function isStable(e: TExpr): boolean {
@@ -24,7 +25,7 @@ export function touchesMemory(e: TExpr): boolean {
 export function isCheap(e: TExpr): boolean {
   let cheap = true;
   walkExpression(e, (x) => {
-    if (x.k === 'load' || x.k === 'uniform' || x.k === 'math') cheap = false;
+    if (x.k === 'load' || x.k === 'uniform' || x.k === 'math' || x.k === 'complex') cheap = false;
   });
   return cheap && size(e) <= 24;
 }
@@ -35,4 +36,10 @@ export function size(e: TExpr): number {
     n++;
   });
   return n;
+}
+
+/** Whether control never comes out at the end of a list, as its last statement says. */
+export function neverEnds(list: readonly TStmt[]): boolean {
+  const last = list.at(-1)?.k;
+  return last === 'return' || last === 'trap';
 }

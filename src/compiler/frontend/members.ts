@@ -9,13 +9,18 @@ import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { refuseUndefined } from './absence.ts';
 import { mulIndex } from './arithmetic.ts';
+import { Unfilled } from './array-makers.ts';
+import { indexTuple } from './array-sites.ts';
 import { capturedView, indexView, viewSize, viewValue } from './arrays.ts';
+import { paired } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
+import { readField } from './objects.ts';
 import { supposedMember } from './partial-variables.ts';
 import { isMember, isRecord, member } from './records.ts';
 import { didYouMean } from './suggest.ts';
-import { describeValue, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
+import { describeValue, isAbsent, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
+import { laneValue } from './vectors.ts';
 
 /** A value of the host as the kernel sees it: numbers are literals, arrays constant memory, functions device functions. */
 export function fromHost(ctx: Evaluation, value: unknown, name: string, pos: Pos): Value {
@@ -30,9 +35,12 @@ export function fromHost(ctx: Evaluation, value: unknown, name: string, pos: Pos
       if (special === 'laneId' || special === 'warpSize') return scalar({ k: 'special', name: special, pos });
       if (special !== undefined) break;
       if (Array.isArray(value))
-        return { kind: 'tuple', items: value.map((v, k) => fromHost(ctx, v, `${name}[${k}]`, pos)) };
+        return { kind: 'tuple', items: value.map((v, k) => fromHost(ctx, v, `${name}[${k}]`, pos)), site: value };
       const view = capturedView(ctx, value, name, pos);
       if (view !== undefined) return { kind: 'view', view };
+      const { re, im } = value as { re?: unknown; im?: unknown };
+      if (typeof re === 'number' && typeof im === 'number' && Object.keys(value).length === 2)
+        return paired(literal(re, pos), literal(im, pos));
       break;
     }
     default:
@@ -44,8 +52,7 @@ export function fromHost(ctx: Evaluation, value: unknown, name: string, pos: Pos
 /** The name of a member that is known while compiling, or undefined. */
 function staticKey(ctx: Evaluation, node: MemberExpression, scope: Scope): string | number | TExpr {
   if (!node.computed) {
-    if (node.property.type === 'PrivateIdentifier')
-      return fail('K101', ctx.pos(node, scope), 'private names cannot be used in a kernel');
+    if (node.property.type === 'PrivateIdentifier') return `#${node.property.name}`;
     return (node.property as { name: string }).name;
   }
   commaIndex(ctx, node, scope);
@@ -75,6 +82,16 @@ function commaIndex(ctx: Evaluation, node: MemberExpression, scope: Scope): void
 }
 
 export function memberExpression(ctx: Evaluation, node: MemberExpression, scope: Scope): Value {
+  const { object, key, pos } = memberParts(ctx, node, scope);
+  return memberOf(ctx, object, key, pos);
+}
+
+/** What stands on both sides of the dot, in the order of evaluation. */
+export function memberParts(
+  ctx: Evaluation,
+  node: MemberExpression,
+  scope: Scope,
+): { readonly object: Value; readonly key: string | number | TExpr; readonly pos: Pos } {
   const pos = ctx.pos(node, scope);
   if (node.object.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
   const objectNode = node.object;
@@ -86,7 +103,7 @@ export function memberExpression(ctx: Evaluation, node: MemberExpression, scope:
       return typeof key === 'object' ? scalar(key) : { kind: 'host', value: key, name: '' };
     },
   ]);
-  return memberOf(ctx, object, key, pos);
+  return { object, key, pos };
 }
 
 /** `object.key` or `object[key]`. */
@@ -106,11 +123,8 @@ export function memberOf(ctx: Evaluation, object: Value, key: string | number | 
         : viewProperty(object.view, String(key), pos);
     case 'tuple': {
       if (key === 'length') return scalar(literal(object.items.length, pos));
-      if (typeof key === 'object') {
-        return fail('K239', pos, 'a tuple can only be indexed by a constant', {
-          help: 'for an array indexed at run time pass or capture a TypedArray, Float32Array.of(…), or use cuda.local.array(shape, dtype)',
-        });
-      }
+      if (typeof key === 'object')
+        return indexTuple(ctx, { ...object, items: object.items.map((v) => asRecord(ctx, v, pos)) }, key, pos);
       const item = object.items[Number(key)];
       if (item === undefined) {
         if (Number.isNaN(Number(key))) {
@@ -125,28 +139,53 @@ export function memberOf(ctx: Evaluation, object: Value, key: string | number | 
       }
       return item;
     }
-    case 'record': {
-      const field = typeof key === 'object' ? undefined : object.fields.get(String(key));
-      if (field === undefined) {
-        return fail(
-          'K312',
-          pos,
-          `there is no field ${typeof key === 'object' ? '' : String(key)} in { ${[...object.fields.keys()].join(', ')} }`,
-        );
-      }
-      return field;
+    case 'complex': {
+      if (key === 're' || key === 'im') return scalar(object[key]);
+      return fail('K312', pos, `a complex number has no ${typeof key === 'object' ? 'indices' : `member ${key}`}`, {
+        help: 'it has re and im',
+      });
+    }
+    case 'vector':
+      return laneValue(object, typeof key === 'object' ? '[…]' : String(key), pos);
+    case 'record':
+    case 'object':
+      if (typeof key !== 'object') return readField(ctx, object, String(key), pos);
+      return fail('K312', pos, `${describeValue(object)} has named fields, and cannot be indexed by a variable`, {
+        help: 'use a switch, or cuda.local.array(shape, dtype)',
+      });
+    case 'class': {
+      const member = typeof key === 'object' ? undefined : object.type.statics.get(String(key));
+      if (member !== undefined) return member;
+      return fail('K312', pos, `${describeValue(object)} has no static member ${typeof key === 'object' ? '' : key}`, {
+        help: didYouMean(String(key), [...object.type.statics.keys()]),
+      });
     }
     case 'host':
       return hostMember(ctx, object, key, pos);
     case 'scalar': {
+      // To the checker any number has these: of a real one they are itself and 0.
+      if (key === 're') return object;
+      if (key === 'im') return scalar(literal(0, pos));
       const text =
         typeof key !== 'string' ? 'a number cannot be indexed' : `a number has no property ${key} in a kernel`;
       const help = typeof key !== 'string' ? 'the array has fewer axes than there are indices' : undefined;
       return supposedMember(ctx, object, pos, () => fail('K223', pos, text, { help }));
     }
     case 'function':
+    case 'functions':
       return fail('K223', pos, `${describeValue(object)} has no properties in a kernel`);
   }
+}
+
+/** A plain object of the host as a record; other values as they are. */
+function asRecord(ctx: Evaluation, v: Value, pos: Pos): Value {
+  if (v.kind !== 'host' || typeof v.value !== 'object' || v.value === null) return v;
+  if (Object.getPrototypeOf(v.value) !== Object.prototype) return v;
+  const fields = Object.entries(v.value).map(([key, field]): [string, Value] => [
+    key,
+    asRecord(ctx, fromHost(ctx, field, `${v.name}.${key}`, pos), pos),
+  ]);
+  return { kind: 'record', fields: new Map(fields) };
 }
 
 /** A length or stride of an axis that the array does not have: it was meant to be of another rank. */
@@ -184,7 +223,7 @@ function viewProperty(view: View, key: string, pos: Pos): Value {
       return fail('K223', pos, `arrays have no property ${key} in a kernel`, {
         help: isMember(view, key)
           ? `it is a member of each element: ${view.name}${'[i]'.repeat(view.axes.length)}.${key}; of all of them: ${view.name}.field('${key}')`
-          : 'they have length, shape, strides, size, ndim, dtype, T, slice(…) and get(…)',
+          : 'they have length, shape, strides, size, ndim, dtype, T, slice(…), reshape(…), view(…) and get(…)',
       });
   }
 }
@@ -197,6 +236,8 @@ function hostMember(
 ): Value {
   const { value, name } = object;
   const intrinsic = intrinsicName(value);
+  if (value instanceof Unfilled && key !== 'length')
+    return fail('K311', pos, 'new Array(n) has no values yet', { help: 'write new Array(n).fill(0)' });
   if (typeof key === 'object') return fail('K223', pos, `${describeValue(object)} cannot be indexed in a kernel`);
   if (intrinsic !== undefined) {
     if (/^(threadIdx|blockIdx|blockDim|gridDim)$/.test(intrinsic) && /^[xyz]$/.test(String(key))) {
@@ -206,7 +247,12 @@ function hostMember(
       help: /Idx$|Dim$/.test(intrinsic) ? 'it has x, y and z' : undefined,
     });
   }
-  if (object.why !== undefined) return refuseUndefined(name, pos, object.why);
+  if (typeof key === 'string' && key.startsWith('#')) {
+    return fail('K101', pos, `${name}.${key} is private, and cannot be read from a captured object`, {
+      help: 'declare it with the word private instead, or pass the value',
+    });
+  }
+  if (object.why !== undefined && isAbsent(object)) return refuseUndefined(name, pos, object.why);
   if (value === undefined || value === null) {
     return fail('K312', pos, `${name} is ${String(value)}: it has no property ${key}`, {
       help: 'was it initialised before the first launch?',

@@ -1,5 +1,5 @@
 /**
- * Calls that make memory in a kernel (shared, local and constant arrays), and atomic updates of elements.
+ * Calls that make memory in a kernel: shared, local and constant arrays.
  */
 
 import { f64, i64 } from '../../dtype/index.ts';
@@ -7,17 +7,14 @@ import { cStrides } from '../../layout/index.ts';
 import { NDARRAY } from '../contract.ts';
 import { describeElement, type Element, recordKey } from '../elements.ts';
 import { spelled } from '../intrinsics.ts';
-import { type AtomicOp, ELEM_SIZE, type ElemType } from '../ir/ops.ts';
+import { ELEM_SIZE } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { Root } from '../types/tree.ts';
-import { allocateView, capturedView, dynamicView, element, elementType, indexView } from './arrays.ts';
-import { writable } from './assignments.ts';
+import { allocateView, capturedView, dynamicView, elementType } from './arrays.ts';
+import { optionsOf } from './call-options.ts';
 import { fail } from './diagnostics.ts';
-import type { Evaluation } from './evaluation.ts';
-import { type Call, count, type Handler, number } from './intrinsic-call.ts';
-import { fieldView, isRecord } from './records.ts';
-import { isMisaligned } from './unaligned.ts';
-import { describeValue, isLiteral, readLocal, scalar, UNDEFINED, type Value, type View } from './values.ts';
+import { type Call, count, type Handler } from './intrinsic-call.ts';
+import { describeValue, isLiteral, type Value } from './values.ts';
 
 // ---------------------------------------------------------------- memory spaces
 
@@ -57,8 +54,21 @@ function dtypeOf(call: Call): Element {
   return elementType(v.kind === 'host' ? v.value : undefined, spelled(call.name), call.pos);
 }
 
+/** What all devices align arrays to, if asked. */
+const MOST_ALIGNED = 16;
+
+/** The option `align`: bytes that the array starts at a multiple of. */
+function alignOf(call: Call): number | undefined {
+  const align = {
+    is: (n: unknown) => typeof n === 'number' && n >= 1 && n <= MOST_ALIGNED && Number.isInteger(Math.log2(n)),
+    help: `a power of two, up to ${MOST_ALIGNED}`,
+  };
+  return optionsOf(call, 2, { align }).align as number | undefined;
+}
+
 export const sharedArray: Handler = (call) => {
-  count(call, 2);
+  count(call, 2, 3);
+  const align = alignOf(call);
   const { ctx, pos } = call;
   const shape = shapeOf(call);
   const element = dtypeOf(call);
@@ -68,9 +78,9 @@ export const sharedArray: Handler = (call) => {
   }
   positive(call, shape);
   // One allocation for each place in the source, whoever inlines it.
-  const key = `${ctx.nodeId(call.node)}:${shape.join('x')}:${element.record === undefined ? describeElement(element) : recordKey(element.record)}`;
+  const key = `${ctx.nodeId(call.node)}:${shape.join('x')}:${element.record === undefined ? describeElement(element) : recordKey(element.record)}:${align ?? ''}`;
   const known = ctx.sharedSites.get(key);
-  const view = allocateView(ctx, 'shared', shape, element, '%shared', pos);
+  const view = allocateView(ctx, 'shared', shape, element, '%shared', pos, align);
   if (known === undefined) {
     ctx.sharedSites.set(key, view.root);
     return { kind: 'view', view };
@@ -80,11 +90,11 @@ export const sharedArray: Handler = (call) => {
 };
 
 const localArray: Handler = (call) => {
-  count(call, 2);
+  count(call, 2, 3);
   const shape = shapeOf(call);
   const element = dtypeOf(call);
   positive(call, shape);
-  const view = allocateView(call.ctx, 'local', shape, element, '%local', call.pos);
+  const view = allocateView(call.ctx, 'local', shape, element, '%local', call.pos, alignOf(call));
   const bytes = call.ctx.roots.reduce((sum, root) => sum + (root.space === 'local' ? bytesOf(root) : 0), 0);
   if (bytes > MAX_LOCAL_BYTES) {
     const all = bytes === bytesOf(view.root) ? '' : ` with the others (${bytes} in all)`;
@@ -163,114 +173,8 @@ function hostArrayOf({ shape, values }: Nested): object {
   return { [NDARRAY]: true, data, dtype: isWide ? i64 : f64, shape, strides: cStrides(shape, 8), byteOffset: 0 };
 }
 
-// ---------------------------------------------------------------- atomics
-
-const ATOMIC_TYPES: Readonly<Record<AtomicOp, readonly ElemType[]>> = {
-  add: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
-  sub: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
-  and: ['i32', 'u32', 'i64', 'u64'],
-  or: ['i32', 'u32', 'i64', 'u64'],
-  xor: ['i32', 'u32', 'i64', 'u64'],
-  exch: ['i32', 'u32', 'i64', 'u64'],
-  cas: ['i32', 'u32', 'i64', 'u64'],
-  inc: ['u32', 'u64'],
-  dec: ['u32', 'u64'],
-  max: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
-  min: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
-  nanMax: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
-  nanMin: ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'],
-};
-
-/** What an atomic updates: `(a, i)`, `(A, [i, j])`, of records `(p[i], 'x')`, `(p.field('x'), i)`. */
-function atomicTarget(
-  ctx: Evaluation,
-  call: string,
-  array: Extract<Value, { kind: 'view' }>,
-  index: Value | undefined,
-  pos: Pos,
-): View {
-  if (isRecord(array) && index?.kind === 'host' && typeof index.value === 'string') {
-    const found = fieldView(array.view, index.value, pos);
-    if (found.axes.length === 0) return found;
-    return fail('K334', pos, `${found.name} is an array of rank ${found.axes.length}`, {
-      help: `${call}(${found.name}, ${found.axes.length === 1 ? 'i' : '[i, j]'}, value)`,
-    });
-  }
-  const indices = index?.kind === 'tuple' ? index.items : index === undefined ? [] : [index];
-  if (isRecord(array) || indices.length !== array.view.axes.length) {
-    const { name, axes } = array.view;
-    const needs = isRecord(array) ? 'the name of a member' : `${axes.length} indices`;
-    return fail(
-      'K334',
-      pos,
-      `${call} needs ${needs} for ${name}, not ${isRecord(array) ? 'an index' : indices.length}`,
-      {
-        help: isRecord(array)
-          ? `${call}(p[i], 'x', value)`
-          : axes.length > 1
-            ? `${call}(${name}, [i, j], value)`
-            : undefined,
-      },
-    );
-  }
-  let { view } = array;
-  for (const i of indices) view = indexView(ctx, view, ctx.scalar(i, pos, 'an index'), pos);
-  return view;
-}
-
-function atomic(fn: AtomicOp): Handler {
-  return (call) => {
-    const { ctx, pos } = call;
-    const operands = fn === 'cas' ? 2 : 1;
-    count(call, 2 + operands);
-    const [array, index] = call.args;
-    if (array?.kind !== 'view') {
-      return fail(
-        'K334',
-        pos,
-        `${spelled(call.name)} needs an array first, not ${array === undefined ? 'nothing' : describeValue(array)}`,
-        {
-          help: `${spelled(call.name)}(array, index, value)`,
-        },
-      );
-    }
-    const view = atomicTarget(ctx, spelled(call.name), array, index, pos);
-    const { elem, record } = view.element;
-    if (view.root.space === 'local')
-      return fail('K334', pos, 'local memory belongs to one thread: atomics have no use there', {
-        help: 'read and write it plainly',
-      });
-    if (record !== undefined || !ATOMIC_TYPES[fn].includes(elem)) {
-      return fail('K335', pos, `${spelled(call.name)} does not exist for ${describeElement(view.element)}`, {
-        help: `it exists for ${ATOMIC_TYPES[fn].join(', ')}`,
-      });
-    }
-    const mem = writable(element(view, pos), pos);
-    if (isMisaligned(mem)) {
-      return fail(
-        'K337',
-        pos,
-        `${view.name} is not aligned: atomics need an address that is a multiple of ${ELEM_SIZE[elem]} bytes`,
-        {
-          help: 'lay the struct out with struct({ … }, { align: true })',
-        },
-      );
-    }
-    const args = Array.from({ length: operands }, (_, k) => number(call, 2 + k));
-    const result = call.discarded ? undefined : ctx.newLocal(`%${call.name}`, pos, true);
-    ctx.emit({ k: 'atomic', fn, mem, args, result, pos });
-    return result === undefined ? UNDEFINED : scalar(readLocal(result, pos));
-  };
-}
-
-/** Atomic operations by their names, under a prefix: `atomic.add`. */
-export function atomicHandlers(prefix: string): Readonly<Record<string, Handler>> {
-  return Object.fromEntries((Object.keys(ATOMIC_TYPES) as AtomicOp[]).map((fn) => [`${prefix}.${fn}`, atomic(fn)]));
-}
-
 export const MEMORY_HANDLERS: Readonly<Record<string, Handler>> = {
   'shared.array': sharedArray,
   'local.array': localArray,
   'const.arrayLike': constArray,
-  ...atomicHandlers('atomic'),
 };

@@ -7,16 +7,8 @@
  * record is replaced, what changes it changes the copy as well.
  */
 import { ELEM_SIZE } from '../ir/ops.ts';
-import { rewriteExpression, rewriteStatement } from '../types/rewrite.ts';
-import {
-  type Local,
-  type RecordName,
-  type TExpr,
-  type TMem,
-  type TStmt,
-  type Via,
-  walkStatements,
-} from '../types/tree.ts';
+import { rewriteExpression, rewriteStatement, walkStatements } from '../types/parts.ts';
+import type { Local, RecordName, TExpr, TMem, TStmt, Via } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { CURRENT, isBarrier, type NameStates } from './name-states.ts';

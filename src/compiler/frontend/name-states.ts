@@ -4,8 +4,9 @@
  *
  * Assignments by other threads count from a barrier on: those that a thread can reach from it without passing another.
  */
+
+import { expressionsOf, walkExpression, walkStatements } from '../types/parts.ts';
 import type { Overwrite, RecordName, Region, Root, TExpr, TMem, TStmt } from '../types/tree.ts';
-import { expressionsOf, walkExpression, walkStatements } from '../types/tree.ts';
 import { type Paths, type Point, pathsThrough } from './paths.ts';
 import { overlap, regionOfScalar } from './regions.ts';
 

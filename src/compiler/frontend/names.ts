@@ -127,10 +127,29 @@ function mentionedIn(node: AnyNode): ReadonlySet<string> {
   return names;
 }
 
+const mentioning = new WeakMap<readonly AnyNode[], ReadonlyMap<string, readonly AnyNode[]>>();
+
+/** The statements of a list that mention a name. */
+function thoseWith(list: readonly AnyNode[], name: string): readonly AnyNode[] {
+  let byName = mentioning.get(list);
+  if (byName === undefined) {
+    const found = new Map<string, AnyNode[]>();
+    for (const s of list) {
+      for (const one of mentionedIn(s)) {
+        const known = found.get(one);
+        if (known === undefined) found.set(one, [s]);
+        else known.push(s);
+      }
+    }
+    byName = found;
+    mentioning.set(list, byName);
+  }
+  return byName.get(name) ?? [];
+}
+
 /** Whether the first statement of a list that mentions a name, but to declare it, gives it a value. */
 function isAssignedFirst(list: readonly AnyNode[], name: string): boolean {
-  for (const s of list) {
-    if (!mentionedIn(s).has(name)) continue;
+  for (const s of thoseWith(list, name)) {
     const assigned = firstAssigned(s, name);
     if (assigned !== 'declared') return assigned;
   }

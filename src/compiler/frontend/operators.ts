@@ -5,10 +5,12 @@ import type { CompareOp } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { arith, bits, compare, not, shift } from './arithmetic.ts';
+import { asComplex, complexBinary, equal } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { isAbsent, isOptional, literal, scalar, type Value } from './values.ts';
+import { isVector, vectorOperator } from './vectors.ts';
 
 const COMPARE: Readonly<Record<string, CompareOp>> = {
   '==': 'eq',
@@ -31,8 +33,12 @@ const ARITH: Readonly<Record<string, 'add' | 'sub' | 'mul' | 'div' | 'rem' | 'po
 const BITS: Readonly<Record<string, 'and' | 'or' | 'xor'>> = { '&': 'and', '|': 'or', '^': 'xor' };
 const SHIFT: Readonly<Record<string, 'shl' | 'shr' | 'ushr'>> = { '<<': 'shl', '>>': 'shr', '>>>': 'ushr' };
 
-/** A binary operator on two scalars. */
+/** A binary operator on two numbers, real or complex. */
 export function applyBinary(ctx: Evaluation, operator: string, left: Value, right: Value, pos: Pos): Value {
+  if ((isVector(left) || isVector(right)) && !isAbsent(left) && !isAbsent(right)) {
+    const apply = (a: TExpr, b: TExpr): TExpr => ctx.scalar(applyBinary(ctx, operator, scalar(a), scalar(b), pos), pos);
+    return vectorOperator(ctx, operator, left, right, pos, apply);
+  }
   const cmp = COMPARE[operator];
   if (cmp !== undefined && (left.kind === 'host' || right.kind === 'host')) {
     if (left.kind === 'host' && right.kind === 'host') {
@@ -49,10 +55,15 @@ export function applyBinary(ctx: Evaluation, operator: string, left: Value, righ
   if ((cmp === 'eq' || cmp === 'ne') && isOptional(left) !== isOptional(right)) {
     // What is not there equals nothing that is.
     const there = not(absentTest(isOptional(left) ? left : right, 'either', pos), pos);
-    const equal = compare('eq', ctx.scalar(left, pos), ctx.scalar(right, pos), pos);
-    const both: TExpr = { k: 'logic', fn: 'and', a: there, b: equal, pos };
+    const isComplex = (asComplex(left) ?? asComplex(right)) !== undefined;
+    const same = isComplex
+      ? equal(ctx, left, right, pos)
+      : compare('eq', ctx.scalar(left, pos), ctx.scalar(right, pos), pos);
+    const both: TExpr = { k: 'logic', fn: 'and', a: there, b: same, pos };
     return scalar(cmp === 'eq' ? both : not(both, pos));
   }
+  const ofComplex = complexBinary(ctx, operator, left, right, pos);
+  if (ofComplex !== undefined) return 'kind' in ofComplex ? ofComplex : scalar(ofComplex);
   const a = ctx.scalar(left, pos);
   const b = ctx.scalar(right, pos);
   if (cmp !== undefined) return scalar(compare(cmp, a, b, pos));

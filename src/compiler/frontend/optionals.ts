@@ -24,6 +24,7 @@ import {
 /** What a program asks: whether a value is absent. */
 export function askAbsent(v: Value, as: Absent | 'either', pos: Pos): TExpr {
   if (v.kind === 'scalar' && v.expr.k === 'load') return refuseElement(v.expr.pos);
+  if (v.kind === 'complex' && v.re.k === 'load') return refuseElement(v.re.pos);
   if (v.kind === 'view' && v.view.axes.length === 0 && v.view.checks.length > 0) return refuseElement(pos);
   return absentTest(v, as, pos);
 }
@@ -73,9 +74,13 @@ export function withFlag(ctx: StatementWriter, v: Value, flag: Local, pos: Pos):
         present: flag,
       };
     }
+    case 'complex':
+    case 'vector':
     case 'tuple':
     case 'record':
       return { ...mapScalars(v, need), present: flag } as Value;
+    case 'object':
+      return { ...v, present: flag };
     default:
       return fail('K319', pos, `${describeValue(v)} is not there on all paths that lead here`, {
         help: 'only numbers, objects, tuples and arrays can be left undefined; write an if statement around the use',

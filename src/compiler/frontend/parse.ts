@@ -32,6 +32,11 @@ export function isNativeText(text: string): boolean {
   return /\{\s*\[native code\]\s*\}\s*$/.test(text);
 }
 
+/** Whether a function's text is that of a class. */
+export function isClassText(text: string): boolean {
+  return /^class\b/.test(text);
+}
+
 type At = (start: number, end: number) => Pos;
 
 function refuseNative(source: SourceText, at: At): never {
@@ -52,16 +57,12 @@ function quoted(source: SourceText): string {
 
 function parseNode(source: SourceText, at: At): FunctionNode {
   const { text } = source;
-  if (/^class\b/.test(text)) {
-    fail('K003', at(0, 5), `${quoted(source)} is a class, and a kernel is a function`, {
-      help: 'write a function; a class has no counterpart on the device',
-    });
-  }
   let problem: unknown;
   try {
     const node = parseExpressionAt(text, 0, OPTIONS) as AnyNode;
     // `get(a) {…}` parses as a call that stops before the brace: that is a method.
     if (isFunction(node) && node.end >= text.trimEnd().length) return node;
+    if (node.type === 'ClassExpression') return classFunction(node);
   } catch (error) {
     problem = error;
   }
@@ -80,6 +81,13 @@ function parseNode(source: SourceText, at: At): FunctionNode {
 
 function isFunction(node: AnyNode): node is AnyNode & FunctionNode {
   return node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression';
+}
+
+/** A class, as the function that gives it. */
+function classFunction(body: Extract<AnyNode, { type: 'ClassExpression' }>): FunctionNode {
+  const { start, end } = body;
+  const flags = { expression: true, generator: false, async: false };
+  return { type: 'ArrowFunctionExpression', start, end, params: [], body, ...flags };
 }
 
 const WRAP = '({';
@@ -188,15 +196,4 @@ function refuseKinds(source: SourceText, node: FunctionNode, at: At): void {
       help: 'remove async: a kernel never waits for the host. Await on the host, before or after the launch',
     });
   }
-  if (!/\b(?:this|super)\b/.test(source.text)) return;
-  walk(node, (child) => {
-    if (child.type !== 'ThisExpression' && child.type !== 'Super') return true;
-    const word = child.type === 'Super' ? 'super' : 'this';
-    fail('K006', at(child.start, child.end), `${quoted(source)} uses ${word}, which has no meaning in a kernel`, {
-      help:
-        word === 'super'
-          ? 'call a plain function instead'
-          : 'read what you need into a variable outside the kernel (const gain = this.gain) and use that, or pass it as an argument',
-    });
-  });
 }

@@ -2,13 +2,17 @@
  * Partial evaluation: a captured function and its argument types become the tree that inference works on.
  */
 
-import type { ArgType, CompileOptions } from '../contract.ts';
+import type { ArgType, CompileOptions, Constant } from '../contract.ts';
+import type { Pos } from '../source.ts';
 import { typeOfElem } from '../types/lattice.ts';
 import type { ScalarArg, TStmt } from '../types/tree.ts';
+import { madeAt } from './array-sites.ts';
 import { argumentView } from './arrays.ts';
 import { destructure } from './assignments.ts';
 import { call } from './calls.ts';
 import type { CapturedFunction } from './captured.ts';
+import { asObject, classOfHost } from './classes.ts';
+import { paired } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import { Evaluation } from './evaluation.ts';
 import { condition, evaluate } from './expressions.ts';
@@ -16,7 +20,7 @@ import { Hints, Reconsider } from './hints.ts';
 import { hoist, isReassigned } from './names.ts';
 import { resolvePresence } from './presence.ts';
 import { kernelResult, statements } from './statements.ts';
-import { Scope, scalar, type Value } from './values.ts';
+import { isAbsent, Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
 export interface PartiallyEvaluated {
   readonly context: Evaluation;
@@ -30,10 +34,12 @@ export function evaluatePartially(
 ): PartiallyEvaluated {
   const hints = new Hints();
   for (;;) {
+    hints.stale = false;
     try {
-      return evaluateWith(fn, args, options, hints);
+      const result = evaluateWith(fn, args, options, hints);
+      if (!hints.stale) return result;
     } catch (error) {
-      if (!(error instanceof Reconsider)) throw error;
+      if (!(error instanceof Reconsider) && !hints.stale) throw error;
     }
   }
 }
@@ -44,7 +50,7 @@ function evaluateWith(
   options: CompileOptions,
   hints: Hints,
 ): PartiallyEvaluated {
-  const ctx = new Evaluation({ evaluate, condition, statements, call }, options, hints);
+  const ctx = new Evaluation({ evaluate, condition, statements, call, asObject }, fn, options, hints);
   const scope = new Scope(undefined, fn, true);
   ctx.frames.push({ fn: 'kernel', label: undefined, result: undefined, returned: false, targets: [], site: undefined });
   if (fn.node.async === true || fn.node.generator === true) {
@@ -68,13 +74,12 @@ function evaluateWith(
 
 function parameters(ctx: Evaluation, fn: CapturedFunction, args: readonly ArgType[], scope: Scope): void {
   const rest = fn.node.params.at(-1)?.type === 'RestElement';
-  const required = fn.node.params.filter((p) => p.type !== 'AssignmentPattern' && p.type !== 'RestElement').length;
-  if (args.length < required || (!rest && args.length > fn.node.params.length)) {
+  if (!rest && args.length > fn.node.params.length) {
     const names = fn.node.params.map((p) => fn.source.text.slice(p.start, p.end)).join(', ');
     fail(
       'K316',
       ctx.pos(fn.node, scope),
-      `the kernel takes ${required}${required === fn.node.params.length ? '' : ` to ${fn.node.params.length}`} arguments (${names}), not ${args.length}`,
+      `the kernel takes ${fn.node.params.length} arguments (${names}), not ${args.length}`,
     );
   }
   fn.node.params.forEach((param, k) => {
@@ -86,43 +91,94 @@ function parameters(ctx: Evaluation, fn: CapturedFunction, args: readonly ArgTyp
       param.type === 'RestElement'
         ? { kind: 'tuple', items: args.slice(k).map((t, n) => argument(ctx, t, `${name}[${n}]`, [k + n], pos)) }
         : type === undefined
-          ? { kind: 'host', value: undefined, name }
+          ? constantArgument(undefined, name, [k], pos)
           : argument(ctx, type, name, [k], pos);
     destructure(ctx, target, value, scope, (node, v) => {
       const at = ctx.pos(node, scope);
       if (node.type !== 'Identifier') return fail('K101', at, 'this parameter cannot be used in a kernel');
       const constant = !isReassigned(fn.node, node.name);
       const binding = ctx.declare(scope, node.name, at, constant);
-      if (constant) binding.value = ctx.named(rename(v, node.name), node.name, at);
+      if (isAbsent(v)) ctx.initialise(binding, v, at);
+      else if (constant) binding.value = ctx.named(rename(v, node.name), node.name, at);
       else ctx.initialise(binding, v, at);
     });
   });
 }
 
+/** An argument that the kernel is compiled for as it is; messages say that it came with the launch. */
+function constantArgument(value: Constant, name: string, [first = 0]: readonly number[], pos: Pos): Value {
+  if (typeof value === 'function') return { kind: 'host', value, name };
+  const shown = typeof value === 'string' ? `'${value}'` : String(value);
+  return { kind: 'host', value, name, why: { text: `argument ${first + 1} (\`${name}\`) is ${shown}`, pos } };
+}
+
 /** Destructured arguments are called by their own names. */
 function rename(v: Value, name: string): Value {
-  if (v.kind !== 'view' || !/[[\] ]/.test(v.view.name)) return v;
+  if (v.kind !== 'view' || !/[[\]. ]/.test(v.view.name)) return v;
   (v.view.root as { name: string }).name = name;
   return { kind: 'view', view: { ...v.view, name } };
 }
 
-function argument(
-  ctx: Evaluation,
-  type: ArgType,
-  name: string,
-  path: readonly number[],
-  pos: ReturnType<Evaluation['pos']>,
-): Value {
+function argument(ctx: Evaluation, type: ArgType, name: string, path: readonly number[], pos: Pos): Value {
   switch (type.kind) {
     case 'array':
       return { kind: 'view', view: argumentView(ctx, type, name, path, pos) };
-    case 'tuple':
-      return { kind: 'tuple', items: type.items.map((t, k) => argument(ctx, t, `${name}[${k}]`, [...path, k], pos)) };
+    case 'tuple': {
+      const { items, names, maker } = type;
+      if (type.complex) return complexArgument(ctx, items, name, path, pos);
+      if (names === undefined) return tupleArgument(ctx, type, name, path, pos, false);
+      const fields = names.map((key, k): [string, Value] => {
+        const item = items[k];
+        return [key, item === undefined ? UNDEFINED : argument(ctx, item, `${name}.${key}`, [...path, k], pos)];
+      });
+      return { kind: 'record', fields: new Map(fields), type: maker && classOfHost(ctx, maker, pos) };
+    }
+    case 'constant':
+      return constantArgument(type.value, name, path, pos);
     default: {
-      const given: ScalarArg['given'] = type.kind === 'scalar' ? typeOfElem(type.type) : type.kind;
+      const given = givenType(type);
       const arg: ScalarArg = { name, path, pos, given, type: undefined, demand: undefined, defaulted: false };
       ctx.args.push(arg);
       return scalar({ k: 'arg', arg, pos });
     }
   }
+}
+
+/** How the type of a scalar argument begins: fractional numbers take the float type of what they meet. */
+function givenType(type: Exclude<ArgType, { kind: 'array' | 'tuple' | 'constant' }>): ScalarArg['given'] {
+  if (type.kind === 'scalar') return typeOfElem(type.type);
+  if (type.kind !== 'number' || type.only === undefined) return type.kind;
+  return type.only === 'fraction' ? 'F' : 'u32';
+}
+
+/** A complex number comes as its parts. */
+function complexArgument(
+  ctx: Evaluation,
+  items: readonly ArgType[],
+  name: string,
+  path: readonly number[],
+  pos: ReturnType<Evaluation['pos']>,
+): Value {
+  const [re, im] = items.map((t, k) => argument(ctx, t, `${name}.${k === 0 ? 're' : 'im'}`, [...path, k], pos));
+  if (re?.kind !== 'scalar' || im?.kind !== 'scalar') throw new Error(`${name} has no parts`);
+  return paired(re.expr, im.expr);
+}
+
+/** An array of the host, in variables. The rows of one in memory are parts of it. */
+function tupleArgument(
+  ctx: Evaluation,
+  type: Extract<ArgType, { kind: 'tuple' }>,
+  name: string,
+  path: readonly number[],
+  pos: ReturnType<Evaluation['pos']>,
+  isRow: boolean,
+): Value {
+  const inMemory = isRow || ctx.hints.isMemory(type);
+  const items = type.items.map((t, k) => {
+    const [own, at] = [`${name}[${k}]`, [...path, k]];
+    return inMemory && t.kind === 'tuple' && !t.complex && t.names === undefined
+      ? tupleArgument(ctx, t, own, at, pos, true)
+      : argument(ctx, t, own, at, pos);
+  });
+  return isRow ? { kind: 'tuple', items } : madeAt(ctx, type, items, pos);
 }

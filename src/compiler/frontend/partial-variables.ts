@@ -3,7 +3,10 @@
  * down, a branch that returns nothing. What such a value is made of is told in `optionals.ts`.
  */
 import type { Pos } from '../source.ts';
+import { toComplex } from './complex.ts';
 import type { Evaluation, Frame } from './evaluation.ts';
+import { neverEnds } from './measures.ts';
+import { emptyLike, hasObject, isObject, storeResult } from './object-slots.ts';
 import { presenceNote, withFlag, withoutFlag } from './optionals.ts';
 import { type Binding, isAbsent, isOptional, literal, mapScalars, readLocal, scalar, type Value } from './values.ts';
 
@@ -13,7 +16,9 @@ export function readVariable(ctx: Evaluation, binding: Binding, pos: Pos): Value
   if (binding.value === undefined) {
     if (flag === undefined || ctx.loops === binding.loops) return binding.empty ?? nothingYet(binding);
     // A loop: what is read may have been assigned further down, a round ago.
-    binding.value = ctx.slot(ctx.hints.shapeOf(binding) ?? scalar(literal(0, pos)), binding.name, pos);
+    const nought = scalar(literal(0, pos));
+    const guess = ctx.hints.isComplex(binding) ? (toComplex(nought) ?? nought) : nought;
+    binding.value = emptyLike(ctx, binding, ctx.hints.shapeOf(binding) ?? guess, pos);
     binding.supposed = true;
     if (binding.value.kind === 'scalar' && binding.value.expr.k === 'local')
       ctx.supposed.set(binding.value.expr.local, undefined);
@@ -50,15 +55,31 @@ function isAssignedHere(ctx: Evaluation, { assignedIn }: Binding): boolean {
   return false;
 }
 
+/** What tells the results of one call from those of others. */
+function resultPlace({ fn, site }: Frame): Pick<Binding, 'name' | 'pos'> | undefined {
+  if (fn === 'kernel' || site === undefined) return undefined;
+  const pos = { source: fn.captured.source, start: fn.node.start, end: fn.node.end, caller: site };
+  return { name: 'return', pos };
+}
+
 /** What a path through a function returns; undefined for nothing. */
 export function noteResult(ctx: Evaluation, frame: Frame, value: Value, pos: Pos, why: string): void {
-  if (frame.fn === 'kernel') return;
+  if (frame.fn === 'kernel' || neverEnds(ctx.list)) return;
   frame.flag ??= ctx.newLocal('%has', pos, false);
   if (isOptional(value)) frame.returnedNothing = true;
   if (!isAbsent(value)) {
-    const given = withoutFlag(value);
-    frame.result ??= ctx.slot(given, `%${frame.fn.name || 'result'}`, pos);
-    ctx.store(frame.result, given, `the result of ${frame.fn.name || 'this function'}`, pos);
+    const plain = withoutFlag(value);
+    const at = resultPlace(frame);
+    const wanted = at !== undefined && ctx.hints.isComplex(at) ? (toComplex(plain) ?? plain) : plain;
+    const given = ctx.parts.asObject(ctx, wanted, pos);
+    if (at !== undefined && frame.result?.kind === 'scalar' && given.kind === 'complex') ctx.hints.becomesComplex(at);
+    const what = `the result of ${frame.fn.name || 'this function'}`;
+    if (isObject(given) && (frame.result?.kind === 'object' || hasObject(given))) {
+      frame.result = storeResult(ctx, frame.result, given, what, pos, frame.scope);
+    } else {
+      frame.result ??= ctx.slot(given, `%${frame.fn.name || 'result'}`, pos);
+      ctx.store(frame.result, given, what, pos);
+    }
   }
   ctx.emit({ k: 'presence', flag: frame.flag, is: presenceNote(value), why, pos });
 }

@@ -7,16 +7,8 @@
  * answer are answered; flags that nobody asks at run time leave no code.
  */
 import type { Label } from '../ir/ops.ts';
-import { rewriteStatement } from '../types/rewrite.ts';
-import {
-  expressionsOf,
-  type Local,
-  operands,
-  type TExpr,
-  type TStmt,
-  walkExpression,
-  walkStatements,
-} from '../types/tree.ts';
+import { expressionsOf, operands, rewriteStatement, walkExpression, walkStatements } from '../types/parts.ts';
+import type { Local, TExpr, TStmt } from '../types/tree.ts';
 import { refuseAbsent, refuseMixture } from './absence.ts';
 import {
   type Flow,

@@ -4,7 +4,9 @@
  * Strings are no values of kernels. A template string, `'i = ' + i` and `'i = '.concat(i)`, which ES5 output has instead, are taken
  * apart where they are printed: into words and numbers that the host joins. Tuples and objects become arrays and objects of the host again.
  */
+
 import type { AnyNode, CallExpression, Expression, SpreadElement } from 'acorn';
+import { LANES } from '../../dtype/index.ts';
 import { intrinsicName } from '../intrinsics.ts';
 import type { PrintForm } from '../ir/print-forms.ts';
 import type { Pos } from '../source.ts';
@@ -109,8 +111,17 @@ class Line {
     switch (v.kind) {
       case 'tuple':
         return { items: v.items.map((item) => this.#form(item)) };
+      case 'vector':
+        return { fields: v.lanes.map((lane, k) => [LANES[k] ?? 'x', this.#form(scalar(lane))]) };
       case 'record':
         return { fields: [...v.fields].map(([name, x]) => [name, this.#form(x)]) };
+      case 'complex':
+        return {
+          fields: [
+            ['re', this.#form(scalar(v.re))],
+            ['im', this.#form(scalar(v.im))],
+          ],
+        };
       case 'scalar':
         this.parts.push(isLiteral(v.expr) ? exact(v.expr.value, pos) : v.expr);
         return 'value';

@@ -7,15 +7,8 @@
 import { binary, compare, constant, select } from '../ir/builder.ts';
 import { type Expr, isUnsigned, type Var } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
-import {
-  expressionsOf,
-  type Range,
-  type RoundFn,
-  type TExpr,
-  type TStmt,
-  walkExpression,
-  walkStatements,
-} from '../types/tree.ts';
+import { expressionsOf, walkExpression, walkStatements } from '../types/parts.ts';
+import type { Range, RoundFn, TExpr, TStmt } from '../types/tree.ts';
 import { isIntegerQuotient } from '../types/typing.ts';
 
 /** What is divided and by what, both of one integer type. */

@@ -4,8 +4,9 @@
  * taken before that (`name-copies.ts`). `name-states.ts` says which names these are; where it cannot be told which of the two is
  * meant, this refuses.
  */
+
+import { walkStatements } from '../types/parts.ts';
 import type { RecordName, Root, TStmt } from '../types/tree.ts';
-import { walkStatements } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { copyNames } from './name-copies.ts';

@@ -10,12 +10,24 @@ import { alignmentOf, describeElement, elementOf, fieldsOf } from '../elements.t
 import type { Pos } from '../source.ts';
 import type { Overwrite, TExpr } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex } from './arithmetic.ts';
-import { element, elementValue, viaIndex } from './arrays.ts';
+import { element, elementValue, laneOfView, viaIndex } from './arrays.ts';
+import { complex, complexValue, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { regionOf } from './regions.ts';
 import { didYouMean } from './suggest.ts';
-import { type Axis, describeValue, isLiteral, literal, readLocal, scalar, type Value, type View } from './values.ts';
+import {
+  type Axis,
+  describeValue,
+  isLiteral,
+  literal,
+  mapScalars,
+  readLocal,
+  scalar,
+  type Value,
+  type View,
+} from './values.ts';
+import { laneMemory, storeLanes, vectorOfElement } from './vectors.ts';
 
 /** Sub-arrays of more elements than this are copied in loops. */
 const UNROLLED = 16;
@@ -127,6 +139,8 @@ export function fieldNames(view: View): readonly string[] {
  */
 export function assignWhole(ctx: Evaluation, target: View, value: Value, pos: Pos): void {
   const to = ctx.holdValue({ kind: 'view', view: target });
+  if (to.kind === 'view' && target.axes.length === 0 && vectorOfElement(target.element) !== undefined)
+    return storeVector(ctx, to.view, value, pos);
   // Parts of the target may stand in a literal, in another order: `p[i].f = [p[i].f[1], p[i].f[0]]`.
   const from = value.kind === 'view' ? value : detached(ctx, value, pos, target);
   if (to.kind !== 'view') return;
@@ -135,14 +149,27 @@ export function assignWhole(ctx: Evaluation, target: View, value: Value, pos: Po
   ctx.emit({ k: 'overwritten', by, pos });
 }
 
+/** A vector is a value: storing one leaves no name with what was there. */
+function storeVector(ctx: Evaluation, target: View, value: Value, pos: Pos, by?: Overwrite): void {
+  const type = vectorOfElement(target.element);
+  if (type === undefined) throw new Error('no vector');
+  storeLanes(ctx, type, laneMemory(type, target, laneOfView(type, target, pos)), value, pos, by);
+}
+
 function copyInto(ctx: Evaluation, target: View, value: Value, by: Overwrite): void {
   const { pos } = by;
   if (target.axes.length > 0) return copyArray(ctx, target, value, by);
+  if (vectorOfElement(target.element) !== undefined) return storeVector(ctx, target, value, pos, by);
   if (target.element.record === undefined) {
     ctx.emit({ k: 'store', mem: element(target, pos), value: ctx.scalar(value, pos), part: by, pos });
     return;
   }
   const names = fieldNames(target);
+  if (target.element.record.kind === 'c' && toComplex(value) !== undefined) {
+    const { re, im } = toComplex(value) ?? complexValue(value, pos);
+    copyInto(ctx, fieldView(target, 're', pos), scalar(re), by);
+    return copyInto(ctx, fieldView(target, 'im', pos), scalar(im), by);
+  }
   const given =
     value.kind === 'record' ? [...value.fields.keys()] : isRecord(value) ? fieldNames(value.view) : undefined;
   if (given === undefined) {
@@ -242,18 +269,21 @@ export function snapshot(ctx: Evaluation, view: View, pos: Pos): Extract<Value, 
 /** A record as an object of variables, a sub-array as a tuple of them. */
 function copyOut(ctx: Evaluation, view: View, pos: Pos): Value {
   let left = MOST_SCALARS;
+  const part = (e: TExpr): TExpr => {
+    if (--left >= 0) return ctx.temp(e);
+    return fail(
+      'K243',
+      pos,
+      `${view.name} has more than ${MOST_SCALARS} numbers, too many to be copied into variables`,
+      {
+        help: 'copy it to an element of cuda.local.array(1, dtype)',
+      },
+    );
+  };
   const copy = (v: Value): Value => {
-    if (v.kind === 'scalar') {
-      if (--left >= 0) return scalar(ctx.temp(v.expr));
-      return fail(
-        'K243',
-        pos,
-        `${view.name} has more than ${MOST_SCALARS} numbers, too many to be copied into variables`,
-        {
-          help: 'copy it to an element of cuda.local.array(1, dtype)',
-        },
-      );
-    }
+    if (v.kind === 'scalar') return scalar(part(v.expr));
+    if (v.kind === 'complex') return complex(part(v.re), part(v.im));
+    if (v.kind === 'vector') return mapScalars(v, part);
     if (v.kind !== 'view') return v;
     if (v.view.axes.length === 0) {
       const fields = fieldNames(v.view).map((name): [string, Value] => [name, copy(member(v.view, name, pos))]);
@@ -282,7 +312,7 @@ export function detached(ctx: Evaluation, v: Value, pos: Pos, target?: View): Va
     case 'tuple':
       return { kind: 'tuple', items: v.items.map(each) };
     case 'record':
-      return { kind: 'record', fields: new Map([...v.fields].map(([name, item]) => [name, each(item)])) };
+      return { ...v, fields: new Map([...v.fields].map(([name, item]) => [name, each(item)])) };
     default:
       return v;
   }

@@ -6,9 +6,10 @@ import { spelled } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr, WaveOp } from '../types/tree.ts';
 import { arith, compare, select, toIndex, truth } from './arithmetic.ts';
+import { atomicHandlers } from './atomic-calls.ts';
 import { fail } from './diagnostics.ts';
 import { type Call, count, type Handler, number, word } from './intrinsic-call.ts';
-import { atomicHandlers, shapeOf, sharedArray } from './memory-calls.ts';
+import { shapeOf, sharedArray } from './memory-calls.ts';
 import { isLiteral, literal, readLocal, scalar, UNDEFINED } from './values.ts';
 
 // ---------------------------------------------------------------- work items

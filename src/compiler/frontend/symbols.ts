@@ -13,7 +13,8 @@ import {
   type ValueType,
   type Var,
 } from '../ir/ops.ts';
-import type { Range, Root, ScalarArg, TExpr } from '../types/tree.ts';
+import type { Range, Root, ScalarArg, TExpr, TMem } from '../types/tree.ts';
+import { packValues } from './constant-data.ts';
 
 export class Symbols {
   readonly indexBits: 32 | 64;
@@ -67,6 +68,18 @@ export class Symbols {
     return this.ofRange(e.range);
   }
 
+  /** The type of an array's elements, which inference has decided where it was open. */
+  elemOf(root: Root): ElemType {
+    return root.open === undefined ? root.elem : this.#typeOfRange(root.open);
+  }
+
+  /** The reference to an element, in bytes where it counted elements of an open type. */
+  typed(mem: TMem): TMem {
+    if (mem.root.open === undefined) return mem;
+    const elem = this.elemOf(mem.root);
+    return { ...mem, elem, unit: mem.unit * ELEM_SIZE[elem], align: ELEM_SIZE[elem] };
+  }
+
   array(root: Root): ArraySym {
     let a = this.#arrayOf.get(root);
     if (a === undefined) {
@@ -75,12 +88,15 @@ export class Symbols {
         id: this.arrays.length,
         name: root.name,
         space: root.space,
-        elem: root.elem,
+        elem: this.elemOf(root),
         param,
         length: root.length,
         dynamic: root.dynamic,
-        data: ownValue(root, 'data') as Uint8Array | undefined,
-        align: Math.max(root.align ?? ELEM_SIZE[root.elem], 4),
+        data:
+          root.values === undefined
+            ? (ownValue(root, 'data') as Uint8Array | undefined)
+            : packValues(root.values, this.elemOf(root), root.pos),
+        align: Math.max(root.align ?? ELEM_SIZE[this.elemOf(root)], 4),
       };
       this.arrays.push(a);
       this.#arrayOf.set(root, a);

@@ -3,9 +3,11 @@
  * while compiling (a view of an array, a tuple, an object literal, a function, a value of the host).
  */
 
+import type { AnyNode } from 'acorn';
+import type { VectorToken } from '../../dtype/index.ts';
 import { describeElement, type Element } from '../elements.ts';
 import type { Pos } from '../source.ts';
-import type { Local, Root, TExpr, Via } from '../types/tree.ts';
+import type { Local, Root, TExpr, TStmt, Via } from '../types/tree.ts';
 import type { CapturedFunction, FunctionNode } from './captured.ts';
 
 /** One axis of a view; strides are in units of the view's `unit` bytes. */
@@ -41,13 +43,44 @@ export interface View {
 
 export type Value =
   | ({ readonly kind: 'scalar'; readonly expr: TExpr } & Optional)
+  /** A complex number: a value like a scalar. Its parts are of one type. */
+  | ({ readonly kind: 'complex'; readonly re: TExpr; readonly im: TExpr } & Optional)
+  /** A value like a scalar, each of whose lanes has the lane's type. `at`: it has just been read from there. */
+  | ({
+      readonly kind: 'vector';
+      readonly type: VectorToken<unknown>;
+      readonly lanes: readonly TExpr[];
+      readonly at?: View | undefined;
+    } & Optional)
   | ({ readonly kind: 'view'; readonly view: View } & Optional)
   /** `axesOf`: of what array these are lengths or strides, one an axis. */
-  | ({ readonly kind: 'tuple'; readonly items: readonly Value[]; readonly axesOf?: string } & Optional)
-  | ({ readonly kind: 'record'; readonly fields: ReadonlyMap<string, Value> } & Optional)
+  | ({
+      readonly kind: 'tuple';
+      readonly items: readonly Value[];
+      readonly axesOf?: string;
+      /** What it was made from, where it can be made in memory instead: a literal, a captured array, an argument. */
+      readonly site?: object | undefined;
+    } & Optional)
+  /** An object none of whose fields is assigned to. `site`: where it was made, if in the kernel. */
+  | ({
+      readonly kind: 'record';
+      readonly fields: ReadonlyMap<string, Value>;
+      readonly site?: string | undefined;
+      readonly type?: ClassValue | undefined;
+    } & Optional)
+  /** An object with fields that are assigned to; a reference to it is out of date once another was put in its place. */
+  | ({ readonly kind: 'object'; readonly object: KernelObject; readonly version: number } & Optional)
   | { readonly kind: 'function'; readonly fn: FunctionValue }
+  /** One of several functions, by a number at run time. */
+  | { readonly kind: 'functions'; readonly index: TExpr; readonly among: readonly Value[] }
+  | { readonly kind: 'class'; readonly type: ClassValue }
   /** A value from outside the kernel: an intrinsic, a namespace, a dtype token, a string, undefined. */
   | { readonly kind: 'host'; readonly value: unknown; readonly name: string; readonly why?: Absence };
+
+/** A vector: `f32x4`. */
+export type VectorValue = Extract<Value, { kind: 'vector' }>;
+
+export type TupleValue = Extract<Value, { kind: 'tuple' }>;
 
 /** What may be undefined or null at run time. Its scalars are variables that name the flag, too. */
 interface Optional {
@@ -55,7 +88,7 @@ interface Optional {
   readonly present?: Local | undefined;
 }
 
-/** Where and why something is undefined. */
+/** Where and why something is undefined, or what the launch gave that is no number. */
 export interface Absence {
   readonly text: string;
   readonly pos: Pos;
@@ -67,6 +100,53 @@ export interface FunctionValue {
   readonly node: FunctionNode;
   readonly captured: CapturedFunction;
   readonly scope: Scope | undefined;
+}
+
+/** A class, of the kernel or captured, or the accessors of an object literal. */
+export interface ClassValue {
+  readonly name: string;
+  readonly captured: CapturedFunction;
+  readonly scope: Scope | undefined;
+  readonly construct: FunctionValue | undefined;
+  readonly methods: ReadonlyMap<string, FunctionValue>;
+  readonly getters: ReadonlyMap<string, FunctionValue>;
+  readonly setters: ReadonlyMap<string, FunctionValue>;
+  /** Field declarations, with their initialisers. */
+  readonly initialisers: readonly {
+    readonly name: string;
+    readonly node: AnyNode;
+    readonly value: AnyNode | undefined;
+  }[];
+  /** Methods and fields of the class itself. */
+  readonly statics: ReadonlyMap<string, Value>;
+}
+
+/** An object whose fields are variables: what names for it share. */
+export interface KernelObject {
+  readonly name: string;
+  readonly pos: Pos;
+  readonly type: ClassValue | undefined;
+  readonly fields: Map<string, Binding>;
+  /** Where objects were made that have been put into it. */
+  readonly sites: Set<string>;
+  /** Names and fields that it was given to. */
+  readonly holders: Set<Binding>;
+  /** Rounds of loops inside of which it was made. */
+  readonly loops: number;
+  /** The stretch of the program in which it gets its fields. */
+  madeIn: Branch;
+  /** Its constructor runs: assignments make fields. */
+  open: boolean;
+  /** What stands before its constructor: the flags of fields that it may leave without a value. */
+  prologue?: TStmt[];
+  /** Assigned to while it is taken for one that is not. */
+  changed: boolean;
+  /** How often its contents have been replaced as a whole. */
+  version: number;
+  /** Objects that were the same one when their contents were copied. */
+  readonly twins: Set<KernelObject>;
+  /** It is one of two, decided at run time. */
+  readonly choice?: { readonly cond: TExpr; readonly a: Value; readonly b: Value } | undefined;
 }
 
 /** A stretch of the program that is run from its start to its end or not at all, but for jumps out of it. */
@@ -101,6 +181,14 @@ export interface Binding {
   loops: number;
   /** Depth of divergent constructs at which the structure of the value was bound. */
   depth: number;
+  /** The stretch of the program in which it was bound. */
+  boundIn?: Branch;
+  /** Where the name can be seen. */
+  readonly scope?: Scope;
+  /** The object that it is a field of. */
+  readonly owner?: KernelObject;
+  /** It has variables of its own for the objects that it holds. */
+  readonly boxed?: boolean;
 }
 
 /** A chain of block scopes. The outermost one of a function asks `captured` for what it does not have. */
@@ -110,6 +198,8 @@ export class Scope {
   readonly captured: CapturedFunction;
   /** Where `var` and function declarations go. */
   readonly isFunction: boolean;
+  /** Control has left it: its names are gone. */
+  closed = false;
   constructor(parent: Scope | undefined, captured: CapturedFunction, isFunction: boolean) {
     this.parent = parent;
     this.captured = captured;
@@ -160,6 +250,10 @@ export function describeValue(v: Value): string {
   switch (v.kind) {
     case 'scalar':
       return 'a number';
+    case 'complex':
+      return 'a complex number';
+    case 'vector':
+      return `a vector ${v.type.name}`;
     case 'view':
       if (v.view.axes.length > 0) return `${v.view.name}, an array of rank ${v.view.axes.length}`;
       return v.view.element.record === undefined
@@ -168,9 +262,17 @@ export function describeValue(v: Value): string {
     case 'tuple':
       return `a tuple of ${v.items.length}`;
     case 'record':
-      return `an object { ${[...v.fields.keys()].join(', ')} }`;
+      return v.type?.name ? `an object of class ${v.type.name}` : `an object { ${[...v.fields.keys()].join(', ')} }`;
+    case 'object':
+      return v.object.type?.name
+        ? `an object of class ${v.object.type.name}`
+        : `an object { ${[...v.object.fields.keys()].join(', ')} }`;
+    case 'class':
+      return `the class ${v.type.name || '(anonymous)'}`;
     case 'function':
       return `the function ${v.fn.name || '(anonymous)'}`;
+    case 'functions':
+      return `one of ${v.among.length} functions`;
     case 'host':
       return v.value === undefined ? 'undefined' : v.value === null ? 'null' : `${v.name} (${typeof v.value})`;
   }
@@ -181,6 +283,10 @@ export function mapScalars(v: Value, f: (e: TExpr) => TExpr): Value {
   switch (v.kind) {
     case 'scalar':
       return { ...v, expr: f(v.expr) };
+    case 'complex':
+      return { ...v, re: f(v.re), im: f(v.im) };
+    case 'vector':
+      return { ...v, lanes: v.lanes.map(f), at: undefined };
     case 'tuple':
       return { ...v, items: v.items.map((x) => mapScalars(x, f)) };
     case 'record':

@@ -8,6 +8,7 @@ import type { WarpOp } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { truth } from './arithmetic.ts';
+import { asComplex, complex } from './complex.ts';
 import { count, type Handler, number, word } from './intrinsic-call.ts';
 import { readLocal, scalar, UNDEFINED, type Value } from './values.ts';
 
@@ -25,8 +26,18 @@ function exchange(fn: WarpOp, operands: (values: readonly TExpr[]) => readonly T
   };
 }
 
-const shuffle = (fn: WarpOp): Handler =>
-  exchange(fn, (values) => values.map((e, k) => (k === 0 ? e : word('i32', e, 'the lane'))), 2);
+function shuffle(fn: WarpOp): Handler {
+  const exchanged = exchange(fn, (values) => values.map((e, k) => (k === 0 ? e : word('i32', e, 'the lane'))), 2);
+  return (call) => {
+    const [mask, value, lane] = call.args;
+    const z = value && asComplex(value);
+    if (z === undefined || value === undefined || mask === undefined || lane === undefined) return exchanged(call);
+    // Complex numbers go by parts.
+    const [re, im] = [z.re, z.im].map((e) => scalar(call.ctx.hold(e)));
+    const [first, second] = [re, im].map((part) => exchanged({ ...call, args: [mask, part ?? value, lane] }));
+    return first?.kind === 'scalar' && second?.kind === 'scalar' ? complex(first.expr, second.expr) : UNDEFINED;
+  };
+}
 const vote = (fn: WarpOp): Handler => exchange(fn, (values) => values.map(truth), 1);
 const match = (fn: WarpOp): Handler => exchange(fn, (values) => values, 1);
 

@@ -18,8 +18,8 @@ export interface Intrinsic<E> {
   /** Of integers of 32 bits that miss here, the bits are taken as u32. */
   readonly types: readonly IntrinsicType[];
   /**
-   * The author's type of a call: `operand`, that of the operands, so that what is counted in an index is an index; `int`, an integer that
-   * adopts the type of what it meets. Absent: the type that is computed in.
+   * The author's type of a call: `int`, a small integer that adopts the type of what it meets; `operand`, the same, but of indices an index and of
+   * 64 bits as many. Absent: the type that is computed in.
    */
   readonly result?: 'operand' | 'int';
   /** What it means. The result is wrapped into the type. Absent: calls are their expansion from the start, on every device. */

@@ -18,6 +18,8 @@ import type {
   Kernel,
   Label,
   MathFn,
+  MemoryOrder,
+  MemoryScope,
   MemRef,
   Param,
   ParamOrigin,
@@ -218,8 +220,15 @@ export function store(mem: MemRef, value: Expr, pos: Pos = NOWHERE): Stmt {
   return { op: 'store', mem, value, pos };
 }
 
-export function atomic(fn: AtomicOp, mem: MemRef, args: readonly Expr[], result?: Var, pos: Pos = NOWHERE): Stmt {
-  return { op: 'atomic', fn, mem, args, ...(result && { result }), pos };
+export function atomic(
+  fn: AtomicOp,
+  mem: MemRef,
+  args: readonly Expr[],
+  result?: Var,
+  pos: Pos = NOWHERE,
+  how: { readonly order?: MemoryOrder; readonly scope?: MemoryScope } = {},
+): Stmt {
+  return { op: 'atomic', fn, mem, args, ...(result && { result }), ...how, pos };
 }
 
 export function ifElse(cond: Expr, then: readonly Stmt[], otherwise: readonly Stmt[] = [], pos: Pos = NOWHERE): Stmt {
@@ -253,7 +262,7 @@ export function vote(kind: 'count' | 'and' | 'or', pred: Expr, result: Var, pos:
   return { op: 'barrier', kind, pred, result, pos };
 }
 
-export function fence(scope: 'block' | 'device' | 'system', pos: Pos = NOWHERE): Stmt {
+export function fence(scope: MemoryScope, pos: Pos = NOWHERE): Stmt {
   return { op: 'fence', scope, pos };
 }
 export function print(parts: readonly (string | Expr)[], pos: Pos = NOWHERE): Stmt {

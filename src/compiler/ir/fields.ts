@@ -3,7 +3,7 @@
  *
  * Walks are switches over all kinds of nodes, as fast as by hand. Each case says by `satisfies` that what it returns is all there
  * is: a new kind of node does not compile without its case, nor a new operand of an old one. `parts.ts` is written with them for
- * the IR, `types/tree.ts` and `types/rewrite.ts` for the tree before it.
+ * the IR, `types/parts.ts` for the tree before it.
  */
 
 /** What the fields of a tree's nodes are made of. */

@@ -17,7 +17,10 @@ export function atomicResult(fn: AtomicOp, type: ValueType, old: Value, args: re
     case 'xor':
       return evalBinary(fn, type, old, a);
     case 'exch':
+    case 'store':
       return a;
+    case 'load':
+      return old;
     // As CUDA's: inc wraps to 0 past the operand, dec wraps to the operand below 0 or above it.
     case 'inc':
       return old >= a ? evalBinary('sub', type, a, a) : evalBinary('add', type, old, one(type));
@@ -32,7 +35,7 @@ export function atomicResult(fn: AtomicOp, type: ValueType, old: Value, args: re
       if (Number.isNaN(old)) return a;
       return (fn === 'nanMax' ? a > old : a < old) ? a : old;
     case 'cas':
-      return old === a ? b : old;
+      return Object.is(old, a) ? b : old;
   }
 }
 

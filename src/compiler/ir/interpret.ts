@@ -375,6 +375,8 @@ export class Thread {
         return undefined;
       case 'trap':
         throw new Fault('trap', s.message, s.pos);
+      case 'extern':
+        throw new Error(`internal error: ${s.fn.name} is of another language`);
       default:
         return s satisfies never;
     }
@@ -449,6 +451,13 @@ export class Thread {
         const [view, address] = this.element(e.mem);
         return readElement(view, address, e.mem.elem);
       }
+      case 'native':
+        if (e.otherwise === undefined) throw new Error(`internal error: ${e.fn.name} has no expansion`);
+        return this.value(e.otherwise);
+      case 'available':
+        return false;
+      case 'address':
+        throw new Error('internal error: addresses are for functions of other languages');
     }
   }
 

@@ -3,7 +3,7 @@
  */
 import type { CompareOp, Expr, Stmt } from './ops.ts';
 import { exprParts } from './parts.ts';
-import { eachStmt, someExpr, stmtExprs } from './passes/walk.ts';
+import { eachStmt, someExpr, stmtExprs, stmtLists } from './passes/walk.ts';
 
 /** Nodes of an expression. */
 export function size(e: Expr): number {
@@ -16,6 +16,50 @@ export function exprsSize(list: readonly Stmt[]): number {
   eachStmt(list, (s) => {
     for (const e of stmtExprs(s)) nodes += size(e);
   });
+  return nodes;
+}
+
+/**
+ * Roughly how much code a list of statements becomes where threads may part in it, exact up to `limit`: shared expressions are written out at
+ * each use.
+ */
+export function codeSize(list: readonly Stmt[], limit: number): number {
+  let nodes = 0;
+  const visit = (e: Expr): void => {
+    nodes++;
+    if (nodes <= limit) for (const operand of exprParts(e)) visit(operand);
+  };
+  eachStmt(list, (s) => {
+    // Each further level of divergence doubles the code.
+    nodes += s.op === 'if' || s.op === 'loop' ? limit / 8 : 1;
+    for (const e of stmtExprs(s)) visit(e);
+  });
+  return nodes;
+}
+
+/** Rounds that a loop is taken to make when nothing is known. */
+const ROUNDS = 16;
+
+/** Roughly what a thread does: nodes that it evaluates, and its atomic updates of global memory. */
+export function work(list: readonly Stmt[]): { readonly nodes: number; readonly updates: number } {
+  let [nodes, updates] = [0, 0];
+  for (const s of list) {
+    nodes++;
+    if (s.op === 'atomic' && s.mem.array.space === 'global') updates++;
+    for (const e of stmtExprs(s)) nodes += exprWork(e);
+    const factor = s.op === 'loop' ? ROUNDS : 1;
+    for (const inner of stmtLists(s)) {
+      const within = work(inner);
+      nodes += factor * within.nodes;
+      updates += factor * within.updates;
+    }
+  }
+  return { nodes, updates };
+}
+
+function exprWork(e: Expr): number {
+  let nodes = e.op === 'call' ? 20 : 1;
+  for (const part of exprParts(e)) nodes += exprWork(part);
   return nodes;
 }
 
@@ -50,3 +94,12 @@ export const MIRRORED: Readonly<Record<CompareOp, CompareOp>> = {
   eq: 'eq',
   ne: 'ne',
 };
+
+/** Conditions that hold together where the one given does, and only there: `!(a || b)` is `!a` and `!b`. */
+export function conjuncts(e: Expr): readonly Expr[] {
+  if (e.op === 'binary' && e.fn === 'and') return [...conjuncts(e.a), ...conjuncts(e.b)];
+  const denied = e.op === 'unary' && e.fn === 'not' ? e.a : undefined;
+  if (denied?.op === 'unary' && denied.fn === 'not') return conjuncts(denied.a);
+  if (denied?.op !== 'binary' || denied.fn !== 'or') return [e];
+  return [denied.a, denied.b].flatMap((a) => conjuncts({ op: 'unary', type: 'bool', fn: 'not', a }));
+}

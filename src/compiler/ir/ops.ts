@@ -7,6 +7,8 @@
  * it. The front end builds this, passes rewrite it, renderers print it. `verify.ts` checks it after each stage.
  */
 import { rowOf, SCALAR_NAMES, type StoredName } from '../../dtype/index.ts';
+import type { ExternalFunction, LinkItem } from '../intrinsics/external.ts';
+import type { NativeIntrinsic } from '../intrinsics/native.ts';
 import type { Intrinsic } from '../intrinsics/row.ts';
 import type { Pos } from '../source.ts';
 import type { PrintForm } from './print-forms.ts';
@@ -212,6 +214,8 @@ export type Expr =
       readonly type: ValueType;
       readonly fn: UnaryOp;
       readonly a: Expr;
+      /** Of `sqrt`: may be the hardware's approximation. */
+      readonly fast?: boolean | undefined;
       readonly pos?: Pos | undefined;
     }
   | {
@@ -220,6 +224,8 @@ export type Expr =
       readonly fn: BinaryOp;
       readonly a: Expr;
       readonly b: Expr;
+      /** Of a float `div`: may be the hardware's approximation. */
+      readonly fast?: boolean | undefined;
       readonly pos?: Pos | undefined;
     }
   | { readonly op: 'compare'; readonly type: 'bool'; readonly fn: CompareOp; readonly a: Expr; readonly b: Expr }
@@ -250,7 +256,14 @@ export type Expr =
   /** Same bits under another type of the same width. */
   | { readonly op: 'bitcast'; readonly type: ValueType; readonly a: Expr }
   | { readonly op: 'fma'; readonly type: 'f32' | 'f64'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
-  | { readonly op: 'call'; readonly type: 'f32' | 'f64'; readonly fn: MathFn; readonly args: readonly Expr[] }
+  | {
+      readonly op: 'call';
+      readonly type: 'f32' | 'f64';
+      readonly fn: MathFn;
+      readonly args: readonly Expr[];
+      /** May be the hardware's approximation. */
+      readonly fast?: boolean | undefined;
+    }
   /** What a row of the table of intrinsics means, of operands of its own type. */
   | {
       readonly op: 'intrinsic';
@@ -259,7 +272,19 @@ export type Expr =
       readonly args: readonly Expr[];
     }
   /** Reads memory: may be repeated or reordered only while nothing is stored. Never placed where it might not run in the source. */
-  | { readonly op: 'load'; readonly type: ValueType; readonly mem: MemRef };
+  | { readonly op: 'load'; readonly type: ValueType; readonly mem: MemRef }
+  /** An intrinsic of a library: by the device's own means, or `otherwise`. One of the two is gone before anything is rendered (`passes/externals.ts`). */
+  | {
+      readonly op: 'native';
+      readonly type: ValueType;
+      readonly fn: NativeIntrinsic;
+      readonly args: readonly Expr[];
+      readonly otherwise?: Expr | undefined;
+    }
+  /** The address of an element, as an argument of `extern` alone. Where addresses have spaces it is a pointer of its array's. */
+  | { readonly op: 'address'; readonly type: 'u64'; readonly mem: MemRef }
+  /** Whether the device can call the function. Decided before anything is rendered (`passes/externals.ts`). */
+  | { readonly op: 'available'; readonly type: 'bool'; readonly fn: ExternalFunction };
 
 /** Selects that one branch decides together: only the arms that are wanted are computed, of `rare` ones the second in any case. */
 export interface Branch {
@@ -279,7 +304,23 @@ export interface MemRef {
   readonly scale: number;
   readonly disp: number;
   readonly checks: readonly Check[];
+  /** How caches should treat it, as PTX calls that (`ld.global.cg`); other devices take no notice. */
+  readonly cache?: CacheHint | undefined;
+  readonly wide?: Wide | undefined;
   readonly pos: Pos;
+}
+
+/** Of loads: at all levels, beside the first, read once, used for the last time. Of stores: written back, beside the first, once, through. */
+export type CacheHint = 'ca' | 'cg' | 'cs' | 'lu' | 'wb' | 'wt';
+
+/**
+ * Part `lane` of an access to `lanes` neighbours (two, four, or more of a few bytes), all of which are there: a device may make one of them. `aligned`: the
+ * address of the first is a multiple of the bytes of all.
+ */
+export interface Wide {
+  readonly lane: number;
+  readonly lanes: number;
+  readonly aligned: boolean;
 }
 
 /** `0 <= index < extent` or the kernel stops with an error that names array, axis, index, extent and thread. */
@@ -306,8 +347,18 @@ export type AtomicOp =
   /** Floats: a NaN in memory is replaced, a NaN value is ignored. */
   | 'nanMax'
   | 'nanMin'
-  /** `args` = [compare, value]. */
-  | 'cas';
+  /** `args` = [compare, value]. Floats are compared by their bits. */
+  | 'cas'
+  /** No operand: the element, read at once. */
+  | 'load'
+  /** Written at once; no result. */
+  | 'store';
+
+/** What an atomic operation says of the accesses around it, as C++ has it. */
+export type MemoryOrder = 'relaxed' | 'acquire' | 'release' | 'acq_rel' | 'seq_cst';
+
+/** The threads that an order or a fence is for. */
+export type MemoryScope = 'block' | 'device' | 'system';
 
 /**
  * Exchange between the lanes of a warp (32 threads of a block that are neighbours in linear order). `mask` names the lanes that take
@@ -341,13 +392,20 @@ export type Stmt =
   | { readonly op: 'assign'; readonly var: Var; readonly value: Expr; readonly pos: Pos }
   /** `value` has the widened type of `mem.elem`; storing narrows (integers wrap, floats round). */
   | { readonly op: 'store'; readonly mem: MemRef; readonly value: Expr; readonly pos: Pos }
-  /** Read-modify-write, relaxed order; `result` receives the old value. Element types i32 u32 i64 u64 f32 f64. */
+  /**
+   * Read-modify-write, read or write; `result` receives the old value. Element types i32 u32 i64 u64 f32 f64; `exch`, `cas`, `load` and `store`
+   * have integers of 8 and 16 bits and, until they are expanded, narrow floats as well: their operands are rounded or wrapped to the element.
+   */
   | {
       readonly op: 'atomic';
       readonly fn: AtomicOp;
       readonly mem: MemRef;
       readonly args: readonly Expr[];
       readonly result?: Var | undefined;
+      /** Undefined is relaxed. */
+      readonly order?: MemoryOrder | undefined;
+      /** Undefined is the device. */
+      readonly scope?: MemoryScope | undefined;
       readonly pos: Pos;
     }
   | {
@@ -401,7 +459,15 @@ export type Stmt =
       readonly result?: Var | undefined;
       readonly pos: Pos;
     }
-  | { readonly op: 'fence'; readonly scope: 'block' | 'device' | 'system'; readonly pos: Pos }
+  /** Calls a function of another language, which may do anything to memory that it can reach. Arguments have the parameters' widened types. */
+  | {
+      readonly op: 'extern';
+      readonly fn: ExternalFunction;
+      readonly args: readonly Expr[];
+      readonly result?: Var | undefined;
+      readonly pos: Pos;
+    }
+  | { readonly op: 'fence'; readonly scope: MemoryScope; readonly pos: Pos }
   /** Lets the thread rest for about so many nanoseconds (u32), if the device can. PTX: `nanosleep`. */
   | { readonly op: 'rest'; readonly nanoseconds: Expr; readonly pos: Pos }
   /** `console.log`: words and values. `forms` says what its arguments are made of; without it each part is one. */
@@ -436,6 +502,8 @@ export interface Kernel {
   readonly contract: boolean;
   /** Whether approximations and flushed denormals are allowed. */
   readonly fastMath: boolean;
+  /** Code that the kernel is linked with beside that of the functions it calls. */
+  readonly link?: readonly LinkItem[] | undefined;
   readonly pos: Pos;
 }
 

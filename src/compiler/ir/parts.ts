@@ -84,6 +84,7 @@ export function exprParts(e: Expr): readonly Expr[] {
     case 'var':
     case 'param':
     case 'special':
+    case 'available':
       return [] satisfies Parts<typeof e>;
     case 'unary':
     case 'cast':
@@ -101,7 +102,12 @@ export function exprParts(e: Expr): readonly Expr[] {
       const { args } = { args: e.args } satisfies Fields<typeof e>;
       return args;
     }
-    case 'load': {
+    case 'native': {
+      const { args, otherwise } = { args: e.args, otherwise: e.otherwise } satisfies Fields<typeof e>;
+      return otherwise === undefined ? args : [...args, otherwise];
+    }
+    case 'load':
+    case 'address': {
       const { mem } = { mem: e.mem } satisfies Fields<typeof e>;
       return memParts(mem);
     }
@@ -115,6 +121,7 @@ export function mapParts(e: Expr, change: Change): Expr {
     case 'var':
     case 'param':
     case 'special':
+    case 'available':
       return e satisfies Leaf<typeof e>;
     case 'unary':
     case 'cast':
@@ -141,7 +148,13 @@ export function mapParts(e: Expr, change: Change): Expr {
       const args = mapSame(e.args, change);
       return args === e.args ? e : { ...bare(e), args };
     }
-    case 'load': {
+    case 'native': {
+      const [args, otherwise] = [mapSame(e.args, change), e.otherwise && change(e.otherwise)];
+      const same = args === e.args && otherwise === e.otherwise;
+      return same ? e : { ...e, ...({ args, otherwise } satisfies Fields<typeof e>) };
+    }
+    case 'load':
+    case 'address': {
       const mem = mapMem(e.mem, change);
       return mem === e.mem ? e : { ...bare(e), mem };
     }
@@ -167,6 +180,10 @@ export function stmtExprs(s: Stmt): readonly Expr[] {
       return partsIn({ pred: s.pred } satisfies Fields<typeof s>);
     case 'warp':
       return partsIn({ mask: s.mask, args: s.args } satisfies Fields<typeof s>);
+    case 'extern': {
+      const { args } = { args: s.args } satisfies Fields<typeof s>;
+      return args;
+    }
     case 'print':
       return partsIn({ parts: s.parts } satisfies Fields<typeof s>);
     case 'loop':
@@ -206,6 +223,10 @@ export function mapTopExprs(s: Stmt, change: Change): Stmt {
     case 'warp': {
       const [mask, args] = [s.mask && change(s.mask), mapSame(s.args, change)];
       return mask === s.mask && args === s.args ? s : { ...s, ...({ mask, args } satisfies Fields<typeof s>) };
+    }
+    case 'extern': {
+      const args = mapSame(s.args, change);
+      return args === s.args ? s : { ...bare(s), args };
     }
     case 'rest': {
       const nanoseconds = change(s.nanoseconds);

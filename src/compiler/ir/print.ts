@@ -86,7 +86,8 @@ function lines(s: Stmt, names: Names, indent: string): string[] {
       return line(`${memText(s.mem, names)} = ${text(s.value)}`);
     case 'atomic': {
       const result = s.result ? `${names.variable(s.result)} = ` : '';
-      return line(`${result}atomic.${s.fn} ${[memText(s.mem, names), ...s.args.map(text)].join(', ')}`);
+      const how = [s.order, s.scope].map((x) => (x === undefined ? '' : `.${x}`)).join('');
+      return line(`${result}atomic.${s.fn}${how} ${[memText(s.mem, names), ...s.args.map(text)].join(', ')}`);
     }
     case 'if': {
       const otherwise = s.else.length > 0 ? [`${indent}} else {`, ...inner(s.else)] : [];
@@ -119,6 +120,10 @@ function lines(s: Stmt, names: Names, indent: string): string[] {
       const result = s.result ? `${names.variable(s.result)} = ` : '';
       const operands = [...(s.mask ? [s.mask] : []), ...s.args].map(text);
       return line(`${result}warp.${s.fn}${operands.length > 0 ? ` ${operands.join(', ')}` : ''}`);
+    }
+    case 'extern': {
+      const result = s.result ? `${names.variable(s.result)} = ` : '';
+      return line(`${result}extern ${s.fn.name}(${s.args.map(text).join(', ')})`);
     }
     case 'rest':
       return line(`rest ${text(s.nanoseconds)}`);
@@ -188,6 +193,14 @@ function exprText(e: Expr, names: Names, level: number): string {
       return `${e.fn.name}(${e.args.map(text).join(', ')})`;
     case 'load':
       return memText(e.mem, names);
+    case 'native': {
+      const otherwise = e.otherwise === undefined ? '' : ` or ${text(e.otherwise)}`;
+      return `${e.fn.name}.${e.type}(${e.args.map(text).join(', ')}${otherwise})`;
+    }
+    case 'address':
+      return `&${memText(e.mem, names)}`;
+    case 'available':
+      return `available(${e.fn.name})`;
   }
 }
 

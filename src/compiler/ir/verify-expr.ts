@@ -3,8 +3,10 @@
  *
  * A part of the verifier; `verify.ts` has the statements.
  */
+
 import type { BinaryOp, Expr, Kernel, MathFn, UnaryOp, ValueType } from './ops.ts';
 import { isFloat, isInt, widen } from './ops.ts';
+import { exprParts } from './parts.ts';
 
 const BINARY_MATH: ReadonlySet<MathFn> = new Set<MathFn>(['atan2', 'pow', 'hypot']);
 
@@ -57,6 +59,11 @@ export function exprFault(e: Expr, kernel: Kernel): string | undefined {
       return e.fn.types.some((t) => t === e.type) && e.args.every((x) => x.type === e.type)
         ? undefined
         : `${e.fn.name} of ${e.args.map((x) => x.type).join(', ')} gives ${e.type}`;
+    case 'native':
+      return exprParts(e).every((x) => x.type === e.type) ? undefined : `operands of ${e.fn.name} are not ${e.type}`;
+    case 'address':
+    case 'available':
+      return undefined;
     case 'load':
       return e.type === widen(e.mem.elem) ? undefined : `a load of ${e.mem.elem} gives ${e.type}`;
   }

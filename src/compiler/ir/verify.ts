@@ -6,7 +6,7 @@
  * an internal error that quotes the statement.
  */
 
-import type { ArraySym, Expr, Kernel, Label, MemRef, Stmt, ValueType, Var } from './ops.ts';
+import type { ArraySym, AtomicOp, Expr, Kernel, Label, MemRef, Stmt, ValueType, Var } from './ops.ts';
 import { ELEM_SIZE, isFloat, isInt, warpResult, widen } from './ops.ts';
 import { exprParts } from './parts.ts';
 import { printStmt } from './print.ts';
@@ -29,6 +29,9 @@ interface Scope {
   /** Whether the place is in the update of this loop, which `continue` would start again. */
   readonly inUpdate: boolean;
 }
+
+/** Atomic operations that move whole elements, small ones too. */
+const MOVES: ReadonlySet<AtomicOp> = new Set<AtomicOp>(['exch', 'cas', 'load', 'store']);
 
 class Verifier {
   readonly #kernel: Kernel;
@@ -147,6 +150,9 @@ class Verifier {
       case 'warp':
         this.#warp(s, value);
         return;
+      case 'extern':
+        this.#extern(s, value);
+        return;
       case 'rest':
         value(s.nanoseconds, 'u32', 'the time');
         return;
@@ -165,13 +171,16 @@ class Verifier {
     const type = widen(elem);
     const { space } = s.mem.array;
     if (space !== 'global' && space !== 'shared') this.#fail(`an atomic operation on ${space} memory`, s);
-    if (type !== elem || elem === 'bool') this.#fail(`an atomic operation on ${elem} elements`, s);
-    if (s.args.length !== (s.fn === 'cas' ? 2 : 1)) this.#fail(`atomic.${s.fn} with ${s.args.length} operands`, s);
+    const whole = type === elem || MOVES.has(s.fn);
+    if (!whole || elem === 'bool') this.#fail(`an atomic operation on ${elem} elements`, s);
+    const operands = s.fn === 'cas' ? 2 : s.fn === 'load' ? 0 : 1;
+    if (s.args.length !== operands) this.#fail(`atomic.${s.fn} with ${s.args.length} operands`, s);
     for (const a of s.args) value(a, type, 'the operand');
     const integer = ['and', 'or', 'xor', 'inc', 'dec'].includes(s.fn);
     if (integer && !isInt(elem)) this.#fail(`atomic.${s.fn} on ${elem} elements`, s);
     if (s.fn.startsWith('nan') && !isFloat(elem)) this.#fail(`atomic.${s.fn} on ${elem} elements`, s);
     if (s.result) this.#result(s.result, type, s);
+    if (s.fn === 'store' && s.result) this.#fail('atomic.store with a result', s);
   }
 
   #warp(s: Stmt & { op: 'warp' }, value: (e: Expr, type: ValueType, what: string) => void): void {
@@ -187,6 +196,18 @@ class Verifier {
     if (args[1]) value(args[1], 'i32', 'the lane');
     if ((result === undefined) !== (fn === 'sync')) this.#fail(`${fn} with or without a result`, s);
     if (result) this.#result(result, warpResult(fn, first?.type), s);
+  }
+
+  #extern(s: Stmt & { op: 'extern' }, value: (e: Expr, type: ValueType, what: string) => void): void {
+    const { fn, args, result } = s;
+    if (args.length !== fn.params.length) this.#fail(`${fn.name} with ${args.length} operands`, s);
+    for (const [k, { elem, pointer }] of fn.params.entries()) {
+      const arg = args[k];
+      if (arg === undefined || (arg.op === 'address') !== pointer) this.#fail(`operand ${k} of ${fn.name}`, s);
+      value(arg, pointer ? 'u64' : widen(elem), 'the operand');
+    }
+    if (result && fn.result !== undefined) this.#result(result, widen(fn.result), s);
+    else if (result) this.#fail(`${fn.name} gives nothing`, s);
   }
 
   #result(v: Var, type: ValueType, s: Stmt): void {

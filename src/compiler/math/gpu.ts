@@ -20,7 +20,7 @@ import * as pow64 from './gpu/pow64.ts';
 import * as trig32 from './gpu/trig32.ts';
 import * as trig64 from './gpu/trig64.ts';
 import { unlikely } from './notation.ts';
-import { binary, MATH_F32, type MathBody, unary } from './table.ts';
+import { binary, MATH_F32, type MathBody, type PairBody, unary } from './table.ts';
 
 /** A body with quotients by reciprocals. */
 function reciprocals(body: MathBody): MathBody {
@@ -100,6 +100,12 @@ export const GPU_F64: Readonly<Record<MathFn, MathBody>> = {
   tgamma: unary(gamma64.tgamma),
   lgamma: unary(gamma64.lgamma),
 };
+
+/** Sine and cosine together; undefined where they are the hardware's instructions. */
+export function gpuSincos(type: 'f32' | 'f64', fast: boolean): PairBody | undefined {
+  if (type === 'f64') return trig64.sincos;
+  return fast ? undefined : trig32.sincos;
+}
 
 /** The body of a function for GPUs; undefined where the hardware's own instruction is all there is to it (`rsqrt.approx.f32`). */
 export function gpuBody(fn: MathFn, type: 'f32' | 'f64', fast: boolean): MathBody | undefined {

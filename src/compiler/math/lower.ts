@@ -16,9 +16,22 @@ export interface LowerTo {
   readonly pos: Pos;
 }
 
-/** Appends to `out` what computes `root` and returns the expression that reads it. */
-export function lowerGraph(root: Expr, out: Stmt[], { variable, table, pos }: LowerTo): Expr {
-  const uses = countUses(root);
+/** Appends to `out` what computes `root` and returns the expression that reads it. Bodies of the table contain no calls. */
+export function lowerGraph(root: Expr, out: Stmt[], to: LowerTo): Expr {
+  const refuse = (e: Expr): void => {
+    if (e.op === 'call') throw new Error('a body of the math table contains a call');
+  };
+  return lowerGraphs([root], out, to, refuse)[0] ?? root;
+}
+
+/** As `lowerGraph`, for several results that share nodes. `check` sees each node. */
+export function lowerGraphs(
+  roots: readonly Expr[],
+  out: Stmt[],
+  { variable, table, pos }: LowerTo,
+  check: (e: Expr) => void = () => {},
+): readonly Expr[] {
+  const uses = countUses(roots);
 
   function lower(e: Expr, into: Stmt[], done: Map<Expr, Expr>): Expr {
     const known = done.get(e);
@@ -27,7 +40,7 @@ export function lowerGraph(root: Expr, out: Stmt[], { variable, table, pos }: Lo
       lowerBranch(e.cond, e.branch, into, done);
       return done.get(e) ?? e;
     }
-    if (e.op === 'call') throw new Error('a body of the math table contains a call');
+    check(e);
     const mapped = mapParts(e, (x) => lower(x, into, done));
     const copy = mapped.op === 'load' ? { ...mapped, mem: { ...mapped.mem, array: table(mapped.mem.array) } } : mapped;
     if ((uses.get(e) ?? 0) < 2 || isLeaf(e)) return copy;
@@ -65,10 +78,11 @@ export function lowerGraph(root: Expr, out: Stmt[], { variable, table, pos }: Lo
     });
   }
 
-  return lower(root, out, new Map());
+  const done = new Map<Expr, Expr>();
+  return roots.map((root) => lower(root, out, done));
 }
 
-function countUses(root: Expr): Map<Expr, number> {
+function countUses(roots: readonly Expr[]): Map<Expr, number> {
   const uses = new Map<Expr, number>();
   const visit = (e: Expr): Expr => {
     const seen = uses.get(e) ?? 0;
@@ -76,7 +90,7 @@ function countUses(root: Expr): Map<Expr, number> {
     if (seen === 0) mapParts(e, visit);
     return e;
   };
-  visit(root);
+  roots.forEach(visit);
   return uses;
 }
 

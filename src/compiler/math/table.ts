@@ -19,6 +19,9 @@ import { cos, sin, tan } from './trig.ts';
 /** Builds the result from the arguments. A pure graph: nodes may be shared, see lower.ts. */
 export type MathBody = (...args: Expr[]) => Expr;
 
+/** Two results of one argument, which share what they can. */
+export type PairBody = (x: Expr) => readonly [Expr, Expr];
+
 /** Bodies for f32 arguments. */
 export const MATH_F32: Readonly<Record<MathFn, MathBody>> = {
   exp: unary(exp),

@@ -13,6 +13,7 @@ import {
   asF32,
   asI32,
   asU32,
+  branch,
   div,
   eq,
   f32,
@@ -122,13 +123,23 @@ function reducing(x: Expr, of: (reduced: Reduced) => Expr): Expr {
   return unlikely(not(le(abs(x), LARGE)), finite, of(reduceSmall(x)));
 }
 
-/** sin(r + quadrant' · π/2) where quadrant' is the quadrant and `ahead` more. */
-export function sinAt({ quadrant, r: { hi, lo } }: Reduced, ahead: number): Expr {
+interface SineAndCosine {
+  readonly sine: Expr;
+  readonly cosine: Expr;
+}
+
+/** sin r and cos r of what is left of an angle. */
+function both({ hi, lo }: Pair): SineAndCosine {
   const z = mul(hi, hi);
   const half = mul(z, 0.5);
   const sine = add(hi, add(mul(mul(hi, z), polynomial(z, SIN)), sub(lo, mul(lo, half))));
   const one = sub(f32(1), half);
   const cosine = add(one, add(sub(sub(f32(1), one), half), sub(mul(mul(z, z), polynomial(z, COS)), mul(hi, lo))));
+  return { sine, cosine };
+}
+
+/** sin(r + quadrant' · π/2) where quadrant' is the quadrant and `ahead` more. */
+export function sinAt({ quadrant, r }: Reduced, ahead: number, { sine, cosine }: SineAndCosine = both(r)): Expr {
   const q = ahead === 0 ? quadrant : add(quadrant, ahead);
   const value = select(ne(and(q, 1), 0), cosine, sine);
   return asF32(xor(asI32(value), shl(and(q, 2), 30)));
@@ -140,6 +151,18 @@ export function sin(x: Expr): Expr {
 
 export function cos(x: Expr): Expr {
   return reducing(x, (reduced) => sinAt(reduced, 1));
+}
+
+/** Both, from one reduction; the same bits as each by itself. */
+export function sincos(x: Expr): readonly [sine: Expr, cosine: Expr] {
+  const of = (reduced: Reduced): [Expr, Expr] => {
+    const parts = both(reduced.r);
+    return [select(eq(x, 0), x, sinAt(reduced, 0, parts)), sinAt(reduced, 1, parts)];
+  };
+  const finite = lt(abs(x), Infinity);
+  const large = of(reduceLarge(x)).map((y) => select(finite, y, f32(Number.NaN)));
+  const [sine = x, cosine = x] = branch(true, not(le(abs(x), LARGE)), large, of(reduceSmall(x)));
+  return [sine, cosine];
 }
 
 export function tan(x: Expr): Expr {

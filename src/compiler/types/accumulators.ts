@@ -5,6 +5,7 @@
  * be one for that reason: it takes the type of what it meets, as `acc += x[i]` does, and is an integer of 32 bits only if nothing
  * wider asks for it (kernel-semantics, rule 2).
  */
+import { rangeRead } from './parts.ts';
 import type { Range, TExpr } from './tree.ts';
 
 /** The ranges that depend on themselves through at least one addition, subtraction or multiplication. */
@@ -26,8 +27,10 @@ function reaches(from: Range, to: Range): boolean {
   const expression = (e: TExpr, grew: boolean): boolean => {
     switch (e.k) {
       case 'local':
-        if (e.range === undefined) return false;
-        return (e.range === to && grew) || visit(e.range, grew);
+      case 'load': {
+        const range = rangeRead(e);
+        return range !== undefined && ((range === to && grew) || visit(range, grew));
+      }
       case 'arith':
         // `s = (s * 16807) % m`: what is reduced has grown before.
         if (e.fn === 'rem') return expression(e.a, grew);

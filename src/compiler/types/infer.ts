@@ -7,19 +7,21 @@
  * type that it meets. (2) and (3) repeat until nothing changes. Types of expressions follow from those of ranges (`typeOf`).
  */
 import { accumulators } from './accumulators.ts';
-import { demandIntegers } from './integers.ts';
-import { isAdaptive, isIntegerType, isPolymorphic, isWide, joinOr, type Type, typeOfElem } from './lattice.ts';
+import { demandIntegers, isHalved } from './integers.ts';
 import {
-  expressionsOf,
-  memOperands,
-  operands,
-  type Range,
-  type ScalarArg,
-  type TExpr,
-  type TStmt,
-  walkStatements,
-} from './tree.ts';
-import { isIntegerQuotient, numeric, typeOf } from './typing.ts';
+  isAdaptive,
+  isFloatType,
+  isIntegerType,
+  isPolymorphic,
+  isWide,
+  joinOr,
+  mixesSigns,
+  type Type,
+  typeOfElem,
+} from './lattice.ts';
+import { expressionsOf, memOperands, operands, rangeRead, walkStatements } from './parts.ts';
+import type { Range, ScalarArg, TExpr, TStmt } from './tree.ts';
+import { isIntegerQuotient, isOutside, numeric, typeOf } from './typing.ts';
 
 /** Things that can be polymorphic and need a type: a live range or an argument. */
 type Cell = Range | ScalarArg;
@@ -34,6 +36,10 @@ class Group {
   cells: Cell[] = [];
   /** The widest concrete type met. */
   met: Type | undefined;
+  /** A bigint literal is beyond i64. */
+  isHigh = false;
+  /** Both i32 and u32 are among what it has met. */
+  bothSigns = false;
   /** The widest polymorphic class inside. */
   polymorphic: Type = 'L';
 }
@@ -53,18 +59,27 @@ function unite(a: Group | undefined, b: Group | undefined): Group | undefined {
   ra.cells.push(...rb.cells);
   ra.polymorphic = joinOr(ra.polymorphic, rb.polymorphic);
   if (rb.met !== undefined) meet(ra, rb.met);
+  ra.isHigh ||= rb.isHigh;
+  ra.bothSigns ||= rb.bothSigns;
   return ra;
 }
 
 function meet(g: Group | undefined, t: Type): void {
   if (g === undefined) return;
   const r = root(g);
+  r.bothSigns ||= r.met !== undefined && mixesSigns(r.met, t);
   r.met = r.met === undefined ? t : joinOr(r.met, t);
+}
+
+/** Whether a literal that no u32 is is among what is assigned to a variable. */
+function hasOutside({ defs }: Range): boolean {
+  return defs.some((d) => 'expr' in d && isOutside(d.expr));
 }
 
 /** Whether nothing in an expression still waits for its first type: what is computed from such a guess would stay in the join. */
 function isTyped(e: TExpr): boolean {
-  return (e.k !== 'local' || e.range?.type !== undefined) && operands(e).every(isTyped);
+  const open = e.k === 'local' || (e.k === 'load' && e.mem.root.open !== undefined);
+  return (!open || rangeRead(e)?.type !== undefined) && operands(e).every(isTyped);
 }
 
 /** Step 2: joins of definitions, to a fixed point. What is defined by itself alone is left to the end. */
@@ -82,11 +97,14 @@ function joinDefinitions(ranges: readonly Range[], growing: ReadonlySet<Range>, 
         if (!('expr' in def)) t = joinOr(t, def.type);
         else if (counts(def.expr)) t = joinOr(t, typeOf(def.expr));
       }
+      // `let crc = -1` that is u32 later: as JavaScript's bit operations, it has a sign.
+      if (t === 'u32' && hasOutside(range)) t = 'i32';
       // Until something has decided its type, it stays open to what it meets.
       if (t !== undefined && isAdaptive(t) && range.type !== t && growing.has(range)) t = 'L';
       if (range.demand !== undefined && t !== undefined && (t === 'L' || t === 'A' || isAdaptive(t))) {
         t = joinOr(t === 'A' ? 'L' : t, range.demand === 'index' ? 'idx' : 'int');
       }
+      if (range.demand === 'index' && t !== undefined && isFloatType(t) && isHalved(range)) t = 'idx';
       if (t !== range.type) {
         range.type = t;
         changed = true;
@@ -144,7 +162,9 @@ function resolvePolymorphic(
     const t = typeOf(e);
     switch (e.k) {
       case 'lit':
-        return isPolymorphic(t) ? groupOf(e, t) : undefined;
+        if (!isPolymorphic(t)) return undefined;
+        groupOf(e, t).isHigh = typeof e.value === 'bigint' && e.value >= 2n ** 63n;
+        return groupOf(e, t);
       case 'local':
         return e.range !== undefined && isPolymorphic(t) ? groupOf(e.range, t, e.range) : undefined;
       case 'arg':
@@ -176,27 +196,55 @@ function resolvePolymorphic(
         visit(e.cond);
         return unified([e.a, e.b], isPolymorphic(t));
       }
+      case 'native':
       case 'minmax':
+      case 'like':
       case 'fma': {
         return unified(operands(e), isPolymorphic(t));
       }
-      case 'math': {
-        const own = unified(operands(e).filter((x) => !isIntegerType(numeric(typeOf(x)))));
+      case 'math':
+      case 'complex':
+      case 'exact': {
+        const own = unified(e.args.filter((x) => !isIntegerType(numeric(typeOf(x)))));
         for (const x of operands(e)) visit(x);
+        if (e.k === 'exact' && e.by !== undefined) meet(visit(e.by), 'i32');
         if (!isPolymorphic(t)) return undefined;
         return unite(own, groupOf(e, 'F'));
       }
       case 'bits':
+        return unified(operands(e), t === 'B');
+      case 'shift': {
+        visit(e.b);
+        const g = visit(e.a);
+        return t === 'B' ? g : undefined;
+      }
       case 'compare':
       case 'intrinsic':
         unified(operands(e));
         return undefined;
-      case 'cast':
-        if (e.a.k !== 'arg') visit(e.a);
+      case 'bitcast':
+        meet(visit(e.a), e.from);
         return undefined;
+      case 'half':
+        if (e.fn === 'bits') meet(visit(e.a), 'f32');
+        else visit(e.a);
+        return undefined;
+      case 'cast': {
+        if (e.by === 'lane') {
+          meet(visit(e.a), typeOfElem(e.to));
+          return undefined;
+        }
+        const g = e.a.k === 'arg' ? undefined : visit(e.a);
+        // What 64 bits are cut from may be computed in them.
+        if (typeOf(e.a) === 'B' && isWide(t) && t !== 'B') meet(g, t);
+        return t === 'B' ? groupOf(e, t) : undefined;
+      }
       case 'load':
+      case 'address': {
         for (const x of memOperands(e.mem)) visit(x);
-        return undefined;
+        const range = rangeRead(e);
+        return range !== undefined && isPolymorphic(t) ? groupOf(range, t, range) : undefined;
+      }
       default:
         for (const x of operands(e)) visit(x);
         return undefined;
@@ -205,13 +253,14 @@ function resolvePolymorphic(
 
   walkStatements(body, (s) => {
     for (const e of expressionsOf(s)) visit(e);
-    if (s.k === 'assign' && s.range !== undefined) {
+    const target = s.k === 'assign' ? s.range : s.k === 'store' ? s.mem.root.open : undefined;
+    if (target !== undefined && (s.k === 'assign' || s.k === 'store')) {
       const g = visit(s.value);
-      const t = s.range.type;
+      const t = target.type;
       if (t !== undefined && isPolymorphic(t)) {
-        unite(groupOf(s.range, t, s.range), g);
+        unite(groupOf(target, t, target), g);
         const v = typeOf(s.value);
-        if (!isPolymorphic(v)) meet(groupOf(s.range, t, s.range), v);
+        if (!isPolymorphic(v)) meet(groupOf(target, t, target), v);
       } else if (t !== undefined) meet(g, t);
     } else if (s.k === 'store') {
       const g = visit(s.value);
@@ -223,6 +272,11 @@ function resolvePolymorphic(
       const g = s.args[0] && visit(s.args[0]);
       if (t !== undefined && isPolymorphic(t)) unite(groupOf(s.range, t, s.range), g);
       else if (t !== undefined) meet(g, t);
+    } else if (s.k === 'extern') {
+      for (const [k, { elem, pointer }] of s.fn.params.entries()) {
+        const arg = s.args[k];
+        if (arg !== undefined && !pointer) meet(visit(arg), typeOfElem(elem));
+      }
     } else if (s.k === 'atomic') {
       for (const a of s.args) meet(visit(a), typeOfElem(s.mem.elem));
     }
@@ -250,9 +304,13 @@ function resolvePolymorphic(
 
 /** The type of a group; undefined while something may still come. */
 function decide(g: Group, options: InferOptions, last: boolean): { type: Type; defaulted: boolean } | undefined {
-  const met = g.met;
-  if (g.polymorphic === 'B')
-    return { type: met !== undefined && isWide(met) && met !== 'B' ? met : 'i64', defaulted: false };
+  let met = g.met;
+  if (g.bothSigns && met === 'i32' && g.polymorphic !== 'F') return { type: 'int', defaulted: false };
+  if (met === 'u32' && g.cells.some((c) => 'defs' in c && hasOutside(c))) met = 'i32';
+  if (g.polymorphic === 'B') {
+    if (met !== undefined && isWide(met) && met !== 'B') return { type: met, defaulted: false };
+    return last ? { type: g.isHigh ? 'u64' : 'i64', defaulted: false } : undefined;
+  }
   if (met !== undefined && !isAdaptive(met) && !isPolymorphic(met)) {
     const t = g.polymorphic === 'F' ? joinOr('F', met) : met;
     if (!isPolymorphic(t)) return { type: t === 's8' || t === 'u8' ? 'i32' : t, defaulted: false };

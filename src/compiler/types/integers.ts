@@ -2,17 +2,10 @@
  * Finds the polymorphic variables and arguments that must be integers: used as an index, a slice bound, a shift or bit operand; a
  * counter stepped only by integer literals; and what such a counter or an index is compared to. (kernel-semantics, rule 2.)
  */
-import { isAdaptive, isFloatType, type Type } from './lattice.ts';
-import {
-  expressionsOf,
-  type Range,
-  type ScalarArg,
-  type TExpr,
-  type TStmt,
-  walkExpression,
-  walkStatements,
-} from './tree.ts';
-import { typeOf } from './typing.ts';
+import { isAdaptive, isFloatType, isIntegerType, type Type } from './lattice.ts';
+import { expressionsOf, rangeRead, walkExpression, walkStatements } from './parts.ts';
+import type { Range, ScalarArg, TExpr, TStmt } from './tree.ts';
+import { isIntegerQuotient, typeOf } from './typing.ts';
 
 type Demand = 'index' | 'int';
 
@@ -26,11 +19,24 @@ function isIntLiteral(e: TExpr): boolean {
   return e.k === 'lit' && typeof e.value === 'number' && Number.isInteger(e.value);
 }
 
+/** Whether a variable begins with a quotient of integers and is cut from then on: `for (let s = n / 2; s > 0; s >>= 1)`. */
+export function isHalved({ defs }: Range): boolean {
+  let cuts = 0;
+  for (const def of defs) {
+    if (!('expr' in def)) return false;
+    const { expr } = def;
+    if (expr.k === 'shift' || expr.k === 'toInt' || expr.k === 'round') cuts++;
+    else if (!(expr.k === 'arith' && expr.fn === 'div' && isIntegerQuotient(expr)) && !isIntegerType(typeOf(expr)))
+      return false;
+  }
+  return cuts > 0;
+}
+
 /** Whether `e` is this range itself plus or minus an integer literal. */
 function isStep(e: TExpr, range: Range): boolean {
   if (e.k === 'plus') return isStep(e.a, range);
   if (e.k !== 'arith' || (e.fn !== 'add' && e.fn !== 'sub')) return false;
-  const self = (x: TExpr): boolean => (x.k === 'local' && x.range === range) || (x.k === 'plus' && self(x.a));
+  const self = (x: TExpr): boolean => rangeRead(x) === range || (x.k === 'plus' && self(x.a));
   return (self(e.a) && isIntLiteral(e.b)) || (e.fn === 'add' && self(e.b) && isIntLiteral(e.a));
 }
 
@@ -62,7 +68,8 @@ function adaptive(t: Type): Demand | undefined {
 function marked(e: TExpr): Demand | undefined {
   switch (e.k) {
     case 'local':
-      return e.range?.demand ?? adaptive(typeOf(e));
+    case 'load':
+      return rangeRead(e)?.demand ?? adaptive(typeOf(e));
     case 'arg':
       return e.arg.demand;
     case 'arith':
@@ -86,11 +93,15 @@ function marked(e: TExpr): Demand | undefined {
 export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[]): void {
   let changed = false;
   const demand = (e: TExpr, as: Demand): void => {
-    if (inherentlyFloat(e)) return;
+    // In an index there may be variables that are cut to integers, and then it is one, too.
+    if (inherentlyFloat(e) && as !== 'index') return;
     switch (e.k) {
-      case 'local': {
-        const range = e.range;
-        if (range === undefined || range.defs.some((d) => 'expr' in d && inherentlyFloat(d.expr))) return;
+      case 'local':
+      case 'load': {
+        const range = rangeRead(e);
+        if (range === undefined) return;
+        const isFloat = range.defs.some((d) => 'expr' in d && inherentlyFloat(d.expr));
+        if (isFloat && !(as === 'index' && isHalved(range))) return;
         if (raise(range, as)) {
           changed = true;
           for (const def of range.defs) if ('expr' in def) demand(def.expr, as);
@@ -126,6 +137,7 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
     walkExpression(e, (x) => {
       switch (x.k) {
         case 'load':
+        case 'address':
           demand(x.mem.index, 'index');
           for (const c of x.mem.checks) demand(c.index, 'index');
           return;

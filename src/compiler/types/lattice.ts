@@ -62,17 +62,20 @@ const RANK: Readonly<Record<Type, number>> = {
   A: 4,
   s8: 5,
   u8: 5,
-  i32: 6,
   u32: 6,
-  B: 7,
-  i64: 8,
-  u64: 8,
-  F: 9,
-  f32: 10,
-  f64: 11,
+  i32: 7,
+  B: 8,
+  i64: 9,
+  u64: 9,
+  F: 10,
+  f32: 11,
+  f64: 12,
 };
 
-/** The join of two types, or undefined where the rules refuse to mix them (i32 with u32, 64-bit integers with floats, …). */
+/**
+ * The join of two types, or undefined where the rules refuse to mix them (i64 with u64, 64-bit integers with floats, …). That of i32 and u32 is
+ * i32, as JavaScript's bit operations give it; what has to know a sign asks `mixesSigns` and `signs.ts` besides.
+ */
 export function join(a: Type, b: Type): Type | undefined {
   if (a === b) return a;
   const [lo, hi] = RANK[a] <= RANK[b] ? [a, b] : [b, a];
@@ -85,7 +88,7 @@ export function join(a: Type, b: Type): Type | undefined {
     case 'i32':
       return hi;
     case 'u32':
-      return lo === 'i32' || lo === 's8' ? undefined : hi;
+      return lo === 's8' ? 'i32' : hi;
     case 'B':
       // A number and a bigint do not mix in JavaScript; an integer literal cannot stand beside a bigint either.
       return lo === 'L' || lo === 'int' || lo === 'idx' ? hi : lo === 'A' ? hi : undefined;
@@ -102,6 +105,11 @@ export function join(a: Type, b: Type): Type | undefined {
     default:
       return hi;
   }
+}
+
+/** Whether one is signed data of up to 32 bits and the other u32. */
+export function mixesSigns(a: Type, b: Type): boolean {
+  return (a === 'u32' && (b === 'i32' || b === 's8')) || (b === 'u32' && (a === 'i32' || a === 's8'));
 }
 
 /** As `join`, with something usable where there is none: the lowering pass reports the conflict at its place. */

@@ -7,17 +7,10 @@
  */
 import type { Label } from '../ir/ops.ts';
 import type { Type } from './lattice.ts';
-import {
-  expressionsOf,
-  type Local,
-  type Range,
-  type TExpr,
-  type TStmt,
-  walkExpression,
-  walkStatements,
-} from './tree.ts';
+import { expressionsOf, walkExpression, walkStatements } from './parts.ts';
+import type { Local, Range, TExpr, TStmt } from './tree.ts';
 
-export type Definition = Extract<TStmt, { k: 'assign' | 'atomic' | 'barrier' | 'warp' }>;
+export type Definition = Extract<TStmt, { k: 'assign' | 'atomic' | 'barrier' | 'warp' | 'extern' }>;
 
 /**
  * A place where several definitions of a local may be current: the top of a loop, or where ways meet. Its operands are added while
@@ -133,6 +126,7 @@ class Reaching {
       case 'atomic':
       case 'barrier':
       case 'warp':
+      case 'extern':
         return define(s, s.result, state);
       case 'if':
         return merge(this.#run(s.then, state), this.#run(s.else, state));
@@ -195,8 +189,7 @@ function assignedInLoops(body: readonly TStmt[]): Map<Loop, Set<Local>> {
   const walk = (list: readonly TStmt[], assigned: Set<Local>): void => {
     for (const s of list) {
       if (s.k === 'assign') assigned.add(s.local);
-      else if ((s.k === 'atomic' || s.k === 'barrier' || s.k === 'warp') && s.result !== undefined)
-        assigned.add(s.result);
+      else if ('result' in s && s.result !== undefined) assigned.add(s.result);
       else if (s.k === 'if') {
         walk(s.then, assigned);
         walk(s.else, assigned);
@@ -214,7 +207,7 @@ function assignedInLoops(body: readonly TStmt[]): Map<Loop, Set<Local>> {
   return found;
 }
 
-/** Sets `range` on every read and assignment in the tree; returns the ranges. `resultType` types atomics and barriers. */
+/** Sets `range` on every read and assignment in the tree; returns the ranges. `resultType` types atomics, barriers and calls of other languages. */
 export function assignRanges(body: readonly TStmt[], resultType: (s: Definition) => Type): Range[] {
   const reaching = new Reaching(body);
   const ranges: Range[] = [];
@@ -234,7 +227,7 @@ export function assignRanges(body: readonly TStmt[], resultType: (s: Definition)
     if (s.k === 'assign') {
       s.range = rangeOf(reaching.rootOf(s), s.local);
       s.range.defs.push({ expr: s.value });
-    } else if ((s.k === 'atomic' || s.k === 'barrier' || s.k === 'warp') && s.result !== undefined) {
+    } else if ('result' in s && s.result !== undefined) {
       s.range = rangeOf(reaching.rootOf(s), s.result);
       const value = s.k === 'warp' && s.fn.startsWith('shfl') ? s.args[0] : undefined;
       s.range.defs.push(value === undefined ? { type: resultType(s) } : { expr: value });

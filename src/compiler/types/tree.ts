@@ -5,9 +5,26 @@
  * `frontend/lower.ts` turns it into IR with all conversions written out. Expressions are pure and may be shared.
  */
 import type { Row } from '../intrinsics/define.ts';
-import type { InnerLists, OperandFields, Operands } from '../ir/fields.ts';
-import type { AtomicOp, CompareOp, ElemType, Label, MathFn, Space, Special, WarpOp } from '../ir/ops.ts';
+import type { ExternalFunction } from '../intrinsics/external.ts';
+import type { NativeIntrinsic } from '../intrinsics/native.ts';
+import type {
+  AtomicOp,
+  CacheHint,
+  CompareOp,
+  ElemType,
+  Label,
+  MathFn,
+  MemoryOrder,
+  MemoryScope,
+  Space,
+  Special,
+  ValueType,
+  WarpOp,
+  Wide,
+} from '../ir/ops.ts';
 import type { PrintForm } from '../ir/print-forms.ts';
+import type { ComplexFn } from '../math/complex.ts';
+import type { ExactFn } from '../math/exact.ts';
 import type { Pos } from '../source.ts';
 import type { Type } from './lattice.ts';
 
@@ -59,8 +76,8 @@ export interface Root {
   readonly name: string;
   readonly space: Space;
   readonly elem: ElemType;
-  /** Bytes that the first element is aligned to, where that is more than its own size: of records. */
-  readonly align?: number | undefined;
+  /** Bytes that the first element is aligned to, where that is more than its own size: of records, and of what is read as vectors. */
+  align?: number | undefined;
   readonly pos: Pos;
   /** global: argument path, or number of the captured device array. */
   readonly from?: { readonly path: readonly number[] } | { readonly capture: number } | undefined;
@@ -68,6 +85,14 @@ export interface Root {
   readonly length?: number | undefined;
   readonly dynamic?: boolean | undefined;
   readonly data?: Uint8Array | undefined;
+  /** The elements as if they were one variable, where inference decides their type: of JavaScript arrays. `elem` says nothing then. */
+  readonly open?: Range | undefined;
+  /** The elements of an open constant array. */
+  readonly values?: readonly (number | bigint | boolean)[] | undefined;
+  /** A JavaScript array, which the kernel made: its methods are JavaScript's. */
+  made?: true | undefined;
+  /** What a constant array was made from, where a store makes memory of it instead (`frontend/array-sites.ts`). */
+  readonly site?: object | undefined;
   readonly readonly: boolean;
   /** Stored to or updated atomically somewhere. */
   written: boolean;
@@ -119,8 +144,12 @@ export interface TMem {
   readonly unit: number;
   readonly checks: readonly { readonly index: TExpr; readonly extent: TExpr; readonly axis: number }[];
   readonly via?: Via | undefined;
+  readonly cache?: CacheHint | undefined;
+  readonly wide?: Wide | undefined;
   readonly pos: Pos;
 }
+
+export type { Wide };
 
 export type RoundFn = 'floor' | 'ceil' | 'round' | 'trunc' | 'rint';
 
@@ -160,8 +189,11 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
       readonly a: TExpr;
       readonly b: TExpr;
     }
-  /** An explicit cast. JavaScript's own give less of a type: `Number(flag)` counts, `BigInt(i)` has no sign to lose. */
-  | { readonly k: 'cast'; readonly to: ElemType; readonly a: TExpr; readonly by?: 'Number' | 'BigInt' | 'u8c' }
+  /**
+   * An explicit cast. JavaScript's own give less of a type: `Number(flag)` counts, `BigInt(i)` has no sign to lose. A vector's lane converts as a
+   * store to an array does.
+   */
+  | { readonly k: 'cast'; readonly to: ElemType; readonly a: TExpr; readonly by?: 'Number' | 'BigInt' | 'u8c' | 'lane' }
   /** The bits of an integer as a 32-bit one, of what an intrinsic takes integers alone for; `what` is its name in messages. */
   | { readonly k: 'word'; readonly to: 'i32' | 'u32'; readonly a: TExpr; readonly what: string }
   /** A rounding of a float; of a quotient of integers, an integer division. */
@@ -172,10 +204,49 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
   | { readonly k: 'clz32'; readonly a: TExpr }
   | { readonly k: 'intrinsic'; readonly fn: Row; readonly args: readonly TExpr[] }
   | { readonly k: 'test'; readonly fn: 'isNaN' | 'isFinite' | 'isInteger'; readonly a: TExpr }
-  | { readonly k: 'math'; readonly fn: MathFn | 'sqrt' | 'fmod'; readonly args: readonly TExpr[] }
+  /** `fast`: as the hardware approximates it, where it has an instruction. */
+  | {
+      readonly k: 'math';
+      readonly fn: MathFn | 'sqrt' | 'fmod' | 'div';
+      readonly args: readonly TExpr[];
+      readonly fast?: boolean;
+    }
+  /** A function of `math/exact.ts`; `by` is the integer operand that some have. */
+  | { readonly k: 'exact'; readonly fn: ExactFn; readonly args: readonly TExpr[]; readonly by?: TExpr | undefined }
+  /** The same bits under another type; `what` is what messages call it. */
+  | {
+      readonly k: 'bitcast';
+      readonly from: ValueType;
+      readonly to: ValueType;
+      readonly a: TExpr;
+      readonly what: string;
+    }
+  /** The bits of the f16 nearest to a float as an i32, or the f16 that the low bits of an integer are. */
+  | { readonly k: 'half'; readonly fn: 'bits' | 'value'; readonly a: TExpr; readonly what: string }
   | { readonly k: 'fma'; readonly args: readonly [TExpr, TExpr, TExpr] }
+  /** `a`, in the type that it has in common with `b`, which is not evaluated: the parts of a complex number are of one type. */
+  | { readonly k: 'like'; readonly a: TExpr; readonly b: TExpr }
+  /** One part of a complex function of the parts in `args`. Nodes with the same `call` are parts of one result, computed once. */
+  | {
+      readonly k: 'complex';
+      readonly fn: ComplexFn;
+      readonly part: 're' | 'im';
+      readonly args: readonly TExpr[];
+      readonly call: object;
+    }
   | { readonly k: 'uniform'; readonly a: TExpr }
   | { readonly k: 'load'; readonly mem: TMem }
+  /** What an intrinsic of a library gives, by the device's own means or as its expansion. */
+  | {
+      readonly k: 'native';
+      readonly fn: NativeIntrinsic;
+      readonly args: readonly TExpr[];
+      readonly otherwise?: TExpr | undefined;
+    }
+  /** Where an element is, for a function of another language. */
+  | { readonly k: 'address'; readonly mem: TMem }
+  /** Whether the device can call the function. */
+  | { readonly k: 'available'; readonly fn: ExternalFunction }
 );
 
 export type TStmt = { readonly pos: Pos } & (
@@ -194,6 +265,8 @@ export type TStmt = { readonly pos: Pos } & (
       readonly mem: TMem;
       readonly args: readonly TExpr[];
       readonly result?: Local | undefined;
+      readonly order?: MemoryOrder | undefined;
+      readonly scope?: MemoryScope | undefined;
       range?: Range | undefined;
     }
   | {
@@ -236,8 +309,16 @@ export type TStmt = { readonly pos: Pos } & (
       readonly result?: Local | undefined;
       range?: Range | undefined;
     }
+  /** The call of a function of another language. */
+  | {
+      readonly k: 'extern';
+      readonly fn: ExternalFunction;
+      readonly args: readonly TExpr[];
+      readonly result?: Local | undefined;
+      range?: Range | undefined;
+    }
   | { readonly k: 'rest'; readonly nanoseconds: TExpr }
-  | { readonly k: 'fence'; readonly scope: 'block' | 'device' | 'system' }
+  | { readonly k: 'fence'; readonly scope: MemoryScope }
   | {
       readonly k: 'print';
       readonly parts: readonly (string | TExpr)[];
@@ -256,130 +337,4 @@ export interface TreeTypes {
   readonly expr: TExpr;
   readonly memory: TMem;
   readonly stmt: TStmt;
-}
-
-type Parts<N> = Operands<N, TreeTypes>;
-type Fields<N> = OperandFields<N, TreeTypes>;
-
-/** The operands of an expression, in order of evaluation. */
-export function operands(e: TExpr): readonly TExpr[] {
-  switch (e.k) {
-    case 'lit':
-    case 'local':
-    case 'arg':
-    case 'special':
-    case 'extent':
-    case 'stride':
-      return [] satisfies Parts<typeof e>;
-    case 'absent':
-    case 'index':
-    case 'neg':
-    case 'plus':
-    case 'abs':
-    case 'sign':
-    case 'bitnot':
-    case 'not':
-    case 'truth':
-    case 'cast':
-    case 'word':
-    case 'round':
-    case 'toInt':
-    case 'clz32':
-    case 'test':
-    case 'uniform':
-      return [e.a] satisfies Parts<typeof e>;
-    case 'arith':
-    case 'bits':
-    case 'shift':
-    case 'logic':
-    case 'compare':
-    case 'minmax':
-    case 'imul':
-      return [e.a, e.b] satisfies Parts<typeof e>;
-    case 'select':
-      return [e.cond, e.a, e.b] satisfies Parts<typeof e>;
-    case 'math':
-    case 'intrinsic':
-      return ({ args: e.args } satisfies Fields<typeof e>).args;
-    case 'fma':
-      return ({ args: e.args } satisfies Fields<typeof e>).args;
-    case 'load':
-      return memOperands(({ mem: e.mem } satisfies Fields<typeof e>).mem);
-  }
-}
-
-/** The expressions inside a memory reference. */
-export function memOperands(mem: TMem): readonly TExpr[] {
-  return [mem.index, ...mem.checks.flatMap((c) => [c.index, c.extent])];
-}
-
-/** The expressions that a statement evaluates itself (not those of nested statements). */
-export function expressionsOf(s: TStmt): readonly TExpr[] {
-  switch (s.k) {
-    case 'assign':
-      return [s.value] satisfies Parts<typeof s>;
-    case 'if':
-      return [s.cond] satisfies Parts<typeof s>;
-    case 'rest':
-      return [s.nanoseconds] satisfies Parts<typeof s>;
-    case 'store': {
-      const { mem, value } = { mem: s.mem, value: s.value } satisfies Fields<typeof s>;
-      return [...memOperands(mem), value];
-    }
-    case 'atomic': {
-      const { mem, args } = { mem: s.mem, args: s.args } satisfies Fields<typeof s>;
-      return [...memOperands(mem), ...args];
-    }
-    case 'barrier': {
-      const { pred } = { pred: s.pred } satisfies Fields<typeof s>;
-      return pred === undefined ? [] : [pred];
-    }
-    case 'warp': {
-      const { mask, args } = { mask: s.mask, args: s.args } satisfies Fields<typeof s>;
-      return mask === undefined ? args : [mask, ...args];
-    }
-    case 'print': {
-      const { parts } = { parts: s.parts } satisfies Fields<typeof s>;
-      return parts.filter((p): p is TExpr => typeof p !== 'string');
-    }
-    case 'presence':
-    case 'name':
-    case 'overwritten':
-    case 'loop':
-    case 'block':
-    case 'break':
-    case 'continue':
-    case 'return':
-    case 'fence':
-    case 'trap':
-      return [] satisfies Parts<typeof s>;
-  }
-}
-
-/** The lists of statements inside a statement. */
-function listsOf(s: TStmt): readonly (readonly TStmt[])[] {
-  switch (s.k) {
-    case 'if':
-      return [s.then, s.else] satisfies InnerLists<typeof s, TreeTypes>;
-    case 'loop':
-      return [s.body, s.update] satisfies InnerLists<typeof s, TreeTypes>;
-    case 'block':
-      return [s.body] satisfies InnerLists<typeof s, TreeTypes>;
-    default:
-      return [] satisfies InnerLists<typeof s, TreeTypes>;
-  }
-}
-
-/** Calls `visit` for every statement, outer before inner. */
-export function walkStatements(list: readonly TStmt[], visit: (s: TStmt) => void): void {
-  for (const s of list) {
-    visit(s);
-    for (const inner of listsOf(s)) walkStatements(inner, visit);
-  }
-}
-
-/** Calls `visit` for an expression and all below it, operands first. */
-export function walkExpression(e: TExpr, visit: (e: TExpr) => void): void {
-  for (const x of operands(e)) walkExpression(x, visit);
-  visit(e);
 }

@@ -5,7 +5,7 @@
  */
 import type { Row } from '../intrinsics/define.ts';
 import type { IntrinsicType } from '../intrinsics/row.ts';
-import { isFloatType, isIntegerType, isWide, join, joinOr, type Type, typeOfElem } from './lattice.ts';
+import { isFloatType, isIntegerType, isWide, join, joinOr, mixesSigns, type Type, typeOfElem } from './lattice.ts';
 import type { Range, TExpr } from './tree.ts';
 
 /** The type of an expression, given the types decided so far. */
@@ -40,15 +40,14 @@ export function typeOf(e: TExpr): Type {
     case 'absent':
       return 'bool';
     case 'arith': {
-      const t = joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)));
+      if (cutTo32(e)) return 'u32';
+      const t = together(e.a, e.b);
       if (e.fn === 'div' && isIntegerType(t) && !isWide(t)) return 'F';
-      return t;
+      return exceeds(e.a, e.b) ? 'F' : t;
     }
     case 'bits': {
-      const [a, b] = [bitType(typeOf(e.a)), bitType(typeOf(e.b))];
-      // The bits are the same; JavaScript's bit operations give signed results.
-      if ((a === 'i32' && b === 'u32') || (a === 'u32' && b === 'i32')) return 'i32';
-      return joinOr(a, b);
+      // Of either sign the bits are the same; JavaScript's bit operations give signed results.
+      return isSmallLong(e.a) || isSmallLong(e.b) ? together(e.a, e.b) : integersOf([e.a, e.b]);
     }
     case 'shift': {
       const t = bitType(typeOf(e.a));
@@ -56,11 +55,12 @@ export function typeOf(e: TExpr): Type {
       return t === 'i64' || t === 'B' ? 'u64' : isWide(t) ? t : 'u32';
     }
     case 'select':
-      return joinOr(typeOf(e.a), typeOf(e.b));
+      return typeOf(e.a) === 'bool' && typeOf(e.b) === 'bool' ? 'bool' : together(e.a, e.b);
     case 'minmax':
-      return joinOr(numeric(typeOf(e.a)), numeric(typeOf(e.b)));
+    case 'like':
+      return together(e.a, e.b);
     case 'cast': {
-      const t = e.by === undefined || e.by === 'u8c' ? undefined : typeOf(e.a);
+      const t = e.by === 'Number' || e.by === 'BigInt' ? typeOf(e.a) : undefined;
       if (e.by === 'Number' && t === 'bool') return 'int';
       if (e.by === 'BigInt' && t !== undefined && isSignless(t)) return 'B';
       return typeOfElem(e.to);
@@ -89,13 +89,19 @@ export function typeOf(e: TExpr): Type {
     case 'intrinsic': {
       if (e.fn.result === 'int') return 'int';
       const t = integersOf(e.args);
-      return e.fn.result === 'operand' || isWide(t) ? t : (computedIn(e.fn, t) ?? 'i32');
+      if (e.fn.result === 'operand') return isWide(t) || t === 'idx' ? t : 'int';
+      return isWide(t) ? t : (computedIn(e.fn, t) ?? 'i32');
     }
-    case 'math': {
-      const t = e.args.map((a) => numeric(typeOf(a))).reduce((a, b) => joinOr(a, b));
-      if (t === 's8' || t === 'u8') return 'F';
-      return isIntegerType(t) ? 'F' : t;
-    }
+    case 'bitcast':
+      return e.to;
+    case 'half':
+      return e.fn === 'bits' ? 'i32' : 'f32';
+    case 'exact':
+      if (e.fn === 'exponent') return 'int';
+      return floatOf(e.args);
+    case 'math':
+    case 'complex':
+      return floatOf(e.args);
     case 'fma': {
       const t = e.args.map((a) => numeric(typeOf(a))).reduce((a, b) => joinOr(a, b));
       return isIntegerType(t) ? 'F' : t;
@@ -103,8 +109,20 @@ export function typeOf(e: TExpr): Type {
     case 'uniform':
       return typeOf(e.a);
     case 'load':
-      return typeOfElem(e.mem.elem);
+      return e.mem.root.open === undefined ? typeOfElem(e.mem.elem) : (e.mem.root.open.type ?? 'L');
+    case 'native':
+      return numeric(e.otherwise === undefined ? e.args.map(typeOf).reduce(joinOr) : typeOf(e.otherwise));
+    case 'address':
+      return 'u64';
+    case 'available':
+      return 'bool';
   }
+}
+
+/** The type of a function of floats: that of its operands, or a fraction's. */
+export function floatOf(args: readonly TExpr[]): Type {
+  const t = args.map((a) => numeric(typeOf(a))).reduce((a, b) => joinOr(a, b));
+  return isIntegerType(t) ? 'F' : t;
 }
 
 /** What the question in progress has found so far. */
@@ -134,6 +152,52 @@ function isSignless(t: Type): boolean {
 /** A truth value counts as a number in arithmetic. */
 export function numeric(t: Type): Type {
   return t === 'bool' ? 'int' : t;
+}
+
+/** The type in which two operands meet; undefined where they do not mix. */
+export function meeting(a: TExpr, b: TExpr): Type | undefined {
+  const [ta, tb] = [numeric(typeOf(a)), numeric(typeOf(b))];
+  // `i64(1)` is as good a u64.
+  if ((ta === 'u64' && isSmallLong(b)) || (tb === 'u64' && isSmallLong(a))) return 'u64';
+  const t = join(ta, tb);
+  // A literal of the other sign among u32 makes numbers of both signs.
+  return t === 'u32' && (isOutside(a) || isOutside(b)) ? 'i32' : t;
+}
+
+/** The type in which two operands are compared: u32 with a literal that none is as numbers, as JavaScript compares them. */
+export function comparing(a: TExpr, b: TExpr): Type | undefined {
+  return isOutside(a) || isOutside(b) ? join(numeric(typeOf(a)), numeric(typeOf(b))) : meeting(a, b);
+}
+
+/** `x % 2 ** 32` of u32: its 32 bits, whatever x has been before it wrapped. */
+export function cutTo32(e: Extract<TExpr, { k: 'arith' }>): boolean {
+  return e.fn === 'rem' && e.b.k === 'lit' && e.b.value === 2 ** 32 && typeOf(e.a) === 'u32';
+}
+
+/** Whether one is a literal too large for 32 bits, and the other data of 32: what comes of them is a number, as in JavaScript. */
+function exceeds(a: TExpr, b: TExpr): boolean {
+  const large = (e: TExpr): boolean =>
+    e.k === 'lit' && isOutside(e) && (Number(e.value) < -(2 ** 31) || Number(e.value) >= 2 ** 32);
+  const small = (e: TExpr): boolean => ['i32', 'u32', 's8', 'u8', 'int'].includes(typeOf(e));
+  return (large(a) && small(b)) || (large(b) && small(a));
+}
+
+function together(a: TExpr, b: TExpr): Type {
+  return meeting(a, b) ?? joinOr(numeric(typeOf(a)), numeric(typeOf(b)));
+}
+
+/** A literal of an integer that no u32 is. */
+export function isOutside(e: TExpr): boolean {
+  return (
+    e.k === 'lit' && typeof e.value === 'number' && Number.isInteger(e.value) && (e.value < 0 || e.value >= 2 ** 32)
+  );
+}
+
+/** A literal cast to i64 that is the same as u64. */
+export function isSmallLong(e: TExpr): boolean {
+  return (
+    e.k === 'cast' && e.to === 'i64' && e.a.k === 'lit' && Number.isInteger(Number(e.a.value)) && Number(e.a.value) >= 0
+  );
 }
 
 /** The type in which the operands of an intrinsic meet. */
@@ -188,7 +252,8 @@ function dividedIn(e: TExpr, known: Map<Range, Divided | undefined>): Divided | 
     let all: Divided | undefined;
     for (const [k, x] of list.entries()) {
       const one = x && dividedIn(x, known);
-      const type = one && (k === 0 ? one.type : all && join(all.type, one.type));
+      const type =
+        one && (k === 0 ? one.type : all && (mixesSigns(all.type, one.type) ? undefined : join(all.type, one.type)));
       if (one === undefined || type === undefined) return undefined;
       all = { type, divides: one.divides || all?.divides === true };
     }

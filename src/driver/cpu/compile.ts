@@ -1,20 +1,27 @@
 /**
  * The CPU device's pipeline from a typed kernel to WebAssembly: which passes run, in which order.
  */
+
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandIntrinsics, hasExpansions } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
+import { nameLanes } from '../../compiler/ir/passes/lanes.ts';
+import { hoistBounds } from '../../compiler/ir/passes/loop-bounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
+import { reuseLoads } from '../../compiler/ir/passes/reuse-loads.ts';
+import { replaceArrays } from '../../compiler/ir/passes/scalars.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { unroll } from '../../compiler/ir/passes/unroll.ts';
 import { someExpr, someStmt, stmtExprs } from '../../compiler/ir/passes/walk.ts';
-import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
+import { hasExchange, lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import { isNative } from '../../compiler/render/wasm/intrinsics.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';
+import { warpLanes } from '../../compiler/render/wasm/whole-warps.ts';
 import { NotSupportedError } from '../../errors.ts';
 import { trace, traceTime } from '../../trace.ts';
+import { withExternals } from '../externals.ts';
 import { describePosition, kernelLabel } from '../launch-errors.ts';
 import { disassemble } from './disassemble.ts';
 
@@ -27,7 +34,7 @@ export interface Pipeline {
 }
 
 const LOWER: readonly Pass[] = [
-  { name: 'lower warps', run: withoutWarps },
+  { name: 'settle externals', run: (kernel) => withExternals(kernel, [], 'the CPU device') },
   { name: 'expand narrow floats', run: (kernel) => expandNarrow(kernel, { f16: 'all' }) },
 ];
 
@@ -45,7 +52,12 @@ export const wasmPipeline: Pipeline = {
   compile(prepared, variant) {
     const { block } = variant;
     const simplified: Pass = { name: 'simplify', run: (kernel) => simplify(kernel, { block }) };
-    const done = runPasses([simplified, { name: 'unroll', run: unroll, cleanup: simplified }], prepared);
+    const unrolled: Pass = { name: 'unroll', run: unroll, cleanup: simplified };
+    const first = hasExchange(prepared) ? warpPasses(prepared, variant, simplified) : [simplified];
+    const cleanup: Pass = { name: 'reuse loads', run: (kernel) => simplify(reuseLoads(kernel), { block }) };
+    const bounds: Pass = { name: 'hoist bounds', run: hoistBounds };
+    const passes = [...first, bounds, unrolled, { name: 'replace arrays', run: replaceArrays, cleanup }];
+    const done = runPasses(passes, prepared);
     const module = traceTime(
       'compile',
       () => `${kernelLabel(done)}: rendering WebAssembly`,
@@ -60,7 +72,13 @@ function hasCalls({ body }: Kernel): boolean {
   return someStmt(body, (s) => stmtExprs(s).some((e) => someExpr(e, (x) => x.op === 'call')));
 }
 
-/** Threads have no warps here: what lanes exchange goes through shared memory. */
+/** Lanes have names where vectors are warps; elsewhere, what they exchange goes through shared memory. */
+function warpPasses(kernel: Kernel, variant: WasmVariant, simplified: Pass): readonly Pass[] {
+  return warpLanes(kernel, variant) === undefined
+    ? [{ name: 'lower warps', run: withoutWarps }, simplified]
+    : [simplified, { name: 'name lanes', run: nameLanes, cleanup: simplified }];
+}
+
 function withoutWarps(kernel: Kernel): Kernel {
   const { kernel: lowered, problems } = lowerWarps(kernel);
   const [problem] = problems;

@@ -7,6 +7,7 @@ import { type Pipeline, wasmPipeline } from './compile.ts';
 import { DeviceMemory } from './memory.ts';
 import { ThreadPool } from './pool.ts';
 import { LaunchRecord } from './record.ts';
+import { AWAKE_MS } from './worker-code.ts';
 
 /** Options of a CPU device, for tests and benchmarks. */
 export interface CpuOptions {
@@ -16,6 +17,8 @@ export interface CpuOptions {
   readonly threads?: number | undefined;
   /** Every launch of two blocks or more uses all threads, however small it is. */
   readonly alwaysParallel?: boolean | undefined;
+  /** Whether short runs go by code that is quickly compiled (`plans.ts`). Default true; false: all code is compiled in full. */
+  readonly quick?: boolean | undefined;
   /** Most 64 KiB pages of device memory before 64-bit addresses are tried. */
   readonly maxPages?: number | undefined;
   /** How kernels become code. */
@@ -28,10 +31,13 @@ export class Engine {
   readonly lanes: 1 | 4;
   readonly threads: number;
   readonly alwaysParallel: boolean;
+  readonly quick: boolean;
   readonly pipeline: Pipeline;
   /** Base of the scratch areas, one every `scratchStride` bytes; how many there are. */
   scratch = 0;
   scratchStride = 0;
+  /** When the last launch ended that was timed. */
+  lastEnd = 0;
   #scratchAreas = 0;
   #record: LaunchRecord;
   #recordGeneration = 0;
@@ -45,6 +51,7 @@ export class Engine {
     this.lanes = options.lanes ?? lanes;
     this.threads = options.threads ?? threads;
     this.alwaysParallel = options.alwaysParallel ?? false;
+    this.quick = options.quick ?? true;
     this.pipeline = options.pipeline ?? wasmPipeline;
     this.#record = new LaunchRecord(this.memory);
   }
@@ -57,6 +64,11 @@ export class Engine {
     this.#poolGeneration = memory.generation;
     this.#pool = new ThreadPool(this.threads, memory.memory, memory.memory64);
     return this.#pool;
+  }
+
+  /** Whether a launch that begins now follows another closely. */
+  get inBurst(): boolean {
+    return performance.now() - this.lastEnd < AWAKE_MS;
   }
 
   /** Gives up threads that are in an unknown state. */

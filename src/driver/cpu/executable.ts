@@ -4,7 +4,6 @@
  * A launch is over when `launch` returns, unless it was put into the queue. What goes wrong inside the kernel comes back as an error
  * for the device to keep until somebody synchronises.
  */
-import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { FAULT_BYTES, type WasmModule } from '../../compiler/render/wasm/module.ts';
@@ -13,7 +12,6 @@ import { enqueueLaunch, type Running } from '../async-launch.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
 import type {
-  Dim3,
   Executable,
   ExecutableAttributes,
   LaunchArgs,
@@ -29,13 +27,11 @@ import { SlicedRun } from '../sliced-run.ts';
 import { DetachedRun } from './detached.ts';
 import { disassemble } from './disassemble.ts';
 import type { Engine } from './engine.ts';
-import { factsOf, type KernelFacts } from './facts.ts';
 import { RECORD_ADDRESS } from './memory.ts';
+import { type Plan, Plans } from './plans.ts';
 import { type Job, type ThreadFault, workerDied } from './pool.ts';
 import { PoolRun } from './pool-run.ts';
 import { encodingOf } from './record.ts';
-import { Schedule } from './schedule.ts';
-import { instantiate, type Variant } from './variant.ts';
 import { WebAssembly } from './webassembly.ts';
 
 /** Blocks are numbered with 32 bits, and counters of the pool may overshoot. */
@@ -44,31 +40,15 @@ const MAX_POOL_BLOCKS = 2 ** 30;
 /** Launches expected to take longer than this are left to the workers where the program handles SIGINT. */
 const LONG_MS = 50;
 
-/** All there is for one block shape in the memory as it is now. */
-interface Plan {
-  readonly block: Dim3;
-  readonly generation: number;
-  readonly alone: Variant;
-  /** The form in which several threads may run; made when first wanted. */
-  parallel: Variant | undefined;
-  /** The number under which the pool knows it, and that pool. */
-  registered: { readonly id: number; readonly pool: object } | undefined;
-  readonly schedule: Schedule;
-}
-
 /** A kernel on the CPU device. Compiled for a block shape when that is first launched. */
 export class CpuExecutable implements Executable {
   readonly attributes: ExecutableAttributes;
   readonly #engine: Engine;
   readonly #host: LaunchHost;
   readonly #kernel: Kernel;
-  readonly #prepared: Kernel;
-  readonly #facts: KernelFacts;
   readonly #encoding: Uint8Array;
-  readonly #plans = new Map<string, Plan>();
-  #last: Plan | undefined;
+  readonly #plans: Plans;
   readonly #waitsForGrid: boolean;
-  #constants = 0;
   #loaded = true;
 
   constructor(engine: Engine, kernel: Kernel, maxThreads: number, host: LaunchHost) {
@@ -76,8 +56,7 @@ export class CpuExecutable implements Executable {
     this.#kernel = kernel;
     this.#host = host;
     this.#waitsForGrid = waitsForGrid(kernel);
-    this.#prepared = engine.pipeline.prepare(kernel);
-    this.#facts = factsOf(this.#prepared);
+    this.#plans = new Plans(engine, kernel);
     this.#encoding = encodingOf(kernel.params);
     this.attributes = attributesOf(kernel, maxThreads);
   }
@@ -90,7 +69,7 @@ export class CpuExecutable implements Executable {
     this.#host.waitForWork();
     // Mapped host memory may be copied in, which may move the memory: before anything is planned.
     this.#host.beforeLaunch(args);
-    const plan = this.#planFor(shape);
+    const plan = this.#plans.forLaunch(shape, blocks, true);
     if (shape.timeout || (this.#mayBeLong(plan, blocks) && listensForInterrupts())) {
       this.#runWatched(shape, args, target, blocks);
       return;
@@ -98,7 +77,7 @@ export class CpuExecutable implements Executable {
     engine.begin(this.#kernel.name);
     let error: DriverError | undefined;
     try {
-      engine.writeRecord(shape, this.#constants, this.#encoding, args);
+      engine.writeRecord(shape, this.#plans.constants, this.#encoding, args);
       error = this.#parallel(plan, blocks)
         ? this.#runParallel(plan, shape, blocks)
         : this.#runAlone(plan, shape, blocks);
@@ -141,7 +120,7 @@ export class CpuExecutable implements Executable {
 
   /** Whether a launch may take longer than a signal should wait, as far as anybody can tell. */
   #mayBeLong({ schedule }: Plan, blocks: number): boolean {
-    const { loops } = this.#facts;
+    const { loops } = this.#plans.facts;
     return loops === 'endless' || (loops === 'counted' && !schedule.measured) || schedule.expected(blocks) > LONG_MS;
   }
 
@@ -155,7 +134,7 @@ export class CpuExecutable implements Executable {
     if (!running.eager) engine.begin(this.#kernel.name);
     try {
       finishOrStop(running);
-      this.#last?.schedule.ranWatched(blocks, performance.now() - started);
+      this.#plans.last?.schedule.ranWatched(blocks, performance.now() - started);
     } finally {
       error = running.end();
       if (!running.eager) engine.end();
@@ -172,12 +151,12 @@ export class CpuExecutable implements Executable {
     const engine = this.#engine;
     const blocks = shape.grid[0] * shape.grid[1] * shape.grid[2];
     const limit = shape.timeout ?? 0;
-    const plan = this.#planFor(shape);
+    const plan = this.#plans.forLaunch(shape, blocks, false);
     const timedOut = (done: number): DriverError => timeoutError(this.#kernel, shape, done);
     const shared = plan.alone.portable && blocks <= MAX_POOL_BLOCKS ? this.#share(plan, shape, blocks) : undefined;
     // What was planned stays good: memory moves only while the queue is empty.
-    const own = shared === undefined ? this.#planFor(shape) : plan;
-    engine.writeRecord(shape, this.#constants, this.#encoding, args);
+    const own = shared === undefined ? this.#plans.forLaunch(shape, blocks, false) : plan;
+    engine.writeRecord(shape, this.#plans.constants, this.#encoding, args);
     if (shared !== undefined && engine.pool.detach(shared.job, limit)) {
       const { pool } = engine;
       return new PoolRun(new DetachedRun(pool, shared.job, limit), ({ ending, faults, lost }, done) => {
@@ -199,9 +178,11 @@ export class CpuExecutable implements Executable {
 
   inspect(target: string): string | undefined {
     if (target !== 'wasm' && target !== 'passes') return undefined;
-    const { block, alone } = this.#last ?? this.#make([256, 1, 1]);
+    const plans = this.#plans;
+    const { block, alone, quick } = plans.last ?? plans.make([256, 1, 1], false);
     if (target === 'wasm') return disassemble(alone.module.bytes);
-    return describePasses(this.#kernel, (kernel) => this.#compile(this.#engine.pipeline.prepare(kernel), block, false));
+    const { pipeline } = this.#engine;
+    return describePasses(this.#kernel, (kernel) => plans.compile(pipeline.prepare(kernel), block, false, quick));
   }
 
   suggestBlock(_sharedBytes: number, limit: number): number {
@@ -217,93 +198,13 @@ export class CpuExecutable implements Executable {
     if (!this.#loaded) return;
     this.#loaded = false;
     // Launches in the queue still need all of it.
-    this.#host.afterWork(() => {
-      const { memory } = this.#engine;
-      if (this.#constants !== 0) memory.free(this.#constants);
-      for (const plan of this.#plans.values()) this.#forget(plan);
-      this.#plans.clear();
-      this.#last = undefined;
-    });
-  }
-
-  /** The plan for a launch, with scratch reserved. Reserving may move the memory, which makes plans stale. */
-  #planFor(shape: LaunchShape): Plan {
-    const engine = this.#engine;
-    const { block } = shape;
-    for (;;) {
-      const last = this.#last;
-      const same =
-        last !== undefined &&
-        last.block[0] === block[0] &&
-        last.block[1] === block[1] &&
-        last.block[2] === block[2] &&
-        last.generation === engine.memory.generation;
-      const plan = same ? last : this.#find(block);
-      const dynamic = (shape.sharedBytes + 15) & ~15;
-      engine.reserveScratch(1, plan.alone.module.scratchBytes + dynamic);
-      if (plan.parallel !== undefined) {
-        engine.reserveScratch(engine.threads, plan.parallel.module.scratchBytes + dynamic);
-      }
-      if (plan.generation === engine.memory.generation) return plan;
-    }
-  }
-
-  #find(block: Dim3): Plan {
-    const key = block.join();
-    let plan = this.#plans.get(key);
-    if (plan?.generation !== this.#engine.memory.generation) {
-      if (plan !== undefined) this.#forget(plan);
-      plan = this.#make([block[0], block[1], block[2]]);
-      this.#plans.set(key, plan);
-    }
-    this.#last = plan;
-    return plan;
-  }
-
-  #make(block: Dim3): Plan {
-    const alone = this.#variant(block, false);
-    this.#placeConstants(alone);
-    const { estimate, atomics, contended } = this.#facts;
-    const threads = block[0] * block[1] * block[2];
-    return {
-      block,
-      generation: this.#engine.memory.generation,
-      alone,
-      parallel: atomics || !alone.portable ? undefined : alone,
-      registered: undefined,
-      schedule: new Schedule(estimate * threads, contended, this.#engine.threads),
-    };
-  }
-
-  #variant(block: Dim3, concurrent: boolean): Variant {
-    const module = this.#compile(this.#prepared, block, concurrent);
-    return instantiate(module, this.#engine.memory, this.#prepared.pos);
-  }
-
-  #compile(prepared: Kernel, block: Dim3, concurrent: boolean): WasmModule {
-    const { memory, lanes, pipeline } = this.#engine;
-    return withinStack(
-      () => prepared.pos,
-      () => pipeline.compile(prepared, { block, lanes, concurrent, memory64: memory.memory64 }),
-    );
-  }
-
-  #placeConstants({ module }: Variant): void {
-    if (this.#constants !== 0 || module.constants.length === 0) return;
-    const { memory } = this.#engine;
-    this.#constants = memory.allocate(module.constants.length);
-    memory.bytes.set(module.constants, this.#constants);
-  }
-
-  #forget(plan: Plan): void {
-    const { pool } = this.#engine;
-    if (plan.registered?.pool === pool) pool.forget(plan.registered.id);
+    this.#host.afterWork(() => this.#plans.clear());
   }
 
   #parallel(plan: Plan, blocks: number): boolean {
     const engine = this.#engine;
     if (engine.threads === 1 || blocks < 2 || blocks > MAX_POOL_BLOCKS || !plan.alone.portable) return false;
-    return engine.alwaysParallel || plan.schedule.worthPool(blocks);
+    return engine.alwaysParallel || plan.schedule.worthPool(blocks, () => engine.inBurst);
   }
 
   #runAlone(plan: Plan, shape: LaunchShape, blocks: number): DriverError | undefined {
@@ -311,8 +212,14 @@ export class CpuExecutable implements Executable {
     const timed = schedule.wantsTime(blocks);
     const started = timed ? performance.now() : 0;
     const error = this.#runBlocks(plan, shape, 0, blocks);
-    if (timed && error === undefined) schedule.ranAlone(blocks, performance.now() - started);
+    if (timed && error === undefined) schedule.ranAlone(blocks, this.#sinceLaunch(started));
     return error;
+  }
+
+  /** Milliseconds that a launch has taken, which is over now. */
+  #sinceLaunch(started: number): number {
+    this.#engine.lastEnd = performance.now();
+    return this.#engine.lastEnd - started;
   }
 
   /** Runs blocks on this thread alone. */
@@ -336,13 +243,13 @@ export class CpuExecutable implements Executable {
     const engine = this.#engine;
     const shared = this.#share(plan, shape, blocks);
     // Making room may have moved the memory: then this launch goes the other way, by a plan of its own.
-    if (shared === undefined) return this.#runAlone(this.#find(plan.block), shape, blocks);
+    if (shared === undefined) return this.#runAlone(this.#plans.find(plan.block, blocks), shape, blocks);
     const { pool } = engine;
     const { ready } = pool;
     const started = performance.now();
     const faults = pool.run(shared.job);
     // Before the workers have come up the time says nothing; if there are none, it is how things are.
-    if (ready > 0 || pool.workers.length === 0) plan.schedule.ranParallel(blocks, performance.now() - started);
+    if (ready > 0 || pool.workers.length === 0) plan.schedule.ranParallel(blocks, this.#sinceLaunch(started));
     return faults.length === 0 ? undefined : this.#faulted(shared.module, shape, faults);
   }
 
@@ -353,17 +260,18 @@ export class CpuExecutable implements Executable {
     blocks: number,
   ): { readonly job: Job; readonly module: WasmModule } | undefined {
     const engine = this.#engine;
-    plan.parallel ??= engine.threads === 1 ? plan.alone : this.#variant(plan.block, true);
-    const { module, code, run } = plan.parallel;
+    const { module, code, run } = this.#plans.parallelOf(plan);
     engine.reserveScratch(engine.threads, module.scratchBytes + ((shape.sharedBytes + 15) & ~15));
     if (plan.generation !== engine.memory.generation) return undefined;
     const { pool } = engine;
     if (plan.registered?.pool !== pool) plan.registered = { id: pool.register(code), pool };
     const { scratch, scratchStride: stride } = engine;
-    return { job: { module: plan.registered.id, total: blocks, record: RECORD_ADDRESS, scratch, stride, run }, module };
+    const { grain } = plan.schedule;
+    const job = { module: plan.registered.id, total: blocks, record: RECORD_ADDRESS, scratch, stride, grain, run };
+    return { job, module };
   }
 
-  /** The fault in the lowest block is the launch's: chunks go out in order, so which one that is does not vary. */
+  /** The fault in the lowest block is the launch's: all blocks before one that fails are run, so which one that is does not vary. */
   #faulted(module: WasmModule, shape: LaunchShape, faults: readonly ThreadFault[]): DriverError {
     const engine = this.#engine;
     const records = faults

@@ -2,9 +2,10 @@
  * What the CPU device wants to know of a kernel before it has ever run: whether its threads contend for memory,
  * and roughly how long one of them takes.
  */
-import type { Expr, Kernel, Stmt } from '../../compiler/ir/ops.ts';
+import { work } from '../../compiler/ir/measures.ts';
+import type { Kernel, Stmt } from '../../compiler/ir/ops.ts';
 import { hasTripCount } from '../../compiler/ir/passes/trip-counts.ts';
-import { exprParts, someStmt, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
+import { someStmt } from '../../compiler/ir/passes/walk.ts';
 
 /** What `Schedule` decides by until launches have been timed. */
 export interface KernelFacts {
@@ -21,11 +22,9 @@ export interface KernelFacts {
 const NANOSECONDS_PER_NODE = 0.2;
 /** What an atomic update costs beyond a plain one, when several threads update the same elements. */
 const NODES_PER_UPDATE = 60;
-/** Rounds that a loop is taken to make when nothing is known. */
-const ROUNDS = 16;
 
 export function factsOf(kernel: Kernel): KernelFacts {
-  const { nodes, updates } = weigh(kernel.body);
+  const { nodes, updates } = work(kernel.body);
   return {
     atomics: updates > 0,
     contended: updates * NODES_PER_UPDATE > nodes / 3,
@@ -37,26 +36,4 @@ export function factsOf(kernel: Kernel): KernelFacts {
 function loopsOf(body: readonly Stmt[]): KernelFacts['loops'] {
   if (!someStmt(body, (s) => s.op === 'loop')) return 'none';
   return someStmt(body, (s) => s.op === 'loop' && !hasTripCount(s)) ? 'endless' : 'counted';
-}
-
-function weigh(list: readonly Stmt[]): { nodes: number; updates: number } {
-  let [nodes, updates] = [0, 0];
-  for (const s of list) {
-    nodes++;
-    if (s.op === 'atomic' && s.mem.array.space === 'global') updates++;
-    for (const e of stmtExprs(s)) nodes += exprNodes(e);
-    const factor = s.op === 'loop' ? ROUNDS : 1;
-    for (const inner of stmtLists(s)) {
-      const within = weigh(inner);
-      nodes += factor * within.nodes;
-      updates += factor * within.updates;
-    }
-  }
-  return { nodes, updates };
-}
-
-function exprNodes(e: Expr): number {
-  let nodes = e.op === 'call' ? 20 : 1;
-  for (const part of exprParts(e)) nodes += exprNodes(part);
-  return nodes;
 }

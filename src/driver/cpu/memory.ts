@@ -14,6 +14,8 @@ import { type WasmMemory, WebAssembly } from './webassembly.ts';
 const PAGE = 65536;
 /** Bytes after each array that vector code may read past its end. */
 const SLACK = 64;
+/** Bytes that there must be behind everything: a vector of 32 lanes of 8 bytes may begin at the last element of all. */
+const END = 256;
 /** The memory grows by at least this much; pages that nobody touches cost nothing. */
 const GROWTH = 256;
 const MAX_PAGES_32 = 65536;
@@ -106,7 +108,7 @@ export class DeviceMemory {
 
   /** Makes the memory as long as the allocator's high-water mark; false when the engine refuses. */
   #grow(): boolean {
-    const missing = Math.ceil((this.#allocator.top + SLACK - this.#bytes.length) / PAGE);
+    const missing = Math.ceil((this.#allocator.top + END - this.#bytes.length) / PAGE);
     if (missing <= 0) return true;
     const room = this.#maxPages - this.#bytes.length / PAGE;
     for (const pages of [Math.max(missing, GROWTH), missing]) {

@@ -22,6 +22,8 @@ export interface Job {
   /** Scratch of the caller; thread n has its own `n * stride` bytes further on. */
   readonly scratch: number;
   readonly stride: number;
+  /** Fewer blocks than this are not worth a chunk of their own. */
+  readonly grain: number;
   readonly run: (firstBlock: number, endBlock: number, record: number | bigint, scratch: number | bigint) => number;
 }
 
@@ -42,10 +44,12 @@ interface Member {
 type Wait = (int: Int32Array, index: number, value: number, milliseconds: number) => void;
 
 const WARNING = { type: 'TsambaWarning', code: 'TSAMBA_THREADS' };
-const CHUNKS_PER_THREAD = 8;
+/** A chunk is an eighth of what its range has left: threads finish at about the same time. */
+const SHIFT = 3;
 /** Of a detached job: its progress is told by chunks, and it can be stopped between them. */
-const DETACHED_CHUNKS_PER_THREAD = 64;
-/** Loads of the gate before the caller goes to sleep: a few microseconds. */
+const DETACHED_SHIFT = 6;
+const MAX_GRAIN = 2 ** 20;
+/** Loads of the gate between two looks at the clock: a few microseconds. */
 const SPINS = 500;
 const LIVENESS_MS = 500;
 const MAX_REPLACEMENTS = 8;
@@ -65,6 +69,8 @@ export class ThreadPool {
   #ending: readonly Member[] = [];
   #nextModule = 1;
   #replacements = 0;
+  /** When the last job that the caller took part in was over. */
+  #ended = 0;
 
   /** `threads` counts the caller. */
   constructor(threads: number, memory: WasmMemory, memory64: boolean) {
@@ -139,37 +145,42 @@ export class ThreadPool {
   run(job: Job): ThreadFault[] {
     this.start();
     const int = this.#int;
-    const chunk = Math.ceil(job.total / (this.threads * CHUNKS_PER_THREAD));
-    this.#write(job, chunk);
+    this.#write(job, job.grain, SHIFT);
     int[at.IS_DETACHED] = 0;
+    int[at.AWAKE] = performance.now() - this.#ended < at.AWAKE_MS ? 1 : 0;
     Atomics.store(int, at.GATE, 0);
     Atomics.add(int, at.GENERATION, 1);
     Atomics.notify(int, at.GENERATION);
     const faults: ThreadFault[] = [];
     try {
-      const code = this.#takeChunks(job, chunk);
+      const code = this.#takeChunks(job);
       if (code !== 0) faults.push({ thread: 0, site: code - 1, error: undefined });
     } catch (error) {
-      Atomics.store(int, at.FAULTED, 1);
+      Atomics.store(int, at.END, 0);
       const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       faults.push({ thread: 0, site: -1, error: text });
     } finally {
       this.#close();
     }
+    this.#ended = performance.now();
     if (Atomics.load(int, at.FAULTED) !== 0) this.#collect(faults);
     return faults;
   }
 
-  #write(job: Job, chunk: number): void {
-    const int = this.#int;
-    int[at.TOTAL] = job.total;
-    int[at.CHUNK] = chunk;
+  #write(job: Job, grain: number, shift: number): void {
+    const [int, { threads }] = [this.#int, this];
+    const { total } = job;
+    int[at.TOTAL] = total;
+    int[at.GRAIN] = Math.min(grain, Math.ceil(total / threads), MAX_GRAIN);
+    int[at.SHIFT] = shift;
+    for (let range = 0; range < threads; range++)
+      int[at.rangeSlot(range, threads)] = at.rangeStart(range, threads, total);
     int[at.MODULE] = job.module;
     int[at.FAULTED] = 0;
     this.#float[at.RECORD] = job.record;
     this.#float[at.SCRATCH] = job.scratch;
     this.#float[at.STRIDE] = job.stride;
-    Atomics.store(int, at.NEXT, 0);
+    Atomics.store(int, at.END, total);
   }
 
   // ---------------------------------------------------------------- detached jobs
@@ -183,8 +194,9 @@ export class ThreadPool {
     }
     if (this.#members.length === 0) return false;
     const int = this.#int;
-    this.#write(job, Math.ceil(job.total / (this.threads * DETACHED_CHUNKS_PER_THREAD)));
+    this.#write(job, 1, DETACHED_SHIFT);
     int[at.IS_DETACHED] = 1;
+    int[at.AWAKE] = 0;
     int[at.LIMIT] = limit;
     int[at.STARTED] = 0;
     int[at.TIMED_OUT] = 0;
@@ -236,7 +248,7 @@ export class ThreadPool {
 
   /** Nobody takes another chunk. */
   halt(): void {
-    Atomics.store(this.#int, at.FAULTED, 1);
+    Atomics.store(this.#int, at.END, 0);
   }
 
   /** The faults of a detached job that is over. */
@@ -268,27 +280,49 @@ export class ThreadPool {
     this.#modules.clear();
   }
 
-  #takeChunks(job: Job, chunk: number): number {
-    const int = this.#int;
+  /** As the workers do (`work`): what `run` returned for the first block that failed here, or 0. */
+  #takeChunks({ run, total, ...job }: Job): number {
+    const [int, { threads }] = [this.#int, this];
     const record = this.#memory64 ? BigInt(job.record) : job.record;
     const scratch = this.#memory64 ? BigInt(job.scratch) : job.scratch;
-    while (Atomics.load(int, at.FAULTED) === 0) {
-      const first = Atomics.add(int, at.NEXT, chunk);
-      if (first >= job.total) break;
-      const code = job.run(first, Math.min(first + chunk, job.total), record, scratch);
-      if (code !== 0) {
-        Atomics.store(int, at.FAULTED, 1);
-        return code;
+    const [grain, shift] = [int[at.GRAIN] ?? 1, int[at.SHIFT] ?? 0];
+    let failed = 0;
+    for (let range = 0; range < threads; range++) {
+      const next = at.rangeSlot(range, threads);
+      const last = at.rangeStart(range + 1, threads, total);
+      for (;;) {
+        const left = last - Atomics.load(int, next);
+        const end = Math.min(last, Atomics.load(int, at.END));
+        if (last - left >= end) break;
+        const size = Math.max(grain, left >> shift);
+        const first = Atomics.add(int, next, size);
+        if (first >= end) break;
+        const code = run(first, Math.min(first + size, last), record, scratch);
+        if (code === 0) continue;
+        failed = code;
+        this.#endBefore(first);
       }
     }
-    return 0;
+    return failed;
+  }
+
+  #endBefore(block: number): void {
+    const int = this.#int;
+    for (let end = Atomics.load(int, at.END); block < end; ) {
+      const seen = Atomics.compareExchange(int, at.END, end, block);
+      if (seen === end) return;
+      end = seen;
+    }
   }
 
   /** Lets nobody in any more and waits for those inside. */
   #close(): void {
     const int = this.#int;
-    Atomics.add(int, at.GATE, at.CLOSED);
-    for (let spin = 0; spin < SPINS; spin++) if (Atomics.load(int, at.GATE) === at.CLOSED) return;
+    if (Atomics.add(int, at.GATE, at.CLOSED) === 0) return;
+    const until = performance.now() + at.AWAKE_MS;
+    do {
+      for (let spin = 0; spin < SPINS; spin++) if (Atomics.load(int, at.GATE) === at.CLOSED) return;
+    } while (performance.now() < until);
     for (;;) {
       const gate = Atomics.load(int, at.GATE);
       if (gate === at.CLOSED) return;
@@ -337,6 +371,7 @@ export class ThreadPool {
       workerData: {
         control: this.#int.buffer,
         memory: this.#memory,
+        threads: this.threads,
         slot,
         standIn: slot === this.threads,
         port: port2,

@@ -21,6 +21,41 @@ describe('Schedule', () => {
     expect(wrong.worthPool(100)).toBe(false);
   });
 
+  it('corrects what was measured while the engine had not compiled the code well yet', () => {
+    const schedule = new Schedule(100, false, 2);
+    schedule.ranAlone(100, 10);
+    expect(schedule.worthPool(100)).toBe(true);
+    for (let i = 0; i < 40; i++) schedule.ranParallel(100, 0.002);
+    expect(schedule.worthPool(100)).toBe(false);
+  });
+
+  it('gives short launches to the pool in bursts alone, where it is faster', () => {
+    for (const [parallel, better] of [
+      [0.008, true],
+      [0.016, false],
+    ] as const) {
+      const schedule = new Schedule(150, false, 2);
+      for (let i = 0; i < 3; i++) {
+        expect(schedule.worthPool(100, () => true)).toBe(false);
+        schedule.ranAlone(100, 0.015);
+      }
+      expect(schedule.worthPool(100)).toBe(false);
+      for (let i = 0; i < 10; i++) {
+        expect(schedule.worthPool(100, () => true)).toBe(true);
+        schedule.ranParallel(100, parallel);
+      }
+      expect(schedule.worthPool(100, () => true)).toBe(better);
+      expect(schedule.worthPool(100)).toBe(false);
+    }
+    expect(new Schedule(10, false, 2).worthPool(100, () => true)).toBe(false);
+  });
+
+  it('hands out as many blocks at a time as take about a microsecond', () => {
+    expect(new Schedule(100, false, 2).grain).toBe(10);
+    expect(new Schedule(1e6, false, 2).grain).toBe(1);
+    expect(new Schedule(0, false, 2).grain).toBeGreaterThan(100);
+  });
+
   it('tries both ways for contended kernels and keeps the better', () => {
     for (const [parallel, better] of [
       [2, true],

@@ -1,12 +1,17 @@
 /**
  * Decides for each launch whether the caller runs it alone or the thread pool helps, from what earlier launches took.
  *
- * Waking threads costs some microseconds, so small launches stay on the caller. Kernels that update global memory
- * atomically may be faster alone, where the updates need not be atomic: both ways are tried and the better one is kept.
+ * Waking threads costs some microseconds, so small launches stay on the caller, and those that are not much larger go to the
+ * pool only in bursts, where the threads are awake. For these, and for kernels that update global memory atomically, which
+ * may be faster alone, where the updates need not be atomic, both ways are tried and the better one is kept.
  */
 
-/** Launches expected to take less than this on one thread stay there. */
-const ALONE_NS = 20_000;
+/** Launches expected to take less than this on one thread stay there: to wake a thread takes half of it. */
+const ALONE_NS = 40_000;
+/** The same where launches follow one another so closely that workers stay awake; from there on both ways are compared. */
+const BURST_NS = 8_000;
+/** What a chunk of blocks should take at least: to fetch one takes about a tenth of that. */
+const CHUNK_NS = 1_000;
 /** Runs of each kind before the two are compared: the first ones are spent on compiling. */
 const TRIES = 3;
 /** Runs together where that is not much slower: threads start, and the engine compiles, while the first ones are made. */
@@ -35,16 +40,24 @@ export class Schedule {
     this.#threads = threads;
   }
 
-  /** Whether a launch of so many blocks is worth the pool. */
-  worthPool(blocks: number): boolean {
-    if (blocks < 2 || this.#alone * blocks < ALONE_NS) return false;
-    if (!this.#contended) return true;
+  /** Whether a launch of so many blocks is worth the pool. `burst`: whether it follows another closely, asked where that decides. */
+  worthPool(blocks: number, burst: () => boolean = () => false): boolean {
+    const expected = this.#alone * blocks;
+    if (blocks < 2 || expected < BURST_NS) return false;
+    const short = expected < ALONE_NS;
+    if (short && !burst()) return false;
+    if (!this.#contended && !short) return true;
     if (this.#aloneRuns < TRIES) return false;
     if (this.#parallelRuns < TRIES) return true;
     if (this.#parallelRuns < MORE_TRIES && this.#parallel < 2 * this.#alone) return true;
     if (++this.#sinceCompared < RETRY) return this.#parallel < this.#alone;
     this.#sinceCompared = 0;
     return this.#parallel >= this.#alone;
+  }
+
+  /** The fewest blocks that are worth handing out. */
+  get grain(): number {
+    return Math.ceil(CHUNK_NS / Math.max(this.#alone, 1));
   }
 
   /** Whether this launch should be timed: always at first, now and then for launches that are known to be short. */
@@ -78,8 +91,9 @@ export class Schedule {
   ranParallel(blocks: number, milliseconds: number): void {
     const sample = (milliseconds * 1e6) / blocks;
     this.#parallel = this.#parallelRuns++ < 2 ? sample : this.#mix(this.#parallel, sample);
-    // Never measured alone: at most so long would it take.
-    if (this.#aloneRuns === 0) this.#alone = mix(this.#alone, sample * this.#threads, 0.3);
+    // At most so long would it take alone; what was measured at first may have been code that was not optimised yet.
+    const most = sample * this.#threads;
+    if (this.#aloneRuns === 0 || (!this.#contended && most < this.#alone)) this.#alone = mix(this.#alone, most, 0.3);
   }
 
   /** What is compared is what each way can do: whatever else the machine is busy with makes only single runs slow. */

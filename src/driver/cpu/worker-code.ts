@@ -10,12 +10,17 @@
 export const GENERATION = 0;
 /** Number of workers in the job while open, plus `CLOSED` when no more may join, plus `DETACHED` when the caller is not one of them. */
 export const GATE = 16;
-export const NEXT = 32;
+/** Blocks from this one on are not handed out: the total, less when one has failed, 0 to stop. */
+export const END = 32;
 export const TOTAL = 48;
-export const CHUNK = 49;
+/** A chunk is the blocks that a range has left, shifted right by `SHIFT`, but at least `GRAIN` of them. */
+export const GRAIN = 49;
+export const SHIFT = 59;
+/** Whether workers look out for another job for a while before they go to sleep. */
+export const AWAKE = 61;
 export const MODULE = 50;
 export const MEMORY64 = 51;
-/** Set by whoever fails: nobody takes another chunk. */
+/** Set by whoever fails: there are reports. */
 export const FAULTED = 52;
 export const STOP = 53;
 /** Workers that have come up, those that only do detached jobs not among them. */
@@ -36,6 +41,9 @@ export const RECORD = 32;
 export const SCRATCH = 33;
 export const STRIDE = 34;
 
+/** How long threads look out for each other before they sleep: it takes longer to be woken than most short launches do. */
+export const AWAKE_MS = 0.1;
+
 export const CLOSED = -0x40000000;
 export const DETACHED = 0x100000;
 
@@ -48,9 +56,22 @@ export function clock(): number {
 export const REPORTS = 512;
 export const REPORT_BYTES = 1024;
 
-/** Bytes of the control block for so many workers. */
-export function controlBytes(workers: number): number {
-  return REPORTS + workers * REPORT_BYTES;
+/**
+ * The Int32 slot of the next block of a range, in a cache line of its own. The blocks of a job are as many ranges as there are threads:
+ * thread n begins with range n, in every job, so that its cache has what it left there; then it helps with the others.
+ */
+export function rangeSlot(range: number, threads: number): number {
+  return (REPORTS + threads * REPORT_BYTES) / 4 + 16 * range;
+}
+
+/** The first block of a range. */
+export function rangeStart(range: number, threads: number, total: number): number {
+  return Math.floor((range * total) / threads);
+}
+
+/** Bytes of the control block for so many threads. */
+export function controlBytes(threads: number): number {
+  return 4 * rangeSlot(threads, threads);
 }
 
 /** Functions that modules may import and that workers have; the rest is only on the main thread. */
@@ -61,9 +82,10 @@ export const WORKER_MATH: ReadonlySet<string> = new Set([
 
 export const WORKER_CODE: string = `'use strict';
 const { workerData, receiveMessageOnPort } = require('node:worker_threads');
-const { control, memory, slot, standIn, port } = workerData;
+const { control, memory, threads, slot, standIn, port } = workerData;
 const int = new Int32Array(control);
 const float = new Float64Array(control, 0, ${REPORTS / 8});
+const ranges = ${REPORTS / 4} + threads * ${REPORT_BYTES / 4};
 const report = new DataView(control, ${REPORTS} + (slot - 1) * ${REPORT_BYTES}, ${REPORT_BYTES});
 const math = { exp2: (x) => 2 ** x, rsqrt: (x) => 1 / Math.sqrt(x) };
 for (const name of Object.getOwnPropertyNames(Math)) math[name] = Math[name];
@@ -85,9 +107,20 @@ function runOf(id) {
   }
 }
 
+// Ends the job before a block.
+function endBefore(block) {
+  let end = Atomics.load(int, ${END});
+  while (block < end) {
+    const seen = Atomics.compareExchange(int, ${END}, end, block);
+    if (seen === end) return;
+    end = seen;
+  }
+}
+
 function work(run) {
   const total = int[${TOTAL}];
-  const chunk = int[${CHUNK}];
+  const grain = int[${GRAIN}];
+  const shift = int[${SHIFT}];
   let record = float[${RECORD}];
   // Who stands in for the caller has the caller's scratch.
   let scratch = float[${SCRATCH}] + (standIn ? 0 : slot * float[${STRIDE}]);
@@ -95,16 +128,27 @@ function work(run) {
     record = BigInt(record);
     scratch = BigInt(scratch);
   }
-  while (Atomics.load(int, ${FAULTED}) === 0) {
-    const first = Atomics.add(int, ${NEXT}, chunk);
-    if (first >= total) return;
-    const end = Math.min(first + chunk, total);
-    const code = run(first, end, record, scratch);
-    if (code !== 0) {
-      report.setInt32(0, code, true);
-      Atomics.store(int, ${FAULTED}, 1);
+  for (let k = 0; k < threads; k++) {
+    const range = (slot + k) % threads;
+    const next = ranges + 16 * range;
+    const last = Math.floor(((range + 1) * total) / threads);
+    for (;;) {
+      const left = last - Atomics.load(int, next);
+      const end = Math.min(last, Atomics.load(int, ${END}));
+      if (last - left >= end) break;
+      const size = Math.max(grain, left >> shift);
+      const first = Atomics.add(int, next, size);
+      if (first >= end) break;
+      const after = Math.min(first + size, last);
+      const code = run(first, after, record, scratch);
+      if (code !== 0) {
+        // What fails later stands before this block, and its report goes in the place of this one.
+        report.setInt32(0, code, true);
+        Atomics.store(int, ${FAULTED}, 1);
+        endBefore(first);
+      }
+      Atomics.add(int, ${DONE}, after - first);
     }
-    Atomics.add(int, ${DONE}, end - first);
   }
 }
 
@@ -122,7 +166,7 @@ function workWithin(run, limit) {
   } catch (error) {
     if (error?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     Atomics.store(int, ${TIMED_OUT}, 1);
-    Atomics.store(int, ${FAULTED}, 1);
+    Atomics.store(int, ${END}, 0);
   }
 }
 
@@ -132,6 +176,7 @@ function fail(error) {
   for (let i = 0; i < text.length; i++) report.setUint16(8 + 2 * i, text.charCodeAt(i), true);
   report.setInt32(0, -1, true);
   Atomics.store(int, ${FAULTED}, 1);
+  Atomics.store(int, ${END}, 0);
 }
 
 function join() {
@@ -149,6 +194,14 @@ function leave() {
   if (left === ${CLOSED}) Atomics.notify(int, ${GATE});
   // The last one to leave a detached job closes the gate; there is no work left, or nobody would leave.
   if (left === ${DETACHED} && Atomics.compareExchange(int, ${GATE}, left, ${CLOSED}) === left) Atomics.notify(int, ${GATE});
+}
+
+// Where jobs come one after another the next one finds this thread awake.
+function lookOut() {
+  const until = performance.now() + ${AWAKE_MS};
+  do {
+    for (let looks = 0; looks < 64; looks++) if (Atomics.load(int, calls) !== seen) return;
+  } while (performance.now() < until);
 }
 
 // Generation 0 is never a job, so a worker that comes up late still joins the one that is under way.
@@ -175,6 +228,7 @@ while (Atomics.load(int, ${STOP}) === 0) {
   } finally {
     leave();
   }
+  if (int[${AWAKE}] !== 0) lookOut();
 }
 port.close();
 `;

@@ -33,6 +33,8 @@ export class CudaModel {
   readonly calls: string[] = [];
   /** Kernels by the text of their module. */
   readonly kernels: Map<string, ModelKernel> = new Map();
+  /** What the linker was given: kinds, and bytes as text. */
+  readonly linkInputs: (readonly [type: number, text: string])[] = [];
   /** Results that calls give instead of success, by name, until they are taken out. */
   readonly results: Map<string, number> = new Map();
   /** Bytes of device memory that there are. */
@@ -43,6 +45,7 @@ export class CudaModel {
   readonly #work: Work[] = [];
   readonly #events = new Map<number, number>();
   readonly #modules = new Map<number, string>();
+  readonly #linked = new Map<number, Uint8Array>();
   readonly #gone = new Set<number>();
   readonly #globals = new Map<string, number>();
   readonly #vocabulary: Vocabulary;
@@ -236,6 +239,23 @@ export class CudaModel {
         this.#modules.set(this.#next, textOf(text));
         return 0;
       },
+      // Machine code is the text as it is.
+      cuLinkCreate: (_count: number, _options: number, _values: number, cell: number) => this.#give(cell),
+      cuLinkAddData: (state: number, type: number, text: Uint8Array) => {
+        this.linkInputs.push([type, Buffer.from(text).toString('latin1')]);
+        if (!this.#linked.has(state)) this.#linked.set(state, text.slice());
+        return 0;
+      },
+      cuLinkComplete: (state: number, cell: number, size: number) => {
+        const code = this.#linked.get(state) ?? new Uint8Array();
+        const memory = new Uint8Array(new ArrayBuffer(Math.max(code.length, 128)));
+        memory.set(code);
+        this.#linked.set(state, memory);
+        this.#set(cell, Number(this.ffi.address(memory)));
+        this.#set(size, code.length);
+        return 0;
+      },
+      cuLinkDestroy: (state: number) => (this.#linked.delete(state) ? 0 : INVALID_HANDLE),
       cuModuleGetFunction: (cell: number, module: number) => {
         this.#set(cell, module);
         return 0;

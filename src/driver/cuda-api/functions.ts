@@ -150,6 +150,12 @@ export const OPTIONAL = {
     'annnnnnnaa',
     'p, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, p, p',
   ],
+  /** Options are arrays of int32 and of 64-bit values; the state. */
+  cuLinkCreate: ['cuLinkCreate_v2', 'naaa', 'uint32_t, p, p, p'],
+  /** State, CUjitInputType, data, size, name, options as above. */
+  cuLinkAddData: ['cuLinkAddData_v2', 'anhnhnaa', 'p, int32_t, host, size_t, host, uint32_t, p, p'],
+  cuLinkComplete: ['cuLinkComplete', 'aaa', 'p, p, p'],
+  cuLinkDestroy: ['cuLinkDestroy', 'a', 'p'],
   cuProfilerStart: ['cuProfilerStart', '', ''],
   cuProfilerStop: ['cuProfilerStop', '', ''],
 } as const;

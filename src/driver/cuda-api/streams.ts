@@ -4,10 +4,10 @@
  * Created streams are blocking ones, as Numba's: they and the default stream wait for each other. CUDA driver API, sections
  * "Stream Management" and "Event Management".
  */
-import { DriverError } from '../../errors.ts';
 import type { EventHandle, StreamHandle } from '../driver.ts';
 import type { Mark } from '../enqueued.ts';
 import type { Moment } from '../faults.ts';
+import { anyEvent, checkTimed, DriverEvent, ownEvent, ownStream } from '../handles.ts';
 import { noteWait, type ReportStream, type WaitedFor } from '../launch-reports.ts';
 import type { CudaContext } from './context.ts';
 import { CUDA_ERROR_NOT_READY } from './result.ts';
@@ -33,17 +33,13 @@ export class CudaStream implements ReportStream<CudaStream> {
   }
 }
 
-class CudaEvent {
-  readonly owner: CudaStreams;
+class CudaEvent extends DriverEvent<CudaStreams> {
   readonly handle: number;
-  readonly timing: boolean;
-  alive = true;
   mark: Mark<CudaStream> | undefined;
 
   constructor(owner: CudaStreams, handle: number, timing: boolean) {
-    this.owner = owner;
+    super(owner, timing);
     this.handle = handle;
-    this.timing = timing;
   }
 }
 
@@ -69,17 +65,9 @@ export class CudaStreams {
       this.defaultUsed = true;
       return this.default;
     }
-    const { stream } = handle;
-    if (stream instanceof CudaStream && stream.owner === this && stream.alive) {
-      if (stream === this.default) this.defaultUsed = true;
-      return stream;
-    }
-    throw invalid(
-      api,
-      stream instanceof CudaStream && stream.owner === this
-        ? 'the stream has been destroyed'
-        : 'the stream belongs to another device',
-    );
+    const stream = ownStream(handle, CudaStream, this, api);
+    if (stream === this.default) this.defaultUsed = true;
+    return stream;
   }
 
   create(): StreamHandle {
@@ -144,7 +132,7 @@ export class CudaStreams {
 
   /** The event may be of another device: faults there are that device's. `position`: of the wait. */
   wait(handle: EventHandle, waiting: StreamHandle | undefined, position: number): void {
-    const event = anyEvent(handle, 'waitEvent');
+    const event = anyEvent(handle, CudaEvent, 'waitEvent');
     const stream = this.resolve(waiting, 'waitEvent');
     this.#context.check(this.#context.cuda.cuStreamWaitEvent(stream.handle, event.handle, 0), 'cuStreamWaitEvent');
     const { mark } = event;
@@ -184,21 +172,14 @@ export class CudaStreams {
     return out.float(0);
   }
 
-  #timed(handle: EventHandle, which: string): CudaEvent {
+  #timed(handle: EventHandle, which: 'start' | 'end'): CudaEvent {
     const event = this.#event(handle, 'elapsedTime');
-    if (!event.timing) {
-      throw invalid('elapsedTime', `the ${which} event was created without timing: use event({ timing: true })`);
-    }
-    if (event.mark === undefined) {
-      throw invalid('elapsedTime', `the ${which} event has not been recorded: call record(stream) first`);
-    }
+    checkTimed(event, event.mark !== undefined, which);
     return event;
   }
 
   #event(handle: EventHandle, api: string): CudaEvent {
-    const event = anyEvent(handle, api);
-    if (event.owner !== this) throw invalid(api, 'the event belongs to another device');
-    return event;
+    return ownEvent(handle, CudaEvent, this, api);
   }
 
   /** Destroys what is left; failures do not matter any more. */
@@ -219,14 +200,4 @@ export class CudaStreams {
 
 function handleOf(stream: CudaStream): StreamHandle {
   return { stream, address: BigInt(stream.handle) };
-}
-
-function anyEvent({ event }: EventHandle, api: string): CudaEvent {
-  if (!(event instanceof CudaEvent)) throw invalid(api, 'the event belongs to another device');
-  if (!event.alive) throw invalid(api, 'the event has been destroyed');
-  return event;
-}
-
-function invalid(api: string, what: string): DriverError {
-  return new DriverError('E_INVALID_HANDLE', `${api}: ${what}`, { api });
 }

@@ -9,7 +9,7 @@ import { plainName } from '../../compiler/render/names.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { koffiPath } from '../../ffi/koffi-path.ts';
 import { nodeModule } from '../../host/index.ts';
-import { BinaryCache, cacheFolder } from '../opencl/binary-cache.ts';
+import { BinaryCache, cacheFolder } from '../binary-cache.ts';
 import { COMPILER_CODE, type CompileJob, EXIT, RESULT } from './compiler-code.ts';
 import { versionParts, versionText } from './info.ts';
 import { libraryNames, type Runtime } from './library.ts';
@@ -48,12 +48,9 @@ export function compileHip(text: string, request: CompileRequest): Uint8Array {
   return code;
 }
 
-/** Beside the programs of OpenCL. */
 function cacheOf(identity: string): BinaryCache | undefined {
-  const folder = cacheFolder();
-  return folder === undefined
-    ? undefined
-    : new BinaryCache(nodeModule('node:path').join(folder, '..', 'hip'), identity);
+  const folder = cacheFolder('hip');
+  return folder === undefined ? undefined : new BinaryCache(folder, identity);
 }
 
 function runCompiler(text: string, { name, arch, runtime }: CompileRequest, options: readonly string[]): Uint8Array {

@@ -1,12 +1,14 @@
 /**
  * The NVIDIA device's pipeline from a typed kernel to PTX: which passes run, in which order.
  */
+
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
+import { linkedWith } from '../../compiler/ir/passes/externals.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
-import { type Pass, runPass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
+import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { reassociate } from '../../compiler/ir/passes/reassociate.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { countTrips } from '../../compiler/ir/passes/trip-counts.ts';
@@ -15,6 +17,7 @@ import type { PtxModule, PtxOptions, PtxTarget } from '../../compiler/render/ptx
 import { nativeNarrow } from '../../compiler/render/ptx/narrow.ts';
 import { renderPtx } from '../../compiler/render/ptx/render.ts';
 import { trace, traceTime } from '../../trace.ts';
+import { NVIDIA_CODE, withExternals } from '../externals.ts';
 
 /** How kernels become code. Tests bring their own. */
 export interface PtxPipeline {
@@ -26,7 +29,14 @@ export interface PtxPipeline {
 const prepared = new WeakMap<Kernel, Kernel>();
 
 /** As nvcc does: an assembler needs the copies to put constants in addresses and to overlap loads. */
-const UNROLLED: UnrollOptions = { rounds: 64, nodes: 2400, plainLoads: 512, barriers: true, factor: 4 };
+const UNROLLED: UnrollOptions = {
+  rounds: 64,
+  nodes: 2400,
+  plainLoads: 512,
+  barriers: true,
+  elements: false,
+  factor: 4,
+};
 
 const SIMPLIFY: Pass = { name: 'simplify', run: simplify };
 
@@ -44,7 +54,16 @@ const PASSES: readonly Pass[] = [
 export function prepare(source: Kernel, { capability }: Pick<PtxTarget, 'capability'>): Kernel {
   // Not the same for all devices, but nearly all kernels have none.
   const native = nativeNarrow(capability);
-  const kernel = runPass({ name: 'expand narrow floats', run: (k) => expandNarrow(k, native) }, source);
+  const kernel = runPasses(
+    [
+      {
+        name: 'settle externals',
+        run: (k) => withExternals(k, NVIDIA_CODE, 'an NVIDIA GPU', (fn, type) => fn.native.ptx?.(type, capability)),
+      },
+      { name: 'expand narrow floats', run: (k) => expandNarrow(k, native) },
+    ],
+    source,
+  );
   const known = prepared.get(kernel);
   if (known) return known;
   const done = runPasses(PASSES, kernel);
@@ -58,7 +77,7 @@ export const ptxPipeline: PtxPipeline = {
     const module = traceTime(
       'compile',
       () => `${options.name}: rendering PTX`,
-      () => renderPtx(done, target, options),
+      () => ({ ...renderPtx(done, target, options), link: linkedWith(done, NVIDIA_CODE) }),
     );
     trace('ptx', () => `${options.name}\n${module.text}`);
     return module;

@@ -69,6 +69,7 @@ function open(more: Partial<PtxModule> = {}): {
     model.cuda,
     { device: 1000 + number++, info, memoryPools: true },
     {
+      cubins: null,
       pipeline: {
         compile: (kernel, _target, { aliased }) => ({
           text: aliased ? `${kernel.name} aliased` : kernel.name,
@@ -361,6 +362,13 @@ describe('launches', () => {
     const kernel = load('k');
     model.calls.length = 0;
     for (const sharedBytes of [49_000, 60_000, 90_000]) kernel.launch({ ...shape, sharedBytes }, [], undefined);
+    expect(model.calls.filter((name) => name === 'cuFuncSetAttribute')).toHaveLength(1);
+  });
+
+  it('is preferred to caches as the kernel asks, which a driver may decline', () => {
+    const { model, device } = open();
+    model.results.set('cuFuncSetAttribute', 801);
+    device.load({ kernel: kernelNamed('k'), sharedCarveout: 50 });
     expect(model.calls.filter((name) => name === 'cuFuncSetAttribute')).toHaveLength(1);
   });
 

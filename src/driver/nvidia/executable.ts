@@ -5,6 +5,7 @@
  * "Execution Control" and "Occupancy".
  */
 
+import { describe } from '../../compiler/frontend/positions.ts';
 import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
@@ -17,11 +18,14 @@ import type { CudaStream, CudaStreams } from '../cuda-api/streams.ts';
 import type { ExecutableAttributes, LaunchArgs, LaunchShape, Program, StreamHandle } from '../driver.ts';
 import { kernelLabel } from '../launch-errors.ts';
 import type { PtxPipeline } from './compile.ts';
+import type { Cubins } from './cubins.ts';
 import { PtxLoaded } from './module.ts';
 
 /** What PTX kernels need of their device beside what all do. */
 export interface PtxHost {
   readonly pipeline: PtxPipeline;
+  /** Machine code that is kept from process to process; null: none is. */
+  readonly cubins: Cubins | null;
   readonly target: PtxTarget;
   /** Shared memory of a block, static and dynamic together. */
   readonly maxSharedBytes: number;
@@ -119,16 +123,19 @@ export class PtxExecutable extends CudaExecutable {
 
   #load(aliased: boolean): PtxLoaded {
     this.context.enter('cuModuleLoadDataEx');
-    return new PtxLoaded(this.context, this.program.kernel, this.#compile(aliased));
+    const loaded = new PtxLoaded(this.context, this.program.kernel, this.#compile(aliased), this.#ptx.cubins);
+    if (this.program.sharedCarveout !== undefined) loaded.preferShared(this.program.sharedCarveout);
+    return loaded;
   }
 
   #compile(aliased: boolean, kernel: Kernel = this.program.kernel): PtxModule {
-    const { launchBounds, maxRegisters } = this.program;
+    const { launchBounds, minBlocks, cluster, maxRegisters, lineInfo = isProfiled() } = this.program;
     const name = this.program.name ?? (isProfiled() ? kernelLabel(kernel) : kernel.name);
+    const lines = lineInfo ? describe : undefined;
     const { pipeline, target } = this.#ptx;
     return withinStack(
       () => kernel.pos,
-      () => pipeline.compile(kernel, target, { name, launchBounds, maxRegisters, aliased }),
+      () => pipeline.compile(kernel, target, { name, launchBounds, minBlocks, cluster, maxRegisters, aliased, lines }),
     );
   }
 

@@ -9,6 +9,7 @@ import { NvidiaDriver, type NvidiaOptions } from './device.ts';
 import { describeDevice } from './info.ts';
 import { ptxCode } from './offline.ts';
 import { probeCuda } from './probe.ts';
+import { sassCode } from './sass.ts';
 
 /** NVIDIA GPUs, by their CUDA driver. */
 export const nvidiaProvider: BlockingProvider = {
@@ -18,7 +19,7 @@ export const nvidiaProvider: BlockingProvider = {
     return reason === undefined ? { count } : { count, reason };
   },
   describe: (index): DeviceInfo => describeDevice(driverFor(index), index).info,
-  offline: [ptxCode],
+  offline: [ptxCode, sassCode],
   open: (index) => openNvidia(index),
 };
 

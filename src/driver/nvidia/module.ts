@@ -2,8 +2,8 @@
  * One form of a kernel on an NVIDIA device: PTX that has been loaded, with its parameter buffer and its records, which are variables of the
  * module.
  *
- * The driver compiles the PTX when it loads it; what its assembler says is part of the error when it refuses. CUDA driver
- * API, section "Module Management".
+ * The driver compiles the PTX, unless its machine code is kept on disk (`cubins.ts`); what its assembler says is part of the error when it
+ * refuses. CUDA driver API, section "Module Management".
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { PtxModule } from '../../compiler/render/ptx/module.ts';
@@ -15,6 +15,8 @@ import { ParamBuffer } from '../cuda-api/params.ts';
 import { CUDA_ERROR_OUT_OF_MEMORY, describeResult } from '../cuda-api/result.ts';
 import { kernelLabel } from '../launch-errors.ts';
 import { END_OF_EXTRA } from './copies.ts';
+import type { Cubins } from './cubins.ts';
+import { JIT_GENERATE_LINE_INFO } from './linker.ts';
 
 const JIT_ERROR_LOG_BUFFER = 5;
 const JIT_ERROR_LOG_BUFFER_SIZE = 6;
@@ -25,6 +27,7 @@ const DEFAULT_SHARED_BYTES = 48 * 1024;
 
 /** CUfunction_attribute. */
 const MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
+const PREFERRED_SHARED_MEMORY_CARVEOUT = 9;
 
 /** A module that has been loaded. */
 export class PtxLoaded extends LoadedModule {
@@ -35,8 +38,9 @@ export class PtxLoaded extends LoadedModule {
   /** Dynamic shared memory that launches may have now, and at most, after `allowShared`. */
   allowed: number;
 
-  constructor(context: CudaContext, kernel: Kernel, ptx: PtxModule) {
-    super(context, kernel, loadModule(context, kernel, ptx.text), ptx);
+  constructor(context: CudaContext, kernel: Kernel, ptx: PtxModule, cubins: Cubins | null) {
+    const text = cString(ptx.text);
+    super(context, kernel, cubins?.load(context, ptx, text) ?? loadText(context, kernel, ptx, text), ptx);
     this.ptx = ptx;
     this.faultsAt = this.#global(ptx.faultSymbol);
     this.printsAt = this.#global(ptx.printSymbol);
@@ -55,6 +59,11 @@ export class PtxLoaded extends LoadedModule {
     this.allowed = bytes;
   }
 
+  /** Asks for so many percent of what caches and shared memory have together. A hint, which drivers may decline. */
+  preferShared(percent: number): void {
+    this.context.cuda.cuFuncSetAttribute(this.function, PREFERRED_SHARED_MEMORY_CARVEOUT, percent);
+  }
+
   #global(symbol: string | undefined): number | undefined {
     if (symbol === undefined) return undefined;
     const { cuda, out } = this.context;
@@ -64,16 +73,19 @@ export class PtxLoaded extends LoadedModule {
   }
 }
 
-/** Loads PTX; the CUmodule. */
-function loadModule(context: CudaContext, kernel: Kernel, text: string): number {
+/** Loads PTX as it is; the CUmodule. */
+function loadText(context: CudaContext, kernel: Kernel, { text, lineInfo }: PtxModule, bytes: Uint8Array): number {
   const { cuda, out } = context;
   const log = new Uint8Array(LOG_BYTES);
-  const options = Int32Array.of(JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE, ...new Array<number>(30).fill(0));
+  const options = new Int32Array(32);
+  options.set([JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE, JIT_GENERATE_LINE_INFO]);
   const values = new BigUint64Array(16);
   values[0] = BigInt(cuda.ffi.address(log));
   values[1] = BigInt(LOG_BYTES);
+  values[2] = 1n;
   const { ffi } = cuda;
-  const result = cuda.cuModuleLoadDataEx(out.at(0), cString(text), 2, ffi.address(options), ffi.address(values));
+  const count = lineInfo === true ? 3 : 2;
+  const result = cuda.cuModuleLoadDataEx(out.at(0), bytes, count, ffi.address(options), ffi.address(values));
   if (result === 0) return out.long(0);
   if (result === CUDA_ERROR_OUT_OF_MEMORY) throw context.failure(result, 'cuModuleLoadDataEx');
   throw rejected(context, result, kernel, text, textOf(log));

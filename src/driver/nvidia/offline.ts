@@ -1,6 +1,7 @@
 /**
  * PTX of kernels for an architecture that is named, without a device: what `inspect({ target: 'ptx', arch: 'sm_90' })` shows.
  */
+import { describe } from '../../compiler/frontend/positions.ts';
 import { TsambaRangeError } from '../../errors.ts';
 import type { OfflineCode } from '../driver.ts';
 import { kernelLabel } from '../launch-errors.ts';
@@ -18,7 +19,7 @@ export const ptxCode: OfflineCode = {
   usualArch: USUAL,
   checkedByDefault: false,
   contractByDefault: true,
-  show({ kernel, launchBounds, maxRegisters }, arch = USUAL) {
+  show({ kernel, launchBounds, minBlocks, cluster, maxRegisters, lineInfo }, arch = USUAL) {
     const capability = Number(/^sm_(\d{2,3})[af]?$/.exec(arch)?.[1]);
     if (!(capability >= OLDEST && capability <= NEWEST)) {
       throw new TsambaRangeError(
@@ -26,7 +27,16 @@ export const ptxCode: OfflineCode = {
         `arch must be an architecture of NVIDIA from sm_${OLDEST} on, such as '${USUAL}', got '${arch}'`,
       );
     }
-    const options = { name: kernelLabel(kernel), aliased: false, launchBounds, maxRegisters };
+    const lines = lineInfo ? describe : undefined;
+    const options = {
+      name: kernelLabel(kernel),
+      aliased: false,
+      launchBounds,
+      minBlocks,
+      cluster,
+      maxRegisters,
+      lines,
+    };
     return ptxPipeline.compile(kernel, { capability, isa: ISA }, options).text;
   },
 };

@@ -8,6 +8,7 @@ import { compileKernel } from '../../compiler/compile.ts';
 import type { ArgType } from '../../compiler/contract.ts';
 import { captureFunction } from '../../compiler/frontend/capture.ts';
 import { intrinsic } from '../../compiler/intrinsics.ts';
+import { BinaryCache, cacheFolder } from '../binary-cache.ts';
 import type { Cuda } from '../cuda-api/functions.ts';
 import { ptxPipeline } from './compile.ts';
 
@@ -19,7 +20,7 @@ export function startDriver(cuda: Cuda): void {
   if (cuda.cuDeviceGetCount(0) !== NOT_INITIALIZED) return;
   cuda.later('cuInit', 0).catch(() => {});
   try {
-    warmUp();
+    lookUp(warmUp());
   } catch {
     // Tools that rewrite functions (coverage, bundlers for old engines) may make the sample something that is no kernel.
   }
@@ -52,6 +53,12 @@ function sample(x: Values, y: Values, a: number, n: number): void {
 
 const VECTOR: ArgType = { kind: 'array', elem: 'f32', ndim: 1, layout: 'C', unit: 4 };
 const NUMBER: ArgType = { kind: 'number' };
+
+/** Looks for machine code of the sample, which is nowhere: loading the modules that this takes costs more than the looking. */
+function lookUp(ptx: string): void {
+  const folder = cacheFolder('nvidia');
+  if (folder !== undefined) new BinaryCache(folder, 'none').read(ptx);
+}
 
 /** Compiles the sample, by the way that every kernel goes; its PTX. */
 export function warmUp(): string {

@@ -1,6 +1,7 @@
 /**
  * The OpenCL device's pipeline from a typed kernel to OpenCL C: which passes run, in which order.
  */
+
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandIntrinsics } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
@@ -15,6 +16,7 @@ import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from '../../compiler/r
 import { renderOpenCL } from '../../compiler/render/opencl/render.ts';
 import { NotSupportedError } from '../../errors.ts';
 import { trace, traceTime } from '../../trace.ts';
+import { HIP_CODE, OPENCL_CODE, withExternals } from '../externals.ts';
 import { describePosition } from '../launch-errors.ts';
 
 /** How kernels become code. Tests bring their own. */
@@ -41,6 +43,7 @@ export function prepare(kernel: Kernel, target: OpenCLTarget, { block }: OpenCLO
   const simplified: Pass = { name: 'simplify', run: (k) => simplify(k, { block }) };
   return runPasses(
     [
+      { name: 'settle externals', run: (k) => settled(k, target) },
       { name: 'drop checks', run: dropChecks },
       { name: 'lower warps', run: withoutWarps },
       { name: 'expand narrow floats', run: (k) => expandNarrow(k, { f16: 'all' }) },
@@ -50,6 +53,12 @@ export function prepare(kernel: Kernel, target: OpenCLTarget, { block }: OpenCLO
     ],
     kernel,
   );
+}
+
+function settled(kernel: Kernel, { dialect, arch = '' }: OpenCLTarget): Kernel {
+  return dialect === 'hip'
+    ? withExternals(kernel, HIP_CODE, 'a HIP device', (fn, type) => fn.native.hip?.(type, arch))
+    : withExternals(kernel, OPENCL_CODE, 'an OpenCL device', (fn, type) => fn.native.opencl?.(type));
 }
 
 /** Functions of f32 are built on fma and on the hardware's approximations where it has both, or where fastMath asks for them. */

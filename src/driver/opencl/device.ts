@@ -6,6 +6,7 @@
  */
 import { debugWord } from '../../environment.ts';
 import { NotSupportedError } from '../../errors.ts';
+import { BinaryCache, cacheFolder } from '../binary-cache.ts';
 import type {
   BlockingDriver,
   DeviceDriver,
@@ -20,7 +21,6 @@ import type {
 import { EnqueuedDriver } from '../enqueued.ts';
 import { MOST_ALONG } from '../parts.ts';
 import { finishAtExit, keepQuietAtExit } from './at-exit.ts';
-import { BinaryCache, cacheFolder } from './binary-cache.ts';
 import { type OpenCLPipeline, openclPipeline } from './compile.ts';
 import { OpenCLContext } from './context.ts';
 import { Copies } from './copies.ts';
@@ -114,7 +114,7 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Blocki
   #cure(): Cure | undefined {
     const { context, queues, device } = this;
     try {
-      return cureFor({ context, queues, cache: cacheIn(cacheFolder(), device) });
+      return cureFor({ context, queues, cache: cacheIn(cacheFolder('opencl'), device) });
     } catch (error) {
       this.streams.close();
       context.close();
@@ -247,7 +247,7 @@ export class OpenCLDriver extends EnqueuedDriver<OpenCLStream> implements Blocki
 /** PoCL keeps what it has built itself, for each block shape even. */
 function cacheOf(device: OpenCLDevice, folder: string | undefined): BinaryCache | undefined {
   if (folder === undefined && device.listed.platformName === 'Portable Computing Language') return undefined;
-  return cacheIn(folder ?? cacheFolder(), device);
+  return cacheIn(folder ?? cacheFolder('opencl'), device);
 }
 
 function cacheIn(folder: string | undefined, { identity }: OpenCLDevice): BinaryCache | undefined {

@@ -88,7 +88,7 @@ function samples(): readonly Sample[] {
   const several = (make: (seed: number) => Sample): Sample[] => Array.from({ length: n }, (_, k) => make(from + k));
   switch (set) {
     case 'operators':
-      return operatorSamples()
+      return operatorSamples(false)
         .filter((s) => !s.name.includes(' constant '))
         .filter((_, k) => k % n === 0);
     case 'constants':

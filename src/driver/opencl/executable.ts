@@ -8,7 +8,7 @@
 import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
-import { eachStmt, written } from '../../compiler/ir/passes/walk.ts';
+import { readOnlyParams } from '../../compiler/ir/passes/walk.ts';
 import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
 import { DriverError, TsambaRangeError } from '../../errors.ts';
 import { attributesOf } from '../attributes.ts';
@@ -240,13 +240,10 @@ export class OpenCLExecutable implements Executable {
   }
 }
 
-function writtenParams({ params, body }: Kernel): ReadonlySet<number> {
+function writtenParams(kernel: Kernel): ReadonlySet<number> {
+  const { params, body } = kernel;
   // A kernel without a body is one that a test has brought the code of.
   if (body.length === 0) return new Set(params.map(({ index }) => index));
-  const found = new Set<number>();
-  eachStmt(body, (stmt) => {
-    const param = written(stmt)?.array.param;
-    if (param !== undefined) found.add(param);
-  });
-  return found;
+  const readOnly = readOnlyParams(kernel);
+  return new Set(params.flatMap(({ index, type }) => (type === 'ptr' && !readOnly.has(index) ? [index] : [])));
 }

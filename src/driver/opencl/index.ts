@@ -4,6 +4,7 @@
 import { NotSupportedError } from '../../errors.ts';
 import type { BlockingProvider, DeviceInfo } from '../driver.ts';
 import { OpenCLDriver, type OpenCLOptions } from './device.ts';
+import { mayHaveGpu } from './hardware.ts';
 import { describeDevice, type OpenCLDevice } from './info.ts';
 import type { OpenCL } from './library.ts';
 import { openclCode } from './offline.ts';
@@ -16,6 +17,7 @@ export const openclProvider: BlockingProvider = {
     const { devices, reason } = probeOpenCL();
     return reason === undefined ? { count: devices.length } : { count: 0, reason };
   },
+  mayHaveGpu: () => mayHaveGpu(),
   describe: (index): DeviceInfo => deviceAt(index).device.info,
   offline: [openclCode],
   open: (index) => openOpenCL(index),

@@ -1,10 +1,9 @@
 /** Finding the library and the devices: what is chosen, and what is said where there is nothing to choose. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { loadFfi } from '../../ffi/koffi.ts';
-import { BinaryCache, cacheFolder } from './binary-cache.ts';
 import { libraryNames, load, type OpenCL, prototypeOf } from './library.ts';
 import { hasOpenCL, openTestDevice } from './opencl.testing.ts';
 import { walkPlatforms } from './platforms.ts';
@@ -140,44 +139,9 @@ describe('the library', () => {
 });
 
 describe('the cache of binaries', () => {
-  const inFolder = (body: (folder: string) => void): void => {
+  it.skipIf(!hasOpenCL())('lets programs start from their binaries', { timeout: 30_000 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'tsamba-cache-'));
     try {
-      body(folder);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  };
-
-  it('is where the environment says, or off', () => {
-    expect(cacheFolder({ TSAMBA_CACHE: '0' }, 'linux')).toBeUndefined();
-    expect(cacheFolder({ TSAMBA_CACHE_DIR: '/c' }, 'linux')).toBe(join('/c', 'opencl'));
-    expect(cacheFolder({ XDG_CACHE_HOME: '/x' }, 'linux')).toBe(join('/x', 'tsamba', 'opencl'));
-    expect(cacheFolder({ LOCALAPPDATA: '/l' }, 'win32')).toBe(join('/l', 'tsamba', 'opencl'));
-    expect(cacheFolder({}, 'darwin')).toMatch(/Library/);
-  });
-
-  it('gives back what was written, by device and text, and nothing that was damaged', () => {
-    inFolder((folder) => {
-      const cache = new BinaryCache(join(folder, 'deep'), 'device 1');
-      expect(cache.read('text')).toBeUndefined();
-      cache.write('text', () => Uint8Array.of(1, 2, 3));
-      expect([...(cache.read('text') ?? [])]).toEqual([1, 2, 3]);
-      expect(new BinaryCache(join(folder, 'deep'), 'device 2').read('text')).toBeUndefined();
-      cache.write('other', () => undefined);
-      expect(cache.read('other')).toBeUndefined();
-      const [file = ''] = readdirSync(join(folder, 'deep'));
-      writeFileSync(join(folder, 'deep', file), 'cut');
-      expect(cache.read('text')).toBeUndefined();
-      // A folder that cannot be made costs nothing but time.
-      mkdirSync(join(folder, 'no'));
-      writeFileSync(join(folder, 'no', 'file'), '');
-      new BinaryCache(join(folder, 'no', 'file'), 'x').write('text', () => Uint8Array.of(1));
-    });
-  });
-
-  it.skipIf(!hasOpenCL())('lets programs start from their binaries', { timeout: 30_000 }, () => {
-    inFolder((folder) => {
       const text = 'kernel void twice(global int *a) { a[get_global_id(0)] *= 2; }';
       for (const round of ['built', 'read']) {
         const device = openTestDevice({ cacheFolder: folder });
@@ -187,6 +151,8 @@ describe('the cache of binaries', () => {
         device.close();
         expect(readdirSync(folder)).toHaveLength(1);
       }
-    });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

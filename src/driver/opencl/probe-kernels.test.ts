@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BinaryCache } from './binary-cache.ts';
+import { BinaryCache } from '../binary-cache.ts';
 import type { OpenCLDriver } from './device.ts';
 import { PATTERNS, type Pattern } from './miscompiled.ts';
 import { hasOpenCL, openTestDevice } from './opencl.testing.ts';

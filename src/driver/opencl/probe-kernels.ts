@@ -7,7 +7,7 @@
 import { switchFromEnvironment } from '../../environment.ts';
 import { DriverError } from '../../errors.ts';
 import { nodeModule } from '../../host/index.ts';
-import type { BinaryCache } from './binary-cache.ts';
+import type { BinaryCache } from '../binary-cache.ts';
 import type { OpenCLContext } from './context.ts';
 import { CURES, type Cure, ELEMENTS, NO_CURE, PATTERNS, type Pattern } from './miscompiled.ts';
 import { Programs } from './programs.ts';

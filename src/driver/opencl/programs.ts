@@ -5,7 +5,7 @@
  */
 import { DriverError } from '../../errors.ts';
 import { cString, textOf } from '../../ffi/out-parameters.ts';
-import type { BinaryCache } from './binary-cache.ts';
+import type { BinaryCache } from '../binary-cache.ts';
 import type { OpenCLContext } from './context.ts';
 import { CL_BUILD_PROGRAM_FAILURE, describeResult, isOutOfMemory } from './result.ts';
 

@@ -2,10 +2,11 @@
  * Streams and events of one OpenCL device: identity, ownership and use after destruction are checked here; their work is in
  * `queues.ts`. OpenCL API specification, section "Event Objects".
  */
-import { DriverError, NotSupportedError } from '../../errors.ts';
+import { NotSupportedError } from '../../errors.ts';
 import type { EventHandle, StreamHandle } from '../driver.ts';
 import type { Mark } from '../enqueued.ts';
 import type { Moment } from '../faults.ts';
+import { anyEvent, checkTimed, DriverEvent, ownEvent, ownStream } from '../handles.ts';
 import { noteWait } from '../launch-reports.ts';
 import type { OpenCLContext } from './context.ts';
 import { OpenCLStream, Queues } from './queues.ts';
@@ -14,20 +15,12 @@ const PROFILING_COMMAND_END = 0x1283;
 const MEM_READ_WRITE = 1;
 const NOTHING = new Uint8Array(new ArrayBuffer(128), 0, 4);
 
-class OpenCLEvent {
-  readonly owner: OpenCLStreams;
-  readonly timing: boolean;
-  alive = true;
+class OpenCLEvent extends DriverEvent<OpenCLStreams> {
   /** The cl_event of the last recording; 0 before the first. */
   handle = 0;
   mark: Mark<OpenCLStream> | undefined;
   /** The marker's number among the commands of its stream. */
   sequence = 0;
-
-  constructor(owner: OpenCLStreams, timing: boolean) {
-    this.owner = owner;
-    this.timing = timing;
-  }
 }
 
 /** The streams and events of one device. */
@@ -53,15 +46,7 @@ export class OpenCLStreams {
 
   /** The stream behind a handle; the default stream for undefined. Throws for streams of other devices and destroyed ones. */
   resolve(handle: StreamHandle | undefined, api: string): OpenCLStream {
-    if (handle === undefined) return this.queues.default;
-    const { stream } = handle;
-    if (stream instanceof OpenCLStream && stream.owner === this.queues && stream.alive) return stream;
-    throw invalid(
-      api,
-      stream instanceof OpenCLStream && stream.owner === this.queues
-        ? 'the stream has been destroyed'
-        : 'the stream belongs to another device',
-    );
+    return handle === undefined ? this.queues.default : ownStream(handle, OpenCLStream, this.queues, api);
   }
 
   create(): StreamHandle {
@@ -137,7 +122,7 @@ export class OpenCLStreams {
 
   /** An event of another device is waited for by the host: contexts share no events. `position`: of the wait. */
   wait(handle: EventHandle, waiting: StreamHandle | undefined, position: number): void {
-    const event = anyEvent(handle, 'waitEvent');
+    const event = anyEvent(handle, OpenCLEvent, 'waitEvent');
     const stream = this.resolve(waiting, 'waitEvent');
     const { mark, owner } = event;
     if (mark === undefined || mark.stream === stream) return;
@@ -186,21 +171,14 @@ export class OpenCLStreams {
     return out.long(0);
   }
 
-  #timed(handle: EventHandle, which: string): OpenCLEvent {
+  #timed(handle: EventHandle, which: 'start' | 'end'): OpenCLEvent {
     const event = this.#event(handle, 'elapsedTime');
-    if (!event.timing) {
-      throw invalid('elapsedTime', `the ${which} event was created without timing: use event({ timing: true })`);
-    }
-    if (event.mark === undefined) {
-      throw invalid('elapsedTime', `the ${which} event has not been recorded: call record(stream) first`);
-    }
+    checkTimed(event, event.mark !== undefined, which);
     return event;
   }
 
   #event(handle: EventHandle, api: string): OpenCLEvent {
-    const event = anyEvent(handle, api);
-    if (event.owner !== this) throw invalid(api, 'the event belongs to another device');
-    return event;
+    return ownEvent(handle, OpenCLEvent, this, api);
   }
 
   /** Releases what is left; failures do not matter any more. */
@@ -213,14 +191,4 @@ export class OpenCLStreams {
     if (this.#timer !== 0) this.#context.cl.clReleaseMemObject(this.#timer);
     this.queues.close();
   }
-}
-
-function anyEvent({ event }: EventHandle, api: string): OpenCLEvent {
-  if (!(event instanceof OpenCLEvent)) throw invalid(api, 'the event belongs to another device');
-  if (!event.alive) throw invalid(api, 'the event has been destroyed');
-  return event;
-}
-
-function invalid(api: string, what: string): DriverError {
-  return new DriverError('E_INVALID_HANDLE', `${api}: ${what}`, { api });
 }

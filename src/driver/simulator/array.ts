@@ -74,13 +74,18 @@ export class SimulatedArray {
     const at = this.#place(site, offset);
     const { elem } = this;
     const { space } = this.sym;
-    if (space !== 'global') this.#written(site, at, offset);
+    if (space !== 'global' && fn !== 'store') this.#written(site, at, offset);
     this.#touch('atomic', site, at, offset);
     const old = readElement(this.#view, at, elem);
     const value = atomicResult(fn, widen(elem), old, args);
     const changes = !Object.is(old, value);
     if (changes) this.#runtime.changes++;
-    this.#runtime.clocks.atomic(this.#runtime.thread, this.#shadow, at, fn !== 'cas' || old === args[0]);
+    this.#runtime.clocks.atomic(
+      this.#runtime.thread,
+      this.#shadow,
+      at,
+      fn === 'cas' ? Object.is(old, args[0]) : fn !== 'load',
+    );
     writeElement(this.#view, at, elem, value);
     return old;
   }

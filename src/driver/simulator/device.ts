@@ -1,8 +1,10 @@
 /**
  * The simulator: kernels as JavaScript, thread by thread, with every check there is. For finding mistakes, not for speed.
  */
+
 import { DriverError } from '../../errors.ts';
 import type { BlockingProvider, DeviceInfo, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
+import { withExternals } from '../externals.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, type Location, maxThreads } from '../host-memory.ts';
 import { SimulatorExecutable } from './executable.ts';
 import { SimulatorMemory } from './memory.ts';
@@ -42,7 +44,8 @@ export class SimulatorDriver extends HostMemoryDriver {
 
   load(program: Program): Executable {
     this.open('load');
-    return new SimulatorExecutable(program.kernel, maxThreads(program), this.#memory, this);
+    const kernel = withExternals(program.kernel, [], 'the simulator');
+    return new SimulatorExecutable(kernel, maxThreads(program), this.#memory, this);
   }
 
   close(): void {

@@ -5,6 +5,7 @@
  * device function that has a place in a file, is a script of its own.
  */
 import type { ElemType, Expr, Kernel, MemRef, Stmt, Var } from '../../compiler/ir/ops.ts';
+import { fencesAround } from '../../compiler/ir/orders.ts';
 import { eachStmt, exprParts, hasBarrier, someStmt, stmtExprs, stmtLists } from '../../compiler/ir/passes/walk.ts';
 import type { PrintForm } from '../../compiler/ir/print-forms.ts';
 import type { Pos, SourceText } from '../../compiler/source.ts';
@@ -176,7 +177,10 @@ class FunctionEmitter implements Naming {
 
   inlined(fn: Inlined): Script {
     const { body, takes, gives } = fn;
-    this.#all = occurrences(body.body);
+    const all = occurrences(body.body);
+    // What is handed back is read by the function around this one.
+    for (const v of takes) all.set(v, (all.get(v) ?? 0) + 1);
+    this.#all = all;
     const star = this.#kernel.waits(body.body) ? '*' : '';
     const name = this.#names.fresh(body.inlined ?? 'inlined');
     const taken = takes.map((v) => this.variable(v));
@@ -305,6 +309,8 @@ class FunctionEmitter implements Naming {
         out.write(`console.log(${args.join(', ')});`, s.pos);
         return;
       }
+      case 'extern':
+        throw new Error(`internal error: ${s.fn.name} is of another language`);
       default:
         s satisfies never;
     }
@@ -324,7 +330,8 @@ class FunctionEmitter implements Naming {
         const args = s.args.map((a) => expression(a, this));
         const call = `${this.array(s.mem)}.update(${[site, offset, `'${s.fn}'`, ...args].join(', ')})`;
         const result = s.result === undefined ? call : `${this.variable(s.result)} = ${call}`;
-        return [...checks, result].join(', ');
+        const { before, after } = fencesAround(s);
+        return [...(before ? ['$.fence()'] : []), ...checks, result, ...(after ? ['$.fence()'] : [])].join(', ');
       }
       case 'trap':
         return `$.trap(${this.site({ pos: s.pos, message: s.message })})`;

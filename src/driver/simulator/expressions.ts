@@ -57,6 +57,10 @@ export function expression(e: Expr, names: Naming): string {
       const get = `${names.array(e.mem)}.get(${site}, ${offset})`;
       return checks.length === 0 ? get : `(${checks.join(', ')}, ${get})`;
     }
+    case 'native':
+    case 'address':
+    case 'available':
+      throw new Error(`internal error: ${e.op} was not settled`);
   }
 }
 

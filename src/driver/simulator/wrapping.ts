@@ -12,7 +12,7 @@ const OPERATIONS: ReadonlySet<string> = new Set(['add', 'sub', 'mul', 'ipow', 'n
 const BITS: ReadonlySet<string> = new Set(['and', 'or', 'xor', 'shl', 'shr', 'not']);
 /** The wrapped result follows from wrapped operands. */
 const MODULAR: ReadonlySet<string> = new Set(['add', 'sub', 'mul', 'neg', 'uniform']);
-const WRAPPING_ATOMICS: ReadonlySet<string> = new Set(['add', 'sub', 'and', 'or', 'xor', 'exch', 'cas']);
+const WRAPPING_ATOMICS: ReadonlySet<string> = new Set(['add', 'sub', 'and', 'or', 'xor', 'exch', 'cas', 'store']);
 
 /** The operations whose wrapping is a mistake. */
 export function exactOperations(body: readonly Stmt[]): ReadonlySet<Expr> {

@@ -5,11 +5,13 @@
  * devices that import the host's functions, or are expanded as far as there are bodies.
  */
 import { NotSupportedError } from '../../../errors.ts';
-import { gpuBody } from '../../math/gpu.ts';
-import { MATH_F32, MATH_F64, type MathBody } from '../../math/table.ts';
+import { gpuBody, gpuSincos } from '../../math/gpu.ts';
+import { MATH_F32, MATH_F64, type MathBody, type PairBody } from '../../math/table.ts';
+import { sincos } from '../../math/trig.ts';
 import type { Expr, Kernel, Stmt } from '../ops.ts';
 import { expandOperations } from './expand.ts';
-import { mapLists, mapStmtExprs } from './walk.ts';
+import { shareAngles } from './share-angles.ts';
+import { mapLists, mapStmtExprs, someExpr, someStmt, stmtExprs } from './walk.ts';
 
 export type ExpandMathOptions =
   | {
@@ -29,7 +31,7 @@ export type ExpandMathOptions =
 /** The same kernel with calls expanded; the kernel itself when it has none. */
 export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: true, f64: 'import' }): Kernel {
   function body(e: Expr & { readonly op: 'call' }): MathBody | undefined {
-    if (options.target === 'gpu') return gpuBody(e.fn, e.type, kernel.fastMath);
+    if (options.target === 'gpu') return gpuBody(e.fn, e.type, kernel.fastMath || e.fast === true);
     if (e.type === 'f32') return options.f32 ? MATH_F32[e.fn] : undefined;
     if (options.f64 === 'import') return undefined;
     const found = MATH_F64[e.fn];
@@ -37,17 +39,31 @@ export function expandMath(kernel: Kernel, options: ExpandMathOptions = { f32: t
     return found;
   }
 
-  const expanded = expandOperations(kernel, (e) => (e.op === 'call' ? body(e) : undefined));
-  const fast = options.target === 'gpu' && kernel.fastMath;
-  return fast ? { ...expanded, body: approximate(expanded.body) } : expanded;
+  const pairOf = (type: 'f32' | 'f64'): PairBody | undefined =>
+    options.target === 'gpu' ? gpuSincos(type, kernel.fastMath) : type === 'f32' && options.f32 ? sincos : undefined;
+  const shared = shareAngles(kernel, (type) => pairOf(type) !== undefined);
+  const expanded = expandOperations(
+    shared,
+    (e) => (e.op === 'call' ? body(e) : undefined),
+    (a, b) => {
+      const both = a.op === 'call' && b.op === 'call' && a.fn === 'sin' && b.fn === 'cos' && !a.fast && !b.fast;
+      return both ? pairOf(a.type) : undefined;
+    },
+  );
+  if (options.target !== 'gpu') return expanded;
+  const all = kernel.fastMath;
+  if (!all && !someStmt(kernel.body, (s) => stmtExprs(s).some((e) => someExpr(e, isFast)))) return expanded;
+  return { ...expanded, body: approximate(expanded.body, all) };
 }
 
-/** Division and square root of f32 by the hardware's approximations. */
-function approximate(list: readonly Stmt[]): Stmt[] {
+const isFast = (e: Expr): boolean => (e.op === 'unary' || e.op === 'binary') && e.fast === true;
+
+/** Division and square root of f32 by the hardware's approximations, all of them or those that ask for it. */
+function approximate(list: readonly Stmt[], all: boolean): Stmt[] {
   const change = (e: Expr): Expr => {
-    if (e.type !== 'f32') return e;
+    if (e.type !== 'f32' || !(all || isFast(e))) return e;
     if (e.op === 'binary' && e.fn === 'div') return { ...e, fn: 'divApprox' };
     return e.op === 'unary' && e.fn === 'sqrt' ? { ...e, fn: 'sqrtApprox' } : e;
   };
-  return list.map((s) => mapLists(mapStmtExprs(s, change), approximate));
+  return list.map((s) => mapLists(mapStmtExprs(s, change), (inner) => approximate(inner, all)));
 }

@@ -4,7 +4,7 @@
  */
 import { isNarrowFloat, type NarrowName, SCALARS } from '../../../dtype/index.ts';
 import type { Pos } from '../../source.ts';
-import { assign, KernelBuilder, load, read } from '../builder.ts';
+import { assign, cast, KernelBuilder, load, read } from '../builder.ts';
 import { narrowSingle, oddSingle, widenNarrow } from '../narrow-float.ts';
 import { type ArraySym, ELEM_SIZE, type ElemType, type Expr, type Kernel, type MemRef, type Stmt } from '../ops.ts';
 import { mapLists, mapStmtExprs, written } from './walk.ts';
@@ -66,7 +66,8 @@ export function expandNarrow(kernel: Kernel, native: NativeNarrow): Kernel {
         done.set(e, known);
         return known;
       });
-      out.push(mapLists(stored(own, hold), list));
+      if (own.op === 'atomic' && isNarrowFloat(own.mem.elem)) out.push(...atomically(own, own.mem.elem, hold));
+      else out.push(mapLists(stored(own, hold), list));
     }
     return out;
   };
@@ -79,6 +80,20 @@ export function expandNarrow(kernel: Kernel, native: NativeNarrow): Kernel {
     const name = foreign(target.elem);
     if (name === undefined || s.op !== 'store') return mem === target ? s : { ...s, mem };
     return { ...s, mem, value: narrowSingle(SCALARS[name].narrow, s.value, hold) };
+  };
+
+  /** An atomic operation on the bits of a narrow float: no device has any on the float. */
+  const atomically = (s: Stmt & { op: 'atomic' }, name: NarrowName, hold: (value: Expr) => Expr): Stmt[] => {
+    expanded = true;
+    const { narrow } = SCALARS[name];
+    const elem = BITS[ELEM_SIZE[name]] ?? name;
+    const mem: MemRef = { ...s.mem, array: arrayOf(s.mem.array), elem };
+    const args = s.args.map((a) => cast(elem, narrowSingle(narrow, a, hold)));
+    if (s.result === undefined) return [{ ...s, mem, args }];
+    const bits = symbols.variable('i32', '%narrow');
+    const after: Stmt[] = [];
+    const value = widenNarrow(narrow, read(bits), holder(symbols, after, s.pos));
+    return [{ ...s, mem, args, result: bits }, ...after, assign(s.result, value, s.pos)];
   };
 
   const body = list(kernel.body);

@@ -6,10 +6,19 @@
  */
 import { binary, cast, constant, negate, unary } from '../builder.ts';
 import type { Value } from '../evaluate.ts';
-import { evalBinary, evalBitcast, evalCast, evalCompare, evalFma, evalIntrinsic, evalUnary } from '../evaluate.ts';
+import {
+  evalBinary,
+  evalBitcast,
+  evalCast,
+  evalCompare,
+  evalFma,
+  evalIntrinsic,
+  evalUnary,
+  readElement,
+} from '../evaluate.ts';
 import { mayFail } from '../measures.ts';
 import type { Expr } from '../ops.ts';
-import { isFloat, isUnsigned } from '../ops.ts';
+import { ELEM_SIZE, isFloat, isUnsigned } from '../ops.ts';
 import { fitsInt32 } from './intervals.ts';
 import { exprParts, mapExpr } from './walk.ts';
 
@@ -34,6 +43,8 @@ export function foldNode(e: Expr): Expr {
       return foldSelect(e);
     case 'cast':
       return foldCast(e);
+    case 'load':
+      return constantElement(e) ?? e;
     case 'bitcast':
       if (e.a.type === e.type) return e.a;
       return e.a.op === 'bitcast' ? foldNode({ ...e, a: e.a.a }) : e;
@@ -71,6 +82,21 @@ function foldConstants(e: Expr): Expr | undefined {
     default:
       return undefined;
   }
+}
+
+/** An element of a constant array, where it is known which one. */
+function constantElement({ type, mem }: Expr & { op: 'load' }): Expr | undefined {
+  const { array, index, scale, disp, elem, checks } = mem;
+  if (array.data === undefined || index.op !== 'const') return undefined;
+  for (const { index: at, extent } of checks) {
+    if (at.op !== 'const' || extent.op !== 'const') return undefined;
+    if (Number(at.value) < 0 || Number(at.value) >= Number(extent.value)) return undefined;
+  }
+  const { buffer, byteOffset, byteLength } = array.data;
+  const address = Number(index.value) * scale + disp;
+  if (!(address >= 0 && address + ELEM_SIZE[elem] <= byteLength)) return undefined;
+  const value = readElement(new DataView(buffer, byteOffset, byteLength), address, elem);
+  return isNotANumber(value) ? undefined : constant(type, value);
 }
 
 function isNotANumber(value: Value | undefined): boolean {

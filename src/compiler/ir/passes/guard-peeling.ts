@@ -6,7 +6,7 @@
  * renderer decides what to make of it.
  */
 import { add, and, binary, bool, cast, compare, constant, i32, select, sub } from '../builder.ts';
-import { canFail, MIRRORED, OPPOSITE, size } from '../measures.ts';
+import { canFail, conjuncts, MIRRORED, OPPOSITE, size } from '../measures.ts';
 import type { CompareOp, Expr, Stmt } from '../ops.ts';
 import { foldExpr } from './fold.ts';
 import type { Uniformity } from './uniformity.ts';
@@ -55,7 +55,7 @@ export function peelGuard(body: readonly Stmt[], uniformity: Uniformity, blockDi
     const full = outside(part);
     const bound = full && boundOf(full, uniformity, blockDimX);
     if (full && rowValue(full, uniformity)) parts.row.push(full);
-    else if (bound) {
+    else if (bound && (bound.lo === undefined || !uniformity.isAligned())) {
       parts.bounds.push(bound);
       parts.bounded.push(part);
     } else parts.rest.push(part);
@@ -83,11 +83,6 @@ const LARGEST = 40;
 function isDeclaration(s: Stmt): s is Stmt & { op: 'assign' } {
   // An assertion that a value is uniform is one that those who run the body make.
   return s.op === 'assign' && !someExpr(s.value, (e) => canFail(e) && e.op !== 'unary');
-}
-
-function conjuncts(e: Expr): Expr[] {
-  if (e.op === 'binary' && e.fn === 'and' && e.type === 'bool') return [...conjuncts(e.a), ...conjuncts(e.b)];
-  return [e];
 }
 
 function conjunction(parts: readonly Expr[]): Expr | undefined {

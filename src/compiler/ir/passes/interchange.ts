@@ -8,7 +8,7 @@
  */
 import { barrier } from '../builder.ts';
 import { type Loop, testedLoop } from '../loops.ts';
-import type { ArraySym, Kernel, MemRef, Stmt } from '../ops.ts';
+import type { ArraySym, Kernel, Label, MemRef, Stmt } from '../ops.ts';
 import { analyseLiveness, type Liveness } from './liveness.ts';
 import type { Shape, UniformityOptions } from './shapes.ts';
 import { analyseUniformity, type Uniformity } from './uniformity.ts';
@@ -16,16 +16,24 @@ import { eachExpr, eachStmt, hasReturn, mapLists, mapSame, someStmt, written } f
 
 /**
  * The kernel with a barrier in each loop that is better run round by round; the same kernel when there is none. Before return
- * lowering; `options` say how wide a row of items is.
+ * lowering; `options` say how wide a row of items is. The loops of `carrying` may keep something for each item.
  */
-export function interchange(kernel: Kernel, options: UniformityOptions): Kernel {
+export function interchange(
+  kernel: Kernel,
+  options: UniformityOptions,
+  carrying: { has(label: Label): boolean } = new Set(),
+): Kernel {
   if (hasReturn(kernel.body)) return kernel;
   const ends = new Map<Loop, Stmt>();
   const body = withBarriers(kernel.body, ends);
   if (ends.size === 0) return kernel;
   const uniformity = analyseUniformity({ ...kernel, body }, options);
   const liveness = analyseLiveness(body);
-  const kept = new Set([...ends].flatMap(([l, end]) => (isWorthIt(l, end, uniformity, liveness) ? [] : [end])));
+  const kept = new Set(
+    [...ends].flatMap(([l, end]) =>
+      isWorthIt(l, end, uniformity, carrying.has(l.label) ? undefined : liveness) ? [] : [end],
+    ),
+  );
   if (kept.size === ends.size) return kernel;
   return { ...kernel, body: without(body, kept) };
 }
@@ -89,19 +97,23 @@ function accesses(list: readonly Stmt[]): MemRef[] {
   return found;
 }
 
-/** Whether all threads make the same rounds, keep nothing of their own from one to the next, and read along rows. */
-function isWorthIt(l: Loop, end: Stmt, uniformity: Uniformity, liveness: Liveness): boolean {
+/** Whether all threads make the same rounds, keep nothing of their own from one to the next (if that is asked), and read along rows. */
+function isWorthIt(l: Loop, end: Stmt, uniformity: Uniformity, liveness: Liveness | undefined): boolean {
   if (end.op !== 'barrier' || uniformity.parting(end) !== undefined) return false;
+  if (liveness !== undefined && keepsOwn(l, uniformity, liveness)) return false;
+  const touched = accesses(l.body);
+  if (touched.some(({ array }) => array.space === 'local')) return false;
+  const shapes = touched.filter(isGlobal).map(({ index }): Shape => uniformity.shape(index));
+  return shapes.includes('C') && !shapes.includes('V');
+}
+
+function keepsOwn(l: Loop, uniformity: Uniformity, liveness: Liveness): boolean {
   const carried = new Set([...liveness.before(l), ...liveness.after(l)]);
   let own = false;
   eachStmt([...l.body, ...l.update], (s) => {
     if (s.op === 'assign' && carried.has(s.var.id)) own ||= uniformity.varShape(s.var) !== 'G';
   });
-  if (own) return false;
-  const touched = accesses(l.body);
-  if (touched.some(({ array }) => array.space === 'local')) return false;
-  const shapes = touched.filter(isGlobal).map(({ index }): Shape => uniformity.shape(index));
-  return shapes.includes('C') && !shapes.includes('V');
+  return own;
 }
 
 function isGlobal({ array }: { readonly array: ArraySym }): boolean {

@@ -5,6 +5,7 @@
  */
 import type { ArraySym, ElemType, Expr, Special, Var } from '../ops.ts';
 import { isInt } from '../ops.ts';
+import { alignedShape, rangeOf } from './alignment.ts';
 import { exprParts } from './walk.ts';
 
 /**
@@ -18,6 +19,11 @@ export interface UniformityOptions {
   readonly block?: readonly [number, number, number] | undefined;
   /** Threads in one vector. 1: every value that is not G is U. Absent: vectors do not matter, there are only G and V. */
   readonly lanes?: number | undefined;
+  /**
+   * Whether each vector is a warp, and `laneId` its lanes. `partial`: where a row ends before the last of them, and `lanes` may be
+   * fewer than 32 where that is all of the block.
+   */
+  readonly warps?: 'whole' | 'partial' | undefined;
   /** After return lowering: the flag that says whether a thread has not returned yet. */
   readonly live?: Var | undefined;
   /** Ids of variables that are known to be the same in the whole block, for threads that have not returned. */
@@ -30,6 +36,8 @@ export interface ShapeFacts {
   readonly varShape: (v: Var) => Shape;
   /** Whether the kernel stores to the array or updates it atomically. */
   readonly isWritten: (array: ArraySym) => boolean;
+  /** All values that are assigned to a variable; undefined where it may have others. */
+  readonly values: (v: Var) => readonly Expr[] | undefined;
   /** Shapes found before, where they are final. */
   readonly known?: Map<Expr, Shape> | undefined;
 }
@@ -75,6 +83,8 @@ function ownShape(e: Expr, facts: ShapeFacts): Shape {
       if (isInt(e.type)) {
         if (e.fn === 'add' && ((a === 'C' && steady(b)) || (steady(a) && b === 'C'))) return 'C';
         if (e.fn === 'sub' && a === 'C' && steady(b)) return 'C';
+        const aligned = a === 'C' && steady(b) ? shapeByAlignment(e, facts) : undefined;
+        if (aligned !== undefined) return aligned;
       }
       return pointwise([a, b]);
     }
@@ -85,7 +95,7 @@ function ownShape(e: Expr, facts: ShapeFacts): Shape {
     }
     case 'cast': {
       const a = shape(e.a);
-      return a === 'C' && keepsConsecutive(e.a, e.to, facts.options) ? 'C' : pointwise([a]);
+      return a === 'C' && keepsConsecutive(e.a, e.to, facts) ? 'C' : pointwise([a]);
     }
     case 'bitcast': {
       const a = shape(e.a);
@@ -104,7 +114,7 @@ function pointwise(shapes: readonly Shape[]): Shape {
   return joined === 'C' ? 'V' : joined;
 }
 
-function specialShape(name: Special, { block, lanes = 1 }: UniformityOptions): Shape {
+function specialShape(name: Special, { block, lanes = 1, warps }: UniformityOptions): Shape {
   switch (name) {
     case 'threadIdx.x':
       return block?.[0] === 1 ? 'G' : 'C';
@@ -114,7 +124,7 @@ function specialShape(name: Special, { block, lanes = 1 }: UniformityOptions): S
       // A vector stays within one row only where rows are whole numbers of vectors.
       return block && block[0] % lanes === 0 ? 'U' : 'V';
     case 'laneId':
-      return 'V';
+      return warps ? 'C' : 'V';
     default:
       return 'G';
   }
@@ -130,37 +140,14 @@ function loadShape(e: Expr & { op: 'load' }, facts: ShapeFacts): Shape {
 }
 
 /** Whether a conversion of base + lane is base' + lane: narrowing always, widening only where nothing wraps. */
-function keepsConsecutive(a: Expr, to: ElemType, options: UniformityOptions): boolean {
+function keepsConsecutive(a: Expr, to: ElemType, { options, values }: ShapeFacts): boolean {
   const target = to === 'i32' || to === 'u32' ? 32 : to === 'i64' || to === 'u64' ? 64 : 0;
   const source = a.type === 'i32' || a.type === 'u32' ? 32 : 64;
   if (target === 0) return false;
-  return target <= source || range(a, options) !== undefined;
+  return target <= source || rangeOf(a, { block: options.block, values }) !== undefined;
 }
 
-/** Bounds of an integer expression that provably does not wrap; undefined when nothing is known. */
-function range(e: Expr, options: UniformityOptions): readonly [number, number] | undefined {
-  const within = (low: number, high: number): readonly [number, number] | undefined => {
-    const [least, most] = e.type === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
-    return low >= least && high <= most ? [low, high] : undefined;
-  };
-  switch (e.op) {
-    case 'const':
-      return typeof e.value === 'number' ? [e.value, e.value] : undefined;
-    case 'special':
-      // CUDA's limit for the extents of a block is 1024; other devices stay far below 2^16.
-      return e.name === 'threadIdx.x' ? [0, (options.block?.[0] ?? 2 ** 16) - 1] : undefined;
-    case 'cast': {
-      const a = (e.to === 'i32' || e.to === 'u32') && isInt(e.a.type) ? range(e.a, options) : undefined;
-      return a && within(...a);
-    }
-    case 'binary': {
-      const [a, b] = [range(e.a, options), range(e.b, options)];
-      if (!a || !b) return undefined;
-      if (e.fn === 'add') return within(a[0] + b[0], a[1] + b[1]);
-      if (e.fn === 'sub') return within(a[0] - b[1], a[1] - b[0]);
-      return undefined;
-    }
-    default:
-      return undefined;
-  }
+/** The shape of `a fn b` with a consecutive `a`, where it rests on vectors that begin at multiples of their lanes. */
+export function shapeByAlignment(e: Expr & { op: 'binary' }, { options, values }: ShapeFacts): Shape | undefined {
+  return alignedShape(e, { lanes: options.lanes ?? 1, block: options.block, values });
 }

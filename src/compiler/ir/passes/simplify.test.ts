@@ -33,7 +33,7 @@ import {
   u32,
   unary,
 } from '../builder.ts';
-import type { Expr, Kernel, Stmt } from '../ops.ts';
+import type { Expr, Kernel, MemRef, Stmt } from '../ops.ts';
 import { printExpr, printStmt } from '../print.ts';
 import { outcome, random, randomExpr, randomSample, VALUE_TYPES } from '../testing.ts';
 import { foldExpr } from './fold.ts';
@@ -79,6 +79,22 @@ describe('expressions', () => {
     expect(folded(compare('eq', f, f))).toBe('f == f');
     expect(folded(not(lt(f, f32(1))))).toBe('!(f < 1f32)');
     expect(folded(not(lt(x, i32(1))))).toBe('x >= 1');
+  });
+
+  test('elements of constant arrays at known places', () => {
+    const k = new KernelBuilder('k');
+    const table = k.constants('i16', 'table', new Uint8Array(Int16Array.of(7, -9, 300).buffer));
+    const nan = k.constants('f32', 'nan', new Uint8Array(Float32Array.of(Number.NaN, -0).buffer));
+    const inside = (index: Expr): MemRef => at(table, index, { checks: [{ index, extent: i32(3), axis: 0 }] });
+    const shown = (e: Expr): string => printExpr(foldExpr(e), k.build([]));
+    expect(shown(load(at(table, i32(1))))).toBe('-9');
+    expect(shown(load(inside(add(i32(1), i32(1)))))).toBe('300');
+    expect(shown(load(at(nan, i32(1))))).toBe('-0f32');
+    expect(shown(load(at(nan, i32(0))))).toBe('nan[0]');
+    for (const wrong of [-1, 3]) {
+      expect(shown(load(inside(i32(wrong))))).toContain(`table[${wrong} where`);
+      expect(shown(load(at(table, i32(wrong))))).toBe(`table[${wrong}]`);
+    }
   });
 
   test('what may fail is kept', () => {

@@ -6,6 +6,7 @@
  */
 import { i32, ifElse, KernelBuilder, negate } from '../builder.ts';
 import type { Expr, Kernel, Stmt } from '../ops.ts';
+import { WARP_SIZE } from '../warp.ts';
 import { removeDead } from './dead.ts';
 import { foldExpr } from './fold.ts';
 import { structureExits } from './structure.ts';
@@ -77,7 +78,9 @@ class Forward {
 
   #leaf(e: Expr, known: Known): Expr {
     if (e.op === 'var') return known.get(e.var.id) ?? e;
-    if (e.op !== 'special' || !this.#block) return e;
+    if (e.op !== 'special') return e;
+    if (e.name === 'warpSize') return i32(WARP_SIZE);
+    if (!this.#block) return e;
     const axis = ['x', 'y', 'z'].indexOf(e.name.at(-1) ?? '');
     const extent = this.#block[axis];
     if (extent === undefined) return e;

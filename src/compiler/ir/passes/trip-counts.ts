@@ -22,7 +22,7 @@ import { type Loop, testedLoop } from '../loops.ts';
 import { canFail, exprsSize, MIRRORED } from '../measures.ts';
 import type { Expr, Kernel, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
-import { assignedIn, exprParts, jumpsTo, mapLists, mapStmtExprs, someStmt, written } from './walk.ts';
+import { assignedIn, exprParts, jumpsTo, mapLists, mapStmtExprs, mayWrite, someStmt } from './walk.ts';
 
 /** At the end, when loops that vanish have vanished. The same kernel when nothing changes. */
 export function countTrips(kernel: Kernel): Kernel {
@@ -39,7 +39,7 @@ export function countTrips(kernel: Kernel): Kernel {
   }
 
   function withTripCount(loop: Loop, depth: number): Stmt | undefined {
-    const shape = shapeOf(loop);
+    const shape = countingLoop(loop);
     if (shape === undefined) return undefined;
     const { counter, bound, step, inclusive, body } = shape;
     // A division costs more than it saves where the loop is short and often entered.
@@ -102,7 +102,7 @@ const SMALL = 60;
 
 /** Whether a loop is short and straight, and writes memory: then the assembler leaves it as it is, and loads wait for each other. */
 function isWorthCopying(loop: Loop, body: readonly Stmt[]): boolean {
-  const writes = someStmt(body, (s) => written(s) !== undefined);
+  const writes = someStmt(body, mayWrite);
   const branches = (s: Stmt): boolean => s.op === 'loop' || s.op === 'block' || s.op === 'return' || s.op === 'print';
   return (
     writes &&
@@ -122,7 +122,7 @@ function quotient(a: Expr, b: Expr): Expr {
   return b.op === 'const' && Number(b.value) === 1 ? a : binary('div', a, b);
 }
 
-interface Shape {
+export interface CountingLoop {
   readonly counter: Var;
   readonly bound: Expr;
   readonly step: Expr;
@@ -133,11 +133,11 @@ interface Shape {
 
 /** Whether a loop, simplified or not, counts by fixed steps to a bound that is known when it begins. */
 export function hasTripCount(loop: Loop): boolean {
-  return shapeOf(loop, foldExpr)?.step.op === 'const';
+  return countingLoop(loop, foldExpr)?.step.op === 'const';
 }
 
 /** The loop as a counting one; undefined if it is none, or waits for other threads. `fold` is for tests as they were written. */
-function shapeOf(loop: Loop, fold: (e: Expr) => Expr = (e) => e): Shape | undefined {
+export function countingLoop(loop: Loop, fold: (e: Expr) => Expr = (e) => e): CountingLoop | undefined {
   const tested = testedLoop(loop);
   const [update] = loop.update;
   if (tested === undefined || update?.op !== 'assign' || loop.update.length !== 1) return undefined;

@@ -11,8 +11,8 @@ import type { Construct, Liveness, VarSet } from './liveness.ts';
 import { analyseLiveness } from './liveness.ts';
 import { type Reason, reasons, type VarCause } from './reasons.ts';
 import type { Shape, ShapeFacts, UniformityOptions } from './shapes.ts';
-import { coarsen, exprShape, join } from './shapes.ts';
-import { defined, eachStmt, neverEnds, written } from './walk.ts';
+import { coarsen, exprShape, join, shapeByAlignment } from './shapes.ts';
+import { defined, eachExpr, eachStmt, neverEnds, written } from './walk.ts';
 
 export type { Reason, Shape, UniformityOptions };
 
@@ -45,12 +45,16 @@ export interface Uniformity {
    * Undefined when nothing does.
    */
   parting(s: Stmt & { op: 'barrier' | 'warp' | 'break' | 'continue' | 'return' }): Parting | undefined;
+  /** Whether shapes rest on vectors that begin at multiples of their lanes: then rows must not be run from elsewhere. */
+  isAligned(): boolean;
   /** Whether a variable is kept once for the block (`UniformityOptions.uniform`): it can be read outside of work items. */
   isKeptOnce(v: Var): boolean;
   /** The chain of reasons why an expression is not G, outermost first; empty when it is. */
   why(expr: Expr): readonly Reason[];
   /** A new variable, for a renderer that runs several threads side by side: like `v`, in another thread. */
   another(v: Var): Var;
+  /** Says that a renderer has another statement instead of one: what is known of the one holds of the other. */
+  inPlaceOf(old: Stmt, s: Stmt): void;
 }
 
 /** A construct that encloses the place of the walk. */
@@ -96,6 +100,8 @@ class Walk implements Uniformity {
   readonly #partings = new Map<Stmt, Parting>();
   /** Assignments under which inactive lanes still want the old value. */
   readonly #blends = new Set<Stmt>();
+  readonly #kernel: Kernel;
+  #aligned: boolean | undefined;
   #fresh: number;
   /** Places that jumps lead to, together or not. */
   readonly #targets = new Set<string>();
@@ -103,12 +109,26 @@ class Walk implements Uniformity {
   readonly #assignments = new Map<string, Set<Stmt>>();
 
   constructor(kernel: Kernel, options: UniformityOptions) {
+    this.#kernel = kernel;
     this.#options = options;
     this.#liveness = analyseLiveness(kernel.body);
     this.#fresh = kernel.vars.reduce((most, v) => Math.max(most, v.id), 0) + 1;
     const writes = new Set<unknown>();
-    eachStmt(kernel.body, (s) => writes.add(written(s)?.array));
-    this.#facts = { options, varShape: (v) => this.varShape(v), isWritten: (a) => writes.has(a) };
+    const values = new Map<number, Expr[]>();
+    const opaque = new Set<number>(this.#liveness.entry);
+    eachStmt(kernel.body, (s) => {
+      writes.add(written(s)?.array);
+      const id = defined(s);
+      if (id === undefined) return;
+      if (s.op !== 'assign') opaque.add(id);
+      else if (!values.get(id)?.push(s.value)) values.set(id, [s.value]);
+    });
+    this.#facts = {
+      options,
+      varShape: (v) => this.varShape(v),
+      isWritten: (a) => writes.has(a),
+      values: ({ id }) => (opaque.has(id) ? undefined : values.get(id)),
+    };
     // Read before any assignment: zero, in every thread.
     for (const id of this.#liveness.entry) this.#shapes.set(id, 'G');
   }
@@ -135,6 +155,19 @@ class Walk implements Uniformity {
     return this.#partings.get(s);
   }
 
+  isAligned(): boolean {
+    if (this.#aligned === undefined) {
+      let found = false;
+      eachExpr(this.#kernel.body, (e) => {
+        if (found || e.op !== 'binary') return;
+        const [a, b] = [this.shape(e.a) === 'C', this.shape(e.b) === 'C'];
+        found = (a && shapeByAlignment(e, this.#facts) !== undefined) || (e.fn === 'xor' && (a || b));
+      });
+      this.#aligned = found;
+    }
+    return this.#aligned;
+  }
+
   isKeptOnce(v: Var): boolean {
     return this.#options.uniform?.has(v.id) ?? false;
   }
@@ -147,6 +180,12 @@ class Walk implements Uniformity {
     const other = { ...v, id: this.#fresh++ };
     this.#shapes.set(other.id, this.varShape(v));
     return other;
+  }
+
+  inPlaceOf(old: Stmt, s: Stmt): void {
+    const parting = this.#divergence.get(old);
+    if (parting !== undefined) this.#divergence.set(s, parting);
+    if (this.#blends.has(old)) this.#blends.add(s);
   }
 
   /** Shapes are final: each expression's need be found but once. */
@@ -167,12 +206,14 @@ class Walk implements Uniformity {
         this.#join(s.var.id, this.shape(s.value), { kind: 'value', name: s.var.name, value: s.value, pos: s.pos });
         return;
       case 'atomic':
+      case 'extern':
         if (s.result) this.#join(s.result.id, this.#coarse('V'), { kind: 'atomic', name: s.result.name, pos: s.pos });
         return;
       case 'warp': {
         const parting = this.#partingWithin(0);
         if (parting) this.#partings.set(s, parting);
-        if (s.result) this.#join(s.result.id, this.#coarse('V'), { kind: 'warp', name: s.result.name, pos: s.pos });
+        const shape = this.#coarse(this.#exchanged(s, parting));
+        if (s.result) this.#join(s.result.id, shape, { kind: 'warp', name: s.result.name, pos: s.pos });
         return;
       }
       case 'barrier': {
@@ -204,6 +245,16 @@ class Walk implements Uniformity {
         return;
       }
     }
+  }
+
+  /** What lanes get: votes of the same lanes give all of them the same, as does a lane that gives to all, if none is missing. */
+  #exchanged({ fn, mask, args }: Stmt & { op: 'warp' }, parting: Parting | undefined): Shape {
+    const { warps, live } = this.#options;
+    const steady = (e: Expr | undefined): boolean => e === undefined || join(this.shape(e), 'U') === 'U';
+    if (warps === undefined || !steady(mask) || fn === 'matchAny') return 'V';
+    if (!fn.startsWith('shfl') || steady(args[0])) return 'U';
+    const all = warps === 'whole' && live === undefined && parting?.level !== 'V' && isFull(mask);
+    return all && fn === 'shfl' && steady(args[1]) ? 'U' : 'V';
   }
 
   #branch(s: Stmt & { op: 'if' }): void {
@@ -346,6 +397,11 @@ class Walk implements Uniformity {
   #part<K>(map: Map<K, Parting>, key: K, parting: Parting): void {
     if (worsen(map, key, parting)) this.changed = true;
   }
+}
+
+/** Whether a mask names all lanes of a warp. */
+export function isFull(mask: Expr | undefined): boolean {
+  return mask?.op === 'const' && Number(mask.value) >>> 0 === 0xffffffff;
 }
 
 /** Sets the parting of a key, if that is a worse one; returns whether it was. */

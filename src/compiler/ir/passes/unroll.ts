@@ -8,9 +8,22 @@
 import { binary, constant } from '../builder.ts';
 import { type Loop, testedLoop } from '../loops.ts';
 import { exprsSize } from '../measures.ts';
-import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
+import type { ArraySym, Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
-import { assignedIn, eachExpr, eachStmt, jumpsTo, mapExpr, mapLists, mapStmtExprs, someStmt, written } from './walk.ts';
+import { unrollableArrays } from './scalars.ts';
+import {
+  assignedIn,
+  eachExpr,
+  eachStmt,
+  jumpsTo,
+  mapExpr,
+  mapLists,
+  mapStmtExprs,
+  someExpr,
+  someStmt,
+  stmtExprs,
+  written,
+} from './walk.ts';
 
 /** What is unrolled. */
 export interface UnrollOptions {
@@ -21,6 +34,8 @@ export interface UnrollOptions {
   readonly plainLoads: number;
   /** Whether bodies may have barriers in them. */
   readonly barriers: boolean;
+  /** Whether loops over the elements of small local arrays are unrolled beyond these limits, so that the elements can be variables. */
+  readonly elements: boolean;
   /** How many rounds of a loop that is too long for that are made one; 1 for none. */
   readonly factor: number;
 }
@@ -32,15 +47,25 @@ const MOST_COUNTED = 4096;
  * For the CPU device. Loads from memory of known extents need no checks in a loop either, and V8 begins a stretch of straight
  * code with most of its loads: what does not fit into registers goes to the stack and back.
  */
-const DEFAULTS: UnrollOptions = { rounds: 32, nodes: 480, plainLoads: 12, barriers: false, factor: 1 };
+const DEFAULTS: UnrollOptions = { rounds: 32, nodes: 480, plainLoads: 12, barriers: false, elements: true, factor: 1 };
 
 /** Before regions are formed; `simplify` afterwards puts the constants in their places. The same kernel when nothing changes. */
 export function unroll(kernel: Kernel, options: UnrollOptions = DEFAULTS): Kernel {
-  const body = unrollList(kernel.body, options);
+  const named = options.elements ? unrollableArrays(kernel) : new Set<ArraySym>();
+  const body = unrollList(kernel.body, { ...options, named });
   return body === kernel.body ? kernel : { ...kernel, body };
 }
 
-function unrollList(list: readonly Stmt[], options: UnrollOptions): readonly Stmt[] {
+/** The limits for loops that name the elements of arrays. */
+const MOST_ELEMENTS = 64;
+const MOST_NAMING = 6000;
+
+interface Unrolling extends UnrollOptions {
+  /** The arrays whose elements are to be named. */
+  readonly named: ReadonlySet<ArraySym>;
+}
+
+function unrollList(list: readonly Stmt[], options: Unrolling): readonly Stmt[] {
   const out: Stmt[] = [];
   let changed = false;
   for (const [k, s] of list.entries()) {
@@ -54,7 +79,7 @@ function unrollList(list: readonly Stmt[], options: UnrollOptions): readonly Stm
 }
 
 /** The rounds of a loop one after another, or undefined when it is to stay. `before` is the statement in front of it. */
-function copiesOf(loop: Loop, before: Stmt | undefined, options: UnrollOptions): readonly Stmt[] | undefined {
+function copiesOf(loop: Loop, before: Stmt | undefined, options: Unrolling): readonly Stmt[] | undefined {
   const tested = testedLoop(loop);
   const [step] = loop.update;
   if (
@@ -69,17 +94,21 @@ function copiesOf(loop: Loop, before: Stmt | undefined, options: UnrollOptions):
   const counter = before.var;
   if (step.var !== counter) return undefined;
   if (!isStraight(body, loop.label, options) || assignedIn(body).has(counter.id)) return undefined;
+  const naming = namesElements(body, counter, options.named);
   const rounds = countRounds(
     exit,
     step.value,
     counter,
     before.value,
-    options.factor > 1 ? MOST_COUNTED : options.rounds,
+    options.factor > 1 ? MOST_COUNTED : Math.max(options.rounds, naming ? MOST_ELEMENTS : 0),
   );
   if (rounds === undefined) return undefined;
   const { loads, global } = accessesIn(body);
-  const small = rounds <= options.rounds && rounds * nodesIn(body) <= options.nodes;
-  if (!small || (!global && rounds * loads > options.plainLoads)) {
+  const nodes = rounds * nodesIn(body);
+  const small = rounds <= options.rounds && nodes <= options.nodes;
+  if (naming && nodes <= MOST_NAMING) {
+    // All copies are made, however large: nothing else lets the arrays go.
+  } else if (!small || (!global && rounds * loads > options.plainLoads)) {
     const several = severalRounds(loop, step, rounds, options);
     return several && [several];
   }
@@ -112,6 +141,22 @@ function severalRounds(
   return { ...loop, body: [exit, ...copies.flat()], update: [{ ...step, value: later(factor) }] };
 }
 
+/** Whether the counter goes into an index of one of the arrays, by way of other variables too. */
+function namesElements(body: readonly Stmt[], counter: Var, named: ReadonlySet<ArraySym>): boolean {
+  if (named.size === 0) return false;
+  const derived = new Set([counter.id]);
+  const isDerived = (e: Expr): boolean => someExpr(e, (x) => x.op === 'var' && derived.has(x.var.id));
+  let found = false;
+  eachStmt(body, (s) => {
+    const mem = written(s);
+    found ||= mem !== undefined && named.has(mem.array) && isDerived(mem.index);
+    for (const e of stmtExprs(s))
+      found ||= someExpr(e, (x) => x.op === 'load' && named.has(x.mem.array) && isDerived(x.mem.index));
+    if (s.op === 'assign' && isDerived(s.value)) derived.add(s.var.id);
+  });
+  return found;
+}
+
 /** Every statement stands in one place only. Expressions may be shared, but not what is checked place by place. */
 function copyOf(s: Stmt): Stmt {
   return { ...mapLists(mapStmtExprs(s, anew), (list) => list.map(copyOf)) };
@@ -126,10 +171,7 @@ function anew(e: Expr): Expr {
 function isStraight(body: readonly Stmt[], label: Label, { barriers }: UnrollOptions): boolean {
   return (
     !jumpsTo(body, label) &&
-    !someStmt(
-      body,
-      (s) => s.op === 'loop' || s.op === 'block' || (!barriers && (s.op === 'barrier' || s.op === 'warp')),
-    )
+    !someStmt(body, (s) => s.op === 'loop' || s.op === 'block' || (!barriers && s.op === 'barrier'))
   );
 }
 

@@ -3,7 +3,7 @@
  *
  * Rebuilding keeps what did not change as it is, so that a pass that finds nothing returns the tree it was given.
  */
-import type { Expr, Label, MemRef, Special, Stmt } from '../ops.ts';
+import type { Expr, Kernel, Label, MemRef, Special, Stmt } from '../ops.ts';
 import { exprParts, mapLists, mapParts, mapSame, mapTopExprs, memParts, stmtExprs, stmtLists } from '../parts.ts';
 
 export { exprParts, mapLists, mapParts, mapSame, mapTopExprs, memParts, stmtExprs, stmtLists };
@@ -38,6 +38,27 @@ export function mapExpr(e: Expr, change: (e: Expr) => Expr): Expr {
 /** The memory that a statement itself writes. */
 export function written(s: Stmt): MemRef | undefined {
   return s.op === 'store' || s.op === 'atomic' ? s.mem : undefined;
+}
+
+/** Whether a statement itself may write any memory. */
+export function mayWrite(s: Stmt): boolean {
+  return s.op === 'extern' || written(s) !== undefined;
+}
+
+/** Parameters of arrays that no statement writes to. */
+export function readOnlyParams({ params, body }: Kernel): Set<number> {
+  const found = new Set(params.filter(({ type }) => type === 'ptr').map(({ index }) => index));
+  eachStmt(body, (s) => {
+    for (const { array } of reachedBy(s)) found.delete(array.param ?? -1);
+  });
+  return found;
+}
+
+/** Memory that a statement writes, or lets a function of another language write. */
+function reachedBy(s: Stmt): readonly MemRef[] {
+  if (s.op === 'extern') return s.args.flatMap((a) => (a.op === 'address' ? [a.mem] : []));
+  const mem = written(s);
+  return mem === undefined ? [] : [mem];
 }
 
 /** Calls `visit` for each statement of the tree, outer ones first, in the order of the text. */
@@ -104,7 +125,7 @@ export function neverEnds(list: readonly Stmt[]): boolean {
 /** The variable that a statement itself assigns. */
 export function defined(s: Stmt): number | undefined {
   if (s.op === 'assign') return s.var.id;
-  return s.op === 'atomic' || s.op === 'barrier' || s.op === 'warp' ? s.result?.id : undefined;
+  return s.op === 'atomic' || s.op === 'barrier' || s.op === 'warp' || s.op === 'extern' ? s.result?.id : undefined;
 }
 
 /** Ids of all variables that a list of statements assigns. */

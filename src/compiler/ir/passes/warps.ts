@@ -41,7 +41,7 @@ import {
 import type { ArraySym, ElemType, Expr, Kernel, MemRef, Stmt, ValueType, Var } from '../ops.ts';
 import { WARP_SIZE } from '../warp.ts';
 import { lowerReturns } from './returns.ts';
-import { analyseUniformity, type Uniformity } from './uniformity.ts';
+import { analyseUniformity, isFull, type Uniformity } from './uniformity.ts';
 import { hasBarrier, mapLists, someStmt } from './walk.ts';
 
 /** Threads of a block at most; each has its slots. */
@@ -167,7 +167,7 @@ class WarpLowering {
   #result(s: Exchange, mask: Expr, bits: Var | undefined, by: Expr | undefined): readonly Stmt[] {
     const { fn, result, pos } = s;
     if (!result) return [];
-    if (fn.startsWith('shfl') && bits && by) return this.#shuffle(s, result, bits, by);
+    if (fn.startsWith('shfl') && bits && by) return this.#shuffle(s, result, mask, bits, by);
     const present = this.#b.variable('u32', '%present');
     const chosen = this.#b.variable('u32', '%chosen');
     const lane = this.#b.variable('i32', '%lane');
@@ -184,7 +184,7 @@ class WarpLowering {
         ifElse(same, [assign(chosen, or(read(chosen), bit), pos)], [], pos),
       ]),
     ];
-    const named = and(ne(and(binary('shr', mask, cast('u32', read(lane))), u32(1)), u32(0)), lt(other, blockThreads()));
+    const named = and(isNamed(mask, read(lane)), lt(other, blockThreads()));
     return [
       assign(present, u32(0), pos),
       assign(chosen, u32(0), pos),
@@ -199,7 +199,7 @@ class WarpLowering {
     ];
   }
 
-  #shuffle(s: Exchange, result: Var, bits: Var, by: Expr): readonly Stmt[] {
+  #shuffle(s: Exchange, result: Var, mask: Expr, bits: Var, by: Expr): readonly Stmt[] {
     const { fn, pos } = s;
     const lane = and(read(this.#thread), i32(WARP_SIZE - 1));
     const step = and(by, i32(WARP_SIZE - 1));
@@ -214,7 +214,8 @@ class WarpLowering {
       pos,
     );
     const there = add(this.#warpStart(), read(from.var));
-    const inside = and(ge(read(from.var), i32(0)), lt(read(from.var), i32(WARP_SIZE)));
+    const inWarp = and(ge(read(from.var), i32(0)), lt(read(from.var), i32(WARP_SIZE)));
+    const inside = isFull(s.mask) ? inWarp : and(inWarp, isNamed(mask, read(from.var)));
     const value = this.#b.variable(bits.type, '%given');
     const fetch = ifElse(
       and(inside, lt(there, blockThreads())),
@@ -265,6 +266,11 @@ class WarpLowering {
 
 function blockThreads(): Expr {
   return mul(mul(special('blockDim.x'), special('blockDim.y')), special('blockDim.z'));
+}
+
+/** Whether a mask names a lane. */
+function isNamed(mask: Expr, lane: Expr): Expr {
+  return ne(and(binary('shr', mask, cast('u32', lane)), u32(1)), u32(0));
 }
 
 /** A value as an integer of its width: slots are compared by their bits. */

@@ -11,6 +11,7 @@ import {
   and,
   asF32,
   asI32,
+  branch,
   f32,
   i32,
   le,
@@ -72,11 +73,14 @@ function reducing(a: Expr, of: (reduced: Reduced) => Expr): Expr {
   return unlikely(not(le(a, LARGE)), beyond, of(reduceSmall(a)));
 }
 
-/** sin(r + quadrant · π/2), its sign less that of `signs`. */
-function sinAt(r: Expr, quadrant: Expr, signs?: Expr): Expr {
+function both(r: Expr): { readonly sine: Expr; readonly cosine: Expr } {
   const z = mul(r, r);
-  const sine = fma(horner(z, SIN), mul(z, r), r);
-  const value = select(ne(and(quadrant, 1), 0), horner(z, COS), sine);
+  return { sine: fma(horner(z, SIN), mul(z, r), r), cosine: horner(z, COS) };
+}
+
+/** sin(r + quadrant · π/2), its sign less that of `signs`. */
+function sinAt(r: Expr, quadrant: Expr, signs?: Expr, { sine, cosine } = both(r)): Expr {
+  const value = select(ne(and(quadrant, 1), 0), cosine, sine);
   const flipped = shl(quadrant, 30);
   const sign = and(signs === undefined ? flipped : xor(flipped, signs), i32(-0x80000000));
   return asF32(xor(asI32(value), sign));
@@ -88,6 +92,19 @@ export function sin(x: Expr): Expr {
 
 export function cos(x: Expr): Expr {
   return reducing(abs(x), ({ r, quadrant }) => sinAt(r, add(quadrant, 1)));
+}
+
+/** Both, from one reduction; the same bits as each by itself. */
+export function sincos(x: Expr): readonly [sine: Expr, cosine: Expr] {
+  const a = abs(x);
+  const of = (r: Expr, quadrant: Expr): [Expr, Expr] => {
+    const parts = both(r);
+    return [sinAt(r, quadrant, asI32(x), parts), sinAt(r, add(quadrant, 1), undefined, parts)];
+  };
+  const [near, far] = [reduceSmall(a), reduceLarge(a, (m, w) => mulhi(m, w))];
+  const large = of(far.r.hi, far.quadrant).map((y) => select(lt(a, Infinity), y, f32(Number.NaN)));
+  const [sine = x, cosine = x] = branch(true, not(le(a, LARGE)), large, of(near.r, near.quadrant));
+  return [sine, cosine];
 }
 
 export function tan(x: Expr): Expr {

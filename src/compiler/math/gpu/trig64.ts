@@ -134,13 +134,13 @@ function reduceLarge(a: Expr): Reduced {
   return { quadrant: to('i32', quadrant), r };
 }
 
-/** `of` the reduced |x|, by whichever reduction; infinite and NaN give NaN. */
-function reducing(a: Expr, of: (reduced: Reduced) => Expr): Expr {
+/** The reduced |x|, by whichever reduction; of infinite ones and NaN it is NaN. */
+function reduced(a: Expr): Reduced {
   const flat = ({ quadrant, r }: Reduced) => ({ quadrant, hi: r.hi, lo: r.lo });
   const large = reduceLarge(a);
   const hi = select(lt(a, Infinity), large.r.hi, f64(Number.NaN));
   const { quadrant, ...r } = unlikelyOf(not(le(a, LARGE)), { ...flat(large), hi }, flat(reduceSmall(a)));
-  return of({ quadrant, r });
+  return { quadrant, r };
 }
 
 /** sin r and cos r, as pairs but for the last rounding. */
@@ -155,8 +155,7 @@ function both({ hi, lo }: Pair): { readonly sine: Pair; readonly cosine: Pair } 
 }
 
 /** sin(r + quadrant · π/2), its sign less that of `signs`, as a pair. */
-function sinPair(r: Pair, quadrant: Expr, signs?: Expr): Pair {
-  const { sine, cosine } = both(r);
+function sinPair(r: Pair, quadrant: Expr, signs?: Expr, { sine, cosine } = both(r)): Pair {
   const odd = ne(and(quadrant, i32(1)), i32(0));
   const flipped = shl(to('i64', quadrant), i64(62n));
   const sign = and(signs === undefined ? flipped : xor(flipped, signs), i64(-(2n ** 63n)));
@@ -169,28 +168,37 @@ function sum({ hi, lo }: Pair): Expr {
 }
 
 export function sin(x: Expr): Expr {
-  return reducing(abs(x), ({ r, quadrant }) => sum(sinPair(r, quadrant, bitsAs('i64', x))));
+  const { r, quadrant } = reduced(abs(x));
+  return sum(sinPair(r, quadrant, bitsAs('i64', x)));
 }
 
 export function cos(x: Expr): Expr {
-  return reducing(abs(x), ({ r, quadrant }) => sum(sinPair(r, add(quadrant, i32(1)))));
+  const { r, quadrant } = reduced(abs(x));
+  return sum(sinPair(r, add(quadrant, i32(1))));
+}
+
+/** Both, from one reduction; the same bits as each by itself. */
+export function sincos(x: Expr): readonly [sine: Expr, cosine: Expr] {
+  const { r, quadrant } = reduced(abs(x));
+  const parts = both(r);
+  const sine = sum(sinPair(r, quadrant, bitsAs('i64', x), parts));
+  return [sine, sum(sinPair(r, add(quadrant, i32(1)), undefined, parts))];
 }
 
 export function tan(x: Expr): Expr {
-  return reducing(abs(x), ({ quadrant, r }) => {
-    const { sine, cosine } = both(r);
-    const odd = ne(and(quadrant, i32(1)), i32(0));
-    const n = fastTwoSum(sine.hi, sine.lo);
-    const d = fastTwoSum(cosine.hi, cosine.lo);
-    const q = quotient(
-      select(odd, neg(d.hi), n.hi),
-      select(odd, n.hi, d.hi),
-      select(odd, neg(d.lo), n.lo),
-      select(odd, n.lo, d.lo),
-    );
-    const sign = and(bitsAs('i64', x), i64(-(2n ** 63n)));
-    return bitsAs('f64', xor(bitsAs('i64', add(q.hi, q.lo)), sign));
-  });
+  const { quadrant, r } = reduced(abs(x));
+  const { sine, cosine } = both(r);
+  const odd = ne(and(quadrant, i32(1)), i32(0));
+  const n = fastTwoSum(sine.hi, sine.lo);
+  const d = fastTwoSum(cosine.hi, cosine.lo);
+  const q = quotient(
+    select(odd, neg(d.hi), n.hi),
+    select(odd, n.hi, d.hi),
+    select(odd, neg(d.lo), n.lo),
+    select(odd, n.lo, d.lo),
+  );
+  const sign = and(bitsAs('i64', x), i64(-(2n ** 63n)));
+  return bitsAs('f64', xor(bitsAs('i64', add(q.hi, q.lo)), sign));
 }
 
 /** sin(π size) for size ≥ 0; what is left of it over a multiple of 2, and that over a half, are exact. */

@@ -131,7 +131,10 @@ function startOf(g: Gen, array: ArraySym, farAt: number | undefined): string | u
 function ownedText(g: Gen, array: ArraySym): string[] {
   const hip = g.target.dialect === 'hip';
   const declared = `${elementName(g, array.elem)} ${arrayName(array)}[${Math.max(array.length ?? 0, 1)}]`;
-  if (array.space === 'local') return [`${declared};`];
+  if (array.space === 'local') {
+    const aligned = array.align > 4 ? ` __attribute__((aligned(${array.align})))` : '';
+    return [`${declared}${aligned};`];
+  }
   if (array.space !== 'shared') return [];
   if (array.dynamic) return hip ? ['extern __shared__ uint4 shared_memory[];'] : [];
   return [`${hip ? '__shared__' : 'local'} ${declared} __attribute__((aligned(${ALIGN})));`];

@@ -1,6 +1,7 @@
 /**
  * Expressions: from trees to C. What an operation is called, arithmetic.ts, convert.ts and memory.ts know.
  */
+import type { ValueName } from '../../intrinsics/native.ts';
 import type { Expr, Special } from '../../ir/ops.ts';
 import { binaryOf, compareOf, selectOf, unaryOf } from './arithmetic.ts';
 import { atom, type C, callOf, castTo, constantOf, type Gen, Level, paramName, varName } from './code.ts';
@@ -8,7 +9,7 @@ import { bitcastOf, convert } from './convert.ts';
 import { blockAlong, blocksAlong } from './grid-positions.ts';
 import { threadNumber } from './helpers.ts';
 import { intrinsicOf } from './intrinsics.ts';
-import { loadElement } from './memory.ts';
+import { loadElement, pointerTo } from './memory.ts';
 import { hidden } from './opaque.ts';
 
 export function printExpr(g: Gen, e: Expr): C {
@@ -52,7 +53,25 @@ function printed(g: Gen, e: Expr): C {
       return intrinsicOf(g, print, e);
     case 'load':
       return loadElement(g, print, e.mem);
+    case 'native':
+      return nativeOf(g, e, e.args.map(print));
+    case 'address':
+      return pointerTo(g, print, e.mem);
+    case 'available':
+      throw new Error('internal error: externals were not settled');
   }
+}
+
+/** The function or expression of a library's intrinsic. */
+function nativeOf({ target }: Gen, { fn, type }: Expr & { op: 'native' }, args: readonly C[]): C {
+  const named = type as ValueName;
+  const text = target.dialect === 'hip' ? fn.native.hip?.(named, target.arch ?? '') : fn.native.opencl?.(named);
+  if (text === undefined) throw new Error(`internal error: ${fn.name} was not settled`);
+  if (/^\w+$/.test(text)) return callOf(text, ...args);
+  return {
+    text: `(${text.replace(/\$(\d)/g, (_, k: string) => `(${args[Number(k) - 1]?.text ?? ''})`)})`,
+    level: Level.atom,
+  };
 }
 
 const SPECIALS: Readonly<Record<string, string>> = {

@@ -19,19 +19,26 @@ function work(name: string, of: string): string {
   return `${FUNCTION} uint ${name}(uint axis) { return axis == 0 ? ${of}.x : axis == 1 ? ${of}.y : ${of}.z; }`;
 }
 
+/** What the names of atomic operations begin with, and the threads that they are for. */
+const SCOPED = [
+  ['atomic', 'AGENT'],
+  ['atom', 'AGENT'],
+  ['system', 'SYSTEM'],
+] as const;
+
 function atomics(name: string, called: string): string {
   const text = `template <typename T> ${FUNCTION} T NAME(volatile T *p, T a) { return ${called}; }`;
-  return ['atomic', 'atom'].map((kind) => text.replace('NAME', `${kind}_${name}`)).join('\n');
+  return SCOPED.map(([kind, scope]) => text.replace('NAME', `${kind}_${name}`).replace('WHOM', scope)).join('\n');
 }
 
-/** One of the compiler's atomic operations; nothing is ordered but itself. The scope is all threads of the device. */
+/** One of the compiler's atomic operations; nothing is ordered but itself. */
 function fetch(operation: string, value = 'a'): string {
-  return `__hip_atomic_${operation}((T *)p, ${value}, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)`;
+  return `__hip_atomic_${operation}((T *)p, ${value}, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WHOM)`;
 }
 
-const EXCHANGE = (kind: string): string =>
+const EXCHANGE = (kind: string, scope: string): string =>
   `template <typename T> ${FUNCTION} T ${kind}_cmpxchg(volatile T *p, T a, T b) { ` +
-  '__hip_atomic_compare_exchange_strong((T *)p, &a, b, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); return a; }';
+  `__hip_atomic_compare_exchange_strong((T *)p, &a, b, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_${scope}); return a; }`;
 
 const NATIVE = ['exp2', 'log2', 'recip', 'rsqrt', 'sqrt', 'sin', 'cos'] as const;
 
@@ -90,7 +97,6 @@ export const HIP_PRELUDE: string = [
   atomics('sub', fetch('fetch_add', '(T)(0 - a)')),
   atomics('xchg', fetch('exchange')),
   ...['and', 'or', 'xor', 'min', 'max'].map((name) => atomics(name, fetch(`fetch_${name}`))),
-  EXCHANGE('atomic'),
-  EXCHANGE('atom'),
+  ...SCOPED.map(([kind, scope]) => EXCHANGE(kind, scope)),
   `${FUNCTION} uint atomic_inc(volatile uint *p) { return atomic_add(p, 1u); }`,
 ].join('\n');

@@ -43,6 +43,12 @@ export function addressOf(g: Gen, print: Print, mem: MemRef): string {
   return element.startsWith('*') ? within({ text: element.slice(1), level: Level.unary }, Level.unary) : `&${element}`;
 }
 
+/** The address of an element as a pointer to its type. */
+export function pointerTo(g: Gen, print: Print, mem: MemRef): C {
+  const type = `${spaceName(g, spaceOf(g, mem.array))}${elementName(g, mem.elem)} *`;
+  return { text: `(${type})(${addressOf(g, print, mem)})`, level: Level.unary };
+}
+
 /**
  * An index that is not checked: that its sums and products do not wrap where it is in range is what indices are, and CUDA's
  * compilers take for granted. In checked mode the sum may wrap into the array's range.

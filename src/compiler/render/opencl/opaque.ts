@@ -44,7 +44,7 @@ export function opaqueParts({ body }: Kernel): ReadonlySet<Expr> {
 function indexExprs(body: readonly Stmt[]): readonly Expr[] {
   const mems = new Set<MemRef>();
   const loads = (e: Expr): void => {
-    if (e.op === 'load') mems.add(e.mem);
+    if (e.op === 'load' || e.op === 'address') mems.add(e.mem);
     for (const part of exprParts(e)) loads(part);
   };
   eachStmt(body, (s) => {

@@ -7,10 +7,19 @@
 import { NotSupportedError } from '../../../errors.ts';
 import { refuseNesting } from '../../frontend/too-deep.ts';
 import { ELEM_SIZE, type Kernel, type Param } from '../../ir/ops.ts';
+import { linkedWith } from '../../ir/passes/externals.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { runAnalysing } from '../../ir/passes/pipeline.ts';
 import { lowerReturns } from '../../ir/passes/returns.ts';
-import { eachStmt, hasBarrier, someExpr, someStmt, specialsIn, stmtExprs, written } from '../../ir/passes/walk.ts';
+import {
+  eachStmt,
+  hasBarrier,
+  readOnlyParams,
+  someExpr,
+  someStmt,
+  specialsIn,
+  stmtExprs,
+} from '../../ir/passes/walk.ts';
 import { plainName } from '../names.ts';
 import { type Gen, Lines, paramName, spaceName, typeOf, varName } from './code.ts';
 import { type Arrays, declareArrays, elementTypes } from './declarations.ts';
@@ -87,16 +96,6 @@ export function renderOpenCL(kernel: Kernel, target: OpenCLTarget, options: Open
     cooperative: someStmt(kernel.body, (s) => s.op === 'barrier' && s.kind === 'grid'),
     threadsPerBlockLimit: arrays.threads,
   };
-}
-
-/** Parameters of arrays that no statement writes to. */
-function readOnlyParams({ params, body }: Kernel): ReadonlySet<number> {
-  const found = new Set(params.filter(({ type }) => type === 'ptr').map(({ index }) => index));
-  eachStmt(body, (s) => {
-    const param = written(s)?.array.param;
-    if (param !== undefined) found.delete(param);
-  });
-  return found;
 }
 
 /** What Clang, which all of OpenCL's compilers are made of, allows of brackets of one kind around another. */
@@ -239,6 +238,7 @@ function programText(
   return [
     `// ${kernel.name.replace(/[^\x20-\x7e]+|\\$/g, '?')}`,
     ...head,
+    ...linkedWith(kernel, [hip ? 'hip' : 'opencl']).map((item) => new TextDecoder().decode(item.code())),
     ...elementTypes(g),
     ...constants,
     ...g.helpers.values(),

@@ -18,6 +18,7 @@ import { printExpr } from './expr.ts';
 import { positionArguments } from './grid-positions.ts';
 import { blockNumber, define, fence, threadNumber } from './helpers.ts';
 import { storeElement } from './memory.ts';
+import { wideAccess } from './wide.ts';
 
 type If = Stmt & { op: 'if' };
 
@@ -56,7 +57,11 @@ class Statements {
   }
 
   list(list: readonly Stmt[]): void {
-    for (const s of list) this.#statement(s);
+    for (let k = 0; k < list.length; ) {
+      const done = wideAccess(this.#g, this.#print, list, k);
+      if (done === 0) this.#statement(list[k] as Stmt);
+      k += Math.max(done, 1);
+    }
   }
 
   #statement(s: Stmt): void {
@@ -85,6 +90,8 @@ class Statements {
         return lines.add(`${fence(this.#g, s.scope)};`);
       case 'warp':
         throw new Error('internal error: an exchange between lanes was not lowered');
+      case 'extern':
+        return this.#extern(s);
       case 'rest':
         return undefined;
       case 'print':
@@ -231,6 +238,13 @@ class Statements {
     }
     lines.nest(`if (${threadNumber(this.#g)} == 0)`, () => lines.add('votes[(vote + 2) % 3] = 0;'));
     lines.add('vote = (vote + 1) % 3;');
+  }
+
+  /** C's own calling convention, and its conversions: of narrow types, and of truth values. */
+  #extern({ fn, args, result }: Stmt & { op: 'extern' }): void {
+    const call = `${fn.name}(${args.map((a) => this.#print(a).text).join(', ')})`;
+    const value = fn.result === 'bool' ? `${call} != 0` : call;
+    this.#g.lines.add(result === undefined ? `${call};` : `${varName(result)} = ${value};`);
   }
 
   // -------------------------------------------------------------- reports

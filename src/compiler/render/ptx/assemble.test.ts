@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isThorough } from '../../../required.testing.ts';
 import * as ir from '../../ir/builder.ts';
 import type { ApproxOp, Kernel, Stmt, ValueType, WarpOp } from '../../ir/ops.ts';
 import { warpResult } from '../../ir/ops.ts';
@@ -15,7 +16,8 @@ import { renderPtx } from './render.ts';
 
 /** The newest ISA of the assembler that the project is tested with. */
 const ISA = [9, 0] as const;
-const ARCHITECTURES = [75, 80, 90, 100, 120];
+/** The oldest, the one that brought most, and the newest; all of them where there is time. */
+const ARCHITECTURES = isThorough() ? [75, 80, 90, 100, 120] : [75, 90, 120];
 
 function render(kernel: Kernel, capability: number, options: Partial<PtxOptions> = {}): PtxModule {
   const expanded = expandNarrow(kernel, nativeNarrow(capability));
@@ -163,6 +165,11 @@ describe.skipIf(!hasPtxas())('ptxas', () => {
     const module = render(kernel, 90, { launchBounds: 128, maxRegisters: 40 });
     expect(module.entry).toBe('kernel_3_strange__n_mes');
     expect(await assemble(module.text, 90, ['-v'])).toMatch(/Used \d+ registers/);
+    for (const more of [{}, { maxRegisters: 40 }]) {
+      const crowded = render(kernel, 90, { launchBounds: 1024, minBlocks: 2, ...more });
+      const [, registers] = /Used (\d+) registers/.exec(await assemble(crowded.text, 90, ['-v'])) ?? [];
+      expect(Number(registers)).toBeLessThanOrEqual(32);
+    }
   });
 
   it('reports what it does not like', async () => {

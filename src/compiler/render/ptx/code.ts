@@ -57,6 +57,11 @@ export class Code {
     this.#lines.push(`\t${line};`);
   }
 
+  /** Appends a directive of the assembler. */
+  directive(line: string): void {
+    this.#lines.push(line);
+  }
+
   /** Appends lines that are no instruction: a label, a brace. */
   place(label: string): void {
     this.#lines.push(`${label}:`);
@@ -71,6 +76,26 @@ export class Code {
     this.emit(`${op} ${d}, ${operands.join(', ')}`);
     this.#scope.set(key, d);
     return d;
+  }
+
+  /** As `value`, of an instruction with several results; `write` appends it when there is need. Result `k` is known by its own name afterwards. */
+  values(
+    c: RegClass,
+    op: string,
+    count: number,
+    operands: readonly Operand[],
+    state: string | undefined,
+    write: (results: readonly Operand[]) => void,
+  ): readonly Operand[] {
+    const keys = Array.from({ length: count }, (_, k) => this.#key(`${op}#${k}`, operands, state));
+    const known = keys.flatMap((key) => this.#find(key) ?? []);
+    if (known.length === count) return known;
+    const results = keys.map(() => this.reg(c));
+    write(results);
+    keys.forEach((key, k) => {
+      this.#scope.set(key, results[k] ?? '');
+    });
+    return results;
   }
 
   /** As `value`, of what does not change while the kernel runs: computed once, at the start. */

@@ -2,6 +2,7 @@
  * Expressions: from trees to registers. Which instruction an operation is, arithmetic.ts and convert.ts know.
  */
 
+import type { ValueName } from '../../intrinsics/native.ts';
 import type { Expr, ValueType } from '../../ir/ops.ts';
 import { binaryOp, floatCompare, round, selectOp, unaryOp } from './arithmetic.ts';
 import { assertUniform, checkCast, checkExponent } from './checks.ts';
@@ -9,7 +10,7 @@ import type { Operand } from './code.ts';
 import { convert } from './convert.ts';
 import { type Gen, immediate, inRegister, isWide, readVar, TYPES } from './gen.ts';
 import { intrinsicOp } from './intrinsics.ts';
-import { loadElement } from './memory.ts';
+import { genericAddress, loadElement } from './memory.ts';
 import { parameter, specialValue } from './specials.ts';
 
 /** The value of an expression: a register, or an immediate. Predicates (bool) are always in registers. */
@@ -60,7 +61,28 @@ function compute(g: Gen, e: Expr): Operand {
       return intrinsicOp(g, e);
     case 'load':
       return loadElement(g, e.mem);
+    case 'native':
+      return nativeOp(g, e);
+    case 'address':
+      return genericAddress(g, e.mem);
+    case 'available':
+      throw new Error('internal error: externals were not settled');
   }
+}
+
+/** The instruction of a library's intrinsic: its name, or a text with places for the result and the operands. */
+function nativeOp(g: Gen, e: Expr & { op: 'native' }): Operand {
+  const text = e.fn.native.ptx?.(e.type as ValueName, g.target.capability);
+  if (text === undefined) throw new Error(`internal error: ${e.fn.name} was not settled`);
+  const args = e.args.map((a) => inRegister(g, a.type, g.value(a)));
+  const { reg } = TYPES[e.type];
+  if (!text.includes('$')) return g.code.value(reg, text, args);
+  const result = g.code.reg(reg);
+  g.code.directive('\t{');
+  const placed = text.replace(/\$(\d)/g, (_, k: string) => (k === '0' ? result : (args[Number(k) - 1] ?? '')));
+  g.code.directive(`\t${placed.trim().replace(/[^;}]$/, '$&;')}`);
+  g.code.directive('\t}');
+  return result;
 }
 
 function isConvertedInteger(e: Expr): boolean {

@@ -5,6 +5,7 @@ import type { ArraySym, Expr, Kernel, ValueType, Var } from '../../ir/ops.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
 import type { Code, Operand, RegClass } from './code.ts';
 import type { Layout } from './layout.ts';
+import type { LineTable } from './lines.ts';
 import type { PtxOptions, PtxTarget } from './module.ts';
 
 export interface Gen {
@@ -32,6 +33,7 @@ export interface Gen {
   /** Constructs around the statement in hand, by label. */
   readonly targets: Map<number, { readonly breakLabel: string; readonly continueLabel: string | undefined }>;
   usesReadOnlyPath: boolean;
+  readonly lines: LineTable | undefined;
   /** The newest PTX ISA version that an instruction asked for. */
   isa: readonly [number, number];
   readonly fault:

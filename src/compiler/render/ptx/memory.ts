@@ -6,9 +6,9 @@
  */
 import { isNarrowFloat, type NarrowName } from '../../../dtype/index.ts';
 import { add, constant, sub } from '../../ir/builder.ts';
-import { ELEM_SIZE, type ElemType, type Expr, type MemRef } from '../../ir/ops.ts';
+import { ELEM_SIZE, type ElemType, type Expr, type MemRef, type Stmt, type Wide, widen } from '../../ir/ops.ts';
 import { checkBounds } from './checks.ts';
-import type { Operand } from './code.ts';
+import type { Operand, RegClass } from './code.ts';
 import { type Gen, inRegister, isUnwritten, isWide, stateOf, TYPES } from './gen.ts';
 import { toHalf, widenHalf } from './narrow.ts';
 
@@ -16,6 +16,17 @@ import { toHalf, widenHalf } from './narrow.ts';
 export interface Address {
   readonly space: string;
   readonly text: Operand;
+}
+
+/** The address of an element as any function takes it: generic, of 64 bits. */
+export function genericAddress(g: Gen, mem: MemRef): Operand {
+  const { space, text } = addressOf(g, mem);
+  const [, start = '', disp] = /^\[(.*?)(?:\+(-?\d+))?\]$/.exec(text) ?? [];
+  const word = space === 'shared';
+  const register = start.startsWith('%') ? start : g.code.once(word ? 'r' : 'rd', `mov.u${word ? 32 : 64}`, start);
+  const moved =
+    disp === undefined ? register : g.code.value(word ? 'r' : 'rd', `add.s${word ? 32 : 64}`, [register, disp]);
+  return g.code.value('rd', `cvta.${space}.u64`, [word ? g.code.value('rd', 'cvt.u64.u32', [moved]) : moved]);
 }
 
 interface Base {
@@ -129,10 +140,9 @@ function storedAs(elem: ElemType): string {
 }
 
 export function loadElement(g: Gen, mem: MemRef): Operand {
+  if (mem.wide !== undefined && isWideAccess(g, mem)) return loadWide(g, mem, mem.wide);
   const { space, text } = loadable(g, addressOf(g, mem), mem.elem);
-  const kept = isUnwritten(g, mem.array);
-  if (mem.array.space === 'global' && g.readOnly.has(mem.array.param ?? -1)) g.usesReadOnlyPath = true;
-  const op = `ld${space}${kept ? '.nc' : ''}.${storedAs(mem.elem)}`;
+  const op = `ld${space}${cached(g, mem)}.${storedAs(mem.elem)}`;
   const state = stateOf(g, mem.array);
   if (isNarrowFloat(mem.elem)) return widenHalf(g, mem.elem, g.code.value('h', op, [text], state));
   switch (mem.elem) {
@@ -148,6 +158,106 @@ export function loadElement(g: Gen, mem: MemRef): Operand {
   }
 }
 
+/** The way of a load through the caches: as the author says, else the read-only one for what nobody changes. */
+function cached(g: Gen, { array, cache }: MemRef): string {
+  if (array.space === 'global' && g.readOnly.has(array.param ?? -1)) g.usesReadOnlyPath = true;
+  // Memory of a thread or a block has no choice of caches, and the read-only path has its own.
+  const hint = cache !== undefined && array.space === 'global' ? `.${cache}` : '';
+  return hint === '' && isUnwritten(g, array) ? '.nc' : hint;
+}
+
+// ---------------------------------------------------------------- neighbours at once
+
+/** Whether neighbours are loaded and stored at once. In checked mode each is checked for itself. */
+function isWideAccess(g: Gen, mem: MemRef): boolean {
+  return !g.kernel.checked && mem.elem !== 'bool' && mem.array.space !== 'constant';
+}
+
+/** The register that an element as it is stored is loaded to. */
+function storedClass(elem: ElemType): RegClass {
+  return isNarrowFloat(elem) ? 'h' : TYPES[widen(elem)].reg;
+}
+
+/** The reference to the first of the neighbours. */
+function firstOf(mem: MemRef, { lane }: Wide): MemRef {
+  return { ...mem, disp: mem.disp - lane * ELEM_SIZE[mem.elem] };
+}
+
+/** One of neighbours that are loaded at once, by the first of them that is asked for. */
+function loadWide(g: Gen, mem: MemRef, wide: Wide): Operand {
+  const first = firstOf(mem, wide);
+  const { space, text } = addressOf(g, first);
+  const type = storedAs(mem.elem);
+  const load = `ld.${space}${cached(g, mem)}`;
+  const loaded = g.code.values(
+    storedClass(mem.elem),
+    `${load}.${type}`,
+    wide.lanes,
+    [text],
+    stateOf(g, mem.array),
+    (to) => {
+      const together = `${load}.v${wide.lanes}.${type} {${to.join(', ')}}, ${text}`;
+      if (wide.aligned) return g.code.emit(together);
+      ifAligned(
+        g,
+        text,
+        wide.lanes * ELEM_SIZE[mem.elem],
+        together,
+        to.map((r, k) => `${load}.${type} ${r}, ${beyond(text, k * ELEM_SIZE[mem.elem])}`),
+      );
+    },
+  );
+  const lane = loaded[wide.lane] ?? '';
+  return isNarrowFloat(mem.elem) ? widenHalf(g, mem.elem, lane) : lane;
+}
+
+/** One access where the address is a multiple of its bytes, else one for each. */
+function ifAligned(g: Gen, text: Operand, bytes: number, together: string, apart: readonly string[]): void {
+  const { code } = g;
+  const [, start = text, disp] = /^\[([^+\]]+)(?:\+(-?\d+))?\]$/.exec(text) ?? [];
+  const wide = start.startsWith('%rd');
+  const at = disp === undefined ? start : code.value(wide ? 'rd' : 'r', wide ? 'add.s64' : 'add.s32', [start, disp]);
+  const low = code.value(wide ? 'rd' : 'r', wide ? 'and.b64' : 'and.b32', [at, String(bytes - 1)]);
+  const aligned = code.value('p', wide ? 'setp.eq.s64' : 'setp.eq.s32', [low, '0']);
+  const [single, end] = [code.label(), code.label()];
+  code.emit(`@!${aligned} bra ${single}`);
+  code.emit(together);
+  code.emit(`bra ${end}`);
+  code.place(single);
+  for (const line of apart) code.emit(line);
+  code.place(end);
+}
+
+/** An address so many bytes further. */
+function beyond(text: Operand, bytes: number): Operand {
+  const [, start = text, disp = '0'] = /^\[([^+\]]+)(?:\+(-?\d+))?\]$/.exec(text) ?? [];
+  return bytes === 0 ? text : `[${start}+${Number(disp) + bytes}]`;
+}
+
+/** Stores neighbours at once; false where that is not one access. None of the values may be read from memory. */
+export function storeWide(g: Gen, stores: readonly (Stmt & { readonly op: 'store' })[]): boolean {
+  const [first] = stores;
+  const wide = first?.mem.wide;
+  if (first === undefined || wide === undefined || !isWideAccess(g, first.mem)) return false;
+  const { elem } = first.mem;
+  const values = stores.map((s) => inRegister(g, widen(elem), storedValue(g, elem, g.value(s.value))));
+  const { space, text } = addressOf(g, first.mem);
+  const store = `st.${space}`;
+  const type = storedAs(elem);
+  const together = `${store}.v${wide.lanes}.${type} ${text}, {${values.join(', ')}}`;
+  if (wide.aligned) g.code.emit(together);
+  else
+    ifAligned(
+      g,
+      text,
+      wide.lanes * ELEM_SIZE[elem],
+      together,
+      values.map((v, k) => `${store}.${type} ${beyond(text, k * ELEM_SIZE[elem])}, ${v}`),
+    );
+  memoryChanged(g, first.mem);
+  return true;
+}
+
 /**
  * An address as loads name it, and the space with its dot. Bytes of constant memory at a computed place are loaded by generic addresses:
  * the assembler in NVIDIA's driver (580.159, not the toolkit's ptxas) dies of `table[condition ? 1 : 0]` that is compared with 0.
@@ -161,7 +271,8 @@ function loadable(g: Gen, { space, text }: Address, elem: ElemType): Address {
 export function storeElement(g: Gen, mem: MemRef, e: Expr): void {
   const v = g.value(e);
   const { space, text } = addressOf(g, mem);
-  g.code.emit(`st.${space}.${storedAs(mem.elem)} ${text}, ${storedValue(g, mem.elem, v)}`);
+  const hint = mem.cache !== undefined && space === 'global' ? `.${mem.cache}` : '';
+  g.code.emit(`st.${space}${hint}.${storedAs(mem.elem)} ${text}, ${storedValue(g, mem.elem, v)}`);
   memoryChanged(g, mem);
 }
 

@@ -14,16 +14,20 @@ import type {
   CompareOp,
   ElemType,
   Expr,
+  MemoryOrder,
+  MemoryScope,
   Stmt,
   UnaryOp,
   ValueType,
   WarpOp,
 } from '../../ir/ops.ts';
-import { ELEM_SIZE, isFloat, warpResult, widen } from '../../ir/ops.ts';
+import { ELEM_SIZE, isFloat, isInt, warpResult, widen } from '../../ir/ops.ts';
 import { OPERATIONS, type Random, random, type Sample } from '../../ir/testing.ts';
 
 export const INTEGERS: readonly ValueType[] = ['i32', 'u32', 'i64', 'u64'];
 export const FLOATS: readonly ValueType[] = ['f32', 'f64'];
+/** Elements that atomic operations only move. */
+const SMALL: readonly ElemType[] = ['i8', 'u8', 'i16', 'u16'];
 export const VALUES: readonly ValueType[] = ['bool', ...INTEGERS, ...FLOATS];
 export const ELEMENTS: readonly ElemType[] = [...VALUES, 'i8', 'u8', 'i16', 'u16', 'f16', 'bf16'];
 
@@ -211,7 +215,7 @@ class Table {
 }
 
 /** Results a thread at most. */
-const MOST = 96;
+const MOST = 256;
 
 /** All pairs of operands. */
 function pairs(values: readonly Value[]): readonly [Value[], Value[]] {
@@ -332,16 +336,42 @@ const ATOMICS: readonly AtomicOp[] = [
   'nanMax',
   'nanMin',
   'cas',
+  'load',
+  'store',
 ];
 
+/** What has an order and a scope, in turn: every order that its operation can have. */
+const HOW: readonly { readonly order?: MemoryOrder; readonly scope?: MemoryScope }[] = [
+  {},
+  { order: 'acquire', scope: 'block' },
+  { order: 'release' },
+  { order: 'acq_rel', scope: 'system' },
+  { order: 'seq_cst', scope: 'block' },
+  { scope: 'system' },
+];
+
+function howOf(fn: AtomicOp, system: boolean): typeof HOW {
+  const not = { load: ['release', 'acq_rel'], store: ['acquire', 'acq_rel'] }[fn as string];
+  return HOW.filter(
+    ({ order, scope }) => (system || scope !== 'system') && (order === undefined || not?.includes(order) !== true),
+  );
+}
+
 /** The atomic operations of a type. */
-export function atomicsOf(type: ValueType): readonly AtomicOp[] {
+export function atomicsOf(type: ElemType): readonly AtomicOp[] {
+  if (ELEM_SIZE[type] < 4) return ['exch', 'cas', 'load', 'store'];
   const not = isFloat(type) ? ['and', 'or', 'xor', 'inc', 'dec'] : ['nanMax', 'nanMin'];
   return ATOMICS.filter((fn) => !not.includes(fn));
 }
 
+function fits(elem: ElemType, v: number): boolean {
+  const range = 2 ** (8 * ELEM_SIZE[elem]);
+  return elem.startsWith('u') ? v >= 0 && v < range : v >= -range / 2 && v < range / 2;
+}
+
 /** Each thread on an element of its own, with and without a result; in each space. */
-function atomics(type: ValueType): Sample[] {
+function atomics(elem: ElemType, system: boolean): Sample[] {
+  const type = widen(elem);
   // Denormals are flushed by float additions in some memories, and infinities make NaNs of many signs.
   const tame = (v: Value): boolean =>
     !isFloat(type) ||
@@ -351,23 +381,28 @@ function atomics(type: ValueType): Sample[] {
   const [as, bs] = pairs(
     corners(type, random(5))
       .filter(tame)
-      .filter((_, k) => k % 2 === 0 || k > 40),
+      .filter((_, k) => k % 2 === 0 || k > 40)
+      // Operands of small elements are as small.
+      .filter((v) => !isInt(elem) || ELEM_SIZE[elem] > 2 || fits(elem, Number(v))),
   );
   return (['global', 'shared'] as const).map((space) => {
-    const t = new Table(`atomics of ${type} in ${space} memory`, as.length);
+    const t = new Table(`atomics of ${elem} in ${space} memory`, as.length);
     const [a, b, old] = [t.b.variable(type, 'a'), t.b.variable(type, 'b'), t.b.variable(type, 'old')];
     t.body.push(ir.assign(a, t.operand(type, as)), ir.assign(b, t.operand(type, bs)));
-    const global = t.array(type, as);
-    const array = space === 'global' ? global : t.b.shared(type, 's', 64);
+    const global = t.array(elem, as);
+    const array = space === 'global' ? global : t.b.shared(elem, 's', 64);
     const mem = ir.at(array, space === 'global' ? t.i : ir.special('threadIdx.x'));
-    for (const fn of atomicsOf(type)) {
+    for (const fn of atomicsOf(elem)) {
       const third = ir.constant(type, 9);
       for (const args of fn === 'cas'
         ? [
             [ir.read(b), third],
             [ir.read(a), third],
           ]
-        : [[ir.read(b)], [third]]) {
+        : fn === 'load'
+          ? [[]]
+          : [[ir.read(b)], [third]]) {
+        if (fn === 'store') continue;
         t.body.push(
           ir.store(mem, ir.read(a)),
           ir.atomic(fn, mem, args, old),
@@ -375,11 +410,15 @@ function atomics(type: ValueType): Sample[] {
           t.store(ir.load(mem)),
         );
       }
-      t.body.push(
-        ir.store(mem, ir.read(a)),
-        ir.atomic(fn, mem, fn === 'cas' ? [ir.read(b), third] : [ir.read(b)]),
-        t.store(ir.load(mem)),
-      );
+      const args = fn === 'cas' ? [ir.read(b), third] : fn === 'load' ? [] : [ir.read(b)];
+      for (const how of howOf(fn, system))
+        t.body.push(
+          ir.store(mem, ir.read(a)),
+          ir.atomic(fn, mem, args, undefined, ir.NOWHERE, how),
+          t.store(ir.load(mem)),
+        );
+      for (const how of fn === 'store' ? [] : howOf(fn, system).slice(1))
+        t.body.push(ir.atomic(fn, mem, args, old, ir.NOWHERE, how), t.store(ir.read(old)));
     }
     return t.sample();
   });
@@ -461,14 +500,14 @@ function exchanges(type: ValueType): Sample {
   return t.sample();
 }
 
-/** All samples; the interpreter runs each in well under a second. */
-export function operatorSamples(): Sample[] {
+/** All samples; the interpreter runs each in well under a second. `system`: with atomics of that scope, which OpenCL 1.2 has not. */
+export function operatorSamples(system = true): Sample[] {
   return [
     ...VALUES.map(operations),
     ...VALUES.flatMap((type) => [...constants(type, false), ...constants(type, true)]),
     ...VALUES.map(conversions),
     ...ELEMENTS.map(memory),
-    ...[...INTEGERS, ...FLOATS].flatMap(atomics),
+    ...[...INTEGERS, ...FLOATS, ...SMALL].flatMap((elem) => atomics(elem, system)),
     ...[...INTEGERS, ...FLOATS].map(exchanges),
     wideIndices(),
     largeShared(),

@@ -4,16 +4,19 @@
  * The tree is walked once, in the order of execution. Sections that a device's assembler does better by itself (register
  * allocation, scheduling, predication) are left to it.
  */
-import type { Kernel } from '../../ir/ops.ts';
+import type { Kernel, MemoryOrder } from '../../ir/ops.ts';
+import { externalsIn } from '../../ir/passes/externals.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
-import { eachStmt, someStmt, written } from '../../ir/passes/walk.ts';
+import { readOnlyParams, someStmt } from '../../ir/passes/walk.ts';
 import { plainName } from '../names.ts';
 import { FAULTS, PRINTS } from '../reports.ts';
 import { emitReport, FAULT_SYMBOL, faultRegisters } from './checks.ts';
 import { Code, type Operand } from './code.ts';
 import { evaluate } from './expr.ts';
-import { classOf, type Gen, immediate, TYPES } from './gen.ts';
+import { declareExtern } from './externals.ts';
+import { classOf, type Gen, immediate, needIsa, TYPES } from './gen.ts';
 import { layOut } from './layout.ts';
+import { LineTable } from './lines.ts';
 import type { PtxModule, PtxOptions, PtxTarget } from './module.ts';
 import { PRINT_SYMBOL } from './print.ts';
 import { clearSlots, SLOTS } from './specials.ts';
@@ -34,7 +37,7 @@ export function renderPtx(kernel: Kernel, target: PtxTarget, options: PtxOptions
     layout,
     value: (e) => evaluate(g, e),
     vars: declareVars(kernel, code),
-    readOnly: readOnlyParams(kernel),
+    readOnly: listens(kernel) ? new Set() : readOnlyParams(kernel),
     evaluated: new Map(),
     sites: [],
     prints: [],
@@ -43,6 +46,7 @@ export function renderPtx(kernel: Kernel, target: PtxTarget, options: PtxOptions
     loopDepth: 0,
     targets: new Map(),
     usesReadOnlyPath: false,
+    lines: options.lines === undefined ? undefined : new LineTable(options.lines),
     isa: arch.isa,
     fault: mayFail ? faultRegisters(code) : undefined,
   };
@@ -54,6 +58,7 @@ export function renderPtx(kernel: Kernel, target: PtxTarget, options: PtxOptions
   const entry = entryName(options.name);
   return {
     text: moduleText(g, entry, arch.sm, faults ? launch : undefined),
+    lineInfo: options.lines !== undefined,
     entry,
     params: layout.params,
     launchNumber: faults ? layout.paramBytes - 4 : undefined,
@@ -90,22 +95,16 @@ function declareVars(kernel: Kernel, code: Code): Map<number, Operand> {
   return vars;
 }
 
-/** Pointer parameters through which the kernel never writes. */
-function readOnlyParams(kernel: Kernel): Set<number> {
-  const params = new Set(kernel.params.filter((p) => p.type === 'ptr').map((p) => p.index));
-  eachStmt(kernel.body, (s) => {
-    const mem = written(s);
-    if (mem?.array.space === 'global') params.delete(mem.array.param ?? -1);
-  });
-  return params;
-}
-
 function moduleText(g: Gen, entry: string, sm: number, launch: string | undefined): string {
   const { kernel, layout, options } = g;
   const params = layout.params.map(({ type }, i) => `.param .${PARAM_TYPES[type] ?? type} param_${i}`);
   if (launch !== undefined) params.push(`.param .u32 ${launch}`);
+  const clustered = options.cluster !== undefined && sm >= 90;
+  if (clustered) needIsa(g, 7, 8);
   const directives = [
     ...(options.launchBounds === undefined ? [] : [`.maxntid ${options.launchBounds}, 1, 1`]),
+    ...(options.minBlocks === undefined ? [] : [`.minnctapersm ${options.minBlocks}`]),
+    ...(clustered ? [`.reqnctapercluster ${options.cluster?.join(', ')}`] : []),
     ...(options.maxRegisters === undefined ? [] : [`.maxnreg ${options.maxRegisters}`]),
   ];
   const declarations = [
@@ -120,6 +119,8 @@ function moduleText(g: Gen, entry: string, sm: number, launch: string | undefine
     `.version ${isa[0]}.${isa[1]}`,
     `.target sm_${sm}`,
     '.address_size 64',
+    ...(g.lines?.files ?? []),
+    ...externalsIn(kernel).map(declareExtern),
     ...declarations,
     `.visible .entry ${entry}(${params.length === 0 ? '' : `\n\t${params.join(',\n\t')}\n`})`,
     ...directives,
@@ -139,3 +140,13 @@ const PARAM_TYPES: Readonly<Record<string, string>> = {
   i64: 'b64',
   u64: 'b64',
 };
+
+/**
+ * Whether a kernel waits for what others write while it runs, the host or other kernels: by an acquiring atomic or a fence for the whole system. Then
+ * what it does not write itself may change all the same, and must not go by the read-only path, which is never made coherent (PTX ISA, `ld.global.nc`).
+ */
+function listens({ body }: Kernel): boolean {
+  const acquires = (order: MemoryOrder | undefined): boolean =>
+    order === 'acquire' || order === 'acq_rel' || order === 'seq_cst';
+  return someStmt(body, (s) => (s.op === 'atomic' && acquires(s.order)) || (s.op === 'fence' && s.scope === 'system'));
+}

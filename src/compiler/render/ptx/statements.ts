@@ -9,21 +9,30 @@ import { negate } from '../../ir/builder.ts';
 import { exitOf, type Loop, testedLoop } from '../../ir/loops.ts';
 import { size } from '../../ir/measures.ts';
 import type { Expr, Stmt } from '../../ir/ops.ts';
-import { assignedIn, jumpsTo, neverEnds, someStmt } from '../../ir/passes/walk.ts';
-import { emitAtomic } from './atomics.ts';
+import { assignedIn, jumpsTo, mayWrite, neverEnds, someStmt } from '../../ir/passes/walk.ts';
+import { wideStores } from '../wide.ts';
+import { emitAtomic, emitFence } from './atomics.ts';
 import { emitTrap } from './checks.ts';
 import { emitBarrier, emitRest, emitWarp } from './collectives.ts';
+import { emitExtern } from './externals.ts';
 import { allChanged, type Gen, writeVar } from './gen.ts';
 import { hoist } from './hoist.ts';
-import { storeElement } from './memory.ts';
+import { storeElement, storeWide } from './memory.ts';
 import { emitPrint } from './print.ts';
 
 type If = Stmt & { op: 'if' };
 
 export function emitList(g: Gen, list: readonly Stmt[]): void {
-  for (const s of list) {
+  for (let k = 0; k < list.length; ) {
+    const s = list[k] as Stmt;
     g.evaluated.clear();
-    statement(g, s);
+    const neighbours = wideStores(list, k);
+    if (neighbours.length > 0) g.lines?.mark(g.code, s.pos);
+    if (storeWide(g, neighbours)) k += neighbours.length;
+    else {
+      statement(g, s);
+      k++;
+    }
   }
   g.evaluated.clear();
 }
@@ -33,13 +42,7 @@ function forget(g: Gen, list: readonly Stmt[]): void {
     const register = g.vars.get(id);
     if (register !== undefined) g.code.changed(register);
   }
-  if (
-    someStmt(
-      list,
-      (s) => s.op === 'store' || s.op === 'atomic' || s.op === 'barrier' || s.op === 'warp' || s.op === 'fence',
-    )
-  )
-    memoryUnknown(g);
+  if (someStmt(list, (s) => mayWrite(s) || s.op === 'barrier' || s.op === 'warp' || s.op === 'fence')) memoryUnknown(g);
 }
 
 function memoryUnknown(g: Gen): void {
@@ -49,6 +52,7 @@ function memoryUnknown(g: Gen): void {
 
 function statement(g: Gen, s: Stmt): void {
   const { code } = g;
+  if ('pos' in s) g.lines?.mark(code, s.pos);
   switch (s.op) {
     case 'assign':
       return writeVar(g, s.var, g.value(s.value));
@@ -76,10 +80,13 @@ function statement(g: Gen, s: Stmt): void {
     case 'barrier':
       return emitBarrier(g, s);
     case 'fence':
-      code.emit(`membar.${{ block: 'cta', device: 'gl', system: 'sys' }[s.scope]}`);
+      emitFence(g, s.scope);
       return allChanged(g);
     case 'warp':
       return emitWarp(g, s);
+    case 'extern':
+      emitExtern(g, s);
+      return memoryUnknown(g);
     case 'rest':
       return emitRest(g, s);
     case 'print':

@@ -5,17 +5,39 @@
  * sums out of inner loops. In a 32-bit memory all of it is arithmetic modulo 2^32, which may be reassociated freely.
  */
 import { type ArraySym, ELEM_SIZE, type Expr, type MemRef } from '../../ir/ops.ts';
+import { sameExpr } from '../../ir/same.ts';
+import { pushAside } from './aside.ts';
 import type { Local } from './assembler.ts';
-import { part, scalar } from './expr.ts';
+import { lanesFrom, part, scalar } from './expr.ts';
 import { addressType, type Gen, isWide, ScalarOnly, shapeOf } from './gen.ts';
+import type { Offsets } from './lane-facts.ts';
 import { extractLane, splatConst } from './vector.ts';
+import { isWholeElement } from './whole-warps.ts';
 
 /** Where the lanes of an access are. Each `push` pushes an address to which `offset` (in the instruction) is added. */
 export type Where =
   | { readonly kind: 'uniform'; readonly push: () => void; readonly offset: number }
   | { readonly kind: 'consecutive'; readonly push: () => void; readonly offset: number }
+  /** Each four lanes of 4 bytes are a vector whose address `push` pushes, with its elements as `order` swizzles them. */
+  | {
+      readonly kind: 'exchanged';
+      readonly push: (p: number) => void;
+      readonly order: Local;
+      readonly offset: number;
+    }
   /** `lane` pushes and returns a further constant offset. */
-  | { readonly kind: 'lanes'; readonly lane: (lane: number) => number; readonly offset: number };
+  | {
+      readonly kind: 'lanes';
+      readonly lane: (lane: number) => number;
+      readonly offset: number;
+      /** How far the lanes lie from what `lane` pushes for any of them; undefined where each pushes its own address. */
+      readonly distances?: Offsets | undefined;
+      /** Whether inactive lanes have an address that nobody reads, so that all may be stored. */
+      readonly harmless?: boolean;
+    };
+
+/** What addresses are for. Those of atomic operations are handed out once, others may be for each of two branches. */
+export type Purpose = 'load' | 'store' | 'atomic';
 
 /** Most that is added to an index in the instruction. Global memory must not begin below this address. */
 const MOST_FOLDED = 4096;
@@ -142,77 +164,93 @@ function localArray(
   if (g.lanes === 1) {
     return { scale: mem.scale, disp: mem.disp, lane: 0, addItem: addItem((mem.array.length ?? 0) * size) };
   }
-  if (ELEM_SIZE[mem.elem] !== size || mem.scale % size !== 0 || mem.disp % size !== 0) throw new ScalarOnly();
+  if (!isWholeElement(mem)) throw new ScalarOnly();
   const copies = perItem ? layout.items : g.lanes;
   return { scale: mem.scale * copies, disp: mem.disp * copies, lane: size, addItem: addItem(size) };
 }
 
-/** Works out where the lanes of an access are, and hands it out for a while. */
-export function withAddresses(g: Gen, mem: MemRef, use: (where: Where) => void): void {
+/**
+ * Works out where the lanes of an access are, and hands it out for a while: twice, for two branches, where a test at run time may
+ * well find the lanes in a row, the inactive ones among them.
+ */
+export function withAddresses(g: Gen, mem: MemRef, purpose: Purpose, use: (where: Where) => void): void {
   const { f } = g;
-  const shape = shapeOf(g, mem.index);
   const local = localArray(g, mem);
   const t = addressType(g);
-  const size = ELEM_SIZE[mem.elem];
-  if (g.lanes > 1 && (shape === 'V' || (shape === 'C' && local !== undefined))) {
-    scattered(g, mem, local, use);
+  const distances = knownDistances(g, mem, local?.lane);
+  if (distances === undefined) {
+    scattered(g, mem, local, purpose, use);
     return;
   }
   const address = f.temp(t);
   const offset = pushAddress(g, mem);
+  const least = Math.min(...distances);
+  if (least < 0) {
+    if (t === 'i64') f.i64(least);
+    else f.i32(least);
+    f.op(`${t}.add`);
+  }
   f.set(address);
   const push = (): void => f.get(address);
-  const stride = g.lanes === 1 ? 0 : local !== undefined ? local.lane : shape === 'C' ? mem.scale : 0;
-  if (stride === 0) use({ kind: 'uniform', push, offset });
-  else if (stride === size) use({ kind: 'consecutive', push, offset });
+  const size = ELEM_SIZE[mem.elem];
+  if (distances.every((x) => x === 0)) use({ kind: 'uniform', push, offset });
+  else if (distances.every((x, lane) => x === lane * size)) use({ kind: 'consecutive', push, offset });
   else {
-    use({
-      kind: 'lanes',
-      lane: (lane) => {
-        push();
-        if (lane * stride >= 0) return lane * stride;
-        if (t === 'i64') f.i64(lane * stride);
-        else f.i32(lane * stride);
-        f.op(`${t}.add`);
-        return 0;
-      },
-      offset,
-    });
+    const from = distances.map((x) => x - Math.min(least, 0));
+    const lane = (k: number): number => {
+      push();
+      return from[k] ?? 0;
+    };
+    use({ kind: 'lanes', lane, offset, distances: from });
   }
   f.release(t, address);
 }
 
-/** Every lane has an index of its own: those of inactive lanes are made 0. */
-function scattered(g: Gen, mem: MemRef, local: ReturnType<typeof localArray>, use: (where: Where) => void): void {
+/** How many bytes one access lies beyond another one of the same array or its like, where their indices differ by a constant. */
+export function distanceOf(a: MemRef, b: MemRef): number | undefined {
+  const [plus, minus]: [Term[], Term[]] = [[], []];
+  const constant = (linear(a.index, 1, plus) - linear(b.index, 1, minus)) | 0;
+  for (const { e, factor } of plus) {
+    const twin = minus.findIndex((t) => t.factor === factor && sameExpr(t.e, e));
+    if (twin < 0) return undefined;
+    minus.splice(twin, 1);
+  }
+  return minus.length > 0 ? undefined : constant * a.scale + a.disp - b.disp;
+}
+
+/** Bytes that may be read next to an element of an array, wherever it lies. */
+const NEAR = 256;
+
+/** How far the addresses of the lanes lie from that of lane 0; undefined where each must be asked for its own. */
+export function knownDistances(g: Gen, mem: MemRef, localLane: number | undefined): Offsets | undefined {
+  if (g.lanes === 1) return [0];
+  const shape = shapeOf(g, mem.index);
+  const all = (of: (lane: number) => number): Offsets => Array.from({ length: g.lanes }, (_, lane) => of(lane));
+  if (localLane !== undefined) return shape === 'V' || shape === 'C' ? undefined : all((lane) => lane * localLane);
+  if (shape === 'G' || shape === 'U') return all(() => 0);
+  if (shape === 'V' && g.variant.memory64) return undefined;
+  const offsets = shape === 'C' ? all((lane) => lane) : g.laneFacts.offsets(mem.index);
+  const distances = offsets?.map((x) => x * mem.scale);
+  // An inactive lane loads too: from near an active one, if it cannot be from far away.
+  if (g.mask !== null && distances?.some((x) => Math.abs(x) > NEAR)) return undefined;
+  return distances;
+}
+
+/**
+ * Every lane has an index of its own. Where a test does not find all in a row, those of inactive lanes are made 0, or lead to
+ * a place in the scratch memory for what they store: a branch for each lane would often be guessed wrong.
+ */
+function scattered(
+  g: Gen,
+  mem: MemRef,
+  local: ReturnType<typeof localArray>,
+  purpose: Purpose,
+  use: (where: Where) => void,
+): void {
   const { f, mask } = g;
   const wide = isWide(mem.index.type);
   const perPart = wide ? 2 : 4;
-  const count = g.lanes / perPart;
   const scale = local?.scale ?? mem.scale;
-  // With a 32-bit memory the multiplication may be done on all lanes at once, modulo 2^32.
-  const early = !wide && !g.variant.memory64;
-  const parts: Local[] = [];
-  for (let p = 0; p < count; p++) {
-    const temp = f.temp('v128');
-    part(g, mem.index, p);
-    if (mask !== null) {
-      f.get(mask.parts[wide ? p >> 1 : p] ?? 0);
-      if (wide) f.op(p & 1 ? 'i64x2.extend_high_i32x4_s' : 'i64x2.extend_low_i32x4_s');
-      f.op('v128.and');
-    }
-    if (early && scale !== 1) {
-      const power = Math.log2(scale);
-      if (Number.isInteger(power)) {
-        f.i32(power);
-        f.op('i32x4.shl');
-      } else {
-        splatConst(f, 'i32', scale);
-        f.op('i32x4.mul');
-      }
-    }
-    f.set(temp);
-    parts.push(temp);
-  }
   const t = addressType(g);
   const base = f.temp(t);
   let offset = pushBase(g, mem.array);
@@ -225,24 +263,168 @@ function scattered(g: Gen, mem: MemRef, local: ReturnType<typeof localArray>, us
   }
   local?.addItem();
   f.set(base);
-  use({
-    kind: 'lanes',
-    offset,
-    lane: (lane) => {
-      f.get(base);
-      f.get(parts[Math.floor(lane / perPart)] ?? 0);
-      extractLane(f, wide ? 'i64' : 'i32', lane % perPart);
-      if (!early) {
-        if (t === 'i64' && !wide) f.op('i64.extend_i32_s');
-        if (t === 'i32') f.op('i32.wrap_i64');
-        if (t === 'i64') f.i64(scale);
-        else f.i32(scale);
-        f.op(`${t}.mul`);
-      }
-      f.op(`${t}.add`);
-      return local === undefined ? 0 : lane * local.lane;
-    },
+  // With a 32-bit memory the multiplication may be done on all lanes at once, modulo 2^32.
+  const early = !wide && t === 'i32';
+  if (early && local === undefined && isExchanged(g, mem, purpose)) {
+    exchanged(g, mem, base, offset, use);
+    f.release(t, base);
+    return;
+  }
+  const parts = Array.from({ length: g.lanes / perPart }, (_, p) => {
+    const temp = f.temp('v128');
+    part(g, mem.index, p);
+    if (early) scaleVector(g, scale);
+    f.set(temp);
+    return temp;
   });
+  /** What is done before a lane is asked for, but after any test of all lanes. */
+  const separate = (): void => {
+    for (const [p, local] of parts.entries()) {
+      if (mask === null && !early) continue;
+      f.get(local);
+      if (mask !== null) {
+        f.get(mask.parts[wide ? p >> 1 : p] ?? 0);
+        if (wide) f.op(p & 1 ? 'i64x2.extend_high_i32x4_s' : 'i64x2.extend_low_i32x4_s');
+        f.op('v128.and');
+      }
+      if (early) {
+        f.get(base);
+        f.op('i32x4.splat', 'i32x4.add');
+      }
+      f.set(local);
+    }
+  };
+  /** The same for stores: inactive lanes go elsewhere. */
+  const redirect = (active: readonly Local[]): void => {
+    for (const [p, local] of parts.entries()) {
+      f.get(base);
+      f.i32(offset);
+      f.op('i32.add', 'i32x4.splat');
+      f.get(local);
+      f.op('i32x4.add');
+      pushAside(g);
+      f.get(active[p] ?? 0);
+      f.op('v128.bitselect');
+      f.set(local);
+    }
+  };
+  const lane = (k: number): number => {
+    if (!early) f.get(base);
+    f.get(parts[Math.floor(k / perPart)] ?? 0);
+    extractLane(f, wide ? 'i64' : 'i32', k % perPart);
+    if (!early) {
+      if (t === 'i64' && !wide) f.op('i64.extend_i32_s');
+      if (t === 'i32') f.op('i32.wrap_i64');
+      if (t === 'i64') f.i64(scale);
+      else f.i32(scale);
+      f.op(`${t}.mul`, `${t}.add`);
+    }
+    return local === undefined ? 0 : k * local.lane;
+  };
+  const likely = purpose !== 'atomic' && early && local === undefined ? likelyPlaces(g, mem) : undefined;
+  if (likely !== undefined) {
+    const push = (): void => {
+      f.get(base, parts[0] ?? 0);
+      f.lane('i32x4.extract_lane', 0);
+      f.op('i32.add');
+    };
+    pushIsRun(g, parts, likely === 'consecutive' ? ELEM_SIZE[mem.elem] : 0);
+    f.if();
+    use({ kind: likely, push, offset });
+    f.else();
+  }
+  if (purpose === 'store' && mask !== null && early && local === undefined) {
+    redirect(mask.parts);
+    use({ kind: 'lanes', offset: 0, lane, harmless: true });
+  } else {
+    separate();
+    use({ kind: 'lanes', offset, lane });
+  }
+  if (likely !== undefined) f.end();
   f.release(t, base);
   f.release('v128', ...parts);
+}
+
+/** Whether lanes exchange places in fours, and can be stored as vectors where they are. */
+function isExchanged(g: Gen, mem: MemRef, purpose: Purpose): boolean {
+  if (purpose === 'atomic' || mem.scale !== 4 || ELEM_SIZE[mem.elem] !== 4) return false;
+  if (purpose === 'store' && g.mask !== null && mem.array.space === 'global') return false;
+  return g.laneFacts.isExchange(mem.index);
+}
+
+/**
+ * Each four lanes are a vector in an order that the low bits of the first lane's index tell: byte i of it comes from byte i xor
+ * those bits. Where the first lane is tells where the others are, as all began at a multiple of the lanes.
+ */
+function exchanged(g: Gen, mem: MemRef, base: Local, offset: number, use: (where: Where) => void): void {
+  const { f } = g;
+  const [first, order] = [f.temp('i32'), f.temp('v128')];
+  part(g, mem.index, 0);
+  f.lane('i32x4.extract_lane', 0);
+  f.i32(2);
+  f.op('i32.shl');
+  f.tee(first);
+  f.i32(12);
+  f.op('i32.and', 'i8x16.splat');
+  f.v128([0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c]);
+  f.op('v128.xor');
+  f.set(order);
+  f.get(first);
+  f.i32(-16);
+  f.op('i32.and');
+  f.set(first);
+  const push = (p: number): void => {
+    f.get(first);
+    if (p > 0) {
+      f.i32(16 * p);
+      f.op('i32.xor');
+    }
+    f.get(base);
+    f.op('i32.add');
+  };
+  use({ kind: 'exchanged', push, order, offset });
+  f.release('i32', first);
+  f.release('v128', order);
+}
+
+/** Stack: a vector of 32-bit lanes. */
+function scaleVector({ f }: Gen, scale: number): void {
+  const power = Math.log2(scale);
+  if (power === 0) return;
+  if (Number.isInteger(power)) {
+    f.i32(power);
+    f.op('i32x4.shl');
+  } else {
+    splatConst(f, 'i32', scale);
+    f.op('i32x4.mul');
+  }
+}
+
+/** What a test may well find of the lanes of an access, where that is worth a test. */
+function likelyPlaces(g: Gen, mem: MemRef): 'uniform' | 'consecutive' | undefined {
+  const step = g.laneFacts.likelyStep(mem.index);
+  if (step === 0) return 'uniform';
+  return step === 1 && mem.scale === ELEM_SIZE[mem.elem] ? 'consecutive' : undefined;
+}
+
+/** Pushes whether each lane exceeds the one before by a number. */
+function pushIsRun({ f }: Gen, parts: readonly Local[], step: number): void {
+  const first = f.temp('v128');
+  f.get(parts[0] ?? 0);
+  f.lane('i32x4.extract_lane', 0);
+  f.op('i32x4.splat');
+  f.set(first);
+  for (const [p, local] of parts.entries()) {
+    f.get(first);
+    if (step > 0) {
+      const [a, b, c, d] = lanesFrom(4 * p);
+      f.v128([a * step, b * step, c * step, d * step]);
+      f.op('i32x4.add');
+    }
+    f.get(local);
+    f.op('i32x4.ne');
+    if (p > 0) f.op('v128.or');
+  }
+  f.op('i32x4.bitmask', 'i32.eqz');
+  f.release('v128', first);
 }

@@ -1,12 +1,14 @@
 /**
- * Atomic read-modify-write operations, lane by lane in lane order.
+ * Atomic operations, lane by lane in lane order.
  *
  * Shared and local memory belongs to one worker, and so does global memory while a launch runs on one thread: plain loads
- * and stores do. Otherwise they are WebAssembly's atomic instructions, or a compare-and-exchange loop where it has none.
+ * and stores do. Otherwise they are WebAssembly's atomic instructions, or a compare-and-exchange loop where it has none. Those are
+ * ordered as `seq_cst` says, whatever order is asked for.
  */
 import {
   type AtomicOp,
   ELEM_SIZE,
+  type ElemType,
   type Expr,
   isFloat,
   type MemRef,
@@ -18,7 +20,8 @@ import { someExpr } from '../../ir/passes/walk.ts';
 import { pushAddress, pushBase, type Where, withAddresses } from './address.ts';
 import type { Local } from './assembler.ts';
 import { laneByLaneOperand } from './convert.ts';
-import { evaluator } from './expr.ts';
+import { evaluator, scalar } from './expr.ts';
+import { loadWithin } from './fuse.ts';
 import { addressType, type Gen, isWide, partCount, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
 import { forActiveLanes, scalarLoad } from './memory.ts';
 import type { MemoryOp, PlainOp } from './opcodes.ts';
@@ -26,13 +29,13 @@ import { compareOp, type Push, pushConst, scalarBinary } from './scalar.ts';
 import { replaceLane } from './vector.ts';
 
 /**
- * A load that is the index of an atomic operation and nothing else, from consecutive addresses: it is made lane by lane too,
- * rather than as a vector to be taken apart.
+ * A load that makes the index of an atomic operation and is used for nothing else, from consecutive addresses: it is made lane by
+ * lane too, rather than as a vector to be taken apart.
  */
 export function indexLoad(g: Gen, s: Stmt & { op: 'atomic' }): (Expr & { op: 'load' }) | undefined {
-  const { index } = s.mem;
-  if (g.lanes === 1 || g.mask !== null || index.op !== 'load' || isWide(index.type) || g.variant.memory64)
-    return undefined;
+  if (g.lanes === 1 || g.mask !== null || isWide(s.mem.index.type) || g.variant.memory64) return undefined;
+  const index = loadWithin(s.mem.index);
+  if (index === undefined) return undefined;
   const { mem } = index;
   if (shapeOf(g, index) !== 'V' || shapeOf(g, mem.index) !== 'C' || mem.scale !== ELEM_SIZE[mem.elem]) return undefined;
   if (
@@ -54,8 +57,8 @@ export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }, apart?: Expr & { 
   const perPart = isWide(type) ? 2 : 4;
   const result = s.result;
   const temps: Local[] = [];
-  const locate = apart === undefined ? withAddresses : withLoadedIndex;
-  locate(g, s.mem, (where) => {
+  const use = (where: Where): void => {
+    if (where.kind === 'exchanged') throw new Error('internal error: an atomic operation on whole vectors');
     const args = s.args.map((e) => laneByLaneOperand(g, evaluator(g), e, 0, g.lanes, temps));
     const lanes = result !== undefined && varShape(g, result) === 'V' ? oldLanes(g, result) : undefined;
     forActiveLanes(g, (lane) => {
@@ -69,8 +72,9 @@ export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }, apart?: Expr & { 
       f.set(address);
       const old = f.temp(w);
       const operands = args.map((push) => (): void => push(lane));
-      if (concurrent) contended(g, s.fn, type, address, offset, operands, old);
-      else alone(g, s.fn, type, address, offset, operands, old);
+      const at: Place = { elem: s.mem.elem, type, address, offset };
+      if (concurrent) contended(g, s.fn, at, operands, old);
+      else alone(g, s.fn, at, operands, old);
       if (lanes !== undefined) {
         const local = lanes[Math.floor(lane / perPart)] ?? 0;
         f.get(local, old);
@@ -83,15 +87,25 @@ export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }, apart?: Expr & { 
       f.release(w, old);
       f.release(addressType(g), address);
     });
-  });
+  };
+  if (apart === undefined) withAddresses(g, s.mem, 'atomic', use);
+  else withLoadedIndex(g, s.mem, apart, use);
   f.release('v128', ...temps);
 }
 
 /** Addresses from an index that is loaded for each lane when it is asked for. */
-function withLoadedIndex(g: Gen, mem: MemRef, use: (where: Where) => void): void {
+function withLoadedIndex(g: Gen, mem: MemRef, load: Expr & { op: 'load' }, use: (where: Where) => void): void {
   const { f } = g;
-  if (mem.index.op !== 'load') throw new Error('internal error: the index is no load');
-  const source = mem.index.mem;
+  const source = load.mem;
+  const pushIndex = (e: Expr, lane: number): void => {
+    if (e === load) {
+      f.get(from);
+      scalarLoad(g, source.elem, sourceOffset + lane * source.scale);
+    } else if (e.op === 'binary') {
+      const operand = (x: Expr) => (): void => pushIndex(x, lane);
+      scalarBinary(g, e.fn, e.type, operand(e.a), operand(e.b));
+    } else scalar(g, e);
+  };
   const from = f.temp('i32');
   const base = f.temp('i32');
   const sourceOffset = pushAddress(g, source);
@@ -106,8 +120,8 @@ function withLoadedIndex(g: Gen, mem: MemRef, use: (where: Where) => void): void
     kind: 'lanes',
     offset,
     lane: (lane) => {
-      f.get(base, from);
-      scalarLoad(g, source.elem, sourceOffset + lane * source.scale);
+      f.get(base);
+      pushIndex(mem.index, lane);
       f.i32(mem.scale);
       f.op('i32.mul', 'i32.add');
       return 0;
@@ -123,25 +137,40 @@ function oldLanes(g: Gen, result: NonNullable<(Stmt & { op: 'atomic' })['result'
   return locals;
 }
 
-const align = (type: ValueType): number => (isWide(type) ? 3 : 2);
+/** An element: its address, and the type that its values have. */
+interface Place {
+  readonly elem: ElemType;
+  readonly type: ValueType;
+  readonly address: Local;
+  readonly offset: number;
+}
 
-function alone(
-  g: Gen,
-  fn: AtomicOp,
-  type: ValueType,
-  address: Local,
-  offset: number,
-  args: readonly Push[],
-  old: Local,
-): void {
+const align = ({ elem }: Place): number => Math.log2(ELEM_SIZE[elem]);
+
+/** The instruction for elements of this size: `.load8_s`, `.rmw16.xchg_u`, `.store`. */
+function sized({ elem, type }: Place, before: string, what: string, unsigned: boolean): MemoryOp {
+  const bits = isWide(type) ? 'i64' : 'i32';
+  const small = ELEM_SIZE[elem] < 4;
+  const size = small ? String(8 * ELEM_SIZE[elem]) : '';
+  const sign = small && what !== 'store' && before !== 'store' ? (unsigned || elem.startsWith('u') ? '_u' : '_s') : '';
+  return (
+    before === ''
+      ? `${isFloat(type) ? wasmType(type) : bits}.${what}${size}${sign}`
+      : `${bits}.atomic.${before}${size}${what}${sign}`
+  ) as MemoryOp;
+}
+
+function alone(g: Gen, fn: AtomicOp, at: Place, args: readonly Push[], old: Local): void {
   const { f } = g;
-  const w = wasmType(type);
-  f.get(address);
-  f.memory(`${w}.load`, align(type), offset);
-  f.set(old);
-  f.get(address);
-  pushNew(g, fn, type, () => f.get(old), args);
-  f.memory(`${w}.store`, align(type), offset);
+  if (fn !== 'store') {
+    f.get(at.address);
+    f.memory(sized(at, '', 'load', false), align(at), at.offset);
+    f.set(old);
+  }
+  if (fn === 'load') return;
+  f.get(at.address);
+  pushNew(g, fn, at.type, () => f.get(old), args);
+  f.memory(sized(at, '', 'store', false), align(at), at.offset);
 }
 
 const DIRECT: Partial<Record<AtomicOp, string>> = {
@@ -151,49 +180,54 @@ const DIRECT: Partial<Record<AtomicOp, string>> = {
   or: 'or',
   xor: 'xor',
   exch: 'xchg',
+  cas: 'cmpxchg',
 };
 
-function contended(
-  g: Gen,
-  fn: AtomicOp,
-  type: ValueType,
-  address: Local,
-  offset: number,
-  args: readonly Push[],
-  old: Local,
-): void {
+function contended(g: Gen, fn: AtomicOp, at: Place, args: readonly Push[], old: Local): void {
   const { f } = g;
+  const { elem, type, address, offset } = at;
   const float = isFloat(type);
   const w = wasmType(type);
   const bits = isWide(type) ? 'i64' : 'i32';
-  const direct = DIRECT[fn];
+  const small = ELEM_SIZE[elem] < 4;
   const toBits = (): void => {
     if (float) f.op(`${bits}.reinterpret_${w}` as PlainOp);
   };
   const fromBits = (): void => {
     if (float) f.op(`${w}.reinterpret_${bits}` as PlainOp);
+    // What comes out of memory has no sign.
+    else if (elem === 'i8' || elem === 'i16') f.op(elem === 'i8' ? 'i32.extend8_s' : 'i32.extend16_s');
   };
-  const [a = () => {}, b = () => {}] = args;
-  if (direct !== undefined && (!float || fn === 'exch')) {
+  if (fn === 'load' || fn === 'store') {
     f.get(address);
-    a();
-    toBits();
-    f.memory(`${bits}.atomic.rmw.${direct}` as MemoryOp, align(type), offset);
+    for (const push of args) push();
+    if (fn === 'store') toBits();
+    f.memory(sized(at, fn, '', true), align(at), offset);
+    if (fn === 'store') return;
     fromBits();
     f.set(old);
     return;
   }
-  if (fn === 'cas' && !float) {
+  const direct = DIRECT[fn];
+  if (direct !== undefined && (!float || fn === 'exch' || fn === 'cas')) {
     f.get(address);
-    a();
-    b();
-    f.memory(`${bits}.atomic.rmw.cmpxchg`, align(type), offset);
+    args.forEach((push, k) => {
+      push();
+      toBits();
+      // What is compared is not cut to the element.
+      if (small && fn === 'cas' && k === 0) {
+        f.i32(2 ** (8 * ELEM_SIZE[elem]) - 1);
+        f.op('i32.and');
+      }
+    });
+    f.memory(sized(at, 'rmw', `.${direct}`, true), align(at), offset);
+    fromBits();
     f.set(old);
     return;
   }
   const seen = f.temp(bits);
   f.get(address);
-  f.memory(`${bits}.atomic.load`, align(type), offset);
+  f.memory(`${bits}.atomic.load`, align(at), offset);
   f.set(seen);
   const done = f.block();
   const again = f.loop();
@@ -203,7 +237,7 @@ function contended(
   f.get(address, seen);
   pushNew(g, fn, type, () => f.get(old), args);
   toBits();
-  f.memory(`${bits}.atomic.rmw.cmpxchg`, align(type), offset);
+  f.memory(`${bits}.atomic.rmw.cmpxchg`, align(at), offset);
   const found = f.temp(bits);
   f.tee(found);
   f.get(seen);
@@ -226,6 +260,10 @@ function pushNew(g: Gen, fn: AtomicOp, type: ValueType, old: Push, args: readonl
     y();
     f.op(compareOp(op, type));
   };
+  const bitsOf = (x: Push): void => {
+    x();
+    if (isFloat(type)) f.op(type === 'f32' ? 'i32.reinterpret_f32' : 'i64.reinterpret_f64');
+  };
   switch (fn) {
     case 'add':
     case 'sub':
@@ -235,12 +273,17 @@ function pushNew(g: Gen, fn: AtomicOp, type: ValueType, old: Push, args: readonl
       scalarBinary(g, fn, type, old, a);
       return;
     case 'exch':
+    case 'store':
       a();
+      return;
+    case 'load':
       return;
     case 'cas':
       b();
       old();
-      test('eq', old, a);
+      bitsOf(old);
+      bitsOf(a);
+      f.op(isWide(type) ? 'i64.eq' : 'i32.eq');
       f.op('select');
       return;
     case 'inc':

@@ -8,11 +8,12 @@
  */
 import type { Expr, MemRef } from '../../ir/ops.ts';
 import { isUnsigned } from '../../ir/ops.ts';
+import { sameExpr } from '../../ir/same.ts';
 import type { FaultSite } from '../sites.ts';
 import type { Local } from './assembler.ts';
 import { part, scalar } from './expr.ts';
 import { type Gen, isWide, type Kept, maskParts, newSite, shapeOf, wasmType } from './gen.ts';
-import { sameExpr } from './structure.ts';
+import type { Offsets } from './lane-facts.ts';
 
 /** Something that must not be. */
 export interface Hazard {
@@ -81,7 +82,9 @@ function suspicion(g: Gen, hazards: readonly Hazard[], branch: () => void): void
   for (const h of hazards) {
     if (!isVectorish(g, h.bad)) continue;
     const even = h.extent !== undefined && !isVectorish(g, h.extent);
+    const offsets = even && shapeOf(g, h.index) === 'V' ? knownOffsets(g, h.index) : undefined;
     if (even && shapeOf(g, h.index) === 'C') consecutiveTest(g, h.index, h.extent, branch);
+    else if (even && offsets !== undefined) outermostTest(g, h.index, offsets, h.extent, branch);
     else vectors.push(h);
   }
   if (vectors.length === 0) return;
@@ -133,6 +136,27 @@ function consecutiveTest(g: Gen, index: Expr, extent: Expr, branch: () => void):
   branch();
 }
 
+/** How far the lanes of a 32-bit index lie from the first one, where that is known. */
+export function knownOffsets(g: Gen, index: Expr): Offsets | undefined {
+  return isWide(index.type) ? undefined : g.laneFacts.offsets(index);
+}
+
+/** Whether the lowest or the highest lane leaves 0 ... extent - 1: the others lie between them. */
+function outermostTest(g: Gen, index: Expr, offsets: Offsets, extent: Expr, branch: () => void): void {
+  const { f } = g;
+  for (const [i, offset] of [Math.min(...offsets), Math.max(...offsets)].entries()) {
+    scalar(g, index);
+    if (offset !== 0) {
+      f.i32(offset);
+      f.op('i32.add');
+    }
+    scalar(g, extent);
+    f.op('i32.ge_u');
+    if (i > 0) f.op('i32.or');
+  }
+  branch();
+}
+
 /** Leaves with a fault where the hazard holds in an active lane; `certain`: it does, and no test is needed. */
 function accuse(g: Gen, hazard: Hazard, certain: boolean): void {
   const { f, fault } = g;
@@ -150,14 +174,31 @@ function accuse(g: Gen, hazard: Hazard, certain: boolean): void {
   }
   pushLanes(g, (p) => part(g, hazard.bad, p));
   f.tee(fault.bits);
+  if (laneBits(g) === 'i64') {
+    f.i64(0);
+    f.op('i64.ne');
+  }
   f.if();
   leave(g, site, () => failingLane(g, hazard.index), hazard.extent);
   f.end();
 }
 
-/** Pushes one bit for each active lane in which a condition (a mask part) holds. */
+/** The type of integers with a bit for each lane. */
+export function laneBits({ lanes }: Pick<Gen, 'lanes'>): 'i32' | 'i64' {
+  return lanes > 32 ? 'i64' : 'i32';
+}
+
+/** Pushes which lane failed, as i32. */
+export function pushFailingLane(g: Gen): void {
+  g.f.get(g.fault.bits);
+  if (laneBits(g) === 'i64') g.f.op('i64.ctz', 'i32.wrap_i64');
+  else g.f.op('i32.ctz');
+}
+
+/** Pushes one bit for each active lane in which a condition (a mask part) holds: see `laneBits`. */
 export function pushLanes(g: Gen, push: (p: number) => void): void {
   const { f } = g;
+  const bits = laneBits(g);
   for (let p = 0; p < maskParts(g); p++) {
     push(p);
     const active = g.mask?.parts[p];
@@ -166,9 +207,10 @@ export function pushLanes(g: Gen, push: (p: number) => void): void {
       f.op('v128.and');
     }
     f.op('i32x4.bitmask');
+    if (bits === 'i64') f.op('i64.extend_i32_u');
     if (p > 0) {
-      f.i32(4 * p);
-      f.op('i32.shl', 'i32.or');
+      f[bits](4 * p);
+      f.op(`${bits}.shl`, `${bits}.or`);
     }
   }
 }
@@ -211,13 +253,13 @@ function widenToLong(g: Gen, type: Expr['type']): void {
 
 /** Pushes the value of a failing lane, the lowest set bit of `fault.bits`, as i64. */
 function failingLane(g: Gen, e: Expr): void {
-  const { f, fault, at, layout } = g;
+  const { f, at, layout } = g;
   const shape = shapeOf(g, e);
   if (shape !== 'V') {
     asLong(g, e);
     if (shape === 'C') {
-      f.get(fault.bits);
-      f.op('i32.ctz', 'i64.extend_i32_u', 'i64.add');
+      pushFailingLane(g);
+      f.op('i64.extend_i32_u', 'i64.add');
     }
     return;
   }
@@ -228,8 +270,7 @@ function failingLane(g: Gen, e: Expr): void {
     f.memory('v128.store', 0, layout.faultLanes + 16 * p);
   }
   f.get(at.scratch);
-  f.get(fault.bits);
-  f.op('i32.ctz');
+  pushFailingLane(g);
   f.i32(wide ? 8 : 4);
   f.op('i32.mul');
   if (g.variant.memory64) f.op('i64.extend_i32_u', 'i64.add');
@@ -241,7 +282,7 @@ function failingLane(g: Gen, e: Expr): void {
 /** `trap`: stops the kernel for the active lanes. */
 export function emitTrap(g: Gen, site: FaultSite): void {
   const { f, fault } = g;
-  if (g.mask === null) f.i32(1);
+  if (g.mask === null) f[laneBits(g)](1);
   else pushLanes(g, (p) => f.get(g.mask?.parts[p] ?? 0));
   f.set(fault.bits);
   leave(g, newSite(g, site), () => f.i64(0), undefined);

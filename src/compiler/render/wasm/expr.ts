@@ -7,10 +7,13 @@
 import { OPPOSITE } from '../../ir/measures.ts';
 import type { Expr, ValueType } from '../../ir/ops.ts';
 import { isInt, isUnsigned } from '../../ir/ops.ts';
+import type { LaneBits } from '../../ir/passes/lane-widths.ts';
 import { castPart, type Evaluate, laneByLane, toInt32Part } from './convert.ts';
 import { type Gen, isWide, maskParts, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
 import { scalarIntrinsic, vectorIntrinsic } from './intrinsics.ts';
+import { bitsOf, narrowPart, resize, wideProduct } from './narrow.ts';
 import { compareOp, type DivisorKnown, type Push, pushConst, scalarBinary, scalarCast, scalarUnary } from './scalar.ts';
+import { pushLaneMask, staticBits } from './static-lanes.ts';
 import {
   extractLane,
   packLow,
@@ -27,14 +30,14 @@ export function evaluator(g: Gen): Evaluate {
   return { scalar: (e) => scalar(g, e), part: (e, p) => part(g, e, p) };
 }
 
-/** Pushes a value of shape G or U, or that of lane 0 of a C. */
+/** Pushes a value of shape G or U, or that of lane 0. */
 export function scalar(g: Gen, e: Expr): void {
   const { f } = g;
   const kept = g.prepared.get(e);
   if (kept !== undefined) {
-    if (kept.shape === 'V' || kept.locals.length === 0)
-      throw new Error(`internal error: a vector where one value is wanted (${e.op})`);
-    f.get(kept.locals[0] ?? 0);
+    if (kept.locals.length === 0) throw new Error(`internal error: a vector where one value is wanted (${e.op})`);
+    if (kept.shape === 'V') firstLane(g, e);
+    else f.get(kept.locals[0] ?? 0);
     return;
   }
   switch (e.op) {
@@ -42,8 +45,8 @@ export function scalar(g: Gen, e: Expr): void {
       pushConst(f, e.type, e.value);
       return;
     case 'var':
-      if (varShape(g, e.var) === 'V') throw new Error(`internal error: '${e.var.name}' is a vector`);
-      f.get(...varLocals(g, e.var));
+      if (varShape(g, e.var) === 'V') firstLane(g, e);
+      else f.get(...varLocals(g, e.var));
       return;
     case 'param':
       f.get(paramLocal(g, e.param));
@@ -101,9 +104,19 @@ export function scalar(g: Gen, e: Expr): void {
       return;
     case 'load':
       throw new Error('internal error: a load that was not prepared');
+    case 'native':
+    case 'address':
+    case 'available':
+      throw new Error(`internal error: ${e.op} was not settled`);
     default:
       e satisfies never;
   }
+}
+
+/** Pushes lane 0 of a vector. */
+function firstLane(g: Gen, e: Expr): void {
+  part(g, e, 0);
+  extractLane(g.f, e.type, 0);
 }
 
 export function paramLocal(g: Gen, index: number): number {
@@ -137,6 +150,10 @@ function special(g: Gen, name: (Expr & { op: 'special' })['name']): void {
       f.get(at.grid[axis]);
       return;
     case 'laneId':
+      if (g.warps) {
+        f.i32(0);
+        return;
+      }
       f.get(at.item);
       f.i32(31);
       f.op('i32.and');
@@ -203,6 +220,11 @@ export function pushFirstLane(g: Gen, e: Expr): void {
 /** Stack: a part of a mask. Keeps the lanes in which a condition is `wanted`, with as few instructions as may be. */
 export function restrict(g: Gen, e: Expr, wanted: boolean, p: number): void {
   const { f } = g;
+  if (bitsOf(g, e) < 32) {
+    part(g, e, p);
+    f.op(wanted ? 'v128.and' : 'v128.andnot');
+    return;
+  }
   if (e.op === 'unary' && e.fn === 'not' && !g.prepared.has(e)) {
     restrict(g, e.a, !wanted, p);
     return;
@@ -231,12 +253,14 @@ export function part(g: Gen, e: Expr, p: number): void {
   const { f } = g;
   const kept = g.prepared.get(e);
   if (kept?.shape === 'V') {
-    f.get(kept.locals[p] ?? 0);
+    resize(g, e, kept.bits ?? 32, 32, p, (q) => f.get(kept.locals[q] ?? 0));
     return;
   }
   const shape = shapeOf(g, e);
   if (shape === 'V' && kept === undefined) {
-    vectorPart(g, e, p);
+    const bits = bitsOf(g, e);
+    if (bits === 32) vectorPart(g, e, p);
+    else resize(g, e, bits, 32, p, (q) => lanesPart(g, e, bits, q));
     return;
   }
   if (e.op === 'const') {
@@ -267,6 +291,11 @@ export function part(g: Gen, e: Expr, p: number): void {
   if (shape === 'C') addLanes(g, e.type, p);
 }
 
+/** Pushes part `p` of a value of any shape in lanes of `bits`, modulo 2^bits. */
+export function lanesPart(g: Gen, e: Expr, bits: LaneBits, p: number): void {
+  narrowPart(g, evaluator(g), e, bits, p);
+}
+
 /** Adds the lane numbers of part `p` to the integers on the stack. */
 export function addLanes(g: Gen, type: ValueType, p: number): void {
   if (isWide(type)) {
@@ -284,6 +313,11 @@ export function lanesFrom(first: number): [number, number, number, number] {
 
 function vectorPart(g: Gen, e: Expr, p: number): void {
   const { f } = g;
+  const bits = e.type === 'bool' ? staticBits(g, e) : undefined;
+  if (bits !== undefined) {
+    pushLaneMask(g, bits >> (4 * p), 4);
+    return;
+  }
   const evaluate = evaluator(g);
   const a =
     (x: Expr): Push =>
@@ -352,6 +386,9 @@ function vectorPart(g: Gen, e: Expr, p: number): void {
     case 'const':
     case 'param':
     case 'load':
+    case 'native':
+    case 'address':
+    case 'available':
       throw new Error(`internal error: ${e.op} is not to be evaluated as a vector`);
     default:
       e satisfies never;
@@ -405,12 +442,19 @@ function binaryPart(
     divideVector(f, simple, type, a, b, constant);
     return;
   }
-  if (vectorBinary(f, fn, type, a, b)) return;
+  if (wideProduct(g, evaluator(g), e, p) || vectorBinary(f, fn, type, a, b)) return;
   fallback([e.a, e.b], ([x = () => {}, y = () => {}]) => scalarBinary(g, fn, type, x, y, knownDivisor(e.b)));
 }
 
 function selectPart(g: Gen, e: Expr & { op: 'select' }, p: number): void {
   const { f } = g;
+  const bits = staticBits(g, e.cond);
+  const perPart = isWide(e.type) ? 2 : 4;
+  const here = bits === undefined ? undefined : (bits >> (perPart * p)) & (2 ** perPart - 1);
+  if (here === 0 || here === 2 ** perPart - 1) {
+    part(g, here === 0 ? e.b : e.a, p);
+    return;
+  }
   part(g, e.a, p);
   part(g, e.b, p);
   const cond = shapeOf(g, e.cond);
@@ -419,7 +463,9 @@ function selectPart(g: Gen, e: Expr & { op: 'select' }, p: number): void {
     f.op('select');
     return;
   }
-  if (isWide(e.type)) {
+  if (here !== undefined) {
+    pushLaneMask(g, here, perPart);
+  } else if (isWide(e.type)) {
     part(g, e.cond, p >> 1);
     f.op(p & 1 ? 'i64x2.extend_high_i32x4_s' : 'i64x2.extend_low_i32x4_s');
   } else {

@@ -1,10 +1,22 @@
 /**
- * Puts a load straight into the atomic operation that it is the index of: `v = x[i]; atomic.add bins[v]`.
+ * Puts a load straight into the atomic operation whose index it makes: `v = x[i] & 255; atomic.add bins[v]`.
  *
  * As a variable the loaded values would pass through a vector and be taken apart again; atomics go lane by lane anyhow.
  */
-import type { Expr, Kernel, MemRef, Stmt } from '../../ir/ops.ts';
+import type { BinaryOp, Expr, Kernel, MemRef, Stmt } from '../../ir/ops.ts';
 import { eachStmt, exprParts, mapExpr, mapLists, stmtExprs } from '../../ir/passes/walk.ts';
+
+/** The one load of which an index is made by cheap operations; undefined for other values. */
+export function loadWithin(e: Expr): (Expr & { op: 'load' }) | undefined {
+  if (e.op === 'load') return e;
+  if (e.op !== 'binary' || e.type !== 'i32' || !CHEAP.has(e.fn)) return undefined;
+  if (isPlain(e.b)) return loadWithin(e.a);
+  return isPlain(e.a) ? loadWithin(e.b) : undefined;
+}
+
+const CHEAP: ReadonlySet<BinaryOp> = new Set<BinaryOp>(['add', 'sub', 'mul', 'and', 'or', 'xor', 'shl', 'shr']);
+
+const isPlain = (e: Expr): boolean => e.op === 'const' || e.op === 'param';
 
 /** The kernel with loads that only the next statement, an atomic operation, uses as its index moved into that. */
 export function fuseIndexLoads(kernel: Kernel): Kernel {
@@ -39,7 +51,7 @@ export function fuseIndexLoads(kernel: Kernel): Kernel {
 
   const together = (load: Stmt & { op: 'assign' }, s: Stmt & { op: 'atomic' }): Stmt | undefined => {
     const { id } = load.var;
-    if (load.value.op !== 'load' || s.mem.index.op !== 'var' || s.mem.index.var.id !== id) return undefined;
+    if (loadWithin(load.value) === undefined || s.mem.index.op !== 'var' || s.mem.index.var.id !== id) return undefined;
     let here = 0;
     const visit = (e: Expr): void => {
       if (e.op === 'var' && e.var.id === id) here++;

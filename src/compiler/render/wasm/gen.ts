@@ -3,14 +3,18 @@
  *
  * A value of shape G or U is an ordinary WebAssembly value; of shape C, the value of lane 0 (lane k has k more); of shape V,
  * a number of `v128` parts. A part holds four lanes of a 4-byte type (bool: a mask of all ones or zeros a lane) or two
- * lanes of an 8-byte type. Scalar code is the same code with every shape forced to U and one lane.
+ * lanes of an 8-byte type; what fits may be kept in lanes of 8 or 16 bits (`widths`). Scalar code is the same code with every
+ * shape forced to U and one lane.
  */
 import type { ArraySym, Check, Expr, Kernel, Stmt, ValueType, Var } from '../../ir/ops.ts';
+import type { LaneBits, LaneWidths } from '../../ir/passes/lane-widths.ts';
 import type { Shape, Uniformity } from '../../ir/passes/uniformity.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
 import type { BranchTarget, FunctionBuilder, Local, WasmType } from './assembler.ts';
 import type { Helpers } from './helpers.ts';
+import type { LaneFacts } from './lane-facts.ts';
 import type { WasmVariant } from './module.ts';
+import type { Ranges } from './ranges.ts';
 import type { ScratchLayout } from './scratch.ts';
 
 /** Which lanes are active: one `v128` of 32-bit lane masks for each four lanes. */
@@ -30,11 +34,13 @@ export interface Kept {
   readonly shape: Shape;
   /** None for a value that is wanted only as a vector, and loaded as one: see `splat`. */
   readonly locals: readonly Local[];
+  /** Bits of the lanes of a V that has narrower ones than its type. */
+  readonly bits?: LaneBits;
   /** A value for all lanes, once some part of a vector has asked for it as a vector. */
   splat?: Local;
 }
 
-/** Thrown where only scalar code can do what the kernel asks; the renderer then starts again with one lane. */
+/** Thrown where scalar code does better, or alone can do what the kernel asks; the renderer then starts again with one lane. */
 export class ScalarOnly extends Error {}
 
 export interface Gen {
@@ -45,8 +51,15 @@ export interface Gen {
   readonly helpers: Helpers;
   /** 1, or a multiple of 4. */
   readonly lanes: number;
+  /** Whether vectors are warps: see `UniformityOptions.warps`. */
+  readonly warps: boolean;
   readonly layout: ScratchLayout;
   readonly shapes: Map<Expr, Shape>;
+  readonly laneFacts: LaneFacts;
+  /** What expressions are in each lane of a warp: see `static-lanes.ts`. */
+  readonly staticLanes: Map<Expr, readonly (number | bigint | boolean)[]>;
+  /** In how many bits values are best computed; undefined where nothing is narrow. */
+  readonly widths: LaneWidths | undefined;
   /** Locals of variables, by `Var.id`. */
   readonly vars: Map<number, readonly Local[]>;
   /** Expressions already evaluated for the current statement: loads above all. */
@@ -76,6 +89,8 @@ export interface Gen {
     readonly index: Local;
     readonly extent: Local;
   };
+  /** What integers may be. */
+  readonly ranges: Ranges;
   /** Bounds checks that always hold and are left out. */
   readonly eliminated: ReadonlySet<Check>;
   /** Bounds checks that have been hoisted: made for all the work items to be run here. Set in `scope.ts`, as are depth and mask. */
@@ -88,6 +103,8 @@ export interface Gen {
   readonly blockVars: readonly Var[];
   /** How many loops of the region enclose this place. */
   readonly loopDepth: number;
+  /** Whether few vectors run this code. */
+  readonly rare: boolean;
   /** The active lanes; null: all. */
   readonly mask: Mask | null;
   /** How fast things change, for address arithmetic: see `ranking`. */
@@ -117,12 +134,25 @@ export function partCount(g: Gen, type: ValueType): number {
   return isWide(type) ? g.lanes / 2 : g.lanes / 4;
 }
 
+/** Number of `v128` of lanes of so many bits. */
+export function partsOf(g: Gen, bits: LaneBits): number {
+  return (g.lanes * bits) / 128;
+}
+
+/** Bits of the lanes in which a vector variable is kept; of 8-byte types those of its masks. */
+export function varBits(g: Gen, v: Var): LaneBits {
+  return g.widths?.ofVar(v) ?? 32;
+}
+
 /** Parts that hold lane masks. */
 export function maskParts(g: Gen): number {
   return g.lanes / 4;
 }
 
-export function shapeOf(g: Gen, e: Expr): Shape {
+/** What is asked for shapes. */
+export type Shapes = Pick<Gen, 'lanes' | 'shapes' | 'uniformity'>;
+
+export function shapeOf(g: Shapes, e: Expr): Shape {
   if (g.lanes === 1) return 'U';
   const known = g.shapes.get(e);
   if (known !== undefined) return known;
@@ -135,7 +165,7 @@ export function isVector(g: Gen, e: Expr): boolean {
   return shapeOf(g, e) === 'V';
 }
 
-export function varShape(g: Gen, v: Var): Shape {
+export function varShape(g: Shapes, v: Var): Shape {
   return g.lanes === 1 ? 'U' : g.uniformity.varShape(v);
 }
 
@@ -145,7 +175,9 @@ export function varLocals(g: Gen, v: Var): readonly Local[] {
   if (locals === undefined) {
     locals =
       varShape(g, v) === 'V'
-        ? Array.from({ length: partCount(g, v.type) }, () => g.f.local('v128'))
+        ? Array.from({ length: isWide(v.type) ? partCount(g, v.type) : partsOf(g, varBits(g, v)) }, () =>
+            g.f.local('v128'),
+          )
         : [g.f.local(wasmType(v.type))];
     g.vars.set(v.id, locals);
   }

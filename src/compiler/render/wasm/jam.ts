@@ -33,7 +33,7 @@ export function jamRows(g: Gen, node: WorkItemLoop): Jam | undefined {
   if (!isPlain(g, node.body)) return undefined;
   const own = rowVariables(node);
   if (g.blockVars.some((v) => own.has(v.id)) || !isJoint(g, node.body, own)) return undefined;
-  const { shared, nodes } = weigh(node.body, own);
+  const { shared, nodes } = sharing(node.body, own);
   if (shared === 0) return undefined;
   const assigned = new Map<number, Var>();
   eachStmt(node.body, (s) => {
@@ -99,8 +99,8 @@ function isJoint(g: Gen, body: readonly Stmt[], own: ReadonlySet<number>): boole
   });
 }
 
-/** Loads that all rows share, and all expressions. */
-function weigh(body: readonly Stmt[], own: ReadonlySet<number>): { shared: number; nodes: number } {
+/** Loads that all rows share, and all expressions, without the checks that hold. */
+function sharing(body: readonly Stmt[], own: ReadonlySet<number>): { shared: number; nodes: number } {
   let [shared, nodes] = [0, 0];
   const visit = (e: Expr): void => {
     nodes++;

@@ -9,11 +9,15 @@ import { evalCall, type Value } from '../../ir/evaluate.ts';
 import { type InterpretFault, interpret } from '../../ir/interpret.ts';
 import { ELEM_SIZE, type ElemType, type Kernel, type MathFn } from '../../ir/ops.ts';
 import { expandIntrinsics } from '../../ir/passes/expand-intrinsics.ts';
+import { nameLanes } from '../../ir/passes/lanes.ts';
 import { simplify } from '../../ir/passes/simplify.ts';
+import { unroll } from '../../ir/passes/unroll.ts';
+import { hasExchange, lowerWarps } from '../../ir/passes/warps.ts';
 import type { FaultSite } from '../sites.ts';
 import { isNative } from './intrinsics.ts';
 import { RECORD_PARAMS_SLOT, type WasmExports, type WasmModule, type WasmVariant } from './module.ts';
 import { renderWasm } from './render.ts';
+import { warpLanes } from './whole-warps.ts';
 
 /** TypeScript declares WebAssembly in its DOM library only. */
 interface Engine {
@@ -56,7 +60,7 @@ const IMAGE = 4096;
 export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], image: Uint8Array): Outcome {
   const { grid = [1, 1, 1], block, sharedBytes = 0, lanes = 4, concurrent = false } = launch;
   const variant: WasmVariant = { block, lanes, concurrent, memory64: false };
-  const module = renderWasm(simplify(expandIntrinsics(kernel, isNative), { block }), variant);
+  const module = renderWasm(optimised(expandIntrinsics(kernel, isNative), variant), variant);
   const constants = IMAGE + Math.ceil((image.length + 64) / 16) * 16;
   const record = constants + Math.ceil((module.constants.length + 64) / 16) * 16;
   const scratch =
@@ -64,7 +68,7 @@ export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], 
     8 * (RECORD_PARAMS_SLOT + kernel.params.length) +
     16 -
     ((8 * (RECORD_PARAMS_SLOT + kernel.params.length)) % 16);
-  const bytes = scratch + module.scratchBytes + Math.ceil(sharedBytes / 16) * 16 + 64;
+  const bytes = scratch + module.scratchBytes + Math.ceil(sharedBytes / 16) * 16 + 256;
   const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536), maximum: 65536, shared: true });
   const all = new Uint8Array(memory.buffer);
   const view = new DataView(memory.buffer);
@@ -130,6 +134,15 @@ export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], 
       extent: view.getBigInt64(scratch + 24, true),
     },
   };
+}
+
+function optimised(kernel: Kernel, variant: WasmVariant): Kernel {
+  const { block } = variant;
+  if (!hasExchange(kernel)) return simplify(kernel, { block });
+  const lowered =
+    warpLanes(kernel, variant) === undefined ? lowerWarps(kernel).kernel : nameLanes(simplify(kernel, { block }));
+  if (lowered === undefined) throw new Error('exchanges that cannot be lowered');
+  return simplify(unroll(simplify(lowered, { block })), { block });
 }
 
 /** A piece of the memory image that is compared as elements of a type. */

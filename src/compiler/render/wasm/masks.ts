@@ -5,9 +5,11 @@
  * takes its lanes away from the masks of everything that it leaves. Code never runs with no lane active, but for a few
  * harmless assignments: after lanes have gone, the mask is tested before anything else is done.
  */
-import type { Label } from '../../ir/ops.ts';
+import type { Expr, Label, ValueType } from '../../ir/ops.ts';
+import type { LaneBits } from '../../ir/passes/lane-widths.ts';
 import type { BranchTarget, Local } from './assembler.ts';
-import { type Gen, type Mask, maskParts } from './gen.ts';
+import { type Gen, isWide, type Mask, maskParts } from './gen.ts';
+import { resize } from './narrow.ts';
 import { withMask } from './scope.ts';
 
 /** A loop or block that can be jumped out of. */
@@ -146,4 +148,21 @@ export class MaskStack {
     // Not any_true: engines make five instructions of that and a branch, of this three.
     f.op('i32x4.bitmask');
   }
+}
+
+/** Stands for a mask where its lanes become narrower. */
+const MASK: Expr = { op: 'const', type: 'bool', value: true };
+
+/** Stack: new value of a part, in lanes of `bits`. Keeps the old one in inactive lanes. */
+export function blendPart(g: Gen, type: ValueType, old: number, p: number, bits: LaneBits = 32): void {
+  const { f, mask } = g;
+  f.get(old);
+  if (bits !== 32) {
+    resize(g, MASK, 32, bits, p, (q) => f.get(mask?.parts[q] ?? 0));
+    f.op('v128.bitselect');
+    return;
+  }
+  f.get(mask?.parts[isWide(type) ? p >> 1 : p] ?? 0);
+  if (isWide(type)) f.op(p & 1 ? 'i64x2.extend_high_i32x4_s' : 'i64x2.extend_low_i32x4_s');
+  f.op('v128.bitselect');
 }

@@ -1,21 +1,42 @@
 /**
  * Loads and stores: addresses, and how the lanes of a vector get at memory.
  *
- * Lanes with consecutive addresses move as whole vectors (narrow elements are widened on the way), a uniform address is
+ * Lanes with consecutive addresses move as whole vectors (narrow elements in lanes as narrow as fill one), a uniform address is
  * read once, anything else goes lane by lane. Inactive lanes never store; where an inactive lane loads, it loads something
  * harmless: an element near an active lane's, or element 0. Of narrow floats only f16 comes this far (ir/passes/expand-narrow.ts).
  */
 import { isNarrowFloat } from '../../../dtype/index.ts';
 import { ELEM_SIZE, type ElemType, type Expr, type MemRef } from '../../ir/ops.ts';
-import { pushAddress, withAddresses } from './address.ts';
+import { elementBits, type LaneBits } from '../../ir/passes/lane-widths.ts';
+import { pushAddress, type Where, withAddresses } from './address.ts';
+import { rowAside } from './aside.ts';
 import type { Local } from './assembler.ts';
-import { part, scalar } from './expr.ts';
-import { type Gen, isWide, type Kept, maskParts, partCount, shapeOf, wasmType } from './gen.ts';
+import { lanesPart, part, scalar } from './expr.ts';
+import { type Gen, type Kept, maskParts, shapeOf, wasmType } from './gen.ts';
 import { floatToHalfVector, halfToFloatVector } from './half.ts';
+import type { Offsets } from './lane-facts.ts';
+import { lanesName, splatBits } from './narrow-ops.ts';
 import type { MemoryLaneOp, MemoryOp } from './opcodes.ts';
-import { extractLane, replaceLane, withVector } from './vector.ts';
+import { withMask } from './scope.ts';
+import { packHalves, splat, withVector } from './vector.ts';
 
 const log2 = (size: number): number => Math.log2(size);
+
+/** Bits of the lanes in which elements are loaded and stored, but for those of 8 bytes. */
+export function memoryBits(g: Gen, elem: ElemType): LaneBits {
+  const bits = g.widths === undefined ? undefined : elementBits(elem);
+  return bits === undefined ? 32 : bits * g.lanes < 128 ? 16 : bits;
+}
+
+/** How many elements one vector of them holds. */
+export function lanesPerPart(g: Gen, elem: ElemType): number {
+  return ELEM_SIZE[elem] === 8 ? 2 : 128 / memoryBits(g, elem);
+}
+
+/** How many vectors hold the elements of all lanes. */
+export function partsFor(g: Gen, elem: ElemType): number {
+  return g.lanes / lanesPerPart(g, elem);
+}
 
 /** Stack: address. Pushes one widened element. */
 export function scalarLoad(g: Gen, elem: ElemType, offset: number): void {
@@ -80,26 +101,42 @@ export function loadKept(g: Gen, e: Expr & { op: 'load' }): Kept {
     f.set(local);
     return { type: e.type, shape, locals: [local] };
   }
-  const locals = Array.from({ length: partCount(g, e.type) }, () => f.temp('v128'));
-  withAddresses(g, mem, (where) => {
+  const bits = memoryBits(g, mem.elem);
+  const locals = Array.from({ length: partsFor(g, mem.elem) }, () => f.temp('v128'));
+  const each = (push: (p: number) => void): void => {
     for (const [p, local] of locals.entries()) {
-      if (where.kind === 'uniform') {
-        // One address for all lanes, in a value that was taken to vary.
-        where.push();
-        scalarLoad(g, mem.elem, where.offset);
-        f.op(
-          `${isWide(e.type) ? (e.type === 'f64' ? 'f64x2' : 'i64x2') : wasmType(e.type) === 'f32' ? 'f32x4' : 'i32x4'}.splat`,
-        );
-        if (e.type === 'bool') f.op('i32x4.neg');
-      } else if (where.kind === 'consecutive') {
-        consecutiveLoad(g, mem.elem, where.push, where.offset, p);
-      } else {
-        gather(g, mem.elem, where.lane, where.offset, p);
-      }
+      push(p);
       f.set(local);
     }
-  });
-  return { type: e.type, shape, locals };
+  };
+  const spread = (push: () => void, offset: number): void => {
+    push();
+    scalarLoad(g, mem.elem, offset);
+    if (bits === 32) splat(f, e.type);
+    else {
+      f.op(`${lanesName(bits)}.splat`);
+      if (e.type === 'bool') f.op(`${lanesName(bits)}.neg`);
+    }
+    for (const local of locals) f.tee(local);
+    f.op('drop');
+  };
+  const load = (where: Where): void => {
+    const { offset } = where;
+    // One address for all lanes, in a value that was taken to vary.
+    if (where.kind === 'uniform') spread(where.push, offset);
+    else if (where.kind === 'consecutive') each((p) => consecutiveLoad(g, mem.elem, where.push, offset, p));
+    else if (where.kind === 'exchanged') {
+      each((p) => {
+        where.push(p);
+        f.memory('v128.load', 2, offset);
+        f.get(where.order);
+        f.op('i8x16.swizzle');
+      });
+    } else if (where.distances === undefined) each((p) => gather(g, mem.elem, where.lane, offset, p));
+    else each((p) => nearbyLoad(g, mem.elem, where.lane, offset, p, where.distances ?? []));
+  };
+  withAddresses(g, mem, 'load', load);
+  return { type: e.type, shape, bits, locals };
 }
 
 /** Loads one f32 into all lanes at once; undefined for other values. */
@@ -116,12 +153,17 @@ export function loadSpread(g: Gen, e: Expr & { op: 'load' }): Kept | undefined {
 export function consecutiveLoad(g: Gen, elem: ElemType, address: () => void, base: number, p: number): void {
   const { f } = g;
   const size = ELEM_SIZE[elem];
-  const offset = base + p * (size === 8 ? 16 : 4 * size);
+  const bits = memoryBits(g, elem);
+  const offset = base + p * lanesPerPart(g, elem) * size;
   const bytes = (): void => {
     address();
-    f.memory('v128.load32_zero', 0, offset);
     const sign = elem === 'i8' ? 's' : 'u';
-    f.op(`i16x8.extend_low_i8x16_${sign}`, `i32x4.extend_low_i16x8_${sign}`);
+    if (bits === 8) f.memory('v128.load', 0, offset);
+    else if (bits === 16) f.memory(`v128.load8x8_${sign}`, 0, offset);
+    else {
+      f.memory('v128.load32_zero', 0, offset);
+      f.op(`i16x8.extend_low_i8x16_${sign}`, `i32x4.extend_low_i16x8_${sign}`);
+    }
   };
   switch (elem) {
     case 'i8':
@@ -131,12 +173,12 @@ export function consecutiveLoad(g: Gen, elem: ElemType, address: () => void, bas
     case 'bool':
       bytes();
       f.v128([0, 0, 0, 0]);
-      f.op('i32x4.ne');
+      f.op(`${lanesName(bits)}.ne`);
       return;
     case 'i16':
     case 'u16':
       address();
-      f.memory(`v128.load16x4_${elem === 'i16' ? 's' : 'u'}`, 1, offset);
+      f.memory(bits === 16 ? 'v128.load' : `v128.load16x4_${elem === 'i16' ? 's' : 'u'}`, 1, offset);
       return;
     case 'f16':
       halfToFloatVector(f, () => {
@@ -154,7 +196,7 @@ export function consecutiveLoad(g: Gen, elem: ElemType, address: () => void, bas
 function gather(g: Gen, elem: ElemType, address: (lane: number) => number, base: number, p: number): void {
   const { f } = g;
   const size = ELEM_SIZE[elem];
-  const lanes = size === 8 ? 2 : 4;
+  const lanes = lanesPerPart(g, elem);
   const first = p * lanes;
   if (size >= 4) {
     const bits = size * 8;
@@ -175,55 +217,125 @@ function gather(g: Gen, elem: ElemType, address: (lane: number) => number, base:
   }
   const op: MemoryOp =
     size === 1 ? (elem === 'i8' ? 'i32.load8_s' : 'i32.load8_u') : elem === 'i16' ? 'i32.load16_s' : 'i32.load16_u';
-  const words = (): void => {
-    for (let lane = 0; lane < 4; lane++) {
+  const name = lanesName(memoryBits(g, elem));
+  const elements = (): void => {
+    for (let lane = 0; lane < lanes; lane++) {
       const extra = address(first + lane);
       f.memory(op, log2(size), base + extra);
-      if (lane === 0) f.op('i32x4.splat');
-      else replaceLane(f, 'i32', lane);
+      if (lane === 0) f.op(`${name}.splat`);
+      else f.lane(`${name}.replace_lane`, lane);
     }
   };
-  if (elem === 'f16') halfToFloatVector(f, words);
-  else words();
+  if (elem === 'f16') halfToFloatVector(f, elements);
+  else elements();
   if (elem === 'bool') {
     f.v128([0, 0, 0, 0]);
-    f.op('i32x4.ne');
+    f.op(`${name}.ne`);
+  }
+}
+
+/**
+ * Pushes part `p` of lanes at known distances from what `address` pushes: where a few vectors hold all of them, from these.
+ */
+function nearbyLoad(
+  g: Gen,
+  elem: ElemType,
+  address: (lane: number) => number,
+  base: number,
+  p: number,
+  distances: Offsets,
+): void {
+  const { f } = g;
+  const size = ELEM_SIZE[elem];
+  const lanes = lanesPerPart(g, elem);
+  const own = distances.slice(p * lanes, (p + 1) * lanes);
+  const span = (list: Offsets): number => Math.max(...list) + size - Math.min(...list);
+  const halves = [own.slice(0, lanes / 2), own.slice(lanes / 2)];
+  const whole = span(own) <= (size === 8 ? 16 : 32);
+  if (elem === 'f16' || !(whole || (size < 4 && halves.every((half) => span(half) <= 32)))) {
+    gather(g, elem, address, base, p);
+    return;
+  }
+  const vector = (at: number): void => {
+    address(0);
+    f.memory('v128.load', log2(size), base + at);
+  };
+  const width = 16 / lanes;
+  const pick = (list: Offsets): void => {
+    const least = Math.min(...list);
+    // An element goes into the upper bytes of its lane, to be shifted down where that has more.
+    const wanted = list.flatMap((at) =>
+      Array.from({ length: width }, (_, i) => at - least + Math.max(0, i - width + size)),
+    );
+    const bytes = Array.from({ length: 16 }, (_, i) => wanted[i] ?? 0);
+    if (span(list) <= 16) {
+      withVector(
+        f,
+        () => vector(least),
+        (x) => {
+          f.get(x, x);
+          f.shuffle(bytes);
+        },
+      );
+      return;
+    }
+    vector(least);
+    vector(least + span(list) - 16);
+    // The second vector overlaps the first one by what both are longer together.
+    const twice = 32 - span(list);
+    f.shuffle(bytes.map((i) => (i < 16 ? i : i + twice)));
+  };
+  if (whole) pick(own);
+  else {
+    for (const half of halves) pick(half);
+    packHalves(f);
+  }
+  const name = lanesName(memoryBits(g, elem));
+  if (size < width) {
+    f.i32(8 * (width - size));
+    f.op(`${name as 'i16x8' | 'i32x4'}.${elem === 'i8' || elem === 'i16' ? 'shr_s' : 'shr_u'}`);
+  }
+  if (elem === 'bool') {
+    f.v128([0, 0, 0, 0]);
+    f.op(`${name}.ne`);
   }
 }
 
 /** Stores the active lanes of a value. */
 export function emitStore(g: Gen, mem: MemRef, value: Expr): void {
   const { f } = g;
-  withAddresses(g, mem, (where) => {
-    const uniformValue = shapeOf(g, value) === 'G' || shapeOf(g, value) === 'U';
-    if (g.lanes === 1 || (where.kind === 'uniform' && uniformValue)) {
-      if (where.kind !== 'uniform') throw new Error('internal error: a scattered store in scalar code');
+  const even = (e: Expr): boolean => shapeOf(g, e) === 'G' || shapeOf(g, e) === 'U';
+  // Before there are branches for where the lanes are.
+  let parts = g.lanes > 1 && !even(mem.index) ? storeParts(g, mem.elem, value) : undefined;
+  const store = (where: Where): void => {
+    const { offset } = where;
+    if (parts === undefined && where.kind === 'uniform' && even(value)) {
       where.push();
       scalar(g, value);
-      scalarStore(g, mem.elem, where.offset);
+      scalarStore(g, mem.elem, offset);
       return;
     }
-    const parts = storeParts(g, mem.elem, value);
-    if (where.kind === 'consecutive') {
-      storeConsecutive(g, mem, where.push, where.offset, parts);
-    } else if (where.kind === 'uniform') {
-      storeLast(g, mem.elem, where.push, where.offset, parts);
-    } else {
-      scatter(g, mem.elem, where.lane, where.offset, parts);
-    }
-    f.release('v128', ...parts);
-  });
+    parts ??= storeParts(g, mem.elem, value);
+    if (where.kind === 'consecutive') storeConsecutive(g, mem, where.push, offset, parts);
+    else if (where.kind === 'uniform') storeLast(g, mem.elem, where.push, offset, parts);
+    else if (where.kind === 'exchanged') storeExchanged(g, where, parts);
+    else if (where.harmless) withMask(g, null, () => scatter(g, mem.elem, where.lane, offset, parts ?? []));
+    else scatter(g, mem.elem, where.lane, offset, parts);
+  };
+  withAddresses(g, mem, 'store', store);
+  if (parts !== undefined) f.release('v128', ...parts);
 }
 
-/** The value in locals, ready to be stored: narrow elements in the low bytes of 32-bit lanes. */
+/** The value in locals, ready to be stored: narrow elements in the low bytes of wider lanes, where they do not fill a vector. */
 function storeParts(g: Gen, elem: ElemType, value: Expr): Local[] {
   const { f } = g;
-  return Array.from({ length: partCount(g, value.type) }, (_, p) => {
+  const bits = memoryBits(g, elem);
+  return Array.from({ length: partsFor(g, elem) }, (_, p) => {
     const local = f.temp('v128');
     if (elem === 'f16') floatToHalfVector(f, () => part(g, value, p));
-    else part(g, value, p);
+    else lanesPart(g, value, bits, p);
     if (elem === 'bool') {
-      f.v128([1, 1, 1, 1]);
+      splatBits(f, bits, 1);
       f.op('v128.and');
     }
     f.set(local);
@@ -264,17 +376,56 @@ function storeConsecutive(g: Gen, mem: MemRef, address: () => void, offset: numb
   f.if();
   whole();
   f.else();
-  scatter(
-    g,
-    mem.elem,
-    (lane) => {
+  if (g.variant.memory64) {
+    const lane = (k: number): number => {
       address();
-      return lane * size;
-    },
-    offset,
-    parts,
-  );
+      return k * size;
+    };
+    scatter(g, mem.elem, lane, offset, parts);
+  } else storeRow(g, mem.elem, address, offset, mask.parts, parts);
   f.end();
+}
+
+/** Puts lanes in the order of memory, which is the same order once more, and the mask with them. */
+function storeExchanged(g: Gen, { push, order, offset }: Where & { kind: 'exchanged' }, parts: readonly Local[]): void {
+  const { f, mask } = g;
+  for (const [p, local] of parts.entries()) {
+    push(p);
+    f.get(local, order);
+    f.op('i8x16.swizzle');
+    if (mask !== null) {
+      push(p);
+      f.memory('v128.load', 2, offset);
+      f.get(mask.parts[p] ?? 0, order);
+      f.op('i8x16.swizzle', 'v128.bitselect');
+    }
+    f.memory('v128.store', 2, offset);
+  }
+}
+
+/** Stores the active ones of lanes in a row one by one. */
+function storeRow(
+  g: Gen,
+  elem: ElemType,
+  address: () => void,
+  offset: number,
+  active: readonly Local[],
+  parts: readonly Local[],
+): void {
+  const { f } = g;
+  const first = (): void => {
+    address();
+    f.i32(offset);
+    f.op('i32.add');
+  };
+  const row = rowAside(g, active, first, ELEM_SIZE[elem]);
+  const lane = (k: number): number => {
+    f.get(row[k >> 2] ?? 0);
+    f.lane('i32x4.extract_lane', k & 3);
+    return 0;
+  };
+  withMask(g, null, () => scatter(g, elem, lane, 0, parts));
+  f.release('v128', ...row);
 }
 
 /** Pushes the mask of part `p`, whose lanes may be wide. */
@@ -294,21 +445,19 @@ export function consecutiveStore(
 ): void {
   const { f } = g;
   const size = ELEM_SIZE[elem];
-  const offset = base + p * (size === 8 ? 16 : 4 * size);
+  const bits = memoryBits(g, elem);
+  const offset = base + p * lanesPerPart(g, elem) * size;
   address();
   f.get(local);
-  if (size >= 4) {
+  if (8 * size >= bits) {
     f.memory('v128.store', log2(size), offset);
     return;
   }
   f.get(local);
-  if (size === 1) {
-    f.shuffle([0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12]);
-    f.memoryLane('v128.store32_lane', 0, offset, 0);
-  } else {
-    f.shuffle([0, 1, 4, 5, 8, 9, 12, 13, 0, 1, 4, 5, 8, 9, 12, 13]);
-    f.memoryLane('v128.store64_lane', 1, offset, 0);
-  }
+  const bytes = Array.from({ length: 16 }, (_, at) => Math.floor(at / size) * (bits / 8) + (at % size));
+  f.shuffle(bytes.map((at) => at % 16));
+  if ((16 * size * 8) / bits === 4) f.memoryLane('v128.store32_lane', log2(size), offset, 0);
+  else f.memoryLane('v128.store64_lane', log2(size), offset, 0);
 }
 
 /** Runs `each` for every active lane, in lane order. */
@@ -339,8 +488,8 @@ export function forActiveLanes(g: Gen, each: (lane: number) => void): void {
 function storeLane(g: Gen, elem: ElemType, offset: number, lane: number): void {
   const size = ELEM_SIZE[elem];
   const op: MemoryLaneOp = `v128.store${(size * 8) as 8}_lane`;
-  // A narrow element is in the low bytes of a 32-bit lane.
-  g.f.memoryLane(op, log2(size), offset, size === 8 ? lane : lane * (4 / size));
+  // An element may be in the low bytes of a wider lane.
+  g.f.memoryLane(op, log2(size), offset, size >= 4 ? lane : (lane * memoryBits(g, elem)) / (8 * size));
 }
 
 function scatter(
@@ -350,7 +499,7 @@ function scatter(
   base: number,
   parts: readonly Local[],
 ): void {
-  const perPart = ELEM_SIZE[elem] === 8 ? 2 : 4;
+  const perPart = lanesPerPart(g, elem);
   forActiveLanes(g, (lane) => {
     const extra = address(lane);
     g.f.get(parts[Math.floor(lane / perPart)] ?? 0);
@@ -368,15 +517,7 @@ function storeLast(g: Gen, elem: ElemType, address: () => void, base: number, pa
     scatter(g, elem, lane, base, parts);
     return;
   }
-  const perPart = ELEM_SIZE[elem] === 8 ? 2 : 4;
   lane();
   g.f.get(parts.at(-1) ?? 0);
-  storeLane(g, elem, base, perPart - 1);
-}
-
-/** Pushes lane `lane` of a value kept in parts. */
-export function keptLane(g: Gen, type: Expr['type'], parts: readonly Local[], lane: number): void {
-  const perPart = isWide(type) ? 2 : 4;
-  g.f.get(parts[Math.floor(lane / perPart)] ?? 0);
-  extractLane(g.f, type, lane % perPart);
+  storeLane(g, elem, base, lanesPerPart(g, elem) - 1);
 }

@@ -12,7 +12,7 @@
  * Scratch, 16-byte aligned: FAULT_BYTES for a fault record (reports.ts), then static shared arrays, the renderer's own (local arrays, values
  * kept across barriers), and dynamic shared memory.
  *
- * Code may read, but does not write, up to 64 bytes past either end of an array; arrays stand at addresses from 4096 on.
+ * Code may read, but does not write, up to 256 bytes past either end of an array; arrays stand at addresses from 4096 on.
  */
 import type { Kernel } from '../../ir/ops.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
@@ -28,6 +28,8 @@ export interface WasmVariant {
   readonly lanes: 1 | 4;
   /** Whether several threads run blocks of one launch at the same time: then global atomics must be atomic. */
   readonly concurrent: boolean;
+  /** Whether to leave out what takes long to compile and pays only where much is run: the code of interior blocks. Absent: no. */
+  readonly quick?: boolean | undefined;
   /** Whether the memory is a 64-bit one; addresses are then i64. */
   readonly memory64: boolean;
 }

@@ -46,10 +46,10 @@ const PLAIN = {
   'f64x2.gt': 0xfd04a, 'f64x2.le': 0xfd04b, 'f64x2.ge': 0xfd04c, 'v128.not': 0xfd04d, 'v128.and': 0xfd04e,
   'v128.andnot': 0xfd04f, 'v128.or': 0xfd050, 'v128.xor': 0xfd051, 'v128.bitselect': 0xfd052,
   'v128.any_true': 0xfd053, 'f32x4.demote_f64x2_zero': 0xfd05e, 'f64x2.promote_low_f32x4': 0xfd05f,
-  'i8x16.popcnt': 0xfd062, 'i8x16.bitmask': 0xfd064, 'i8x16.narrow_i16x8_u': 0xfd066, 'f32x4.ceil': 0xfd067,
+  'i8x16.popcnt': 0xfd062, 'i8x16.bitmask': 0xfd064, 'i8x16.narrow_i16x8_s': 0xfd065, 'i8x16.narrow_i16x8_u': 0xfd066, 'f32x4.ceil': 0xfd067,
   'f32x4.floor': 0xfd068, 'f32x4.trunc': 0xfd069, 'f32x4.nearest': 0xfd06a, 'f64x2.ceil': 0xfd074,
   'f64x2.floor': 0xfd075, 'f64x2.trunc': 0xfd07a, 'f64x2.nearest': 0xfd094, 'i16x8.extadd_pairwise_i8x16_u': 0xfd07d,
-  'i32x4.extadd_pairwise_i16x8_u': 0xfd07f, 'i16x8.narrow_i32x4_u': 0xfd086, 'i16x8.extend_low_i8x16_s': 0xfd087,
+  'i32x4.extadd_pairwise_i16x8_u': 0xfd07f, 'i16x8.bitmask': 0xfd084, 'i16x8.narrow_i32x4_s': 0xfd085, 'i16x8.narrow_i32x4_u': 0xfd086, 'i16x8.extend_low_i8x16_s': 0xfd087,
   'i16x8.extend_low_i8x16_u': 0xfd089, 'i32x4.abs': 0xfd0a0, 'i32x4.neg': 0xfd0a1, 'i32x4.all_true': 0xfd0a3,
   'i32x4.bitmask': 0xfd0a4, 'i32x4.extend_low_i16x8_s': 0xfd0a7, 'i32x4.extend_high_i16x8_s': 0xfd0a8,
   'i32x4.extend_low_i16x8_u': 0xfd0a9, 'i32x4.extend_high_i16x8_u': 0xfd0aa, 'i32x4.shl': 0xfd0ab,
@@ -67,6 +67,14 @@ const PLAIN = {
   'f64x2.pmax': 0xfd0f7, 'i32x4.trunc_sat_f32x4_s': 0xfd0f8, 'i32x4.trunc_sat_f32x4_u': 0xfd0f9,
   'f32x4.convert_i32x4_s': 0xfd0fa, 'f32x4.convert_i32x4_u': 0xfd0fb, 'i32x4.trunc_sat_f64x2_s_zero': 0xfd0fc,
   'i32x4.trunc_sat_f64x2_u_zero': 0xfd0fd, 'f64x2.convert_low_i32x4_s': 0xfd0fe, 'f64x2.convert_low_i32x4_u': 0xfd0ff,
+  'i8x16.abs': 0xfd060, 'i8x16.neg': 0xfd061, 'i8x16.add': 0xfd06e,
+  'i8x16.sub': 0xfd071, 'i8x16.min_s': 0xfd076, 'i8x16.min_u': 0xfd077, 'i8x16.max_s': 0xfd078,
+  'i8x16.max_u': 0xfd079, 'i16x8.abs': 0xfd080, 'i16x8.neg': 0xfd081,
+  'i16x8.extend_high_i8x16_s': 0xfd088, 'i16x8.extend_high_i8x16_u': 0xfd08a, 'i16x8.shl': 0xfd08b,
+  'i16x8.shr_s': 0xfd08c, 'i16x8.shr_u': 0xfd08d, 'i16x8.add': 0xfd08e, 'i16x8.sub': 0xfd091, 'i16x8.mul': 0xfd095,
+  'i16x8.min_s': 0xfd096, 'i16x8.min_u': 0xfd097, 'i16x8.max_s': 0xfd098, 'i16x8.max_u': 0xfd099,
+  'i32x4.extmul_low_i16x8_s': 0xfd0bc, 'i32x4.extmul_high_i16x8_s': 0xfd0bd, 'i32x4.extmul_low_i16x8_u': 0xfd0be,
+  'i32x4.extmul_high_i16x8_u': 0xfd0bf,
 };
 
 // biome-ignore format: a table
@@ -80,6 +88,9 @@ const MEMORY = {
   'v128.load32x2_s': 0xfd005, 'v128.load32x2_u': 0xfd006, 'v128.load8_splat': 0xfd007, 'v128.load16_splat': 0xfd008,
   'v128.load32_splat': 0xfd009, 'v128.load64_splat': 0xfd00a, 'v128.store': 0xfd00b, 'v128.load32_zero': 0xfd05c,
   'v128.load64_zero': 0xfd05d, 'i32.atomic.load': 0xfe010, 'i64.atomic.load': 0xfe011, 'i32.atomic.store': 0xfe017,
+  'i32.atomic.load8_u': 0xfe012, 'i32.atomic.load16_u': 0xfe013, 'i32.atomic.store8': 0xfe019,
+  'i32.atomic.store16': 0xfe01a, 'i32.atomic.rmw8.xchg_u': 0xfe043, 'i32.atomic.rmw16.xchg_u': 0xfe044,
+  'i32.atomic.rmw8.cmpxchg_u': 0xfe04a, 'i32.atomic.rmw16.cmpxchg_u': 0xfe04b,
   'i64.atomic.store': 0xfe018, 'i32.atomic.rmw.add': 0xfe01e, 'i64.atomic.rmw.add': 0xfe01f,
   'i32.atomic.rmw.sub': 0xfe025, 'i64.atomic.rmw.sub': 0xfe026, 'i32.atomic.rmw.and': 0xfe02c,
   'i64.atomic.rmw.and': 0xfe02d, 'i32.atomic.rmw.or': 0xfe033, 'i64.atomic.rmw.or': 0xfe034,
@@ -98,7 +109,7 @@ const MEMORY_LANE = {
 // biome-ignore format: a table
 /** Instructions with a lane immediate. */
 const LANE = {
-  'i8x16.extract_lane_u': 0xfd016, 'i16x8.extract_lane_u': 0xfd019, 'i32x4.extract_lane': 0xfd01b,
+  'i8x16.extract_lane_u': 0xfd016, 'i8x16.replace_lane': 0xfd017, 'i16x8.replace_lane': 0xfd01a, 'i16x8.extract_lane_u': 0xfd019, 'i32x4.extract_lane': 0xfd01b,
   'i32x4.replace_lane': 0xfd01c, 'i64x2.extract_lane': 0xfd01d, 'i64x2.replace_lane': 0xfd01e,
   'f32x4.extract_lane': 0xfd01f, 'f32x4.replace_lane': 0xfd020, 'f64x2.extract_lane': 0xfd021,
   'f64x2.replace_lane': 0xfd022,

@@ -5,16 +5,20 @@
  * one branch. Each value goes into locals until the statement is done; equal loads are done once.
  */
 import type { Expr, MemRef } from '../../ir/ops.ts';
-import { exprParts, memParts } from '../../ir/passes/walk.ts';
-import { boundsHazards, expressionHazard, guard, guardUniform, type Hazard } from './checks.ts';
-import { part, pushFirstLane } from './expr.ts';
-import { type Gen, isVector, type Kept, keptTypes, partCount, wasmType } from './gen.ts';
+import type { LaneBits } from '../../ir/passes/lane-widths.ts';
+import { exprParts, memParts, someExpr } from '../../ir/passes/walk.ts';
+import { sameExpr } from '../../ir/same.ts';
+import { boundsHazards, expressionHazard, guard, guardUniform, type Hazard, knownOffsets } from './checks.ts';
+import { lanesPart, part, pushFirstLane } from './expr.ts';
+import { type Gen, isVector, type Kept, keptTypes, partCount, partsOf, wasmType } from './gen.ts';
 import { loadKept, loadSpread } from './memory.ts';
-import { sameExpr } from './structure.ts';
+import { bitsFor, operandBits } from './narrow.ts';
 
 interface Level {
   readonly loads: (Expr & { op: 'load' })[];
   readonly asserted: (Expr & { op: 'unary' })[];
+  /** Computed in narrow lanes and wanted in wider ones: once for all that they are widened to. */
+  readonly narrow: Expr[];
   readonly hazards: Hazard[];
 }
 
@@ -35,7 +39,7 @@ function takesVectors(g: Gen, e: Expr): boolean {
 
 /**
  * Evaluates the loads of `exprs` and the checks of `accesses`, then runs `body`, in which all of them can be used. The load
- * `apart` is checked but left to `body`.
+ * `apart` is checked but left to `body`. The first expression is wanted in lanes of `bits`.
  */
 export function withPrepared(
   g: Gen,
@@ -43,24 +47,33 @@ export function withPrepared(
   accesses: readonly MemRef[],
   body: () => void,
   apart?: Expr,
+  bits: LaneBits = 32,
 ): void {
   const levels: Level[] = [];
   const depths = new Map<Expr, number>();
   const scalars = new Set<Expr>();
   const level = (n: number): Level => {
-    while (levels.length <= n) levels.push({ loads: [], asserted: [], hazards: [] });
+    while (levels.length <= n) levels.push({ loads: [], asserted: [], narrow: [], hazards: [] });
     return levels[n] as Level;
   };
-  /** The level at which an expression can be evaluated: that many levels must have been loaded before. */
-  const visit = (e: Expr): number => {
+  /**
+   * The level at which an expression can be evaluated: that many levels must have been loaded before. It is wanted in lanes of
+   * `wanted` bits.
+   */
+  const visit = (e: Expr, wanted: LaneBits): number => {
     const known = depths.get(e);
     if (known !== undefined) return known;
     let depth = 0;
     const spreads = takesVectors(g, e);
+    const bits = bitsFor(g, e, wanted);
+    const inner = e.op === 'load' ? 32 : operandBits(g, e, bits);
     for (const operand of operands(g, e)) {
       if (!spreads) scalars.add(operand);
-      depth = Math.max(depth, visit(operand));
+      depth = Math.max(depth, visit(operand, inner));
     }
+    const inVector = apart === undefined || !someExpr(e, (x) => x === apart);
+    if (bits < wanted && inVector && e.op !== 'load' && e.op !== 'var' && !g.prepared.has(e))
+      level(depth).narrow.push(e);
     if (!g.prepared.has(e)) {
       if (e.op === 'load') {
         level(depth).hazards.push(...boundsHazards(g, e.mem));
@@ -80,21 +93,26 @@ export function withPrepared(
     depths.set(e, depth);
     return depth;
   };
-  for (const e of exprs) {
+  for (const [k, e] of exprs.entries()) {
     scalars.add(e);
-    visit(e);
+    visit(e, k === 0 ? bits : 32);
   }
   for (const mem of accesses) {
     let depth = 0;
     for (const e of memOperands(g, mem)) {
       scalars.add(e);
-      depth = Math.max(depth, visit(e));
+      depth = Math.max(depth, visit(e, 32));
     }
     const hazards = boundsHazards(g, mem);
     if (hazards.length > 0) level(depth).hazards.push(...hazards);
   }
   const made: [Expr, Kept, boolean][] = [];
-  for (const { loads, asserted, hazards } of levels) {
+  for (const { loads, asserted, narrow, hazards } of levels) {
+    for (const e of narrow) {
+      const kept = keepNarrow(g, e);
+      g.prepared.set(e, kept);
+      made.push([e, kept, true]);
+    }
     const indices = keepIndices(g, hazards, [...loads.map((e) => e.mem.index), ...accesses.map((mem) => mem.index)]);
     for (const [e, kept, owner] of indices) made.push([e, kept, owner]);
     guard(g, hazards);
@@ -129,6 +147,7 @@ function keepIndices(g: Gen, hazards: readonly Hazard[], addressed: readonly Exp
   const made: [Expr, Kept, boolean][] = [];
   for (const { index } of hazards) {
     if (g.prepared.has(index) || !isVector(g, index) || exprParts(index).length === 0) continue;
+    if (knownOffsets(g, index) !== undefined) continue;
     const twin = made.find(([other]) => sameExpr(other, index));
     const kept = twin?.[1] ?? keepVector(g, index);
     made.push([index, kept, twin === undefined]);
@@ -151,6 +170,17 @@ function keepVector(g: Gen, e: Expr): Kept {
     return local;
   });
   return { type: e.type, shape: 'V', locals };
+}
+
+function keepNarrow(g: Gen, e: Expr): Kept {
+  const bits = bitsFor(g, e, 32);
+  const locals = Array.from({ length: partsOf(g, bits) }, (_, p) => {
+    const local = g.f.temp('v128');
+    lanesPart(g, e, bits, p);
+    g.f.set(local);
+    return local;
+  });
+  return { type: e.type, shape: 'V', bits, locals };
 }
 
 /** The value of an asserted expression in the first active lane. */

@@ -33,25 +33,29 @@ export class Random {
   }
 }
 
-interface Scope {
+export interface Scope {
   readonly depth: number;
   /** Loops and blocks that a jump may leave. */
   readonly labels: readonly { readonly label: number; readonly loop: boolean }[];
   /** Whether all threads of the block are here together, but for those that returned. */
   readonly parallel: boolean;
+  /** The lanes of the own warp that are here together, but for those that returned, where threads know them. */
+  readonly mask?: Expr | undefined;
 }
 
 export interface ProgramOptions {
   readonly barriers: boolean;
   readonly wide: boolean;
   readonly threads: number;
+  /** Threads in a row. */
+  readonly width?: number;
 }
 
 export function randomKernel(seed: number, options: ProgramOptions): Kernel {
   return new Programmer(seed, options).kernel();
 }
 
-class Programmer {
+export class Programmer {
   readonly r: Random;
   readonly options: ProgramOptions;
   readonly b: ir.KernelBuilder;

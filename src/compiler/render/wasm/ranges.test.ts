@@ -33,6 +33,67 @@ function counting(b: ir.KernelBuilder, from: Expr, to: Expr, step: number, body:
   ];
 }
 
+/** `for (half = from; half > 0; half = next(half)) if (t < half) body(t, half)`, or as `compare` says, for a t below 256. */
+function halving(
+  b: ir.KernelBuilder,
+  from: Expr,
+  next: (half: Expr) => Expr,
+  compare: (t: Expr, half: Expr) => Expr,
+  body: (t: Expr, half: Expr) => Stmt[],
+): Stmt[] {
+  const [t, half, label] = [b.variable('i32', 't'), b.variable('i32', 'half'), b.label()];
+  const exit = ir.ifElse(ir.compare('le', read(half), i32(0)), [ir.breakTo(label)]);
+  return [
+    ir.assign(t, add(mul(special('threadIdx.y'), i32(16)), special('threadIdx.x'))),
+    ir.assign(half, from),
+    ir.loop(
+      label,
+      [exit, ir.ifElse(compare(read(t), read(half)), body(read(t), read(half)))],
+      [ir.assign(half, next(read(half)))],
+    ),
+  ];
+}
+
+const half = (x: Expr): Expr => ir.binary('shr', x, i32(1));
+
+/** `for (k = 0; k + over < 256; k += 16) body(k)`, tested in 64 bits. */
+function fullRounds(b: ir.KernelBuilder, over: number, body: (k: Expr) => Stmt[]): Stmt[] {
+  const [k, label] = [b.variable('i32', 'k'), b.label()];
+  const last = add(ir.cast('i64', read(k)), ir.i64(over));
+  return [
+    ir.assign(k, i32(0)),
+    ir.loop(
+      label,
+      [ir.ifElse(ir.ge(last, ir.i64(256)), [ir.breakTo(label)]), ...body(read(k))],
+      [ir.assign(k, add(read(k), i32(16)))],
+    ),
+  ];
+}
+
+/** `for (k = from; k <= to; k = next(k)) body(k)`. */
+function growing(
+  b: ir.KernelBuilder,
+  from: number,
+  to: number,
+  next: (k: Expr) => Expr,
+  body: (k: Expr) => Stmt[],
+): Stmt[] {
+  const [k, label] = [b.variable('i32', 'k'), b.label()];
+  const exit = ir.ifElse(ir.compare('gt', read(k), i32(to)), [ir.breakTo(label)]);
+  return [ir.assign(k, i32(from)), ir.loop(label, [exit, ...body(read(k))], [ir.assign(k, next(read(k)))])];
+}
+
+const twice = (x: Expr): Expr => ir.binary('shl', x, i32(1));
+const thrice = (x: Expr): Expr => mul(x, i32(3));
+
+/** The exchanges of a bitonic sort: `for (j = k >> 1; j > 0; j >>= 1) body(t ^ j)`. */
+function exchanges(b: ir.KernelBuilder, k: Expr, next: (j: Expr) => Expr, body: (other: Expr) => Stmt[]): Stmt[] {
+  return halving(b, half(k), next, ir.lt, (t, j) => {
+    const other = b.variable('i32', 'other');
+    return [ir.assign(other, ir.binary('xor', t, j)), ...body(read(other))];
+  });
+}
+
 const use = (b: ir.KernelBuilder, value: Expr): Stmt => ir.assign(b.variable('i32', 'v'), value);
 
 describe('proven', () => {
@@ -46,6 +107,29 @@ describe('proven', () => {
       'a row of a tile',
       (b, s) => counting(b, i32(0), i32(16), 1, (k) => [use(b, s(add(mul(k, i32(16)), special('threadIdx.x'))))]),
     ],
+    ['a tree', (b, s) => halving(b, i32(128), half, ir.lt, (t, h) => [use(b, s(add(t, h)))])],
+    [
+      'a tree by division',
+      (b, s) =>
+        halving(
+          b,
+          i32(128),
+          (h) => ir.binary('div', h, i32(2)),
+          ir.lt,
+          (t, h) => [use(b, s(add(t, h)))],
+        ),
+    ],
+    ['what is doubled up to a bound', (b, s) => growing(b, 1, 255, twice, (k) => [use(b, s(k))])],
+    ['what is multiplied up to a bound', (b, s) => growing(b, 2, 255, thrice, (k) => [use(b, s(k))])],
+    [
+      'exchanges at distances that are halved, from ones that are doubled',
+      (b, s) => growing(b, 2, 256, twice, (k) => exchanges(b, k, half, (other) => [use(b, s(other))])),
+    ],
+    ['full rounds', (b, s) => fullRounds(b, 15, (k) => [use(b, s(add(k, special('threadIdx.x'))))])],
+    [
+      'a thread index that a condition bounds',
+      (b, s) => [ir.ifElse(ir.ge(special('threadIdx.x'), i32(1)), [use(b, s(ir.sub(special('threadIdx.x'), i32(1))))])],
+    ],
   ])('%s', (_, make) => expect(eliminated(make)).toBe(1));
 });
 
@@ -58,6 +142,39 @@ describe('not proven', () => {
     ['negative', (b, s) => [use(b, s(ir.sub(special('threadIdx.x'), i32(1))))]],
     ['block indices', (b, s) => [use(b, s(special('blockIdx.x')))]],
     ['an extent that is not known', (b, _, x) => [use(b, x(i32(0)))]],
+    ['what is doubled beyond a bound', (b, s) => growing(b, 1, 256, twice, (k) => [use(b, s(k))])],
+    [
+      'what was doubled, after its loop',
+      (b, s) => {
+        let counter = i32(0);
+        const loop = growing(b, 1, 255, twice, (k) => {
+          counter = k;
+          return [];
+        });
+        return [...loop, use(b, s(counter))];
+      },
+    ],
+    ['what is doubled from below zero', (b, s) => growing(b, -1, 255, twice, (k) => [use(b, s(k))])],
+    [
+      'what may wrap when it is doubled',
+      (b, s) => growing(b, 1, 2 ** 30, twice, (k) => [use(b, s(ir.and(k, i32(-256))))]),
+    ],
+    [
+      'exchanges at distances that are one step too far',
+      (b, s) => growing(b, 2, 512, twice, (k) => exchanges(b, k, half, (other) => [use(b, s(other))])),
+    ],
+    [
+      'exchanges at distances that are not only halved',
+      (b, s) =>
+        growing(b, 2, 256, twice, (k) =>
+          exchanges(
+            b,
+            k,
+            (j) => ir.sub(half(j), i32(1)),
+            (other) => [use(b, s(other))],
+          ),
+        ),
+    ],
     ['what may wrap', (b, s) => [use(b, s(ir.and(mul(add(special('threadIdx.x'), i32(2 ** 30)), i32(4)), i32(-1))))]],
     ['a counter past its loop', (b, s) => counting(b, i32(0), i32(257), 1, (k) => [use(b, s(k))])],
     [
@@ -83,6 +200,42 @@ describe('not proven', () => {
         ];
         return [ir.loop(label, body, [ir.assign(k, add(read(k), i32(1)))])];
       },
+    ],
+    [
+      'a tree with one too many',
+      (b, s) =>
+        halving(
+          b,
+          i32(128),
+          half,
+          (t, h) => ir.compare('le', t, h),
+          (t, h) => [use(b, s(add(t, h)))],
+        ),
+    ],
+    ['a tree that is too tall', (b, s) => halving(b, i32(129), half, ir.lt, (t, h) => [use(b, s(add(t, h)))])],
+    [
+      'a tree upside down',
+      (b, s) =>
+        halving(
+          b,
+          i32(1),
+          (h) => ir.binary('shl', h, i32(1)),
+          ir.lt,
+          (t, h) => [use(b, s(add(t, h)))],
+        ),
+    ],
+    [
+      'a tree of unknown height',
+      (b, s) => halving(b, b.value('i32', 'from'), half, ir.lt, (t, h) => [use(b, s(add(t, h)))]),
+    ],
+    ['rounds that are not quite full', (b, s) => fullRounds(b, 14, (k) => [use(b, s(add(k, special('threadIdx.x'))))])],
+    [
+      'a value that changes after it was compared',
+      (b, s) =>
+        halving(b, i32(128), half, ir.lt, (t, h) => [
+          ir.assign((h as Expr & { op: 'var' }).var, i32(200)),
+          use(b, s(add(t, h))),
+        ]),
     ],
     ['a counter downwards', (b, s) => counting(b, i32(0), i32(256), -1, (k) => [use(b, s(k))])],
   ])('%s', (_, make) => expect(eliminated(make)).toBe(0));
@@ -202,7 +355,9 @@ describe('guards and accesses at random', () => {
       if (r.chance(0.6)) return and(ge(favourite, i32(r.below(3))), lt(index(), ir.sub(n, i32(r.below(3)))));
       if (depth > 0 && r.chance(0.5)) return r.pick([and, ir.or])(condition(depth - 1), condition(depth - 1));
       if (depth > 0 && r.chance(0.3)) return not(condition(depth - 1));
-      const bound = r.chance(0.7) ? r.pick([n, add(n, i32(small())), ir.sub(n, i32(small()))]) : i32(small());
+      const bound = r.chance(0.7)
+        ? r.pick([n, add(n, i32(small())), ir.sub(n, i32(small()))])
+        : r.pick([i32(small()), read(v)]);
       const [left, right] = r.chance(0.8) ? [index(), bound] : [bound, index()];
       return ir.compare(r.pick(['lt', 'le', 'gt', 'ge', 'eq', 'ne']), left, right);
     };
@@ -214,6 +369,13 @@ describe('guards and accesses at random', () => {
     const statement = (depth: number): Stmt[] => {
       if (depth === 0 || r.chance(0.2)) return [access()];
       if (r.chance(0.15)) return [assign(r.pick([v, w]), index())];
+      if (r.chance(0.1))
+        return halving(b, i32(r.below(20)), half, lt, (t, h) => [assign(v, add(t, h)), ...list(depth - 1)]);
+      if (r.chance(0.1))
+        return growing(b, r.below(4), r.below(30), r.pick([twice, thrice]), (k) => {
+          const stop = ir.ifElse(ir.eq(k, i32(0)), [ir.ret()]);
+          return [stop, assign(v, k), ...list(depth - 1)];
+        });
       if (r.chance(0.15)) return counting(b, i32(small()), n, 1, (k) => [assign(v, k), ...list(depth - 1)]);
       if (r.chance(0.3)) {
         const label = b.label();

@@ -7,7 +7,7 @@
 import { OPPOSITE } from '../../ir/measures.ts';
 import type { Expr } from '../../ir/ops.ts';
 import { someExpr } from '../../ir/passes/walk.ts';
-import { sameExpr } from './structure.ts';
+import { sameExpr } from '../../ir/same.ts';
 
 /** `base < limit + slack` for a parameter, or `base < slack`; or `base >= slack`. */
 export interface Fact {

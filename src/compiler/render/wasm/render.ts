@@ -5,92 +5,62 @@
  * replacement for WebAssembly, so that code compiled better in the meantime takes effect at the next call.
  */
 import type { Expr, Kernel, MathFn } from '../../ir/ops.ts';
-import { interchange } from '../../ir/passes/interchange.ts';
+import { type FullRounds, splitFullRounds } from '../../ir/passes/full-rounds.ts';
+import { elementBits, LaneWidths } from '../../ir/passes/lane-widths.ts';
+import { askAhead } from '../../ir/passes/loop-bounds.ts';
 import { runAnalysing, runPass } from '../../ir/passes/pipeline.ts';
-import { formRegions, type Regions } from '../../ir/passes/regions.ts';
-import { lowerReturns } from '../../ir/passes/returns.ts';
-import type { UniformityOptions } from '../../ir/passes/shapes.ts';
+import type { Regions } from '../../ir/passes/regions.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import { FAULT } from '../reports.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
 import { ModuleBuilder } from './assembler.ts';
-import { fuseIndexLoads } from './fuse.ts';
-import { type Gen, isWide, ScalarOnly, wasmType } from './gen.ts';
+import { laneBits, pushFailingLane } from './checks.ts';
+import { type Gen, ScalarOnly, wasmType } from './gen.ts';
 import { Helpers } from './helpers.ts';
+import { type Lanes, lanesFor, lanesOfRounds } from './lane-count.ts';
+import { LaneFacts } from './lane-facts.ts';
 import type { RenderWasm, WasmModule, WasmVariant } from './module.ts';
 import { RECORD_PARAMS_SLOT } from './module.ts';
-import { eliminatedChecks } from './ranges.ts';
+import { eliminatedChecks, Ranges } from './ranges.ts';
+import { inRowOrder, regionsOf, warpsOf } from './row-order.ts';
 import { runBody } from './run.ts';
+import { isScattered } from './scattered.ts';
 import { layOutScratch } from './scratch.ts';
 import { ranking } from './structure.ts';
+import { warpLanes } from './whole-warps.ts';
 import { emitNodes } from './work-items.ts';
 
 export const renderWasm: RenderWasm = (kernel, variant) => {
   const lanes = lanesFor(kernel, variant);
   try {
-    return render(kernel, variant, lanes);
+    if (lanes === 1) return render(kernel, variant, lanes);
+    const warps = warpLanes(kernel, variant) !== undefined;
+    const split = (several: boolean): FullRounds =>
+      runAnalysing('split full rounds', kernel, (k) => splitFullRounds(k, variant.block[0], several));
+    const rounds = split(true);
+    const inRows = warps ? lanes : 8;
+    const regions = inRowOrder(rounds, variant, inRows);
+    if (regions !== undefined) return write(regions, variant, inRows);
+    const { kernel: plain, loops } = rounds.together.size === 0 ? rounds : split(false);
+    const wider = loops.length > 0 && !warps ? lanesOfRounds(plain, loops, variant) : undefined;
+    return render(plain, variant, wider ?? lanes);
   } catch (error) {
     if (error instanceof ScalarOnly) return render(kernel, variant, 1);
     throw error;
   }
 };
 
-type Lanes = 1 | 4 | 8 | 16;
-type Block = readonly [number, number, number];
-
-/**
- * Lanes of a vector: several `v128` for each value keep the processor's units busy and share the work that is done once for
- * all lanes. Two are 1.2 to 1.5 times faster than one where arithmetic counts, four as much again where there is little else;
- * with many accesses to memory they only run out of registers. 8-byte types have twice as many parts already, and short rows
- * would be mostly tail.
- */
-function lanesFor(kernel: Kernel, variant: WasmVariant): Lanes {
-  const [width] = variant.block;
-  if (variant.lanes === 1 || width < 4) return 1;
-  const wide = kernel.arrays.some((a) => isWide(a.elem as Expr['type'])) || kernel.vars.some((v) => v.type === 'f64');
-  if (wide) return 4;
-  if (width % 16 === 0 && isArithmetic(kernel)) return 16;
-  // A row that is one vector needs no loop.
-  if (width === 16 && isLean(kernel)) return 16;
-  return width % 8 === 0 || width >= 64 ? 8 : 4;
+function render(kernel: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule {
+  const ahead = lanes === 1 && variant.quick !== true;
+  const source = ahead ? runPass({ name: 'ask ahead', run: askAhead }, kernel) : kernel;
+  return write(regionsOf(source, variant, lanes), variant, lanes);
 }
 
-/** Whether float arithmetic outweighs accesses to memory. */
-function isArithmetic(kernel: Kernel): boolean {
-  let [operations, accesses] = [0, 0];
-  const count = (e: Expr): void => {
-    if (e.op === 'load') accesses++;
-    else if (e.type === 'f32' && e.op !== 'const' && e.op !== 'var' && e.op !== 'param') operations++;
-    for (const operand of exprParts(e)) count(operand);
-  };
-  eachStmt(kernel.body, (s) => {
-    if (s.op === 'store' || s.op === 'atomic') accesses++;
-    for (const e of stmtExprs(s)) count(e);
-  });
-  return operations >= 4 * accesses;
-}
-
-/** Whether few values are loaded for each statement, and in all: then four parts of each stay in registers. */
-function isLean(kernel: Kernel): boolean {
-  let [loads, most] = [0, 0];
-  const count = (e: Expr): number => {
-    const below = exprParts(e).reduce((sum, operand) => sum + count(operand), 0);
-    return below + (e.op === 'load' ? 1 : 0);
-  };
-  eachStmt(kernel.body, (s) => {
-    const here = stmtExprs(s).reduce((sum, e) => sum + count(e), 0);
-    loads += here;
-    most = Math.max(most, here);
-  });
-  return most <= 2 && loads <= 6;
-}
-
-function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule {
-  const [width, height, depth] = variant.block;
-  // Rows are run as whole vectors, the last one under a mask, so that a vector never reaches into the next row.
-  const options = { block: [Math.ceil(width / lanes) * lanes, height, depth], lanes } as const;
-  const regions = regionsOf(runPass({ name: 'fuse index loads', run: fuseIndexLoads }, source), options);
+function write(regions: Regions, variant: WasmVariant, lanes: Lanes): WasmModule {
   const { kernel } = regions;
+  const warps = warpsOf(kernel, variant, lanes);
+  const laneFacts = new LaneFacts(kernel, regions.uniformity, lanes);
+  if (lanes > 1 && warps === undefined && isScattered(kernel, regions.uniformity, laneFacts)) throw new ScalarOnly();
   const used = usedFeatures(kernel);
 
   const module = new ModuleBuilder({ memory64: variant.memory64 });
@@ -105,6 +75,7 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
   const prints: PrintSite[] = [];
   const constants = layOutConstants(kernel);
   const failed = f.block();
+  const ranges = new Ranges(kernel, variant.block);
   const g: Gen = {
     kernel,
     variant,
@@ -112,8 +83,12 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
     f,
     helpers,
     lanes,
+    warps: warps !== undefined,
     layout,
     shapes: new Map(),
+    laneFacts,
+    staticLanes: new Map(),
+    widths: warps === undefined ? laneWidths(regions, lanes) : undefined,
     vars: new Map(),
     prepared: new Map(),
     params: new Map(),
@@ -133,16 +108,18 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
     fault: {
       target: failed,
       site: f.local('i32'),
-      bits: f.local('i32'),
+      bits: f.local(laneBits({ lanes })),
       index: f.local('i64'),
       extent: f.local('i64'),
     },
-    eliminated: eliminatedChecks(kernel, variant.block),
+    ranges,
+    eliminated: eliminatedChecks(kernel, variant.block, ranges),
     hoisted: new Set(),
     parallel: new Map(),
     firstSeen: new Map(),
     blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),
     loopDepth: 0,
+    rare: false,
     mask: null,
     rank: ranking(kernel.body),
   };
@@ -178,19 +155,14 @@ function render(source: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule 
   };
 }
 
-/** Vectors in a row from which on a loop around rows is as good as one inside of them. */
-const LONG_ROW = 8;
-
-function regionsOf(kernel: Kernel, options: UniformityOptions & { block: Block; lanes: Lanes }): Regions {
-  const { block, lanes } = options;
-  const form = (k: Kernel): Regions => formRegions(runAnalysing('lower returns', k, lowerReturns), options);
-  const plain = form(kernel);
-  const long = lanes > 1 && block[0] >= LONG_ROW * lanes;
-  const turned = long ? runPass({ name: 'interchange', run: (k) => interchange(k, options) }, kernel) : kernel;
-  if (turned === kernel) return plain;
-  const regions = form(turned);
-  const same = regions.slots.length <= plain.slots.length && regions.perItemArrays.size <= plain.perItemArrays.size;
-  return same ? regions : plain;
+/** In how many bits values are best computed; undefined where there are no narrow ones, or vectors of them would not be full. */
+function laneWidths({ kernel, uniformity, storage }: Regions, lanes: Lanes): LaneWidths | undefined {
+  if (lanes < 8 || !kernel.arrays.some((a) => elementBits(a.elem) !== undefined)) return undefined;
+  return new LaneWidths(kernel, {
+    shape: (e) => uniformity.shape(e),
+    mayNarrow: (v) => uniformity.varShape(v) === 'V' && storage.get(v.id)?.kind === 'region',
+    least: lanes >= 16 ? 8 : 16,
+  });
 }
 
 interface Used {
@@ -326,8 +298,9 @@ function writeFault(g: Gen): void {
   const { f, at, fault } = g;
   f.get(at.scratch, fault.site);
   f.memory('i32.store', 2, FAULT.site);
-  f.get(at.scratch, at.item, fault.bits);
-  f.op('i32.ctz', 'i32.add');
+  f.get(at.scratch, at.item);
+  pushFailingLane(g);
+  f.op('i32.add');
   f.memory('i32.store', 2, FAULT.thread);
   f.get(at.scratch, at.block[0]);
   f.op('i64.extend_i32_s');

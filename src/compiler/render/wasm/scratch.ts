@@ -6,6 +6,7 @@
  */
 import { type ArraySym, ELEM_SIZE, type Kernel, type Var } from '../../ir/ops.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
+import { hasExchange } from '../../ir/passes/warps.ts';
 import { FAULT_BYTES } from './module.ts';
 
 export interface ScratchLayout {
@@ -16,6 +17,8 @@ export interface ScratchLayout {
   /** Room for the index vector of a failed check. */
   readonly faultLanes: number;
   readonly printSlots: number;
+  /** Room for the values of a warp, with as much before and behind them; in kernels that exchange any. */
+  readonly exchange: number;
   readonly dynamic: number;
   /** Work items of a block, with room for a vector that reaches over the end. */
   readonly items: number;
@@ -57,9 +60,21 @@ export function layOutScratch(
   }
   const faultLanes = take(8 * lanes, 16);
   const printSlots = take(8 * printValues, 16);
+  const exchange = hasExchange(kernel) ? take(3 * 8 * lanes, 16) + 8 * lanes : 0;
   const dynamic = roundUp(at, 16);
   for (const array of kernel.arrays) if (array.space === 'shared' && array.dynamic) arrays.set(array, dynamic);
-  return { arrays, slots, faultLanes, printSlots, dynamic, items, bytes: dynamic + 64, perItem: regions.perItemArrays };
+  return {
+    arrays,
+    slots,
+    faultLanes,
+    printSlots,
+    exchange,
+    dynamic,
+    items,
+    // A vector that is stored under a mask reaches over the end of dynamic memory.
+    bytes: dynamic + Math.max(64, 8 * lanes),
+    perItem: regions.perItemArrays,
+  };
 }
 
 export function slotSize(v: Var): number {

@@ -7,12 +7,12 @@
 import type { Var } from '../../ir/ops.ts';
 import type { Reduction } from '../../ir/passes/region-tree.ts';
 import type { BranchTarget, Local } from './assembler.ts';
-import { pushLanes } from './checks.ts';
+import { laneBits, pushLanes } from './checks.ts';
 import { part, scalar } from './expr.ts';
 import { addressType, type Gen, isWide, partCount, varLocals, varShape, wasmType } from './gen.ts';
+import { blendPart } from './masks.ts';
 import { withPrepared } from './prepare.ts';
 import { slotSize } from './scratch.ts';
-import { blendPart } from './statements.ts';
 
 function pushItemAddress(g: Gen, v: Var): void {
   const { f, at } = g;
@@ -88,7 +88,9 @@ export function accumulate(g: Gen, reduce: Reduction, total: Local): void {
       scalar(g, reduce.pred);
       if (reduce.fn === 'and') f.op('i32.eqz');
     }
-    if (reduce.fn === 'count') f.op('i32.popcnt');
+    const long = g.lanes > 1 && laneBits(g) === 'i64';
+    if (reduce.fn === 'count') f.op(...(long ? (['i64.popcnt', 'i32.wrap_i64'] as const) : (['i32.popcnt'] as const)));
+    else if (long) f.op('i64.eqz', 'i32.eqz');
     f.get(total);
     f.op(reduce.fn === 'count' ? 'i32.add' : 'i32.or');
     f.set(total);

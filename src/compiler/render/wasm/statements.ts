@@ -1,17 +1,22 @@
 /**
  * Statements of one region: assignments, stores, and control flow, of single values and of vectors under masks.
  */
-import type { Expr, Stmt, ValueType } from '../../ir/ops.ts';
-import { eachStmt, exprParts, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
+import { codeSize } from '../../ir/measures.ts';
+import type { Expr, Stmt } from '../../ir/ops.ts';
+import { exprParts, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { emitAtomic, indexLoad } from './atomics.ts';
 import { emitTrap } from './checks.ts';
-import { part, pushFirstLane, restrict, scalar } from './expr.ts';
-import { type Gen, isVector, isWide, type Mask, varLocals, varShape } from './gen.ts';
-import { type Frame, MaskStack } from './masks.ts';
-import { emitStore } from './memory.ts';
+import { lanesPart, part, pushFirstLane, restrict, scalar } from './expr.ts';
+import { type Gen, isVector, type Mask, varBits, varLocals, varShape } from './gen.ts';
+import { emitRecordStores, MOST_MEMBERS, recordStores } from './interleave.ts';
+import { emitLaneBranch } from './lane-branches.ts';
+import { blendPart, type Frame, MaskStack } from './masks.ts';
+import { emitStore, memoryBits } from './memory.ts';
 import { withPrepared } from './prepare.ts';
 import { emitPrint } from './print.ts';
 import { withHoisted, withinLoop, withMask } from './scope.ts';
+import { sharedLoads } from './shared-loads.ts';
+import { emitExchange } from './votes.ts';
 import { wholeVectorTest } from './whole.ts';
 
 /** Emits a list; with vectors, under the mask in force. */
@@ -25,6 +30,21 @@ export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new M
       continue;
     }
     if (!isHarmless(g, s)) stack.test();
+    const records = s.op === 'store' ? recordStores(g, list.slice(i, i + MOST_MEMBERS)) : undefined;
+    if (records !== undefined) {
+      emitRecordStores(g, records, () => {
+        for (const one of records.stores) emitStatement(g, one, stack);
+      });
+      i += records.stores.length - 1;
+      continue;
+    }
+    const shared = sharedLoads(g, list, i);
+    if (shared !== undefined) {
+      const run = list.slice(i, i + shared.count);
+      withPrepared(g, shared.loads, [], () => emitList(g, run, stack));
+      i += shared.count - 1;
+      continue;
+    }
     const { mask } = g;
     const [kills, untested] = [mask?.kills, mask?.untested];
     emitStatement(g, s, stack);
@@ -69,7 +89,8 @@ function assignParallel(g: Gen, list: readonly Stmt[]): void {
   const [first, second] = list.map((s) => loadsIn(stmtExprs(s)));
   const shared = [...(first ?? [])].filter((e) => second?.has(e));
   withPrepared(g, shared, [], () => {
-    for (const s of list) if (s.op === 'assign') withPrepared(g, [s.value], [], () => assign(g, s));
+    for (const s of list)
+      if (s.op === 'assign') withPrepared(g, [s.value], [], () => assign(g, s), undefined, varBits(g, s.var));
   });
 }
 
@@ -85,10 +106,17 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
   const { f } = g;
   switch (s.op) {
     case 'assign':
-      withPrepared(g, [s.value], [], () => assign(g, s));
+      withPrepared(g, [s.value], [], () => assign(g, s), undefined, varBits(g, s.var));
       return;
     case 'store':
-      withPrepared(g, [s.value, s.mem.index], [s.mem], () => emitStore(g, s.mem, s.value));
+      withPrepared(
+        g,
+        [s.value, s.mem.index],
+        [s.mem],
+        () => emitStore(g, s.mem, s.value),
+        undefined,
+        memoryBits(g, s.mem.elem),
+      );
       return;
     case 'atomic':
       atomic(g, s);
@@ -122,9 +150,12 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
       return;
     case 'rest':
       return;
+    case 'warp':
+      withPrepared(g, s.mask ? [s.mask, ...s.args] : s.args, [], () => emitExchange(g, s));
+      return;
     case 'return':
     case 'barrier':
-    case 'warp':
+    case 'extern':
       throw new Error(`internal error: a ${s.op} within a region`);
     default:
       s satisfies never;
@@ -174,9 +205,10 @@ function assign(g: Gen, s: Stmt & { op: 'assign' }): void {
   }
   const blend = g.mask !== null && g.uniformity.needsBlend(s);
   if (blend && addMasked(g, s, locals)) return;
+  const bits = varBits(g, s.var);
   for (const [p, local] of locals.entries()) {
-    part(g, s.value, p);
-    if (blend) blendPart(g, s.var.type, local, p);
+    lanesPart(g, s.value, bits, p);
+    if (blend) blendPart(g, s.var.type, local, p, bits);
     f.set(local);
   }
 }
@@ -186,7 +218,7 @@ function addMasked(g: Gen, s: Stmt & { op: 'assign' }, locals: readonly number[]
   const { f, mask } = g;
   const { value } = s;
   if (value.op !== 'binary' || (value.fn !== 'add' && value.fn !== 'sub')) return false;
-  if (value.type !== 'i32' && value.type !== 'u32') return false;
+  if ((value.type !== 'i32' && value.type !== 'u32') || varBits(g, s.var) !== 32) return false;
   if (value.a.op !== 'var' || value.a.var.id !== s.var.id) return false;
   const one = value.b.op === 'const' && value.b.value === 1;
   for (const [p, local] of locals.entries()) {
@@ -199,15 +231,6 @@ function addMasked(g: Gen, s: Stmt & { op: 'assign' }, locals: readonly number[]
     f.set(local);
   }
   return true;
-}
-
-/** Stack: new value of a part. Keeps the old one in inactive lanes. */
-export function blendPart(g: Gen, type: ValueType, old: number, p: number): void {
-  const { f, mask } = g;
-  f.get(old);
-  f.get(mask?.parts[isWide(type) ? p >> 1 : p] ?? 0);
-  if (isWide(type)) f.op(p & 1 ? 'i64x2.extend_high_i32x4_s' : 'i64x2.extend_low_i32x4_s');
-  f.op('v128.bitselect');
 }
 
 // ---------------------------------------------------------------- if
@@ -235,6 +258,8 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     }
     return;
   }
+  const lists = (list: readonly Stmt[]): void => emitList(g, list, stack);
+  if (emitLaneBranch(g, s, lists, (x) => isHarmless(g, x))) return;
   const [first] = s.then;
   if (s.then.length === 1 && s.else.length === 0 && (first?.op === 'break' || first?.op === 'continue')) {
     let done = false;
@@ -244,7 +269,7 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     if (done) return;
   }
   // Where all lanes are on, most often all lanes agree: then the first part is run as if there were no mask.
-  const copies = outer === null && touchesMemory(s.then) && weigh(s.then) <= WORTH_COPYING;
+  const copies = outer === null && !g.rare && touchesMemory(s.then) && isWorthCopying(s.then);
   const whole = copies ? f.block() : undefined;
   const agreed = whole && wholeVectorTest(g, s.cond);
   if (whole !== undefined && agreed !== undefined) {
@@ -284,7 +309,12 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
 }
 
 /** Expressions and statements that may be written out a second time. Copies nest, so that much more would be too much. */
-export const WORTH_COPYING = 120;
+const LARGEST_COPY = 120;
+
+/** Whether a list is small enough to be written out a second time. */
+export function isWorthCopying(list: readonly Stmt[]): boolean {
+  return codeSize(list, LARGEST_COPY) <= LARGEST_COPY;
+}
 
 /** Elsewhere a mask costs next to nothing. */
 function touchesMemory(list: readonly Stmt[]): boolean {
@@ -292,22 +322,6 @@ function touchesMemory(list: readonly Stmt[]): boolean {
     list,
     (s) => s.op === 'store' || s.op === 'atomic' || stmtExprs(s).some((e) => someExpr(e, (x) => x.op === 'load')),
   );
-}
-
-/** Roughly how much code a list of statements becomes. */
-export function weigh(list: readonly Stmt[]): number {
-  let weight = 0;
-  const visit = (e: Expr): void => {
-    weight++;
-    // Shared expressions are written out at each use; there is no need to be exact beyond the limit.
-    if (weight <= WORTH_COPYING) for (const operand of exprParts(e)) visit(operand);
-  };
-  eachStmt(list, (x) => {
-    // Each further level of divergence doubles the code.
-    weight += x.op === 'if' || x.op === 'loop' ? WORTH_COPYING / 8 : 1;
-    for (const e of stmtExprs(x)) visit(e);
-  });
-  return weight;
 }
 
 /** The masks of both parts, computed before either can change what the condition reads. */

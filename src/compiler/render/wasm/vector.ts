@@ -165,7 +165,21 @@ export function vectorBinary(f: FunctionBuilder, fn: BinaryOp, type: ValueType, 
       return plain(`v128.${fn}`);
     case 'min':
     case 'max':
-      return v === 'i32x4' && plain(`i32x4.${fn}_${isUnsigned(type) ? 'u' : 's'}`);
+      if (v === 'i32x4') return plain(`i32x4.${fn}_${isUnsigned(type) ? 'u' : 's'}`);
+      withVector(f, a, (x) =>
+        withVector(f, b, (y) => {
+          f.get(x, y);
+          vectorCompare(
+            f,
+            fn === 'min' ? 'lt' : 'gt',
+            type,
+            () => f.get(x),
+            () => f.get(y),
+          );
+          f.op('v128.bitselect');
+        }),
+      );
+      return true;
     case 'fmin':
     case 'fmax':
       withVector(f, a, (x) =>

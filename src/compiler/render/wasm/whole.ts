@@ -4,12 +4,13 @@
  * Where n is an extent that has a limit (see render.ts), one unsigned comparison says more: that 0 <= i < n in all lanes,
  * which is what the bounds checks of accesses at i ask as well.
  */
+import { conjuncts } from '../../ir/measures.ts';
 import type { Check, Expr, Stmt } from '../../ir/ops.ts';
 import { assignedIn, eachStmt, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { sameExpr } from '../../ir/same.ts';
 import type { BranchTarget } from './assembler.ts';
 import { scalar } from './expr.ts';
 import { type Gen, shapeOf } from './gen.ts';
-import { sameExpr } from './structure.ts';
 
 export interface WholeVectorTest {
   /** What is evaluated. */
@@ -45,10 +46,6 @@ export function wholeVectorTest(g: Gen, cond: Expr): WholeVectorTest | undefined
     },
     implied: (list) => impliedBy(bounds, list),
   };
-}
-
-function conjuncts(e: Expr): Expr[] {
-  return e.op === 'binary' && e.fn === 'and' ? [...conjuncts(e.a), ...conjuncts(e.b)] : [e];
 }
 
 /** `i < n`, or `!(i >= n)`, with a consecutive i and an n that has a limit. */

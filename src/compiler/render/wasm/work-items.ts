@@ -4,23 +4,23 @@
  * A row of work items is run in vectors of consecutive threadIdx.x. Where the guard of a region can be peeled into bounds,
  * only the items within them are run. What is left of a row after its full vectors is run once more under a mask.
  */
-import { mayFail } from '../../ir/measures.ts';
+import { codeSize, mayFail } from '../../ir/measures.ts';
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
 import { type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
-import { defined, eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
+import { defined, eachStmt, exprParts, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { lanesFrom, scalar } from './expr.ts';
 import { type Gen, wasmType } from './gen.ts';
+import { findInterior, type Interior } from './interior.ts';
 import { type Jam, jamRows } from './jam.ts';
 import { MaskStack } from './masks.ts';
 import { withPrepared } from './prepare.ts';
-import { findBlockChecks, findRowChecks } from './rows.ts';
-import { withHoisted, withMask } from './scope.ts';
+import { withMask, withRare } from './scope.ts';
 import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadSlots, saveSlots } from './slots.ts';
-import { emitList, WORTH_COPYING, weigh } from './statements.ts';
+import { emitList } from './statements.ts';
 
 /** A loop or block around barriers. */
 interface Around {
@@ -105,9 +105,12 @@ function atFirstItem(g: Gen): void {
   g.f.set(g.at.item);
 }
 
+/** Vectors of a row that may stand one after another, and the size of what each does. */
+const FEW = 4;
+const SHORT = 80;
+
 function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const { f } = g;
-  watchUniforms(g, node);
   const total = node.reduce === undefined ? undefined : f.temp('i32');
   if (total !== undefined) {
     f.i32(0);
@@ -122,31 +125,31 @@ function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
     if (node.reduce !== undefined && total !== undefined) accumulate(g, node.reduce, total);
     for (const v of node.saves) saveSlots(g, v);
   };
-  const peeled = peel(g, node);
-  const rows = (): void => {
-    const jam = peeled === undefined ? jamRows(g, node) : undefined;
-    if (jam !== undefined) eachRow(g, () => emitJammed(g, node, jam, fresh), jam.rows);
+  const rows = (own: WorkItemLoop): void => {
+    const peeled = peel(g, own);
+    const jam = peeled === undefined ? jamRows(g, own) : undefined;
+    if (jam !== undefined) eachRow(g, () => emitJammed(g, own, jam, fresh), jam.rows);
     else if (peeled !== undefined) eachRow(g, () => peeledRow(g, peeled, start, end));
-    else eachRow(g, () => emitRow(g, node, start, end));
+    else eachRow(g, () => emitRow(g, own, start, end));
   };
-  const checks = peeled === undefined && isWorthTwice(g, node) ? findBlockChecks(g, node.body) : undefined;
-  if (checks !== undefined) {
-    checks.pushHolds();
+  watchUniforms(g, node);
+  const interior = g.variant.quick === true ? undefined : findInterior(g, node.body);
+  if (interior === undefined) rows(node);
+  else {
+    const inside = { ...node, body: interior.body };
+    watchUniforms(g, inside);
+    scalar(g, interior.holds);
     f.if();
-    withHoisted(g, checks.hoisted, rows);
+    rows(inside);
     f.else();
+    const peeled = peel(g, node);
+    eachRow(g, () => edgeRow(g, node, peeled, interior, start, end));
+    f.end();
   }
-  rows();
-  if (checks !== undefined) f.end();
   if (node.reduce !== undefined && total !== undefined) {
     finishReduction(g, node.reduce, total, regions.storage.get(node.reduce.result.id)?.kind === 'slot');
     f.release('i32', total);
   }
-}
-
-/** Whether a region is small, and runs often enough to have code with and without its checks. */
-function isWorthTwice(g: Gen, node: WorkItemLoop): boolean {
-  return g.variant.block[1] > 1 && weigh(node.body) <= WORTH_COPYING;
 }
 
 /** Variables of this region alone that may be read before they are assigned: zero for every item. */
@@ -160,8 +163,9 @@ function watchUniforms(g: Gen, node: WorkItemLoop): void {
   if (!g.kernel.checked) return;
   const { f } = g;
   const visit = (e: Expr): void => {
-    if (e.op === 'unary' && e.fn === 'uniform' && !g.firstSeen.has(e)) {
-      const watched = { seen: f.local('i32'), value: f.local(wasmType(e.type)) };
+    if (e.op === 'unary' && e.fn === 'uniform') {
+      // The code of interior blocks and of others shares expressions: each begins anew.
+      const watched = g.firstSeen.get(e) ?? { seen: f.local('i32'), value: f.local(wasmType(e.type)) };
       g.firstSeen.set(e, watched);
       f.i32(0);
       f.set(watched.seen);
@@ -240,19 +244,7 @@ function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void)
   if (full > 0) {
     f.i32(0);
     f.set(x);
-    const checks = full >= WORTH_CHECKING * g.lanes ? findRowChecks(g, node.body) : undefined;
-    if (checks !== undefined) {
-      const to = f.temp('i32');
-      f.i32(full);
-      f.set(to);
-      checks.pushHolds(x, to);
-      f.release('i32', to);
-      f.if();
-      withHoisted(g, checks.hoisted, () => wholeVectors(g, full, item, end));
-      f.else();
-    }
-    wholeVectors(g, full, item, end);
-    if (checks !== undefined) f.end();
+    wholeVectors(g, full, item, end, isShort(g, node.body));
   }
   if (full === width) return;
   f.i32(full);
@@ -260,13 +252,26 @@ function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void)
   masked(g, item, end, () => f.i32(width - full));
 }
 
-/** Vectors in a row from which on it pays to make checks ahead, and to have code with and without them. */
-const WORTH_CHECKING = 4;
+/**
+ * Whether the vectors of a row may stand one after another: engines then compute what all of them have in common once, as where the row begins in
+ * memory, which they do not take out of loops.
+ */
+function isShort({ variant }: Gen, body: readonly Stmt[]): boolean {
+  return variant.quick !== true && codeSize(body, SHORT) < SHORT && !someStmt(body, (s) => s.op === 'loop');
+}
 
-/** Runs the first `full` items of a row, a whole number of vectors. */
-function wholeVectors(g: Gen, full: number, item: (stack: MaskStack) => void, end: () => void): void {
+/** Runs the first `full` items of a row, a whole number of vectors; `unrolled` where they are few. */
+function wholeVectors(g: Gen, full: number, item: (stack: MaskStack) => void, end: () => void, unrolled = false): void {
   const { f } = g;
   const [x] = g.at.thread;
+  if (unrolled && full <= FEW * g.lanes) {
+    for (let first = 0; first < full; first += g.lanes) {
+      f.i32(first);
+      f.set(x);
+      unmasked(g, item, end);
+    }
+    return;
+  }
   if (full === g.lanes) {
     unmasked(g, item, end);
     return;
@@ -288,6 +293,9 @@ function peel(g: Gen, node: WorkItemLoop): PeeledGuard | undefined {
   if (g.lanes === 1 || node.reduce !== undefined) return undefined;
   const peeled = peelGuard(mergeGuards(node.body), g.uniformity, g.variant.block[0]);
   if (peeled === undefined) return undefined;
+  // Vectors that are warps begin where warps do.
+  const aligned = peeled.lo.op === 'const' && peeled.lo.value === 0;
+  if (g.warps && !aligned) return undefined;
   const kept = new Set([...node.saves, ...g.blockVars].map((v) => v.id));
   return peeled.decls.some((s) => kept.has(defined(s) ?? -1)) ? undefined : peeled;
 }
@@ -338,21 +346,11 @@ function peeledRow(g: Gen, n: PeeledGuard, start: () => void, end: () => void): 
     scalar(g, n.lo);
     f.set(x);
   });
-  // Where a check may fail in the row, all of it goes the way of what is left at its end, in which everything is checked.
-  const checks = findRowChecks(g, [...n.decls, ...n.body]);
-  const everywhere = alwaysExact && checks === undefined;
-  if (checks !== undefined) {
-    f.get(last);
-    f.i32(-1);
-    checks.pushHolds(x, hi);
-    f.op('select');
-    f.set(last);
-  }
   f.get(x, last);
   f.op('i32.le_s');
   f.if();
   const again = f.loop();
-  withHoisted(g, checks?.hoisted ?? g.hoisted, () => unmasked(g, item(n.rest), end));
+  unmasked(g, item(n.rest), end);
   f.get(x);
   f.i32(g.lanes);
   f.op('i32.add');
@@ -371,7 +369,7 @@ function peeledRow(g: Gen, n: PeeledGuard, start: () => void, end: () => void): 
     f.get(hi, x);
     f.op('i32.sub');
   });
-  if (!everywhere) {
+  if (!alwaysExact) {
     f.get(x);
     f.i32(g.lanes);
     f.op('i32.add');
@@ -384,6 +382,86 @@ function peeledRow(g: Gen, n: PeeledGuard, start: () => void, end: () => void): 
   f.end();
   f.release('i32', hi, last);
   if (row !== undefined) f.end();
+}
+
+/** A row of a block that is at an edge somewhere: vectors that are at none do what those of interior blocks do. */
+function edgeRow(
+  g: Gen,
+  node: WorkItemLoop,
+  n: PeeledGuard | undefined,
+  interior: Interior,
+  start: () => void,
+  end: () => void,
+): void {
+  const { f, at } = g;
+  const [x] = at.thread;
+  const [width] = g.variant.block;
+  const item =
+    (body: readonly Stmt[]) =>
+    (stack: MaskStack): void => {
+      start();
+      emitList(g, body, stack);
+    };
+  const row = n?.row;
+  const hi = f.temp('i32');
+  f.i32(0);
+  f.set(x);
+  setItem(g);
+  const done = f.block();
+  if (row !== undefined) {
+    withPrepared(g, [row], [], () => scalar(g, row));
+    f.op('i32.eqz');
+    f.brIf(done);
+  }
+  f.i32(width);
+  f.set(hi);
+  if (n !== undefined) {
+    withPrepared(g, [n.lo, n.hi], [], () => {
+      scalar(g, n.hi);
+      f.set(hi);
+      // From the start of a vector: the guard is tested again for those that are not left out.
+      scalar(g, n.lo);
+      f.i32(-g.lanes);
+      f.op('i32.and');
+      f.set(x);
+    });
+  }
+  const again = f.loop();
+  f.get(x, hi);
+  f.op('i32.ge_s');
+  f.brIf(done);
+  const next = f.block();
+  const general = f.block();
+  if (width % g.lanes !== 0) {
+    f.get(x);
+    f.i32(width - g.lanes);
+    f.op('i32.gt_s');
+    f.brIf(general);
+  }
+  scalar(g, interior.holdsForVector);
+  f.op('i32.eqz');
+  f.brIf(general);
+  unmasked(g, item(interior.body), end);
+  f.br(next);
+  f.end();
+  withRare(g, () => {
+    if (width % g.lanes === 0) unmasked(g, item(node.body), end);
+    else
+      masked(g, item(node.body), end, () => {
+        f.i32(width);
+        f.get(x);
+        f.op('i32.sub');
+      });
+  });
+  f.end();
+  f.get(x);
+  f.i32(g.lanes);
+  f.op('i32.add');
+  f.set(x);
+  f.br(again);
+  f.end();
+  f.end();
+  f.release('i32', hi);
 }
 
 function both(a: Expr | undefined, b: Expr | undefined): Expr | undefined {

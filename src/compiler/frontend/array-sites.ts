@@ -1,0 +1,160 @@
+/**
+ * JavaScript arrays in kernels. A literal is a tuple, whose items are variables and constants; where it is indexed by a variable or
+ * stored to, it becomes memory: constant memory while nothing is stored to it and all items are known, else memory of the thread, which
+ * is filled where the literal stands, each time that control comes there. Its elements have the type that inference gives to one
+ * variable for them all.
+ */
+
+import { type Element, OPEN } from '../elements.ts';
+import type { Pos } from '../source.ts';
+import type { Root, TExpr } from '../types/tree.ts';
+import { allocateView, constantView, element, indexView, viewValue } from './arrays.ts';
+import { fail } from './diagnostics.ts';
+import type { Evaluation } from './evaluation.ts';
+import { describeValue, isLiteral, literal, type TupleValue, type Value, type View } from './values.ts';
+
+/** The numbers of nested tuples, row by row; undefined where they are no rectangle of scalars. */
+interface Rectangle {
+  readonly shape: readonly number[];
+  readonly items: readonly TExpr[];
+}
+
+function rectangle(v: Value): Rectangle | undefined {
+  if (v.kind === 'scalar') return v.present === undefined ? { shape: [], items: [v.expr] } : undefined;
+  if (v.kind !== 'tuple' || v.present !== undefined) return undefined;
+  const rows = v.items.map(rectangle);
+  const [first] = rows;
+  if (first === undefined || rows.some((row) => String(row?.shape) !== String(first.shape))) return undefined;
+  return { shape: [rows.length, ...first.shape], items: rows.flatMap((row) => row?.items ?? []) };
+}
+
+/** `tuple[index]`, where the index is known at run time alone. */
+export function indexTuple(ctx: Evaluation, tuple: TupleValue, index: TExpr, pos: Pos): Value {
+  const functions = tuple.items.length > 0 && tuple.items.every(isCallable);
+  if (functions) return { kind: 'functions', index: ctx.hold(index, '%which'), among: tuple.items };
+  const columns = columnsOf(tuple);
+  if (columns !== undefined) {
+    const held = ctx.hold(index, '%index');
+    const fields = [...columns].map(([name, items]): [string, Value] => [
+      name,
+      indexTuple(ctx, { kind: 'tuple', items }, held, pos),
+    ]);
+    return { kind: 'record', fields: new Map(fields) };
+  }
+  return viewValue(indexView(ctx, memoryOf(ctx, tuple, pos), index, pos), pos);
+}
+
+function isCallable(v: Value): boolean {
+  return v.kind === 'function' || (v.kind === 'host' && typeof v.value === 'function');
+}
+
+/** The members of objects that all have the same ones, as tuples. */
+function columnsOf({ items }: TupleValue): ReadonlyMap<string, readonly Value[]> | undefined {
+  const records = items.filter((v) => v.kind === 'record');
+  const [first] = records;
+  if (first === undefined || records.length < items.length) return undefined;
+  const names = [...first.fields.keys()];
+  const columns = new Map<string, readonly Value[]>();
+  for (const name of names) {
+    const column = records.flatMap((r) => r.fields.get(name) ?? []);
+    if (column.length < records.length) return undefined;
+    columns.set(name, column);
+  }
+  return records.every((r) => r.fields.size === names.length) ? columns : undefined;
+}
+
+/** The memory that a tuple is where it has to be some. What can only be read so is read-only. */
+export function memoryOf(ctx: Evaluation, tuple: TupleValue, pos: Pos): View {
+  const found = rectangle(tuple);
+  const { site } = tuple;
+  // Rows that had to be memory of their own become parts of it.
+  const ofRows = tuple.items.some((v) => v.kind === 'view' && v.view.root.made === true);
+  if (ofRows && site !== undefined && !ctx.hints.isMemory(site)) return ctx.hints.useMemory(site);
+  if (found === undefined || found.items.length === 0) return refuse(tuple, pos);
+  const values = found.items.map((e) => (isLiteral(e) ? e.value : undefined));
+  if (values.every((v) => v !== undefined)) {
+    const known = site === undefined ? undefined : ctx.hostArrays.get(site);
+    if (known !== undefined) return known;
+    const view = constantView(ctx, found.shape, values, '%array', site, pos);
+    if (site !== undefined) ctx.hostArrays.set(site, view);
+    return view;
+  }
+  if (site !== undefined && !ctx.hints.isMemory(site)) return ctx.hints.useMemory(site);
+  const view = filled(ctx, found, pos);
+  (view.root as { readonly: boolean }).readonly = true;
+  return view;
+}
+
+function refuse(tuple: TupleValue, pos: Pos): never {
+  if (tuple.items.length === 0) return fail('K239', pos, 'an array without elements cannot be indexed');
+  const odd = tuple.items.find((v) => v.kind !== 'scalar') ?? tuple;
+  const rows = tuple.items.every((v) => v.kind === 'tuple');
+  return fail(
+    'K239',
+    pos,
+    rows
+      ? 'rows of different lengths cannot be indexed by a variable'
+      : `an array that holds ${describeValue(odd)} cannot be indexed by a variable`,
+    {
+      help: rows
+        ? 'give all rows the same length'
+        : 'index arrays of numbers, of equal rows of numbers, or of functions',
+    },
+  );
+}
+
+/** Memory of the thread with these elements. */
+function filled(ctx: Evaluation, { shape, items }: Rectangle, pos: Pos): View {
+  const view = localView(ctx, shape, pos);
+  items.forEach((value, k) => {
+    ctx.emit({ k: 'store', mem: element(flat(view, k, pos), pos), value, pos });
+  });
+  return view;
+}
+
+/** Memory of the thread for numbers of any type. */
+export function localView(ctx: Evaluation, shape: readonly number[], pos: Pos): View {
+  return localLike(ctx, undefined, shape, pos);
+}
+
+/** Memory of the thread for elements of a type; of any type where it is open. */
+export function localLike(ctx: Evaluation, element: Element | undefined, shape: readonly number[], pos: Pos): View {
+  if (element?.record !== undefined)
+    return fail('K239', pos, 'arrays of structs are not made this way', { help: 'cuda.local.array(n, dtype)' });
+  const view = allocateView(ctx, 'local', shape, element ?? OPEN, '%array', pos);
+  view.root.made = true;
+  return view;
+}
+
+/** The k-th element of an array as it lies in memory. */
+function flat(view: View, k: number, pos: Pos): View {
+  return { ...view, axes: [], offset: literal(k, pos) };
+}
+
+/** A tuple that stands in the program: memory, if that has turned out to be needed. */
+export function madeAt(ctx: Evaluation, site: object, items: readonly Value[], pos: Pos): Value {
+  const tuple: TupleValue = { kind: 'tuple', items, site };
+  if (!ctx.hints.isMemory(site)) return tuple;
+  const found = rectangle(tuple);
+  if (found === undefined || found.items.length === 0) return refuse(tuple, pos);
+  const view = filled(ctx, found, pos);
+  // A store to an array of the host would not reach it.
+  if (!isSyntax(site)) (view.root as { readonly: boolean }).readonly = true;
+  return { kind: 'view', view };
+}
+
+/** A store to an element of a tuple: it has to be memory. Returns where there is no memory that could stand for it. */
+export function storeTo(ctx: Evaluation, v: Value): void {
+  const site = v.kind === 'tuple' ? v.site : undefined;
+  if (site !== undefined && isSyntax(site) && !ctx.hints.isMemory(site)) ctx.hints.useMemory(site);
+}
+
+/** As `storeTo`, of constant memory. */
+export function storeToConstant(ctx: Evaluation, { site }: Root): void {
+  if (site !== undefined && isSyntax(site) && !ctx.hints.isMemory(site)) ctx.hints.useMemory(site);
+}
+
+/** What the kernel itself makes, afresh for each thread; not what it captures or is given. */
+function isSyntax(site: object): boolean {
+  return 'type' in site && 'start' in site;
+}

@@ -1,0 +1,218 @@
+/**
+ * Slots: the variables that hold a value of some structure, a scalar each, and how a value is stored in them.
+ */
+import { LANES } from '../../dtype/index.ts';
+import type { Pos } from '../source.ts';
+import type { Local, TExpr, TStmt } from '../types/tree.ts';
+import { complex, toComplex } from './complex.ts';
+import { fail } from './diagnostics.ts';
+import { flagOf, presenceNote, withFlag, withoutFlag } from './optionals.ts';
+import { isNameable, nameFor } from './regions.ts';
+import type { StatementWriter } from './statement-writer.ts';
+import {
+  type Axis,
+  type Binding,
+  describeValue,
+  isAbsent,
+  isLiteral,
+  literal,
+  readLocal,
+  scalar,
+  type Value,
+  type View,
+} from './values.ts';
+
+/** A value of the same structure whose scalars are fresh variables. */
+export function makeSlot(ctx: StatementWriter, like: Value, name: string, pos: Pos): Value {
+  const own = ofStructure(ctx, withoutFlag(like), name, pos);
+  const optional = 'present' in like && like.present !== undefined;
+  return optional ? withFlag(ctx, own, ctx.newLocal('%has', pos, false), pos) : own;
+}
+
+function ofStructure(ctx: StatementWriter, like: Value, name: string, pos: Pos): Value {
+  switch (like.kind) {
+    case 'scalar':
+      return scalar(readLocal(ctx.newLocal(name, pos, false), pos));
+    case 'complex': {
+      const part = (of: string): TExpr => readLocal(ctx.newLocal(`${name}.${of}`, pos, false), pos);
+      return complex(part('re'), part('im'));
+    }
+    case 'vector': {
+      const lanes = like.lanes.map((_, k) => readLocal(ctx.newLocal(`${name}.${LANES[k]}`, pos, false), pos));
+      return { kind: 'vector', type: like.type, lanes };
+    }
+    case 'tuple':
+      // Of several arrays by turns: none of them stands for it.
+      return { ...like, site: undefined, items: like.items.map((v, k) => makeSlot(ctx, v, `${name}.${k}`, pos)) };
+    case 'record':
+      return {
+        kind: 'record',
+        fields: new Map([...like.fields].map(([k, v]) => [k, makeSlot(ctx, v, `${name}.${k}`, pos)])),
+        site: like.site,
+        type: like.type,
+      };
+    case 'view': {
+      const local = (part: string): TExpr => readLocal(ctx.newLocal(`%${name}.${part}`, pos, false), pos);
+      // A variable that is assigned again, as in `rest = rest.slice('1:')`, may have other extents and strides then.
+      const leaf = (e: TExpr, part: string): TExpr => (isLiteral(e) ? e : local(part));
+      const axes: Axis[] = like.view.axes.map((a, k) => ({
+        extent: leaf(a.extent, `extent${k}`),
+        stride: leaf(a.stride, `stride${k}`),
+      }));
+      const checks = like.view.checks.map((c, k) => ({
+        index: local(`index${k}`),
+        // The bounds of indices that have been given stay what they are: a check against a value of each thread's own costs more.
+        extent: isGiven(c.extent) ? c.extent : local(`bound${k}`),
+        axis: c.axis,
+      }));
+      const offset = readLocal(ctx.newLocal(`%${name}.offset`, pos, false), pos);
+      const view: View = { ...like.view, axes, checks, offset };
+      if (!isNameable(view)) return { kind: 'view', view };
+      return { kind: 'view', view: { ...view, via: { name: nameFor(view, name, false, pos), at: 0 } } };
+    }
+    default:
+      return like;
+  }
+}
+
+/** Stores `value` in the variables of a slot made by `slot`. */
+export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, binding: Binding, pos: Pos): void {
+  let rebinds = false;
+  const holdsObjects = (): boolean => involvesObjects(slot) || involvesObjects(value);
+  const conflict = (from = value): never => {
+    // What was read in a loop before it was assigned was taken for a number.
+    if (
+      binding.supposed === true &&
+      slot.kind === 'scalar' &&
+      /^(?:record|tuple|object|complex|vector)$/.test(from.kind)
+    )
+      ctx.hints.reconsider(binding, from);
+    const kinds = [slot, value].every((v) => v.kind === 'record' || v.kind === 'object');
+    if (kinds && (binding.scope ?? binding.owner) !== undefined && !ctx.hints.isBox(binding) && holdsObjects())
+      ctx.hints.box(binding);
+    return fail('K231', pos, `${binding.name} holds ${describeValue(slot)} and cannot become ${describeValue(value)}`, {
+      help:
+        from.kind === 'vector'
+          ? `start it as a vector: ${from.type.name}(0)`
+          : 'a variable keeps one kind of value; use another name, or index one array instead of choosing between several',
+    });
+  };
+  const moves: { local: Local; value: TExpr }[] = [];
+  const names: TStmt[] = [];
+  const notes: (() => void)[] = [];
+  const plan = (to: Value, given: Value): void => {
+    const flag = flagOf(to);
+    if (flag !== undefined) {
+      const why = isAbsent(given) ? given.why : undefined;
+      notes.push(() =>
+        ctx.emit({
+          k: 'presence',
+          flag,
+          is: presenceNote(given),
+          pos: why?.pos ?? pos,
+          ...(why && { why: why.text }),
+        }),
+      );
+      if (isAbsent(given)) return;
+    }
+    const from = flag === undefined ? given : withoutFlag(given);
+    if (to.kind === 'scalar' && from.kind === 'scalar') {
+      if (to.expr.k === 'local') moves.push({ local: to.expr.local, value: from.expr });
+      else conflict();
+    } else if (to.kind === 'complex' && toComplex(from) !== undefined) {
+      const { re, im } = toComplex(from) ?? to;
+      plan(scalar(to.re), scalar(re));
+      plan(scalar(to.im), scalar(im));
+    } else if (to.kind === 'record' && from.kind === 'complex') {
+      plan(to, {
+        kind: 'record',
+        fields: new Map([
+          ['re', scalar(from.re)],
+          ['im', scalar(from.im)],
+        ]),
+      });
+    } else if (to.kind === 'scalar' && from.kind === 'complex' && ctx.depth > binding.depth) {
+      ctx.hints.becomesComplex(binding);
+    } else if (to.kind === 'vector' && from.kind === 'vector' && to.type === from.type) {
+      to.lanes.forEach((lane, k) => {
+        plan(scalar(lane), scalar(from.lanes[k] ?? lane));
+      });
+    } else if (to.kind === 'tuple' && from.kind === 'tuple' && to.items.length === from.items.length) {
+      to.items.forEach((t, k) => {
+        const f = from.items[k];
+        if (f !== undefined) plan(t, f);
+      });
+    } else if (to.kind === 'record' && from.kind === 'record' && sameForm(to, from)) {
+      for (const [k, t] of to.fields) {
+        const f = from.fields.get(k);
+        if (f === undefined) conflict();
+        else plan(t, f);
+      }
+    } else if (to.kind === 'view' && from.kind === 'view') {
+      planView(to.view, from.view);
+    } else if (to.kind === 'function' && from.kind === 'function' && to.fn.node === from.fn.node) {
+      return;
+    } else if (to.kind === 'host' && from.kind === 'host' && Object.is(to.value, from.value)) {
+      return;
+    } else if (to.kind === 'object' && from.kind === 'object' && to.object === from.object) {
+      return;
+    } else if (ctx.inBranch === binding.boundIn) {
+      rebinds = true;
+    } else conflict(from);
+  };
+  const planView = (to: View, from: View): void => {
+    const same = to.root === from.root && to.axes.length === from.axes.length && to.unit === from.unit;
+    if (!same || to.element !== from.element || to.disp !== from.disp || to.align > from.align) return void conflict();
+    const leaf = (t: TExpr, f: TExpr): void => {
+      if (t.k === 'local') moves.push({ local: t.local, value: f });
+      else if (!isSameGiven(t, f)) conflict();
+    };
+    to.axes.forEach((a, k) => {
+      const b = from.axes[k];
+      if (b === undefined) return;
+      leaf(a.extent, b.extent);
+      leaf(a.stride, b.stride);
+    });
+    to.checks.forEach((c, k) => {
+      const d = from.checks[k];
+      if (d === undefined) return void conflict();
+      leaf(c.index, d.index);
+      leaf(c.extent, d.extent);
+    });
+    if (to.checks.length !== from.checks.length) conflict();
+    if (to.offset !== undefined) leaf(to.offset, from.offset ?? literal(0, pos));
+    if (to.via?.name !== undefined) names.push({ k: 'name', names: to.via.name, of: from.via, pos });
+  };
+  plan(slot, value);
+  if (rebinds) {
+    binding.value = makeSlot(ctx, value, binding.name, pos);
+    return fillSlot(ctx, binding.value, value, binding, pos);
+  }
+  // All are read before any is written: [a, b] = [b, a].
+  const held = moves.length > 1 ? moves.map((m) => ({ local: m.local, value: ctx.hold(m.value) })) : moves;
+  for (const m of held) ctx.emit({ k: 'assign', local: m.local, value: m.value, pos });
+  for (const s of names) ctx.emit(s);
+  for (const note of notes) note();
+}
+
+/** Whether two objects have the same number of fields and the same methods. */
+function sameForm(a: Extract<Value, { kind: 'record' }>, b: Extract<Value, { kind: 'record' }>): boolean {
+  return a.fields.size === b.fields.size && (a.type === b.type || a.type === undefined || b.type === undefined);
+}
+
+/** Whether there is an object in a value whose fields are assigned to. */
+function involvesObjects(v: Value): boolean {
+  if (v.kind === 'tuple') return v.items.some(involvesObjects);
+  return v.kind === 'object' || (v.kind === 'record' && [...v.fields.values()].some(involvesObjects));
+}
+
+/** The same for the whole launch: a constant, or what the launch says of an array. */
+function isGiven(e: TExpr): boolean {
+  return isLiteral(e) || e.k === 'extent' || e.k === 'stride';
+}
+
+function isSameGiven(a: TExpr, b: TExpr): boolean {
+  if (a.k === 'lit' && b.k === 'lit') return a.value === b.value;
+  if (a.k === 'extent' && b.k === 'extent') return a.root === b.root && a.axis === b.axis;
+  return a.k === 'stride' && b.k === 'stride' && a.root === b.root && a.axis === b.axis && a.unit === b.unit;
+}

@@ -1,0 +1,103 @@
+/**
+ * How many lanes the vectors of a kernel have: its block shape, its types and what it does with memory decide.
+ */
+import type { Loop } from '../../ir/loops.ts';
+import { exprsSize } from '../../ir/measures.ts';
+import type { Expr, Kernel } from '../../ir/ops.ts';
+import { carriedVars } from '../../ir/passes/full-rounds.ts';
+import { isMostlyNarrow } from '../../ir/passes/lane-widths.ts';
+import { analyseLiveness } from '../../ir/passes/liveness.ts';
+import { assignedIn, eachStmt, exprParts, someStmt, stmtExprs, written } from '../../ir/passes/walk.ts';
+import { isWide } from './gen.ts';
+import type { WasmVariant } from './module.ts';
+import { warpLanes } from './whole-warps.ts';
+
+export type Lanes = 1 | 4 | 8 | 16 | 32 | 64;
+
+/**
+ * Lanes of a vector: several `v128` for each value keep the processor's units busy and share the work that is done once for
+ * all lanes. Two are 1.2 to 1.5 times faster than one where arithmetic counts, four as much again where there is little else;
+ * with many accesses to memory they only run out of registers. 8-byte types have twice as many parts already, and short rows
+ * would be mostly tail.
+ */
+export function lanesFor(kernel: Kernel, variant: WasmVariant): Lanes {
+  const [width] = variant.block;
+  const warp = warpLanes(kernel, variant);
+  if (warp !== undefined) return warp;
+  if (variant.lanes === 1 || width < 4) return 1;
+  const wide = kernel.arrays.some((a) => isWide(a.elem as Expr['type'])) || kernel.vars.some((v) => v.type === 'f64');
+  if (wide || isCrowded(kernel)) return 4;
+  if ((width % 16 === 0 || width >= 64) && isMostlyNarrow(kernel)) return 16;
+  if (width % 16 === 0 && isArithmetic(kernel)) return 16;
+  // A row that is one vector needs no loop.
+  if (width === 16 && isLean(kernel)) return 16;
+  return width % 8 === 0 || width >= 64 ? 8 : 4;
+}
+
+/** Whether a loop carries so many values that two parts of each would not fit into vector registers. */
+function isCrowded({ body, vars }: Kernel): boolean {
+  const most = REGISTERS / 2;
+  if (vars.length <= most) return false;
+  const liveness = analyseLiveness(body);
+  return someStmt(body, (s) => {
+    if (s.op !== 'loop') return false;
+    const carried = assignedIn([...s.body, ...s.update]);
+    const before = liveness.before(s);
+    return [...carried].filter((id) => before.has(id)).length > most;
+  });
+}
+
+/** Vector registers for what full rounds carry, and expressions of a kernel that is written out for so many lanes. */
+const REGISTERS = 16;
+const LARGEST = 4000;
+
+/**
+ * Lanes for a kernel whose full rounds carry sums: as many as registers hold, because each round of a grid-stride loop is elsewhere
+ * in memory, and what is loaded there at a time should be whole cache lines. Undefined where the usual number is better.
+ */
+export function lanesOfRounds(kernel: Kernel, loops: readonly Loop[], { block }: WasmVariant): Lanes | undefined {
+  const liveness = analyseLiveness(kernel.body);
+  let parts = 0;
+  for (const loop of loops) {
+    const carried = carriedVars(loop, liveness.before(loop));
+    if (carried.length === 0 || someStmt(loop.body, (s) => written(s) !== undefined)) return undefined;
+    parts = Math.max(
+      parts,
+      carried.reduce((sum, v) => sum + (isWide(v.type) ? 2 : 1), 0),
+    );
+  }
+  const nodes = exprsSize(kernel.body);
+  return ([64, 32, 16] as const).find(
+    (n) => block[0] % n === 0 && (n / 4) * parts <= REGISTERS && (n / 4) * nodes <= LARGEST,
+  );
+}
+
+/** Whether float arithmetic outweighs accesses to memory. */
+function isArithmetic(kernel: Kernel): boolean {
+  let [operations, accesses] = [0, 0];
+  const count = (e: Expr): void => {
+    if (e.op === 'load') accesses++;
+    else if (e.type === 'f32' && e.op !== 'const' && e.op !== 'var' && e.op !== 'param') operations++;
+    for (const operand of exprParts(e)) count(operand);
+  };
+  eachStmt(kernel.body, (s) => {
+    if (s.op === 'store' || s.op === 'atomic') accesses++;
+    for (const e of stmtExprs(s)) count(e);
+  });
+  return operations >= 4 * accesses;
+}
+
+/** Whether few values are loaded for each statement, and in all: then four parts of each stay in registers. */
+function isLean(kernel: Kernel): boolean {
+  let [loads, most] = [0, 0];
+  const count = (e: Expr): number => {
+    const below = exprParts(e).reduce((sum, operand) => sum + count(operand), 0);
+    return below + (e.op === 'load' ? 1 : 0);
+  };
+  eachStmt(kernel.body, (s) => {
+    const here = stmtExprs(s).reduce((sum, e) => sum + count(e), 0);
+    loads += here;
+    most = Math.max(most, here);
+  });
+  return most <= 2 && loads <= 6;
+}

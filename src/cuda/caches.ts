@@ -1,0 +1,55 @@
+/**
+ * Loads and stores that say how caches should treat what they move, and promises about addresses. Hints for NVIDIA GPUs; elsewhere they are
+ * ordinary loads and stores.
+ */
+import { intrinsic } from '../compiler/intrinsics.ts';
+import type { Plain } from '../dtype/types.ts';
+import type { Cube, Mat, Vec, Viewed } from '../kernel/types.ts';
+
+type At1 = number | readonly [number];
+type At2 = readonly [number, number];
+type At3 = readonly [number, number, number];
+
+/** `ldcg(a, i)`, `ldcg(A, [i, j])`: the element. */
+export interface Load {
+  <T>(array: Viewed<T, 1>, index: At1): Plain<T>;
+  <T>(array: Viewed<T, 2>, index: At2): Plain<T>;
+  <T>(array: Viewed<T, 3>, index: At3): Plain<T>;
+}
+
+/** `stcs(a, i, v)`, `stcs(A, [i, j], v)`. */
+export interface Store {
+  <T>(array: Vec<T>, index: At1, value: Plain<T>): void;
+  <T>(array: Mat<T>, index: At2, value: Plain<T>): void;
+  <T>(array: Cube<T>, index: At3, value: Plain<T>): void;
+}
+
+/** Loads through all caches, the default. CUDA's `__ldca`, Numba's `cuda.ldca`. */
+export const ldca: Load = intrinsic<Load>('ldca');
+/** Loads past the cache of the multiprocessor: what other blocks have written is seen. CUDA's `__ldcg`. */
+export const ldcg: Load = intrinsic<Load>('ldcg');
+/** Loads what is read once, so that caches may drop it first: `y[i] = 2 * cuda.ldcs(x, i)`. CUDA's `__ldcs`. */
+export const ldcs: Load = intrinsic<Load>('ldcs');
+/** Loads what is read for the last time. CUDA's `__ldlu`. */
+export const ldlu: Load = intrinsic<Load>('ldlu');
+/** Loads anew, whatever caches hold: `cuda.atomic.load`. CUDA's `__ldcv`. */
+export const ldcv: Load = intrinsic<Load>('ldcv');
+/** Stores past the cache of the multiprocessor. CUDA's `__stcg`. */
+export const stcg: Store = intrinsic<Store>('stcg');
+/** Stores what is not read soon. CUDA's `__stcs`. */
+export const stcs: Store = intrinsic<Store>('stcs');
+/** Stores with write-back, the default. CUDA's `__stwb`. */
+export const stwb: Store = intrinsic<Store>('stwb');
+/** Stores through to memory. CUDA's `__stwt`. */
+export const stwt: Store = intrinsic<Store>('stwt');
+
+/**
+ * The array, of which the kernel promises that its first element lies at a multiple of so many bytes (a power of two): loads of wider elements
+ * need not be put together from pieces. A GPU faults where the promise is broken.
+ *
+ * ```ts
+ * const words = cuda.assumeAligned(bytes, 4).view(u32);
+ * ```
+ */
+export const assumeAligned: <A>(array: A, bytes: number) => A =
+  intrinsic<<A>(array: A, bytes: number) => A>('assumeAligned');

@@ -1,0 +1,35 @@
+/**
+ * Neighbours in an array of numbers, read and written as a vector: one wide access.
+ */
+import { intrinsic } from '../compiler/intrinsics.ts';
+import type { ValueOf } from '../dtype/types.ts';
+import type { VectorToken } from '../dtype/vector.ts';
+import type { View } from '../kernel/types.ts';
+
+/** `vload(a, i, f32x4)`. */
+export type VectorLoad = <const D extends VectorToken<unknown>>(
+  array: Pick<View<unknown, 1>, 'ndim' | 'size'>,
+  index: number,
+  type: D,
+) => ValueOf<D>;
+
+/** `vstore(a, i, v)`. */
+export type VectorStore = (
+  array: Pick<View<unknown, 1>, 'ndim' | 'size'>,
+  index: number,
+  value: object | number | bigint,
+) => void;
+
+/**
+ * The elements `a[i]`, `a[i + 1]`, … as one vector: `const v = cuda.vload(a, 4 * i, f32x4)`. The lanes have the type of the elements; all of them must be there.
+ * One access where the address is a multiple of the vector's bytes, which it is when `i` is a multiple of its lanes and the array begins at
+ * such an address, as all that Tsamba allocates does; elsewhere the elements are read one by one. In checked mode another index is
+ * an error. PTX: `ld.v4`; OpenCL: `vload4`.
+ */
+export const vload: VectorLoad = intrinsic<VectorLoad>('vload');
+
+/**
+ * Stores the lanes of a vector to `a[i]`, `a[i + 1]`, …: `cuda.vstore(a, 4 * i, f32x4(x, y, z, w))`. One access where `vload` would be one.
+ * PTX: `st.v4`; OpenCL: `vstore4`.
+ */
+export const vstore: VectorStore = intrinsic<VectorStore>('vstore');

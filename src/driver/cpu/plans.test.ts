@@ -1,0 +1,97 @@
+/**
+ * Which code launches run by: quick code at first, the full one where that pays.
+ */
+import { describe, expect, it, vi } from 'vitest';
+import * as ir from '../../compiler/ir/builder.ts';
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
+import { wasmPipeline } from './compile.ts';
+import type { CpuOptions } from './engine.ts';
+import { openCpu } from './index.ts';
+
+/** Each thread adds one to an element of its own, `rounds` times. */
+function counting(): Kernel {
+  const b = new ir.KernelBuilder('counting');
+  const out = b.global('i32', 'out');
+  const rounds = b.value('i32', 'rounds');
+  const [i, k, label] = [b.variable('i32', 'i'), b.variable('i32', 'k'), b.label()];
+  const place = ir.add(ir.mul(ir.special('blockIdx.x'), ir.special('blockDim.x')), ir.special('threadIdx.x'));
+  const element = ir.at(out, ir.read(i));
+  return b.build([
+    ir.assign(i, place),
+    ir.assign(k, ir.i32(0)),
+    ir.loop(
+      label,
+      [
+        ir.ifElse(ir.ge(ir.read(k), rounds), [ir.breakTo(label)]),
+        ir.store(element, ir.add(ir.load(element), ir.i32(1))),
+      ],
+      [ir.assign(k, ir.add(ir.read(k), ir.i32(1)))],
+    ),
+  ]);
+}
+
+interface Opened {
+  /** `quick` of what was compiled, in order. */
+  readonly compiled: readonly (boolean | undefined)[];
+  launch(rounds: number): void;
+  /** The values that elements have. */
+  read(): number[];
+}
+
+/** A device that notes what it compiles, with an array of `n` elements and a way to launch. */
+function open(n: number, options: CpuOptions = {}): Opened {
+  const compiled: (boolean | undefined)[] = [];
+  const compile = (kernel: Kernel, variant: WasmVariant): WasmModule => {
+    compiled.push(variant.quick);
+    return wasmPipeline.compile(kernel, variant);
+  };
+  const device = openCpu({ threads: 1, ...options, pipeline: { ...wasmPipeline, compile } });
+  const executable = device.load({ kernel: counting() });
+  const pointer = device.allocate(4 * n);
+  const ones = new Int32Array(n);
+  device.copyToDevice(pointer, new Uint8Array(ones.buffer));
+  const launch = (rounds: number): void => {
+    const shape = { grid: [n / 32, 1, 1], block: [32, 1, 1], sharedBytes: 0 } as const;
+    executable.launch(shape, [pointer, rounds], undefined);
+  };
+  const read = (): number[] => {
+    device.copyToHost(new Uint8Array(ones.buffer), pointer);
+    return [...new Set(ones)];
+  };
+  return { compiled, launch, read };
+}
+
+describe('the code of launches', () => {
+  it('is quick at first, and full when launches have taken long', () => {
+    // A clock of the test's own: what a busy machine takes must not decide.
+    let clock = 0;
+    let launchMs = 0.001;
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => (clock += launchMs));
+    try {
+      const { compiled, launch, read } = open(256);
+      for (let k = 0; k < 4; k++) launch(1);
+      expect(compiled).toEqual([true]);
+      launchMs = 0.3;
+      for (let k = 0; k < 20; k++) launch(1);
+      expect(compiled).toEqual([true, false]);
+      expect(read()).toEqual([24]);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
+  it('is full at once for launches that are long by their size', () => {
+    const { compiled, launch, read } = open(2 ** 20);
+    launch(1);
+    launch(1);
+    expect(compiled).toEqual([false]);
+    expect(read()).toEqual([2]);
+  });
+
+  it('is full where that is asked for', () => {
+    const { compiled, launch } = open(256, { quick: false });
+    launch(1);
+    expect(compiled).toEqual([false]);
+  });
+});

@@ -1,0 +1,171 @@
+/**
+ * The compiled forms of one kernel on the CPU device: one for each block shape that was launched, in the memory as it is now.
+ *
+ * A shape gets quick code first, which leaves out what pays only in long runs (`WasmVariant.quick`), unless its first launch is expected to be
+ * long. When launches have taken as long as compiling again takes, it is compiled in full: no kernel pays more than twice what it need.
+ */
+import { withinStack } from '../../compiler/frontend/too-deep.ts';
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import type { WasmModule } from '../../compiler/render/wasm/module.ts';
+import type { Dim3, LaunchShape } from '../driver.ts';
+import type { Engine } from './engine.ts';
+import { factsOf, type KernelFacts } from './facts.ts';
+import { Schedule } from './schedule.ts';
+import { instantiate, type Variant } from './variant.ts';
+
+/** A first launch that is expected to take so long is worth the full code at once. */
+const LONG_FIRST_MS = 0.1;
+/** So long launches run on quick code: about what it takes to compile a small kernel again. */
+const QUICK_MS = 1;
+
+/** All there is for one block shape. */
+export interface Plan {
+  readonly block: Dim3;
+  readonly generation: number;
+  readonly quick: boolean;
+  /** Milliseconds that its launches were expected to take, before they were made. */
+  spent: number;
+  readonly alone: Variant;
+  /** The form in which several threads may run; made when first wanted. */
+  parallel: Variant | undefined;
+  /** The number under which the pool knows it, and that pool. */
+  registered: { readonly id: number; readonly pool: object } | undefined;
+  readonly schedule: Schedule;
+}
+
+/** The forms of a kernel. */
+export class Plans {
+  /** Where the constant arrays of the kernel stand; 0 where it has none. */
+  constants = 0;
+  readonly facts: KernelFacts;
+  readonly #engine: Engine;
+  readonly #prepared: Kernel;
+  readonly #byBlock = new Map<string, Plan>();
+  #last: Plan | undefined;
+
+  constructor(engine: Engine, kernel: Kernel) {
+    this.#engine = engine;
+    this.#prepared = engine.pipeline.prepare(kernel);
+    this.facts = factsOf(this.#prepared);
+  }
+
+  /** The form that was launched last. */
+  get last(): Plan | undefined {
+    return this.#last;
+  }
+
+  /**
+   * The plan for a launch, with scratch reserved. Reserving may move the memory, which makes plans stale. `settled`: no launch is under way, so that
+   * quick code may be replaced.
+   */
+  forLaunch(shape: LaunchShape, blocks: number, settled: boolean): Plan {
+    const engine = this.#engine;
+    const dynamic = (shape.sharedBytes + 15) & ~15;
+    for (;;) {
+      const plan = this.#current(shape.block, blocks, settled);
+      engine.reserveScratch(1, plan.alone.module.scratchBytes + dynamic);
+      if (plan.parallel !== undefined) {
+        engine.reserveScratch(engine.threads, plan.parallel.module.scratchBytes + dynamic);
+      }
+      if (plan.generation === engine.memory.generation) return plan;
+    }
+  }
+
+  #current(block: Dim3, blocks: number, settled: boolean): Plan {
+    const last = this.#last;
+    const same =
+      last !== undefined &&
+      last.block[0] === block[0] &&
+      last.block[1] === block[1] &&
+      last.block[2] === block[2] &&
+      last.generation === this.#engine.memory.generation;
+    const plan = same ? last : this.find(block, blocks);
+    if (!plan.quick || !settled) return plan;
+    plan.spent += plan.schedule.expected(blocks);
+    return plan.spent > QUICK_MS ? this.#replace(plan, false) : plan;
+  }
+
+  /** The plan for a block shape, made where there is none in the memory as it is now. */
+  find(block: Dim3, blocks: number): Plan {
+    const known = this.#byBlock.get(block.join());
+    if (known?.generation === this.#engine.memory.generation) {
+      this.#last = known;
+      return known;
+    }
+    if (known !== undefined) return this.#replace(known, known.quick);
+    const quick = this.#engine.quick && (this.#estimate(block) * blocks) / 1e6 < LONG_FIRST_MS;
+    return this.#keep(this.make([block[0], block[1], block[2]], quick));
+  }
+
+  make(block: Dim3, quick: boolean): Plan {
+    const alone = this.#variant(block, false, quick);
+    this.#placeConstants(alone);
+    const { atomics, contended } = this.facts;
+    return {
+      block,
+      generation: this.#engine.memory.generation,
+      quick,
+      spent: 0,
+      alone,
+      parallel: atomics || !alone.portable ? undefined : alone,
+      registered: undefined,
+      schedule: new Schedule(this.#estimate(block), contended, this.#engine.threads),
+    };
+  }
+
+  /** The form in which several threads may run blocks of one launch. */
+  parallelOf(plan: Plan): Variant {
+    plan.parallel ??= this.#engine.threads === 1 ? plan.alone : this.#variant(plan.block, true, plan.quick);
+    return plan.parallel;
+  }
+
+  /** The code for a block shape, by all passes. */
+  compile(prepared: Kernel, block: Dim3, concurrent: boolean, quick: boolean): WasmModule {
+    const { memory, lanes, pipeline } = this.#engine;
+    return withinStack(
+      () => prepared.pos,
+      () => pipeline.compile(prepared, { block, lanes, concurrent, quick, memory64: memory.memory64 }),
+    );
+  }
+
+  /** Gives up code and constants. */
+  clear(): void {
+    if (this.constants !== 0) this.#engine.memory.free(this.constants);
+    for (const plan of this.#byBlock.values()) this.#forget(plan);
+    this.#byBlock.clear();
+    this.#last = undefined;
+  }
+
+  /** Nanoseconds a block, very roughly. */
+  #estimate(block: Dim3): number {
+    return this.facts.estimate * block[0] * block[1] * block[2];
+  }
+
+  #replace(old: Plan, quick: boolean): Plan {
+    this.#forget(old);
+    return this.#keep(this.make(old.block, quick));
+  }
+
+  #keep(plan: Plan): Plan {
+    this.#byBlock.set(plan.block.join(), plan);
+    this.#last = plan;
+    return plan;
+  }
+
+  #variant(block: Dim3, concurrent: boolean, quick: boolean): Variant {
+    const module = this.compile(this.#prepared, block, concurrent, quick);
+    return instantiate(module, this.#engine.memory, this.#prepared.pos);
+  }
+
+  #placeConstants({ module }: Variant): void {
+    if (this.constants !== 0 || module.constants.length === 0) return;
+    const { memory } = this.#engine;
+    this.constants = memory.allocate(module.constants.length);
+    memory.bytes.set(module.constants, this.constants);
+  }
+
+  #forget(plan: Plan): void {
+    const { pool } = this.#engine;
+    if (plan.registered?.pool === pool) pool.forget(plan.registered.id);
+  }
+}

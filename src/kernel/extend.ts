@@ -1,0 +1,130 @@
+/**
+ * What libraries add to kernels: `defineIntrinsic` for what devices have instructions for, `overload` for functions that mean something else there.
+ */
+import {
+  type ArgumentKind,
+  addOverload,
+  type DeviceFunction,
+  markNative,
+  type NativeTexts,
+  type ValueName,
+} from '../compiler/intrinsics/native.ts';
+import { NotSupportedError, TsambaTypeError } from '../errors.ts';
+import { isInstance, readKeys } from '../options.ts';
+import { show } from '../show.ts';
+
+const TYPES: readonly ValueName[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
+const TARGETS = ['ptx', 'opencl', 'hip'] as const;
+
+/** What `defineIntrinsic` takes. */
+export interface DefineIntrinsic<F extends DeviceFunction> {
+  /** As messages call it: `'mylib.median'`. */
+  readonly name: string;
+  /** The types that it computes in, operands and result alike; default: all of i32, u32, i64, u64, f32, f64. */
+  readonly types?: readonly (ValueName | { readonly name: string })[] | undefined;
+  /** What it means, as a device function. Devices without a native form run it, and all devices agree with it. */
+  readonly expand?: F | undefined;
+  /** How devices say it: the name of an instruction or function, or a text with `$1`, `$2` (PTX: `$0` is the result); undefined: as `expand`. */
+  readonly native?: NativeTexts | undefined;
+  /** Number of operands, where there is no `expand` to count them in. */
+  readonly arity?: number | undefined;
+}
+
+/**
+ * Defines a function that kernels call, which is an instruction on devices that have one for it, and `expand` on all others. It is pure: its result
+ * depends on its operands alone.
+ *
+ *     const median = defineIntrinsic({
+ *       name: 'median',
+ *       types: ['f32'],
+ *       expand: (a: number, b: number, c: number) => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c)),
+ *       native: { opencl: () => 'fmax(fmin($1, $2), fmin(fmax($1, $2), $3))' },
+ *     });
+ * Numba: `@intrinsic` of its extension API.
+ * @throws TypeError for a definition that is not sound.
+ */
+export function defineIntrinsic<F extends DeviceFunction>(definition: DefineIntrinsic<F>): F {
+  const given: unknown = definition;
+  if (typeof given !== 'object' || given === null || isInstance(given))
+    throw unfit(`takes an object, got ${show(given)}`);
+  const {
+    name,
+    types = TYPES,
+    expand,
+    native = {},
+    arity,
+  } = readKeys('defineIntrinsic', given, ['name', 'types', 'expand', 'native', 'arity']);
+  if (typeof name !== 'string' || name === '') throw unfit(`takes a name, got ${show(name)}`);
+  if (expand !== undefined && typeof expand !== 'function')
+    throw unfit(`takes expand as a function, got ${show(expand)}`);
+  const texts = checkTexts(native);
+  if (expand === undefined && Object.keys(texts).length === 0) throw unfit('needs expand, or native, or both');
+  const operands = expand === undefined ? arity : (arity ?? expand.length);
+  if (typeof operands !== 'number' || !Number.isInteger(operands) || operands < 1 || operands > 9) {
+    throw unfit(`takes 1 to 9 operands, got ${show(operands)}: arity says how many`);
+  }
+  const onHost = (): never => {
+    throw new NotSupportedError(
+      'E_HOST_INTRINSIC',
+      `${name} has a meaning only inside a kernel: call it in a function that is passed to cuda.jit`,
+    );
+  };
+  Object.defineProperty(onHost, 'name', { value: name });
+  const intrinsic = {
+    name,
+    arity: operands,
+    types: checkTypes(types),
+    expand: expand as DeviceFunction | undefined,
+    native: texts,
+  };
+  return Object.freeze(markNative(onHost, intrinsic)) as unknown as F;
+}
+
+function checkTexts(given: unknown): NativeTexts {
+  if (typeof given !== 'object' || given === null) throw unfit(`takes native as an object, got ${show(given)}`);
+  const texts = readKeys('native of defineIntrinsic', given, TARGETS);
+  for (const [target, text] of Object.entries(texts)) {
+    if (text !== undefined && typeof text !== 'function')
+      throw unfit(`takes native.${target} as a function of the type, got ${show(text)}`);
+  }
+  return texts as NativeTexts;
+}
+
+function checkTypes(given: unknown): readonly ValueName[] {
+  if (!Array.isArray(given) || given.length === 0)
+    throw unfit(`takes types as a list such as ['f32'], got ${show(given)}`);
+  return given.map((one: unknown) => {
+    const name: unknown = typeof one === 'string' ? one : (one as { readonly name?: unknown } | null)?.name;
+    const found = TYPES.find((type) => type === name);
+    if (found === undefined) throw unfit(`is of ${TYPES.join(', ')}, not of ${show(one)}`);
+    return found;
+  });
+}
+
+function unfit(what: string): TsambaTypeError {
+  return new TsambaTypeError('E_DEFINE', `defineIntrinsic ${what}`);
+}
+
+/**
+ * Says what a function of the host means in kernels: `body`, a device function, is compiled in its place. With `when`, for such arguments only: `'number'`,
+ * `'array'`, `'function'`, `'object'`, or a struct for its records; an overload that was added later comes first. On the host nothing changes. Numba: `@overload`.
+ *
+ *     overload(lodash.clamp, (x: number, low: number, high: number) => Math.min(Math.max(x, low), high));
+ *     overload(lib.add, (a: V, b: V) => ({ x: a.x + b.x, y: a.y + b.y }), { when: [vec2, vec2] });
+ * @throws TypeError for what are no functions.
+ */
+export function overload<F extends DeviceFunction>(
+  fn: F,
+  body: DeviceFunction,
+  options: { readonly when?: readonly ArgumentKind[] | undefined } = {},
+): void {
+  const [what, stands]: readonly unknown[] = [fn, body];
+  if (typeof what !== 'function' || typeof stands !== 'function') {
+    throw new TsambaTypeError('E_DEFINE', `overload takes two functions, got ${show(fn)} and ${show(body)}`);
+  }
+  const { when } = readKeys('overload', options, ['when']);
+  if (when !== undefined && !Array.isArray(when)) {
+    throw new TsambaTypeError('E_DEFINE', `overload takes when as a list, one an argument, got ${show(when)}`);
+  }
+  addOverload(fn, { body, when: when as readonly ArgumentKind[] | undefined });
+}
