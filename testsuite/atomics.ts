@@ -184,14 +184,14 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
   ),
   'inc by many threads': commuting(
     UNSIGNED,
-    (a, i, v) => cuda.atomic.inc(a as never, i, v),
+    (a, i, v) => cuda.atomic.inc(a as never, i, v) as number,
     3,
     () => 9,
     (a, v) => (a >= v ? 0 : a + 1),
   ),
   'dec by many threads': commuting(
     UNSIGNED,
-    (a, i, v) => cuda.atomic.dec(a as never, i, v),
+    (a, i, v) => cuda.atomic.dec(a as never, i, v) as number,
     3,
     () => 9,
     (a, v) => (a === 0 || a > v ? v : a - 1),
@@ -239,13 +239,13 @@ export const atomics: readonly ConformanceTest[] = chapter('atomics', {
       [16, 16, 25],
     ],
   ),
-  'inc starts again at 0': one(UNSIGNED, (a, i, v) => cuda.atomic.inc(a as never, i, v), [
+  'inc starts again at 0': one(UNSIGNED, (a, i, v) => cuda.atomic.inc(a as never, i, v) as number, [
     [3, 5, 4],
     [5, 5, 0],
     [9, 5, 0],
     [0, 0, 0],
   ]),
-  'dec starts again at the top': one(UNSIGNED, (a, i, v) => cuda.atomic.dec(a as never, i, v), [
+  'dec starts again at the top': one(UNSIGNED, (a, i, v) => cuda.atomic.dec(a as never, i, v) as number, [
     [3, 5, 2],
     [0, 5, 5],
     [9, 5, 5],

@@ -1,7 +1,7 @@
 /**
  * Chapter: kernels that cannot be compiled, and what is said about them: a code, the place, and what to write instead.
  */
-import { bool, c64, cuda, f32, i32, KernelError, type Mat, struct, type Vec } from '../src/index.ts';
+import { bool, cuda, f32, i32, KernelError, type Mat, struct, type Vec } from '../src/index.ts';
 import { ConformanceFailure, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { type Launched, launch, read } from './waiting.ts';
@@ -63,10 +63,10 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
   ),
   'i32 with u32': refused(
     (a: Vec<i32>, b: Vec<i32>) => {
-      a[0] = a[0] + b[0];
+      a[0] = a[0] % b[0];
     },
     [ints, uints],
-    { code: 'K203', message: /cannot add i32 and u32/, help: /i32\([\w$]+\[0\]\) or u32\([\w$]+\[0\]\)/ },
+    { code: 'K203', message: /% does not take i32 and u32 together/, help: /i32\([\w$]+\[0\]\) or u32\([\w$]+\[0\]\)/ },
   ),
   'i64 with floats': refused(
     (a: Vec<f32>, b: Vec<f32>) => {
@@ -88,13 +88,6 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     },
     [vec, ints],
     { code: 'K215', message: /cuda\.popc needs an integer/, help: /Math\.trunc\(/ },
-  ),
-  'a float stored to integers': refused(
-    (a: Vec<f32>, b: Vec<i32>) => {
-      b[0] = a[0] * 2;
-    },
-    [vec, ints],
-    { code: 'K215', message: /cannot store a float \(f32\) to an array of i32/, help: /i32\(/ },
   ),
   'a float for an index': refused(
     (a: Vec<f32>) => {
@@ -217,8 +210,8 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
   ),
   new: refused(
     (a: Vec<f32>) => {
-      const x = new Float32Array(3);
-      a[0] = x[0];
+      const x = new Map<number, number>();
+      a[0] = x.size;
     },
     [vec],
     { code: 'K101', message: /`new` cannot be used/, help: /cuda\.local\.array/ },
@@ -258,15 +251,16 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [vec],
     { code: 'K', message: /for.*in/ },
   ),
-  'a class': refused(
+  'a class that extends another': refused(
     (a: Vec<f32>) => {
       class P {
         x = 1;
       }
-      a[0] = new P().x;
+      class Q extends P {}
+      a[0] = new Q().x;
     },
     [vec],
-    { code: 'K', message: /class|new/ },
+    { code: 'K101', message: /extends/, help: /in a field/ },
   ),
   recursion: refused(
     (a: Vec<f32>) => {
@@ -305,10 +299,10 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
   ),
   'a method of JavaScript arrays': refused(
     (a: Vec<f32>) => {
-      a[0] = [1, 2, 3].map((x) => 2 * x)[0];
+      a[0] = [1, 2, 3].push(4);
     },
     [vec],
-    { code: 'K235', message: /a tuple in a kernel, which has no map/, help: /cuda\.local\.array/ },
+    { code: 'K235', message: /a tuple in a kernel, which has no push/, help: /cuda\.local\.array/ },
   ),
   "a name as Numba's manual has it": refused(() => (cuda as unknown as { syncthreads(): void }).syncthreads(), [], {
     code: 'K312',
@@ -496,20 +490,18 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [mat],
     { code: 'K240', message: /rank|not one element/ },
   ),
-  'complex numbers': async () => {
+  'a number for a record': async () => {
     const kernel = cuda.jit((a: Wrong) => {
       a[0] = 1;
     }) as unknown as AnyKernel;
-    for (const dtype of [c64, struct({ x: f32, flag: bool })]) {
-      let error: unknown;
-      try {
-        await launch(kernel, { grid: 1, block: 1 }, cuda.deviceArray(2, dtype));
-      } catch (e) {
-        error = e;
-      }
-      if (!(error instanceof Error) || !/c64|struct|\{/.test(error.message))
-        throw new ConformanceFailure(`${String(error)} instead of an error that names the type`);
+    let error: unknown;
+    try {
+      await launch(kernel, { grid: 1, block: 1 }, cuda.deviceArray(2, struct({ x: f32, flag: bool })));
+    } catch (e) {
+      error = e;
     }
+    if (!(error instanceof Error) || !/struct|\{/.test(error.message))
+      throw new ConformanceFailure(`${String(error)} instead of an error that names the type`);
   },
   'errors name the kernel, the line, and the calls that led there': async () => {
     const inner = (v: Wrong): number => v.missing;

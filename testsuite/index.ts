@@ -3,33 +3,46 @@
  * which calls of a driver fail as planned.
  */
 import { absence } from './absence.ts';
+import { launchArguments } from './arguments.ts';
+import { arrayMethods } from './array-methods.ts';
 import { asynchronous } from './async.ts';
 import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
+import { ciphers } from './ciphers.ts';
 import { devices } from './devices.ts';
 import { divergence } from './divergence.ts';
 import { errors } from './errors.ts';
+import { extensions } from './extensions.ts';
+import { externals } from './externals.ts';
 import { faults } from './faults.ts';
 import { geometry } from './geometry.ts';
+import { hashes } from './hashes.ts';
 import { kernelArrays } from './kernel-arrays.ts';
+import { localArrays } from './language-arrays.ts';
 import { flow } from './language-flow.ts';
 import { syntax } from './language-syntax.ts';
 import { values } from './language-values.ts';
 import { launches } from './launch.ts';
 import { maskedIndices } from './masked-indices.ts';
 import { functions } from './math-functions.ts';
+import { mathParts } from './math-parts.ts';
 import { rounding } from './math-rounding.ts';
 import { memoryArrays } from './memory-arrays.ts';
 import { memoryHost } from './memory-host.ts';
 import { memoryInterop } from './memory-interop.ts';
 import { lifetime } from './memory-lifetime.ts';
+import { memoryOperations } from './memory-operations.ts';
 import { pendingDeallocations } from './memory-pending.ts';
 import { smartArrays } from './memory-smart.ts';
 import { names } from './names.ts';
+import { natural } from './natural/index.ts';
+import { objects } from './objects.ts';
 import { options } from './options.ts';
 import { programs } from './programs.ts';
+import { randomNumbers } from './random.ts';
 import { recordNames } from './record-names.ts';
 import { records } from './records.ts';
+import { recursion } from './recursion.ts';
 import { rocKernels } from './roc-kernels.ts';
 import { rocMemory } from './roc-memory.ts';
 import { sizes } from './sizes.ts';
@@ -39,9 +52,11 @@ import { structs } from './structs.ts';
 import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, runTests } from './suite.ts';
 import { bfloat16 } from './types-bfloat16.ts';
 import { clampedBytes } from './types-clamped.ts';
+import { complexNumbers } from './types-complex.ts';
 import { integerTypes } from './types-integers.ts';
 import { quotientTests } from './types-quotients.ts';
 import { storage } from './types-storage.ts';
+import { vectorTypes } from './types-vectors.ts';
 import { wideTypes } from './types-wide.ts';
 import { warps } from './warps.ts';
 
@@ -54,28 +69,42 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...flow,
   ...values,
   ...absence,
+  ...objects,
+  ...localArrays,
+  ...arrayMethods,
   ...syntax,
   ...names,
   ...divergence,
   ...integerTypes,
   ...quotientTests,
+  ...hashes,
+  ...ciphers,
+  ...vectorTypes,
   ...wideTypes,
   ...storage,
   ...clampedBytes,
   ...bfloat16,
+  ...complexNumbers,
   ...rounding,
   ...functions,
   ...geometry,
   ...barriers,
   ...warps,
+  ...randomNumbers,
   ...spaces,
   ...atomics,
+  ...memoryOperations,
+  ...mathParts,
   ...kernelArrays,
+  ...externals,
+  ...extensions,
+  ...recursion,
   ...maskedIndices,
   ...structs,
   ...records,
   ...recordNames,
   ...launches,
+  ...launchArguments,
   ...memoryArrays,
   ...lifetime,
   ...pendingDeallocations,
@@ -90,6 +119,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...faults,
   ...errors,
   ...programs,
+  ...natural,
   ...rocMemory,
   ...rocKernels,
 ];

@@ -2,8 +2,11 @@
  * Chapter: control flow of the kernel language, as threads of one block part and meet again.
  */
 
+import { cuda, type i32, type Vec } from '../src/index.ts';
+import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { integers } from './support.ts';
+import { launch, read } from './waiting.ts';
 
 const MODE = 'fast' as string;
 
@@ -27,6 +30,34 @@ const firstDivisor = (n: number) => {
 };
 
 export const flow: readonly ConformanceTest[] = chapter('control flow', {
+  'a value that goes down in steps, each compared with the same number': async () => {
+    const kernel = cuda.jit((y: Vec<i32>, n: number) => {
+      const i = cuda.grid(1);
+      if (i >= y.length) return;
+      let sum = 0;
+      for (let k = 0; k < n; k++) {
+        let v = k + i;
+        if (v < 9) sum += 1;
+        else {
+          v -= 9;
+          if (v < 9) sum += 10;
+          else {
+            v -= 9;
+            sum += v < 9 ? 100 : 1000;
+          }
+        }
+      }
+      y[i] = sum;
+    });
+    const y = cuda.deviceArray(40, 'int32');
+    await launch(kernel, { threads: 40, block: 20 }, y, 3);
+    const worth = (v: number): number => 10 ** Math.min(Math.floor(v / 9), 3);
+    sameElements(
+      await read(y),
+      Array.from({ length: 40 }, (_, i) => worth(i) + worth(i + 1) + worth(i + 2)),
+    );
+  },
+
   'if and else': integers((k, x) => {
     if (x[k] > 20) return 1;
     else if (x[k] < -20) return 2;

@@ -47,6 +47,26 @@ function refused(options: unknown, message: RegExp, code?: string, ...args: unkn
 }
 
 export const launches: readonly ConformanceTest[] = chapter('launch', {
+  'numbers that are integers at one launch and fractions at the next': async () => {
+    const bright = cuda.jit((y: Vec<f32>, x: In<Vec<u8>>, gain: number, [low, high]: readonly [number, number]) => {
+      const i = cuda.grid(1);
+      if (i < y.length) y[i] = Math.min(Math.max(x[i] * gain, low), high);
+    });
+    const [y, x] = [cuda.deviceArray(3, 'float32'), cuda.toDevice(Uint8Array.of(3, 100, 255))];
+    const results: number[][] = [];
+    for (const [gain, range] of [
+      [2, [0, 255]],
+      [1.5, [0, 255]],
+      [1.5, [4.75, 99.5]],
+      [2, [4.75, 300]],
+      [2, [10, 255]],
+    ] as const) {
+      await launch(bright, { threads: 3, block: 3 }, y, x, gain, range);
+      results.push([...(await read(y))]);
+    }
+    same(JSON.stringify(results), '[[6,200,255],[4.5,150,255],[4.75,99.5,99.5],[6,200,300],[10,200,255]]');
+  },
+
   'grid and block as numbers and as arrays': async () => {
     const scale = makeScale();
     const a = floats();
@@ -350,7 +370,13 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
     new Float32Array(1),
     '2',
   ),
-  'an argument that is an object': refused({ threads: 1 }, /argument 1 \(`[\w$]+`\)/, undefined, { length: 3 }, 2),
+  'an argument that is an object': refused(
+    { threads: 1 },
+    /an object \{ length \} has named fields/,
+    undefined,
+    { length: 3 },
+    2,
+  ),
   'a number where the kernel needs an array': refused({ threads: 1 }, /array|number/, undefined, 5, 2),
   'a fraction for an index': async () => {
     const kernel = loosely(
@@ -414,5 +440,36 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
       'E_LAUNCH_LIMIT',
     );
     await launch(kernel, { grid: 1, block: 64 }, floats());
+  },
+  'launchBounds with blocks is a hint': async () => {
+    const kernel = cuda.jit(
+      (a: Vec<f32>) => {
+        const i = cuda.grid(1);
+        if (i < a.length) a[i] = Math.sqrt(i);
+      },
+      { launchBounds: [64, 8] },
+    );
+    const a = cuda.toDevice(new Float32Array(5));
+    await launch(kernel, { grid: 1, block: 64 }, a);
+    sameElements(await read(a), [0, 1, Math.fround(Math.sqrt(2)), Math.fround(Math.sqrt(3)), 2]);
+  },
+  'a kernel says how many of its blocks fit, and which block size fills the device': async () => {
+    const kernel = cuda.jit((a: Vec<f32>) => {
+      if (cuda.grid(1) === 0) a[0] = 1;
+    });
+    throws(() => kernel.maxActiveBlocks(64), /has not been compiled yet/, 'E_NOT_COMPILED');
+    throws(() => kernel.suggestBlock(), /has not been compiled yet/, 'E_NOT_COMPILED');
+    await launch(kernel, { grid: 1, block: 1 }, floats());
+    const { maxThreadsPerBlock } = cuda.currentDevice().limits;
+    for (const block of [1, 32, [8, 4], maxThreadsPerBlock] as const) {
+      const blocks = kernel.maxActiveBlocks(block);
+      same(Number.isInteger(blocks) && blocks >= 1, true, `${blocks} blocks of ${block} threads`);
+    }
+    const suggested = kernel.suggestBlock();
+    same(suggested >= 1 && suggested <= kernel.attributes().maxThreadsPerBlock, true, `${suggested} threads`);
+    await launch(kernel, { grid: 1, block: suggested }, floats());
+    throws(() => kernel.maxActiveBlocks(maxThreadsPerBlock + 1), /at most/, 'E_LAUNCH_LIMIT');
+    throws(() => kernel.maxActiveBlocks(2.5), /whole number|integer/, 'E_LAUNCH_DIMS');
+    throws(() => kernel.suggestBlock(-1), /sharedBytes must be at least 0/, 'E_LAUNCH_DIMS');
   },
 });

@@ -1,7 +1,21 @@
 /**
  * Chapter: integer arithmetic of 32 bits and less, signed and unsigned, and what has no type of its own.
  */
-import { bool, cuda, type f32, type f64, type In, i8, i16, i32, u8, u16, u32, type Vec } from '../src/index.ts';
+import {
+  bool,
+  cuda,
+  type f32,
+  type f64,
+  type In,
+  i8,
+  i16,
+  i32,
+  type i64,
+  u8,
+  u16,
+  u32,
+  type Vec,
+} from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { asVec, integers, mixedIntegers, N } from './support.ts';
@@ -47,6 +61,11 @@ function cast(body: (v: i32) => number, expected: (v: number) => number): () => 
 const wrap = (v: number): number => v % 2 ** 32;
 
 export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
+  'u32 compared with numbers that none is': unsigned(
+    (a, b) =>
+      (a < -1 ? 1 : 0) + (b !== -1 ? 2 : 0) + (a > -5 ? 4 : 0) + (b === 4294967296 ? 8 : 0) + (u32(7) >= -7 ? 16 : 0),
+    () => 2 + 4 + 16,
+  ),
   'i32 division, remainder and rounding': integers((k, x) => {
     const a = x[k];
     const b = (x[k + 1] & 15) + 1;
@@ -215,6 +234,73 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
     sameElements(await read(z), [1, 2, 7]);
     await launch(kernel, { grid: 1, block: 3 }, y, z, 3, 2, 1);
     sameElements(await read(z), [1, 0, 1]);
+  },
+  'floats stored to integers are cut': async () => {
+    const kernel = cuda.jit((a: Vec<i32>, b: Vec<u8>, x: In<Vec<f32>>, z: In<Vec<f64>>) => {
+      const k = cuda.grid(1);
+      if (k >= a.length) return;
+      a[k] = x[k] * 1.5;
+      a[k] += 0.75;
+      b[k] = z[k];
+      if (k === 0) b[k] = 2.9;
+    });
+    const x = Float32Array.of(1, -1, 2.5, Number.NaN, -3.25, 100);
+    const [a, b] = [cuda.deviceArray(x.length, 'int32'), cuda.deviceArray(x.length, 'uint8')];
+    await launch(
+      kernel,
+      { threads: x.length, block: 4 },
+      a,
+      b,
+      cuda.toDevice(x),
+      cuda.toDevice(Float64Array.from(x, Math.abs)),
+    );
+    sameElements(
+      await read(a),
+      Int32Array.from(x, (v) => Math.trunc(Math.trunc(v * 1.5 || 0) + 0.75)),
+    );
+    sameElements(
+      await read(b),
+      Uint8Array.from(x, (v, k) => (k === 0 ? 2 : Math.abs(v))),
+    );
+  },
+  'numbers that are whole by what made them are indices': async () => {
+    const kernel = cuda.jit((y: Vec<i32>, x: In<Vec<f32>>, long: In<Vec<i64>>) => {
+      const k = cuda.grid(1);
+      if (k >= y.length) return;
+      const cell = Math.floor(x[k]) % 4;
+      const near = Math.min(Math.abs(Math.ceil(x[k])), y.length - 1);
+      y[k] = long[0] === 1n ? x[cell] * 100 + x[near] * 10 + x[Number(long[k & 1])] : 0;
+    });
+    const x = Float32Array.of(0, 1.5, 2.25, 3.75, 4, 5.5);
+    const y = cuda.deviceArray(x.length, 'int32');
+    await launch(kernel, { threads: x.length, block: 4 }, y, cuda.toDevice(x), cuda.toDevice(BigInt64Array.of(1n, 3n)));
+    sameElements(
+      await read(y),
+      Int32Array.from(
+        x,
+        (v, k) => x[Math.floor(v) % 4] * 100 + x[Math.min(Math.ceil(v), x.length - 1)] * 10 + x[k & 1 ? 3 : 1],
+      ),
+    );
+  },
+  'a quotient that is halved is an index': async () => {
+    const kernel = cuda.jit((y: Vec<i32>, x: In<Vec<i32>>) => {
+      const t = cuda.threadIdx.x;
+      const part = cuda.shared.array(64, i32);
+      part[t] = x[cuda.grid(1)];
+      cuda.syncThreads();
+      for (let s = cuda.blockDim.x / 2; s > 0; s >>= 1) {
+        if (t < s) part[t] += part[t + s];
+        cuda.syncThreads();
+      }
+      if (t === 0) y[cuda.blockIdx.x] = part[0];
+    });
+    const x = mixedIntegers().map((v) => v >> 9);
+    const y = cuda.deviceArray(3, 'int32');
+    await launch(kernel, { grid: 3, block: 64 }, y, cuda.toDevice(x));
+    sameElements(
+      await read(y),
+      Int32Array.from({ length: 3 }, (_, b) => x.subarray(64 * b, 64 * b + 64).reduce((sum, v) => sum + v, 0)),
+    );
   },
   'stated scalars keep their type': async () => {
     const kernel = cuda.jit((y: Vec<f64>, a: number, b: number, c: boolean) => {
