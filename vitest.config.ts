@@ -16,7 +16,8 @@ class SlowFirst extends BaseSequencer {
 /**
  * Only in `vitest run --mode all` (`npm run test:all`): what does in other ways what `npm test` does once, and takes longer than it. PoCL compiles
  * for a minute a quarter of the suite where its cache is empty, and ROCm's compiler and clang for minutes all kernels of the suite; Oclgrind interprets. What is assembled of
- * PTX in `npm test` are the operations one by one.
+ * PTX in `npm test` are the operations one by one. The suite runs on the CPU device (with one thread, and with several) and on the simulator; scalar code and devices of promises have tests of their
+ * own, and random programs.
  */
 const LONG = [
   'test/shapes/**',
@@ -24,9 +25,12 @@ const LONG = [
   'test/oclgrind.test.ts',
   'test/conformance-minified.test.ts',
   'test/conformance-hip.test.ts',
-  'test/conformance-opencl-[2-4].test.ts',
+  'test/conformance-opencl-*.test.ts',
+  'test/conformance-promises.test.ts',
+  'test/conformance-scalar.test.ts',
   'test/conformance-ptx.test.ts',
   'test/fuzz/opencl.test.ts',
+  'test/amdgcn.test.ts',
 ];
 
 export default defineConfig(({ mode }) => ({
@@ -37,6 +41,8 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 120_000,
     setupFiles: ['test/support/verify-passes.ts'],
     maxWorkers: availableParallelism(),
+    // What has not changed is not transformed again: a file of tests starts in half the processor time.
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/vitest' },
     sequence: { sequencer: SlowFirst },
   },
 }));

@@ -1,7 +1,9 @@
 /**
  * A device that answers only through promises: the asynchronous forms of all calls, and what those say that would have to wait.
  */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openCpu } from '../src/driver/cpu/index.ts';
+import type { BlockingDriver, DeviceSide, HostSide, StridedCopy } from '../src/driver/driver.ts';
 import {
   cuda,
   DeviceRecord,
@@ -11,12 +13,15 @@ import {
   type Mat,
   NotSupportedError,
   ndarray,
+  roc as rocNamespace,
   SmartArray,
   struct,
   type Vec,
 } from '../src/index.ts';
 import { Context } from '../src/memory/context.ts';
 import { cudaDevices } from '../src/memory/devices.ts';
+import { OpenDevice } from '../src/memory/open-device.ts';
+import { rocDevices } from '../src/roc/devices.ts';
 import { PromiseDriver, turns } from './support/promise-driver.ts';
 
 let context: Context;
@@ -33,11 +38,22 @@ afterEach(async () => {
   context.close();
 });
 
-const twice = (): ReturnType<typeof cuda.jit<[Vec<i32>]>> =>
+const twice = (): ReturnType<typeof cuda.jit<(x: Vec<i32>) => void>> =>
   cuda.jit((x: Vec<i32>) => {
     const i = cuda.grid(1);
     if (i < x.length) x[i] *= 2;
   });
+
+/** The CPU device, whose copies to the host arrive some turns of the event loop later: as from a GPU that a thread can wait for. */
+function lateDriver(): BlockingDriver {
+  const driver = openCpu({ threads: 1 });
+  return Object.assign(driver, {
+    copyToHostLater: async (copy: StridedCopy<HostSide, DeviceSide>): Promise<void> => {
+      await turns(8);
+      driver.copyToHostStrided(copy);
+    },
+  });
+}
 
 /** What a call that would wait says instead. */
 function refuses(call: () => unknown, instead: RegExp): void {
@@ -242,9 +258,10 @@ describe('order', () => {
     const x = cuda.toDevice(Int32Array.of(1, 2));
     await kernel.compileAsync(x as never);
     const launched = twice().launchAsync({ threads: 2 }, x as never);
-    refuses(() => x.set(5), /overtake/);
-    refuses(() => x.copyToDevice(Int32Array.of(1, 2)), /overtake/);
-    refuses(() => kernel.launch({ threads: 2 }, x as never), /overtake/);
+    refuses(() => x.set(5), /an assignment would overtake/);
+    refuses(() => x.copyToDevice(Int32Array.of(1, 2)), /a copy to the device would overtake/);
+    refuses(() => x.copyToDevice(cuda.deviceArray(2, 'int32')), /a copy on the device would overtake/);
+    refuses(() => kernel.launch({ threads: 2 }, x as never), /this launch of .* would overtake/);
     await launched;
     x.set(5);
     expect(await x.getAsync(0)).toBe(5);
@@ -277,7 +294,233 @@ describe('order', () => {
   });
 });
 
+describe('two namespaces on one device', () => {
+  let roc: Context;
+  let leaveRoc: () => void;
+
+  beforeEach(() => {
+    leave();
+    const device = new OpenDevice(new PromiseDriver());
+    context = new Context(device);
+    leave = cudaDevices.enter(context);
+    roc = new Context(device, { namespace: 'roc', readsWait: true });
+    leaveRoc = rocDevices.enter(roc);
+  });
+
+  afterEach(() => {
+    leaveRoc();
+    roc.close();
+  });
+
+  it('have one order', async () => {
+    const x = cuda.toDevice(Int32Array.of(1, 2));
+    const same = rocNamespace.jit((y: Vec<i32>) => {
+      const i = rocNamespace.getGlobalId(0);
+      if (i < y.length) y[i] += 10;
+    });
+    await same.compileAsync(x as never);
+    const first = twice().launchAsync({ threads: 2 }, x as never);
+    const y = rocNamespace.deviceArray(2, 'int32');
+    refuses(() => y.copyToDevice(x), /would overtake/);
+    refuses(() => same.launch({ threads: 2 }, x as never), /would overtake/);
+    const second = same.launchAsync({ threads: 2 }, x as never);
+    const third = twice().launchAsync({ threads: 2 }, x as never);
+    await Promise.all([first, second, third]);
+    expect(await x.copyToHostAsync()).toEqual(Int32Array.of(24, 28));
+  });
+
+  it('the device stays while one of them has it', async () => {
+    await cuda.closeAsync();
+    context.close();
+    const y = rocNamespace.toDevice(Int32Array.of(3));
+    expect(await y.getAsync(0)).toBe(3);
+  });
+});
+
+describe('giving up a context', () => {
+  const warnings = (): string[] => {
+    const seen: string[] = [];
+    vi.spyOn(process, 'emitWarning').mockImplementation((text) => void seen.push(String(text)));
+    return seen;
+  };
+  const fails = (): ReturnType<typeof cuda.jit<(x: Vec<i32>) => void>> =>
+    cuda.jit((x: Vec<i32>) => {
+      x[cuda.grid(1) + 100] = 1;
+    });
+  const driver = (): PromiseDriver => context.driver as PromiseDriver;
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+    process.exitCode = undefined;
+    leave();
+    context = new Context(new PromiseDriver());
+    leave = cudaDevices.enter(context);
+  });
+
+  it('close() leaves enqueued work to be done, and the device open until then', async () => {
+    const stream = cuda.stream();
+    const x = cuda.toDevice(Int32Array.of(1, 2));
+    const kernel = twice();
+    await kernel.compileAsync(x as never);
+    const host = new Int32Array(2);
+    kernel.launch({ threads: 2, stream }, x as never);
+    const copied = x.copyToHostAsync(host, { stream });
+    copied.catch(() => undefined);
+    const closing = vi.spyOn(driver(), 'close');
+    context.close();
+    expect(closing).not.toHaveBeenCalled();
+    expect(() => x.copyToDevice(host)).toThrow(/context was closed/);
+    await context.closeAsync();
+    expect(closing).toHaveBeenCalledOnce();
+    expect(driver().busy).toBe(0);
+    expect(host).toEqual(Int32Array.of(2, 4));
+    await expect(copied).rejects.toMatchObject({ code: 'E_CONTEXT_CLOSED' });
+  });
+
+  it('close() warns of what failed and nobody was told of', async () => {
+    const seen = warnings();
+    const x = cuda.deviceArray(4, 'int32');
+    const kernel = fails();
+    await kernel.compileAsync(x as never);
+    kernel.launch({ threads: 1, stream: cuda.stream() }, x as never);
+    kernel.launch({ threads: 1, stream: cuda.stream() }, x as never);
+    context.close();
+    await context.closeAsync();
+    expect(seen).toHaveLength(2);
+    for (const text of seen)
+      expect(text).toMatch(/work failed before its context was given up: .*(out of bounds|index)/is);
+    expect(process.exitCode).toBe(1);
+  });
+
+  it('closeAsync() lets the calls before it come to their end', async () => {
+    const x = cuda.toDevice(Int32Array.of(1, 2));
+    const launched = twice().launchAsync({ threads: 2 }, x as never);
+    const copied = x.copyToHostAsync();
+    await context.closeAsync();
+    await launched;
+    expect(await copied).toEqual(Int32Array.of(2, 4));
+    expect(context.closed).toBe(true);
+    await context.closeAsync();
+  });
+
+  it('a launch that waits for its turn rejects when its context is closed or reset', async () => {
+    for (const [give, code] of [
+      [() => context.reset(), 'E_CONTEXT_RESET'],
+      [() => context.close(), 'E_CONTEXT_CLOSED'],
+    ] as const) {
+      const x = cuda.toDevice(Int32Array.of(1, 2));
+      const first = twice().launchAsync({ threads: 2 }, x as never);
+      const second = x.copyToHostAsync();
+      give();
+      await expect(first).rejects.toMatchObject({ code });
+      await expect(second).rejects.toMatchObject({ code });
+    }
+  });
+
+  it('reset() frees in the order of the device, and what comes next is as on a fresh one', async () => {
+    const x = cuda.toDevice(Int32Array.of(1, 2));
+    const kernel = twice();
+    await kernel.compileAsync(x as never);
+    const host = new Int32Array(2);
+    const stream = cuda.stream();
+    kernel.launch({ threads: 2, stream }, x as never);
+    const copied = x.copyToHostAsync(host, { stream });
+    context.reset();
+    expect(cuda.memoryStats().live).toBe(0);
+    const y = cuda.toDevice(Int32Array.of(5));
+    expect(() => x.copyToDevice(host)).toThrow(/context was reset/);
+    await copied;
+    expect(host).toEqual(Int32Array.of(2, 4));
+    expect(await y.getAsync(0)).toBe(5);
+  });
+
+  it('resetAsync() lets the calls before it come to their end, and warns of what nobody was told of', async () => {
+    const seen = warnings();
+    const x = cuda.toDevice(Int32Array.of(1, 2));
+    const launched = twice().launchAsync({ threads: 2 }, x as never);
+    const copied = x.copyToHostAsync();
+    const bad = fails();
+    await bad.compileAsync(x as never);
+    await launched;
+    bad.launch({ threads: 1 }, x as never);
+    await context.resetAsync();
+    expect(await copied).toEqual(Int32Array.of(2, 4));
+    expect(seen.join()).toMatch(/work failed before its context was given up/);
+    expect(() => x.copyToDevice(Int32Array.of(1, 2))).toThrow(/context was reset/);
+    const y = cuda.toDevice(Int32Array.of(5));
+    expect(await y.getAsync(0)).toBe(5);
+    await cuda.synchronizeAsync();
+  });
+});
+
+describe('host arrays that a launch has yet to fill', () => {
+  it('are copied to no device, and are what later launches begin with', async () => {
+    const kernel = twice();
+    const x = Int32Array.of(1, 2, 3);
+    await kernel.compileAsync(cuda.toDevice(x) as never);
+    const first = kernel.launchAsync({ threads: 3 }, cuda.InOut(x) as never);
+    const d = cuda.deviceArray(3, 'int32');
+    refuses(
+      () => d.copyToDevice(x),
+      /a copy to the device reads host memory that a launchAsync has yet to fill.*await the launchAsync/,
+    );
+    refuses(() => cuda.toDevice(x.subarray(2)), /yet to fill/);
+    const other = Int32Array.of(7, 8, 9);
+    d.copyToDevice(other);
+    const second = kernel.launchAsync({ threads: 3 }, cuda.InOut(x) as never);
+    await Promise.all([first, second]);
+    expect([...x]).toEqual([4, 8, 12]);
+    d.copyToDevice(x);
+    expect(await d.getAsync(2)).toBe(12);
+  });
+
+  it('hold up calls of a device that a thread could wait for', async () => {
+    leave();
+    const device = new Context(lateDriver());
+    leave = cudaDevices.enter(device);
+    const kernel = twice();
+    const stream = cuda.stream();
+    const x = Int32Array.of(1, 2, 3);
+    const d = cuda.toDevice(x);
+    const first = kernel.launchAsync({ threads: 3, stream }, cuda.InOut(x) as never);
+    refuses(
+      () => kernel.launch({ threads: 3 }, cuda.InOut(x) as never),
+      /this launch of .* takes host memory .* yet to fill/,
+    );
+    const second = kernel.launchAsync({ threads: 3, stream }, cuda.InOut(x) as never);
+    refuses(() => cuda.synchronize(), /synchronize\(\) would overtake.*await the launchAsync/);
+    refuses(() => stream.synchronize(), /stream\.synchronize\(\) would overtake/);
+    refuses(() => d.copyToHost(), /copyToHost\(\) would overtake/);
+    await Promise.all([first, second]);
+    cuda.synchronize();
+    expect([...x]).toEqual([4, 8, 12]);
+    expect(d.copyToHost()).toEqual(Int32Array.of(1, 2, 3));
+    device.close();
+  });
+});
+
 describe('calls that would wait', () => {
+  it('name what to call instead where an array comes from another dtype or device', async () => {
+    const [x, y] = [cuda.toDevice(Int32Array.of(1, 2)), cuda.deviceArray(2, 'float64')];
+    refuses(
+      () => y.set(x),
+      /set\(\) of an array of another dtype.*write array\.set\(await source\.copyToHostAsync\(\)\)/,
+    );
+    y.set(await x.copyToHostAsync());
+    expect(await y.copyToHostAsync()).toEqual(Float64Array.of(1, 2));
+    const other = new Context(new PromiseDriver());
+    const leaveOther = cudaDevices.enter(other);
+    const z = cuda.deviceArray(2, 'int32');
+    refuses(
+      () => z.copyToDevice(x),
+      /copyToDevice\(\) of an array.*write array\.copyToDevice\(await source\.copyToHostAsync\(\)\)/,
+    );
+    z.copyToDevice(await x.copyToHostAsync());
+    expect(await z.copyToHostAsync()).toEqual(Int32Array.of(1, 2));
+    leaveOther();
+    await other.closeAsync();
+  });
+
   it('name what to call instead', async () => {
     const x = cuda.toDevice(Int32Array.of(1));
     const kernel = twice();

@@ -5,6 +5,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Kernel } from '../src/compiler/ir/ops.ts';
+import { externalsIn } from '../src/compiler/ir/passes/externals.ts';
 import type { OpenCLModule } from '../src/compiler/render/opencl/module.ts';
 import { cpuProvider, openCpu } from '../src/driver/cpu/index.ts';
 import type { Program } from '../src/driver/driver.ts';
@@ -27,7 +28,8 @@ await defineConformance({
     const driver = openCpu({ threads: 1 });
     const load = driver.load.bind(driver);
     driver.load = (program: Program) => {
-      kernels.add(program.kernel);
+      // Functions of one name are defined by several kernels: `externals.test.ts` compiles such.
+      if (externalsIn(program.kernel).length === 0) kernels.add(program.kernel);
       return load(program);
     };
     registerProvider({ ...cpuProvider, open: () => driver });
@@ -101,10 +103,14 @@ function checkAgainst(module: OpenCLModule, compiled: AmdKernel | undefined): vo
   const { text, staticSharedBytes } = module;
   // What is said is rounded up, array by array; exchanges between lanes whose result nobody uses are left out.
   const arrays = [...text.matchAll(/__shared__/g)].length;
-  expect(ldsBytes, text).toBeLessThanOrEqual(staticSharedBytes);
+  // LLVM keeps small arrays of a thread that are indexed by variables in LDS where the block leaves room, and counts them in what the code says.
+  const body = text.slice(text.indexOf('__global__'));
+  const mayPromote = /^\s+(?!__shared__)\w+ \w+\[\d+\](?: __attribute__\(\(aligned\(\d+\)\)\))?;/m.test(body);
+  if (!mayPromote) expect(ldsBytes, text).toBeLessThanOrEqual(staticSharedBytes);
   if (staticSharedBytes > 0 && !text.includes('_lanes['))
     expect(ldsBytes, text).toBeGreaterThan(staticSharedBytes - 16 * arrays);
-  if (ldsBytes > 0) expect(instructions, text).toMatch(/\bds_/);
+  // Parts of words, and what it has moved there, may be reached by addresses of any space.
+  if (ldsBytes > 0) expect(instructions, text).toMatch(/\bds_|src_shared_base/);
   if (/\bbarrier\(/.test(text.slice(text.indexOf('__global__')))) expect(instructions, text).toMatch(/\bs_barrier\b/);
   expect(args.map(({ offset }) => offset)).toEqual(offsetsOf(module.args));
 }

@@ -9,6 +9,6 @@ await defineConformance({
   async open() {
     const { cpuProvider, openCpu } = await import('../src/driver/cpu/device.ts');
     const { registerProvider } = await import('../src/memory/providers.ts');
-    registerProvider({ ...cpuProvider, open: () => openCpu({ threads: 2, alwaysParallel: true }) });
+    registerProvider({ ...cpuProvider, open: () => openCpu({ threads: 2, alwaysParallel: true, quick: false }) });
   },
 });

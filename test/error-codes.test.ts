@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { KIND_NAMES } from '../src/driver/driver.ts';
 import { ROOT } from './support/doc-blocks.ts';
 
 function sources(folder: string): string[] {
@@ -25,6 +26,12 @@ it('every code has its line in docs/errors.md', () => {
   expect([...used].filter((name) => !listed.includes(name))).toEqual([]);
   expect(listed.filter((name) => !used.has(name))).toEqual([]);
   expect(new Set(listed).size).toBe(listed.length);
+});
+
+it('every kind of device is named in docs/environment.md, in the order of the table', () => {
+  const page = readFileSync(join(ROOT, 'docs/environment.md'), 'utf8');
+  const line = /^\| `TSAMBA_DEVICE` \|.*?: (.*?)\. /m.exec(page)?.[1] ?? '';
+  expect([...line.matchAll(/`(\w+)`/g)].map(([, name]) => name)).toEqual(['auto', ...KIND_NAMES]);
 });
 
 it('every environment variable has its line in docs/environment.md', () => {

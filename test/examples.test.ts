@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { readPng } from '../examples/tour/png.ts';
 import { ROOT } from './support/doc-blocks.ts';
+import { bundled } from './support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsamba-examples-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,13 +29,15 @@ it('every example is tested', () => {
   expect(readdirSync(join(ROOT, 'examples')).filter((name) => name.endsWith('.ts'))).toEqual(Object.keys(examples));
 });
 
+const file = bundled(...Object.keys(examples).map((name) => `examples/${name}`));
+
 for (const device of devices) {
   it.concurrent.each(Object.entries(examples))(
     `%s on the ${device}`,
     async (name, [args, prints]) => {
       const { stdout } = await promisify(execFile)(
         process.execPath,
-        ['--import', 'tsx', join(ROOT, 'examples', name), ...args.map((a) => a.replace('life', device))],
+        [file(name), ...args.map((a) => a.replace('life', device))],
         { cwd: ROOT, env: { ...process.env, TSAMBA_DEVICE: device } },
       );
       expect(stdout).toMatch(prints);

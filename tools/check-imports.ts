@@ -43,6 +43,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/memory', 'src/stream'],
   ['src/array'],
   ['src/kernel'],
+  ['src/random'],
   ['src/cuda'],
   ['src/roc'],
   ['src/index.ts'],

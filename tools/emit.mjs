@@ -18,7 +18,7 @@ const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'ts
 const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', out, ...options];
 const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
 
-edit(join(out, 'testsuite'), /\.(?:js|d\.ts)$/, (text) => text.replaceAll(/(?<=['"])\.\.\/src\//g, '../'));
+edit(join(out, 'testsuite'), /\.(?:js|d\.ts)$/, (text) => text.replaceAll(/(?<=['"](?:\.\.\/)+)src\//g, ''));
 edit(join(out, 'src'), /\.map$/, (text) => text.replaceAll('"../', '"'));
 for (const name of readdirSync(join(out, 'src'))) renameSync(join(out, 'src', name), join(out, name));
 rmSync(join(out, 'src'), { recursive: true });

@@ -7,7 +7,7 @@
 import { cuda, ndarray } from '../../src/index.ts';
 import type { Context } from '../../src/memory/context.ts';
 import { cudaDevices } from '../../src/memory/devices.ts';
-import { captures, DTYPES, type Failure, functionOf } from './devices.ts';
+import { captures, DTYPES, type Failure, functionOf, isUnspecified } from './devices.ts';
 import { evaluate } from './evaluate.ts';
 import { show } from './memory.ts';
 import { argumentsOf } from './print.ts';
@@ -59,6 +59,7 @@ export function checkApi(p: Program, contexts: ReadonlyMap<string, Context>): Fa
   const sharedBytes = Math.max(0, ...p.arrays.filter((a) => a.space === 'dynamic').map((a) => count(a) * SIZE[a.elem]));
   const block = p.block[1] === 1 ? p.block[0] : p.block;
   for (const [name, context] of contexts) {
+    if (isUnspecified(expected, context.kind)) continue;
     const leave = cudaDevices.enter(context);
     try {
       const arrays = argumentsOf(p).map((a) => {

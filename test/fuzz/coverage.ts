@@ -9,6 +9,8 @@ import { formRegions } from '../../src/compiler/ir/passes/regions.ts';
 import { lowerReturns } from '../../src/compiler/ir/passes/returns.ts';
 import { simplify } from '../../src/compiler/ir/passes/simplify.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../src/compiler/ir/passes/walk.ts';
+import { findInterior } from '../../src/compiler/render/wasm/interior.ts';
+import { eliminatedChecks, Ranges } from '../../src/compiler/render/wasm/ranges.ts';
 import type { Observer } from './devices.ts';
 
 export type Renderer = 'wasm scalar' | 'wasm SIMD' | 'simulator';
@@ -58,6 +60,9 @@ export function keyOfStmt(s: Stmt): string | undefined {
 export class Coverage {
   readonly seen: ReadonlyMap<Renderer, Map<string, number>> = new Map(RENDERERS.map((r) => [r, new Map()]));
 
+  /** Regions that have code for interior blocks. */
+  interiors = 0;
+
   readonly observer: Observer = (device, kernel, block, lanes) => {
     if (device === 'simulator') return this.#walk('simulator', kernel, () => true);
     const known = simplify(kernel, { block });
@@ -67,6 +72,12 @@ export class Coverage {
     const lowered = lowerReturns(known);
     const regions = formRegions(lowered, options);
     const { kernel: final, uniformity } = regions;
+    const ranges = new Ranges(final, block);
+    const eliminated = eliminatedChecks(final, block, ranges);
+    const variant = { block, lanes: 4, concurrent: false, memory64: false } as const;
+    const facts = { kernel: final, variant, uniformity, lanes: width, shapes: new Map(), ranges, eliminated };
+    for (const node of regions.nodes)
+      if (node.kind === 'workItems' && findInterior(facts, node.body) !== undefined) this.interiors++;
     this.#walk('wasm SIMD', final, (e) => exprParts(e).some((x) => isVector(uniformity.shape(x))));
   };
 

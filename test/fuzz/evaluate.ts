@@ -5,9 +5,11 @@
  * code with the compiler.
  */
 import { type Call, type Thread, Values } from './evaluate-values.ts';
+import { exchanged, type Given } from './exchanges.ts';
 import type { Line } from './prints.ts';
 import {
   count,
+  type Expr,
   type FuncDecl,
   hasBarrier,
   isBig,
@@ -25,14 +27,15 @@ import { Discarded } from './verdicts.ts';
 type Signal = undefined | { readonly k: 'break' | 'continue'; readonly label: string | undefined } | 'return';
 type Run = (s: Thread) => Signal;
 interface Stop {
-  readonly kind: 'barrier' | 'Count' | 'And' | 'Or';
+  readonly kind: 'barrier' | 'Count' | 'And' | 'Or' | 'exchange';
   readonly site: Stmt;
   readonly pred: boolean;
+  readonly given?: Given;
 }
 /** Fewer than a device has room for. */
 const MAX_LINES = 4000;
 
-type Gen = (s: Thread) => Generator<Stop, Signal, number>;
+type Gen = (s: Thread) => Generator<Stop, Signal, Val>;
 
 /** A value that is computed with, which an element that nobody wrote does not have. */
 function present(v: Val | undefined, name: string): Val {
@@ -44,10 +47,13 @@ function present(v: Val | undefined, name: string): Val {
 export interface Outcome {
   readonly memory: ReadonlyMap<string, readonly Val[]>;
   readonly lines: readonly Line[];
+  /** Whether a thread has asked a lane for its value that took no part. */
+  readonly asksAbsentLanes: boolean;
 }
 
 class Evaluator extends Values {
   readonly lines: Line[] = [];
+  asksAbsentLanes = false;
   private readonly functions = new Map<FuncDecl, Call>();
 
   protected override fn(f: FuncDecl): Call {
@@ -185,10 +191,11 @@ class Evaluator extends Values {
         return (x) => (c(x) ? then(x) : otherwise(x));
       }
       case 'for': {
-        const n = this.slot(s.name);
+        const [n, from, by] = [this.slot(s.name), this.bound(s.from), this.bound(s.step)];
         const body = this.list(s.body);
         return (x) => {
-          for (let i = s.from; s.step > 0 ? i < s.to : i > s.to; i += s.step) {
+          const step = by(x);
+          for (let i = from(x); step > 0 ? i < s.to : i > s.to; i += step) {
             this.step();
             x.v[n] = i;
             const signal = ends(body(x), s.label);
@@ -265,6 +272,7 @@ class Evaluator extends Values {
       }
       case 'barrier':
       case 'vote':
+      case 'exchange':
         throw new Error('barriers are run by generators');
     }
   }
@@ -295,6 +303,15 @@ class Evaluator extends Values {
           return undefined;
         };
       }
+      case 'exchange': {
+        const n = this.slot(s.name);
+        const [mask, value, by] = [this.expr(s.mask), this.expr(s.value), this.expr(s.by)];
+        return function* (x) {
+          const given: Given = { lane: x.t % 32, mask: Number(mask(x)), value: value(x), by: Number(by(x)) };
+          x.v[n] = yield { kind: 'exchange', site: s, pred: false, given };
+          return undefined;
+        };
+      }
       case 'if': {
         const [c, then, otherwise] = [this.expr(s.c), this.gens(s.then), this.gens(s.else)];
         return function* (x) {
@@ -303,8 +320,10 @@ class Evaluator extends Values {
       }
       case 'for': {
         const [n, body] = [this.slot(s.name), this.gens(s.body)];
+        const [from, by] = [this.bound(s.from), this.bound(s.step)];
         return function* (x) {
-          for (let i = s.from; s.step > 0 ? i < s.to : i > s.to; i += s.step) {
+          const step = by(x);
+          for (let i = from(x); step > 0 ? i < s.to : i > s.to; i += step) {
             x.v[n] = i;
             const signal = ends(yield* body(x), s.label);
             if (signal === 'over') break;
@@ -316,6 +335,13 @@ class Evaluator extends Values {
       default:
         throw new Error(`a barrier in ${s.k}`);
     }
+  }
+
+  /** Where a loop starts, or how far it steps. */
+  private bound(b: number | Expr): (x: Thread) => number {
+    if (typeof b === 'number') return () => b;
+    const value = this.expr(b);
+    return (x) => Number(value(x));
   }
 }
 
@@ -352,34 +378,48 @@ export function evaluate(p: Program): Outcome {
         result: 0,
         times: new Map(),
       };
-      return { run: main(thread), answer: 0 };
+      return { t, run: main(thread), answer: 0 };
     });
-    phases(running, () => {
-      for (const a of p.arrays)
-        if (a.space !== 'local' && a.space !== 'const')
-          evaluator.traffic.set(a.name, new Traffic(count(a), block, blocks.get(a.name)));
-    });
+    phases(
+      running,
+      () => {
+        for (const a of p.arrays)
+          if (a.space !== 'local' && a.space !== 'const')
+            evaluator.traffic.set(a.name, new Traffic(count(a), block, blocks.get(a.name)));
+      },
+      () => {
+        evaluator.asksAbsentLanes = true;
+      },
+    );
   }
   return evaluator;
 }
 
+interface Running {
+  readonly t: number;
+  readonly run: Generator<Stop, Signal, Val>;
+  answer: Val;
+  stop?: Stop | undefined;
+}
+
 /** Runs the threads of one block from barrier to barrier until all have ended. */
-function phases(
-  threads: readonly { readonly run: Generator<Stop, Signal, number>; answer: number }[],
-  begin: () => void,
-): void {
+function phases(threads: readonly Running[], begin: () => void, absent: () => void): void {
   let running = [...threads];
   while (running.length > 0) {
     begin();
-    const stops: Stop[] = [];
-    running = running.filter((thread) => {
-      const { done, value } = thread.run.next(thread.answer);
-      if (!done) stops.push(value as Stop);
-      return !done;
-    });
+    do {
+      running = running.filter((thread) => {
+        if (thread.stop !== undefined) return true;
+        const { done, value } = thread.run.next(thread.answer);
+        if (!done) thread.stop = value as Stop;
+        return !done;
+      });
+    } while (meetInWarps(running, absent));
+    const stops = running.flatMap(({ stop }) => (stop === undefined ? [] : [stop]));
     const [first] = stops;
     if (first === undefined) return;
-    if (stops.some((s) => s.site !== first.site)) throw new Discarded('barriers are not reached together');
+    if (first.kind === 'exchange' || stops.some((s) => s.site !== first.site))
+      throw new Discarded('barriers are not reached together');
     const yes = stops.filter((s) => s.pred).length;
     const answer =
       first.kind === 'Count'
@@ -389,6 +429,28 @@ function phases(
           : first.kind === 'Or'
             ? Number(yes > 0)
             : 0;
-    for (const thread of running) thread.answer = answer;
+    for (const thread of running) {
+      thread.answer = answer;
+      thread.stop = undefined;
+    }
   }
+}
+
+/** Lets threads go on whose lanes have all come, and says whether there were any. */
+function meetInWarps(running: readonly Running[], absent: () => void): boolean {
+  const met: [Running, Val][] = [];
+  for (const thread of running) {
+    const { stop } = thread;
+    if (stop?.given === undefined || stop.site.k !== 'exchange') continue;
+    const { mask } = stop.given;
+    const named = running.filter((o) => o.t >> 5 === thread.t >> 5 && (mask >>> (o.t % 32)) & 1);
+    if (!named.includes(thread) || named.some((o) => o.stop?.site !== stop.site)) continue;
+    const others = named.flatMap((o) => o.stop?.given ?? []);
+    met.push([thread, exchanged(stop.site.fn, stop.given, others, absent)]);
+  }
+  for (const [thread, answer] of met) {
+    thread.answer = answer;
+    thread.stop = undefined;
+  }
+  return met.length > 0;
 }

@@ -373,6 +373,13 @@ export class Expressions {
 
   /** What a bit operation of 32 bits takes: integers of either sign, and floats modulo 2³². */
   bits(env: Env, depth: number): Expr {
+    const { r } = this;
+    // Sums, differences and products of either sign have bits, and nothing else.
+    if (r.chance(0.15)) {
+      const [a, b] = [this.expr('i32', env, depth - 1), this.expr('u32', env, depth - 1)];
+      const op = r.pick(['add', 'sub', 'mul'] as const);
+      return r.chance(0.5) ? { t: 'i32', k: 'bin', op, a, b } : { t: 'i32', k: 'bin', op, a: b, b: a };
+    }
     return this.expr(this.r.pick(['i32', 'i32', 'u32', 'u32', 'f32', 'f64']), env, depth);
   }
 

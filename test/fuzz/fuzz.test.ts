@@ -4,7 +4,8 @@
 import { describe, expect, it } from 'vitest';
 import { Context } from '../../src/memory/context.ts';
 import { checkApi } from './api.ts';
-import { check, DEVICE_NAMES, openDevice } from './devices.ts';
+import { Coverage } from './coverage.ts';
+import { check, DEVICE_NAMES, type Observer, openDevice } from './devices.ts';
 import { generate } from './generate.ts';
 import { printProgram } from './print.ts';
 import { Discarded, Refused } from './verdicts.ts';
@@ -14,7 +15,9 @@ const LAUNCHED = 15;
 
 describe('random programs', () => {
   it('do the same on all devices as in the evaluator', { timeout: 120_000 }, () => {
-    const devices = new Map(DEVICE_NAMES.map((name) => [name as string, openDevice(name)]));
+    const coverage = new Coverage();
+    const observed = (name: string): Observer | undefined => (name === 'cpu' ? coverage.observer : undefined);
+    const devices = new Map(DEVICE_NAMES.map((name) => [name as string, openDevice(name, observed(name))]));
     let meaningless = 0;
     for (let seed = 1; seed <= PROGRAMS; seed++) {
       const p = generate(seed);
@@ -28,6 +31,7 @@ describe('random programs', () => {
     }
     for (const device of devices.values()) device.close();
     expect(meaningless).toBeLessThan(PROGRAMS / 10);
+    expect(coverage.interiors).toBeGreaterThan(PROGRAMS / 10);
   });
 
   it('do the same when they are launched as users launch kernels', { timeout: 120_000 }, () => {

@@ -109,6 +109,57 @@ export class Gathers extends Absences {
     return { k: 'store', array, at, ...(safe && { op: safe }), value };
   }
 
+  // -------------------------------------------------------------- register tiles
+
+  /**
+   * A local array of which loops name every element: `tile[it] = …`, several rounds of `tile[it] += …` with a barrier between
+   * them perhaps, and `v += tile[it]`. Nothing else sees it.
+   */
+  protected tile(w: Where, barrier: () => Stmt[]): Stmt[] {
+    const { r } = this;
+    const t = this.accumulator(w);
+    if (t === undefined || t === 'bool') return [];
+    const all = this.arrays;
+    const array = this.declare('local', t, r.pick([2, 4, 8, 16]), false);
+    const hidden = this.arrays.filter((a) => a !== array);
+    this.arrays = hidden;
+    const n = count(array);
+    const inside = (depth: number): { readonly variable: Variable; readonly inner: Where } => {
+      const variable: Variable = { name: this.name('it'), t: 'i32', uniform: true, fixed: true, below: n };
+      const inner = this.inner(w, { loops: [...w.loops, { label: undefined }], depth: w.depth + depth });
+      inner.scope.push(variable);
+      return { variable, inner };
+    };
+    const over = (body: (at: LValue, inner: Where) => Stmt[], from = 0): Stmt => {
+      const { variable, inner } = inside(1);
+      const index: Expr = { t: 'i32', k: 'var', name: variable.name };
+      // One axis: an element by its number. Two: a row and a column of it.
+      const at: LValue = { form: 'any', index: array.shape.map(() => index) };
+      return { k: 'for', name: variable.name, from, to: array.shape[0] ?? n, step: 1, body: body(at, inner) };
+    };
+    const element = (at: LValue): Expr => ({ t, k: 'load', array, at });
+    const list: Stmt[] = [];
+    list.push(over((at, inner) => [{ k: 'store', array, at, value: this.e.expr(t, this.env(inner), 2) }]));
+    for (let i = 1 + r.below(2); i > 0; i--) {
+      if (r.chance(0.5)) list.push(...barrier());
+      const { variable } = inside(1);
+      const rounds = over((at, inner) => [
+        {
+          k: 'store',
+          array,
+          at,
+          op: r.pick(['add', 'mul', 'sub'] as const),
+          value: this.e.expr(t, this.env(inner), 2),
+        },
+      ]);
+      list.push({ k: 'for', name: variable.name, from: 0, to: 1 + r.below(4), step: 1, body: [rounds] });
+    }
+    const v = r.pick(w.scope.filter((each) => !each.fixed && each.t === t));
+    list.push(over((at) => [{ k: 'set', name: v.name, t, op: 'add', value: element(at) }]));
+    this.arrays = all.includes(array) ? all : [...all, array];
+    return list;
+  }
+
   // -------------------------------------------------------------- prints
 
   /** A line of the thread's number, words, values, tuples and objects. In loops within loops one thread prints. */

@@ -5,7 +5,7 @@
  * Barriers stand only where all threads of a block come: at the top, and in loops and branches on uniform values.
  */
 import type { Variable } from './expressions.ts';
-import { Gathers } from './gathers.ts';
+import { generateNarrow } from './narrow-programs.ts';
 import {
   type ArrayDecl,
   type AtomicOp,
@@ -21,7 +21,9 @@ import {
   type Ty,
   widened,
 } from './program.ts';
+import { Runs } from './runs.ts';
 import { COMPOUND, isShared, kindOf, type Size, type Where } from './statements.ts';
+import { generateWarps } from './warp-programs.ts';
 
 function isWordElem(e: Elem): boolean {
   return e === 'i32' || e === 'u32' || e === 'i64' || e === 'u64';
@@ -34,7 +36,7 @@ function orderless(t: Elem): AtomicOp[] {
   return t === 'u32' || t === 'u64' ? [...ops, 'inc', 'dec'] : ops;
 }
 
-class Generator extends Gathers {
+class Generator extends Runs {
   // -------------------------------------------------------------- memory of the kernel
 
   private initialise(array: ArrayDecl, w: Where): Stmt[] {
@@ -147,7 +149,7 @@ class Generator extends Gathers {
 
   /** Lets the outcome of a vote be seen. */
   private tell(vote: Variable, w: Where): Stmt[] {
-    const array = this.r.pick(this.arrays.filter((a) => a.space === 'out'));
+    const array = this.r.pick(this.outputs());
     const value: Expr = {
       t: widened(array.elem),
       k: 'cast',
@@ -319,6 +321,7 @@ class Generator extends Gathers {
     this.budget = Math.max(this.budget, 3);
     body.push(...this.list(1 + r.below(5), w));
     if (!barriers) body.push(...this.updates(w));
+    if (r.chance(0.3)) body.push(...this.tile(w, () => (barriers ? this.barrier(w, false) : [])));
     body.push(...this.results(w));
     // One thread reaches beyond an array. Every fourth program is compiled without checks.
     if (this.seed % 4 !== 0 && r.chance(0.2)) body.splice(r.below(body.length), 0, this.mistake());
@@ -359,7 +362,7 @@ class Generator extends Gathers {
     }
     // Of arrays that the kernel makes the compiler knows the extents, and may think that it can do without a check.
     const made = this.arrays.filter((a) => a.space === 'local' || a.space === 'const' || a.space === 'shared');
-    const array = r.pick(made.length > 0 && r.chance(0.7) ? made : this.arrays.filter((a) => a.space === 'out'));
+    const array = r.pick(made.length > 0 && r.chance(0.7) ? made : this.outputs());
     const bad = r.below(array.shape.length);
     const index = array.shape.map(
       (n, d): Expr =>
@@ -398,19 +401,18 @@ class Generator extends Gathers {
   /** Stores that make what has been computed visible. */
   private results(w: Where): Stmt[] {
     const env = this.env(w);
-    return this.arrays
-      .filter((a) => a.space === 'out')
-      .map(
-        (array): Stmt => ({
-          k: 'store',
-          array,
-          at: this.e.own(array, env),
-          value: this.expr(widened(array.elem), w, 2),
-        }),
-      );
+    return this.outputs().map(
+      (array): Stmt => ({
+        k: 'store',
+        array,
+        at: this.e.own(array, env),
+        value: this.expr(widened(array.elem), w, 2),
+      }),
+    );
   }
 }
 
 export function generate(seed: number, size: Size = { scale: 1 }): Program {
-  return new Generator(seed, size).program();
+  if (seed % 16 === 3) return generateWarps(seed);
+  return seed % 8 === 6 ? generateNarrow(seed) : new Generator(seed, size).program();
 }

@@ -239,9 +239,10 @@ function statement(s: Stmt, i: string): string {
     case 'if':
       return `${i}if (${printExpr(s.c)}) ${block(s.then, i)}${s.else.length > 0 ? ` else ${block(s.else, i)}` : ''}\n`;
     case 'for': {
-      const test = s.step > 0 ? '<' : '>';
-      const step = s.step === 1 ? `${s.name}++` : s.step === -1 ? `${s.name}--` : `${s.name} += ${literal(s.step)}`;
-      const head = `for (let ${s.name} = i32(${literal(s.from)}); ${s.name} ${test} ${literal(s.to)}; ${step})`;
+      const bound = (b: number | Expr): string => (typeof b === 'number' ? literal(b) : printExpr(b));
+      const test = typeof s.step === 'number' && s.step < 0 ? '>' : '<';
+      const step = s.step === 1 ? `${s.name}++` : s.step === -1 ? `${s.name}--` : `${s.name} += ${bound(s.step)}`;
+      const head = `for (let ${s.name} = i32(${bound(s.from)}); ${s.name} ${test} ${literal(s.to)}; ${step})`;
       return `${i}${s.label === undefined ? '' : `${s.label}: `}${head} ${block(s.body, i)}\n`;
     }
     case 'while': {
@@ -279,6 +280,12 @@ function statement(s: Stmt, i: string): string {
       return `${i}cuda.syncThreads();\n`;
     case 'vote':
       return `${i}const ${s.name} = i32(cuda.syncThreads${s.kind}(${printExpr(s.pred)}));\n`;
+    case 'exchange': {
+      const by = s.fn.startsWith('shfl') ? `, ${printExpr(s.by)}` : '';
+      // The second item says whether there is a mask.
+      const made = s.fn === 'matchAllSync' ? `[${s.name}]` : s.name;
+      return `${i}const ${made} = cuda.${s.fn}(${printExpr(s.mask)}, ${printExpr(s.value)}${by});\n`;
+    }
     case 'atomic': {
       const index = indices(s.array, s.at);
       const at = index.length === 1 ? index[0] : `[${index.join(', ')}]`;

@@ -207,6 +207,18 @@ export type AtomicOp =
   | 'exch'
   | 'cas';
 
+export type ExchangeOp =
+  | 'shflSync'
+  | 'shflUpSync'
+  | 'shflDownSync'
+  | 'shflXorSync'
+  | 'ballotSync'
+  | 'allSync'
+  | 'anySync'
+  | 'eqSync'
+  | 'matchAnySync'
+  | 'matchAllSync';
+
 export interface Case {
   readonly test: number | undefined;
   readonly body: readonly Stmt[];
@@ -241,13 +253,13 @@ export type Stmt =
       readonly prefix: boolean;
     }
   | { readonly k: 'if'; readonly c: Expr; readonly then: readonly Stmt[]; readonly else: readonly Stmt[] }
-  /** A counted loop; `name` is an i32 counter that the body does not change. */
+  /** A counted loop; `name` is an i32 counter that the body does not change. A step that is no number is positive. */
   | {
       readonly k: 'for';
       readonly name: string;
-      readonly from: number;
+      readonly from: number | Expr;
       readonly to: number;
-      readonly step: number;
+      readonly step: number | Expr;
       readonly label?: string;
       readonly body: readonly Stmt[];
     }
@@ -272,6 +284,15 @@ export type Stmt =
   /** A line that begins with the thread's number; arguments that have a name are variables first. */
   | { readonly k: 'print'; readonly args: readonly Shown[]; readonly names: readonly (string | undefined)[] }
   | { readonly k: 'vote'; readonly kind: 'Count' | 'And' | 'Or'; readonly name: string; readonly pred: Expr }
+  /** `const name = cuda.fn(mask, value, by)`: what lanes of a warp give each other. Only shuffles have `by`. */
+  | {
+      readonly k: 'exchange';
+      readonly fn: ExchangeOp;
+      readonly name: string;
+      readonly mask: Expr;
+      readonly value: Expr;
+      readonly by: Expr;
+    }
   | {
       readonly k: 'atomic';
       readonly op: AtomicOp;
@@ -305,12 +326,13 @@ export function count(a: { readonly shape: readonly number[] }): number {
   return a.shape.reduce((x, y) => x * y, 1);
 }
 
-/** Whether a barrier stands somewhere in these statements. */
+/** Whether threads wait for each other somewhere in these statements. */
 export function hasBarrier(list: readonly Stmt[]): boolean {
   return list.some((s) => {
     switch (s.k) {
       case 'barrier':
       case 'vote':
+      case 'exchange':
         return true;
       case 'if':
         return hasBarrier(s.then) || hasBarrier(s.else);

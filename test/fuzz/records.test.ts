@@ -1,9 +1,10 @@
 /** Random programs over records, the same each time. Longer runs: `npx tsx test/fuzz/records.ts`. */
 import { expect, it } from 'vitest';
+import { isThorough } from '../../src/required.testing.ts';
 import { generateRecords } from './record-programs.ts';
 import { checkRecords, type Verdict } from './records.ts';
 
-const PROGRAMS = 80;
+const PROGRAMS = isThorough() ? 80 : 40;
 
 it('names of records mean in kernels what they mean in JavaScript', { timeout: 120_000 }, () => {
   const verdicts: Verdict[] = [];

@@ -20,6 +20,7 @@ import {
   type LValue,
   NUMBERS,
   type Program,
+  type Special,
   STORED,
   type Stmt,
   TYPES,
@@ -87,7 +88,7 @@ export class Statements {
     this.budget = Math.ceil((4 + r.below(22)) * size.scale);
     this.block = r.weighted<readonly [number, number]>([
       [3, [r.pick([1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32]), 1]],
-      [1, [r.pick([33, 64]), 1]],
+      [1, [r.pick([33, 64, 128]), 1]],
       [
         2,
         r.pick([
@@ -235,6 +236,7 @@ export class Statements {
       [inKernel ? 1 : 0, () => this.bump(w)],
       [deep ? 0 : 3, () => [this.if(w)]],
       [deep ? 0 : 2, () => [this.loop(w)]],
+      [deep || !inKernel ? 0 : 1, () => [this.strided(w)]],
       [deep ? 0 : 1, () => [this.while(w)]],
       [deep ? 0 : 1, () => [this.switch(w)]],
       [inKernel ? 1.5 : 0, () => this.atomic(w)],
@@ -389,6 +391,29 @@ export class Statements {
       ...(label && { label }),
       body: this.list(1 + this.r.below(3), body),
     };
+  }
+
+  /** `for (it = threadIdx.x; it < n; it += blockDim.x)`, or with strides of the grid: some threads make a round more. */
+  private strided(w: Where): Stmt {
+    const { r } = this;
+    const join = (op: 'add' | 'mul', a: Expr, b: Expr): Expr => ({ t: 'i32', k: 'bin', op, a, b });
+    const special = (what: Special): Expr => ({ t: 'i32', k: 'thread', what });
+    const [thread, width] = [special('threadIdx.x'), special('blockDim.x')];
+    const grid = r.chance(0.5);
+    const from = grid ? join('add', join('mul', special('blockIdx.x'), width), thread) : thread;
+    const step = grid ? join('mul', width, special('gridDim.x')) : width;
+    const to = Math.min(r.below(4 * this.block[0] * (grid ? this.grid : 1)) + r.below(3), 400);
+    const variable: Variable = { name: this.name('it'), t: 'i32', uniform: false, fixed: true, below: to };
+    const inner = this.inner(w, { loops: [...w.loops, { label: undefined }] });
+    inner.scope.push(variable);
+    const body: Stmt[] = [];
+    // Sums that go from round to round.
+    for (const v of w.scope.filter((v) => !v.fixed && v.t !== 'bool' && r.chance(0.4)).slice(0, 2)) {
+      const value = this.e.expr(v.t, this.env(inner), 2);
+      body.push({ k: 'set', name: v.name, t: v.t, op: 'add', value });
+    }
+    if (body.length === 0 || r.chance(0.5)) body.push(...this.list(1 + r.below(2), inner));
+    return { k: 'for', name: variable.name, from, to, step, body };
   }
 
   protected while(w: Where): Stmt {

@@ -1,6 +1,8 @@
 /**
  * The options of the GPU tests' command line, for the process that reports and for the one that runs the tests.
  */
+import { KIND_NAMES } from '../../src/driver/driver.ts';
+
 export interface Options {
   /** Only tests whose `chapter: name` contains one of these. */
   readonly filters: readonly string[];
@@ -27,7 +29,7 @@ export interface Options {
 export const USAGE = `node test-gpu.mjs [options]
   --filter TEXT     only tests whose "chapter: name" contains TEXT; may be given several times
   --exclude TEXT    none of those
-  --device KIND     nvidia (default), opencl, hip, cpu or simulator: what cuda and roc compute on
+  --device KIND     ${KIND_NAMES.join(', ')}: what cuda and roc compute on (nvidia)
   --namespace NAME  only the chapters of the conformance suite on cuda, or on roc
   --json FILE       writes the results
   --programs N      random programs that go to the driver (200); --launched N as users launch kernels (60)

@@ -115,9 +115,9 @@ export const ABSENCE: readonly (readonly [file: string, find: string, replace: s
     'return reachesEnd(last.then) && reachesEnd(last.else);',
     'the end of a function is not reached by half of its ways',
   ],
-  ['statements', 'if (otherwise >= 0 && end?.k', 'if (end?.k', 'a switch without a default enters a case'],
+  ['switch', 'if (otherwise >= 0 && end?.k', 'if (end?.k', 'a switch without a default enters a case'],
   [
-    'statements',
+    'loops',
     "(s) => s.k !== 'assign' && s.k !== 'presence')) return false;\n  const known",
     "(s) => s.k === 'trap')) return false;\n  const known",
     'a counter starts at what it might',

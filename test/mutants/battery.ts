@@ -61,10 +61,18 @@ function tests(): void {
     'src/layout',
     'src/compiler/language.test.ts',
     'src/compiler/errors.test.ts',
+    'src/compiler/ir/passes/loop-bounds.test.ts',
     'src/compiler/math/table.test.ts',
     'src/compiler/render/wasm/jam.test.ts',
     'src/compiler/render/wasm/faults.test.ts',
+    'src/compiler/render/wasm/narrow.test.ts',
     'src/compiler/render/wasm/ranges.test.ts',
+    'src/compiler/render/wasm/exchange.test.ts',
+    'src/compiler/render/wasm/full-rounds.test.ts',
+    'src/compiler/render/wasm/interior.test.ts',
+    'src/compiler/render/wasm/interleave.test.ts',
+    'src/compiler/render/wasm/lane-facts.test.ts',
+    'src/compiler/render/wasm/shared-loads.test.ts',
     'test/fuzz/regressions.test.ts',
   );
   vitest('tests', 'test/conformance-cpu.test.ts');
@@ -94,7 +102,13 @@ function memory(): void {
   vitest('memory', SLOW);
   // Those of waiting measure time.
   vitest('memory', 'src/stream/stream.test.ts', '-t', 'streams');
-  vitest('memory', 'test/smart-array.test.ts', 'test/worked-numbers.test.ts', 'test/dlpack.test.ts');
+  vitest(
+    'memory',
+    'test/smart-array.test.ts',
+    'test/worked-numbers.test.ts',
+    'test/dlpack.test.ts',
+    'test/asynchronous-device.test.ts',
+  );
   vitest('conformance', 'test/conformance-cpu.test.ts', '-t', MEMORY_CHAPTERS);
 }
 

@@ -6,12 +6,15 @@
 
 import { ABSENCE } from './absence.ts';
 import { FRONT } from './frontend.ts';
+import { INTERIOR } from './interior.ts';
+import { LANES } from './lanes.ts';
 import { LAYOUT } from './layout.ts';
 import { MEMORY } from './memory.ts';
 import { NAMES } from './names.ts';
 import { NARROW } from './narrow.ts';
 import { PASSES } from './passes.ts';
 import { SIMULATOR } from './simulator.ts';
+import { WARPS } from './warps.ts';
 import { MATH, WASM } from './wasm.ts';
 
 export interface Mutant {
@@ -34,6 +37,9 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/frontend/', ABSENCE),
   ...under('compiler/', PASSES),
   ...under('compiler/', WASM),
+  ...under('compiler/render/wasm/', INTERIOR),
   ...under('compiler/', MATH),
+  ...under('compiler/', LANES),
+  ...under('compiler/', WARPS),
   ...under('driver/simulator/', SIMULATOR),
 ];

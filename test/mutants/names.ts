@@ -82,12 +82,12 @@ export const NAMES: readonly (readonly [file: string, find: string, replace: str
     'rows of sub-arrays replace the whole',
   ],
   [
-    'compiler/frontend/lower-expression',
-    "castTo(unary('rint', a), 'u8', pos)",
+    'compiler/frontend/convert',
+    "castTo({ op: 'unary', type: a.type, fn: 'rint', a }, 'u8', pos)",
     "castTo(a, 'u8', pos)",
     'clamped stores cut off',
   ],
-  ['compiler/frontend/lower-expression', "binary('max', a, limit(0))", 'a', 'negative integers wrap in clamped bytes'],
+  ['compiler/frontend/convert', "cut('max', a, 0)", 'a', 'negative integers wrap in clamped bytes'],
   [
     'compiler/types/infer',
     'if (!s.mem.clamped) meet(g,',

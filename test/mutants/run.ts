@@ -22,6 +22,7 @@ const COPIED = [
   'test/fuzz',
   'test/mutants',
   'test/support',
+  'test/asynchronous-device.test.ts',
   'test/conformance-cpu.test.ts',
   'test/dlpack.test.ts',
   'test/native',

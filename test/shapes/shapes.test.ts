@@ -78,7 +78,7 @@ describe.each(SHAPES)('$name', (shape) => {
     const { file, line, column, code } = outcome.errors.brokenTypes ?? expect.fail('there was no error');
     expect({ file: basename(file), line, column, code }).toEqual({
       file: 'kernels.ts',
-      ...placeOf('y[i] + n[i]'),
+      ...placeOf('y[i] % n[i]'),
       code: expect.stringMatching(/^K/),
     });
   });

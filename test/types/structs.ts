@@ -3,7 +3,7 @@
  */
 import {
   type Cube,
-  type c64,
+  c64,
   cuda,
   type DeviceNDArray,
   type DeviceRecord,
@@ -39,7 +39,9 @@ p[0].x += 1;
 p[0].f[2][1] = 3;
 p[0] = q[1];
 p[0].pos = { a: 1, tag: 2 };
-z[0] = { re: 1, im: 2 };
+z[0] = c64(1, 2);
+z[0] = z[1] * z[0] + 2;
+z[0].re = 1;
 // @ts-expect-error: there is no such member
 p[0].y = 1;
 // @ts-expect-error: i64 members are bigints

@@ -246,6 +246,6 @@ export const brokenName = cuda.jit((y: Vec<f32>) => {
 export const brokenTypes = cuda.jit((y: Vec<i32>, n: In<Vec<u32>>) => {
   const i = cuda.grid(1);
   if (i < y.length) {
-    y[i] = y[i] + n[i];
+    y[i] = y[i] % n[i];
   }
 });
