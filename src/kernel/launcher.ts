@@ -34,6 +34,7 @@ import {
   touchAll,
   typeOf,
 } from './call.ts';
+import { isCompiled, specialisationFor, specialisationLater } from './forms.ts';
 import { type CheckedShape, checkLaunch, type LaunchOptions, sameLaunch } from './launch-shape.ts';
 import { resolveOverload } from './overload.ts';
 import { markAll, markWritten, refreshHosts, type SmartArguments, smartArguments } from './smart-arguments.ts';
@@ -140,47 +141,12 @@ export class Launcher {
     }
   }
 
-  /** The specialisation for a call. */
-  #specialise({ types, typed, wide }: Call, shape: Pick<CheckedShape, 'wide'>, context: Context): Specialisation {
-    const { state } = this;
-    const bits = shape.wide || wide ? 64 : 32;
-    const first = state.specialise(context, types, bits);
-    const fractions = first.marshaller.fractions(typed);
-    const found =
-      fractions === undefined ? first : (unlessRefused(() => state.specialise(context, fractions, bits)) ?? first);
-    if (!found.marshaller.overflows(typed)) return found;
-    const wider = state.specialise(context, found.types, 64);
-    const words = wider.marshaller.words(typed);
-    return words === undefined ? wider : (unlessRefused(() => state.specialise(context, words, bits)) ?? wider);
+  #specialise(call: Call, { wide }: Pick<CheckedShape, 'wide'>, context: Context): Specialisation {
+    return specialisationFor(call, wide, ({ types, bits }) => this.state.specialise(context, types, bits));
   }
 
-  #isCompiled({ types, typed, wide }: Call, shape: CheckedShape, context: Context): boolean {
-    const { state } = this;
-    const bits = shape.wide || wide ? 64 : 32;
-    const first = state.compiled(context, types, bits);
-    const fractions = first?.marshaller.fractions(typed);
-    const found = fractions === undefined ? first : state.compiled(context, fractions, bits);
-    if (found?.marshaller.overflows(typed) !== true) return found !== undefined;
-    const wider = state.compiled(context, found.types, 64);
-    const words = wider?.marshaller.words(typed);
-    return wider !== undefined && (words === undefined || state.compiled(context, words, bits) !== undefined);
-  }
-
-  async #specialiseLater(
-    { types, typed, wide }: Call,
-    shape: Pick<CheckedShape, 'wide'>,
-    context: Context,
-  ): Promise<Specialisation> {
-    const { state } = this;
-    const bits = shape.wide || wide ? 64 : 32;
-    const first = await state.specialiseLater(context, types, bits);
-    const fractions = first.marshaller.fractions(typed);
-    const found =
-      fractions === undefined ? first : await state.specialiseLater(context, fractions, bits).catch(() => first);
-    if (!found.marshaller.overflows(typed)) return found;
-    const wider = await state.specialiseLater(context, found.types, 64);
-    const words = wider.marshaller.words(typed);
-    return words === undefined ? wider : state.specialiseLater(context, words, bits).catch(() => wider);
+  #specialiseLater(call: Call, { wide }: Pick<CheckedShape, 'wide'>, context: Context): Promise<Specialisation> {
+    return specialisationLater(call, wide, ({ types, bits }) => this.state.specialiseLater(context, types, bits));
   }
 
   /** Puts the values of a call in place, and its host arrays on the device. */
@@ -225,7 +191,9 @@ export class Launcher {
       );
     }
     const call = this.#typed(request);
-    const compiled = driver.loadLater === undefined || this.#isCompiled(call, launched.shape, context);
+    const compiled =
+      driver.loadLater === undefined ||
+      isCompiled(call, launched.shape.wide, ({ types, bits }) => this.state.compiled(context, types, bits));
     if (!compiled || call.staging?.filling() !== undefined) {
       return turns.take(context, (enter) => this.#enqueueLater(request, call, enter));
     }
@@ -410,14 +378,4 @@ function synchronize(context: Context, stream: Stream | undefined): void {
 function seenFrom(error: unknown, call: (...args: never[]) => unknown): unknown {
   if (error instanceof KernelError) withStackDepth(50, () => Error.captureStackTrace(error, call));
   return error;
-}
-
-/** What is made; undefined where the kernel does not allow it: a number that it needs as an integer. */
-function unlessRefused<T>(make: () => T): T | undefined {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof KernelError) return undefined;
-    throw error;
-  }
 }

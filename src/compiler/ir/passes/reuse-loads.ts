@@ -4,38 +4,17 @@
  *
  * A stretch ends with any statement that is no assignment. Checks of equal loads are equal, so that the first one's are enough.
  */
-import { assign, KernelBuilder, read } from '../builder.ts';
+import { assign, type KernelBuilder, read } from '../builder.ts';
 import type { Expr, Kernel, Stmt, Var } from '../ops.ts';
 import { ExpressionKeys } from './expression-keys.ts';
-import { mapLists, mapParts, mapTopExprs, stmtExprs } from './walk.ts';
+import { mapStretches } from './stretches.ts';
+import { mapParts, mapTopExprs, stmtExprs } from './walk.ts';
 
 type Assign = Stmt & { readonly op: 'assign' };
 
 /** The same kernel when no load is repeated. */
 export function reuseLoads(kernel: Kernel): Kernel {
-  const b = KernelBuilder.from(kernel);
-  let changed = false;
-  const inList = (list: readonly Stmt[]): readonly Stmt[] => {
-    const out: Stmt[] = [];
-    let stretch: Assign[] = [];
-    const flush = (): void => {
-      const reused = inStretch(stretch, b);
-      changed ||= reused !== stretch;
-      out.push(...reused);
-      stretch = [];
-    };
-    for (const s of list) {
-      if (s.op === 'assign') stretch.push(s);
-      else {
-        flush();
-        out.push(mapLists(s, inList));
-      }
-    }
-    flush();
-    return out;
-  };
-  const body = inList(kernel.body);
-  return changed ? { ...kernel, vars: [...b.vars], body } : kernel;
+  return mapStretches(kernel, (s): s is Assign => s.op === 'assign', inStretch);
 }
 
 function inStretch(stretch: readonly Assign[], b: KernelBuilder): readonly Assign[] {

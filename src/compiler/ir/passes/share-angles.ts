@@ -3,10 +3,11 @@
  *
  * In straight code alone; the second is computed with the first, and nothing is moved into or out of a branch.
  */
-import { assign, call, KernelBuilder, read } from '../builder.ts';
+import { assign, call, type KernelBuilder, read } from '../builder.ts';
 import type { Expr, Kernel, Stmt, Var } from '../ops.ts';
 import { ExpressionKeys } from './expression-keys.ts';
-import { exprParts, mapLists, mapParts, mapTopExprs, someExpr, someStmt, stmtExprs } from './walk.ts';
+import { mapStretches } from './stretches.ts';
+import { exprParts, mapParts, mapTopExprs, someExpr, someStmt, stmtExprs } from './walk.ts';
 
 type Angle = Expr & { readonly op: 'call'; readonly fn: 'sin' | 'cos' };
 
@@ -15,29 +16,11 @@ export function shareAngles(kernel: Kernel, shared: (type: 'f32' | 'f64') => boo
   const asks = (e: Expr): e is Angle =>
     e.op === 'call' && (e.fn === 'sin' || e.fn === 'cos') && e.fast !== true && shared(e.type);
   if (!someStmt(kernel.body, (s) => stmtExprs(s).some((e) => someExpr(e, asks)))) return kernel;
-  const b = KernelBuilder.from(kernel);
-  let changed = false;
-  const inList = (list: readonly Stmt[]): readonly Stmt[] => {
-    const out: Stmt[] = [];
-    let stretch: Stmt[] = [];
-    const flush = (): void => {
-      const joined = inStretch(stretch, asks, b);
-      changed ||= joined !== stretch;
-      out.push(...joined);
-      stretch = [];
-    };
-    for (const s of list) {
-      if (s.op === 'assign' || s.op === 'store' || s.op === 'atomic') stretch.push(s);
-      else {
-        flush();
-        out.push(mapLists(s, inList));
-      }
-    }
-    flush();
-    return out;
-  };
-  const body = inList(kernel.body);
-  return changed ? { ...kernel, vars: [...b.vars], body } : kernel;
+  return mapStretches(
+    kernel,
+    (s): s is Stmt => s.op === 'assign' || s.op === 'store' || s.op === 'atomic',
+    (stretch, b) => inStretch(stretch, asks, b),
+  );
 }
 
 /** What an angle is while variables and memory change. */
