@@ -1,10 +1,13 @@
+/**
+ * Stretches of straight code: the longest runs of statements of some kinds that follow each other in a list.
+ */
 import { KernelBuilder } from '../builder.ts';
 import type { Kernel, Stmt } from '../ops.ts';
 import { mapLists } from './walk.ts';
 
 /**
- * The kernel with each stretch of straight code changed: the longest runs of statements of these kinds that follow each other in a
- * list. `change` gives the same stretch back where it has nothing to change, and the kernel is the same when all do.
+ * The kernel with each stretch of the statements that belong to it changed. `change` gives the same stretch back where it has nothing to change, and the
+ * kernel is the same when all do.
  */
 export function mapStretches<S extends Stmt>(
   kernel: Kernel,
