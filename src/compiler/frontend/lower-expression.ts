@@ -7,7 +7,7 @@
 import { SCALAR_TOKENS, u8c } from '../../dtype/index.ts';
 import { CLZ } from '../intrinsics/operations.ts';
 import { spelled } from '../intrinsics.ts';
-import { binary, bitcast, compare, intrinsic, read, select } from '../ir/builder.ts';
+import { binary, bitcast, compare, intrinsic } from '../ir/builder.ts';
 import {
   type CompareOp,
   ELEM_SIZE,
@@ -17,35 +17,24 @@ import {
   type MathFn,
   type MemRef,
   type Stmt,
-  type UnaryOp,
   type ValueType,
-  type Var,
   widen,
 } from '../ir/ops.ts';
 import { exact } from '../math/exact.ts';
 import type { Pos } from '../source.ts';
-import { isFloatType, isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
+import { isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
 import { Signs } from '../types/signs.ts';
 import type { Range, ScalarArg, TExpr, TMem, TStmt } from '../types/tree.ts';
-import {
-  comparing,
-  computedIn,
-  cutTo32,
-  floatOf,
-  integerQuotient,
-  integersOf,
-  isSmallLong,
-  meeting,
-  numeric,
-  typeOf,
-} from '../types/typing.ts';
+import { comparing, cutTo32, floatOf, isSmallLong, meeting, numeric, typeOf } from '../types/typing.ts';
 import { ComplexLowering } from './complex-lowering.ts';
-import { castTo, clamp, constant, convert, described, is32, textOf, type Use, widenLiteral } from './convert.ts';
+import { castTo, clamp, constant, convert, is32, textOf, type Use, widenLiteral } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import { halfBits, halfValue, tested } from './float-parts.ts';
+import { BitLowering } from './lower-bits.ts';
 import { lowerNative } from './lower-native.ts';
+import { QuotientLowering } from './lower-quotients.ts';
+import type { Lowering } from './lowering.ts';
 import { refuseMix, refuseOpenSign } from './mixing.ts';
-import { HeldQuotients, type Quotient, roundQuotient } from './quotients.ts';
 import type { Symbols } from './symbols.ts';
 import { isMisaligned, loadPieces } from './unaligned.ts';
 
@@ -54,18 +43,17 @@ export interface LoweringOptions {
   readonly fastMath: boolean;
 }
 
-export class ExpressionLowering {
+export class ExpressionLowering implements Lowering {
   readonly symbols: Symbols;
   readonly indexBits: 32 | 64;
   readonly defaultFloat: 'f32' | 'f64';
   /** Statements needed before the one being lowered: only temporaries. */
   readonly hold: (value: Expr, pos: Pos) => Expr;
 
-  readonly #quotients: HeldQuotients;
-  readonly #signs: Signs;
+  readonly quotients: QuotientLowering;
+  readonly signs: Signs;
   readonly #complex: ComplexLowering;
-  /** Whether floats may saturate where bit operations cut them to integers. */
-  readonly #saturates: boolean;
+  readonly #bits: BitLowering;
 
   constructor(
     symbols: Symbols,
@@ -76,11 +64,11 @@ export class ExpressionLowering {
     emit: (s: Stmt) => void,
   ) {
     this.symbols = symbols;
-    this.#quotients = new HeldQuotients(body);
-    this.#signs = new Signs(ranges);
+    this.quotients = new QuotientLowering(this, body);
+    this.signs = new Signs(ranges);
     this.indexBits = symbols.indexBits;
     this.defaultFloat = defaultFloat;
-    this.#saturates = fastMath;
+    this.#bits = new BitLowering(this, fastMath);
     this.hold = hold;
     this.#complex = new ComplexLowering(symbols, hold, emit);
   }
@@ -94,7 +82,7 @@ export class ExpressionLowering {
   }
 
   /** The machine type to compute in, when the types of the operands say `t` and the context wants `want`. */
-  #settle(t: Type, want: ValueType | undefined): ValueType {
+  settle(t: Type, want: ValueType | undefined): ValueType {
     if (!isPolymorphic(t)) return this.machine(t);
     if (want === undefined || want === 'bool') return this.machine(t);
     if (t === 'L') return want;
@@ -111,21 +99,21 @@ export class ExpressionLowering {
       return constant(cut ? Math.trunc(Number(e.value) || 0) : e.value, elem, e.pos, wraps && is32(elem));
     }
     if (use.halves && isInt(want)) {
-      const quotient = this.#truncatedQuotient(e);
+      const quotient = this.quotients.truncated(e);
       if (quotient !== undefined) return castTo(quotient, want, e.pos);
     }
     if (!wraps) this.settled(e, use.what, want);
     const a = this.lower(e, want);
     if (isSmallLong(e) && want === 'u64') return castTo(a, want, e.pos);
     // 32 bits of an index are JavaScript's modulo 2³², too, once they have met what is beyond i32.
-    if (wraps && typeOf(e) === 'idx' && this.#signs.beyond(e) !== undefined) return castTo(a, elem, e.pos);
+    if (wraps && typeOf(e) === 'idx' && this.signs.beyond(e) !== undefined) return castTo(a, elem, e.pos);
     return convert(a, typeOf(e), want, e, this.indexBits, { ...use, wraps });
   }
 
   /** Refuses an integer whose 32 bits may stand for two numbers, where it is computed in `want`. */
   settled(e: TExpr, what = 'this', want: ValueType = 'i32'): TExpr {
     const t = typeOf(e);
-    const beyond = t === 'idx' && this.indexBits === 64 ? undefined : this.#signs.beyond(e);
+    const beyond = t === 'idx' && this.indexBits === 64 ? undefined : this.signs.beyond(e);
     if (beyond === undefined || (t === 'L' && want !== 'i32')) return e;
     return refuseOpenSign(what, e, beyond);
   }
@@ -172,7 +160,7 @@ export class ExpressionLowering {
   lower(e: TExpr, want: ValueType | undefined): Expr {
     switch (e.k) {
       case 'lit':
-        return constant(e.value, this.#settle(typeOf(e), want), e.pos);
+        return constant(e.value, this.settle(typeOf(e), want), e.pos);
       case 'local': {
         const v = this.symbols.variable(e);
         return { op: 'var', type: v.type, var: v };
@@ -192,7 +180,7 @@ export class ExpressionLowering {
       case 'neg':
       case 'abs':
       case 'sign': {
-        const m = this.#settle(numeric(typeOf(e.a)), want);
+        const m = this.settle(numeric(typeOf(e.a)), want);
         const a = this.to(e.a, m, e.k === 'neg' ? WRAPS : { what: `Math.${e.k}` });
         if (a.op === 'const' && e.k === 'neg' && typeof a.value === 'number')
           return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
@@ -204,11 +192,11 @@ export class ExpressionLowering {
           return fail('K204', e.pos, 'unary + is not defined for bigints', {
             help: `write Number(${textOf(e.a.pos)})`,
           });
-        return this.to(e.a, this.#settle(numeric(t), want), WRAPS);
+        return this.to(e.a, this.settle(numeric(t), want), WRAPS);
       }
       case 'bitnot': {
-        const m = this.#settle(typeOf(e), want);
-        return { op: 'unary', type: m, fn: 'not', a: this.#bitOperand(e.a, m) };
+        const m = this.settle(typeOf(e), want);
+        return { op: 'unary', type: m, fn: 'not', a: this.#bits.operand(e.a, m) };
       }
       case 'not': {
         const a = this.bool(e.a);
@@ -227,26 +215,26 @@ export class ExpressionLowering {
       }
       case 'bits': {
         const [ta, tb] = [typeOf(e.a), typeOf(e.b)];
-        if (isWide(ta) || isWide(tb)) this.#operands(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b);
-        const m = this.#settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
-        return { op: 'binary', type: m, fn: e.fn, a: this.#bitOperand(e.a, m), b: this.#bitOperand(e.b, m) };
+        if (isWide(ta) || isWide(tb)) this.operands(e.fn === 'and' ? '&' : e.fn === 'or' ? '|' : '^', e, e.a, e.b);
+        const m = this.settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
+        return { op: 'binary', type: m, fn: e.fn, a: this.#bits.operand(e.a, m), b: this.#bits.operand(e.b, m) };
       }
       case 'shift': {
-        const m = this.#settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
-        const a = this.#bitOperand(e.a, m);
-        const b = this.#bitOperand(e.b, m);
+        const m = this.settle(typeOf(e), want !== undefined && isInt(want) ? want : undefined);
+        const a = this.#bits.operand(e.a, m);
+        const b = this.#bits.operand(e.b, m);
         return { op: 'binary', type: m, fn: e.fn === 'shl' ? 'shl' : 'shr', a, b };
       }
       case 'compare':
         return this.#compare(e.fn, e.a, e.b, e);
       case 'select': {
-        this.#operands('?:', e, e.a, e.b);
-        const m = typeOf(e) === 'bool' ? 'bool' : this.#settle(typeOf(e), want);
+        this.operands('?:', e, e.a, e.b);
+        const m = typeOf(e) === 'bool' ? 'bool' : this.settle(typeOf(e), want);
         return { op: 'select', type: m, cond: this.bool(e.cond), a: this.to(e.a, m, WRAPS), b: this.to(e.b, m, WRAPS) };
       }
       case 'minmax': {
-        this.#operands(e.fn, e, e.a, e.b, true);
-        let m = this.#settle(numeric(typeOf(e)), want);
+        this.operands(e.fn, e, e.a, e.b, true);
+        let m = this.settle(numeric(typeOf(e)), want);
         if (e.fn === 'copysign' && !isFloat(m)) m = this.defaultFloat;
         const fn = isFloat(m) || e.fn === 'copysign' ? e.fn : e.fn === 'fmin' ? 'min' : e.fn === 'fmax' ? 'max' : e.fn;
         const what = { what: `Math.${e.fn}` };
@@ -255,17 +243,17 @@ export class ExpressionLowering {
       case 'cast':
         return this.#cast(e, want);
       case 'word':
-        return this.#word(e);
+        return this.#bits.word(e);
       case 'round':
-        return this.#round(e, want);
+        return this.quotients.round(e, want);
       case 'toInt':
-        return this.#toInt(e);
+        return this.#bits.toInt(e);
       case 'imul':
-        return binary('mul', this.#bitOperand(e.a, 'i32'), this.#bitOperand(e.b, 'i32'));
+        return binary('mul', this.#bits.operand(e.a, 'i32'), this.#bits.operand(e.b, 'i32'));
       case 'clz32':
-        return castTo(intrinsic(CLZ, this.#bitOperand(e.a, 'u32')), 'i32', e.pos);
+        return castTo(intrinsic(CLZ, this.#bits.operand(e.a, 'u32')), 'i32', e.pos);
       case 'intrinsic':
-        return this.#intrinsic(e);
+        return this.#bits.intrinsic(e);
       case 'test': {
         const a = this.lower(e.a, undefined);
         return tested(e.fn, a, (value) => this.hold(value, e.pos));
@@ -286,12 +274,12 @@ export class ExpressionLowering {
       case 'bitcast':
         return bitcast(
           e.to,
-          isFloat(e.from) ? this.to(e.a, e.from, { what: e.what }) : this.#bits(e.a, e.from, e.what),
+          isFloat(e.from) ? this.to(e.a, e.from, { what: e.what }) : this.#bits.bits(e.a, e.from, e.what),
         );
       case 'half': {
         const hold = (value: Expr): Expr => this.hold(value, e.pos);
         if (e.fn === 'bits') return halfBits(this.to(e.a, 'f32', { what: e.what }), hold);
-        return halfValue(this.#bits(e.a, 'i32', e.what), hold);
+        return halfValue(this.#bits.bits(e.a, 'i32', e.what), hold);
       }
       case 'fma': {
         const m = this.#floatOf(typeOf(e), want);
@@ -299,7 +287,7 @@ export class ExpressionLowering {
         return { op: 'fma', type: m, a: this.to(a, m), b: this.to(b, m), c: this.to(c, m) };
       }
       case 'like': {
-        const m = this.#settle(numeric(typeOf(e)), want);
+        const m = this.settle(numeric(typeOf(e)), want);
         return this.to(e.a, m);
       }
       case 'complex': {
@@ -313,7 +301,7 @@ export class ExpressionLowering {
       case 'load':
         return this.#load(e.mem);
       case 'native':
-        return lowerNative(e, this.#settle(typeOf(e), want), (x, m, use) => this.to(x, m, use));
+        return lowerNative(e, this.settle(typeOf(e), want), (x, m, use) => this.to(x, m, use));
       case 'address':
         return { op: 'address', type: 'u64', mem: this.mem(e.mem) };
       case 'available':
@@ -329,7 +317,7 @@ export class ExpressionLowering {
   }
 
   #floatOf(t: Type, want: ValueType | undefined): 'f32' | 'f64' {
-    const m = this.#settle(t, want);
+    const m = this.settle(t, want);
     if (m === 'f32' || m === 'f64') return m;
     return want === 'f32' || want === 'f64' ? want : this.defaultFloat;
   }
@@ -339,7 +327,7 @@ export class ExpressionLowering {
   }
 
   /** Refuses operands that do not mix; `signed`: where the sign counts. */
-  #operands(operator: string, e: TExpr, a: TExpr, b: TExpr, signed = false): void {
+  operands(operator: string, e: TExpr, a: TExpr, b: TExpr, signed = false): void {
     const ta = numeric(typeOf(a));
     const tb = numeric(typeOf(b));
     if (meeting(a, b) !== undefined && !(signed && mixesSigns(ta, tb))) return;
@@ -349,9 +337,9 @@ export class ExpressionLowering {
   #arith(e: Extract<TExpr, { k: 'arith' }>, want: ValueType | undefined): Expr {
     if (cutTo32(e)) return { op: 'cast', type: 'u32', to: 'u32', a: this.to(e.a, 'u32'), pos: e.pos };
     const wraps = e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul';
-    this.#operands(e.fn, e, e.a, e.b, !wraps);
+    this.operands(e.fn, e, e.a, e.b, !wraps);
     const t = typeOf(e);
-    const m = this.#settle(t, want);
+    const m = this.settle(t, want);
     const use = wraps ? WRAPS : { what: e.fn === 'div' ? '/' : e.fn === 'rem' ? '%' : '**' };
     if (e.fn === 'div') {
       // A quotient of integers is a fraction, unless they are 64-bit ones, which divide as bigints do.
@@ -379,70 +367,22 @@ export class ExpressionLowering {
     return { op: 'call', type, fn: 'pow', args: [this.to(e.a, type), this.to(e.b, type)] };
   }
 
-  /** An operand of a bit operation: floats become integers as JavaScript says, literals may be bit patterns of either sign. */
-  #bitOperand(e: TExpr, m: ValueType): Expr {
-    if (e.k === 'lit') {
-      if (typeof e.value === 'number' && !Number.isInteger(e.value))
-        return this.#bitsOf({ op: 'const', type: 'f64', value: e.value }, m, e.pos);
-      return constant(e.value, m, e.pos, true);
-    }
-    const quotient = this.#truncatedQuotient(e);
-    if (quotient !== undefined) return castTo(quotient, m, e.pos);
-    const a = this.lower(e, m);
-    const t = typeOf(e);
-    if (isSmallLong(e)) return castTo(a, m, e.pos);
-    if (isWide(t) !== (m === 'i64' || m === 'u64') && !(t === 'idx' || t === 'int' || t === 'L') && isWide(t))
-      return convert(a, t, m, e, this.indexBits);
-    return this.#bitsOf(a, m, e.pos, this.#checked(e) && m !== 'i64' && m !== 'u64');
-  }
-
-  /** An operand of type `m`: JavaScript takes floats modulo 2³². */
-  #bitsOf(a: Expr, m: ValueType, pos: Pos, checked = false): Expr {
-    const wraps = isFloat(a.type) && (m === 'i32' || m === 'u32') && !this.#saturates;
-    return castTo(wraps ? { op: 'unary', type: 'i32', fn: 'toInt32', a } : a, m, pos, checked);
-  }
-
-  /** Whether an index of 64 bits is checked when it is cut: what has met numbers beyond i32 is meant to wrap. */
-  #checked(e: TExpr): boolean {
-    return typeOf(e) === 'idx' && this.indexBits === 64 && this.#signs.beyond(e) === undefined;
-  }
-
-  /** An integer of which the bits count, in type `m`. */
-  #bits(e: TExpr, m: ValueType, what: string): Expr {
-    return this.#bitOperand(this.#integer(e, what), m);
-  }
-
   #exact(e: Extract<TExpr, { k: 'exact' }>, want: ValueType | undefined): Expr {
     const t = floatOf(e.args);
     const m = this.#floatOf(t, e.fn === 'exponent' ? undefined : want);
     const args = e.args.map((a) => this.to(a, m, { what: e.fn }));
-    const by = e.by && this.to(this.#integer(e.by, spelled(e.fn)), 'i32', { what: 'the power' });
+    const by = e.by && this.to(this.#bits.integer(e.by, spelled(e.fn)), 'i32', { what: 'the power' });
     return exact(e.fn, args, by, (value) => this.hold(value, e.pos));
-  }
-
-  #word(e: Extract<TExpr, { k: 'word' }>): Expr {
-    const a = this.#integer(e.a, e.what);
-    return a.k === 'lit' ? this.#bitOperand(a, e.to) : castTo(this.lower(a, e.to), e.to, e.pos);
-  }
-
-  /** Refuses floats where bits are what counts. */
-  #integer(e: TExpr, what: string): TExpr {
-    const t = typeOf(e);
-    const whole = e.k === 'lit' ? Number.isInteger(Number(e.value)) : !isFloatType(t);
-    if (whole) return e;
-    return fail('K215', e.pos, `${what} needs an integer, but ${textOf(e.pos)} is ${described(t)}`, {
-      help: `write Math.trunc(${textOf(e.pos)}) | 0, or i32(${textOf(e.pos)})`,
-    });
   }
 
   #compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {
     const spelling = { eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn];
     const equality = fn === 'eq' || fn === 'ne';
-    this.#operands(spelling, e, ea, eb, !equality);
+    this.operands(spelling, e, ea, eb, !equality);
     const [ta, tb] = [typeOf(ea), typeOf(eb)];
     if (ta === 'bool' && tb === 'bool' && equality) return compare(fn, this.bool(ea), this.bool(eb));
-    const m = this.#settle(comparing(ea, eb) ?? numeric(ta), undefined);
-    const open = (x: TExpr): boolean => this.#signs.beyond(x) !== undefined && x.k !== 'lit';
+    const m = this.settle(comparing(ea, eb) ?? numeric(ta), undefined);
+    const open = (x: TExpr): boolean => this.signs.beyond(x) !== undefined && x.k !== 'lit';
     const bits = equality && isInt(m) && (open(ea) || open(eb));
     if (equality && !bits && mixesSigns(ta, tb)) {
       const [signed, unsigned] = tb === 'u32' ? [ea, eb] : [eb, ea];
@@ -473,7 +413,7 @@ export class ExpressionLowering {
     if (e.by === 'lane') return castTo(this.to(a, widen(e.to), { store: e.to }), e.to, e.pos);
     const own = e.by === undefined ? undefined : typeOf(e);
     if (own === 'int') return this.to(a, 'i32');
-    const to = own === 'B' ? this.#settle(own, want) : e.to;
+    const to = own === 'B' ? this.settle(own, want) : e.to;
     const type = widen(to);
     if (a.k === 'lit') {
       if (isFloat(type) && typeof a.value !== 'bigint') {
@@ -499,101 +439,7 @@ export class ExpressionLowering {
     this.settled(e, 'clamping');
     return clamp(this.lower(e, undefined), pos);
   }
-
-  #round(e: Extract<TExpr, { k: 'round' }>, want: ValueType | undefined): Expr {
-    const q = integerQuotient(e.a);
-    if (q !== undefined) {
-      const parts = this.quotient(e.a, this.#settle(q, want !== undefined && isInt(want) ? want : undefined));
-      return roundQuotient(e.fn, parts, this.hold, e.pos);
-    }
-    const m = isFraction(e.a) ? 'f64' : this.#settle(numeric(typeOf(e.a)), want);
-    const a = this.to(e.a, m);
-    return isFloat(m) ? { op: 'unary', type: m, fn: e.fn as UnaryOp, a } : a;
-  }
-
-  /** A quotient of integers of up to 32 bits or an index, cut to an integer; undefined for all else. */
-  #truncatedQuotient(e: TExpr): Expr | undefined {
-    const t = isFloatType(typeOf(e)) ? integerQuotient(e) : undefined;
-    return t === undefined ? undefined : roundQuotient('trunc', this.quotient(e, this.machine(t)), this.hold, e.pos);
-  }
-
-  /** Numerator and denominator, of type `m`, of what is an integer quotient on some path. */
-  quotient(e: TExpr, m: ValueType): Quotient {
-    if (e.k === 'arith' && e.fn === 'div')
-      return { over: this.to(e.a, m, { what: '/' }), under: this.to(e.b, m, { what: '/' }) };
-    if (e.k === 'plus') return this.quotient(e.a, m);
-    if (e.k === 'select') {
-      const cond = this.hold(this.bool(e.cond), e.pos);
-      const [a, b] = [this.quotient(e.a, m), this.quotient(e.b, m)];
-      return { over: select(cond, a.over, b.over), under: select(cond, a.under, b.under) };
-    }
-    if (e.k === 'local' && e.range !== undefined && this.#quotients.has(e.range)) {
-      const { over, under } = this.#quotients.of(e.range, (name) => this.symbols.fresh(name, this.#quotientType(e)));
-      return { over: castTo(read(over), m, e.pos), under: castTo(read(under), m, e.pos) };
-    }
-    return { over: this.to(e, m), under: constant(1, m, e.pos) };
-  }
-
-  #quotientType(e: TExpr): ValueType {
-    return this.machine(integerQuotient(e) ?? typeOf(e));
-  }
-
-  /** What has to be assigned beside a variable whose quotient is rounded somewhere. */
-  quotientParts(range: Range, e: TExpr): readonly (readonly [v: Var, value: Expr])[] {
-    if (!this.#quotients.has(range)) return [];
-    const type = this.#quotientType({ k: 'local', local: range.local, range, pos: e.pos });
-    const held = this.#quotients.of(range, (name) => this.symbols.fresh(name, type));
-    const { over, under } = this.quotient(e, type);
-    return [
-      [held.over, over],
-      [held.under, under],
-    ];
-  }
-
-  #toInt(e: Extract<TExpr, { k: 'toInt' }>): Expr {
-    const t = typeOf(e.a);
-    const to: ValueType = this.machine(typeOf(e));
-    if (isWide(t)) return this.lower(e.a, to);
-    const q = this.#truncatedQuotient(e.a);
-    if (q !== undefined) return castTo(q, to, e.pos);
-    if (e.a.k === 'lit') return this.#bitOperand(e.a, to);
-    const a = isFraction(e.a) ? this.to(e.a, 'f64') : this.lower(e.a, undefined);
-    const cut = this.#bitsOf(a, to, e.pos, this.#checked(e.a));
-    // A cast that changes nothing says that what is inside may wrap, which the simulator would report otherwise.
-    return cut === a && a.op !== 'const' ? { op: 'cast', type: to, to, a, pos: e.pos } : cut;
-  }
-
-  #intrinsic(e: Extract<TExpr, { k: 'intrinsic' }>): Expr {
-    const { fn, args } = e;
-    const name = spelled(fn.name);
-    for (const [k, a] of args.entries()) {
-      this.#integer(a, name);
-      for (const b of args.slice(0, k)) this.#operands(name, e, b, a, true);
-    }
-    const type = computedIn(fn, integersOf(args));
-    if (type === undefined) {
-      const { pos } = args.find((a) => isWide(typeOf(a))) ?? e;
-      return fail('K215', pos, `${name} needs integers of 32 bits, but ${textOf(pos)} has 64`, {
-        help: `write i32(${textOf(pos)}) or u32(${textOf(pos)})`,
-      });
-    }
-    // Where there is one, its bits are what counts.
-    if (args.length > 1) for (const a of args) if (a.k !== 'lit') this.settled(a, name, type);
-    const operands = args.map((a) => this.#bitOperand(a, type));
-    const value =
-      fn.evaluate === undefined && fn.expand !== undefined
-        ? fn.expand(...operands.map((a) => this.hold(a, e.pos)))
-        : intrinsic(fn, ...operands);
-    return castTo(value, this.machine(typeOf(e)), e.pos);
-  }
 }
 
 /** What takes integers of 32 bits modulo 2³². */
 const WRAPS: Use = { wraps: true };
-
-/** A quotient of integers with its sign changed, `-(a / b)`: in double precision it rounds as the exact one does. */
-function isFraction(e: TExpr): boolean {
-  if (e.k === 'neg' || e.k === 'abs')
-    return typeOf(e) === 'F' && (integerQuotient(e.a) !== undefined || isFraction(e.a));
-  return e.k === 'plus' && isFraction(e.a);
-}

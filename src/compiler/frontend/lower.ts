@@ -91,7 +91,7 @@ export function lower(
       case 'assign': {
         if (s.range === undefined) throw new Error('no live range');
         const v = symbols.ofRange(s.range);
-        for (const [part, of] of x.quotientParts(s.range, s.value))
+        for (const [part, of] of x.quotients.parts(s.range, s.value))
           list.push({ op: 'assign', var: part, value: of, pos });
         const value =
           v.type === 'bool'
