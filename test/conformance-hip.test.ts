@@ -109,8 +109,8 @@ function checkAgainst(module: OpenCLModule, compiled: AmdKernel | undefined): vo
   if (!mayPromote) expect(ldsBytes, text).toBeLessThanOrEqual(staticSharedBytes);
   if (staticSharedBytes > 0 && !text.includes('_lanes['))
     expect(ldsBytes, text).toBeGreaterThan(staticSharedBytes - 16 * arrays);
-  // Parts of words, and what it has moved there, may be reached by addresses of any space.
-  if (ldsBytes > 0) expect(instructions, text).toMatch(/\bds_|src_shared_base/);
+  // Parts of words, and what it has moved there, may be reached by addresses of any space; where LDS lies in these, a register says.
+  if (ldsBytes > 0) expect(instructions, text).toMatch(/\bds_|src_shared_base|HW_REG_SH_MEM_BASES/);
   if (/\bbarrier\(/.test(text.slice(text.indexOf('__global__')))) expect(instructions, text).toMatch(/\bs_barrier\b/);
   expect(args.map(({ offset }) => offset)).toEqual(offsetsOf(module.args));
 }
