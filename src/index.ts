@@ -19,6 +19,8 @@ export {
   c128,
   type DType,
   type DTypeLike,
+  f8e4m3,
+  f8e5m2,
   f16,
   f16x2,
   f16x3,

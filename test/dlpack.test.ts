@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NativeLibrary } from '../src/ffi/ffi.ts';
 import { loadFfi } from '../src/ffi/koffi.ts';
-import { bf16, cuda, type DeviceNDArray, f32, i64, NDArray, ndarray, struct } from '../src/index.ts';
+import { bf16, cuda, type DeviceNDArray, f8e4m3, f8e5m2, f32, i64, NDArray, ndarray, struct } from '../src/index.ts';
 import { collectGarbage } from '../src/memory/collect.ts';
 import { Context } from '../src/memory/context.ts';
 import { cudaDevices } from '../src/memory/devices.ts';
@@ -90,6 +90,20 @@ describe.skipIf(library === undefined)('DLPack', () => {
       const back = cuda.fromDlpack(tensor) as DeviceNDArray;
       expect(back.dtype).toBe(bf16);
       expect(back.get(1)).toBe(-2);
+      back.dispose();
+      d.dispose();
+    });
+
+    it.each([
+      [f8e4m3, 10],
+      [f8e5m2, 12],
+    ] as const)('says that elements are %s', (dtype, code) => {
+      const d = cuda.toDevice(ndarray([1.5, -2, 1e9], { dtype }));
+      const tensor = d.toDlpack();
+      expect(fields(tensor.pointer, 1, 3, 4, 5)).toEqual([code, 8, 1]);
+      const back = cuda.fromDlpack(tensor) as DeviceNDArray;
+      expect(back.dtype).toBe(dtype);
+      expect([back.get(1), back.get(2)]).toEqual([-2, dtype(1e9)]);
       back.dispose();
       d.dispose();
     });
@@ -239,7 +253,7 @@ describe.skipIf(library === undefined)('DLPack', () => {
 
     it.each([
       ['of another version', CPU, 2, FLOAT, 32, /version 2\.1 is not known/],
-      ['of 8-bit floats', CPU, 1, 10, 8, /type code 10 with 8 bits/],
+      ['of 8-bit floats with other zeros', CPU, 1, 11, 8, /type code 11 with 8 bits/],
       ['of bfloat16 with 32 bits', CPU, 1, 4, 32, /type code 4 with 32 bits/],
       ['of 3 bits', CPU, 1, 1, 3, /3 bits/],
       ['on a GPU', CUDA, 1, FLOAT, 32, /on CUDA device 0, the current device is/],

@@ -53,6 +53,7 @@ import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, 
 import { bfloat16 } from './types-bfloat16.ts';
 import { clampedBytes } from './types-clamped.ts';
 import { complexNumbers } from './types-complex.ts';
+import { float8 } from './types-float8.ts';
 import { integerTypes } from './types-integers.ts';
 import { quotientTests } from './types-quotients.ts';
 import { storage } from './types-storage.ts';
@@ -84,6 +85,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...storage,
   ...clampedBytes,
   ...bfloat16,
+  ...float8,
   ...complexNumbers,
   ...rounding,
   ...functions,

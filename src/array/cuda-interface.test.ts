@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BlockDriver } from '../../test/support/block-driver.ts';
 import { asCudaArray, stream as createStream, deviceArray, toDevice } from '../cuda/host.ts';
 import type { DeviceInfo, StreamHandle } from '../driver/driver.ts';
-import { bf16, f32, struct, u8 } from '../dtype/index.ts';
+import { bf16, f8e4m3, f8e5m2, f32, struct, u8 } from '../dtype/index.ts';
 import { Context } from '../memory/context.ts';
 import { cudaDevices } from '../memory/devices.ts';
 import { isCudaArray } from './cuda-interface.ts';
@@ -146,12 +146,20 @@ describe('the array interface with real addresses', () => {
     deviceArray(1, native).copyToDevice(array);
   });
 
-  it('calls bf16 as ml_dtypes and PyTorch do, in and out, in structs too', () => {
+  it('calls bf16 and 8-bit floats as ml_dtypes and PyTorch do, in and out, in structs too', () => {
     const d = toDevice(Uint16Array.of(0x3fc0, 0xc000));
     const borrowed = asCudaArray(exporting(d, { typestr: '<V2' }));
     expect(borrowed.dtype).toBe(bf16);
     expect([borrowed.get(0), borrowed.get(1)]).toEqual([1.5, -2]);
     expect(borrowed.__cuda_array_interface__.typestr).toBe('<V2');
+    for (const [typestr, dtype] of [
+      ['<V1', f8e4m3],
+      ['<f1', f8e5m2],
+    ] as const) {
+      const bytes = asCudaArray(exporting(d, { shape: [4], typestr, strides: null }));
+      expect(bytes.dtype).toBe(dtype);
+      expect(bytes.__cuda_array_interface__.typestr).toBe(typestr);
+    }
     const pair = toDevice(Uint8Array.of(7, 0xc0, 0x3f));
     const descr = [
       ['t', '|u1'],
@@ -161,7 +169,7 @@ describe('the array interface with real addresses', () => {
     expect(records.get(0)).toEqual({ t: 7, w: 1.5 });
     expect(records.__cuda_array_interface__.descr).toEqual(descr);
     // NumPy's opaque bytes.
-    for (const typestr of ['|V2', '<V1', 'V2'])
+    for (const typestr of ['|V2', '<V4', 'V2'])
       expect(() => asCudaArray(exporting(d, { typestr }))).toThrow(/have no fields/);
   });
 

@@ -7,7 +7,7 @@ export { converterBetween, converterTo, integerRange, roundToOdd } from './conve
 export { type Descr, type DescrField, descrOf, dtypeOfDescr } from './descr.ts';
 export * from './dtype.ts';
 export { type Member, memberOf } from './members.ts';
-export { narrowCodec } from './narrow-float.ts';
+export { greatestOf, nanOf, narrowCodec } from './narrow-float.ts';
 export { asDType } from './parse.ts';
 export * from './scalars.ts';
 export * from './struct.ts';

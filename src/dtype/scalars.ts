@@ -84,6 +84,20 @@ export const f16: DTypeToken<f16> = token('f16');
 export type bf16 = t.Num<'bf16'>;
 /** The upper half of an f32, "brain float": its range, and 8 digits. Kept as its bits on the host; f32 in expressions. Dtype, and cast: `bf16(x)`. PyTorch's bfloat16. */
 export const bf16: DTypeToken<bf16> = token('bf16');
+/** An element of type f8e4m3, for annotations: `Vec<f8e4m3>`. */
+export type f8e4m3 = t.Num<'f8e4m3'>;
+/**
+ * 8 bits with 4 digits up to 448, without infinities, for storage: kernels compute in f32. Stores round to the nearest element, ties to even, and
+ * saturate. Dtype, and cast: `f8e4m3(x)`. CUDA's `__nv_fp8_e4m3`, PyTorch's float8_e4m3fn.
+ */
+export const f8e4m3: DTypeToken<f8e4m3> = token('f8e4m3');
+/** An element of type f8e5m2, for annotations: `Vec<f8e5m2>`. */
+export type f8e5m2 = t.Num<'f8e5m2'>;
+/**
+ * 8 bits with 3 digits up to 57344, for storage: kernels compute in f32. Stores round to the nearest element, ties to even, and saturate.
+ * Dtype, and cast: `f8e5m2(x)`. CUDA's `__nv_fp8_e5m2`, PyTorch's float8_e5m2.
+ */
+export const f8e5m2: DTypeToken<f8e5m2> = token('f8e5m2');
 /** An element of type f32, for annotations: `Vec<f32>`. */
 export type f32 = t.f32;
 /** Single precision. Dtype, and cast: `f32(x)`. NumPy's float32. */
@@ -107,6 +121,8 @@ export const SCALAR_TOKENS: Readonly<Record<ScalarName, DTypeToken<unknown>>> = 
   u64,
   f16,
   bf16,
+  f8e4m3,
+  f8e5m2,
   f32,
   f64,
 });

@@ -10,6 +10,10 @@
 export interface NarrowFloat {
   readonly exponentBits: number;
   readonly fractionBits: number;
+  /** There are no infinities: all that has their exponent is a number, but for the last, which is NaN. */
+  readonly finite?: boolean;
+  /** What is too large for the format, infinities included, is stored as its greatest number (CUDA's `__NV_SATFINITE`). */
+  readonly saturates?: boolean;
 }
 
 /** What memory is made of: the class of the TypedArray that host arrays of the type are kept in. */
@@ -64,6 +68,11 @@ export const SCALARS = {
   // NumPy has none; ml_dtypes and PyTorch call it so.
   bf16: { kind: 'f', bytes: 2, typestr: '<V2', names: ['bfloat16'], storage: 'Uint16Array', value: 'f32',
     narrow: { exponentBits: 8, fractionBits: 7 }, dlpack: 4 },
+  // "OCP 8-bit floating point", as CUDA stores it. The typestrs are those of ml_dtypes.
+  f8e4m3: { kind: 'f', bytes: 1, typestr: '<V1', names: ['float8_e4m3fn'], storage: 'Uint8Array', value: 'f32',
+    narrow: { exponentBits: 4, fractionBits: 3, finite: true, saturates: true }, dlpack: 10 },
+  f8e5m2: { kind: 'f', bytes: 1, typestr: '<f1', names: ['float8_e5m2'], storage: 'Uint8Array', value: 'f32',
+    narrow: { exponentBits: 5, fractionBits: 2, saturates: true }, dlpack: 12 },
   f32: { kind: 'f', bytes: 4, typestr: '<f4', names: ['float32', 'f4'], storage: 'Float32Array', value: 'f32' },
   f64: { kind: 'f', bytes: 8, typestr: '<f8', names: ['float64', 'f8'], storage: 'Float64Array', value: 'f64' },
 } as const;

@@ -46,7 +46,7 @@ declare global {
 }
 
 /** The scalar types that there are vectors of. */
-export type LaneName = Exclude<ScalarName, 'bool' | 'u8c'>;
+export type LaneName = Exclude<ScalarName, 'bool' | 'u8c' | 'f8e4m3' | 'f8e5m2'>;
 
 /** The names of the vector types. */
 export type VectorName = `${LaneName}x${2 | 3 | 4}`;

@@ -14,7 +14,24 @@ import { openCpu } from '../../src/driver/cpu/index.ts';
 import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { simulatorProvider } from '../../src/driver/simulator/index.ts';
-import { bf16, bool, f16, f32, f64, i8, i16, i32, i64, u8, u8c, u16, u32, u64 } from '../../src/dtype/index.ts';
+import {
+  bf16,
+  bool,
+  f8e4m3,
+  f8e5m2,
+  f16,
+  f32,
+  f64,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u8c,
+  u16,
+  u32,
+  u64,
+} from '../../src/dtype/index.ts';
 import { evaluate, type Outcome } from './evaluate.ts';
 import { difference, image, packed, placement } from './memory.ts';
 import { argumentsOf, printProgram } from './print.ts';
@@ -22,7 +39,7 @@ import { collectLines, linesDiffer } from './prints.ts';
 import { type ArrayDecl, count, type Program, SIZE, type Val } from './program.ts';
 import { Absent, Discarded, Refused } from './verdicts.ts';
 
-export const DTYPES = { bool, i8, u8, u8c, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64 } as const;
+export const DTYPES = { bool, i8, u8, u8c, i16, u16, i32, u32, i64, u64, f16, bf16, f8e4m3, f8e5m2, f32, f64 } as const;
 
 /** Sees every kernel that a device runs, after the passes that its renderer asks for; `lanes` is 1 for scalar code. */
 export type Observer = (

@@ -528,6 +528,8 @@ export function legalFor(renderer: string, all: readonly Directed[]): string[] {
   const expanded = new Set(all.filter((d) => d.ulps !== undefined && d.key.endsWith(' f32')).map((d) => d.key));
   for (const { name, types, native } of INTRINSICS.values())
     if (native?.wasm === undefined) for (const type of types) expanded.add(`${name} ${type}`);
-  // Of bf16 the operations on its bits are left.
-  return keys.filter((key) => !expanded.has(key) && key !== 'abs u32' && key !== 'abs u64' && !key.endsWith(' bf16'));
+  // Of these the operations on their bits are left.
+  return keys.filter(
+    (key) => !expanded.has(key) && key !== 'abs u32' && key !== 'abs u64' && !/ (bf16|f8e4m3|f8e5m2)$/.test(key),
+  );
 }

@@ -3,8 +3,7 @@
  *
  * Each array has an allocation of its own, with a margin and gaps that hold a pattern: whatever writes there is found.
  */
-import { type ArrayDecl, count, type Elem, SIZE, type Val } from './program.ts';
-import { toHalf } from './semantics.ts';
+import { type ArrayDecl, count, type Elem, type Narrow, SIZE, type Val } from './program.ts';
 
 export interface Placement {
   /** Bytes of the whole allocation. */
@@ -128,14 +127,11 @@ function write(view: DataView, o: number, elem: Elem, v: Val): void {
     case 'u64':
       return view.setBigUint64(o, BigInt(v), true);
     case 'f16':
-      return view.setUint16(o, halfBits(Number(v)), true);
-    case 'bf16': {
-      // The upper half of an f32, where the value has no more digits than that.
-      const single = new DataView(new ArrayBuffer(4));
-      single.setFloat32(0, Number(v));
-      if (single.getUint16(2) !== 0) throw new Error(`${v} is no bf16`);
-      return view.setUint16(o, single.getUint16(0), true);
-    }
+    case 'bf16':
+      return view.setUint16(o, bitsOf(elem, Number(v)), true);
+    case 'f8e4m3':
+    case 'f8e5m2':
+      return view.setUint8(o, bitsOf(elem, Number(v)));
   }
 }
 
@@ -167,31 +163,46 @@ function read(view: DataView, o: number, elem: Elem): Val {
     case 'u64':
       return view.getBigUint64(o, true);
     case 'f16':
-      return HALVES[view.getUint16(o, true)] as number;
-    case 'bf16': {
-      const bits = view.getUint16(o, true);
-      const sign = bits >= 32768 ? -1 : 1;
-      const [field, m] = [Math.floor(bits / 128) % 256, bits % 128];
-      if (field === 255) return m === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-      return sign * (field === 0 ? m * 2 ** -133 : (128 + m) * 2 ** (field - 134));
-    }
+    case 'bf16':
+      return VALUES[elem][view.getUint16(o, true)] as number;
+    case 'f8e4m3':
+    case 'f8e5m2':
+      return VALUES[elem][view.getUint8(o)] as number;
   }
 }
 
-/** The value of every half. */
-const HALVES: readonly number[] = Array.from({ length: 65536 }, (_, bits) => {
-  const sign = bits >= 32768 ? -1 : 1;
-  const [field, m] = [Math.floor(bits / 1024) % 32, bits % 1024];
-  if (field === 31) return m === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  return sign * (field === 0 ? m / 2 ** 24 : (1 + m / 1024) * 2 ** (field - 15));
-});
-const BITS_OF = new Map(HALVES.map((v, bits): [number | string, number] => [Object.is(v, -0) ? '-0' : v, bits]));
+/** The value of every element, by the bits of exponent and fraction. */
+function values(exponentBits: number, fractionBits: number, finite = false): readonly number[] {
+  const half = 2 ** (exponentBits + fractionBits);
+  const bias = 2 ** (exponentBits - 1) - 1;
+  return Array.from({ length: 2 * half }, (_, bits) => {
+    const sign = bits >= half ? -1 : 1;
+    const [field, m] = [Math.floor((bits % half) / 2 ** fractionBits), bits % 2 ** fractionBits];
+    if (finite && bits % half === half - 1) return Number.NaN;
+    if (!finite && field === 2 ** exponentBits - 1) return m === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+    const digits = field === 0 ? m : 2 ** fractionBits + m;
+    return sign * digits * 2 ** (Math.max(field, 1) - bias - fractionBits);
+  });
+}
 
-function halfBits(x: number): number {
-  const h = toHalf(x);
-  const bits = BITS_OF.get(Object.is(h, -0) ? '-0' : h);
-  if (bits === undefined) throw new Error(`${x} is no half`);
-  return Number.isNaN(x) ? 0x7e00 : bits;
+const VALUES: Readonly<Record<Narrow, readonly number[]>> = {
+  f16: values(5, 10),
+  bf16: values(8, 7),
+  f8e4m3: values(4, 3, true),
+  f8e5m2: values(5, 2),
+};
+const keyOf = (v: number): number | string => (Object.is(v, -0) ? '-0' : v);
+const BITS_OF = Object.fromEntries(
+  Object.entries(VALUES).map(([elem, list]) => [
+    elem,
+    new Map(list.map((v, bits) => [keyOf(v), bits] as const).reverse()),
+  ]),
+);
+
+function bitsOf(elem: Narrow, x: number): number {
+  const bits = BITS_OF[elem]?.get(keyOf(x));
+  if (bits === undefined) throw new Error(`${x} is no ${elem}`);
+  return bits;
 }
 
 /** All elements of an array in an allocation's bytes, in C order. */

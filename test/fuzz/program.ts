@@ -8,12 +8,24 @@
 /** Types of values. */
 export type Ty = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
 /** Types of elements in memory and of casts. */
-export type Elem = Ty | 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | 'f16' | 'bf16';
+export type Elem = Ty | 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | Narrow;
+/** Floats narrower than f32. */
+export type Narrow = 'f16' | 'bf16' | 'f8e4m3' | 'f8e5m2';
 
 export const TYPES: readonly Ty[] = ['bool', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
 export const NUMBERS: readonly Ty[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
 /** What memory is made of, and what there are scalars of. */
-export const STORED: readonly Exclude<Elem, 'u8c'>[] = [...TYPES, 'i8', 'u8', 'i16', 'u16', 'f16', 'bf16'];
+export const STORED: readonly Exclude<Elem, 'u8c'>[] = [
+  ...TYPES,
+  'i8',
+  'u8',
+  'i16',
+  'u16',
+  'f16',
+  'bf16',
+  'f8e4m3',
+  'f8e5m2',
+];
 /** Clamped bytes are bytes with stores of their own. */
 export const ELEMS: readonly Elem[] = [...STORED, 'u8c'];
 
@@ -26,6 +38,8 @@ export const SIZE: Readonly<Record<Elem, number>> = {
   u16: 2,
   f16: 2,
   bf16: 2,
+  f8e4m3: 1,
+  f8e5m2: 1,
   i32: 4,
   u32: 4,
   f32: 4,
@@ -37,11 +51,15 @@ export const SIZE: Readonly<Record<Elem, number>> = {
 /** The type that an element has in expressions. */
 export function widened(e: Elem): Ty {
   if (e === 'i8' || e === 'u8' || e === 'u8c' || e === 'i16' || e === 'u16') return 'i32';
-  return e === 'f16' || e === 'bf16' ? 'f32' : e;
+  return isNarrow(e) ? 'f32' : e;
+}
+
+export function isNarrow(e: Elem): e is Narrow {
+  return e === 'f16' || e === 'bf16' || e === 'f8e4m3' || e === 'f8e5m2';
 }
 
 export function isFloat(t: Elem): boolean {
-  return t === 'f16' || t === 'bf16' || t === 'f32' || t === 'f64';
+  return isNarrow(t) || t === 'f32' || t === 'f64';
 }
 
 export function isBig(t: Elem): boolean {

@@ -133,7 +133,9 @@ export function randomValue(r: Random, elem: Elem): Val {
     case 'f64':
     case 'f32':
     case 'f16':
-    case 'bf16': {
+    case 'bf16':
+    case 'f8e4m3':
+    case 'f8e5m2': {
       const x = r.weighted<() => number>([
         [3, () => r.pick(FLOATS)],
         [3, () => r.below(41) - 20],

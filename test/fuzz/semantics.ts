@@ -11,6 +11,8 @@ import {
   type Elem,
   isBig,
   isFloat,
+  isNarrow,
+  type Narrow,
   type QuotientOp,
   type Ty,
   type UnOp,
@@ -27,6 +29,8 @@ const BITS: Readonly<Record<Elem, number>> = {
   u16: 16,
   f16: 16,
   bf16: 16,
+  f8e4m3: 8,
+  f8e5m2: 8,
   i32: 32,
   u32: 32,
   f32: 32,
@@ -89,15 +93,25 @@ function nearest({ n, e }: Dyadic, digits: number, least: number, top: number): 
   return negative ? -bounded : bounded;
 }
 
-export function toHalf(x: number): number {
-  if (!Number.isFinite(x) || x === 0) return x;
-  const y = nearest(dyadic(x), 11, -24, 16);
-  return y === 0 && x < 0 ? -0 : y;
+/** Digits, the least exponent and that of infinity; the greatest number, where what is beyond it becomes that. */
+const FORMATS: Readonly<Record<Narrow, readonly [digits: number, least: number, top: number, most?: number]>> = {
+  f16: [11, -24, 16],
+  bf16: [8, -133, 128],
+  f8e4m3: [4, -9, 9, 448],
+  f8e5m2: [3, -16, 16, 57344],
+};
+
+function nearestNarrow(to: Narrow, x: Dyadic): number {
+  const [digits, least, top, most = Number.POSITIVE_INFINITY] = FORMATS[to];
+  const y = nearest(x, digits, least, top);
+  return Math.max(Math.min(y, most), -most);
 }
 
-export function toBfloat(x: number): number {
-  if (!Number.isFinite(x) || x === 0) return x;
-  const y = nearest(dyadic(x), 8, -133, 128);
+export function toNarrow(to: Narrow, x: number): number {
+  const [, , , most = Number.POSITIVE_INFINITY] = FORMATS[to];
+  if (Number.isNaN(x) || x === 0) return x;
+  if (!Number.isFinite(x)) return Math.sign(x) * most;
+  const y = nearestNarrow(to, dyadic(x));
   return y === 0 && x < 0 ? -0 : y;
 }
 
@@ -123,7 +137,7 @@ export function fma(t: Ty, a: number, b: number, c: number): number {
 /** A number rounded to a float type. */
 export function roundTo(t: Elem, x: number): number {
   if (t === 'f32') return Math.fround(x);
-  return t === 'f16' ? toHalf(x) : t === 'bf16' ? toBfloat(x) : x;
+  return isNarrow(t) ? toNarrow(t, x) : x;
 }
 
 // ---------------------------------------------------------------- operations
@@ -384,8 +398,7 @@ export function cast(from: Ty, to: Elem, a: Val): Val {
     if (!isBig(from)) return roundTo(to, Number(a));
     const n = BigInt(a);
     if (to === 'f32') return nearest({ n, e: 0 }, 24, -149, 128);
-    if (to === 'bf16') return nearest({ n, e: 0 }, 8, -133, 128);
-    return to === 'f16' ? nearest({ n, e: 0 }, 11, -24, 16) : nearest({ n, e: 0 }, 53, -1074, 1024);
+    return isNarrow(to) ? nearestNarrow(to, { n, e: 0 }) : nearest({ n, e: 0 }, 53, -1074, 1024);
   }
   if (to === 'u8c') return clamp(Number(a));
   if (!isFloat(from)) return wrap(to, BigInt(a));

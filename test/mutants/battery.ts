@@ -91,7 +91,7 @@ function names(): void {
 /** What tests narrow floats. */
 function narrow(): void {
   vitest('narrow', 'src/dtype', 'src/compiler/ir/narrow-float.test.ts', 'test/dlpack.test.ts');
-  vitest('narrow', 'test/conformance-cpu.test.ts', '-t', 'bf16');
+  vitest('narrow', 'test/conformance-cpu.test.ts', '-t', 'bf16|8-bit floats');
 }
 
 /** What tests memory and arrays, the quickest first. Without isolation files share what they import, which is most of the time. */

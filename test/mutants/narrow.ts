@@ -4,7 +4,15 @@
 
 export const NARROW: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
   ['dtype/narrow-float', 'return floor + (floor % 2);', 'return floor + 1;', 'ties go up'],
-  ['dtype/narrow-float', '2 ** (bias + 1)', '2 ** bias', 'the greatest binade is infinite'],
+  ['dtype/narrow-float', '2 ** (last - bias + 1)', '2 ** (last - bias)', 'the greatest binade is infinite'],
+  ['dtype/narrow-float', 'saturates ? greatest : special * implicit', 'special * implicit', 'nothing saturates'],
+  [
+    'dtype/narrow-float',
+    'if (bits % sign === nan) return Number.NaN;',
+    '',
+    'the NaN of a format without infinities is a number',
+  ],
+  ['compiler/ir/narrow-float', 'format.saturates ? 0 : 1', '1', 'nothing saturates on devices'],
   ['dtype/narrow-float', 'if (Number.isNaN(value)) return nan;', '', 'a NaN becomes something else'],
   ['dtype/narrow-float', '- 1024 + bias, 0)', '- 1024 + bias, 1)', 'subnormals lose a digit'],
   ['dtype/convert', 'kept : kept | 1n)', 'kept : kept)', 'bigints just above a tie go down'],

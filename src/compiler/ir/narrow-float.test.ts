@@ -3,7 +3,7 @@
  * element, against exact arithmetic on bigints.
  */
 import { describe, expect, test } from 'vitest';
-import type { NarrowFloat } from '../../dtype/index.ts';
+import { type NarrowFloat, SCALARS } from '../../dtype/index.ts';
 import { assign, at, cast, KernelBuilder, load, read, special, store } from './builder.ts';
 import { interpret } from './interpret.ts';
 import { narrowSingle, oddSingle, widenNarrow } from './narrow-float.ts';
@@ -17,6 +17,8 @@ const FORMATS: readonly (readonly [string, NarrowFloat])[] = [
   ['bfloat16', { exponentBits: 8, fractionBits: 7 }],
   ['8 bits, 5 of them the exponent', { exponentBits: 5, fractionBits: 2 }],
   ['8 bits, 4 of them the exponent', { exponentBits: 4, fractionBits: 3 }],
+  ['f8e4m3', SCALARS.f8e4m3.narrow],
+  ['f8e5m2', SCALARS.f8e5m2.narrow],
 ];
 
 /** Values are compared as multiples of this power of two, below the last bit of any double. */
@@ -32,10 +34,10 @@ function exact(x: number | bigint): bigint {
   return x < 0 ? -size : size;
 }
 
-/** The positive elements with their values, as the standard defines them. */
-function elementsOf({ exponentBits: e, fractionBits: f }: NarrowFloat): readonly bigint[] {
+/** The positive elements with their values, as the standard defines them; without infinities there are more. */
+function elementsOf({ exponentBits: e, fractionBits: f, finite }: NarrowFloat): readonly bigint[] {
   const bias = 2 ** (e - 1) - 1;
-  return Array.from({ length: (2 ** e - 1) * 2 ** f }, (_, bits) => {
+  return Array.from({ length: finite ? 2 ** (e + f) - 1 : (2 ** e - 1) * 2 ** f }, (_, bits) => {
     const [field, fraction] = [Math.floor(bits / 2 ** f), bits % 2 ** f];
     const digits = BigInt(field === 0 ? fraction : 2 ** f + fraction);
     return digits << BigInt(SCALE + Math.max(field, 1) - bias - f);
@@ -44,10 +46,11 @@ function elementsOf({ exponentBits: e, fractionBits: f }: NarrowFloat): readonly
 
 /** The bits of the element nearest to a value. */
 function nearest(format: NarrowFloat, elements: readonly bigint[], x: number | bigint): number {
-  const { exponentBits: e, fractionBits: f } = format;
-  if (Number.isNaN(x)) return (2 ** e - 1) * 2 ** f + 2 ** (f - 1);
+  const { exponentBits: e, fractionBits: f, finite, saturates } = format;
+  if (Number.isNaN(x)) return 2 ** (e + f) - (finite ? 1 : 2 ** (f - 1));
   const sign = x < 0 || Object.is(x, -0) ? 2 ** (e + f) : 0;
-  if (x === Number.POSITIVE_INFINITY || x === Number.NEGATIVE_INFINITY) return sign + elements.length;
+  const limit = sign + elements.length - (saturates ? 1 : 0);
+  if (x === Number.POSITIVE_INFINITY || x === Number.NEGATIVE_INFINITY) return limit;
   const size = exact(x) < 0n ? -exact(x) : exact(x);
   let [low, high] = [0, elements.length];
   while (high - low > 1) {
@@ -59,7 +62,7 @@ function nearest(format: NarrowFloat, elements: readonly bigint[], x: number | b
   // What would follow the greatest is where infinity begins.
   const above = elements[high] ?? below + (below - (elements[low - 1] ?? 0n));
   const [down, up] = [size - below, above - size];
-  return sign + (down < up || (down === up && low % 2 === 0) ? low : high);
+  return Math.min(sign + (down < up || (down === up && low % 2 === 0) ? low : high), limit);
 }
 
 /** Runs `y[i] = f(x[i])` for each value. */
@@ -144,7 +147,7 @@ describe.each(FORMATS)('%s', (_, format) => {
       const got = view.getFloat32(4 * bits, true);
       const [sign, magnitude] = [bits >= 2 ** (size - 1), bits % 2 ** (size - 1)];
       const ok =
-        magnitude > elements.length
+        magnitude > elements.length || (format.finite && magnitude === elements.length)
           ? Number.isNaN(got)
           : magnitude === elements.length
             ? got === (sign ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY)

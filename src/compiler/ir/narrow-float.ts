@@ -5,7 +5,7 @@
  * (frontend/unaligned.ts). Only shifts, sums and comparisons of 32 bits: what flushes denormals does no harm. On the host it is
  * dtype/narrow-float.ts.
  */
-import type { NarrowFloat } from '../../dtype/index.ts';
+import { greatestOf, type NarrowFloat, nanOf } from '../../dtype/index.ts';
 import {
   add,
   binary,
@@ -45,13 +45,13 @@ export function widenNarrow(format: NarrowFloat, bits: Expr, hold: Hold): Expr {
   const shifted = binary('shl', magnitude, i32(FRACTION - fractionBits));
   const bias = biasOf(format);
   const normal = bitcast('f32', add(shifted, i32((BIAS - bias) << FRACTION)));
-  const special = bitcast('f32', or(shifted, i32(INFINITY)));
+  const special = format.finite ? f32(Number.NaN) : bitcast('f32', or(shifted, i32(INFINITY)));
   const small = mul(cast('f32', magnitude), f32(2 ** (1 - bias - fractionBits)));
   const positive = hold(
     select(
       compare('lt', magnitude, i32(2 ** fractionBits)),
       small,
-      select(compare('ge', magnitude, i32(2 ** size - 2 ** fractionBits)), special, normal),
+      select(compare('gt', magnitude, i32(greatestOf(format))), special, normal),
     ),
   );
   return select(compare('ne', binary('and', all, i32(2 ** size)), i32(0)), unary('neg', positive), positive);
@@ -72,8 +72,7 @@ export function narrowSingle(format: NarrowFloat, single: Expr, hold: Hold): Exp
     const odd = binary('and', binary('shr', x, i32(drop)), i32(1));
     return binary('shr', add(add(x, i32(2 ** (drop - 1) - 1 - rebase)), odd), i32(drop));
   };
-  const infinity = (2 ** exponentBits - 1) * 2 ** fractionBits;
-  const nan = i32(infinity + 2 ** (fractionBits - 1));
+  const nan = i32(nanOf(format));
   // The exponents are those of f32, subnormals and infinity included.
   if (exponentBits === 8) return select(unary('isNaN', value), nan, rounded(word, 0));
   const bias = biasOf(format);
@@ -85,7 +84,8 @@ export function narrowSingle(format: NarrowFloat, single: Expr, hold: Hold): Exp
   const base = (Math.log2(magic) + BIAS) << FRACTION;
   const small = sub(bitcast('i32', add(bitcast('f32', magnitude), f32(magic))), i32(base));
   const finite = select(compare('lt', magnitude, i32((BIAS + 1 - bias) << FRACTION)), small, normal);
-  const limited = select(compare('ge', magnitude, i32((BIAS + 1 + bias) * 2 ** FRACTION)), i32(infinity), finite);
+  const limit = i32(greatestOf(format) + (format.saturates ? 0 : 1));
+  const limited = binary('min', finite, limit);
   return select(unary('isNaN', value), nan, or(sign, limited));
 }
 

@@ -8,7 +8,7 @@ describe('the passes before PTX', () => {
   it('change nothing that a kernel does', () => {
     for (let seed = 200; seed < 225; seed++) {
       const sample = randomSample(seed);
-      const kernel = prepare(sample.kernel, { capability: 90 });
+      const kernel = prepare(sample.kernel, { capability: 90, isa: [8, 0] });
       verify(kernel);
       expect(outcome(sample, kernel), sample.name).toBe(outcome(sample));
     }
@@ -32,7 +32,7 @@ describe('the passes before PTX', () => {
         args: [0, words * 4, seed % 9, INPUT, words],
         memory,
       };
-      const kernel = prepare(source, { capability: 90 });
+      const kernel = prepare(source, { capability: 90, isa: [8, 0] });
       verify(kernel);
       expect(outcome(sample, kernel), sample.name).toBe(outcome(sample));
     }

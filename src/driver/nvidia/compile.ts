@@ -51,14 +51,15 @@ const PASSES: readonly Pass[] = [
 ];
 
 /** The kernel as it is rendered. */
-export function prepare(source: Kernel, { capability }: Pick<PtxTarget, 'capability'>): Kernel {
+export function prepare(source: Kernel, target: PtxTarget): Kernel {
   // Not the same for all devices, but nearly all kernels have none.
-  const native = nativeNarrow(capability);
+  const native = nativeNarrow(target);
   const kernel = runPasses(
     [
       {
         name: 'settle externals',
-        run: (k) => withExternals(k, NVIDIA_CODE, 'an NVIDIA GPU', (fn, type) => fn.native.ptx?.(type, capability)),
+        run: (k) =>
+          withExternals(k, NVIDIA_CODE, 'an NVIDIA GPU', (fn, type) => fn.native.ptx?.(type, target.capability)),
       },
       { name: 'expand narrow floats', run: (k) => expandNarrow(k, native) },
     ],

@@ -20,7 +20,7 @@ const ISA = [9, 0] as const;
 const ARCHITECTURES = isThorough() ? [75, 80, 90, 100, 120] : [75, 90, 120];
 
 function render(kernel: Kernel, capability: number, options: Partial<PtxOptions> = {}): PtxModule {
-  const expanded = expandNarrow(kernel, nativeNarrow(capability));
+  const expanded = expandNarrow(kernel, nativeNarrow({ capability, isa: ISA }));
   return renderPtx(expanded, { capability, isa: ISA }, { name: kernel.name, aliased: false, ...options });
 }
 

@@ -5,7 +5,7 @@ import { isNarrowFloat } from '../../../dtype/index.ts';
 import type { ElemType, ValueType } from '../../ir/ops.ts';
 import type { Operand } from './code.ts';
 import { type Gen, immediate, inRegister, isWide, TYPES } from './gen.ts';
-import { toHalf, widenHalf } from './narrow.ts';
+import { toNarrow, widenNarrow } from './narrow.ts';
 
 const RANGES: Readonly<Partial<Record<ElemType, readonly [least: number, most: number]>>> = {
   i8: [-128, 127],
@@ -22,7 +22,7 @@ export function convert(g: Gen, from: ValueType, to: ElemType, operand: Operand)
     from === 'bool'
       ? (['u32', g.code.value('r', 'selp.b32', ['1', '0', operand])] as const)
       : ([from, inRegister(g, from, operand)] as const);
-  if (isNarrowFloat(to)) return widenHalf(g, to, toHalf(g, to, source, a));
+  if (isNarrowFloat(to)) return widenNarrow(g, to, toNarrow(g, to, source, a));
   switch (to) {
     case 'f32':
     case 'f64':

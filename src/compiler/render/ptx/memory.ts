@@ -10,7 +10,7 @@ import { ELEM_SIZE, type ElemType, type Expr, type MemRef, type Stmt, type Wide,
 import { checkBounds } from './checks.ts';
 import type { Operand, RegClass } from './code.ts';
 import { type Gen, inRegister, isUnwritten, isWide, stateOf, TYPES } from './gen.ts';
-import { toHalf, widenHalf } from './narrow.ts';
+import { toNarrow, widenNarrow } from './narrow.ts';
 
 /** An address in brackets, and the space that it is in. */
 export interface Address {
@@ -144,7 +144,7 @@ export function loadElement(g: Gen, mem: MemRef): Operand {
   const { space, text } = loadable(g, addressOf(g, mem), mem.elem);
   const op = `ld${space}${cached(g, mem)}.${storedAs(mem.elem)}`;
   const state = stateOf(g, mem.array);
-  if (isNarrowFloat(mem.elem)) return widenHalf(g, mem.elem, g.code.value('h', op, [text], state));
+  if (isNarrowFloat(mem.elem)) return widenNarrow(g, mem.elem, g.code.value('h', op, [text], state));
   switch (mem.elem) {
     case 'bool':
       return g.code.value('p', 'setp.ne.b32', [g.code.value('r', op, [text], state), '0']);
@@ -208,7 +208,7 @@ function loadWide(g: Gen, mem: MemRef, wide: Wide): Operand {
     },
   );
   const lane = loaded[wide.lane] ?? '';
-  return isNarrowFloat(mem.elem) ? widenHalf(g, mem.elem, lane) : lane;
+  return isNarrowFloat(mem.elem) ? widenNarrow(g, mem.elem, lane) : lane;
 }
 
 /** One access where the address is a multiple of its bytes, else one for each. */
@@ -277,7 +277,7 @@ export function storeElement(g: Gen, mem: MemRef, e: Expr): void {
 }
 
 function storedValue(g: Gen, elem: ElemType, v: Operand): Operand {
-  if (isNarrowFloat(elem)) return toHalf(g, elem, 'f32', inRegister(g, 'f32', v));
+  if (isNarrowFloat(elem)) return toNarrow(g, elem, 'f32', inRegister(g, 'f32', v));
   switch (elem) {
     case 'bool':
       return g.code.value('r', 'selp.b32', ['1', '0', v]);

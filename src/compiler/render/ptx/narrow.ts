@@ -6,43 +6,71 @@ import type { NarrowName } from '../../../dtype/index.ts';
 import type { ValueType } from '../../ir/ops.ts';
 import type { NativeNarrow } from '../../ir/passes/expand-narrow.ts';
 import type { Operand } from './code.ts';
-import { type Gen, TYPES } from './gen.ts';
+import { type Gen, needIsa, TYPES } from './gen.ts';
+import type { PtxTarget } from './module.ts';
+import { atLeast } from './targets.ts';
 
 interface Native {
   /** The compute capability that it takes: 80 for 8.0. */
   readonly since: number;
+  /** The version of PTX that has it, where that is newer than the first that knows the device. */
+  readonly isa?: readonly [major: number, minor: number];
   /** What there are conversions from. */
   readonly from: 'all' | 'f32';
-  /** The instruction that makes an f32 of 16 bits, and its operand. */
-  readonly widen: (half: Operand) => readonly [op: string, operand: Operand];
-  /** That which rounds; the type of the operand follows. */
+  /** The f32 that bits stand for. */
+  readonly widen: (g: Gen, bits: Operand) => Operand;
+  /** The instruction that rounds; the type of the operand follows. */
   readonly narrow: string;
+  /** It makes two at once, of which the second operand is the lower one. */
+  readonly pair?: true;
 }
 
 const NATIVE: Readonly<Partial<Record<NarrowName, Native>>> = {
-  f16: { since: 50, from: 'all', widen: (half) => ['cvt.f32.f16', half], narrow: 'cvt.rn.f16' },
-  bf16: { since: 80, from: 'f32', widen: (half) => ['mov.b32', `{0, ${half}}`], narrow: 'cvt.rn.bf16' },
+  f16: { since: 50, from: 'all', widen: widenHalf, narrow: 'cvt.rn.f16' },
+  bf16: {
+    since: 80,
+    from: 'f32',
+    widen: (g, half) => g.code.value('f', 'mov.b32', [`{0, ${half}}`]),
+    narrow: 'cvt.rn.bf16',
+  },
+  f8e4m3: { since: 89, isa: [8, 1], from: 'f32', widen: byte('e4m3'), narrow: 'cvt.rn.satfinite.e4m3x2', pair: true },
+  f8e5m2: { since: 89, isa: [8, 1], from: 'f32', widen: byte('e5m2'), narrow: 'cvt.rn.satfinite.e5m2x2', pair: true },
 };
 
-/** What a device of this compute capability converts itself. */
-export function nativeNarrow(capability: number): NativeNarrow {
-  const known = Object.entries(NATIVE).filter(([, { since }]) => since <= capability);
+function widenHalf(g: Gen, half: Operand): Operand {
+  return g.code.value('f', 'cvt.f32.f16', [half]);
+}
+
+/** Bytes become halves, two at once. */
+function byte(format: string): Native['widen'] {
+  return (g, bits) => {
+    const two = g.code.value('r', `cvt.rn.f16x2.${format}x2`, [bits]);
+    return widenHalf(g, g.code.value('h', 'cvt.u16.u32', [two]));
+  };
+}
+
+/** What a device with such a driver converts itself. */
+export function nativeNarrow({ capability, isa }: PtxTarget): NativeNarrow {
+  const known = Object.entries(NATIVE).filter(
+    ([, native]) => native.since <= capability && (native.isa === undefined || atLeast(isa, native.isa)),
+  );
   return Object.fromEntries(known.map(([name, { from }]) => [name, from]));
 }
 
-function nativeOf(name: NarrowName): Native {
+function nativeOf(g: Gen, name: NarrowName): Native {
   const native = NATIVE[name];
   if (native === undefined) throw new Error(`internal error: ${name} should have been expanded`);
+  if (native.isa !== undefined) needIsa(g, ...native.isa);
   return native;
 }
 
-/** The f32 that 16 bits stand for. */
-export function widenHalf(g: Gen, name: NarrowName, half: Operand): Operand {
-  const [op, operand] = nativeOf(name).widen(half);
-  return g.code.value('f', op, [operand]);
+/** The f32 that the bits of a narrow float stand for. */
+export function widenNarrow(g: Gen, name: NarrowName, bits: Operand): Operand {
+  return nativeOf(g, name).widen(g, bits);
 }
 
-/** The 16 bits nearest to a value. */
-export function toHalf(g: Gen, name: NarrowName, from: ValueType, a: Operand): Operand {
-  return g.code.value('h', `${nativeOf(name).narrow}.${TYPES[from].arith}`, [a]);
+/** The bits nearest to a value. */
+export function toNarrow(g: Gen, name: NarrowName, from: ValueType, a: Operand): Operand {
+  const { narrow, pair } = nativeOf(g, name);
+  return g.code.value('h', `${narrow}.${TYPES[from].arith}`, pair ? ['0f00000000', a] : [a]);
 }

@@ -29,7 +29,7 @@ export const FLOATS: readonly ValueType[] = ['f32', 'f64'];
 /** Elements that atomic operations only move. */
 const SMALL: readonly ElemType[] = ['i8', 'u8', 'i16', 'u16'];
 export const VALUES: readonly ValueType[] = ['bool', ...INTEGERS, ...FLOATS];
-export const ELEMENTS: readonly ElemType[] = [...VALUES, 'i8', 'u8', 'i16', 'u16', 'f16', 'bf16'];
+export const ELEMENTS: readonly ElemType[] = [...VALUES, 'i8', 'u8', 'i16', 'u16', 'f16', 'bf16', 'f8e4m3', 'f8e5m2'];
 
 const UNARY: Readonly<Record<'bool' | 'int' | 'float', readonly UnaryOp[]>> = {
   bool: ['not'],
