@@ -12,8 +12,8 @@ import { TsambaTypeError } from './errors.ts';
  */
 export const COMPARED = '~state';
 
-/** The one public field of guarded classes. Bundlers whose targets have no class fields make an assignment of it. */
-const FIELD = 'crossThread';
+/** The public fields of guarded classes. Bundlers whose targets have no class fields make assignments of them. */
+const FIELDS: ReadonlySet<string | symbol> = new Set(['crossThread', COMPARED]);
 
 /** Makes the properties of a class without setters throw when they are assigned. */
 export function refuseAssignments(name: string, prototype: object): void {
@@ -48,7 +48,7 @@ export function guardProperties(name: string, prototype: object, read = 'get'): 
     set(_target, key, value, receiver): boolean {
       if (isIndex(key)) throw element(name, `= … changes no element: write .set(value, ${key})`, key);
       // Classes that extend the array may have fields of their own.
-      const allowed = typeof key === 'symbol' || key === FIELD || Object.getPrototypeOf(receiver) !== prototype;
+      const allowed = typeof key === 'symbol' || FIELDS.has(key) || Object.getPrototypeOf(receiver) !== prototype;
       if (Object.isExtensible(receiver) && allowed) {
         return Reflect.defineProperty(receiver, key, { value, writable: true, enumerable: true, configurable: true });
       }

@@ -18,7 +18,7 @@ import {
   type ValueOf,
 } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
-import { COMPARED, guardProperties } from '../guarded.ts';
+import { guardProperties } from '../guarded.ts';
 import {
   formatShape,
   inferShape,
@@ -66,7 +66,6 @@ import type { RankMark } from './rank.ts';
 import { reshapeArguments, reshapedInPlace } from './reshaping.ts';
 
 let readMemory: (value: object) => ArrayMemory | undefined;
-let comparedState: PropertyDescriptor;
 
 /**
  * An array of `T` with `R` axes in device memory; made by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are
@@ -78,6 +77,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;
   /** Phantom: tells ranks apart in the editor. */
   declare readonly '~rank'?: RankMark<R>;
+  /** @internal What comparisons see of the array (`COMPARED`). Nothing reads it. */
+  readonly '~state': Compared;
   #memory: ArrayMemory;
 
   /**
@@ -94,20 +95,13 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     const own = readOptions('DeviceNDArray', options, ['stream', 'gpuData']);
     this.#memory = new ArrayMemory(shape, strides, dtype, own.stream, own.gpuData);
     noteMade(this);
-    Object.defineProperty(this, COMPARED, comparedState);
+    this['~state'] = comparedOf(this.#memory);
     // Classes that are made of this one may still add fields.
     if (new.target === DeviceNDArray) Object.freeze(this);
   }
 
   static {
     readMemory = (value) => (#memory in value ? value.#memory : undefined);
-    comparedState = {
-      enumerable: true,
-      get(this: DeviceNDArray): unknown {
-        const { pointer, shape, strides, dtype } = this.#memory;
-        return { pointer, shape, strides, dtype };
-      },
-    };
   }
 
   get context(): Context {
@@ -132,6 +126,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   set shape(shape: ShapeLike) {
     this.checkUsable();
     this.#memory = this.#memory.inLayout(reshapedInPlace(layoutOf(this.#memory), shape));
+    Object.assign(this['~state'], comparedOf(this.#memory));
   }
 
   /** Bytes from one element to the next along each axis; may be zero or negative. */
@@ -457,6 +452,13 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     const gpuData = { context, owner, address: pointer + layout.offset, readOnly };
     return new DeviceNDArray<U, Q>(layout.shape, layout.strides, dtype, { stream, gpuData });
   }
+}
+
+/** What an array is over. */
+type Compared = Pick<ArrayMemory, 'pointer' | 'shape' | 'strides' | 'dtype'>;
+
+function comparedOf({ pointer, shape, strides, dtype }: ArrayMemory): Compared {
+  return { pointer, shape, strides, dtype };
 }
 
 /** The memory of a device array; undefined for what is none, whatever it looks like. */

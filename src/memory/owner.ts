@@ -217,6 +217,15 @@ const dropped: FinalizationRegistry<Allocation> = new FinalizationRegistry((allo
   allocation.context.releaseDropped(allocation);
 });
 
+/**
+ * Owners made in this turn of the event loop, which `dropped` does not watch yet: most are disposed before it ends, and to be put into a
+ * registry and taken out of it costs more than all the rest of them. No finaliser could run before it ends, so that nothing is lost.
+ */
+const young: MemoryOwner[] = [];
+/** So many are kept alive at most. */
+const MOST_YOUNG = 64;
+let scheduled = false;
+
 /** The owner of one allocation, counted by the arrays that share it. */
 export class MemoryOwner {
   readonly context: MemoryHome;
@@ -229,6 +238,8 @@ export class MemoryOwner {
   readonly #allocation: Allocation | undefined;
   #arrays = 0;
   #released = false;
+  /** Its place among the young ones, -1 when it is none of them. */
+  #youngAt = -1;
 
   /** `bytes`: how many the arrays may use, where that is not how many are counted. */
   constructor(context: MemoryHome, allocation: Allocation | undefined, bytes?: number, shareable = false) {
@@ -237,9 +248,41 @@ export class MemoryOwner {
     this.shareable = shareable;
     this.address = allocation === undefined ? 0 : Number(allocation.pointer);
     this.bytes = allocation === undefined ? 0 : (bytes ?? allocation.bytes);
-    if (allocation !== undefined) dropped.register(this, allocation, this);
+    if (allocation !== undefined) this.#watchLater();
     // Address and size are what arrays over the memory are checked against.
     Object.freeze(this);
+  }
+
+  #watchLater(): void {
+    if (young.length === MOST_YOUNG) MemoryOwner.#watchAll();
+    this.#youngAt = young.length;
+    young.push(this);
+    if (scheduled) return;
+    scheduled = true;
+    queueMicrotask(() => {
+      scheduled = false;
+      MemoryOwner.#watchAll();
+    });
+  }
+
+  static #watchAll(): void {
+    for (const owner of young) {
+      owner.#youngAt = -1;
+      if (owner.#allocation !== undefined) dropped.register(owner, owner.#allocation, owner);
+    }
+    young.length = 0;
+  }
+
+  #unwatch(): void {
+    const last = young.at(-1);
+    if (this.#youngAt < 0 || last === undefined) {
+      dropped.unregister(this);
+      return;
+    }
+    young[this.#youngAt] = last;
+    last.#youngAt = this.#youngAt;
+    young.pop();
+    this.#youngAt = -1;
   }
 
   /** Whatever has to stay alive as long as the memory is used: the object that it belongs to. */
@@ -275,7 +318,7 @@ export class MemoryOwner {
     this.#arrays--;
     if (this.#arrays > 0 || this.#allocation === undefined) return;
     this.#released = true;
-    dropped.unregister(this);
+    this.#unwatch();
     this.#allocation.released(this.#externalOwner);
     this.#externalOwner = undefined;
     this.context.release(this.#allocation);
