@@ -17,6 +17,7 @@ import { externals } from './externals.ts';
 import { faults } from './faults.ts';
 import { geometry } from './geometry.ts';
 import { hashes } from './hashes.ts';
+import { inspection } from './inspection.ts';
 import { kernelArrays } from './kernel-arrays.ts';
 import { localArrays } from './language-arrays.ts';
 import { flow } from './language-flow.ts';
@@ -45,6 +46,7 @@ import { records } from './records.ts';
 import { recursion } from './recursion.ts';
 import { rocKernels } from './roc-kernels.ts';
 import { rocMemory } from './roc-memory.ts';
+import { setAndGet } from './set-get.ts';
 import { sizes } from './sizes.ts';
 import { spaces } from './spaces.ts';
 import { streams } from './streams.ts';
@@ -69,6 +71,7 @@ export type { ConformanceOptions, ConformanceResult, ConformanceTest, DeviceChoi
 export const conformanceTests: readonly ConformanceTest[] = [
   ...flow,
   ...values,
+  ...inspection,
   ...absence,
   ...objects,
   ...localArrays,
@@ -98,6 +101,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...memoryOperations,
   ...mathParts,
   ...kernelArrays,
+  ...setAndGet,
   ...externals,
   ...extensions,
   ...recursion,

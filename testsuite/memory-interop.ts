@@ -71,6 +71,27 @@ export const memoryInterop: readonly ConformanceTest[] = chapter('array interfac
     own.dispose();
     a.dispose();
   },
+  'in: captured by a kernel, read and written': async () => {
+    const d = cuda.toDevice(Float32Array.of(1, 2, 3, 4));
+    const foreign = exporting(d.slice('::-1')) as unknown as Vec<f32>;
+    const holder = { tensor: exporting(d) as unknown as Vec<f32> };
+    const locked = exporting(d, { data: [dataOf(d)[0], true] }) as unknown as Vec<f32>;
+    const kernel = cuda.jit((y: Vec<f32>) => {
+      const i = cuda.grid(1);
+      if (i >= y.length) return;
+      y[i] = foreign[i] * 10 + holder.tensor.length + locked[0];
+      cuda.syncThreads();
+      holder.tensor[i] = y[i];
+    });
+    const y = cuda.deviceArray(4, 'float32');
+    await launch(kernel, { grid: 1, block: 4 }, y);
+    sameElements(await read(y), [45, 35, 25, 15]);
+    sameElements(await read(d), [45, 35, 25, 15]);
+    const storing = cuda.jit(() => {
+      locked[0] = 1;
+    });
+    await rejects(() => launch(storing, { grid: 1, block: 1 }), /read-only/, 'K241');
+  },
   'in: versions 0 to 3, strides, bigints': async () => {
     const d = cuda.toDevice(Float32Array.of(0, 1, 2, 3, 4, 5));
     for (const version of [0, 1, 2, 3]) {

@@ -28,6 +28,30 @@ async function handed(run: () => void | Promise<void>): Promise<(readonly unknow
   return calls;
 }
 
+class Track {
+  length: number;
+  readonly limits: readonly number[];
+  constructor(length: number, limits: readonly number[]) {
+    this.length = length;
+    this.limits = limits;
+  }
+  get total(): number {
+    return this.length * 10;
+  }
+}
+const track = new Track(1, []);
+const settings = { gain: 2, limits: { low: -0, steps: [1, 10] }, none: null };
+const WEIGHTS = Uint8Array.of(3, 1, 4);
+
+/** As `exactly`, with the classes of objects, by which Node shows them. */
+function classes(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return exactly(value);
+  const parts = Array.isArray(value)
+    ? value.map(classes)
+    : Object.entries(value).map(([k, v]) => `${k}: ${classes(v)}`);
+  return `${value.constructor.name}(${parts.join(', ')})`;
+}
+
 /** Values as text in which no two kinds look alike. */
 function exactly(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(exactly).join(', ')}]`;
@@ -208,6 +232,28 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     );
     const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, cuda.toDevice(p)));
     same(calls.map(exactly).join(), exactly([{ x: 1, label: 2, at: { u: -2 } }, '0.5']));
+  },
+  'console.log of objects of classes, arrays and captured objects': async () => {
+    const kernel = cuda.jit((a: Vec<f64>) => {
+      const own = new Track(2, [a[0], 5]);
+      own.length += 1;
+      const near = new Float32Array(3);
+      near[a.length - 1] = 0.5;
+      const pair = [1, 2];
+      pair[a.length - 1] += 1;
+      console.log(own, [own], { own }, near, { near, pair }, pair, track, settings, [settings.limits], WEIGHTS);
+      console.log(`${pair} ${near}`, own.total);
+    });
+    const body = (): void => {
+      const own = new Track(2, [1.5, 5]);
+      own.length += 1;
+      const near = Float32Array.of(0, 0.5, 0);
+      const pair = [1, 3];
+      console.log(own, [own], { own }, near, { near, pair }, pair, track, settings, [settings.limits], WEIGHTS);
+      console.log(`${pair} ${near}`, own.total);
+    };
+    const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, cuda.toDevice(Float64Array.of(1.5, -0))));
+    sameElements(calls.map(classes), (await handed(body)).map(classes));
   },
   'console.log of one thread keeps its order': async () => {
     const kernel = cuda.jit((n: number) => {

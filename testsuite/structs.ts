@@ -161,6 +161,21 @@ export const structs: readonly ConformanceTest[] = chapter('structs', {
     p[i].f[i % 3][i % 2] = -1;
     p[i].y = p[i].f.length;
   }),
+  'rows of sub-arrays trade places': onMembers((p, i) => {
+    const { f } = p[i];
+    [f[0], f[2]] = [f[2], f[0]];
+    [p[i].f[1], p[i].y] = [p[i].f[0], i];
+    p[i].f[0] = [1, 2];
+  }),
+  'rows of sub-arrays: by a variable, by a name, whole': onMembers((p, i) => {
+    const total = (row: ArrayLike<number>): number => row[0] + 2 * row[1];
+    for (let k = 0; k < 3; k++) {
+      const row = p[i].f[k];
+      for (let j = 0; j < row.length; j++) row[j] += total(p[i].f[(k + 1) % 3]);
+    }
+    for (const row of p[i].f) row[0]++;
+    p[i].f[i % 3] = [i, -1 - i];
+  }),
   'members by their names in brackets': onMembers((p, i) => {
     p[i]['x'] = p[i]['y'] * 2;
     p[i]['pos']['b'] = 8;

@@ -78,6 +78,8 @@ export interface CompileOptions {
   readonly indexBits: 32 | 64;
   /** How many calls of one function may be inside each other; undefined: one. */
   readonly maxRecursion?: number | undefined;
+  /** The memory of an object of another library that has the CUDA array interface. */
+  readonly importArray?: ((object: object) => CapturedArray) | undefined;
   /** Code that the kernel is linked with. */
   readonly link?: readonly LinkItem[] | undefined;
 }
@@ -117,4 +119,6 @@ export interface CapturedArray {
   readonly shape: readonly number[];
   /** Byte strides. */
   readonly strides: readonly number[];
+  /** Stores are compile errors. */
+  readonly readonly?: boolean | undefined;
 }

@@ -22,6 +22,8 @@ export interface ArrayMaker {
     dtype: D,
     options?: AlignOption,
   ): Cube<ValueOf<D>>;
+  /** A 0-d array: one element, `s.get()` and `s.set(v)`. */
+  <const D extends DTypeLike>(shape: readonly [], dtype: D, options?: AlignOption): View<ValueOf<D>, 0>;
   /** Of elements as another array has them: `x.dtype`. */
   <T>(shape: number | readonly [number], dtype: ElementType<T>): Vec<T>;
   <T>(shape: readonly [number, number], dtype: ElementType<T>): Mat<T>;

@@ -18,6 +18,7 @@ import { cannotWait } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
 import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
+import { importerOf } from './imported-captures.ts';
 import { KernelName } from './naming.ts';
 import { boundsCheckByEnvironment, type CheckedOptions, hintsOf } from './options.ts';
 import { refused } from './refused.ts';
@@ -235,7 +236,7 @@ export class KernelState {
   #compile(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Plan {
     context.checkOpen();
     const { options } = this;
-    const compileOptions = this.#optionsFor(context.driver, indexBits);
+    const compileOptions = this.#optionsFor(context.driver, indexBits, context);
     const compiled = this.#compileOnly(types, compileOptions);
     const used = new Set(compiled.kernel.params.map((param) => param.name));
     for (const name of compiled.defaulted) {
@@ -271,8 +272,8 @@ export class KernelState {
   }
 
   /** What a specialisation would be on a device with these defaults: compiled again, and not loaded. */
-  compiledFor(defaults: DeviceDefaults, { types, indexBits }: Specialisation): CompiledKernel {
-    return this.#compileOnly(types, this.#optionsFor(defaults, indexBits));
+  compiledFor(defaults: DeviceDefaults, { types, indexBits, context }: Specialisation): CompiledKernel {
+    return this.#compileOnly(types, this.#optionsFor(defaults, indexBits, context));
   }
 
   #compileOnly(types: readonly ArgType[], options: CompileOptions): CompiledKernel {
@@ -287,7 +288,7 @@ export class KernelState {
     return { source, start: node.start, end: node.start + 1 };
   }
 
-  #optionsFor(defaults: DeviceDefaults, indexBits: 32 | 64): CompileOptions {
+  #optionsFor(defaults: DeviceDefaults, indexBits: 32 | 64, context: Context): CompileOptions {
     const { options } = this;
     return {
       name: this.naming.own,
@@ -299,6 +300,7 @@ export class KernelState {
       indexBits,
       maxRecursion: options.maxRecursion,
       link: options.link,
+      importArray: importerOf(context),
     };
   }
 

@@ -46,13 +46,15 @@ export type ViewOf<T, R extends number> = R extends 1
       ? Cube<T>
       : View<T, R>;
 
-/** The dtype of a kernel-side array. */
+/** The dtype of a kernel-side array: `x.dtype(v)` converts to it, `x.dtype === f32` asks for it. */
 export interface ElementType<T> {
-  readonly [view]: T;
+  (value: number | bigint | boolean): InKernel<T>;
+  readonly name: string;
+  readonly [view]?: T;
 }
 
-/** What arrays of every rank have in a kernel. `View<T, 0>` is a 0-d array: `a.get()` reads its element. */
-export interface View<T, R extends number> {
+/** What arrays of every rank have in a kernel that reads them. */
+interface Readable<T, R extends number> {
   /** Extent of the first axis. */
   readonly length: number;
   readonly shape: Axes<R>;
@@ -102,6 +104,12 @@ export interface View<T, R extends number> {
   readonly [view]?: readonly [T, R];
 }
 
+/** What arrays of every rank have in a kernel. `View<T, 0>` is a 0-d array: `a.get()` reads its element, `a.set(v)` stores to it. */
+export interface View<T, R extends number> extends Readable<T, R> {
+  /** Stores to one element: `a.set(v)` of a 0-d array, `A.set(v, i, j)`. NumPy's `a[()] = v` and `A[i, j] = v`. */
+  set(value: InKernel<T>, ...index: Axes<R>): void;
+}
+
 /** JavaScript's methods of arrays, of one axis or of the rows of several. `P` is an element or a row. */
 interface Sequence<P, V> {
   /** The element at an index; negative ones count from the end. */
@@ -137,6 +145,9 @@ type Deeper<R extends number, V> = V extends readonly (infer U)[]
 
 /** A 1-D array of `T`. */
 export interface Vec<T> extends View<T, 1>, Sequence<InKernel<T>, Vec<T>> {
+  set(value: InKernel<T>, index: number): void;
+  /** Stores values one after another, from `offset` on, as the method of typed arrays does. */
+  set(values: ArrayLike<InKernel<T>>, offset?: number): void;
   /** Stores a value to all elements, or to those from `from` to before `to`. */
   fill(value: InKernel<T>, from?: number, to?: number): this;
   [i: number]: InKernel<T>;
@@ -159,17 +170,17 @@ export interface Cube<T> extends View<T, 3>, Sequence<Mat<T>, Cube<T>> {
   [Symbol.iterator](): IterableIterator<Mat<T>>;
 }
 
-interface InVec<T> extends View<T, 1>, Sequence<InKernel<T>, InVec<T>> {
+interface InVec<T> extends Readable<T, 1>, Sequence<InKernel<T>, InVec<T>> {
   readonly [i: number]: InKernel<T>;
   [Symbol.iterator](): IterableIterator<InKernel<T>>;
 }
 
-interface InMat<T> extends View<T, 2>, Sequence<InVec<T>, InMat<T>> {
+interface InMat<T> extends Readable<T, 2>, Sequence<InVec<T>, InMat<T>> {
   readonly [i: number]: InVec<T>;
   [Symbol.iterator](): IterableIterator<InVec<T>>;
 }
 
-interface InCube<T> extends View<T, 3>, Sequence<InMat<T>, InCube<T>> {
+interface InCube<T> extends Readable<T, 3>, Sequence<InMat<T>, InCube<T>> {
   readonly [i: number]: InMat<T>;
   [Symbol.iterator](): IterableIterator<InMat<T>>;
 }

@@ -1,20 +1,21 @@
 /**
- * Methods of arrays in kernels: `slice`, `get`, `field`, `reshape` and `view`, with the host's forms.
+ * Methods of arrays in kernels: `get`, `set`, `slice`, `field`, `reshape` and `view`, with the host's forms.
  */
 import type { AnyNode, CallExpression, Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
+import { arith } from './arithmetic.ts';
 import { isReduction, reduction } from './array-reductions.ts';
 import { element, elementType, elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
-import { writable } from './assignments.ts';
+import { storeValue, writable } from './assignments.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldView } from './records.ts';
 import { reshapeView, viewAs } from './reshaping.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
-import { eachIndex, isSequence } from './sequences.ts';
-import { describeValue, literal, type Scope, type Value, type View } from './values.ts';
+import { eachIndex, eachItem, isSequence, type Sequence } from './sequences.ts';
+import { describeValue, literal, type Scope, UNDEFINED, type Value, type View } from './values.ts';
 
 export function arrayMethod(
   ctx: Evaluation,
@@ -64,18 +65,48 @@ export function arrayMethod(
       ),
     };
   }
-  if (name !== 'get') {
-    return fail('K223', pos, `arrays have no method ${name} in a kernel`, {
-      help: 'store single elements: A[i][j] = value',
+  if (name === 'set') return setView(ctx, view, node, scope, pos);
+  if (name !== 'get') return fail('K223', pos, `arrays have no method ${name} in a kernel`);
+  const indices = elements(ctx, node.arguments, scope, pos);
+  return elementValue(elementView(ctx, view, 'get', indices, pos), pos);
+}
+
+/** The element of an array at one index an axis. */
+function elementView(ctx: Evaluation, view: View, name: string, indices: readonly Value[], pos: Pos): View {
+  const { length } = view.axes;
+  if (indices.length !== length) {
+    const needs = length === 1 ? '1 index' : `${length} indices`;
+    return fail('K236', pos, `${name} needs ${needs} for ${view.name}, not ${indices.length}`);
+  }
+  return indices.reduce((v, index) => indexView(ctx, v, ctx.scalar(index, pos, 'an index'), pos), view);
+}
+
+/** `a.set(value, …index)`, and JavaScript's `a.set(values, offset)` of arrays of one axis. */
+function setView(ctx: Evaluation, view: View, node: CallExpression, scope: Scope, pos: Pos): Value {
+  const [value, ...rest] = elements(ctx, node.arguments, scope, pos);
+  if (value === undefined) return fail('K316', pos, 'set needs a value');
+  if (view.axes.length === 1 && isSequence(value) && (rest.length === 0 || !isRecordType(view)))
+    copyElements(ctx, view, value, rest, pos);
+  else storeValue(ctx, elementView(ctx, view, 'set', rest, pos), value, pos);
+  return UNDEFINED;
+}
+
+/** Whether elements can be assigned tuples: sub-arrays of structs. */
+function isRecordType(view: View): boolean {
+  return view.element.record !== undefined;
+}
+
+/** `a.set(values, offset)`. */
+function copyElements(ctx: Evaluation, view: View, values: Sequence, rest: readonly Value[], pos: Pos): void {
+  if (values.kind === 'view' && values.view.root === view.root) {
+    fail('K242', pos, `${view.name} and what is copied into it are parts of one array`, {
+      help: 'copy the elements in a loop, in the order in which none is overwritten before it is read',
     });
   }
-  if (node.arguments.length !== view.axes.length) {
-    return fail('K236', pos, `get needs ${view.axes.length} indices for ${view.name}, not ${node.arguments.length}`);
-  }
-  let v = view;
-  for (const a of node.arguments)
-    v = indexView(ctx, v, ctx.scalar(ctx.parts.evaluate(ctx, a, scope), pos, 'an index'), pos);
-  return elementValue(v, pos);
+  const [first] = rest;
+  const offset = first === undefined ? literal(0, pos) : ctx.hold(ctx.scalar(first, pos, 'an index'));
+  const at = (index: TExpr): View => indexView(ctx, view, arith('add', offset, index, pos), pos);
+  eachItem(ctx, values, pos, ({ item, index }) => storeValue(ctx, at(index), item, pos));
 }
 
 /** `a.fill(value, from, to)`: of all elements, or of a part of the only axis. */

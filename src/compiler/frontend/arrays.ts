@@ -198,9 +198,9 @@ export function capturedView(ctx: Evaluation, value: object, name: string, pos: 
   const known = ctx.hostArrays.get(value);
   if (known !== undefined) return known;
   let view: View | undefined;
-  if (DEVICE_ARRAY in value) {
-    view = capturedDeviceView(ctx, (value as { [DEVICE_ARRAY]: CapturedArray })[DEVICE_ARRAY], name, pos);
-  } else {
+  const device = deviceArrayOf(ctx, value);
+  if (device !== undefined) view = capturedDeviceView(ctx, device, name, pos);
+  else {
     const host = readHostArray(value);
     if (host === undefined) return undefined;
     const { element } = host;
@@ -213,13 +213,19 @@ export function capturedView(ctx: Evaluation, value: object, name: string, pos: 
   return view;
 }
 
+/** The device array that a host object is, or has by the CUDA array interface. */
+function deviceArrayOf(ctx: Evaluation, value: object): CapturedArray | undefined {
+  if (DEVICE_ARRAY in value) return (value as { [DEVICE_ARRAY]: CapturedArray })[DEVICE_ARRAY];
+  return '__cuda_array_interface__' in value ? ctx.options.importArray?.(value) : undefined;
+}
+
 function capturedDeviceView(ctx: Evaluation, array: CapturedArray, name: string, pos: Pos): View {
   const element = elementOf(array.dtype);
   const { shape, strides, pointer } = array;
   const unit = strides.every((s) => s % element.size === 0) ? element.size : 1;
   const align = Math.min(element.align, ...[pointer, ...strides].map(alignmentOf));
   const from = { capture: ctx.captured.length };
-  const root = addRoot(ctx, { name, space: 'global', element, pos, from, readonly: false });
+  const root = addRoot(ctx, { name, space: 'global', element, pos, from, readonly: array.readonly === true });
   ctx.captured.push(array);
   const axes = shape.map((n, k) => ({ extent: literal(n, pos), stride: literal((strides[k] ?? 0) / unit, pos) }));
   return viewOf(root, element, axes, unit, align);

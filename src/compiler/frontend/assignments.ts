@@ -6,7 +6,7 @@ import type { Pos } from '../source.ts';
 import type { Root, TExpr, TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
 import { storeTo, storeToConstant } from './array-sites.ts';
-import { elementValue } from './arrays.ts';
+import { element, elementValue } from './arrays.ts';
 import { complex, complexValue, refuseComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
@@ -18,7 +18,7 @@ import { isObject } from './object-slots.ts';
 import { assignField, hasFields, makeObject, readField, settled, storeField } from './objects.ts';
 import { applyBinary } from './operators.ts';
 import { absentTest, askAbsent } from './optionals.ts';
-import { assignWhole, detached, isRecord, snapshot } from './records.ts';
+import { assignWhole, detached, isRecord, isSubArray, snapshot } from './records.ts';
 import {
   type Binding,
   describeValue,
@@ -96,11 +96,6 @@ function lvalueOf(ctx: Evaluation, node: MemberExpression, { object, key, pos }:
       'tuples and objects are values in a kernel, JavaScript arrays given as arguments among them: pass a TypedArray or ' +
       'ndarray(…), or use cuda.local.array(shape, dtype)',
   });
-}
-
-/** Whether this is the sub-array of one record, or a row of it, whose shape is known: `p[i].f`, `p[i]['f'][k]`. */
-function isSubArray(view: View): boolean {
-  return view.via !== undefined && view.axes.length > 0 && view.axes.every((a) => isLiteral(a.extent));
 }
 
 /** As `lvalueOf`, where only one element will do: `++` and compound assignment. */
@@ -306,6 +301,19 @@ function storeComplex(ctx: Evaluation, parts: readonly TMem[], value: Value, pos
     ctx.emit({ k: 'store', mem: writable(mem, pos), value: held[k] ?? re, pos });
   });
   return complex(held[0] ?? re, held[1] ?? im);
+}
+
+/** Stores a value to the element that a view without axes is: a number, a complex one, a vector, a record. */
+export function storeValue(ctx: Evaluation, view: View, value: Value, pos: Pos): void {
+  storeToConstant(ctx, view.root);
+  mark(view.root, pos);
+  if (view.element.record?.kind === 'c') {
+    const at = elementValue(view, pos);
+    if (at.kind === 'complex' && at.re.k === 'load' && at.im.k === 'load')
+      storeComplex(ctx, [at.re.mem, at.im.mem], value, pos);
+  } else if (view.element.record !== undefined || vectorOfElement(view.element) !== undefined) {
+    assignWhole(ctx, view, value, pos);
+  } else ctx.emit({ k: 'store', mem: element(view, pos), value: ctx.scalar(value, pos), pos });
 }
 
 /** `[a, b] = value`, `{ x, y } = value`, with targets of any kind. */

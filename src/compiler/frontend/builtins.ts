@@ -13,6 +13,7 @@ import { complexBuiltin, complexCast } from './complex-calls.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
+import { isObjectFunction, numberTest, objectFunction } from './kinds.ts';
 import { makeObject, spread } from './objects.ts';
 import { isNativeText } from './parse.ts';
 import { consoleLog, constantText } from './printing.ts';
@@ -169,7 +170,8 @@ for (const fn of [Number.isNaN, isNaN])
 // biome-ignore lint/suspicious/noGlobalIsFinite: kernels may use either
 for (const fn of [Number.isFinite, isFinite])
   define(fn, 'isFinite', 1, 1, (a, pos) => ({ k: 'test', fn: 'isFinite', a: arg(a, 0), pos }));
-define(Number.isInteger, 'Number.isInteger', 1, 1, (a, pos) => ({ k: 'test', fn: 'isInteger', a: arg(a, 0), pos }));
+for (const fn of [Number.isInteger, Number.isSafeInteger])
+  define(fn, `Number.${fn.name}`, 1, 1, (a, pos) => ({ k: 'test', fn: 'isInteger', a: arg(a, 0), pos }));
 
 function asBits(to: ElemType, args: readonly TExpr[], pos: Pos): TExpr {
   const width = arg(args, 0);
@@ -210,6 +212,7 @@ export function callBuiltin(
   if (fn === Object.getOwnPropertyDescriptors || fn === Object.defineProperties) {
     return mergeRecords(ctx, elements(ctx, node.arguments, scope, pos), pos);
   }
+  if (isObjectFunction(fn)) return objectFunction(ctx, fn, elements(ctx, node.arguments, scope, pos), pos);
   const builtin = TABLE.get(fn);
   if (builtin === undefined) {
     if (isNativeText(Function.prototype.toString.call(fn)) || isHostGlobal(fn)) return builtIn(name, pos);
@@ -224,6 +227,8 @@ export function callBuiltin(
       `${builtin.name} takes ${want} argument${builtin.max === 1 ? '' : 's'}, not ${values.length}`,
     );
   }
+  const ofNumber = numberTest(ctx, fn, values[0], pos);
+  if (ofNumber !== undefined) return ofNumber;
   const ofComplex = complexBuiltin(ctx, builtin.name, values, pos);
   if (ofComplex !== undefined) return ofComplex;
   if (values.some(isVector))

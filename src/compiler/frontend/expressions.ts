@@ -21,6 +21,7 @@ import { asComplex, complexTruth, negated } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
+import { hasPrivate, hasType, isIn, isInstance, typeOf, typeTest } from './kinds.ts';
 import { isCheap } from './measures.ts';
 import { fromHost, memberExpression } from './members.ts';
 import { refuseAhead } from './names.ts';
@@ -266,12 +267,10 @@ function unary(ctx: Evaluation, node: UnaryExpression, scope: Scope, pos: Pos): 
       discard(ctx, node.argument, scope);
       return UNDEFINED;
     case 'typeof':
+      return typeOf(ctx, evaluate(ctx, node.argument, scope), pos);
     case 'delete':
-      return fail('K101', pos, `\`${node.operator}\` cannot be used in a kernel`, {
-        help:
-          node.operator === 'typeof'
-            ? 'leave the test out: a kernel is compiled for each combination of argument types'
-            : 'elements and fields stay: store 0, or use a name of its own',
+      return fail('K101', pos, '`delete` cannot be used in a kernel', {
+        help: 'elements and fields stay: store 0, or use a name of its own',
       });
     default: {
       const value = evaluate(ctx, node.argument, scope);
@@ -292,30 +291,17 @@ function unary(ctx: Evaluation, node: UnaryExpression, scope: Scope, pos: Pos): 
 }
 
 function binary(ctx: Evaluation, node: BinaryExpression, scope: Scope, pos: Pos): Value {
-  if (node.left.type === 'PrivateIdentifier') return fail('K101', pos, 'private names cannot be used in a kernel');
-  if (node.operator === 'instanceof' || node.operator === 'in')
-    return fail('K101', pos, `\`${node.operator}\` cannot be used in a kernel`, {
-      help: 'leave the test out: a kernel is compiled for each combination of argument types',
-    });
-  const left = node.left;
+  const { left, operator } = node;
+  if (left.type === 'PrivateIdentifier') return hasPrivate(ctx, left.name, node.right, scope, pos);
   const type = typeTest(node);
   if (type !== undefined) {
-    const absent = askAbsent(evaluate(ctx, type.operand, scope), 'undefined', pos);
-    return scalar(type.there ? not(absent, pos) : absent);
+    const value = evaluate(ctx, type.operand, scope);
+    const is = type.text === 'undefined' ? askAbsent(value, 'undefined', pos) : hasType(ctx, value, type.text, pos);
+    return scalar(type.is ? is : not(is, pos));
   }
   const [a, b] = ctx.sequence([() => evaluate(ctx, left, scope), () => evaluate(ctx, node.right, scope)]);
-  return applyBinary(ctx, node.operator, a, b, pos);
-}
-
-/** `x` in `typeof x === 'undefined'`, and whether it is to be there; minifiers write `typeof x > 'u'`. */
-function typeTest({ left, operator, right }: BinaryExpression): { operand: AnyNode; there: boolean } | undefined {
-  const [type, text] = left.type === 'UnaryExpression' ? [left, right] : [right, left];
-  if (type.type !== 'UnaryExpression' || type.operator !== 'typeof' || text.type !== 'Literal') return undefined;
-  const equality = text.value === 'undefined' && /^[!=]==?$/.test(operator);
-  const order = text.value === 'u' && (operator === '<' || operator === '>');
-  if (!equality && !order) return undefined;
-  const there = equality ? operator.startsWith('!') : (operator === '<') === (type === left);
-  return { operand: type.argument, there };
+  if (operator === 'in') return isIn(ctx, a, b, pos);
+  return operator === 'instanceof' ? isInstance(ctx, a, b, pos) : applyBinary(ctx, operator, a, b, pos);
 }
 
 function isBoolean(e: TExpr): boolean {

@@ -1,7 +1,7 @@
 /**
- * Loops: `while`, `do`, `for` and `for … of`. A test is an `if` that leaves the loop; loops over tuples are unrolled.
+ * Loops: `while`, `do`, `for`, `for … of` and `for … in`. A test is an `if` that leaves the loop; loops over tuples are unrolled.
  */
-import type { AnyNode, DoWhileStatement, ForOfStatement, ForStatement, WhileStatement } from 'acorn';
+import type { AnyNode, DoWhileStatement, ForInStatement, ForOfStatement, ForStatement, WhileStatement } from 'acorn';
 import type { Pos } from '../source.ts';
 import { walkStatements } from '../types/parts.ts';
 import type { TExpr, TStmt } from '../types/tree.ts';
@@ -13,6 +13,7 @@ import { declaration, declareOne } from './declarations.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation, JumpTarget } from './evaluation.ts';
 import { condition, discard } from './expressions.ts';
+import { keysOf } from './kinds.ts';
 import { isSequence } from './sequences.ts';
 import { describeValue, isLiteral, literal, readLocal, Scope, scalar, type Value } from './values.ts';
 
@@ -160,10 +161,31 @@ function iterated(ctx: Evaluation, node: AnyNode, scope: Scope): { readonly over
   return { over: ctx.parts.evaluate(ctx, node, scope), form: 'values' };
 }
 
+/** `for (const key in object)`: the names of its fields, which are known while compiling. */
+export function forIn(ctx: Evaluation, node: ForInStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
+  const keys = keysOf(ctx, ctx.parts.evaluate(ctx, node.right, scope), pos);
+  if (keys === undefined) {
+    fail('K101', pos, '`for (… in …)` goes through the fields of objects in a kernel', {
+      help: 'for an array count, for (let i = 0; i < a.length; i++), or write for (const v of a)',
+    });
+  }
+  forEach(ctx, node, { over: keys, form: 'values' }, scope, labels, pos);
+}
+
 export function forOf(ctx: Evaluation, node: ForOfStatement, scope: Scope, labels: readonly string[], pos: Pos): void {
   if (node.await) fail('K101', pos, '`for await` cannot be used in a kernel');
-  const { over: given, form } = iterated(ctx, node.right, scope);
-  const over = ctx.holdValue(given);
+  const { over, form } = iterated(ctx, node.right, scope);
+  forEach(ctx, node, { over: ctx.holdValue(over), form }, scope, labels, pos);
+}
+
+function forEach(
+  ctx: Evaluation,
+  node: ForOfStatement | ForInStatement,
+  { over, form }: { readonly over: Value; readonly form: Form },
+  scope: Scope,
+  labels: readonly string[],
+  pos: Pos,
+): void {
   const entry = (item: () => Value, index: TExpr): Value =>
     form === 'keys' ? scalar(index) : form === 'entries' ? { kind: 'tuple', items: [scalar(index), item()] } : item();
   const bind = (value: Value, inner: Scope): void => {

@@ -6,15 +6,17 @@
  */
 
 import type { AnyNode, CallExpression, Expression, SpreadElement } from 'acorn';
-import { LANES } from '../../dtype/index.ts';
+import { isDType, LANES } from '../../dtype/index.ts';
 import { intrinsicName } from '../intrinsics.ts';
-import type { PrintForm } from '../ir/print-forms.ts';
+import type { PrintForm, TypedArrayName } from '../ir/print-forms.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
+import { indexView, viewValue } from './arrays.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
+import { fieldsOf } from './objects.ts';
 import { fieldNames, isRecord, member } from './records.ts';
-import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
+import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value, type View } from './values.ts';
 
 type Piece = string | Expression;
 
@@ -114,7 +116,8 @@ class Line {
       case 'vector':
         return { fields: v.lanes.map((lane, k) => [LANES[k] ?? 'x', this.#form(scalar(lane))]) };
       case 'record':
-        return { fields: [...v.fields].map(([name, x]) => [name, this.#form(x)]) };
+      case 'object':
+        return this.#object(v);
       case 'complex':
         return {
           fields: [
@@ -125,27 +128,90 @@ class Line {
       case 'scalar':
         this.parts.push(isLiteral(v.expr) ? exact(v.expr.value, pos) : v.expr);
         return 'value';
-      case 'host': {
-        if (v.value === undefined) return 'undefined';
-        if (v.value === null) return 'null';
-        const index = indexObject(intrinsicName(v.value), pos);
-        return index === undefined ? this.#word(String(v.value)) : this.#form(index);
-      }
+      case 'host':
+        return this.#host(v);
+      case 'function':
+        return { name: v.fn.name, isClass: false };
+      case 'class':
+        return { name: v.type.name, isClass: true };
       case 'view':
-        if (v.view.axes.length > 0) break;
+        if (v.view.axes.length > 0) return this.#array(v.view);
         if (!isRecord(v)) {
           this.parts.push(this.#ctx.scalar(v, pos));
           return 'value';
         }
         return { fields: fieldNames(v.view).map((name) => [name, this.#form(member(v.view, name, pos))]) };
       default:
-        break;
+        return this.#refuse(v);
     }
-    return fail('K225', pos, `console.log in a kernel prints numbers and strings, not ${describeValue(v)}`, {
-      help: v.kind === 'view' ? 'print elements: A[i]' : 'give it as an argument of its own',
+  }
+
+  #object(v: Extract<Value, { kind: 'record' | 'object' }>): PrintForm {
+    const type = v.kind === 'record' ? v.type : v.object.type;
+    // An accessor of a literal is a property of its own, which is shown and not called.
+    if (type !== undefined && type.construct === undefined && type.name === '') return this.#refuse(v);
+    const fields = [...fieldsOf(this.#ctx, v, this.#pos)].filter(([name]) => !name.startsWith('#'));
+    const form = (name: string, x: Value): PrintForm =>
+      x.kind === 'function' && x.fn.name === '' ? { name, isClass: false } : this.#form(x);
+    return { fields: fields.map(([name, x]) => [name, form(name, x)]), type: type?.name || undefined };
+  }
+
+  #host(v: Extract<Value, { kind: 'host' }>): PrintForm {
+    const { value, name } = v;
+    if (value === undefined) return 'undefined';
+    if (value === null) return 'null';
+    if (typeof value === 'function')
+      return { name: value.name, isClass: /^class\b/.test(Function.prototype.toString.call(value)) };
+    if (typeof value !== 'object') return this.#word(String(value));
+    const index = indexObject(intrinsicName(value), this.#pos);
+    if (index !== undefined) return this.#form(index);
+    const object = this.#ctx.parts.asObject(this.#ctx, v, this.#pos);
+    if (object.kind !== 'host') return this.#form(object);
+    return isDType(value) ? this.#word(name) : this.#refuse(v);
+  }
+
+  /** An array whose length is known, of numbers as the typed array that it is; of what is in a struct, and of rows, as an array. */
+  #array(view: View): PrintForm {
+    const own: Value = { kind: 'view', view };
+    const pos = this.#pos;
+    const lengths = view.axes.map(({ extent }) =>
+      isLiteral(extent) ? Number(extent.value) : Number.POSITIVE_INFINITY,
+    );
+    if (lengths.reduce((a, b) => a * b, 1) > MOST_ELEMENTS) return this.#refuse(own);
+    const items = Array.from({ length: lengths[0] ?? 0 }, (_, k) =>
+      this.#form(viewValue(indexView(this.#ctx, view, literal(k, pos), pos), pos)),
+    );
+    const { element, root, level, axes } = view;
+    const isPlain = axes.length > 1 || level > 0 || root.open !== undefined || element.record !== undefined;
+    return { items, type: isPlain ? undefined : TYPED_ARRAYS[element.clamped === true ? 'u8c' : element.elem] };
+  }
+
+  #refuse(v: Value): never {
+    return fail('K225', this.#pos, `console.log in a kernel cannot print ${describeValue(v)}`, {
+      help:
+        v.kind === 'view'
+          ? `print elements, ${v.view.name}${'[i]'.repeat(v.view.axes.length)}: whole arrays are printed up to ${MOST_ELEMENTS} elements, if their length is known while compiling`
+          : 'it prints numbers, strings, arrays and objects: give what is in it as arguments of their own',
     });
   }
 }
+
+/** Arrays of more elements are not printed whole. */
+const MOST_ELEMENTS = 64;
+
+const TYPED_ARRAYS: Readonly<Partial<Record<string, TypedArrayName>>> = {
+  i8: 'Int8Array',
+  u8: 'Uint8Array',
+  u8c: 'Uint8ClampedArray',
+  i16: 'Int16Array',
+  u16: 'Uint16Array',
+  i32: 'Int32Array',
+  u32: 'Uint32Array',
+  i64: 'BigInt64Array',
+  u64: 'BigUint64Array',
+  f32: 'Float32Array',
+  f64: 'Float64Array',
+};
 
 /** A literal that prints as it is in JavaScript: -0, 1e300 and 5n. */
 function exact(value: number | bigint | boolean, pos: Pos): string | TExpr {

@@ -266,6 +266,15 @@ export function snapshot(ctx: Evaluation, view: View, pos: Pos): Extract<Value, 
   return copied;
 }
 
+/** Whether this is the sub-array of one record, or a row of it, whose shape is known: `p[i].f`, `p[i]['f'][k]`. */
+export function isSubArray(view: View): boolean {
+  return view.via !== undefined && view.axes.length > 0 && hasKnownShape(view);
+}
+
+function hasKnownShape(view: View): boolean {
+  return view.axes.every((a) => isLiteral(a.extent));
+}
+
 /** A record as an object of variables, a sub-array as a tuple of them. */
 function copyOut(ctx: Evaluation, view: View, pos: Pos): Value {
   let left = MOST_SCALARS;
@@ -298,15 +307,15 @@ function copyOut(ctx: Evaluation, view: View, pos: Pos): Value {
 }
 
 /**
- * The value with a copy of each record in it: what stands on the right of `[p[i], p[j]] = [p[j], p[i]]`. With a target, of each
+ * The value with a copy of each record and sub-array in it: what stands on the right of `[p[i], p[j]] = [p[j], p[i]]`. With a target, of each
  * record and sub-array that is in the same memory.
  */
 export function detached(ctx: Evaluation, v: Value, pos: Pos, target?: View): Value {
   const each = (item: Value): Value => detached(ctx, item, pos, target);
   switch (v.kind) {
     case 'view': {
-      const { root, axes } = v.view;
-      const whole = target === undefined ? isRecord(v) : root === target.root && axes.every((a) => isLiteral(a.extent));
+      const whole =
+        target === undefined ? isRecord(v) || isSubArray(v.view) : v.view.root === target.root && hasKnownShape(v.view);
       return whole ? copyOut(ctx, v.view, pos) : v;
     }
     case 'tuple':

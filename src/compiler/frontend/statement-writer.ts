@@ -9,6 +9,12 @@ import type { Hints } from './hints.ts';
 import { isStable, size } from './measures.ts';
 import { type Branch, readLocal } from './values.ts';
 
+/** What `typeof` says of a number of the kernel. */
+export type Kind = 'number' | 'bigint' | 'boolean';
+
+/** What a variable, or the elements of an array, are given: a value, or the result of a statement. */
+export type Given = TExpr | Extract<TStmt, { k: 'atomic' | 'barrier' | 'warp' | 'extern' }>;
+
 export class StatementWriter {
   readonly hints: Hints;
   list: TStmt[] = [];
@@ -19,6 +25,8 @@ export class StatementWriter {
   inBranch: Branch = { outer: undefined };
   #labels = 0;
   #locals = 0;
+  /** What variables and the elements of JavaScript arrays are given first. */
+  readonly #first = new Map<Local, Given>();
 
   constructor(hints: Hints) {
     this.hints = hints;
@@ -34,6 +42,18 @@ export class StatementWriter {
 
   emit(s: TStmt): void {
     this.list.push(s);
+    if (s.k === 'assign') this.#note(s.local, s.value);
+    else if (s.k === 'store' && s.mem.root.open !== undefined) this.#note(s.mem.root.open.local, s.value);
+    else if ('result' in s && s.result !== undefined) this.#note(s.result, s);
+  }
+
+  #note(local: Local, given: Given): void {
+    if (!this.#first.has(local)) this.#first.set(local, given);
+  }
+
+  /** What a variable, or the elements of an array that the kernel made, were given first. */
+  firstGiven(local: Local): Given | undefined {
+    return this.#first.get(local);
   }
 
   /** Runs `body` with a fresh statement list and returns what it wrote. */

@@ -9,7 +9,7 @@ import { declaration } from './declarations.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation, JumpTarget } from './evaluation.ts';
 import { branchStatement, condition, discard } from './expressions.ts';
-import { doWhileStatement, forOf, forStatement, whileStatement } from './loops.ts';
+import { doWhileStatement, forIn, forOf, forStatement, whileStatement } from './loops.ts';
 import { declareAhead, hoistFunctions } from './names.ts';
 import { noteResult } from './partial-variables.ts';
 import { constantText } from './printing.ts';
@@ -63,9 +63,7 @@ function statement(ctx: Evaluation, node: AnyNode, scope: Scope, labels: readonl
     case 'ForOfStatement':
       return forOf(ctx, node, scope, labels, pos);
     case 'ForInStatement':
-      return fail('K101', pos, '`for (… in …)` cannot be used in a kernel', {
-        help: 'count: for (let i = 0; i < a.length; i++)',
-      });
+      return forIn(ctx, node, scope, labels, pos);
     case 'SwitchStatement':
       return switchStatement(ctx, node, scope, labels, pos);
     case 'LabeledStatement':

@@ -387,8 +387,14 @@ function printed(form: PrintForm, parts: string[]): string {
   if (form === 'value') return parts.shift() ?? 'undefined';
   if (form === 'undefined' || form === 'null') return form;
   if ('text' in form) return `[${form.text.map((x) => printed(x, parts)).join(', ')}].map(String).join('')`;
-  if ('items' in form) return `[${form.items.map((x) => printed(x, parts)).join(', ')}]`;
-  return `{ ${form.fields.map(([name, x]) => `[${JSON.stringify(name)}]: ${printed(x, parts)}`).join(', ')} }`;
+  if ('name' in form) return `$.${form.isClass ? 'classNamed' : 'functionNamed'}(${JSON.stringify(form.name)})`;
+  const type = form.type === undefined ? undefined : JSON.stringify(form.type);
+  if ('items' in form) {
+    const items = `[${form.items.map((x) => printed(x, parts)).join(', ')}]`;
+    return type === undefined ? items : `$.arrayOf(${type}, ${items})`;
+  }
+  const fields = `{ ${form.fields.map(([name, x]) => `[${JSON.stringify(name)}]: ${printed(x, parts)}`).join(', ')} }`;
+  return type === undefined ? fields : `$.objectOf(${type}, ${fields})`;
 }
 
 function isSimple(s: Stmt): s is Stmt & { op: 'assign' | 'store' | 'atomic' | 'trap' } {

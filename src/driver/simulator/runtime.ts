@@ -22,6 +22,7 @@ import type {
   ValueType,
   WarpOp,
 } from '../../compiler/ir/ops.ts';
+import { arrayOf, classNamed, functionNamed, objectOf } from '../../compiler/ir/print-forms.ts';
 import { WARP_SIZE } from '../../compiler/ir/warp.ts';
 import { HOST_MATH } from '../../compiler/math/host.ts';
 import type { Pos } from '../../compiler/source.ts';
@@ -101,6 +102,11 @@ let phases = 0;
 
 /** The state of one launch. */
 export class Runtime {
+  /** What `console.log` shows. */
+  readonly arrayOf: typeof arrayOf = arrayOf;
+  readonly objectOf: typeof objectOf = objectOf;
+  readonly classNamed: typeof classNamed = classNamed;
+  readonly functionNamed: typeof functionNamed = functionNamed;
   readonly kernel: Kernel;
   readonly shape: LaunchShape;
   readonly sites: readonly Site[];
