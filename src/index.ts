@@ -93,6 +93,7 @@ export type { JitOptions } from './kernel/options.ts';
 export type { Cube, In, Mat, Vec, View } from './kernel/types.ts';
 export { scope } from './memory/scope.ts';
 export type { XoroshiroState, XoroshiroStates } from './random/xoroshiro128p.ts';
+export type { Reduction } from './reduce/reduce.ts';
 export { hsa, type Roc, roc } from './roc/namespace.ts';
 export type { Event } from './stream/event.ts';
 export type { Stream } from './stream/stream.ts';

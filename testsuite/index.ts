@@ -44,6 +44,7 @@ import { randomNumbers } from './random.ts';
 import { recordNames } from './record-names.ts';
 import { records } from './records.ts';
 import { recursion } from './recursion.ts';
+import { reductions } from './reduce.ts';
 import { rocKernels } from './roc-kernels.ts';
 import { rocMemory } from './roc-memory.ts';
 import { setAndGet } from './set-get.ts';
@@ -96,6 +97,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...barriers,
   ...warps,
   ...randomNumbers,
+  ...reductions,
   ...spaces,
   ...atomics,
   ...memoryOperations,

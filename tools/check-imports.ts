@@ -43,7 +43,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/memory', 'src/stream'],
   ['src/array'],
   ['src/kernel'],
-  ['src/random'],
+  ['src/random', 'src/reduce'],
   ['src/cuda'],
   ['src/roc'],
   ['src/index.ts'],

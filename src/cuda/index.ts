@@ -41,6 +41,7 @@ export type { Device } from '../memory/device.ts';
 export type { DeviceChoice } from '../memory/device-functions.ts';
 export type { Leak, LeakTracker } from '../memory/leaks.ts';
 export type { MemoryStats } from '../memory/stats.ts';
+export type { ReduceIntoOptions, ReduceOptions, Reducible, Reduction } from '../reduce/reduce.ts';
 export type { AutoSynchronize, StreamCallback } from '../stream/stream.ts';
 export * from './members.ts';
 export { type Cuda, cuda } from './namespace.ts';

@@ -1,0 +1,40 @@
+/**
+ * Work of the library's own kernels: launches that follow one another on a stream, with the arrays that only they need.
+ */
+import type { Kernel } from './kernel-types.ts';
+import type { LaunchOptions } from './launch-shape.ts';
+
+type AnyKernel = Kernel<readonly unknown[]>;
+
+/** One launch. */
+export interface Step {
+  readonly kernel: AnyKernel;
+  readonly shape: LaunchOptions;
+  readonly args: readonly unknown[];
+}
+
+/** Launches in their order, and what is disposed once they are enqueued: memory goes back when the work on it is done. */
+export interface Steps {
+  readonly steps: readonly Step[];
+  readonly temporaries: readonly { dispose(): void }[];
+}
+
+/** Enqueues the launches; waits for nothing. */
+export function launchSteps({ steps, temporaries }: Steps): void {
+  try {
+    for (const { kernel, shape, args } of steps) kernel.launch(shape, ...args);
+  } finally {
+    for (const temporary of temporaries) temporary.dispose();
+  }
+}
+
+/** As `launchSteps`, on devices that compile through promises alone. */
+export async function launchStepsLater(work: Steps): Promise<void> {
+  try {
+    for (const { kernel, args } of work.steps) await kernel.compileAsync(...args);
+  } catch (error) {
+    for (const temporary of work.temporaries) temporary.dispose();
+    throw error;
+  }
+  launchSteps(work);
+}
