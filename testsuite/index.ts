@@ -56,10 +56,12 @@ import { type ConformanceOptions, type ConformanceResult, type ConformanceTest, 
 import { bfloat16 } from './types-bfloat16.ts';
 import { clampedBytes } from './types-clamped.ts';
 import { complexNumbers } from './types-complex.ts';
+import { dateTypes } from './types-dates.ts';
 import { float8 } from './types-float8.ts';
 import { integerTypes } from './types-integers.ts';
 import { quotientTests } from './types-quotients.ts';
 import { storage } from './types-storage.ts';
+import { stringTypes } from './types-strings.ts';
 import { vectorTypes } from './types-vectors.ts';
 import { wideTypes } from './types-wide.ts';
 import { warps } from './warps.ts';
@@ -85,6 +87,8 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...hashes,
   ...ciphers,
   ...vectorTypes,
+  ...stringTypes,
+  ...dateTypes,
   ...wideTypes,
   ...storage,
   ...clampedBytes,

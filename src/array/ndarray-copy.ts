@@ -8,13 +8,17 @@
 import type { HostSide } from '../driver/driver.ts';
 import { copyStrided } from '../driver/strided.ts';
 import {
+  areConvertible,
   codecOf,
   converterBetween,
   type DType,
   dataClassOf,
   describeDTypes,
   hasPlainData,
+  inUnit,
   isScalarDType,
+  isTextDType,
+  isTimeDType,
   type ScalarName,
   sameDType,
   type TypedArray,
@@ -71,8 +75,15 @@ export function fillElements(target: HostMemory, value: unknown): void {
 function conversion(from: DType, to: DType): ((value: unknown) => unknown) | undefined {
   if (sameDType(from, to)) return undefined;
   if (isScalarDType(from) && isScalarDType(to)) return converterBetween(from.name as ScalarName, to.name as ScalarName);
-  if (to.kind === 'c' && from.kind !== 'V') return (value) => value;
-  const hint = from.kind === 'c' ? `; take the parts with view(${from.name === 'c64' ? 'f32' : 'f64'})` : '';
+  if (to.kind === 'c' && (from.kind === 'c' || isScalarDType(from))) return (value) => value;
+  if (isTextDType(from) && isTextDType(to)) return (value) => value;
+  if (isTimeDType(from) && isTimeDType(to) && areConvertible(from, to)) return (value) => inUnit(from, to, value);
+  const hint =
+    from.kind === 'c'
+      ? `; take the parts with view(${from.name === 'c64' ? 'f32' : 'f64'})`
+      : isTimeDType(from) || isTimeDType(to)
+        ? '; the counts of a date are seen through view(i64)'
+        : '';
   const [own, wanted] = describeDTypes(from, to);
   throw new TsambaTypeError('E_CONVERT', `elements of ${own} cannot be converted to ${wanted}${hint}`);
 }

@@ -2,7 +2,7 @@
  * Nested JavaScript arrays as array memory: `[[1, 2], [3, 4]]`, also with TypedArrays as rows.
  *
  * The shape is read off the first item of each level and checked against all others. Without a dtype the elements decide, and
- * they must agree: numbers are f64, whole or not; bigints i64; booleans bool; `{ re, im }` c128.
+ * they must agree: numbers are f64, whole or not; bigints i64; booleans bool; `{ re, im }` c128; strings `'U…'` as long as the longest; `Date` datetime64[ms].
  */
 import {
   bool,
@@ -11,6 +11,7 @@ import {
   converterBetween,
   type DType,
   dataClassOf,
+  datetime64,
   describeDType,
   dtypeOfTypedArray,
   f64,
@@ -19,6 +20,7 @@ import {
   isTypedArray,
   type ScalarName,
   type TypedArray,
+  unicodeCharSeq,
 } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { compactLayout, formatShape, normalizeShape, type StridedLayout, sizeOf } from '../layout/index.ts';
@@ -35,7 +37,8 @@ export interface NestedMemory {
 
 /** Reads a nested array (or a scalar, which has no axes) into compact C-ordered memory. Throws TypeError, RangeError. */
 export function readNested(value: unknown, wanted: DType | undefined): NestedMemory {
-  if (value === undefined || value === null || typeof value === 'string' || typeof value === 'function') {
+  const text = typeof value === 'string' && wanted === undefined;
+  if (value === undefined || value === null || text || typeof value === 'function') {
     const shown = value === undefined || value === null ? String(value) : `a ${typeof value}`;
     throw new TsambaTypeError(
       'E_HOST_ARRAY',
@@ -119,7 +122,10 @@ function inferDType(value: unknown, shape: readonly number[]): DType | undefined
       for (let i = 0; i < item.length; i++) visit(item[i], axis + 1);
       return;
     }
-    const dtype = isTypedArray(item) ? dtypeOfTypedArray(item) : elementDType(item);
+    const own = isTypedArray(item) ? dtypeOfTypedArray(item) : elementDType(item);
+    const text = own.kind === 'U' && found?.kind === 'U';
+    const dtype = text ? longer(own, found) : own;
+    if (text) found = dtype;
     if (found !== undefined && found !== dtype) {
       throw new TsambaTypeError(
         'E_MIXED',
@@ -132,6 +138,10 @@ function inferDType(value: unknown, shape: readonly number[]): DType | undefined
   return found;
 }
 
+function longer(a: DType, b: DType | undefined): DType {
+  return b === undefined || a.itemSize > b.itemSize ? a : b;
+}
+
 function elementDType(item: unknown): DType {
   if (typeof item === 'number') return f64;
   if (typeof item === 'boolean') return bool;
@@ -139,12 +149,17 @@ function elementDType(item: unknown): DType {
     if (BigInt.asIntN(64, item) === item) return i64;
     throw new TsambaRangeError('E_CONVERT', `${item}n does not fit i64, the dtype of bigints; give dtype: u64 or f64`);
   }
+  if (typeof item === 'string') return unicodeCharSeq(Math.max(1, Array.from(item).length));
+  if (item instanceof Date) return datetime64('ms');
   if (typeof item === 'object' && item !== null) {
     if (typeof describedValue(item, 're') === 'number' && typeof describedValue(item, 'im') === 'number') return c128;
     throw new TsambaTypeError('E_CONVERT', objectAdvice(item));
   }
   const shown = item === undefined ? 'undefined (a hole in the array?)' : item === null ? 'null' : `a ${typeof item}`;
-  throw new TsambaTypeError('E_CONVERT', `array elements must be numbers, bigints or booleans, got ${shown}`);
+  throw new TsambaTypeError(
+    'E_CONVERT',
+    `array elements must be numbers, bigints, booleans, strings or dates, got ${shown}`,
+  );
 }
 
 function objectAdvice(item: object): string {
@@ -166,5 +181,7 @@ function named(dtype: DType): string {
   if (dtype === f64) return 'numbers (f64)';
   if (dtype === i64) return 'bigints (i64)';
   if (dtype === bool) return 'booleans';
+  if (dtype.kind === 'U') return 'strings';
+  if (dtype.kind === 'M') return 'dates';
   return dtype === c128 ? 'complex numbers' : describeDType(dtype);
 }

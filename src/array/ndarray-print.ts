@@ -21,7 +21,7 @@ export function printArray(array: {
   const shorten = sizeOf(shape) > FULL_SIZE;
   const print = (axis: number, at: number): string => {
     const length = shape[axis];
-    if (length === undefined) return printElement(codec.read(view, at));
+    if (length === undefined) return codec.show?.(view, at) ?? printElement(codec.read(view, at));
     const item = (i: number): string => print(axis + 1, at + i * (strides[axis] ?? 0));
     const range = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, i) => item(from + i));
     const items =
@@ -37,6 +37,8 @@ export function printArray(array: {
 function printElement(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;
   if (Object.is(value, -0)) return '-0';
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'NaT' : value.toISOString();
   if (Array.isArray(value)) return `[${value.map(printElement).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value);

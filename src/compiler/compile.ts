@@ -11,7 +11,6 @@ import { fail } from './frontend/diagnostics.ts';
 import { lower } from './frontend/lower.ts';
 import { evaluatePartially } from './frontend/partial-evaluation.ts';
 import { describe } from './frontend/positions.ts';
-import { settleNames } from './frontend/record-names.ts';
 import type { Kernel, Param } from './ir/ops.ts';
 import { checkBarriers } from './ir/passes/barriers.ts';
 import { returnAtEnds } from './ir/passes/tails.ts';
@@ -33,8 +32,7 @@ function resultType(s: Definition): Type {
 /** Compiles one specialisation. Throws KernelError with a position in the user's source. Synchronous. */
 export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): CompiledKernel {
   const stage = <R>(what: string, run: () => R): R => traceTime('compile', () => `${options.name}: ${what}`, run);
-  const { context, body: evaluated } = stage('elaborating', () => evaluatePartially(fn, args, options));
-  const { body, apart } = stage('settling names', () => settleNames(context, evaluated));
+  const { context, body, apart } = stage('elaborating', () => evaluatePartially(fn, args, options));
   const ranges = [...assignRanges(body, resultType), ...openRanges(context.roots, body)];
   stage('inferring types', () => infer(body, ranges, context.args, { defaultFloat: options.defaultFloat }));
   const lowered = stage('lowering', () => lower(body, ranges, options));

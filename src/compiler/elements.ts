@@ -1,5 +1,5 @@
 /**
- * Elements of arrays as the compiler sees them: scalars, and records of them (structs, complex numbers).
+ * Elements of arrays as the compiler sees them: scalars, and records of them (structs, complex numbers, strings, dates).
  *
  * The IR knows scalars only. An array of records is memory in which members are accessed at their offsets; this says how large
  * such an element is, how it is aligned, and what its members are. What members mean in a kernel is `frontend/records.ts`.
@@ -10,11 +10,15 @@ import {
   elemOf,
   f32,
   f64,
+  i64,
   isClamped,
   isScalarDType,
+  isTextDType,
+  isTimeDType,
   isVectorDType,
   SCALAR_TOKENS,
   type StructField,
+  subArray,
 } from '../dtype/index.ts';
 import { ELEM_SIZE, type ElemType } from './ir/ops.ts';
 
@@ -89,9 +93,24 @@ const COMPLEX: Readonly<Record<string, readonly StructField[]>> = {
   ],
 };
 
-/** The members of a struct or complex number; undefined for other types. */
+/** The only member of a string, the sub-array of its characters, and of a date, its count. No name of an author's is spelled so. */
+export const CONTENT = '(content)';
+
+const CONTENTS = new WeakMap<DType, readonly StructField[]>();
+
+function contentOf(dtype: DType): readonly StructField[] | undefined {
+  const known = CONTENTS.get(dtype);
+  if (known !== undefined) return known;
+  if (!isTextDType(dtype) && !isTimeDType(dtype)) return undefined;
+  const content = isTextDType(dtype) ? subArray(dtype.unit, [dtype.length]) : i64;
+  const fields = [{ name: CONTENT, dtype: content, offset: 0 }];
+  CONTENTS.set(dtype, fields);
+  return fields;
+}
+
+/** The members of a struct or complex number, or what is in a string or a date; undefined for other types. */
 export function fieldsOf(dtype: DType): readonly StructField[] | undefined {
-  return dtype.fields ?? COMPLEX[dtype.name];
+  return dtype.fields ?? COMPLEX[dtype.name] ?? contentOf(dtype);
 }
 
 /** Each scalar in a record, with its offset; of sub-arrays the first and the last. */
@@ -121,7 +140,7 @@ const KEYS = new WeakMap<DType, string>();
 export function recordKey(dtype: DType): string {
   let key = KEYS.get(dtype);
   if (key === undefined) {
-    if (isVectorDType(dtype)) return dtype.name;
+    if (isVectorDType(dtype) || isTextDType(dtype) || isTimeDType(dtype)) return dtype.name;
     const fields = fieldsOf(dtype) ?? [];
     const members = fields.map((field) => `${JSON.stringify(field.name)}@${field.offset}:${memberKey(field.dtype)}`);
     key = `{${members.join(',')}}${dtype.itemSize}`;

@@ -2,7 +2,7 @@
  * Reading and writing one element of any dtype at a byte offset, in the devices' byte order (little-endian).
  *
  * A codec is made once a dtype and cached. It knows every dtype: narrow floats by their bits, bool as one byte, complex
- * numbers as `{ re, im }`, structs as plain objects, sub-arrays as nested arrays. Offsets need no alignment.
+ * numbers as `{ re, im }`, structs as plain objects, sub-arrays as nested arrays, strings as strings, dates as `Date`. Offsets need no alignment.
  */
 
 import { TsambaTypeError } from '../errors.ts';
@@ -13,9 +13,13 @@ import { type DType, describeDType, type StructField } from './dtype.ts';
 import { narrowCodec } from './narrow-float.ts';
 import { nearest } from './spelling.ts';
 import { rowOf, type ScalarName, type ScalarRow, type StorageArrays } from './table.ts';
+import { isTextDType, readText, type TextDType, writeText } from './text.ts';
+import { countOf, hostTime, isTimeDType, showTime, type TimeToken } from './time.ts';
 
 /** How elements of one dtype are read and written. */
 export interface Codec {
+  /** The element as it prints, where that is not what its value says. */
+  show?(view: DataView, offset: number): string;
   /** The element at a byte offset: number, bigint, boolean, `{ re, im }`, or a plain object. */
   read(view: DataView, offset: number): unknown;
   /** Converts by the rule of casts and writes. Throws TypeError for a value that the dtype cannot hold. */
@@ -39,6 +43,8 @@ function makeCodec(dtype: DType): Codec {
   if (dtype.base !== undefined && dtype.subShape !== undefined) return subArrayCodec(dtype, dtype.base, dtype.subShape);
   if (dtype.name === 'c64') return complexCodec(dtype, RAW.Float32Array, 4);
   if (dtype.name === 'c128') return complexCodec(dtype, RAW.Float64Array, 8);
+  if (isTextDType(dtype)) return textCodec(dtype);
+  if (isTimeDType(dtype)) return timeCodec(dtype);
   const name = dtype.name as ScalarName;
   const raw = scalarCodec(rowOf(name));
   const convert = converterTo(name);
@@ -84,6 +90,22 @@ function complexCodec(dtype: DType, part: RawCodec, partSize: number): Codec {
       part.write(view, offset, re);
       part.write(view, offset + partSize, im);
     },
+  };
+}
+
+function textCodec(dtype: TextDType): Codec {
+  return {
+    read: (view, offset) => readText(view, offset, dtype),
+    write: (view, offset, value) => writeText(view, offset, dtype, value),
+    show: (view, offset) => JSON.stringify(readText(view, offset, dtype)),
+  };
+}
+
+function timeCodec(dtype: TimeToken): Codec {
+  return {
+    read: (view, offset) => hostTime(dtype, view.getBigInt64(offset, true)),
+    write: (view, offset, value) => view.setBigInt64(offset, countOf(dtype, value), true),
+    show: (view, offset) => showTime(dtype, view.getBigInt64(offset, true)),
   };
 }
 

@@ -11,8 +11,11 @@ import { rowOf, SCALARS, type ScalarName, type StoredName } from './table.ts';
 /** `c64`/`c128` are complex numbers of two f32 / two f64. */
 export type ComplexName = 'c64' | 'c128';
 
-/** `'b'` boolean, `'i'` signed, `'u'` unsigned, `'f'` float, `'c'` complex, `'V'` struct, vector or sub-array: NumPy's letters. */
-export type DTypeKind = 'b' | 'i' | 'u' | 'f' | 'c' | 'V';
+/**
+ * NumPy's letters: `'b'` boolean, `'i'` signed, `'u'` unsigned, `'f'` float, `'c'` complex, `'V'` struct, vector or sub-array, `'S'` and `'U'` strings,
+ * `'M'` date, `'m'` duration.
+ */
+export type DTypeKind = 'b' | 'i' | 'u' | 'f' | 'c' | 'V' | 'S' | 'U' | 'M' | 'm';
 
 /** Marks every dtype, across copies of the library in one process. Its value is the dtype's name. */
 export const DTYPE: unique symbol = Symbol.for('tsamba.dtype') as never;

@@ -23,6 +23,9 @@ export {
   type ScalarName,
   type StoredName,
 } from './table.ts';
+export * from './text.ts';
+export * from './time.ts';
+export * from './time-units.ts';
 export * from './typedarray.ts';
 export type {
   Complex,

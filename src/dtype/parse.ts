@@ -10,6 +10,8 @@ import { type DType, describeDType, isDType } from './dtype.ts';
 import { SCALAR_TOKENS } from './scalars.ts';
 import { nearest } from './spelling.ts';
 import { rowOf, SCALAR_NAMES } from './table.ts';
+import { parseText } from './text.ts';
+import { parseTime } from './time.ts';
 import type { DTypeLike, ValueOf } from './types.ts';
 import { longNameOf, vectorTokens } from './vector.ts';
 
@@ -67,7 +69,7 @@ export function asFieldDType(like: unknown, what: string): DType {
     throw new TsambaTypeError('E_DTYPE', `${what} must be a dtype such as f32 or 'float32', got ${shown(like)}`);
   }
   const text = like.trim();
-  const found = BY_NAME.get(text);
+  const found = BY_NAME.get(text) ?? parseText(text) ?? parseTime(text);
   if (found !== undefined) return found;
   throw new TsambaTypeError('E_DTYPE', `${what}: ${explain(text)}`);
 }
@@ -109,9 +111,10 @@ function explain(text: string): string {
   if (text.startsWith('>') || text.startsWith('!')) {
     return `'${text}' is big-endian, which devices do not read; convert the data and write '<${text.slice(1)}'`;
   }
-  if (/^[|<=]?[OSUMm]\d*$/.test(text) || /^(object|str|datetime|timedelta)/.test(text)) {
-    return `'${text}' (objects, strings and dates) has no counterpart on devices; use numbers, such as '<i8' for a date`;
-  }
+  if (/^[|<=]?O\d*$/.test(text) || text.startsWith('object'))
+    return `'${text}' (Python objects) has no counterpart on devices; use numbers, strings of a fixed length or structs`;
+  if (/^[|<=]?[SUa]0?$/.test(text) || /^(str|bytes)/.test(text))
+    return `'${text}' does not say how long the strings are: write 'S8' for 8 bytes, 'U8' for 8 code points`;
   const meant = Object.hasOwn(LOOSE_NAMES, text) ? LOOSE_NAMES[text] : undefined;
   if (meant !== undefined) return `'${text}' does not say how many bits: write ${meant}`;
   const near = nearest(text, BY_NAME.keys());

@@ -7,6 +7,7 @@
  */
 import type { DTYPE, DType } from './dtype.ts';
 import type { BigName, NamesOf, SCALARS, ScalarName, StorageArrays, StorageOf } from './table.ts';
+import type { TimeUnit } from './time-units.ts';
 
 declare const kind: unique symbol;
 /** A number in memory as the scalar type `D`. */
@@ -48,6 +49,14 @@ declare global {
 /** The scalar types that there are vectors of. */
 export type LaneName = Exclude<ScalarName, 'bool' | 'u8c' | 'f8e4m3' | 'f8e5m2'>;
 
+/** A date: to the editor a bigint, the count of its unit, so that operators work on it; a `Date` on the host where that can hold it. */
+export type datetime64<U extends TimeUnit = TimeUnit> = Big<`datetime64[${U}]`>;
+/** A duration: a bigint, the count of its unit. */
+export type timedelta64<U extends TimeUnit = TimeUnit> = Big<`timedelta64[${U}]`>;
+
+/** The dates that a `Date` on the host can hold. */
+type OfDate = `datetime64[${Exclude<TimeUnit, 'us' | 'ns'>}]`;
+
 /** The names of the vector types. */
 export type VectorName = `${LaneName}x${2 | 3 | 4}`;
 
@@ -76,12 +85,14 @@ type LaneOf<D> = D extends `${string}x2`
     ? 'x' | 'y' | 'z'
     : 'x' | 'y' | 'z' | 'w';
 
-/** What one array element can be on the host: a number, a bigint, a boolean, a complex number or a struct's plain object. */
-export type Scalar = number | bigint | boolean | Complex | object;
+/** What one array element can be on the host: a number, a bigint, a boolean, a string, a complex number, a `Date` or a struct's plain object. */
+export type Scalar = number | bigint | boolean | string | Complex | object;
 
 /** The type without its phantom: what the host reads and writes, and kernels but for complex numbers. */
 export type Plain<T> = T extends bigint
-  ? Whole<T, bigint>
+  ? IsDate<T> extends true
+    ? Date
+    : Whole<T, bigint>
   : T extends boolean
     ? boolean
     : T extends number
@@ -97,6 +108,9 @@ export type Plain<T> = T extends bigint
 /** Whether this is `c64` or `c128`. */
 export type IsComplex<T> = [NameOf<T>] extends [never] ? false : [NameOf<T>] extends ['c64' | 'c128'] ? true : false;
 
+/** Whether this is a date that is a `Date` on the host. */
+type IsDate<T> = [NameOf<T>] extends [never] ? false : [NameOf<T>] extends [OfDate] ? true : false;
+
 /** A complex element in a kernel: a number with parts, which can be stored to. */
 type ComplexElement = number & { re: number; im: number };
 
@@ -104,13 +118,18 @@ type ComplexElement = number & { re: number; im: number };
 export type InKernel<T> =
   IsComplex<T> extends true
     ? ComplexElement
-    : Plain<T> extends infer P
-      ? P extends object
-        ? Complex extends MemberOf<P>
-          ? { [K in keyof P]: Complex extends P[K] ? ComplexElement : P[K] }
+    : IsDate<T> extends true
+      ? bigint
+      : Plain<T> extends infer P
+        ? P extends object
+          ? [Extract<MemberOf<P>, Complex | Date>] extends [never]
+            ? P
+            : { [K in keyof P]: MemberInKernel<P[K]> }
           : P
-        : P
-      : never;
+        : never;
+
+/** A member of a struct in a kernel. */
+type MemberInKernel<M> = Complex extends M ? ComplexElement : Date extends M ? bigint : M;
 
 /** What the members of a struct are; a vector is none. */
 type MemberOf<P> = P extends number | bigint ? never : P[keyof P];
@@ -195,4 +214,14 @@ type LongName<K> = K extends `${infer L extends LaneName}x${infer N}`
 export type DTypeLike<T = unknown> = DType<T> | (string & {}) | keyof ElementByString;
 
 /** The element type that a `DTypeLike` stands for. */
-export type ValueOf<D> = D extends DType<infer T> ? T : D extends keyof ElementByString ? ElementByString[D] : Scalar;
+export type ValueOf<D> =
+  D extends DType<infer T> ? T : D extends keyof ElementByString ? ElementByString[D] : NamedElement<D>;
+
+/** The element that one of endlessly many names stands for: `'U8'`, `'datetime64[ns]'`. */
+type NamedElement<D> = D extends `${'' | '|'}S${bigint}` | `${'' | '<'}U${bigint}`
+  ? string
+  : D extends `datetime64[${infer U extends TimeUnit}]` | `${'' | '<'}M8[${infer U extends TimeUnit}]`
+    ? datetime64<U>
+    : D extends `timedelta64[${infer U extends TimeUnit}]` | `${'' | '<'}m8[${infer U extends TimeUnit}]`
+      ? timedelta64<U>
+      : Scalar;

@@ -11,7 +11,7 @@ import { storeValue, writable } from './assignments.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
-import { fieldView } from './records.ts';
+import { fieldView } from './record-fields.ts';
 import { reshapeView, viewAs } from './reshaping.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
 import { eachIndex, eachItem, isSequence, type Sequence } from './sequences.ts';

@@ -4,7 +4,7 @@
  * A view is symbolic: a root, an offset and axes. `A[i]` of a matrix is a view with one axis less; when all axes have an index
  * there is an element, and only then memory is touched. Slicing follows NumPy's rules.
  */
-import { asDType, type DType, dtypeOfTypedArray, isDType, isTypedArray, type VectorToken } from '../../dtype/index.ts';
+import { asDType, type DType, dtypeOfTypedArray, isDType, isTypedArray } from '../../dtype/index.ts';
 import { bytesOf } from '../../dtype/typedarray.ts';
 import { type ArgType, type CapturedArray, DEVICE_ARRAY, NDARRAY } from '../contract.ts';
 import { alignmentOf, type Element, elementOf, fieldsOf, MAX_ALIGN, OPEN, scalarElement } from '../elements.ts';
@@ -18,7 +18,7 @@ import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { size, touchesMemory } from './measures.ts';
 import { type Axis, isLiteral, literal, scalar, type Value, type View } from './values.ts';
-import { vectorElement, vectorOfElement } from './vectors.ts';
+import { type LaneType, vectorElement, vectorOfElement } from './vectors.ts';
 
 type RootInit = Omit<Root, 'id' | 'written' | 'elem'> & { readonly element: Element };
 
@@ -299,7 +299,7 @@ export function element(view: View, pos: Pos): TMem {
 }
 
 /** The memory of the first lane of a vector. */
-export function laneOfView(type: VectorToken<unknown>, view: View, pos: Pos): TMem {
+export function laneOfView(type: LaneType, view: View, pos: Pos): TMem {
   return element({ ...view, element: elementOf(type.lane) }, pos);
 }
 

@@ -18,7 +18,9 @@ import { isObject } from './object-slots.ts';
 import { assignField, hasFields, makeObject, readField, settled, storeField } from './objects.ts';
 import { applyBinary } from './operators.ts';
 import { absentTest, askAbsent } from './optionals.ts';
-import { assignWhole, detached, isRecord, isSubArray, snapshot } from './records.ts';
+import { isRecord } from './record-fields.ts';
+import { assignWhole, detached, isSubArray, snapshot } from './records.ts';
+import { textType } from './texts.ts';
 import {
   type Binding,
   describeValue,
@@ -68,7 +70,8 @@ function lvalueOf(ctx: Evaluation, node: MemberExpression, { object, key, pos }:
   if (value.kind === 'complex' && value.re.k === 'load' && value.im.k === 'load')
     return { parts: [value.re.mem, value.im.mem] };
   if (isVector(value) && value.at !== undefined) return { whole: value.at };
-  if (isRecord(value) || (value.kind === 'view' && isSubArray(value.view))) return { whole: value.view };
+  if (isRecord(value) || (value.kind === 'view' && (isSubArray(value.view) || textType(value) !== undefined)))
+    return { whole: value.view };
   if (isVector(object)) {
     return fail('K240', pos, `a vector in a variable is a value: its lane ${memberName(node)} cannot be stored to`, {
       help: `make a new vector: v = ${object.type.name}(…)`,

@@ -13,7 +13,7 @@ import { complex, complexValue } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
-import { fieldView, isRecord } from './records.ts';
+import { fieldView, isRecord } from './record-fields.ts';
 import { isMisaligned } from './unaligned.ts';
 import { describeValue, readLocal, scalar, UNDEFINED, type Value, type View } from './values.ts';
 

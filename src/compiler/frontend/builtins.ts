@@ -4,7 +4,7 @@
  * They are recognised by identity, so that whatever a bundler calls them they are the same.
  */
 import type { CallExpression } from 'acorn';
-import { type DType, elemOf, isClamped, isScalarDType, isVectorDType } from '../../dtype/index.ts';
+import { type DType, elemOf, isClamped, isScalarDType, isTimeDType, isVectorDType } from '../../dtype/index.ts';
 import type { ElemType, MathFn } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { RoundFn, TExpr } from '../types/tree.ts';
@@ -17,6 +17,7 @@ import { isObjectFunction, numberTest, objectFunction } from './kinds.ts';
 import { makeObject, spread } from './objects.ts';
 import { isNativeText } from './parse.ts';
 import { consoleLog, constantText } from './printing.ts';
+import { countOf, isTime, makeTime } from './times.ts';
 import { isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 import { isVector, makeVector, vectorFunction } from './vectors.ts';
 
@@ -218,7 +219,9 @@ export function callBuiltin(
     if (isNativeText(Function.prototype.toString.call(fn)) || isHostGlobal(fn)) return builtIn(name, pos);
     return undefined;
   }
-  const values = elements(ctx, node.arguments, scope, pos);
+  const given = elements(ctx, node.arguments, scope, pos);
+  const counts = builtin.name === 'Number' || builtin.name === 'BigInt';
+  const values = counts ? given.map((v) => (isTime(v) ? scalar(countOf(v)) : v)) : given;
   if (values.length < builtin.min || values.length > builtin.max) {
     const want = builtin.min === builtin.max ? String(builtin.min) : `${builtin.min} to ${builtin.max}`;
     return fail(
@@ -257,6 +260,7 @@ function mergeRecords(ctx: Evaluation, values: readonly Value[], pos: Pos): Valu
 export function callDType(ctx: Evaluation, dtype: DType, node: CallExpression, scope: Scope, pos: Pos): Value {
   if (dtype.kind === 'c') return complexCast(ctx, dtype, elements(ctx, node.arguments, scope, pos), pos);
   if (isVectorDType(dtype)) return makeVector(ctx, dtype, elements(ctx, node.arguments, scope, pos), pos);
+  if (isTimeDType(dtype)) return makeTime(ctx, dtype, elements(ctx, node.arguments, scope, pos), pos);
   if (!isScalarDType(dtype))
     return fail('K322', pos, `${dtype.name} is no cast that a kernel can make`, {
       help: 'cast to bool, an integer or a float type',
@@ -265,7 +269,7 @@ export function callDType(ctx: Evaluation, dtype: DType, node: CallExpression, s
   const [value] = values;
   if (values.length !== 1 || value === undefined)
     return fail('K316', pos, `${dtype.name}(x) takes 1 argument, not ${values.length}`);
-  const a = ctx.scalar(value, pos);
+  const a = isTime(value) ? countOf(value) : ctx.scalar(value, pos);
   const to = elemOf(dtype);
   if (isClamped(dtype)) return scalar({ k: 'cast', to, a, by: 'u8c', pos });
   return scalar(to === 'bool' ? truth(a) : { k: 'cast', to, a, pos });

@@ -5,7 +5,7 @@
  * `return` that is not the last statement leaves the inlined block by a jump.
  */
 import type { AnyNode, CallExpression, Node } from 'acorn';
-import { isDType } from '../../dtype/index.ts';
+import { charSeq, datetime64, isDType, isNaT, timedelta64, unicodeCharSeq } from '../../dtype/index.ts';
 import { KernelError } from '../../errors.ts';
 import { externalOf } from '../intrinsics/external.ts';
 import { nativeOf } from '../intrinsics/native.ts';
@@ -31,6 +31,8 @@ import { withFlag } from './optionals.ts';
 import { noteResult } from './partial-variables.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
 import { isSequence } from './sequences.ts';
+import { isTextMethod, textMethod, textType } from './texts.ts';
+import { askNaT } from './times.ts';
 import {
   describeValue,
   type FunctionValue,
@@ -55,7 +57,7 @@ export function callExpression(ctx: Evaluation, node: CallExpression, scope: Sco
   if (callee.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
   if (callee.type === 'MemberExpression' && !callee.computed && callee.object.type !== 'Super') {
     const name = (callee.property as { name: string }).name;
-    if (ARRAY_METHODS.has(name) || isSequenceMethod(name) || isReduction(name)) {
+    if (ARRAY_METHODS.has(name) || isSequenceMethod(name) || isReduction(name) || isTextMethod(name)) {
       const object = ctx.parts.evaluate(ctx, callee.object, scope);
       const result = methodOf(ctx, object, name, node, scope, pos);
       if (result !== undefined) return result;
@@ -80,6 +82,8 @@ function methodOf(
   scope: Scope,
   pos: Pos,
 ): Value | undefined {
+  if (object.kind === 'view' && isTextMethod(name) && textType(object) !== undefined)
+    return textMethod(ctx, object, name, elements(ctx, node.arguments, scope, pos), pos);
   if (object.kind === 'view') return arrayMethod(ctx, object.view, name, node, scope, pos);
   if (object.kind === 'tuple' && isSequence(object)) {
     if (isSequenceMethod(name)) return sequenceMethod(ctx, object, name, node, scope, pos);
@@ -111,6 +115,9 @@ function callFunction(ctx: Evaluation, node: CallExpression, scope: Scope, pos: 
     const made = newArray(ctx, fn, node, scope, pos);
     if (made !== undefined) return made;
   }
+  const dtype = madeDType(ctx, fn.value, node, scope, pos);
+  if (dtype !== undefined) return dtype;
+  if (fn.value === isNaT) return askNaT(ctx, elements(ctx, node.arguments, scope, pos), pos);
   if (isDType(fn.value)) return callDType(ctx, fn.value, node, scope, pos);
   if (typeof fn.value !== 'function') return fail('K314', pos, `${describeValue(fn)} is not a function`);
   const overloaded = callOverload(ctx, fn.value, node, scope, pos);
@@ -206,6 +213,24 @@ function callOne(
     return from(0);
   } finally {
     for (const a of nodes) ctx.pinned.delete(a);
+  }
+}
+
+/** Functions of the host that make a dtype of a constant. */
+const DTYPE_MAKERS: readonly unknown[] = [charSeq, unicodeCharSeq, datetime64, timedelta64];
+
+/** `datetime64('s')` in a kernel, the dtype. */
+function madeDType(ctx: Evaluation, fn: unknown, node: CallExpression, scope: Scope, pos: Pos): Value | undefined {
+  if (!DTYPE_MAKERS.includes(fn)) return undefined;
+  const { name } = fn as { readonly name: string };
+  const [of] = elements(ctx, node.arguments, scope, pos);
+  const given =
+    of?.kind === 'host' ? of.value : of?.kind === 'scalar' && of.expr.k === 'lit' ? of.expr.value : undefined;
+  try {
+    const value = (fn as (of: unknown) => unknown)(given);
+    return { kind: 'host', value, name: `${name}(${JSON.stringify(given)})` };
+  } catch (cause) {
+    return fail('K322', pos, cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 

@@ -69,6 +69,8 @@ export interface Parts {
   call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], pos: Pos, self?: Value): Value;
   /** A plain object of the host as the object of values that it is in a kernel; other values as they are. */
   asObject(ctx: Evaluation, v: Value, pos: Pos): Value;
+  /** A string in memory as a copy in memory of the thread; other values as they are. */
+  ownText(ctx: Evaluation, v: Value, pos: Pos): Value;
 }
 
 export class Evaluation extends StatementWriter {
@@ -81,6 +83,8 @@ export class Evaluation extends StatementWriter {
   readonly sharedSites: Map<string, Root> = new Map();
   /** Constant and captured memory by host object. */
   readonly hostArrays: Map<object, View> = new Map();
+  /** Strings that are known while compiling, as constant memory holds them. */
+  readonly texts: Map<string, Int32Array> = new Map();
   /** Literals that are rows of arrays in memory. */
   readonly rows: WeakSet<AnyNode> = new WeakSet();
   readonly frames: Frame[] = [];
@@ -233,7 +237,8 @@ export class Evaluation extends StatementWriter {
       const { re, im } = given;
       binding.value = complex(this.temp(re, `${binding.name}.re`), this.temp(im, `${binding.name}.im`));
     } else {
-      binding.value = this.named(this.holdValue(given, binding.name), binding.name, pos);
+      const own = this.hints.isKept(binding.name, pos) ? this.parts.ownText(this, given, pos) : given;
+      binding.value = this.named(this.holdValue(own, binding.name), binding.name, pos);
     }
     hold(binding, given);
     for (const s of notes) this.emit(s);

@@ -29,6 +29,8 @@ import { objectLiteral } from './objects.ts';
 import { applyBinary } from './operators.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { readVariable } from './partial-variables.ts';
+import { textTruth, textType } from './texts.ts';
+import { isTime, timeUnary } from './times.ts';
 import {
   isAbsent,
   isLiteral,
@@ -228,6 +230,7 @@ function truthOf(ctx: Evaluation, v: Value, pos: Pos): TExpr {
   if (isVector(v)) return truth(ctx.scalar(v, pos, 'a condition'));
   if (v.kind === 'scalar') return truth(v.expr);
   if (v.kind === 'complex') return complexTruth(ctx, v, pos);
+  if (v.kind === 'view' && textType(v) !== undefined) return textTruth(ctx, v, pos);
   if (v.kind === 'view' && v.view.axes.length === 0) return truth(ctx.scalar(v, pos));
   return literal(true, pos);
 }
@@ -277,6 +280,7 @@ function unary(ctx: Evaluation, node: UnaryExpression, scope: Scope, pos: Pos): 
       const z = asComplex(value);
       if (z !== undefined && node.operator === '-') return negated(z, pos);
       if (z !== undefined && node.operator === '+') return z;
+      if (isTime(value)) return timeUnary(ctx, node.operator, value, pos);
       if (isVector(value)) return vectorUnary(ctx, node.operator, value, pos);
       const a = ctx.scalar(value, pos);
       if (node.operator === '-') return scalar(negate(a, pos));

@@ -62,6 +62,21 @@ export class Hints {
     this.#memory.add(site);
     throw new Reconsider();
   }
+  readonly #kept = new Set<string>();
+
+  /** Whether a name for a string is read after the element was assigned to. */
+  isKept(name: string, pos: Pos): boolean {
+    return this.#kept.size > 0 && this.#kept.has(`${name} ${this.site(pos)}`);
+  }
+
+  /** Starts again with a copy of what a name stands for. */
+  keep(name: string, pos: Pos): never {
+    const id = `${name} ${this.site(pos)}`;
+    if (this.#kept.has(id)) throw new Error(`${name} is a copy already`);
+    this.#kept.add(id);
+    throw new Reconsider();
+  }
+
   readonly #complex = new Set<string>();
 
   /** Whether a variable will be without a value at times. */

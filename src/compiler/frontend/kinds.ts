@@ -10,9 +10,11 @@ import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldsOf } from './objects.ts';
 import { absentTest } from './optionals.ts';
-import { fieldNames, isRecord, member } from './records.ts';
+import { fieldNames, isRecord, member } from './record-fields.ts';
 import { lengthOf } from './sequences.ts';
 import type { Kind } from './statement-writer.ts';
+import { textType } from './texts.ts';
+import { isTime } from './times.ts';
 import { describeValue, isAbsent, isLiteral, isOptional, literal, type Scope, scalar, type Value } from './values.ts';
 
 /** What `typeof` says of a scalar. */
@@ -99,6 +101,10 @@ function typeName(ctx: Evaluation, v: Value): TypeName {
       return 'function';
     case 'host':
       return typeof v.value;
+    case 'view':
+      return textType(v) === undefined ? 'object' : 'string';
+    case 'vector':
+      return isTime(v) ? 'bigint' : 'object';
     default:
       return 'object';
   }
@@ -176,6 +182,7 @@ function hasKey(v: Value, name: string, pos: Pos): boolean {
     case 'tuple':
       return isPlace(name, v.items.length) || name in Array.prototype;
     case 'view': {
+      if (textType(v) !== undefined) break;
       if (isRecord(v)) return fieldNames(v.view).includes(name) || name in Object.prototype;
       const extent = v.view.axes[0]?.extent;
       if (extent !== undefined && /^\d+$/.test(name)) {
@@ -187,6 +194,7 @@ function hasKey(v: Value, name: string, pos: Pos): boolean {
     case 'complex':
       return name === 're' || name === 'im';
     case 'vector':
+      if (isTime(v)) break;
       return 'xyzw'.slice(0, v.lanes.length).includes(name) && name.length === 1;
     case 'class':
       return v.type.statics.has(name) || name in Function.prototype;
@@ -275,7 +283,7 @@ function ownFields(ctx: Evaluation, v: Value, pos: Pos): ReadonlyMap<string, Val
 export function numberTest(ctx: Evaluation, fn: unknown, v: Value | undefined, pos: Pos): Value | undefined {
   const test = TESTS.get(fn);
   if (test === undefined || v === undefined || v.kind === 'complex' || v.kind === 'vector') return undefined;
-  if (v.kind === 'view' && v.view.axes.length === 0 && !isRecord(v)) return undefined;
+  if (v.kind === 'view' && v.view.axes.length === 0 && v.view.element.record === undefined) return undefined;
   if (v.kind !== 'scalar' || kindOf(ctx, v.expr) !== 'number') return scalar(literal(false, pos));
   const x = ctx.hold(v.expr);
   const is: TExpr = { k: 'test', fn: test === 'isSafeInteger' ? 'isInteger' : test, a: x, pos };

@@ -17,8 +17,10 @@ import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { readField } from './objects.ts';
 import { supposedMember } from './partial-variables.ts';
-import { isMember, isRecord, member } from './records.ts';
+import { isMember, isRecord, member } from './record-fields.ts';
 import { didYouMean } from './suggest.ts';
+import { textMember, textType } from './texts.ts';
+import { hostDate } from './times.ts';
 import { describeValue, isAbsent, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
 import { laneValue } from './vectors.ts';
 
@@ -36,6 +38,7 @@ export function fromHost(ctx: Evaluation, value: unknown, name: string, pos: Pos
       if (special !== undefined) break;
       if (Array.isArray(value))
         return { kind: 'tuple', items: value.map((v, k) => fromHost(ctx, v, `${name}[${k}]`, pos)), site: value };
+      if (value instanceof Date) return hostDate(value, pos);
       const view = capturedView(ctx, value, name, pos);
       if (view !== undefined) return { kind: 'view', view };
       const { re, im } = value as { re?: unknown; im?: unknown };
@@ -112,6 +115,7 @@ export function memberOf(ctx: Evaluation, object: Value, key: string | number | 
     key = key.value;
   switch (object.kind) {
     case 'view':
+      if (textType(object) !== undefined) return textMember(ctx, object, key, pos);
       if (isRecord(object)) {
         if (typeof key !== 'object') return member(object.view, String(key), pos);
         return fail('K233', pos, `an element of ${object.view.name} is a record: it has members, not indices`, {

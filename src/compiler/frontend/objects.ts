@@ -23,7 +23,8 @@ import {
 } from './object-slots.ts';
 import { withFlag } from './optionals.ts';
 import { readVariable } from './partial-variables.ts';
-import { isRecord, snapshot } from './records.ts';
+import { isRecord } from './record-fields.ts';
+import { snapshot } from './records.ts';
 import { didYouMean } from './suggest.ts';
 import {
   type Binding,

@@ -9,6 +9,8 @@ import { asComplex, complexBinary, equal } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { absentTest, askAbsent } from './optionals.ts';
+import { textOperator } from './texts.ts';
+import { isTime, timeOperator } from './times.ts';
 import { isAbsent, isOptional, literal, scalar, type Value } from './values.ts';
 import { isVector, vectorOperator } from './vectors.ts';
 
@@ -35,6 +37,10 @@ const SHIFT: Readonly<Record<string, 'shl' | 'shr' | 'ushr'>> = { '<<': 'shl', '
 
 /** A binary operator on two numbers, real or complex. */
 export function applyBinary(ctx: Evaluation, operator: string, left: Value, right: Value, pos: Pos): Value {
+  if ((isTime(left) || isTime(right)) && !isAbsent(left) && !isAbsent(right))
+    return timeOperator(ctx, operator, left, right, pos);
+  const ofText = textOperator(ctx, operator, left, right, pos);
+  if (ofText !== undefined) return ofText;
   if ((isVector(left) || isVector(right)) && !isAbsent(left) && !isAbsent(right)) {
     const apply = (a: TExpr, b: TExpr): TExpr => ctx.scalar(applyBinary(ctx, operator, scalar(a), scalar(b), pos), pos);
     return vectorOperator(ctx, operator, left, right, pos, apply);

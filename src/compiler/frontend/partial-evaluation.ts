@@ -5,7 +5,7 @@
 import type { ArgType, CompileOptions, Constant } from '../contract.ts';
 import type { Pos } from '../source.ts';
 import { typeOfElem } from '../types/lattice.ts';
-import type { ScalarArg, TStmt } from '../types/tree.ts';
+import type { ScalarArg } from '../types/tree.ts';
 import { madeAt } from './array-sites.ts';
 import { argumentView } from './arrays.ts';
 import { destructure } from './assignments.ts';
@@ -19,12 +19,13 @@ import { condition, evaluate } from './expressions.ts';
 import { Hints, Reconsider } from './hints.ts';
 import { hoist, isReassigned } from './names.ts';
 import { resolvePresence } from './presence.ts';
+import { type Settled, settleNames } from './record-names.ts';
+import { ownText } from './records.ts';
 import { kernelResult, statements } from './statements.ts';
 import { isAbsent, Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
-export interface PartiallyEvaluated {
+export interface PartiallyEvaluated extends Settled {
   readonly context: Evaluation;
-  readonly body: readonly TStmt[];
 }
 
 export function evaluatePartially(
@@ -50,7 +51,7 @@ function evaluateWith(
   options: CompileOptions,
   hints: Hints,
 ): PartiallyEvaluated {
-  const ctx = new Evaluation({ evaluate, condition, statements, call, asObject }, fn, options, hints);
+  const ctx = new Evaluation({ evaluate, condition, statements, call, asObject, ownText }, fn, options, hints);
   const scope = new Scope(undefined, fn, true);
   ctx.frames.push({ fn: 'kernel', label: undefined, result: undefined, returned: false, targets: [], site: undefined });
   if (fn.node.async === true || fn.node.generator === true) {
@@ -69,7 +70,7 @@ function evaluateWith(
   });
   if (body.at(-1)?.k === 'return') body.pop();
   for (const refuse of ctx.supposed.values()) refuse?.();
-  return { context: ctx, body: resolvePresence(body) };
+  return { context: ctx, ...settleNames(ctx, resolvePresence(body)) };
 }
 
 function parameters(ctx: Evaluation, fn: CapturedFunction, args: readonly ArgType[], scope: Scope): void {

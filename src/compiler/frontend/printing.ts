@@ -15,7 +15,9 @@ import { indexView, viewValue } from './arrays.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldsOf } from './objects.ts';
-import { fieldNames, isRecord, member } from './records.ts';
+import { fieldNames, isRecord, member } from './record-fields.ts';
+import { textCharacters, textType } from './texts.ts';
+import { countOf, isTime } from './times.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value, type View } from './values.ts';
 
 type Piece = string | Expression;
@@ -114,6 +116,8 @@ class Line {
       case 'tuple':
         return { items: v.items.map((item) => this.#form(item)) };
       case 'vector':
+        if (isTime(v))
+          return { text: [this.#word(`${v.type.name}(`), this.#form(scalar(countOf(v))), this.#word(')')] };
         return { fields: v.lanes.map((lane, k) => [LANES[k] ?? 'x', this.#form(scalar(lane))]) };
       case 'record':
       case 'object':
@@ -136,6 +140,11 @@ class Line {
         return { name: v.type.name, isClass: true };
       case 'view':
         if (v.view.axes.length > 0) return this.#array(v.view);
+        if (textType(v) !== undefined) {
+          const characters = textCharacters(this.#ctx, v, pos);
+          this.parts.push(...characters);
+          return { characters: characters.length };
+        }
         if (!isRecord(v)) {
           this.parts.push(this.#ctx.scalar(v, pos));
           return 'value';

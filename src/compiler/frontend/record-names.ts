@@ -25,7 +25,11 @@ export function settleNames(ctx: Evaluation, body: readonly TStmt[]): Settled {
   let states = new NameStates(body, trusting);
   for (const name of states.troubles.keys()) if (states.isReplacedByArguments(name)) trusting.add(name);
   if (trusting.size > 0) states = new NameStates(body, trusting);
-  for (const [name, trouble] of states.troubles) refuse(states, name, trouble);
+  for (const [name, trouble] of states.troubles) {
+    const { text } = name;
+    if (text?.constant) ctx.hints.keep(text.name, text.pos);
+    refuse(states, name, trouble);
+  }
   return { body: copyNames(ctx, states, body), apart: states.apart };
 }
 

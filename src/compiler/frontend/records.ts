@@ -1,32 +1,23 @@
 /**
- * Records in kernels: members of structs and of complex numbers, and the assignment of whole elements.
+ * Records in kernels: the assignment of whole elements, and copies of them. Where their members are is `record-fields.ts`.
  *
  * `p[i]` of an array of structs is a view without axes: it names the element, as a JavaScript variable names an object. Members
  * are scalars, further records, or, for sub-arrays, views. What is assigned as a whole is copied member by member, so that
  * padding stays as it is. `{ ...p[i] }` is a copy in variables.
  */
-import type { DType } from '../../dtype/index.ts';
-import { alignmentOf, describeElement, elementOf, fieldsOf } from '../elements.ts';
+import { isTextDType } from '../../dtype/index.ts';
+import { describeElement } from '../elements.ts';
 import type { Pos } from '../source.ts';
 import type { Overwrite, TExpr } from '../types/tree.ts';
-import { addIndex, arith, compare, mulIndex } from './arithmetic.ts';
-import { element, elementValue, laneOfView, viaIndex } from './arrays.ts';
+import { arith, compare } from './arithmetic.ts';
+import { allocateView, element, laneOfView } from './arrays.ts';
 import { complex, complexValue, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
+import { fieldNames, fieldView, isRecord, member, part, partValue } from './record-fields.ts';
 import { regionOf } from './regions.ts';
-import { didYouMean } from './suggest.ts';
-import {
-  type Axis,
-  describeValue,
-  isLiteral,
-  literal,
-  mapScalars,
-  readLocal,
-  scalar,
-  type Value,
-  type View,
-} from './values.ts';
+import { storeText, textType } from './texts.ts';
+import { describeValue, isLiteral, literal, mapScalars, readLocal, scalar, type Value, type View } from './values.ts';
 import { laneMemory, storeLanes, vectorOfElement } from './vectors.ts';
 
 /** Sub-arrays of more elements than this are copied in loops. */
@@ -34,101 +25,10 @@ const UNROLLED = 16;
 /** A copy in variables has at most so many scalars. */
 const MOST_SCALARS = 64;
 
-/** A view of elements that have members. */
-type RecordView = View & { readonly element: { readonly record: DType } };
-
-/** Whether a value is one record in memory. */
-export function isRecord(v: Value): v is { readonly kind: 'view'; readonly view: RecordView } {
-  return v.kind === 'view' && v.view.axes.length === 0 && v.view.element.record !== undefined;
-}
-
-/** The member of every element of a view: NumPy's `p['x']`. Sub-arrays add their axes. */
-export function fieldView(view: View, name: string, pos: Pos): View {
-  const fields = view.element.record === undefined ? undefined : fieldsOf(view.element.record);
-  if (fields === undefined) {
-    return fail('K312', pos, `the elements of ${view.name} are ${describeElement(view.element)}: they have no members`);
-  }
-  const field = fields.find((f) => f.name === name);
-  if (field === undefined) {
-    const names = fields.map((f) => f.name);
-    return fail(
-      'K312',
-      pos,
-      `there is no member ${name} in ${view.name}, whose elements are ${describeElement(view.element)}`,
-      {
-        help: didYouMean(name, names) ?? `the members are ${names.join(', ')}`,
-      },
-    );
-  }
-  return memberView(view, field.dtype, field.offset, `${view.name}.${name}`, pos);
-}
-
-function memberView(view: View, dtype: DType, offset: number, name: string, pos: Pos): View {
-  const disp = view.disp + offset;
-  const level = view.level + 1;
-  const via = view.via && { ...view.via, at: view.via.at === undefined ? undefined : view.via.at + offset };
-  if (dtype.base === undefined) return { ...view, element: elementOf(dtype), disp, name, level, via };
-  const inner = elementOf(dtype.base);
-  // Offsets of elements and of what is in them are counted in a unit that divides both.
-  const unit = gcd(view.unit, inner.size);
-  const factor = literal(view.unit / unit, pos);
-  const axes: Axis[] = view.axes.map((a) => ({ extent: a.extent, stride: mulIndex(a.stride, factor, pos) }));
-  let stride = inner.size / unit;
-  const own: Axis[] = [];
-  for (const length of [...(dtype.subShape ?? [])].reverse()) {
-    own.unshift({ extent: literal(length, pos), stride: literal(stride, pos) });
-    stride *= length;
-  }
-  return {
-    ...view,
-    element: inner,
-    axes: [...axes, ...own],
-    offset: view.offset === undefined ? undefined : mulIndex(view.offset, factor, pos),
-    unit,
-    disp,
-    align: Math.min(view.align, alignmentOf(inner.size)),
-    name,
-    level,
-    via,
-  };
-}
-
-/** Whether the elements of a view have a member of this name. */
-export function isMember(view: View, name: string): boolean {
-  return fieldNames(view).includes(name);
-}
-
-function gcd(a: number, b: number): number {
-  return b === 0 ? a : gcd(b, a % b);
-}
-
-/** `p[i].x`: a scalar to be read, a record, or the view of a sub-array. */
-export function member(view: View, name: string, pos: Pos): Value {
-  const found = fieldView({ ...view, via: view.via ?? { name: undefined, at: 0 } }, name, pos);
-  return found.axes.length === 0 ? elementValue(found, pos) : { kind: 'view', view: found };
-}
-
-/** `p[i].f[k]` of an index known to be inside. */
-function part(view: View, index: TExpr, pos: Pos): View {
-  const [axis, ...axes] = view.axes;
-  if (axis === undefined) return view;
-  const offset = addIndex(view.offset, mulIndex(index, axis.stride, pos), pos);
-  return { ...view, axes, offset, level: view.level + 1, via: viaIndex(view, index) };
-}
-
-function partValue(view: View, index: TExpr, pos: Pos): Value {
-  const inner = part(view, index, pos);
-  return inner.axes.length === 0 ? elementValue(inner, pos) : { kind: 'view', view: inner };
-}
-
 /** The extent of the first axis, where it is known. */
 function lengthOf(view: View): number | undefined {
   const extent = view.axes[0]?.extent;
   return extent !== undefined && isLiteral(extent) ? Number(extent.value) : undefined;
-}
-
-export function fieldNames(view: View): readonly string[] {
-  return view.element.record === undefined ? [] : (fieldsOf(view.element.record) ?? []).map((f) => f.name);
 }
 
 // ---------------------------------------------------------------- whole records
@@ -164,6 +64,8 @@ function copyInto(ctx: Evaluation, target: View, value: Value, by: Overwrite): v
     ctx.emit({ k: 'store', mem: element(target, pos), value: ctx.scalar(value, pos), part: by, pos });
     return;
   }
+  const { record } = target.element;
+  if (isTextDType(record)) return storeText(ctx, target, record, value, (to, from) => copyInto(ctx, to, from, by), pos);
   const names = fieldNames(target);
   if (target.element.record.kind === 'c' && toComplex(value) !== undefined) {
     const { re, im } = toComplex(value) ?? complexValue(value, pos);
@@ -259,6 +161,15 @@ function countedLoop(ctx: Evaluation, length: number, body: (index: TExpr) => vo
 
 // ---------------------------------------------------------------- copies
 
+/** A string of its own, in memory of the thread, which later stores to the array leave alone. */
+export function ownText(ctx: Evaluation, value: Value, pos: Pos): Value {
+  if (value.kind !== 'view' || textType(value) === undefined) return value;
+  const { view } = value;
+  const own = allocateView(ctx, 'local', [], view.element, view.name, pos);
+  assignWhole(ctx, own, value, pos);
+  return { kind: 'view', view: own };
+}
+
 /** A record as an object of variables, which later stores to the array leave alone. */
 export function snapshot(ctx: Evaluation, view: View, pos: Pos): Extract<Value, { kind: 'record' }> {
   const copied = copyOut(ctx, view, pos);
@@ -314,6 +225,7 @@ export function detached(ctx: Evaluation, v: Value, pos: Pos, target?: View): Va
   const each = (item: Value): Value => detached(ctx, item, pos, target);
   switch (v.kind) {
     case 'view': {
+      if (textType(v) !== undefined) return ownText(ctx, v, pos);
       const whole =
         target === undefined ? isRecord(v) || isSubArray(v.view) : v.view.root === target.root && hasKnownShape(v.view);
       return whole ? copyOut(ctx, v.view, pos) : v;

@@ -2,6 +2,7 @@
  * The memory that views of records and references to scalars stand for, as far as it is known while compiling: what
  * `record-names.ts` needs to tell whether one may be the other.
  */
+import { isTextDType } from '../../dtype/index.ts';
 import { ELEM_SIZE } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { RecordName, Region, TExpr, TMem } from '../types/tree.ts';
@@ -29,14 +30,17 @@ export function regionOf({ root, level, element, axes, offset, unit, disp }: Vie
 
 /** The name of a record that a view is. */
 export function nameFor(view: View, name: string, constant: boolean, pos: Pos): RecordName {
-  const { offset, unit, disp, checks } = view;
-  return {
+  const { offset, unit, disp, checks, axes, element } = view;
+  const isText = axes.length === 0 && element.record !== undefined && isTextDType(element.record);
+  const named: RecordName = {
     name,
     pos,
     constant,
     region: regionOf(view),
     base: { index: offset ?? literal(0, pos), unit, disp, checks },
   };
+  named.text = isText ? named : view.via?.name?.text;
+  return named;
 }
 
 export function regionOfScalar({ root, elem, index, unit, disp }: TMem): Region {

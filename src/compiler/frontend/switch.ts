@@ -10,6 +10,8 @@ import type { Evaluation, JumpTarget } from './evaluation.ts';
 import { branchStatement } from './expressions.ts';
 import { hoistFunctions } from './names.ts';
 import { applyBinary } from './operators.ts';
+import { textType } from './texts.ts';
+import { isTime } from './times.ts';
 import { isLiteral, literal, Scope, scalar } from './values.ts';
 
 export function switchStatement(
@@ -24,8 +26,8 @@ export function switchStatement(
   const given = ctx.parts.evaluate(ctx, node.discriminant, scope);
   // A captured string is compared while compiling.
   const on =
-    given.kind === 'host' && typeof given.value === 'string'
-      ? given
+    (given.kind === 'host' && typeof given.value === 'string') || textType(given) !== undefined || isTime(given)
+      ? ctx.holdValue(given)
       : scalar(ctx.hold(ctx.scalar(given, ctx.pos(node.discriminant, scope)), '%switch'));
   const tests = node.cases.map((c) => {
     let test: TExpr | undefined;

@@ -4,7 +4,7 @@
  */
 
 import type { AnyNode } from 'acorn';
-import type { VectorToken } from '../../dtype/index.ts';
+import type { TimeToken, VectorToken } from '../../dtype/index.ts';
 import { describeElement, type Element } from '../elements.ts';
 import type { Pos } from '../source.ts';
 import type { Local, Root, TExpr, TStmt, Via } from '../types/tree.ts';
@@ -45,10 +45,10 @@ export type Value =
   | ({ readonly kind: 'scalar'; readonly expr: TExpr } & Optional)
   /** A complex number: a value like a scalar. Its parts are of one type. */
   | ({ readonly kind: 'complex'; readonly re: TExpr; readonly im: TExpr } & Optional)
-  /** A value like a scalar, each of whose lanes has the lane's type. `at`: it has just been read from there. */
+  /** A value like a scalar, each of whose lanes has the lane's type: a vector, or a date, which has one. `at`: it has just been read from there. */
   | ({
       readonly kind: 'vector';
-      readonly type: VectorToken<unknown>;
+      readonly type: VectorToken<unknown> | TimeToken;
       readonly lanes: readonly TExpr[];
       readonly at?: View | undefined;
     } & Optional)
@@ -253,7 +253,7 @@ export function describeValue(v: Value): string {
     case 'complex':
       return 'a complex number';
     case 'vector':
-      return `a vector ${v.type.name}`;
+      return v.type.kind === 'V' ? `a vector ${v.type.name}` : `a ${v.type.name}`;
     case 'view':
       if (v.view.axes.length > 0) return `${v.view.name}, an array of rank ${v.view.axes.length}`;
       return v.view.element.record === undefined

@@ -114,7 +114,7 @@ const vload: Handler = (call) => {
 const vstore: Handler = (call) => {
   count(call, 3);
   const value = call.args[2];
-  if (!isVector(value)) {
+  if (!isVector(value) || !isVectorDType(value.type)) {
     return fail(
       'K343',
       call.pos,

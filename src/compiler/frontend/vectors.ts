@@ -4,8 +4,8 @@
  * A vector is an object of scalars that belong together, each of the lane's type. Unlike a record it is a value: what is read from an array
  * stays what it was. Where it came from is remembered until it is kept, so that it can be stored to (`a[i] += v`).
  */
-import { isVectorDType, LANES, type VectorToken } from '../../dtype/index.ts';
-import { alignmentOf, type Element } from '../elements.ts';
+import { isTimeDType, isVectorDType, LANES, type StructField, type VectorToken } from '../../dtype/index.ts';
+import { alignmentOf, type Element, fieldsOf } from '../elements.ts';
 import { ELEM_SIZE, type ElemType, isFloat, isInt } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { Overwrite, TExpr, TMem, Wide } from '../types/tree.ts';
@@ -13,19 +13,29 @@ import { bitnot, negate } from './arithmetic.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { touchesMemory } from './measures.ts';
+import { isTime, storedTime } from './times.ts';
 import { describeValue, isLiteral, literal, scalar, type Value, type VectorValue, type View } from './values.ts';
 
-/** The vector type of an element; undefined for others. */
-export function vectorOfElement({ record }: Element): VectorToken<unknown> | undefined {
-  return record !== undefined && isVectorDType(record) ? record : undefined;
+/** What has lanes: a vector type, and the type of a date, whose only lane is its count. */
+export type LaneType = VectorValue['type'];
+
+/** The vector type of an element, or that of a date; undefined for others. */
+export function vectorOfElement({ record }: Element): LaneType | undefined {
+  return record !== undefined && (isVectorDType(record) || isTimeDType(record)) ? record : undefined;
 }
 
+/** Whether a value has lanes. What is asked of dates as well, `times.ts` has answered before. */
 export function isVector(v: Value | undefined): v is VectorValue {
   return v?.kind === 'vector';
 }
 
+/** The lanes of a type, with their offsets. */
+function lanesIn(type: LaneType): readonly StructField[] {
+  return fieldsOf(type) ?? [];
+}
+
 /** The element type of a vector's lanes. */
-function laneOf(type: VectorToken<unknown>): ElemType {
+function laneOf(type: LaneType): ElemType {
   return type.lane.name as ElemType;
 }
 
@@ -34,15 +44,15 @@ function lanesOf(ctx: Evaluation, { lanes, at }: VectorValue): readonly TExpr[] 
   return at === undefined ? lanes : lanes.map((lane) => ctx.hold(lane));
 }
 
-export function vectorOf(type: VectorToken<unknown>, lanes: readonly TExpr[]): VectorValue {
+export function vectorOf(type: LaneType, lanes: readonly TExpr[]): VectorValue {
   return { kind: 'vector', type, lanes };
 }
 
 /** The same in every lane. */
-function repeated(type: VectorToken<unknown>, lane: TExpr): VectorValue {
+function repeated(type: LaneType, lane: TExpr): VectorValue {
   return vectorOf(
     type,
-    type.fields.map(() => lane),
+    lanesIn(type).map(() => lane),
   );
 }
 
@@ -59,23 +69,25 @@ export function wideLane(k: number, count: number, size: number, align: number):
 }
 
 /** The memory of each lane of the vector that a view without axes is; `first` is that of the first. */
-export function laneMemory(type: VectorToken<unknown>, view: View, first: TMem): readonly TMem[] {
+export function laneMemory(type: LaneType, view: View, first: TMem): readonly TMem[] {
   const size = ELEM_SIZE[laneOf(type)];
   const align = Math.min(view.align, alignmentOf(view.disp));
-  return type.fields.map(({ offset }, k) => {
-    const wide = wideLane(k, type.fields.length, size, align);
+  return lanesIn(type).map(({ offset }, k) => {
+    const wide = wideLane(k, lanesIn(type).length, size, align);
     return { ...first, disp: first.disp + offset, ...(wide?.aligned && { wide }) };
   });
 }
 
 /** The vector that a view without axes is, to be read when it is used. */
-export function vectorElement(type: VectorToken<unknown>, view: View, first: TMem, pos: Pos): VectorValue {
+export function vectorElement(type: LaneType, view: View, first: TMem, pos: Pos): VectorValue {
   const lanes = laneMemory(type, view, first).map((mem): TExpr => ({ k: 'load', mem, pos }));
   return { kind: 'vector', type, lanes, at: view };
 }
 
 /** One lane of a vector: of one in memory a load of its own. */
 export function laneValue(value: VectorValue, name: string, pos: Pos): Value {
+  if (isTime(value))
+    return fail('K249', pos, `${describeValue(value)} has no ${name} in a kernel`, { help: 'its count is i64(d)' });
   const lane = value.lanes[LANES.indexOf(name as 'x')];
   if (lane === undefined) {
     return fail('K312', pos, `there is no lane ${name} in ${describeValue(value)}`, {
@@ -88,7 +100,7 @@ export function laneValue(value: VectorValue, name: string, pos: Pos): Value {
 /** Stores a vector, or a number for all lanes, to the places of its lanes. `by`: as part of the assignment of a whole record. */
 export function storeLanes(
   ctx: Evaluation,
-  type: VectorToken<unknown>,
+  type: LaneType,
   places: readonly TMem[],
   value: Value,
   pos: Pos,
@@ -107,11 +119,12 @@ export function storeLanes(
 // ---------------------------------------------------------------- values
 
 /** A value where a vector of a type is wanted: one of it, an object of its members, or a number for every lane. */
-function asVector(ctx: Evaluation, type: VectorToken<unknown>, value: Value, pos: Pos): VectorValue {
+function asVector(ctx: Evaluation, type: LaneType, value: Value, pos: Pos): VectorValue {
+  if (isTimeDType(type)) return storedTime(type, value, pos);
   const to = laneOf(type);
   if (isVector(value)) return value.type === type ? value : doesNotMix(value.type, type, pos);
   if (value.kind === 'record') {
-    const names = type.fields.map((field) => field.name);
+    const names = lanesIn(type).map((field) => field.name);
     const given = names.flatMap((name) => value.fields.get(name) ?? []);
     if (given.length < names.length || value.fields.size > names.length) {
       return fail('K242', pos, `${describeValue(value)} is no ${type.name}`, {
@@ -132,8 +145,8 @@ function inLane(a: TExpr, to: ElemType, pos: Pos): TExpr {
   return { k: 'cast', to, a, by: 'lane', pos };
 }
 
-function doesNotMix(a: VectorToken<unknown>, b: VectorToken<unknown>, pos: Pos): never {
-  const same = a.fields.length === b.fields.length;
+function doesNotMix(a: LaneType, b: LaneType, pos: Pos): never {
+  const same = lanesIn(a).length === lanesIn(b).length;
   return fail('K203', pos, `${a.name} and ${b.name} do not mix`, {
     help: same ? `convert one: ${b.name}(…)` : 'they have different numbers of lanes: take the lanes that are meant',
   });
@@ -155,12 +168,12 @@ export function lanewise(
     }
     const all = ctx.scalar(operand, pos, `a ${type.name} or a number`);
     const held = isLiteral(all) ? all : ctx.hold(all);
-    return type.fields.map(() => held);
+    return lanesIn(type).map(() => held);
   });
   const to = laneOf(type);
   return vectorOf(
     type,
-    type.fields.map((_, k) => inLane(f(parts.flatMap((part) => part[k] ?? [])), to, pos)),
+    lanesIn(type).map((_, k) => inLane(f(parts.flatMap((part) => part[k] ?? [])), to, pos)),
   );
 }
 
@@ -188,7 +201,7 @@ export function vectorOperator(
   }
   if (operator === '/' && isInt(lane) && ELEM_SIZE[lane] < 8) {
     return fail('K247', pos, `a quotient of integers is a fraction, which ${type.name} does not hold`, {
-      help: `convert first, f32x${type.fields.length}(a) / b, or divide the lanes: ${type.name}(a.x / b.x, …) cuts the fractions off`,
+      help: `convert first, f32x${lanesIn(type).length}(a) / b, or divide the lanes: ${type.name}(a.x / b.x, …) cuts the fractions off`,
     });
   }
   if (operator === '>>>' && !lane.startsWith('u')) {
@@ -224,7 +237,7 @@ function equality(
 export function makeVector(ctx: Evaluation, type: VectorToken<unknown>, parts: readonly Value[], pos: Pos): Value {
   const to = laneOf(type);
   const given = parts.flatMap((part) => partsOf(ctx, part, pos));
-  const count = type.fields.length;
+  const count = lanesIn(type).length;
   const whole = parts.length === 1 && given.length === 1;
   if (given.length !== count && !whole) {
     return fail('K316', pos, `${type.name} has ${count} lanes, not ${given.length}`, {
@@ -280,6 +293,9 @@ export function vectorFunction(
   pos: Pos,
   f: (lanes: readonly TExpr[]) => TExpr,
 ): Value {
+  const date = args.find(isTime);
+  if (date !== undefined)
+    return fail('K249', pos, `${name} does not take ${describeValue(date)}`, { help: 'its count is i64(d)' });
   const type = args.find(isVector)?.type;
   const own = name.replace(/^Math\./, '');
   if (
@@ -287,7 +303,7 @@ export function vectorFunction(
     (OF_NUMBERS.has(name) || (isInt(laneOf(type)) && !OF_INTEGERS.has(own) && name.startsWith('Math.')))
   ) {
     return fail('K247', pos, `${name} does not take ${type.name}`, {
-      help: OF_NUMBERS.has(name) ? `it is for one number: ${name}(v.x)` : `convert it: f32x${type.fields.length}(v)`,
+      help: OF_NUMBERS.has(name) ? `it is for one number: ${name}(v.x)` : `convert it: f32x${lanesIn(type).length}(v)`,
     });
   }
   return lanewise(ctx, args, pos, f);

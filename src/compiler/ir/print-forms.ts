@@ -11,6 +11,8 @@ export type PrintForm =
   | 'null'
   /** A template string: each converted to a string, as JavaScript does it. */
   | { readonly text: readonly PrintForm[] }
+  /** A string in memory: so many parts are its characters, with zeros behind. */
+  | { readonly characters: number }
   /** `type`: the class of the typed array that it is. */
   | { readonly items: readonly PrintForm[]; readonly type?: TypedArrayName | undefined }
   /** `type`: the class that the object is of. */
@@ -30,6 +32,7 @@ export function printArguments(parts: readonly unknown[], forms: readonly PrintF
     if (form === 'undefined') return undefined;
     if (form === 'null') return null;
     if ('text' in form) return form.text.map((part) => String(make(part))).join('');
+    if ('characters' in form) return joined(Array.from({ length: form.characters }, () => Number(parts[at++])));
     if ('items' in form) return arrayOf(form.type, form.items.map(make));
     if ('name' in form) return form.isClass ? classNamed(form.name) : functionNamed(form.name);
     return objectOf(form.type, Object.fromEntries(form.fields.map(([name, part]) => [name, make(part)])));
@@ -53,4 +56,8 @@ export function classNamed(name: string): new () => object {
 
 export function functionNamed(name: string): () => void {
   return { [name]: () => {} }[name] ?? (() => {});
+}
+
+function joined(characters: readonly number[]): string {
+  return String.fromCodePoint(...characters).replace(/\0+$/, '');
 }

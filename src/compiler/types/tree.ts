@@ -104,6 +104,8 @@ export interface RecordName {
   readonly pos: Pos;
   /** Names one record from its declaration on. */
   readonly constant: boolean;
+  /** The name of a string, for that itself and for its characters. */
+  text?: RecordName | undefined;
   readonly region: Region;
   /** Its first byte. */
   readonly base: Pick<TMem, 'index' | 'unit' | 'disp' | 'checks'>;

@@ -387,6 +387,8 @@ function printed(form: PrintForm, parts: string[]): string {
   if (form === 'value') return parts.shift() ?? 'undefined';
   if (form === 'undefined' || form === 'null') return form;
   if ('text' in form) return `[${form.text.map((x) => printed(x, parts)).join(', ')}].map(String).join('')`;
+  if ('characters' in form)
+    return `String.fromCodePoint(${parts.splice(0, form.characters).join(', ')}).replace(/\\0+$/, '')`;
   if ('name' in form) return `$.${form.isClass ? 'classNamed' : 'functionNamed'}(${JSON.stringify(form.name)})`;
   const type = form.type === undefined ? undefined : JSON.stringify(form.type);
   if ('items' in form) {
