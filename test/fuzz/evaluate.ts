@@ -194,8 +194,8 @@ class Evaluator extends Values {
         const [n, from, by] = [this.slot(s.name), this.bound(s.from), this.bound(s.step)];
         const body = this.list(s.body);
         return (x) => {
-          const step = by(x);
-          for (let i = from(x); step > 0 ? i < s.to : i > s.to; i += step) {
+          const { next, goesOn } = stepping(s, by(x));
+          for (let i = from(x); goesOn(i); i = next(i)) {
             this.step();
             x.v[n] = i;
             const signal = ends(body(x), s.label);
@@ -322,8 +322,8 @@ class Evaluator extends Values {
         const [n, body] = [this.slot(s.name), this.gens(s.body)];
         const [from, by] = [this.bound(s.from), this.bound(s.step)];
         return function* (x) {
-          const step = by(x);
-          for (let i = from(x); step > 0 ? i < s.to : i > s.to; i += step) {
+          const { next, goesOn } = stepping(s, by(x));
+          for (let i = from(x); goesOn(i); i = next(i)) {
             x.v[n] = i;
             const signal = ends(yield* body(x), s.label);
             if (signal === 'over') break;
@@ -453,4 +453,17 @@ function meetInWarps(running: readonly Running[], absent: () => void): boolean {
     thread.stop = undefined;
   }
   return met.length > 0;
+}
+
+/** How the counter of a loop goes on, and as long as what. */
+function stepping(
+  { shift, to }: Stmt & { k: 'for' },
+  step: number,
+): { next(i: number): number; goesOn(i: number): boolean } {
+  const down = shift === 'right' || (shift === undefined && step <= 0);
+  const moved = { left: (i: number) => i << step, right: (i: number) => i >> step };
+  return {
+    next: shift === undefined ? (i) => i + step : moved[shift],
+    goesOn: down ? (i) => i > to : (i) => i < to,
+  };
 }

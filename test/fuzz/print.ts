@@ -240,8 +240,14 @@ function statement(s: Stmt, i: string): string {
       return `${i}if (${printExpr(s.c)}) ${block(s.then, i)}${s.else.length > 0 ? ` else ${block(s.else, i)}` : ''}\n`;
     case 'for': {
       const bound = (b: number | Expr): string => (typeof b === 'number' ? literal(b) : printExpr(b));
-      const test = typeof s.step === 'number' && s.step < 0 ? '>' : '<';
-      const step = s.step === 1 ? `${s.name}++` : s.step === -1 ? `${s.name}--` : `${s.name} += ${bound(s.step)}`;
+      const test = s.shift === 'right' || (typeof s.step === 'number' && s.step < 0) ? '>' : '<';
+      const step = s.shift
+        ? `${s.name} ${s.shift === 'left' ? '<<=' : '>>='} ${bound(s.step)}`
+        : s.step === 1
+          ? `${s.name}++`
+          : s.step === -1
+            ? `${s.name}--`
+            : `${s.name} += ${bound(s.step)}`;
       const head = `for (let ${s.name} = i32(${bound(s.from)}); ${s.name} ${test} ${literal(s.to)}; ${step})`;
       return `${i}${s.label === undefined ? '' : `${s.label}: `}${head} ${block(s.body, i)}\n`;
     }

@@ -278,6 +278,8 @@ export type Stmt =
       readonly from: number | Expr;
       readonly to: number;
       readonly step: number | Expr;
+      /** The counter is shifted by the step instead, to the left, or to the right down to the limit. */
+      readonly shift?: 'left' | 'right';
       readonly label?: string;
       readonly body: readonly Stmt[];
     }

@@ -74,6 +74,7 @@ function tests(): void {
     'src/compiler/render/wasm/lane-facts.test.ts',
     'src/compiler/render/wasm/shared-loads.test.ts',
     'test/fuzz/regressions.test.ts',
+    'test/fuzz/stages.test.ts',
   );
   vitest('tests', 'test/conformance-cpu.test.ts');
 }

@@ -14,6 +14,7 @@ import { NAMES } from './names.ts';
 import { NARROW } from './narrow.ts';
 import { PASSES } from './passes.ts';
 import { SIMULATOR } from './simulator.ts';
+import { STRIDES } from './strides.ts';
 import { WARPS } from './warps.ts';
 import { MATH, WASM } from './wasm.ts';
 
@@ -40,6 +41,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/render/wasm/', INTERIOR),
   ...under('compiler/', MATH),
   ...under('compiler/', LANES),
+  ...under('compiler/', STRIDES),
   ...under('compiler/', WARPS),
   ...under('driver/simulator/', SIMULATOR),
 ];

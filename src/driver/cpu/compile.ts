@@ -51,7 +51,7 @@ export const wasmPipeline: Pipeline = {
   },
   compile(prepared, variant) {
     const { block } = variant;
-    const simplified: Pass = { name: 'simplify', run: (kernel) => simplify(kernel, { block }) };
+    const simplified: Pass = { name: 'simplify', run: (kernel) => simplify(kernel, { block, masks: true }) };
     const unrolled: Pass = { name: 'unroll', run: unroll, cleanup: simplified };
     const first = hasExchange(prepared) ? warpPasses(prepared, variant, simplified) : [simplified];
     const cleanup: Pass = { name: 'reuse loads', run: (kernel) => simplify(reuseLoads(kernel), { block }) };

@@ -36,6 +36,7 @@ const UNROLLED: UnrollOptions = {
   barriers: true,
   elements: false,
   factor: 4,
+  stages: 0,
 };
 
 const SIMPLIFY: Pass = { name: 'simplify', run: simplify };

@@ -189,6 +189,7 @@ function foldInteger(e: Expr & { op: 'binary' }): Expr {
     case 'shr':
       if (is(b, 0)) return a;
       if (same(a, b) && (e.fn === 'xor' || e.fn === 'sub')) return zero;
+      if (e.fn === 'sub' && isMaskOf(b, a)) return binary('and', a, complement(b.b));
       return e.fn === 'or' && same(a, b) ? a : reassociate(e, a, b);
     case 'mul':
       if (is(b, 1)) return a;
@@ -208,6 +209,15 @@ function foldInteger(e: Expr & { op: 'binary' }): Expr {
     default:
       return e;
   }
+}
+
+/** Whether `b` is some of the bits of `a`. */
+function isMaskOf(b: Expr, a: Expr): b is Expr & { op: 'binary'; b: Expr & { op: 'const' } } {
+  return b.op === 'binary' && b.fn === 'and' && b.b.op === 'const' && same(a, b.a);
+}
+
+function complement(mask: Expr & { op: 'const' }): Expr {
+  return constant(mask.type, evalUnary('not', mask.type, mask.value));
 }
 
 function isAllOnes(e: Expr): boolean {

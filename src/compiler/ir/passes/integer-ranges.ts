@@ -215,6 +215,9 @@ export function binaryRange(fn: (Expr & { op: 'binary' })['fn'], a: Range, b: Ra
       return [Math.min(...corners), Math.max(...corners)];
     }
     case 'and':
+      // All but some low bits.
+      if (low === high && a[0] >= 0 && Number.isInteger(Math.log2(-low)))
+        return [floorTo(a[0], -low), floorTo(a[1], -low)];
       if (a[0] >= 0 || low >= 0) return [0, Math.min(a[0] >= 0 ? a[1] : high, low >= 0 ? high : a[1])];
       return bitsOf(a, b);
     case 'or':
@@ -237,6 +240,8 @@ export function binaryRange(fn: (Expr & { op: 'binary' })['fn'], a: Range, b: Ra
       return undefined;
   }
 }
+
+const floorTo = (x: number, power: number): number => Math.floor(x / power) * power;
 
 /** What any bitwise operation makes of two ranges: all numbers of as many bits. */
 function bitsOf(a: Range, b: Range): Range {

@@ -26,6 +26,8 @@ import {
 export interface SimplifyOptions {
   /** Known block shape: blockDim becomes a constant, threadIdx of an axis of extent 1 becomes 0. */
   readonly block?: readonly [number, number, number] | undefined;
+  /** Whether `threadIdx.x & 7` is put in the place of a variable that it is assigned to, as constants are. */
+  readonly masks?: boolean;
 }
 
 /** At any stage before regions are formed. Variables that are no longer used are dropped. */
@@ -58,10 +60,12 @@ type Known = Map<number, Expr>;
 class Forward {
   readonly #b: KernelBuilder;
   readonly #block: readonly [number, number, number] | undefined;
+  readonly #masks: boolean;
 
-  constructor(b: KernelBuilder, { block }: SimplifyOptions) {
+  constructor(b: KernelBuilder, { block, masks = false }: SimplifyOptions) {
     this.#b = b;
     this.#block = block;
+    this.#masks = masks;
   }
 
   /** Goes through a list in the order of execution; `known` is brought up to its end. */
@@ -109,9 +113,7 @@ class Forward {
         if (s.op === 'assign') {
           const { value } = s;
           if (value.op === 'var' && value.var === s.var) return [];
-          if (value.op === 'const' || value.op === 'var' || value.op === 'param' || value.op === 'special') {
-            known.set(s.var.id, value);
-          }
+          if (isLeaf(value) || (this.#masks && isMaskedIndex(value))) known.set(s.var.id, value);
         }
         return [s];
       }
@@ -144,6 +146,15 @@ class Forward {
     });
     return residual || someStmt(body, (x) => x.op === 'break' && x.label === s.label) ? [s] : body;
   }
+}
+
+function isLeaf(e: Expr): boolean {
+  return e.op === 'const' || e.op === 'var' || e.op === 'param' || e.op === 'special';
+}
+
+/** What lanes lie apart by is told from this itself, not from a variable. */
+function isMaskedIndex(e: Expr): boolean {
+  return e.op === 'binary' && e.fn === 'and' && e.a.op === 'special' && e.b.op === 'const';
 }
 
 /** Variables were assigned: what was known of them, or said in terms of them, is no longer so. */

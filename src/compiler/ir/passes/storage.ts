@@ -24,18 +24,9 @@ import type { Expr, Stmt, Var } from '../ops.ts';
 import { analyseLiveness, type Construct, type Liveness, type VarSet } from './liveness.ts';
 import { findRecomputable } from './recompute.ts';
 import type { RegionNode, StorageClass, WorkItemLoop } from './region-tree.ts';
+import { renamed, renameExpr } from './rename.ts';
 import type { ReturnsLowered } from './returns.ts';
-import {
-  addReads,
-  assignedIn,
-  defined,
-  eachStmt,
-  mapExpr,
-  mapLists,
-  mapStmtExprs,
-  someExpr,
-  stmtExprs,
-} from './walk.ts';
+import { addReads, assignedIn, defined, eachStmt, mapExpr, someExpr, stmtExprs } from './walk.ts';
 
 export interface StorageAssignment {
   readonly nodes: readonly RegionNode[];
@@ -275,24 +266,6 @@ function keepOnce(
       reduce: node.reduce && { ...node.reduce, pred: mapExpr(node.reduce.pred, renameExpr(copies)) },
     };
     return pending.length > 0 ? [items, { kind: 'once', body: pending }] : [items];
-  });
-}
-
-function renameExpr(copies: ReadonlyMap<number, Var>): (e: Expr) => Expr {
-  return (e) => {
-    const copy = e.op === 'var' ? copies.get(e.var.id) : undefined;
-    return copy ? read(copy) : e;
-  };
-}
-
-function renamed(list: readonly Stmt[], copies: ReadonlyMap<number, Var>): readonly Stmt[] {
-  const rename = renameExpr(copies);
-  return list.map((s) => {
-    const t = mapLists(mapStmtExprs(s, rename), (inner) => renamed(inner, copies));
-    if (t.op === 'assign') return { ...t, var: copies.get(t.var.id) ?? t.var };
-    if ((t.op === 'atomic' || t.op === 'warp') && t.result)
-      return { ...t, result: copies.get(t.result.id) ?? t.result };
-    return t;
   });
 }
 

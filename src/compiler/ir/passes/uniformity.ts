@@ -161,7 +161,8 @@ class Walk implements Uniformity {
       eachExpr(this.#kernel.body, (e) => {
         if (found || e.op !== 'binary') return;
         const [a, b] = [this.shape(e.a) === 'C', this.shape(e.b) === 'C'];
-        found = (a && shapeByAlignment(e, this.#facts) !== undefined) || (e.fn === 'xor' && (a || b));
+        const byLane = (e.fn === 'xor' && (a || b)) || (e.fn === 'and' && a && e.b.op === 'const');
+        found = byLane || (a && shapeByAlignment(e, this.#facts) !== undefined);
       });
       this.#aligned = found;
     }

@@ -5,11 +5,13 @@
  * rounds overlaps. Only small, straight bodies are copied, as code costs time to compile.
  */
 
-import { binary, constant } from '../builder.ts';
+import { binary, constant, KernelBuilder } from '../builder.ts';
 import { type Loop, testedLoop } from '../loops.ts';
 import { exprsSize } from '../measures.ts';
-import type { ArraySym, Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
+import type { ArraySym, BinaryOp, Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
+import { analyseLiveness, type Liveness } from './liveness.ts';
+import { renamed } from './rename.ts';
 import { unrollableArrays } from './scalars.ts';
 import {
   assignedIn,
@@ -38,6 +40,8 @@ export interface UnrollOptions {
   readonly elements: boolean;
   /** How many rounds of a loop that is too long for that are made one; 1 for none. */
   readonly factor: number;
+  /** At most this many expression nodes in all copies of the stages of a transform (see `isStages`); 0 where those stay a loop. */
+  readonly stages: number;
 }
 
 /** Longer loops are not counted. */
@@ -47,13 +51,22 @@ const MOST_COUNTED = 4096;
  * For the CPU device. Loads from memory of known extents need no checks in a loop either, and V8 begins a stretch of straight
  * code with most of its loads: what does not fit into registers goes to the stack and back.
  */
-const DEFAULTS: UnrollOptions = { rounds: 32, nodes: 480, plainLoads: 12, barriers: false, elements: true, factor: 1 };
+const DEFAULTS: UnrollOptions = {
+  rounds: 32,
+  nodes: 480,
+  plainLoads: 12,
+  barriers: false,
+  elements: true,
+  factor: 1,
+  stages: 2400,
+};
 
 /** Before regions are formed; `simplify` afterwards puts the constants in their places. The same kernel when nothing changes. */
 export function unroll(kernel: Kernel, options: UnrollOptions = DEFAULTS): Kernel {
   const named = options.elements ? unrollableArrays(kernel) : new Set<ArraySym>();
-  const body = unrollList(kernel.body, { ...options, named });
-  return body === kernel.body ? kernel : { ...kernel, body };
+  const b = KernelBuilder.from(kernel);
+  const body = unrollList(kernel.body, { ...options, named, own: ownVariables(kernel, b) });
+  return body === kernel.body ? kernel : { ...kernel, vars: [...b.vars], body };
 }
 
 /** The limits for loops that name the elements of arrays. */
@@ -63,6 +76,19 @@ const MOST_NAMING = 6000;
 interface Unrolling extends UnrollOptions {
   /** The arrays whose elements are to be named. */
   readonly named: ReadonlySet<ArraySym>;
+  /** New variables for those that no round of a loop of the kernel leaves to others, by `Var.id`. */
+  readonly own: (loop: Loop) => ReadonlyMap<number, Var>;
+}
+
+function ownVariables(kernel: Kernel, b: KernelBuilder): Unrolling['own'] {
+  let liveness: Liveness | undefined;
+  return (loop) => {
+    liveness ??= analyseLiveness(kernel.body);
+    const [before, after] = [liveness.before(loop), liveness.after(loop)];
+    const inside = assignedIn(loop.body);
+    const own = kernel.vars.filter(({ id }) => inside.has(id) && !before.has(id) && !after.has(id));
+    return new Map(own.map((v) => [v.id, b.variable(v.type, v.name)]));
+  };
 }
 
 function unrollList(list: readonly Stmt[], options: Unrolling): readonly Stmt[] {
@@ -70,7 +96,8 @@ function unrollList(list: readonly Stmt[], options: Unrolling): readonly Stmt[] 
   let changed = false;
   for (const [k, s] of list.entries()) {
     const inner = mapLists(s, (inside) => unrollList(inside, options));
-    const copies = inner.op === 'loop' ? copiesOf(inner, list[k - 1], options) : undefined;
+    const own = s.op === 'loop' ? { ...options, own: () => options.own(s) } : options;
+    const copies = inner.op === 'loop' ? copiesOf(inner, list[k - 1], own) : undefined;
     if (copies === undefined) out.push(inner);
     else out.push(...copies);
     changed ||= copies !== undefined || inner !== s;
@@ -93,7 +120,9 @@ function copiesOf(loop: Loop, before: Stmt | undefined, options: Unrolling): rea
   const { exit, body } = tested;
   const counter = before.var;
   if (step.var !== counter) return undefined;
-  if (!isStraight(body, loop.label, options) || assignedIn(body).has(counter.id)) return undefined;
+  const stages = options.stages > 0 && isStages(body, step.value, counter);
+  const straight = isStraight(body, loop.label, stages || options.barriers);
+  if (!straight || assignedIn(body).has(counter.id)) return undefined;
   const naming = namesElements(body, counter, options.named);
   const rounds = countRounds(
     exit,
@@ -108,12 +137,18 @@ function copiesOf(loop: Loop, before: Stmt | undefined, options: Unrolling): rea
   const small = rounds <= options.rounds && nodes <= options.nodes;
   if (naming && nodes <= MOST_NAMING) {
     // All copies are made, however large: nothing else lets the arrays go.
+  } else if (stages && rounds <= options.rounds && nodes <= options.stages) {
+    // Each copy has strides of its own.
   } else if (!small || (!global && rounds * loads > options.plainLoads)) {
     const several = severalRounds(loop, step, rounds, options);
     return several && [several];
   }
   const copies: Stmt[] = [];
-  for (let k = 0; k < rounds; k++) copies.push(...body.map(copyOf), copyOf(step));
+  for (let k = 0; k < rounds; k++) {
+    const round = body.map(copyOf);
+    // What lanes of a variable lie apart by differs from stage to stage.
+    copies.push(...(stages ? renamed(round, options.own(loop)) : round), copyOf(step));
+  }
   return copies;
 }
 
@@ -167,8 +202,26 @@ function anew(e: Expr): Expr {
   return e.op === 'unary' && e.fn === 'uniform' ? { ...e } : e;
 }
 
+const DOUBLING: ReadonlySet<BinaryOp> = new Set<BinaryOp>(['shl', 'shr', 'mul', 'div', 'floordiv']);
+const STRIDING: ReadonlySet<BinaryOp> = new Set<BinaryOp>(['and', 'mul', 'shl', 'shr', 'div', 'floordiv', 'rem']);
+
+/**
+ * Whether rounds between barriers are the stages of a transform: `for (half = 1; half < n; half <<= 1)` over butterflies that lie
+ * `half` apart. Where each thread's elements lie is known of each stage for itself.
+ */
+function isStages(body: readonly Stmt[], step: Expr, counter: Var): boolean {
+  const isCounter = (e: Expr): boolean => e.op === 'var' && e.var.id === counter.id;
+  if (step.op !== 'binary' || !DOUBLING.has(step.fn) || !isCounter(step.a)) return false;
+  if (!body.some((s) => s.op === 'barrier')) return false;
+  let strides = false;
+  eachExpr(body, (e) => {
+    strides ||= e.op === 'binary' && STRIDING.has(e.fn) && (someExpr(e.a, isCounter) || someExpr(e.b, isCounter));
+  });
+  return strides;
+}
+
 /** No jump within the loop, no label that copies would repeat, and no barrier unless those are wanted. */
-function isStraight(body: readonly Stmt[], label: Label, { barriers }: UnrollOptions): boolean {
+function isStraight(body: readonly Stmt[], label: Label, barriers: boolean): boolean {
   return (
     !jumpsTo(body, label) &&
     !someStmt(body, (s) => s.op === 'loop' || s.op === 'block' || (!barriers && s.op === 'barrier'))

@@ -79,10 +79,18 @@ export class LaneFacts {
       const count = b.op === 'const' ? Number(b.value) : -1;
       return count >= 0 && count < 16 ? this.#scaled(a, 2 ** count) : undefined;
     }
+    if (fn === 'and') return this.#masked(a, b);
     if (fn !== 'add' && fn !== 'sub') return undefined;
     const [x, y] = [this.offsets(a), this.offsets(b)];
     if (x === undefined || y === undefined) return undefined;
     return this.#each((lane) => (x[lane] ?? 0) + (fn === 'add' ? 1 : -1) * (y[lane] ?? 0));
+  }
+
+  /** Bits of consecutive values from a multiple of the lanes on: those of the lane's number count up from what the first lane has. */
+  #masked(a: Expr, b: Expr): Offsets | undefined {
+    if (b.op !== 'const' || this.#uniformity.shape(a) !== 'C' || !this.#isAligned(a)) return undefined;
+    const mask = Number(BigInt.asUintN(16, BigInt(b.value)));
+    return this.#each((lane) => lane & mask);
   }
 
   #scaled(e: Expr, factor: number): Offsets | undefined {

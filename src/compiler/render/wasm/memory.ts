@@ -268,6 +268,10 @@ function nearbyLoad(
       Array.from({ length: width }, (_, i) => at - least + Math.max(0, i - width + size)),
     );
     const bytes = Array.from({ length: 16 }, (_, i) => wanted[i] ?? 0);
+    if (span(list) === 16 && wanted.every((byte, i) => byte === i)) {
+      vector(least);
+      return;
+    }
     if (span(list) <= 16) {
       withVector(
         f,
@@ -319,6 +323,8 @@ export function emitStore(g: Gen, mem: MemRef, value: Expr): void {
     if (where.kind === 'consecutive') storeConsecutive(g, mem, where.push, offset, parts);
     else if (where.kind === 'uniform') storeLast(g, mem.elem, where.push, offset, parts);
     else if (where.kind === 'exchanged') storeExchanged(g, where, parts);
+    else if (where.distances !== undefined && g.mask === null)
+      storeRuns(g, mem.elem, where.lane, offset, parts, where.distances);
     else if (where.harmless) withMask(g, null, () => scatter(g, mem.elem, where.lane, offset, parts ?? []));
     else scatter(g, mem.elem, where.lane, offset, parts);
   };
@@ -505,6 +511,33 @@ function scatter(
     g.f.get(parts[Math.floor(lane / perPart)] ?? 0);
     storeLane(g, elem, base + extra, lane % perPart);
   });
+}
+
+/** Stores all lanes at known distances: fours and pairs that lie in a row at once. */
+function storeRuns(
+  g: Gen,
+  elem: ElemType,
+  address: (lane: number) => number,
+  base: number,
+  parts: readonly Local[],
+  distances: Offsets,
+): void {
+  const { f } = g;
+  const size = ELEM_SIZE[elem];
+  const perPart = lanesPerPart(g, elem);
+  const inRow = (first: number, count: number): boolean =>
+    distances.slice(first, first + count).every((x, k) => x === (distances[first] ?? 0) + k * size);
+  for (let lane = 0; lane < g.lanes; ) {
+    const at = lane % perPart;
+    // Only lanes of four bytes and more hold nothing but their element.
+    const run = size < 4 ? 1 : at === 0 && inRow(lane, perPart) ? perPart : at % 2 === 0 && inRow(lane, 2) ? 2 : 1;
+    const extra = address(lane);
+    f.get(parts[Math.floor(lane / perPart)] ?? 0);
+    if (run === 1) storeLane(g, elem, base + extra, at);
+    else if (run === perPart) f.memory('v128.store', log2(size), base + extra);
+    else f.memoryLane('v128.store64_lane', log2(size), base + extra, at / 2);
+    lane += run;
+  }
 }
 
 /** All lanes store to one address: the last active one stays. */

@@ -1,0 +1,53 @@
+/**
+ * Seeded mistakes in what is known of the lanes of an index, and in how lanes at such distances are loaded and stored.
+ */
+export const STRIDES: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+  [
+    'ir/passes/fold',
+    "binary('and', a, complement(b.b))",
+    "binary('and', a, b.b)",
+    'the low bits are kept, not the high ones',
+  ],
+  [
+    'ir/passes/integer-ranges',
+    'floorTo(a[1], -low)];',
+    'floorTo(a[1], -low) + low];',
+    'a mask leaves less than it does',
+  ],
+  [
+    'ir/passes/unroll',
+    'copies.push(...(stages ? renamed(round, options.own(loop)) : round), copyOf(step));',
+    'copies.push(...(stages ? renamed(round, options.own(loop)) : round));',
+    'all stages are the first',
+  ],
+  [
+    'ir/passes/unroll',
+    'inside.has(id) && !before.has(id) && !after.has(id)',
+    'inside.has(id)',
+    'stages forget what the one before left',
+  ],
+  [
+    'render/wasm/lane-facts',
+    'this.#each((lane) => lane & mask);',
+    'this.#each((lane) => lane % (mask + 1));',
+    'masks are taken for remainders',
+  ],
+  [
+    'render/wasm/lane-facts',
+    "this.#uniformity.shape(a) !== 'C' || !this.#isAligned(a)) return undefined;",
+    "this.#uniformity.shape(a) !== 'C') return undefined;",
+    'vectors begin at multiples of their lanes, wherever they begin',
+  ],
+  [
+    'render/wasm/memory',
+    'x === (distances[first] ?? 0) + k * size',
+    '(k > 1 || x === (distances[first] ?? 0) + k * size)',
+    'lanes are in a row if the first two are',
+  ],
+  [
+    'render/wasm/memory',
+    "f.memoryLane('v128.store64_lane', log2(size), base + extra, at / 2);",
+    "f.memoryLane('v128.store64_lane', log2(size), base + extra, 0);",
+    'the first pair is stored twice',
+  ],
+];
