@@ -5,7 +5,7 @@
  * within a few bits, just leaves them, or wraps, and stores what comes of it. Rows are wide enough for whole vectors.
  */
 import type { ArrayDecl, BinOp, Elem, Expr, Program, Stmt } from './program.ts';
-import { widened } from './program.ts';
+import { count, widened } from './program.ts';
 import { Random } from './random.ts';
 import { wrap } from './semantics.ts';
 
@@ -27,8 +27,13 @@ const LIMITS = [
 const word = (v: number): Expr => ({ t: 'i32', k: 'lit', v });
 const bin = (op: BinOp, a: Expr, b: Expr): Expr => ({ t: 'i32', k: 'bin', op, a, b });
 
+/** Of the largest records. */
+const MEMBERS = 4;
+
 class NarrowGenerator {
   readonly #r: Random;
+  /** Of what has come later, so that the programs of a seed stay what they were but for that. */
+  readonly #more: Random;
   readonly #seed: number;
   readonly #arrays: ArrayDecl[] = [];
   readonly #scalars: Program['scalars'];
@@ -39,6 +44,7 @@ class NarrowGenerator {
   constructor(seed: number) {
     const r = new Random(seed);
     this.#r = r;
+    this.#more = new Random(~seed);
     this.#seed = seed;
     this.#block = r.pick([
       [16, 1],
@@ -64,14 +70,19 @@ class NarrowGenerator {
 
   #declare(space: 'in' | 'out', elem: Elem): void {
     const r = this.#r;
-    const threads = this.#grid * this.#block[0] * this.#block[1];
-    const n = 2 ** Math.ceil(Math.log2(threads));
+    const n = 2 ** Math.ceil(Math.log2(this.#threads));
     const value = () => (r.chance(0.5) ? r.pick(WORDS) : r.bits() | 0);
-    const data = Array.from({ length: n }, () => {
+    const data: ArrayDecl['data'][number][] = Array.from({ length: n }, () => {
       if (elem === 'bool') return r.chance(0.5);
       return elem === 'f32' ? r.below(1000) / 4 : wrap(elem, BigInt(value()));
     });
-    this.#arrays.push({ name: this.#name(space === 'in' ? 'a' : 'y'), elem, shape: [n], space, layout: 'C', data });
+    // Records of up to four members.
+    const more = this.#more;
+    if (space === 'in' && elem !== 'bool' && more.chance(0.5))
+      while (data.length < MEMBERS * n)
+        data.push(wrap(elem, BigInt(more.chance(0.3) ? more.pick(WORDS) : more.bits())));
+    const name = this.#name(space === 'in' ? 'a' : 'y');
+    this.#arrays.push({ name, elem, shape: [data.length], space, layout: 'C', data });
   }
 
   // -------------------------------------------------------------- expressions
@@ -83,11 +94,31 @@ class NarrowGenerator {
     if (arrays.length === 0 || (known.length > 0 && r.chance(0.5)))
       return known.length > 0 ? r.pick(known) : this.#leaf(t);
     const array = r.pick(arrays);
+    if (count(array) >= MEMBERS * this.#threads && this.#more.chance(0.6)) return this.#member(array);
     // Now and then elements in another order: gathers.
     const at = r.chance(0.1)
       ? ({ form: 'any', index: [bin('mul', { t: 'i32', k: 'thread', what: 'k' }, word(r.pick([2, 3, 5])))] } as const)
       : ({ form: 'own', scale: 1, offset: 0, reverse: false } as const);
     return { t, k: 'load', array, at };
+  }
+
+  /** A member of the thread's record, or several of them together. */
+  #member(array: ArrayDecl): Expr {
+    const more = this.#more;
+    const scale = more.pick([2, 3, 4, 4, 4]);
+    const load = (): Expr => {
+      const at = { form: 'own', scale, offset: more.below(scale), reverse: false } as const;
+      return { t: 'i32', k: 'load', array, at };
+    };
+    const weighted = (): Expr =>
+      more.chance(0.5) ? bin('mul', load(), word(more.pick([2, 29, 77, 150, -3]))) : load();
+    let sum = weighted();
+    for (let i = more.below(4); i > 0; i--) sum = bin(more.pick(['add', 'add', 'sub', 'max', 'xor']), sum, weighted());
+    return sum;
+  }
+
+  get #threads(): number {
+    return this.#grid * this.#block[0] * this.#block[1];
   }
 
   #leaf(t: 'i32' | 'bool'): Expr {

@@ -50,4 +50,24 @@ export const STRIDES: readonly (readonly [file: string, find: string, replace: s
     "f.memoryLane('v128.store64_lane', log2(size), base + extra, 0);",
     'the first pair is stored twice',
   ],
+  [
+    'render/wasm/deinterleave',
+    "const signed = elem.startsWith('i') && size < width;",
+    'const signed = false;',
+    'members lose their signs',
+  ],
+  ['render/wasm/deinterleave', '* step + at + byte;', '* step + byte;', 'all members are the first'],
+  ['render/wasm/deinterleave', 'x >> 4 !== v ?', 'x >> 4 < v ?', 'vectors add what is in later ones'],
+  [
+    'render/wasm/deinterleave',
+    'load.mem.array === any.mem.array && load.mem.elem === any.mem.elem',
+    'load.mem.elem === any.mem.elem',
+    'records of several arrays are one',
+  ],
+  [
+    'render/wasm/prepare',
+    'widths.set(e, least(widths.get(e), wanted));',
+    'widths.set(e, 8);',
+    'members are cut to bytes',
+  ],
 ];

@@ -9,6 +9,7 @@ import type { LaneBits } from '../../ir/passes/lane-widths.ts';
 import { exprParts, memParts, someExpr } from '../../ir/passes/walk.ts';
 import { sameExpr } from '../../ir/same.ts';
 import { boundsHazards, expressionHazard, guard, guardUniform, type Hazard, knownOffsets } from './checks.ts';
+import { deinterleaved } from './deinterleave.ts';
 import { lanesPart, part, pushFirstLane } from './expr.ts';
 import { type Gen, isVector, type Kept, keptTypes, partCount, partsOf, wasmType } from './gen.ts';
 import { loadKept, loadSpread } from './memory.ts';
@@ -52,6 +53,8 @@ export function withPrepared(
   const levels: Level[] = [];
   const depths = new Map<Expr, number>();
   const scalars = new Set<Expr>();
+  /** In lanes of how many bits a load is wanted, at least. */
+  const widths = new Map<Expr, LaneBits>();
   const level = (n: number): Level => {
     while (levels.length <= n) levels.push({ loads: [], asserted: [], narrow: [], hazards: [] });
     return levels[n] as Level;
@@ -61,6 +64,7 @@ export function withPrepared(
    * `wanted` bits.
    */
   const visit = (e: Expr, wanted: LaneBits): number => {
+    if (e.op === 'load' && !(wanted === 32 && exprs.includes(e))) widths.set(e, least(widths.get(e), wanted));
     const known = depths.get(e);
     if (known !== undefined) return known;
     let depth = 0;
@@ -116,10 +120,11 @@ export function withPrepared(
     const indices = keepIndices(g, hazards, [...loads.map((e) => e.mem.index), ...accesses.map((mem) => mem.index)]);
     for (const [e, kept, owner] of indices) made.push([e, kept, owner]);
     guard(g, hazards);
+    const members = g.lanes > 1 ? deinterleaved(g, loads, widths) : undefined;
     for (const e of loads) {
       const spread = !scalars.has(e);
       const twin = made.find(([other, kept]) => sameExpr(other, e) && (spread || kept.locals.length > 0));
-      const kept = twin?.[1] ?? (spread ? loadSpread(g, e) : undefined) ?? loadKept(g, e);
+      const kept = twin?.[1] ?? members?.get(e) ?? (spread ? loadSpread(g, e) : undefined) ?? loadKept(g, e);
       g.prepared.set(e, kept);
       made.push([e, kept, twin === undefined]);
     }
@@ -137,6 +142,10 @@ export function withPrepared(
     g.f.release(keptTypes(kept), ...kept.locals);
     if (kept.splat !== undefined) g.f.release('v128', kept.splat);
   }
+}
+
+function least(a: LaneBits | undefined, b: LaneBits): LaneBits {
+  return a !== undefined && a < b ? a : b;
 }
 
 /**
