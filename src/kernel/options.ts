@@ -54,9 +54,12 @@ export interface JitOptions {
    */
   readonly link?: LinkInput | readonly LinkInput[] | undefined;
   /**
-   * How many calls of a function that calls itself may be inside each other: each is compiled where it stands, so that a function which calls itself once
-   * grows with this number, and one that does so twice with its power of two. A call beyond it is an error where faults are reported (`boundsCheck`, `debug`), and
-   * ends the thread elsewhere, as `throw` does. Default: recursion is refused.
+   * How many calls of a function that calls itself may be inside each other, 1 to 1,024. Each thread has local memory for that many; a call beyond it is an error. A call
+   * whose result is returned as it is does not count: it is a loop. Default: recursion is refused.
+   *
+   * ```ts
+   * cuda.jit((a: Vec<i32>) => quicksort(a, 0, a.length - 1), { maxRecursion: 64 });
+   * ```
    */
   readonly maxRecursion?: number | undefined;
   /** The kernel's name in messages. Default: the function's. */
@@ -109,7 +112,7 @@ const MOST_REGISTERS = 255;
 /** Blocks that any multiprocessor holds. */
 const MOST_BLOCKS = 32;
 /** Functions inside each other that every device's compiler takes. */
-const MOST_RECURSION = 64;
+const MOST_RECURSION = 1024;
 /** Blocks of a cluster that every GPU with clusters takes. */
 const MOST_IN_CLUSTER = 8;
 

@@ -8,6 +8,7 @@
 import { type Element, OPEN } from '../elements.ts';
 import type { Pos } from '../source.ts';
 import type { Root, TExpr } from '../types/tree.ts';
+import { addIndex } from './arithmetic.ts';
 import { allocateView, constantView, element, indexView, viewValue } from './arrays.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
@@ -128,7 +129,7 @@ export function localLike(ctx: Evaluation, element: Element | undefined, shape: 
 
 /** The k-th element of an array as it lies in memory. */
 function flat(view: View, k: number, pos: Pos): View {
-  return { ...view, axes: [], offset: literal(k, pos) };
+  return { ...view, axes: [], offset: addIndex(view.offset, literal(k, pos), pos) };
 }
 
 /** A tuple that stands in the program: memory, if that has turned out to be needed. */

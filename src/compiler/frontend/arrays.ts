@@ -17,7 +17,7 @@ import { complex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { size, touchesMemory } from './measures.ts';
-import { type Axis, isLiteral, literal, scalar, type Value, type View } from './values.ts';
+import { type Axis, isLiteral, literal, readLocal, scalar, type Value, type View } from './values.ts';
 import { type LaneType, vectorElement, vectorOfElement } from './vectors.ts';
 
 type RootInit = Omit<Root, 'id' | 'written' | 'elem'> & { readonly element: Element };
@@ -108,11 +108,18 @@ export function allocateView(
   pos: Pos,
   align?: number,
 ): View {
-  const length = (shape.reduce((a, b) => a * b, 1) * element.size) / ELEM_SIZE[element.elem];
+  // Calls inside each other have an array each.
+  const call = space === 'local' ? ctx.frames.findLast((f) => f.recursion !== undefined)?.recursion : undefined;
+  const count = shape.reduce((a, b) => a * b, 1);
+  const length = (count * (call?.depth ?? 1) * element.size) / ELEM_SIZE[element.elem];
   const root = addRoot(ctx, { name, space, element, pos, length, align, readonly: false });
   // Of records, each of which begins where the one before ends, only the first is aligned as the array is.
-  const known = element.record === undefined ? Math.max(root.align ?? 1, element.align) : element.align;
-  return viewOf(root, element, fixedAxes(shape, pos), element.size, known);
+  const known =
+    element.record === undefined && call === undefined ? Math.max(root.align ?? 1, element.align) : element.align;
+  const view = viewOf(root, element, fixedAxes(shape, pos), element.size, known);
+  return call === undefined
+    ? view
+    : { ...view, offset: mulIndex(readLocal(call.level, pos), literal(count, pos), pos) };
 }
 
 /** Constant memory that holds numbers of the program. */

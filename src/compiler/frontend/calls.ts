@@ -21,7 +21,7 @@ import { destructure } from './assignments.ts';
 import { builtIn, callBuiltin, callDType } from './builtins.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
-import type { Evaluation, Frame } from './evaluation.ts';
+import type { Evaluation, Frame, RecursiveCall } from './evaluation.ts';
 import { callNative, callOverload } from './extension-calls.ts';
 import { callExternal } from './external-calls.ts';
 import { callIntrinsic } from './intrinsic-calls.ts';
@@ -29,20 +29,12 @@ import { memberOf, memberParts } from './members.ts';
 import { hoist, isReassigned } from './names.ts';
 import { withFlag } from './optionals.ts';
 import { noteResult } from './partial-variables.ts';
+import { callAgain, callRecursive, finish, outerCall, pathTo } from './recursion.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
 import { isSequence } from './sequences.ts';
 import { isTextMethod, textMethod, textType } from './texts.ts';
 import { askNaT } from './times.ts';
-import {
-  describeValue,
-  type FunctionValue,
-  isAbsent,
-  literal,
-  Scope,
-  scalar,
-  UNDEFINED,
-  type Value,
-} from './values.ts';
+import { describeValue, type FunctionValue, isAbsent, literal, Scope, UNDEFINED, type Value } from './values.ts';
 import { forEachChild } from './walk.ts';
 
 /** Calls from within device functions, in one kernel. Those that stand in the kernel itself are as many as its author wrote. */
@@ -245,19 +237,8 @@ function isDestructuringHelper(fn: unknown): boolean {
 
 /** Calls a device function: its body is evaluated here, with the parameters bound to the arguments. */
 export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], pos: Pos, self?: Value): Value {
-  const active = ctx.frames.filter((f) => f.fn !== 'kernel' && f.fn.node === fn.node).length;
-  const { maxRecursion } = ctx.options;
-  if (active > 0 && maxRecursion === undefined) {
-    return fail(
-      'K315',
-      pos,
-      `${fn.name || 'this function'} calls itself: recursion cannot be compiled, as a kernel has no stack to grow`,
-      {
-        help: 'say how many calls of it there may be inside each other, { maxRecursion: 16 } as an option of jit; or write a loop, with cuda.local.array as the stack if it needs one',
-      },
-    );
-  }
-  if (active > 0 && active >= (maxRecursion ?? 0)) return tooDeep(ctx, fn, pos);
+  const outer = outerCall(ctx, fn);
+  if (outer !== undefined) return callAgain(ctx, fn, outer, args, self, pos);
   if (fn.node.async === true || fn.node.generator === true) {
     return fail(
       'K101',
@@ -271,12 +252,28 @@ export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[],
       pos,
       `device functions that call device functions come to more than ${MAX_INLINED} calls in this kernel`,
       {
-        help: `${active > 0 ? 'make maxRecursion smaller, or write a loop with cuda.local.array as the stack: ' : ''}each call is compiled where it stands, so that functions that call each other twice double the code at each level: use a loop, or keep a result that is asked for twice`,
+        help: 'each call is compiled where it stands, so that functions that call each other twice double the code at each level: use a loop, or keep a result that is asked for twice',
       },
     );
   }
+  const recursive = ctx.hints.recursion(pathTo(ctx, fn));
+  if (recursive === undefined) return evaluateCall(ctx, fn, args, pos, self);
+  return callRecursive(ctx, fn, args, self, recursive.varying, pos, (recursion) =>
+    evaluateCall(ctx, fn, recursion.given, pos, self, recursion),
+  );
+}
+
+function evaluateCall(
+  ctx: Evaluation,
+  fn: FunctionValue,
+  args: readonly Value[],
+  pos: Pos,
+  self: Value | undefined,
+  recursion?: RecursiveCall,
+): Value {
   const scope = new Scope(fn.scope, fn.captured, true);
-  const frame: Frame = { fn, label: undefined, result: undefined, returned: false, targets: [], site: pos, scope };
+  const opened: Frame = { fn, label: undefined, result: undefined, returned: false, targets: [], site: pos, scope };
+  const frame: Frame = recursion === undefined ? opened : { ...opened, recursion };
   ctx.frames.push(frame);
   try {
     if (fn.node.type !== 'ArrowFunctionExpression') {
@@ -285,21 +282,19 @@ export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[],
     }
     bindParameters(ctx, fn, args, scope);
     const body = fn.node.body;
-    if (body.type !== 'BlockStatement') return ctx.parts.evaluate(ctx, body, scope);
-    hoist(ctx, body.body, scope);
-    return inlineBody(ctx, fn, frame, body.body, scope, pos);
+    if (body.type === 'BlockStatement') {
+      hoist(ctx, body.body, scope);
+      return inlineBody(ctx, fn, frame, body.body, scope, pos);
+    }
+    const value = ctx.parts.evaluate(ctx, body, scope);
+    if (recursion === undefined) return value;
+    noteResult(ctx, frame, value, pos, `${fn.name || 'this function'}() returns ${describeValue(value)} here`);
+    finish(ctx, recursion, frame, pos);
+    return frame.result ?? UNDEFINED;
   } finally {
     ctx.frames.pop();
     scope.closed = true;
   }
-}
-
-/** A call inside of as many as there may be: reported where faults are, and the end of the thread elsewhere, as `throw` is. No value comes of it. */
-function tooDeep(ctx: Evaluation, fn: FunctionValue, pos: Pos): Value {
-  const { maxRecursion = 0, checked, debug } = ctx.options;
-  const message = `${fn.name || 'a function'} calls itself more than ${maxRecursion} deep (maxRecursion)`;
-  ctx.emit(checked || debug ? { k: 'trap', message, pos } : { k: 'return', pos });
-  return scalar(literal(0, pos));
 }
 
 function bindParameters(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], scope: Scope): void {
@@ -332,7 +327,7 @@ function inlineBody(
   const inner: Frame = { ...frame, label };
   ctx.frames[ctx.frames.length - 1] = inner;
   // The common shape: no return but the last statement, whose value needs no variable.
-  const single = last?.type === 'ReturnStatement' && countReturns(body) === 1;
+  const single = frame.recursion === undefined && last?.type === 'ReturnStatement' && countReturns(body) === 1;
   const list = ctx.collect(() => {
     if (single && last?.type === 'ReturnStatement') {
       ctx.parts.statements(ctx, body.slice(0, -1), scope);
@@ -364,6 +359,7 @@ function inlineBody(
   }
   if (list.length > 0) ctx.emit({ k: 'block', label, body: list, inlined: fn.name || '(anonymous)', pos });
   if (single) return tail;
+  if (frame.recursion !== undefined) finish(ctx, frame.recursion, inner, pos);
   if (inner.result === undefined) return UNDEFINED;
   const { flag, result, returnedNothing } = inner;
   return returnedNothing === true && flag !== undefined ? withFlag(ctx, result, flag, pos) : result;

@@ -8,7 +8,7 @@ import type { AnyNode } from 'acorn';
 import type { CapturedArray, CompileOptions } from '../contract.ts';
 import type { Label } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
-import type { Local, Root, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
+import type { Local, Recursion, Root, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { refuseUndefined } from './absence.ts';
 import type { CapturedFunction } from './captured.ts';
 import { complex, refuseComplex, selectComplex, toComplex } from './complex.ts';
@@ -52,12 +52,25 @@ export interface Frame {
   returned: boolean;
   /** Says whether `result` was given one. */
   flag?: Local;
+  /** A call inside of a function that calls itself has used its result. */
+  asked?: boolean;
+  /** Some `return` in it gives a value. */
+  gave?: boolean;
   /** Some `return` gives nothing. */
   returnedNothing?: boolean;
   readonly targets: JumpTarget[];
   readonly site: Pos | undefined;
+  /** Set in a function that calls itself. */
+  readonly recursion?: RecursiveCall;
   /** Its names, which a `return` leaves. */
   readonly scope?: Scope;
+}
+
+/** The function that calls itself, as its outermost call has found it. */
+export interface RecursiveCall extends Recursion {
+  /** What its parameters are in all calls: variables for arguments that differ. */
+  readonly given: readonly Value[];
+  readonly self: Value | undefined;
 }
 
 /** What the parts of the front end call each other by. */

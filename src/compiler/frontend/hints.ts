@@ -77,6 +77,34 @@ export class Hints {
     throw new Reconsider();
   }
 
+  readonly #recursive = new Map<string, { readonly varying: Set<number>; result: Value | undefined }>();
+  readonly #functions = new Map<object, number>();
+
+  /**
+   * Whether a function calls itself; which arguments are others in the calls inside, and what it returns, where that is known. `path` is its syntax
+   * and that of the functions that call themselves around it.
+   */
+  recursion(
+    path: readonly object[],
+  ): { readonly varying: ReadonlySet<number>; readonly result: Value | undefined } | undefined {
+    return this.#recursive.size === 0 ? undefined : this.#recursive.get(this.#pathKey(path));
+  }
+
+  /** Starts again with a stack for the calls of a function, with other arguments in them, with what they return. */
+  recurses(path: readonly object[], { argument, result }: { argument?: number; result?: Value } = {}): never {
+    const key = this.#pathKey(path);
+    const known = this.#recursive.get(key) ?? { varying: new Set(), result: undefined };
+    this.#recursive.set(key, known);
+    if (argument !== undefined) known.varying.add(argument);
+    if (result !== undefined) known.result = result;
+    throw new Reconsider();
+  }
+
+  #pathKey(path: readonly object[]): string {
+    for (const node of path) if (!this.#functions.has(node)) this.#functions.set(node, this.#functions.size);
+    return path.map((node) => this.#functions.get(node)).join('<');
+  }
+
   readonly #complex = new Set<string>();
 
   /** Whether a variable will be without a value at times. */

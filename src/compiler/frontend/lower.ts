@@ -189,6 +189,9 @@ export function lower(
       case 'trap':
         list.push({ op: 'trap', message: s.message, pos });
         return;
+      case 'recursive':
+      case 'recurse':
+        throw new Error('recursion was not unfolded');
       case 'presence':
         throw new Error('presence was not resolved');
       default:

@@ -21,6 +21,7 @@ import { hoist, isReassigned } from './names.ts';
 import { resolvePresence } from './presence.ts';
 import { type Settled, settleNames } from './record-names.ts';
 import { ownText } from './records.ts';
+import { unfoldRecursion } from './recursion-frames.ts';
 import { kernelResult, statements } from './statements.ts';
 import { isAbsent, Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
@@ -70,7 +71,7 @@ function evaluateWith(
   });
   if (body.at(-1)?.k === 'return') body.pop();
   for (const refuse of ctx.supposed.values()) refuse?.();
-  return { context: ctx, ...settleNames(ctx, resolvePresence(body)) };
+  return { context: ctx, ...settleNames(ctx, unfoldRecursion(ctx, resolvePresence(body))) };
 }
 
 function parameters(ctx: Evaluation, fn: CapturedFunction, args: readonly ArgType[], scope: Scope): void {

@@ -8,6 +8,7 @@ import type { Evaluation, Frame } from './evaluation.ts';
 import { neverEnds } from './measures.ts';
 import { emptyLike, hasObject, isObject, storeResult } from './object-slots.ts';
 import { presenceNote, withFlag, withoutFlag } from './optionals.ts';
+import { settleResult } from './recursion.ts';
 import { type Binding, isAbsent, isOptional, literal, mapScalars, readLocal, scalar, type Value } from './values.ts';
 
 /** The value of a variable. */
@@ -67,6 +68,7 @@ export function noteResult(ctx: Evaluation, frame: Frame, value: Value, pos: Pos
   if (frame.fn === 'kernel' || neverEnds(ctx.list)) return;
   frame.flag ??= ctx.newLocal('%has', pos, false);
   if (isOptional(value)) frame.returnedNothing = true;
+  settleResult(ctx, frame, value);
   if (!isAbsent(value)) {
     const plain = withoutFlag(value);
     const at = resultPlace(frame);

@@ -3,7 +3,7 @@
  *
  * States are never changed; a step makes a new one. `presence.ts` walks the program with them.
  */
-import type { Local, TStmt } from '../types/tree.ts';
+import type { Local, Recursion, TStmt } from '../types/tree.ts';
 
 export type PresenceStmt = Extract<TStmt, { k: 'presence' }>;
 
@@ -123,6 +123,14 @@ export function merge(a: Flow, b: Flow): Flow {
   }
   const copies = new Map([...a.copies].filter(([copy, of]) => b.copies.get(copy) === of));
   return { flags: join(a.flags, b.flags) ?? a.flags, facts, copies };
+}
+
+/** The state behind a call of a function that calls itself: of the caller's own variables what was before it, of all others what calls end with. */
+export function afterCall(before: State, end: State, { first, last, results }: Recursion): State {
+  const isOwn = (local: Local): boolean => local.id >= first && local.id < last && !results.has(local);
+  const flags = new Map([...end.flags].filter(([flag]) => !isOwn(flag)));
+  for (const [flag, presence] of before.flags) if (isOwn(flag)) flags.set(flag, presence);
+  return { flags, facts: new Map(), copies: new Map() };
 }
 
 function factOf(state: State, local: Local): Fact {

@@ -8,9 +8,10 @@
  */
 import type { Label } from '../ir/ops.ts';
 import { expressionsOf, operands, rewriteStatement, walkExpression, walkStatements } from '../types/parts.ts';
-import type { Local, TExpr, TStmt } from '../types/tree.ts';
+import type { Local, Recursion, TExpr, TStmt } from '../types/tree.ts';
 import { refuseAbsent, refuseMixture } from './absence.ts';
 import {
+  afterCall,
   type Flow,
   merge,
   NULL_BIT,
@@ -31,6 +32,7 @@ import {
 type AbsentExpr = Extract<TExpr, { k: 'absent' }>;
 type SelectExpr = Extract<TExpr, { k: 'select' }>;
 type LoopStmt = Extract<TStmt, { k: 'loop' }>;
+type RecursiveStmt = Extract<TStmt, { k: 'recursive' }>;
 type IfStmt = Extract<TStmt, { k: 'if' }>;
 
 /** Bits of what a test for absence finds. */
@@ -137,6 +139,7 @@ class Walk {
   readonly #asked: ReadonlySet<Local>;
   readonly #tested: ReadonlySet<Local>;
   readonly #targets = new Map<Label, Target>();
+  readonly #calls = new Map<Recursion, { start: Flow; end: Flow }>();
   readonly #heads = new Map<LoopStmt, Flow>();
   /** What comes back to the head from the end of a round. */
   readonly #backs = new Map<LoopStmt, Flow>();
@@ -180,6 +183,15 @@ class Walk {
       }
       case 'loop':
         return this.#loop(s, state);
+      case 'recursive':
+        return this.#recursive(s, state);
+      case 'recurse': {
+        const calls = this.#calls.get(s.of);
+        const given = this.#run(s.body, state);
+        if (calls === undefined || given === undefined) return undefined;
+        calls.start = merge(calls.start, given);
+        return calls.end && afterCall(state, calls.end, s.of);
+      }
       case 'break':
       case 'continue': {
         const target = this.#target(s.label);
@@ -221,6 +233,18 @@ class Walk {
       const next = merge(head, this.#round(s, head, target));
       if (same(next, head)) return target.breaks;
       head = next;
+    }
+  }
+
+  /** All calls are one: what any of them starts and ends with, until nothing new comes of it. */
+  #recursive(s: RecursiveStmt, state: State): Flow {
+    const calls = this.#calls.get(s.of) ?? { start: undefined, end: undefined };
+    this.#calls.set(s.of, calls);
+    calls.start = merge(calls.start, state);
+    for (;;) {
+      const { start, end } = calls;
+      calls.end = merge(end, this.#run(s.body, start));
+      if (this.#final || (same(start, calls.start) && same(end, calls.end))) return calls.end;
     }
   }
 
@@ -343,6 +367,9 @@ class Rewriting {
         const body = this.list(s.body);
         return body.length === 0 && s.body.length > 0 ? [] : [{ ...s, body }];
       }
+      case 'recursive':
+      case 'recurse':
+        return [{ ...s, body: this.list(s.body) }];
       case 'loop':
         return [{ ...s, body: this.list(s.body), update: this.list(s.update) }];
       default:

@@ -40,6 +40,11 @@ export class StatementWriter {
     return { id: this.#locals++, name, pos, stable };
   }
 
+  /** The number that the next variable gets. */
+  get nextLocal(): number {
+    return this.#locals;
+  }
+
   emit(s: TStmt): void {
     this.list.push(s);
     if (s.k === 'assign') this.#note(s.local, s.value);

@@ -119,6 +119,8 @@ export function expressionsOf(s: TStmt): readonly TExpr[] {
     case 'overwritten':
     case 'loop':
     case 'block':
+    case 'recursive':
+    case 'recurse':
     case 'break':
     case 'continue':
     case 'return':
@@ -136,6 +138,8 @@ function listsOf(s: TStmt): readonly (readonly TStmt[])[] {
     case 'loop':
       return [s.body, s.update] satisfies InnerLists<typeof s, TreeTypes>;
     case 'block':
+    case 'recursive':
+    case 'recurse':
       return [s.body] satisfies InnerLists<typeof s, TreeTypes>;
     default:
       return [] satisfies InnerLists<typeof s, TreeTypes>;
@@ -281,6 +285,8 @@ export function rewriteStatement(s: TStmt, replace: Replace, list: (l: readonly 
     case 'loop':
       return { ...s, body: list(s.body), update: list(s.update) };
     case 'block':
+    case 'recursive':
+    case 'recurse':
       return { ...s, body: list(s.body) };
     case 'barrier':
       return s.pred === undefined ? s : { ...s, pred: each(s.pred) };

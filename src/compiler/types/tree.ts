@@ -251,6 +251,21 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
   | { readonly k: 'available'; readonly fn: ExternalFunction }
 );
 
+/** A function that calls itself, with the arguments of one place. */
+export interface Recursion {
+  readonly name: string;
+  readonly pos: Pos;
+  /** The number of the frame that runs: the outermost call is 0. */
+  readonly level: Local;
+  /** Calls inside each other that there may be. */
+  readonly depth: number;
+  /** Variables that each call has for itself: those of numbers from `first` up to `last`, but for `results`. */
+  readonly first: number;
+  last: number;
+  /** What a call leaves for its caller. */
+  readonly results: Set<Local>;
+}
+
 export type TStmt = { readonly pos: Pos } & (
   | { readonly k: 'assign'; readonly local: Local; readonly value: TExpr; range?: Range | undefined }
   /** What the flag of a variable becomes; another flag is copied. Gone after `frontend/presence.ts`. */
@@ -293,6 +308,10 @@ export type TStmt = { readonly pos: Pos } & (
       readonly body: readonly TStmt[];
       readonly inlined?: string | undefined;
     }
+  /** A function that calls itself: `body` is one call. Gone after `frontend/recursion-frames.ts`, as is `recurse`. */
+  | { readonly k: 'recursive'; readonly of: Recursion; readonly body: readonly TStmt[] }
+  /** Such a call inside of one: `body` gives the parameters their values. */
+  | { readonly k: 'recurse'; readonly of: Recursion; readonly body: readonly TStmt[] }
   /** `moot`: where it leads control goes anyway. */
   | { readonly k: 'break' | 'continue'; readonly label: Label; readonly moot?: boolean }
   | { readonly k: 'return' }
