@@ -6,15 +6,19 @@ export { DeviceNDArray } from './array/device-array.ts';
 export { DeviceRecord } from './array/device-record.ts';
 export { NDArray } from './array/ndarray.ts';
 export { ndarray } from './array/ndarray-create.ts';
+export type { Namespace } from './array/rank.ts';
 export { type Side, SmartArray, type SmartArrayOptions, type SmartArrayShape } from './array/smart-array.ts';
 export { type Cuda, cuda } from './cuda/namespace.ts';
 export {
+  type Big,
   bf16,
   bf16x2,
   bf16x3,
   bf16x4,
   bool,
   type Complex,
+  type ComplexNum,
+  type ComplexToken,
   c64,
   c128,
   charSeq,
@@ -22,7 +26,10 @@ export {
   type DatetimeToken,
   type DType,
   type DTypeLike,
+  type DTypeName,
+  type DTypeToken,
   datetime64,
+  type Flag,
   f8e4m3,
   f8e5m2,
   f16,
@@ -55,8 +62,11 @@ export {
   i64x4,
   isNaT,
   NaT,
+  type Num,
   type Struct,
   type StructDType,
+  type StructValue,
+  type SubArrayDType,
   struct,
   type TextDType,
   type TimedeltaToken,
@@ -81,6 +91,8 @@ export {
   u64x3,
   u64x4,
   unicodeCharSeq,
+  type Vector,
+  type VectorToken,
 } from './dtype/index.ts';
 export {
   type Coded,

@@ -84,7 +84,7 @@ function everything(): string[] {
       .toArray(),
   );
   note('missing field', () => ndarray([{ x: 1 }] as never, { dtype: Point }));
-  note('struct', () => struct({ a: 'u8', b: 'f64' }, {}).itemSize);
+  note('struct', () => struct({ a: 'uint8', b: 'f64' }, {}).itemSize);
   note('full', () => ndarray.full(3, 7, {}).toArray());
   note('foreign', () => ndarray({ data: new Float32Array(4), shape: [2, 2] }).strides);
   note('no array', () => cuda.toDevice({} as never));

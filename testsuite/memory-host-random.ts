@@ -116,7 +116,7 @@ export class RandomPlay {
     const target = deviceOf(to);
     const source = deviceOf(from);
     if (target !== undefined) target.copyToDevice(from.array, { stream });
-    else if (source !== undefined) source.copyToHost(to.array as NDArray, { stream });
+    else if (source !== undefined) source.copyToHost(to.array as NDArray<i32>, { stream });
     else return;
     to.model.set(from.model);
     // The source is read on the target's stream: what is done with it next must come after that.

@@ -211,10 +211,12 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
     const kernel = cuda.jit((z: Vec<c128>, o: Vec<f64>) => {
       const i = cuda.grid(1);
       if (i >= z.length) return;
-      o[4 * i] = Math.sqrt(z[i]).im;
-      o[4 * i + 1] = Math.log(z[i]).im;
-      o[4 * i + 2] = Math.acos(z[i]).im;
-      o[4 * i + 3] = Math.atanh(z[i]).im;
+      const root: c128 = Math.sqrt(z[i]);
+      const log: c128 = Math.log(z[i]);
+      o[4 * i] = root.im;
+      o[4 * i + 1] = log.im;
+      o[4 * i + 2] = c128(Math.acos(z[i])).im;
+      o[4 * i + 3] = c128(Math.atanh(z[i])).im;
     });
     const o = cuda.deviceArray(8, 'f64');
     await launch(kernel, { grid: 1, block: 32 }, arrayOf(c128, [of(-4, 0), of(-4, -0)]) as never, o);
@@ -224,8 +226,9 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
     maps(
       cuda.jit((z: Vec<c64>, o: Vec<c64>) => {
         const i = cuda.grid(1);
+        const n: c64 = i;
         if (i < z.length)
-          o[i] = cuda.polar(Math.abs(z[i]), cuda.arg(z[i])) - cuda.conj(z[i]) + c64(z[i].im, z[i].re) + i.re + i.im;
+          o[i] = cuda.polar(Math.abs(z[i]), cuda.arg(z[i])) - cuda.conj(z[i]) + c64(z[i].im, z[i].re) + n.re + n.im;
       }),
       (z, i) => plus(plus(of(0, 2 * z.im), of(z.im, z.re)), of(i)),
       FEW,

@@ -52,6 +52,7 @@ export async function launch<A extends readonly unknown[]>(
 export interface Copied<X> {
   readonly context: Context;
   copyToHost(into: undefined, options?: OnStream): X;
+  copyToHost(into: never, options?: OnStream): unknown;
 }
 
 /** What `copyToHost` gives. */

@@ -49,7 +49,7 @@ import { type Stream, streamOption } from '../stream/stream.ts';
 import { ArrayMemory, type MemoryPointer } from './array-memory.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
 import { assignElements, readElement, readElementAsync } from './device-assign.ts';
-import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTarget } from './device-copy.ts';
+import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTargetOf } from './device-copy.ts';
 import {
   boundStream,
   DEVICE_MEMORY,
@@ -62,7 +62,7 @@ import { move } from './device-transfer.ts';
 import { type DlpackCapsule, exportDlpack, type ToDlpackOptions } from './dlpack-export.ts';
 import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
 import type { RankOf } from './ndarray.ts';
-import type { RankMark } from './rank.ts';
+import type { Namespace, NamespaceMark, RankMark } from './rank.ts';
 import { reshapeArguments, reshapedInPlace } from './reshaping.ts';
 
 let readMemory: (value: object) => ArrayMemory | undefined;
@@ -72,11 +72,15 @@ let readMemory: (value: object) => ArrayMemory | undefined;
  * for the host. Views share its memory, which is given back when the last of them is disposed. Strides are bytes, sizes elements unless
  * their names say otherwise. Numba's `DeviceNDArray`.
  */
-export class DeviceNDArray<T = Scalar, R extends number = number> implements DeviceMemory {
+export class DeviceNDArray<T = Scalar, R extends number = number, N extends Namespace = Namespace>
+  implements DeviceMemory
+{
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;
   /** Phantom: tells ranks apart in the editor. */
   declare readonly '~rank'?: RankMark<R>;
+  /** Phantom: tells arrays of `cuda` from those of `roc` in the editor. */
+  declare readonly '~namespace'?: NamespaceMark<N>;
   /** @internal What comparisons see of the array (`COMPARED`). Nothing reads it. */
   readonly '~state': Compared;
   #memory: ArrayMemory;
@@ -216,16 +220,16 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * @throws TypeError when the dtypes differ, RangeError when the shapes do (axes of length 1 apart).
    */
   copyToHost(options?: StreamOption): HostResult<T, R>;
-  copyToHost<H extends HostTarget>(into: H, options?: StreamOption): H;
   copyToHost(into: undefined, options?: StreamOption): HostResult<T, R>;
+  copyToHost<H extends HostTargetOf<T>>(into: H, options?: StreamOption): H;
   copyToHost(...args: readonly unknown[]): unknown {
     return copyToHost(this.#memory, args);
   }
 
   /** As `copyToHost`, but without blocking the event loop: resolves when the copy is done, rejects with what went wrong. */
   copyToHostAsync(options?: StreamOption): Promise<HostResult<T, R>>;
-  copyToHostAsync<H extends HostTarget>(into: H, options?: StreamOption): Promise<H>;
   copyToHostAsync(into: undefined, options?: StreamOption): Promise<HostResult<T, R>>;
+  copyToHostAsync<H extends HostTargetOf<T>>(into: H, options?: StreamOption): Promise<H>;
   copyToHostAsync(...args: readonly unknown[]): Promise<unknown> {
     return copyToHostAsync(this.#memory, args);
   }
@@ -262,7 +266,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * A view: for each axis an integer, `[start?, stop?, step?]` or `'1:5'`; axes not named are taken whole.
    * @throws TypeError when no axis is left (use `get`), RangeError out of range.
    */
-  slice(...specs: SliceSpec[]): DeviceNDArray<T> {
+  slice(...specs: SliceSpec[]): DeviceNDArray<T, number, N> {
     this.checkUsable();
     return this.#over(sliceLayout(layoutOf(this.#memory), specs), boundStream(this.#memory), this.dtype);
   }
@@ -275,10 +279,12 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   reshape<const S extends ShapeLike>(
     shape: S,
     options?: { readonly order?: ReshapeOrder },
-  ): DeviceNDArray<T, RankOf<S>>;
-  reshape(...shape: number[]): DeviceNDArray<T>;
-  reshape(...args: readonly [...shape: number[], options: { readonly order?: ReshapeOrder }]): DeviceNDArray<T>;
-  reshape(...args: readonly unknown[]): DeviceNDArray<T> {
+  ): DeviceNDArray<T, RankOf<S>, N>;
+  reshape(...shape: number[]): DeviceNDArray<T, number, N>;
+  reshape(
+    ...args: readonly [...shape: number[], options: { readonly order?: ReshapeOrder }]
+  ): DeviceNDArray<T, number, N>;
+  reshape(...args: readonly unknown[]): DeviceNDArray<T, number, N> {
     this.checkUsable();
     const { shape, order } = reshapeArguments(args);
     const newShape = inferShape(shape, this.size);
@@ -294,12 +300,12 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     return this.#reshapedCopy(newShape, resolveOrder(layoutOf(this.#memory), order));
   }
 
-  #reshapedCopy(newShape: readonly number[], order: 'C' | 'F'): DeviceNDArray<T> {
+  #reshapedCopy(newShape: readonly number[], order: 'C' | 'F'): DeviceNDArray<T, number, N> {
     const { itemSize } = this;
     const stream = boundStream(this.#memory);
     const owner = this.context.allocate(this.nbytes, stream);
     const gpuData = { context: this.context, owner, address: owner.address };
-    const result = new DeviceNDArray<T>(newShape, stridesFor(newShape, itemSize, order), this.dtype, {
+    const result = new DeviceNDArray<T, number, N>(newShape, stridesFor(newShape, itemSize, order), this.dtype, {
       stream,
       gpuData,
     });
@@ -313,7 +319,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * All elements along one axis, as a view: in C order of a C-contiguous array, in F order of an F-contiguous one.
    * @throws NotSupportedError where the elements would have to be copied.
    */
-  ravel(options: StreamOption & { readonly order?: ReshapeOrder } = {}): DeviceNDArray<T, 1> {
+  ravel(options: StreamOption & { readonly order?: ReshapeOrder } = {}): DeviceNDArray<T, 1, N> {
     this.checkUsable();
     const { order, stream } = readOptions('ravel', options, ['order', 'stream']);
     const layout = ravelLayout(layoutOf(this.#memory), order);
@@ -331,7 +337,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * The same bytes as elements of another type. Another item size needs a C-contiguous array, whose last axis is resized.
    * @throws RangeError where that is not so, or does not come out whole.
    */
-  view<const D extends DTypeLike>(dtype: D): DeviceNDArray<ValueOf<D>, R> {
+  view<const D extends DTypeLike>(dtype: D): DeviceNDArray<ValueOf<D>, R, N> {
     this.checkUsable();
     const target = asDType(dtype);
     return this.#over(viewLayout(layoutOf(this.#memory), target.itemSize), boundStream(this.#memory), target);
@@ -341,7 +347,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * The member of every struct (or part of every complex number) as a view; a sub-array adds its axes at the end. NumPy: `a['x']`.
    * Throws TypeError when there is none of this name.
    */
-  field<K extends FieldOf<T>>(name: K): DeviceNDArray<FieldElement<T, K>> {
+  field<K extends FieldOf<T>>(name: K): DeviceNDArray<FieldElement<T, K>, number, N> {
     this.checkUsable();
     const { dtype, offset, shape, strides } = memberOf(this.dtype, name);
     const layout = {
@@ -354,7 +360,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   }
 
   /** The axes in another order, reversed by default; a view (Numba copies here), never the array itself. */
-  transpose(...axes: readonly number[] | readonly [axes?: readonly number[]]): DeviceNDArray<T, R> {
+  transpose(...axes: readonly number[] | readonly [axes?: readonly number[]]): DeviceNDArray<T, R, N> {
     this.checkUsable();
     const [first] = axes;
     const order = first === undefined ? undefined : typeof first === 'number' ? (axes as readonly number[]) : first;
@@ -362,12 +368,12 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
   }
 
   /** A view with the axes reversed. Each reading makes a view, which shares the memory until it is disposed. */
-  get T(): DeviceNDArray<T, R> {
+  get T(): DeviceNDArray<T, R, N> {
     return this.transpose();
   }
 
   /** A view without its axes of length 1, all or those named (negative ones count from the end). Throws RangeError. */
-  squeeze(axis?: number | readonly number[] | null, options: StreamOption = {}): DeviceNDArray<T> {
+  squeeze(axis?: number | readonly number[] | null, options: StreamOption = {}): DeviceNDArray<T, number, N> {
     this.checkUsable();
     const { stream } = readOptions('squeeze', options, ['stream']);
     return this.#over(squeezeLayout(layoutOf(this.#memory), axis ?? undefined), this.#streamFor(stream), this.dtype);
@@ -377,16 +383,16 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
    * Consecutive views of a rank-1 contiguous array: `section` is their length, not their number; the last may be shorter.
    * Numba: `split(section, stream)`. Throws RangeError.
    */
-  split(section: number, options: StreamOption = {}): DeviceNDArray<T, 1>[] {
+  split(section: number, options: StreamOption = {}): DeviceNDArray<T, 1, N>[] {
     this.checkUsable();
     const stream = this.#streamFor(readOptions('split', options, ['stream']).stream);
     return splitLayout(layoutOf(this.#memory), section).map(
-      (part) => this.#over(part, stream, this.dtype) as DeviceNDArray<T, 1>,
+      (part) => this.#over(part, stream, this.dtype) as DeviceNDArray<T, 1, N>,
     );
   }
 
   /** The same array with another default stream (0 or none: no stream). Numba: `bind(stream=0)`. */
-  bind(stream?: Stream | 0 | null): DeviceNDArray<T, R> {
+  bind(stream?: Stream | 0 | null): DeviceNDArray<T, R, N> {
     this.checkUsable();
     return this.#over(layoutOf(this.#memory), streamOption(stream, this.context), this.dtype);
   }
@@ -447,10 +453,14 @@ export class DeviceNDArray<T = Scalar, R extends number = number> implements Dev
     return placement(this.#memory, stream).stream;
   }
 
-  #over<U, Q extends number>(layout: StridedLayout, stream: Stream | undefined, dtype: DType<U>): DeviceNDArray<U, Q> {
+  #over<U, Q extends number>(
+    layout: StridedLayout,
+    stream: Stream | undefined,
+    dtype: DType<U>,
+  ): DeviceNDArray<U, Q, N> {
     const { context, owner, pointer, readOnly } = this.#memory;
     const gpuData = { context, owner, address: pointer + layout.offset, readOnly };
-    return new DeviceNDArray<U, Q>(layout.shape, layout.strides, dtype, { stream, gpuData });
+    return new DeviceNDArray<U, Q, N>(layout.shape, layout.strides, dtype, { stream, gpuData });
   }
 }
 

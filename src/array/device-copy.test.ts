@@ -277,7 +277,7 @@ describe('copies on streams', () => {
     const free = d.bind();
     expect(await free.slice('::-1').copyToHostAsync()).toEqual(Int32Array.of(3, 2, 1));
     expect(await free.copyToHostAsync({ stream: defaultStream() })).toEqual(Int32Array.of(1, 2, 3));
-    await expect(free.copyToHostAsync(new Float32Array(3))).rejects.toThrow(/incompatible dtype/);
+    await expect(free.copyToHostAsync(new Float32Array(3) as never)).rejects.toThrow(/incompatible dtype/);
     expect(await free.copyToHostAsync(undefined)).toEqual(Int32Array.of(1, 2, 3));
   });
 

@@ -44,6 +44,15 @@ import { describeHostArray, type ForeignArray } from './ndarray-input.ts';
 /** What copies can be made into: a TypedArray, an NDArray, or the arrays of other packages. */
 export type HostTarget = TypedArray | NDArray<never> | NDArray | ForeignArray;
 
+/** What copies of elements of type `T` can be made into: nothing is converted. */
+export type HostTargetOf<T> = [NameOf<T>] extends [never]
+  ? HostTarget
+  : DataFor<T> | NDArray<T> | (ForeignArray & { readonly data: DataFor<T> });
+
+/** The TypedArrays of elements; clamped bytes are bytes. */
+type DataFor<T> =
+  NameOf<T> extends 'u8' | 'u8c' ? Uint8Array | Uint8ClampedArray : NameOf<T> extends PlainName ? DataOf<T> : never;
+
 /**
  * What a copy to the host gives: rank 1 of a number type its TypedArray, all else an NDArray; either where the editor does not
  * know. `R` is only ever asked about and never asked for, or TypeScript would take arrays to be invariant in their rank.

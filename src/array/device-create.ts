@@ -47,6 +47,7 @@ import type { NDArray, RankOf } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
 import { type NestedInput, ndarray } from './ndarray-create.ts';
 import { describeHostArray, type HostArrayLike } from './ndarray-input.ts';
+import type { Namespace } from './rank.ts';
 
 /** Options of `deviceArray`. */
 export interface DeviceArrayOptions extends StreamOption {
@@ -59,11 +60,14 @@ export interface DeviceArrayOptions extends StreamOption {
 }
 
 /** An uninitialised device array; f64 unless told otherwise. */
-export type DeviceArray<O = DeviceArrayOptions> = <const S extends ShapeLike, const D extends DTypeLike = DType<F64>>(
+export type DeviceArray<O = DeviceArrayOptions, N extends Namespace = 'cuda'> = <
+  const S extends ShapeLike,
+  const D extends DTypeLike = DType<F64>,
+>(
   shape: S,
   dtype?: D,
   options?: O,
-) => DeviceNDArray<ValueOf<D>, RankOf<S>>;
+) => DeviceNDArray<ValueOf<D>, RankOf<S>, N>;
 
 /** No options were given: nothing is read, nor inherited. */
 const NONE: DeviceArrayOptions = { strides: undefined, order: undefined, stream: undefined, ipc: undefined };
@@ -122,10 +126,13 @@ export function given(strides: ShapeLike | null | undefined): ShapeLike | undefi
 }
 
 /** An uninitialised device array of the shape and dtype of another array. */
-export interface DeviceArrayLike<O extends readonly unknown[] = readonly [options?: StreamOption]> {
-  <T, R extends number>(like: DeviceNDArray<T, R> | NDArray<T, R>, ...options: O): DeviceNDArray<T, R>;
-  <A extends TypedArray>(like: A, ...options: O): DeviceNDArray<ElementOf<A>, 1>;
-  (like: HostArrayLike, ...options: O): DeviceNDArray;
+export interface DeviceArrayLike<
+  O extends readonly unknown[] = readonly [options?: StreamOption],
+  N extends Namespace = 'cuda',
+> {
+  <T, R extends number>(like: DeviceNDArray<T, R> | NDArray<T, R>, ...options: O): DeviceNDArray<T, R, N>;
+  <A extends TypedArray>(like: A, ...options: O): DeviceNDArray<ElementOf<A>, 1, N>;
+  (like: HostArrayLike, ...options: O): DeviceNDArray<Scalar, number, N>;
 }
 
 export function deviceArrayLikeOf(devices: DeviceSelection): DeviceArrayLike {
@@ -180,16 +187,16 @@ export interface ToDeviceOptions extends StreamOption {
 
 /** Copies host arrays, nested arrays, numbers and records to the device. */
 export interface ToDevice<O = ToDeviceOptions> {
-  <T, R extends number>(object: DeviceNDArray<T, R>, options?: O): DeviceNDArray<T, R>;
+  <T, R extends number, N extends Namespace>(object: DeviceNDArray<T, R, N>, options?: O): DeviceNDArray<T, R, N>;
   <T>(object: DeviceRecord<T>, options?: O): DeviceRecord<T>;
   <T extends object>(object: T, options: O & { readonly dtype: StructDType<T> }): DeviceRecord<T>;
-  <T, R extends number>(object: NDArray<T, R>, options?: O): DeviceNDArray<T, R>;
-  <A extends TypedArray>(object: A, options?: O): DeviceNDArray<ElementOf<A>, 1>;
-  (object: number, options?: O): DeviceNDArray<F64, 0>;
-  (object: readonly number[], options?: O): DeviceNDArray<F64, 1>;
-  (object: readonly (readonly number[])[], options?: O): DeviceNDArray<F64, 2>;
+  <T, R extends number>(object: NDArray<T, R>, options?: O): DeviceNDArray<T, R, 'cuda'>;
+  <A extends TypedArray>(object: A, options?: O): DeviceNDArray<ElementOf<A>, 1, 'cuda'>;
+  (object: number, options?: O): DeviceNDArray<F64, 0, 'cuda'>;
+  (object: readonly number[], options?: O): DeviceNDArray<F64, 1, 'cuda'>;
+  (object: readonly (readonly number[])[], options?: O): DeviceNDArray<F64, 2, 'cuda'>;
   (object: CudaArrayLike, options?: O): DeviceNDArray;
-  (object: NestedInput<Scalar> | HostArrayLike, options?: O): DeviceNDArray;
+  (object: NestedInput<Scalar> | HostArrayLike, options?: O): DeviceNDArray<Scalar, number, 'cuda'>;
 }
 
 export function toDeviceOf(devices: DeviceSelection): ToDevice {

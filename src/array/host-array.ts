@@ -17,7 +17,7 @@ import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { Stream } from '../stream/stream.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
 import { DeviceNDArray, memoryOf } from './device-array.ts';
-import type { HostResult, HostTarget } from './device-copy.ts';
+import type { HostResult, HostTarget, HostTargetOf } from './device-copy.ts';
 import { boundStream, DEVICE_MEMORY, type DeviceMemory, type StreamOption } from './device-memory.ts';
 import { NDArray } from './ndarray.ts';
 
@@ -180,14 +180,14 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
 
   /** `device.copyToHost`: a copy, of what the device has. */
   copyToHost(options?: StreamOption): HostResult<T, R>;
-  copyToHost<H extends HostTarget>(into: H, options?: StreamOption): H;
+  copyToHost<H extends HostTargetOf<T>>(into: H, options?: StreamOption): H;
   copyToHost(into?: unknown, options?: StreamOption): unknown {
     return this.device.copyToHost(into as HostTarget, options);
   }
 
   /** `device.copyToHostAsync`. */
   copyToHostAsync(options?: StreamOption): Promise<HostResult<T, R>>;
-  copyToHostAsync<H extends HostTarget>(into: H, options?: StreamOption): Promise<H>;
+  copyToHostAsync<H extends HostTargetOf<T>>(into: H, options?: StreamOption): Promise<H>;
   copyToHostAsync(into?: unknown, options?: StreamOption): Promise<unknown> {
     return this.device.copyToHostAsync(into as HostTarget, options);
   }

@@ -278,7 +278,7 @@ describe('new arrays', () => {
     expect(ndarray.arange(3, { dtype: i64 }).toArray()).toEqual([0n, 1n, 2n]);
     expect(ndarray.arange(3, f16).toArray()).toEqual([0, 1, 2]);
     expect(() => ndarray.zeros(-1)).toThrow('negative length');
-    expect(() => ndarray.zeros(2, 'i8')).toThrow('ambiguous');
+    expect(() => ndarray.zeros(2, 'i8' as never)).toThrow('ambiguous');
     expect(() => ndarray.zeros(2.5)).toThrow(TypeError);
   });
 });

@@ -18,6 +18,7 @@ import {
   describeDType,
   type FieldElement,
   type FieldOf,
+  type InKernel,
   isDType,
   memberOf,
   type Plain,
@@ -72,6 +73,12 @@ export type NestedOf<V, R extends number> = R extends 0
         ? V[][][]
         : unknown;
 
+/** What an index picks of a captured array in a kernel. */
+// biome-ignore lint/suspicious/noExplicitAny: an element or a row, where the rank is not known
+type ItemOf<T, R extends number> = R extends 1 ? InKernel<T> : R extends 2 | 3 | 4 ? NDArray<T, LessOne<R>> : any;
+
+type LessOne<R extends number> = R extends 4 ? 3 : R extends 3 ? 2 : 1;
+
 let readState: (value: object) => Described | undefined;
 let comparedState: PropertyDescriptor;
 
@@ -84,6 +91,8 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   readonly crossThread: symbol = UNCLONEABLE_HOST_ARRAY;
   /** Phantom: tells ranks apart in the editor. */
   declare readonly '~rank'?: RankMark<R>;
+  /** In a kernel that captured the array: an element, or a row. On the host it throws, and `get` reads an element. */
+  readonly [index: number]: ItemOf<T, R>;
   readonly #data: TypedArray;
   readonly #dtype: DType<T>;
   #layout: StridedLayout;

@@ -5,8 +5,8 @@
  * for small integers and floats too.
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
-import type { bf16, c64, c128, f16 } from '../dtype/index.ts';
-import type { f32, f64, InKernel, i8, i16, i32, i64, u8, u16, u32, u64 } from '../dtype/types.ts';
+import type { bf16, c64, c128, f16, f32, f64, InKernel, i8, i16, i32, i64, u8, u16, u32, u64 } from '../dtype/index.ts';
+
 import type { Cube, Mat, Vec } from '../kernel/types.ts';
 
 type Integer = i32 | u32 | i64 | u64;

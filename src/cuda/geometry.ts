@@ -4,7 +4,7 @@
  * Opaque values that the compiler knows by identity; on the host they throw.
  */
 import { intrinsic, intrinsicNumber, intrinsicObject } from '../compiler/intrinsics.ts';
-import type { i32 } from '../dtype/types.ts';
+import type { i32 } from '../dtype/index.ts';
 
 /** Three i32 numbers: along x (neighbouring threads, and the last axis of an array), y and z. */
 export interface Index3 {

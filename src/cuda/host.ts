@@ -143,7 +143,7 @@ export const openIpcArray: OpenIpcArray = /* @__PURE__ */ openIpcArrayOf(cudaDev
  * Makes a kernel of a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
  * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError. Numba: `cuda.jit`.
  */
-export const jit: Jit = /* @__PURE__ */ jitOf(cudaDevices);
+export const jit: Jit<'cuda'> = /* @__PURE__ */ jitOf(cudaDevices);
 
 /** A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`. */
 export const event: CreateEvent = /* @__PURE__ */ createEventOf(cudaDevices);

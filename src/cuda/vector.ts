@@ -4,21 +4,17 @@
 import { intrinsic } from '../compiler/intrinsics.ts';
 import type { ValueOf } from '../dtype/types.ts';
 import type { VectorToken } from '../dtype/vector.ts';
-import type { View } from '../kernel/types.ts';
+import type { Viewed } from '../kernel/types.ts';
 
 /** `vload(a, i, f32x4)`. */
 export type VectorLoad = <const D extends VectorToken<unknown>>(
-  array: Pick<View<unknown, 1>, 'ndim' | 'size'>,
+  array: Viewed<unknown, number>,
   index: number,
   type: D,
 ) => ValueOf<D>;
 
 /** `vstore(a, i, v)`. */
-export type VectorStore = (
-  array: Pick<View<unknown, 1>, 'ndim' | 'size'>,
-  index: number,
-  value: object | number | bigint,
-) => void;
+export type VectorStore = (array: Viewed<unknown, number>, index: number, value: object | number | bigint) => void;
 
 /**
  * The elements `a[i]`, `a[i + 1]`, … as one vector: `const v = cuda.vload(a, 4 * i, f32x4)`. The lanes have the type of the elements; all of them must be there.

@@ -55,9 +55,11 @@ function token<T>(name: ComplexName, itemSize: number, round: (x: number) => num
   return Object.freeze(printable(cast)) as unknown as ComplexToken<T>;
 }
 
-export type c64 = t.c64;
+/** An element of type c64, for annotations: `Vec<c64>`. */
+export type c64 = t.ComplexNum<'c64'>;
 /** Complex of two f32, NumPy's complex64. */
 export const c64: ComplexToken<c64> = token('c64', 8, Math.fround);
-export type c128 = t.c128;
+/** An element of type c128, for annotations: `Vec<c128>`. */
+export type c128 = t.ComplexNum<'c128'>;
 /** Complex of two f64, NumPy's complex128. */
 export const c128: ComplexToken<c128> = token('c128', 16, (x) => x);

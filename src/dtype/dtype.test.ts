@@ -325,7 +325,7 @@ describe('structs', () => {
 
   test('what is no struct is refused', () => {
     expect(() => struct({})).toThrow('struct() needs at least one field');
-    expect(() => struct({ x: 'flaot32' })).toThrow(
+    expect(() => struct({ x: 'flaot32' as never })).toThrow(
       "struct field 'x': unknown dtype 'flaot32'; did you mean 'float32'?",
     );
     expect(() => struct({ '0': f32 })).toThrow("name it '_0'");

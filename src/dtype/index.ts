@@ -28,15 +28,22 @@ export * from './time.ts';
 export * from './time-units.ts';
 export * from './typedarray.ts';
 export type {
+  Big,
   Complex,
+  ComplexNum,
   DataOf,
   DTypeLike,
+  DTypeName,
   ElementOf,
   FieldElement,
   FieldOf,
+  Flag,
+  InKernel,
+  Num,
   Plain,
   Scalar,
   TypedArray,
   ValueOf,
+  Vector,
 } from './types.ts';
 export * from './vector.ts';

@@ -50,7 +50,7 @@ function spellings(typestr: string, bytes: number): readonly string[] {
  * The dtype that a token or a string (`'float32'`, `'f32'`, `'<f4'`, `'|b1'`) stands for. Throws TypeError for unknown names,
  * for the ambiguous `'i8'` and `'u8'`, for big-endian types, and for sub-arrays, which exist only inside structs.
  */
-export function asDType<D extends DTypeLike>(like: D): DType<ValueOf<D>> {
+export function asDType<D extends DTypeLike | string>(like: D): DType<ValueOf<D>> {
   const dtype = asFieldDType(like, 'dtype');
   if (dtype.base !== undefined) {
     throw new TsambaTypeError(

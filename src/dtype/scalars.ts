@@ -34,46 +34,46 @@ function token<T>(name: ScalarName): DTypeToken<T> {
 }
 
 /** An element of type bool, for annotations: `Vec<bool>`. */
-export type bool = t.bool;
+export type bool = t.Flag;
 /** A boolean, one byte in memory. Dtype, and cast: `bool(x)`. NumPy's bool_. */
 export const bool: DTypeToken<bool> = token('bool');
 /** An element of type i8, for annotations: `Vec<i8>`. */
-export type i8 = t.i8;
+export type i8 = t.Num<'i8'>;
 /** A signed integer of 8 bits; i32 in expressions. Dtype, and cast: `i8(x)`. NumPy's int8. */
 export const i8: DTypeToken<i8> = token('i8');
 /** An element of type u8, for annotations: `Vec<u8>`. */
-export type u8 = t.u8;
+export type u8 = t.Num<'u8'>;
 /** An unsigned integer of 8 bits; i32 in expressions. Dtype, and cast: `u8(x)`. NumPy's uint8. */
 export const u8: DTypeToken<u8> = token('u8');
 /** An element of type u8c, for annotations: `Vec<u8c>`. */
-export type u8c = t.u8c;
+export type u8c = t.Num<'u8c'>;
 /**
  * An unsigned integer of 8 bits whose stores clamp to 0 … 255 and round half to even, like those of `Uint8ClampedArray`, which
  * is what every `ImageData` has. Reads as u8 does. Dtype, and cast: `u8c(x)`. NumPy's uint8 in memory.
  */
 export const u8c: DTypeToken<u8c> = token('u8c');
 /** An element of type i16, for annotations: `Vec<i16>`. */
-export type i16 = t.i16;
+export type i16 = t.Num<'i16'>;
 /** A signed integer of 16 bits; i32 in expressions. Dtype, and cast: `i16(x)`. NumPy's int16. */
 export const i16: DTypeToken<i16> = token('i16');
 /** An element of type u16, for annotations: `Vec<u16>`. */
-export type u16 = t.u16;
+export type u16 = t.Num<'u16'>;
 /** An unsigned integer of 16 bits; i32 in expressions. Dtype, and cast: `u16(x)`. NumPy's uint16. */
 export const u16: DTypeToken<u16> = token('u16');
 /** An element of type i32, for annotations: `Vec<i32>`. */
-export type i32 = t.i32;
+export type i32 = t.Num<'i32'>;
 /** A signed integer of 32 bits, which wraps. Dtype, and cast: `i32(x)`. NumPy's int32. */
 export const i32: DTypeToken<i32> = token('i32');
 /** An element of type u32, for annotations: `Vec<u32>`. */
-export type u32 = t.u32;
+export type u32 = t.Num<'u32'>;
 /** An unsigned integer of 32 bits, which wraps. Dtype, and cast: `u32(x)`. NumPy's uint32. */
 export const u32: DTypeToken<u32> = token('u32');
 /** An element of type i64, for annotations: `Vec<i64>`. */
-export type i64 = t.i64;
+export type i64 = t.Big<'i64'>;
 /** A signed integer of 64 bits, which wraps: a bigint. Dtype, and cast: `i64(x)`. NumPy's int64. */
 export const i64: DTypeToken<i64> = token('i64');
 /** An element of type u64, for annotations: `Vec<u64>`. */
-export type u64 = t.u64;
+export type u64 = t.Big<'u64'>;
 /** An unsigned integer of 64 bits, which wraps: a bigint. Dtype, and cast: `u64(x)`. NumPy's uint64. */
 export const u64: DTypeToken<u64> = token('u64');
 /** An element of type f16, for annotations: `Vec<f16>`. */
@@ -99,11 +99,11 @@ export type f8e5m2 = t.Num<'f8e5m2'>;
  */
 export const f8e5m2: DTypeToken<f8e5m2> = token('f8e5m2');
 /** An element of type f32, for annotations: `Vec<f32>`. */
-export type f32 = t.f32;
+export type f32 = t.Num<'f32'>;
 /** Single precision. Dtype, and cast: `f32(x)`. NumPy's float32. */
 export const f32: DTypeToken<f32> = token('f32');
 /** An element of type f64, for annotations: `Vec<f64>`. */
-export type f64 = t.f64;
+export type f64 = t.Num<'f64'>;
 /** Double precision, as JavaScript has it. Dtype, and cast: `f64(x)`. NumPy's float64. */
 export const f64: DTypeToken<f64> = token('f64');
 

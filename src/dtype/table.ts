@@ -97,10 +97,17 @@ export type StorageOf<K extends ScalarName> = StorageArrays[Rows[K]['storage']];
 export type PlainName = Exclude<ScalarName, 'bool' | NarrowName>;
 
 /** The strings that name a type. A bare `'i8'` or `'u8'` is eight bytes to NumPy, and uint8 is u8. */
-export type NamesOf<K extends ScalarName> =
-  | Exclude<K, 'i8' | 'u8'>
-  | Rows[K]['names'][number]
-  | (K extends 'u8c' ? never : Rows[K]['typestr']);
+export type NamesOf<K extends ScalarName> = Exclude<
+  K | Rows[K]['names'][number] | (K extends 'u8c' ? never : Spellings<Rows[K]['typestr']>),
+  'i8' | 'u8'
+>;
+
+/** NumPy's strings, with and without an order of bytes. */
+type Spellings<S extends string> = S extends `|${infer Code}`
+  ? `${'|' | '<' | '=' | ''}${Code}`
+  : S extends `<${infer Code extends `${'i' | 'u' | 'f'}${number}`}`
+    ? `${'<' | '=' | ''}${Code}`
+    : S;
 
 /** Types whose values in kernels are bigints. */
 export type BigName = { [K in ScalarName]: Rows[K]['value'] extends 'i64' | 'u64' ? K : never }[ScalarName];

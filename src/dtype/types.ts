@@ -12,38 +12,31 @@ import type { TimeUnit } from './time-units.ts';
 declare const kind: unique symbol;
 /** A number in memory as the scalar type `D`. */
 export type Num<D extends string> = number & { readonly [kind]?: D };
-type Big<D extends string> = bigint & { readonly [kind]?: D };
+/** A bigint in memory as the scalar type `D`. */
+export type Big<D extends string> = bigint & { readonly [kind]?: D };
 
-export type bool = boolean & { readonly [kind]?: 'bool' };
-export type i8 = Num<'i8'>;
-export type u8 = Num<'u8'>;
-export type u8c = Num<'u8c'>;
-export type i16 = Num<'i16'>;
-export type u16 = Num<'u16'>;
-export type i32 = Num<'i32'>;
-export type u32 = Num<'u32'>;
-export type i64 = Big<'i64'>;
-export type u64 = Big<'u64'>;
-export type f32 = Num<'f32'>;
-export type f64 = Num<'f64'>;
+/** A boolean in memory. */
+export type Flag = boolean & { readonly [kind]?: 'bool' };
 
 /** A complex number on the host. */
 export interface Complex {
   readonly re: number;
   readonly im: number;
 }
-/** A complex number in a kernel: to the editor a number that has parts, so that `z * z + c` is what it is in mathematics. */
-export type c64 = number & Complex & { readonly [kind]?: 'c64' };
-export type c128 = number & Complex & { readonly [kind]?: 'c128' };
+/**
+ * A complex number in a kernel: to the checker a number that has parts as well, so that `z * z + c` is what it is in mathematics. What operators give
+ * is a plain number, which goes where a complex one is wanted: for its parts it needs the annotation, `const w: c64 = z * z`.
+ */
+export type ComplexNum<D extends string> = number & Parts & { readonly [kind]?: D };
 
-declare global {
-  /** What operators give of complex numbers is a number to the editor, and has parts in kernels. */
-  interface Number {
-    /** In a kernel the real part of a complex number, and a real number itself. On the host numbers have none: `undefined`. */
-    readonly re: number;
-    /** In a kernel the imaginary part of a complex number, and 0 of a real one. On the host numbers have none: `undefined`. */
-    readonly im: number;
-  }
+/** Parts of what numbers are assigned to: as these have none they must be optional, and only `any` is read from an optional member as what is there. */
+interface Parts {
+  /** The real part. */
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  re?: any;
+  /** The imaginary part. */
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  im?: any;
 }
 
 /** The scalar types that there are vectors of. */
@@ -111,13 +104,10 @@ export type IsComplex<T> = [NameOf<T>] extends [never] ? false : [NameOf<T>] ext
 /** Whether this is a date that is a `Date` on the host. */
 type IsDate<T> = [NameOf<T>] extends [never] ? false : [NameOf<T>] extends [OfDate] ? true : false;
 
-/** A complex element in a kernel: a number with parts, which can be stored to. */
-type ComplexElement = number & { re: number; im: number };
-
 /** As `Plain`, in a kernel: there complex numbers are numbers, those in structs too. */
 export type InKernel<T> =
   IsComplex<T> extends true
-    ? ComplexElement
+    ? number & Parts
     : IsDate<T> extends true
       ? bigint
       : Plain<T> extends infer P
@@ -129,7 +119,7 @@ export type InKernel<T> =
         : never;
 
 /** A member of a struct in a kernel. */
-type MemberInKernel<M> = Complex extends M ? ComplexElement : Date extends M ? bigint : M;
+type MemberInKernel<M> = Complex extends M ? number & Parts : Date extends M ? bigint : M;
 
 /** What the members of a struct are; a vector is none. */
 type MemberOf<P> = P extends number | bigint ? never : P[keyof P];
@@ -169,38 +159,38 @@ export type DataOf<T> = [NameOf<T>] extends [never]
 
 /** The element type of a TypedArray: `f32` of Float32Array. Float16Array comes in as any other object would. */
 export type ElementOf<A> = A extends Float32Array
-  ? f32
+  ? Num<'f32'>
   : A extends Float64Array
-    ? f64
+    ? Num<'f64'>
     : A extends Int32Array
-      ? i32
+      ? Num<'i32'>
       : A extends Uint32Array
-        ? u32
+        ? Num<'u32'>
         : A extends Uint8ClampedArray
-          ? u8c
+          ? Num<'u8c'>
           : A extends Uint8Array
-            ? u8
+            ? Num<'u8'>
             : A extends Int8Array
-              ? i8
+              ? Num<'i8'>
               : A extends Int16Array
-                ? i16
+                ? Num<'i16'>
                 : A extends Uint16Array
-                  ? u16
+                  ? Num<'u16'>
                   : A extends BigInt64Array
-                    ? i64
+                    ? Big<'i64'>
                     : A extends BigUint64Array
-                      ? u64
+                      ? Big<'u64'>
                       : Scalar;
 
 /** The strings that name each element type. */
 export type ElementByString = {
-  readonly [K in ScalarName as NamesOf<K>]: K extends 'bool' ? bool : K extends BigName ? Big<K> : Num<K>;
+  readonly [K in ScalarName as NamesOf<K>]: K extends 'bool' ? Flag : K extends BigName ? Big<K> : Num<K>;
 } & {
   readonly [K in 'i8' | 'u8']: never;
 } & {
-  readonly [K in 'c64' | 'complex64' | '<c8' | 'c8']: c64;
+  readonly [K in 'c64' | 'complex64' | '<c8' | '=c8' | 'c8']: ComplexNum<'c64'>;
 } & {
-  readonly [K in 'c128' | 'complex128' | '<c16' | 'c16']: c128;
+  readonly [K in 'c128' | 'complex128' | '<c16' | '=c16' | 'c16']: ComplexNum<'c128'>;
 } & {
   readonly [K in VectorName as K | LongName<K>]: Vector<K>;
 };
@@ -210,8 +200,18 @@ type LongName<K> = K extends `${infer L extends LaneName}x${infer N}`
   ? `${(typeof SCALARS)[L]['names'][0]}x${N}`
   : never;
 
-/** What may be given wherever a dtype is asked for: a token or dtype, or a string such as `'float32'`, `'f32'`, `'<f4'`. */
-export type DTypeLike<T = unknown> = DType<T> | (string & {}) | keyof ElementByString;
+/** The strings that name a dtype: `'float32'`, `'f32'`, `'<f4'`. What a program reads from elsewhere is cast: `header.descr as DTypeName`. */
+export type DTypeName =
+  | Exclude<keyof ElementByString, 'i8' | 'u8'>
+  | TextName
+  | DateName<'datetime64' | 'M8'>
+  | DateName<'timedelta64' | 'm8'>;
+
+type TextName = `${'' | '|'}S${bigint}` | `${'' | '<'}U${bigint}`;
+type DateName<K extends string> = `${K extends `${string}8` ? '' | '<' : ''}${K}[${TimeUnit}]`;
+
+/** What may be given wherever a dtype is asked for: a token or dtype, or its name. */
+export type DTypeLike<T = unknown> = DType<T> | DTypeName;
 
 /** The element type that a `DTypeLike` stands for. */
 export type ValueOf<D> =

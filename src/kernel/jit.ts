@@ -1,6 +1,7 @@
 /**
  * `jit`: makes a kernel of a function. The kernel's public face; what it does is `state.ts` and `launcher.ts`.
  */
+import type { Namespace } from '../array/rank.ts';
 import { declareHostOnly, hostFunction, KERNEL } from '../compiler/intrinsics.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
@@ -26,7 +27,7 @@ const dropped: FinalizationRegistry<Set<Specialisation>> = new FinalizationRegis
 type AnyFunction = (...args: never[]) => unknown;
 
 /** Makes kernels. */
-export interface Jit {
+export interface Jit<N extends Namespace = Namespace> {
   /**
    * Makes a kernel of a factory, `({ gain }) => (y) => {…}`: called with `captures`, it gives the function. For where closures
    * cannot be read (Bun, browsers).
@@ -34,12 +35,12 @@ export interface Jit {
   <C extends object, P extends readonly unknown[]>(
     factory: (captures: C) => (...args: P) => void,
     options: JitOptions & { readonly captures: C },
-  ): Kernel<P>;
+  ): Kernel<P, N>;
   /**
    * Makes a kernel of a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
    * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError.
    */
-  <F extends Callable>(fn: F & Kernelled<F>, options?: JitOptions): Kernel<ParametersOf<F>>;
+  <F extends Callable>(fn: F & Kernelled<F>, options?: JitOptions): Kernel<ParametersOf<F>, N>;
 }
 
 /** Any function. Without a signature of its own, so that parameters with a default have the type of that. */
@@ -48,10 +49,19 @@ type Callable = Function;
 
 type ParametersOf<F> = F extends (...args: infer P) => unknown ? P : never;
 
-/** Refuses functions that are async. */
-type Kernelled<F> = F extends (...args: never[]) => PromiseLike<unknown>
+/** Refuses functions that are async, or give something. What stands in quotes is what an editor shows. */
+// biome-ignore lint/suspicious/noExplicitAny: so that it is known what a function returns whose parameters are of a type parameter
+type Kernelled<F> = F extends (...args: any) => infer R ? Unreturned<R> : unknown;
+
+type Unreturned<R> = [R] extends [PromiseLike<unknown>]
   ? 'a kernel runs to its end: it cannot be async'
-  : unknown;
+  : // Of what nothing is known nothing is said.
+    unknown extends R
+    ? unknown
+    : // biome-ignore lint/suspicious/noConfusingVoidType: what a function returns
+      [R] extends [void]
+      ? unknown
+      : 'a kernel returns nothing: store the result into an array, y[i] = …';
 
 /**
  * `jit` of a namespace. `launcher`: how it launches, where that is not how all do.

@@ -6,7 +6,7 @@
  */
 
 import type { DeviceRecord } from '../array/device-record.ts';
-import type { RankMark } from '../array/rank.ts';
+import type { Namespace, NamespaceMark, RankMark } from '../array/rank.ts';
 import type { ExecutableAttributes } from '../driver/driver.ts';
 import type { DType, PlainName } from '../dtype/index.ts';
 import type { Complex, DataByName, ElementIn, IsComplex, NameOf } from '../dtype/types.ts';
@@ -19,24 +19,25 @@ import type { ScalarArgument } from './scalar.ts';
 import type { Viewed } from './types.ts';
 
 /** A device array of `T` and rank `R`, or of a rank that is not known. */
-export interface DeviceArgument<T, R extends number> {
+export interface DeviceArgument<T, R extends number, N extends Namespace = Namespace> {
+  readonly '~namespace'?: NamespaceMark<N> | undefined;
   readonly gpuData: unknown;
   readonly dtype: DType<T>;
-  readonly '~rank'?: RankMark<R>;
+  readonly '~rank'?: RankMark<R> | undefined;
 }
 
 /** A host `NDArray` of `T` and rank `R`, or of a rank that is not known. */
 export interface HostArgument<T, R extends number> {
   readonly bytes: Uint8Array;
   readonly dtype: DType<T>;
-  readonly '~rank'?: RankMark<R>;
+  readonly '~rank'?: RankMark<R> | undefined;
 }
 
 /** A `SmartArray` of `T` and rank `R`, or of a rank that is not known. */
 export interface SmartArgument<T, R extends number> {
   markChanged(where?: 'host' | 'gpu'): void;
   readonly dtype: DType<T>;
-  readonly '~rank'?: RankMark<R>;
+  readonly '~rank'?: RankMark<R> | undefined;
 }
 
 /** The TypedArray whose elements are a `T`. There is none for bool, narrow floats, complex numbers and structs. */
@@ -55,43 +56,50 @@ export interface ForeignArgument<T> {
 
 type HostArray<T, R extends number> = HostArgument<T, R> | ForeignArgument<T> | (R extends 1 ? PlainData<T> : never);
 
-type ArrayArgument<T, R extends number> =
-  | DeviceArgument<T, R>
+type ArrayArgument<T, R extends number, N extends Namespace> =
+  | DeviceArgument<T, R, N>
   | SmartArgument<T, R>
   | HostArray<T, R>
-  | Hinted<DeviceArgument<T, R> | HostArray<T, R>>;
+  | Hinted<DeviceArgument<T, R, N> | HostArray<T, R>>;
 
 /** One record: on the device, or a 0-d array on the host. */
-type RecordArgument<P> = DeviceRecord<P> | DeviceArgument<P, 0> | HostArgument<P, 0> | Hinted<HostArgument<P, 0>>;
+type RecordArgument<P, N extends Namespace> =
+  | DeviceRecord<P>
+  | DeviceArgument<P, 0, N>
+  | HostArgument<P, 0>
+  | Hinted<HostArgument<P, 0>>;
 
 type AnyFunction = (...args: never[]) => unknown;
 
 /** What may be passed for a parameter of type `P`. */
-export type Argument<P> = unknown extends P
+export type Argument<P, N extends Namespace = Namespace> = unknown extends P
   ? unknown
   : P extends Viewed<infer T, infer R>
-    ? ArrayArgument<ElementIn<T>, R>
+    ? ArrayArgument<ElementIn<T>, R, N>
     : P extends bigint
-      ? bigint | number | ScalarArgument<P>
+      ? (1n extends P ? bigint | number : P) | ScalarArgument<P>
       : P extends boolean
         ? boolean | ScalarArgument<boolean>
         : P extends number
           ? IsComplex<P> extends true
             ? Complex | ScalarArgument<P>
-            : number | ScalarArgument<P>
+            : // Members of an enum stay what they are.
+              (0.5 extends P ? number : P) | ScalarArgument<P>
           : P extends readonly unknown[]
-            ? Arguments<P>
+            ? Arguments<P, N>
             : P extends string | null | undefined | AnyFunction
               ? P
               : P extends object
-                ? RecordArgument<P> | FieldArguments<P> | P
+                ? RecordArgument<P, N> | FieldArguments<P, N> | P
                 : never;
 
 /** A plain object, or one of a class: an argument a field. */
-export type FieldArguments<P> = { readonly [K in keyof P]: Argument<P[K]> };
+export type FieldArguments<P, N extends Namespace> = { readonly [K in keyof P]: Argument<P[K], N> };
 
 /** What may be passed for a list of parameters. */
-export type Arguments<P extends readonly unknown[]> = { readonly [K in keyof P]: Argument<P[K]> };
+export type Arguments<P extends readonly unknown[], N extends Namespace = Namespace> = {
+  readonly [K in keyof P]: Argument<P[K], N>;
+};
 
 /** One specialisation, as `kernel.stats` shows it. */
 export interface SpecialisationStats {
@@ -125,34 +133,36 @@ export interface ForAllOptions {
 }
 
 /** A launch that waits for its arguments. */
-export type Configured<P extends readonly unknown[]> = (...args: Arguments<P>) => void;
+export type Configured<P extends readonly unknown[], N extends Namespace = Namespace> = (
+  ...args: Arguments<P, N>
+) => void;
 
 /**
  * A compiled kernel, made by `jit`. It is compiled at its first launch, once for each combination of argument types; launches
  * are enqueued and return at once, unless host arrays have to be copied back and no stream is given.
  */
-export interface Kernel<P extends readonly unknown[]> {
+export interface Kernel<P extends readonly unknown[], N extends Namespace = Namespace> {
   /**
    * In another kernel: its function, as a device function. On the host it throws E_NOT_CONFIGURED: a kernel is launched there. Numba: a
    * `@cuda.jit` function that is called in another.
    */
   (...args: P): void;
   /** Runs the kernel: `k.launch({ grid, block }, …)`, `k.launch({ threads: n }, …)`. Throws on arguments that do not fit. */
-  launch(options: LaunchOptions, ...args: Arguments<P>): void;
+  launch(options: LaunchOptions, ...args: Arguments<P, N>): void;
   /**
    * As `launch`, and leaves the event loop alone while the kernel runs: `await k.launchAsync({ threads: n, onProgress, signal }, …)`. Resolves
    * when it is done and host arrays among the arguments are filled, which must not be touched until then; rejects with what went wrong.
    * The launch has its place in the order of its stream when this returns.
    */
-  launchAsync(options: AsyncLaunchOptions, ...args: Arguments<P>): Promise<void>;
+  launchAsync(options: AsyncLaunchOptions, ...args: Arguments<P, N>): Promise<void>;
   /** Numba's `k[grid, block, stream, sharedmem]`: a function that launches, to be kept and called again. */
-  configure(grid: Dim, block: Dim, stream?: Stream | 0 | null, sharedBytes?: number): Configured<P>;
+  configure(grid: Dim, block: Dim, stream?: Stream | 0 | null, sharedBytes?: number): Configured<P, N>;
   /** Numba's `k.forall(n)`: at least `n` threads in one dimension, so the kernel compares its index with the length. For 0 nothing runs. */
-  forAll(threads: number, options?: ForAllOptions): Configured<P>;
+  forAll(threads: number, options?: ForAllOptions): Configured<P, N>;
   /** Compiles for arguments of these types without running. */
-  compile(...args: Arguments<P>): void;
+  compile(...args: Arguments<P, N>): void;
   /** As `compile`; rejects with what `compile` would throw. */
-  compileAsync(...args: Arguments<P>): Promise<void>;
+  compileAsync(...args: Arguments<P, N>): Promise<void>;
   /** Forgets what was compiled and read: captured values are read again, at the next launch (or now, if there is a signature). */
   recompile(): void;
   /**

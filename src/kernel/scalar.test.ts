@@ -83,7 +83,7 @@ describe('cuda.scalar', () => {
   it.each([
     [() => scalar(i8, 128), 'cuda.scalar(i8, 128): 128 is out of range, which is -128 to 127'],
     [() => scalar(u8, 0.5), 'cuda.scalar(u8, 0.5): 0.5 is not an integer'],
-    [() => scalar('i8', 1), 'ambiguous'],
+    [() => scalar('i8' as never, 1), 'ambiguous'],
     [() => scalar('complex64', 'x' as never), 'c64'],
   ])('refuses what is no value of the type', (make, message) => {
     expect(make).toThrow(message);

@@ -4,7 +4,8 @@
  * They describe a kernel's array parameters, whatever was passed for them, and the arrays that `cuda.shared.array` and its
  * like make. Types only: annotations are erased, and what a kernel is compiled for comes from the arguments of a launch.
  */
-import type { DTypeLike, FieldElement, FieldOf, InKernel, Plain, ValueOf } from '../dtype/types.ts';
+import type { PlainName } from '../dtype/index.ts';
+import type { DataByName, DTypeLike, FieldElement, FieldOf, InKernel, NameOf, Plain, ValueOf } from '../dtype/types.ts';
 
 /** Phantom: element type and rank of a kernel-side array. Never present at run time. */
 declare const view: unique symbol;
@@ -143,15 +144,48 @@ type Deeper<R extends number, V> = V extends readonly (infer U)[]
   ? Deeper<R extends 0 ? 1 : R extends 1 ? 2 : R extends 2 ? 3 : number, U>
   : R;
 
-/** A 1-D array of `T`. */
-export interface Vec<T> extends View<T, 1>, Sequence<InKernel<T>, Vec<T>> {
-  set(value: InKernel<T>, index: number): void;
-  /** Stores values one after another, from `offset` on, as the method of typed arrays does. */
-  set(values: ArrayLike<InKernel<T>>, offset?: number): void;
+/**
+ * What a 1-D array has and a TypedArray has not. It must be optional, so that a `Float32Array` goes where a function wants a `Vec<f32>`, and only `any`
+ * is read from an optional member as what is there.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Unshared<T> = { [K in Exclude<keyof Readable<T, 1>, 'length' | 'slice' | typeof view> | Younger]?: any };
+
+/** What TypedArrays have only in newer libraries. */
+type Younger = 'findLast' | 'findLastIndex';
+
+/** A 1-D array, as TypedArrays are. `V` is the array itself. Results that TypedArrays type otherwise stand as type parameters. */
+interface Row<T, V> extends Unshared<T>, Omit<Sequence<InKernel<T>, V>, 'at' | 'map' | Younger> {
+  /** Extent of the axis. */
+  readonly length: number;
+  /** The element at an index; negative ones count from the end. */
+  at<E = InKernel<T>>(index: number): E;
+  at<E = InKernel<T>>(index: number, none: never): E;
+  /** A new array of the thread's own; the length must be known while compiling. */
+  map<U, A = U[]>(change: (value: InKernel<T>, index: number) => U): A;
+  map<U, A = U[]>(change: (value: InKernel<T>, index: number) => U, none: never): A;
+  /** A view of the same memory, NumPy's rules: `a.slice('1:5')`, `a.slice([0, n, 2])`. */
+  slice<const A extends readonly SliceIndex[], S = ViewOf<T, Remaining<Axes<1>, A>['length'] & number>>(...index: A): S;
+  slice<S = Vec<T>>(from: number, to: number, none: never): S;
+  [Symbol.iterator](): IterableIterator<InKernel<T>>;
+  /** Tells TypedArrays of other elements from those that go here. */
+  readonly [Symbol.toStringTag]?: TagOf<T>;
+  readonly [view]?: readonly [T, 1];
+}
+
+type TagOf<T> = [NameOf<T>] extends [never]
+  ? string
+  : NameOf<T> extends PlainName
+    ? DataByName[NameOf<T>][typeof Symbol.toStringTag]
+    : never;
+
+/** A 1-D array of `T`. On the host a `Float32Array` goes where a function takes a `Vec<f32>`. */
+export interface Vec<T> extends Row<T, Vec<T>> {
+  /** Stores a value at an index; or values one after another, from an index on (0), as the method of typed arrays does. */
+  set(value: InKernel<T> | ArrayLike<InKernel<T>>, index?: number): void;
   /** Stores a value to all elements, or to those from `from` to before `to`. */
   fill(value: InKernel<T>, from?: number, to?: number): this;
   [i: number]: InKernel<T>;
-  [Symbol.iterator](): IterableIterator<InKernel<T>>;
 }
 
 /** A 2-D array: `A[i][j]`. */
@@ -170,9 +204,8 @@ export interface Cube<T> extends View<T, 3>, Sequence<Mat<T>, Cube<T>> {
   [Symbol.iterator](): IterableIterator<Mat<T>>;
 }
 
-interface InVec<T> extends Readable<T, 1>, Sequence<InKernel<T>, InVec<T>> {
+interface InVec<T> extends Row<T, InVec<T>> {
   readonly [i: number]: InKernel<T>;
-  [Symbol.iterator](): IterableIterator<InKernel<T>>;
 }
 
 interface InMat<T> extends Readable<T, 2>, Sequence<InVec<T>, InMat<T>> {
@@ -187,8 +220,7 @@ interface InCube<T> extends Readable<T, 3>, Sequence<InMat<T>, InCube<T>> {
 
 /** What element type and rank are read off an array type by: `V extends Viewed<infer T, infer R>`. */
 export interface Viewed<T, R extends number> {
-  readonly ndim: R;
-  readonly [view]?: readonly [T, number];
+  readonly [view]?: readonly [T, R];
 }
 
 /** An array that the kernel only reads: the editor refuses stores. `In<Vec<f32>>`, `In<Mat<f32>>`, `In<Cube<f32>>`. */

@@ -26,7 +26,7 @@ import { isPlainObject, readOptions } from '../options.ts';
 import { rocDevices } from './devices.ts';
 
 /** An array of `T` with `R` axes in the memory of `roc`'s device. */
-export type DeviceNDArray<T = Scalar, R extends number = number> = SharedDeviceNDArray<T, R>;
+export type DeviceNDArray<T = Scalar, R extends number = number> = SharedDeviceNDArray<T, R, 'roc'>;
 
 /**
  * The class of device arrays. `new roc.DeviceNDArray(shape, strides, dtype, { gpuData? })` makes one on `roc`'s device. Numba:
@@ -70,23 +70,26 @@ export interface RocArrayOptions {
  * An uninitialised device array; f64 unless told otherwise. Numba: `roc.device_array(shape, dtype, strides, order)`.
  * @throws TypeError for a shape that is not of integers, RangeError for negative lengths, bad strides or order, OutOfMemoryError.
  */
-export const deviceArray: DeviceArray<RocArrayOptions> = /* @__PURE__ */ hostFunction(rocDevices, 'deviceArray', ((
-  shape: ShapeLike,
-  dtype?: DTypeLike,
-  options: RocArrayOptions = {},
-) => {
-  const own = readOptions('deviceArray', options, ['strides', 'order']);
-  return newArray(rocDevices.currentContext(), shape, dtype, own);
-}) as DeviceArray<RocArrayOptions>);
+export const deviceArray: DeviceArray<RocArrayOptions, 'roc'> = /* @__PURE__ */ hostFunction(
+  rocDevices,
+  'deviceArray',
+  ((shape: ShapeLike, dtype?: DTypeLike, options: RocArrayOptions = {}) => {
+    const own = readOptions('deviceArray', options, ['strides', 'order']);
+    return newArray(rocDevices.currentContext(), shape, dtype, own);
+  }) as DeviceArray<RocArrayOptions, 'roc'>,
+);
 
 /**
  * An uninitialised device array of the shape and dtype of a host or device array, compact, with its axes in the same order in memory.
  * Numba: `roc.device_array_like(ary)`.
  */
-export const deviceArrayLike: DeviceArrayLike<readonly []> = /* @__PURE__ */ hostFunction(
+export const deviceArrayLike: DeviceArrayLike<readonly [], 'roc'> = /* @__PURE__ */ hostFunction(
   rocDevices,
   'deviceArrayLike',
-  ((like: unknown) => newArrayLike(rocDevices.currentContext(), like, undefined)) as DeviceArrayLike<readonly []>,
+  ((like: unknown) => newArrayLike(rocDevices.currentContext(), like, undefined)) as DeviceArrayLike<
+    readonly [],
+    'roc'
+  >,
 );
 
 /** Options of `roc.toDevice`. */
@@ -103,7 +106,10 @@ export interface RocToDeviceOptions extends StreamOption {
 
 /** Copies host and device arrays, nested arrays, numbers and records to `roc`'s device. */
 export interface RocToDevice {
-  <T, R extends number>(object: DeviceNDArray<T, R> | NDArray<T, R>, options?: RocToDeviceOptions): DeviceNDArray<T, R>;
+  <T, R extends number>(
+    object: SharedDeviceNDArray<T, R> | NDArray<T, R>,
+    options?: RocToDeviceOptions,
+  ): DeviceNDArray<T, R>;
   <T>(object: DeviceRecord<T>, options?: RocToDeviceOptions): DeviceRecord<T>;
   <T extends object>(object: T, options: RocToDeviceOptions & { readonly dtype: StructDType<T> }): DeviceRecord<T>;
   <A extends TypedArray>(object: A, options?: RocToDeviceOptions): DeviceNDArray<ElementOf<A>, 1>;

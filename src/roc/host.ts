@@ -33,7 +33,7 @@ import { RocLauncher } from './launcher.ts';
  * Makes a kernel of a function, for the device of `roc`. Nothing is compiled until the first launch, unless there is a `signature`.
  * Throws TypeError for bad options; compiling throws KernelError. Numba: `roc.jit`.
  */
-export const jit: Jit = /* @__PURE__ */ jitOf(rocDevices, (state) => new RocLauncher(state, rocDevices));
+export const jit: Jit<'roc'> = /* @__PURE__ */ jitOf(rocDevices, (state) => new RocLauncher(state, rocDevices));
 
 /**
  * A host array in memory of the driver, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do

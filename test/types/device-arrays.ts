@@ -6,12 +6,16 @@ import { DeviceNDArray } from '../../src/array/device-array.ts';
 import type { NDArray } from '../../src/array/ndarray.ts';
 import { ndarray } from '../../src/array/ndarray-create.ts';
 import { deviceArray, deviceArrayLike, toDevice } from '../../src/cuda/host.ts';
-import type { bool, c64, f32, f64, i64 } from '../../src/dtype/index.ts';
+import type { bool, c64, f16, f32, f64, i64, u8 } from '../../src/dtype/index.ts';
 import { f32 as f32Token } from '../../src/dtype/index.ts';
 
 declare const vector: DeviceNDArray<f64, 1>;
 declare const matrix: DeviceNDArray<f64, 2>;
 declare const unknownRank: DeviceNDArray<f64>;
+declare const anyArray: DeviceNDArray;
+declare const bytes: DeviceNDArray<u8, 1>;
+declare const halves: DeviceNDArray<f16, 1>;
+declare const row: () => NDArray<f64, 1>;
 
 // An array goes where less is known of it.
 export const any: DeviceNDArray = vector;
@@ -30,7 +34,18 @@ export const square: NDArray<f64, 2> = matrix.copyToHost();
 export const complex: NDArray<c64, 1> = (vector as unknown as DeviceNDArray<c64, 1>).copyToHost();
 export const flags: NDArray<bool, 1> = (vector as unknown as DeviceNDArray<bool, 1>).copyToHost();
 export const either: NDArray<f64> | Float64Array = unknownRank.copyToHost();
-export const into: Float32Array = vector.copyToHost(new Float32Array(3));
+export const into: Float64Array = vector.copyToHost(new Float64Array(3));
+export const intoArray: NDArray<f64, 1> = vector.copyToHost(row());
+export const intoUnknown: Float32Array = anyArray.copyToHost(new Float32Array(3));
+export const clamped: Uint8ClampedArray = bytes.copyToHost(new Uint8ClampedArray(3));
+// @ts-expect-error: nothing is converted
+vector.copyToHost(new Float32Array(3));
+// @ts-expect-error: nor into host arrays of another type
+vector.copyToHost(ndarray.zeros(3, f32Token));
+// @ts-expect-error: nor later
+vector.copyToHostAsync(new Float32Array(3));
+// @ts-expect-error: narrow floats are no numbers to TypedArrays
+halves.copyToHost(new Uint16Array(3));
 
 // Shapes and dtypes tell ranks and element types.
 export const made: DeviceNDArray<f32, 2> = deviceArray([2, 3], 'float32');
@@ -48,7 +63,7 @@ export const constructed: DeviceNDArray<f32> = new DeviceNDArray(3, null, f32Tok
 export const notNumber: number = bits.get(0);
 
 // Nested arrays tell their rank, and a shape overrides it.
-export const row: NDArray<f64, 1> = ndarray([1, 2]);
+export const nested: NDArray<f64, 1> = ndarray([1, 2]);
 export const none: NDArray<f64, 1> = ndarray([]);
 export const rows: NDArray<f64, 2> = ndarray([
   [1, 2],

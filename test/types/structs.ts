@@ -61,7 +61,7 @@ export const oldBig: bigint = cuda.atomic.max(p[0], 'n', 1n);
 // @ts-expect-error: pos is no number
 cuda.atomic.add(p[0], 'pos', 1);
 // @ts-expect-error: there is no such member
-p.field('y');
+A.field('y');
 
 // Arguments.
 const kernel = cuda.jit((ps: Vec<typeof Particle>, settings: P) => {

@@ -1,7 +1,7 @@
 /**
  * What the editor must refuse, under every strictness. An unused `@ts-expect-error` is an error of its own.
  */
-import { type Cube, cuda, f32, f64, type In, i32, type Mat, ndarray, type Vec } from 'tsamba';
+import { type Cube, cuda, f32, f64, type In, i32, type Mat, ndarray, roc, type Vec } from 'tsamba';
 
 const saxpy = cuda.jit((a: number, x: In<Vec<f32>>, y: Vec<f32>) => {
   const i = cuda.grid(1);
@@ -103,8 +103,8 @@ cuda.jit((x: In<Vec<f32>>, M: In<Mat<f32>>, y: Vec<f32>, Y: Mat<f32>, big: bigin
   y[0] = big + k;
   // @ts-expect-error length is only read
   y.length = 3;
-  // @ts-expect-error a 1-D array has one stride
-  y[0] = y.strides[1];
+  // @ts-expect-error a 2-D array has two strides
+  y[0] = Y.strides[2];
   // @ts-expect-error an index of two for one axis
   cuda.atomic.add(y, [0, 1], 1);
   // @ts-expect-error and of one for two
@@ -131,6 +131,73 @@ cuda.jit(body, { fastmath: true });
 cuda.jit(body, { defaultFloat: 'i32' });
 // @ts-expect-error no such target
 saxpy.inspect({ target: 'cubin' });
+
+// kernels
+// @ts-expect-error a kernel returns nothing
+cuda.jit((a: Vec<f32>) => a[0]! * 2);
+// @ts-expect-error nor on some ways only
+cuda.jit((a: Vec<f32>) => {
+  if (a[0]! > 0) return a[0]!;
+  return undefined;
+});
+// @ts-expect-error a kernel is not async
+cuda.jit(async (a: Vec<f32>) => {
+  a[0] = 1;
+});
+
+// dtypes by name
+// @ts-expect-error no dtype is called that
+cuda.deviceArray(10, 'f31');
+// @ts-expect-error one byte here, eight in NumPy
+cuda.deviceArray(10, 'i8');
+// @ts-expect-error devices read no big-endian numbers
+ndarray.zeros(10, '>f4');
+cuda.jit((a: Vec<f32>) => {
+  // @ts-expect-error nor in kernels
+  a[0] = cuda.shared.array(16, 'float23')[0];
+});
+
+// copies convert nothing
+// @ts-expect-error f32 into a Float64Array
+v.copyToHost(new Float64Array(8));
+// @ts-expect-error nor into an Int32Array, later
+v.copyToHostAsync(new Int32Array(8));
+// @ts-expect-error nor into an NDArray of f64
+A.copyToHost(ndarray.zeros([8, 8], f64));
+
+// one namespace's arrays in the other's kernels
+const ours = roc.deviceArray(8, f32);
+// @ts-expect-error an array of roc in a kernel of cuda
+saxpy.launch({ threads: 8 }, 2, ours, v);
+// @ts-expect-error a view of it as well
+saxpy.launch({ threads: 8 }, 2, ours.reshape([8]), v);
+// @ts-expect-error or where launches are configured
+saxpy.configure(1, 8)(2, v, roc.toDevice(new Float32Array(8)));
+const rocCopy = roc.jit((a: Vec<f32>, b: Vec<f32>) => {
+  const i = roc.getGlobalId(0);
+  if (i < b.length) b[i] = a[i]!;
+});
+// @ts-expect-error and the other way round
+rocCopy.launch({ grid: 1, block: 8 }, ours, v);
+
+// enums and literals
+const Side = { left: 0, right: 1 } as const;
+type Side = (typeof Side)[keyof typeof Side];
+const bySide = cuda.jit((a: Vec<f32>, side: Side, way: 'up' | 'down') => {
+  a[0] = side === Side.left && way === 'up' ? 1 : 2;
+});
+// @ts-expect-error there is no such side
+bySide.launch({ threads: 1 }, v, 2, 'up');
+// @ts-expect-error nor such a way
+bySide.launch({ threads: 1 }, v, Side.left, 'back');
+
+// helpers on the host
+const norm = (x: In<Vec<f32>>): number => Math.hypot(x[0]!, x[1]!);
+norm(new Float32Array(2));
+// @ts-expect-error elements of another type
+norm(new Float64Array(2));
+// @ts-expect-error a helper for matrices takes no vector
+((M: Mat<f32>): number => M[0]![0]!)(new Float32Array(4));
 
 // the namespaces are read-only
 // @ts-expect-error a function of the namespace
