@@ -441,6 +441,25 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [vec],
     { code: 'K401', message: /barrier/, help: /cuda\.uniform/ },
   ),
+  'a barrier in a loop on a shared flag that is stored to in the meantime': refused(
+    (a: Vec<f32>) => {
+      const flag = cuda.shared.array(1, i32);
+      const t = cuda.threadIdx.x;
+      if (t === 0) flag[0] = 5;
+      cuda.syncThreads();
+      while (flag[0] > 0) {
+        if (t === 0) flag[0] -= 1;
+        cuda.syncThreads();
+      }
+      a[t] = 1;
+    },
+    [vec],
+    {
+      code: 'K401',
+      message: /in a loop whose condition varies/,
+      help: /each store to \w+ and this read.*while \(cuda\.uniform\(\w+\[0\] > 0\)\)/,
+    },
+  ),
   'a barrier in a divergent device function': refused(
     (a: Vec<f32>) => {
       const meet = () => {

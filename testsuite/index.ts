@@ -48,6 +48,7 @@ import { reductions } from './reduce.ts';
 import { rocKernels } from './roc-kernels.ts';
 import { rocMemory } from './roc-memory.ts';
 import { setAndGet } from './set-get.ts';
+import { sharedFlags } from './shared-flags.ts';
 import { sizes } from './sizes.ts';
 import { spaces } from './spaces.ts';
 import { streams } from './streams.ts';
@@ -99,6 +100,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...functions,
   ...geometry,
   ...barriers,
+  ...sharedFlags,
   ...warps,
   ...randomNumbers,
   ...reductions,

@@ -6,8 +6,8 @@
  */
 import { trace, traceTime } from '../trace.ts';
 import type { ArgType, CompiledKernel, CompileOptions, TypeNote } from './contract.ts';
+import { refuseBarrier } from './frontend/barrier-errors.ts';
 import type { CapturedFunction } from './frontend/captured.ts';
-import { fail } from './frontend/diagnostics.ts';
 import { lower } from './frontend/lower.ts';
 import { evaluatePartially } from './frontend/partial-evaluation.ts';
 import { describe } from './frontend/positions.ts';
@@ -54,12 +54,7 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
     kernel = returnAtEnds(kernel);
     problems = checkBarriers(kernel);
   }
-  for (const problem of problems) {
-    fail('K401', problem.pos, problem.text, {
-      labels: problem.reasonPos === undefined ? [] : [{ pos: problem.reasonPos, text: 'varies here' }],
-      help: 'a barrier must be reached by all threads of the block: move it out of the branch, or assert the condition with cuda.uniform(x)',
-    });
-  }
+  for (const problem of problems) refuseBarrier(problem);
   trace('types', () => `${kernel.name}\n${showTypes(typeNotes(context.args, ranges, options))}`);
   trace('ir', () => printKernel(kernel));
   return {

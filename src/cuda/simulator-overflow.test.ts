@@ -1,7 +1,7 @@
 /** What the simulator warns of when integers wrap: which operations, in which words and where; and what it leaves alone. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cuda, type f64, type i32, type i64, type u8, type u8c, type u32, type Vec } from '../index.ts';
+import { cuda, type f64, i32, type i64, type u8, type u8c, type u32, type Vec } from '../index.ts';
 
 cuda.selectDevice('simulator');
 
@@ -102,6 +102,76 @@ describe('warns of', () => {
   });
 });
 
+describe('floats stored to integer arrays', () => {
+  /** Stores `x[0]` to an array of the class of `y`, by `store`. */
+  async function stored(
+    y: Int8Array | Uint8Array | Uint8ClampedArray | Int32Array | Uint32Array,
+    x: number,
+    store = (out: Vec<i32>, from: Vec<f64>): void => {
+      out[0] = from[0];
+    },
+  ): Promise<[number, string[]]> {
+    cuda.jit(store).launch({ grid: 1, block: 1 }, y as never, cuda.In(Float64Array.of(x)));
+    return [y[0] ?? Number.NaN, await told()];
+  }
+
+  it.each([
+    [new Uint8Array(1), 300.7, 255, 44],
+    [new Uint8Array(1), -1.5, 0, 255],
+    [new Int8Array(1), 200, 127, -56],
+    [new Int32Array(1), 3e9, 2147483647, -1294967296],
+    [new Uint32Array(1), -2, 0, 4294967294],
+    [new Int32Array(1), Number.NEGATIVE_INFINITY, -2147483648, 0],
+  ])('%o takes %d', async (y, x, kept, wrapped) => {
+    const [value, [warning, ...more]] = await stored(y, x);
+    expect(value).toBe(kept);
+    expect(warning).toContain(`${x} is stored to an element of `);
+    expect(warning).toContain(`it is ${kept} there, where JavaScript stores ${wrapped},`);
+    expect(more).toEqual([]);
+  });
+
+  it.each([
+    [new Uint8Array(1), 255.9, 255],
+    [new Uint8Array(1), -0.9, 0],
+    [new Int32Array(1), Number.NaN, 0],
+    [new Int32Array(1), -2147483648.5, -2147483648],
+    [new Uint8ClampedArray(1), 300, 255],
+  ])('%o takes %d in silence', async (y, x, kept) => {
+    expect(await stored(y, x)).toEqual([kept, []]);
+  });
+
+  it('is silent where the author has said what is meant', async () => {
+    const casts = [
+      (y: Vec<i32>, x: Vec<f64>): void => {
+        y[0] = i32(x[0]);
+      },
+      (y: Vec<i32>, x: Vec<f64>): void => {
+        y[0] = x[0] | 0;
+      },
+      (y: Vec<i32>, x: Vec<f64>): void => {
+        y[0] = Math.min(x[0], 1e9);
+      },
+    ];
+    for (const cast of casts) expect((await stored(new Int32Array(1), 3e9, cast))[1]).toEqual([]);
+  });
+
+  it('tells the first of a launch, sums included', async () => {
+    const kernel = cuda.jit((y: Vec<u8>, x: Vec<f64>) => {
+      const i = cuda.grid(1);
+      if (i < y.length) y[i] += x[i];
+    });
+    kernel.launch(
+      { threads: 3 },
+      cuda.toDevice(Uint8Array.of(1, 250, 251)),
+      cuda.toDevice(Float64Array.of(1, 10.5, 20)),
+    );
+    const [warning, ...more] = await told();
+    expect(warning).toContain('260.5 is stored to an element of u8, which cannot hold it: it is 255 there');
+    expect(warning).toContain('thread (1,0,0)');
+    expect(more).toEqual([]);
+  });
+});
+
 describe('is silent about', () => {
   const words: Readonly<Record<string, (y: Vec<f64>, x: Vec<u32>) => void>> = {
     '>>> 0': (y, x) => (y[0] = (x[0] - x[1]) >>> 0),
@@ -177,7 +247,7 @@ describe('the warning', () => {
       const said = await told();
       expect(said).toHaveLength(1);
       expect(said[0]).toMatch(
-        /^kernel twice: 50000 \* 50000 is 2500000000, which i32 cannot hold: it wraps to -1794967296, at block \(0,0,0\), thread \(2,0,0\)\n {2}--> src\/cuda\/simulator-overflow\.test\.ts:164:10\n {2}help: if wrapping is meant write \(…\) \| 0;.*TSAMBA_SIMULATOR_OVERFLOW=0.*\n {2}launched with grid \[1, 1, 1\], block \[4, 1, 1\]$/,
+        /^kernel twice: 50000 \* 50000 is 2500000000, which i32 cannot hold: it wraps to -1794967296, at block \(0,0,0\), thread \(2,0,0\)\n {2}--> src\/cuda\/simulator-overflow\.test\.ts:\d+:10\n {2}help: if wrapping is meant write \(…\) \| 0;.*TSAMBA_SIMULATOR_OVERFLOW=0.*\n {2}launched with grid \[1, 1, 1\], block \[4, 1, 1\]$/,
       );
     }
   });

@@ -221,7 +221,10 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
     );
   }
   if (fromFloat) {
-    if (use.cuts || isIntegral(e)) return castTo(a, use.store ?? to, pos);
+    if (use.cuts || isIntegral(e)) {
+      const cut = castTo(a, use.store ?? to, pos);
+      return use.cuts && cut.op === 'cast' ? { ...cut, stores: true } : cut;
+    }
     const cast = use.store === undefined ? (to === 'u32' ? 'u32' : to === 'i32' ? 'i32' : to) : use.store;
     return fail(
       'K215',

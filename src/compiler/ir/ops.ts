@@ -243,7 +243,8 @@ export type Expr =
    * Conversion. `to` may be a storage type: the value is narrowed to it and widened again (`i8(x)` wraps to 8 bits, `f16(x)`
    * rounds to half). int→int wraps, int→float rounds to nearest, float→int truncates and saturates with NaN → 0
    * (u8/i8/u16/i16 saturate to their own range), to bool is `!= 0 and not NaN`, from bool is 0 / 1.
-   * `checked`: in checked mode a value that does not fit is an error (an index that leaves 32 bits).
+   * `checked`: in checked mode a value that does not fit is an error (an index that leaves 32 bits). `stores`: of a float, for the integer
+   * element that it is stored to.
    */
   | {
       readonly op: 'cast';
@@ -251,6 +252,7 @@ export type Expr =
       readonly to: ElemType;
       readonly a: Expr;
       readonly checked?: boolean | undefined;
+      readonly stores?: true | undefined;
       readonly pos?: Pos | undefined;
     }
   /** Same bits under another type of the same width. */

@@ -15,7 +15,7 @@ export interface Naming {
   array(mem: MemRef): string;
   site(site: Site): number;
   readonly checked: boolean;
-  /** Integer operations that say when they wrap. */
+  /** Operations that say when they give another result than JavaScript. */
   readonly exact: ReadonlySet<Expr>;
   /** Position for what has none of its own. */
   readonly pos: Pos;
@@ -245,6 +245,7 @@ function cast(e: Expr & { op: 'cast' }, names: Naming): string {
   if (e.checked && names.checked) {
     return `$.fit(${names.site({ pos: e.pos ?? names.pos })}, '${from}', '${e.to}', ${a})`;
   }
+  if (names.exact.has(e)) return `$.stored(${names.site({ pos: e.pos ?? names.pos })}, '${from}', '${e.to}', ${a})`;
   if (from === e.to) return a;
   if (isWord(from) || from === 'f32' || from === 'f64') {
     if (e.to === 'f64') return a;

@@ -4,7 +4,8 @@
  * Operands come as JavaScript has them: a sum or product inside a larger one is not wrapped yet, as `a - b + c` may fit although `a - b` does not.
  * Which operations are done here is `wrapping.ts`'s to say. Results are what they are on every device.
  */
-import { evalBinary } from '../../compiler/ir/evaluate.ts';
+import { evalBinary, evalCast } from '../../compiler/ir/evaluate.ts';
+import type { ElemType } from '../../compiler/ir/ops.ts';
 
 /** An operation that wrapped. `kept` is what it gave instead of `exact`. */
 export interface Overflow {
@@ -98,5 +99,20 @@ export function describeOverflow({ text, exact, kept, type }: Overflow): readonl
   return [
     `${text} is ${result}, which ${type} cannot hold: it wraps to ${kept},`,
     `if wrapping is meant write (…) ${meant}; if not compute with f64(…), or with i64(…) of one operand; TSAMBA_SIMULATOR_OVERFLOW=0 silences this`,
+  ];
+}
+
+/** What a warning says of a float that became the nearest element of an integer array; undefined where a typed array would have the same. */
+export function describeSaturation(
+  value: number,
+  kept: number,
+  to: ElemType,
+): readonly [what: string, help: string] | undefined {
+  if (Number.isNaN(value) || Math.trunc(value) === kept) return undefined;
+  const wrapped = Number(evalCast('i32', to, value | 0));
+  if (wrapped === kept) return undefined;
+  return [
+    `${value} is stored to an element of ${to}, which cannot hold it: it is ${kept} there, where JavaScript stores ${wrapped},`,
+    `clamp it, Math.min(Math.max(…, low), high), or wrap it as JavaScript does, (…) | 0; TSAMBA_SIMULATOR_OVERFLOW=0 silences this`,
   ];
 }

@@ -31,7 +31,7 @@ import { warn } from '../../host/index.ts';
 import type { LaunchShape } from '../driver.ts';
 import { coordinates, describeFault, describePosition, HELP, kernelFault, outOfRange } from '../launch-errors.ts';
 import { Clocks } from './clocks.ts';
-import { describeOverflow, type Overflow, Words } from './overflow.ts';
+import { describeOverflow, describeSaturation, type Overflow, Words } from './overflow.ts';
 import { type AccessKind, type Conflict, whoOf } from './shadow.ts';
 
 /** A place in the kernel that can stop it; generated code names it by its number. */
@@ -197,12 +197,24 @@ export class Runtime {
 
   /** A warning, not a fault: integers wrap on every device. */
   #overflow(site: number, overflow: Overflow): void {
+    if (!this.#toldOverflow) this.#warn(site, describeOverflow(overflow));
+  }
+
+  /** The first of a launch is told. */
+  #warn(site: number, [what, help]: readonly [what: string, help: string]): void {
     if (this.#toldOverflow) return;
     this.#toldOverflow = true;
     const { kernel, shape, block, thread } = this;
-    const [what, help] = describeOverflow(overflow);
     const message = describeFault(kernel, shape, what, this.sites[site]?.pos, { block, thread }, help);
     warn(message, { type: 'TsambaWarning', code: 'TSAMBA_OVERFLOW' });
+  }
+
+  /** A float for an element of an integer array. */
+  stored(site: number, from: ValueType, to: ElemType, value: number): Value {
+    const kept = Number(evalCast(from, to, value));
+    const beyond = describeSaturation(value, kept, to);
+    if (beyond !== undefined) this.#warn(site, beyond);
+    return kept;
   }
 
   uniform(site: number, value: Value): Value {

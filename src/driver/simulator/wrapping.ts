@@ -1,6 +1,6 @@
 /**
- * Which integer operations of a kernel have to give JavaScript's result: sums, differences, products, powers, negation and `Math.abs` of 32 bits
- * whose result is used as a number.
+ * Which operations of a kernel have to give JavaScript's result: sums, differences, products, powers, negation and `Math.abs` of integers of 32
+ * bits whose result is used as a number, and floats that are stored to elements of integer arrays.
  *
  * Not those that are only used modulo 2³²: through bit operations, casts to as many bits or fewer, stores to integer arrays, and sums and
  * products that are themselves used so only. A variable is one more step on the way. Front ends mark what the author wrote with a position.
@@ -76,6 +76,7 @@ class Uses {
         this.#operands(e, exact);
         return;
       case 'cast':
+        if (e.stores && ELEM_SIZE[e.to] <= 4) this.operations.add(e);
         return this.#value(e.a, !wraps(e.a.type, e.to));
       case 'bitcast':
         return this.#value(e.a, false);

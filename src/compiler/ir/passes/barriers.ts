@@ -5,8 +5,8 @@
  * returned earlier take no part, as on CUDA hardware.
  */
 import type { Pos } from '../../source.ts';
-import type { Kernel, Stmt } from '../ops.ts';
-import type { Parting, Reason } from './uniformity.ts';
+import type { Kernel } from '../ops.ts';
+import type { Reason } from './uniformity.ts';
 import { analyseUniformity } from './uniformity.ts';
 import { eachStmt, hasBarrier } from './walk.ts';
 
@@ -15,8 +15,8 @@ export interface BarrierProblem {
   readonly pos: Pos;
   /** The construct that threads take differently: an `if`, or a break, continue or return. */
   readonly reasonPos: Pos;
-  /** What is wrong, without the reasons: 'this barrier is inside an if whose condition varies between threads'. */
-  readonly text: string;
+  /** Where a jump leads past it. */
+  readonly jump: 'break' | 'continue' | undefined;
   /** Why the condition varies, outermost first. */
   readonly chain: readonly Reason[];
 }
@@ -32,21 +32,9 @@ export function checkBarriers(kernel: Kernel): BarrierProblem[] {
     problems.push({
       pos: s.pos,
       reasonPos: parting.stmt.pos,
-      text: describe(parting),
+      jump: parting.stmt.op === 'break' || parting.stmt.op === 'continue' ? parting.stmt.op : undefined,
       chain: uniformity.why(parting.cond),
     });
   });
   return problems;
-}
-
-function describe({ stmt }: { readonly stmt: Stmt } & Parting): string {
-  const only = 'so that only some threads of the block would reach it';
-  switch (stmt.op) {
-    case 'break':
-      return `this barrier is passed over by a break whose condition varies between threads, ${only}`;
-    case 'continue':
-      return `this barrier is passed over by a continue whose condition varies between threads, ${only}`;
-    default:
-      return `this barrier is under a condition that varies between threads, ${only}`;
-  }
 }

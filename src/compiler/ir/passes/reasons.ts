@@ -14,6 +14,8 @@ import { exprParts } from './walk.ts';
 export interface Reason {
   readonly text: string;
   readonly pos?: Pos | undefined;
+  /** The shared array that is written where others may read it. */
+  readonly array?: string | undefined;
 }
 
 /** What first made a variable vary. */
@@ -50,6 +52,7 @@ export function reasons(e: Expr, facts: ShapeFacts, causes: ReadonlyMap<number, 
           chain.push({
             text: `'${array.name}' is written in this kernel, so that threads may read different values`,
             pos: e.mem.pos,
+            array: array.space === 'shared' ? array.name : undefined,
           });
         return array.space === 'local' ? undefined : varying;
       }

@@ -36,6 +36,8 @@ export interface ShapeFacts {
   readonly varShape: (v: Var) => Shape;
   /** Whether the kernel stores to the array or updates it atomically. */
   readonly isWritten: (array: ArraySym) => boolean;
+  /** Whether nothing can be stored to the array while some thread of the block has yet to do this load. */
+  readonly isSteady: (load: Expr) => boolean;
   /** All values that are assigned to a variable; undefined where it may have others. */
   readonly values: (v: Var) => readonly Expr[] | undefined;
   /** Shapes found before, where they are final. */
@@ -136,7 +138,7 @@ function loadShape(e: Expr & { op: 'load' }, facts: ShapeFacts): Shape {
   if (array.space === 'local' || !steady(index)) return 'V';
   // Where the kernel writes the array, another thread may have done so between two threads' loads; the lanes of one
   // vector, however, load in one instant.
-  return facts.isWritten(array) ? 'U' : index;
+  return facts.isWritten(array) && !facts.isSteady(e) ? 'U' : index;
 }
 
 /** Whether a conversion of base + lane is base' + lane: narrowing always, widening only where nothing wraps. */

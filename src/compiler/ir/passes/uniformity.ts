@@ -12,7 +12,8 @@ import { analyseLiveness } from './liveness.ts';
 import { type Reason, reasons, type VarCause } from './reasons.ts';
 import type { Shape, ShapeFacts, UniformityOptions } from './shapes.ts';
 import { coarsen, exprShape, join, shapeByAlignment } from './shapes.ts';
-import { defined, eachExpr, eachStmt, neverEnds, written } from './walk.ts';
+import { memoryOf, steadyLoads } from './steady-loads.ts';
+import { defined, eachExpr, eachStmt, neverEnds, reachedBy } from './walk.ts';
 
 export type { Reason, Shape, UniformityOptions };
 
@@ -113,11 +114,12 @@ class Walk implements Uniformity {
     this.#options = options;
     this.#liveness = analyseLiveness(kernel.body);
     this.#fresh = kernel.vars.reduce((most, v) => Math.max(most, v.id), 0) + 1;
+    const steady = steadyLoads(kernel, options.live);
     const writes = new Set<unknown>();
     const values = new Map<number, Expr[]>();
     const opaque = new Set<number>(this.#liveness.entry);
     eachStmt(kernel.body, (s) => {
-      writes.add(written(s)?.array);
+      for (const { array } of reachedBy(s)) writes.add(memoryOf(array));
       const id = defined(s);
       if (id === undefined) return;
       if (s.op !== 'assign') opaque.add(id);
@@ -126,7 +128,8 @@ class Walk implements Uniformity {
     this.#facts = {
       options,
       varShape: (v) => this.varShape(v),
-      isWritten: (a) => writes.has(a),
+      isWritten: (a) => writes.has(memoryOf(a)),
+      isSteady: (load) => steady.has(load),
       values: ({ id }) => (opaque.has(id) ? undefined : values.get(id)),
     };
     // Read before any assignment: zero, in every thread.

@@ -55,7 +55,7 @@ export function readOnlyParams({ params, body }: Kernel): Set<number> {
 }
 
 /** Memory that a statement writes, or lets a function of another language write. */
-function reachedBy(s: Stmt): readonly MemRef[] {
+export function reachedBy(s: Stmt): readonly MemRef[] {
   if (s.op === 'extern') return s.args.flatMap((a) => (a.op === 'address' ? [a.mem] : []));
   const mem = written(s);
   return mem === undefined ? [] : [mem];
