@@ -4,6 +4,7 @@
  */
 import { absence } from './absence.ts';
 import { launchArguments } from './arguments.ts';
+import { arrayChoices } from './array-choices.ts';
 import { arrayMethods } from './array-methods.ts';
 import { asynchronous } from './async.ts';
 import { atomics } from './atomics.ts';
@@ -80,6 +81,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...objects,
   ...localArrays,
   ...arrayMethods,
+  ...arrayChoices,
   ...syntax,
   ...names,
   ...divergence,

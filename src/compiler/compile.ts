@@ -6,6 +6,7 @@
  */
 import { trace, traceTime } from '../trace.ts';
 import type { ArgType, CompiledKernel, CompileOptions, TypeNote } from './contract.ts';
+import { rootsOf } from './frontend/array-choices.ts';
 import { refuseBarrier } from './frontend/barrier-errors.ts';
 import type { CapturedFunction } from './frontend/captured.ts';
 import { lower } from './frontend/lower.ts';
@@ -82,9 +83,9 @@ function apartParameters(
       return origin.kind === 'base' && String(origin.path) === String(from.path);
     })?.index;
   const found = new Map<string, readonly [number, number]>();
-  for (const [a, b] of pairs) {
+  for (const [a, b] of pairs.flatMap(([p, q]) => rootsOf(p).flatMap((r) => rootsOf(q).map((s) => [r, s] as const)))) {
     const [p, q] = [addressOf(a), addressOf(b)];
-    if (p !== undefined && q !== undefined) found.set(`${Math.min(p, q)} ${Math.max(p, q)}`, [p, q]);
+    if (p !== undefined && q !== undefined && p !== q) found.set(`${Math.min(p, q)} ${Math.max(p, q)}`, [p, q]);
   }
   return [...found.values()];
 }

@@ -7,12 +7,13 @@
 
 import { type Element, OPEN } from '../elements.ts';
 import type { Pos } from '../source.ts';
-import type { Root, TExpr } from '../types/tree.ts';
-import { addIndex } from './arithmetic.ts';
+import type { TExpr } from '../types/tree.ts';
+import { addIndex, compare } from './arithmetic.ts';
 import { allocateView, constantView, element, indexView, viewValue } from './arrays.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
-import { describeValue, isLiteral, literal, type TupleValue, type Value, type View } from './values.ts';
+import { isSyntax } from './hints.ts';
+import { describeValue, isLiteral, literal, type TupleValue, UNDEFINED, type Value, type View } from './values.ts';
 
 /** The numbers of nested tuples, row by row; undefined where they are no rectangle of scalars. */
 interface Rectangle {
@@ -33,6 +34,7 @@ function rectangle(v: Value): Rectangle | undefined {
 export function indexTuple(ctx: Evaluation, tuple: TupleValue, index: TExpr, pos: Pos): Value {
   const functions = tuple.items.length > 0 && tuple.items.every(isCallable);
   if (functions) return { kind: 'functions', index: ctx.hold(index, '%which'), among: tuple.items };
+  if (isListOfArrays(tuple)) return oneOfArrays(ctx, tuple, index, pos);
   const columns = columnsOf(tuple);
   if (columns !== undefined) {
     const held = ctx.hold(index, '%index');
@@ -43,6 +45,40 @@ export function indexTuple(ctx: Evaluation, tuple: TupleValue, index: TExpr, pos
     return { kind: 'record', fields: new Map(fields) };
   }
   return viewValue(indexView(ctx, memoryOf(ctx, tuple, pos), index, pos), pos);
+}
+
+/** Whether the elements are arrays that have names of their own, or are arguments and the like: no rows of a literal. */
+function isListOfArrays({ items, site }: TupleValue): boolean {
+  const { elements } = (site ?? {}) as { elements?: readonly ({ type: string } | null)[] };
+  if (elements?.some((e) => e?.type === 'ArrayExpression') === true) return false;
+  return items.some((v) => v.kind === 'view' && v.view.axes.length > 0);
+}
+
+/** `[a, b][index]`. */
+function oneOfArrays(ctx: Evaluation, { items }: TupleValue, index: TExpr, pos: Pos): Value {
+  const held = ctx.hold(index, '%which');
+  checkChoice(ctx, held, items.length, 'arrays', pos);
+  const from = (k: number): Value => {
+    const one = (): Value => items[k] ?? UNDEFINED;
+    if (k >= items.length - 1) return one();
+    return ctx.choose(compare('eq', held, literal(k, pos), pos), one, () => from(k + 1), pos);
+  };
+  return from(0);
+}
+
+/** In checked mode: stops where an index chooses none of `count` things. */
+export function checkChoice(ctx: Evaluation, index: TExpr, count: number, what: string, pos: Pos): void {
+  if (!ctx.options.checked) return;
+  const [low, high] = [literal(0, pos), literal(count, pos)];
+  const outside: TExpr = {
+    k: 'logic',
+    fn: 'or',
+    a: compare('lt', index, low, pos),
+    b: compare('ge', index, high, pos),
+    pos,
+  };
+  const message = `an index is out of range of an array of ${count} ${what}`;
+  ctx.emit({ k: 'if', cond: outside, then: [{ k: 'trap', message, pos }], else: [], pos });
 }
 
 function isCallable(v: Value): boolean {
@@ -146,16 +182,7 @@ export function madeAt(ctx: Evaluation, site: object, items: readonly Value[], p
 
 /** A store to an element of a tuple: it has to be memory. Returns where there is no memory that could stand for it. */
 export function storeTo(ctx: Evaluation, v: Value): void {
-  const site = v.kind === 'tuple' ? v.site : undefined;
-  if (site !== undefined && isSyntax(site) && !ctx.hints.isMemory(site)) ctx.hints.useMemory(site);
-}
-
-/** As `storeTo`, of constant memory. */
-export function storeToConstant(ctx: Evaluation, { site }: Root): void {
-  if (site !== undefined && isSyntax(site) && !ctx.hints.isMemory(site)) ctx.hints.useMemory(site);
-}
-
-/** What the kernel itself makes, afresh for each thread; not what it captures or is given. */
-function isSyntax(site: object): boolean {
-  return 'type' in site && 'start' in site;
+  if (v.kind !== 'tuple') return;
+  ctx.hints.storeTo(v.site);
+  ctx.hints.holdMemory(v.place);
 }

@@ -112,7 +112,8 @@ export function allocateView(
   const call = space === 'local' ? ctx.frames.findLast((f) => f.recursion !== undefined)?.recursion : undefined;
   const count = shape.reduce((a, b) => a * b, 1);
   const length = (count * (call?.depth ?? 1) * element.size) / ELEM_SIZE[element.elem];
-  const root = addRoot(ctx, { name, space, element, pos, length, align, readonly: false });
+  const madeIn = space === 'local' ? ctx.loops : undefined;
+  const root = addRoot(ctx, { name, space, element, pos, length, align, madeIn, readonly: false });
   // Of records, each of which begins where the one before ends, only the first is aligned as the array is.
   const known =
     element.record === undefined && call === undefined ? Math.max(root.align ?? 1, element.align) : element.align;
@@ -298,11 +299,11 @@ export function viaIndex({ via, axes, unit }: View, index: TExpr): Via | undefin
 
 /** The memory of the single scalar that a view without axes is. */
 export function element(view: View, pos: Pos): TMem {
-  const { root, element: scalar, unit, disp, checks } = view;
+  const { root, which, element: scalar, unit, disp, checks } = view;
   const align = Math.min(view.align, alignmentOf(disp), scalar.size);
   const via = view.via?.name === undefined ? undefined : view.via;
   const { elem, clamped } = scalar;
-  return { root, elem, clamped, index: view.offset ?? literal(0, pos), unit, disp, align, checks, via, pos };
+  return { root, elem, clamped, which, index: view.offset ?? literal(0, pos), unit, disp, align, checks, via, pos };
 }
 
 /** The memory of the first lane of a vector. */

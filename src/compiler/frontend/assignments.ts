@@ -3,9 +3,10 @@
  */
 import type { AnyNode, AssignmentExpression, MemberExpression, Pattern, UpdateExpression } from 'acorn';
 import type { Pos } from '../source.ts';
-import type { Root, TExpr, TMem } from '../types/tree.ts';
+import type { TExpr, TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
-import { storeTo, storeToConstant } from './array-sites.ts';
+import { markStored, storeToSite } from './array-choices.ts';
+import { storeTo } from './array-sites.ts';
 import { element, elementValue } from './arrays.ts';
 import { complex, complexValue, refuseComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
@@ -64,7 +65,8 @@ function lvalueOf(ctx: Evaluation, node: MemberExpression, { object, key, pos }:
   // The index is read by the ordinary rules; only the element it gives is not loaded.
   const value = memberOf(ctx, object, key, pos);
   if (value.kind === 'scalar' && value.expr.k === 'load') {
-    storeToConstant(ctx, value.expr.mem.root);
+    storeTo(ctx, object);
+    storeToSite(ctx.hints, value.expr.mem.root);
     return { mem: value.expr.mem };
   }
   if (value.kind === 'complex' && value.re.k === 'load' && value.im.k === 'load')
@@ -120,32 +122,25 @@ function memberName(node: MemberExpression): string | undefined {
 
 /** Marks the memory as stored to; refuses read-only memory. */
 export function writable(mem: TMem, pos: Pos): TMem {
-  mark(mem.root, pos);
+  markStored(mem.root, pos);
   return mem;
-}
-
-function mark(root: Root, pos: Pos): void {
-  if (root.space === 'constant') {
-    fail('K241', pos, `${root.name} is a captured host array and read-only in a kernel`, {
-      help: 'pass it as an argument, or capture a device array',
-    });
-  }
-  if (root.readonly) fail('K241', pos, `${root.name} is read-only`, { help: 'pass an array that may be written' });
-  root.written = true;
 }
 
 /** The same memory with everything in its reference evaluated now. */
 function holdMem(ctx: Evaluation, mem: TMem): TMem {
+  const held = (e: TExpr): TExpr => (isStable(e) ? e : ctx.temp(e, '%index'));
   return {
     ...mem,
-    index: isStable(mem.index) ? mem.index : ctx.temp(mem.index, '%index'),
-    checks: mem.checks.map((c) => ({ ...c, index: isStable(c.index) ? c.index : ctx.temp(c.index, '%index') })),
+    which: mem.which && held(mem.which),
+    index: held(mem.index),
+    checks: mem.checks.map((c) => ({ ...c, index: held(c.index) })),
   };
 }
 
 /** What a reference is computed from, as a value that can be kept; `memFrom` puts it back. */
 function memValue(mem: TMem): Value {
-  return { kind: 'tuple', items: [mem.index, ...mem.checks.map((c) => c.index)].map(scalar) };
+  const parts = [mem.index, ...mem.checks.map((c) => c.index)];
+  return { kind: 'tuple', items: (mem.which === undefined ? parts : [...parts, mem.which]).map(scalar) };
 }
 
 function memFrom(mem: TMem, parts: Value): TMem {
@@ -153,6 +148,7 @@ function memFrom(mem: TMem, parts: Value): TMem {
   return {
     ...mem,
     index: items[0] ?? mem.index,
+    which: mem.which && items.at(-1),
     checks: mem.checks.map((c, k) => ({ ...c, index: items[k + 1] ?? c.index })),
   };
 }
@@ -261,7 +257,7 @@ function storeElement(
   ]);
   if (target === undefined) throw new Error('unreachable');
   if ('whole' in target) {
-    mark(target.whole.root, pos);
+    markStored(target.whole.root, pos);
     if (op !== '' && lvalue.kind === 'view') {
       const value = applyBinary(ctx, op, elementValue(lvalue.view, pos), right, pos);
       assignWhole(ctx, lvalue.view, value, pos);
@@ -308,8 +304,8 @@ function storeComplex(ctx: Evaluation, parts: readonly TMem[], value: Value, pos
 
 /** Stores a value to the element that a view without axes is: a number, a complex one, a vector, a record. */
 export function storeValue(ctx: Evaluation, view: View, value: Value, pos: Pos): void {
-  storeToConstant(ctx, view.root);
-  mark(view.root, pos);
+  storeToSite(ctx.hints, view.root);
+  markStored(view.root, pos);
   if (view.element.record?.kind === 'c') {
     const at = elementValue(view, pos);
     if (at.kind === 'complex' && at.re.k === 'load' && at.im.k === 'load')
@@ -330,7 +326,7 @@ export function assignPattern(ctx: Evaluation, pattern: Pattern, value: Value, s
       if (field !== undefined) return assignField(ctx, field.object, field.name, v, pos);
       const lvalue = lvalueOf(ctx, node, parts);
       if ('whole' in lvalue) {
-        mark(lvalue.whole.root, pos);
+        markStored(lvalue.whole.root, pos);
         assignWhole(ctx, lvalue.whole, v, pos);
       } else if ('parts' in lvalue) storeComplex(ctx, lvalue.parts, v, pos);
       else ctx.emit({ k: 'store', mem: writable(lvalue.mem, pos), value: ctx.scalar(v, pos), pos });

@@ -6,6 +6,7 @@ import { spelled } from '../intrinsics.ts';
 import { type AtomicOp, ELEM_SIZE, type ElemType, type MemoryOrder, type MemoryScope } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
+import { isPrivate, refuseLocalAtomic } from './array-choices.ts';
 import { element, indexView } from './arrays.ts';
 import { writable } from './assignments.ts';
 import { optionsOf } from './call-options.ts';
@@ -114,10 +115,7 @@ export function emitAtomic(call: Call, fn: AtomicOp, view: View, args: readonly 
   const { ctx, pos } = call;
   const name = spelled(call.name);
   const { elem, record, clamped } = view.element;
-  if (view.root.space === 'local')
-    return fail('K334', pos, 'local memory belongs to one thread: atomics have no use there', {
-      help: 'read and write it plainly',
-    });
+  if (isPrivate(view.root)) return refuseLocalAtomic(pos);
   const { types } = ATOMICS[fn];
   if (record !== undefined || clamped || !types.includes(elem)) {
     return fail('K335', pos, `${name} does not exist for ${describeElement(view.element)}`, {

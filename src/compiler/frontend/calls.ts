@@ -11,12 +11,12 @@ import { externalOf } from '../intrinsics/external.ts';
 import { nativeOf } from '../intrinsics/native.ts';
 import { functionOfKernel, intrinsicName } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
-import type { TExpr, TStmt } from '../types/tree.ts';
+import type { TStmt } from '../types/tree.ts';
 import { compare } from './arithmetic.ts';
 import { arrayFrom, fillNew, newArray, Unfilled } from './array-makers.ts';
 import { arrayMethod } from './array-methods.ts';
 import { isReduction } from './array-reductions.ts';
-import { storeTo } from './array-sites.ts';
+import { checkChoice, storeTo } from './array-sites.ts';
 import { destructure } from './assignments.ts';
 import { builtIn, callBuiltin, callDType } from './builtins.ts';
 import { fail } from './diagnostics.ts';
@@ -177,18 +177,7 @@ function callOne(
   nodes.forEach((a, k) => {
     ctx.pinned.set(a, ctx.holdValue(args[k] ?? UNDEFINED));
   });
-  if (ctx.options.checked) {
-    const [low, high] = [literal(0, pos), literal(among.length, pos)];
-    const outside: TExpr = {
-      k: 'logic',
-      fn: 'or',
-      a: compare('lt', index, low, pos),
-      b: compare('ge', index, high, pos),
-      pos,
-    };
-    const message = `an index is out of range of an array of ${among.length} functions`;
-    ctx.emit({ k: 'if', cond: outside, then: [{ k: 'trap', message, pos }], else: [], pos });
-  }
+  checkChoice(ctx, index, among.length, 'functions', pos);
   const from = (k: number): Value => {
     const one = (): Value => {
       ctx.pinned.set(node.callee, among[k] ?? UNDEFINED);

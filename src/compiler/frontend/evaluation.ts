@@ -10,6 +10,7 @@ import type { Label } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { Local, Recursion, Root, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { refuseUndefined } from './absence.ts';
+import { areAlike, eitherView, refuseUnlike } from './array-choices.ts';
 import type { CapturedFunction } from './captured.ts';
 import { complex, refuseComplex, selectComplex, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
@@ -294,7 +295,13 @@ export class Evaluation extends StatementWriter {
 
   /** Stores `value` in a slot made by `slot` that belongs to no variable: the result of a call. */
   store(slot: Value, value: Value, name: string, pos: Pos): void {
-    fillSlot(this, slot, value, { name, pos, constant: false, value: slot, depth: -1, loops: 0 }, pos);
+    fillSlot(
+      this,
+      slot,
+      value,
+      { name, pos, constant: false, value: slot, depth: -1, loops: Number.POSITIVE_INFINITY },
+      pos,
+    );
   }
 
   /** The value with a name for each record in it, which a variable that is assigned once has from here on. */
@@ -332,6 +339,12 @@ export class Evaluation extends StatementWriter {
       b = this.parts.asObject(this, b, pos);
     }
     const optional = isOptional(a) || isOptional(b);
+    // One of them is memory: so has the other to be.
+    for (const [is, other] of [
+      [a, b],
+      [b, a],
+    ] as const)
+      if (is.kind === 'view' && other.kind === 'tuple') this.hints.storeTo(other.site);
     if (thenList.length === 0 && elseList.length === 0 && !optional) {
       if (a.kind === 'scalar' && b.kind === 'scalar' && isCheap(a.expr) && isCheap(b.expr)) {
         return scalar({ k: 'select', cond, a: a.expr, b: b.expr, pos });
@@ -339,6 +352,8 @@ export class Evaluation extends StatementWriter {
       if (a.kind === 'complex' && b.kind === 'complex' && [a.re, a.im, b.re, b.im].every(isCheap)) {
         return selectComplex(this, cond, a, b, pos);
       }
+      if (a.kind === 'view' && b.kind === 'view' && isArray(a.view) && isArray(b.view) && areAlike(a.view, b.view))
+        return { kind: 'view', view: eitherView(this.hints, this.hold(cond), a.view, b.view, pos) };
       if (a.kind === 'host' && b.kind === 'host' && Object.is(a.value, b.value)) return a;
       if (a.kind === 'function' && b.kind === 'function' && a.fn.node === b.fn.node) return a;
     }
@@ -356,6 +371,8 @@ export class Evaluation extends StatementWriter {
     }
     const like = isAbsent(a) ? b : a;
     const other = isAbsent(b) ? like : b;
+    if (like.kind === 'view' && other.kind === 'view' && !areAlike(like.view, other.view))
+      return refuseUnlike(like.view, other.view, pos);
     if (like.kind !== other.kind || like.kind === 'function' || (like.kind === 'host' && !isAbsent(like))) {
       const text = [a, b].some((v) => v.kind === 'host' && typeof v.value === 'string');
       return fail('K232', pos, `one arm gives ${describeValue(a)}, the other ${describeValue(b)}`, {
@@ -375,6 +392,12 @@ export class Evaluation extends StatementWriter {
     this.emit({ k: 'if', cond, then: store(thenList, first), else: store(elseList, second), pos });
     return slot;
   }
+}
+
+/** Whether a view is no object of JavaScript's inside a record, and no more than a little work to name. */
+function isArray({ axes, via, checks, offset }: View): boolean {
+  const parts = [offset, ...axes.flatMap((a) => [a.extent, a.stride]), ...checks.flatMap((c) => [c.index, c.extent])];
+  return axes.length > 0 && via === undefined && parts.every((e) => e === undefined || isCheap(e));
 }
 
 function hasEffect(s: TStmt): boolean {

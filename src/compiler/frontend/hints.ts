@@ -3,7 +3,7 @@
  * is assigned to; that a variable holds several objects by turns; that an array is stored to. It starts again and is told.
  */
 import type { Pos, SourceText } from '../source.ts';
-import type { Binding, Value } from './values.ts';
+import type { Binding, Value, View } from './values.ts';
 
 /** Thrown to start again. */
 export class Reconsider extends Error {}
@@ -105,6 +105,40 @@ export class Hints {
     return path.map((node) => this.#functions.get(node)).join('<');
   }
 
+  /** As `useMemory`, where something is stored to; what the kernel captures or is given stays as it is. */
+  storeTo(site: object | undefined): void {
+    if (site !== undefined && isSyntax(site) && !this.isMemory(site)) this.useMemory(site);
+  }
+
+  readonly #held = new Set<string>();
+
+  /** Whether the arrays that variables hold by turns have to be memory. */
+  holdsMemory(place: string): boolean {
+    return this.#held.has(place);
+  }
+
+  /** Starts again with memory for all that variables hold by turns; returns where that is so already. */
+  holdMemory(place: string | undefined): void {
+    if (place === undefined || this.#held.has(place)) return;
+    this.#held.add(place);
+    throw new Reconsider();
+  }
+
+  readonly #forms = new Map<string, View>();
+  #widened = 0;
+
+  /** The form of the arrays that variables hold by turns. */
+  formAt(place: string): View | undefined {
+    return this.#forms.get(place);
+  }
+
+  /** Starts again with variables that have room for arrays of a form. */
+  widen(place: string, form: View): never {
+    if (this.#widened++ > 1000) throw new Error(`nothing new about ${form.name}`);
+    this.#forms.set(place, form);
+    throw new Reconsider();
+  }
+
   readonly #complex = new Set<string>();
 
   /** Whether a variable will be without a value at times. */
@@ -138,6 +172,11 @@ export class Hints {
     this.#shapes.set(id, shape);
     throw new Reconsider();
   }
+}
+
+/** What the kernel itself makes, afresh for each thread; not what it captures or is given. */
+export function isSyntax(site: object): boolean {
+  return 'type' in site && 'start' in site;
 }
 
 /** The declaration; bindings of one that is evaluated several times are treated alike. */

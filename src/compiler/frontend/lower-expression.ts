@@ -8,35 +8,24 @@ import { SCALAR_TOKENS, u8c } from '../../dtype/index.ts';
 import { CLZ } from '../intrinsics/operations.ts';
 import { spelled } from '../intrinsics.ts';
 import { binary, bitcast, compare, intrinsic } from '../ir/builder.ts';
-import {
-  type CompareOp,
-  ELEM_SIZE,
-  type Expr,
-  isFloat,
-  isInt,
-  type MathFn,
-  type MemRef,
-  type Stmt,
-  type ValueType,
-  widen,
-} from '../ir/ops.ts';
+import { type CompareOp, ELEM_SIZE, type Expr, isFloat, isInt, type MathFn, type ValueType, widen } from '../ir/ops.ts';
 import { exact } from '../math/exact.ts';
 import type { Pos } from '../source.ts';
 import { isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
 import { Signs } from '../types/signs.ts';
-import type { Range, ScalarArg, TExpr, TMem, TStmt } from '../types/tree.ts';
+import type { Range, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { comparing, cutTo32, floatOf, isSmallLong, meeting, numeric, typeOf } from '../types/typing.ts';
 import { ComplexLowering } from './complex-lowering.ts';
 import { castTo, clamp, constant, convert, is32, textOf, type Use, widenLiteral } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import { halfBits, halfValue, tested } from './float-parts.ts';
 import { BitLowering } from './lower-bits.ts';
+import { MemoryLowering, type Writer } from './lower-memory.ts';
 import { lowerNative } from './lower-native.ts';
 import { QuotientLowering } from './lower-quotients.ts';
 import type { Lowering } from './lowering.ts';
 import { refuseMix, refuseOpenSign } from './mixing.ts';
 import type { Symbols } from './symbols.ts';
-import { isMisaligned, loadPieces } from './unaligned.ts';
 
 export interface LoweringOptions {
   readonly defaultFloat: 'f32' | 'f64';
@@ -50,6 +39,7 @@ export class ExpressionLowering implements Lowering {
   /** Statements needed before the one being lowered: only temporaries. */
   readonly hold: (value: Expr, pos: Pos) => Expr;
 
+  readonly memory: MemoryLowering;
   readonly quotients: QuotientLowering;
   readonly signs: Signs;
   readonly #complex: ComplexLowering;
@@ -60,10 +50,10 @@ export class ExpressionLowering implements Lowering {
     body: readonly TStmt[],
     ranges: readonly Range[],
     { defaultFloat, fastMath }: LoweringOptions,
-    hold: (value: Expr, pos: Pos) => Expr,
-    emit: (s: Stmt) => void,
+    { hold, emit, collect }: Writer,
   ) {
     this.symbols = symbols;
+    this.memory = new MemoryLowering(symbols, (e) => this.index(e), { hold, emit, collect });
     this.quotients = new QuotientLowering(this, body);
     this.signs = new Signs(ranges);
     this.indexBits = symbols.indexBits;
@@ -139,21 +129,6 @@ export class ExpressionLowering implements Lowering {
     if (e.k === 'truth') return this.bool(e.a);
     const a = this.lower(e, undefined);
     return a.type === 'bool' ? a : castTo(a, 'bool', e.pos);
-  }
-
-  mem(open: TMem): MemRef {
-    const m = this.symbols.typed(open);
-    return {
-      array: this.symbols.array(m.root),
-      elem: m.elem,
-      index: this.index(m.index),
-      scale: m.unit,
-      disp: m.disp,
-      checks: m.checks.map((c) => ({ index: this.index(c.index), extent: this.index(c.extent), axis: c.axis })),
-      cache: m.cache,
-      wide: m.wide,
-      pos: m.pos,
-    };
   }
 
   /** The value, in its own type or, where it has none, in `want`. The result need not be of type `want`. */
@@ -299,21 +274,14 @@ export class ExpressionLowering implements Lowering {
         return { op: 'unary', type: a.type, fn: 'uniform', a, pos: e.pos };
       }
       case 'load':
-        return this.#load(e.mem);
+        return this.memory.load(e.mem);
       case 'native':
         return lowerNative(e, this.settle(typeOf(e), want), (x, m, use) => this.to(x, m, use));
       case 'address':
-        return { op: 'address', type: 'u64', mem: this.mem(e.mem) };
+        return { op: 'address', type: 'u64', mem: this.memory.ref(e.mem) };
       case 'available':
         return { op: 'available', type: 'bool', fn: e.fn };
     }
-  }
-
-  #load(open: TMem): Expr {
-    const m = this.symbols.typed(open);
-    const mem = this.mem(open);
-    const type = widen(m.elem);
-    return isMisaligned(m) ? loadPieces(mem, m.align, (value) => this.hold(value, m.pos)) : { op: 'load', type, mem };
   }
 
   #floatOf(t: Type, want: ValueType | undefined): 'f32' | 'f64' {

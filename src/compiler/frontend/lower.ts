@@ -6,8 +6,9 @@ import { isFloat, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { isHalved } from '../types/integers.ts';
 import { machine } from '../types/lattice.ts';
-import type { Range, TStmt, WaveOp } from '../types/tree.ts';
+import type { Range, Root, TExpr, TStmt, WaveOp } from '../types/tree.ts';
 import { typeOf } from '../types/typing.ts';
+import { refuseLocalAtomic } from './array-choices.ts';
 import { castTo } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import { ExpressionLowering, type LoweringOptions } from './lower-expression.ts';
@@ -37,16 +38,16 @@ export function lower(
   const emit = (s: Stmt): void => {
     list.push(s);
   };
-  const x = new ExpressionLowering(symbols, body, ranges, options, hold, emit);
-
-  const block = (stmts: readonly TStmt[]): Stmt[] => {
+  const collect = (run: () => void): Stmt[] => {
     const saved = list;
     const out: Stmt[] = [];
     list = out;
-    for (const s of stmts) statement(s);
+    run();
     list = saved;
     return out;
   };
+  const block = (stmts: readonly TStmt[]): Stmt[] => collect(() => stmts.forEach(statement));
+  const x = new ExpressionLowering(symbols, body, ranges, options, { hold, emit, collect });
 
   const waves = new WaveLowering(symbols);
 
@@ -102,10 +103,9 @@ export function lower(
       }
       case 'store': {
         const { elem } = symbols.typed(s.mem);
-        const mem = x.mem(s.mem);
         // Elements of an open type are variables of it: no conversion is meant.
         const { open, name } = s.mem.root;
-        const value = s.mem.clamped
+        const lowered = s.mem.clamped
           ? x.clamped(s.value)
           : open?.type === 'bool'
             ? x.bool(s.value)
@@ -114,19 +114,26 @@ export function lower(
                 widen(elem),
                 open === undefined ? { store: elem, cuts: true } : { what: `the array ${name}` },
               );
-        if (isMisaligned(symbols.typed(s.mem))) list.push(...storePieces(mem, s.mem.align, value, (v) => hold(v, pos)));
-        else list.push({ op: 'store', mem, value, pos });
+        const value = s.mem.which === undefined ? lowered : hold(lowered, pos);
+        const misaligned = isMisaligned(symbols.typed(s.mem));
+        x.memory.access(s.mem, (mem) => {
+          if (misaligned) list.push(...storePieces(mem, s.mem.align, value, (v) => hold(v, pos)));
+          else list.push({ op: 'store', mem, value, pos });
+        });
         return;
       }
       case 'atomic': {
         const { elem } = s.mem;
-        const mem = x.mem(s.mem);
         // What is compared with a narrow element is as narrow.
-        const args = s.args.map((a) => castTo(x.to(a, widen(elem), { store: elem }), elem, a.pos));
+        const lowered = s.args.map((a) => castTo(x.to(a, widen(elem), { store: elem }), elem, a.pos));
+        const args = s.mem.which === undefined ? lowered : lowered.map((a) => hold(a, pos));
         const result = s.range === undefined ? undefined : symbols.ofRange(s.range);
         // Integers are never NaN.
         const fn = isFloat(elem) ? s.fn : s.fn === 'nanMin' ? 'min' : s.fn === 'nanMax' ? 'max' : s.fn;
-        list.push({ op: 'atomic', fn, mem, args, result, order: s.order, scope: s.scope, pos });
+        x.memory.access(s.mem, (mem, root) => {
+          if (root.space === 'local') refuseLocalAtomic(pos);
+          list.push({ op: 'atomic', fn, mem, args, result, order: s.order, scope: s.scope, pos });
+        });
         return;
       }
       case 'if': {
@@ -160,6 +167,14 @@ export function lower(
         } else list.push(warp(s, s.fn));
         return;
       case 'extern': {
+        const either = s.args.findIndex((a) => a.k === 'address' && a.mem.which !== undefined);
+        const pointer = s.args[either];
+        if (pointer?.k === 'address') {
+          const to = (root: Root): TExpr => ({ ...pointer, mem: { ...pointer.mem, root, which: undefined } });
+          const call = (root: Root): void => statement({ ...s, args: s.args.with(either, to(root)) });
+          x.memory.access(pointer.mem, (_, root) => call(root));
+          return;
+        }
         const args = s.args.map((a, k) => {
           const { elem, pointer } = s.fn.params[k] ?? { elem: 'i32', pointer: true };
           if (pointer) return x.lower(a, undefined);

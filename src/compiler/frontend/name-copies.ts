@@ -9,6 +9,7 @@
 import { ELEM_SIZE } from '../ir/ops.ts';
 import { rewriteExpression, rewriteStatement, walkStatements } from '../types/parts.ts';
 import type { Local, RecordName, TExpr, TMem, TStmt, Via } from '../types/tree.ts';
+import { isPrivate } from './array-choices.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { CURRENT, isBarrier, type NameStates } from './name-states.ts';
@@ -168,7 +169,7 @@ class Copies {
       if (isStore) {
         const part = s.k === 'store' ? s.part : undefined;
         if (!this.#states.changes(regionOfScalar(s.mem), part, name)) continue;
-      } else if (this.#states.replacing.get(name)?.has(s) || name.region.root.space === 'local') continue;
+      } else if (this.#states.replacing.get(name)?.has(s) || isPrivate(name.region.root)) continue;
       const changed = isStore && s.mem.via?.name === name ? s.mem : undefined;
       this.#spots.push({ list: out, index: out.length, name, of: undefined, changed });
     }
@@ -189,7 +190,16 @@ class Copies {
     }
     const fresh = (e: TExpr): TExpr => rewriteExpression(e, (x) => (x.k === 'local' ? readLocal(x.local, pos) : x));
     const checks = base.checks.map((c) => ({ ...c, index: fresh(c.index), extent: fresh(c.extent) }));
-    const mem: TMem = { ...like, ...base, index: fresh(base.index), disp: base.disp + at, checks, via: undefined };
+    const which = base.which && fresh(base.which);
+    const mem: TMem = {
+      ...like,
+      ...base,
+      which,
+      index: fresh(base.index),
+      disp: base.disp + at,
+      checks,
+      via: undefined,
+    };
     return { k: 'load', mem, pos };
   }
 }

@@ -7,6 +7,7 @@
 
 import { expressionsOf, walkExpression, walkStatements } from '../types/parts.ts';
 import type { Overwrite, RecordName, Region, Root, TExpr, TMem, TStmt } from '../types/tree.ts';
+import { isPrivate } from './array-choices.ts';
 import { type Paths, type Point, pathsThrough } from './paths.ts';
 import { overlap, regionOfScalar } from './regions.ts';
 
@@ -140,7 +141,7 @@ export class NameStates {
         const overwrites = this.#phases.get(s) ?? [];
         if (overwrites.length === 0) return before;
         return this.#each(before, (state, name) => {
-          if (name.region.root.space === 'local') return state;
+          if (isPrivate(name.region.root)) return state;
           const by = overwrites.find((o) => this.#replaces({ ...o, region: anyThreads(o.region) }, name) === true);
           return by !== undefined && this.#replaced(s, by, name, true) ? REPLACED | (state & UNCERTAIN) : state;
         });
@@ -226,7 +227,7 @@ function overwritesAfter(barrier: Point): readonly Overwrite[] {
   for (let p = waiting.pop(); p !== undefined; p = waiting.pop()) {
     if (seen.has(p)) continue;
     seen.add(p);
-    if (p.statement?.k === 'overwritten' && p.statement.by.region.root.space !== 'local') found.push(p.statement.by);
+    if (p.statement?.k === 'overwritten' && !isPrivate(p.statement.by.region.root)) found.push(p.statement.by);
     if (p.statement === undefined || !isBarrier(p.statement)) waiting.push(...p.next);
   }
   return found;

@@ -70,7 +70,13 @@ export function withFlag(ctx: StatementWriter, v: Value, flag: Local, pos: Pos):
       const checks = view.checks.map((c) => ({ ...c, index: varies(c.index), extent: varies(c.extent) }));
       return {
         kind: 'view',
-        view: { ...view, axes, checks, offset: need(view.offset ?? literal(0, pos)) },
+        view: {
+          ...view,
+          which: view.which && varies(view.which),
+          axes,
+          checks,
+          offset: need(view.offset ?? literal(0, pos)),
+        },
         present: flag,
       };
     }

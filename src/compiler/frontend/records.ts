@@ -10,6 +10,7 @@ import { describeElement } from '../elements.ts';
 import type { Pos } from '../source.ts';
 import type { Overwrite, TExpr } from '../types/tree.ts';
 import { arith, compare } from './arithmetic.ts';
+import { mayBeSame } from './array-choices.ts';
 import { allocateView, element, laneOfView } from './arrays.ts';
 import { complex, complexValue, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
@@ -226,8 +227,8 @@ export function detached(ctx: Evaluation, v: Value, pos: Pos, target?: View): Va
   switch (v.kind) {
     case 'view': {
       if (textType(v) !== undefined) return ownText(ctx, v, pos);
-      const whole =
-        target === undefined ? isRecord(v) || isSubArray(v.view) : v.view.root === target.root && hasKnownShape(v.view);
+      const own = target === undefined ? isRecord(v) || isSubArray(v.view) : mayBeSame(v.view.root, target.root);
+      const whole = own && (target === undefined || hasKnownShape(v.view));
       return whole ? copyOut(ctx, v.view, pos) : v;
     }
     case 'tuple':

@@ -6,6 +6,7 @@ import { isTextDType } from '../../dtype/index.ts';
 import { ELEM_SIZE } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { RecordName, Region, TExpr, TMem } from '../types/tree.ts';
+import { rootsOf } from './array-choices.ts';
 import { isLiteral, literal, type View } from './values.ts';
 
 /** Whether a variable for this is JavaScript's reference to an object: a record, or an array inside one. */
@@ -30,14 +31,14 @@ export function regionOf({ root, level, element, axes, offset, unit, disp }: Vie
 
 /** The name of a record that a view is. */
 export function nameFor(view: View, name: string, constant: boolean, pos: Pos): RecordName {
-  const { offset, unit, disp, checks, axes, element } = view;
+  const { which, offset, unit, disp, checks, axes, element } = view;
   const isText = axes.length === 0 && element.record !== undefined && isTextDType(element.record);
   const named: RecordName = {
     name,
     pos,
     constant,
     region: regionOf(view),
-    base: { index: offset ?? literal(0, pos), unit, disp, checks },
+    base: { which, index: offset ?? literal(0, pos), unit, disp, checks },
   };
   named.text = isText ? named : view.via?.name?.text;
   return named;
@@ -100,10 +101,16 @@ function combine(fn: 'add' | 'sub' | 'mul', a: Linear | undefined, b: Linear | u
  * two arguments.
  */
 export function overlap(a: Region, b: Region): boolean | 'arguments' {
-  if (a.root === b.root) return !isApart(a, b);
-  // All dynamic shared arrays begin at one address.
-  if (a.root.dynamic === true && b.root.dynamic === true) return true;
-  return a.root.space === 'global' && b.root.space === 'global' ? 'arguments' : false;
+  let found: false | 'arguments' = false;
+  for (const p of rootsOf(a.root)) {
+    for (const q of rootsOf(b.root)) {
+      if (p === q && !isApart(a, b)) return true;
+      // All dynamic shared arrays begin at one address.
+      if (p !== q && p.dynamic === true && q.dynamic === true) return true;
+      if (p !== q && p.space === 'global' && q.space === 'global') found = 'arguments';
+    }
+  }
+  return found;
 }
 
 function isApart({ place: p, bytes: n }: Region, { place: q, bytes: m }: Region): boolean {

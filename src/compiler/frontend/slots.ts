@@ -4,6 +4,7 @@
 import { LANES } from '../../dtype/index.ts';
 import type { Pos } from '../source.ts';
 import type { Local, TExpr, TStmt } from '../types/tree.ts';
+import { areAlike, commonForm, freshChoice, holdView, inForm, refuseUnlike, whichOf } from './array-choices.ts';
 import { complex, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import { flagOf, presenceNote, withFlag, withoutFlag } from './optionals.ts';
@@ -41,9 +42,17 @@ function ofStructure(ctx: StatementWriter, like: Value, name: string, pos: Pos):
       const lanes = like.lanes.map((_, k) => readLocal(ctx.newLocal(`${name}.${LANES[k]}`, pos, false), pos));
       return { kind: 'vector', type: like.type, lanes };
     }
-    case 'tuple':
+    case 'tuple': {
+      const place = `${name} ${ctx.hints.site(pos)}`;
+      if (ctx.hints.holdsMemory(place)) ctx.hints.storeTo(like.site);
       // Of several arrays by turns: none of them stands for it.
-      return { ...like, site: undefined, items: like.items.map((v, k) => makeSlot(ctx, v, `${name}.${k}`, pos)) };
+      return {
+        ...like,
+        site: undefined,
+        place,
+        items: like.items.map((v, k) => makeSlot(ctx, v, `${name}.${k}`, pos)),
+      };
+    }
     case 'record':
       return {
         kind: 'record',
@@ -53,20 +62,27 @@ function ofStructure(ctx: StatementWriter, like: Value, name: string, pos: Pos):
       };
     case 'view': {
       const local = (part: string): TExpr => readLocal(ctx.newLocal(`%${name}.${part}`, pos, false), pos);
+      // What the variable will hold further down may be of a wider form.
+      const key = `${name} ${like.view.axes.length} ${ctx.hints.site(pos)}`;
+      const wider = ctx.hints.formAt(key);
+      const form =
+        wider !== undefined && areAlike(wider, like.view) ? commonForm(wider, like.view, name, pos) : like.view;
       // A variable that is assigned again, as in `rest = rest.slice('1:')`, may have other extents and strides then.
       const leaf = (e: TExpr, part: string): TExpr => (isLiteral(e) ? e : local(part));
-      const axes: Axis[] = like.view.axes.map((a, k) => ({
+      const axes: Axis[] = form.axes.map((a, k) => ({
         extent: leaf(a.extent, `extent${k}`),
         stride: leaf(a.stride, `stride${k}`),
       }));
-      const checks = like.view.checks.map((c, k) => ({
+      const checks = form.checks.map((c, k) => ({
         index: local(`index${k}`),
         // The bounds of indices that have been given stay what they are: a check against a value of each thread's own costs more.
         extent: isGiven(c.extent) ? c.extent : local(`bound${k}`),
         axis: c.axis,
       }));
-      const offset = readLocal(ctx.newLocal(`%${name}.offset`, pos, false), pos);
-      const view: View = { ...like.view, axes, checks, offset };
+      const offset = form.offset && readLocal(ctx.newLocal(`%${name}.offset`, pos, false), pos);
+      const root = freshChoice(form.root, name, pos);
+      const which = form.which && local('which');
+      const view: View = { ...form, root, which, axes, checks, offset, place: { key, like: form } };
       if (!isNameable(view)) return { kind: 'view', view };
       return { kind: 'view', view: { ...view, via: { name: nameFor(view, name, false, pos), at: 0 } } };
     }
@@ -84,7 +100,7 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
     if (
       binding.supposed === true &&
       slot.kind === 'scalar' &&
-      /^(?:record|tuple|object|complex|vector)$/.test(from.kind)
+      /^(?:record|tuple|object|complex|vector|view)$/.test(from.kind)
     )
       ctx.hints.reconsider(binding, from);
     const kinds = [slot, value].every((v) => v.kind === 'record' || v.kind === 'object');
@@ -116,6 +132,9 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
       if (isAbsent(given)) return;
     }
     const from = flag === undefined ? given : withoutFlag(given);
+    // One of them is memory: so has the other to be.
+    if (to.kind === 'tuple' && from.kind === 'view') ctx.hints.holdMemory(to.place);
+    if (to.kind === 'view' && from.kind === 'tuple') ctx.hints.storeTo(from.site);
     if (to.kind === 'scalar' && from.kind === 'scalar') {
       if (to.expr.k === 'local') moves.push({ local: to.expr.local, value: from.expr });
       else conflict();
@@ -160,26 +179,35 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
       rebinds = true;
     } else conflict(from);
   };
-  const planView = (to: View, from: View): void => {
-    const same = to.root === from.root && to.axes.length === from.axes.length && to.unit === from.unit;
-    if (!same || to.element !== from.element || to.disp !== from.disp || to.align > from.align) return void conflict();
+  const planView = (to: View, given: View): void => {
+    // In one stretch of the program the name simply stands for another array from here on.
+    const again = ctx.inBranch === binding.boundIn && binding.value === slot;
+    const widen = (): never => {
+      if (to.place === undefined) throw new Error(`${to.name} is no variable`);
+      const { key, like } = to.place;
+      return ctx.hints.widen(key, commonForm(like, given, binding.name, pos));
+    };
+    const from = areAlike(to, given) ? inForm(given, to, pos) : undefined;
+    if (from === undefined) {
+      if (again) rebinds = true;
+      else if (areAlike(to, given)) widen();
+      else refuseUnlike(to, given, pos);
+      return;
+    }
     const leaf = (t: TExpr, f: TExpr): void => {
       if (t.k === 'local') moves.push({ local: t.local, value: f });
-      else if (!isSameGiven(t, f)) conflict();
+      else if (!isSameGiven(t, f)) widen();
     };
+    holdView(ctx.hints, to.root, given, binding, pos);
+    if (to.which !== undefined) leaf(to.which, whichOf(given, pos));
     to.axes.forEach((a, k) => {
-      const b = from.axes[k];
-      if (b === undefined) return;
-      leaf(a.extent, b.extent);
-      leaf(a.stride, b.stride);
+      leaf(a.extent, from.axes[k]?.extent ?? a.extent);
+      leaf(a.stride, from.axes[k]?.stride ?? a.stride);
     });
     to.checks.forEach((c, k) => {
-      const d = from.checks[k];
-      if (d === undefined) return void conflict();
-      leaf(c.index, d.index);
-      leaf(c.extent, d.extent);
+      leaf(c.index, from.checks[k]?.index ?? c.index);
+      leaf(c.extent, from.checks[k]?.extent ?? c.extent);
     });
-    if (to.checks.length !== from.checks.length) conflict();
     if (to.offset !== undefined) leaf(to.offset, from.offset ?? literal(0, pos));
     if (to.via?.name !== undefined) names.push({ k: 'name', names: to.via.name, of: from.via, pos });
   };

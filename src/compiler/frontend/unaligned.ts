@@ -10,7 +10,7 @@ import { ELEM_SIZE, type ElemType, type Expr, type MemRef, type Stmt, widen } fr
 import type { TMem } from '../types/tree.ts';
 
 /** Whether an access would fault on some devices. */
-export function isMisaligned(m: TMem): boolean {
+export function isMisaligned(m: Pick<TMem, 'align' | 'elem'>): boolean {
   return m.align < ELEM_SIZE[m.elem];
 }
 

@@ -19,6 +19,8 @@ export interface Axis {
 /** An array or a part of one: `root` memory, an offset into it and axes. */
 export interface View {
   readonly root: Root;
+  /** Where the root is one of several: the `id` of that one. */
+  readonly which?: TExpr | undefined;
   /** What is left when every axis has an index: a scalar, or a record whose members can be named. */
   readonly element: Element;
   readonly axes: readonly Axis[];
@@ -39,6 +41,8 @@ export interface View {
   readonly level: number;
   /** Set in a record that was named, and in parts of any: the name, and how far from its start this is. */
   readonly via?: Via | undefined;
+  /** Of the variables that hold a view: what hints know them by, and the view that they were made for. */
+  readonly place?: { readonly key: string; readonly like: View } | undefined;
 }
 
 export type Value =
@@ -60,6 +64,8 @@ export type Value =
       readonly axesOf?: string;
       /** What it was made from, where it can be made in memory instead: a literal, a captured array, an argument. */
       readonly site?: object | undefined;
+      /** Of variables that hold several by turns: what hints know them by. */
+      readonly place?: string | undefined;
     } & Optional)
   /** An object none of whose fields is assigned to. `site`: where it was made, if in the kernel. */
   | ({
@@ -296,6 +302,7 @@ export function mapScalars(v: Value, f: (e: TExpr) => TExpr): Value {
         ...v,
         view: {
           ...v.view,
+          which: v.view.which && f(v.view.which),
           axes: v.view.axes.map((a) => ({ extent: f(a.extent), stride: f(a.stride) })),
           checks: v.view.checks.map((c) => ({ index: f(c.index), extent: f(c.extent), axis: c.axis })),
           offset: v.view.offset === undefined ? undefined : f(v.view.offset),

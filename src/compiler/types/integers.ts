@@ -4,7 +4,7 @@
  */
 import { isAdaptive, isFloatType, isIntegerType, type Type } from './lattice.ts';
 import { expressionsOf, rangeRead, walkExpression, walkStatements } from './parts.ts';
-import type { Range, ScalarArg, TExpr, TStmt } from './tree.ts';
+import type { Range, ScalarArg, TExpr, TMem, TStmt } from './tree.ts';
 import { isIntegerQuotient, typeOf } from './typing.ts';
 
 type Demand = 'index' | 'int';
@@ -133,13 +133,17 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
         return;
     }
   };
+  const demandPlace = ({ which, index, checks }: TMem): void => {
+    if (which !== undefined) demand(which, 'index');
+    demand(index, 'index');
+    for (const c of checks) demand(c.index, 'index');
+  };
   const visit = (e: TExpr): void =>
     walkExpression(e, (x) => {
       switch (x.k) {
         case 'load':
         case 'address':
-          demand(x.mem.index, 'index');
-          for (const c of x.mem.checks) demand(c.index, 'index');
+          demandPlace(x.mem);
           return;
         case 'index':
           demand(x.a, 'index');
@@ -179,8 +183,7 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
     walkStatements(body, (s) => {
       for (const e of expressionsOf(s)) visit(e);
       if (s.k === 'store' || s.k === 'atomic') {
-        demand(s.mem.index, 'index');
-        for (const c of s.mem.checks) demand(c.index, 'index');
+        demandPlace(s.mem);
       }
     });
   } while (changed);

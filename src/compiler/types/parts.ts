@@ -80,7 +80,8 @@ export function operands(e: TExpr): readonly TExpr[] {
 
 /** The expressions inside a memory reference. */
 export function memOperands(mem: TMem): readonly TExpr[] {
-  return [mem.index, ...mem.checks.flatMap((c) => [c.index, c.extent])];
+  const own = [mem.index, ...mem.checks.flatMap((c) => [c.index, c.extent])];
+  return mem.which === undefined ? own : [mem.which, ...own];
 }
 
 /** The expressions that a statement evaluates itself (not those of nested statements). */
@@ -256,13 +257,14 @@ function mapOperands(e: TExpr, change: Replace): TExpr {
 
 function mapMem(mem: TMem, change: Replace): TMem {
   const index = change(mem.index);
-  let same = index === mem.index;
+  const which = mem.which && change(mem.which);
+  let same = index === mem.index && which === mem.which;
   const checks = mem.checks.map((c) => {
     const [i, extent] = [change(c.index), change(c.extent)];
     same &&= i === c.index && extent === c.extent;
     return { ...c, index: i, extent };
   });
-  return same ? mem : { ...mem, index, checks };
+  return same ? mem : { ...mem, which, index, checks };
 }
 
 /** A node without its operands, as far as types can tell: whoever makes one of it must give them all. */

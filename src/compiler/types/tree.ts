@@ -86,16 +86,29 @@ export interface Root {
   readonly dynamic?: boolean | undefined;
   readonly data?: Uint8Array | undefined;
   /** The elements as if they were one variable, where inference decides their type: of JavaScript arrays. `elem` says nothing then. */
-  readonly open?: Range | undefined;
+  open?: Range | undefined;
   /** The elements of an open constant array. */
   readonly values?: readonly (number | bigint | boolean)[] | undefined;
   /** A JavaScript array, which the kernel made: its methods are JavaScript's. */
   made?: true | undefined;
+  /** Of memory of the thread: rounds of loops inside of which it is made. */
+  readonly madeIn?: number | undefined;
   /** What a constant array was made from, where a store makes memory of it instead (`frontend/array-sites.ts`). */
   readonly site?: object | undefined;
   readonly readonly: boolean;
   /** Stored to or updated atomically somewhere. */
   written: boolean;
+  /** It is one of these, as only a thread knows (`frontend/array-choices.ts`). Lowering makes code for each. */
+  readonly among?: ArrayChoice | undefined;
+}
+
+/** The arrays that a variable holds by turns. */
+export interface ArrayChoice {
+  readonly roots: Set<Root>;
+  /** Choices that it is put into. */
+  readonly into: Set<Root>;
+  /** The variable, and rounds of loops inside of which it was declared. */
+  holder?: { readonly name: string; readonly loops: number };
 }
 
 /** A name of the source for a record in memory, or for a part of one: `const t = p[i]`. */
@@ -108,7 +121,7 @@ export interface RecordName {
   text?: RecordName | undefined;
   readonly region: Region;
   /** Its first byte. */
-  readonly base: Pick<TMem, 'index' | 'unit' | 'disp' | 'checks'>;
+  readonly base: Pick<TMem, 'which' | 'index' | 'unit' | 'disp' | 'checks'>;
 }
 
 /** The name that memory is reached through, and bytes from the start of what it names; undefined when only a thread knows. */
@@ -142,6 +155,8 @@ export interface TMem {
   readonly disp: number;
   /** What its address is a multiple of; less than its size for members of packed records. */
   readonly align: number;
+  /** Of a root that is one of several: the `id` of that one. */
+  readonly which?: TExpr | undefined;
   readonly index: TExpr;
   readonly unit: number;
   readonly checks: readonly { readonly index: TExpr; readonly extent: TExpr; readonly axis: number }[];

@@ -6,7 +6,16 @@
  */
 import { isNarrowFloat, type NarrowName } from '../../../dtype/index.ts';
 import { add, constant, sub } from '../../ir/builder.ts';
-import { ELEM_SIZE, type ElemType, type Expr, type MemRef, type Stmt, type Wide, widen } from '../../ir/ops.ts';
+import {
+  type ArraySym,
+  ELEM_SIZE,
+  type ElemType,
+  type Expr,
+  type MemRef,
+  type Stmt,
+  type Wide,
+  widen,
+} from '../../ir/ops.ts';
 import { checkBounds } from './checks.ts';
 import type { Operand, RegClass } from './code.ts';
 import { type Gen, inRegister, isUnwritten, isWide, stateOf, TYPES } from './gen.ts';
@@ -29,7 +38,15 @@ export function genericAddress(g: Gen, mem: MemRef): Operand {
   return g.code.value('rd', `cvta.${space}.u64`, [word ? g.code.value('rd', 'cvt.u64.u32', [moved]) : moved]);
 }
 
-interface Base {
+/** One of several arrays in memory of one kind, as an address. */
+export interface Chosen {
+  readonly arrays: readonly ArraySym[];
+  readonly base: Base;
+  /** Nobody changes any of them. */
+  readonly unwritten: boolean;
+}
+
+export interface Base {
   readonly space: string;
   /** A symbol or register. */
   readonly start: Operand;
@@ -38,7 +55,7 @@ interface Base {
   readonly wide: boolean;
 }
 
-function baseOf(g: Gen, mem: MemRef): Base {
+export function baseOf(g: Gen, mem: MemRef): Base {
   const { array } = mem;
   const place = g.layout.storage.get(array);
   if (place !== undefined) {
@@ -54,9 +71,8 @@ export function varyingIndex(g: Gen, mem: MemRef): Expr | undefined {
 }
 
 /** The address of an element, whose checks come first. */
-export function addressOf(g: Gen, mem: MemRef): Address {
+export function addressOf(g: Gen, mem: MemRef, base: Base = baseOf(g, mem)): Address {
   checkBounds(g, mem);
-  const base = baseOf(g, mem);
   // In checked mode the constant part stays inside: the sum may wrap into the array's range.
   const [rest, part] = g.kernel.checked ? splitConstant(mem.index) : split(mem.index);
   let start = base.start;
@@ -139,11 +155,11 @@ function storedAs(elem: ElemType): string {
   return isNarrowFloat(elem) ? `b${8 * ELEM_SIZE[elem]}` : STORED[elem];
 }
 
-export function loadElement(g: Gen, mem: MemRef): Operand {
+export function loadElement(g: Gen, mem: MemRef, chosen?: Chosen): Operand {
   if (mem.wide !== undefined && isWideAccess(g, mem)) return loadWide(g, mem, mem.wide);
-  const { space, text } = loadable(g, addressOf(g, mem), mem.elem);
-  const op = `ld${space}${cached(g, mem)}.${storedAs(mem.elem)}`;
-  const state = stateOf(g, mem.array);
+  const { space, text } = loadable(g, addressOf(g, mem, chosen?.base), mem.elem);
+  const op = `ld${space}${cached(g, mem, chosen)}.${storedAs(mem.elem)}`;
+  const state = chosen === undefined ? stateOf(g, mem.array) : stateOfChosen(g, chosen);
   if (isNarrowFloat(mem.elem)) return widenNarrow(g, mem.elem, g.code.value('h', op, [text], state));
   switch (mem.elem) {
     case 'bool':
@@ -158,12 +174,27 @@ export function loadElement(g: Gen, mem: MemRef): Operand {
   }
 }
 
+function stateOfChosen(g: Gen, { base, unwritten }: Chosen): string | undefined {
+  if (base.space === 'global') return unwritten ? undefined : 'memory:global';
+  // Each is counted by itself: what is loaded is not known for longer.
+  g.code.changed('memory:either');
+  return 'memory:either';
+}
+
 /** The way of a load through the caches: as the author says, else the read-only one for what nobody changes. */
-function cached(g: Gen, { array, cache }: MemRef): string {
-  if (array.space === 'global' && g.readOnly.has(array.param ?? -1)) g.usesReadOnlyPath = true;
+function cached(
+  g: Gen,
+  { array, cache }: MemRef,
+  { arrays, unwritten }: Omit<Chosen, 'base'> = alone(g, array),
+): string {
+  if (arrays.every(({ space, param }) => space === 'global' && g.readOnly.has(param ?? -1))) g.usesReadOnlyPath = true;
   // Memory of a thread or a block has no choice of caches, and the read-only path has its own.
   const hint = cache !== undefined && array.space === 'global' ? `.${cache}` : '';
-  return hint === '' && isUnwritten(g, array) ? '.nc' : hint;
+  return hint === '' && unwritten ? '.nc' : hint;
+}
+
+function alone(g: Gen, array: ArraySym): Omit<Chosen, 'base'> {
+  return { arrays: [array], unwritten: isUnwritten(g, array) };
 }
 
 // ---------------------------------------------------------------- neighbours at once
@@ -254,7 +285,7 @@ export function storeWide(g: Gen, stores: readonly (Stmt & { readonly op: 'store
       together,
       values.map((v, k) => `${store}.${type} ${beyond(text, k * ELEM_SIZE[elem])}, ${v}`),
     );
-  memoryChanged(g, first.mem);
+  memoryChanged(g, first.mem.array);
   return true;
 }
 
@@ -268,12 +299,12 @@ function loadable(g: Gen, { space, text }: Address, elem: ElemType): Address {
   return { space: '', text: `[${g.code.value('rd', 'cvta.const.u64', [register])}${rest}]` };
 }
 
-export function storeElement(g: Gen, mem: MemRef, e: Expr): void {
+export function storeElement(g: Gen, mem: MemRef, e: Expr, chosen?: Chosen): void {
   const v = g.value(e);
-  const { space, text } = addressOf(g, mem);
+  const { space, text } = addressOf(g, mem, chosen?.base);
   const hint = mem.cache !== undefined && space === 'global' ? `.${mem.cache}` : '';
   g.code.emit(`st.${space}${hint}.${storedAs(mem.elem)} ${text}, ${storedValue(g, mem.elem, v)}`);
-  memoryChanged(g, mem);
+  for (const array of chosen?.arrays ?? [mem.array]) memoryChanged(g, array);
 }
 
 function storedValue(g: Gen, elem: ElemType, v: Operand): Operand {
@@ -292,9 +323,9 @@ function storedValue(g: Gen, elem: ElemType, v: Operand): Operand {
 }
 
 /** An element was written: what was loaded from where it may be is no longer known. */
-function memoryChanged(g: Gen, mem: MemRef): void {
-  const state = stateOf(g, mem.array);
+function memoryChanged(g: Gen, array: ArraySym): void {
+  const state = stateOf(g, array);
   if (state !== undefined) g.code.changed(state);
   // Under an alias, what the kernel only reads may be what it has just written.
-  if (mem.array.space === 'global') g.code.changed('memory:global');
+  if (array.space === 'global') g.code.changed('memory:global');
 }

@@ -14,6 +14,7 @@ import { wideStores } from '../wide.ts';
 import { emitAtomic, emitFence } from './atomics.ts';
 import { emitTrap } from './checks.ts';
 import { emitBarrier, emitRest, emitWarp } from './collectives.ts';
+import { emitEither } from './either.ts';
 import { emitExtern } from './externals.ts';
 import { allChanged, type Gen, writeVar } from './gen.ts';
 import { hoist } from './hoist.ts';
@@ -110,6 +111,7 @@ function branchUnless(g: Gen, cond: Expr, to: string): void {
 }
 
 function emitIf(g: Gen, s: If): void {
+  if (emitEither(g, s)) return;
   const { code } = g;
   const end = code.label();
   const [jump] = s.then;
