@@ -2,7 +2,21 @@
  * Chapter: strings. Strings of fixed length in arrays, structs and the memory of a kernel: compared, measured and searched against
  * JavaScript's own strings, copied and stored; texts beyond 8 and 16 bits among them.
  */
-import { cuda, type DeviceNDArray, i32, type NDArray, ndarray, struct, type Vec } from '../src/index.ts';
+import {
+  cuda,
+  type DeviceNDArray,
+  datetime64,
+  f32,
+  f32x4,
+  f64,
+  i32,
+  type NDArray,
+  ndarray,
+  struct,
+  timedelta64,
+  types,
+  type Vec,
+} from '../src/index.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { launch, read, settled } from './waiting.ts';
@@ -274,6 +288,93 @@ export const stringTypes: readonly ConformanceTest[] = chapter('strings', {
     const out = cuda.deviceArray(N, i32);
     await launch(kernel, { threads: N, block: 4 }, upload(WORDS, 'S8'), out);
     sameElements(await read(out), WORDS.map(kind), 'string');
+  },
+
+  'are members of enums of strings, captured and as arguments': async () => {
+    enum State {
+      Idle = 'idle',
+      Busy = 'busy',
+      Done = 'done',
+    }
+    enum Level {
+      Low = 1,
+      High = 5,
+    }
+    const kernel = cuda.jit((p: Vec<string>, out: Vec<i32>, from: State, level: Level) => {
+      const i = cuda.grid(1);
+      if (i >= out.length) return;
+      if (p[i] === from) p[i] = State.Done;
+      switch (p[i]) {
+        case State.Done:
+          out[i] = level === Level.High ? Level.High * 10 : Level.Low;
+          break;
+        case State.Busy:
+          out[i] = -1;
+      }
+    });
+    for (const [from, level] of [
+      [State.Idle, Level.High],
+      [State.Busy, Level.Low],
+    ] as const) {
+      const states = [State.Idle, State.Busy, State.Done, 'other'];
+      const array = upload(states, 'S5');
+      const out = cuda.toDevice(new Int32Array(4));
+      await launch(kernel, { threads: 4, block: 2 }, array, out, from, cuda.scalar(i32, level) as never);
+      const after = states.map((s) => (s === from ? State.Done : s));
+      sameElements(await strings(array), after, `from ${from}: state`);
+      const done = level === Level.High ? 50 : 1;
+      sameElements(
+        await read(out),
+        after.map((s) => (s === State.Done ? done : s === State.Busy ? -1 : 0)),
+        'number',
+      );
+    }
+  },
+
+  'stand in signatures, as structs, dates and vectors do': async () => {
+    const Point = struct({ x: f32, y: f32 });
+    const move = (p: Vec<typeof Point>, n: Vec<string>, d: Vec<datetime64<'s'>>, v: Vec<f32x4>, s: number): void => {
+      p[0]!.x = s;
+      if (n[0] === 'a') n[0] = 'b';
+      d[0] = d[0]! + timedelta64('s')(1n);
+      v[0] = v[0]! * s;
+    };
+    const spelled = [
+      "void(Point[:], U4[::1], NPDatetime('s')[:], float4[:], double)",
+      "void(Array(Point, 1, 'C'), UnicodeCharSeq(4)[:], datetime64[s][:], float32x4[::1], f64)",
+    ];
+    const value = types.void(
+      types.array(Point),
+      types.array('U4'),
+      types.array(datetime64('s')),
+      types.array(f32x4, 1, 'C'),
+      f64,
+    );
+    for (const signature of [...spelled, value]) {
+      const kernel = cuda.jit(move, { signature, types: { Point } });
+      const [p, n] = [cuda.toDevice(ndarray([{ x: 0, y: 0 }], { dtype: Point })), upload(['a'], 'U4')];
+      const d = cuda.toDevice(ndarray([5n], { dtype: datetime64('s') }));
+      const v = cuda.toDevice(ndarray([{ x: 1, y: 2, z: 3, w: 4 }], { dtype: f32x4 }));
+      await launch(kernel, { grid: 1, block: 1 }, p as never, n, d as never, v, 2.5);
+      same(JSON.stringify(((await read(p)) as unknown as { toArray(): unknown }).toArray()), '[{"x":2.5,"y":0}]');
+      sameElements(await strings(n), ['b'], 'string');
+      same(String(await read(d)), 'NDArray datetime64[s] [1] [1970-01-01T00:00:06]');
+      same(
+        JSON.stringify(((await read(v)) as unknown as { toArray(): unknown }).toArray()),
+        '[{"x":2.5,"y":5,"z":7.5,"w":10}]',
+      );
+      const other = cuda.deviceArray(1, struct({ x: f32, z: f32 }));
+      await rejects(
+        () => launch(kernel, { grid: 1, block: 1 }, other as never, n, d as never, v, 2.5),
+        /is struct\{x: f32, z: f32\}\[::1\], and void\(struct\{x: f32, y: f32\}/,
+        'E_ARGUMENT_TYPE',
+      );
+    }
+    throws(
+      () => cuda.jit(move, { signature: 'void(Piont[:])', types: { Point } }),
+      /did you mean 'Point'\?\n {2}void\(Piont\[:\]\)\n {7}\^{5}/,
+      'E_SIGNATURE',
+    );
   },
 
   'are printed': async () => {

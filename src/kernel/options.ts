@@ -4,6 +4,7 @@
 
 import type { LinkItem } from '../compiler/intrinsics/external.ts';
 import type { Dim3, Program } from '../driver/driver.ts';
+import { type DType, isDType } from '../dtype/index.ts';
 import { type Environment, switchFromEnvironment } from '../environment.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { isInstance, readKeys } from '../options.ts';
@@ -11,11 +12,14 @@ import { show } from '../show.ts';
 import { type Dim, showDim, toDim3 } from './dims.ts';
 import { type LinkInput, linkItems } from './link.ts';
 import { parseSignatures, type Signature, type SignatureInput } from './signature.ts';
+import type { NamedTypes } from './signature-reader.ts';
 
 /** Options of `jit`. */
 export interface JitOptions {
   /** `'void(f32[:], i32)'`, or several: what arguments the kernel takes. Compiled when `jit` is called. */
   readonly signature?: SignatureInput | undefined;
+  /** Structs by the names that strings in `signature` call them by: `{ signature: 'void(Point[:])', types: { Point } }`. */
+  readonly types?: Readonly<Record<string, DType>> | undefined;
   /** Approximate functions and division, denormals flushed, a*b+c fused. Default false. */
   readonly fastMath?: boolean | undefined;
   /** Whether a*b+c may be computed as one fma, which rounds once. Default: as the device does. */
@@ -104,6 +108,7 @@ const KNOWN: readonly (keyof JitOptions)[] = [
   'maxRecursion',
   'name',
   'captures',
+  'types',
 ];
 
 /** Threads of a block, and registers of a thread, that any device has. */
@@ -132,7 +137,7 @@ export function checkOptions(options: unknown): CheckedOptions {
   }
   const given: { readonly [K in keyof JitOptions]: unknown } = readKeys('jit', options, KNOWN);
   return {
-    signatures: given.signature === undefined ? undefined : parseSignatures(given.signature),
+    signatures: given.signature === undefined ? undefined : parseSignatures(given.signature, named(given.types)),
     fastMath: flag('fastMath', given.fastMath) ?? false,
     contract: flag('contract', given.contract),
     defaultFloat: floatName(given.defaultFloat),
@@ -154,6 +159,13 @@ export function checkOptions(options: unknown): CheckedOptions {
 export function hintsOf(options: CheckedOptions): Omit<Program, 'kernel'> {
   const { launchBounds, minBlocks, cluster, sharedCarveout, maxRegisters, lineInfo } = options;
   return { launchBounds, minBlocks, cluster, sharedCarveout, maxRegisters, lineInfo };
+}
+
+/** The structs that signatures name. */
+function named(value: unknown): NamedTypes {
+  if (value === undefined) return {};
+  if (typeof value === 'object' && value !== null && Object.values(value).every(isDType)) return value as NamedTypes;
+  throw new TsambaTypeError('E_JIT_OPTION', `types must be an object of dtypes such as { Point }, got ${show(value)}`);
 }
 
 function flag(name: string, value: unknown): boolean | undefined {

@@ -6,7 +6,8 @@ import { Context } from '../memory/context.ts';
 import { typeArgument } from './args.ts';
 import { resolveOverload } from './overload.ts';
 import { scalar } from './scalar.ts';
-import { parseSignatures, showSignature } from './signature.ts';
+import { parseSignatures } from './signature.ts';
+import { showSignature } from './type-text.ts';
 
 const context = new Context(new BlockDriver());
 const name = (i: number): string => `argument ${i + 1}`;

@@ -7,10 +7,12 @@
 
 import type { ArgType } from '../compiler/contract.ts';
 import { isInt } from '../compiler/ir/ops.ts';
+import { describeDType, sameDType } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { isFContiguous } from '../layout/index.ts';
 import type { ArrayType, Typed } from './args.ts';
-import { elementName, type Signature, showType } from './signature.ts';
+import type { Signature } from './signature.ts';
+import { elementName, showType } from './type-text.ts';
 
 /** The types to compile for: those of the one signature that fits. `name` gives the words for argument i. */
 export function resolveOverload(
@@ -60,10 +62,12 @@ function checkCount(kernel: string, signature: Signature, args: readonly Typed[]
   );
 }
 
-/** Signatures name scalars and complex numbers. */
+/** Whether the elements of an array are those that a signature names. */
 function sameElements(given: ArrayType, wanted: ArrayType): boolean {
-  if (given.record?.dtype.name !== wanted.record?.dtype.name) return false;
-  if (wanted.record === undefined && given.record !== undefined) return false;
+  const [own, asked] = [given.record?.dtype, wanted.record?.dtype];
+  if (own === undefined || asked === undefined) {
+    if (own !== asked) return false;
+  } else if (!sameDType(own, asked)) return false;
   return given.elem === wanted.elem && given.clamped === wanted.clamped;
 }
 
@@ -111,6 +115,10 @@ function describe(arg: Typed): string {
   return showType(arg.type);
 }
 
+function nameOf(type: ArrayType): string {
+  return type.record === undefined ? elementName(type) : describeDType(type.record.dtype);
+}
+
 function fix(arg: Typed, wanted: ArgType): string {
   if (wanted.kind === 'tuple' && wanted.complex) return ': pass { re, im }, or c64(re, im)';
   if (wanted.kind === 'scalar' && arg.kind === 'scalar') {
@@ -120,8 +128,8 @@ function fix(arg: Typed, wanted: ArgType): string {
     return '';
   }
   if (wanted.kind !== 'array' || (arg.kind !== 'device' && arg.kind !== 'host')) return '';
-  if (!sameElements(arg.type, wanted)) return `: make the array with dtype ${elementName(wanted)}, or add a signature`;
+  if (!sameElements(arg.type, wanted)) return `: make the array with dtype ${nameOf(wanted)}, or add a signature`;
   if (arg.type.ndim !== wanted.ndim) return `: the array has ${arg.type.ndim} dimensions, not ${wanted.ndim}`;
   const colons = new Array(wanted.ndim).fill(':').join(', ');
-  return `: pass a contiguous array (a.ravel() and copies are), or write ${elementName(wanted)}[${colons}] for any layout`;
+  return `: pass a contiguous array (a.ravel() and copies are), or write ${nameOf(wanted)}[${colons}] for any layout`;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { f32, i32 } from '../dtype/index.ts';
-import { parseSignature, parseSignatures, parseType, showType } from './signature.ts';
+import { datetime64, f32, f32x4, i32, struct, unicodeCharSeq } from '../dtype/index.ts';
+import { parseFunction, parseSignature, parseSignatures, parseType, types } from './signature.ts';
+import { showType } from './type-text.ts';
 
 describe('one signature', () => {
   it('has scalars and arrays in Numba’s spelling', () => {
@@ -35,7 +36,47 @@ describe('one signature', () => {
     ['f32[::1,:,:]', 'f32[::1, :, :]'],
     ['(f32, i32[:])', '(f32, i32[:])'],
     ['UniTuple(f32, 2)', '(f32, f32)'],
-    ['Tuple((f32,))', '((f32,),)'],
+    ['Tuple((f32, i32[:]))', '(f32, i32[:])'],
+    ['Tuple(f32, i32)', '(f32, i32)'],
+    ["Array(float32, 2, 'C')", 'f32[:, ::1]'],
+    ["types.Array(int32, 1, 'A')", 'i32[:]'],
+    ["Array(complex64, 2, 'F', True)", 'c64[::1, :]'],
+    ["Array(f8, 3, 'A', readonly=True)", 'f64[:, :, :]'],
+    ['double', 'f64'],
+    ['float', 'f32'],
+    ['float_', 'f32'],
+    ['half', 'f16'],
+    ['int_', 'i64'],
+    ['int', 'i32'],
+    ['unsigned', 'u32'],
+    ['unsigned int', 'u32'],
+    ['long long', 'i64'],
+    ['unsigned  long long[:]', 'u64[:]'],
+    ['short int', 'i16'],
+    ['char', 'int8'],
+    ['unsigned char[::1]', 'uint8[::1]'],
+    ['byte', 'uint8'],
+    ['uchar', 'uint8'],
+    ['intc', 'i32'],
+    ['longlong', 'i64'],
+    ['size_t', 'u64'],
+    ['ssize_t', 'i64'],
+    ['bool_', 'bool'],
+    ['complex128', 'c128'],
+    ['c16[:]', 'c128[:]'],
+    ['bfloat16[:]', 'bf16[:]'],
+    ['u8c[:]', 'u8c[:]'],
+    ['float32x4[:]', 'f32x4[:]'],
+    ['float4[::1]', 'f32x4[::1]'],
+    ['cuda.uchar4[:, :]', 'u8x4[:, :]'],
+    ['U8[:]', 'U8[:]'],
+    ['UnicodeCharSeq(8)[:]', 'U8[:]'],
+    ['[unichr x 8][:]', 'U8[:]'],
+    ['S5[::1]', 'S5[::1]'],
+    ['datetime64[ns][:]', 'datetime64[ns][:]'],
+    ["NPDatetime('ns')[:]", 'datetime64[ns][:]'],
+    ['M8[D][::1]', 'datetime64[D][::1]'],
+    ["NPTimedelta('us')[:, :]", 'timedelta64[us][:, :]'],
     ['()', '()'],
   ])('%s is %s', (text, shown) => {
     expect(showType(parseType(text))).toBe(shown);
@@ -47,9 +88,25 @@ describe('one signature', () => {
   });
 
   it.each([
-    ['void(f32[:], i8)', "'i8' is int8 in Tsamba and int64 in NumPy: write 'int8' or 'int64'"],
-    ['void(u8)', "'u8' is uint8 in Tsamba and uint64 in NumPy"],
-    ['void(float33)', "'float33' is not a type: the types are"],
+    ['void(f32[:], i8)', "'i8' is not taken: it is int8 in Tsamba and int64 in NumPy: write 'int8' or 'int64'"],
+    ['void(u8)', "'u8' is not taken: it is uint8 in Tsamba and uint64 in NumPy"],
+    ['void(float33)', "'float33' is not a type: did you mean 'float32'?"],
+    ['void(unsinged int)', "'unsinged' is not a type: did you mean 'unsigned'?"],
+    ['void(xyzzyplugh)', "'xyzzyplugh' is not a type: the types are bool, int8"],
+    ['void(long)', "'long' is not taken: it has 32 bits on Windows and 64 elsewhere: write int32 or int64"],
+    ['void(uint)', "'uint' is not taken: it is 64 bits to Numba and 32 to OpenCL C"],
+    ['void(pyobject)', "'pyobject' is not taken: it lives where Python does"],
+    ['void(unicode_type)', "'unicode_type' is not taken: a string is part of what the kernel is compiled for"],
+    ['void(Optional(f32))', "'Optional' is not taken: whether an argument is there"],
+    ['void(CPointer(f32))', "'CPointer' is not taken: a kernel takes arrays: write float32[:]"],
+    ['void(f32x4)', 'f32x4 is an argument in arrays alone: write f32x4[:]'],
+    ['void(U8)', 'U8 is an argument in arrays alone: write U8[:]'],
+    ["void(NPDatetime('fs')[:])", 'datetime64 takes a unit, one of Y, M, W'],
+    ["Array(float32, 2, 'X')", 'a kernel returns nothing, so it must have a void return type, not Array'],
+    ["void(Array(float32, 2, 'X'))", "the layout of an array is 'C', 'F' or 'A', which is any"],
+    ['void(Array(float32))', "expected ',' before '))'"],
+    ['void(f32[...])', 'an array has as many axes as the signature says'],
+    ['void(UniTuple(f32, x))', 'UniTuple needs a type and a count'],
     ['void(f32[)', "expected ':' before ')'"],
     ['void(f32[::2])', "a contiguous axis is written '::1'"],
     ['void(f32[:, ::1, :])', "'::1' stands at the last axis (C) or at the first (F)"],
@@ -64,6 +121,70 @@ describe('one signature', () => {
   ])('%s is refused', (text, message) => {
     expect(() => parseSignature(text)).toThrow(message);
     expect(() => parseSignature(text)).toThrow(TypeError);
+  });
+});
+
+describe('errors of signatures', () => {
+  it.each([
+    ['void(flaot32[:], i32)', '  void(flaot32[:], i32)\n       ^^^^^^^'],
+    ['void(f32[:], unsigned  long)', '  void(f32[:], unsigned  long)\n               ^^^^^^^^^^^^^^'],
+    ['void(f32[:, ::1, :])', '  void(f32[:, ::1, :])\n          ^^^^^^^^^^^'],
+    ['void(f32', '  void(f32\n          ^'],
+    ['void(f32) x', '  void(f32) x\n            ^'],
+  ])('point into %j', (text, frame) => {
+    expect(() => parseSignature(text)).toThrow(frame);
+  });
+});
+
+describe('structs', () => {
+  const Point = struct({ x: f32, y: f32 });
+
+  it('have names that are given, or come as values', () => {
+    const [named] = parseSignatures('void(Point[::1], Point)', { Point });
+    const [value] = parseSignatures(types.void(types.array(Point, 1, 'C'), Point));
+    expect(named?.args).toEqual(value?.args);
+    expect(named?.args[0]).toMatchObject({ kind: 'array', ndim: 1, layout: 'C', record: { dtype: Point } });
+    expect(() => parseSignature('void(Piont[:])', { Point })).toThrow("did you mean 'Point'?");
+  });
+});
+
+describe('signatures as values', () => {
+  it('print as text does', () => {
+    const signature = types.void(
+      types.array(f32),
+      types.array('float64', 2, 'F'),
+      i32,
+      types.uniTuple(f32, 2),
+      types.tuple(i32, 'f32[:]'),
+    );
+    expect(String(signature)).toBe('void(f32[:], f64[::1, :], i32, (f32, f32), (i32, f32[:]))');
+    expect(parseSignatures([signature, types.void()]).map(({ text }) => text)).toEqual([String(signature), 'void()']);
+    expect(parseSignatures([types.array(f32x4), types.array(unicodeCharSeq(3)), f32]).map(({ text }) => text)).toEqual([
+      'void(f32x4[:], U3[:], f32)',
+    ]);
+  });
+
+  it('are checked where they are made', () => {
+    expect(() => types.void(datetime64('s'))).toThrow(
+      'datetime64[s] is an argument in arrays alone: types.array(datetime64[s])',
+    );
+    expect(() => types.array(f32, 1.5)).toThrow('a whole number of axes');
+    expect(() => types.array(f32, 1, 'K' as 'C')).toThrow("'C', 'F' or 'A', got 'K'");
+    expect(() => types.uniTuple(f32, -1)).toThrow(TypeError);
+  });
+});
+
+describe('functions of other languages', () => {
+  it('take what C has', () => {
+    expect(parseFunction('unsigned int(const float*, unsigned long long, double *, int)')).toEqual({
+      params: [
+        { elem: 'f32', pointer: true },
+        { elem: 'u64', pointer: false },
+        { elem: 'f64', pointer: true },
+        { elem: 'i32', pointer: false },
+      ],
+      result: 'u32',
+    });
   });
 });
 

@@ -16,7 +16,7 @@ import { defaultBlock, showDim } from './dims.ts';
 import { type CheckedShape, withBlock } from './launch-shape.ts';
 import { Marshaller } from './marshal.ts';
 import type { KernelName } from './naming.ts';
-import { showSignature } from './signature.ts';
+import { showSignature } from './type-text.ts';
 
 /** A captured device array, and the parameter that takes its address. */
 interface CapturedPointer {
