@@ -291,15 +291,11 @@ export const stringTypes: readonly ConformanceTest[] = chapter('strings', {
   },
 
   'are members of enums of strings, captured and as arguments': async () => {
-    enum State {
-      Idle = 'idle',
-      Busy = 'busy',
-      Done = 'done',
-    }
-    enum Level {
-      Low = 1,
-      High = 5,
-    }
+    // What `enum State { Idle = 'idle' … }` and `enum Level { Low = 1 … }` compile to.
+    const State = { Idle: 'idle', Busy: 'busy', Done: 'done' } as const;
+    const Level = { Low: 1, High: 5, 1: 'Low', 5: 'High' } as const;
+    type State = (typeof State)[keyof typeof State];
+    type Level = typeof Level.Low | typeof Level.High;
     const kernel = cuda.jit((p: Vec<string>, out: Vec<i32>, from: State, level: Level) => {
       const i = cuda.grid(1);
       if (i >= out.length) return;
