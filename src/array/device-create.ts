@@ -195,6 +195,7 @@ export interface ToDevice<O = ToDeviceOptions> {
   (object: number, options?: O): DeviceNDArray<F64, 0, 'cuda'>;
   (object: readonly number[], options?: O): DeviceNDArray<F64, 1, 'cuda'>;
   (object: readonly (readonly number[])[], options?: O): DeviceNDArray<F64, 2, 'cuda'>;
+  (object: readonly string[], options?: O): DeviceNDArray<string, 1, 'cuda'>;
   (object: CudaArrayLike, options?: O): DeviceNDArray;
   (object: NestedInput<Scalar> | HostArrayLike, options?: O): DeviceNDArray<Scalar, number, 'cuda'>;
 }

@@ -116,6 +116,7 @@ export interface RocToDevice {
   (object: number, options?: RocToDeviceOptions): DeviceNDArray<F64, 0>;
   (object: readonly number[], options?: RocToDeviceOptions): DeviceNDArray<F64, 1>;
   (object: readonly (readonly number[])[], options?: RocToDeviceOptions): DeviceNDArray<F64, 2>;
+  (object: readonly string[], options?: RocToDeviceOptions): DeviceNDArray<string, 1>;
   (object: NestedInput<Scalar> | HostArrayLike, options?: RocToDeviceOptions): DeviceNDArray;
 }
 
