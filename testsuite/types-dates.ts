@@ -5,6 +5,7 @@
 import {
   cuda,
   type DeviceNDArray,
+  type DType,
   datetime64,
   f64,
   i32,
@@ -246,6 +247,42 @@ export const dateTypes: readonly ConformanceTest[] = chapter('dates', {
       await read(longs),
       [0n, 7n, 14n, 21n, 28n].map((days) => (start + days) * 24n),
       'count',
+    );
+  },
+
+  'are arguments of launches: Date, and durations of a stated unit': async () => {
+    const kernel = cuda.jit(
+      (
+        dates: Vec<datetime64<'D'>>,
+        target: datetime64,
+        step: timedelta64<'D'>,
+        hits: Vec<i32>,
+        out: Vec<datetime64<'D'>>,
+      ) => {
+        const i = cuda.grid(1);
+        if (i >= hits.length) return;
+        hits[i] = dates[i] === target ? 1 : dates[i]! < target ? -1 : 0;
+        out[i] = dates[i]! - step;
+      },
+    );
+    const days = ['2005-02-27', '2005-02-28', '2005-03-01', 'NaT'];
+    const given = cuda.toDevice(ndarray(days, { dtype: datetime64('D') }));
+    const expected: [Date | ReturnType<typeof cuda.scalar<DType<datetime64<'D'>>>>, number[]][] = [
+      [new Date('2005-02-28'), [-1, 1, 0, 0]],
+      [new Date('2005-02-28T00:00:00.001Z'), [-1, -1, 0, 0]],
+      [new Date(Number.NaN), [0, 0, 0, 0]],
+      [cuda.scalar(datetime64('D') as DType<datetime64<'D'>>, '2005-03-01'), [-1, -1, 1, 0]],
+    ];
+    for (const [target, wanted] of expected) {
+      const [hits, out] = [cuda.deviceArray(4, i32), cuda.deviceArray(4, datetime64('D'))];
+      await launch(kernel, { threads: 4 }, given, target as Date, cuda.scalar(timedelta64('D'), 2n), hits, out);
+      sameElements(await read(hits), wanted, `target ${String(target)}: hit`);
+      same(String(await read(out)), 'NDArray datetime64[D] [4] [2005-02-25, 2005-02-26, 2005-02-27, NaT]');
+    }
+    throws(
+      () => cuda.scalar(timedelta64('D'), 2),
+      /an element of timedelta64\[D\] is a bigint that counts D, got the number 2/,
+      'E_CONVERT',
     );
   },
 

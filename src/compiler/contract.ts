@@ -4,7 +4,7 @@
  * One specialisation is made for each combination of these argument types, the index width and the options. The captured
  * values are part of the captured function and frozen with it.
  */
-import type { DType } from '../dtype/index.ts';
+import type { DType, TimeToken } from '../dtype/index.ts';
 import type { LinkItem } from './intrinsics/external.ts';
 import type { ElemType, Kernel } from './ir/ops.ts';
 
@@ -47,8 +47,8 @@ export type ArgType =
   | { readonly kind: 'number'; readonly only?: NumberKind }
   /** A JavaScript bigint: polymorphic between i64 and u64. */
   | { readonly kind: 'bigint' }
-  /** A boolean, `cuda.scalar(dtype, x)`, or what a signature says. */
-  | { readonly kind: 'scalar'; readonly type: ElemType }
+  /** A boolean, `cuda.scalar(dtype, x)`, or what a signature says. `time`: the count of a date or duration. */
+  | { readonly kind: 'scalar'; readonly type: ElemType; readonly time?: TimeToken | undefined }
   /**
    * A JavaScript array of fixed length; with names an object, of the class that `maker` is if it is of one. `complex`: the two parts of a
    * complex number.

@@ -21,7 +21,7 @@ import { ownValue } from '../options.ts';
 import { show } from '../show.ts';
 import { type Direction, directionOf } from './hints.ts';
 import { numberOf, type ObjectParts, objectParts } from './object-arguments.ts';
-import { complexScalar, type ScalarValue, scalarType } from './scalar.ts';
+import { complexScalar, type ScalarValue, scalarType, timeScalar } from './scalar.ts';
 
 /** The type of an array argument. */
 export type ArrayType = Extract<ArgType, { kind: 'array' }>;
@@ -93,6 +93,9 @@ function typeObject(value: object, context: Context, where: () => string, depth 
     const borrowed = isBorrowed(device, value) ? { by: value, view: device } : undefined;
     return { kind: 'device', type: arrayType(array, array.layout, array.pointer), array, borrowed };
   }
+  const time = timeScalar(value);
+  if (time !== undefined)
+    return { kind: 'scalar', type: { kind: 'scalar', type: 'i64', time: time.type }, value: time.count };
   const complex = complexArgument(value);
   if (complex !== undefined) return complex;
   const elem = scalarType(value);
@@ -247,7 +250,7 @@ export function typeKey(type: ArgType): string {
     case 'bigint':
       return 'b';
     case 'scalar':
-      return type.type;
+      return type.time?.name ?? type.type;
     case 'tuple': {
       const { items, names, maker } = type;
       if (names === undefined) return `${type.complex ? 'z' : ''}(${items.map(typeKey).join(',')})`;

@@ -79,6 +79,7 @@ export function makeSlots(
       case 'constant':
         return { kind: 'constant', value: type.value };
       default:
+        if (type.kind === 'scalar' && type.time !== undefined) return { kind: 'other' };
         return scalarSlot(type, own, stated);
     }
   });

@@ -77,7 +77,7 @@ export type Argument<P, N extends Namespace = Namespace> = unknown extends P
   : P extends Viewed<infer T, infer R>
     ? ArrayArgument<ElementIn<T>, R, N>
     : P extends bigint
-      ? (1n extends P ? bigint | number : P) | ScalarArgument<P>
+      ? (1n extends P ? bigint | number : P) | ScalarArgument<P> | DateArgument<P>
       : P extends boolean
         ? boolean | ScalarArgument<boolean>
         : P extends number
@@ -92,6 +92,13 @@ export type Argument<P, N extends Namespace = Namespace> = unknown extends P
               : P extends object
                 ? RecordArgument<P, N> | FieldArguments<P, N> | P
                 : never;
+
+/** A `Date` goes where a date is wanted. */
+type DateArgument<P> = [NameOf<P>] extends [`datetime64[${string}]`]
+  ? [NameOf<P>] extends [never]
+    ? never
+    : Date
+  : never;
 
 /** A plain object, or one of a class: an argument a field. */
 export type FieldArguments<P, N extends Namespace> = { readonly [K in keyof P]: Argument<P[K], N> };

@@ -87,6 +87,8 @@ function fit(arg: Typed, wanted: ArgType): ArgType | undefined {
     case 'scalar': {
       if (arg.kind !== 'scalar') return undefined;
       const given = arg.type;
+      const time = given.kind === 'scalar' ? given.time : undefined;
+      if (time !== wanted.time) return undefined;
       if (given.kind === 'scalar') return given.type === wanted.type ? wanted : undefined;
       if (given.kind === 'bigint') return wanted.type === 'i64' || wanted.type === 'u64' ? wanted : undefined;
       return wanted.type === 'bool' ? undefined : wanted;

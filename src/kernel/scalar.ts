@@ -11,12 +11,17 @@ import {
   type ComplexName,
   c64,
   c128,
+  countOf,
+  type DateLike,
   type DType,
   type DTypeLike,
+  datetime64,
   elemOf,
   integerRange,
+  isTimeDType,
   type Plain,
   SCALAR_TOKENS,
+  type TimeToken,
   type ValueOf,
 } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
@@ -29,23 +34,27 @@ const SCALAR: unique symbol = Symbol.for('tsamba.scalar') as never;
 
 /** A kernel argument whose type has been decided by the caller. Made by `cuda.scalar`. */
 export interface ScalarArgument<T = unknown> {
-  readonly [SCALAR]: ElemType | ComplexName;
+  readonly [SCALAR]: ElemType | ComplexName | 'time';
   readonly dtype: DType<T>;
   readonly value: Plain<T>;
 }
 
 /**
- * A kernel argument of a stated type: `cuda.scalar(f32, 2)`, `cuda.scalar(c64, { re: 0, im: 1 })`. Without it a number is typed by its uses in the kernel.
+ * A kernel argument of a stated type: `cuda.scalar(f32, 2)`, `cuda.scalar(c64, { re: 0, im: 1 })`, `cuda.scalar(timedelta64('s'), 90n)`. Without it a number is typed by its uses in the kernel.
  * Throws TypeError or RangeError when `x` is no value of the type. Numba: a NumPy scalar such as `np.float32(2)`.
  */
 export function scalar<const D extends DTypeLike>(
   dtype: D,
-  x: number | bigint | boolean | Complex,
+  x: number | bigint | boolean | Complex | DateLike,
 ): ScalarArgument<ValueOf<D>> {
   const type = asDType(dtype);
   if (type.kind === 'c') {
     const value = Object.freeze((type.name === 'c64' ? c64 : c128)(x as Complex));
     return Object.freeze({ [SCALAR]: type.name as ComplexName, dtype: type, value: value as Plain<ValueOf<D>> });
+  }
+  if (isTimeDType(type)) {
+    const count = countOf(type, x);
+    return Object.freeze({ [SCALAR]: 'time', dtype: type as DType<ValueOf<D>>, value: count as Plain<ValueOf<D>> });
   }
   const elem = elemOf(type);
   const value = checkScalar(x, elem, (wanted) => `cuda.scalar(${elem}, ${show(x)}): ${wanted}`);
@@ -54,13 +63,23 @@ export function scalar<const D extends DTypeLike>(
 
 /** The element type of a `cuda.scalar`, or undefined when the value is none. */
 export function scalarType(value: object): ElemType | undefined {
-  const type = (value as { [SCALAR]?: ElemType | ComplexName })[SCALAR];
-  return type === 'c64' || type === 'c128' ? undefined : type;
+  const type = (value as { [SCALAR]?: ElemType | ComplexName | 'time' })[SCALAR];
+  return type === 'c64' || type === 'c128' || type === 'time' ? undefined : type;
 }
+
+/** A date or duration as an argument: a `Date`, in milliseconds, or a `cuda.scalar` of one; undefined for all else. */
+export function timeScalar(value: object): { readonly count: bigint; readonly type: TimeToken } | undefined {
+  if (value instanceof Date) return { count: countOf(MILLISECONDS, value), type: MILLISECONDS };
+  if ((value as { [SCALAR]?: unknown })[SCALAR] !== 'time') return undefined;
+  const { dtype, value: count } = value as { readonly dtype: TimeToken; readonly value: bigint };
+  return { count, type: dtype };
+}
+
+const MILLISECONDS = datetime64('ms') as TimeToken;
 
 /** The number in a `cuda.scalar(c64, z)`, and the type of its parts; undefined when the value is none. */
 export function complexScalar(value: object): { readonly value: Complex; readonly part: 'f32' | 'f64' } | undefined {
-  const type = (value as { [SCALAR]?: ElemType | ComplexName })[SCALAR];
+  const type = (value as { [SCALAR]?: ElemType | ComplexName | 'time' })[SCALAR];
   if (type !== 'c64' && type !== 'c128') return undefined;
   return { value: (value as { value: Complex }).value, part: type === 'c64' ? 'f32' : 'f64' };
 }

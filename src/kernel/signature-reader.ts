@@ -12,6 +12,7 @@ import {
   elemOf,
   isDType,
   isScalarDType,
+  isTimeDType,
   timedelta64,
   unicodeCharSeq,
 } from '../dtype/index.ts';
@@ -39,6 +40,7 @@ export function arrayArgument(dtype: DType, ndim: number, layout: Layout, readon
 /** One element of a dtype as an argument: a number, a complex number, a record; undefined for what is passed in arrays alone. */
 export function elementArgument(dtype: DType): ArgType | undefined {
   if (isScalarDType(dtype)) return { kind: 'scalar', type: elemOf(dtype) };
+  if (isTimeDType(dtype)) return { kind: 'scalar', type: 'i64', time: dtype };
   if (dtype.kind === 'c') {
     const part: ArgType = { kind: 'scalar', type: dtype.name === 'c64' ? 'f32' : 'f64' };
     return { kind: 'tuple', items: [part, part], complex: true };

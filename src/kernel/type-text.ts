@@ -16,7 +16,7 @@ export function showType(type: ArgType): string {
     case 'array':
       return `${type.record === undefined ? elementName(type) : describeDType(type.record.dtype)}[${dims(type.ndim, type.layout)}]`;
     case 'scalar':
-      return elemName(type.type);
+      return type.time?.name ?? elemName(type.type);
     case 'constant':
       return typeof type.value === 'function'
         ? `function ${type.value.name || '(anonymous)'}`

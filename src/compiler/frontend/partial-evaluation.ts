@@ -5,7 +5,7 @@
 import type { ArgType, CompileOptions, Constant } from '../contract.ts';
 import type { Pos } from '../source.ts';
 import { typeOfElem } from '../types/lattice.ts';
-import type { ScalarArg } from '../types/tree.ts';
+import type { ScalarArg, TExpr } from '../types/tree.ts';
 import { madeAt } from './array-sites.ts';
 import { argumentView } from './arrays.ts';
 import { destructure } from './assignments.ts';
@@ -23,6 +23,7 @@ import { type Settled, settleNames } from './record-names.ts';
 import { ownText } from './records.ts';
 import { unfoldRecursion } from './recursion-frames.ts';
 import { kernelResult, statements } from './statements.ts';
+import { timeOf } from './times.ts';
 import { isAbsent, Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
 export interface PartiallyEvaluated extends Settled {
@@ -141,7 +142,8 @@ function argument(ctx: Evaluation, type: ArgType, name: string, path: readonly n
       const given = givenType(type);
       const arg: ScalarArg = { name, path, pos, given, type: undefined, demand: undefined, defaulted: false };
       ctx.args.push(arg);
-      return scalar({ k: 'arg', arg, pos });
+      const value: TExpr = { k: 'arg', arg, pos };
+      return type.kind === 'scalar' && type.time !== undefined ? timeOf(type.time, value) : scalar(value);
     }
   }
 }

@@ -5,10 +5,8 @@
  * number and a unit would have to be guessed, this refuses.
  */
 import {
-  type DType,
   datetime64,
   finerUnit,
-  isTimeDType,
   monthsIn,
   NaT,
   nanosecondsIn,
@@ -32,7 +30,8 @@ export function isTime(v: Value | undefined): v is Time {
   return v?.kind === 'vector' && v.type.kind !== 'V';
 }
 
-function time(type: TimeToken, count: TExpr): Time {
+/** The date or duration of a count. */
+export function timeOf(type: TimeToken, count: TExpr): Time {
   return { kind: 'vector', type, lanes: [count] };
 }
 
@@ -60,7 +59,7 @@ function unlessNone(counts: readonly TExpr[], result: TExpr, pos: Pos): TExpr {
 /** A date of the host: a captured `Date`, in milliseconds. */
 export function hostDate(date: Date, pos: Pos): Value {
   const type = datetime64('ms') as TimeToken;
-  return time(type, long(type(date as never), pos));
+  return timeOf(type, long(type(date as never), pos));
 }
 
 // ---------------------------------------------------------------- units
@@ -151,7 +150,7 @@ function sum(ctx: Evaluation, operator: string, left: Time, right: Time, pos: Po
     });
   }
   const { unit, x, y } = inOneUnit(ctx, left, right, pos);
-  return time(gives(unit) as TimeToken, unlessNone([x, y], arith(operator === '+' ? 'add' : 'sub', x, y, pos), pos));
+  return timeOf(gives(unit) as TimeToken, unlessNone([x, y], arith(operator === '+' ? 'add' : 'sub', x, y, pos), pos));
 }
 
 /** A duration times or divided by an integer; divided by 0 it is NaT. */
@@ -162,15 +161,15 @@ function product(ctx: Evaluation, operator: '*' | '/', own: Time, factor: TExpr,
       ? long(factor.value, pos)
       : { k: 'cast', to: 'i64', a: factor, by: 'lane', pos };
   const by = ctx.hold(whole);
-  if (operator === '*') return time(own.type, unlessNone([count], arith('mul', count, by, pos), pos));
+  if (operator === '*') return timeOf(own.type, unlessNone([count], arith('mul', count, by, pos), pos));
   const quotient = unlessNone([count], arith('div', count, by, pos), pos);
-  return time(own.type, select(compare('eq', by, long(0n, pos), pos), long(NaT, pos), quotient, pos));
+  return timeOf(own.type, select(compare('eq', by, long(0n, pos), pos), long(NaT, pos), quotient, pos));
 }
 
 /** `-d` and `+d` of a duration. */
 export function timeUnary(ctx: Evaluation, operator: string, value: Time, pos: Pos): Value {
   // NaT negated is NaT: two's complement has no other least number.
-  if (value.type.kind === 'm' && operator === '-') return time(value.type, negate(ctx.hold(countOf(value)), pos));
+  if (value.type.kind === 'm' && operator === '-') return timeOf(value.type, negate(ctx.hold(countOf(value)), pos));
   if (operator === '+') return value;
   return fail('K249', pos, `${operator} has no meaning for ${describeValue(value)}`, { help: 'its count is i64(d)' });
 }
@@ -188,13 +187,13 @@ export function makeTime(ctx: Evaluation, type: TimeToken, args: readonly Value[
       return fail('K249', pos, `${describeValue(value)} is no ${type.name}`, {
         help: `take its count: ${name}(i64(x))`,
       });
-    return time(type, converted(ctx, type, ctx.hold(countOf(value)), value.type.unit, type.unit, pos));
+    return timeOf(type, converted(ctx, type, ctx.hold(countOf(value)), value.type.unit, type.unit, pos));
   }
   if (value.kind === 'host' && typeof value.value === 'string')
-    return time(type, long(read(type, value.value, pos), pos));
+    return timeOf(type, long(read(type, value.value, pos), pos));
   const count = ctx.scalar(value, pos, 'a count or a date');
-  if (isLiteral(count) && typeof count.value === 'bigint') return time(type, long(read(type, count.value, pos), pos));
-  return time(type, { k: 'cast', to: 'i64', a: count, by: 'lane', pos });
+  if (isLiteral(count) && typeof count.value === 'bigint') return timeOf(type, long(read(type, count.value, pos), pos));
+  return timeOf(type, { k: 'cast', to: 'i64', a: count, by: 'lane', pos });
 }
 
 function read(type: TimeToken, value: unknown, pos: Pos): bigint {
@@ -208,7 +207,7 @@ function read(type: TimeToken, value: unknown, pos: Pos): bigint {
 /** What is stored where dates or durations of a type are. NaT is of every unit. */
 export function storedTime(type: TimeToken, value: Value, pos: Pos): Time {
   if (isTime(value) && value.type === type) return value;
-  if (value.kind === 'scalar' && isLiteral(value.expr) && value.expr.value === NaT) return time(type, long(NaT, pos));
+  if (value.kind === 'scalar' && isLiteral(value.expr) && value.expr.value === NaT) return timeOf(type, long(NaT, pos));
   return fail('K249', pos, `${describeValue(value)} is stored where ${type.name} is`, {
     help:
       isTime(value) && value.type.kind !== type.kind
@@ -227,9 +226,4 @@ export function askNaT(ctx: Evaluation, args: readonly Value[], pos: Pos): Value
 
 function spelled({ kind, unit }: TimeToken): string {
   return `${kind === 'M' ? 'datetime64' : 'timedelta64'}('${unit}')`;
-}
-
-/** The type of a cast that gives a date or a duration. */
-export function asTimeType(dtype: DType): TimeToken | undefined {
-  return isTimeDType(dtype) ? dtype : undefined;
 }
