@@ -319,6 +319,23 @@ export const recursion: readonly ConformanceTest[] = chapter('functions that cal
       a.map((v) => gcd(v, 832040) + ((v % 1000) % 2 === 0 ? 1000000 : 0)),
     );
   },
+  'constants as defaults of parameters': async () => {
+    const kernel = cuda.jit(
+      (y: Vec<i32>) => {
+        const collatz = (n: number, steps = 0, sign = -1): number => {
+          if (n < 2) return sign * steps;
+          return n % 2 === 0 ? collatz(n / 2, steps + 1) : collatz(3 * n + 1, steps + 1);
+        };
+        y[0] = collatz(7);
+        y[1] = collatz(6, 100);
+        y[2] = collatz(3, undefined, 2);
+      },
+      { maxRecursion: 20 },
+    );
+    const y = cuda.deviceArray(3, 'int32');
+    await launch(kernel, { grid: 1, block: 1 }, y);
+    sameElements(await read(y), [-16, -108, -7]);
+  },
   'what cannot be done is refused': async () => {
     const run = (body: (y: Vec<i32>) => void): Promise<unknown> =>
       launch(cuda.jit(body, { maxRecursion: 4 }), { grid: 1, block: 1 }, cuda.deviceArray(4, 'int32'));

@@ -19,6 +19,7 @@ import {
   isOptional,
   literal,
   mapScalars,
+  Scope,
   scalar,
   UNDEFINED,
   type Value,
@@ -47,7 +48,7 @@ export function callRecursive(
   pos: Pos,
   body: (call: RecursiveCall) => Value,
 ): Value {
-  const held = args.map((a, k) => (varying.has(k) ? a : ctx.holdValue(a)));
+  const held = withDefaults(ctx, fn, args).map((a, k) => (varying.has(k) ? a : ctx.holdValue(a)));
   const level = ctx.newLocal('%level', pos, false);
   const first = ctx.nextLocal;
   const given = held.map((a, k) => {
@@ -80,8 +81,25 @@ export function callRecursive(
 }
 
 function parameterName({ node }: FunctionValue, k: number): string {
-  const param: AnyNode | undefined = node.params[k];
+  const given: AnyNode | undefined = node.params[k];
+  const param = given?.type === 'AssignmentPattern' ? given.left : given;
   return param?.type === 'Identifier' ? param.name : '%argument';
+}
+
+/** The arguments of a call, with `f(n, depth = 0)`'s constants where there are none: calls differ in numbers then, and not in whether there is one. */
+function withDefaults(ctx: Evaluation, fn: FunctionValue, args: readonly Value[]): readonly Value[] {
+  const { params } = fn.node;
+  return Array.from({ length: Math.max(args.length, params.length) }, (_, k) => {
+    const arg = args[k] ?? UNDEFINED;
+    const param: AnyNode | undefined = params[k];
+    const missing = arg.kind === 'host' && arg.value === undefined;
+    if (!missing || param?.type !== 'AssignmentPattern' || !isConstant(param.right)) return arg;
+    return ctx.parts.evaluate(ctx, param.right, new Scope(fn.scope, fn.captured, true));
+  });
+}
+
+function isConstant(node: AnyNode): boolean {
+  return node.type === 'Literal' || (node.type === 'UnaryExpression' && isConstant(node.argument));
 }
 
 /** A call inside of the call whose frame is `frame`. */
@@ -119,8 +137,9 @@ export function callAgain(
   }
   if (self !== undefined && !isSame(self, recursion.self ?? UNDEFINED))
     return refuse(fn, 'the object that it is called on', pos);
-  const held = Array.from({ length: Math.max(args.length, recursion.given.length) }, (_, k) =>
-    ctx.holdValue(args[k] ?? UNDEFINED),
+  const given = withDefaults(ctx, fn, args);
+  const held = Array.from({ length: Math.max(given.length, recursion.given.length) }, (_, k) =>
+    ctx.holdValue(given[k] ?? UNDEFINED),
   );
   const { varying } = ctx.hints.recursion(path) ?? { varying: new Set() };
   for (const [k, arg] of held.entries()) {
