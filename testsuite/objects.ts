@@ -54,6 +54,19 @@ class Counter {
   }
 }
 
+/** Options as people declare them. */
+interface Options {
+  readonly gain?: number;
+  readonly bias?: number;
+  readonly clip?: number;
+  readonly change?: (v: number) => number;
+}
+interface Link {
+  readonly v: number;
+  readonly next: Link | null;
+}
+const defaults: Options = { gain: 2 };
+
 class Filter {
   gain = 3;
   readonly offsets = [10, 20] as const;
@@ -331,6 +344,37 @@ export const objects: readonly ConformanceTest[] = chapter('objects', {
     }
     return ray.at.x * 1000 + ray.at.y * 10 + ray.t;
   }),
+  'one of several objects, by a variable': integers((k, x) => {
+    const bins = [
+      { n: 0, sum: 0 },
+      { n: 0, sum: 0 },
+      { n: 5, sum: 1 },
+    ];
+    const counters = [new Counter(), new Counter(2)];
+    for (let j = 0; j < 6; j++) {
+      const v = x[(k + j) % 200] & 7;
+      const bin = bins[v % 3];
+      bin.n++;
+      bin.sum += v;
+      counters[v & 1].hit(v);
+    }
+    bins[k % 3].n += 100;
+    const [even, odd] = counters;
+    const all = bins.reduce((sum, b) => sum * 7 + b.n * 3 + b.sum, 0);
+    return all + even.count * 1000 + odd.total * 10000 + counters[k & 1].last + odd.count;
+  }),
+  'fields that objects may have': integers((k, x) => {
+    const scaled = ({ gain, bias, clip }: Options): number => {
+      const v = (x[k] & 255) * (gain ?? 2) + (bias || 3);
+      return clip === undefined ? v : Math.min(v, clip);
+    };
+    const o: Options = { gain: 3 };
+    const asked =
+      (o.bias ? 1 : 2) + (o.clip === undefined ? 10 : 20) + (typeof defaults.clip === 'undefined' ? 100 : 200);
+    return (
+      scaled(o) + 1000 * scaled({ clip: 50 }) + asked + (o.clip ?? 7) + (defaults.bias ?? 5) + (o.change?.(k) ?? -1)
+    );
+  }),
   'a variable that starts as a captured object': integers((k, x) => {
     let at = corner;
     let limits: { low: number; high: number } = LIMITS;
@@ -445,6 +489,35 @@ export const objects: readonly ConformanceTest[] = chapter('objects', {
     },
     /there is no field b in \{ a \}/,
     'K312',
+  ),
+  'a use of a field that there is none of': refused(
+    (y) => {
+      const o: { a: number; bias?: number } = { a: 1 };
+      const b = o.bias as number;
+      y[0] = o.a + b;
+    },
+    /there is no field bias in \{ a \}/,
+    'K312',
+  ),
+  'objects are not compared': refused(
+    (y) => {
+      const [o, p] = [{ a: 1 }, { a: 1 }];
+      y[0] = o === p ? 1 : 0;
+    },
+    /an object \{ a \} and an object \{ a \} are values in a kernel/,
+    'K221',
+  ),
+  'a variable that would hold objects of two forms': refused(
+    (y) => {
+      const last: Link = { v: 3, next: null };
+      let p: Link | null = { v: 1, next: last };
+      for (let k = 0; k < 3 && p !== null; k++) {
+        y[0] += p.v;
+        p = p.next;
+      }
+    },
+    /p holds .* whose next is .*, and cannot become one whose next is null/,
+    'K231',
   ),
   'this in a function that is no method': refused(
     (y) => {

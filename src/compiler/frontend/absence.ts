@@ -18,6 +18,7 @@ export function refuseAbsent(name: string, pos: Pos, { bits, why }: Presence): n
 
 /** Refuses the use of what is undefined whenever control comes here. */
 export function refuseUndefined(what: string, pos: Pos, why: Absence | undefined): never {
+  if (why?.error !== undefined) return fail(why.error.code, why.pos, why.text, { help: why.error.help });
   return refuse(`${what} has no value here`, pos, why);
 }
 

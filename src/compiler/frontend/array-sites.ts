@@ -13,7 +13,17 @@ import { allocateView, constantView, element, indexView, viewValue } from './arr
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { isSyntax } from './hints.ts';
-import { describeValue, isLiteral, literal, type TupleValue, UNDEFINED, type Value, type View } from './values.ts';
+import { eitherObject, isObject } from './object-slots.ts';
+import {
+  type ClassValue,
+  describeValue,
+  isLiteral,
+  literal,
+  type TupleValue,
+  UNDEFINED,
+  type Value,
+  type View,
+} from './values.ts';
 
 /** The numbers of nested tuples, row by row; undefined where they are no rectangle of scalars. */
 interface Rectangle {
@@ -35,6 +45,8 @@ export function indexTuple(ctx: Evaluation, tuple: TupleValue, index: TExpr, pos
   const functions = tuple.items.length > 0 && tuple.items.every(isCallable);
   if (functions) return { kind: 'functions', index: ctx.hold(index, '%which'), among: tuple.items };
   if (isListOfArrays(tuple)) return oneOfArrays(ctx, tuple, index, pos);
+  if (tuple.items.some((v) => v.kind === 'object') && tuple.items.every(isObject))
+    return chosen(ctx, tuple, index, pos);
   const columns = columnsOf(tuple);
   if (columns !== undefined) {
     const held = ctx.hold(index, '%index');
@@ -42,7 +54,7 @@ export function indexTuple(ctx: Evaluation, tuple: TupleValue, index: TExpr, pos
       name,
       indexTuple(ctx, { kind: 'tuple', items }, held, pos),
     ]);
-    return { kind: 'record', fields: new Map(fields) };
+    return { kind: 'record', fields: new Map(fields), type: classOf(tuple), among: tuple.items };
   }
   return viewValue(indexView(ctx, memoryOf(ctx, tuple, pos), index, pos), pos);
 }
@@ -79,6 +91,21 @@ export function checkChoice(ctx: Evaluation, index: TExpr, count: number, what: 
   };
   const message = `an index is out of range of an array of ${count} ${what}`;
   ctx.emit({ k: 'if', cond: outside, then: [{ k: 'trap', message, pos }], else: [], pos });
+}
+
+/** The class that all objects are of. */
+function classOf({ items }: TupleValue): ClassValue | undefined {
+  const types = items.map((v) => (v.kind === 'record' ? v.type : undefined));
+  return types.every((type) => type === types[0]) ? types[0] : undefined;
+}
+
+/** One of several objects with variables: a change of it reaches the one that it is. */
+function chosen(ctx: Evaluation, { items }: TupleValue, index: TExpr, pos: Pos): Value {
+  const held = ctx.hold(index, '%index');
+  checkChoice(ctx, held, items.length, 'objects', pos);
+  return items.reduceRight((others, item, k) =>
+    eitherObject(ctx, compare('eq', held, literal(k, pos), pos), item, others, pos),
+  );
 }
 
 function isCallable(v: Value): boolean {

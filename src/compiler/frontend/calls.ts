@@ -12,6 +12,7 @@ import { nativeOf } from '../intrinsics/native.ts';
 import { functionOfKernel, intrinsicName } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
 import type { TStmt } from '../types/tree.ts';
+import { refuseUndefined } from './absence.ts';
 import { compare } from './arithmetic.ts';
 import { arrayFrom, fillNew, newArray, Unfilled } from './array-makers.ts';
 import { arrayMethod } from './array-methods.ts';
@@ -96,6 +97,7 @@ function callFunction(ctx: Evaluation, node: CallExpression, scope: Scope, pos: 
   }
   if (fn.kind === 'functions')
     return callOne(ctx, fn, node, () => callExpression(ctx, node, scope, discarded), scope, pos);
+  if (isAbsent(fn) && fn.why !== undefined) return refuseUndefined(fn.name, pos, fn.why);
   if (fn.kind !== 'host') return fail('K314', pos, `${describeValue(fn)} cannot be called`);
   const external = externalOf(fn.value);
   if (external !== undefined) return callExternal(ctx, external, node, scope, pos, discarded);

@@ -135,7 +135,9 @@ export function memberOf(ctx: Evaluation, object: Value, key: string | number | 
           return fail('K235', pos, `a JavaScript array is a tuple in a kernel, which has no ${String(key)}`, {
             help: /^(?:shape|strides|size|ndim|T|slice|get|field)$/.test(String(key))
               ? 'give the kernel an array: a TypedArray, ndarray([[1, 2], [3, 4]]), or cuda.toDevice of either'
-              : 'a tuple has a fixed length and constant indices: write a loop, or use cuda.local.array(shape, dtype)',
+              : /^(?:push|pop|shift|unshift|splice|filter|concat|flat|flatMap)$/.test(String(key))
+                ? 'an array keeps its length in a kernel: make one that is long enough, new Array(16).fill(0), and count its elements in a variable'
+                : 'write a loop',
           });
         }
         if (object.axesOf !== undefined) return noAxis(object.axesOf, object.items.length, Number(key), pos);
@@ -266,9 +268,21 @@ function hostMember(
     if (typeof value === 'string')
       return fail('K312', pos, `${name} is a string: in a kernel it has no property ${key}`);
     const names = typeof value === 'object' && !ArrayBuffer.isView(value) ? Object.getOwnPropertyNames(value) : [];
-    return fail('K312', pos, `${name} has no property ${key}`, {
-      help: value instanceof Promise ? `${name} is a Promise: await it first` : didYouMean(String(key), names),
-    });
+    const text = `${name} has no property ${key}`;
+    const help = value instanceof Promise ? `${name} is a Promise: await it first` : didYouMean(String(key), names);
+    // An optional property of settings may be asked for.
+    if (
+      typeof value === 'object' &&
+      Object.getPrototypeOf(value) === Object.prototype &&
+      !(Symbol.toStringTag in value)
+    )
+      return {
+        kind: 'host',
+        value: undefined,
+        name: `${name}.${key}`,
+        why: { text, pos, error: { code: 'K312', help } },
+      };
+    return fail('K312', pos, text, { help });
   }
   return fromHost(ctx, (value as Record<string | number, unknown>)[key], `${name}.${key}`, pos);
 }

@@ -9,6 +9,7 @@
 import type { AnyNode, AssignmentExpression, ObjectExpression } from 'acorn';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
+import { refuseUndefined } from './absence.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldName } from './field-names.ts';
@@ -27,6 +28,7 @@ import { isRecord } from './record-fields.ts';
 import { snapshot } from './records.ts';
 import { didYouMean } from './suggest.ts';
 import {
+  type Absence,
   type Binding,
   type ClassValue,
   describeValue,
@@ -177,7 +179,7 @@ export function readField(ctx: Evaluation, v: ObjectLike, name: string, pos: Pos
   if (getter !== undefined) return ctx.parts.call(ctx, getter, [], pos, v);
   const method = type?.methods.get(name);
   if (method !== undefined) return { kind: 'function', fn: method };
-  return noField(v, name, pos);
+  return { kind: 'host', value: undefined, name, why: missing(v, name, pos) };
 }
 
 function boundField(ctx: Evaluation, v: Extract<Value, { kind: 'object' }>, name: string, pos: Pos): Value | undefined {
@@ -188,11 +190,16 @@ function boundField(ctx: Evaluation, v: Extract<Value, { kind: 'object' }>, name
 }
 
 function noField(v: ObjectLike, name: string, pos: Pos): never {
+  return refuseUndefined(name, pos, missing(v, name, pos));
+}
+
+/** A field that there is none of: undefined to who asks, an error to who uses it. */
+function missing(v: ObjectLike, name: string, pos: Pos): Absence {
   const type = v.kind === 'record' ? v.type : v.object.type;
   const names = [...(v.kind === 'record' ? v.fields : v.object.fields).keys()];
   const all = [...names, ...(type?.methods.keys() ?? []), ...(type?.getters.keys() ?? [])];
   const place = type?.name ? `objects of class ${type.name}` : `{ ${names.join(', ')} }`;
-  return fail('K312', pos, `there is no field ${name} in ${place}`, { help: didYouMean(name, all) });
+  return { text: `there is no field ${name} in ${place}`, pos, error: { code: 'K312', help: didYouMean(name, all) } };
 }
 
 /** Whether `o.name = x` is a matter of objects, and not of memory. */
@@ -216,7 +223,7 @@ export function assignField(ctx: Evaluation, v: Value, name: string, value: Valu
   if (setter !== undefined) return void ctx.parts.call(ctx, setter, [value], pos, v);
   if (v.kind === 'object') return assignBound(ctx, v, name, value, pos);
   if (!v.fields.has(name)) noField(v, name, pos);
-  changeAt(ctx, v.site, pos);
+  for (const one of v.among ?? [v]) if (one.kind === 'record') changeAt(ctx, one.site, pos);
 }
 
 function assignBound(

@@ -11,7 +11,7 @@ import type { Evaluation } from './evaluation.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { textOperator } from './texts.ts';
 import { isTime, timeOperator } from './times.ts';
-import { isAbsent, isOptional, literal, scalar, type Value } from './values.ts';
+import { describeValue, isAbsent, isOptional, literal, scalar, type Value } from './values.ts';
 import { isVector, vectorOperator } from './vectors.ts';
 
 const COMPARE: Readonly<Record<string, CompareOp>> = {
@@ -34,6 +34,12 @@ const ARITH: Readonly<Record<string, 'add' | 'sub' | 'mul' | 'div' | 'rem' | 'po
 };
 const BITS: Readonly<Record<string, 'and' | 'or' | 'xor'>> = { '&': 'and', '|': 'or', '^': 'xor' };
 const SHIFT: Readonly<Record<string, 'shl' | 'shr' | 'ushr'>> = { '<<': 'shl', '>>': 'shr', '>>>': 'ushr' };
+
+function isThing(v: Value): boolean {
+  return (
+    v.kind === 'record' || v.kind === 'object' || v.kind === 'tuple' || (v.kind === 'view' && v.view.axes.length > 0)
+  );
+}
 
 /** A binary operator on two numbers, real or complex. */
 export function applyBinary(ctx: Evaluation, operator: string, left: Value, right: Value, pos: Pos): Value {
@@ -67,6 +73,16 @@ export function applyBinary(ctx: Evaluation, operator: string, left: Value, righ
       : compare('eq', ctx.scalar(left, pos), ctx.scalar(right, pos), pos);
     const both: TExpr = { k: 'logic', fn: 'and', a: there, b: same, pos };
     return scalar(cmp === 'eq' ? both : not(both, pos));
+  }
+  if ((cmp === 'eq' || cmp === 'ne') && isThing(left) && isThing(right)) {
+    return fail(
+      'K221',
+      pos,
+      `${describeValue(left)} and ${describeValue(right)} are values in a kernel, which ${operator} cannot compare`,
+      {
+        help: 'compare their fields or elements, or give each a number of its own',
+      },
+    );
   }
   const ofComplex = complexBinary(ctx, operator, left, right, pos);
   if (ofComplex !== undefined) return 'kind' in ofComplex ? ofComplex : scalar(ofComplex);

@@ -87,8 +87,9 @@ function parameters(ctx: Evaluation, fn: CapturedFunction, args: readonly ArgTyp
   }
   fn.node.params.forEach((param, k) => {
     const pos = ctx.pos(param, scope);
-    const name = param.type === 'Identifier' ? param.name : `argument ${k}`;
     const target = param.type === 'RestElement' ? param.argument : param;
+    const named = target.type === 'AssignmentPattern' ? target.left : target;
+    const name = named.type === 'Identifier' ? named.name : `argument ${k + 1}`;
     const type = args[k];
     const value: Value =
       param.type === 'RestElement'
@@ -112,11 +113,14 @@ function parameters(ctx: Evaluation, fn: CapturedFunction, args: readonly ArgTyp
 function constantArgument(value: Constant, name: string, [first = 0]: readonly number[], pos: Pos): Value {
   if (typeof value === 'function') return { kind: 'host', value, name };
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
-  return { kind: 'host', value, name, why: { text: `argument ${first + 1} (\`${name}\`) is ${shown}`, pos } };
+  const which = name.startsWith('argument ') ? name : `argument ${first + 1} (\`${name}\`)`;
+  return { kind: 'host', value, name, why: { text: `${which} is ${shown}`, pos } };
 }
 
 /** Destructured arguments are called by their own names. */
 function rename(v: Value, name: string): Value {
+  if (v.kind === 'scalar' && v.expr.k === 'arg' && v.expr.arg.name.startsWith('argument '))
+    (v.expr.arg as { name: string }).name = name;
   if (v.kind !== 'view' || !/[[\]. ]/.test(v.view.name)) return v;
   (v.view.root as { name: string }).name = name;
   return { kind: 'view', view: { ...v.view, name } };

@@ -19,6 +19,7 @@ import {
   literal,
   readLocal,
   scalar,
+  UNDEFINED,
   type Value,
   type View,
 } from './values.ts';
@@ -91,6 +92,25 @@ function ofStructure(ctx: StatementWriter, like: Value, name: string, pos: Pos):
   }
 }
 
+function fieldsIn(v: Value): ReadonlyMap<string, Value> {
+  if (v.kind === 'record') return v.fields;
+  const fields = v.kind === 'object' ? [...v.object.fields] : [];
+  return new Map(fields.map(([name, { value, empty }]) => [name, value ?? empty ?? UNDEFINED]));
+}
+
+/** What a variable holds and what it would be given, in words that differ. */
+function change(from: Value, to: Value): string {
+  const [has, gets] = [describeValue(from), describeValue(to)];
+  if (has === gets) {
+    const others = fieldsIn(to);
+    for (const [name, field] of fieldsIn(from)) {
+      const [a, b] = [describeValue(field), describeValue(others.get(name) ?? field)];
+      if (a !== b) return `holds ${has} whose ${name} is ${a}, and cannot become one whose ${name} is ${b}`;
+    }
+  }
+  return `holds ${has} and cannot become ${has === gets ? 'another one like it' : gets}`;
+}
+
 /** Stores `value` in the variables of a slot made by `slot`. */
 export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, binding: Binding, pos: Pos): void {
   let rebinds = false;
@@ -106,7 +126,7 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
     const kinds = [slot, value].every((v) => v.kind === 'record' || v.kind === 'object');
     if (kinds && (binding.scope ?? binding.owner) !== undefined && !ctx.hints.isBox(binding) && holdsObjects())
       ctx.hints.box(binding);
-    return fail('K231', pos, `${binding.name} holds ${describeValue(slot)} and cannot become ${describeValue(value)}`, {
+    return fail('K231', pos, `${binding.name} ${change(slot, value)}`, {
       help:
         from.kind === 'vector'
           ? `start it as a vector: ${from.type.name}(0)`

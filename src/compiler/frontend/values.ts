@@ -72,6 +72,8 @@ export type Value =
       readonly kind: 'record';
       readonly fields: ReadonlyMap<string, Value>;
       readonly site?: string | undefined;
+      /** It is one of several, each of which would have variables if a field of it were assigned to. */
+      readonly among?: readonly Value[] | undefined;
       readonly type?: ClassValue | undefined;
     } & Optional)
   /** An object with fields that are assigned to; a reference to it is out of date once another was put in its place. */
@@ -98,6 +100,8 @@ interface Optional {
 export interface Absence {
   readonly text: string;
   readonly pos: Pos;
+  /** The error that a use deserves, where it is another than that of values that may be absent: of a field that there is none of. */
+  readonly error?: { readonly code: string; readonly help: string | undefined };
 }
 
 /** A function that can be called in a kernel: nested in it (`scope` set) or captured. */
