@@ -1,8 +1,8 @@
 /**
  * Chapter: arrays that kernels make by constructors, JavaScript's methods of arrays on them, on tuples and on views, and reductions.
  */
-import { cuda, f32, type f64, i32, type Mat, type Vec } from '../src/index.ts';
-import { rejects, sameElements } from './assert.ts';
+import { cuda, f32, f64, i32, type i64, type Mat, ndarray, type Vec } from '../src/index.ts';
+import { closeElements, rejects, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { integers } from './support.ts';
 import { launch, read } from './waiting.ts';
@@ -181,5 +181,67 @@ export const arrayMethods: readonly ConformanceTest[] = chapter('array methods',
     });
     const y = cuda.deviceArray(1, 'int32');
     await rejects(() => launch(kernel, { threads: 1 }, y), /must be known while compiling/, 'K332');
+  },
+
+  'variance, counts, and reductions that leave NaN out': async () => {
+    const N = Number.NaN;
+    const rows = [
+      [1, 2, 3, 4],
+      [N, 5, -2, 0],
+      [N, N, N, N],
+      [0, 0.5, -0.5, -3],
+    ];
+    const kernel = cuda.jit((A: Mat<f64>, y: Mat<f64>) => {
+      const i = cuda.grid(1);
+      if (i >= A.length) return;
+      const a = A[i]!;
+      y[i]![0] = a.var();
+      y[i]![1] = a.std();
+      y[i]![2] = a.countNonzero();
+      y[i]![3] = a.nanSum();
+      y[i]![4] = a.nanProd();
+      y[i]![5] = a.nanMean();
+      y[i]![6] = a.nanMin();
+      y[i]![7] = a.nanMax();
+    });
+    const y = cuda.deviceArray([4, 8], f64);
+    await launch(kernel, { threads: 4 }, cuda.toDevice(ndarray(rows, { dtype: f64 })) as never, y);
+    const expected = rows.flatMap((row) => {
+      const known = row.filter((x) => !Number.isNaN(x));
+      const total = (xs: number[]): number => xs.reduce((a, b) => a + b, 0);
+      const mean = total(row) / row.length;
+      const variance = total(row.map((x) => (x - mean) ** 2)) / row.length;
+      const ends = known.length === 0 ? [N, N] : [Math.min(...known), Math.max(...known)];
+      return [
+        variance,
+        Math.sqrt(variance),
+        row.filter((x) => x !== 0).length,
+        total(known),
+        known.reduce((a, b) => a * b, 1),
+        total(known) / known.length,
+        ...ends,
+      ];
+    });
+    closeElements(await read(y), expected, 1e-15);
+    const integers = cuda.jit((a: Vec<i32>, b: Vec<i64>, whole: Mat<f32>, z: Vec<f64>) => {
+      if (cuda.grid(1) > 0) return;
+      z[0] = a.var();
+      z[1] = a.countNonzero() + 10 * b.countNonzero() + 100 * whole.countNonzero();
+      z[2] = a.nanSum() + a.nanMax();
+      z[3] = whole.std();
+    });
+    const z = cuda.deviceArray(4, f64);
+    const [a, b] = [cuda.toDevice(Int32Array.of(3, 0, -1, 6)), cuda.toDevice(BigInt64Array.of(0n, 5n, 2n ** 40n))];
+    const whole = cuda.toDevice(
+      ndarray(
+        [
+          [1, 2],
+          [3, 0],
+        ],
+        { dtype: f32 },
+      ),
+    );
+    await launch(integers, { threads: 1 }, a, b, whole as never, z);
+    closeElements(await read(z), [7.5, 323, 14, Math.sqrt(1.25)], 1e-6);
   },
 });

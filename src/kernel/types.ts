@@ -98,6 +98,22 @@ interface Readable<T, R extends number> {
   any(): boolean;
   /** Whether no element is 0. NumPy: `all`. */
   all(): boolean;
+  /** The variance of all elements, a float: the mean of squared differences from the mean. NumPy: `var`. */
+  var(): number;
+  /** The standard deviation of all elements, a float. NumPy: `std`. */
+  std(): number;
+  /** How many elements are not 0. NumPy: `count_nonzero`. */
+  countNonzero(): number;
+  /** The sum of the elements that are no NaN. NumPy: `nansum`. */
+  nanSum(): Plain<T>;
+  /** The product of the elements that are no NaN. NumPy: `nanprod`. */
+  nanProd(): Plain<T>;
+  /** The mean of the elements that are no NaN, a float; NaN if there are none. NumPy: `nanmean`. */
+  nanMean(): number;
+  /** The least element that is no NaN; NaN if all are. NumPy: `nanmin`. */
+  nanMin(): Plain<T>;
+  /** The greatest element that is no NaN. NumPy: `nanmax`. */
+  nanMax(): Plain<T>;
   /** The place of the least element, counted in C order: of equal ones the first, and the first NaN before all. NumPy: `argmin`. */
   argmin(): number;
   /** The place of the greatest element. NumPy: `argmax`. */

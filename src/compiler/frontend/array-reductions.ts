@@ -4,7 +4,7 @@
  */
 import type { Pos } from '../source.ts';
 import type { Local, TExpr } from '../types/tree.ts';
-import { arith, compare, mulIndex, not, toIndex, truth } from './arithmetic.ts';
+import { arith, compare, mulIndex, not, select, toIndex, truth } from './arithmetic.ts';
 import { elementValue, viewSize } from './arrays.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
@@ -64,7 +64,7 @@ function place(order: 'lt' | 'gt'): Reduction {
     const [best, at] = [ctx.newLocal('%best', pos, false), ctx.newLocal(`%${name}`, pos, false)];
     assign(ctx, best, first(ctx, view, name, pos), pos);
     assign(ctx, at, literal(0, pos), pos);
-    const nan = (a: TExpr): TExpr => ({ k: 'test', fn: 'isNaN', a, pos });
+    const nan = (a: TExpr): TExpr => isNaNTest(a, pos);
     eachElement(
       ctx,
       view,
@@ -106,7 +106,72 @@ function quantified(found: boolean): Reduction {
   };
 }
 
+function isNaNTest(a: TExpr, pos: Pos): TExpr {
+  return { k: 'test', fn: 'isNaN', a, pos };
+}
+
+/** As `folded`, of the elements that are no NaN: the others count as `start`. */
+function foldedNumbers(fn: 'add' | 'mul', start: number): Reduction {
+  return (ctx, view, name, pos) => {
+    const result = ctx.newLocal(`%${name}`, pos, false);
+    assign(ctx, result, literal(start, pos), pos);
+    const each = (value: TExpr): void => {
+      const v = ctx.temp(value);
+      const number = select(isNaNTest(v, pos), literal(start, pos), v, pos);
+      assign(ctx, result, arith(fn, readLocal(result, pos), number, pos), pos);
+    };
+    eachElement(ctx, view, each, pos);
+    return readLocal(result, pos);
+  };
+}
+
+/** How many elements something is true of. */
+function counted(is: (v: TExpr, pos: Pos) => TExpr): Reduction {
+  return (ctx, view, name, pos) => {
+    const count = ctx.newLocal(`%${name}`, pos, false);
+    const one = arith('add', toIndex(readLocal(count, pos)), literal(1, pos), pos);
+    assign(ctx, count, toIndex(literal(0, pos)), pos);
+    const each = (value: TExpr): void => {
+      const then = ctx.branch(() => assign(ctx, count, one, pos));
+      ctx.emit({ k: 'if', cond: is(ctx.temp(value), pos), then, else: [], pos });
+    };
+    eachElement(ctx, view, each, pos);
+    return readLocal(count, pos);
+  };
+}
+
+/** The least or greatest element that is no NaN; NaN if all are. */
+function extremeNumber(order: 'lt' | 'gt'): Reduction {
+  return (ctx, view, name, pos) => {
+    const best = ctx.newLocal(`%${name}`, pos, false);
+    assign(ctx, best, first(ctx, view, name, pos), pos);
+    const each = (value: TExpr): void => {
+      const [v, old] = [ctx.temp(value), readLocal(best, pos)];
+      const cond: TExpr = { k: 'logic', fn: 'or', a: compare(order, v, old, pos), b: isNaNTest(old, pos), pos };
+      assign(ctx, best, select(cond, v, old, pos), pos);
+    };
+    eachElement(ctx, view, each, pos);
+    return readLocal(best, pos);
+  };
+}
+
+/** The mean of the squares of what elements are away from their mean (NumPy's `ddof` is 0). */
+const variance: Reduction = (ctx, view, name, pos) => {
+  const size = viewSize(view, pos);
+  const mean = ctx.hold(arith('div', sum(ctx, view, name, pos), size, pos));
+  const squares = ctx.newLocal(`%${name}`, pos, false);
+  assign(ctx, squares, literal(0, pos), pos);
+  const each = (v: TExpr): void => {
+    const away = ctx.temp(arith('sub', v, mean, pos));
+    assign(ctx, squares, arith('add', readLocal(squares, pos), arith('mul', away, away, pos), pos), pos);
+  };
+  eachElement(ctx, view, each, pos);
+  return arith('div', readLocal(squares, pos), size, pos);
+};
+
 const sum = folded('add', 0);
+const numberSum = foldedNumbers('add', 0);
+const numbers = counted((v, pos) => not(isNaNTest(v, pos), pos));
 
 const REDUCTIONS: Readonly<Record<string, Reduction>> = {
   sum,
@@ -118,6 +183,18 @@ const REDUCTIONS: Readonly<Record<string, Reduction>> = {
   argmax: place('gt'),
   any: quantified(true),
   all: quantified(false),
+  var: variance,
+  std: (ctx, view, name, pos) => ({ k: 'math', fn: 'sqrt', args: [variance(ctx, view, name, pos)], pos }),
+  nanSum: numberSum,
+  nanProd: foldedNumbers('mul', 1),
+  nanMean: (ctx, view, name, pos) => {
+    const total = ctx.hold(numberSum(ctx, view, name, pos));
+    return arith('div', total, numbers(ctx, view, name, pos), pos);
+  },
+  nanMin: extremeNumber('lt'),
+  nanMax: extremeNumber('gt'),
+  // NaN is not 0.
+  countNonzero: counted((v, pos) => ({ k: 'logic', fn: 'or', a: truth(v), b: isNaNTest(v, pos), pos })),
 };
 
 export function isReduction(name: string): boolean {
