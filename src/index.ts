@@ -121,3 +121,4 @@ export type { Reduction } from './reduce/reduce.ts';
 export { hsa, type Roc, roc } from './roc/namespace.ts';
 export type { Event } from './stream/event.ts';
 export type { Stream } from './stream/stream.ts';
+export type { GUFunc, UFunc } from './ufunc/types.ts';

@@ -17,6 +17,7 @@ import { extensions } from './extensions.ts';
 import { externals } from './externals.ts';
 import { faults } from './faults.ts';
 import { geometry } from './geometry.ts';
+import { generalisedFunctions } from './gufuncs.ts';
 import { hashes } from './hashes.ts';
 import { inspection } from './inspection.ts';
 import { kernelArrays } from './kernel-arrays.ts';
@@ -66,6 +67,7 @@ import { storage } from './types-storage.ts';
 import { stringTypes } from './types-strings.ts';
 import { vectorTypes } from './types-vectors.ts';
 import { wideTypes } from './types-wide.ts';
+import { universalFunctions } from './ufuncs.ts';
 import { warps } from './warps.ts';
 
 export { type FaultKind, type FaultPlan, withFaults } from '../src/memory/with-faults.ts';
@@ -106,6 +108,8 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...warps,
   ...randomNumbers,
   ...reductions,
+  ...universalFunctions,
+  ...generalisedFunctions,
   ...spaces,
   ...atomics,
   ...memoryOperations,

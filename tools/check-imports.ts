@@ -44,6 +44,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/array'],
   ['src/kernel'],
   ['src/random', 'src/reduce'],
+  ['src/ufunc'],
   ['src/cuda'],
   ['src/roc'],
   ['src/index.ts'],

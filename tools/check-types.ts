@@ -25,7 +25,7 @@ interface Combination {
 }
 
 const LOOSE = ['kernels.ts', 'roc.ts', 'errors.ts', 'suite.ts'];
-const STRICT = [...LOOSE, 'editor.ts', 'exported.ts'];
+const STRICT = [...LOOSE, 'library.ts', 'editor.ts', 'exported.ts'];
 const UNCHECKED = { noUncheckedIndexedAccess: false };
 const NOT_STRICT = { ...UNCHECKED, strict: false, exactOptionalPropertyTypes: false };
 const COMBINATIONS: readonly Combination[] = [

@@ -12,7 +12,8 @@ import type { CapturedFunction } from './frontend/captured.ts';
 import { lower } from './frontend/lower.ts';
 import { evaluatePartially } from './frontend/partial-evaluation.ts';
 import { describe } from './frontend/positions.ts';
-import type { Kernel, Param } from './ir/ops.ts';
+import { RESULT } from './frontend/result-call.ts';
+import type { Kernel, Param, ValueType } from './ir/ops.ts';
 import { checkBarriers } from './ir/passes/barriers.ts';
 import { returnAtEnds } from './ir/passes/tails.ts';
 import { printKernel } from './ir/print.ts';
@@ -30,13 +31,28 @@ function resultType(s: Definition): Type {
   return 'int';
 }
 
+function staged<R>({ name }: CompileOptions, what: string, run: () => R): R {
+  return traceTime('compile', () => `${name}: ${what}`, run);
+}
+
+/** The way up to the types of all that a kernel computes. */
+function inferTypes(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions) {
+  const { context, body, apart } = staged(options, 'elaborating', () => evaluatePartially(fn, args, options));
+  const ranges = [...assignRanges(body, resultType), ...openRanges(context.roots, body)];
+  staged(options, 'inferring types', () => infer(body, ranges, context.args, { defaultFloat: options.defaultFloat }));
+  return { context, body, apart, ranges };
+}
+
+/** The types of what a kernel passes to `takeResult`: none of what is no number, two of a complex one. Throws as `compileKernel` does. */
+export function resultTypes(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): ValueType[] {
+  const taken = inferTypes(fn, args, options).ranges.filter(({ local }) => local.name === RESULT);
+  return taken.map(({ type }) => machine(type ?? 'int', options.indexBits, options.defaultFloat));
+}
+
 /** Compiles one specialisation. Throws KernelError with a position in the user's source. Synchronous. */
 export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): CompiledKernel {
-  const stage = <R>(what: string, run: () => R): R => traceTime('compile', () => `${options.name}: ${what}`, run);
-  const { context, body, apart } = stage('elaborating', () => evaluatePartially(fn, args, options));
-  const ranges = [...assignRanges(body, resultType), ...openRanges(context.roots, body)];
-  stage('inferring types', () => infer(body, ranges, context.args, { defaultFloat: options.defaultFloat }));
-  const lowered = stage('lowering', () => lower(body, ranges, options));
+  const { context, body, apart, ranges } = inferTypes(fn, args, options);
+  const lowered = staged(options, 'lowering', () => lower(body, ranges, options));
   let kernel: Kernel = {
     name: options.name,
     params: lowered.symbols.params,

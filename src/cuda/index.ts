@@ -43,5 +43,15 @@ export type { Leak, LeakTracker } from '../memory/leaks.ts';
 export type { MemoryStats } from '../memory/stats.ts';
 export type { ReduceIntoOptions, ReduceOptions, Reducible, Reduction } from '../reduce/reduce.ts';
 export type { AutoSynchronize, StreamCallback } from '../stream/stream.ts';
+export type {
+  AccumulateOptions,
+  CallOptions,
+  GUFunc,
+  GUVectorizeOptions,
+  Operands,
+  ReduceAxisOptions,
+  UFunc,
+  VectorizeOptions,
+} from '../ufunc/types.ts';
 export * from './members.ts';
 export { type Cuda, cuda } from './namespace.ts';

@@ -3,6 +3,9 @@
  */
 import { cudaDevices } from '../memory/devices.ts';
 import { type MakeReduction, reduceOf } from '../reduce/reduce.ts';
+import { guvectorizeOf } from '../ufunc/guvectorize.ts';
+import type { GUVectorize, Vectorize } from '../ufunc/types.ts';
+import { vectorizeOf } from '../ufunc/vectorize.ts';
 
 /**
  * Makes a reduction of a function of two values, `const sum = cuda.reduce((a, b) => a + b)`: then `sum(x)` combines the elements of an array with one axis, on
@@ -13,3 +16,17 @@ export const reduce: MakeReduction = /* @__PURE__ */ reduceOf(cudaDevices, 'redu
 
 /** The same as `cuda.reduce`, by the name that Numba's class has: `new cuda.Reduce(fn)`. Numba: `cuda.Reduce`. */
 export const Reduce: MakeReduction = /* @__PURE__ */ reduceOf(cudaDevices, 'Reduce');
+
+/**
+ * Makes a universal function of a function of elements, `const add = cuda.vectorize((a: number, b: number) => a + b)`: then `add(x, y)` applies it to all elements of arrays that are
+ * broadcast together, on the device or the host. Numba: `@vectorize([…], target='cuda')`.
+ * @throws TypeError for what is no function of elements, or signatures that are none.
+ */
+export const vectorize: Vectorize = /* @__PURE__ */ vectorizeOf(cudaDevices);
+
+/**
+ * Makes a generalised universal function of a function that is given parts of arrays and stores its results: `cuda.guvectorize((A, B, C) => {…}, '(m,n),(n,p)->(m,p)')`. The
+ * layout says which axes the function sees; over all others it is applied, a thread each. Numba: `@guvectorize([…], '(m,n),(n,p)->(m,p)', target='cuda')`.
+ * @throws TypeError for what is no function, a layout that cannot be read, or signatures that do not go with it.
+ */
+export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevices);

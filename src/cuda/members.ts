@@ -55,7 +55,7 @@ export {
   synchronizeAsync,
   toDevice,
 } from './host.ts';
-export { Reduce, reduce } from './library.ts';
+export { guvectorize, Reduce, reduce, vectorize } from './library.ts';
 export * from './math.ts';
 export { random } from './random.ts';
 export { constant, local, shared } from './spaces.ts';

@@ -1,6 +1,8 @@
 /**
  * Work of the library's own kernels: launches that follow one another on a stream, with the arrays that only they need.
  */
+import { NotSupportedError } from '../errors.ts';
+import { cannotWait } from '../memory/blocking.ts';
 import type { Kernel } from './kernel-types.ts';
 import type { LaunchOptions } from './launch-shape.ts';
 
@@ -23,9 +25,20 @@ export interface Steps {
 export function launchSteps({ steps, temporaries }: Steps): void {
   try {
     for (const { kernel, shape, args } of steps) kernel.launch(shape, ...args);
+  } catch (error) {
+    throw error instanceof NotSupportedError && error.code === 'E_NO_WAIT' ? noWait(steps) : error;
   } finally {
     for (const temporary of temporaries) temporary.dispose();
   }
+}
+
+/** A device that compiles through promises alone. */
+function noWait([first]: Steps['steps']): NotSupportedError {
+  const name = first?.kernel.name ?? 'f';
+  return cannotWait(
+    `${name} is not compiled for these arguments yet, and the device compiles through promises alone`,
+    `await ${name}.async(…)`,
+  );
 }
 
 /** As `launchSteps`, on devices that compile through promises alone. */

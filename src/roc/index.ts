@@ -22,6 +22,7 @@ export type { Context } from '../memory/context.ts';
 export type { Leavable } from '../memory/context-manager.ts';
 export type { MemoryStats } from '../memory/stats.ts';
 export type { AutoSynchronize, StreamCallback } from '../stream/stream.ts';
+export type { GUFunc, GUVectorizeOptions, UFunc, VectorizeOptions } from '../ufunc/types.ts';
 export type { RocArrayOptions, RocToDeviceOptions } from './arrays.ts';
 export type { Agent, RocKind } from './devices.ts';
 export * from './members.ts';

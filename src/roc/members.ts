@@ -25,6 +25,7 @@ export {
   synchronize,
   synchronizeAsync,
 } from './host.ts';
+export { guvectorize, vectorize } from './library.ts';
 export { deregister, register } from './registration.ts';
 export {
   activeLanePermuteWaveWidth,

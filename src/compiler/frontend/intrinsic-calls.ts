@@ -19,6 +19,7 @@ import type { Evaluation } from './evaluation.ts';
 import { FLOAT_HANDLERS } from './float-calls.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { MEMORY_HANDLERS } from './memory-calls.ts';
+import { RESULT_HANDLERS } from './result-call.ts';
 import { ROC_HANDLERS } from './roc-calls.ts';
 import { isLiteral, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 import { VECTOR_HANDLERS } from './vector-calls.ts';
@@ -145,6 +146,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   ...COMPLEX_HANDLERS,
   ...ROC_HANDLERS,
   ...VECTOR_HANDLERS,
+  ...RESULT_HANDLERS,
   uniform: (call) => {
     count(call, 1);
     return scalar({ k: 'uniform', a: number(call, 0), pos: call.pos });
