@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- cpu`, `-- nvidia`, `-- opencl`, `-- memory`: runs a benchmark by name.
+ * `npm run bench -- cpu`, `-- nvidia`, `-- opencl`, `-- memory`, `-- library`: runs a benchmark by name.
  */
 const [name] = process.argv.slice(2);
 switch (name) {
@@ -16,7 +16,10 @@ switch (name) {
   case 'memory':
     await import('./memory/run.ts');
     break;
+  case 'library':
+    await import('./library/run.ts');
+    break;
   default:
-    console.error(`there is no benchmark ${name}; there are: cpu, nvidia, opencl, memory`);
+    console.error(`there is no benchmark ${name}; there are: cpu, nvidia, opencl, memory, library`);
     process.exitCode = 1;
 }
