@@ -61,6 +61,8 @@ import { clampedBytes } from './types-clamped.ts';
 import { complexNumbers } from './types-complex.ts';
 import { dateTypes } from './types-dates.ts';
 import { float8 } from './types-float8.ts';
+import { halfFunctions } from './types-half-functions.ts';
+import { halves } from './types-halves.ts';
 import { integerTypes } from './types-integers.ts';
 import { quotientTests } from './types-quotients.ts';
 import { storage } from './types-storage.ts';
@@ -99,6 +101,8 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...clampedBytes,
   ...bfloat16,
   ...float8,
+  ...halves,
+  ...halfFunctions,
   ...complexNumbers,
   ...rounding,
   ...functions,

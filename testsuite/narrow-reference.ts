@@ -106,3 +106,34 @@ export function manyDoubles(format: Format, every = 1): Float64Array<ArrayBuffer
   list.push(Number.POSITIVE_INFINITY, Number.NaN, 5e-324, 1e300, 1e-45, 0.1, 1 / 3);
   return Float64Array.from(list.flatMap((x) => [x, -x]));
 }
+
+/** a * b + c, rounded once: what the sum in double precision has lost decides where that is a tie. */
+export function fused(format: Format, a: number, b: number, c: number): number {
+  const product = a * b;
+  const sum = product + c;
+  if (!Number.isFinite(sum)) return nearest(format, sum);
+  const part = sum - product;
+  const lost = product - (sum - part) + (c - part);
+  return nearest(format, lost === 0 ? sum : sum + Math.sign(lost) * Math.abs(sum) * 2 ** -52);
+}
+
+/** What f32 functions may give: the exact result, a few units of f32 off, rounded. */
+export function close(format: Format, actual: ArrayLike<number>, exact: readonly number[], what: string): void {
+  for (let k = 0; k < exact.length; k++) {
+    const [a, e] = [actual[k] as number, exact[k] as number];
+    const slack = Math.abs(e) * 2 ** -20 + 2 ** -146;
+    if (Object.is(a, nearest(format, e))) continue;
+    if (Number.isFinite(e) && (a === nearest(format, e - slack) || a === nearest(format, e + slack))) continue;
+    throw new ConformanceFailure(
+      `${what} of ${k.toString(16)} as ${format.name}: ${a} instead of ${nearest(format, e)}`,
+    );
+  }
+}
+
+/** The nearest whole number, halves to even; zeros keep their sign. */
+export function evenRound(x: number): number {
+  const low = Math.floor(x);
+  const rest = x - low;
+  const y = rest > 0.5 || (rest === 0.5 && low % 2 !== 0) ? low + 1 : low;
+  return y === 0 && (x < 0 || Object.is(x, -0)) ? -0 : y;
+}

@@ -187,7 +187,7 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
     await launch(kernel, { threads: x.length, block: 16 }, y, cuda.toDevice(x));
     sameElements(await read(y), Array.from(x, toHalf));
   },
-  'f16 elements compute as f32': async () => {
+  'f16 elements compute as f16': async () => {
     const kernel = cuda.jit((y: Vec<f32>, v: In<Vec<f16>>) => {
       const k = cuda.grid(1);
       if (k < y.length) y[k] = v[k] * v[k + 1];
@@ -198,7 +198,7 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
     const h = [0.1, 3, 1000, 70.5, 2048].map(toHalf);
     sameElements(
       await read(y),
-      Float32Array.from([0, 1, 2, 3], (k) => h[k] * h[k + 1]),
+      Float32Array.from([0, 1, 2, 3], (k) => toHalf(h[k] * h[k + 1])),
     );
   },
   'casts to i8 truncate and saturate': cast((v) => i8(v), -128, 127),

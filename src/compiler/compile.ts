@@ -18,7 +18,7 @@ import { checkBarriers } from './ir/passes/barriers.ts';
 import { returnAtEnds } from './ir/passes/tails.ts';
 import { printKernel } from './ir/print.ts';
 import { infer } from './types/infer.ts';
-import { machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
+import { isHalf, machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
 import { openRanges } from './types/open-elements.ts';
 import { assignRanges, type Definition } from './types/ranges.ts';
 import type { Range, Root, ScalarArg } from './types/tree.ts';
@@ -111,7 +111,10 @@ function typeNotes(args: readonly ScalarArg[], ranges: readonly Range[], options
   return [
     ...args.map((a) => ({
       name: a.name,
-      type: machine(a.type ?? 'A', options.indexBits, options.defaultFloat),
+      type:
+        a.type !== undefined && isHalf(a.type)
+          ? a.type
+          : machine(a.type ?? 'A', options.indexBits, options.defaultFloat),
       line: describe(a.pos).line,
     })),
     ...named.map((r) => ({

@@ -11,8 +11,8 @@ import type { Cube, Mat, Vec } from '../kernel/types.ts';
 
 type Integer = i32 | u32 | i64 | u64;
 type Unsigned = u32 | u64;
-type Numeric = Integer | f32 | f64;
-type Movable = Numeric | i8 | u8 | i16 | u16 | f16 | bf16;
+type Numeric = Integer | f16 | bf16 | f32 | f64;
+type Movable = Numeric | i8 | u8 | i16 | u16;
 
 /** The members of a record that are numbers. */
 type NumberIn<P> = { [K in keyof P]: P[K] extends number | bigint ? K : never }[keyof P] & string;

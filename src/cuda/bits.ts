@@ -26,5 +26,5 @@ export const hiLoIntToDouble: (high: number, low: number) => number =
   intrinsic<(high: number, low: number) => number>('hiLoIntToDouble');
 /** The bits of the f16 nearest to `x` as an i32 from -32768 to 32767. `cuda.halfAsShort(1)` is 0x3c00. CUDA's `__half_as_short`. */
 export const halfAsShort: ToInt = intrinsic<ToInt>('halfAsShort');
-/** The f16 that the lower 16 bits of an integer are; an f32 in expressions. CUDA's `__short_as_half`. */
+/** The f16 that the lower 16 bits of an integer are. CUDA's `__short_as_half`. */
 export const shortAsHalf: ToInt = intrinsic<ToInt>('shortAsHalf');

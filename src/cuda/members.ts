@@ -23,6 +23,7 @@ export * from './bits.ts';
 export * from './caches.ts';
 export { fast } from './fast.ts';
 export { blockDim, blockIdx, grid, gridDim, gridSize, laneId, threadIdx, warpSize } from './geometry.ts';
+export { bf16, fp16 } from './half.ts';
 export {
   asCudaArray,
   close,

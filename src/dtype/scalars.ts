@@ -78,11 +78,11 @@ export type u64 = t.Big<'u64'>;
 export const u64: DTypeToken<u64> = token('u64');
 /** An element of type f16, for annotations: `Vec<f16>`. */
 export type f16 = t.Num<'f16'>;
-/** Half precision, kept as its bits on the host; f32 in expressions. Dtype, and cast: `f16(x)`. NumPy's float16. */
+/** Half precision, kept as its bits on the host. In kernels each operation on two f16 rounds to f16. Dtype, and cast: `f16(x)`. NumPy's float16. */
 export const f16: DTypeToken<f16> = token('f16');
 /** An element of type bf16, for annotations: `Vec<bf16>`. */
 export type bf16 = t.Num<'bf16'>;
-/** The upper half of an f32, "brain float": its range, and 8 digits. Kept as its bits on the host; f32 in expressions. Dtype, and cast: `bf16(x)`. PyTorch's bfloat16. */
+/** The upper half of an f32, "brain float": its range, and 8 digits. Kept as its bits on the host. In kernels each operation on two bf16 rounds to bf16. Dtype, and cast: `bf16(x)`. PyTorch's bfloat16. */
 export const bf16: DTypeToken<bf16> = token('bf16');
 /** An element of type f8e4m3, for annotations: `Vec<f8e4m3>`. */
 export type f8e4m3 = t.Num<'f8e4m3'>;

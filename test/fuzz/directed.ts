@@ -48,7 +48,7 @@ import type {
 import { exprFault } from '../../src/compiler/ir/verify-expr.ts';
 import { keyOf } from './coverage.ts';
 import { packed } from './memory.ts';
-import { type ArrayDecl, isBig, isFloat, STORED, TYPES, type Ty, type Val, widened } from './program.ts';
+import { type ArrayDecl, isBig, isFloat, MACHINE_TYPES, machineOf, STORED, type Ty, type Val } from './program.ts';
 import { Random, randomValue } from './random.ts';
 import * as own from './semantics.ts';
 
@@ -241,7 +241,7 @@ function missing(name: string): never {
 }
 
 function* expressions(): Iterable<Directed | undefined> {
-  for (const t of TYPES) {
+  for (const t of MACHINE_TYPES) {
     for (const fn of UNARY)
       yield expression(
         [t],
@@ -282,7 +282,7 @@ function* expressions(): Iterable<Directed | undefined> {
           ([a]) => castExpr(to, a as Expr),
           ([a]) => own.cast(t, to, a as Val),
         );
-    for (const to of TYPES)
+    for (const to of MACHINE_TYPES)
       if (to !== t)
         yield expression(
           [t],
@@ -343,7 +343,7 @@ function bits(from: Ty, to: Ty, a: Val): Val {
 
 function* memory(): Iterable<Directed> {
   for (const elem of STORED) {
-    const type = widened(elem);
+    const type = machineOf(elem);
     for (const space of ['global', 'constant', 'shared', 'local'] as const satisfies readonly Space[]) {
       const key = `load ${space} ${elem}`;
       const m = new Making(key);
@@ -448,7 +448,7 @@ function atomicExists(fn: AtomicOp, t: Ty): boolean {
 
 function* atomics(): Iterable<Directed> {
   for (const fn of ATOMICS) {
-    for (const elem of TYPES) {
+    for (const elem of MACHINE_TYPES) {
       if (!atomicExists(fn, elem)) continue;
       for (const space of ['global', 'shared'] as const) {
         for (const withResult of [false, true]) yield atomic(fn, elem, space, withResult);

@@ -126,7 +126,7 @@ export abstract class Values {
             ? e.v
             : typeof e.v === 'bigint'
               ? wrap(e.t, e.v)
-              : e.t === 'f32' || e.t === 'f64'
+              : isFloat(e.t)
                 ? roundTo(e.t, e.v)
                 : wrap(e.t, BigInt(e.v));
         return () => v;

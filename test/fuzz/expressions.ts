@@ -203,7 +203,8 @@ export class Expressions {
   private polymorphic(t: Ty): Expr {
     // Neutral elements, and powers of two, are what passes have shorter ways for.
     if (t !== 'bool' && this.r.chance(0.3)) {
-      const power = 2 ** this.r.below(t === 'i32' ? 31 : 32);
+      // 2 ** 16 is no f16, and refused beside one.
+      const power = 2 ** this.r.below(t === 'f16' ? 16 : t === 'i32' ? 31 : 32);
       if (isBig(t)) return { t, k: 'lit', v: BigInt(power), polymorphic: true };
       return { t, k: 'lit', v: isFloat(t) && this.r.chance(0.5) ? -1 / power : power, polymorphic: true };
     }

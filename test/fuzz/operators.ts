@@ -71,6 +71,6 @@ export const NARROWER: Readonly<Partial<Record<Ty, readonly Ty[]>>> = {
   u32: ['bool'],
   i64: ['i32', 'u32'],
   u64: ['u32'],
-  f32: ['i32', 'u32', 'bool'],
-  f64: ['i32', 'u32', 'f32', 'bool'],
+  f32: ['i32', 'u32', 'bool', 'f16', 'bf16'],
+  f64: ['i32', 'u32', 'f32', 'bool', 'f16'],
 };

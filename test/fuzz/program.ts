@@ -6,26 +6,19 @@
  */
 
 /** Types of values. */
-export type Ty = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
+export type Ty = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f16' | 'bf16' | 'f32' | 'f64';
 /** Types of elements in memory and of casts. */
 export type Elem = Ty | 'i8' | 'u8' | 'u8c' | 'i16' | 'u16' | Narrow;
 /** Floats narrower than f32. */
 export type Narrow = 'f16' | 'bf16' | 'f8e4m3' | 'f8e5m2';
 
-export const TYPES: readonly Ty[] = ['bool', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
-export const NUMBERS: readonly Ty[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
+/** Types that the compiler's IR has; halves are f32 there. */
+export type MachineTy = Exclude<Ty, 'f16' | 'bf16'>;
+export const MACHINE_TYPES: readonly MachineTy[] = ['bool', 'i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
+export const TYPES: readonly Ty[] = [...MACHINE_TYPES, 'f16', 'bf16'];
+export const NUMBERS: readonly Ty[] = ['i32', 'u32', 'i64', 'u64', 'f16', 'bf16', 'f32', 'f64'];
 /** What memory is made of, and what there are scalars of. */
-export const STORED: readonly Exclude<Elem, 'u8c'>[] = [
-  ...TYPES,
-  'i8',
-  'u8',
-  'i16',
-  'u16',
-  'f16',
-  'bf16',
-  'f8e4m3',
-  'f8e5m2',
-];
+export const STORED: readonly Exclude<Elem, 'u8c'>[] = [...TYPES, 'i8', 'u8', 'i16', 'u16', 'f8e4m3', 'f8e5m2'];
 /** Clamped bytes are bytes with stores of their own. */
 export const ELEMS: readonly Elem[] = [...STORED, 'u8c'];
 
@@ -51,7 +44,13 @@ export const SIZE: Readonly<Record<Elem, number>> = {
 /** The type that an element has in expressions. */
 export function widened(e: Elem): Ty {
   if (e === 'i8' || e === 'u8' || e === 'u8c' || e === 'i16' || e === 'u16') return 'i32';
-  return isNarrow(e) ? 'f32' : e;
+  return e === 'f8e4m3' || e === 'f8e5m2' ? 'f32' : e;
+}
+
+/** The type that an element has in the compiler's IR. */
+export function machineOf(e: Elem): MachineTy {
+  const t = widened(e);
+  return t === 'f16' || t === 'bf16' ? 'f32' : t;
 }
 
 export function isNarrow(e: Elem): e is Narrow {

@@ -130,7 +130,11 @@ export function fma(t: Ty, a: number, b: number, c: number): number {
   const [x, y, z] = [dyadic(a), dyadic(b), dyadic(c)];
   const e = Math.min(x.e + y.e, z.e);
   const n = ((x.n * y.n) << BigInt(x.e + y.e - e)) + (z.n << BigInt(z.e - e));
-  const r = t === 'f32' ? nearest({ n, e }, 24, -149, 128) : nearest({ n, e }, 53, -1074, 1024);
+  const r = isNarrow(t)
+    ? nearestNarrow(t, { n, e })
+    : t === 'f32'
+      ? nearest({ n, e }, 24, -149, 128)
+      : nearest({ n, e }, 53, -1074, 1024);
   return r === 0 && n < 0n ? -0 : r;
 }
 

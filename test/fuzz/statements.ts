@@ -463,7 +463,7 @@ export class Statements {
   protected atomic(w: Where): Stmt[] {
     const { r } = this;
     const env = this.env(w);
-    const able = env.own.filter((a) => ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'].includes(a.elem));
+    const able = env.own.filter((a) => ['i32', 'u32', 'i64', 'u64', 'f16', 'bf16', 'f32', 'f64'].includes(a.elem));
     const shared = able.filter(isShared);
     const array = r.pick(shared.length > 0 && r.chance(0.7) ? shared : able);
     if (array === undefined) return this.store(w);

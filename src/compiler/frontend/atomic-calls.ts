@@ -19,9 +19,9 @@ import { isMisaligned } from './unaligned.ts';
 import { describeValue, readLocal, scalar, UNDEFINED, type Value, type View } from './values.ts';
 
 const WORDS: readonly ElemType[] = ['i32', 'u32', 'i64', 'u64'];
-const NUMBERS: readonly ElemType[] = [...WORDS, 'f32', 'f64'];
+const NUMBERS: readonly ElemType[] = [...WORDS, 'f16', 'bf16', 'f32', 'f64'];
 /** What moves whole elements knows small ones too. */
-const MOVED: readonly ElemType[] = ['i8', 'u8', 'i16', 'u16', ...WORDS, 'f16', 'bf16', 'f32', 'f64'];
+const MOVED: readonly ElemType[] = ['i8', 'u8', 'i16', 'u16', ...NUMBERS];
 
 interface AtomicRow {
   readonly types: readonly ElemType[];

@@ -154,10 +154,10 @@ define(
   folding(Math.clz32, (a, pos) => ({ k: 'clz32', a: arg(a, 0), pos })),
 );
 define(Math.fround, 'Math.fround', 1, 1, (a, pos) => ({ k: 'cast', to: 'f32', a: arg(a, 0), pos }));
+// A number, as in JavaScript: what is computed of it does not round to f16.
 define((Math as { f16round?: unknown }).f16round, 'Math.f16round', 1, 1, (a, pos) => ({
-  k: 'cast',
-  to: 'f16',
-  a: arg(a, 0),
+  k: 'widen',
+  a: { k: 'cast', to: 'f16', a: arg(a, 0), pos },
   pos,
 }));
 define(Number, 'Number', 1, 1, (a, pos) => ({ k: 'cast', to: 'f64', a: arg(a, 0), by: 'Number', pos }));

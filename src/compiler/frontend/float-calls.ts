@@ -18,6 +18,11 @@ function tuple(...items: readonly TExpr[]): Value {
   return { kind: 'tuple', items: items.map((item) => scalar(item)) };
 }
 
+/** A number that is used in several steps: those of halves are of f32. */
+function widened(a: TExpr): TExpr {
+  return { k: 'widen', a, pos: a.pos };
+}
+
 /** A function of the math table, or of those that floats have beside it. */
 export function math(fn: (TExpr & { k: 'math' })['fn'], operands = 1, fast = false): Handler {
   return (call) => {
@@ -82,7 +87,7 @@ function ofPi(fn: 'sin' | 'cos'): Handler {
     count(call, 1);
     const { ctx, pos } = call;
     const half = literal(0.5, pos);
-    const x = ctx.hold(arith('div', number(call, 0), literal(1, pos), pos), `%${call.name}`);
+    const x = ctx.hold(arith('div', widened(number(call, 0)), literal(1, pos), pos), `%${call.name}`);
     const steps = ctx.hold({ k: 'round', fn: 'rint', a: arith('add', x, x, pos), pos }, '%steps');
     const rest = arith('sub', x, arith('mul', steps, half, pos), pos);
     const angle = ctx.hold(arith('mul', rest, literal(Math.PI, pos), pos), '%angle');
@@ -104,7 +109,7 @@ function norm(operands: number, inverse: boolean): Handler {
   return (call) => {
     count(call, operands);
     const { pos } = call;
-    const all = Array.from({ length: operands }, (_, k) => number(call, k));
+    const all = Array.from({ length: operands }, (_, k) => widened(number(call, k)));
     const size = all.reduce((a, b): TExpr => ({ k: 'math', fn: 'hypot', args: [a, b], pos }));
     return scalar(inverse ? { k: 'math', fn: 'div', args: [literal(1, pos), size], pos } : size);
   };
@@ -163,7 +168,7 @@ const fastHandlers: Readonly<Record<string, Handler>> = {
   'fast.exp10': (call) => {
     count(call, 1);
     const { pos } = call;
-    const scaled = arith('mul', number(call, 0), literal(Math.log2(10), pos), pos);
+    const scaled = arith('mul', widened(number(call, 0)), literal(Math.log2(10), pos), pos);
     return scalar({ k: 'math', fn: 'exp2', args: [scaled], fast: true, pos });
   },
   'fast.rcp': (call) => {

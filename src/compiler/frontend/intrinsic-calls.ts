@@ -17,6 +17,7 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { FLOAT_HANDLERS } from './float-calls.ts';
+import { HALF_HANDLERS, isHalfArithmetic } from './half-calls.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { MEMORY_HANDLERS } from './memory-calls.ts';
 import { RESULT_HANDLERS } from './result-call.ts';
@@ -51,7 +52,7 @@ export function callIntrinsic(
 
 /** Whether an intrinsic is a function of numbers, each thread for itself: vectors go through it lane by lane. */
 function isOfNumbers(name: string): boolean {
-  if (INTRINSICS.has(name) || name === 'selp') return true;
+  if (INTRINSICS.has(name) || name === 'selp' || isHalfArithmetic(name)) return true;
   // Pairs, and bits of another type, are not what a lane holds.
   return Object.hasOwn(FLOAT_HANDLERS, name) && !/sincos|frexp|modf|(?:As|To)[A-Z]/.test(name);
 }
@@ -163,4 +164,5 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   },
   ...Object.fromEntries([...INTRINSICS].map(([name, row]) => [name, ofTable(row)])),
   ...FLOAT_HANDLERS,
+  ...HALF_HANDLERS,
 };

@@ -7,11 +7,11 @@
 import { SCALAR_TOKENS, u8c } from '../../dtype/index.ts';
 import { CLZ } from '../intrinsics/operations.ts';
 import { spelled } from '../intrinsics.ts';
-import { binary, bitcast, compare, intrinsic } from '../ir/builder.ts';
+import { binary, bitcast, compare, fma, intrinsic } from '../ir/builder.ts';
 import { type CompareOp, ELEM_SIZE, type Expr, isFloat, isInt, type MathFn, type ValueType, widen } from '../ir/ops.ts';
 import { exact } from '../math/exact.ts';
 import type { Pos } from '../source.ts';
-import { isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
+import { isHalf, isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
 import { Signs } from '../types/signs.ts';
 import type { Range, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { comparing, cutTo32, floatOf, isSmallLong, meeting, numeric, typeOf } from '../types/typing.ts';
@@ -20,6 +20,7 @@ import { castTo, clamp, constant, convert, is32, textOf, type Use, widenLiteral 
 import { fail } from './diagnostics.ts';
 import { halfBits, halfValue, tested } from './float-parts.ts';
 import { BitLowering } from './lower-bits.ts';
+import { refuseTooLarge, rounded } from './lower-halves.ts';
 import { MemoryLowering, type Writer } from './lower-memory.ts';
 import { lowerNative } from './lower-native.ts';
 import { QuotientLowering } from './lower-quotients.ts';
@@ -80,8 +81,12 @@ export class ExpressionLowering implements Lowering {
     return isFloat(want) ? want : this.machine(t);
   }
 
-  /** A value of machine type `want`. */
-  to(e: TExpr, want: ValueType, use: Use = {}): Expr {
+  /** A value of machine type `want`, of what is computed in type `t`: where that is a half, numbers without a type become halves, too. */
+  to(e: TExpr, want: ValueType, use: Use = {}, t: Type = want): Expr {
+    if (isHalf(t) && typeOf(e) !== t) {
+      refuseTooLarge(e, t);
+      return rounded(this.to(e, want, { ...use, store: t }), t, e.pos);
+    }
     const elem = use.store ?? want;
     const wraps = use.wraps === true ? is32(want) : use.store !== undefined && isInt(want) && ELEM_SIZE[elem] <= 4;
     if (e.k === 'lit') {
@@ -151,7 +156,8 @@ export class ExpressionLowering implements Lowering {
       case 'index':
         return this.index(e.a);
       case 'arith':
-        return this.#arith(e, want);
+        // A remainder has no more digits than its operands.
+        return e.fn === 'rem' ? this.#arith(e, want) : rounded(this.#arith(e, want), typeOf(e), e.pos);
       case 'neg':
       case 'abs':
       case 'sign': {
@@ -161,6 +167,8 @@ export class ExpressionLowering implements Lowering {
           return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
         return { op: 'unary', type: m, fn: e.k, a, pos: e.pos };
       }
+      case 'widen':
+        return this.to(e.a, this.settle(numeric(typeOf(e.a)), want));
       case 'plus': {
         const t = typeOf(e.a);
         if (isWide(t))
@@ -204,16 +212,19 @@ export class ExpressionLowering implements Lowering {
         return this.#compare(e.fn, e.a, e.b, e);
       case 'select': {
         this.operands('?:', e, e.a, e.b);
-        const m = typeOf(e) === 'bool' ? 'bool' : this.settle(typeOf(e), want);
-        return { op: 'select', type: m, cond: this.bool(e.cond), a: this.to(e.a, m, WRAPS), b: this.to(e.b, m, WRAPS) };
+        const t = typeOf(e);
+        const m = t === 'bool' ? 'bool' : this.settle(t, want);
+        const part = (x: TExpr): Expr => this.to(x, m, WRAPS, t);
+        return { op: 'select', type: m, cond: this.bool(e.cond), a: part(e.a), b: part(e.b) };
       }
       case 'minmax': {
         this.operands(e.fn, e, e.a, e.b, true);
-        let m = this.settle(numeric(typeOf(e)), want);
+        const t = numeric(typeOf(e));
+        let m = this.settle(t, want);
         if (e.fn === 'copysign' && !isFloat(m)) m = this.defaultFloat;
         const fn = isFloat(m) || e.fn === 'copysign' ? e.fn : e.fn === 'fmin' ? 'min' : e.fn === 'fmax' ? 'max' : e.fn;
         const what = { what: `Math.${e.fn}` };
-        return { op: 'binary', type: m, fn, a: this.to(e.a, m, what), b: this.to(e.b, m, what) };
+        return { op: 'binary', type: m, fn, a: this.to(e.a, m, what, t), b: this.to(e.b, m, what, t) };
       }
       case 'cast':
         return this.#cast(e, want);
@@ -234,18 +245,19 @@ export class ExpressionLowering implements Lowering {
         return tested(e.fn, a, (value) => this.hold(value, e.pos));
       }
       case 'math': {
-        const m = this.#floatOf(typeOf(e), want);
-        const args = e.args.map((a) => this.to(a, m, { what: e.fn }));
+        const t = typeOf(e);
+        const m = this.#floatOf(t, want);
+        const args = e.args.map((a) => this.to(a, m, { what: e.fn }, t));
         const { fn } = e;
         const fast = e.fast === true ? { fast: true } : {};
         const [a, b] = args;
-        if (fn === 'sqrt' && a !== undefined) return { op: 'unary', type: m, fn, a, ...fast };
+        if (fn === 'sqrt' && a !== undefined) return rounded({ op: 'unary', type: m, fn, a, ...fast }, t, e.pos);
         if ((fn === 'fmod' || fn === 'div') && a !== undefined && b !== undefined)
-          return { op: 'binary', type: m, fn: fn === 'fmod' ? 'rem' : fn, a, b, ...fast };
-        return { op: 'call', type: m, fn: fn as MathFn, args, ...fast };
+          return rounded({ op: 'binary', type: m, fn: fn === 'fmod' ? 'rem' : fn, a, b, ...fast }, t, e.pos);
+        return rounded({ op: 'call', type: m, fn: fn as MathFn, args, ...fast }, t, e.pos);
       }
       case 'exact':
-        return this.#exact(e, want);
+        return rounded(this.#exact(e, want), typeOf(e), e.pos);
       case 'bitcast':
         return bitcast(
           e.to,
@@ -257,13 +269,14 @@ export class ExpressionLowering implements Lowering {
         return halfValue(this.#bits.bits(e.a, 'i32', e.what), hold);
       }
       case 'fma': {
-        const m = this.#floatOf(typeOf(e), want);
-        const [a, b, c] = e.args;
-        return { op: 'fma', type: m, a: this.to(a, m), b: this.to(b, m), c: this.to(c, m) };
+        const t = typeOf(e);
+        const m = this.#floatOf(t, want);
+        const part = (x: TExpr): Expr => this.to(x, m, {}, t);
+        return fma(part(e.args[0]), part(e.args[1]), part(e.args[2]), isHalf(t) ? t : undefined);
       }
       case 'like': {
-        const m = this.settle(numeric(typeOf(e)), want);
-        return this.to(e.a, m);
+        const t = numeric(typeOf(e));
+        return this.to(e.a, this.settle(t, want), {}, t);
       }
       case 'complex': {
         const m = this.#floatOf(typeOf(e), want);
@@ -274,9 +287,14 @@ export class ExpressionLowering implements Lowering {
         return { op: 'unary', type: a.type, fn: 'uniform', a, pos: e.pos };
       }
       case 'load':
-        return this.memory.load(e.mem);
+        // A JavaScript array of halves is one of f32, and may have been given what is none.
+        return rounded(this.memory.load(e.mem), e.mem.root.open?.type, e.pos);
       case 'native':
-        return lowerNative(e, this.settle(typeOf(e), want), (x, m, use) => this.to(x, m, use));
+        return rounded(
+          lowerNative(e, this.settle(typeOf(e), want), (x, m, use) => this.to(x, m, use, typeOf(e))),
+          typeOf(e),
+          e.pos,
+        );
       case 'address':
         return { op: 'address', type: 'u64', mem: this.memory.ref(e.mem) };
       case 'available':
@@ -291,7 +309,8 @@ export class ExpressionLowering implements Lowering {
   }
 
   #argument(arg: ScalarArg): Expr {
-    return this.symbols.scalar(arg, this.machine(arg.type ?? 'A'));
+    const value = this.symbols.scalar(arg, this.machine(arg.type ?? 'A'));
+    return arg.type === arg.given ? value : rounded(value, arg.type, arg.pos);
   }
 
   /** Refuses operands that do not mix; `signed`: where the sign counts. */
@@ -312,13 +331,27 @@ export class ExpressionLowering implements Lowering {
     if (e.fn === 'div') {
       // A quotient of integers is a fraction, unless they are 64-bit ones, which divide as bigints do.
       const type = isWide(t) ? m : isFloat(m) ? m : this.defaultFloat;
-      return { op: 'binary', type, fn: 'div', a: this.to(e.a, type, use), b: this.to(e.b, type, use), pos: e.pos };
+      return {
+        op: 'binary',
+        type,
+        fn: 'div',
+        a: this.to(e.a, type, use, t),
+        b: this.to(e.b, type, use, t),
+        pos: e.pos,
+      };
     }
-    if (e.fn === 'pow') return this.#power(e, m);
-    return { op: 'binary', type: m, fn: e.fn, a: this.to(e.a, m, use), b: this.to(e.b, m, use), pos: e.pos };
+    if (e.fn === 'pow') return this.#power(e, m, t);
+    return {
+      op: 'binary',
+      type: m,
+      fn: e.fn,
+      a: this.to(e.a, m, use, t),
+      b: this.to(e.b, m, use, t),
+      pos: e.pos,
+    };
   }
 
-  #power(e: Extract<TExpr, { k: 'arith' }>, m: ValueType): Expr {
+  #power(e: Extract<TExpr, { k: 'arith' }>, m: ValueType, t: Type): Expr {
     if (!isFloat(m)) {
       if (e.b.k === 'lit' && Number(e.b.value) < 0) {
         return fail('K217', e.b.pos, `an integer to the power of ${String(e.b.value)} is no integer`, {
@@ -332,13 +365,13 @@ export class ExpressionLowering implements Lowering {
       const a = this.hold(this.to(e.a, type), e.pos);
       return { op: 'binary', type, fn: 'mul', a, b: a, pos: e.pos };
     }
-    return { op: 'call', type, fn: 'pow', args: [this.to(e.a, type), this.to(e.b, type)] };
+    return { op: 'call', type, fn: 'pow', args: [this.to(e.a, type, {}, t), this.to(e.b, type, {}, t)] };
   }
 
   #exact(e: Extract<TExpr, { k: 'exact' }>, want: ValueType | undefined): Expr {
-    const t = floatOf(e.args);
+    const t = e.fn === 'exponent' ? floatOf(e.args) : typeOf(e);
     const m = this.#floatOf(t, e.fn === 'exponent' ? undefined : want);
-    const args = e.args.map((a) => this.to(a, m, { what: e.fn }));
+    const args = e.args.map((a) => this.to(a, m, { what: e.fn }, t));
     const by = e.by && this.to(this.#bits.integer(e.by, spelled(e.fn)), 'i32', { what: 'the power' });
     return exact(e.fn, args, by, (value) => this.hold(value, e.pos));
   }
@@ -349,7 +382,8 @@ export class ExpressionLowering implements Lowering {
     this.operands(spelling, e, ea, eb, !equality);
     const [ta, tb] = [typeOf(ea), typeOf(eb)];
     if (ta === 'bool' && tb === 'bool' && equality) return compare(fn, this.bool(ea), this.bool(eb));
-    const m = this.settle(comparing(ea, eb) ?? numeric(ta), undefined);
+    const t = comparing(ea, eb) ?? numeric(ta);
+    const m = this.settle(t, undefined);
     const open = (x: TExpr): boolean => this.signs.beyond(x) !== undefined && x.k !== 'lit';
     const bits = equality && isInt(m) && (open(ea) || open(eb));
     if (equality && !bits && mixesSigns(ta, tb)) {
@@ -364,7 +398,7 @@ export class ExpressionLowering implements Lowering {
       (x.value < (m === 'i32' ? -(2 ** 31) : 0) || x.value > (m === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1));
     const type = !bits && (beyond(ea) || beyond(eb)) ? 'f64' : m;
     const use = bits ? WRAPS : { what: spelling };
-    return { op: 'compare', type: 'bool', fn, a: this.to(ea, type, use), b: this.to(eb, type, use) };
+    return { op: 'compare', type: 'bool', fn, a: this.to(ea, type, use, t), b: this.to(eb, type, use, t) };
   }
 
   /** Whether an i32 is a u32, or is none: the same bits, of which the first is clear. */
@@ -378,6 +412,7 @@ export class ExpressionLowering implements Lowering {
   #cast(e: Extract<TExpr, { k: 'cast' }>, want: ValueType | undefined): Expr {
     const { a } = e;
     if (e.by === 'u8c') return this.clamped(a);
+    if (isHalf(typeOf(e)) && typeOf(a) === e.to) return this.lower(a, undefined);
     if (e.by === 'lane') return castTo(this.to(a, widen(e.to), { store: e.to }), e.to, e.pos);
     const own = e.by === undefined ? undefined : typeOf(e);
     if (own === 'int') return this.to(a, 'i32');

@@ -12,6 +12,7 @@ import { refuseLocalAtomic } from './array-choices.ts';
 import { castTo } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import { ExpressionLowering, type LoweringOptions } from './lower-expression.ts';
+import { roundedByStore } from './lower-halves.ts';
 import { Symbols } from './symbols.ts';
 import { isMisaligned, storePieces } from './unaligned.ts';
 import { WaveLowering } from './wave-lowering.ts';
@@ -79,7 +80,8 @@ export function lower(
           help: 'write x ? 1 : 0, or use a vote',
         });
       }
-      if (fn.startsWith('shfl')) args.push(x.to(first, result?.type ?? 'i32', { what: 'the value', wraps: true }));
+      const t = s.range?.type ?? 'i32';
+      if (fn.startsWith('shfl')) args.push(x.to(first, result?.type ?? 'i32', { what: 'the value', wraps: true }, t));
       else args.push(fn.startsWith('match') ? x.lower(first, undefined) : x.bool(first));
     }
     if (second !== undefined) args.push(x.to(second, 'i32', { what: 'the lane' }));
@@ -97,7 +99,12 @@ export function lower(
         const value =
           v.type === 'bool'
             ? x.bool(s.value)
-            : x.to(s.value, v.type, { what: `the variable ${v.name}`, wraps: true, halves: isHalved(s.range) });
+            : x.to(
+                s.value,
+                v.type,
+                { what: `the variable ${v.name}`, wraps: true, halves: isHalved(s.range) },
+                s.range.type,
+              );
         list.push({ op: 'assign', var: v, value, pos });
         return;
       }
@@ -118,7 +125,7 @@ export function lower(
         const misaligned = isMisaligned(symbols.typed(s.mem));
         x.memory.access(s.mem, (mem) => {
           if (misaligned) list.push(...storePieces(mem, s.mem.align, value, (v) => hold(v, pos)));
-          else list.push({ op: 'store', mem, value, pos });
+          else list.push({ op: 'store', mem, value: roundedByStore(value, elem), pos });
         });
         return;
       }

@@ -177,8 +177,8 @@ export function bitcast(type: ValueType, a: Expr): Expr {
   return { op: 'bitcast', type, a };
 }
 
-export function fma(a: Expr, b: Expr, c: Expr): Expr {
-  return { op: 'fma', type: a.type === 'f64' ? 'f64' : 'f32', a, b, c };
+export function fma(a: Expr, b: Expr, c: Expr, to?: 'f16' | 'bf16'): Expr {
+  return { op: 'fma', type: a.type === 'f64' ? 'f64' : 'f32', a, b, c, ...(to && { to }) };
 }
 
 export function call(fn: MathFn, ...args: readonly Expr[]): Expr {

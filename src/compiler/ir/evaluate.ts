@@ -8,7 +8,7 @@
 import { codecOf, narrowCodec, roundToOdd, rowOf, SCALAR_TOKENS } from '../../dtype/index.ts';
 import type { Intrinsic } from '../intrinsics/row.ts';
 import { HOST_MATH } from '../math/host.ts';
-import { fusedMultiplyAdd, roundHalfEven } from './exact.ts';
+import { type FusedType, fusedMultiplyAdd, roundHalfEven } from './exact.ts';
 import type { BinaryOp, CompareOp, ElemType, Expr, MathFn, UnaryOp, ValueType } from './ops.ts';
 import { ELEM_SIZE, isFloat, isUnsigned, widen } from './ops.ts';
 
@@ -319,7 +319,7 @@ export function evalCompare(fn: CompareOp, a: Value, b: Value): boolean {
 }
 
 /** a * b + c with one rounding. */
-export function evalFma(type: 'f32' | 'f64', a: number, b: number, c: number): number {
+export function evalFma(type: FusedType, a: number, b: number, c: number): number {
   return fusedMultiplyAdd(type, a, b, c);
 }
 

@@ -48,8 +48,18 @@ function roundExact({ mantissa, scale }: Exact, digits: number, least: number, l
   return mantissa < 0n ? -bounded : bounded;
 }
 
+export type FusedType = 'f16' | 'bf16' | 'f32' | 'f64';
+
+/** Digits, the exponent of the least quantum, and the largest number of what sums of products are rounded to. */
+const FUSED: Readonly<Record<FusedType, readonly [digits: number, least: number, largest: number]>> = {
+  f16: [11, -24, 65504],
+  bf16: [8, -133, 3.3895313892515355e38],
+  f32: [24, -149, 3.4028234663852886e38],
+  f64: [53, -1074, Number.MAX_VALUE],
+};
+
 /** a * b + c, rounded once to `type`. */
-export function fusedMultiplyAdd(type: 'f32' | 'f64', a: number, b: number, c: number): number {
+export function fusedMultiplyAdd(type: FusedType, a: number, b: number, c: number): number {
   if (!Number.isFinite(a) || !Number.isFinite(b)) return a * b + c;
   if (!Number.isFinite(c)) return c;
   if (a === 0 || b === 0) return a * b + c;
@@ -60,7 +70,5 @@ export function fusedMultiplyAdd(type: 'f32' | 'f64', a: number, b: number, c: n
   const scale = Math.min(productScale, z.scale);
   const sum = ((x.mantissa * y.mantissa) << BigInt(productScale - scale)) + (z.mantissa << BigInt(z.scale - scale));
   if (sum === 0n) return 0;
-  return type === 'f32'
-    ? roundExact({ mantissa: sum, scale }, 24, -149, 3.4028234663852886e38)
-    : roundExact({ mantissa: sum, scale }, 53, -1074, Number.MAX_VALUE);
+  return roundExact({ mantissa: sum, scale }, ...FUSED[type]);
 }

@@ -434,7 +434,7 @@ export class Thread {
       case 'bitcast':
         return evalBitcast(e.a.type, e.type, this.value(e.a));
       case 'fma':
-        return evalFma(e.type, Number(this.value(e.a)), Number(this.value(e.b)), Number(this.value(e.c)));
+        return evalFma(e.to ?? e.type, Number(this.value(e.a)), Number(this.value(e.b)), Number(this.value(e.c)));
       case 'call':
         return (this.run.options.math ?? evalCall)(
           e.fn,

@@ -90,6 +90,58 @@ export function narrowSingle(format: NarrowFloat, single: Expr, hold: Hold): Exp
 }
 
 /**
+ * An f32 rounded to a format, as an f32: what `widenNarrow` of `narrowSingle` gives, without the way there and back. A NaN stays as it is.
+ */
+export function roundSingle(format: NarrowFloat, single: Expr, hold: Hold): Expr {
+  const { exponentBits, fractionBits } = format;
+  const value = hold(single);
+  const word = hold(bitcast('i32', value));
+  const drop = FRACTION - fractionBits;
+  const kept = i32(-(2 ** drop));
+  const rounded = (x: Expr): Expr => {
+    const odd = binary('and', binary('shr', x, i32(drop)), i32(1));
+    return binary('and', add(add(x, i32(2 ** (drop - 1) - 1)), odd), kept);
+  };
+  if (exponentBits === 8) return select(unary('isNaN', value), value, bitcast('f32', rounded(word)));
+  const bias = biasOf(format);
+  const magnitude = hold(binary('and', word, i32(0x7fffffff)));
+  // As in `narrowSingle`: the sum has the rounded subnormal in its low bits.
+  const unit = 2 ** (1 - bias - fractionBits);
+  const magic = unit * 2 ** FRACTION;
+  const base = (Math.log2(magic) + BIAS) << FRACTION;
+  const count = sub(bitcast('i32', add(bitcast('f32', magnitude), f32(magic))), i32(base));
+  const small = bitcast('i32', mul(cast('f32', count), f32(unit)));
+  const finite = hold(select(compare('lt', magnitude, i32((BIAS + 1 - bias) << FRACTION)), small, rounded(magnitude)));
+  const greatest = (greatestOf(format) + ((BIAS - bias) << fractionBits)) << drop;
+  const limited = select(compare('gt', finite, i32(greatest)), i32(format.saturates ? greatest : INFINITY), finite);
+  const sign = binary('and', word, i32(-0x80000000));
+  return select(unary('isNaN', value), value, bitcast('f32', or(sign, limited)));
+}
+
+/** a * b + c of floats of 16 bits, rounded once. */
+export function fusedNarrow(name: 'f16' | 'bf16', [a, b, c]: readonly [Expr, Expr, Expr], hold: Hold): Expr {
+  // The product is exact: of halves in f32, of bf16, which go as far as f32 does, in f64.
+  const wide = (x: Expr): Expr => (name === 'f16' ? x : cast('f64', x));
+  return oddSum(hold(mul(wide(a), wide(b))), hold(wide(c)), hold);
+}
+
+/** A sum, rounded to odd: an error that rounding has made is found (Knuth's TwoSum), and ends in the last bit. */
+function oddSum(x: Expr, y: Expr, hold: Hold): Expr {
+  const sum = hold(add(x, y));
+  const part = hold(sub(sum, x));
+  const error = hold(add(sub(x, sub(sum, part)), sub(y, part)));
+  const [bits, one] = sum.type === 'f64' ? (['i64', constant('i64', 1)] as const) : (['i32', i32(1)] as const);
+  const zero = constant(sum.type, 0);
+  const word = hold(bitcast(bits, sum));
+  const outwards = compare('eq', compare('gt', error, zero), compare('gt', sum, zero));
+  const next = select(outwards, add(word, one), sub(word, one));
+  // Not so where a NaN or an infinity is among them: the error is NaN then.
+  const inexact = binary('or', compare('gt', error, zero), compare('lt', error, zero));
+  const even = compare('eq', binary('and', word, one), constant(bits, 0));
+  return select(binary('and', inexact, even), bitcast(sum.type, next), sum);
+}
+
+/**
  * A value of any type as an f32 that rounds to a narrower float as the value itself does: what f32 cannot hold is cut off, and the last bit
  * set for it ("round to odd").
  */

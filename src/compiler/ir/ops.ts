@@ -257,7 +257,15 @@ export type Expr =
     }
   /** Same bits under another type of the same width. */
   | { readonly op: 'bitcast'; readonly type: ValueType; readonly a: Expr }
-  | { readonly op: 'fma'; readonly type: 'f32' | 'f64'; readonly a: Expr; readonly b: Expr; readonly c: Expr }
+  /** a * b + c, rounded once. `to`: to that format, which the operands have as well; the value is an f32 that holds it. */
+  | {
+      readonly op: 'fma';
+      readonly type: 'f32' | 'f64';
+      readonly a: Expr;
+      readonly b: Expr;
+      readonly c: Expr;
+      readonly to?: 'f16' | 'bf16' | undefined;
+    }
   | {
       readonly op: 'call';
       readonly type: 'f32' | 'f64';

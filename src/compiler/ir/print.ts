@@ -186,7 +186,7 @@ function exprText(e: Expr, names: Names, level: number): string {
     case 'bitcast':
       return `bits.${e.type}(${text(e.a)})`;
     case 'fma':
-      return `fma(${text(e.a)}, ${text(e.b)}, ${text(e.c)})`;
+      return `fma${e.to === undefined ? '' : `.${e.to}`}(${text(e.a)}, ${text(e.b)}, ${text(e.c)})`;
     case 'call':
       return `${e.fn}.${e.type}(${e.args.map(text).join(', ')})`;
     case 'intrinsic':

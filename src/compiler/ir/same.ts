@@ -25,6 +25,7 @@ export function sameExpr(a: Expr, b: Expr): boolean {
       if (a.fn !== (b as typeof a).fn) return false;
       break;
     case 'cast':
+    case 'fma':
       if (a.to !== (b as typeof a).to) return false;
       break;
     case 'load': {

@@ -44,7 +44,9 @@ export function exprFault(e: Expr, kernel: Kernel): string | undefined {
     case 'bitcast':
       return bits(e.type) === bits(e.a.type) && bits(e.type) > 1 ? undefined : `the bits of ${e.a.type} as ${e.type}`;
     case 'fma':
-      return [e.a, e.b, e.c].every((x) => x.type === e.type) && isFloat(e.type)
+      return [e.a, e.b, e.c].every((x) => x.type === e.type) &&
+        isFloat(e.type) &&
+        (e.to === undefined || e.type === 'f32')
         ? undefined
         : `fma of ${e.a.type}, ${e.b.type}, ${e.c.type}`;
     case 'call': {

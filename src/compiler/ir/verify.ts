@@ -171,7 +171,7 @@ class Verifier {
     const type = widen(elem);
     const { space } = s.mem.array;
     if (space !== 'global' && space !== 'shared') this.#fail(`an atomic operation on ${space} memory`, s);
-    const whole = type === elem || MOVES.has(s.fn);
+    const whole = type === elem || elem === 'f16' || elem === 'bf16' || MOVES.has(s.fn);
     if (!whole || elem === 'bool') this.#fail(`an atomic operation on ${elem} elements`, s);
     const operands = s.fn === 'cas' ? 2 : s.fn === 'load' ? 0 : 1;
     if (s.args.length !== operands) this.#fail(`atomic.${s.fn} with ${s.args.length} operands`, s);

@@ -11,6 +11,7 @@ import { demandIntegers, isHalved } from './integers.ts';
 import {
   isAdaptive,
   isFloatType,
+  isHalf,
   isIntegerType,
   isPolymorphic,
   isWide,
@@ -76,6 +77,16 @@ function hasOutside({ defs }: Range): boolean {
   return defs.some((d) => 'expr' in d && isOutside(d.expr));
 }
 
+/** Whether it is a variable of the author's; what the compiler keeps for a while, the arms of a choice, takes any type. */
+function isNamed({ local }: Range): boolean {
+  return !local.name.startsWith('%');
+}
+
+/** Whether a number that has no type of its own is among what is assigned to a variable. */
+function beginsOpen({ defs }: Range, counts: (e: TExpr) => boolean): boolean {
+  return defs.some((d) => 'expr' in d && counts(d.expr) && isPolymorphic(typeOf(d.expr)));
+}
+
 /** Whether nothing in an expression still waits for its first type: what is computed from such a guess would stay in the join. */
 function isTyped(e: TExpr): boolean {
   const open = e.k === 'local' || (e.k === 'load' && e.mem.root.open !== undefined);
@@ -99,6 +110,8 @@ function joinDefinitions(ranges: readonly Range[], growing: ReadonlySet<Range>, 
       }
       // `let crc = -1` that is u32 later: as JavaScript's bit operations, it has a sign.
       if (t === 'u32' && hasOutside(range)) t = 'i32';
+      // `let sum = 0; sum += h[i]`: what began as a number without a type is no half, so that sums keep their digits.
+      if (t !== undefined && isHalf(t) && isNamed(range) && beginsOpen(range, counts)) t = 'f32';
       // Until something has decided its type, it stays open to what it meets.
       if (t !== undefined && isAdaptive(t) && range.type !== t && growing.has(range)) t = 'L';
       if (range.demand !== undefined && t !== undefined && (t === 'L' || t === 'A' || isAdaptive(t))) {
@@ -182,6 +195,7 @@ function resolvePolymorphic(
       }
       case 'neg':
       case 'plus':
+      case 'widen':
       case 'abs':
       case 'sign':
       case 'uniform':
@@ -264,8 +278,9 @@ function resolvePolymorphic(
       } else if (t !== undefined) meet(g, t);
     } else if (s.k === 'store') {
       const g = visit(s.value);
-      // What is clamped may be of any type.
-      if (!s.mem.clamped) meet(g, typeOfElem(s.mem.elem));
+      // What is clamped may be of any type, and what is rounded when it is stored need not be before.
+      const t = typeOfElem(s.mem.elem);
+      if (!s.mem.clamped) meet(g, isHalf(t) ? 'f32' : t);
     } else if (s.k === 'warp' && s.range !== undefined && s.fn.startsWith('shfl')) {
       // The value goes to another lane's variable as if by assignment.
       const t = s.range.type;
@@ -304,7 +319,11 @@ function resolvePolymorphic(
 
 /** The type of a group; undefined while something may still come. */
 function decide(g: Group, options: InferOptions, last: boolean): { type: Type; defaulted: boolean } | undefined {
-  let met = g.met;
+  // A variable that is assigned more than once may be a sum.
+  let met =
+    g.met !== undefined && isHalf(g.met) && g.cells.some((c) => 'defs' in c && c.defs.length > 1 && isNamed(c))
+      ? 'f32'
+      : g.met;
   if (g.bothSigns && met === 'i32' && g.polymorphic !== 'F') return { type: 'int', defaulted: false };
   if (met === 'u32' && g.cells.some((c) => 'defs' in c && hasOutside(c))) met = 'i32';
   if (g.polymorphic === 'B') {

@@ -10,11 +10,13 @@ import { rowOf } from '../../dtype/index.ts';
 import type { ElemType, ValueType } from '../ir/ops.ts';
 
 export type Machine = ValueType;
+/** Floats of 16 bits: kept as the f32 that they are, and rounded by every operation. */
+export type Half = 'f16' | 'bf16';
 export type AdaptiveInteger = 'int' | 'idx';
 export type Polymorphic = 'L' | 'A' | 'F' | 'B';
 
 /** `s8`/`u8` stand for i8…i16 and u8…u16 data: i32 in expressions, but joining with fractions as f32 and with u32 by sign. */
-export type Type = Machine | AdaptiveInteger | Polymorphic | 's8' | 'u8';
+export type Type = Machine | Half | AdaptiveInteger | Polymorphic | 's8' | 'u8';
 
 export function isPolymorphic(t: Type): t is Polymorphic {
   return t === 'L' || t === 'A' || t === 'F' || t === 'B';
@@ -25,7 +27,11 @@ export function isAdaptive(t: Type): t is AdaptiveInteger {
 }
 
 export function isFloatType(t: Type): boolean {
-  return t === 'f32' || t === 'f64' || t === 'F';
+  return t === 'f32' || t === 'f64' || t === 'F' || isHalf(t);
+}
+
+export function isHalf(t: Type): t is Half {
+  return t === 'f16' || t === 'bf16';
 }
 
 /** Integers of any kind, polymorphic literals included. */
@@ -50,6 +56,7 @@ export function isWide(t: Type): boolean {
 
 /** The type of a value loaded from an element. */
 export function typeOfElem(elem: ElemType): Type {
+  if (elem === 'f16' || elem === 'bf16') return elem;
   const { kind, bytes, value } = rowOf(elem);
   return bytes > 2 || value !== 'i32' ? value : kind === 'i' ? 's8' : 'u8';
 }
@@ -68,8 +75,10 @@ const RANK: Readonly<Record<Type, number>> = {
   i64: 9,
   u64: 9,
   F: 10,
-  f32: 11,
-  f64: 12,
+  f16: 11,
+  bf16: 12,
+  f32: 13,
+  f64: 14,
 };
 
 /**
@@ -99,6 +108,11 @@ export function join(a: Type, b: Type): Type | undefined {
     case 'F':
       if (lo === 's8' || lo === 'u8') return 'f32';
       return isWide(lo) ? undefined : hi;
+    case 'f16':
+    case 'bf16':
+      if (isWide(lo)) return undefined;
+      // Only what has no type of its own becomes as narrow: an integer, or a float of the other format, need not fit.
+      return isPolymorphic(lo) ? hi : 'f32';
     case 'f32':
     case 'f64':
       return isWide(lo) ? undefined : hi;
@@ -133,6 +147,9 @@ export function machine(t: Type, indexBits: 32 | 64, defaultFloat: 'f32' | 'f64'
       return defaultFloat;
     case 'B':
       return 'i64';
+    case 'f16':
+    case 'bf16':
+      return 'f32';
     default:
       return t;
   }

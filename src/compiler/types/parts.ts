@@ -31,6 +31,7 @@ export function operands(e: TExpr): readonly TExpr[] {
     case 'index':
     case 'neg':
     case 'plus':
+    case 'widen':
     case 'abs':
     case 'sign':
     case 'bitnot':
@@ -185,6 +186,7 @@ function mapOperands(e: TExpr, change: Replace): TExpr {
     case 'index':
     case 'neg':
     case 'plus':
+    case 'widen':
     case 'abs':
     case 'sign':
     case 'bitnot':

@@ -194,6 +194,8 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
       readonly b: TExpr;
     }
   | { readonly k: 'neg' | 'plus' | 'abs' | 'sign' | 'bitnot' | 'not' | 'truth'; readonly a: TExpr }
+  /** A number, of halves as f32: where a function computes in several steps, none of which should round. */
+  | { readonly k: 'widen'; readonly a: TExpr }
   | { readonly k: 'bits'; readonly fn: 'and' | 'or' | 'xor'; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'shift'; readonly fn: 'shl' | 'shr' | 'ushr'; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'logic'; readonly fn: 'and' | 'or'; readonly a: TExpr; readonly b: TExpr }

@@ -5,7 +5,17 @@
  */
 import type { Row } from '../intrinsics/define.ts';
 import type { IntrinsicType } from '../intrinsics/row.ts';
-import { isFloatType, isIntegerType, isWide, join, joinOr, mixesSigns, type Type, typeOfElem } from './lattice.ts';
+import {
+  isFloatType,
+  isHalf,
+  isIntegerType,
+  isWide,
+  join,
+  joinOr,
+  mixesSigns,
+  type Type,
+  typeOfElem,
+} from './lattice.ts';
 import type { Range, TExpr } from './tree.ts';
 
 /** The type of an expression, given the types decided so far. */
@@ -30,6 +40,10 @@ export function typeOf(e: TExpr): Type {
     case 'abs':
     case 'sign':
       return numeric(typeOf(e.a));
+    case 'widen': {
+      const t = numeric(typeOf(e.a));
+      return isHalf(t) ? 'f32' : t;
+    }
     case 'bitnot':
       return bitType(typeOf(e.a));
     case 'not':
@@ -95,10 +109,13 @@ export function typeOf(e: TExpr): Type {
     case 'bitcast':
       return e.to;
     case 'half':
-      return e.fn === 'bits' ? 'i32' : 'f32';
-    case 'exact':
+      return e.fn === 'bits' ? 'i32' : 'f16';
+    case 'exact': {
       if (e.fn === 'exponent') return 'int';
-      return floatOf(e.args);
+      const t = floatOf(e.args);
+      // The neighbour of a half as an f32.
+      return e.fn === 'nextafter' && isHalf(t) ? 'f32' : t;
+    }
     case 'math':
     case 'complex':
       return floatOf(e.args);

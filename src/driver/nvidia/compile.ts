@@ -14,7 +14,7 @@ import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { countTrips } from '../../compiler/ir/passes/trip-counts.ts';
 import { type UnrollOptions, unroll } from '../../compiler/ir/passes/unroll.ts';
 import type { PtxModule, PtxOptions, PtxTarget } from '../../compiler/render/ptx/module.ts';
-import { nativeNarrow } from '../../compiler/render/ptx/narrow.ts';
+import { nativeArithmetic, nativeNarrow } from '../../compiler/render/ptx/narrow.ts';
 import { renderPtx } from '../../compiler/render/ptx/render.ts';
 import { trace, traceTime } from '../../trace.ts';
 import { NVIDIA_CODE, withExternals } from '../externals.ts';
@@ -62,7 +62,7 @@ export function prepare(source: Kernel, target: PtxTarget): Kernel {
         run: (k) =>
           withExternals(k, NVIDIA_CODE, 'an NVIDIA GPU', (fn, type) => fn.native.ptx?.(type, target.capability)),
       },
-      { name: 'expand narrow floats', run: (k) => expandNarrow(k, native) },
+      { name: 'expand narrow floats', run: (k) => expandNarrow(k, native, nativeArithmetic(target)) },
     ],
     source,
   );

@@ -47,7 +47,7 @@ export function expression(e: Expr, names: Naming): string {
     case 'bitcast':
       return `$.bitcast('${e.a.type}', '${e.type}', ${expression(e.a, names)})`;
     case 'fma':
-      return `$.fma('${e.type}', ${[e.a, e.b, e.c].map((x) => expression(x, names)).join(', ')})`;
+      return `$.fma('${e.to ?? e.type}', ${[e.a, e.b, e.c].map((x) => expression(x, names)).join(', ')})`;
     case 'call':
       return `$.call('${e.fn}', '${e.type}', ${e.args.map((x) => expression(x, names)).join(', ')})`;
     case 'intrinsic':

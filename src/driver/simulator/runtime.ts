@@ -12,6 +12,7 @@ import {
   evalUnary,
   type Value,
 } from '../../compiler/ir/evaluate.ts';
+import type { FusedType } from '../../compiler/ir/exact.ts';
 import type {
   ArraySym,
   BinaryOp,
@@ -290,7 +291,7 @@ export class Runtime {
     return evalBitcast(from, to, a);
   }
 
-  fma(type: 'f32' | 'f64', a: number, b: number, c: number): number {
+  fma(type: FusedType, a: number, b: number, c: number): number {
     return evalFma(type, a, b, c);
   }
 

@@ -5,17 +5,30 @@
 import { isNarrowFloat, type NarrowName, SCALARS } from '../../../dtype/index.ts';
 import type { Pos } from '../../source.ts';
 import { assign, cast, KernelBuilder, load, read } from '../builder.ts';
-import { narrowSingle, oddSingle, widenNarrow } from '../narrow-float.ts';
+import { fusedNarrow, narrowSingle, oddSingle, roundSingle, widenNarrow } from '../narrow-float.ts';
 import { type ArraySym, ELEM_SIZE, type ElemType, type Expr, type Kernel, type MemRef, type Stmt } from '../ops.ts';
+import { isArithmetic, updateLoop } from './narrow-atomics.ts';
 import { mapLists, mapStmtExprs, written } from './walk.ts';
 
 /** From what types a device converts to a format itself: `'all'`, or from f32. */
 export type NativeNarrow = Readonly<Partial<Record<NarrowName, 'all' | 'f32'>>>;
 
+/** Formats that a device computes in itself, beyond conversions. */
+export interface NarrowArithmetic {
+  /** It has an fma of them. */
+  readonly fused?: readonly NarrowName[];
+  /** It adds to them atomically. */
+  readonly added?: readonly NarrowName[];
+}
+
 const BITS: Readonly<Record<number, ElemType>> = { 1: 'u8', 2: 'u16' };
 
-/** The same kernel without formats that are not native; the kernel itself when it has none. */
-export function expandNarrow(kernel: Kernel, native: NativeNarrow): Kernel {
+/** The same kernel without formats and operations that are not native; the kernel itself when it has none. */
+export function expandNarrow(
+  kernel: Kernel,
+  native: NativeNarrow,
+  { fused = [], added = [] }: NarrowArithmetic = {},
+): Kernel {
   const symbols = KernelBuilder.from(kernel);
   const arrays = new Map<ArraySym, ArraySym>();
   let expanded = false;
@@ -45,14 +58,17 @@ export function expandNarrow(kernel: Kernel, native: NativeNarrow): Kernel {
       if (name !== undefined) return widenNarrow(SCALARS[name].narrow, load(mem), hold);
       return mem === e.mem ? e : { ...e, mem };
     }
+    if (e.op === 'fma' && e.to !== undefined && !fused.includes(e.to)) {
+      expanded = true;
+      return change(cast(e.to, fusedNarrow(e.to, [e.a, e.b, e.c], hold)), hold);
+    }
     if (e.op !== 'cast' || !isNarrowFloat(e.to)) return e;
     const { to } = e;
     if (native[to] === 'all' || (native[to] === 'f32' && e.a.type === 'f32')) return e;
     expanded = true;
     const single = oddSingle(e.a, hold);
     if (native[to] === 'f32') return { ...e, a: single };
-    const { narrow } = SCALARS[to];
-    return widenNarrow(narrow, narrowSingle(narrow, single, hold), hold);
+    return roundSingle(SCALARS[to].narrow, single, hold);
   };
 
   const list = (statements: readonly Stmt[]): Stmt[] => {
@@ -82,12 +98,14 @@ export function expandNarrow(kernel: Kernel, native: NativeNarrow): Kernel {
     return { ...s, mem, value: narrowSingle(SCALARS[name].narrow, s.value, hold) };
   };
 
-  /** An atomic operation on the bits of a narrow float: no device has any on the float. */
+  /** An atomic operation on the bits of a narrow float; sums are all that some devices have of the float. */
   const atomically = (s: Stmt & { op: 'atomic' }, name: NarrowName, hold: (value: Expr) => Expr): Stmt[] => {
+    if (s.fn === 'add' && added.includes(name)) return [s];
     expanded = true;
     const { narrow } = SCALARS[name];
     const elem = BITS[ELEM_SIZE[name]] ?? name;
     const mem: MemRef = { ...s.mem, array: arrayOf(s.mem.array), elem };
+    if (isArithmetic(s)) return updateLoop(s, narrow, elem, mem, symbols, (out) => holder(symbols, out, s.pos));
     const args = s.args.map((a) => cast(elem, narrowSingle(narrow, a, hold)));
     if (s.result === undefined) return [{ ...s, mem, args }];
     const bits = symbols.variable('i32', '%narrow');

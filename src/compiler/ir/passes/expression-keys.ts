@@ -54,6 +54,8 @@ export class ExpressionKeys {
         return this.#load(e);
       case 'cast':
         return `${e.to}(${parts()})`;
+      case 'fma':
+        return `${e.to ?? e.type}.fma(${parts()})`;
       case 'unary':
       case 'binary':
       case 'compare':

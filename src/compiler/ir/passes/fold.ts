@@ -74,7 +74,7 @@ function foldConstants(e: Expr): Expr | undefined {
       return a === undefined || isNotANumber(a) ? undefined : bitcastConstant(e, a);
     case 'fma':
       if (a === undefined || b === undefined || c === undefined) return undefined;
-      return constant(e.type, evalFma(e.type, Number(a), Number(b), Number(c)));
+      return constant(e.type, evalFma(e.to ?? e.type, Number(a), Number(b), Number(c)));
     case 'intrinsic': {
       const values = e.args.flatMap((x) => (x.op === 'const' ? [x.value] : []));
       return values.length < e.args.length ? undefined : constant(e.type, evalIntrinsic(e.fn, e.type, values));

@@ -10,7 +10,7 @@ import { verify } from '../../ir/verify.ts';
 import { randomKernel } from '../wasm/programs.testing.ts';
 import { assemble, hasPtxas, merge } from './assemble.testing.ts';
 import type { PtxModule, PtxOptions } from './module.ts';
-import { nativeNarrow } from './narrow.ts';
+import { nativeArithmetic, nativeNarrow } from './narrow.ts';
 import { operatorSamples } from './operators.testing.ts';
 import { renderPtx } from './render.ts';
 
@@ -20,7 +20,11 @@ const ISA = [9, 0] as const;
 const ARCHITECTURES = isThorough() ? [75, 80, 90, 100, 120] : [75, 90, 120];
 
 function render(kernel: Kernel, capability: number, options: Partial<PtxOptions> = {}): PtxModule {
-  const expanded = expandNarrow(kernel, nativeNarrow({ capability, isa: ISA }));
+  const expanded = expandNarrow(
+    kernel,
+    nativeNarrow({ capability, isa: ISA }),
+    nativeArithmetic({ capability, isa: ISA }),
+  );
   return renderPtx(expanded, { capability, isa: ISA }, { name: kernel.name, aliased: false, ...options });
 }
 

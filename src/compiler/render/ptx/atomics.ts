@@ -10,6 +10,7 @@ import { binaryOp, floatCompare, selectOp, unaryOp } from './arithmetic.ts';
 import type { Operand } from './code.ts';
 import { allChanged, type Gen, inRegister, isWide, needIsa, TYPES, writeVar } from './gen.ts';
 import { type Address, addressOf } from './memory.ts';
+import { toNarrow, widenNarrow } from './narrow.ts';
 
 type Atomic = Stmt & { op: 'atomic' };
 
@@ -23,7 +24,13 @@ export function emitAtomic(g: Gen, s: Atomic): void {
   const { before, after } = fencesAround(s);
   if (before && !ordered) emitFence(g, before);
   if (ordered && s.order === 'seq_cst') g.code.emit(`fence.sc.${SCOPES[s.scope ?? 'device']}`);
-  const old = ELEM_SIZE[s.mem.elem] < 4 ? small(g, s, at, args, ordered) : atomically(g, s, type, at, args, ordered);
+  const { elem } = s.mem;
+  const old =
+    elem === 'f16' || elem === 'bf16'
+      ? addHalf(g, s, elem, at, args, ordered)
+      : ELEM_SIZE[elem] < 4
+        ? small(g, s, at, args, ordered)
+        : atomically(g, s, type, at, args, ordered);
   if (after && !ordered) emitFence(g, after);
   allChanged(g);
   if (s.result && old !== undefined) writeVar(g, s.result, old);
@@ -36,6 +43,7 @@ export function emitFence(g: Gen, scope: MemoryScope): void {
 /** Whether one instruction does it. */
 function isOne(g: Gen, { fn, mem }: Atomic, type: ValueType): boolean {
   if (fn === 'load' || fn === 'store') return true;
+  if (mem.elem === 'f16' || mem.elem === 'bf16') return true;
   return ELEM_SIZE[mem.elem] >= 4 && (fn === 'cas' || nativeOp(g, fn, type) !== undefined);
 }
 
@@ -165,6 +173,28 @@ function compareLoop(g: Gen, s: Atomic, type: ValueType, at: Address, args: read
   });
   code.place(done);
   return fromBits(g, type, seen);
+}
+
+/** A sum of halves, which is all that there is of them (ir/passes/narrow-atomics.ts). */
+function addHalf(
+  g: Gen,
+  s: Atomic,
+  elem: 'f16' | 'bf16',
+  at: Address,
+  [a = '']: readonly Operand[],
+  ordered: boolean,
+): Operand | undefined {
+  if (elem === 'f16') needIsa(g, 6, 3);
+  else needIsa(g, 7, 8);
+  const operand = toNarrow(g, elem, 'f32', a);
+  const how = `${meaning(g, s, ordered)}.${at.space}.add.noftz.${elem}`;
+  if (s.result === undefined && (!ordered || s.order === 'release')) {
+    g.code.emit(`red${how} ${at.text}, ${operand}`);
+    return undefined;
+  }
+  const old = g.code.reg('h');
+  g.code.emit(`atom${how} ${old}, ${at.text}, ${operand}`);
+  return widenNarrow(g, elem, old);
 }
 
 /** An element of 8 or 16 bits. What else is in its word stays: where another thread changes that meanwhile, the exchange is tried again. */

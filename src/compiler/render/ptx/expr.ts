@@ -11,6 +11,7 @@ import { convert } from './convert.ts';
 import { type Gen, immediate, inRegister, isWide, readVar, TYPES } from './gen.ts';
 import { intrinsicOp } from './intrinsics.ts';
 import { genericAddress, loadElement } from './memory.ts';
+import { halfOp } from './narrow.ts';
 import { parameter, specialValue } from './specials.ts';
 
 /** The value of an expression: a register, or an immediate. Predicates (bool) are always in registers. */
@@ -54,7 +55,9 @@ function compute(g: Gen, e: Expr): Operand {
     case 'bitcast':
       return bitcast(g, e, g.value(e.a));
     case 'fma':
-      return fma(g, e.type, g.value(e.a), g.value(e.b), g.value(e.c));
+      return e.to === undefined
+        ? fma(g, e.type, g.value(e.a), g.value(e.b), g.value(e.c))
+        : halfOp(g, e.to, 'fma.rn', [g.value(e.a), g.value(e.b), g.value(e.c)]);
     case 'call':
       return call(g, e);
     case 'intrinsic':
@@ -150,7 +153,8 @@ function saturated(g: Gen, e: Expr & { op: 'binary' }): Operand | undefined {
   if (inner.op !== 'binary' || inner.fn !== 'fmax' || !isConstant(inner.b, 0)) return undefined;
   const x = inner.a;
   const { ftz } = round(g, 'f32');
-  if (x.op === 'fma') return g.code.value('f', `fma.rn${ftz}.sat.f32`, [g.value(x.a), g.value(x.b), g.value(x.c)]);
+  if (x.op === 'fma' && x.to === undefined)
+    return g.code.value('f', `fma.rn${ftz}.sat.f32`, [g.value(x.a), g.value(x.b), g.value(x.c)]);
   if (x.op !== 'binary' || (x.fn !== 'add' && x.fn !== 'mul')) return undefined;
   return g.code.value('f', `${x.fn}.rn${ftz}.sat.f32`, [g.value(x.a), g.value(x.b)]);
 }

@@ -22,6 +22,8 @@ export interface Gen {
   readonly readOnly: ReadonlySet<number>;
   /** What the expressions of the statement in hand have been evaluated to. */
   readonly evaluated: Map<Expr, Operand>;
+  /** The bits of the halves that registers of f32 were made from. */
+  readonly halves: Map<Operand, { readonly name: 'f16' | 'bf16'; readonly bits: Operand }>;
   readonly sites: FaultSite[];
   readonly prints: PrintSite[];
   /** Slots of shared memory that the code itself uses. */

@@ -4,9 +4,9 @@
  */
 import type { NarrowName } from '../../../dtype/index.ts';
 import type { ValueType } from '../../ir/ops.ts';
-import type { NativeNarrow } from '../../ir/passes/expand-narrow.ts';
+import type { NarrowArithmetic, NativeNarrow } from '../../ir/passes/expand-narrow.ts';
 import type { Operand } from './code.ts';
-import { type Gen, needIsa, TYPES } from './gen.ts';
+import { type Gen, inRegister, needIsa, TYPES } from './gen.ts';
 import type { PtxTarget } from './module.ts';
 import { atLeast } from './targets.ts';
 
@@ -57,6 +57,17 @@ export function nativeNarrow({ capability, isa }: PtxTarget): NativeNarrow {
   return Object.fromEntries(known.map(([name, { from }]) => [name, from]));
 }
 
+/** What it computes in by itself. */
+export function nativeArithmetic({ capability, isa }: PtxTarget): NarrowArithmetic {
+  return {
+    fused: [...(capability >= 53 ? (['f16'] as const) : []), ...(capability >= 80 ? (['bf16'] as const) : [])],
+    added: [
+      ...(capability >= 70 && atLeast(isa, [6, 3]) ? (['f16'] as const) : []),
+      ...(capability >= 90 && atLeast(isa, [7, 8]) ? (['bf16'] as const) : []),
+    ],
+  };
+}
+
 function nativeOf(g: Gen, name: NarrowName): Native {
   const native = NATIVE[name];
   if (native === undefined) throw new Error(`internal error: ${name} should have been expanded`);
@@ -66,11 +77,21 @@ function nativeOf(g: Gen, name: NarrowName): Native {
 
 /** The f32 that the bits of a narrow float stand for. */
 export function widenNarrow(g: Gen, name: NarrowName, bits: Operand): Operand {
-  return nativeOf(g, name).widen(g, bits);
+  const value = nativeOf(g, name).widen(g, bits);
+  if (name === 'f16' || name === 'bf16') g.halves.set(value, { name, bits });
+  return value;
 }
 
-/** The bits nearest to a value. */
+/** An instruction on halves, given as the f32 that they are; its result is one, too. */
+export function halfOp(g: Gen, name: 'f16' | 'bf16', op: string, operands: readonly Operand[]): Operand {
+  const bits = operands.map((a) => toNarrow(g, name, 'f32', inRegister(g, 'f32', a)));
+  return widenNarrow(g, name, g.code.value('h', `${op}.${name}`, bits));
+}
+
+/** The bits nearest to a value; of what has been made from bits these. */
 export function toNarrow(g: Gen, name: NarrowName, from: ValueType, a: Operand): Operand {
+  const known = g.halves.get(a);
+  if (known?.name === name) return known.bits;
   const { narrow, pair } = nativeOf(g, name);
   return g.code.value('h', `${narrow}.${TYPES[from].arith}`, pair ? ['0f00000000', a] : [a]);
 }

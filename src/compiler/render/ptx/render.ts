@@ -39,6 +39,7 @@ export function renderPtx(kernel: Kernel, target: PtxTarget, options: PtxOptions
     vars: declareVars(kernel, code),
     readOnly: listens(kernel) ? new Set() : readOnlyParams(kernel),
     evaluated: new Map(),
+    halves: new Map(),
     sites: [],
     prints: [],
     slots: 0,

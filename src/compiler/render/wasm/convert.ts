@@ -5,7 +5,7 @@ import type { ElemType, Expr, ValueType } from '../../ir/ops.ts';
 import { isFloat, isUnsigned } from '../../ir/ops.ts';
 import type { Local } from './assembler.ts';
 import { type Gen, isWide, shapeOf, wasmType } from './gen.ts';
-import { floatToHalfVector, halfToFloatVector } from './half.ts';
+import { roundToHalfVector } from './half.ts';
 import { type Push, saturationRange, scalarCast } from './scalar.ts';
 import { extractLane, highHalf, packHalves, packLow, replaceLane, splat, splatConst } from './vector.ts';
 
@@ -113,7 +113,7 @@ export function castPart(g: Gen, evaluate: Evaluate, e: Expr & { op: 'cast' }, p
         () => f.op('f32x4.demote_f64x2_zero'),
         () => packHalves(f),
       );
-    else halfToFloatVector(f, () => floatToHalfVector(f, a4));
+    else roundToHalfVector(f, a4);
     return;
   }
   const unsigned = isUnsigned(from) ? 'u' : 's';
@@ -127,7 +127,7 @@ export function castPart(g: Gen, evaluate: Evaluate, e: Expr & { op: 'cast' }, p
       f.op(`f32x4.convert_i32x4_${unsigned}`);
     };
     if (to === 'f32') single();
-    else halfToFloatVector(f, () => floatToHalfVector(f, single));
+    else roundToHalfVector(f, single);
     return;
   }
   if (isFloat(from)) {

@@ -33,6 +33,49 @@ export function halfToFloatVector(f: FunctionBuilder, push: Push): void {
   });
 }
 
+/** f32x4 to the halves nearest to them, as f32x4: what both conversions give, in a third of the operations. */
+export function roundToHalfVector(f: FunctionBuilder, push: Push): void {
+  withVector(f, push, (x) => {
+    const [size, rounded] = [f.temp('v128'), f.temp('v128')];
+    f.get(x);
+    f.op('f32x4.abs');
+    f.set(size);
+    // Normal: half of the last bit, less one, and the last bit itself; what is below goes.
+    f.get(size);
+    f.i32(13);
+    f.op('i32x4.shr_u');
+    splatConst(f, 'i32', 1);
+    f.op('v128.and');
+    f.get(size);
+    splatConst(f, 'i32', 0xfff);
+    f.op('i32x4.add', 'i32x4.add');
+    splatConst(f, 'i32', -0x2000);
+    f.op('v128.and');
+    // Denormal: the last bit of 0.5 and more is worth as much as that of a denormal.
+    f.get(size);
+    splatConst(f, 'f32', 0.5);
+    f.op('f32x4.add');
+    splatConst(f, 'f32', 0.5);
+    f.op('f32x4.sub');
+    f.get(size);
+    splatConst(f, 'i32', 0x38800000 - 1);
+    f.op('i32x4.gt_s', 'v128.bitselect');
+    f.set(rounded);
+    // Too large: infinity, and a NaN stays what it is.
+    f.get(size);
+    splatConst(f, 'i32', 0x7f800000);
+    f.op('i32x4.max_s');
+    f.get(rounded);
+    f.get(rounded);
+    splatConst(f, 'i32', 0x477fe000);
+    f.op('i32x4.gt_s', 'v128.bitselect');
+    f.get(x);
+    splatConst(f, 'i32', -0x80000000);
+    f.op('v128.and', 'v128.or');
+    f.release('v128', size, rounded);
+  });
+}
+
 /** f32x4 to i32x4 of half-precision bits, rounding half to even. */
 export function floatToHalfVector(f: FunctionBuilder, push: Push): void {
   withVector(f, push, (x) => {
