@@ -106,9 +106,10 @@ class NarrowGenerator {
   #member(array: ArrayDecl): Expr {
     const more = this.#more;
     const scale = more.pick([2, 3, 4, 4, 4]);
+    const others = this.#arrays.filter((a) => a.space === 'in' && a.elem === array.elem && count(a) === count(array));
     const load = (): Expr => {
       const at = { form: 'own', scale, offset: more.below(scale), reverse: false } as const;
-      return { t: 'i32', k: 'load', array, at };
+      return { t: 'i32', k: 'load', array: more.chance(0.3) ? more.pick(others) : array, at };
     };
     const weighted = (): Expr =>
       more.chance(0.5) ? bin('mul', load(), word(more.pick([2, 29, 77, 150, -3]))) : load();

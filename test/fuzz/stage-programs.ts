@@ -14,6 +14,8 @@ const join = (op: BinOp, a: Expr, b: Expr, t: Expr['t'] = a.t): Expr => ({ t, k:
 const named = (name: string, t: Expr['t'] = 'i32'): Expr => ({ t, k: 'var', name });
 const raw = (index: Expr): LValue => ({ form: 'raw', index: [index] });
 
+const TOTAL = 'total';
+
 class StageGenerator {
   readonly #r: Random;
   readonly #seed: number;
@@ -59,7 +61,9 @@ class StageGenerator {
     ]);
     const offset = this.#height > 1 || r.chance(0.2);
     lets.push({ k: 'let', name: a, value: offset ? join('add', begin, within) : within });
+    const beside = join('and', join('add', x, word(r.below(8))), word(r.pick([1, 3, 7])));
     const table = r.pick([
+      join('and', join('mul', beside, word(r.pick([1, 3, 16]))), word(127)),
       join('and', join('mul', named(k), word(r.pick([1, 2, 3, 4, 8]))), word(127)),
       join('and', join('shl', named(k), word(r.below(5))), word(127)),
       join('and', named(k), word(r.pick([1, 3, 5, 7, 127]))),
@@ -89,6 +93,9 @@ class StageGenerator {
       if (r.chance(0.2)) body.push({ k: 'if', c, then: stores, else: [] });
       else body.push(...stores);
     }
+    // What goes from stage to stage is a value of the thread.
+    const own: Expr = { t: 'i32', k: 'load', array: table, at: raw(w) };
+    if (r.chance(0.5)) body.push({ k: 'set', name: TOTAL, t: 'i32', op: r.pick(['add', 'xor']), value: own });
     body.push({ k: 'barrier' });
     const limits = up
       ? { from: 1, to: 2 * this.#width, shift: 'left' as const }
@@ -106,6 +113,8 @@ class StageGenerator {
     const table = this.#declare('in', r.pick(['i32', 'u8']), 128);
     const body: Stmt[] = [];
     const both = [x, join('add', x, word(threads))];
+    body.push({ k: 'let', name: TOTAL, value: { t: 'i32', k: 'cast', to: 'i32', a: x } });
+    const totals = this.#declare('out', 'i32', threads * this.#grid);
     const all = shared.map((array) => {
       const t = array.elem as Value;
       const [source, target] = [this.#declare('in', t, n * this.#grid), this.#declare('out', t, n * this.#grid)];
@@ -123,6 +132,8 @@ class StageGenerator {
     body.push({ k: 'barrier' });
     for (let i = 1 + r.below(2); i > 0; i--) body.push(this.#stages(shared, table, begin));
     for (const stores of all) body.push(...stores());
+    const place = join('add', join('mul', special('blockIdx.x'), word(threads)), x);
+    body.push({ k: 'store', array: totals, at: raw(place), value: named(TOTAL) });
     return {
       seed: this.#seed,
       grid: this.#grid,

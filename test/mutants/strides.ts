@@ -65,9 +65,21 @@ export const STRIDES: readonly (readonly [file: string, find: string, replace: s
     'records of several arrays are one',
   ],
   [
-    'render/wasm/prepare',
-    'widths.set(e, least(widths.get(e), wanted));',
-    'widths.set(e, 8);',
-    'members are cut to bytes',
+    'render/wasm/sums',
+    'i64(constantOf(b) - constantOf(a))',
+    'i64(0)',
+    'limits are compared without what is added to the index',
+  ],
+  [
+    'render/wasm/sums',
+    "compare(a.kind === 'least' ? 'ge' : 'le', limit",
+    "compare('ge', limit",
+    'the farther limit is asked about',
+  ],
+  [
+    'render/wasm/interior',
+    'mayHoldInRow: all(inVector.filter((e) => !isOfVector(e))),',
+    'mayHoldInRow: bool(true),',
+    'what is the same for a row is not asked',
   ],
 ];

@@ -6,7 +6,7 @@
  * and remainders, and what is then a consecutive index is loaded as one vector. In the other blocks, perhaps only because
  * an access is not reached, everything stays in its place. `sums.ts` knows what an index may be in a block.
  */
-import { compare, i32, sub } from '../../ir/builder.ts';
+import { and, bool, compare, i32, sub } from '../../ir/builder.ts';
 import { type Loop, testedLoop } from '../../ir/loops.ts';
 import { canFail, MIRRORED, OPPOSITE, size } from '../../ir/measures.ts';
 import type { CompareOp, Expr, MemRef, Stmt } from '../../ir/ops.ts';
@@ -37,7 +37,8 @@ export interface Interior {
   readonly body: readonly Stmt[];
   /** Whether a block is one: the same for the block, and to be evaluated ahead of it. */
   readonly holds: Expr;
-  /** Whether a vector, of another block, is like those of interior blocks. */
+  /** Whether vectors of a row, of another block, may be like those of interior blocks; and whether one of such a row is. */
+  readonly mayHoldInRow: Expr;
   readonly holdsForVector: Expr;
 }
 
@@ -61,8 +62,18 @@ export function findInterior(g: Facts, body: readonly Stmt[]): Interior | undefi
   const inside = walk.list(body);
   const { tests } = walk;
   if (tests.list.length === 0) return undefined;
-  return { body: inside, holds: tests.condition('block'), holdsForVector: tests.condition({ lanes: g.lanes }) };
+  const inVector = tests.conditions({ lanes: g.lanes });
+  return {
+    body: inside,
+    holds: all(tests.conditions('block')),
+    mayHoldInRow: all(inVector.filter((e) => !isOfVector(e))),
+    holdsForVector: all(inVector.filter(isOfVector)),
+  };
 }
+
+const all = (conditions: readonly Expr[]): Expr => conditions.reduce(and, bool(true));
+
+const isOfVector = (e: Expr): boolean => someExpr(e, (x) => x.op === 'special' && x.name === 'threadIdx.x');
 
 /** What is known at a place, by `Var.id`. */
 interface Place {

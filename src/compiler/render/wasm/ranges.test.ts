@@ -99,6 +99,10 @@ const use = (b: ir.KernelBuilder, value: Expr): Stmt => ir.assign(b.variable('i3
 describe('proven', () => {
   it.each<[string, Parameters<typeof eliminated>[0]]>([
     ['thread indices', (b, s) => [use(b, s(add(mul(special('threadIdx.y'), i32(16)), special('threadIdx.x'))))]],
+    [
+      'all but the low bits',
+      (b, s) => [use(b, s(add(mul(ir.and(special('threadIdx.x'), i32(-4)), i32(16)), i32(63))))],
+    ],
     ['masks and remainders', (b, s) => [use(b, s(ir.and(special('blockIdx.x'), i32(255))))]],
     ['bytes', (b, s, x) => [use(b, s(ir.load({ ...(x(i32(0)) as Expr & { op: 'load' }).mem, checks: [] })))]],
     ['a counter', (b, s) => counting(b, i32(0), i32(256), 1, (k) => [use(b, s(k))])],
@@ -138,6 +142,10 @@ describe('not proven', () => {
     [
       'one too far',
       (b, s) => [use(b, s(add(mul(special('threadIdx.y'), i32(16)), add(special('threadIdx.x'), i32(1)))))],
+    ],
+    [
+      'one too far without the low bits',
+      (b, s) => [use(b, s(add(mul(ir.and(special('threadIdx.x'), i32(-4)), i32(16)), i32(64))))],
     ],
     ['negative', (b, s) => [use(b, s(ir.sub(special('threadIdx.x'), i32(1))))]],
     ['block indices', (b, s) => [use(b, s(special('blockIdx.x')))]],

@@ -26,6 +26,7 @@ import { inRowOrder, regionsOf, warpsOf } from './row-order.ts';
 import { runBody } from './run.ts';
 import { isScattered } from './scattered.ts';
 import { layOutScratch } from './scratch.ts';
+import { keepOutside } from './slots.ts';
 import { ranking } from './structure.ts';
 import { warpLanes } from './whole-warps.ts';
 import { emitNodes } from './work-items.ts';
@@ -282,14 +283,7 @@ function writeLimit(g: Gen, param: number, type: 'i32' | 'i64', extent: number):
   f.get(extent);
   push(g.lanes - 1);
   f.op(`${type}.gt_s`, 'select');
-  f.set(limit);
-  // By way of memory: else the optimiser would compute it anew at each use, inside of loops.
-  const slot = g.layout.faultLanes;
-  f.get(g.at.scratch, limit);
-  f.memory(`${type}.store`, 2, slot);
-  f.get(g.at.scratch);
-  f.memory(`${type}.load`, 2, slot);
-  f.set(limit);
+  keepOutside(g, type, limit);
   g.limits.set(param, limit);
 }
 

@@ -173,3 +173,13 @@ function zero(g: Gen, v: Var): void {
   if (w === 'i64') g.f.i64(0);
   else g.f[w](0);
 }
+
+/** Stack: a value, for the local. By way of memory: else the optimiser would compute it anew at each use, inside of loops. */
+export function keepOutside({ f, at, layout }: Gen, type: 'i32' | 'i64', local: Local): void {
+  f.set(local);
+  f.get(at.scratch, local);
+  f.memory(`${type}.store`, 2, layout.faultLanes);
+  f.get(at.scratch);
+  f.memory(`${type}.load`, 2, layout.faultLanes);
+  f.set(local);
+}

@@ -5,7 +5,7 @@
  * ends. It is worth something once its least and most, counted in 64 bits, have been found to lie within 32: then nothing
  * has wrapped. `interior.ts` decides what to ask.
  */
-import { add, and, bool, cast, compare, i32, i64, mul, or, special, sub } from '../../ir/builder.ts';
+import { add, cast, compare, i32, i64, mul, or, special, sub } from '../../ir/builder.ts';
 import { size } from '../../ir/measures.ts';
 import type { Expr } from '../../ir/ops.ts';
 import { foldExpr } from '../../ir/passes/fold.ts';
@@ -261,9 +261,15 @@ export class Tests {
     return true;
   }
 
-  /** That all of them hold. */
-  condition(scope: Scope): Expr {
-    return this.list.map((t) => asCondition(t, scope)).reduce(and, bool(true));
+  /**
+   * That all of them hold, as conditions. Vectors are asked about one limit on either side; that others lie no nearer is the same for
+   * all of them.
+   */
+  conditions(scope: Scope): readonly Expr[] {
+    return this.list.map((t, k) => {
+      const first = scope === 'block' ? undefined : this.list.slice(0, k).find((other) => isParallel(other, t));
+      return first === undefined ? asCondition(t, scope) : isNearer(first as EndTest, t as EndTest);
+    });
   }
 }
 
@@ -277,6 +283,33 @@ function asCondition(t: Test, scope: Scope): Expr {
   );
   const value = foldExpr([...ends, long(t.base)].reduce(add));
   return compare(t.kind === 'least' ? 'ge' : 'lt', value, long(t.limit));
+}
+
+/** Whether two tests ask on the same side about sums that differ by a constant. */
+function isParallel(a: Test, b: Test): boolean {
+  if (a.kind === 'holds' || a.kind === 'either' || a.kind !== b.kind) return false;
+  const isSame = (x: EndTerm, y: EndTerm): boolean => sameExpr(x.factor, y.factor) && sameExpr(x.end, y.end);
+  const [mine, theirs] = [a, b].map((t) => t.terms.filter((x) => !isConstant(x))) as [EndTerm[], EndTerm[]];
+  return (
+    sameExpr(a.base, b.base) &&
+    isSameAxes(a.threads, b.threads) &&
+    mine.length === theirs.length &&
+    mine.every((x, k) => isSame(x, theirs[k] as EndTerm))
+  );
+}
+
+const isConstant = (t: EndTerm): boolean => isOne(t.factor) && t.end.op === 'const';
+
+/** That what is within the limit of `a` is within that of `b`, which is parallel. */
+function isNearer(a: EndTest, b: EndTest): Expr {
+  const constantOf = (t: EndTest): number =>
+    t.terms.filter(isConstant).reduce((sum, { end }) => sum + (numberOf(end) ?? 0), 0);
+  const limit = foldExpr(add(long(a.limit), i64(constantOf(b) - constantOf(a))));
+  return foldExpr(compare(a.kind === 'least' ? 'ge' : 'le', limit, long(b.limit)));
+}
+
+function isSameAxes(a: readonly ThreadTerm[], b: readonly ThreadTerm[]): boolean {
+  return a.length === b.length && a.every((x, k) => x.axis === b[k]?.axis && sameExpr(x.factor, b[k].factor));
 }
 
 function long(e: Expr): Expr {
@@ -311,13 +344,7 @@ function isAlike(a: Test, b: Test): boolean {
 /** One test that says what two of the same base do, or more: the ends of each term as far out as in either. */
 function joined(a: Test, b: Test, natural: (factor: Expr) => boolean): EndTest | undefined {
   if (a.kind === 'holds' || a.kind === 'either' || b.kind === 'either' || b.kind !== a.kind) return undefined;
-  if (!sameExpr(a.base, b.base) || !sameExpr(a.limit, b.limit) || a.threads.length !== b.threads.length)
-    return undefined;
-  const sameThreads = a.threads.every((x, k) => {
-    const other = b.threads[k];
-    return other?.axis === x.axis && sameExpr(other.factor, x.factor);
-  });
-  if (!sameThreads) return undefined;
+  if (!sameExpr(a.base, b.base) || !sameExpr(a.limit, b.limit) || !isSameAxes(a.threads, b.threads)) return undefined;
   const open = [a, b].map((t) => t.terms.filter(({ end }) => end.op !== 'const'));
   const [first = [], second = []] = open;
   const alike = (x: EndTerm, y: EndTerm | undefined): boolean =>

@@ -19,7 +19,15 @@ import { type Jam, jamRows } from './jam.ts';
 import { MaskStack } from './masks.ts';
 import { withPrepared } from './prepare.ts';
 import { withMask, withRare } from './scope.ts';
-import { accumulate, branchIfNoneLive, clearVariable, finishReduction, loadSlots, saveSlots } from './slots.ts';
+import {
+  accumulate,
+  branchIfNoneLive,
+  clearVariable,
+  finishReduction,
+  keepOutside,
+  loadSlots,
+  saveSlots,
+} from './slots.ts';
 import { emitList } from './statements.ts';
 
 /** A loop or block around barriers. */
@@ -403,7 +411,7 @@ function edgeRow(
       emitList(g, body, stack);
     };
   const row = n?.row;
-  const hi = f.temp('i32');
+  const [hi, mayHold] = [f.temp('i32'), f.temp('i32')];
   f.i32(0);
   f.set(x);
   setItem(g);
@@ -413,6 +421,8 @@ function edgeRow(
     f.op('i32.eqz');
     f.brIf(done);
   }
+  scalar(g, interior.mayHoldInRow);
+  keepOutside(g, 'i32', mayHold);
   f.i32(width);
   f.set(hi);
   if (n !== undefined) {
@@ -438,8 +448,9 @@ function edgeRow(
     f.op('i32.gt_s');
     f.brIf(general);
   }
+  f.get(mayHold);
   scalar(g, interior.holdsForVector);
-  f.op('i32.eqz');
+  f.op('i32.and', 'i32.eqz');
   f.brIf(general);
   unmasked(g, item(interior.body), end);
   f.br(next);
@@ -461,7 +472,7 @@ function edgeRow(
   f.br(again);
   f.end();
   f.end();
-  f.release('i32', hi);
+  f.release('i32', hi, mayHold);
 }
 
 function both(a: Expr | undefined, b: Expr | undefined): Expr | undefined {
