@@ -66,7 +66,7 @@ export const FRONT: readonly (readonly [file: string, find: string, replace: str
   ],
   ['frontend/quotients', "binary('and', compare('ne', b, zero), up())", 'up()', 'ceil by zero is not 0'],
   [
-    'frontend/lower-expression',
+    'frontend/lower-bits',
     "const wraps = isFloat(a.type) && (m === 'i32' || m === 'u32')",
     "const wraps = isFloat(a.type) && m === 'i32'",
     'x >>> 0 saturates',
@@ -91,13 +91,13 @@ export const FRONT: readonly (readonly [file: string, find: string, replace: str
     'rint of a quotient goes to odd',
   ],
   [
-    'frontend/lower-expression',
+    'frontend/lower-bits',
     "e.k === 'lit' ? Number.isInteger(Number(e.value)) : !isFloatType(t);",
     'true;',
     'masks and lanes may be floats',
   ],
   [
-    'frontend/lower-expression',
+    'frontend/lower-quotients',
     'under: castTo(read(under), m, e.pos)',
     'under: constant(1, m, e.pos)',
     'variables forget what they are divided by',
