@@ -434,6 +434,20 @@ describe('blocks at an edge', () => {
     }
   });
 
+  it('fail beyond an extent that is nearer than their guard', () => {
+    const b = new ir.KernelBuilder('nearer');
+    const [out, n, m] = [b.global('i32', 'out'), b.value('i32', 'n'), b.value('i32', 'm')];
+    const i = add(mul(ir.special('blockIdx.x'), i32(64)), tid);
+    const index = add(i, i32(3));
+    const mem = ir.at(out, index, { checks: [{ index, extent: m, axis: 0 }] });
+    const kernel = b.build([ir.ifElse(lt(i, n), [ir.store(mem, i32(1))])], { checked: true });
+    const launch = { grid: [2, 1, 1] as const, block: [64, 1, 1] as const, lanes: 4 as const };
+    // The last vector that the guard lets through lies in it as a whole.
+    const run = (extent: number) => runWasm(kernel, launch, [512, 104, extent], new Uint8Array(1024));
+    expect(run(107).fault).toBeUndefined();
+    for (const extent of [106, 105, 104, 90, 60]) expect(run(extent).fault).toMatchObject({ index: BigInt(extent) });
+  });
+
   it('fail at indices that go backwards by a factor', () => {
     const b = new ir.KernelBuilder('backwards');
     const [out, step] = [b.global('i32', 'out'), b.value('i32', 'step')];
