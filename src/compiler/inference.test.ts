@@ -384,14 +384,31 @@ describe('arguments', () => {
     expect(c.defaulted).toEqual([]);
   });
 
-  it('falls to the default float, and says so', () => {
+  it('falls to the default float, and says so where something is computed of it', () => {
     const c = compileFor(
       (y: V, a: number, b: number) => {
-        if (a > b) y[0] = 1;
+        const half = b / 2;
+        if (a > 1 && half > Math.sqrt(a)) y[0] = 1;
       },
       [f32s, 1, 1],
     );
     expect(c.defaulted).toEqual(['a', 'b']);
+    const compared = compileFor(
+      (y: V, a: number, b: number, mode: number, z: number) => {
+        const isMore = (v: number, limit: number): boolean => Math.abs(v) > limit && v !== 0;
+        const shapes = [(v: number) => v, Math.sqrt];
+        if (isMore(a, b)) y[0] = shapes[z]?.(y[1] as number) ?? 0;
+        switch (mode) {
+          case 1:
+            y[2] = 1;
+            break;
+          default:
+            console.log(a);
+        }
+      },
+      [f32s, 1, 1, 1, 1],
+    );
+    expect(compared.defaulted).toEqual([]);
     const d = compileFor(
       (y: V, a: number) => {
         console.log(a);

@@ -34,7 +34,7 @@ describe('types', () => {
     );
     const types = Object.fromEntries(c.types.map((t) => [t.name, t.type]));
     expect(types).toMatchObject({ n: 'i32', a: 'f32', b: 'f64', m: 'i32' });
-    expect(c.defaulted).toEqual(['b']);
+    expect(c.defaulted).toEqual([]);
   });
 
   it('integers divide as JavaScript says, and round back as integer division', () => {

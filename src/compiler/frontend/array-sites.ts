@@ -8,7 +8,7 @@
 import { type Element, OPEN } from '../elements.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
-import { addIndex, compare } from './arithmetic.ts';
+import { addIndex, compare, toIndex } from './arithmetic.ts';
 import { allocateView, constantView, element, indexView, viewValue } from './arrays.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
@@ -43,7 +43,7 @@ function rectangle(v: Value): Rectangle | undefined {
 /** `tuple[index]`, where the index is known at run time alone. */
 export function indexTuple(ctx: Evaluation, tuple: TupleValue, index: TExpr, pos: Pos): Value {
   const functions = tuple.items.length > 0 && tuple.items.every(isCallable);
-  if (functions) return { kind: 'functions', index: ctx.hold(index, '%which'), among: tuple.items };
+  if (functions) return { kind: 'functions', index: ctx.hold(toIndex(index), '%which'), among: tuple.items };
   if (isListOfArrays(tuple)) return oneOfArrays(ctx, tuple, index, pos);
   if (tuple.items.some((v) => v.kind === 'object') && tuple.items.every(isObject))
     return chosen(ctx, tuple, index, pos);
@@ -68,7 +68,7 @@ function isListOfArrays({ items, site }: TupleValue): boolean {
 
 /** `[a, b][index]`. */
 function oneOfArrays(ctx: Evaluation, { items }: TupleValue, index: TExpr, pos: Pos): Value {
-  const held = ctx.hold(index, '%which');
+  const held = ctx.hold(toIndex(index), '%which');
   checkChoice(ctx, held, items.length, 'arrays', pos);
   const from = (k: number): Value => {
     const one = (): Value => items[k] ?? UNDEFINED;
@@ -101,7 +101,7 @@ function classOf({ items }: TupleValue): ClassValue | undefined {
 
 /** One of several objects with variables: a change of it reaches the one that it is. */
 function chosen(ctx: Evaluation, { items }: TupleValue, index: TExpr, pos: Pos): Value {
-  const held = ctx.hold(index, '%index');
+  const held = ctx.hold(toIndex(index), '%index');
   checkChoice(ctx, held, items.length, 'objects', pos);
   return items.reduceRight((others, item, k) =>
     eitherObject(ctx, compare('eq', held, literal(k, pos), pos), item, others, pos),

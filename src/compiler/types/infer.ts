@@ -7,6 +7,7 @@
  * type that it meets. (2) and (3) repeat until nothing changes. Types of expressions follow from those of ranges (`typeOf`).
  */
 import { accumulators } from './accumulators.ts';
+import { computedWith } from './defaulted.ts';
 import { demandIntegers, isHalved } from './integers.ts';
 import {
   isAdaptive,
@@ -146,9 +147,6 @@ function resolvePolymorphic(
     return root(g);
   };
 
-  /** Arguments that are used without a cast around them: `f32(gain)` says what a number is. */
-  const bare = new Set<ScalarArg>();
-
   /** What has grown, and the quotients that it is divided for. */
   const divided: (readonly [operand: Group, quotient: Group])[] = [];
 
@@ -181,7 +179,6 @@ function resolvePolymorphic(
       case 'local':
         return e.range !== undefined && isPolymorphic(t) ? groupOf(e.range, t, e.range) : undefined;
       case 'arg':
-        bare.add(e.arg);
         return isPolymorphic(t) ? groupOf(e.arg, t, e.arg) : undefined;
       case 'arith': {
         if (e.fn === 'div' && isIntegerQuotient(e)) {
@@ -310,7 +307,7 @@ function resolvePolymorphic(
     if (t === undefined) continue;
     for (const c of pending) {
       c.type = t.type;
-      if ('given' in c) c.defaulted = t.defaulted && bare.has(c);
+      if ('given' in c) c.defaulted = t.defaulted;
     }
     any = true;
   }
@@ -367,4 +364,7 @@ export function infer(
   for (const arg of args)
     if (arg.type === undefined || isPolymorphic(arg.type))
       arg.type = arg.given === 'bigint' ? 'i64' : options.defaultFloat;
+  if (!args.some((arg) => arg.defaulted)) return;
+  const computed = computedWith(body);
+  for (const arg of args) arg.defaulted &&= computed.has(arg);
 }
