@@ -140,6 +140,39 @@ const cases: readonly Case[] = [
     message: /a number cannot be indexed/,
   },
   {
+    what: 'a constant index out of an array without a name',
+    fn: (a: V) => {
+      a[0] = new Float32Array(3)[4] as number;
+    },
+    args: [vec],
+    code: 'K235',
+    message: /index 4 is out of range for axis 0 of this array \(length 3\)/,
+  },
+  {
+    what: 'an array without a name as a number',
+    fn: (a: V) => {
+      a[0] =
+        ([
+          [1, 2],
+          [3, 4],
+        ][cuda.grid(1) & 1] as unknown as number) + 1;
+    },
+    args: [vec],
+    code: 'K221',
+    message: /expected a number, but this is an array of rank 1/,
+    help: /give an index: a\[i\]/,
+  },
+  {
+    what: 'a number in groups of digits',
+    fn: (a: V) => {
+      a[0] = 1_000;
+    },
+    args: [new Int8Array(4)],
+    code: 'K212',
+    message: /1_000 does not fit i8/,
+    help: /write i8\(1_000\)/,
+  },
+  {
     what: 'a constant index out of range',
     fn: (a: V) => {
       const s = cuda.shared.array(4, f32) as unknown as V;

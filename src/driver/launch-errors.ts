@@ -98,7 +98,8 @@ export function coordinates([x, y]: Dim3, linear: number): string {
 /** What an index did that left its axis. */
 export function outOfRange(kernel: Kernel, array: ArraySym, axis: number, index: bigint, extent: bigint): string {
   const several = axis > 0 || hasSecondAxis(kernel, array);
-  const target = several ? `axis ${axis} of ${array.name} (extent ${extent})` : `${array.name} (length ${extent})`;
+  const name = array.name.startsWith('%') ? 'this array' : array.name;
+  const target = several ? `axis ${axis} of ${name} (extent ${extent})` : `${name} (length ${extent})`;
   return `index ${index} is out of range for ${target}`;
 }
 

@@ -76,19 +76,20 @@ export function widenLiteral(n: number): Expr {
   return { op: 'const', type: 'i64', value: BigInt(n) };
 }
 
-/** A number as the author has written it: `0xedb88320`, of which a transpiler makes 3988292384. */
+/** A number as the author has written it: `0xedb88320`, of which a transpiler makes 3988292384, and `1_000`. */
 function written(n: number, pos: Pos): string {
   const { text, column } = describe(pos);
-  const found = /^0(?:x[\da-f_]+|b[01_]+|o[0-7_]+)/i.exec(text.slice(column - 1))?.[0];
+  const found = /^-?(?:0(?:x[\da-f_]+|b[01_]+|o[0-7_]+)|[\d_.]+(?:e[+-]?\d+)?)/i.exec(text.slice(column - 1))?.[0];
   return found !== undefined && Number(found.replaceAll('_', '')) === n ? found : String(n);
 }
 
 function fixFor(n: number, elem: ElemType, pos: Pos): string {
-  if (elem !== 'i32' && elem !== 'u32') return `write ${elem}(${n}) to wrap`;
-  if (n < -(2 ** 31) || n > 2 ** 32 - 1) return `write f64(${n})`;
+  const x = written(n, pos);
+  if (elem !== 'i32' && elem !== 'u32') return `write ${elem}(${x}) to wrap`;
+  if (n < -(2 ** 31) || n > 2 ** 32 - 1) return `write f64(${x})`;
   // A bit pattern beside i32: as u32 it would not mix, and i32(x) saturates.
   if (elem === 'i32') return `write (${textOf(pos)} | 0) for these 32 bits, or u32(…) around all operands`;
-  return `write u32(${n}) to wrap`;
+  return `write u32(${x}) to wrap`;
 }
 
 /** Integral, or an integer to begin with. */

@@ -27,8 +27,8 @@ export interface Diagnostic {
 /** Throws the KernelError for `pos`. `code` is `'K…'`. */
 export function fail(code: string, pos: Pos, text: string, diagnostic: Diagnostic = {}): never {
   const place = describe(pos);
-  const summary = withAuthorNamesAt(text, pos);
-  const help = diagnostic.help === undefined ? undefined : withAuthorNamesAt(diagnostic.help, pos);
+  const summary = withAuthorNamesAt(withoutTemporaries(text), pos);
+  const help = diagnostic.help === undefined ? undefined : withAuthorNamesAt(withoutTemporaries(diagnostic.help), pos);
   const lines = [`${code}: ${summary}`, ...frames(pos, place, diagnostic.labels ?? [])];
   if (help !== undefined) lines.push(`  help: ${help.replaceAll('\n', '\n        ')}`);
   throw new KernelError(code, lines.join('\n'), {
@@ -37,6 +37,14 @@ export function fail(code: string, pos: Pos, text: string, diagnostic: Diagnosti
     ...(help === undefined ? {} : { help }),
     ...(diagnostic.cause === undefined ? {} : { cause: diagnostic.cause }),
   });
+}
+
+/** A text in which what has no name of the author's is called what it is: `%array[i]` is `a[i]`, `of %shared` is `of this array`. */
+export function withoutTemporaries(text: string): string {
+  return text
+    .replace(/(^| )%(?:array|shared|local|const)(?=[[.])/g, '$1a')
+    .replace(/(^| )%(?:array|shared|local|const), an array/g, '$1an array')
+    .replace(/(^| )%(?:array|shared|local|const)\b/g, '$1this array');
 }
 
 /** Calls beyond these are only counted. */
