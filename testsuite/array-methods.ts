@@ -97,6 +97,14 @@ export const arrayMethods: readonly ConformanceTest[] = chapter('array methods',
     const sum = part.reduce((a, v) => a + (v & 255), 0);
     return sum + big * 7 + (part.includes(k) ? 1000 : 0) + (last & 63) + (part.some((v) => v < 0) ? 5000 : 0);
   }),
+  'slices of as many elements as they name': integers((k, x) => {
+    const group = k >> 4;
+    const [a, b, c] = x.subarray(3 * group, 3 * (group + 1)).map((v) => (v & 255) + 1);
+    const near = x.subarray(k, k + 4);
+    let s = a! + b! * 3 + c! * 5 + Math.max(...near);
+    for (let j = 0; j < 3; j++) s += x.subarray(j + k, j + k + 2).map((v) => v >> 3)[1]!;
+    return (s + near.length) | 0;
+  }),
   'entries, keys, values and literals in loops': integers((k, x) => {
     let s = 0;
     for (const [j, v] of x.subarray(k, k + 5).entries()) s += (j + 1) * (v & 255);

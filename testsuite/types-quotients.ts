@@ -1,7 +1,7 @@
 /**
  * Chapter: quotients of integers that are rounded, by every function and at every edge, directly and through variables.
  */
-import { cuda, type f32, type In, type i32, type i64, type Vec } from '../src/index.ts';
+import { cuda, type f32, type f64, type In, i32, type i64, type Vec } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { launch, read } from './waiting.ts';
@@ -74,6 +74,37 @@ export const quotientTests: readonly ConformanceTest[] = chapter('quotients of i
   'u64: every pair of edges, every rounding': quotients('uint64', direct),
   'i32 through a variable': quotients('int32', named),
   'u32 through a variable': quotients('uint32', named),
+  'quotients without a remainder are indices, of integers alone': async () => {
+    const kernel = cuda.jit((y: Vec<i32>, z: Vec<f64>, table: In<Vec<i32>>, x: In<Vec<f64>>, width: i32) => {
+      const k = cuda.grid(1);
+      if (k >= y.length) return;
+      const column = k % width;
+      const row = (k - column) / width;
+      const triangle = (k * (k + 1)) / 2;
+      y[k] = table[row]! * 1000 + table[(k - (k & 3)) / 4]! + table[triangle % 50]! * 100 + row + (8 * k) / 4;
+      const v = x[k]!;
+      z[k] = (v - (v % 0.3)) / 0.3 + (v * (v + 1)) / 2 + (8 * v) / 4;
+    });
+    const table = Int32Array.from({ length: 50 }, (_, k) => 7 * k + 1);
+    const x = Float64Array.from({ length: 40 }, (_, k) => k * 0.37 - 5);
+    const [y, z] = [cuda.deviceArray(40, 'i32'), cuda.deviceArray(40, 'f64')];
+    await launch(
+      kernel,
+      { threads: 40 },
+      y,
+      z,
+      cuda.toDevice(table) as never,
+      cuda.toDevice(x) as never,
+      cuda.scalar(i32, 7) as never,
+    );
+    const expected = Int32Array.from({ length: 40 }, (_, k) => {
+      const row = Math.floor(k / 7);
+      return table[row]! * 1000 + table[k >> 2]! + table[((k * (k + 1)) / 2) % 50]! * 100 + row + 2 * k;
+    });
+    sameElements(await read(y), expected, 'thread');
+    const fractions = x.map((v) => (v - (v % 0.3)) / 0.3 + (v * (v + 1)) / 2 + (8 * v) / 4);
+    sameElements((await read(z)) as Float64Array, fractions, 'thread');
+  },
   'a variable that holds a quotient on some paths': async () => {
     const kernel = cuda.jit((y: Vec<i32>, a: In<Vec<i32>>) => {
       const k = cuda.grid(1);

@@ -3,6 +3,7 @@
  */
 import {
   type ArrayDecl,
+  type Choice,
   count,
   type Expr,
   type FuncDecl,
@@ -24,6 +25,8 @@ const MAX_STEPS = 2_000_000;
 export interface Thread {
   v: (Val | undefined)[];
   readonly locals: Map<string, Val[]>;
+  /** What variables stand for. */
+  readonly arrays: Map<string, ArrayDecl>;
   readonly x: number;
   readonly y: number;
   readonly block: number;
@@ -69,7 +72,28 @@ export abstract class Values {
     return n;
   }
 
-  protected cells(a: ArrayDecl, s: Thread): Val[] {
+  /** The array that a name stands for. */
+  protected actual(a: ArrayDecl, s: Thread): ArrayDecl {
+    return a.space === 'name' ? (s.arrays.get(a.name) ?? missing(a.name)) : a;
+  }
+
+  protected choice(c: Choice): (s: Thread) => ArrayDecl {
+    switch (c.k) {
+      case 'array':
+        return (s) => this.actual(c.array, s);
+      case 'either': {
+        const [test, a, b] = [this.expr(c.c), this.choice(c.a), this.choice(c.b)];
+        return (s) => (test(s) ? a : b)(s);
+      }
+      case 'nth': {
+        const [index, of] = [this.expr(c.index), c.of.map((x) => this.choice(x))];
+        return (s) => (of[Number(index(s)) & (of.length - 1)] ?? missing('choice'))(s);
+      }
+    }
+  }
+
+  protected cells(name: ArrayDecl, s: Thread): Val[] {
+    const a = this.actual(name, s);
     const list = (a.space === 'local' ? s.locals : this.memory).get(a.name);
     if (list === undefined) throw new Discarded(`no memory for ${a.name}`);
     return list;
@@ -148,7 +172,7 @@ export abstract class Values {
         return (s) => {
           const i = place(s);
           const v = this.cells(e.array, s)[i];
-          this.traffic.get(e.array.name)?.read(i, s.t);
+          this.traffic.get(this.actual(e.array, s).name)?.read(i, s.t);
           if (v === undefined) throw new Discarded(`${e.array.name} is not initialised`);
           return v;
         };

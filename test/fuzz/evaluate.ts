@@ -116,10 +116,19 @@ class Evaluator extends Values {
         const own = ofBits(op) ? (v: Val): Val => v : (v: Val): Val => cast(from, t, v);
         return (x) => void (x.v[n] = binary(op, t, present(x.v[n], s.name), own(value(x))));
       }
-      case 'store': {
-        const [place, value, { op, array }] = [this.place(s.array, s.at), this.expr(s.value), s];
-        const t = widened(array.elem);
+      case 'arrays': {
+        const to = s.to.map(({ name, of }) => [name.name, this.choice(of)] as const);
         return (x) => {
+          const found = to.map(([name, of]) => [name, of(x)] as const);
+          for (const [name, array] of found) x.arrays.set(name, array);
+          return undefined;
+        };
+      }
+      case 'store': {
+        const [place, value, { op }] = [this.place(s.array, s.at), this.expr(s.value), s];
+        const t = widened(s.array.elem);
+        return (x) => {
+          const array = this.actual(s.array, x);
           const cells = this.cells(array, x);
           const i = place(x);
           if (op !== undefined && t === 'bool' && present(cells[i], array.name) !== (op === 'and')) {
@@ -370,6 +379,7 @@ export function evaluate(p: Program): Outcome {
       const thread: Thread = {
         v: [],
         locals,
+        arrays: new Map(),
         x: t % bx,
         y: Math.floor(t / bx),
         block,

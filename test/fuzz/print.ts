@@ -4,6 +4,7 @@
 import {
   type ArrayDecl,
   type BinOp,
+  type Choice,
   type Expr,
   type FuncDecl,
   isBig,
@@ -217,6 +218,19 @@ function assigned(op: BinOp | undefined, t: string): string {
   return INFIX[op] ?? '';
 }
 
+function choice(c: Choice): string {
+  switch (c.k) {
+    case 'array':
+      return c.array.name;
+    case 'either': {
+      const [test, a, b] = [printExpr(c.c), choice(c.a), choice(c.b)];
+      return c.call ? `pick(${test}, ${a}, ${b})` : `(${test} ? ${a} : ${b})`;
+    }
+    case 'nth':
+      return `[${c.of.map(choice).join(', ')}][${printExpr(c.index)} & ${c.of.length - 1}]`;
+  }
+}
+
 function statement(s: Stmt, i: string): string {
   switch (s.k) {
     case 'let':
@@ -230,6 +244,11 @@ function statement(s: Stmt, i: string): string {
     }
     case 'set':
       return `${i}${s.name} ${assigned(s.op, s.t)}= ${printExpr(s.value)};\n`;
+    case 'arrays': {
+      const [names, values] = [s.to.map((x) => x.name.name).join(', '), s.to.map((x) => choice(x.of)).join(', ')];
+      const together = s.to.length === 1 ? `${names} = ${values}` : `[${names}] = [${values}]`;
+      return `${i}${s.how === 'let' ? 'let ' : ''}${together};\n`;
+    }
     case 'store':
       return `${i}${element(s.array, s.at)} ${assigned(s.op, s.array.elem)}= ${printExpr(s.value)};\n`;
     case 'bump': {
@@ -330,5 +349,6 @@ export function printProgram(p: Program): string {
     `  const t = ${flat ? 'cuda.threadIdx.x' : 'cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x'};\n`,
   ];
   const parameters = [...argumentsOf(p), ...p.scalars].map((a) => a.name).join(', ');
-  return `function kernel(${parameters}) {\n${p.functions.map((f) => printFunction(f, '  ')).join('')}${head.join('')}${made.join('')}${lines(p.body, '  ')}}`;
+  const picks = p.arrays.some((a) => a.space === 'name') ? '  const pick = (c, a, b) => (c ? a : b);\n' : '';
+  return `function kernel(${parameters}) {\n${picks}${p.functions.map((f) => printFunction(f, '  ')).join('')}${head.join('')}${made.join('')}${lines(p.body, '  ')}}`;
 }

@@ -191,7 +191,8 @@ export interface ArrayDecl {
   readonly name: string;
   readonly elem: Elem;
   readonly shape: readonly number[];
-  readonly space: 'in' | 'out' | 'shared' | 'dynamic' | 'local' | 'const' | 'atomic';
+  /** `name`: a variable that stands for one array or another of this type and shape. */
+  readonly space: 'in' | 'out' | 'shared' | 'dynamic' | 'local' | 'const' | 'atomic' | 'name';
   /** in, out, atomic. */
   readonly layout: Layout;
   /** Of an array that threads write in rows: how many elements each has. */
@@ -199,6 +200,12 @@ export interface ArrayDecl {
   /** Contents before the launch, in C order; in, out, atomic, const. */
   readonly data: readonly Val[];
 }
+
+/** An array, or one of several: by a condition (in the words of a function where `call`), or by an index. */
+export type Choice =
+  | { readonly k: 'array'; readonly array: ArrayDecl }
+  | { readonly k: 'either'; readonly call: boolean; readonly c: Expr; readonly a: Choice; readonly b: Choice }
+  | { readonly k: 'nth'; readonly of: readonly Choice[]; readonly index: Expr };
 
 export interface FuncDecl {
   readonly name: string;
@@ -299,6 +306,12 @@ export type Stmt =
   | { readonly k: 'maybe'; readonly name: string; readonly how: 'let' | 'var'; readonly value?: Maybe }
   /** An assignment to one; `ifNone`: by `??=`. */
   | { readonly k: 'give'; readonly name: string; readonly value: Maybe; readonly ifNone: boolean }
+  /** Variables that stand for arrays: declared, or all assigned at once. */
+  | {
+      readonly k: 'arrays';
+      readonly how: 'let' | 'set';
+      readonly to: readonly { readonly name: ArrayDecl; readonly of: Choice }[];
+    }
   | { readonly k: 'barrier' }
   /** A line that begins with the thread's number; arguments that have a name are variables first. */
   | { readonly k: 'print'; readonly args: readonly Shown[]; readonly names: readonly (string | undefined)[] }

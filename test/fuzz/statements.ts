@@ -123,7 +123,7 @@ export class Statements {
 
   // -------------------------------------------------------------- arrays
 
-  protected declare(space: ArrayDecl['space'], elem: Elem, n: number, data: boolean): ArrayDecl {
+  protected declare(space: Exclude<ArrayDecl['space'], 'name'>, elem: Elem, n: number, data: boolean): ArrayDecl {
     const { r } = this;
     const rank2 = n >= 4 && r.chance(0.3) && space !== 'dynamic';
     const inner = 2 ** (1 + r.below(Math.max(Math.log2(n) - 1, 1)));

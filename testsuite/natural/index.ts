@@ -3,6 +3,7 @@
  */
 import { type ConformanceTest, chapter } from '../suite.ts';
 import { algorithms } from './algorithms.ts';
+import { buffers } from './buffers.ts';
 import { byteKernels } from './bytes.ts';
 import { geometry } from './geometry.ts';
 import { images } from './images.ts';
@@ -17,5 +18,6 @@ export const natural: readonly ConformanceTest[] = [
   ...chapter('natural: geometry', geometry),
   ...chapter('natural: bytes and texts', byteKernels),
   ...chapter('natural: algorithms', algorithms),
+  ...chapter('natural: buffers', buffers),
   ...chapter('natural: signals and graphs', signals),
 ];

@@ -28,6 +28,15 @@ export function mayBeSame(a: Root, b: Root): boolean {
   return a === b || a.among !== undefined || b.among !== undefined;
 }
 
+/** Refuses two roots that stand for one array, or will when the kernel has been evaluated to its end. */
+export function keepApart(a: Root, b: Root, refuse: () => never): void {
+  const check = (): void => {
+    if (rootsOf(a).some((root) => rootsOf(b).includes(root))) refuse();
+  };
+  check();
+  for (const { among } of [a, b]) among?.watchers.push(check);
+}
+
 export function refuseLocalAtomic(pos: Pos): never {
   return fail('K334', pos, 'local memory belongs to one thread: atomics have no use there', {
     help: 'read and write it plainly',
@@ -36,7 +45,7 @@ export function refuseLocalAtomic(pos: Pos): never {
 
 /** A root that will stand for several like this one. Its space is none that anybody may rely on. */
 function choiceRoot({ elem, made }: Root, name: string, pos: Pos): Root {
-  const among = { roots: new Set<Root>(), into: new Set<Root>() };
+  const among = { roots: new Set<Root>(), into: new Set<Root>(), watchers: [] };
   return { id: -1, name, space: 'global', elem, made, pos, readonly: false, written: false, among };
 }
 
@@ -54,6 +63,7 @@ function include(hints: Hints, choice: Root, from: Root, pos: Pos): void {
       markStored(root, pos);
     }
     for (const next of choice.among.into) include(hints, next, root, pos);
+    for (const watcher of choice.among.watchers) watcher();
   }
 }
 

@@ -5,7 +5,7 @@ import type { AnyNode, CallExpression, Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { arith } from './arithmetic.ts';
-import { mayBeSame } from './array-choices.ts';
+import { keepApart } from './array-choices.ts';
 import { isReduction, reduction } from './array-reductions.ts';
 import { element, elementType, elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
 import { storeValue, writable } from './assignments.ts';
@@ -99,12 +99,13 @@ function isRecordType(view: View): boolean {
 
 /** `a.set(values, offset)`. */
 function copyElements(ctx: Evaluation, view: View, values: Sequence, rest: readonly Value[], pos: Pos): void {
-  if (values.kind === 'view' && mayBeSame(values.view.root, view.root)) {
-    const are = values.view.root === view.root ? 'are' : 'may be';
-    fail('K242', pos, `${view.name} and what is copied into it ${are} parts of one array`, {
-      help: 'copy the elements in a loop, in the order in which none is overwritten before it is read',
-    });
-  }
+  const are = values.kind === 'view' && values.view.root === view.root ? 'are' : 'may be';
+  if (values.kind === 'view')
+    keepApart(values.view.root, view.root, () =>
+      fail('K242', pos, `${view.name} and what is copied into it ${are} parts of one array`, {
+        help: 'copy the elements in a loop, in the order in which none is overwritten before it is read',
+      }),
+    );
   const [first] = rest;
   const offset = first === undefined ? literal(0, pos) : ctx.hold(ctx.scalar(first, pos, 'an index'));
   const at = (index: TExpr): View => indexView(ctx, view, arith('add', offset, index, pos), pos);

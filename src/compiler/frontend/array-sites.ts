@@ -209,7 +209,5 @@ export function madeAt(ctx: Evaluation, site: object, items: readonly Value[], p
 
 /** A store to an element of a tuple: it has to be memory. Returns where there is no memory that could stand for it. */
 export function storeTo(ctx: Evaluation, v: Value): void {
-  if (v.kind !== 'tuple') return;
-  ctx.hints.storeTo(v.site);
-  ctx.hints.holdMemory(v.place);
+  if (v.kind === 'tuple') ctx.hints.beMemory(v);
 }

@@ -17,6 +17,7 @@ import { complex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { size, touchesMemory } from './measures.ts';
+import { difference } from './regions.ts';
 import { type Axis, isLiteral, literal, readLocal, scalar, type Value, type View } from './values.ts';
 import { type LaneType, vectorElement, vectorOfElement } from './vectors.ts';
 
@@ -412,9 +413,12 @@ export function sliceView(ctx: Evaluation, view: View, parts: readonly SlicePart
     length = minmax('max', length, zero, pos);
     const extent = isLiteral(length) ? length : ctx.hold(toIndex(length), '%length');
     offset = addIndex(offset, mulIndex(ctx.hold(toIndex(start)), axis.stride, pos), pos);
-    axes.push({ extent, stride: mulIndex(axis.stride, literal(step, pos), pos) });
+    const [from, to] = [part.start ?? zero, part.stop];
+    const wanted = step === 1 && to !== undefined ? difference(to, from) : undefined;
+    const whole = wanted !== undefined && wanted > 0 ? wanted : undefined;
+    axes.push({ extent, stride: mulIndex(axis.stride, literal(step, pos), pos), whole });
   });
-  const held = axes.map((a) => ({ extent: a.extent, stride: isLiteral(a.stride) ? a.stride : ctx.hold(a.stride) }));
+  const held = axes.map((a) => ({ ...a, stride: isLiteral(a.stride) ? a.stride : ctx.hold(a.stride) }));
   return {
     ...view,
     axes: held,

@@ -101,7 +101,7 @@ function isWhole(e: TExpr, seen: Set<object>): boolean {
 function isIntegral(e: TExpr, seen: Set<object> = new Set()): boolean {
   switch (e.k) {
     case 'round':
-      return true;
+      return e.exact !== true;
     case 'plus':
     case 'neg':
     case 'uniform':

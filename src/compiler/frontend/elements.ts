@@ -5,7 +5,7 @@ import type { Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
-import { isSequence, itemOf, knownLength } from './sequences.ts';
+import { isSequence, itemOf, namedLength } from './sequences.ts';
 import { describeValue, literal, type Scope, type Value } from './values.ts';
 
 /** Arrays of more elements are not spread. */
@@ -13,7 +13,7 @@ const MOST_SPREAD = 64;
 
 /** The elements of an array whose length is known, read now. */
 function spreadView(ctx: Evaluation, v: Extract<Value, { kind: 'view' }>, pos: Pos): Value {
-  const n = isSequence(v) ? knownLength(v, pos) : undefined;
+  const n = isSequence(v) ? namedLength(v, pos) : undefined;
   if (n === undefined || n > MOST_SPREAD) return v;
   return { kind: 'tuple', items: Array.from({ length: n }, (_, k) => itemOf(ctx, v.view, literal(k, pos), pos)) };
 }

@@ -344,7 +344,7 @@ export class Evaluation extends StatementWriter {
       [a, b],
       [b, a],
     ] as const)
-      if (is.kind === 'view' && other.kind === 'tuple') this.hints.storeTo(other.site);
+      if (is.kind === 'view' && other.kind === 'tuple') this.hints.beMemory(other);
     if (thenList.length === 0 && elseList.length === 0 && !optional) {
       if (a.kind === 'scalar' && b.kind === 'scalar' && isCheap(a.expr) && isCheap(b.expr)) {
         return scalar({ k: 'select', cond, a: a.expr, b: b.expr, pos });

@@ -3,7 +3,7 @@
  * is assigned to; that a variable holds several objects by turns; that an array is stored to. It starts again and is told.
  */
 import type { Pos, SourceText } from '../source.ts';
-import type { Binding, Value, View } from './values.ts';
+import type { Binding, TupleValue, Value, View } from './values.ts';
 
 /** Thrown to start again. */
 export class Reconsider extends Error {}
@@ -122,6 +122,12 @@ export class Hints {
     if (place === undefined || this.#held.has(place)) return;
     this.#held.add(place);
     throw new Reconsider();
+  }
+
+  /** Starts again where a tuple can be made in memory, whatever it came from. */
+  beMemory({ site, place }: TupleValue): void {
+    this.storeTo(site);
+    this.holdMemory(place);
   }
 
   readonly #forms = new Map<string, View>();

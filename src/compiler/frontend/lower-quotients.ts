@@ -26,6 +26,7 @@ export class QuotientLowering {
       const parts = this.#of(e.a, this.#x.settle(q, want !== undefined && isInt(want) ? want : undefined));
       return roundQuotient(e.fn, parts, this.#x.hold, e.pos);
     }
+    if (e.exact) return this.#x.lower(e.a, want);
     const m = isFraction(e.a) ? 'f64' : this.#x.settle(numeric(typeOf(e.a)), want);
     const a = this.#x.to(e.a, m);
     return isFloat(m) ? { op: 'unary', type: m, fn: e.fn as UnaryOp, a } : a;

@@ -8,10 +8,11 @@ import { arith, bits, compare, not, shift } from './arithmetic.ts';
 import { asComplex, complexBinary, equal } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
+import { isMultipleOf } from './exact-quotients.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { textOperator } from './texts.ts';
 import { isTime, timeOperator } from './times.ts';
-import { describeValue, isAbsent, isOptional, literal, scalar, type Value } from './values.ts';
+import { describeValue, isAbsent, isLiteral, isOptional, literal, scalar, type Value } from './values.ts';
 import { isVector, vectorOperator } from './vectors.ts';
 
 const COMPARE: Readonly<Record<string, CompareOp>> = {
@@ -39,6 +40,12 @@ function isThing(v: Value): boolean {
   return (
     v.kind === 'record' || v.kind === 'object' || v.kind === 'tuple' || (v.kind === 'view' && v.view.axes.length > 0)
   );
+}
+
+function quotient(a: TExpr, b: TExpr, pos: Pos): TExpr {
+  const exact = arith('div', a, b, pos);
+  if (isLiteral(exact) || !isMultipleOf(a, b)) return exact;
+  return { k: 'round', fn: 'trunc', a: exact, exact: true, pos };
 }
 
 /** A binary operator on two numbers, real or complex. */
@@ -90,6 +97,7 @@ export function applyBinary(ctx: Evaluation, operator: string, left: Value, righ
   const b = ctx.scalar(right, pos);
   if (cmp !== undefined) return scalar(compare(cmp, a, b, pos));
   const ar = ARITH[operator];
+  if (ar === 'div') return scalar(quotient(a, b, pos));
   if (ar !== undefined) return scalar(arith(ar, a, b, pos));
   const bit = BITS[operator];
   if (bit !== undefined) return scalar(bits(bit, a, b, pos));

@@ -7,6 +7,7 @@ import { ELEM_SIZE } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { RecordName, Region, TExpr, TMem } from '../types/tree.ts';
 import { rootsOf } from './array-choices.ts';
+import { isSame } from './exact-quotients.ts';
 import { isLiteral, literal, type View } from './values.ts';
 
 /** Whether a variable for this is JavaScript's reference to an object: a record, or an array inside one. */
@@ -57,16 +58,29 @@ function placeOf(offset: TExpr | undefined, unit: number, disp: number): Region[
 /** Variables are looked through a few deep. */
 const MOST_STEPS = 4;
 
-function linear(e: TExpr, steps = 0): Linear | undefined {
+/** How much more `a` is than `b`, where that is known while compiling. */
+export function difference(a: TExpr, b: TExpr): number | undefined {
+  const [x, y] = [linear(a, 0, true), linear(b, 0, true)];
+  if (x !== undefined && y !== undefined && x.base === y.base && x.scale === y.scale) return x.start - y.start;
+  const [[p, more], [q, less]] = [withoutLiteral(a), withoutLiteral(b)];
+  return isSame(p, q) ? more - less : undefined;
+}
+
+function withoutLiteral(e: TExpr): readonly [rest: TExpr, literal: number] {
+  return e.k === 'arith' && e.fn === 'add' && isLiteral(e.b) ? [e.a, Number(e.b.value)] : [e, 0];
+}
+
+/** `now`: of variables that may be assigned again as well. */
+function linear(e: TExpr, steps = 0, now = false): Linear | undefined {
   switch (e.k) {
     case 'lit':
       return { base: 0, scale: 0, start: Number(e.value) };
     case 'index':
-      return linear(e.a, steps);
+      return linear(e.a, steps, now);
     case 'local':
-      if (!e.local.stable) return undefined;
+      if (!e.local.stable && !now) return undefined;
       return (
-        (e.local.is !== undefined && steps < MOST_STEPS ? linear(e.local.is, steps + 1) : undefined) ?? {
+        (e.local.is !== undefined && steps < MOST_STEPS ? linear(e.local.is, steps + 1, now) : undefined) ?? {
           base: e.local,
           scale: 1,
           start: 0,
@@ -78,7 +92,7 @@ function linear(e: TExpr, steps = 0): Linear | undefined {
       return { base: e.name, scale: 1, start: 0 };
     case 'arith':
       return e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul'
-        ? combine(e.fn, linear(e.a, steps), linear(e.b, steps))
+        ? combine(e.fn, linear(e.a, steps, now), linear(e.b, steps, now))
         : undefined;
     default:
       return undefined;

@@ -12,7 +12,17 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { withFlag } from './optionals.ts';
-import { askValue, callValue, eachItem, itemOf, knownLength, lengthOf, type Sequence } from './sequences.ts';
+import {
+  askValue,
+  callValue,
+  eachIndex,
+  eachItem,
+  itemOf,
+  knownLength,
+  lengthOf,
+  namedLength,
+  type Sequence,
+} from './sequences.ts';
 import {
   isLiteral,
   literal,
@@ -174,13 +184,12 @@ function anew(v: Value): Value {
 function map(call: MethodCall): Value {
   const { ctx, self, node, scope, pos } = call;
   const callback = given(call, 0);
-  const n = knownLength(self, pos);
+  const n = namedLength(self, pos);
   if (n === undefined)
     return fail('K332', pos, 'map makes an array, whose length must be known while compiling', {
       help: 'write a loop that stores to an array of your own',
     });
-  const isOpen = self.kind === 'tuple' || self.view.element.open === true;
-  if (isOpen && n <= (self.kind === 'tuple' ? Number.POSITIVE_INFINITY : UNROLLED)) {
+  if (self.kind === 'tuple' || (self.view.element.open === true && n <= UNROLLED)) {
     const items = Array.from({ length: n }, (_, k) => {
       const index = literal(k, pos);
       const item = self.kind === 'tuple' ? (self.items[k] ?? UNDEFINED) : itemOf(ctx, self.view, index, pos);
@@ -188,8 +197,9 @@ function map(call: MethodCall): Value {
     });
     return madeAt(ctx, node, items, pos);
   }
-  const out = localLike(ctx, self.kind === 'view' ? self.view.element : undefined, [n], pos);
-  eachItem(ctx, self, pos, ({ item, index }) => {
+  const out = localLike(ctx, self.view.element, [n], pos);
+  eachIndex(ctx, out, pos, (index) => {
+    const item = itemOf(ctx, self.view, index, pos);
     const value = ctx.scalar(callValue(ctx, callback, [item, scalar(index), self], node, scope), pos);
     put(ctx, out, index, value, pos);
   });

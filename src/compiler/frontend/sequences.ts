@@ -28,6 +28,14 @@ export function knownLength(v: Sequence, pos: Pos): number | undefined {
   return isLiteral(length) ? Number(length.value) : undefined;
 }
 
+/**
+ * As `knownLength`, for what reads all elements: of a slice such as `a.subarray(4 * i, 4 * i + 4)` those that are named. Where the array ends
+ * before, an index is out of range.
+ */
+export function namedLength(v: Sequence, pos: Pos): number | undefined {
+  return knownLength(v, pos) ?? (v.kind === 'view' ? v.view.axes[0]?.whole : undefined);
+}
+
 /** `view[index]`, read now. */
 export function itemOf(ctx: Evaluation, view: View, index: TExpr, pos: Pos): Value {
   return ctx.holdValue(viewValue(indexView(ctx, view, index, pos), pos));

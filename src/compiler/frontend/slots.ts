@@ -154,7 +154,7 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
     const from = flag === undefined ? given : withoutFlag(given);
     // One of them is memory: so has the other to be.
     if (to.kind === 'tuple' && from.kind === 'view') ctx.hints.holdMemory(to.place);
-    if (to.kind === 'view' && from.kind === 'tuple') ctx.hints.storeTo(from.site);
+    if (to.kind === 'view' && from.kind === 'tuple') ctx.hints.beMemory(from);
     if (to.kind === 'scalar' && from.kind === 'scalar') {
       if (to.expr.k === 'local') moves.push({ local: to.expr.local, value: from.expr });
       else conflict();

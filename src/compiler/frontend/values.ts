@@ -14,6 +14,8 @@ import type { CapturedFunction, FunctionNode } from './captured.ts';
 export interface Axis {
   readonly extent: TExpr;
   readonly stride: TExpr;
+  /** Of a slice: how many elements there are if the array has them all. */
+  readonly whole?: number | undefined;
 }
 
 /** An array or a part of one: `root` memory, an offset into it and axes. */
@@ -307,7 +309,7 @@ export function mapScalars(v: Value, f: (e: TExpr) => TExpr): Value {
         view: {
           ...v.view,
           which: v.view.which && f(v.view.which),
-          axes: v.view.axes.map((a) => ({ extent: f(a.extent), stride: f(a.stride) })),
+          axes: v.view.axes.map((a) => ({ ...a, extent: f(a.extent), stride: f(a.stride) })),
           checks: v.view.checks.map((c) => ({ index: f(c.index), extent: f(c.extent), axis: c.axis })),
           offset: v.view.offset === undefined ? undefined : f(v.view.offset),
         },

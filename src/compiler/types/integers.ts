@@ -25,7 +25,8 @@ export function isHalved({ defs }: Range): boolean {
   for (const def of defs) {
     if (!('expr' in def)) return false;
     const { expr } = def;
-    if (expr.k === 'shift' || expr.k === 'toInt' || expr.k === 'round') cuts++;
+    const rounds = expr.k === 'round' && (expr.exact !== true || isIntegerQuotient(expr.a));
+    if (expr.k === 'shift' || expr.k === 'toInt' || rounds) cuts++;
     else if (!(expr.k === 'arith' && expr.fn === 'div' && isIntegerQuotient(expr)) && !isIntegerType(typeOf(expr)))
       return false;
   }

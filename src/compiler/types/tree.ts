@@ -107,6 +107,8 @@ export interface ArrayChoice {
   readonly roots: Set<Root>;
   /** Choices that it is put into. */
   readonly into: Set<Root>;
+  /** Run when it has grown. */
+  readonly watchers: (() => void)[];
   /** The variable, and rounds of loops inside of which it was declared. */
   holder?: { readonly name: string; readonly loops: number };
 }
@@ -216,7 +218,8 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
   /** The bits of an integer as a 32-bit one, of what an intrinsic takes integers alone for; `what` is its name in messages. */
   | { readonly k: 'word'; readonly to: 'i32' | 'u32'; readonly a: TExpr; readonly what: string }
   /** A rounding of a float; of a quotient of integers, an integer division. */
-  | { readonly k: 'round'; readonly fn: RoundFn; readonly a: TExpr }
+  /** `exact`: a quotient that leaves no remainder if it is one of integers; of floats it is taken as it is. */
+  | { readonly k: 'round'; readonly fn: RoundFn; readonly a: TExpr; readonly exact?: true }
   /** `x | 0`, `~~x`, `x >> 0`, and `x >>> 0`. */
   | { readonly k: 'toInt'; readonly unsigned: boolean; readonly a: TExpr }
   | { readonly k: 'imul'; readonly a: TExpr; readonly b: TExpr }
