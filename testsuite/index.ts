@@ -30,6 +30,7 @@ import { maskedIndices } from './masked-indices.ts';
 import { functions } from './math-functions.ts';
 import { mathParts } from './math-parts.ts';
 import { rounding } from './math-rounding.ts';
+import { special } from './math-special.ts';
 import { memoryArrays } from './memory-arrays.ts';
 import { memoryHost } from './memory-host.ts';
 import { memoryInterop } from './memory-interop.ts';
@@ -105,6 +106,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...halfFunctions,
   ...complexNumbers,
   ...rounding,
+  ...special,
   ...functions,
   ...geometry,
   ...barriers,

@@ -38,6 +38,42 @@ export const exp2: Real = intrinsic<Real>('exp2');
 export const erf: Real = intrinsic<Real>('erf');
 /** `1 - erf(x)`, accurate also where that is tiny. Python's `math.erfc`. */
 export const erfc: Real = intrinsic<Real>('erfc');
+/** What `erf` is x of, for -1 ≤ x ≤ 1; ±Infinity at the ends, NaN beyond. libdevice's `erfinv`. */
+export const erfinv: Real = intrinsic<Real>('erfinv');
+/** What `erfc` is y of, for 0 ≤ y ≤ 2; Infinity at 0 and -Infinity at 2, NaN beyond. libdevice's `erfcinv`. */
+export const erfcinv: Real = intrinsic<Real>('erfcinv');
+/** `Math.exp(x * x) * cuda.erfc(x)`, without the overflow of one and the underflow of the other. libdevice's `erfcx`. */
+export const erfcx: Real = intrinsic<Real>('erfcx');
+/** The standard normal distribution: the probability of a number up to x. libdevice's `normcdf`. */
+export const normcdf: Real = intrinsic<Real>('normcdf');
+/**
+ * What `normcdf` is p of, for 0 ≤ p ≤ 1; ∓Infinity at the ends. libdevice's `normcdfinv`.
+ *
+ *     z[i] = cuda.normcdfinv(u[i]);   // normally distributed numbers of evenly distributed ones
+ */
+export const normcdfinv: Real = intrinsic<Real>('normcdfinv');
+/** The Bessel function of the first kind, of order 0. libdevice's `j0`. */
+export const j0: Real = intrinsic<Real>('j0');
+/** The Bessel function of the first kind, of order 1. libdevice's `j1`. */
+export const j1: Real = intrinsic<Real>('j1');
+/** The Bessel function of the second kind, of order 0: -Infinity at 0, NaN below. libdevice's `y0`. */
+export const y0: Real = intrinsic<Real>('y0');
+/** The Bessel function of the second kind, of order 1: -Infinity at 0, NaN below. libdevice's `y1`. */
+export const y1: Real = intrinsic<Real>('y1');
+/** The modified Bessel function of the first kind, of order 0. libdevice's `cyl_bessel_i0`. */
+export const cylBesselI0: Real = intrinsic<Real>('cylBesselI0');
+/** The modified Bessel function of the first kind, of order 1. libdevice's `cyl_bessel_i1`. */
+export const cylBesselI1: Real = intrinsic<Real>('cylBesselI1');
+/** `1 / cuda.cbrt(x)`. libdevice's `rcbrt`. */
+export const rcbrt: Real = intrinsic<Real>('rcbrt');
+/** 10 to the power `x`; powers that are numbers of the type come out exactly. libdevice's `exp10`. */
+export const exp10: Real = intrinsic<Real>('exp10');
+/** `a - b` where a is greater, else 0; NaN of NaN. libdevice's `fdim`. */
+export const fdim: Real2 = intrinsic<Real2>('fdim');
+/** The exponent of x as a float: the whole number at or below log2 |x|, also of denormal numbers; -Infinity of 0, Infinity of ±Infinity. libdevice's `logb`. */
+export const logb: Real = intrinsic<Real>('logb');
+/** As `logb`, an i32: the least one of 0 and NaN, the greatest of ±Infinity. libdevice's `ilogb`. */
+export const ilogb: Real = intrinsic<Real>('ilogb');
 /** The gamma function. Python's `math.gamma`. */
 export const tgamma: Real = intrinsic<Real>('tgamma');
 /** The logarithm of the gamma function's magnitude. Python's `math.lgamma`. */
@@ -66,8 +102,10 @@ export const norm3d: (a: number, b: number, c: number) => number =
 /** The length of a vector of four, without overflow. libdevice's `norm4d`. */
 export const norm4d: (a: number, b: number, c: number, d: number) => number =
   intrinsic<(a: number, b: number, c: number, d: number) => number>('norm4d');
-/** `1 / Math.hypot(a, b)`. libdevice's `rhypot`. */
-export const rhypot: Real2 = intrinsic<Real2>('rhypot');
+/** The length of a vector of any number of parts, without overflow: `Math.hypot`. libdevice's `hypot`, `norm3d` and `norm4d`. */
+export const hypot: (...parts: number[]) => number = intrinsic<(...parts: number[]) => number>('hypot');
+/** `1 / Math.hypot(a, b, …)`. libdevice's `rhypot`. */
+export const rhypot: (...parts: number[]) => number = intrinsic<(...parts: number[]) => number>('rhypot');
 /** `1 / cuda.norm3d(a, b, c)`. libdevice's `rnorm3d`. */
 export const rnorm3d: (a: number, b: number, c: number) => number =
   intrinsic<(a: number, b: number, c: number) => number>('rnorm3d');

@@ -19,6 +19,7 @@ export { trackLeaks } from '../memory/leaks.ts';
 export { Event } from '../stream/event.ts';
 export { Stream } from '../stream/stream.ts';
 export { atomic } from './atomic.ts';
+export * from './bessel.ts';
 export * from './bits.ts';
 export * from './caches.ts';
 export { fast } from './fast.ts';

@@ -104,16 +104,79 @@ function ofPi(fn: 'sin' | 'cos'): Handler {
   };
 }
 
-/** The Euclidean norm of its operands, or 1 over it. */
-function norm(operands: number, inverse: boolean): Handler {
+/** The Euclidean norm of its operands, or 1 over it; of as many as there are where `operands` is undefined. */
+function norm(operands: number | undefined, inverse: boolean): Handler {
   return (call) => {
-    count(call, operands);
+    if (operands === undefined) count(call, 1, Number.POSITIVE_INFINITY);
+    else count(call, operands);
     const { pos } = call;
-    const all = Array.from({ length: operands }, (_, k) => widened(number(call, k)));
-    const size = all.reduce((a, b): TExpr => ({ k: 'math', fn: 'hypot', args: [a, b], pos }));
+    const [first = literal(0, pos), ...others] = call.args.map((_, k) => widened(number(call, k)));
+    const own: TExpr = others.length === 0 ? { k: 'abs', a: first, pos } : first;
+    const size = others.reduce((a, b): TExpr => ({ k: 'math', fn: 'hypot', args: [a, b], pos }), own);
     return scalar(inverse ? { k: 'math', fn: 'div', args: [literal(1, pos), size], pos } : size);
   };
 }
+
+const rcbrt: Handler = (call) => {
+  count(call, 1);
+  const { pos } = call;
+  const root: TExpr = { k: 'math', fn: 'cbrt', args: [widened(number(call, 0))], pos };
+  return scalar({ k: 'math', fn: 'div', args: [literal(1, pos), root], pos });
+};
+
+/** A power: `exp2` of a product with log₂ 10 would lose what the product is rounded by. */
+const exp10: Handler = (call) => {
+  count(call, 1);
+  const { pos } = call;
+  return scalar({ k: 'math', fn: 'pow', args: [literal(10, pos), number(call, 0)], pos });
+};
+
+const fdim: Handler = (call) => {
+  count(call, 2);
+  const { pos } = call;
+  const [a, b] = [held(call, 0), held(call, 1)];
+  // NaN of either, and 0 of two infinities.
+  return scalar(select(compare('le', a, b, pos), literal(0, pos), arith('sub', a, b, pos), pos));
+};
+
+/** The exponent of x as frexp gives it, less 1. */
+function exponent(call: Call, x: TExpr): TExpr {
+  const { pos } = call;
+  return arith('sub', { k: 'exact', fn: 'exponent', args: [x], pos }, literal(1, pos), pos);
+}
+
+const logb: Handler = (call) => {
+  count(call, 1);
+  const { pos } = call;
+  const x = held(call, 0);
+  const size: TExpr = { k: 'abs', a: x, pos };
+  const whole: TExpr = { k: 'like', a: { k: 'cast', to: 'f32', a: exponent(call, x), pos }, b: x, pos };
+  const other = select(compare('eq', x, literal(0, pos), pos), literal(-Infinity, pos), size, pos);
+  const plain: TExpr = {
+    k: 'logic',
+    fn: 'and',
+    a: { k: 'test', fn: 'isFinite', a: x, pos },
+    b: compare('ne', x, literal(0, pos), pos),
+    pos,
+  };
+  return scalar(select(plain, whole, other, pos));
+};
+
+const ilogb: Handler = (call) => {
+  count(call, 1);
+  const { pos } = call;
+  const x = held(call, 0);
+  const infinite = compare('eq', { k: 'abs', a: x, pos }, literal(Infinity, pos), pos);
+  const some: TExpr = {
+    k: 'logic',
+    fn: 'and',
+    a: { k: 'test', fn: 'isFinite', a: x, pos },
+    b: compare('ne', x, literal(0, pos), pos),
+    pos,
+  };
+  const other = select(infinite, literal(2 ** 31 - 1, pos), literal(-(2 ** 31), pos), pos);
+  return scalar(select(some, exponent(call, x), other, pos));
+};
 
 /** The same bits under another type. */
 function bits(from: ValueType, to: ValueType): Handler {
@@ -195,6 +258,19 @@ export const FLOAT_HANDLERS: Readonly<Record<string, Handler>> = {
   exp2: math('exp2'),
   erf: math('erf'),
   erfc: math('erfc'),
+  ...Object.fromEntries(
+    (['j0', 'j1', 'y0', 'y1', 'erfinv', 'erfcinv', 'erfcx', 'normcdf', 'normcdfinv'] as const).map((fn) => [
+      fn,
+      math(fn),
+    ]),
+  ),
+  cylBesselI0: math('i0'),
+  cylBesselI1: math('i1'),
+  rcbrt,
+  exp10,
+  fdim,
+  logb,
+  ilogb,
   tgamma: math('tgamma'),
   lgamma: math('lgamma'),
   fmod: math('fmod', 2),
@@ -208,7 +284,8 @@ export const FLOAT_HANDLERS: Readonly<Record<string, Handler>> = {
   remainder: exact('remainder', 2),
   norm3d: norm(3, false),
   norm4d: norm(4, false),
-  rhypot: norm(2, true),
+  hypot: norm(undefined, false),
+  rhypot: norm(undefined, true),
   rnorm3d: norm(3, true),
   rnorm4d: norm(4, true),
   floatAsInt: bits('f32', 'i32'),

@@ -8,8 +8,22 @@ import { SCALAR_TOKENS, u8c } from '../../dtype/index.ts';
 import { CLZ } from '../intrinsics/operations.ts';
 import { spelled } from '../intrinsics.ts';
 import { binary, bitcast, compare, fma, intrinsic } from '../ir/builder.ts';
-import { type CompareOp, ELEM_SIZE, type Expr, isFloat, isInt, type MathFn, type ValueType, widen } from '../ir/ops.ts';
+import {
+  type ArraySym,
+  type CompareOp,
+  ELEM_SIZE,
+  type Expr,
+  isFloat,
+  isInt,
+  type MathFn,
+  type Stmt,
+  type ValueType,
+  type Var,
+  widen,
+} from '../ir/ops.ts';
 import { exact } from '../math/exact.ts';
+import { lowerGraphs } from '../math/lower.ts';
+import { isSpecial, SPECIAL, type SpecialFn } from '../math/special/index.ts';
 import type { Pos } from '../source.ts';
 import { isHalf, isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
 import { Signs } from '../types/signs.ts';
@@ -43,6 +57,7 @@ export class ExpressionLowering implements Lowering {
   readonly memory: MemoryLowering;
   readonly quotients: QuotientLowering;
   readonly signs: Signs;
+  readonly #emit: (s: Stmt) => void;
   readonly #complex: ComplexLowering;
   readonly #bits: BitLowering;
 
@@ -61,6 +76,7 @@ export class ExpressionLowering implements Lowering {
     this.defaultFloat = defaultFloat;
     this.#bits = new BitLowering(this, fastMath);
     this.hold = hold;
+    this.#emit = emit;
     this.#complex = new ComplexLowering(symbols, hold, emit);
   }
 
@@ -249,6 +265,7 @@ export class ExpressionLowering implements Lowering {
         const m = this.#floatOf(t, want);
         const args = e.args.map((a) => this.to(a, m, { what: e.fn }, t));
         const { fn } = e;
+        if (isSpecial(fn)) return rounded(this.#special(fn, args, e.pos), t, e.pos);
         const fast = e.fast === true ? { fast: true } : {};
         const [a, b] = args;
         if (fn === 'sqrt' && a !== undefined) return rounded({ op: 'unary', type: m, fn, a, ...fast }, t, e.pos);
@@ -374,6 +391,17 @@ export class ExpressionLowering implements Lowering {
     const args = e.args.map((a) => this.to(a, m, { what: e.fn }, t));
     const by = e.by && this.to(this.#bits.integer(e.by, spelled(e.fn)), 'i32', { what: 'the power' });
     return exact(e.fn, args, by, (value) => this.hold(value, e.pos));
+  }
+
+  #special(fn: SpecialFn, args: readonly Expr[], pos: Pos): Expr {
+    const [x] = args.map((a) => this.hold(a, pos));
+    if (x === undefined) throw new Error(`${fn} without an operand`);
+    const out: Stmt[] = [];
+    const variable = (type: ValueType): Var => this.symbols.fresh(`%${fn}`, type);
+    const to = { variable, table: (array: ArraySym) => this.symbols.table(array), pos };
+    const [value = x] = lowerGraphs([SPECIAL[fn](x)], out, to);
+    out.forEach(this.#emit);
+    return this.hold(value, pos);
   }
 
   #compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {

@@ -22,6 +22,7 @@ export class Symbols {
   readonly arrays: ArraySym[] = [];
   readonly vars: Var[] = [];
   readonly #varOf = new Map<Range, Var>();
+  readonly #tables = new Map<ArraySym, ArraySym>();
   readonly #arrayOf = new Map<Root, ArraySym>();
   readonly #paramOf = new Map<string, Param>();
   readonly #typeOfRange: (r: Range) => ValueType;
@@ -102,6 +103,14 @@ export class Symbols {
       this.#arrayOf.set(root, a);
     }
     return a;
+  }
+
+  /** A table of a function's body as one of the kernel's constant arrays. */
+  table(array: ArraySym): ArraySym {
+    const known = this.#tables.get(array) ?? { ...array, id: this.arrays.length };
+    if (!this.#tables.has(array)) this.arrays.push(known);
+    this.#tables.set(array, known);
+    return known;
   }
 
   #param(name: string, type: ValueType | 'ptr', origin: ParamOrigin): Param {

@@ -25,6 +25,7 @@ import type {
 import type { PrintForm } from '../ir/print-forms.ts';
 import type { ComplexFn } from '../math/complex.ts';
 import type { ExactFn } from '../math/exact.ts';
+import type { SpecialFn } from '../math/special/index.ts';
 import type { Pos } from '../source.ts';
 import type { Type } from './lattice.ts';
 
@@ -229,7 +230,7 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
   /** `fast`: as the hardware approximates it, where it has an instruction. */
   | {
       readonly k: 'math';
-      readonly fn: MathFn | 'sqrt' | 'fmod' | 'div';
+      readonly fn: MathFn | SpecialFn | 'sqrt' | 'fmod' | 'div';
       readonly args: readonly TExpr[];
       readonly fast?: boolean;
     }
