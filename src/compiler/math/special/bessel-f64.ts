@@ -4,7 +4,7 @@
  * Rows are for stretches of a half of x from `from` up to 8: the point that they stand around, a zero of the function if there is one, in two parts, then the polynomial in the distance from there.
  * `p` and `q` are Hankel's P and Q / u in u² = 1 / x², x ≥ 8.
  */
-import type { BesselTables } from './bessel.ts';
+import type { BesselTables } from './tables.ts';
 
 export const BESSEL_F64: BesselTables = {
   j0: {

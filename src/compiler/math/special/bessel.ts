@@ -8,36 +8,7 @@ import type { Expr } from '../../ir/ops.ts';
 import { abs, add, div, eq, gt, lt, mul, neg, select, sqrt, sub } from '../notation.ts';
 import { BESSEL_F32 } from './bessel-f32.ts';
 import { BESSEL_F64 } from './bessel-f64.ts';
-import { call, either, horner, hornerOf, rowOf, whole } from './tables.ts';
-
-interface Rows {
-  readonly from: number;
-  readonly columns: number;
-  readonly rows: readonly number[];
-}
-
-interface Hankel {
-  readonly p: readonly number[];
-  readonly q: readonly number[];
-}
-
-interface Modified {
-  readonly near: readonly number[];
-  readonly far: readonly number[];
-}
-
-export interface BesselTables {
-  readonly j0: Rows;
-  readonly j1: Rows;
-  readonly y0: Rows;
-  readonly y1: Rows;
-  readonly hankel0: Hankel;
-  readonly hankel1: Hankel;
-  readonly y0Start: { readonly zero: readonly number[]; readonly rest: readonly number[] };
-  readonly y1Start: readonly number[];
-  readonly i0: Modified;
-  readonly i1: Modified;
-}
+import { type BesselTables, call, either, type Hankel, horner, hornerOf, type Rows, rowOf, whole } from './tables.ts';
 
 /** Where Hankel's form begins. */
 const FAR = 8;

@@ -1,7 +1,7 @@
 /**
  * Coefficients of erfinv, erfcinv and erfcx in f32 and f64, interpolated at Chebyshev points from 50-digit values.
  */
-import type { ErrorTables } from './error.ts';
+import type { ErrorTables } from './tables.ts';
 
 export const ERROR_F32: ErrorTables = {
   /** (x + c) erfcx x in (x - c) / (x + c), below and above 0. */

@@ -5,18 +5,7 @@ import { binary, bitcast, constant } from '../../ir/builder.ts';
 import type { Expr } from '../../ir/ops.ts';
 import { abs, add, div, eq, ge, gt, le, lt, mul, neg, type Pair, select, sqrt, sub } from '../notation.ts';
 import { ERROR_F32, ERROR_F64 } from './error-tables.ts';
-import { call, either, horner, hornerOf, rowOf } from './tables.ts';
-
-export interface ErrorTables {
-  readonly centre: number;
-  readonly below: readonly number[];
-  readonly above: readonly number[];
-  readonly inverse: readonly number[];
-  readonly inverseLow: number;
-  readonly edges: readonly number[];
-  readonly columns: number;
-  readonly tail: readonly number[];
-}
+import { call, type ErrorTables, either, horner, hornerOf, rowOf } from './tables.ts';
 
 const tablesOf = ({ type }: Expr): ErrorTables => (type === 'f32' ? ERROR_F32 : ERROR_F64);
 

@@ -1,9 +1,49 @@
 /**
- * What the bodies of special functions share: polynomials of either width, whose coefficients are constants or stand in a table of the kernel's.
+ * What the bodies of special functions share: the shape of their coefficients, and polynomials of either width, whose coefficients are constants or stand in a table of the kernel's.
  */
 import { add as addInteger, at, cast, constant, i32, load, mul as mulInteger } from '../../ir/builder.ts';
 import type { ArraySym, Expr, MathFn } from '../../ir/ops.ts';
 import { add, branch, mul } from '../notation.ts';
+
+export interface Rows {
+  readonly from: number;
+  readonly columns: number;
+  readonly rows: readonly number[];
+}
+
+export interface Hankel {
+  readonly p: readonly number[];
+  readonly q: readonly number[];
+}
+
+interface Modified {
+  readonly near: readonly number[];
+  readonly far: readonly number[];
+}
+
+export interface BesselTables {
+  readonly j0: Rows;
+  readonly j1: Rows;
+  readonly y0: Rows;
+  readonly y1: Rows;
+  readonly hankel0: Hankel;
+  readonly hankel1: Hankel;
+  readonly y0Start: { readonly zero: readonly number[]; readonly rest: readonly number[] };
+  readonly y1Start: readonly number[];
+  readonly i0: Modified;
+  readonly i1: Modified;
+}
+
+export interface ErrorTables {
+  readonly centre: number;
+  readonly below: readonly number[];
+  readonly above: readonly number[];
+  readonly inverse: readonly number[];
+  readonly inverseLow: number;
+  readonly edges: readonly number[];
+  readonly columns: number;
+  readonly tail: readonly number[];
+}
 
 /** A function of the math table, which devices put in. */
 export function call(fn: MathFn, x: Expr): Expr {
