@@ -290,6 +290,36 @@ export const stringTypes: readonly ConformanceTest[] = chapter('strings', {
     sameElements(await read(out), WORDS.map(kind), 'string');
   },
 
+  'are chosen, filled in, and looked for in arrays': async () => {
+    const kernel = cuda.jit((p: Vec<string>, q: Vec<string>, k: i32, out: Vec<i32>) => {
+      if (cuda.grid(1) > 0) return;
+      p[0] = k > 1 ? 'x' : '日本';
+      p[1] = k > 1 ? (q[0] as string) : 'two';
+      const s = k > 1 ? (q[1] as string) : (q[2] as string);
+      let t = q[1] as string;
+      if (k > 1) t = q[2] as string;
+      p[2] = s;
+      p[3] = t;
+      const kind = (n: number): string => (n > 1 ? 'many' : 'few');
+      out[0] = kind(k) === 'many' ? 1 : 0;
+      out[1] = q.indexOf('c');
+      out[2] = q.includes(s) ? 1 : 0;
+      out[3] = q.findIndex((w) => w.length === 2);
+      let length = 0;
+      for (const w of q) length += w.length;
+      out[4] = length;
+      q.fill('zz');
+    });
+    for (const k of [1, 2]) {
+      const [p, q] = [upload(['', '', '', ''], 'U4'), upload(['a', 'bb', 'c'], 'U4')];
+      const out = cuda.toDevice(new Int32Array(5));
+      await launch(kernel, { grid: 1, block: 1 }, p, q, cuda.scalar(i32, k), out);
+      sameElements(await strings(p), k > 1 ? ['x', 'a', 'bb', 'c'] : ['日本', 'two', 'c', 'bb'], `${k}: string`);
+      sameElements(await read(out), [k - 1, 2, 1, 1, 4], `${k}: number`);
+      sameElements(await strings(q), ['zz', 'zz', 'zz'], 'filled');
+    }
+  },
+
   'are members of enums of strings, captured and as arguments': async () => {
     // What `enum State { Idle = 'idle' … }` and `enum Level { Low = 1 … }` compile to.
     const State = { Idle: 'idle', Busy: 'busy', Done: 'done' } as const;
@@ -393,6 +423,13 @@ export const stringTypes: readonly ConformanceTest[] = chapter('strings', {
     const [short, long, text] = [upload(['a'], 'S3'), upload(['abcd'], 'S4'), upload(['日'], 'U3')];
     const refusals: [(p: Vec<string>, q: Vec<string>) => void, Strings, Strings, RegExp][] = [
       [(p, q) => void (p[0] = (p[0] as string) + (q[0] as string)), short, short, /\+ makes a new string/],
+      [(p, q) => void (p[0] += q[0] as string), short, short, /\+ makes a new string/],
+      [
+        (p, q) => void (p[0] = (q[0] as string) === '' ? 'abcd' : (q[0] as string)),
+        short,
+        short,
+        /'abcd' has 4 characters, S3/,
+      ],
       [(p, q) => void (p[0] = q[0] as string), short, long, /a string of S4 may not fit in \w+, whose elements are S3/],
       [(p, q) => void (p[0] = q[0] as string), short, text, /a string of U3 may not fit/],
       [(p, _) => void (p[0] = 'four'), short, short, /'four' has 4 characters, S3 has room for 3/],

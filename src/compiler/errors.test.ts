@@ -430,14 +430,14 @@ const cases: readonly Case[] = [
     help: /await it first/,
   },
   {
-    what: 'a choice between strings',
+    what: 'a choice between a string and a number',
     fn: (a: V) => {
-      console.log((a[0] as number) > 0 ? 'yes' : 'no');
+      console.log((a[0] as number) > 0 ? 'yes' : 0);
     },
     args: [vec],
     code: 'K232',
     message: /one arm gives/,
-    help: /if \(…\) console\.log/,
+    help: /chooses between strings alone/,
   },
   {
     what: 'instanceof',

@@ -13,10 +13,11 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldView } from './record-fields.ts';
+import { assignWhole } from './records.ts';
 import { reshapeView, viewAs } from './reshaping.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
 import { eachIndex, eachItem, isSequence, type Sequence } from './sequences.ts';
-import { describeValue, literal, type Scope, UNDEFINED, type Value, type View } from './values.ts';
+import { describeValue, literal, type Scope, scalar, UNDEFINED, type Value, type View } from './values.ts';
 
 export function arrayMethod(
   ctx: Evaluation,
@@ -120,13 +121,16 @@ function fillView(ctx: Evaluation, view: View, node: CallExpression, scope: Scop
     return fail('K240', pos, `${view.name} has rank ${view.axes.length}: its rows are filled one by one`, {
       help: `for (const row of ${view.name}) row.fill(0)`,
     });
-  const held = ctx.hold(ctx.scalar(value, pos));
+  const whole = view.element.record !== undefined;
+  const held = whole ? ctx.holdValue(value) : scalar(ctx.hold(ctx.scalar(value, pos)));
   const bound = (v: Value | undefined): TExpr | undefined =>
     v === undefined ? undefined : ctx.scalar(v, pos, 'a bound');
   const part = { start: bound(start), stop: bound(stop), step: undefined };
   const filled = start === undefined ? view : sliceView(ctx, view, [part], pos);
   const each = (v: View): void => {
-    if (v.axes.length === 0) ctx.emit({ k: 'store', mem: writable(element(v, pos), pos), value: held, pos });
+    const mem = v.axes.length === 0 ? writable(element(v, pos), pos) : undefined;
+    if (mem !== undefined && whole) assignWhole(ctx, v, held, pos);
+    else if (mem !== undefined) ctx.emit({ k: 'store', mem, value: ctx.scalar(held, pos), pos });
     else eachIndex(ctx, v, pos, (index) => each({ ...indexView(ctx, v, index, pos), checks: v.checks }));
   };
   each(filled);

@@ -110,6 +110,11 @@ function elementTarget(ctx: Evaluation, node: MemberExpression, parts: MemberPar
   return refuseWhole(lvalue.whole, parts.pos);
 }
 
+/** Whether what is there is a value that operators take, or say why not. */
+function isValue(view: View): boolean {
+  return vectorOfElement(view.element) !== undefined || textType({ kind: 'view', view }) !== undefined;
+}
+
 function refuseWhole(view: View, pos: Pos): never {
   return fail('K240', pos, `${describeValue({ kind: 'view', view })} cannot be computed with as a whole`, {
     help: 'assign to its members or elements',
@@ -248,8 +253,7 @@ function storeElement(
   const [lvalue, right] = ctx.sequence([
     () => {
       target = lvalueOf(ctx, left, parts);
-      if (op !== '' && 'whole' in target && vectorOfElement(target.whole.element) === undefined)
-        refuseWhole(target.whole, parts.pos);
+      if (op !== '' && 'whole' in target && !isValue(target.whole)) refuseWhole(target.whole, parts.pos);
       if ('parts' in target) return memValue(target.parts[0]);
       return 'mem' in target ? memValue(target.mem) : { kind: 'view', view: target.whole };
     },

@@ -85,6 +85,8 @@ export interface Parts {
   asObject(ctx: Evaluation, v: Value, pos: Pos): Value;
   /** A string in memory as a copy in memory of the thread; other values as they are. */
   ownText(ctx: Evaluation, v: Value, pos: Pos): Value;
+  /** Two values that a thread chooses between, with strings that are known in constant memory. */
+  chosenTexts(ctx: Evaluation, a: Value, b: Value, pos: Pos): readonly [Value, Value];
 }
 
 export class Evaluation extends StatementWriter {
@@ -98,7 +100,7 @@ export class Evaluation extends StatementWriter {
   /** Constant and captured memory by host object. */
   readonly hostArrays: Map<object, View> = new Map();
   /** Strings that are known while compiling, as constant memory holds them. */
-  readonly texts: Map<string, Int32Array> = new Map();
+  readonly texts: Map<string, object> = new Map();
   /** Literals that are rows of arrays in memory. */
   readonly rows: WeakSet<AnyNode> = new WeakSet();
   readonly frames: Frame[] = [];
@@ -338,6 +340,7 @@ export class Evaluation extends StatementWriter {
       a = this.parts.asObject(this, a, pos);
       b = this.parts.asObject(this, b, pos);
     }
+    if (a.kind === 'host' || b.kind === 'host') [a, b] = this.parts.chosenTexts(this, a, b, pos);
     const optional = isOptional(a) || isOptional(b);
     // One of them is memory: so has the other to be.
     for (const [is, other] of [
@@ -377,7 +380,7 @@ export class Evaluation extends StatementWriter {
       const text = [a, b].some((v) => v.kind === 'host' && typeof v.value === 'string');
       return fail('K232', pos, `one arm gives ${describeValue(a)}, the other ${describeValue(b)}`, {
         help: text
-          ? 'a thread cannot choose between strings: write if (…) console.log(…); else console.log(…);'
+          ? 'a thread chooses between strings alone, and those that are known must fit where the other stands'
           : 'both arms must give the same kind of value; write an if statement, or index one array instead of choosing between several',
       });
     }

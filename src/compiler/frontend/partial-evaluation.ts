@@ -23,6 +23,7 @@ import { type Settled, settleNames } from './record-names.ts';
 import { ownText } from './records.ts';
 import { unfoldRecursion } from './recursion-frames.ts';
 import { kernelResult, statements } from './statements.ts';
+import { chosenTexts } from './texts.ts';
 import { timeOf } from './times.ts';
 import { isAbsent, Scope, scalar, UNDEFINED, type Value } from './values.ts';
 
@@ -53,7 +54,12 @@ function evaluateWith(
   options: CompileOptions,
   hints: Hints,
 ): PartiallyEvaluated {
-  const ctx = new Evaluation({ evaluate, condition, statements, call, asObject, ownText }, fn, options, hints);
+  const ctx = new Evaluation(
+    { evaluate, condition, statements, call, asObject, ownText, chosenTexts },
+    fn,
+    options,
+    hints,
+  );
   const scope = new Scope(undefined, fn, true);
   ctx.frames.push({ fn: 'kernel', label: undefined, result: undefined, returned: false, targets: [], site: undefined });
   if (fn.node.async === true || fn.node.generator === true) {

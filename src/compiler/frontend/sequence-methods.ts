@@ -11,6 +11,7 @@ import { toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
+import { applyBinary } from './operators.ts';
 import { withFlag } from './optionals.ts';
 import {
   askValue,
@@ -23,6 +24,8 @@ import {
   namedLength,
   type Sequence,
 } from './sequences.ts';
+import { textType } from './texts.ts';
+import { isTime } from './times.ts';
 import {
   isLiteral,
   literal,
@@ -134,7 +137,11 @@ function indexOf(call: MethodCall, backwards: boolean): Local {
   const { ctx, args, pos } = call;
   if (args.length > 1)
     fail('K316', pos, `${call.name} takes 1 argument in a kernel`, { help: 'search a part: v.subarray(from)' });
-  const wanted = ctx.hold(ctx.scalar(given(call, 0), pos));
+  const value = ctx.holdValue(given(call, 0));
+  // Strings and dates are compared as `===` compares them.
+  if (textType(value) !== undefined || isTime(value) || (value.kind === 'host' && typeof value.value === 'string'))
+    return indexWhere(call, (item) => ctx.scalar(applyBinary(ctx, '===', item, value, pos), pos), backwards);
+  const wanted = ctx.scalar(value, pos);
   const nan = (a: TExpr): TExpr => ({ k: 'test', fn: 'isNaN', a, pos });
   return indexWhere(
     call,

@@ -5,7 +5,8 @@
  * are, and what is asked of it is a loop over that array (`device-functions.ts`). Strings have JavaScript's meaning, in words of 16 bits.
  * Nothing makes new ones: there is no memory that they could be in.
  */
-import { isTextDType, type TextDType, unitsOf } from '../../dtype/index.ts';
+import { charSeq, isTextDType, type TextDType, unicodeCharSeq, unitsOf } from '../../dtype/index.ts';
+import { NDARRAY } from '../contract.ts';
 import { CONTENT } from '../elements.ts';
 import type { CompareOp } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
@@ -65,6 +66,36 @@ function unitsFor(ctx: Evaluation, v: Text, pos: Pos): Value {
   const view = capturedView(ctx, memory, v.name, pos);
   if (view === undefined) throw new Error('a string is no array');
   return { kind: 'view', view };
+}
+
+/** A string that is known, in constant memory as an element of a type. */
+function inMemory(ctx: Evaluation, { value, name }: Known, type: TextDType, pos: Pos): Value {
+  const key = `${type.name} ${value}`;
+  let memory = ctx.texts.get(key);
+  if (memory === undefined) {
+    const units = unitsOf(value, type, (wrong) => fail('K248', pos, wrong));
+    const data = type.kind === 'S' ? new Uint8Array(type.length) : new Int32Array(type.length);
+    data.set(units);
+    memory = { [NDARRAY]: true, data, dtype: type, shape: [], strides: [], byteOffset: 0 };
+    ctx.texts.set(key, memory);
+  }
+  const view = capturedView(ctx, memory, name, pos);
+  if (view === undefined) throw new Error('a string is no array');
+  return { kind: 'view', view };
+}
+
+/** A type that holds all of these. */
+function typeFor(texts: readonly Known[]): TextDType {
+  const characters = texts.map(({ value }) => Array.from(value));
+  const length = Math.max(1, ...characters.map((c) => c.length));
+  return characters.flat().some((c) => (c.codePointAt(0) ?? 0) > 0xff) ? unicodeCharSeq(length) : charSeq(length);
+}
+
+/** Two values that a thread chooses between: strings that are known become elements, of the type of the other if that is one. */
+export function chosenTexts(ctx: Evaluation, a: Value, b: Value, pos: Pos): readonly [Value, Value] {
+  if (!isText(a) || !isText(b) || (isKnown(a) && isKnown(b) && a.value === b.value)) return [a, b];
+  const type = textType(a) ?? textType(b) ?? typeFor([a, b].filter(isKnown));
+  return [isKnown(a) ? inMemory(ctx, a, type, pos) : a, isKnown(b) ? inMemory(ctx, b, type, pos) : b];
 }
 
 /** How many characters there are, as memory counts them. */
