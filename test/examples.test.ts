@@ -19,6 +19,7 @@ const examples: Readonly<Record<string, readonly [args: readonly string[], print
   'game-of-life.ts': [['48', '30', join(folder, 'life.png')], /^(\d+) of 2304 cells are alive after 30 generations/],
   'histogram.ts': [['20000'], /^128–143 █{50} 3296$/m],
   'n-body.ts': [['300', '3'], /^mean speed 0\.\d+, momentum \de-\d+$/m],
+  'statistics.ts': [['400'], /^means -0\.01 9\.97 19\.95 29\.97, .*\nthe farthest of 400 rows is 1\.79 standard/m],
   'streams.ts': [
     ['10000'],
     /^the loudest sample has -0\.\d\d dB, the last -\d+\.\d\d dB\n0 bytes of device memory in use$/m,

@@ -40,17 +40,18 @@ export interface ReduceOptions<T> {
 /** With `res` the result stays on the device. */
 export interface ReduceIntoOptions<T> extends ReduceOptions<T> {
   /** A device array of the same type, whose first element gets the result. Then nothing is returned, nor waited for. */
-  readonly res: DeviceArgument<Plain<T>, 1>;
+  readonly res: DeviceArgument<Plain<T> | T, 1>;
 }
 
-type NumberArray =
+/** The TypedArrays of numbers. */
+export type NumberArray =
   | (Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array)
   | (Float32Array | Float64Array);
 
 /** Arrays with one axis, on the device or the host, of what the function takes. */
 export type Reducible<T> =
-  | DeviceArgument<Plain<T>, 1>
-  | HostArgument<Plain<T>, 1>
+  | DeviceArgument<Plain<T> | T, 1>
+  | HostArgument<Plain<T> | T, 1>
   | readonly Plain<T>[]
   | (Plain<T> extends bigint ? BigInt64Array | BigUint64Array : Plain<T> extends number ? NumberArray : never);
 

@@ -9,6 +9,7 @@ import type { DeviceArgument, ForeignArgument, HostArgument } from '../kernel/ke
 import type { ScalarArgument } from '../kernel/scalar.ts';
 import type { SignatureInput } from '../kernel/signature.ts';
 import type { UserFunctionOptions } from '../kernel/user-function.ts';
+import type { NumberArray } from '../reduce/reduce.ts';
 import type { StreamLike } from './operands.ts';
 
 /** An element: what a universal function takes and gives. */
@@ -29,9 +30,9 @@ type Nested<T> = readonly (T | Nested<T>)[];
 export type Operands<T> =
   | Plain<T>
   | ScalarArgument
-  | DeviceArgument<Plain<T>, number>
-  | HostArgument<Plain<T>, number>
-  | (TypedArray & Iterable<Plain<T>>)
+  | DeviceArgument<Plain<T> | T, number>
+  | HostArgument<Plain<T> | T, number>
+  | (Plain<T> extends bigint ? BigInt64Array | BigUint64Array : Plain<T> extends number ? NumberArray : never)
   | ForeignArgument<T>
   | Nested<Plain<T>>;
 
@@ -48,12 +49,17 @@ type OnDevice = DeviceArgument<never, number> | DeviceArgument<unknown, number>;
 
 /** The result of a call: on the device if any argument is there, a number of numbers, else an array of the host. */
 export type ResultOf<A extends readonly unknown[], R> = true extends {
-  [K in keyof A]: A[K] extends OnDevice ? true : never;
+  [K in keyof A]: [Extract<A[K], OnDevice>] extends [never] ? never : true;
 }[number]
   ? DeviceNDArray<R>
   : [A[number]] extends [Element | ScalarArgument]
     ? Plain<R>
-    : NDArray | TypedArray;
+    : HostOf<R>;
+
+/** An array of the host that a result comes in. */
+type HostOf<R> =
+  | NDArray<R>
+  | (Plain<R> extends bigint ? BigInt64Array | BigUint64Array : Plain<R> extends number ? NumberArray : never);
 
 /** Arguments for the parameters of a function. */
 type OperandsOf<P extends readonly unknown[]> = { readonly [K in keyof P]: Operands<P[K]> };
@@ -129,10 +135,10 @@ type Lower<A, R> = A extends { readonly ndim: infer N }
       : Whole<A, R>
   : A extends TypedArray | readonly Element[]
     ? Plain<R>
-    : NDArray | TypedArray | Plain<R>;
+    : HostOf<R> | Plain<R>;
 
 /** An array where the argument is. */
-type Whole<A, R> = A extends OnDevice ? DeviceNDArray<R> : NDArray | TypedArray;
+type Whole<A, R> = A extends OnDevice ? DeviceNDArray<R> : HostOf<R>;
 
 interface ReduceMethod<R> {
   <O extends OnDevice | HostTarget>(
@@ -189,6 +195,9 @@ export interface GUVectorizeOptions extends UserFunctionOptions {
   readonly signature?: SignatureInput | undefined;
 }
 
+/** What a function of parts of arrays is given: the parts are its own affair. */
+type CoreOperand = OnDevice | HostTarget | HostArgument<unknown, number> | Nested<Element> | Element | ScalarArgument;
+
 /** A function of parts of arrays, applied to all such parts: NumPy's gufunc. Its last arguments are results, and may be left out. */
 export interface GUFunc<out P extends readonly unknown[] = readonly unknown[]> {
   /** Phantom: the parameters of the function. */
@@ -197,12 +206,12 @@ export interface GUFunc<out P extends readonly unknown[] = readonly unknown[]> {
    * `matmul(A, B)`, `matmul(A, B, C)`, `matmul(A, B, { out, stream })`: the result, or a list of several.
    * @throws TypeError for arguments that no signature fits, RangeError for lengths that do not agree, KernelError for a function that does not compile.
    */
-  <A extends readonly (OnDevice | Operands<Element>)[]>(
+  <A extends readonly CoreOperand[]>(
     ...args: [...args: A, options: CallOptions<OnDevice | HostTarget | readonly (OnDevice | HostTarget)[]>]
   ): CoreResult<A>;
-  <A extends readonly (OnDevice | Operands<Element>)[]>(...args: A): CoreResult<A>;
+  <A extends readonly CoreOperand[]>(...args: A): CoreResult<A>;
   /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
-  async<A extends readonly (OnDevice | Operands<Element> | CallOptions)[]>(...args: A): Promise<CoreResult<A>>;
+  async<A extends readonly (CoreOperand | CallOptions)[]>(...args: A): Promise<CoreResult<A>>;
   readonly nin: number;
   readonly nout: number;
   readonly nargs: number;
@@ -213,7 +222,7 @@ export interface GUFunc<out P extends readonly unknown[] = readonly unknown[]> {
 
 /** On the device if any argument is there; of several results a list. */
 type CoreResult<A extends readonly unknown[]> = true extends {
-  [K in keyof A]: A[K] extends OnDevice ? true : never;
+  [K in keyof A]: [Extract<A[K], OnDevice>] extends [never] ? never : true;
 }[number]
   ? DeviceNDArray
   : NDArray | TypedArray;

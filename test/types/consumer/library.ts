@@ -36,7 +36,7 @@ const made: number = cuda.reduce(
     captures: { m: 7 },
   },
 )(new Int32Array(3));
-export const reduced = [total, fromDevice, nothing, later, wide, first, made];
+export const reduced: readonly unknown[] = [total, fromDevice, nothing, later, wide, first, made];
 
 // @ts-expect-error a reduction of numbers takes no bigints
 sum(new BigInt64Array(3));
@@ -64,7 +64,7 @@ const lines = add.reduce(cuda.deviceArray([2, 3], 'float32'), { axis: 1, keepDim
 const running: DeviceNDArray<number> = add.accumulate(cuda.deviceArray(3, 'float32'));
 const table: DeviceNDArray<number> = add.outer(cuda.deviceArray(3, 'float32'), cuda.deviceArray(2, 'float32'));
 const byRoc = roc.vectorize((a) => 2 * a)(new Float32Array(3));
-export const applied = [
+export const applied: readonly unknown[] = [
   onDevice,
   plain,
   hosted,
@@ -95,7 +95,7 @@ const shifted = cuda.guvectorize((_x: Vec<f32>, _y: number, _out: Vec<f32>) => {
   signature: 'void(float32[:], float32, float32[:])',
 })(new Float32Array(3), 1);
 const inOrder = roc.guvectorize(['void(f32[:], f32[:])'], '(n)->(n)')((_x: Vec<f32>, _y: Vec<f32>) => {});
-export const parts = [stacked, shifted, inOrder.nout];
+export const parts: readonly unknown[] = [stacked, shifted, inOrder.nout];
 
 // @ts-expect-error a layout is a text
 cuda.guvectorize((_x: Vec<f32>, _y: Vec<f32>) => {}, 3);
