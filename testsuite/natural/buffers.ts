@@ -28,6 +28,17 @@ const lives = (from: Vec<i32>, x: number, y: number): number => {
   return neighbours === 3 || (neighbours === 2 && from[y * WIDTH + x] === 1) ? 1 : 0;
 };
 
+/** Sorts a part of `to`, which holds what `from` holds; the halves are sorted the other way round. */
+const sort = (from: Vec<f32>, to: Vec<f32>, low: number, high: number): number => {
+  if (high - low < 2) return 0;
+  const middle = (low + high) >> 1;
+  const depth = Math.max(sort(to, from, low, middle), sort(to, from, middle, high));
+  let a = low;
+  let b = middle;
+  for (let k = low; k < high; k++) to[k] = a < middle && (b >= high || from[a]! <= from[b]!) ? from[a++]! : from[b++]!;
+  return depth + 1;
+};
+
 /** Runs a kernel in one block, and the same steps by JavaScript: `step(from, to, i)` for all i, then the buffers change places. */
 function steps(
   start: Float32Array | Int32Array,
@@ -307,6 +318,21 @@ export const buffers: Programs = {
       to[i] = from[i]! + 0.2 * (from[Math.max(i - 1, 0)]! - 2 * from[i]! + from[Math.min(i + 1, 63)]!);
     },
   ),
+
+  'merge sort that calls itself, source and target changing places': async () => {
+    const kernel = cuda.jit(
+      (x: Vec<f32>, y: Vec<f32>) => {
+        const i = cuda.grid(1);
+        if (i < 4) sort(x, y, 11 * i, 11 * i + 11);
+      },
+      { maxRecursion: 8 },
+    );
+    const data = floats(44, -9, 9);
+    const y = cuda.toDevice(data);
+    await launch(kernel, { threads: 4 }, cuda.toDevice(data), y);
+    const parts = [0, 1, 2, 3].flatMap((i) => [...data.slice(11 * i, 11 * i + 11).sort(byValue)]);
+    sameElements(await read(y), Float32Array.from(parts), 'element');
+  },
 
   'red and black cells by turns, each with its own array': async () => {
     const kernel = cuda.jit((red: Vec<f32>, black: Vec<f32>, rounds: i32) => {
