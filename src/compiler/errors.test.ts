@@ -163,6 +163,17 @@ const cases: readonly Case[] = [
     help: /give an index: a\[i\]/,
   },
   {
+    what: 'typeof of a variable that is a number here and a boolean there',
+    fn: (a: V) => {
+      let t: number | boolean = 1;
+      if ((a[0] as number) > 3) t = true;
+      a[0] = typeof t === 'number' ? 1 : 2;
+    },
+    args: [vec],
+    code: 'K231',
+    message: /t is a number first and a boolean here/,
+  },
+  {
     what: 'a number in groups of digits',
     fn: (a: V) => {
       a[0] = 1_000;

@@ -12,7 +12,7 @@ import { fieldsOf } from './objects.ts';
 import { absentTest } from './optionals.ts';
 import { fieldNames, isRecord, member } from './record-fields.ts';
 import { lengthOf } from './sequences.ts';
-import type { Kind } from './statement-writer.ts';
+import type { Given, Kind } from './statement-writer.ts';
 import { textType } from './texts.ts';
 import { isTime } from './times.ts';
 import { describeValue, isAbsent, isLiteral, isOptional, literal, type Scope, scalar, type Value } from './values.ts';
@@ -63,8 +63,32 @@ function kindOfType(type: string): Kind {
 
 /** Of a variable: it is what it is given first. */
 function kindOfGiven(ctx: Evaluation, local: Local): Kind {
-  const given = ctx.firstGiven(local);
-  if (given === undefined) return 'number';
+  ctx.asked.add(local);
+  const [given] = ctx.givenTo(local);
+  return given === undefined ? 'number' : kindOfResult(ctx, given);
+}
+
+/** Refuses variables that are of one kind here and of another there, of which the program has asked what they are. */
+export function refuseMixedKinds(ctx: Evaluation): void {
+  for (const local of ctx.asked) {
+    const [first, ...others] = ctx.givenTo(local);
+    if (first === undefined) continue;
+    const kind = kindOfResult(ctx, first);
+    const other = others.find((given) => kindOfResult(ctx, given) !== kind);
+    if (other === undefined) continue;
+    const name = local.name.startsWith('%') ? 'a value' : local.name;
+    fail(
+      'K231',
+      other.pos,
+      `${name} is a ${kind} first and a ${kindOfResult(ctx, other)} here, so that its type is only known at run time`,
+      {
+        help: 'a variable keeps one kind of value where the kernel asks for it: use two variables',
+      },
+    );
+  }
+}
+
+function kindOfResult(ctx: Evaluation, given: Given): Kind {
   switch (given.k) {
     case 'barrier':
       return 'number';

@@ -17,6 +17,7 @@ import { fail } from './diagnostics.ts';
 import { Evaluation } from './evaluation.ts';
 import { condition, evaluate } from './expressions.ts';
 import { Hints, Reconsider } from './hints.ts';
+import { refuseMixedKinds } from './kinds.ts';
 import { hoist, isReassigned } from './names.ts';
 import { resolvePresence } from './presence.ts';
 import { type Settled, settleNames } from './record-names.ts';
@@ -78,6 +79,7 @@ function evaluateWith(
   });
   if (body.at(-1)?.k === 'return') body.pop();
   for (const refuse of ctx.supposed.values()) refuse?.();
+  refuseMixedKinds(ctx);
   return { context: ctx, ...settleNames(ctx, unfoldRecursion(ctx, resolvePresence(body))) };
 }
 

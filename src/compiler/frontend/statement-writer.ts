@@ -25,8 +25,10 @@ export class StatementWriter {
   inBranch: Branch = { outer: undefined };
   #labels = 0;
   #locals = 0;
-  /** What variables and the elements of JavaScript arrays are given first. */
-  readonly #first = new Map<Local, Given>();
+  /** What variables and the elements of JavaScript arrays are given. */
+  readonly #given = new Map<Local, Given[]>();
+  /** Those of which the program has asked what they are. */
+  readonly asked: Set<Local> = new Set();
 
   constructor(hints: Hints) {
     this.hints = hints;
@@ -53,12 +55,14 @@ export class StatementWriter {
   }
 
   #note(local: Local, given: Given): void {
-    if (!this.#first.has(local)) this.#first.set(local, given);
+    const known = this.#given.get(local);
+    if (known === undefined) this.#given.set(local, [given]);
+    else known.push(given);
   }
 
-  /** What a variable, or the elements of an array that the kernel made, were given first. */
-  firstGiven(local: Local): Given | undefined {
-    return this.#first.get(local);
+  /** What a variable, or the elements of an array that the kernel made, have been given so far. */
+  givenTo(local: Local): readonly Given[] {
+    return this.#given.get(local) ?? [];
   }
 
   /** Runs `body` with a fresh statement list and returns what it wrote. */
