@@ -8,12 +8,14 @@
  * `dist/cjs` is the same in CommonJS, with declarations of its own, for what cannot load ES modules: Jest without flags, and tools that
  * resolve packages as Node.js 10 did. Node.js itself never takes it, so that a process has one library and not two.
  *
+ * `dist/src` has the sources of what is declared, and declarations have maps to them: an editor that is asked for a definition shows TypeScript.
+ *
  * With `--if-changed` nothing is done where `dist` was built from what is there now.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -102,15 +104,43 @@ async function bundle(names, plugins, { format = 'es', outDir = dist } = {}) {
 /** CommonJS has no `import.meta`; the library then goes by `__filename`, which a bundle may have replaced. */
 const withoutImportMeta = { name: 'no-import-meta', resolveImportMeta: () => 'undefined' };
 
-/** Copies what a declaration file leads to: beside a package.json that says `commonjs`, the same text declares CommonJS modules. */
-function copyDeclarations(name, to, done = new Set()) {
-  if (done.has(name)) return;
-  done.add(name);
+/** The modules that a declaration file leads to, itself included. */
+function declaredBy(name, found = new Set()) {
+  if (found.has(name)) return found;
+  found.add(name);
+  const text = readFileSync(join(dist, `${name}.d.ts`), 'utf8');
+  for (const [, path] of text.matchAll(/\b(?:from |import\()'(\.[^']+)\.[jt]s'/g)) {
+    declaredBy(posix.join(posix.dirname(name), path), found);
+  }
+  return found;
+}
+
+/** Copies a declaration: beside a package.json that says `commonjs`, the same text declares a CommonJS module. */
+function copyDeclaration(name, to) {
   mkdirSync(join(to, posix.dirname(name)), { recursive: true });
   copyFileSync(join(dist, `${name}.d.ts`), join(to, `${name}.d.ts`));
-  const text = readFileSync(join(dist, `${name}.d.ts`), 'utf8');
-  for (const [, path] of text.matchAll(/\b(?:from |import\()'(\.[^']+)\.ts'/g)) {
-    copyDeclarations(posix.join(posix.dirname(name), path), to, done);
+  mapToSource(name, to);
+}
+
+/** Writes the map of a declaration, so that editors go to the TypeScript under `dist/src` and not to the declaration. */
+function mapToSource(name, folder) {
+  const map = JSON.parse(readFileSync(join(dist, `${name}.d.ts.map`), 'utf8'));
+  const source = join(dist, 'src', `${name}.ts`);
+  map.sources = [relative(join(folder, posix.dirname(name)), source).replaceAll('\\', '/')];
+  writeFileSync(join(folder, `${name}.d.ts.map`), JSON.stringify(map));
+}
+
+/** Keeps the declarations that users meet, with the sources that they were made of, and removes the others. */
+function shipDeclarations(used) {
+  for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+    const [, module] = /^(.*)\.d\.ts(?:\.map)?$/.exec(name.replaceAll('\\', '/')) ?? [];
+    if (module !== undefined && !used.has(module)) rmSync(join(dist, name));
+  }
+  for (const name of used) {
+    const source = join(root, name.startsWith('testsuite/') ? '' : 'src', `${name}.ts`);
+    mkdirSync(join(dist, 'src', posix.dirname(name)), { recursive: true });
+    copyFileSync(source, join(dist, 'src', `${name}.ts`));
+    mapToSource(name, dist);
   }
 }
 
@@ -120,8 +150,9 @@ await bundle([...entries], [eagerly(calledFirst(dist))]);
 const cjs = join(dist, 'cjs');
 await bundle(PUBLIC, [withoutImportMeta], { format: 'cjs', outDir: cjs });
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
-const copied = new Set();
-for (const name of PUBLIC) copyDeclarations(name, cjs, copied);
+const declared = new Set(PUBLIC.flatMap((name) => [...declaredBy(name)]));
+shipDeclarations(new Set([...declared, ...declaredBy('testsuite/index')]));
+for (const name of declared) copyDeclaration(name, cjs);
 
 mkdirSync(dirname(stamp), { recursive: true });
 writeFileSync(stamp, inputs);
