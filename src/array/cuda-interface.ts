@@ -88,7 +88,11 @@ function nativeStream(stream: Stream | undefined): number | bigint {
   return address === undefined || address === 0n ? LEGACY : Number(address);
 }
 
-/** Whether a value has the attribute `__cuda_array_interface__`; what it says is not verified. Numba: `is_cuda_array`. */
+/**
+ * Whether a value has the attribute `__cuda_array_interface__`; what it says is not verified. Numba: `is_cuda_array`.
+ * @example
+ * console.log(cuda.isCudaArray(cuda.deviceArray(4, f32)), cuda.isCudaArray(new Float32Array(4))); // true false
+ */
 export function isCudaArray(value: unknown): value is CudaArrayLike {
   return typeof value === 'object' && value !== null && describes(value, '__cuda_array_interface__');
 }

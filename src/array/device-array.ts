@@ -71,6 +71,10 @@ let readMemory: (value: object) => ArrayMemory | undefined;
  * An array of `T` with `R` axes in device memory; made by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are
  * for the host. Views share its memory, which is given back when the last of them is disposed. Strides are bytes, sizes elements unless
  * their names say otherwise. Numba's `DeviceNDArray`.
+ * @example
+ * const d = new cuda.DeviceNDArray([2, 3], null, f32);
+ * d.set(1);
+ * console.log(d.T.shape, d.slice(0, '1:3').copyToHost()); // [ 3, 2 ] Float32Array(2) [ 1, 1 ]
  */
 export class DeviceNDArray<T = Scalar, R extends number = number, N extends Namespace = Namespace>
   implements DeviceMemory

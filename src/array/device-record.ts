@@ -34,7 +34,14 @@ export type MemberOf<V> = V extends readonly unknown[]
     ? V
     : DeviceRecord<V>;
 
-/** One record of type `T` in device memory; made by `cuda.toDevice({ … }, { dtype })`. Dispose it as an array. */
+/**
+ * One record of type `T` in device memory; made by `cuda.toDevice({ … }, { dtype })`. Dispose it as an array.
+ * @example
+ * const Point = struct({ x: f32, y: f32 });
+ * const p = cuda.toDevice({ x: 1, y: 2 }, { dtype: Point });
+ * p.set('x', 5);
+ * console.log(p.copyToHost()); // { x: 5, y: 2 }
+ */
 export class DeviceRecord<T = unknown> {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;

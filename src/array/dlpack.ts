@@ -77,6 +77,10 @@ class BorrowedAllocation extends Allocation {
  * A DLPack tensor for other libraries of this process: `cuda.toDlpack(d).pointer`. It keeps the memory alive until the library that takes
  * it calls its deleter; `release()` is for tensors that nobody took. Nothing is copied. Waits for the work that uses the array.
  * @throws NotSupportedError without koffi, on devices whose memory DLPack has no name for, and for structs.
+ * @example
+ * if (cuda.isAvailable()) {
+ *   const { pointer } = cuda.toDlpack(cuda.deviceArray(4, f32)); // for a library that takes DLPack tensors
+ * }
  */
 export function toDlpack(
   array: DeviceNDArray<never> | DeviceNDArray,

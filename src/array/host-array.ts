@@ -36,6 +36,9 @@ export interface HostBlock {
 /**
  * A host array in page-locked memory, which the device copies from and to at full speed, and on streams without the host waiting. Made by
  * `cuda.pinnedArray`. To a kernel it is a host array like any other. Numba: what `pinned_array` returns.
+ * @example
+ * const host = cuda.pinnedArray(4, f32);
+ * console.log(host instanceof cuda.PinnedNDArray); // true
  */
 export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArray<T, R> {
   readonly #block: HostBlock;
@@ -132,6 +135,9 @@ export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArra
 /**
  * A host array that kernels read and write in place: it is device memory as well, and a kernel argument without any copy. Made by
  * `cuda.mappedArray`. The host sees what a kernel wrote once that has been waited for. Numba: `MappedNDArray`.
+ * @example
+ * const y = cuda.mappedArray(4, f32);
+ * console.log(y instanceof cuda.MappedNDArray, y.device.size); // true 4
  */
 export class MappedNDArray<T = Scalar, R extends number = number> extends PinnedNDArray<T, R> {
   readonly #stream: Stream | undefined;
@@ -232,6 +238,9 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
 /**
  * As a mapped array, but its pages move to whoever touches them: fast for kernels that use them often. Made by `cuda.managedArray`. The host
  * may touch it when the kernels that use it have been waited for. Numba: `ManagedNDArray`.
+ * @example
+ * const y = cuda.managedArray(4, f32);
+ * console.log(y instanceof cuda.ManagedNDArray); // true
  */
 export class ManagedNDArray<T = Scalar, R extends number = number> extends MappedNDArray<T, R> {
   protected override derive<U>(data: TypedArray, dtype: DType<U>, layout: Omit<StridedLayout, 'itemSize'>): NDArray<U> {

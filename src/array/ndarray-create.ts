@@ -77,6 +77,9 @@ type RankOfNested<N> = [N] extends [never]
 
 type OneMore<R extends number> = R extends 0 ? 1 : R extends 1 ? 2 : R extends 2 ? 3 : R extends 3 ? 4 : number;
 
+/** An element of structs or complex numbers. */
+type PlainRecord = Readonly<Record<string, unknown>>;
+
 /** The type of `ndarray`. */
 export interface NDArrayFactory {
   /**
@@ -89,6 +92,10 @@ export interface NDArrayFactory {
     data: N,
     options: NDArrayOptions<D, S> & { readonly dtype: D },
   ): NDArray<ValueOf<D>, RankOfOptions<S, RankOfNested<N>>>;
+  <const D extends DTypeLike, const S extends ShapeLike = ShapeLike>(
+    data: readonly PlainRecord[],
+    options: NDArrayOptions<D, S> & { readonly dtype: D },
+  ): NDArray<ValueOf<D>, RankOfOptions<S, 1>>;
   <const D extends DTypeLike, const S extends ShapeLike = ShapeLike>(
     data: NestedInput<Scalar> | HostArrayLike,
     options: NDArrayOptions<D, S> & { readonly dtype: D },

@@ -417,7 +417,13 @@ export interface SmartArrayConstructor {
   readonly prototype: Smart;
 }
 
-/** Makes smart arrays. Numba's `SmartArray`. */
+/**
+ * Makes smart arrays. Numba's `SmartArray`.
+ * @example
+ * const x = new SmartArray(Float32Array.of(1, 2, 3));
+ * cuda.jit((y: Vec<f32>) => { y[cuda.grid(1)]! *= 2; }).launch({ grid: 1, block: 3 }, x);
+ * console.log(x.get('host')); // NDArray f32 [3] [2, 4, 6]
+ */
 export const SmartArray: SmartArrayConstructor = Smart as SmartArrayConstructor;
 
 function isShape(value: unknown): value is SmartArrayShape {

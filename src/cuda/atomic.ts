@@ -104,35 +104,125 @@ export interface AtomicStore<Allowed> {
  * ```
  */
 export interface AtomicOperations {
-  /** Adds; integers wrap. Of complex numbers each part by itself: another thread may see one of them before the other. */
+  /**
+   * Adds; integers wrap. Of complex numbers each part by itself: another thread may see one of them before the other.
+   * @example
+   * const y = Int32Array.of(0);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.add(y, 0, 2); }).launch({ threads: 4, block: 4 }, y);
+   * console.log(y[0]); // 8
+   */
   readonly add: Atomic<Numeric | c64 | c128>;
-  /** Subtracts; integers wrap. */
+  /**
+   * Subtracts; integers wrap.
+   * @example
+   * const y = Int32Array.of(10);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.sub(y, 0, 1); }).launch({ threads: 4, block: 4 }, y);
+   * console.log(y[0]); // 6
+   */
   readonly sub: Atomic<Numeric | c64 | c128>;
-  /** Bitwise and. Numba's `and_`. */
+  /**
+   * Bitwise and. Numba's `and_`.
+   * @example
+   * const y = Int32Array.of(0b1110);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.and(y, 0, 0b0111); }).launch({ threads: 1, block: 1 }, y);
+   * console.log(y[0]); // 6
+   */
   readonly and: Atomic<Integer>;
-  /** Bitwise or. Numba's `or_`. */
+  /**
+   * Bitwise or. Numba's `or_`.
+   * @example
+   * const y = Int32Array.of(0);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.or(y, 0, 1 << cuda.threadIdx.x); }).launch({ threads: 4, block: 4 }, y);
+   * console.log(y[0]); // 15
+   */
   readonly or: Atomic<Integer>;
-  /** Bitwise exclusive or. */
+  /**
+   * Bitwise exclusive or.
+   * @example
+   * const y = Int32Array.of(0b1100);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.xor(y, 0, 1); }).launch({ threads: 1, block: 1 }, y);
+   * console.log(y[0]); // 13
+   */
   readonly xor: Atomic<Integer>;
-  /** Stores the value, gives the old one. */
+  /**
+   * Stores the value, gives the old one.
+   * @example
+   * const y = Int32Array.of(1);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.exch(y, 0, 7); }).launch({ threads: 4, block: 4 }, y);
+   * console.log(y[0]); // 7
+   */
   readonly exch: Atomic<Movable>;
-  /** Adds one, or starts again at 0 where the old value is at least `value`. */
+  /**
+   * Adds one, or starts again at 0 where the old value is at least `value`.
+   * @example
+   * const y = Uint32Array.of(0);
+   * cuda.jit((y: Vec<u32>) => { cuda.atomic.inc(y, 0, 9); }).launch({ threads: 4, block: 4 }, y);
+   * console.log(y[0]); // 4
+   */
   readonly inc: Atomic<Unsigned>;
-  /** Subtracts one, or starts again at `value` where the old value is 0 or above `value`. */
+  /**
+   * Subtracts one, or starts again at `value` where the old value is 0 or above `value`.
+   * @example
+   * const y = Uint32Array.of(0);
+   * cuda.jit((y: Vec<u32>) => { cuda.atomic.dec(y, 0, 9); }).launch({ threads: 1, block: 1 }, y);
+   * console.log(y[0]); // 9
+   */
   readonly dec: Atomic<Unsigned>;
-  /** Stores the larger of both. Floats: nothing changes when either is NaN. */
+  /**
+   * Stores the larger of both. Floats: nothing changes when either is NaN.
+   * @example
+   * const y = Int32Array.of(3);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.max(y, 0, cuda.threadIdx.x * 2); }).launch({ threads: 4, block: 4 }, y);
+   * console.log(y[0]); // 6
+   */
   readonly max: Atomic<Numeric>;
-  /** Stores the smaller of both. Floats: nothing changes when either is NaN. */
+  /**
+   * Stores the smaller of both. Floats: nothing changes when either is NaN.
+   * @example
+   * const y = Int32Array.of(3);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.min(y, 0, cuda.threadIdx.x - 2); }).launch({ threads: 4, block: 4 }, y);
+   * console.log(y[0]); // -2
+   */
   readonly min: Atomic<Numeric>;
-  /** Stores the larger of both. Floats: a NaN in memory is replaced, a NaN value is ignored. */
+  /**
+   * Stores the larger of both. Floats: a NaN in memory is replaced, a NaN value is ignored.
+   * @example
+   * const y = Float32Array.of(NaN);
+   * cuda.jit((y: Vec<f32>) => { cuda.atomic.nanMax(y, 0, 2); }).launch({ threads: 1, block: 1 }, y);
+   * console.log(y[0]); // 2
+   */
   readonly nanMax: Atomic<Numeric>;
-  /** Stores the smaller of both. Floats: a NaN in memory is replaced, a NaN value is ignored. */
+  /**
+   * Stores the smaller of both. Floats: a NaN in memory is replaced, a NaN value is ignored.
+   * @example
+   * const y = Float32Array.of(NaN);
+   * cuda.jit((y: Vec<f32>) => { cuda.atomic.nanMin(y, 0, 2); }).launch({ threads: 1, block: 1 }, y);
+   * console.log(y[0]); // 2
+   */
   readonly nanMin: Atomic<Numeric>;
-  /** Stores the value where the element equals `expected`; floats are compared by their bits (`Object.is`). Numba's `cas`, `compare_and_swap`. */
+  /**
+   * Stores the value where the element equals `expected`; floats are compared by their bits (`Object.is`). Numba's `cas`, `compare_and_swap`.
+   * @example
+   * const y = Int32Array.of(0);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.cas(y, 0, 0, cuda.threadIdx.x + 5); }).launch({ threads: 1, block: 1 }, y);
+   * console.log(y[0]); // 5
+   */
   readonly cas: AtomicCas<Movable>;
-  /** Reads the element as it is now, whatever caches hold. PTX's `ld.relaxed`, `ld.acquire`. */
+  /**
+   * Reads the element as it is now, whatever caches hold. PTX's `ld.relaxed`, `ld.acquire`.
+   * @example
+   * const y = Int32Array.of(3, 0);
+   * cuda.jit((y: Vec<i32>) => { y[1] = cuda.atomic.load(y, 0, { order: 'acquire' }); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[1]); // 3
+   */
   readonly load: AtomicLoad<Movable>;
-  /** Writes the element at once. PTX's `st.relaxed`, `st.release`. */
+  /**
+   * Writes the element at once. PTX's `st.relaxed`, `st.release`.
+   * @example
+   * const y = Int32Array.of(0);
+   * cuda.jit((y: Vec<i32>) => { cuda.atomic.store(y, 0, 1, { order: 'release' }); }).launch({ threads: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly store: AtomicStore<Movable>;
 }
 
@@ -158,5 +248,15 @@ export function atomicOperations(prefix: string): AtomicOperations {
   });
 }
 
-/** `cuda.atomic.add(a, i, v)` and its siblings. Numba's `cuda.atomic`. */
+/**
+ * `cuda.atomic.add(a, i, v)` and its siblings. Numba's `cuda.atomic`.
+ * @example
+ * const bins = new Int32Array(2);
+ * const count = cuda.jit((bins: Vec<i32>, data: Vec<i32>) => {
+ *   const i = cuda.grid(1);
+ *   if (i < data.length) cuda.atomic.add(bins, data[i]!, 1);
+ * });
+ * count.launch({ threads: 3 }, bins, Int32Array.of(0, 1, 1));
+ * console.log(bins); // Int32Array(2) [ 1, 2 ]
+ */
 export const atomic: AtomicOperations = atomicOperations('atomic');

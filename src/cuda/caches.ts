@@ -24,23 +24,77 @@ export interface Store {
   <T>(array: Cube<T>, index: At3, value: Plain<T>): void;
 }
 
-/** Loads through all caches, the default. CUDA's `__ldca`, Numba's `cuda.ldca`. */
+/**
+ * Loads through all caches, the default. CUDA's `__ldca`, Numba's `cuda.ldca`.
+ * @example
+ * const y = Float32Array.of(1, 2);
+ * cuda.jit((y: Vec<f32>) => { y[0] = 2 * cuda.ldca(y, 1); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 4
+ */
 export const ldca: Load = intrinsic<Load>('ldca');
-/** Loads past the cache of the multiprocessor: what other blocks have written is seen. CUDA's `__ldcg`. */
+/**
+ * Loads past the cache of the multiprocessor: what other blocks have written is seen. CUDA's `__ldcg`.
+ * @example
+ * const y = Float32Array.of(1, 2);
+ * cuda.jit((y: Vec<f32>) => { y[0] = 2 * cuda.ldcg(y, 1); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 4
+ */
 export const ldcg: Load = intrinsic<Load>('ldcg');
-/** Loads what is read once, so that caches may drop it first: `y[i] = 2 * cuda.ldcs(x, i)`. CUDA's `__ldcs`. */
+/**
+ * Loads what is read once, so that caches may drop it first: `y[i] = 2 * cuda.ldcs(x, i)`. CUDA's `__ldcs`.
+ * @example
+ * const y = Float32Array.of(1, 2);
+ * cuda.jit((y: Vec<f32>) => { y[0] = 2 * cuda.ldcs(y, 1); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 4
+ */
 export const ldcs: Load = intrinsic<Load>('ldcs');
-/** Loads what is read for the last time. CUDA's `__ldlu`. */
+/**
+ * Loads what is read for the last time. CUDA's `__ldlu`.
+ * @example
+ * const y = Float32Array.of(1, 2);
+ * cuda.jit((y: Vec<f32>) => { y[0] = 2 * cuda.ldlu(y, 1); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 4
+ */
 export const ldlu: Load = intrinsic<Load>('ldlu');
-/** Loads anew, whatever caches hold: `cuda.atomic.load`. CUDA's `__ldcv`. */
+/**
+ * Loads anew, whatever caches hold: `cuda.atomic.load`. CUDA's `__ldcv`.
+ * @example
+ * const y = Float32Array.of(1, 2);
+ * cuda.jit((y: Vec<f32>) => { y[0] = 2 * cuda.ldcv(y, 1); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 4
+ */
 export const ldcv: Load = intrinsic<Load>('ldcv');
-/** Stores past the cache of the multiprocessor. CUDA's `__stcg`. */
+/**
+ * Stores past the cache of the multiprocessor. CUDA's `__stcg`.
+ * @example
+ * const y = Float32Array.of(1, 2);
+ * cuda.jit((y: Vec<f32>) => { cuda.stcg(y, 1, 5); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[1]); // 5
+ */
 export const stcg: Store = intrinsic<Store>('stcg');
-/** Stores what is not read soon. CUDA's `__stcs`. */
+/**
+ * Stores what is not read soon. CUDA's `__stcs`.
+ * @example
+ * const y = Float32Array.of(1, 2);
+ * cuda.jit((y: Vec<f32>) => { cuda.stcs(y, 1, 5); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[1]); // 5
+ */
 export const stcs: Store = intrinsic<Store>('stcs');
-/** Stores with write-back, the default. CUDA's `__stwb`. */
+/**
+ * Stores with write-back, the default. CUDA's `__stwb`.
+ * @example
+ * const y = Float32Array.of(1, 2);
+ * cuda.jit((y: Vec<f32>) => { cuda.stwb(y, 1, 5); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[1]); // 5
+ */
 export const stwb: Store = intrinsic<Store>('stwb');
-/** Stores through to memory. CUDA's `__stwt`. */
+/**
+ * Stores through to memory. CUDA's `__stwt`.
+ * @example
+ * const y = Float32Array.of(1, 2);
+ * cuda.jit((y: Vec<f32>) => { cuda.stwt(y, 1, 5); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[1]); // 5
+ */
 export const stwt: Store = intrinsic<Store>('stwt');
 
 /**
@@ -50,6 +104,14 @@ export const stwt: Store = intrinsic<Store>('stwt');
  * ```ts
  * const words = cuda.assumeAligned(bytes, 4).view(u32);
  * ```
+ * @example
+ * const bytes = Uint8Array.of(1, 1, 0, 0);
+ * const out = new Uint32Array(1);
+ * const read = cuda.jit((bytes: Vec<u8>, out: Vec<u32>) => {
+ *   out[0] = cuda.assumeAligned(bytes, 4).view(u32)[0];
+ * });
+ * read.launch({ grid: 1, block: 1 }, bytes, out);
+ * console.log(out[0]); // 257
  */
 export const assumeAligned: <A>(array: A, bytes: number) => A =
   intrinsic<<A>(array: A, bytes: number) => A>('assumeAligned');

@@ -16,44 +16,146 @@ type Real2 = (a: number, b: number) => number;
  * ```
  */
 export interface FastFunctions {
-  /** 2⁻²¹ absolute for |x| ≤ π, with no care for large arguments. CUDA's `__sinf`. */
+  /**
+   * 2⁻²¹ absolute for |x| ≤ π, with no care for large arguments. CUDA's `__sinf`.
+   * @example
+   * const y = Float32Array.of(0);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.sin(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly sin: Real;
-  /** As `sin`. CUDA's `__cosf`. */
+  /**
+   * As `sin`. CUDA's `__cosf`.
+   * @example
+   * const y = Float32Array.of(0);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.cos(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly cos: Real;
-  /** `[sin x, cos x]`. CUDA's `__sincosf`. */
+  /**
+   * `[sin x, cos x]`. CUDA's `__sincosf`.
+   * @example
+   * const y = new Float32Array(2);
+   * cuda.jit((y: Vec<f32>) => { [y[0], y[1]] = cuda.fast.sincos(0); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y); // Float32Array(2) [ 0, 1 ]
+   */
   readonly sincos: (x: number) => readonly [sin: number, cos: number];
-  /** The quotient of both. CUDA's `__tanf`. */
+  /**
+   * The quotient of both. CUDA's `__tanf`.
+   * @example
+   * const y = Float32Array.of(0);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.tan(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly tan: Real;
-  /** 2⁻²⁰ relative for |x| < 20. CUDA's `__expf`. */
+  /**
+   * 2⁻²⁰ relative for |x| < 20. CUDA's `__expf`.
+   * @example
+   * const y = Float32Array.of(0);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.exp(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly exp: Real;
-  /** 2⁻²² relative. */
+  /**
+   * 2⁻²² relative.
+   * @example
+   * const y = Float32Array.of(3);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.exp2(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 8
+   */
   readonly exp2: Real;
-  /** 10 to the power `x`. CUDA's `__exp10f`. */
+  /**
+   * 10 to the power `x`. CUDA's `__exp10f`.
+   * @example
+   * const y = Float32Array.of(2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.exp10(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(Math.round(y[0]!)); // 100
+   */
   readonly exp10: Real;
-  /** 2⁻²⁰ absolute. CUDA's `__logf`. */
+  /**
+   * 2⁻²⁰ absolute. CUDA's `__logf`.
+   * @example
+   * const y = Float32Array.of(1);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.log(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly log: Real;
-  /** 2⁻²⁰ absolute. CUDA's `__log2f`. */
+  /**
+   * 2⁻²⁰ absolute. CUDA's `__log2f`.
+   * @example
+   * const y = Float32Array.of(8);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.log2(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 3
+   */
   readonly log2: Real;
-  /** 2⁻²⁰ absolute. CUDA's `__log10f`. */
+  /**
+   * 2⁻²⁰ absolute. CUDA's `__log10f`.
+   * @example
+   * const y = Float32Array.of(100);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.log10(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 2
+   */
   readonly log10: Real;
-  /** 2⁻¹⁹ relative; NaN of a negative base. CUDA's `__powf`. */
+  /**
+   * 2⁻¹⁹ relative; NaN of a negative base. CUDA's `__powf`.
+   * @example
+   * const y = Float32Array.of(3);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.pow(y[0]!, 2); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(Math.round(y[0]!)); // 9
+   */
   readonly pow: Real2;
-  /** 2⁻¹⁶ relative. PTX's `tanh.approx`. */
+  /**
+   * 2⁻¹⁶ relative. PTX's `tanh.approx`.
+   * @example
+   * const y = Float32Array.of(0);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.tanh(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly tanh: Real;
-  /** 2⁻²² relative. PTX's `sqrt.approx`. */
+  /**
+   * 2⁻²² relative. PTX's `sqrt.approx`.
+   * @example
+   * const y = Float32Array.of(9);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.sqrt(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 3
+   */
   readonly sqrt: Real;
-  /** 2⁻²² relative. PTX's `rsqrt.approx`. */
+  /**
+   * 2⁻²² relative. PTX's `rsqrt.approx`.
+   * @example
+   * const y = Float32Array.of(4);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.rsqrt(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0.5
+   */
   readonly rsqrt: Real;
-  /** `1 / x`, 2⁻²³ relative. PTX's `rcp.approx`. */
+  /**
+   * `1 / x`, 2⁻²³ relative. PTX's `rcp.approx`.
+   * @example
+   * const y = Float32Array.of(4);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.rcp(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0.25
+   */
   readonly rcp: Real;
-  /** `a / b`, 2 ulp for 2⁻¹²⁶ ≤ |b| ≤ 2¹²⁶. CUDA's `__fdividef`. */
+  /**
+   * `a / b`, 2 ulp for 2⁻¹²⁶ ≤ |b| ≤ 2¹²⁶. CUDA's `__fdividef`.
+   * @example
+   * const y = Float32Array.of(3);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.div(y[0]!, 2); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1.5
+   */
   readonly div: Real2;
 }
 
 const real = (name: string): Real => intrinsic<Real>(`fast.${name}`);
 const real2 = (name: string): Real2 => intrinsic<Real2>(`fast.${name}`);
 
-/** Functions of f32 as the hardware approximates them: `cuda.fast.sin(x)`. Numba's `fastmath`, for one call. */
+/**
+ * Functions of f32 as the hardware approximates them: `cuda.fast.sin(x)`. Numba's `fastmath`, for one call.
+ * @example
+ * const y = Float32Array.of(0);
+ * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fast.exp(-y[0]! * y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 1
+ */
 export const fast: FastFunctions = Object.freeze({
   sin: real('sin'),
   cos: real('cos'),

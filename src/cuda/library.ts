@@ -11,10 +11,18 @@ import { vectorizeOf } from '../ufunc/vectorize.ts';
  * Makes a reduction of a function of two values, `const sum = cuda.reduce((a, b) => a + b)`: then `sum(x)` combines the elements of an array with one axis, on
  * the device or the host, and waits for the result; `sum(x, { res })` leaves it on the device. The function must be associative and commutative. Numba: `cuda.reduce`.
  * @throws TypeError for what is no function, or bad options.
+ * @example
+ * const sum = cuda.reduce((a: number, b: number) => a + b);
+ * console.log(sum(Float64Array.of(1, 2, 3))); // 6
  */
 export const reduce: MakeReduction = /* @__PURE__ */ reduceOf(cudaDevices, 'reduce');
 
-/** The same as `cuda.reduce`, by the name that Numba's class has: `new cuda.Reduce(fn)`. Numba: `cuda.Reduce`. */
+/**
+ * The same as `cuda.reduce`, by the name that Numba's class has: `new cuda.Reduce(fn)`. Numba: `cuda.Reduce`.
+ * @example
+ * const largest = new cuda.Reduce((a: number, b: number) => Math.max(a, b));
+ * console.log(largest(Float64Array.of(1, 3, 2))); // 3
+ */
 export const Reduce: MakeReduction = /* @__PURE__ */ reduceOf(cudaDevices, 'Reduce');
 
 /**

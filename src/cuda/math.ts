@@ -14,29 +14,95 @@ interface Select {
 type Real = (x: number) => number;
 type Real2 = (a: number, b: number) => number;
 
-/** `predicate ? a : b` without a branch: both are evaluated. Numba's `cuda.selp`. */
+/**
+ * `predicate ? a : b` without a branch: both are evaluated. Numba's `cuda.selp`.
+ * @example
+ * const y = Float64Array.of(-3);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.selp(y[0]! > 0, 1, -1); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // -1
+ */
 export const selp: Select = intrinsic<Select>('selp');
 
-/** `a * b + c`, rounded once. Numba's `cuda.fma`. */
+/**
+ * `a * b + c`, rounded once. Numba's `cuda.fma`.
+ * @example
+ * const y = Float64Array.of(2, 3);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.fma(y[0]!, y[1]!, 1); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 7
+ */
 export const fma: (a: number, b: number, c: number) => number =
   intrinsic<(a: number, b: number, c: number) => number>('fma');
-/** The cube root. Numba's `cuda.cbrt`. */
+/**
+ * The cube root. Numba's `cuda.cbrt`.
+ * @example
+ * const y = Float64Array.of(8);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.cbrt(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 2
+ */
 export const cbrt: Real = intrinsic<Real>('cbrt');
-/** `1 / Math.sqrt(x)`. Numba's `cuda.rsqrt`. */
+/**
+ * `1 / Math.sqrt(x)`. Numba's `cuda.rsqrt`.
+ * @example
+ * const y = Float64Array.of(4);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.rsqrt(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0.5
+ */
 export const rsqrt: Real = intrinsic<Real>('rsqrt');
-/** C's fmin: of a number and NaN the number. `Math.min` gives NaN. */
+/**
+ * C's fmin: of a number and NaN the number. `Math.min` gives NaN.
+ * @example
+ * const y = Float64Array.of(4);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.fmin(y[0]!, NaN); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 4
+ */
 export const fmin: Real2 = intrinsic<Real2>('fmin');
-/** C's fmax: of a number and NaN the number. `Math.max` gives NaN. */
+/**
+ * C's fmax: of a number and NaN the number. `Math.max` gives NaN.
+ * @example
+ * const y = Float64Array.of(4);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.fmax(y[0]!, NaN); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 4
+ */
 export const fmax: Real2 = intrinsic<Real2>('fmax');
-/** Rounds to the nearest whole number, halves to even. `Math.round` rounds halves up. */
+/**
+ * Rounds to the nearest whole number, halves to even. `Math.round` rounds halves up.
+ * @example
+ * const y = Float64Array.of(2.5);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.rint(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 2
+ */
 export const rint: Real = intrinsic<Real>('rint');
-/** The magnitude of `a` with the sign of `b`. Python's `math.copysign`. */
+/**
+ * The magnitude of `a` with the sign of `b`. Python's `math.copysign`.
+ * @example
+ * const y = Float64Array.of(4);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.copysign(y[0]!, -1); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // -4
+ */
 export const copysign: Real2 = intrinsic<Real2>('copysign');
-/** 2 to the power `x`. Python's `math.exp2`. */
+/**
+ * 2 to the power `x`. Python's `math.exp2`.
+ * @example
+ * const y = Float64Array.of(10);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.exp2(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 1024
+ */
 export const exp2: Real = intrinsic<Real>('exp2');
-/** The error function. Python's `math.erf`. */
+/**
+ * The error function. Python's `math.erf`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.erf(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0
+ */
 export const erf: Real = intrinsic<Real>('erf');
-/** `1 - erf(x)`, accurate also where that is tiny. Python's `math.erfc`. */
+/**
+ * `1 - erf(x)`, accurate also where that is tiny. Python's `math.erfc`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.erfc(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 1
+ */
 export const erfc: Real = intrinsic<Real>('erfc');
 /** What `erf` is x of, for -1 ≤ x ≤ 1; ±Infinity at the ends, NaN beyond. libdevice's `erfinv`. */
 export const erfinv: Real = intrinsic<Real>('erfinv');
@@ -74,42 +140,128 @@ export const fdim: Real2 = intrinsic<Real2>('fdim');
 export const logb: Real = intrinsic<Real>('logb');
 /** As `logb`, an i32: the least one of 0 and NaN, the greatest of ±Infinity. libdevice's `ilogb`. */
 export const ilogb: Real = intrinsic<Real>('ilogb');
-/** The gamma function. Python's `math.gamma`. */
+/**
+ * The gamma function. Python's `math.gamma`.
+ * @example
+ * const y = Float64Array.of(5);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.tgamma(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 24
+ */
 export const tgamma: Real = intrinsic<Real>('tgamma');
-/** The logarithm of the gamma function's magnitude. Python's `math.lgamma`. */
+/**
+ * The logarithm of the gamma function's magnitude. Python's `math.lgamma`.
+ * @example
+ * const y = Float64Array.of(1);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.lgamma(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0
+ */
 export const lgamma: Real = intrinsic<Real>('lgamma');
-/** C's remainder of a division: that of `a % b`, also of integers as floats. Python's `math.fmod`. */
+/**
+ * C's remainder of a division: that of `a % b`, also of integers as floats. Python's `math.fmod`.
+ * @example
+ * const y = Float64Array.of(-7);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.fmod(y[0]!, 3); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // -1
+ */
 export const fmod: Real2 = intrinsic<Real2>('fmod');
-/** `a - n * b` for the whole `n` nearest to `a / b`, ties to even; exact. Python's `math.remainder`. */
+/**
+ * `a - n * b` for the whole `n` nearest to `a / b`, ties to even; exact. Python's `math.remainder`.
+ * @example
+ * const y = Float64Array.of(5);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.remainder(y[0]!, 6); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // -1
+ */
 export const remainder: Real2 = intrinsic<Real2>('remainder');
-/** `[sin x, cos x]`, which share their reduction. libdevice's `sincos`. */
+/**
+ * `[sin x, cos x]`, which share their reduction. libdevice's `sincos`.
+ * @example
+ * const y = new Float64Array(2);
+ * cuda.jit((y: Vec<f64>) => { [y[0], y[1]] = cuda.sincos(0); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y); // Float64Array(2) [ 0, 1 ]
+ */
 export const sincos: (x: number) => readonly [sin: number, cos: number] =
   intrinsic<(x: number) => readonly [sin: number, cos: number]>('sincos');
-/** `x * 2 ** n`, rounded once, for an integer `n` of any size. Python's `math.ldexp`. */
+/**
+ * `x * 2 ** n`, rounded once, for an integer `n` of any size. Python's `math.ldexp`.
+ * @example
+ * const y = Float64Array.of(3);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.ldexp(y[0]!, 4); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 48
+ */
 export const ldexp: (x: number, n: number) => number = intrinsic<(x: number, n: number) => number>('ldexp');
-/** `[m, e]` with `x === m * 2 ** e` and 0.5 ≤ |m| < 1; `[x, 0]` of zeros, infinities and NaN. Python's `math.frexp`. */
+/**
+ * `[m, e]` with `x === m * 2 ** e` and 0.5 ≤ |m| < 1; `[x, 0]` of zeros, infinities and NaN. Python's `math.frexp`.
+ * @example
+ * const y = Float64Array.of(12, 0);
+ * cuda.jit((y: Vec<f64>) => { [y[0], y[1]] = cuda.frexp(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y); // Float64Array(2) [ 0.75, 4 ]
+ */
 export const frexp: (x: number) => readonly [mantissa: number, exponent: number] =
   intrinsic<(x: number) => readonly [mantissa: number, exponent: number]>('frexp');
-/** `[fraction, whole]`, both with the sign of `x`. Python's `math.modf`. */
+/**
+ * `[fraction, whole]`, both with the sign of `x`. Python's `math.modf`.
+ * @example
+ * const y = Float64Array.of(-2.5, 0);
+ * cuda.jit((y: Vec<f64>) => { [y[0], y[1]] = cuda.modf(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y); // Float64Array(2) [ -0.5, -2 ]
+ */
 export const modf: (x: number) => readonly [fraction: number, whole: number] =
   intrinsic<(x: number) => readonly [fraction: number, whole: number]>('modf');
-/** The float next to `x` on the way to `towards`. Python's `math.nextafter`. */
+/**
+ * The float next to `x` on the way to `towards`. Python's `math.nextafter`.
+ * @example
+ * const y = Float64Array.of(1);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.nextafter(y[0]!, 2) - 1; }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 2.220446049250313e-16
+ */
 export const nextafter: (x: number, towards: number) => number =
   intrinsic<(x: number, towards: number) => number>('nextafter');
-/** The length of a vector of three, without overflow. libdevice's `norm3d`. */
+/**
+ * The length of a vector of three, without overflow. libdevice's `norm3d`.
+ * @example
+ * const y = Float64Array.of(2, 3, 6);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.norm3d(y[0]!, y[1]!, y[2]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 7
+ */
 export const norm3d: (a: number, b: number, c: number) => number =
   intrinsic<(a: number, b: number, c: number) => number>('norm3d');
-/** The length of a vector of four, without overflow. libdevice's `norm4d`. */
+/**
+ * The length of a vector of four, without overflow. libdevice's `norm4d`.
+ * @example
+ * const y = Float64Array.of(1, 1, 1, 1);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.norm4d(y[0]!, y[1]!, y[2]!, y[3]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 2
+ */
 export const norm4d: (a: number, b: number, c: number, d: number) => number =
   intrinsic<(a: number, b: number, c: number, d: number) => number>('norm4d');
 /** The length of a vector of any number of parts, without overflow: `Math.hypot`. libdevice's `hypot`, `norm3d` and `norm4d`. */
 export const hypot: (...parts: number[]) => number = intrinsic<(...parts: number[]) => number>('hypot');
 /** `1 / Math.hypot(a, b, …)`. libdevice's `rhypot`. */
 export const rhypot: (...parts: number[]) => number = intrinsic<(...parts: number[]) => number>('rhypot');
-/** `1 / cuda.norm3d(a, b, c)`. libdevice's `rnorm3d`. */
+/**
+ * `1 / Math.hypot(a, b)`. libdevice's `rhypot`.
+ * @example
+ * const y = Float64Array.of(3, 4);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.rhypot(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0.2
+ */
+export const rhypot: Real2 = intrinsic<Real2>('rhypot');
+/**
+ * `1 / cuda.norm3d(a, b, c)`. libdevice's `rnorm3d`.
+ * @example
+ * const y = Float64Array.of(0, 0, 4);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.rnorm3d(y[0]!, y[1]!, y[2]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0.25
+ */
 export const rnorm3d: (a: number, b: number, c: number) => number =
   intrinsic<(a: number, b: number, c: number) => number>('rnorm3d');
-/** `1 / cuda.norm4d(a, b, c, d)`. libdevice's `rnorm4d`. */
+/**
+ * `1 / cuda.norm4d(a, b, c, d)`. libdevice's `rnorm4d`.
+ * @example
+ * const y = Float64Array.of(1, 1, 1, 1);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.rnorm4d(y[0]!, y[1]!, y[2]!, y[3]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0.5
+ */
 export const rnorm4d: (a: number, b: number, c: number, d: number) => number =
   intrinsic<(a: number, b: number, c: number, d: number) => number>('rnorm4d');
 
@@ -117,12 +269,21 @@ export const rnorm4d: (a: number, b: number, c: number, d: number) => number =
  * The conjugate of a complex number: the sign of the imaginary part changed. Of a real number that number. Numba: `z.conjugate()`.
  *
  *     const power = (z * cuda.conj(z)).re;
+ * @example
+ * const z = cuda.toDevice(ndarray([{ re: 1, im: 2 }], { dtype: c64 }));
+ * cuda.jit((z: Vec<c64>) => { z[0] = cuda.conj(z[0]!); }).launch({ grid: 1, block: 1 }, z);
+ * console.log(z.get(0)); // { re: 1, im: -2 }
  */
 export const conj: (z: number) => number = intrinsic<(z: number) => number>('conj');
 /**
  * The direction of a complex number: the angle in radians, -π to π. Python's `cmath.phase`.
  *
  *     hue[i] = cuda.arg(z[i]);
+ * @example
+ * const z = cuda.toDevice(ndarray([{ re: 0, im: 2 }], { dtype: c64 }));
+ * const y = new Float32Array(1);
+ * cuda.jit((z: Vec<c64>, y: Vec<f32>) => { y[0] = cuda.arg(z[0]!); }).launch({ grid: 1, block: 1 }, z, y);
+ * console.log(y[0] === Math.fround(Math.PI / 2)); // true
  */
 export const arg: Real = intrinsic<Real>('arg');
 /**
@@ -130,10 +291,26 @@ export const arg: Real = intrinsic<Real>('arg');
  * arithmetic: `c64(cuda.polar(1, angle))` computes in f32 if the angle is one.
  *
  *     const w = cuda.polar(1, -2 * Math.PI * k / n);   // a root of unity
+ * @example
+ * const z = cuda.deviceArray(1, c64);
+ * cuda.jit((z: Vec<c64>) => { z[0] = cuda.polar(2, 0); }).launch({ grid: 1, block: 1 }, z);
+ * console.log(z.get(0)); // { re: 2, im: 0 }
  */
 export const polar: (size: number, angle?: number) => number =
   intrinsic<(size: number, angle?: number) => number>('polar');
-/** `Math.sin(Math.PI * x)` with an exact argument: 0 at whole numbers, however large. libdevice's `sinpi`. */
+/**
+ * `Math.sin(Math.PI * x)` with an exact argument: 0 at whole numbers, however large. libdevice's `sinpi`.
+ * @example
+ * const y = Float64Array.of(0.5);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.sinpi(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 1
+ */
 export const sinpi: Real = intrinsic<Real>('sinpi');
-/** `Math.cos(Math.PI * x)` with an exact argument: 0 at halves of odd numbers. libdevice's `cospi`. */
+/**
+ * `Math.cos(Math.PI * x)` with an exact argument: 0 at halves of odd numbers. libdevice's `cospi`.
+ * @example
+ * const y = Float64Array.of(0.5);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.cospi(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0
+ */
 export const cospi: Real = intrinsic<Real>('cospi');

@@ -9,7 +9,14 @@ import * as members from './members.ts';
  * hide the documentation of members from editors. The object is frozen.
  */
 export type Cuda = typeof members & {
-  /** Constant memory, by the name that it has in Numba: `constant`. */
+  /**
+   * Constant memory, by the name that it has in Numba: `constant`.
+   * @example
+   * const weights = Float32Array.of(0.25, 0.5);
+   * const y = new Float32Array(1);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.const.arrayLike(weights)[1]!; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0.5
+   */
   readonly const: typeof members.constant;
 };
 

@@ -17,25 +17,93 @@ export interface Random {
    * `n` generators in device memory, one for each thread: `const states = cuda.random.createXoroshiro128pStates(n, seed)`. A kernel takes them as
    * `XoroshiroStates`. The same on every device, and in Numba. Numba: `create_xoroshiro128p_states(n, seed, subsequence_start, stream)`.
    * @throws TypeError for a seed that is no integer, RangeError for a negative `n`, OutOfMemoryError.
+   * @example
+   * const states = cuda.random.createXoroshiro128pStates(1024, 42);
+   * console.log(states.size); // 1024
    */
   readonly createXoroshiro128pStates: MakeStates['create'];
-  /** The same, also on devices that only answer through promises. */
+  /**
+   * The same, also on devices that only answer through promises.
+   * @example
+   * const states = await cuda.random.createXoroshiro128pStatesAsync(1024, 42);
+   * console.log(states.size); // 1024
+   */
   readonly createXoroshiro128pStatesAsync: MakeStates['createAsync'];
-  /** Makes the generators of an array anew. Numba: `init_xoroshiro128p_states(states, seed, subsequence_start, stream)`. */
+  /**
+   * Makes the generators of an array anew. Numba: `init_xoroshiro128p_states(states, seed, subsequence_start, stream)`.
+   * @example
+   * const states = cuda.random.createXoroshiro128pStates(1024, 42);
+   * cuda.random.initXoroshiro128pStates(states, 43);
+   */
   readonly initXoroshiro128pStates: MakeStates['init'];
-  /** In kernels: the next 64 random bits of generator `index`. Numba's `xoroshiro128p_next`. */
+  /**
+   * In kernels: the next 64 random bits of generator `index`. Numba's `xoroshiro128p_next`.
+   * @example
+   * const states = cuda.random.createXoroshiro128pStates(4, 1);
+   * const y = new BigUint64Array(4);
+   * const draw = cuda.jit((states: XoroshiroStates, y: Vec<u64>) => {
+   *   y[cuda.grid(1)] = cuda.random.xoroshiro128pNext(states, cuda.grid(1));
+   * });
+   * draw.launch({ grid: 1, block: 4 }, states, y);
+   */
   readonly xoroshiro128pNext: typeof xoroshiro128pNext;
-  /** In kernels: an f32 from 0 to below 1. Numba's `xoroshiro128p_uniform_float32`, which can give 1. */
+  /**
+   * In kernels: an f32 from 0 to below 1. Numba's `xoroshiro128p_uniform_float32`, which can give 1.
+   * @example
+   * const states = cuda.random.createXoroshiro128pStates(4, 1);
+   * const y = new Float32Array(4);
+   * const draw = cuda.jit((states: XoroshiroStates, y: Vec<f32>) => {
+   *   y[cuda.grid(1)] = cuda.random.xoroshiro128pUniformFloat32(states, cuda.grid(1));
+   * });
+   * draw.launch({ grid: 1, block: 4 }, states, y);
+   */
   readonly xoroshiro128pUniformFloat32: typeof xoroshiro128pUniformFloat32;
-  /** In kernels: an f64 from 0 to below 1. Numba's `xoroshiro128p_uniform_float64`. */
+  /**
+   * In kernels: an f64 from 0 to below 1. Numba's `xoroshiro128p_uniform_float64`.
+   * @example
+   * const states = cuda.random.createXoroshiro128pStates(4, 1);
+   * const y = new Float64Array(4);
+   * const draw = cuda.jit((states: XoroshiroStates, y: Vec<f64>) => {
+   *   y[cuda.grid(1)] = cuda.random.xoroshiro128pUniformFloat64(states, cuda.grid(1));
+   * });
+   * draw.launch({ grid: 1, block: 4 }, states, y);
+   */
   readonly xoroshiro128pUniformFloat64: typeof xoroshiro128pUniformFloat64;
-  /** In kernels: an f32 of the standard normal distribution. Numba's `xoroshiro128p_normal_float32`. */
+  /**
+   * In kernels: an f32 of the standard normal distribution. Numba's `xoroshiro128p_normal_float32`.
+   * @example
+   * const states = cuda.random.createXoroshiro128pStates(4, 1);
+   * const y = new Float32Array(4);
+   * const draw = cuda.jit((states: XoroshiroStates, y: Vec<f32>) => {
+   *   y[cuda.grid(1)] = cuda.random.xoroshiro128pNormalFloat32(states, cuda.grid(1));
+   * });
+   * draw.launch({ grid: 1, block: 4 }, states, y);
+   */
   readonly xoroshiro128pNormalFloat32: typeof xoroshiro128pNormalFloat32;
-  /** In kernels: an f64 of the standard normal distribution. Numba's `xoroshiro128p_normal_float64`. */
+  /**
+   * In kernels: an f64 of the standard normal distribution. Numba's `xoroshiro128p_normal_float64`.
+   * @example
+   * const states = cuda.random.createXoroshiro128pStates(4, 1);
+   * const y = new Float64Array(4);
+   * const draw = cuda.jit((states: XoroshiroStates, y: Vec<f64>) => {
+   *   y[cuda.grid(1)] = cuda.random.xoroshiro128pNormalFloat64(states, cuda.grid(1));
+   * });
+   * draw.launch({ grid: 1, block: 4 }, states, y);
+   */
   readonly xoroshiro128pNormalFloat64: typeof xoroshiro128pNormalFloat64;
 }
 
-/** Random numbers: generators on the device, and what kernels draw from them. Numba's `numba.cuda.random`. */
+/**
+ * Random numbers: generators on the device, and what kernels draw from them. Numba's `numba.cuda.random`.
+ * @example
+ * const states = cuda.random.createXoroshiro128pStates(4, 1);
+ * const y = new Float32Array(4);
+ * const draw = cuda.jit((states: XoroshiroStates, y: Vec<f32>) => {
+ *   y[cuda.grid(1)] = cuda.random.xoroshiro128pUniformFloat32(states, cuda.grid(1));
+ * });
+ * draw.launch({ grid: 1, block: 4 }, states, y);
+ * console.log(y.every((x) => x >= 0 && x < 1)); // true
+ */
 export const random: Random = /* @__PURE__ */ randomOf();
 
 function randomOf(): Random {

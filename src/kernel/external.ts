@@ -34,6 +34,14 @@ export type ExternalCall = (...args: readonly (number | bigint | boolean | objec
  *       fallback: (a: number, b: number, c: number) => a * b + c,
  *     });
  * @throws TypeError for what is no name, no signature or nothing that can be linked, NotSupportedError for a file that is not there.
+ * @example
+ * const triple = cuda.declareDevice('triple', 'float32(float32)', {
+ *   link: [{ opencl: 'float triple(float x) { return 3 * x; }' }],
+ *   fallback: (x: number) => 3 * x,
+ * });
+ * const y = Float32Array.of(2);
+ * cuda.jit((y: Vec<f32>) => { y[0] = triple(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 6
  */
 export function declareDevice<F extends (...args: never[]) => unknown = ExternalCall>(
   name: string,

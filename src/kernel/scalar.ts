@@ -42,6 +42,10 @@ export interface ScalarArgument<T = unknown> {
 /**
  * A kernel argument of a stated type: `cuda.scalar(f32, 2)`, `cuda.scalar(c64, { re: 0, im: 1 })`, `cuda.scalar(timedelta64('s'), 90n)`. Without it a number is typed by its uses in the kernel.
  * Throws TypeError or RangeError when `x` is no value of the type. Numba: a NumPy scalar such as `np.float32(2)`.
+ * @example
+ * const y = new Float32Array(1);
+ * cuda.jit((y: Vec<f32>, k: f32) => { y[0] = k / 2; }).launch({ grid: 1, block: 1 }, y, cuda.scalar(f32, 3));
+ * console.log(y[0]); // 1.5
  */
 export function scalar<const D extends DTypeLike>(
   dtype: D,

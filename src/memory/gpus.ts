@@ -23,15 +23,25 @@ function fill(list: Device[]): Device[] {
 /**
  * The NVIDIA GPUs of this machine; devices of other kinds are not in it. Looked for when it is first read; none is opened.
  * `cuda.gpus[1].activate(() => …)` computes on one. Numba: `cuda.gpus`.
+ * @example
+ * console.log(cuda.gpus.map(({ name }) => name));
  */
 export const gpus: readonly Device[] = /* @__PURE__ */ lazyList(fill);
 
-/** Whether there is an NVIDIA GPU that can be used. Never throws. Numba: `is_available()`. */
+/**
+ * Whether there is an NVIDIA GPU that can be used. Never throws. Numba: `is_available()`.
+ * @example
+ * if (!cuda.isAvailable()) console.log('without a GPU the CPU device computes');
+ */
 export function isAvailable(): boolean {
   return probe('nvidia').count > 0;
 }
 
-/** Prints what devices there are and returns whether an NVIDIA GPU is among them. Numba: `detect()`. */
+/**
+ * Prints what devices there are and returns whether an NVIDIA GPU is among them. Numba: `detect()`.
+ * @example
+ * const found: boolean = cuda.detect();
+ */
 export function detect(): boolean {
   const { count, reason } = probe('nvidia');
   const [first] = gpus;

@@ -77,6 +77,12 @@ export class LeakTracker {
 /**
  * Begins to record where device memory is allocated. `leaks()` of the result names what was not disposed since, `dispose()`
  * ends it. For tests and for hunting leaks: each allocation then costs a captured stack.
+ * @example
+ * const tracker = cuda.trackLeaks();
+ * const d = cuda.deviceArray(4, f32);
+ * console.log(tracker.leaks().length); // 1
+ * d.dispose();
+ * tracker.dispose();
  */
 export function trackLeaks(): LeakTracker {
   return new LeakTracker();

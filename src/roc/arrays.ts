@@ -31,13 +31,23 @@ export type DeviceNDArray<T = Scalar, R extends number = number> = SharedDeviceN
 /**
  * The class of device arrays. `new roc.DeviceNDArray(shape, strides, dtype, { gpuData? })` makes one on `roc`'s device. Numba:
  * `DeviceNDArray(shape, strides, dtype, dgpu_data=None)`.
+ * @example
+ * const d = new roc.DeviceNDArray([2, 3], null, f32);
+ * d.set(1);
+ * console.log(d.T.shape); // [ 3, 2 ]
  */
 export const DeviceNDArray: typeof SharedDeviceNDArray = /* @__PURE__ */ onRoc(SharedDeviceNDArray, 'DeviceNDArray', 3);
 
 /** One struct in the memory of `roc`'s device. */
 export type DeviceRecord<T = unknown> = SharedDeviceRecord<T>;
 
-/** The class of structs on the device. `new roc.DeviceRecord(dtype)` makes one on `roc`'s device. Numba: `DeviceRecord`. */
+/**
+ * The class of structs on the device. `new roc.DeviceRecord(dtype)` makes one on `roc`'s device. Numba: `DeviceRecord`.
+ * @example
+ * const p = roc.toDevice({ x: 1, y: 2 }, { dtype: struct({ x: f32, y: f32 }) });
+ * p.set('x', 5);
+ * console.log(p.get('x')); // 5
+ */
 export const DeviceRecord: typeof SharedDeviceRecord = /* @__PURE__ */ onRoc(SharedDeviceRecord, 'DeviceRecord', 1);
 
 /** A class whose constructor has options at a place: what says nothing of memory gets new memory on `roc`'s device. */
@@ -69,6 +79,10 @@ export interface RocArrayOptions {
 /**
  * An uninitialised device array; f64 unless told otherwise. Numba: `roc.device_array(shape, dtype, strides, order)`.
  * @throws TypeError for a shape that is not of integers, RangeError for negative lengths, bad strides or order, OutOfMemoryError.
+ * @example
+ * const d = roc.deviceArray([2, 3], f32);
+ * d.set(1);
+ * console.log(d.shape, d.get(1, 2)); // [ 2, 3 ] 1
  */
 export const deviceArray: DeviceArray<RocArrayOptions, 'roc'> = /* @__PURE__ */ hostFunction(
   rocDevices,
@@ -82,6 +96,9 @@ export const deviceArray: DeviceArray<RocArrayOptions, 'roc'> = /* @__PURE__ */ 
 /**
  * An uninitialised device array of the shape and dtype of a host or device array, compact, with its axes in the same order in memory.
  * Numba: `roc.device_array_like(ary)`.
+ * @example
+ * const d = roc.deviceArrayLike(new Float32Array(8));
+ * console.log(d.shape, d.dtype.name); // [ 8 ] f32
  */
 export const deviceArrayLike: DeviceArrayLike<readonly [], 'roc'> = /* @__PURE__ */ hostFunction(
   rocDevices,
@@ -124,6 +141,9 @@ export interface RocToDevice {
  * A new device array with the elements of a host array (of any layout), of nested arrays, a number or another device array; of a plain
  * object with a struct `dtype`, or of a `DeviceRecord`, a new `DeviceRecord`. A stream becomes its own, and the copy is enqueued on it. Numba: `roc.to_device(obj, stream, context, copy, to)`.
  * @throws TypeError for what is no array, OutOfMemoryError; with `to` what `copyToDevice` throws.
+ * @example
+ * const d = roc.toDevice(Float32Array.of(1, 2, 3));
+ * console.log(d.copyToHost()); // Float32Array(3) [ 1, 2, 3 ]
  */
 export const toDevice: RocToDevice = /* @__PURE__ */ hostFunction(
   rocDevices,

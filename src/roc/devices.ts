@@ -34,7 +34,11 @@ export function places(): Place[] {
   return [...new Set([...ACCELERATORS, ...KIND_NAMES])].flatMap(placesOf);
 }
 
-/** Whether there is a device by OpenCL or HIP. Never throws. Numba: `roc.is_available()`. */
+/**
+ * Whether there is a device by OpenCL or HIP. Never throws. Numba: `roc.is_available()`.
+ * @example
+ * if (!roc.isAvailable()) console.log('without a GPU the CPU device computes');
+ */
 export const isAvailable: () => boolean = /* @__PURE__ */ hostFunction(rocDevices, 'isAvailable', () =>
   ACCELERATORS.some((kind) => probe(kind).count > 0),
 );

@@ -32,6 +32,14 @@ import { RocLauncher } from './launcher.ts';
 /**
  * Makes a kernel of a function, for the device of `roc`. Nothing is compiled until the first launch, unless there is a `signature`.
  * Throws TypeError for bad options; compiling throws KernelError. Numba: `roc.jit`.
+ * @example
+ * const scale = roc.jit((y: Vec<f32>, k: number) => {
+ *   const i = roc.getGlobalId(0);
+ *   if (i < y.length) y[i]! *= k;
+ * });
+ * const d = roc.toDevice(Float32Array.of(1, 2, 3));
+ * scale.launch({ threads: 3 }, d, 10);
+ * console.log(d.copyToHost()); // Float32Array(3) [ 10, 20, 30 ]
  */
 export const jit: Jit<'roc'> = /* @__PURE__ */ jitOf(rocDevices, (state) => new RocLauncher(state, rocDevices));
 
@@ -39,6 +47,11 @@ export const jit: Jit<'roc'> = /* @__PURE__ */ jitOf(rocDevices, (state) => new 
  * A host array in memory of the driver, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do
  * not hold up the host. What a kernel writes to it is seen when the kernel is done. Numba: `roc.coarsegrain_array(shape, dtype, strides, order)`.
  * @throws TypeError for a shape that is not of integers, RangeError for bad strides or order, OutOfMemoryError.
+ * @example
+ * const host = roc.coarsegrainArray(4, f32);
+ * host.set(1);
+ * const d = roc.toDevice(host);
+ * console.log(d.get(0)); // 1
  */
 export const coarsegrainArray: PinnedArray = /* @__PURE__ */ pinnedArrayOf(rocDevices, 'coarsegrainArray');
 
@@ -46,51 +59,100 @@ export const coarsegrainArray: PinnedArray = /* @__PURE__ */ pinnedArrayOf(rocDe
  * A host array that kernels read and write in place, f64 unless told otherwise: pass it to a kernel as it is, then synchronise. Numba:
  * `roc.finegrain_array(shape, dtype, strides, order)`.
  * @throws as `coarsegrainArray`, and NotSupportedError where the device cannot reach host memory.
+ * @example
+ * const y = roc.finegrainArray(2, f32);
+ * roc.jit((y: Vec<f32>) => { y[roc.getGlobalId(0)] = 7; }).launch({ grid: 1, block: 2 }, y);
+ * roc.synchronize();
+ * console.log(y.get(1)); // 7
  */
 export const finegrainArray: MappedArray<PinnedArrayOptions> = /* @__PURE__ */ simpleMappedArrayOf(
   rocDevices,
   'finegrainArray',
 );
 
-/** A new stream on the device of `roc`, an in-order queue. Numba: `roc.stream()`. */
+/**
+ * A new stream on the device of `roc`, an in-order queue. Numba: `roc.stream()`.
+ * @example
+ * const stream = roc.stream();
+ * const d = roc.toDevice(Float32Array.of(1, 2), { stream });
+ * stream.synchronize();
+ * d.dispose();
+ * stream.dispose();
+ */
 export const stream: () => Stream = /* @__PURE__ */ streamOf(rocDevices, 'created', 'stream');
 
-/** The context that `roc`'s arrays and launches use; opens the device if it is not open yet. */
+/**
+ * The context that `roc`'s arrays and launches use; opens the device if it is not open yet.
+ * @example
+ * const { free, total } = roc.currentContext().memoryInfo();
+ * console.log(free <= total); // true
+ */
 export const currentContext: () => Context = /* @__PURE__ */ currentContextOf(rocDevices);
 
-/** The device that `roc` computes on. */
+/**
+ * The device that `roc` computes on.
+ * @example
+ * console.log(roc.currentDevice().kind);
+ */
 export const currentDevice: () => Agent = /* @__PURE__ */ currentDeviceOf(rocDevices);
 
 /**
  * Makes a device the current one of `roc`: a kind of device, such as `'opencl'`, with a number among those (0); or the number of one of
  * `roc.agents`.
  * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for what is no kind.
+ * @example
+ * roc.selectDevice('cpu');
+ * console.log(roc.currentDevice().kind); // cpu
  */
 export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(rocDevices);
 
 /**
  * As `selectDevice`, by a promise: for any device, also one that cannot be opened while the program waits.
  * @throws NotSupportedError when there is no such device, RangeError for what is no kind.
+ * @example
+ * const device = await roc.open('cpu');
+ * console.log(device.kind); // cpu
  */
 export const open: Open = /* @__PURE__ */ openOf(rocDevices);
 
-/** Closes all devices that `roc` has opened: every array, stream and kernel that it has on them is dead. */
+/**
+ * Closes all devices that `roc` has opened: every array, stream and kernel that it has on them is dead.
+ * @example
+ * const d = roc.deviceArray(4, f32);
+ * roc.close();
+ * console.log(d.disposed); // true
+ */
 export const close: () => void = /* @__PURE__ */ closeOf(rocDevices);
 
 /**
  * As `close`, without blocking: resolves when all work of the devices has been done that was asked for before, and they are closed. What went
  * wrong there and nobody was told of is a warning.
+ * @example
+ * const d = roc.deviceArray(4, f32);
+ * await roc.closeAsync();
+ * console.log(d.disposed); // true
  */
 export const closeAsync: () => Promise<void> = /* @__PURE__ */ closeAsyncOf(rocDevices);
 
-/** Blocks until all work of the current device has been done, then throws what went wrong, if anything did. */
+/**
+ * Blocks until all work of the current device has been done, then throws what went wrong, if anything did.
+ * @example
+ * roc.synchronize(); // all launches so far are done
+ */
 export const synchronize: () => void = /* @__PURE__ */ synchronizeOf(rocDevices);
 
 /**
  * Resolves when the work that is on the current device now has been done, without blocking the event loop; rejects with what went
  * wrong. The only form of `synchronize()` on devices that nothing can wait for.
+ * @example
+ * await roc.synchronizeAsync(); // all launches so far are done
  */
 export const synchronizeAsync: () => Promise<void> = /* @__PURE__ */ synchronizeAsyncOf(rocDevices);
 
-/** Bytes live, pending, pooled and at the peak on `roc`'s device; counts of allocations, frees, copies and synchronisations. */
+/**
+ * Bytes live, pending, pooled and at the peak on `roc`'s device; counts of allocations, frees, copies and synchronisations.
+ * @example
+ * const d = roc.deviceArray(1000, f32);
+ * console.log(roc.memoryStats().live >= d.nbytes); // true
+ */
 export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(rocDevices);

@@ -35,6 +35,10 @@ const entries: Entry[] = [];
  * result, when the function that is given last (sync or async) is done, also when it throws, or by `deregister`. Numba:
  * `roc.register(*arrays)`.
  * @throws TypeError for what is no host array, RangeError for part of what is registered already, DriverError; then nothing is.
+ * @example
+ * const x = Float32Array.of(1, 2);
+ * roc.register(x, () => roc.jit((y: Vec<f32>) => { y[roc.getGlobalId(0)] = 7; }).launch({ grid: 1, block: 2 }, x));
+ * console.log(x); // Float32Array(2) [ 7, 7 ]
  */
 export const register: Pinned = /* @__PURE__ */ hostFunction(rocDevices, 'register', registerArrays as Pinned);
 
@@ -56,6 +60,11 @@ function registerArrays(...args: readonly unknown[]): unknown {
 /**
  * Undoes one registration of each array. Numba: `roc.deregister(*arrays)`.
  * @throws TypeError for what is no host array, RangeError for one that is not registered; then all stay as they are.
+ * @example
+ * const x = Float32Array.of(1, 2);
+ * roc.register(x);
+ * const d = roc.toDevice(x);
+ * roc.deregister(x);
  */
 export const deregister: (...arrays: readonly HostArrayLike[]) => void = /* @__PURE__ */ hostFunction(
   rocDevices,

@@ -48,7 +48,14 @@ const dropped: FinalizationRegistry<EventResource> = new FinalizationRegistry((r
   resource.context.retire(resource);
 });
 
-/** A mark in a stream: others wait for it, and time is measured between two. Made by `cuda.event()`. Numba: `Event`. */
+/**
+ * A mark in a stream: others wait for it, and time is measured between two. Made by `cuda.event()`. Numba: `Event`.
+ * @example
+ * const event = cuda.event();
+ * event.record();
+ * event.synchronize();
+ * console.log(event instanceof cuda.Event, event.query()); // true true
+ */
 export class Event {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_STREAM;

@@ -45,6 +45,11 @@ const dropped: FinalizationRegistry<CreatedStream> = new FinalizationRegistry((r
 /**
  * A queue of work on a device: what is enqueued on it is done in order. Made by `cuda.stream()`; without one, work goes to the default
  * stream. Numba: `Stream`.
+ * @example
+ * const stream = cuda.stream();
+ * const d = cuda.toDevice(Float32Array.of(1, 2), { stream });
+ * await stream.done();
+ * console.log(stream instanceof cuda.Stream); // true
  */
 export class Stream implements StreamUser {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */

@@ -58,7 +58,8 @@ export function blocksOf(page: string): DocBlock[] {
   return blocks;
 }
 
-function printsOf(code: string): string[] {
+/** What code says that it prints. */
+export function printsOf(code: string): string[] {
   const prints: string[] = [];
   let open = false;
   for (const line of code.split('\n')) {

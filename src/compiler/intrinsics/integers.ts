@@ -9,7 +9,13 @@ import { define, type SameInteger } from './define.ts';
 import { BREV, CLZ, CTZ } from './operations.ts';
 import { binaryDigits, bitsOf } from './row.ts';
 
-/** Number of bits set in an integer. Numba's `cuda.popc`. */
+/**
+ * Number of bits set in an integer. Numba's `cuda.popc`.
+ * @example
+ * const y = Uint32Array.of(0b1011);
+ * cuda.jit((y: Vec<u32>) => { y[0] = cuda.popc(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 3
+ */
 export const popc: SameInteger = define<SameInteger>({
   name: 'popc',
   arity: 1,
@@ -29,10 +35,22 @@ export const popc: SameInteger = define<SameInteger>({
   },
 });
 
-/** Number of zero bits above the highest bit set; the width for 0. Numba's `cuda.clz`. */
+/**
+ * Number of zero bits above the highest bit set; the width for 0. Numba's `cuda.clz`.
+ * @example
+ * const y = Uint32Array.of(1);
+ * cuda.jit((y: Vec<u32>) => { y[0] = cuda.clz(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 31
+ */
 export const clz: SameInteger = define<SameInteger>(CLZ);
 
-/** Place of the lowest bit set, from 1; 0 for 0. Numba's `cuda.ffs`. */
+/**
+ * Place of the lowest bit set, from 1; 0 for 0. Numba's `cuda.ffs`.
+ * @example
+ * const y = Uint32Array.of(0b1000);
+ * cuda.jit((y: Vec<u32>) => { y[0] = cuda.ffs(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 4
+ */
 export const ffs: SameInteger = define<SameInteger>({
   name: 'ffs',
   arity: 1,
@@ -44,12 +62,22 @@ export const ffs: SameInteger = define<SameInteger>({
   },
 });
 
-/** The bits of an integer in reverse order. Numba's `cuda.brev`. */
+/**
+ * The bits of an integer in reverse order. Numba's `cuda.brev`.
+ * @example
+ * const y = Uint32Array.of(1);
+ * cuda.jit((y: Vec<u32>) => { y[0] = cuda.brev(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 2147483648
+ */
 export const brev: SameInteger = define<SameInteger>(BREV);
 
 /**
  * The products of four bytes of `a` and `b`, added to `c`: signed ones of i32, unsigned ones of u32. The sum wraps. One instruction on NVIDIA
  * and most AMD GPUs. CUDA's `__dp4a`.
+ * @example
+ * const y = Uint32Array.of(0x01020304, 0x01010101);
+ * cuda.jit((y: Vec<u32>) => { y[0] = cuda.dp4a(y[0]!, y[1]!, 100); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 110
  */
 export const dp4a: (a: number, b: number, c: number) => number = define<(a: number, b: number, c: number) => number>({
   name: 'dp4a',
