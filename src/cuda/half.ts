@@ -17,95 +17,365 @@ type Predicate = (a: number, b: number) => boolean;
  * ```
  */
 export interface HalfFunctions {
-  /** `a + b` */
+  /**
+   * `a + b`
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hadd(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 5
+   */
   readonly hadd: Binary;
-  /** `a - b` */
+  /**
+   * `a - b`
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hsub(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hsub: Binary;
-  /** `a * b` */
+  /**
+   * `a * b`
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hmul(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 6
+   */
   readonly hmul: Binary;
-  /** `a / b` */
+  /**
+   * `a / b`
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hdiv(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1.5
+   */
   readonly hdiv: Binary;
-  /** `a * b + c`, rounded once. */
+  /**
+   * `a * b + c`, rounded once.
+   * @example
+   * const y = Float32Array.of(3, 2, 1);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hfma(y[0]!, y[1]!, y[2]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 7
+   */
   readonly hfma: Ternary;
-  /** `a + b` clamped to 0 … 1; of NaN 0. CUDA's `__hadd_sat`. */
+  /**
+   * `a + b` clamped to 0 … 1; of NaN 0. CUDA's `__hadd_sat`.
+   * @example
+   * const y = Float32Array.of(0.75, 0.5);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.haddSat(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly haddSat: Binary;
-  /** `a - b` clamped to 0 … 1; of NaN 0. CUDA's `__hsub_sat`. */
+  /**
+   * `a - b` clamped to 0 … 1; of NaN 0. CUDA's `__hsub_sat`.
+   * @example
+   * const y = Float32Array.of(0.75, 0.5);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hsubSat(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0.25
+   */
   readonly hsubSat: Binary;
-  /** `a * b` clamped to 0 … 1; of NaN 0. CUDA's `__hmul_sat`. */
+  /**
+   * `a * b` clamped to 0 … 1; of NaN 0. CUDA's `__hmul_sat`.
+   * @example
+   * const y = Float32Array.of(0.75, 0.5);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hmulSat(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0.375
+   */
   readonly hmulSat: Binary;
-  /** `a * b + c` clamped to 0 … 1; of NaN 0. CUDA's `__hfma_sat`. */
+  /**
+   * `a * b + c` clamped to 0 … 1; of NaN 0. CUDA's `__hfma_sat`.
+   * @example
+   * const y = Float32Array.of(3, 2, 1);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hfmaSat(y[0]!, y[1]!, y[2]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hfmaSat: Ternary;
-  /** `a * b + c`, at least 0; of NaN NaN. CUDA's `__hfma_relu`. */
+  /**
+   * `a * b + c`, at least 0; of NaN NaN. CUDA's `__hfma_relu`.
+   * @example
+   * const y = Float32Array.of(-3, 2, 1);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hfmaRelu(y[0]!, y[1]!, y[2]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly hfmaRelu: Ternary;
-  /** `-a` */
+  /**
+   * `-a`
+   * @example
+   * const y = Float32Array.of(2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hneg(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // -2
+   */
   readonly hneg: Unary;
-  /** The magnitude. */
+  /**
+   * The magnitude.
+   * @example
+   * const y = Float32Array.of(-2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.habs(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 2
+   */
   readonly habs: Unary;
-  /** The smaller; of a number and NaN the number. */
+  /**
+   * The smaller; of a number and NaN the number.
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hmin(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 3
+   */
   readonly hmin: Binary;
-  /** The larger; of a number and NaN the number. */
+  /**
+   * The larger; of a number and NaN the number.
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hmax(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 3
+   */
   readonly hmax: Binary;
-  /** The smaller, or NaN where one is NaN. CUDA's `__hmin_nan`. */
+  /**
+   * The smaller, or NaN where one is NaN. CUDA's `__hmin_nan`.
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hminNan(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // NaN
+   */
   readonly hminNan: Binary;
-  /** The larger, or NaN where one is NaN. CUDA's `__hmax_nan`. */
+  /**
+   * The larger, or NaN where one is NaN. CUDA's `__hmax_nan`.
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hmaxNan(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // NaN
+   */
   readonly hmaxNan: Binary;
-  /** `a === b` */
+  /**
+   * `a === b`
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.heq(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly heq: Predicate;
-  /** Whether the numbers differ: false where one is NaN, unlike `a !== b`. */
+  /**
+   * Whether the numbers differ: false where one is NaN, unlike `a !== b`.
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hne(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hne: Predicate;
-  /** `a >= b` */
+  /**
+   * `a >= b`
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hge(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hge: Predicate;
-  /** `a > b` */
+  /**
+   * `a > b`
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hgt(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hgt: Predicate;
-  /** `a <= b` */
+  /**
+   * `a <= b`
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hle(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly hle: Predicate;
-  /** `a < b` */
+  /**
+   * `a < b`
+   * @example
+   * const y = Float32Array.of(3, 2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hlt(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly hlt: Predicate;
-  /** As `heq`, true where one is NaN. */
+  /**
+   * As `heq`, true where one is NaN.
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hequ(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hequ: Predicate;
-  /** `a !== b` */
+  /**
+   * `a !== b`
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hneu(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hneu: Predicate;
-  /** As `hge`, true where one is NaN. */
+  /**
+   * As `hge`, true where one is NaN.
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hgeu(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hgeu: Predicate;
-  /** As `hgt`, true where one is NaN. */
+  /**
+   * As `hgt`, true where one is NaN.
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hgtu(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hgtu: Predicate;
-  /** As `hle`, true where one is NaN. */
+  /**
+   * As `hle`, true where one is NaN.
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hleu(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hleu: Predicate;
-  /** As `hlt`, true where one is NaN. */
+  /**
+   * As `hlt`, true where one is NaN.
+   * @example
+   * const y = Float32Array.of(3, NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hltu(y[0]!, y[1]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hltu: Predicate;
-  /** `Number.isNaN(a)` */
+  /**
+   * `Number.isNaN(a)`
+   * @example
+   * const y = Float32Array.of(NaN);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hisnan(y[0]!) ? 1 : 0; }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hisnan: (a: number) => boolean;
-  /** The sine. */
+  /**
+   * The sine.
+   * @example
+   * const y = Float32Array.of(0);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hsin(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly hsin: Unary;
-  /** The cosine. */
+  /**
+   * The cosine.
+   * @example
+   * const y = Float32Array.of(0);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hcos(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hcos: Unary;
-  /** The hyperbolic tangent. */
+  /**
+   * The hyperbolic tangent.
+   * @example
+   * const y = Float32Array.of(0);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.htanh(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly htanh: Unary;
-  /** e to the power `a`. */
+  /**
+   * e to the power `a`.
+   * @example
+   * const y = Float32Array.of(0);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hexp(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hexp: Unary;
-  /** 2 to the power `a`. */
+  /**
+   * 2 to the power `a`.
+   * @example
+   * const y = Float32Array.of(3);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hexp2(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 8
+   */
   readonly hexp2: Unary;
-  /** 10 to the power `a`. */
+  /**
+   * 10 to the power `a`.
+   * @example
+   * const y = Float32Array.of(2);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hexp10(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 100
+   */
   readonly hexp10: Unary;
-  /** The natural logarithm. */
+  /**
+   * The natural logarithm.
+   * @example
+   * const y = Float32Array.of(1);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hlog(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0
+   */
   readonly hlog: Unary;
-  /** The logarithm to base 2. */
+  /**
+   * The logarithm to base 2.
+   * @example
+   * const y = Float32Array.of(8);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hlog2(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 3
+   */
   readonly hlog2: Unary;
-  /** The logarithm to base 10. */
+  /**
+   * The logarithm to base 10.
+   * @example
+   * const y = Float32Array.of(100);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hlog10(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 2
+   */
   readonly hlog10: Unary;
-  /** The square root. */
+  /**
+   * The square root.
+   * @example
+   * const y = Float32Array.of(9);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hsqrt(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 3
+   */
   readonly hsqrt: Unary;
-  /** `1 / Math.sqrt(a)` */
+  /**
+   * `1 / Math.sqrt(a)`
+   * @example
+   * const y = Float32Array.of(4);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hrsqrt(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0.5
+   */
   readonly hrsqrt: Unary;
-  /** `1 / a` */
+  /**
+   * `1 / a`
+   * @example
+   * const y = Float32Array.of(4);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hrcp(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 0.25
+   */
   readonly hrcp: Unary;
-  /** Rounds up. */
+  /**
+   * Rounds up.
+   * @example
+   * const y = Float32Array.of(1.5);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hceil(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 2
+   */
   readonly hceil: Unary;
-  /** Rounds down. */
+  /**
+   * Rounds down.
+   * @example
+   * const y = Float32Array.of(1.5);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hfloor(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 1
+   */
   readonly hfloor: Unary;
-  /** Cuts the fraction off. */
+  /**
+   * Cuts the fraction off.
+   * @example
+   * const y = Float32Array.of(-1.5);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.htrunc(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // -1
+   */
   readonly htrunc: Unary;
-  /** Rounds to the nearest whole number, halves to even. */
+  /**
+   * Rounds to the nearest whole number, halves to even.
+   * @example
+   * const y = Float32Array.of(2.5);
+   * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hrint(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+   * console.log(y[0]); // 2
+   */
   readonly hrint: Unary;
 }
 
@@ -163,7 +433,19 @@ function functionsOf(module: string): HalfFunctions {
   });
 }
 
-/** Functions of f16: `cuda.fp16.hfma(a, b, c)`. Numba's `cuda.fp16`, CUDA's cuda_fp16.h. */
+/**
+ * Functions of f16: `cuda.fp16.hfma(a, b, c)`. Numba's `cuda.fp16`, CUDA's cuda_fp16.h.
+ * @example
+ * const y = Float32Array.of(3, 2, 1);
+ * cuda.jit((y: Vec<f32>) => { y[0] = cuda.fp16.hfma(y[0]!, y[1]!, y[2]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 7
+ */
 export const fp16: HalfFunctions = functionsOf('fp16');
-/** Functions of bf16: `cuda.bf16.hfma(a, b, c)`. Numba's `cuda.bf16`, CUDA's cuda_bf16.h. */
+/**
+ * Functions of bf16: `cuda.bf16.hfma(a, b, c)`. Numba's `cuda.bf16`, CUDA's cuda_bf16.h.
+ * @example
+ * const y = Float32Array.of(3, 2, 1);
+ * cuda.jit((y: Vec<f32>) => { y[0] = cuda.bf16.hfma(y[0]!, y[1]!, y[2]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 7
+ */
 export const bf16: HalfFunctions = functionsOf('bf16');

@@ -29,6 +29,9 @@ export const Reduce: MakeReduction = /* @__PURE__ */ reduceOf(cudaDevices, 'Redu
  * Makes a universal function of a function of elements, `const add = cuda.vectorize((a: number, b: number) => a + b)`: then `add(x, y)` applies it to all elements of arrays that are
  * broadcast together, on the device or the host. Numba: `@vectorize([…], target='cuda')`.
  * @throws TypeError for what is no function of elements, or signatures that are none.
+ * @example
+ * const add = cuda.vectorize((a: number, b: number) => a + b);
+ * console.log(add(Float64Array.of(1, 2), Float64Array.of(10, 20))); // Float64Array(2) [ 11, 22 ]
  */
 export const vectorize: Vectorize = /* @__PURE__ */ vectorizeOf(cudaDevices);
 
@@ -36,5 +39,12 @@ export const vectorize: Vectorize = /* @__PURE__ */ vectorizeOf(cudaDevices);
  * Makes a generalised universal function of a function that is given parts of arrays and stores its results: `cuda.guvectorize((A, B, C) => {…}, '(m,n),(n,p)->(m,p)')`. The
  * layout says which axes the function sees; over all others it is applied, a thread each. Numba: `@guvectorize([…], '(m,n),(n,p)->(m,p)', target='cuda')`.
  * @throws TypeError for what is no function, a layout that cannot be read, or signatures that do not go with it.
+ * @example
+ * const sums = cuda.guvectorize((x: Vec<f64>, out: Vec<f64>) => {
+ *   let sum = 0;
+ *   for (const v of x) sum += v;
+ *   out[0] = sum;
+ * }, '(n)->()');
+ * console.log(sums([[1, 2], [3, 4]])); // Float64Array(2) [ 3, 7 ]
  */
 export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevices);
