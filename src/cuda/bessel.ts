@@ -10,6 +10,10 @@ type OfOrder = (n: number, x: number) => number;
  * The Bessel function of the first kind, of order n: an integer, of either sign. libdevice's `jn`.
  *
  *     y[i] = cuda.jn(2, x[i]);
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.jn(0, y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 1
  */
 export const jn: OfOrder = /* @__PURE__ */ deviceFunction(
   ({ j0, j1 }) =>
@@ -64,6 +68,10 @@ export const jn: OfOrder = /* @__PURE__ */ deviceFunction(
  * The Bessel function of the second kind, of order n: an integer, of either sign. -Infinity at 0, NaN below. libdevice's `yn`.
  *
  *     y[i] = cuda.yn(3, x[i]);
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.yn(0, y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // -Infinity
  */
 export const yn: OfOrder = /* @__PURE__ */ deviceFunction(
   ({ y0, y1 }) =>

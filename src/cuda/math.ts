@@ -104,41 +104,135 @@ export const erf: Real = intrinsic<Real>('erf');
  * console.log(y[0]); // 1
  */
 export const erfc: Real = intrinsic<Real>('erfc');
-/** What `erf` is x of, for -1 ≤ x ≤ 1; ±Infinity at the ends, NaN beyond. libdevice's `erfinv`. */
+/**
+ * What `erf` is x of, for -1 ≤ x ≤ 1; ±Infinity at the ends, NaN beyond. libdevice's `erfinv`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.erfinv(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0
+ */
 export const erfinv: Real = intrinsic<Real>('erfinv');
-/** What `erfc` is y of, for 0 ≤ y ≤ 2; Infinity at 0 and -Infinity at 2, NaN beyond. libdevice's `erfcinv`. */
+/**
+ * What `erfc` is y of, for 0 ≤ y ≤ 2; Infinity at 0 and -Infinity at 2, NaN beyond. libdevice's `erfcinv`.
+ * @example
+ * const y = Float64Array.of(1);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.erfcinv(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0
+ */
 export const erfcinv: Real = intrinsic<Real>('erfcinv');
-/** `Math.exp(x * x) * cuda.erfc(x)`, without the overflow of one and the underflow of the other. libdevice's `erfcx`. */
+/**
+ * `Math.exp(x * x) * cuda.erfc(x)`, without the overflow of one and the underflow of the other. libdevice's `erfcx`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.erfcx(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 1
+ */
 export const erfcx: Real = intrinsic<Real>('erfcx');
-/** The standard normal distribution: the probability of a number up to x. libdevice's `normcdf`. */
+/**
+ * The standard normal distribution: the probability of a number up to x. libdevice's `normcdf`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.normcdf(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0.5
+ */
 export const normcdf: Real = intrinsic<Real>('normcdf');
 /**
  * What `normcdf` is p of, for 0 ≤ p ≤ 1; ∓Infinity at the ends. libdevice's `normcdfinv`.
  *
  *     z[i] = cuda.normcdfinv(u[i]);   // normally distributed numbers of evenly distributed ones
+ * @example
+ * const y = Float64Array.of(0.5);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.normcdfinv(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0
  */
 export const normcdfinv: Real = intrinsic<Real>('normcdfinv');
-/** The Bessel function of the first kind, of order 0. libdevice's `j0`. */
+/**
+ * The Bessel function of the first kind, of order 0. libdevice's `j0`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.j0(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 1
+ */
 export const j0: Real = intrinsic<Real>('j0');
-/** The Bessel function of the first kind, of order 1. libdevice's `j1`. */
+/**
+ * The Bessel function of the first kind, of order 1. libdevice's `j1`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.j1(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0
+ */
 export const j1: Real = intrinsic<Real>('j1');
-/** The Bessel function of the second kind, of order 0: -Infinity at 0, NaN below. libdevice's `y0`. */
+/**
+ * The Bessel function of the second kind, of order 0: -Infinity at 0, NaN below. libdevice's `y0`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.y0(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // -Infinity
+ */
 export const y0: Real = intrinsic<Real>('y0');
-/** The Bessel function of the second kind, of order 1: -Infinity at 0, NaN below. libdevice's `y1`. */
+/**
+ * The Bessel function of the second kind, of order 1: -Infinity at 0, NaN below. libdevice's `y1`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.y1(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // -Infinity
+ */
 export const y1: Real = intrinsic<Real>('y1');
-/** The modified Bessel function of the first kind, of order 0. libdevice's `cyl_bessel_i0`. */
+/**
+ * The modified Bessel function of the first kind, of order 0. libdevice's `cyl_bessel_i0`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.cylBesselI0(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 1
+ */
 export const cylBesselI0: Real = intrinsic<Real>('cylBesselI0');
-/** The modified Bessel function of the first kind, of order 1. libdevice's `cyl_bessel_i1`. */
+/**
+ * The modified Bessel function of the first kind, of order 1. libdevice's `cyl_bessel_i1`.
+ * @example
+ * const y = Float64Array.of(0);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.cylBesselI1(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0
+ */
 export const cylBesselI1: Real = intrinsic<Real>('cylBesselI1');
-/** `1 / cuda.cbrt(x)`. libdevice's `rcbrt`. */
+/**
+ * `1 / cuda.cbrt(x)`. libdevice's `rcbrt`.
+ * @example
+ * const y = Float64Array.of(8);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.rcbrt(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 0.5
+ */
 export const rcbrt: Real = intrinsic<Real>('rcbrt');
-/** 10 to the power `x`; powers that are numbers of the type come out exactly. libdevice's `exp10`. */
+/**
+ * 10 to the power `x`; powers that are numbers of the type come out exactly. libdevice's `exp10`.
+ * @example
+ * const y = Float64Array.of(2);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.exp10(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 100
+ */
 export const exp10: Real = intrinsic<Real>('exp10');
-/** `a - b` where a is greater, else 0; NaN of NaN. libdevice's `fdim`. */
+/**
+ * `a - b` where a is greater, else 0; NaN of NaN. libdevice's `fdim`.
+ * @example
+ * const y = Float64Array.of(3);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.fdim(y[0]!, 1); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 2
+ */
 export const fdim: Real2 = intrinsic<Real2>('fdim');
-/** The exponent of x as a float: the whole number at or below log2 |x|, also of denormal numbers; -Infinity of 0, Infinity of ±Infinity. libdevice's `logb`. */
+/**
+ * The exponent of x as a float: the whole number at or below log2 |x|, also of denormal numbers; -Infinity of 0, Infinity of ±Infinity. libdevice's `logb`.
+ * @example
+ * const y = Float64Array.of(8);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.logb(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 3
+ */
 export const logb: Real = intrinsic<Real>('logb');
-/** As `logb`, an i32: the least one of 0 and NaN, the greatest of ±Infinity. libdevice's `ilogb`. */
+/**
+ * As `logb`, an i32: the least one of 0 and NaN, the greatest of ±Infinity. libdevice's `ilogb`.
+ * @example
+ * const y = Float64Array.of(8);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.ilogb(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 3
+ */
 export const ilogb: Real = intrinsic<Real>('ilogb');
 /**
  * The gamma function. Python's `math.gamma`.
@@ -234,18 +328,22 @@ export const norm3d: (a: number, b: number, c: number) => number =
  */
 export const norm4d: (a: number, b: number, c: number, d: number) => number =
   intrinsic<(a: number, b: number, c: number, d: number) => number>('norm4d');
-/** The length of a vector of any number of parts, without overflow: `Math.hypot`. libdevice's `hypot`, `norm3d` and `norm4d`. */
-export const hypot: (...parts: number[]) => number = intrinsic<(...parts: number[]) => number>('hypot');
-/** `1 / Math.hypot(a, b, …)`. libdevice's `rhypot`. */
-export const rhypot: (...parts: number[]) => number = intrinsic<(...parts: number[]) => number>('rhypot');
 /**
- * `1 / Math.hypot(a, b)`. libdevice's `rhypot`.
+ * The length of a vector of any number of parts, without overflow: `Math.hypot`. libdevice's `hypot`, `norm3d` and `norm4d`.
+ * @example
+ * const y = Float64Array.of(3, 4);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.hypot(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 5
+ */
+export const hypot: (...parts: number[]) => number = intrinsic<(...parts: number[]) => number>('hypot');
+/**
+ * `1 / Math.hypot(a, b, …)`. libdevice's `rhypot`.
  * @example
  * const y = Float64Array.of(3, 4);
  * cuda.jit((y: Vec<f64>) => { y[0] = cuda.rhypot(y[0]!, y[1]!); }).launch({ grid: 1, block: 1 }, y);
  * console.log(y[0]); // 0.2
  */
-export const rhypot: Real2 = intrinsic<Real2>('rhypot');
+export const rhypot: (...parts: number[]) => number = intrinsic<(...parts: number[]) => number>('rhypot');
 /**
  * `1 / cuda.norm3d(a, b, c)`. libdevice's `rnorm3d`.
  * @example
