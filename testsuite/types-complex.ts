@@ -11,12 +11,13 @@ import {
   type f64,
   type i32,
   type Kernel,
+  type Mat,
   type NDArray,
   ndarray,
   struct,
   type Vec,
 } from '../src/index.ts';
-import { ConformanceFailure, rejects, same } from './assert.ts';
+import { ConformanceFailure, closeElements, rejects, same } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { launch, read } from './waiting.ts';
 
@@ -433,5 +434,27 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
         message,
       );
     }
+  },
+  'fill, sum, prod and mean': async () => {
+    const kernel = cuda.jit((z: Vec<c64>, m: Mat<c64>) => {
+      const own = cuda.local.array(3, c64);
+      own.fill(c64(1, 2));
+      for (let i = 1; i < 3; i++) own[i] = c64(i, 1);
+      z[0] = own.sum();
+      z[1] = own.prod();
+      z[2] = own.mean();
+      m.fill(c64(0.5, -1));
+      m[1].fill(c64(3, 4), 1);
+      z[3] = m.sum() as never;
+      z[4] = m[1].mean();
+    });
+    const [z, m] = [cuda.deviceArray(5, c64), cuda.deviceArray([2, 2], c64)];
+    await launch(kernel, { grid: 1, block: 1 }, z, m);
+    const found = await numbers(z as never);
+    closeElements(
+      found.flatMap(({ re, im }: Complex) => [re, im]),
+      [4, 4, -5, 5, 4 / 3, 4 / 3, 4.5, 1, 1.75, 1.5],
+      1e-6,
+    );
   },
 });

@@ -7,13 +7,12 @@ import type { TExpr } from '../types/tree.ts';
 import { arith } from './arithmetic.ts';
 import { keepApart } from './array-choices.ts';
 import { isReduction, reduction } from './array-reductions.ts';
-import { element, elementType, elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
-import { storeValue, writable } from './assignments.ts';
+import { elementType, elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
+import { storeValue } from './assignments.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldView } from './record-fields.ts';
-import { assignWhole } from './records.ts';
 import { reshapeView, viewAs } from './reshaping.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
 import { eachIndex, eachItem, isSequence, type Sequence } from './sequences.ts';
@@ -121,16 +120,14 @@ function fillView(ctx: Evaluation, view: View, node: CallExpression, scope: Scop
     return fail('K240', pos, `${view.name} has rank ${view.axes.length}: its rows are filled one by one`, {
       help: `for (const row of ${view.name}) row.fill(0)`,
     });
-  const whole = view.element.record !== undefined;
+  const whole = view.element.record !== undefined || value.kind === 'vector';
   const held = whole ? ctx.holdValue(value) : scalar(ctx.hold(ctx.scalar(value, pos)));
   const bound = (v: Value | undefined): TExpr | undefined =>
     v === undefined ? undefined : ctx.scalar(v, pos, 'a bound');
   const part = { start: bound(start), stop: bound(stop), step: undefined };
   const filled = start === undefined ? view : sliceView(ctx, view, [part], pos);
   const each = (v: View): void => {
-    const mem = v.axes.length === 0 ? writable(element(v, pos), pos) : undefined;
-    if (mem !== undefined && whole) assignWhole(ctx, v, held, pos);
-    else if (mem !== undefined) ctx.emit({ k: 'store', mem, value: ctx.scalar(held, pos), pos });
+    if (v.axes.length === 0) storeValue(ctx, v, held, pos);
     else eachIndex(ctx, v, pos, (index) => each({ ...indexView(ctx, v, index, pos), checks: v.checks }));
   };
   each(filled);

@@ -6,6 +6,7 @@ import type { Pos } from '../source.ts';
 import type { Local, TExpr } from '../types/tree.ts';
 import { arith, compare, mulIndex, not, select, toIndex, truth } from './arithmetic.ts';
 import { elementValue, viewSize } from './arrays.ts';
+import { complex, complexBinary } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { eachItem } from './sequences.ts';
@@ -197,6 +198,29 @@ const REDUCTIONS: Readonly<Record<string, Reduction>> = {
   countNonzero: counted((v, pos) => ({ k: 'logic', fn: 'or', a: truth(v), b: isNaNTest(v, pos), pos })),
 };
 
+/** Sum or product of complex numbers. */
+function foldedComplex(operator: '+' | '*', start: number): (...of: Parameters<Reduction>) => Value {
+  return (ctx, view, name, pos) => {
+    const what = `%${name}`;
+    const total = ctx.slot(complex(literal(start, pos), literal(0, pos)), what, pos);
+    ctx.store(total, scalar(literal(start, pos)), what, pos);
+    const visit = (v: Value): void => {
+      if (v.kind === 'view') eachItem(ctx, { kind: 'view', view: v.view }, pos, ({ item }) => visit(item));
+      else ctx.store(total, complexBinary(ctx, operator, total, v, pos) as Value, what, pos);
+    };
+    visit({ kind: 'view', view });
+    return total;
+  };
+}
+
+const complexSum = foldedComplex('+', 0);
+const COMPLEX_REDUCTIONS: Readonly<Record<string, (...of: Parameters<Reduction>) => Value>> = {
+  sum: complexSum,
+  prod: foldedComplex('*', 1),
+  mean: (ctx, view, name, pos) =>
+    complexBinary(ctx, '/', complexSum(ctx, view, name, pos), scalar(viewSize(view, pos)), pos) as Value,
+};
+
 export function isReduction(name: string): boolean {
   return Object.hasOwn(REDUCTIONS, name);
 }
@@ -209,5 +233,7 @@ export function reduction(ctx: Evaluation, view: View, name: string, given: numb
     fail('K316', pos, `${name}() takes no arguments in a kernel: it goes over all elements`, {
       help: `for one row write A[i].${name}()`,
     });
+  const ofComplex = view.element.record?.kind === 'c' ? COMPLEX_REDUCTIONS[name] : undefined;
+  if (ofComplex !== undefined) return ofComplex(ctx, view, name, pos);
   return scalar(ctx.hold(reduce(ctx, view, name, pos)));
 }
