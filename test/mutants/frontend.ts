@@ -30,8 +30,8 @@ export const FRONT: readonly (readonly [file: string, find: string, replace: str
   ],
   [
     'frontend/convert',
-    'if (use.cuts || isIntegral(e)) return castTo(a, use.store ?? to, pos);',
-    'if (use.cuts || isIntegral(e)) return castTo(a, to, pos);',
+    'const cut = castTo(a, use.store ?? to, pos);',
+    'const cut = castTo(a, to, pos);',
     'rounded floats wrap into small elements',
   ],
   [

@@ -59,8 +59,8 @@ export const NAMES: readonly (readonly [file: string, find: string, replace: str
   ],
   [
     'compiler/frontend/name-copies',
-    'disp: base.disp + at, checks',
-    'disp: base.disp, checks',
+    'disp: base.disp + at,',
+    'disp: base.disp,',
     'copies hold the first member',
   ],
   [

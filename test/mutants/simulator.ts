@@ -82,8 +82,8 @@ export const SIMULATOR: readonly (readonly [file: string, find: string, replace:
   ],
   [
     'wrapping',
-    "case 'cast':\n        return this.#value(e.a, !wraps(e.a.type, e.to));",
-    "case 'cast':\n        return this.#value(e.a, true);",
+    'return this.#value(e.a, !wraps(e.a.type, e.to));',
+    'return this.#value(e.a, true);',
     'casts that wrap need the number',
   ],
   [
