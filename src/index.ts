@@ -114,7 +114,7 @@ export type { Kernel } from './kernel/kernel-types.ts';
 export type { LaunchOptions } from './kernel/launch-shape.ts';
 export type { JitOptions } from './kernel/options.ts';
 export { type ArgumentType, type SignatureItem, type SignatureValue, types } from './kernel/signature.ts';
-export type { Cube, In, Mat, Vec, View } from './kernel/types.ts';
+export type { Cube, In, InCube, InMat, InVec, Mat, Vec, View } from './kernel/types.ts';
 export { scope } from './memory/scope.ts';
 export type { XoroshiroState, XoroshiroStates } from './random/xoroshiro128p.ts';
 export type { Reduction } from './reduce/reduce.ts';

@@ -220,16 +220,19 @@ export interface Cube<T> extends View<T, 3>, Sequence<Mat<T>, Cube<T>> {
   [Symbol.iterator](): IterableIterator<Mat<T>>;
 }
 
-interface InVec<T> extends Row<T, InVec<T>> {
+/** `In<Vec<T>>`. */
+export interface InVec<T> extends Row<T, InVec<T>> {
   readonly [i: number]: InKernel<T>;
 }
 
-interface InMat<T> extends Readable<T, 2>, Sequence<InVec<T>, InMat<T>> {
+/** `In<Mat<T>>`. */
+export interface InMat<T> extends Readable<T, 2>, Sequence<InVec<T>, InMat<T>> {
   readonly [i: number]: InVec<T>;
   [Symbol.iterator](): IterableIterator<InVec<T>>;
 }
 
-interface InCube<T> extends Readable<T, 3>, Sequence<InMat<T>, InCube<T>> {
+/** `In<Cube<T>>`. */
+export interface InCube<T> extends Readable<T, 3>, Sequence<InMat<T>, InCube<T>> {
   readonly [i: number]: InMat<T>;
   [Symbol.iterator](): IterableIterator<InMat<T>>;
 }

@@ -57,12 +57,7 @@ export const NAMES: readonly (readonly [file: string, find: string, replace: str
     'return from === undefined && (from < part.at',
     'copies do not follow what changes the element',
   ],
-  [
-    'compiler/frontend/name-copies',
-    'disp: base.disp + at,',
-    'disp: base.disp,',
-    'copies hold the first member',
-  ],
+  ['compiler/frontend/name-copies', 'disp: base.disp + at,', 'disp: base.disp,', 'copies hold the first member'],
   [
     'compiler/frontend/paths',
     'targets.set(s.label, { onBreak: after, onContinue: update });',
