@@ -358,7 +358,7 @@ export const arrayChoices: readonly ConformanceTest[] = chapter('array choices',
       }
       return above[2]!;
     },
-    /row is made anew in each round/,
+    /\w+ is made anew in each round/,
     'K245',
   ),
   'a store where one of them is read-only': refused(
@@ -367,7 +367,7 @@ export const arrayChoices: readonly ConformanceTest[] = chapter('array choices',
       v[0] = 1;
       return 0;
     },
-    /LOW is a captured host array and read-only/,
+    /\w+ is a captured host array and read-only/,
     'K241',
   ),
   'an atomic where one of them is of the thread': refused(

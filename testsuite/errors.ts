@@ -457,7 +457,7 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     {
       code: 'K401',
       message: /in a loop whose condition varies/,
-      help: /each store to \w+ and this read.*while \(cuda\.uniform\(\w+\[0\] > 0\)\)/,
+      help: /each store to \w+ and this read.*(?:while|for) \(.*cuda\.uniform\(\w+\[0\] ?> ?0\)/,
     },
   ),
   'a barrier in a divergent device function': refused(

@@ -468,7 +468,8 @@ export const halves: readonly ConformanceTest[] = chapter('16-bit floats', {
     });
     kernel.compile(cuda.deviceArray(1, f16), cuda.deviceArray(1, f16), 1);
     const shown = kernel.inspect({ target: 'types' });
-    for (const line of [/^scale +f16/m, /^v +f16/m, /^total +f32/m])
-      if (!line.test(shown)) throw new ConformanceFailure(`${line} is not in\n${shown}`);
+    // The number, the index, the product, the sum: names are the bundler's where it shortens them.
+    const types = [...shown.matchAll(/^\w+ +(\w+)/gm)].map(([, type]) => type);
+    same(types.slice(0, 4).join(' '), 'f16 i32 f16 f32', shown);
   },
 });

@@ -87,6 +87,8 @@ export interface Parts {
   ownText(ctx: Evaluation, v: Value, pos: Pos): Value;
   /** Two values that a thread chooses between, with strings that are known in constant memory. */
   chosenTexts(ctx: Evaluation, a: Value, b: Value, pos: Pos): readonly [Value, Value];
+  /** Two values of different kinds meet: one may only have been taken for what it is. */
+  guessAgain(ctx: Evaluation, a: Value, b: Value): void;
 }
 
 export class Evaluation extends StatementWriter {
@@ -376,6 +378,7 @@ export class Evaluation extends StatementWriter {
     const other = isAbsent(b) ? like : b;
     if (like.kind === 'view' && other.kind === 'view' && !areAlike(like.view, other.view))
       return refuseUnlike(like.view, other.view, pos);
+    if (like.kind !== other.kind) this.parts.guessAgain(this, like, other);
     if (like.kind !== other.kind || like.kind === 'function' || (like.kind === 'host' && !isAbsent(like))) {
       const text = [a, b].some((v) => v.kind === 'host' && typeof v.value === 'string');
       return fail('K232', pos, `one arm gives ${describeValue(a)}, the other ${describeValue(b)}`, {

@@ -22,6 +22,7 @@ import { hoist, isReassigned } from './names.ts';
 import { resolvePresence } from './presence.ts';
 import { type Settled, settleNames } from './record-names.ts';
 import { ownText } from './records.ts';
+import { guessAgain } from './recursion.ts';
 import { unfoldRecursion } from './recursion-frames.ts';
 import { kernelResult, statements } from './statements.ts';
 import { chosenTexts } from './texts.ts';
@@ -56,7 +57,7 @@ function evaluateWith(
   hints: Hints,
 ): PartiallyEvaluated {
   const ctx = new Evaluation(
-    { evaluate, condition, statements, call, asObject, ownText, chosenTexts },
+    { evaluate, condition, statements, call, asObject, ownText, chosenTexts, guessAgain },
     fn,
     options,
     hints,

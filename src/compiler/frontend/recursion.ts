@@ -192,6 +192,20 @@ export function settleResult(ctx: Evaluation, frame: Frame, value: Value): void 
     ctx.hints.recurses(path, { result: withoutFlag(value) });
 }
 
+/**
+ * Where a number and something else meet while it is not known what a call inside returns, the number may be what it was taken for: it is taken
+ * for the other. If that is wrong, it is known the next time.
+ */
+export function guessAgain(ctx: Evaluation, a: Value, b: Value): void {
+  const other = a.kind === 'scalar' ? b : a;
+  if (other.kind === 'scalar' || !isVariable(other)) return;
+  const at = ctx.frames.findLastIndex((f) => f.recursion !== undefined && f.asked === true);
+  const frame = ctx.frames[at];
+  if (frame === undefined || frame.fn === 'kernel') return;
+  const path = pathTo(ctx, frame.fn, at);
+  if (ctx.hints.recursion(path)?.result === undefined) ctx.hints.recurses(path, { result: withoutFlag(other) });
+}
+
 /** The end of the function: what it leaves is not a variable of one call; calls inside that wanted a value get one. */
 export function finish(ctx: Evaluation, call: Recursion, frame: Frame, pos: Pos): void {
   if (frame.fn === 'kernel') return;
