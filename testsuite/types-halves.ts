@@ -466,7 +466,7 @@ export const halves: readonly ConformanceTest[] = chapter('16-bit floats', {
       total += v;
       y[k] = total;
     });
-    kernel.compile(cuda.deviceArray(1, f16), cuda.deviceArray(1, f16), 1);
+    await kernel.compileAsync(cuda.deviceArray(1, f16), cuda.deviceArray(1, f16), 1);
     const shown = kernel.inspect({ target: 'types' });
     // The number, the index, the product, the sum: names are the bundler's where it shortens them.
     const types = [...shown.matchAll(/^\w+ +(\w+)/gm)].map(([, type]) => type);
