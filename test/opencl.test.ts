@@ -106,22 +106,22 @@ describe('OpenCL C', () => {
         float v6_sum;
         int v7_k;
         int v8_j;
-        local f32_t a0_sA[64] __attribute__((aligned(16)));
-        local f32_t a2_sB[64] __attribute__((aligned(16)));
-        global f32_t *const a1_A = (global f32_t *)(p1_A + p1_A_offset);
-        global f32_t *const a3_B = (global f32_t *)(p3_B + p3_B_offset);
+        local f32_t a1_sA[64] __attribute__((aligned(16)));
+        local f32_t a3_sB[64] __attribute__((aligned(16)));
+        global f32_t *const a0_A = (global f32_t *)(p1_A + p1_A_offset);
+        global f32_t *const a2_B = (global f32_t *)(p3_B + p3_B_offset);
         global f32_t *const a4_C = (global f32_t *)(p6_C + p6_C_offset);
         v0__grid_x = (int)((uint)get_group_id(0) * (uint)get_local_size(0) + (uint)get_local_id(0));
         v1__grid_y = (int)((uint)get_group_id(1) * (uint)get_local_size(1) + (uint)get_local_id(1));
         v6_sum = 0.0f;
         v7_k = 0;
         for (; v7_k < p0_A_shape_1_; v7_k = (int)((uint)v7_k + 8u)) {
-          a0_sA[(int)get_local_id(1) * 8 + (int)get_local_id(0)] = a1_A[v1__grid_y * p0_A_shape_1_ + (v7_k + (int)get_local_id(0))];
-          a2_sB[(int)get_local_id(1) * 8 + (int)get_local_id(0)] = a3_B[(v7_k + (int)get_local_id(1)) * p4_B_shape_1_ + v0__grid_x];
+          a1_sA[(int)get_local_id(1) * 8 + (int)get_local_id(0)] = a0_A[v1__grid_y * p0_A_shape_1_ + (v7_k + (int)get_local_id(0))];
+          a3_sB[(int)get_local_id(1) * 8 + (int)get_local_id(0)] = a2_B[(v7_k + (int)get_local_id(1)) * p4_B_shape_1_ + v0__grid_x];
           barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
           v8_j = 0;
           for (; v8_j < 8; v8_j = (int)((uint)v8_j + 1u)) {
-            v6_sum = v6_sum + a0_sA[(int)get_local_id(1) * 8 + v8_j] * a2_sB[v8_j * 8 + (int)get_local_id(0)];
+            v6_sum = v6_sum + a1_sA[(int)get_local_id(1) * 8 + v8_j] * a3_sB[v8_j * 8 + (int)get_local_id(0)];
           }
           barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         }
@@ -158,8 +158,8 @@ describe('OpenCL C', () => {
         int v0_i;
         int v2_k;
         bool v3__live;
-        local f32_t a0_s[64] __attribute__((aligned(16)));
-        global f32_t *const a1_x = (global f32_t *)(p1_x + p1_x_offset);
+        local f32_t a1_s[64] __attribute__((aligned(16)));
+        global f32_t *const a0_x = (global f32_t *)(p1_x + p1_x_offset);
         global f32_t *const a2_out = (global f32_t *)(p2_out + p2_out_offset);
         v3__live = true;
         v0_i = (int)((uint)get_group_id(0) * (uint)get_local_size(0) + (uint)get_local_id(0));
@@ -167,21 +167,21 @@ describe('OpenCL C', () => {
           v3__live = false;
         }
         if (v3__live) {
-          a0_s[(int)get_local_id(0)] = a1_x[v0_i];
+          a1_s[(int)get_local_id(0)] = a0_x[v0_i];
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         v2_k = 32;
         for (; v2_k > 0; v2_k = v2_k >> 1) {
           if (v3__live) {
             if ((int)get_local_id(0) < v2_k) {
-              a0_s[(int)get_local_id(0)] = a0_s[(int)get_local_id(0)] + a0_s[(int)get_local_id(0) + v2_k];
+              a1_s[(int)get_local_id(0)] = a1_s[(int)get_local_id(0)] + a1_s[(int)get_local_id(0) + v2_k];
             }
           }
           barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         }
         if (v3__live) {
           if ((int)get_local_id(0) == 0) {
-            atomic_add_f32_global((volatile global uint *)(&a2_out[0]), a0_s[0]);
+            atomic_add_f32_global((volatile global uint *)(&a2_out[0]), a1_s[0]);
           }
         }
       }

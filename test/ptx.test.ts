@@ -90,7 +90,7 @@ describe('PTX', () => {
         .reg .f32 %v2_sum;
         .reg .b32 %v3_start;
         ld.param.b32 %r1, [param_0];
-        mov.u32 %r2, shared_tile_0;
+        mov.u32 %r2, shared_tile_1;
         mov.u32 %r3, %tid.y;
         mov.u32 %r5, %tid.x;
         ld.param.u64 %rd1, [param_1];
@@ -212,21 +212,21 @@ describe('PTX', () => {
         .reg .b32 %fault_site;
         .reg .b64 %fault_index;
         .reg .b64 %fault_extent;
+        ld.param.u64 %rd1, [param_0];
+        cvta.to.global.u64 %rd2, %rd1;
         mov.u32 %r1, %tid.x;
         ld.param.b32 %r2, [param_1];
-        ld.param.u64 %rd3, [param_0];
-        cvta.to.global.u64 %rd4, %rd3;
         setp.ge.u32 %p1, %r1, %r2;
         @%p1 bra $L1;
         mul.wide.s32 %rd5, %r1, 4;
-        add.s64 %rd6, %rd4, %rd5;
+        add.s64 %rd6, %rd2, %rd5;
         st.global.f32 [%rd6], 0f3F800000;
         ret;
       $L1:
-        cvt.s64.s32 %rd1, %r1;
-        mov.b64 %fault_index, %rd1;
-        cvt.s64.s32 %rd2, %r2;
-        mov.b64 %fault_extent, %rd2;
+        cvt.s64.s32 %rd3, %r1;
+        mov.b64 %fault_index, %rd3;
+        cvt.s64.s32 %rd4, %r2;
+        mov.b64 %fault_extent, %rd4;
         mov.b32 %fault_site, 0;
         bra $fault;
       $fault:

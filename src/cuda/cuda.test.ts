@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostOnlyOf, intrinsicName } from '../compiler/intrinsics.ts';
+import { capturesOf, hostOnlyOf, intrinsicName } from '../compiler/intrinsics.ts';
 import { cuda, f32, type In, i32, i64, type Mat, NDArray, ndarray, scope, struct, type Vec } from '../index.ts';
 import * as named from './index.ts';
 import { constant, grid, gridSize, jit, shared, syncThreads } from './index.ts';
@@ -92,7 +92,8 @@ describe('the namespace', () => {
   it('knows of every other function that it is for the host', () => {
     jit(() => {});
     for (const [name, member] of Object.entries(cuda)) {
-      if (typeof member !== 'function' || intrinsicName(member) !== undefined) continue;
+      if (typeof member !== 'function' || intrinsicName(member) !== undefined || capturesOf(member) !== undefined)
+        continue;
       expect(hostOnlyOf(member)?.what).toBe(`cuda.${name}`);
     }
     for (const fn of [ndarray, scope, struct]) expect(hostOnlyOf(fn)?.help).toContain('before the launch');

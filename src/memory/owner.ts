@@ -259,7 +259,8 @@ export class MemoryOwner {
     young.push(this);
     if (scheduled) return;
     scheduled = true;
-    queueMicrotask(() => {
+    // Not every host has `queueMicrotask`.
+    void Promise.resolve().then(() => {
       scheduled = false;
       MemoryOwner.#watchAll();
     });
