@@ -90,11 +90,19 @@ function checkAll(
   modules: readonly OpenCLModule[],
   compile: (some: readonly OpenCLModule[]) => ReadonlyMap<string, AmdKernel>,
 ): void {
+  let [sharing, without] = [0, 0];
   for (let k = 0; k < modules.length; k += TOGETHER) {
     const some = modules.slice(k, k + TOGETHER);
     const compiled = compile(some);
-    for (const module of some) checkAgainst(module, compiled.get(module.entry));
+    for (const module of some) {
+      const kernel = compiled.get(module.entry);
+      checkAgainst(module, kernel);
+      if (module.staticSharedBytes > 0) sharing++;
+      if (module.staticSharedBytes > 0 && kernel?.ldsBytes === 0) without++;
+    }
   }
+  // Shared memory of which each thread reads what it has stored itself, or everybody the same constant, need not be there.
+  expect(without).toBeLessThan(sharing / 10);
 }
 
 function checkAgainst(module: OpenCLModule, compiled: AmdKernel | undefined): void {
@@ -110,7 +118,7 @@ function checkAgainst(module: OpenCLModule, compiled: AmdKernel | undefined): vo
   const lengths = [...text.matchAll(/__shared__ \w+ \w+\[(\d+)\]/g)].map(([, length]) => Number(length));
   const split = lengths.filter((length) => length <= 16).reduce((bytes, length) => bytes + 16 * length, 0);
   if (!mayPromote) expect(ldsBytes, text).toBeLessThanOrEqual(staticSharedBytes + split);
-  if (staticSharedBytes > 0 && !text.includes('_lanes['))
+  if (staticSharedBytes > 0 && ldsBytes > 0 && !text.includes('_lanes['))
     expect(ldsBytes, text).toBeGreaterThan(staticSharedBytes - 16 * arrays);
   // Parts of words, and what it has moved there, may be reached by addresses of any space; where LDS lies in these, a register says.
   if (ldsBytes > 0) expect(instructions, text).toMatch(/\bds_|src_shared_base|HW_REG_SH_MEM_BASES/);
