@@ -33,7 +33,7 @@ import { noteResult } from './partial-variables.ts';
 import { callAgain, callRecursive, finish, outerCall, pathTo } from './recursion.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
 import { isSequence } from './sequences.ts';
-import { isTextMethod, textMethod, textType } from './texts.ts';
+import { isTextMethod, textMember, textMethod, textType } from './texts.ts';
 import { askNaT } from './times.ts';
 import { describeValue, type FunctionValue, isAbsent, literal, Scope, UNDEFINED, type Value } from './values.ts';
 import { forEachChild } from './walk.ts';
@@ -75,8 +75,11 @@ function methodOf(
   scope: Scope,
   pos: Pos,
 ): Value | undefined {
-  if (object.kind === 'view' && isTextMethod(name) && textType(object) !== undefined)
-    return textMethod(ctx, object, name, elements(ctx, node.arguments, scope, pos), pos);
+  if (object.kind === 'view' && textType(object) !== undefined) {
+    if (isTextMethod(name)) return textMethod(ctx, object, name, elements(ctx, node.arguments, scope, pos), pos);
+    // A part of a string, and not of an array.
+    if (name === 'slice') return textMember(ctx, object, name, pos);
+  }
   if (object.kind === 'view') return arrayMethod(ctx, object.view, name, node, scope, pos);
   if (object.kind === 'tuple' && isSequence(object)) {
     if (isSequenceMethod(name)) return sequenceMethod(ctx, object, name, node, scope, pos);
