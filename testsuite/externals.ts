@@ -237,10 +237,10 @@ export const externals: readonly ConformanceTest[] = chapter('functions of other
     }, /K316: f takes 2 arguments, not 1/);
     await wrong((_, b) => {
       f(b, 1);
-    }, /K338: argument 1 of f is a pointer to f32, and b has elements of f64/);
+    }, /K338: argument 1 of f is a pointer to f32, and \w+ has elements of f64/);
     await wrong((a, _) => {
       f(a.slice('::2'), 1);
-    }, /K338: argument 1 of f is a pointer, and a.* may have gaps/);
+    }, /K338: argument 1 of f is a pointer, and .* may have gaps/);
     await wrong((a, _) => {
       (f as (x: unknown, n: number) => number)(a[0], 1);
     }, /K338: argument 1 of f is a pointer to f32, and a number is no array/);
