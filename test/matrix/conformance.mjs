@@ -5,14 +5,7 @@
 import { runConformance } from 'tsamba/testsuite';
 
 const LEAST = 450;
-const WHOLE = [
-  'geometry',
-  'launch',
-  'device arrays',
-  'lifetime of memory',
-  'streams and events',
-  'roc memory',
-];
+const WHOLE = ['geometry', 'launch', 'device arrays', 'lifetime of memory', 'streams and events', 'roc memory'];
 /** A test that expects an error says in its own what came instead. */
 const blind = (error) => `${error?.code} ${error?.message}`.includes('K010');
 
