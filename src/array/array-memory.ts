@@ -10,6 +10,7 @@ import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import {
   classifyLayout,
   cStrides,
+  type Extent,
   extentOf,
   formatShape,
   normalizeShape,
@@ -24,7 +25,7 @@ import { MemoryOwner } from '../memory/owner.ts';
 import { ownValue } from '../options.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
-import type { DeviceMemory } from './device-memory.ts';
+import type { DeviceMemory, StreamOption } from './device-memory.ts';
 
 /** Device memory from an address on: what `gpuData` is, and what a new array can be laid over. */
 export interface MemoryPointer {
@@ -36,13 +37,58 @@ export interface MemoryPointer {
   readonly readOnly?: boolean | undefined;
 }
 
+/** Options of a new array that the library itself gives: they need not be read as a program's are. */
+export class OwnOptions {
+  readonly stream: StreamOption['stream'];
+  readonly gpuData: MemoryPointer | Context | undefined;
+
+  constructor(stream: StreamOption['stream'], gpuData: MemoryPointer | Context | undefined) {
+    this.stream = stream;
+    this.gpuData = gpuData;
+  }
+}
+
+/** Where the elements of an array lie. */
+interface Layouted {
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly layout: Layout;
+  readonly size: number;
+  readonly extent: Extent;
+}
+
+/** That of the last array of rank 1 that was made compact: programs make many of one length. */
+let lastVector: Layouted | undefined;
+
+function layouted(shape: ShapeLike, strides: ShapeLike | null | undefined, itemSize: number): Layouted {
+  if (strides !== undefined && strides !== null) {
+    const lengths = Object.freeze(normalizeShape(shape, itemSize));
+    return described(lengths, Object.freeze(normalizeStrides(strides, lengths.length)), itemSize);
+  }
+  const known = lastVector;
+  if (known !== undefined && known.shape[0] === shape && known.strides[0] === itemSize) return known;
+  const lengths = Object.freeze(normalizeShape(shape, itemSize));
+  const compact = described(lengths, Object.freeze(cStrides(lengths, itemSize)), itemSize);
+  if (lengths.length === 1) lastVector = compact;
+  return compact;
+}
+
+function described(shape: readonly number[], strides: readonly number[], itemSize: number): Layouted {
+  const layout = classifyLayout(shape, strides, itemSize);
+  return { shape, strides, layout, size: sizeOf(shape), extent: extentOf(shape, strides, itemSize) };
+}
+
 /** Whether an array was disposed, and where: also when it has changed its shape. */
 interface Life {
   disposedAt: Site | undefined;
 }
 
+let made = 0;
+
 /** The memory of one array. Counts as one of the arrays that share it until it is retired. */
 export class ArrayMemory implements DeviceMemory {
+  /** Which one it is: of no other memory, ever. Where launches meet one again nothing else of it need be looked at. */
+  readonly id: number = ++made;
   readonly context: Context;
   readonly owner: MemoryOwner;
   readonly pointer: number;
@@ -74,16 +120,13 @@ export class ArrayMemory implements DeviceMemory {
     this.dtype = asDType(dtype);
     const { itemSize } = this.dtype;
     this.itemSize = itemSize;
-    this.shape = Object.freeze(normalizeShape(shape, itemSize));
-    this.strides = Object.freeze(
-      strides === undefined || strides === null
-        ? cStrides(this.shape, itemSize)
-        : normalizeStrides(strides, this.shape.length),
-    );
+    const where = layouted(shape, strides, itemSize);
+    this.shape = where.shape;
+    this.strides = where.strides;
     this.stream = streamOption(stream, this.context);
-    this.layout = classifyLayout(this.shape, this.strides, itemSize);
-    this.size = sizeOf(this.shape);
-    const { low, high, bytes } = extentOf(this.shape, this.strides, itemSize);
+    this.layout = where.layout;
+    this.size = where.size;
+    const { low, high, bytes } = where.extent;
     this.allocSize = bytes;
     if (this.size === 0) {
       this.owner = this.context.noMemory;

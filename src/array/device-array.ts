@@ -46,7 +46,7 @@ import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
-import { ArrayMemory, type MemoryPointer } from './array-memory.ts';
+import { ArrayMemory, type MemoryPointer, OwnOptions } from './array-memory.ts';
 import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.ts';
 import { assignElements, readElement, readElementAsync } from './device-assign.ts';
 import { copyToDevice, copyToHost, copyToHostAsync, type HostResult, type HostTargetOf } from './device-copy.ts';
@@ -100,7 +100,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
     dtype: DType<T> | DTypeLike,
     options: StreamOption & { readonly gpuData?: MemoryPointer | Context | null | undefined } = {},
   ) {
-    const own = readOptions('DeviceNDArray', options, ['stream', 'gpuData']);
+    const own = options instanceof OwnOptions ? options : readOptions('DeviceNDArray', options, ['stream', 'gpuData']);
     this.#memory = new ArrayMemory(shape, strides, dtype, own.stream, own.gpuData);
     noteMade(this);
     this['~state'] = comparedOf(this.#memory);

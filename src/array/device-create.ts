@@ -36,7 +36,7 @@ import type { DeviceSelection } from '../memory/device-selection.ts';
 import { flag, ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
-import type { MemoryPointer } from './array-memory.ts';
+import { type MemoryPointer, OwnOptions } from './array-memory.ts';
 import { type CudaArrayLike, foreignMemory, isCudaArray } from './cuda-interface.ts';
 import { DeviceNDArray, memoryIn } from './device-array.ts';
 import { boundStream, type DeviceMemory, deviceMemoryOf, placement, type StreamOption } from './device-memory.ts';
@@ -91,7 +91,7 @@ export function newArray(
   const order = normalizeOrder(wanted);
   // In the order of C the array itself finds its strides.
   if (asked === undefined && order === 'C' && ipc !== true) {
-    return new DeviceNDArray<Scalar>(shape, undefined, type, { stream, gpuData: context });
+    return new DeviceNDArray<Scalar>(shape, undefined, type, new OwnOptions(stream, context));
   }
   const lengths = normalizeShape(shape, type.itemSize);
   const strides = given(asked) ?? stridesFor(lengths, type.itemSize, order);

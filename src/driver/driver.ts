@@ -165,6 +165,8 @@ export interface LaunchShape {
   readonly sharedBytes: number;
   /** Whether an array that the kernel only reads may share memory with one that it writes; absent: no. */
   readonly aliased?: boolean | undefined;
+  /** Where it is that of the executable's last launch, so are the arguments; absent or -1: they may be others. */
+  readonly argsVersion?: number | undefined;
   /** Milliseconds after which a device with the feature `stopsKernels` ends the kernel, counted from when it begins; absent or 0: never. */
   readonly timeout?: number | undefined;
 }

@@ -21,6 +21,8 @@ export interface ArraySlot {
   readonly base: number;
   readonly extents: readonly { readonly param: number; readonly axis: number }[];
   readonly strides: readonly { readonly param: number; readonly axis: number; readonly unit: number }[];
+  /** The `id` of the memory whose values are in place; 0 for none. A number, which keeps nothing alive. */
+  last: number;
 }
 
 export interface ScalarSlot {
@@ -97,7 +99,18 @@ function arraySlot(type: ArrayType, params: readonly Param[]): ArraySlot {
   const { ndim } = type;
   const dtype = dtypeOf(type);
   const { itemSize } = dtype;
-  return { kind: 'array', dtype, type, ndim, itemSize, steps: stepsOf(type, itemSize), base, extents, strides };
+  return {
+    kind: 'array',
+    dtype,
+    type,
+    ndim,
+    itemSize,
+    steps: stepsOf(type, itemSize),
+    base,
+    extents,
+    strides,
+    last: 0,
+  };
 }
 
 /**

@@ -58,8 +58,9 @@ export interface CheckedShape extends LaunchShape {
   readonly chosenFor: number;
   /** Milliseconds; 0 when there is no limit. */
   readonly timeout: number;
-  /** Set anew for each launch. */
+  /** Set anew for each launch, as is `argsVersion`. */
   aliased: boolean;
+  argsVersion: number;
 }
 
 const KEYS = ['grid', 'block', 'threads', 'stream', 'sharedBytes', 'timeout'];
@@ -174,6 +175,7 @@ function checked(
     timeout,
     cluster,
     aliased: false,
+    argsVersion: -1,
   };
   checkShape(shape, context.info);
   if (launchBounds !== undefined && blockSize > launchBounds) {

@@ -114,6 +114,43 @@ describe('match, the fast path', () => {
     for (const x of bad) expect(m.match([x], context)).toBe(false);
   });
 
+  it('knows arguments again, and when they are others', () => {
+    const m = marshaller(
+      [VEC, { kind: 'scalar', type: 'f64' }],
+      [['ptr', { kind: 'base', path: [0] }], ['i32', { kind: 'extent', path: [0], axis: 0 }], value('f64', 1)],
+    );
+    const [a, b] = [deviceArray(8, f32), deviceArray(9, f32)];
+    const match = (array: DeviceNDArray, x: number): [boolean, boolean] => {
+      const before = m.version;
+      return [m.match([array, scalar(f64, x)], context), m.version !== before];
+    };
+    expect(match(a, 1)).toEqual([true, true]);
+    expect(match(a, 1)).toEqual([true, false]);
+    expect(match(a, -0)).toEqual([true, true]);
+    expect(match(a, 0)).toEqual([true, true]);
+    expect(Object.is(m.values[2], 0)).toBe(true);
+    expect(match(b, 0)).toEqual([true, true]);
+    expect(m.values.slice(0, 2)).toEqual([b.pointer, 9]);
+    m.fill(
+      [
+        { kind: 'array', array: { pointer: 0x1000, shape: [3], strides: [4] } },
+        { kind: 'scalar', value: 0 },
+      ],
+      String,
+    );
+    expect(match(b, 0)).toEqual([true, true]);
+    expect(m.values.slice(0, 2)).toEqual([b.pointer, 9]);
+    // Another shape of the same array has its own values.
+    b.shape = [3, 3];
+    expect(match(b, 0)[0]).toBe(false);
+    b.shape = [9];
+    expect(match(b, 0)[0]).toBe(true);
+    b.dispose();
+    expect(match(b, 0)[0]).toBe(false);
+    expect(match(a, 0)).toEqual([true, true]);
+    expect(m.values.slice(0, 2)).toEqual([a.pointer, 8]);
+  });
+
   it('looks at arguments that the kernel does not use as well', () => {
     const m = marshaller([{ kind: 'scalar', type: 'i32' }, { kind: 'number' }], [], 32, true);
     expect(m.match([1, 2], context)).toBe(true);

@@ -57,6 +57,8 @@ export class Marshaller {
   readonly values: ScalarValue[];
   /** Where the arrays of the launch lie. */
   readonly aliasing: Aliasing;
+  /** Goes up whenever `values` may have changed. */
+  version = 0;
   /** Whether there was a smart array among the arguments that were matched. */
   smart = false;
   readonly #params: readonly Param[];
@@ -87,7 +89,10 @@ export class Marshaller {
       const arg = args[i];
       if (slot.kind === 'array') {
         const array = arrayOn(arg) ?? this.#smartOn(arg, context);
-        if (array === undefined || !this.#matchArray(slot, array, context)) return false;
+        if (array === undefined) return false;
+        // As at the last launch: nothing of a memory changes but whether it is there.
+        if (array.id === slot.last && !array.disposed) continue;
+        if (!this.#matchArray(slot, array, context)) return false;
       } else if (slot.kind === 'scalar') {
         if (!this.#matchScalar(slot, arg)) return false;
       } else if (!this.#matchOther(slot, arg, context)) return false;
@@ -102,7 +107,9 @@ export class Marshaller {
     for (let k = 0; k < params.length; k++) {
       const { param, type } = params[k] as ScalarSlot['params'][number];
       if (!fits(value, type)) return false;
+      if (Object.is(this.values[param], value)) continue;
       this.values[param] = value;
+      this.version++;
     }
     return true;
   }
@@ -197,6 +204,8 @@ export class Marshaller {
     if (array.readOnly && slot.type.readonly !== true) return false;
     if (!this.#wide && array.size * slot.steps > MAX_INDEX) return false;
     const { values } = this;
+    slot.last = 0;
+    this.version++;
     if (slot.base >= 0) {
       values[slot.base] = array.pointer;
       if (this.aliasing.matters) this.aliasing.note(slot.base, array, slot.itemSize);
@@ -207,20 +216,35 @@ export class Marshaller {
       if (!this.#wide && extent > MAX_INDEX) return false;
       values[param] = extent;
     }
-    if (slot.type.layout !== 'A') return isAligned(slot.type, array.pointer, strides);
+    if (!isAligned(slot.type, array.pointer, strides)) return false;
+    if (slot.type.layout === 'A' && !this.#matchStrides(slot, array)) return false;
+    slot.last = array.id;
+    return true;
+  }
+
+  #matchStrides(slot: ArraySlot, { shape, strides }: ArrayMemory): boolean {
     let reach = 0;
     for (let axis = 0; axis < shape.length; axis++) {
       const stride = (strides[axis] as number) / slot.type.unit;
       if (!Number.isInteger(stride)) return false;
       reach += Math.abs(stride) * slot.steps * ((shape[axis] as number) - 1);
     }
-    if ((!this.#wide && reach > MAX_INDEX) || !isAligned(slot.type, array.pointer, strides)) return false;
-    fillStrides(slot, strides, values);
+    if (!this.#wide && reach > MAX_INDEX) return false;
+    fillStrides(slot, strides, this.values);
     return true;
+  }
+
+  /** A value that the launch itself brings. */
+  put(param: number, value: ScalarValue): void {
+    if (this.values[param] === value) return;
+    this.values[param] = value;
+    this.version++;
   }
 
   /** Fills `values` from arguments of the specialisation's types. Throws for scalars that do not fit; `name` words argument i. */
   fill(args: readonly Ready[], name: (i: number) => string): void {
+    forget(this.#slots);
+    this.version++;
     for (const { index, origin, type } of this.#params) {
       switch (origin.kind) {
         case 'capturedBase':
@@ -246,6 +270,14 @@ export class Marshaller {
         }
       }
     }
+  }
+}
+
+/** The values of no array are in place any more. */
+function forget(slots: readonly Slot[]): void {
+  for (const slot of slots) {
+    if (slot.kind === 'array') slot.last = 0;
+    else if (slot.kind === 'group') forget(slot.items);
   }
 }
 

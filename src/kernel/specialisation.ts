@@ -39,6 +39,9 @@ export class Specialisation implements Resource {
   readonly #name: KernelName;
   readonly #captured: readonly CapturedPointer[];
   launches = 0;
+  /** The version of the arguments for which it is known what overlaps, and that. */
+  #proven = -1;
+  #aliased = false;
   /** The block that the driver suggested last. */
   #suggestion: { readonly sharedBytes: number; readonly threads: number } | undefined = undefined;
   /** The last shape whose block was Tsamba's to choose, and what became of it. */
@@ -121,15 +124,25 @@ export class Specialisation implements Resource {
       const { array, param } = captured[i] as CapturedPointer;
       array.checkUsable();
       if (array.context !== context && !array.context.isWith(context)) this.#failContext(array);
-      marshaller.values[param] = array.pointer;
-      aliasing.note(param, array, array.itemSize);
+      marshaller.put(param, array.pointer);
+      if (aliasing.matters) aliasing.note(param, array, array.itemSize);
       if (stream !== undefined) array.owner.touch(stream);
     }
-    shape.aliased = aliasing.matters && aliasing.found();
-    const clash = aliasing.clash();
-    if (clash !== undefined) this.#failAliased(clash);
+    const { version } = marshaller;
+    if (version !== this.#proven) this.#prove(version);
+    shape.aliased = this.#aliased;
+    shape.argsVersion = version;
     if (context.beforeLaunch !== undefined) context.beforeLaunch();
     return shape;
+  }
+
+  /** Finds out anew what overlaps: some argument is another one. */
+  #prove(version: number): void {
+    const { aliasing } = this.marshaller;
+    this.#aliased = aliasing.matters && aliasing.found();
+    const clash = aliasing.clash();
+    if (clash !== undefined) this.#failAliased(clash);
+    this.#proven = version;
   }
 
   /** The block that suits the compiled kernel, where Tsamba chooses it. */

@@ -4,7 +4,7 @@
  * All device memory is allocated here. Which context is the current one is `device-selection.ts`; arrays, streams and
  * kernels stand above and hold the context they were made in.
  */
-import type { DeviceDriver, DeviceInfo, DeviceKind, Failure } from '../driver/driver.ts';
+import type { DeviceDriver, DeviceInfo, DeviceKind, Failure, Pointer, StreamHandle } from '../driver/driver.ts';
 import { FaultLog, type Moment } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError, TsambaTypeError } from '../errors.ts';
 import { freezeData, lockProperties, refuseAssignments } from '../guarded.ts';
@@ -129,11 +129,24 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     if (bytes === 0) return this.noMemory;
     // Another library's stream may be gone when the memory is not.
     const origin = stream === undefined || stream.ref.external ? this.memoryStream : stream.ref;
-    const pointer = this.retrying(bytes, () => this.driver.allocate(bytes, origin?.handle, shareable));
+    const pointer = this.#pointer(bytes, origin?.handle, shareable);
     const allocation = this.own(new Allocation(this, pointer, bytes, allocationSite(bytes), origin));
     const owner = new MemoryOwner(this, allocation, bytes, shareable);
     owner.touch(stream);
     return owner;
+  }
+
+  #pointer(bytes: number, on: StreamHandle | undefined, shareable: boolean): Pointer {
+    this.checkOpen();
+    try {
+      return this.#driver.allocate(bytes, on, shareable);
+    } catch (error) {
+      return this.#retry(bytes, error, on, shareable);
+    }
+  }
+
+  #retry(bytes: number, error: unknown, on: StreamHandle | undefined, shareable: boolean): Pointer {
+    return this.#again(bytes, error, () => this.#driver.allocate(bytes, on, shareable));
   }
 
   /** Where memory comes and goes that belongs to no stream; undefined, the default stream, where that holds up no other. */
@@ -153,8 +166,12 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     try {
       return allocate();
     } catch (error) {
-      if (!(error instanceof OutOfMemoryError)) throw error;
+      return this.#again(bytes, error, allocate);
     }
+  }
+
+  #again<T>(bytes: number, failed: unknown, allocate: () => T): T {
+    if (!(failed instanceof OutOfMemoryError)) throw failed;
     this.#device.freePending();
     try {
       return allocate();

@@ -31,7 +31,8 @@ export abstract class Holdings {
   readonly pressure: Pressure;
   /** Streams for which host memory is kept alive. */
   readonly holders: Set<Holder> = new Set();
-  readonly #allocations = new Set<Allocation>();
+  /** In no order; each knows its place. */
+  readonly #allocations: Allocation[] = [];
   readonly #resources = new Set<Resource>();
   readonly #outliving = new Set<Outliving>();
 
@@ -44,7 +45,8 @@ export abstract class Holdings {
 
   /** Counts memory that has been allocated, by whatever call, as this context's own: it dies with it. */
   own<A extends Allocation>(allocation: A): A {
-    this.#allocations.add(allocation);
+    allocation.place = this.#allocations.length;
+    this.#allocations.push(allocation);
     this.counters.allocated(allocation.bytes, this.deallocations.bytes);
     this.pressure.note(this.counters.live);
     return allocation;
@@ -52,7 +54,7 @@ export abstract class Holdings {
 
   /** The last user of an allocation is gone: it goes into the pending queue. A free that fails is reported as a warning. */
   release(allocation: Allocation): void {
-    if (!this.#allocations.has(allocation)) return;
+    if (!this.#holds(allocation)) return;
     this.counters.live -= allocation.bytes;
     forgetSite(allocation.site);
     add(this.deallocations, allocation);
@@ -60,15 +62,24 @@ export abstract class Holdings {
 
   /** As `release`, for memory that was dropped without dispose. */
   releaseDropped(allocation: Allocation): void {
-    if (!this.#allocations.has(allocation)) return;
+    if (!this.#holds(allocation)) return;
     this.counters.live -= allocation.bytes;
     add(this.deallocations, allocation);
   }
 
   /** Called by an allocation that is being freed. */
   freed(allocation: Allocation): void {
-    this.#allocations.delete(allocation);
     this.counters.frees++;
+    const last = this.#allocations.at(-1);
+    if (last === undefined || !this.#holds(allocation)) return;
+    this.#allocations[allocation.place] = last;
+    last.place = allocation.place;
+    this.#allocations.pop();
+    allocation.place = -1;
+  }
+
+  #holds(allocation: Allocation): boolean {
+    return this.#allocations[allocation.place] === allocation;
   }
 
   freePending(): void {

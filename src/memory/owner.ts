@@ -42,6 +42,8 @@ export class Allocation implements PendingItem {
   readonly context: MemoryHome;
   readonly pointer: Pointer;
   readonly bytes: number;
+  /** Its place among those of its context; -1 for none. */
+  place = -1;
   /** Where it was made; only while leaks are tracked. */
   readonly site: Site | undefined;
   /** Why the memory is gone though nobody released it: the context was reset or closed. */

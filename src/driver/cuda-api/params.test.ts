@@ -43,6 +43,14 @@ describe('the parameter buffer', () => {
     expect(buffer.bytes.length).toBe(57);
   });
 
+  it('stores arguments of one version once', () => {
+    const stored = (i: number, version?: number): number => {
+      buffer.write([0, false, i, 0, 0, 0, 0, 0, false], version);
+      return view.getInt32(12, true);
+    };
+    expect([stored(1, 5), stored(2, 5), stored(3, 6), stored(4), stored(5), stored(6, 6)]).toEqual([1, 1, 3, 4, 5, 6]);
+  });
+
   it('takes 64-bit integers as numbers too', () => {
     for (const value of [0, 1, -1, 2 ** 31, -(2 ** 31) - 1, 2 ** 53 - 1, -(2 ** 53) + 1]) {
       buffer.write([0, false, 0, 0, 0, value, 0, 0, false]);

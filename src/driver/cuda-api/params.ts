@@ -47,6 +47,8 @@ export class ParamBuffer {
   readonly #floats: Float32Array;
   readonly #doubles: Float64Array;
   readonly #launchNumber: number;
+  /** Of the arguments that are stored, where it is known. */
+  #version = -1;
   /** The driver reads these by address. */
   readonly #kept: readonly ArrayBufferView[];
 
@@ -76,8 +78,10 @@ export class ParamBuffer {
     this.#kept = [words];
   }
 
-  /** Stores the arguments, one for each parameter. */
-  write(args: LaunchArgs): void {
+  /** Stores the arguments, one for each parameter, unless those of this version (-1: of none) are stored. */
+  write(args: LaunchArgs, version = -1): void {
+    if (version === this.#version && version !== -1) return;
+    this.#version = version;
     const codes = this.#codes;
     const slots = this.#slots;
     for (let i = 0; i < codes.length; i++) {

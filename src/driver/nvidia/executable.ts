@@ -72,7 +72,7 @@ export class PtxExecutable extends CudaExecutable {
     context.enter('cuLaunchKernel');
     const module = shape.aliased === true ? this.#aliasedModule() : this.#module;
     const { params } = module;
-    params.write(args);
+    params.write(args, shape.argsVersion);
     const dynamic = shape.sharedBytes + module.ptx.extraSharedBytes;
     if (dynamic > module.allowed) module.allowShared(this.#ptx.maxSharedBytes);
     if (module.watched) params.writeLaunchNumber(this.host.reports.note(module, shape, target, this.launch));
