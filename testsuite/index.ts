@@ -71,6 +71,7 @@ import { stringTypes } from './types-strings.ts';
 import { vectorTypes } from './types-vectors.ts';
 import { wideTypes } from './types-wide.ts';
 import { universalFunctions } from './ufuncs.ts';
+import { valueArrays } from './value-arrays.ts';
 import { warps } from './warps.ts';
 
 export { type FaultKind, type FaultPlan, withFaults } from '../src/memory/with-faults.ts';
@@ -95,6 +96,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...hashes,
   ...ciphers,
   ...vectorTypes,
+  ...valueArrays,
   ...stringTypes,
   ...dateTypes,
   ...wideTypes,

@@ -4,7 +4,7 @@
  * One specialisation is made for each combination of these argument types, the index width and the options. The captured
  * values are part of the captured function and frozen with it.
  */
-import type { DType, TimeToken } from '../dtype/index.ts';
+import type { DType, TimeToken, VectorToken } from '../dtype/index.ts';
 import type { LinkItem } from './intrinsics/external.ts';
 import type { ElemType, Kernel } from './ir/ops.ts';
 
@@ -51,13 +51,14 @@ export type ArgType =
   | { readonly kind: 'scalar'; readonly type: ElemType; readonly time?: TimeToken | undefined }
   /**
    * A JavaScript array of fixed length; with names an object, of the class that `maker` is if it is of one. `complex`: the two parts of a
-   * complex number.
+   * complex number. `vector`: the lanes of one, scalars of its type.
    */
   | {
       readonly kind: 'tuple';
       readonly items: readonly ArgType[];
       readonly names?: readonly string[] | undefined;
       readonly complex?: true;
+      readonly vector?: VectorToken<unknown> | undefined;
       readonly maker?: ((...args: never[]) => unknown) | undefined;
     }
   /** What the kernel is compiled for as it is: undefined, null, a string, a function. */

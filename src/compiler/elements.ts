@@ -5,6 +5,7 @@
  * such an element is, how it is aligned, and what its members are. What members mean in a kernel is `frontend/records.ts`.
  */
 import {
+  DTYPE,
   type DType,
   describeDType,
   elemOf,
@@ -41,10 +42,27 @@ export interface Element {
 /** The elements of a JavaScript array. */
 export const OPEN: Element = { elem: 'u8', size: 1, align: 1, record: undefined, open: true };
 
+/** A dtype that stands for an open scalar, and one for two of them. */
+const PART = openDType('number', 'f', 1);
+const PAIR: DType = {
+  ...openDType('complex number', 'c', 2),
+  fields: [
+    { name: 're', dtype: PART, offset: 0 },
+    { name: 'im', dtype: PART, offset: 1 },
+  ],
+};
+
+function openDType(name: string, kind: 'f' | 'c', itemSize: number): DType {
+  return { [DTYPE]: name, name, kind, itemSize, alignment: 1, typestr: '' };
+}
+
+/** The elements of a JavaScript array of complex numbers: two each of one open type. */
+export const OPEN_COMPLEX: Element = { elem: 'u8', size: 2, align: 1, record: PAIR, open: true };
+
 const CLAMPED: Element = { elem: 'u8', size: 1, align: 1, record: undefined, clamped: true };
 
 const SCALARS = new Map<ElemType, Element>();
-const RECORDS = new WeakMap<DType, Element>();
+const RECORDS = new WeakMap<DType, Element>([[PART, OPEN]]);
 
 /** The largest alignment that any member needs, or that any access has use for. */
 export const MAX_ALIGN = 16;
@@ -156,7 +174,7 @@ function memberKey(dtype: DType): string {
 
 /** An element type as messages show it. */
 export function describeElement(element: Element): string {
+  if (element.open) return element.record === undefined ? 'numbers' : 'complex numbers';
   if (element.record !== undefined) return describeDType(element.record);
-  if (element.open) return 'numbers';
   return element.clamped ? 'u8c' : element.elem;
 }

@@ -43,6 +43,7 @@ export type {
   Plain,
   Scalar,
   TypedArray,
+  VectorParts,
   ValueOf,
   Vector,
 } from './types.ts';

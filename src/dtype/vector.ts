@@ -44,6 +44,14 @@ export function vectorOf(lane: string, count: number): VectorToken<unknown> | un
   return VECTORS.get(`${lane}x${count}`);
 }
 
+/** What the constructors have made: to the host plain objects of their lanes. */
+const MADE = new WeakMap<object, VectorToken<unknown>>();
+
+/** The type of an object that `f32x4(…)` and its like have made; undefined for others, elements of arrays among them. */
+export function vectorTypeOf(value: object): VectorToken<unknown> | undefined {
+  return MADE.get(value);
+}
+
 /** Whether a dtype is a vector type. */
 export function isVectorDType(dtype: DType): dtype is VectorToken<unknown> {
   return VECTORS.get(dtype.name) === dtype;
@@ -65,9 +73,11 @@ function token<T>(laneName: LaneName, count: 2 | 3 | 4): VectorToken<T> {
     if (given.length !== count && !(given.length === 1 && parts.length === 1)) {
       throw new TsambaTypeError('E_CONVERT', `${name} has ${count} lanes, got ${given.length}: ${name}(${members})`);
     }
-    return Object.fromEntries(
+    const vector = Object.fromEntries(
       members.map((member, k) => [member, lane(given[given.length === 1 ? 0 : k] as LaneValue)]),
     );
+    MADE.set(vector, made);
+    return vector;
   };
   Object.defineProperty(make, 'name', { value: name });
   Object.defineProperty(make, DTYPE, { value: name });

@@ -13,7 +13,8 @@ import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
 import { alignmentOf, elementOf, MAX_ALIGN, recordKey } from '../compiler/elements.ts';
 import { functionOfKernel, hostOnlyOf } from '../compiler/intrinsics.ts';
-import { ELEM_SIZE } from '../compiler/ir/ops.ts';
+import { ELEM_SIZE, type ElemType } from '../compiler/ir/ops.ts';
+import { type VectorToken, vectorTypeOf } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { type StridedLayout, strideUnit } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
@@ -21,7 +22,7 @@ import { ownValue } from '../options.ts';
 import { show } from '../show.ts';
 import { type Direction, directionOf } from './hints.ts';
 import { numberOf, type ObjectParts, objectParts } from './object-arguments.ts';
-import { complexScalar, type ScalarValue, scalarType, timeScalar } from './scalar.ts';
+import { complexScalar, type ScalarValue, scalarType, timeScalar, vectorScalar } from './scalar.ts';
 
 /** The type of an array argument. */
 export type ArrayType = Extract<ArgType, { kind: 'array' }>;
@@ -98,6 +99,9 @@ function typeObject(value: object, context: Context, where: () => string, depth 
     return { kind: 'scalar', type: { kind: 'scalar', type: 'i64', time: time.type }, value: time.count };
   const complex = complexArgument(value);
   if (complex !== undefined) return complex;
+  const lanes = vectorScalar(value) ?? value;
+  const vector = vectorTypeOf(lanes);
+  if (vector !== undefined) return vectorArgument(vector, lanes);
   const elem = scalarType(value);
   if (elem !== undefined) {
     return { kind: 'scalar', type: { kind: 'scalar', type: elem }, value: (value as { value: ScalarValue }).value };
@@ -109,6 +113,12 @@ function typeObject(value: object, context: Context, where: () => string, depth 
   const parts = objectParts(value);
   if (parts !== undefined) return typeFields(value, parts, context, where, depth);
   throw refuse(value, where);
+}
+
+/** The argument that a vector of a type is. */
+export function vectorType(vector: VectorToken<unknown>): TupleType {
+  const lane: ArgType = { kind: 'scalar', type: vector.lane.name as ElemType };
+  return { kind: 'tuple', items: vector.fields.map(() => lane), vector };
 }
 
 /** A complex number: `{ re, im }`, or a `cuda.scalar` of one. Its parts are typed as numbers are. */
@@ -123,6 +133,16 @@ function complexArgument(value: object): Typed | undefined {
     return undefined;
   const items = [re, im].map((part): Typed => ({ kind: 'scalar', type, value: part }));
   return { kind: 'tuple', type: { kind: 'tuple', items: [type, type], complex: true }, items };
+}
+
+/** A vector: a scalar of the lane's type for each lane. */
+function vectorArgument(vector: VectorToken<unknown>, value: object): Typed {
+  const type = vectorType(vector);
+  const items = vector.fields.map(({ name }, k): Typed => {
+    const item = type.items[k] as ArgType;
+    return { kind: 'scalar', type: item, value: ownValue(value, name) as ScalarValue };
+  });
+  return { kind: 'tuple', type, items };
 }
 
 /** Objects in objects, JS arrays in JS arrays. */
@@ -252,7 +272,8 @@ export function typeKey(type: ArgType): string {
     case 'scalar':
       return type.time?.name ?? type.type;
     case 'tuple': {
-      const { items, names, maker } = type;
+      const { items, names, maker, vector } = type;
+      if (vector !== undefined) return vector.name;
       if (names === undefined) return `${type.complex ? 'z' : ''}(${items.map(typeKey).join(',')})`;
       const fields = items.map((item, k) => `${JSON.stringify(names[k])}:${typeKey(item)}`).join(',');
       return `${maker === undefined ? '' : `@${numberOf(maker)}`}{${fields}}`;

@@ -74,8 +74,10 @@ export function makeSlots(
       case 'tuple': {
         // Of complex numbers the plain ones, `{ re, im }`.
         if (type.complex && type.items[0]?.kind !== 'number') return { kind: 'other' };
-        const names = type.complex ? ['re', 'im'] : type.names;
-        const parts = names && { names, maker: type.maker };
+        const { vector, maker } = type;
+        const names = type.complex ? ['re', 'im'] : (vector?.fields.map(({ name }) => name) ?? type.names);
+        const parts = names && { names, maker, vector };
+        if (vector !== undefined) return { kind: 'group', items: makeSlots(own, type.items, true, depth + 1), parts };
         return { kind: 'group', items: makeSlots(own, type.items, stated, depth + 1), parts };
       }
       case 'constant':

@@ -1,6 +1,7 @@
 /**
  * Plain objects, and objects of classes, as arguments of kernels: which there are, and what they are made of.
  */
+import { type VectorToken, vectorTypeOf } from '../dtype/index.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -9,6 +10,8 @@ export interface ObjectParts {
   readonly names: readonly string[];
   /** The class, of an object that is of one. */
   readonly maker: AnyFunction | undefined;
+  /** The type of a vector. */
+  readonly vector?: VectorToken<unknown> | undefined;
 }
 
 /**
@@ -27,7 +30,9 @@ export function objectParts(value: object): ObjectParts | undefined {
 }
 
 /** Whether an object has these fields, in this order, and no others. Allocates nothing. */
-export function hasParts(value: object, { names, maker }: ObjectParts): boolean {
+export function hasParts(value: object, { names, maker, vector }: ObjectParts): boolean {
+  // Which objects are vectors no field says.
+  if (names[0] === 'x' && vectorTypeOf(value) !== vector) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (maker === undefined ? prototype !== Object.prototype && prototype !== null : prototype !== maker.prototype)
     return false;

@@ -10,7 +10,7 @@ import { isInt } from '../compiler/ir/ops.ts';
 import { describeDType, sameDType } from '../dtype/index.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { isFContiguous } from '../layout/index.ts';
-import type { ArrayType, Typed } from './args.ts';
+import type { ArrayType, TupleType, Typed } from './args.ts';
 import type { Signature } from './signature.ts';
 import { elementName, showType } from './type-text.ts';
 
@@ -94,15 +94,24 @@ function fit(arg: Typed, wanted: ArgType): ArgType | undefined {
       return wanted.type === 'bool' ? undefined : wanted;
     }
     case 'tuple': {
-      if (arg.kind !== 'tuple' || arg.type.names !== undefined || arg.items.length !== wanted.items.length)
-        return undefined;
-      if (wanted.complex !== arg.type.complex) return undefined;
+      if (arg.kind !== 'tuple' || arg.items.length !== wanted.items.length) return undefined;
+      if (!isVectorLike(arg, wanted)) {
+        if (arg.type.names !== undefined) return undefined;
+        if (wanted.complex !== arg.type.complex || wanted.vector !== arg.type.vector) return undefined;
+      }
       const items = arg.items.map((item, i) => fit(item, wanted.items[i] as ArgType));
       return items.every((item) => item !== undefined) ? { ...wanted, items } : undefined;
     }
     default:
       return wanted;
   }
+}
+
+/** Whether an object has the lanes of a vector that a signature names: an element of an array of these. */
+function isVectorLike({ type }: Extract<Typed, { kind: 'tuple' }>, { vector }: TupleType): boolean {
+  return (
+    vector !== undefined && type.vector === undefined && String(type.names) === String(vector.fields.map((f) => f.name))
+  );
 }
 
 /** An argument's type in words: `f64[::1]`, `a number`. */
@@ -113,6 +122,7 @@ function describe(arg: Typed): string {
     return arg.type.kind === 'scalar' && arg.type.type === 'bool' ? 'a boolean' : `a scalar of ${showType(arg.type)}`;
   }
   if (arg.kind === 'tuple' && arg.type.complex) return 'a complex number';
+  if (arg.kind === 'tuple' && arg.type.vector !== undefined) return `a vector ${arg.type.vector.name}`;
   if (arg.kind === 'tuple' && arg.type.names === undefined) return `(${arg.items.map(describe).join(', ')})`;
   return showType(arg.type);
 }
@@ -123,6 +133,10 @@ function nameOf(type: ArrayType): string {
 
 function fix(arg: Typed, wanted: ArgType): string {
   if (wanted.kind === 'tuple' && wanted.complex) return ': pass { re, im }, or c64(re, im)';
+  if (wanted.kind === 'tuple' && wanted.vector !== undefined) {
+    const { name, fields } = wanted.vector;
+    return `: pass ${name}(${fields.map((field) => field.name).join(', ')})`;
+  }
   if (wanted.kind === 'scalar' && arg.kind === 'scalar') {
     if (arg.type.kind === 'bigint') return `: write Number(${String(arg.value)})`;
     if (arg.type.kind === 'number' && wanted.type === 'bool') return ': write true or false';

@@ -19,10 +19,12 @@ import {
   elemOf,
   integerRange,
   isTimeDType,
+  isVectorDType,
   type Plain,
   SCALAR_TOKENS,
   type TimeToken,
   type ValueOf,
+  type VectorParts,
 } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { show } from '../show.ts';
@@ -34,7 +36,7 @@ const SCALAR: unique symbol = Symbol.for('tsamba.scalar') as never;
 
 /** A kernel argument whose type has been decided by the caller. Made by `cuda.scalar`. */
 export interface ScalarArgument<T = unknown> {
-  readonly [SCALAR]: ElemType | ComplexName | 'time';
+  readonly [SCALAR]: ElemType | ComplexName | 'time' | 'vector';
   readonly dtype: DType<T>;
   readonly value: Plain<T>;
 }
@@ -49,12 +51,16 @@ export interface ScalarArgument<T = unknown> {
  */
 export function scalar<const D extends DTypeLike>(
   dtype: D,
-  x: number | bigint | boolean | Complex | DateLike,
+  x: number | bigint | boolean | Complex | VectorParts | DateLike,
 ): ScalarArgument<ValueOf<D>> {
   const type = asDType(dtype);
   if (type.kind === 'c') {
     const value = Object.freeze((type.name === 'c64' ? c64 : c128)(x as Complex));
     return Object.freeze({ [SCALAR]: type.name as ComplexName, dtype: type, value: value as Plain<ValueOf<D>> });
+  }
+  if (isVectorDType(type)) {
+    const value = type(x as VectorParts) as Plain<ValueOf<D>>;
+    return Object.freeze({ [SCALAR]: 'vector', dtype: type as DType<ValueOf<D>>, value });
   }
   if (isTimeDType(type)) {
     const count = countOf(type, x);
@@ -67,8 +73,8 @@ export function scalar<const D extends DTypeLike>(
 
 /** The element type of a `cuda.scalar`, or undefined when the value is none. */
 export function scalarType(value: object): ElemType | undefined {
-  const type = (value as { [SCALAR]?: ElemType | ComplexName | 'time' })[SCALAR];
-  return type === 'c64' || type === 'c128' || type === 'time' ? undefined : type;
+  const type = (value as { [SCALAR]?: ElemType | ComplexName | 'time' | 'vector' })[SCALAR];
+  return type === 'c64' || type === 'c128' || type === 'time' || type === 'vector' ? undefined : type;
 }
 
 /** A date or duration as an argument: a `Date`, in milliseconds, or a `cuda.scalar` of one; undefined for all else. */
@@ -79,11 +85,18 @@ export function timeScalar(value: object): { readonly count: bigint; readonly ty
   return { count, type: dtype };
 }
 
+/** The vector in a `cuda.scalar(f32x4, v)`; undefined for all else. */
+export function vectorScalar(value: object): object | undefined {
+  return (value as { [SCALAR]?: unknown })[SCALAR] === 'vector'
+    ? (value as { readonly value: object }).value
+    : undefined;
+}
+
 const MILLISECONDS = datetime64('ms') as TimeToken;
 
 /** The number in a `cuda.scalar(c64, z)`, and the type of its parts; undefined when the value is none. */
 export function complexScalar(value: object): { readonly value: Complex; readonly part: 'f32' | 'f64' } | undefined {
-  const type = (value as { [SCALAR]?: ElemType | ComplexName | 'time' })[SCALAR];
+  const type = (value as { [SCALAR]?: ElemType | ComplexName | 'time' | 'vector' })[SCALAR];
   if (type !== 'c64' && type !== 'c128') return undefined;
   return { value: (value as { value: Complex }).value, part: type === 'c64' ? 'f32' : 'f64' };
 }

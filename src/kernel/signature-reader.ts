@@ -13,11 +13,13 @@ import {
   isDType,
   isScalarDType,
   isTimeDType,
+  isVectorDType,
   timedelta64,
   unicodeCharSeq,
 } from '../dtype/index.ts';
 import { nearest } from '../dtype/spelling.ts';
 import { TsambaTypeError } from '../errors.ts';
+import { vectorType } from './args.ts';
 import { C_WORDS, namedType, refusal, typeNames } from './type-names.ts';
 
 /** Dtypes by the names that a signature calls them by. */
@@ -37,7 +39,7 @@ export function arrayArgument(dtype: DType, ndim: number, layout: Layout, readon
   return record === undefined ? { ...array, ...more } : { ...array, ...more, record: { dtype: record, align } };
 }
 
-/** One element of a dtype as an argument: a number, a complex number, a record; undefined for what is passed in arrays alone. */
+/** One element of a dtype as an argument: a number, a complex number, a vector, a record; undefined for what is passed in arrays alone. */
 export function elementArgument(dtype: DType): ArgType | undefined {
   if (isScalarDType(dtype)) return { kind: 'scalar', type: elemOf(dtype) };
   if (isTimeDType(dtype)) return { kind: 'scalar', type: 'i64', time: dtype };
@@ -45,6 +47,7 @@ export function elementArgument(dtype: DType): ArgType | undefined {
     const part: ArgType = { kind: 'scalar', type: dtype.name === 'c64' ? 'f32' : 'f64' };
     return { kind: 'tuple', items: [part, part], complex: true };
   }
+  if (isVectorDType(dtype)) return vectorType(dtype);
   return dtype.name === 'struct' ? arrayArgument(dtype, 0, 'A') : undefined;
 }
 
@@ -239,7 +242,9 @@ export class Reader {
   #tupleItems(): ArgType[] {
     const items = this.types(')');
     const [only] = items;
-    return items.length === 1 && only?.kind === 'tuple' && !only.complex ? [...only.items] : items;
+    return items.length === 1 && only?.kind === 'tuple' && !only.complex && only.vector === undefined
+      ? [...only.items]
+      : items;
   }
 
   #uniTuple(): ArgType {

@@ -25,6 +25,7 @@ export function showType(type: ArgType): string {
           : JSON.stringify(type.value);
     case 'tuple':
       if (type.complex) return complexName(type);
+      if (type.vector !== undefined) return type.vector.name;
       if (type.names !== undefined)
         return `{ ${type.items.map((item, k) => `${type.names?.[k]}: ${showType(item)}`).join(', ')} }`;
       return `(${type.items.map(showType).join(', ')}${type.items.length === 1 ? ',' : ''})`;

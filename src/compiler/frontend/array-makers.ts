@@ -6,11 +6,11 @@ import type { CallExpression, NewExpression } from 'acorn';
 import { type DType, dtypeOfTypedArray, isTypedArray } from '../../dtype/index.ts';
 import { elementOf } from '../elements.ts';
 import type { Pos } from '../source.ts';
-import { localLike, localView, madeAt } from './array-sites.ts';
+import { elementFor, localLike, madeAt } from './array-sites.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
-import { put } from './sequence-methods.ts';
+import { put, putValue } from './sequence-methods.ts';
 import { callValue, eachIndex, eachItem, isSequence, itemOf, knownLength } from './sequences.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value, type View } from './values.ts';
 
@@ -96,7 +96,7 @@ function fill(ctx: Evaluation, view: View, value: ReturnType<typeof literal>, po
 export function fillNew(ctx: Evaluation, { length }: Unfilled, node: CallExpression, scope: Scope, pos: Pos): Value {
   const args = elements(ctx, node.arguments, scope, pos);
   const [value] = args;
-  if (args.length !== 1 || value?.kind !== 'scalar')
+  if (args.length !== 1 || value === undefined || !/^(?:scalar|complex|vector)$/.test(value.kind))
     return fail(
       'K332',
       pos,
@@ -114,8 +114,9 @@ export function fillNew(ctx: Evaluation, { length }: Unfilled, node: CallExpress
       pos,
     );
   }
-  const view = localView(ctx, [length], pos);
-  fill(ctx, view, value.expr, pos);
+  const view = localLike(ctx, elementFor([value]), [length], pos);
+  const held = ctx.holdValue(value);
+  eachIndex(ctx, view, pos, (index) => putValue(ctx, view, index, held, pos));
   return { kind: 'view', view };
 }
 

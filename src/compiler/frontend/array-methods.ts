@@ -8,7 +8,6 @@ import { arith } from './arithmetic.ts';
 import { keepApart } from './array-choices.ts';
 import { isReduction, reduction } from './array-reductions.ts';
 import { elementType, elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
-import { storeValue } from './assignments.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
@@ -16,6 +15,7 @@ import { fieldView } from './record-fields.ts';
 import { reshapeView, viewAs } from './reshaping.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
 import { eachIndex, eachItem, isSequence, type Sequence } from './sequences.ts';
+import { storeValue } from './stores.ts';
 import { describeValue, literal, type Scope, scalar, UNDEFINED, type Value, type View } from './values.ts';
 
 export function arrayMethod(

@@ -5,11 +5,14 @@
  * variable for them all.
  */
 
-import { type Element, OPEN } from '../elements.ts';
+import { c64, c128, integerRange, isTimeDType, isVectorDType } from '../../dtype/index.ts';
+import { type Element, elementOf, OPEN, OPEN_COMPLEX } from '../elements.ts';
+import { type ElemType, isFloat } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
-import type { TExpr } from '../types/tree.ts';
+import type { Root, TExpr } from '../types/tree.ts';
 import { addIndex, compare, toIndex } from './arithmetic.ts';
-import { allocateView, constantView, element, indexView, viewValue } from './arrays.ts';
+import { allocateView, constantView, elementValue, indexView, laneIn, viewValue } from './arrays.ts';
+import { toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { isSyntax } from './hints.ts';
@@ -25,19 +28,58 @@ import {
   type View,
 } from './values.ts';
 
-/** The numbers of nested tuples, row by row; undefined where they are no rectangle of scalars. */
+/** The numbers, complex numbers or vectors of nested tuples, row by row; undefined where they are no rectangle of these. */
 interface Rectangle {
   readonly shape: readonly number[];
-  readonly items: readonly TExpr[];
+  readonly items: readonly Value[];
 }
 
 function rectangle(v: Value): Rectangle | undefined {
-  if (v.kind === 'scalar') return v.present === undefined ? { shape: [], items: [v.expr] } : undefined;
+  if (v.kind === 'scalar' || v.kind === 'complex' || v.kind === 'vector')
+    return v.present === undefined ? { shape: [], items: [v] } : undefined;
   if (v.kind !== 'tuple' || v.present !== undefined) return undefined;
   const rows = v.items.map(rectangle);
   const [first] = rows;
   if (first === undefined || rows.some((row) => String(row?.shape) !== String(first.shape))) return undefined;
   return { shape: [rows.length, ...first.shape], items: rows.flatMap((row) => row?.items ?? []) };
+}
+
+/** The parts of a value: of a real number where complex ones are wanted both. */
+function partsOf(v: Value, ofComplex: boolean): readonly TExpr[] {
+  if (v.kind === 'vector') return v.lanes;
+  const z = ofComplex ? toComplex(v) : undefined;
+  return z !== undefined ? [z.re, z.im] : v.kind === 'scalar' ? [v.expr] : [];
+}
+
+/** The elements of memory for such values; undefined where they are of different kinds. */
+export function elementFor(items: readonly Value[]): Element | undefined {
+  const vector = items.find((v) => v.kind === 'vector');
+  if (vector !== undefined)
+    return items.every((v) => v.kind === 'vector' && v.type === vector.type) ? elementOf(vector.type) : undefined;
+  if (items.every((v) => v.kind === 'scalar')) return OPEN;
+  const casts = new Set(items.flatMap((v) => partsOf(v, true).map((e) => (e.k === 'cast' ? e.to : undefined))));
+  const [to] = casts;
+  if (casts.size > 1 || (to !== 'f32' && to !== 'f64')) return OPEN_COMPLEX;
+  return elementOf(to === 'f32' ? c64 : c128);
+}
+
+/** The numbers that values are made of, where all of them are known. */
+function knownNumbers(items: readonly Value[], { record, open }: Element): NonNullable<Root['values']> | undefined {
+  const lane = record === undefined || open ? undefined : laneIn(record);
+  // What only the type's own rounding makes of a number is left to the kernel.
+  if (lane !== undefined && !/^(?:f32|f64|[iu](?:8|16|32|64))$/.test(lane)) return undefined;
+  const numbers = items.flatMap((v) => partsOf(v, record?.kind === 'c').map((e) => knownNumber(e, lane)));
+  return numbers.every((n) => n !== undefined) ? numbers : undefined;
+}
+
+function knownNumber(e: TExpr, lane: ElemType | undefined): number | bigint | boolean | undefined {
+  if (e.k === 'lit') return e.value;
+  if (e.k === 'like') return knownNumber(e.a, lane);
+  if (e.k !== 'cast' || e.to !== lane || lane === undefined || e.a.k !== 'lit') return undefined;
+  const { value } = e.a;
+  if (isFloat(lane)) return Number(value);
+  const [low, high] = integerRange(lane) ?? [0, 0];
+  return Number.isInteger(Number(value)) && Number(value) >= low && Number(value) <= high ? value : undefined;
 }
 
 /** `tuple[index]`, where the index is known at run time alone. */
@@ -50,10 +92,12 @@ export function indexTuple(ctx: Evaluation, tuple: TupleValue, index: TExpr, pos
   const columns = columnsOf(tuple);
   if (columns !== undefined) {
     const held = ctx.hold(index, '%index');
-    const fields = [...columns].map(([name, items]): [string, Value] => [
-      name,
-      indexTuple(ctx, { kind: 'tuple', items }, held, pos),
-    ]);
+    const fields = [...columns].map(([name, items]): [string, Value] => {
+      const column = tuple.columns?.get(name);
+      if (column !== undefined) return [name, viewValue(indexView(ctx, column, held, pos), pos)];
+      const site = tuple.site && columnSite(tuple.site, name);
+      return [name, indexTuple(ctx, { kind: 'tuple', items, site }, held, pos)];
+    });
     return { kind: 'record', fields: new Map(fields), type: classOf(tuple), among: tuple.items };
   }
   return viewValue(indexView(ctx, memoryOf(ctx, tuple, pos), index, pos), pos);
@@ -135,23 +179,26 @@ export function memoryOf(ctx: Evaluation, tuple: TupleValue, pos: Pos): View {
   const ofRows = tuple.items.some((v) => v.kind === 'view' && v.view.root.made === true);
   if (ofRows && site !== undefined && !ctx.hints.isMemory(site)) return ctx.hints.useMemory(site);
   if (found === undefined || found.items.length === 0) return refuse(tuple, pos);
-  const values = found.items.map((e) => (isLiteral(e) ? e.value : undefined));
-  if (values.every((v) => v !== undefined)) {
+  const element = elementFor(found.items);
+  if (element === undefined) return refuse(tuple, pos);
+  const values = knownNumbers(found.items, element);
+  if (values !== undefined) {
     const known = site === undefined ? undefined : ctx.hostArrays.get(site);
     if (known !== undefined) return known;
-    const view = constantView(ctx, found.shape, values, '%array', site, pos);
+    const view = constantView(ctx, found.shape, values, element, site, pos);
     if (site !== undefined) ctx.hostArrays.set(site, view);
     return view;
   }
   if (site !== undefined && !ctx.hints.isMemory(site)) return ctx.hints.useMemory(site);
-  const view = filled(ctx, found, pos);
+  const view = filled(ctx, found, element, pos);
   (view.root as { readonly: boolean }).readonly = true;
   return view;
 }
 
 function refuse(tuple: TupleValue, pos: Pos): never {
   if (tuple.items.length === 0) return fail('K239', pos, 'an array without elements cannot be indexed');
-  const odd = tuple.items.find((v) => v.kind !== 'scalar') ?? tuple;
+  const odd =
+    tuple.items.find((v) => rectangle(v) === undefined) ?? tuple.items.find((v) => v.kind !== 'scalar') ?? tuple;
   const rows = tuple.items.every((v) => v.kind === 'tuple');
   return fail(
     'K239',
@@ -162,28 +209,31 @@ function refuse(tuple: TupleValue, pos: Pos): never {
     {
       help: rows
         ? 'give all rows the same length'
-        : 'index arrays of numbers, of equal rows of numbers, or of functions',
+        : 'index arrays of numbers, complex numbers or vectors of one type, of equal rows of these, of objects that have the same fields, or of functions',
     },
   );
 }
 
 /** Memory of the thread with these elements. */
-function filled(ctx: Evaluation, { shape, items }: Rectangle, pos: Pos): View {
-  const view = localView(ctx, shape, pos);
+function filled(ctx: Evaluation, { shape, items }: Rectangle, element: Element, pos: Pos): View {
+  const view = localLike(ctx, element, shape, pos);
   items.forEach((value, k) => {
-    ctx.emit({ k: 'store', mem: element(flat(view, k, pos), pos), value, pos });
+    const at = elementValue(flat(view, k, pos), pos);
+    const ofComplex = at.kind === 'complex';
+    const parts = partsOf(value, ofComplex);
+    const held = parts.length > 1 ? parts.map((e) => (isLiteral(e) ? e : ctx.hold(e))) : parts;
+    partsOf(at, ofComplex).forEach((place, n) => {
+      const part = held[n];
+      if (place.k === 'load' && part !== undefined) ctx.emit({ k: 'store', mem: place.mem, value: part, pos });
+    });
   });
   return view;
 }
 
-/** Memory of the thread for numbers of any type. */
-export function localView(ctx: Evaluation, shape: readonly number[], pos: Pos): View {
-  return localLike(ctx, undefined, shape, pos);
-}
-
 /** Memory of the thread for elements of a type; of any type where it is open. */
 export function localLike(ctx: Evaluation, element: Element | undefined, shape: readonly number[], pos: Pos): View {
-  if (element?.record !== undefined)
+  const record = element?.record;
+  if (record !== undefined && record.kind !== 'c' && !isVectorDType(record) && !isTimeDType(record))
     return fail('K239', pos, 'arrays of structs are not made this way', { help: 'cuda.local.array(n, dtype)' });
   const view = allocateView(ctx, 'local', shape, element ?? OPEN, '%array', pos);
   view.root.made = true;
@@ -198,13 +248,43 @@ function flat(view: View, k: number, pos: Pos): View {
 /** A tuple that stands in the program: memory, if that has turned out to be needed. */
 export function madeAt(ctx: Evaluation, site: object, items: readonly Value[], pos: Pos): Value {
   const tuple: TupleValue = { kind: 'tuple', items, site };
-  if (!ctx.hints.isMemory(site)) return tuple;
+  if (!ctx.hints.isMemory(site)) return { ...tuple, columns: filledColumns(ctx, tuple, site, pos) };
   const found = rectangle(tuple);
-  if (found === undefined || found.items.length === 0) return refuse(tuple, pos);
-  const view = filled(ctx, found, pos);
+  const element = found && elementFor(found.items);
+  if (found === undefined || element === undefined || found.items.length === 0) return refuse(tuple, pos);
+  const view = filled(ctx, found, element, pos);
   // A store to an array of the host would not reach it.
   if (!isSyntax(site)) (view.root as { readonly: boolean }).readonly = true;
   return { kind: 'view', view };
+}
+
+/** The members of objects that are indexed by a variable, in memory of the thread. */
+function filledColumns(ctx: Evaluation, tuple: TupleValue, site: object, pos: Pos): TupleValue['columns'] {
+  const own = COLUMNS.get(site);
+  if (own === undefined) return undefined;
+  const views = new Map<string, View>();
+  for (const [name, items] of columnsOf(tuple) ?? []) {
+    const column = own.get(name);
+    if (column === undefined || !ctx.hints.isMemory(column)) continue;
+    const found = rectangle({ kind: 'tuple', items });
+    const element = found && elementFor(found.items);
+    if (found === undefined || element === undefined) continue;
+    const view = filled(ctx, found, element, pos);
+    (view.root as { readonly: boolean }).readonly = true;
+    views.set(name, view);
+  }
+  return views;
+}
+
+/** What stands for the members of one name of the objects that are made at a site. */
+const COLUMNS = new WeakMap<object, Map<string, object>>();
+
+function columnSite(site: object, name: string): object {
+  const columns = COLUMNS.get(site) ?? new Map<string, object>();
+  COLUMNS.set(site, columns);
+  const column = columns.get(name) ?? {};
+  columns.set(name, column);
+  return column;
 }
 
 /** A store to an element of a tuple: it has to be memory. Returns where there is no memory that could stand for it. */

@@ -7,13 +7,14 @@
 import { asDType, type DType, dtypeOfTypedArray, isDType, isTypedArray } from '../../dtype/index.ts';
 import { bytesOf } from '../../dtype/typedarray.ts';
 import { type ArgType, type CapturedArray, DEVICE_ARRAY, NDARRAY } from '../contract.ts';
-import { alignmentOf, type Element, elementOf, fieldsOf, MAX_ALIGN, OPEN, scalarElement } from '../elements.ts';
-import { ELEM_SIZE, type Space } from '../ir/ops.ts';
+import { alignmentOf, type Element, elementOf, fieldsOf, MAX_ALIGN, scalarElement } from '../elements.ts';
+import { ELEM_SIZE, type ElemType, type Space } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import { openElements } from '../types/open-elements.ts';
 import type { Root, TExpr, TMem, Via } from '../types/tree.ts';
 import { addIndex, arith, compare, mulIndex, select, toIndex } from './arithmetic.ts';
 import { complex } from './complex.ts';
+import { packValues } from './constant-data.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { size, touchesMemory } from './measures.ts';
@@ -25,7 +26,7 @@ type RootInit = Omit<Root, 'id' | 'written' | 'elem'> & { readonly element: Elem
 
 function addRoot(ctx: Evaluation, { element, ...init }: RootInit): Root {
   const own = Object.hasOwn(init, 'align') ? init.align : undefined;
-  const align = element.record === undefined ? own : MAX_ALIGN;
+  const align = element.record === undefined || element.open ? own : MAX_ALIGN;
   const id = ctx.roots.length;
   const open = element.open ? openElements(id, init.name, init.pos) : undefined;
   const root: Root = { ...init, elem: element.elem, align, open, id, written: false };
@@ -129,13 +130,22 @@ export function constantView(
   ctx: Evaluation,
   shape: readonly number[],
   values: NonNullable<Root['values']>,
-  name: string,
+  element: Element,
   site: object | undefined,
   pos: Pos,
 ): View {
-  const { length } = values;
-  const root = addRoot(ctx, { name, space: 'constant', element: OPEN, pos, values, length, readonly: true, site });
-  return viewOf(root, OPEN, fixedAxes(shape, pos));
+  const { elem, open, record } = element;
+  const lane = record === undefined ? elem : laneIn(record);
+  const data = open ? undefined : packValues(values, lane, pos);
+  const length = data === undefined ? values.length : data.length / ELEM_SIZE[elem];
+  const init = { name: '%array', space: 'constant', element, pos, length, readonly: true, site } as const;
+  const root = addRoot(ctx, data === undefined ? { ...init, values } : { ...init, data });
+  return viewOf(root, element, fixedAxes(shape, pos));
+}
+
+/** The type of the scalars that a vector or a complex number is made of. */
+export function laneIn(dtype: DType): ElemType {
+  return (fieldsOf(dtype)?.[0]?.dtype.name ?? 'u8') as ElemType;
 }
 
 /** Dynamic shared memory: as many elements as the launch gave bytes for. */

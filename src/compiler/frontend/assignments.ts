@@ -7,8 +7,8 @@ import type { TExpr, TMem } from '../types/tree.ts';
 import { arith, not } from './arithmetic.ts';
 import { markStored, storeToSite } from './array-choices.ts';
 import { storeTo } from './array-sites.ts';
-import { element, elementValue } from './arrays.ts';
-import { complex, complexValue, refuseComplex } from './complex.ts';
+import { elementValue } from './arrays.ts';
+import { complex, refuseComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldName } from './field-names.ts';
@@ -21,6 +21,7 @@ import { applyBinary } from './operators.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { isRecord } from './record-fields.ts';
 import { assignWhole, detached, isSubArray, snapshot } from './records.ts';
+import { storeComplex, writable } from './stores.ts';
 import { textType } from './texts.ts';
 import {
   type Binding,
@@ -69,9 +70,16 @@ function lvalueOf(ctx: Evaluation, node: MemberExpression, { object, key, pos }:
     storeToSite(ctx.hints, value.expr.mem.root);
     return { mem: value.expr.mem };
   }
-  if (value.kind === 'complex' && value.re.k === 'load' && value.im.k === 'load')
+  if (value.kind === 'complex' && value.re.k === 'load' && value.im.k === 'load') {
+    storeTo(ctx, object);
+    storeToSite(ctx.hints, value.re.mem.root);
     return { parts: [value.re.mem, value.im.mem] };
-  if (isVector(value) && value.at !== undefined) return { whole: value.at };
+  }
+  if (isVector(value) && value.at !== undefined) {
+    storeTo(ctx, object);
+    storeToSite(ctx.hints, value.at.root);
+    return { whole: value.at };
+  }
   if (isRecord(value) || (value.kind === 'view' && (isSubArray(value.view) || textType(value) !== undefined)))
     return { whole: value.view };
   if (isVector(object)) {
@@ -123,12 +131,6 @@ function refuseWhole(view: View, pos: Pos): never {
 
 function memberName(node: MemberExpression): string | undefined {
   return node.computed ? undefined : (node.property as { name?: string }).name;
-}
-
-/** Marks the memory as stored to; refuses read-only memory. */
-export function writable(mem: TMem, pos: Pos): TMem {
-  markStored(mem.root, pos);
-  return mem;
 }
 
 /** The same memory with everything in its reference evaluated now. */
@@ -294,29 +296,6 @@ function storeElement(
   if (!discarded) value = ctx.temp(value);
   ctx.emit({ k: 'store', mem: held, value, pos });
   return scalar(value);
-}
-
-/** Stores a number in both parts of a complex element; what it is computed from may stand there. */
-function storeComplex(ctx: Evaluation, parts: readonly TMem[], value: Value, pos: Pos): Value {
-  const { re, im } = complexValue(value, pos);
-  const held = [re, im].map((e) => (isStable(e) ? e : ctx.temp(e)));
-  parts.forEach((mem, k) => {
-    ctx.emit({ k: 'store', mem: writable(mem, pos), value: held[k] ?? re, pos });
-  });
-  return complex(held[0] ?? re, held[1] ?? im);
-}
-
-/** Stores a value to the element that a view without axes is: a number, a complex one, a vector, a record. */
-export function storeValue(ctx: Evaluation, view: View, value: Value, pos: Pos): void {
-  storeToSite(ctx.hints, view.root);
-  markStored(view.root, pos);
-  if (view.element.record?.kind === 'c') {
-    const at = elementValue(view, pos);
-    if (at.kind === 'complex' && at.re.k === 'load' && at.im.k === 'load')
-      storeComplex(ctx, [at.re.mem, at.im.mem], value, pos);
-  } else if (view.element.record !== undefined || vectorOfElement(view.element) !== undefined) {
-    assignWhole(ctx, view, value, pos);
-  } else ctx.emit({ k: 'store', mem: element(view, pos), value: ctx.scalar(value, pos), pos });
 }
 
 /** `[a, b] = value`, `{ x, y } = value`, with targets of any kind. */

@@ -8,13 +8,13 @@ import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { isPrivate, refuseLocalAtomic } from './array-choices.ts';
 import { element, indexView } from './arrays.ts';
-import { writable } from './assignments.ts';
 import { optionsOf } from './call-options.ts';
 import { complex, complexValue } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { fieldView, isRecord } from './record-fields.ts';
+import { writable } from './stores.ts';
 import { isMisaligned } from './unaligned.ts';
 import { describeValue, readLocal, scalar, UNDEFINED, type Value, type View } from './values.ts';
 

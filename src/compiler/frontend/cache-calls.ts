@@ -7,10 +7,10 @@ import { spelled } from '../intrinsics.ts';
 import type { CacheHint } from '../ir/ops.ts';
 import type { TMem } from '../types/tree.ts';
 import { element } from './arrays.ts';
-import { writable } from './assignments.ts';
 import { elementOf, emitAtomic } from './atomic-calls.ts';
 import { fail } from './diagnostics.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
+import { writable } from './stores.ts';
 import { describeValue, isLiteral, scalar, UNDEFINED } from './values.ts';
 
 /** The scalar that the first two arguments name. */

@@ -8,10 +8,10 @@ import { ELEM_SIZE } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { Local, TExpr, TMem } from '../types/tree.ts';
 import { element } from './arrays.ts';
-import { writable } from './assignments.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
+import { writable } from './stores.ts';
 import { isMisaligned } from './unaligned.ts';
 import { describeValue, isLiteral, readLocal, type Scope, scalar, UNDEFINED, type Value, type View } from './values.ts';
 

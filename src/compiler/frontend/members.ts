@@ -2,9 +2,10 @@
  * Members: properties of arrays, tuples, records and host objects, and what a captured host value is in a kernel.
  */
 import type { AnyNode, MemberExpression } from 'acorn';
+import { type VectorToken, vectorTypeOf } from '../../dtype/index.ts';
 import { dtypeOfElement } from '../elements.ts';
 import { intrinsicName } from '../intrinsics.ts';
-import type { Special } from '../ir/ops.ts';
+import type { ElemType, Special } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { refuseUndefined } from './absence.ts';
@@ -22,7 +23,7 @@ import { didYouMean } from './suggest.ts';
 import { textMember, textType } from './texts.ts';
 import { hostDate } from './times.ts';
 import { describeValue, isAbsent, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
-import { laneValue } from './vectors.ts';
+import { laneValue, vectorOf } from './vectors.ts';
 
 /** A value of the host as the kernel sees it: numbers are literals, arrays constant memory, functions device functions. */
 export function fromHost(ctx: Evaluation, value: unknown, name: string, pos: Pos): Value {
@@ -41,6 +42,8 @@ export function fromHost(ctx: Evaluation, value: unknown, name: string, pos: Pos
       if (value instanceof Date) return hostDate(value, pos);
       const view = capturedView(ctx, value, name, pos);
       if (view !== undefined) return { kind: 'view', view };
+      const vector = vectorTypeOf(value);
+      if (vector !== undefined) return hostVector(vector, value, pos);
       const { re, im } = value as { re?: unknown; im?: unknown };
       if (typeof re === 'number' && typeof im === 'number' && Object.keys(value).length === 2)
         return paired(literal(re, pos), literal(im, pos));
@@ -50,6 +53,16 @@ export function fromHost(ctx: Evaluation, value: unknown, name: string, pos: Pos
       break;
   }
   return { kind: 'host', value, name };
+}
+
+/** A captured vector: its lanes as they are now. */
+function hostVector(type: VectorToken<unknown>, value: object, pos: Pos): Value {
+  const to = type.lane.name as ElemType;
+  const lanes = type.fields.map(({ name }): TExpr => {
+    const lane = (value as Readonly<Record<string, number | bigint>>)[name] ?? 0;
+    return { k: 'cast', to, a: literal(lane, pos), pos };
+  });
+  return vectorOf(type, lanes);
 }
 
 /** The name of a member that is known while compiling, or undefined. */

@@ -2,6 +2,7 @@
  * Partial evaluation: a captured function and its argument types become the tree that inference works on.
  */
 
+import { LANES, type VectorToken } from '../../dtype/index.ts';
 import type { ArgType, CompileOptions, Constant } from '../contract.ts';
 import type { Pos } from '../source.ts';
 import { typeOfElem } from '../types/lattice.ts';
@@ -28,6 +29,7 @@ import { kernelResult, statements } from './statements.ts';
 import { chosenTexts } from './texts.ts';
 import { timeOf } from './times.ts';
 import { isAbsent, Scope, scalar, UNDEFINED, type Value } from './values.ts';
+import { vectorOf } from './vectors.ts';
 
 export interface PartiallyEvaluated extends Settled {
   readonly context: Evaluation;
@@ -142,6 +144,7 @@ function argument(ctx: Evaluation, type: ArgType, name: string, path: readonly n
     case 'tuple': {
       const { items, names, maker } = type;
       if (type.complex) return complexArgument(ctx, items, name, path, pos);
+      if (type.vector !== undefined) return vectorArgument(ctx, type.vector, items, name, path, pos);
       if (names === undefined) return tupleArgument(ctx, type, name, path, pos, false);
       const fields = names.map((key, k): [string, Value] => {
         const item = items[k];
@@ -181,6 +184,19 @@ function complexArgument(
   return paired(re.expr, im.expr);
 }
 
+/** A vector comes as its lanes. */
+function vectorArgument(
+  ctx: Evaluation,
+  vector: VectorToken<unknown>,
+  items: readonly ArgType[],
+  name: string,
+  path: readonly number[],
+  pos: ReturnType<Evaluation['pos']>,
+): Value {
+  const lanes = items.map((t, k) => ctx.scalar(argument(ctx, t, `${name}.${LANES[k]}`, [...path, k], pos), pos));
+  return vectorOf(vector, lanes);
+}
+
 /** An array of the host, in variables. The rows of one in memory are parts of it. */
 function tupleArgument(
   ctx: Evaluation,
@@ -193,7 +209,7 @@ function tupleArgument(
   const inMemory = isRow || ctx.hints.isMemory(type);
   const items = type.items.map((t, k) => {
     const [own, at] = [`${name}[${k}]`, [...path, k]];
-    return inMemory && t.kind === 'tuple' && !t.complex && t.names === undefined
+    return inMemory && t.kind === 'tuple' && !t.complex && t.vector === undefined && t.names === undefined
       ? tupleArgument(ctx, t, own, at, pos, true)
       : argument(ctx, t, own, at, pos);
   });

@@ -2,6 +2,7 @@
  * JavaScript's methods of arrays: on tuples, on arrays that the kernel makes, and on views of any memory.
  */
 import type { CallExpression } from 'acorn';
+import { isVectorDType } from '../../dtype/index.ts';
 import type { Pos } from '../source.ts';
 import type { Local, TExpr } from '../types/tree.ts';
 import { arith, compare, not, select } from './arithmetic.ts';
@@ -24,6 +25,7 @@ import {
   namedLength,
   type Sequence,
 } from './sequences.ts';
+import { storeValue } from './stores.ts';
 import { textType } from './texts.ts';
 import { isTime } from './times.ts';
 import {
@@ -196,7 +198,7 @@ function map(call: MethodCall): Value {
     return fail('K332', pos, 'map makes an array, whose length must be known while compiling', {
       help: 'write a loop that stores to an array of your own',
     });
-  if (self.kind === 'tuple' || (self.view.element.open === true && n <= UNROLLED)) {
+  if (self.kind === 'tuple' || ((self.view.element.open === true || isValue(self.view)) && n <= UNROLLED)) {
     const items = Array.from({ length: n }, (_, k) => {
       const index = literal(k, pos);
       const item = self.kind === 'tuple' ? (self.items[k] ?? UNDEFINED) : itemOf(ctx, self.view, index, pos);
@@ -207,10 +209,21 @@ function map(call: MethodCall): Value {
   const out = localLike(ctx, self.view.element, [n], pos);
   eachIndex(ctx, out, pos, (index) => {
     const item = itemOf(ctx, self.view, index, pos);
-    const value = ctx.scalar(callValue(ctx, callback, [item, scalar(index), self], node, scope), pos);
-    put(ctx, out, index, value, pos);
+    const value = callValue(ctx, callback, [item, scalar(index), self], node, scope);
+    putValue(ctx, out, index, value, pos);
   });
   return { kind: 'view', view: out };
+}
+
+/** Whether the elements are values of several numbers, which a function may make other ones of. */
+function isValue({ axes, element: { record } }: View): boolean {
+  return axes.length === 1 && record !== undefined && (record.kind === 'c' || isVectorDType(record));
+}
+
+/** As `put`, of a complex number or a vector as well. */
+export function putValue(ctx: Evaluation, view: View, index: TExpr, value: Value, pos: Pos): void {
+  if (view.element.record === undefined) put(ctx, view, index, ctx.scalar(value, pos), pos);
+  else storeValue(ctx, { ...indexView(ctx, view, index, pos), checks: [] }, value, pos);
 }
 
 /** Stores to an element whose index is inside. */
@@ -280,7 +293,7 @@ export function copyOf(ctx: Evaluation, self: Sequence, node: object, pos: Pos):
   if (shape.length !== 1)
     return fail('K332', pos, 'only arrays of one axis are copied in a kernel', { help: 'write a loop' });
   const out = localLike(ctx, self.view.element, shape, pos);
-  eachItem(ctx, self, pos, ({ item, index }) => put(ctx, out, index, ctx.scalar(item, pos), pos));
+  eachItem(ctx, self, pos, ({ item, index }) => putValue(ctx, out, index, item, pos));
   return { kind: 'view', view: out };
 }
 

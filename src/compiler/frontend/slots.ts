@@ -50,6 +50,7 @@ function ofStructure(ctx: StatementWriter, like: Value, name: string, pos: Pos):
       return {
         ...like,
         site: undefined,
+        columns: undefined,
         place,
         items: like.items.map((v, k) => makeSlot(ctx, v, `${name}.${k}`, pos)),
       };

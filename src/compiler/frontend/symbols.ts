@@ -78,7 +78,8 @@ export class Symbols {
   typed(mem: TMem): TMem {
     if (mem.root.open === undefined) return mem;
     const elem = this.elemOf(mem.root);
-    return { ...mem, elem, unit: mem.unit * ELEM_SIZE[elem], align: ELEM_SIZE[elem] };
+    const size = ELEM_SIZE[elem];
+    return { ...mem, elem, unit: mem.unit * size, disp: mem.disp * size, align: size };
   }
 
   array(root: Root): ArraySym {

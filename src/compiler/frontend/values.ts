@@ -68,6 +68,8 @@ export type Value =
       readonly site?: object | undefined;
       /** Of variables that hold several by turns: what hints know them by. */
       readonly place?: string | undefined;
+      /** Of objects that are indexed by a variable: their members of a name, in memory. */
+      readonly columns?: ReadonlyMap<string, View> | undefined;
     } & Optional)
   /** An object none of whose fields is assigned to. `site`: where it was made, if in the kernel. */
   | ({

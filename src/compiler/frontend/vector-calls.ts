@@ -8,9 +8,9 @@ import { ELEM_SIZE } from '../ir/ops.ts';
 import type { TExpr, TMem } from '../types/tree.ts';
 import { addIndex, arith, compare } from './arithmetic.ts';
 import { element, indexView } from './arrays.ts';
-import { writable } from './assignments.ts';
 import { fail } from './diagnostics.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
+import { writable } from './stores.ts';
 import { describeValue, isLiteral, literal, UNDEFINED, type View } from './values.ts';
 import { isVector, storeLanes, vectorOf, wideLane } from './vectors.ts';
 
