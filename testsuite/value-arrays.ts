@@ -301,7 +301,7 @@ export const valueArrays: readonly ConformanceTest[] = chapter('arrays of values
       sameElements(await read(y), new Float64Array(N).fill(3 + 10 * (2 * w + 1) + 800 + 10000), 'thread');
     }
     same(kernel.stats.hits, 1, 'launches that found their code');
-    const signed = cuda.jit((y: Vec<f64>, v: i32x2) => void (y[0] = (v + v).x * v.y), {
+    const signed = cuda.jit((y: Vec<f64>, v: i32x2) => void (y[0] = ((v + v) as i32x2).x * v.y), {
       signature: 'void(f64[:], int32x2)',
     });
     await launch(signed, { grid: 1, block: 1 }, y, i32x2(3, 4));
@@ -312,7 +312,7 @@ export const valueArrays: readonly ConformanceTest[] = chapter('arrays of values
       () => launch(signed, { grid: 1, block: 1 }, y, f32x2(3, 4) as unknown as i32x2),
       /vector f32x2.*wants i32x2/s,
     );
-    const plain = cuda.jit((y: Vec<f64>, v: f32x2) => void (y[0] = (v * 3).x));
+    const plain = cuda.jit((y: Vec<f64>, v: f32x2) => void (y[0] = ((v * 3) as f32x2).x));
     await launch(plain, { grid: 1, block: 1 }, y, cuda.scalar(f32x2, { x: 0.1, y: 0 }));
     same((await read(y))[0], Math.fround(Math.fround(0.1) * 3), 'stated');
     await rejects(() => launch(plain, { grid: 1, block: 1 }, y, { x: 1, y: 2 } as unknown as f32x2), /K221|K223/);
