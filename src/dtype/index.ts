@@ -43,8 +43,8 @@ export type {
   Plain,
   Scalar,
   TypedArray,
-  VectorParts,
   ValueOf,
   Vector,
+  VectorParts,
 } from './types.ts';
 export * from './vector.ts';
