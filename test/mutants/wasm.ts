@@ -53,6 +53,14 @@ export const WASM: readonly (readonly [file: string, find: string, replace: stri
     'u32 extends by sign',
   ],
   ['render/wasm/scalar', 'i16: [-0x8000, 0x7fff],', 'i16: [-0x8000, 0xffff],', 'floats saturate to u16 for i16'],
+  ['render/wasm/vector-divide', "f.get(y);\n        f.op('v128.or');\n", '', 'sums wrap around negative numbers'],
+  [
+    'render/wasm/vector-divide',
+    "f.get(x);\n        f.op('v128.or');\n",
+    '',
+    'negative sums are near the least integer',
+  ],
+  ['render/wasm/vector-divide', "'i32x4.min_u'", "'i32x4.min_s'", 'the smaller remainder may be negative'],
   [
     'render/wasm/vector',
     "splatConst(f, 'i64', -(2n ** 63n));",

@@ -439,11 +439,17 @@ function binaryPart(
   if (division && isInt(type) && !isWide(type)) {
     const simple = isUnsigned(type) && fn === 'floordiv' ? 'div' : fn;
     const constant = e.b.op === 'const' && Number(e.b.value) !== 0 ? Number(e.b.value) : undefined;
-    divideVector(f, simple, type, a, b, constant);
+    divideVector(f, simple, type, a, b, constant, g.variant.quick !== true && isSteadyWrap(g, e));
     return;
   }
   if (wideProduct(g, evaluator(g), e, p) || vectorBinary(f, fn, type, a, b)) return;
   fallback([e.a, e.b], ([x = () => {}, y = () => {}]) => scalarBinary(g, fn, type, x, y, knownDivisor(e.b)));
+}
+
+/** `(x + 1) % n`, `(x - 1 + n) % n` */
+function isSteadyWrap(g: Gen, { a, b }: Expr & { op: 'binary' }): boolean {
+  const shape = shapeOf(g, b);
+  return a.op === 'binary' && (a.fn === 'add' || a.fn === 'sub') && shape !== 'V' && shape !== 'C';
 }
 
 function selectPart(g: Gen, e: Expr & { op: 'select' }, p: number): void {

@@ -249,6 +249,27 @@ describe('by a constant', () => {
   }
 });
 
+/** Remainders of sums are most often less than the divisor away. */
+describe('remainders that wrap', () => {
+  for (const type of ['i32', 'u32'] as const) {
+    it(type, () => {
+      for (const c of [0, 1, -1, 3, 7, -7, 100, 2 ** 30, 2 ** 30 + 1, 2 ** 31 - 1, -(2 ** 31)]) {
+        const divisor = type === 'u32' ? c >>> 0 : c;
+        const near = [-2, -1, 0, 1, 2].flatMap((k) => [k, divisor + k, 2 * divisor + k]);
+        const wrapped = near.map((x) => (type === 'u32' ? x >>> 0 : x | 0));
+        const once = wrapped.filter((x) => x >= 2 && x < 2 * divisor);
+        for (const list of [wrapped, once, samples(type, 20)].filter(({ length }) => length > 0)) {
+          for (const by of [0, 1]) {
+            combine(`rem ${c}`, [type], type, [list], ([a]) =>
+              ir.binary('rem', ir.binary('sub', a as Expr, ir.constant(type, by)), ir.constant(type, divisor)),
+            );
+          }
+        }
+      }
+    });
+  }
+});
+
 describe('compare and select', () => {
   for (const type of [...INTS, ...FLOATS, 'bool'] as const) {
     const fns: CompareOp[] = type === 'bool' ? ['eq', 'ne'] : ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];

@@ -12,7 +12,7 @@ import { highHalf, packHalves, splatConst, withVector } from './vector.ts';
 
 export type Division = 'div' | 'rem' | 'floordiv';
 
-/** `constant`: the divisor where it is one. */
+/** `constant`: the divisor where it is one. `wraps`: a remainder that most often takes the divisor away once, or not at all. */
 export function divideVector(
   f: FunctionBuilder,
   fn: Division,
@@ -20,6 +20,7 @@ export function divideVector(
   a: Push,
   b: Push,
   constant: number | undefined,
+  wraps: boolean,
 ): void {
   const power = constant !== undefined && constant > 0 ? Math.log2(constant) : Number.NaN;
   if (Number.isInteger(power)) {
@@ -28,19 +29,51 @@ export function divideVector(
   }
   withVector(f, a, (x) =>
     withVector(f, b, (y) => {
-      if (fn === 'rem') f.get(x);
-      quotient(f, fn, type, x, y, constant);
-      if (fn === 'rem') {
-        f.get(y);
-        f.op('i32x4.mul', 'i32x4.sub');
-      }
-      if (constant === undefined) {
-        // x/0 and x%0 are 0.
-        f.get(y);
-        splatConst(f, 'i32', 0);
-        f.op('i32x4.ne', 'v128.and');
-      }
+      const divided = (): void => {
+        if (fn === 'rem') f.get(x);
+        quotient(f, fn, type, x, y, constant);
+        if (fn === 'rem') {
+          f.get(y);
+          f.op('i32x4.mul', 'i32x4.sub');
+        }
+        if (constant === undefined) {
+          // x/0 and x%0 are 0.
+          f.get(y);
+          splatConst(f, 'i32', 0);
+          f.op('i32x4.ne', 'v128.and');
+        }
+      };
+      if (fn === 'rem' && wraps) wrapped(f, type, x, y, divided);
+      else divided();
     }),
+  );
+}
+
+/** `x % y`, without a division where 0 <= x < 2 y in all lanes. */
+function wrapped(f: FunctionBuilder, type: ValueType, x: Local, y: Local, divided: () => void): void {
+  withVector(
+    f,
+    () => {
+      // Below y, x - y wraps to more than x.
+      f.get(x, x, y);
+      f.op('i32x4.sub', 'i32x4.min_u');
+    },
+    (rest) => {
+      f.get(rest, y);
+      f.op('i32x4.ge_u');
+      if (!isUnsigned(type)) {
+        f.get(x);
+        f.op('v128.or');
+        f.get(y);
+        f.op('v128.or');
+      }
+      f.op('i32x4.bitmask');
+      f.if('v128');
+      divided();
+      f.else();
+      f.get(rest);
+      f.end();
+    },
   );
 }
 
