@@ -120,3 +120,26 @@ export function coreWise(jit: Jit, { op, rank, name }: Pick<Elementwise, 'op' | 
     { captures, name },
   ) as unknown as LoopKernel;
 }
+
+/** Threads of a warp, and lines of a block in kernels that give each line a warp. */
+export const WARP = 32;
+export const WARPS = 8;
+
+/** `op(lane, a[…], b[…], …)` by all threads of a warp; the last warps of the grid may repeat a line: `op` is told whether it is the first to have it. */
+export function warpWise(jit: Jit, { op, rank, name }: Pick<Elementwise, 'op' | 'rank' | 'name'>): LoopKernel {
+  const captures = { ...WORDS, op, at: AT[rank - 1] as At, rank, warps: WARPS };
+  return jit(
+    ({ threadIdx, blockIdx, op, at, rank, warps }: typeof captures) =>
+      (args: All) => {
+        const { shape } = args[0];
+        const columns = shape[rank - 1] as number;
+        const rows = rank === 1 ? 1 : rank === 2 ? shape[0] : shape[0] * shape[1];
+        const line = blockIdx.x * warps + (threadIdx.x >> 5);
+        // All threads go on, as they exchange values.
+        const own = Math.min(line, rows * columns - 1);
+        const [r, i] = rank === 1 ? [0, own] : [Math.floor(own / columns), own % columns];
+        op((threadIdx.x & 31) as Value, (line === own) as Value, ...args.map((a) => at(a as Value, r, i)));
+      },
+    { captures, name },
+  ) as unknown as LoopKernel;
+}

@@ -1,11 +1,14 @@
 /**
- * What universal functions do along one axis, a line of elements for each thread: reducing and scanning.
+ * What universal functions do along one axis: reducing and scanning. A thread has a line of elements; where lines are long on a GPU, a warp has one, and of
+ * very long ones a part.
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
-import { deviceFunction } from '../compiler/intrinsics.ts';
+import { deviceFunction, intrinsic } from '../compiler/intrinsics.ts';
+import type { DType } from '../dtype/index.ts';
+import type { LaunchOptions } from '../kernel/launch-shape.ts';
 import type { Step } from '../kernel/steps.ts';
 import type { Vec } from '../kernel/types.ts';
-import { coreWise, type Elementwise, type LoopKernel } from './kernels.ts';
+import { coreWise, type Elementwise, type LoopKernel, WARP, WARPS, warpWise } from './kernels.ts';
 import { loopsOver } from './loops.ts';
 import type { Workplace } from './operands.ts';
 import type { Universal } from './universal.ts';
@@ -40,9 +43,30 @@ export class LineKernels {
 
   /** `out` has the axes of the lines but the last; `init`, an array of one element, comes first. */
   reduce(place: Workplace, { array }: Lines, out: DeviceNDArray, init: DeviceNDArray | undefined): Step[] {
+    const { count, length, parts, warps } = planOf(place, array);
+    if (parts > 1) {
+      // Each line is reduced in parts, and then what these come to.
+      const whole = Math.floor(length / parts);
+      const rest = length - parts * whole;
+      const partial = place.temporary([...out.shape, parts + (rest > 0 ? 1 : 0)], out.dtype);
+      const steps = this.reduce(
+        place,
+        { array: inParts(place, array, whole, parts), length: whole },
+        first(place, partial, parts),
+        undefined,
+      );
+      if (rest > 0) {
+        const end = part(place, array, parts * whole, rest, 1);
+        const into = place.view(partial, out.shape, partial.strides.slice(0, -1), parts * partial.itemSize);
+        steps.push(...this.reduce(place, { array: end, length: rest }, into, undefined));
+      }
+      return [...steps, ...this.reduce(place, { array: partial, length: partial.shape.at(-1) as number }, out, init)];
+    }
     const result = place.view(out, [...out.shape, 1], [...out.strides, 0]);
     const arrays = init === undefined ? [result, array] : [result, array, init];
-    return this.#steps(place, init === undefined ? 'reduce' : 'fold', array.shape.slice(0, -1), arrays);
+    const loop = array.shape.slice(0, -1);
+    if (!warps || count === 0) return this.#steps(place, init === undefined ? 'reduce' : 'fold', loop, arrays);
+    return this.#steps(place, init === undefined ? 'warpReduce' : 'warpFold', loop, arrays);
   }
 
   /** Running results of every line, into an array of the same shape. Long lines are scanned in chunks, whose totals are scanned in turn. */
@@ -85,7 +109,7 @@ export class LineKernels {
     const looped = arrays.map((array) => ({ array, core: 1 }));
     return loopsOver(place, loop, looped).map(({ rank, views, shape }) => ({
       kernel: this.#kernel(what, rank, views[0] as DeviceNDArray),
-      shape,
+      shape: what.startsWith('warp') ? warpsFor(place, views[0]?.shape.slice(0, rank) ?? []) : shape,
       args: [views],
     }));
   }
@@ -96,7 +120,8 @@ export class LineKernels {
     if (kernel === undefined) {
       const { user, jit } = this.#universal;
       const captures = { op: user.fn as Elementwise['op'], cast: castTo(dtype) };
-      kernel = coreWise(jit, { op: CORES[what](captures) as unknown as Elementwise['op'], rank, name: user.name });
+      const core = CORES[what](captures) as unknown as Elementwise['op'];
+      kernel = (what.startsWith('warp') ? warpWise : coreWise)(jit, { op: core, rank, name: user.name });
       this.#kernels.set(key, kernel);
     }
     return kernel;
@@ -108,7 +133,9 @@ interface Captures {
   readonly cast: Elementwise['cast'];
 }
 
-/** What a thread does with its line. */
+const shflDown = /* @__PURE__ */ intrinsic<(mask: number, value: Value, by: number) => Value>('shflDownSync');
+
+/** What a thread does with its line, or a warp. */
 const CORES = {
   reduce: (captures: Captures) =>
     deviceFunction(
@@ -143,7 +170,95 @@ const CORES = {
         },
       captures as typeof captures & Record<string, unknown>,
     ),
+  warpReduce: (captures: Captures) => {
+    const own = { ...captures, shflDown, warp: WARP };
+    return deviceFunction(
+      ({ op, cast, shflDown, warp }: typeof own & Record<string, unknown>) =>
+        (lane: number, mine: boolean, out: Vec<Value>, line: Vec<Value>) => {
+          const filled = Math.min(line.length, warp);
+          let value = cast(line[Math.min(lane, filled - 1)] as Value);
+          for (let k = lane + warp; k < line.length; k += warp) value = cast(op(value, line[k] as Value));
+          for (let by = warp >> 1; by > 0; by >>= 1) {
+            const other = shflDown(0xffffffff, value, by);
+            if (lane + by < filled && lane < by) value = cast(op(value, other));
+          }
+          if (mine && lane === 0) out[0] = value;
+        },
+      own as typeof own & Record<string, unknown>,
+    );
+  },
+  warpFold: (captures: Captures) => {
+    const own = { ...captures, shflDown, warp: WARP };
+    return deviceFunction(
+      ({ op, cast, shflDown, warp }: typeof own & Record<string, unknown>) =>
+        (lane: number, mine: boolean, out: Vec<Value>, line: Vec<Value>, init: Vec<Value>) => {
+          const filled = Math.min(line.length, warp);
+          let value = cast(line[Math.min(lane, filled - 1)] as Value);
+          for (let k = lane + warp; k < line.length; k += warp) value = cast(op(value, line[k] as Value));
+          for (let by = warp >> 1; by > 0; by >>= 1) {
+            const other = shflDown(0xffffffff, value, by);
+            if (lane + by < filled && lane < by) value = cast(op(value, other));
+          }
+          if (mine && lane === 0) out[0] = cast(op(cast(init[0] as Value), value));
+        },
+      own as typeof own & Record<string, unknown>,
+    );
+  },
 };
+
+/** Lines shorter than this have a thread each, whatever their layout. */
+const SHORT = 16;
+/** Elements along a line that a warp, or a thread, goes through where there are too few lines for all of the device. */
+const PART = 2048;
+const COLUMN_PART = 64;
+/** Warps, and threads, that a GPU wants. */
+const WARPS_WANTED = 1 << 12;
+const THREADS_WANTED = 1 << 16;
+
+interface LinePlan {
+  readonly count: number;
+  readonly length: number;
+  /** Into how many parts each line is cut; 1 where it stays whole. */
+  readonly parts: number;
+  readonly warps: boolean;
+}
+
+/** How lines are shared out. On the CPU device neighbouring threads are lanes of vectors, and there are few of them. */
+function planOf(place: Workplace, array: DeviceNDArray): LinePlan {
+  const { kind } = place.context.info;
+  const length = array.shape.at(-1) ?? 0;
+  const count = array.size / Math.max(length, 1);
+  const whole = { count, length, parts: 1, warps: false };
+  if (kind === 'cpu' || kind === 'simulator' || length < SHORT || !exchanged(array.dtype)) return whole;
+  // Neighbouring threads read neighbours: those of a line, or those of other lines.
+  const along = Math.abs(array.strides.at(-1) ?? 0);
+  const warps = array.strides.slice(0, -1).every((stride, k) => array.shape[k] === 1 || Math.abs(stride) >= along);
+  const [wanted, least] = warps ? [WARPS_WANTED, PART] : [THREADS_WANTED, COLUMN_PART];
+  const parts = count >= wanted / 4 ? 1 : Math.min(Math.ceil(wanted / Math.max(count, 1)), Math.floor(length / least));
+  return { count, length, parts: Math.max(parts, 1), warps };
+}
+
+/** What threads of a warp can hand to each other as it is. */
+function exchanged({ kind, itemSize }: DType): boolean {
+  return 'iuf'.includes(kind) && itemSize >= 4;
+}
+
+function warpsFor({ stream }: Workplace, lengths: readonly number[]): LaunchOptions {
+  const lines = lengths.reduce((a, b) => a * b, 1);
+  return { grid: Math.ceil(lines / WARPS), block: WARP * WARPS, stream };
+}
+
+/** Each line as `parts` lines of `whole` elements; what is left over is not in them. */
+function inParts(place: Workplace, array: DeviceNDArray, whole: number, parts: number): DeviceNDArray {
+  const stride = array.strides.at(-1) ?? 0;
+  const [shape, strides] = [array.shape.slice(0, -1), array.strides.slice(0, -1)];
+  return place.view(array, [...shape, parts, whole], [...strides, whole * stride, stride]);
+}
+
+/** The first `count` along the last axis. */
+function first(place: Workplace, array: DeviceNDArray, count: number): DeviceNDArray {
+  return place.view(array, [...array.shape.slice(0, -1), count], array.strides);
+}
 
 /** Every `step`-th of `count` elements of each line. */
 function part(place: Workplace, array: DeviceNDArray, from: number, count: number, step: number): DeviceNDArray {

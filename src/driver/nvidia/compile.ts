@@ -10,6 +10,7 @@ import { linkedWith } from '../../compiler/ir/passes/externals.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { reassociate } from '../../compiler/ir/passes/reassociate.ts';
+import { replaceArrays } from '../../compiler/ir/passes/scalars.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { countTrips } from '../../compiler/ir/passes/trip-counts.ts';
 import { type UnrollOptions, unroll } from '../../compiler/ir/passes/unroll.ts';
@@ -46,6 +47,8 @@ const PASSES: readonly Pass[] = [
   SIMPLIFY,
   { name: 'expand math', run: (kernel) => expandMath(expandToInt32(kernel), { target: 'gpu' }), cleanup: SIMPLIFY },
   { name: 'unroll', run: (kernel) => unroll(kernel, UNROLLED), cleanup: SIMPLIFY },
+  // The assembler does so with most, but not with all, arrays of 64-bit elements.
+  { name: 'name elements', run: replaceArrays, cleanup: SIMPLIFY },
   { name: 'count trips', run: countTrips, cleanup: SIMPLIFY },
   { name: 'join guards', run: joinGuards },
   { name: 'reassociate', run: reassociate },
