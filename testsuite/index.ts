@@ -31,6 +31,7 @@ import { functions } from './math-functions.ts';
 import { mathParts } from './math-parts.ts';
 import { rounding } from './math-rounding.ts';
 import { special } from './math-special.ts';
+import { matrixProducts } from './matmul.ts';
 import { memoryArrays } from './memory-arrays.ts';
 import { memoryHost } from './memory-host.ts';
 import { memoryInterop } from './memory-interop.ts';
@@ -117,6 +118,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...randomNumbers,
   ...reductions,
   ...universalFunctions,
+  ...matrixProducts,
   ...generalisedFunctions,
   ...spaces,
   ...atomics,

@@ -45,6 +45,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/kernel'],
   ['src/random', 'src/reduce'],
   ['src/ufunc'],
+  ['src/matmul'],
   ['src/cuda'],
   ['src/roc'],
   ['src/index.ts'],

@@ -1,6 +1,8 @@
 /**
  * What Numba brings along, on the devices of `cuda`: reductions and universal functions of functions that the user writes.
  */
+import { matmulOf } from '../matmul/matmul.ts';
+import type { Matmul } from '../matmul/types.ts';
 import { cudaDevices } from '../memory/devices.ts';
 import { type MakeReduction, reduceOf } from '../reduce/reduce.ts';
 import { guvectorizeOf } from '../ufunc/guvectorize.ts';
@@ -48,3 +50,13 @@ export const vectorize: Vectorize = /* @__PURE__ */ vectorizeOf(cudaDevices);
  * console.log(sums([[1, 2], [3, 4]])); // Float64Array(2) [ 3, 7 ]
  */
 export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevices);
+
+/**
+ * The product of two matrices, of matrices and vectors, or of batches of them that are broadcast together: NumPy's `matmul`. Operands are of any layout, transposed views among them; products of
+ * f16 and bf16 are added in f32. On NVIDIA GPUs cuBLAS may compute it (`backend`). Of arrays on the device the result is there, and nothing waits.
+ * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
+ * @example
+ * const a = cuda.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
+ * console.log(cuda.matmul(a, a.T).copyToHost().toArray()); // [ [ 5, 11 ], [ 11, 25 ] ]
+ */
+export const matmul: Matmul = /* @__PURE__ */ matmulOf(cudaDevices);

@@ -82,12 +82,20 @@ export interface Sizes {
 }
 
 /** `C[z] = A[z] · B[z]` of memory seen as arrays of one axis. The grid: tiles along x, matrices along y. */
-export type ProductKernel = Kernel<[A: Vec<Value>, B: Vec<Value>, C: Vec<Value>, sizes: Sizes]>;
+export type ProductKernel = Kernel<readonly unknown[]>;
 
-const local = /* @__PURE__ */ intrinsic<<T>(length: number, dtype: unknown) => Vec<T>>('local.array');
+/** Memory of a thread. */
+export const local: <T>(length: number, dtype: unknown) => Vec<T> =
+  /* @__PURE__ */ intrinsic<<T>(length: number, dtype: unknown) => Vec<T>>('local.array');
+
+interface Place3 {
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+}
 
 /** The block in the grid. */
-const block = /* @__PURE__ */ intrinsicObject<{ readonly x: number; readonly y: number }>('blockIdx', ['x', 'y']);
+export const block: Place3 = /* @__PURE__ */ intrinsicObject<Place3>('blockIdx', ['x', 'y', 'z']);
 
 type Construct = (...lanes: readonly Value[]) => Value;
 
@@ -299,8 +307,8 @@ function product(own: ReturnType<typeof capturesOf>) {
           }
           for (let i = 0; i < rows; i++)
             for (let j = 0; j < columns; j++)
-              sums[i * columns + j] = ((sums[i * columns + j] as number) +
-                (x[i] as number) * (y[j] as number)) as Value;
+              sums[i * columns + j] = ((sums[i * columns + j] as unknown as number) +
+                (x[i] as unknown as number) * (y[j] as unknown as number)) as Value;
         }
       }
       begin = depth - begin;

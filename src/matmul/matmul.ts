@@ -1,0 +1,142 @@
+/**
+ * `cuda.matmul`: products of matrices and vectors, and of batches of them. NumPy's `matmul`.
+ */
+import type { DeviceNDArray } from '../array/device-array.ts';
+import { TsambaRangeError } from '../errors.ts';
+import { ownJitOf } from '../kernel/own-jit.ts';
+import type { Step } from '../kernel/steps.ts';
+import { broadcastShapes, formatShape } from '../layout/index.ts';
+import type { DeviceSelection } from '../memory/device-selection.ts';
+import { readOptions } from '../options.ts';
+import { guarded, inBothForms, type Planned } from '../ufunc/applied.ts';
+import { type StreamLike, Workplace } from '../ufunc/operands.ts';
+import { targetOf } from '../ufunc/results.ts';
+import { type Backend, backendOf } from './backend.ts';
+import { Converter, type Given, givenArray } from './operands.ts';
+import { Products, readable } from './plan.ts';
+import type { Matmul } from './types.ts';
+
+/** Options of products. */
+export interface ProductOptions {
+  readonly out?: unknown;
+  readonly stream?: StreamLike;
+  readonly backend?: unknown;
+}
+
+export const PRODUCT_OPTIONS: readonly (keyof ProductOptions)[] = ['out', 'stream', 'backend'];
+
+/** The function of a namespace. */
+export function matmulOf(devices: DeviceSelection): Matmul {
+  const multiplier = new Multiplier(devices);
+  const plan = (a: unknown, b: unknown, options?: unknown): Planned => multiplier.planned(a, b, options);
+  return inBothForms(devices, 'matmul', plan as never) as unknown as Matmul;
+}
+
+/** What products need, of one namespace. */
+export class Multiplier {
+  readonly devices: DeviceSelection;
+  readonly converter: Converter;
+  readonly #products: Products;
+
+  constructor(devices: DeviceSelection) {
+    this.devices = devices;
+    const jit = ownJitOf(devices);
+    this.converter = new Converter(jit);
+    this.#products = new Products(jit);
+  }
+
+  planned(a: unknown, b: unknown, options: unknown): Planned {
+    const own = readOptions(
+      'matmul',
+      options as ProductOptions | undefined,
+      PRODUCT_OPTIONS as never,
+    ) as ProductOptions;
+    const place = new Workplace('matmul', this.devices.currentContext(), own.stream);
+    return guarded(place, () => {
+      const given = [givenArray(place, a, 'argument 1'), givenArray(place, b, 'argument 2')] as const;
+      return this.#planned(place, given, own);
+    });
+  }
+
+  #planned(place: Workplace, [first, second]: readonly [Given, Given], { out, backend }: ProductOptions): Planned {
+    const [x, y] = [first.array, second.array];
+    const dtype = this.converter.typeOf(place, [x, y]);
+    if (x.ndim === 0 || y.ndim === 0)
+      throw mismatch(x, y, 'arrays without axes are numbers: multiply by them with mul');
+    const a = x.ndim === 1 ? withAxis(place, x, 0) : x;
+    const b = y.ndim === 1 ? withAxis(place, y, 1) : y;
+    const [m, k] = a.shape.slice(-2) as [number, number];
+    const [rows, n] = b.shape.slice(-2) as [number, number];
+    if (k !== rows) throw mismatch(x, y, `${k} elements of a row meet ${rows} of a column`);
+    const outer = broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2));
+    const left = [...outer, ...(x.ndim === 1 ? [] : [m]), ...(y.ndim === 1 ? [] : [n])];
+    const origins = {
+      onDevice: (first.onDevice || second.onDevice) && left.length > 0,
+      numbers: true,
+      inputs: [x, y],
+      whole: true,
+    };
+    const target = targetOf(place, out, { shape: left, dtype }, origins);
+    const steps: Step[] = [];
+    const { written } = target;
+    let c = written;
+    if (y.ndim === 1) c = withAxis(place, c, 1);
+    if (x.ndim === 1) c = withAxis(place, c, 0);
+    this.product(place, { a, b, c, steps, backend: backendOf(place, backend, dtype) });
+    return { place, steps, targets: [target] };
+  }
+
+  /** The launches of a product, appended to `steps`. A and B have two axes or more; `c` has the batches of both. */
+  product(place: Workplace, { a, b, c, steps, backend }: Wanted): void {
+    if (c.size === 0) return;
+    if (a.shape.at(-1) === 0) {
+      c.set(0);
+      return;
+    }
+    if (c.strides.at(-1) !== c.itemSize && c.strides.at(-2) === c.itemSize && c.shape.at(-1) !== 1) {
+      // A result that has its columns in a piece is that of the transposed product.
+      const [left, right] = [turned(place, b), turned(place, a)];
+      this.product(place, { a: left, b: right, c: turned(place, c), steps, backend });
+      return;
+    }
+    const { kind } = place.context.info;
+    const rows = kind === 'cpu' || kind === 'simulator';
+    const dtype = this.converter.typeOf(place, [a, b]);
+    const own = (array: DeviceNDArray, inPieces: boolean): DeviceNDArray =>
+      array.dtype === dtype && readable(array, inPieces) ? array : this.converter.copy(place, array, dtype, steps);
+    const direct = (c.dtype === dtype || (c.dtype.kind === 'f' && dtype.kind === 'f')) && readable(c, rows);
+    const into = direct ? c : place.temporary(c.shape, dtype);
+    const product = { a: own(a, false), b: own(b, rows), c: into };
+    steps.push(...(backend?.steps(place, product) ?? this.#products.steps(place, product)));
+    if (into !== c) steps.push(...this.converter.into(place, into, c));
+  }
+}
+
+/** A product and where it goes. */
+export interface Wanted {
+  readonly a: DeviceNDArray;
+  readonly b: DeviceNDArray;
+  readonly c: DeviceNDArray;
+  readonly steps: Step[];
+  readonly backend: Backend | undefined;
+}
+
+/** The last two axes swapped. */
+function turned(place: Workplace, array: DeviceNDArray): DeviceNDArray {
+  const swap = (list: readonly number[]): number[] => [...list.slice(0, -2), ...list.slice(-2).reverse()];
+  return place.view(array, swap(array.shape), swap(array.strides));
+}
+
+/** A view with an axis of length 1 at the end or before the last. */
+function withAxis(place: Workplace, array: DeviceNDArray, at: 0 | 1): DeviceNDArray {
+  const put = (list: readonly number[], value: number): number[] =>
+    at === 1 ? [...list, value] : [...list.slice(0, -1), value, ...list.slice(-1)];
+  return place.view(array, put(array.shape, 1), put(array.strides, 0));
+}
+
+function mismatch(a: DeviceNDArray, b: DeviceNDArray, why: string): TsambaRangeError {
+  return new TsambaRangeError(
+    'E_MATMUL',
+    `matmul: shapes ${formatShape(a.shape)} and ${formatShape(b.shape)} cannot be multiplied: ${why}`,
+  );
+}

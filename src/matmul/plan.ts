@@ -1,0 +1,288 @@
+/**
+ * The launches of a matrix product: which kernel, how it reads its operands, and over which batches.
+ */
+import type { DeviceNDArray } from '../array/device-array.ts';
+import { bf16, type DType, f16, f32, i32, type ScalarName, vectorOf } from '../dtype/index.ts';
+import type { Jit } from '../kernel/jit.ts';
+import { scalar } from '../kernel/scalar.ts';
+import type { Step } from '../kernel/steps.ts';
+import { broadcastTo, collapseAxes } from '../layout/index.ts';
+import type { Workplace } from '../ufunc/operands.ts';
+import { STRIP_COLUMNS, STRIP_ROWS, stripProduct } from './strips.ts';
+import {
+  type Elements,
+  type ProductKernel,
+  type Reading,
+  type Sizes,
+  THREADS,
+  type Tile,
+  tiledProduct,
+} from './tiles.ts';
+
+/** Matrices along y or z of one launch. */
+const MOST_MATRICES = 32768;
+/** Where an index no longer fits into 32 bits. */
+const MOST_ELEMENTS = 2 ** 31;
+
+/** `C[…] = A[…] · B[…]`, all of them on the device: shapes `[…, m, k]`, `[…, k, n]`, `[…, m, n]`, of which the first axes of A and B are broadcast. */
+export interface Product {
+  readonly a: DeviceNDArray;
+  readonly b: DeviceNDArray;
+  readonly c: DeviceNDArray;
+}
+
+/** A matrix of a batch in memory: steps in elements from row to row, from column to column, from matrix to matrix. */
+interface Matrix {
+  readonly array: DeviceNDArray;
+  readonly row: number;
+  readonly column: number;
+  readonly next: number;
+}
+
+/** One launch's worth: matrices at equal distances. */
+interface Batch {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly count: number;
+  readonly a: Matrix;
+  readonly b: Matrix;
+  readonly c: Matrix;
+}
+
+/** The kernels of products that have been needed. */
+export class Products {
+  readonly #jit: Jit;
+  readonly #kernels = new Map<string, ProductKernel>();
+
+  constructor(jit: Jit) {
+    this.#jit = jit;
+  }
+
+  /** The launches; k is not 0. Operands that no kernel can read as they are have been copied before (`readable`). */
+  steps(place: Workplace, product: Product): Step[] {
+    const { kind } = place.context.info;
+    const strips = kind === 'cpu' || kind === 'simulator';
+    return batchesOf(place, product).flatMap((batch) =>
+      strips ? this.#strips(place, batch) : this.#tiles(place, batch),
+    );
+  }
+
+  #strips(place: Workplace, batch: Batch): Step[] {
+    const { m, n, a, b, c } = batch;
+    const spec = { result: c.array.dtype, sum: sumType(a.array.dtype) };
+    const kernel = this.#kernel(`strips ${spec.result.name} ${spec.sum.name}`, () => stripProduct(this.#jit, spec));
+    const sizes = sizesOf(batch, 1, 1, 1);
+    const rows = Math.ceil(m / STRIP_ROWS);
+    const grid = [rows, Math.ceil(n / STRIP_COLUMNS)] as const;
+    return parted(place, batch, (z, count, at) => ({
+      kernel,
+      shape: { grid: [...grid, count], block: STRIP_COLUMNS, stream: place.stream },
+      args: [...at(a, b, c, z), sizes],
+    }));
+  }
+
+  #tiles(place: Workplace, batch: Batch): Step[] {
+    const { m, n, k, a, b, c } = batch;
+    const element = elementsOf(a.array.dtype);
+    const sum = elementsOf(sumType(a.array.dtype));
+    const result = elementsOf(c.array.dtype);
+    const readA = readingOf(
+      a.array,
+      { outer: m, step: m === 1 ? 0 : a.row, k, stepK: a.column, next: a.next },
+      element,
+    );
+    const readB = readingOf(
+      b.array,
+      { outer: n, step: n === 1 ? 0 : b.column, k, stepK: b.row, next: b.next },
+      element,
+    );
+    const vectorsOut =
+      result.lanes > 1 && result.lanes === sum.lanes && c.column === 1 && fits(c.array, result, [n, c.row, c.next]);
+    const tile = tileFor(place, batch, sum);
+    const spec = { a: readA, b: readB, vectorsOut, element, result, sum, tile };
+    const key = `${readA} ${readB} ${vectorsOut} ${element.type.name} ${result.type.name} ${JSON.stringify(tile)}`;
+    const kernel = this.#kernel(key, () => tiledProduct(this.#jit, spec));
+    const lanes = (reading: Reading): number => (reading.startsWith('vectors') ? element.lanes : 1);
+    const sizes = sizesOf(batch, lanes(readA), lanes(readB), vectorsOut ? result.lanes : 1);
+    const tiles = Math.ceil(m / (16 * tile.rows)) * Math.ceil(n / (16 * tile.columns));
+    return parted(place, batch, (z, count, at) => ({
+      kernel,
+      shape: { grid: [tiles, count], block: THREADS, stream: place.stream },
+      args: [...at(a, b, c, z), sizes],
+    }));
+  }
+
+  #kernel(key: string, make: () => ProductKernel): ProductKernel {
+    let kernel = this.#kernels.get(key);
+    if (kernel === undefined) {
+      kernel = make();
+      this.#kernels.set(key, kernel);
+    }
+    return kernel;
+  }
+}
+
+/** What products of a type are added in. */
+export function sumType(dtype: DType): DType {
+  return dtype === f16 || dtype === bf16 ? f32 : dtype;
+}
+
+/** Whether a kernel can read an operand as it lies: by whole elements, forwards, and on the CPU device B with its rows contiguous. */
+export function readable(array: DeviceNDArray, contiguousRows: boolean): boolean {
+  const { itemSize, shape, strides, pointer } = array;
+  const whole = strides.every((stride, k) => shape[k] === 1 || (stride >= 0 && stride % itemSize === 0));
+  if (!whole || pointer % itemSize !== 0) return false;
+  return !contiguousRows || shape.at(-1) === 1 || strides.at(-1) === itemSize;
+}
+
+function sizesOf({ m, n, k, a, b, c }: Batch, lanesA: number, lanesB: number, lanesC: number): Sizes {
+  const sizes = {
+    m,
+    n,
+    k,
+    aRow: inVectors(a.row, lanesA),
+    aK: inVectors(a.column, lanesA),
+    aNext: a.next / lanesA,
+    bK: inVectors(b.row, lanesB),
+    bColumn: inVectors(b.column, lanesB),
+    bNext: b.next / lanesB,
+    cRow: c.row / lanesC,
+    cColumn: c.column,
+    cNext: c.next / lanesC,
+  };
+  return Object.fromEntries(
+    Object.entries(sizes).map(([name, value]) => [name, scalar(i32, Math.trunc(value))]),
+  ) as never;
+}
+
+/** A step of one element is one of a vector where these are read along it. */
+function inVectors(step: number, lanes: number): number {
+  return step === 1 ? 1 : step / lanes;
+}
+
+/** What a launch covers of a batch with many matrices. `at` gives the memory from matrix z on. */
+function parted(
+  place: Workplace,
+  { count, m, n, k, a, b, c }: Batch,
+  step: (z: number, count: number, at: (a: Matrix, b: Matrix, c: Matrix, z: number) => DeviceNDArray[]) => Step,
+): Step[] {
+  // Indices count from the first matrix of a launch.
+  const longest = Math.max(...[a, b, c].map(({ next }) => next));
+  const fitting = longest === 0 ? MOST_MATRICES : Math.max(1, Math.floor((MOST_ELEMENTS - 1) / longest) - 1);
+  const most = Math.min(MOST_MATRICES, fitting);
+  const steps: Step[] = [];
+  for (let z = 0; z < count; z += most) {
+    const some = Math.min(most, count - z);
+    const at = (...given: readonly [Matrix, Matrix, Matrix, number]): DeviceNDArray[] => [
+      memoryFrom(place, given[0], z, [some, m, k]),
+      memoryFrom(place, given[1], z, [some, k, n]),
+      memoryFrom(place, given[2], z, [some, m, n]),
+    ];
+    steps.push(step(z, some, at));
+  }
+  return steps;
+}
+
+/** The memory of some matrices as an array of one axis. */
+function memoryFrom(
+  place: Workplace,
+  { array, row, column, next }: Matrix,
+  z: number,
+  [count, rows, columns]: readonly [number, number, number],
+): DeviceNDArray {
+  const extent = (count - 1) * next + (rows - 1) * row + (columns - 1) * column + 1;
+  return place.view(array, [extent], [array.itemSize], z * next * array.itemSize);
+}
+
+/** The batches: all matrices where they lie at equal distances. */
+function batchesOf(place: Workplace, { a, b, c }: Product): Batch[] {
+  const outer = c.shape.slice(0, -2);
+  const [m, n] = c.shape.slice(-2) as [number, number];
+  const k = a.shape.at(-1) as number;
+  const strides = [c, a, b].map(({ shape, strides }) => {
+    const own = { shape: shape.slice(0, -2), strides: strides.slice(0, -2), offset: 0, itemSize: 0 };
+    return broadcastTo(own, outer).strides;
+  });
+  const axes = collapseAxes(outer, strides);
+  const count = axes.shape.at(-1) ?? 1;
+  const steps = axes.strides.map((list) => list.at(-1) ?? 0);
+  return offsetsOf(axes.shape.slice(0, -1), axes.strides).map((offsets) => {
+    const [inC, inA, inB] = [c, a, b].map((array, q): Matrix => {
+      const [row = 0, column = 0] = array.strides.slice(-2);
+      const { itemSize } = array;
+      const [rows = 1, columns = 1] = array.shape.slice(-2);
+      return {
+        array: place.view(array, array.shape.slice(-2), [row, column], offsets[q] ?? 0),
+        // Steps of axes of length 1 say nothing.
+        row: rows === 1 ? Math.max(columns, 1) : row / itemSize,
+        column: columns === 1 ? 1 : column / itemSize,
+        next: count === 1 ? 0 : (steps[q] ?? 0) / itemSize,
+      };
+    }) as [Matrix, Matrix, Matrix];
+    return asOne({ m, n, k, count, a: inA, b: inB, c: inC });
+  });
+}
+
+/** Matrices of which all are multiplied by the same one, and follow one another, are one long matrix. */
+function asOne(batch: Batch): Batch {
+  const { m, count, a, b, c } = batch;
+  if (count === 1 || b.next !== 0 || m * count >= MOST_ELEMENTS) return batch;
+  if (m === 1)
+    return { ...batch, m: count, count: 1, a: { ...a, row: a.next, next: 0 }, c: { ...c, row: c.next, next: 0 } };
+  if (a.next !== m * a.row || c.next !== m * c.row) return batch;
+  return { ...batch, m: m * count, count: 1, a: { ...a, next: 0 }, c: { ...c, next: 0 } };
+}
+
+/** The byte offsets of each array at every index of the outer axes. */
+function offsetsOf(outer: readonly number[], strides: readonly (readonly number[])[]): number[][] {
+  let all: number[][] = [strides.map(() => 0)];
+  for (const [axis, length] of outer.entries()) {
+    all = all.flatMap((offsets) =>
+      Array.from({ length }, (_, i) => offsets.map((offset, k) => offset + i * (strides[k]?.[axis] ?? 0))),
+    );
+  }
+  return all;
+}
+
+/** Vectors of a type: of 16 bytes, or of four lanes. */
+function elementsOf(type: DType): Elements {
+  const lanes = type.kind === 'c' ? 1 : type.itemSize === 8 ? 2 : 4;
+  const vector = lanes === 1 ? undefined : vectorOf(type.name as ScalarName, lanes);
+  return vector === undefined ? { type, vector: type, lanes: 1 } : { type, vector, lanes };
+}
+
+interface Axes {
+  readonly outer: number;
+  readonly step: number;
+  readonly k: number;
+  readonly stepK: number;
+  readonly next: number;
+}
+
+/** How an operand is read: as vectors where they lie so, else with neighbouring threads along the shorter step. */
+function readingOf(array: DeviceNDArray, { outer, step, k, stepK, next }: Axes, element: Elements): Reading {
+  if (element.lanes > 1) {
+    if (stepK === 1 && fits(array, element, [k, step, next])) return 'vectors-k';
+    if (step === 1 && fits(array, element, [outer, stepK, next])) return 'vectors';
+  }
+  return step !== 0 && step < stepK ? 'other' : 'k';
+}
+
+/** Whether vectors begin at multiples of their size, and end where rows do. */
+function fits(array: DeviceNDArray, { type, lanes }: Elements, multiples: readonly number[]): boolean {
+  return array.pointer % (lanes * type.itemSize) === 0 && multiples.every((n) => n % lanes === 0);
+}
+
+/** Large tiles where there are enough of them for all multiprocessors. */
+function tileFor({ context }: Workplace, { m, n, count }: Batch, { type, lanes }: Elements): Tile {
+  const { multiprocessors } = context.info.limits;
+  const large = type.kind !== 'c' && Math.ceil(m / 128) * Math.ceil(n / 128) * count >= multiprocessors;
+  if (lanes === 4) {
+    return large
+      ? { rows: 8, columns: 8, depth: 8, unrolled: 2, blocks: 2 }
+      : { rows: 4, columns: 4, depth: 16, unrolled: 4, blocks: 3 };
+  }
+  if (lanes === 2 && large) return { rows: 8, columns: 4, depth: 8, unrolled: 1, blocks: 2 };
+  return { rows: 4, columns: 4, depth: 8, unrolled: 1, blocks: 2 };
+}

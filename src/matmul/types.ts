@@ -1,0 +1,74 @@
+/**
+ * What products of matrices look like to the editor.
+ */
+import type { DeviceNDArray } from '../array/device-array.ts';
+import type { HostTarget } from '../array/device-copy.ts';
+import type { NDArray } from '../array/ndarray.ts';
+import type { Plain, TypedArray } from '../dtype/index.ts';
+import type { DeviceArgument, ForeignArgument, HostArgument } from '../kernel/kernel-types.ts';
+import type { CallOptions } from '../ufunc/types.ts';
+
+/** Any array on the device. */
+type OnDevice = DeviceArgument<never, number> | DeviceArgument<unknown, number>;
+
+/** Nested JavaScript arrays of numbers. */
+type Nested = readonly (number | bigint | Nested)[];
+
+/** An array of numbers with one axis or more, on the device or the host. */
+export type MatrixOperand =
+  | OnDevice
+  | HostArgument<never, number>
+  | HostArgument<unknown, number>
+  | TypedArray
+  | ForeignArgument<unknown>
+  | Nested;
+
+/** The type of the elements. */
+type ElementsOf<A> = A extends DeviceNDArray<infer T, never> ? T : unknown;
+type Element<A> = A extends { readonly dtype: { readonly '~value'?: infer T } } ? T : ElementsOf<A>;
+
+/** Who computes a product. */
+export type ProductBackend = 'auto' | 'own' | 'cublas';
+
+/** Options of products. */
+export interface MatmulOptions<O = unknown> extends CallOptions<O> {
+  /**
+   * Who computes: `'own'` kernels of Tsamba, which run on all devices; `'cublas'`, NVIDIA's library, where it is installed; `'auto'`, the default: cuBLAS where it is there already,
+   * else Tsamba's own.
+   */
+  readonly backend?: ProductBackend | undefined;
+}
+
+/** The result: on the device if any operand is there, else on the host; a number of two arrays with one axis. */
+type ProductOf<A, B> = [Extract<A | B, OnDevice>] extends [never]
+  ? NDArray | TypedArray | number
+  : A extends { readonly ndim: 1 }
+    ? B extends { readonly ndim: 1 }
+      ? Plain<Element<A>>
+      : DeviceNDArray<Element<A>>
+    : DeviceNDArray<Element<A>>;
+
+/** Multiplies matrices. */
+export interface Matmul {
+  /**
+   * `matmul(a, b)`, `matmul(a, b, { out, stream, backend })`.
+   * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together; NotSupportedError for a backend that is not there.
+   */
+  <A extends MatrixOperand, B extends MatrixOperand, O extends OnDevice | HostTarget>(
+    a: A,
+    b: B,
+    options: MatmulOptions<O> & { readonly out: O },
+  ): O;
+  <A extends MatrixOperand, B extends MatrixOperand>(a: A, b: B, options?: MatmulOptions<undefined>): ProductOf<A, B>;
+  /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
+  async<A extends MatrixOperand, B extends MatrixOperand, O extends OnDevice | HostTarget>(
+    a: A,
+    b: B,
+    options: MatmulOptions<O> & { readonly out: O },
+  ): Promise<O>;
+  async<A extends MatrixOperand, B extends MatrixOperand>(
+    a: A,
+    b: B,
+    options?: MatmulOptions<undefined>,
+  ): Promise<ProductOf<A, B>>;
+}
