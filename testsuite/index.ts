@@ -43,6 +43,7 @@ import { names } from './names.ts';
 import { natural } from './natural/index.ts';
 import { objects } from './objects.ts';
 import { options } from './options.ts';
+import { parallelPrimitives } from './parallel/index.ts';
 import { programs } from './programs.ts';
 import { randomNumbers } from './random.ts';
 import { recordNames } from './record-names.ts';
@@ -117,6 +118,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...warps,
   ...randomNumbers,
   ...reductions,
+  ...parallelPrimitives,
   ...universalFunctions,
   ...matrixProducts,
   ...generalisedFunctions,

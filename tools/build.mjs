@@ -43,7 +43,7 @@ rmSync(dist, { recursive: true, force: true });
 const { status } = spawnSync(process.execPath, [join(root, 'tools/emit.mjs'), dist], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-const PUBLIC = ['index', 'cuda/index', 'roc/index'];
+const PUBLIC = ['index', 'cuda/index', 'roc/index', 'parallel/index'];
 const entries = new Set(PUBLIC);
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (!/\.js(?:\.map)?$/.test(name)) continue;

@@ -46,6 +46,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/random', 'src/reduce'],
   ['src/ufunc'],
   ['src/matmul'],
+  ['src/parallel'],
   ['src/cuda'],
   ['src/roc'],
   ['src/index.ts'],
@@ -59,6 +60,7 @@ const OTHERS: readonly string[] = ['test', 'bench', 'examples', 'tools'];
 const OPEN_TO_SUITE: readonly string[] = [
   'src/index.ts',
   'src/cuda/index.ts',
+  'src/parallel/index.ts',
   // What this entry adds for those who test drivers.
   'src/memory/with-faults.ts',
   // Tests run one after another, as no program does that others can rely on.

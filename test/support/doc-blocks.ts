@@ -94,6 +94,7 @@ function toSources(code: string): string {
     '': 'src/index.ts',
     cuda: 'src/cuda/index.ts',
     roc: 'src/roc/index.ts',
+    parallel: 'src/parallel/index.ts',
     testsuite: 'testsuite/index.ts',
   };
   return code.replace(/from 'tsamba(?:\/(\w+))?'/g, (_, entry = '') => {

@@ -27,9 +27,9 @@ import {
 
 const nameOf = (fn: FunctionValue): string => fn.name || 'this function';
 
-/** The frame of the call that a call of the same function is inside of. */
-export function outerCall(ctx: Evaluation, fn: FunctionValue): Frame | undefined {
-  return ctx.frames.findLast((f) => f.fn !== 'kernel' && f.fn.node === fn.node);
+/** The frame of the call that a call of the same function is inside of. Closures of one text that have captured different values are not the same. */
+export function outerCall(ctx: Evaluation, { node, captured }: FunctionValue): Frame | undefined {
+  return ctx.frames.findLast((f) => f.fn !== 'kernel' && f.fn.node === node && f.fn.captured === captured);
 }
 
 /** The syntax of a function, and of those that call themselves around the call whose frame is, or would be, number `at`. */

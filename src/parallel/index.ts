@@ -1,0 +1,26 @@
+/**
+ * The entry point `tsamba/parallel`: what CUDA's users have in CUB and Thrust, over arrays and lazy inputs, with functions of the user as operators.
+ */
+/// <reference lib="esnext.disposable" preserve="true" />
+export { constant, counting, Lazy, map, permute, reverse, strided, type Zipped, zip } from './lazy.ts';
+export type { OperatorName } from './operator.ts';
+export type { Primitive } from './primitive.ts';
+export {
+  type Reduce,
+  type ReduceInto,
+  type ReduceIntoOptions,
+  type ReduceOptions,
+  reduce,
+  reduceInto,
+} from './reduce.ts';
+export { type OutOptions, type Transform, transform } from './transform.ts';
+export type {
+  BigArray,
+  Elements,
+  InKernels,
+  LazyLike,
+  NumberArray,
+  OnStream,
+  OperatorLike,
+  Sequence,
+} from './types.ts';

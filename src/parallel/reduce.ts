@@ -1,0 +1,156 @@
+/**
+ * `reduce` and `reduceInto`: all elements combined into one value.
+ */
+import type { DeviceNDArray } from '../array/device-array.ts';
+import { deviceOf, isBorrowed } from '../array/device-create.ts';
+import { asDType, type DType, type DTypeLike, describeDType } from '../dtype/index.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { scalar } from '../kernel/scalar.ts';
+import { readOptions } from '../options.ts';
+import { show } from '../show.ts';
+import type { StreamLike, Workplace } from '../ufunc/operands.ts';
+import { type Input, inputOf } from './input.ts';
+import { type Operator, operatorOf } from './operator.ts';
+import { placeOf } from './place.ts';
+import { type Plan, type Primitive, planned, primitive } from './primitive.ts';
+import { reducing } from './reducing.ts';
+import type { Elements, OnStream, OperatorLike, Sequence } from './types.ts';
+
+/** Options of `reduce`. */
+export interface ReduceOptions<T> extends OnStream {
+  /** A value that is combined with all elements, once, before them. Without elements it is the result. */
+  readonly init?: T | undefined;
+  /** What to compute in, such as `f64` for sums of f32. Default: integers of up to 32 bits exactly, for `'sum'` and `'prod'`; else the type of the elements. */
+  readonly dtype?: DTypeLike | undefined;
+  /** The same bits every time. It always is so on one device: the order depends on the number of elements alone. */
+  readonly deterministic?: boolean | undefined;
+}
+
+/** What `reduce` gives. */
+export interface Reduce {
+  <const X extends Sequence>(x: X, op: OperatorLike<Elements<X>>, options?: ReduceOptions<Elements<X>>): Elements<X>;
+  readonly async: <const X extends Sequence>(
+    x: X,
+    op: OperatorLike<Elements<X>>,
+    options?: ReduceOptions<Elements<X>>,
+  ) => Promise<Elements<X>>;
+}
+
+const OPTIONS = ['init', 'dtype', 'deterministic', 'stream'] as const;
+interface Own {
+  readonly init?: unknown;
+  readonly dtype?: DTypeLike | undefined;
+  readonly stream?: StreamLike;
+}
+
+/**
+ * All elements combined into one value, which is waited for. `op` is `'sum'`, `'prod'`, `'min'`, `'max'`, or an associative and commutative function of two
+ * elements, structs included. Sums and products of integers of up to 32 bits are exact up to 2⁵³. Arrays may have any layout.
+ *
+ * @throws RangeError where there is no element and neither `init` nor an operator with a value for that; KernelError for a function that does not compile.
+ * @example
+ * import { reduce } from 'tsamba/parallel';
+ *
+ * const x = Float32Array.of(3, 1, 2);
+ * console.log(reduce(x, 'sum'), reduce(x, (a, b) => Math.max(a, b))); // 6 3
+ */
+export const reduce: Reduce = /* @__PURE__ */ primitive('reduce', planReduce) as unknown as Reduce;
+
+function planReduce(x: unknown, op: unknown, options: unknown): Plan<unknown> {
+  const own: Own = readOptions('reduce', options, OPTIONS);
+  const place = placeOf('reduce', [x], own.stream);
+  return planned(place, () => {
+    const input = inputOf(place, x, 'x');
+    const operator = operatorOf(place, op, input.dtype, optionsOf(own));
+    const type = resultType(operator, input, own);
+    const counts = type !== input.dtype && type.itemSize === 8 && 'iu'.includes(type.kind);
+    const give = (value: unknown): unknown => (counts ? Number(value) : value);
+    if (input.length === 0) {
+      const value = withoutElements(place, operator, own.init);
+      return { steps: [], give: () => give(value) };
+    }
+    const result = place.temporary([1], type);
+    const steps = reducing(place, operator, input, result, initOf(own.init, operator.type));
+    return { steps, reads: [result], give };
+  });
+}
+
+/** Options of `reduceInto`. */
+export type ReduceIntoOptions<T> = Pick<ReduceOptions<T>, 'init' | 'deterministic' | 'stream'>;
+
+/** What `reduceInto` is. */
+export type ReduceInto = Primitive<
+  [x: Sequence, op: OperatorLike<never>, out: DeviceNDArray<never> | DeviceNDArray, options?: ReduceIntoOptions<never>],
+  void
+>;
+
+/**
+ * As `reduce`, into the first element of a device array, in whose type it is stored; waits for nothing.
+ *
+ * @example
+ * import { cuda } from 'tsamba';
+ * import { counting, reduceInto } from 'tsamba/parallel';
+ *
+ * const total = cuda.deviceArray(1, 'float64');
+ * reduceInto(counting(101), 'sum', total);
+ * console.log(total.get(0)); // 5050
+ */
+export const reduceInto: ReduceInto = /* @__PURE__ */ primitive('reduceInto', planInto) as unknown as ReduceInto;
+
+function planInto(x: unknown, op: unknown, out: unknown, options: unknown): Plan<void> {
+  const own: Own = readOptions('reduceInto', options, ['init', 'deterministic', 'stream']);
+  const place = placeOf('reduceInto', [x, out], own.stream);
+  return planned(place, () => {
+    const input = inputOf(place, x, 'x');
+    const target = targetOf(place, out);
+    const operator = operatorOf(place, op, input.dtype, { exact: true });
+    const give = (): void => undefined;
+    if (input.length > 0) {
+      return { steps: reducing(place, operator, input, target, initOf(own.init, operator.type)), give };
+    }
+    const value = withoutElements(place, operator, own.init);
+    const big = 'iu'.includes(target.dtype.kind) && target.itemSize === 8;
+    target.set((big ? BigInt(value as number) : typeof value === 'bigint' ? Number(value) : value) as never);
+    return { steps: [], give };
+  });
+}
+
+function targetOf(place: Workplace, out: unknown): DeviceNDArray {
+  const there = deviceOf(out, place.context);
+  if (there === undefined) {
+    throw new TsambaTypeError('E_PARALLEL', `${place.name}: out must be a device array, got ${show(out)}`);
+  }
+  if (isBorrowed(there, out as object)) place.own(there);
+  there.checkUsable();
+  if (there.size === 0) throw new TsambaRangeError('E_PARALLEL', `${place.name}: out has no elements`);
+  return place.view(there, [1], [there.itemSize]);
+}
+
+const optionsOf = ({ dtype }: Own): { exact: true; dtype: DType | undefined } => ({
+  exact: true,
+  dtype: dtype === undefined ? undefined : asDType(dtype),
+});
+
+/** Narrow integers and floats are stored as what the elements are, unless another type was asked for, or sums need a wider one. */
+function resultType({ type, identity }: Operator, { dtype }: Input, own: Own): DType {
+  if (own.dtype !== undefined || (identity !== undefined && type.itemSize === 8)) return type;
+  return dtype;
+}
+
+/** What a kernel takes for a first value; undefined for none. */
+export function initOf(init: unknown, type: DType): unknown {
+  if (init === undefined) return undefined;
+  if (type.fields !== undefined && type.kind !== 'c') return init;
+  const big = 'iu'.includes(type.kind) && type.itemSize === 8 && typeof init === 'number';
+  return scalar(type, (big ? BigInt(init) : init) as number);
+}
+
+/** What a reduction without elements comes to. */
+export function withoutElements(place: Workplace, { identity, name, type }: Operator, init: unknown): unknown {
+  const value = init ?? (type.kind !== 'b' && (name === 'min' || name === 'max') ? undefined : identity);
+  if (value !== undefined) return value;
+  throw new TsambaRangeError(
+    'E_PARALLEL',
+    `${place.name}: there are no elements of ${describeDType(type)} to combine, and ${name} has no value for that: pass init`,
+  );
+}
