@@ -8,12 +8,13 @@ export type { Primitive } from './primitive.ts';
 export {
   type Reduce,
   type ReduceInto,
+  type ReduceIntoCall,
   type ReduceIntoOptions,
   type ReduceOptions,
   reduce,
   reduceInto,
 } from './reduce.ts';
-export { type OutOptions, type Transform, transform } from './transform.ts';
+export { type OutOptions, type Transform, type TransformCalls, transform } from './transform.ts';
 export type {
   BigArray,
   Elements,

@@ -12,7 +12,7 @@ import type { StreamLike, Workplace } from '../ufunc/operands.ts';
 import { type Input, inputOf } from './input.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { placeOf } from './place.ts';
-import { type Plan, type Primitive, planned, primitive } from './primitive.ts';
+import { type Plan, planned, primitive } from './primitive.ts';
 import { reducing } from './reducing.ts';
 import type { Elements, OnStream, OperatorLike, Sequence } from './types.ts';
 
@@ -78,11 +78,16 @@ function planReduce(x: unknown, op: unknown, options: unknown): Plan<unknown> {
 /** Options of `reduceInto`. */
 export type ReduceIntoOptions<T> = Pick<ReduceOptions<T>, 'init' | 'deterministic' | 'stream'>;
 
+/** Calls of `reduceInto` that give `R`. */
+export type ReduceIntoCall<R> = <const X extends Sequence>(
+  x: X,
+  op: OperatorLike<Elements<X>>,
+  out: DeviceNDArray | DeviceNDArray<never>,
+  options?: ReduceIntoOptions<Elements<X>>,
+) => R;
+
 /** What `reduceInto` is. */
-export type ReduceInto = Primitive<
-  [x: Sequence, op: OperatorLike<never>, out: DeviceNDArray<never> | DeviceNDArray, options?: ReduceIntoOptions<never>],
-  void
->;
+export type ReduceInto = ReduceIntoCall<void> & { readonly async: ReduceIntoCall<Promise<void>> };
 
 /**
  * As `reduce`, into the first element of a device array, in whose type it is stored; waits for nothing.

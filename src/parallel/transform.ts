@@ -22,34 +22,41 @@ import { remember } from './memo.ts';
 import { castTo, type Value } from './operator.ts';
 import { jitOn, placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
-import type { Elements, InKernels, OnStream, Sequence } from './types.ts';
+import type { InKernels, OnStream, Sequence } from './types.ts';
 
 /** Options of what gives an array. */
 export interface OutOptions<T = unknown> extends OnStream {
   /** A device array that gets the results; it may be one that is read, element by element. Default: a new one. */
-  readonly out?: DeviceNDArray<T> | undefined;
+  readonly out?: DeviceNDArray<T> | DeviceNDArray | undefined;
   /** The dtype of the results. Default: that of `out`, or what the function gives; to be said where that is a struct. */
   readonly dtype?: DTypeLike | undefined;
 }
 
-/** Calls of `transform` by the number of sequences. */
-export interface Transform {
-  <const X extends Sequence, R>(fn: (a: InKernels<X>) => R, x: X, options?: OutOptions): DeviceNDArray<R, 1>;
+/** An array, or the promise of one. */
+type Given<L extends boolean, T> = L extends true ? Promise<DeviceNDArray<T, 1>> : DeviceNDArray<T, 1>;
+
+/** Calls of `transform` by the number of sequences; `L`: whether it gives a promise. */
+export interface TransformCalls<L extends boolean> {
+  <const X extends Sequence, R>(fn: (a: InKernels<X>) => R, x: X, options?: OutOptions): Given<L, R>;
   <const X extends Sequence, const Y extends Sequence, R>(
     fn: (a: InKernels<X>, b: InKernels<Y>) => R,
     x: X,
     y: Y,
     options?: OutOptions,
-  ): DeviceNDArray<R, 1>;
+  ): Given<L, R>;
   <const X extends Sequence, const Y extends Sequence, const Z extends Sequence, R>(
     fn: (a: InKernels<X>, b: InKernels<Y>, c: InKernels<Z>) => R,
     x: X,
     y: Y,
     z: Z,
     options?: OutOptions,
-  ): DeviceNDArray<R, 1>;
+  ): Given<L, R>;
+}
+
+/** What `transform` is. */
+export interface Transform extends TransformCalls<false> {
   /** The same without blocking; on devices that only answer through promises the only form. */
-  readonly async: (...args: Parameters<Transform>) => Promise<DeviceNDArray<Elements<Sequence>, 1>>;
+  readonly async: TransformCalls<true>;
 }
 
 /**
