@@ -19,6 +19,7 @@ import { faults } from './faults.ts';
 import { geometry } from './geometry.ts';
 import { generalisedFunctions } from './gufuncs.ts';
 import { hashes } from './hashes.ts';
+import { identity } from './identity.ts';
 import { inspection } from './inspection.ts';
 import { kernelArrays } from './kernel-arrays.ts';
 import { localArrays } from './language-arrays.ts';
@@ -99,6 +100,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...ciphers,
   ...vectorTypes,
   ...valueArrays,
+  ...identity,
   ...stringTypes,
   ...dateTypes,
   ...wideTypes,

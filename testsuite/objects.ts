@@ -499,14 +499,6 @@ export const objects: readonly ConformanceTest[] = chapter('objects', {
     /there is no field bias in \{ a \}/,
     'K312',
   ),
-  'objects are not compared': refused(
-    (y) => {
-      const [o, p] = [{ a: 1 }, { a: 1 }];
-      y[0] = o === p ? 1 : 0;
-    },
-    /an object \{ a \} and an object \{ a \} are values in a kernel/,
-    'K221',
-  ),
   'a variable that would hold objects of two forms': refused(
     (y) => {
       const last: Link = { v: 3, next: null };

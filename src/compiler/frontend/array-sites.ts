@@ -247,7 +247,7 @@ function flat(view: View, k: number, pos: Pos): View {
 
 /** A tuple that stands in the program: memory, if that has turned out to be needed. */
 export function madeAt(ctx: Evaluation, site: object, items: readonly Value[], pos: Pos): Value {
-  const tuple: TupleValue = { kind: 'tuple', items, site };
+  const tuple: TupleValue = { kind: 'tuple', items, site, identity: { from: isSyntax(site) ? 'kernel' : 'launch' } };
   if (!ctx.hints.isMemory(site)) return { ...tuple, columns: filledColumns(ctx, tuple, site, pos) };
   const found = rectangle(tuple);
   const element = found && elementFor(found.items);

@@ -17,6 +17,7 @@ import { isObjectFunction, numberTest, objectFunction } from './kinds.ts';
 import { makeObject, spread } from './objects.ts';
 import { isNativeText } from './parse.ts';
 import { consoleLog, constantText } from './printing.ts';
+import { isJavaScriptArray, sameValue } from './same-value.ts';
 import { countOf, isTime, makeTime } from './times.ts';
 import { isLiteral, literal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 import { isVector, makeVector, vectorFunction } from './vectors.ts';
@@ -214,6 +215,10 @@ export function callBuiltin(
     return mergeRecords(ctx, elements(ctx, node.arguments, scope, pos), pos);
   }
   if (isObjectFunction(fn)) return objectFunction(ctx, fn, elements(ctx, node.arguments, scope, pos), pos);
+  if (fn === Array.isArray || fn === Object.is) {
+    const [a = UNDEFINED, b = UNDEFINED] = elements(ctx, node.arguments, scope, pos);
+    return fn === Object.is ? sameValue(ctx, a, b, pos) : scalar(literal(isJavaScriptArray(a), pos));
+  }
   const builtin = TABLE.get(fn);
   if (builtin === undefined) {
     if (isNativeText(Function.prototype.toString.call(fn)) || isHostGlobal(fn)) return builtIn(name, pos);
@@ -244,10 +249,24 @@ export function callBuiltin(
   );
 }
 
+const TEXT = 'text is made on the host, of what copyToHost gives; console.log prints numbers and text in a kernel';
+
+/** What to do instead of functions that people look for. */
+const HOST_ONLY: Readonly<Record<string, string>> = {
+  String: TEXT,
+  'JSON.stringify': TEXT,
+  'Number.parseInt': 'Math.trunc(x) and i32(x) cut the fraction off; text is read on the host',
+  parseInt: 'Math.trunc(x) and i32(x) cut the fraction off; text is read on the host',
+  'Number.parseFloat': 'text is read on the host: pass a number',
+  parseFloat: 'text is read on the host: pass a number',
+  'Date.now': 'pass the time as an argument',
+  'performance.now': 'pass the time as an argument; events measure how long launches take',
+};
+
 /** A function of the host, whose source is not there or would say nothing. */
 export function builtIn(name: string, pos: Pos): never {
   return fail('K314', pos, `${name} is built into the engine and cannot be called in a kernel`, {
-    help: 'kernels know Math, casts, and what cuda has',
+    help: HOST_ONLY[name] ?? 'kernels know Math, casts, and what cuda has',
   });
 }
 

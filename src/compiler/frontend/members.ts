@@ -22,7 +22,17 @@ import { isMember, isRecord, member } from './record-fields.ts';
 import { didYouMean } from './suggest.ts';
 import { textMember, textType } from './texts.ts';
 import { hostDate } from './times.ts';
-import { describeValue, isAbsent, isLiteral, literal, type Scope, scalar, type Value, type View } from './values.ts';
+import {
+  describeValue,
+  hostIdentity,
+  isAbsent,
+  isLiteral,
+  literal,
+  type Scope,
+  scalar,
+  type Value,
+  type View,
+} from './values.ts';
 import { laneValue, vectorOf } from './vectors.ts';
 
 /** A value of the host as the kernel sees it: numbers are literals, arrays constant memory, functions device functions. */
@@ -38,7 +48,12 @@ export function fromHost(ctx: Evaluation, value: unknown, name: string, pos: Pos
       if (special === 'laneId' || special === 'warpSize') return scalar({ k: 'special', name: special, pos });
       if (special !== undefined) break;
       if (Array.isArray(value))
-        return { kind: 'tuple', items: value.map((v, k) => fromHost(ctx, v, `${name}[${k}]`, pos)), site: value };
+        return {
+          kind: 'tuple',
+          items: value.map((v, k) => fromHost(ctx, v, `${name}[${k}]`, pos)),
+          site: value,
+          identity: hostIdentity(value),
+        };
       if (value instanceof Date) return hostDate(value, pos);
       const view = capturedView(ctx, value, name, pos);
       if (view !== undefined) return { kind: 'view', view };
@@ -187,7 +202,7 @@ export function memberOf(ctx: Evaluation, object: Value, key: string | number | 
       if (key === 'im') return scalar(literal(0, pos));
       const text =
         typeof key !== 'string' ? 'a number cannot be indexed' : `a number has no property ${key} in a kernel`;
-      const help = typeof key !== 'string' ? 'the array has fewer axes than there are indices' : undefined;
+      const help = typeof key !== 'string' ? 'the array has fewer axes than there are indices' : NUMBER_METHODS[key];
       return supposedMember(ctx, object, pos, () => fail('K223', pos, text, { help }));
     }
     case 'function':
@@ -195,6 +210,14 @@ export function memberOf(ctx: Evaluation, object: Value, key: string | number | 
       return fail('K223', pos, `${describeValue(object)} has no properties in a kernel`);
   }
 }
+
+/** What to do instead of methods that make text of a number. */
+const NUMBER_METHODS: Readonly<Record<string, string>> = Object.fromEntries(
+  ['toFixed', 'toPrecision', 'toExponential', 'toString', 'toLocaleString'].map((name) => [
+    name,
+    `text is made on the host: store the number in an array, and call ${name} of what copyToHost gives; to round to two digits here: Math.round(x * 100) / 100; console.log prints numbers in a kernel`,
+  ]),
+);
 
 /** A plain object of the host as a record; other values as they are. */
 function asRecord(ctx: Evaluation, v: Value, pos: Pos): Value {

@@ -50,7 +50,7 @@ export function makeObject(
   pos: Pos,
 ): Value {
   const site = ctx.hints.site(pos);
-  if (!ctx.hints.isChanged(site)) return { kind: 'record', fields, site, type };
+  if (!ctx.hints.isChanged(site)) return { kind: 'record', fields, site, type, identity: { from: 'kernel' } };
   const object = newObject(ctx, 'this object', type, pos);
   for (const [name, value] of fields) defineField(ctx, object, name, value, false, pos);
   return refer(object);

@@ -9,10 +9,11 @@ import { asComplex, complexBinary, equal } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { isMultipleOf } from './exact-quotients.ts';
+import { identical, isThing } from './identity.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { textOperator } from './texts.ts';
 import { isTime, timeOperator } from './times.ts';
-import { describeValue, isAbsent, isLiteral, isOptional, literal, scalar, type Value } from './values.ts';
+import { isAbsent, isLiteral, isOptional, literal, scalar, type Value } from './values.ts';
 import { isVector, vectorOperator } from './vectors.ts';
 
 const COMPARE: Readonly<Record<string, CompareOp>> = {
@@ -36,12 +37,6 @@ const ARITH: Readonly<Record<string, 'add' | 'sub' | 'mul' | 'div' | 'rem' | 'po
 const BITS: Readonly<Record<string, 'and' | 'or' | 'xor'>> = { '&': 'and', '|': 'or', '^': 'xor' };
 const SHIFT: Readonly<Record<string, 'shl' | 'shr' | 'ushr'>> = { '<<': 'shl', '>>': 'shr', '>>>': 'ushr' };
 
-function isThing(v: Value): boolean {
-  return (
-    v.kind === 'record' || v.kind === 'object' || v.kind === 'tuple' || (v.kind === 'view' && v.view.axes.length > 0)
-  );
-}
-
 function quotient(a: TExpr, b: TExpr, pos: Pos): TExpr {
   const exact = arith('div', a, b, pos);
   if (isLiteral(exact) || !isMultipleOf(a, b)) return exact;
@@ -59,6 +54,15 @@ export function applyBinary(ctx: Evaluation, operator: string, left: Value, righ
     return vectorOperator(ctx, operator, left, right, pos, apply);
   }
   const cmp = COMPARE[operator];
+  if (
+    (cmp === 'eq' || cmp === 'ne') &&
+    isThing(left) &&
+    isThing(right) &&
+    (left.kind !== 'host' || right.kind !== 'host')
+  ) {
+    const same = identical(ctx, left, right, operator, pos);
+    return scalar(cmp === 'eq' ? same : not(same, pos));
+  }
   if (cmp !== undefined && (left.kind === 'host' || right.kind === 'host')) {
     if (left.kind === 'host' && right.kind === 'host') {
       const same = operator.length === 2 ? (left.value ?? null) === (right.value ?? null) : left.value === right.value;
@@ -80,16 +84,6 @@ export function applyBinary(ctx: Evaluation, operator: string, left: Value, righ
       : compare('eq', ctx.scalar(left, pos), ctx.scalar(right, pos), pos);
     const both: TExpr = { k: 'logic', fn: 'and', a: there, b: same, pos };
     return scalar(cmp === 'eq' ? both : not(both, pos));
-  }
-  if ((cmp === 'eq' || cmp === 'ne') && isThing(left) && isThing(right)) {
-    return fail(
-      'K221',
-      pos,
-      `${describeValue(left)} and ${describeValue(right)} are values in a kernel, which ${operator} cannot compare`,
-      {
-        help: 'compare their fields or elements, or give each a number of its own',
-      },
-    );
   }
   const ofComplex = complexBinary(ctx, operator, left, right, pos);
   if (ofComplex !== undefined) return 'kind' in ofComplex ? ofComplex : scalar(ofComplex);

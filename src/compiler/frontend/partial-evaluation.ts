@@ -150,7 +150,8 @@ function argument(ctx: Evaluation, type: ArgType, name: string, path: readonly n
         const item = items[k];
         return [key, item === undefined ? UNDEFINED : argument(ctx, item, `${name}.${key}`, [...path, k], pos)];
       });
-      return { kind: 'record', fields: new Map(fields), type: maker && classOfHost(ctx, maker, pos) };
+      const own = maker && classOfHost(ctx, maker, pos);
+      return { kind: 'record', fields: new Map(fields), type: own, identity: { from: 'launch' } };
     }
     case 'constant':
       return constantArgument(type.value, name, path, pos);

@@ -311,7 +311,7 @@ function isSameAs(a: TExpr, b: TExpr | undefined): boolean {
 }
 
 /** Whether two expressions of what stays as it is are the same. */
-function isSameExpression(a: TExpr, b: TExpr): boolean {
+export function isSameExpression(a: TExpr, b: TExpr): boolean {
   if (a === b) return true;
   switch (a.k) {
     case 'lit':

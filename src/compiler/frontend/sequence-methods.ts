@@ -6,7 +6,7 @@ import { isVectorDType } from '../../dtype/index.ts';
 import type { Pos } from '../source.ts';
 import type { Local, TExpr } from '../types/tree.ts';
 import { arith, compare, not, select } from './arithmetic.ts';
-import { localLike, madeAt } from './array-sites.ts';
+import { localLike, madeAt, memoryOf } from './array-sites.ts';
 import { element, indexView, sliceView } from './arrays.ts';
 import { toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
@@ -271,29 +271,29 @@ function part(call: MethodCall): Value {
     args[k] === undefined ? undefined : ctx.scalar(args[k] as Value, pos, 'a bound');
   const [start, stop] = [bound(0), bound(1)];
   const constant = [start, stop].every((b) => b === undefined || isLiteral(b));
-  const n = knownLength(self, pos);
-  if (name === 'slice' && (n === undefined || !constant))
-    return fail('K332', pos, 'slice(from, to) makes an array, whose length must be known while compiling', {
-      help: 'subarray(from, to) is a view of the same elements',
-    });
-  if (self.kind === 'tuple') {
+  if (self.kind === 'tuple' && constant) {
     const value = (e: TExpr | undefined): number | undefined =>
       e !== undefined && isLiteral(e) ? Number(e.value) : undefined;
     return madeAt(ctx, node, self.items.slice(value(start), value(stop)), pos);
   }
-  const view = sliceView(ctx, self.view, [{ start, stop, step: undefined }], pos);
+  const of = self.kind === 'tuple' ? memoryOf(ctx, self, pos) : self.view;
+  const view = sliceView(ctx, of, [{ start, stop, step: undefined }], pos);
   if (name === 'subarray') return { kind: 'view', view };
+  if (namedLength({ kind: 'view', view }, pos) === undefined)
+    return fail('K332', pos, 'slice(from, to) makes an array, whose length must be known while compiling', {
+      help: 'subarray(from, to) is a view of the same elements; a.slice(k, k + 3) has a known length',
+    });
   return copyOf(ctx, { kind: 'view', view }, node, pos);
 }
 
 /** An array of its own with the elements of another, whose length is known. */
 export function copyOf(ctx: Evaluation, self: Sequence, node: object, pos: Pos): Value {
   if (self.kind === 'tuple') return madeAt(ctx, node, self.items, pos);
-  const shape = self.view.axes.map((a) => (isLiteral(a.extent) ? Number(a.extent.value) : 0));
-  if (shape.length !== 1)
+  const n = namedLength(self, pos);
+  if (self.view.axes.length !== 1 || n === undefined)
     return fail('K332', pos, 'only arrays of one axis are copied in a kernel', { help: 'write a loop' });
-  const out = localLike(ctx, self.view.element, shape, pos);
-  eachItem(ctx, self, pos, ({ item, index }) => putValue(ctx, out, index, item, pos));
+  const out = localLike(ctx, self.view.element, [n], pos);
+  eachIndex(ctx, out, pos, (index) => putValue(ctx, out, index, itemOf(ctx, self.view, index, pos), pos));
   return { kind: 'view', view: out };
 }
 

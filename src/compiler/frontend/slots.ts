@@ -51,6 +51,7 @@ function ofStructure(ctx: StatementWriter, like: Value, name: string, pos: Pos):
         ...like,
         site: undefined,
         columns: undefined,
+        identity: undefined,
         place,
         items: like.items.map((v, k) => makeSlot(ctx, v, `${name}.${k}`, pos)),
       };

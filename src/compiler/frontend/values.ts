@@ -70,6 +70,7 @@ export type Value =
       readonly place?: string | undefined;
       /** Of objects that are indexed by a variable: their members of a name, in memory. */
       readonly columns?: ReadonlyMap<string, View> | undefined;
+      readonly identity?: Identity | undefined;
     } & Optional)
   /** An object none of whose fields is assigned to. `site`: where it was made, if in the kernel. */
   | ({
@@ -79,6 +80,7 @@ export type Value =
       /** It is one of several, each of which would have variables if a field of it were assigned to. */
       readonly among?: readonly Value[] | undefined;
       readonly type?: ClassValue | undefined;
+      readonly identity?: Identity | undefined;
     } & Optional)
   /** An object with fields that are assigned to; a reference to it is out of date once another was put in its place. */
   | ({ readonly kind: 'object'; readonly object: KernelObject; readonly version: number } & Optional)
@@ -98,6 +100,20 @@ export type TupleValue = Extract<Value, { kind: 'tuple' }>;
 interface Optional {
   /** The flag that says whether it is there. */
   readonly present?: Local | undefined;
+}
+
+/** What an array or object is to `===`. What a launch gave may be the same as something else that it gave, or that is captured. */
+export interface Identity {
+  readonly from: 'kernel' | 'host' | 'launch';
+}
+
+const HOST = new WeakMap<object, Identity>();
+
+/** What an array or object of the host is to `===`. */
+export function hostIdentity(value: object): Identity {
+  const identity = HOST.get(value) ?? { from: 'host' };
+  HOST.set(value, identity);
+  return identity;
 }
 
 /** Where and why something is undefined, or what the launch gave that is no number. */
