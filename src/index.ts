@@ -104,6 +104,7 @@ export {
   TsambaRangeError,
   TsambaTypeError,
 } from './errors.ts';
+export type { Graph, GraphLaunchOptions } from './graph/graph.ts';
 export type { AsyncLaunchOptions } from './kernel/async-launch.ts';
 export {
   type DefineIntrinsic,

@@ -17,6 +17,7 @@ import { extensions } from './extensions.ts';
 import { externals } from './externals.ts';
 import { faults } from './faults.ts';
 import { geometry } from './geometry.ts';
+import { graphs } from './graphs.ts';
 import { generalisedFunctions } from './gufuncs.ts';
 import { hashes } from './hashes.ts';
 import { identity } from './identity.ts';
@@ -119,6 +120,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...sharedFlags,
   ...warps,
   ...randomNumbers,
+  ...graphs,
   ...reductions,
   ...parallelPrimitives,
   ...universalFunctions,

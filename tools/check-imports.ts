@@ -43,7 +43,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/memory', 'src/stream'],
   ['src/array'],
   ['src/kernel'],
-  ['src/random', 'src/reduce'],
+  ['src/random', 'src/reduce', 'src/graph'],
   ['src/ufunc'],
   ['src/matmul'],
   ['src/parallel'],

@@ -20,6 +20,7 @@ import {
 import type { NameOf } from '../dtype/types.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { formatShape, likeStrides, type StridedLayout, sizeOf, squeezeLayout } from '../layout/index.ts';
+import { refuseWaiting } from '../memory/recording.ts';
 import { describes, isPlainObject, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
@@ -114,6 +115,7 @@ export async function copyToHostAsync(array: DeviceMemory, args: readonly unknow
 
 /** Copies to the host, in the turn of the call; resolves when the copy is done. */
 export async function downloadAsync(copy: Transfer, stream: Stream | undefined): Promise<void> {
+  refuseWaiting('an asynchronous read');
   const { context } = copy.from.array;
   const { turns } = context;
   if (turns.waiting === 0) return void (await enqueueDownload(copy, stream));

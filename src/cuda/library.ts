@@ -1,6 +1,7 @@
 /**
  * What Numba brings along, on the devices of `cuda`: reductions and universal functions of functions that the user writes.
  */
+import { graphOf, type MakeGraph } from '../graph/graph.ts';
 import { matmulOf } from '../matmul/matmul.ts';
 import type { Matmul } from '../matmul/types.ts';
 import { cudaDevices } from '../memory/devices.ts';
@@ -60,3 +61,20 @@ export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevice
  * console.log(cuda.matmul(a, a.T).copyToHost().toArray()); // [ [ 5, 11 ], [ 11, 25 ] ]
  */
 export const matmul: Matmul = /* @__PURE__ */ matmulOf(cudaDevices);
+
+/**
+ * Records the work that a function enqueues, kernels, copies and fills, and gives a graph of it, which enqueues all of that with one call: `g.launch({ stream })`. The function runs
+ * once, now, and its work does not: arguments are those of now until `g.update()`. What would wait for the device is refused. CUDA's graphs, as PyTorch's `torch.cuda.graph`.
+ * @throws TypeError for what is no function, or an asynchronous one, NotSupportedError for what cannot be recorded; what the function throws.
+ * @example
+ * const x = cuda.toDevice(Float32Array.of(1, 2));
+ * const scale = cuda.jit((x: Vec<f32>, k: number) => { x[cuda.grid(1)]! *= k; });
+ * const g = cuda.graph(() => {
+ *   scale.launch({ grid: 1, block: 2 }, x, 2);
+ *   scale.launch({ grid: 1, block: 2 }, x, 5);
+ * });
+ * g.launch();
+ * g.launch();
+ * console.log(x.copyToHost()); // Float32Array(2) [ 100, 200 ]
+ */
+export const graph: MakeGraph = /* @__PURE__ */ graphOf(cudaDevices);

@@ -259,6 +259,42 @@ export interface StridedFill<Target extends StridedSide> {
   readonly pattern: Uint8Array;
 }
 
+/** One piece of work, as it was asked for. What it names must stay alive and where it is until it has been enqueued for the last time. */
+export type Work =
+  | {
+      readonly kind: 'launch';
+      readonly executable: Executable;
+      readonly shape: LaunchShape;
+      readonly args: LaunchArgs;
+    }
+  | { readonly kind: 'copyToDevice'; readonly target: Pointer; readonly source: Uint8Array }
+  | { readonly kind: 'copyToHost'; readonly target: Uint8Array; readonly source: Pointer }
+  | { readonly kind: 'copyOnDevice'; readonly target: Pointer; readonly source: Pointer; readonly bytes: number }
+  | { readonly kind: 'copyToDeviceStrided'; readonly copy: StridedCopy<DeviceSide, HostSide> }
+  | { readonly kind: 'copyToHostStrided'; readonly copy: StridedCopy<HostSide, DeviceSide> }
+  | { readonly kind: 'copyOnDeviceStrided'; readonly copy: StridedCopy<DeviceSide, DeviceSide> }
+  | { readonly kind: 'fillStrided'; readonly fill: StridedFill<DeviceSide> };
+
+/** Work that was recorded, in an order in which it may be done. */
+export type RecordedWork = Work & {
+  /** Places in the list of what must be done before; all of them earlier ones. */
+  readonly after: readonly number[];
+  /** A number for the stream that it was meant for. Work of one lane is in order by `after` alone. */
+  readonly lane: number;
+};
+
+/** Recorded work that is ready to be enqueued, as often as is wanted. */
+export interface PreparedWork {
+  /** How many pieces of the work the device itself keeps; the others are enqueued one by one. */
+  readonly kept: number;
+  /** Enqueues all of it on a stream; undefined is the default stream. */
+  enqueue(stream: StreamHandle | undefined): void;
+  /** Puts other work in its place; what has been enqueued stays as it was. */
+  replace(work: readonly RecordedWork[]): void;
+  /** Gives back what the device keeps; what has been enqueued is done all the same. Twice is a no-op. */
+  destroy(): void;
+}
+
 /** What went wrong before a mark, for somebody who waits for that. */
 export interface Failure {
   readonly error: unknown;
@@ -381,6 +417,12 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   readonly contractByDefault: boolean;
   /** As `load`, without blocking: rejects with what that would throw. A driver has one of the two at least. */
   loadLater?(program: Program): Promise<Executable>;
+
+  /**
+   * Makes of recorded work what can be enqueued by one call: CUDA graphs. Absent, or undefined, where nothing is gained over enqueueing it
+   * piece by piece (`work-list.ts`).
+   */
+  prepare?(work: readonly RecordedWork[]): PreparedWork | undefined;
 
   /** Frees everything; the driver can not be used afterwards. */
   close(): void;

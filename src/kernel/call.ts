@@ -8,6 +8,7 @@ import type { ArgType } from '../compiler/contract.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import type { MemoryOwner } from '../memory/owner.ts';
+import { recording } from '../memory/recording.ts';
 import type { Stream } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
 import type { HostTyped, Typed } from './args.ts';
@@ -70,6 +71,10 @@ export function keepLenders(typed: readonly Typed[], context: Context, stream: S
     if (arg.kind === 'device' && arg.borrowed !== undefined) kept?.push(arg.borrowed.by);
   });
   if (kept.length === 0) return;
+  if (recording.current !== undefined) {
+    for (const lender of kept) recording.current.hold(lender);
+    return;
+  }
   whenDone(context, stream?.handle, () => {
     kept = undefined;
   });
@@ -135,7 +140,7 @@ export function retainArrays(typed: readonly Typed[]): () => void {
 }
 
 /** Notes that a stream uses the device arrays of a call. */
-export function touchAll(args: readonly Typed[], stream: Stream): void {
+export function touchAll(args: readonly Typed[], stream: Stream | undefined): void {
   forEachArray(args, (arg) => {
     if (arg.kind === 'device') arg.array.owner.touch(stream);
   });

@@ -7,6 +7,7 @@ import { KernelError, withStackDepth } from '../errors.ts';
 import { blocking, stillFilled } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
+import { recording, refuseRecording } from '../memory/recording.ts';
 import type { Enter } from '../memory/turns.ts';
 import { ownValue } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
@@ -37,7 +38,14 @@ import {
 import { isCompiled, specialisationFor, specialisationLater } from './forms.ts';
 import { type CheckedShape, checkLaunch, type LaunchOptions, sameLaunch } from './launch-shape.ts';
 import { resolveOverload } from './overload.ts';
-import { markAll, markWritten, refreshHosts, type SmartArguments, smartArguments } from './smart-arguments.ts';
+import {
+  hasSmart,
+  markAll,
+  markWritten,
+  refreshHosts,
+  type SmartArguments,
+  smartArguments,
+} from './smart-arguments.ts';
 import type { Specialisation } from './specialisation.ts';
 import { Staging } from './staging.ts';
 import type { KernelState } from './state.ts';
@@ -89,16 +97,18 @@ export class Launcher {
     const { state } = this;
     const { recent } = state;
     const bits = shape.wide ? 64 : 32;
+    const recorded = recording.current !== undefined;
+    if (recorded) refuseSmart(args, state.name);
     for (let i = 0; i < recent.length && !state.debugCaptures; i++) {
       const known = recent[i] as Specialisation;
       if (known.context !== context || known.indexBits !== bits || known.stale) continue;
       if (!known.marshaller.match(args, context)) continue;
       if (i > 0) state.remember(known);
       state.hits++;
-      if (stream !== undefined) known.marshaller.touch(args, context, stream);
+      if (stream !== undefined || recorded) known.marshaller.touch(args, context, stream);
       known.launch(shape, stream);
       if (known.marshaller.smart) markAll(args, known.written, stream);
-      if (state.debugSync) synchronize(context, stream);
+      if (state.debugSync && !recorded) synchronize(context, stream);
       return known;
     }
     try {
@@ -127,13 +137,14 @@ export class Launcher {
     try {
       if (staging !== undefined)
         blocking(context.driver, 'launch with host arrays', () => `await ${state.name}.launchAsync(…)`);
+      if (recording.current !== undefined) refuseFilled(call.typed, state.name);
       if (staging?.filling() !== undefined) throw stillFilled(`this launch of ${state.name} takes`);
       const specialisation = this.#specialise(call, shape, context);
       this.#fill(specialisation, call, stream);
       specialisation.launch(shape, stream);
       keepLenders(call.typed, context, stream);
       if (staging !== undefined) this.#finish(staging, call, specialisation, stream);
-      else if (state.debugSync) synchronize(context, stream);
+      else if (state.debugSync && recording.current === undefined) synchronize(context, stream);
       return specialisation;
     } finally {
       staging?.dispose();
@@ -154,11 +165,12 @@ export class Launcher {
     staging?.copyIn(stream);
     const ready = typed.map((arg) => makeReady(arg, staging));
     marshaller.fill(ready, (i) => this.state.argument(i));
-    if (stream !== undefined) touchAll(typed, stream);
+    if (stream !== undefined || recording.current !== undefined) touchAll(typed, stream);
   }
 
   /** `kernel.launchAsync(options, ...args)`: all of it is enqueued when this returns, or when its kernel is compiled by a promise. */
   async launchAsync(options: AsyncLaunchOptions, args: readonly unknown[]): Promise<void> {
+    refuseRecording(`launchAsync of ${this.state.name}`, 'its promise would wait for the work', 'write launch');
     const context = this.devices.currentContext();
     const { state } = this;
     const shape = checkLaunch(options, context, state.options, ASYNC_KEYS);
@@ -333,6 +345,8 @@ export class Launcher {
 
   /** Copies host arrays back; without a stream everything is done afterwards. */
   #finish(staging: Staging, call: Call, specialisation: Specialisation, stream: Stream | undefined): void {
+    // All host arrays are In: nothing comes back.
+    if (recording.current !== undefined) return;
     // What failed in the kernel is thrown here, before anything is copied back.
     if (stream === undefined || this.state.debugSync) synchronize(specialisation.context, stream);
     copyBack(staging, call, specialisation, stream);
@@ -378,4 +392,26 @@ function synchronize(context: Context, stream: Stream | undefined): void {
 function seenFrom(error: unknown, call: (...args: never[]) => unknown): unknown {
   if (error instanceof KernelError) withStackDepth(50, () => Error.captureStackTrace(error, call));
   return error;
+}
+
+/** Smart arrays are brought up to date by each launch, which a graph does not do. */
+function refuseSmart(args: readonly unknown[], kernel: string): void {
+  if (!hasSmart(args)) return;
+  refuseRecording(
+    `a smart array as an argument of ${kernel}`,
+    'a graph does not bring it up to date',
+    "pass array.get('gpu')",
+  );
+}
+
+/** Host arrays that a kernel fills would have to be copied back. */
+function refuseFilled(typed: readonly Typed[], kernel: string): void {
+  forEachArray(typed, (arg) => {
+    if (arg.kind !== 'host' || arg.direction === 'in') return;
+    refuseRecording(
+      `the launch of ${kernel} with a host array`,
+      'the array would have to be copied back and waited for',
+      'pass a device array, or cuda.In(array) for one that is only read',
+    );
+  });
 }

@@ -141,7 +141,7 @@ export class Marshaller {
   }
 
   /** Notes with the owners of array arguments that a stream uses them. The arguments have been matched. */
-  touch(args: readonly unknown[], context: Context, stream: Stream): void {
+  touch(args: readonly unknown[], context: Context, stream: Stream | undefined): void {
     for (let i = 0; i < args.length; i++) {
       const slot = this.#slots[i] as Slot;
       if (slot.kind === 'group') touchGroup(slot, args[i] as object, stream);
@@ -281,7 +281,7 @@ function forget(slots: readonly Slot[]): void {
   }
 }
 
-function touchGroup({ items, parts }: GroupSlot, arg: object, stream: Stream): void {
+function touchGroup({ items, parts }: GroupSlot, arg: object, stream: Stream | undefined): void {
   items.forEach((slot, k) => {
     const item: unknown = Reflect.get(arg, parts === undefined ? k : (parts.names[k] as string));
     if (slot.kind === 'group') touchGroup(slot, item as object, stream);

@@ -29,6 +29,12 @@ const DEEPEST = 64;
 /** Paths of arguments: the same strings each time, whose hashes are known. */
 const PATHS: readonly string[] = Array.from({ length: 64 }, (_, i) => String(i));
 
+/** Whether there is a smart array among the arguments, or in tuples of them. */
+export function hasSmart(args: readonly unknown[], depth = 0): boolean {
+  if (depth > DEEPEST) return false;
+  return args.some((arg) => arg instanceof SmartArray || (Array.isArray(arg) && hasSmart(arg, depth + 1)));
+}
+
 /** Uploads what is behind; undefined when there is no smart array among the arguments, or in tuples of them. */
 export function smartArguments(args: readonly unknown[], context: Context): SmartArguments | undefined {
   const found: Found[] = [];

@@ -5,10 +5,11 @@
 import type { ArrayMemory } from '../array/array-memory.ts';
 import { memoryIn } from '../array/device-array.ts';
 import type { ArgType, CompiledKernel, CompileOptions } from '../compiler/contract.ts';
-import type { Executable, PendingLaunch } from '../driver/driver.ts';
+import type { Dim3, Executable, PendingLaunch } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { blocking } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
+import { type Kept, type Recording, recording, unrecordable } from '../memory/recording.ts';
 import type { Resource } from '../memory/resources.ts';
 import type { Stream } from '../stream/stream.ts';
 import { waitWithin } from './async-launch.ts';
@@ -25,7 +26,7 @@ interface CapturedPointer {
 }
 
 /** A compiled and loaded kernel. Dies with its context. */
-export class Specialisation implements Resource {
+export class Specialisation implements Resource, Kept {
   readonly context: Context;
   /** `context.epoch` when it was loaded: a reset of the context unloads it. */
   readonly epoch: number;
@@ -42,6 +43,9 @@ export class Specialisation implements Resource {
   /** The version of the arguments for which it is known what overlaps, and that. */
   #proven = -1;
   #aliased = false;
+  /** How many graphs have it, which launch the loaded code. */
+  #graphs = 0;
+  #destroyed = false;
   /** The block that the driver suggested last. */
   #suggestion: { readonly sharedBytes: number; readonly threads: number } | undefined = undefined;
   /** The last shape whose block was Tsamba's to choose, and what became of it. */
@@ -87,6 +91,7 @@ export class Specialisation implements Resource {
   launch(asked: CheckedShape, stream: Stream | undefined): void {
     const shape = this.#ready(asked, stream);
     const { executable, marshaller, context } = this;
+    if (recording.current !== undefined) return this.#record(recording.current, shape, stream);
     if (shape.timeout > 0)
       blocking(context.driver, 'launch with a timeout', () => `await ${this.#name.text}.launchAsync(…)`);
     executable.launch(shape, marshaller.values, stream === undefined ? undefined : stream.use());
@@ -94,6 +99,20 @@ export class Specialisation implements Resource {
     if (shape.timeout > 0 && !context.info.features.stopsKernels) {
       waitWithin(this.#name.text, shape, { context, stream });
     }
+  }
+
+  #record(graph: Recording, { grid, block, sharedBytes, aliased, timeout }: CheckedShape, stream?: Stream): void {
+    if (timeout > 0) {
+      const instead = 'leave the timeout out';
+      throw graph.fail(unrecordable(`the launch of ${this.#name.text}`, 'its timeout would wait for it', instead));
+    }
+    graph.keep(this);
+    // The caller fills the same objects again for the next launch.
+    const shape = { grid: copyOf(grid), block: copyOf(block), sharedBytes, aliased };
+    graph.record(
+      { kind: 'launch', executable: this.executable, shape, args: [...this.marshaller.values] },
+      stream?.use(),
+    );
   }
 
   /** As `launch`, without blocking; undefined where a launch is only enqueued. */
@@ -126,7 +145,7 @@ export class Specialisation implements Resource {
       if (array.context !== context && !array.context.isWith(context)) this.#failContext(array);
       marshaller.put(param, array.pointer);
       if (aliasing.matters) aliasing.note(param, array, array.itemSize);
-      if (stream !== undefined) array.owner.touch(stream);
+      if (stream !== undefined || recording.current !== undefined) array.owner.touch(stream);
     }
     const { version } = marshaller;
     if (version !== this.#proven) this.#prove(version);
@@ -212,9 +231,26 @@ export class Specialisation implements Resource {
     );
   }
 
-  destroy(): void {
-    this.executable.unload();
+  /** One more graph launches the code. */
+  retain(): void {
+    this.#graphs++;
   }
+
+  /** One graph fewer. */
+  release(): void {
+    this.#graphs--;
+    if (this.#destroyed && this.#graphs === 0) this.executable.unload();
+  }
+
+  /** Code that graphs have is unloaded with the last of these. */
+  destroy(): void {
+    this.#destroyed = true;
+    if (this.#graphs === 0) this.executable.unload();
+  }
+}
+
+function copyOf([x, y, z]: Dim3): Dim3 {
+  return [x, y, z];
 }
 
 function capturedPointers({ kernel, captured }: CompiledKernel): readonly CapturedPointer[] {

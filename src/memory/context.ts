@@ -17,6 +17,7 @@ import { MemoryStream } from './memory-stream.ts';
 import { OpenDevice, type Tenant } from './open-device.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
 import { printAs } from './printing.ts';
+import { refuseRecording, refuseWaiting } from './recording.ts';
 import { runDry } from './run-dry.ts';
 import type { MemoryStats } from './stats.ts';
 import type { StreamRef, StreamUser } from './stream-ref.ts';
@@ -237,6 +238,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
 
   /** Blocks until all work of the device is done; throws what went wrong, if anything did. */
   synchronize(): void {
+    refuseWaiting('synchronize()');
     this.checkOpen();
     const driver = blocking(this.driver, 'synchronize()', `await ${this.namespace}.synchronizeAsync()`);
     if (this.turns.waiting > 0) this.turns.check('synchronize()');
@@ -271,6 +273,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
    * wait, what has been enqueued is done all the same, and `resetAsync` says when.
    */
   reset(): void {
+    refuseRecording('reset()', 'it ends all work', 'call it outside');
     this.checkOpen();
     this.#giveUp('its context was reset');
     this.epoch++;
@@ -287,6 +290,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
   /** Frees everything as `reset` does, and closes the device where no other context is on it. Twice is a no-op. */
   close(): void {
     if (this.#closed) return;
+    refuseRecording('close()', 'it ends all work', 'call it outside');
     this.#giveUp('its context was closed');
     this.#closed = true;
     this.#leave();

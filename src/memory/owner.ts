@@ -10,6 +10,7 @@ import type { DeviceDriver, EventHandle, Pointer, StreamHandle } from '../driver
 import { canWait } from './blocking.ts';
 import type { PendingItem } from './deallocations.ts';
 import { disposedError, type Site } from './disposal.ts';
+import { recording } from './recording.ts';
 import type { StreamRef, StreamUser } from './stream-ref.ts';
 
 /** What an owner asks of the context that it was allocated in. */
@@ -337,6 +338,12 @@ export class MemoryOwner {
    * after the allocation.
    */
   touch(stream: StreamUser | undefined): void {
+    // Recorded work is not enqueued: the graph keeps the memory, and notes its streams.
+    if (recording.current !== undefined) recording.current.keep(this);
+    else this.#noteUse(stream);
+  }
+
+  #noteUse(stream: StreamUser | undefined): void {
     const allocation = this.#allocation;
     if (stream === undefined || allocation === undefined || allocation.lastStream === stream.ref) return;
     allocation.noteUse(stream.ref);

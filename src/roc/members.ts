@@ -25,7 +25,7 @@ export {
   synchronize,
   synchronizeAsync,
 } from './host.ts';
-export { guvectorize, vectorize } from './library.ts';
+export { graph, guvectorize, vectorize } from './library.ts';
 export { deregister, register } from './registration.ts';
 export {
   activeLanePermuteWaveWidth,

@@ -10,6 +10,7 @@ import { Context } from '../memory/context.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
 import { captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { printAs } from '../memory/printing.ts';
+import { recording, refuseWaiting, unrecordable } from '../memory/recording.ts';
 import type { Resource } from '../memory/resources.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
@@ -91,22 +92,35 @@ export class Event {
   record(stream?: Stream | 0 | null): void {
     const event = this.#use();
     this.context.driver.recordEvent(event, this.#handleOf(stream));
-    this.#recorded = true;
+    // In a graph it is a mark within that, and nothing that time could be measured from.
+    if (recording.current === undefined) this.#recorded = true;
   }
 
   /** Makes what is enqueued on the stream (none: the default stream) from now on wait for the mark. Does not block. */
   wait(stream?: Stream | 0 | null): void {
     const event = this.#use();
+    const { current } = recording;
+    if (current !== undefined && !current.knows(event)) {
+      throw current.fail(
+        unrecordable(
+          'event.wait()',
+          'the event is not recorded in it before, and work outside of a graph comes before or after all of it',
+          'record the event in the graph, or wait for it before the graph is launched',
+        ),
+      );
+    }
     this.context.driver.waitEvent(event, this.#handleOf(stream));
   }
 
   /** Whether the work before the mark has been done. Does not block. */
   query(): boolean {
+    refuseWaiting('event.query()');
     return this.context.driver.queryEvent(this.#use());
   }
 
   /** Blocks until the work before the mark has been done. */
   synchronize(): void {
+    refuseWaiting('event.synchronize()');
     const event = this.#use();
     const driver = blocking(this.context.driver, 'event.synchronize()', 'await event.done()');
     this.context.counters.synchronizations++;
@@ -118,6 +132,7 @@ export class Event {
    * It may be disposed meanwhile; one that is recorded again is waited for once more.
    */
   async done(): Promise<Event> {
+    refuseWaiting('event.done()');
     const event = this.#use();
     const { context } = this;
     const letGo = this.#resource.hold();
@@ -135,6 +150,7 @@ export class Event {
    * `event_elapsed_time(start, end)`.
    */
   elapsedTime(end: Event): number {
+    refuseWaiting('event.elapsedTime()');
     if (!(end instanceof Event)) {
       throw new TsambaTypeError('E_EVENT', `elapsedTime needs the event that ends the time, got ${typeof end}`);
     }

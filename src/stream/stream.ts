@@ -16,6 +16,7 @@ import { checkBody, isThenable, type Leavable } from '../memory/context-manager.
 import type { DeviceSelection } from '../memory/device-selection.ts';
 import { atSite, captureSite, disposedError, type Site } from '../memory/disposal.ts';
 import { printAs } from '../memory/printing.ts';
+import { refuseWaiting } from '../memory/recording.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { StreamUser } from '../memory/stream-ref.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
@@ -113,6 +114,7 @@ export class Stream implements StreamUser {
 
   /** Blocks until all work on the stream has been done, copies included; throws what went wrong. Numba: `synchronize()`. */
   synchronize(): void {
+    refuseWaiting('stream.synchronize()');
     const handle = this.use();
     const { driver: one, turns } = this.context;
     const driver = blocking(one, 'stream.synchronize()', 'await stream.done()');
@@ -126,6 +128,7 @@ export class Stream implements StreamUser {
 
   /** Whether all work that was enqueued has been done. Does not block. CUDA's `cuStreamQuery`. */
   query(): boolean {
+    refuseWaiting('stream.query()');
     const handle = this.use();
     const { driver } = this.context;
     if (handle !== undefined) return driver.queryStream(handle);
@@ -143,6 +146,7 @@ export class Stream implements StreamUser {
   autoSynchronize(): AutoSynchronize;
   autoSynchronize<R>(body: (stream: Stream) => R): R;
   autoSynchronize<R>(body?: (stream: Stream) => R): AutoSynchronize | R {
+    refuseWaiting('stream.autoSynchronize()');
     this.use();
     if (body === undefined) return this.#contextManager();
     checkBody('autoSynchronize', body);
@@ -220,6 +224,7 @@ export class Stream implements StreamUser {
    * went wrong. Numba: `async_done()`.
    */
   async done(): Promise<Stream> {
+    refuseWaiting('stream.done()');
     const { turns, driver } = this.context;
     if (turns.waiting > 0) await turns.afterThem();
     const handle = this.use();
@@ -239,6 +244,7 @@ export class Stream implements StreamUser {
     if (typeof fn !== 'function') {
       throw new TsambaTypeError('E_CALLBACK', `addCallback needs a function, got ${typeof fn}`);
     }
+    refuseWaiting('stream.addCallback()');
     whenDone(this.context, this.use(), (outcome) => {
       // A callback only learns that something failed. What failed stays for those who wait.
       try {

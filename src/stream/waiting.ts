@@ -11,6 +11,7 @@ import type { Moment } from '../driver/faults.ts';
 import { DriverError } from '../errors.ts';
 import { onNextTurn, type Turn } from '../host/index.ts';
 import type { Context } from '../memory/context.ts';
+import { refuseWaiting } from '../memory/recording.ts';
 
 /** How work on a stream ended: undefined for well. A failure that nobody acknowledges is kept for the next call that waits. */
 export type Outcome = Pick<Failure, 'error' | 'acknowledge'> | undefined;
@@ -120,6 +121,7 @@ function ask({ context, event, owned, began }: Waiter): Failure | undefined | 'w
  * `handle` undefined is the default stream.
  */
 export function whenDone(context: Context, handle: StreamHandle | undefined, then: (outcome: Outcome) => void): void {
+  refuseWaiting('waiting for work');
   context.checkOpen();
   const { driver } = context;
   const event = driver.createEvent(false);

@@ -14,11 +14,31 @@ import type { Vocabulary } from './vocabulary.ts';
 const NOT_READY = 600;
 const OUT_OF_MEMORY = 2;
 const INVALID_HANDLE = 400;
+const CAPTURE_UNSUPPORTED = 900;
+const CAPTURE_UNJOINED = 904;
+const UPDATE_FAILED = 910;
 
 interface Work {
   readonly stream: number;
   readonly run: () => void;
   done: boolean;
+}
+
+/** Work that is captured and not enqueued, by all streams that take part. */
+interface Capture {
+  readonly origin: number;
+  /** What has been captured, in order, with its stream. */
+  readonly work: { readonly stream: number; readonly kind: string; readonly run: () => void }[];
+  /** By stream: how much of the work it comes after. */
+  readonly streams: Map<number, Set<number>>;
+}
+
+/** What is in a graph. */
+interface ModelGraph {
+  readonly kinds: string;
+  readonly runs: readonly (() => void)[];
+  /** Of each piece of work, what it comes after. */
+  readonly after: readonly (readonly number[])[];
 }
 
 /** What a modelled kernel is given: its packed parameters, as they were at the launch. */
@@ -48,6 +68,13 @@ export class CudaModel {
   readonly #linked = new Map<number, Uint8Array>();
   readonly #gone = new Set<number>();
   readonly #globals = new Map<string, number>();
+  readonly #captures = new Map<number, Capture>();
+  /** What the work of captures comes after, by the capture. */
+  readonly #after = new Map<Capture, (readonly number[])[]>();
+  readonly #marks = new Map<number, { readonly capture: Capture; readonly places: ReadonlySet<number> }>();
+  /** Graphs and their instances, by handle. */
+  readonly graphs: Map<number, ModelGraph> = new Map();
+  readonly instances: Map<number, ModelGraph> = new Map();
   readonly #vocabulary: Vocabulary;
   #next = 0x1000;
   #now = 0;
@@ -125,8 +152,15 @@ export class CudaModel {
     return 0;
   }
 
-  #enqueue(stream: number, run: () => void): number {
+  #enqueue(stream: number, run: () => void, kind = 'work'): number {
     if (this.#gone.has(stream)) return INVALID_HANDLE;
+    const capture = this.#captures.get(stream);
+    if (capture !== undefined) {
+      const place = capture.work.push({ stream, kind, run }) - 1;
+      this.#after.get(capture)?.push([...(capture.streams.get(stream) ?? [])]);
+      capture.streams.set(stream, new Set([place]));
+      return 0;
+    }
     this.#work.push({ stream, run, done: false });
     return 0;
   }
@@ -145,6 +179,7 @@ export class CudaModel {
   }
 
   #drain(stream: number): number {
+    if (this.#captures.has(stream)) return CAPTURE_UNSUPPORTED;
     for (let k = 0; k < this.#work.length; k++) if (stream === 0 || this.#work[k]?.stream === stream) this.#do(k);
     return 0;
   }
@@ -162,16 +197,92 @@ export class CudaModel {
     const words = new BigUint64Array(this.ffi.view(extra, 40));
     const size = Number(new BigUint64Array(this.ffi.view(Number(words[3]), 8))[0]);
     const params = this.bytesAt(Number(words[1]), size).slice();
-    return this.#enqueue(stream, () => this.kernels.get(name)?.(new DataView(params.buffer)));
+    return this.#enqueue(stream, () => this.kernels.get(name)?.(new DataView(params.buffer)), name);
+  }
+
+  #endCapture(stream: number, cell: number): number {
+    const capture = this.#captures.get(stream);
+    if (capture === undefined || capture.origin !== stream) return INVALID_HANDLE;
+    const joined = capture.streams.get(stream) ?? new Set();
+    const after = this.#after.get(capture) ?? [];
+    const reached = new Set<number>();
+    const reach = (place: number): void => {
+      if (reached.has(place)) return;
+      reached.add(place);
+      for (const before of after[place] ?? []) reach(before);
+    };
+    for (const place of joined) reach(place);
+    for (const each of capture.streams.keys()) this.#captures.delete(each);
+    if (reached.size < capture.work.length) return CAPTURE_UNJOINED;
+    this.#give(cell);
+    const { work } = capture;
+    const kinds = work.map(({ kind }) => kind).join();
+    this.graphs.set(this.#next, { kinds, runs: work.map(({ run }) => run), after });
+    return 0;
+  }
+
+  #wait(stream: number, event: number): number {
+    const mark = this.#marks.get(event);
+    if (mark !== undefined) {
+      const { capture, places } = mark;
+      const known = capture.streams.get(stream);
+      capture.streams.set(stream, new Set([...(known ?? []), ...places]));
+      this.#captures.set(stream, capture);
+      return 0;
+    }
+    const at = this.#events.get(event);
+    return at === undefined ? 0 : this.#enqueue(stream, () => this.#do(at));
+  }
+
+  #graphFunctions(): Readonly<Record<string, (...args: never[]) => number>> {
+    return {
+      cuStreamBeginCapture: (stream: number) => {
+        const capture: Capture = { origin: stream, work: [], streams: new Map([[stream, new Set()]]) };
+        this.#captures.set(stream, capture);
+        this.#after.set(capture, []);
+        return 0;
+      },
+      cuStreamEndCapture: (stream: number, cell: number) => this.#endCapture(stream, cell),
+      cuGraphInstantiate: (cell: number, graph: number) => {
+        const made = this.graphs.get(graph);
+        if (made === undefined) return INVALID_HANDLE;
+        this.#give(cell);
+        this.instances.set(this.#next, made);
+        return 0;
+      },
+      cuGraphExecUpdate: (instance: number, graph: number) => {
+        const [old, made] = [this.instances.get(instance), this.graphs.get(graph)];
+        if (old === undefined || made === undefined) return INVALID_HANDLE;
+        if (old.kinds !== made.kinds) return UPDATE_FAILED;
+        this.instances.set(instance, made);
+        return 0;
+      },
+      cuGraphLaunch: (instance: number, stream: number) => {
+        const made = this.instances.get(instance);
+        if (made === undefined) return INVALID_HANDLE;
+        return this.#enqueue(stream, () => {
+          for (const run of made.runs) run();
+        });
+      },
+      cuGraphDestroy: (graph: number) => (this.graphs.delete(graph) ? 0 : INVALID_HANDLE),
+      cuGraphExecDestroy: (instance: number) => (this.instances.delete(instance) ? 0 : INVALID_HANDLE),
+    };
   }
 
   #functions(): Readonly<Record<string, (...args: never[]) => number>> {
     const record = (event: number, stream: number): number => {
+      const capture = this.#captures.get(stream);
+      this.#marks.delete(event);
+      if (capture !== undefined) {
+        this.#marks.set(event, { capture, places: new Set(capture.streams.get(stream)) });
+        return 0;
+      }
       this.#enqueue(stream, () => undefined);
       this.#events.set(event, this.#work.length - 1);
       return 0;
     };
     return {
+      ...this.#graphFunctions(),
       cuDevicePrimaryCtxRetain: (cell: number) => this.#give(cell),
       cuDeviceGetDefaultMemPool: (cell: number) => this.#give(cell),
       cuMemPoolGetAttribute: (_pool: number, which: number, cell: number) => {
@@ -217,11 +328,9 @@ export class CudaModel {
       },
       cuStreamSynchronize: (stream: number) => this.#drain(stream),
       cuCtxSynchronize: () => this.#drain(0),
-      cuStreamQuery: (stream: number) => (this.#busy(stream) ? NOT_READY : 0),
-      cuStreamWaitEvent: (stream: number, event: number) => {
-        const at = this.#events.get(event);
-        return at === undefined ? 0 : this.#enqueue(stream, () => this.#do(at));
-      },
+      cuStreamQuery: (stream: number) =>
+        this.#captures.has(stream) ? CAPTURE_UNSUPPORTED : this.#busy(stream) ? NOT_READY : 0,
+      cuStreamWaitEvent: (stream: number, event: number) => this.#wait(stream, event),
       cuEventCreate: (cell: number) => this.#give(cell),
       cuEventRecord: record,
       cuEventQuery: (event: number) => (this.#work[this.#events.get(event) ?? -1]?.done === false ? NOT_READY : 0),

@@ -15,7 +15,9 @@ import type {
   HostMemory,
   HostMemoryOptions,
   Pointer,
+  PreparedWork,
   Program,
+  RecordedWork,
   StreamHandle,
 } from '../driver.ts';
 import { EnqueuedDriver } from '../enqueued.ts';
@@ -26,6 +28,7 @@ import type { CopyPlatform } from './copies/device.ts';
 import type { CudaDevice } from './description.ts';
 import type { ExecutableHost } from './executable.ts';
 import type { Cuda } from './functions.ts';
+import { cudaGraphs } from './graphs.ts';
 import { CudaHostMemory } from './host.ts';
 import { LaunchReports } from './launch-reports.ts';
 import { CudaMemory } from './memory.ts';
@@ -195,6 +198,11 @@ export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements B
     const executable = this.executable(this.#executableHost, program);
     this.#executables.add(executable);
     return executable;
+  }
+
+  prepare(work: readonly RecordedWork[]): PreparedWork | undefined {
+    // Launches that wait cannot be captured.
+    return this.#executableHost.synchronous ? undefined : cudaGraphs(this, work);
   }
 
   close(): void {

@@ -73,6 +73,16 @@ export abstract class CudaExecutable implements Executable {
     return out.int(0);
   }
 
+  /** Whether launches leave records, which are found by their number. */
+  get watched(): boolean {
+    return this.modules().some((module) => module.watched);
+  }
+
+  /** Notes a launch that a graph makes. */
+  noteLaunch(shape: LaunchShape): void {
+    this.context.launches.note(this.program.kernel, shape);
+  }
+
   unload(): void {
     if (!this.loaded) return;
     this.loaded = false;

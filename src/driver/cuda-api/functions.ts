@@ -144,6 +144,14 @@ export const OPTIONAL = {
   cuMemPoolSetAccess: ['cuMemPoolSetAccess', 'aan', 'p, p, size_t'],
   cuMemAllocAsync: ['cuMemAllocAsync', 'ana', 'p, size_t, p'],
   cuMemFreeAsync: ['cuMemFreeAsync', 'aa', 'p, p'],
+  // Graphs. Mode; the CUgraph; the CUgraphExec, CUgraph, flags (11.4); exec, stream; exec, graph, cells for what is wrong.
+  cuStreamBeginCapture: ['cuStreamBeginCapture_v2', 'an', 'p, int32_t'],
+  cuStreamEndCapture: ['cuStreamEndCapture', 'aa', 'p, p'],
+  cuGraphInstantiate: ['cuGraphInstantiateWithFlags', 'aan', 'p, p, uint64_t'],
+  cuGraphLaunch: ['cuGraphLaunch', 'aa', 'p, p'],
+  cuGraphExecUpdate: ['cuGraphExecUpdate', 'aaaa', 'p, p, p, p'],
+  cuGraphDestroy: ['cuGraphDestroy', 'a', 'p'],
+  cuGraphExecDestroy: ['cuGraphExecDestroy', 'a', 'p'],
   // 9.0: function, grid, block, dynamic shared bytes, stream, kernelParams
   cuLaunchCooperativeKernel: [
     'cuLaunchCooperativeKernel',

@@ -13,6 +13,8 @@ const FIELDS = 7;
 
 /** Launches since the device was last known to have run dry. */
 export class LaunchLog {
+  /** How many launches are remembered. */
+  readonly kept: number = KEPT;
   readonly #kernels: (Kernel | undefined)[] = new Array<undefined>(KEPT).fill(undefined);
   readonly #numbers = new Uint32Array(KEPT * FIELDS);
   #count = 0;

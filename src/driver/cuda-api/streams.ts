@@ -16,6 +16,7 @@ import { CUDA_ERROR_NOT_READY } from './result.ts';
 const LEGACY = 1;
 const PER_THREAD = 2;
 const EVENT_DISABLE_TIMING = 2;
+const NON_BLOCKING = 1;
 
 /** A stream as the driver here knows it. */
 export class CudaStream implements ReportStream<CudaStream> {
@@ -76,6 +77,28 @@ export class CudaStreams {
     const stream = new CudaStream(this, out.long(0), true);
     this.#live.add(stream);
     return handleOf(stream);
+  }
+
+  /** A stream that no other waits for, and that waits for none: what is captured there has nothing to do with what runs meanwhile. */
+  createApart(): StreamHandle {
+    const { cuda, out } = this.#context;
+    this.#context.check(cuda.cuStreamCreate(out.at(0), NON_BLOCKING), 'cuStreamCreate');
+    const stream = new CudaStream(this, out.long(0), true);
+    this.#live.add(stream);
+    return handleOf(stream);
+  }
+
+  /** As `record` and `wait`, within a capture: nothing runs, and nothing can fail there. */
+  recordCaptured(handle: EventHandle, on: StreamHandle): void {
+    const stream = this.resolve(on, 'recordEvent');
+    const event = this.#event(handle, 'recordEvent');
+    this.#context.check(this.#context.cuda.cuEventRecord(event.handle, stream.handle), 'cuEventRecord');
+  }
+
+  waitCaptured(handle: EventHandle, waiting: StreamHandle): void {
+    const event = this.#event(handle, 'waitEvent');
+    const stream = this.resolve(waiting, 'waitEvent');
+    this.#context.check(this.#context.cuda.cuStreamWaitEvent(stream.handle, event.handle, 0), 'cuStreamWaitEvent');
   }
 
   builtin(which: 'legacy' | 'per-thread'): StreamHandle {

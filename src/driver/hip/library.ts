@@ -86,6 +86,13 @@ const SAME_OPTIONAL: typeof SAME = {
   cuMemPoolSetAccess: ['hipMemPoolSetAccess', 'p, p, size_t'],
   cuMemAllocAsync: ['hipMallocAsync', 'p, size_t, p'],
   cuMemFreeAsync: ['hipFreeAsync', 'p, p'],
+  cuStreamBeginCapture: ['hipStreamBeginCapture', 'p, int32_t'],
+  cuStreamEndCapture: ['hipStreamEndCapture', 'p, p'],
+  cuGraphInstantiate: ['hipGraphInstantiateWithFlags', 'p, p, uint64_t'],
+  cuGraphLaunch: ['hipGraphLaunch', 'p, p'],
+  cuGraphExecUpdate: ['hipGraphExecUpdate', 'p, p, p, p'],
+  cuGraphDestroy: ['hipGraphDestroy', 'p'],
+  cuGraphExecDestroy: ['hipGraphExecDestroy', 'p'],
 };
 
 /** Functions that stand for others, as said in `others`. */

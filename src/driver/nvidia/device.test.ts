@@ -7,8 +7,9 @@ import type { PrintSite } from '../../compiler/render/sites.ts';
 import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import { collectGarbage } from '../../memory/collect.ts';
 import { CudaModel } from '../cuda-api/cuda-model.testing.ts';
-import type { DeviceInfo, Executable, LaunchShape } from '../driver.ts';
+import type { Executable, LaunchShape } from '../driver.ts';
 import { reportFault } from '../reporting.testing.ts';
+import { deviceInfo as info } from './device.testing.ts';
 import { NvidiaDriver } from './device.ts';
 import { CUDA_VOCABULARY } from './result.ts';
 
@@ -30,31 +31,6 @@ function kernelNamed(name: string): Kernel {
     pos: { source, start: 0, end: 0 },
   };
 }
-
-const info: DeviceInfo = {
-  kind: 'nvidia',
-  name: 'Model GPU',
-  index: 0,
-  limits: {
-    maxThreadsPerBlock: 1024,
-    maxBlockDim: [1024, 1024, 64],
-    maxGridDim: [2 ** 31 - 1, 65535, 65535],
-    maxSharedBytesPerBlock: 100_000,
-    warpSize: 32,
-    multiprocessors: 1,
-    totalMemory: 2 ** 30,
-  },
-  computeCapability: [9, 0],
-  features: {
-    streamOrdered: true,
-    ipc: true,
-    cooperative: true,
-    externalStreams: true,
-    mapsHostMemory: true,
-    stopsKernels: false,
-    hostCanWait: true,
-  },
-};
 
 let number = 0;
 
