@@ -135,9 +135,10 @@ export class Launcher {
     const call = this.#prepare(args, context);
     const { staging } = call;
     try {
-      if (staging !== undefined)
-        blocking(context.driver, 'launch with host arrays', () => `await ${state.name}.launchAsync(…)`);
       if (recording.current !== undefined) refuseFilled(call.typed, state.name);
+      else if (staging !== undefined) {
+        blocking(context.driver, 'launch with host arrays', () => `await ${state.name}.launchAsync(…)`);
+      }
       if (staging?.filling() !== undefined) throw stillFilled(`this launch of ${state.name} takes`);
       const specialisation = this.#specialise(call, shape, context);
       this.#fill(specialisation, call, stream);
