@@ -48,6 +48,8 @@ const collect = ({ sum }: Parts, e: Expr): Stmt => ir.assign(sum, add(read(sum),
 
 it('are those that lanes leave one by one, and that load from anywhere', () => {
   expect(isScattered(own, (p) => [collect(p, p.at(p.at(read(p.k))))])).toBe(true);
+  const chase = ({ sum, at }: Parts): Stmt => ir.assign(sum, ir.binary('and', ir.mul(at(read(sum)), i32(5)), i32(63)));
+  expect(isScattered(own, (p) => [chase(p)])).toBe(true);
 });
 
 it('are none that all lanes leave together, or whose lanes load in a row', () => {

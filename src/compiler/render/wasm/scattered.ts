@@ -13,7 +13,7 @@ import { eachStmt, exprParts, someStmt, stmtExprs, written } from '../../ir/pass
 import type { LaneFacts } from './lane-facts.ts';
 
 /** Operations of a vector that pay for going to memory lane by lane once. */
-const WORTH_A_GATHER = 2;
+const WORTH_A_GATHER = 4;
 
 /** Whether all innermost loops of a kernel are of that kind. */
 export function isScattered(kernel: Kernel, uniformity: Uniformity, facts: LaneFacts): boolean {
