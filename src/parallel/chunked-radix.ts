@@ -2,7 +2,7 @@
  * One pass of a radix sort where a processor's threads share the work: each takes a stretch of the keys, counts its digits, and moves its keys one after another to
  * where they go. Stretches have no part in each other, so that blocks may run in any order.
  */
-import { type DType, u32 } from '../dtype/index.ts';
+import { u32 } from '../dtype/index.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
 import type { Vec } from '../kernel/types.ts';
@@ -111,6 +111,3 @@ export function moveStretchOf(jit: Jit, keysOf: RadixKeys, { bits, first, last, 
     { captures, name: 'moveStretch', boundsCheck: false },
   ) as never;
 }
-
-/** Unused keys of a type are kept in memory as what they are in registers. */
-export type Word = DType;

@@ -14,6 +14,8 @@ export {
   reduce,
   reduceInto,
 } from './reduce.ts';
+export { type Argsort, argsort, type Order, type Sort, type SortOptions, sort, stableSort } from './sort.ts';
+export { type SortByKey, type SortByKeyOptions, type Sorted, sortByKey } from './sort-by-key.ts';
 export { type OutOptions, type Transform, type TransformCalls, transform } from './transform.ts';
 export type {
   BigArray,

@@ -3,10 +3,11 @@
  * 8 bits, finds where each digit's keys begin by looking back at the tiles before (decoupled look-back), and stores runs of equal digits from shared memory.
  * Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs", arXiv 2206.01784.
  */
+
+import { type DType, u32 } from '../dtype/index.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
 import type { Vec } from '../kernel/types.ts';
-import { type DType, u32 } from '../dtype/index.ts';
 import type { Bits, RadixKeys } from './radix-keys.ts';
 import { SORT_WORDS } from './sort-words.ts';
 
@@ -20,6 +21,7 @@ const PREFIX = 2 ** 31;
 /** How a block is made. */
 export interface Shape {
   readonly block: number;
+  /** Keys of a thread: an even number. */
   readonly items: number;
   /** How lanes with the same digit find each other. */
   readonly ranking: 'ballot' | 'match' | 'or';
@@ -63,17 +65,63 @@ export function onesweepOf(jit: Jit, keysOf: RadixKeys, valueType: DType | undef
   const captures = {
     ...SORT_WORDS,
     ...{ encode: keysOf.encode, decode: keysOf.decode, digitOf: keysOf.digit, last: keysOf.last, word: keysOf.word },
-    ...{ lookBack: shape.lookBack ?? true, block, items, warps, ranking, early, tile: block * items, valued: valueType !== undefined },
+    ...{
+      lookBack: shape.lookBack ?? true,
+      block,
+      items,
+      warps,
+      ranking,
+      early,
+      tile: block * items,
+      valued: valueType !== undefined,
+    },
     ...{ valueType: valueType ?? u32, widest, zero: (valueType?.itemSize === 8 ? 0n : 0) as Bits, u32 },
-    ...{ part: Math.floor(items / 3), warp: WARP, digits: DIGITS, all: 0xffffffff, count: COUNT, prefix: PREFIX },
+    ...{
+      halves: items / 2,
+      part: Math.floor(items / 6),
+      warp: WARP,
+      digits: DIGITS,
+      all: 0xffffffff,
+      count: COUNT,
+      prefix: PREFIX,
+    },
   };
   const name = valueType === undefined ? 'sortPass' : 'sortPassOfPairs';
   const options = shape.blocksPerSm === undefined ? {} : { launchBounds: [block, shape.blocksPerSm] as never };
   return jit(
     (words: typeof captures) => {
-      const { threadIdx, blockIdx, gridDim, laneId, laneMaskLt, popc, ballot, matchAny, shfl, shflUp, syncWarp, syncThreads, shared } = words;
+      const {
+        threadIdx,
+        blockIdx,
+        gridDim,
+        laneId,
+        laneMaskLt,
+        popc,
+        ballot,
+        matchAny,
+        shflUp,
+        syncWarp,
+        syncThreads,
+        shared,
+      } = words;
       const { add, or, load, store, encode, decode, digitOf, last, word, u32, valueType, widest, zero } = words;
-      const { block, items, warps, warp, digits, ranking, early, lookBack, tile, valued, part, all, count, prefix } = words;
+      const {
+        block,
+        items,
+        warps,
+        warp,
+        digits,
+        ranking,
+        early,
+        lookBack,
+        tile,
+        valued,
+        halves,
+        part,
+        all,
+        count,
+        prefix,
+      } = words;
       return (
         keys: Vec<Bits>,
         toKeys: Vec<Bits>,
@@ -152,14 +200,18 @@ export function onesweepOf(jit: Jit, keysOf: RadixKeys, valueType: DType | undef
           return (before + popc(same & below)) | 0;
         };
 
-        const rank = new Array<number>(items).fill(0);
+        // Two ranks in a word: registers are short.
+        const two = (low: number, high: number): number => low | (high << 16);
+        const rank = new Array<number>(halves).fill(0);
         if (early) {
           syncWarp();
           for (let k = 0; k < items; k++) add(counts, mine + (digitOf(key[k] as Bits, shift) & (digits - 1)), 1);
         } else {
-          for (let k = 0; k < part; k++) rank[k] = ranked(key[k] as Bits);
-          for (let k = part; k < 2 * part; k++) rank[k] = ranked(key[k] as Bits);
-          for (let k = 2 * part; k < items; k++) rank[k] = ranked(key[k] as Bits);
+          for (let k = 0; k < part; k++) rank[k] = two(ranked(key[2 * k] as Bits), ranked(key[2 * k + 1] as Bits));
+          for (let k = part; k < 2 * part; k++)
+            rank[k] = two(ranked(key[2 * k] as Bits), ranked(key[2 * k + 1] as Bits));
+          for (let k = 2 * part; k < halves; k++)
+            rank[k] = two(ranked(key[2 * k] as Bits), ranked(key[2 * k + 1] as Bits));
         }
         syncThreads();
 
@@ -189,16 +241,22 @@ export function onesweepOf(jit: Jit, keysOf: RadixKeys, valueType: DType | undef
         syncThreads();
 
         if (early) {
-          for (let k = 0; k < part; k++) rank[k] = ranked(key[k] as Bits);
-          for (let k = part; k < 2 * part; k++) rank[k] = ranked(key[k] as Bits);
-          for (let k = 2 * part; k < items; k++) rank[k] = ranked(key[k] as Bits);
+          for (let k = 0; k < part; k++) rank[k] = two(ranked(key[2 * k] as Bits), ranked(key[2 * k + 1] as Bits));
+          for (let k = part; k < 2 * part; k++)
+            rank[k] = two(ranked(key[2 * k] as Bits), ranked(key[2 * k + 1] as Bits));
+          for (let k = 2 * part; k < halves; k++)
+            rank[k] = two(ranked(key[2 * k] as Bits), ranked(key[2 * k + 1] as Bits));
         } else {
-          for (let k = 0; k < items; k++) {
-            const digit = (digitOf(key[k] as Bits, shift) & (digits - 1));
-            rank[k] = ((rank[k] as number) + (counts[mine + digit] as number)) | 0;
+          for (let k = 0; k < halves; k++) {
+            const low = counts[mine + (digitOf(key[2 * k] as Bits, shift) & (digits - 1))] as number;
+            const high = counts[mine + (digitOf(key[2 * k + 1] as Bits, shift) & (digits - 1))] as number;
+            rank[k] = ((rank[k] as number) + two(low | 0, high | 0)) | 0;
           }
         }
-        for (let k = 0; k < items; k++) sorted[rank[k] as number] = key[k] as Bits;
+        for (let k = 0; k < halves; k++) {
+          sorted[(rank[k] as number) & 0xffff] = key[2 * k] as Bits;
+          sorted[(rank[k] as number) >>> 16] = key[2 * k + 1] as Bits;
+        }
 
         // Where this tile's keys of a digit go: after those of all tiles before.
         if (t < digits) {
@@ -236,7 +294,10 @@ export function onesweepOf(jit: Jit, keysOf: RadixKeys, valueType: DType | undef
           for (let k = 0; k < items; k++)
             if (first + k * warp < keys.length) value[k] = values[first + k * warp] as Bits;
           syncThreads();
-          for (let k = 0; k < items; k++) moved[rank[k] as number] = value[k] as Bits;
+          for (let k = 0; k < halves; k++) {
+            moved[(rank[k] as number) & 0xffff] = value[2 * k] as Bits;
+            moved[(rank[k] as number) >>> 16] = value[2 * k + 1] as Bits;
+          }
           syncThreads();
           for (let k = 0; k < items; k++) {
             const i = t + k * block;

@@ -14,7 +14,7 @@ import { beginStretchesOf, type ChunkPass, countStretchOf, moveStretchOf } from 
 import { remember } from './memo.ts';
 import { DIGITS, onesweepOf, type Shape, tileOf } from './onesweep.ts';
 import { jitOn, onHost } from './place.ts';
-import { beginDigitsOf, clearOf, COUNT_BLOCK, copyOf, countDigitsOf, placesOf } from './radix-counts.ts';
+import { beginDigitsOf, COUNT_BLOCK, clearOf, copyOf, countDigitsOf, placesOf } from './radix-counts.ts';
 import type { RadixKeys } from './radix-keys.ts';
 import { countTileOf, sumRowsOf } from './tile-counts.ts';
 
@@ -34,7 +34,9 @@ export interface Sorting {
   readonly passes?: number | undefined;
 }
 
-const UNSIGNED: ReadonlyMap<number, DType> = new Map([u8, u16, u32, u64].map((d) => [d.itemSize, d as unknown as DType]));
+const UNSIGNED: ReadonlyMap<number, DType> = new Map(
+  [u8, u16, u32, u64].map((d) => [d.itemSize, d as unknown as DType]),
+);
 /** Keys of one run of the single sweeps: look-back words count up to 2 ** 30. */
 const PORTION = 2 ** 29;
 
@@ -174,7 +176,8 @@ class Stretches extends Radix {
     const counts = this.words(DIGITS * stretches);
     for (const { at, keys, toKeys, values, toValues } of this.plan()) {
       const [first, last] = [at === 0, at === passes - 1];
-      const along = sorting.values === undefined ? 'nothing' : first && sorting.values === 'places' ? 'places' : 'values';
+      const along =
+        sorting.values === undefined ? 'nothing' : first && sorting.values === 'places' ? 'places' : 'values';
       const pass: ChunkPass = { bits: 8, first, last, along };
       const count = this.kernel('count stretch', () => countStretchOf(this.jit, sorting.keysOf, pass), first);
       const begin = remember(['begin stretches', this.jit], () => beginStretchesOf(this.jit));
@@ -237,11 +240,7 @@ class Sweeps extends Radix {
     const list = this.plan();
     this.clear(zeroed);
     this.count((list[0] as Pass).keys, counts);
-    const sweep = this.kernel(
-      'sweep',
-      () => onesweepOf(this.jit, keysOf, valueType, shape),
-      valueType?.name,
-    );
+    const sweep = this.kernel('sweep', () => onesweepOf(this.jit, keysOf, valueType, shape), valueType?.name);
     let turn = 0;
     for (const { at, keys, toKeys, values, toValues } of list) {
       for (let k = 0; k < portions; k++) {
@@ -289,5 +288,5 @@ function half(place: Workplace, array: DeviceNDArray, k: number): DeviceNDArray 
 /** The fastest on an H200. */
 function shapeFor({ word }: RadixKeys, values: DType | undefined): Shape {
   const bytes = Math.max(word.itemSize, values?.itemSize ?? 0);
-  return { block: 384, items: bytes > 4 ? 11 : 23, ranking: 'ballot', early: false };
+  return { block: 384, items: bytes > 4 ? 12 : 22, ranking: 'ballot', early: false };
 }

@@ -11,7 +11,6 @@ interface SortWords extends Words {
   readonly popc: (bits: number) => number;
   readonly ballot: (mask: number, predicate: boolean) => number;
   readonly matchAny: (mask: number, value: number) => number;
-  readonly shfl: (mask: number, value: number, lane: number) => number;
   readonly shflUp: (mask: number, value: number, delta: number) => number;
   readonly syncWarp: () => void;
   readonly add: (array: Vec<number>, index: number, value: number) => number;
@@ -27,7 +26,6 @@ export const SORT_WORDS: SortWords = /* @__PURE__ */ Object.freeze({
   popc: intrinsic<SortWords['popc']>('popc'),
   ballot: intrinsic<SortWords['ballot']>('ballotSync'),
   matchAny: intrinsic<SortWords['matchAny']>('matchAnySync'),
-  shfl: intrinsic<SortWords['shfl']>('shflSync'),
   shflUp: intrinsic<SortWords['shflUp']>('shflUpSync'),
   syncWarp: intrinsic<SortWords['syncWarp']>('syncWarp'),
   add: intrinsic<SortWords['add']>('atomic.add'),

@@ -12,7 +12,6 @@ import { canonical } from './canonical.ts';
 import { type Input, inputOf, resultOf } from './input.ts';
 import { remember } from './memo.ts';
 import { lessAt, lessOf, mergeSteps } from './merge-sort.ts';
-import type { Value } from './operator.ts';
 import { jitOn, placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
 import { copyOf, gatherOf, placesOf } from './radix-counts.ts';
@@ -138,7 +137,8 @@ export function alongKeys(
   descending: boolean,
 ): Step[] {
   const { keysOf, name } = keysFor(place, keys.dtype, descending);
-  if ([1, 2, 4, 8].includes(values.itemSize)) return radixSteps(place, { keysOf, name, keys, toKeys, values, toValues });
+  if ([1, 2, 4, 8].includes(values.itemSize))
+    return radixSteps(place, { keysOf, name, keys, toKeys, values, toValues });
   const places = place.temporary([keys.size], u32 as unknown as DType);
   return [
     ...radixSteps(place, { keysOf, name, keys, toKeys, values: 'places', toValues: places }),

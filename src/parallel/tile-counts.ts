@@ -18,7 +18,8 @@ export function countTileOf(jit: Jit, { encode, digit }: RadixKeys, shape: Shape
   const captures = { ...SORT_WORDS, ...own };
   return jit(
     (words: typeof captures) => {
-      const { threadIdx, blockIdx, gridDim, syncThreads, shared, add, encode, digitOf, u32, digits, block, tile } = words;
+      const { threadIdx, blockIdx, gridDim, syncThreads, shared, add, encode, digitOf, u32, digits, block, tile } =
+        words;
       return (keys: Vec<Bits>, counts: Vec<number>, shift: number) => {
         const mine = shared<number>(digits, u32);
         const t = threadIdx.x;

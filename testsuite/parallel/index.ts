@@ -3,5 +3,6 @@
  */
 import type { ConformanceTest } from '../suite.ts';
 import { parallelReduce } from './reduce.ts';
+import { parallelSort } from './sort.ts';
 
-export const parallelPrimitives: readonly ConformanceTest[] = [...parallelReduce];
+export const parallelPrimitives: readonly ConformanceTest[] = [...parallelReduce, ...parallelSort];
