@@ -31,12 +31,26 @@ type Numbers =
   | Float64Array;
 type Big = BigInt64Array | BigUint64Array;
 
-const CLASSES = [Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array];
+/** A class of typed arrays. */
+interface NumbersClass {
+  from(like: { readonly length: number }, make: (_: unknown, k: number) => number): Numbers;
+}
+
+const CLASSES: readonly NumbersClass[] = [
+  Int8Array,
+  Uint8Array,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+];
 const SPECIAL = [Number.NaN, 0, -0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 5e-324, 1e-40];
 
 /** Elements of all kinds: of the whole range, few different ones, those with a meaning of their own. */
-function numbers(Class: (typeof CLASSES)[number], length: number, next: () => number): Numbers {
-  const isFloat = Class === Float32Array || Class === Float64Array;
+function numbers(Class: NumbersClass, length: number, next: () => number): Numbers {
+  const isFloat = [Float32Array, Float64Array].includes(Class as never);
   const few = length % 2 === 0;
   return Class.from({ length }, () => {
     const bits = next();
