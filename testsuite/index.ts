@@ -51,6 +51,7 @@ import { randomNumbers } from './random.ts';
 import { recordNames } from './record-names.ts';
 import { records } from './records.ts';
 import { recursion } from './recursion.ts';
+import { recursionObjects } from './recursion-objects.ts';
 import { reductions } from './reduce.ts';
 import { rocKernels } from './roc-kernels.ts';
 import { rocMemory } from './roc-memory.ts';
@@ -102,6 +103,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...vectorTypes,
   ...valueArrays,
   ...identity,
+  ...recursionObjects,
   ...stringTypes,
   ...dateTypes,
   ...wideTypes,

@@ -68,6 +68,7 @@ describe('one signature', () => {
     ['u8c[:]', 'u8c[:]'],
     ['float32x4[:]', 'f32x4[:]'],
     ['float4[::1]', 'f32x4[::1]'],
+    ['float4', 'f32x4'],
     ['cuda.uchar4[:, :]', 'u8x4[:, :]'],
     ['datetime64[s]', 'datetime64[s]'],
     ["NPTimedelta('D')", 'timedelta64[D]'],
@@ -101,7 +102,7 @@ describe('one signature', () => {
     ['void(unicode_type)', "'unicode_type' is not taken: a string is part of what the kernel is compiled for"],
     ['void(Optional(f32))', "'Optional' is not taken: whether an argument is there"],
     ['void(CPointer(f32))', "'CPointer' is not taken: a kernel takes arrays: write float32[:]"],
-    ['void(f32x4)', 'f32x4 is an argument in arrays alone: write f32x4[:]'],
+    ['void(U3)', 'U3 is an argument in arrays alone: write U3[:]'],
     ['void(U8)', 'U8 is an argument in arrays alone: write U8[:]'],
     ["void(NPDatetime('fs')[:])", 'datetime64 takes a unit, one of Y, M, W'],
     ["Array(float32, 2, 'X')", 'a kernel returns nothing, so it must have a void return type, not Array'],
@@ -168,7 +169,7 @@ describe('signatures as values', () => {
 
   it('are checked where they are made', () => {
     expect(String(types.void(datetime64('s')))).toBe('void(datetime64[s])');
-    expect(() => types.void(f32x4)).toThrow('f32x4 is an argument in arrays alone: types.array(f32x4)');
+    expect(() => types.void(unicodeCharSeq(3))).toThrow('U3 is an argument in arrays alone: types.array(U3)');
     expect(() => types.array(f32, 1.5)).toThrow('a whole number of axes');
     expect(() => types.array(f32, 1, 'K' as 'C')).toThrow("'C', 'F' or 'A', got 'K'");
     expect(() => types.uniTuple(f32, -1)).toThrow(TypeError);

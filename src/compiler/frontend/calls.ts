@@ -29,8 +29,9 @@ import { callIntrinsic } from './intrinsic-calls.ts';
 import { memberOf, memberParts } from './members.ts';
 import { hoist, isReassigned } from './names.ts';
 import { withFlag } from './optionals.ts';
-import { noteResult } from './partial-variables.ts';
+import { noteResult, supposedMember } from './partial-variables.ts';
 import { callAgain, callRecursive, finish, outerCall, pathTo } from './recursion.ts';
+import { objectsOf } from './recursion-results.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
 import { isSequence } from './sequences.ts';
 import { isTextMethod, textMember, textMethod, textType } from './texts.ts';
@@ -92,6 +93,11 @@ function methodOf(
 
 function callFunction(ctx: Evaluation, node: CallExpression, scope: Scope, pos: Pos, discarded: boolean): Value {
   const { fn, self } = calleeOf(ctx, node.callee, scope);
+  // Of a value that is not known yet: what the method gives is not known either.
+  if (fn.kind === 'scalar' && fn.expr.k === 'local' && ctx.supposed.has(fn.expr.local)) {
+    elements(ctx, node.arguments, scope, pos);
+    return supposedMember(ctx, fn, pos, () => fail('K314', pos, `${describeValue(fn)} cannot be called`));
+  }
   if (fn.kind === 'function') return callWith(ctx, fn.fn, self, node, scope, pos);
   if (fn.kind === 'class') {
     return fail('K314', pos, `${describeValue(fn)} cannot be called without new`, {
@@ -232,7 +238,8 @@ function isDestructuringHelper(fn: unknown): boolean {
 /** Calls a device function: its body is evaluated here, with the parameters bound to the arguments. */
 export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[], pos: Pos, self?: Value): Value {
   const outer = outerCall(ctx, fn);
-  if (outer !== undefined) return callAgain(ctx, fn, outer, args, self, pos);
+  if (outer !== undefined)
+    return objectsOf(ctx, fn, ctx.frames.indexOf(outer), callAgain(ctx, fn, outer, args, self, pos), pos);
   if (fn.node.async === true || fn.node.generator === true) {
     return fail(
       'K101',
@@ -252,9 +259,10 @@ export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[],
   }
   const recursive = ctx.hints.recursion(pathTo(ctx, fn));
   if (recursive === undefined) return evaluateCall(ctx, fn, args, pos, self);
-  return callRecursive(ctx, fn, args, self, recursive.varying, pos, (recursion) =>
+  const result = callRecursive(ctx, fn, args, self, recursive.varying, pos, (recursion) =>
     evaluateCall(ctx, fn, recursion.given, pos, self, recursion),
   );
+  return objectsOf(ctx, fn, ctx.frames.length, result, pos);
 }
 
 function evaluateCall(

@@ -100,6 +100,11 @@ export class Hints {
     throw new Reconsider();
   }
 
+  /** What messages and other hints know functions that call themselves by. */
+  nameOf(path: readonly object[]): string {
+    return this.#pathKey(path);
+  }
+
   #pathKey(path: readonly object[]): string {
     for (const node of path) if (!this.#functions.has(node)) this.#functions.set(node, this.#functions.size);
     return path.map((node) => this.#functions.get(node)).join('<');

@@ -307,6 +307,41 @@ function noteSource(ctx: StatementWriter, box: KernelObject, given: Value, pos: 
   box.twins.add(object);
 }
 
+/**
+ * What a function returns by its contents: objects in it become values, which others are made of. `named` is told of an object that a name
+ * outside of `leaving` still stands for, which would be another one then.
+ */
+export function contentsLeaving(
+  ctx: StatementWriter,
+  v: Value,
+  leaving: Scope | undefined,
+  named: (name: string) => never,
+  pos: Pos,
+): Value {
+  const each = (x: Value): Value => contentsLeaving(ctx, x, leaving, named, pos);
+  if (v.kind === 'tuple') return { ...v, items: v.items.map(each) };
+  if (!isObject(v)) return v;
+  if (v.kind === 'object') {
+    const { choice } = v.object;
+    if (choice !== undefined) for (const one of [choice.a, choice.b]) each(one);
+    const all = choice === undefined ? [v.object, ...v.object.twins] : [];
+    for (const object of all) {
+      const name = otherName(object, undefined, leaving);
+      if (name !== undefined) named(name.name);
+    }
+  }
+  const type = v.kind === 'record' ? v.type : v.object.type;
+  const fields = new Map([...fieldsOfObject(ctx, v, pos)].map(([name, x]) => [name, each(x)]));
+  return { kind: 'record', fields, type };
+}
+
+/** The places where the objects in a value were made that have no variables. */
+export function sitesIn(v: Value): readonly string[] {
+  if (v.kind === 'tuple') return v.items.flatMap(sitesIn);
+  if (v.kind !== 'record') return [];
+  return [v.site ?? OUTSIDE, ...[...v.fields.values()].flatMap(sitesIn)];
+}
+
 /** The variables of a box, as a slot. */
 function slotsOf(box: KernelObject): Value {
   const slot = (v: Value | undefined): Value => (v?.kind === 'object' ? slotsOf(v.object) : (v as Value));

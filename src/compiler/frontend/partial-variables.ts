@@ -8,7 +8,7 @@ import type { Evaluation, Frame } from './evaluation.ts';
 import { neverEnds } from './measures.ts';
 import { emptyLike, hasObject, isObject, storeResult } from './object-slots.ts';
 import { presenceNote, withFlag, withoutFlag } from './optionals.ts';
-import { settleResult } from './recursion.ts';
+import { leftBy, settleResult } from './recursion.ts';
 import { type Binding, isAbsent, isOptional, literal, mapScalars, readLocal, scalar, type Value } from './values.ts';
 
 /** The value of a variable. */
@@ -64,10 +64,11 @@ function resultPlace({ fn, site }: Frame): Pick<Binding, 'name' | 'pos'> | undef
 }
 
 /** What a path through a function returns; undefined for nothing. */
-export function noteResult(ctx: Evaluation, frame: Frame, value: Value, pos: Pos, why: string): void {
+export function noteResult(ctx: Evaluation, frame: Frame, returned: Value, pos: Pos, why: string): void {
   if (frame.fn === 'kernel' || neverEnds(ctx.list)) return;
   frame.flag ??= ctx.newLocal('%has', pos, false);
-  if (isOptional(value)) frame.returnedNothing = true;
+  if (isOptional(returned)) frame.returnedNothing = true;
+  const value = leftBy(ctx, frame, returned, pos);
   settleResult(ctx, frame, value);
   if (!isAbsent(value)) {
     const plain = withoutFlag(value);

@@ -11,6 +11,7 @@ import { operands } from '../types/parts.ts';
 import type { Recursion, TExpr } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation, Frame, RecursiveCall } from './evaluation.ts';
+import { changeAt, contentsLeaving, sitesIn } from './object-slots.ts';
 import { presenceNote, withFlag, withoutFlag } from './optionals.ts';
 import {
   describeValue,
@@ -166,7 +167,13 @@ export function callAgain(
   });
   const result = resultOf(ctx, fn, frame, pos);
   ctx.emit({ k: 'recurse', of: recursion, body, pos });
-  return mapScalars(result, (e) => (e.k === 'local' ? ctx.temp(e, `%${fn.name || 'result'}`) : e));
+  const unknown = ctx.hints.recursion(path)?.result === undefined;
+  return mapScalars(result, (e) => {
+    if (e.k !== 'local') return e;
+    const own = ctx.temp(e, `%${fn.name || 'result'}`);
+    if (unknown && own.k === 'local') ctx.supposed.set(own.local, undefined);
+    return own;
+  });
 }
 
 /** Where a call leaves what it returns, as calls inside of it do. */
@@ -178,14 +185,31 @@ function resultOf(ctx: Evaluation, fn: FunctionValue, frame: Frame, pos: Pos): V
   return frame.result;
 }
 
+/** What all objects that a function returns are changed through. */
+export function resultSite(ctx: Evaluation, fn: FunctionValue, at: number): string {
+  return `result of ${ctx.hints.nameOf(pathTo(ctx, fn, at))}`;
+}
+
+/**
+ * What a call leaves: of objects their contents, of which each caller makes one of its own. An object that is changed then, and that others
+ * may name, is refused.
+ */
+export function leftBy(ctx: Evaluation, frame: Frame, value: Value, pos: Pos): Value {
+  const { fn, recursion, scope } = frame;
+  if (recursion === undefined || fn === 'kernel') return value;
+  if (ctx.hints.isChanged(resultSite(ctx, fn, ctx.frames.indexOf(frame))))
+    for (const site of sitesIn(value)) changeAt(ctx, site, pos);
+  const named = (name: string): never =>
+    fail('K315', pos, `${recursion.name} calls itself and returns an object that ${name} still names`, {
+      help: 'return an object of its own: return { ...o }',
+    });
+  return contentsLeaving(ctx, value, scope, named, pos);
+}
+
 /** Sees to it that a result fits what calls inside were taken to return. */
 export function settleResult(ctx: Evaluation, frame: Frame, value: Value): void {
   if (frame.recursion === undefined || frame.fn === 'kernel' || isAbsent(value)) return;
   frame.gave = true;
-  if (value.kind === 'object' || (value.kind === 'record' && value.site !== undefined))
-    return void fail('K315', frame.recursion.pos, `${frame.recursion.name} calls itself and returns an object`, {
-      help: 'return a tuple: return [a, b]',
-    });
   const path = pathTo(ctx, frame.fn, ctx.frames.indexOf(frame));
   const known = ctx.hints.recursion(path)?.result;
   if (frame.asked === true && known === undefined && frame.result?.kind !== value.kind)

@@ -247,7 +247,11 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
 
 /** Whether two objects have the same number of fields and the same methods. */
 function sameForm(a: Extract<Value, { kind: 'record' }>, b: Extract<Value, { kind: 'record' }>): boolean {
-  return a.fields.size === b.fields.size && (a.type === b.type || a.type === undefined || b.type === undefined);
+  const [x, y] = [a.type, b.type];
+  // Of an evaluation that was given up there may be another object for the class.
+  const same =
+    x === undefined || y === undefined || x === y || (x.name === y.name && x.captured.node === y.captured.node);
+  return a.fields.size === b.fields.size && same;
 }
 
 /** Whether there is an object in a value whose fields are assigned to. */
