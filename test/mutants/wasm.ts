@@ -141,6 +141,30 @@ export const WASM: readonly (readonly [file: string, find: string, replace: stri
     'bound[1] - 1 - guard.over + by;',
     'what is doubled at the end of a loop is below its bound afterwards',
   ],
+  [
+    'render/wasm/ranges',
+    'extent.param === limit && slack <= 0;',
+    'extent.param === limit && slack <= 1;',
+    'what is clamped to the length is an index',
+  ],
+  [
+    'render/wasm/ranges',
+    'extent.param === limit && slack <= 0;',
+    'slack <= 0;',
+    'a clamp is one to the length of any array',
+  ],
+  [
+    'render/wasm/ranges',
+    'if (lasting.length < place.facts.length) place',
+    'if (lasting.length > place.facts.length) place',
+    'a clamp outlives its variable',
+  ],
+  [
+    'render/wasm/ranges',
+    "e.fn === 'min' || e.fn === 'max' ? [LEAST, MOST]",
+    "e.fn === 'min' || e.fn === 'max' ? [0, MOST]",
+    'what is clamped from above is not negative',
+  ],
   ['render/wasm/ranges', '(index[1] < extent[0] ||', '(index[1] <= extent[0] ||', 'the index may be the extent'],
   [
     'render/wasm/ranges',

@@ -274,8 +274,28 @@ const { lt, ge, ifElse: when, and, not, assign, breakTo: leave } = ir;
 const gt = (a: Expr, b: Expr): Expr => ir.compare('gt', a, b);
 const le = (a: Expr, b: Expr): Expr => ir.compare('le', a, b);
 
+const clamped = (e: Expr, n: Expr): Expr => ir.binary('min', ir.binary('max', e, i32(0)), ir.sub(n, i32(1)));
+const next = add(i, i32(1));
+
 describe('proven by what is around', () => {
   it.each<[string, Parameters<typeof related>[0]]>([
+    ['a clamp', ({ n, x }) => [when(lt(i, n), [x(clamped(add(i, i32(1000)), n))])]],
+    [
+      'a clamp of anything',
+      ({ b, n, x }) => [when(lt(i, n), [x(clamped(ir.load(ir.at(b.global('i32', 'any'), i)), n))])],
+    ],
+    [
+      'a clamp on either side',
+      ({ n, m, x }) => [when(and(lt(i, n), lt(i, m)), [x(ir.binary('min', clamped(next, n), ir.sub(m, i32(1))))])],
+    ],
+    ['a remainder', ({ n, x }) => [when(lt(i, n), [x(ir.binary('rem', next, n))])]],
+    [
+      'a variable that is clamped',
+      ({ b, n, x }) => {
+        const v = b.variable('i32', 'v');
+        return [when(lt(i, n), [assign(v, next), assign(v, clamped(read(v), n)), x(read(v))])];
+      },
+    ],
     ['a guard', ({ n, x }) => [when(lt(i, n), [x(i)])]],
     ['the other side of one', ({ n, x }) => [when(ge(i, n), [], [x(i)])]],
     ['a guard that is turned round', ({ n, x }) => [when(not(le(n, i)), [x(i)])]],
@@ -302,6 +322,61 @@ describe('proven by what is around', () => {
 
 describe('not proven by what is around', () => {
   it.each<[string, Parameters<typeof related>[0]]>([
+    ['a clamp, where the length may be zero', ({ n, x }) => [x(clamped(i, n))]],
+    ['a clamp to the length of another array', ({ n, m, y }) => [when(and(lt(i, n), lt(i, m)), [y(clamped(next, n))])]],
+    ['a clamp to the length', ({ n, x }) => [when(lt(i, n), [x(ir.binary('min', next, n))])]],
+    ['a clamp to what may be below zero', ({ n, x }) => [when(lt(i, n), [x(clamped(i, ir.sub(n, i32(1))))])]],
+    [
+      'a clamp on the upper side',
+      ({ n, x }) => [when(lt(i, n), [x(ir.binary('min', ir.sub(i, i32(1)), ir.sub(n, i32(1))))])],
+    ],
+    [
+      'a clamp of anything on the upper side',
+      ({ b, n, x }) => {
+        const any = ir.load(ir.at(b.global('i32', 'any'), i));
+        return [when(lt(i, n), [x(ir.binary('min', any, ir.sub(n, i32(1))))])];
+      },
+    ],
+    ['the larger of two', ({ n, x }) => [when(lt(i, n), [x(ir.binary('max', clamped(next, n), i32(5)))])]],
+    ['one more than a clamp', ({ n, x }) => [when(lt(i, n), [x(add(clamped(next, n), i32(1)))])]],
+    ['a remainder, where the length may be zero', ({ n, x }) => [x(ir.binary('rem', ir.special('threadIdx.x'), n))]],
+    [
+      'a remainder by the length of another array',
+      ({ n, m, y }) => [when(and(lt(i, n), lt(i, m)), [y(ir.binary('rem', next, n))])],
+    ],
+    [
+      'a remainder of what may be below zero',
+      ({ n, x }) => [when(lt(i, n), [x(ir.binary('rem', ir.sub(i, i32(1)), n))])],
+    ],
+    [
+      'a variable that is clamped and goes on',
+      ({ b, n, x }) => {
+        const v = b.variable('i32', 'v');
+        return [when(lt(i, n), [assign(v, clamped(next, n)), assign(v, add(read(v), i32(1))), x(read(v))])];
+      },
+    ],
+    [
+      'a variable that is perhaps clamped',
+      ({ b, n, m, x }) => {
+        const v = b.variable('i32', 'v');
+        return [when(lt(i, n), [assign(v, i32(7)), when(lt(i, m), [assign(v, clamped(next, n))]), x(read(v))])];
+      },
+    ],
+    [
+      'a variable that was clamped before it perhaps went on',
+      ({ b, n, m, x }) => {
+        const v = b.variable('i32', 'v');
+        return [when(lt(i, n), [assign(v, clamped(next, n)), when(lt(i, m), [assign(v, i32(7))]), x(read(v))])];
+      },
+    ],
+    [
+      'a variable that is clamped later in the round',
+      ({ b, n, x }) => {
+        const v = b.variable('i32', 'v');
+        const rounds = counting(b, i32(0), i32(9), 1, () => [x(read(v)), assign(v, i32(7))]);
+        return [when(lt(i, n), [assign(v, clamped(next, n)), ...rounds])];
+      },
+    ],
     ['of another array', ({ n, y }) => [when(lt(i, n), [y(i)])]],
     ['one further', ({ n, x }) => [when(lt(i, n), [x(add(i, i32(1)))])]],
     ['at the end', ({ n, x }) => [when(le(i, n), [x(i)])]],

@@ -6,17 +6,17 @@
  * where the body sees a <= i < b, also where i is doubled. A variable that is halved stays between zero and where it started. Conditions narrow the
  * intervals of what they compare; where the extent of an array is not known, they may compare the index with it.
  */
-import { i32 } from '../../ir/builder.ts';
+import { i32, read } from '../../ir/builder.ts';
 import { type Loop, testedLoop } from '../../ir/loops.ts';
 import { OPPOSITE } from '../../ir/measures.ts';
 import type { Check, Expr, Kernel, Stmt, Var } from '../../ir/ops.ts';
 import { ANY, binaryRange } from '../../ir/passes/integer-ranges.ts';
 import { assignedIn, defined, eachStmt, exprParts, neverEnds, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
-import { type Fact, factsOf, isBelow, isNatural, split } from './relations.ts';
+import { type Cap, type Fact, factsOf, isBelow, isNatural, split } from './relations.ts';
 
 type Interval = readonly [least: number, most: number];
 
-/** Intervals that hold in a place, by `Var.id` or by the name of a special value. */
+/** Intervals that hold in a place, by `Var.id`, by the name of a special value or by `extentKey`. */
 type Known = ReadonlyMap<number | string, Interval>;
 
 interface Place {
@@ -33,6 +33,8 @@ interface Assignments {
 const NOTHING: Known = new Map();
 const LEAST = -(2 ** 31);
 const MOST = 2 ** 31 - 1;
+
+const extentKey = (param: number): string => `param ${param}`;
 
 /** The checks of a kernel that always hold. */
 export function eliminatedChecks(
@@ -55,17 +57,24 @@ export function eliminatedChecks(
   };
   const walk = (list: readonly Stmt[], from: Place): void => {
     const known = new Map(from.known);
-    const forget = (inner: readonly Stmt[]): void => {
-      for (const id of assignedIn(inner)) known.delete(id);
-    };
     let place: Place = { ...from, known };
+    const forget = (inner: readonly Stmt[]): void => {
+      const assigned = assignedIn(inner);
+      for (const id of assigned) known.delete(id);
+      const lasting = place.facts.filter((f) => !someExpr(f.base, (e) => e.op === 'var' && assigned.has(e.var.id)));
+      if (lasting.length < place.facts.length) place = { ...place, facts: lasting };
+    };
     for (const [k, s] of list.entries()) {
       for (const e of stmtExprs(s)) proveIn(e, place);
       if (s.op === 'store' || s.op === 'atomic') prove(s.mem.checks, place);
       if (s.op === 'assign') {
         const value = s.var.type === 'i32' ? ranges.of(s.value, known) : undefined;
-        if (value === undefined) known.delete(s.var.id);
-        else known.set(s.var.id, value);
+        const caps = value === undefined ? [] : ranges.caps(s.value, known);
+        forget([s]);
+        if (value !== undefined) known.set(s.var.id, value);
+        const base = read(s.var);
+        const found = caps.map((cap): Fact => ({ kind: 'below', base, ...cap }));
+        if (found.length > 0) place = { ...place, facts: [...place.facts, ...found] };
       } else if (s.op === 'if') {
         walk(s.then, learn(s.cond, true, place, s.then));
         walk(s.else, learn(s.cond, false, place, s.else));
@@ -94,7 +103,8 @@ export function eliminatedChecks(
       const extent = ranges.of(check.extent, known);
       const index = extent && ranges.of(check.index, known);
       const natural = extent !== undefined && index !== undefined && isNatural(check.index, index[0], facts);
-      const holds = natural && (index[1] < extent[0] || isBelow(check.index, check.extent, facts));
+      const capped = (): boolean => ranges.caps(check.index, known).some((cap) => isWithin(cap, check.extent));
+      const holds = natural && (index[1] < extent[0] || isBelow(check.index, check.extent, facts) || capped());
       (holds ? eliminated : needed).add(check);
     }
   };
@@ -106,6 +116,9 @@ export function eliminatedChecks(
   for (const check of needed) eliminated.delete(check);
   return eliminated;
 }
+
+const isWithin = ({ limit, slack }: Cap, extent: Expr): boolean =>
+  extent.op === 'param' && extent.param === limit && slack <= 0;
 
 /** What is known of variables that a loop does nothing to but bring them nearer to zero. */
 function shrinking(loop: Loop, known: Known): [number, Interval][] {
@@ -203,8 +216,8 @@ export class Ranges {
     const within = (e: Expr, [least, most]: Interval): void => {
       const { base, offset } = split(e);
       const own = base && this.of(base, known);
-      if (own === undefined || (base?.op !== 'var' && base?.op !== 'special')) return;
-      const key = base.op === 'var' ? base.var.id : base.name;
+      if (own === undefined || (base?.op !== 'var' && base?.op !== 'special' && base?.op !== 'param')) return;
+      const key = base.op === 'var' ? base.var.id : base.op === 'param' ? extentKey(base.param) : base.name;
       narrowed.set(key, [Math.max(own[0], least - offset), Math.min(own[1], most - offset)]);
     };
     const isLess = fn === 'lt' || fn === 'le' || fn === 'eq';
@@ -217,6 +230,17 @@ export class Ranges {
   of(e: Expr, known: Known = NOTHING): Interval | undefined {
     const interval = this.#raw(e, known);
     return interval !== undefined && interval[0] >= LEAST && interval[1] <= MOST ? interval : undefined;
+  }
+
+  /** What an i32 is less than because it is a minimum or a remainder. */
+  caps(e: Expr, known: Known): readonly Cap[] {
+    if (e.op === 'binary' && e.fn === 'min') return [...this.caps(e.a, known), ...this.caps(e.b, known)];
+    const isKnown = this.of(e, known) !== undefined;
+    // Of a remainder something is known where x >= 0 and n > 0; x % 0 is 0, which is not below 0.
+    if (e.op === 'binary' && e.fn === 'rem')
+      return isKnown && e.b.op === 'param' ? [{ limit: e.b.param, slack: 0 }] : [];
+    const { base, offset } = split(e);
+    return isKnown && base?.op === 'param' ? [{ limit: base.param, slack: offset + 1 }] : [];
   }
 
   #variable(v: Var): Interval | undefined {
@@ -263,7 +287,7 @@ export class Ranges {
       case 'special':
         return known.get(e.name) ?? this.#special(e.name);
       case 'param':
-        return this.#extents.has(e.param) ? [0, MOST] : undefined;
+        return this.#extents.has(e.param) ? (known.get(extentKey(e.param)) ?? [0, MOST]) : undefined;
       case 'var':
         return known.get(e.var.id) ?? this.#variable(e.var);
       case 'binary':
@@ -287,10 +311,12 @@ export class Ranges {
   }
 
   #binary(e: Expr & { op: 'binary' }, known: Known): Interval | undefined {
-    const b = this.of(e.b, known);
+    // What is clamped may be any i32, also one that has wrapped.
+    const any: Interval | undefined = e.fn === 'min' || e.fn === 'max' ? [LEAST, MOST] : undefined;
+    const b = this.of(e.b, known) ?? any;
     if (b === undefined) return undefined;
     // Masks bound anything.
-    const a = this.of(e.a, known) ?? (e.fn === 'and' && b[0] >= 0 ? ANY : undefined);
+    const a = this.of(e.a, known) ?? any ?? (e.fn === 'and' && b[0] >= 0 ? ANY : undefined);
     return a && binaryRange(e.fn, a, b);
   }
 }

@@ -18,6 +18,12 @@ export interface Fact {
   readonly slack: number;
 }
 
+/** Something is `< limit + slack`, for a parameter. */
+export interface Cap {
+  readonly limit: number;
+  readonly slack: number;
+}
+
 interface Sum {
   /** Undefined for a constant. */
   readonly base: Expr | undefined;
