@@ -19,6 +19,12 @@ export function printed({ parts, forms }: Omit<PrintSite, 'pos'>, view: DataView
         return view.getFloat64(at, true);
       case 'bool':
         return view.getFloat64(at, true) !== 0;
+      case 'i32':
+        return view.getInt32(at, true);
+      case 'u32':
+        return view.getUint32(at, true);
+      case 'f32':
+        return view.getFloat32(at, true);
     }
   });
   return printArguments(values, forms);

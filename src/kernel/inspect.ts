@@ -14,7 +14,7 @@ import { hintsOf } from './options.ts';
 import type { Specialisation } from './specialisation.ts';
 import type { KernelState } from './state.ts';
 
-const TARGETS = ['types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'sass', 'amdgcn'];
+const TARGETS = ['types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'wgsl', 'sass', 'amdgcn'];
 
 /** What the compiler shows, whatever the device. */
 const COMPILED = ['types', 'ir'];

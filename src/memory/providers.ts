@@ -10,6 +10,7 @@ import { hipProvider } from '../driver/hip/index.ts';
 import { nvidiaProvider } from '../driver/nvidia/index.ts';
 import { openclProvider } from '../driver/opencl/index.ts';
 import { simulatorProvider } from '../driver/simulator/index.ts';
+import { webgpuProvider } from '../driver/webgpu/index.ts';
 import { cannotWait } from './blocking.ts';
 
 const NO_DRIVER = 'this version of Tsamba has no driver for it';
@@ -20,6 +21,7 @@ const providers = new Map<DeviceKind, DriverProvider>([
   ['nvidia', nvidiaProvider],
   ['opencl', openclProvider],
   ['hip', hipProvider],
+  ['webgpu', webgpuProvider],
 ]);
 
 /** What a kind of device says of itself. */

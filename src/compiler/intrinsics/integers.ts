@@ -27,6 +27,7 @@ export const popc: SameInteger = define<SameInteger>({
     ptxGives32: true,
     opencl: { call: 'popcount' },
     hip: () => ({ body: ({ T, U, bits }) => `return (${T})__builtin_popcount${bits === 64 ? 'l' : ''}((${U})a);` }),
+    wgsl: { word: 'countOneBits', wide: 'vec2<u32>(countOneBits(a.x) + countOneBits(a.y), 0u)' },
     wasm: 'popcnt',
     simd: (lanes) =>
       lanes === 'i32x4'

@@ -19,6 +19,10 @@ export const CLZ: Row = {
     ptx: (type) => `clz.b${bitsOf(type)}`,
     ptxGives32: true,
     opencl: { body: ({ T, U, bits }) => `return a == 0 ? ${bits} : (${T})clz((${U})a);` },
+    wgsl: {
+      word: 'countLeadingZeros',
+      wide: 'vec2<u32>(select(countLeadingZeros(a.y), 32u + countLeadingZeros(a.x), a.y == 0u), 0u)',
+    },
     wasm: 'clz',
     js: (type, a) => (bitsOf(type) === 32 ? `Math.clz32(${a})` : undefined),
   },
@@ -35,7 +39,10 @@ export const BREV: Row = {
     const swaps = SWAPS.filter(([by]) => by < (a.type === 'u64' ? 64 : 32));
     return swaps.reduce((bits, [by, mask]) => swapped(bits, by, mask), a);
   },
-  native: { ptx: (type) => `brev.b${bitsOf(type)}` },
+  native: {
+    ptx: (type) => `brev.b${bitsOf(type)}`,
+    wgsl: { word: 'reverseBits', wide: 'vec2<u32>(reverseBits(a.y), reverseBits(a.x))' },
+  },
 };
 
 /** Neighbours of so many bits, of which the mask has the lower ones. */
@@ -67,6 +74,10 @@ export const CTZ: Row = {
   native: {
     opencl: {
       body: ({ T, U, bits }) => `return a == 0 ? ${bits} : (${T})(${bits - 1} - clz((${U})a & (0 - (${U})a)));`,
+    },
+    wgsl: {
+      word: 'countTrailingZeros',
+      wide: 'vec2<u32>(select(countTrailingZeros(a.x), 32u + countTrailingZeros(a.y), a.x == 0u), 0u)',
     },
     wasm: 'ctz',
   },

@@ -39,6 +39,8 @@ export interface NativeForms {
   readonly opencl?: CForm;
   /** HIP C++ for an architecture such as `gfx90a`; absent, as OpenCL C. */
   hip?(arch: string, type: IntrinsicType): CForm | undefined;
+  /** WGSL: of a word, and of two as the words `a.x` and `a.y`, the operand with 64 bits. */
+  readonly wgsl?: { readonly word: string; readonly wide: string };
   /** WebAssembly: the instruction, without the type. */
   readonly wasm?: string;
   /** The same on vectors: instructions one after the other, after the operands. Where there is none, lane by lane. */

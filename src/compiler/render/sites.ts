@@ -19,10 +19,10 @@ export interface FaultSite {
 
 /** How a printed value is stored; an object, so that no text is mistaken for it. */
 export interface PrintedValue {
-  readonly type: 'i64' | 'u64' | 'f64' | 'bool';
+  readonly type: 'i64' | 'u64' | 'f64' | 'bool' | 'i32' | 'u32' | 'f32';
 }
 
-/** A `console.log`: values are stored one after another as 8-byte slots (i64 / u64 / f64 bits, all others widened to f64) before the call. */
+/** A `console.log`: values are stored one after another as 8-byte slots (i64 / u64 / f64 bits, all others widened to f64; on devices without f64 in the first half, as they are) before the call. */
 export interface PrintSite {
   readonly pos: Pos;
   readonly parts: readonly (string | PrintedValue)[];

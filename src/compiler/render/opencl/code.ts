@@ -4,6 +4,7 @@
  */
 import { isNarrowFloat, type NarrowName } from '../../../dtype/index.ts';
 import type { ArraySym, ElemType, Expr, Kernel, Space, Special, ValueType, Var } from '../../ir/ops.ts';
+import type { Lines } from '../lines.ts';
 import { plainName } from '../names.ts';
 import type { PrintSite } from '../sites.ts';
 import type { OpenCLOptions, OpenCLTarget } from './module.ts';
@@ -64,36 +65,6 @@ export interface Gen {
   readonly opaque: ReadonlySet<Expr>;
   /** Flags of jumps out of several constructs at once. */
   readonly jumps: Set<string>;
-}
-
-/** Levels that are indented: with more, the text would grow with the square of the depth of nesting. */
-const MOST_INDENTED = 16;
-
-/** Lines of code, indented. */
-export class Lines {
-  readonly #lines: string[] = [];
-  #depth: number;
-
-  constructor(depth = 1) {
-    this.#depth = depth;
-  }
-
-  add(line: string): void {
-    this.#lines.push('  '.repeat(Math.min(this.#depth, MOST_INDENTED)) + line);
-  }
-
-  /** `head {` … `}tail`. */
-  nest(head: string, body: () => void, tail = ''): void {
-    this.add(`${head} {`);
-    this.#depth++;
-    body();
-    this.#depth--;
-    this.add(`}${tail}`);
-  }
-
-  text(): string {
-    return this.#lines.join('\n');
-  }
 }
 
 // ---------------------------------------------------------------- types

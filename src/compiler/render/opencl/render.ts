@@ -20,12 +20,13 @@ import {
   specialsIn,
   stmtExprs,
 } from '../../ir/passes/walk.ts';
+import { lowerFaults } from '../faults.ts';
+import { Lines } from '../lines.ts';
 import { plainName } from '../names.ts';
-import { type Gen, Lines, paramName, spaceName, typeOf, varName } from './code.ts';
+import { type Gen, paramName, spaceName, typeOf, varName } from './code.ts';
 import { type Arrays, declareArrays, elementTypes } from './declarations.ts';
 import { earlyPositions } from './early-positions.ts';
 import { readSpecial } from './expr.ts';
-import { lowerFaults } from './faults.ts';
 import { positionArguments } from './grid-positions.ts';
 import { threadNumber } from './helpers.ts';
 import { HIP_PRELUDE } from './hip.ts';

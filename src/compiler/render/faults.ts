@@ -28,11 +28,11 @@ import {
   store,
   trap,
   u32,
-} from '../../ir/builder.ts';
-import type { ArraySym, Expr, Kernel, MemRef, Stmt, Var } from '../../ir/ops.ts';
-import { isUnsigned } from '../../ir/ops.ts';
-import { exprParts, mapLists, someStmt, stmtExprs, written } from '../../ir/passes/walk.ts';
-import type { FaultSite } from '../sites.ts';
+} from '../ir/builder.ts';
+import type { ArraySym, Expr, Kernel, MemRef, Stmt, Var } from '../ir/ops.ts';
+import { isUnsigned } from '../ir/ops.ts';
+import { exprParts, mapLists, someStmt, stmtExprs, written } from '../ir/passes/walk.ts';
+import type { FaultSite } from './sites.ts';
 
 export interface FaultsLowered {
   readonly kernel: Kernel;

@@ -1,0 +1,232 @@
+/**
+ * What a module binds, and where arrays and values stand: words of the uniform buffer, storage buffers, workgroup memory, memory of a thread's own.
+ */
+import { type ArraySym, ELEM_SIZE, type Kernel, type MemRef, type Stmt } from '../../ir/ops.ts';
+import { eachStmt, written } from '../../ir/passes/walk.ts';
+import { plainName } from '../names.ts';
+import { isWide, type Memory } from './code.ts';
+import type { WgslBinding, WgslOptions, WgslWord } from './module.ts';
+
+export interface Layout {
+  readonly memories: ReadonlyMap<ArraySym, Memory>;
+  readonly values: ReadonlyMap<number, string>;
+  readonly words: readonly WgslWord[];
+  /** All but the one of prints. */
+  readonly bindings: readonly WgslBinding[];
+  readonly sharedBytes: number;
+  /** The text of a word that is 0. */
+  readonly zero: string;
+  /** Declarations at the top of the entry point. */
+  readonly starts: readonly string[];
+  declarations(bindings: readonly WgslBinding[]): string[];
+}
+
+/** Alignment of shared arrays and of constants in their buffer. */
+const ALIGN = 16;
+
+function align(n: number): number {
+  return Math.ceil(n / ALIGN) * ALIGN;
+}
+
+function bytesOf(array: ArraySym): number {
+  return Math.max(array.length ?? 0, 1) * ELEM_SIZE[array.elem];
+}
+
+/** Which arrays are written, and which need atomic words: those of atomic operations, and those parts of whose words are stored while others look. */
+interface Accesses {
+  readonly written: ReadonlySet<ArraySym>;
+  readonly atomic: ReadonlySet<ArraySym>;
+}
+
+function accessesOf({ body }: Kernel): Accesses {
+  const [stored, atomic] = [new Set<ArraySym>(), new Set<ArraySym>()];
+  eachStmt(body, (s: Stmt) => {
+    const mem: MemRef | undefined = written(s) ?? (s.op === 'atomic' ? s.mem : undefined);
+    if (mem === undefined) return;
+    stored.add(mem.array);
+    if (s.op === 'atomic' || (ELEM_SIZE[mem.elem] < 4 && mem.array.space !== 'local')) atomic.add(mem.array);
+  });
+  return { written: stored, atomic };
+}
+
+/** The words of the uniform buffer, in the order in which they are asked for. */
+class Words {
+  readonly list: WgslWord[] = [];
+  #next = 0;
+
+  /** The texts of the words of one. */
+  take(word: WgslWord): readonly string[] {
+    this.list.push(word);
+    const count = word.kind === 'value' ? word.words : 1;
+    return Array.from({ length: count }, () => {
+      const at = this.#next++;
+      return `words[${at >> 2}].${'xyzw'[at & 3]}`;
+    });
+  }
+
+  get vectors(): number {
+    return Math.max(1, Math.ceil(this.#next / 4));
+  }
+}
+
+export function layOut(kernel: Kernel, options: WgslOptions, faults: boolean): Layout {
+  const words = new Words();
+  const starts: string[] = [];
+  const one = (word: WgslWord): string => words.take(word)[0] as string;
+  for (const [axis, along] of (['x', 'y', 'z'] as const).entries()) {
+    const index = axis as 0 | 1 | 2;
+    starts.push(`let block_${along} = i32(${one({ kind: 'firstBlock', axis: index })} + group.${along});`);
+    starts.push(`let blocks_${along} = i32(${one({ kind: 'blocks', axis: index })});`);
+  }
+  if (faults) starts.push(`let launch_number = ${one({ kind: 'launchNumber' })};`);
+  const values = valuesOf(kernel, words, starts);
+  const { memories, buffers } = globalMemories(kernel, options, (param) => one({ kind: 'offset', param }), starts);
+  const constants = constantMemories(kernel, memories);
+  const shared = ownMemories(kernel, options, memories);
+  const bindings: WgslBinding[] = [{ kind: 'words' }, ...buffers];
+  if (constants !== undefined) bindings.push({ kind: 'constants', bytes: constants });
+  if (faults) bindings.push({ kind: 'faults' });
+  return {
+    memories,
+    values,
+    words: words.list,
+    bindings,
+    sharedBytes: shared.bytes,
+    zero: one({ kind: 'zero' }),
+    starts,
+    declarations: (all) => [
+      ...all.map((binding, k) => declaration(binding, k, words.vectors, memories)),
+      ...shared.declarations,
+    ],
+  };
+}
+
+function valuesOf(kernel: Kernel, words: Words, starts: string[]): Map<number, string> {
+  const values = new Map<number, string>();
+  for (const { index, type, name } of kernel.params) {
+    if (type === 'ptr') continue;
+    const of: WgslWord = { kind: 'value', param: index, type, words: isWide(type) || type === 'f64' ? 2 : 1 };
+    const [low = '', high = ''] = words.take(of);
+    const text = `p${index}_${plainName(name)}`;
+    values.set(index, text);
+    const value = isWide(type)
+      ? `vec2<u32>(${low}, ${high})`
+      : type === 'bool'
+        ? `${low} != 0u`
+        : type === 'u32'
+          ? low
+          : `bitcast<${type}>(${low})`;
+    starts.push(`let ${text} = ${value};`);
+  }
+  return values;
+}
+
+/** Arrays of arguments, by the buffers that they are in. */
+function globalMemories(
+  kernel: Kernel,
+  options: WgslOptions,
+  offset: (param: number) => string,
+  starts: string[],
+): { readonly memories: Map<ArraySym, Memory>; readonly buffers: readonly (WgslBinding & { kind: 'buffer' })[] } {
+  const { written, atomic } = accessesOf(kernel);
+  const memories = new Map<ArraySym, Memory>();
+  const of = new Map<number, ArraySym[]>();
+  for (const array of kernel.arrays) {
+    if (array.space !== 'global') continue;
+    const buffer = options.buffers.get(array.param ?? 0);
+    if (buffer === undefined) throw new Error(`internal error: no buffer was named for ${array.name}`);
+    of.set(buffer, [...(of.get(buffer) ?? []), array]);
+  }
+  const bases = new Map<number, string>();
+  for (const [buffer, arrays] of of) {
+    const together = arrays.some((a) => atomic.has(a));
+    for (const array of arrays) {
+      const param = array.param ?? 0;
+      let base = bases.get(param);
+      if (base === undefined) {
+        base = `base_${param}`;
+        bases.set(param, base);
+        starts.push(`let ${base} = ${offset(param)};`);
+      }
+      memories.set(array, { name: `buffer_${buffer}`, atomic: together, base, words: undefined, shared: true });
+    }
+  }
+  const buffers = [...of].map(([buffer, arrays]) => ({
+    kind: 'buffer' as const,
+    buffer,
+    written: arrays.some((a) => written.has(a)),
+  }));
+  return { memories, buffers };
+}
+
+/** The bytes of all constant arrays; undefined without any. */
+function constantMemories(kernel: Kernel, memories: Map<ArraySym, Memory>): Uint8Array | undefined {
+  const constants = kernel.arrays.filter((a) => a.space === 'constant');
+  if (constants.length === 0) return undefined;
+  const bytes = new Uint8Array(constants.reduce((sum, a) => sum + align(Math.max(a.data?.length ?? 0, 4)), 0));
+  let at = 0;
+  for (const array of constants) {
+    bytes.set(array.data ?? new Uint8Array(), at);
+    memories.set(array, { name: 'constants', atomic: false, base: `${at}u`, words: undefined, shared: false });
+    at += align(Math.max(array.data?.length ?? 0, 4));
+  }
+  return bytes;
+}
+
+/** Shared memory, and memory of one thread. All dynamic arrays are the same memory. */
+function ownMemories(
+  kernel: Kernel,
+  options: WgslOptions,
+  memories: Map<ArraySym, Memory>,
+): { readonly declarations: readonly string[]; readonly bytes: number } {
+  const { atomic } = accessesOf(kernel);
+  const declarations: string[] = [];
+  const dynamic = kernel.arrays.filter((a) => a.space === 'shared' && a.dynamic === true);
+  const word = (isAtomic: boolean): string => (isAtomic ? 'atomic<u32>' : 'u32');
+  let bytes = 0;
+  for (const array of kernel.arrays) {
+    if (array.space !== 'local' && (array.space !== 'shared' || array.dynamic === true)) continue;
+    const name = `a${array.id}_${plainName(array.name)}`;
+    const size = align(bytesOf(array));
+    const shared = array.space === 'shared';
+    if (shared) bytes += size;
+    const isAtomic = shared && atomic.has(array);
+    memories.set(array, { name, atomic: isAtomic, base: undefined, words: size / 4, shared });
+    declarations.push(`var<${shared ? 'workgroup' : 'private'}> ${name}: array<${word(isAtomic)}, ${size / 4}>;`);
+  }
+  if (dynamic.length > 0) {
+    const size = Math.max(ALIGN, align(options.sharedBytes));
+    const isAtomic = dynamic.some((a) => atomic.has(a));
+    bytes += size;
+    for (const array of dynamic) {
+      memories.set(array, { name: 'shared_memory', atomic: isAtomic, base: undefined, words: size / 4, shared: true });
+    }
+    declarations.push(`var<workgroup> shared_memory: array<${word(isAtomic)}, ${size / 4}>;`);
+  }
+  return { declarations, bytes };
+}
+
+function declaration(
+  binding: WgslBinding,
+  at: number,
+  vectors: number,
+  memories: ReadonlyMap<ArraySym, Memory>,
+): string {
+  const place = `@group(0) @binding(${at})`;
+  switch (binding.kind) {
+    case 'words':
+      return `${place} var<uniform> words: array<vec4<u32>, ${vectors}>;`;
+    case 'buffer': {
+      const name = `buffer_${binding.buffer}`;
+      const isAtomic = [...memories.values()].some((m) => m.name === name && m.atomic);
+      return isAtomic
+        ? `${place} var<storage, read_write> ${name}: array<atomic<u32>>;`
+        : `${place} var<storage, ${binding.written ? 'read_write' : 'read'}> ${name}: array<u32>;`;
+    }
+    case 'constants':
+      return `${place} var<storage, read> constants: array<u32>;`;
+    case 'faults':
+    case 'prints':
+      return `${place} var<storage, read_write> ${binding.kind}: array<atomic<u32>>;`;
+  }
+}

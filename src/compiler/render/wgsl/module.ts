@@ -1,0 +1,59 @@
+/**
+ * The agreement between the WGSL renderer and whoever makes pipelines of its text and dispatches them (the WebGPU driver).
+ *
+ * A module has one entry point for one block shape. WebGPU has buffers and no addresses: what a driver calls the address of an array is a made-up
+ * number, and it resolves it to a buffer and an offset in it. Memory is bound as words of 32 bits in group 0, in the order of `bindings`: binding 0 is a uniform buffer
+ * with the words of `words`, in their order; the others are storage buffers. The same buffer must not be bound twice where one of the two is written, so the driver says
+ * which parameters share one.
+ *
+ * Reports. A module with fault sites binds the table of faults, one with print sites the buffer of prints (reports.ts).
+ */
+import type { ValueType } from '../../ir/ops.ts';
+import type { FaultSite, PrintSite } from '../sites.ts';
+
+export interface WgslOptions {
+  /** The kernel's name in profilers. */
+  readonly name: string;
+  /** The block shape: a constant of the module. */
+  readonly block: readonly [x: number, y: number, z: number];
+  /** Bytes of dynamic shared memory. */
+  readonly sharedBytes: number;
+  /** For each parameter that is a pointer, by index, the buffer that its array is in: parameters with the same number share one. */
+  readonly buffers: ReadonlyMap<number, number>;
+}
+
+/** One word, or two, of the uniform buffer. */
+export type WgslWord =
+  /** Where in its buffer the array of this parameter begins, in bytes. */
+  | { readonly kind: 'offset'; readonly param: number }
+  /** The parameter's value: two words of 64 bits, low half first; of bool 0 or 1. */
+  | { readonly kind: 'value'; readonly param: number; readonly type: ValueType; readonly words: 1 | 2 }
+  /** The first block of this dispatch, and the blocks of the whole grid: a grid of more than 65,535 along an axis runs in parts. */
+  | { readonly kind: 'firstBlock' | 'blocks'; readonly axis: 0 | 1 | 2 }
+  | { readonly kind: 'launchNumber' }
+  /** 0, which the compiler cannot know. */
+  | { readonly kind: 'zero' };
+
+export type WgslBinding =
+  | { readonly kind: 'words' }
+  /** By the number that the driver gave it. */
+  | { readonly kind: 'buffer'; readonly buffer: number; readonly written: boolean }
+  /** Made once, of these bytes. */
+  | { readonly kind: 'constants'; readonly bytes: Uint8Array }
+  | { readonly kind: 'faults' }
+  | { readonly kind: 'prints' };
+
+export interface WgslModule {
+  readonly text: string;
+  readonly entry: string;
+  readonly words: readonly WgslWord[];
+  readonly bindings: readonly WgslBinding[];
+  /** Bytes of workgroup memory, those of the renderer's own included. */
+  readonly sharedBytes: number;
+  readonly sites: readonly FaultSite[];
+  readonly prints: readonly PrintSite[];
+  /** Whether blocks wait for each other: only a launch of one block can be made. */
+  readonly cooperative: boolean;
+  /** Threads of a block at most, where the code has room for so many. */
+  readonly threadsPerBlockLimit: number | undefined;
+}

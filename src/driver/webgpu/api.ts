@@ -1,0 +1,131 @@
+/**
+ * WebGPU as far as the driver uses it, and where it is found: the page's or the runtime's own (`navigator.gpu`), else Dawn from the package `webgpu`.
+ *
+ * W3C: WebGPU, https://www.w3.org/TR/webgpu/. Only what is called is declared.
+ */
+
+export interface GpuBuffer {
+  readonly size: number;
+  mapAsync(mode: number): Promise<void>;
+  getMappedRange(): ArrayBuffer;
+  unmap(): void;
+  destroy(): void;
+}
+
+export interface GpuLimits {
+  readonly maxBufferSize: number;
+  readonly maxStorageBufferBindingSize: number;
+  readonly maxStorageBuffersPerShaderStage: number;
+  readonly maxComputeWorkgroupStorageSize: number;
+  readonly maxComputeInvocationsPerWorkgroup: number;
+  readonly maxComputeWorkgroupSizeX: number;
+  readonly maxComputeWorkgroupSizeY: number;
+  readonly maxComputeWorkgroupSizeZ: number;
+  readonly maxComputeWorkgroupsPerDimension: number;
+}
+
+export interface GpuError {
+  readonly message: string;
+}
+
+export interface GpuQuerySet {
+  destroy(): void;
+}
+
+export interface GpuComputePass {
+  setPipeline(pipeline: GpuPipeline): void;
+  setBindGroup(index: number, group: object): void;
+  dispatchWorkgroups(x: number, y: number, z: number): void;
+  end(): void;
+}
+
+export interface GpuEncoder {
+  beginComputePass(options?: object): GpuComputePass;
+  copyBufferToBuffer(source: GpuBuffer, from: number, target: GpuBuffer, to: number, bytes: number): void;
+  clearBuffer(buffer: GpuBuffer, offset?: number, bytes?: number): void;
+  resolveQuerySet(set: GpuQuerySet, first: number, count: number, target: GpuBuffer, at: number): void;
+  finish(): object;
+}
+
+export interface GpuPipeline {
+  getBindGroupLayout(index: number): object;
+}
+
+export interface GpuQueue {
+  submit(commands: readonly object[]): void;
+  writeBuffer(buffer: GpuBuffer, at: number, data: Uint8Array, offset?: number, bytes?: number): void;
+  onSubmittedWorkDone(): Promise<void>;
+}
+
+export interface GpuDevice {
+  readonly queue: GpuQueue;
+  readonly limits: GpuLimits;
+  readonly features: { has(name: string): boolean };
+  readonly lost: Promise<{ readonly reason: string; readonly message: string }>;
+  createBuffer(options: { readonly size: number; readonly usage: number; readonly label?: string }): GpuBuffer;
+  createShaderModule(options: { readonly code: string; readonly label?: string }): object;
+  createBindGroupLayout(options: object): object;
+  createPipelineLayout(options: object): object;
+  createComputePipeline(options: object): GpuPipeline;
+  createBindGroup(options: object): object;
+  createCommandEncoder(): GpuEncoder;
+  createQuerySet(options: { readonly type: 'timestamp'; readonly count: number }): GpuQuerySet;
+  pushErrorScope(filter: 'validation' | 'out-of-memory' | 'internal'): void;
+  popErrorScope(): Promise<GpuError | null>;
+  destroy(): void;
+}
+
+export interface GpuAdapter {
+  readonly limits: GpuLimits;
+  readonly features: { has(name: string): boolean };
+  readonly info?: {
+    readonly vendor?: string;
+    readonly device?: string;
+    readonly architecture?: string;
+    readonly description?: string;
+  };
+  requestDevice(options: object): Promise<GpuDevice>;
+}
+
+export interface Gpu {
+  requestAdapter(options?: object): Promise<GpuAdapter | null>;
+}
+
+/** GPUBufferUsage and GPUMapMode; numbers of the specification. */
+export const USAGE = {
+  mapRead: 1,
+  copySource: 4,
+  copyTarget: 8,
+  uniform: 64,
+  storage: 128,
+  queryResolve: 512,
+} as const;
+export const MAP_READ = 1;
+export const SHADER_STAGE_COMPUTE = 4;
+
+interface DawnPackage {
+  create(options: readonly string[]): Gpu;
+}
+
+/** Dawn's object has to live as long as anything that comes of it. */
+let dawn: Promise<Gpu | string> | undefined;
+
+/** The door to WebGPU, or why there is none. */
+export async function findGpu(): Promise<Gpu | string> {
+  const own = (globalThis as { readonly navigator?: { readonly gpu?: Gpu } }).navigator?.gpu;
+  if (own !== undefined) return own;
+  dawn ??= loadDawn();
+  return dawn;
+}
+
+async function loadDawn(): Promise<Gpu | string> {
+  // Not written as a literal, so that bundlers leave it alone.
+  const name = 'webgpu';
+  try {
+    const { create } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as DawnPackage;
+    return create([]);
+  } catch (error) {
+    const { message } = error as Error;
+    return `there is no navigator.gpu, and the package "webgpu" cannot be loaded (npm install webgpu): ${message.split('\n')[0]}`;
+  }
+}

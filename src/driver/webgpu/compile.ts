@@ -1,0 +1,67 @@
+/**
+ * The WebGPU device's pipeline from a typed kernel to WGSL: which passes run, in which order.
+ */
+import type { Kernel } from '../../compiler/ir/ops.ts';
+import { expandIntrinsics } from '../../compiler/ir/passes/expand-intrinsics.ts';
+import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
+import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
+import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
+import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
+import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
+import { simplify } from '../../compiler/ir/passes/simplify.ts';
+import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
+import type { WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
+import { renderWgsl } from '../../compiler/render/wgsl/render.ts';
+import { NotSupportedError } from '../../errors.ts';
+import { trace, traceTime } from '../../trace.ts';
+import { withExternals } from '../externals.ts';
+import { describePosition } from '../launch-errors.ts';
+
+/** Compiles a verified kernel for one block shape. Throws NotSupportedError for what WebGPU lacks. */
+export function compileWgsl(kernel: Kernel, options: WgslOptions): WgslModule {
+  const done = prepare(kernel, options);
+  const module = traceTime(
+    'compile',
+    () => `${options.name}: rendering WGSL`,
+    () => renderWgsl(done, options),
+  );
+  trace('wgsl', () => `${options.name}\n${module.text}`);
+  return module;
+}
+
+/** The kernel as it is rendered. */
+export function prepare(kernel: Kernel, { block }: Pick<WgslOptions, 'block'>): Kernel {
+  const simplified: Pass = { name: 'simplify', run: (k) => simplify(k, { block }) };
+  return runPasses(
+    [
+      { name: 'settle externals', run: (k) => withExternals(k, [], 'a WebGPU device', () => undefined) },
+      { name: 'drop checks', run: dropChecks },
+      { name: 'lower warps', run: withoutWarps },
+      { name: 'expand narrow floats', run: (k) => expandNarrow(k, {}) },
+      simplified,
+      { name: 'expand math', run: expand, cleanup: simplified },
+      { name: 'join guards', run: joinGuards },
+    ],
+    kernel,
+  );
+}
+
+/** WGSL's own functions are not accurate enough, and its fma need not be one: functions of f32 are built on neither, unless fastMath asks for them. */
+function expand(kernel: Kernel): Kernel {
+  const plain = expandIntrinsics(expandToInt32(kernel), ({ fn }) => fn.native?.wgsl !== undefined);
+  const portable = kernel.fastMath ? plain : expandMath(plain, { f32: true, f64: 'import' });
+  return expandMath(portable, { target: 'gpu' });
+}
+
+/** Subgroups have other sizes than warps: what lanes exchange goes through workgroup memory. */
+function withoutWarps(kernel: Kernel): Kernel {
+  const { kernel: lowered, problems } = lowerWarps(kernel);
+  const [problem] = problems;
+  if (lowered !== undefined || problem === undefined) return lowered ?? kernel;
+  throw new NotSupportedError(
+    'E_WARP',
+    `kernel ${kernel.name} exchanges values between lanes in a loop that its threads leave at different times, which WebGPU devices cannot run\n` +
+      `  --> ${describePosition(problem.pos)}\n  the loop: ${describePosition(problem.reasonPos)}\n` +
+      '  help: let all threads of the block make the same number of rounds, and mask out what they do in the last',
+  );
+}

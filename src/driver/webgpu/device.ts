@@ -1,0 +1,352 @@
+/**
+ * A WebGPU device that is open: the driver contract, put together from its parts.
+ *
+ * WebGPU has one queue, which does everything in the order of the calls: streams are names for parts of it. Nothing waits: events are reached when the queue has come so far and what
+ * kernels left has been read, some turns of the event loop later.
+ */
+import { DriverError, NotSupportedError } from '../../errors.ts';
+import type {
+  DeviceDriver,
+  DeviceInfo,
+  DeviceSide,
+  EventHandle,
+  Executable,
+  Failure,
+  HostMemory,
+  HostMemoryOptions,
+  HostSide,
+  Pointer,
+  Program,
+  StreamHandle,
+  StridedCopy,
+  StridedFill,
+} from '../driver.ts';
+import type { Moment } from '../faults.ts';
+import { type GpuDevice, type GpuEncoder, type GpuQuerySet, MAP_READ, USAGE } from './api.ts';
+import { Copies } from './copies.ts';
+import { WebGpuExecutable } from './executable.ts';
+import { type Location, WebGpuMemory } from './memory.ts';
+import { Reports } from './reports.ts';
+
+interface Stream {
+  /** How far the queue was when the stream was last given work. */
+  last: number;
+  alive: boolean;
+}
+
+interface Mark {
+  readonly timing: boolean;
+  stream: StreamHandle | undefined;
+  moment: Moment | undefined;
+  at: number;
+  /** Nanoseconds, once they have been read. */
+  time: bigint | undefined;
+}
+
+export class WebGpuDriver implements DeviceDriver {
+  readonly info: DeviceInfo;
+  readonly device: GpuDevice;
+  readonly memory: WebGpuMemory;
+  readonly reports: Reports;
+  readonly checkedByDefault = false;
+  readonly contractByDefault = true;
+  readonly #copies: Copies;
+  readonly #executables = new Set<WebGpuExecutable>();
+  /** What stands for an array without elements. */
+  readonly #nothing: Location;
+  /** What stands for the default stream in the log. */
+  readonly #default: Stream = { last: 0, alive: true };
+  readonly #perThread: StreamHandle = { stream: { last: 0, alive: true } satisfies Stream };
+  readonly #legacy: StreamHandle = { stream: this.#default };
+  /** Pieces of work that have been given to the queue, that somebody wants to know of, and that are done and looked at. */
+  #given = 0;
+  #wanted = 0;
+  #done = 0;
+  #pumping = false;
+  #closed = false;
+  #lost: string | undefined;
+  /** Times of events that are being read. */
+  #times: Promise<void>[] = [];
+
+  constructor(device: GpuDevice, info: DeviceInfo) {
+    this.device = device;
+    this.info = info;
+    this.memory = new WebGpuMemory(device, info.name, info.limits.totalMemory);
+    this.#copies = new Copies(device, this.memory);
+    this.reports = new Reports(device, this.#copies);
+    this.#nothing = { buffer: this.memory.create(16), offset: 0 };
+    void device.lost.then(({ reason, message }) => {
+      if (!this.#closed) this.#lost = `${reason || 'unknown'}: ${message}`;
+    });
+  }
+
+  // the queue
+
+  /** The stream that a call is for. Throws DriverError where the device or the stream is gone. */
+  enter(api: string, stream?: StreamHandle): Stream {
+    if (this.#closed) throw new DriverError('E_CLOSED', `${api}: ${this.info.name} has been closed`, { api });
+    if (this.#lost !== undefined) {
+      throw new DriverError('E_DEVICE_LOST', `${api}: ${this.info.name} is lost (${this.#lost}); open it anew`, {
+        api,
+      });
+    }
+    const own = stream === undefined ? this.#default : (stream.stream as Stream);
+    if (!own.alive) throw new DriverError('E_STREAM', `${api}: the stream has been disposed`, { api });
+    own.last = ++this.#given;
+    return own;
+  }
+
+  /** Encodes commands and gives them to the queue. */
+  submit(_stream: Stream, encode: (encoder: GpuEncoder) => void): void {
+    const encoder = this.device.createCommandEncoder();
+    encode(encoder);
+    this.device.queue.submit([encoder.finish()]);
+  }
+
+  /** Posts what the device finds wrong with what is made here. */
+  scoped<R>(what: string, make: () => R): R {
+    this.device.pushErrorScope('validation');
+    const position = this.reports.log.advance();
+    try {
+      return make();
+    } finally {
+      void this.device.popErrorScope().then((error) => {
+        if (error === null) return;
+        if (process.env.WGDBG) console.error(error.message.slice(0, 1500));
+        const text = `${what} does not compile on ${this.info.name}: ${error.message}`;
+        this.reports.log.post(new DriverError('E_COMPILE', text), this.#default, position);
+      });
+    }
+  }
+
+  locate(pointer: Pointer): Location {
+    return Number(pointer) === 0 ? this.#nothing : this.memory.resolve(pointer, 0, 0, 'launch');
+  }
+
+  /** Has what kernels left looked at soon, whether or not somebody waits. */
+  lookSoon(): void {
+    this.#want(this.#given);
+  }
+
+  #want(position: number): void {
+    this.#wanted = Math.max(this.#wanted, position);
+    if (!this.#pumping && this.#done < this.#wanted) void this.#pump();
+  }
+
+  async #pump(): Promise<void> {
+    this.#pumping = true;
+    while (this.#done < this.#wanted && !this.#closed && this.#lost === undefined) {
+      const given = this.#given;
+      const read = this.reports.begin();
+      try {
+        await this.device.queue.onSubmittedWorkDone();
+        await read();
+        await Promise.all(this.#times.splice(0));
+      } catch (error) {
+        // A device that is gone says so elsewhere, in the next turn.
+        if (this.#lost === undefined && !this.#closed) this.#lost = (error as Error).message;
+      }
+      this.#done = given;
+    }
+    this.#pumping = false;
+  }
+
+  #reached(position: number): boolean {
+    if (this.#done >= position || this.#lost !== undefined) return true;
+    this.#want(position);
+    return false;
+  }
+
+  // memory
+
+  allocate(bytes: number, stream?: StreamHandle): Pointer {
+    this.enter('allocate', stream);
+    return this.memory.allocate(bytes);
+  }
+
+  free(pointer: Pointer): void {
+    if (this.#closed) return;
+    this.memory.free(pointer);
+  }
+
+  memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {
+    return this.memory.info();
+  }
+
+  allocateHost(bytes: number, { kind }: HostMemoryOptions): HostMemory {
+    if (kind !== 'pinned') throw this.#unsupported('E_MAPPED', 'reads and writes no memory of the host in place');
+    return { host: undefined, bytes: new Uint8Array(bytes), pointer: undefined };
+  }
+
+  freeHost(): void {}
+
+  registerHost(bytes: Uint8Array, mapped: boolean): HostMemory {
+    if (mapped) throw this.#unsupported('E_MAPPED', 'reads and writes no memory of the host in place');
+    return { host: undefined, bytes, pointer: undefined };
+  }
+
+  unregisterHost(): void {}
+
+  share(): Uint8Array {
+    throw this.#unsupported('E_IPC', 'cannot share memory with other processes');
+  }
+
+  openShared(): Pointer {
+    throw this.#unsupported('E_IPC', 'cannot share memory with other processes');
+  }
+
+  closeShared(): void {
+    throw this.#unsupported('E_IPC', 'cannot share memory with other processes');
+  }
+
+  // copies
+
+  copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
+    this.enter('copyToDevice', stream);
+    this.#copies.copyToDevice(target, source);
+  }
+
+  copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
+    this.enter('copyOnDevice', stream);
+    this.#copies.copyOnDevice(target, source, bytes);
+  }
+
+  copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void {
+    this.enter('copyToDeviceStrided', stream);
+    this.#copies.copyToDeviceStrided(copy);
+  }
+
+  async copyToHostLater(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): Promise<void> {
+    this.enter('copyToHostLater', stream);
+    await this.#copies.fetch(copy)?.();
+  }
+
+  copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
+    this.enter('copyOnDeviceStrided', stream);
+    this.#copies.copyOnDeviceStrided(copy);
+  }
+
+  fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void {
+    this.enter('fillStrided', stream);
+    this.#copies.fillStrided(fill);
+  }
+
+  copyFromPeer(): void {
+    throw this.#unsupported('E_PEER', 'cannot copy from another device without the host');
+  }
+
+  // streams and events
+
+  createStream(): StreamHandle {
+    this.enter('createStream');
+    return { stream: { last: 0, alive: true } satisfies Stream };
+  }
+
+  builtinStream(which: 'legacy' | 'per-thread'): StreamHandle {
+    return which === 'legacy' ? this.#legacy : this.#perThread;
+  }
+
+  externalStream(): StreamHandle {
+    throw this.#unsupported('E_EXTERNAL_STREAM', 'has no CUDA streams that another library could have made');
+  }
+
+  destroyStream(stream: StreamHandle): void {
+    (stream.stream as Stream).alive = false;
+  }
+
+  queryStream(stream: StreamHandle): boolean {
+    return this.#reached((stream.stream as Stream).last);
+  }
+
+  createEvent(timing: boolean): EventHandle {
+    this.enter('createEvent');
+    const mark: Mark = { timing, stream: undefined, moment: undefined, at: 0, time: undefined };
+    return { event: mark };
+  }
+
+  destroyEvent(): void {}
+
+  recordEvent(event: EventHandle, stream: StreamHandle | undefined): void {
+    const mark = event.event as Mark;
+    this.enter('recordEvent', stream);
+    mark.stream = stream;
+    mark.moment = this.reports.log.now;
+    mark.at = this.#given;
+    if (mark.timing) this.#stamp(mark);
+  }
+
+  /** An empty pass that notes the device's time. W3C: WebGPU, section "Timestamp Query". */
+  #stamp(mark: Mark): void {
+    mark.time = undefined;
+    if (!this.device.features.has('timestamp-query')) return;
+    const set: GpuQuerySet = this.device.createQuerySet({ type: 'timestamp', count: 1 });
+    const usage = USAGE.queryResolve | USAGE.copySource;
+    const resolved = this.device.createBuffer({ size: 256, usage });
+    const staging = this.device.createBuffer({ size: 8, usage: USAGE.mapRead | USAGE.copyTarget });
+    this.submit(this.#default, (encoder) => {
+      encoder.beginComputePass({ timestampWrites: { querySet: set, beginningOfPassWriteIndex: 0 } }).end();
+      encoder.resolveQuerySet(set, 0, 1, resolved, 0);
+      encoder.copyBufferToBuffer(resolved, 0, staging, 0, 8);
+    });
+    const read = async (): Promise<void> => {
+      await staging.mapAsync(MAP_READ);
+      mark.time = new DataView(staging.getMappedRange()).getBigUint64(0, true);
+      for (const each of [staging, resolved, set]) each.destroy();
+    };
+    this.#times.push(read().catch(() => undefined));
+  }
+
+  waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
+    const { stream: from, moment } = event.event as Mark;
+    const own = this.enter('waitEvent', stream);
+    // One queue: what comes later waits by itself; what failed before is a fault of this stream as well.
+    const source = from === undefined ? undefined : (from.stream as Stream);
+    if (moment !== undefined) this.reports.log.follow(source, moment, own);
+  }
+
+  queryEvent(event: EventHandle): boolean {
+    return this.#reached((event.event as Mark).at);
+  }
+
+  failureBefore(event: EventHandle): Failure | undefined {
+    const { stream, moment } = event.event as Mark;
+    if (this.#lost !== undefined) {
+      const error = new DriverError('E_DEVICE_LOST', `${this.info.name} is lost (${this.#lost}); open it anew`);
+      return { error, kept: false, acknowledge: () => undefined };
+    }
+    if (moment === undefined) return undefined;
+    const own = stream === undefined || stream.stream === this.#default ? undefined : (stream.stream as Stream);
+    return this.reports.log.failure(own, moment);
+  }
+
+  elapsedTime(start: EventHandle, end: EventHandle): number {
+    const [from, to] = [(start.event as Mark).time, (end.event as Mark).time];
+    if (from === undefined || to === undefined) {
+      throw this.#unsupported('E_TIMING', 'has no times of these events (timestamp-query)');
+    }
+    return Number(to - from) / 1e6;
+  }
+
+  // kernels
+
+  async loadLater(program: Program): Promise<Executable> {
+    this.enter('load');
+    const executable = new WebGpuExecutable(this, program);
+    this.#executables.add(executable);
+    return executable;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const executable of this.#executables) executable.unload();
+    this.#executables.clear();
+    this.#copies.close();
+    this.memory.close();
+    this.device.destroy();
+  }
+
+  #unsupported(code: string, what: string): NotSupportedError {
+    return new NotSupportedError(code, `${this.info.name} ${what}`);
+  }
+}

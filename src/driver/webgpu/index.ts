@@ -1,0 +1,75 @@
+/**
+ * The provider of WebGPU devices: GPUs of the page, of Deno, and of Node.js by Dawn. Loads nothing before it is asked. They open by a promise: `await cuda.open('webgpu')`.
+ */
+import { NotSupportedError } from '../../errors.ts';
+import type { DeviceInfo, DriverProvider } from '../driver.ts';
+import { findGpu, type GpuAdapter, type GpuDevice, type GpuLimits } from './api.ts';
+import { WebGpuDriver } from './device.ts';
+
+/** Limits that are asked for as far as the adapter has them. */
+const LIMITS: readonly (keyof GpuLimits)[] = [
+  'maxBufferSize',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupSizeY',
+  'maxComputeWorkgroupSizeZ',
+  'maxComputeWorkgroupsPerDimension',
+];
+
+export const webgpuProvider: DriverProvider = {
+  kind: 'webgpu',
+  // Whether there is an adapter is only known by asking for one.
+  probe: () => ({ count: 1 }),
+  open: openWebGpu,
+};
+
+async function openWebGpu(): Promise<WebGpuDriver> {
+  const gpu = await findGpu();
+  if (typeof gpu === 'string') throw new NotSupportedError('E_NO_DEVICE', `there is no WebGPU here: ${gpu}`);
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (adapter === null) {
+    throw new NotSupportedError(
+      'E_NO_DEVICE',
+      'WebGPU has no adapter here: the browser or the driver of the graphics card does not offer one',
+    );
+  }
+  const features = ['timestamp-query'].filter((name) => adapter.features.has(name));
+  const limits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
+  const device = await adapter.requestDevice({ requiredFeatures: features, requiredLimits: limits });
+  return new WebGpuDriver(device, infoOf(adapter, device));
+}
+
+/** Buffers that a device is said to have memory for: WebGPU does not tell. */
+const BUFFERS = 4;
+
+function infoOf({ info = {} }: GpuAdapter, { limits }: GpuDevice): DeviceInfo {
+  const name = info.description || info.device || [info.vendor, info.architecture].filter(Boolean).join(' ') || 'GPU';
+  const most = 2 ** 31 - 1;
+  return {
+    kind: 'webgpu',
+    name: `${name} (WebGPU)`,
+    index: 0,
+    limits: {
+      maxThreadsPerBlock: limits.maxComputeInvocationsPerWorkgroup,
+      maxBlockDim: [limits.maxComputeWorkgroupSizeX, limits.maxComputeWorkgroupSizeY, limits.maxComputeWorkgroupSizeZ],
+      maxGridDim: [most, most, most],
+      maxSharedBytesPerBlock: limits.maxComputeWorkgroupStorageSize,
+      warpSize: 32,
+      multiprocessors: 16,
+      totalMemory: BUFFERS * limits.maxBufferSize,
+    },
+    f64: false,
+    features: {
+      streamOrdered: false,
+      ipc: false,
+      cooperative: false,
+      externalStreams: false,
+      mapsHostMemory: false,
+      stopsKernels: false,
+      hostCanWait: false,
+    },
+  };
+}

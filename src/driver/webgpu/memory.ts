@@ -1,0 +1,124 @@
+/**
+ * Device memory as WebGPU has it: buffers, which have no addresses that a host could know.
+ *
+ * Each buffer gets a range of made-up addresses; pointers into it are resolved to the buffer and an offset when they are used. No address is used twice, and there
+ * are gaps between the ranges: a pointer to freed memory stays wrong and is recognised. A buffer that is destroyed lives on until the work that uses it is done.
+ */
+import { DriverError, OutOfMemoryError } from '../../errors.ts';
+import type { Pointer } from '../driver.ts';
+import { addressOf } from '../host-memory.ts';
+import { type GpuBuffer, type GpuDevice, USAGE } from './api.ts';
+
+const FIRST = 2 ** 32;
+const ALIGNMENT = 256;
+
+/** One buffer and its addresses. */
+export interface DeviceBuffer {
+  readonly start: number;
+  readonly bytes: number;
+  readonly buffer: GpuBuffer;
+}
+
+/** A buffer, and where in it an address is. */
+export interface Location {
+  readonly buffer: GpuBuffer;
+  readonly offset: number;
+}
+
+export class WebGpuMemory {
+  readonly #device: GpuDevice;
+  readonly #name: string;
+  readonly #total: number;
+  /** By rising address. */
+  readonly #buffers: DeviceBuffer[] = [];
+  #next = FIRST;
+  #live = 0;
+
+  constructor(device: GpuDevice, name: string, total: number) {
+    this.#device = device;
+    this.#name = name;
+    this.#total = total;
+  }
+
+  info(): { readonly free: number; readonly total: number; readonly pooled: number } {
+    return { free: Math.max(0, this.#total - this.#live), total: this.#total, pooled: 0 };
+  }
+
+  /** Address of fresh memory. Throws OutOfMemoryError. */
+  allocate(bytes: number): number {
+    if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
+      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is no number of bytes above 0`, { api: 'allocate' });
+    }
+    if (this.#live + bytes > this.#total) throw this.#outOfMemory(bytes, `the device has ${this.#total} bytes`);
+    const start = this.#next;
+    this.#buffers.push({ start, bytes, buffer: this.create(bytes) });
+    this.#next = Math.ceil((start + bytes + ALIGNMENT) / ALIGNMENT) * ALIGNMENT;
+    this.#live += bytes;
+    return start;
+  }
+
+  /** A buffer without addresses, for whoever destroys it himself: whole words. */
+  create(bytes: number, usage: number = USAGE.storage | USAGE.copySource | USAGE.copyTarget): GpuBuffer {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
+    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+    const size = Math.max(4, Math.ceil(bytes / 4) * 4);
+    if (size > most) {
+      throw this.#outOfMemory(bytes, `one buffer may have ${most} (maxBufferSize, maxStorageBufferBindingSize)`);
+    }
+    return this.#device.createBuffer({ size, usage });
+  }
+
+  free(pointer: Pointer): void {
+    const index = this.#indexOf(Number(pointer));
+    const found = this.#buffers[index];
+    if (found?.start !== Number(pointer)) {
+      throw new DriverError('E_INVALID_POINTER', `free: ${pointer} is not an allocation of this device`, {
+        api: 'free',
+      });
+    }
+    this.#buffers.splice(index, 1);
+    this.#live -= found.bytes;
+    found.buffer.destroy();
+  }
+
+  /** The buffer that holds all bytes from `pointer + low` to `pointer + high`, and where `pointer` is in it. */
+  resolve(pointer: Pointer, low: number, high: number, api: string): Location {
+    const address = addressOf(pointer, api);
+    const found = this.#buffers[this.#indexOf(address + low)];
+    const offset = address - (found?.start ?? 0);
+    if (found === undefined || offset + low > found.bytes || offset + high > found.bytes) {
+      throw new DriverError(
+        'E_INVALID_POINTER',
+        `${api}: bytes ${address + low} to ${address + high} are not one allocation of this device`,
+        { api },
+      );
+    }
+    return { buffer: found.buffer, offset };
+  }
+
+  close(): void {
+    for (const { buffer } of this.#buffers.splice(0)) buffer.destroy();
+    this.#live = 0;
+  }
+
+  #outOfMemory(asked: number, why: string): OutOfMemoryError {
+    return new OutOfMemoryError(`cannot allocate ${asked} bytes on ${this.#name}: ${why}; ${this.#live} are live`, {
+      asked,
+      live: this.#live,
+      pending: 0,
+      pooled: 0,
+    });
+  }
+
+  /** Index of the last buffer that starts at or before an address. */
+  #indexOf(address: number): number {
+    let low = 0;
+    let high = this.#buffers.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#buffers[middle]?.start ?? 0) <= address) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}
