@@ -15,7 +15,20 @@ const OFF: ReadonlySet<string> = new Set(['0', 'false', 'no', 'off']);
 /** What `TSAMBA_DEBUG` may list. */
 const SWITCHES = ['sync', 'captures'] as const;
 /** What it may list to be printed: stages of the compiler, the code that it makes, what reaches the device. */
-const TRACES = ['compile', 'types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'wgsl', 'launch', 'copy', 'memory'] as const;
+const TRACES = [
+  'compile',
+  'types',
+  'ir',
+  'passes',
+  'wasm',
+  'js',
+  'ptx',
+  'opencl',
+  'wgsl',
+  'launch',
+  'copy',
+  'memory',
+] as const;
 export type TraceWord = (typeof TRACES)[number];
 export type DebugWord = (typeof SWITCHES)[number] | TraceWord;
 const DEBUG_WORDS: readonly string[] = [...SWITCHES, ...TRACES];

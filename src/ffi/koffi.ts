@@ -5,7 +5,7 @@
  * nothing crashes.
  */
 import type { Address, AsyncNativeFunction, Ffi, NativeLibrary } from './ffi.ts';
-import { requireKoffi } from './koffi-path.ts';
+import { requireKoffi } from './package-path.ts';
 
 /** Bytes of the stack that calls run on: libraries that compile in a call (PTX, OpenCL C) need more than koffi's own sizes. */
 const STACK_BYTES = 16 * 1024 * 1024;

@@ -7,7 +7,7 @@
 import type { SpawnSyncReturns } from 'node:child_process';
 import { plainName } from '../../compiler/render/names.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
-import { koffiPath } from '../../ffi/koffi-path.ts';
+import { packagePath } from '../../ffi/package-path.ts';
 import { nodeModule } from '../../host/index.ts';
 import { BinaryCache, cacheFolder } from '../binary-cache.ts';
 import { COMPILER_CODE, type CompileJob, EXIT, RESULT } from './compiler-code.ts';
@@ -112,7 +112,7 @@ function noCompiler(reason: string, runtime: Runtime | undefined): NotSupportedE
 
 function koffiFile(): string {
   try {
-    return koffiPath();
+    return packagePath('koffi');
   } catch {
     throw new NotSupportedError(
       'E_NO_HIPRTC',

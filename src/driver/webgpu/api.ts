@@ -4,6 +4,9 @@
  * W3C: WebGPU, https://www.w3.org/TR/webgpu/. Only what is called is declared.
  */
 
+import { packagePath } from '../../ffi/package-path.ts';
+import { nodeModule } from '../../host/index.ts';
+
 export interface GpuBuffer {
   readonly size: number;
   mapAsync(mode: number): Promise<void>;
@@ -108,24 +111,33 @@ interface DawnPackage {
 }
 
 /** Dawn's object has to live as long as anything that comes of it. */
-let dawn: Promise<Gpu | string> | undefined;
+let dawn: Promise<Gpu> | undefined;
 
-/** The door to WebGPU, or why there is none. */
-export async function findGpu(): Promise<Gpu | string> {
-  const own = (globalThis as { readonly navigator?: { readonly gpu?: Gpu } }).navigator?.gpu;
+function ownGpu(): Gpu | undefined {
+  return (globalThis as { readonly navigator?: { readonly gpu?: Gpu } }).navigator?.gpu;
+}
+
+/** Why there is no door to WebGPU here; undefined where there may be one. Loads nothing. */
+export function whyNoGpu(): string | undefined {
+  if (ownGpu() !== undefined) return undefined;
+  try {
+    packagePath('webgpu');
+    return undefined;
+  } catch {
+    return 'there is no navigator.gpu, and the package "webgpu" is not installed: npm install webgpu';
+  }
+}
+
+/** The door to WebGPU: the page's or the runtime's own, else Dawn's. */
+export async function findGpu(): Promise<Gpu> {
+  const own = ownGpu();
   if (own !== undefined) return own;
   dawn ??= loadDawn();
   return dawn;
 }
 
-async function loadDawn(): Promise<Gpu | string> {
-  // Not written as a literal, so that bundlers leave it alone.
-  const name = 'webgpu';
-  try {
-    const { create } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as DawnPackage;
-    return create([]);
-  } catch (error) {
-    const { message } = error as Error;
-    return `there is no navigator.gpu, and the package "webgpu" cannot be loaded (npm install webgpu): ${message.split('\n')[0]}`;
-  }
+async function loadDawn(): Promise<Gpu> {
+  const { href } = nodeModule('node:url').pathToFileURL(packagePath('webgpu'));
+  const { create } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ href)) as DawnPackage;
+  return create([]);
 }

@@ -5,6 +5,7 @@
  * kernels left has been read, some turns of the event loop later.
  */
 import { DriverError, NotSupportedError } from '../../errors.ts';
+import { trace } from '../../trace.ts';
 import type {
   DeviceDriver,
   DeviceInfo,
@@ -24,7 +25,7 @@ import type {
 import type { Moment } from '../faults.ts';
 import { type GpuDevice, type GpuEncoder, type GpuQuerySet, MAP_READ, USAGE } from './api.ts';
 import { Copies } from './copies.ts';
-import { WebGpuExecutable } from './executable.ts';
+import { type ExecutableHost, WebGpuExecutable } from './executable.ts';
 import { type Location, WebGpuMemory } from './memory.ts';
 import { Reports } from './reports.ts';
 
@@ -43,7 +44,7 @@ interface Mark {
   time: bigint | undefined;
 }
 
-export class WebGpuDriver implements DeviceDriver {
+export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   readonly info: DeviceInfo;
   readonly device: GpuDevice;
   readonly memory: WebGpuMemory;
@@ -97,7 +98,7 @@ export class WebGpuDriver implements DeviceDriver {
   }
 
   /** Encodes commands and gives them to the queue. */
-  submit(_stream: Stream, encode: (encoder: GpuEncoder) => void): void {
+  submit(encode: (encoder: GpuEncoder) => void): void {
     const encoder = this.device.createCommandEncoder();
     encode(encoder);
     this.device.queue.submit([encoder.finish()]);
@@ -112,7 +113,7 @@ export class WebGpuDriver implements DeviceDriver {
     } finally {
       void this.device.popErrorScope().then((error) => {
         if (error === null) return;
-        if (process.env.WGDBG) console.error(error.message.slice(0, 1500));
+        trace('wgsl', () => `${what}: ${error.message}`);
         const text = `${what} does not compile on ${this.info.name}: ${error.message}`;
         this.reports.log.post(new DriverError('E_COMPILE', text), this.#default, position);
       });
@@ -283,7 +284,7 @@ export class WebGpuDriver implements DeviceDriver {
     const usage = USAGE.queryResolve | USAGE.copySource;
     const resolved = this.device.createBuffer({ size: 256, usage });
     const staging = this.device.createBuffer({ size: 8, usage: USAGE.mapRead | USAGE.copyTarget });
-    this.submit(this.#default, (encoder) => {
+    this.submit((encoder) => {
       encoder.beginComputePass({ timestampWrites: { querySet: set, beginningOfPassWriteIndex: 0 } }).end();
       encoder.resolveQuerySet(set, 0, 1, resolved, 0);
       encoder.copyBufferToBuffer(resolved, 0, staging, 0, 8);

@@ -8,6 +8,7 @@ import { DriverError, NotSupportedError, TsambaRangeError } from '../../errors.t
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
 import type {
+  DeviceInfo,
   Dim3,
   Executable,
   ExecutableAttributes,
@@ -19,13 +20,29 @@ import type {
 } from '../driver.ts';
 import { describeLaunch, kernelLabel } from '../launch-errors.ts';
 import { partsOf } from '../parts.ts';
-import { type GpuBuffer, USAGE } from './api.ts';
+import { type GpuBuffer, type GpuDevice, type GpuEncoder, USAGE } from './api.ts';
 import { compileWgsl } from './compile.ts';
-import type { WebGpuDriver } from './device.ts';
+import type { Location } from './memory.ts';
 import { type BindingKind, dispatch, type Pipeline, pipelineOf } from './pipelines.ts';
-import type { Watched } from './reports.ts';
+import type { Reports, Watched } from './reports.ts';
 
 const SUGGESTED = 256;
+
+/** What a loaded kernel needs of its device. */
+export interface ExecutableHost {
+  readonly info: DeviceInfo;
+  readonly device: GpuDevice;
+  readonly reports: Reports;
+  /** The identity of the stream that a call is for. */
+  enter(api: string, stream: StreamHandle | undefined): object;
+  locate(pointer: Pointer): Location;
+  /** Encodes commands and gives them to the queue. */
+  submit(encode: (encoder: GpuEncoder) => void): void;
+  /** Posts what the device finds wrong with what is made here. */
+  scoped<R>(what: string, make: () => R): R;
+  /** Has what kernels left looked at, whether or not somebody waits. */
+  lookSoon(): void;
+}
 
 /** A module, and what it is launched with. */
 interface Loaded {
@@ -39,7 +56,7 @@ interface Loaded {
 
 export class WebGpuExecutable implements Executable {
   readonly attributes: ExecutableAttributes;
-  readonly #driver: WebGpuDriver;
+  readonly #driver: ExecutableHost;
   readonly #program: Program;
   readonly #loaded = new Map<string, Loaded>();
   readonly #pointers: readonly number[];
@@ -48,7 +65,7 @@ export class WebGpuExecutable implements Executable {
   #live = true;
 
   /** Throws NotSupportedError for what WebGPU lacks. */
-  constructor(driver: WebGpuDriver, program: Program) {
+  constructor(driver: ExecutableHost, program: Program) {
     this.#driver = driver;
     this.#program = program;
     const { kernel } = program;
@@ -101,7 +118,7 @@ export class WebGpuExecutable implements Executable {
     const threads: LaunchShape = { ...shape, block: [1, 1, 1] };
     for (const part of partsOf(threads, along)) {
       writeWords(module.words, view, { args, offsets, number, first: part.first, grid });
-      driver.submit(target, (encoder) => {
+      driver.submit((encoder) => {
         driver.device.queue.writeBuffer(loaded.words, 0, new Uint8Array(view.buffer));
         dispatch(driver.device, encoder, loaded.pipeline, buffers, part.grid);
       });

@@ -3,7 +3,7 @@
  */
 import { NotSupportedError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider } from '../driver.ts';
-import { findGpu, type GpuAdapter, type GpuDevice, type GpuLimits } from './api.ts';
+import { findGpu, type GpuAdapter, type GpuDevice, type GpuLimits, whyNoGpu } from './api.ts';
 import { WebGpuDriver } from './device.ts';
 
 /** Limits that are asked for as far as the adapter has them. */
@@ -21,14 +21,16 @@ const LIMITS: readonly (keyof GpuLimits)[] = [
 
 export const webgpuProvider: DriverProvider = {
   kind: 'webgpu',
-  // Whether there is an adapter is only known by asking for one.
-  probe: () => ({ count: 1 }),
+  // Whether there is an adapter is only known by asking for one, which takes a promise.
+  probe: () => {
+    const reason = whyNoGpu();
+    return reason === undefined ? { count: 1 } : { count: 0, reason };
+  },
   open: openWebGpu,
 };
 
 async function openWebGpu(): Promise<WebGpuDriver> {
   const gpu = await findGpu();
-  if (typeof gpu === 'string') throw new NotSupportedError('E_NO_DEVICE', `there is no WebGPU here: ${gpu}`);
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (adapter === null) {
     throw new NotSupportedError(
@@ -47,7 +49,6 @@ const BUFFERS = 4;
 
 function infoOf({ info = {} }: GpuAdapter, { limits }: GpuDevice): DeviceInfo {
   const name = info.description || info.device || [info.vendor, info.architecture].filter(Boolean).join(' ') || 'GPU';
-  const most = 2 ** 31 - 1;
   return {
     kind: 'webgpu',
     name: `${name} (WebGPU)`,
@@ -55,7 +56,7 @@ function infoOf({ info = {} }: GpuAdapter, { limits }: GpuDevice): DeviceInfo {
     limits: {
       maxThreadsPerBlock: limits.maxComputeInvocationsPerWorkgroup,
       maxBlockDim: [limits.maxComputeWorkgroupSizeX, limits.maxComputeWorkgroupSizeY, limits.maxComputeWorkgroupSizeZ],
-      maxGridDim: [most, most, most],
+      maxGridDim: [2 ** 31 - 1, 65_535, 65_535],
       maxSharedBytesPerBlock: limits.maxComputeWorkgroupStorageSize,
       warpSize: 32,
       multiprocessors: 16,

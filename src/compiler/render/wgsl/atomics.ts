@@ -21,6 +21,8 @@ const NATIVE: Readonly<Partial<Record<AtomicOp, string>>> = {
   exch: 'atomicExchange',
   load: 'atomicLoad',
   store: 'atomicStore',
+  max: 'atomicMax',
+  min: 'atomicMin',
 };
 /** Those that take floats by their bits. */
 const BITWISE: ReadonlySet<AtomicOp> = new Set(['exch', 'load', 'store']);
@@ -65,7 +67,8 @@ function wordCall(g: Gen, print: Print, s: Atomic): string {
   const args = s.args.map(print);
   const back = (word: string): string => (elem === 'u32' ? word : `bitcast<${typeOf(widen(elem))}>(${word})`);
   const native = isFloat(elem) && !BITWISE.has(fn) ? undefined : NATIVE[fn];
-  if (native !== undefined) {
+  const signed = elem === 'i32' && (fn === 'max' || fn === 'min');
+  if (native !== undefined && !signed) {
     const text = call(native, `&${memory.name}[${at}]`, ...args.map((a) => bits(elem, a)));
     return fn === 'store' || s.result === undefined ? text : back(text);
   }
@@ -80,17 +83,16 @@ function loopText(g: Gen, name: string, fn: AtomicOp, elem: ElemType, memory: st
   const params = fn === 'cas' ? `at: u32, a: ${T}, b: ${T}` : `at: u32, a: ${T}`;
   const { unless, next } = update(g, fn, T);
   const body = [
-    `var seen = atomicLoad(${word});`,
+    `var seen = atomicLoad(${word}); var old = ${T}();`,
     'loop {',
-    `let old = bitcast<${T}>(seen);`,
-    ...(unless === undefined ? [] : [`if (!(${unless})) { return old; }`]),
+    `old = bitcast<${T}>(seen);`,
+    ...(unless === undefined ? [] : [`if (!(${unless})) { break; }`]),
     `let found = atomicCompareExchangeWeak(${word}, seen, bitcast<u32>(${next}));`,
-    'if (found.exchanged) { return old; }',
+    'if (found.exchanged) { break; }',
     'seen = found.old_value;',
     '}',
   ].join(' ');
-  // A function of WGSL has to end with a value, although the loop is never left.
-  return `fn ${name}(${params}) -> ${T} { ${body} return ${T}(); }`;
+  return `fn ${name}(${params}) -> ${T} { ${body} return old; }`;
 }
 
 /** What an operation leaves in memory; where `unless` is false, memory stays as it is. */
@@ -138,13 +140,15 @@ function partCall(g: Gen, print: Print, s: Atomic): string {
     fn === 'load'
       ? `return ${part};`
       : [
+          'var old = 0i;',
           'loop {',
-          `let old = ${part};`,
-          ...(fn === 'cas' ? ['if (old != a) { return old; }'] : []),
+          `old = ${part};`,
+          ...(fn === 'cas' ? ['if (old != a) { break; }'] : []),
           `let found = atomicCompareExchangeWeak(${word}, seen, (seen & ~mask) | ((bitcast<u32>(${stored}) << shift) & mask));`,
-          'if (found.exchanged) { return old; }',
+          'if (found.exchanged) { break; }',
           'seen = found.old_value;',
-          '} return 0i;',
+          '}',
+          'return old;',
         ].join(' ');
   const params = ['at: u32', ...s.args.map((_, k) => `${'ab'[k]}: i32`)].join(', ');
   const text = `fn ${name}(${params}) -> i32 { ${start} ${body} }`;

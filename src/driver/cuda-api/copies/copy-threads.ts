@@ -7,7 +7,7 @@
  */
 import type { Worker } from 'node:worker_threads';
 import type { AsyncNativeFunction, Ffi } from '../../../ffi/ffi.ts';
-import { koffiPath } from '../../../ffi/koffi-path.ts';
+import { packagePath } from '../../../ffi/package-path.ts';
 import { nodeModule, warn } from '../../../host/index.ts';
 import * as at from './thread-code.ts';
 
@@ -86,7 +86,7 @@ export class CopyThreads {
     this.#started = true;
     process.on('exit', this.#leave);
     try {
-      const koffi = koffiPath();
+      const koffi = packagePath('koffi');
       for (let k = 0; k < count; k++) this.#workers.push(this.#spawn(koffi, k));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -1,21 +1,19 @@
 /**
- * Where koffi lies: found at run time, as Node.js finds a package, from the files that can be known to lie beside it.
+ * Where an optional package lies: found at run time, as Node.js finds a package, from the files that can be known to lie beside it.
  *
- * Bundlers must not follow it: it is a native addon, and optional. So nothing here looks like an import to them. A bundle may have left
+ * Bundlers must not follow it: koffi and webgpu are native addons. So nothing here looks like an import to them. A bundle may have left
  * the folder of the library, or have no `import.meta.url` (CommonJS): then the program's main file and its executable are asked too.
  */
 import { findNodeModule } from '../host/index.ts';
 
-const NAME = 'koffi';
-
-/** koffi's main file. Throws, as `require` does, where it is not installed. */
-export function koffiPath(): string {
+/** A package's main file. Throws, as `require` does, where it is not installed. */
+export function packagePath(name: string): string {
   const createRequire = findNodeModule('node:module')?.createRequire;
   if (createRequire === undefined) throw new Error('this runtime loads no native addons');
   let first: unknown;
   for (const file of startingPoints()) {
     try {
-      return createRequire(file).resolve(NAME);
+      return createRequire(file).resolve(name);
     } catch (error) {
       first ??= error;
     }
@@ -25,7 +23,7 @@ export function koffiPath(): string {
 
 /** Loads koffi. Throws where it is not installed or may not be loaded. */
 export function requireKoffi(): unknown {
-  const path = koffiPath();
+  const path = packagePath('koffi');
   return findNodeModule('node:module')?.createRequire(path)(path);
 }
 
