@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes minutes where no compiler has anything in its cache. Vitest goes by the size of files, of which these have little. */
-const SLOW = /conformance-(opencl|hip)|opencl-endurance|driver\/opencl\/compile|shapes\.test|conformance-|fuzz\//;
+const SLOW =
+  /conformance-(opencl|hip|webgpu)|opencl-endurance|driver\/opencl\/compile|shapes\.test|conformance-|fuzz\//;
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -29,6 +30,7 @@ const LONG = [
   'test/conformance-promises.test.ts',
   'test/conformance-scalar.test.ts',
   'test/conformance-ptx.test.ts',
+  'test/conformance-webgpu.test.ts',
   'test/fuzz/opencl.test.ts',
   'test/amdgcn.test.ts',
 ];

