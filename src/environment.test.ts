@@ -45,6 +45,6 @@ it('finds words of TSAMBA_DEBUG, and warns of those that mean nothing', () => {
   expect(emit).not.toHaveBeenCalled();
   expect(debugWord('sync', { TSAMBA_DEBUG: 'synch' })).toBe(false);
   expect(emit.mock.calls[0]?.[0]).toBe(
-    "TSAMBA_DEBUG=synch: there is no 'synch', only sync, captures, compile, types, ir, passes, wasm, js, ptx, opencl, launch, copy, memory",
+    "TSAMBA_DEBUG=synch: there is no 'synch', only sync, captures, compile, types, ir, passes, wasm, js, ptx, opencl, wgsl, launch, copy, memory",
   );
 });

@@ -356,7 +356,7 @@ describe('inspection', () => {
       "the interpreter (cpu) makes no js of kernels: there are 'types', 'ir', 'ptx', 'sass', 'opencl', 'amdgcn', 'wasm'",
     );
     expect(() => scale.inspect({ target: 'cubin' as never })).toThrow(
-      "inspect has the targets 'types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'sass', 'amdgcn', got 'cubin'",
+      "inspect has the targets 'types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'wgsl', 'sass', 'amdgcn', got 'cubin'",
     );
   });
 });
