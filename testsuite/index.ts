@@ -30,6 +30,7 @@ import { values } from './language-values.ts';
 import { launches } from './launch.ts';
 import { maskedIndices } from './masked-indices.ts';
 import { functions } from './math-functions.ts';
+import { integerArithmetic } from './math-integers.ts';
 import { mathParts } from './math-parts.ts';
 import { rounding } from './math-rounding.ts';
 import { special } from './math-special.ts';
@@ -115,6 +116,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...halfFunctions,
   ...complexNumbers,
   ...rounding,
+  ...integerArithmetic,
   ...special,
   ...functions,
   ...geometry,

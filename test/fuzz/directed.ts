@@ -172,6 +172,14 @@ function unaryMeaning(fn: (typeof UNARY)[number], t: Ty): (a: Val) => Val {
   return (a) => own.unary(fn, t, result, a);
 }
 
+/** Of integers without a limit; what it gives is wrapped. */
+function big(fn: (a: bigint, b: bigint, c: bigint, bits: bigint) => bigint): (t: Ty, args: readonly Val[]) => Val {
+  return (t, args) => {
+    const [a = 0n, b = 0n, c = 0n] = args.map(BigInt);
+    return own.wrap(t, fn(a, b, c, isBig(t) ? 64n : 32n));
+  };
+}
+
 /** What the table of intrinsics has of operations. */
 const INTRINSIC: Readonly<Record<string, (t: Ty, args: readonly Val[]) => Val>> = {
   clz: (t, [a]) => own.unary('clz', t, t, a as Val),
@@ -180,6 +188,19 @@ const INTRINSIC: Readonly<Record<string, (t: Ty, args: readonly Val[]) => Val>> 
   dp4a: (t, args) => {
     const [a = 0, b = 0, c = 0] = args.map(Number);
     return own.dp4a(t, a, b, c);
+  },
+  mulhi: big((a, b, _c, bits) => (a * b) / 2n ** bits - ((a * b) % 2n ** bits < 0n ? 1n : 0n)),
+  mul24: (t, args) => {
+    const [a = 0, b = 0] = args.map((x) => (t === 'i32' ? (Number(x) << 8) >> 8 : (Number(x) << 8) >>> 8));
+    return own.wrap(t, BigInt(a) * BigInt(b));
+  },
+  sad: big((a, b, c) => (a > b ? a - b : b - a) + c),
+  hadd: big((a, b) => (a + b - ((((a + b) % 2n) + 2n) % 2n)) / 2n),
+  rhadd: big((a, b) => (a + b + ((((a + b) % 2n) + 2n) % 2n)) / 2n),
+  prmt: (_t, args) => {
+    const [a = 0, b = 0, selector = 0] = args.map(Number);
+    const bytes = [a, b].flatMap((x) => [0, 8, 16, 24].map((by) => (x >>> by) & 0xff));
+    return [3, 2, 1, 0].reduce((word, k) => word * 256 + (bytes[(selector >>> (4 * k)) & 7] ?? 0), 0);
   },
   ctz: (t, [a]) => {
     const first = Number(own.unary('ffs', t, 'i32', a as Val));

@@ -14,6 +14,18 @@ export interface SameInteger {
   (x: bigint): bigint;
 }
 
+/** Two integers of one type in, one of that type out. */
+export interface SameIntegers {
+  (a: number, b: number): number;
+  (a: bigint, b: bigint): bigint;
+}
+
+/** Three of them. */
+export interface SameIntegers3 {
+  (a: number, b: number, c: number): number;
+  (a: bigint, b: bigint, c: bigint): bigint;
+}
+
 const rows = new WeakMap<object, Row>();
 
 /** The function of a row, as kernels know it. `F` is what the editor shows. */

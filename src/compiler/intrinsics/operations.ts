@@ -1,7 +1,7 @@
 /**
  * Rows that other rows and the bodies of math functions are made of. Those that users call too have their names in `integers.ts`.
  */
-import { binary, bitcast, constant, intrinsic } from '../ir/builder.ts';
+import { binary, bitcast, cast, constant, intrinsic } from '../ir/builder.ts';
 import type { Expr } from '../ir/ops.ts';
 import type { Row } from './define.ts';
 import { binaryDigits, bitsOf, type IntrinsicType } from './row.ts';
@@ -81,4 +81,27 @@ export const CTZ: Row = {
     },
     wasm: 'ctz',
   },
+};
+
+/** Bytes of `a` (0 to 3) and `b` (4 to 7), picked by the four lowest hexadecimal digits of the selector, each below 8. */
+export const PRMT: Row = {
+  name: 'prmt',
+  arity: 3,
+  types: ['u32'],
+  evaluate: (_type, a, b, selector) => {
+    const bytes = (b << 32n) | a;
+    const picked = (k: bigint): bigint => (bytes >> (8n * ((selector >> (4n * k)) & 7n))) & 0xffn;
+    return [0n, 1n, 2n, 3n].reduce((word, k) => word | (picked(k) << (8n * k)), 0n);
+  },
+  expand: (a, b, selector) => {
+    const bytes = binary('or', cast('u64', a), binary('shl', cast('u64', b), constant('u64', 32)));
+    const picked = (k: number): Expr => {
+      const digit = binary('and', binary('shr', selector, constant('u32', 4 * k)), constant('u32', 7));
+      const by = cast('u64', binary('shl', digit, constant('u32', 3)));
+      const byte = binary('and', cast('u32', binary('shr', bytes, by)), constant('u32', 0xff));
+      return k === 0 ? byte : binary('shl', byte, constant('u32', 8 * k));
+    };
+    return [1, 2, 3].reduce((word, k) => binary('or', word, picked(k)), picked(0));
+  },
+  native: { ptx: () => 'prmt.b32' },
 };
