@@ -176,6 +176,51 @@ int nvrtcDestroyProgram(void **p) { *p = 0; return 0; }`;
   });
 });
 
+describe.runIf(has('cc', '--version'))('nvJitLink', () => {
+  /** A stand-in: gives back what it was told, options first; refuses what says so. */
+  const STAND_IN = `#include <stdio.h>
+#include <string.h>
+static char text[4096]; static int bad;
+int nvJitLinkCreate(void **p, unsigned n, const char **o) { bad = 0; text[0] = 0; for (unsigned i = 0; i < n; i++) { strcat(text, o[i]); strcat(text, "|"); } *p = text; return 0; }
+int nvJitLinkDestroy(void **p) { *p = 0; return 0; }
+int nvJitLinkAddData(void *p, int type, const char *d, size_t n, const char *name) { sprintf(text + strlen(text), "%d %s %zu %.3s|", type, name, n, d); bad |= !strncmp(d, "bad", 3); return 0; }
+int nvJitLinkComplete(void *p) { return bad ? 6 : 0; }
+int nvJitLinkGetLinkedCubinSize(void *p, size_t *n) { *n = strlen(text); return 0; }
+int nvJitLinkGetLinkedCubin(void *p, char *to) { memcpy(to, text, strlen(text)); return 0; }
+int nvJitLinkGetErrorLogSize(void *p, size_t *n) { *n = 30; return 0; }
+int nvJitLinkGetErrorLog(void *p, char *to) { strcpy(to, "undefined reference to f"); return 0; }`;
+
+  it('links LTO-IR with all else, and its log is the error', () => {
+    mkdirSync(join(folder, 'include'));
+    mkdirSync(join(folder, 'lib64'));
+    writeFileSync(join(folder, 'l.c'), STAND_IN);
+    writeFileSync(join(folder, 'f.ltoir'), 'lto');
+    const library = join(folder, 'lib64', 'libnvJitLink.so.13');
+    execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', library, join(folder, 'l.c')]);
+    vi.stubEnv('CUDA_HOME', folder);
+    vi.stubEnv('TSAMBA_CACHE', '0');
+    const model = new CudaModel();
+    const context = new CudaContext(model.cuda, 0, 'a device');
+    const cubins = new Cubins(model.cuda, 90);
+    const load = (code: string): unknown => {
+      const link = linkItems('link', [
+        join(folder, 'f.ltoir'),
+        { ltoir: Buffer.from(code), name: 'g' },
+        { object: Buffer.from('obj'), name: 'o' },
+      ]);
+      return cubins.load(context, { entry: 'k', lineInfo: true, link }, cString('ptx'));
+    };
+    expect(load('two')).toBeGreaterThan(0);
+    expect(model.loaded.at(-1)).toBe(
+      `-arch=sm_90|-lto|-lineinfo|2 k 4 ptx|3 ${folder}/f.ltoir 3 lto|3 g 3 two|5 o 3 obj|`,
+    );
+    expect(model.calls).not.toContain('cuLinkCreate');
+    expect(() => load('bad')).toThrow(
+      /nvJitLinkComplete: kernel k cannot be linked with .*\n {2}undefined reference to f/,
+    );
+  });
+});
+
 describe.runIf(hasRocm())('ROCm’s compiler', () => {
   it('takes HIP C++ with a kernel', { timeout: 120_000 }, () => {
     expect(codeObjectOf(compiled(), 'gfx90a').length).toBeGreaterThan(1000);

@@ -41,6 +41,9 @@ import {
   memoryStatsOf,
   type Open,
   openOf,
+  type Profiling,
+  profileOf,
+  profilingOf,
   type SelectDevice,
   selectDeviceOf,
   synchronizeOf,
@@ -353,6 +356,33 @@ export const synchronizeAsync: () => Promise<void> = /* @__PURE__ */ synchronize
  * console.log(cuda.memoryStats().live >= d.nbytes); // true
  */
 export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(cudaDevices);
+
+/**
+ * Has a profiler record from here on: Nsight Systems with `--capture-range=cudaProfilerApi`, Nsight Compute with `--profile-from-start off`. Does nothing where
+ * no profiler can watch. Numba: `cuda.profile_start()`.
+ * @example
+ * cuda.profileStart();
+ * cuda.deviceArray(4, f32).dispose(); // recorded
+ * cuda.profileStop();
+ */
+export const profileStart: () => void = /* @__PURE__ */ profileOf(cudaDevices, 'profileStart', true);
+
+/**
+ * Has the profiler record no more. What has been launched and is to be recorded should be waited for first: `cuda.synchronize()`. Numba: `cuda.profile_stop()`.
+ * @example
+ * cuda.profileStart();
+ * cuda.profileStop();
+ */
+export const profileStop: () => void = /* @__PURE__ */ profileOf(cudaDevices, 'profileStop', false);
+
+/**
+ * Has a profiler record until the result is disposed, or until `body` (sync or async) is done. Numba: `cuda.profiling()`.
+ * @example
+ * cuda.profiling(() => {
+ *   cuda.deviceArray(4, f32).dispose(); // recorded
+ * });
+ */
+export const profiling: Profiling = /* @__PURE__ */ profilingOf(cudaDevices);
 
 /**
  * Puts off all freeing on the current context until the result is disposed, or until `body` (sync or async) is done. Nests.

@@ -346,6 +346,9 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   /** Gives freed memory back to the device that the driver keeps where nobody else can have it; absent where it keeps none so. */
   trim?(): void;
 
+  /** Tells a profiler that watches the process that what follows is to be recorded, or no more; absent where there are none. */
+  profile?(on: boolean): void;
+
   /** Device memory as the host sees it, where it is this process's own; valid until the memory moves, which keeps the old one readable. */
   hostBytes?(pointer: Pointer, bytes: number): Uint8Array;
 

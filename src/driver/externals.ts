@@ -8,7 +8,7 @@ import { NotSupportedError } from '../errors.ts';
 import { describePosition } from './launch-errors.ts';
 
 /** Code that can be linked on an NVIDIA device, on an OpenCL device and on a HIP device; others call TypeScript alone. */
-export const NVIDIA_CODE: readonly LinkKind[] = ['ptx', 'cubin', 'fatbin', 'object', 'cuda'];
+export const NVIDIA_CODE: readonly LinkKind[] = ['ptx', 'cubin', 'fatbin', 'object', 'ltoir', 'cuda'];
 export const OPENCL_CODE: readonly LinkKind[] = ['opencl'];
 export const HIP_CODE: readonly LinkKind[] = ['hip'];
 

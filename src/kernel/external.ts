@@ -13,7 +13,7 @@ import { parseFunction } from './signature.ts';
 /** What `declareDevice` takes beside name and types. */
 export interface DeclareOptions<F> {
   /**
-   * Where the code comes from: files `.ptx .cubin .fatbin .o .cu` for NVIDIA GPUs (`.cu` through NVRTC), `.cl` for OpenCL devices, `.hip` for HIP; or texts,
+   * Where the code comes from: files `.ptx .cubin .fatbin .o .ltoir .cu` for NVIDIA GPUs (`.cu` through NVRTC, `.ltoir` through nvJitLink), `.cl` for OpenCL devices, `.hip` for HIP; or texts,
    * `{ opencl: 'float f(float x) { … }' }`. Several, for several devices. Without it a kernel's own option `link` names the code.
    */
   readonly link?: LinkInput | readonly LinkInput[] | undefined;

@@ -1,18 +1,22 @@
 /**
  * What kernels are linked with: files by their endings, and texts or bytes that say what they are.
  */
-import type { LinkItem, LinkKind } from '../compiler/intrinsics/external.ts';
+import type { LinkCallback, LinkItem, LinkKind } from '../compiler/intrinsics/external.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import { nodeModule } from '../host/index.ts';
 import { isPlainObject } from '../options.ts';
 import { show } from '../show.ts';
 
-/** Code in memory: one of these, texts as strings. `name` is what messages call it. */
+/** Code in memory, or in a file: one of these, texts as strings. `name` is what messages call it. */
 export interface LinkCode {
+  /** A path, as where a string stands for all of this. */
+  readonly file?: string;
   readonly ptx?: string;
   readonly cubin?: Uint8Array;
   readonly fatbin?: Uint8Array;
   readonly object?: Uint8Array;
+  /** LTO-IR (`nvcc -dlto`), which nvJitLink links, where it is installed. */
+  readonly ltoir?: Uint8Array;
   /** CUDA C++, which NVRTC compiles. */
   readonly cuda?: string;
   /** OpenCL C. */
@@ -20,6 +24,13 @@ export interface LinkCode {
   /** HIP C++. */
   readonly hip?: string;
   readonly name?: string;
+  /**
+   * Called with each module that has the code, when a CUDA driver has loaded it and before a kernel of it runs: to set variables of it, say. Of code that is linked
+   * twice those count that came first. Numba: the `setup_callback` of what `link` takes.
+   */
+  readonly setup?: LinkCallback;
+  /** The same before the module is unloaded. Numba: `teardown_callback`. */
+  readonly teardown?: LinkCallback;
 }
 
 /** A file, or code in memory. Paths are taken from the working folder; `new URL('./f.ptx', import.meta.url)` from the module's own. */
@@ -31,12 +42,13 @@ const ENDINGS: Readonly<Record<string, LinkKind>> = {
   fatbin: 'fatbin',
   o: 'object',
   obj: 'object',
+  ltoir: 'ltoir',
   cu: 'cuda',
   cl: 'opencl',
   hip: 'hip',
 };
 
-const KINDS: readonly LinkKind[] = ['ptx', 'cubin', 'fatbin', 'object', 'cuda', 'opencl', 'hip'];
+const KINDS: readonly LinkKind[] = ['ptx', 'cubin', 'fatbin', 'object', 'ltoir', 'cuda', 'opencl', 'hip'];
 
 /** Checks what was given as `link`. Files are looked for now, and read when a kernel is first linked with them. */
 export function linkItems(what: string, given: unknown): readonly LinkItem[] {
@@ -66,7 +78,14 @@ function fromFile(what: string, path: string): LinkItem {
 let binaries = 0;
 
 function inMemory(what: string, given: object): LinkItem {
-  const { name, ...code } = given as { readonly name?: unknown } & Readonly<Record<string, unknown>>;
+  const { name, setup, teardown, ...code } = given as Readonly<Record<string, unknown>>;
+  for (const [which, callback] of Object.entries({ setup, teardown })) {
+    if (callback !== undefined && typeof callback !== 'function')
+      throw new TsambaTypeError('E_LINK', `${what}: ${which} takes a function, got ${show(callback)}`);
+  }
+  const callbacks = { setup: setup as LinkCallback | undefined, teardown: teardown as LinkCallback | undefined };
+  if (typeof code['file'] === 'string' && Object.keys(code).length === 1)
+    return { ...fromFile(what, code['file']), ...callbacks };
   const keys = Object.keys(code);
   const kind = KINDS.find((known) => known === keys[0]);
   const value = code[keys[0] ?? ''];
@@ -82,7 +101,7 @@ function inMemory(what: string, given: object): LinkItem {
   }
   const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : (value as Uint8Array);
   const key = `${kind}\n${typeof value === 'string' ? value : ++binaries}`;
-  return { kind, name: name ?? `a text of ${kind}`, key, code: () => bytes };
+  return { kind, name: name ?? `a text of ${kind}`, key, ...callbacks, code: () => bytes };
 }
 
 function unfit(what: string, given: unknown): TsambaTypeError {

@@ -63,6 +63,28 @@ export function memoryStatsOf(devices: DeviceSelection): () => MemoryStats {
   return hostFunction(devices, 'memoryStats', () => devices.currentContext().memoryStats());
 }
 
+/** Has a profiler record from here on, or no more. */
+export function profileOf(devices: DeviceSelection, name: string, on: boolean): () => void {
+  return hostFunction(devices, name, () => devices.currentContext().driver.profile?.(on));
+}
+
+/** Has a profiler record until the result is disposed, or until the body is done. */
+export interface Profiling {
+  (): Leavable;
+  <R>(body: () => R): R;
+}
+
+export function profilingOf(devices: DeviceSelection): Profiling {
+  const profiling = <R>(body?: () => R): Leavable | R => {
+    if (body !== undefined) checkBody('profiling', body);
+    const { driver } = devices.currentContext();
+    driver.profile?.(true);
+    const leave = (): void => driver.profile?.(false);
+    return body === undefined ? contextManager(leave) : exitAfter(leave, body);
+  };
+  return hostFunction(devices, 'profiling', profiling as Profiling);
+}
+
 export function deferCleanupOf(devices: DeviceSelection): DeferCleanup {
   const deferCleanup = <R>(body?: () => R): Leavable | R => {
     if (body !== undefined) checkBody('deferCleanup', body);

@@ -7,7 +7,18 @@
 import type { StoredName } from '../../dtype/index.ts';
 
 /** What a file or text to be linked holds. */
-export type LinkKind = 'ptx' | 'cubin' | 'fatbin' | 'object' | 'cuda' | 'opencl' | 'hip';
+export type LinkKind = 'ptx' | 'cubin' | 'fatbin' | 'object' | 'ltoir' | 'cuda' | 'opencl' | 'hip';
+
+/** A module that the driver has loaded, of a kernel and what it is linked with. */
+export interface LoadedCode {
+  /** The CUmodule. */
+  readonly handle: bigint;
+  /** Where a `__device__` variable of `extern "C"` lies, and its bytes; undefined where there is none of that name. */
+  variable(name: string): { readonly pointer: number; readonly bytes: number } | undefined;
+}
+
+/** What code has done when a module with it is loaded, and before it is unloaded. */
+export type LinkCallback = (module: LoadedCode) => void;
 
 /** Code that a kernel is linked with. */
 export interface LinkItem {
@@ -16,6 +27,8 @@ export interface LinkItem {
   readonly name: string;
   /** The same for the same code: a kernel is linked with it once. */
   readonly key: string;
+  readonly setup?: LinkCallback | undefined;
+  readonly teardown?: LinkCallback | undefined;
   /** Read when it is first linked. */
   code(): Uint8Array;
 }

@@ -53,6 +53,8 @@ export class CudaModel {
   readonly calls: string[] = [];
   /** Kernels by the text of their module. */
   readonly kernels: Map<string, ModelKernel> = new Map();
+  /** The modules that were loaded, as texts. */
+  readonly loaded: string[] = [];
   /** What the linker was given: kinds, and bytes as text. */
   readonly linkInputs: (readonly [type: number, text: string])[] = [];
   /** Results that calls give instead of success, by name, until they are taken out. */
@@ -346,6 +348,7 @@ export class CudaModel {
       cuModuleLoadDataEx: (cell: number, text: Uint8Array) => {
         this.#give(cell);
         this.#modules.set(this.#next, textOf(text));
+        this.loaded.push(textOf(text));
         return 0;
       },
       // Machine code is the text as it is.

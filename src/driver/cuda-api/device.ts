@@ -109,6 +109,14 @@ export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements B
     return this.memory.info();
   }
 
+  profile(on: boolean): void {
+    const api = on ? 'cuProfilerStart' : 'cuProfilerStop';
+    this.context.enter(api);
+    const call = this.context.cuda[api];
+    // Without a profiler the driver says so, or nothing: neither is the program's affair.
+    call?.();
+  }
+
   allocateHost(bytes: number, options: HostMemoryOptions): HostMemory {
     this.context.enter('allocateHost');
     return this.#host.allocate(bytes, options);

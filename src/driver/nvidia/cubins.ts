@@ -14,6 +14,7 @@ import { BinaryCache, cacheFolder } from '../binary-cache.ts';
 import type { CudaContext } from '../cuda-api/context.ts';
 import type { Cuda } from '../cuda-api/functions.ts';
 import { inputsOf, link, linkError, ptxInput } from './linker.ts';
+import { linkLto } from './nvjitlink.ts';
 
 type LinkedModule = Pick<PtxModule, 'entry' | 'lineInfo' | 'link'>;
 
@@ -73,7 +74,10 @@ export class Cubins {
     text: Uint8Array,
   ): Uint8Array | undefined {
     const inputs = inputsOf(items, this.#capability);
-    const linked = link(context, [ptxInput(text), ...inputs], lineInfo);
+    // The driver's own linker does not know LTO-IR.
+    const linked = items.some(({ kind }) => kind === 'ltoir')
+      ? linkLto([ptxInput(text), ...inputs], { entry, capability: this.#capability, lineInfo })
+      : link(context, [ptxInput(text), ...inputs], lineInfo);
     if (linked?.code !== undefined || items.length === 0) return linked?.code;
     throw linkError(
       context,

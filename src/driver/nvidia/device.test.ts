@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { LinkItem, LoadedCode } from '../../compiler/intrinsics/external.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { PtxModule } from '../../compiler/render/ptx/module.ts';
 import { FAULTS } from '../../compiler/render/reports.ts';
@@ -88,6 +89,49 @@ function thrownBy(run: () => unknown): DriverError {
 }
 
 afterEach(() => vi.restoreAllMocks());
+
+describe('code that a kernel is linked with', () => {
+  it('is told when its module is loaded, and before it is unloaded', () => {
+    const said: string[] = [];
+    const notes = (what: string) => {
+      return ({ handle, variable }: LoadedCode): void => {
+        const at = variable('v')?.pointer === model.global('k', 'v');
+        said.push(`${what} ${typeof handle} ${at} ${model.calls.at(-1)}`);
+        model.results.set('cuModuleGetGlobal', 500);
+        said.push(String(variable('w')));
+        model.results.delete('cuModuleGetGlobal');
+      };
+    };
+    const item: LinkItem = {
+      kind: 'ptx',
+      name: 'f.ptx',
+      key: 'f',
+      code: () => new Uint8Array(1),
+      setup: notes('setup'),
+      teardown: notes('teardown'),
+    };
+    const { model, device, load } = open({ link: [item] });
+    const kernel = load('k');
+    expect(said).toEqual(['setup bigint true cuModuleGetGlobal', 'undefined']);
+    model.calls.length = 0;
+    kernel.unload();
+    expect(said.slice(2)).toEqual(['teardown bigint true cuModuleGetGlobal', 'undefined']);
+    expect(model.calls.at(-1)).toBe('cuModuleUnload');
+    device.close();
+    expect(said).toHaveLength(4);
+  });
+});
+
+describe('a profiler', () => {
+  it('is told from where to where it records', () => {
+    const { model, device } = open();
+    model.calls.length = 0;
+    device.profile(true);
+    device.profile(false);
+    expect(model.calls).toEqual(['cuProfilerStart', 'cuProfilerStop']);
+    device.close();
+  });
+});
 
 describe('faults of kernels', () => {
   it('are thrown by the call that waits, with block, thread and launch, once', () => {

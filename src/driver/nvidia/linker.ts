@@ -16,7 +16,7 @@ export const JIT_GENERATE_LINE_INFO = 12;
 const LOG_BYTES = 8192;
 
 /** CUjitInputType. */
-const INPUT = { cubin: 0, ptx: 1, fatbin: 2, object: 3 } as const;
+const INPUT = { cubin: 0, ptx: 1, fatbin: 2, object: 3, ltoir: 5 } as const;
 
 /** One input of the linker. */
 export interface LinkInput {
@@ -49,7 +49,7 @@ export function inputsOf(items: readonly LinkItem[], capability: number): readon
 }
 
 function inputType(kind: LinkKind): number {
-  return kind === 'cubin' || kind === 'fatbin' || kind === 'object' ? INPUT[kind] : INPUT.ptx;
+  return kind === 'cubin' || kind === 'fatbin' || kind === 'object' || kind === 'ltoir' ? INPUT[kind] : INPUT.ptx;
 }
 
 function terminated(bytes: Uint8Array): Uint8Array {

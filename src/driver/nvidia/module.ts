@@ -5,6 +5,7 @@
  * The driver compiles the PTX, unless its machine code is kept on disk (`cubins.ts`); what its assembler says is part of the error when it
  * refuses. CUDA driver API, section "Module Management".
  */
+import type { LoadedCode } from '../../compiler/intrinsics/external.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { PtxModule } from '../../compiler/render/ptx/module.ts';
 import { DriverError } from '../../errors.ts';
@@ -21,6 +22,7 @@ import { JIT_GENERATE_LINE_INFO } from './linker.ts';
 const JIT_ERROR_LOG_BUFFER = 5;
 const JIT_ERROR_LOG_BUFFER_SIZE = 6;
 const LOG_BYTES = 8192;
+const CUDA_ERROR_NOT_FOUND = 500;
 
 /** What blocks may have in shared memory unless the function is told otherwise. */
 const DEFAULT_SHARED_BYTES = 48 * 1024;
@@ -46,6 +48,23 @@ export class PtxLoaded extends LoadedModule {
     this.printsAt = this.#global(ptx.printSymbol);
     this.params = new ParamBuffer(context.cuda.ffi, ptx, END_OF_EXTRA);
     this.allowed = DEFAULT_SHARED_BYTES - this.staticBytes;
+    for (const { setup } of ptx.link ?? []) setup?.(this.#asLoaded());
+  }
+
+  protected override release(): void {
+    for (const { teardown } of this.ptx.link ?? []) teardown?.(this.#asLoaded());
+  }
+
+  #asLoaded(): LoadedCode {
+    const variable: LoadedCode['variable'] = (name) => {
+      const { cuda, out } = this.context;
+      this.context.enter('cuModuleGetGlobal');
+      const result = cuda.cuModuleGetGlobal(out.at(0), out.at(1), this.handle, cString(name));
+      if (result === CUDA_ERROR_NOT_FOUND) return undefined;
+      this.context.check(result, 'cuModuleGetGlobal');
+      return { pointer: out.long(0), bytes: out.long(1) };
+    };
+    return { handle: BigInt(this.handle), variable };
   }
 
   /** Lets blocks have as much dynamic shared memory as the device has, `limit` together with the static. */

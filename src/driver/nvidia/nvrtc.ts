@@ -71,7 +71,8 @@ function includes(): readonly string[] {
   return home === undefined ? [] : [`--include-path=${home}/include`];
 }
 
-function toolkit(): string | undefined {
+/** The folder of the CUDA toolkit, where it is known. */
+export function toolkit(): string | undefined {
   const { existsSync } = nodeModule('node:fs');
   const named = [variable('CUDA_HOME'), variable('CUDA_PATH'), '/usr/local/cuda'];
   return named.find((path) => path !== undefined && path !== '' && existsSync(`${path}/include`));
@@ -111,7 +112,7 @@ function terminated(source: Uint8Array): Uint8Array {
 }
 
 /** In memory that does not move: arrays of some bytes are on the heap of the engine. */
-function pinned(bytes: Uint8Array): Uint8Array {
+export function pinned(bytes: Uint8Array): Uint8Array {
   const copy = new Uint8Array(new ArrayBuffer(Math.max(bytes.length, 128)));
   copy.set(bytes);
   return copy;
