@@ -6,9 +6,10 @@
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
 
-/** Gives each lane the `value` of another. i32, u32, i64, u64, f32, f64. */
+/** Gives each lane the `value` of another. i32, u32, i64, u64, f32, f64, complex numbers, vectors, and structs of these. */
 export interface Shuffle {
   (mask: number, value: number, lane: number): number;
+  <T extends object>(mask: number, value: T, lane: number): T;
   (mask: number, value: bigint, lane: number): bigint;
 }
 

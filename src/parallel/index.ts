@@ -2,9 +2,26 @@
  * The entry point `tsamba/parallel`: what CUDA's users have in CUB and Thrust, over arrays and lazy inputs, with functions of the user as operators.
  */
 /// <reference lib="esnext.disposable" preserve="true" />
+export {
+  type Bincount,
+  type BincountCall,
+  type BincountOptions,
+  bincount,
+  type Histogram,
+  type Histogram2d,
+  type Histogram2dCall,
+  type Histogram2dOptions,
+  type HistogramCall,
+  type HistogramOptions,
+  histogram,
+  histogram2d,
+  type Range,
+} from './histogram.ts';
 export { constant, counting, Lazy, map, permute, reverse, strided, type Zipped, zip } from './lazy.ts';
+export { collect, gather, type MoveOptions, type ShuffleOptions, scatter, shuffle } from './moving.ts';
 export type { OperatorName } from './operator.ts';
 export type { Primitive } from './primitive.ts';
+export { all, any, argmax, argmin, countIf, type MinMax, minmax, type Test } from './queries.ts';
 export {
   type Reduce,
   type ReduceInto,
@@ -14,6 +31,13 @@ export {
   reduce,
   reduceInto,
 } from './reduce.ts';
+export { type MergeOptions, merge, type SearchOptions, searchSorted } from './searching.ts';
+export {
+  type SegmentedReduce,
+  type SegmentedReduceCall,
+  type SegmentedReduceOptions,
+  segmentedReduce,
+} from './segmented.ts';
 export { type Argsort, argsort, type Order, type Sort, type SortOptions, sort, stableSort } from './sort.ts';
 export { type SortByKey, type SortByKeyOptions, type Sorted, sortByKey } from './sort-by-key.ts';
 export { type OutOptions, type Transform, type TransformCalls, transform } from './transform.ts';

@@ -46,6 +46,18 @@ export function inputOf(place: Workplace, x: unknown, what: string): Input {
   return arrayInput(raveled(place, array));
 }
 
+/** An input of integers; a JavaScript array of them is one of i32. Throws TypeError for what are none. */
+export function integersOf(place: Workplace, x: unknown, what: string): Input {
+  const list = Array.isArray(x) && x.length > 0 ? (x as unknown[]) : undefined;
+  const wrong = list?.find((one) => !Number.isInteger(one) && typeof one !== 'bigint' && !Array.isArray(one));
+  if (wrong !== undefined) {
+    throw new TsambaTypeError('E_PARALLEL', `${place.name}: ${what} must be integers, got ${show(wrong)}`);
+  }
+  const input = inputOf(place, list === undefined ? x : place.nested(list, i32), what);
+  if ('iu'.includes(input.dtype.kind)) return input;
+  throw new TsambaTypeError('E_PARALLEL', `${place.name}: ${what} must be integers, got ${spellDType(input.dtype)}`);
+}
+
 /** An array of one axis as an input. */
 export function arrayInput(array: DeviceNDArray): Input {
   return { length: array.size, dtype: array.dtype, argument: array, read: readArray, array, arrays: [array] };

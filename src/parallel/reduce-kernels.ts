@@ -30,12 +30,17 @@ export type Partials = Kernel<[x: Value, n: number, parts: Vec<Value>]>;
 /** Reads `n` elements and stores what they come to; with `init` before it. */
 export type Finish = Kernel<[x: Value, n: number, result: Vec<Value>, init: Value | undefined]>;
 
-/** For whatever can be read. Each thread has an element: the grid has at most as many threads as there are elements. */
-export function partialsOf(jit: Jit, { op, cast, type, name }: Operator, read: Read): Partials {
-  const captures = { ...WORDS, op, cast, type, read, block: BLOCK };
+/**
+ * For whatever can be read. Each thread has an element: the grid has at most as many threads as there are elements. `inFlight`: threads load four elements
+ * before they combine them, which pays on GPUs.
+ */
+export function partialsOf(jit: Jit, { op, cast, type, name }: Operator, read: Read, inFlight: boolean): Partials {
+  const captures = { ...WORDS, op, cast, type, read, inFlight, block: BLOCK };
   return jit(
-    ({ grid, gridSize, threadIdx, blockIdx, syncThreads, shared, op, cast, type, read, block }: typeof captures) =>
-      (x: Value, n: number, parts: Vec<Value>) => {
+    (words: typeof captures) => {
+      const { grid, gridSize, threadIdx, blockIdx, syncThreads, shared } = words;
+      const { op, cast, type, read, inFlight, block } = words;
+      return (x: Value, n: number, parts: Vec<Value>) => {
         const part = shared<Value>(block, type);
         const t = threadIdx.x;
         const step = gridSize(1);
@@ -43,8 +48,7 @@ export function partialsOf(jit: Jit, { op, cast, type, name }: Operator, read: R
         let i = grid(1);
         let value = load(i);
         i += step;
-        // Four loads that do not wait for each other.
-        for (; i + 3 * step < n; i += 4 * step) {
+        for (; inFlight && i + 3 * step < n; i += 4 * step) {
           const [a, b, c, d] = [load(i), load(i + step), load(i + 2 * step), load(i + 3 * step)];
           value = cast(op(value, cast(op(cast(op(a, b)), cast(op(c, d))))));
         }
@@ -56,7 +60,8 @@ export function partialsOf(jit: Jit, { op, cast, type, name }: Operator, read: R
           syncThreads();
         }
         if (t === 0) parts[blockIdx.x] = part[0] as Value;
-      },
+      };
+    },
     { captures, name },
   ) as unknown as Partials;
 }

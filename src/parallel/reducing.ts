@@ -39,7 +39,7 @@ export function reducing(
   const key = [jit, operator.op, operator.name, spellDType(operator.type)];
   const kernel =
     lanes === undefined
-      ? remember(['reduce', ...key, input.read], () => partialsOf(jit, operator, input.read))
+      ? remember(['reduce', ...key, input.read], () => partialsOf(jit, operator, input.read, !onHost(context)))
       : remember(['reduce tiles', ...key, lanes.vector], () => partialsOfTiles(jit, operator, lanes));
   const first: Step = {
     kernel: kernel as unknown as Step['kernel'],

@@ -2,7 +2,8 @@
  * Chapters: the primitives of `tsamba/parallel`.
  */
 import type { ConformanceTest } from '../suite.ts';
+import { parallelCounting } from './counting.ts';
 import { parallelReduce } from './reduce.ts';
 import { parallelSort } from './sort.ts';
 
-export const parallelPrimitives: readonly ConformanceTest[] = [...parallelReduce, ...parallelSort];
+export const parallelPrimitives: readonly ConformanceTest[] = [...parallelReduce, ...parallelCounting, ...parallelSort];

@@ -10,7 +10,7 @@ import type { TExpr } from '../types/tree.ts';
 import { truth } from './arithmetic.ts';
 import { asComplex, complex } from './complex.ts';
 import { count, type Handler, number, word } from './intrinsic-call.ts';
-import { readLocal, scalar, UNDEFINED, type Value } from './values.ts';
+import { mapScalars, readLocal, scalar, UNDEFINED, type Value } from './values.ts';
 
 const ALL_LANES = 0xffffffff;
 
@@ -30,8 +30,21 @@ function shuffle(fn: WarpOp): Handler {
   const exchanged = exchange(fn, (values) => values.map((e, k) => (k === 0 ? e : word('i32', e, 'the lane'))), 2);
   return (call) => {
     const [mask, value, lane] = call.args;
-    const z = value && asComplex(value);
-    if (z === undefined || value === undefined || mask === undefined || lane === undefined) return exchanged(call);
+    if (value === undefined || mask === undefined || lane === undefined) return exchanged(call);
+    if (value.kind === 'tuple' || value.kind === 'record' || value.kind === 'vector') {
+      // So do structs, tuples and vectors: all of them are read before the first part goes.
+      const [held, given, by] = [value, mask, lane].map((v) => mapScalars(v, (e) => call.ctx.hold(e))) as [
+        Value,
+        Value,
+        Value,
+      ];
+      return mapScalars(held, (e) => {
+        const part = exchanged({ ...call, args: [given, scalar(e), by] });
+        return part.kind === 'scalar' ? part.expr : e;
+      });
+    }
+    const z = asComplex(value);
+    if (z === undefined) return exchanged(call);
     // Complex numbers go by parts.
     const [re, im] = [z.re, z.im].map((e) => scalar(call.ctx.hold(e)));
     const [first, second] = [re, im].map((part) => exchanged({ ...call, args: [mask, part ?? value, lane] }));

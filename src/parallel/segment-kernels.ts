@@ -1,0 +1,188 @@
+/**
+ * The kernels of segmented reductions: a thread, some lanes of a warp, or a block for each segment, by how long they are.
+ *
+ * Segment `s` is from `bound(s)` to `bound(s + 1)`. The order of its elements depends on its length and the kernel alone.
+ */
+import { intrinsic } from '../compiler/intrinsics.ts';
+import type { Jit } from '../kernel/jit.ts';
+import type { Kernel } from '../kernel/kernel-types.ts';
+import type { Vec } from '../kernel/types.ts';
+import { WORDS } from '../kernel/words.ts';
+import type { Read } from './input.ts';
+import type { Operator, Value } from './operator.ts';
+
+/** Threads of a block. */
+export const BLOCK = 256;
+const WARP = 32;
+
+/** Of segments that take a block, the numbers; how many there are, before them. */
+type Queue = Vec<number>;
+
+/** Reduces segments into `out`; what is longer than `most` it only notes in the queue. */
+export type Segments = Kernel<
+  [
+    x: Value,
+    offsets: Value,
+    out: Vec<Value>,
+    empty: Value | undefined,
+    init: Value | undefined,
+    long: Queue,
+    most: number,
+  ]
+>;
+
+/** What all these kernels are made for. */
+export interface Segmented {
+  readonly operator: Operator;
+  readonly read: Read;
+  readonly bound: Read;
+  /** Brings a result to the type that it is stored in. */
+  readonly to: Operator['cast'];
+}
+
+const atomicAdd = /* @__PURE__ */ intrinsic<(array: Vec<number>, i: number, value: number) => number>('atomic.add');
+
+/** A thread for each segment. */
+export function threadSegments(jit: Jit, { operator, read, bound, to }: Segmented): Segments {
+  const { op, cast, name } = operator;
+  const captures = { ...WORDS, op, cast, read, bound, to, atomicAdd };
+  return jit(
+    ({ grid, op, cast, read, bound, to, atomicAdd }: typeof captures) =>
+      (
+        x: Value,
+        offsets: Value,
+        out: Vec<Value>,
+        empty: Value | undefined,
+        init: Value | undefined,
+        long: Queue,
+        most: number,
+      ) => {
+        const s = grid(1);
+        if (s >= out.length) return;
+        let i: number = bound(offsets, s);
+        const end: number = bound(offsets, s + 1);
+        if (end - i > most) {
+          long[atomicAdd(long, 0, 1) + 1] = s;
+          return;
+        }
+        if (i >= end) {
+          if (empty !== undefined) out[s] = to(cast(empty));
+          return;
+        }
+        let value = cast(read(x, i));
+        if (init !== undefined) value = cast(op(cast(init), value));
+        for (i++; i < end; i++) value = cast(op(value, cast(read(x, i))));
+        out[s] = to(value);
+      },
+    { captures, name },
+  ) as unknown as Segments;
+}
+
+/** `lanes` lanes of a warp, a power of two, for each segment; the grid goes through all in rounds in which every warp is whole. */
+export function warpSegments(jit: Jit, { operator, read, bound, to }: Segmented, lanes: number): Segments {
+  const { op, cast, name } = operator;
+  const captures = { ...WORDS, op, cast, read, bound, to, lanes, atomicAdd, all: 0xffffffff };
+  return jit(
+    (words: typeof captures) => {
+      const { grid, gridSize, shflDownSync, atomicAdd, op, cast, read, bound, to, lanes, all } = words;
+      return (
+        x: Value,
+        offsets: Value,
+        out: Vec<Value>,
+        empty: Value | undefined,
+        init: Value | undefined,
+        long: Queue,
+        most: number,
+      ) => {
+        const first = Math.floor(grid(1) / lanes);
+        const lane = grid(1) % lanes;
+        const groups = Math.floor(gridSize(1) / lanes);
+        const rounds = Math.floor((out.length + groups - 1) / groups);
+        const load = (i: number): Value => cast(read(x, i));
+        for (let round = 0; round < rounds; round++) {
+          const s = round * groups + first;
+          let start: number = 0;
+          let end: number = 0;
+          if (s < out.length) {
+            start = bound(offsets, s);
+            end = bound(offsets, s + 1);
+          }
+          const isLong = end - start > most;
+          if (isLong) {
+            if (lane === 0) long[atomicAdd(long, 0, 1) + 1] = s;
+            end = start;
+          }
+          const filled = Math.min(end - start, lanes);
+          // Lanes without an element hold another's, which counts for nothing.
+          let value = load(Math.max(0, Math.min(start + lane, end - 1)));
+          let i = start + lane + lanes;
+          for (; i + 3 * lanes < end; i += 4 * lanes) {
+            const [a, b, c, d] = [load(i), load(i + lanes), load(i + 2 * lanes), load(i + 3 * lanes)];
+            value = cast(op(value, cast(op(cast(op(a, b)), cast(op(c, d))))));
+          }
+          for (; i < end; i += lanes) value = cast(op(value, load(i)));
+          for (let by = lanes >> 1; by > 0; by >>= 1) {
+            const other = shflDownSync<Value>(all, value, by);
+            if (lane + by < filled) value = cast(op(value, other));
+          }
+          if (lane === 0 && s < out.length && !isLong) {
+            if (filled === 0) {
+              if (empty !== undefined) out[s] = to(cast(empty));
+            } else if (init === undefined) out[s] = to(value);
+            else out[s] = to(cast(op(cast(init), value)));
+          }
+        }
+      };
+    },
+    { captures, name },
+  ) as unknown as Segments;
+}
+
+/** A block for each segment in the queue. */
+export function blockSegments(jit: Jit, { operator, read, bound, to }: Segmented): Segments {
+  const { op, cast, type, name } = operator;
+  const captures = { ...WORDS, op, cast, type, read, bound, to, block: BLOCK, half: WARP };
+  return jit(
+    (words: typeof captures) => {
+      const { threadIdx, blockIdx, gridDim, syncThreads, shared, op, cast, type, read, bound, to, block } = words;
+      return (
+        x: Value,
+        offsets: Value,
+        out: Vec<Value>,
+        _empty: Value | undefined,
+        init: Value | undefined,
+        long: Queue,
+        _most: number,
+      ) => {
+        const part = shared<Value>(block, type);
+        const t = threadIdx.x;
+        const load = (i: number): Value => cast(read(x, i));
+        const count = long[0] as number;
+        for (let k = blockIdx.x; k < count; k += gridDim.x) {
+          const s = long[k + 1] as number;
+          const end: number = bound(offsets, s + 1);
+          // Only segments that are longer than a block are here.
+          let i = (bound(offsets, s) as number) + t;
+          let value = load(i);
+          for (i += block; i + 3 * block < end; i += 4 * block) {
+            const [a, b, c, d] = [load(i), load(i + block), load(i + 2 * block), load(i + 3 * block)];
+            value = cast(op(value, cast(op(cast(op(a, b)), cast(op(c, d))))));
+          }
+          for (; i < end; i += block) value = cast(op(value, load(i)));
+          part[t] = value;
+          syncThreads();
+          for (let by = block >> 1; by > 0; by >>= 1) {
+            if (t < by) part[t] = cast(op(part[t] as Value, part[t + by] as Value));
+            syncThreads();
+          }
+          if (t === 0) {
+            if (init === undefined) out[s] = to(part[0] as Value);
+            else out[s] = to(cast(op(cast(init), part[0] as Value)));
+          }
+          syncThreads();
+        }
+      };
+    },
+    { captures, name },
+  ) as unknown as Segments;
+}
