@@ -165,6 +165,10 @@ export abstract class Values {
           return v;
         };
       }
+      case 'length': {
+        const length = count(e.array);
+        return () => length;
+      }
       case 'thread':
         return this.special(e.what);
       case 'load': {

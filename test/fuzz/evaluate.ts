@@ -200,10 +200,10 @@ class Evaluator extends Values {
         return (x) => (c(x) ? then(x) : otherwise(x));
       }
       case 'for': {
-        const [n, from, by] = [this.slot(s.name), this.bound(s.from), this.bound(s.step)];
+        const [n, from, to, by] = [this.slot(s.name), this.bound(s.from), this.bound(s.to), this.bound(s.step)];
         const body = this.list(s.body);
         return (x) => {
-          const { next, goesOn } = stepping(s, by(x));
+          const { next, goesOn } = stepping(s, to(x), by(x));
           for (let i = from(x); goesOn(i); i = next(i)) {
             this.step();
             x.v[n] = i;
@@ -329,9 +329,9 @@ class Evaluator extends Values {
       }
       case 'for': {
         const [n, body] = [this.slot(s.name), this.gens(s.body)];
-        const [from, by] = [this.bound(s.from), this.bound(s.step)];
+        const [from, to, by] = [this.bound(s.from), this.bound(s.to), this.bound(s.step)];
         return function* (x) {
-          const { next, goesOn } = stepping(s, by(x));
+          const { next, goesOn } = stepping(s, to(x), by(x));
           for (let i = from(x); goesOn(i); i = next(i)) {
             x.v[n] = i;
             const signal = ends(yield* body(x), s.label);
@@ -467,7 +467,8 @@ function meetInWarps(running: readonly Running[], absent: () => void): boolean {
 
 /** How the counter of a loop goes on, and as long as what. */
 function stepping(
-  { shift, to }: Stmt & { k: 'for' },
+  { shift }: Stmt & { k: 'for' },
+  to: number,
   step: number,
 ): { next(i: number): number; goesOn(i: number): boolean } {
   const down = shift === 'right' || (shift === undefined && step <= 0);

@@ -75,6 +75,8 @@ export function printExpr(e: Expr): string {
       return e.name;
     case 'thread':
       return `i32(${e.what.length === 1 ? e.what : `cuda.${e.what}`})`;
+    case 'length':
+      return `i32(${e.array.name}.length)`;
     case 'load':
       return element(e.array, e.at);
     case 'bin': {
@@ -267,7 +269,7 @@ function statement(s: Stmt, i: string): string {
           : s.step === -1
             ? `${s.name}--`
             : `${s.name} += ${bound(s.step)}`;
-      const head = `for (let ${s.name} = i32(${bound(s.from)}); ${s.name} ${test} ${literal(s.to)}; ${step})`;
+      const head = `for (let ${s.name} = i32(${bound(s.from)}); ${s.name} ${test} ${bound(s.to)}; ${step})`;
       return `${i}${s.label === undefined ? '' : `${s.label}: `}${head} ${block(s.body, i)}\n`;
     }
     case 'while': {

@@ -131,6 +131,8 @@ export type Expr = {
   | { readonly k: 'lit'; readonly v: Val; readonly polymorphic?: boolean }
   | { readonly k: 'var'; readonly name: string }
   | { readonly k: 'thread'; readonly what: Special }
+  /** Of an array of one axis. */
+  | { readonly k: 'length'; readonly array: ArrayDecl }
   | { readonly k: 'load'; readonly array: ArrayDecl; readonly at: LValue }
   | { readonly k: 'bin'; readonly op: BinOp; readonly a: Expr; readonly b: Expr }
   | { readonly k: 'quotient'; readonly op: QuotientOp; readonly a: Expr; readonly b: Expr }
@@ -282,7 +284,8 @@ export type Stmt =
       readonly k: 'for';
       readonly name: string;
       readonly from: number | Expr;
-      readonly to: number;
+      /** An expression gives the same in each round. */
+      readonly to: number | Expr;
       readonly step: number | Expr;
       /** The counter is shifted by the step instead, to the left, or to the right down to the limit. */
       readonly shift?: 'left' | 'right';

@@ -162,7 +162,8 @@ function* stmts(s: Stmt): Iterable<readonly Stmt[]> {
       for (const other of lists(s.else)) yield [{ ...s, else: other }];
       return;
     case 'for':
-      if (s.step === 1 && typeof s.from === 'number' && s.to - s.from > 1) yield [{ ...s, to: s.from + 1 }];
+      if (s.step === 1 && typeof s.from === 'number' && typeof s.to === 'number' && s.to - s.from > 1)
+        yield [{ ...s, to: s.from + 1 }];
       if (s.label !== undefined) {
         const { label: _, ...plain } = s;
         yield [plain];
