@@ -3,6 +3,7 @@
  * which calls of a driver fail as planned.
  */
 import { absence } from './absence.ts';
+import { addresses } from './addresses.ts';
 import { launchArguments } from './arguments.ts';
 import { arrayChoices } from './array-choices.ts';
 import { arrayMethods } from './array-methods.ts';
@@ -104,6 +105,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...vectorTypes,
   ...valueArrays,
   ...identity,
+  ...addresses,
   ...recursionObjects,
   ...stringTypes,
   ...dateTypes,

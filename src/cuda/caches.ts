@@ -115,3 +115,51 @@ export const stwt: Store = intrinsic<Store>('stwt');
  */
 export const assumeAligned: <A>(array: A, bytes: number) => A =
   intrinsic<<A>(array: A, bytes: number) => A>('assumeAligned');
+
+/**
+ * Asks for the cache line that an element lies in, as a hint: an instruction of NVIDIA GPUs (PTX's `prefetch`) for arrays in global memory; nothing
+ * elsewhere, and for what lies outside of the array. `level`: `'L2'`, the default, or `'L1'`.
+ * @example
+ * const y = Float32Array.of(1, 2, 3, 4);
+ * const scale = cuda.jit((y: Vec<f32>) => {
+ *   for (let i = 0; i < y.length; i++) {
+ *     cuda.prefetch(y, i + 2);
+ *     y[i] *= 2;
+ *   }
+ * });
+ * scale.launch({ grid: 1, block: 1 }, y);
+ * console.log(y); // Float32Array(4) [ 2, 4, 6, 8 ]
+ */
+export const prefetch: Prefetch = intrinsic<Prefetch>('prefetch');
+
+/** `prefetch(a, i)`, `prefetch(A, [i, j], { level: 'L1' })`. */
+export interface Prefetch {
+  (array: Viewed<unknown, 1>, index: At1, options?: { readonly level?: 'L1' | 'L2' }): void;
+  (array: Viewed<unknown, 2>, index: At2, options?: { readonly level?: 'L1' | 'L2' }): void;
+  (array: Viewed<unknown, 3>, index: At3, options?: { readonly level?: 'L1' | 'L2' }): void;
+}
+
+/**
+ * The address of an element in memory, of the first one if there is no index, as a u64: generic on NVIDIA GPUs. One past the end has one, too. Other devices than NVIDIA's
+ * and HIP's have none: there launches throw NotSupportedError.
+ * @example
+ * const gap = cuda.jit((y: Vec<f32>, out: Vec<u64>) => {
+ *   out[0] = cuda.addressOf(y, 3) - cuda.addressOf(y);
+ * });
+ * const out = new BigUint64Array(1);
+ * try {
+ *   gap.launch({ grid: 1, block: 1 }, new Float32Array(4), out);
+ *   console.log(out[0] === 12n); // true
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code === 'E_EXTERNAL'); // true
+ * }
+ */
+export const addressOf: AddressOf = intrinsic<AddressOf>('addressOf');
+
+/** `addressOf(a)`, `addressOf(a, i)`, `addressOf(A, [i, j])`. */
+export interface AddressOf {
+  (array: Viewed<unknown, number>): bigint;
+  (array: Viewed<unknown, 1>, index: At1): bigint;
+  (array: Viewed<unknown, 2>, index: At2): bigint;
+  (array: Viewed<unknown, 3>, index: At3): bigint;
+}

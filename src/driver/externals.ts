@@ -36,6 +36,13 @@ export function withExternals(
         '  help: defineIntrinsic takes the same in TypeScript as `expand`',
     );
   }
+  if (fn.texts !== undefined) {
+    throw new NotSupportedError(
+      'E_EXTERNAL',
+      `kernel ${kernel.name} calls ${fn.name}, and ${device} has no addresses that a kernel could use\n  --> ${describePosition(pos)}\n` +
+        '  help: use indices; NVIDIA GPUs and HIP devices have addresses',
+    );
+  }
   throw new NotSupportedError(
     'E_EXTERNAL',
     `kernel ${kernel.name} calls ${showExternal(fn)}, for which ${device} has ${kinds.length === 0 ? 'no code: it runs what is written in TypeScript' : `no code: ${linked(fn)}`}\n` +

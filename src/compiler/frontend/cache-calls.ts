@@ -3,15 +3,17 @@
  * addresses, `assumeAligned`.
  */
 import { describeElement } from '../elements.ts';
+import type { ExternalFunction } from '../intrinsics/external.ts';
 import { spelled } from '../intrinsics.ts';
 import type { CacheHint } from '../ir/ops.ts';
-import type { TMem } from '../types/tree.ts';
+import type { TExpr, TMem, TStmt } from '../types/tree.ts';
+import { compare, toIndex } from './arithmetic.ts';
 import { element } from './arrays.ts';
 import { elementOf, emitAtomic } from './atomic-calls.ts';
 import { fail } from './diagnostics.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { writable } from './stores.ts';
-import { describeValue, isLiteral, scalar, UNDEFINED } from './values.ts';
+import { describeValue, isLiteral, literal, readLocal, scalar, UNDEFINED } from './values.ts';
 
 /** The scalar that the first two arguments name. */
 function hinted(call: Call, cache: CacheHint, rest: string): TMem {
@@ -65,6 +67,69 @@ const assumeAligned: Handler = (call) => {
   return { kind: 'view', view: { ...array.view, align } };
 };
 
+/** The element that an address is asked of: `(a, i)`, or of an array alone the first. */
+function addressed(call: Call): TMem {
+  const [array] = call.args;
+  const first = call.args.length === 1 && array?.kind === 'view' ? { ...array.view, axes: [] } : undefined;
+  return element(first ?? elementOf(call, ''), call.pos);
+}
+
+/** Instructions that take the address of an element. Elements of other types have other ones, as functions have parameters of one type. */
+function instruction(name: string, { elem }: TMem, texts: ExternalFunction['texts'], result?: 'u64'): ExternalFunction {
+  return { name, params: [{ elem, pointer: true }], result, link: [], fallback: undefined, texts };
+}
+
+const prefetch: Handler = (call) => {
+  count(call, 2, 3);
+  const { ctx, pos, args } = call;
+  const level = levelOf(call);
+  const mem = addressed({ ...call, args: args.slice(0, 2) });
+  if (mem.root.space !== 'global' || mem.root.among !== undefined) return UNDEFINED;
+  const fn = instruction(call.name, mem, { ptx: `prefetch.${level} [$1]` });
+  // What lies outside of the array is not asked for.
+  const inside = mem.checks.flatMap(({ index, extent }): TExpr[] => {
+    const held = ctx.hold(toIndex(index));
+    return [compare('ge', held, literal(0, pos), pos), compare('lt', held, extent, pos)];
+  });
+  const cond = inside.reduce<TExpr>((a, b) => ({ k: 'logic', fn: 'and', a, b, pos }), literal(true, pos));
+  const fetch: TStmt = {
+    k: 'extern',
+    fn,
+    args: [{ k: 'address', mem: { ...mem, checks: [] }, pos }],
+    result: undefined,
+    pos,
+  };
+  const then: TStmt[] = isLiteral(cond) ? [fetch] : [{ k: 'if', cond, then: [fetch], else: [], pos }];
+  ctx.emit({ k: 'if', cond: { k: 'available', fn, pos }, then, else: [], pos });
+  return UNDEFINED;
+};
+
+/** `{ level: 'L1' }`. */
+function levelOf({ args, pos, name }: Call): 'L1' | 'L2' {
+  const options = args[2];
+  if (options === undefined) return 'L2';
+  const level = options.kind === 'record' ? options.fields.get('level') : undefined;
+  const value = level?.kind === 'host' ? level.value : undefined;
+  if (value === 'L1' || value === 'L2') return value;
+  return fail('K316', pos, `${spelled(name)} takes { level: 'L1' } or { level: 'L2' } as its last argument`);
+}
+
+const addressOf: Handler = (call) => {
+  count(call, 1, 2);
+  const { ctx, pos } = call;
+  const mem = addressed(call);
+  if (mem.root.among !== undefined) {
+    return fail('K338', pos, `${mem.root.name} is one of several arrays, whose addresses differ`, {
+      help: 'take the address of each, and choose between these',
+    });
+  }
+  const texts = { ptx: 'mov.b64 $0, $1', hip: '(ulong)$1' };
+  const fn = instruction(call.name, mem, texts, 'u64');
+  const result = ctx.newLocal(`%${call.name}`, pos, true);
+  ctx.emit({ k: 'extern', fn, args: [{ k: 'address', mem: { ...mem, checks: [] }, pos }], result, pos });
+  return scalar(readLocal(result, pos));
+};
+
 export const CACHE_HANDLERS: Readonly<Record<string, Handler>> = {
   ldca: load('ca'),
   ldcg: load('cg'),
@@ -76,4 +141,6 @@ export const CACHE_HANDLERS: Readonly<Record<string, Handler>> = {
   stwb: store('wb'),
   stwt: store('wt'),
   assumeAligned,
+  prefetch,
+  addressOf,
 };

@@ -47,6 +47,8 @@ export interface ExternalFunction {
   readonly link: readonly LinkItem[];
   /** The same in TypeScript, for devices that `link` has nothing for. */
   readonly fallback: ((...args: never[]) => unknown) | undefined;
+  /** Of what is no function but an instruction: its text with `$1` for the first operand, `$0` for the result. It touches no memory. */
+  readonly texts?: { readonly ptx?: string; readonly hip?: string } | undefined;
 }
 
 const BRAND: unique symbol = Symbol.for('tsamba.external') as never;

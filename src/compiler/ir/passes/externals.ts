@@ -24,7 +24,11 @@ export function settleExternals(
 ): { readonly kernel: Kernel; readonly missing: MissingExternal | undefined } {
   const runs = (items: readonly LinkItem[]): boolean => items.some(({ kind }) => kinds.includes(kind));
   const own = runs(kernel.link ?? []);
-  const canCall = (fn: ExternalFunction): boolean => own || runs(fn.link);
+  const canCall = (fn: ExternalFunction): boolean => {
+    const { texts } = fn;
+    if (texts === undefined) return own || runs(fn.link);
+    return (texts.ptx !== undefined && kinds.includes('ptx')) || (texts.hip !== undefined && kinds.includes('hip'));
+  };
   const list = (statements: readonly Stmt[]): readonly Stmt[] => {
     if (!statements.some(concerns)) return mapSame(statements, (s) => mapLists(s, list));
     return statements.flatMap((s) => {
@@ -72,7 +76,7 @@ export function linkedWith(kernel: Kernel, kinds: readonly LinkKind[]): readonly
 export function externalsIn({ body }: Kernel): readonly ExternalFunction[] {
   const found = new Map<string, ExternalFunction>();
   eachStmt(body, (s) => {
-    if (s.op === 'extern') found.set(s.fn.name, s.fn);
+    if (s.op === 'extern' && s.fn.texts === undefined) found.set(s.fn.name, s.fn);
   });
   return [...found.values()];
 }

@@ -242,7 +242,9 @@ class Statements {
 
   /** C's own calling convention, and its conversions: of narrow types, and of truth values. */
   #extern({ fn, args, result }: Stmt & { op: 'extern' }): void {
-    const call = `${fn.name}(${args.map((a) => this.#print(a).text).join(', ')})`;
+    const given = args.map((a) => this.#print(a).text);
+    const text = fn.texts?.hip?.replace(/\$(\d)/g, (_, k: string) => `(${given[Number(k) - 1] ?? ''})`);
+    const call = text ?? `${fn.name}(${given.join(', ')})`;
     const value = fn.result === 'bool' ? `${call} != 0` : call;
     this.#g.lines.add(result === undefined ? `${call};` : `${varName(result)} = ${value};`);
   }

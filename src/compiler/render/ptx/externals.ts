@@ -6,7 +6,7 @@
  */
 import type { StoredName } from '../../../dtype/index.ts';
 import type { ExternalFunction, ExternalParam } from '../../intrinsics/external.ts';
-import { ELEM_SIZE, type Stmt, widen } from '../../ir/ops.ts';
+import { ELEM_SIZE, type Expr, type Stmt, type Var, widen } from '../../ir/ops.ts';
 import type { Operand } from './code.ts';
 import { type Gen, inRegister, TYPES, writeVar } from './gen.ts';
 
@@ -20,6 +20,7 @@ export function declareExtern({ name, params, result }: ExternalFunction): strin
 /** The call, with its parameters in a scope of their own. */
 export function emitExtern(g: Gen, { fn, args, result }: Stmt & { op: 'extern' }): void {
   const { code } = g;
+  if (fn.texts?.ptx !== undefined) return emitInstruction(g, fn.texts.ptx, args, result);
   const values = args.map((a) => {
     const value = inRegister(g, a.type, g.value(a));
     return a.type === 'bool' ? code.value('r', 'selp.b32', ['1', '0', value]) : value;
@@ -42,6 +43,14 @@ export function emitExtern(g: Gen, { fn, args, result }: Stmt & { op: 'extern' }
   code.emit(`ld.param.${movedAs(fn.result)} ${got}, [gives]`);
   code.directive('\t}');
   if (result !== undefined) writeVar(g, result, narrowed(g, fn.result, got));
+}
+
+/** An instruction that takes addresses. */
+function emitInstruction(g: Gen, text: string, args: readonly Expr[], result: Var | undefined): void {
+  const values = args.map((a) => inRegister(g, a.type, g.value(a)));
+  const got = result === undefined ? '' : g.code.reg(TYPES[result.type].reg);
+  g.code.emit(text.replace(/\$(\d)/g, (_, k: string) => (k === '0' ? got : (values[Number(k) - 1] ?? ''))));
+  if (result !== undefined) writeVar(g, result, got);
 }
 
 function bitsOf({ elem, pointer }: ExternalParam): 'b32' | 'b64' {

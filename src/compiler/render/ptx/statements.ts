@@ -87,7 +87,8 @@ function statement(g: Gen, s: Stmt): void {
       return emitWarp(g, s);
     case 'extern':
       emitExtern(g, s);
-      return memoryUnknown(g);
+      if (s.fn.texts === undefined) memoryUnknown(g);
+      return;
     case 'rest':
       return emitRest(g, s);
     case 'print':
