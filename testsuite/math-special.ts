@@ -457,7 +457,7 @@ export const special: readonly ConformanceTest[] = chapter('special functions', 
       f64: 2,
     })();
   },
-  'logb, ilogb and fdim': async () => {
+  'logb, ilogb, fdim and saturate': async () => {
     for (const type of TYPES) {
       const Data = type === 'float32' ? Float32Array : Float64Array;
       const least = type === 'float32' ? -149 : -1074;
@@ -476,21 +476,30 @@ export const special: readonly ConformanceTest[] = chapter('special functions', 
         -Infinity,
         Number.NaN,
       );
-      const kernel = cuda.jit((x: Vec<f64>, y: Vec<f64>, z: Vec<i32>, d: Vec<f64>) => {
+      const kernel = cuda.jit((x: Vec<f64>, y: Vec<f64>, z: Vec<i32>, d: Vec<f64>, s: Vec<f64>) => {
         const i = cuda.grid(1);
         if (i >= x.length) return;
         y[i] = cuda.logb(x[i]);
         z[i] = cuda.ilogb(x[i]);
         d[i] = cuda.fdim(x[i], 0.75);
+        s[i] = cuda.saturate(x[i]);
       });
       const [y, z, d] = [cuda.deviceArray(13, type), cuda.deviceArray(13, 'int32'), cuda.deviceArray(13, type)];
-      await launch(kernel, { threads: 13, block: 32 }, cuda.toDevice(x) as never, y as never, z, d as never);
+      const s = cuda.deviceArray(13, type);
+      const [to, from] = [{ threads: 13, block: 32 }, cuda.toDevice(x)];
+      await launch(kernel, to, from as never, y as never, z, d as never, s as never);
       const whole = [0, 0, 1, 0, -1, 127, least, least + 1];
       sameElements(await read(y), [...whole, -Infinity, -Infinity, Infinity, Infinity, Number.NaN]);
       sameElements(await read(z), [...whole, -(2 ** 31), -(2 ** 31), 2 ** 31 - 1, 2 ** 31 - 1, -(2 ** 31)]);
       sameElements(
         await read(d),
         Array.from(x, (v) => (v <= 0.75 ? 0 : (Data.of(v - 0.75)[0] ?? 0))),
+      );
+      // Of the zeros either.
+      const cut = Array.from(await read(s), (v) => v + 0);
+      sameElements(
+        cut,
+        Array.from(x, (v) => (v > 0 ? Math.min(v, 1) : 0)),
       );
     }
   },

@@ -219,6 +219,14 @@ export const exp10: Real = intrinsic<Real>('exp10');
  */
 export const fdim: Real2 = intrinsic<Real2>('fdim');
 /**
+ * `x` between 0 and 1: what is below is 0, what is above 1, and NaN 0. libdevice's `saturatef`.
+ * @example
+ * const y = Float64Array.of(1.5);
+ * cuda.jit((y: Vec<f64>) => { y[0] = cuda.saturate(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 1
+ */
+export const saturate: Real = intrinsic<Real>('saturate');
+/**
  * The exponent of x as a float: the whole number at or below log2 |x|, also of denormal numbers; -Infinity of 0, Infinity of ±Infinity. libdevice's `logb`.
  * @example
  * const y = Float64Array.of(8);

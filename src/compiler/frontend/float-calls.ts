@@ -139,6 +139,14 @@ const fdim: Handler = (call) => {
   return scalar(select(compare('le', a, b, pos), literal(0, pos), arith('sub', a, b, pos), pos));
 };
 
+/** C's fmin and fmax: NaN gives 0. */
+const saturate: Handler = (call) => {
+  count(call, 1);
+  const { pos } = call;
+  const low: TExpr = { k: 'minmax', fn: 'fmax', a: number(call, 0), b: literal(0, pos), pos };
+  return scalar({ k: 'minmax', fn: 'fmin', a: low, b: literal(1, pos), pos });
+};
+
 /** The exponent of x as frexp gives it, less 1. */
 function exponent(call: Call, x: TExpr): TExpr {
   const { pos } = call;
@@ -269,6 +277,7 @@ export const FLOAT_HANDLERS: Readonly<Record<string, Handler>> = {
   rcbrt,
   exp10,
   fdim,
+  saturate,
   logb,
   ilogb,
   tgamma: math('tgamma'),
