@@ -2,7 +2,7 @@
  * What `tsamba` exports: the namespaces `cuda` and `roc`, host arrays, data types, the types that kernels are annotated with, and errors.
  */
 /// <reference lib="esnext.disposable" preserve="true" />
-export { DeviceNDArray } from './array/device-array.ts';
+export { type ArrayExpression, DeviceNDArray } from './array/device-array.ts';
 export { DeviceRecord } from './array/device-record.ts';
 export { NDArray } from './array/ndarray.ts';
 export { ndarray } from './array/ndarray-create.ts';

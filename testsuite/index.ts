@@ -5,6 +5,7 @@
 import { absence } from './absence.ts';
 import { addresses } from './addresses.ts';
 import { launchArguments } from './arguments.ts';
+import { arrayArithmetic } from './array-arithmetic.ts';
 import { arrayChoices } from './array-choices.ts';
 import { arrayMethods } from './array-methods.ts';
 import { asynchronous } from './async.ts';
@@ -131,6 +132,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...parallelPrimitives,
   ...universalFunctions,
   ...matrixProducts,
+  ...arrayArithmetic,
   ...generalisedFunctions,
   ...spaces,
   ...atomics,

@@ -45,7 +45,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/kernel'],
   ['src/random', 'src/reduce', 'src/graph'],
   ['src/ufunc'],
-  ['src/matmul'],
+  ['src/matmul', 'src/fuse'],
   ['src/parallel'],
   ['src/cuda'],
   ['src/roc'],

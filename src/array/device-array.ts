@@ -60,12 +60,24 @@ import {
 } from './device-memory.ts';
 import { move } from './device-transfer.ts';
 import { type DlpackCapsule, exportDlpack, type ToDlpackOptions } from './dlpack-export.ts';
+import { type ArrayKind, addOperators, type Expression, type Operators } from './expression.ts';
 import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
 import type { RankOf } from './ndarray.ts';
 import type { Namespace, NamespaceMark, RankMark } from './rank.ts';
 import { reshapeArguments, reshapedInPlace } from './reshaping.ts';
 
 let readMemory: (value: object) => ArrayMemory | undefined;
+
+/** Arrays of a namespace by their elements. */
+export interface DeviceArrayKind<N extends Namespace> extends ArrayKind {
+  readonly array: DeviceNDArray<this['element'], number, N>;
+}
+
+/** An expression of arrays on the device: `a.add(b).mul(2)`, computed when its value is asked for. */
+export type ArrayExpression<T = unknown, N extends Namespace = Namespace> = Expression<T, DeviceArrayKind<N>>;
+
+// biome-ignore lint/correctness/noUnusedVariables: as the class has them
+export interface DeviceNDArray<T, R extends number, N extends Namespace> extends Operators<DeviceArrayKind<N>> {}
 
 /**
  * An array of `T` with `R` axes in device memory; made by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are
@@ -76,6 +88,7 @@ let readMemory: (value: object) => ArrayMemory | undefined;
  * d.set(1);
  * console.log(d.T.shape, d.slice(0, '1:3').copyToHost()); // [ 3, 2 ] Float32Array(2) [ 1, 1 ]
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: `addOperators` gives the class these methods
 export class DeviceNDArray<T = Scalar, R extends number = number, N extends Namespace = Namespace>
   implements DeviceMemory
 {
@@ -487,6 +500,7 @@ export function memoryOf(array: object): ArrayMemory {
   return memory;
 }
 
+addOperators(DeviceNDArray.prototype);
 // Not class members, since computed names of other files' symbols have no place in declarations made file by file.
 Object.defineProperties(DeviceNDArray.prototype, {
   [DEVICE_ARRAY]: {

@@ -5,6 +5,7 @@
 export type { CudaArrayInterface, CudaArrayLike } from '../array/cuda-interface.ts';
 export type { DeviceArrayOptions, ToDeviceOptions } from '../array/device-create.ts';
 export type { DlpackCapsule, DlpackVersion, FromDlpackOptions, ToDlpackOptions } from '../array/dlpack.ts';
+export type { ArrayOperand, AxisOptions, EvaluateOptions, Expression } from '../array/expression.ts';
 export type {
   ManagedArrayOptions,
   MappedArrayOptions,
@@ -35,6 +36,7 @@ export type { LinkCode, LinkInput } from '../kernel/link.ts';
 export type { JitOptions } from '../kernel/options.ts';
 export type { ScalarArgument } from '../kernel/scalar.ts';
 export type { Axes, Cube, Mat, SliceIndex, Vec, View, ViewOf } from '../kernel/types.ts';
+export type { MatmulOptions, MatrixOperand } from '../matmul/types.ts';
 export type { Context } from '../memory/context.ts';
 export type { Leavable } from '../memory/context-manager.ts';
 export type { Device } from '../memory/device.ts';

@@ -1,6 +1,9 @@
 /**
  * What Numba brings along, on the devices of `cuda`: reductions and universal functions of functions that the user writes.
  */
+
+import { fuseOf } from '../fuse/fuse.ts';
+import type { Fuse } from '../fuse/types.ts';
 import { graphOf, type MakeGraph } from '../graph/graph.ts';
 import { matmulOf } from '../matmul/matmul.ts';
 import type { Matmul } from '../matmul/types.ts';
@@ -54,7 +57,7 @@ export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevice
 
 /**
  * The product of two matrices, of matrices and vectors, or of batches of them that are broadcast together: NumPy's `matmul`. Operands are of any layout, transposed views among them; products of
- * f16 and bf16 are added in f32. On NVIDIA GPUs cuBLAS may compute it (`backend`). Of arrays on the device the result is there, and nothing waits.
+ * f16 and bf16 are added in f32. Of arrays on the device the result is there, and nothing waits.
  * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
  * @example
  * const a = cuda.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
@@ -78,3 +81,13 @@ export const matmul: Matmul = /* @__PURE__ */ matmulOf(cudaDevices);
  * console.log(x.copyToHost()); // Float32Array(2) [ 100, 200 ]
  */
 export const graph: MakeGraph = /* @__PURE__ */ graphOf(cudaDevices);
+
+/**
+ * Evaluates an expression of whole arrays, `a.add(b).mul(2)`, as `evaluate()` does: what belongs together becomes one kernel, reductions included. Arrays on the device have the methods of
+ * NumPy's arithmetic; they give expressions, which nothing computes until a value is asked for.
+ * @throws TypeError for what is no expression, RangeError for shapes that cannot be broadcast together.
+ * @example
+ * const a = cuda.toDevice(Float32Array.of(1, 2, 3));
+ * console.log(cuda.fuse(a.add(1).mul(a)).copyToHost()); // Float32Array(3) [ 2, 6, 12 ]
+ */
+export const fuse: Fuse = /* @__PURE__ */ fuseOf(cudaDevices);

@@ -11,19 +11,17 @@ import { readOptions } from '../options.ts';
 import { guarded, inBothForms, type Planned } from '../ufunc/applied.ts';
 import { type StreamLike, Workplace } from '../ufunc/operands.ts';
 import { targetOf } from '../ufunc/results.ts';
-import { type Backend, backendOf } from './backend.ts';
 import { Converter, type Given, givenArray } from './operands.ts';
-import { Products, readable } from './plan.ts';
+import { inStrips, Products, readable } from './plan.ts';
 import type { Matmul } from './types.ts';
 
 /** Options of products. */
 export interface ProductOptions {
   readonly out?: unknown;
   readonly stream?: StreamLike;
-  readonly backend?: unknown;
 }
 
-export const PRODUCT_OPTIONS: readonly (keyof ProductOptions)[] = ['out', 'stream', 'backend'];
+export const PRODUCT_OPTIONS: readonly (keyof ProductOptions)[] = ['out', 'stream'];
 
 /** The function of a namespace. */
 export function matmulOf(devices: DeviceSelection): Matmul {
@@ -58,7 +56,7 @@ export class Multiplier {
     });
   }
 
-  #planned(place: Workplace, [first, second]: readonly [Given, Given], { out, backend }: ProductOptions): Planned {
+  #planned(place: Workplace, [first, second]: readonly [Given, Given], { out }: ProductOptions): Planned {
     const [x, y] = [first.array, second.array];
     const dtype = this.converter.typeOf(place, [x, y]);
     if (x.ndim === 0 || y.ndim === 0)
@@ -82,12 +80,12 @@ export class Multiplier {
     let c = written;
     if (y.ndim === 1) c = withAxis(place, c, 1);
     if (x.ndim === 1) c = withAxis(place, c, 0);
-    this.product(place, { a, b, c, steps, backend: backendOf(place, backend, dtype) });
+    this.product(place, { a, b, c, steps });
     return { place, steps, targets: [target] };
   }
 
   /** The launches of a product, appended to `steps`. A and B have two axes or more; `c` has the batches of both. */
-  product(place: Workplace, { a, b, c, steps, backend }: Wanted): void {
+  product(place: Workplace, { a, b, c, steps }: Wanted): void {
     if (c.size === 0) return;
     if (a.shape.at(-1) === 0) {
       c.set(0);
@@ -96,18 +94,17 @@ export class Multiplier {
     if (c.strides.at(-1) !== c.itemSize && c.strides.at(-2) === c.itemSize && c.shape.at(-1) !== 1) {
       // A result that has its columns in a piece is that of the transposed product.
       const [left, right] = [turned(place, b), turned(place, a)];
-      this.product(place, { a: left, b: right, c: turned(place, c), steps, backend });
+      this.product(place, { a: left, b: right, c: turned(place, c), steps });
       return;
     }
-    const { kind } = place.context.info;
-    const rows = kind === 'cpu' || kind === 'simulator';
     const dtype = this.converter.typeOf(place, [a, b]);
+    const rows = inStrips(place.context, dtype);
     const own = (array: DeviceNDArray, inPieces: boolean): DeviceNDArray =>
       array.dtype === dtype && readable(array, inPieces) ? array : this.converter.copy(place, array, dtype, steps);
     const direct = (c.dtype === dtype || (c.dtype.kind === 'f' && dtype.kind === 'f')) && readable(c, rows);
     const into = direct ? c : place.temporary(c.shape, dtype);
     const product = { a: own(a, false), b: own(b, rows), c: into };
-    steps.push(...(backend?.steps(place, product) ?? this.#products.steps(place, product)));
+    steps.push(...this.#products.steps(place, product));
     if (into !== c) steps.push(...this.converter.into(place, into, c));
   }
 }
@@ -118,7 +115,6 @@ export interface Wanted {
   readonly b: DeviceNDArray;
   readonly c: DeviceNDArray;
   readonly steps: Step[];
-  readonly backend: Backend | undefined;
 }
 
 /** The last two axes swapped. */

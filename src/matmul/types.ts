@@ -27,17 +27,8 @@ export type MatrixOperand =
 type ElementsOf<A> = A extends DeviceNDArray<infer T, never> ? T : unknown;
 type Element<A> = A extends { readonly dtype: { readonly '~value'?: infer T } } ? T : ElementsOf<A>;
 
-/** Who computes a product. */
-export type ProductBackend = 'auto' | 'own' | 'cublas';
-
 /** Options of products. */
-export interface MatmulOptions<O = unknown> extends CallOptions<O> {
-  /**
-   * Who computes: `'own'` kernels of Tsamba, which run on all devices; `'cublas'`, NVIDIA's library, where it is installed; `'auto'`, the default: cuBLAS where it is there already,
-   * else Tsamba's own.
-   */
-  readonly backend?: ProductBackend | undefined;
-}
+export type MatmulOptions<O = unknown> = CallOptions<O>;
 
 /** The result: on the device if any operand is there, else on the host; a number of two arrays with one axis. */
 type ProductOf<A, B> = [Extract<A | B, OnDevice>] extends [never]
@@ -51,8 +42,8 @@ type ProductOf<A, B> = [Extract<A | B, OnDevice>] extends [never]
 /** Multiplies matrices. */
 export interface Matmul {
   /**
-   * `matmul(a, b)`, `matmul(a, b, { out, stream, backend })`.
-   * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together; NotSupportedError for a backend that is not there.
+   * `matmul(a, b)`, `matmul(a, b, { out, stream })`.
+   * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
    */
   <A extends MatrixOperand, B extends MatrixOperand, O extends OnDevice | HostTarget>(
     a: A,

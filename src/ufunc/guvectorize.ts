@@ -142,7 +142,7 @@ class General {
       return core > 0 ? { array: written, core } : boxed(place, written);
     });
     for (const { rank, views, shape } of loopsOver(place, loop, [...inputs, ...results])) {
-      steps.push({ kernel: this.#kernel(rank), shape, args: [views] });
+      steps.push({ kernel: this.#kernel(rank), shape, args: [views, undefined] });
     }
     return { place, steps, targets };
   }

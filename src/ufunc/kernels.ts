@@ -15,6 +15,8 @@ interface Looping {
 }
 /** Arrays of one loop. */
 type All = readonly [Looping, ...Looping[]];
+/** What is the same for all elements. */
+type Numbers = readonly Value[] | undefined;
 type Operator = (...args: Value[]) => Value;
 
 /** Takes the arrays of a loop, the first of which is written where there are results, and what is no array. */
@@ -93,29 +95,29 @@ export interface Elementwise {
   readonly name: string;
 }
 
-/** `op(a[…], b[…], …)`, of views with the axes that are left, or of elements. The first array's loop axes are those of all. */
+/** `op(a[…], b[…], …, x, y, …)`, of views with the axes that are left, or of elements, and numbers. The first array's loop axes are those of all. */
 export function coreWise(jit: Jit, { op, rank, name }: Pick<Elementwise, 'op' | 'rank' | 'name'>): LoopKernel {
   const at = AT[rank - 1] as At;
   const captures = { ...WORDS, grid2, gridSize2, op, at, rank };
   if (rank === 1) {
     return jit(
       ({ grid, op, at }: typeof captures) =>
-        (args: All) => {
+        (args: All, numbers: Numbers) => {
           const i = grid(1);
-          if (i < args[0].shape[0]) op(...args.map((a) => at(a as Value, 0, i)));
+          if (i < args[0].shape[0]) op(...args.map((a) => at(a as Value, 0, i)), ...(numbers ?? []));
         },
       { captures, name },
     ) as unknown as LoopKernel;
   }
   return jit(
     ({ grid2, gridSize2, op, at, rank }: typeof captures) =>
-      (args: All) => {
+      (args: All, numbers: Numbers) => {
         const [i, row] = grid2(2);
         const step = gridSize2(2)[1];
         const { shape } = args[0];
         if (i >= (shape[rank - 1] as number)) return;
         const rows = rank === 3 ? shape[0] * shape[1] : shape[0];
-        for (let r = row; r < rows; r += step) op(...args.map((a) => at(a as Value, r, i)));
+        for (let r = row; r < rows; r += step) op(...args.map((a) => at(a as Value, r, i)), ...(numbers ?? []));
       },
     { captures, name },
   ) as unknown as LoopKernel;
@@ -130,7 +132,7 @@ export function warpWise(jit: Jit, { op, rank, name }: Pick<Elementwise, 'op' | 
   const captures = { ...WORDS, op, at: AT[rank - 1] as At, rank, warps: WARPS };
   return jit(
     ({ threadIdx, blockIdx, op, at, rank, warps }: typeof captures) =>
-      (args: All) => {
+      (args: All, numbers: Numbers) => {
         const { shape } = args[0];
         const columns = shape[rank - 1] as number;
         const rows = rank === 1 ? 1 : rank === 2 ? shape[0] : shape[0] * shape[1];
@@ -138,7 +140,12 @@ export function warpWise(jit: Jit, { op, rank, name }: Pick<Elementwise, 'op' | 
         // All threads go on, as they exchange values.
         const own = Math.min(line, rows * columns - 1);
         const [r, i] = rank === 1 ? [0, own] : [Math.floor(own / columns), own % columns];
-        op((threadIdx.x & 31) as Value, (line === own) as Value, ...args.map((a) => at(a as Value, r, i)));
+        op(
+          (threadIdx.x & 31) as Value,
+          (line === own) as Value,
+          ...args.map((a) => at(a as Value, r, i)),
+          ...(numbers ?? []),
+        );
       },
     { captures, name },
   ) as unknown as LoopKernel;

@@ -6,6 +6,7 @@ import type { DeviceNDArray } from '../array/device-array.ts';
 import { deviceFunction, intrinsic } from '../compiler/intrinsics.ts';
 import type { DType } from '../dtype/index.ts';
 import type { LaunchOptions } from '../kernel/launch-shape.ts';
+import { numberOf } from '../kernel/object-arguments.ts';
 import type { Step } from '../kernel/steps.ts';
 import type { Vec } from '../kernel/types.ts';
 import { coreWise, type Elementwise, type LoopKernel, WARP, WARPS, warpWise } from './kernels.ts';
@@ -43,30 +44,45 @@ export class LineKernels {
 
   /** `out` has the axes of the lines but the last; `init`, an array of one element, comes first. */
   reduce(place: Workplace, { array }: Lines, out: DeviceNDArray, init: DeviceNDArray | undefined): Step[] {
-    const { count, length, parts, warps } = planOf(place, array);
+    return this.#reduce(place, { arrays: [array] }, out, init);
+  }
+
+  /** Reduces what a function makes of the elements of several arrays, which have one shape, and of numbers. */
+  reduceOf(place: Workplace, made: Made, out: DeviceNDArray): Step[] {
+    return this.#reduce(place, made, out, undefined);
+  }
+
+  #reduce(
+    place: Workplace,
+    given: Partial<Made> & Pick<Made, 'arrays'>,
+    out: DeviceNDArray,
+    init: DeviceNDArray | undefined,
+  ): Step[] {
+    const { arrays: lines } = given;
+    const { count, length, parts, near } = planOf(place, lines, out.dtype);
     if (parts > 1) {
       // Each line is reduced in parts, and then what these come to.
       const whole = Math.floor(length / parts);
       const rest = length - parts * whole;
-      const partial = place.temporary([...out.shape, parts + (rest > 0 ? 1 : 0)], out.dtype);
-      const steps = this.reduce(
-        place,
-        { array: inParts(place, array, whole, parts), length: whole },
-        first(place, partial, parts),
-        undefined,
-      );
+      const made = parts + (rest > 0 ? 1 : 0);
+      // Neighbouring threads write neighbours: parts of a line, or lines.
+      const memory = place.temporary(near === 'lines' ? [made, ...out.shape] : [...out.shape, made], out.dtype);
+      const partial = near === 'lines' ? linesAlong(place, memory, 0).array : memory;
+      const cut = lines.map((array) => inParts(place, array, whole, parts, near !== 'warp'));
+      const steps = this.#reduce(place, { ...given, arrays: cut }, first(place, partial, parts), undefined);
       if (rest > 0) {
-        const end = part(place, array, parts * whole, rest, 1);
-        const into = place.view(partial, out.shape, partial.strides.slice(0, -1), parts * partial.itemSize);
-        steps.push(...this.reduce(place, { array: end, length: rest }, into, undefined));
+        const ends = lines.map((array) => part(place, array, parts * whole, rest, 1));
+        const last = part(place, partial, parts, 1, 1);
+        const into = place.view(last, out.shape, last.strides.slice(0, -1));
+        steps.push(...this.#reduce(place, { ...given, arrays: ends }, into, undefined));
       }
-      return [...steps, ...this.reduce(place, { array: partial, length: partial.shape.at(-1) as number }, out, init)];
+      return [...steps, ...this.#reduce(place, { arrays: [partial] }, out, init)];
     }
     const result = place.view(out, [...out.shape, 1], [...out.strides, 0]);
-    const arrays = init === undefined ? [result, array] : [result, array, init];
-    const loop = array.shape.slice(0, -1);
-    if (!warps || count === 0) return this.#steps(place, init === undefined ? 'reduce' : 'fold', loop, arrays);
-    return this.#steps(place, init === undefined ? 'warpReduce' : 'warpFold', loop, arrays);
+    const arrays = init === undefined ? [result, ...lines] : [result, ...lines, init];
+    const core = near === 'warp' && count > 0 ? 'warpReduce' : init === undefined ? 'reduce' : 'fold';
+    const what = init !== undefined && core === 'warpReduce' ? 'warpFold' : core;
+    return this.#steps(place, what, (lines[0] as DeviceNDArray).shape.slice(0, -1), arrays, given);
   }
 
   /** Running results of every line, into an array of the same shape. Long lines are scanned in chunks, whose totals are scanned in turn. */
@@ -105,21 +121,28 @@ export class LineKernels {
     what: keyof typeof CORES,
     loop: readonly number[],
     arrays: readonly DeviceNDArray[],
+    { fn, numbers = [] }: Partial<Made> = {},
   ): Step[] {
     const looped = arrays.map((array) => ({ array, core: 1 }));
     return loopsOver(place, loop, looped).map(({ rank, views, shape }) => ({
-      kernel: this.#kernel(what, rank, views[0] as DeviceNDArray),
+      kernel: this.#kernel(what, rank, views[0] as DeviceNDArray, fn && { fn, count: arrays.length - 1 }),
       shape: what.startsWith('warp') ? warpsFor(place, views[0]?.shape.slice(0, rank) ?? []) : shape,
-      args: [views],
+      args: [views, numbers.length === 0 ? undefined : numbers],
     }));
   }
 
-  #kernel(what: keyof typeof CORES, rank: 1 | 2 | 3, { dtype }: DeviceNDArray): LoopKernel {
-    const key = `${what}|${rank}|${dtype.name}`;
+  #kernel(
+    what: keyof typeof CORES,
+    rank: 1 | 2 | 3,
+    { dtype }: DeviceNDArray,
+    read: { readonly fn: AnyFunction; readonly count: number } | undefined,
+  ): LoopKernel {
+    const key = `${what}|${rank}|${dtype.name}|${read === undefined ? '' : `${numberOf(read.fn)}|${read.count}`}`;
     let kernel = this.#kernels.get(key);
     if (kernel === undefined) {
       const { user, jit } = this.#universal;
-      const captures = { op: user.fn as Elementwise['op'], cast: castTo(dtype) };
+      const load = read === undefined ? plain : loadBy(read.fn, read.count);
+      const captures = { op: user.fn as Elementwise['op'], cast: castTo(dtype), load };
       const core = CORES[what](captures) as unknown as Elementwise['op'];
       kernel = (what.startsWith('warp') ? warpWise : coreWise)(jit, { op: core, rank, name: user.name });
       this.#kernels.set(key, kernel);
@@ -128,9 +151,34 @@ export class LineKernels {
   }
 }
 
+/** What is reduced: elements of arrays with the same shape, and numbers, of which a function makes the values. */
+export interface Made {
+  readonly arrays: readonly DeviceNDArray[];
+  readonly numbers: readonly unknown[];
+  readonly fn: AnyFunction;
+}
+
+type AnyFunction = (...args: never[]) => unknown;
+/** Element k of what is reduced, of views of the lines and of numbers. */
+type Load = (k: number, ...given: readonly Value[]) => Value;
+
 interface Captures {
   readonly op: Elementwise['op'];
   readonly cast: Elementwise['cast'];
+  readonly load: Load;
+}
+
+const plain: Load = (k, line) => (line as Vec<Value>)[k] as Value;
+
+/** What `fn` makes of `count` lines and of numbers. */
+function loadBy(fn: AnyFunction, count: number): Load {
+  const own = { fn: fn as (...args: readonly Value[]) => Value, count };
+  return deviceFunction(
+    ({ fn, count }: typeof own & Record<string, unknown>) =>
+      (k: number, ...given: readonly Value[]): Value =>
+        fn(...given.map((x, q) => (q < count ? ((x as Vec<Value>)[k] as Value) : x))),
+    own as typeof own & Record<string, unknown>,
+  ) as Load;
 }
 
 const shflDown = /* @__PURE__ */ intrinsic<(mask: number, value: Value, by: number) => Value>('shflDownSync');
@@ -139,10 +187,11 @@ const shflDown = /* @__PURE__ */ intrinsic<(mask: number, value: Value, by: numb
 const CORES = {
   reduce: (captures: Captures) =>
     deviceFunction(
-      ({ op, cast }: typeof captures & Record<string, unknown>) =>
-        (out: Vec<Value>, line: Vec<Value>) => {
-          let value = cast(line[0] as Value);
-          for (let k = 1; k < line.length; k++) value = cast(op(value, line[k] as Value));
+      ({ op, cast, load }: typeof captures & Record<string, unknown>) =>
+        (out: Vec<Value>, ...given: readonly [Value, ...Value[]]) => {
+          const { length } = given[0] as Vec<Value>;
+          let value = cast(load(0, ...given));
+          for (let k = 1; k < length; k++) value = cast(op(value, load(k, ...given)));
           out[0] = value;
         },
       captures as typeof captures & Record<string, unknown>,
@@ -173,11 +222,12 @@ const CORES = {
   warpReduce: (captures: Captures) => {
     const own = { ...captures, shflDown, warp: WARP };
     return deviceFunction(
-      ({ op, cast, shflDown, warp }: typeof own & Record<string, unknown>) =>
-        (lane: number, mine: boolean, out: Vec<Value>, line: Vec<Value>) => {
-          const filled = Math.min(line.length, warp);
-          let value = cast(line[Math.min(lane, filled - 1)] as Value);
-          for (let k = lane + warp; k < line.length; k += warp) value = cast(op(value, line[k] as Value));
+      ({ op, cast, load, shflDown, warp }: typeof own & Record<string, unknown>) =>
+        (lane: number, mine: boolean, out: Vec<Value>, ...given: readonly [Value, ...Value[]]) => {
+          const { length } = given[0] as Vec<Value>;
+          const filled = Math.min(length, warp);
+          let value = cast(load(Math.min(lane, filled - 1), ...given));
+          for (let k = lane + warp; k < length; k += warp) value = cast(op(value, load(k, ...given)));
           for (let by = warp >> 1; by > 0; by >>= 1) {
             const other = shflDown(0xffffffff, value, by);
             if (lane + by < filled && lane < by) value = cast(op(value, other));
@@ -211,31 +261,40 @@ const SHORT = 16;
 /** Elements along a line that a warp, or a thread, goes through where there are too few lines for all of the device. */
 const PART = 2048;
 const COLUMN_PART = 64;
+/** On the CPU device: of fewer lines than this, each is cut into so many parts. */
+const CPU_LINES = 16;
+const CPU_PARTS = 1024;
 /** Warps, and threads, that a GPU wants. */
 const WARPS_WANTED = 1 << 12;
-const THREADS_WANTED = 1 << 16;
+const THREADS_WANTED = 1 << 18;
 
 interface LinePlan {
   readonly count: number;
   readonly length: number;
   /** Into how many parts each line is cut; 1 where it stays whole. */
   readonly parts: number;
-  readonly warps: boolean;
+  /** Who neighbouring threads are: those of a warp with one line, those of neighbouring lines, or of neighbouring elements of a line. */
+  readonly near: 'warp' | 'lines' | 'elements';
 }
 
 /** How lines are shared out. On the CPU device neighbouring threads are lanes of vectors, and there are few of them. */
-function planOf(place: Workplace, array: DeviceNDArray): LinePlan {
+function planOf(place: Workplace, arrays: readonly DeviceNDArray[], dtype: DType): LinePlan {
   const { kind } = place.context.info;
+  // The array that is not repeated says what is near.
+  const spread = ({ strides }: DeviceNDArray): number => strides.filter((stride) => stride !== 0).length;
+  const array = arrays.reduce((best, one) => (spread(one) > spread(best) ? one : best));
   const length = array.shape.at(-1) ?? 0;
   const count = array.size / Math.max(length, 1);
-  const whole = { count, length, parts: 1, warps: false };
-  if (kind === 'cpu' || kind === 'simulator' || length < SHORT || !exchanged(array.dtype)) return whole;
-  // Neighbouring threads read neighbours: those of a line, or those of other lines.
   const along = Math.abs(array.strides.at(-1) ?? 0);
-  const warps = array.strides.slice(0, -1).every((stride, k) => array.shape[k] === 1 || Math.abs(stride) >= along);
-  const [wanted, least] = warps ? [WARPS_WANTED, PART] : [THREADS_WANTED, COLUMN_PART];
+  const inside = array.strides.slice(0, -1).every((stride, k) => array.shape[k] === 1 || Math.abs(stride) >= along);
+  if (kind === 'cpu' || kind === 'simulator') {
+    const few = inside && count < CPU_LINES && length >= 2 * CPU_PARTS && kind === 'cpu';
+    return { count, length, parts: few ? CPU_PARTS : 1, near: few ? 'elements' : 'lines' };
+  }
+  if (length < SHORT || (inside && !exchanged(dtype))) return { count, length, parts: 1, near: 'lines' };
+  const [wanted, least] = inside ? [WARPS_WANTED, PART] : [THREADS_WANTED, COLUMN_PART];
   const parts = count >= wanted / 4 ? 1 : Math.min(Math.ceil(wanted / Math.max(count, 1)), Math.floor(length / least));
-  return { count, length, parts: Math.max(parts, 1), warps };
+  return { count, length, parts: Math.max(parts, 1), near: inside ? 'warp' : 'lines' };
 }
 
 /** What threads of a warp can hand to each other as it is. */
@@ -248,11 +307,12 @@ function warpsFor({ stream }: Workplace, lengths: readonly number[]): LaunchOpti
   return { grid: Math.ceil(lines / WARPS), block: WARP * WARPS, stream };
 }
 
-/** Each line as `parts` lines of `whole` elements; what is left over is not in them. */
-function inParts(place: Workplace, array: DeviceNDArray, whole: number, parts: number): DeviceNDArray {
+/** Each line as `parts` lines of `whole` elements, one after another or every so many; what is left over is not in them. */
+function inParts(place: Workplace, array: DeviceNDArray, whole: number, parts: number, mixed: boolean): DeviceNDArray {
   const stride = array.strides.at(-1) ?? 0;
   const [shape, strides] = [array.shape.slice(0, -1), array.strides.slice(0, -1)];
-  return place.view(array, [...shape, parts, whole], [...strides, whole * stride, stride]);
+  const [step, along] = mixed ? [stride, parts * stride] : [whole * stride, stride];
+  return place.view(array, [...shape, parts, whole], [...strides, step, along]);
 }
 
 /** The first `count` along the last axis. */
