@@ -69,8 +69,8 @@ function lookUp(ptx: string): void {
 
 /** So often each is compiled, if the time allows: what has run some times is better code, and saves the first kernel another third. */
 const ROUNDS = 3;
-/** Milliseconds after which no further round begins: no driver starts sooner than in 80. */
-const LONGEST = 50;
+/** Milliseconds after which no further round begins. The first takes some 60 on a server, the others a quarter of it, a driver there 200. */
+const LONGEST = 120;
 
 /** Compiles the samples, by the way that every kernel goes; the PTX of the first. */
 export function warmUp(): string {
