@@ -2,8 +2,14 @@
  * Chapters: the primitives of `tsamba/parallel`.
  */
 import type { ConformanceTest } from '../suite.ts';
+import { collectives } from './collectives.ts';
 import { parallelCounting } from './counting.ts';
 import { parallelReduce } from './reduce.ts';
 import { parallelSort } from './sort.ts';
 
-export const parallelPrimitives: readonly ConformanceTest[] = [...parallelReduce, ...parallelCounting, ...parallelSort];
+export const parallelPrimitives: readonly ConformanceTest[] = [
+  ...parallelReduce,
+  ...parallelCounting,
+  ...parallelSort,
+  ...collectives,
+];

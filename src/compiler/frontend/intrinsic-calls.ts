@@ -22,6 +22,7 @@ import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { MEMORY_HANDLERS } from './memory-calls.ts';
 import { RESULT_HANDLERS } from './result-call.ts';
 import { ROC_HANDLERS } from './roc-calls.ts';
+import { VALUE_HANDLERS } from './value-calls.ts';
 import { isLiteral, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
 import { VECTOR_HANDLERS } from './vector-calls.ts';
 import { isVector, lanewise } from './vectors.ts';
@@ -148,6 +149,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   ...ROC_HANDLERS,
   ...VECTOR_HANDLERS,
   ...RESULT_HANDLERS,
+  ...VALUE_HANDLERS,
   uniform: (call) => {
     count(call, 1);
     return scalar({ k: 'uniform', a: number(call, 0), pos: call.pos });
