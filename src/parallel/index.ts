@@ -38,8 +38,10 @@ export {
   type SegmentedReduceOptions,
   segmentedReduce,
 } from './segmented.ts';
+export { type SegmentedSort, segmentedSort } from './segmented-sort.ts';
 export { type Argsort, argsort, type Order, type Sort, type SortOptions, sort, stableSort } from './sort.ts';
 export { type SortByKey, type SortByKeyOptions, type Sorted, sortByKey } from './sort-by-key.ts';
+export { type Top, type TopK, type TopKOptions, topK } from './top-k.ts';
 export { type OutOptions, type Transform, type TransformCalls, transform } from './transform.ts';
 export type {
   BigArray,

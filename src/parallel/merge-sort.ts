@@ -4,7 +4,8 @@
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { deviceFunction } from '../compiler/intrinsics.ts';
-import { spellDType } from '../dtype/index.ts';
+import { type DType, i32, spellDType } from '../dtype/index.ts';
+import { NotSupportedError } from '../errors.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
 import type { Step } from '../kernel/steps.ts';
@@ -12,6 +13,7 @@ import type { Vec } from '../kernel/types.ts';
 import { WORDS } from '../kernel/words.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import { remember } from './memo.ts';
+import { MERGE_BLOCK, type MergeMake, mergeTilesOf, partTilesOf, sortTilesOf } from './merge-tiles.ts';
 import { castTo, type Value } from './operator.ts';
 import { jitOn, onHost } from './place.ts';
 
@@ -58,11 +60,59 @@ const RUN = 16;
 const PART = 16;
 const PART_ON_HOST = 2048;
 
-/** The launches that sort. */
-export function mergeSteps(place: Workplace, { from, to, less, argument }: Merging): Step[] {
+/** Elements of a thread on GPUs, by the bytes of an element; beyond these there is no room in shared memory for a tile. */
+function itemsOf(bytes: number): number | undefined {
+  if (bytes <= 8) return 8;
+  return bytes <= 16 ? 4 : bytes <= 32 ? 2 : undefined;
+}
+
+/** The launches that sort; `tiled` is for tests. Throws NotSupportedError for more elements than places of 32 bits have numbers for. */
+export function mergeSteps(place: Workplace, merging: Merging, tiled: boolean = !onHost(place.context)): Step[] {
+  const { size, itemSize } = merging.from;
+  if (size === 0) return [];
+  if (size > 2 ** 30) {
+    throw new NotSupportedError(
+      'E_PARALLEL',
+      `${place.name}: compare takes up to 2 ** 30 elements, got ${size}: pass key, a number of each element`,
+    );
+  }
+  const items = tiled ? itemsOf(itemSize) : undefined;
+  return items === undefined ? byRuns(place, merging) : byTiles(place, merging, items);
+}
+
+function byTiles(place: Workplace, { from, to, less, argument }: Merging, items: number): Step[] {
+  const { context, stream } = place;
+  const { size, dtype } = from;
+  const jit = jitOn(context);
+  const make: MergeMake = { less, cast: castTo(dtype), dtype, items };
+  const kernel = (name: string, of: (jit: Jit, make: MergeMake) => unknown): Step['kernel'] =>
+    remember([name, jit, less, spellDType(dtype)], () => of(jit, make)) as Step['kernel'];
+  const [sort, part, merge] = [
+    kernel('sort tiles', sortTilesOf),
+    kernel('part tiles', partTilesOf),
+    kernel('merge tiles', mergeTilesOf),
+  ];
+  const tile = MERGE_BLOCK * items;
+  const tiles = Math.ceil(size / tile);
+  const rounds = Math.ceil(Math.log2(tiles));
+  const between = rounds > 0 ? place.temporary([size], dtype) : to;
+  const lefts = place.temporary([tiles], i32 as unknown as DType);
+  const targetOf = (left: number): DeviceNDArray => (left % 2 === 0 ? to : between);
+  const shape = { grid: tiles, block: MERGE_BLOCK, stream };
+  const steps: Step[] = [{ kernel: sort, shape, args: [from, targetOf(rounds), argument] }];
+  for (let k = 0, run = tile; k < rounds; k++, run *= 2) {
+    const [x, y] = [targetOf(rounds - k), targetOf(rounds - k - 1)];
+    const few = { grid: Math.ceil(tiles / 128), block: 128, stream };
+    steps.push({ kernel: part, shape: few, args: [x, lefts, argument, run] });
+    steps.push({ kernel: merge, shape, args: [x, y, lefts, argument, run] });
+  }
+  return steps;
+}
+
+/** For processors, and for large elements. */
+function byRuns(place: Workplace, { from, to, less, argument }: Merging): Step[] {
   const { context, stream } = place;
   const size = from.size;
-  if (size === 0) return [];
   const jit = jitOn(context);
   const key = [jit, less, spellDType(from.dtype)];
   const cast = castTo(from.dtype);

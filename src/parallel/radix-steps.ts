@@ -62,7 +62,9 @@ export function radixSteps(place: Workplace, sorting: Sorting, way: Way = wayOn(
 
 function wayOn(context: Context): Way {
   if (onHost(context)) return 'stretches';
-  return context.info.kind === 'opencl' ? 'tiles' : 'sweeps';
+  // Elsewhere nothing says that a block which waits for another one lets it run.
+  const { kind } = context.info;
+  return kind === 'nvidia' || kind === 'hip' ? 'sweeps' : 'tiles';
 }
 
 /** The bits of elements as unsigned integers of one axis. */
@@ -285,8 +287,12 @@ function half(place: Workplace, array: DeviceNDArray, k: number): DeviceNDArray 
   return seen(place, array, array.dtype, DIGITS * k, DIGITS);
 }
 
-/** The fastest on an H200. */
-function shapeFor({ word }: RadixKeys, values: DType | undefined): Shape {
-  const bytes = Math.max(word.itemSize, values?.itemSize ?? 0);
-  return { block: 384, items: bytes > 4 ? 12 : 22, ranking: 'ballot', early: false };
+/** The fastest on an H200, of blocks from 256 to 1024 threads and 8 to 28 keys a thread. */
+export function shapeFor({ word }: RadixKeys, values: DType | undefined): Shape {
+  const rest = { ranking: 'ballot', early: false } as const;
+  const bytes = values?.itemSize ?? 0;
+  if (word.itemSize > 4) return { block: bytes > 0 ? 512 : 384, items: 14, blocksPerSm: bytes > 0 ? 2 : 3, ...rest };
+  if (bytes > 4) return { block: 512, items: 14, blocksPerSm: 2, ...rest };
+  if (bytes > 0) return { block: 512, items: 22, blocksPerSm: 2, ...rest };
+  return { block: 384, items: 22, blocksPerSm: 3, ...rest };
 }

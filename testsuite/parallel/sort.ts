@@ -2,7 +2,7 @@
  * Chapter: `sort`, `argsort` and `sortByKey` of `tsamba/parallel`, held against plain JavaScript.
  */
 import { cuda, f16, f32, i32, ndarray, roc, struct } from '../../src/index.ts';
-import { argsort, map, sort, sortByKey, stableSort } from '../../src/parallel/index.ts';
+import { argsort, map, segmentedSort, sort, sortByKey, stableSort, topK } from '../../src/parallel/index.ts';
 import { rejects, same, sameElements } from '../assert.ts';
 import { type ConformanceTest, chapter } from '../suite.ts';
 import { read } from '../waiting.ts';
@@ -287,6 +287,63 @@ export const parallelSort: readonly ConformanceTest[] = chapter('parallel sort',
       (await rowsOf(d)).map(({ id }) => id),
       at,
     );
+  },
+
+  'segments, each by itself': async () => {
+    const next = hashes(10);
+    const length = 6000;
+    const x = Float32Array.from({ length }, () => next() % 500);
+    const d = cuda.toDevice(ndarray(items(length), { dtype: Item }));
+    for (const count of [1, 3, 700]) {
+      const offsets = Int32Array.from({ length: count + 1 }, () => 10 + (next() % (length - 20))).sort();
+      offsets[count] = offsets[count - 1] as number;
+      const expected = x.slice();
+      const weights = items(length).map(({ weight, id }) => ({ weight, id }));
+      for (let s = 0; s < count; s++) {
+        const [from, to] = [offsets[s] as number, offsets[s + 1] as number];
+        expected.subarray(from, to).sort();
+        const part = weights.slice(from, to).sort((a, b) => b.weight - a.weight);
+        weights.splice(from, part.length, ...part);
+      }
+      sameElements(await read(await segmentedSort.async(x, offsets)), Array.from(expected));
+      const inPlace = cuda.toDevice(x);
+      await segmentedSort.async(inPlace, cuda.toDevice(offsets), { out: inPlace });
+      sameElements(await read(inPlace), Array.from(expected));
+      const sorted = await segmentedSort.async(d, offsets, { key: (v) => v.weight, descending: true });
+      sameElements(
+        (await rowsOf(sorted)).map(({ id }) => id),
+        weights.map(({ id }) => id),
+      );
+    }
+    sameElements(await read(await segmentedSort.async(Int32Array.of(3, 2, 1), [0, 2])), [2, 3, 1]);
+    await rejects(() => segmentedSort.async(x, x), /integers/);
+  },
+
+  'the greatest and the least': async () => {
+    const next = hashes(11);
+    for (const length of [1, 100, 9000]) {
+      const x = numbers(Float32Array as never, length, next);
+      for (const k of [0, 1, 17, length + 5]) {
+        for (const descending of [true, false]) {
+          const at = placesOf(x, descending).slice(0, k);
+          const { values, indices } = await topK.async(x, k, descending ? {} : { descending });
+          sameElements(await read(indices), at);
+          sameElements(
+            await read(values),
+            at.map((i) => x[i]),
+          );
+        }
+      }
+    }
+    const values = items(300);
+    const d = cuda.toDevice(ndarray(values, { dtype: Item }));
+    const best = await topK.async(d, 5, { key: (v) => v.weight });
+    const ids = [...values].sort((a, b) => b.weight - a.weight).map(({ id }) => id);
+    sameElements(
+      (await rowsOf(best.values)).map(({ id }) => id),
+      ids.slice(0, 5),
+    );
+    await rejects(() => topK.async(d, -1), /integer/);
   },
 
   'what cannot be sorted': async () => {
