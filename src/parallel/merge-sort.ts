@@ -13,12 +13,9 @@ import type { Vec } from '../kernel/types.ts';
 import { WORDS } from '../kernel/words.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import { remember } from './memo.ts';
-import { MERGE_BLOCK, type MergeMake, mergeTilesOf, partTilesOf, sortTilesOf } from './merge-tiles.ts';
+import { type Less, MERGE_BLOCK, type MergeMake, mergeTilesOf, partTilesOf, sortTilesOf } from './merge-tiles.ts';
 import { castTo, type Value } from './operator.ts';
 import { jitOn, onHost } from './place.ts';
-
-/** Whether an element goes before another one. `argument` is what else the comparison reads. */
-export type Less = (argument: Value, a: Value, b: Value) => boolean;
 
 type Compare = (a: Value, b: Value) => number;
 

@@ -7,8 +7,10 @@ import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
 import type { Vec } from '../kernel/types.ts';
 import { WORDS } from '../kernel/words.ts';
-import type { Less } from './merge-sort.ts';
 import type { Value } from './operator.ts';
+
+/** Whether an element goes before another one. `argument` is what else the comparison reads. */
+export type Less = (argument: Value, a: Value, b: Value) => boolean;
 
 /** Threads of a block. The rounds that merge a tile's runs depend on it: an even number. */
 export const MERGE_BLOCK = 256;
