@@ -117,6 +117,7 @@ export type { JitOptions } from './kernel/options.ts';
 export { type ArgumentType, type SignatureItem, type SignatureValue, types } from './kernel/signature.ts';
 export type { Cube, In, InCube, InMat, InVec, Mat, Vec, View } from './kernel/types.ts';
 export { scope } from './memory/scope.ts';
+export type { RandomGenerator } from './random/types.ts';
 export type { XoroshiroState, XoroshiroStates } from './random/xoroshiro128p.ts';
 export type { Reduction } from './reduce/reduce.ts';
 export { hsa, type Roc, roc } from './roc/namespace.ts';

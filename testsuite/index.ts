@@ -18,6 +18,7 @@ import { errors } from './errors.ts';
 import { extensions } from './extensions.ts';
 import { externals } from './externals.ts';
 import { faults } from './faults.ts';
+import { generators } from './generators.ts';
 import { geometry } from './geometry.ts';
 import { graphs } from './graphs.ts';
 import { generalisedFunctions } from './gufuncs.ts';
@@ -127,6 +128,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...sharedFlags,
   ...warps,
   ...randomNumbers,
+  ...generators,
   ...graphs,
   ...reductions,
   ...parallelPrimitives,

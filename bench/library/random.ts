@@ -1,0 +1,60 @@
+/**
+ * The benchmark of generators: arrays of random numbers on the current device. Bundled: `node bench-random.mjs`.
+ *
+ *   --power 27  --rounds 9  --json FILE
+ */
+import { writeFileSync } from 'node:fs';
+import { cuda } from 'tsamba';
+import { commandLine, machine } from '../../test/gpu/machine.ts';
+
+const args = process.argv.slice(2);
+
+function option(name: string, otherwise: string): string {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? otherwise : (args[at + 1] ?? otherwise);
+}
+
+const onCpu = cuda.currentDevice().kind === 'cpu';
+const n = 2 ** Number(option('power', onCpu ? '22' : '27'));
+const rounds = Number(option('rounds', '9'));
+const rng = cuda.random.generator(1);
+const rows: { readonly what: string; readonly ms: number; readonly perSecond: number }[] = [];
+
+function measure(what: string, draw: () => { dispose(): void }): void {
+  const times: number[] = [];
+  const [start, end] = [cuda.event(), cuda.event()];
+  draw().dispose();
+  for (let round = 0; round < rounds; round++) {
+    cuda.synchronize();
+    const began = performance.now();
+    start.record();
+    const array = draw();
+    end.record();
+    end.synchronize();
+    times.push(onCpu ? performance.now() - began : start.elapsedTime(end));
+    array.dispose();
+  }
+  const ms = times.sort((a, b) => a - b)[rounds >> 1] as number;
+  rows.push({ what, ms, perSecond: n / ms / 1e6 });
+  console.log(`${what.padEnd(28)} ${ms.toFixed(3)} ms  ${(n / ms / 1e6).toFixed(1)} G numbers/s`);
+}
+
+console.log(`${cuda.currentDevice().name}, ${n} numbers`);
+measure('random f64', () => rng.random(n));
+measure('random f32', () => rng.random(n, { dtype: 'float32' }));
+measure('raw u64', () => rng.raw(n));
+measure('normal f64', () => rng.normal(0, 1, n));
+measure('normal f32', () => rng.normal(0, 1, n, { dtype: 'float32' }));
+measure('exponential f32', () => rng.exponential(1, n, { dtype: 'float32' }));
+measure('integers below 16', () => rng.integers(0, 16, n));
+measure('integers below 1000', () => rng.integers(0, 1000, n));
+measure('integers below 100, u8', () => rng.integers(0, 100, n, { dtype: 'uint8' }));
+measure('poisson of mean 5', () => rng.poisson(5, n));
+measure('poisson of mean 50', () => rng.poisson(50, n));
+measure('permutation', () => rng.permutation(n));
+const file = option('json', '');
+if (file !== '') {
+  const { name } = cuda.currentDevice();
+  const about = { date: new Date().toISOString(), command: commandLine('bench-random', args), device: name, n };
+  writeFileSync(file, `${JSON.stringify({ ...machine(), ...about, rows }, null, 2)}\n`);
+}
