@@ -289,8 +289,12 @@ function replace(
 /** What is put into a box, and who still names it. */
 function noteSource(ctx: StatementWriter, box: KernelObject, given: Value, pos: Pos, leaving: Scope | undefined): void {
   if (given.kind === 'record') {
-    box.sites.add(given.site ?? OUTSIDE);
-    if (box.changed) changeAt(ctx, given.site ?? OUTSIDE, pos);
+    // An element of an array that a variable picks is any of them.
+    for (const one of given.among ?? [given]) {
+      const site = (one.kind === 'record' ? one.site : undefined) ?? OUTSIDE;
+      box.sites.add(site);
+      if (box.changed) changeAt(ctx, site, pos);
+    }
     return;
   }
   if (given.kind !== 'object') return;
