@@ -31,6 +31,24 @@ export {
   reduce,
   reduceInto,
 } from './reduce.ts';
+export {
+  type ReduceByKey,
+  type ReduceByKeyOptions,
+  type RunLengthEncode,
+  type Runs,
+  reduceByKey,
+  reduceByKeyInto,
+  runLengthEncode,
+  runLengthEncodeInto,
+} from './runs.ts';
+export { exclusiveScan, inclusiveScan, type ScanFunction, type ScanOptions } from './scan.ts';
+export {
+  type ScanByKey,
+  type SegmentedScan,
+  type SegmentedScanOptions,
+  scanByKey,
+  segmentedScan,
+} from './scan-by-key.ts';
 export { type MergeOptions, merge, type SearchOptions, searchSorted } from './searching.ts';
 export {
   type SegmentedReduce,
@@ -39,6 +57,16 @@ export {
   segmentedReduce,
 } from './segmented.ts';
 export { type SegmentedSort, segmentedSort } from './segmented-sort.ts';
+export {
+  type Chooser,
+  type Partition,
+  type Parts,
+  partition,
+  partitionInto,
+  type Select,
+  select,
+  selectInto,
+} from './select.ts';
 export { type Argsort, argsort, type Order, type Sort, type SortOptions, sort, stableSort } from './sort.ts';
 export { type SortByKey, type SortByKeyOptions, type Sorted, sortByKey } from './sort-by-key.ts';
 export { type Top, type TopK, type TopKOptions, topK } from './top-k.ts';
@@ -53,3 +81,12 @@ export type {
   OperatorLike,
   Sequence,
 } from './types.ts';
+export {
+  type KeyedValues,
+  type Unique,
+  type UniqueByKey,
+  unique,
+  uniqueByKey,
+  uniqueByKeyInto,
+  uniqueInto,
+} from './unique.ts';

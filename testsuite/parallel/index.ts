@@ -5,6 +5,8 @@ import type { ConformanceTest } from '../suite.ts';
 import { collectives } from './collectives.ts';
 import { parallelCounting } from './counting.ts';
 import { parallelReduce } from './reduce.ts';
+import { parallelScan } from './scan.ts';
+import { parallelSelect } from './select.ts';
 import { parallelSort } from './sort.ts';
 
 export const parallelPrimitives: readonly ConformanceTest[] = [
@@ -12,4 +14,6 @@ export const parallelPrimitives: readonly ConformanceTest[] = [
   ...parallelCounting,
   ...parallelSort,
   ...collectives,
+  ...parallelScan,
+  ...parallelSelect,
 ];

@@ -1,0 +1,104 @@
+/**
+ * Scans that begin anew at some elements: what is scanned is a value and whether it begins a segment.
+ */
+import type { DeviceNDArray } from '../array/device-array.ts';
+import { deviceFunction } from '../compiler/intrinsics.ts';
+import { type DType, i32, spellDType, struct } from '../dtype/index.ts';
+import type { Input, Read } from './input.ts';
+import { type Key, remember } from './memo.ts';
+import type { Operator, Value } from './operator.ts';
+import type { Scan } from './scan-kernels.ts';
+import { combining, readingIn } from './scan-plain.ts';
+import type { Scanned } from './scanning.ts';
+import { type ValueWords, valueWords } from './value-words.ts';
+
+type Op = (a: Value, b: Value) => Value;
+type Captured = Readonly<Record<string, unknown>>;
+const device = <C, F extends (...args: never[]) => unknown>(factory: (captures: C) => F, captures: C): F =>
+  deviceFunction(factory as (captures: Captured) => F, captures as Captured);
+
+/** What is scanned. */
+interface Headed {
+  readonly head: number;
+  readonly value: Value;
+}
+
+/** What says where segments begin. */
+export interface Heads {
+  readonly argument: unknown;
+  /** Whether element `i` begins one. */
+  readonly isHead: Read;
+}
+
+/** How a scan with segments goes. */
+export interface Manner {
+  /** What comes first in each segment, as kernels take it; undefined for nothing. */
+  readonly init: unknown;
+  readonly isExclusive: boolean;
+}
+
+/** The scan of the elements of each segment. */
+export function keyedScan(operator: Operator, heads: Heads, input: Input, out: DeviceNDArray, manner: Manner): Scanned {
+  const { init, isExclusive } = manner;
+  const value = headedWords(operator.type);
+  const op = combining(operator);
+  const part = valueWords(operator.type);
+  const read = readingIn(operator, input.read);
+  const keys: readonly Key[] = ['keyed', op, operator.name, isExclusive, init !== undefined];
+  const functions = remember(['keyed', op, spellDType(operator.type), heads.isHead, read], () => ({
+    op: headedOp(op, part),
+    read: headedRead(heads.isHead, read),
+  }));
+  const emit = emitOf(op, operator, init !== undefined, isExclusive);
+  const argument = [heads.argument, input.argument];
+  return { keys, value, ...functions, name: operator.name, argument, out, emit, init };
+}
+
+function headedWords(type: DType): ValueWords {
+  const fields = { head: i32, value: type };
+  const headed = remember(['headed', spellDType(type)], () =>
+    struct(fields as never, { align: true }),
+  ) as unknown as DType;
+  return remember(['headed words', spellDType(type)], () => valueWords(headed));
+}
+
+function headedOp(op: Op, { pick }: ValueWords): Op {
+  const captures = { op, pick };
+  return device(
+    ({ op, pick }: typeof captures) =>
+      (a: Headed, b: Headed) => ({
+        head: a.head | b.head,
+        value: pick(b.head !== 0, b.value, op(a.value, b.value)),
+      }),
+    captures,
+  ) as unknown as Op;
+}
+
+function headedRead(isHead: Read, read: Read): Read {
+  const captures = { isHead, read };
+  return device(
+    ({ isHead, read }: typeof captures) =>
+      ([heads, x]: readonly [Value, Value], i: number) => ({ head: isHead(heads, i) ? 1 : 0, value: read(x, i) }),
+    captures,
+  ) as unknown as Read;
+}
+
+function emitOf(op: Op, { cast }: Operator, hasInit: boolean, isExclusive: boolean): Scan['emit'] {
+  const captures = { op, cast, hasInit };
+  if (!isExclusive) {
+    return device(
+      ({ op, cast, hasInit }: typeof captures) =>
+        (_before: Headed, _has: boolean, after: Headed, _own: Headed, init: Value) =>
+          hasInit ? op(cast(init), after.value) : after.value,
+      captures,
+    ) as unknown as Scan['emit'];
+  }
+  return device(
+    ({ op, cast }: typeof captures) =>
+      (before: Headed, has: boolean, _after: Headed, own: Headed, init: Value) => {
+        const first = cast(init);
+        return own.head === 0 && has ? op(first, before.value) : first;
+      },
+    captures,
+  ) as unknown as Scan['emit'];
+}
