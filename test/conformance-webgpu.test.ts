@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { whyNoGpu } from '../src/driver/webgpu/api.ts';
 import { isRequired } from '../src/required.testing.ts';
 import { defineConformance } from './support/conformance.ts';
-import { FLUSHED } from './support/flushed.ts';
+import { BEYOND_SWIFTSHADER } from './support/swiftshader.ts';
 
 /** SwiftShader, as Debian's Chromium brings it: it computes on the processor. */
 const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
@@ -49,7 +49,7 @@ if (why === undefined) {
     title: 'webgpu',
     device: 'webgpu',
     lacks: LACKS,
-    without: FLUSHED,
+    without: BEYOND_SWIFTSHADER,
     onPassed: () => {
       passed++;
     },

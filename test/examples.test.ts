@@ -7,18 +7,41 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
-import { readPng } from '../examples/tour/png.ts';
+import { readPng, writePng } from '../examples/tour/png.ts';
 import { ROOT } from './support/doc-blocks.ts';
 import { bundled } from './support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsamba-examples-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** Every eighth pixel of the photograph along each axis. */
+const photograph = join(folder, 'photograph.png');
+{
+  const { width, height, channels, data } = readPng(join(ROOT, 'examples', 'tour', 'coffee.png'));
+  const [columns, rows] = [width >> 3, height >> 3];
+  const small = Uint8Array.from({ length: columns * rows * channels }, (_, at) => {
+    const [pixel, c] = [Math.floor(at / channels), at % channels];
+    return data[(8 * Math.floor(pixel / columns) * width + 8 * (pixel % columns)) * channels + c] as number;
+  });
+  writePng(photograph, { width: columns, height: rows, channels, data: small });
+}
+
 const devices = ['cpu', 'simulator'];
 const examples: Readonly<Record<string, readonly [args: readonly string[], prints: RegExp]>> = {
+  'equalise.ts': [
+    [photograph, join(folder, 'equalised-life.png')],
+    /^75 x 50 pixels, mean grey \d+\.\d before, 12\d\.\d after/,
+  ],
   'game-of-life.ts': [['48', '30', join(folder, 'life.png')], /^(\d+) of 2304 cells are alive after 30 generations/],
   'histogram.ts': [['20000'], /^128–143 █{50} 3296$/m],
+  'k-means.ts': [['4', photograph, join(folder, 'k-means-life.png')], /^75 x 50 pixels in 4 colours after \d+ rounds/],
   'n-body.ts': [['300', '3'], /^mean speed 0\.\d+, momentum \de-\d+$/m],
+  'option.ts': [
+    ['4000', '8'],
+    /^7\.\d{3} ± 0\.\d{3} by 4000 paths of 8 steps, .*\n7\.125 by Black and Scholes, [0-3]\.\d standard/,
+  ],
+  'pagerank.ts': [[], /^\d+ packages, \d+ dependencies, \d+ rounds, ranks sum to 1\.000000\n\d\.\d\d % {2}\S/],
+  'search.ts': [['3000', '16'], /the one that was bent is 1000\n0\.99\d\d {2}vector 1000\n/],
   'statistics.ts': [['400'], /^means -0\.01 9\.97 19\.95 29\.97, .*\nthe farthest of 400 rows is 1\.79 standard/m],
   'streams.ts': [
     ['10000'],
@@ -72,3 +95,19 @@ function lifeInPlainJavaScript(n: number, generations: number): number {
   }
   return now.reduce((a, b) => a + b);
 }
+
+it.each(devices)('the photograph has four colours on the %s, and greys of every brightness', (device) => {
+  const painted = readPng(join(folder, `k-means-${device}.png`));
+  const colours = new Set(
+    Array.from({ length: painted.width * painted.height }, (_, i) =>
+      painted.data.subarray(painted.channels * i, painted.channels * i + 3).join(),
+    ),
+  );
+  expect(colours.size).toBe(4);
+  const { data } = readPng(join(folder, `equalised-${device}.png`));
+  expect([Math.min(...data), Math.max(...data)]).toEqual([0, 255]);
+  // Half of the pixels are darker than half of the greys, as near as levels are counted.
+  const dark = data.filter((v) => v < 128).length / data.length;
+  expect(dark).toBeGreaterThan(0.45);
+  expect(dark).toBeLessThan(0.55);
+});

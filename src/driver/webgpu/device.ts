@@ -64,6 +64,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   #wanted = 0;
   #done = 0;
   #pumping = false;
+  #pumped: Promise<void> = Promise.resolve();
   #closed = false;
   #lost: string | undefined;
   /** Who waited for what, to be noted once it is known what failed before. */
@@ -133,7 +134,12 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
 
   #want(position: number): void {
     this.#wanted = Math.max(this.#wanted, position);
-    if (!this.#pumping && this.#done < this.#wanted) void this.#pump();
+    if (!this.#pumping && this.#done < this.#wanted) this.#pumped = this.#pump();
+  }
+
+  /** Resolves when the queue has come so far, and what kernels left has been looked at. */
+  async #reachedLater(position: number): Promise<void> {
+    while (!this.#reached(position)) await this.#pumped;
   }
 
   async #pump(): Promise<void> {
@@ -222,8 +228,10 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   }
 
   async copyToHostLater(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): Promise<void> {
-    this.enter('copyToHostLater', stream);
-    await this.#copies.fetch(copy)?.();
+    const { last } = this.enter('copyToHostLater', stream);
+    const fill = this.#copies.fetch(copy);
+    await this.#reachedLater(last);
+    await fill?.();
   }
 
   copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
