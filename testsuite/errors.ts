@@ -441,6 +441,23 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     [vec],
     { code: 'K401', message: /barrier/, help: /cuda\.uniform/ },
   ),
+  'what a block computes together behind a return of some threads': refused(
+    (a: Vec<f32>) => {
+      const t = cuda.threadIdx.x;
+      if (t >= a.length) return;
+      a[t] = cuda.block.reduce(a[t], (x, y) => x + y);
+    },
+    [vec],
+    { code: 'K401', message: /passed over by a return/ },
+  ),
+  'what a block computes together under a condition': refused(
+    (a: Vec<f32>) => {
+      const t = cuda.threadIdx.x;
+      if (t < a.length) a[t] = cuda.block.reduce(a[t], (x, y) => x + y);
+    },
+    [vec],
+    { code: 'K401', message: /under a condition/ },
+  ),
   'a barrier in a loop on a shared flag that is stored to in the meantime': refused(
     (a: Vec<f32>) => {
       const flag = cuda.shared.array(1, i32);

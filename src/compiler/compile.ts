@@ -68,8 +68,10 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
   };
   let problems = checkBarriers(kernel);
   if (problems.length > 0) {
+    const conditions = problems;
     kernel = returnAtEnds(kernel);
-    problems = checkBarriers(kernel);
+    // A guard that the author wrote is told as such.
+    problems = checkBarriers(kernel).map((p) => conditions.find(({ pos }) => pos === p.pos) ?? p);
   }
   for (const problem of problems) refuseBarrier(problem);
   trace('types', () => `${kernel.name}\n${showTypes(typeNotes(context.args, ranges, options))}`);

@@ -56,7 +56,8 @@ const WORDS = /* @__PURE__ */ Object.freeze({
   threadIdx: intrinsicObject<Three>('threadIdx', ['x', 'y', 'z']),
   blockDim: intrinsicObject<Three>('blockDim', ['x', 'y', 'z']),
   laneId: intrinsicNumber('laneId'),
-  syncThreads: intrinsic<() => void>('syncThreads'),
+  /** The barrier that no thread may have passed by with a return. */
+  syncThreads: intrinsic<() => void>('syncBlock'),
   shflSync: intrinsic<Shuffle>('shflSync'),
   shflUpSync: intrinsic<Shuffle>('shflUpSync'),
   shflDownSync: intrinsic<Shuffle>('shflDownSync'),

@@ -96,7 +96,7 @@ export const ABSENCE: readonly (readonly [file: string, find: string, replace: s
     'if (false)',
     'what was relied on is not looked at again',
   ],
-  ['partial-variables', 'if (isOptional(value)) frame.returnedNothing = true;', '', 'all results are there'],
+  ['partial-variables', 'if (isOptional(returned)) frame.returnedNothing = true;', '', 'all results are there'],
   [
     'names',
     '      return first !== undefined && firstAssigned(first, name);',

@@ -42,12 +42,12 @@ export const MEMORY: readonly (readonly [file: string, find: string, replace: st
   ['memory/holdings', 'forgetSite(allocation.site);', '', 'what was disposed counts as a leak'],
   [
     'memory/context',
-    'if (!(error instanceof OutOfMemoryError)) throw error;',
+    'if (!(failed instanceof OutOfMemoryError)) throw failed;',
     '',
     'allocations are retried whatever is wrong',
   ],
   ['memory/context', 'this.#device.freePending();\n    try', 'try', 'out of memory frees nothing'],
-  ['memory/holdings', 'this.#allocations.delete(allocation);', '', 'freed memory is freed again when the context goes'],
+  ['memory/holdings', 'this.#allocations.pop();', '', 'freed memory is freed again when the context goes'],
   ['memory/holdings', 'this.counters.frees++;', '', 'frees are not counted'],
   [
     'memory/context',

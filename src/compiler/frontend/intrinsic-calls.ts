@@ -97,12 +97,12 @@ const gridSize: Handler = (call) =>
 
 // ---------------------------------------------------------------- barriers and fences
 
-function barrier(kind: 'sync' | 'count' | 'and' | 'or'): Handler {
+function barrier(kind: 'sync' | 'count' | 'and' | 'or', whole?: true): Handler {
   return (call) => {
     const { ctx, pos } = call;
     count(call, kind === 'sync' ? 0 : 1);
     if (kind === 'sync') {
-      ctx.emit({ k: 'barrier', kind, pos });
+      ctx.emit({ k: 'barrier', kind, whole, pos });
       return UNDEFINED;
     }
     const result = ctx.newLocal(`%${call.name}`, pos, true);
@@ -136,6 +136,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   grid,
   gridSize,
   syncThreads: barrier('sync'),
+  syncBlock: barrier('sync', true),
   syncThreadsCount: barrier('count'),
   syncThreadsAnd: barrier('and'),
   syncThreadsOr: barrier('or'),

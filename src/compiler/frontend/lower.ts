@@ -164,7 +164,7 @@ export function lower(
       case 'barrier': {
         const pred = s.pred === undefined ? undefined : x.bool(s.pred);
         const result = s.range === undefined ? undefined : symbols.ofRange(s.range);
-        list.push({ op: 'barrier', kind: s.kind, pred, result, pos });
+        list.push({ op: 'barrier', kind: s.kind, ...(s.whole && { whole: s.whole }), pred, result, pos });
         return;
       }
       case 'warp':

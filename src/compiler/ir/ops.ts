@@ -456,6 +456,8 @@ export type Stmt =
   | {
       readonly op: 'barrier';
       readonly kind: 'sync' | 'count' | 'and' | 'or' | 'grid';
+      /** What the block computes together rests on it: none of its threads may have returned. */
+      readonly whole?: true | undefined;
       readonly pred?: Expr | undefined;
       readonly result?: Var | undefined;
       readonly pos: Pos;

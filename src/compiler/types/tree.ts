@@ -339,6 +339,8 @@ export type TStmt = { readonly pos: Pos } & (
   | {
       readonly k: 'barrier';
       readonly kind: 'sync' | 'count' | 'and' | 'or' | 'grid';
+      /** None of the block's threads may have returned. */
+      readonly whole?: true | undefined;
       readonly pred?: TExpr | undefined;
       readonly result?: Local | undefined;
       range?: Range | undefined;
