@@ -13,15 +13,14 @@ const [path = join(import.meta.dirname, 'tour', 'coffee.png'), result = 'k-means
 const { width, height, channels, data } = readPng(path);
 
 const nearest = (pixel: In<Mat<u8>>, i: number, centres: In<Mat<f32>>) => {
-  let [best, least] = [0, Number.POSITIVE_INFINITY];
+  let [best, least] = [0, Infinity];
   for (let k = 0; k < centres.shape[0]; k++) {
-    let distance = 0;
-    for (let c = 0; c < 3; c++) distance += (pixel[i][c] - centres[k][c]) ** 2;
+    const distance = Math.hypot(pixel[i][0] - centres[k][0], pixel[i][1] - centres[k][1], pixel[i][2] - centres[k][2]);
     if (distance < least) [best, least] = [k, distance];
   }
   return best;
 };
-/** Sums up the colours of each centre's pixels, and counts them: in the block's memory first. */
+// Sums of the colours of each centre's pixels, and how many: in the block's memory first.
 const collect = cuda.jit((pixels: In<Mat<u8>>, centres: In<Mat<f32>>, sums: Mat<i32>) => {
   const own = cuda.shared.array([colours, 4], i32);
   const [i, t] = [cuda.grid(1), cuda.threadIdx.x];
@@ -29,8 +28,7 @@ const collect = cuda.jit((pixels: In<Mat<u8>>, centres: In<Mat<f32>>, sums: Mat<
   cuda.syncThreads();
   if (i < pixels.length) {
     const k = nearest(pixels, i, centres);
-    for (let c = 0; c < 3; c++) cuda.atomic.add(own, [k, c], pixels[i][c]);
-    cuda.atomic.add(own, [k, 3], 1);
+    for (let c = 0; c < 4; c++) cuda.atomic.add(own, [k, c], c < 3 ? pixels[i][c] : 1);
   }
   cuda.syncThreads();
   if (t < 4 * colours) cuda.atomic.add(sums, [t >> 2, t & 3], own[t >> 2][t & 3]);
@@ -39,8 +37,7 @@ const move = cuda.jit((sums: In<Mat<i32>>, centres: Mat<f32>, moved: Mat<f32>) =
   const [k, c] = cuda.grid(2);
   if (k >= centres.shape[0]) return;
   const mean = sums[k][3] > 0 ? sums[k][c] / sums[k][3] : centres[k][c];
-  moved[k][c] = Math.abs(mean - centres[k][c]);
-  centres[k][c] = mean;
+  [moved[k][c], centres[k][c]] = [Math.abs(mean - centres[k][c]), mean];
 });
 const paint = cuda.jit((pixels: Mat<u8>, centres: In<Mat<f32>>) => {
   const i = cuda.grid(1);
@@ -50,7 +47,6 @@ const paint = cuda.jit((pixels: Mat<u8>, centres: In<Mat<f32>>) => {
 });
 
 const pixels = cuda.toDevice(ndarray(data, { shape: [width * height, channels] }));
-// Greys to begin with, from dark to light.
 const greys = Float32Array.from({ length: 3 * colours }, (_, k) => (255 * (Math.floor(k / 3) + 0.5)) / colours);
 const centres = cuda.toDevice(ndarray(greys, { shape: [colours, 3] }));
 const [sums, moved] = [cuda.deviceArray([colours, 4], 'int32'), cuda.deviceArray([colours, 3], 'float32')];

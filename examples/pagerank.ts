@@ -23,13 +23,8 @@ const incoming: number[][] = names.map(() => []);
 targets.forEach((list, from) => {
   for (const to of list) incoming[to].push(from);
 });
-const offsets = Int32Array.from(
-  [0, ...incoming],
-  (
-    (end) => (list) =>
-      (end += Array.isArray(list) ? list.length : 0)
-  )(0),
-);
+let edges = 0;
+const offsets = Int32Array.of(0, ...incoming.map((list) => (edges += list.length)));
 const sources = cuda.toDevice(Int32Array.from(incoming.flat()));
 const degrees = cuda.toDevice(Float64Array.from(targets, (list) => list.length));
 
@@ -41,14 +36,14 @@ while (change > 1e-12 && rounds++ < 200) {
   // What each package gives to each of its dependencies; those without any share theirs with all.
   const shares = transform((rank, degree) => (degree > 0 ? rank / degree : 0), ranks, degrees);
   const stuck = reduce(
-    map(zip(ranks, degrees), ([rank, degree]) => (degree > 0 ? 0 : rank)),
+    map(zip({ rank: ranks, degree: degrees }), ({ rank, degree }) => (degree > 0 ? 0 : rank)),
     'sum',
   );
   const received = segmentedReduce(permute(shares, sources), segments, 'sum');
   const base = (1 - DAMPING) / n + (DAMPING * stuck) / n;
   const next = transform((sum) => base + 0.85 * sum, received);
   change = reduce(
-    map(zip(ranks, next), ([a, b]) => Math.abs(a - b)),
+    map(zip({ was: ranks, is: next }), ({ was, is }) => Math.abs(was - is)),
     'sum',
   );
   ranks = next;

@@ -29,8 +29,29 @@ await defineConformance({
   },
 });
 
-/** Files for ptxas, some kernels each. */
+/** Kernels in a file for ptxas at most, and bytes of their constants: a module has 64 KiB. */
 const TOGETHER = 100;
+const CONSTANTS = 60_000;
+
+function constantBytes({ text }: PtxModule): number {
+  return Array.from(text.matchAll(/^\.const .*\[(\d+)\]/gm)).reduce((sum, [, bytes]) => sum + Number(bytes), 0);
+}
+
+/** Files for ptxas. */
+function files(modules: readonly PtxModule[]): PtxModule[][] {
+  const made: PtxModule[][] = [[]];
+  let bytes = 0;
+  for (const module of modules) {
+    const own = constantBytes(module);
+    if (made.at(-1)?.length === TOGETHER || bytes + own > CONSTANTS) {
+      made.push([]);
+      bytes = 0;
+    }
+    made.at(-1)?.push(module);
+    bytes += own;
+  }
+  return made;
+}
 
 describe('PTX of the suite', () => {
   const modules: PtxModule[] = [];
@@ -61,8 +82,6 @@ describe('PTX of the suite', () => {
   });
 
   it.skipIf(!hasPtxas())('assembles', { timeout: 300_000 }, async () => {
-    for (let k = 0; k < modules.length; k += TOGETHER) {
-      await assemble(merge(modules.slice(k, k + TOGETHER)), 90, ['-O0', '-c']);
-    }
+    for (const file of files(modules)) await assemble(merge(file), 90, ['-O0', '-c']);
   });
 });
