@@ -34,7 +34,11 @@ const vectors = cuda.deviceArray([count, dimensions], 'float32');
 fill.launch({ threads: count }, vectors, 2026);
 // The query is one of them, a little bent.
 const wanted = Math.floor(count / 3);
-const query = Float32Array.from(vectors.slice(wanted).copyToHost(), (v, k) => v + 0.02 * Math.sin(k));
+const bent = vectors
+  .slice(wanted)
+  .copyToHost()
+  .map((v, k) => v + 0.02 * Math.sin(k));
+const query = bent.map((v) => v / Math.hypot(...bent));
 const scores = cuda.deviceArray(count, 'float32');
 const started = performance.now();
 cosines.launch({ threads: count }, vectors, cuda.toDevice(query), scores);
