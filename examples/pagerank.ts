@@ -53,4 +53,4 @@ const [values, places] = [best.values.copyToHost(), best.indices.copyToHost()];
 console.log(
   `${n} packages, ${sources.size} dependencies, ${rounds} rounds, ranks sum to ${reduce(ranks, 'sum').toFixed(6)}`,
 );
-for (let k = 0; k < 5; k++) console.log(`${(100 * values[k]).toFixed(2)} %  ${names[places[k]]}`);
+for (let k = 0; k < 5; k++) console.log(`${(100 * Number(values[k])).toFixed(2)} %  ${names[places[k]]}`);

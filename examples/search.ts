@@ -48,4 +48,4 @@ const milliseconds = performance.now() - started;
 console.log(
   `${count} vectors of ${dimensions} numbers searched in ${milliseconds.toFixed(1)} ms; the one that was bent is ${wanted}`,
 );
-indices.forEach((i, k) => console.log(`${values[k].toFixed(4)}  vector ${i}`));
+indices.forEach((i, k) => console.log(`${Number(values[k]).toFixed(4)}  vector ${i}`));
