@@ -34,10 +34,7 @@ const vectors = cuda.deviceArray([count, dimensions], 'float32');
 fill.launch({ threads: count }, vectors, 2026);
 // The query is one of them, a little bent.
 const wanted = Math.floor(count / 3);
-const bent = vectors
-  .slice(wanted)
-  .copyToHost()
-  .map((v, k) => v + 0.02 * Math.sin(k));
+const bent = Float32Array.from(vectors.slice(wanted).copyToHost() as Float32Array, (v, k) => v + 0.02 * Math.sin(k));
 const query = bent.map((v) => v / Math.hypot(...bent));
 const scores = cuda.deviceArray(count, 'float32');
 const started = performance.now();
