@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- library`: bundles the benchmark of reductions and universal functions and runs it on the current device, or only writes it for a host that
- * has Node.js and nvcc but no npm: `npm run bench -- library --bundle DIR`. `--graphs`, `--random`: those of graphs and of random numbers. `main.ts` has the other options.
+ * has Node.js and nvcc but no npm: `npm run bench -- library --bundle DIR`. `--parallel`, `--scans-sorts`, `--graphs`, `--random`: the others. `main.ts` has the other options.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,19 +11,19 @@ import { bundle } from '../../tools/bare-host.ts';
 const here = fileURLToPath(new URL('.', import.meta.url));
 
 const given = process.argv.slice(3);
-const which = given.includes('--graphs') ? 'graphs' : given.includes('--random') ? 'random' : 'library';
+const OTHERS = ['parallel', 'scans-sorts', 'graphs', 'random'];
+const which = OTHERS.find((name) => given.includes(`--${name}`)) ?? 'library';
 
 async function write(folder: string): Promise<string> {
   await bundle(folder, {
     'bench-library': 'bench/library/main.ts',
-    'bench-graphs': 'bench/library/graphs.ts',
-    'bench-random': 'bench/library/random.ts',
+    ...Object.fromEntries(OTHERS.map((name) => [`bench-${name}`, `bench/library/${name}.ts`])),
   });
   cpSync(join(here, '../peers'), join(folder, 'peers'), { recursive: true });
   return join(folder, `bench-${which}.mjs`);
 }
 
-const args = given.filter((arg) => arg !== '--graphs' && arg !== '--random');
+const args = given.filter((arg) => !OTHERS.includes(arg.slice(2)));
 const at = args.indexOf('--bundle');
 if (at >= 0) {
   const file = await write(resolve(args[at + 1] ?? 'bench-library'));
