@@ -4,8 +4,10 @@
  * GPUs of NVIDIA and AMD sort in single sweeps (`onesweep.ts`), OpenCL's devices in three launches a pass (`tile-counts.ts`), processors by stretches
  * (`chunked-radix.ts`).
  */
+
 import { DeviceNDArray } from '../array/device-array.ts';
 import { type DType, type Scalar, u8, u16, u32, u64, vectorOf } from '../dtype/index.ts';
+import { NotSupportedError } from '../errors.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Step } from '../kernel/steps.ts';
 import type { Context } from '../memory/context.ts';
@@ -54,9 +56,16 @@ interface Pass {
 /** How devices sort. */
 export type Way = 'sweeps' | 'tiles' | 'stretches';
 
-/** The launches that sort; `way` is for tests. */
+/** The launches that sort; `way` is for tests. Throws NotSupportedError for more elements than words of 32 bits have numbers for. */
 export function radixSteps(place: Workplace, sorting: Sorting, way: Way = wayOn(place.context)): Step[] {
-  if (sorting.keys.size === 0) return [];
+  const { size } = sorting.keys;
+  if (size === 0) return [];
+  if (size >= 2 ** 32) {
+    throw new NotSupportedError(
+      'E_PARALLEL',
+      `${place.name} takes fewer than 2 ** 32 elements, got ${size}: sort parts, and merge them`,
+    );
+  }
   return new { sweeps: Sweeps, tiles: Tiles, stretches: Stretches }[way](place, sorting).steps();
 }
 
