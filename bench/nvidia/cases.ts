@@ -2,27 +2,14 @@
  * The kernels of the NVIDIA benchmark as a user would write them, with their data. `bench/peers` has the same algorithms with the
  * same launch shapes in CUDA C++ and in Numba; data and checks are made by the same formulas there.
  */
-import { cuda, f32, type In, i32, type Mat, ndarray, type u8, type Vec } from 'tsamba';
+import { cuda, f32, type In, i32, type Mat, type u8, type Vec } from 'tsamba';
+import { type Contestant, hashed, matrix, type Scale } from './contestant.ts';
+import { IMAGES } from './images.ts';
+import { INTEGERS } from './integers.ts';
+import { ROWS } from './rows.ts';
 
-/** A case that has been set up. */
-export interface Contestant {
-  launch(): void;
-  /** The arrays with results. */
-  readonly outputs: readonly { copyToHost(): unknown }[];
-  readonly arrays: readonly { dispose(): void }[];
-}
-
-/** Divides the extents, so that small machines can try the cases; 1 for the benchmark itself. */
-export type Scale = number;
-
-/** Uniform in [0, 1), the same on all sides: Knuth's multiplicative hash of the index. */
-export function hashed(n: number, seed: number): Float32Array {
-  const x = new Float32Array(n);
-  for (let i = 0; i < n; i++) x[i] = (Math.imul(i + seed, 2654435761) >>> 8) / 2 ** 24;
-  return x;
-}
-
-const matrix = (n: number, seed: number) => cuda.toDevice(ndarray(hashed(n * n, seed), { shape: [n, n] }));
+export type { Contestant, Scale } from './contestant.ts';
+export { hashed } from './contestant.ts';
 
 const saxpy = cuda.jit((a: number, x: In<Vec<f32>>, y: Vec<f32>) => {
   const i = cuda.grid(1);
@@ -55,7 +42,7 @@ const matmul = cuda.jit((A: In<Mat<f32>>, B: In<Mat<f32>>, C: Mat<f32>) => {
 
 function setUpMatmul(scale: Scale): Contestant {
   const n = 2048 / scale;
-  const [a, b, c] = [matrix(n, 1), matrix(n, 2), cuda.deviceArray([n, n], f32)];
+  const [a, b, c] = [matrix(n, n, 1), matrix(n, n, 2), cuda.deviceArray([n, n], f32)];
   const grid = [n / TILE, n / TILE] as const;
   return {
     launch: () => matmul.launch({ grid, block: [TILE, TILE] }, a, b, c),
@@ -76,7 +63,7 @@ const transpose = cuda.jit((from: In<Mat<f32>>, to: Mat<f32>) => {
 
 function setUpTranspose(scale: Scale): Contestant {
   const n = 8192 / scale;
-  const [a, b] = [matrix(n, 1), cuda.deviceArray([n, n], f32)];
+  const [a, b] = [matrix(n, n, 1), cuda.deviceArray([n, n], f32)];
   const grid = [n / 32, n / 32] as const;
   return { launch: () => transpose.launch({ grid, block: [32, 8] }, a, b), outputs: [b], arrays: [a, b] };
 }
@@ -91,7 +78,7 @@ const stencil = cuda.jit((from: In<Mat<f32>>, to: Mat<f32>) => {
 
 function setUpStencil(scale: Scale): Contestant {
   const n = 8192 / scale;
-  const [a, b] = [matrix(n, 1), matrix(n, 2)];
+  const [a, b] = [matrix(n, n, 1), matrix(n, n, 2)];
   return {
     launch: () => stencil.launch({ threads: [n, n], block: [32, 8] }, a, b),
     outputs: [b],
@@ -274,4 +261,7 @@ export const SETUPS: Readonly<Record<string, (scale: Scale) => Contestant>> = {
   mandelbrot: setUpMandelbrot,
   nbody: setUpNbody,
   blackscholes: setUpBlackScholes,
+  ...IMAGES,
+  ...ROWS,
+  ...INTEGERS,
 };

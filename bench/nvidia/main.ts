@@ -74,10 +74,13 @@ function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: nu
   const copied = outputs.cuda.flatMap((o) => median(o.copy ?? []) ?? []);
   const copyGBs = copied.length === 0 ? undefined : (2 * 2 ** 30) / median(copied) / 1e6;
   const rows = specs.map((spec): KernelRow => {
-    const processes = (side: Side): number[] => outputs[side].map((o) => median(o.results[spec.name].ms));
+    // A peer may lack a case.
+    const has = (o: SideOutput): boolean => o.results[spec.name] !== undefined;
+    const processes = (side: Side): number[] =>
+      outputs[side].flatMap((o) => (has(o) ? [median(o.results[spec.name].ms)] : []));
     const own = outputs.tsamba[0].results[spec.name].check;
     const wrong = peers.sides
-      .filter((side) => side !== 'tsamba')
+      .filter((side) => side !== 'tsamba' && has(outputs[side][0]))
       .flatMap((side) => {
         const what = disagreement(spec, own, outputs[side][0].results[spec.name].check);
         return what === undefined ? [] : [`${spec.title}: Tsamba and ${side} disagree: ${what}`];
@@ -89,7 +92,11 @@ function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: nu
     peers.sides.map((side) => [
       side,
       outputs[side].map((o) =>
-        Object.fromEntries(specs.map((s) => [s.name, o.results[s.name].ms.map((v) => Math.round(v * 1e5) / 1e5)])),
+        Object.fromEntries(
+          specs.flatMap(({ name }) =>
+            o.results[name] ? [[name, o.results[name].ms.map((v) => Math.round(v * 1e5) / 1e5)]] : [],
+          ),
+        ),
       ),
     ]),
   );

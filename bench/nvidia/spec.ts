@@ -28,6 +28,24 @@ export const SPECS: readonly CaseSpec[] = [
   { name: 'mandelbrot', title: 'Mandelbrot 4096', launches: 10, tolerance: 1e-3, outliers: 0.02 },
   { name: 'nbody', title: 'n-body 65,536', launches: 1, tolerance: 1e-3 },
   { name: 'blackscholes', title: 'Black-Scholes 16M', launches: 44, bytes: 20 * 16 * MI, tolerance: 1e-3 },
+  { name: 'convolution', title: '3x3 convolution 8192', launches: 24, bytes: 8 * 8192 ** 2, tolerance: 1e-5 },
+  { name: 'gaussian', title: 'separable blur 8192', launches: 16, bytes: 8 * 8192 ** 2, tolerance: 1e-5 },
+  { name: 'resize', title: 'bilinear resize 8192', launches: 24, bytes: 4 * (6144 ** 2 + 8192 ** 2), tolerance: 1e-4 },
+  { name: 'heat', title: 'heat 512 cubed', launches: 12, bytes: 8 * 512 ** 3, tolerance: 1e-5 },
+  { name: 'julia', title: 'Julia set 4096, complex', launches: 10, tolerance: 1e-3, outliers: 0.02 },
+  { name: 'scan', title: 'block scan 64M', launches: 24, bytes: 8 * 64 * MI, tolerance: 1e-5 },
+  { name: 'layernorm', title: 'layer norm 65,536x1024', launches: 20, bytes: 8 * 64 * MI, tolerance: 1e-4 },
+  { name: 'softmax', title: 'softmax 65,536x1024', launches: 16, bytes: 8 * 64 * MI, tolerance: 1e-5 },
+  { name: 'bitonic', title: 'bitonic sort 16M by 512', launches: 12, tolerance: 0 },
+  { name: 'matvec', title: 'matrix x vector 8192', launches: 48, bytes: 4 * 8192 ** 2, tolerance: 1e-4 },
+  { name: 'spmv', title: 'sparse x vector 1M rows', launches: 20, tolerance: 1e-4 },
+  // Of two points equally far away the sides may take either.
+  { name: 'nearest', title: 'nearest of 65,536', launches: 1, tolerance: 1e-3, outliers: 0.02 },
+  { name: 'boxmuller', title: 'normal numbers 64M', launches: 32, bytes: 8 * 32 * MI, tolerance: 1e-3 },
+  { name: 'montecarlo', title: 'Monte Carlo 4M x 256', launches: 8, tolerance: 2e-2 },
+  { name: 'crc', title: 'CRC-32 1M x 64 bytes', launches: 40, tolerance: 0 },
+  { name: 'hash', title: 'hash of 64 bits 16M', launches: 32, tolerance: 0 },
+  { name: 'levenshtein', title: 'Levenshtein 32,768 x 128', launches: 4, tolerance: 0 },
 ];
 
 /** What one side found out in one process. */

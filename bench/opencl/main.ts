@@ -11,6 +11,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { SPECS } from '../nvidia/spec.ts';
+import { HANDWRITTEN } from './handwritten.ts';
 import { type Issue, type WorkerOutput, worker } from './worker.ts';
 
 const args = process.argv.slice(2);
@@ -77,7 +78,7 @@ function main(): void {
     return;
   }
   const began = performance.now();
-  const cases = option('cases', SPECS.map((s) => s.name).join());
+  const cases = option('cases', Object.keys(HANDWRITTEN).join());
   const rounds = option('rounds', '15');
   const outputs = [oneProcess('1', cases, rounds)];
   const processes = Number(option('processes', outputs[0]?.hardware === 'cpu' ? '5' : '3'));

@@ -217,7 +217,7 @@ def matrix(n, seed):
 
 
 def set_up(name):
-    """What launches the kernel, and the arrays with its results."""
+    """What launches the kernel, and the arrays with its results; None for a case that is not here."""
     if name == 'saxpy':
         n = 2**26
         x, y = cuda.to_device(hashed(n, 1)), cuda.to_device(hashed(n, 2))
@@ -266,7 +266,7 @@ def set_up(name):
         call, put = cuda.device_array(n, np.float32), cuda.device_array(n, np.float32)
         run = black_scholes[n // 256, 256]
         return lambda: run(price, strike, years, call, put), [call, put]
-    raise SystemExit(f'there is no case {name}')
+    return None
 
 
 def check(outputs):
@@ -298,7 +298,10 @@ def main(args):
     runs = int(args[args.index('--runs') + 1]) if '--runs' in args else 50
     results = {}
     for name, launches in (arg.split(':') for arg in args if ':' in arg):
-        launch, outputs = set_up(name)
+        found = set_up(name)
+        if found is None:
+            continue
+        launch, outputs = found
         launch()
         cuda.synchronize()
         numbers = check(outputs)
