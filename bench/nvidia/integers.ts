@@ -112,7 +112,7 @@ const hash = cuda.jit((keys: In<Vec<i32>>, hashes: Vec<i32>) => {
     h = (h ^ (h >> 29n)) * 1099511628211n;
     h += BigInt(k);
   }
-  hashes[i] = Number((h ^ (h >> 32n)) & 0x7fffffffn);
+  hashes[i] = i32((h ^ (h >> 32n)) & 0x7fffffffn);
 });
 
 function setUpHash(scale: Scale): Contestant {
