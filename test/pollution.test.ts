@@ -34,6 +34,8 @@ function namesRead(): Set<string> {
   }
   // The inspector of Node.js reads this one there itself.
   names.delete('error');
+  // An option of `bincount`. With a length, every object is array-like to much of what Node.js itself does.
+  names.delete('length');
   return names;
 }
 
