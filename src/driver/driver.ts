@@ -448,6 +448,8 @@ export interface DriverProvider {
   probe(): { readonly count: number; readonly reason?: string | undefined };
   /** False where there is no GPU of this kind for certain, known without loading a library; absent where `probe` costs little. Never throws. */
   mayHaveGpu?(): boolean;
+  /** Devices of this kind are opened by a promise: they are in no list that describes devices at once. */
+  readonly opensLater?: true | undefined;
   /** What the device that `open` would give says of itself, without opening it; absent where opening costs nothing. */
   describe?(index: number): DeviceInfo;
   /** What code of its kind can be had without a device; absent for none. */

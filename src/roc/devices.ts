@@ -44,7 +44,8 @@ export const isAvailable: () => boolean = /* @__PURE__ */ hostFunction(rocDevice
 );
 
 function placesOf(kind: DeviceKind): Place[] {
-  return Array.from({ length: probe(kind).count }, (_, index) => ({ kind, index }));
+  const { count, provider } = probe(kind);
+  return provider?.opensLater ? [] : Array.from({ length: count }, (_, index) => ({ kind, index }));
 }
 
 /** Smaller is better. */

@@ -21,6 +21,7 @@ const LIMITS: readonly (keyof GpuLimits)[] = [
 
 export const webgpuProvider: DriverProvider = {
   kind: 'webgpu',
+  opensLater: true,
   // Whether there is an adapter is only known by asking for one, which takes a promise.
   probe: () => {
     const reason = whyNoGpu();
