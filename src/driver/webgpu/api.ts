@@ -136,8 +136,9 @@ export async function findGpu(): Promise<Gpu> {
   return dawn;
 }
 
+/** By `require`: what looks like an import, bundlers follow. */
 async function loadDawn(): Promise<Gpu> {
-  const { href } = nodeModule('node:url').pathToFileURL(packagePath('webgpu'));
-  const { create } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ href)) as DawnPackage;
+  const path = packagePath('webgpu');
+  const { create } = nodeModule('node:module').createRequire(path)(path) as DawnPackage;
   return create([]);
 }
