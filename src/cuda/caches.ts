@@ -124,7 +124,7 @@ export const assumeAligned: <A>(array: A, bytes: number) => A =
  * const scale = cuda.jit((y: Vec<f32>) => {
  *   for (let i = 0; i < y.length; i++) {
  *     cuda.prefetch(y, i + 2);
- *     y[i] *= 2;
+ *     y[i]! *= 2;
  *   }
  * });
  * scale.launch({ grid: 1, block: 1 }, y);

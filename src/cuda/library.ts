@@ -61,7 +61,8 @@ export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevice
  * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
  * @example
  * const a = cuda.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
- * console.log(cuda.matmul(a, a.T).copyToHost().toArray()); // [ [ 5, 11 ], [ 11, 25 ] ]
+ * const product = cuda.matmul(a, a.T);
+ * console.log(product.get(0, 0), product.get(0, 1), product.get(1, 1)); // 5 11 25
  */
 export const matmul: Matmul = /* @__PURE__ */ matmulOf(cudaDevices);
 
