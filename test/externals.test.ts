@@ -18,7 +18,7 @@ import { ptxPipeline } from '../src/driver/nvidia/compile.ts';
 import { Cubins } from '../src/driver/nvidia/cubins.ts';
 import { compileCuda } from '../src/driver/nvidia/nvrtc.ts';
 import { cString } from '../src/ffi/out-parameters.ts';
-import { cuda, type f32, type i32, type Vec } from '../src/index.ts';
+import { cuda, type f32, type f64, type i32, type Vec } from '../src/index.ts';
 import { linkItems } from '../src/kernel/link.ts';
 
 let folder = '';
@@ -85,6 +85,25 @@ describe.runIf(hasPtxas() && has('nvcc', '--version') && has('nvlink', '--versio
     expect(String(said)).not.toMatch(/error|warning/);
     expect(text).toContain(`.entry ${entry}(`);
     expect(text).not.toMatch(/ld\.global\.nc/);
+  });
+});
+
+describe('memory of a thread', () => {
+  it('stays memory where a function of another language has its address', () => {
+    const both = cuda.declareDevice('both', 'float64(float64*)', { link: [{ ptx: '.func both' }] });
+    const { kernel } = compileFor(
+      (y: Vec<f64>): void => {
+        const pair = cuda.local.array(2, 'float64');
+        pair[0] = cuda.threadIdx.x;
+        pair[1] = 0.5;
+        y[0] = both(pair);
+      },
+      [new Float64Array(1)],
+      {},
+    );
+    const { text } = ptxPipeline.compile(kernel, { capability: 90, isa: [9, 0] }, { name: 'k', aliased: false });
+    expect(text.match(/st\.local\.f64/g)).toHaveLength(2);
+    expect(text).toMatch(/mov\.u64 (%rd\d+), local_pair_0;[\s\S]*cvta\.local\.u64 %rd\d+, \1;/);
   });
 });
 

@@ -103,5 +103,6 @@ export const PRMT: Row = {
     };
     return [1, 2, 3].reduce((word, k) => binary('or', word, picked(k)), picked(0));
   },
-  native: { ptx: () => 'prmt.b32' },
+  // The fourth bit of a digit would repeat the sign of the byte.
+  native: { ptx: () => '.reg .b32 digits; and.b32 digits, $3, 0x7777; prmt.b32 $0, $1, $2, digits' },
 };

@@ -227,11 +227,12 @@ class Verifier {
   // -------------------------------------------------------------- expressions
 
   #expr(e: Expr, s: Stmt): void {
-    if (e.op !== 'load') for (const part of exprParts(e)) this.#expr(part, s);
+    const reaches = e.op === 'load' || e.op === 'address';
+    if (!reaches) for (const part of exprParts(e)) this.#expr(part, s);
     const found = exprFault(e, this.#kernel);
     if (found) this.#fail(found, s);
     if (e.op === 'var') this.#var(e.var, s);
-    if (e.op === 'load') this.#mem(e.mem, s);
+    if (reaches) this.#mem(e.mem, s);
   }
 
   #mem(mem: MemRef, s: Stmt): void {

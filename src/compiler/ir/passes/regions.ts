@@ -175,7 +175,7 @@ function arraysAcross(nodes: readonly RegionNode[]): Set<ArraySym> {
 function localArrays(node: WorkItemLoop): Set<ArraySym> {
   const arrays = new Set<ArraySym>();
   const visit = (e: Expr): void => {
-    if (e.op === 'load') arrays.add(e.mem.array);
+    if (e.op === 'load' || e.op === 'address') arrays.add(e.mem.array);
   };
   if (node.reduce) eachPart(node.reduce.pred, visit);
   eachExpr(node.body, visit);

@@ -90,6 +90,8 @@ function smallArrays(kernel: Kernel, allows: (mem: MemRef) => boolean): Set<Arra
   });
   eachExpr(kernel.body, (e) => {
     if (e.op === 'load' && small.has(e.mem.array)) visit(e.mem);
+    // Who has the address finds the elements in memory.
+    if (e.op === 'address') small.delete(e.mem.array);
   });
   return small;
 }

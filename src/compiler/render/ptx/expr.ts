@@ -9,7 +9,7 @@ import { assertUniform, checkCast, checkExponent } from './checks.ts';
 import type { Operand } from './code.ts';
 import { convert } from './convert.ts';
 import { type Gen, immediate, inRegister, isWide, readVar, TYPES } from './gen.ts';
-import { intrinsicOp } from './intrinsics.ts';
+import { intrinsicOp, placed } from './intrinsics.ts';
 import { genericAddress, loadElement } from './memory.ts';
 import { halfOp } from './narrow.ts';
 import { parameter, specialValue } from './specials.ts';
@@ -79,13 +79,7 @@ function nativeOp(g: Gen, e: Expr & { op: 'native' }): Operand {
   if (text === undefined) throw new Error(`internal error: ${e.fn.name} was not settled`);
   const args = e.args.map((a) => inRegister(g, a.type, g.value(a)));
   const { reg } = TYPES[e.type];
-  if (!text.includes('$')) return g.code.value(reg, text, args);
-  const result = g.code.reg(reg);
-  g.code.directive('\t{');
-  const placed = text.replace(/\$(\d)/g, (_, k: string) => (k === '0' ? result : (args[Number(k) - 1] ?? '')));
-  g.code.directive(`\t${placed.trim().replace(/[^;}]$/, '$&;')}`);
-  g.code.directive('\t}');
-  return result;
+  return text.includes('$') ? placed(g, reg, text, args) : g.code.value(reg, text, args);
 }
 
 function isConvertedInteger(e: Expr): boolean {
