@@ -14,6 +14,7 @@ import { barriers } from './barriers.ts';
 import { ciphers } from './ciphers.ts';
 import { devices } from './devices.ts';
 import { divergence } from './divergence.ts';
+import { labelledSums } from './einsum.ts';
 import { errors } from './errors.ts';
 import { extensions } from './extensions.ts';
 import { externals } from './externals.ts';
@@ -134,6 +135,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...parallelPrimitives,
   ...universalFunctions,
   ...matrixProducts,
+  ...labelledSums,
   ...arrayArithmetic,
   ...generalisedFunctions,
   ...spaces,

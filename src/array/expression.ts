@@ -75,19 +75,45 @@ export interface Evaluator {
   evaluateAsync(expression: object, options: unknown): Promise<unknown>;
 }
 
-let evaluator: Evaluator | undefined;
+/** By the namespace whose arrays they compute with, the first that was loaded first. */
+const evaluators = new Map<string, Evaluator>();
 
-/** Called by what does the arithmetic, when it is loaded. */
-export function useEvaluator(found: Evaluator): void {
-  evaluator ??= found;
+/** Called by what does the arithmetic of a namespace, when it is loaded. */
+export function useEvaluator(namespace: string, found: Evaluator): void {
+  if (!evaluators.has(namespace)) evaluators.set(namespace, found);
 }
 
-function theEvaluator(): Evaluator {
+/** That of the namespace whose arrays an expression is made of. */
+function evaluatorOf(value: object): Evaluator {
+  const evaluator = evaluators.get(namespaceIn(value) ?? '') ?? evaluators.values().next().value;
   if (evaluator !== undefined) return evaluator;
   throw new NotSupportedError(
     'E_EXPRESSION',
     'nothing in this program evaluates expressions, as a bundler has left it out: write cuda.fuse(expression), or use the object cuda',
   );
+}
+
+/** The namespace of the first array on the device. */
+function namespaceIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const node = nodes.get(value);
+  if (node === undefined) return isArray(value) ? (value as OnDevice).context.namespace : undefined;
+  for (const operand of node.operands) {
+    const found = namespaceIn(operand);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+interface OnDevice {
+  readonly context: { readonly namespace: string };
+}
+
+/** What arrays on the device inherit from. */
+const addedTo: object[] = [];
+
+function isArray(value: object): boolean {
+  return addedTo.some((prototype) => Object.prototype.isPrototypeOf.call(prototype, value));
 }
 
 const nodes = new WeakMap<object, ExpressionNode>();
@@ -231,6 +257,7 @@ const REDUCING = 'sum prod mean min max any all argmin argmax';
 
 /** Gives the methods of `Operators` to a class. */
 export function addOperators(prototype: object): void {
+  if (prototype !== Lazy.prototype) addedTo.push(prototype);
   const method = (name: string, value: (this: object, ...given: never[]) => object): void => {
     Object.defineProperty(value, 'name', { value: name });
     Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
@@ -255,19 +282,19 @@ export function addOperators(prototype: object): void {
 
 class Lazy {
   get shape(): readonly number[] {
-    return theEvaluator().describe(this).shape;
+    return evaluatorOf(this).describe(this).shape;
   }
 
   get dtype(): DType {
-    return theEvaluator().describe(this).dtype;
+    return evaluatorOf(this).describe(this).dtype;
   }
 
   evaluate(options?: unknown): unknown {
-    return theEvaluator().evaluate(this, options);
+    return evaluatorOf(this).evaluate(this, options);
   }
 
   evaluateAsync(options?: unknown): Promise<unknown> {
-    return theEvaluator().evaluateAsync(this, options);
+    return evaluatorOf(this).evaluateAsync(this, options);
   }
 
   get(...index: number[]): unknown {

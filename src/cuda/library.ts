@@ -5,8 +5,10 @@
 import { fuseOf } from '../fuse/fuse.ts';
 import type { Fuse } from '../fuse/types.ts';
 import { graphOf, type MakeGraph } from '../graph/graph.ts';
+import { dotOf } from '../matmul/dot.ts';
+import { einsumOf } from '../matmul/einsum.ts';
 import { matmulOf } from '../matmul/matmul.ts';
-import type { Matmul } from '../matmul/types.ts';
+import type { Dot, Einsum, Matmul } from '../matmul/types.ts';
 import { cudaDevices } from '../memory/devices.ts';
 import { type MakeReduction, reduceOf } from '../reduce/reduce.ts';
 import { guvectorizeOf } from '../ufunc/guvectorize.ts';
@@ -65,6 +67,29 @@ export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevice
  * console.log(product.get(0, 0), product.get(0, 1), product.get(1, 1)); // 5 11 25
  */
 export const matmul: Matmul = /* @__PURE__ */ matmulOf(cudaDevices);
+
+/**
+ * The product of two arrays as NumPy's `dot` has it: of vectors a number, of matrices their product, of more axes the sum over the last one of `a` and the second last of `b`; arrays without
+ * axes, and numbers, multiply all elements. Of arrays on the device the result is there, and nothing waits, unless it is a number.
+ * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
+ * @example
+ * const x = cuda.toDevice(Float32Array.of(1, 2, 3));
+ * console.log(cuda.dot(x, x)); // 14
+ * console.log(cuda.dot(x, 2).copyToHost()); // Float32Array(3) [ 2, 4, 6 ]
+ */
+export const dot: Dot = /* @__PURE__ */ dotOf(cudaDevices);
+
+/**
+ * Sums of products over labelled axes, NumPy's `einsum`: `cuda.einsum('ij,jk->ik', a, b)`. A letter names an axis, `...` all others; what the output leaves out is summed, and without an
+ * output the letters that appear once are it. Several operands are multiplied in the cheapest order of pairs; what is a product of matrices goes the way of `matmul`, all else becomes
+ * one kernel. Of arrays on the device the result is there, and nothing waits, unless it is a number.
+ * @throws TypeError for what is no array of numbers, RangeError for subscripts that cannot be read, or do not go with the operands.
+ * @example
+ * const a = cuda.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
+ * console.log(cuda.einsum('ij,kj->ik', a, a).copyToHost().toArray()); // [ [ 5, 11 ], [ 11, 25 ] ]
+ * console.log(cuda.einsum('ii->', a), cuda.einsum('ij->j', a).copyToHost()); // 5 Float32Array(2) [ 4, 6 ]
+ */
+export const einsum: Einsum = /* @__PURE__ */ einsumOf(cudaDevices);
 
 /**
  * Records the work that a function enqueues, kernels, copies and fills, and gives a graph of it, which enqueues all of that with one call: `g.launch({ stream })`. The function runs

@@ -61,7 +61,7 @@ export {
   synchronizeAsync,
   toDevice,
 } from './host.ts';
-export { fuse, graph, guvectorize, matmul, Reduce, reduce, vectorize } from './library.ts';
+export { dot, einsum, fuse, graph, guvectorize, matmul, Reduce, reduce, vectorize } from './library.ts';
 export * from './math.ts';
 export { random } from './random.ts';
 export { constant, local, shared } from './spaces.ts';

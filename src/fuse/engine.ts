@@ -12,13 +12,25 @@ import { finish, finishLater, targetOf } from '../ufunc/results.ts';
 import { Evaluation } from './evaluation.ts';
 import { Kernels } from './kernels.ts';
 
+const kernels = new WeakMap<DeviceSelection, Kernels>();
+
+/** The kernels of expressions on the devices of a namespace. */
+export function kernelsOf(devices: DeviceSelection): Kernels {
+  let made = kernels.get(devices);
+  if (made === undefined) {
+    made = new Kernels(ownJitOf(devices));
+    kernels.set(devices, made);
+  }
+  return made;
+}
+
 export class Engine implements Evaluator {
   readonly #devices: DeviceSelection;
   readonly #kernels: Kernels;
 
   constructor(devices: DeviceSelection) {
     this.#devices = devices;
-    this.#kernels = new Kernels(ownJitOf(devices));
+    this.#kernels = kernelsOf(devices);
   }
 
   describe(expression: object): { readonly shape: readonly number[]; readonly dtype: DType } {
@@ -67,7 +79,7 @@ export function engineOf(devices: DeviceSelection): Engine {
   if (engine === undefined) {
     engine = new Engine(devices);
     engines.set(devices, engine);
-    useEvaluator(engine);
+    useEvaluator(devices.namespace, engine);
   }
   return engine;
 }

@@ -25,9 +25,20 @@ export const PRODUCT_OPTIONS: readonly (keyof ProductOptions)[] = ['out', 'strea
 
 /** The function of a namespace. */
 export function matmulOf(devices: DeviceSelection): Matmul {
-  const multiplier = new Multiplier(devices);
-  const plan = (a: unknown, b: unknown, options?: unknown): Planned => multiplier.planned(a, b, options);
+  const plan = (a: unknown, b: unknown, options?: unknown): Planned => multiplierOf(devices).planned(a, b, options);
   return inBothForms(devices, 'matmul', plan as never) as unknown as Matmul;
+}
+
+const multipliers = new WeakMap<DeviceSelection, Multiplier>();
+
+/** What multiplies on the devices of a namespace. */
+export function multiplierOf(devices: DeviceSelection): Multiplier {
+  let multiplier = multipliers.get(devices);
+  if (multiplier === undefined) {
+    multiplier = new Multiplier(devices);
+    multipliers.set(devices, multiplier);
+  }
+  return multiplier;
 }
 
 /** What products need, of one namespace. */
@@ -52,20 +63,21 @@ export class Multiplier {
     const place = new Workplace('matmul', this.devices.currentContext(), own.stream);
     return guarded(place, () => {
       const given = [givenArray(place, a, 'argument 1'), givenArray(place, b, 'argument 2')] as const;
-      return this.#planned(place, given, own);
+      return this.multiplied(place, given, own);
     });
   }
 
-  #planned(place: Workplace, [first, second]: readonly [Given, Given], { out }: ProductOptions): Planned {
+  /** The plan of a product of operands that have been read. */
+  multiplied(place: Workplace, [first, second]: readonly [Given, Given], { out }: ProductOptions): Planned {
     const [x, y] = [first.array, second.array];
     const dtype = this.converter.typeOf(place, [x, y]);
     if (x.ndim === 0 || y.ndim === 0)
-      throw mismatch(x, y, 'arrays without axes are numbers: multiply by them with mul');
+      throw mismatch(place, x, y, 'arrays without axes are numbers: multiply by them with mul');
     const a = x.ndim === 1 ? withAxis(place, x, 0) : x;
     const b = y.ndim === 1 ? withAxis(place, y, 1) : y;
     const [m, k] = a.shape.slice(-2) as [number, number];
     const [rows, n] = b.shape.slice(-2) as [number, number];
-    if (k !== rows) throw mismatch(x, y, `${k} elements of a row meet ${rows} of a column`);
+    if (k !== rows) throw mismatch(place, x, y, `${k} elements of a row meet ${rows} of a column`);
     const outer = broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2));
     const left = [...outer, ...(x.ndim === 1 ? [] : [m]), ...(y.ndim === 1 ? [] : [n])];
     const origins = {
@@ -130,9 +142,10 @@ function withAxis(place: Workplace, array: DeviceNDArray, at: 0 | 1): DeviceNDAr
   return place.view(array, put(array.shape, 1), put(array.strides, 0));
 }
 
-function mismatch(a: DeviceNDArray, b: DeviceNDArray, why: string): TsambaRangeError {
+/** The error of shapes that do not go together. */
+export function mismatch({ name }: Workplace, a: DeviceNDArray, b: DeviceNDArray, why: string): TsambaRangeError {
   return new TsambaRangeError(
     'E_MATMUL',
-    `matmul: shapes ${formatShape(a.shape)} and ${formatShape(b.shape)} cannot be multiplied: ${why}`,
+    `${name}: shapes ${formatShape(a.shape)} and ${formatShape(b.shape)} cannot be multiplied: ${why}`,
   );
 }

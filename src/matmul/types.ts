@@ -63,3 +63,67 @@ export interface Matmul {
     options?: MatmulOptions<undefined>,
   ): Promise<ProductOf<A, B>>;
 }
+
+/** Any operand of `dot`. */
+export type DotOperand = MatrixOperand | number | bigint;
+
+/** NumPy's `dot`. */
+export interface Dot {
+  /**
+   * `dot(a, b)`, `dot(a, b, { out, stream })`.
+   * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
+   */
+  <A extends DotOperand, B extends DotOperand, O extends OnDevice | HostTarget>(
+    a: A,
+    b: B,
+    options: MatmulOptions<O> & { readonly out: O },
+  ): O;
+  <A extends DotOperand, B extends DotOperand>(a: A, b: B, options?: MatmulOptions<undefined>): ProductOf<A, B>;
+  /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
+  async<A extends DotOperand, B extends DotOperand, O extends OnDevice | HostTarget>(
+    a: A,
+    b: B,
+    options: MatmulOptions<O> & { readonly out: O },
+  ): Promise<O>;
+  async<A extends DotOperand, B extends DotOperand>(
+    a: A,
+    b: B,
+    options?: MatmulOptions<undefined>,
+  ): Promise<ProductOf<A, B>>;
+}
+
+/** The result of `einsum`: on the device if any operand is there, a number where no axes are left. */
+type SumOf<S extends string, A extends readonly unknown[]> = S extends `${string}->` | `${string}-> `
+  ? Plain<Element<A[0]>>
+  : [Extract<A[number], OnDevice>] extends [never]
+    ? NDArray | TypedArray | number
+    : DeviceNDArray<Element<A[0]>>;
+
+type Operands = readonly [MatrixOperand, ...MatrixOperand[]];
+
+/** Sums of products over labelled axes. */
+export interface Einsum {
+  /**
+   * `einsum('ij,jk->ik', a, b)`, `einsum(subscripts, ...operands, { out, stream })`.
+   * @throws TypeError for what is no array of numbers, RangeError for subscripts that cannot be read, or do not go with the operands.
+   */
+  <A extends Operands, O extends OnDevice | HostTarget>(
+    subscripts: string,
+    ...given: readonly [...operands: A, options: MatmulOptions<O> & { readonly out: O }]
+  ): O;
+  <S extends string, A extends Operands>(subscripts: S, ...operands: A): SumOf<S, A>;
+  <S extends string, A extends Operands>(
+    subscripts: S,
+    ...given: readonly [...operands: A, options: MatmulOptions<undefined>]
+  ): SumOf<S, A>;
+  /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
+  async<A extends Operands, O extends OnDevice | HostTarget>(
+    subscripts: string,
+    ...given: readonly [...operands: A, options: MatmulOptions<O> & { readonly out: O }]
+  ): Promise<O>;
+  async<S extends string, A extends Operands>(subscripts: S, ...operands: A): Promise<SumOf<S, A>>;
+  async<S extends string, A extends Operands>(
+    subscripts: S,
+    ...given: readonly [...operands: A, options: MatmulOptions<undefined>]
+  ): Promise<SumOf<S, A>>;
+}

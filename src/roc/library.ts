@@ -1,7 +1,13 @@
 /**
- * Universal functions on the devices of `roc`.
+ * What Numba brings along, and arithmetic of whole arrays, on the devices of `roc`.
  */
+import { fuseOf } from '../fuse/fuse.ts';
+import type { Fuse } from '../fuse/types.ts';
 import { graphOf, type MakeGraph } from '../graph/graph.ts';
+import { dotOf } from '../matmul/dot.ts';
+import { einsumOf } from '../matmul/einsum.ts';
+import { matmulOf } from '../matmul/matmul.ts';
+import type { Dot, Einsum, Matmul } from '../matmul/types.ts';
 import { guvectorizeOf } from '../ufunc/guvectorize.ts';
 import type { GUVectorize, Vectorize } from '../ufunc/types.ts';
 import { vectorizeOf } from '../ufunc/vectorize.ts';
@@ -47,3 +53,47 @@ export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(rocDevices
  * console.log(x.copyToHost()); // Float32Array(2) [ 100, 200 ]
  */
 export const graph: MakeGraph = /* @__PURE__ */ graphOf(rocDevices);
+
+/**
+ * The product of two matrices, of matrices and vectors, or of batches of them that are broadcast together: NumPy's `matmul`. Operands are of any layout, transposed views among them; products of
+ * f16 and bf16 are added in f32. Of arrays on the device the result is there, and nothing waits.
+ * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
+ * @example
+ * const a = roc.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
+ * const product = roc.matmul(a, a.T);
+ * console.log(product.get(0, 0), product.get(0, 1), product.get(1, 1)); // 5 11 25
+ */
+export const matmul: Matmul = /* @__PURE__ */ matmulOf(rocDevices);
+
+/**
+ * The product of two arrays as NumPy's `dot` has it: of vectors a number, of matrices their product, of more axes the sum over the last one of `a` and the second last of `b`; arrays without
+ * axes, and numbers, multiply all elements. Of arrays on the device the result is there, and nothing waits, unless it is a number.
+ * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
+ * @example
+ * const x = roc.toDevice(Float32Array.of(1, 2, 3));
+ * console.log(roc.dot(x, x)); // 14
+ * console.log(roc.dot(x, 2).copyToHost()); // Float32Array(3) [ 2, 4, 6 ]
+ */
+export const dot: Dot = /* @__PURE__ */ dotOf(rocDevices);
+
+/**
+ * Sums of products over labelled axes, NumPy's `einsum`: `roc.einsum('ij,jk->ik', a, b)`. A letter names an axis, `...` all others; what the output leaves out is summed, and without an
+ * output the letters that appear once are it. Several operands are multiplied in the cheapest order of pairs; what is a product of matrices goes the way of `matmul`, all else becomes
+ * one kernel. Of arrays on the device the result is there, and nothing waits, unless it is a number.
+ * @throws TypeError for what is no array of numbers, RangeError for subscripts that cannot be read, or do not go with the operands.
+ * @example
+ * const a = roc.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
+ * console.log(roc.einsum('ij,kj->ik', a, a).copyToHost().toArray()); // [ [ 5, 11 ], [ 11, 25 ] ]
+ * console.log(roc.einsum('ii->', a), roc.einsum('ij->j', a).copyToHost()); // 5 Float32Array(2) [ 4, 6 ]
+ */
+export const einsum: Einsum = /* @__PURE__ */ einsumOf(rocDevices);
+
+/**
+ * Evaluates an expression of whole arrays, `a.add(b).mul(2)`, as `evaluate()` does: what belongs together becomes one kernel, reductions included. Arrays on the device have the methods of
+ * NumPy's arithmetic; they give expressions, which nothing computes until a value is asked for.
+ * @throws TypeError for what is no expression, RangeError for shapes that cannot be broadcast together.
+ * @example
+ * const a = roc.toDevice(Float32Array.of(1, 2, 3));
+ * console.log(roc.fuse(a.add(1).mul(a)).copyToHost()); // Float32Array(3) [ 2, 6, 12 ]
+ */
+export const fuse: Fuse = /* @__PURE__ */ fuseOf(rocDevices);

@@ -25,7 +25,7 @@ export {
   synchronize,
   synchronizeAsync,
 } from './host.ts';
-export { graph, guvectorize, vectorize } from './library.ts';
+export { dot, einsum, fuse, graph, guvectorize, matmul, vectorize } from './library.ts';
 export { deregister, register } from './registration.ts';
 export {
   activeLanePermuteWaveWidth,
