@@ -4,6 +4,7 @@
  * operation is rounded by itself, in the precision of the arrays.
  */
 import type { Complex } from '../../src/index.ts';
+import { COMPLEX_FUNCTIONS, type ComplexFunction } from './complex-reference.ts';
 import { Random } from './random.ts';
 
 type Round = (x: number) => number;
@@ -14,6 +15,18 @@ interface State {
   readonly z: Complex[];
   readonly r: readonly number[];
   readonly vars: Map<string, Complex>;
+  /** An array of the thread's own, of four. */
+  readonly t: Complex[];
+  readonly i: number;
+  /** By place: the last call of a function that was stored there. */
+  readonly calls: Map<number, ComplexCall>;
+}
+
+/** A call of a function, whose result is only close to what it should be. */
+export interface ComplexCall {
+  readonly name: string;
+  /** Undefined where the argument is at a branch cut or far away. */
+  readonly expected: Complex | undefined;
 }
 
 interface Term {
@@ -27,9 +40,14 @@ interface Step {
 }
 
 export interface ComplexProgram {
-  /** The body of a kernel over `z` and `o` (complex) and `r` (real), four elements a thread from `4 * i` on. */
+  /** The body of a kernel over `z`, `o` and `f` (complex) and `r` (real), four elements a thread from `4 * i` on. */
   readonly text: string;
-  readonly run: (z: readonly Complex[], r: readonly number[]) => readonly Complex[];
+  /** What the thread `i` leaves in `o`, and of which functions the results in `f` are. */
+  readonly run: (
+    z: readonly Complex[],
+    r: readonly number[],
+    i: number,
+  ) => { readonly o: readonly Complex[]; readonly calls: ReadonlyMap<number, ComplexCall> };
 }
 
 const isComplex = (v: Value): v is Complex => typeof v !== 'number';
@@ -73,12 +91,18 @@ function arithmetic(round: Round): Readonly<Record<string, (a: Value, b: Value) 
   };
 }
 
+/** In a program: functions are much code. */
+const MOST_CALLS = 2;
+
 class ComplexGenerator {
   readonly #r: Random;
   readonly #ops: ReturnType<typeof arithmetic>;
   readonly #token: string;
   readonly #vars: string[] = [];
   #names = 0;
+  /** Whether the array `t` is there. */
+  #hasOwn = false;
+  #calls = 0;
 
   constructor(seed: number, token: 'c64' | 'c128') {
     this.#r = new Random(seed);
@@ -94,6 +118,12 @@ class ComplexGenerator {
   #element(): Term {
     const k = this.#r.below(4);
     return { text: `z[4 * i + ${k}]`, value: (s) => s.z[k] ?? 0 };
+  }
+
+  /** An element of the thread's own array, by an index that only it knows. */
+  #own(): { readonly text: string; readonly at: (s: State) => number } {
+    const k = this.#r.below(4);
+    return { text: `t[(i + ${k}) & 3]`, at: ({ i }) => (i + k) & 3 };
   }
 
   #literal(): Term {
@@ -117,6 +147,10 @@ class ComplexGenerator {
         const name = r.pick(this.#vars);
         return { text: name, value: (s) => s.vars.get(name) ?? 0 };
       }
+      if (this.#hasOwn && r.chance(0.25)) {
+        const { text, at } = this.#own();
+        return { text, value: (s) => s.t[at(s)] ?? 0 };
+      }
       return r.chance(0.7) ? this.#element() : this.#literal();
     }
     const a = this.#complex(depth - 1);
@@ -133,7 +167,7 @@ class ComplexGenerator {
       case 3: {
         const [b, c] = [this.#complex(0), this.#test()];
         return {
-          text: `(${c.text} ? ${a.text} : ${b.text})`,
+          text: r.chance(0.3) ? `cuda.selp(${c.text}, ${a.text}, ${b.text})` : `(${c.text} ? ${a.text} : ${b.text})`,
           value: (s) => (c.value(s) ? a.value(s) : b.value(s)),
         };
       }
@@ -187,6 +221,15 @@ class ComplexGenerator {
         run: (s) => s.vars.set(name, complexOf(combine(s.vars.get(name) ?? 0, value.value(s)))),
       };
     }
+    if (r.chance(0.3)) {
+      const { text, at } = this.#own();
+      return {
+        text: `${text} ${op}= ${value.text};`,
+        run: (s) => {
+          s.t[at(s)] = complexOf(combine(s.t[at(s)] ?? 0, value.value(s)));
+        },
+      };
+    }
     const k = r.below(4);
     return {
       text: `z[4 * i + ${k}] ${op}= ${value.text};`,
@@ -196,8 +239,28 @@ class ComplexGenerator {
     };
   }
 
+  /** The result of a function, which goes nowhere else. */
+  #call(): Step {
+    const r = this.#r;
+    this.#calls++;
+    const fn: ComplexFunction = r.pick(COMPLEX_FUNCTIONS);
+    const args = fn.of.map((kind) => (kind === 'complex' ? this.#complex(r.below(2)) : this.#real()));
+    const text = fn.text
+      .replace(/\$(\d)/g, (_, n: string) => args[Number(n) - 1]?.text ?? '')
+      .replaceAll('c64', this.#token);
+    const place = r.below(4);
+    return {
+      text: `f[4 * i + ${place}] = ${text};`,
+      run: (s) => {
+        const expected = fn.value(...args.map((a) => complexOf(a.value(s))));
+        s.calls.set(place, { name: fn.text, expected });
+      },
+    };
+  }
+
   #step(depth: number): Step {
     const r = this.#r;
+    if (this.#calls < MOST_CALLS && r.chance(0.25)) return this.#call();
     if (depth > 0 && r.chance(0.3)) {
       const test = this.#test();
       const [then, otherwise] = [this.#steps(depth - 1), this.#steps(depth - 1)];
@@ -253,15 +316,24 @@ class ComplexGenerator {
       }
       this.#vars.push(name);
     }
-    for (let k = 0; k < 4; k++) steps.push(this.#step(2));
+    const first = [0, 1, 2, 3].map(() => this.#complex(0));
+    const items = first.map(({ text }) => text);
+    const local = `const t = cuda.local.array(4, ${this.#token});\n${items.map((text, k) => `t[${k}] = ${text};`).join(' ')}`;
+    steps.push({
+      text: this.#r.chance(0.5) ? `const t = [${items.join(', ')}];` : local,
+      run: (s) => void s.t.push(...first.map((term) => complexOf(term.value(s)))),
+    });
+    this.#hasOwn = true;
+    for (let k = 0; k < 5; k++) steps.push(this.#step(2));
     const names = [...this.#vars];
-    const stores = [...names.map((name, k) => `o[4 * i + ${k}] = ${name};`), 'o[4 * i + 3] = z[4 * i];'];
+    const stores = [...names.map((name, k) => `o[4 * i + ${k}] = ${name};`), 'o[4 * i + 3] = z[4 * i] + t[2];'];
     return {
       text: `${steps.map(({ text }) => text).join('\n')}\n${stores.join('\n')}`,
-      run: (z, r) => {
-        const s: State = { z: [...z], r, vars: new Map() };
+      run: (z, r, i) => {
+        const s: State = { z: [...z], r, vars: new Map(), t: [], i, calls: new Map() };
         for (const step of steps) step.run(s);
-        return [...names.map((name) => s.vars.get(name) ?? { re: 0, im: 0 }), s.z[0] ?? { re: 0, im: 0 }];
+        const last = this.#ops['+']?.(s.z[0] ?? 0, s.t[2] ?? 0) ?? 0;
+        return { o: [...names.map((name) => s.vars.get(name) ?? { re: 0, im: 0 }), complexOf(last)], calls: s.calls };
       },
     };
   }

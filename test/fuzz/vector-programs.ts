@@ -3,6 +3,7 @@
  * With each program comes what it means, as a function of the host: each lane of each result is rounded or wrapped to the type of the lanes.
  */
 import { Random } from './random.ts';
+import { roundTo } from './semantics.ts';
 
 export type Lanes = readonly number[];
 
@@ -11,17 +12,24 @@ export interface VectorType {
   readonly name: string;
   readonly lanes: number;
   readonly round: (x: number) => number;
-  readonly array: new (list: number[]) => Float32Array | Float64Array | Int32Array | Uint8Array | Int16Array;
 }
 
 export const VECTOR_TYPES: readonly VectorType[] = [
-  { name: 'f32x4', lanes: 4, round: Math.fround, array: Float32Array },
-  { name: 'i32x2', lanes: 2, round: (x) => x | 0, array: Int32Array },
-  { name: 'u8x4', lanes: 4, round: (x) => x & 255, array: Uint8Array },
-  { name: 'f32x2', lanes: 2, round: Math.fround, array: Float32Array },
-  { name: 'i16x2', lanes: 2, round: (x) => (x << 16) >> 16, array: Int16Array },
-  { name: 'f64x2', lanes: 2, round: (x) => x, array: Float64Array },
-  { name: 'i32x4', lanes: 4, round: (x) => x | 0, array: Int32Array },
+  { name: 'f32x4', lanes: 4, round: Math.fround },
+  { name: 'i32x2', lanes: 2, round: (x) => x | 0 },
+  { name: 'u8x4', lanes: 4, round: (x) => x & 255 },
+  { name: 'f32x2', lanes: 2, round: Math.fround },
+  { name: 'i16x2', lanes: 2, round: (x) => (x << 16) >> 16 },
+  { name: 'f64x2', lanes: 2, round: (x) => x },
+  { name: 'i32x4', lanes: 4, round: (x) => x | 0 },
+  { name: 'f16x2', lanes: 2, round: (x) => roundTo('f16', x) },
+  { name: 'bf16x4', lanes: 4, round: (x) => roundTo('bf16', x) },
+  { name: 'f16x4', lanes: 4, round: (x) => roundTo('f16', x) },
+  { name: 'bf16x2', lanes: 2, round: (x) => roundTo('bf16', x) },
+  { name: 'i8x4', lanes: 4, round: (x) => (x << 24) >> 24 },
+  { name: 'u16x2', lanes: 2, round: (x) => x & 65535 },
+  { name: 'f32x3', lanes: 3, round: Math.fround },
+  { name: 'i8x2', lanes: 2, round: (x) => (x << 24) >> 24 },
 ];
 
 interface State {
@@ -29,6 +37,9 @@ interface State {
   readonly p: Lanes[];
   readonly q: Lanes[];
   readonly vars: Map<string, Lanes>;
+  /** An array of the thread's own, of four. */
+  readonly t: Lanes[];
+  readonly i: number;
 }
 
 interface Term {
@@ -44,7 +55,7 @@ interface Step {
 export interface VectorProgram {
   /** The body of a kernel over vectors `p` and plain numbers `q`, two vectors a thread from `2 * i` on. */
   readonly text: string;
-  readonly run: (p: Lanes[], q: Lanes[]) => void;
+  readonly run: (p: Lanes[], q: Lanes[], i: number) => void;
 }
 
 const NAMES = ['x', 'y', 'z', 'w'];
@@ -53,6 +64,8 @@ class VectorGenerator {
   readonly #r: Random;
   readonly #t: VectorType;
   readonly #vars: string[] = [];
+  /** Whether the array `t` is there. */
+  #hasOwn = false;
 
   constructor(seed: number, type: VectorType) {
     this.#r = new Random(seed);
@@ -65,8 +78,18 @@ class VectorGenerator {
     return { text: String(n), value: () => Array(this.#t.lanes).fill(n) };
   }
 
+  /** An element of the thread's own array, by an index that only it knows. */
+  #own(): { readonly text: string; readonly at: (s: State) => number } {
+    const k = this.#r.below(4);
+    return { text: `t[(i + ${k}) & 3]`, at: ({ i }) => (i + k) & 3 };
+  }
+
   #element(): Term {
     const [r, { name, lanes }] = [this.#r, this.#t];
+    if (this.#hasOwn && r.chance(0.25)) {
+      const { text, at } = this.#own();
+      return { text, value: (s) => s.t[at(s)] ?? [] };
+    }
     const k = r.below(2);
     if (r.chance(0.4)) return { text: `cuda.vload(q, ${lanes} * (2 * i + ${k}), ${name})`, value: (s) => s.q[k] ?? [] };
     return { text: `p[2 * i + ${k}]`, value: (s) => s.p[k] ?? [] };
@@ -145,7 +168,18 @@ class VectorGenerator {
     const keep = (list: Lanes[], s: State): void => {
       list[k] = v.value(s);
     };
-    switch (r.below(5)) {
+    switch (r.below(6)) {
+      case 5: {
+        const { text, at } = this.#own();
+        if (r.chance(0.4)) {
+          const run = (s: State): void => {
+            const x = v.value(s)[0] ?? 0;
+            s.t[at(s)] = (s.t[at(s)] ?? []).map((old, n) => (n === lane ? x : old));
+          };
+          return { text: `${text}.${NAMES[lane]} = (${v.text}).x;`, run };
+        }
+        return { text: `${text} = ${v.text};`, run: (s) => void (s.t[at(s)] = v.value(s)) };
+      }
       case 0:
         return { text: `cuda.vstore(q, ${lanes} * (2 * i + ${k}), ${v.text});`, run: (s) => keep(s.q, s) };
       case 1:
@@ -205,11 +239,17 @@ class VectorGenerator {
       this.#vars.push(name);
       return { text: `let ${name} = ${v.text};`, run: (s) => void s.vars.set(name, v.value(s)) };
     });
+    const items = [0, 1, 2, 3].map(() => this.#vector(0));
+    steps.push({
+      text: `const t = [${items.map(({ text }) => text).join(', ')}];`,
+      run: (s) => void s.t.push(...items.map((item) => item.value(s))),
+    });
+    this.#hasOwn = true;
     for (let k = 0; k < 6; k++) steps.push(this.#step(2));
     return {
       text: `${steps.map(({ text }) => text).join('\n')}\np[2 * i] = v0;\ncuda.vstore(q, ${this.#t.lanes} * (2 * i + 1), v1);`,
-      run: (p, q) => {
-        const s: State = { p, q, vars: new Map() };
+      run: (p, q, i) => {
+        const s: State = { p, q, vars: new Map(), t: [], i };
         for (const step of steps) step.run(s);
         p[0] = s.vars.get('v0') ?? [];
         q[1] = s.vars.get('v1') ?? [];
