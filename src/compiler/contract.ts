@@ -77,6 +77,8 @@ export interface CompileOptions {
   readonly debug: boolean;
   readonly defaultFloat: 'f32' | 'f64';
   readonly indexBits: 32 | 64;
+  /** Threads of a block at most: the memory that collectives find is for so many. Default: 1024. */
+  readonly maxThreads?: number | undefined;
   /** How many calls of one function may be inside each other; undefined: one. */
   readonly maxRecursion?: number | undefined;
   /** The memory of an object of another library that has the CUDA array interface. */

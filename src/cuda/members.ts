@@ -22,7 +22,7 @@ export { atomic } from './atomic.ts';
 export * from './bessel.ts';
 export * from './bits.ts';
 export * from './caches.ts';
-export { block, warp } from './collectives.ts';
+export { block, warp } from './collectives/index.ts';
 export { fast } from './fast.ts';
 export { blockDim, blockIdx, grid, gridDim, gridSize, laneId, threadIdx, warpSize } from './geometry.ts';
 export { bf16, fp16 } from './half.ts';

@@ -298,6 +298,7 @@ export class KernelState {
       debug: options.debug,
       defaultFloat: options.defaultFloat,
       indexBits,
+      maxThreads: Math.min(options.launchBounds ?? Number.POSITIVE_INFINITY, context.info.limits.maxThreadsPerBlock),
       maxRecursion: options.maxRecursion,
       link: options.link,
       importArray: importerOf(context),

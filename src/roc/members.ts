@@ -9,6 +9,7 @@ export { In, InOut, Out } from '../kernel/hints.ts';
 export { Stream } from '../stream/stream.ts';
 export { agents } from './agents.ts';
 export { DeviceNDArray, DeviceRecord, deviceArray, deviceArrayLike, toDevice } from './arrays.ts';
+export { block, warp, wave } from './collectives.ts';
 export { isAvailable } from './devices.ts';
 export {
   close,

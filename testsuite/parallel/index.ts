@@ -2,6 +2,7 @@
  * Chapters: the primitives of `tsamba/parallel`.
  */
 import type { ConformanceTest } from '../suite.ts';
+import { collectiveItems } from './collective-items.ts';
 import { collectives } from './collectives.ts';
 import { parallelCounting } from './counting.ts';
 import { parallelReduce } from './reduce.ts';
@@ -14,6 +15,7 @@ export const parallelPrimitives: readonly ConformanceTest[] = [
   ...parallelCounting,
   ...parallelSort,
   ...collectives,
+  ...collectiveItems,
   ...parallelScan,
   ...parallelSelect,
 ];

@@ -226,7 +226,7 @@ export type TExpr = { readonly pos: Pos; type?: Type | undefined } & (
   | { readonly k: 'imul'; readonly a: TExpr; readonly b: TExpr }
   | { readonly k: 'clz32'; readonly a: TExpr }
   | { readonly k: 'intrinsic'; readonly fn: Row; readonly args: readonly TExpr[] }
-  | { readonly k: 'test'; readonly fn: 'isNaN' | 'isFinite' | 'isInteger'; readonly a: TExpr }
+  | { readonly k: 'test'; readonly fn: 'isNaN' | 'isFinite' | 'isInteger' | 'isNegative'; readonly a: TExpr }
   /** `fast`: as the hardware approximates it, where it has an instruction. */
   | {
       readonly k: 'math';
