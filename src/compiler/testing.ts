@@ -89,12 +89,13 @@ export interface Run {
   readonly fault: string | undefined;
 }
 
-/** Runs a kernel on the given arrays, in place. */
+/** Runs a kernel, or what `change` makes of it, on the given arrays, in place. */
 export function run(
   fn: (...args: never[]) => unknown,
   args: readonly Arg[],
   launch: { grid?: number | readonly number[]; block?: number | readonly number[]; sharedBytes?: number } = {},
   options: Partial<CompileOptions> = {},
+  change: (kernel: CompiledKernel['kernel']) => CompiledKernel['kernel'] = (kernel) => kernel,
 ): Run {
   const compiled = compileFor(fn, args, options);
   const arrays = args.map((a) => (isArray(a) ? shaped(a) : undefined));
@@ -131,7 +132,7 @@ export function run(
     return [list[0] ?? 1, list[1] ?? 1, list[2] ?? 1];
   };
   const result = interpret(
-    compiled.kernel,
+    change(compiled.kernel),
     { grid: dims(launch.grid), block: dims(launch.block), sharedBytes: launch.sharedBytes },
     values,
     memory,

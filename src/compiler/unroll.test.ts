@@ -4,11 +4,22 @@
 import { describe, expect, test } from 'vitest';
 import type { Kernel } from './ir/ops.ts';
 import { simplify } from './ir/passes/simplify.ts';
-import { unroll } from './ir/passes/unroll.ts';
-import { eachStmt } from './ir/passes/walk.ts';
+import { type UnrollOptions, unroll } from './ir/passes/unroll.ts';
+import { eachExpr, eachStmt } from './ir/passes/walk.ts';
 import { outcome, randomSample } from './ir/testing.ts';
 import { verify } from './ir/verify.ts';
 import { compileFor, run } from './testing.ts';
+
+const LIKE_GPUS: UnrollOptions = {
+  rounds: 16,
+  nodes: 2400,
+  plainLoads: 512,
+  barriers: true,
+  elements: false,
+  factor: 4,
+  nests: true,
+  stages: 0,
+};
 
 type V = { [k: number]: number; length: number };
 
@@ -104,11 +115,109 @@ test('the counter has its last value afterwards', () => {
   expect(loops(unroll(simplify(compiled.kernel)))).toBe(0);
 });
 
+describe('as for GPUs', () => {
+  const prepared = (kernel: Kernel): Kernel => {
+    const done = simplify(unroll(simplify(kernel), LIKE_GPUS));
+    verify(done, 'lowered');
+    return done;
+  };
+  /** Loops that are left, once the results have been seen to be those of JavaScript. */
+  const left = (fn: (y: V) => void, start: readonly number[] = Array.from({ length: 64 }, (_, k) => k)): number => {
+    const [y, want] = [Float32Array.from(start), Float32Array.from(start)];
+    fn(want);
+    const { compiled } = run(fn as never, [y], {}, {}, prepared);
+    expect(y).toEqual(want);
+    return loops(prepared(compiled.kernel));
+  };
+  const remainders = (kernel: Kernel): number => {
+    let n = 0;
+    eachExpr(kernel.body, (e) => {
+      if (e.op === 'binary' && e.fn === 'rem') n++;
+    });
+    return n;
+  };
+  const remaindersIn = (fn: (y: V) => void): number =>
+    remainders(prepared(compileFor(fn as never, [new Float32Array(64)]).kernel));
+
+  test('loops within loops whose rounds follow from the counter', () => {
+    const network = (y: V): void => {
+      for (let size = 2; size <= 16; size <<= 1)
+        for (let stride = size >> 1; stride > 0; stride >>= 1) y[stride] += size + 2 * y[stride + 1];
+    };
+    expect(left(network)).toBe(0);
+    // Inner rounds that only running tells.
+    const open = (y: V): void => {
+      for (let k = 1; k < 5; k++) for (let j = 0; j < y[k]; j++) y[k + 8] += j;
+    };
+    expect(left(open)).toBe(2);
+  });
+
+  test('counters modulo a small number, with what is left of the rounds', () => {
+    const ring = (y: V): void => {
+      let d = 2;
+      for (; d <= 60; d++) y[d % 3] = y[(d + 2) % 3] - y[(d + 1) % 3] + d;
+      y[5] = d;
+    };
+    expect(left(ring)).toBe(1);
+    expect(remaindersIn(ring)).toBe(0);
+    const byTwo = (y: V): void => {
+      for (let d = 1; d < 63; d += 2) y[d % 6] += y[(d + 3) % 4] + d;
+    };
+    expect(left(byTwo)).toBe(1);
+    expect(remaindersIn(byTwo)).toBe(0);
+    const negative = (y: V): void => {
+      for (let d = 0; d < 40; d++) y[8 + ((d - 4) % 3)] += d;
+    };
+    expect(left(negative)).toBe(1);
+    expect(remaindersIn(negative)).toBeGreaterThan(0);
+  });
+
+  test('loops with a counter and another test go on in groups', () => {
+    const until = (most: number) => (y: V) => {
+      let x = y[0];
+      let n = 0;
+      while (n < 24 && x < most) {
+        x = x * 2 + 1;
+        n++;
+      }
+      y[1] = n;
+      y[2] = x;
+    };
+    for (const most of [0, 2, 7, 12, 40, 1e30]) {
+      const y = new Float32Array(4);
+      const want = new Float32Array(4);
+      until(most)(want);
+      run(until(most) as never, [y], {}, {}, prepared);
+      expect(y).toEqual(want);
+    }
+    const tests = (fn: (y: V) => void): number => {
+      let n = 0;
+      eachStmt(prepared(compileFor(fn as never, [new Float32Array(4)]).kernel).body, (s) => {
+        if (s.op === 'break') n++;
+      });
+      return n;
+    };
+    expect(tests(until(5))).toBe(4);
+    const breaking = (y: V): void => {
+      let n = 0;
+      while (n < 12 && y[n] < 9) {
+        n++;
+        if (y[n + 20] > 26) break;
+      }
+      y[1] = n;
+    };
+    expect(left(breaking)).toBe(1);
+  });
+});
+
 test('random kernels do the same', () => {
   for (let seed = 0; seed < 300; seed++) {
     const sample = randomSample(seed);
-    const kernel = simplify(unroll(simplify(sample.kernel)));
-    verify(kernel, 'lowered');
-    expect(outcome(sample, kernel), `seed ${seed}`).toBe(outcome(sample));
+    const want = outcome(sample);
+    for (const options of seed % 4 === 0 ? [undefined, LIKE_GPUS] : [undefined]) {
+      const kernel = simplify(unroll(simplify(sample.kernel), options));
+      verify(kernel, 'lowered');
+      expect(outcome(sample, kernel), `seed ${seed}`).toBe(want);
+    }
   }
 });

@@ -37,6 +37,7 @@ const UNROLLED: UnrollOptions = {
   barriers: true,
   elements: false,
   factor: 4,
+  nests: true,
   stages: 0,
 };
 

@@ -62,7 +62,16 @@ it('unchecked kernels have no checks', () => {
 });
 
 it('loops that are too long to unroll do several rounds in one', () => {
-  const options = { rounds: 8, nodes: 400, plainLoads: 100, barriers: true, elements: false, factor: 4, stages: 0 };
+  const options = {
+    rounds: 8,
+    nodes: 400,
+    plainLoads: 100,
+    barriers: true,
+    elements: false,
+    factor: 4,
+    nests: true,
+    stages: 0,
+  };
   const done = text(unroll(b.build(counting(64, store(at(x, read(k)), read(k)))), options).body);
   expect(done).toContain('x[k + 3] = k + 3');
   expect(done).toContain('k = k + 4');

@@ -5,14 +5,15 @@
  * rounds overlaps. Only small, straight bodies are copied, as code costs time to compile.
  */
 
-import { binary, constant, KernelBuilder } from '../builder.ts';
+import { KernelBuilder } from '../builder.ts';
 import { type Loop, testedLoop } from '../loops.ts';
-import { exprsSize } from '../measures.ts';
 import type { ArraySym, BinaryOp, Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
-import { foldExpr } from './fold.ts';
+import { foldExpr, foldNode } from './fold.ts';
 import { analyseLiveness, type Liveness } from './liveness.ts';
 import { renamed } from './rename.ts';
+import { anew, copyAt, copyOf, countRounds, isRead, nodesIn } from './round-copies.ts';
 import { unrollableArrays } from './scalars.ts';
+import { inGroups, MOST_COUNTED, severalRounds } from './several-rounds.ts';
 import {
   assignedIn,
   eachExpr,
@@ -20,7 +21,6 @@ import {
   jumpsTo,
   mapExpr,
   mapLists,
-  mapStmtExprs,
   someExpr,
   someStmt,
   stmtExprs,
@@ -40,12 +40,11 @@ export interface UnrollOptions {
   readonly elements: boolean;
   /** How many rounds of a loop that is too long for that are made one; 1 for none. */
   readonly factor: number;
+  /** Whether loops whose inner loops' rounds follow from their counter are written out together with these. */
+  readonly nests: boolean;
   /** At most this many expression nodes in all copies of the stages of a transform (see `isStages`); 0 where those stay a loop. */
   readonly stages: number;
 }
-
-/** Longer loops are not counted. */
-const MOST_COUNTED = 4096;
 
 /**
  * For the CPU device. Loads from memory of known extents need no checks in a loop either, and V8 begins a stretch of straight
@@ -58,6 +57,7 @@ const DEFAULTS: UnrollOptions = {
   barriers: false,
   elements: true,
   factor: 1,
+  nests: false,
   stages: 2400,
 };
 
@@ -97,7 +97,8 @@ function unrollList(list: readonly Stmt[], options: Unrolling): readonly Stmt[] 
   for (const [k, s] of list.entries()) {
     const inner = mapLists(s, (inside) => unrollList(inside, options));
     const own = s.op === 'loop' ? { ...options, own: () => options.own(s) } : options;
-    const copies = inner.op === 'loop' ? copiesOf(inner, list[k - 1], own) : undefined;
+    const copies =
+      inner.op === 'loop' ? (copiesOf(inner, list[k - 1], own) ?? inGroups(inner, list, k, own)) : undefined;
     if (copies === undefined) out.push(inner);
     else out.push(...copies);
     changed ||= copies !== undefined || inner !== s;
@@ -120,6 +121,8 @@ function copiesOf(loop: Loop, before: Stmt | undefined, options: Unrolling): rea
   const { exit, body } = tested;
   const counter = before.var;
   if (step.var !== counter) return undefined;
+  if (options.nests && someStmt(body, (s) => s.op === 'loop'))
+    return nestCopies({ loop, body, step, start: before.value, exit }, options);
   const stages = options.stages > 0 && isStages(body, step.value, counter);
   const straight = isStraight(body, loop.label, stages || options.barriers);
   if (!straight || assignedIn(body).has(counter.id)) return undefined;
@@ -140,8 +143,7 @@ function copiesOf(loop: Loop, before: Stmt | undefined, options: Unrolling): rea
   } else if (stages && rounds <= options.rounds && nodes <= options.stages) {
     // Each copy has strides of its own.
   } else if (!small || (!global && rounds * loads > options.plainLoads)) {
-    const several = severalRounds(loop, step, rounds, options);
-    return several && [several];
+    return severalRounds(loop, step, before.value, rounds, options);
   }
   const copies: Stmt[] = [];
   for (let k = 0; k < rounds; k++) {
@@ -152,28 +154,38 @@ function copiesOf(loop: Loop, before: Stmt | undefined, options: Unrolling): rea
   return copies;
 }
 
-/** A loop whose rounds do the work of several, where that many go into its number. */
-function severalRounds(
-  loop: Loop,
-  step: Stmt & { op: 'assign' },
-  rounds: number,
-  options: UnrollOptions,
-): Loop | undefined {
-  const { factor } = options;
-  const [exit, ...body] = loop.body;
+interface Nest {
+  readonly loop: Loop;
+  readonly body: readonly Stmt[];
+  readonly step: Stmt & { op: 'assign' };
+  readonly start: Expr;
+  readonly exit: Expr;
+}
+
+/**
+ * The rounds of a loop whose inner loops' rounds follow from its counter, as those of a sorting network or a transform: all of them written out, or
+ * undefined where an inner loop would stay or the whole is too large.
+ */
+function nestCopies({ loop, body, step, start, exit }: Nest, options: Unrolling): readonly Stmt[] | undefined {
   const counter = step.var;
-  const { value } = step;
-  if (exit === undefined || factor < 2 || rounds % factor !== 0 || factor * nodesIn(body) > options.nodes)
-    return undefined;
-  if (value.op !== 'binary' || value.fn !== 'add' || value.a.op !== 'var' || value.b.op !== 'const') return undefined;
-  const { a, b } = value;
-  const later = (k: number): Expr => foldExpr(binary('add', a, binary('mul', b, constant(b.type, k))));
-  const shifted = (s: Stmt, k: number): Stmt => {
-    const own = mapStmtExprs(s, (e) => (e.op === 'var' && e.var.id === counter.id ? later(k) : anew(e)));
-    return { ...mapLists(own, (list) => list.map((x) => shifted(x, k))) };
-  };
-  const copies = Array.from({ length: factor }, (_, k) => body.map((s) => (k === 0 ? copyOf(s) : shifted(s, k))));
-  return { ...loop, body: [exit, ...copies.flat()], update: [{ ...step, value: later(factor) }] };
+  const isOpen =
+    jumpsTo(body, loop.label) || someStmt(body, (s) => s.op === 'block') || assignedIn(body).has(counter.id);
+  const rounds = isOpen ? undefined : countRounds(exit, step.value, counter, start, options.rounds);
+  if (rounds === undefined) return undefined;
+  const out: Stmt[] = [];
+  let value = start;
+  let nodes = 0;
+  for (let k = 0; k < rounds; k++) {
+    const round = unrollList(
+      body.map((s) => copyAt(s, counter, value, (e) => foldNode(anew(e)))),
+      options,
+    );
+    nodes += nodesIn(round);
+    if (nodes > options.nodes || someStmt(round, (s) => s.op === 'loop')) return undefined;
+    value = foldExpr(mapExpr(step.value, (e) => (isRead(e, counter) ? value : e)));
+    out.push(...round, { ...step, value });
+  }
+  return out;
 }
 
 /** Whether the counter goes into an index of one of the arrays, by way of other variables too. */
@@ -190,16 +202,6 @@ function namesElements(body: readonly Stmt[], counter: Var, named: ReadonlySet<A
     if (s.op === 'assign' && isDerived(s.value)) derived.add(s.var.id);
   });
   return found;
-}
-
-/** Every statement stands in one place only. Expressions may be shared, but not what is checked place by place. */
-function copyOf(s: Stmt): Stmt {
-  return { ...mapLists(mapStmtExprs(s, anew), (list) => list.map(copyOf)) };
-}
-
-/** What threads assert to be uniform may differ from round to round: each round asserts for itself. */
-function anew(e: Expr): Expr {
-  return e.op === 'unary' && e.fn === 'uniform' ? { ...e } : e;
 }
 
 const DOUBLING: ReadonlySet<BinaryOp> = new Set<BinaryOp>(['shl', 'shr', 'mul', 'div', 'floordiv']);
@@ -228,20 +230,6 @@ function isStraight(body: readonly Stmt[], label: Label, barriers: boolean): boo
   );
 }
 
-/** How often the body runs, when start, step and condition are constants. */
-function countRounds(exit: Expr, step: Expr, counter: Var, start: Expr, most: number): number | undefined {
-  let value = start;
-  for (let rounds = 0; rounds <= most; rounds++) {
-    const at = (e: Expr): Expr => foldExpr(mapExpr(e, (x) => (x.op === 'var' && x.var.id === counter.id ? value : x)));
-    const over = at(exit);
-    if (over.op !== 'const') return undefined;
-    if (over.value === true) return rounds;
-    value = at(step);
-    if (value.op !== 'const') return undefined;
-  }
-  return undefined;
-}
-
 /** How many loads there are, and whether any access is to memory whose extents only the launch knows. */
 function accessesIn(body: readonly Stmt[]): { loads: number; global: boolean } {
   let [loads, global] = [0, false];
@@ -254,12 +242,4 @@ function accessesIn(body: readonly Stmt[]): { loads: number; global: boolean } {
     global ||= e.mem.array.space === 'global';
   });
   return { loads, global };
-}
-
-function nodesIn(body: readonly Stmt[]): number {
-  let statements = 0;
-  eachStmt(body, () => {
-    statements++;
-  });
-  return statements + exprsSize(body);
 }

@@ -131,6 +131,12 @@ function fused(g: Gen, e: Expr & { op: 'binary' }): Operand | undefined {
   const { type } = e;
   if (!g.kernel.contract || (type !== 'f32' && type !== 'f64') || (e.fn !== 'add' && e.fn !== 'sub')) return undefined;
   const negated = (x: Operand): Operand => unaryOp(g, 'neg', type, x);
+  // Twice a float is exact.
+  const twice = doubled(e.a);
+  if (twice !== undefined) {
+    const c = g.value(e.b);
+    return fma(g, type, g.value(twice), immediate(type, 2), e.fn === 'sub' ? negated(c) : c);
+  }
   if (isProduct(e.a)) {
     const [x, y, c] = [g.value(e.a.a), g.value(e.a.b), g.value(e.b)];
     return fma(g, type, x, y, e.fn === 'sub' ? negated(c) : c);
@@ -138,6 +144,13 @@ function fused(g: Gen, e: Expr & { op: 'binary' }): Operand | undefined {
   if (!isProduct(e.b)) return undefined;
   const [c, x, y] = [g.value(e.a), g.value(e.b.a), g.value(e.b.b)];
   return fma(g, type, e.fn === 'sub' ? negated(x) : x, y, c);
+}
+
+/** What is added to itself, in a sum that is nothing else. */
+function doubled(e: Expr): Expr | undefined {
+  if (e.op !== 'binary' || e.fn !== 'add') return undefined;
+  const { a, b } = e;
+  return a === b || (a.op === 'var' && b.op === 'var' && a.var.id === b.var.id) ? a : undefined;
 }
 
 /** `fmin(fmax(x, 0), 1)` of a sum or product, which is a modifier of the instruction. NaN gives 0 either way. */

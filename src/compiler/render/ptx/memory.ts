@@ -77,7 +77,9 @@ export function addressOf(g: Gen, mem: MemRef, base: Base = baseOf(g, mem)): Add
   const [rest, part] = g.kernel.checked ? splitConstant(mem.index) : split(mem.index);
   let start = base.start;
   let disp = base.offset + mem.disp + Number(part) * mem.scale;
-  if (rest !== undefined || Math.abs(disp) >= 2 ** 31) {
+  // Where shared memory begins depends on the place in the cluster: in a loop the assembler would ask for that in each round.
+  const again = base.space === 'shared' && g.loopDepth > 0;
+  if (rest !== undefined || again || Math.abs(disp) >= 2 ** 31) {
     if (!start.startsWith('%')) start = g.code.once(base.wide ? 'rd' : 'r', base.wide ? 'mov.u64' : 'mov.u32', start);
     if (Math.abs(disp) >= 2 ** 31) {
       start = g.code.value('rd', 'add.s64', [start, String(disp)]);
