@@ -44,6 +44,10 @@ const { status } = spawnSync(process.execPath, [join(root, 'tools/emit.mjs'), di
 if (status !== 0) process.exit(status ?? 1);
 
 const PUBLIC = ['index', 'cuda/index', 'roc/index', 'parallel/index'];
+/** Built by themselves, so that what programs load is not laid out for them. */
+const PLUGINS = ['vite', 'rollup', 'rolldown', 'webpack', 'rspack', 'esbuild', 'loader'].map(
+  (name) => `plugins/${name}`,
+);
 const entries = new Set(PUBLIC);
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (!/\.js(?:\.map)?$/.test(name)) continue;
@@ -65,8 +69,8 @@ const { build } = await import('vite');
 const { calledFirst, eagerly } = await import('./eager.mjs');
 const { withoutComments } = await import('./comments.mjs');
 
-async function bundle(names, plugins, { format = 'es', outDir = dist } = {}) {
-  rmSync(join(outDir, 'chunks'), { recursive: true, force: true });
+async function bundle(names, plugins, { format = 'es', outDir = dist, chunks = 'chunks' } = {}) {
+  rmSync(join(outDir, chunks), { recursive: true, force: true });
   await build({
     root,
     configFile: false,
@@ -88,12 +92,13 @@ async function bundle(names, plugins, { format = 'es', outDir = dist } = {}) {
         preserveEntrySignatures: 'strict',
         output: {
           format,
+          exports: 'named',
           entryFileNames: '[name].js',
           minifyInternalExports: false,
           // Bundlers warn of imports that are there for their order only.
           hoistTransitiveImports: false,
           // In a folder of their own: the library knows its own frames in stack traces by the folder above its file.
-          chunkFileNames: 'chunks/[name]-[hash].js',
+          chunkFileNames: `${chunks}/[name]-[hash].js`,
           sourcemapExcludeSources: true,
         },
       },
@@ -149,8 +154,11 @@ await bundle([...entries], [eagerly(calledFirst(dist))]);
 
 const cjs = join(dist, 'cjs');
 await bundle(PUBLIC, [withoutImportMeta], { format: 'cjs', outDir: cjs });
+const apart = { chunks: 'plugins/chunks' };
+await bundle(PLUGINS, [], apart);
+await bundle(PLUGINS, [withoutImportMeta], { ...apart, format: 'cjs', outDir: cjs });
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
-const declared = new Set(PUBLIC.flatMap((name) => [...declaredBy(name)]));
+const declared = new Set([...PUBLIC, ...PLUGINS].flatMap((name) => [...declaredBy(name)]));
 shipDeclarations(new Set([...declared, ...declaredBy('testsuite/index')]));
 for (const name of declared) copyDeclaration(name, cjs);
 

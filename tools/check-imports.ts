@@ -49,6 +49,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/parallel'],
   ['src/cuda'],
   ['src/roc'],
+  ['src/plugins'],
   ['src/index.ts'],
   ['testsuite'],
 ];
@@ -71,7 +72,7 @@ const OPEN_TO_SUITE: readonly string[] = [
 const NODE_GLOBALS = ['process', 'Buffer', 'setImmediate', 'clearImmediate', 'require', '__dirname'];
 
 /** Where they may be used: what is loaded only beside a library of the system, and the folder that all others ask. */
-const NODE_ONLY = /^src\/(?:host|ffi|driver\/(?:nvidia|hip|opencl|cuda-api))\/|(?:\.test|[./]testing)\.ts$/;
+const NODE_ONLY = /^src\/(?:host|ffi|plugins|driver\/(?:nvidia|hip|opencl|cuda-api))\/|(?:\.test|[./]testing)\.ts$/;
 
 /** Folders that a folder must not know although they are below it. */
 const FORBIDDEN: readonly (readonly [from: string, to: string, why: string])[] = [
@@ -132,7 +133,8 @@ for (const file of sources) {
   if (lines > MAX_LINES) problems.push(`${file}: ${lines} lines (at most ${MAX_LINES})`);
   if (!file.endsWith('.test.ts') && !/^(#!.*\n)?(\/\/\/.*\n)*\/\*\*/.test(text))
     problems.push(`${file}: no header comment that says what the file is for`);
-  if (!/\.(?:test|testing)\.ts$/.test(file) && /^import (?!type\s)[^'"]*['"]node:/m.test(text))
+  // Bundlers run in Node.js, and no page loads their plugins.
+  if (!/\.(?:test|testing)\.ts$|^src\/plugins\//.test(file) && /^import (?!type\s)[^'"]*['"]node:/m.test(text))
     problems.push(`${file}: imports a node: module, which keeps the library out of pages; ask src/host for it`);
   if (file.startsWith('src/') && !NODE_ONLY.test(file))
     for (const name of nodeGlobals(text)) problems.push(`${file}: uses ${name} of Node.js; ask src/host for it`);

@@ -4,6 +4,7 @@
  * Kernels are mostly anonymous functions, `const scale = cuda.jit((a, k) => …)`. The front end can tell from the author's file
  * what one is assigned to, which takes a look at a source map: so that happens when a message is made, and not before.
  */
+import { attachedTo } from '../compiler/frontend/attached.ts';
 import { nameOf } from '../compiler/frontend/diagnostics.ts';
 import type { SourceText } from '../compiler/source.ts';
 
@@ -18,8 +19,8 @@ export class KernelName {
   source: SourceText | undefined = undefined;
   #assigned: string | undefined = undefined;
 
-  constructor(given: string | undefined, fn: { readonly name: string }) {
-    this.own = given ?? (fn.name || ANONYMOUS);
+  constructor(given: string | undefined, fn: (...args: never[]) => unknown) {
+    this.own = given ?? ((attachedTo(fn)?.name ?? fn.name) || ANONYMOUS);
   }
 
   /** The best name that is known. */

@@ -66,6 +66,7 @@ export class KernelState {
   /** Goes up when what was read and compiled is forgotten. */
   #generation = 0;
   readonly #warned = new Set<string>();
+  readonly #changed = (): void => this.forget();
 
   constructor(fn: AnyFunction, options: CheckedOptions) {
     this.fn = fn;
@@ -91,7 +92,8 @@ export class KernelState {
   }
 
   #capture(): CapturedFunction {
-    return captureFunction(this.fn, { captures: this.options.captures, name: this.naming.own });
+    const { captures } = this.options;
+    return captureFunction(this.fn, { captures, name: this.naming.own, changed: this.#changed });
   }
 
   /** Reads the function again and throws when a captured value is another one than at the first launch. */

@@ -40,7 +40,11 @@ function findRenamed(source: SourceText): ReadonlyMap<string, string> {
   for (const { 0: name, index } of source.text.matchAll(IDENTIFIER)) {
     if (!/\d$/.test(name) || seen.has(name) || source.text[index - 1] === '.') continue;
     seen.add(name);
-    const { text, column } = describe({ source, start: index, end: index + name.length });
+    const {
+      text,
+      column: inFile,
+      textColumn: column = inFile,
+    } = describe({ source, start: index, end: index + name.length });
     const written = text.slice(column - 1).match(IDENTIFIER)?.[0];
     if (written === undefined || !text.startsWith(written, column - 1)) continue;
     if (name.startsWith(written) && /^\d+$/.test(name.slice(written.length))) names.set(name, written);

@@ -6,10 +6,12 @@
  */
 import { capturesOf, hostOnlyOf } from '../intrinsics.ts';
 import type { Pos } from '../source.ts';
+import { type Attached, attachedTo } from './attached.ts';
 import type { Captured, CapturedFunction } from './captured.ts';
 import { fail } from './diagnostics.ts';
 import { mayHaveHelpers, undoHelpers } from './es5.ts';
 import { type FactoryNames, openFactory } from './factory.ts';
+import { GLOBALS } from './globals.ts';
 import { type ClosureScope, type InspectedFunction, inspectFunction, inspectorProblem } from './inspector.ts';
 import { isClassText, isNativeText } from './parse.ts';
 import { rememberLocation, sourceOf } from './positions.ts';
@@ -24,12 +26,15 @@ export interface CaptureOptions {
   readonly captures?: Readonly<Record<string, unknown>> | undefined;
   /** The kernel's name in messages; else the function's own. */
   readonly name?: string | undefined;
+  /** Called when a server for development replaces the text of a function that was read. */
+  readonly changed?: (() => void) | undefined;
 }
 
 /** What all functions reached from one kernel share. */
 interface Reading {
   readonly captures: Readonly<Record<string, unknown>> | undefined;
   readonly functions: Map<AnyFunction, CapturedFunction>;
+  readonly changed: (() => void) | undefined;
   /** How the kernel's own text begins, up to its body. */
   head?: string;
 }
@@ -47,7 +52,7 @@ export function captureFunction(fn: AnyFunction, options: CaptureOptions = {}): 
     });
   }
   const captures = options.captures && Object.assign(Object.create(null) as Record<string, unknown>, options.captures);
-  const reading: Reading = { captures, functions: new Map() };
+  const reading: Reading = { captures, functions: new Map(), changed: options.changed };
   if (captures === undefined) return readFunction(fn, reading, undefined, options.name);
   const opened = openFactory(fn, captures, options.name);
   if (opened === undefined) return readFunction(fn, reading, new Map(Object.entries(captures)), options.name);
@@ -61,12 +66,15 @@ function readFunction(
   name: string | undefined,
   caller?: Pos,
 ): CapturedFunction {
-  const source = sourceOf(fn, name ?? fn.name);
+  const attached = attachedTo(fn);
+  const source = sourceOf(fn, name ?? (attached?.name || fn.name));
   let { node, free } = syntaxOf(source, caller);
+  if (reading.changed !== undefined) attached?.readers?.add(reading.changed);
   reading.head ??= source.text.slice(0, node.body.start).trim().replace(/\s+/g, ' ');
-  const inspected = inspectFunction(fn);
+  // What a plugin has left says all that the inspector would, and knows the author's names.
+  const inspected = attached === undefined ? inspectFunction(fn) : undefined;
   if (inspected !== undefined) rememberLocation(source, inspected.location);
-  const resolver = new Resolver(explicit, inspected, reading.captures);
+  const resolver = new Resolver(explicit, attached, inspected, reading.captures);
   const captures = new Map<string, Captured>();
   for (const wanted of free.keys()) captures.set(wanted, resolver.resolve(wanted));
   if (mayHaveHelpers(source.text, captures.values())) {
@@ -76,7 +84,7 @@ function readFunction(
   // A function expression may call itself by its own name, which no scope outside it shows.
   if (node.id && !captures.has(node.id.name)) captures.set(node.id.name, { found: true, value: fn });
   // The scopes themselves must not outlive this: they hold every variable of the module.
-  const seen = inspected !== undefined;
+  const seen = inspected !== undefined || attached !== undefined;
   const missing = [...captures].filter(([, captured]) => !captured.found).map(([unknown]) => unknown);
   const hints = new Map(missing.map((unknown) => [unknown, didYouMean(unknown, resolver.knownNames())]));
   return {
@@ -125,6 +133,7 @@ function failNative(fn: AnyFunction, pos: Pos): never {
 /** Resolves the free names of one function, and is dropped afterwards, as scopes keep all their variables alive. */
 class Resolver {
   readonly #explicit: FactoryNames | undefined;
+  readonly #attached: Attached | undefined;
   readonly #scopes: readonly ClosureScope[];
   readonly #global: object | undefined;
   readonly #captures: Readonly<Record<string, unknown>> | undefined;
@@ -133,10 +142,12 @@ class Resolver {
 
   constructor(
     explicit: FactoryNames | undefined,
+    attached: Attached | undefined,
     inspected: InspectedFunction | undefined,
     captures: Readonly<Record<string, unknown>> | undefined,
   ) {
     this.#explicit = explicit;
+    this.#attached = attached;
     this.#captures = captures;
     this.#blind = inspected === undefined;
     const scopes = inspected?.scopes ?? [];
@@ -147,6 +158,8 @@ class Resolver {
   resolve(name: string): Captured {
     const given = this.#explicit?.get(name);
     if (given !== undefined || this.#explicit?.has(name)) return { found: true, value: given };
+    const written = this.#attached === undefined ? undefined : attachedValue(this.#attached, name);
+    if (written !== undefined) return written;
     for (const { variables } of this.#scopes) {
       if (Object.hasOwn(variables, name)) return { found: true, value: valueIn(variables, name) };
     }
@@ -159,7 +172,21 @@ class Resolver {
 
   knownNames(): string[] {
     const own = this.#scopes.flatMap(({ variables }) => Object.keys(variables));
-    return [...(this.#explicit?.keys() ?? []), ...own, ...GLOBALS];
+    const written = Object.keys(this.#attached?.names ?? {});
+    return [...(this.#explicit?.keys() ?? []), ...written, ...own, ...GLOBALS];
+  }
+}
+
+/**
+ * The value of a name that a plugin found; undefined where it found none of that name, or one that nothing declares (a global, perhaps of the bundler).
+ * A variable that has no value yet is there and undefined.
+ */
+function attachedValue({ names }: Attached, name: string): Captured | undefined {
+  if (!Object.hasOwn(names, name)) return undefined;
+  try {
+    return { found: true, value: names[name]?.() };
+  } catch (error) {
+    return /is not defined|find variable/.test(String(error)) ? undefined : { found: true, value: undefined };
   }
 }
 
@@ -171,14 +198,6 @@ function valueIn(variables: object, name: string): unknown {
     return undefined;
   }
 }
-
-/** The globals that mean something in a kernel. Their values are those of Tsamba's own realm. */
-const GLOBALS: readonly string[] = [
-  ...['undefined', 'NaN', 'Infinity', 'Math', 'Number', 'BigInt', 'Boolean', 'String', 'Symbol', 'Object', 'Array'],
-  ...['isNaN', 'isFinite', 'console', 'Error', 'RangeError', 'TypeError'],
-  ...['Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array'],
-  ...['BigInt64Array', 'BigUint64Array', 'Float16Array', 'Float32Array', 'Float64Array'],
-];
 
 function globalValue(name: string, realm: object | undefined): Captured {
   const from = GLOBALS.includes(name) ? globalThis : (realm ?? globalThis);

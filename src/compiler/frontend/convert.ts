@@ -78,7 +78,7 @@ export function widenLiteral(n: number): Expr {
 
 /** A number as the author has written it: `0xedb88320`, of which a transpiler makes 3988292384, and `1_000`. */
 function written(n: number, pos: Pos): string {
-  const { text, column } = describe(pos);
+  const { text, column: inFile, textColumn: column = inFile } = describe(pos);
   const found = /^-?(?:0(?:x[\da-f_]+|b[01_]+|o[0-7_]+)|[\d_.]+(?:e[+-]?\d+)?)/i.exec(text.slice(column - 1))?.[0];
   return found !== undefined && Number(found.replaceAll('_', '')) === n ? found : String(n);
 }

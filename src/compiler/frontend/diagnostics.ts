@@ -76,7 +76,7 @@ function heading(pos: Pos, place: Place): string {
 /** A function's name; of one without, what the author's line assigns it to: `const scale = cuda.jit((…) => …)`. */
 export function nameOf(source: SourceText): string | undefined {
   if (source.name !== '' && source.name !== 'kernel') return source.name;
-  const { text, column } = describe({ source, start: 0, end: 1 });
+  const { text, column: inFile, textColumn: column = inFile } = describe({ source, start: 0, end: 1 });
   // A source map may point behind the parenthesis of `(a, k) =>`.
   const before = /([\w$]+)\s*(?::[^=;]*)?[=:]\s*(?:[\w$]+\.)*jit\(\s*\(?$/.exec(text.slice(0, column - 1));
   return before?.[1] ?? (source.name || undefined);

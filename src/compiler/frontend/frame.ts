@@ -39,7 +39,8 @@ interface Shown {
   readonly shift: number;
 }
 
-function crop({ text, column, length }: Place): Shown {
+function crop({ text, length, ...place }: Place): Shown {
+  const column = place.textColumn ?? place.column;
   const plain = text.replaceAll('\t', ' ').trimEnd();
   if (plain.length <= WIDTH) return { text: plain, shift: 0 };
   const from = Math.max(0, Math.min(column - 1 - 30, plain.length - WIDTH, column - 1));
@@ -55,7 +56,7 @@ function crop({ text, column, length }: Place): Shown {
 function underline(marks: readonly Mark[], shown: Shown): string[] {
   const placed = marks
     .map(({ place, text, main }) => {
-      const from = Math.max(0, place.column - 1 - shown.shift);
+      const from = Math.max(0, (place.textColumn ?? place.column) - 1 - shown.shift);
       const length = Math.max(1, Math.min(place.length, shown.text.length - from));
       return { from, length, text, main };
     })

@@ -6,6 +6,7 @@
  * function's own text.
  */
 import type { Pos, SourceText } from '../source.ts';
+import { type Attached, attachedPlace, attachedTo } from './attached.ts';
 import { inspectFunction, type ScriptLocation } from './inspector.ts';
 import { asPath, mapOf, readText, type Script, scriptById, splitLines } from './script.ts';
 import { originalPosition, type SourceMap } from './sourcemap.ts';
@@ -20,12 +21,15 @@ export interface Place {
   readonly column: number;
   /** The whole line of the author's file. */
   readonly text: string;
+  /** Where the range begins in `text`, where that is the line without its types: the file itself is not at hand. 1-based. */
+  readonly textColumn?: number;
   /** Characters to underline, at least 1. */
   readonly length: number;
 }
 
 interface Origin {
   readonly fn: AnyFunction;
+  readonly attached: Attached | undefined;
   location: ScriptLocation | undefined | 'unasked';
 }
 
@@ -33,14 +37,15 @@ const origins = new WeakMap<SourceText, Origin>();
 
 /** The text of a function, with the way back to its file. `location` spares asking the inspector again. */
 export function sourceOf(fn: AnyFunction, name: string, location?: ScriptLocation): SourceText {
+  const attached = attachedTo(fn);
   const source: SourceText = {
-    text: Function.prototype.toString.call(fn),
+    text: attached?.text ?? Function.prototype.toString.call(fn),
     name,
     get script() {
       return scriptPlace(source);
     },
   };
-  origins.set(source, { fn, location: location ?? 'unasked' });
+  origins.set(source, { fn, attached, location: location ?? 'unasked' });
   return source;
 }
 
@@ -57,6 +62,9 @@ export function describe(pos: Pos): Place {
   const at = lineColumn(source.text, start);
   const line = lines[at.line] ?? '';
   const length = Math.max(1, Math.min(end - start, line.length - at.column));
+  const attached = origins.get(source)?.attached;
+  const written = attached && attachedPlace(attached, at.line, at.column);
+  if (attached !== undefined && written !== undefined) return inAuthorsFile(attached, written, at.column, line, length);
   const generated = inScript(source, start);
   if (generated === undefined) return { file: undefined, line: at.line + 1, column: at.column + 1, text: line, length };
   const { script } = generated;
@@ -68,12 +76,31 @@ export function describe(pos: Pos): Place {
   return { file: asPath(script.url), line: generated.line + 1, column: generated.column + 1, text, length };
 }
 
+/** A range of a text that a plugin has left. The line is shown from the file where that is at hand and has not changed meanwhile. */
+function inAuthorsFile(
+  { file }: Attached,
+  at: { readonly line: number; readonly column: number },
+  column: number,
+  text: string,
+  length: number,
+): Place {
+  const place = { file, line: at.line + 1, column: at.column + 1, length };
+  const content = readText(file);
+  const written = content === undefined ? undefined : splitLines(content)[at.line];
+  const token = /^(?:[\w$]+|.)/s.exec(text.slice(column))?.[0] ?? '';
+  if (written?.startsWith(token, at.column)) return { ...place, text: written };
+  return { ...place, text, textColumn: column + 1 };
+}
+
 function lineColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
   const before = splitLines(text.slice(0, offset));
   return { line: before.length - 1, column: before.at(-1)?.length ?? 0 };
 }
 
 function scriptPlace(source: SourceText): SourceText['script'] {
+  const attached = origins.get(source)?.attached;
+  const written = attached && attachedPlace(attached, 0, 0);
+  if (attached !== undefined && written !== undefined) return { url: attached.file, ...written };
   const place = inScript(source, 0);
   return place && { url: place.script.url, line: place.line, column: place.column };
 }
@@ -81,7 +108,7 @@ function scriptPlace(source: SourceText): SourceText['script'] {
 /** Where an offset of a function's text stands in its script (0-based); undefined when the script is not known. */
 function inScript(source: SourceText, offset: number): { script: Script; line: number; column: number } | undefined {
   const origin = origins.get(source);
-  if (origin === undefined) return undefined;
+  if (origin === undefined || origin.attached !== undefined) return undefined;
   if (origin.location === 'unasked') origin.location = inspectFunction(origin.fn)?.location;
   const { location } = origin;
   const script = location && scriptById(location.scriptId);

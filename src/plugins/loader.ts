@@ -1,0 +1,35 @@
+/**
+ * The loader behind the plugins for webpack and Rspack, which also stands by itself in rules: `{ enforce: 'post', loader: 'tsamba/webpack-loader' }`.
+ */
+import { readMap } from './mappings.ts';
+import { isWanted, nameFor, type PluginOptions, tryTransform } from './plugin.ts';
+import { chainedMap, ownMap } from './transform.ts';
+
+/** What is used of a loader's context. */
+export interface LoaderContext {
+  readonly resourcePath: string;
+  readonly rootContext?: string;
+  getOptions(): PluginOptions;
+  emitWarning(warning: Error): void;
+  callback(error: Error | null, code?: string, map?: unknown): void;
+}
+
+/** Transforms one module. */
+export default function loader(this: LoaderContext, code: string, map?: unknown): void {
+  const options = this.getOptions();
+  const path = this.resourcePath;
+  const given = typeof map === 'string' ? (JSON.parse(map) as unknown) : map;
+  const lines = readMap(given);
+  // Without a map a file of JavaScript is taken for what was written.
+  const origin = lines ?? (/\.[cm]?js$/.test(path) ? 'itself' : undefined);
+  const file = nameFor(path, options.root ?? this.rootContext);
+  const made = isWanted(path, options)
+    ? tryTransform(code, { file, origin }, (message) => this.emitWarning(new Error(message)))
+    : undefined;
+  if (made === undefined) return this.callback(null, code, map);
+  const chained =
+    lines === undefined
+      ? { ...ownMap(code, made), sources: [path], sourcesContent: [code] }
+      : chainedMap(given as Parameters<typeof chainedMap>[0], lines, made);
+  this.callback(null, made.code, chained);
+}

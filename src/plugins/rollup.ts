@@ -1,0 +1,49 @@
+/**
+ * The plugin for Rollup: `plugins: [typescript(), tsamba()]`. It looks at modules when all other plugins are through with them.
+ */
+import { readMap } from './mappings.ts';
+import { checkPluginOptions, isWanted, nameFor, type PluginOptions, tryTransform } from './plugin.ts';
+import { ownMap } from './transform.ts';
+
+export type { FilePattern, PluginOptions } from './plugin.ts';
+
+/** What a bundler of Rollup's kind gives plugins at a module. */
+export interface ModuleContext {
+  getCombinedSourcemap?(): unknown;
+  warn(message: string): void;
+}
+
+/** What becomes of a module. */
+export interface ModuleResult {
+  code: string;
+  map: { version: 3; sources: string[]; names: string[]; mappings: string };
+}
+
+/** A plugin as Rollup has them. */
+export interface RollupPlugin {
+  name: string;
+  transform: {
+    order: 'post';
+    handler(this: ModuleContext, code: string, id: string): ModuleResult | undefined;
+  };
+}
+
+/** Makes kernels readable in pages, in Bun and Deno, and in minified code; errors point into your own files. */
+export default function tsamba(options?: PluginOptions): RollupPlugin {
+  const checked = checkPluginOptions(options);
+  return {
+    name: 'tsamba',
+    transform: {
+      order: 'post',
+      handler(code, id) {
+        if (!isWanted(id, checked)) return undefined;
+        const made = tryTransform(
+          code,
+          { file: nameFor(id, checked.root), origin: readMap(this.getCombinedSourcemap?.()) },
+          (message) => this.warn(message),
+        );
+        return made && { code: made.code, map: ownMap(code, made) as ModuleResult['map'] };
+      },
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * The plugin for Vite: `plugins: [tsamba()]`. In development a kernel that is edited takes its new text where it is, in the running page: the module is not
+ * loaded again, arrays and counters stay, and the next launch compiles.
+ */
+import { readMap } from './mappings.ts';
+import { checkPluginOptions, isWanted, nameFor, type PluginOptions, tryTransform } from './plugin.ts';
+import type { ModuleContext, ModuleResult } from './rollup.ts';
+import { type LeftFunction, ownMap, type Transformed } from './transform.ts';
+
+export type { FilePattern, PluginOptions } from './plugin.ts';
+export type { ModuleContext, ModuleResult } from './rollup.ts';
+
+/** What is used of an environment of Vite: the client, or a server's. */
+export interface Environment {
+  readonly name: string;
+  readonly hot: { send(payload: { type: 'custom'; event: string; data?: unknown }): void };
+  transformRequest(url: string): Promise<unknown>;
+}
+
+/** What is used of a module of Vite's graph. */
+export interface ModuleNode {
+  readonly id: string | null;
+  readonly url: string;
+}
+
+/** A plugin as Vite has them. */
+export interface VitePlugin {
+  name: string;
+  enforce: 'post';
+  configResolved(config: { readonly root: string; readonly command: 'build' | 'serve' }): void;
+  transform(this: ModuleContext & { environment?: unknown }, code: string, id: string): ModuleResult | undefined;
+  hotUpdate(
+    this: { environment: Environment },
+    update: { readonly type: 'create' | 'update' | 'delete'; readonly modules: readonly ModuleNode[] },
+  ): Promise<never[] | undefined>;
+}
+
+/** Makes kernels readable in pages and in minified code; errors point into your own files, and edited kernels are replaced in the running page. */
+export default function tsamba(options?: PluginOptions): VitePlugin {
+  const checked = checkPluginOptions(options);
+  let root = checked.root;
+  let serves = false;
+  const left = new Map<string, Transformed>();
+  return {
+    name: 'tsamba',
+    enforce: 'post',
+    configResolved(config) {
+      root ??= config.root;
+      serves = config.command === 'serve';
+    },
+    transform(code, id) {
+      if (!isWanted(id, checked)) return undefined;
+      const origin = readMap(this.getCombinedSourcemap?.());
+      const made = tryTransform(code, { file: nameFor(id, root), origin, hot: serves }, (message) =>
+        this.warn(message),
+      );
+      if (serves && made !== undefined) left.set(keyOf(this.environment, id), made);
+      return made && { code: made.code, map: ownMap(code, made) as ModuleResult['map'] };
+    },
+    async hotUpdate({ type, modules }) {
+      const { environment } = this;
+      const before = modules.map(({ id }) => (id === null ? undefined : left.get(keyOf(environment, id))));
+      if (type !== 'update' || modules.length === 0 || before.includes(undefined)) return undefined;
+      try {
+        for (const { url } of modules) await environment.transformRequest(url);
+      } catch {
+        return undefined; // Vite says what is wrong.
+      }
+      const after = modules.map(({ id }) => left.get(keyOf(environment, id as string)));
+      if (!before.every((one, i) => differInKernels(one as Transformed, after[i] as Transformed))) return undefined;
+      for (const [i, { id }] of modules.entries()) {
+        const functions = (after[i] as Transformed).functions.map(({ name, text, map }) => ({ name, text, map }));
+        const data = { file: nameFor(id as string, root), functions };
+        environment.hot.send({ type: 'custom', event: 'tsamba:functions', data });
+      }
+      return [];
+    },
+  };
+}
+
+function keyOf(environment: unknown, id: string): string {
+  return `${(environment as Environment | undefined)?.name ?? ''}\0${id}`;
+}
+
+/** Whether all that has changed is what stands in functions that the host cannot call; what they take from outside must be what it was. */
+function differInKernels(before: Transformed, after: Transformed): boolean {
+  if (before.skeleton !== after.skeleton || before.functions.length !== after.functions.length) return false;
+  const changed = before.functions.filter((one, i) => one.text !== after.functions[i]?.text);
+  return changed.length > 0 && changed.every((one: LeftFunction) => one.argument);
+}
