@@ -43,26 +43,21 @@ function expected(
 const SUBSCRIPTS = [
   'ij,jk->ik',
   'ij,kj->ki',
-  'bij,bjk->bik',
   'ijb,kbj->bki',
   'abij,jk->abik',
   'ijkl,klm->mij',
-  'aij,ljk->lk',
   'ij,ij->ij',
   'ij,ij->i',
   'i,j->ij',
-  'ij,j->i',
   'ii->i',
-  'iij->j',
   'iji,jk->ik',
   'ijk->kji',
-  'ijk->j',
   'ij,jk,kl->il',
   'ij,k,jk,l->li',
   'i,i,i->i',
   'ab,bc,ca->',
 ] as const;
-const DTYPES = ['float32', 'float64', 'complex64', 'int32', 'int64', 'float16', 'uint8', 'complex128'];
+const DTYPES = ['float32', 'int64', 'complex64', 'uint8', 'float16'];
 
 const whole = (shape: readonly number[], from = 0): DeviceNDArray => {
   const data = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, k) => ((k + from) % 7) - 3);

@@ -201,6 +201,34 @@ export const matrixProducts: readonly ConformanceTest[] = chapter('matmul', {
     sameElements(host, expected);
   },
 
+  "by the vendor's library, or refused where there is none": async () => {
+    const random = new Random(4);
+    const library = 'cublas';
+    const found = (): boolean => {
+      try {
+        return cuda.matmul.inspect(ofShape([2, 2]), ofShape([2, 2]), { library }).library === library;
+      } catch (error) {
+        same((error as { readonly code?: string }).code, 'E_CUBLAS');
+        return false;
+      }
+    };
+    same(cuda.matmul.inspect(ofShape([2, 2]), ofShape([2, 2])).library, 'own');
+    for (const dtype of found() ? DTYPES.slice(0, 6) : []) {
+      for (let round = 0; round < 4; round++) {
+        const [m, k, n] = [random.below(40) + 1, random.below(40) + 1, random.below(40) + 1];
+        const outer = round < 2 ? [] : [3];
+        const [a, b] = [
+          sample([...outer, m, k], dtype, random),
+          sample(round === 3 ? [k, n] : [...outer, k, n], dtype, random),
+        ];
+        const result = (await cuda.matmul.async(a.array, b.array, { library })) as DeviceNDArray;
+        const what = `${dtype} [${a.shape}] and [${b.shape}]: element`;
+        compare((await read(result)) as Listed, productOf(a, b, dtype).elements, dtype, what);
+      }
+    }
+    await settled();
+  },
+
   'what does not go together is refused': blocking(() => {
     const square = ofShape([2, 2]);
     throws(

@@ -36,6 +36,7 @@ export type { LinkCode, LinkInput } from '../kernel/link.ts';
 export type { JitOptions } from '../kernel/options.ts';
 export type { ScalarArgument } from '../kernel/scalar.ts';
 export type { Axes, Cube, Mat, SliceIndex, Vec, View, ViewOf } from '../kernel/types.ts';
+export type { Chosen as ProductChoice, ProductMaker } from '../matmul/library.ts';
 export type { Dot, DotOperand, Einsum, Matmul, MatmulOptions, MatrixOperand } from '../matmul/types.ts';
 export type { Context } from '../memory/context.ts';
 export type { Leavable } from '../memory/context-manager.ts';

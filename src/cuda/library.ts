@@ -59,7 +59,8 @@ export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevice
 
 /**
  * The product of two matrices, of matrices and vectors, or of batches of them that are broadcast together: NumPy's `matmul`. Operands are of any layout, transposed views among them; products of
- * f16 and bf16 are added in f32. Of arrays on the device the result is there, and nothing waits.
+ * f16 and bf16 are added in f32. Of arrays on the device the result is there, and nothing waits. By kernels of Tsamba's, or by NVIDIA's cuBLAS where it is installed and the product is large;
+ * `inspect` says which.
  * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
  * @example
  * const a = cuda.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));

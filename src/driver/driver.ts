@@ -259,6 +259,37 @@ export interface StridedFill<Target extends StridedSide> {
   readonly pattern: Uint8Array;
 }
 
+/** Types of elements that a library multiplies. */
+export type ProductType = 'f16' | 'bf16' | 'f32' | 'f64' | 'c64' | 'c128';
+
+/** A matrix, or several at equal distances, which are counted in elements. */
+export interface ProductMatrix {
+  readonly pointer: Pointer;
+  readonly type: ProductType;
+  /** Whether columns lie in a piece each, instead of rows. */
+  readonly turned: boolean;
+  /** From row to row; of one that is turned, from column to column. */
+  readonly step: number;
+  /** From matrix to matrix. */
+  readonly next: number;
+}
+
+/** `C[z] = A[z] · B[z]`, of `m × k` and `k × n` elements, for `count` matrices. C is not turned, and overlaps neither A nor B. */
+export interface MatrixProduct {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly count: number;
+  readonly a: ProductMatrix;
+  readonly b: ProductMatrix;
+  readonly c: ProductMatrix;
+}
+
+/** The vendor's library of products of matrices, by its name and version; or why there is none. */
+export type ProductLibrary =
+  | { readonly name: string; readonly reason?: undefined }
+  | { readonly name?: undefined; readonly reason: string };
+
 /** One piece of work, as it was asked for. What it names must stay alive and where it is until it has been enqueued for the last time. */
 export type Work =
   | {
@@ -273,7 +304,8 @@ export type Work =
   | { readonly kind: 'copyToDeviceStrided'; readonly copy: StridedCopy<DeviceSide, HostSide> }
   | { readonly kind: 'copyToHostStrided'; readonly copy: StridedCopy<HostSide, DeviceSide> }
   | { readonly kind: 'copyOnDeviceStrided'; readonly copy: StridedCopy<DeviceSide, DeviceSide> }
-  | { readonly kind: 'fillStrided'; readonly fill: StridedFill<DeviceSide> };
+  | { readonly kind: 'fillStrided'; readonly fill: StridedFill<DeviceSide> }
+  | { readonly kind: 'multiply'; readonly product: MatrixProduct };
 
 /** Work that was recorded, in an order in which it may be done. */
 export type RecordedWork = Work & {
@@ -420,6 +452,11 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   readonly contractByDefault: boolean;
   /** As `load`, without blocking: rejects with what that would throw. A driver has one of the two at least. */
   loadLater?(program: Program): Promise<Executable>;
+
+  /** The vendor's library of products of matrices, which is loaded when this is first asked; absent where the kind of device has none. */
+  productLibrary?(): ProductLibrary;
+  /** Enqueues a product that the library computes. Sums are at least as precise as f32, or the type itself. */
+  multiply?(product: MatrixProduct, stream: StreamHandle | undefined): void;
 
   /**
    * Makes of recorded work what can be enqueued by one call: CUDA graphs. Absent, or undefined, where nothing is gained over enqueueing it

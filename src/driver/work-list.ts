@@ -24,6 +24,8 @@ export function enqueueWork(driver: DeviceDriver, work: Work, stream: StreamHand
       return driver.copyOnDeviceStrided(work.copy, stream);
     case 'fillStrided':
       return driver.fillStrided(work.fill, stream);
+    case 'multiply':
+      return driver.multiply?.(work.product, stream);
   }
 }
 

@@ -182,6 +182,7 @@ class Recorder implements Recording {
       },
       copyOnDeviceStrided: (copy, stream) => this.record({ kind: 'copyOnDeviceStrided', copy }, stream),
       fillStrided: (fill, stream) => this.record({ kind: 'fillStrided', fill }, stream),
+      multiply: (product, stream) => this.record({ kind: 'multiply', product }, stream),
       copyFromPeer: () => {
         throw this.fail(
           unrecordable('a copy from another device', 'a graph is of one device', 'copy before the graph is launched'),

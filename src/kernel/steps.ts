@@ -3,14 +3,18 @@
  */
 import { NotSupportedError } from '../errors.ts';
 import { cannotWait } from '../memory/blocking.ts';
-import type { Kernel } from './kernel-types.ts';
 import type { LaunchOptions } from './launch-shape.ts';
 
-type AnyKernel = Kernel<readonly unknown[]>;
+/** What is launched: a kernel, or what stands for one. */
+export interface Launchable {
+  readonly name: string;
+  launch(shape: LaunchOptions, ...args: readonly unknown[]): void;
+  compileAsync(...args: readonly unknown[]): Promise<void>;
+}
 
 /** One launch. */
 export interface Step {
-  readonly kernel: AnyKernel;
+  readonly kernel: Launchable;
   readonly shape: LaunchOptions;
   readonly args: readonly unknown[];
 }

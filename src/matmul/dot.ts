@@ -6,12 +6,11 @@ import { expression } from '../array/expression.ts';
 import { kernelsOf } from '../fuse/engine.ts';
 import { Evaluation } from '../fuse/evaluation.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
-import { readOptions } from '../options.ts';
 import { guarded, inBothForms, type Planned } from '../ufunc/applied.ts';
 import { type Operand, Workplace } from '../ufunc/operands.ts';
 import { targetOf } from '../ufunc/results.ts';
 import { summed } from './einsum.ts';
-import { mismatch, multiplierOf, PRODUCT_OPTIONS, type ProductOptions } from './matmul.ts';
+import { mismatch, multiplierOf, type ProductOptions, productOptions } from './matmul.ts';
 import type { Given } from './operands.ts';
 import type { Dot } from './types.ts';
 
@@ -22,7 +21,7 @@ export function dotOf(devices: DeviceSelection): Dot {
 }
 
 function planned(devices: DeviceSelection, values: readonly [unknown, unknown], options: unknown): Planned {
-  const own = readOptions('dot', options as ProductOptions, PRODUCT_OPTIONS as never) as ProductOptions;
+  const own = productOptions('dot', options);
   const place = new Workplace('dot', devices.currentContext(), own.stream);
   return guarded(place, () => {
     const operands = values.map((value, k) => read(place, value, `argument ${k + 1}`));
@@ -32,7 +31,7 @@ function planned(devices: DeviceSelection, values: readonly [unknown, unknown], 
     if (a === undefined || b === undefined) return scaled(place, devices, operands, own.out);
     multiplierOf(devices).converter.typeOf(place, [a.array, b.array]);
     return b.array.ndim > 2
-      ? summedOver(place, devices, [a, b], own.out)
+      ? summedOver(place, devices, [a, b], own)
       : multiplierOf(devices).multiplied(place, [a, b], own);
   });
 }
@@ -62,7 +61,12 @@ function scaled(
 }
 
 /** The last axis of A, and the second last of B, which has three or more. */
-function summedOver(place: Workplace, devices: DeviceSelection, given: readonly [Given, Given], out: unknown): Planned {
+function summedOver(
+  place: Workplace,
+  devices: DeviceSelection,
+  given: readonly [Given, Given],
+  options: ProductOptions,
+): Planned {
   const [a, b] = given.map(({ array }) => array) as [DeviceNDArray, DeviceNDArray];
   const [k, rows] = [a.shape.at(-1) as number, b.shape.at(-2) as number];
   if (k !== rows) throw mismatch(place, a, b, `${k} elements of a row meet ${rows} of a column`);
@@ -73,5 +77,5 @@ function summedOver(place: Workplace, devices: DeviceSelection, given: readonly 
     ...inB.map((label, axis) => [label, b.shape[axis]]),
   ] as [string, number][]);
   const output = [...inA, ...inB].filter((label) => label !== 'k');
-  return summed(place, devices, { subscripts: { inputs: [inA, inB], output, sizes }, read: given, out });
+  return summed(place, devices, { subscripts: { inputs: [inA, inB], output, sizes }, read: given, options });
 }

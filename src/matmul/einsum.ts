@@ -13,12 +13,11 @@ import type { Kernels } from '../fuse/kernels.ts';
 import type { Step } from '../kernel/steps.ts';
 import { reshapeLayout } from '../layout/index.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
-import { readOptions } from '../options.ts';
 import { guarded, inBothForms, isOptions, type Planned } from '../ufunc/applied.ts';
 import { Workplace } from '../ufunc/operands.ts';
 import { targetOf } from '../ufunc/results.ts';
 import { contractionsOf, sizeOfLabels } from './contraction.ts';
-import { type Multiplier, multiplierOf, PRODUCT_OPTIONS, type ProductOptions } from './matmul.ts';
+import { type Multiplier, multiplierOf, type ProductOptions, productOptions } from './matmul.ts';
 import { type Given, givenArray } from './operands.ts';
 import { type Labels, readSubscripts, type Subscripts } from './subscripts.ts';
 import type { Einsum } from './types.ts';
@@ -39,8 +38,8 @@ function planned(devices: DeviceSelection, text: unknown, given: readonly unknow
   const last = given.at(-1);
   const withOptions = given.length > 1 && isOptions(last);
   const operands = withOptions ? given.slice(0, -1) : given;
-  const own = readOptions('einsum', (withOptions ? last : undefined) as ProductOptions, PRODUCT_OPTIONS as never);
-  const place = new Workplace('einsum', devices.currentContext(), (own as ProductOptions).stream);
+  const own = productOptions('einsum', withOptions ? last : undefined);
+  const place = new Workplace('einsum', devices.currentContext(), own.stream);
   return guarded(place, () => {
     if (operands.length === 0) throw new TsambaTypeError('E_EINSUM', 'einsum takes subscripts and one array or more');
     const read = operands.map((value, k) => givenArray(place, value, `operand ${k + 1}`));
@@ -48,7 +47,7 @@ function planned(devices: DeviceSelection, text: unknown, given: readonly unknow
       text,
       read.map(({ array }) => array.shape),
     );
-    return summed(place, devices, { subscripts, read, out: (own as ProductOptions).out });
+    return summed(place, devices, { subscripts, read, options: own });
   });
 }
 
@@ -56,18 +55,23 @@ function planned(devices: DeviceSelection, text: unknown, given: readonly unknow
 export interface Summed {
   readonly subscripts: Subscripts;
   readonly read: readonly Given[];
-  readonly out: unknown;
+  readonly options: ProductOptions;
 }
 
 /** The plan of sums of products. */
-export function summed(place: Workplace, devices: DeviceSelection, { subscripts, read, out }: Summed): Planned {
+export function summed(place: Workplace, devices: DeviceSelection, { subscripts, read, options }: Summed): Planned {
   const { inputs, output, sizes } = subscripts;
   const [multiplier, kernels] = [multiplierOf(devices), kernelsOf(devices)];
   const arrays = read.map(({ array }) => array);
   const dtype = multiplier.converter.typeOf(place, arrays);
   const shape = output.map((label) => sizes.get(label) ?? 1);
   const onDevice = read.some((one) => one.onDevice) && shape.length > 0;
-  const target = targetOf(place, out, { shape, dtype }, { onDevice, numbers: true, inputs: arrays, whole: true });
+  const target = targetOf(
+    place,
+    options.out,
+    { shape, dtype },
+    { onDevice, numbers: true, inputs: arrays, whole: true },
+  );
   const { written } = target;
   const steps: Step[] = [];
   if ([...sizes.values()].includes(0)) {
@@ -76,7 +80,7 @@ export function summed(place: Workplace, devices: DeviceSelection, { subscripts,
     const long = (label: string): boolean => (sizes.get(label) ?? 1) > 1;
     const terms = arrays.map((array, k) => withoutShort(place, diagonal(place, array, inputs[k] ?? []), sizes));
     const into = { array: onlyAxes(place, written, output.map(long)), labels: output.filter(long) };
-    new Sums({ place, multiplier, kernels, dtype, sizes, steps }).contract(terms, into);
+    new Sums({ place, multiplier, kernels, dtype, sizes, steps, library: options.library }).contract(terms, into);
   }
   return { place, steps, targets: [target] };
 }
@@ -113,6 +117,7 @@ interface Summing {
   readonly dtype: DType;
   readonly sizes: ReadonlyMap<string, number>;
   readonly steps: Step[];
+  readonly library: ProductOptions['library'];
 }
 
 /** The launches of one call. */
@@ -168,12 +173,12 @@ class Sums {
 
   /** A product of matrices. */
   #matrices(a: Term, b: Term, into: Term, { batch, left, right, sum }: Axes): void {
-    const { place, multiplier, steps } = this.#own;
+    const { place, multiplier, steps, library } = this.#own;
     const first = this.#grouped(a, batch, left, sum);
     const second = this.#grouped(b, batch, sum, right);
     const direct = grouped(place, into, batch, left, right);
     const c = direct ?? this.#grouped(this.#temporary([...batch, ...left, ...right]), batch, left, right);
-    multiplier.product(place, { a: first, b: second, c, steps });
+    multiplier.product(place, { a: first, b: second, c, steps, library });
     if (direct !== undefined) return;
     const target = ordered(place, into, [...batch, ...left, ...right]);
     const shaped = place.view(c, target.shape, contiguous(target.shape, c.itemSize));

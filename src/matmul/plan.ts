@@ -32,7 +32,7 @@ export interface Product {
 }
 
 /** A matrix of a batch in memory: steps in elements from row to row, from column to column, from matrix to matrix. */
-interface Matrix {
+export interface Matrix {
   readonly array: DeviceNDArray;
   readonly row: number;
   readonly column: number;
@@ -40,7 +40,7 @@ interface Matrix {
 }
 
 /** One launch's worth: matrices at equal distances. */
-interface Batch {
+export interface Batch {
   readonly m: number;
   readonly n: number;
   readonly k: number;
@@ -194,8 +194,12 @@ function memoryFrom(
   return place.view(array, [extent], [array.itemSize], z * next * array.itemSize);
 }
 
-/** The batches: all matrices where they lie at equal distances. */
-function batchesOf(place: Workplace, { a, b, c }: Product): Batch[] {
+/** The batches: all matrices where they lie at equal distances, as one long matrix where that is `accepted`. */
+export function batchesOf(
+  place: Workplace,
+  { a, b, c }: Product,
+  accepted: (batch: Batch) => boolean = () => true,
+): Batch[] {
   const outer = c.shape.slice(0, -2);
   const [m, n] = c.shape.slice(-2) as [number, number];
   const k = a.shape.at(-1) as number;
@@ -219,7 +223,9 @@ function batchesOf(place: Workplace, { a, b, c }: Product): Batch[] {
         next: count === 1 ? 0 : (steps[q] ?? 0) / itemSize,
       };
     }) as [Matrix, Matrix, Matrix];
-    return asOne({ m, n, k, count, a: inA, b: inB, c: inC });
+    const batch = { m, n, k, count, a: inA, b: inB, c: inC };
+    const one = asOne(batch);
+    return accepted(one) ? one : batch;
   });
 }
 

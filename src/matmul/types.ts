@@ -7,6 +7,7 @@ import type { NDArray } from '../array/ndarray.ts';
 import type { Plain, TypedArray } from '../dtype/index.ts';
 import type { DeviceArgument, ForeignArgument, HostArgument } from '../kernel/kernel-types.ts';
 import type { CallOptions } from '../ufunc/types.ts';
+import type { Chosen, ProductMaker } from './library.ts';
 
 /** Any array on the device. */
 type OnDevice = DeviceArgument<never, number> | DeviceArgument<unknown, number>;
@@ -28,7 +29,13 @@ type ElementsOf<A> = A extends DeviceNDArray<infer T, never> ? T : unknown;
 type Element<A> = A extends { readonly dtype: { readonly '~value'?: infer T } } ? T : ElementsOf<A>;
 
 /** Options of products. */
-export type MatmulOptions<O = unknown> = CallOptions<O>;
+export interface MatmulOptions<O = unknown> extends CallOptions<O> {
+  /**
+   * Who multiplies: kernels of Tsamba's, or NVIDIA's cuBLAS. Default: cuBLAS where it is installed and the product is a large one.
+   * @throws NotSupportedError for 'cublas' where that is not installed, or cannot multiply such elements.
+   */
+  readonly library?: ProductMaker | undefined;
+}
 
 /** The result: on the device if any operand is there, else on the host; a number of two arrays with one axis. */
 type ProductOf<A, B> = [Extract<A | B, OnDevice>] extends [never]
@@ -62,6 +69,8 @@ export interface Matmul {
     b: B,
     options?: MatmulOptions<undefined>,
   ): Promise<ProductOf<A, B>>;
+  /** Who would compute a product, `own` kernels or `cublas`, and why; for the latter with its version. Computes nothing. */
+  inspect(a: MatrixOperand, b: MatrixOperand, options?: MatmulOptions): Chosen;
 }
 
 /** Any operand of `dot`. */

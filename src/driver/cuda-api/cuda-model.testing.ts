@@ -167,6 +167,11 @@ export class CudaModel {
     return 0;
   }
 
+  /** Work of a library on top of the API; captured where the stream is. */
+  work(stream: number, kind: string, run: () => void): number {
+    return this.#enqueue(stream, run, kind);
+  }
+
   /** Does a piece of work, and before it all that it must come after. */
   #do(index: number): void {
     const work = this.#work[index];
@@ -312,6 +317,13 @@ export class CudaModel {
       cuMemFree: (address: number) => (this.#memory.delete(address) ? 0 : 1),
       cuMemFreeAsync: (address: number, stream: number) =>
         this.#enqueue(stream, () => void this.#memory.delete(address)),
+      cuMemcpyHtoD: (target: number, source: Uint8Array, bytes: number) => {
+        this.#drain(0);
+        this.bytesAt(target, bytes).set(source.subarray(0, bytes));
+        return 0;
+      },
+      cuMemcpyHtoDAsync: (target: number, source: Uint8Array, bytes: number, stream: number) =>
+        this.#enqueue(stream, () => this.bytesAt(target, bytes).set(source.subarray(0, bytes))),
       cuMemcpyDtoH: (target: Uint8Array, source: number, bytes: number) => {
         this.#drain(0);
         this.#move(Number(this.ffi.address(target)), source, bytes);

@@ -219,6 +219,7 @@ export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements B
     if (this.context.broken === undefined) {
       this.context.enter('close');
       for (const executable of this.#executables) executable.unload();
+      this.closeLibraries();
       this.copies.close();
       this.streams.close();
       this.memory.close();
@@ -227,6 +228,14 @@ export abstract class CudaDriver extends EnqueuedDriver<CudaStream> implements B
     this.#executables.clear();
     this.context.close();
   }
+
+  /** Memory that products need which are captured on a stream; the graph frees it. Undefined where no library computes products. */
+  captureMemory(_stream: CudaStream): Pointer | undefined {
+    return undefined;
+  }
+
+  /** Gives back what libraries have on the device. */
+  protected closeLibraries(): void {}
 
   #need(feature: boolean, code: string, what: string): void {
     if (!feature) throw new NotSupportedError(code, `${this.info.name} ${what}`);

@@ -7,18 +7,19 @@
  * and no copy that touches host memory or needs a temporary. CUDA driver API, sections "Graph Management" and "Stream Management".
  */
 import { planFill } from '../copies/fill-plan.ts';
-import type { DeviceDriver, EventHandle, PreparedWork, RecordedWork, StreamHandle } from '../driver.ts';
+import type { DeviceDriver, EventHandle, Pointer, PreparedWork, RecordedWork, StreamHandle } from '../driver.ts';
 import { extent } from '../strided.ts';
 import { enqueueWork } from '../work-list.ts';
 import type { CudaContext } from './context.ts';
 import { CudaExecutable } from './executable.ts';
 import type { Cuda } from './functions.ts';
-import type { CudaStreams } from './streams.ts';
+import type { CudaStream, CudaStreams } from './streams.ts';
 
 /** A device that graphs are made on. */
 export interface GraphDriver extends DeviceDriver {
   readonly context: CudaContext;
   readonly streams: CudaStreams;
+  captureMemory(stream: CudaStream): Pointer | undefined;
 }
 
 /** What capturing needs of the library. */
@@ -46,6 +47,8 @@ interface Run {
   readonly to: number;
   /** The CUgraphExec; undefined where the work is enqueued piece by piece. */
   exec: number | undefined;
+  /** What its products need while they run. */
+  memory: readonly Pointer[];
 }
 
 /** The graphs of recorded work; undefined where the library has none. */
@@ -116,10 +119,10 @@ class CudaGraphs implements PreparedWork {
     const before = this.#runs;
     const runs = runsOf(work);
     runs.forEach((run, k) => {
-      if (run.exec !== undefined) run.exec = this.#instance(work.slice(run.from, run.to), run.from, before[k]);
+      if (run.exec !== undefined) run.exec = this.#instance(work.slice(run.from, run.to), run, before[k]);
     });
     const kept = new Set(runs.map(({ exec }) => exec));
-    for (const run of before) if (!kept.has(run.exec)) this.#destroy(run);
+    for (const run of before) this.#destroy(run, kept.has(run.exec));
     this.#work = work;
     this.#runs = runs;
   }
@@ -128,8 +131,8 @@ class CudaGraphs implements PreparedWork {
    * A CUgraphExec of a run of work: an earlier one with other arguments where that has the same form. Undefined where the library does not take the work
    * into a graph: then it is enqueued piece by piece, which comes to the same.
    */
-  #instance(work: readonly RecordedWork[], offset: number, earlier: Run | undefined): number | undefined {
-    const graph = this.#capture(work, offset);
+  #instance(work: readonly RecordedWork[], run: Run, earlier: Run | undefined): number | undefined {
+    const graph = this.#capture(work, run);
     if (graph === undefined) return undefined;
     const { out } = this.#driver.context;
     const { cuGraphExecUpdate, cuGraphInstantiate, cuGraphDestroy } = this.#calls;
@@ -139,11 +142,12 @@ class CudaGraphs implements PreparedWork {
     return same ? earlier.exec : made;
   }
 
-  /** The CUgraph of a run of work; `offset` is where it begins in the list. Undefined where it cannot be captured. */
-  #capture(work: readonly RecordedWork[], offset: number): number | undefined {
+  /** The CUgraph of a run of work. Undefined where it cannot be captured. */
+  #capture(work: readonly RecordedWork[], run: Run): number | undefined {
     const { context, streams } = this.#driver;
     const { cuStreamBeginCapture, cuStreamEndCapture, cuGraphDestroy } = this.#calls;
-    const lanes = new LaneStreams(this.#driver, work, offset);
+    const lanes = new LaneStreams(this.#driver, work, run.from);
+    run.memory = lanes.memory();
     const origin = streams.resolve(lanes.origin, 'cuStreamBeginCapture').handle;
     try {
       if (cuStreamBeginCapture(origin, RELAXED) !== 0) return undefined;
@@ -175,9 +179,12 @@ class CudaGraphs implements PreparedWork {
     }
   }
 
-  #destroy({ exec }: Run): void {
+  #destroy({ exec, memory }: Run, kept = false): void {
     // What has been launched goes on; the driver frees it afterwards.
-    if (exec !== undefined) this.#calls.cuGraphExecDestroy(exec);
+    if (exec !== undefined && !kept) this.#calls.cuGraphExecDestroy(exec);
+    // On the default stream, which comes after all that was launched.
+    const { default: last } = this.#driver.streams;
+    for (const pointer of memory) this.#driver.free(pointer, { stream: last });
   }
 
   destroy(): void {
@@ -198,7 +205,7 @@ function runsOf(work: readonly RecordedWork[]): Run[] {
     const keep = canKeep(work[from] as RecordedWork);
     let to = from + 1;
     while (to < work.length && canKeep(work[to] as RecordedWork) === keep) to++;
-    runs.push({ from, to, exec: keep && to - from >= WORTH_A_GRAPH ? 0 : undefined });
+    runs.push({ from, to, exec: keep && to - from >= WORTH_A_GRAPH ? 0 : undefined, memory: [] });
     from = to;
   }
   return runs;
@@ -231,6 +238,15 @@ class LaneStreams {
       for (const place of this.#places(k)) if (this.#work[place]?.lane !== lane) this.#awaited.add(place);
     }
     for (const k of this.#last.values()) this.#awaited.add(k);
+  }
+
+  /** Memory for the products of each lane. */
+  memory(): readonly Pointer[] {
+    const lanes = new Set(this.#work.flatMap(({ kind, lane }) => (kind === 'multiply' ? [lane] : [])));
+    return [...lanes].flatMap((lane) => {
+      const stream = this.#driver.streams.resolve(this.#streams.get(lane) ?? this.origin, 'multiply');
+      return this.#driver.captureMemory(stream) ?? [];
+    });
   }
 
   /** What work comes after, of this run: what was before is done when the graph begins. */
@@ -303,6 +319,8 @@ function canKeep(work: RecordedWork): boolean {
     }
     case 'fillStrided':
       return planFill(work.fill, Number(work.fill.target.pointer))?.how !== 'copy';
+    case 'multiply':
+      return true;
     default:
       return false;
   }
