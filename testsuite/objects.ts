@@ -275,6 +275,27 @@ export const objects: readonly ConformanceTest[] = chapter('objects', {
     o.half = o.plain(t);
     return t * 1000 + o.v;
   }),
+  'accessors of literals are properties of their own': integers((k, x) => {
+    const o = {
+      get twice(): number {
+        return this.v * 2;
+      },
+      v: x[k] & 15,
+    };
+    const copy = { ...o };
+    const { v, ...rest } = o;
+    const over = {
+      ...copy,
+      get v(): number {
+        return 5;
+      },
+    };
+    o.v = 100;
+    copy.v += v;
+    const [first, second] = Object.values(copy);
+    const names = Object.keys(o).map((name) => (name === 'v' ? 2 : 1));
+    return (first! * 100 + second!) * 10 + rest.twice + over.v + over.twice + names[0]! * 1000 + names.length * 7000;
+  }),
   'options with defaults': integers((k, x) => {
     const f = ({ a = 1, b = 2 }: { a?: number; b?: number } = {}) => a * 100 + b;
     return f() + f({ b: x[k] & 7 }) * 3 + f({ a: x[k] & 3, b: 1 }) * 5;

@@ -16,6 +16,7 @@ import {
   type i64,
   ndarray,
   type u8,
+  type u32,
   type Vec,
 } from '../src/index.ts';
 import { ConformanceFailure, rejects, same, sameElements } from './assert.ts';
@@ -262,6 +263,21 @@ export const halves: readonly ConformanceTest[] = chapter('16-bit floats', {
       tenth,
       f16(0.3),
     ]);
+  },
+  'a NaN of whatever bits stays one': async () => {
+    const kernel = cuda.jit((x: In<Vec<u32>>, y: Vec<f16>, z: Vec<bf16>) => {
+      const k = cuda.grid(1);
+      if (k >= x.length) return;
+      const v = f16(cuda.uintAsFloat(x[k]));
+      const w = bf16(cuda.uintAsFloat(x[k]));
+      y[k] = v;
+      z[k] = w;
+    });
+    const bits = [0x7fffffff, 0xffffffff, 0x7f800001, 0xff800001, 0x7fffefff, 0xfffff000, 0x7fc00000, 0x477fefff];
+    const [y, z] = [cuda.deviceArray(bits.length, f16), cuda.deviceArray(bits.length, bf16)];
+    await launch(kernel, { threads: bits.length }, cuda.toDevice(Uint32Array.from(bits)), y, z);
+    sameElements(await read(y), [...bits.slice(1).map(() => Number.NaN), 65504], 'f16');
+    sameElements(await read(z), [...bits.slice(1).map(() => Number.NaN), 65536], 'bf16');
   },
   'with f32, f64, integers and the other format': async () => {
     const kernel = cuda.jit(

@@ -64,7 +64,7 @@ function onDevice(seed: number, p: BlockProgram): Int32Array {
   return o.copyToHost() as Int32Array;
 }
 
-it.each(['cpu', 'simulator'] as const)('mean the same on the device %s', { timeout: 240_000 }, (device) => {
+it.each(['cpu', 'simulator'] as const)('mean the same on the device %s', { timeout: 1_200_000 }, (device) => {
   cuda.selectDevice(device);
   let [ran, refused] = [0, 0];
   // Thread by thread, the simulator takes its time.

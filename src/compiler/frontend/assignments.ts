@@ -16,7 +16,7 @@ import { isStable } from './measures.ts';
 import { memberOf, memberParts, noAxis } from './members.ts';
 import { refuseAhead } from './names.ts';
 import { isObject } from './object-slots.ts';
-import { assignField, hasFields, makeObject, readField, settled, storeField } from './objects.ts';
+import { assignField, hasFields, makeObject, ownProperties, readField, settled, storeField } from './objects.ts';
 import { applyBinary } from './operators.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { isRecord } from './record-fields.ts';
@@ -361,7 +361,7 @@ export function destructure(
           const whole = isRecord(value) ? snapshot(ctx, value.view, at) : settled(ctx, value, at);
           if (whole.kind !== 'record')
             return fail('K222', at, `only an object has a rest, not ${describeValue(value)}`);
-          const rest = new Map([...whole.fields].filter(([name]) => !taken.has(name)));
+          const rest = new Map([...ownProperties(ctx, whole, at)].filter(([name]) => !taken.has(name)));
           destructure(ctx, p.argument, makeObject(ctx, rest, undefined, at), scope, bind);
         } else if (p.computed) {
           fail('K101', at, 'only named fields can be taken from an object in a kernel');

@@ -8,7 +8,7 @@ import type { Local, TExpr, TMem } from '../types/tree.ts';
 import { compare } from './arithmetic.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
-import { fieldsOf } from './objects.ts';
+import { ownProperties } from './objects.ts';
 import { absentTest } from './optionals.ts';
 import { fieldNames, isRecord, member } from './record-fields.ts';
 import { lengthOf } from './sequences.ts';
@@ -300,7 +300,7 @@ function ownFields(ctx: Evaluation, v: Value, pos: Pos): ReadonlyMap<string, Val
   if (isRecord(v)) return new Map(fieldNames(v.view).map((name) => [name, member(v.view, name, pos)]));
   const object = ctx.parts.asObject(ctx, v, pos);
   if (object.kind !== 'record' && object.kind !== 'object') return undefined;
-  return new Map([...fieldsOf(ctx, object, pos)].filter(([name]) => !name.startsWith('#')));
+  return ownProperties(ctx, object, pos);
 }
 
 /** `Number.isInteger(v)` and its like, which are false of all that is no number; undefined for other functions. */

@@ -37,6 +37,7 @@ import {
   type KernelObject,
   type Scope,
   scalar,
+  UNDEFINED,
   type Value,
 } from './values.ts';
 
@@ -96,7 +97,13 @@ export function objectLiteral(ctx: Evaluation, node: ObjectExpression, scope: Sc
     if (p.type !== 'SpreadElement') fields.set(names[k] ?? '', value);
     else if (value.kind === 'record') for (const [name, field] of value.fields) fields.set(name, field);
   });
-  const type = parts.length === node.properties.length ? undefined : accessorsOf(node, scope);
+  if (parts.length === node.properties.length) return makeObject(ctx, fields, undefined, pos);
+  const type = accessorsOf(node, scope, (p) => {
+    const k = parts.indexOf(p);
+    const value = values[k];
+    return value?.kind === 'record' && p.type === 'SpreadElement' ? [...value.fields.keys()] : [names[k] ?? ''];
+  });
+  for (const name of [...type.getters.keys(), ...type.setters.keys()]) fields.delete(name);
   return makeObject(ctx, fields, type, pos);
 }
 
@@ -109,13 +116,28 @@ function computedName(ctx: Evaluation, key: AnyNode, scope: Scope): string {
   });
 }
 
-/** Accessors of an object literal, as the class that they would be of. */
-function accessorsOf(node: ObjectExpression, scope: Scope): ClassValue {
+type LiteralPart = ObjectExpression['properties'][number];
+
+/** Accessors of an object literal, as the class that they would be of. Of one name the last holds, which may be a plain property's: `namesOf` those of. */
+function accessorsOf(
+  node: ObjectExpression,
+  scope: Scope,
+  namesOf: (part: LiteralPart) => readonly string[],
+): ClassValue {
   const getters = new Map<string, FunctionValue>();
   const setters = new Map<string, FunctionValue>();
+  const own = new Set<string>();
   for (const p of node.properties) {
-    if (p.type === 'SpreadElement' || p.kind === 'init' || p.value.type !== 'FunctionExpression') continue;
+    if (p.type === 'SpreadElement' || p.kind === 'init' || p.value.type !== 'FunctionExpression') {
+      for (const name of namesOf(p)) {
+        own.add(name);
+        getters.delete(name);
+        setters.delete(name);
+      }
+      continue;
+    }
     const name = fieldName(p.key);
+    own.add(name);
     const fn: FunctionValue = { name, node: p.value, captured: scope.captured, scope };
     (p.kind === 'get' ? getters : setters).set(name, fn);
   }
@@ -131,6 +153,7 @@ function accessorsOf(node: ObjectExpression, scope: Scope): ClassValue {
     setters,
     initialisers: [],
     statics: none,
+    own: [...own],
   };
 }
 
@@ -143,8 +166,7 @@ export function spread(ctx: Evaluation, v: Value, pos: Pos): Extract<Value, { ki
   }
   const object = ctx.parts.asObject(ctx, v, pos);
   if (isObject(object)) {
-    const own = [...fieldsOf(ctx, object, pos)].filter(([name]) => !name.startsWith('#'));
-    return { kind: 'record', fields: new Map(own) };
+    return { kind: 'record', fields: ownProperties(ctx, object, pos) };
   }
   return fail('K222', pos, `only an object can be spread here, not ${describeValue(v)}`);
 }
@@ -153,6 +175,19 @@ export function spread(ctx: Evaluation, v: Value, pos: Pos): Extract<Value, { ki
 export function fieldsOf(ctx: Evaluation, v: ObjectLike, pos: Pos): ReadonlyMap<string, Value> {
   if (v.kind === 'object') refuseReplaced(v, pos);
   return fieldsOfObject(ctx, v, pos);
+}
+
+/** What an object has of its own, as it is now: fields, and what the accessors of a literal give. */
+export function ownProperties(ctx: Evaluation, v: ObjectLike, pos: Pos): ReadonlyMap<string, Value> {
+  const fields = [...fieldsOf(ctx, v, pos)].filter(([name]) => !name.startsWith('#'));
+  const type = v.kind === 'record' ? v.type : v.object.type;
+  if (type?.own === undefined) return new Map(fields);
+  const known = new Map(fields);
+  const read = (name: string): Value => {
+    const getter = type.getters.get(name);
+    return known.get(name) ?? (getter === undefined ? UNDEFINED : ctx.parts.call(ctx, getter, [], pos, v));
+  };
+  return new Map([...type.own, ...known.keys()].map((name) => [name, read(name)]));
 }
 
 /** An object as its values now; other values as they are. */

@@ -149,6 +149,8 @@ export interface ClassValue {
   }[];
   /** Methods and fields of the class itself. */
   readonly statics: ReadonlyMap<string, Value>;
+  /** Of an object literal with accessors, which are the object's own: the names of all its properties, in order. */
+  readonly own?: readonly string[];
 }
 
 /** An object whose fields are variables: what names for it share. */

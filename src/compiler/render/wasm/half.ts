@@ -66,8 +66,9 @@ export function roundToHalfVector(f: FunctionBuilder, push: Push): void {
     splatConst(f, 'i32', 0x7f800000);
     f.op('i32x4.max_s');
     f.get(rounded);
-    f.get(rounded);
-    splatConst(f, 'i32', 0x477fe000);
+    // Of the size itself, half of the last bit above the greatest: a NaN of many bits wraps when it is rounded.
+    f.get(size);
+    splatConst(f, 'i32', 0x477ff000 - 1);
     f.op('i32x4.gt_s', 'v128.bitselect');
     f.get(x);
     splatConst(f, 'i32', -0x80000000);
