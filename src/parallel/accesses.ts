@@ -3,10 +3,20 @@
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { deviceFunction } from '../compiler/intrinsics.ts';
-import { c64, c128, type DType, isVectorDType, SCALAR_TOKENS, type ScalarName, vectorOf } from '../dtype/index.ts';
+import {
+  c64,
+  c128,
+  type DType,
+  isVectorDType,
+  SCALAR_TOKENS,
+  type ScalarName,
+  spellDType,
+  vectorOf,
+} from '../dtype/index.ts';
 import type { Vec } from '../kernel/types.ts';
 import type { Read } from './input.ts';
 import { LANE_WORDS } from './lane-words.ts';
+import { remember } from './memo.ts';
 import type { Value } from './operator.ts';
 
 /** Bytes of one access. */
@@ -25,11 +35,12 @@ type Captured = Readonly<Record<string, unknown>>;
 const device = <C, F extends (...args: never[]) => unknown>(factory: (captures: C) => F, captures: C): F =>
   deviceFunction(factory as (captures: Captured) => F, captures as Captured);
 
-/** How the elements of an array are packed; undefined for arrays that do not lie so: steps, odd addresses, elements of other sizes. */
+/** How the elements of an array are packed, the same object for arrays of one dtype; undefined for arrays that do not lie so: steps, odd addresses, elements of other sizes. */
 export function packedOf(array: DeviceNDArray | undefined): Packed | undefined {
   if (array === undefined || array.ndim !== 1 || !array.isCContiguous() || array.pointer % BYTES !== 0)
     return undefined;
-  return packing(array.dtype);
+  const { dtype } = array;
+  return remember(['packing', spellDType(dtype)], () => packing(dtype));
 }
 
 /** The lanes of an element: how many, of which scalar, and how it is made of them and taken apart. */
@@ -136,6 +147,10 @@ function structLanes({ fields = [], itemSize }: DType): Lanes | undefined {
 
 /** Elements one by one, `count` of them. */
 export function oneByOne(read: Read, count: number): (argument: Value, i: number) => readonly Value[] {
+  return remember(['one by one', read, count], () => readingOnes(read, count));
+}
+
+function readingOnes(read: Read, count: number): (argument: Value, i: number) => readonly Value[] {
   const captures = { read, places: Array.from({ length: count }, (_, k) => k) };
   return device(
     ({ read, places }: typeof captures) =>

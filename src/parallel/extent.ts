@@ -17,16 +17,16 @@ type Both = (value: Value) => Value;
 export function extentOf(
   place: Workplace,
   input: Input,
-): { readonly array: DeviceNDArray; readonly steps: readonly Step[] } {
+): { readonly argument: DeviceNDArray; readonly steps: readonly Step[] } {
   const [least, greatest] = [operatorOf(place, 'min', input.dtype), operatorOf(place, 'max', input.dtype)];
   const { type } = least;
   const made = remember(['extent', input.read, least.op, greatest.op, spellDType(type)], () =>
     extentBy(input.read, least, greatest),
   );
   const array = place.temporary([1], made.operator.type);
-  if (input.length === 0) return { array, steps: [] };
+  if (input.length === 0) return { argument: array, steps: [] };
   const both: Input = { ...input, dtype: made.operator.type, read: made.read, array: undefined };
-  return { array, steps: reducing(place, made.operator, both, array, undefined) };
+  return { argument: array, steps: reducing(place, made.operator, both, array, undefined) };
 }
 
 function extentBy(

@@ -2,7 +2,7 @@
  * The kernels of histograms. Each block counts in its shared memory, in several copies of the bins where they are few: lanes that count the same value at
  * the same time then count in different banks. What does not fit is counted in global memory.
  */
-import { intrinsic } from '../compiler/intrinsics.ts';
+import { deviceFunction, intrinsic } from '../compiler/intrinsics.ts';
 import { type DType, u32, u32x4 } from '../dtype/index.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
@@ -25,6 +25,16 @@ export interface Bins {
   readonly binOf: (value: Value, prepared: Value) => number;
 }
 
+/** What `quickBins` gives, as device functions: of values of f32, in bins of equal width. */
+export interface QuickBins {
+  readonly prepare: (edges: Value) => Value;
+  /** What the others take. */
+  readonly estimate: (value: Value, prepared: Value) => Value;
+  /** Whether the bin of an estimate is that of the value. */
+  readonly isSure: (estimate: Value, prepared: Value) => boolean;
+  readonly binIn: (estimate: Value) => number;
+}
+
 /** Counts what is read of `n` elements into `counts`, which has been filled with zeros. */
 export type Counting = Kernel<[x: Value, n: number, bins: Value, counts: Vec<number>]>;
 
@@ -39,9 +49,26 @@ export function copiesOf(bins: number, most: number = MOST_COPIES): number {
   return copies;
 }
 
+/** Adds what the threads of a block have counted in copies of the bins to the counts. */
+function addingUp(bins: number, copies: number) {
+  const captures = { atomicAdd, bins, copies, block: BLOCK };
+  return deviceFunction(
+    ({ atomicAdd, bins, copies, block }: typeof captures) =>
+      (counters: Vec<number>, counts: Vec<number>, t: number): void => {
+        for (let bin = t; bin < bins; bin += block) {
+          let sum = 0;
+          // Neighbours begin at different copies, which are in different banks.
+          for (let k = 0; k < copies; k++) sum += counters[bin * copies + ((bin + k) % copies)] as number;
+          if (sum > 0) atomicAdd(counts, bin, sum);
+        }
+      },
+    captures,
+  );
+}
+
 /** For whatever can be read, four loads at a time. */
 export function countAny(jit: Jit, name: string, read: Read, by: Bins, bins: number, copies: number): Counting {
-  const captures = { ...words, ...by, read, bins, copies };
+  const captures = { ...words, ...by, read, bins, copies, addUp: addingUp(bins, copies) };
   return jit(
     (all: typeof captures) => {
       const {
@@ -58,6 +85,7 @@ export function countAny(jit: Jit, name: string, read: Read, by: Bins, bins: num
         binOf,
         bins,
         copies,
+        addUp,
       } = all;
       return (x: Value, n: number, edges: Value, counts: Vec<number>) => {
         const counters = shared<number>(bins * copies, u32);
@@ -81,12 +109,7 @@ export function countAny(jit: Jit, name: string, read: Read, by: Bins, bins: num
         }
         for (; i < n; i += step) count(read(x, i));
         syncThreads();
-        for (let bin = t; bin < bins; bin += block) {
-          let sum = 0;
-          // Neighbours begin at different copies, which are in different banks.
-          for (let k = 0; k < copies; k++) sum += counters[bin * copies + ((bin + k) % copies)] as number;
-          if (sum > 0) atomicAdd(counts, bin, sum);
-        }
+        addUp(counters, counts, t);
       };
     },
     { captures, name },
@@ -117,13 +140,26 @@ interface Four {
   readonly w: Value;
 }
 
-/** For arrays of 32 bits that are contiguous and aligned as vectors of four, on GPUs. */
-export function countVectors(jit: Jit, name: string, vector: DType, by: Bins, bins: number, copies: number): Counting {
-  const captures = { ...words, vector, aligned: 16, ...by, bins, copies };
+/**
+ * For arrays of 32 bits that are contiguous and aligned as vectors of four, on GPUs. With quick bins four values at a time are tried together, and one by one
+ * only if that fails.
+ */
+export function countVectors(
+  jit: Jit,
+  name: string,
+  vector: DType,
+  by: Bins & { readonly quick: QuickBins | undefined },
+  bins: number,
+  copies: number,
+): Counting {
+  const { prepare, binOf, quick } = by;
+  const sizes = { bins, copies, aligned: 16, hasQuick: quick !== undefined };
+  const addUp = addingUp(bins, copies);
+  const captures = { ...words, ...sizes, vector, prepare, binOf, quick: quick as QuickBins, addUp };
   return jit(
     (all: typeof captures) => {
-      const { grid, gridSize, threadIdx, syncThreads, shared, assumeAligned, atomicAdd } = all;
-      const { u32, block, vector, aligned, prepare, binOf, bins, copies } = all;
+      const { grid, gridSize, threadIdx, syncThreads, shared, assumeAligned, atomicAdd, u32, block } = all;
+      const { vector, aligned, prepare, binOf, bins, copies, hasQuick, quick, addUp } = all;
       return (x: Vec<Value>, n: number, edges: Value, counts: Vec<number>) => {
         const counters = shared<number>(bins * copies, u32);
         const t = threadIdx.x;
@@ -131,15 +167,24 @@ export function countVectors(jit: Jit, name: string, vector: DType, by: Bins, bi
         for (let k = t; k < bins * copies; k += block) counters[k] = 0;
         syncThreads();
         const prepared = prepare(edges);
+        const quickly = hasQuick ? quick.prepare(edges) : edges;
         const count = (value: Value): void => {
           const bin = binOf(value, prepared);
           if (bin >= 0) atomicAdd(counters, bin * copies + copy, 1);
         };
         const countFour = ({ x, y, z, w }: Four): void => {
-          count(x);
-          count(y);
-          count(z);
-          count(w);
+          const values = [x, y, z, w];
+          if (hasQuick) {
+            const estimates = values.map((value) => quick.estimate(value, quickly));
+            const sure = estimates.map((estimate) => quick.isSure(estimate, quickly));
+            if (sure[0] && sure[1] && sure[2] && sure[3]) {
+              estimates.forEach((estimate) => {
+                atomicAdd(counters, quick.binIn(estimate) * copies + copy, 1);
+              });
+              return;
+            }
+          }
+          values.forEach((value) => count(value));
         };
         const vectors = assumeAligned(x, aligned).view(vector);
         const step = gridSize(1);
@@ -153,25 +198,23 @@ export function countVectors(jit: Jit, name: string, vector: DType, by: Bins, bi
         const rest = 4 * vectors.length + grid(1);
         if (rest < n) count(x[rest] as Value);
         syncThreads();
-        for (let bin = t; bin < bins; bin += block) {
-          let sum = 0;
-          for (let k = 0; k < copies; k++) sum += counters[bin * copies + ((bin + k) % copies)] as number;
-          if (sum > 0) atomicAdd(counts, bin, sum);
-        }
+        addUp(counters, counts, t);
       };
     },
-    { captures, name },
+    { captures, name, launchBounds: [BLOCK, 4] },
   ) as unknown as Counting;
 }
 
-/** Counts all 256 values of bytes, of arrays that are contiguous and aligned to 16 bytes, on GPUs. */
-export function countBytes(jit: Jit, name: string): Counting {
-  const captures = { ...words, u32x4, copies: MOST_COPIES };
+/**
+ * Counts all 256 values of bytes, of arrays that are contiguous and aligned to 16 bytes, on GPUs; and adds them to the bins that they are in as integers of 8 bits.
+ */
+export function countBytes(jit: Jit, name: string, by: Bins, signed: boolean): Counting {
+  const captures = { ...words, ...by, signed, u32x4, copies: MOST_COPIES };
   return jit(
     (all: typeof captures) => {
-      const { grid, gridSize, threadIdx, syncThreads, shared, assumeAligned, atomicAdd, u32, u32x4, block, copies } =
-        all;
-      return (x: Vec<Value>, n: number, _edges: Value, counts: Vec<number>) => {
+      const { grid, gridSize, threadIdx, syncThreads, shared, assumeAligned, atomicAdd, u32, u32x4, block } = all;
+      const { copies, prepare, binOf, signed } = all;
+      return (x: Vec<Value>, n: number, edges: Value, counts: Vec<number>) => {
         const counters = shared<number>(256 * copies, u32);
         const t = threadIdx.x;
         const copy = t % copies;
@@ -201,28 +244,15 @@ export function countBytes(jit: Jit, name: string): Counting {
         const rest = 16 * vectors.length + grid(1);
         if (rest < n) atomicAdd(counters, ((x[rest] as unknown as number) & 255) * copies + copy, 1);
         syncThreads();
-        for (let bin = t; bin < 256; bin += block) {
+        const prepared = prepare(edges);
+        for (let byte = t; byte < 256; byte += block) {
           let sum = 0;
-          for (let k = 0; k < copies; k++) sum += counters[bin * copies + ((bin + k) % copies)] as number;
-          if (sum > 0) atomicAdd(counts, bin, sum);
+          for (let k = 0; k < copies; k++) sum += counters[byte * copies + ((byte + k) % copies)] as number;
+          const bin = binOf((signed && byte > 127 ? byte - 256 : byte) as Value, prepared);
+          if (bin >= 0 && sum > 0) atomicAdd(counts, bin, sum);
         }
       };
     },
-    { captures, name },
-  ) as unknown as Counting;
-}
-
-/** Adds how often each of 256 bytes was there to the bins that they are in as integers of 8 bits. */
-export function spreadBytes(jit: Jit, name: string, by: Bins, signed: boolean): Counting {
-  const captures = { ...words, ...by, signed };
-  return jit(
-    ({ grid, atomicAdd, prepare, binOf, signed }: typeof captures) =>
-      (times: Vec<number>, n: number, edges: Value, counts: Vec<number>) => {
-        const k = grid(1);
-        if (k >= n) return;
-        const bin = binOf((signed && k > 127 ? k - 256 : k) as Value, prepare(edges));
-        if (bin >= 0) atomicAdd(counts, bin, times[k] as number);
-      },
-    { captures, name },
+    { captures, name, launchBounds: [BLOCK, 4] },
   ) as unknown as Counting;
 }

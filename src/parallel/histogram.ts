@@ -3,26 +3,27 @@
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { newArray } from '../array/device-create.ts';
-import { ndarray } from '../array/ndarray-create.ts';
-import { type DType, describeDType, f64, i32, i64, struct, vectorOf } from '../dtype/index.ts';
+import { type DType, describeDType, f64, i32, i64, vectorOf } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { scalar } from '../kernel/scalar.ts';
 import type { Step } from '../kernel/steps.ts';
 import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
-import { BEHIND_EDGES, edgesOf, edgeType, equalBins, ownBins, pairedBins, searchedBins } from './bins.ts';
+import { BEHIND_EDGES, edgesOf, edgeType, equalBins, ownBins, pairedBins, quickBins, searchedBins } from './bins.ts';
 import { extentOf } from './extent.ts';
 import {
   type Bins,
   BLOCK,
+  type Counting,
   copiesOf,
   countAny,
   countBytes,
   countGlobally,
   countVectors,
-  spreadBytes,
+  type QuickBins,
 } from './histogram-kernels.ts';
-import { arrayInput, type Input, inputOf } from './input.ts';
+import { type Input, inputOf } from './input.ts';
 import { Lazy, lengthOf, zip } from './lazy.ts';
 import { remember } from './memo.ts';
 import { jitOn, onHost, placeOf } from './place.ts';
@@ -56,8 +57,11 @@ export type Histogram = HistogramCall<false> & { readonly async: HistogramCall<t
 
 /** Edges on the device, and how a bin is found by them. */
 interface Binned {
-  readonly key: string;
   readonly bins: Bins;
+  /** Where there is one: a quicker way for values of f32. */
+  readonly quick?: QuickBins | undefined;
+  /** Whether its launches have filled the counts with zeros. */
+  readonly zeroes?: boolean | undefined;
   readonly count: number;
   readonly edges: unknown;
   readonly steps: readonly Step[];
@@ -85,8 +89,8 @@ function planHistogram(x: unknown, bins: unknown, options: unknown): Plan<Device
   const place = placeOf('histogram', [x], own.stream);
   return planned(place, () => {
     const input = numbersOf(place, inputOf(place, x, 'x'));
-    const binned = binnedBy(place, input, bins ?? 10, own.range);
-    return counted(place, input, binned, [binned.count]);
+    const to = countsFor(place, input, [countOf(place, bins ?? 10)]);
+    return counted(place, input, binnedBy(place, input, bins ?? 10, own.range, to.counts), to);
   });
 }
 
@@ -125,15 +129,15 @@ function plan2d(x: unknown, y: unknown, bins: unknown, options: unknown): Plan<D
     const inputs = [numbersOf(place, inputOf(place, x, 'x')), numbersOf(place, inputOf(place, y, 'y'))] as const;
     const wanted = Array.isArray(bins) ? (bins as unknown[]) : [bins ?? 10, bins ?? 10];
     const [a, b] = inputs.map((input, k) => binnedBy(place, input, wanted[k], own.range?.[k])) as [Binned, Binned];
+    const to = countsFor(place, inputs[0], [a.count, b.count]);
     const binned: Binned = {
-      key: `${a.key} × ${b.key}`,
       bins: remember(['paired bins', a.bins, b.bins], () => pairedBins(a.bins, b.bins, b.count)),
       count: a.count * b.count,
       edges: [a.edges, b.edges],
       steps: [...a.steps, ...b.steps],
     };
     const pairs = inputOf(place, zip(sourceOf(x, inputs[0]), sourceOf(y, inputs[1])), 'x');
-    return counted(place, pairs, binned, [a.count, b.count]);
+    return counted(place, pairs, binned, to);
   });
 }
 
@@ -205,7 +209,7 @@ function planBincount(x: unknown, options: unknown): Plan<DeviceNDArray> {
       throw new TsambaRangeError('E_PARALLEL', `bincount: length must be an integer from 0 on, got ${show(count)}`);
     }
     const bins = remember(['own bins', count], () => ownBins(count));
-    return counted(place, input, { key: `${count}`, bins, count, edges: 0, steps: [] }, [count]);
+    return counted(place, input, { bins, count, edges: 0, steps: [] }, countsFor(place, input, [count]));
   });
 }
 
@@ -214,33 +218,44 @@ function numbersOf({ name }: Workplace, input: Input): Input {
   throw new TsambaTypeError('E_PARALLEL', `${name} counts numbers, got elements of ${describeDType(input.dtype)}`);
 }
 
-/** Bins of equal width, or those between edges. */
-function binnedBy(place: Workplace, input: Input, bins: unknown, range: unknown): Binned {
-  const { dtype } = input;
-  const type = edgeType(dtype);
-  if (typeof bins !== 'number') return betweenEdges(place, dtype, bins);
-  if (!Number.isSafeInteger(bins) || bins < 1) {
-    throw new TsambaRangeError(
-      'E_PARALLEL',
-      `${place.name}: the number of bins must be an integer from 1 on, got ${show(bins)}`,
-    );
-  }
-  const edges = place.temporary([bins + 1 + BEHIND_EDGES], type);
-  const jit = jitOn(place.context);
-  const kernel = remember(['edges', jit, bins, dtype.name], () => edgesOf(jit, bins, dtype));
-  const extent = range === undefined ? extentOf(place, input) : givenExtent(place, range);
-  const step: Step = {
-    kernel: kernel as unknown as Step['kernel'],
-    shape: { threads: bins + 1 + BEHIND_EDGES, block: 128, stream: place.stream },
-    args: [extent.array, edges],
-  };
-  const found = remember(['equal bins', bins, dtype.name], () => equalBins(bins, dtype));
-  return { key: `${bins}`, bins: found, count: bins, edges, steps: [...extent.steps, step] };
+/** How many bins there are. */
+function countOf({ name }: Workplace, bins: unknown): number {
+  if (typeof bins !== 'number') return edgesIn(name, bins).length - 1;
+  if (Number.isSafeInteger(bins) && bins >= 1) return bins;
+  throw new TsambaRangeError(
+    'E_PARALLEL',
+    `${name}: the number of bins must be an integer from 1 on, got ${show(bins)}`,
+  );
 }
 
-const Extent = /* @__PURE__ */ struct({ low: f64, high: f64 });
+/** Bins of equal width, or those between edges. `counts` are filled with zeros on the way, where that costs nothing. */
+function binnedBy(place: Workplace, input: Input, bins: unknown, range: unknown, counts?: DeviceNDArray): Binned {
+  const { dtype } = input;
+  const type = edgeType(dtype);
+  const count = countOf(place, bins);
+  if (typeof bins !== 'number') return betweenEdges(place, dtype, bins);
+  const edges = place.temporary([count + 1 + BEHIND_EDGES], type);
+  const jit = jitOn(place.context);
+  const stated = range !== undefined;
+  const zero = counts === undefined ? undefined : zeroOf(counts);
+  const kernel = remember(['edges', jit, count, dtype.name, stated, typeof zero], () =>
+    edgesOf(jit, count, dtype, stated, zero as never),
+  );
+  const extent = stated ? { argument: givenExtent(place, range), steps: [] } : extentOf(place, input);
+  const step: Step = {
+    kernel: kernel as unknown as Step['kernel'],
+    shape: { threads: count + 1 + BEHIND_EDGES, block: 128, stream: place.stream },
+    args: [extent.argument, edges, counts],
+  };
+  const found = remember(['equal bins', count, dtype.name], () => equalBins(count, dtype));
+  const quick = dtype.name === 'f32' ? remember(['quick bins', count], () => quickBins(count)) : undefined;
+  return { bins: found, quick, zeroes: counts !== undefined, count, edges, steps: [...extent.steps, step] };
+}
 
-function givenExtent(place: Workplace, range: unknown): { array: DeviceNDArray; steps: readonly Step[] } {
+const zeroOf = ({ dtype }: DeviceNDArray): number | bigint => (dtype === i64 ? 0n : 0);
+
+/** Two numbers, as kernels take them. */
+function givenExtent(place: Workplace, range: unknown): readonly unknown[] {
   const [low, high] = Array.isArray(range) ? (range as number[]) : [];
   if (!Number.isFinite(low) || !Number.isFinite(high) || (low as number) > (high as number)) {
     throw new TsambaRangeError(
@@ -248,27 +263,41 @@ function givenExtent(place: Workplace, range: unknown): { array: DeviceNDArray; 
       `${place.name}: range must be two numbers that ascend, got ${show(range)}`,
     );
   }
-  const value = { low: low as number, high: high as number };
-  const operand = place.read(ndarray([value] as never, { dtype: Extent }), 'range');
-  return { array: (operand as { array: DeviceNDArray }).array, steps: [] };
+  return [scalar(f64, low as number), scalar(f64, high as number)];
 }
 
-function betweenEdges(place: Workplace, dtype: DType, given: unknown): Binned {
+/** Edges that ascend. */
+function edgesIn(name: string, given: unknown): readonly number[] {
   const list = Array.from(
     ArrayBuffer.isView(given) || Array.isArray(given) ? (given as unknown as number[]) : [],
     Number,
   );
   const rises = list.every((edge, k) => k === 0 || edge >= (list[k - 1] as number));
-  if (list.length < 2 || !rises) {
-    throw new TsambaRangeError(
-      'E_PARALLEL',
-      `${place.name}: bins must be a number, or two edges or more that ascend, got ${show(given)}`,
-    );
-  }
+  if (list.length >= 2 && rises) return list;
+  throw new TsambaRangeError(
+    'E_PARALLEL',
+    `${name}: bins must be a number, or two edges or more that ascend, got ${show(given)}`,
+  );
+}
+
+function betweenEdges(place: Workplace, dtype: DType, given: unknown): Binned {
+  const list = edgesIn(place.name, given);
   const count = list.length - 1;
   const edges = place.nested(list, edgeType(dtype));
   const bins = remember(['searched bins', count, dtype.name], () => searchedBins(count, dtype));
-  return { key: `${count}`, bins, count, edges, steps: [] };
+  return { bins, count, edges, steps: [] };
+}
+
+/** A result, and all of it along one axis. */
+interface Target {
+  readonly result: DeviceNDArray;
+  readonly counts: DeviceNDArray;
+}
+
+function countsFor(place: Workplace, { length }: Input, shape: readonly number[]): Target {
+  const type = length >= 2 ** 31 ? i64 : i32;
+  const result = place.own(newArray(place.context, [...shape], type, { stream: place.stream }));
+  return { result, counts: shape.length === 1 ? result : place.view(result, [result.size], [result.itemSize]) };
 }
 
 /** The plan of counting what an input has in each bin. */
@@ -276,53 +305,41 @@ function counted(
   place: Workplace,
   input: Input,
   binned: Binned,
-  shape: readonly number[],
+  { result, counts }: Target,
 ): Omit<Plan<DeviceNDArray>, 'place'> {
-  const { stream } = place;
-  const type = input.length >= 2 ** 31 ? i64 : i32;
-  const result = place.own(newArray(place.context, [...shape], type, { stream }));
-  const counts = place.view(result, [binned.count], [result.itemSize]);
-  if (binned.count > 0) counts.set((type === i64 ? 0n : 0) as never);
+  if (binned.count > 0 && binned.zeroes !== true) counts.set(zeroOf(counts) as never);
   const steps = input.length === 0 || binned.count === 0 ? [] : counting(place, input, binned, counts);
   return { steps: [...binned.steps, ...steps], results: [result], give: () => result };
 }
 
-function counting(place: Workplace, input: Input, { bins, count, edges }: Binned, counts: DeviceNDArray): Step[] {
-  const { context, stream, name } = place;
+function counting(place: Workplace, input: Input, binned: Binned, counts: DeviceNDArray): Step[] {
+  const { context, stream } = place;
+  const blocks = onHost(context) ? HOST_BLOCKS : GPU_BLOCKS * context.info.limits.multiprocessors;
+  const grid = Math.max(1, Math.min(blocks, Math.ceil(input.length / BLOCK)));
+  const kernel = kernelFor(place, input, binned) as unknown as Step['kernel'];
+  return [
+    { kernel, shape: { grid, block: BLOCK, stream }, args: [input.argument, input.length, binned.edges, counts] },
+  ];
+}
+
+function kernelFor(place: Workplace, input: Input, { bins, quick, count }: Binned): Counting {
+  const { context, name } = place;
+  const { read, dtype, length } = input;
   const jit = jitOn(context);
   const host = onHost(context);
-  const each = host ? HOST_BLOCKS : GPU_BLOCKS * context.info.limits.multiprocessors;
-  const step = (kernel: unknown, from: Input, to: DeviceNDArray): Step => ({
-    kernel: kernel as Step['kernel'],
-    shape: { grid: Math.max(1, Math.min(each, Math.ceil(from.length / BLOCK))), block: BLOCK, stream },
-    args: [from.argument, from.length, edges, to],
-  });
-  const isWide = !host && isWhole(input) && input.length >= 16 * BLOCK;
-  if (isWide && input.dtype.itemSize === 1) {
-    const times = place.temporary([256], i32);
-    times.set(0);
-    const signed = input.dtype.kind === 'i';
-    const first = remember(['count bytes', jit], () => countBytes(jit, name));
-    const second = remember(['spread bytes', jit, bins, signed], () => spreadBytes(jit, name, bins, signed));
-    return [step(first, input, times), step(second, arrayInput(times), counts)];
+  const isWide = !host && isWhole(input) && length >= 16 * BLOCK;
+  if (isWide && dtype.itemSize === 1) {
+    const signed = dtype.kind === 'i';
+    return remember(['count bytes', jit, bins, signed], () => countBytes(jit, name, bins, signed));
   }
   const copies = copiesOf(count, host ? 1 : undefined);
-  const keys = [jit, input.read, bins, count, copies];
-  if (copies === 0) {
-    return [
-      step(
-        remember(['count globally', ...keys], () => countGlobally(jit, name, input.read, bins)),
-        input,
-        counts,
-      ),
-    ];
-  }
-  const vector = isWide && input.dtype.itemSize === 4 ? vectorOf(input.dtype.name, 4) : undefined;
-  const kernel =
-    vector === undefined
-      ? remember(['count', ...keys], () => countAny(jit, name, input.read, bins, count, copies))
-      : remember(['count vectors', ...keys, vector], () => countVectors(jit, name, vector, bins, count, copies));
-  return [step(kernel, input, counts)];
+  const keys = [jit, read, bins, count, copies];
+  if (copies === 0) return remember(['count globally', ...keys], () => countGlobally(jit, name, read, bins));
+  const vector = isWide && dtype.itemSize === 4 ? vectorOf(dtype.name, 4) : undefined;
+  if (vector === undefined) return remember(['count', ...keys], () => countAny(jit, name, read, bins, count, copies));
+  return remember(['count vectors', ...keys, vector], () =>
+    countVectors(jit, name, vector, { ...bins, quick }, count, copies),
+  );
 }
 
 /** Whether all elements lie as vectors of 16 bytes. */

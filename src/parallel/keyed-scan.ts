@@ -49,7 +49,9 @@ export function keyedScan(operator: Operator, heads: Heads, input: Input, out: D
     op: headedOp(op, part),
     read: headedRead(heads.isHead, read),
   }));
-  const emit = emitOf(op, operator, init !== undefined, isExclusive);
+  const emit = remember(['keyed emit', op, operator.name, init !== undefined, isExclusive], () =>
+    emitOf(op, operator, init !== undefined, isExclusive),
+  );
   const argument = [heads.argument, input.argument];
   return { keys, value, ...functions, name: operator.name, argument, out, emit, init };
 }

@@ -5,6 +5,7 @@
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { hostFunction } from '../compiler/intrinsics.ts';
 import { launchSteps, launchStepsLater, type Step } from '../kernel/steps.ts';
+import { atSite, type Site } from '../memory/disposal.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 
 /** What one call does. */
@@ -84,6 +85,12 @@ function given<R>({ place, results = [], give }: Plan<R>, read: readonly unknown
   return give(...(read as never[]));
 }
 
+/** Where all of it was disposed: nobody has these arrays. */
+const ENQUEUED: Site = { text: 'the end of a call of tsamba/parallel' };
+
 function giveBack(place: Workplace): void {
-  for (const array of place.made) array.dispose();
+  if (place.made.length === 0) return;
+  atSite(ENQUEUED, () => {
+    for (const array of place.made) array.dispose();
+  });
 }

@@ -43,9 +43,9 @@ export interface MinMax {
  */
 export const minmax: MinMax = /* @__PURE__ */ primitive('minmax', (x: unknown, options?: unknown) =>
   asking('minmax', x, options, (place, input) => {
-    const { array, steps } = extentOf(place, input);
+    const { argument, steps } = extentOf(place, input);
     const give = ({ low, high }: { low: unknown; high: unknown }): unknown => ({ min: low, max: high });
-    return { steps, reads: [array], give: give as Plan<unknown>['give'] };
+    return { steps, reads: [argument], give: give as Plan<unknown>['give'] };
   }),
 ) as unknown as MinMax;
 

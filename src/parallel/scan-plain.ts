@@ -92,24 +92,29 @@ export function plainScan(
 ): Scanned {
   const value = valueWords(operator.type);
   const op = combining(operator);
-  const emit = emitOf(op, operator, init !== undefined, isExclusive);
+  const emit = remember(['emit', op, operator.name, spellDType(operator.type), init !== undefined, isExclusive], () =>
+    emitOf(op, operator, init !== undefined, isExclusive),
+  );
   const packed = packedIn(operator, input);
   const keys = ['scan', op, operator.name, isExclusive, init !== undefined];
   const read = readingIn(operator, input.read);
   return { keys, value, op, name: operator.name, argument: input.argument, read, packed, out, emit, init };
 }
 
-function packedIn({ cast }: Operator, { array }: Input): Scanned['packed'] {
+/** Vectors of an input, in the type of an operator. The same object for the same. */
+export function packedIn({ cast, type }: Operator, { array }: Input): Scanned['packed'] {
   const packed = packedOf(array);
   if (packed === undefined) return undefined;
-  const captures = { load: packed.load, cast };
-  const load = device(
-    ({ load, cast }: typeof captures) =>
-      (argument: Value, i: number) =>
-        load(argument, i).map((value) => cast(value as Value)),
-    captures,
-  ) as unknown as Packed['load'];
-  return { count: packed.count, load };
+  return remember(['packed in', packed, spellDType(type)], () => {
+    const captures = { load: packed.load, cast };
+    const load = device(
+      ({ load, cast }: typeof captures) =>
+        (argument: Value, i: number) =>
+          load(argument, i).map((value) => cast(value as Value)),
+      captures,
+    ) as unknown as Packed['load'];
+    return { count: packed.count, load };
+  });
 }
 
 function emitOf(

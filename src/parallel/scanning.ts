@@ -165,8 +165,7 @@ export function scanOf(scanned: Scanned, line = 0): Scan {
   if (packed !== undefined && target?.count === packed.count && line % packed.count === 0) {
     return { ...scanned, lanes: packed.count, load: packed.load, store: target.store as Scan['store'] };
   }
-  const one = remember(['one by one', read], () => oneByOne(read, 1));
-  return { ...scanned, lanes: 1, load: one, store: storeOneByOne as Scan['store'] };
+  return { ...scanned, lanes: 1, load: oneByOne(read, 1), store: storeOneByOne as Scan['store'] };
 }
 
 function hostStep(scanned: Scanned): Ways['step'] {
@@ -192,8 +191,9 @@ function blockStep(scanned: Scanned, scan: Scan, shape: Shape): Ways['step'] {
   };
 }
 
-const keysOf = ({ keys, value, read, out }: Scanned): readonly Key[] => [
+const keysOf = ({ keys, value, read, packed, out }: Scanned): readonly Key[] => [
   ...keys,
+  packed,
   spellDType(value.type),
   read,
   spellDType(out.dtype),

@@ -8,12 +8,13 @@ import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
 import type { Vec } from '../kernel/types.ts';
 import { WORDS } from '../kernel/words.ts';
+import type { Packed } from './accesses.ts';
 import type { Read } from './input.ts';
 import type { Operator, Value } from './operator.ts';
 
 /** Threads of a block. */
 export const BLOCK = 256;
-const WARP = 32;
+export const WARP = 32;
 
 /** Of segments that take a block, the numbers; how many there are, before them. */
 type Queue = Vec<number>;
@@ -38,6 +39,8 @@ export interface Segmented {
   readonly bound: Read;
   /** Brings a result to the type that it is stored in. */
   readonly to: Operator['cast'];
+  /** Where elements lie as vectors: how these are read. */
+  readonly packed?: Pick<Packed, 'count' | 'load'> | undefined;
 }
 
 const atomicAdd = /* @__PURE__ */ intrinsic<(array: Vec<number>, i: number, value: number) => number>('atomic.add');
@@ -78,13 +81,18 @@ export function threadSegments(jit: Jit, { operator, read, bound, to }: Segmente
   ) as unknown as Segments;
 }
 
-/** `lanes` lanes of a warp, a power of two, for each segment; the grid goes through all in rounds in which every warp is whole. */
-export function warpSegments(jit: Jit, { operator, read, bound, to }: Segmented, lanes: number): Segments {
+/**
+ * `lanes` lanes of a warp, a power of two, for each segment; the grid goes through all in rounds in which every warp is whole. Long segments are read as vectors, where
+ * elements lie so and a whole warp has each.
+ */
+export function warpSegments(jit: Jit, { operator, read, bound, to, packed }: Segmented, lanes: number): Segments {
   const { op, cast, name } = operator;
-  const captures = { ...WORDS, op, cast, read, bound, to, lanes, atomicAdd, all: 0xffffffff };
+  const wide = { isWide: packed !== undefined && lanes === WARP, count: packed?.count ?? 1, loadAll: packed?.load };
+  const captures = { ...WORDS, ...wide, op, cast, read, bound, to, lanes, atomicAdd, all: 0xffffffff };
   return jit(
     (words: typeof captures) => {
       const { grid, gridSize, shflDownSync, atomicAdd, op, cast, read, bound, to, lanes, all } = words;
+      const { isWide, count, loadAll } = words;
       return (
         x: Value,
         offsets: Value,
@@ -99,6 +107,15 @@ export function warpSegments(jit: Jit, { operator, read, bound, to }: Segmented,
         const groups = Math.floor(gridSize(1) / lanes);
         const rounds = Math.floor((out.length + groups - 1) / groups);
         const load = (i: number): Value => cast(read(x, i));
+        // One vector, or what stands there: its number, counted from the first element of the array.
+        const loadVector = (v: number): Value => {
+          const parts = (loadAll as Packed['load'])(x, v * count).map((part) => cast(part));
+          if (count === 4)
+            return cast(
+              op(cast(op(parts[0] as Value, parts[1] as Value)), cast(op(parts[2] as Value, parts[3] as Value))),
+            );
+          return cast(op(parts[0] as Value, parts[1] as Value));
+        };
         for (let round = 0; round < rounds; round++) {
           const s = round * groups + first;
           let start: number = 0;
@@ -116,6 +133,26 @@ export function warpSegments(jit: Jit, { operator, read, bound, to }: Segmented,
           // Lanes without an element hold another's, which counts for nothing.
           let value = load(Math.max(0, Math.min(start + lane, end - 1)));
           let i = start + lane + lanes;
+          if (isWide && end - start >= 2 * lanes * count) {
+            // Each lane has a vector; what is before and behind the vectors has a few of them.
+            const [from, until] = [Math.floor((start + (count - 1)) / count), Math.floor(end / count)];
+            let v = from + lane;
+            const after = until * count + lane;
+            if (start + lane < from * count) value = cast(op(value, loadVector(v)));
+            else value = loadVector(v);
+            for (v += lanes; v + 3 * lanes < until; v += 4 * lanes) {
+              const [a, b, c, d] = [
+                loadVector(v),
+                loadVector(v + lanes),
+                loadVector(v + 2 * lanes),
+                loadVector(v + 3 * lanes),
+              ];
+              value = cast(op(value, cast(op(cast(op(a, b)), cast(op(c, d))))));
+            }
+            for (; v < until; v += lanes) value = cast(op(value, loadVector(v)));
+            if (after < end) value = cast(op(value, load(after)));
+            i = end;
+          }
           for (; i + 3 * lanes < end; i += 4 * lanes) {
             const [a, b, c, d] = [load(i), load(i + lanes), load(i + 2 * lanes), load(i + 3 * lanes)];
             value = cast(op(value, cast(op(cast(op(a, b)), cast(op(c, d))))));

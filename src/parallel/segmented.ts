@@ -7,13 +7,14 @@ import { TsambaRangeError } from '../errors.ts';
 import type { Step } from '../kernel/steps.ts';
 import { readOptions } from '../options.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
+import { packedOf } from './accesses.ts';
 import { type Input, inputOf, integersOf } from './input.ts';
 import { remember } from './memo.ts';
 import { castTo, type Operator, operatorOf } from './operator.ts';
 import { jitOn, onHost, placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
 import { initOf } from './reduce.ts';
-import { BLOCK, blockSegments, type Segments, threadSegments, warpSegments } from './segment-kernels.ts';
+import { BLOCK, blockSegments, type Segments, threadSegments, WARP, warpSegments } from './segment-kernels.ts';
 import { outOf, resultFor } from './transform.ts';
 import type { Elements, OnStream, OperatorLike, Sequence } from './types.ts';
 
@@ -115,7 +116,10 @@ export function reducingSegments(
   if (count === 0) return [];
   const host = onHost(context);
   const lanes = host ? 1 : lanesFor(input.length / count);
-  const made = { operator, read: input.read, bound: bounds.read, to: castTo(out.dtype) };
+  // Vectors of one element would gain nothing.
+  const wide = lanes < WARP ? undefined : packedOf(input.array);
+  const packed = wide !== undefined && wide.count > 1 ? wide : undefined;
+  const made = { operator, read: input.read, bound: bounds.read, to: castTo(out.dtype), packed };
   const jit = jitOn(context);
   const { op, name, type } = operator;
   const keys = [jit, op, name, spellDType(type), spellDType(out.dtype), input.read, bounds.read];
@@ -135,7 +139,7 @@ export function reducingSegments(
     shape,
     args,
   });
-  const short = remember(['segments', start === threadSegments ? 1 : lanes, ...keys], () => start(jit, made));
+  const short = remember(['segments', start === threadSegments ? 1 : lanes, packed, ...keys], () => start(jit, made));
   const whole = Math.ceil(threads / BLOCK);
   const steps = [step(short, { grid: whole, block: BLOCK, stream })];
   if (host || input.length <= most) return steps;

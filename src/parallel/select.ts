@@ -232,14 +232,13 @@ function byFunction(place: Workplace, input: Input, chosen: unknown): Choosing {
   const { length, argument, read, array, arrays } = input;
   const keep = remember(['keep by', fn], () => keepBy(fn));
   const packed = packedOf(array);
-  const load = packed && { count: packed.count, load: packed.load };
   return {
     keys: ['by', fn],
     name: user.name,
     length,
     argument,
     read,
-    packed: load,
+    packed,
     keep,
     parts: [itself],
     reads: arrays,

@@ -118,12 +118,13 @@ export function selectionOf(selected: Selected, counted: DType): Selection {
   const types = outs.slice(0, parts.length).map(({ dtype }) => dtype);
   const rest = { keep, parts, types, both, name, read, counted: valueWords(counted), castCount: castTo(count.dtype) };
   if (packed !== undefined) return { ...rest, lanes: packed.count, load: packed.load as Selection['load'] };
-  return { ...rest, lanes: 1, load: remember(['one by one', read], () => oneByOne(read, 1)) };
+  return { ...rest, lanes: 1, load: oneByOne(read, 1) };
 }
 
-const keysOf = ({ keys, read, outs, both, count, parts }: Selected, counted: DType): readonly Key[] => [
+const keysOf = ({ keys, read, packed, outs, both, count, parts }: Selected, counted: DType): readonly Key[] => [
   ...keys,
   read,
+  packed,
   both,
   spellDType(counted),
   spellDType(count.dtype),

@@ -129,8 +129,7 @@ export function uniqueOf(
   const same = sameOf(dtype);
   const keep = remember(['keep heads', read, same], () => keepHeads(read, same));
   const packed = packedOf(array);
-  const load = packed && { count: packed.count, load: packed.load };
-  return { keys: ['unique', same], name: place.name, length, argument, read, packed: load, keep, parts: [itself] };
+  return { keys: ['unique', same], name: place.name, length, argument, read, packed, keep, parts: [itself] };
 }
 
 /** Elements that are not the same as the one before. */
