@@ -12,6 +12,7 @@ import { asynchronous } from './async.ts';
 import { atomics } from './atomics.ts';
 import { barriers } from './barriers.ts';
 import { ciphers } from './ciphers.ts';
+import { communicators } from './communicators.ts';
 import { devices } from './devices.ts';
 import { divergence } from './divergence.ts';
 import { labelledSums } from './einsum.ts';
@@ -132,6 +133,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...generators,
   ...graphs,
   ...reductions,
+  ...communicators,
   ...parallelPrimitives,
   ...universalFunctions,
   ...matrixProducts,

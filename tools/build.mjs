@@ -43,7 +43,7 @@ rmSync(dist, { recursive: true, force: true });
 const { status } = spawnSync(process.execPath, [join(root, 'tools/emit.mjs'), dist], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-const PUBLIC = ['index', 'cuda/index', 'roc/index', 'parallel/index'];
+const PUBLIC = ['index', 'cuda/index', 'roc/index', 'parallel/index', 'nccl/index'];
 /** Built by themselves, so that what programs load is not laid out for them. */
 const PLUGINS = ['vite', 'rollup', 'rolldown', 'webpack', 'rspack', 'esbuild', 'loader'].map(
   (name) => `plugins/${name}`,

@@ -47,6 +47,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/ufunc'],
   ['src/matmul', 'src/fuse'],
   ['src/parallel'],
+  ['src/nccl'],
   ['src/cuda'],
   ['src/roc'],
   ['src/plugins'],
@@ -62,6 +63,7 @@ const OPEN_TO_SUITE: readonly string[] = [
   'src/index.ts',
   'src/cuda/index.ts',
   'src/parallel/index.ts',
+  'src/nccl/index.ts',
   // What this entry adds for those who test drivers.
   'src/memory/with-faults.ts',
   // Tests run one after another, as no program does that others can rely on.

@@ -13,6 +13,7 @@ type NodeModules = {
   'node:fs': typeof import('node:fs');
   'node:inspector': typeof import('node:inspector');
   'node:module': typeof import('node:module');
+  'node:net': typeof import('node:net');
   'node:os': typeof import('node:os');
   'node:path': typeof import('node:path');
   'node:timers/promises': typeof import('node:timers/promises');
@@ -98,8 +99,8 @@ export function markFailed(): void {
   if (process !== undefined && !process.exitCode) process.exitCode = 1;
 }
 
-/** Has a function called when the process, or this worker thread, ends; never where nothing tells. */
-export function atExit(listener: () => void): void {
+/** Has a function called with the exit code when the process, or this worker thread, ends; never where nothing tells. */
+export function atExit(listener: (code: number) => void): void {
   globalThis.process?.on?.('exit', listener);
 }
 

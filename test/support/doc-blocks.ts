@@ -95,6 +95,7 @@ function toSources(code: string): string {
     cuda: 'src/cuda/index.ts',
     roc: 'src/roc/index.ts',
     parallel: 'src/parallel/index.ts',
+    nccl: 'src/nccl/index.ts',
     testsuite: 'testsuite/index.ts',
   };
   return code.replace(/from 'tsamba(?:\/(\w+))?'/g, (_, entry = '') => {

@@ -1,0 +1,384 @@
+/**
+ * `Communicator`: the collectives, as methods. Arguments are checked here, the same for all transports; what carries data is `transport.ts`.
+ */
+import type { DeviceNDArray } from '../array/device-array.ts';
+import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import type { Context } from '../memory/context.ts';
+import { refuseRecording } from '../memory/recording.ts';
+import { readOptions } from '../options.ts';
+import { show } from '../show.ts';
+import { type Stream, streamOption } from '../stream/stream.ts';
+import { CommunicatorError } from './errors.ts';
+import { closeGroup, inGroup, openGroup } from './group.ts';
+import { type AnyArray, arrayOf, checkPair, checkSize, packed, targetOf } from './operands.ts';
+import { combinedAs, movedAs, operatorOf, type ReduceOp } from './ops.ts';
+import type { Call, Transport, TransportName } from './transport.ts';
+
+/** On which stream a call is enqueued: that of the array that is given first, unless said; else the default stream. */
+export interface OnStream {
+  readonly stream?: Stream | 0 | null | undefined;
+}
+/** How contributions are combined: `'sum'` unless said. */
+export interface Combining extends OnStream {
+  readonly op?: ReduceOp | undefined;
+}
+/** Which rank is the root: 0 unless said. */
+export interface Rooted extends OnStream {
+  readonly root?: number | undefined;
+}
+
+/** A call before it is packed. */
+interface Request {
+  readonly kind: Call['kind'];
+  readonly send: DeviceNDArray | undefined;
+  readonly recv: DeviceNDArray | undefined;
+  /** Elements that a rank contributes or receives. */
+  readonly elements: number;
+  readonly op?: ReduceOp | undefined;
+  readonly peer?: number | undefined;
+  readonly stream: unknown;
+}
+
+/**
+ * One rank's end of a group of processes, workers or GPUs that compute together; made by `nccl.init`, `nccl.initAll` and `split`. All ranks make the same
+ * calls in the same order. A call is enqueued at once, in the order of its stream; its promise resolves when work that is enqueued on the stream
+ * afterwards finds the result, which under NCCL is at once: await it, and nothing has been waited for.
+ *
+ * Arrays are device arrays of any dtype and layout: views with gaps are packed. The array to receive may be the one that is sent.
+ */
+export class Communicator {
+  readonly #transport: Transport;
+  readonly #context: Context;
+  #disposed = false;
+
+  /** @internal Made by `nccl.init`. */
+  constructor(transport: Transport, context: Context) {
+    this.#transport = transport;
+    this.#context = context;
+  }
+
+  /** The number of this end, from 0. */
+  get rank(): number {
+    return this.#transport.rank;
+  }
+
+  /** How many ranks there are. */
+  get size(): number {
+    return this.#transport.size;
+  }
+
+  /** What carries the data: `'nccl'`, or `'reference'`, which is slow and asked for by name only. */
+  get transport(): TransportName {
+    return this.#transport.name;
+  }
+
+  /** The device that arrays must be on. */
+  get context(): Context {
+    return this.#context;
+  }
+
+  /**
+   * Combines the arrays of all ranks, elementwise; all receive the result, in place unless `recv` is given. NCCL: `ncclAllReduce`.
+   * @throws as promise: TypeError and RangeError for arrays that do not fit, NotSupportedError for a dtype without the operator, CommunicatorError.
+   */
+  allReduce<A extends AnyArray>(send: A, recv?: AnyArray | Combining, options?: Combining): Promise<A> {
+    return this.#call('allReduce', async () => {
+      const [target, { op, stream }] = this.#arguments('allReduce', send, recv, options, ['op', 'stream']);
+      const from = this.#source('allReduce', send);
+      const to = targetOf('allReduce', target, this.#context);
+      checkPair('allReduce', from, to, from.size, 'as many as are sent');
+      await this.#enqueue({
+        kind: 'allReduce',
+        send: from,
+        recv: to,
+        elements: from.size,
+        op: operatorOf('allReduce', op),
+        stream,
+      });
+      return to;
+    });
+  }
+
+  /** As `allReduce`, but only the root receives the result, in place unless `recv` is given. NCCL: `ncclReduce`. */
+  reduce<A extends AnyArray>(
+    send: A,
+    recv?: AnyArray | (Combining & Rooted),
+    options?: Combining & Rooted,
+  ): Promise<A> {
+    return this.#call('reduce', async () => {
+      const [target, read] = this.#arguments('reduce', send, recv, options, ['op', 'root', 'stream']);
+      const peer = this.#rankOf('reduce', 'root', read.root ?? 0);
+      const from = this.#source('reduce', send);
+      const to = peer === this.rank ? targetOf('reduce', target, this.#context) : undefined;
+      if (to !== undefined) checkPair('reduce', from, to, from.size, 'as many as are sent');
+      const op = operatorOf('reduce', read.op);
+      await this.#enqueue({ kind: 'reduce', send: from, recv: to, elements: from.size, op, peer, stream: read.stream });
+      return to ?? from;
+    });
+  }
+
+  /** Gives all ranks what the root's array holds, in place. NCCL: `ncclBroadcast`. */
+  broadcast<A extends AnyArray>(array: A, options?: Rooted): Promise<A> {
+    return this.#call('broadcast', async () => {
+      const { root = 0, stream } = readOptions<Rooted>('broadcast', options, ['root', 'stream']);
+      const peer = this.#rankOf('broadcast', 'root', root);
+      const isRoot = peer === this.rank;
+      const to = isRoot ? this.#source('broadcast', array) : targetOf('broadcast', array, this.#context);
+      await this.#enqueue({
+        kind: 'broadcast',
+        send: isRoot ? to : undefined,
+        recv: isRoot ? undefined : to,
+        elements: to.size,
+        peer,
+        stream,
+      });
+      return to;
+    });
+  }
+
+  /** The arrays of all ranks, one after another in the order of ranks, into `recv` on every rank: `size` times as long. NCCL: `ncclAllGather`. */
+  allGather<A extends AnyArray>(send: AnyArray, recv: A, options?: OnStream): Promise<A> {
+    return this.#call('allGather', async () => {
+      const { stream } = readOptions<OnStream>('allGather', options, ['stream']);
+      const from = this.#source('allGather', send);
+      const to = targetOf('allGather', recv, this.#context);
+      checkPair('allGather', from, to, from.size * this.size, `${from.size} of each of ${this.size} ranks`);
+      await this.#enqueue({ kind: 'allGather', send: from, recv: to, elements: from.size, stream });
+      return to;
+    });
+  }
+
+  /** Combines the arrays of all ranks, elementwise, and gives each rank its part of the result: `send` is `size` times as long. NCCL: `ncclReduceScatter`. */
+  reduceScatter<A extends AnyArray>(send: AnyArray, recv: A, options?: Combining): Promise<A> {
+    return this.#call('reduceScatter', async () => {
+      const { op, stream } = readOptions<Combining>('reduceScatter', options, ['op', 'stream']);
+      const from = this.#source('reduceScatter', send);
+      const to = targetOf('reduceScatter', recv, this.#context);
+      checkPair('reduceScatter', to, from, to.size * this.size, `${to.size} for each of ${this.size} ranks`);
+      await this.#enqueue({
+        kind: 'reduceScatter',
+        send: from,
+        recv: to,
+        elements: to.size,
+        op: operatorOf('reduceScatter', op),
+        stream,
+      });
+      return to;
+    });
+  }
+
+  /** Sends the k-th part of `send` to rank k, and receives rank k's into the k-th part of `recv`. NCCL: `ncclAlltoAll`. */
+  allToAll<A extends AnyArray>(send: AnyArray, recv: A, options?: OnStream): Promise<A> {
+    return this.#call('allToAll', async () => {
+      const { stream } = readOptions<OnStream>('allToAll', options, ['stream']);
+      const from = this.#source('allToAll', send);
+      const to = targetOf('allToAll', recv, this.#context);
+      checkPair('allToAll', from, to, from.size, 'as many as are sent');
+      if (from === to || from.pointer === to.pointer) {
+        throw new TsambaTypeError('E_NCCL_ARGUMENT', 'allToAll cannot be done in place: receive into another array');
+      }
+      const elements = this.#shareOf('allToAll', from);
+      await this.#enqueue({ kind: 'allToAll', send: from, recv: to, elements, stream });
+      return to;
+    });
+  }
+
+  /** The arrays of all ranks, one after another, into `recv` of the root; others leave it out. MPI: `MPI_Gather`. */
+  gather(send: AnyArray, recv?: AnyArray | undefined, options?: Rooted): Promise<void> {
+    return this.#call('gather', async () => {
+      const { root = 0, stream } = readOptions<Rooted>('gather', options, ['root', 'stream']);
+      const peer = this.#rankOf('gather', 'root', root);
+      const from = this.#source('gather', send);
+      const to = peer === this.rank ? targetOf('gather', recv, this.#context) : undefined;
+      if (to !== undefined)
+        checkPair('gather', from, to, from.size * this.size, `${from.size} of each of ${this.size} ranks`);
+      await this.#enqueue({ kind: 'gather', send: from, recv: to, elements: from.size, peer, stream });
+    });
+  }
+
+  /** Gives rank k the k-th part of `send` of the root, into `recv`; ranks that are not the root pass undefined for `send`. MPI: `MPI_Scatter`. */
+  scatter<A extends AnyArray>(send: AnyArray | undefined, recv: A, options?: Rooted): Promise<A> {
+    return this.#call('scatter', async () => {
+      const { root = 0, stream } = readOptions<Rooted>('scatter', options, ['root', 'stream']);
+      const peer = this.#rankOf('scatter', 'root', root);
+      const from = peer === this.rank ? this.#source('scatter', send) : undefined;
+      const to = targetOf('scatter', recv, this.#context);
+      if (from !== undefined)
+        checkPair('scatter', to, from, to.size * this.size, `${to.size} for each of ${this.size} ranks`);
+      await this.#enqueue({ kind: 'scatter', send: from, recv: to, elements: to.size, peer, stream });
+      return to;
+    });
+  }
+
+  /** Sends an array to a rank, which calls `recv`. Within `nccl.group` where ranks send to each other at the same time. NCCL: `ncclSend`. */
+  send(array: AnyArray, to: number, options?: OnStream): Promise<void> {
+    return this.#call('send', async () => {
+      const { stream } = readOptions<OnStream>('send', options, ['stream']);
+      const from = this.#source('send', array);
+      await this.#enqueue({
+        kind: 'send',
+        send: from,
+        recv: undefined,
+        elements: from.size,
+        peer: this.#rankOf('send', 'to', to),
+        stream,
+      });
+    });
+  }
+
+  /** Receives what a rank sends, into an array of as many elements. NCCL: `ncclRecv`. */
+  recv<A extends AnyArray>(array: A, from: number, options?: OnStream): Promise<A> {
+    return this.#call('recv', async () => {
+      const { stream } = readOptions<OnStream>('recv', options, ['stream']);
+      const to = targetOf('recv', array, this.#context);
+      await this.#enqueue({
+        kind: 'recv',
+        send: undefined,
+        recv: to,
+        elements: to.size,
+        peer: this.#rankOf('recv', 'from', from),
+        stream,
+      });
+      return to;
+    });
+  }
+
+  /** Resolves when all ranks have called it and what was enqueued before on this communicator has been done. MPI: `MPI_Barrier`. */
+  barrier(): Promise<void> {
+    return this.#call('barrier', async () => {
+      if (inGroup()) throw new TsambaTypeError('E_NCCL_ARGUMENT', 'barrier cannot be part of a group: call it outside');
+      await this.#transport.barrier();
+    });
+  }
+
+  /** Makes calls of this and other communicators as one: `nccl.group`. */
+  group<R>(body: () => R): R {
+    this.#open('group');
+    return grouped(body);
+  }
+
+  /**
+   * Communicators of parts of the ranks: those with the same `color` (an integer from 0 on) form one, in the order of `key`, else of their ranks here.
+   * Resolves to undefined on ranks without a colour. All ranks call it. NCCL: `ncclCommSplit`.
+   */
+  split(options: {
+    readonly color?: number | undefined;
+    readonly key?: number | undefined;
+  }): Promise<Communicator | undefined> {
+    return this.#call('split', async () => {
+      const { color, key = this.rank } = readOptions('split', options, ['color', 'key']);
+      for (const [name, value] of [
+        ['color', color],
+        ['key', key],
+      ] as const) {
+        if (value === undefined || (Number.isInteger(value) && value >= 0 && value < 2 ** 31)) continue;
+        throw new TsambaRangeError(
+          'E_NCCL_ARGUMENT',
+          `split: ${name} must be an integer from 0 on, got ${show(value)}`,
+        );
+      }
+      const part = await this.#transport.split(color, key);
+      return part === undefined ? undefined : new Communicator(part, this.#context);
+    });
+  }
+
+  /** Ends what is under way on all ranks: what waits there and here rejects with a CommunicatorError that says who and why. NCCL: `ncclCommAbort`. */
+  abort(reason = 'the program asked for it'): void {
+    this.#transport.abort(reason);
+  }
+
+  /** Whether it was given back. */
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  /** Gives the communicator back when what is under way is done. Twice is a no-op. NCCL: `ncclCommDestroy`. */
+  async dispose(): Promise<void> {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    await this.#transport.dispose();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  toString(): string {
+    return `Communicator(rank ${this.rank} of ${this.size}, ${this.transport}${this.#disposed ? ', disposed' : ''})`;
+  }
+
+  /** Runs the synchronous part of a call at once; what goes wrong is the promise's. */
+  #call<R>(name: string, body: () => Promise<unknown>): Promise<R> {
+    refuseRecording(`comm.${name}()`, 'collectives are not captured', 'call it outside');
+    try {
+      this.#open(name);
+      return body() as Promise<R>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #open(name: string): void {
+    if (!this.#disposed) return;
+    throw new CommunicatorError('E_NCCL', `${name}: the communicator was disposed`, { api: name });
+  }
+
+  #source(call: string, value: unknown): DeviceNDArray {
+    return arrayOf(call, 'the array to send', value, this.#context);
+  }
+
+  /** `(send, recv?, options?)` or `(send, options?)`. */
+  #arguments<T extends OnStream>(
+    call: string,
+    send: unknown,
+    recv: unknown,
+    options: T | undefined,
+    known: readonly (keyof T & string)[],
+  ): readonly [target: unknown, options: T] {
+    const isArray = recv !== undefined && recv !== null && Object.getPrototypeOf(recv) !== Object.prototype;
+    return [isArray ? recv : send, readOptions<T>(call, isArray || recv === undefined ? options : (recv as T), known)];
+  }
+
+  #rankOf(call: string, role: string, value: unknown): number {
+    if (Number.isInteger(value) && (value as number) >= 0 && (value as number) < this.size) return value as number;
+    throw new TsambaRangeError(
+      'E_NCCL_ARGUMENT',
+      `${call}: ${role} must be a rank from 0 to ${this.size - 1}, got ${show(value)}`,
+    );
+  }
+
+  #shareOf(call: string, array: DeviceNDArray): number {
+    const share = Math.floor(array.size / this.size);
+    checkSize(call, array, share * this.size, `a multiple of the ${this.size} ranks`);
+    return share;
+  }
+
+  async #enqueue({ kind, send, recv, elements, op, peer = 0, stream: named }: Request): Promise<void> {
+    const first = (send ?? recv) as DeviceNDArray;
+    const stream = streamOption(named, this.#context) ?? (first.stream?.disposed === false ? first.stream : undefined);
+    const { type, lanes } = op === undefined ? movedAs(first.dtype) : combinedAs(kind, first.dtype, op);
+    const inPlace = send !== undefined && send === recv;
+    const from = send === undefined ? undefined : packed(send, stream, { reads: true, writes: inPlace });
+    const to = recv === undefined ? undefined : inPlace ? from : packed(recv, stream, { reads: false, writes: true });
+    try {
+      const call = { kind, send: from?.array, recv: to?.array, count: elements * lanes, type, op, peer, stream };
+      await this.#transport.enqueue(call);
+    } finally {
+      if (from !== to) from?.finish();
+      to?.finish();
+    }
+  }
+}
+
+/** `nccl.group`. */
+export function grouped<R>(body: () => R): R {
+  if (typeof body !== 'function') {
+    throw new TsambaTypeError('E_NCCL_ARGUMENT', `group takes a function that makes the calls, got ${show(body)}`);
+  }
+  openGroup();
+  try {
+    return body();
+  } finally {
+    closeGroup();
+  }
+}

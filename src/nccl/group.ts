@@ -1,0 +1,48 @@
+/**
+ * Groups of calls, which are made as one: NCCL's `ncclGroupStart` and `ncclGroupEnd`. They are of the thread, not of a communicator.
+ */
+
+/** What takes part in a group. */
+export interface Grouping {
+  groupStart(): void;
+  groupEnd(): void;
+  /** After all have ended: whether the calls could be made. */
+  groupDone(error: unknown): void;
+}
+
+let depth = 0;
+const members: Set<Grouping> = new Set();
+
+/** Whether a group is open. */
+export function inGroup(): boolean {
+  return depth > 0;
+}
+
+/** Opens one, which may be within another. */
+export function openGroup(): void {
+  depth++;
+}
+
+/** A transport is used: it takes part in the group that is open. */
+export function join(transport: Grouping): void {
+  if (depth === 0 || members.has(transport)) return;
+  members.add(transport);
+  transport.groupStart();
+}
+
+/** Closes one; with the outermost the calls are made. What goes wrong is told by the promises of the calls. */
+export function closeGroup(): void {
+  depth--;
+  if (depth > 0) return;
+  const all = [...members];
+  members.clear();
+  let failure: unknown;
+  for (const member of all) {
+    try {
+      member.groupEnd();
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  for (const member of all) member.groupDone(failure);
+}

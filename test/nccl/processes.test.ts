@@ -1,0 +1,90 @@
+/**
+ * Communicators between processes: they meet, compute, and end when one of them is killed.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'tsamba-nccl-'));
+const program = join(folder, 'rank.mjs');
+
+// In one file, which starts in a fraction of the time.
+beforeAll(async () => {
+  await build({
+    entryPoints: [join(import.meta.dirname, 'rank.ts')],
+    outfile: program,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['koffi', 'webgpu'],
+  });
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { readonly port: number };
+  server.close();
+  return port;
+}
+
+interface Rank {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  text: string;
+}
+
+async function start(size: number, mode: string, tokens: readonly string[] = []): Promise<readonly Rank[]> {
+  const port = await freePort();
+  return Array.from({ length: size }, (_, rank) => {
+    const env = {
+      ...process.env,
+      RANK: String(rank),
+      WORLD_SIZE: String(size),
+      MASTER_ADDR: '127.0.0.1',
+      MASTER_PORT: String(port),
+      TSAMBA_NCCL_TOKEN: tokens[rank] ?? 'secret',
+      NODE_NO_WARNINGS: '1',
+    };
+    const child = spawn(process.execPath, [program, mode], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = once(child, 'close').then(([code]) => code as number | null);
+    const one: Rank = { child, ended, text: '' };
+    const add = (text: Buffer): void => void (one.text += String(text));
+    child.stdout?.on('data', add);
+    child.stderr?.on('data', add);
+    return one;
+  });
+}
+
+it('two processes give the same bits', { timeout: 60_000 }, async () => {
+  const ranks = await start(2, 'sum');
+  expect(await Promise.all(ranks.map(({ ended }) => ended))).toEqual([0, 0]);
+  expect(ranks.map(({ text }) => text.trim())).toEqual([
+    'rank 0 of 2: 3 0.30000000000000004',
+    'rank 1 of 2: 3 0.30000000000000004',
+  ]);
+});
+
+it('a rank that is killed in a collective is named by all others, which end', { timeout: 60_000 }, async () => {
+  const ranks = await start(3, 'until killed');
+  const [, killed] = ranks;
+  while (!killed?.text.includes('rank 1 of 3')) await new Promise((resolve) => setTimeout(resolve, 20));
+  killed.child.kill('SIGKILL');
+  expect(await Promise.all(ranks.map(({ ended }) => ended))).toEqual([3, null, 3]);
+  for (const rank of [ranks[0], ranks[2]]) expect(rank?.text).toContain('E_NCCL_LOST 1');
+});
+
+it('a process that does not know the token is not let in', { timeout: 60_000 }, async () => {
+  const ranks = await start(2, 'sum', ['secret', 'guess']);
+  expect(await ranks[1]?.ended).toBe(1);
+  expect(ranks[1]?.text).toContain('TSAMBA_NCCL_TOKEN must be the same for all ranks');
+  ranks[0]?.child.kill();
+  await ranks[0]?.ended;
+});
