@@ -3,9 +3,9 @@
  * code is 0. Each in a process of its own. Skipped where there is no OpenCL, unless TSAMBA_TEST_REQUIRE names `pocl`.
  */
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasOpenCL } from '../src/driver/opencl/opencl.testing.ts';
+import { bundled } from './support/program.ts';
 
 const MIB = 2 ** 20;
 
@@ -16,12 +16,13 @@ interface Ended {
   readonly stderr: string;
 }
 
+const program = bundled('test/opencl-endurance/cycles.ts', 'test/opencl-endurance/stages.ts');
+
 function run(file: string, args: readonly string[]): Promise<Ended> {
-  const child = spawn(
-    process.execPath,
-    ['--expose-gc', '--import', 'tsx', join(import.meta.dirname, 'opencl-endurance', file), ...args],
-    { env: { ...process.env, TSAMBA_ROC_DRIVER: 'opencl' }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawn(process.execPath, ['--expose-gc', program(file), ...args], {
+    env: { ...process.env, TSAMBA_ROC_DRIVER: 'opencl' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (text) => {
     stdout += text;

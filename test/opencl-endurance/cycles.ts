@@ -2,7 +2,7 @@
  * A process that does one thing very often on the OpenCL device, and prints by how much it grew meanwhile, as JSON: bytes of the
  * process, and bytes of allocations that are left.
  *
- *   node --expose-gc --import tsx cycles.ts <launches | registrations> <times>
+ *   node --expose-gc cycles.mjs <launches | registrations> <times>, bundled
  */
 import { type f32, roc, type Vec } from '../../src/index.ts';
 
@@ -64,7 +64,7 @@ const work = { launches, registrations }[what]();
 const count = Number(times);
 const bytes = (): number => process.memoryUsage().rss;
 const live = (): number => roc.memoryStats().live;
-await work(Math.ceil(count / 5));
+await work(Math.ceil(count / 2));
 await rest();
 const before = { bytes: bytes(), live: live() };
 await work(count);

@@ -1,7 +1,7 @@
 /**
  * A process that ends at a stage of what programs do with an OpenCL device, by coming to its end or by `process.exit()`.
  *
- *   node --import tsx stages.ts <stage> [exit]
+ *   node stages.mjs <stage> [exit], bundled
  */
 import { Worker } from 'node:worker_threads';
 import { openclProvider, openOpenCL } from '../../src/driver/opencl/index.ts';
@@ -56,11 +56,7 @@ const STAGES: Readonly<Record<string, () => unknown>> = {
       // That is what this stage is after.
     }
   },
-  'in a worker': () => {
-    // A thread has its own loader of TypeScript.
-    const body = `import('tsx/esm/api').then(({ register }) => { register(); return import(${JSON.stringify(import.meta.url)}); })`;
-    return new Worker(body, { eval: true, argv: ['work in flight'] });
-  },
+  'in a worker': () => new Worker(new URL(import.meta.url), { argv: ['work in flight'] }),
 };
 
 const reach = STAGES[stage ?? ''];
