@@ -156,6 +156,7 @@ const cjs = join(dist, 'cjs');
 await bundle(PUBLIC, [withoutImportMeta], { format: 'cjs', outDir: cjs });
 const apart = { chunks: 'plugins/chunks' };
 await bundle(PLUGINS, [], apart);
+await bundle(['cli/main'], [], { chunks: 'cli/chunks' });
 await bundle(PLUGINS, [withoutImportMeta], { ...apart, format: 'cjs', outDir: cjs });
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
 const declared = new Set([...PUBLIC, ...PLUGINS].flatMap((name) => [...declaredBy(name)]));

@@ -52,6 +52,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/roc'],
   ['src/plugins'],
   ['src/index.ts'],
+  ['src/cli'],
   ['testsuite'],
 ];
 
@@ -74,7 +75,7 @@ const OPEN_TO_SUITE: readonly string[] = [
 const NODE_GLOBALS = ['process', 'Buffer', 'setImmediate', 'clearImmediate', 'require', '__dirname'];
 
 /** Where they may be used: what is loaded only beside a library of the system, and the folder that all others ask. */
-const NODE_ONLY = /^src\/(?:host|ffi|plugins|driver\/(?:nvidia|hip|opencl|cuda-api))\/|(?:\.test|[./]testing)\.ts$/;
+const NODE_ONLY = /^src\/(?:cli|host|ffi|plugins|driver\/(?:nvidia|hip|opencl|cuda-api))\/|(?:\.test|[./]testing)\.ts$/;
 
 /** Folders that a folder must not know although they are below it. */
 const FORBIDDEN: readonly (readonly [from: string, to: string, why: string])[] = [

@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +12,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsamba-nccl-'));
 const program = join(folder, 'rank.mjs');
+const tsamba = join(folder, 'main.mjs');
 
 // In one file, which starts in a fraction of the time.
 beforeAll(async () => {
   await build({
-    entryPoints: [join(import.meta.dirname, 'rank.ts')],
-    outfile: program,
+    entryPoints: {
+      rank: join(import.meta.dirname, 'rank.ts'),
+      main: join(import.meta.dirname, '../../src/cli/main.ts'),
+    },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -87,4 +92,36 @@ it('a process that does not know the token is not let in', { timeout: 60_000 }, 
   expect(ranks[1]?.text).toContain('TSAMBA_NCCL_TOKEN must be the same for all ranks');
   ranks[0]?.child.kill();
   await ranks[0]?.ended;
+});
+
+function command(...args: readonly string[]): Promise<{ readonly code: number | null; readonly text: string }> {
+  const child = spawn(process.execPath, [tsamba, 'run', '--transport', 'reference', '--gpus', '2', ...args]);
+  let text = '';
+  const add = (piece: Buffer): void => void (text += String(piece));
+  child.stdout.on('data', add);
+  child.stderr.on('data', add);
+  return once(child, 'close').then(([code]) => ({ code: code as number | null, text }));
+}
+
+it('tsamba run starts the ranks and prefixes what they print', { timeout: 60_000 }, async () => {
+  const { code, text } = await command(program, 'sum');
+  expect(code).toBe(0);
+  expect(text).toContain('[0] rank 0 of 2: 3 0.30000000000000004\n');
+  expect(text).toContain('[1] rank 1 of 2: 3 0.30000000000000004\n');
+});
+
+it('tsamba run ends all ranks, and what they have started, when one fails', { timeout: 60_000 }, async () => {
+  const failing = join(folder, 'failing.mjs');
+  writeFileSync(
+    failing,
+    `import { spawn } from 'node:child_process';
+    if (process.env.RANK === '1') process.exit(7);
+    console.log('child', spawn('sleep', ['1000'], { stdio: 'ignore' }).pid);
+    setInterval(() => undefined, 1000);`,
+  );
+  const { code, text } = await command(failing);
+  expect(code).toBe(7);
+  expect(text).toContain('tsamba run: rank 1 ended with exit code 7; the others are ended');
+  const [, pid] = /child (\d+)/.exec(text) ?? [];
+  expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
 });

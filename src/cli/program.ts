@@ -1,0 +1,29 @@
+/**
+ * How a program is started: JavaScript by this Node.js, TypeScript with tsx where the project has it, else by Node.js itself where that takes it.
+ */
+import { TsambaTypeError } from '../errors.ts';
+import { nodeModule } from '../host/index.ts';
+
+/** What to start, but for the program's own arguments. Throws TypeError where TypeScript cannot be run. */
+export function programCommand(program: string): readonly string[] {
+  const path = nodeModule('node:path').resolve(program);
+  if (!nodeModule('node:fs').existsSync(path)) throw new TsambaTypeError('E_OPTION', `there is no file ${path}`);
+  if (!/\.[cm]?tsx?$/.test(path)) return [process.execPath, path];
+  const tsx = tsxFor(path);
+  if (tsx !== undefined) return [process.execPath, '--import', tsx, path];
+  const { typescript } = process.features as { readonly typescript?: unknown };
+  if (typescript) return [process.execPath, path];
+  throw new TsambaTypeError(
+    'E_OPTION',
+    `Node.js ${process.versions.node} does not run TypeScript by itself: npm install tsx, or take Node.js 22.18 or newer`,
+  );
+}
+
+function tsxFor(path: string): string | undefined {
+  const { createRequire } = nodeModule('node:module');
+  try {
+    return nodeModule('node:url').pathToFileURL(createRequire(path).resolve('tsx')).href;
+  } catch {
+    return undefined;
+  }
+}
