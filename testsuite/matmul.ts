@@ -92,6 +92,10 @@ export const matrixProducts: readonly ConformanceTest[] = chapter('matmul', {
       [130, 40, 132],
       [128, 8, 4],
       [4, 130, 260],
+      // Thin ones, which are cut into parts where k is long.
+      [1, 3000, 70],
+      [3, 5001, 2],
+      [90, 1100, 5],
     ] as const) {
       const [a, b] = [ofShape([m, k]), ofShape([k, n], 5)];
       const at = (array: readonly number[], index: number): number => array[index] as number;

@@ -11,6 +11,7 @@ import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import { type Batch, batchesOf, type Matrix, type Product, readable, sumType } from './plan.ts';
+import { THIN } from './thin.ts';
 
 /** Who multiplies: kernels of Tsamba's, or NVIDIA's cuBLAS. */
 export type ProductMaker = 'own' | 'cublas';
@@ -35,8 +36,6 @@ export interface Sizes3 {
 const TYPES: readonly string[] = ['f16', 'bf16', 'f32', 'f64', 'c64', 'c128'] satisfies readonly ProductType[];
 /** Products of elements below which a launch costs more than what it does. */
 const WORTH_IT = 2 ** 21;
-/** Rows or columns up to which a product is read and not computed. */
-const THIN = 8;
 /** cuBLAS counts in 32 bits. */
 const MOST = 2 ** 31;
 

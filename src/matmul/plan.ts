@@ -9,6 +9,7 @@ import type { Step } from '../kernel/steps.ts';
 import { broadcastTo, collapseAxes } from '../layout/index.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import { STRIP_COLUMNS, STRIP_ROWS, stripProduct } from './strips.ts';
+import { partsOf, partsSum, spreadOf, THIN, thinProduct } from './thin.ts';
 import {
   type Elements,
   type ProductKernel,
@@ -62,9 +63,11 @@ export class Products {
   /** The launches; k is not 0. Operands that no kernel can read as they are have been copied before (`readable`). */
   steps(place: Workplace, product: Product): Step[] {
     const strips = inStrips(place.context, product.a.dtype);
-    return batchesOf(place, product).flatMap((batch) =>
-      strips ? this.#strips(place, batch) : this.#tiles(place, batch),
-    );
+    return batchesOf(place, product).flatMap((batch) => {
+      if (strips) return this.#strips(place, batch);
+      if (batch.m <= THIN) return this.#thin(place, batch);
+      return batch.n <= THIN ? this.#thin(place, turned(batch)) : this.#tiles(place, batch);
+    });
   }
 
   #strips(place: Workplace, batch: Batch): Step[] {
@@ -74,11 +77,45 @@ export class Products {
     const sizes = sizesOf(batch, 1, 1, 1);
     const rows = Math.ceil(m / STRIP_ROWS);
     const grid = [rows, Math.ceil(n / STRIP_COLUMNS)] as const;
-    return parted(place, batch, (z, count, at) => ({
-      kernel,
-      shape: { grid: [...grid, count], block: STRIP_COLUMNS, stream: place.stream },
-      args: [...at(a, b, c, z), sizes],
-    }));
+    return parted(place, batch, (z, count, at) => [
+      {
+        kernel,
+        shape: { grid: [...grid, count], block: STRIP_COLUMNS, stream: place.stream },
+        args: [...at(a, b, c, z), sizes],
+      },
+    ]);
+  }
+
+  #thin(place: Workplace, batch: Batch): Step[] {
+    const { m, n, k, a, b, c } = batch;
+    const sum = sumType(a.array.dtype);
+    const rows = m <= 2 ? m : m <= 4 ? 4 : THIN;
+    const across = n > 1 && b.column <= b.row;
+    const { wide, columns } = spreadOf({ across, sum });
+    const blocks = Math.ceil(n / (wide * columns));
+    const deep = THREADS / wide;
+    const { part, parts } = partsOf(place.context.info.limits.multiprocessors, k, blocks * batch.count, deep);
+    const result = parts === 1 ? c.array.dtype : sum;
+    const kernel = this.#kernel(`thin ${rows} ${across} ${a.array.dtype.name} ${sum.name} ${result.name}`, () =>
+      thinProduct(this.#jit, { rows, across, sum, result }),
+    );
+    const steps = { ...productSizes(batch), part };
+    const ends = { cRow: c.row, cColumn: c.column, cNext: c.next };
+    return parted(place, batch, (z, count, at) => {
+      const [inA, inB, inC] = at(a, b, c, z) as [DeviceNDArray, DeviceNDArray, DeviceNDArray];
+      const shape = { grid: [blocks, parts, count], block: THREADS, stream: place.stream } as const;
+      if (parts === 1) return [{ kernel, shape, args: [inA, inB, inC, integers({ ...steps, ...ends, cPart: 0 })] }];
+      const sums = place.temporary([count * parts * m * n], sum);
+      const apart = { cRow: n, cColumn: 1, cPart: m * n, cNext: parts * m * n };
+      const add = this.#kernel(`parts ${sum.name} ${c.array.dtype.name}`, () =>
+        partsSum(this.#jit, { sum, result: c.array.dtype }),
+      );
+      const whole = { block: THREADS, grid: Math.ceil((count * m * n) / THREADS), stream: place.stream };
+      return [
+        { kernel, shape, args: [inA, inB, sums, integers({ ...steps, ...apart })] },
+        { kernel: add, shape: whole, args: [sums, inC, integers({ m, n, parts, count, ...ends })] },
+      ];
+    });
   }
 
   #tiles(place: Workplace, batch: Batch): Step[] {
@@ -105,11 +142,13 @@ export class Products {
     const lanes = (reading: Reading): number => (reading.startsWith('vectors') ? element.lanes : 1);
     const sizes = sizesOf(batch, lanes(readA), lanes(readB), vectorsOut ? result.lanes : 1);
     const tiles = Math.ceil(m / (16 * tile.rows)) * Math.ceil(n / (16 * tile.columns));
-    return parted(place, batch, (z, count, at) => ({
-      kernel,
-      shape: { grid: [tiles, count], block: THREADS, stream: place.stream },
-      args: [...at(a, b, c, z), sizes],
-    }));
+    return parted(place, batch, (z, count, at) => [
+      {
+        kernel,
+        shape: { grid: [tiles, count], block: THREADS, stream: place.stream },
+        args: [...at(a, b, c, z), sizes],
+      },
+    ]);
   }
 
   #kernel(key: string, make: () => ProductKernel): ProductKernel {
@@ -150,9 +189,27 @@ function sizesOf({ m, n, k, a, b, c }: Batch, lanesA: number, lanesB: number, la
     cColumn: c.column,
     cNext: c.next / lanesC,
   };
-  return Object.fromEntries(
-    Object.entries(sizes).map(([name, value]) => [name, scalar(i32, Math.trunc(value))]),
-  ) as never;
+  return integers(sizes) as never;
+}
+
+/** Sizes and steps in elements. */
+function productSizes({ m, n, k, a, b }: Batch): Record<string, number> {
+  const [inA, inB] = [
+    { aRow: a.row, aK: a.column, aNext: a.next },
+    { bK: b.row, bColumn: b.column, bNext: b.next },
+  ];
+  return { m, n, k, ...inA, ...inB };
+}
+
+/** As arguments of kernels. */
+function integers(sizes: Readonly<Record<string, number>>): unknown {
+  return Object.fromEntries(Object.entries(sizes).map(([name, value]) => [name, scalar(i32, Math.trunc(value))]));
+}
+
+/** The same product, of the transposed matrices. */
+function turned({ m, n, k, count, a, b, c }: Batch): Batch {
+  const flip = ({ array, row, column, next }: Matrix): Matrix => ({ array, row: column, column: row, next });
+  return { m: n, n: m, k, count, a: flip(b), b: flip(a), c: flip(c) };
 }
 
 /** A step of one element is one of a vector where these are read along it. */
@@ -164,7 +221,7 @@ function inVectors(step: number, lanes: number): number {
 function parted(
   place: Workplace,
   { count, m, n, k, a, b, c }: Batch,
-  step: (z: number, count: number, at: (a: Matrix, b: Matrix, c: Matrix, z: number) => DeviceNDArray[]) => Step,
+  stepsOf: (z: number, count: number, at: (a: Matrix, b: Matrix, c: Matrix, z: number) => DeviceNDArray[]) => Step[],
 ): Step[] {
   // Indices count from the first matrix of a launch.
   const longest = Math.max(...[a, b, c].map(({ next }) => next));
@@ -178,7 +235,7 @@ function parted(
       memoryFrom(place, given[1], z, [some, k, n]),
       memoryFrom(place, given[2], z, [some, m, n]),
     ];
-    steps.push(step(z, some, at));
+    steps.push(...stepsOf(z, some, at));
   }
   return steps;
 }
