@@ -31,6 +31,8 @@ const LONG = [
   'test/conformance-scalar.test.ts',
   'test/conformance-ptx.test.ts',
   'test/conformance-webgpu.test.ts',
+  'test/conformance-chromium.test.ts',
+  'test/pages.test.ts',
   'test/fuzz/opencl.test.ts',
   'test/amdgcn.test.ts',
 ];

@@ -93,8 +93,14 @@ export class OutOfMemoryError extends DriverError {
   readonly live: number;
   readonly pending: number;
   readonly pooled: number;
-  constructor(message: string, bytes: { asked: number; live: number; pending: number; pooled: number }) {
+  /** A bound of one allocation, which it exceeds whatever is free. */
+  readonly bound: string | undefined;
+  constructor(
+    message: string,
+    bytes: { asked: number; live: number; pending: number; pooled: number; bound?: string },
+  ) {
     super('E_OUT_OF_MEMORY', message, { api: 'allocate' });
+    this.bound = bytes.bound;
     this.asked = bytes.asked;
     this.live = bytes.live;
     this.pending = bytes.pending;

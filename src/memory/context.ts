@@ -189,6 +189,11 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     const { free, total, pooled } = this.driver.memoryInfo();
     const pieces = free > asked ? ', none of it in one piece large enough' : '';
     const held = pending > 0 && this.deallocations.deferred ? ' (deferCleanup keeps them: leave it first)' : '';
+    const { bound } = cause;
+    if (bound !== undefined) {
+      const message = `cannot allocate ${asked} bytes on ${this.info.name}: ${bound}: make several arrays of it`;
+      return new OutOfMemoryError(message, { asked, live, pending, pooled, bound });
+    }
     const error = new OutOfMemoryError(
       `cannot allocate ${asked} bytes on ${this.info.name}: ${live} bytes are live, ${pending} pending${held}, ` +
         `${pooled} pooled, ${free} of ${total} free${pieces}. Give back arrays that are no longer needed with \`using\`, dispose() or ` +

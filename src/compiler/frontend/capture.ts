@@ -167,6 +167,7 @@ class Resolver {
     // Without an inspector a device function sees what was captured explicitly, by name.
     if (captures !== undefined && Object.hasOwn(captures, name)) return { found: true, value: captures[name] };
     const own = this.#blind ? publicValue(name) : undefined;
+    if (own === undefined && this.#blind && isOfPage(name)) return { found: false };
     return own ?? globalValue(name, this.#global);
   }
 
@@ -197,6 +198,12 @@ function valueIn(variables: object, name: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a global name is the runtime's own, such as `length` and `name` of a page: what the author means by it is more likely a variable that cannot be seen. */
+function isOfPage(name: string): boolean {
+  if (GLOBALS.includes(name) || !(name in globalThis)) return false;
+  return Object.getOwnPropertyDescriptor(globalThis, name)?.get !== undefined || !Object.hasOwn(globalThis, name);
 }
 
 function globalValue(name: string, realm: object | undefined): Captured {

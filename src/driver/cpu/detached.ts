@@ -6,14 +6,15 @@
  * the last worker has stopped writing to memory.
  */
 
+import { mayBlock } from '../../host/threads.ts';
 import { waitListening } from '../interrupts.ts';
 import type { Job, ThreadFault, ThreadPool } from './pool.ts';
 import { clock } from './worker-code.ts';
 
 /** How a job ended. */
 export interface Ended {
-  /** `over`: by itself, with or without faults. */
-  readonly ending: 'over' | 'timeout' | 'stopped' | 'died';
+  /** `over`: by itself, with or without faults. `unmanned`: no worker ever came, and none will. */
+  readonly ending: 'unmanned' | 'over' | 'timeout' | 'stopped' | 'died';
   /** The faults of its threads. */
   readonly faults: readonly ThreadFault[];
   /** The pool is of no more use. */
@@ -50,6 +51,11 @@ export class DetachedRun {
     return this.#pool.done;
   }
 
+  /** Whether nobody has done, or will do, any of it. */
+  get unmanned(): boolean {
+    return this.#ending === 'unmanned';
+  }
+
   /** Whether all workers have left the job; sees to it that they do when it is time. */
   advance(): boolean {
     if (this.#ending !== undefined) return true;
@@ -68,6 +74,10 @@ export class DetachedRun {
       this.#ending = 'died';
       return true;
     }
+    if (pool.unmanned && pool.reclaim()) {
+      this.#ending = 'unmanned';
+      return true;
+    }
     const { runtime } = pool;
     const overdue = this.#limit > 0 && runtime > this.#limit + OVERDUE;
     const refuses = this.#stoppedAt !== undefined && clock() - this.#stoppedAt > ASKED;
@@ -79,6 +89,8 @@ export class DetachedRun {
   finish(): void {
     const pool = this.#pool;
     pool.spin();
+    // Workers of a page need its event loop to start.
+    if (!mayBlock() && this.#ending === undefined && pool.reclaim()) this.#ending = 'unmanned';
     while (!this.advance()) {
       if (this.#terminatedAt !== undefined && clock() - this.#terminatedAt > GONE) this.#gone = true;
       else if (this.#stoppedAt !== undefined || this.#terminatedAt !== undefined) pool.sleep(1);

@@ -6,7 +6,8 @@
  */
 import { switchFromEnvironment, variable } from '../../environment.ts';
 import { OutOfMemoryError, TsambaRangeError } from '../../errors.ts';
-import { attempt, findNodeModule, mayStartWorkers, nodeModule } from '../../host/index.ts';
+import { attempt, nodeModule } from '../../host/index.ts';
+import { processors, whyNoThreads } from '../../host/threads.ts';
 import { show } from '../../show.ts';
 import type { BlockingProvider, DeviceInfo, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, type Location, maxThreads } from '../host-memory.ts';
@@ -120,18 +121,10 @@ function threadsFrom(text: string | undefined): number {
 }
 
 function usableProcessors(): number {
-  if (whyOneThread() !== undefined) return 1;
-  return attempt(() => nodeModule('node:os').availableParallelism()) ?? 1;
+  return whyNoThreads() === undefined ? processors() : 1;
 }
 
 function restriction(): string | undefined {
-  const why = whyOneThread();
+  const why = whyNoThreads();
   return why === undefined ? undefined : `and on one thread, as ${why}`;
-}
-
-/** Why there can be no other threads; undefined where there can. */
-function whyOneThread(): string | undefined {
-  if (findNodeModule('node:worker_threads') === undefined) return 'this runtime has no worker threads of Node.js';
-  if (typeof SharedArrayBuffer === 'undefined') return 'threads share no memory here';
-  return mayStartWorkers() ? undefined : 'worker threads are not permitted (--allow-worker)';
 }

@@ -8,6 +8,7 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { FAULT_BYTES, type WasmModule } from '../../compiler/render/wasm/module.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
+import { mayBlock } from '../../host/threads.ts';
 import { enqueueLaunch, type Running } from '../async-launch.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
@@ -24,7 +25,7 @@ import type { LaunchHost } from '../host-memory.ts';
 import { Interruption, listensForInterrupts } from '../interrupts.ts';
 import { HELP, kernelFault, timeoutError, withLaunchStack } from '../launch-errors.ts';
 import { SlicedRun } from '../sliced-run.ts';
-import { DetachedRun } from './detached.ts';
+import { DetachedRun, type Ended } from './detached.ts';
 import { disassemble } from './disassemble.ts';
 import type { Engine } from './engine.ts';
 import { RECORD_ADDRESS } from './memory.ts';
@@ -96,7 +97,7 @@ export class CpuExecutable implements Executable {
   ): PendingLaunch {
     const target = this.#host.streamOf(stream);
     this.#blocksOf(asked);
-    return enqueueLaunch(this.#host, target, asked, given, this.#begin.bind(this), onProgress);
+    return enqueueLaunch(this.#host, target, asked, given, (shape, args) => this.#begin(shape, args), onProgress);
   }
 
   /** Blocks of a launch; throws for one that cannot be. */
@@ -128,7 +129,8 @@ export class CpuExecutable implements Executable {
   #runWatched(shape: LaunchShape, args: LaunchArgs, target: object, blocks: number): void {
     const engine = this.#engine;
     const started = performance.now();
-    const running = this.#begin(shape, args);
+    // Where this thread may not sleep it has to do the work: nobody could tell when workers that were ended are gone.
+    const running = this.#begin(shape, args, mayBlock());
     let error: DriverError | undefined;
     // What this thread runs is guarded for itself.
     if (!running.eager) engine.begin(this.#kernel.name);
@@ -147,33 +149,35 @@ export class CpuExecutable implements Executable {
   }
 
   /** Begins a launch that others run: the workers, or this thread in slices where they cannot. */
-  #begin(shape: LaunchShape, args: LaunchArgs): Running {
+  #begin(shape: LaunchShape, args: LaunchArgs, detached = true): Running {
     const engine = this.#engine;
     const blocks = shape.grid[0] * shape.grid[1] * shape.grid[2];
     const limit = shape.timeout ?? 0;
     const plan = this.#plans.forLaunch(shape, blocks, false);
     const timedOut = (done: number): DriverError => timeoutError(this.#kernel, shape, done);
-    const shared = plan.alone.portable && blocks <= MAX_POOL_BLOCKS ? this.#share(plan, shape, blocks) : undefined;
+    const mayShare = detached && plan.alone.portable;
+    const shared = mayShare && blocks <= MAX_POOL_BLOCKS ? this.#share(plan, shape, blocks) : undefined;
     // What was planned stays good: memory moves only while the queue is empty.
     const own = shared === undefined ? this.#plans.forLaunch(shape, blocks, false) : plan;
     engine.writeRecord(shape, this.#plans.constants, this.#encoding, args);
-    if (shared !== undefined && engine.pool.detach(shared.job, limit)) {
-      const { pool } = engine;
-      return new PoolRun(new DetachedRun(pool, shared.job, limit), ({ ending, faults, lost }, done) => {
-        if (lost) engine.dropPool();
-        if (ending === 'timeout') return timedOut(done);
-        if (ending === 'died') return workerDied();
-        return faults.length === 0 ? undefined : this.#faulted(shared.module, shape, faults);
+    const sliced = (): Running =>
+      new SlicedRun({
+        total: blocks,
+        limit,
+        enter: () => engine.begin(this.#kernel.name),
+        leave: () => engine.end(),
+        run: (first, end) => this.#runBlocks(own, shape, first, end),
+        timedOut,
       });
-    }
-    return new SlicedRun({
-      total: blocks,
-      limit,
-      enter: () => engine.begin(this.#kernel.name),
-      leave: () => engine.end(),
-      run: (first, end) => this.#runBlocks(own, shape, first, end),
-      timedOut,
-    });
+    if (shared === undefined || !engine.pool.detach(shared.job, limit)) return sliced();
+    const { pool } = engine;
+    const conclude = ({ ending, faults, lost }: Ended, done: number): DriverError | undefined => {
+      if (lost) engine.dropPool();
+      if (ending === 'timeout') return timedOut(done);
+      if (ending === 'died') return workerDied();
+      return faults.length === 0 ? undefined : this.#faulted(shared.module, shape, faults);
+    };
+    return new PoolRun(new DetachedRun(pool, shared.job, limit), conclude, sliced);
   }
 
   inspect(target: string): string | undefined {

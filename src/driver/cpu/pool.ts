@@ -8,9 +8,9 @@
  * A detached job is the workers' alone: the caller only opens the gate, and the last worker closes it. One more worker stands in for
  * the caller then. What becomes of such a job is `detached.ts`.
  */
-import type { MessagePort, Worker } from 'node:worker_threads';
 import { DriverError } from '../../errors.ts';
-import { nodeModule, warn } from '../../host/index.ts';
+import { warn } from '../../host/index.ts';
+import { mayBlock, startThread, type Thread, whyNoThreads } from '../../host/threads.ts';
 import type { WasmCode, WasmMemory } from './webassembly.ts';
 import * as at from './worker-code.ts';
 
@@ -35,8 +35,7 @@ export interface ThreadFault {
 }
 
 interface Member {
-  readonly worker: Worker;
-  readonly port: MessagePort;
+  readonly worker: Thread;
   readonly slot: number;
 }
 
@@ -53,6 +52,8 @@ const MAX_GRAIN = 2 ** 20;
 const SPINS = 500;
 const LIVENESS_MS = 500;
 const MAX_REPLACEMENTS = 8;
+const NO_WORKERS =
+  "its workers cannot be started (is there a content security policy? It must have worker-src 'self' blob:)";
 
 /** The worker threads over one memory. */
 export class ThreadPool {
@@ -77,7 +78,8 @@ export class ThreadPool {
     this.threads = threads;
     this.#memory = memory;
     this.#memory64 = memory64;
-    const control = new SharedArrayBuffer(at.controlBytes(threads));
+    const bytes = at.controlBytes(threads);
+    const control = whyNoThreads() === undefined ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes);
     this.#int = new Int32Array(control);
     this.#float = new Float64Array(control, 0, at.REPORTS / 8);
     this.#int[at.GATE] = at.CLOSED;
@@ -90,7 +92,7 @@ export class ThreadPool {
   }
 
   /** The workers, for tests of what happens when one goes away. */
-  get workers(): readonly Worker[] {
+  get workers(): readonly Thread[] {
     return this.#members.map((member) => member.worker);
   }
 
@@ -98,13 +100,18 @@ export class ThreadPool {
   register(module: WasmCode): number {
     const id = this.#nextModule++;
     this.#modules.set(id, module);
-    for (const { port } of this.#members) port.postMessage({ id, module });
+    this.#tell({ id, module });
     return id;
   }
 
   forget(id: number): void {
     this.#modules.delete(id);
-    for (const { port } of this.#members) port.postMessage({ id });
+    this.#tell({ id });
+  }
+
+  #tell(message: object): void {
+    for (const { worker } of this.#members) worker.post(message);
+    Atomics.add(this.#int, at.POSTED, 1);
   }
 
   /** Starts the workers; the first job does so by itself. */
@@ -235,13 +242,24 @@ export class ThreadPool {
     return started === 0 ? 0 : (at.clock() - started) | 0;
   }
 
+  /** Takes a detached job back that no worker has joined yet; false where one has. */
+  reclaim(): boolean {
+    return Atomics.compareExchange(this.#int, at.GATE, at.DETACHED, at.CLOSED) === at.DETACHED;
+  }
+
+  /** Whether all workers have turned out not to start. */
+  get unmanned(): boolean {
+    return this.#members.length === 0;
+  }
+
   /** Looks at the gate for some microseconds: short jobs are over then. */
   spin(): void {
     for (let spin = 0; spin < SPINS && this.busy; spin++);
   }
 
-  /** Sleeps until somebody leaves a detached job, at most so long. */
+  /** Sleeps until somebody leaves a detached job, at most so long; looks for some microseconds where this thread may not sleep. */
   sleep(milliseconds: number, wait: Wait = Atomics.wait): void {
+    if (!mayBlock()) return this.spin();
     const gate = Atomics.load(this.#int, at.GATE);
     if (gate !== at.CLOSED) wait(this.#int, at.GATE, gate, milliseconds);
   }
@@ -275,7 +293,7 @@ export class ThreadPool {
     Atomics.store(this.#int, at.STOP, 1);
     Atomics.add(this.#int, at.GENERATION, 1);
     Atomics.notify(this.#int, at.GENERATION);
-    for (const { port } of this.#members) port.close();
+    for (const { worker } of this.#members) worker.close();
     this.#members = [];
     this.#modules.clear();
   }
@@ -326,7 +344,7 @@ export class ThreadPool {
     for (;;) {
       const gate = Atomics.load(int, at.GATE);
       if (gate === at.CLOSED) return;
-      if (Atomics.wait(int, at.GATE, gate, LIVENESS_MS) !== 'timed-out') continue;
+      if (!mayBlock() || Atomics.wait(int, at.GATE, gate, LIVENESS_MS) !== 'timed-out') continue;
       // A worker that was ended from outside cannot leave the job; a long kernel is no reason for alarm.
       if (this.#members.some(hasEnded) && Atomics.load(int, at.GATE) !== at.CLOSED) {
         this.stop();
@@ -353,9 +371,14 @@ export class ThreadPool {
   }
 
   /** A worker has ended between two jobs: another takes its place, but not for ever. */
-  #replace(member: Member): void {
+  #replace(member: Member, started: boolean): void {
     const index = this.#members.indexOf(member);
     if (index < 0) return;
+    if (!started) {
+      this.#members.splice(index, 1);
+      if (this.#members.length === 0) warn(`the CPU device runs on one thread: ${NO_WORKERS}`, WARNING);
+      return;
+    }
     const { slot } = member;
     if (this.busy) this.#broken = true;
     if (slot < this.threads) Atomics.sub(this.#int, at.READY, 1);
@@ -364,32 +387,22 @@ export class ThreadPool {
   }
 
   #spawn(slot: number): Member {
-    const { MessageChannel, Worker } = nodeModule('node:worker_threads');
-    const { port1: port, port2 } = new MessageChannel();
-    const worker = new Worker(at.WORKER_CODE, {
-      eval: true,
-      workerData: {
+    const worker = startThread({
+      name: `tsamba-${slot}`,
+      code: { node: at.WORKER_CODE, page: at.PAGE_CODE },
+      data: {
         control: this.#int.buffer,
         memory: this.#memory,
         threads: this.threads,
         slot,
         standIn: slot === this.threads,
-        port: port2,
+        modules: Array.from(this.#modules, ([id, module]) => ({ id, module })),
+        heard: Atomics.load(this.#int, at.POSTED),
       },
-      transferList: [port2],
-      // The program needs no loaders of its parent, which would only make its start slow.
-      execArgv: [],
-      env: {},
-      name: `tsamba-${slot}`,
+      onError: (error) => warn(`a worker thread of the CPU device failed: ${error.message}`, WARNING),
+      onExit: (started) => this.#replace(member, started),
     });
-    const member: Member = { worker, port, slot };
-    for (const [id, module] of this.#modules) port.postMessage({ id, module });
-    port.unref();
-    worker.unref();
-    worker.on('error', (error) => {
-      warn(`a worker thread of the CPU device failed: ${error.message}`, WARNING);
-    });
-    worker.on('exit', () => this.#replace(member));
+    const member: Member = { worker, slot };
     return member;
   }
 }
@@ -403,7 +416,6 @@ export function workerDied(): DriverError {
   );
 }
 
-/** Whether a worker's thread is over, also when its 'exit' event has had no chance to be delivered: in Node.js its loop reports -1. */
 function hasEnded({ worker }: Member): boolean {
-  return worker.threadId < 0 || (worker.performance?.eventLoopUtilization?.().idle ?? 0) < 0;
+  return worker.ended;
 }

@@ -7,6 +7,7 @@ import { HOST_MATH } from '../../compiler/math/host.ts';
 import type { PrintSite } from '../../compiler/render/sites.ts';
 import type { WasmExports, WasmModule } from '../../compiler/render/wasm/module.ts';
 import type { Pos } from '../../compiler/source.ts';
+import { NotSupportedError } from '../../errors.ts';
 import { printed } from '../printed.ts';
 import type { DeviceMemory } from './memory.ts';
 import { type WasmCode, WebAssembly } from './webassembly.ts';
@@ -39,11 +40,23 @@ export function instantiate(module: WasmModule, memory: DeviceMemory, pos: Pos):
   return { module, code, run, portable };
 }
 
+/** What engines say of code that a page's policy does not let them compile. */
+const FORBIDDEN = /disallowed by embedder|Content Security Policy|CSP|unsafe-eval/i;
+
+function forbidden(cause: unknown): NotSupportedError {
+  return new NotSupportedError(
+    'E_NO_WEBASSEMBLY',
+    "the CPU device compiles kernels to WebAssembly, which the page's content security policy forbids: add 'wasm-unsafe-eval' to its script-src, " +
+      `or compute on a GPU, which needs none: await cuda.open('webgpu') (${cause instanceof Error ? cause.message : String(cause)})`,
+  );
+}
+
 /** The modules that are rendered are valid, so that what an engine does not accept of them is their size. */
 function compile({ bytes }: WasmModule, pos: Pos): WasmCode {
   try {
     return new WebAssembly.Module(bytes);
   } catch (cause) {
+    if (FORBIDDEN.test(String(cause))) throw forbidden(cause);
     if (bytes.length < LARGE) throw cause;
     fail('K106', pos, `the kernel is too large for WebAssembly: it becomes ${bytes.length} bytes of code`, {
       help: 'write what repeats as a loop, or make several kernels of it',

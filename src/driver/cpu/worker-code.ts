@@ -1,10 +1,11 @@
 /**
  * The control block that the threads of the CPU device share, and the program that its worker threads run.
  *
- * The program is a string, and `new Worker(code, { eval: true })` runs it: so it needs no file that a bundler could lose or
- * that would have to be compiled first, and is the same from sources and from dist. It never returns to its event loop: it
- * sleeps in Atomics.wait and takes new modules from its port when a job names one that it has not seen.
+ * The program is a string: so it needs no file that a bundler could lose or that would have to be compiled first, and is the same from
+ * sources and from dist. It sleeps in Atomics.wait. In Node.js it never returns to its event loop, and takes new modules from its port
+ * when a job names one that it has not seen; workers of pages have no such port, and return to the loop where messages are under way.
  */
+import { STARTED as THREAD_STARTED } from '../../host/threads.ts';
 
 /** Int32 slots; those that change during a job stand in cache lines of their own. */
 export const GENERATION = 0;
@@ -36,6 +37,8 @@ export const TIMED_OUT = 57;
 export const DONE = 80;
 /** Counts detached jobs, for the worker that does no others. */
 export const DETACHED_GENERATION = 96;
+/** Counts the messages that each worker has been sent; workers of pages must return to their event loop for them. */
+export const POSTED = 60;
 /** Float64 slots. */
 export const RECORD = 32;
 export const SCRATCH = 33;
@@ -80,31 +83,86 @@ export const WORKER_MATH: ReadonlySet<string> = new Set([
   ...['cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'pow', 'hypot', 'cbrt', 'exp2', 'rsqrt'],
 ]);
 
-export const WORKER_CODE: string = `'use strict';
+/** What `WORKER_CODE` begins with in Node.js. */
+const NODE_START = `'use strict';
 const { workerData, receiveMessageOnPort } = require('node:worker_threads');
-const { control, memory, threads, slot, standIn, port } = workerData;
-const int = new Int32Array(control);
-const float = new Float64Array(control, 0, ${REPORTS / 8});
-const ranges = ${REPORTS / 4} + threads * ${REPORT_BYTES / 4};
-const report = new DataView(control, ${REPORTS} + (slot - 1) * ${REPORT_BYTES}, ${REPORT_BYTES});
-const math = { exp2: (x) => 2 ** x, rsqrt: (x) => 1 / Math.sqrt(x) };
-for (const name of Object.getOwnPropertyNames(Math)) math[name] = Math[name];
-const modules = new Map();
+const { port } = workerData;
+const pending = () => false;
+const end = () => port.close();
+const runLimited = (run, milliseconds) => {
+  limited ??= new (require('node:vm').Script)('limitedJob()');
+  globalThis.limitedJob = () => work(run);
+  limited.runInThisContext({ timeout: milliseconds });
+};
+let limited;
+function fetchModule(id) {
+  const received = receiveMessageOnPort(port);
+  if (received === undefined) throw new Error('module ' + id + ' has not arrived');
+  take(received.message);
+}
+begin(workerData);
+serve();
+`;
+
+/** In a page: the first message is the data. The engine ends no script there. */
+const PAGE_START = `'use strict';
+let heard;
+const pending = () => Atomics.load(int, ${POSTED}) !== heard;
+const end = () => close();
+const runLimited = (run) => work(run);
+function fetchModule(id) {
+  throw new Error('module ' + id + ' has not arrived');
+}
+onmessage = ({ data }) => {
+  if (heard === undefined) {
+    heard = data.heard;
+    begin(data);
+  } else {
+    heard = (heard + 1) | 0;
+    take(data);
+  }
+  serve();
+};
+postMessage('${THREAD_STARTED}');
+`;
+
+const COMMON = `
+var memory, threads, slot, standIn, int, float, ranges, report, math, codes, runs, seen, calls;
+
+function begin(data) {
+  ({ memory, threads, slot, standIn } = data);
+  const { control } = data;
+  int = new Int32Array(control);
+  float = new Float64Array(control, 0, ${REPORTS / 8});
+  ranges = ${REPORTS / 4} + threads * ${REPORT_BYTES / 4};
+  report = new DataView(control, ${REPORTS} + (slot - 1) * ${REPORT_BYTES}, ${REPORT_BYTES});
+  math = { exp2: (x) => 2 ** x, rsqrt: (x) => 1 / Math.sqrt(x) };
+  for (const name of Object.getOwnPropertyNames(Math)) math[name] = Math[name];
+  codes = new Map();
+  runs = new Map();
+  for (const message of data.modules ?? []) take(message);
+  // Generation 0 is never a job, so a worker that comes up late still joins the one that is under way.
+  seen = 0;
+  calls = standIn ? ${DETACHED_GENERATION} : ${GENERATION};
+  if (standIn) return;
+  Atomics.add(int, ${READY}, 1);
+  Atomics.notify(int, ${READY});
+}
+
+function take({ id, module }) {
+  if (module !== undefined) return codes.set(id, module);
+  codes.delete(id);
+  runs.delete(id);
+}
 
 function runOf(id) {
-  for (;;) {
-    const run = modules.get(id);
-    if (run !== undefined) return run;
-    const received = receiveMessageOnPort(port);
-    if (received === undefined) throw new Error('module ' + id + ' has not arrived');
-    const { message } = received;
-    if (message.module === undefined) {
-      modules.delete(message.id);
-    } else {
-      const env = { memory, print() {} };
-      modules.set(message.id, new WebAssembly.Instance(message.module, { env, math }).exports.run);
-    }
-  }
+  const known = runs.get(id);
+  if (known !== undefined) return known;
+  while (!codes.has(id)) fetchModule(id);
+  const env = { memory, print() {} };
+  const { run } = new WebAssembly.Instance(codes.get(id), { env, math }).exports;
+  runs.set(id, run);
+  return run;
 }
 
 // Ends the job before a block.
@@ -154,15 +212,12 @@ function work(run) {
 
 // The engine ends a script that takes too long, also within WebAssembly, and the thread lives on. Modules are not received in it: one
 // would be lost if the end came then.
-let limited;
 function workWithin(run, limit) {
   const now = Date.now() | 0 || 1;
   const started = Atomics.compareExchange(int, ${STARTED}, 0, now) || now;
   if (limit === 0) return work(run);
-  limited ??= new (require('node:vm').Script)('limitedJob()');
-  globalThis.limitedJob = () => work(run);
   try {
-    limited.runInThisContext({ timeout: Math.max(1, limit - ((now - started) | 0)) });
+    runLimited(run, Math.max(1, limit - ((now - started) | 0)));
   } catch (error) {
     if (error?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     Atomics.store(int, ${TIMED_OUT}, 1);
@@ -204,31 +259,32 @@ function lookOut() {
   } while (performance.now() < until);
 }
 
-// Generation 0 is never a job, so a worker that comes up late still joins the one that is under way.
-let seen = 0;
-const calls = standIn ? ${DETACHED_GENERATION} : ${GENERATION};
-if (!standIn) {
-  Atomics.add(int, ${READY}, 1);
-  Atomics.notify(int, ${READY});
-}
-while (Atomics.load(int, ${STOP}) === 0) {
-  const generation = Atomics.load(int, calls);
-  if (generation === seen) {
-    Atomics.wait(int, calls, seen);
-    continue;
+function serve() {
+  while (Atomics.load(int, ${STOP}) === 0) {
+    const generation = Atomics.load(int, calls);
+    if (generation === seen) {
+      Atomics.wait(int, calls, seen);
+      continue;
+    }
+    // What a job needs was sent before it was announced.
+    if (pending()) return;
+    seen = generation;
+    if (!join()) continue;
+    try {
+      const run = runOf(Atomics.load(int, ${MODULE}));
+      if (int[${IS_DETACHED}] === 0) work(run);
+      else workWithin(run, int[${LIMIT}]);
+    } catch (error) {
+      fail(error);
+    } finally {
+      leave();
+    }
+    if (int[${AWAKE}] !== 0) lookOut();
   }
-  seen = generation;
-  if (!join()) continue;
-  try {
-    const run = runOf(Atomics.load(int, ${MODULE}));
-    if (int[${IS_DETACHED}] === 0) work(run);
-    else workWithin(run, int[${LIMIT}]);
-  } catch (error) {
-    fail(error);
-  } finally {
-    leave();
-  }
-  if (int[${AWAKE}] !== 0) lookOut();
+  end();
 }
-port.close();
 `;
+
+export const WORKER_CODE: string = NODE_START + COMMON;
+/** The same for workers of a page. */
+export const PAGE_CODE: string = PAGE_START + COMMON;

@@ -49,6 +49,7 @@ export class WebGpuMemory {
     if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
       throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is no number of bytes above 0`, { api: 'allocate' });
     }
+    this.#sizeOf(bytes);
     if (this.#live + bytes > this.#total) throw this.#outOfMemory(bytes, `the device has ${this.#total} bytes`);
     const start = this.#next;
     this.#buffers.push({ start, bytes, buffer: this.create(bytes) });
@@ -59,13 +60,17 @@ export class WebGpuMemory {
 
   /** A buffer without addresses, for whoever destroys it himself: whole words. */
   create(bytes: number, usage: number = USAGE.storage | USAGE.copySource | USAGE.copyTarget): GpuBuffer {
+    return this.#device.createBuffer({ size: this.#sizeOf(bytes), usage });
+  }
+
+  /** Bytes of a buffer for so many; throws OutOfMemoryError for more than one may have. */
+  #sizeOf(bytes: number): number {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
     const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
     const size = Math.max(4, Math.ceil(bytes / 4) * 4);
-    if (size > most) {
-      throw this.#outOfMemory(bytes, `one buffer may have ${most} (maxBufferSize, maxStorageBufferBindingSize)`);
-    }
-    return this.#device.createBuffer({ size, usage });
+    if (size <= most) return size;
+    const bound = `one buffer has ${most} bytes at most there (maxBufferSize, maxStorageBufferBindingSize)`;
+    throw this.#outOfMemory(bytes, bound, bound);
   }
 
   free(pointer: Pointer): void {
@@ -101,12 +106,13 @@ export class WebGpuMemory {
     this.#live = 0;
   }
 
-  #outOfMemory(asked: number, why: string): OutOfMemoryError {
+  #outOfMemory(asked: number, why: string, bound?: string): OutOfMemoryError {
     return new OutOfMemoryError(`cannot allocate ${asked} bytes on ${this.#name}: ${why}; ${this.#live} are live`, {
       asked,
       live: this.#live,
       pending: 0,
       pooled: 0,
+      ...(bound === undefined ? {} : { bound }),
     });
   }
 

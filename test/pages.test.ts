@@ -1,0 +1,141 @@
+/**
+ * The built package in pages of Chromium: loaded as ES modules and bundled, isolated and not, and what a page is told that lacks something. Skipped without Chromium, unless TSAMBA_TEST_REQUIRE
+ * names `chromium`.
+ */
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRequired } from '../src/required.testing.ts';
+import { Chromium, findChromium, ISOLATED, type PageOptions } from './support/chromium.ts';
+
+const dist: string = fileURLToPath(new URL('../dist', import.meta.url));
+
+const DOUBLE = `const double = cuda.jit((a) => { const i = cuda.grid(1); if (i < a.length) a[i] *= 2; });`;
+const PROGRAM = `import { cuda } from 'tsamba'; ${DOUBLE}
+  const d = cuda.toDevice(Float32Array.of(1, 2, 3));
+  await double.launchAsync({ threads: 3 }, d);
+  globalThis.outcome = Array.from(await d.copyToHostAsync());`;
+
+/** Captures are named in code that is minified. */
+const MINIFIABLE = PROGRAM.replace('cuda.jit((a) => {', 'cuda.jit(({ cuda }) => (a) => {').replace(
+  'a[i] *= 2; })',
+  'a[i] *= 2; }, { captures: { cuda } })',
+);
+
+describe.skipIf(findChromium() === undefined && !isRequired('chromium'))('pages', () => {
+  let browser: Chromium;
+
+  beforeAll(async () => {
+    const options = { bundle: true, format: 'esm', minify: true, write: false, logLevel: 'silent' } as const;
+    const { outputFiles } = await build({
+      ...options,
+      stdin: { contents: MINIFIABLE, resolveDir: dist },
+      alias: { tsamba: `${dist}/index.js` },
+    });
+    const bundled = { type: 'text/javascript', body: outputFiles[0]?.text ?? '' };
+    browser = await Chromium.start({ dist }, { 'bundled.js': bundled });
+  });
+  afterAll(() => browser?.close());
+
+  /** What a body gives in a page of its own, with what the page printed; a rejection is its code and message. */
+  async function inPage(body: string, options: PageOptions = {}): Promise<{ result: unknown; lines: string[] }> {
+    const page = await browser.open(options);
+    const coded = `try { ${body} } catch (error) { return (error.code ?? error.name) + ' ' + error.message; }`;
+    const result = await page.run(coded);
+    const { lines } = page;
+    await page.close();
+    return { result, lines };
+  }
+
+  const LOAD = `const { cuda } = await import('./dist/index.js'); ${DOUBLE}`;
+
+  it('take the package as ES modules, and minified in a bundle', async () => {
+    const map = `<script type="importmap">{ "imports": { "tsamba": "./dist/index.js" } }</script><script type="module">${PROGRAM}</script>`;
+    const [plain, bundled] = [
+      await inPage('return outcome;', { head: map }),
+      await inPage(`await import('./bundled.js'); return outcome;`),
+    ];
+    expect([plain.result, bundled.result]).toEqual([
+      [2, 4, 6],
+      [2, 4, 6],
+    ]);
+  });
+
+  it('compute on all cores beside the event loop where they are isolated, and say why they do not where they are not', async () => {
+    const body = `${LOAD}
+      const slow = cuda.jit((a) => { const i = cuda.grid(1); let s = 0; for (let k = 0; k < 3000000; k++) s = Math.sqrt(s + i + k); a[i] = s; });
+      const a = cuda.deviceArray(8, 'f32');
+      let turns = 0;
+      const timer = setInterval(() => turns++, 1);
+      await slow.launchAsync({ grid: 8, block: 1 }, a);
+      clearInterval(timer);
+      const done = await a.copyToHostAsync();
+      return [cuda.currentDevice().name, cuda.currentDevice().fallbackReason, turns > 0, done.every((v) => v > 1000)];`;
+    const [alone, together] = [await inPage(body), await inPage(body, { headers: ISOLATED })];
+    expect(alone.result).toEqual([
+      'CPU (WebAssembly, 1 thread)',
+      expect.stringContaining('the page is not cross-origin isolated'),
+      true,
+      true,
+    ]);
+    expect(together.result).toEqual([
+      expect.stringMatching(/^CPU \(WebAssembly, [2-9]\d* threads\)$/),
+      expect.not.stringContaining('isolated'),
+      true,
+      true,
+    ]);
+  });
+
+  it('wait in a synchronous call for a kernel that no worker has begun', async () => {
+    const { result } = await inPage(
+      `${LOAD} const d = cuda.toDevice(Float32Array.of(1, 2)); const later = double.launchAsync({ threads: 2 }, d);
+       const now = Array.from(d.copyToHost()); await later; return now;`,
+      { headers: ISOLATED },
+    );
+    expect(result).toEqual([2, 4]);
+  });
+
+  it('are told what their content security policy forbids', async () => {
+    const policy = (text: string): PageOptions => ({ headers: { ...ISOLATED, 'Content-Security-Policy': text } });
+    const launch = `${LOAD} const d = cuda.toDevice(Float32Array.of(1, 2)); await double.launchAsync({ threads: 2 }, d); return Array.from(await d.copyToHostAsync());`;
+    const refused = await inPage(launch, policy("script-src 'self'"));
+    expect(refused.result).toMatch(/^E_NO_WEBASSEMBLY .*add 'wasm-unsafe-eval' to its script-src/);
+    const alone = await inPage(launch, policy("script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'"));
+    expect(alone.result).toEqual([2, 4]);
+    expect(alone.lines.join('\n')).toContain("worker-src 'self' blob:");
+  });
+
+  it('are told that a variable cannot be seen, also where the window has one of the name', async () => {
+    const { result } = await inPage(
+      `${LOAD} const length = 3; const k = cuda.jit((a) => { a[0] = length; }); k.launch({ threads: 1 }, cuda.deviceArray(1, 'f32'));`,
+    );
+    expect(result).toMatch(/^K010 .*length/);
+  });
+
+  it.each([
+    [
+      'there is no WebGPU',
+      `Object.defineProperty(navigator, 'gpu', { value: undefined });`,
+      /^E_NO_DEVICE .*navigator\.gpu/,
+    ],
+    ['there is no adapter', `GPU.prototype.requestAdapter = async () => null;`, /^E_NO_DEVICE WebGPU has no adapter/],
+  ])('are told that %s', async (_, before, message) => {
+    const { result } = await inPage(`${LOAD} ${before} await cuda.open('webgpu');`);
+    expect(result).toMatch(message);
+  });
+
+  it('are told of an array that is too large for a buffer, and of a device that is lost', async () => {
+    const large = await inPage(`${LOAD} await cuda.open('webgpu'); cuda.deviceArray(2 ** 31, 'f32');`);
+    expect(large.result).toMatch(/^E_OUT_OF_MEMORY cannot allocate 8589934592 bytes .*maxBufferSize/);
+    const lost = await inPage(`${LOAD}
+      const request = GPUAdapter.prototype.requestDevice;
+      let gpu;
+      GPUAdapter.prototype.requestDevice = async function (...args) { return (gpu = await request.apply(this, args)); };
+      await cuda.open('webgpu');
+      const d = cuda.toDevice(Float32Array.of(1, 2));
+      gpu.destroy();
+      await gpu.lost;
+      await d.copyToHostAsync();`);
+    expect(lost.result).toMatch(/^E_DEVICE_LOST .*is lost \(destroyed: .*open it anew/);
+  });
+});
