@@ -2,10 +2,80 @@
  * Chapter: loops with barriers that a flag in shared memory ends, which is the same for all threads between two barriers.
  */
 import { cuda, i32, type Vec } from '../src/index.ts';
-import { sameElements } from './assert.ts';
+import { rejects, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { zeros } from './support.ts';
 import { launch, read } from './waiting.ts';
+
+type Body = (flag: Vec<i32>, n: number, t: number) => void;
+
+/** Bodies in which threads may read a flag while another stores to it, on some way: before a barrier that hangs on it they would part. */
+const RACES: Readonly<Record<string, Body>> = {
+  'stored at the end of a round, read at the start of the next': (flag, _, t) => {
+    while (flag[0] > 0) {
+      cuda.syncThreads();
+      if (t === 0) flag[0]--;
+    }
+  },
+  'read at the start of a round, stored behind': (flag, _, t) => {
+    while (flag[0] > 0) {
+      if (t === 0) flag[0]--;
+      cuda.syncThreads();
+    }
+  },
+  'stored where a round is cut short': (flag, n, t) => {
+    for (let j = 0; j < 3 && flag[0] > 0; j++) {
+      cuda.syncThreads();
+      if (n > 2) {
+        if (t === 0) flag[0]--;
+        continue;
+      }
+      cuda.syncThreads();
+    }
+  },
+  'stored where a block is left': (flag, n, t) => {
+    cuda.syncThreads();
+    part: {
+      if (n > 2) {
+        if (t === 0) flag[0] = n;
+        break part;
+      }
+      cuda.syncThreads();
+    }
+    if (flag[0] > 0) cuda.syncThreads();
+  },
+  'stored where a loop is left': (flag, n, t) => {
+    for (let j = 0; j < 3; j++) {
+      cuda.syncThreads();
+      if (t === 0) flag[0] = j;
+      if (n > j) {
+        break;
+      }
+      cuda.syncThreads();
+    }
+    if (flag[0] > 0) cuda.syncThreads();
+  },
+  'stored on one way, a barrier on the other': (flag, n, t) => {
+    cuda.syncThreads();
+    if (n > 2) {
+      if (t === 0) flag[0] = n;
+    } else {
+      cuda.syncThreads();
+    }
+    if (flag[0] > 0) cuda.syncThreads();
+  },
+  'a barrier on one way, stored before': (flag, n, t) => {
+    cuda.syncThreads();
+    if (t === 0) flag[0] = n;
+    if (n > 2) cuda.syncThreads();
+    if (flag[0] > 0) cuda.syncThreads();
+  },
+  'stored at an index that is not known': (flag, n, t) => {
+    cuda.syncThreads();
+    if (t < 2) flag[t] = n;
+    if (flag[0] > 0) cuda.syncThreads();
+  },
+};
 
 export const sharedFlags: readonly ConformanceTest[] = chapter('shared flags', {
   'a loop on a shared flag': async () => {
@@ -78,5 +148,32 @@ export const sharedFlags: readonly ConformanceTest[] = chapter('shared flags', {
         Array.from({ length: threads }, (_, k) => 110 + (k % block)),
       );
     }
+  },
+  'flags that are stored to while threads read them are refused': async () => {
+    for (const race of Object.values(RACES)) {
+      const kernel = cuda.jit((out: Vec<i32>, n: i32) => {
+        const flag = cuda.shared.array(2, i32);
+        const t = cuda.threadIdx.x;
+        if (t === 0) flag[0] = 2;
+        cuda.syncThreads();
+        race(flag, n, t);
+        out[t] = 7;
+      });
+      const out = zeros(5, 'int32');
+      await rejects(() => launch(kernel, { grid: 1, block: 5 }, out, 3), /barrier/, 'K401');
+    }
+  },
+  'dynamic arrays are one memory': async () => {
+    const kernel = cuda.jit((out: Vec<i32>, n: i32) => {
+      const flag = cuda.shared.array(0, i32);
+      const other = cuda.shared.array(0, i32);
+      const t = cuda.threadIdx.x;
+      cuda.syncThreads();
+      if (t === 0) other[0] = n;
+      if (flag[0] > 0) cuda.syncThreads();
+      out[t] = n;
+    });
+    const out = zeros(5, 'int32');
+    await rejects(() => launch(kernel, { grid: 1, block: 5, sharedBytes: 16 }, out, 3), /barrier/, 'K401');
   },
 });
