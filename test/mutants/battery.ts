@@ -127,10 +127,16 @@ function simulator(): void {
   vitest('simulator', 'test/simulator-locks.test.ts', 'src/cuda/simulator-overflow.test.ts', 'src/driver/simulator');
 }
 
-const stages = { simulator, programs, operations, tests, absence, layout, memory, names, narrow };
+/** The tests that a mutant names. */
+function named(): void {
+  vitest('named', ...(JSON.parse(process.argv[3] ?? '[]') as string[]));
+}
+
+const stages = { named, simulator, programs, operations, tests, absence, layout, memory, names, narrow };
 type Stage = keyof typeof stages;
 /** What no compiled program can show needs no programs. */
 const ONLY: Partial<Record<Stage, readonly Stage[]>> = {
+  named: ['named'],
   simulator: ['simulator'],
   layout: ['layout', 'memory', 'tests', 'operations', 'programs'],
   memory: ['memory'],

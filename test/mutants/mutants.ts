@@ -8,6 +8,7 @@ import { ABSENCE } from './absence.ts';
 import { FRONT } from './frontend.ts';
 import { INTERIOR } from './interior.ts';
 import { LANES } from './lanes.ts';
+import { LANGUAGE } from './language.ts';
 import { LAYOUT } from './layout.ts';
 import { MEMORY } from './memory.ts';
 import { NAMES } from './names.ts';
@@ -23,6 +24,8 @@ export interface Mutant {
   readonly find: string;
   readonly replace: string;
   readonly what: string;
+  /** Arguments of vitest: the tests that must find it. Absent: the battery. */
+  readonly tests?: readonly string[];
 }
 
 function under(folder: string, list: typeof MEMORY): Mutant[] {
@@ -44,4 +47,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', STRIDES),
   ...under('compiler/', WARPS),
   ...under('driver/simulator/', SIMULATOR),
+  ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

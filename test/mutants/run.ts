@@ -58,6 +58,7 @@ function original(folder: string, m: Mutant): string {
 
 /** Which stage is tried first. */
 function likely(m: Mutant): string {
+  if (m.tests !== undefined) return 'named';
   if (m.file.startsWith('src/layout')) return 'layout';
   if (/^src\/(memory|array|stream)\//.test(m.file)) return 'memory';
   if (m.file.startsWith('src/driver/simulator/')) return 'simulator';
@@ -148,7 +149,8 @@ async function main(): Promise<void> {
         join(folder, m.file),
         text.replace(m.find, () => m.replace),
       );
-      const { killed, by, seconds } = await battery(folder, likely(m), m.file.split('/').slice(0, 2).join('/'));
+      const within = m.tests === undefined ? m.file.split('/').slice(0, 2).join('/') : JSON.stringify(m.tests);
+      const { killed, by, seconds } = await battery(folder, likely(m), within);
       writeFileSync(join(folder, m.file), text);
       if (!killed) survivors.push(n);
       process.stdout.write(
