@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { identity, readMap } from './mappings.ts';
+import { ownMap, transformModule } from './transform.ts';
+
+const made = (code: string) => transformModule(code, { file: 'a.js', origin: 'itself' });
+/** The names of the functions that something is left on, with what each takes from outside. */
+const found = (code: string): string[] =>
+  (made(code)?.functions ?? []).map(({ name, free }) => `${name}(${free.join()})`);
+
+const HEAD = `import { cuda, f32 } from 'tsamba';\n`;
+
+it('leaves alone what is no function in place, and what has nothing to do with kernels', () => {
+  expect(made(`import x from 'y'; export const f = (a) => a.map((v) => v * x);`)).toBeUndefined();
+  expect(made(`const total = [1, 2].reduce((a, b) => a + b, 0); export { total };`)).toBeUndefined();
+  expect(found(`${HEAD}cuda.jit(make()); cuda.jit(o.method); cuda.jit(fn.bind(o)); cuda.jit(class {});`)).toEqual([]);
+  expect(
+    found(`${HEAD}[1].map((v) => v + k); list.sort((a, b) => a - b); button.onclick = () => document.title;`),
+  ).toEqual([]);
+  expect(
+    found(`${HEAD}async function main() { await 1; } function* g() { yield 1; } const m = () => k.launch({}, y);`),
+  ).toEqual([]);
+  expect(made('not JavaScript at all')).toBeUndefined();
+});
+
+it('finds the kernel that a factory gives, not the factory', () => {
+  expect(found(`${HEAD}cuda.jit(({ gain }) => (y) => { y[0] = gain; }, { captures: { gain } });`)).toEqual(['(gain)']);
+  expect(found(`${HEAD}const make = (k) => { const inner = (y) => { y[0] = k; }; return cuda.jit(inner); };`)).toEqual([
+    'inner(k)',
+  ]);
+});
+
+it('of a module without kernels takes what is exported, computes and needs something of the module', () => {
+  expect(
+    found(`const K = 2; const inner = (x) => x * K; const unused = (x) => x + K;
+export function outer(x) { return inner(x) + 1; }
+export const alone = (x) => x + 1;
+export const host = (list) => list.push(K);
+export const text = () => 'a' + K;`),
+  ).toEqual(['inner(K)', 'outer(inner)']);
+});
+
+it('keeps lines, directives and names, and can be parsed where a text has ends of scripts and lines in it', () => {
+  const code = `'use strict';\n${HEAD}function late(x) { return x + '</script>\\u2028'.length; }\nconst __tsamba$ = 1;\nexport const k = cuda.jit((y) => {\n  y[0] = late(1);\n});\n`;
+  const result = made(code);
+  expect(result?.code).toMatch(/^'use strict';;__tsamba\$\$\(late, "late"/);
+  expect(
+    result?.code
+      .split('\n')
+      .slice(1, 6)
+      .map((line) => line.slice(0, 10)),
+  ).toEqual(
+    code
+      .split('\n')
+      .slice(1, 6)
+      .map((line) => line.slice(0, 10)),
+  );
+  expect(result?.code).toContain('<\\/script>');
+  expect(made(result?.code ?? '')).toBeUndefined();
+});
+
+it('maps what it has made to what it was given, by columns', () => {
+  const code = `${HEAD}export const a = cuda.jit((y) => { y[0] = 1; }), b = 2;\n`;
+  const result = made(code);
+  if (result === undefined) throw new Error('nothing was found');
+  const line = result.code.split('\n')[1] as string;
+  const segments = readMap(ownMap(code, result))?.[1] ?? [];
+  for (const word of ['cuda', 'y[0]', 'b = 2']) {
+    const column = line.startsWith('y[0]', line.indexOf(word)) ? line.indexOf('y[0]') : line.indexOf(word);
+    expect(segments.find((s) => s.column === column)?.sourceColumn).toBe(code.split('\n')[1]?.indexOf(word));
+  }
+  expect(identity('a b\n c')).toHaveLength(2);
+});
