@@ -205,6 +205,100 @@ export default { turbopack: { root }, outputFileTracingRoot: root, experimental:
   })),
 ];
 
+/** Minified once more where the bundler does not do it fast; no map beside the result, so that places come from the plugin. */
+const MINIFY = ['esbuild', 'out.mjs', '--minify', '--allow-overwrite', '--outfile=out.mjs'];
+const TYPES_ONLY = json({
+  compilerOptions: { target: 'es2022', module: 'esnext', moduleResolution: 'bundler', sourceMap: true },
+});
+const ESBUILD_WITH_PLUGIN = {
+  'build.mjs': `import { build } from 'esbuild';
+import tsamba from 'tsamba/esbuild';
+await build({ entryPoints: ['program.ts'], bundle: true, platform: 'node', format: 'esm', minify: true, outfile: 'out.mjs', plugins: [tsamba()] });
+`,
+};
+/** A configuration of webpack's kind with the plugin. */
+const packed = (name: string, loader: string): string => `import tsamba from 'tsamba/${name}';
+export default {
+  mode: 'development', target: 'node20', devtool: 'source-map', entry: './program.ts', plugins: [tsamba()],
+  module: { rules: [{ test: /\\.ts$/, ${loader} }] },
+  output: { path: import.meta.dirname, filename: 'out.mjs', module: true }, experiments: { outputModule: true },
+};
+`;
+
+const plugins: readonly Cell[] = [
+  ...['node', 'bun', 'deno'].map((runtime) => ({
+    name: `plugin of esbuild, minified, in ${runtime}`,
+    files: ESBUILD_WITH_PLUGIN,
+    commands: [
+      ['{node}', 'build.mjs'],
+      [`{${runtime}}`, ...(runtime === 'deno' ? ['run', '--node-modules-dir=manual', '-A'] : []), 'out.mjs'],
+    ],
+  })),
+  {
+    name: 'plugin of rollup, minified, in Bun',
+    files: {
+      'rollup.config.mjs': `import { nodeResolve } from '@rollup/plugin-node-resolve';
+import { transform } from 'esbuild';
+import tsamba from 'tsamba/rollup';
+const types = { name: 'types', transform: (code, file) => (file.endsWith('.ts') ? transform(code, { loader: 'ts', sourcemap: true, sourcefile: file }) : null) };
+export default { input: 'program.ts', plugins: [tsamba(), nodeResolve(), types], output: { file: 'out.mjs', format: 'esm' } };
+`,
+    },
+    commands: [['rollup', '--config', 'rollup.config.mjs', '--failAfterWarnings'], MINIFY, ['{bun}', 'out.mjs']],
+  },
+  {
+    name: 'plugin of vite, minified, in Bun',
+    files: {
+      'vite.config.mjs': `import tsamba from 'tsamba/vite';
+export default {
+  plugins: [tsamba()], ssr: { noExternal: true },
+  build: { ssr: 'program.ts', minify: true, outDir: '.', emptyOutDir: false, rollupOptions: { output: { entryFileNames: 'out.mjs' } } },
+};
+`,
+    },
+    commands: [
+      ['vite', 'build'],
+      ['{bun}', 'out.mjs'],
+    ],
+  },
+  {
+    name: 'plugin of rolldown, minified, in Bun',
+    files: {
+      'rolldown.config.mjs': `import tsamba from 'tsamba/rolldown';
+export default { input: 'program.ts', platform: 'node', plugins: [tsamba()], output: { file: 'out.mjs', minify: true, codeSplitting: false } };
+`,
+    },
+    commands: [
+      ['rolldown', '--config', 'rolldown.config.mjs'],
+      ['{bun}', 'out.mjs'],
+    ],
+  },
+  {
+    name: 'plugin of webpack, minified, in Bun',
+    files: {
+      'tsconfig.json': TYPES_ONLY,
+      'webpack.config.mjs': packed('webpack', `loader: 'ts-loader', options: { transpileOnly: true }`),
+    },
+    commands: [['webpack', '--fail-on-warnings'], MINIFY, ['{bun}', 'out.mjs']],
+  },
+  {
+    name: 'plugin of rspack, minified, in Bun',
+    files: {
+      'rspack.config.mjs': packed(
+        'rspack',
+        `loader: 'builtin:swc-loader', options: { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }`,
+      ),
+      'build.mjs': `import { rspack } from '@rspack/core';
+import config from './rspack.config.mjs';
+rspack({ ...config, context: import.meta.dirname }).run((error, stats) => {
+  if (error ?? stats.hasErrors()) throw error ?? new Error(stats.toString('errors-only'));
+});
+`,
+    },
+    commands: [['{node}', 'build.mjs'], MINIFY, ['{bun}', 'out.mjs']],
+  },
+];
+
 const JEST = (transform: unknown, more: object = {}): string =>
   json({
     testMatch: ['**/*.test.ts'],
@@ -266,4 +360,4 @@ const runners: readonly Cell[] = [
   },
 ];
 
-export const CELLS: readonly Cell[] = [...runtimes, ...suites, ...compilers, ...bundlers, ...runners];
+export const CELLS: readonly Cell[] = [...runtimes, ...suites, ...compilers, ...bundlers, ...plugins, ...runners];
