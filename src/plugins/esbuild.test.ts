@@ -31,7 +31,7 @@ async function bundled(files: Readonly<Record<string, string>>, options: esbuild
     ...{ absWorkingDir: root, entryPoints: [entry], bundle: true, write: false, format: 'cjs', minify: true },
     ...{
       external: ['tsamba', 'tsamba/parallel', 'react'],
-      plugins: [tsamba() as unknown as esbuild.Plugin],
+      plugins: [tsamba()],
       logLevel: 'silent',
     },
     ...options,

@@ -17,7 +17,7 @@ export interface EsbuildBuild {
     build(
       // biome-ignore lint/suspicious/noExplicitAny: esbuild's own options, of whatever version
       options: any,
-    ): Promise<{ readonly outputFiles?: readonly { readonly path: string; readonly text: string }[] }>;
+    ): Promise<{ readonly outputFiles?: readonly { readonly path: string; readonly text: string }[] | undefined }>;
   };
   onLoad(
     options: { filter: RegExp; namespace?: string },

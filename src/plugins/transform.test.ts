@@ -1,6 +1,11 @@
+import type { Plugin as EsbuildPlugin } from 'esbuild';
+import type { Rollup, Plugin as VitePlugin } from 'vite';
 import { expect, it } from 'vitest';
+import esbuild from './esbuild.ts';
 import { identity, readMap } from './mappings.ts';
+import rollup from './rollup.ts';
 import { ownMap, transformModule } from './transform.ts';
+import vite from './vite.ts';
 
 const made = (code: string) => transformModule(code, { file: 'a.js', origin: 'itself' });
 /** The names of the functions that something is left on, with what each takes from outside. */
@@ -69,4 +74,10 @@ it('maps what it has made to what it was given, by columns', () => {
     expect(segments.find((s) => s.column === column)?.sourceColumn).toBe(code.split('\n')[1]?.indexOf(word));
   }
   expect(identity('a b\n c')).toHaveLength(2);
+});
+
+it('gives plugins that the types of their bundlers take', () => {
+  const plugins: [Rollup.Plugin, EsbuildPlugin, VitePlugin] = [rollup(), esbuild({ exclude: /x/ }), vite()];
+  expect(plugins.map(({ name }) => name)).toEqual(['tsamba', 'tsamba', 'tsamba']);
+  expect(() => vite({ includes: 'a' } as never)).toThrow(/no option includes: it has include, exclude and root/);
 });
