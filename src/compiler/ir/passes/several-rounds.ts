@@ -20,6 +20,9 @@ export interface SeveralOptions {
 /** Loops longer than this are not counted. */
 export const MOST_COUNTED = 4096;
 
+/** Expression nodes in twice as many rounds as are usually made one, where there are two times as many. */
+const SHORT = 400;
+
 /** Remainders by more than this have no rounds made for them. */
 const LONGEST_PERIOD = 8;
 
@@ -43,7 +46,9 @@ export function severalRounds(
   const { exit, body } = tested;
   const counter = step.var;
   const period = periodOf(body, counter, start, by);
-  const factor = period ?? options.factor;
+  const doubled = 2 * options.factor;
+  const short = rounds % doubled === 0 && doubled * nodesIn(body) <= SHORT;
+  const factor = period ?? (short ? doubled : options.factor);
   const left = rounds % factor;
   if (rounds < factor || (period === undefined && left > 0)) return undefined;
   if ((factor + left) * nodesIn(body) > options.nodes) return undefined;

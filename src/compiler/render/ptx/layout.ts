@@ -73,22 +73,42 @@ function layOutShared(kernel: Kernel, storage: Map<ArraySym, Storage>, declarati
   const total = fixed.reduce((sum, a) => align(sum, alignment(a)) + bytesOf(a), 0);
   const moved = total > MAX_STATIC_SHARED;
   let end = 0;
+  for (const alike of moved ? [] : inGroups(fixed)) {
+    const [first] = alike;
+    if (first === undefined) continue;
+    const symbol = `shared_${plainName(first.name)}_${first.id}`;
+    const step = align(bytesOf(first), Math.max(alignment(first), 16));
+    const bytes = step * (alike.length - 1) + bytesOf(first);
+    declarations.push(`.shared .align ${Math.max(alignment(first), 16)} .b8 ${symbol}[${bytes}];`);
+    alike.forEach((array, k) => {
+      storage.set(array, { space: 'shared', symbol, offset: k * step });
+    });
+  }
   for (const array of fixed) {
     if (moved) {
       end = align(end, alignment(array));
       storage.set(array, { space: 'shared', symbol: DYNAMIC, offset: end });
       end += bytesOf(array);
-      continue;
     }
-    const symbol = `shared_${plainName(array.name)}_${array.id}`;
-    declarations.push(`.shared .align ${Math.max(alignment(array), 16)} .b8 ${symbol}[${bytesOf(array)}];`);
-    storage.set(array, { space: 'shared', symbol, offset: 0 });
   }
   const extra = align(end, 16);
   if (moved || fixed.length < shared.length) declarations.push(`.extern .shared .align 16 .b8 ${DYNAMIC}[];`);
   for (const array of shared)
     if (array.dynamic) storage.set(array, { space: 'shared', symbol: DYNAMIC, offset: extra });
   return extra;
+}
+
+/**
+ * Arrays of the same size and type stand in one symbol: as a rule they are indexed alike, coordinates each in an array of its own, and then one register
+ * has the address in all of them.
+ */
+function inGroups(arrays: readonly ArraySym[]): readonly (readonly ArraySym[])[] {
+  const groups = new Map<string, ArraySym[]>();
+  for (const array of arrays) {
+    const key = `${array.elem} ${bytesOf(array)} ${alignment(array)}`;
+    if (!groups.get(key)?.push(array)) groups.set(key, [array]);
+  }
+  return [...groups.values()];
 }
 
 function layOutConstants(kernel: Kernel, storage: Map<ArraySym, Storage>, declarations: string[]): void {

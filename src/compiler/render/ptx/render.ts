@@ -19,6 +19,7 @@ import { layOut } from './layout.ts';
 import { LineTable } from './lines.ts';
 import type { PtxModule, PtxOptions, PtxTarget } from './module.ts';
 import { PRINT_SYMBOL } from './print.ts';
+import { registersFor } from './registers.ts';
 import { clearSlots, SLOTS } from './specials.ts';
 import { emitList } from './statements.ts';
 import { architecture, atLeast } from './targets.ts';
@@ -102,11 +103,14 @@ function moduleText(g: Gen, entry: string, sm: number, launch: string | undefine
   if (launch !== undefined) params.push(`.param .u32 ${launch}`);
   const clustered = options.cluster !== undefined && sm >= 90;
   if (clustered) needIsa(g, 7, 8);
+  const { launchBounds, minBlocks, maxRegisters } = options;
+  const bounded = launchBounds !== undefined || minBlocks !== undefined;
+  const registers = maxRegisters ?? (bounded ? undefined : registersFor(kernel));
   const directives = [
-    ...(options.launchBounds === undefined ? [] : [`.maxntid ${options.launchBounds}, 1, 1`]),
-    ...(options.minBlocks === undefined ? [] : [`.minnctapersm ${options.minBlocks}`]),
+    ...(launchBounds === undefined ? [] : [`.maxntid ${launchBounds}, 1, 1`]),
+    ...(minBlocks === undefined ? [] : [`.minnctapersm ${minBlocks}`]),
     ...(clustered ? [`.reqnctapercluster ${options.cluster?.join(', ')}`] : []),
-    ...(options.maxRegisters === undefined ? [] : [`.maxnreg ${options.maxRegisters}`]),
+    ...(registers === undefined ? [] : [`.maxnreg ${registers}`]),
   ];
   const declarations = [
     ...layout.declarations,
