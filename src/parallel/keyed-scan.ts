@@ -4,11 +4,12 @@
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { deviceFunction } from '../compiler/intrinsics.ts';
 import { type DType, i32, spellDType, struct } from '../dtype/index.ts';
+import type { Packed } from './accesses.ts';
 import type { Input, Read } from './input.ts';
 import { type Key, remember } from './memo.ts';
 import type { Operator, Value } from './operator.ts';
 import type { Scan } from './scan-kernels.ts';
-import { combining, readingIn } from './scan-plain.ts';
+import { combining, packedIn, readingIn } from './scan-plain.ts';
 import type { Scanned } from './scanning.ts';
 import { type ValueWords, valueWords } from './value-words.ts';
 
@@ -28,6 +29,8 @@ export interface Heads {
   readonly argument: unknown;
   /** Whether element `i` begins one. */
   readonly isHead: Read;
+  /** The same of the elements of a vector. */
+  readonly packed?: Pick<Packed, 'count' | 'load'> | undefined;
 }
 
 /** How a scan with segments goes. */
@@ -53,8 +56,28 @@ export function keyedScan(operator: Operator, heads: Heads, input: Input, out: D
     emitOf(op, operator, init !== undefined, isExclusive),
   );
   const argument = [heads.argument, input.argument];
-  return { keys, value, ...functions, name: operator.name, argument, out, emit, init };
+  const packed = packedHeads(heads, packedIn(operator, input));
+  return { keys, value, ...functions, name: operator.name, argument, packed, out, emit, init };
 }
+
+/** Vectors of what is scanned, where heads and values have equally many elements in one. */
+function packedHeads({ packed: heads }: Heads, values: Heads['packed']): Heads['packed'] {
+  if (heads === undefined || values === undefined || heads.count !== values.count) return undefined;
+  return remember(['packed heads', heads.load, values.load], () => {
+    const captures = { heads: heads.load as unknown as Flags, values: values.load };
+    const load = device(
+      ({ heads, values }: typeof captures) =>
+        ([of, x]: readonly [Value, Value], i: number) => {
+          const flags = heads(of, i);
+          return values(x as never, i).map((value, k) => ({ head: flags[k] === true ? 1 : 0, value }));
+        },
+      captures,
+    ) as unknown as Packed['load'];
+    return { count: values.count, load };
+  });
+}
+
+type Flags = (argument: Value, i: number) => readonly boolean[];
 
 function headedWords(type: DType): ValueWords {
   const fields = { head: i32, value: type };

@@ -11,16 +11,18 @@ import type { Vec } from '../kernel/types.ts';
 import { WORDS } from '../kernel/words.ts';
 import { readOptions } from '../options.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
+import { combiningRuns } from './combining-runs.ts';
 import { arrayInput, type Input, inputOf, type Read } from './input.ts';
 import { keyedScan } from './keyed-scan.ts';
+import { constant } from './lazy.ts';
 import { remember } from './memo.ts';
-import { castTo, type Value } from './operator.ts';
+import { castTo, operatorOf, type Value } from './operator.ts';
 import { jitOn, placeOf } from './place.ts';
 import { type Plan, type Primitive, planned, primitive } from './primitive.ts';
 import { isHeadOf, type Same, sameOf } from './same.ts';
 import { checkLengths } from './scan-by-key.ts';
 import { initFor, type Own, resultType, scanOperator } from './scan-plain.ts';
-import { scanning } from './scanning.ts';
+import { looksOn, scanning } from './scanning.ts';
 import { clear, countFor, countIn, roomIn } from './select.ts';
 import type { Selection } from './select-kernels.ts';
 import { itself, type Selected, selecting } from './selecting.ts';
@@ -157,6 +159,11 @@ function encoding(
   counts: DeviceNDArray,
   count: DeviceNDArray,
 ): Step[] {
+  if (looksOn(place.context, input.length)) {
+    const ones = inputOf(place, constant(1, input.length, counts.dtype), 'the values');
+    const operator = operatorOf(place, 'sum', counts.dtype);
+    return combiningRuns(place, { operator, by: input, input: ones, init: undefined }, [values, counts], count);
+  }
   const starts = place.temporary([input.length], counts.dtype);
   const heads = uniqueOf(place, input);
   const parts: Selected['parts'] = [itself, placeAs(counts.dtype)];
@@ -262,6 +269,7 @@ function reductionOf(place: Workplace, keys: unknown, values: unknown, op: unkno
   const same = sameOf(by.dtype);
   const { length } = by;
   const steps = (outs: readonly DeviceNDArray[], count: DeviceNDArray): Step[] => {
+    if (looksOn(place.context, length)) return combiningRuns(place, { operator, by, input, init }, outs, count);
     const scanned = place.temporary([length], type);
     const heads = { argument: by.argument, isHead: isHeadOf(by.read, same) };
     const sums = arrayInput(scanned);

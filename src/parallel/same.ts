@@ -4,6 +4,7 @@
 import { deviceFunction } from '../compiler/intrinsics.ts';
 import { type DType, describeDType, spellDType } from '../dtype/index.ts';
 import { NotSupportedError } from '../errors.ts';
+import type { Packed } from './accesses.ts';
 import type { Read } from './input.ts';
 import { remember } from './memo.ts';
 import type { Value } from './operator.ts';
@@ -44,6 +45,22 @@ function members(names: readonly string[], each: readonly Same[]): Same {
         names.every((name, k) => (each[k] as Same)(a[name] as Value, b[name] as Value)),
     captures,
   ) as unknown as Same;
+}
+
+/** The same for the elements from `i` on that a vector has; `packed` reads that. */
+export function areHeadsOf(key: Read, same: Same, packed: Packed): Packed['load'] {
+  return remember(['are heads', key, same, packed], () => {
+    const captures = { key, same, load: packed.load };
+    return device(
+      ({ key, same, load }: typeof captures) =>
+        (keys: Value, i: number) => {
+          const own = load(keys, i);
+          const before = key(keys, Math.max(i - 1, 0));
+          return own.map((one, k) => (k > 0 ? !same(one, own[k - 1] as Value) : i === 0 || !same(one, before)));
+        },
+      captures,
+    ) as unknown as Packed['load'];
+  });
 }
 
 /** Whether element `i` of keys is the first of those that are the same, one behind the other. */

@@ -11,13 +11,14 @@ import type { Vec } from '../kernel/types.ts';
 import { WORDS } from '../kernel/words.ts';
 import { readOptions } from '../options.ts';
 import type { Workplace } from '../ufunc/operands.ts';
+import { packedOf } from './accesses.ts';
 import { type Input, inputOf, type Read } from './input.ts';
 import { type Heads, keyedScan } from './keyed-scan.ts';
 import { remember } from './memo.ts';
 import type { Value } from './operator.ts';
 import { jitOn, placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
-import { isHeadOf, sameOf } from './same.ts';
+import { areHeadsOf, isHeadOf, sameOf } from './same.ts';
 import type { ScanOptions } from './scan.ts';
 import { initFor, type Own, resultType, scanOperator } from './scan-plain.ts';
 import { scanning } from './scanning.ts';
@@ -110,7 +111,7 @@ function planByKey(keys: unknown, values: unknown, op: unknown, options: unknown
     const by = inputOf(place, keys, 'the keys');
     const input = inputOf(place, values, 'the values');
     checkLengths(place, by, input);
-    const heads = { argument: by.argument, isHead: isHeadOf(by.read, sameOf(by.dtype)) };
+    const heads = headsOf(by);
     return headed(place, input, heads, op, own, { steps: [], arrays: by.arrays });
   });
 }
@@ -190,6 +191,14 @@ interface Before {
   readonly steps: readonly Step[];
   /** What says where segments begin: results must not lie there. */
   readonly arrays: readonly DeviceNDArray[];
+}
+
+/** The first of each run of equal keys. */
+function headsOf({ argument, read, dtype, array }: Input): Heads {
+  const same = sameOf(dtype);
+  const packed = packedOf(array);
+  const load = packed && { count: packed.count, load: areHeadsOf(read, same, packed) };
+  return { argument, isHead: isHeadOf(read, same), packed: load };
 }
 
 function headed(
