@@ -12,7 +12,7 @@ import { compileCuda } from './nvrtc.ts';
 /** CUjit_option. */
 const JIT_ERROR_LOG_BUFFER = 5;
 const JIT_ERROR_LOG_BUFFER_SIZE = 6;
-export const JIT_GENERATE_LINE_INFO = 12;
+export const JIT_GENERATE_LINE_INFO = 13;
 const LOG_BYTES = 8192;
 
 /** CUjitInputType. */
