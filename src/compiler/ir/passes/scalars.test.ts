@@ -102,6 +102,26 @@ describe('local arrays', () => {
     expect(locals(replaceArrays(unrolled(large)))).toBe(1);
   });
 
+  it('of numbers with parts are a variable for each part, unless parts overlap', () => {
+    const pairs = (second: number): Kernel => {
+      const b = new ir.KernelBuilder('pairs');
+      const pair = b.local('u64', 'pair', 4);
+      const out = b.global('f64', 'out');
+      const part = (k: number, disp: number) =>
+        ({ ...ir.at(pair, ir.i32(k), { disp }), elem: 'f64', scale: 16 }) as const;
+      const stores = [0, 1].flatMap((k) => [
+        ir.store(part(k, 0), ir.cast('f64', ir.add(t, ir.i32(k)))),
+        ir.store(part(k, second), ir.cast('f64', ir.add(t, ir.i32(10 + k)))),
+      ]);
+      const sum = ir.add(ir.load(part(0, second)), ir.load(part(1, 0)));
+      return b.build([...stores, ir.store(ir.at(out, t), sum)]);
+    };
+    const replaced = replaceArrays(pairs(8));
+    expect(verify(replaced)).toEqual(verify(pairs(8)));
+    expect([locals(replaced), loads(replaced), replaced.vars.length]).toEqual([0, 0, 4]);
+    expect(locals(replaceArrays(pairs(4)))).toBe(1);
+  });
+
   it('keep their types: bytes would have to be narrowed', () => {
     const b = new ir.KernelBuilder('bytes');
     const bytes = b.local('u8', 'bytes', 2);

@@ -6,7 +6,17 @@
  * unrolled, so that `unroll` asks here which arrays are worth it.
  */
 import { assign, KernelBuilder, read } from '../builder.ts';
-import { type ArraySym, ELEM_SIZE, type Expr, type Kernel, type MemRef, type Stmt, type Var, widen } from '../ops.ts';
+import {
+  type ArraySym,
+  ELEM_SIZE,
+  type ElemType,
+  type Expr,
+  type Kernel,
+  type MemRef,
+  type Stmt,
+  type Var,
+  widen,
+} from '../ops.ts';
 import { defined, eachExpr, eachStmt, mapExpr, mapLists, mapTopExprs, someExpr, written } from './walk.ts';
 
 /** Elements of an array, at most. */
@@ -18,12 +28,13 @@ export function replaceArrays(kernel: Kernel): Kernel {
   if (arrays.size === 0) return kernel;
   const b = KernelBuilder.from(kernel);
   const vars = new Map([...arrays].map((a): [ArraySym, (Var | undefined)[]] => [a, []]));
-  const element = ({ array, index }: MemRef): Var | undefined => {
+  const element = ({ array, elem, index, scale, disp }: MemRef): Var | undefined => {
     const elements = vars.get(array);
     if (elements === undefined || index.op !== 'const') return undefined;
     const k = Number(index.value);
-    elements[k] ??= b.variable(widen(array.elem), `${array.name}[${k}]`);
-    return elements[k];
+    const at = k * scale + disp;
+    elements[at] ??= b.variable(widen(elem), `${array.name}[${k}]`);
+    return elements[at];
   };
   const change = (e: Expr): Expr => {
     const v = e.op === 'load' ? element(e.mem) : undefined;
@@ -70,19 +81,20 @@ export function unrollableArrays(kernel: Kernel): ReadonlySet<ArraySym> {
   return smallArrays(kernel, ({ index }) => isNumber(index));
 }
 
-/** Small local arrays of values as they are, of which `allows` says yes to every access. */
+/** How an array is accessed: bytes from element to element, and the types of its parts by where they begin. */
+interface Parts {
+  scale: number;
+  readonly types: Map<number, ElemType>;
+}
+
+/** Small local arrays of values as they are, or of numbers that have parts, such as complex ones, of which `allows` says yes to every access. */
 function smallArrays(kernel: Kernel, allows: (mem: MemRef) => boolean): Set<ArraySym> {
-  const small = new Set(
-    kernel.arrays.filter(
-      (a) =>
-        a.space === 'local' && (a.length ?? LARGEST + 1) <= LARGEST && widen(a.elem) === a.elem && a.elem !== 'bool',
-    ),
-  );
+  const local = kernel.arrays.filter((a) => a.space === 'local' && (a.length ?? LARGEST + 1) <= LARGEST);
+  const small = new Set(local);
   if (small.size === 0) return small;
+  const parts = new Map(local.map((a): [ArraySym, Parts] => [a, { scale: 0, types: new Map() }]));
   const visit = (mem: MemRef, atomic = false): void => {
-    const { array, elem, scale, disp } = mem;
-    const whole = elem === array.elem && scale === ELEM_SIZE[elem] && disp === 0;
-    if (atomic || !whole || !allows(mem)) small.delete(array);
+    if (atomic || !isPart(parts.get(mem.array) as Parts, mem) || !allows(mem)) small.delete(mem.array);
   };
   eachStmt(kernel.body, (s) => {
     const mem = written(s);
@@ -96,10 +108,24 @@ function smallArrays(kernel: Kernel, allows: (mem: MemRef) => boolean): Set<Arra
   return small;
 }
 
+/** Whether an access is to a part that no other overlaps, always as the same type. */
+function isPart(parts: Parts, { elem, scale, disp }: MemRef): boolean {
+  const size = ELEM_SIZE[elem];
+  if (widen(elem) !== elem || elem === 'bool' || disp < 0 || disp + size > scale) return false;
+  if (parts.scale === 0) parts.scale = scale;
+  if (parts.scale !== scale) return false;
+  const known = parts.types.get(disp);
+  if (known !== undefined) return known === elem;
+  for (const [other, type] of parts.types) if (disp < other + ELEM_SIZE[type] && other < disp + size) return false;
+  parts.types.set(disp, elem);
+  return true;
+}
+
 /** Whether an access is to one element, and no check of it can fail. */
-function isElement({ array, index, checks }: MemRef): boolean {
+function isElement({ array, index, scale, checks }: MemRef): boolean {
   const within = (i: Expr, extent: Expr): boolean =>
     i.op === 'const' && extent.op === 'const' && Number(i.value) >= 0 && Number(i.value) < Number(extent.value);
-  if (index.op !== 'const' || Number(index.value) < 0 || Number(index.value) >= (array.length ?? 0)) return false;
+  const bytes = (array.length ?? 0) * ELEM_SIZE[array.elem];
+  if (index.op !== 'const' || Number(index.value) < 0 || (Number(index.value) + 1) * scale > bytes) return false;
   return checks.every((check) => within(check.index, check.extent));
 }
