@@ -47,7 +47,7 @@ beforeAll(async () => {
   };
   server = await createServer({
     ...{ root, configFile: false, logLevel: 'silent', appType: 'custom', optimizeDeps: { noDiscovery: true } },
-    server: { middlewareMode: true, ws: false, watch: { usePolling: true, interval: 20 } },
+    server: { middlewareMode: true, ws: false, watch: null },
     plugins: [stub, tsamba()],
   });
   runner = createServerModuleRunner(server.environments.ssr, { hmr: { logger: false } });
@@ -58,6 +58,12 @@ afterAll(async () => {
   await server?.close();
   rmSync(root, { recursive: true, force: true });
 });
+
+/** Writes the file, and says what a watcher of files would, when it is written. */
+function edit(text: string): void {
+  writeFileSync(join(root, 'kernels.ts'), text);
+  server.watcher.emit('change', join(root, 'kernels.ts'));
+}
 
 function launched({ kernel }: Program): number {
   const y = new Float64Array(1);
@@ -70,19 +76,19 @@ it('replaces the text of an edited kernel in the running program, and leaves oth
   expect(launched(program)).toBe(1020);
   expect(program.count()).toBe(1);
 
-  writeFileSync(join(root, 'kernels.ts'), kernels('// another line\n  if (i < y.length) y[i] = gain - k + offset;'));
+  edit(kernels('// another line\n  if (i < y.length) y[i] = gain - k + offset;'));
   await vi.waitFor(() => expect(launched(program)).toBe(1008), { timeout: 10_000, interval: 20 });
   expect(program.count()).toBe(2);
 
   // What is wrong with the new text is said by its own line, and the next edit mends it.
-  writeFileSync(join(root, 'kernels.ts'), kernels('\n\n  if (i < y.length) y[i] = gain.nothing(k) + offset;'));
+  edit(kernels('\n\n  if (i < y.length) y[i] = gain.nothing(k) + offset;'));
   await vi.waitFor(() => expect(() => launched(program)).toThrow(/kernels\.ts:11:/), { timeout: 10_000, interval: 20 });
-  writeFileSync(join(root, 'kernels.ts'), kernels('if (i < y.length) y[i] = gain + k + offset;'));
+  edit(kernels('if (i < y.length) y[i] = gain + k + offset;'));
   await vi.waitFor(() => expect(launched(program)).toBe(1012), { timeout: 10_000, interval: 20 });
   expect((await runner.import<Program>('/kernels.ts')).loaded).toBe(program.loaded);
 
   // Another name is captured: the module has to run again.
-  writeFileSync(join(root, 'kernels.ts'), kernels('y[i] = gain * k + offset + bias;', 'const bias = 0.5;'));
+  edit(kernels('y[i] = gain * k + offset + bias;', 'const bias = 0.5;'));
   await vi.waitFor(async () => expect((await runner.import<Program>('/kernels.ts')).loaded).not.toBe(program.loaded), {
     timeout: 10_000,
     interval: 50,

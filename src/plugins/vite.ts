@@ -31,7 +31,11 @@ export interface VitePlugin {
   transform(this: ModuleContext & { environment?: unknown }, code: string, id: string): ModuleResult | undefined;
   hotUpdate(
     this: { environment: Environment },
-    update: { readonly type: 'create' | 'update' | 'delete'; readonly modules: readonly ModuleNode[] },
+    update: {
+      readonly type: 'create' | 'update' | 'delete';
+      readonly modules: readonly ModuleNode[];
+      read(): string | Promise<string>;
+    },
   ): Promise<never[] | undefined>;
 }
 
@@ -54,20 +58,22 @@ export default function tsamba(options?: PluginOptions): VitePlugin {
       const made = tryTransform(code, { file: nameFor(id, root), origin, hot: serves }, (message) =>
         this.warn(message),
       );
-      if (serves && made !== undefined) left.set(keyOf(this.environment, id), made);
+      if (serves) note(left, keyOf(this.environment, id), made);
       return made && { code: made.code, map: ownMap(code, made) as ModuleResult['map'] };
     },
-    async hotUpdate({ type, modules }) {
+    async hotUpdate({ type, modules, read }) {
       const { environment } = this;
       const before = modules.map(({ id }) => (id === null ? undefined : left.get(keyOf(environment, id))));
       if (type !== 'update' || modules.length === 0 || before.includes(undefined)) return undefined;
       try {
+        // Waits for an editor that has emptied the file to write it.
+        await read();
         for (const { url } of modules) await environment.transformRequest(url);
       } catch {
         return undefined; // Vite says what is wrong.
       }
       const after = modules.map(({ id }) => left.get(keyOf(environment, id as string)));
-      if (!before.every((one, i) => differInKernels(one as Transformed, after[i] as Transformed))) return undefined;
+      if (!before.every((one, i) => differInKernels(one as Transformed, after[i]))) return undefined;
       for (const [i, { id }] of modules.entries()) {
         const functions = (after[i] as Transformed).functions.map(({ name, text, map }) => ({ name, text, map }));
         const data = { file: nameFor(id as string, root), functions };
@@ -78,12 +84,18 @@ export default function tsamba(options?: PluginOptions): VitePlugin {
   };
 }
 
+function note(left: Map<string, Transformed>, key: string, made: Transformed | undefined): void {
+  if (made === undefined) left.delete(key);
+  else left.set(key, made);
+}
+
 function keyOf(environment: unknown, id: string): string {
   return `${(environment as Environment | undefined)?.name ?? ''}\0${id}`;
 }
 
 /** Whether all that has changed is what stands in functions that the host cannot call; what they take from outside must be what it was. */
-function differInKernels(before: Transformed, after: Transformed): boolean {
+function differInKernels(before: Transformed, after: Transformed | undefined): boolean {
+  if (after === undefined) return false;
   if (before.skeleton !== after.skeleton || before.functions.length !== after.functions.length) return false;
   const changed = before.functions.filter((one, i) => one.text !== after.functions[i]?.text);
   return changed.length > 0 && changed.every((one: LeftFunction) => one.argument);
