@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- cpu`, `-- nvidia`, `-- opencl`, `-- memory`, `-- library`: runs a benchmark by name.
+ * `npm run bench -- cpu`, `-- nvidia`, `-- opencl`, `-- memory`, `-- library`, `-- nccl`: runs a benchmark by name.
  */
 const [name] = process.argv.slice(2);
 switch (name) {
@@ -19,7 +19,10 @@ switch (name) {
   case 'library':
     await import('./library/run.ts');
     break;
+  case 'nccl':
+    await import('./nccl/run.ts');
+    break;
   default:
-    console.error(`there is no benchmark ${name}; there are: cpu, nvidia, opencl, memory, library`);
+    console.error(`there is no benchmark ${name}; there are: cpu, nvidia, opencl, memory, library, nccl`);
     process.exitCode = 1;
 }

@@ -1,8 +1,8 @@
 /**
  * Chapter: communicators of `tsamba/nccl`, on the reference transport: several ranks in one thread, on whatever device is current.
  */
-import { bf16, cuda, f32, i32, ndarray, u8 } from '../src/index.ts';
-import { type Communicator, CommunicatorError, nccl, type ReduceOp } from '../src/nccl/index.ts';
+import { bf16, cuda, f32, i32, type NDArray, ndarray, u8 } from '../src/index.ts';
+import { type Communicator, CommunicatorError, nccl, type ReduceOp, shard } from '../src/nccl/index.ts';
 import { rejects, same, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { read } from './waiting.ts';
@@ -158,6 +158,47 @@ export const communicators: readonly ConformanceTest[] = chapter('communicators'
       return `${part.rank} of ${part.size}: ${sum}`;
     });
     equal(sums, ['1 of 2: 4', 'none', '0 of 2: 4']);
+  },
+  'arrays over ranks: parts, halos along any axis, and the whole again': async () => {
+    const numbers = Int32Array.from({ length: 35 }, (_, k) => k);
+    const grid = ndarray(numbers, { shape: [7, 5] });
+    for (const [axis, periodic] of [
+      [0, false],
+      [1, true],
+    ] as const) {
+      const comms = reference(2);
+      const edges = await each(comms, async (comm, rank) => {
+        const part = shard<number>(comm, grid, { axis, halo: 1, periodic });
+        const own = part.own();
+        own.copyToDevice(ndarray(new Int32Array(own.size).fill(100 * rank), { shape: own.shape }));
+        await part.exchange();
+        const local = (await read(part.local)) as NDArray;
+        const whole = await part.gatherTo(1);
+        const all = whole === undefined ? 'none' : ((await read(whole)) as NDArray).toArray();
+        return [part.start, part.stop, part.before, part.behind, local.toArray(), all];
+      });
+      const at = axis === 0 ? 4 : 3;
+      const filled = Array.from({ length: 7 }, (_, i) =>
+        Array.from({ length: 5 }, (_, j) => ((axis === 0 ? i : j) < at ? 0 : 100)),
+      );
+      const row = (...values: number[]): number[] => values;
+      const ring = (own: number, other: number, count: number): number[][] =>
+        Array.from({ length: 7 }, () => row(other, ...Array.from({ length: count }, () => own), other));
+      const rows = (value: number, count: number): number[][] =>
+        Array.from({ length: count }, () => row(value, value, value, value, value));
+      equal(
+        edges,
+        axis === 0
+          ? [
+              [0, 4, 0, 1, [...rows(0, 4), ...rows(100, 1)], 'none'],
+              [4, 7, 1, 0, [...rows(0, 1), ...rows(100, 3)], filled],
+            ]
+          : [
+              [0, 3, 1, 1, ring(0, 100, 3), 'none'],
+              [3, 5, 1, 1, ring(100, 0, 2), filled],
+            ],
+      );
+    }
   },
   'what does not fit is refused before anything is sent': async () => {
     const [comm] = reference(1) as [Communicator];

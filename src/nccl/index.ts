@@ -11,6 +11,8 @@ export { type CommunicatorCode, CommunicatorError } from './errors.ts';
 export type { InitAllOptions, InitOptions } from './init.ts';
 export type { AnyArray } from './operands.ts';
 export type { ReduceOp } from './ops.ts';
+export { histogram, reduce, sort } from './primitives.ts';
+export { type Shard, type ShardOptions, shard } from './shards.ts';
 export type { TransportName } from './transport.ts';
 
 /** Several GPUs, processes and hosts: what `nccl` has. */

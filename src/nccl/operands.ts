@@ -3,15 +3,19 @@
  */
 import { DeviceNDArray } from '../array/device-array.ts';
 import { checkWritable } from '../array/device-memory.ts';
-import { describeDTypes, sameBytes } from '../dtype/index.ts';
+import { type DType, describeDTypes, sameBytes } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { formatShape, stridesFor } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 
-/** Any array of a device, whatever its elements and axes. */
-export type AnyArray = DeviceNDArray<never, number> | DeviceNDArray;
+/** Any device array, whatever its elements and axes: so much of one as all have in common for the editor. */
+export interface AnyArray {
+  readonly gpuData: unknown;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+}
 
 /** A device array that was given. Throws TypeError for what is none, or is on another device. */
 export function arrayOf(call: string, role: string, value: unknown, context: Context): DeviceNDArray {

@@ -76,6 +76,8 @@ export class NativeTransport implements Transport, Watched {
     join(this);
     try {
       this.#checkUsable(call.kind);
+      // Nothing on all ranks: arrays without elements have no address, which NCCL would refuse.
+      if (call.count === 0) return DONE;
       this.#issue(call);
     } catch (error) {
       return Promise.reject(error);
