@@ -13,16 +13,16 @@ import { stateFor } from './look-back.ts';
 import { type Key, remember } from './memo.ts';
 import type { Value } from './operator.ts';
 import { jitOn, onHost } from './place.ts';
-import { chunkKernel } from './scan-chunks.ts';
+import { chunkKernel, STRANDS } from './scan-chunks.ts';
 import { type Scan, type ScanKernel, type Shape, scanKernel, tileOf } from './scan-kernels.ts';
 import type { ValueWords } from './value-words.ts';
 
 /** Chunks on the CPU device: the same on all machines, so that results are, and enough for its threads to share. */
-const CPU_CHUNKS = 64;
+const CPU_CHUNKS = 256;
 /** Elements that a chunk has at least there. */
 const CPU_CHUNK = 4096;
 /** The same for each multiprocessor of a GPU whose blocks cannot wait for each other. */
-const GPU_CHUNKS = 256;
+const GPU_CHUNKS = 1024;
 const GPU_CHUNK = 64;
 /** Tiles that one block goes through by itself, in a single launch. */
 const ONE_BLOCK = 4;
@@ -175,7 +175,7 @@ function hostStep(scanned: Scanned): Ways['step'] {
       chunkKernel(jit, scanOf(scanned), mode === 'totals' ? 'totals' : 'apply'),
     );
     return stepOf(kernel, launch, {
-      threads: launch.chunks,
+      threads: Math.ceil(launch.chunks / STRANDS),
       block: onHost(place.context) ? 1 : 64,
       stream: place.stream,
     });
