@@ -154,10 +154,13 @@ class ObjectGenerator {
   recursion(): string {
     const n: Names = { numbers: ['n', 'a'], objects: [], lists: [], tables: [] };
     const base = this.#literal(n);
-    const r: Names = { ...copied(n), objects: ['r'] };
+    // Now and then a second call, behind which what was there before the first is used.
+    const again = this.#r.below(3) === 0;
+    const more = again ? `const q = f(n - 2, ${this.number({ ...copied(n), objects: ['r'] }, 1)});\n` : '';
+    const r: Names = { ...copied(n), objects: again ? ['r', 'q'] : ['r'] };
     const changes = Array.from({ length: this.#r.below(3) }, () => `r.${this.#pick(['x', 'y'])} = ${this.number(r)};`);
     const result = this.#r.below(2) === 0 ? 'r' : this.#literal(r);
-    return `function f(n, a) {\nif (n <= 0) return ${base};\nconst r = f(n - 1, ${this.number(n, 1)});\n${changes.join('\n')}\nreturn ${result};\n}`;
+    return `function f(n, a) {\nif (n <= 0) return ${base};\nconst r = f(n - 1, ${this.number(n, 1)});\n${more}${changes.join('\n')}\nreturn ${result};\n}`;
   }
 
   program(): string {
