@@ -7,7 +7,7 @@ import { c64, cuda, f64x2, i32, i32x2 } from '../../src/index.ts';
 import { type BlockProgram, generateBlocks, SHARED } from './block-programs.ts';
 import { cudaOfBlocks, Diverged, forDevice, forHost, runBlock } from './block-reference.ts';
 
-const PROGRAMS = Number(process.env['FUZZ_BLOCKS'] ?? 30);
+const PROGRAMS = Number(process.env['FUZZ_BLOCKS'] ?? 18);
 const FIRST = Number(process.env['FUZZ_FROM'] ?? 1);
 
 /** A barrier that only some threads reach; on the CPU device, an exchange in a loop that threads leave at different times. */

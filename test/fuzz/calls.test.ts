@@ -9,7 +9,7 @@ import { ROWS, Unspecified } from './call-reference.ts';
 import type { Val } from './program.ts';
 import { Random, randomValue } from './random.ts';
 
-const PROGRAMS = Number(process.env['FUZZ_CALLS'] ?? 24);
+const PROGRAMS = Number(process.env['FUZZ_CALLS'] ?? 12);
 const FIRST = Number(process.env['FUZZ_FROM'] ?? 1);
 const THREADS = 5;
 const TOKENS = { i32, u32, i64, u64, f32, f64, f16, bf16 } as const;

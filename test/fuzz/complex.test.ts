@@ -7,7 +7,7 @@ import { type Complex, c64, c128, cuda, ndarray } from '../../src/index.ts';
 import { generateComplex } from './complex-programs.ts';
 import { Random } from './random.ts';
 
-const PROGRAMS = Number(process.env['FUZZ_COMPLEX'] ?? 16);
+const PROGRAMS = Number(process.env['FUZZ_COMPLEX'] ?? 10);
 const FIRST = Number(process.env['FUZZ_FROM'] ?? 1);
 const THREADS = 6;
 

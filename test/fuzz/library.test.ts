@@ -13,6 +13,8 @@ const FIRST = Number(process.env['FUZZ_FROM'] ?? 1);
 const THREADS = 5;
 const DAY = 86_400_000n;
 const WORDS = ['', 'a', 'ab', 'abc', 'b', 'bab', 'c\u00e9', 'aab'];
+/** Longer than the elements of `w`, which are stored over them. */
+const LONG = ['abcdef', 'bcabc'];
 
 afterAll(() => cuda.selectDevice('cpu'));
 
@@ -26,8 +28,8 @@ function state(seed: number) {
     x: Int32Array.from({ length: THREADS }, () => r.below(64)),
     a: rows(quarter),
     n: rows(() => (r.chance(0.2) ? Number.NaN : quarter())),
-    p: two(() => r.pick(WORDS)),
-    q: two(() => r.pick([...WORDS, '日', '😀b'])),
+    p: two(() => r.pick([...WORDS, ...LONG])),
+    q: two(() => r.pick([...WORDS, ...LONG, '日', '😀b'])),
     w: [0, 1, 2, 3].map(() => r.pick(WORDS)),
     d: two(() => BigInt(r.below(40_000) - 9000) * DAY),
     e: two(() => BigInt(r.bits() - 2 ** 30) * 1000n),

@@ -6,7 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { cuda } from '../../src/index.ts';
 import { generateSyntax } from './syntax-programs.ts';
 
-const PROGRAMS = Number(process.env['FUZZ_SYNTAX'] ?? 20);
+const PROGRAMS = Number(process.env['FUZZ_SYNTAX'] ?? 8);
 const FIRST = Number(process.env['FUZZ_FROM'] ?? 1);
 const THREADS = 5;
 const REFUSALS = /^(?:K221|K222|K240|K245|K319)$/;

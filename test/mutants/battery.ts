@@ -43,13 +43,16 @@ function operations(): void {
   }
 }
 
+/** Of random programs that tests make few of. */
+const MORE = { FUZZ_CALLS: '40', FUZZ_BLOCKS: '40', FUZZ_COMPLEX: '24', FUZZ_SYNTAX: '24' };
+
 function vitest(stage: string, ...args: readonly string[]): void {
   const run = spawnSync(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/mutants/vitest.config.ts', '--bail', '1', ...args],
     {
       encoding: 'utf8',
-      env: { ...process.env, NO_COLOR: '1' },
+      env: { ...process.env, ...MORE, NO_COLOR: '1' },
     },
   );
   if (run.status !== 0) fail(stage, /FAIL .*/.exec(run.stdout + run.stderr)?.[0] ?? 'vitest failed');
