@@ -18,15 +18,19 @@ export function extentOf(
   place: Workplace,
   input: Input,
 ): { readonly argument: DeviceNDArray; readonly steps: readonly Step[] } {
-  const [least, greatest] = [operatorOf(place, 'min', input.dtype), operatorOf(place, 'max', input.dtype)];
-  const { type } = least;
-  const made = remember(['extent', input.read, least.op, greatest.op, spellDType(type)], () =>
-    extentBy(input.read, least, greatest),
-  );
+  const made = extentOperator(place, input);
   const array = place.temporary([1], made.operator.type);
   if (input.length === 0) return { argument: array, steps: [] };
   const both: Input = { ...input, dtype: made.operator.type, read: made.read, array: undefined };
   return { argument: array, steps: reducing(place, made.operator, both, array, undefined) };
+}
+
+/** What reads elements as pairs, and combines these. */
+export function extentOperator(place: Workplace, input: Input): { readonly read: Read; readonly operator: Operator } {
+  const [least, greatest] = [operatorOf(place, 'min', input.dtype), operatorOf(place, 'max', input.dtype)];
+  return remember(['extent', input.read, least.op, greatest.op, spellDType(least.type)], () =>
+    extentBy(input.read, least, greatest),
+  );
 }
 
 function extentBy(

@@ -2,6 +2,8 @@
  * The entry point `tsamba/parallel`: what CUDA's users have in CUB and Thrust, over arrays and lazy inputs, with functions of the user as operators.
  */
 /// <reference lib="esnext.disposable" preserve="true" />
+
+export type { AllElements, AlongAxis } from './axis.ts';
 export {
   type Bincount,
   type BincountCall,
@@ -21,9 +23,24 @@ export { constant, counting, Lazy, map, permute, reverse, strided, type Zipped, 
 export { collect, gather, type MoveOptions, type ShuffleOptions, scatter, shuffle } from './moving.ts';
 export type { OperatorName } from './operator.ts';
 export type { Primitive } from './primitive.ts';
-export { all, any, argmax, argmin, countIf, type MinMax, minmax, type Test } from './queries.ts';
+export {
+  type Ask,
+  type AskCall,
+  all,
+  any,
+  argmax,
+  argmin,
+  countIf,
+  type Extent,
+  type MinMax,
+  type MinMaxCall,
+  minmax,
+  type Test,
+  type TestCall,
+} from './queries.ts';
 export {
   type Reduce,
+  type ReduceCall,
   type ReduceInto,
   type ReduceIntoCall,
   type ReduceIntoOptions,
@@ -67,13 +84,24 @@ export {
   select,
   selectInto,
 } from './select.ts';
-export { type Argsort, argsort, type Order, type Sort, type SortOptions, sort, stableSort } from './sort.ts';
+export {
+  type Argsort,
+  type ArgsortCall,
+  argsort,
+  type Order,
+  type Sort,
+  type SortCall,
+  type SortOptions,
+  sort,
+  stableSort,
+} from './sort.ts';
 export { type SortByKey, type SortByKeyOptions, type Sorted, sortByKey } from './sort-by-key.ts';
 export { type Top, type TopK, type TopKOptions, topK } from './top-k.ts';
 export { type OutOptions, type Transform, type TransformCalls, transform } from './transform.ts';
 export type {
   BigArray,
   Elements,
+  ElementTypes,
   InKernels,
   LazyLike,
   NumberArray,

@@ -1,36 +1,57 @@
 /**
  * What reductions answer: the least and greatest elements, where they are, whether any or all satisfy a predicate, how many do.
  */
+import type { DeviceNDArray } from '../array/device-array.ts';
 import { deviceFunction } from '../compiler/intrinsics.ts';
 import { type DType, describeDType, i32, i64, spellDType, struct } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { userFunction } from '../kernel/user-function.ts';
 import { readOptions } from '../options.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
+import { type AllElements, type AlongAxis, type AskedAxis, type Axis, axisOf, madeFlat } from './axis.ts';
+import { reducingLines } from './axis-reduce.ts';
 import { canonical } from './canonical.ts';
-import { extentOf } from './extent.ts';
-import { type Input, inputOf, type Read } from './input.ts';
-import { map } from './lazy.ts';
+import { extentOperator } from './extent.ts';
+import { arrayInput, type Input, inputOf, type Read, raveled } from './input.ts';
+import { constant, map } from './lazy.ts';
 import { remember } from './memo.ts';
 import { castTo, type Operator, operatorOf, type Value, widened } from './operator.ts';
 import { placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
 import { reducing } from './reducing.ts';
-import type { Elements, InKernels, OnStream, Sequence } from './types.ts';
+import { transforming } from './transform.ts';
+import type { Elements, ElementTypes, InKernels, OnStream, Sequence } from './types.ts';
 
-/** A call that gives `R` of the elements of a sequence, and its form that does not block. */
-type Ask<R> = ((x: Sequence, options?: OnStream) => R) & {
-  readonly async: (x: Sequence, options?: OnStream) => Promise<R>;
-};
+type Given<L extends boolean, T> = L extends true ? Promise<T> : T;
+
+/** Calls that give a place, or with `axis` an array of them; `L`: whether through a promise. */
+export interface AskCall<L extends boolean> {
+  (x: Sequence, options: OnStream & AlongAxis): Given<L, DeviceNDArray<i32>>;
+  (x: Sequence, options?: OnStream & AllElements): Given<L, number>;
+}
+
+/** What `argmin` and `argmax` are. */
+export interface Ask extends AskCall<false> {
+  /** The same without blocking. */
+  readonly async: AskCall<true>;
+}
+
+/** The least and the greatest: numbers, or arrays of them. */
+export interface Extent<T> {
+  readonly min: T;
+  readonly max: T;
+}
+
+/** Calls of `minmax`; `L`: whether they give a promise. */
+export interface MinMaxCall<L extends boolean> {
+  <const X extends Sequence>(x: X, options: OnStream & AlongAxis): Given<L, Extent<DeviceNDArray<ElementTypes<X>>>>;
+  <const X extends Sequence>(x: X, options?: OnStream & AllElements): Given<L, Extent<Elements<X>>>;
+}
 
 /** What `minmax` is. */
-export interface MinMax {
-  <const X extends Sequence>(x: X, options?: OnStream): { readonly min: Elements<X>; readonly max: Elements<X> };
+export interface MinMax extends MinMaxCall<false> {
   /** The same without blocking. */
-  readonly async: <const X extends Sequence>(
-    x: X,
-    options?: OnStream,
-  ) => Promise<{ readonly min: Elements<X>; readonly max: Elements<X> }>;
+  readonly async: MinMaxCall<true>;
 }
 
 /**
@@ -42,10 +63,16 @@ export interface MinMax {
  * console.log(minmax(Float32Array.of(3, -1, 2))); // { min: -1, max: 3 }
  */
 export const minmax: MinMax = /* @__PURE__ */ primitive('minmax', (x: unknown, options?: unknown) =>
-  asking('minmax', x, options, (place, input) => {
-    const { argument, steps } = extentOf(place, input);
-    const give = ({ low, high }: { low: unknown; high: unknown }): unknown => ({ min: low, max: high });
-    return { steps, reads: [argument], give: give as Plan<unknown>['give'] };
+  asking('minmax', x, options, (place, input, along) => {
+    const { read, operator } = extentOperator(place, input);
+    return found(
+      place,
+      { ...input, dtype: operator.type, read, array: undefined },
+      operator,
+      along,
+      EXTENT,
+      input.dtype,
+    );
   }),
 ) as unknown as MinMax;
 
@@ -57,9 +84,9 @@ export const minmax: MinMax = /* @__PURE__ */ primitive('minmax', (x: unknown, o
  *
  * console.log(argmin(Float32Array.of(3, -1, 2, -1))); // 1
  */
-export const argmin: Ask<number> = /* @__PURE__ */ primitive('argmin', (x: Sequence, options?: OnStream) =>
-  asking('argmin', x, options, (place, input) => placeOfBest(place, input, less)),
-) as Ask<number>;
+export const argmin: Ask = /* @__PURE__ */ primitive('argmin', (x: unknown, options?: unknown) =>
+  asking('argmin', x, options, (place, input, along) => placeOfBest(place, input, less, along)),
+) as unknown as Ask;
 
 /**
  * Where the greatest element is: of equal ones the first, and the first NaN before all. Waited for. NumPy: `argmax`.
@@ -69,16 +96,29 @@ export const argmin: Ask<number> = /* @__PURE__ */ primitive('argmin', (x: Seque
  *
  * console.log(argmax(Float32Array.of(3, -1, 3))); // 0
  */
-export const argmax: Ask<number> = /* @__PURE__ */ primitive('argmax', (x: Sequence, options?: OnStream) =>
-  asking('argmax', x, options, (place, input) => placeOfBest(place, input, more)),
-) as Ask<number>;
+export const argmax: Ask = /* @__PURE__ */ primitive('argmax', (x: unknown, options?: unknown) =>
+  asking('argmax', x, options, (place, input, along) => placeOfBest(place, input, more, along)),
+) as unknown as Ask;
 
-/** Calls with a predicate. */
-export type Test<R> = <const X extends Sequence>(
-  x: X,
-  predicate?: (value: InKernels<X>) => boolean,
-  options?: OnStream,
-) => R;
+/** Calls with a predicate: of all elements, or with `axis` of each line, an array of `D`. `L`: whether they give a promise. */
+export interface TestCall<R, D, L extends boolean> {
+  <const X extends Sequence>(
+    x: X,
+    predicate: ((value: InKernels<X>) => boolean) | undefined,
+    options: OnStream & AlongAxis,
+  ): Given<L, DeviceNDArray<D>>;
+  <const X extends Sequence>(
+    x: X,
+    predicate?: (value: InKernels<X>) => boolean,
+    options?: OnStream & AllElements,
+  ): Given<L, R>;
+}
+
+/** What `any`, `all` and `countIf` are. */
+export interface Test<R, D> extends TestCall<R, D, false> {
+  /** The same without blocking. */
+  readonly async: TestCall<R, D, true>;
+}
 
 /**
  * Whether any element satisfies a predicate; without one, whether any is not 0. Waited for. False without elements.
@@ -87,7 +127,7 @@ export type Test<R> = <const X extends Sequence>(
  *
  * console.log(any(Float32Array.of(1, 5), (v) => v > 4)); // true
  */
-export const any: Test<boolean> & { readonly async: Test<Promise<boolean>> } = /* @__PURE__ */ tested('any', 'max');
+export const any: Test<boolean, boolean> = /* @__PURE__ */ tested('any', 'max');
 
 /**
  * Whether all elements satisfy a predicate; without one, whether none is 0. Waited for. True without elements.
@@ -96,7 +136,7 @@ export const any: Test<boolean> & { readonly async: Test<Promise<boolean>> } = /
  *
  * console.log(all(Float32Array.of(1, 5), (v) => v > 4)); // false
  */
-export const all: Test<boolean> & { readonly async: Test<Promise<boolean>> } = /* @__PURE__ */ tested('all', 'min');
+export const all: Test<boolean, boolean> = /* @__PURE__ */ tested('all', 'min');
 
 /**
  * How many elements satisfy a predicate; without one, how many are not 0. Waited for.
@@ -105,25 +145,27 @@ export const all: Test<boolean> & { readonly async: Test<Promise<boolean>> } = /
  *
  * console.log(countIf(counting(100), (v) => v % 3 === 0)); // 34
  */
-export const countIf: Test<number> & { readonly async: Test<Promise<number>> } = /* @__PURE__ */ tested(
-  'countIf',
-  'sum',
-);
+export const countIf: Test<number, i32> = /* @__PURE__ */ tested('countIf', 'sum');
 
 const notZero = ((value: number) => value !== 0) as unknown as (value: never) => boolean;
 const itself = ((value: boolean) => value) as unknown as (value: never) => boolean;
 
-function tested<R>(name: string, by: 'max' | 'min' | 'sum'): Test<R> & { readonly async: Test<Promise<R>> } {
+function tested<R, D>(name: string, by: 'max' | 'min' | 'sum'): Test<R, D> {
   return primitive(name, (x: unknown, predicate: unknown, options: unknown) => {
-    const own = readOptions(name, options as object, ['stream']) as { stream?: StreamLike };
+    const own = readOptions(name, options as object, OPTIONS) as Own;
     const place = placeOf(name, [x], own.stream);
-    return planned(place, (): Omit<Plan<R>, 'place'> => {
-      const source = inputOf(place, x, 'x');
+    return planned(place, (): Omit<Plan<unknown>, 'place'> => {
+      const { source, along } = readAlong(place, x, own);
       const fn = predicate === undefined ? (source.dtype.kind === 'b' ? itself : notZero) : predicate;
       const user = userFunction(name, fn, {});
       const test = source.array ?? x;
       const input = inputOf(place, map(test as Sequence, canonical(user.fn) as never, 'bool'), 'x');
       const operator = operatorOf(place, by, input.dtype, { exact: true });
+      if (along !== undefined) {
+        const { made, flat } = madeFlat(place, along.shape, by === 'sum' ? (i32 as unknown as DType) : operator.type);
+        const steps = reducingLines(place, operator, input, along, flat, undefined);
+        return { steps, results: [made], give: () => made };
+      }
       const give = (value: unknown): R => (by === 'sum' ? Number(value) : value) as R;
       if (input.length === 0) return { steps: [], give: () => give(operator.identity) };
       const result = place.temporary([1], operator.type);
@@ -132,23 +174,98 @@ function tested<R>(name: string, by: 'max' | 'min' | 'sum'): Test<R> & { readonl
   }) as never;
 }
 
-type Make = (place: Workplace, input: Input) => Omit<Plan<unknown>, 'place'>;
+const OPTIONS = ['axis', 'keepDims', 'stream'] as const;
+interface Own extends AskedAxis {
+  readonly stream?: StreamLike;
+}
+
+/** All elements, in C order, and the lines that they are in where each is asked by itself. */
+function readAlong(
+  place: Workplace,
+  x: unknown,
+  own: Own,
+): { readonly source: Input; readonly along: Axis | undefined } {
+  if (own.axis === undefined) return { source: inputOf(place, x, 'x'), along: undefined };
+  const along = axisOf(place, x, own);
+  return { source: arrayInput(raveled(place, along.array)), along };
+}
+
+type Make = (place: Workplace, input: Input, along: Axis | undefined) => Omit<Plan<unknown>, 'place'>;
 
 /** The plan of a question about numbers, of which there is one at least. */
 function asking(name: string, x: unknown, options: unknown, make: Make): Plan<unknown> {
-  const own = readOptions(name, options as object, ['stream']) as { stream?: StreamLike };
+  const own = readOptions(name, options as object, OPTIONS) as Own;
   const place = placeOf(name, [x], own.stream);
   return planned(place, () => {
-    const input = inputOf(place, x, 'x');
+    const { source: input, along } = readAlong(place, x, own);
     if (!'biuf'.includes(input.dtype.kind) || input.dtype.fields !== undefined) {
       throw new TsambaTypeError(
         'E_PARALLEL',
         `${name} compares numbers, got elements of ${describeDType(input.dtype)}`,
       );
     }
-    if (input.length === 0) throw new TsambaRangeError('E_PARALLEL', `${name}: there are no elements`);
-    return make(place, input);
+    if (along === undefined ? input.length === 0 : along.length === 0 && along.outer * along.inner > 0) {
+      throw new TsambaRangeError('E_PARALLEL', `${name}: there are no elements`);
+    }
+    return make(place, input, along);
   });
+}
+
+/** What is made of what a reduction of structs found. */
+interface Answer {
+  /** Of one. */
+  readonly give: (value: never) => unknown;
+  /** Of each line: device functions of what was found, of the lines' length and of what is inside; and the dtype of what they give. */
+  readonly each: Readonly<Record<string, (value: never, length: number, inner: number) => unknown>>;
+  readonly dtype: (type: DType) => DType;
+  /** Of the arrays by these names. */
+  readonly all: (arrays: Readonly<Record<string, DeviceNDArray>>) => unknown;
+}
+
+const EXTENT: Answer = {
+  give: ({ low, high }: { readonly low: unknown; readonly high: unknown }) => ({ min: low, max: high }),
+  each: {
+    min: ({ low }: { readonly low: unknown }) => low,
+    max: ({ high }: { readonly high: unknown }) => high,
+  },
+  dtype: (type) => type,
+  all: (arrays) => arrays,
+};
+
+const PLACE: Answer = {
+  give: ({ at }: { readonly at: number | bigint }) => Number(at),
+  // Where it is among all elements says where along its line.
+  each: {
+    at: ({ at }: { readonly at: number }, length: number, inner: number) => Math.floor(Number(at) / inner) % length,
+  },
+  dtype: () => i32 as unknown as DType,
+  all: ({ at }) => at,
+};
+
+/** Reduces an input of structs, whole or by lines. */
+function found(
+  place: Workplace,
+  pairs: Input,
+  operator: Operator,
+  along: Axis | undefined,
+  answer: Answer,
+  element: DType = operator.type,
+): Omit<Plan<unknown>, 'place'> {
+  if (along === undefined) {
+    const result = place.temporary([1], operator.type);
+    const steps = reducing(place, operator, pairs, result, undefined);
+    return { steps, reads: [result], give: answer.give };
+  }
+  const lines = along.outer * along.inner;
+  const best = place.temporary([lines], operator.type);
+  const steps = reducingLines(place, operator, pairs, along, best, undefined);
+  const numbers = [along.length, along.inner].map((n) => inputOf(place, constant(n, lines, 'i32'), 'x'));
+  const arrays = Object.entries(answer.each).map(([name, fn]) => {
+    const { made, flat } = madeFlat(place, along.shape, answer.dtype(element));
+    steps.push(...transforming(place, fn as never, name, [arrayInput(best), ...numbers], flat));
+    return [name, made] as const;
+  });
+  return { steps, results: arrays.map(([, made]) => made), give: () => answer.all(Object.fromEntries(arrays)) };
 }
 
 type Compare = (a: Value, b: Value) => boolean;
@@ -161,16 +278,18 @@ interface Found {
   readonly at: number;
 }
 
-function placeOfBest(place: Workplace, input: Input, before: Compare): Omit<Plan<unknown>, 'place'> {
+function placeOfBest(
+  place: Workplace,
+  input: Input,
+  before: Compare,
+  along: Axis | undefined,
+): Omit<Plan<unknown>, 'place'> {
   const index = input.length >= 2 ** 31 ? i64 : i32;
   const type = widened(input.dtype);
   const { read, operator } = remember(['best', input.read, before, spellDType(type), index.name], () =>
     bestBy(input.read, before, type, index as DType),
   );
-  const result = place.temporary([1], operator.type);
-  const pairs: Input = { ...input, dtype: operator.type, read, array: undefined };
-  const give = ({ at }: { at: number | bigint }): number => Number(at);
-  return { steps: reducing(place, operator, pairs, result, undefined), reads: [result], give: give as never };
+  return found(place, { ...input, dtype: operator.type, read, array: undefined }, operator, along, PLACE);
 }
 
 function bestBy(inner: Read, before: Compare, element: DType, index: DType): { read: Read; operator: Operator } {

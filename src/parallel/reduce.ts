@@ -3,18 +3,32 @@
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { deviceOf, isBorrowed } from '../array/device-create.ts';
-import { asDType, type DType, type DTypeLike, describeDType } from '../dtype/index.ts';
+import {
+  asDType,
+  type DType,
+  type DTypeLike,
+  type i8,
+  type i16,
+  type i32,
+  type i64,
+  type u8,
+  type u16,
+  type u32,
+  type u64,
+} from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
-import { scalar } from '../kernel/scalar.ts';
 import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
-import { type Input, inputOf } from './input.ts';
+import { type AllElements, type AlongAxis, axisOf, madeFlat } from './axis.ts';
+import { reducingLines } from './axis-reduce.ts';
+import { arrayInput, type Input, inputOf, raveled } from './input.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
+import { initOf, withoutElements } from './reduce-values.ts';
 import { reducing } from './reducing.ts';
-import type { Elements, OnStream, OperatorLike, Sequence } from './types.ts';
+import type { Elements, ElementTypes, OnStream, OperatorLike, Sequence } from './types.ts';
 
 /** Options of `reduce`. */
 export interface ReduceOptions<T> extends OnStream {
@@ -26,18 +40,39 @@ export interface ReduceOptions<T> extends OnStream {
   readonly deterministic?: boolean | undefined;
 }
 
-/** What `reduce` gives. */
-export interface Reduce {
-  <const X extends Sequence>(x: X, op: OperatorLike<Elements<X>>, options?: ReduceOptions<Elements<X>>): Elements<X>;
-  readonly async: <const X extends Sequence>(
+/** What `reduce` is: `L`, whether it gives a promise. */
+export interface ReduceCall<L extends boolean> {
+  <const X extends Sequence, const O extends OperatorLike<Elements<X>>>(
+    x: X,
+    op: O,
+    options: ReduceOptions<Elements<X>> & AlongAxis,
+  ): Given<L, DeviceNDArray<Reduced<X, O>>>;
+  <const X extends Sequence>(
     x: X,
     op: OperatorLike<Elements<X>>,
-    options?: ReduceOptions<Elements<X>>,
-  ) => Promise<Elements<X>>;
+    options?: ReduceOptions<Elements<X>> & AllElements,
+  ): Given<L, Elements<X>>;
+}
+/** Sums and products of integers have 64 bits. */
+type Reduced<X, O> = O extends 'sum' | 'prod'
+  ? ElementTypes<X> extends i8 | i16 | i32
+    ? i64
+    : ElementTypes<X> extends u8 | u16 | u32
+      ? u64
+      : ElementTypes<X>
+  : ElementTypes<X>;
+type Given<L extends boolean, T> = L extends true ? Promise<T> : T;
+
+/** What `reduce` gives. */
+export interface Reduce extends ReduceCall<false> {
+  /** The same without blocking; on devices that only answer through promises the only form. */
+  readonly async: ReduceCall<true>;
 }
 
-const OPTIONS = ['init', 'dtype', 'deterministic', 'stream'] as const;
+const OPTIONS = ['init', 'dtype', 'deterministic', 'axis', 'keepDims', 'stream'] as const;
 interface Own {
+  readonly axis?: number | undefined;
+  readonly keepDims?: boolean | undefined;
   readonly init?: unknown;
   readonly dtype?: DTypeLike | undefined;
   readonly stream?: StreamLike;
@@ -46,6 +81,9 @@ interface Own {
 /**
  * All elements combined into one value, which is waited for. `op` is `'sum'`, `'prod'`, `'min'`, `'max'`, or an associative and commutative function of two
  * elements, structs included. Sums and products of integers of up to 32 bits are exact up to 2⁵³. Arrays may have any layout.
+ *
+ * With `axis` each line along it by itself: a device array with the other axes (`keepDims`: all, this one of length 1), which is not waited for. Sums of integers are i64 or u64
+ * there. NumPy: `sum(axis=…)`.
  *
  * @throws RangeError where there is no element and neither `init` nor an operator with a value for that; KernelError for a function that does not compile.
  * @example
@@ -60,9 +98,15 @@ function planReduce(x: unknown, op: unknown, options: unknown): Plan<unknown> {
   const own: Own = readOptions('reduce', options, OPTIONS);
   const place = placeOf('reduce', [x], own.stream);
   return planned(place, () => {
-    const input = inputOf(place, x, 'x');
+    const lines = own.axis === undefined ? undefined : axisOf(place, x, own);
+    const input = lines === undefined ? inputOf(place, x, 'x') : arrayInput(raveled(place, lines.array));
     const operator = operatorOf(place, op, input.dtype, optionsOf(own));
     const type = resultType(operator, input, own);
+    if (lines !== undefined) {
+      const { made, flat } = madeFlat(place, lines.shape, type);
+      const steps = reducingLines(place, operator, input, lines, flat, own.init);
+      return { steps, results: [made], give: () => made };
+    }
     const counts = type !== input.dtype && type.itemSize === 8 && 'iu'.includes(type.kind);
     const give = (value: unknown): unknown => (counts ? Number(value) : value);
     if (input.length === 0) {
@@ -140,22 +184,4 @@ const optionsOf = ({ dtype }: Own): { exact: true; dtype: DType | undefined } =>
 function resultType({ type, identity }: Operator, { dtype }: Input, own: Own): DType {
   if (own.dtype !== undefined || (identity !== undefined && type.itemSize === 8)) return type;
   return dtype;
-}
-
-/** What a kernel takes for a first value; undefined for none. */
-export function initOf(init: unknown, type: DType): unknown {
-  if (init === undefined) return undefined;
-  if (type.fields !== undefined && type.kind !== 'c') return init;
-  const big = 'iu'.includes(type.kind) && type.itemSize === 8 && typeof init === 'number';
-  return scalar(type, (big ? BigInt(init) : init) as number);
-}
-
-/** What a reduction without elements comes to. */
-export function withoutElements(place: Workplace, { identity, name, type }: Operator, init: unknown): unknown {
-  const value = init ?? (type.kind !== 'b' && (name === 'min' || name === 'max') ? undefined : identity);
-  if (value !== undefined) return value;
-  throw new TsambaRangeError(
-    'E_PARALLEL',
-    `${place.name}: there are no elements of ${describeDType(type)} to combine, and ${name} has no value for that: pass init`,
-  );
 }

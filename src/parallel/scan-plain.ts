@@ -10,7 +10,7 @@ import { type Packed, packedOf } from './accesses.ts';
 import type { Input, Read } from './input.ts';
 import { remember } from './memo.ts';
 import { type Operator, operatorOf, type Value } from './operator.ts';
-import { initOf } from './reduce.ts';
+import { initOf } from './reduce-values.ts';
 import type { Scan } from './scan-kernels.ts';
 import type { Scanned } from './scanning.ts';
 import { valueWords } from './value-words.ts';

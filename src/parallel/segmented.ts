@@ -13,7 +13,7 @@ import { remember } from './memo.ts';
 import { castTo, type Operator, operatorOf } from './operator.ts';
 import { jitOn, onHost, placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
-import { initOf } from './reduce.ts';
+import { initOf } from './reduce-values.ts';
 import { BLOCK, blockSegments, type Segments, threadSegments, WARP, warpSegments } from './segment-kernels.ts';
 import { outOf, resultFor } from './transform.ts';
 import type { Elements, OnStream, OperatorLike, Sequence } from './types.ts';

@@ -10,8 +10,8 @@ import { show } from '../show.ts';
 import { inputOf } from './input.ts';
 import { placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
-import { alongKeys, argsorting, gathering, type Order, placeType, readOrder } from './sort.ts';
 import { contiguous, sortedInto } from './sort-arrays.ts';
+import { alongKeys, argsorting, gathering, type Order, placeType, readOrder } from './sorting.ts';
 import { outOf } from './transform.ts';
 import type { Elements, InKernels, Sequence } from './types.ts';
 

@@ -2,34 +2,19 @@
  * `sort`, `argsort` and `sortByKey`.
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
-import { type DType, i32, spellDType, u32 } from '../dtype/index.ts';
-import { TsambaTypeError } from '../errors.ts';
+import type { i32 } from '../dtype/index.ts';
 import type { Step } from '../kernel/steps.ts';
-import { userFunction } from '../kernel/user-function.ts';
-import { readOptions } from '../options.ts';
-import type { StreamLike, Workplace } from '../ufunc/operands.ts';
-import { canonical } from './canonical.ts';
-import { type Input, inputOf, resultOf } from './input.ts';
-import { remember } from './memo.ts';
-import { lessAt, lessOf, mergeSteps } from './merge-sort.ts';
-import { jitOn, placeOf } from './place.ts';
+import type { AllElements, AlongAxis } from './axis.ts';
+import { sortedAlong } from './axis-sort.ts';
+import { inputOf } from './input.ts';
+import { placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
-import { copyOf, gatherOf, placesOf } from './radix-counts.ts';
-import { radixKeysOf } from './radix-keys.ts';
-import { radixSteps } from './radix-steps.ts';
-import { contiguous, sortedInto } from './sort-arrays.ts';
-import { outOf, transforming } from './transform.ts';
-import type { Elements, InKernels, OnStream, Sequence } from './types.ts';
+import { sortedInto } from './sort-arrays.ts';
+import { argsorting, type Order, placeType, readOrder, sorting } from './sorting.ts';
+import { outOf } from './transform.ts';
+import type { ElementTypes, InKernels, Sequence } from './types.ts';
 
-/** In which order. */
-export interface Order<T> extends OnStream {
-  /** From the greatest to the least. Equal elements stay in the order they came in, and NaN stays last. Default: false. */
-  readonly descending?: boolean | undefined;
-  /** What elements are sorted by: a number (a bigint, a boolean) of each, computed once. */
-  readonly key?: ((value: T) => number | bigint | boolean) | undefined;
-  /** Less than 0 where `a` goes before `b`, more than 0 where after, as `Array.prototype.sort` takes it. */
-  readonly compare?: ((a: T, b: T) => number) | undefined;
-}
+export type { Order } from './sorting.ts';
 
 /** Options of `sort`. */
 export interface SortOptions<T> extends Order<T> {
@@ -37,31 +22,33 @@ export interface SortOptions<T> extends Order<T> {
   readonly out?: DeviceNDArray<never, number> | DeviceNDArray | undefined;
 }
 
-type AnyFunction = (...args: never[]) => unknown;
+type Given<L extends boolean, T> = L extends true ? Promise<T> : T;
+type Along = Pick<AlongAxis, 'axis'>;
+type Whole = Pick<AllElements, 'axis'>;
 
-/** Options that have been read. */
-export interface ReadOrder {
-  readonly descending: boolean;
-  readonly key: { readonly fn: AnyFunction; readonly name: string } | undefined;
-  readonly compare: AnyFunction | undefined;
-  readonly out: unknown;
-  readonly stream: StreamLike;
+/** Calls of `sort`: all elements along one axis, or with `axis` each line by itself, in an array of the same shape. `L`: whether they give a promise. */
+export interface SortCall<L extends boolean> {
+  <const X extends Sequence>(
+    x: X,
+    options: SortOptions<InKernels<X>> & Along,
+  ): Given<L, DeviceNDArray<ElementTypes<X>>>;
+  <const X extends Sequence>(
+    x: X,
+    options?: SortOptions<InKernels<X>> & Whole,
+  ): Given<L, DeviceNDArray<ElementTypes<X>, 1>>;
 }
 
 /** What `sort` is. */
-export interface Sort {
-  <const X extends Sequence>(x: X, options?: SortOptions<InKernels<X>>): DeviceNDArray<Elements<X>, 1>;
+export interface Sort extends SortCall<false> {
   /** The same without blocking; on devices that only answer through promises the only form. */
-  readonly async: <const X extends Sequence>(
-    x: X,
-    options?: SortOptions<InKernels<X>>,
-  ) => Promise<DeviceNDArray<Elements<X>, 1>>;
+  readonly async: SortCall<true>;
 }
 
 /**
  * The elements in order, as a device array: from the least to the greatest unless `descending`, `key` or `compare` say otherwise. Stable: equal elements stay in the
  * order they came in. -0 goes before 0 and NaN last, as in `TypedArray.prototype.sort`, in descending order too; NaNs come back as one. Numbers, and keys, are
- * sorted by their digits, in time that grows with their number alone; structs need `key` or `compare`. Nothing is waited for. Thrust: `sort`, `stable_sort`.
+ * sorted by their digits, in time that grows with their number alone; structs need `key` or `compare`. Nothing is waited for. With `axis` each line along it is sorted by itself,
+ * and the result has the shape of `x`; else all elements, along one axis. Thrust: `sort`, `stable_sort`.
  *
  * @throws TypeError for elements without an order of their own, without `key` and `compare`, and for an `out` of another dtype; RangeError for one of another length.
  * @example
@@ -79,9 +66,10 @@ export const sort: Sort = /* @__PURE__ */ primitive('sort', (x: unknown, options
 export const stableSort: Sort = sort;
 
 function planSort(name: string, x: unknown, options: unknown): Plan<DeviceNDArray> {
-  const order = readOrder(name, options, ['out']);
+  const order = readOrder(name, options, ['out', 'axis']);
   const place = placeOf(name, [x, order.out], order.stream);
   return planned(place, () => {
+    if (order.axis !== undefined) return sortedAlong(place, x, order, 'values');
     const input = inputOf(place, x, 'x');
     const steps: Step[] = [];
     const results = sortedInto(place, outOf(place, order.out), input.length, input.dtype, input.arrays);
@@ -90,112 +78,20 @@ function planSort(name: string, x: unknown, options: unknown): Plan<DeviceNDArra
   });
 }
 
-/** Reads what all sorts take. `also` are options of one of them. */
-export function readOrder(name: string, options: unknown, also: readonly string[]): ReadOrder {
-  const own = readOptions(name, options as object, ['descending', 'key', 'compare', 'stream', ...also] as never) as {
-    readonly [option: string]: unknown;
-  };
-  const { descending = false, key, compare, out, stream } = own;
-  if (key !== undefined && compare !== undefined)
-    throw new TsambaTypeError('E_PARALLEL', `${name} takes key or compare, not both`);
-  const by = key === undefined ? undefined : userFunction(name, key, {});
-  return {
-    descending: Boolean(descending),
-    key: by && { fn: canonical(by.fn), name: by.name },
-    compare: compare === undefined ? undefined : canonical(userFunction(name, compare, {}).fn),
-    out,
-    stream: stream as StreamLike,
-  };
-}
-
-/** The launches that sort an input into a contiguous array, which may be that of the input. */
-export function sorting(place: Workplace, input: Input, order: ReadOrder, written: DeviceNDArray): Step[] {
-  const { descending, compare, key } = order;
-  const steps: Step[] = [];
-  const from = contiguous(place, input, steps);
-  if (compare !== undefined) {
-    const less = lessOf(compare as never, descending);
-    return [...steps, ...mergeSteps(place, { from, to: written, less, argument: 0 })];
-  }
-  const keys = key === undefined ? from : keysBy(place, input, key, steps);
-  const { keysOf, name } = keysFor(place, keys.dtype, descending);
-  if (key === undefined) {
-    steps.push(...radixSteps(place, { keysOf, name, keys: from, toKeys: written }));
-    return steps;
-  }
-  steps.push(...alongKeys(place, keys, place.temporary([keys.size], keys.dtype), from, written, descending));
-  return steps;
-}
-
-/** Sorts keys, and values in their order. */
-export function alongKeys(
-  place: Workplace,
-  keys: DeviceNDArray,
-  toKeys: DeviceNDArray,
-  values: DeviceNDArray,
-  toValues: DeviceNDArray,
-  descending: boolean,
-): Step[] {
-  const { keysOf, name } = keysFor(place, keys.dtype, descending);
-  if ([1, 2, 4, 8].includes(values.itemSize))
-    return radixSteps(place, { keysOf, name, keys, toKeys, values, toValues });
-  const places = place.temporary([keys.size], u32 as unknown as DType);
-  return [
-    ...radixSteps(place, { keysOf, name, keys, toKeys, values: 'places', toValues: places }),
-    ...gathering(place, values, places, toValues),
-  ];
-}
-
-/** How keys are sorted by their bits. Throws TypeError where they have no order of their own. */
-function keysFor(place: Workplace, dtype: DType, descending: boolean): { keysOf: never; name: string } {
-  const keysOf = radixKeysOf(dtype, descending);
-  if (keysOf !== undefined) return { keysOf: keysOf as never, name: `${dtype.name} ${descending}` };
-  throw new TsambaTypeError(
-    'E_PARALLEL',
-    `${place.name}: elements of ${spellDType(dtype)} have no order of their own: pass key, a function that gives a number of each, or compare`,
-  );
-}
-
-/** The keys of the elements, computed once. */
-export function keysBy(
-  place: Workplace,
-  input: Input,
-  { fn, name }: { readonly fn: AnyFunction; readonly name: string },
-  steps: Step[],
-): DeviceNDArray {
-  const keys = place.temporary([input.length], resultOf(place, fn, name, [input.dtype]));
-  steps.push(...transforming(place, fn, name, [input], keys));
-  return keys;
-}
-
-/** `to[i] = from[places[i]]`; `to` may be `from`. */
-export function gathering(place: Workplace, from: DeviceNDArray, places: DeviceNDArray, to: DeviceNDArray): Step[] {
-  const { context, stream } = place;
-  if (to.size === 0) return [];
-  const jit = jitOn(context);
-  const kernel = remember(['gather', jit, spellDType(to.dtype)], () => gatherOf(jit)) as unknown as Step['kernel'];
-  const shape = { grid: Math.min(8192, Math.ceil(to.size / 256)), block: 256, stream };
-  if (from.owner !== to.owner) return [{ kernel, shape, args: [from, places, to] }];
-  const beside = place.temporary([to.size], to.dtype);
-  const copy = remember(['copy', jit, spellDType(to.dtype)], () => copyOf(jit)) as unknown as Step['kernel'];
-  return [
-    { kernel, shape, args: [from, places, beside] },
-    { kernel: copy, shape, args: [beside, to] },
-  ];
+/** Calls of `argsort`: the places among all elements, or with `axis` along each line. `L`: whether they give a promise. */
+export interface ArgsortCall<L extends boolean> {
+  <const X extends Sequence>(x: X, options: SortOptions<InKernels<X>> & Along): Given<L, DeviceNDArray<i32>>;
+  <const X extends Sequence>(x: X, options?: SortOptions<InKernels<X>> & Whole): Given<L, DeviceNDArray<i32, 1>>;
 }
 
 /** What `argsort` is. */
-export interface Argsort {
-  <const X extends Sequence>(x: X, options?: SortOptions<InKernels<X>>): DeviceNDArray<i32, 1>;
+export interface Argsort extends ArgsortCall<false> {
   /** The same without blocking; on devices that only answer through promises the only form. */
-  readonly async: <const X extends Sequence>(
-    x: X,
-    options?: SortOptions<InKernels<X>>,
-  ) => Promise<DeviceNDArray<i32, 1>>;
+  readonly async: ArgsortCall<true>;
 }
 
 /**
- * Where the elements are that `sort` gives: `x[at[0]]` is the first one. i32, and u32 beyond 2³¹ elements. Options as of `sort`. NumPy: `argsort(kind='stable')`.
+ * Where the elements are that `sort` gives: `x[at[0]]` is the first one. i32, and u32 beyond 2³¹ elements. With `axis`: where along it. Options as of `sort`. NumPy: `argsort(kind='stable')`.
  *
  * @example
  * import { argsort } from 'tsamba/parallel';
@@ -205,36 +101,12 @@ export interface Argsort {
 export const argsort: Argsort = /* @__PURE__ */ primitive('argsort', planArgsort) as unknown as Argsort;
 
 function planArgsort(x: unknown, options: unknown): Plan<DeviceNDArray> {
-  const order = readOrder('argsort', options, ['out']);
+  const order = readOrder('argsort', options, ['out', 'axis']);
   const place = placeOf('argsort', [x, order.out], order.stream);
   return planned(place, () => {
+    if (order.axis !== undefined) return sortedAlong(place, x, order, 'places');
     const input = inputOf(place, x, 'x');
     const results = sortedInto(place, outOf(place, order.out), input.length, placeType(input.length), []);
     return { ...results, steps: argsorting(place, input, order, results.written) };
   });
-}
-
-/** What places of so many elements are. */
-export function placeType(length: number): DType {
-  return (length > 2 ** 31 ? u32 : i32) as unknown as DType;
-}
-
-/** The launches that store the places of an input's elements in their order. */
-export function argsorting(place: Workplace, input: Input, order: ReadOrder, written: DeviceNDArray): Step[] {
-  const { descending, compare, key } = order;
-  const steps: Step[] = [];
-  if (input.length === 0) return steps;
-  if (compare !== undefined) {
-    const x = contiguous(place, input, steps);
-    const jit = jitOn(place.context);
-    const all = remember(['places', jit], () => placesOf(jit)) as unknown as Step['kernel'];
-    const shape = { grid: Math.min(4096, Math.ceil(input.length / 256)), block: 256, stream: place.stream };
-    steps.push({ kernel: all, shape, args: [written] });
-    const less = lessAt(compare as never, descending);
-    return [...steps, ...mergeSteps(place, { from: written, to: written, less, argument: x })];
-  }
-  const keys = key === undefined ? contiguous(place, input, steps) : keysBy(place, input, key, steps);
-  const { keysOf, name } = keysFor(place, keys.dtype, descending);
-  const toKeys = place.temporary([keys.size], keys.dtype);
-  return [...steps, ...radixSteps(place, { keysOf, name, keys, toKeys, values: 'places', toValues: written })];
 }

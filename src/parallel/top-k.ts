@@ -13,9 +13,9 @@ import { remember } from './memo.ts';
 import { jitOn, placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
 import { copyOf } from './radix-counts.ts';
-import { argsorting, gathering, type Order, placeType, readOrder } from './sort.ts';
 import { contiguous } from './sort-arrays.ts';
-import type { Elements, InKernels, Sequence } from './types.ts';
+import { argsorting, gathering, type Order, placeType, readOrder } from './sorting.ts';
+import type { ElementTypes, InKernels, Sequence } from './types.ts';
 
 /** Options of `topK`. */
 export interface TopKOptions<T> extends Order<T> {
@@ -32,13 +32,13 @@ export interface Top<T> {
 
 /** What `topK` is. */
 export interface TopK {
-  <const X extends Sequence>(x: X, k: number, options?: TopKOptions<InKernels<X>>): Top<Elements<X>>;
+  <const X extends Sequence>(x: X, k: number, options?: TopKOptions<InKernels<X>>): Top<ElementTypes<X>>;
   /** The same without blocking; on devices that only answer through promises the only form. */
   readonly async: <const X extends Sequence>(
     x: X,
     k: number,
     options?: TopKOptions<InKernels<X>>,
-  ) => Promise<Top<Elements<X>>>;
+  ) => Promise<Top<ElementTypes<X>>>;
 }
 
 /**

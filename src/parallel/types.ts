@@ -1,7 +1,7 @@
 /**
  * What the editor knows of the arguments of primitives. Types only.
  */
-import type { DType, InKernel, Plain, Scalar } from '../dtype/index.ts';
+import type { DType, ElementOf, InKernel, Plain, Scalar } from '../dtype/index.ts';
 import type { DeviceArgument, HostArgument } from '../kernel/kernel-types.ts';
 import type { Stream } from '../stream/stream.ts';
 import type { OperatorName } from './operator.ts';
@@ -56,6 +56,13 @@ export type Elements<X> =
                   ? boolean
                   : T
             : never;
+
+/** The element type of the device arrays that results are: `f32` of a Float32Array and of an array of f32. */
+export type ElementTypes<X> = X extends NumberArray | BigArray
+  ? ElementOf<X>
+  : X extends { readonly dtype: DType<infer T> }
+    ? T
+    : Elements<X>;
 
 /** The same in kernels. */
 export type InKernels<X> = X extends { readonly dtype: DType<infer T> } ? InKernel<T> : Elements<X>;

@@ -2,6 +2,7 @@
  * Chapters: the primitives of `tsamba/parallel`.
  */
 import type { ConformanceTest } from '../suite.ts';
+import { parallelAxis } from './axis.ts';
 import { collectiveItems } from './collective-items.ts';
 import { collectives } from './collectives.ts';
 import { parallelCounting } from './counting.ts';
@@ -18,4 +19,5 @@ export const parallelPrimitives: readonly ConformanceTest[] = [
   ...collectiveItems,
   ...parallelScan,
   ...parallelSelect,
+  ...parallelAxis,
 ];
