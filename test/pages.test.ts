@@ -138,4 +138,46 @@ describe.skipIf(findChromium() === undefined && !isRequired('chromium'))('pages'
       await d.copyToHostAsync();`);
     expect(lost.result).toMatch(/^E_DEVICE_LOST .*is lost \(destroyed: .*open it anew/);
   });
+
+  it('share buffers of WebGPU with arrays, both ways', async () => {
+    const { result } = await inPage(`${LOAD} await cuda.open('webgpu');
+      const device = cuda.gpuDevice();
+      const buffer = device.createBuffer({ size: 32, usage: 128 | 4 | 8 });
+      device.queue.writeBuffer(buffer, 0, Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8));
+      const d = cuda.fromGpuBuffer(buffer, { shape: 3, dtype: 'f32', offset: 16 });
+      await double.launchAsync({ threads: 3 }, d);
+      const out = [Array.from(await d.copyToHostAsync()), d.gpuBuffer === buffer, d.gpuOffset];
+      d.dispose();
+      const whole = cuda.fromGpuBuffer(buffer, { shape: 8, dtype: 'f32' });
+      out.push(Array.from(await whole.copyToHostAsync()));
+      const wrong = [[{}, 1], [device.createBuffer({ size: 32, usage: 128 }), 1], [buffer, 9]];
+      for (const [given, shape] of wrong) try { cuda.fromGpuBuffer(given, { shape, dtype: 'f32' }); } catch (error) { out.push(error.code); }
+      await cuda.open('cpu');
+      try { cuda.gpuDevice(); } catch (error) { out.push(error.code); }
+      return out;`);
+    const codes = ['E_GPU_BUFFER', 'E_GPU_BUFFER', 'E_GPU_BUFFER', 'E_NO_GPU_BUFFER'];
+    expect(result).toEqual([[10, 12, 14], true, 16, [1, 2, 3, 4, 10, 12, 14, 8], ...codes]);
+  });
+
+  it.each(['webgpu', 'cpu'])('show pictures on a canvas, on %s', async (device) => {
+    const { result } = await inPage(`${LOAD} await cuda.open('${device}');
+      const canvas = () => document.body.appendChild(document.createElement('canvas'));
+      const pixels = async (picture, target) => {
+        await cuda.present(picture, target);
+        const plain = new OffscreenCanvas(target.width, target.height).getContext('2d');
+        plain.drawImage(target, 0, 0);
+        return Array.from(plain.getImageData(0, 0, target.width, target.height).data).join();
+      };
+      const fill = cuda.jit((p) => { const i = cuda.grid(1); if (i < 60) p[(i / 20) | 0][((i / 4) | 0) % 5][i % 4] = i % 4 === 3 ? 255 : 4 * i; });
+      const bytes = cuda.deviceArray([3, 5, 4], 'uint8');
+      await fill.launchAsync({ threads: 60 }, bytes);
+      const floats = cuda.toDevice(Float32Array.of(1, 0, 2, 1, 0, 0.2, -1, 1)).reshape([1, 2, 4]);
+      const [one, two] = [canvas(), canvas()];
+      const out = [await pixels(bytes, one), await pixels(floats, two), await pixels(bytes, one) === await pixels(bytes, canvas()), one.width];
+      const wrong = [[cuda.deviceArray([3, 5], 'f32'), one], [bytes, {}], [bytes, Object.assign(canvas(), { getContext: () => null })]];
+      for (const [picture, target] of wrong) try { await cuda.present(picture, target); } catch (error) { out.push(error.code); }
+      return out;`);
+    const expected = Array.from({ length: 60 }, (_, i) => (i % 4 === 3 ? 255 : 4 * i)).join();
+    expect(result).toEqual([expected, '255,0,255,255,0,51,0,255', true, 5, 'E_PICTURE', 'E_CANVAS', 'E_CANVAS']);
+  });
 });

@@ -61,6 +61,7 @@ import {
 import { move } from './device-transfer.ts';
 import { type DlpackCapsule, exportDlpack, type ToDlpackOptions } from './dlpack-export.ts';
 import { type ArrayKind, addOperators, type Expression, type Operators } from './expression.ts';
+import { gpuBufferOf, type PageGpuBuffer } from './gpu-buffer.ts';
 import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
 import type { RankOf } from './ndarray.ts';
 import type { Namespace, NamespaceMark, RankMark } from './rank.ts';
@@ -454,6 +455,20 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
    */
   toDlpack(options?: ToDlpackOptions): Required<DlpackCapsule> {
     return exportDlpack(this.#memory, options);
+  }
+
+  /**
+   * The GPUBuffer that the array is in; its first element is at byte `gpuOffset`. What WebGPU does with it after kernels that were launched, and before others, is done in that order. It is destroyed
+   * with the last array over it.
+   * @throws NotSupportedError on devices other than WebGPU's.
+   */
+  get gpuBuffer(): PageGpuBuffer {
+    return gpuBufferOf(this.#memory).buffer;
+  }
+
+  /** Bytes from the beginning of `gpuBuffer` to the first element. */
+  get gpuOffset(): number {
+    return gpuBufferOf(this.#memory).offset;
   }
 
   /** JSON has no device memory: what stands there is the description. For the elements: `copyToHost()`. */

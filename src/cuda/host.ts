@@ -14,6 +14,7 @@ import {
   toDeviceOf,
 } from '../array/device-create.ts';
 import { type FromDlpack, fromDlpackOf } from '../array/dlpack.ts';
+import type { PageGpuDevice } from '../array/gpu-buffer.ts';
 import {
   type ManagedArray,
   type MappedArray,
@@ -27,6 +28,7 @@ import {
   pinnedArrayOf,
 } from '../array/host-create.ts';
 import { type OpenIpcArray, openIpcArrayOf } from '../array/ipc.ts';
+import { type FromGpuBuffer, fromGpuBufferOf, gpuDeviceOf } from '../array/page.ts';
 import { type Mapped, mappedOf, type Pinned, pinnedOf } from '../array/pinning.ts';
 import { type Jit, jitOf } from '../kernel/jit.ts';
 import type { Context } from '../memory/context.ts';
@@ -110,6 +112,25 @@ export const asCudaArray: AsCudaArray = /* @__PURE__ */ asCudaArrayOf(cudaDevice
  * }
  */
 export const fromDlpack: FromDlpack = /* @__PURE__ */ fromDlpackOf(cudaDevices);
+
+/**
+ * A device array over a GPUBuffer of `cuda.gpuDevice()`, with its elements in C order from `offset` on. Nothing is copied, and the buffer stays the program's, which destroys it after the array.
+ * It needs the usages STORAGE, COPY_SRC and COPY_DST.
+ * @throws NotSupportedError on devices other than WebGPU's, TypeError for what is no such buffer, RangeError where it is too small.
+ * @example
+ * const wrap = (buffer: Parameters<typeof cuda.fromGpuBuffer>[0]) => cuda.fromGpuBuffer(buffer, { shape: [480, 640], dtype: 'f32' });
+ */
+export const fromGpuBuffer: FromGpuBuffer = /* @__PURE__ */ fromGpuBufferOf(cudaDevices);
+
+/**
+ * The GPUDevice that computes, for buffers, textures and passes of the program's own: WebGPU shares nothing between devices.
+ * @throws NotSupportedError on devices other than WebGPU's.
+ * @example
+ * if (cuda.currentDevice().kind === 'webgpu') {
+ *   const device = cuda.gpuDevice();
+ * }
+ */
+export const gpuDevice: () => PageGpuDevice = /* @__PURE__ */ gpuDeviceOf(cudaDevices);
 
 /**
  * A host array in page-locked memory, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do not hold

@@ -359,6 +359,27 @@ export interface BlockingCalls {
 /** A device that a thread may wait for. */
 export type BlockingDriver = DeviceDriver & BlockingCalls;
 
+/** Elements of a picture in device memory, row by row without gaps. */
+export interface Picture {
+  readonly pointer: Pointer;
+  readonly width: number;
+  readonly height: number;
+  /** Red, green, blue, alpha of a pixel: bytes, or f32 from 0 to 1. */
+  readonly format: 'rgba8' | 'rgba32f';
+}
+
+/** What a WebGPU device shares with the program that runs beside it. */
+export interface PageCalls {
+  /** The GPUDevice. */
+  readonly device: object;
+  /** The GPUBuffer that an address is in, and where. */
+  bufferOf(pointer: Pointer): { readonly buffer: object; readonly offset: number };
+  /** Makes a GPUBuffer of this device reachable by an address, until `release`; it stays its owner's. Throws TypeError for what is none, or has not all usages. */
+  adopt(buffer: unknown): { readonly pointer: number; readonly bytes: number; release(): void };
+  /** Enqueues that a canvas shows a picture. `context` is the canvas's own, for WebGPU. */
+  present(picture: Picture, context: object): void;
+}
+
 /**
  * One open device. All calls may throw DriverError. Where `stream` is undefined the call is synchronous with respect to the
  * host: copies have been done when it returns, and a driver that cannot wait has read the host memory named by then. Otherwise it
@@ -380,6 +401,9 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
 
   /** Tells a profiler that watches the process that what follows is to be recorded, or no more; absent where there are none. */
   profile?(on: boolean): void;
+
+  /** What the device shares with a page; absent elsewhere. */
+  readonly page?: PageCalls;
 
   /** Device memory as the host sees it, where it is this process's own; valid until the memory moves, which keeps the old one readable. */
   hostBytes?(pointer: Pointer, bytes: number): Uint8Array;

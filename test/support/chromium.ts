@@ -29,6 +29,9 @@ const FLAGS: readonly string[] = [
   '--mute-audio',
   '--enable-unsafe-webgpu',
   '--use-webgpu-adapter=swiftshader',
+  // Canvases of WebGPU need the browser's own drawing to be on the same Vulkan.
+  '--enable-features=Vulkan',
+  '--use-vulkan=swiftshader',
   '--use-angle=swiftshader',
   '--enable-unsafe-swiftshader',
   '--remote-debugging-pipe',

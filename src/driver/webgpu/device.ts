@@ -27,6 +27,7 @@ import { type GpuDevice, type GpuEncoder, type GpuQuerySet, MAP_READ, USAGE } fr
 import { Copies } from './copies.ts';
 import { type ExecutableHost, WebGpuExecutable } from './executable.ts';
 import { type Location, WebGpuMemory } from './memory.ts';
+import { WebGpuPage } from './page.ts';
 import { Reports } from './reports.ts';
 
 interface Stream {
@@ -49,6 +50,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   readonly device: GpuDevice;
   readonly memory: WebGpuMemory;
   readonly reports: Reports;
+  readonly page: WebGpuPage;
   readonly checkedByDefault = false;
   readonly contractByDefault = true;
   readonly #copies: Copies;
@@ -77,6 +79,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     this.info = info;
     this.memory = new WebGpuMemory(device, info.name, info.limits.totalMemory);
     this.#copies = new Copies(device, this.memory);
+    this.page = new WebGpuPage(device, this.memory, (api) => this.enter(api));
     this.reports = new Reports(device, this.#copies);
     this.#nothing = { buffer: this.memory.create(16), offset: 0 };
     void device.lost.then(({ reason, message }) => {

@@ -17,6 +17,8 @@ export interface DeviceBuffer {
   readonly start: number;
   readonly bytes: number;
   readonly buffer: GpuBuffer;
+  /** It is the program's own: neither counted nor destroyed here. */
+  readonly foreign?: true;
 }
 
 /** A buffer, and where in it an address is. */
@@ -58,6 +60,14 @@ export class WebGpuMemory {
     return start;
   }
 
+  /** The address of a buffer of the program's own. */
+  adopt(buffer: GpuBuffer): number {
+    const start = this.#next;
+    this.#buffers.push({ start, bytes: buffer.size, buffer, foreign: true });
+    this.#next = Math.ceil((start + buffer.size + ALIGNMENT) / ALIGNMENT) * ALIGNMENT;
+    return start;
+  }
+
   /** A buffer without addresses, for whoever destroys it himself: whole words. */
   create(bytes: number, usage: number = USAGE.storage | USAGE.copySource | USAGE.copyTarget): GpuBuffer {
     return this.#device.createBuffer({ size: this.#sizeOf(bytes), usage });
@@ -82,6 +92,7 @@ export class WebGpuMemory {
       });
     }
     this.#buffers.splice(index, 1);
+    if (found.foreign) return;
     this.#live -= found.bytes;
     found.buffer.destroy();
   }
@@ -102,7 +113,7 @@ export class WebGpuMemory {
   }
 
   close(): void {
-    for (const { buffer } of this.#buffers.splice(0)) buffer.destroy();
+    for (const { buffer, foreign } of this.#buffers.splice(0)) if (!foreign) buffer.destroy();
     this.#live = 0;
   }
 
