@@ -12,7 +12,8 @@ export const withoutComments = {
   renderChunk(code) {
     const text = new MagicString(code);
     const onComment = (_, words, start, end) => {
-      if (/[#@]__\w+__/.test(words)) return;
+      // The first line of a command says what runs it.
+      if (/[#@]__\w+__/.test(words) || (start === 0 && code.startsWith('#!'))) return;
       const line = code.lastIndexOf('\n', start) + 1;
       // With the line that it leaves empty.
       if (code.slice(line, start).trim() === '' && (code[end] === '\n' || code[end] === undefined))
