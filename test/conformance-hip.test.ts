@@ -50,7 +50,7 @@ const [SAMPLED, SHARED] = process.env['TSAMBA_TEST_LONG'] === '1' ? [1, 1] : [11
 describe('HIP C++ of the suite', () => {
   const modules: OpenCLModule[] = [];
 
-  it('is rendered', { timeout: 60_000 }, () => {
+  it('is rendered', { timeout: 300_000 }, () => {
     expect(kernels.size).toBeGreaterThan(300);
     let refused = 0;
     for (const kernel of kernels) {
