@@ -87,7 +87,7 @@ export const dot: Dot = /* @__PURE__ */ dotOf(cudaDevices);
  * @throws TypeError for what is no array of numbers, RangeError for subscripts that cannot be read, or do not go with the operands.
  * @example
  * const a = cuda.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
- * console.log(cuda.einsum('ij,kj->ik', a, a).copyToHost().toArray()); // [ [ 5, 11 ], [ 11, 25 ] ]
+ * console.log(cuda.einsum('ij,kj->ik', a, a).ravel().copyToHost()); // Float32Array(4) [ 5, 11, 11, 25 ]
  * console.log(cuda.einsum('ii->', a), cuda.einsum('ij->j', a).copyToHost()); // 5 Float32Array(2) [ 4, 6 ]
  */
 export const einsum: Einsum = /* @__PURE__ */ einsumOf(cudaDevices);
