@@ -40,16 +40,20 @@ interface Row {
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
-async function timed(issue: () => Promise<unknown> | undefined, repeats: number): Promise<number> {
-  const times: number[] = [];
-  for (let round = 0; round < rounds + 3; round++) {
-    const began = performance.now();
-    for (let k = 0; k < repeats; k++) await issue();
-    if (onReference) for (const { context } of comms) context.synchronize();
-    else for (const stream of streams) stream.synchronize();
-    if (round >= 3) times.push(((performance.now() - began) * 1000) / repeats);
-  }
-  return median(times);
+type Issue = () => Promise<unknown> | undefined;
+
+/** Medians of what each side takes, in turns: what the machine does meanwhile falls on both. */
+async function timed(sides: readonly Issue[], repeats: number): Promise<number[]> {
+  const times = sides.map((): number[] => []);
+  for (let round = 0; round < rounds + 3; round++)
+    for (const [side, issue] of sides.entries()) {
+      const began = performance.now();
+      for (let k = 0; k < repeats; k++) await issue();
+      if (onReference) for (const { context } of comms) context.synchronize();
+      else for (const stream of streams) stream.synchronize();
+      if (round >= 3) times[side]?.push(((performance.now() - began) * 1000) / repeats);
+    }
+  return times.map(median);
 }
 
 type Sum = (arrays: readonly DeviceNDArray<number, number>[]) => undefined;
@@ -98,10 +102,7 @@ async function rowOf(bytes: number, raw: Sum | undefined): Promise<Row> {
         comms.map((comm: Communicator, k) => comm.allReduce(arrays[k] as DeviceNDArray, { stream: streams[k] })),
       ),
     );
-  // In turns: what the machine does meanwhile falls on both.
-  const first = await timed(ours, repeats);
-  const theirs = raw === undefined ? undefined : await timed(() => raw(arrays), repeats);
-  const tsamba = Math.min(first, await timed(ours, repeats));
+  const [tsamba = 0, theirs] = await timed(raw === undefined ? [ours] : [ours, () => raw(arrays)], repeats);
   for (const array of arrays) array.dispose();
   const busGBs = (bytes / tsamba / 1000) * ((2 * (comms.length - 1)) / comms.length);
   return { bytes, tsamba, raw: theirs, busGBs };
