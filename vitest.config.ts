@@ -30,6 +30,7 @@ const LONG = [
   'test/conformance-promises.test.ts',
   'test/conformance-scalar.test.ts',
   'test/conformance-ptx.test.ts',
+  'test/conformance-gpu-passes.test.ts',
   'test/conformance-webgpu.test.ts',
   'test/conformance-chromium.test.ts',
   'test/pages.test.ts',

@@ -43,7 +43,8 @@ const UNROLLED: UnrollOptions = {
 
 const SIMPLIFY: Pass = { name: 'simplify', run: simplify };
 
-const PASSES: readonly Pass[] = [
+/** What is the same for all architectures. */
+export const PASSES: readonly Pass[] = [
   { name: 'drop checks', run: dropChecks },
   SIMPLIFY,
   { name: 'expand math', run: (kernel) => expandMath(expandToInt32(kernel), { target: 'gpu' }), cleanup: SIMPLIFY },
