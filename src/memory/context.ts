@@ -13,6 +13,7 @@ import { blocking, canWait } from './blocking.ts';
 import { attempt, isRepetition, report } from './freeing.ts';
 import { Holdings } from './holdings.ts';
 import { allocationSite } from './leaks.ts';
+import { Listeners } from './listeners.ts';
 import { MemoryStream } from './memory-stream.ts';
 import { OpenDevice, type Tenant } from './open-device.ts';
 import { Allocation, type MemoryHome, MemoryOwner } from './owner.ts';
@@ -40,6 +41,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
   readonly namespace: string;
   /** Asynchronous calls that have their place in the order of the device and are not enqueued yet. */
   readonly turns: Turns;
+  readonly listeners: Listeners = new Listeners();
   /** Whether `copyToHost` waits also where it is given a stream, which then only says after what it comes: so in `roc`. */
   readonly readsWait: boolean;
   /** The owner shared by all arrays without elements. */
@@ -79,6 +81,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
       'resourceDeallocations',
       'counters',
       'turns',
+      'listeners',
       'noMemory',
       'pressure',
       'holders',
@@ -320,7 +323,9 @@ export class Context extends Holdings implements MemoryHome, Tenant {
   /** Resolves when all calls before this one have been enqueued and done. What went wrong is left to who gives up the context. */
   async #quiet(): Promise<void> {
     await this.turns.afterThem();
-    if (!this.#closed) await runDry(this.driver).catch(() => undefined);
+    if (this.#closed) return;
+    await runDry(this.driver).catch(() => undefined);
+    await this.listeners.gone();
   }
 
   checkOpen(): void {

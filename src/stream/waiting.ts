@@ -69,7 +69,12 @@ function round(): void {
       if (outcome === 'waiting') break;
       queue.shift();
       news = true;
-      if (first !== undefined) tell(first, outcome);
+      if (first === undefined) continue;
+      try {
+        tell(first, outcome);
+      } finally {
+        first.context.listeners.leave();
+      }
     }
     if (queue.length === 0 && queues.get(key) === queue) queues.delete(key);
   }
@@ -154,6 +159,7 @@ export function settle(outcome: Outcome, resolve: () => void, reject: (error: un
 }
 
 function wait(key: unknown, waiter: Waiter): void {
+  waiter.context.listeners.add();
   const queue = queues.get(key);
   if (queue === undefined) queues.set(key, [waiter]);
   else queue.push(waiter);
