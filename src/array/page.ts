@@ -96,18 +96,10 @@ function formatOf({ shape, dtype, strides, itemSize }: DeviceNDArray): 'rgba8' |
   );
 }
 
-/**
- * Has a canvas show a picture, red, green, blue and alpha of each pixel, which becomes opaque; the canvas gets its size. On WebGPU the canvas is drawn from the array's own memory, after all that was launched
- * before, and nothing is copied to the host; on the CPU device it is copied once. Resolves when that is enqueued, or done.
- * @throws TypeError for what is no picture or no canvas, NotSupportedError on devices that no page has.
- * @example
- * const picture = cuda.deviceArray([480, 640], 'u8x4'); // or [480, 640, 4] of u8
- * const show = (canvas: { width: number; height: number; getContext(kind: string): unknown }) => cuda.present(picture, canvas);
- */
-export const present: (array: DeviceNDArray<never> | DeviceNDArray, canvas: CanvasLike) => Promise<void> = async (
-  array,
-  canvas,
-) => {
+/** `cuda.present`. */
+export type Present = (array: DeviceNDArray<never> | DeviceNDArray, canvas: CanvasLike) => Promise<void>;
+
+async function show(array: DeviceNDArray<never> | DeviceNDArray, canvas: CanvasLike): Promise<void> {
   if (!(array instanceof DeviceNDArray)) throw new TsambaTypeError('E_PICTURE', 'present needs a device array');
   if (typeof canvas?.getContext !== 'function') {
     throw new TsambaTypeError('E_CANVAS', 'present needs a canvas: an HTMLCanvasElement or an OffscreenCanvas');
@@ -132,7 +124,11 @@ export const present: (array: DeviceNDArray<never> | DeviceNDArray, canvas: Canv
   ).ImageData;
   const drawn = contextOf(canvas, '2d') as { putImageData(image: object, x: number, y: number): void };
   drawn.putImageData(new ImageDataClass(opaque(bytes, format), width), 0, 0);
-};
+}
+
+/** `present` of a namespace. */
+export const presentOf = (devices: DeviceSelection): Present =>
+  hostFunction(devices, 'present', (array, canvas) => show(array, canvas));
 
 function contextOf(canvas: CanvasLike, kind: 'webgpu' | '2d'): object {
   const context = canvas.getContext(kind);

@@ -28,7 +28,7 @@ import {
   pinnedArrayOf,
 } from '../array/host-create.ts';
 import { type OpenIpcArray, openIpcArrayOf } from '../array/ipc.ts';
-import { type FromGpuBuffer, fromGpuBufferOf, gpuDeviceOf } from '../array/page.ts';
+import { type FromGpuBuffer, fromGpuBufferOf, gpuDeviceOf, type Present, presentOf } from '../array/page.ts';
 import { type Mapped, mappedOf, type Pinned, pinnedOf } from '../array/pinning.ts';
 import { type Jit, jitOf } from '../kernel/jit.ts';
 import type { Context } from '../memory/context.ts';
@@ -131,6 +131,16 @@ export const fromGpuBuffer: FromGpuBuffer = /* @__PURE__ */ fromGpuBufferOf(cuda
  * }
  */
 export const gpuDevice: () => PageGpuDevice = /* @__PURE__ */ gpuDeviceOf(cudaDevices);
+
+/**
+ * Has a canvas show a picture, red, green, blue and alpha of each pixel, which becomes opaque; the canvas gets its size. On WebGPU the canvas is drawn from the array's own memory, after all that was launched
+ * before, and nothing is copied to the host; on the CPU device it is copied once. Resolves when that is enqueued, or done.
+ * @throws TypeError for what is no picture or no canvas, NotSupportedError on devices that no page has.
+ * @example
+ * const picture = cuda.deviceArray([480, 640], 'u8x4'); // or [480, 640, 4] of u8
+ * const show = (canvas: { width: number; height: number; getContext(kind: string): unknown }) => cuda.present(picture, canvas);
+ */
+export const present: Present = /* @__PURE__ */ presentOf(cudaDevices);
 
 /**
  * A host array in page-locked memory, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do not hold

@@ -8,7 +8,6 @@ export { DeviceNDArray } from '../array/device-array.ts';
 export { DeviceRecord } from '../array/device-record.ts';
 export { toDlpack } from '../array/dlpack.ts';
 export { ManagedNDArray, MappedNDArray, PinnedNDArray } from '../array/host-array.ts';
-export { present } from '../array/page.ts';
 export { SmartArray } from '../array/smart-array.ts';
 export * from '../compiler/intrinsics/integers.ts';
 export { cache } from '../kernel/cache.ts';
@@ -55,6 +54,7 @@ export {
   pinned,
   pinnedArray,
   pinnedArrayLike,
+  present,
   profileStart,
   profileStop,
   profiling,
