@@ -57,20 +57,24 @@ export function intrinsicNumber(name: string): number {
 export interface WithCaptures {
   readonly factory: (captures: never) => (...args: never[]) => unknown;
   readonly captures: Readonly<Record<string, unknown>>;
+  /** What it computes. */
+  readonly body: (...args: never[]) => unknown;
 }
 
 const withCaptures = new WeakMap<object, WithCaptures>();
 
 /**
  * A device function that a library offers: `deviceFunction(({ next }) => (states, i) => next(states, i), { next })`. What it calls is found also
- * where no inspector shows scopes and a minifier has renamed everything.
+ * where no inspector shows scopes and a minifier has renamed everything. `name`: of one that has a meaning only inside a kernel, as users write it after `cuda.`.
  */
 export function deviceFunction<C extends Readonly<Record<string, unknown>>, F extends (...args: never[]) => unknown>(
   factory: (captures: C) => F,
   captures: C,
+  name?: string,
 ): F {
-  const fn = factory(captures);
-  withCaptures.set(fn, { factory, captures });
+  const body = factory(captures);
+  const fn = name === undefined ? body : ((() => onHost(name)) as unknown as F);
+  withCaptures.set(fn, { factory, captures, body });
   return fn;
 }
 

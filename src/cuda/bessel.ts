@@ -62,6 +62,7 @@ export const jn: OfOrder = /* @__PURE__ */ deviceFunction(
       return odd ? -value : value;
     },
   { j0, j1 },
+  'jn',
 );
 
 /**
@@ -88,4 +89,5 @@ export const yn: OfOrder = /* @__PURE__ */ deviceFunction(
       return (n & 1) !== 0 && n < 0 ? -value : value;
     },
   { y0, y1 },
+  'yn',
 );

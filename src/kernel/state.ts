@@ -46,6 +46,12 @@ interface Plan {
   readonly program: Program;
 }
 
+/** What a replaced text has done to a kernel that is still there: texts outlive kernels, and code that was compiled holds them. */
+function forgetting(state: KernelState): () => void {
+  const kernel = new WeakRef(state);
+  return () => kernel.deref()?.forget();
+}
+
 /** The state of one kernel, shared by its launchers. */
 export class KernelState {
   readonly fn: AnyFunction;
@@ -66,7 +72,7 @@ export class KernelState {
   /** Goes up when what was read and compiled is forgotten. */
   #generation = 0;
   readonly #warned = new Set<string>();
-  readonly #changed = (): void => this.forget();
+  readonly #changed = forgetting(this);
 
   constructor(fn: AnyFunction, options: CheckedOptions) {
     this.fn = fn;

@@ -114,7 +114,7 @@ function readCalled(fn: AnyFunction, pos: Pos, reading: Reading): CapturedFuncti
   if (isNativeText(Function.prototype.toString.call(fn))) failNative(fn, pos);
   const made = capturesOf(fn);
   const names = made && openFactory(made.factory, made.captures, fn.name)?.names;
-  const read = readFunction(fn, reading, names, undefined, pos);
+  const read = readFunction(made?.body ?? fn, reading, names, undefined, pos);
   reading.functions.set(fn, read);
   return read;
 }
