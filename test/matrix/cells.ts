@@ -23,7 +23,7 @@ export interface Cell {
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
-const TEST = { last: `test('runs', report);`, program: 'program.test.ts' };
+const TEST = { last: `test('runs', report, 120_000);`, program: 'program.test.ts' };
 const BLIND = { place: 'kernel', env: { MATRIX_CAPTURES: '1' } } as const;
 const TYPESCRIPT = ['tsc', '--target', 'es2022', '--lib', 'es2022', '--types', 'node', '--strict', '--sourceMap'];
 const ESM = [...TYPESCRIPT, '--module', 'nodenext', 'program.ts'];

@@ -178,7 +178,7 @@ function jest(dir: string, presets: unknown[], extra: object): string[] {
     ...extra,
   };
   writeFileSync(join(dir, 'jest.config.json'), JSON.stringify(config));
-  writeFileSync(join(dir, 'kernels.spec.ts'), `test('runs', async () => { await import('./cli.js'); });\n`);
+  writeFileSync(join(dir, 'kernels.spec.ts'), `test('runs', async () => { await import('./cli.js'); }, 120_000);\n`);
   return [bin('jest/bin/jest.js'), '--config', join(dir, 'jest.config.json'), '--runInBand'];
 }
 
@@ -187,7 +187,7 @@ function vitest(dir: string, config: string, ...options: string[]): string[] {
   writeFileSync(join(dir, 'vitest.config.mjs'), `export default { test: ${config} };\n`);
   writeFileSync(
     join(dir, 'kernels.spec.ts'),
-    `import { test } from 'vitest';\ntest('runs', async () => { await import('./cli.js'); });\n`,
+    `import { test } from 'vitest';\ntest('runs', async () => { await import('./cli.js'); }, 120_000);\n`,
   );
   return [bin('vitest/vitest.mjs'), 'run', '--root', dir, ...options];
 }
