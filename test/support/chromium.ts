@@ -159,12 +159,17 @@ export class Chromium {
   }
 
   async close(): Promise<void> {
-    const gone = new Promise<void>((resolve) => this.#process.once('exit', () => resolve()));
+    const ended = this.#process.exitCode !== null || this.#process.signalCode !== null;
+    const gone = ended ? undefined : new Promise<void>((resolve) => this.#process.once('exit', () => resolve()));
     this.#process.kill();
     this.#server.closeAllConnections();
     this.#server.close();
     await gone;
-    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 });
+    try {
+      rmSync(this.#profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    } catch {
+      // Its processes end one after another, and the last ones may still write there.
+    }
   }
 }
 
