@@ -11,13 +11,12 @@ export type { FilePattern, PluginOptions } from './plugin.ts';
 
 /** What is used of a build of esbuild. */
 export interface EsbuildBuild {
-  // biome-ignore lint/suspicious/noExplicitAny: esbuild's own options, of whatever version
-  readonly initialOptions: any;
+  readonly initialOptions: { readonly absWorkingDir?: string | undefined };
   readonly esbuild: {
-    build(
-      // biome-ignore lint/suspicious/noExplicitAny: esbuild's own options, of whatever version
-      options: any,
-    ): Promise<{ readonly outputFiles?: readonly { readonly path: string; readonly text: string }[] | undefined }>;
+    build(options: {
+      readonly [setting: string]: unknown;
+      entryPoints: string[];
+    }): Promise<{ readonly outputFiles?: readonly { readonly path: string; readonly text: string }[] | undefined }>;
   };
   onLoad(
     options: { filter: RegExp; namespace?: string },
@@ -42,7 +41,7 @@ export default function tsamba(options?: PluginOptions): EsbuildPlugin {
   return {
     name: 'tsamba',
     setup(build) {
-      const root = checked.root ?? (build.initialOptions.absWorkingDir as string | undefined);
+      const root = checked.root ?? build.initialOptions.absWorkingDir;
       build.onLoad({ filter: SCRIPTS, namespace: 'file' }, async ({ path }) => {
         if (!isWanted(path, checked) || !mayMatter(await readFile(path, 'utf8'))) return undefined;
         const { code, map } = await plainModule(path, build);
@@ -74,9 +73,7 @@ async function plainModule(
   path: string,
   { esbuild, initialOptions }: EsbuildBuild,
 ): Promise<{ code: string; map: Parameters<typeof chainedMap>[0] }> {
-  const settings = Object.fromEntries(
-    READING.flatMap((key) => (key in initialOptions ? [[key, initialOptions[key]]] : [])),
-  );
+  const settings = Object.fromEntries(Object.entries(initialOptions).filter(([key]) => READING.includes(key)));
   const { outputFiles = [] } = await esbuild.build({
     ...settings,
     entryPoints: [path],

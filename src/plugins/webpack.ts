@@ -8,8 +8,7 @@ export type { FilePattern, PluginOptions } from './plugin.ts';
 
 /** What is used of a compiler of webpack's kind. */
 export interface WebpackCompiler {
-  // biome-ignore lint/suspicious/noExplicitAny: webpack's own options, of whatever version
-  options: any;
+  options: { module: { rules: unknown[] } };
   context: string;
 }
 
