@@ -1,0 +1,55 @@
+/**
+ * How benchmarks start: bundled into a folder, and run from there, or only written for a host that has Node.js and no npm (`--bundle DIR`).
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { commit } from '../tools/bare-host.ts';
+
+const here: string = fileURLToPath(new URL('.', import.meta.url));
+
+interface Benchmark {
+  /** As in `npm run bench -- library`. */
+  readonly name: string;
+  /** Writes the files into a folder, and gives the one to run. */
+  readonly write: (folder: string) => Promise<string>;
+  /** What it is told. */
+  readonly args: readonly string[];
+  /** Why it cannot run here; asked where it is to run. */
+  readonly lacking?: () => string | undefined;
+  /** What its record in bench/results is called, where one is kept unless `--json` says otherwise. */
+  readonly recorded?: () => string;
+}
+
+/** The programs beside the benchmarks that others are compared in. */
+export const PEERS: string = join(here, 'peers');
+
+/** Runs a benchmark, or writes it. */
+export async function runBundled({ name, write, args, lacking, recorded }: Benchmark): Promise<void> {
+  const at = args.indexOf('--bundle');
+  if (at >= 0) {
+    const file = await write(resolve(args[at + 1] ?? `bench-${name}`));
+    console.log(`wrote ${file}; run it with: node ${file} --json out.json`);
+    return;
+  }
+  const reason = lacking?.();
+  if (reason !== undefined) {
+    console.log(reason);
+    process.exitCode = 1;
+    return;
+  }
+  // Inside node_modules, so that koffi is found.
+  const cache = join(here, '../node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, `bench-${name}-`));
+  try {
+    const kept = recorded === undefined || args.includes('--json') ? undefined : recorded();
+    const record = `${kept}-${new Date().toISOString().slice(0, 10)}-${commit()}.json`;
+    const json = kept === undefined ? [] : ['--json', join(here, 'results', record)];
+    const script = await write(folder);
+    process.exitCode = spawnSync(process.execPath, [script, ...args, ...json], { stdio: 'inherit' }).status ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
