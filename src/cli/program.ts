@@ -4,6 +4,16 @@
 import { TsambaTypeError } from '../errors.ts';
 import { nodeModule } from '../host/index.ts';
 
+/** By what a TypeScript file would be run, for people. */
+export function typescriptBy(path: string): string {
+  if (tsxFor(path) !== undefined) return 'run by tsx, which the project has';
+  if (process.versions['bun'] !== undefined || process.versions['deno'] !== undefined) return 'run by the runtime';
+  const { typescript } = process.features as { readonly typescript?: unknown };
+  return typescript
+    ? 'run by Node.js, which strips the types'
+    : 'not run: npm install tsx, or take Node.js 22.18 or newer';
+}
+
 /** What to start, but for the program's own arguments. Throws TypeError where TypeScript cannot be run. */
 export function programCommand(program: string): readonly string[] {
   const path = nodeModule('node:path').resolve(program);

@@ -5,6 +5,7 @@
 import { TsambaTypeError } from '../errors.ts';
 import { nodeModule } from '../host/index.ts';
 import { probe } from '../memory/providers.ts';
+import { type Command, helpOf } from './command-line.ts';
 import { programCommand } from './program.ts';
 import { Ranks } from './ranks.ts';
 
@@ -119,3 +120,23 @@ async function placeOf({ address }: RunOptions): Promise<{ readonly host: string
   await new Promise((resolve) => server.close(resolve));
   return { host: '127.0.0.1', port };
 }
+
+const SUMMARY = 'starts a program once for each GPU, as ranks of tsamba/nccl';
+
+export const runCommand: Command = {
+  usage: RUN_USAGE,
+  summary: SUMMARY,
+  help: helpOf(
+    `tsamba run ${RUN_USAGE}`,
+    SUMMARY,
+    {
+      gpus: { value: 'n', help: 'processes of this host; default: its GPUs' },
+      nodes: { value: 'n', help: 'hosts' },
+      rank: { value: 'k', help: 'the number of this host, from 0' },
+      address: { value: 'host:port', help: 'where rank 0 is reached' },
+      transport: { value: 'nccl|reference', help: 'how data is sent' },
+    },
+    'What follows the program is its own. Exit code: that of the process that failed first, else 0.',
+  ),
+  run,
+};

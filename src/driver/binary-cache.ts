@@ -53,6 +53,24 @@ export function clearCaches(env?: Environment): void {
   }
 }
 
+/** What is kept of a kind of device. */
+export interface CachedFolder {
+  readonly kind: CachedKind;
+  readonly folder: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** What is kept, of all devices; nothing where the cache is turned off. */
+export function cachedFolders(env?: Environment): readonly CachedFolder[] {
+  return KINDS.flatMap((kind) => {
+    const folder = cacheFolder(kind, env);
+    if (folder === undefined) return [];
+    const files = filesIn(folder);
+    return [{ kind, folder, files: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0) }];
+  });
+}
+
 /** What a binary was made from: its text, with what the text depends on. */
 type CacheKey = string | Uint8Array;
 

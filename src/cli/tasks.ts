@@ -1,0 +1,10 @@
+/**
+ * What commands have done in processes of their own, by name (`children.ts`).
+ */
+import { describeKind } from './describe.ts';
+import { tryDevice } from './try-device.ts';
+
+export const TASKS: Readonly<Record<string, (argument: never) => unknown>> = {
+  describe: describeKind,
+  try: tryDevice,
+};

@@ -1,0 +1,18 @@
+/**
+ * Texts that several commands print.
+ */
+
+/** Two columns. */
+export function rowsText(rows: readonly (readonly [string, string])[], indent = ''): string {
+  const width = Math.max(0, ...rows.map(([name]) => name.length));
+  return rows.map(([name, text]) => `${indent}${name.padEnd(width)}  ${text}`).join('\n');
+}
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** `139.8 GiB`. */
+export function bytesText(bytes: number): string {
+  const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** step;
+  return `${step === 0 ? value : value.toFixed(1)} ${UNITS[step]}`;
+}
