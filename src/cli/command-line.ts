@@ -93,14 +93,11 @@ export function readArguments(command: string, args: readonly string[], table: O
       continue;
     }
     const value = inline ?? args[++at];
-    if (value === undefined)
-      throw usageError(`--${name} needs a value: --${name} ${table[name].value}`);
+    if (value === undefined) throw usageError(`--${name} needs a value: --${name} ${table[name].value}`);
     options.set(name, value);
   }
   if (rest.length > words) {
-    throw usageError(
-      `what is ${rest.slice(words).join(' ')}? See tsamba ${command} --help`,
-    );
+    throw usageError(`what is ${rest.slice(words).join(' ')}? See tsamba ${command} --help`);
   }
   return { options, rest };
 }

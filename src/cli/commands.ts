@@ -5,11 +5,15 @@ import { cache } from './cache.ts';
 import type { Command } from './command-line.ts';
 import { doctor } from './doctor.ts';
 import { info } from './info.ts';
+import { inspect } from './inspect.ts';
 import { runCommand } from './run.ts';
+import { test } from './test.ts';
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   info,
   doctor,
+  inspect,
   run: runCommand,
   cache,
+  test,
 };

@@ -17,12 +17,18 @@ export function typescriptBy(path: string): string {
 /** What to start, but for the program's own arguments. Throws TypeError where TypeScript cannot be run. */
 export function programCommand(program: string): readonly string[] {
   const path = nodeModule('node:path').resolve(program);
+  return [process.execPath, ...loaderOptions(path), path];
+}
+
+/** Options of Node.js with which it loads a file. Throws TypeError for a file that is not there, and where TypeScript cannot be loaded. */
+export function loaderOptions(path: string): readonly string[] {
   if (!nodeModule('node:fs').existsSync(path)) throw new TsambaTypeError('E_OPTION', `there is no file ${path}`);
-  if (!/\.[cm]?tsx?$/.test(path)) return [process.execPath, path];
+  if (!/\.[cm]?tsx?$/.test(path)) return [];
   const tsx = tsxFor(path);
-  if (tsx !== undefined) return [process.execPath, '--import', tsx, path];
+  if (tsx !== undefined) return ['--import', tsx];
+  if (process.versions['bun'] !== undefined || process.versions['deno'] !== undefined) return [];
   const { typescript } = process.features as { readonly typescript?: unknown };
-  if (typescript) return [process.execPath, path];
+  if (typescript) return [];
   throw new TsambaTypeError(
     'E_OPTION',
     `Node.js ${process.versions.node} does not run TypeScript by itself: npm install tsx, or take Node.js 22.18 or newer`,

@@ -18,8 +18,10 @@ import { type CheckedShape, checkLaunch, type LaunchOptions } from './launch-sha
 import { Launcher } from './launcher.ts';
 import { activeBlocksOf, attributesOf, suggestedBlockOf } from './occupancy.ts';
 import { checkOptions, type JitOptions } from './options.ts';
+import { parseSignatures } from './signature.ts';
 import type { Specialisation } from './specialisation.ts';
 import { KernelState, unload } from './state.ts';
+import { showToTool } from './tool-hook.ts';
 
 /** Unloads the code of kernels that were dropped. */
 const dropped: FinalizationRegistry<Set<Specialisation>> = new FinalizationRegistry(unload);
@@ -132,7 +134,13 @@ function makeKernel(launcher: Launcher): Kernel<readonly unknown[]> {
     toString: { value: description },
     [Symbol.for('nodejs.util.inspect.custom')]: { value: description },
   });
-  return Object.freeze(kernel) as unknown as Kernel<readonly unknown[]>;
+  const made = Object.freeze(kernel) as unknown as Kernel<readonly unknown[]>;
+  showToTool(() => ({
+    kernel: made,
+    parameters: () => state.parameterNames(),
+    compile: (signature) => state.compileSignatures(devices.currentContext(), parseSignatures(signature)),
+  }));
+  return made;
 }
 
 function statsOf({ hits, misses, specialisations }: KernelState): KernelStats {

@@ -128,7 +128,7 @@ export interface KernelStats {
  * What `inspect` can show: what the device makes of the kernel (`'passes'`: the IR after each of the compiler's passes; `'wasm'`, `'js'`), and the others
  * always.
  */
-export type InspectTarget = 'types' | 'ir' | 'passes' | 'wasm' | 'js' | 'ptx' | 'opencl' | 'sass' | 'amdgcn';
+export type InspectTarget = 'types' | 'ir' | 'passes' | 'wasm' | 'js' | 'ptx' | 'opencl' | 'wgsl' | 'sass' | 'amdgcn';
 
 /** Options of `forAll`. */
 export interface ForAllOptions {
@@ -173,7 +173,7 @@ export interface Kernel<P extends readonly unknown[], N extends Namespace = Name
   /** Forgets what was compiled and read: captured values are read again, at the next launch (or now, if there is a signature). */
   recompile(): void;
   /**
-   * What was compiled, as text; throws when nothing was, or the device has no such code. PTX, OpenCL C and AMD's instructions can be had
+   * What was compiled, as text; throws when nothing was, or the device has no such code. PTX, OpenCL C, WGSL and AMD's instructions can be had
    * without a GPU: what one would be given, for `arch` (`'sm_90'`, `'gfx90a'` unless it is given). AMD's need ROCm's compiler, and seconds; NVIDIA's
    * (`'sass'`) the CUDA toolkit.
    */

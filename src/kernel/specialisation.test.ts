@@ -352,8 +352,9 @@ describe('inspection', () => {
     expect(() => scale.attributes()).toThrow('has not been compiled yet');
     scale.compile(deviceArray(4, f32), 1);
     expect(scale.attributes().maxThreadsPerBlock).toBe(1024);
+    expect(scale.inspect({ target: 'wgsl' })).toContain('@compute @workgroup_size(256, 1, 1)');
     expect(() => scale.inspect({ target: 'js' })).toThrow(
-      "the interpreter (cpu) makes no js of kernels: there are 'types', 'ir', 'ptx', 'sass', 'opencl', 'amdgcn', 'wasm'",
+      "the interpreter (cpu) makes no js of kernels: there are 'types', 'ir', 'ptx', 'sass', 'opencl', 'amdgcn', 'wgsl', 'wasm'",
     );
     expect(() => scale.inspect({ target: 'cubin' as never })).toThrow(
       "inspect has the targets 'types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'wgsl', 'sass', 'amdgcn', got 'cubin'",

@@ -314,8 +314,8 @@ export class KernelState {
   }
 
   /** Compiles the signatures, arrays of any layout as contiguous ones, which most are; where nobody can wait, begins to. */
-  compileSignatures(context: Context): void {
-    for (const { args } of this.options.signatures ?? []) {
+  compileSignatures(context: Context, signatures: CheckedOptions['signatures'] = this.options.signatures): void {
+    for (const { args } of signatures ?? []) {
       this.read();
       this.checkCount(args.length);
       const types = args.map(contiguous);

@@ -5,6 +5,7 @@ import { NotSupportedError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider } from '../driver.ts';
 import { findGpu, type GpuAdapter, type GpuDevice, type GpuLimits, whyNoGpu } from './api.ts';
 import { WebGpuDriver } from './device.ts';
+import { wgslCode } from './offline.ts';
 
 /** Limits that are asked for as far as the adapter has them. */
 const LIMITS: readonly (keyof GpuLimits)[] = [
@@ -22,6 +23,7 @@ const LIMITS: readonly (keyof GpuLimits)[] = [
 export const webgpuProvider: DriverProvider = {
   kind: 'webgpu',
   opensLater: true,
+  offline: [wgslCode],
   // Whether there is an adapter is only known by asking for one, which takes a promise.
   probe: () => {
     const reason = whyNoGpu();
