@@ -58,6 +58,18 @@ export function integersOf(place: Workplace, x: unknown, what: string): Input {
   throw new TsambaTypeError('E_PARALLEL', `${place.name}: ${what} must be integers, got ${spellDType(input.dtype)}`);
 }
 
+/**
+ * Integers that say which of `length` elements are meant, as kernels take indices: those of 64 bits become numbers, and what is no place of an element does not become one.
+ */
+export function indexing(places: Input, length: number): Input {
+  const { dtype, read } = places;
+  if (dtype.itemSize < 8) return places;
+  const isLong = length >= 2 ** 31;
+  const { kind } = dtype;
+  const number = remember(['indexing', read, isLong, kind], () => (isLong ? readFar(read) : readNear(read, kind)));
+  return { ...places, read: number, array: undefined };
+}
+
 /** An array of one axis as an input. */
 export function arrayInput(array: DeviceNDArray): Input {
   return { length: array.size, dtype: array.dtype, argument: array, read: readArray, array, arrays: [array] };
@@ -111,7 +123,8 @@ function wayOf(
       return { argument: first.argument, read: remember(['map', first.read, fn], () => readMap(first.read, fn as Fn)) };
     }
     case 'permute': {
-      const read = remember(['permute', first.read, second.read], () => readPermuted(first.read, second.read));
+      const at = indexing(second, first.length).read;
+      const read = remember(['permute', first.read, at], () => readPermuted(first.read, at));
       return { argument: [first.argument, second.argument], read };
     }
   }
@@ -173,6 +186,30 @@ function readStrided(inner: Read): Read {
         inner(x, start + step * i),
     { inner } as { readonly inner: Read } & Record<string, unknown>,
   ) as Read;
+}
+
+/** Below 2³¹: i32, which computes faster than what holds all places. */
+function readNear(inner: Read, kind: string): Read {
+  const none = kind === 'u' ? 0n : -1n;
+  const captures = { inner, i32: i32 as unknown as (value: bigint) => number, most: 2n ** 31n - 1n, none };
+  return deviceFunction(
+    ({ inner, i32, most, none }: typeof captures) =>
+      (x: Value, i: number) => {
+        const at = inner(x, i) as unknown as bigint;
+        return i32(at > most ? most : at < none ? none : at);
+      },
+    captures as typeof captures & Record<string, unknown>,
+  ) as unknown as Read;
+}
+
+function readFar(inner: Read): Read {
+  const captures = { inner };
+  return deviceFunction(
+    ({ inner }: typeof captures) =>
+      (x: Value, i: number) =>
+        Number(inner(x, i)),
+    captures as typeof captures & Record<string, unknown>,
+  ) as unknown as Read;
 }
 
 /** One field after the other, so that each source is read in a way of its own. */

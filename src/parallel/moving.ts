@@ -14,7 +14,7 @@ import { WORDS } from '../kernel/words.ts';
 import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
-import { type Input, inputOf, integersOf, type Read } from './input.ts';
+import { type Input, indexing, inputOf, integersOf, type Read } from './input.ts';
 import { permute } from './lazy.ts';
 import { remember } from './memo.ts';
 import { castTo, type Value } from './operator.ts';
@@ -116,7 +116,7 @@ function planScatter(x: unknown, index: unknown, out: unknown, options: unknown)
   const own = readOptions('scatter', options as object, ['stream']) as { stream?: StreamLike };
   const place = placeOf('scatter', [x, index, out], own.stream);
   return planned(place, () => {
-    const [source, at] = [inputOf(place, x, 'x'), integersOf(place, index, 'index')];
+    const [source, given] = [inputOf(place, x, 'x'), integersOf(place, index, 'index')];
     const there = deviceOf(out, place.context);
     if (there === undefined) {
       throw new TsambaTypeError('E_PARALLEL', `scatter: out must be a device array, got ${show(out)}`);
@@ -128,6 +128,7 @@ function planScatter(x: unknown, index: unknown, out: unknown, options: unknown)
         `scatter: out has ${there.ndim} axes and dtype ${spellDType(there.dtype)}; it needs one, and ${spellDType(source.dtype)}`,
       );
     }
+    const at = indexing(given, there.size);
     const jit = jitOn(place.context);
     const keys = ['scatter', jit, source.read, at.read, spellDType(source.dtype)];
     const kernel = remember(keys, () => scatterOf(jit, source.read, at.read, castTo(source.dtype)));

@@ -11,8 +11,10 @@ import type { Operator } from './operator.ts';
 export function initOf(init: unknown, type: DType): unknown {
   if (init === undefined) return undefined;
   if (type.fields !== undefined && type.kind !== 'c') return init;
-  const big = 'iu'.includes(type.kind) && type.itemSize === 8 && typeof init === 'number';
-  return scalar(type, (big ? BigInt(init) : init) as number);
+  // Sums of booleans are integers.
+  const value = typeof init === 'boolean' && type.kind !== 'b' ? Number(init) : init;
+  const big = 'iu'.includes(type.kind) && type.itemSize === 8 && typeof value === 'number';
+  return scalar(type, (big ? BigInt(value) : value) as number);
 }
 
 /** What a reduction without elements comes to. */

@@ -12,7 +12,7 @@ import { WORDS } from '../kernel/words.ts';
 import { readOptions } from '../options.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import { packedOf } from './accesses.ts';
-import { type Input, inputOf, type Read } from './input.ts';
+import { type Input, indexing, inputOf, type Read } from './input.ts';
 import { type Heads, keyedScan } from './keyed-scan.ts';
 import { remember } from './memo.ts';
 import type { Value } from './operator.ts';
@@ -131,7 +131,7 @@ function planSegmented(x: unknown, offsets: unknown, op: unknown, options: unkno
     if (!'iu'.includes(starts.dtype.kind)) {
       throw new TsambaTypeError('E_PARALLEL', `${place.name}: offsets are integers, got ${spellDType(starts.dtype)}`);
     }
-    const { flags, steps } = flagging(place, starts, input.length);
+    const { flags, steps } = flagging(place, indexing(starts, input.length), input.length);
     return headed(place, input, { argument: flags, isHead: readFlag }, op, own, { steps, arrays: [] });
   });
 }

@@ -8,7 +8,7 @@ import type { Step } from '../kernel/steps.ts';
 import { readOptions } from '../options.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
 import { packedOf } from './accesses.ts';
-import { type Input, inputOf, integersOf } from './input.ts';
+import { type Input, indexing, inputOf, integersOf } from './input.ts';
 import { remember } from './memo.ts';
 import { castTo, type Operator, operatorOf } from './operator.ts';
 import { jitOn, onHost, placeOf } from './place.ts';
@@ -79,13 +79,14 @@ function planSegmented(x: unknown, offsets: unknown, op: unknown, options: unkno
   const place = placeOf('segmentedReduce', [x, offsets, own.out], own.stream);
   return planned(place, () => {
     const [input, bounds] = [inputOf(place, x, 'x'), boundsOf(place, offsets)];
+    const ends = indexing(bounds, input.length);
     const dtype = own.dtype === undefined ? undefined : (asDType(own.dtype) as DType);
     const operator = operatorOf(place, op, input.dtype, { exact: true, dtype });
     const target = outOf(place, own.out);
     const type = target?.dtype ?? dtype ?? (operator.identity === undefined ? input.dtype : resultOf(operator, input));
     const wanted = { length: bounds.length - 1, dtype: type, whole: true };
     const results = resultFor(place, target, wanted, [...input.arrays, ...bounds.arrays]);
-    const steps = reducingSegments(place, operator, input, bounds, results.written, own.init);
+    const steps = reducingSegments(place, operator, input, ends, results.written, own.init);
     return { ...results, steps };
   });
 }

@@ -207,7 +207,8 @@ export function roomIn(
       `${place.name}: out has dtype ${spellDType(there.dtype)}, and the results ${spellDType(dtype)}`,
     );
   }
-  if (!reads.some((array) => array.owner === there.owner)) return there;
+  // Arrays without elements have no memory of their own.
+  if (length === 0 || !reads.some((array) => array.owner === there.owner)) return there;
   throw new TsambaTypeError('E_PARALLEL', `${place.name}: out must not lie in the memory that is read`);
 }
 

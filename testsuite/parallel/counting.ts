@@ -22,6 +22,7 @@ import {
   scatter,
   searchSorted,
   segmentedReduce,
+  segmentedScan,
   shuffle,
 } from '../../src/parallel/index.ts';
 import { rejects, same, sameElements } from '../assert.ts';
@@ -176,6 +177,20 @@ export const parallelCounting: readonly ConformanceTest[] = chapter('parallel co
     });
     sameElements(await read(stable), [11, 12, 21, 20]);
     await rejects(() => merge.async(Int32Array.of(1), Float32Array.of(1)), /float32|f32/);
+  },
+
+  'indices and offsets of 64 bits': async () => {
+    const x = Float32Array.of(5, 6, 7, 8);
+    for (const Class of [BigInt64Array, BigUint64Array]) {
+      const at = Class.of(2n, 0n, 3n);
+      sameElements(await read(await gather.async(x, at)), [7, 5, 8]);
+      const out = cuda.toDevice(new Float32Array(4));
+      await scatter.async(Float32Array.of(1, 2, 3), at, out);
+      sameElements(await read(out), [2, 0, 1, 3]);
+      const offsets = Class.of(0n, 1n, 4n);
+      sameElements(await read(await segmentedReduce.async(x, offsets, 'sum')), [5, 21]);
+      sameElements(await read(await segmentedScan.async(x, offsets, 'sum')), [5, 6, 13, 21]);
+    }
   },
 
   moves: async () => {

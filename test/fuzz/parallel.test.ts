@@ -1,0 +1,25 @@
+/**
+ * Random programs of `tsamba/parallel` on the CPU device, with one thread and with several, and on the simulator. FUZZ_PARALLEL=1000 and FUZZ_FROM=1 say which.
+ */
+import { afterAll, expect, it } from 'vitest';
+import { cuda } from '../../src/index.ts';
+import { NAMES, runParallel } from './parallel.ts';
+
+/** Of each kind a program, in all runs of tests several; each compiles kernels of its own. */
+const ROUNDS = process.env['MODE'] === 'all' ? 12 : 1;
+const PROGRAMS = Number(process.env['FUZZ_PARALLEL'] ?? ROUNDS * NAMES.length);
+const FIRST = Number(process.env['FUZZ_FROM'] ?? 1);
+
+afterAll(() => cuda.selectDevice('cpu'));
+
+it('give on the CPU device what plain JavaScript gives, and leave nothing behind', { timeout: 1_200_000 }, async () => {
+  cuda.selectDevice('cpu');
+  expect((await runParallel({ programs: PROGRAMS, seed: FIRST })).join('\n')).toBe('');
+});
+
+// Thread by thread, the simulator takes its time.
+it('give the same in the simulator', { timeout: 1_200_000 }, async () => {
+  cuda.selectDevice('simulator');
+  const programs = Math.ceil(PROGRAMS / (ROUNDS === 1 ? 3 : 1));
+  expect((await runParallel({ programs, seed: FIRST + 7, most: 300 })).join('\n')).toBe('');
+});
