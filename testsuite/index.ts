@@ -52,6 +52,7 @@ import { natural } from './natural/index.ts';
 import { objects } from './objects.ts';
 import { options } from './options.ts';
 import { parallelPrimitives } from './parallel/index.ts';
+import { profiling } from './profiling.ts';
 import { programs } from './programs.ts';
 import { randomNumbers } from './random.ts';
 import { recordNames } from './record-names.ts';
@@ -132,6 +133,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...randomNumbers,
   ...generators,
   ...graphs,
+  ...profiling,
   ...reductions,
   ...communicators,
   ...parallelPrimitives,

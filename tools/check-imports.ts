@@ -40,6 +40,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/compiler/render'],
   ['src/driver/driver.ts', 'src/ffi'],
   ['src/driver'],
+  ['src/profile'],
   ['src/memory', 'src/stream'],
   ['src/array'],
   ['src/kernel'],

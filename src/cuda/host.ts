@@ -49,6 +49,8 @@ import {
   type SelectDevice,
   selectDeviceOf,
   synchronizeOf,
+  type TakeProfile,
+  takeProfileOf,
 } from '../memory/device-functions.ts';
 import { cudaDevices } from '../memory/devices.ts';
 import type { MemoryStats } from '../memory/stats.ts';
@@ -387,6 +389,22 @@ export const synchronizeAsync: () => Promise<void> = /* @__PURE__ */ synchronize
  * console.log(cuda.memoryStats().live >= d.nbytes); // true
  */
 export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(cudaDevices);
+
+/**
+ * Runs `body` (sync or async) and tells what was done meanwhile, in the whole process: launches, copies, fills, graphs, products, collectives,
+ * compiling and waiting, with the host's times and, by events, the device's. Resolves when the body and all work that it has enqueued are done. Gives a `Profile`:
+ * `events`, `summary()`, `save(file)` for ui.perfetto.dev, and `result`. Profiles may nest and overlap. `file` saves it, also when the body fails.
+ * @throws as promise: what the body throws; then the profile is over. TypeError for bad options.
+ * @example
+ * const scale = cuda.jit((y: Vec<f32>, k: number) => { y[cuda.grid(1)]! *= k; });
+ * const d = cuda.toDevice(new Float32Array(64));
+ * const profile = await cuda.profile(() => {
+ *   scale.launch({ grid: 1, block: 64 }, d, 2);
+ * });
+ * console.log(profile.events.map(({ kind }) => kind)); // [ 'compile', 'launch' ]
+ * console.log(String(profile.summary()));
+ */
+export const profile: TakeProfile = /* @__PURE__ */ takeProfileOf(cudaDevices);
 
 /**
  * Has a profiler record from here on: Nsight Systems with `--capture-range=cudaProfilerApi`, Nsight Compute with `--profile-from-start off`. Does nothing where

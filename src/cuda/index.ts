@@ -44,6 +44,11 @@ export type { Device } from '../memory/device.ts';
 export type { DeviceChoice } from '../memory/device-functions.ts';
 export type { Leak, LeakTracker } from '../memory/leaks.ts';
 export type { MemoryStats } from '../memory/stats.ts';
+export type { Trace, TraceEvent } from '../profile/chrome.ts';
+export type { CopyDirection, EventKind } from '../profile/observing.ts';
+export type { Profile, ProfileOptions } from '../profile/profile.ts';
+export type { MemorySample, ProfiledDevice, ProfileEvent, Span } from '../profile/records.ts';
+export type { CopySum, Sum, Summary, SummaryOptions, SummaryRow } from '../profile/summary.ts';
 export type { ReduceIntoOptions, ReduceOptions, Reducible, Reduction } from '../reduce/reduce.ts';
 export type { AutoSynchronize, StreamCallback } from '../stream/stream.ts';
 export type {

@@ -55,6 +55,7 @@ export {
   pinnedArray,
   pinnedArrayLike,
   present,
+  profile,
   profileStart,
   profileStop,
   profiling,

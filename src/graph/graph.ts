@@ -21,6 +21,7 @@ import type { Resource } from '../memory/resources.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
 import { readOptions } from '../options.ts';
+import { observing } from '../profile/observing.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { builtinState } from '../stream/stream-state.ts';
@@ -94,7 +95,11 @@ class GraphResource implements Resource {
     }
     context.beforeLaunch?.();
     // Copies on the default stream by its name are only enqueued; without a stream they would wait.
-    this.#prepared.enqueue(stream === undefined ? builtinState(context, 'default').handle : stream.use());
+    const on = stream === undefined ? builtinState(context, 'default').handle : stream.use();
+    const observer = observing.current;
+    if (observer === undefined) return this.#prepared.enqueue(on);
+    const detail = { pieces: this.work.length };
+    observer.enqueue({ kind: 'graph', name: 'graph', context, stream: on, detail }, () => this.#prepared.enqueue(on));
   }
 
   /** Records the work again, as part of another graph. */

@@ -59,6 +59,16 @@ export function processId(): number {
   return attempt(() => globalThis.process?.pid) ?? 0;
 }
 
+/** The number of this worker thread; 0 for the main thread, and where there are none. */
+export function threadNumber(): number {
+  return findNodeModule('node:worker_threads')?.threadId ?? 0;
+}
+
+/** The file that the process runs; undefined where there is none. */
+export function programFile(): string | undefined {
+  return attempt(() => globalThis.process?.argv?.[1]);
+}
+
 /** The number of the user whose process this is; undefined where the system has no such numbers. */
 export function userId(): number | undefined {
   return attempt(() => globalThis.process?.getuid?.());

@@ -5,12 +5,13 @@
 import type { ArrayMemory } from '../array/array-memory.ts';
 import { memoryIn } from '../array/device-array.ts';
 import type { ArgType, CompiledKernel, CompileOptions } from '../compiler/contract.ts';
-import type { Dim3, Executable, PendingLaunch } from '../driver/driver.ts';
+import type { Dim3, Executable, PendingLaunch, StreamHandle } from '../driver/driver.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { blocking } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
 import { type Kept, type Recording, recording, unrecordable } from '../memory/recording.ts';
 import type { Resource } from '../memory/resources.ts';
+import { type Enqueuing, observing } from '../profile/observing.ts';
 import type { Stream } from '../stream/stream.ts';
 import { waitWithin } from './async-launch.ts';
 import { defaultBlock, showDim } from './dims.ts';
@@ -94,7 +95,10 @@ export class Specialisation implements Resource, Kept {
     if (recording.current !== undefined) return this.#record(recording.current, shape, stream);
     if (shape.timeout > 0)
       blocking(context.driver, 'launch with a timeout', () => `await ${this.#name.text}.launchAsync(…)`);
-    executable.launch(shape, marshaller.values, stream === undefined ? undefined : stream.use());
+    const on = stream === undefined ? undefined : stream.use();
+    const observer = observing.current;
+    if (observer === undefined) executable.launch(shape, marshaller.values, on);
+    else observer.enqueue(this.#doing(shape, on), () => executable.launch(shape, marshaller.values, on));
     this.launches++;
     if (shape.timeout > 0 && !context.info.features.stopsKernels) {
       waitWithin(this.#name.text, shape, { context, stream });
@@ -123,10 +127,23 @@ export class Specialisation implements Resource, Kept {
   ): PendingLaunch | undefined {
     const shape = this.#ready(asked, stream);
     const { executable, marshaller } = this;
-    const pending = executable.launchLater?.(shape, marshaller.values, stream.use(), onProgress);
-    if (pending === undefined) executable.launch(shape, marshaller.values, stream.use());
+    const on = stream.use();
+    const enqueue = (): PendingLaunch | undefined => {
+      const pending = executable.launchLater?.(shape, marshaller.values, on, onProgress);
+      if (pending === undefined) executable.launch(shape, marshaller.values, on);
+      return pending;
+    };
+    const observer = observing.current;
+    const pending = observer === undefined ? enqueue() : observer.enqueue(this.#doing(shape, on), enqueue);
     this.launches++;
     return pending;
+  }
+
+  /** What a launch is for who looks. */
+  #doing({ grid, block, sharedBytes }: CheckedShape, stream: StreamHandle | undefined): Enqueuing {
+    // The caller fills the same objects again for the next launch.
+    const detail = { grid: copyOf(grid), block: copyOf(block), ...(sharedBytes > 0 ? { sharedBytes } : {}) };
+    return { kind: 'launch', name: this.#name.text, context: this.context, stream, detail };
   }
 
   /** The shape to launch with, and all values of parameters in place. */

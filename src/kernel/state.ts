@@ -16,6 +16,7 @@ import { debugWord } from '../environment.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { cannotWait } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
+import { observePromise, observing } from '../profile/observing.ts';
 import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
 import { importerOf } from './imported-captures.ts';
@@ -148,6 +149,15 @@ export class KernelState {
     const key = keyOf(types, indexBits);
     const found = this.#find(context, key);
     if (found !== undefined) return found;
+    const { current } = observing;
+    // Where nothing can wait this only throws what to call instead.
+    if (current === undefined || context.driver.load === undefined)
+      return this.#compileAndLoad(context, types, indexBits, key);
+    const doing = { kind: 'compile', name: `compile ${this.name}`, context } as const;
+    return current.spend(doing, () => this.#compileAndLoad(context, types, indexBits, key));
+  }
+
+  #compileAndLoad(context: Context, types: readonly ArgType[], indexBits: 32 | 64, key: string): Specialisation {
     const plan = this.#compile(context, types, indexBits);
     const executable = withinStack(
       () => this.#pos(),
@@ -166,6 +176,7 @@ export class KernelState {
     let loaded = loading.get(key);
     if (loaded === undefined) {
       loaded = this.#loadLater(context, types, indexBits).finally(() => loading.delete(key));
+      observePromise({ kind: 'compile', name: `compile ${this.name}`, context }, loaded);
       loading.set(key, loaded);
     }
     return loaded;

@@ -9,6 +9,7 @@ import { FaultLog, type Moment } from '../driver/faults.ts';
 import { DriverError, OutOfMemoryError, TsambaTypeError } from '../errors.ts';
 import { freezeData, lockProperties, refuseAssignments } from '../guarded.ts';
 import { markFailed } from '../host/index.ts';
+import { noteContext } from '../profile/observing.ts';
 import { blocking, canWait } from './blocking.ts';
 import { attempt, isRepetition, report } from './freeing.ts';
 import { Holdings } from './holdings.ts';
@@ -86,6 +87,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
       'pressure',
       'holders',
     );
+    noteContext(this);
   }
 
   /** The way to the device. Replaced for a while when faults are injected: read it anew for each call. */

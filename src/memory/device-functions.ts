@@ -4,10 +4,12 @@
  */
 import { hostFunction } from '../compiler/intrinsics.ts';
 import type { DeviceKind } from '../driver/driver.ts';
+import { type Profile, type ProfileOptions, profile } from '../profile/profile.ts';
 import type { Context } from './context.ts';
 import { checkBody, contextManager, exitAfter, type Leavable } from './context-manager.ts';
 import type { Device } from './device.ts';
 import type { DeviceSelection } from './device-selection.ts';
+import { refuseRecording } from './recording.ts';
 import type { MemoryStats } from './stats.ts';
 
 /** What `selectDevice` takes: a kind of device, or a number, which is that of an NVIDIA GPU for `cuda` and of an agent for `roc`. */
@@ -66,6 +68,16 @@ export function memoryStatsOf(devices: DeviceSelection): () => MemoryStats {
 /** Has a profiler record from here on, or no more. */
 export function profileOf(devices: DeviceSelection, name: string, on: boolean): () => void {
   return hostFunction(devices, name, () => devices.currentContext().driver.profile?.(on));
+}
+
+/** Runs a body, sync or async, and tells what was done meanwhile. */
+export type TakeProfile = <R>(body: () => R, options?: ProfileOptions) => Promise<Profile<Awaited<R>>>;
+
+export function takeProfileOf(devices: DeviceSelection): TakeProfile {
+  return hostFunction(devices, 'profile', async (body, options) => {
+    refuseRecording('profile()', 'its promise would wait for the work', 'make the graph within a profile');
+    return profile(body, options);
+  });
 }
 
 /** Has a profiler record until the result is disposed, or until the body is done. */

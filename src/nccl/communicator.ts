@@ -6,6 +6,7 @@ import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
 import { refuseRecording } from '../memory/recording.ts';
 import { readOptions } from '../options.ts';
+import { observePromise, observing } from '../profile/observing.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { CommunicatorError } from './errors.ts';
@@ -353,6 +354,21 @@ export class Communicator {
     return share;
   }
 
+  /** Enqueues a call; where somebody looks they are told of its time, on the device too if that is what carries it. */
+  #observed(
+    kind: Call['kind'],
+    bytes: number | undefined,
+    stream: Stream | undefined,
+    enqueue: () => Promise<void>,
+  ): Promise<void> {
+    const observer = observing.current;
+    if (observer === undefined) return enqueue();
+    const detail = { rank: this.rank, size: this.size, transport: this.transport };
+    const doing = { kind: 'collective', name: kind, context: this.#context, bytes, detail } as const;
+    if (this.transport === 'nccl') return observer.enqueue({ ...doing, stream: stream?.use() }, enqueue);
+    return observePromise(doing, enqueue());
+  }
+
   async #enqueue({ kind, send, recv, elements, op, peer = 0, stream: named }: Request): Promise<void> {
     const first = (send ?? recv) as DeviceNDArray;
     const stream = streamOption(named, this.#context) ?? (first.stream?.disposed === false ? first.stream : undefined);
@@ -362,7 +378,7 @@ export class Communicator {
     const to = recv === undefined ? undefined : inPlace ? from : packed(recv, stream, { reads: false, writes: true });
     try {
       const call = { kind, send: from?.array, recv: to?.array, count: elements * lanes, type, op, peer, stream };
-      await this.#transport.enqueue(call);
+      await this.#observed(kind, (send ?? recv)?.nbytes, stream, () => this.#transport.enqueue(call));
     } finally {
       if (from !== to) from?.finish();
       to?.finish();

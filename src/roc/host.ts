@@ -22,6 +22,8 @@ import {
   type SelectDevice,
   selectDeviceOf,
   synchronizeOf,
+  type TakeProfile,
+  takeProfileOf,
 } from '../memory/device-functions.ts';
 import type { MemoryStats } from '../memory/stats.ts';
 import { type Stream, streamOf } from '../stream/stream.ts';
@@ -156,3 +158,19 @@ export const synchronizeAsync: () => Promise<void> = /* @__PURE__ */ synchronize
  * console.log(roc.memoryStats().live >= d.nbytes); // true
  */
 export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(rocDevices);
+
+/**
+ * Runs `body` (sync or async) and tells what was done meanwhile, in the whole process: launches, copies, fills, graphs, products, collectives,
+ * compiling and waiting, with the host's times and, by events, the device's. Resolves when the body and all work that it has enqueued are done. Gives a `Profile`:
+ * `events`, `summary()`, `save(file)` for ui.perfetto.dev, and `result`. Profiles may nest and overlap. `file` saves it, also when the body fails.
+ * @throws as promise: what the body throws; then the profile is over. TypeError for bad options.
+ * @example
+ * const scale = roc.jit((y: Vec<f32>, k: number) => { y[roc.getGlobalId(0)]! *= k; });
+ * const d = roc.toDevice(new Float32Array(64));
+ * const profile = await roc.profile(() => {
+ *   scale.launch({ grid: 1, block: 64 }, d, 2);
+ * });
+ * console.log(profile.events.map(({ kind }) => kind)); // [ 'compile', 'launch' ]
+ * console.log(String(profile.summary()));
+ */
+export const profile: TakeProfile = /* @__PURE__ */ takeProfileOf(rocDevices);

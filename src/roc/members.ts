@@ -21,6 +21,7 @@ export {
   jit,
   memoryStats,
   open,
+  profile,
   selectDevice,
   stream,
   synchronize,

@@ -1,0 +1,161 @@
+/**
+ * Times of work on a device: a pair of its events around each piece, from a pool, read when they have been reached. Nothing waits for them.
+ *
+ * Events only tell differences. All are counted from an anchor, a reached event that moves along, since CUDA's differences are f32; and the device's
+ * clock is laid on the host's so that no work begins before it was enqueued: as late as needed, which is exact to the shortest way from
+ * enqueueing to beginning that was seen.
+ */
+import type { DeviceDriver, EventHandle, StreamHandle } from '../driver/driver.ts';
+import { onNextTurn } from '../host/index.ts';
+
+/** Milliseconds from the anchor, from which on it is moved: a f32 tells half a microsecond there. */
+const ANCHOR_SPAN = 4000;
+/** Pairs that wait to be read before it is looked whether some can be. */
+const BATCH = 128;
+/** Times round the event loop before the loop sleeps between looks. */
+const EAGER_TURNS = 20;
+
+/** What a pair of events says, in milliseconds: `start` on the device's own scale. */
+export interface DeviceTime {
+  readonly start: number;
+  readonly duration: number;
+}
+
+interface Pair {
+  readonly start: EventHandle;
+  readonly end: EventHandle;
+  /** When the host was about to record `start`. */
+  readonly enqueued: number;
+  readonly stream: string;
+  readonly told: (time: DeviceTime) => void;
+}
+
+/** A piece of work that has begun to be enqueued. */
+export interface Begun {
+  readonly event: EventHandle;
+  readonly enqueued: number;
+}
+
+/** The clock of one device. */
+export class DeviceClock {
+  readonly #driver: DeviceDriver;
+  readonly #free: EventHandle[] = [];
+  #pending: Pair[] = [];
+  #anchor: { readonly event: EventHandle; readonly time: number } | undefined = undefined;
+  /** When the last work of a stream ended, so that rounding makes none overlap. */
+  readonly #ends = new Map<string, number>();
+  #offset = Number.NEGATIVE_INFINITY;
+  #broken = false;
+
+  constructor(driver: DeviceDriver) {
+    this.#driver = driver;
+  }
+
+  /** What is added to a device's time to get `performance.now()`. */
+  get offset(): number {
+    return this.#offset === Number.NEGATIVE_INFINITY ? 0 : this.#offset;
+  }
+
+  /** Records the event before a piece of work, at a time of the host; undefined where the device gives no times. */
+  begin(stream: StreamHandle | undefined, enqueued: number): Begun | undefined {
+    if (this.#broken) return undefined;
+    const event = this.#record(stream);
+    return event === undefined ? undefined : { event, enqueued };
+  }
+
+  /** Records the event after it. `told` is called when its time is known, or never. */
+  end({ event, enqueued }: Begun, stream: StreamHandle | undefined, track: string, told: Pair['told']): void {
+    const end = this.#record(stream);
+    if (end === undefined) return void this.#free.push(event);
+    this.#pending.push({ start: event, end, enqueued, stream: track, told });
+    if (this.#pending.length % BATCH === 0) this.poll();
+  }
+
+  /** The work was not enqueued. */
+  cancel({ event }: Begun): void {
+    this.#free.push(event);
+  }
+
+  #record(stream: StreamHandle | undefined): EventHandle | undefined {
+    try {
+      const event = this.#free.pop() ?? this.#driver.createEvent(true);
+      this.#driver.recordEvent(event, stream);
+      return event;
+    } catch {
+      // A device that is broken says so to the program itself.
+      this.#broken = true;
+      return undefined;
+    }
+  }
+
+  /** Reads the times that can be read. */
+  poll(): void {
+    const left: Pair[] = [];
+    const behind = new Set<string>();
+    for (const pair of this.#pending) {
+      if (behind.has(pair.stream)) left.push(pair);
+      else if (!this.#read(pair)) {
+        behind.add(pair.stream);
+        left.push(pair);
+      }
+    }
+    this.#pending = left;
+  }
+
+  /** Whether nothing more will be known of a pair. */
+  #read(pair: Pair): boolean {
+    try {
+      if (!this.#driver.queryEvent(pair.end)) return false;
+      this.#tell(pair);
+    } catch {
+      // No times on this device, or the device is gone: what the host measured stays.
+    }
+    this.#free.push(pair.end);
+    if (this.#anchor?.event !== pair.start) this.#free.push(pair.start);
+    return true;
+  }
+
+  #tell({ start, end, enqueued, stream, told }: Pair): void {
+    const duration = Math.max(0, this.#driver.elapsedTime(start, end));
+    this.#anchor ??= { event: start, time: 0 };
+    const anchor = this.#anchor;
+    const from = anchor.event === start ? 0 : this.#driver.elapsedTime(anchor.event, start);
+    const time = Math.max(anchor.time + from, this.#ends.get(stream) ?? Number.NEGATIVE_INFINITY);
+    this.#ends.set(stream, time + duration);
+    this.#offset = Math.max(this.#offset, enqueued - time);
+    if (from > ANCHOR_SPAN) {
+      this.#anchor = { event: start, time };
+      this.#free.push(anchor.event);
+    }
+    told({ start: time, duration });
+  }
+
+  /** Resolves when all times of work that has been enqueued until now are known. */
+  async settled(): Promise<void> {
+    for (let turns = 0; ; turns++) {
+      this.poll();
+      if (this.#pending.length === 0) return;
+      await new Promise<void>((resolve) => {
+        if (turns < EAGER_TURNS) onNextTurn(() => resolve());
+        else setTimeout(resolve, 1);
+      });
+    }
+  }
+
+  /** Gives the events back; times that are not known yet stay so. */
+  close(): void {
+    this.poll();
+    const events = [...this.#free, ...this.#pending.flatMap(({ start, end }) => [start, end])];
+    if (this.#anchor !== undefined) events.push(this.#anchor.event);
+    this.#free.length = 0;
+    this.#pending = [];
+    this.#anchor = undefined;
+    for (const event of new Set(events)) {
+      try {
+        this.#driver.destroyEvent(event);
+      } catch {
+        // They go with the device.
+      }
+    }
+  }
+}
