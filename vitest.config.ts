@@ -17,8 +17,8 @@ class SlowFirst extends BaseSequencer {
 /**
  * Only in `vitest run --mode all` (`npm run test:all`): what does in other ways what `npm test` does once, and takes longer than it. PoCL compiles
  * for a minute a quarter of the suite where its cache is empty, and ROCm's compiler and clang for minutes all kernels of the suite; Oclgrind interprets. What is assembled of
- * PTX in `npm test` are the operations one by one. The suite runs on the CPU device (with one thread, and with several) and on the simulator; scalar code and devices of promises have tests of their
- * own, and random programs.
+ * PTX in `npm test` are the operations one by one. The suite runs on the CPU device and a third of it on the simulator; threads, scalar code and devices of promises have tests of
+ * their own, and random programs.
  */
 const LONG = [
   'test/shapes/**',
@@ -28,13 +28,15 @@ const LONG = [
   'test/conformance-hip.test.ts',
   'test/conformance-opencl-*.test.ts',
   'test/conformance-promises.test.ts',
-  'test/conformance-scalar.test.ts',
+  'test/conformance-threads.test.ts',
   'test/conformance-ptx.test.ts',
-  'test/conformance-gpu-passes.test.ts',
   'test/conformance-webgpu.test.ts',
   'test/conformance-chromium.test.ts',
   'test/pages.test.ts',
-  'test/fuzz/opencl.test.ts',
+  'test/fuzz/!(fuzz|regressions|directed).test.ts',
+  'test/gpu/runner.test.ts',
+  'test/package.test.ts',
+  'test/runaway/stress.test.ts',
   'test/amdgcn.test.ts',
 ];
 

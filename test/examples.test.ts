@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { readPng, writePng } from '../examples/tour/png.ts';
+import { isThorough } from '../src/required.testing.ts';
 import { ROOT } from './support/doc-blocks.ts';
 import { bundled } from './support/program.ts';
 
@@ -26,7 +27,7 @@ const photograph = join(folder, 'photograph.png');
   writePng(photograph, { width: columns, height: rows, channels, data: small });
 }
 
-const devices = ['cpu', 'simulator'];
+const devices = isThorough() ? ['cpu', 'simulator'] : ['cpu'];
 const examples: Readonly<Record<string, readonly [args: readonly string[], prints: RegExp]>> = {
   'equalise.ts': [
     [photograph, join(folder, 'equalised-life.png')],

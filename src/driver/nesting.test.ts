@@ -1,7 +1,7 @@
 /**
  * Deeply nested kernels: the time to compile them and the size of their code grow with the depth, and do not double with each level.
  *
- * At a depth of 64 no test would come to its end if any pass went through the inner levels twice for each outer one.
+ * At a depth of 48 no test would come to its end if any pass went through the inner levels twice for each outer one.
  */
 import { describe, expect, it } from 'vitest';
 import { compileKernel } from '../compiler/compile.ts';
@@ -95,9 +95,9 @@ const TARGETS: Readonly<Record<string, (kernel: Kernel) => number>> = {
 describe.each(Object.keys(SHAPES))('%s', (name) => {
   const nested = SHAPES[name] as Nested;
 
-  it.each(Object.keys(TARGETS))('64 levels become %s in proportion to 32', (target) => {
+  it.each(Object.keys(TARGETS))('48 levels become %s in proportion to 24', (target) => {
     const size = TARGETS[target] as (kernel: Kernel) => number;
-    const [half, whole] = [size(compiled(nested, 32)), size(compiled(nested, 64))];
+    const [half, whole] = [size(compiled(nested, 24)), size(compiled(nested, 48))];
     // In the simulator each loop names all variables, so that it is noticed when none changes any more.
     expect(whole).toBeLessThan((target === 'JavaScript' ? 3.3 : 2.25) * half);
   });

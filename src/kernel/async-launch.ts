@@ -14,6 +14,7 @@ import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
 import { whenDone } from '../stream/waiting.ts';
 import type { CheckedShape, LaunchOptions } from './launch-shape.ts';
+import type { Named } from './warnings.ts';
 
 /** An `AbortSignal`, as programs know it whose types have neither the DOM nor Node.js. */
 export interface Signal {
@@ -56,7 +57,7 @@ export function checkExtras(options: object): AsyncExtras {
 
 /** What messages say of a launch. */
 export interface Launched {
-  readonly kernel: string;
+  readonly kernel: Named;
   readonly shape: CheckedShape;
   readonly extras: AsyncExtras;
 }
@@ -131,10 +132,14 @@ function runsOn({ info }: Context): string {
 
 function aborted({ kernel, shape, extras }: Launched, what: string): DriverError {
   const launch = describeLaunch(shape);
-  return new DriverError('E_ABORTED', `kernel ${kernel} ${what}: its signal was aborted\n  launched with ${launch}`, {
-    launch: `${kernel} with ${launch}`,
-    cause: extras.signal?.reason,
-  });
+  return new DriverError(
+    'E_ABORTED',
+    `kernel ${kernel.name} ${what}: its signal was aborted\n  launched with ${launch}`,
+    {
+      launch: `${kernel.name} with ${launch}`,
+      cause: extras.signal?.reason,
+    },
+  );
 }
 
 /** The time of a launch is over, and the device goes on with it. */
@@ -142,10 +147,10 @@ export function stillRuns({ kernel, shape }: Omit<Launched, 'extras'>, context: 
   const launch = describeLaunch(shape);
   return new DriverError(
     'E_TIMEOUT',
-    `kernel ${kernel} had not ended after ${shape.timeout} ms (timeout) and ${runsOn(context)}\n  launched with ${launch}\n` +
+    `kernel ${kernel.name} had not ended after ${shape.timeout} ms (timeout) and ${runsOn(context)}\n  launched with ${launch}\n` +
       '  help: arrays that it uses stay in use, and the next call that waits for the stream or the device waits for the kernel; if it may ' +
       'never end, launch it in a process of its own that can be ended',
-    { launch: `${kernel} with ${launch}` },
+    { launch: `${kernel.name} with ${launch}` },
   );
 }
 
@@ -155,7 +160,7 @@ const LONGEST = 5;
 
 /** Blocks until what is on the stream now has been done; throws E_TIMEOUT when the launch's time is over. */
 export function waitWithin(
-  kernel: string,
+  kernel: Named,
   shape: CheckedShape,
   { context, stream }: { readonly context: Context; readonly stream: Stream | undefined },
 ): void {

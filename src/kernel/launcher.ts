@@ -171,14 +171,15 @@ export class Launcher {
 
   /** `kernel.launchAsync(options, ...args)`: all of it is enqueued when this returns, or when its kernel is compiled by a promise. */
   async launchAsync(options: AsyncLaunchOptions, args: readonly unknown[]): Promise<void> {
-    refuseRecording(`launchAsync of ${this.state.name}`, 'its promise would wait for the work', 'write launch');
-    const context = this.devices.currentContext();
     const { state } = this;
+    if (recording.current !== undefined)
+      refuseRecording(`launchAsync of ${state.name}`, 'its promise would wait for the work', 'write launch');
+    const context = this.devices.currentContext();
     const shape = checkLaunch(options, context, state.options, ASYNC_KEYS);
     const extras = checkExtras(options);
     const given = streamOption(ownValue(options, 'stream'), context);
     if (shape === undefined) return;
-    const launched = { kernel: state.name, shape, extras };
+    const launched = { kernel: state, shape, extras };
     refuseAborted(launched);
     this.noteShape(shape);
     const request: Request = { launched, context, given, args, report: reporter(launched) };
@@ -325,7 +326,7 @@ export class Launcher {
     forEachArray(typed, (arg) => {
       wide ||= isWide(arg.array, arg.type);
     });
-    const types = signatures === undefined ? typed.map(typeOf) : resolveOverload(state.name, signatures, typed, name);
+    const types = signatures === undefined ? typed.map(typeOf) : resolveOverload(state, signatures, typed, name);
     return { typed, types, wide, staging, paths: new Map(hosts.map(({ argument, path }) => [argument, path])) };
   }
 
@@ -335,13 +336,13 @@ export class Launcher {
     const blocks = grid[0] * grid[1] * grid[2];
     if (blocks >= info.limits.multiprocessors) return;
     this.#warnedIdle = true;
-    warnIdle(this.state.name, blocks, info);
+    warnIdle(this.state, blocks, info);
   }
 
   #warnOnce(argument: () => string): void {
     if (this.#warned) return;
     this.#warned = true;
-    warnImplicitCopy(this.state.name, argument(), this.devices.namespace);
+    warnImplicitCopy(this.state, argument(), this.devices.namespace);
   }
 
   /** Copies host arrays back; without a stream everything is done afterwards. */

@@ -14,7 +14,7 @@ const name = (i: number): string => `argument ${i + 1}`;
 
 function resolve(signature: unknown, ...args: unknown[]): string {
   const typed = args.map((arg, i) => typeArgument(arg, context, () => name(i)));
-  return showSignature(resolveOverload('scale', parseSignatures(signature), typed, name));
+  return showSignature(resolveOverload({ name: 'scale' }, parseSignatures(signature), typed, name));
 }
 
 const F = ndarray.zeros([3, 3], { dtype: f32, order: 'F' });

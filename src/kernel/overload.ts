@@ -13,10 +13,11 @@ import { isFContiguous } from '../layout/index.ts';
 import type { ArrayType, TupleType, Typed } from './args.ts';
 import type { Signature } from './signature.ts';
 import { elementName, showType } from './type-text.ts';
+import type { Named } from './warnings.ts';
 
 /** The types to compile for: those of the one signature that fits. `name` gives the words for argument i. */
 export function resolveOverload(
-  kernel: string,
+  kernel: Named,
   signatures: readonly Signature[],
   args: readonly Typed[],
   name: (i: number) => string,
@@ -43,22 +44,22 @@ export function resolveOverload(
   const given = `(${args.map(describe).join(', ')})`;
   const [first, second] = fitting;
   if (first === undefined) {
-    throw new TsambaTypeError('E_ARGUMENT_TYPE', `no signature of ${kernel} takes ${given}: it has ${all}`);
+    throw new TsambaTypeError('E_ARGUMENT_TYPE', `no signature of ${kernel.name} takes ${given}: it has ${all}`);
   }
   if (second !== undefined) {
     throw new TsambaTypeError(
       'E_ARGUMENT_TYPE',
-      `${given} fits several signatures of ${kernel}: ${fitting.map(({ signature }) => signature.text).join(' and ')}. Say which type a number has: cuda.scalar(f32, x)`,
+      `${given} fits several signatures of ${kernel.name}: ${fitting.map(({ signature }) => signature.text).join(' and ')}. Say which type a number has: cuda.scalar(f32, x)`,
     );
   }
   return first.types;
 }
 
-function checkCount(kernel: string, signature: Signature, args: readonly Typed[]): void {
+function checkCount(kernel: Named, signature: Signature, args: readonly Typed[]): void {
   if (signature.args.length === args.length) return;
   throw new TsambaTypeError(
     'E_ARGUMENT_COUNT',
-    `${kernel} takes ${signature.args.length} argument${signature.args.length === 1 ? '' : 's'}, ${signature.text}, but got ${args.length}`,
+    `${kernel.name} takes ${signature.args.length} argument${signature.args.length === 1 ? '' : 's'}, ${signature.text}, but got ${args.length}`,
   );
 }
 

@@ -101,7 +101,7 @@ export class Specialisation implements Resource, Kept {
     else observer.enqueue(this.#doing(shape, on), () => executable.launch(shape, marshaller.values, on));
     this.launches++;
     if (shape.timeout > 0 && !context.info.features.stopsKernels) {
-      waitWithin(this.#name.text, shape, { context, stream });
+      waitWithin({ name: this.#name.text }, shape, { context, stream });
     }
   }
 

@@ -7,11 +7,16 @@ import { warnsImplicitCopy, warnsLowOccupancy } from './options.ts';
 
 const WARNING = 'TsambaWarning';
 
+/** What has a name that is looked for when it is asked for: that of a kernel without one is in its author's file. */
+export interface Named {
+  readonly name: string;
+}
+
 /** A host array was passed as it is. Once a kernel. Numba: NumbaPerformanceWarning. */
-export function warnImplicitCopy(kernel: string, argument: string, namespace: string): void {
+export function warnImplicitCopy(kernel: Named, argument: string, namespace: string): void {
   if (!warnsImplicitCopy()) return;
   warn(
-    `${argument} of ${kernel} is a host array, which every launch copies to the device and back. Copy it once: ` +
+    `${argument} of ${kernel.name} is a host array, which every launch copies to the device and back. Copy it once: ` +
       `const d = ${namespace}.toDevice(a), launch with d, then d.copyToHost(); or say which way to copy: ${namespace}.In(a), ${namespace}.Out(a). ` +
       'TSAMBA_WARN_IMPLICIT_COPY=0 silences this',
     { type: WARNING, code: 'TSAMBA_IMPLICIT_COPY' },
@@ -19,10 +24,10 @@ export function warnImplicitCopy(kernel: string, argument: string, namespace: st
 }
 
 /** A grid of fewer blocks than a GPU has multiprocessors. Once a kernel. Numba: NumbaPerformanceWarning, "low occupancy". */
-export function warnIdle(kernel: string, blocks: number, { name, limits }: DeviceInfo): void {
+export function warnIdle(kernel: Named, blocks: number, { name, limits }: DeviceInfo): void {
   if (!warnsLowOccupancy()) return;
   warn(
-    `${kernel} runs ${blocks} block${blocks === 1 ? '' : 's'} on ${name}, which has ${limits.multiprocessors} multiprocessors: ${limits.multiprocessors - blocks} of them stay idle. ` +
+    `${kernel.name} runs ${blocks} block${blocks === 1 ? '' : 's'} on ${name}, which has ${limits.multiprocessors} multiprocessors: ${limits.multiprocessors - blocks} of them stay idle. ` +
       'Launch more blocks, with fewer threads in each or less work for each thread. TSAMBA_WARN_LOW_OCCUPANCY=0 silences this',
     { type: WARNING, code: 'TSAMBA_LOW_OCCUPANCY' },
   );

@@ -7,6 +7,7 @@ import { assemble, hasPtxas } from '../compiler/render/ptx/assemble.testing.ts';
 import { asDType, type DType, f32, i32, u32, u64 } from '../dtype/index.ts';
 import { cuda } from '../index.ts';
 import { launchSteps } from '../kernel/steps.ts';
+import { isThorough } from '../required.testing.ts';
 import { lessOf, mergeSteps } from './merge-sort.ts';
 import { onesweepOf } from './onesweep.ts';
 import { jitOn, placeOf } from './place.ts';
@@ -24,6 +25,18 @@ const HOSTS: readonly (readonly [string, (length: number, make: () => number) =>
   ['float64', (length, make) => Float64Array.from({ length }, make)],
 ];
 
+/** Up or down. */
+const LENGTHS: readonly (readonly [number, boolean])[] = [
+  [777, true],
+  [9000, false],
+  ...(isThorough()
+    ? ([
+        [1, false],
+        [30001, true],
+      ] as const)
+    : []),
+];
+
 /** Numbers that repeat, the same every time. */
 function some(seed: number): () => number {
   let state = seed;
@@ -35,12 +48,7 @@ function some(seed: number): () => number {
 
 describe.each(['sweeps', 'tiles', 'stretches'] as const)('%s', (way) => {
   it.each(HOSTS)('sort %s with what goes along', (name, make) => {
-    for (const [length, descending] of [
-      [1, false],
-      [777, true],
-      [9000, false],
-      [30001, true],
-    ] as const) {
+    for (const [length, descending] of LENGTHS) {
       for (const along of ['nothing', 'places', 'in place'] as const) {
         const host = make(length, some(length));
         const keys = cuda.toDevice(host) as unknown as DeviceNDArray;

@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { Context } from '../../src/memory/context.ts';
+import { isThorough } from '../../src/required.testing.ts';
 import { checkApi } from './api.ts';
 import { Coverage } from './coverage.ts';
 import { check, DEVICE_NAMES, type Observer, openDevice } from './devices.ts';
@@ -10,8 +11,7 @@ import { generate } from './generate.ts';
 import { printProgram } from './print.ts';
 import { Discarded, Refused } from './verdicts.ts';
 
-const PROGRAMS = 60;
-const LAUNCHED = 15;
+const [PROGRAMS, LAUNCHED] = isThorough() ? [60, 15] : [20, 5];
 
 describe('random programs', () => {
   it('do the same on all devices as in the evaluator', { timeout: 120_000 }, () => {
