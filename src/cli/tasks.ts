@@ -1,6 +1,7 @@
 /**
  * What commands have done in processes of their own, by name (`children.ts`).
  */
+import { benchDevice } from './bench-device.ts';
 import { describeKind } from './describe.ts';
 import { inspectFile } from './inspect-file.ts';
 import { runSuiteHere } from './suite.ts';
@@ -11,4 +12,5 @@ export const TASKS: Readonly<Record<string, (argument: never) => unknown>> = {
   try: tryDevice,
   inspect: inspectFile,
   suite: runSuiteHere,
+  bench: benchDevice,
 };
