@@ -1,4 +1,4 @@
-import { cuda, f32 } from 'tsamba';
+import { cuda, f32, ndarray } from 'tsamba';
 import { saxpy, spread } from './kernels.ts';
 
 const device = cuda.currentDevice();
@@ -13,7 +13,7 @@ console.log('saxpy:', Array.from(y.copyToHost().subarray(0, 5)).join(' '));
 const size = 256;
 const rim = new Float32Array(size * size);
 rim.fill(100, 0, size);
-let now = cuda.toDevice(rim).reshape(size, size);
+let now = cuda.toDevice(ndarray(rim, { shape: [size, size] }));
 let next = cuda.deviceArray([size, size], f32);
 const start = performance.now();
 for (let step = 0; step < 1000; step++) {
