@@ -6,8 +6,8 @@ import { newArray } from '../array/device-create.ts';
 import { type DType, type Scalar, sameDType, spellDType } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { formatShape, normalizeAxis } from '../layout/index.ts';
-import { show } from '../show.ts';
 import type { Workplace } from '../ufunc/operands.ts';
+import { arrayOf } from './input.ts';
 import { Lazy } from './lazy.ts';
 
 /** Options of what is done along an axis. */
@@ -46,7 +46,7 @@ export interface AskedAxis {
 
 /** The lines of an argument. Throws TypeError for what is no array, RangeError for an axis that there is not. */
 export function axisOf(place: Workplace, x: unknown, own: AskedAxis): Axis {
-  const array = arrayOf(place, x);
+  const array = axesOf(place, x);
   const axis = normalizeAxis(own.axis as number, array.ndim);
   const product = (list: readonly number[]): number => list.reduce((a, b) => a * b, 1);
   const [before, behind] = [array.shape.slice(0, axis), array.shape.slice(axis + 1)];
@@ -55,15 +55,11 @@ export function axisOf(place: Workplace, x: unknown, own: AskedAxis): Axis {
 }
 
 /** An array on the device, with its axes. */
-export function arrayOf(place: Workplace, x: unknown): DeviceNDArray {
+export function axesOf(place: Workplace, x: unknown): DeviceNDArray {
   if (x instanceof Lazy) {
     throw new TsambaTypeError('E_PARALLEL', `${place.name}: axis is for arrays, and x is a lazy input, which has one`);
   }
-  const operand = place.read(x, 'x');
-  if (operand.kind === 'scalar') {
-    throw new TsambaTypeError('E_PARALLEL', `${place.name}: x must be an array or a lazy input, got ${show(x)}`);
-  }
-  const array = operand.kind === 'nested' ? place.nested(operand.value, undefined) : operand.array;
+  const array = arrayOf(place, x, 'x');
   if (array.ndim > 0) return array;
   throw new TsambaRangeError('E_AXIS', `${place.name}: an array without axes has none to go along`);
 }

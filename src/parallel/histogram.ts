@@ -23,7 +23,7 @@ import {
   countVectors,
   type QuickBins,
 } from './histogram-kernels.ts';
-import { type Input, inputOf } from './input.ts';
+import { type Input, inputOf, integersOf } from './input.ts';
 import { Lazy, lengthOf, zip } from './lazy.ts';
 import { remember } from './memo.ts';
 import { jitOn, onHost, placeOf } from './place.ts';
@@ -127,6 +127,12 @@ function plan2d(x: unknown, y: unknown, bins: unknown, options: unknown): Plan<D
   const place = placeOf('histogram2d', [x, y], own.stream);
   return planned(place, () => {
     const inputs = [numbersOf(place, inputOf(place, x, 'x')), numbersOf(place, inputOf(place, y, 'y'))] as const;
+    if (inputs[0].length !== inputs[1].length) {
+      throw new TsambaRangeError(
+        'E_PARALLEL',
+        `histogram2d: x has ${inputs[0].length} elements, and y ${inputs[1].length}`,
+      );
+    }
     const wanted = Array.isArray(bins) ? (bins as unknown[]) : [bins ?? 10, bins ?? 10];
     const [a, b] = inputs.map((input, k) => binnedBy(place, input, wanted[k], own.range?.[k])) as [Binned, Binned];
     const to = countsFor(place, inputs[0], [a.count, b.count]);
@@ -197,13 +203,7 @@ function planBincount(x: unknown, options: unknown): Plan<DeviceNDArray> {
   };
   const place = placeOf('bincount', [x], own.stream);
   return planned(place, () => {
-    const input = inputOf(place, x, 'x');
-    if (!'iu'.includes(input.dtype.kind)) {
-      throw new TsambaTypeError(
-        'E_PARALLEL',
-        `bincount counts integers, got elements of ${describeDType(input.dtype)}`,
-      );
-    }
+    const input = integersOf(place, x, 'x');
     const count = own.length ?? 0;
     if (!Number.isSafeInteger(count) || count < 0) {
       throw new TsambaRangeError('E_PARALLEL', `bincount: length must be an integer from 0 on, got ${show(count)}`);

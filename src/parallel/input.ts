@@ -9,7 +9,7 @@ import { resultTypeOf } from '../kernel/result-type.ts';
 import { scalar } from '../kernel/scalar.ts';
 import { elementArgument } from '../kernel/signature-reader.ts';
 import { show } from '../show.ts';
-import type { Workplace } from '../ufunc/operands.ts';
+import type { Operand, Workplace } from '../ufunc/operands.ts';
 import { Lazy, type Recipe } from './lazy.ts';
 import { remember } from './memo.ts';
 import type { Value } from './operator.ts';
@@ -39,16 +39,35 @@ const readConstant: Read = ((value: Value, _: number): Value => value) as Read;
  */
 export function inputOf(place: Workplace, x: unknown, what: string): Input {
   if (x instanceof Lazy) return lazyInput(place, x, what);
-  const operand = place.read(x, what);
-  if (operand.kind === 'scalar')
-    throw new TsambaTypeError('E_PARALLEL', `${place.name}: ${what} must be an array or a lazy input, got ${show(x)}`);
-  const array = operand.kind === 'nested' ? place.nested(operand.value, undefined) : operand.array;
-  return arrayInput(raveled(place, array));
+  return arrayInput(raveled(place, arrayOf(place, x, what)));
+}
+
+/** An array on the device, with its axes. Throws TypeError for what is none. */
+export function arrayOf(place: Workplace, x: unknown, what: string): DeviceNDArray {
+  const isArray = typeof x === 'object' && x !== null && !('then' in x);
+  const operand = isArray ? read(place, x, what) : undefined;
+  if (operand?.kind === 'nested') return place.nested(operand.value, undefined);
+  if (operand?.kind === 'array') return operand.array;
+  const help = typeof x === 'object' && x !== null && 'then' in x ? ': await it first' : '';
+  throw new TsambaTypeError(
+    'E_PARALLEL',
+    `${place.name}: ${what} must be an array or a lazy input, got ${show(x)}${help}`,
+  );
+}
+
+/** Undefined for objects that are no arrays. */
+function read(place: Workplace, x: object, what: string): Operand | undefined {
+  try {
+    return place.read(x, what);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'E_UFUNC') return undefined;
+    throw error;
+  }
 }
 
 /** An input of integers; a JavaScript array of them is one of i32. Throws TypeError for what are none. */
 export function integersOf(place: Workplace, x: unknown, what: string): Input {
-  const list = Array.isArray(x) && x.length > 0 ? (x as unknown[]) : undefined;
+  const list = Array.isArray(x) ? (x as unknown[]) : undefined;
   const wrong = list?.find((one) => !Number.isInteger(one) && typeof one !== 'bigint' && !Array.isArray(one));
   if (wrong !== undefined) {
     throw new TsambaTypeError('E_PARALLEL', `${place.name}: ${what} must be integers, got ${show(wrong)}`);
@@ -86,7 +105,9 @@ export function raveled(place: Workplace, array: DeviceNDArray): DeviceNDArray {
 
 function lazyInput(place: Workplace, lazy: Lazy, what: string): Input {
   const { recipe, length, stated } = lazy;
-  const sources = lazy.sources.map((source) => inputOf(place, source, what));
+  const sources = lazy.sources.map((source, k) =>
+    k === 1 && recipe.kind === 'permute' ? integersOf(place, source, 'index') : inputOf(place, source, what),
+  );
   const arrays = sources.flatMap((source) => source.arrays);
   if (recipe.kind === 'strided') return { ...stridedInput(place, recipe, sources[0] as Input, length), length, arrays };
   const { argument, read } = wayOf(recipe, sources, stated);

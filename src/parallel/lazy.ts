@@ -78,6 +78,13 @@ export function counting(
   dtype?: DTypeLike,
 ): Lazy<never> {
   const length = count('counting', n);
+  const wrong = [start, step].find((v) => typeof v !== typeof start || !['number', 'bigint'].includes(typeof v));
+  if (wrong !== undefined) {
+    throw new TsambaTypeError(
+      'E_PARALLEL',
+      `counting: start and step must be two numbers or two bigints, got ${show(start)} and ${show(step)}`,
+    );
+  }
   const last = Number(start) + Number(step) * Math.max(0, length - 1);
   const isWord = [start, step, last].every((v) => typeof v === 'number' && v === (v | 0));
   const type = dtype === undefined ? (typeof start === 'bigint' ? i64 : isWord ? i32 : f64) : asDType(dtype);

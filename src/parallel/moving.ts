@@ -128,11 +128,17 @@ function planScatter(x: unknown, index: unknown, out: unknown, options: unknown)
         `scatter: out has ${there.ndim} axes and dtype ${spellDType(there.dtype)}; it needs one, and ${spellDType(source.dtype)}`,
       );
     }
+    if (source.length !== given.length) {
+      throw new TsambaRangeError(
+        'E_PARALLEL',
+        `scatter: there are ${given.length} indices, and ${source.length} elements`,
+      );
+    }
     const at = indexing(given, there.size);
     const jit = jitOn(place.context);
     const keys = ['scatter', jit, source.read, at.read, spellDType(source.dtype)];
     const kernel = remember(keys, () => scatterOf(jit, source.read, at.read, castTo(source.dtype)));
-    const threads = Math.min(source.length, at.length);
+    const threads = source.length;
     const shape = { threads, block: 256, stream: place.stream };
     const step = { kernel: kernel as never, shape, args: [source.argument, at.argument, there, threads] };
     return { steps: threads === 0 ? [] : [step], give: () => undefined };

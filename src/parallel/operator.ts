@@ -72,6 +72,8 @@ const NAMED: Readonly<Record<OperatorName, Readonly<Record<'b' | 'i' | 'f' | 'c'
   max: { b: either, i: greatest, f: greatestFloat, c: undefined },
 };
 
+const NAMES = "'sum', 'prod', 'min', 'max'";
+
 /** The operator for elements of a dtype. Throws TypeError for what is none, or has no meaning for the elements. */
 export function operatorOf(
   { name: call }: Workplace,
@@ -80,6 +82,12 @@ export function operatorOf(
   options: OperatorOptions = {},
 ): Operator {
   if (typeof given === 'string') return named(call, given, dtype, options);
+  if (typeof given !== 'function') {
+    throw new TsambaTypeError(
+      'E_PARALLEL',
+      `${call} takes an operator, ${NAMES}, or a function of two values, got ${show(given)}`,
+    );
+  }
   const { fn, name } = userFunction(call, given, {});
   const type = options.dtype ?? widened(dtype);
   const op = canonical(fn) as Operator['op'];
@@ -88,10 +96,9 @@ export function operatorOf(
 
 function named(call: string, given: string, dtype: DType, options: OperatorOptions): Operator {
   if (!Object.hasOwn(NAMED, given)) {
-    const names = Object.keys(NAMED).map((name) => `'${name}'`);
     throw new TsambaTypeError(
       'E_PARALLEL',
-      `${call} has no operator ${show(given)}: it takes ${names.join(', ')}, or a function of two values`,
+      `${call} has no operator ${show(given)}: it takes ${NAMES}, or a function of two values`,
     );
   }
   const name = given as OperatorName;

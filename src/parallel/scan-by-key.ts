@@ -2,8 +2,8 @@
  * `scanByKey` and `segmentedScan`: scans that begin anew where keys change, or where segments begin.
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
-import { spellDType, u8 } from '../dtype/index.ts';
-import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
+import { u8 } from '../dtype/index.ts';
+import { TsambaRangeError } from '../errors.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
 import type { Step } from '../kernel/steps.ts';
@@ -12,9 +12,10 @@ import { WORDS } from '../kernel/words.ts';
 import { readOptions } from '../options.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import { packedOf } from './accesses.ts';
-import { type Input, indexing, inputOf, type Read } from './input.ts';
+import { type Input, inputOf, type Read } from './input.ts';
 import { type Heads, keyedScan } from './keyed-scan.ts';
 import { remember } from './memo.ts';
+import { offsetsOf } from './offsets.ts';
 import type { Value } from './operator.ts';
 import { jitOn, placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
@@ -127,23 +128,9 @@ function planSegmented(x: unknown, offsets: unknown, op: unknown, options: unkno
   const place = placeOf('segmentedScan', [x, offsets, own.out], own.stream);
   return planned(place, () => {
     const input = inputOf(place, x, 'x');
-    const starts = inputOf(place, wholeNumbers(offsets), 'the offsets');
-    if (!'iu'.includes(starts.dtype.kind)) {
-      throw new TsambaTypeError('E_PARALLEL', `${place.name}: offsets are integers, got ${spellDType(starts.dtype)}`);
-    }
-    const { flags, steps } = flagging(place, indexing(starts, input.length), input.length);
+    const { flags, steps } = flagging(place, offsetsOf(place, offsets, input.length), input.length);
     return headed(place, input, { argument: flags, isHead: readFlag }, op, own, { steps, arrays: [] });
   });
-}
-
-/** JavaScript arrays of numbers as integers. */
-function wholeNumbers(offsets: unknown): unknown {
-  const isWhole = Array.isArray(offsets) && offsets.every((v) => Number.isInteger(v));
-  return isWhole
-    ? Math.max(0, ...offsets) < 2 ** 31
-      ? Int32Array.from(offsets)
-      : BigInt64Array.from(offsets, BigInt)
-    : offsets;
 }
 
 const readFlag = ((flags: readonly number[], i: number) => flags[i] !== 0) as unknown as Read;

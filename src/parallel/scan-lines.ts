@@ -6,7 +6,7 @@ import { newArray } from '../array/device-create.ts';
 import type { DType, Scalar } from '../dtype/index.ts';
 import { normalizeAxis } from '../layout/index.ts';
 import type { Workplace } from '../ufunc/operands.ts';
-import { arrayOf, checkOut, lastOf, shapedAs } from './axis.ts';
+import { axesOf, checkOut, lastOf, shapedAs } from './axis.ts';
 import { arrayInput } from './input.ts';
 import type { Plan } from './primitive.ts';
 import { initFor, type Own, plainScan, resultType, scanOperator } from './scan-plain.ts';
@@ -21,7 +21,7 @@ export function scanAlong(
   own: Own,
   isExclusive: boolean,
 ): Omit<Plan<DeviceNDArray>, 'place'> {
-  const array = arrayOf(place, x);
+  const array = axesOf(place, x);
   const axis = normalizeAxis(own.axis as number, array.ndim);
   const operator = scanOperator(place, op, array.dtype, own.dtype);
   const init = initFor(place, operator, own.init, isExclusive);

@@ -2,7 +2,7 @@
  * `searchSorted` and `merge`: over arrays that ascend.
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
-import { i32, i64, sameDType, spellDType } from '../dtype/index.ts';
+import { type DType, i32, i64, sameDType, spellDType } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
@@ -63,7 +63,7 @@ function planSearch(sorted: unknown, x: unknown, options: unknown): Plan<DeviceN
     const reads = [...all.arrays, ...values.arrays];
     const results = resultFor(place, outOf(place, own.out), { length: values.length, dtype, whole: true }, reads);
     const jit = jitOn(place.context);
-    const less = lessOf('searchSorted', own.less);
+    const less = lessOf('searchSorted', own.less, [all.dtype, values.dtype]);
     const keys: Key[] = ['search', jit, all.read, values.read, less, side, dtype.name];
     const kernel = remember(keys, () => searchOf(jit, all.read, values.read, less, side === 'right', castTo(dtype)));
     const args = [all.argument, all.length, values.argument, results.written];
@@ -72,8 +72,14 @@ function planSearch(sorted: unknown, x: unknown, options: unknown): Plan<DeviceN
   });
 }
 
-function lessOf(call: string, less: unknown): Less {
-  return less === undefined ? before : (canonical(userFunction(call, less, {}).fn) as unknown as Less);
+function lessOf(call: string, less: unknown, dtypes: readonly DType[]): Less {
+  if (less !== undefined) return canonical(userFunction(call, less, {}).fn) as unknown as Less;
+  const wrong = dtypes.find(({ kind, fields }) => kind === 'c' || fields !== undefined);
+  if (wrong === undefined) return before;
+  throw new TsambaTypeError(
+    'E_PARALLEL',
+    `${call}: elements of ${spellDType(wrong)} have no order of their own: pass less, a function of two of them`,
+  );
 }
 
 /** How many elements of a sequence come before a value; `behind`: or are as good as it. A device function. */
@@ -150,7 +156,7 @@ function planMerge(a: unknown, b: unknown, options: unknown): Plan<DeviceNDArray
     const wanted = { length: first.length + second.length, dtype, whole: true };
     const results = resultFor(place, outOf(place, own.out), wanted, [...first.arrays, ...second.arrays]);
     const jit = jitOn(place.context);
-    const less = lessOf('merge', own.less);
+    const less = lessOf('merge', own.less, [dtype]);
     const step = (from: Input, other: Input, behind: boolean) => {
       const keys: Key[] = ['merge', jit, from.read, other.read, less, behind, spellDType(dtype)];
       const kernel = remember(keys, () => mergeOf(jit, from.read, other.read, less, behind, castTo(dtype)));

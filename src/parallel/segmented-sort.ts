@@ -2,10 +2,8 @@
  * `segmentedSort`: many stretches of one array, each sorted by itself.
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
-import { spellDType } from '../dtype/index.ts';
-import { TsambaTypeError } from '../errors.ts';
-import type { Workplace } from '../ufunc/operands.ts';
-import { type Input, inputOf } from './input.ts';
+import { inputOf } from './input.ts';
+import { offsetsOf } from './offsets.ts';
 import { placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
 import { sortingSegments } from './segment-sorting.ts';
@@ -53,12 +51,9 @@ function planSegmentedSort(x: unknown, offsets: unknown, options: unknown): Plan
   return planned(place, () => {
     const input = inputOf(place, x, 'x');
     const results = sortedInto(place, outOf(place, order.out), input.length, input.dtype, input.arrays);
-    return { ...results, steps: sortingSegments(place, input, offsetsOf(place, offsets), order, results.written) };
+    return {
+      ...results,
+      steps: sortingSegments(place, input, offsetsOf(place, offsets, input.length), order, results.written),
+    };
   });
-}
-
-function offsetsOf(place: Workplace, given: unknown): Input {
-  const offsets = inputOf(place, given, 'offsets');
-  if ('iu'.includes(offsets.dtype.kind) || Array.isArray(given)) return offsets;
-  throw new TsambaTypeError('E_PARALLEL', `segmentedSort: offsets must be integers, got ${spellDType(offsets.dtype)}`);
 }

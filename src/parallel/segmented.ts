@@ -3,13 +3,13 @@
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { asDType, type DType, type DTypeLike, i32, spellDType } from '../dtype/index.ts';
-import { TsambaRangeError } from '../errors.ts';
 import type { Step } from '../kernel/steps.ts';
 import { readOptions } from '../options.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
 import { packedOf } from './accesses.ts';
-import { type Input, indexing, inputOf, integersOf } from './input.ts';
+import { type Input, inputOf } from './input.ts';
 import { remember } from './memo.ts';
+import { offsetsOf } from './offsets.ts';
 import { castTo, type Operator, operatorOf } from './operator.ts';
 import { jitOn, onHost, placeOf } from './place.ts';
 import { type Plan, planned, primitive } from './primitive.ts';
@@ -78,15 +78,15 @@ function planSegmented(x: unknown, offsets: unknown, op: unknown, options: unkno
   const own: Own = readOptions('segmentedReduce', options as object, keys);
   const place = placeOf('segmentedReduce', [x, offsets, own.out], own.stream);
   return planned(place, () => {
-    const [input, bounds] = [inputOf(place, x, 'x'), boundsOf(place, offsets)];
-    const ends = indexing(bounds, input.length);
+    const input = inputOf(place, x, 'x');
+    const bounds = offsetsOf(place, offsets, input.length);
     const dtype = own.dtype === undefined ? undefined : (asDType(own.dtype) as DType);
     const operator = operatorOf(place, op, input.dtype, { exact: true, dtype });
     const target = outOf(place, own.out);
     const type = target?.dtype ?? dtype ?? (operator.identity === undefined ? input.dtype : resultOf(operator, input));
     const wanted = { length: bounds.length - 1, dtype: type, whole: true };
     const results = resultFor(place, target, wanted, [...input.arrays, ...bounds.arrays]);
-    const steps = reducingSegments(place, operator, input, ends, results.written, own.init);
+    const steps = reducingSegments(place, operator, input, bounds, results.written, own.init);
     return { ...results, steps };
   });
 }
@@ -94,13 +94,6 @@ function planSegmented(x: unknown, offsets: unknown, op: unknown, options: unkno
 /** Narrow elements are given as what they are, where no wider integer was needed. */
 function resultOf({ type }: Operator, { dtype }: Input): DType {
   return type.itemSize === 8 ? type : dtype;
-}
-
-/** The offsets: integers, one at least. */
-function boundsOf(place: Workplace, offsets: unknown): Input {
-  const bounds = integersOf(place, offsets, 'offsets');
-  if (bounds.length > 0) return bounds;
-  throw new TsambaRangeError('E_PARALLEL', `${place.name}: offsets has no elements; of n segments there are n + 1`);
 }
 
 /** The launches that reduce segments into `out`, one element each. */

@@ -154,6 +154,8 @@ function planInto(
     const input = inputOf(place, x, 'x');
     const choosing = choosingOf(place, input, chosen);
     const outs = given.map((out) => roomIn(place, out, input.length, input.dtype, choosing.reads));
+    if (outs.length > 1 && outs[0] === outs[1])
+      throw new TsambaTypeError('E_PARALLEL', `${name}: selected and rejected must go to two arrays`);
     const count = countIn(place, counted);
     const give = (): void => undefined;
     if (input.length > 0) return { steps: selecting(place, { ...choosing, outs, both: outs.length > 1, count }), give };

@@ -5,7 +5,7 @@ import type { DeviceNDArray } from '../array/device-array.ts';
 import type { DType } from '../dtype/index.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Step } from '../kernel/steps.ts';
-import { isPlainObject } from '../options.ts';
+import { isPlainObject, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { inputOf } from './input.ts';
 import { placeOf } from './place.ts';
@@ -97,6 +97,10 @@ function planSortByKey(k: unknown, v: unknown, options: unknown): Plan<Sorted<un
 
 function outsOf(out: unknown): { readonly keys?: unknown; readonly values?: unknown } {
   if (out === undefined || out === null) return {};
-  if (isPlainObject(out)) return out as { readonly keys?: unknown; readonly values?: unknown };
+  if (isPlainObject(out)) {
+    const own = readOptions('out of sortByKey', out as { keys?: unknown; values?: unknown }, ['keys', 'values']);
+    if (own.keys === undefined || own.keys !== own.values) return own;
+    throw new TsambaTypeError('E_PARALLEL', 'sortByKey: keys and values must go to two arrays');
+  }
   throw new TsambaTypeError('E_PARALLEL', `sortByKey: out must be { keys, values }, got ${show(out)}`);
 }

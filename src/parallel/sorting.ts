@@ -7,6 +7,7 @@ import { TsambaTypeError } from '../errors.ts';
 import type { Step } from '../kernel/steps.ts';
 import { userFunction } from '../kernel/user-function.ts';
 import { readOptions } from '../options.ts';
+import { show } from '../show.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
 import { canonical } from './canonical.ts';
 import { type Input, resultOf } from './input.ts';
@@ -50,9 +51,11 @@ export function readOrder(name: string, options: unknown, also: readonly string[
   const { descending = false, key, compare, out, axis, stream } = own;
   if (key !== undefined && compare !== undefined)
     throw new TsambaTypeError('E_PARALLEL', `${name} takes key or compare, not both`);
+  if (typeof descending !== 'boolean')
+    throw new TsambaTypeError('E_OPTION', `${name}: descending must be true or false, got ${show(descending)}`);
   const by = key === undefined ? undefined : userFunction(name, key, {});
   return {
-    descending: Boolean(descending),
+    descending,
     key: by && { fn: canonical(by.fn), name: by.name },
     compare: compare === undefined ? undefined : canonical(userFunction(name, compare, {}).fn),
     out,

@@ -10,7 +10,7 @@ import type { Random } from './random.ts';
 
 /** Around warps, blocks, tiles, and the chunks of the CPU device. */
 const EDGES = [0, 1, 2, 31, 32, 33, 64, 127, 128, 129, 255, 256, 257, 511, 513, 1023, 1024, 1025, 2048, 2049, 3073];
-const LARGE = [4095, 4096, 4097, 6145, 8191, 8192, 8193, 12_289, 16_385, 20_001];
+const LARGE = [4095, 4096, 4097, 6145, 8191, 8192, 8193, 12_289, 16_385, 20_001, 150_001];
 
 type Callable = { (...args: never[]): unknown; readonly async?: unknown };
 

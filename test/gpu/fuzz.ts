@@ -12,6 +12,7 @@ import { type Directed, directed } from '../fuzz/directed.ts';
 import { checkDirected } from '../fuzz/directed-run.ts';
 import { generate } from '../fuzz/generate.ts';
 import { show } from '../fuzz/memory.ts';
+import { runParallel } from '../fuzz/parallel.ts';
 import { argumentsOf, printProgram } from '../fuzz/print.ts';
 import type { Program } from '../fuzz/program.ts';
 import { shrink } from '../fuzz/shrink.ts';
@@ -51,6 +52,7 @@ export function fuzzing(options: FuzzOptions): readonly GpuModule[] {
       chapter: 'random programs, launched',
       tests: programTests(options, launched, seed + 1_000_000, options.launched),
     },
+    { chapter: 'random programs of tsamba/parallel', tests: parallelTests(options) },
   ];
 }
 
@@ -76,6 +78,18 @@ function programTests(options: FuzzOptions, run: Check, first: number, count: nu
     name: `seeds ${first + from}–${first + to - 1}`,
     run: () => runPrograms(options, run, first + from, first + to),
     seconds: options.shrink ? 300 : 120,
+  }));
+}
+
+/** As many as programs that are launched. Larger arrays than elsewhere, so that there are several tiles for each of many blocks. */
+function parallelTests({ seed, launched }: FuzzOptions): readonly GpuTest[] {
+  return handfuls(launched, HANDFUL).map(([from, to]) => ({
+    name: `seeds ${seed + from}–${seed + to - 1}`,
+    run: async () => {
+      const wrong = await runParallel({ programs: to - from, seed: seed + from, most: 200_000, failures: SHOWN });
+      conclude(wrong, to - from);
+    },
+    seconds: 300,
   }));
 }
 

@@ -2,6 +2,7 @@
  * The modules of tests that only a GPU can run. Add yours here, one import and one entry each; `suite.ts` says what they look like.
  */
 import { copyTests } from './copies.ts';
+import { deterministic } from './deterministic.ts';
 import { deviceTests } from './devices.ts';
 import { driverTests } from './driver.ts';
 import { endurance } from './endurance.ts';
@@ -27,6 +28,7 @@ export const modules: readonly GpuModule[] = [
   hostMemory,
   interop,
   endurance,
+  deterministic,
   tour,
   runnerSelfTest,
   sanitizerControl,

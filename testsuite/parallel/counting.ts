@@ -17,13 +17,17 @@ import {
   map,
   merge,
   minmax,
+  permute,
   reduce,
   reverse,
   scatter,
   searchSorted,
   segmentedReduce,
   segmentedScan,
+  segmentedSort,
   shuffle,
+  sort,
+  sortByKey,
 } from '../../src/parallel/index.ts';
 import { rejects, same, sameElements } from '../assert.ts';
 import { type ConformanceTest, chapter } from '../suite.ts';
@@ -177,6 +181,34 @@ export const parallelCounting: readonly ConformanceTest[] = chapter('parallel co
     });
     sameElements(await read(stable), [11, 12, 21, 20]);
     await rejects(() => merge.async(Int32Array.of(1), Float32Array.of(1)), /float32|f32/);
+  },
+
+  'what does not fit is said, and nothing is left': async () => {
+    const { live } = cuda.memoryStats();
+    const x = cuda.toDevice(Float32Array.of(3, 1, 2));
+    const int = cuda.deviceArray(3, i32);
+    const wrong: readonly (readonly [run: () => Promise<unknown>, text: RegExp])[] = [
+      [() => reduce.async(x, 5 as never), /'max', or a function of two values, got 5/],
+      [() => reduce.async(x, 'summe' as never), /no operator 'summe'/],
+      [() => reduce.async(x, 'sum', { init: '1' as never }), /init must be a value of f32/],
+      [() => reduce.async(Promise.resolve(x) as never, 'sum'), /await it first/],
+      [() => segmentedReduce.async(x, [0, 3, 1], 'sum'), /offsets\[2\] is 1, and the offset before it is 3/],
+      [() => segmentedScan.async(x, [0, 9], 'sum'), /offsets\[1\] is 9, and there are 3 elements/],
+      [() => segmentedSort.async(x, Int32Array.of(-1, 2)), /offsets\[0\] is -1/],
+      [() => sort.async(x, { descending: 1 as never }), /true or false/],
+      [() => sortByKey.async(x, int, { out: { keys: int, values: int } }), /two arrays/],
+      [() => sortByKey.async(x, int, { out: { key: int } as never }), /no option 'key'/],
+      [() => histogram2d.async(x, [1, 2], 2), /x has 3 elements, and y 2/],
+      [() => scatter.async(x, [0], int), /dtype/],
+      [() => scatter.async(int, [0], int), /1 indices, and 3 elements/],
+      [() => gather.async(x, [0.5]), /integers, got 0.5/],
+      [() => collect.async(permute(x, x)), /index must be integers/],
+      [async () => counting(3, 1n, 2 as never), /two numbers or two bigints/],
+    ];
+    for (const [run, text] of wrong) await rejects(run, text);
+    same((await gather.async(x, [])).size, 0);
+    for (const array of [x, int]) array.dispose();
+    same(cuda.memoryStats().live, live);
   },
 
   'indices and offsets of 64 bits': async () => {
