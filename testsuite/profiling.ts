@@ -4,7 +4,7 @@
  * Nothing here says how long something takes. Kernels have names of their own: those of functions are lost when code is minified.
  */
 import { cuda, type f32, roc, type Vec } from '../src/index.ts';
-import { rejects, same, sameElements } from './assert.ts';
+import { rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { launch, read } from './waiting.ts';
 
@@ -147,4 +147,36 @@ export const profiling: readonly ConformanceTest[] = chapter('profiling', {
       same(Math.abs(Date.UTC(2026, 0, 1) + ts / 1e3 - Date.now()) < 3_600_000, true, 'now');
     }
   },
+
+  'ranges and marks of the program are seen, and streams have the names that it gives': async () => {
+    const stream = cuda.stream();
+    const d = cuda.toDevice(new Float32Array(SIZE), { stream });
+    cuda.nvtx.nameStream(stream, 'mine');
+    const profile = await cuda.profile(async () => {
+      same(
+        cuda.nvtx.range('fill', () => {
+          d.set(1);
+          return 7;
+        }),
+        7,
+      );
+      const open = cuda.nvtx.range('open');
+      same(await cuda.nvtx.range('later', async () => 8), 8);
+      cuda.nvtx.mark('here');
+      open.end();
+      open.end();
+      throws(() => cuda.nvtx.range('failing', () => throwing()), /mine/);
+      throws(() => cuda.nvtx.mark(1 as never), /a name/);
+    });
+    const names = profile.events.filter(({ kind }) => kind === 'range' || kind === 'mark').map(({ name }) => name);
+    sameElements(names, ['fill', 'open', 'later', 'here', 'failing']);
+    same(profile.events.find(({ kind }) => kind === 'fill')?.stream, stream.handle === undefined ? undefined : 'mine');
+    same(profile.summary().ranges.length, 4);
+    const ends = profile.trace().traceEvents.filter(({ ph }) => ph === 'b' || ph === 'e');
+    sameElements(ends.map(({ ph, name }) => `${ph} ${name}`).sort(), ['b later', 'b open', 'e later', 'e open']);
+  },
 });
+
+function throwing(): never {
+  throw new Error('mine');
+}

@@ -50,6 +50,7 @@ export type { Profile, ProfileOptions } from '../profile/profile.ts';
 export type { MemorySample, ProfiledDevice, ProfileEvent, Span } from '../profile/records.ts';
 export type { CopySum, Sum, Summary, SummaryOptions, SummaryRow } from '../profile/summary.ts';
 export type { ReduceIntoOptions, ReduceOptions, Reducible, Reduction } from '../reduce/reduce.ts';
+export type { Nvtx, NvtxRange } from '../stream/nvtx.ts';
 export type { AutoSynchronize, StreamCallback } from '../stream/stream.ts';
 export type {
   AccumulateOptions,

@@ -17,6 +17,7 @@ export { scalar } from '../kernel/scalar.ts';
 export { detect, gpus, isAvailable } from '../memory/gpus.ts';
 export { trackLeaks } from '../memory/leaks.ts';
 export { Event } from '../stream/event.ts';
+export { nvtx } from '../stream/nvtx.ts';
 export { Stream } from '../stream/stream.ts';
 export { atomic } from './atomic.ts';
 export * from './bessel.ts';

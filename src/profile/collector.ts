@@ -108,12 +108,13 @@ class Collector implements Observer, Noticed {
     }
   }
 
-  begin(what: Doing): (error?: unknown) => void {
+  begin(what: Doing): (error?: unknown, nested?: boolean) => void {
     const seen = new Seen(what, performance.now(), { overlapping: true });
     let over = false;
-    return (error) => {
+    return (error, nested = false) => {
       if (over) return;
       over = true;
+      seen.overlapping = !nested;
       if (error !== undefined) this.#failed(seen, error);
       seen.end = performance.now();
       this.#add(seen);

@@ -54,8 +54,8 @@ export interface Observer {
   enqueue<R>(what: Enqueuing, body: () => R): R;
   /** Runs what takes the host's time. */
   spend<R>(what: Doing, body: () => R): R;
-  /** Something that has begun; the function that it gives says that it is over. Others may begin and end meanwhile. */
-  begin(what: Doing): (error?: unknown) => void;
+  /** Something that has begun; the function that it gives says that it is over. Others may begin and end meanwhile; `nested`: all of them within it. */
+  begin(what: Doing): (error?: unknown, nested?: boolean) => void;
   /** Something that takes no time. */
   mark(what: Doing): void;
   /** A context was made. */

@@ -56,7 +56,7 @@ export class Seen {
   time: DeviceTime | undefined = undefined;
   error: string | undefined = undefined;
   /** Whether others may have begun within it and end after it. */
-  readonly overlapping: boolean;
+  overlapping: boolean;
 
   constructor(what: Doing, start: number, { stream, clock, overlapping = false }: Partial<Seen> = {}) {
     this.what = what;

@@ -11,7 +11,7 @@ import { nameForProcess, writeOwnTrace } from './trace-file.ts';
 
 let asked = false;
 
-/** Begins the trace that the environment asks for, when the first device is opened. Never throws. */
+/** Begins the trace that the environment asks for, when the first device is opened or the program begins a range. Never throws. */
 export function traceProgram(): void {
   if (asked) return;
   asked = true;
