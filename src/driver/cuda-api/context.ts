@@ -23,7 +23,7 @@ let current = 0;
 const lost = new Map<string, Map<number, DriverError>>();
 
 const RECOVERY =
-  'The driver takes no more work from this process or its worker threads: end it. What may fail so belongs into a child process ' +
+  'The driver takes no more work from this process or its worker threads: end it. Run code that may fail like this in a child process ' +
   '(node:child_process), which can be started again.';
 
 function lostOn(platform: string): Map<number, DriverError> {
