@@ -31,6 +31,7 @@ const LONG = [
   'test/conformance-threads.test.ts',
   'test/conformance-ptx.test.ts',
   'test/conformance-webgpu.test.ts',
+  'test/webgpu-waiting.test.ts',
   'test/conformance-chromium.test.ts',
   'test/pages.test.ts',
   'test/fuzz/!(fuzz|regressions|directed).test.ts',

@@ -2,31 +2,14 @@
  * The conformance suite on WebGPU, by Dawn from the package `webgpu`: on SwiftShader where a browser has brought that, else on what there is. Skipped where there is no
  * adapter, unless TSAMBA_TEST_REQUIRE names `webgpu`.
  */
-import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { whyNoGpu } from '../src/driver/webgpu/api.ts';
 import { isRequired } from '../src/required.testing.ts';
 import { defineConformance } from './support/conformance.ts';
 import { BEYOND_SWIFTSHADER } from './support/swiftshader.ts';
+import { LACKS, preferSwiftShader } from './support/webgpu.ts';
 
-/** SwiftShader, as Debian's Chromium brings it: it computes on the processor. */
-const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
-
-/** What WebGPU does not have: a kernel that asks for it is refused, in these words. */
-const LACKS = [
-  'E_F64',
-  'E_ATOMIC64',
-  'E_ATOMIC_SCOPE',
-  'E_FENCE',
-  'E_HOST_MEMORY',
-  'E_BUFFERS',
-  'E_IPC',
-  'E_COOPERATIVE',
-];
-
-if (process.env['VK_ICD_FILENAMES'] === undefined && existsSync(SWIFTSHADER)) {
-  process.env['VK_ICD_FILENAMES'] = SWIFTSHADER;
-}
+preferSwiftShader();
 
 /** Why there is no device; undefined where there is one. */
 async function missing(): Promise<string | undefined> {

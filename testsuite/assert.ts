@@ -4,8 +4,8 @@
 
 /** What a failed assertion throws. */
 export class ConformanceFailure extends Error {
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'ConformanceFailure';
   }
 }
@@ -111,7 +111,7 @@ function ownWords(message: string): string {
 
 function check(thrown: unknown, message: RegExp, code: string | undefined): void {
   if (!(thrown instanceof Error) || !message.test(ownWords(thrown.message)))
-    throw new ConformanceFailure(`threw ${String(thrown)}; expected ${message}`);
+    throw new ConformanceFailure(`threw ${String(thrown)}; expected ${message}`, { cause: thrown });
   const actual = (thrown as { code?: unknown }).code;
   if (code !== undefined && actual !== code)
     throw new ConformanceFailure(`threw code ${String(actual)} instead of ${code}: ${thrown.message}`);

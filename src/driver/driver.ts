@@ -517,6 +517,8 @@ export interface DriverProvider {
   readonly offline?: readonly OfflineCode[] | undefined;
   /** A promise where the device cannot be opened at once. */
   open(index: number): DeviceDriver | Promise<DeviceDriver>;
+  /** Where `open` gives a promise: a device that a thread may wait for, at once; undefined where there can be none. */
+  openNow?(index: number): BlockingDriver | undefined;
 }
 
 /** A kind of device that is opened at once and that a thread may wait for. */

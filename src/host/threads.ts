@@ -12,6 +12,8 @@ export interface Thread {
   post(message: unknown, transfer?: readonly ArrayBuffer[]): void;
   /** Ends it wherever it is; resolves when it is gone. */
   terminate(): Promise<void>;
+  /** Whether the process stays for messages of the thread; at first it does not. No matter in pages. */
+  hold(on: boolean): void;
   /** It ends by itself: no more messages come. */
   close(): void;
   /** Whether it is over for certain, also where no event could be delivered yet. */
@@ -111,6 +113,7 @@ function startInNode({ name, code, data, onMessage, onError, onExit }: ThreadOpt
   return {
     post: (message, transfer = []) => port.postMessage(message, transfer),
     terminate: async () => void (await worker.terminate()),
+    hold: (on) => void (on ? port.ref() : port.unref()),
     close: () => port.close(),
     // In Node.js the loop of a thread that is over reports -1, also when its 'exit' event has had no chance to be delivered.
     get ended() {
@@ -152,6 +155,7 @@ function startInPage({ name, code, data, onMessage, onError, onExit }: ThreadOpt
       await new Promise<void>((resolve) => setTimeout(resolve, started ? LINGER_MS : 0));
       ended = true;
     },
+    hold: () => undefined,
     close: () => undefined,
     get ended() {
       return ended;

@@ -58,6 +58,8 @@ export function offlineCode(): readonly OfflineCode[] {
 
 /** Opens a device for a call that cannot wait. Throws NotSupportedError where it opens by a promise: `instead` waits for that. */
 export function openAtOnce(provider: DriverProvider, index: number, asked: string, instead: string): DeviceDriver {
+  const now = provider.openNow?.(index);
+  if (now !== undefined) return now;
   const opened = provider.open(index);
   if (!(opened instanceof Promise)) return opened;
   opened.then(

@@ -14,6 +14,8 @@ export interface ConformanceRun {
   readonly environment?: Readonly<Record<string, string>>;
   /** Of the tests only every n-th, beginning with the k-th, which is 1 for the first. */
   readonly part?: readonly [k: number, n: number];
+  /** Of these chapters only. */
+  readonly chapters?: readonly string[];
   /** Tests that this device cannot run. */
   readonly without?: readonly string[];
   /** Codes of NotSupportedError with which this device refuses what it lacks: such tests are skipped. */
@@ -39,6 +41,7 @@ export async function defineConformance(run: ConformanceRun): Promise<void> {
     const [part, parts] = run.part ?? [1, 1];
     for (const [k, test] of conformanceTests.entries()) {
       if (k % parts !== part - 1) continue;
+      if (run.chapters?.includes(test.chapter) === false) continue;
       if (test.blocks && !canWait()) continue;
       if (run.without?.includes(`${test.chapter}: ${test.name}`) === true) continue;
       it(`${test.chapter}: ${test.name}`, async (context) => {

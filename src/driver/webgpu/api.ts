@@ -9,10 +9,18 @@ import { nodeModule } from '../../host/index.ts';
 
 export interface GpuBuffer {
   readonly size: number;
-  mapAsync(mode: number): Promise<void>;
-  getMappedRange(): ArrayBuffer;
+  mapAsync(mode: number): PromiseLike<void>;
+  getMappedRange(): ArrayBufferLike;
   unmap(): void;
   destroy(): void;
+}
+
+/** What an adapter says of itself. */
+export interface GpuInfo {
+  readonly vendor?: string;
+  readonly device?: string;
+  readonly architecture?: string;
+  readonly description?: string;
 }
 
 export interface GpuLimits {
@@ -57,14 +65,14 @@ export interface GpuPipeline {
 export interface GpuQueue {
   submit(commands: readonly object[]): void;
   writeBuffer(buffer: GpuBuffer, at: number, data: Uint8Array, offset?: number, bytes?: number): void;
-  onSubmittedWorkDone(): Promise<void>;
+  onSubmittedWorkDone(): PromiseLike<void>;
 }
 
 export interface GpuDevice {
   readonly queue: GpuQueue;
   readonly limits: GpuLimits;
   readonly features: { has(name: string): boolean };
-  readonly lost: Promise<{ readonly reason: string; readonly message: string }>;
+  readonly lost: PromiseLike<{ readonly reason: string; readonly message: string }>;
   createBuffer(options: { readonly size: number; readonly usage: number; readonly label?: string }): GpuBuffer;
   createShaderModule(options: { readonly code: string; readonly label?: string }): object;
   createBindGroupLayout(options: object): object;
@@ -74,19 +82,14 @@ export interface GpuDevice {
   createCommandEncoder(): GpuEncoder;
   createQuerySet(options: { readonly type: 'timestamp'; readonly count: number }): GpuQuerySet;
   pushErrorScope(filter: 'validation' | 'out-of-memory' | 'internal'): void;
-  popErrorScope(): Promise<GpuError | null>;
+  popErrorScope(): PromiseLike<GpuError | null>;
   destroy(): void;
 }
 
 export interface GpuAdapter {
   readonly limits: GpuLimits;
   readonly features: { has(name: string): boolean };
-  readonly info?: {
-    readonly vendor?: string;
-    readonly device?: string;
-    readonly architecture?: string;
-    readonly description?: string;
-  };
+  readonly info?: GpuInfo;
   requestDevice(options: object): Promise<GpuDevice>;
 }
 
@@ -134,6 +137,11 @@ export async function findGpu(): Promise<Gpu> {
   if (own !== undefined) return own;
   dawn ??= loadDawn();
   return dawn;
+}
+
+/** The main file of Dawn's package; undefined where the runtime has a WebGPU of its own. */
+export function dawnPath(): string | undefined {
+  return ownGpu() === undefined ? packagePath('webgpu') : undefined;
 }
 
 /** By `require`: what looks like an import, bundlers follow. */

@@ -11,6 +11,9 @@ import { type GpuBuffer, type GpuDevice, MAP_READ, USAGE } from './api.ts';
 import { CopyKernels } from './copy-kernels.ts';
 import type { Location, WebGpuMemory } from './memory.ts';
 
+/** Gives bytes to who uses them, when they are there. */
+export type Staged = (use: (bytes: Uint8Array) => void) => PromiseLike<void>;
+
 export class Copies {
   readonly #device: GpuDevice;
   readonly #memory: WebGpuMemory;
@@ -80,7 +83,7 @@ export class Copies {
   }
 
   /** All reads are enqueued when this returns; the function that it gives fills the target once the buffer can be mapped. */
-  fetch(copy: StridedCopy<HostSide, DeviceSide>): (() => Promise<void>) | undefined {
+  fetch(copy: StridedCopy<HostSide, DeviceSide>): (() => PromiseLike<void>) | undefined {
     const walk = walkOf(copy);
     if (walk === undefined) return undefined;
     const host = hostSpan(walk, 't', copy.target);
@@ -89,14 +92,11 @@ export class Copies {
     const bytes = bytesOf(walk);
     const packed = renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false });
     const staging = this.stage(bytes, (into) => this.#copy(packed, { buffer: into, offset: 0 }, from));
-    return async () => {
-      const read = await staging();
-      copyOnHost(replaceSide(walk, 's', 0, strides), host, { bytes: read, offset: 0 });
-    };
+    return () => staging((read) => copyOnHost(replaceSide(walk, 's', 0, strides), host, { bytes: read, offset: 0 }));
   }
 
-  /** Bytes of a buffer that is filled now, to be read when the device has come so far. */
-  stage(bytes: number, fill: (into: GpuBuffer) => void): () => Promise<Uint8Array> {
+  /** Bytes of a buffer that is filled now, for who uses them when the device has come so far; they are gone afterwards. */
+  stage(bytes: number, fill: (into: GpuBuffer) => void): Staged {
     const size = Math.ceil(bytes / 4) * 4;
     const staging = this.#device.createBuffer({ size, usage: USAGE.mapRead | USAGE.copyTarget });
     const between = this.#memory.create(bytes);
@@ -105,15 +105,17 @@ export class Copies {
     between.destroy();
     const mapped = staging.mapAsync(MAP_READ);
     // Whoever reads is told; a device that is gone rejects before.
-    mapped.catch(() => undefined);
-    return async () => {
-      try {
-        await mapped;
-        return new Uint8Array(staging.getMappedRange()).slice(0, bytes);
-      } finally {
-        staging.destroy();
-      }
-    };
+    mapped.then(undefined, () => undefined);
+    return (use) =>
+      mapped
+        .then(() => use(new Uint8Array(staging.getMappedRange(), 0, bytes)))
+        .then(
+          () => staging.destroy(),
+          (error) => {
+            staging.destroy();
+            throw error;
+          },
+        );
   }
 
   close(): void {

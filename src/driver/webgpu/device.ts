@@ -23,6 +23,7 @@ import type {
   StridedFill,
 } from '../driver.ts';
 import type { Moment } from '../faults.ts';
+import { Answer, given, inTurn } from './answer.ts';
 import { type GpuDevice, type GpuEncoder, type GpuQuerySet, MAP_READ, USAGE } from './api.ts';
 import { Copies } from './copies.ts';
 import { type ExecutableHost, WebGpuExecutable } from './executable.ts';
@@ -30,13 +31,13 @@ import { type Location, WebGpuMemory } from './memory.ts';
 import { WebGpuPage } from './page.ts';
 import { Reports } from './reports.ts';
 
-interface Stream {
+export interface Stream {
   /** How far the queue was when the stream was last given work. */
   last: number;
   alive: boolean;
 }
 
-interface Mark {
+export interface Mark {
   readonly timing: boolean;
   stream: StreamHandle | undefined;
   moment: Moment | undefined;
@@ -50,10 +51,10 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   readonly device: GpuDevice;
   readonly memory: WebGpuMemory;
   readonly reports: Reports;
-  readonly page: WebGpuPage;
+  readonly page?: WebGpuPage;
   readonly checkedByDefault = false;
   readonly contractByDefault = true;
-  readonly #copies: Copies;
+  protected readonly copies: Copies;
   readonly #executables = new Set<WebGpuExecutable>();
   /** What stands for an array without elements. */
   readonly #nothing: Location;
@@ -66,21 +67,22 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   #wanted = 0;
   #done = 0;
   #pumping = false;
-  #pumped: Promise<void> = Promise.resolve();
+  #pumped: Answer<void> = given(undefined);
   #closed = false;
   #lost: string | undefined;
   /** Who waited for what, to be noted once it is known what failed before. */
   #waits: (() => void)[] = [];
   /** Times of events that are being read. */
-  #times: Promise<void>[] = [];
+  #times: PromiseLike<void>[] = [];
 
-  constructor(device: GpuDevice, info: DeviceInfo) {
+  /** `shares`: the program has the GPUDevice as well. */
+  constructor(device: GpuDevice, info: DeviceInfo, shares = true) {
     this.device = device;
     this.info = info;
     this.memory = new WebGpuMemory(device, info.name, info.limits.totalMemory);
-    this.#copies = new Copies(device, this.memory);
-    this.page = new WebGpuPage(device, this.memory, (api) => this.enter(api));
-    this.reports = new Reports(device, this.#copies);
+    this.copies = new Copies(device, this.memory);
+    if (shares) this.page = new WebGpuPage(device, this.memory, (api) => this.enter(api));
+    this.reports = new Reports(device, this.copies);
     this.#nothing = { buffer: this.memory.create(16), offset: 0 };
     void device.lost.then(({ reason, message }) => {
       if (!this.#closed) this.#lost = `${reason || 'unknown'}: ${message}`;
@@ -88,6 +90,16 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   }
 
   // the queue
+
+  /** How much the queue has been given. */
+  protected get position(): number {
+    return this.#given;
+  }
+
+  /** The stream that a fault of work on `stream` is a fault of; undefined for the default stream, which waits for all others. */
+  protected orderedWith(stream: StreamHandle | undefined): object | undefined {
+    return stream === undefined || stream.stream === this.#default ? undefined : (stream.stream as Stream);
+  }
 
   /** The stream that a call is for. Throws DriverError where the device or the stream is gone. */
   enter(api: string, stream?: StreamHandle): Stream {
@@ -137,35 +149,51 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
 
   #want(position: number): void {
     this.#wanted = Math.max(this.#wanted, position);
-    if (!this.#pumping && this.#done < this.#wanted) this.#pumped = this.#pump();
+    if (this.#pumping || this.#done >= this.#wanted) return;
+    this.#pumping = true;
+    this.#pumped = new Answer();
+    this.#pump();
   }
 
   /** Resolves when the queue has come so far, and what kernels left has been looked at. */
   async #reachedLater(position: number): Promise<void> {
-    while (!this.#reached(position)) await this.#pumped;
+    while (!this.reached(position)) await this.#pumped;
   }
 
-  async #pump(): Promise<void> {
-    this.#pumping = true;
-    while (this.#done < this.#wanted && !this.#closed && this.#lost === undefined) {
-      const given = this.#given;
-      const read = this.reports.begin();
-      const waits = this.#waits.splice(0);
-      try {
-        await this.device.queue.onSubmittedWorkDone();
-        await read();
-        for (const note of waits) note();
-        await Promise.all(this.#times.splice(0));
-      } catch (error) {
-        // A device that is gone says so elsewhere, in the next turn.
-        if (this.#lost === undefined && !this.#closed) this.#lost = (error as Error).message;
-      }
-      this.#done = given;
+  /** Looks at what is done, in rounds, until nobody wants to know more. */
+  #pump(): void {
+    if (this.#done >= this.#wanted || this.#closed || this.#lost !== undefined) {
+      this.#pumping = false;
+      this.#pumped.give(undefined);
+      return;
     }
-    this.#pumping = false;
+    const position = this.#given;
+    const next = (): void => {
+      this.#done = position;
+      this.#pump();
+    };
+    this.#round().then(next, (error: Error) => {
+      // A device that is gone says so elsewhere, in the next turn.
+      if (this.#lost === undefined && !this.#closed) this.#lost = error.message;
+      next();
+    });
   }
 
-  #reached(position: number): boolean {
+  #round(): PromiseLike<void> {
+    const read = this.reports.begin();
+    const waits = this.#waits.splice(0);
+    const times = this.#times.splice(0);
+    return this.device.queue
+      .onSubmittedWorkDone()
+      .then(read)
+      .then(() => {
+        for (const note of waits) note();
+        return inTurn(times.map((time) => () => time));
+      });
+  }
+
+  /** Whether the queue has come so far, and what kernels left has been looked at; has it looked at if not. */
+  protected reached(position: number): boolean {
     if (this.#done >= position || this.#lost !== undefined) return true;
     this.#want(position);
     return false;
@@ -217,34 +245,34 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
 
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void {
     this.enter('copyToDevice', stream);
-    this.#copies.copyToDevice(target, source);
+    this.copies.copyToDevice(target, source);
   }
 
   copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void {
     this.enter('copyOnDevice', stream);
-    this.#copies.copyOnDevice(target, source, bytes);
+    this.copies.copyOnDevice(target, source, bytes);
   }
 
   copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void {
     this.enter('copyToDeviceStrided', stream);
-    this.#copies.copyToDeviceStrided(copy);
+    this.copies.copyToDeviceStrided(copy);
   }
 
   async copyToHostLater(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): Promise<void> {
     const { last } = this.enter('copyToHostLater', stream);
-    const fill = this.#copies.fetch(copy);
+    const fill = this.copies.fetch(copy);
     await this.#reachedLater(last);
     await fill?.();
   }
 
   copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void {
     this.enter('copyOnDeviceStrided', stream);
-    this.#copies.copyOnDeviceStrided(copy);
+    this.copies.copyOnDeviceStrided(copy);
   }
 
   fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void {
     this.enter('fillStrided', stream);
-    this.#copies.fillStrided(fill);
+    this.copies.fillStrided(fill);
   }
 
   copyFromPeer(): void {
@@ -271,7 +299,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   }
 
   queryStream(stream: StreamHandle): boolean {
-    return this.#reached((stream.stream as Stream).last);
+    return this.reached((stream.stream as Stream).last);
   }
 
   createEvent(timing: boolean): EventHandle {
@@ -304,12 +332,11 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
       encoder.resolveQuerySet(set, 0, 1, resolved, 0);
       encoder.copyBufferToBuffer(resolved, 0, staging, 0, 8);
     });
-    const read = async (): Promise<void> => {
-      await staging.mapAsync(MAP_READ);
+    const read = staging.mapAsync(MAP_READ).then(() => {
       mark.time = new DataView(staging.getMappedRange()).getBigUint64(0, true);
       for (const each of [staging, resolved, set]) each.destroy();
-    };
-    this.#times.push(read().catch(() => undefined));
+    });
+    this.#times.push(read.then(undefined, () => undefined));
   }
 
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
@@ -324,7 +351,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   }
 
   queryEvent(event: EventHandle): boolean {
-    return this.#reached((event.event as Mark).at);
+    return this.reached((event.event as Mark).at);
   }
 
   failureBefore(event: EventHandle): Failure | undefined {
@@ -334,8 +361,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
       return { error, kept: false, acknowledge: () => undefined };
     }
     if (moment === undefined) return undefined;
-    const own = stream === undefined || stream.stream === this.#default ? undefined : (stream.stream as Stream);
-    return this.reports.log.failure(own, moment);
+    return this.reports.log.failure(this.orderedWith(stream), moment);
   }
 
   elapsedTime(start: EventHandle, end: EventHandle): number {
@@ -349,6 +375,10 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   // kernels
 
   async loadLater(program: Program): Promise<Executable> {
+    return this.loadNow(program);
+  }
+
+  protected loadNow(program: Program): Executable {
     this.enter('load');
     const executable = new WebGpuExecutable(this, program);
     this.#executables.add(executable);
@@ -360,12 +390,10 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     this.#closed = true;
     for (const executable of this.#executables) executable.unload();
     this.#executables.clear();
-    this.#copies.close();
+    this.copies.close();
     this.memory.close();
     this.device.destroy();
   }
 
-  #unsupported(code: string, what: string): NotSupportedError {
-    return new NotSupportedError(code, `${this.info.name} ${what}`);
-  }
+  #unsupported = (code: string, what: string): Error => new NotSupportedError(code, `${this.info.name} ${what}`);
 }

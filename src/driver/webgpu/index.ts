@@ -1,11 +1,16 @@
 /**
- * The provider of WebGPU devices: GPUs of the page, of Deno, and of Node.js by Dawn. Loads nothing before it is asked. They open by a promise: `await cuda.open('webgpu')`.
+ * The provider of WebGPU devices: GPUs of the page, of Deno, and of Node.js by Dawn. Loads nothing before it is asked. They open by a promise,
+ * `await cuda.open('webgpu')`, and in Node.js at once, for who waits.
  */
 import { NotSupportedError } from '../../errors.ts';
+import { findNodeModule } from '../../host/index.ts';
+import { whyNoThreads } from '../../host/threads.ts';
 import type { DeviceInfo, DriverProvider } from '../driver.ts';
-import { findGpu, type GpuAdapter, type GpuDevice, type GpuLimits, whyNoGpu } from './api.ts';
+import { dawnPath, findGpu, type GpuDevice, type GpuInfo, type GpuLimits, whyNoGpu } from './api.ts';
 import { WebGpuDriver } from './device.ts';
 import { wgslCode } from './offline.ts';
+import { RemoteDevice } from './remote.ts';
+import { WaitingWebGpuDriver } from './waiting.ts';
 
 /** Limits that are asked for as far as the adapter has them. */
 const LIMITS: readonly (keyof GpuLimits)[] = [
@@ -20,6 +25,9 @@ const LIMITS: readonly (keyof GpuLimits)[] = [
   'maxComputeWorkgroupsPerDimension',
 ];
 
+/** Features that are asked for as far as the adapter has them. */
+const FEATURES: readonly string[] = ['timestamp-query'];
+
 export const webgpuProvider: DriverProvider = {
   kind: 'webgpu',
   opensLater: true,
@@ -30,27 +38,38 @@ export const webgpuProvider: DriverProvider = {
     return reason === undefined ? { count: 1 } : { count: 0, reason };
   },
   open: openWebGpu,
+  openNow: openWaiting,
 };
+
+/** Opens the device in a thread of its own. Undefined in pages, and where there are no threads. */
+function openWaiting(): WaitingWebGpuDriver | undefined {
+  if (findNodeModule('node:worker_threads') === undefined || whyNoThreads() !== undefined) return undefined;
+  const device = RemoteDevice.open({ path: dawnPath(), limits: LIMITS, features: FEATURES });
+  if (device === undefined) throw noAdapter();
+  return new WaitingWebGpuDriver(device, infoOf(device.info, device, true));
+}
+
+function noAdapter(): NotSupportedError {
+  return new NotSupportedError(
+    'E_NO_DEVICE',
+    'WebGPU has no adapter here: the browser or the driver of the graphics card does not offer one',
+  );
+}
 
 async function openWebGpu(): Promise<WebGpuDriver> {
   const gpu = await findGpu();
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (adapter === null) {
-    throw new NotSupportedError(
-      'E_NO_DEVICE',
-      'WebGPU has no adapter here: the browser or the driver of the graphics card does not offer one',
-    );
-  }
-  const features = ['timestamp-query'].filter((name) => adapter.features.has(name));
+  if (adapter === null) throw noAdapter();
+  const features = FEATURES.filter((name) => adapter.features.has(name));
   const limits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
   const device = await adapter.requestDevice({ requiredFeatures: features, requiredLimits: limits });
-  return new WebGpuDriver(device, infoOf(adapter, device));
+  return new WebGpuDriver(device, infoOf(adapter.info, device, false));
 }
 
 /** Buffers that a device is said to have memory for: WebGPU does not tell. */
 const BUFFERS = 4;
 
-function infoOf({ info = {} }: GpuAdapter, { limits }: GpuDevice): DeviceInfo {
+function infoOf(info: GpuInfo = {}, { limits }: GpuDevice, hostCanWait: boolean): DeviceInfo {
   const name = info.description || info.device || [info.vendor, info.architecture].filter(Boolean).join(' ') || 'GPU';
   return {
     kind: 'webgpu',
@@ -73,7 +92,7 @@ function infoOf({ info = {} }: GpuAdapter, { limits }: GpuDevice): DeviceInfo {
       externalStreams: false,
       mapsHostMemory: false,
       stopsKernels: false,
-      hostCanWait: false,
+      hostCanWait,
     },
   };
 }

@@ -11,8 +11,9 @@ import type { LaunchShape } from '../driver.ts';
 import { faultAt, readFault } from '../fault-message.ts';
 import { FaultLog } from '../faults.ts';
 import { printedLines } from '../launch-reports.ts';
+import { inTurn } from './answer.ts';
 import { type GpuBuffer, type GpuDevice, USAGE } from './api.ts';
-import type { Copies } from './copies.ts';
+import type { Copies, Staged } from './copies.ts';
 
 interface Launched {
   readonly number: number;
@@ -83,18 +84,16 @@ export class Reports {
   }
 
   /** Copies out what the launches so far leave; the function that it gives reads it. */
-  begin(): () => Promise<void> {
-    const looks = [...this.#dirty].map((module) => this.#look(module));
+  begin(): () => PromiseLike<void> {
+    const looks = [...this.#dirty].flatMap((module) => this.#look(module));
     this.#dirty.clear();
-    return async () => {
-      for (const look of looks) await look();
-    };
+    return () => inTurn(looks);
   }
 
-  #look(module: Watched): () => Promise<void> {
+  #look(module: Watched): (() => PromiseLike<void>)[] {
     const launched = module.launched;
     module.launched = [];
-    const out = (buffer: GpuBuffer, bytes: number): (() => Promise<Uint8Array>) =>
+    const out = (buffer: GpuBuffer, bytes: number): Staged =>
       this.#copies.stage(bytes, (into) => {
         const encoder = this.#device.createCommandEncoder();
         encoder.copyBufferToBuffer(buffer, 0, into, 0, bytes);
@@ -104,10 +103,10 @@ export class Reports {
     const { faultBuffer, printBuffer } = module;
     const faults = faultBuffer && out(faultBuffer, FAULTS.bytes);
     const prints = printBuffer && out(printBuffer, PRINTS.bytes);
-    return async () => {
-      if (prints !== undefined) print(module.prints, await prints());
-      if (faults !== undefined) this.#post(module, launched, await faults());
-    };
+    const looks: (() => PromiseLike<void>)[] = [];
+    if (prints !== undefined) looks.push(() => prints((bytes) => print(module.prints, bytes)));
+    if (faults !== undefined) looks.push(() => faults((bytes) => this.#post(module, launched, bytes)));
+    return looks;
   }
 
   #post(module: Watched, launched: readonly Launched[], bytes: Uint8Array): void {
