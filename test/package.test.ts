@@ -74,12 +74,13 @@ describe('the package', () => {
       'docs/memory/shared.md',
       'dist/index.js',
       'dist/index.d.ts',
+      'dist/cli/main.js',
+      'templates/node/_gitignore',
     ]) {
       expect(list).toContain(`package/${file}`);
     }
-    expect(list.filter((f) => /\.test\.|[./]testing\.|^package\/(src|test|bench|examples|tools)\//.test(f))).toEqual(
-      [],
-    );
+    const own = list.filter((f) => !f.startsWith('package/templates/'));
+    expect(own.filter((f) => /\.test\.|[./]testing\.|^package\/(src|test|bench|examples|tools)\//.test(f))).toEqual([]);
   });
 
   it.each([
