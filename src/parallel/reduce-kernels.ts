@@ -16,6 +16,10 @@ export const BLOCK = 256;
 const WARP = 32;
 /** Vectors that a thread of the fast kernel loads before it combines them. */
 const IN_FLIGHT = 4;
+/** Partial results that a thread loads before it combines them: each takes as long as memory, and nothing else runs meanwhile. */
+const FINISH_PLACES: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
+/** Threads of the block that combines partial results on GPUs. */
+export const FINISH_BLOCK = 512;
 
 /** Two or four elements. */
 interface Vector {
@@ -125,18 +129,37 @@ export function partialsOfTiles(jit: Jit, { op, cast, type, name }: Operator, { 
   ) as unknown as Partials;
 }
 
-/** Combines all that one block goes through quickly, and partial results. `to` brings the result to the type that it is stored in. */
-export function finishOf(jit: Jit, { op, cast, type, name }: Operator, read: Read, to: Operator['cast']): Finish {
-  const captures = { ...WORDS, op, cast, type, read, to, block: BLOCK };
+/** How partial results are combined. */
+export interface Finishing {
+  readonly read: Read;
+  /** Brings the result to the type that it is stored in. */
+  readonly to: Operator['cast'];
+  /** Whether threads load several elements before they combine them. */
+  readonly inFlight: boolean;
+  /** Threads of the block. */
+  readonly block: number;
+}
+
+/** Combines all that one block goes through quickly, and partial results. */
+export function finishOf(jit: Jit, { op, cast, type, name }: Operator, finishing: Finishing): Finish {
+  const captures = { ...WORDS, ...finishing, op, cast, type, places: FINISH_PLACES };
+  const threads = finishing.block > BLOCK ? { launchBounds: finishing.block } : {};
   return jit(
-    ({ threadIdx, syncThreads, shared, op, cast, type, read, to, block }: typeof captures) =>
+    ({ threadIdx, syncThreads, shared, op, cast, type, read, to, inFlight, block, places }: typeof captures) =>
       (x: Value, n: number, result: Vec<Value>, init: Value | undefined) => {
         const part = shared<Value>(block, type);
         const t = threadIdx.x;
         const filled = Math.min(n, block);
         if (t < filled) {
           let value = cast(read(x, t));
-          for (let i = t + block; i < n; i += block) value = cast(op(value, cast(read(x, i))));
+          if (inFlight) {
+            for (let i = t + block; i < n; i += places.length * block) {
+              const more = places.map((k) => cast(read(x, Math.min(i + k * block, n - 1))));
+              more.forEach((one, k) => {
+                if (i + k * block < n) value = cast(op(value, one));
+              });
+            }
+          } else for (let i = t + block; i < n; i += block) value = cast(op(value, cast(read(x, i))));
           part[t] = value;
         }
         syncThreads();
@@ -148,6 +171,6 @@ export function finishOf(jit: Jit, { op, cast, type, name }: Operator, read: Rea
         if (init === undefined) result[0] = to(part[0] as Value);
         else result[0] = to(cast(op(cast(init), part[0] as Value)));
       },
-    { captures, name },
+    { captures, name, ...threads },
   ) as unknown as Finish;
 }

@@ -10,14 +10,18 @@ import { arrayInput, type Input } from './input.ts';
 import { remember } from './memo.ts';
 import { castTo, type Operator } from './operator.ts';
 import { jitOn, onHost } from './place.ts';
-import { BLOCK, finishOf, type Lanes, partialsOf, partialsOfTiles, tileOf } from './reduce-kernels.ts';
+import { BLOCK, FINISH_BLOCK, finishOf, type Lanes, partialsOf, partialsOfTiles, tileOf } from './reduce-kernels.ts';
 
 /** Elements that one block reduces by itself, in a single launch. */
 const ONE_BLOCK = 16 * BLOCK;
 /** Blocks on the CPU device: the same on all machines, so that results are, and enough for its threads to share. */
 const CPU_BLOCKS = 64;
-/** Blocks for each multiprocessor of a GPU: as many as fit on one. */
+/** Blocks that fit on a multiprocessor of a GPU. */
 const GPU_BLOCKS = 8;
+/** So many times as many are launched where there is work for them: some multiprocessors are farther from memory than others, and get fewer. */
+const WAVES = 5;
+/** Tiles that each of these more has at least. */
+const TILES = 4;
 /** Bytes of one access. */
 const VECTOR_BYTES = 16;
 
@@ -33,7 +37,7 @@ export function reducing(
   if (input.length <= ONE_BLOCK) return [finishing(place, operator, input, result, init)];
   const lanes = lanesFor(input, context);
   const most = Math.floor(input.length / (lanes === undefined ? BLOCK : tileOf(lanes)));
-  const blocks = Math.max(1, Math.min(blocksOn(context), most));
+  const blocks = Math.max(1, Math.min(blocksOn(context, lanes === undefined ? most / 4 : most), most));
   const parts = place.temporary([blocks], operator.type);
   const jit = jitOn(context);
   const key = [jit, operator.op, operator.name, spellDType(operator.type)];
@@ -55,10 +59,12 @@ function finishing(place: Workplace, operator: Operator, input: Input, result: D
   // What is read decides nothing but how it is read.
   const keys = ['finish', jit, op, name, spellDType(type), spellDType(result.dtype), input.read];
   const to = sameDType(type, result.dtype) ? (castTo(type) as Operator['cast']) : castTo(result.dtype);
-  const kernel = remember(keys, () => finishOf(jit, operator, input.read, to));
+  const inFlight = !onHost(place.context);
+  const block = inFlight ? FINISH_BLOCK : BLOCK;
+  const kernel = remember(keys, () => finishOf(jit, operator, { read: input.read, to, inFlight, block }));
   return {
     kernel: kernel as unknown as Step['kernel'],
-    shape: { grid: 1, block: BLOCK, stream: place.stream },
+    shape: { grid: 1, block, stream: place.stream },
     args: [input.argument, input.length, result, init],
   };
 }
@@ -79,7 +85,9 @@ function lanesOf({ name, itemSize, kind }: DType): Lanes | undefined {
   return vector === undefined ? undefined : { vector, lanes };
 }
 
-/** Blocks of a launch that goes through all elements. */
-export function blocksOn(context: Context): number {
-  return onHost(context) ? CPU_BLOCKS : GPU_BLOCKS * context.info.limits.multiprocessors;
+/** Blocks of a launch that goes through all elements: `tiles` is what there is for them. */
+function blocksOn(context: Context, tiles: number): number {
+  if (onHost(context)) return CPU_BLOCKS;
+  const once = GPU_BLOCKS * context.info.limits.multiprocessors;
+  return Math.max(once, Math.min(WAVES * once, Math.floor(tiles / TILES)));
 }

@@ -151,9 +151,12 @@ function looking(place: Workplace, { argument, out, init, value }: Scanned, ways
  * How many rows a warp has of a tile: what is in flight has to hide the memory's latency and that of the look-back, and to fit into registers. What was fastest on an
  * H200.
  */
-export function shapeOf({ count }: ValueWords, lanes: number): Shape {
+export function shapeOf({ count, type }: ValueWords, lanes: number): Shape {
   const words = count * lanes;
-  if (words === 4) return count === 1 ? { block: 256, rows: 12, blocks: 3 } : { block: 128, rows: 12, blocks: 4 };
+  if (words === 4 && count === 1) return { block: 256, rows: 12, blocks: 3 };
+  // Numbers of 64 bits: a row costs half as many registers again as one of 32, for what its lanes come to.
+  if (words === 4 && type.fields === undefined) return { block: 256, rows: 10, blocks: 3 };
+  if (words === 4) return { block: 128, rows: 12, blocks: 4 };
   const rows = words < 4 ? 8 : words <= 8 ? 4 : words <= 16 ? 2 : 1;
   return { block: 256, rows, blocks: words <= 16 ? 4 : 2 };
 }

@@ -175,51 +175,91 @@ export function warpSegments(jit: Jit, { operator, read, bound, to, packed }: Se
   ) as unknown as Segments;
 }
 
-/** A block for each segment in the queue. */
-export function blockSegments(jit: Jit, { operator, read, bound, to }: Segmented): Segments {
+/** A block for each segment in the queue; `queued` false: for each there is. Long ones are read as vectors, where elements lie so. */
+export function blockSegments(jit: Jit, made: Segmented, queued: boolean): Segments {
+  const { operator, read, bound, to, packed } = made;
   const { op, cast, type, name } = operator;
-  const captures = { ...WORDS, op, cast, type, read, bound, to, block: BLOCK, half: WARP };
+  const wide = { isWide: packed !== undefined, count: packed?.count ?? 1, loadAll: packed?.load };
+  const sizes = { block: BLOCK, warp: WARP, warps: BLOCK / WARP, all: 0xffffffff, lanesBy: [16, 8, 4, 2, 1] };
+  const captures = { ...WORDS, ...wide, ...sizes, op, cast, type, read, bound, to, queued };
   return jit(
     (words: typeof captures) => {
-      const { threadIdx, blockIdx, gridDim, syncThreads, shared, op, cast, type, read, bound, to, block } = words;
+      const { threadIdx, blockIdx, gridDim, syncThreads, shared, shflDownSync, op, cast, type, read, bound, to } =
+        words;
+      const { block, warp, warps, all, lanesBy, isWide, count, loadAll, queued } = words;
       return (
         x: Value,
         offsets: Value,
         out: Vec<Value>,
-        _empty: Value | undefined,
+        empty: Value | undefined,
         init: Value | undefined,
         long: Queue,
         _most: number,
       ) => {
-        const part = shared<Value>(block, type);
+        const part = shared<Value>(warps, type);
         const t = threadIdx.x;
+        const lane = t % warp;
         const load = (i: number): Value => cast(read(x, i));
-        const count = long[0] as number;
-        for (let k = blockIdx.x; k < count; k += gridDim.x) {
-          const s = long[k + 1] as number;
+        // One vector, or what stands there: its number, counted from the first element of the array.
+        const loadVector = (v: number): Value => {
+          const parts = (loadAll as Packed['load'])(x, v * count).map((part) => cast(part));
+          const low = cast(op(parts[0] as Value, parts[1] as Value));
+          return count === 4 ? cast(op(low, cast(op(parts[2] as Value, parts[3] as Value)))) : low;
+        };
+        const loadFour = (v: number): Value => {
+          const [a, b] = [loadVector(v), loadVector(v + block)];
+          const [c, d] = [loadVector(v + 2 * block), loadVector(v + 3 * block)];
+          return cast(op(cast(op(a, b)), cast(op(c, d))));
+        };
+        const blocks: number = queued ? (long[0] as number) : out.length;
+        for (let k: number = blockIdx.x; k < blocks; k += gridDim.x) {
+          const s: number = queued ? (long[k + 1] as number) : k;
+          const start: number = bound(offsets, s);
           const end: number = bound(offsets, s + 1);
-          // Only segments that are longer than a block are here.
-          let i = (bound(offsets, s) as number) + t;
-          let value = load(i);
-          for (i += block; i + 3 * block < end; i += 4 * block) {
+          const filled = Math.min(end - start, block);
+          const isLong = isWide && end - start >= 2 * block * count;
+          const [from, until] = [Math.floor((start + (count - 1)) / count), Math.floor(end / count)];
+          // Threads without an element hold another's, which counts for nothing.
+          let value = load(Math.max(0, Math.min(start + t, isLong ? from * count - 1 : end - 1)));
+          let i = start + t + block;
+          if (isLong) {
+            // Each thread has a vector; what is before and behind the vectors has a few of them.
+            const isBefore = start + t < from * count;
+            let v = from + t;
+            let some = loadVector(v);
+            v += block;
+            if (v + 2 * block < until) {
+              const [b, c, d] = [loadVector(v), loadVector(v + block), loadVector(v + 2 * block)];
+              some = cast(op(cast(op(some, b)), cast(op(c, d))));
+              v += 3 * block;
+            }
+            value = isBefore ? cast(op(value, some)) : some;
+            for (; v + 3 * block < until; v += 4 * block) value = cast(op(value, loadFour(v)));
+            for (; v < until; v += block) value = cast(op(value, loadVector(v)));
+            i = until * count + t;
+          }
+          for (; i + 3 * block < end; i += 4 * block) {
             const [a, b, c, d] = [load(i), load(i + block), load(i + 2 * block), load(i + 3 * block)];
             value = cast(op(value, cast(op(cast(op(a, b)), cast(op(c, d))))));
           }
           for (; i < end; i += block) value = cast(op(value, load(i)));
-          part[t] = value;
+          lanesBy.forEach((by) => {
+            const other = shflDownSync<Value>(all, value, by);
+            if (lane + by < warp && t + by < filled) value = cast(op(value, other));
+          });
+          if (lane === 0) part[Math.floor(t / warp)] = value;
           syncThreads();
-          for (let by = block >> 1; by > 0; by >>= 1) {
-            if (t < by) part[t] = cast(op(part[t] as Value, part[t + by] as Value));
-            syncThreads();
-          }
           if (t === 0) {
-            if (init === undefined) out[s] = to(part[0] as Value);
-            else out[s] = to(cast(op(cast(init), part[0] as Value)));
+            for (let w = 1; w * warp < filled; w++) value = cast(op(value, part[w] as Value));
+            if (filled <= 0) {
+              if (empty !== undefined) out[s] = to(cast(empty));
+            } else if (init === undefined) out[s] = to(value);
+            else out[s] = to(cast(op(cast(init), value)));
           }
           syncThreads();
         }
       };
     },
-    { captures, name },
+    { captures, name, launchBounds: BLOCK },
   ) as unknown as Segments;
 }

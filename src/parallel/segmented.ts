@@ -22,6 +22,10 @@ import type { Elements, OnStream, OperatorLike, Sequence } from './types.ts';
 const PER_LANE = 8;
 /** Segments this many times as long as what a thread, or some lanes, should take are left to blocks. */
 const LONG = 64;
+/** Segments of this average length have a block each, all of them. */
+const FOR_BLOCK = 2048;
+/** Blocks of such a launch at most. */
+const MOST_BLOCKS = 2 ** 24;
 /** A warp's worth of rounds: blocks for each multiprocessor of launches that go through segments in rounds. */
 const BLOCKS = 16;
 
@@ -109,7 +113,8 @@ export function reducingSegments(
   const count = bounds.length - 1;
   if (count === 0) return [];
   const host = onHost(context);
-  const lanes = host ? 1 : lanesFor(input.length / count);
+  const average = input.length / count;
+  const lanes = host ? 1 : lanesFor(average);
   // Vectors of one element would gain nothing.
   const wide = lanes < WARP ? undefined : packedOf(input.array);
   const packed = wide !== undefined && wide.count > 1 ? wide : undefined;
@@ -117,29 +122,32 @@ export function reducingSegments(
   const jit = jitOn(context);
   const { op, name, type } = operator;
   const keys = [jit, op, name, spellDType(type), spellDType(out.dtype), input.read, bounds.read];
-  const first = lanes === 1 ? threadSegments : (one: typeof jit, what: typeof made) => warpSegments(one, what, lanes);
-  // More than a block has, so that each of its threads has an element.
-  const most = host ? 2 ** 31 - 1 : Math.max(2 * BLOCK, lanes * PER_LANE * LONG);
-  const queue = place.temporary([1 + Math.min(count, Math.floor(input.length / most) + 1)], i32);
-  queue.set(0, 0);
   const value = initOf(init, type);
   const empty = value ?? initOf(operator.identity, type);
-  // An input without elements has no first one that lanes could load.
-  const args = [input.argument, bounds.argument, out, empty, value, queue, most];
-  const threads = lanes === 1 || input.length === 0 ? count : Math.min(count * lanes, gridOf(place) * BLOCK);
-  const start = input.length === 0 ? threadSegments : first;
-  const step = (kernel: Segments, shape: Step['shape']): Step => ({
+  // More than a block has, so that each of its threads has an element.
+  const most = host ? 2 ** 31 - 1 : Math.max(2 * BLOCK, lanes * PER_LANE * LONG);
+  const step = (kernel: Segments, threads: number, queue: DeviceNDArray): Step => ({
     kernel: kernel as unknown as Step['kernel'],
-    shape,
-    args,
+    shape: { grid: Math.ceil(threads / BLOCK), block: BLOCK, stream },
+    args: [input.argument, bounds.argument, out, empty, value, queue, most],
   });
-  const short = remember(['segments', start === threadSegments ? 1 : lanes, packed, ...keys], () => start(jit, made));
-  const whole = Math.ceil(threads / BLOCK);
-  const steps = [step(short, { grid: whole, block: BLOCK, stream })];
+  const blockwise = (queued: boolean): Segments =>
+    remember(['block segments', queued, packed, ...keys], () => blockSegments(jit, made, queued));
+  if (!host && average >= FOR_BLOCK) {
+    // The queue is not looked at.
+    return [step(blockwise(false), Math.min(count, MOST_BLOCKS) * BLOCK, place.temporary([1], i32))];
+  }
+  const queue = place.temporary([1 + Math.min(count, Math.floor(input.length / most) + 1)], i32);
+  queue.set(0, 0);
+  // An input without elements has no first one that lanes could load.
+  const isSingle = lanes === 1 || input.length === 0;
+  const first = isSingle ? threadSegments : (one: typeof jit, what: typeof made) => warpSegments(one, what, lanes);
+  const short = remember(['segments', isSingle ? 1 : lanes, packed, ...keys], () => first(jit, made));
+  const threads = isSingle ? count : Math.min(count * lanes, gridOf(place) * BLOCK);
+  const steps = [step(short, threads, queue)];
   if (host || input.length <= most) return steps;
-  const long = remember(['long segments', ...keys], () => blockSegments(jit, made));
   const blocks = Math.min(gridOf(place), Math.floor(input.length / most) + 1);
-  return [...steps, step(long, { grid: blocks, block: BLOCK, stream })];
+  return [...steps, step(blockwise(true), blocks * BLOCK, queue)];
 }
 
 const gridOf = ({ context }: Workplace): number => BLOCKS * context.info.limits.multiprocessors;

@@ -15,6 +15,10 @@ export const BLOCK = 256;
 const WARP = 32;
 /** Vectors that a thread of the fast kernel loads before it combines them. */
 const IN_FLIGHT = 4;
+/** Partial results that a thread loads before it combines them: each takes as long as memory, and nothing else runs meanwhile. */
+const FINISH_PLACES: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
+/** Threads of the block that combines partial results on GPUs. */
+export const FINISH_BLOCK = 512;
 
 /** An element of whatever type: these kernels are compiled for each. */
 type Value = never;
@@ -127,18 +131,30 @@ export function partialsOfTiles(jit: Jit, { op, cast, type, name }: Operation, {
 /** Combines all elements of an array in one block and stores the result; with `init` before it. */
 export type Finish = Kernel<[x: Vec<Value>, result: Vec<Value>, init: Value | undefined]>;
 
-/** For arrays that one block goes through quickly, and for partial results. */
-export function finishOf(jit: Jit, { op, cast, type, name }: Operation): Finish {
-  const captures = { ...WORDS, op, cast, type, block: BLOCK };
+/**
+ * For arrays that one block goes through quickly, and for partial results. `inFlight`: for GPUs, where a block of `FINISH_BLOCK` threads loads several elements before it
+ * combines them.
+ */
+export function finishOf(jit: Jit, { op, cast, type, name }: Operation, inFlight: boolean): Finish {
+  const block = inFlight ? FINISH_BLOCK : BLOCK;
+  const captures = { ...WORDS, op, cast, type, inFlight, block, places: FINISH_PLACES };
   return jit(
-    ({ threadIdx, syncThreads, shared, op, cast, type, block }: typeof captures) =>
+    ({ threadIdx, syncThreads, shared, op, cast, type, inFlight, block, places }: typeof captures) =>
       (x: Vec<Value>, result: Vec<Value>, init: Value | undefined) => {
         const part = shared<Value>(block, type);
         const t = threadIdx.x;
-        const filled = Math.min(x.length, block);
+        const n = x.length;
+        const filled = Math.min(n, block);
         if (t < filled) {
           let value = cast(x[t] as Value);
-          for (let i = t + block; i < x.length; i += block) value = cast(op(value, x[i] as Value));
+          if (inFlight) {
+            for (let i = t + block; i < n; i += places.length * block) {
+              const more = places.map((k) => cast(x[Math.min(i + k * block, n - 1)] as Value));
+              more.forEach((one, k) => {
+                if (i + k * block < n) value = cast(op(value, one));
+              });
+            }
+          } else for (let i = t + block; i < n; i += block) value = cast(op(value, x[i] as Value));
           part[t] = value;
         }
         syncThreads();
@@ -150,6 +166,6 @@ export function finishOf(jit: Jit, { op, cast, type, name }: Operation): Finish 
         if (init === undefined) result[0] = part[0] as Value;
         else result[0] = cast(op(cast(init), part[0] as Value));
       },
-    { captures, name },
+    { captures, name, ...(inFlight ? { launchBounds: block } : {}) },
   );
 }

@@ -11,6 +11,7 @@ import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import {
   BLOCK,
+  FINISH_BLOCK,
   type Finish,
   finishOf,
   type Lanes,
@@ -27,8 +28,12 @@ type AnyFunction = (...args: never[]) => unknown;
 const ONE_BLOCK = 16 * BLOCK;
 /** Blocks on the CPU device: the same on all machines, so that results are, and enough for its threads to share. */
 const CPU_BLOCKS = 64;
-/** Blocks for each multiprocessor of a GPU: as many as fit on one. */
+/** Blocks that fit on a multiprocessor of a GPU. */
 const GPU_BLOCKS = 8;
+/** So many times as many are launched where there is work for them: some multiprocessors are farther from memory than others, and get fewer. */
+const WAVES = 5;
+/** Tiles that each of these more has at least. */
+const TILES = 4;
 /** Bytes of one access. */
 const VECTOR_BYTES = 16;
 
@@ -36,6 +41,7 @@ const VECTOR_BYTES = 16;
 interface Compiled {
   readonly operation: Operation;
   readonly finish: Finish;
+  readonly finishOnGpu: Finish;
   readonly partials: Partials;
   readonly tiles: { readonly kernel: Partials; readonly lanes: Lanes } | undefined;
 }
@@ -66,16 +72,17 @@ export class Reducer {
   /** The launches of a reduction of at least one element. */
   plan({ x, result, init, stream }: Request): Steps {
     const { context } = x;
-    const { operation, finish, partials, tiles } = this.#of(x.dtype);
+    const { operation, finish, finishOnGpu, partials, tiles } = this.#of(x.dtype);
+    const host = onHost(context);
     const finishing = (from: DeviceNDArray): Step => ({
-      kernel: finish as unknown as Step['kernel'],
-      shape: { grid: 1, block: BLOCK, stream },
+      kernel: (host ? finish : finishOnGpu) as unknown as Step['kernel'],
+      shape: { grid: 1, block: host ? BLOCK : FINISH_BLOCK, stream },
       args: [from, result, init],
     });
     if (x.size <= ONE_BLOCK) return { steps: [finishing(x)], temporaries: [] };
     const fast = tiles !== undefined && canTile(x) ? tiles : undefined;
     const most = fast === undefined ? Math.floor(x.size / BLOCK) : Math.floor(x.size / tileOf(fast.lanes));
-    const blocks = Math.min(blocksOn(context), most);
+    const blocks = Math.min(blocksOn(context, fast === undefined ? most / 4 : most), most);
     const parts = newArray(context, blocks, operation.type, { stream });
     const first: Step = {
       kernel: (fast?.kernel ?? partials) as unknown as Step['kernel'],
@@ -100,7 +107,8 @@ export class Reducer {
     const lanes = lanesOf(dtype);
     return {
       operation,
-      finish: finishOf(this.#jit, operation),
+      finish: finishOf(this.#jit, operation, false),
+      finishOnGpu: finishOf(this.#jit, operation, true),
       partials: partialsOf(this.#jit, operation),
       tiles: lanes && { kernel: partialsOfTiles(this.#jit, operation, lanes), lanes },
     };
@@ -133,10 +141,16 @@ function lanesOf({ name, itemSize, kind }: DType): Lanes | undefined {
 
 /** Whether wide loads pay, and are aligned. On the CPU device neighbouring threads are the lanes of vectors already. */
 function canTile(x: DeviceNDArray): boolean {
-  const { kind } = x.context.info;
-  return kind !== 'cpu' && kind !== 'simulator' && x.isCContiguous() && x.pointer % VECTOR_BYTES === 0;
+  return !onHost(x.context) && x.isCContiguous() && x.pointer % VECTOR_BYTES === 0;
 }
 
-function blocksOn({ info }: Context): number {
-  return info.kind === 'cpu' || info.kind === 'simulator' ? CPU_BLOCKS : GPU_BLOCKS * info.limits.multiprocessors;
+function onHost({ info }: Context): boolean {
+  return info.kind === 'cpu' || info.kind === 'simulator';
+}
+
+/** `tiles` is what there is for all blocks. */
+function blocksOn(context: Context, tiles: number): number {
+  if (onHost(context)) return CPU_BLOCKS;
+  const once = GPU_BLOCKS * context.info.limits.multiprocessors;
+  return Math.max(once, Math.min(WAVES * once, Math.floor(tiles / TILES)));
 }
