@@ -12,11 +12,11 @@ import { WORDS } from '../kernel/words.ts';
 import { readOptions } from '../options.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
 import { combiningRuns } from './combining-runs.ts';
+import { encodingRuns } from './encoding.ts';
 import { arrayInput, type Input, inputOf, type Read } from './input.ts';
 import { keyedScan } from './keyed-scan.ts';
-import { constant } from './lazy.ts';
 import { remember } from './memo.ts';
-import { castTo, operatorOf, type Value } from './operator.ts';
+import { castTo, type Value } from './operator.ts';
 import { jitOn, placeOf } from './place.ts';
 import { type Plan, type Primitive, planned, primitive } from './primitive.ts';
 import { isHeadOf, type Same, sameOf } from './same.ts';
@@ -159,13 +159,9 @@ function encoding(
   counts: DeviceNDArray,
   count: DeviceNDArray,
 ): Step[] {
-  if (looksOn(place.context, input.length)) {
-    const ones = inputOf(place, constant(1, input.length, counts.dtype), 'the values');
-    const operator = operatorOf(place, 'sum', counts.dtype);
-    return combiningRuns(place, { operator, by: input, input: ones, init: undefined }, [values, counts], count);
-  }
-  const starts = place.temporary([input.length], counts.dtype);
   const heads = uniqueOf(place, input);
+  if (looksOn(place.context, input.length)) return encodingRuns(place, heads, [values, counts], count);
+  const starts = place.temporary([input.length], counts.dtype);
   const parts: Selected['parts'] = [itself, placeAs(counts.dtype)];
   const jit = jitOn(place.context);
   const kernel = remember(['run lengths', jit, spellDType(counts.dtype)], () => lengthsKernel(jit, counts.dtype));
