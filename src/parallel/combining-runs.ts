@@ -43,7 +43,7 @@ export function combiningRuns(
   const words = remember(['so far', spellDType(operator.type)], () => soFarWords(part));
   const lanes = packed?.count ?? 1;
   const bytes = keysOut.itemSize + results.itemSize;
-  const shape = shapeOf(words.count * lanes, lanes * bytes);
+  const shape = shapeOf(words.count * lanes, lanes * bytes, operator.type.fields === undefined);
   const jit = jitOn(place.context);
   const op = combining(operator);
   const dtypes = [
@@ -96,11 +96,12 @@ function packedRuns(operator: Operator, by: Input, input: Input): PackedRuns | u
 }
 
 /** What is in flight has to hide latencies, and to fit into registers and shared memory. */
-function shapeOf(words: number, bytes: number): Shape {
+function shapeOf(words: number, bytes: number, areNumbers: boolean): Shape {
   const block = 256;
-  let rows = words <= 2 ? 8 : words <= 8 ? 2 : 1;
+  const isMiddle = areNumbers && words > 2 && words <= 8;
+  let rows = words <= 2 ? 8 : isMiddle ? 4 : words <= 8 ? 2 : 1;
   while (rows > 1 && block * rows * bytes > TILE_BYTES) rows /= 2;
-  return { block: block * bytes > TILE_BYTES ? 128 : block, rows, blocks: words <= 8 ? 4 : 2 };
+  return { block: block * bytes > TILE_BYTES ? 128 : block, rows, blocks: isMiddle ? 3 : words <= 8 ? 4 : 2 };
 }
 
 function finishing(

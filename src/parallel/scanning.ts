@@ -157,6 +157,8 @@ export function shapeOf({ count, type }: ValueWords, lanes: number): Shape {
   // Numbers of 64 bits: a row costs half as many registers again as one of 32, for what its lanes come to.
   if (words === 4 && type.fields === undefined) return { block: 256, rows: 10, blocks: 3 };
   if (words === 4) return { block: 128, rows: 12, blocks: 4 };
+  // Numbers of 32 bits, and whether each begins a segment.
+  if (count === 2 && lanes === 4) return { block: 256, rows: 6, blocks: 3 };
   const rows = words < 4 ? 8 : words <= 8 ? 4 : words <= 16 ? 2 : 1;
   return { block: 256, rows, blocks: words <= 16 ? 4 : 2 };
 }
