@@ -45,7 +45,7 @@ if (status !== 0) process.exit(status ?? 1);
 
 const PUBLIC = ['index', 'cuda/index', 'roc/index', 'parallel/index', 'nccl/index'];
 /** Built by themselves, so that what programs load is not laid out for them. */
-const PLUGINS = ['vite', 'rollup', 'rolldown', 'webpack', 'rspack', 'esbuild', 'loader'].map(
+const PLUGINS = ['vite', 'rollup', 'rolldown', 'webpack', 'rspack', 'esbuild', 'loader', 'eslint'].map(
   (name) => `plugins/${name}`,
 );
 const entries = new Set(PUBLIC);
