@@ -11,7 +11,6 @@ import { readPng, writePng } from './tour/png.ts';
 const colours = Number(process.argv[2] ?? 8);
 const [path = join(import.meta.dirname, 'tour', 'coffee.png'), result = 'k-means.png'] = process.argv.slice(3);
 const { width, height, channels, data } = readPng(path);
-
 const nearest = (pixel: In<Mat<u8>>, i: number, centres: In<Mat<f32>>) => {
   let [best, least] = [0, Infinity];
   for (let k = 0; k < centres.shape[0]; k++) {

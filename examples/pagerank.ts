@@ -41,7 +41,7 @@ while (change > 1e-12 && rounds++ < 200) {
   );
   const received = segmentedReduce(permute(shares, sources), segments, 'sum');
   const base = (1 - DAMPING) / n + (DAMPING * stuck) / n;
-  const next = transform((sum) => base + 0.85 * sum, received);
+  const next = transform((sum) => base + DAMPING * sum, received);
   change = reduce(
     map(zip({ was: ranks, is: next }), ({ was, is }) => Math.abs(was - is)),
     'sum',

@@ -9,6 +9,8 @@ import { formatShape, normalizeAxis } from '../layout/index.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import { arrayOf } from './input.ts';
 import { Lazy } from './lazy.ts';
+import type { Plan } from './primitive.ts';
+import { outOf } from './transform.ts';
 
 /** Options of what is done along an axis. */
 export interface AlongAxis {
@@ -18,10 +20,21 @@ export interface AlongAxis {
   readonly keepDims?: boolean | undefined;
 }
 
+/** Options of what combines the elements along an axis, or along several: all that have the same place along the others. */
+export interface AlongAxes {
+  /** The axis, or a list of axes, whose elements are combined; negative ones count from the last. NumPy: `axis=(0, 2)`. */
+  readonly axis: number | readonly number[];
+  /** Whether the axes stay, with a length of 1. NumPy: `keepdims`. Default: false. */
+  readonly keepDims?: boolean | undefined;
+  /** A device array of the shape and the dtype of the results, which gets them and is given back. Default: a new one. */
+  readonly out?: DeviceNDArray | DeviceNDArray<never> | undefined;
+}
+
 /** Options of what is done with all elements. */
 export interface AllElements {
   readonly axis?: undefined;
   readonly keepDims?: undefined;
+  readonly out?: undefined;
 }
 
 /** An array as lines: element `k` of line `(o, i)` is `(o * length + k) * inner + i` in C order. */
@@ -40,8 +53,41 @@ export interface Axis extends Lines {
 
 /** Options as they are read. */
 export interface AskedAxis {
-  readonly axis?: number | undefined;
+  readonly axis?: number | readonly number[] | undefined;
   readonly keepDims?: boolean | undefined;
+  readonly out?: unknown;
+}
+
+/** Refuses what only goes with an axis. */
+export function withoutAxis({ name }: Workplace, { keepDims, out }: AskedAxis): void {
+  const given = keepDims !== undefined ? 'keepDims' : out !== undefined && out !== null ? 'out' : undefined;
+  if (given === undefined) return;
+  const other = given === 'out' && name === 'reduce' ? ', or reduceInto' : '';
+  throw new TsambaTypeError('E_PARALLEL', `${name}: ${given} goes with an axis: pass axis as well${other}`);
+}
+
+/** The lines of an argument along several axes: these behind each other, as if they were one. Throws as `axisOf` does. */
+export function axesIn(place: Workplace, x: unknown, own: AskedAxis): Axis {
+  if (!Array.isArray(own.axis)) return axisOf(place, x, own);
+  const array = axesOf(place, x);
+  const axes = (own.axis as number[]).map((axis) => normalizeAxis(axis, array.ndim)).sort((a, b) => a - b);
+  const twice = axes.find((axis, k) => axis === axes[k + 1]);
+  if (twice !== undefined) throw new TsambaRangeError('E_AXIS', `${place.name}: axis ${twice} is there twice`);
+  const others = array.shape.flatMap((_, k) => (axes.includes(k) ? [] : [k]));
+  const [first = array.ndim] = axes;
+  const isOne = axes.every((axis, k) => axis === first + k);
+  const of = (list: readonly number[]): number => list.reduce((size, k) => size * (array.shape[k] as number), 1);
+  const shape =
+    own.keepDims === true
+      ? array.shape.map((n, k) => (axes.includes(k) ? 1 : n))
+      : others.map((k) => array.shape[k] as number);
+  const before = isOne ? others.filter((k) => k < first) : others;
+  const behind = isOne ? others.filter((k) => k > first) : [];
+  const lines = { axis: first, shape, outer: of(before), length: of(axes), inner: of(behind) };
+  if (isOne) return { ...lines, array };
+  const order = [...others, ...axes];
+  const turned = <T>(list: readonly T[]): T[] => order.map((k) => list[k] as T);
+  return { ...lines, array: place.view(array, turned(array.shape), turned(array.strides)) };
 }
 
 /** The lines of an argument. Throws TypeError for what is no array, RangeError for an axis that there is not. */
@@ -64,14 +110,33 @@ export function axesOf(place: Workplace, x: unknown): DeviceNDArray {
   throw new TsambaRangeError('E_AXIS', `${place.name}: an array without axes has none to go along`);
 }
 
-/** A new array, and all of it along one axis. */
+/** An array for results, and where they are written: along one axis. */
+export interface Made extends Pick<Plan<unknown>, 'after' | 'results'> {
+  readonly made: DeviceNDArray;
+  readonly flat: DeviceNDArray;
+}
+
+/** A new array, or the one that was given for results of `array`, written at once where nothing is read there. Throws TypeError, RangeError for one that does not fit. */
 export function madeFlat(
   place: Workplace,
   shape: readonly number[],
   dtype: DType,
-): { readonly made: DeviceNDArray; readonly flat: DeviceNDArray } {
-  const made = place.own(newArray(place.context, shape, dtype as DType<Scalar>, { stream: place.stream }));
-  return { made, flat: place.view(made, [made.size], [made.itemSize]) };
+  out?: unknown,
+  array?: DeviceNDArray,
+): Made {
+  const flatten = (whole: DeviceNDArray): DeviceNDArray => place.view(whole, [whole.size], [whole.itemSize]);
+  const made = outOf(place, out);
+  if (made === undefined) {
+    const own = place.own(newArray(place.context, shape, dtype as DType<Scalar>, { stream: place.stream }));
+    return { made: own, flat: flatten(own), results: [own] };
+  }
+  checkOut(place, made, { shape }, dtype);
+  if (made.isCContiguous() && made.owner !== array?.owner) return { made, flat: flatten(made) };
+  const flat = place.temporary([made.size], dtype);
+  const after = (): void => {
+    made.copyToDevice(shapedAs(place, flat, made), { stream: place.stream });
+  };
+  return { made, flat, after };
 }
 
 /** The same elements with one axis last. */
@@ -93,7 +158,12 @@ export function shapedAs(place: Workplace, flat: DeviceNDArray, { shape }: Devic
 }
 
 /** Refuses an array that cannot take results of the shape of `x`. */
-export function checkOut(place: Workplace, out: DeviceNDArray, { shape }: DeviceNDArray, dtype: DType): void {
+export function checkOut(
+  place: Workplace,
+  out: DeviceNDArray,
+  { shape }: Pick<DeviceNDArray, 'shape'>,
+  dtype: DType,
+): void {
   if (out.shape.length !== shape.length || out.shape.some((n, k) => n !== shape[k])) {
     throw new TsambaRangeError(
       'E_PARALLEL',

@@ -78,14 +78,17 @@ export function integersOf(place: Workplace, x: unknown, what: string): Input {
 }
 
 /**
- * Integers that say which of `length` elements are meant, as kernels take indices: those of 64 bits become numbers, and what is no place of an element does not become one.
+ * Integers that say which of `length` elements are meant, as kernels compute with indices: those of 64 bits become numbers, and what is no place of an element does not become one; those without
+ * a sign get one, so that steps may be negative.
  */
 export function indexing(places: Input, length: number): Input {
   const { dtype, read } = places;
-  if (dtype.itemSize < 8) return places;
+  const { kind, itemSize } = dtype;
+  if (itemSize < 4 || (itemSize === 4 && kind === 'i')) return places;
   const isLong = length >= 2 ** 31;
-  const { kind } = dtype;
-  const number = remember(['indexing', read, isLong, kind], () => (isLong ? readFar(read) : readNear(read, kind)));
+  const number = remember(['indexing', read, isLong, dtype.name], () =>
+    isLong ? readFar(read) : itemSize === 4 ? readSigned(read) : readNear(read, kind),
+  );
   return { ...places, read: number, array: undefined };
 }
 
@@ -219,6 +222,17 @@ function readNear(inner: Read, kind: string): Read {
         const at = inner(x, i) as unknown as bigint;
         return i32(at > most ? most : at < none ? none : at);
       },
+    captures as typeof captures & Record<string, unknown>,
+  ) as unknown as Read;
+}
+
+/** What is beyond i32 becomes negative, and so no place. */
+function readSigned(inner: Read): Read {
+  const captures = { inner, i32: i32 as unknown as (value: Value) => number };
+  return deviceFunction(
+    ({ inner, i32 }: typeof captures) =>
+      (x: Value, i: number) =>
+        i32(inner(x, i)),
     captures as typeof captures & Record<string, unknown>,
   ) as unknown as Read;
 }

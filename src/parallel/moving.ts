@@ -187,17 +187,18 @@ function shuffled(input: Input, seed: number): Input {
   let half = 1;
   while (4 ** half < input.length) half++;
   if (half > 16) throw new TsambaRangeError('E_PARALLEL', 'shuffle: there are more than 2³² elements');
-  const read = remember(['shuffle', input.read], () => readShuffled(input.read));
+  const isLong = input.length >= 2 ** 31;
+  const read = remember(['shuffle', input.read, isLong], () => readShuffled(input.read, isLong));
   const key = scalar(u32, (Math.imul(seed, 0x9e3779b1) ^ Math.floor(seed / 2 ** 32)) >>> 0);
   const argument = [input.argument, key, scalar(i32, half), scalar(i64, BigInt(input.length))];
   return { ...input, argument, read, array: undefined };
 }
 
 /** A permutation of 4 to the power of `half` numbers; what is no place is permuted again until it is one. */
-function readShuffled(inner: Read): Read {
-  const captures = { inner, u32, rounds: 8 };
+function readShuffled(inner: Read, isLong: boolean): Read {
+  const captures = { inner, u32, i32, isLong, rounds: 8 };
   return deviceFunction(
-    ({ inner, u32, rounds }: typeof captures) =>
+    ({ inner, u32, i32, isLong, rounds }: typeof captures) =>
       ([x, key, half, length]: readonly [Value, number, number, bigint], i: number) => {
         const mask = u32((1 << half) - 1);
         const n = u32(length);
@@ -217,7 +218,8 @@ function readShuffled(inner: Read): Read {
           place = u32((left << half) | right);
           inside = place < n;
         }
-        return inner(x, place);
+        // Where elements lie backwards, places are computed with steps that are negative.
+        return inner(x, isLong ? Number(place) : i32(place));
       },
     captures as typeof captures & Record<string, unknown>,
   ) as unknown as Read;

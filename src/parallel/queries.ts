@@ -8,7 +8,17 @@ import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { userFunction } from '../kernel/user-function.ts';
 import { readOptions } from '../options.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
-import { type AllElements, type AlongAxis, type AskedAxis, type Axis, axisOf, madeFlat } from './axis.ts';
+import {
+  type AllElements,
+  type AlongAxes,
+  type AlongAxis,
+  type AskedAxis,
+  type Axis,
+  axesIn,
+  axisOf,
+  madeFlat,
+  withoutAxis,
+} from './axis.ts';
 import { reducingLines } from './axis-reduce.ts';
 import { canonical } from './canonical.ts';
 import { extentOperator } from './extent.ts';
@@ -26,7 +36,7 @@ type Given<L extends boolean, T> = L extends true ? Promise<T> : T;
 
 /** Calls that give a place, or with `axis` an array of them; `L`: whether through a promise. */
 export interface AskCall<L extends boolean> {
-  (x: Sequence, options: OnStream & AlongAxis): Given<L, DeviceNDArray<i32>>;
+  (x: Sequence, options: OnStream & AlongAxis & Pick<AlongAxes, 'out'>): Given<L, DeviceNDArray<i32>>;
   (x: Sequence, options?: OnStream & AllElements): Given<L, number>;
 }
 
@@ -44,7 +54,10 @@ export interface Extent<T> {
 
 /** Calls of `minmax`; `L`: whether they give a promise. */
 export interface MinMaxCall<L extends boolean> {
-  <const X extends Sequence>(x: X, options: OnStream & AlongAxis): Given<L, Extent<DeviceNDArray<ElementTypes<X>>>>;
+  <const X extends Sequence>(
+    x: X,
+    options: OnStream & Omit<AlongAxes, 'out'>,
+  ): Given<L, Extent<DeviceNDArray<ElementTypes<X>>>>;
   <const X extends Sequence>(x: X, options?: OnStream & AllElements): Given<L, Extent<Elements<X>>>;
 }
 
@@ -85,7 +98,7 @@ export const minmax: MinMax = /* @__PURE__ */ primitive('minmax', (x: unknown, o
  * console.log(argmin(Float32Array.of(3, -1, 2, -1))); // 1
  */
 export const argmin: Ask = /* @__PURE__ */ primitive('argmin', (x: unknown, options?: unknown) =>
-  asking('argmin', x, options, (place, input, along) => placeOfBest(place, input, less, along)),
+  asking('argmin', x, options, (...asked) => placeOfBest(less, ...asked)),
 ) as unknown as Ask;
 
 /**
@@ -97,7 +110,7 @@ export const argmin: Ask = /* @__PURE__ */ primitive('argmin', (x: unknown, opti
  * console.log(argmax(Float32Array.of(3, -1, 3))); // 0
  */
 export const argmax: Ask = /* @__PURE__ */ primitive('argmax', (x: unknown, options?: unknown) =>
-  asking('argmax', x, options, (place, input, along) => placeOfBest(place, input, more, along)),
+  asking('argmax', x, options, (...asked) => placeOfBest(more, ...asked)),
 ) as unknown as Ask;
 
 /** Calls with a predicate: of all elements, or with `axis` of each line, an array of `D`. `L`: whether they give a promise. */
@@ -105,7 +118,7 @@ export interface TestCall<R, D, L extends boolean> {
   <const X extends Sequence>(
     x: X,
     predicate: ((value: InKernels<X>) => boolean) | undefined,
-    options: OnStream & AlongAxis,
+    options: OnStream & AlongAxes,
   ): Given<L, DeviceNDArray<D>>;
   <const X extends Sequence>(
     x: X,
@@ -153,18 +166,19 @@ const itself = ((value: boolean) => value) as unknown as (value: never) => boole
 function tested<R, D>(name: string, by: 'max' | 'min' | 'sum'): Test<R, D> {
   return primitive(name, (x: unknown, predicate: unknown, options: unknown) => {
     const own = readOptions(name, options as object, OPTIONS) as Own;
-    const place = placeOf(name, [x], own.stream);
+    const place = placeOf(name, [x, own.out], own.stream);
     return planned(place, (): Omit<Plan<unknown>, 'place'> => {
-      const { source, along } = readAlong(place, x, own);
+      const { source, along } = readAlong(place, x, own, axesIn);
       const fn = predicate === undefined ? (source.dtype.kind === 'b' ? itself : notZero) : predicate;
       const user = userFunction(name, fn, {});
       const test = source.array ?? x;
       const input = inputOf(place, map(test as Sequence, canonical(user.fn) as never, 'bool'), 'x');
       const operator = operatorOf(place, by, input.dtype, { exact: true });
       if (along !== undefined) {
-        const { made, flat } = madeFlat(place, along.shape, by === 'sum' ? (i32 as unknown as DType) : operator.type);
+        const type = by === 'sum' ? (i32 as unknown as DType) : operator.type;
+        const { made, flat, ...rest } = madeFlat(place, along.shape, type, own.out, along.array);
         const steps = reducingLines(place, operator, input, along, flat, undefined);
-        return { steps, results: [made], give: () => made };
+        return { ...rest, steps, give: () => made };
       }
       const give = (value: unknown): R => (by === 'sum' ? Number(value) : value) as R;
       if (input.length === 0) return { steps: [], give: () => give(operator.identity) };
@@ -174,7 +188,7 @@ function tested<R, D>(name: string, by: 'max' | 'min' | 'sum'): Test<R, D> {
   }) as never;
 }
 
-const OPTIONS = ['axis', 'keepDims', 'stream'] as const;
+const OPTIONS = ['axis', 'keepDims', 'out', 'stream'] as const;
 interface Own extends AskedAxis {
   readonly stream?: StreamLike;
 }
@@ -184,20 +198,27 @@ function readAlong(
   place: Workplace,
   x: unknown,
   own: Own,
+  lines: typeof axisOf,
 ): { readonly source: Input; readonly along: Axis | undefined } {
-  if (own.axis === undefined) return { source: inputOf(place, x, 'x'), along: undefined };
-  const along = axisOf(place, x, own);
+  if (own.axis === undefined) {
+    withoutAxis(place, own);
+    return { source: inputOf(place, x, 'x'), along: undefined };
+  }
+  const along = lines(place, x, own);
   return { source: arrayInput(raveled(place, along.array)), along };
 }
 
-type Make = (place: Workplace, input: Input, along: Axis | undefined) => Omit<Plan<unknown>, 'place'>;
+type Make = (place: Workplace, input: Input, along: Axis | undefined, out: unknown) => Omit<Plan<unknown>, 'place'>;
 
 /** The plan of a question about numbers, of which there is one at least. */
 function asking(name: string, x: unknown, options: unknown, make: Make): Plan<unknown> {
   const own = readOptions(name, options as object, OPTIONS) as Own;
-  const place = placeOf(name, [x], own.stream);
+  const isExtent = name === 'minmax';
+  const place = placeOf(name, [x, own.out], own.stream);
   return planned(place, () => {
-    const { source: input, along } = readAlong(place, x, own);
+    if (isExtent && own.out !== undefined)
+      throw new TsambaTypeError('E_OPTION', 'minmax has no option out: it gives two arrays');
+    const { source: input, along } = readAlong(place, x, own, isExtent ? axesIn : axisOf);
     if (!'biuf'.includes(input.dtype.kind) || input.dtype.fields !== undefined) {
       throw new TsambaTypeError(
         'E_PARALLEL',
@@ -207,7 +228,7 @@ function asking(name: string, x: unknown, options: unknown, make: Make): Plan<un
     if (along === undefined ? input.length === 0 : along.length === 0 && along.outer * along.inner > 0) {
       throw new TsambaRangeError('E_PARALLEL', `${name}: there are no elements`);
     }
-    return make(place, input, along);
+    return make(place, input, along, own.out);
   });
 }
 
@@ -250,6 +271,7 @@ function found(
   along: Axis | undefined,
   answer: Answer,
   element: DType = operator.type,
+  out?: unknown,
 ): Omit<Plan<unknown>, 'place'> {
   if (along === undefined) {
     const result = place.temporary([1], operator.type);
@@ -260,12 +282,16 @@ function found(
   const best = place.temporary([lines], operator.type);
   const steps = reducingLines(place, operator, pairs, along, best, undefined);
   const numbers = [along.length, along.inner].map((n) => inputOf(place, constant(n, lines, 'i32'), 'x'));
-  const arrays = Object.entries(answer.each).map(([name, fn]) => {
-    const { made, flat } = madeFlat(place, along.shape, answer.dtype(element));
-    steps.push(...transforming(place, fn as never, name, [arrayInput(best), ...numbers], flat));
-    return [name, made] as const;
+  const all = Object.entries(answer.each).map(([name, fn]) => {
+    const one = madeFlat(place, along.shape, answer.dtype(element), out, along.array);
+    steps.push(...transforming(place, fn as never, name, [arrayInput(best), ...numbers], one.flat));
+    return { name, ...one };
   });
-  return { steps, results: arrays.map(([, made]) => made), give: () => answer.all(Object.fromEntries(arrays)) };
+  const arrays = Object.fromEntries(all.map(({ name, made }) => [name, made]));
+  const after = (): void => {
+    for (const one of all) one.after?.();
+  };
+  return { steps, after, results: all.flatMap(({ results = [] }) => results), give: () => answer.all(arrays) };
 }
 
 type Compare = (a: Value, b: Value) => boolean;
@@ -279,17 +305,19 @@ interface Found {
 }
 
 function placeOfBest(
+  before: Compare,
   place: Workplace,
   input: Input,
-  before: Compare,
   along: Axis | undefined,
+  out: unknown,
 ): Omit<Plan<unknown>, 'place'> {
   const index = input.length >= 2 ** 31 ? i64 : i32;
   const type = widened(input.dtype);
   const { read, operator } = remember(['best', input.read, before, spellDType(type), index.name], () =>
     bestBy(input.read, before, type, index as DType),
   );
-  return found(place, { ...input, dtype: operator.type, read, array: undefined }, operator, along, PLACE);
+  const pairs = { ...input, dtype: operator.type, read, array: undefined };
+  return found(place, pairs, operator, along, PLACE, operator.type, out);
 }
 
 function bestBy(inner: Read, before: Compare, element: DType, index: DType): { read: Read; operator: Operator } {

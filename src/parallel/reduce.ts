@@ -20,7 +20,7 @@ import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { StreamLike, Workplace } from '../ufunc/operands.ts';
-import { type AllElements, type AlongAxis, axisOf, madeFlat } from './axis.ts';
+import { type AllElements, type AlongAxes, axesIn, madeFlat, withoutAxis } from './axis.ts';
 import { reducingLines } from './axis-reduce.ts';
 import { arrayInput, type Input, inputOf, raveled } from './input.ts';
 import { type Operator, operatorOf } from './operator.ts';
@@ -45,7 +45,7 @@ export interface ReduceCall<L extends boolean> {
   <const X extends Sequence, const O extends OperatorLike<Elements<X>>>(
     x: X,
     op: O,
-    options: ReduceOptions<Elements<X>> & AlongAxis,
+    options: ReduceOptions<Elements<X>> & AlongAxes,
   ): Given<L, DeviceNDArray<Reduced<X, O>>>;
   <const X extends Sequence>(
     x: X,
@@ -69,10 +69,11 @@ export interface Reduce extends ReduceCall<false> {
   readonly async: ReduceCall<true>;
 }
 
-const OPTIONS = ['init', 'dtype', 'deterministic', 'axis', 'keepDims', 'stream'] as const;
+const OPTIONS = ['init', 'dtype', 'deterministic', 'axis', 'keepDims', 'out', 'stream'] as const;
 interface Own {
-  readonly axis?: number | undefined;
+  readonly axis?: number | readonly number[] | undefined;
   readonly keepDims?: boolean | undefined;
+  readonly out?: unknown;
   readonly init?: unknown;
   readonly dtype?: DTypeLike | undefined;
   readonly stream?: StreamLike;
@@ -82,8 +83,8 @@ interface Own {
  * All elements combined into one value, which is waited for. `op` is `'sum'`, `'prod'`, `'min'`, `'max'`, or an associative and commutative function of two
  * elements, structs included. Sums and products of integers of up to 32 bits are exact up to 2⁵³. Arrays may have any layout.
  *
- * With `axis` each line along it by itself: a device array with the other axes (`keepDims`: all, this one of length 1), which is not waited for. Sums of integers are i64 or u64
- * there. NumPy: `sum(axis=…)`.
+ * With `axis` each line along it by itself, or what lies along several: a device array with the other axes (`keepDims`: all, these of length 1), new or `out`, which is not waited
+ * for. Sums of integers are i64 or u64 there. NumPy: `sum(axis=…, out=…)`.
  *
  * @throws RangeError where there is no element and neither `init` nor an operator with a value for that; KernelError for a function that does not compile.
  * @example
@@ -96,16 +97,17 @@ export const reduce: Reduce = /* @__PURE__ */ primitive('reduce', planReduce) as
 
 function planReduce(x: unknown, op: unknown, options: unknown): Plan<unknown> {
   const own: Own = readOptions('reduce', options, OPTIONS);
-  const place = placeOf('reduce', [x], own.stream);
+  const place = placeOf('reduce', [x, own.out], own.stream);
   return planned(place, () => {
-    const lines = own.axis === undefined ? undefined : axisOf(place, x, own);
+    if (own.axis === undefined) withoutAxis(place, own);
+    const lines = own.axis === undefined ? undefined : axesIn(place, x, own);
     const input = lines === undefined ? inputOf(place, x, 'x') : arrayInput(raveled(place, lines.array));
     const operator = operatorOf(place, op, input.dtype, optionsOf(own));
     const type = resultType(operator, input, own);
     if (lines !== undefined) {
-      const { made, flat } = madeFlat(place, lines.shape, type);
+      const { made, flat, ...rest } = madeFlat(place, lines.shape, type, own.out, lines.array);
       const steps = reducingLines(place, operator, input, lines, flat, own.init);
-      return { steps, results: [made], give: () => made };
+      return { ...rest, steps, give: () => made };
     }
     const counts = type !== input.dtype && type.itemSize === 8 && 'iu'.includes(type.kind);
     const give = (value: unknown): unknown => (counts ? Number(value) : value);

@@ -167,6 +167,8 @@ function flagKernels(jit: Jit, read: Read) {
         const s = grid(1);
         if (s >= sized.length) return;
         const at = read(starts, s) as number;
+        // Of segments that begin at one place, as those without elements do, one marks it.
+        if (s > 0 && read(starts, s - 1) === (at as Value)) return;
         if (at >= 0 && at < flags.length) flags[at] = 1;
       },
     { captures, name: 'markFlags' },

@@ -2,9 +2,9 @@
  * Random programs of `tsamba/parallel`: lines along an axis of arrays of several axes.
  */
 import * as parallel from '../../src/parallel/index.ts';
-import { type AnyArray, eachPlace } from './parallel-inputs.ts';
+import { type AnyArray, eachPlace, shuffled } from './parallel-inputs.ts';
 import { ALL, KINDS, type Kind, NUMBERS, order, show, type Value } from './parallel-kinds.ts';
-import { folded, identityOf, operatorFor, running } from './parallel-operators.ts';
+import { folded, identityOf, needsInit, operatorFor, running } from './parallel-operators.ts';
 import type { Trial } from './parallel-trial.ts';
 
 interface Lines {
@@ -68,6 +68,44 @@ function shapeIs(t: Trial, found: AnyArray, { shape, axis }: Lines, keepDims: bo
   t.same(String(found.shape), String(keepDims ? kept : kept.filter((_, k) => k !== axis)), 'shape');
 }
 
+/** Along several axes at once: all that have the same place along the others. */
+async function axesReduce(t: Trial): Promise<void> {
+  const kind = t.kind(ALL);
+  const op = operatorFor(t.r, kind, true);
+  t.note(`op: ${op.text}`);
+  const all = linesFor(t, ALL, op.style, 0, kind);
+  const axes = all.shape.map((_, k) => k).filter(() => t.r.chance(0.5));
+  const given = shuffled(t.r, axes.length).map((k) => (axes[k] as number) - (t.r.chance(0.3) ? all.shape.length : 0));
+  const keepDims = t.r.chance(0.3);
+  t.note(`axes ${given}, keepDims ${keepDims}`);
+  const shape = all.shape.map((n, k) => (axes.includes(k) ? 1 : n));
+  const groups: Value[][] = Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => []);
+  const values = whole(all, all.lines);
+  eachPlace(all.shape, (at, k) => {
+    const group = at.reduce((sum, i, axis) => (axes.includes(axis) ? sum : sum * (shape[axis] as number) + i), 0);
+    groups[group]?.push(values[k] as Value);
+  });
+  const { type, result } = op.reduces(kind);
+  const own = identityOf(op.text, type);
+  const init = needsInit(op.text, kind) ? op.init : undefined;
+  const left = keepDims ? shape : shape.filter((_, k) => !axes.includes(k));
+  const size = left.reduce((a, b) => a * b, 1);
+  const out =
+    t.r.chance(0.4) && left.length > 0 ? t.inputs.shaped(result, t.elements(result, 'small', size), left) : undefined;
+  const found = await t.call<AnyArray>(parallel.reduce, all.x, op.given, {
+    axis: given,
+    keepDims,
+    init,
+    ...(out && { out }),
+  });
+  t.same(String(found.shape), String(left), 'shape');
+  await t.is(
+    found,
+    result,
+    groups.map((group) => result.store((folded(group, op, type, init) ?? own) as Value)),
+  );
+}
+
 async function axisReduce(t: Trial): Promise<void> {
   const kind = t.kind(ALL);
   const op = operatorFor(t.r, kind, true);
@@ -75,7 +113,7 @@ async function axisReduce(t: Trial): Promise<void> {
   const all = linesFor(t, ALL, op.style, 0, kind);
   const { type, result } = op.reduces(kind);
   const [own, keepDims] = [identityOf(op.text, type), t.r.chance(0.3)];
-  const init = t.r.chance(0.3) || (own === undefined && all.shape[all.axis] === 0) ? op.init : undefined;
+  const init = t.r.chance(0.3) || (needsInit(op.text, kind) && all.shape[all.axis] === 0) ? op.init : undefined;
   t.note(`init ${String(init)}`);
   const axis = t.r.chance(0.5) ? all.axis : all.axis - all.shape.length;
   const found = await t.call<AnyArray>(parallel.reduce, all.x, op.given, { axis, keepDims, init });
@@ -189,4 +227,4 @@ async function axisQuestions(t: Trial): Promise<void> {
   await t.is(await t.call<AnyArray>(parallel.countIf, all.x, test, options), KINDS.i32, counts, 'countIf');
 }
 
-export const ALONG = { axisReduce, axisScan, axisSort, axisQuestions };
+export const ALONG = { axisReduce, axesReduce, axisScan, axisSort, axisQuestions };

@@ -36,10 +36,16 @@ function orderFor(t: Trial): Order {
   const plain = [KINDS.i32, KINDS.f64, KINDS.f32, KINDS.i16];
   const kind = isRecord ? KINDS.mixed : t.kind(way === 'own' ? SORTABLE : plain);
   const by = order(descending);
+  // Integers have no -0.
+  const whole = (v: number): number => (kind.family === 'int' ? v + 0 : v);
   if (way === 'own') return note({ kind, options: { descending }, compare: by });
   if (way.endsWith('key')) {
     const key = r.pick((isRecord ? RECORD_KEYS : KEYS) as readonly ((v: never) => number)[]);
-    return note({ kind, options: { key, descending }, compare: (a, b) => by(key(a as never), key(b as never)) });
+    return note({
+      kind,
+      options: { key, descending },
+      compare: (a, b) => by(whole(key(a as never)), whole(key(b as never))),
+    });
   }
   const compare = r.pick((isRecord ? RECORD_COMPARES : COMPARES) as readonly ((a: never, b: never) => number)[]);
   const sign = descending ? -1 : 1;

@@ -203,3 +203,8 @@ export function identityOf(text: string, type: Kind): Value | undefined {
   const [least, most] = name.startsWith('u') ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
   return type.store(isLeast ? most : least);
 }
+
+/** Whether nothing but a first value says what the operator makes of no elements. */
+export function needsInit(text: string, kind: Kind): boolean {
+  return text !== 'sum' && text !== 'prod' && (kind.family !== 'bool' || identityOf(text, kind) === undefined);
+}

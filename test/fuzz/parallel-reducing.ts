@@ -3,7 +3,7 @@
  */
 import * as parallel from '../../src/parallel/index.ts';
 import { ALL, FLOATS, INTEGERS, isEqual, KINDS, type Kind, NUMBERS, type Value } from './parallel-kinds.ts';
-import { folded, identityOf, type Operator, operatorFor, running } from './parallel-operators.ts';
+import { folded, identityOf, needsInit, type Operator, operatorFor, running } from './parallel-operators.ts';
 import type { Trial } from './parallel-trial.ts';
 
 /** What the host has of a result: integers of 64 bits that stand for smaller ones are numbers. */
@@ -15,8 +15,7 @@ async function reduce(t: Trial): Promise<void> {
   const op = operatorFor(t.r, kind, true);
   t.note(`op: ${op.text}`);
   const x = t.any('x', kind, op.style, t.length());
-  const init =
-    x.values.length === 0 && identityOf(op.text, kind) === undefined ? op.init : t.r.chance(0.3) ? op.init : undefined;
+  const init = (x.values.length === 0 && needsInit(op.text, kind)) || t.r.chance(0.3) ? op.init : undefined;
   t.note(`init: ${String(init)}`);
   const { type, result } = op.reduces(kind);
   const counts = op.text === 'sum' || op.text === 'prod';
@@ -67,7 +66,10 @@ function keyed(t: Trial): Keyed {
   const op = operatorFor(t.r, kind, false);
   t.note(`op: ${op.text}`);
   const length = t.length();
-  const keys = t.any('keys', t.kind(ALL), t.r.pick(['few', 'wild']), length, true);
+  const by = t.kind(ALL);
+  // Of 0 and -0, which are equal, either may stand for a run.
+  const list = t.elements(by, t.r.pick(['few', 'wild']), length, true).map((v) => (v === 0 ? 0 : v));
+  const keys = t.take('keys', t.inputs.of(by, list));
   return { kind, op, keys, x: t.any('values', kind, op.style, length) };
 }
 

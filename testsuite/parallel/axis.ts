@@ -148,6 +148,43 @@ export const parallelAxis: readonly ConformanceTest[] = chapter('parallel along 
     }
   },
 
+  'along several axes, and into arrays that are given': async () => {
+    for (const array of [shaped(Float32Array.from(numbers)), turned(numbers)]) {
+      const sum = (line: number[]): number => line.reduce((a, b) => a + b, 0);
+      // What is left of three axes is one: the lines of that, one behind the other.
+      for (const left of [0, 1, 2]) {
+        const axis = [0, 1, 2].filter((k) => k !== left);
+        const others = Array.from({ length: SHAPE[left] as number }, (_, place) => {
+          const inner = SHAPE.slice(left + 1).reduce((a, b) => a * b, 1);
+          return numbers.filter((_, k) => Math.floor(k / inner) % (SHAPE[left] as number) === place);
+        });
+        const sums = await reduce.async(array, 'sum', { axis });
+        sameElements(sums.shape, [SHAPE[left]]);
+        sameElements(await read(sums), others.map(sum));
+        const counts = await countIf.async(array, (v) => v > 0, { axis: [axis[1] as number, (axis[0] as number) - 3] });
+        sameElements(
+          await read(counts),
+          others.map((line) => line.filter((v) => v > 0).length),
+        );
+      }
+      const all = await reduce.async(array, 'max', { axis: [0, 1, 2], keepDims: true });
+      sameElements(all.shape, [1, 1, 1]);
+      sameElements(await read(all.ravel()), [Math.max(...numbers)]);
+      const wide = cuda.toDevice(ndarray(new Float32Array(24), { shape: [3, 8] }));
+      const out = wide.slice(':', '::2');
+      same(await reduce.async(array, 'sum', { axis: 1, out }), out);
+      sameElements(await read(out), ofLines(numbers, 1, sum));
+      // Into the array that is read.
+      const square = cuda.toDevice(ndarray(Int32Array.of(1, 5, 7, 3), { shape: [2, 2] }));
+      await argmax.async(square, { axis: 0, out: square.slice(1) });
+      sameElements(await read(square.ravel()), [1, 5, 1, 0]);
+      await rejects(() => reduce.async(array, 'sum', { axis: [0, -3] }), /twice/, 'E_AXIS');
+      await rejects(() => reduce.async(array, 'sum', { axis: 1, out: wide }), /shape/, 'E_PARALLEL');
+      await rejects(() => reduce.async(array, 'sum', { out } as never), /axis/, 'E_PARALLEL');
+      await rejects(() => argmin.async(array, { axis: [0, 1] as never }), /integer/, 'E_AXIS');
+    }
+  },
+
   'sorts and their places': async () => {
     const array = turned(withNaN);
     const before = (a: number, b: number): number => {
