@@ -1,0 +1,80 @@
+/**
+ * VitePress for `site/.pages`, which `tools/site` puts together from `docs/`. Dead links end the build.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { transformerTwoslash } from '@shikijs/vitepress-twoslash';
+import { createFileSystemTypesCache } from '@shikijs/vitepress-twoslash/cache-fs';
+import { defineConfig } from 'vitepress';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const sidebar = JSON.parse(readFileSync(at('../.pages/sidebar.json'), 'utf8'));
+const repository = process.env['SITE_REPOSITORY'];
+
+/** Anchors as GitHub makes them, so that the links of `docs/` work in both places. */
+const slugify = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+const entries = ['cuda', 'roc', 'parallel', 'nccl'];
+const paths = Object.fromEntries(entries.map((name) => [`tsamba/${name}`, [at(`../../dist/${name}/index.d.ts`)]]));
+
+const hovers = process.env['SITE_TYPES'] === '1';
+
+/** Types on hover. Checking every example takes minutes where none is in the cache, so it is left out unless `SITE_TYPES=1` asks for it. */
+function types(): ReturnType<typeof transformerTwoslash> {
+  return transformerTwoslash({
+    explicitTrigger: true,
+    typesCache: createFileSystemTypesCache({ dir: at('./cache/twoslash') }),
+    twoslashOptions: {
+      vfsRoot: at('../..'),
+      handbookOptions: { noErrorValidation: true, noErrors: true },
+      compilerOptions: {
+        target: 10,
+        lib: ['es2023', 'esnext.disposable', 'dom'],
+        module: 99,
+        moduleResolution: 100,
+        strict: true,
+        noUncheckedIndexedAccess: true,
+        skipLibCheck: true,
+        types: ['node'],
+        typeRoots: [at('../../node_modules/@types')],
+        paths: { tsamba: [at('../../dist/index.d.ts')], ...paths },
+      },
+    },
+  });
+}
+
+export default defineConfig({
+  srcDir: '.pages',
+  base: process.env['SITE_BASE'] ?? '/',
+  title: 'Tsamba',
+  description: 'Numba for TypeScript: GPU kernels as ordinary TypeScript functions',
+  lang: 'en',
+  cleanUrls: true,
+  lastUpdated: false,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${process.env['SITE_BASE'] ?? '/'}logo.svg` }]],
+  markdown: {
+    anchor: { slugify },
+    toc: { slugify },
+    languages: ['ts', 'js', 'sh', 'json', 'python', 'cpp', 'html', 'glsl'],
+    languageAlias: { ptx: 'txt', text: 'txt' },
+    codeTransformers: [...(hovers ? [types()] : [])],
+  },
+  themeConfig: {
+    logo: '/logo.svg',
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Guide', link: '/quickstart', activeMatch: '^/(?!api|gallery|playground|cookbook|$)' },
+      { text: 'Cookbook', link: '/cookbook', activeMatch: '^/cookbook' },
+      { text: 'API', link: '/api/', activeMatch: '^/api/' },
+      { text: 'Gallery', link: '/gallery', activeMatch: '^/gallery' },
+      { text: 'Playground', link: '/playground' },
+    ],
+    sidebar: { '/api/': sidebar.api, '/': sidebar.guide },
+    ...(repository === undefined ? {} : { socialLinks: [{ icon: 'github', link: repository }] }),
+  },
+});

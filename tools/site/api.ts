@@ -1,0 +1,4 @@
+import type { SidebarItem } from './page.ts';
+export function writeApi(): SidebarItem[] {
+  return [];
+}
