@@ -5,7 +5,7 @@
 import { Float32, Int64, makeVector, tableFromArrays, vectorFromArray } from 'apache-arrow';
 import npmNdarray from 'ndarray';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cuda, type f32, ndarray, type Vec } from '../src/index.ts';
+import { cuda, type f32, type NDArray, ndarray, type Vec } from '../src/index.ts';
 
 beforeAll(() => {
   cuda.selectDevice('cpu');
@@ -141,6 +141,47 @@ describe('ndarray’s own views', () => {
 
   it('over JavaScript arrays are refused, with what to do', () => {
     expect(() => ndarray(npmNdarray([1, 2, 3]) as never)).toThrow(/must be a TypedArray; convert it/);
+  });
+});
+
+describe('an object that keeps its elements in a member', () => {
+  const bytes = Uint8ClampedArray.of(1, 2, 3, 255, 5, 6, 7, 255);
+
+  it.each([
+    [
+      'ImageData',
+      { data: bytes, width: 2, height: 1, colorSpace: 'srgb' },
+      'ndarray(x.data, { shape: [x.height, x.width, 4] })',
+    ],
+    [
+      'a tensor of onnxruntime',
+      { data: new Float32Array(2), dims: [2, 1], type: 'float32' },
+      'ndarray(x.data, { shape: x.dims })',
+    ],
+    [
+      'an attribute of three.js',
+      { array: new Float32Array(3), itemSize: 3, count: 1 },
+      'ndarray(x.array, { shape: [x.count, x.itemSize] })',
+    ],
+  ])('%s: the error says what to write, which works', (_, members, write) => {
+    const x = Object.assign(new (class Foreign {})(), members);
+    const message = `which has its elements in a member: write ${write}`;
+    expect(() => cuda.toDevice(x as never)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(message) }),
+    );
+    const make = new Function('ndarray', 'x', `return ${write}`) as (make: typeof ndarray, x: object) => NDArray;
+    using d = cuda.toDevice(make(ndarray, x));
+    expect(d.size).toBe('data' in members ? members.data.length : 3);
+  });
+
+  it('a tensor of tfjs, whose data is a promise: the error says to wait for it', () => {
+    const tensor = {
+      shape: [2, 1],
+      dtype: 'float32',
+      data: async () => new Float32Array(2),
+      dataSync: () => new Float32Array(2),
+    };
+    expect(() => cuda.toDevice(tensor as never)).toThrow(/ndarray\(await x\.data\(\), \{ shape: x\.shape \}\)/);
   });
 });
 

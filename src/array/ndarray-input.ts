@@ -166,9 +166,13 @@ function isForeign(value: object): value is ForeignArray {
 function describeForeign(value: ForeignArray): Described {
   const { data } = value;
   if (!isTypedArray(data)) {
+    const how =
+      typeof data === 'function'
+        ? 'of a tensor of tfjs write ndarray(await x.data(), { shape: x.shape })'
+        : 'convert it, for example with Float64Array.from(data)';
     throw new TsambaTypeError(
       'E_HOST_ARRAY',
-      'the data of a { data, shape, stride } object must be a TypedArray; convert it, for example with Float64Array.from(data)',
+      `the data of a { data, shape, stride } object must be a TypedArray; ${how}`,
     );
   }
   const dtype = dtypeOfTypedArray(data);

@@ -162,6 +162,19 @@ function elementDType(item: unknown): DType {
   );
 }
 
+/** Objects of other libraries, by what they have, and how an array is made of each. */
+const KEPT_IN: readonly { readonly members: readonly string[]; readonly write: string }[] = [
+  // ImageData, and what reads pictures.
+  {
+    members: ['data', 'width', 'height'],
+    write: 'write ndarray(x.data, { shape: [x.height, x.width, 4] })',
+  },
+  // Tensors of onnxruntime.
+  { members: ['data', 'dims'], write: 'write ndarray(x.data, { shape: x.dims })' },
+  // Attributes of three.js.
+  { members: ['array', 'itemSize'], write: 'write ndarray(x.array, { shape: [x.count, x.itemSize] })' },
+];
+
 function objectAdvice(item: object): string {
   const name = item.constructor?.name ?? 'Object';
   if (item instanceof ArrayBuffer || item instanceof DataView || name === 'SharedArrayBuffer') {
@@ -172,6 +185,8 @@ function objectAdvice(item: object): string {
     return "got a SmartArray: its get('gpu') is a device array, its get('host') a host array";
   if (describes(item, 'toArray'))
     return `got ${show(item)}: its toArray() makes an array of it, of Apache Arrow without a copy`;
+  const inside = KEPT_IN.find(({ members }) => members.every((member) => describes(item, member)));
+  if (inside !== undefined) return `got ${show(item)}, which has its elements in a member: ${inside.write}`;
   if (Symbol.iterator in item)
     return `got ${show(item)}: write Array.from(…) or Float64Array.from(…) to make an array of it`;
   return 'array elements that are objects need a dtype, such as ndarray(points, { dtype: struct({ x: f32, y: f32 }) })';
