@@ -15,21 +15,25 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const report = makeReport(process.argv[2] ?? join(process.cwd(), 'out'));
 const began = performance.now();
 
+/** A part of the tour, which is a range in traces: `TSAMBA_TRACE=trace.json npm start`. */
+function chapter(title: string, body: () => void): void {
+  report.chapter(title);
+  cuda.nvtx.range(title.replace(/:.*/, ''), body);
+}
+
 const device = cuda.currentDevice();
 console.log(`Tsamba on ${device.name} (${device.kind})`);
 if (device.fallbackReason !== undefined) report.say(`no GPU is used: ${device.fallbackReason}`);
 
-report.chapter('A photograph: separable blur and Sobel edges, with tiles in shared memory');
-photo(report, readPng(join(here, 'coffee.png')));
+chapter('A photograph: separable blur and Sobel edges, with tiles in shared memory', () =>
+  photo(report, readPng(join(here, 'coffee.png'))),
+);
 
-report.chapter('The Mandelbrot set: a loop that every thread leaves at its own time');
-drawMandelbrot(report);
+chapter('The Mandelbrot set: a loop that every thread leaves at its own time', () => drawMandelbrot(report));
 
-report.chapter('Matrix multiplication with shared-memory tiles');
-multiply(report);
+chapter('Matrix multiplication with shared-memory tiles', () => multiply(report));
 
-report.chapter('The heat equation: hundreds of launches, nothing copied in between');
-spreadHeat(report);
+chapter('The heat equation: hundreds of launches, nothing copied in between', () => spreadHeat(report));
 
 const { copies, peak } = cuda.memoryStats();
 const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
