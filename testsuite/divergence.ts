@@ -314,4 +314,44 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
     const expected = Array.from(x, (v, k) => [k, v & 1 ? k * 2 : 0, (v & 3) === 3 ? 0 : k * 3]).flat();
     sameElements(await read(to), expected);
   },
+  'values that threads store to shared memory where they compare well': async () => {
+    const kernel = cuda.jit((to: Vec<f32>, x: In<Vec<f32>>, j: i32) => {
+      const [own, others] = [cuda.shared.array(64, f32), cuda.shared.array(64, f32)];
+      const t = cuda.threadIdx.x;
+      own[t] = -1;
+      others[t] = -2;
+      cuda.syncThreads();
+      const [a, b] = [x[cuda.grid(1)]!, x[cuda.blockIdx.x * 64 + (t ^ j)]!];
+      let n = 0;
+      if (a > b) {
+        own[t] = a;
+        others[t ^ j] = b;
+        n = 1;
+      }
+      if (t !== 5) {
+        if (a < 0.25) others[t ^ j] = n;
+        else own[t] = b + n;
+      }
+      cuda.syncThreads();
+      to[2 * cuda.grid(1)] = own[t]!;
+      to[2 * cuda.grid(1) + 1] = others[t]!;
+    });
+    // Blocks in which all threads, none, and some compare well.
+    const value = (block: number, t: number): number => [t / 64, 0.5, ((t * 37) % 64) / 64, Number.NaN][block]!;
+    const x = Float32Array.from({ length: 256 }, (_, k) => value(k >> 6, k & 63));
+    for (const j of [1, 6, 40]) {
+      const expected = new Float32Array(512);
+      for (let k = 0; k < 256; k++) {
+        const [a, b, other] = [x[k]!, x[k ^ j]!, x[k ^ j]! > x[k]!];
+        // Thread k ^ j compares its own value, b, with a.
+        const [n, m] = [a > b ? 1 : 0, other ? 1 : 0];
+        const [isFive, otherIsFive] = [(k & 63) === 5, ((k ^ j) & 63) === 5];
+        expected[2 * k] = !isFive && !(a < 0.25) ? b + n : a > b ? a : -1;
+        expected[2 * k + 1] = !otherIsFive && b < 0.25 ? m : other ? a : -2;
+      }
+      const to = cuda.deviceArray(512, 'float32');
+      await launch(kernel, { grid: 4, block: 64 }, to, cuda.toDevice(x), cuda.scalar(i32, j) as never);
+      sameElements(await read(to), expected, `${j}, element`);
+    }
+  },
 });

@@ -151,4 +151,36 @@ export const quotientTests: readonly ConformanceTest[] = chapter('quotients of i
     await launch(kernel, { grid: 1, block: 1 }, y, cuda.In(BigInt64Array.of(-7n, 2n)));
     sameElements(await read(y), BigInt64Array.of(-6n));
   },
+  'quotients of what was found divisible, of every sign': async () => {
+    const kernel = cuda.jit((y: Vec<i32>, z: Vec<i64>, a: In<Vec<i32>>) => {
+      const k = cuda.grid(1);
+      if (k >= a.length) return;
+      let n = a[k];
+      let wide = BigInt(n) * 1073741824n + BigInt(n);
+      y[3 * k] = n % 8 === 0 ? Math.trunc(n / 4) + (n % 2) : Math.trunc(n / 8) * 10;
+      z[2 * k] = wide % 2n !== 0n ? wide / 2n : wide / 4n + wide / 2n;
+      if (n % 4 === 0) {
+        n = Math.trunc(n / 4);
+        y[3 * k + 1] = Math.trunc(n / 2);
+      } else y[3 * k + 1] = Math.trunc(n / 4);
+      if (wide % 16n === 0n) wide /= 16n;
+      z[2 * k + 1] = wide / 16n;
+      y[3 * k + 2] = n % 4 === 1 ? 1 : n % 4 === -1 ? -1 : n;
+    });
+    const a = Int32Array.from({ length: 66 }, (_, k) => (k < 64 ? k - 32 : k === 64 ? -(2 ** 31) : 2 ** 31 - 1));
+    const [y, z] = [cuda.deviceArray(3 * a.length, 'i32'), cuda.deviceArray(2 * a.length, 'i64')];
+    await launch(kernel, { threads: a.length, block: 40 }, y, z as never, cuda.toDevice(a) as never);
+    const ints = Array.from(a, (n) => {
+      const m = n % 4 === 0 ? n / 4 : n;
+      const first = n % 8 === 0 ? n / 4 : Math.trunc(n / 8) * 10;
+      const second = n % 4 === 0 ? Math.trunc(m / 2) : Math.trunc(n / 4);
+      return [first, second, m % 4 === 1 ? 1 : m % 4 === -1 ? -1 : m];
+    });
+    sameElements(await read(y), Int32Array.from(ints.flat()), 'element');
+    const wides = Array.from(a, (n) => {
+      const w = BigInt(n) * 1073741824n + BigInt(n);
+      return [w % 2n !== 0n ? w / 2n : w / 4n + w / 2n, (w % 16n === 0n ? w / 16n : w) / 16n];
+    });
+    sameElements((await read(z)) as BigInt64Array, BigInt64Array.from(wides.flat()), 'element');
+  },
 });

@@ -19,6 +19,7 @@ import {
 import { mayFail } from '../measures.ts';
 import type { Expr } from '../ops.ts';
 import { ELEM_SIZE, isFloat, isUnsigned } from '../ops.ts';
+import { divisibility, multipleIn, powerOfTwo, withExactQuotients } from './divisible.ts';
 import { fitsInt32 } from './intervals.ts';
 import { exprParts, mapExpr } from './walk.ts';
 
@@ -239,13 +240,6 @@ function reassociate(e: Expr & { op: 'binary' }, a: Expr, b: Expr): Expr {
   return a === e.a ? e : binary(e.fn, a, b);
 }
 
-/** The exponent of a constant power of two above one. */
-function powerOfTwo(e: Expr): number | undefined {
-  if (e.op !== 'const' || typeof e.value === 'boolean' || e.value <= 1) return undefined;
-  const digits = BigInt(e.value).toString(2);
-  return /^10+$/.test(digits) ? digits.length - 1 : undefined;
-}
-
 /** Division that rounds down is an arithmetic shift; so is truncating division of what is not negative. */
 function shifted(e: Expr & { op: 'binary' }, a: Expr, b: Expr): Expr {
   const k = powerOfTwo(b);
@@ -300,7 +294,7 @@ export function isNotNegative(e: Expr): boolean {
 
 function foldCompare(e: Expr & { op: 'compare' }): Expr {
   if (same(e.a, e.b) && !isFloat(e.a.type)) return constant('bool', e.fn === 'eq' || e.fn === 'le' || e.fn === 'ge');
-  if (e.a.type !== 'bool') return e;
+  if (e.a.type !== 'bool') return divisibility(e);
   const [a, b] = e.a.op === 'const' ? [e.b, e.a] : [e.a, e.b];
   if (b.op !== 'const') return e;
   return b.value === (e.fn === 'eq') ? a : negate(a);
@@ -313,6 +307,11 @@ function foldSelect(e: Expr & { op: 'select' }): Expr {
     return mayFail(other) ? e : taken;
   }
   if (same(a, b) && !mayFail(cond)) return a;
+  const multiple = multipleIn(cond);
+  if (multiple !== undefined) {
+    const [inA, inB] = multiple.when ? [withExactQuotients(a, multiple), b] : [a, withExactQuotients(b, multiple)];
+    if (inA !== a || inB !== b) return foldSelect({ ...e, a: inA, b: inB });
+  }
   if (a.op === 'const' && b.op === 'const' && e.type === 'bool' && a.value !== b.value)
     return a.value ? cond : negate(cond);
   return cond.op === 'unary' && cond.fn === 'not' ? { ...e, cond: cond.a, a: b, b: a } : e;

@@ -69,6 +69,22 @@ describe('expressions', () => {
     expect(folded(cast('i32', cast('i64', x)))).toBe('x');
   });
 
+  test('divisibility is seen from the low bits, and quotients of multiples are shifts', () => {
+    const even = compare('eq', binary('rem', x, i32(2)), i32(0));
+    expect(folded(even)).toBe('(x & 1) == 0');
+    expect(folded(compare('ne', binary('rem', u, u32(8)), u32(0)))).toBe('(u & 7u32) != 0u32');
+    expect(folded(compare('eq', binary('rem', x, i32(2)), i32(1)))).toBe('x % 2 == 1');
+    expect(folded(compare('eq', binary('rem', f, f32(2)), f32(0)))).toBe('f % 2f32 == 0f32');
+    const half = binary('div', x, i32(2));
+    expect(folded(select(even, half, add(half, i32(1))))).toBe('select((x & 1) == 0, x >> 1, x / 2 + 1)');
+    expect(folded(select(not(even), half, mul(i32(3), half)))).toBe('select((x & 1) != 0, x / 2, (x >> 1) * 3)');
+    expect(folded(select(even, binary('div', x, i32(4)), binary('rem', x, i32(2))))).toBe(
+      'select((x & 1) == 0, x / 4, x % 2)',
+    );
+    const four = compare('eq', binary('rem', x, i32(4)), i32(0));
+    expect(folded(select(four, add(half, binary('rem', x, i32(2))), x))).toBe('select((x & 3) == 0, (x >> 1) + 0, x)');
+  });
+
   test('float identities hold for NaN and both zeros, or are not used', () => {
     expect(folded(add(f, f32(0)))).toBe('f + 0f32');
     expect(folded(sub(f, f32(0)))).toBe('f');
@@ -122,6 +138,23 @@ describe('statements', () => {
         return [assign(a, tid), assign(c, read(a)), assign(d, i32(2)), store(at(out, read(c)), mul(read(d), i32(3)))];
       }),
     ).toBe('out[threadIdx.x] = 6');
+  });
+
+  test('quotients of multiples are shifts until the value is assigned', () => {
+    const text = simplified((k) => {
+      const [out, a] = [k.global('i32', 'out'), k.variable('i32', 'a')];
+      const half = (): Expr => binary('div', read(a), i32(2));
+      return [
+        assign(a, load(at(out, tid))),
+        ifElse(compare('eq', binary('rem', read(a), i32(2)), i32(0)), [
+          store(at(out, i32(0)), half()),
+          assign(a, half()),
+          store(at(out, i32(1)), half()),
+        ]),
+        store(at(out, i32(2)), half()),
+      ];
+    });
+    expect(text.match(/a (>> 1|\/ 2)/g)).toEqual(['a >> 1', 'a >> 1', 'a / 2', 'a / 2']);
   });
 
   test('not past another assignment, nor around a loop', () => {

@@ -8,6 +8,7 @@ import { i32, ifElse, KernelBuilder, negate } from '../builder.ts';
 import type { Expr, Kernel, Stmt } from '../ops.ts';
 import { WARP_SIZE } from '../warp.ts';
 import { removeDead } from './dead.ts';
+import { multipleIn, withExactQuotientsIn } from './divisible.ts';
 import { foldExpr } from './fold.ts';
 import { structureExits } from './structure.ts';
 import {
@@ -123,7 +124,11 @@ class Forward {
   #branch(s: Stmt & { op: 'if' }, known: Known): readonly Stmt[] {
     if (s.cond.op === 'const') return this.list(s.cond.value ? s.then : s.else, known);
     const [inThen, inElse] = [new Map(known), new Map(known)];
-    const [then, otherwise] = [this.list(s.then, inThen), this.list(s.else, inElse)];
+    const multiple = multipleIn(s.cond);
+    const divided = (list: readonly Stmt[], when: boolean): readonly Stmt[] =>
+      multiple?.when === when ? withExactQuotientsIn(list, multiple) : list;
+    const then = divided(this.list(s.then, inThen), true);
+    const otherwise = divided(this.list(s.else, inElse), false);
     // After it is known what both ways agree on; a way that ends in a jump does not come there.
     const ways = [neverEnds(then) ? [] : [inThen], neverEnds(otherwise) ? [] : [inElse]].flat();
     forget(known, assignedIn([...s.then, ...s.else]));

@@ -5,6 +5,7 @@ import { codeSize } from '../../ir/measures.ts';
 import type { Expr, Stmt } from '../../ir/ops.ts';
 import { exprParts, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { emitAtomic, indexLoad } from './atomics.ts';
+import { isBlended } from './blended.ts';
 import { emitTrap } from './checks.ts';
 import { lanesPart, part, pushFirstLane, restrict, scalar } from './expr.ts';
 import { type Gen, isVector, type Mask, varBits, varLocals, varShape } from './gen.ts';
@@ -269,7 +270,8 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     if (done) return;
   }
   // Where all lanes are on, most often all lanes agree: then the first part is run as if there were no mask.
-  const copies = outer === null && !g.rare && touchesMemory(s.then) && isWorthCopying(s.then);
+  const blended = isBlended(g, s, (x) => isHarmless(g, x), isCheap);
+  const copies = outer === null && !g.rare && !blended && touchesMemory(s.then) && isWorthCopying(s.then);
   const whole = copies ? f.block() : undefined;
   const agreed = whole && wholeVectorTest(g, s.cond);
   if (whole !== undefined && agreed !== undefined) {
@@ -296,7 +298,7 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     if (parts.length === 0) continue;
     const target = f.block();
     stack.withMask(parts, target, (mask) => {
-      if (list.length > 3 || !list.every((x) => x.op === 'assign' && isHarmless(g, x))) {
+      if (!blended && (list.length > 3 || !list.every((x) => x.op === 'assign' && isHarmless(g, x)))) {
         stack.pushAny(mask);
         f.op('i32.eqz');
         f.brIf(target);
