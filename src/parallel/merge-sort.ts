@@ -57,8 +57,12 @@ const RUN = 16;
 const PART = 16;
 const PART_ON_HOST = 2048;
 
-/** Elements of a thread on GPUs, by the bytes of an element; beyond these there is no room in shared memory for a tile. */
-function itemsOf(bytes: number): number | undefined {
+/**
+ * Elements of a thread on GPUs, by the bytes of an element; beyond these there is no room in shared memory for a tile. Odd numbers, where there is room for them: threads that
+ * write theirs side by side then meet in no bank.
+ */
+function itemsOf(bytes: number, sharedBytes: number): number | undefined {
+  if (sharedBytes >= 49_152 && bytes <= 16) return bytes <= 4 ? 17 : bytes <= 8 ? 9 : 5;
   if (bytes <= 8) return 8;
   return bytes <= 16 ? 4 : bytes <= 32 ? 2 : undefined;
 }
@@ -73,7 +77,8 @@ export function mergeSteps(place: Workplace, merging: Merging, tiled: boolean = 
       `${place.name}: compare takes up to 2 ** 30 elements, got ${size}: pass key, a number of each element`,
     );
   }
-  const items = tiled ? itemsOf(itemSize) : undefined;
+  const { maxSharedBytesPerBlock } = place.context.info.limits;
+  const items = tiled ? itemsOf(itemSize, maxSharedBytesPerBlock) : undefined;
   return items === undefined ? byRuns(place, merging) : byTiles(place, merging, items);
 }
 
@@ -83,7 +88,7 @@ function byTiles(place: Workplace, { from, to, less, argument }: Merging, items:
   const jit = jitOn(context);
   const make: MergeMake = { less, cast: castTo(dtype), dtype, items };
   const kernel = (name: string, of: (jit: Jit, make: MergeMake) => unknown): Step['kernel'] =>
-    remember([name, jit, less, spellDType(dtype)], () => of(jit, make)) as Step['kernel'];
+    remember([name, jit, less, spellDType(dtype), items], () => of(jit, make)) as Step['kernel'];
   const [sort, part, merge] = [
     kernel('sort tiles', sortTilesOf),
     kernel('part tiles', partTilesOf),

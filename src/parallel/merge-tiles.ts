@@ -2,6 +2,7 @@
  * Merge sort in tiles, for GPUs: a block sorts a tile in shared memory, later passes merge two runs tile by tile. Where the tiles of a pass begin in both runs is
  * found beforehand, by a thread for each.
  */
+import { deviceFunction } from '../compiler/intrinsics.ts';
 import type { DType } from '../dtype/index.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
@@ -25,17 +26,57 @@ export interface MergeMake {
   readonly items: number;
 }
 
+type Join = (
+  from: Vec<Value>,
+  to: Vec<Value>,
+  argument: Value,
+  left: readonly [at: number, end: number],
+  right: readonly [at: number, end: number],
+  into: readonly [at: number, end: number],
+) => void;
+
+/** Merges what a thread has of two runs in shared memory. The next element of each is in registers: shared memory is asked for each element once. */
+function joinOf({ less, cast, items }: MergeMake): Join {
+  const captures = { less, cast, items, last: MERGE_BLOCK * items - 1 };
+  return deviceFunction(
+    ({ less, cast, items, last }: typeof captures): Join =>
+      (from, to, argument, [leftAt, leftEnd], [rightAt, rightEnd], [at, end]) => {
+        if (at >= end) return;
+        let left = leftAt;
+        let right = rightAt;
+        let a = cast(from[Math.min(left, last)] as Value);
+        let b = cast(from[Math.min(right, last)] as Value);
+        for (let k = 0; k < items; k++) {
+          if (at + k < end) {
+            if (left >= leftEnd || (right < rightEnd && less(argument, b, a))) {
+              to[at + k] = b;
+              right++;
+              b = cast(from[Math.min(right, last)] as Value);
+            } else {
+              to[at + k] = a;
+              left++;
+              a = cast(from[Math.min(left, last)] as Value);
+            }
+          }
+        }
+      },
+    captures as typeof captures & Record<string, unknown>,
+  ) as unknown as Join;
+}
+
 /** Sorts each tile by itself; `to` may be `from`. */
 export type SortTiles = Kernel<[from: Vec<Value>, to: Vec<Value>, argument: Value]>;
 
-export function sortTilesOf(jit: Jit, { less, cast, dtype, items }: MergeMake): SortTiles {
+export function sortTilesOf(jit: Jit, make: MergeMake): SortTiles {
+  const { less, cast, dtype, items } = make;
   const captures = {
     ...WORDS,
+    join: joinOf(make),
     ...{ less, cast, dtype, items, block: MERGE_BLOCK, tile: MERGE_BLOCK * items, pairs: ROUND_PAIRS },
   };
   return jit(
     (words: typeof captures) => {
-      const { grid, threadIdx, syncThreads, shared, less, cast, dtype, items, block, tile, pairs } = words;
+      const { grid, threadIdx, syncThreads, shared, less, cast, join, dtype, items, block, tile, pairs } = words;
       return (from: Vec<Value>, to: Vec<Value>, argument: Value) => {
         const one = shared<Value>(tile, dtype);
         const other = shared<Value>(tile, dtype);
@@ -59,7 +100,7 @@ export function sortTilesOf(jit: Jit, { less, cast, dtype, items }: MergeMake): 
         }
         syncThreads();
         const round = (x: Vec<Value>, y: Vec<Value>, run: number): void => {
-          const start = first & -(2 * run);
+          const start = first - (first % (2 * run));
           const middle = Math.min(count, start + run);
           const end = Math.min(count, start + 2 * run);
           const before = Math.min(first, end) - start;
@@ -70,21 +111,12 @@ export function sortTilesOf(jit: Jit, { less, cast, dtype, items }: MergeMake): 
             if (less(argument, x[middle + before - 1 - mid] as Value, x[start + mid] as Value)) high = mid;
             else low = mid + 1;
           }
-          let left = start + low;
-          let right = middle + before - low;
-          for (let k = 0; k < items; k++) {
-            if (first + k < end) {
-              const takesRight = left >= middle || (right < end && less(argument, x[right] as Value, x[left] as Value));
-              y[first + k] = cast(x[takesRight ? right : left] as Value);
-              if (takesRight) right++;
-              else left++;
-            }
-          }
+          join(x, y, argument, [start + low, middle], [middle + before - low, end], [first, end]);
           syncThreads();
         };
         for (let k = 0; k < pairs; k++) {
-          round(one, other, items << (2 * k));
-          round(other, one, items << (2 * k + 1));
+          round(one, other, items * (1 << (2 * k)));
+          round(other, one, items * (2 << (2 * k)));
         }
         for (let k = 0; k < items; k++) {
           const i = t + k * block;
@@ -127,11 +159,21 @@ export function partTilesOf(jit: Jit, { less, items }: MergeMake): PartTiles {
 /** Merges runs two by two: a block a tile. */
 export type MergeTiles = Kernel<[from: Vec<Value>, to: Vec<Value>, lefts: Vec<number>, argument: Value, run: number]>;
 
-export function mergeTilesOf(jit: Jit, { less, cast, dtype, items }: MergeMake): MergeTiles {
-  const captures = { ...WORDS, less, cast, dtype, items, block: MERGE_BLOCK, tile: MERGE_BLOCK * items };
+export function mergeTilesOf(jit: Jit, make: MergeMake): MergeTiles {
+  const { less, cast, dtype, items } = make;
+  const captures = {
+    ...WORDS,
+    join: joinOf(make),
+    less,
+    cast,
+    dtype,
+    items,
+    block: MERGE_BLOCK,
+    tile: MERGE_BLOCK * items,
+  };
   return jit(
     (words: typeof captures) => {
-      const { grid, threadIdx, blockIdx, syncThreads, shared, less, cast, dtype, items, block, tile } = words;
+      const { grid, threadIdx, blockIdx, syncThreads, shared, less, cast, join, dtype, items, block, tile } = words;
       return (from: Vec<Value>, to: Vec<Value>, lefts: Vec<number>, argument: Value, run: number) => {
         const both = shared<Value>(tile, dtype);
         const merged = shared<Value>(tile, dtype);
@@ -160,17 +202,7 @@ export function mergeTilesOf(jit: Jit, { less, cast, dtype, items }: MergeMake):
           if (less(argument, both[lefty + before - 1 - mid] as Value, both[mid] as Value)) most = mid;
           else least = mid + 1;
         }
-        let left = least;
-        let right = lefty + before - least;
-        for (let k = 0; k < items; k++) {
-          if (before + k < count) {
-            const takesRight =
-              left >= lefty || (right < count && less(argument, both[right] as Value, both[left] as Value));
-            merged[before + k] = cast(both[takesRight ? right : left] as Value);
-            if (takesRight) right++;
-            else left++;
-          }
-        }
+        join(both, merged, argument, [least, lefty], [lefty + before - least, count], [before, count]);
         syncThreads();
         for (let k = 0; k < items; k++) {
           const i = t + k * block;

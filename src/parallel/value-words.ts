@@ -18,6 +18,7 @@ import {
 } from '../dtype/index.ts';
 import { NotSupportedError } from '../errors.ts';
 import { LANE_WORDS as WORDS } from './lane-words.ts';
+import { remember } from './memo.ts';
 import type { Value } from './operator.ts';
 
 /** A value of one dtype taken apart and put together. Device functions. */
@@ -43,9 +44,9 @@ type Captured = Readonly<Record<string, unknown>>;
 const device = <C, F extends (...args: never[]) => unknown>(factory: (captures: C) => F, captures: C): F =>
   deviceFunction(factory as (captures: Captured) => F, captures as Captured);
 
-/** How values of a dtype are taken apart. Throws NotSupportedError for strings, dates and sub-arrays. */
+/** How values of a dtype are taken apart: the same object for the same dtype. Throws NotSupportedError for strings, dates and sub-arrays. */
 export function valueWords(type: DType): ValueWords {
-  return { type, ...partOf(type, 0, type) };
+  return remember(['value words', type], () => ({ type, ...partOf(type, 0, type) }));
 }
 
 const choose = ((first: boolean, a: Value, b: Value): Value => (first ? a : b)) as ValueWords['pick'];
