@@ -5,6 +5,8 @@
  * modules as it takes to load those. Vite builds twice: then it is known what a first kernel calls (eager.mjs). The suite stays a
  * file a module, as its kernels are to be read as they were written.
  *
+ * `dist/page` is the same for pages (the condition `browser`): without the drivers that call libraries of the system, and with those that open by a promise in files of their own.
+ *
  * `dist/cjs` is the same in CommonJS, with declarations of its own, for what cannot load ES modules: Jest without flags, and tools that
  * resolve packages as Node.js 10 did. Node.js itself never takes it, so that a process has one library and not two.
  *
@@ -69,7 +71,7 @@ const { build } = await import('vite');
 const { calledFirst, eagerly } = await import('./eager.mjs');
 const { withoutComments } = await import('./comments.mjs');
 
-async function bundle(names, plugins, { format = 'es', outDir = dist, chunks = 'chunks' } = {}) {
+async function bundle(names, plugins, { format = 'es', outDir = dist, chunks = 'chunks', output = {} } = {}) {
   rmSync(join(outDir, chunks), { recursive: true, force: true });
   await build({
     root,
@@ -100,6 +102,7 @@ async function bundle(names, plugins, { format = 'es', outDir = dist, chunks = '
           // In a folder of their own: the library knows its own frames in stack traces by the folder above its file.
           chunkFileNames: `${chunks}/[name]-[hash].js`,
           sourcemapExcludeSources: true,
+          ...output,
         },
       },
     },
@@ -151,6 +154,24 @@ function shipDeclarations(used) {
 
 await bundle([...entries], []);
 await bundle([...entries], [eagerly(calledFirst(dist))]);
+
+/** Each module that has a half for pages is that. */
+const forPages = {
+  name: 'page-halves',
+  enforce: 'pre',
+  async resolveId(source, importer) {
+    if (importer === undefined || !source.endsWith('.ts')) return null;
+    const half = join(dirname(importer), source.replace(/\.ts$/, '.page.ts'));
+    return existsSync(half) ? half : null;
+  },
+};
+/** A file a module, so that bundlers leave out what is not used. npm packs no folder of the name node_modules. */
+const modules = {
+  preserveModules: true,
+  preserveModulesRoot: join(root, 'src'),
+  entryFileNames: ({ name }) => `${name.replace(/^.*node_modules\//, 'packages/')}.js`,
+};
+await bundle(PUBLIC, [forPages], { outDir: join(dist, 'page'), output: modules });
 
 const cjs = join(dist, 'cjs');
 await bundle(PUBLIC, [withoutImportMeta], { format: 'cjs', outDir: cjs });

@@ -4,25 +4,13 @@
  * A provider finds out what there is when it is first asked, and not when it is imported: importing Tsamba loads neither an
  * FFI nor a driver's library.
  */
-import { cpuProvider } from '../driver/cpu/index.ts';
 import type { DeviceDriver, DeviceKind, DriverProvider, OfflineCode } from '../driver/driver.ts';
-import { hipProvider } from '../driver/hip/index.ts';
-import { nvidiaProvider } from '../driver/nvidia/index.ts';
-import { openclProvider } from '../driver/opencl/index.ts';
-import { simulatorProvider } from '../driver/simulator/index.ts';
-import { webgpuProvider } from '../driver/webgpu/index.ts';
 import { cannotWait } from './blocking.ts';
+import { PROVIDERS } from './provider-list.ts';
 
 const NO_DRIVER = 'this version of Tsamba has no driver for it';
 
-const providers = new Map<DeviceKind, DriverProvider>([
-  ['cpu', cpuProvider],
-  ['simulator', simulatorProvider],
-  ['nvidia', nvidiaProvider],
-  ['opencl', openclProvider],
-  ['hip', hipProvider],
-  ['webgpu', webgpuProvider],
-]);
+const providers = new Map<DeviceKind, DriverProvider>(PROVIDERS.map((provider) => [provider.kind, provider]));
 
 /** What a kind of device says of itself. */
 export interface Found {
@@ -48,7 +36,8 @@ export function probe(kind: DeviceKind): Found {
 
 /** Whether a kind may have GPUs here, asked before anything is loaded. */
 export function mayHaveGpu(kind: DeviceKind): boolean {
-  return providers.get(kind)?.mayHaveGpu?.() ?? true;
+  const provider = providers.get(kind);
+  return provider !== undefined && (provider.mayHaveGpu?.() ?? true);
 }
 
 /** Code that can be had without a device, of all kinds. */
