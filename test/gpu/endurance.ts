@@ -6,6 +6,7 @@
 import { cuda, f32, i32, scope, u8, type Vec } from '../../src/index.ts';
 import { cudaDevices } from '../../src/memory/devices.ts';
 import { same } from '../../testsuite/assert.ts';
+import { primitivesBeyond32Bits, productsBeyond32Bits } from './beyond.ts';
 import { type GpuModule, skip } from './suite.ts';
 
 const GIB = 2 ** 30;
@@ -80,6 +81,12 @@ function bytesBeyond32Bits(): string {
   same(a.get(n - 3), 7);
   a.dispose();
   return `${n} elements`;
+}
+
+/** What needs so many GiB. */
+function within(gib: number, run: () => string): string {
+  if (available() < gib * GIB) skip(`less than ${gib} GiB are free`);
+  return run();
 }
 
 /** More than 2³¹ elements of four bytes, so that byte offsets need 34 bits. */
@@ -169,6 +176,16 @@ export const endurance: GpuModule = {
     { name: '100 GiB of live arrays', run: () => leavesNothing(liveArrays), seconds: 120 },
     { name: 'more than 2³¹ bytes in an array', run: () => leavesNothing(bytesBeyond32Bits) },
     { name: 'more than 2³¹ floats in an array', run: () => leavesNothing(floatsBeyond32Bits) },
+    {
+      name: 'primitives over more than 2³¹ elements',
+      run: () => leavesNothing(() => within(24, () => primitivesBeyond32Bits())),
+      seconds: 120,
+    },
+    {
+      name: 'products of more than 2³¹ elements',
+      run: () => leavesNothing(() => within(40, () => productsBeyond32Bits())),
+      seconds: 120,
+    },
     { name: '1,000,000 launches', run: () => leavesNothing(millionLaunches), seconds: 120 },
     { name: '100,000 allocations', run: () => leavesNothing(manyAllocations) },
     { name: '20,000 allocations in use', run: () => leavesNothing(usedAllocations) },
