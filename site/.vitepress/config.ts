@@ -57,6 +57,8 @@ export default defineConfig({
   lastUpdated: false,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${process.env['SITE_BASE'] ?? '/'}logo.svg` }]],
   markdown: {
+    // Comments say what a program prints: they are to be read.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify },
     toc: { slugify },
     languages: ['ts', 'js', 'sh', 'json', 'python', 'cpp', 'html', 'glsl'],

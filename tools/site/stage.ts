@@ -108,9 +108,22 @@ export function stage(): SitePage[] {
   copyFolder(join(ROOT, 'site/pages'), STAGE);
   copyFolder(join(ROOT, 'site/public'), join(STAGE, 'public'));
   // What runs in pages is the package as it is published.
-  copyFileTo(join(ROOT, 'dist/index.js'), join(STAGE, 'public/tsamba/index.js'));
-  copyFolder(join(ROOT, 'dist/chunks'), join(STAGE, 'public/tsamba/chunks'), /\.js$/);
+  for (const name of libraryFiles(['index.js', 'parallel/index.js'])) {
+    copyFileTo(join(ROOT, 'dist', name), join(STAGE, 'public/tsamba', name));
+  }
   return pages;
+}
+
+/** The files of `dist` that some of them lead to, themselves included. */
+function libraryFiles(names: readonly string[]): ReadonlySet<string> {
+  const found = new Set(names);
+  for (const name of found) {
+    const text = readFileSync(join(ROOT, 'dist', name), 'utf8');
+    for (const [, path] of text.matchAll(/^(?:import|export) .*?"(\.[^"]+\.js)";$/gm)) {
+      found.add(posix.join(posix.dirname(name), String(path)));
+    }
+  }
+  return found;
 }
 
 /** Writes a file of the site. */
@@ -125,9 +138,9 @@ function copyFileTo(from: string, to: string): void {
   copyFileSync(from, to);
 }
 
-function copyFolder(from: string, to: string, names = /./): void {
+function copyFolder(from: string, to: string): void {
   for (const entry of readdirSync(from, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
-    if (entry.isFile() && names.test(entry.name)) copyFileTo(file, join(to, relative(from, file)));
+    if (entry.isFile()) copyFileTo(file, join(to, relative(from, file)));
   }
 }
