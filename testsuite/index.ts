@@ -85,6 +85,7 @@ import { wideTypes } from './types-wide.ts';
 import { universalFunctions } from './ufuncs.ts';
 import { valueArrays } from './value-arrays.ts';
 import { warps } from './warps.ts';
+import { wideIndices } from './wide-indices.ts';
 
 export { type FaultKind, type FaultPlan, withFaults } from '../src/memory/with-faults.ts';
 export { ConformanceFailure } from './assert.ts';
@@ -129,6 +130,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...geometry,
   ...barriers,
   ...sharedFlags,
+  ...wideIndices,
   ...warps,
   ...randomNumbers,
   ...generators,

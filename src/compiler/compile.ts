@@ -18,7 +18,7 @@ import { checkBarriers } from './ir/passes/barriers.ts';
 import { returnAtEnds } from './ir/passes/tails.ts';
 import { printKernel } from './ir/print.ts';
 import { infer } from './types/infer.ts';
-import { isHalf, machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
+import { isBlend, isHalf, machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
 import { openRanges } from './types/open-elements.ts';
 import { assignRanges, type Definition } from './types/ranges.ts';
 import type { Range, Root, ScalarArg } from './types/tree.ts';
@@ -121,10 +121,15 @@ function typeNotes(args: readonly ScalarArg[], ranges: readonly Range[], options
     })),
     ...named.map((r) => ({
       name: r.local.name,
-      type: r.type === 'idx' ? `${machine('idx', options.indexBits, 'f64')} (index)` : nameOf(r.type ?? 'int'),
+      type: nameInTable(r.type ?? 'int', options.indexBits),
       line: describe(r.local.pos).line,
     })),
   ];
+}
+
+function nameInTable(t: Type, indexBits: 32 | 64): string {
+  const isIndex = t === 'idx' || (indexBits === 64 && isBlend(t));
+  return isIndex ? `${machine(t, indexBits, 'f64')} (index)` : nameOf(t);
 }
 
 /** The types of variables as a table: name, type, line. */

@@ -65,14 +65,21 @@ function read(place: Workplace, x: object, what: string): Operand | undefined {
   }
 }
 
-/** An input of integers; a JavaScript array of them is one of i32. Throws TypeError for what are none. */
+/** An input of integers; a JavaScript array of them is one of i32, or of i64 where they need it. Throws TypeError for what are none. */
 export function integersOf(place: Workplace, x: unknown, what: string): Input {
   const list = Array.isArray(x) ? (x as unknown[]) : undefined;
   const wrong = list?.find((one) => !Number.isInteger(one) && typeof one !== 'bigint' && !Array.isArray(one));
   if (wrong !== undefined) {
     throw new TsambaTypeError('E_PARALLEL', `${place.name}: ${what} must be integers, got ${show(wrong)}`);
   }
-  const input = inputOf(place, list === undefined ? x : place.nested(list, i32), what);
+  const isFar = list?.some((one) => Math.abs(Number(one)) >= 2 ** 31) === true;
+  const array = isFar
+    ? place.nested(
+        list.map((one) => BigInt(one as number)),
+        i64,
+      )
+    : list && place.nested(list, i32);
+  const input = inputOf(place, array ?? x, what);
   if ('iu'.includes(input.dtype.kind)) return input;
   throw new TsambaTypeError('E_PARALLEL', `${place.name}: ${what} must be integers, got ${spellDType(input.dtype)}`);
 }

@@ -3,9 +3,9 @@
  *
  * Sizes follow the memory that is free, so that smaller GPUs run the same tests; what was reached is in the notes.
  */
-import { cuda, f32, i32, scope, u8, type Vec } from '../../src/index.ts';
+import { cuda, f32, type f64, type In, i32, scope, u8, type u32, type Vec } from '../../src/index.ts';
 import { cudaDevices } from '../../src/memory/devices.ts';
-import { same } from '../../testsuite/assert.ts';
+import { same, sameElements } from '../../testsuite/assert.ts';
 import { primitivesBeyond32Bits, productsBeyond32Bits } from './beyond.ts';
 import { type GpuModule, skip } from './suite.ts';
 
@@ -115,6 +115,36 @@ function floatsBeyond32Bits(): string {
   return `${n} elements`;
 }
 
+/** Indices beyond 2³¹ that meet offsets of 32 bits, by every way in which kernels put the two together. */
+function offsetsBeyond32Bits(): string {
+  const n = 2 ** 31 + 1_000;
+  if (available() < 1.1 * n) skip('less than 2 GiB are free');
+  const x = cuda.deviceArray(n, u8);
+  x.set(0);
+  const kernel = cuda.jit((y: Vec<u8>, signed: In<Vec<i32>>, unsigned: In<Vec<u32>>, out: Vec<f64>) => {
+    const k = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x;
+    if (k >= y.length || k < y.length - 600) return;
+    y[k + signed[0]] = k % 251;
+    if (k + 1 < y.length) return;
+    out[0] = Math.min(y.length, signed[1]);
+    out[1] = Math.max(signed[1], y.length);
+    out[2] = k + unsigned[0];
+    out[3] = k - unsigned[0];
+    let at = k;
+    at += signed[0];
+    out[4] = at;
+    out[5] = (k + signed[0]) | 0;
+  });
+  const [signed, unsigned, out] = [Int32Array.of(-400, 2 ** 31 - 1), Uint32Array.of(2 ** 32 - 1), new Float64Array(6)];
+  const y = cuda.toDevice(out);
+  kernel.launch({ grid: Math.ceil(n / 256), block: 256 }, x, cuda.toDevice(signed), cuda.toDevice(unsigned), y);
+  for (let j = n - 1000; j < n - 400; j += 7) same(x.get(j), (j + 400) % 251, `element ${j}`);
+  const k = n - 1;
+  sameElements(y.copyToHost(), [2 ** 31 - 1, n, k + 2 ** 32 - 1, k - 2 ** 32 + 1, k - 400, (k - 400) | 0]);
+  for (const array of [x, y]) array.dispose();
+  return `${n} elements`;
+}
+
 function millionLaunches(): string {
   const launches = 1_000_000;
   const add = cuda.jit((a: Vec<i32>, v: number) => {
@@ -186,6 +216,7 @@ export const endurance: GpuModule = {
       run: () => leavesNothing(() => within(40, () => productsBeyond32Bits())),
       seconds: 120,
     },
+    { name: 'offsets of 32 bits beyond 2³¹ elements', run: () => leavesNothing(offsetsBeyond32Bits) },
     { name: '1,000,000 launches', run: () => leavesNothing(millionLaunches), seconds: 120 },
     { name: '100,000 allocations', run: () => leavesNothing(manyAllocations) },
     { name: '20,000 allocations in use', run: () => leavesNothing(usedAllocations) },

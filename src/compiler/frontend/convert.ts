@@ -4,7 +4,7 @@
 import { integerRange, rowOf, SCALAR_TOKENS } from '../../dtype/index.ts';
 import { type ElemType, type Expr, isFloat, isInt, type ValueType, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
-import { isAdaptive, isFloatType, isIntegerType, isWide, nameOf, type Type } from '../types/lattice.ts';
+import { isAdaptive, isBlend, isFloatType, isIntegerType, isWide, nameOf, plain, type Type } from '../types/lattice.ts';
 import { rangeRead } from '../types/parts.ts';
 import type { TExpr } from '../types/tree.ts';
 import { typeOf } from '../types/typing.ts';
@@ -200,8 +200,9 @@ export interface Use {
 }
 
 /** The implicit conversion of a value of type `from` (inference's) to machine type `to`, or an error with a fix-it. */
-export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits: 32 | 64, use: Use = {}): Expr {
+export function convert(a: Expr, type: Type, to: ValueType, e: TExpr, indexBits: 32 | 64, use: Use = {}): Expr {
   const { pos } = e;
+  const from = plain(type);
   if (a.type === to) return a;
   const x = (): string => textOf(pos);
   const target = use.store ?? to;
@@ -253,7 +254,9 @@ export function convert(a: Expr, from: Type, to: ValueType, e: TExpr, indexBits:
     }
     return castTo(a, to, pos);
   }
-  if (widens(from, to) || (use.wraps && is32(a.type) && is32(to))) return castTo(a, to, pos);
+  const blends = isBlend(type);
+  if (widens(from, to) || (use.wraps && is32(to) && (blends || is32(a.type))))
+    return castTo(a, to, pos, blends && indexBits === 64 && is32(to) && !use.wraps);
   return fail('K203', pos, `${use.what ?? 'this'} needs ${to}, but ${x()} is ${nameOf(from)}`, {
     help: `write ${withCast((v) => `${to}(${v})`, pos)}`,
   });

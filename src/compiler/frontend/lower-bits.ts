@@ -5,7 +5,7 @@ import { spelled } from '../intrinsics.ts';
 import { intrinsic } from '../ir/builder.ts';
 import { type Expr, isFloat, type ValueType } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
-import { isFloatType, isWide } from '../types/lattice.ts';
+import { isBlend, isFloatType, isWide } from '../types/lattice.ts';
 import type { TExpr } from '../types/tree.ts';
 import { computedIn, integersOf, isSmallLong, typeOf } from '../types/typing.ts';
 import { castTo, constant, convert, described, textOf } from './convert.ts';
@@ -23,8 +23,11 @@ export class BitLowering {
     this.#saturates = saturates;
   }
 
-  /** An operand of a bit operation: floats become integers as JavaScript says, literals may be bit patterns of either sign. */
-  operand(e: TExpr, m: ValueType): Expr {
+  /**
+   * An operand of a bit operation: floats become integers as JavaScript says, literals may be bit patterns of either sign. `blends`: an index that
+   * has met data is checked when it is cut, as an index is.
+   */
+  operand(e: TExpr, m: ValueType, blends = false): Expr {
     if (e.k === 'lit') {
       if (typeof e.value === 'number' && !Number.isInteger(e.value))
         return this.#bitsOf({ op: 'const', type: 'f64', value: e.value }, m, e.pos);
@@ -37,7 +40,7 @@ export class BitLowering {
     if (isSmallLong(e)) return castTo(a, m, e.pos);
     if (isWide(t) !== (m === 'i64' || m === 'u64') && !(t === 'idx' || t === 'int' || t === 'L') && isWide(t))
       return convert(a, t, m, e, this.#x.indexBits);
-    return this.#bitsOf(a, m, e.pos, this.#checked(e) && m !== 'i64' && m !== 'u64');
+    return this.#bitsOf(a, m, e.pos, this.#checked(e, blends) && (m === 'i32' || (blends && m === 'u32')));
   }
 
   /** An operand of type `m`: JavaScript takes floats modulo 2³². */
@@ -46,9 +49,10 @@ export class BitLowering {
     return castTo(wraps ? { op: 'unary', type: 'i32', fn: 'toInt32', a } : a, m, pos, checked);
   }
 
-  /** Whether an index of 64 bits is checked when it is cut: what has met numbers beyond i32 is meant to wrap. */
-  #checked(e: TExpr): boolean {
-    return typeOf(e) === 'idx' && this.#x.indexBits === 64 && this.#x.signs.beyond(e) === undefined;
+  /** Whether an index of 64 bits is checked when it is cut: what has met numbers beyond i32 is meant to wrap, and so is what `>>> 0` makes unsigned. */
+  #checked(e: TExpr, blends = false): boolean {
+    const t = typeOf(e);
+    return (t === 'idx' || (blends && isBlend(t))) && this.#x.indexBits === 64 && this.#x.signs.beyond(e) === undefined;
   }
 
   /** An integer of which the bits count, in type `m`. */
@@ -79,7 +83,7 @@ export class BitLowering {
     if (q !== undefined) return castTo(q, to, e.pos);
     if (e.a.k === 'lit') return this.operand(e.a, to);
     const a = isFraction(e.a) ? this.#x.to(e.a, 'f64') : this.#x.lower(e.a, undefined);
-    const cut = this.#bitsOf(a, to, e.pos, this.#checked(e.a));
+    const cut = this.#bitsOf(a, to, e.pos, this.#checked(e.a) && to === 'i32');
     // A cast that changes nothing says that what is inside may wrap, which the simulator would report otherwise.
     return cut === a && a.op !== 'const' ? { op: 'cast', type: to, to, a, pos: e.pos } : cut;
   }
@@ -100,7 +104,7 @@ export class BitLowering {
     }
     // Where there is one, its bits are what counts.
     if (args.length > 1) for (const a of args) if (a.k !== 'lit') this.#x.settled(a, name, type);
-    const operands = args.map((a) => this.operand(a, type));
+    const operands = args.map((a) => this.operand(a, type, true));
     const value =
       fn.evaluate === undefined && fn.expand !== undefined
         ? fn.expand(...operands.map((a) => this.#x.hold(a, e.pos)))

@@ -25,7 +25,17 @@ import { exact } from '../math/exact.ts';
 import { lowerGraphs } from '../math/lower.ts';
 import { isSpecial, SPECIAL, type SpecialFn } from '../math/special/index.ts';
 import type { Pos } from '../source.ts';
-import { isHalf, isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
+import {
+  isBlend,
+  isHalf,
+  isPolymorphic,
+  isWide,
+  machine,
+  mixesSigns,
+  nameOf,
+  plain,
+  type Type,
+} from '../types/lattice.ts';
 import { Signs } from '../types/signs.ts';
 import type { Range, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { comparing, cutTo32, floatOf, isSmallLong, meeting, numeric, typeOf } from '../types/typing.ts';
@@ -104,7 +114,8 @@ export class ExpressionLowering implements Lowering {
       return rounded(this.to(e, want, { ...use, store: t }), t, e.pos);
     }
     const elem = use.store ?? want;
-    const wraps = use.wraps === true ? is32(want) : use.store !== undefined && isInt(want) && ELEM_SIZE[elem] <= 4;
+    const wraps =
+      use.wraps === true ? is32(want) || isBlend(t) : use.store !== undefined && isInt(want) && ELEM_SIZE[elem] <= 4;
     if (e.k === 'lit') {
       const cut = use.cuts && typeof e.value === 'number' && isInt(want) && !Number.isInteger(e.value);
       return constant(cut ? Math.trunc(Number(e.value) || 0) : e.value, elem, e.pos, wraps && is32(elem));
@@ -132,17 +143,23 @@ export class ExpressionLowering implements Lowering {
   /** As an index. */
   index(e: TExpr): Expr {
     if (e.k === 'index') return this.index(e.a);
+    if (e.k === 'cast' && e.by === 'Number' && isWide(typeOf(e.a)) && typeOf(e.a) !== 'B') return this.#cutIndex(e.a);
     if (e.k === 'lit') return constant(e.value, this.indexType, e.pos);
     this.settled(e, 'an index', this.indexType);
     const t = typeOf(e);
     if (isWide(t)) {
       return fail('K234', e.pos, `an index is a number, but ${textOf(e.pos)} is ${nameOf(t)}`, {
-        help: `write i32(${textOf(e.pos)})`,
+        help: `write Number(${textOf(e.pos)})`,
       });
     }
     const a = this.lower(e, this.indexType);
     if (isInt(a.type)) return castTo(a, this.indexType, e.pos);
     return convert(a, t, this.indexType, e, this.indexBits, { what: 'an index' });
+  }
+
+  /** A bigint as an index, without a float between: checked where it is cut. */
+  #cutIndex(e: TExpr): Expr {
+    return castTo(this.lower(e, undefined), this.indexType, e.pos, this.indexBits === 32);
   }
 
   /** As a condition. */
@@ -164,13 +181,13 @@ export class ExpressionLowering implements Lowering {
       case 'arg':
         return this.#argument(e.arg);
       case 'special':
-        return { op: 'special', type: e.name === 'sharedBytes' ? 'u32' : 'i32', name: e.name };
+        return this.#special(e);
       case 'extent':
         return this.symbols.extent(e.root, e.axis);
       case 'stride':
         return this.symbols.stride(e.root, e.axis, e.unit);
       case 'index':
-        return this.index(e.a);
+        return this.index(e);
       case 'arith':
         // A remainder has no more digits than its operands.
         return e.fn === 'rem' ? this.#arith(e, want) : rounded(this.#arith(e, want), typeOf(e), e.pos);
@@ -178,7 +195,7 @@ export class ExpressionLowering implements Lowering {
       case 'abs':
       case 'sign': {
         const m = this.settle(numeric(typeOf(e.a)), want);
-        const a = this.to(e.a, m, e.k === 'neg' ? WRAPS : { what: `Math.${e.k}` });
+        const a = this.to(e.a, m, e.k === 'neg' ? WRAPS : { what: `Math.${e.k}` }, numeric(typeOf(e.a)));
         if (a.op === 'const' && e.k === 'neg' && typeof a.value === 'number')
           return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
         return { op: 'unary', type: m, fn: e.k, a, pos: e.pos };
@@ -191,7 +208,7 @@ export class ExpressionLowering implements Lowering {
           return fail('K204', e.pos, 'unary + is not defined for bigints', {
             help: `write Number(${textOf(e.a.pos)})`,
           });
-        return this.to(e.a, this.settle(numeric(t), want), WRAPS);
+        return this.to(e.a, this.settle(numeric(t), want), WRAPS, numeric(t));
       }
       case 'bitnot': {
         const m = this.settle(typeOf(e), want);
@@ -265,7 +282,7 @@ export class ExpressionLowering implements Lowering {
         const m = this.#floatOf(t, want);
         const args = e.args.map((a) => this.to(a, m, { what: e.fn }, t));
         const { fn } = e;
-        if (isSpecial(fn)) return rounded(this.#special(fn, args, e.pos), t, e.pos);
+        if (isSpecial(fn)) return rounded(this.#approximated(fn, args, e.pos), t, e.pos);
         const fast = e.fast === true ? { fast: true } : {};
         const [a, b] = args;
         if (fn === 'sqrt' && a !== undefined) return rounded({ op: 'unary', type: m, fn, a, ...fast }, t, e.pos);
@@ -319,6 +336,12 @@ export class ExpressionLowering implements Lowering {
     }
   }
 
+  #special(e: Extract<TExpr, { k: 'special' }>): Expr {
+    const { name, pos } = e;
+    const value: Expr = { op: 'special', type: name === 'sharedBytes' ? 'u32' : 'i32', name };
+    return typeOf(e) === 'idx' ? castTo(value, this.indexType, pos) : value;
+  }
+
   #floatOf(t: Type, want: ValueType | undefined): 'f32' | 'f64' {
     const m = this.settle(t, want);
     if (m === 'f32' || m === 'f64') return m;
@@ -339,7 +362,7 @@ export class ExpressionLowering implements Lowering {
   }
 
   #arith(e: Extract<TExpr, { k: 'arith' }>, want: ValueType | undefined): Expr {
-    if (cutTo32(e)) return { op: 'cast', type: 'u32', to: 'u32', a: this.to(e.a, 'u32'), pos: e.pos };
+    if (cutTo32(e)) return { op: 'cast', type: 'u32', to: 'u32', a: this.to(e.a, 'u32', WRAPS), pos: e.pos };
     const wraps = e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul';
     this.operands(e.fn, e, e.a, e.b, !wraps);
     const t = typeOf(e);
@@ -393,7 +416,7 @@ export class ExpressionLowering implements Lowering {
     return exact(e.fn, args, by, (value) => this.hold(value, e.pos));
   }
 
-  #special(fn: SpecialFn, args: readonly Expr[], pos: Pos): Expr {
+  #approximated(fn: SpecialFn, args: readonly Expr[], pos: Pos): Expr {
     const [x] = args.map((a) => this.hold(a, pos));
     if (x === undefined) throw new Error(`${fn} without an operand`);
     const out: Stmt[] = [];
@@ -414,8 +437,8 @@ export class ExpressionLowering implements Lowering {
     const m = this.settle(t, undefined);
     const open = (x: TExpr): boolean => this.signs.beyond(x) !== undefined && x.k !== 'lit';
     const bits = equality && isInt(m) && (open(ea) || open(eb));
-    if (equality && !bits && mixesSigns(ta, tb)) {
-      const [signed, unsigned] = tb === 'u32' ? [ea, eb] : [eb, ea];
+    if (equality && !bits && mixesSigns(ta, tb) && m !== 'i64') {
+      const [signed, unsigned] = plain(tb) === 'u32' ? [ea, eb] : [eb, ea];
       return this.#equalsUnsigned(fn === 'eq', signed, unsigned, e.pos);
     }
     // A literal beyond an integer's range decides the comparison: compare in double precision.
@@ -424,7 +447,7 @@ export class ExpressionLowering implements Lowering {
       typeof x.value === 'number' &&
       (m === 'i32' || m === 'u32') &&
       (x.value < (m === 'i32' ? -(2 ** 31) : 0) || x.value > (m === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1));
-    const type = !bits && (beyond(ea) || beyond(eb)) ? 'f64' : m;
+    const type = bits ? this.settle(plain(t), undefined) : beyond(ea) || beyond(eb) ? 'f64' : m;
     const use = bits ? WRAPS : { what: spelling };
     return { op: 'compare', type: 'bool', fn, a: this.to(ea, type, use, t), b: this.to(eb, type, use, t) };
   }

@@ -1,7 +1,7 @@
 /**
  * Errors of numbers whose types do not mix: what stands together, and what to write instead.
  */
-import { isFloatType, isIntegerType, isWide, nameOf, type Type } from '../types/lattice.ts';
+import { isFloatType, isIntegerType, isWide, nameOf, plain, type Type } from '../types/lattice.ts';
 import type { TExpr } from '../types/tree.ts';
 import { numeric, typeOf } from '../types/typing.ts';
 import { textOf } from './convert.ts';
@@ -47,7 +47,7 @@ function mixHelp(ta: Type, tb: Type, a: string, b: string): string {
       ? `write ${nameOf(t === 'B' ? 'i64' : t)}(${other})`
       : `write Number(${wide})`;
   }
-  if (ta === 'u32') return `write i32(${a}) or u32(${b})`;
-  if (tb === 'u32') return `write i32(${b}) or u32(${a})`;
+  if (plain(ta) === 'u32') return `write i32(${a}) or u32(${b})`;
+  if (plain(tb) === 'u32') return `write i32(${b}) or u32(${a})`;
   return `write i64(${ta === 'u64' ? a : b}) or u64(${ta === 'u64' ? b : a})`;
 }

@@ -11,6 +11,7 @@ import { computedWith } from './defaulted.ts';
 import { demandIntegers, isHalved } from './integers.ts';
 import {
   isAdaptive,
+  isBlend,
   isFloatType,
   isHalf,
   isIntegerType,
@@ -18,8 +19,10 @@ import {
   isWide,
   joinOr,
   mixesSigns,
+  plain,
   type Type,
   typeOfElem,
+  widened,
 } from './lattice.ts';
 import { expressionsOf, memOperands, operands, rangeRead, walkStatements } from './parts.ts';
 import type { Range, ScalarArg, TExpr, TStmt } from './tree.ts';
@@ -110,7 +113,7 @@ function joinDefinitions(ranges: readonly Range[], growing: ReadonlySet<Range>, 
         else if (counts(def.expr)) t = joinOr(t, typeOf(def.expr));
       }
       // `let crc = -1` that is u32 later: as JavaScript's bit operations, it has a sign.
-      if (t === 'u32' && hasOutside(range)) t = 'i32';
+      if (t !== undefined && plain(t) === 'u32' && hasOutside(range)) t = joinOr(t, 'i32');
       // `let sum = 0; sum += h[i]`: what began as a number without a type is no half, so that sums keep their digits.
       if (t !== undefined && isHalf(t) && isNamed(range) && beginsOpen(range, counts)) t = 'f32';
       // Until something has decided its type, it stays open to what it meets.
@@ -321,15 +324,17 @@ function decide(g: Group, options: InferOptions, last: boolean): { type: Type; d
     g.met !== undefined && isHalf(g.met) && g.cells.some((c) => 'defs' in c && c.defs.length > 1 && isNamed(c))
       ? 'f32'
       : g.met;
-  if (g.bothSigns && met === 'i32' && g.polymorphic !== 'F') return { type: 'int', defaulted: false };
-  if (met === 'u32' && g.cells.some((c) => 'defs' in c && hasOutside(c))) met = 'i32';
+  if (g.bothSigns && met !== undefined && plain(met) === 'i32' && g.polymorphic !== 'F')
+    return { type: isBlend(met) ? 'idx' : 'int', defaulted: false };
+  if (met !== undefined && plain(met) === 'u32' && g.cells.some((c) => 'defs' in c && hasOutside(c)))
+    met = joinOr(met, 'i32');
   if (g.polymorphic === 'B') {
     if (met !== undefined && isWide(met) && met !== 'B') return { type: met, defaulted: false };
     return last ? { type: g.isHigh ? 'u64' : 'i64', defaulted: false } : undefined;
   }
   if (met !== undefined && !isAdaptive(met) && !isPolymorphic(met)) {
     const t = g.polymorphic === 'F' ? joinOr('F', met) : met;
-    if (!isPolymorphic(t)) return { type: t === 's8' || t === 'u8' ? 'i32' : t, defaulted: false };
+    if (!isPolymorphic(t)) return { type: widened(t), defaulted: false };
   }
   if (!last) return undefined;
   if (g.polymorphic === 'L') return { type: met === 'idx' ? 'idx' : met === 'int' ? 'int' : 'i32', defaulted: false };

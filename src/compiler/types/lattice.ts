@@ -5,6 +5,9 @@
  * the type of whatever they meet, and three polymorphic classes for values without a type of their own: `L` integer literals, `A`
  * numbers that could be either (arguments), `F` inherently fractional ones (2.5, a quotient of integers, Math.sqrt of an
  * integer); `B` is a bigint literal or argument, polymorphic between i64 and u64. kernel-semantics: "Types".
+ *
+ * An index that meets data of 32 bits or fewer is a blend of both: typed as the data (`i32+` as i32), and as wide as an index, so that
+ * `i + offsets[k]` reaches every element. Bit operations and stores cut it to 32 bits, as JavaScript does with any number.
  */
 import { rowOf } from '../../dtype/index.ts';
 import type { ElemType, ValueType } from '../ir/ops.ts';
@@ -15,8 +18,28 @@ export type Half = 'f16' | 'bf16';
 export type AdaptiveInteger = 'int' | 'idx';
 export type Polymorphic = 'L' | 'A' | 'F' | 'B';
 
+/** What an index has gone into besides data of up to 32 bits. */
+export type Blend = 'i32+' | 'u32+' | 's8+' | 'u8+';
+
 /** `s8`/`u8` stand for i8…i16 and u8…u16 data: i32 in expressions, but joining with fractions as f32 and with u32 by sign. */
-export type Type = Machine | Half | AdaptiveInteger | Polymorphic | 's8' | 'u8';
+export type Type = Machine | Half | AdaptiveInteger | Polymorphic | Blend | 's8' | 'u8';
+
+const BLENDS: Readonly<Record<'i32' | 'u32' | 's8' | 'u8', Blend>> = { i32: 'i32+', u32: 'u32+', s8: 's8+', u8: 'u8+' };
+
+export function isBlend(t: Type): t is Blend {
+  return t === 'i32+' || t === 'u32+' || t === 's8+' || t === 'u8+';
+}
+
+/** The type of the data in a blend, and any other type as it is: what the rules of types go by, whatever the width. */
+export function plain(t: Type): Exclude<Type, Blend> {
+  return isBlend(t) ? (t.slice(0, -1) as keyof typeof BLENDS) : t;
+}
+
+/** Data of fewer bits as the i32 that it is in expressions. */
+export function widened(t: Type): Type {
+  const data = plain(t);
+  return data === 's8' || data === 'u8' ? (isBlend(t) ? 'i32+' : 'i32') : t;
+}
 
 export function isPolymorphic(t: Type): t is Polymorphic {
   return t === 'L' || t === 'A' || t === 'F' || t === 'B';
@@ -37,6 +60,7 @@ export function isHalf(t: Type): t is Half {
 /** Integers of any kind, polymorphic literals included. */
 export function isIntegerType(t: Type): boolean {
   return (
+    isBlend(t) ||
     t === 'i32' ||
     t === 'u32' ||
     t === 'i64' ||
@@ -61,7 +85,7 @@ export function typeOfElem(elem: ElemType): Type {
   return bytes > 2 || value !== 'i32' ? value : kind === 'i' ? 's8' : 'u8';
 }
 
-const RANK: Readonly<Record<Type, number>> = {
+const RANK: Readonly<Record<Exclude<Type, Blend>, number>> = {
   bool: 0,
   L: 1,
   int: 2,
@@ -87,6 +111,13 @@ const RANK: Readonly<Record<Type, number>> = {
  */
 export function join(a: Type, b: Type): Type | undefined {
   if (a === b) return a;
+  const [lo, hi] = [plain(a), plain(b)];
+  const t = lo === hi ? lo : joinPlain(lo, hi);
+  const hasIndex = lo !== a || hi !== b || a === 'idx' || b === 'idx';
+  return hasIndex && (t === 'i32' || t === 'u32' || t === 's8' || t === 'u8') ? BLENDS[t] : t;
+}
+
+function joinPlain(a: Exclude<Type, Blend>, b: Exclude<Type, Blend>): Exclude<Type, Blend> | undefined {
   const [lo, hi] = RANK[a] <= RANK[b] ? [a, b] : [b, a];
   // A truth value counts as 0 or 1, as in JavaScript.
   if (lo === 'bool') return hi === 'L' ? 'int' : isWide(hi) ? undefined : hi;
@@ -123,13 +154,14 @@ export function join(a: Type, b: Type): Type | undefined {
 
 /** Whether one is signed data of up to 32 bits and the other u32. */
 export function mixesSigns(a: Type, b: Type): boolean {
-  return (a === 'u32' && (b === 'i32' || b === 's8')) || (b === 'u32' && (a === 'i32' || a === 's8'));
+  const isSigned = (t: Type): boolean => plain(t) === 'i32' || plain(t) === 's8';
+  return (plain(a) === 'u32' && isSigned(b)) || (plain(b) === 'u32' && isSigned(a));
 }
 
 /** As `join`, with something usable where there is none: the lowering pass reports the conflict at its place. */
 export function joinOr(a: Type | undefined, b: Type): Type {
   if (a === undefined) return b;
-  return join(a, b) ?? (RANK[a] >= RANK[b] ? a : b);
+  return join(a, b) ?? (RANK[plain(a)] >= RANK[plain(b)] ? a : b);
 }
 
 /** The machine type of a settled type. */
@@ -141,7 +173,12 @@ export function machine(t: Type, indexBits: 32 | 64, defaultFloat: 'f32' | 'f64'
     case 'L':
       return 'i32';
     case 'idx':
+    case 'i32+':
+    case 's8+':
+    case 'u8+':
       return indexBits === 64 ? 'i64' : 'i32';
+    case 'u32+':
+      return indexBits === 64 ? 'i64' : 'u32';
     case 'A':
     case 'F':
       return defaultFloat;
@@ -156,7 +193,8 @@ export function machine(t: Type, indexBits: 32 | 64, defaultFloat: 'f32' | 'f64'
 }
 
 /** How a type is called in messages. */
-export function nameOf(t: Type): string {
+export function nameOf(type: Type): string {
+  const t = plain(type);
   switch (t) {
     case 'int':
     case 's8':

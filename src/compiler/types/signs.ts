@@ -5,6 +5,7 @@
  * Their bits are JavaScript's modulo 2³². That is all that bit operations, `imul`, `==`, stores and further sums need; where a sign
  * counts (`<`, `/`, `%`, floats, 64 bits) the author has to say it. Inference gives them i32.
  */
+import { plain, type Type } from './lattice.ts';
 import type { Range, TExpr } from './tree.ts';
 import { typeOf } from './typing.ts';
 
@@ -13,13 +14,18 @@ function isBeyond(value: number | bigint | boolean): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value !== (value | 0);
 }
 
+function isSigned(type: Type): boolean {
+  const t = plain(type);
+  return t === 'i32' || t === 'int' || t === 'idx' || t === 'L';
+}
+
 export class Signs {
   /** Of variables that are i32: what has been assigned to them and is beyond that. */
   readonly #found = new Map<Range, TExpr>();
   #seen = new Map<TExpr, TExpr | undefined>();
 
   constructor(ranges: readonly Range[]) {
-    const signed = ranges.filter(({ type }) => type === 'i32' || type === 'int' || type === 'idx');
+    const signed = ranges.filter(({ type }) => type !== undefined && type !== 'L' && isSigned(type));
     for (let before = -1; before !== this.#found.size; ) {
       before = this.#found.size;
       this.#seen = new Map();
@@ -37,12 +43,11 @@ export class Signs {
 
   /** What in an integer of 32 bits is beyond i32; undefined where its sign is its own. */
   beyond(e: TExpr): TExpr | undefined {
-    const t = typeOf(e);
-    return t === 'i32' || t === 'int' || t === 'idx' || t === 'L' ? this.#inside(e) : undefined;
+    return isSigned(typeOf(e)) ? this.#inside(e) : undefined;
   }
 
   #operand(e: TExpr): TExpr | undefined {
-    return typeOf(e) === 'u32' ? e : this.#inside(e);
+    return plain(typeOf(e)) === 'u32' ? e : this.#inside(e);
   }
 
   #inside(e: TExpr): TExpr | undefined {

@@ -13,6 +13,7 @@ import {
   join,
   joinOr,
   mixesSigns,
+  plain,
   type Type,
   typeOfElem,
 } from './lattice.ts';
@@ -30,7 +31,8 @@ export function typeOf(e: TExpr): Type {
     case 'arg':
       return e.arg.type ?? 'A';
     case 'special':
-      return 'int';
+      // The number of a block times the size of one is an index, by whatever name.
+      return e.name.startsWith('blockIdx') || e.name.startsWith('gridDim') ? 'idx' : 'int';
     case 'extent':
     case 'stride':
     case 'index':
@@ -85,11 +87,11 @@ export function typeOf(e: TExpr): Type {
       return once(e, () => integerQuotient(e.a) ?? numeric(typeOf(e.a)));
     case 'toInt':
       return once(e, () => {
-        const t = typeOf(e.a);
+        const t = plain(typeOf(e.a));
         if (isWide(t)) return t;
         const q = integerQuotient(e.a);
         if (q !== undefined) {
-          return e.unsigned ? 'u32' : q === 'u32' ? 'u32' : q === 'idx' ? 'int' : q;
+          return e.unsigned ? 'u32' : q === 'idx' ? 'int' : plain(q);
         }
         if (e.unsigned) return 'u32';
         if (t === 'u32') return 'u32';
@@ -162,7 +164,8 @@ function once(e: TExpr, find: () => Type): Type {
 }
 
 /** Integers that are the same in i64 and u64, or that adopt either anyway. */
-function isSignless(t: Type): boolean {
+function isSignless(type: Type): boolean {
+  const t = plain(type);
   return t === 'u8' || t === 'u32' || t === 'idx' || t === 'int' || t === 'L';
 }
 
@@ -178,7 +181,7 @@ export function meeting(a: TExpr, b: TExpr): Type | undefined {
   if ((ta === 'u64' && isSmallLong(b)) || (tb === 'u64' && isSmallLong(a))) return 'u64';
   const t = join(ta, tb);
   // A literal of the other sign among u32 makes numbers of both signs.
-  return t === 'u32' && (isOutside(a) || isOutside(b)) ? 'i32' : t;
+  return t !== undefined && plain(t) === 'u32' && (isOutside(a) || isOutside(b)) ? joinOr(t, 'i32') : t;
 }
 
 /** The type in which two operands are compared: u32 with a literal that none is as numbers, as JavaScript compares them. */
@@ -188,14 +191,14 @@ export function comparing(a: TExpr, b: TExpr): Type | undefined {
 
 /** `x % 2 ** 32` of u32: its 32 bits, whatever x has been before it wrapped. */
 export function cutTo32(e: Extract<TExpr, { k: 'arith' }>): boolean {
-  return e.fn === 'rem' && e.b.k === 'lit' && e.b.value === 2 ** 32 && typeOf(e.a) === 'u32';
+  return e.fn === 'rem' && e.b.k === 'lit' && e.b.value === 2 ** 32 && plain(typeOf(e.a)) === 'u32';
 }
 
 /** Whether one is a literal too large for 32 bits, and the other data of 32: what comes of them is a number, as in JavaScript. */
 function exceeds(a: TExpr, b: TExpr): boolean {
   const large = (e: TExpr): boolean =>
     e.k === 'lit' && isOutside(e) && (Number(e.value) < -(2 ** 31) || Number(e.value) >= 2 ** 32);
-  const small = (e: TExpr): boolean => ['i32', 'u32', 's8', 'u8', 'int'].includes(typeOf(e));
+  const small = (e: TExpr): boolean => ['i32', 'u32', 's8', 'u8', 'int'].includes(plain(typeOf(e)));
   return (large(a) && small(b)) || (large(b) && small(a));
 }
 
@@ -217,9 +220,9 @@ export function isSmallLong(e: TExpr): boolean {
   );
 }
 
-/** The type in which the operands of an intrinsic meet. */
+/** The type in which the operands of an intrinsic or a bit operation meet: 32 bits of an index where there is data of 32 bits. */
 export function integersOf(operands: readonly TExpr[]): Type {
-  return operands.map((a) => bitType(typeOf(a))).reduce(joinOr);
+  return plain(operands.map((a) => bitType(typeOf(a))).reduce(joinOr));
 }
 
 /** The machine type in which an intrinsic of such operands is computed; undefined where it has none that is wide enough. */
@@ -229,7 +232,8 @@ export function computedIn({ types }: Row, t: Type): IntrinsicType | undefined {
 }
 
 /** What a value is as the operand of a bit operation: floats become i32. */
-function bitType(t: Type): Type {
+function bitType(type: Type): Type {
+  const t = plain(type);
   if (t === 'bool') return 'int';
   if (t === 'A') return 'int';
   return isFloatType(t) ? 'i32' : t === 's8' || t === 'u8' ? 'i32' : t === 'idx' ? 'idx' : t;
