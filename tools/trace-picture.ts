@@ -2,7 +2,7 @@
  * Draws a trace as an SVG picture: the whole of it, and under that a part of it from closer.
  *
  *     TSAMBA_TRACE=trace.json npm start
- *     npx tsx examples/trace-picture.ts trace.json picture.svg [from to]      milliseconds of the part
+ *     npx tsx tools/trace-picture.ts trace.json picture.svg [from to]      milliseconds of the part
  *
  * A track for each thread of the host and each stream of a device, as in ui.perfetto.dev, which shows more.
  */
