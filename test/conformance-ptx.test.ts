@@ -25,8 +25,10 @@ await defineConformance({
     const driver = openCpu({ threads: 1 });
     const load = driver.load.bind(driver);
     driver.load = (program: Program) => {
+      const kernel = runPasses(passes, withExternals(program.kernel, [], 'the CPU device'));
+      const executable = load({ ...program, kernel });
       kernels.add(program.kernel);
-      return load({ ...program, kernel: runPasses(passes, withExternals(program.kernel, [], 'the CPU device')) });
+      return executable;
     };
     registerProvider({ ...cpuProvider, open: () => driver });
   },
