@@ -116,8 +116,8 @@ export const FRONT: readonly (readonly [file: string, find: string, replace: str
   ],
   [
     'frontend/lower-expression',
-    "const type = !bits && (beyond(ea) || beyond(eb)) ? 'f64' : m;",
-    'const type = m;',
+    ": beyond(ea) || beyond(eb) ? 'f64' : m;",
+    ': m;',
     'comparisons with literals out of range are refused',
   ],
   [
@@ -233,7 +233,7 @@ export const FRONT: readonly (readonly [file: string, find: string, replace: str
   ],
   [
     'types/typing',
-    "return t === 'u32' && (isOutside(a) || isOutside(b)) ? 'i32' : t;",
+    "return t !== undefined && plain(t) === 'u32' && (isOutside(a) || isOutside(b)) ? joinOr(t, 'i32') : t;",
     'return t;',
     'literals of the other sign count as u32',
   ],
