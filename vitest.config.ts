@@ -17,7 +17,7 @@ class SlowFirst extends BaseSequencer {
 /**
  * Only in `vitest run --mode all` (`npm run test:all`): what does in other ways what `npm test` does once, and takes longer than it. PoCL compiles
  * for a minute a quarter of the suite where its cache is empty, and ROCm's compiler and clang for minutes all kernels of the suite; Oclgrind interprets. What is assembled of
- * PTX in `npm test` are the operations one by one. The suite runs on the CPU device and a third of it on the simulator; threads, scalar code and devices of promises have tests of
+ * PTX in `npm test` are the operations one by one. The suite runs on the CPU device and a sixth of it on the simulator; threads, scalar code and devices of promises have tests of
  * their own, and random programs.
  */
 const LONG = [
@@ -37,7 +37,16 @@ const LONG = [
   'test/fuzz/!(fuzz|regressions|directed).test.ts',
   'test/gpu/runner.test.ts',
   'test/package.test.ts',
-  'test/runaway/stress.test.ts',
+  'test/runaway/{stress,process}.test.ts',
+  'test/editor.test.ts',
+  'test/cli.test.ts',
+  'test/nccl/processes.test.ts',
+  'src/parallel/radix-steps.test.ts',
+  'src/kernel/too-deep.test.ts',
+  'src/driver/nesting.test.ts',
+  'src/driver/opencl/compile.test.ts',
+  'src/driver/simulator/differential.test.ts',
+  'src/compiler/render/ptx/assemble.test.ts',
   'test/amdgcn.test.ts',
 ];
 
