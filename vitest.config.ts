@@ -16,9 +16,8 @@ class SlowFirst extends BaseSequencer {
 
 /**
  * Only in `vitest run --mode all` (`npm run test:all`): what does in other ways what `npm test` does once, and takes longer than it. PoCL compiles
- * for a minute a quarter of the suite where its cache is empty, and ROCm's compiler and clang for minutes all kernels of the suite; Oclgrind interprets. What is assembled of
- * PTX in `npm test` are the operations one by one. The suite runs on the CPU device and a sixth of it on the simulator; threads, scalar code and devices of promises have tests of
- * their own, and random programs.
+ * for a minute a quarter of the suite where its cache is empty, and ROCm's compiler and clang for minutes all kernels of the suite; Oclgrind interprets. The suite runs on the
+ * CPU device and a sixth of it on the simulator; threads, scalar code and devices of promises have tests of their own, and random programs.
  */
 const LONG = [
   'test/shapes/**',
