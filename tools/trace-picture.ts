@@ -44,7 +44,8 @@ function tracksOf({ traceEvents }: Trace): Track[] {
   const spans = traceEvents
     .filter(({ ph }) => ph === 'X')
     .sort((a, b) => timeOf(a) - timeOf(b) || lengthOf(b) - lengthOf(a));
-  const origin = spans.length === 0 ? 0 : timeOf(spans[0]!);
+  const [first] = spans;
+  const origin = first === undefined ? 0 : timeOf(first);
   const nameOf = (kind: string, pid: number, tid?: number): string => {
     const found = traceEvents.find((e) => e.name === kind && e.pid === pid && (tid === undefined || e.tid === tid));
     return String(found?.args?.name ?? '');
