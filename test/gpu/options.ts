@@ -22,6 +22,8 @@ export interface Options {
   readonly inProcess: boolean;
   /** Where to begin, of a process that was started to run the tests. */
   readonly from: number | undefined;
+  /** Every `of`th test from `index` on, so that several runs share a GPU. */
+  readonly part: { readonly index: number; readonly of: number };
   /** Multiplies how long tests may take, for tools that make them slow. */
   readonly patience: number;
 }
@@ -30,6 +32,7 @@ export const USAGE = `node test-gpu.mjs [options]
   --filter TEXT     only tests whose "chapter: name" contains TEXT; may be given several times
   --exclude TEXT    none of those
   --device KIND     ${KIND_NAMES.join(', ')}: what cuda and roc compute on (nvidia)
+  --part K/N        every Nth of them, from the Kth on: N runs beside each other do them all
   --namespace NAME  only the chapters of the conformance suite on cuda, or on roc
   --json FILE       writes the results
   --programs N      random programs that go to the driver (200); --launched N as users launch kernels (60)
@@ -52,6 +55,7 @@ const VALUES = [
   'seed',
   'seconds',
   'patience',
+  'part',
   'from',
 ];
 
@@ -85,6 +89,7 @@ export function parseOptions(args: readonly string[]): Options {
     list: given.has('list'),
     inProcess: given.has('in-process'),
     from: given.has('from') ? number('from', 0) : undefined,
+    part: partOf(one('part')),
     patience: number('patience', 1),
   };
 }
@@ -92,4 +97,10 @@ export function parseOptions(args: readonly string[]): Options {
 function namespaceOf(given: string | undefined): Options['namespace'] {
   if (given === undefined || given === 'cuda' || given === 'roc') return given;
   throw new Error(`--namespace ${given} is neither cuda nor roc\n${USAGE}`);
+}
+
+function partOf(given = '1/1'): Options['part'] {
+  const [index, of] = given.split('/').map(Number) as [number, number | undefined];
+  if (of !== undefined && index >= 1 && index <= of) return { index: index - 1, of };
+  throw new Error(`--part ${given} is no part such as 1/4\n${USAGE}`);
 }

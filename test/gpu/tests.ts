@@ -33,6 +33,7 @@ export function entries(options: Options): readonly Entry[] {
       const asked = options.filters.length === 0 ? !onDemand : hit(options.filters, title);
       return asked && !hit(options.excluded, title);
     })
+    .filter((_, k) => k % options.part.of === options.part.index)
     .map(({ chapter, name, run, ...rest }) => ({
       chapter,
       name,
