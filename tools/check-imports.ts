@@ -22,6 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/required.testing.ts',
     'src/environment.ts',
     'src/host',
+    'src/on-demand.ts',
     'src/show.ts',
     'src/trace.ts',
   ],

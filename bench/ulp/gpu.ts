@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MathFn } from '../../src/compiler/ir/ops.ts';
-import { GPU_F64 } from '../../src/compiler/math/gpu.ts';
+import { GPU_F64 } from '../../src/compiler/math/gpu-f64.ts';
 import { arity, GPU_MAX_ULP_F64, MATH_FNS } from '../../src/compiler/math/testing.ts';
 import { printBody } from './c.ts';
 import { PROGRAM } from './program.ts';

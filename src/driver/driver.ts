@@ -475,7 +475,9 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   /** Whether a*b+c is fused unless the user says otherwise. */
   readonly contractByDefault: boolean;
   /** As `load`, without blocking: rejects with what that would throw. A driver has one of the two at least. */
-  loadLater?(program: Program): Promise<Executable>;
+  readonly loadLater?: ((program: Program) => Promise<Executable>) | undefined;
+  /** Loads what of the library is loaded on demand, so that `load` finds it; absent where all of it is there. */
+  readonly complete?: (() => Promise<void>) | undefined;
 
   /** The vendor's library of products of matrices, which is loaded when this is first asked; absent where the kind of device has none. */
   productLibrary?(): ProductLibrary;

@@ -16,6 +16,7 @@ import { debugWord } from '../environment.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { cannotWait } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
+import { MissingPart, whenLoaded } from '../on-demand.ts';
 import { observePromise, observing } from '../profile/observing.ts';
 import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
@@ -158,12 +159,25 @@ export class KernelState {
   }
 
   #compileAndLoad(context: Context, types: readonly ArgType[], indexBits: 32 | 64, key: string): Specialisation {
-    const plan = this.#compile(context, types, indexBits);
-    const executable = withinStack(
-      () => this.#pos(),
-      () => this.#loadNow(context.driver, plan.program),
+    try {
+      const plan = this.#compile(context, types, indexBits);
+      const executable = withinStack(
+        () => this.#pos(),
+        () => this.#loadNow(context.driver, plan.program),
+      );
+      return this.#keep(key, this.#made(context, types, plan, executable));
+    } catch (error) {
+      if (error instanceof MissingPart) throw this.#notLoaded(context);
+      throw error;
+    }
+  }
+
+  #notLoaded({ info }: Context): Error {
+    const open = info.kind === 'cpu' ? "await cuda.open('cpu') first, or " : '';
+    return cannotWait(
+      `${this.name} is not compiled for these arguments yet, and the page has not loaded all that compiles it`,
+      `${open}await ${this.name}.compileAsync(…) first, or await ${this.name}.launchAsync(…) instead of launch`,
     );
-    return this.#keep(key, this.#made(context, types, plan, executable));
   }
 
   /** As `specialise`, without blocking where the device compiles through promises. Two who ask for the same get the same. */
@@ -184,7 +198,7 @@ export class KernelState {
 
   async #loadLater(context: Context, types: readonly ArgType[], indexBits: 32 | 64): Promise<Specialisation> {
     for (;;) {
-      const plan = this.#compile(context, types, indexBits);
+      const plan = await whenLoaded(() => this.#compile(context, types, indexBits));
       const { driver, epoch } = context;
       const generation = this.#generation;
       const executable = await withinStack(
@@ -330,7 +344,8 @@ export class KernelState {
       this.read();
       this.checkCount(args.length);
       const types = args.map(contiguous);
-      if (context.driver.load !== undefined) this.specialise(context, types, 32);
+      if (context.driver.load !== undefined && context.driver.complete === undefined)
+        this.specialise(context, types, 32);
       // Who launches it waits for the same, and is told of what goes wrong.
       else this.specialiseLater(context, types, 32).catch(() => undefined);
     }

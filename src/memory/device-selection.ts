@@ -85,6 +85,7 @@ export class DeviceSelection {
     const place = this.#place(choice, index, asked);
     this.#checkThere(place, asked);
     const device = await openDeviceLater(place.kind, place.index);
+    await device.driver.complete?.();
     return this.#take(this.#known(place) ?? this.#adopt(place, new Context(device, this.#rules)));
   }
 

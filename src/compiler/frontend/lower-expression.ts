@@ -23,7 +23,8 @@ import {
 } from '../ir/ops.ts';
 import { exact } from '../math/exact.ts';
 import { lowerGraphs } from '../math/lower.ts';
-import { isSpecial, SPECIAL, type SpecialFn } from '../math/special/index.ts';
+import { specialBody } from '../math/special/bodies.ts';
+import { isSpecial, type SpecialFn } from '../math/special/names.ts';
 import type { Pos } from '../source.ts';
 import {
   isBlend,
@@ -422,7 +423,7 @@ export class ExpressionLowering implements Lowering {
     const out: Stmt[] = [];
     const variable = (type: ValueType): Var => this.symbols.fresh(`%${fn}`, type);
     const to = { variable, table: (array: ArraySym) => this.symbols.table(array), pos };
-    const [value = x] = lowerGraphs([SPECIAL[fn](x)], out, to);
+    const [value = x] = lowerGraphs([specialBody(fn)(x)], out, to);
     out.forEach(this.#emit);
     return this.hold(value, pos);
   }

@@ -8,17 +8,12 @@ import { lgamma, tgamma } from './gamma.ts';
 import { divideByReciprocal } from './gpu/divide32.ts';
 import * as erf32 from './gpu/erf32.ts';
 import * as exp32 from './gpu/exp32.ts';
-import * as exp64 from './gpu/exp64.ts';
 import * as fast32 from './gpu/fast32.ts';
-import * as gamma64 from './gpu/gamma64.ts';
 import * as inverse32 from './gpu/inverse32.ts';
-import * as inverse64 from './gpu/inverse64.ts';
 import * as log32 from './gpu/log32.ts';
-import * as log64 from './gpu/log64.ts';
 import { either } from './gpu/notation.ts';
-import * as pow64 from './gpu/pow64.ts';
 import * as trig32 from './gpu/trig32.ts';
-import * as trig64 from './gpu/trig64.ts';
+import { GPU_F64, GPU_SINCOS_F64 } from './gpu-f64.ts';
 import { unlikely } from './notation.ts';
 import { binary, MATH_F32, type MathBody, type PairBody, unary } from './table.ts';
 
@@ -69,41 +64,9 @@ export const GPU_FAST_F32: Readonly<Record<MathFn, MathBody>> = {
   hypot: fast32.fastHypot,
 };
 
-/** Bodies for f64 arguments. */
-export const GPU_F64: Readonly<Record<MathFn, MathBody>> = {
-  exp: unary(exp64.exp),
-  exp2: unary(exp64.exp2),
-  expm1: unary(exp64.expm1),
-  log: unary(log64.log),
-  log2: unary(log64.log2),
-  log10: unary(log64.log10),
-  log1p: unary(log64.log1p),
-  sin: unary(trig64.sin),
-  cos: unary(trig64.cos),
-  tan: unary(trig64.tan),
-  asin: unary(inverse64.asin),
-  acos: unary(inverse64.acos),
-  atan: unary(inverse64.atan),
-  atan2: binary(inverse64.atan2),
-  sinh: unary(exp64.sinh),
-  cosh: unary(exp64.cosh),
-  tanh: unary(exp64.tanh),
-  asinh: unary(inverse64.asinh),
-  acosh: unary(inverse64.acosh),
-  atanh: unary(inverse64.atanh),
-  pow: binary(pow64.pow),
-  hypot: pow64.hypot,
-  cbrt: unary(pow64.cbrt),
-  rsqrt: unary(pow64.rsqrt),
-  erf: unary(gamma64.erf),
-  erfc: unary(gamma64.erfc),
-  tgamma: unary(gamma64.tgamma),
-  lgamma: unary(gamma64.lgamma),
-};
-
 /** Sine and cosine together; undefined where they are the hardware's instructions. */
 export function gpuSincos(type: 'f32' | 'f64', fast: boolean): PairBody | undefined {
-  if (type === 'f64') return trig64.sincos;
+  if (type === 'f64') return GPU_SINCOS_F64;
   return fast ? undefined : trig32.sincos;
 }
 

@@ -25,7 +25,7 @@ import type {
 import type { PrintForm } from '../ir/print-forms.ts';
 import type { ComplexFn } from '../math/complex.ts';
 import type { ExactFn } from '../math/exact.ts';
-import type { SpecialFn } from '../math/special/index.ts';
+import type { SpecialFn } from '../math/special/names.ts';
 import type { Pos } from '../source.ts';
 import type { Type } from './lattice.ts';
 

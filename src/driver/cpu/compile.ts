@@ -4,8 +4,8 @@
 
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandIntrinsics, hasExpansions } from '../../compiler/ir/passes/expand-intrinsics.ts';
-import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
+import { expandPlainMath } from '../../compiler/ir/passes/expand-plain-math.ts';
 import { nameLanes } from '../../compiler/ir/passes/lanes.ts';
 import { hoistBounds } from '../../compiler/ir/passes/loop-bounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
@@ -40,7 +40,7 @@ const LOWER: readonly Pass[] = [
 
 const EXPAND: readonly Pass[] = [
   { name: 'simplify', run: simplify },
-  { name: 'expand math', run: (kernel) => expandMath(expandIntrinsics(kernel, isNative)) },
+  { name: 'expand math', run: (kernel) => expandPlainMath(expandIntrinsics(kernel, isNative)) },
 ];
 
 export const wasmPipeline: Pipeline = {

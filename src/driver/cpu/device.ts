@@ -5,27 +5,35 @@
  * a device of its own.
  */
 import { switchFromEnvironment, variable } from '../../environment.ts';
-import { OutOfMemoryError, TsambaRangeError } from '../../errors.ts';
+import { DriverError, OutOfMemoryError, TsambaRangeError } from '../../errors.ts';
 import { attempt, nodeModule } from '../../host/index.ts';
 import { processors, whyNoThreads } from '../../host/threads.ts';
+import { loadParts, partsAreMissing, whenLoaded } from '../../on-demand.ts';
 import { show } from '../../show.ts';
 import type { BlockingProvider, DeviceInfo, Executable, Pointer, Program, StreamHandle } from '../driver.ts';
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, type Location, maxThreads } from '../host-memory.ts';
-import { type CpuOptions, Engine } from './engine.ts';
-import { CpuExecutable } from './executable.ts';
+import type { CpuOptions, Engine } from './engine.ts';
+import { DeviceMemory } from './memory.ts';
+import { running } from './running.ts';
 
 const MAX_CPU_THREADS = 256;
 
 /** A CPU device that is open. Reads `TSAMBA_CPU_THREADS` and `TSAMBA_CPU_SIMD` when it is made. */
 export class CpuDriver extends HostMemoryDriver {
   readonly info: DeviceInfo;
-  readonly #engine: Engine;
+  readonly #memory: DeviceMemory;
+  readonly #makeEngine: () => Engine;
+  #engine: Engine | undefined = undefined;
+  #closed = false;
 
   constructor(index: number, options: CpuOptions = {}) {
     super();
-    const lanes = switchFromEnvironment('TSAMBA_CPU_SIMD') === false ? 1 : 4;
-    this.#engine = new Engine(options, threadsFrom(variable('TSAMBA_CPU_THREADS')), lanes);
-    const { threads, memory } = this.#engine;
+    const { lanes = switchFromEnvironment('TSAMBA_CPU_SIMD') === false ? 1 : 4 } = options;
+    const usual = threadsFrom(variable('TSAMBA_CPU_THREADS'));
+    const { threads = usual } = options;
+    const memory = new DeviceMemory(options.maxPages);
+    this.#memory = memory;
+    this.#makeEngine = () => new (running().Engine)(options, memory, threads, lanes);
     memory.beforeMove = () => this.waitForWork();
     this.info = {
       kind: 'cpu',
@@ -43,13 +51,14 @@ export class CpuDriver extends HostMemoryDriver {
 
   /** What the kernels of this device share: for tests and benchmarks. */
   get engine(): Engine {
+    this.#engine ??= this.#makeEngine();
     return this.#engine;
   }
 
   allocate(bytes: number, stream?: StreamHandle): Pointer {
     this.open('allocate');
     this.streams.resolve(stream, 'allocate');
-    const { memory } = this.#engine;
+    const memory = this.#memory;
     const { queue } = this.streams;
     if (queue.idle || queue.running) return memory.allocate(bytes);
     try {
@@ -65,34 +74,48 @@ export class CpuDriver extends HostMemoryDriver {
   free(pointer: Pointer, stream?: StreamHandle): void {
     this.open('free');
     this.streams.resolve(stream, 'free');
-    if (this.streams.queue.idle) this.#engine.memory.free(Number(pointer));
-    else this.afterWork(() => this.#engine.memory.free(Number(pointer)));
+    if (this.streams.queue.idle) this.#memory.free(Number(pointer));
+    else this.afterWork(() => this.#memory.free(Number(pointer)));
   }
 
   memoryInfo(): { readonly free: number; readonly total: number; readonly pooled: number } {
-    return this.#engine.memory.info();
+    return this.#memory.info();
   }
 
   load(program: Program): Executable {
     this.open('load');
-    return new CpuExecutable(this.#engine, program.kernel, maxThreads(program), this);
+    return new (running().CpuExecutable)(this.engine, program.kernel, maxThreads(program), this);
+  }
+
+  get loadLater(): ((program: Program) => Promise<Executable>) | undefined {
+    return partsAreMissing() ? (program) => whenLoaded(() => this.load(program)) : undefined;
+  }
+
+  get complete(): (() => Promise<void>) | undefined {
+    return partsAreMissing() ? loadParts : undefined;
   }
 
   close(): void {
-    this.#engine.close();
+    this.#closed = true;
+    this.#engine?.dropPool();
   }
 
   protected locate(pointer: Pointer, low: number, high: number, api: string): Location {
-    const { memory } = this.#engine;
+    const memory = this.#memory;
     return { offset: memory.check(pointer, low, high, api), bytes: memory.bytes };
   }
 
   protected override get generation(): number {
-    return this.#engine.memory.generation;
+    return this.#memory.generation;
   }
 
   protected open(api: string): void {
-    this.#engine.open(api);
+    if (!this.#closed) return;
+    throw new DriverError(
+      'E_DEVICE_CLOSED',
+      `${api}: the CPU device has been closed: make new arrays and streams, which opens it again`,
+      { api },
+    );
   }
 }
 

@@ -4,7 +4,7 @@
 import { DriverError } from '../../errors.ts';
 import type { LaunchArgs, LaunchShape } from '../driver.ts';
 import { type Pipeline, wasmPipeline } from './compile.ts';
-import { DeviceMemory } from './memory.ts';
+import type { DeviceMemory } from './memory.ts';
 import { ThreadPool } from './pool.ts';
 import { LaunchRecord } from './record.ts';
 import { AWAKE_MS } from './worker-code.ts';
@@ -44,12 +44,11 @@ export class Engine {
   #pool: ThreadPool | undefined;
   #poolGeneration = 0;
   #busy: string | undefined;
-  #closed = false;
 
-  constructor(options: CpuOptions, threads: number, lanes: 1 | 4) {
-    this.memory = new DeviceMemory(options.maxPages);
-    this.lanes = options.lanes ?? lanes;
-    this.threads = options.threads ?? threads;
+  constructor(options: CpuOptions, memory: DeviceMemory, threads: number, lanes: 1 | 4) {
+    this.memory = memory;
+    this.lanes = lanes;
+    this.threads = threads;
     this.alwaysParallel = options.alwaysParallel ?? false;
     this.quick = options.quick ?? true;
     this.pipeline = options.pipeline ?? wasmPipeline;
@@ -75,16 +74,6 @@ export class Engine {
   dropPool(): void {
     this.#pool?.stop();
     this.#pool = undefined;
-  }
-
-  /** Throws once the device has been closed. */
-  open(api: string): void {
-    if (!this.#closed) return;
-    throw new DriverError(
-      'E_DEVICE_CLOSED',
-      `${api}: the CPU device has been closed: make new arrays and streams, which opens it again`,
-      { api },
-    );
   }
 
   /** Makes room for `areas` scratch areas of at least `bytes` bytes. May move the memory. */
@@ -121,10 +110,5 @@ export class Engine {
 
   end(): void {
     this.#busy = undefined;
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.dropPool();
   }
 }

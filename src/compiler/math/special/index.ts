@@ -5,19 +5,7 @@
 import type { Expr } from '../../ir/ops.ts';
 import { i0, i1, j0, j1, y0, y1 } from './bessel.ts';
 import { erfcinv, erfcx, erfinv, normcdf, normcdfinv } from './error.ts';
-
-export type SpecialFn =
-  | 'j0'
-  | 'j1'
-  | 'y0'
-  | 'y1'
-  | 'i0'
-  | 'i1'
-  | 'erfinv'
-  | 'erfcinv'
-  | 'erfcx'
-  | 'normcdf'
-  | 'normcdfinv';
+import type { SpecialFn } from './names.ts';
 
 export const SPECIAL: Readonly<Record<SpecialFn, (x: Expr) => Expr>> = {
   j0,
@@ -32,7 +20,3 @@ export const SPECIAL: Readonly<Record<SpecialFn, (x: Expr) => Expr>> = {
   normcdf,
   normcdfinv,
 };
-
-export function isSpecial(fn: string): fn is SpecialFn {
-  return Object.hasOwn(SPECIAL, fn);
-}

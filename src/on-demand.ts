@@ -1,0 +1,63 @@
+/**
+ * Parts of the library that builds for pages load when they are first needed. Elsewhere all is there from the beginning, and no part is declared.
+ *
+ * What needs a part calls `now`, which throws `MissingPart` while it is not there. Who can wait runs its work by `whenLoaded`, which loads what was missing and begins again:
+ * the work must be one that can. Who cannot wait tells the caller what to wait for.
+ */
+
+/** A module, or several, in files of their own. */
+export interface Part<T> {
+  /** What is in it. Throws MissingPart while it has not been loaded. */
+  now(): T;
+}
+
+/** A part is needed that has not been loaded. */
+export class MissingPart extends Error {
+  readonly load: () => Promise<unknown>;
+
+  constructor(load: () => Promise<unknown>) {
+    super('internal error: a part of the library has not been loaded');
+    this.load = load;
+  }
+}
+
+/** What loads each part that is not there yet. */
+const missing = new Set<() => Promise<unknown>>();
+
+/** Declares a part. What fails to load is tried again when it is needed again. */
+export function onDemand<T>(load: () => Promise<T>): Part<T> {
+  let part: T | undefined;
+  const loadOnce = async (): Promise<void> => {
+    part ??= await load();
+    missing.delete(loadOnce);
+  };
+  missing.add(loadOnce);
+  return {
+    now: () => {
+      if (part === undefined) throw new MissingPart(loadOnce);
+      return part;
+    },
+  };
+}
+
+/** Whether there are parts that have not been loaded. */
+export function partsAreMissing(): boolean {
+  return missing.size > 0;
+}
+
+/** Loads all parts. */
+export async function loadParts(): Promise<void> {
+  await Promise.all([...missing].map((load) => load()));
+}
+
+/** What `work` gives, begun again each time a part has been loaded that it lacked. */
+export async function whenLoaded<R>(work: () => R): Promise<Awaited<R>> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof MissingPart)) throw error;
+      await error.load();
+    }
+  }
+}
