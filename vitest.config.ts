@@ -1,16 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { filesThatShare, shuffled } from './test/support/sharing.ts';
 
 /** What takes minutes where no compiler has anything in its cache. Vitest goes by the size of files, of which these have little. */
 const SLOW =
   /conformance-(opencl|hip|webgpu)|opencl-endurance|driver\/opencl\/compile|shapes\.test|conformance-|fuzz\//;
 
+/** What is slow first, what shares a process last: vitest keeps such a process only while the next file in the queue shares it too. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const [slow, rest] = [true, false].map((is) => sorted.filter((f) => SLOW.test(f.moduleId) === is));
-    return [...slow, ...rest];
+    const { shuffle, seed } = this.ctx.config.sequence;
+    const sorted = shuffle === true ? shuffled(files, seed) : await super.sort(files);
+    const rank = (file: TestSpecification) => (file.project.name === 'shared' ? 2 : SLOW.test(file.moduleId) ? 0 : 1);
+    return [0, 1, 2].flatMap((wanted) => sorted.filter((file) => rank(file) === wanted));
   }
 }
 
@@ -49,16 +52,24 @@ const LONG = [
   'test/amdgcn.test.ts',
 ];
 
-export default defineConfig(({ mode }) => ({
-  test: {
-    include: ['{src,test,testsuite}/**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'test/matrix/**', ...(mode === 'all' ? [] : LONG)],
-    // Machines may be slow, and compilers without a cache.
-    testTimeout: 120_000,
-    setupFiles: ['test/support/verify-passes.ts'],
-    maxWorkers: availableParallelism(),
-    // What has not changed is not transformed again: a file of tests starts in half the processor time.
-    experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/vitest' },
-    sequence: { sequencer: SlowFirst },
-  },
-}));
+const EVERY = ['{src,test,testsuite}/**/*.test.ts'];
+
+export default defineConfig(({ mode }) => {
+  const left = ['**/node_modules/**', 'test/matrix/**', ...(mode === 'all' ? [] : LONG)];
+  const shared = filesThatShare();
+  return {
+    test: {
+      // Machines may be slow, and compilers without a cache.
+      testTimeout: 120_000,
+      setupFiles: ['test/support/verify-passes.ts'],
+      maxWorkers: availableParallelism(),
+      // What has not changed is not transformed again: a file of tests starts in half the processor time.
+      experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/vitest' },
+      sequence: { sequencer: SlowFirst },
+      projects: [
+        { extends: true, test: { name: 'own', include: EVERY, exclude: [...left, ...shared] } },
+        { extends: true, test: { name: 'shared', include: shared, exclude: left, isolate: false } },
+      ],
+    },
+  };
+});
