@@ -64,9 +64,10 @@ export function disagreement(spec: CaseSpec, a: readonly number[], b: readonly n
   let far = 0;
   let first: string | undefined;
   for (let k = 0; k < a.length; k++) {
-    if (Math.abs(a[k] - b[k]) <= spec.tolerance * Math.max(1, Math.abs(b[k]))) continue;
+    const [own, theirs] = [a[k] ?? Number.NaN, b[k] ?? Number.NaN];
+    if (Math.abs(own - theirs) <= spec.tolerance * Math.max(1, Math.abs(theirs))) continue;
     far++;
-    first ??= `number ${k} is ${a[k]} against ${b[k]}`;
+    first ??= `number ${k} is ${own} against ${theirs}`;
   }
   return far <= (spec.outliers ?? 0) * a.length ? undefined : `${far} of ${a.length} differ: ${first}`;
 }
