@@ -336,4 +336,42 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
       sameElements(await read(sums), added);
     }
   },
+  'strings built of what is known, and told apart': async () => {
+    const kernel = cuda.jit((out: Vec<i32>, mode: string) => {
+      let s = 0;
+      for (const k of [1, 2, 3]) if (mode === `a${k}`) s += k;
+      if (mode + '!' === 'a2!') s += 10;
+      switch (`${mode}-${GAIN}`) {
+        case 'a2-7':
+          s += 100;
+          break;
+        case 'b-7':
+          s += 200;
+      }
+      out[0] = s;
+    });
+    const out = cuda.toDevice(new Int32Array(1));
+    const found: number[] = [];
+    for (const mode of ['a2', 'b', 'a3']) {
+      await launch(kernel, { grid: 1, block: 1 }, out, mode);
+      found.push(...(await read(out)));
+    }
+    sameElements(found, [112, 200, 3]);
+  },
+  'the rest of a slice, which is a copy': async () => {
+    const kernel = cuda.jit((out: Vec<i32>, a: Vec<i32>) => {
+      const k = cuda.grid(1);
+      if (k >= out.length) return;
+      const [first, ...rest] = a.slice([4 * k, 4 * k + 4]);
+      a[4 * k + 1] = 1000;
+      out[k] = first + 10 * rest[0] + 100 * rest[2] + 10000 * rest.length;
+    });
+    const out = cuda.toDevice(new Int32Array(3));
+    const a = Int32Array.from({ length: 12 }, (_, i) => i % 7);
+    await launch(kernel, { threads: 3, block: 3 }, out, cuda.toDevice(a));
+    sameElements(
+      await read(out),
+      [0, 1, 2].map((k) => a[4 * k] + 10 * a[4 * k + 1] + 100 * a[4 * k + 3] + 30000),
+    );
+  },
 });

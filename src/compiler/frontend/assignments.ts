@@ -10,6 +10,7 @@ import { storeTo } from './array-sites.ts';
 import { elementValue } from './arrays.ts';
 import { complex, refuseComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
+import { spread } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldName } from './field-names.ts';
 import { isStable } from './measures.ts';
@@ -324,6 +325,19 @@ function lacks(v: Value, key: string): boolean {
   return !fields.has(key) && type?.getters.has(key) !== true && type?.methods.has(key) !== true;
 }
 
+/** What `[…, ...rest]` names: the items from number `from` on, or a copy of an array's elements, as many as are known. */
+function restOf(ctx: Evaluation, value: Value, from: number, pos: Pos): Value {
+  if (value.kind === 'tuple') return { kind: 'tuple', items: value.items.slice(from) };
+  const rest = spread(ctx, value, pos, from);
+  if (rest.kind === 'tuple') return rest;
+  return fail('K222', pos, `only a tuple or a few elements have a rest, not ${describeValue(value)}`, {
+    help:
+      value.kind === 'view'
+        ? `take as many as are meant: ${value.view.name}.slice([0, ${from + 3}]), or write a loop`
+        : undefined,
+  });
+}
+
 /** Takes a value apart by a pattern and hands each part to `bind`. */
 export function destructure(
   ctx: Evaluation,
@@ -338,8 +352,7 @@ export function destructure(
       pattern.elements.forEach((p, k) => {
         if (p === null) return;
         if (p.type === 'RestElement') {
-          if (value.kind !== 'tuple') return fail('K222', pos, `only a tuple has a rest, not ${describeValue(value)}`);
-          return destructure(ctx, p.argument, { kind: 'tuple', items: value.items.slice(k) }, scope, bind);
+          return destructure(ctx, p.argument, restOf(ctx, value, k, pos), scope, bind);
         }
         const part =
           value.kind === 'view'

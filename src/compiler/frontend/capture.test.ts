@@ -174,6 +174,12 @@ test('a name that does not exist is an error when it is used, with the nearest k
   });
 });
 
+test('a name of Tsamba that was imported as a type is told so', () => {
+  const kernel = new Function('return (y) => f32(y)')() as AnyFunction;
+  const { help } = failure(() => lookup(captureFunction(kernel), 'f32'));
+  expect(help).toContain("import { f32 } from 'tsamba'");
+});
+
 test('a name without a near one gets the explicit form', () => {
   const kernel = new Function('return (y) => y * unheardOf')() as AnyFunction;
   const { help } = failure(() => lookup(captureFunction(kernel), 'unheardOf'));

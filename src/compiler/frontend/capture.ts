@@ -229,8 +229,13 @@ function failMissing(name: string, pos: Pos, hint: string | undefined, remedy: s
     });
   }
   const explicit = `cuda.jit(({ ${name} }) => (…) => { … }, { captures: { ${name} } })`;
+  const isOurs = publicValue(name)?.found === true;
+  const imported = `is it imported as a type? write import { ${name} } from 'tsamba', without the word type`;
   fail('K010', pos, `${name} is not defined`, {
-    help: hint ?? `define it before the first launch, or pass it explicitly: ${explicit}`,
+    help:
+      hint ??
+      (isOurs ? imported : undefined) ??
+      `define it before the first launch, or pass it explicitly: ${explicit}`,
   });
 }
 

@@ -199,6 +199,9 @@ export interface Use {
   readonly what?: string | undefined;
 }
 
+/** What takes integers of 32 bits modulo 2³². */
+export const WRAPS: Use = { wraps: true };
+
 /** The implicit conversion of a value of type `from` (inference's) to machine type `to`, or an error with a fix-it. */
 export function convert(a: Expr, type: Type, to: ValueType, e: TExpr, indexBits: 32 | 64, use: Use = {}): Expr {
   const { pos } = e;

@@ -11,11 +11,15 @@ import { describeValue, literal, type Scope, type Value } from './values.ts';
 /** Arrays of more elements are not spread. */
 const MOST_SPREAD = 64;
 
-/** The elements of an array whose length is known, read now. */
-function spreadView(ctx: Evaluation, v: Extract<Value, { kind: 'view' }>, pos: Pos): Value {
+/** The elements from number `from` on of an array whose length is known, read now; any other value as it is. */
+export function spread(ctx: Evaluation, v: Value, pos: Pos, from = 0): Value {
+  if (v.kind !== 'view') return v;
   const n = isSequence(v) ? namedLength(v, pos) : undefined;
   if (n === undefined || n > MOST_SPREAD) return v;
-  return { kind: 'tuple', items: Array.from({ length: n }, (_, k) => itemOf(ctx, v.view, literal(k, pos), pos)) };
+  const items = Array.from({ length: Math.max(0, n - from) }, (_, k) =>
+    itemOf(ctx, v.view, literal(from + k, pos), pos),
+  );
+  return { kind: 'tuple', items };
 }
 
 /** The values of a list of expressions, in order; `...tuple` gives the parts of a tuple. */
@@ -25,16 +29,15 @@ export function elements(
   scope: Scope,
   pos: Pos,
 ): Value[] {
-  const spread = list.some((e) => e?.type === 'SpreadElement');
+  const spreads = list.some((e) => e?.type === 'SpreadElement');
   const values = ctx.sequence(
     list.map((e) => () => {
       if (e === null) return fail('K101', pos, 'a hole in an array literal has no meaning in a kernel');
       if (e.type !== 'SpreadElement') return ctx.parts.evaluate(ctx, e, scope);
-      const v = ctx.parts.evaluate(ctx, e.argument, scope);
-      return v.kind === 'view' ? spreadView(ctx, v, ctx.pos(e, scope)) : v;
+      return spread(ctx, ctx.parts.evaluate(ctx, e.argument, scope), ctx.pos(e, scope));
     }),
   );
-  if (!spread) return values;
+  if (!spreads) return values;
   return values.flatMap((v, k) => {
     const e = list[k];
     if (e?.type !== 'SpreadElement') return [v];

@@ -29,7 +29,7 @@ import { objectLiteral } from './objects.ts';
 import { applyBinary } from './operators.ts';
 import { absentTest, askAbsent } from './optionals.ts';
 import { readVariable } from './partial-variables.ts';
-import { textTruth, textType } from './texts.ts';
+import { knownText, textTruth, textType } from './texts.ts';
 import { isTime, timeUnary } from './times.ts';
 import {
   isAbsent,
@@ -57,12 +57,12 @@ export function evaluate(ctx: Evaluation, node: AnyNode, scope: Scope): Value {
       if (node.value instanceof RegExp) return fail('K101', pos, 'regular expressions cannot be used in a kernel');
       return { kind: 'host', value: node.value, name: String(node.raw) };
     case 'TemplateLiteral': {
-      if (node.expressions.length > 0) {
-        return fail('K101', pos, 'a template string with parts computed at run time is for printing alone', {
-          help: 'write it where it is printed, as an argument of console.log',
-        });
-      }
-      return { kind: 'host', value: node.quasis[0]?.value.cooked ?? '', name: 'template' };
+      const parts = ctx.sequence(node.expressions.map((part) => () => evaluate(ctx, part, scope)));
+      const text = knownText(node.quasis.flatMap(({ value }, k) => [value.cooked ?? '', ...parts.slice(k, k + 1)]));
+      if (text !== undefined) return { kind: 'host', value: text, name: 'template' };
+      return fail('K101', pos, 'a template string with parts computed at run time is for printing alone', {
+        help: 'write it where it is printed, as an argument of console.log',
+      });
     }
     case 'Identifier':
       return identifier(ctx, node.name, scope, pos);

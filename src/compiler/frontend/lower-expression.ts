@@ -1,16 +1,8 @@
-/**
- * Lowering of expressions: the typed tree becomes IR, with every conversion written out.
- *
- * `lower(e, want)` gives a value of machine type `want`; values without a type of their own (literals, quotients of integers)
- * are computed in it. Without `want` the expression's own type decides, else the defaults.
- */
-import { SCALAR_TOKENS, u8c } from '../../dtype/index.ts';
 import { CLZ } from '../intrinsics/operations.ts';
 import { spelled } from '../intrinsics.ts';
-import { binary, bitcast, compare, fma, intrinsic } from '../ir/builder.ts';
+import { binary, bitcast, fma, intrinsic } from '../ir/builder.ts';
 import {
   type ArraySym,
-  type CompareOp,
   ELEM_SIZE,
   type Expr,
   isFloat,
@@ -19,32 +11,23 @@ import {
   type Stmt,
   type ValueType,
   type Var,
-  widen,
 } from '../ir/ops.ts';
 import { exact } from '../math/exact.ts';
 import { lowerGraphs } from '../math/lower.ts';
 import { specialBody } from '../math/special/bodies.ts';
 import { isSpecial, type SpecialFn } from '../math/special/names.ts';
 import type { Pos } from '../source.ts';
-import {
-  isBlend,
-  isHalf,
-  isPolymorphic,
-  isWide,
-  machine,
-  mixesSigns,
-  nameOf,
-  plain,
-  type Type,
-} from '../types/lattice.ts';
+import { isBlend, isHalf, isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
 import { Signs } from '../types/signs.ts';
 import type { Range, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
-import { comparing, cutTo32, floatOf, isSmallLong, meeting, numeric, typeOf } from '../types/typing.ts';
+import { floatOf, isSmallLong, meeting, numeric, typeOf } from '../types/typing.ts';
 import { ComplexLowering } from './complex-lowering.ts';
-import { castTo, clamp, constant, convert, is32, textOf, type Use, widenLiteral } from './convert.ts';
+import { castTo, constant, convert, is32, textOf, type Use, WRAPS } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import { halfBits, halfValue, tested } from './float-parts.ts';
+import { ArithmeticLowering } from './lower-arithmetic.ts';
 import { BitLowering } from './lower-bits.ts';
+import { clamped, lowerCast } from './lower-casts.ts';
 import { refuseTooLarge, rounded } from './lower-halves.ts';
 import { MemoryLowering, type Writer } from './lower-memory.ts';
 import { lowerNative } from './lower-native.ts';
@@ -71,6 +54,7 @@ export class ExpressionLowering implements Lowering {
   readonly #emit: (s: Stmt) => void;
   readonly #complex: ComplexLowering;
   readonly #bits: BitLowering;
+  readonly #arithmetic = new ArithmeticLowering(this);
 
   constructor(
     symbols: Symbols,
@@ -191,7 +175,9 @@ export class ExpressionLowering implements Lowering {
         return this.index(e);
       case 'arith':
         // A remainder has no more digits than its operands.
-        return e.fn === 'rem' ? this.#arith(e, want) : rounded(this.#arith(e, want), typeOf(e), e.pos);
+        return e.fn === 'rem'
+          ? this.#arithmetic.arith(e, want)
+          : rounded(this.#arithmetic.arith(e, want), typeOf(e), e.pos);
       case 'neg':
       case 'abs':
       case 'sign': {
@@ -243,7 +229,7 @@ export class ExpressionLowering implements Lowering {
         return { op: 'binary', type: m, fn: e.fn === 'shl' ? 'shl' : 'shr', a, b };
       }
       case 'compare':
-        return this.#compare(e.fn, e.a, e.b, e);
+        return this.#arithmetic.compare(e.fn, e.a, e.b, e);
       case 'select': {
         this.operands('?:', e, e.a, e.b);
         const t = typeOf(e);
@@ -261,7 +247,7 @@ export class ExpressionLowering implements Lowering {
         return { op: 'binary', type: m, fn, a: this.to(e.a, m, what, t), b: this.to(e.b, m, what, t) };
       }
       case 'cast':
-        return this.#cast(e, want);
+        return lowerCast(this, e, want);
       case 'word':
         return this.#bits.word(e);
       case 'round':
@@ -362,53 +348,6 @@ export class ExpressionLowering implements Lowering {
     refuseMix(operator, e, a, b);
   }
 
-  #arith(e: Extract<TExpr, { k: 'arith' }>, want: ValueType | undefined): Expr {
-    if (cutTo32(e)) return { op: 'cast', type: 'u32', to: 'u32', a: this.to(e.a, 'u32', WRAPS), pos: e.pos };
-    const wraps = e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul';
-    this.operands(e.fn, e, e.a, e.b, !wraps);
-    const t = typeOf(e);
-    const m = this.settle(t, want);
-    const use = wraps ? WRAPS : { what: e.fn === 'div' ? '/' : e.fn === 'rem' ? '%' : '**' };
-    if (e.fn === 'div') {
-      // A quotient of integers is a fraction, unless they are 64-bit ones, which divide as bigints do.
-      const type = isWide(t) ? m : isFloat(m) ? m : this.defaultFloat;
-      return {
-        op: 'binary',
-        type,
-        fn: 'div',
-        a: this.to(e.a, type, use, t),
-        b: this.to(e.b, type, use, t),
-        pos: e.pos,
-      };
-    }
-    if (e.fn === 'pow') return this.#power(e, m, t);
-    return {
-      op: 'binary',
-      type: m,
-      fn: e.fn,
-      a: this.to(e.a, m, use, t),
-      b: this.to(e.b, m, use, t),
-      pos: e.pos,
-    };
-  }
-
-  #power(e: Extract<TExpr, { k: 'arith' }>, m: ValueType, t: Type): Expr {
-    if (!isFloat(m)) {
-      if (e.b.k === 'lit' && Number(e.b.value) < 0) {
-        return fail('K217', e.b.pos, `an integer to the power of ${String(e.b.value)} is no integer`, {
-          help: `write 1 / ${textOf(e.a.pos)} ** ${-Number(e.b.value)}`,
-        });
-      }
-      return { op: 'binary', type: m, fn: 'ipow', a: this.to(e.a, m), b: this.to(e.b, m), pos: e.pos };
-    }
-    const type = m === 'f32' ? 'f32' : 'f64';
-    if (e.b.k === 'lit' && e.b.value === 2) {
-      const a = this.hold(this.to(e.a, type), e.pos);
-      return { op: 'binary', type, fn: 'mul', a, b: a, pos: e.pos };
-    }
-    return { op: 'call', type, fn: 'pow', args: [this.to(e.a, type, {}, t), this.to(e.b, type, {}, t)] };
-  }
-
   #exact(e: Extract<TExpr, { k: 'exact' }>, want: ValueType | undefined): Expr {
     const t = e.fn === 'exponent' ? floatOf(e.args) : typeOf(e);
     const m = this.#floatOf(t, e.fn === 'exponent' ? undefined : want);
@@ -428,73 +367,8 @@ export class ExpressionLowering implements Lowering {
     return this.hold(value, pos);
   }
 
-  #compare(fn: CompareOp, ea: TExpr, eb: TExpr, e: TExpr): Expr {
-    const spelling = { eq: '===', ne: '!==', lt: '<', le: '<=', gt: '>', ge: '>=' }[fn];
-    const equality = fn === 'eq' || fn === 'ne';
-    this.operands(spelling, e, ea, eb, !equality);
-    const [ta, tb] = [typeOf(ea), typeOf(eb)];
-    if (ta === 'bool' && tb === 'bool' && equality) return compare(fn, this.bool(ea), this.bool(eb));
-    const t = comparing(ea, eb) ?? numeric(ta);
-    const m = this.settle(t, undefined);
-    const open = (x: TExpr): boolean => this.signs.beyond(x) !== undefined && x.k !== 'lit';
-    const bits = equality && isInt(m) && (open(ea) || open(eb));
-    if (equality && !bits && mixesSigns(ta, tb) && m !== 'i64') {
-      const [signed, unsigned] = plain(tb) === 'u32' ? [ea, eb] : [eb, ea];
-      return this.#equalsUnsigned(fn === 'eq', signed, unsigned, e.pos);
-    }
-    // A literal beyond an integer's range decides the comparison: compare in double precision.
-    const beyond = (x: TExpr): boolean =>
-      x.k === 'lit' &&
-      typeof x.value === 'number' &&
-      (m === 'i32' || m === 'u32') &&
-      (x.value < (m === 'i32' ? -(2 ** 31) : 0) || x.value > (m === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1));
-    const type = bits ? this.settle(plain(t), undefined) : beyond(ea) || beyond(eb) ? 'f64' : m;
-    const use = bits ? WRAPS : { what: spelling };
-    return { op: 'compare', type: 'bool', fn, a: this.to(ea, type, use, t), b: this.to(eb, type, use, t) };
-  }
-
-  /** Whether an i32 is a u32, or is none: the same bits, of which the first is clear. */
-  #equalsUnsigned(is: boolean, signed: TExpr, unsigned: TExpr, pos: Pos): Expr {
-    const a = this.hold(this.to(signed, 'i32'), pos);
-    const same = compare(is ? 'eq' : 'ne', a, this.to(unsigned, 'i32', WRAPS));
-    const positive = compare(is ? 'ge' : 'lt', a, constant(0, 'i32', pos));
-    return binary(is ? 'and' : 'or', same, positive);
-  }
-
-  #cast(e: Extract<TExpr, { k: 'cast' }>, want: ValueType | undefined): Expr {
-    const { a } = e;
-    if (e.by === 'u8c') return this.clamped(a);
-    if (isHalf(typeOf(e)) && typeOf(a) === e.to) return this.lower(a, undefined);
-    if (e.by === 'lane') return castTo(this.to(a, widen(e.to), { store: e.to }), e.to, e.pos);
-    const own = e.by === undefined ? undefined : typeOf(e);
-    if (own === 'int') return this.to(a, 'i32');
-    const to = own === 'B' ? this.settle(own, want) : e.to;
-    const type = widen(to);
-    if (a.k === 'lit') {
-      if (isFloat(type) && typeof a.value !== 'bigint') {
-        return { op: 'const', type, value: SCALAR_TOKENS[to](a.value) as number };
-      }
-      if (typeof a.value === 'bigint')
-        return castTo({ op: 'const', type: a.value >= 2n ** 63n ? 'u64' : 'i64', value: a.value }, to, e.pos);
-      const n = Number(a.value);
-      if (Number.isInteger(n) && Math.abs(n) < 2 ** 63) return castTo(widenLiteral(n), to, e.pos);
-      return castTo({ op: 'const', type: 'f64', value: n }, to, e.pos);
-    }
-    // 32 bits are cut from 32 bits whatever their sign.
-    if (isFloat(type) || type === 'i64' || type === 'u64') this.settled(a, to, isFloat(type) ? type : 'i32');
-    // What has no type of its own is computed in the type of the cast, if that is a float or a bigint is cut.
-    const adopts = isFloat(type) || ((type === 'i64' || type === 'u64') && typeOf(a) === 'B');
-    return castTo(this.lower(a, adopts ? type : undefined), to, e.pos);
-  }
-
-  /** A value of any type as stores to u8c take it, an i32: clamped to a byte, floats rounded half to even, 0 for NaN. */
+  /** A value of any type as stores to u8c take it, an i32. */
   clamped(e: TExpr): Expr {
-    const { pos } = e;
-    if (e.k === 'lit') return { op: 'const', type: 'i32', value: u8c(e.value) };
-    this.settled(e, 'clamping');
-    return clamp(this.lower(e, undefined), pos);
+    return clamped(this, e);
   }
 }
-
-/** What takes integers of 32 bits modulo 2³². */
-const WRAPS: Use = { wraps: true };

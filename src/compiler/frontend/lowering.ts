@@ -12,6 +12,7 @@ import type { Symbols } from './symbols.ts';
 export interface Lowering {
   readonly symbols: Symbols;
   readonly indexBits: 32 | 64;
+  readonly defaultFloat: 'f32' | 'f64';
   readonly signs: Signs;
   readonly quotients: { truncated(e: TExpr): Expr | undefined };
   /** Statements needed before the one being lowered: only temporaries. */
@@ -19,8 +20,8 @@ export interface Lowering {
   machine(t: Type): ValueType;
   /** The machine type to compute in, when the types of the operands say `t` and the context wants `want`. */
   settle(t: Type, want: ValueType | undefined): ValueType;
-  /** A value of machine type `want`. */
-  to(e: TExpr, want: ValueType, use?: Use): Expr;
+  /** A value of machine type `want`, of what is computed in type `t`. */
+  to(e: TExpr, want: ValueType, use?: Use, t?: Type): Expr;
   /** As a condition. */
   bool(e: TExpr): Expr;
   /** The value, in its own type or, where it has none, in `want`. The result need not be of type `want`. */

@@ -11,7 +11,7 @@ import type { Evaluation } from './evaluation.ts';
 import { isMultipleOf } from './exact-quotients.ts';
 import { identical, isThing } from './identity.ts';
 import { absentTest, askAbsent } from './optionals.ts';
-import { textOperator } from './texts.ts';
+import { knownText, textOperator } from './texts.ts';
 import { isTime, timeOperator } from './times.ts';
 import { isAbsent, isLiteral, isOptional, literal, scalar, type Value } from './values.ts';
 import { isVector, vectorOperator } from './vectors.ts';
@@ -43,7 +43,9 @@ function quotient(a: TExpr, b: TExpr, pos: Pos): TExpr {
   return { k: 'round', fn: 'trunc', a: exact, exact: true, pos };
 }
 
-/** A binary operator on two numbers, real or complex. */
+const isString = (v: Value): boolean => v.kind === 'host' && typeof v.value === 'string';
+
+/** A binary operator on two numbers, real or complex, on strings that are known, or on things. */
 export function applyBinary(ctx: Evaluation, operator: string, left: Value, right: Value, pos: Pos): Value {
   if ((isTime(left) || isTime(right)) && !isAbsent(left) && !isAbsent(right))
     return timeOperator(ctx, operator, left, right, pos);
@@ -53,6 +55,8 @@ export function applyBinary(ctx: Evaluation, operator: string, left: Value, righ
     const apply = (a: TExpr, b: TExpr): TExpr => ctx.scalar(applyBinary(ctx, operator, scalar(a), scalar(b), pos), pos);
     return vectorOperator(ctx, operator, left, right, pos, apply);
   }
+  const joined = operator === '+' && (isString(left) || isString(right)) ? knownText([left, right]) : undefined;
+  if (joined !== undefined) return { kind: 'host', value: joined, name: 'text' };
   const cmp = COMPARE[operator];
   if (
     (cmp === 'eq' || cmp === 'ne') &&

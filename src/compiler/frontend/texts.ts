@@ -27,7 +27,7 @@ import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldView } from './record-fields.ts';
 import { didYouMean } from './suggest.ts';
-import { describeValue, isAbsent, isOptional, literal, scalar, type Value, type View } from './values.ts';
+import { describeValue, isAbsent, isLiteral, isOptional, literal, scalar, type Value, type View } from './values.ts';
 
 type ViewValue = Extract<Value, { kind: 'view' }>;
 type Known = Extract<Value, { kind: 'host' }> & { readonly value: string };
@@ -110,6 +110,18 @@ function inWords(ctx: Evaluation, v: Text, units: Value, count: TExpr, pos: Pos)
 }
 
 // ---------------------------------------------------------------- operators
+
+const isPlain = (value: unknown): boolean => value === null || !['object', 'function', 'symbol'].includes(typeof value);
+
+/** The text of a string that is built of parts, `a${k}` or 'a' + k, where all of them are known while compiling; undefined for others. */
+export function knownText(parts: readonly (string | Value)[]): string | undefined {
+  const texts = parts.map((v) => {
+    if (typeof v === 'string') return v;
+    if (v.kind === 'host') return isPlain(v.value) ? String(v.value) : undefined;
+    return v.kind === 'scalar' && isLiteral(v.expr) ? String(v.expr.value) : undefined;
+  });
+  return texts.includes(undefined) ? undefined : texts.join('');
+}
 
 const ORDER: Readonly<Record<string, CompareOp>> = { '<': 'lt', '<=': 'le', '>': 'gt', '>=': 'ge' };
 
