@@ -1,3 +1,9 @@
+/**
+ * Lowering of expressions: the typed tree becomes IR, with every conversion written out.
+ *
+ * `lower(e, want)` gives a value of machine type `want`; values without a type of their own (literals, quotients of integers)
+ * are computed in it. Without `want` the expression's own type decides, else the defaults.
+ */
 import { CLZ } from '../intrinsics/operations.ts';
 import { spelled } from '../intrinsics.ts';
 import { binary, bitcast, fma, intrinsic } from '../ir/builder.ts';
