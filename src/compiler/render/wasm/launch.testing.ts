@@ -59,8 +59,7 @@ const IMAGE = 4096;
 
 export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], image: Uint8Array): Outcome {
   const { grid = [1, 1, 1], block, sharedBytes = 0, lanes = 4, concurrent = false } = launch;
-  const variant: WasmVariant = { block, lanes, concurrent, memory64: false };
-  const module = renderWasm(optimised(expandIntrinsics(kernel, isNative), variant), variant);
+  const { module, compiled } = rendered(kernel, { block, lanes, concurrent, memory64: false });
   const constants = IMAGE + Math.ceil((image.length + 64) / 16) * 16;
   const record = constants + Math.ceil((module.constants.length + 64) / 16) * 16;
   const scratch =
@@ -116,7 +115,6 @@ export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], 
       }),
     );
   };
-  const compiled = new WebAssembly.Module(module.bytes);
   const instance = new WebAssembly.Instance(compiled, { env: { memory, print }, math });
   const { run } = instance.exports as WasmExports;
   const result = run(0, grid[0] * grid[1] * grid[2], record, scratch);
@@ -134,6 +132,27 @@ export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], 
       extent: view.getBigInt64(scratch + 24, true),
     },
   };
+}
+
+interface Rendered {
+  readonly module: WasmModule;
+  readonly compiled: object;
+}
+
+/** Tests run a kernel with many arguments. */
+const known = new WeakMap<Kernel, Map<string, Rendered>>();
+
+function rendered(kernel: Kernel, variant: WasmVariant): Rendered {
+  const key = JSON.stringify(variant);
+  const variants = known.get(kernel) ?? new Map<string, Rendered>();
+  known.set(kernel, variants);
+  let found = variants.get(key);
+  if (found === undefined) {
+    const module = renderWasm(optimised(expandIntrinsics(kernel, isNative), variant), variant);
+    found = { module, compiled: new WebAssembly.Module(module.bytes) };
+    variants.set(key, found);
+  }
+  return found;
 }
 
 function optimised(kernel: Kernel, variant: WasmVariant): Kernel {
@@ -201,7 +220,11 @@ export function check(
         reference.fault && { kind: reference.fault.kind, thread: reference.fault.thread, block: reference.fault.block },
       );
       if (reference.fault) continue;
-      for (const region of regions) expect(elements(outcome.memory, region), name).toEqual(elements(expected, region));
+      for (const region of regions) {
+        const [got, wanted] = [elements(outcome.memory, region), elements(expected, region)];
+        // `expect` compares slowly; it is for the message.
+        if (got.some((text, i) => text !== wanted[i])) expect(got, name).toEqual(wanted);
+      }
       expect(outcome.prints, name).toEqual(reference.prints);
     }
   }
