@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { expectTable } from '../../test/support/same.ts';
 import {
   addressOf,
   bytesTouched,
@@ -174,7 +175,7 @@ function step(state: State, kind: string, draw: readonly number[]): State {
 function check({ layout, model }: State): void {
   expect(layout.shape).toEqual(model.shape);
   expect(layout.itemSize).toBe(model.itemSize);
-  expect(modelOfLayout(layout).at).toEqual(model.at);
+  expectTable(modelOfLayout(layout).at, model.at);
   for (const n of [...layout.shape, ...layout.strides, layout.offset]) expect(Object.is(n, -0)).toBe(false);
 
   const { shape, strides, itemSize } = layout;
@@ -197,16 +198,17 @@ function check({ layout, model }: State): void {
     expect(mayOverlapItself(shape, strides, itemSize)).toBe(true);
   }
 
-  for (const tuple of tuples(shape)) {
-    expect(elementOffset(layout, tuple)).toBe(addressOf(model, tuple));
+  const wrong = tuples(shape).filter((tuple) => {
     const fromEnd = tuple.map((i, axis) => i - Number(shape[axis]));
-    expect(elementOffset(layout, fromEnd)).toBe(addressOf(model, tuple));
-  }
+    const address = addressOf(model, tuple);
+    return elementOffset(layout, tuple) !== address || elementOffset(layout, fromEnd) !== address;
+  });
+  expect(wrong).toEqual([]);
   for (const order of ['C', 'F'] as const) {
     const flat = reshaped(model, [model.at.size], order);
     const raveled = ravelLayout(layout, order);
     expect(raveled !== undefined).toBe(isStrided(flat));
-    if (raveled !== undefined) expect(modelOfLayout(raveled).at).toEqual(flat.at);
+    if (raveled !== undefined) expectTable(modelOfLayout(raveled).at, flat.at);
   }
 }
 

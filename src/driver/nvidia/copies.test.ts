@@ -1,6 +1,7 @@
 /** Strided copies and fills of every layout, against loops over single elements, on a model of libcuda. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { expectBytes } from '../../../test/support/same.ts';
 import {
   copyCases,
   copyElements,
@@ -33,7 +34,7 @@ describe('copies of strided regions', () => {
         const expected = new Uint8Array(t.bytes);
         const touched = copyElements(c, expected, t.first, from, s.first);
         new Copies(cuda.device).copyToDeviceStrided(upload(c, base + t.first, from, s.first));
-        expect(cuda.bytesAt(base, t.bytes)).toEqual(expected);
+        expectBytes(cuda.bytesAt(base, t.bytes), expected);
         expect(new Set(within(cuda, base, t.bytes))).toEqual(touched);
         expect(cuda.live).toBe(0);
       }),
@@ -53,7 +54,7 @@ describe('copies of strided regions', () => {
         const expected = to.slice();
         const touched = copyElements(c, expected, t.first, noise(s.bytes), s.first);
         new Copies(cuda.device).copyToHostStrided(download(c, to, t.first, base + s.first));
-        expect(to).toEqual(expected);
+        expectBytes(to, expected);
         const at = cuda.address(to);
         expect(within(cuda, at, t.bytes).filter((byte) => !touched.has(byte))).toEqual([]);
         expect(cuda.live).toBe(0);
@@ -76,7 +77,7 @@ describe('copies of strided regions', () => {
         // The source may change as soon as the call has returned.
         cuda.bytesAt(base, s.bytes).fill(0);
         await later;
-        expect(to).toEqual(expected);
+        expectBytes(to, expected);
         expect(cuda.live).toBe(0);
       }),
       { numRuns: 200 },
@@ -96,7 +97,7 @@ describe('copies of strided regions', () => {
         const touched = copyElements(c, expected, t.first, noise(bytes), gap + s.first);
         const copies = new Copies(cuda.device);
         copies.copyOnDeviceStrided(move(c, base + t.first, base + gap + s.first));
-        expect(cuda.bytesAt(base, bytes)).toEqual(expected);
+        expectBytes(cuda.bytesAt(base, bytes), expected);
         expect(within(cuda, base, bytes).filter((byte) => !touched.has(byte))).toEqual([]);
         expect(cuda.live).toBe(0);
       }),
@@ -116,7 +117,7 @@ describe('fills', () => {
         const still = { ...c, source: c.shape.map(() => 0) };
         const touched = copyElements(still, expected, t.first, c.pattern, 0);
         new Copies(cuda.device).fillStrided(fill(c, base + t.first));
-        expect(cuda.bytesAt(base, t.bytes)).toEqual(expected);
+        expectBytes(cuda.bytesAt(base, t.bytes), expected);
         expect(new Set(within(cuda, base, t.bytes))).toEqual(touched);
         expect(cuda.live).toBe(0);
       }),
