@@ -1,22 +1,28 @@
 /**
  * Parts of the library that builds for pages load when they are first needed. Elsewhere all is there from the beginning, and no part is declared.
  *
- * What needs a part calls `now`, which throws `MissingPart` while it is not there. Who can wait runs its work by `whenLoaded`, which loads what was missing and begins again:
- * the work must be one that can. Who cannot wait tells the caller what to wait for.
+ * What needs a part calls `now`, which throws `MissingPart` while it is not there: the error of a call that cannot wait, which says what to wait for. Who can wait runs its
+ * work by `whenLoaded`, which loads what was missing and begins again: the work must be one that can.
  */
+import { NotSupportedError } from './errors.ts';
 
 /** A module, or several, in files of their own. */
 export interface Part<T> {
   /** What is in it. Throws MissingPart while it has not been loaded. */
-  now(): T;
+  readonly now: () => T;
+  readonly load: () => Promise<void>;
 }
 
 /** A part is needed that has not been loaded. */
-export class MissingPart extends Error {
+export class MissingPart extends NotSupportedError {
   readonly load: () => Promise<unknown>;
 
   constructor(load: () => Promise<unknown>) {
-    super('internal error: a part of the library has not been loaded');
+    super(
+      'E_NO_WAIT',
+      "the page has not loaded all that compiles this kernel, which it does when that is needed: write await cuda.open('cpu') first, which loads all for the CPU device, " +
+        'or await its compileAsync(…) first, or await launchAsync(…) instead of launch',
+    );
     this.load = load;
   }
 }
@@ -37,6 +43,7 @@ export function onDemand<T>(load: () => Promise<T>): Part<T> {
       if (part === undefined) throw new MissingPart(loadOnce);
       return part;
     },
+    load: loadOnce,
   };
 }
 
@@ -45,9 +52,19 @@ export function partsAreMissing(): boolean {
   return missing.size > 0;
 }
 
-/** Loads all parts. */
+/** Loads all parts, those among them that parts declare. */
 export async function loadParts(): Promise<void> {
-  await Promise.all([...missing].map((load) => load()));
+  while (missing.size > 0) await Promise.all([...missing].map((load) => load()));
+}
+
+/** What `work` gives; undefined where it lacks a part. */
+export function ifLoaded<R>(work: () => R): R | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof MissingPart) return undefined;
+    throw error;
+  }
 }
 
 /** What `work` gives, begun again each time a part has been loaded that it lacked. */

@@ -70,6 +70,7 @@ function outside(name) {
 const { build } = await import('vite');
 const { calledFirst, eagerly } = await import('./eager.mjs');
 const { withoutComments } = await import('./comments.mjs');
+const { smallParser } = await import('./page-parser.mjs');
 
 async function bundle(names, plugins, { format = 'es', outDir = dist, chunks = 'chunks', output = {} } = {}) {
   rmSync(join(outDir, chunks), { recursive: true, force: true });
@@ -171,7 +172,7 @@ const modules = {
   preserveModulesRoot: join(root, 'src'),
   entryFileNames: ({ name }) => `${name.replace(/^.*node_modules\//, 'packages/')}.js`,
 };
-await bundle(PUBLIC, [forPages], { outDir: join(dist, 'page'), output: modules });
+await bundle(PUBLIC, [forPages, smallParser], { outDir: join(dist, 'page'), output: modules });
 
 const cjs = join(dist, 'cjs');
 await bundle(PUBLIC, [withoutImportMeta], { format: 'cjs', outDir: cjs });

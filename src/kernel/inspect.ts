@@ -1,9 +1,9 @@
 /**
  * `kernel.inspect`: the types that inference found, the IR, and the code that a device made of it, as text.
  */
-import { showTypes } from '../compiler/compile.ts';
+
+import { printKernel, showTypes } from '../compiler/front.ts';
 import { withAuthorNames } from '../compiler/frontend/author-names.ts';
-import { printKernel } from '../compiler/ir/print.ts';
 import type { OfflineCode } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';

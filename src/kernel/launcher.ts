@@ -9,6 +9,7 @@ import type { Context } from '../memory/context.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
 import { recording, refuseRecording } from '../memory/recording.ts';
 import type { Enter } from '../memory/turns.ts';
+import { ifLoaded, whenLoaded } from '../on-demand.ts';
 import { ownValue } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { afterDefault, beforeDefault } from '../stream/transfer-stream.ts';
@@ -195,16 +196,12 @@ export class Launcher {
   #enqueue(request: Request): Enqueued | Promise<Enqueued> {
     const { context, launched } = request;
     const { turns, driver } = context;
-    if (turns.waiting > 0) {
-      return turns.take(context, (enter) =>
-        this.#enqueueLater(
-          request,
-          enter(() => this.#typed(request)),
-          enter,
-        ),
+    const call = turns.waiting > 0 ? undefined : ifLoaded(() => this.#typed(request));
+    if (call === undefined) {
+      return turns.take(context, async (enter) =>
+        this.#enqueueLater(request, await whenLoaded(() => enter(() => this.#typed(request))), enter),
       );
     }
-    const call = this.#typed(request);
     const compiled =
       driver.loadLater === undefined ||
       isCompiled(call, launched.shape.wide, ({ types, bits }) => this.state.compiled(context, types, bits));
@@ -272,7 +269,8 @@ export class Launcher {
   async compileLater(args: readonly unknown[]): Promise<void> {
     const context = this.devices.currentContext();
     try {
-      await this.#specialiseLater(this.#sample(args, context), NARROW, context);
+      const call = await whenLoaded(() => this.#sample(args, context));
+      await this.#specialiseLater(call, NARROW, context);
     } catch (error) {
       throw seenFrom(error, Launcher.prototype.compileLater);
     }

@@ -1,9 +1,8 @@
 /**
  * What a function gives for arguments of some types: the dtype of the array that its results go to.
  */
-import { resultTypes } from '../compiler/compile.ts';
 import type { ArgType, CompileOptions } from '../compiler/contract.ts';
-import { captureFunction } from '../compiler/frontend/capture.ts';
+import { captureFunction, resultTypes } from '../compiler/front.ts';
 import { intrinsic } from '../compiler/intrinsics.ts';
 import { c64, c128, type DType, SCALAR_TOKENS } from '../dtype/index.ts';
 import type { UserFunction } from './user-function.ts';

@@ -4,10 +4,9 @@
  * Reading happens once, at the first launch; compiling once for each combination of argument types, index width and device.
  * How a launch runs is `launcher.ts`.
  */
-import { compileKernel } from '../compiler/compile.ts';
 import type { ArgType, CompiledKernel, CompileOptions } from '../compiler/contract.ts';
+import { captureFunction, compileKernel } from '../compiler/front.ts';
 import { withAuthorNames } from '../compiler/frontend/author-names.ts';
-import { captureFunction } from '../compiler/frontend/capture.ts';
 import type { CapturedFunction } from '../compiler/frontend/captured.ts';
 import { withinStack } from '../compiler/frontend/too-deep.ts';
 import type { Pos } from '../compiler/source.ts';
@@ -16,7 +15,7 @@ import { debugWord } from '../environment.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { cannotWait } from '../memory/blocking.ts';
 import type { Context } from '../memory/context.ts';
-import { MissingPart, whenLoaded } from '../on-demand.ts';
+import { partsAreMissing, whenLoaded } from '../on-demand.ts';
 import { observePromise, observing } from '../profile/observing.ts';
 import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
@@ -159,25 +158,12 @@ export class KernelState {
   }
 
   #compileAndLoad(context: Context, types: readonly ArgType[], indexBits: 32 | 64, key: string): Specialisation {
-    try {
-      const plan = this.#compile(context, types, indexBits);
-      const executable = withinStack(
-        () => this.#pos(),
-        () => this.#loadNow(context.driver, plan.program),
-      );
-      return this.#keep(key, this.#made(context, types, plan, executable));
-    } catch (error) {
-      if (error instanceof MissingPart) throw this.#notLoaded(context);
-      throw error;
-    }
-  }
-
-  #notLoaded({ info }: Context): Error {
-    const open = info.kind === 'cpu' ? "await cuda.open('cpu') first, or " : '';
-    return cannotWait(
-      `${this.name} is not compiled for these arguments yet, and the page has not loaded all that compiles it`,
-      `${open}await ${this.name}.compileAsync(…) first, or await ${this.name}.launchAsync(…) instead of launch`,
+    const plan = this.#compile(context, types, indexBits);
+    const executable = withinStack(
+      () => this.#pos(),
+      () => this.#loadNow(context.driver, plan.program),
     );
+    return this.#keep(key, this.#made(context, types, plan, executable));
   }
 
   /** As `specialise`, without blocking where the device compiles through promises. Two who ask for the same get the same. */
@@ -341,13 +327,20 @@ export class KernelState {
   /** Compiles the signatures, arrays of any layout as contiguous ones, which most are; where nobody can wait, begins to. */
   compileSignatures(context: Context, signatures: CheckedOptions['signatures'] = this.options.signatures): void {
     for (const { args } of signatures ?? []) {
-      this.read();
-      this.checkCount(args.length);
       const types = args.map(contiguous);
-      if (context.driver.load !== undefined && context.driver.complete === undefined)
-        this.specialise(context, types, 32);
+      const check = (): void => {
+        this.read();
+        this.checkCount(args.length);
+      };
       // Who launches it waits for the same, and is told of what goes wrong.
-      else this.specialiseLater(context, types, 32).catch(() => undefined);
+      const later = (): Promise<unknown> => this.specialiseLater(context, types, 32).catch(() => undefined);
+      if (partsAreMissing()) {
+        whenLoaded(check).then(later, () => undefined);
+        continue;
+      }
+      check();
+      if (context.driver.load !== undefined) this.specialise(context, types, 32);
+      else later();
     }
   }
 

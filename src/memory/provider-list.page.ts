@@ -1,6 +1,7 @@
 /**
  * The providers of the devices that pages have: the CPU device is there at once, others are loaded when they are opened. What calls libraries of the system is not among them.
  */
+import { loadFront } from '../compiler/front.page.ts';
 import { cpuProvider } from '../driver/cpu/index.ts';
 import type { DriverProvider } from '../driver/driver.ts';
 import { whyNoGpu } from '../driver/webgpu/api.ts';
@@ -23,7 +24,8 @@ function loaded(
       return provider?.offline;
     },
     open: async (index) => {
-      provider ??= await load();
+      // Who opens a device goes on to compile kernels.
+      [provider] = await Promise.all([provider ?? load(), loadFront()]);
       return provider.open(index);
     },
   };
