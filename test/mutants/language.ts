@@ -14,6 +14,7 @@ const VECTORS = ['test/fuzz/vectors.test.ts', '-t', 'cpu'];
 const CALLS = ['test/fuzz/calls.test.ts', '-t', 'cpu'];
 const VALUES = [CONFORMANCE, '-t', 'arrays of values'];
 const ORDERS = ['src/cuda/memory-instructions.test.ts'];
+const JOINT = ['src/compiler/render/wasm/joint-stores.test.ts'];
 
 const FRAMES = 'compiler/frontend/recursion-frames';
 const STEADY = 'compiler/ir/passes/steady-loads';
@@ -321,5 +322,12 @@ export const LANGUAGE: readonly (readonly [
     '',
     'a property hides an accessor behind it',
     OBJECTS,
+  ],
+  [
+    'compiler/render/wasm/statements',
+    'if (k > 0) blendPart(g, store.value.type',
+    'if (k > 1) blendPart(g, store.value.type',
+    'what the second branch stores is stored by all lanes',
+    JOINT,
   ],
 ];

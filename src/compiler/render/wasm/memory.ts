@@ -312,41 +312,54 @@ export function emitStore(g: Gen, mem: MemRef, value: Expr): void {
   // Before there are branches for where the lanes are.
   let parts = g.lanes > 1 && !even(mem.index) ? storeParts(g, mem.elem, value) : undefined;
   const store = (where: Where): void => {
-    const { offset } = where;
     if (parts === undefined && where.kind === 'uniform' && even(value)) {
       where.push();
       scalar(g, value);
-      scalarStore(g, mem.elem, offset);
+      scalarStore(g, mem.elem, where.offset);
       return;
     }
     parts ??= storeParts(g, mem.elem, value);
-    if (where.kind === 'consecutive') storeConsecutive(g, mem, where.push, offset, parts);
-    else if (where.kind === 'uniform') storeLast(g, mem.elem, where.push, offset, parts);
-    else if (where.kind === 'exchanged') storeExchanged(g, where, parts);
-    else if (where.distances !== undefined && g.mask === null)
-      storeRuns(g, mem.elem, where.lane, offset, parts, where.distances);
-    else if (where.harmless) withMask(g, null, () => scatter(g, mem.elem, where.lane, offset, parts ?? []));
-    else scatter(g, mem.elem, where.lane, offset, parts);
+    storeAt(g, mem, where, parts);
   };
   withAddresses(g, mem, 'store', store);
   if (parts !== undefined) f.release('v128', ...parts);
 }
 
+/** Stores the active lanes of what `storeParts` made. */
+export function emitStoreOf(g: Gen, mem: MemRef, parts: readonly Local[]): void {
+  withAddresses(g, mem, 'store', (where) => storeAt(g, mem, where, parts));
+}
+
+function storeAt(g: Gen, mem: MemRef, where: Where, parts: readonly Local[]): void {
+  const { offset } = where;
+  if (where.kind === 'consecutive') storeConsecutive(g, mem, where.push, offset, parts);
+  else if (where.kind === 'uniform') storeLast(g, mem.elem, where.push, offset, parts);
+  else if (where.kind === 'exchanged') storeExchanged(g, where, parts);
+  else if (where.distances !== undefined && g.mask === null)
+    storeRuns(g, mem.elem, where.lane, offset, parts, where.distances);
+  else if (where.harmless) withMask(g, null, () => scatter(g, mem.elem, where.lane, offset, parts));
+  else scatter(g, mem.elem, where.lane, offset, parts);
+}
+
 /** The value in locals, ready to be stored: narrow elements in the low bytes of wider lanes, where they do not fill a vector. */
 function storeParts(g: Gen, elem: ElemType, value: Expr): Local[] {
-  const { f } = g;
-  const bits = memoryBits(g, elem);
   return Array.from({ length: partsFor(g, elem) }, (_, p) => {
-    const local = f.temp('v128');
-    if (elem === 'f16') floatToHalfVector(f, () => part(g, value, p));
-    else lanesPart(g, value, bits, p);
-    if (elem === 'bool') {
-      splatBits(f, bits, 1);
-      f.op('v128.and');
-    }
-    f.set(local);
+    const local = g.f.temp('v128');
+    storePart(g, elem, value, p);
+    g.f.set(local);
     return local;
   });
+}
+
+/** Pushes part `p` of a value, ready to be stored. */
+export function storePart(g: Gen, elem: ElemType, value: Expr, p: number): void {
+  const { f } = g;
+  const bits = memoryBits(g, elem);
+  if (elem === 'f16') floatToHalfVector(f, () => part(g, value, p));
+  else lanesPart(g, value, bits, p);
+  if (elem !== 'bool') return;
+  splatBits(f, bits, 1);
+  f.op('v128.and');
 }
 
 function storeConsecutive(g: Gen, mem: MemRef, address: () => void, offset: number, parts: readonly Local[]): void {

@@ -10,9 +10,10 @@ import { emitTrap } from './checks.ts';
 import { lanesPart, part, pushFirstLane, restrict, scalar } from './expr.ts';
 import { type Gen, isVector, type Mask, varBits, varLocals, varShape } from './gen.ts';
 import { emitRecordStores, MOST_MEMBERS, recordStores } from './interleave.ts';
+import { type JointStore, jointStore } from './joint-stores.ts';
 import { emitLaneBranch } from './lane-branches.ts';
 import { blendPart, type Frame, MaskStack } from './masks.ts';
-import { emitStore, memoryBits } from './memory.ts';
+import { emitStore, emitStoreOf, memoryBits, partsFor, storePart } from './memory.ts';
 import { withPrepared } from './prepare.ts';
 import { emitPrint } from './print.ts';
 import { withHoisted, withinLoop, withMask } from './scope.ts';
@@ -269,6 +270,11 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     });
     if (done) return;
   }
+  const joint = jointStore(g, s);
+  if (joint !== undefined) {
+    emitJointStore(g, joint, masksOf(g, s, stack), stack);
+    return;
+  }
   // Where all lanes are on, most often all lanes agree: then the first part is run as if there were no mask.
   const blended = isBlended(g, s, (x) => isHarmless(g, x), isCheap);
   const copies = outer === null && !g.rare && !blended && touchesMemory(s.then) && isWorthCopying(s.then);
@@ -308,6 +314,40 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     });
   }
   if (whole !== undefined) f.end();
+}
+
+/** Each branch under its mask, but for the stores: what they store is blended, and stored once. */
+function emitJointStore(
+  g: Gen,
+  { mem, branches }: JointStore,
+  masks: readonly (readonly number[])[],
+  stack: MaskStack,
+): void {
+  const { f } = g;
+  const bits = memoryBits(g, mem.elem);
+  const parts = Array.from({ length: partsFor(g, mem.elem) }, () => f.temp('v128'));
+  for (const [k, { list, store }] of branches.entries()) {
+    const target = f.block();
+    stack.withMask(masks[k] ?? [], target, (mask) => {
+      if (list.length > 3 || !isCheap(store.value) || !list.every((s) => s.op === 'assign' && isHarmless(g, s))) {
+        stack.pushAny(mask);
+        f.op('i32.eqz');
+        f.brIf(target);
+      }
+      emitList(g, list, stack);
+      const blend = (): void => {
+        for (const [p, local] of parts.entries()) {
+          storePart(g, mem.elem, store.value, p);
+          if (k > 0) blendPart(g, store.value.type, local, p, bits);
+          f.set(local);
+        }
+      };
+      withPrepared(g, [store.value], [], blend, undefined, bits);
+      f.end();
+    });
+  }
+  withPrepared(g, [mem.index], [mem], () => emitStoreOf(g, mem, parts));
+  f.release('v128', ...parts);
 }
 
 /** Expressions and statements that may be written out a second time. Copies nest, so that much more would be too much. */
