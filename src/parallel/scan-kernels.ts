@@ -153,13 +153,12 @@ export function scanKernel(jit: Jit, scan: Scan, mode: 'look' | 'apply', { block
             let run = pick(has, pick(warp > 0, op(before, inTile), before), inTile);
             const results = own.map((row, j) => {
               const any = j > 0 || has || warp > 0;
-              const left = up(upTo[j] as Value, 1);
-              const start = pick(any, pick(lane > 0, op(run, left), run), left);
               const sure = any || lane > 0;
-              // Once more, instead of keeping it in a register while the tile waits.
-              const inRow = at(upTo[j] as Value, 31);
-              run = pick(any, op(run, inRow), inRow);
-              const after = row.map((sum) => pick(sure, op(start, sum), sum));
+              // With all before it in the tiles: what the lane's last element comes to, and what the next lane starts with.
+              const upToHere = pick(any, op(run, upTo[j] as Value), upTo[j] as Value);
+              const start = pick(lane > 0, up(upToHere, 1), run);
+              const after = row.map((sum, k) => (k === lanes - 1 ? upToHere : pick(sure, op(start, sum), sum)));
+              run = at(upToHere, 31);
               return row.map((_, k) =>
                 emit(
                   k > 0 ? (after[k - 1] as Value) : start,

@@ -153,12 +153,12 @@ function looking(place: Workplace, { argument, out, init, value }: Scanned, ways
  */
 export function shapeOf({ count, type }: ValueWords, lanes: number): Shape {
   const words = count * lanes;
-  if (words === 4 && count === 1) return { block: 256, rows: 12, blocks: 3 };
-  // Numbers of 64 bits: a row costs half as many registers again as one of 32, for what its lanes come to.
-  if (words === 4 && type.fields === undefined) return { block: 256, rows: 10, blocks: 3 };
+  if (words === 4 && count === 1) return { block: 128, rows: 24, blocks: 4 };
+  // Numbers of 64 bits.
+  if (words === 4 && type.fields === undefined) return { block: 128, rows: 20, blocks: 4 };
   if (words === 4) return { block: 128, rows: 12, blocks: 4 };
   // Numbers of 32 bits, and whether each begins a segment.
-  if (count === 2 && lanes === 4) return { block: 256, rows: 6, blocks: 3 };
+  if (count === 2 && lanes === 4) return { block: 256, rows: 10, blocks: 2 };
   const rows = words < 4 ? 8 : words <= 8 ? 4 : words <= 16 ? 2 : 1;
   return { block: 256, rows, blocks: words <= 16 ? 4 : 2 };
 }
