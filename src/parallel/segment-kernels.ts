@@ -14,6 +14,8 @@ import type { Operator, Value } from './operator.ts';
 
 /** Threads of a block. */
 export const BLOCK = 256;
+/** Blocks of a multiprocessor that hide from each other how long memory takes, where the registers of numbers leave room for them. */
+const BLOCKS = 8;
 export const WARP = 32;
 
 /** Of segments that take a block, the numbers; how many there are, before them. */
@@ -180,6 +182,7 @@ export function blockSegments(jit: Jit, made: Segmented, queued: boolean): Segme
   const { operator, read, bound, to, packed } = made;
   const { op, cast, type, name } = operator;
   const wide = { isWide: packed !== undefined, count: packed?.count ?? 1, loadAll: packed?.load };
+  const hasRoom = type.fields === undefined && type.itemSize <= 4;
   const sizes = { block: BLOCK, warp: WARP, warps: BLOCK / WARP, all: 0xffffffff, lanesBy: [16, 8, 4, 2, 1] };
   const captures = { ...WORDS, ...wide, ...sizes, op, cast, type, read, bound, to, queued };
   return jit(
@@ -260,6 +263,6 @@ export function blockSegments(jit: Jit, made: Segmented, queued: boolean): Segme
         }
       };
     },
-    { captures, name, launchBounds: BLOCK },
+    { captures, name, launchBounds: hasRoom ? [BLOCK, BLOCKS] : BLOCK },
   ) as unknown as Segments;
 }
