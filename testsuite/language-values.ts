@@ -21,6 +21,14 @@ function scaled(v: number, factor = 3, shift = factor + 1) {
 
 const minmax = (a: number, b: number) => (a < b ? ([a, b] as const) : ([b, a] as const));
 
+/** `get` is what arrays have, too. */
+interface Line {
+  readonly inner: { get(v: number): number };
+  get(v: number): number;
+}
+const line = (inner: Line['inner'], by: number): Line => ({ inner, get: (v) => (inner.get(v) + by) | 0 });
+const lines = line(line(line({ get: (v: number) => v & 1023 }, 1), 20), 300);
+
 const GAIN = 7;
 const LIMITS = { low: -20, high: 20, steps: [1, 10, 100] };
 const WEIGHTS = Int32Array.of(3, 1, 4, 1, 5, 9, 2, 6);
@@ -65,6 +73,10 @@ export const values: readonly ConformanceTest[] = chapter('variables and functio
       return inner(1) + inner(2) * 100;
     };
     return outer(x[k]) + outer(x[k + 1]);
+  }),
+  'methods of objects inside each other, of one syntax': integers((k, x) => {
+    const outer = { of: (v: number) => lines.inner.get(v) - 1, get: (v: number) => lines.get(v) };
+    return outer.get(x[k]) * 31 + outer.of(x[k + 1]);
   }),
   'functions chosen as values': integers((k, x) => {
     const add = (a: number, b: number) => a + b;

@@ -2,6 +2,7 @@
  * Random programs of `tsamba/parallel` on the CPU device, with one thread and with several, and on the simulator. FUZZ_PARALLEL=1000 and FUZZ_FROM=1 say which.
  */
 import { afterAll, expect, it } from 'vitest';
+import { CpuDriver, cpuProvider } from '../../src/driver/cpu/device.ts';
 import { cuda } from '../../src/index.ts';
 import { NAMES, runParallel } from './parallel.ts';
 
@@ -23,3 +24,20 @@ it('give the same in the simulator', { timeout: 1_200_000 }, async () => {
   const programs = Math.ceil(PROGRAMS / (ROUNDS === 1 ? 3 : 1));
   expect((await runParallel({ programs, seed: FIRST + 7, most: 300 })).join('\n')).toBe('');
 });
+
+// Blocks in the order of their tickets find what they look back for.
+it('give the same by the kernels for NVIDIA GPUs, whose tiles look back', { timeout: 1_200_000 }, async () => {
+  const { open } = cpuProvider;
+  cuda.close();
+  Object.assign(cpuProvider, { open: () => Object.assign(new CpuDriver(0), { info: nvidia(new CpuDriver(0).info) }) });
+  try {
+    cuda.selectDevice('cpu');
+    expect(cuda.currentDevice().kind).toBe('nvidia');
+    expect((await runParallel({ programs: Math.ceil(PROGRAMS / 2), seed: FIRST + 23 })).join('\n')).toBe('');
+  } finally {
+    cuda.close();
+    Object.assign(cpuProvider, { open });
+  }
+});
+
+const nvidia = (info: CpuDriver['info']): CpuDriver['info'] => ({ ...info, kind: 'nvidia' });

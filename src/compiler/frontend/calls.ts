@@ -277,6 +277,9 @@ function evaluateCall(
   const opened: Frame = { fn, label: undefined, result: undefined, returned: false, targets: [], site: pos, scope };
   const frame: Frame = recursion === undefined ? opened : { ...opened, recursion };
   ctx.frames.push(frame);
+  // A function made several times has one syntax: what is pinned in one of them is not known in another.
+  const { pinned } = ctx;
+  ctx.pinned = new Map();
   try {
     if (fn.node.type !== 'ArrowFunctionExpression') {
       const binding = ctx.declare(scope, 'this', pos, true);
@@ -295,6 +298,7 @@ function evaluateCall(
     return frame.result ?? UNDEFINED;
   } finally {
     ctx.frames.pop();
+    ctx.pinned = pinned;
     scope.closed = true;
   }
 }

@@ -112,8 +112,8 @@ export class Evaluation extends StatementWriter {
   inlinedWithin = 0;
   /** Variables taken for numbers, though nothing has been assigned to them yet; with the error that they deserve if they are. */
   readonly supposed: Map<Local, (() => never) | undefined> = new Map();
-  /** Expressions that have been evaluated already: where a chain with `?.` goes on from. */
-  readonly pinned: Map<AnyNode, Value> = new Map();
+  /** Expressions of the function being evaluated that have been evaluated already: where a chain with `?.` goes on from. */
+  pinned: Map<AnyNode, Value> = new Map();
   /** The function that the kernel was made of, by which others are read. */
   readonly kernel: CapturedFunction;
   readonly #nodeIds = new Map<object, number>();
