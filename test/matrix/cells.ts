@@ -360,4 +360,19 @@ const runners: readonly Cell[] = [
   },
 ];
 
-export const CELLS: readonly Cell[] = [...runtimes, ...suites, ...compilers, ...bundlers, ...plugins, ...runners];
+const linters: readonly Cell[] = ['eslint', 'oxlint'].map((tool) => ({
+  name: tool === 'eslint' ? 'ESLint with tsamba/eslint' : 'oxlint with tsamba/eslint',
+  files: { 'package.json': PACKAGE.module },
+  commands: [['{node}', '../../lint.mjs', tool, '.']],
+  prints: 'LINTED',
+}));
+
+export const CELLS: readonly Cell[] = [
+  ...runtimes,
+  ...suites,
+  ...compilers,
+  ...bundlers,
+  ...plugins,
+  ...runners,
+  ...linters,
+];
