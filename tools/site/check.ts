@@ -141,7 +141,9 @@ async function checkPlayground(page: Page): Promise<void> {
     const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
     return new Set(new Uint32Array(data.buffer)).size;`);
   if (Number(colours) < 50) problems.push(`the picture of the start page has ${colours} colours`);
-  for (let k = 1; k < 4; k++) {
+  await page.go(addressOf('playground.html'));
+  const programs = await page.run(`return document.querySelectorAll('.playground select')[0].options.length;`);
+  for (let k = 1; k < Number(programs); k++) {
     const outcome = await page.run(`const select = document.querySelector('.playground select');
       select.value = '${k}'; select.dispatchEvent(new Event('change'));
       for (let n = 0; n < 600; n++) {
@@ -151,6 +153,18 @@ async function checkPlayground(page: Page): Promise<void> {
       } return 'nothing happened';`);
     if (!/\d ms/.test(String(outcome))) problems.push(`program ${k} of the playground: ${outcome}`);
   }
+  const codes = await page.run(`const select = document.querySelector('.playground .target select');
+    const codes = [];
+    for (const { value } of [...select.options]) {
+      select.value = value; select.dispatchEvent(new Event('change'));
+      await new Promise((done) => setTimeout(done, 50));
+      codes.push(value + ' ' + document.querySelector('.playground pre.code').textContent);
+    } return codes;`);
+  const signs = ['ir kernel', '(line', '(module', '@compute', '.visible .entry', 'kernel void'];
+  signs.forEach((sign, at) => {
+    const text = String((codes as readonly string[])[at]);
+    if (!text.includes(sign)) problems.push(`the playground shows other code than expected: ${text.slice(0, 200)}`);
+  });
 }
 
 async function checkAccessibility(page: Page, theme: string): Promise<void> {

@@ -39,7 +39,8 @@ function overview(examples: readonly Example[]): SitePage {
   const cards = examples.map(({ name, about, picture }) => {
     const image = picture === undefined ? '' : `<img src="/${picture}" alt="" loading="lazy">`;
     const text = escaped(about.split(/\n\s*\n/)[0] ?? '');
-    return `<a class="card" href="./gallery/${name}">${image}<strong>${title(name)}</strong><span>${text}</span></a>`;
+    // In a line of its own begins a paragraph, which would be one cell of the grid: the block of HTML goes on to the next empty line.
+    return `<a class="card" href="./gallery/${name}">${image}<strong>${title(name)}</strong><span>${text.replace(/\s+/g, ' ')}</span></a>`;
   });
   const text = `# Gallery
 
@@ -48,9 +49,7 @@ Whole programs from \`examples/\`, each run by the tests on the CPU device and t
 ![From the tour: a photograph, blurred, its edges, the Mandelbrot set, heat spreading on a plate](/images/tour.png)
 
 <div class="gallery">
-
 ${cards.join('\n')}
-
 </div>
 `;
   return { path: 'gallery', title: 'Gallery', text, summary: summaryOf(text) };

@@ -117,9 +117,147 @@ print('sum:', parts.reduce((a, b) => a + b, 0));
 print(blockSums.inspect({ target: 'ptx' }).split('\\n').slice(0, 12).join('\\n'), '…');
 `;
 
+const JULIA = `import { cuda } from 'tsamba';
+
+const [width, height] = [640, 400];
+
+// z² + c again and again, for the same c everywhere.
+const julia = cuda.jit((image, cr, ci) => {
+  const [x, y] = cuda.grid(2);
+  if (x >= image.shape[1] || y >= image.shape[0]) return;
+  let re = (x - 320) * 0.005;
+  let im = (y - 200) * 0.005;
+  let n = 0;
+  while (n < 255 && re * re + im * im < 16) {
+    const next = re * re - im * im + cr;
+    im = 2 * re * im + ci;
+    re = next;
+    n++;
+  }
+  image[y][x][0] = n;
+  image[y][x][1] = Math.min(255, 3 * n);
+  image[y][x][2] = Math.min(255, 9 * n);
+  image[y][x][3] = 255;
+});
+
+const image = cuda.deviceArray([height, width, 4], 'uint8');
+for (let frame = 0; frame < 60; frame++) {
+  const angle = 1.8 + frame / 100;
+  await julia.launchAsync({ threads: [width, height] }, image, 0.7885 * Math.cos(angle), 0.7885 * Math.sin(angle));
+  await cuda.present(image, canvas);
+}
+`;
+
+const HEAT = `import { cuda } from 'tsamba';
+
+const [width, height, steps] = [320, 200, 600];
+
+// Each point becomes the mean of its neighbours; the sources stay hot.
+const spread = cuda.jit((now, next, hot) => {
+  const [x, y] = cuda.grid(2);
+  const [h, w] = now.shape;
+  if (x < 1 || y < 1 || x >= w - 1 || y >= h - 1) return;
+  const mean = 0.25 * (now[y - 1][x] + now[y + 1][x] + now[y][x - 1] + now[y][x + 1]);
+  next[y][x] = hot[y][x] === 1 ? 1 : mean;
+});
+
+const paint = cuda.jit((heat, image) => {
+  const [x, y] = cuda.grid(2);
+  if (x >= image.shape[1] || y >= image.shape[0]) return;
+  const t = 3 * Math.sqrt(heat[y][x]);
+  image[y][x][0] = 255 * Math.min(1, t);
+  image[y][x][1] = 255 * Math.min(1, Math.max(0, t - 1));
+  image[y][x][2] = 255 * Math.min(1, Math.max(0, t - 2));
+  image[y][x][3] = 255;
+});
+
+const sources = Uint8Array.from({ length: width * height }, (_, i) => {
+  const [dx, dy] = [(i % width) - 160, Math.floor(i / width) - 100];
+  return Math.abs(Math.hypot(dx, dy) - 60) < 2 || (Math.abs(dx) < 2 && Math.abs(dy) < 30) ? 1 : 0;
+});
+const hot = cuda.toDevice(sources).reshape([height, width]);
+let now = cuda.toDevice(new Float32Array(width * height)).reshape([height, width]);
+let next = cuda.toDevice(new Float32Array(width * height)).reshape([height, width]);
+const image = cuda.deviceArray([height, width, 4], 'uint8');
+for (let step = 0; step < steps; step++) {
+  await spread.launchAsync({ threads: [width, height] }, now, next, hot);
+  [now, next] = [next, now];
+  if (step % 20 !== 19) continue;
+  await paint.launchAsync({ threads: [width, height] }, now, image);
+  await cuda.present(image, canvas);
+}
+`;
+
+const HISTOGRAM = `import { cuda } from 'tsamba';
+
+// Each block counts in shared memory, and adds what it has to the total once.
+const histogram = cuda.jit((values, counts) => {
+  const mine = cuda.shared.array(16, 'i32');
+  const t = cuda.threadIdx.x;
+  if (t < 16) mine[t] = 0;
+  cuda.syncThreads();
+  const i = cuda.grid(1);
+  if (i < values.length) cuda.atomic.add(mine, values[i] >> 4, 1);
+  cuda.syncThreads();
+  if (t < 16) cuda.atomic.add(counts, t, mine[t]);
+});
+
+const n = 200_000;
+const dice = () => Math.floor(64 * (Math.random() + Math.random() + Math.random() + Math.random()));
+const values = cuda.toDevice(Uint8Array.from({ length: n }, dice));
+const counts = cuda.toDevice(new Int32Array(16));
+await histogram.launchAsync({ grid: Math.ceil(n / 256), block: 256 }, values, counts);
+const found = await counts.copyToHostAsync();
+found.forEach((count, bin) => print(String(16 * bin).padStart(3), '#'.repeat(Math.round(count / 800)), count));
+print('together', found.reduce((a, b) => a + b, 0));
+`;
+
+const SAXPY = `import { cuda } from 'tsamba';
+
+const saxpy = cuda.jit((y, a, x) => {
+  const i = cuda.grid(1);
+  if (i < y.length) y[i] = a * x[i] + y[i];
+});
+
+const x = cuda.toDevice(Float32Array.from({ length: 1000 }, (_, i) => i));
+const y = cuda.toDevice(new Float32Array(1000).fill(1));
+await saxpy.launchAsync({ threads: 1000 }, y, 2, x);
+print((await y.copyToHostAsync()).slice(0, 8).join(' '), '…');
+`;
+
+const PI = `import { cuda } from 'tsamba';
+
+// Points in a square by a small generator in each thread: how many are in the circle?
+const inCircle = cuda.jit((hits, each) => {
+  const i = cuda.grid(1);
+  if (i >= hits.length) return;
+  let state = (i * 747796405 + 2891336453) | 0;
+  let count = 0;
+  for (let k = 0; k < each; k++) {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0;
+    const x = Math.fround(state >>> 8) / 16777216;
+    state = (Math.imul(state, 1664525) + 1013904223) | 0;
+    const y = Math.fround(state >>> 8) / 16777216;
+    if (x * x + y * y < 1) count++;
+  }
+  hits[i] = count;
+});
+
+const [threads, each] = [4096, 500];
+const hits = cuda.deviceArray(threads, 'i32');
+await inCircle.launchAsync({ threads }, hits, each);
+const all = (await hits.copyToHostAsync()).reduce((a, b) => a + b, 0);
+print('π is about', (4 * all) / (threads * each));
+`;
+
 export const SAMPLES: readonly Sample[] = [
   { name: 'Mandelbrot set', code: MANDELBROT },
   { name: 'Game of Life', code: LIFE },
   { name: 'Grid and blocks', code: BLOCKS },
   { name: 'Sum in shared memory', code: SUM },
+  { name: 'a · x + y', code: SAXPY },
+  { name: 'Julia sets', code: JULIA },
+  { name: 'Heat', code: HEAT },
+  { name: 'Histogram', code: HISTOGRAM },
+  { name: 'π by random points', code: PI },
 ];
