@@ -3,7 +3,7 @@
  * parts of a result are computed where the first of them is used.
  */
 import type { Expr, Stmt } from '../ir/ops.ts';
-import { COMPLEX } from '../math/complex-trig.ts';
+import { complexBodies } from '../math/complex-bodies.ts';
 import { lowerGraphs } from '../math/lower.ts';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
@@ -30,7 +30,7 @@ export class ComplexLowering {
     if (known !== undefined) return known[e.part];
     const { pos } = e;
     const args = e.args.map((a) => this.#hold(operand(a), pos));
-    const { re, im } = COMPLEX[e.fn](...args);
+    const { re, im } = complexBodies()[e.fn](...args);
     const out: Stmt[] = [];
     const variable = (of: Expr['type']): ReturnType<Symbols['fresh']> => this.#symbols.fresh(`%${e.fn}`, of);
     const lowered = lowerGraphs([re, im], out, { variable, table: (array) => array, pos });

@@ -1,6 +1,6 @@
 /**
  * Calls of intrinsics: geometry, barriers, and the integer functions of the vocabulary. Functions of floats are `float-calls.ts`, memory spaces and atomics are
- * `memory-calls.ts` and `atomic-calls.ts`, what a warp does together `warp-calls.ts`, the words of `roc` `roc-calls.ts`.
+ * `memory-calls.ts` and `atomic-calls.ts`, what few kernels call `rare-calls.ts`.
  */
 import type { CallExpression } from 'acorn';
 import type { Row } from '../intrinsics/define.ts';
@@ -10,23 +10,18 @@ import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { arith, toIndex, truth } from './arithmetic.ts';
 import { atomicHandlers } from './atomic-calls.ts';
-import { CACHE_HANDLERS } from './cache-calls.ts';
 import { complexValue, selectComplex } from './complex.ts';
-import { COMPLEX_HANDLERS } from './complex-calls.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { FLOAT_HANDLERS } from './float-calls.ts';
-import { HALF_HANDLERS, isHalfArithmetic } from './half-calls.ts';
 import { type Call, count, type Handler, number } from './intrinsic-call.ts';
 import { MEMORY_HANDLERS } from './memory-calls.ts';
+import { isHalfArithmetic, rareHandler } from './rare-call.ts';
 import { RESULT_HANDLERS } from './result-call.ts';
-import { ROC_HANDLERS } from './roc-calls.ts';
 import { VALUE_HANDLERS } from './value-calls.ts';
 import { isLiteral, readLocal, type Scope, scalar, UNDEFINED, type Value } from './values.ts';
-import { VECTOR_HANDLERS } from './vector-calls.ts';
 import { isVector, lanewise } from './vectors.ts';
-import { WARP_HANDLERS } from './warp-calls.ts';
 
 export function callIntrinsic(
   ctx: Evaluation,
@@ -36,7 +31,7 @@ export function callIntrinsic(
   pos: Pos,
   discarded: boolean,
 ): Value {
-  const handler = HANDLERS[name];
+  const handler = HANDLERS[name] ?? rareHandler(name);
   if (handler === undefined) {
     if (/^(thread|block|grid)(Idx|Dim)$|^laneId$|^warpSize$/.test(name))
       return fail('K314', pos, `${name} is a value, not a function`, { help: `${name}.x` });
@@ -53,7 +48,8 @@ export function callIntrinsic(
 
 /** Whether an intrinsic is a function of numbers, each thread for itself: vectors go through it lane by lane. */
 function isOfNumbers(name: string): boolean {
-  if (INTRINSICS.has(name) || name === 'selp' || isHalfArithmetic(name)) return true;
+  if (INTRINSICS.has(name) || name === 'selp') return true;
+  if (HANDLERS[name] === undefined) return isHalfArithmetic(name);
   // Pairs, and bits of another type, are not what a lane holds.
   return Object.hasOwn(FLOAT_HANDLERS, name) && !/sincos|frexp|modf|(?:As|To)[A-Z]/.test(name);
 }
@@ -130,9 +126,8 @@ function ofTable(fn: Row): Handler {
   };
 }
 
-/** A handler for each call that kernels know, by its name behind `cuda.` or `roc.`; a value that is used twice is held first (`call.ctx.hold`). */
+/** A handler for each call that kernels often make, by its name behind `cuda.` or `roc.`; a value that is used twice is held first (`call.ctx.hold`). */
 const HANDLERS: Readonly<Record<string, Handler>> = {
-  ...WARP_HANDLERS,
   grid,
   gridSize,
   syncThreads: barrier('sync'),
@@ -145,10 +140,6 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   threadFenceSystem: fence('system'),
   ...MEMORY_HANDLERS,
   ...atomicHandlers('atomic'),
-  ...CACHE_HANDLERS,
-  ...COMPLEX_HANDLERS,
-  ...ROC_HANDLERS,
-  ...VECTOR_HANDLERS,
   ...RESULT_HANDLERS,
   ...VALUE_HANDLERS,
   uniform: (call) => {
@@ -167,5 +158,4 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   },
   ...Object.fromEntries([...INTRINSICS].map(([name, row]) => [name, ofTable(row)])),
   ...FLOAT_HANDLERS,
-  ...HALF_HANDLERS,
 };

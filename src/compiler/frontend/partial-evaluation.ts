@@ -24,10 +24,10 @@ import { resolvePresence } from './presence.ts';
 import { type Settled, settleNames } from './record-names.ts';
 import { ownText } from './records.ts';
 import { guessAgain } from './recursion.ts';
-import { unfoldRecursion } from './recursion-frames.ts';
 import { kernelResult, statements } from './statements.ts';
 import { chosenTexts } from './texts.ts';
 import { timeOf } from './times.ts';
+import { unfoldRecursion } from './unfold.ts';
 import { isAbsent, Scope, scalar, UNDEFINED, type Value } from './values.ts';
 import { vectorOf } from './vectors.ts';
 

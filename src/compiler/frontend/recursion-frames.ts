@@ -40,15 +40,7 @@ type End =
   | { readonly k: 'return' };
 
 /** The program without functions that call themselves. */
-export function unfoldRecursion(ctx: Evaluation, body: readonly TStmt[]): readonly TStmt[] {
-  let any = false;
-  walkStatements(body, (s) => {
-    any ||= s.k === 'recursive';
-  });
-  return any ? unfolded(ctx, body) : body;
-}
-
-function unfolded(ctx: Evaluation, body: readonly TStmt[]): TStmt[] {
+export function unfolded(ctx: Evaluation, body: readonly TStmt[]): TStmt[] {
   return body.flatMap((s): readonly TStmt[] => {
     switch (s.k) {
       case 'recursive':

@@ -7,7 +7,7 @@
 import { showTime, trace, tracing } from '../../../trace.ts';
 import type { Kernel } from '../ops.ts';
 import { printKernel } from '../print.ts';
-import { verify } from '../verify.ts';
+import { verify } from '../verified.ts';
 
 /** A step from kernel to kernel. One that finds nothing to do gives back the kernel that it was given. */
 export interface Pass {
