@@ -22,6 +22,7 @@ function cut(message: string): string {
 
 /** A `TypeError` with a code: an argument of the wrong kind (Numba raises TypeError in the same place). */
 export class TsambaTypeError extends TypeError implements Coded {
+  /** `'TypeError'`. */
   override readonly name: string = 'TypeError';
   readonly code: string;
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -32,6 +33,7 @@ export class TsambaTypeError extends TypeError implements Coded {
 
 /** A `RangeError` with a code: a value out of range (Numba raises ValueError or IndexError in the same place). */
 export class TsambaRangeError extends RangeError implements Coded {
+  /** `'RangeError'`. */
   override readonly name: string = 'RangeError';
   readonly code: string;
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -42,13 +44,17 @@ export class TsambaRangeError extends RangeError implements Coded {
 
 /** Where in the user's own file something is: 1-based line and column. */
 export interface SourceLocation {
+  /** Path or URL of the file. */
   readonly file: string;
+  /** Line, from 1 on. */
   readonly line: number;
+  /** Column, from 1 on. */
   readonly column: number;
 }
 
 /** A kernel that cannot be compiled: the message holds a code frame, the call chain and a `help:` line. */
 export class KernelError extends Error implements Coded {
+  /** `'KernelError'`. */
   override readonly name: string = 'KernelError';
   readonly code: string;
   /** Position in the user's file, when it is known. */
@@ -72,6 +78,7 @@ export class KernelError extends Error implements Coded {
 
 /** A failure at run time on a device: a driver's own error, a device fault, a checked-mode failure. */
 export class DriverError extends Error implements Coded {
+  /** `'DriverError'`. */
   override readonly name: string = 'DriverError';
   readonly code: string;
   /** The driver call that failed, e.g. `'cuLaunchKernel'`, or `'kernel'` for a fault inside one. */
@@ -88,10 +95,15 @@ export class DriverError extends Error implements Coded {
 
 /** Device memory that is not to be had, with the byte counts that say why. */
 export class OutOfMemoryError extends DriverError {
+  /** `'OutOfMemoryError'`. */
   override readonly name: string = 'OutOfMemoryError';
+  /** Bytes that were asked for. */
   readonly asked: number;
+  /** Bytes of allocations that are in use. */
   readonly live: number;
+  /** Bytes that wait to be freed. */
   readonly pending: number;
+  /** Bytes that the driver keeps for later allocations. */
   readonly pooled: number;
   /** A bound of one allocation, which it exceeds whatever is free. */
   readonly bound: string | undefined;
@@ -110,6 +122,7 @@ export class OutOfMemoryError extends DriverError {
 
 /** Something that this device, engine or version cannot do. */
 export class NotSupportedError extends Error implements Coded {
+  /** `'NotSupportedError'`. */
   override readonly name: string = 'NotSupportedError';
   readonly code: string;
   constructor(code: string, message: string) {

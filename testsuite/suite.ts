@@ -9,14 +9,19 @@ import { cuda, roc, TsambaTypeError } from '../src/index.ts';
 import { scopeWhileAlone } from '../src/memory/scope.ts';
 import { canWait, settled } from './waiting.ts';
 
+/** A test of the conformance suite. */
 export interface ConformanceTest {
+  /** The part of the library that it is about. */
   readonly chapter: string;
+  /** What it says about devices. */
   readonly name: string;
   /** It is about calls that wait: devices that only answer through promises do without. */
   readonly blocks: boolean;
+  /** Runs the test on the current device; rejects if it fails. */
   run(): Promise<void>;
 }
 
+/** The device to test: its kind, or the number of an NVIDIA GPU. */
 export type DeviceChoice = number | DeviceKind;
 
 type Body = () => void | Promise<void>;
@@ -47,18 +52,23 @@ export function chapter(title: string, tests: Readonly<Record<string, Body | Mar
   });
 }
 
+/** What became of a test. */
 export interface ConformanceResult {
+  /** The test. */
   readonly test: ConformanceTest;
+  /** Milliseconds that it took. */
   readonly milliseconds: number;
   /** What went wrong; undefined when the test passed. */
   readonly error: unknown;
 }
 
+/** Options of a run of the suite. */
 export interface ConformanceOptions {
   /** The device to run on: its kind, or the number of an NVIDIA GPU; the current ones of `cuda` and `roc` unless given. */
   readonly device?: DeviceChoice | undefined;
   /** Only tests whose `chapter: name` contains this. */
   readonly filter?: string | undefined;
+  /** Called after each test. */
   readonly onResult?: ((result: ConformanceResult) => void) | undefined;
 }
 

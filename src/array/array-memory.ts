@@ -29,7 +29,9 @@ import type { DeviceMemory, StreamOption } from './device-memory.ts';
 
 /** Device memory from an address on: what `gpuData` is, and what a new array can be laid over. */
 export interface MemoryPointer {
+  /** The context that the memory belongs to. */
   readonly context: Context;
+  /** The owner of the allocation: it counts the arrays that share the memory. */
   readonly owner: MemoryOwner;
   /** Device address of the first element. */
   readonly address: number;

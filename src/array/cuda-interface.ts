@@ -18,6 +18,7 @@ import { boundStream, type DeviceMemory } from './device-memory.ts';
 
 /** What `__cuda_array_interface__` is, version 3. */
 export interface CudaArrayInterface {
+  /** Length of each axis, in elements. */
   readonly shape: readonly number[];
   /** NumPy's array-protocol string: `'<f4'`. */
   readonly typestr: string;
@@ -29,11 +30,13 @@ export interface CudaArrayInterface {
   readonly descr?: Descr | undefined;
   /** The CUstream that the data is ready on; 1 is the legacy default stream; null: nothing to wait for. */
   readonly stream: number | bigint | null;
+  /** Version of the interface: 3 on export; 0 to 3 are accepted. */
   readonly version: number;
 }
 
 /** An object that exports its device memory. */
 export interface CudaArrayLike {
+  /** A `CudaArrayInterface`; what another library sets here is checked when it is read. */
   readonly __cuda_array_interface__: unknown;
 }
 

@@ -126,6 +126,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
     readMemory = (value) => (#memory in value ? value.#memory : undefined);
   }
 
+  /** The context, and so the device, that the array belongs to. */
   get context(): Context {
     return this.#memory.context;
   }
@@ -171,6 +172,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
     return this.#memory.stream;
   }
 
+  /** Number of axes. Numba and NumPy: `ndim`. */
   get ndim(): R {
     return this.#memory.shape.length as R;
   }
@@ -207,6 +209,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
     return { context, owner, address: pointer, readOnly };
   }
 
+  /** Whether the elements lie without gaps in C order and in Fortran order. Numba and NumPy: `flags`. */
   get flags(): { readonly C_CONTIGUOUS: boolean; readonly F_CONTIGUOUS: boolean } {
     return { C_CONTIGUOUS: this.isCContiguous(), F_CONTIGUOUS: this.isFContiguous() };
   }

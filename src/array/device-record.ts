@@ -64,10 +64,12 @@ export class DeviceRecord<T = unknown> {
     return this.#array;
   }
 
+  /** The struct that the record is of. */
   get dtype(): DType<T> {
     return this.array.dtype;
   }
 
+  /** The context, and so the device, that the record belongs to. */
   get context(): Context {
     return this.array.context;
   }
@@ -87,6 +89,7 @@ export class DeviceRecord<T = unknown> {
     return this.array.gpuData;
   }
 
+  /** Whether `dispose` has been called. */
   get disposed(): boolean {
     return this.array.disposed;
   }
@@ -203,10 +206,12 @@ export class DeviceRecord<T = unknown> {
     return this.array.__cuda_array_interface__;
   }
 
+  /** The text of `toString`: nothing is copied from the device. */
   toJSON(): string {
     return this.toString();
   }
 
+  /** A short description, `DeviceRecord` with its fields. Nothing is copied from the device. */
   toString(): string {
     const where = this.disposed ? 'disposed' : this.context.info.name;
     return `DeviceRecord(${describeDType(this.dtype)}, ${where})`;

@@ -17,6 +17,7 @@ import { DL_CPU, DL_CUDA, type DlpackVersion, writeTensor } from './dlpack-struc
 export interface DlpackCapsule {
   /** Address of the DLManagedTensor (version 0) or DLManagedTensorVersioned (version 1). */
   readonly pointer: number | bigint;
+  /** 1 for a DLManagedTensorVersioned, 0 for the older DLManagedTensor. */
   readonly version: DlpackVersion;
   /** What Python calls such a capsule: `used_…` once it was taken. Another library's taker assigns that. */
   name?: string | undefined;

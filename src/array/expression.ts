@@ -123,96 +123,153 @@ export function nodeOf(value: unknown): ExpressionNode | undefined {
   return typeof value === 'object' && value !== null ? nodes.get(value) : undefined;
 }
 
-/** Arithmetic of whole arrays: the methods of arrays on the device, and of expressions of them. Lazy: each gives an expression. */
+/** Arithmetic of whole arrays: methods of device arrays and of expressions. They are lazy: each returns an expression. */
 export interface Operators<K extends ArrayKind> {
-  /** Sums, differences, products of elements, broadcast. Types: those of the expression in a kernel. NumPy: `a + b`. */
+  /** Sums of elements, broadcast. The result has the type that the expression has in a kernel. NumPy: `a + b`. */
   add<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
+  /** Differences of elements, broadcast. NumPy: `a - b`. */
   sub<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
+  /** Products of elements, broadcast; `cuda.matmul` multiplies matrices. NumPy: `a * b`. */
   mul<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
-  /** Quotients; of integers f64, of i64 whole. NumPy: `a / b`. */
+  /** Quotients, broadcast: f64 for integers, rounded towards zero for i64 and u64. NumPy: `a / b`. */
   div<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
   /** Remainders with the sign of the divisor, as NumPy's `a % b`. */
   mod<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
   /** Remainders with the sign of the dividend: JavaScript's `%`, NumPy's `fmod`. */
   rem<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
+  /** Powers of elements, broadcast, as `**` in a kernel. NumPy: `a ** b`. */
   pow<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
+  /** The angle of the point (`other`, this) in radians, from -π to π. NumPy: `arctan2`. */
   atan2<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
+  /** The square root of the sum of both squares. NumPy: `hypot`. */
   hypot<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
-  /** The smaller or larger of two elements; NaN where either is. NumPy: `minimum`, `maximum`. */
+  /** The smaller of two elements; NaN if either is NaN. NumPy: `minimum`. */
   minimum<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
+  /** The larger of two elements; NaN if either is NaN. NumPy: `maximum`. */
   maximum<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
-  /** Held between two bounds. NumPy: `clip`. */
+  /** Elements limited to the range from `low` to `high`. NumPy: `clip`. */
   clip<A, U extends ArrayOperand, V extends ArrayOperand>(this: A, low: U, high: V): Expression<Joined<Own<A>, U>, K>;
-  /** Comparisons, whose results are bool. NumPy: `==`, `!=`, `<`, `<=`, `>`, `>=`. */
+  /** Whether elements are equal; NaN equals nothing. Bool. NumPy: `a == b`. */
   equal(other: ArrayOperand): Expression<boolean, K>;
+  /** Whether elements differ; NaN differs from everything. Bool. NumPy: `a != b`. */
   notEqual(other: ArrayOperand): Expression<boolean, K>;
+  /** Whether elements are less than those of `other`. Bool. NumPy: `a < b`. */
   less(other: ArrayOperand): Expression<boolean, K>;
+  /** Whether elements are less than or equal to those of `other`. Bool. NumPy: `a <= b`. */
   lessEqual(other: ArrayOperand): Expression<boolean, K>;
+  /** Whether elements are greater than those of `other`. Bool. NumPy: `a > b`. */
   greater(other: ArrayOperand): Expression<boolean, K>;
+  /** Whether elements are greater than or equal to those of `other`. Bool. NumPy: `a >= b`. */
   greaterEqual(other: ArrayOperand): Expression<boolean, K>;
+  /** Whether both elements are true, or not 0. Bool. NumPy: `logical_and`. */
   logicalAnd(other: ArrayOperand): Expression<boolean, K>;
+  /** Whether at least one of both elements is true, or not 0. Bool. NumPy: `logical_or`. */
   logicalOr(other: ArrayOperand): Expression<boolean, K>;
+  /** Whether the element is false, or 0. Bool. NumPy: `logical_not`. */
   logicalNot(): Expression<boolean, K>;
+  /** Whether elements are NaN. Bool. NumPy: `isnan`. */
   isNaN(): Expression<boolean, K>;
+  /** Whether elements are neither infinite nor NaN. Bool. NumPy: `isfinite`. */
   isFinite(): Expression<boolean, K>;
   /** Elements of `yes` where this one is true, else of `no`. NumPy: `where(a, yes, no)`. */
   where<U extends ArrayOperand, V extends ArrayOperand>(yes: U, no: V): Expression<Either<U, V>, K>;
+  /** Bitwise and, of integers and booleans. NumPy: `a & b`. */
   bitAnd<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
+  /** Bitwise or, of integers and booleans. NumPy: `a | b`. */
   bitOr<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
+  /** Bitwise exclusive or, of integers and booleans. NumPy: `a ^ b`. */
   bitXor<A, U extends ArrayOperand>(this: A, other: U): Expression<Joined<Own<A>, U>, K>;
+  /** Elements with the opposite sign. NumPy: `-a`. */
   neg<A>(this: A): Expression<Own<A>, K>;
+  /** Absolute values; of complex numbers their magnitude, which is real. NumPy: `abs`. */
   abs<A>(this: A): Expression<Own<A> extends { readonly re: unknown } ? number : Own<A>, K>;
+  /** -1, 0 or 1 by the sign; NaN stays NaN. NumPy: `sign`. */
   sign<A>(this: A): Expression<Own<A>, K>;
+  /** The square of each element. NumPy: `square`. */
   square<A>(this: A): Expression<Own<A>, K>;
+  /** The square root; NaN for negative reals. NumPy: `sqrt`. */
   sqrt<A>(this: A): Expression<Own<A>, K>;
+  /** The cube root. NumPy: `cbrt`. */
   cbrt<A>(this: A): Expression<Own<A>, K>;
+  /** e raised to the element. NumPy: `exp`. */
   exp<A>(this: A): Expression<Own<A>, K>;
+  /** `exp(x) - 1`, precise for small x. NumPy: `expm1`. */
   expm1<A>(this: A): Expression<Own<A>, K>;
+  /** The natural logarithm. NumPy: `log`. */
   log<A>(this: A): Expression<Own<A>, K>;
+  /** `log(1 + x)`, precise for small x. NumPy: `log1p`. */
   log1p<A>(this: A): Expression<Own<A>, K>;
+  /** The logarithm to base 2. NumPy: `log2`. */
   log2<A>(this: A): Expression<Own<A>, K>;
+  /** The logarithm to base 10. NumPy: `log10`. */
   log10<A>(this: A): Expression<Own<A>, K>;
+  /** The sine of angles in radians. NumPy: `sin`. */
   sin<A>(this: A): Expression<Own<A>, K>;
+  /** The cosine of angles in radians. NumPy: `cos`. */
   cos<A>(this: A): Expression<Own<A>, K>;
+  /** The tangent of angles in radians. NumPy: `tan`. */
   tan<A>(this: A): Expression<Own<A>, K>;
+  /** The arcsine, in radians. NumPy: `arcsin`. */
   asin<A>(this: A): Expression<Own<A>, K>;
+  /** The arccosine, in radians. NumPy: `arccos`. */
   acos<A>(this: A): Expression<Own<A>, K>;
+  /** The arctangent, in radians. NumPy: `arctan`. */
   atan<A>(this: A): Expression<Own<A>, K>;
+  /** The hyperbolic sine. NumPy: `sinh`. */
   sinh<A>(this: A): Expression<Own<A>, K>;
+  /** The hyperbolic cosine. NumPy: `cosh`. */
   cosh<A>(this: A): Expression<Own<A>, K>;
+  /** The hyperbolic tangent. NumPy: `tanh`. */
   tanh<A>(this: A): Expression<Own<A>, K>;
+  /** The inverse hyperbolic sine. NumPy: `arcsinh`. */
   asinh<A>(this: A): Expression<Own<A>, K>;
+  /** The inverse hyperbolic cosine. NumPy: `arccosh`. */
   acosh<A>(this: A): Expression<Own<A>, K>;
+  /** The inverse hyperbolic tangent. NumPy: `arctanh`. */
   atanh<A>(this: A): Expression<Own<A>, K>;
+  /** Rounded down. NumPy: `floor`. */
   floor<A>(this: A): Expression<Own<A>, K>;
+  /** Rounded up. NumPy: `ceil`. */
   ceil<A>(this: A): Expression<Own<A>, K>;
+  /** Rounded towards zero. NumPy: `trunc`. */
   trunc<A>(this: A): Expression<Own<A>, K>;
+  /** Rounded to the nearest integer, halves up, as `Math.round`; NumPy's `round` takes halves to even. */
   round<A>(this: A): Expression<Own<A>, K>;
-  /** Parts of complex numbers, and the number with the other sign of its imaginary part. */
+  /** The real parts of complex numbers. NumPy: `real`. */
   real(): Expression<number, K>;
+  /** The imaginary parts of complex numbers. NumPy: `imag`. */
   imag(): Expression<number, K>;
+  /** The complex conjugates. NumPy: `conj`. */
   conj<A>(this: A): Expression<Own<A>, K>;
   /** The elements as another type, as a cast in a kernel converts them. NumPy: `astype`. */
   astype<const D extends DTypeLike>(dtype: D): Expression<ValueOf<D>, K>;
-  /** Sums and products; of bool and integers of 8 and 16 bits i32, of f16 and bf16 f32. NumPy: `sum`, `prod`. */
+  /** The sum of all elements or along `axis`; bool and integers of 8 and 16 bits give i32. NumPy: `sum`. */
   sum<A>(this: A, options?: AxisOptions): Expression<Own<A>, K>;
+  /** The product of all elements or along `axis`; bool and integers of 8 and 16 bits give i32. NumPy: `prod`. */
   prod<A>(this: A, options?: AxisOptions): Expression<Own<A>, K>;
-  /** The mean; of integers f64. */
+  /** The mean of all elements or along `axis`; f64 for integers. NumPy: `mean`. */
   mean<A>(this: A, options?: AxisOptions): Expression<Own<A>, K>;
-  /** The smallest and the largest; NaN where there is one. NumPy: `min`, `max`. */
+  /** The smallest element, of all or along `axis`; NaN if there is one. NumPy: `min`. */
   min<A>(this: A, options?: AxisOptions): Expression<Own<A>, K>;
+  /** The largest element, of all or along `axis`; NaN if there is one. NumPy: `max`. */
   max<A>(this: A, options?: AxisOptions): Expression<Own<A>, K>;
-  /** Whether one is true, or not 0, or all are. */
+  /** Whether at least one element is true, or not 0. Bool. NumPy: `any`. */
   any(options?: AxisOptions): Expression<boolean, K>;
+  /** Whether all elements are true, or not 0. Bool. NumPy: `all`. */
   all(options?: AxisOptions): Expression<boolean, K>;
-  /** The index of the first of the smallest or largest along one axis, or among all elements in C order, as i32. NaN counts as both. */
+  /** The index of the first smallest element along one axis, or among all elements in C order, as i32. The first NaN counts as the smallest. NumPy: `argmin`. */
   argmin(options?: ArgOptions): Expression<number, K>;
+  /**
+   * The index of the first largest element along one axis, or among all elements in C order, as i32. The first NaN counts as the largest. NumPy:
+   * `argmax`.
+   */
   argmax(options?: ArgOptions): Expression<number, K>;
 }
 
 /** Options of `argmin` and `argmax`. */
 export interface ArgOptions {
-  readonly axis?: number | null | undefined;
+  /** The axis; null or undefined for all elements in C order. */ readonly axis?: number | null | undefined;
+  /** Keeps the axis, with length 1. Default: false. */
   readonly keepDims?: boolean | undefined;
 }
 
@@ -233,9 +290,11 @@ export interface Expression<T, K extends ArrayKind> extends Operators<K> {
   evaluateAsync(options?: EvaluateOptions<undefined>): Promise<ArrayOf<K, T>>;
   /** Computes, and gives one element of the value: without an index that of a value without axes. Waits. */
   get(...index: number[]): Plain<T>;
+  /** The same without blocking the event loop: resolves to the element. */
   getAsync(...index: number[]): Promise<Plain<T>>;
   /** Computes, and copies the value to the host. Waits. */
   copyToHost(): ArrayOf<K, T> extends { copyToHost(): infer H } ? H : unknown;
+  /** The same without blocking the event loop: resolves to the host array. */
   copyToHostAsync(): Promise<ArrayOf<K, T> extends { copyToHost(): infer H } ? H : unknown>;
 }
 

@@ -54,6 +54,7 @@ export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArra
     if (new.target === PinnedNDArray) Object.freeze(this);
   }
 
+  /** The context that the memory was pinned in. */
   get context(): Context {
     return this.#block.context;
   }

@@ -11,6 +11,7 @@ import type { DeviceMemory } from './device-memory.ts';
 
 /** What another process needs to open an array. */
 export interface IpcArrayHandle {
+  /** Tells the handle from other plain objects. */
   readonly type: 'tsamba.ipc';
   /** The 64 bytes of a CUipcMemHandle. */
   readonly bytes: readonly number[];
@@ -18,11 +19,13 @@ export interface IpcArrayHandle {
   readonly size: number;
   /** Bytes from the start of the allocation to the first element. */
   readonly offset: number;
+  /** Length of each axis, in elements. */
   readonly shape: readonly number[];
   /** Bytes from one element to the next along each axis. */
   readonly strides: readonly number[];
   /** NumPy's array-protocol string: `'<f4'`; `descr` has the fields of a struct. */
   readonly dtype: string;
+  /** The fields of a struct, as in NumPy's `dtype.descr`; absent for other types. */
   readonly descr?: Descr | undefined;
   /** The process that made it. */
   readonly pid: number;

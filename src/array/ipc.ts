@@ -33,6 +33,7 @@ const HANDLE_BYTES = 64;
 export interface OpenIpcOptions {
   /** Bytes from one element to the next along each axis. Overrides `order`. */
   readonly strides?: ShapeLike | null | undefined;
+  /** `'C'` (default): the last axis is fastest. `'F'`: the first axis is fastest. */
   readonly order?: Order | undefined;
   /** Bytes from the start of the allocation to the first element. */
   readonly offset?: number | undefined;

@@ -182,6 +182,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
     return this.#bytes;
   }
 
+  /** Number of axes. NumPy: `ndim`. */
   get ndim(): R {
     return this.#layout.shape.length as R;
   }

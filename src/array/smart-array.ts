@@ -60,10 +60,13 @@ export interface SmartArrayOptions {
 
 /** What `new SmartArray({ shape, dtype })` makes. */
 export interface SmartArrayShape<D extends DTypeLike = DTypeLike, S extends ShapeLike = ShapeLike> {
+  /** Length of each axis, in elements. */
   readonly shape: S;
+  /** The type of the elements. */
   readonly dtype: D;
   /** C (default): last axis fastest. F: first axis fastest. */
   readonly order?: Order | undefined;
+  /** The side that is created at once. Default: `'host'`. */
   readonly where?: Side | undefined;
 }
 
@@ -152,6 +155,7 @@ class Smart<T = Scalar, R extends number = number> {
     return this.#onHost();
   }
 
+  /** Length of each axis, in elements. */
   get shape(): readonly number[] {
     return this.#shape;
   }
@@ -166,6 +170,7 @@ class Smart<T = Scalar, R extends number = number> {
     return this.#dtype;
   }
 
+  /** Number of axes. */
   get ndim(): R {
     return this.shape.length as R;
   }
@@ -187,6 +192,7 @@ class Smart<T = Scalar, R extends number = number> {
     return first;
   }
 
+  /** Whether `dispose` has been called. */
   get disposed(): boolean {
     return this.#disposedAt !== undefined;
   }
@@ -383,6 +389,7 @@ class Smart<T = Scalar, R extends number = number> {
     return device;
   }
 
+  /** A short description with dtype and shape. Nothing is copied from the device. */
   toString(): string {
     const sides = (['host', 'gpu'] as const).filter((side) => this.#current[side]).join(' and ');
     return `SmartArray(${this.dtype.name} [${this.shape.join(', ')}], ${this.disposed ? 'disposed' : `current on ${sides}`})`;

@@ -39,12 +39,17 @@ export const KIND_NAMES: readonly DeviceKind[] = Object.keys(DEVICE_KINDS) as De
 
 /** Limits that launches are validated against. */
 export interface DeviceLimits {
+  /** The most threads that a block may have, over all axes. */
   readonly maxThreadsPerBlock: number;
+  /** The most threads that a block may have along x, y and z. */
   readonly maxBlockDim: readonly [number, number, number];
+  /** The most blocks that a grid may have along x, y and z. */
   readonly maxGridDim: readonly [number, number, number];
   /** Bytes of static and dynamic shared memory together that a block may have. */
   readonly maxSharedBytesPerBlock: number;
+  /** Threads per warp: 32. */
   readonly warpSize: number;
+  /** Multiprocessors (compute units) of a GPU; threads that share the blocks on the CPU device. */
   readonly multiprocessors: number;
   /** Bytes of device memory. */
   readonly totalMemory: number;
@@ -52,9 +57,13 @@ export interface DeviceLimits {
 
 /** What a device is called and can do; does not change while it is open. */
 export interface DeviceInfo {
+  /** What kind of device it is: `'cpu'`, `'nvidia'`, …. */
   readonly kind: DeviceKind;
+  /** The name that the driver gives the hardware. */
   readonly name: string;
+  /** Number among the devices of its kind. */
   readonly index: number;
+  /** What launches are checked against. */
   readonly limits: DeviceLimits;
   /** `[9, 0]` on NVIDIA. */
   readonly computeCapability?: readonly [number, number] | undefined;
@@ -78,7 +87,9 @@ export interface DeviceInfo {
 
 /** What an OpenCL or HIP device is made of. */
 export interface HardwareInfo {
+  /** What the hardware is. */
   readonly type: 'gpu' | 'cpu' | 'other';
+  /** Who made the hardware. */
   readonly vendor: 'amd' | 'nvidia' | 'intel' | 'other';
 }
 
@@ -102,12 +113,14 @@ export interface DeviceFeatures {
 
 /** A queue of work; opaque to everybody but the driver that made it. */
 export interface StreamHandle {
+  /** The driver's own object. */
   readonly stream: unknown;
   /** The stream as other libraries know it (a CUstream); absent where there is no such thing. */
   readonly address?: bigint | undefined;
 }
 /** A mark in a stream; opaque likewise. */
 export interface EventHandle {
+  /** The driver's own object. */
   readonly event: unknown;
 }
 
@@ -214,9 +227,13 @@ export interface Executable {
 export interface ExecutableAttributes {
   /** Registers a thread; 0 where the notion does not exist. */
   readonly registers: number;
+  /** Bytes of static shared memory per block. */
   readonly sharedBytes: number;
+  /** Bytes of local memory per thread. */
   readonly localBytes: number;
+  /** Bytes of constant memory that the kernel uses. */
   readonly constBytes: number;
+  /** The most threads of a block that this kernel can be launched with on the device. */
   readonly maxThreadsPerBlock: number;
 }
 
@@ -343,6 +360,7 @@ export interface Failure {
 export interface BlockingCalls {
   /** Contiguous bytes. */
   copyToHost(target: Uint8Array, source: Pointer, stream?: StreamHandle): void;
+  /** The same of elements with strides: touches no byte outside the elements. */
   copyToHostStrided(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): void;
   /** Blocks until the stream has run dry, then throws what went wrong on it, if anything did. */
   synchronizeStream(stream: StreamHandle): void;
@@ -386,6 +404,7 @@ export interface PageCalls {
  * is enqueued, and the host memory and the description of a copy must stay alive and unchanged until the stream has come that far.
  */
 export interface DeviceDriver extends Partial<BlockingCalls> {
+  /** What the device is; does not change while it is open. */
   readonly info: DeviceInfo;
 
   // memory
@@ -423,12 +442,16 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   share(pointer: Pointer): Uint8Array;
   /** Opens another process's memory; `closeShared` gives the address back. */
   openShared(handle: Uint8Array): Pointer;
+  /** Gives back what `openShared` opened. */
   closeShared(pointer: Pointer): void;
 
   // copies; `stream` as said above. Contiguous bytes:
+  /** Copies bytes from the host. */
   copyToDevice(target: Pointer, source: Uint8Array, stream?: StreamHandle): void;
+  /** Copies bytes within the device. */
   copyOnDevice(target: Pointer, source: Pointer, bytes: number, stream?: StreamHandle): void;
   // Strided ones are element-exact: they touch no byte outside the elements.
+  /** Copies elements with strides from the host. */
   copyToDeviceStrided(copy: StridedCopy<DeviceSide, HostSide>, stream?: StreamHandle): void;
   /**
    * As `copyToHostStrided` with a stream, for hosts that must not be blocked: all reads of the source are enqueued when this returns;
@@ -437,12 +460,14 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   copyToHostLater?(copy: StridedCopy<HostSide, DeviceSide>, stream?: StreamHandle): Promise<void>;
   /** Overlapping source and target behave as if the source had been copied out first. */
   copyOnDeviceStrided(copy: StridedCopy<DeviceSide, DeviceSide>, stream?: StreamHandle): void;
+  /** Sets every element to one value. */
   fillStrided(fill: StridedFill<DeviceSide>, stream?: StreamHandle): void;
 
   /** Copies from another device of the same kind, without the host where the hardware can. */
   copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void;
 
   // streams and events
+  /** Creates a stream; `destroyStream` gives it back. */
   createStream(): StreamHandle;
   /** The stream that waits for and is waited for by all others, or the calling thread's own; nobody destroys them. */
   builtinStream(which: 'legacy' | 'per-thread'): StreamHandle;
@@ -452,6 +477,7 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   destroyStream(stream: StreamHandle): void;
   /** Whether the stream has run dry. */
   queryStream(stream: StreamHandle): boolean;
+  /** Creates an event; `timing`: it can be measured with. */
   createEvent(timing: boolean): EventHandle;
   /** Streams may still wait for it, and it may not have been reached yet. */
   destroyEvent(event: EventHandle): void;

@@ -16,6 +16,7 @@ export interface ComplexToken<out T> extends DType<T> {
   /** `c64(re, im = 0)` or `c64({ re, im })`. Throws TypeError for anything else. */
   (re: number | bigint | boolean | Complex, im?: number): T;
   readonly name: ComplexName;
+  /** NumPy's letter for complex numbers. */
   readonly kind: 'c';
   /** A fixed sub-array for the field of a struct. */
   array<const S extends readonly number[]>(...shape: S): SubArrayDType<T, S>;

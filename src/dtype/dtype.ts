@@ -29,6 +29,10 @@ export interface DType<out T = unknown> {
   readonly [elementType]?: T;
   /** `'f32'`, `'i64'`, …; `'f32x4'` for a vector, `'struct'` for a record, `'f32[3,2]'` for a fixed sub-array. */
   readonly name: string;
+  /**
+   * NumPy's letter: `'f'` for floats, `'i'` and `'u'` for integers, `'b'`, `'c'`, `'V'` for structs, `'S'` and `'U'` for strings, `'M'` and `'m'` for
+   * dates and durations.
+   */
   readonly kind: DTypeKind;
   /** Size of one element in bytes. */
   readonly itemSize: number;
@@ -40,6 +44,7 @@ export interface DType<out T = unknown> {
   readonly fields?: readonly StructField[];
   /** Sub-array only: the element and the shape. */
   readonly base?: DType;
+  /** Sub-array only: its shape. */
   readonly subShape?: readonly number[];
 }
 

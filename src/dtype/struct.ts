@@ -14,6 +14,7 @@ import type { DTypeLike, Plain, ValueOf } from './types.ts';
 /** A record type; `T` is the plain object that an element is on the host. */
 export interface StructDType<out T = unknown> extends DType<T> {
   readonly name: 'struct';
+  /** NumPy's letter for structs. */
   readonly kind: 'V';
   readonly fields: readonly StructField[];
   /** Whether fields lie at multiples of their alignment. */

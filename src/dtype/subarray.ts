@@ -22,8 +22,10 @@ export type SubArrayValue<T, S extends readonly number[]> = S extends readonly [
 /** A fixed number of elements of `T`, as the field of a struct. Read, it is a nested array. */
 export interface SubArrayDType<out T = unknown, S extends readonly number[] = readonly number[]>
   extends DType<SubArrayValue<T, S>> {
+  /** NumPy's letter for structs and sub-arrays. */
   readonly kind: 'V';
   readonly base: DType<T>;
+  /** Length of each axis of the sub-array. */
   readonly subShape: readonly number[];
 }
 

@@ -12,6 +12,7 @@ import { type SubArrayDType, subArray } from './subarray.ts';
 
 /** A dtype of strings of at most `length` characters. */
 export interface TextDType extends DType<string> {
+  /** NumPy's letter: `'S'` for characters of 8 bits, `'U'` for code points. */
   readonly kind: 'S' | 'U';
   /** How many characters there is room for: bytes of `'S'`, code points of `'U'`. */
   readonly length: number;

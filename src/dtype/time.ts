@@ -24,7 +24,9 @@ export interface DatetimeToken<out U extends TimeUnit> extends DType<t.datetime6
    * `datetime64('s')(d)` a date in another unit, rounded down. Throws TypeError or RangeError for what is no date.
    */
   (value: DateLike): t.datetime64<U>;
+  /** NumPy's letter for dates. */
   readonly kind: 'M';
+  /** The unit that is counted, from 1970 on. */
   readonly unit: TimeUnit;
   /** The type of the count. */
   readonly lane: DTypeToken<unknown>;
@@ -36,7 +38,9 @@ export interface DatetimeToken<out U extends TimeUnit> extends DType<t.datetime6
 export interface TimedeltaToken<out U extends TimeUnit> extends DType<t.timedelta64<U>> {
   /** The count that a duration is: `timedelta64('s')(90n)`. In a kernel the duration, of a count or of a duration in another unit, rounded down. */
   (value: bigint | string): t.timedelta64<U>;
+  /** NumPy's letter for durations. */
   readonly kind: 'm';
+  /** The unit that is counted. */
   readonly unit: TimeUnit;
   /** The type of the count. */
   readonly lane: DTypeToken<unknown>;

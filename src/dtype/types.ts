@@ -20,7 +20,9 @@ export type Flag = boolean & { readonly [kind]?: 'bool' };
 
 /** A complex number on the host. */
 export interface Complex {
+  /** The real part. */
   readonly re: number;
+  /** The imaginary part. */
   readonly im: number;
 }
 /**

@@ -167,6 +167,7 @@ export class Graph<R = unknown> {
     noteMade(this);
   }
 
+  /** The context, and so the device, that the graph runs on. */
   get context(): Context {
     return this.#resource.context;
   }
@@ -189,6 +190,7 @@ export class Graph<R = unknown> {
     return this.#resource.kept;
   }
 
+  /** Whether `dispose` has been called. */
   get disposed(): boolean {
     return this.#disposedAt !== undefined || this.context.closed || this.#resource.epoch !== this.context.epoch;
   }
@@ -246,6 +248,7 @@ export class Graph<R = unknown> {
     if (this.disposed) throw disposedError('graph', undefined, 'its context was reset: make a new one with graph()');
   }
 
+  /** A short description with the number of operations. */
   toString(): string {
     return `Graph(${this.size} pieces of work, ${this.disposed ? 'disposed' : this.context.info.name})`;
   }

@@ -15,6 +15,7 @@ export type Direction = 'in' | 'out' | 'inout';
 /** A host array with the way it is copied. */
 export interface Hinted<A = unknown> {
   readonly [HINT]: Direction;
+  /** The host array. */
   readonly array: A;
 }
 

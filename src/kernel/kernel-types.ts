@@ -112,15 +112,21 @@ export type Arguments<P extends readonly unknown[], N extends Namespace = Namesp
 export interface SpecialisationStats {
   /** `scale(f32[::1], number)`. */
   readonly signature: string;
+  /** Width of indices: 64 if an array or the grid has more than 2³¹ elements. */
   readonly indexBits: 32 | 64;
+  /** The device that it was compiled for. */
   readonly device: string;
+  /** How often it has been launched. */
   readonly launches: number;
 }
 
 /** How often a launch found its code compiled. */
 export interface KernelStats {
+  /** Launches whose code was already compiled. */
   readonly hits: number;
+  /** Launches that had to be compiled. */
   readonly misses: number;
+  /** The specialisations, in the order in which they were compiled. */
   readonly specialisations: readonly SpecialisationStats[];
 }
 
@@ -132,6 +138,7 @@ export type InspectTarget = 'types' | 'ir' | 'passes' | 'wasm' | 'js' | 'ptx' | 
 
 /** Options of `forAll`. */
 export interface ForAllOptions {
+  /** The stream to enqueue on; without one the default stream. */
   readonly stream?: Stream | 0 | null | undefined;
   /** Bytes of dynamic shared memory of a block. */
   readonly sharedBytes?: number | undefined;
@@ -193,6 +200,7 @@ export interface Kernel<P extends readonly unknown[], N extends Namespace = Name
    * @throws when nothing was compiled.
    */
   suggestBlock(sharedBytes?: number): number;
+  /** How often the kernel was launched and compiled, and its specialisations. */
   readonly stats: KernelStats;
   /** The function's name, or the option `name`. */
   readonly name: string;

@@ -27,16 +27,21 @@ export interface LaunchExtras {
 
 /** A launch of so many blocks of so many threads. */
 export interface GridLaunch extends LaunchExtras {
+  /** Blocks along x, or along x, y and z. */
   readonly grid: Dim;
+  /** Threads of a block along x, or along x, y and z. */
   readonly block: Dim;
+  /** Not beside `grid` and `block`. */
   readonly threads?: undefined;
 }
 
 /** A launch of at least so many threads: `grid = ceil(threads / block)`, along x, y, z; x is the last axis of an array. */
 export interface ThreadsLaunch extends LaunchExtras {
+  /** At least so many threads along x, or along x, y and z: kernels need a guard such as `if (i < n)`. */
   readonly threads: Dim;
   /** Default: chosen by Tsamba. */
   readonly block?: Dim | undefined;
+  /** Not beside `threads`: it follows from them and the block. */
   readonly grid?: undefined;
 }
 

@@ -11,9 +11,13 @@ import { show } from '../show.ts';
 export interface LinkCode {
   /** A path, as where a string stands for all of this. */
   readonly file?: string;
+  /** PTX. */
   readonly ptx?: string;
+  /** Machine code of NVIDIA GPUs. */
   readonly cubin?: Uint8Array;
+  /** A fat binary: code for several architectures (`nvcc -fatbin`). */
   readonly fatbin?: Uint8Array;
+  /** An object file with relocatable device code (`nvcc -dc`). */
   readonly object?: Uint8Array;
   /** LTO-IR (`nvcc -dlto`), which nvJitLink links, where it is installed. */
   readonly ltoir?: Uint8Array;
@@ -23,6 +27,7 @@ export interface LinkCode {
   readonly opencl?: string;
   /** HIP C++. */
   readonly hip?: string;
+  /** What messages call it. */
   readonly name?: string;
   /**
    * Called with each module that has the code, when a CUDA driver has loaded it and before a kernel of it runs: to set variables of it, say. Of code that is linked

@@ -37,7 +37,9 @@ const SCALAR: unique symbol = Symbol.for('tsamba.scalar') as never;
 /** A kernel argument whose type has been decided by the caller. Made by `cuda.scalar`. */
 export interface ScalarArgument<T = unknown> {
   readonly [SCALAR]: ElemType | ComplexName | 'time' | 'vector';
+  /** The type that the caller has stated. */
   readonly dtype: DType<T>;
+  /** The value. */
   readonly value: Plain<T>;
 }
 

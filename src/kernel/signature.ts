@@ -17,12 +17,14 @@ const SIGNATURE: unique symbol = Symbol.for('tsamba.signature') as never;
 /** The type of an argument, made by `types.array` and its like; prints as signatures spell it. */
 export interface ArgumentType {
   readonly [TYPE]: ArgType;
+  /** The type as it is written in a signature: `f32[::1]`. */
   toString(): string;
 }
 
 /** A signature, made by `types.void`. */
 export interface SignatureValue {
   readonly [SIGNATURE]: Signature;
+  /** The signature as text. */
   toString(): string;
 }
 

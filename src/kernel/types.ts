@@ -131,27 +131,40 @@ export interface View<T, R extends number> extends Readable<T, R> {
 interface Sequence<P, V> {
   /** The element at an index; negative ones count from the end. */
   at(index: number): P;
+  /** Whether every element passes the test. */
   every(test: (value: P, index: number) => unknown): boolean;
+  /** Whether at least one element passes the test. */
   some(test: (value: P, index: number) => unknown): boolean;
   /** The first element that passes the test; undefined if none does. */
   find(test: (value: P, index: number) => unknown): P | undefined;
+  /** The index of the first element that passes the test; -1 if none does. */
   findIndex(test: (value: P, index: number) => unknown): number;
+  /** The last element that passes the test; undefined if none does. */
   findLast(test: (value: P, index: number) => unknown): P | undefined;
+  /** The index of the last element that passes the test; -1 if none does. */
   findLastIndex(test: (value: P, index: number) => unknown): number;
+  /** Calls a function for each element, in order. */
   forEach(each: (value: P, index: number) => void): void;
+  /** Whether an element is the value. */
   includes(value: P): boolean;
+  /** The index of the first element that is the value; -1 if none is. */
   indexOf(value: P): number;
+  /** The index of the last element that is the value; -1 if none is. */
   lastIndexOf(value: P): number;
   /** A new array of the thread's own; the length must be known while compiling. */
   map<U>(change: (value: P, index: number) => U): U[];
+  /** Combines all elements from the first to the last, in the calling thread alone. */
   reduce(combine: (before: P, value: P, index: number) => P): P;
   reduce<U>(combine: (before: U, value: P, index: number) => U, first: U): U;
+  /** Combines all elements from the last to the first, in the calling thread alone. */
   reduceRight<U>(combine: (before: U, value: P, index: number) => U, first: U): U;
   /** A view of the elements from `from` to before `to`; negative ones count from the end. */
   subarray(from?: number, to?: number): V;
   /** For `for (const [i, v] of a.entries())`. */
   entries(): IterableIterator<[number, P]>;
+  /** The indices. */
   keys(): IterableIterator<number>;
+  /** The elements. */
   values(): IterableIterator<P>;
 }
 

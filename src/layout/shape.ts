@@ -15,9 +15,13 @@ export type Order = 'C' | 'F';
 
 /** Where the elements of an array lie: strides and offset in bytes, the offset that of the first element. */
 export interface StridedLayout {
+  /** Length of each axis, in elements. */
   readonly shape: readonly number[];
+  /** Bytes from one element to the next along each axis. */
   readonly strides: readonly number[];
+  /** Bytes from the start of the memory to the first element. */
   readonly offset: number;
+  /** Bytes of an element. */
   readonly itemSize: number;
 }
 

@@ -18,7 +18,9 @@ export type ProductMaker = 'own' | 'cublas';
 
 /** Who multiplies, and why. */
 export interface Chosen {
+  /** Who multiplies. */
   readonly library: ProductMaker;
+  /** The reason, as a sentence for people. */
   readonly why: string;
   /** Name and version of the library. */
   readonly version?: string;

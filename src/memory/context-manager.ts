@@ -7,6 +7,7 @@ import { TsambaTypeError } from '../errors.ts';
 
 /** Something in force until it is disposed; disposing twice is a no-op. */
 export interface Leavable {
+  /** Ends it. Calling it again does nothing. */
   dispose(): void;
   [Symbol.dispose](): void;
 }

@@ -37,6 +37,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
   readonly #device: OpenDevice;
   /** Called before each launch while faults are injected; throws to make the launch fail. */
   beforeLaunch: (() => void) | undefined = undefined;
+  /** What the device is called and can do. */
   readonly info: DeviceInfo;
   /** By what name users know the functions that it belongs to: `cuda`, `roc`. For messages. */
   readonly namespace: string;
@@ -106,6 +107,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     this.#driver = driver;
   }
 
+  /** What kind of device it is: `'cpu'`, `'nvidia'`, …. */
   get kind(): DeviceKind {
     return this.info.kind;
   }
@@ -228,6 +230,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     return { free, total };
   }
 
+  /** Bytes and counts since the context was opened. Synchronous; waits for nothing. */
   memoryStats(): MemoryStats {
     const { live, peak, allocations, frees, synchronizations, copies } = this.counters;
     return {
@@ -330,6 +333,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     await this.listeners.gone();
   }
 
+  /** Throws a DriverError (E_CONTEXT_CLOSED) if the context is closed. */
   checkOpen(): void {
     if (!this.#closed) return;
     throw new DriverError(

@@ -7,15 +7,19 @@ import { checkBody, contextManager, exitAfter, type Leavable } from './context-m
 
 /** A device as users see it. Numba: what `cuda.gpus` has and `get_current_device()` gives; the `Agent` of `roc`. */
 export interface Device {
+  /** What kind of device it is: `'cpu'`, `'nvidia'`, …. */
   readonly kind: DeviceKind;
+  /** The name that the driver gives the hardware. */
   readonly name: string;
   /** Number among the devices of its kind. */
   readonly index: number;
   /** What it is: `'gpu'`, `'cpu'` or `'other'`. */
   readonly type: HardwareInfo['type'];
+  /** Who made the hardware. */
   readonly vendor: HardwareInfo['vendor'];
   /** `[9, 0]` on NVIDIA; undefined elsewhere. */
   readonly computeCapability: readonly [number, number] | undefined;
+  /** What launches are checked against. */
   readonly limits: DeviceLimits;
   /** Why this device was taken and not the one that is usually meant; undefined if it is that, or was asked for by name. */
   readonly fallbackReason: string | undefined;

@@ -26,6 +26,7 @@ export abstract class Holdings {
   readonly deallocations: Deallocations;
   /** Streams, events and loaded kernels that wait to be destroyed. */
   readonly resourceDeallocations: Deallocations;
+  /** What `memoryStats()` shows. */
   readonly counters: Counters = new Counters();
   /** Has the engine collect dropped arrays when much memory is live. */
   readonly pressure: Pressure;
@@ -82,6 +83,7 @@ export abstract class Holdings {
     return this.#allocations[allocation.place] === allocation;
   }
 
+  /** Frees what waits in the queue of device memory. */
   freePending(): void {
     clear(this.deallocations);
   }

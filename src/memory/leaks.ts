@@ -8,6 +8,7 @@ import { captureStack, type Site } from './disposal.ts';
 
 /** Device memory that nobody has disposed. */
 export interface Leak {
+  /** Bytes of the allocation. */
   readonly bytes: number;
   /** Function, file, line and column of the allocation. */
   readonly site: string;

@@ -15,6 +15,7 @@ import type { StreamRef, StreamUser } from './stream-ref.ts';
 
 /** What an owner asks of the context that it was allocated in. */
 export interface MemoryHome {
+  /** The driver of the device. */
   readonly driver: DeviceDriver;
   /** The last array of an allocation was disposed. */
   release(allocation: Allocation): void;
@@ -231,9 +232,11 @@ let scheduled = false;
 
 /** The owner of one allocation, counted by the arrays that share it. */
 export class MemoryOwner {
+  /** The context that the memory was allocated in. */
   readonly context: MemoryHome;
   /** Address of the first byte; 0 for the owner of no memory. */
   readonly address: number;
+  /** Bytes of the allocation. */
   readonly bytes: number;
   /** The memory can be given to `driver.share`. */
   readonly shareable: boolean;

@@ -6,7 +6,9 @@
 
 /** Copies in one direction. */
 export interface CopyCount {
+  /** How many copies there were. */
   readonly count: number;
+  /** How many bytes they copied. */
   readonly bytes: number;
 }
 
@@ -20,12 +22,19 @@ export interface MemoryStats {
   readonly pooled: number;
   /** The most bytes that were ever live and pending together. */
   readonly peak: number;
+  /** How many allocations there were. */
   readonly allocations: number;
+  /** How many allocations were freed. */
   readonly frees: number;
+  /** How often the host waited for the device. */
   readonly synchronizations: number;
+  /** Copies, by direction. */
   readonly copies: {
+    /** From the host to the device. */
     readonly hostToDevice: CopyCount;
+    /** From the device to the host. */
     readonly deviceToHost: CopyCount;
+    /** Within the device, and from other devices. */
     readonly deviceToDevice: CopyCount;
   };
 }

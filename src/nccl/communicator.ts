@@ -17,14 +17,17 @@ import type { Call, Transport, TransportName } from './transport.ts';
 
 /** On which stream a call is enqueued: that of the array that is given first, unless said; else the default stream. */
 export interface OnStream {
+  /** The stream to enqueue on. */
   readonly stream?: Stream | 0 | null | undefined;
 }
 /** How contributions are combined: `'sum'` unless said. */
 export interface Combining extends OnStream {
+  /** How contributions are combined; `'sum'` unless said. */
   readonly op?: ReduceOp | undefined;
 }
 /** Which rank is the root: 0 unless said. */
 export interface Rooted extends OnStream {
+  /** The rank of the root; 0 unless said. */
   readonly root?: number | undefined;
 }
 
@@ -304,6 +307,7 @@ export class Communicator {
     return this.dispose();
   }
 
+  /** A short description with the rank and the number of ranks. */
   toString(): string {
     return `Communicator(rank ${this.rank} of ${this.size}, ${this.transport}${this.#disposed ? ', disposed' : ''})`;
   }

@@ -8,6 +8,7 @@ export type CommunicatorCode = 'E_NCCL' | 'E_NCCL_LOST' | 'E_NCCL_TIMEOUT' | 'E_
 
 /** A collective that cannot be completed: a rank was lost, did not come in time, aborted, or called something else. */
 export class CommunicatorError extends DriverError {
+  /** `'CommunicatorError'`. */
   override readonly name: string = 'CommunicatorError';
   /** The rank that it was, where it is known: a number in the communicator that `init` gave. */
   readonly rank: number | undefined;

@@ -38,9 +38,11 @@ export interface InitOptions {
 
 /** What `nccl.initAll` takes. */
 export interface InitAllOptions {
+  /** `'nccl'` or `'reference'`. Default: `TSAMBA_NCCL_TRANSPORT`, otherwise NCCL. */
   readonly transport?: TransportName | undefined;
   /** With the reference transport: how many ranks there are on the current device. Else the first so many GPUs. */
   readonly size?: number | undefined;
+  /** Milliseconds that other ranks may keep one waiting. Default: `TSAMBA_NCCL_TIMEOUT`, otherwise 600 000. */
   readonly timeout?: number | undefined;
 }
 

@@ -12,8 +12,11 @@ import type { Stream } from '../stream/stream.ts';
 
 /** Any device array, whatever its elements and axes: so much of one as all have in common for the editor. */
 export interface AnyArray {
+  /** The memory of the array. */
   readonly gpuData: unknown;
+  /** The type of the elements. */
   readonly dtype: DType;
+  /** Length of each axis, in elements. */
   readonly shape: readonly number[];
 }
 

@@ -38,18 +38,23 @@ interface Division {
 
 /** One rank's part of an array, made by `shard`. */
 export class Shard<T = unknown> {
+  /** The communicator that the whole is divided over. */
   readonly comm: Communicator;
   /** The shape of the whole. */
   readonly shape: readonly number[];
+  /** The axis that is divided. */
   readonly axis: number;
+  /** How many elements of each neighbour a rank has copies of. */
   readonly halo: number;
   /** From where to where along the axis this rank's own elements are in the whole. */
   readonly start: number;
+  /** The index after this rank's last own element in the whole. */
   readonly stop: number;
   /** This rank's elements with its copies of the neighbours': what kernels work on. */
   readonly local: DeviceNDArray<T, number>;
   /** Copies of the neighbours' elements before and behind this rank's own in `local`: `halo`, or 0 at an end. */
   readonly before: number;
+  /** Copies behind this rank's own elements in `local`: `halo`, or 0 at an end. */
   readonly behind: number;
   readonly #lower: number | undefined;
   readonly #upper: number | undefined;

@@ -32,8 +32,11 @@ export interface AlongAxes {
 
 /** Options of what is done with all elements. */
 export interface AllElements {
+  /** Absent: all elements are meant. */
   readonly axis?: undefined;
+  /** Absent: there are no axes to keep. */
   readonly keepDims?: undefined;
+  /** Absent: the result is one value. */
   readonly out?: undefined;
 }
 

@@ -48,7 +48,9 @@ export interface Ask extends AskCall<false> {
 
 /** The least and the greatest: numbers, or arrays of them. */
 export interface Extent<T> {
+  /** The smallest element; NaN if there is one. */
   readonly min: T;
+  /** The largest element; NaN if there is one. */
   readonly max: T;
 }
 

@@ -33,7 +33,9 @@ type AnyArray = DeviceNDArray<never> | DeviceNDArray;
 
 /** Runs of equal elements. */
 export interface Runs<T> {
+  /** The element of each run. */
   readonly values: DeviceNDArray<T, 1>;
+  /** The length of each run. */
   readonly counts: DeviceNDArray<number, 1>;
 }
 

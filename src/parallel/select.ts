@@ -42,6 +42,7 @@ export interface Select {
 export interface Parts<T> {
   /** The elements that were chosen, and the others, each in their order. */
   readonly selected: DeviceNDArray<T, 1>;
+  /** The elements that were not chosen, in their order. */
   readonly rejected: DeviceNDArray<T, 1>;
 }
 

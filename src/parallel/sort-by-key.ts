@@ -20,7 +20,9 @@ export interface SortByKeyOptions<T> extends Order<T> {
   /** Device arrays for the results; the arrays that are sorted, to sort in place. Default: new ones. */
   readonly out?:
     | {
+        /** For the keys in order. */
         readonly keys?: DeviceNDArray<never, number> | DeviceNDArray | undefined;
+        /** For the values in the order of the keys. */
         readonly values?: DeviceNDArray<never, number> | DeviceNDArray | undefined;
       }
     | undefined;
@@ -28,7 +30,9 @@ export interface SortByKeyOptions<T> extends Order<T> {
 
 /** Keys in their order, and the values that stood beside them. */
 export interface Sorted<K, V> {
+  /** The keys in order. */
   readonly keys: DeviceNDArray<K, 1>;
+  /** The values in the order of the keys. */
   readonly values: DeviceNDArray<V, 1>;
 }
 

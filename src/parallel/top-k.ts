@@ -25,6 +25,7 @@ export interface TopKOptions<T> extends Order<T> {
 
 /** What `topK` gives. */
 export interface Top<T> {
+  /** The elements, in order. */
   readonly values: DeviceNDArray<T, 1>;
   /** Where they are: i32, and u32 beyond 2³¹ elements. */
   readonly indices: DeviceNDArray<i32, 1>;

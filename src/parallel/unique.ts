@@ -32,7 +32,9 @@ export interface Unique {
 
 /** Keys, and a value for each. */
 export interface KeyedValues<K, V> {
+  /** The keys. */
   readonly keys: DeviceNDArray<K, 1>;
+  /** The values: one for each key. */
   readonly values: DeviceNDArray<V, 1>;
 }
 

@@ -11,13 +11,16 @@ export type { FilePattern, PluginOptions } from './plugin.ts';
 
 /** What is used of a build of esbuild. */
 export interface EsbuildBuild {
+  /** The options of the build. */
   readonly initialOptions: { readonly absWorkingDir?: string | undefined };
+  /** esbuild itself. */
   readonly esbuild: {
     build(options: {
       readonly [setting: string]: unknown;
       entryPoints: string[];
     }): Promise<{ readonly outputFiles?: readonly { readonly path: string; readonly text: string }[] | undefined }>;
   };
+  /** Registers what loads files. */
   onLoad(
     options: { filter: RegExp; namespace?: string },
     load: (args: {
@@ -31,7 +34,9 @@ export interface EsbuildBuild {
 
 /** A plugin as esbuild has them. */
 export interface EsbuildPlugin {
+  /** `'tsamba'`. */
   name: string;
+  /** Called by esbuild when a build begins. */
   setup(build: EsbuildBuild): void;
 }
 

@@ -12,15 +12,21 @@ export type { Node } from './lint/tree.ts';
 
 /** What a configuration of ESLint takes. */
 export interface LintConfig {
+  /** What ESLint calls the configuration. */
   readonly name: string;
+  /** The plugins, by the names that rules are written with. */
   readonly plugins: Readonly<Record<string, unknown>>;
+  /** The rules that are on, and how serious they are. */
   readonly rules: Readonly<Record<string, 'error' | 'warn'>>;
 }
 
 /** The plugin: its rules, and a configuration that turns all of them on. */
 export interface LintPlugin {
+  /** The name of the plugin. */
   readonly meta: { readonly name: string };
+  /** The rules, by name. */
   readonly rules: Readonly<Record<string, Rule>>;
+  /** Configurations: `recommended` turns on all rules. */
   readonly configs: { readonly recommended: LintConfig };
 }
 

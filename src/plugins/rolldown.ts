@@ -14,7 +14,9 @@ export type { ModuleContext, ModuleResult } from './rollup.ts';
 
 /** A plugin as Rolldown has them. */
 export interface RolldownPlugin {
+  /** `'tsamba'`. */
   name: string;
+  /** Called by Rolldown for each module; undefined leaves it as it is. */
   transform(this: ModuleContext, code: string, id: string): Promise<(ModuleResult & { moduleType?: 'js' }) | undefined>;
 }
 

@@ -9,21 +9,29 @@ export type { FilePattern, PluginOptions } from './plugin.ts';
 
 /** What a bundler of Rollup's kind gives plugins at a module. */
 export interface ModuleContext {
+  /** The source map of what other plugins have done before. */
   getCombinedSourcemap?(): unknown;
+  /** Prints a warning. */
   warn(message: string): void;
 }
 
 /** What becomes of a module. */
 export interface ModuleResult {
+  /** The code of the module. */
   code: string;
+  /** Its source map. */
   map: { version: 3; sources: string[]; names: string[]; mappings: string };
 }
 
 /** A plugin as Rollup has them. */
 export interface RollupPlugin {
+  /** `'tsamba'`. */
   name: string;
+  /** Called for each module, after other plugins. */
   transform: {
+    /** After the plugins that take out types. */
     order: 'post';
+    /** Transforms a module; undefined leaves it as it is. */
     handler(this: ModuleContext, code: string, id: string): ModuleResult | undefined;
   };
 }

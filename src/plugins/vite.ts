@@ -12,23 +12,33 @@ export type { ModuleContext, ModuleResult } from './rollup.ts';
 
 /** What is used of an environment of Vite: the client, or a server's. */
 export interface Environment {
+  /** `'client'`, `'ssr'`, or a name of yours. */
   readonly name: string;
+  /** The channel to the page. */
   readonly hot: { send(payload: { type: 'custom'; event: string; data?: unknown }): void };
+  /** Transforms a module as if it was requested. */
   transformRequest(url: string): Promise<unknown>;
 }
 
 /** What is used of a module of Vite's graph. */
 export interface ModuleNode {
+  /** Path and query of the module; null if it has none. */
   readonly id: string | null;
+  /** The URL that the page requests it by. */
   readonly url: string;
 }
 
 /** A plugin as Vite has them. */
 export interface VitePlugin {
+  /** `'tsamba'`. */
   name: string;
+  /** After the plugins that take out types. */
   enforce: 'post';
+  /** Called by Vite once the configuration is known. */
   configResolved(config: { readonly root: string; readonly command: 'build' | 'serve' }): void;
+  /** Called for each module; undefined leaves it as it is. */
   transform(this: ModuleContext & { environment?: unknown }, code: string, id: string): ModuleResult | undefined;
+  /** Called when a file was edited: replaces the text of kernels in the running page, where nothing else has changed. */
   hotUpdate(
     this: { environment: Environment },
     update: {

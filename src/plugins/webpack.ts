@@ -8,12 +8,15 @@ export type { FilePattern, PluginOptions } from './plugin.ts';
 
 /** What is used of a compiler of webpack's kind. */
 export interface WebpackCompiler {
+  /** The options of the build: the plugin adds a rule to `module.rules`. */
   options: { module: { rules: unknown[] } };
+  /** The folder of the project. */
   context: string;
 }
 
 /** A plugin as webpack and Rspack have them. */
 export interface WebpackPlugin {
+  /** Called by webpack when a build begins. */
   apply(compiler: WebpackCompiler): void;
 }
 

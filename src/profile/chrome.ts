@@ -9,24 +9,35 @@ import type { ProfileEvent, Taken } from './records.ts';
 
 /** An event of Chrome's format. */
 export interface TraceEvent {
+  /** What the viewer shows. */
   readonly name: string;
   /** `X`: an event with a duration, `i`: an instant, `b` and `e`: the ends of one that may overlap others, `C`: a counter, `M`: metadata. */
   readonly ph: 'X' | 'i' | 'b' | 'e' | 'C' | 'M';
+  /** The process: the program, or a number for a device. */
   readonly pid: number;
+  /** The track within the process: a thread, or a stream. */
   readonly tid: number;
   /** Microseconds since the beginning of 2026. */
   readonly ts?: number;
+  /** Microseconds that it took. */
   readonly dur?: number;
+  /** The category, by which viewers filter. */
   readonly cat?: string;
+  /** Ties together the ends of events that may overlap. */
   readonly id?: string;
+  /** Of instants: they belong to their track. */
   readonly s?: 't';
+  /** What the viewer shows when the event is selected. */
   readonly args?: Readonly<Record<string, unknown>>;
 }
 
 /** What is written to a file. */
 export interface Trace {
+  /** The events, in no particular order. */
   readonly traceEvents: readonly TraceEvent[];
+  /** The unit that viewers show times in. */
   readonly displayTimeUnit: 'ms';
+  /** Whose trace it is. */
   readonly otherData: Readonly<Record<string, unknown>>;
 }
 

@@ -6,12 +6,15 @@ import type { CopyDirection, Doing, EventKind } from './observing.ts';
 
 /** A time and how long something took, in milliseconds since the profile began. */
 export interface Span {
+  /** Milliseconds from the beginning of the profile. */
   readonly start: number;
+  /** Milliseconds that it took. */
   readonly duration: number;
 }
 
 /** Something that was done while a profile was taken. */
 export interface ProfileEvent extends Span {
+  /** What kind of work: `'launch'`, `'copy'`, …. */
   readonly kind: EventKind;
   /** What is done: the kernel's name, `copy host to device`, a range's name. */
   readonly name: string;
@@ -23,6 +26,7 @@ export interface ProfileEvent extends Span {
   readonly gpu?: Span | undefined;
   /** Of copies, fills and collectives: each byte once, though it is read and written. */
   readonly bytes?: number | undefined;
+  /** Of copies: from where to where. */
   readonly direction?: CopyDirection | undefined;
   /** Grid and block of a launch, sizes of a product. */
   readonly detail?: Readonly<Record<string, unknown>> | undefined;
@@ -32,10 +36,13 @@ export interface ProfileEvent extends Span {
 
 /** Bytes that were live on a device, from a moment on. */
 export interface MemorySample {
+  /** Milliseconds from the beginning of the profile. */
   readonly time: number;
+  /** The device: `nvidia:0`. */
   readonly device: string;
   /** `cuda`, `roc`: whose memory it is. */
   readonly namespace: string;
+  /** Bytes that are live from then on. */
   readonly bytes: number;
 }
 
@@ -43,6 +50,7 @@ export interface MemorySample {
 export interface ProfiledDevice {
   /** `nvidia:0`. */
   readonly id: string;
+  /** The name of the hardware. */
   readonly name: string;
 }
 

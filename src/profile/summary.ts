@@ -8,22 +8,31 @@ import type { ProfileEvent, Taken } from './records.ts';
 
 /** How often, how long. Times are milliseconds. */
 export interface Sum {
+  /** How often it was done. */
   readonly count: number;
+  /** Milliseconds of all of it together. */
   readonly total: number;
 }
 
 /** Copies in one direction. */
 export interface CopySum extends Sum {
+  /** Bytes of all of it together. */
   readonly bytes: number;
 }
 
 /** All work of one name on one device. Times are milliseconds. */
 export interface SummaryRow extends Sum {
+  /** What kind of work: `'launch'`, `'copy'`, …. */
   readonly kind: EventKind;
+  /** The name of the kernel, or of what was done. */
   readonly name: string;
+  /** The device: `nvidia:0`; undefined for what is of no device. */
   readonly device: string | undefined;
+  /** Milliseconds on average. */
   readonly mean: number;
+  /** Milliseconds of the shortest. */
   readonly min: number;
+  /** Milliseconds of the longest. */
   readonly max: number;
   /** Whose times these are: the device's, or the host's where the device gives none. */
   readonly clock: 'device' | 'host';
@@ -49,11 +58,13 @@ export interface Summary {
   readonly compile: Sum;
   /** What the host spent in calls that wait; where it awaited promises it did something else meanwhile, which is not counted. */
   readonly wait: Sum;
+  /** Copies, by direction. */
   readonly copies: Readonly<Record<CopyDirection, CopySum>>;
   /** Ranges of the program itself, which contain other rows. */
   readonly ranges: readonly SummaryRow[];
   /** Milliseconds from the beginning of the profile to its end. */
   readonly duration: number;
+  /** The table as text. */
   toString(): string;
 }
 

@@ -9,7 +9,9 @@ import type { Vec } from '../kernel/types.ts';
 
 /** The state of one generator: 128 bits, not all of them zero. */
 export interface XoroshiroState {
+  /** The first half of the state. */
   s0: u64;
+  /** The second half of the state. */
   s1: u64;
 }
 

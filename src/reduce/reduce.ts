@@ -68,6 +68,7 @@ export interface Reduction<T> {
   /** The same without blocking; on devices that only answer through promises the only form. */
   async(array: Reducible<T>, options?: ReduceOptions<T> & { readonly res?: null | undefined }): Promise<Plain<T>>;
   async(array: Reducible<T>, options: ReduceIntoOptions<T>): Promise<undefined>;
+  /** The name of the function. */
   readonly name: string;
 }
 

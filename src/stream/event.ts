@@ -76,14 +76,15 @@ export class Event {
     noteMade(this);
   }
 
+  /** The context, and so the device, that the event belongs to. */
   get context(): Context {
     return this.#resource.context;
-  }
-
+  } /** Whether the event can measure times: false with the option `timing: false`. */
   get timing(): boolean {
     return this.#timing;
   }
 
+  /** Whether `dispose` has been called. */
   get disposed(): boolean {
     return this.#disposedAt !== undefined || this.#resource.destroyed;
   }
@@ -186,6 +187,7 @@ export class Event {
     this.context.retire(this.#resource);
   }
 
+  /** A short description of the event. */
   toString(): string {
     return `Event(${this.timing ? 'with timing' : 'without timing'}, ${this.disposed ? 'disposed' : this.context.info.name})`;
   }

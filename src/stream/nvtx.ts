@@ -13,6 +13,7 @@ import { Stream } from './stream.ts';
 
 /** What `range` gives without a body: the range goes on until its `end()`, or to the end of the block with `using`. */
 export interface NvtxRange extends Leavable {
+  /** Ends the range. Calling it again does nothing. */
   end(): void;
 }
 

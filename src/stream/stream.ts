@@ -35,6 +35,7 @@ const STATUS_FAILED = 719;
 
 /** What `autoSynchronize()` gives: its end waits for the stream. */
 export interface AutoSynchronize extends Leavable {
+  /** The stream. */
   readonly stream: Stream;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -72,10 +73,12 @@ export class Stream implements StreamUser {
     noteMade(this);
   }
 
+  /** The context, and so the device, that the stream belongs to. */
   get context(): Context {
     return this.#ref.context;
   }
 
+  /** What kind of stream it is: created, the default one, or that of another library. */
   get kind(): StreamKind {
     return this.#kind;
   }
@@ -100,6 +103,7 @@ export class Stream implements StreamUser {
     return this.ref.destroyed;
   }
 
+  /** Whether `dispose` has been called, or the device's own stream is gone. */
   get disposed(): boolean {
     return this.#disposedAt !== undefined || this.destroyed;
   }

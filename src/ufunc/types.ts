@@ -115,11 +115,15 @@ export interface UFunc<P extends readonly unknown[] = readonly unknown[], R = El
   readonly at: BothForms<AtMethod<R>, Parameters<AtMethod<R>>>;
   /** Number of parameters, of results, of both. */
   readonly nin: number;
+  /** Number of results. NumPy: `ufunc.nout`. */
   readonly nout: number;
+  /** Number of parameters and results together. NumPy: `ufunc.nargs`. */
   readonly nargs: number;
+  /** The result of `reduce` without elements; undefined if none was given. NumPy: `ufunc.identity`. */
   readonly identity: Element | undefined;
   /** The signatures. */
   readonly types: readonly string[];
+  /** The name of the function. */
   readonly name: string;
 }
 
@@ -212,11 +216,17 @@ export interface GUFunc<out P extends readonly unknown[] = readonly unknown[]> {
   <A extends readonly CoreOperand[]>(...args: A): CoreResult<A>;
   /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
   async<A extends readonly (CoreOperand | CallOptions)[]>(...args: A): Promise<CoreResult<A>>;
+  /** Number of parameters that are read. */
   readonly nin: number;
+  /** Number of results. */
   readonly nout: number;
+  /** Number of parameters and results together. */
   readonly nargs: number;
+  /** The layout, as given: `'(m,n),(n,p)->(m,p)'`. NumPy: `ufunc.signature`. */
   readonly layout: string;
+  /** The signatures. */
   readonly types: readonly string[];
+  /** The name of the function. */
   readonly name: string;
 }
 

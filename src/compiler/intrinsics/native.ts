@@ -13,8 +13,11 @@ export type DeviceFunction = (...args: never[]) => unknown;
 
 /** An instruction or an expression: a name that takes the operands, or a text with `$1`, `$2` in it (PTX: `$0` is the result). */
 export interface NativeTexts {
+  /** NVIDIA GPUs. `sm` is the compute capability: 90 for sm_90. Undefined: there is no instruction for this type. */
   ptx?(type: ValueName, sm: number): string | undefined;
+  /** OpenCL devices. Undefined: there is no function for this type. */
   opencl?(type: ValueName): string | undefined;
+  /** HIP devices. `arch` is the architecture: `'gfx90a'`. Undefined: there is no function for this type. */
   hip?(type: ValueName, arch: string): string | undefined;
 }
 

@@ -4,6 +4,7 @@
 
 /** A node of ESTree, or of TypeScript's additions to it. */
 export interface Node {
+  /** ESTree's name of the kind of node. */
   readonly type: string;
   readonly [key: string]: unknown;
 }
