@@ -27,7 +27,7 @@ export function refuseAssignments(name: string, prototype: object): void {
         (() => {
           throw new TsambaTypeError(
             'E_PROPERTY',
-            `${key} of ${name} cannot be assigned: it was decided when the object was made`,
+            `${key} of ${name} cannot be assigned: it is set when the object is created`,
           );
         }),
     });

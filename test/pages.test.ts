@@ -276,7 +276,7 @@ describe.skipIf(findChromium() === undefined && !isRequired('chromium'))('pages'
       gpu.destroy();
       await gpu.lost;
       await d.copyToHostAsync();`);
-    expect(lost.result).toMatch(/^E_DEVICE_LOST .*is lost \(destroyed: .*open it anew/);
+    expect(lost.result).toMatch(/^E_DEVICE_LOST .*is lost \(destroyed: .*open it again/);
   });
 
   it('share buffers of WebGPU with arrays, both ways', async () => {

@@ -188,7 +188,7 @@ export const arrayMethods: readonly ConformanceTest[] = chapter('array methods',
       y[0] = y.map((v) => v + 1)[0]!;
     });
     const y = cuda.deviceArray(1, 'int32');
-    await rejects(() => launch(kernel, { threads: 1 }, y), /must be known while compiling/, 'K332');
+    await rejects(() => launch(kernel, { threads: 1 }, y), /must be known at compile time/, 'K332');
   },
 
   'variance, counts, and reductions that leave NaN out': async () => {

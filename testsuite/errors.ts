@@ -330,7 +330,7 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
       s[0] = 1;
     },
     [vec],
-    { code: 'K332', message: /must be known while compiling/, help: /size 0/ },
+    { code: 'K332', message: /must be known at compile time/, help: /size 0/ },
   ),
   'shared memory of a type that is none': refused(
     (a: Vec<f32>) => {

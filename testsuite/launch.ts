@@ -422,10 +422,10 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
     throws(() => jit(() => undefined, { defaultFloat: 'f16' }), /defaultFloat must be 'f32' or 'f64'/, 'E_JIT_OPTION');
   },
   'intrinsics on the host say where they belong': () => {
-    throws(() => cuda.grid(1), /has a meaning only inside a kernel/, 'E_HOST_INTRINSIC');
-    throws(() => cuda.threadIdx.x, /has a meaning only inside a kernel/, 'E_HOST_INTRINSIC');
-    throws(() => cuda.syncThreads(), /has a meaning only inside a kernel/, 'E_HOST_INTRINSIC');
-    throws(() => cuda.laneId + 1, /has a meaning only inside a kernel/, 'E_HOST_INTRINSIC');
+    throws(() => cuda.grid(1), /only works inside a kernel/, 'E_HOST_INTRINSIC');
+    throws(() => cuda.threadIdx.x, /only works inside a kernel/, 'E_HOST_INTRINSIC');
+    throws(() => cuda.syncThreads(), /only works inside a kernel/, 'E_HOST_INTRINSIC');
+    throws(() => cuda.laneId + 1, /only works inside a kernel/, 'E_HOST_INTRINSIC');
   },
   'launchBounds limits the block': async () => {
     const kernel = cuda.jit(

@@ -168,14 +168,14 @@ export const rocKernels: readonly ConformanceTest[] = chapter('roc kernels', {
       roc.jit((a: Vec<f32>) => {
         a[0] = roc.shared.array([4, -1], f32)[0][0];
       }),
-      /-1 is no length for roc\.shared\.array/,
+      /-1 is not a valid length for roc\.shared\.array/,
       'K332',
     );
     refused(
       roc.jit((a: Vec<f32>) => {
         a[0] = roc.shared.array(a.length, f32)[0];
       }),
-      /roc\.shared\.array must be known while compiling/,
+      /roc\.shared\.array must be known at compile time/,
       'K332',
     );
   },

@@ -331,7 +331,7 @@ function fromNested(object: unknown, dtype: DType | undefined): HostMemory {
   if (isPlainObject(object) && !isComplex(object)) {
     throw new TsambaTypeError(
       'E_HOST_ARRAY',
-      'toDevice: an object is a record of a struct type, which must be said: toDevice({ … }, { dtype: struct({ … }) })',
+      'toDevice: an object becomes a record and needs a struct dtype: toDevice({ … }, { dtype: struct({ … }) })',
     );
   }
   return ndarray(object as number[]) as HostMemory;

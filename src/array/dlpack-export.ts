@@ -135,7 +135,7 @@ export function consume(capsule: object): () => void {
 export function usedTensor(): TsambaRangeError {
   return new TsambaRangeError(
     'E_DLPACK_USED',
-    'fromDlpack: this tensor was taken already, or released: each can be taken once; toDlpack() makes another',
+    'fromDlpack: this tensor was already taken or released: each can be taken once; call toDlpack() for another',
   );
 }
 

@@ -89,7 +89,7 @@ function evaluatorOf(value: object): Evaluator {
   if (evaluator !== undefined) return evaluator;
   throw new NotSupportedError(
     'E_EXPRESSION',
-    'nothing in this program evaluates expressions, as a bundler has left it out: write cuda.fuse(expression), or use the object cuda',
+    'a bundler has removed the code that evaluates expressions: write cuda.fuse(expression), or use the object cuda',
   );
 }
 

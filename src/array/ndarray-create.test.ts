@@ -60,7 +60,7 @@ describe('TypedArrays are wrapped', () => {
     expect(() => ndarray(data, { shape: [2], strides: [-4] })).toThrow('spans bytes -4 to 4');
     expect(() => ndarray(data, { shape: [2, 3], strides: [4] })).toThrow('do not match the number of axes');
     expect(() => ndarray(data, { shape: [5], byteOffset: 8 })).toThrow('spans bytes 8 to 28');
-    expect(() => ndarray(data, { byteOffset: 3 })).toThrow('21 bytes are no whole number of f32 elements');
+    expect(() => ndarray(data, { byteOffset: 3 })).toThrow('21 bytes are not a whole number of f32 elements');
     expect(() => ndarray(data, { byteOffset: -4 })).toThrow('byteOffset -4 is outside the data of 24 bytes');
     expect(() => ndarray(data, { byteOffset: 1.5 })).toThrow(TypeError);
     expect(() => ndarray(data, { strides: [4] })).toThrow('strides need a shape');
@@ -98,7 +98,7 @@ describe('TypedArrays are wrapped', () => {
     const point = struct({ x: f32, y: f32 });
     expect(ndarray(new Uint8Array(16), { dtype: point }).shape).toEqual([2]);
     expect(() => ndarray(new Uint8Array(15), { dtype: point })).toThrow(
-      '15 bytes are no whole number of struct elements (8 bytes each)',
+      '15 bytes are not a whole number of struct elements (8 bytes each)',
     );
     for (const a of [half, complex, ndarray([true]), ndarray.zeros(2, point)]) {
       expect(ndarray(a.data, { dtype: a.dtype }).toArray()).toEqual(a.toArray());

@@ -235,7 +235,7 @@ function layoutOver(bytes: number, dtype: DType, order: Order, options: NDArrayO
     if ((bytes - offset) % itemSize !== 0) {
       throw new TsambaRangeError(
         'E_SHAPE',
-        `${bytes - offset} bytes are no whole number of ${dtype.name} elements (${itemSize} bytes each)`,
+        `${bytes - offset} bytes are not a whole number of ${dtype.name} elements (${itemSize} bytes each)`,
       );
     }
     return { shape: [(bytes - offset) / itemSize], strides: [itemSize], offset, itemSize };

@@ -138,7 +138,7 @@ export function rangeOf(array: unknown, i: number, call: string): Range {
   if ((bytes.buffer as { readonly resizable?: boolean }).resizable === true) {
     throw new TsambaTypeError(
       'E_HOST_ARRAY',
-      `${call}: argument ${i + 1} lies in a resizable ArrayBuffer, whose memory may go: copy it`,
+      `${call}: argument ${i + 1} is in a resizable ArrayBuffer, whose memory may move: copy it`,
     );
   }
   const { low, high } = extentOf(layout.shape, layout.strides, layout.itemSize);

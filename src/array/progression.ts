@@ -49,5 +49,5 @@ function whole(start: bigint, stop: bigint, step: bigint): Progression {
 }
 
 function stepOfZero(): TsambaRangeError {
-  return new TsambaRangeError('E_SHAPE', 'arange in steps of 0 never comes to its end');
+  return new TsambaRangeError('E_SHAPE', 'arange with a step of 0 never ends');
 }

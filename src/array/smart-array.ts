@@ -188,7 +188,7 @@ class Smart<T = Scalar, R extends number = number> {
   /** Extent of the first axis. */
   get length(): number {
     const [first] = this.shape;
-    if (first === undefined) throw new TsambaTypeError('E_RANK', 'an array without axes has no length');
+    if (first === undefined) throw new TsambaTypeError('E_RANK', 'a 0-d array has no length');
     return first;
   }
 

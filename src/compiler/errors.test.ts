@@ -468,7 +468,7 @@ const cases: readonly Case[] = [
     },
     args: [vec],
     code: 'K332',
-    message: /must be known while compiling/,
+    message: /must be known at compile time/,
     help: /size 0/,
   },
   {

@@ -24,7 +24,7 @@ function onHost(name: string): never {
   const jit = name.startsWith('roc.') ? 'roc.jit' : 'cuda.jit';
   throw new NotSupportedError(
     'E_HOST_INTRINSIC',
-    `${spelled(name)} has a meaning only inside a kernel: call it in a function that is passed to ${jit}, not on the host`,
+    `${spelled(name)} only works inside a kernel: call it in a function that is passed to ${jit}, not on the host`,
   );
 }
 

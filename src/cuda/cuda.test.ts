@@ -100,7 +100,7 @@ describe('the namespace', () => {
   });
 
   it('says on the host that intrinsics belong in kernels', () => {
-    const onHost = 'has a meaning only inside a kernel';
+    const onHost = 'only works inside a kernel';
     expect(() => cuda.grid(1)).toThrow(`cuda.grid ${onHost}`);
     expect(() => cuda.threadIdx.x).toThrow(`cuda.threadIdx.x ${onHost}`);
     expect(() => cuda.laneId + 1).toThrow(`cuda.laneId ${onHost}`);

@@ -74,7 +74,7 @@ export class WorkQueue {
       if (this.#running) {
         throw new DriverError(
           'E_NESTED_LAUNCH',
-          'something waited for a kernel from inside of it (from console.log?): wait for it afterwards',
+          'a kernel cannot be waited for from inside itself (from console.log?): wait for it after the launch',
           { api: 'launch' },
         );
       }

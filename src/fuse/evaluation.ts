@@ -330,7 +330,7 @@ export class Evaluation {
       if (identity === undefined)
         throw new TsambaRangeError(
           'E_EXPRESSION',
-          `${node.op} of shape ${formatShape(shape)}: there are no elements along the axes, and no value that stands for none`,
+          `${node.op} of shape ${formatShape(shape)}: there are no elements along the axes, and the operation has no identity`,
         );
       out.set(identity);
       return;

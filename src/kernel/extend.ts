@@ -66,7 +66,7 @@ export function defineIntrinsic<F extends DeviceFunction>(definition: DefineIntr
   const onHost = (): never => {
     throw new NotSupportedError(
       'E_HOST_INTRINSIC',
-      `${name} has a meaning only inside a kernel: call it in a function that is passed to cuda.jit`,
+      `${name} only works inside a kernel: call it in a function that is passed to cuda.jit`,
     );
   };
   Object.defineProperty(onHost, 'name', { value: name });

@@ -83,7 +83,7 @@ export function declareDevice<F extends (...args: never[]) => unknown = External
   const onHost = (): never => {
     throw new NotSupportedError(
       'E_HOST_INTRINSIC',
-      `${name} is a function of another language, which only kernels call: call it in a function that is passed to cuda.jit, not on the host`,
+      `${name} is a function of another language, which only kernels can call: call it in a function that is passed to cuda.jit, not on the host`,
     );
   };
   Object.defineProperty(onHost, 'name', { value: name });

@@ -151,7 +151,7 @@ interface Sequence<P, V> {
   indexOf(value: P): number;
   /** The index of the last element that is the value; -1 if none is. */
   lastIndexOf(value: P): number;
-  /** A new array of the thread's own; the length must be known while compiling. */
+  /** A new array of the thread's own; the length must be known at compile time. */
   map<U>(change: (value: P, index: number) => U): U[];
   /** Combines all elements from the first to the last, in the calling thread alone. */
   reduce(combine: (before: P, value: P, index: number) => P): P;
@@ -190,7 +190,7 @@ interface Row<T, V> extends Unshared<T>, Omit<Sequence<InKernel<T>, V>, 'at' | '
   /** The element at an index; negative ones count from the end. */
   at<E = InKernel<T>>(index: number): E;
   at<E = InKernel<T>>(index: number, none: never): E;
-  /** A new array of the thread's own; the length must be known while compiling. */
+  /** A new array of the thread's own; the length must be known at compile time. */
   map<U, A = U[]>(change: (value: InKernel<T>, index: number) => U): A;
   map<U, A = U[]>(change: (value: InKernel<T>, index: number) => U, none: never): A;
   /** A view of the same memory, NumPy's rules: `a.slice('1:5')`, `a.slice([0, n, 2])`. */

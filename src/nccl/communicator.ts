@@ -278,7 +278,7 @@ export class Communicator {
         if (value === undefined || (Number.isInteger(value) && value >= 0 && value < 2 ** 31)) continue;
         throw new TsambaRangeError(
           'E_NCCL_ARGUMENT',
-          `split: ${name} must be an integer from 0 on, got ${show(value)}`,
+          `split: ${name} must be 0 or a positive integer, got ${show(value)}`,
         );
       }
       const part = await this.#transport.split(color, key);

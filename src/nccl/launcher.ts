@@ -50,7 +50,7 @@ export function launchedAs(env?: Environment): LaunchedAs | undefined {
     if (rank >= size) {
       throw new TsambaTypeError(
         'E_NCCL_ARGUMENT',
-        `${names.launcher}=${rank} is no rank: ${names.size}=${size}, and ranks begin at 0`,
+        `${names.launcher}=${rank} is not a rank: ${names.size}=${size}, and ranks start at 0`,
       );
     }
     const isOneHost = wholeNumber(names.localSize, env) === size;

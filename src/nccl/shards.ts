@@ -179,7 +179,7 @@ export function shard<T = unknown>(
     );
   }
   if (!Number.isInteger(halo) || halo < 0) {
-    throw new TsambaRangeError('E_NCCL_ARGUMENT', `shard: halo must be an integer from 0 on, got ${show(halo)}`);
+    throw new TsambaRangeError('E_NCCL_ARGUMENT', `shard: halo must be 0 or a positive integer, got ${show(halo)}`);
   }
   const periodic = flag('periodic', own.periodic) ?? false;
   const part = new Shard<T>(comm, source, { axis, halo, periodic });

@@ -110,7 +110,7 @@ export function axesOf(place: Workplace, x: unknown): DeviceNDArray {
   }
   const array = arrayOf(place, x, 'x');
   if (array.ndim > 0) return array;
-  throw new TsambaRangeError('E_AXIS', `${place.name}: an array without axes has none to go along`);
+  throw new TsambaRangeError('E_AXIS', `${place.name}: a 0-d array has no axis`);
 }
 
 /** An array for results, and where they are written: along one axis. */

@@ -206,7 +206,7 @@ function planBincount(x: unknown, options: unknown): Plan<DeviceNDArray> {
     const input = integersOf(place, x, 'x');
     const count = own.length ?? 0;
     if (!Number.isSafeInteger(count) || count < 0) {
-      throw new TsambaRangeError('E_PARALLEL', `bincount: length must be an integer from 0 on, got ${show(count)}`);
+      throw new TsambaRangeError('E_PARALLEL', `bincount: length must be 0 or a positive integer, got ${show(count)}`);
     }
     const bins = remember(['own bins', count], () => ownBins(count));
     return counted(place, input, { bins, count, edges: 0, steps: [] }, countsFor(place, input, [count]));
@@ -222,10 +222,7 @@ function numbersOf({ name }: Workplace, input: Input): Input {
 function countOf({ name }: Workplace, bins: unknown): number {
   if (typeof bins !== 'number') return edgesIn(name, bins).length - 1;
   if (Number.isSafeInteger(bins) && bins >= 1) return bins;
-  throw new TsambaRangeError(
-    'E_PARALLEL',
-    `${name}: the number of bins must be an integer from 1 on, got ${show(bins)}`,
-  );
+  throw new TsambaRangeError('E_PARALLEL', `${name}: the number of bins must be a positive integer, got ${show(bins)}`);
 }
 
 /** Bins of equal width, or those between edges. `counts` are filled with zeros on the way, where that costs nothing. */
@@ -258,10 +255,7 @@ const zeroOf = ({ dtype }: DeviceNDArray): number | bigint => (dtype === i64 ? 0
 function givenExtent(place: Workplace, range: unknown): readonly unknown[] {
   const [low, high] = Array.isArray(range) ? (range as number[]) : [];
   if (!Number.isFinite(low) || !Number.isFinite(high) || (low as number) > (high as number)) {
-    throw new TsambaRangeError(
-      'E_PARALLEL',
-      `${place.name}: range must be two numbers that ascend, got ${show(range)}`,
-    );
+    throw new TsambaRangeError('E_PARALLEL', `${place.name}: range must be two ascending numbers, got ${show(range)}`);
   }
   return [scalar(f64, low as number), scalar(f64, high as number)];
 }
@@ -276,7 +270,7 @@ function edgesIn(name: string, given: unknown): readonly number[] {
   if (list.length >= 2 && rises) return list;
   throw new TsambaRangeError(
     'E_PARALLEL',
-    `${name}: bins must be a number, or two edges or more that ascend, got ${show(given)}`,
+    `${name}: bins must be a number, or at least two ascending edges, got ${show(given)}`,
   );
 }
 

@@ -298,6 +298,6 @@ export function resultOf(
   if (found !== undefined) return found;
   throw new TsambaTypeError(
     'E_PARALLEL',
-    `${place.name}: ${name} gives no number: say what it gives, with { dtype }, or as the last argument of map`,
+    `${place.name}: ${name} does not return a number: give the dtype of its result, with { dtype }, or as the last argument of map`,
   );
 }

@@ -62,7 +62,7 @@ function measured(call: string, x: unknown): number {
 
 function count(call: string, n: unknown): number {
   if (Number.isSafeInteger(n) && (n as number) >= 0) return n as number;
-  throw new TsambaRangeError('E_PARALLEL', `${call}: the length must be an integer from 0 on, got ${show(n)}`);
+  throw new TsambaRangeError('E_PARALLEL', `${call}: the length must be 0 or a positive integer, got ${show(n)}`);
 }
 
 /**
@@ -95,7 +95,7 @@ export function counting(
 export function constant<T>(value: T, n: number, dtype?: DTypeLike): Lazy<T> {
   const kind = typeof value;
   if (dtype === undefined && kind !== 'number' && kind !== 'bigint' && kind !== 'boolean') {
-    throw new TsambaTypeError('E_PARALLEL', `constant: what ${show(value)} is must be said: constant(value, n, dtype)`);
+    throw new TsambaTypeError('E_PARALLEL', `constant: give the dtype of ${show(value)}: constant(value, n, dtype)`);
   }
   const own = kind === 'boolean' ? 'bool' : kind === 'bigint' ? 'int64' : 'float64';
   return new Lazy({ kind: 'constant', value }, count('constant', n), [], asDType(dtype ?? own) as DType);

@@ -12,7 +12,7 @@ import { type Input, indexing, integersOf } from './input.ts';
 export function offsetsOf(place: Workplace, given: unknown, length: number): Input {
   const offsets = integersOf(place, given, 'offsets');
   if (offsets.length === 0) {
-    throw new TsambaRangeError('E_PARALLEL', `${place.name}: offsets has no elements; of n segments there are n + 1`);
+    throw new TsambaRangeError('E_PARALLEL', `${place.name}: offsets is empty: n segments have n + 1 offsets`);
   }
   if (Array.isArray(given) || ArrayBuffer.isView(given)) check(place, given as unknown as ArrayLike<number>, length);
   return indexing(offsets, length);

@@ -219,7 +219,7 @@ function asking(name: string, x: unknown, options: unknown, make: Make): Plan<un
   const place = placeOf(name, [x, own.out], own.stream);
   return planned(place, () => {
     if (isExtent && own.out !== undefined)
-      throw new TsambaTypeError('E_OPTION', 'minmax has no option out: it gives two arrays');
+      throw new TsambaTypeError('E_OPTION', 'minmax has no option out: it returns two arrays');
     const { source: input, along } = readAlong(place, x, own, isExtent ? axesIn : axisOf);
     if (!'biuf'.includes(input.dtype.kind) || input.dtype.fields !== undefined) {
       throw new TsambaTypeError(

@@ -38,6 +38,6 @@ export function withoutElements(place: Workplace, { identity, name, type }: Oper
   if (value !== undefined) return value;
   throw new TsambaRangeError(
     'E_PARALLEL',
-    `${place.name}: there are no elements of ${describeDType(type)} to combine, and ${name} has no value for that: pass init`,
+    `${place.name}: there are no elements of ${describeDType(type)} to combine, and ${name} has no identity: pass init`,
   );
 }

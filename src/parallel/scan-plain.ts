@@ -48,7 +48,7 @@ export function initFor(
   if (!isNeeded) return undefined;
   throw new TsambaRangeError(
     'E_PARALLEL',
-    `${place.name}: nothing is before the first element of ${describeDType(type)}, and ${name} has no value for that: pass init`,
+    `${place.name}: there is nothing before the first element of ${describeDType(type)}, and ${name} has no identity: pass init`,
   );
 }
 

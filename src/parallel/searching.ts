@@ -78,7 +78,7 @@ function lessOf(call: string, less: unknown, dtypes: readonly DType[]): Less {
   if (wrong === undefined) return before;
   throw new TsambaTypeError(
     'E_PARALLEL',
-    `${call}: elements of ${spellDType(wrong)} have no order of their own: pass less, a function of two of them`,
+    `${call}: elements of ${spellDType(wrong)} have no natural order: pass less, a function of two of them`,
   );
 }
 

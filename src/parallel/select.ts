@@ -181,7 +181,7 @@ export function countIn(place: Workplace, count: unknown): DeviceNDArray {
   if (there === undefined || there.size === 0 || !'iuf'.includes(there.dtype.kind)) {
     throw new TsambaTypeError(
       'E_PARALLEL',
-      `${place.name}: the count goes to a device array of integers with an element, got ${show(count)}`,
+      `${place.name}: the count must be a device array of integers with at least one element, got ${show(count)}`,
     );
   }
   return place.view(there, [1], [there.itemSize]);
@@ -212,7 +212,7 @@ export function roomIn(
   }
   // Arrays without elements have no memory of their own.
   if (length === 0 || !reads.some((array) => array.owner === there.owner)) return there;
-  throw new TsambaTypeError('E_PARALLEL', `${place.name}: out must not lie in the memory that is read`);
+  throw new TsambaTypeError('E_PARALLEL', `${place.name}: out must not overlap the memory that is read`);
 }
 
 /** A new array of so many results. */

@@ -108,7 +108,7 @@ function keysFor(place: Workplace, dtype: DType, descending: boolean): { keysOf:
   if (keysOf !== undefined) return { keysOf: keysOf as never, name: `${dtype.name} ${descending}` };
   throw new TsambaTypeError(
     'E_PARALLEL',
-    `${place.name}: elements of ${spellDType(dtype)} have no order of their own: pass key, a function that gives a number of each, or compare`,
+    `${place.name}: elements of ${spellDType(dtype)} have no natural order: pass key, a function that gives a number of each, or compare`,
   );
 }
 

@@ -60,7 +60,7 @@ function planTopK(x: unknown, k: unknown, options: unknown): Plan<Top<unknown>> 
   const asked = (options as { readonly descending?: unknown } | undefined)?.descending;
   const order = { ...read, descending: asked === undefined ? true : read.descending };
   if (!Number.isSafeInteger(k) || (k as number) < 0) {
-    throw new TsambaRangeError('E_PARALLEL', `topK: k must be an integer from 0 on, got ${show(k)}`);
+    throw new TsambaRangeError('E_PARALLEL', `topK: k must be 0 or a positive integer, got ${show(k)}`);
   }
   const place = placeOf('topK', [x], order.stream);
   return planned(place, () => {

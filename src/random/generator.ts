@@ -315,14 +315,14 @@ function indexOf(size: number): DType {
 function floatOf(name: string, asked: DTypeLike | undefined, out: unknown): DType {
   const dtype = dtypeOf(asked, out) ?? f64;
   if (dtype.name === 'f64' || dtype.name === 'f32') return dtype;
-  throw new TsambaTypeError('E_RANDOM', `${name}: dtype is float64 or float32, got ${dtype}`);
+  throw new TsambaTypeError('E_RANDOM', `${name}: dtype must be float64 or float32, got ${dtype}`);
 }
 
 function integerOf(name: string, asked: DTypeLike | undefined, out: unknown, low: bigint, high: bigint): DType {
   const fits = low >= -(2n ** 31n) && high < 2n ** 31n;
   const dtype = dtypeOf(asked, out) ?? (fits ? i32 : i64);
   if ((dtype.kind !== 'i' && dtype.kind !== 'u') || dtype.fields !== undefined) {
-    throw new TsambaTypeError('E_RANDOM', `${name}: dtype is one of integers, got ${dtype}`);
+    throw new TsambaTypeError('E_RANDOM', `${name}: dtype must be an integer type, got ${dtype}`);
   }
   const bits = BigInt(8 * dtype.itemSize);
   const [least, most] = dtype.kind === 'u' ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
@@ -353,7 +353,7 @@ function whole(name: string, what: string, value: unknown): bigint {
 
 function count(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new TsambaRangeError('E_RANDOM', `${name}: ${show(value)} is not how many there are`);
+  throw new TsambaRangeError('E_RANDOM', `${name}: ${show(value)} is not a number of elements`);
 }
 
 /** The function of a namespace. */

@@ -201,7 +201,7 @@ class General {
     if (first !== undefined && others.every((dtype) => sameDType(dtype, first))) return first;
     throw new TsambaTypeError(
       'E_UFUNC',
-      `${place.name}: the inputs are of several types, ${inputs.map(({ dtype }) => dtype.name).join(', ')}: say what the result is, by out or a signature`,
+      `${place.name}: the inputs are of several types, ${inputs.map(({ dtype }) => dtype.name).join(', ')}: give the type of the result, with out or a signature`,
     );
   }
 

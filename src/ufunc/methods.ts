@@ -252,7 +252,7 @@ export class Methods {
     if (signatures === undefined) return dtype;
     const { result, text } = fitting(place.name, signatures, [source, source]);
     if (sameDType(result, dtype)) return dtype;
-    throw new TsambaTypeError('E_UFUNC', `${place.name}: ${text} does not give what it takes`);
+    throw new TsambaTypeError('E_UFUNC', `${place.name}: ${text} does not return the type that it takes`);
   }
 
   /** All elements along one axis. */
@@ -273,7 +273,7 @@ interface ReduceOptions {
 }
 
 function axisOf(axis: unknown, array: DeviceNDArray): number {
-  if (array.ndim === 0) throw new TsambaRangeError('E_AXIS', 'an array without axes has none to reduce');
+  if (array.ndim === 0) throw new TsambaRangeError('E_AXIS', 'a 0-d array has no axis to reduce');
   return normalizeAxis((axis as number | undefined) ?? 0, array.ndim);
 }
 

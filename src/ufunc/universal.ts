@@ -77,7 +77,7 @@ export class Universal {
       if (result === undefined) {
         throw new TsambaTypeError(
           'E_UFUNC',
-          `${this.user.name} gives no number: a universal function returns an element`,
+          `${this.user.name} does not return a number: a universal function returns one element`,
         );
       }
       this.#results.set(key, result);

@@ -37,10 +37,12 @@ function classDType(v: Value): DType | undefined {
 function lengthFrom(ctx: Evaluation, v: Value, what: string, pos: Pos): number {
   const n = ctx.scalar(v, pos, 'a length');
   if (!isLiteral(n))
-    return fail('K332', pos, `the length of ${what} must be known while compiling`, { help: 'use a constant' });
+    return fail('K332', pos, `the length of ${what} must be known at compile time`, { help: 'use a constant' });
   const length = Number(n.value);
   if (Number.isInteger(length) && length > 0) return length;
-  return fail('K332', pos, `${String(n.value)} is no length for ${what}`, { help: 'lengths are positive integers' });
+  return fail('K332', pos, `${String(n.value)} is not a valid length for ${what}`, {
+    help: 'lengths are positive integers',
+  });
 }
 
 /** `new Float32Array(…)`, `new Array(…)`; undefined for other classes. */

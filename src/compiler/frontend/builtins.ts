@@ -208,7 +208,7 @@ export function callBuiltin(
   if (fn === console.assert) return consoleAssert(ctx, node, scope, pos);
   if (fn === Math.random) {
     return fail('K318', pos, 'Math.random cannot be used in a kernel: every thread would need a state of its own', {
-      help: 'keep one generator state a thread in an array, or upload random numbers',
+      help: 'keep one generator state per thread in an array, or upload random numbers',
     });
   }
   if (fn === Object.getOwnPropertyDescriptors || fn === Object.defineProperties) {
@@ -255,8 +255,8 @@ const TEXT = 'text is made on the host, of what copyToHost gives; console.log pr
 const HOST_ONLY: Readonly<Record<string, string>> = {
   String: TEXT,
   'JSON.stringify': TEXT,
-  'Number.parseInt': 'Math.trunc(x) and i32(x) cut the fraction off; text is read on the host',
-  parseInt: 'Math.trunc(x) and i32(x) cut the fraction off; text is read on the host',
+  'Number.parseInt': 'Math.trunc(x) and i32(x) drop the fraction; parse text on the host',
+  parseInt: 'Math.trunc(x) and i32(x) drop the fraction; parse text on the host',
   'Number.parseFloat': 'text is read on the host: pass a number',
   parseFloat: 'text is read on the host: pass a number',
   'Date.now': 'pass the time as an argument',
@@ -266,7 +266,7 @@ const HOST_ONLY: Readonly<Record<string, string>> = {
 /** A function of the host, whose source is not there or would say nothing. */
 export function builtIn(name: string, pos: Pos): never {
   return fail('K314', pos, `${name} is built into the engine and cannot be called in a kernel`, {
-    help: HOST_ONLY[name] ?? 'kernels know Math, casts, and what cuda has',
+    help: HOST_ONLY[name] ?? 'kernels can use Math, casts, and the members of cuda',
   });
 }
 

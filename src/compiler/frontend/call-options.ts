@@ -1,5 +1,5 @@
 /**
- * Options of calls in kernels, `{ order: 'acquire', scope: 'device' }`: what they say must be known while compiling.
+ * Options of calls in kernels, `{ order: 'acquire', scope: 'device' }`: what they say must be known at compile time.
  */
 import { spelled } from '../intrinsics.ts';
 import { fail } from './diagnostics.ts';
@@ -47,7 +47,7 @@ function entries(call: Call, given: Value): readonly (readonly [string, unknown]
 function known(call: Call, name: string, value: Value): unknown {
   if (value.kind === 'host') return value.value;
   if (value.kind === 'scalar' && isLiteral(value.expr)) return value.expr.value;
-  return fail('K342', call.pos, `the option ${name} of ${spelled(call.name)} must be known while compiling`, {
+  return fail('K342', call.pos, `the option ${name} of ${spelled(call.name)} must be known at compile time`, {
     help: 'write it as a literal, or capture a constant',
   });
 }

@@ -253,7 +253,7 @@ export function call(ctx: Evaluation, fn: FunctionValue, args: readonly Value[],
       pos,
       `device functions that call device functions come to more than ${MAX_INLINED} calls in this kernel`,
       {
-        help: 'each call is compiled where it stands, so that functions that call each other twice double the code at each level: use a loop, or keep a result that is asked for twice',
+        help: 'calls are inlined, so functions that call each other twice double the code at each level: use a loop, or keep a result that is used twice',
       },
     );
   }

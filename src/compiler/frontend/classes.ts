@@ -185,7 +185,7 @@ export function newExpression(ctx: Evaluation, node: NewExpression, scope: Scope
     type = ofPrototype(callee.fn, {}, ctx, pos);
   if (type === undefined) {
     return fail('K101', pos, `\`new\` cannot be used with ${describeValue(callee)} in a kernel`, {
-      help: 'nothing can be allocated in a kernel but objects of small classes: use cuda.local.array(shape, dtype)',
+      help: 'a kernel can only create objects of small classes: use cuda.local.array(shape, dtype)',
     });
   }
   return construct(ctx, type, elements(ctx, node.arguments, scope, pos), pos);

@@ -238,7 +238,7 @@ export function convert(a: Expr, type: Type, to: ValueType, e: TExpr, indexBits:
         ? `${use.what ?? 'this'} needs an integer, but ${x()} is ${described(from)}`
         : `cannot store ${from === 'F' ? 'a fraction' : `a float (${nameOf(from)})`} to an array of ${target}`,
       {
-        help: `write ${withCast((v) => `${cast}(${v})`, pos)} to cut the fraction off, or ${withCast((v) => `${cast}(Math.round(${v}))`, pos)}`,
+        help: `write ${withCast((v) => `${cast}(${v})`, pos)} to drop the fraction, or ${withCast((v) => `${cast}(Math.round(${v}))`, pos)}`,
       },
     );
   }

@@ -61,7 +61,7 @@ export function evaluate(ctx: Evaluation, node: AnyNode, scope: Scope): Value {
       const text = knownText(node.quasis.flatMap(({ value }, k) => [value.cooked ?? '', ...parts.slice(k, k + 1)]));
       if (text !== undefined) return { kind: 'host', value: text, name: 'template' };
       return fail('K101', pos, 'a template string with parts computed at run time is for printing alone', {
-        help: 'write it where it is printed, as an argument of console.log',
+        help: 'write it directly as an argument of console.log',
       });
     }
     case 'Identifier':
@@ -273,7 +273,7 @@ function unary(ctx: Evaluation, node: UnaryExpression, scope: Scope, pos: Pos): 
       return typeOf(ctx, evaluate(ctx, node.argument, scope), pos);
     case 'delete':
       return fail('K101', pos, '`delete` cannot be used in a kernel', {
-        help: 'elements and fields stay: store 0, or use a name of its own',
+        help: 'elements and fields cannot be deleted: store 0, or use a separate variable',
       });
     default: {
       const value = evaluate(ctx, node.argument, scope);

@@ -169,7 +169,7 @@ export function isIn(ctx: Evaluation, key: Value, object: Value, pos: Pos): Valu
   )
     return scalar(isInside(ctx.hold(key.expr), lengthOf(v as never, pos), pos));
   if (name === undefined) {
-    return fail('K101', pos, 'the key before `in` must be known while compiling', {
+    return fail('K101', pos, 'the key before `in` must be known at compile time', {
       help: 'a kernel is compiled for objects with the fields that they have',
     });
   }
@@ -251,7 +251,7 @@ export function isInstance(ctx: Evaluation, v: Value, type: Value, pos: Pos): Va
       return scalar(literal(own !== undefined && own === known, pos));
   }
   return fail('K101', pos, `\`instanceof\` cannot tell what ${describeValue(v)} is in a kernel`, {
-    help: 'it asks for classes of objects; of an array ask a.dtype === f32',
+    help: 'it tests for classes of objects; for an array, write a.dtype === f32',
   });
 }
 
@@ -275,7 +275,7 @@ export function objectFunction(ctx: Evaluation, fn: unknown, args: readonly Valu
   }
   if (fn === Object.hasOwn) {
     const name = key === undefined ? undefined : keyName(key);
-    if (name === undefined) return fail('K101', pos, 'the key must be known while compiling');
+    if (name === undefined) return fail('K101', pos, 'the key must be known at compile time');
     return scalar(literal(fields.has(name), pos));
   }
   const items = [...fields].map(([name, value]): Value => {

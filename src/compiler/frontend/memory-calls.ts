@@ -29,7 +29,7 @@ export function shapeOf(call: Call): readonly number[] {
         `the shape of ${spelled(call.name)} must be a number or a tuple of numbers, not ${describeValue(d)}`,
       );
     if (!isLiteral(d.expr) || typeof d.expr.value !== 'number') {
-      return fail('K332', call.pos, `the shape of ${spelled(call.name)} must be known while compiling`, {
+      return fail('K332', call.pos, `the shape of ${spelled(call.name)} must be known at compile time`, {
         help:
           call.name === 'shared.array'
             ? 'use a constant, or size 0 for dynamic shared memory sized by the launch (sharedBytes)'
@@ -38,7 +38,7 @@ export function shapeOf(call: Call): readonly number[] {
     }
     const n = d.expr.value;
     if (!Number.isInteger(n) || n < 0)
-      return fail('K332', call.pos, `${n} is no length for ${spelled(call.name)}`, {
+      return fail('K332', call.pos, `${n} is not a valid length for ${spelled(call.name)}`, {
         help: 'lengths are positive integers',
       });
     return n;

@@ -111,7 +111,7 @@ function computedName(ctx: Evaluation, key: AnyNode, scope: Scope): string {
   const v = ctx.parts.evaluate(ctx, key, scope);
   if (v.kind === 'host' && typeof v.value === 'string') return v.value;
   if (v.kind === 'scalar' && isLiteral(v.expr)) return String(v.expr.value);
-  return fail('K101', ctx.pos(key, scope), 'the name of a field must be known while compiling', {
+  return fail('K101', ctx.pos(key, scope), 'the name of a field must be known at compile time', {
     help: 'give each field a name of its own, or use cuda.local.array(shape, dtype)',
   });
 }
@@ -246,7 +246,7 @@ export function hasFields(v: Value): boolean {
 export function assignField(ctx: Evaluation, v: Value, name: string, value: Value, pos: Pos): void {
   if (!isObject(v)) {
     return fail('K240', pos, `cannot store to ${name} of ${describeValue(v)}`, {
-      help: 'what is captured is read at the first launch and stays as it is: use a variable of the kernel, or pass an array',
+      help: 'captured values are read at the first launch and do not change: use a variable of the kernel, or pass an array',
     });
   }
   if (v.kind === 'object') {

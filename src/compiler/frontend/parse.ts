@@ -188,7 +188,7 @@ function refuseKinds(source: SourceText, node: FunctionNode, at: At): void {
   const head = at(0, Math.max(1, node.body.start));
   if (node.generator) {
     fail('K005', head, `${quoted(source)} is a generator function, and a kernel is a plain function`, {
-      help: 'remove the *: a kernel runs to its end in one go, each thread by itself',
+      help: 'remove the *: each thread runs the kernel from start to end',
     });
   }
   if (node.async) {

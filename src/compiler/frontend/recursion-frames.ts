@@ -401,7 +401,7 @@ function refuseBarriers({ name }: Recursion, body: readonly TStmt[]): void {
       s.pos,
       `${name} calls itself, and threads that wait for each other in it would be in different calls of it`,
       {
-        help: 'barriers and exchanges between the threads of a warp stand outside of functions that call themselves',
+        help: 'move barriers and exchanges between the threads of a warp out of functions that call themselves',
       },
     );
   });

@@ -119,7 +119,7 @@ export function callAgain(
       pos,
       `${nameOf(fn)} calls itself: recursion cannot be compiled without a depth, as a kernel has no stack to grow`,
       {
-        help: 'say how many calls of it there may be inside each other, { maxRecursion: 16 } as an option of jit; or write a loop, with cuda.local.array as the stack if it needs one',
+        help: 'set the maximum depth of calls with the option { maxRecursion: 16 } of jit; or write a loop, with cuda.local.array as the stack if it needs one',
       },
     );
   }
@@ -153,7 +153,7 @@ export function callAgain(
         pos,
         `argument ${k + 1} of ${nameOf(fn)} is ${describeValue(outer)} in the outermost call, and another one here`,
         {
-          help: 'calls inside each other may differ in numbers, in tuples of numbers, and in which part of an array they are given; objects and functions are the same in all of them',
+          help: 'nested calls may differ in numbers, in tuples of numbers, and in which part of an array they are passed; objects and functions must be the same in all of them',
         },
       );
     }

@@ -195,7 +195,7 @@ function map(call: MethodCall): Value {
   const callback = given(call, 0);
   const n = namedLength(self, pos);
   if (n === undefined)
-    return fail('K332', pos, 'map makes an array, whose length must be known while compiling', {
+    return fail('K332', pos, 'map makes an array, whose length must be known at compile time', {
       help: 'write a loop that stores to an array of your own',
     });
   if (self.kind === 'tuple' || ((self.view.element.open === true || isValue(self.view)) && n <= UNROLLED)) {
@@ -280,7 +280,7 @@ function part(call: MethodCall): Value {
   const view = sliceView(ctx, of, [{ start, stop, step: undefined }], pos);
   if (name === 'subarray') return { kind: 'view', view };
   if (namedLength({ kind: 'view', view }, pos) === undefined)
-    return fail('K332', pos, 'slice(from, to) makes an array, whose length must be known while compiling', {
+    return fail('K332', pos, 'slice(from, to) makes an array, whose length must be known at compile time', {
       help: 'subarray(from, to) is a view of the same elements; a.slice(k, k + 3) has a known length',
     });
   return copyOf(ctx, { kind: 'view', view }, node, pos);

@@ -265,7 +265,7 @@ export function storeText(
       pos,
       `a string of ${from.name} may not fit in ${target.name}, whose elements are ${type.name}`,
       {
-        help: 'make the elements as long, on the host: nothing is cut off',
+        help: 'make the elements long enough, on the host: nothing is truncated',
       },
     );
   }

@@ -40,7 +40,8 @@ const like: Handler = (call) => {
 
 const shared: Handler = (call) => {
   const shape = shapeOf(call);
-  if (shape.some((n) => n < 1)) fail('K332', call.pos, `${shape.join()} is no number of bins`, { help: '1 or more' });
+  if (shape.some((n) => n < 1))
+    fail('K332', call.pos, `${shape.join()} is not a valid number of bins`, { help: '1 or more' });
   const like = call.args[1];
   const elements =
     like?.kind === 'host' ? [elementType(like.value, call.name, call.pos)] : numbersIn(call, like).map(() => OPEN);

@@ -201,7 +201,7 @@ export function vectorOperator(
   }
   if (operator === '/' && isInt(lane) && ELEM_SIZE[lane] < 8) {
     return fail('K247', pos, `a quotient of integers is a fraction, which ${type.name} does not hold`, {
-      help: `convert first, f32x${lanesIn(type).length}(a) / b, or divide the lanes: ${type.name}(a.x / b.x, …) cuts the fractions off`,
+      help: `convert first, f32x${lanesIn(type).length}(a) / b, or divide the lanes: ${type.name}(a.x / b.x, …) drops the fractions`,
     });
   }
   if (operator === '>>>' && !lane.startsWith('u')) {

@@ -105,7 +105,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   enter(api: string, stream?: StreamHandle): Stream {
     if (this.#closed) throw new DriverError('E_DEVICE_CLOSED', `${api}: ${this.info.name} has been closed`, { api });
     if (this.#lost !== undefined) {
-      throw new DriverError('E_DEVICE_LOST', `${api}: ${this.info.name} is lost (${this.#lost}); open it anew`, {
+      throw new DriverError('E_DEVICE_LOST', `${api}: ${this.info.name} is lost (${this.#lost}); open it again`, {
         api,
       });
     }
@@ -357,7 +357,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   failureBefore(event: EventHandle): Failure | undefined {
     const { stream, moment } = event.event as Mark;
     if (this.#lost !== undefined) {
-      const error = new DriverError('E_DEVICE_LOST', `${this.info.name} is lost (${this.#lost}); open it anew`);
+      const error = new DriverError('E_DEVICE_LOST', `${this.info.name} is lost (${this.#lost}); open it again`);
       return { error, kept: false, acknowledge: () => undefined };
     }
     if (moment === undefined) return undefined;
