@@ -6,12 +6,15 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commit } from '../tools/bare-host.ts';
+import { type OPTIONS, readOptions } from './options.ts';
 
 const here: string = fileURLToPath(new URL('.', import.meta.url));
 
 interface Benchmark {
   /** As in `npm run bench -- library`. */
-  readonly name: string;
+  readonly name: keyof typeof OPTIONS;
+  /** What it is called by, where that is more than its name. */
+  readonly command?: string;
   /** Writes the files into a folder, and gives the one to run. */
   readonly write: (folder: string) => Promise<string>;
   /** What it is told. */
@@ -25,11 +28,13 @@ interface Benchmark {
 /** The programs beside the benchmarks that others are compared in. */
 export const PEERS: string = join(here, 'peers');
 
+const BUNDLE = { bundle: { value: 'DIR', help: 'only writes it, for a host that has Node.js and no npm' } };
+
 /** Runs a benchmark, or writes it. */
-export async function runBundled({ name, write, args, lacking, recorded }: Benchmark): Promise<void> {
-  const at = args.indexOf('--bundle');
-  if (at >= 0) {
-    const file = await write(resolve(args[at + 1] ?? `bench-${name}`));
+export async function runBundled({ name, command = name, write, args, lacking, recorded }: Benchmark): Promise<void> {
+  const given = readOptions(name, `npm run bench -- ${command}`, args, BUNDLE);
+  if (given.has('bundle')) {
+    const file = await write(resolve(given.value('bundle', '')));
     console.log(`wrote ${file}; run it with: node ${file} --json out.json`);
     return;
   }
@@ -44,7 +49,7 @@ export async function runBundled({ name, write, args, lacking, recorded }: Bench
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, `bench-${name}-`));
   try {
-    const kept = recorded === undefined || args.includes('--json') ? undefined : recorded();
+    const kept = recorded === undefined || given.has('json') ? undefined : recorded();
     const record = `${kept}-${new Date().toISOString().slice(0, 10)}-${commit()}.json`;
     const json = kept === undefined ? [] : ['--json', join(here, 'results', record)];
     const script = await write(folder);

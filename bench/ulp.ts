@@ -16,6 +16,7 @@ import { HOST_MATH } from '../src/compiler/math/host.ts';
 import { arity, fromBits, MATH_FNS, MAX_ULP, SPECIAL, ulps } from '../src/compiler/math/testing.ts';
 import { commandLine, machine } from '../test/gpu/machine.ts';
 import { compileFunction } from '../test/math/compiled.ts';
+import { readOptions } from './options.ts';
 
 /** Elements that a call of the compiled function computes. */
 const BATCH = 32768;
@@ -113,20 +114,16 @@ function inProcess(job: Job): Promise<Outcome> {
   });
 }
 
-function option(name: string, otherwise: string): string {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (process.argv[at + 1] ?? otherwise);
-}
-
 async function main(): Promise<void> {
-  const processes = Number(option('processes', '2'));
-  const stride = Number(option('stride', '1'));
-  const samples = Number(option('samples', String(Math.ceil(2 ** 28 / stride))));
-  const lanes = process.argv.includes('--scalar') ? 1 : 4;
-  const json = option('json', '');
+  const given = readOptions('ulp', 'npm run ulp --');
+  const processes = Number(given.value('processes', '2'));
+  const stride = Number(given.value('stride', '1'));
+  const samples = Number(given.value('samples', String(Math.ceil(2 ** 28 / stride))));
+  const lanes = given.has('scalar') ? 1 : 4;
+  const json = given.value('json', '');
   const about = { ...machine(), command: commandLine('ulp', process.argv.slice(2)), stride, lanes };
   const measured: Partial<Record<MathFn, Outcome>> = {};
-  const named = option('function', MATH_FNS.join(',')).split(',') as MathFn[];
+  const named = given.value('function', MATH_FNS.join(',')).split(',') as MathFn[];
   for (const fn of named) {
     if (!MATH_FNS.includes(fn)) throw new Error(`unknown function ${fn}; there are ${MATH_FNS.join(', ')}`);
     const total = arity(fn) === 2 ? samples : 2 ** 32;

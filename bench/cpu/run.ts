@@ -14,6 +14,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commandLine } from '../../test/gpu/machine.ts';
+import { readOptions } from '../options.ts';
 import { cases } from './cases.ts';
 import { compile } from './compilers.ts';
 import { Measured, printFailures, printJax, printLatencies, printTable } from './table.ts';
@@ -29,16 +30,13 @@ interface Configuration {
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-function option(name: string, fallback: string): string {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? fallback : (process.argv[at + 1] ?? fallback);
-}
+const given = readOptions('cpu', 'npm run bench -- cpu', process.argv.slice(3));
 
-const quick = process.argv.includes('--quick');
-const processes = quick ? 1 : Number(option('processes', '3'));
-const rounds = Number(option('rounds', quick ? '15' : '9'));
-const nodes = [process.execPath, option('node', '')].filter((n) => n !== '');
-const only = option('case', '').split(',');
+const quick = given.has('quick');
+const processes = quick ? 1 : Number(given.value('processes', '3'));
+const rounds = Number(given.value('rounds', quick ? '15' : '9'));
+const nodes = [process.execPath, given.value('node', '')].filter((n) => n !== '');
+const only = given.value('case', '').split(',');
 const names = cases.map((c) => c.name).filter((name) => only.some((part) => name.includes(part)));
 
 const compiled = compile();
@@ -100,7 +98,7 @@ function work({ device, threads, contestants, more, jax }: Configuration, node: 
   return JSON.parse(text.trim().split('\n').at(-1) ?? '') as Outcome;
 }
 
-if (quick) runOnce(option('threads', '1') === '2' ? TWO : ONE);
+if (quick) runOnce(given.value('threads', '1') === '2' ? TWO : ONE);
 else runAll();
 
 function runOnce(configuration: Configuration): void {

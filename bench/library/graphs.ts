@@ -9,16 +9,13 @@
 import { writeFileSync } from 'node:fs';
 import { cuda, type f32, type Vec } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
+import { readOptions } from '../options.ts';
 
 const args = process.argv.slice(2);
+const given = readOptions('graphs', 'node bench-graphs.mjs');
 
-function option(name: string, otherwise: string): string {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (args[at + 1] ?? otherwise);
-}
-
-const kernels = Number(option('kernels', '100'));
-const rounds = Number(option('rounds', '9'));
+const kernels = Number(given.value('kernels', '100'));
+const rounds = Number(given.value('rounds', '9'));
 const SIZE = 1024;
 const STREAMS = 4;
 /** Launches of all kernels in one measurement. */
@@ -132,7 +129,7 @@ by = 7;
 row.update();
 row.launch();
 check('an updated graph', x0.get(0), 12 * kernels);
-const file = option('json', '');
+const file = given.value('json', '');
 if (file !== '') {
   const { name } = cuda.currentDevice();
   writeFileSync(

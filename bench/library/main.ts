@@ -13,17 +13,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cuda, type DeviceNDArray, type f32, type Vec } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
+import { readOptions } from '../options.ts';
 
 const args = process.argv.slice(2);
-
-function option(name: string, otherwise: string): string {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (args[at + 1] ?? otherwise);
-}
+const given = readOptions('library', 'node bench-library.mjs');
 
 const onCpu = cuda.currentDevice().kind === 'cpu';
-const power = Number(option('power', onCpu ? '24' : '28'));
-const rounds = Number(option('rounds', '11'));
+const power = Number(given.value('power', onCpu ? '24' : '28'));
+const rounds = Number(given.value('rounds', '11'));
 const n = 2 ** power;
 
 /** One line of the table. */
@@ -200,7 +197,7 @@ for (const { what, ms, bytes, peers } of rows) {
   );
   console.log(`${what.padEnd(16)} ${ms.toFixed(3)} ms  ${(bytes / ms / 1e6).toFixed(0)} GB/s  ${beside.join(', ')}`);
 }
-const file = option('json', '');
+const file = given.value('json', '');
 if (file !== '') {
   const record = {
     date: new Date().toISOString(),

@@ -6,17 +6,14 @@
 import { writeFileSync } from 'node:fs';
 import { cuda } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
+import { readOptions } from '../options.ts';
 
 const args = process.argv.slice(2);
-
-function option(name: string, otherwise: string): string {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (args[at + 1] ?? otherwise);
-}
+const given = readOptions('random', 'node bench-random.mjs');
 
 const onCpu = cuda.currentDevice().kind === 'cpu';
-const n = 2 ** Number(option('power', onCpu ? '22' : '27'));
-const rounds = Number(option('rounds', '9'));
+const n = 2 ** Number(given.value('power', onCpu ? '22' : '27'));
+const rounds = Number(given.value('rounds', '9'));
 const rng = cuda.random.generator(1);
 const rows: { readonly what: string; readonly ms: number; readonly perSecond: number }[] = [];
 
@@ -52,7 +49,7 @@ measure('integers below 100, u8', () => rng.integers(0, 100, n, { dtype: 'uint8'
 measure('poisson of mean 5', () => rng.poisson(5, n));
 measure('poisson of mean 50', () => rng.poisson(50, n));
 measure('permutation', () => rng.permutation(n));
-const file = option('json', '');
+const file = given.value('json', '');
 if (file !== '') {
   const { name } = cuda.currentDevice();
   const about = { date: new Date().toISOString(), command: commandLine('bench-random', args), device: name, n };

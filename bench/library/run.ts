@@ -8,12 +8,13 @@ import { bundle } from '../../tools/bare-host.ts';
 import { PEERS, runBundled } from '../bundled.ts';
 
 const given = process.argv.slice(3);
-const OTHERS = ['parallel', 'scans-sorts', 'graphs', 'random'];
+const OTHERS = ['parallel', 'scans-sorts', 'graphs', 'random'] as const;
 const which = OTHERS.find((name) => given.includes(`--${name}`)) ?? 'library';
 
 await runBundled({
-  name: 'library',
-  args: given.filter((arg) => !OTHERS.includes(arg.slice(2))),
+  name: which,
+  command: which === 'library' ? which : `library --${which}`,
+  args: given.filter((arg) => arg !== `--${which}`),
   async write(folder) {
     await bundle(folder, {
       'bench-library': 'bench/library/main.ts',

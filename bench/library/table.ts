@@ -4,21 +4,20 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cuda } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
+import { readOptions } from '../options.ts';
 
 const args = process.argv.slice(2);
 
-function option(name: string, otherwise: string): string {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (args[at + 1] ?? otherwise);
-}
+// Those of `parallel` and of `scans-sorts` are the same.
+const given = readOptions('parallel', `node ${basename(process.argv[1] ?? '')}`);
 
 export const onCpu: boolean = cuda.currentDevice().kind === 'cpu';
-export const power: number = Number(option('power', onCpu ? '24' : '28'));
-export const rounds: number = Number(option('rounds', '11'));
+export const power: number = Number(given.value('power', onCpu ? '24' : '28'));
+export const rounds: number = Number(given.value('rounds', '11'));
 
 interface Row {
   readonly what: string;
@@ -94,7 +93,7 @@ export function cub(name: string): Record<string, number> {
 
 /** Writes the record, if `--json` names a file. */
 export function record(program: string): void {
-  const file = option('json', '');
+  const file = given.value('json', '');
   if (file === '') return;
   const { name } = cuda.currentDevice();
   const head = {

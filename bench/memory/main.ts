@@ -6,11 +6,11 @@
 import { writeFileSync } from 'node:fs';
 import { cuda } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
+import { readOptions } from '../options.ts';
 import { chains, elements, rowCopies, views } from './costs.ts';
 
 const args = process.argv.slice(2);
-const at = args.indexOf('--json');
-const file = at < 0 ? undefined : args[at + 1];
+const file = readOptions('memory', 'node bench-memory.mjs').value('json', '');
 const { name, kind } = cuda.currentDevice();
 const about = machine();
 console.log(`${name}; Node ${about.node}, commit ${about.commit}`);
@@ -53,4 +53,4 @@ if (kind === 'nvidia') {
     );
   }
 }
-if (file !== undefined) writeFileSync(file, `${JSON.stringify(record)}\n`);
+if (file !== '') writeFileSync(file, `${JSON.stringify(record)}\n`);

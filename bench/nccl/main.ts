@@ -15,18 +15,14 @@ import { cuda, type DeviceNDArray, f32, type Stream } from '../../src/index.ts';
 import { type Communicator, nccl } from '../../src/nccl/index.ts';
 import { loadNccl } from '../../src/nccl/native/library.ts';
 import { Stream as DeviceStream } from '../../src/stream/stream.ts';
+import { readOptions } from '../options.ts';
 
-const args = process.argv.slice(2);
+const given = readOptions('nccl', 'node bench-nccl.mjs');
 
-function option(name: string, otherwise: string): string {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (args[at + 1] ?? otherwise);
-}
-
-const rounds = Number(option('rounds', '20'));
-const onReference = option('transport', 'nccl') === 'reference';
+const rounds = Number(given.value('rounds', '20'));
+const onReference = given.value('transport', 'nccl') === 'reference';
 const comms = onReference
-  ? nccl.initAll({ transport: 'reference', size: Number(option('ranks', '2')) })
+  ? nccl.initAll({ transport: 'reference', size: Number(given.value('ranks', '2')) })
   : nccl.initAll();
 const streams = comms.map(({ context }) => new DeviceStream(context, 'created'));
 
@@ -146,7 +142,7 @@ function program(
 const programs: Record<string, readonly { readonly ranks: number; readonly seconds: number; readonly text: string }[]> =
   {};
 const bundled = existsSync(join(fileURLToPath(new URL('.', import.meta.url)), 'tsamba.mjs'));
-if (bundled && !args.includes('--no-programs')) {
+if (bundled && !given.has('no-programs')) {
   const sizes: readonly (readonly [string, readonly string[]])[] = onReference
     ? [['heat', ['64', '4']]]
     : [
@@ -160,5 +156,5 @@ if (bundled && !args.includes('--no-programs')) {
       console.log(`${name}, ${ranks} ranks, ${seconds.toFixed(1)} s in all\n${text}`);
   }
 }
-const file = option('json', '');
+const file = given.value('json', '');
 if (file !== '') writeFileSync(file, JSON.stringify({ ranks: comms.length, onReference, rows, programs }, null, 1));

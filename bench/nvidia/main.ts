@@ -11,6 +11,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
+import { readOptions } from '../options.ts';
 import { type Calls, calls, type FirstKernel, firstKernel, median, type RawFirst, rawFirst } from './calls.ts';
 import { copies, type Rate } from './copies.ts';
 import { kernelsWorker } from './kernels-worker.ts';
@@ -35,13 +36,11 @@ interface NumbaLatency {
 
 const args = process.argv.slice(2);
 
-function option(name: string, otherwise: string): string {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (args[at + 1] ?? otherwise);
-}
+const given = readOptions('nvidia', 'node bench-nvidia.mjs', args.includes('--worker') ? [] : args);
 
 const list = (name: string, otherwise: string): string[] =>
-  option(name, otherwise)
+  given
+    .value(name, otherwise)
     .split(',')
     .filter((s) => s !== '');
 
@@ -59,7 +58,7 @@ function worker(name: string, rest: readonly string[]): void {
 function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: number | undefined; outputs: unknown } {
   const wanted = list('cases', SPECS.map((s) => s.name).join());
   const asked = SPECS.filter((s) => wanted.includes(s.name));
-  const passed = ['--runs', option('runs', '50'), ...asked.map((s) => `${s.name}:${s.launches}`)];
+  const passed = ['--runs', given.value('runs', '50'), ...asked.map((s) => `${s.name}:${s.launches}`)];
   const outputs: Record<Side, SideOutput[]> = { tsamba: [], cuda: [], numba: [] };
   for (let round = 0; round < rounds; round++) {
     for (let k = 0; k < peers.sides.length; k++) {
@@ -128,7 +127,7 @@ function main(): void {
   const began = performance.now();
   const date = new Date().toISOString();
   const about = machine();
-  const rounds = Number(option('rounds', '5'));
+  const rounds = Number(given.value('rounds', '5'));
   const parts = list('parts', 'kernels,calls,first,copies');
   const peers = new Peers(list('peers', 'cuda,numba') as Side[]);
   console.log(`${about.gpu}, driver ${about.driver}; Node ${about.node}, commit ${about.commit}`);
@@ -180,7 +179,7 @@ function main(): void {
   peers.close();
   record['seconds'] = Math.round((performance.now() - began) / 1000);
   console.log(`${record['seconds']} s`);
-  const file = option('json', '');
+  const file = given.value('json', '');
   if (file !== '') writeFileSync(file, `${JSON.stringify(record)}\n`);
   if (failed > 0) process.exitCode = 1;
 }

@@ -11,15 +11,13 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { SPECS } from '../nvidia/spec.ts';
+import { readOptions } from '../options.ts';
 import { HANDWRITTEN } from './handwritten.ts';
 import { type Issue, type WorkerOutput, worker } from './worker.ts';
 
 const args = process.argv.slice(2);
 
-function option(name: string, otherwise: string): string {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (args[at + 1] ?? otherwise);
-}
+const given = readOptions('opencl', 'node bench-opencl.mjs', args.includes('--worker') ? [] : args);
 
 function median(list: readonly number[]): number {
   return list.toSorted((a, b) => a - b)[list.length >> 1] ?? Number.NaN;
@@ -78,10 +76,10 @@ function main(): void {
     return;
   }
   const began = performance.now();
-  const cases = option('cases', Object.keys(HANDWRITTEN).join());
-  const rounds = option('rounds', '15');
+  const cases = given.value('cases', Object.keys(HANDWRITTEN).join());
+  const rounds = given.value('rounds', '15');
   const outputs = [oneProcess('1', cases, rounds)];
-  const processes = Number(option('processes', outputs[0]?.hardware === 'cpu' ? '5' : '3'));
+  const processes = Number(given.value('processes', outputs[0]?.hardware === 'cpu' ? '5' : '3'));
   while (outputs.length < processes) outputs.push(oneProcess(`${outputs.length + 1} of ${processes}`, cases, rounds));
   const { device, driver } = outputs[0] ?? {};
   const about = machine();
@@ -98,7 +96,7 @@ function main(): void {
     seconds: Math.round((performance.now() - began) / 1000),
   };
   console.log(`${record.seconds} s`);
-  const file = option('json', '');
+  const file = given.value('json', '');
   if (file !== '') writeFileSync(file, `${JSON.stringify(record)}\n`);
 }
 

@@ -14,15 +14,13 @@ import { join } from 'node:path';
 import type { MathFn } from '../../src/compiler/ir/ops.ts';
 import { GPU_F64 } from '../../src/compiler/math/gpu-f64.ts';
 import { arity, GPU_MAX_ULP_F64, MATH_FNS } from '../../src/compiler/math/testing.ts';
+import { readOptions } from '../options.ts';
 import { printBody } from './c.ts';
 import { PROGRAM } from './program.ts';
 
-function option(name: string, otherwise: string): string {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (process.argv[at + 1] ?? otherwise);
-}
+const given = readOptions('ulp:gpu', 'npm run ulp:gpu --');
 
-const named = option('function', MATH_FNS.join(',')).split(',') as MathFn[];
+const named = given.value('function', MATH_FNS.join(',')).split(',') as MathFn[];
 const folder = mkdtempSync(join(tmpdir(), 'ulp-'));
 try {
   for (const fn of named) {
@@ -33,7 +31,7 @@ try {
     writeFileSync(source, `${PROGRAM}\n${body.text}\n${main}\n`);
     const flags = ['-O2', '-mfma', '-ffp-contract=off', '-w', '-o', program, source, '-lquadmath', '-lm'];
     execFileSync('gcc', flags, { stdio: 'inherit' });
-    const line = execFileSync(program, [option('samples', '1000000'), option('seed', '1')], {
+    const line = execFileSync(program, [given.value('samples', '1000000'), given.value('seed', '1')], {
       encoding: 'utf8',
     }).trim();
     const worst = Number(/[\d.]+(?= at )/.exec(line)?.[0] ?? Number.NaN);

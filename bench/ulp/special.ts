@@ -8,6 +8,7 @@
  */
 import { ulps } from '../../src/compiler/math/testing.ts';
 import { cuda, f64, type In, type Vec } from '../../src/index.ts';
+import { readOptions } from '../options.ts';
 
 const BATCH = 1 << 20;
 
@@ -28,10 +29,7 @@ const FUNCTIONS: Readonly<Record<string, readonly [(x: number) => number, number
   exp10: [(x) => cuda.exp10(x), 2],
 };
 
-function option(name: string, otherwise: string): string {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (process.argv[at + 1] ?? otherwise);
-}
+const given = readOptions('ulp:special', 'npm run ulp:special --');
 
 /** The largest error of a function, and where. */
 function measure(name: string, body: (x: number) => number, stride: number): readonly [error: number, at: number] {
@@ -69,8 +67,8 @@ function measure(name: string, body: (x: number) => number, stride: number): rea
 }
 
 cuda.selectDevice('cpu');
-const stride = Number(option('stride', '1'));
-for (const name of option('function', Object.keys(FUNCTIONS).join(',')).split(',')) {
+const stride = Number(given.value('stride', '1'));
+for (const name of given.value('function', Object.keys(FUNCTIONS).join(',')).split(',')) {
   const found = FUNCTIONS[name];
   if (found === undefined) throw new Error(`unknown function ${name}; there are ${Object.keys(FUNCTIONS).join(', ')}`);
   const [body, bound] = found;
