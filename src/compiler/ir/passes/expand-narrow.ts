@@ -8,7 +8,7 @@ import { assign, cast, KernelBuilder, load, read } from '../builder.ts';
 import { fusedNarrow, narrowSingle, oddSingle, roundSingle, widenNarrow } from '../narrow-float.ts';
 import { type ArraySym, ELEM_SIZE, type ElemType, type Expr, type Kernel, type MemRef, type Stmt } from '../ops.ts';
 import { isArithmetic, updateLoop } from './narrow-atomics.ts';
-import { mapLists, mapStmtExprs, written } from './walk.ts';
+import { mapLists, mapStmtExprs, someExpr, someStmt, stmtExprs, written } from './walk.ts';
 
 /** From what types a device converts to a format itself: `'all'`, or from f32. */
 export type NativeNarrow = Readonly<Partial<Record<NarrowName, 'all' | 'f32'>>>;
@@ -29,6 +29,7 @@ export function expandNarrow(
   native: NativeNarrow,
   { fused = [], added = [] }: NarrowArithmetic = {},
 ): Kernel {
+  if (!someStmt(kernel.body, isNarrow)) return kernel;
   const symbols = KernelBuilder.from(kernel);
   const arrays = new Map<ArraySym, ArraySym>();
   let expanded = false;
@@ -117,6 +118,17 @@ export function expandNarrow(
   const body = list(kernel.body);
   if (!expanded) return kernel;
   return { ...kernel, arrays: symbols.arrays.map(arrayOf), vars: [...symbols.vars], body };
+}
+
+/** Whether a statement has to do with narrow floats. */
+function isNarrow(s: Stmt): boolean {
+  const target = written(s);
+  return (target !== undefined && isNarrowFloat(target.elem)) || stmtExprs(s).some((e) => someExpr(e, isNarrowNode));
+}
+
+function isNarrowNode(e: Expr): boolean {
+  if (e.op === 'load') return isNarrowFloat(e.mem.elem);
+  return e.op === 'cast' ? isNarrowFloat(e.to) : e.op === 'fma' && e.to !== undefined;
 }
 
 /** Names values by variables that are assigned before a statement. */

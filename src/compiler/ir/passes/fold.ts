@@ -21,7 +21,7 @@ import type { Expr } from '../ops.ts';
 import { ELEM_SIZE, isFloat, isUnsigned } from '../ops.ts';
 import { divisibility, multipleIn, powerOfTwo, withExactQuotients } from './divisible.ts';
 import { fitsInt32 } from './intervals.ts';
-import { exprParts, mapExpr } from './walk.ts';
+import { mapExpr } from './walk.ts';
 
 /** Simplifies an expression and all those in it. */
 export function foldExpr(e: Expr): Expr {
@@ -55,27 +55,37 @@ export function foldNode(e: Expr): Expr {
 }
 
 function foldConstants(e: Expr): Expr | undefined {
-  const [a, b, c] = exprParts(e).map((part) => (part.op === 'const' ? part.value : undefined));
   switch (e.op) {
-    case 'unary':
+    case 'unary': {
+      const a = constantIn(e.a);
       return a === undefined ? undefined : constant(e.type, evalUnary(e.fn, e.a.type, a));
-    case 'binary':
+    }
+    case 'binary': {
+      const [a, b] = [constantIn(e.a), constantIn(e.b)];
       // A negative exponent is an error in checked mode.
       if (a === undefined || b === undefined || (e.fn === 'ipow' && Number(b) < 0)) return undefined;
       return constant(e.type, evalBinary(e.fn, e.type, a, b));
-    case 'compare':
+    }
+    case 'compare': {
+      const [a, b] = [constantIn(e.a), constantIn(e.b)];
       return a === undefined || b === undefined ? undefined : constant('bool', evalCompare(e.fn, a, b));
+    }
     case 'cast': {
+      const a = constantIn(e.a);
       if (a === undefined) return undefined;
       const value = evalCast(e.a.type, e.to, a);
       return e.checked && Number(value) !== Number(a) ? undefined : constant(e.type, value);
     }
-    case 'bitcast':
+    case 'bitcast': {
+      const a = constantIn(e.a);
       // A NaN's bits are not kept by JavaScript's numbers.
       return a === undefined || isNotANumber(a) ? undefined : bitcastConstant(e, a);
-    case 'fma':
+    }
+    case 'fma': {
+      const [a, b, c] = [constantIn(e.a), constantIn(e.b), constantIn(e.c)];
       if (a === undefined || b === undefined || c === undefined) return undefined;
       return constant(e.type, evalFma(e.to ?? e.type, Number(a), Number(b), Number(c)));
+    }
     case 'intrinsic': {
       const values = e.args.flatMap((x) => (x.op === 'const' ? [x.value] : []));
       return values.length < e.args.length ? undefined : constant(e.type, evalIntrinsic(e.fn, e.type, values));
@@ -83,6 +93,10 @@ function foldConstants(e: Expr): Expr | undefined {
     default:
       return undefined;
   }
+}
+
+function constantIn(e: Expr): Value | undefined {
+  return e.op === 'const' ? e.value : undefined;
 }
 
 /** An element of a constant array, where it is known which one. */

@@ -9,7 +9,7 @@ import type { Expr, Kernel, Stmt } from '../ops.ts';
 import { WARP_SIZE } from '../warp.ts';
 import { removeDead } from './dead.ts';
 import { multipleIn, withExactQuotientsIn } from './divisible.ts';
-import { foldExpr } from './fold.ts';
+import { foldNode } from './fold.ts';
 import { structureExits } from './structure.ts';
 import {
   addReads,
@@ -17,8 +17,7 @@ import {
   defined,
   eachStmt,
   jumpsTo,
-  mapExpr,
-  mapTopExprs,
+  mapStmtExprs,
   neverEnds,
   someStmt,
   stmtExprs,
@@ -77,8 +76,8 @@ class Forward {
   }
 
   #withKnown(s: Stmt, known: Known): Stmt {
-    // A whole expression at a time, so that what was put in place is folded as well.
-    return mapTopExprs(s, (e) => foldExpr(mapExpr(e, (x) => this.#leaf(x, known))));
+    // From the leaves up, so that what was put in place is folded as well.
+    return mapStmtExprs(s, (e) => foldNode(this.#leaf(e, known)));
   }
 
   #leaf(e: Expr, known: Known): Expr {
