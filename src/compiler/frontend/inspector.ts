@@ -49,7 +49,7 @@ type Connection = { readonly channel: Channel } | { readonly reason: string };
 
 let connection: Connection | undefined;
 
-/** The handles of one reading, so that they can be released together. */
+/** The handles of readings, so that they can be released together. */
 const GROUP = 'tsamba.reading';
 
 const KEY: unique symbol = Symbol.for('tsamba.inspector') as never;
@@ -131,9 +131,23 @@ export function inspectFunction(fn: (...args: never[]) => unknown): InspectedFun
     };
   } finally {
     holder.value = undefined;
-    // Until released, the protocol's handles would keep the function and all that it closes over alive.
-    post('Runtime.releaseObjectGroup', { objectGroup: GROUP });
+    releaseSoon(open);
   }
+}
+
+let releasing = false;
+
+/**
+ * Until released, the protocol's handles keep the functions and all that they close over alive. One message, when this turn of the program is
+ * over, releases those of all that it has read.
+ */
+function releaseSoon({ post }: Channel): void {
+  if (releasing) return;
+  releasing = true;
+  Promise.resolve().then(() => {
+    releasing = false;
+    post('Runtime.releaseObjectGroup', { objectGroup: GROUP });
+  });
 }
 
 function readScopes({ holder, holderId, post }: Channel, scopesId: string | undefined): ClosureScope[] {
