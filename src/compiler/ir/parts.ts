@@ -27,8 +27,12 @@ type Plain<S> = Lists<S> extends readonly [] ? S : never;
 
 /** The expressions a memory access evaluates: the index, then the indices and extents of its checks. */
 export function memParts(mem: MemRef): readonly Expr[] {
-  const parts = [mem.index];
-  for (const { index, extent } of mem.checks) parts.push(index, extent);
+  return pushMemory([], mem);
+}
+
+function pushMemory(parts: Expr[], { index, checks }: MemRef): readonly Expr[] {
+  parts.push(index);
+  for (const check of checks) parts.push(check.index, check.extent);
   return parts;
 }
 
@@ -45,8 +49,12 @@ function mapMem(mem: MemRef, change: Change): MemRef {
 /** `list.map(change)`, but the list itself when nothing changed. */
 export function mapSame<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
   const changed = list.map(change);
-  return changed.some((item, i) => item !== list[i]) ? changed : list;
+  for (let i = 0; i < list.length; i++) if (changed[i] !== list[i]) return changed;
+  return list;
 }
+
+/** Of leaves, which are most nodes: walks ask many times. */
+const NONE: [] = [];
 
 type Held = Expr | MemRef | readonly (Expr | string)[] | undefined;
 
@@ -64,7 +72,7 @@ function isList(held: Exclude<Held, undefined>): held is readonly (Expr | string
 }
 
 function withMemory({ value, mem }: { readonly value: Expr; readonly mem: MemRef }): readonly Expr[] {
-  return [value, ...memParts(mem)];
+  return pushMemory([value], mem);
 }
 
 /** A node without its operands, or its lists, as far as types can tell: whoever makes one of it must give them all. */
@@ -85,7 +93,7 @@ export function exprParts(e: Expr): readonly Expr[] {
     case 'param':
     case 'special':
     case 'available':
-      return [] satisfies Parts<typeof e>;
+      return NONE satisfies Parts<typeof e>;
     case 'unary':
     case 'cast':
     case 'bitcast':

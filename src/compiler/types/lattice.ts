@@ -111,14 +111,16 @@ const RANK: Readonly<Record<Exclude<Type, Blend>, number>> = {
  */
 export function join(a: Type, b: Type): Type | undefined {
   if (a === b) return a;
-  const [lo, hi] = [plain(a), plain(b)];
+  const lo = plain(a);
+  const hi = plain(b);
   const t = lo === hi ? lo : joinPlain(lo, hi);
   const hasIndex = lo !== a || hi !== b || a === 'idx' || b === 'idx';
   return hasIndex && (t === 'i32' || t === 'u32' || t === 's8' || t === 'u8') ? BLENDS[t] : t;
 }
 
 function joinPlain(a: Exclude<Type, Blend>, b: Exclude<Type, Blend>): Exclude<Type, Blend> | undefined {
-  const [lo, hi] = RANK[a] <= RANK[b] ? [a, b] : [b, a];
+  if (RANK[a] > RANK[b]) return joinPlain(b, a);
+  const [lo, hi] = [a, b];
   // A truth value counts as 0 or 1, as in JavaScript.
   if (lo === 'bool') return hi === 'L' ? 'int' : isWide(hi) ? undefined : hi;
   switch (hi) {

@@ -16,6 +16,9 @@ export function rangeRead(e: TExpr): Range | undefined {
 type Parts<N> = Operands<N, TreeTypes>;
 type Fields<N> = OperandFields<N, TreeTypes>;
 
+/** Of leaves, which are most nodes: walks ask many times. */
+const NONE: [] = [];
+
 /** The operands of an expression, in order of evaluation. */
 export function operands(e: TExpr): readonly TExpr[] {
   switch (e.k) {
@@ -26,7 +29,7 @@ export function operands(e: TExpr): readonly TExpr[] {
     case 'extent':
     case 'stride':
     case 'available':
-      return [] satisfies Parts<typeof e>;
+      return NONE satisfies Parts<typeof e>;
     case 'absent':
     case 'index':
     case 'neg':
@@ -81,8 +84,9 @@ export function operands(e: TExpr): readonly TExpr[] {
 
 /** The expressions inside a memory reference. */
 export function memOperands(mem: TMem): readonly TExpr[] {
-  const own = [mem.index, ...mem.checks.flatMap((c) => [c.index, c.extent])];
-  return mem.which === undefined ? own : [mem.which, ...own];
+  const parts = mem.which === undefined ? [mem.index] : [mem.which, mem.index];
+  for (const { index, extent } of mem.checks) parts.push(index, extent);
+  return parts;
 }
 
 /** The expressions that a statement evaluates itself (not those of nested statements). */

@@ -176,7 +176,8 @@ export function numeric(t: Type): Type {
 
 /** The type in which two operands meet; undefined where they do not mix. */
 export function meeting(a: TExpr, b: TExpr): Type | undefined {
-  const [ta, tb] = [numeric(typeOf(a)), numeric(typeOf(b))];
+  const ta = numeric(typeOf(a));
+  const tb = numeric(typeOf(b));
   // `i64(1)` is as good a u64.
   if ((ta === 'u64' && isSmallLong(b)) || (tb === 'u64' && isSmallLong(a))) return 'u64';
   const t = join(ta, tb);
@@ -196,10 +197,15 @@ export function cutTo32(e: Extract<TExpr, { k: 'arith' }>): boolean {
 
 /** Whether one is a literal too large for 32 bits, and the other data of 32: what comes of them is a number, as in JavaScript. */
 function exceeds(a: TExpr, b: TExpr): boolean {
-  const large = (e: TExpr): boolean =>
-    e.k === 'lit' && isOutside(e) && (Number(e.value) < -(2 ** 31) || Number(e.value) >= 2 ** 32);
-  const small = (e: TExpr): boolean => ['i32', 'u32', 's8', 'u8', 'int'].includes(plain(typeOf(e)));
-  return (large(a) && small(b)) || (large(b) && small(a));
+  return (isLarge(a) && isSmall(b)) || (isLarge(b) && isSmall(a));
+}
+
+function isLarge(e: TExpr): boolean {
+  return e.k === 'lit' && isOutside(e) && (Number(e.value) < -(2 ** 31) || Number(e.value) >= 2 ** 32);
+}
+
+function isSmall(e: TExpr): boolean {
+  return ['i32', 'u32', 's8', 'u8', 'int'].includes(plain(typeOf(e)));
 }
 
 function together(a: TExpr, b: TExpr): Type {

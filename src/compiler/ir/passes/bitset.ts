@@ -4,11 +4,11 @@
 
 /** A set of small non-negative integers. */
 export class BitSet implements Iterable<number> {
-  #words: number[];
+  #words: number[] = [];
 
-  constructor(ids: Iterable<number> = []) {
-    this.#words = [];
-    for (const id of ids) this.add(id);
+  constructor(ids?: Iterable<number>) {
+    if (ids instanceof BitSet) this.#words = ids.#words.slice();
+    else if (ids !== undefined) for (const id of ids) this.add(id);
   }
 
   has(id: number): boolean {
@@ -28,20 +28,19 @@ export class BitSet implements Iterable<number> {
   }
 
   copy(): BitSet {
-    const set = new BitSet();
-    set.#words = this.#words.slice();
-    return set;
+    return new BitSet(this);
   }
 
   /** Adds the members of another set, but those of `except`; returns whether any was new. */
   addAll(other: BitSet, except?: BitSet): boolean {
     const words = this.#words;
+    const added = other.#words;
     const barred = except === undefined ? [] : except.#words;
     let grew = false;
-    while (words.length < other.#words.length) words.push(0);
-    for (const [i, more] of other.#words.entries()) {
+    while (words.length < added.length) words.push(0);
+    for (let i = 0; i < added.length; i++) {
       const old = words[i] ?? 0;
-      const joined = old | (more & ~(barred[i] ?? 0));
+      const joined = old | ((added[i] ?? 0) & ~(barred[i] ?? 0));
       if (joined !== old) {
         words[i] = joined;
         grew = true;
@@ -51,8 +50,10 @@ export class BitSet implements Iterable<number> {
   }
 
   *[Symbol.iterator](): Generator<number> {
-    for (const [i, word] of this.#words.entries()) {
-      for (let bit = 0; bit < 32; bit++) if ((word >>> bit) & 1) yield i * 32 + bit;
+    let first = 0;
+    for (const word of this.#words) {
+      for (let rest = word; rest !== 0; rest &= rest - 1) yield first + 31 - Math.clz32(rest & -rest);
+      first += 32;
     }
   }
 }

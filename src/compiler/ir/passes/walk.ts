@@ -12,7 +12,9 @@ export { exprParts, mapLists, mapParts, mapSame, mapTopExprs, memParts, stmtExpr
 
 /** Whether the expression or one below it satisfies the test. */
 export function someExpr(e: Expr, test: (e: Expr) => boolean): boolean {
-  return test(e) || exprParts(e).some((part) => someExpr(part, test));
+  if (test(e)) return true;
+  for (const part of exprParts(e)) if (someExpr(part, test)) return true;
+  return false;
 }
 
 /** Ids of the variables that an expression reads are added to `into`. */
@@ -86,7 +88,11 @@ export function specialsIn(list: readonly Stmt[]): Set<Special> {
 }
 
 export function someStmt(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
-  return list.some((s) => test(s) || stmtLists(s).some((inner) => someStmt(inner, test)));
+  for (const s of list) {
+    if (test(s)) return true;
+    for (const inner of stmtLists(s)) if (someStmt(inner, test)) return true;
+  }
+  return false;
 }
 
 export function hasBarrier(list: readonly Stmt[]): boolean {

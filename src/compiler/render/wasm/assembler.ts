@@ -31,9 +31,11 @@ export interface BranchTarget {
 }
 
 const NUMBER = new DataView(new ArrayBuffer(8));
+const ENCODER = typeof TextEncoder === 'undefined' ? undefined : new TextEncoder();
+
 /** Where there is no encoder (a bare context of node:vm) names show their ASCII characters; nothing refers to names that have others. */
 function utf8(text: string): Uint8Array {
-  if (typeof TextEncoder !== 'undefined') return new TextEncoder().encode(text);
+  if (ENCODER !== undefined) return ENCODER.encode(text);
   return Uint8Array.from(text, (c) => (c < '\x7f' ? c : '_').charCodeAt(0));
 }
 
