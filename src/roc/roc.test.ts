@@ -58,7 +58,7 @@ describe('the namespace', () => {
       'roc.getGlobalId only works inside a kernel: call it in a function that is passed to roc.jit, not on the host',
     );
     expect(() => roc.barrier()).toThrow('roc.barrier only works');
-    expect(() => roc.shared.array(4, f32)).toThrow('roc.shared.array has a meaning');
+    expect(() => roc.shared.array(4, f32)).toThrow('roc.shared.array only works');
   });
 });
 
