@@ -12,3 +12,8 @@ export function isRequired(tool: string): boolean {
 export function isThorough(): boolean {
   return process.env['MODE'] === 'all';
 }
+
+/** How many random cases a test tries, of as many as it does where everything is tested: a third otherwise. */
+export function randomCases(all: number): number {
+  return isThorough() ? all : Math.ceil(all / 3);
+}

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { freshBlockDevice, freshCpuDevice } from '../../test/support/with-device.ts';
 import { deviceArray, deviceArrayLike, toDevice } from '../cuda/host.ts';
 import { type DType, f32, f64, i16, i32, u8 } from '../dtype/index.ts';
+import { randomCases } from '../required.testing.ts';
 import { DeviceNDArray } from './device-array.ts';
 import { NDArray } from './ndarray.ts';
 import { ndarray } from './ndarray-create.ts';
@@ -152,7 +153,7 @@ describe.each([
   ['the CPU device', freshCpuDevice],
 ])('arrays on %s, against a model without strides', (_, fresh) => {
   fresh();
-  const runs = { numRuns: 300 };
+  const runs = { numRuns: randomCases(300) };
 
   it('read what the model reads, whatever the view', () => {
     fc.assert(
@@ -243,7 +244,7 @@ describe.each([
         const into = ndarray.zeros([...shape, 2]).slice(...shape.map(() => ':'), 1);
         expect(device.copyToHost(into as NDArray).toArray()).toEqual(source.toArray());
       }),
-      { numRuns: 200 },
+      { numRuns: randomCases(200) },
     );
   });
 });

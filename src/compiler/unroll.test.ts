@@ -2,6 +2,7 @@
  * Unrolling: which loops are copied out, and that kernels then do the same.
  */
 import { describe, expect, test } from 'vitest';
+import { randomCases } from '../required.testing.ts';
 import type { Kernel } from './ir/ops.ts';
 import { simplify } from './ir/passes/simplify.ts';
 import { type UnrollOptions, unroll } from './ir/passes/unroll.ts';
@@ -211,7 +212,8 @@ describe('as for GPUs', () => {
 });
 
 test('random kernels do the same', () => {
-  for (let seed = 0; seed < 300; seed++) {
+  const cases = randomCases(300);
+  for (let seed = 0; seed < cases; seed++) {
     const sample = randomSample(seed);
     const want = outcome(sample);
     for (const options of seed % 4 === 0 ? [undefined, LIKE_GPUS] : [undefined]) {

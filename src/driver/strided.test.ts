@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectBytes } from '../../test/support/same.ts';
 import { cStrides } from '../layout/index.ts';
+import { randomCases } from '../required.testing.ts';
 import type { HostSide } from './driver.ts';
 import { copyOut, copyStrided, extent, fillStrided } from './strided.ts';
 
@@ -77,7 +78,7 @@ describe('copyStrided', () => {
         copyStrided({ ...c, target: side(to, t, c.target), source: side(from, s, c.source) });
         expectBytes(to, expected);
       }),
-      { numRuns: 3000 },
+      { numRuns: randomCases(3000) },
     );
   });
 
@@ -133,7 +134,7 @@ describe('fillStrided', () => {
         fillStrided({ target: side(to, t, c.target), shape: c.shape, pattern });
         expectBytes(to, expected);
       }),
-      { numRuns: 2000 },
+      { numRuns: randomCases(2000) },
     );
   });
 

@@ -21,6 +21,7 @@ import {
   viewed,
   walkRange,
 } from '../../test/support/strided-model.ts';
+import { randomCases } from '../required.testing.ts';
 import {
   broadcastTo,
   classifyLayout,
@@ -229,7 +230,7 @@ describe('chains of views', () => {
           check(state);
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: randomCases(1500) },
     );
   });
 

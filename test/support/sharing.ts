@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 /** What outlives the test that does it, or sees what others did: variables, globals, listeners, the device in use, spies, threads, collections. */
 const NOTICED =
-  /\bvi\.|process\.(env|on|once|chdir|argv|exit|emit)|globalThis|defineProperty\(|selectDevice|child_process|worker_threads|import\('|\bgc\b/;
+  /\bvi\.(?!fn\b)|process\.(env(?!\.WASM_)|on|once|chdir|argv|exit|emit)|globalThis|defineProperty\(|selectDevice|child_process|worker_threads|import\('|\bgc\b/;
 
 /** Which do so out of sight. */
 const OWN: readonly string[] = [];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { randomCases } from '../../required.testing.ts';
 import { CLZ } from '../intrinsics/operations.ts';
 import {
   add,
@@ -97,7 +98,8 @@ describe('well-formed kernels pass', () => {
   });
 
   test('random kernels, after every pass', () => {
-    for (let seed = 0; seed < 120; seed++) {
+    const cases = randomCases(120);
+    for (let seed = 0; seed < cases; seed++) {
       const { kernel, launch } = randomSample(seed, { barriers: seed % 3 > 0, returns: true });
       verify(kernel);
       const simple = simplify(kernel, { block: launch.block });

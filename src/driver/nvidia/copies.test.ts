@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectBytes } from '../../../test/support/same.ts';
+import { randomCases } from '../../required.testing.ts';
 import {
   copyCases,
   copyElements,
@@ -21,7 +22,7 @@ function within(model: CudaModel, base: number, bytes: number): number[] {
   return [...model.written].filter((a) => a >= base && a < base + bytes).map((a) => a - base);
 }
 
-const runs = { numRuns: 200 };
+const runs = { numRuns: randomCases(200) };
 
 describe('copies of strided regions', () => {
   it('to the device touch the elements and nothing else', () => {
@@ -80,7 +81,7 @@ describe('copies of strided regions', () => {
         expectBytes(to, expected);
         expect(cuda.live).toBe(0);
       }),
-      { numRuns: 200 },
+      { numRuns: randomCases(200) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { randomCases } from '../../../required.testing.ts';
 import {
   add,
   assign,
@@ -296,7 +297,8 @@ describe('order', () => {
 
 test('random kernels do the same region by region', () => {
   let [withBarriers, slots] = [0, 0];
-  for (let seed = 0; seed < 500; seed++) {
+  const cases = randomCases(500);
+  for (let seed = 0; seed < cases; seed++) {
     const sample = randomSample(seed, { barriers: true, returns: seed % 3 > 0 });
     const r = formRegions(lowerReturns(sample.kernel), { block: sample.launch.block, lanes: 4 });
     if (r.barriers) withBarriers++;
@@ -315,6 +317,6 @@ test('random kernels do the same region by region', () => {
     });
     expect(seen.size).toBe(all);
   }
-  expect(withBarriers).toBeGreaterThan(150);
-  expect(slots).toBeGreaterThan(200);
+  expect(withBarriers).toBeGreaterThan(0.3 * cases);
+  expect(slots).toBeGreaterThan(0.4 * cases);
 });

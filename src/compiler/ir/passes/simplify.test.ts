@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { randomCases } from '../../../required.testing.ts';
 import {
   add,
   assign,
@@ -258,7 +259,8 @@ function storing(exprs: readonly Expr[], out: Parameters<typeof at>[0]): Stmt[] 
 }
 
 test('random expressions of every operation keep their value, bit for bit', () => {
-  for (let seed = 0; seed < 600; seed++) {
+  const cases = randomCases(600);
+  for (let seed = 0; seed < cases; seed++) {
     const rng = random(seed);
     const k = new KernelBuilder('random');
     const out = k.global('i32', 'out');
@@ -296,7 +298,8 @@ function argument(rng: ReturnType<typeof random>, type: (typeof VALUE_TYPES)[num
 
 test('random kernels do the same afterwards', () => {
   let [before, after] = [0, 0];
-  for (let seed = 0; seed < 300; seed++) {
+  const cases = randomCases(300);
+  for (let seed = 0; seed < cases; seed++) {
     const sample = randomSample(seed);
     const result = simplify(sample.kernel, { block: sample.launch.block });
     if (outcome(sample, result) !== outcome(sample)) {

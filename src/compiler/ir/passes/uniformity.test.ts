@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { randomCases } from '../../../required.testing.ts';
 import {
   add,
   assign,
@@ -318,11 +319,12 @@ const stmts = new Map<string, Stmt & { op: 'assign' }>();
 
 test('shapes hold for what random kernels really compute', () => {
   let checked = 0;
-  for (let seed = 0; seed < 150; seed++) {
+  const cases = randomCases(150);
+  for (let seed = 0; seed < cases; seed++) {
     const sample = randomSample(seed, { barriers: seed % 3 > 0, returns: seed % 2 > 0 });
     stmts.clear();
     checked += checkShapes(sample, analyseUniformity(sample.kernel, { block: sample.launch.block, lanes: 4 }), 4);
     checked += checkShapes(sample, analyseUniformity(sample.kernel), 1);
   }
-  expect(checked).toBeGreaterThan(50_000);
+  expect(checked).toBeGreaterThan(330 * cases);
 });
