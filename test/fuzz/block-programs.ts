@@ -1,5 +1,5 @@
 /**
- * Random programs of blocks whose threads meet: at barriers, in loops that a shared flag ends, in votes, reductions and scans. The text is JavaScript with
+ * Random programs of blocks whose threads meet: at barriers, in loops that a shared flag ends, in votes, reductions, scans, sorts, exchanges and histograms. The text is JavaScript with
  * `«cuda.syncThreads()»` around each meeting: `block-reference.ts` runs it with a generator a thread. A barrier may be missing; then the program is
  * refused, or it makes no difference.
  */
@@ -108,6 +108,7 @@ class BlockGenerator {
       const vote = `cuda.syncThreads${r.pick(['Count', 'And', 'Or'])}(${test})`;
       return vote.includes('Count') ? `«${vote}»` : `(«${vote}» ? 1 : 0)`;
     }
+    if (r.chance(0.5)) return r.chance(0.5) ? this.#sorted(w) : this.#moved(w);
     const group = r.pick(['block', 'block', 'warp']);
     const form = r.pick(['reduce', 'inclusiveScan', 'exclusiveScan']);
     if (r.chance(0.7)) {
@@ -119,6 +120,71 @@ class BlockGenerator {
     const op = `(a, b) => ${make}(whole(a.${x} * b.${x}) & 63, whole(a.${y} * b.${x} + b.${y}) & 63)`;
     const last = form === 'exclusiveScan' ? `, ${make}(${r.below(4)}, ${r.below(9)})` : '';
     return `whole(«cuda.${group}.${form}(${first}, ${op}${last})».${r.pick([x, y])})`;
+  }
+
+  /** One to four items of a thread, and one of as many by its number. */
+  #items(w: Where): readonly [text: string, part: string] {
+    const r = this.#r;
+    const n = r.pick([1, 2, 3, 4]);
+    if (n === 1 && r.chance(0.7)) return [this.#number(w), ''];
+    return [`[${Array.from({ length: n }, () => this.#number(w)).join(', ')}]`, `[${r.below(n)}]`];
+  }
+
+  /** A sort of the block or of its warps, whole or by keys. */
+  #sorted(w: Where): string {
+    const r = this.#r;
+    const group = r.pick(['block', 'block', 'warp']);
+    const [items, part] = this.#items(w);
+    const order = r.pick([
+      '',
+      ', { descending: true }',
+      ', { key: (a) => a & 7 }',
+      ', { compare: (a, b) => (b >> 2) - (a >> 2) }',
+    ]);
+    if (r.chance(0.6)) return `«cuda.${group}.sort(${items}${order})»${part}`;
+    const count = items.startsWith('[') ? items.split(',').length : 0;
+    const values = count === 0 ? 't' : `[${Array.from({ length: count }, (_, k) => `t * ${count} + ${k}`).join(', ')}]`;
+    return `(«cuda.${group}.sortByKey(${items}, ${values}${order})».${r.pick(['keys', 'values'])}${part} & 1023)`;
+  }
+
+  /** Items that change threads, come from memory, or are counted. */
+  #moved(w: Where): string {
+    const r = this.#r;
+    const [items, part] = this.#items(w);
+    const way = (): string => r.pick(['blocked', 'striped', 'warpStriped']);
+    switch (r.below(4)) {
+      case 0:
+        return `«cuda.block.exchange(${part === '' ? `[${items}]` : items}, { from: '${way()}', to: '${way()}' })»${part === '' ? '[0]' : part}`;
+      case 1:
+        return `«cuda.block.exchange(${this.#number(w)}, { ranks: ${r.pick(['count - 1 - t', `(t + ${r.below(5)}) % count`])} })»`;
+      case 2: {
+        const n = 1 + r.below(3);
+        const arrangement = r.chance(0.8) ? `, arrangement: '${r.pick(['transposed', 'transposed', way()])}'` : '';
+        return `«cuda.block.load(x, ${r.below(9)}, ${n}, { otherwise: ${r.below(64)}${arrangement} })»[${r.below(n)}]`;
+      }
+      default: {
+        const bins = r.pick([3, 8, 64]);
+        const counted = items.replaceAll(/^[^[].*$/gs, (one) => `((${one}) % ${bins})`);
+        const all = counted.startsWith('[')
+          ? `[${counted
+              .slice(1, -1)
+              .split(', ')
+              .map(() => `(${this.#number(w)} % ${bins})`)
+              .join(', ')}]`
+          : counted;
+        return `«cuda.block.histogram(${all}, ${bins})»[${r.chance(0.5) ? String(r.below(bins)) : `${this.#number(w)} % ${bins}`}]`;
+      }
+    }
+  }
+
+  /** Items that are stored to a shared array, as far as it goes, between barriers. */
+  #storing(w: Where): string {
+    const r = this.#r;
+    const [items] = this.#items(w);
+    const arrangement = r.chance(0.5)
+      ? `, { arrangement: '${r.pick(['transposed', 'striped', 'warpStriped', 'blocked'])}' }`
+      : '';
+    return `«cuda.syncThreads()»;\n«cuda.block.store(${r.pick(['m0', 'm1'])}, ${r.below(3)}, ${items}${arrangement})»;\n«cuda.syncThreads()»;`;
   }
 
   #statement(w: Where): string {
@@ -133,6 +199,8 @@ class BlockGenerator {
       case 3:
         return `s = (s + ${this.#flag()}) & 1023;`;
       case 4:
+        if (!this.#returns && this.#collectives <= 2 && r.chance(0.3)) return this.#storing(w);
+        return `s = (s * 5 + ${this.#meeting(w)}) & 1023;`;
       case 5:
         return `s = (s * 5 + ${this.#meeting(w)}) & 1023;`;
       case 6:

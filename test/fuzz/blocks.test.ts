@@ -32,7 +32,7 @@ function inputs(seed: number, p: BlockProgram): Int32Array {
 /** What threads leave; undefined where that depends on their order. */
 function onHost(seed: number, p: BlockProgram): Int32Array | undefined {
   const count = p.block[0] * p.block[1];
-  const names = [...Object.keys(standIns), 'm0', 'm1', 't', 'count', 'v', 'n'];
+  const names = [...Object.keys(standIns), 'm0', 'm1', 't', 'count', 'v', 'n', 'x'];
   const body = `return function* () {\nif (t >= ${p.limit}) return -1;\n${forHost(p.text)}\nreturn s;\n}`;
   const make = new Function(...names, body) as (...of: unknown[]) => () => Generator<never, number, unknown>;
   const x = inputs(seed, p);
@@ -40,7 +40,7 @@ function onHost(seed: number, p: BlockProgram): Int32Array | undefined {
     Array.from({ length: p.grid }, (_, b) => {
       const memory = [new Int32Array(SHARED), new Int32Array(SHARED)];
       const threads = Array.from({ length: count }, (_, t) =>
-        make(...Object.values(standIns), ...memory, t, count, x[b * count + t], seed % 16)(),
+        make(...Object.values(standIns), ...memory, t, count, x[b * count + t], seed % 16, x)(),
       );
       return runBlock(threads, backwards);
     }).flat(),

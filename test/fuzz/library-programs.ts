@@ -23,11 +23,29 @@ const SPECIAL: Readonly<Record<string, readonly [from: number, to: number]>> = {
   lgamma: [3, 60],
   rcbrt: [0.25, 90],
   exp10: [-8, 8],
+  'sincos.0': [-20, 20],
+  'sincos.1': [-20, 20],
+  'fast.sin': [-3, 3],
+  'fast.cos': [-3, 3],
+  'fast.sincos.1': [-3, 3],
+  'fast.tan': [-1, 1],
+  'fast.exp': [-10, 10],
+  'fast.exp2': [-10, 10],
+  'fast.exp10': [-4, 4],
+  'fast.log': [0.25, 60],
+  'fast.log2': [0.25, 60],
+  'fast.log10': [0.25, 60],
+  'fast.tanh': [-4, 4],
+  'fast.sqrt': [0.25, 60],
+  'fast.rsqrt': [0.25, 60],
+  'fast.rcp': [0.25, 60],
 };
 export const SPECIALS: readonly string[] = Object.keys(SPECIAL);
-export const THEMES = ['reductions', 'strings', 'dates', 'atomics', 'special'] as const;
+export const THEMES = ['reductions', 'strings', 'dates', 'atomics', 'special', 'memory'] as const;
 /** Results of special functions that a thread has room for. */
 export const RESULTS = 8;
+/** Threads of a program, of two elements each. */
+export const THREADS = 5;
 
 const TEXTS = ["'ab'", "'a'", "''", "'b'", "'bc'", "'\u00e9'"];
 const INTEGERS = ['ci', 'cu', 'ch', 'cb'];
@@ -91,6 +109,8 @@ class LibraryGenerator {
         return `(${this.#dateTest(names)} ? ${this.#number(names, depth - 1)} : ${r.below(9)})`;
       case 'atomics':
         return `(i32(${this.#atomic(names, depth)}) & 1023)`;
+      case 'memory':
+        return `(i32(${this.#element(names)}) & 1023)`;
       default:
         return r.pick(names);
     }
@@ -226,6 +246,61 @@ class LibraryGenerator {
     return `cuda.atomic.add(total, ${r.below(2)}, ${value}${this.#options([...orders, 'acq_rel', 'acquire'])});`;
   }
 
+  // ------------------------------------------------------------ memory
+
+  /** An element of the thread, in an array of another shape or of elements of another type: the array, and its indices. */
+  #place(names: readonly string[]): readonly [array: string, index: readonly string[]] {
+    const r = this.#r;
+    const array = r.pick(INTEGERS);
+    const at = `2 * i + ${r.below(2)}`;
+    const small = (): string => `(${this.#number(names, 0)} & 1)`;
+    const other: Readonly<Record<string, string>> = { ci: 'u32', cu: 'i32', ch: 'u16', cb: 'int8' };
+    const type =
+      other[array]?.startsWith('i') && r.chance(0.3)
+        ? `'${other[array] === 'i32' ? 'int32' : 'int8'}'`
+        : other[array] === 'int8'
+          ? 'i8'
+          : other[array];
+    return r.pick<() => readonly [string, readonly string[]]>([
+      () => [`${array}.reshape(-1, 2)`, ['i', small()]],
+      () => [`${array}.reshape(${THREADS}, 2)`, ['i', small()]],
+      () => [`${array}.reshape([2, ${THREADS}])`, [`Math.floor((${at}) / ${THREADS})`, `(${at}) % ${THREADS}`]],
+      () => [`${array}.reshape(${THREADS}, 2).reshape(${2 * THREADS})`, [at]],
+      () => [`${array}.view(${type})`, [at]],
+      () => [`${array}.view(${type}).reshape(-1, 2)`, ['i', small()]],
+      () => [
+        `${r.pick(['ci', 'cu'])}.view(${r.pick(['u8', 'i8', "'uint8'"])})`,
+        [`8 * i + (${this.#number(names, 1)} & 7)`],
+      ],
+      () => [`${r.pick(['ci', 'cu'])}.view(i16).reshape(-1, 4)`, ['i', `${this.#number(names, 0)} & 3`]],
+      () => ['ch.view(i32)', ['i']],
+      () => ['cb.view(u16)', ['i']],
+      () => [array, [at]],
+      () => ['own.reshape(2, 2)', [small(), small()]],
+      () => ['own.view(u8)', [`${this.#number(names, 1)} & 15`]],
+      () => ["own.view('uint16').reshape(4, 2)", [`${this.#number(names, 1)} & 3`, small()]],
+    ])();
+  }
+
+  #element(names: readonly string[]): string {
+    const r = this.#r;
+    const [array, index] = this.#place(names);
+    if (r.chance(0.5) || array.startsWith('own')) return `${array}[${index.join('][')}]`;
+    const at = index.length === 1 && r.chance(0.7) ? index[0] : `[${index.join(', ')}]`;
+    // `ldcv` is an atomic load, which wants to know that wider elements are aligned.
+    const hints = ['ldca', 'ldcg', 'ldcs', 'ldlu', ...(/^(?:ch\.view\(i32|cb\.view\(u16)/.test(array) ? [] : ['ldcv'])];
+    return `cuda.${r.pick(hints)}(${array}, ${at})`;
+  }
+
+  #memoryStore(names: readonly string[]): string {
+    const r = this.#r;
+    const [array, index] = this.#place(names);
+    const value = this.#number(names, 2);
+    if (r.chance(0.5) || array.startsWith('own')) return `${array}[${index.join('][')}] = ${value};`;
+    const at = index.length === 1 && r.chance(0.7) ? index[0] : `[${index.join(', ')}]`;
+    return `cuda.${r.pick(['stcg', 'stcs', 'stwb', 'stwt'])}(${array}, ${at}, ${value});`;
+  }
+
   // ------------------------------------------------------------ special functions
 
   #special(names: readonly string[]): string {
@@ -239,7 +314,9 @@ class LibraryGenerator {
     // A multiple of 1/64 between the ends, which both types have.
     const argument = `${from} + ((${this.#number(names, 1)} * ${1 + 2 * r.below(50)} + ${r.below(999)}) % ${steps}) / 64`;
     this.#calls.push({ name, single });
-    return `z[${RESULTS} * i + ${place}] = cuda.${name}(${single ? `f32(${argument})` : argument});`;
+    const [, fn = name, part] = /^(.*)\.(\d)$/.exec(name) ?? [];
+    const call = `cuda.${fn}(${single ? `f32(${argument})` : argument})`;
+    return `z[${RESULTS} * i + ${place}] = ${call}${part === undefined ? '' : `[${part}]`};`;
   }
 
   // ------------------------------------------------------------ statements
@@ -254,6 +331,8 @@ class LibraryGenerator {
         return this.#dateStore(names);
       case 'atomics':
         return this.#atomicStore(names);
+      case 'memory':
+        return this.#memoryStore(names);
       default:
         return this.#special(names);
     }
@@ -275,6 +354,8 @@ class LibraryGenerator {
   program(): LibraryProgram {
     const start = ['let s = v;'];
     if (this.#theme === 'strings') start.push(`const key = ${this.#own('p')};`);
+    if (this.#theme === 'memory')
+      start.push('const own = cuda.local.array(4, u32);', 'for (let k = 0; k < 4; k++) own[k] = v * 77777 * (k + 1);');
     if (this.#theme === 'reductions') {
       start.push('const own = cuda.local.array(4, f64);', 'const small = cuda.local.array(4, i32);');
       start.push('for (let k = 0; k < 4; k++) {\nown[k] = ((v * (k + 3)) & 7) / 4 - 1;\nsmall[k] = (v + k) % 3;\n}');

@@ -77,7 +77,7 @@ const datetime64 = (unit: string) => (of: bigint | string) =>
 
 // ---------------------------------------------------------------- atomics
 
-type Cells = Int32Array | Uint32Array | Float32Array | Int16Array | Uint8Array;
+type Cells = Int32Array | Uint32Array | Float32Array | Int16Array | Uint8Array | Int8Array | Uint16Array;
 type Update = (old: number, value: number) => number;
 
 function exchanged(cells: Cells, at: number, next: (old: number) => number): number {
@@ -200,13 +200,106 @@ export const REFERENCE: Readonly<Record<string, Real>> = {
   lgamma,
   rcbrt: (x) => 1 / Math.cbrt(x),
   exp10: (x) => 10 ** x,
+  'sincos.0': Math.sin,
+  'sincos.1': Math.cos,
+  'fast.sin': Math.sin,
+  'fast.cos': Math.cos,
+  'fast.sincos.1': Math.cos,
+  'fast.tan': Math.tan,
+  'fast.exp': Math.exp,
+  'fast.exp2': (x) => 2 ** x,
+  'fast.exp10': (x) => 10 ** x,
+  'fast.log': Math.log,
+  'fast.log2': Math.log2,
+  'fast.log10': Math.log10,
+  'fast.tanh': Math.tanh,
+  'fast.sqrt': Math.sqrt,
+  'fast.rsqrt': (x) => 1 / Math.sqrt(x),
+  'fast.rcp': (x) => 1 / x,
+};
+
+const sincos = (x: number): [number, number] => [Math.sin(x), Math.cos(x)];
+const startingWith = (prefix: string): Record<string, Real> =>
+  Object.fromEntries(
+    Object.entries(REFERENCE).flatMap(([k, f]) => (k.startsWith(prefix) ? [[k.slice(prefix.length), f]] : [])),
+  );
+
+// ---------------------------------------------------------------- memory
+
+type Words = new (buffer: ArrayBufferLike, from: number, n: number) => Cells;
+
+/** What dtypes are on the host: casts, and what `view` makes elements of. */
+const i8 = (x: number): number => (x << 24) >> 24;
+const u8 = (x: number): number => x & 255;
+const i16 = (x: number): number => (x << 16) >> 16;
+const u16 = (x: number): number => x & 65535;
+const u32 = (x: number): number => x >>> 0;
+const i32 = Math.trunc;
+const WORDS = new Map<unknown, Words>([
+  ...([i8, 'int8'].map((t) => [t, Int8Array]) as [unknown, Words][]),
+  ...([u8, 'uint8'].map((t) => [t, Uint8Array]) as [unknown, Words][]),
+  ...([u16, 'uint16'].map((t) => [t, Uint16Array]) as [unknown, Words][]),
+  ...([i32, 'int32'].map((t) => [t, Int32Array]) as [unknown, Words][]),
+  [i16, Int16Array],
+  [u32, Uint32Array],
+]);
+
+/** Gives a typed array the methods `reshape` and `view` of arrays in kernels. */
+export function inKernel<T extends Cells>(cells: T): T {
+  const reshape = (...given: (number | number[])[]): unknown => {
+    const [rows = 0, columns] = given.flat();
+    if (columns === undefined) return cells;
+    const n = rows === -1 ? cells.length / columns : rows;
+    if (n * columns !== cells.length) throw new Error(`${cells.length} elements in ${n} rows of ${columns}`);
+    const lines = Array.from({ length: n }, (_, k) => cells.subarray(k * columns, (k + 1) * columns));
+    return Object.assign(lines, { reshape: () => cells });
+  };
+  const view = (type: unknown): Cells => {
+    const Type = WORDS.get(type);
+    if (Type === undefined) throw new Error('no such type');
+    const made = new Type(cells.buffer, cells.byteOffset, 0);
+    return inKernel(new Type(cells.buffer, cells.byteOffset, cells.byteLength / made.BYTES_PER_ELEMENT));
+  };
+  return Object.defineProperties(cells, { reshape: { value: reshape }, view: { value: view } });
+}
+
+type Place = number | readonly [number] | readonly [number, number];
+
+/** The array and the index of an element that is named by one index or two. */
+function cellAt(array: Cells | readonly Cells[], at: Place): readonly [Cells, number] {
+  const [a, b] = typeof at === 'number' ? [at] : at;
+  return b === undefined ? [array as Cells, a] : [array[a] as Cells, b];
+}
+function hinted(array: Cells | readonly Cells[], at: Place): number {
+  const [cells, k] = cellAt(array, at);
+  return cells[k] ?? Number.NaN;
+}
+function storeHinted(array: Cells | readonly Cells[], at: Place, value: number): void {
+  const [cells, k] = cellAt(array, at);
+  cells[k] = value;
+}
+const hints = {
+  ...Object.fromEntries(['ldca', 'ldcg', 'ldcs', 'ldlu', 'ldcv'].map((name) => [name, hinted])),
+  ...Object.fromEntries(['stcg', 'stcs', 'stwb', 'stwt'].map((name) => [name, storeHinted])),
 };
 
 export const standIns = {
   f32: Math.fround,
   f64: Number,
-  i32: Math.trunc,
+  i8,
+  u8,
+  i16,
+  u16,
+  u32,
+  i32,
   datetime64,
   timedelta64: (unit: string) => (of: bigint) => floored(of, unit),
-  cuda: { atomic, local: { array: (n: number) => new Numbers(n) }, ...REFERENCE },
+  cuda: {
+    atomic,
+    local: { array: (n: number, type: unknown) => (type === u32 ? inKernel(new Uint32Array(n)) : new Numbers(n)) },
+    ...REFERENCE,
+    sincos,
+    fast: { ...startingWith('fast.'), sincos },
+    ...hints,
+  },
 };

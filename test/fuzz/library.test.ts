@@ -3,14 +3,13 @@
  * FUZZ_LIBRARY=1000 and FUZZ_FROM=1 say which.
  */
 import { afterAll, expect, it } from 'vitest';
-import { cuda, datetime64, f32, f64, i32, i64, ndarray, timedelta64 } from '../../src/index.ts';
-import { generateLibrary, type LibraryProgram, RESULTS } from './library-programs.ts';
-import { countsOf, matrix, REFERENCE, standIns, withDurations } from './library-reference.ts';
+import { cuda, datetime64, f32, f64, i8, i16, i32, i64, ndarray, timedelta64, u8, u16, u32 } from '../../src/index.ts';
+import { generateLibrary, type LibraryProgram, RESULTS, THREADS } from './library-programs.ts';
+import { countsOf, inKernel, matrix, REFERENCE, standIns, withDurations } from './library-reference.ts';
 import { Random } from './random.ts';
 
-const PROGRAMS = Number(process.env['FUZZ_LIBRARY'] ?? 20);
+const PROGRAMS = Number(process.env['FUZZ_LIBRARY'] ?? 24);
 const FIRST = Number(process.env['FUZZ_FROM'] ?? 1);
-const THREADS = 5;
 const DAY = 86_400_000n;
 const WORDS = ['', 'a', 'ab', 'abc', 'b', 'bab', 'c\u00e9', 'aab'];
 /** Longer than the elements of `w`, which are stored over them. */
@@ -50,6 +49,7 @@ const NAMES = Object.keys(state(0)) as (keyof State)[];
 
 function onHost(seed: number, { text, calls }: LibraryProgram): State {
   const s = state(seed);
+  for (const cells of [s.ci, s.cu, s.ch, s.cb]) inKernel<typeof s.ci | typeof s.cu | typeof s.ch | typeof s.cb>(cells);
   const values = { ...s, a: matrix(s.a), n: matrix(s.n), ...standIns };
   const names = [...Object.keys(values), 'i', 'v'];
   const run = new Function(...names, withDurations(text)) as (...of: unknown[]) => void;
@@ -60,7 +60,7 @@ function onHost(seed: number, { text, calls }: LibraryProgram): State {
 
 function onDevice(seed: number, text: string): State {
   const s = state(seed);
-  const captured = { cuda, datetime64, timedelta64, f32, f64, i32 };
+  const captured = { cuda, datetime64, timedelta64, f32, f64, i8, u8, i16, u16, i32, u32 };
   const body = `(${NAMES.join(', ')}) => {\nconst i = cuda.grid(1);\nif (i >= ${THREADS}) return;\nconst v = x[i];\n${text}\n}`;
   const make = new Function(...Object.keys(captured), `return ${body}`);
   const kernel = cuda.jit(make(...Object.values(captured)) as (...of: unknown[]) => void);

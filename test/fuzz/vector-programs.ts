@@ -5,31 +5,39 @@
 import { Random } from './random.ts';
 import { roundTo } from './semantics.ts';
 
-export type Lanes = readonly number[];
+/** Numbers, or bigints where lanes are of 64-bit integers. */
+export type Lane = number | bigint;
+export type Lanes = readonly Lane[];
 
 /** A type of vectors: its name, how many lanes, and what a lane makes of a number. */
 export interface VectorType {
   readonly name: string;
   readonly lanes: number;
-  readonly round: (x: number) => number;
+  readonly round: (x: never) => Lane;
+  /** Lanes are bigints. */
+  readonly wide?: boolean;
 }
 
 export const VECTOR_TYPES: readonly VectorType[] = [
   { name: 'f32x4', lanes: 4, round: Math.fround },
-  { name: 'i32x2', lanes: 2, round: (x) => x | 0 },
-  { name: 'u8x4', lanes: 4, round: (x) => x & 255 },
+  { name: 'i32x2', lanes: 2, round: (x: number) => x | 0 },
+  { name: 'u8x4', lanes: 4, round: (x: number) => x & 255 },
   { name: 'f32x2', lanes: 2, round: Math.fround },
-  { name: 'i16x2', lanes: 2, round: (x) => (x << 16) >> 16 },
-  { name: 'f64x2', lanes: 2, round: (x) => x },
-  { name: 'i32x4', lanes: 4, round: (x) => x | 0 },
-  { name: 'f16x2', lanes: 2, round: (x) => roundTo('f16', x) },
-  { name: 'bf16x4', lanes: 4, round: (x) => roundTo('bf16', x) },
-  { name: 'f16x4', lanes: 4, round: (x) => roundTo('f16', x) },
-  { name: 'bf16x2', lanes: 2, round: (x) => roundTo('bf16', x) },
-  { name: 'i8x4', lanes: 4, round: (x) => (x << 24) >> 24 },
-  { name: 'u16x2', lanes: 2, round: (x) => x & 65535 },
+  { name: 'i16x2', lanes: 2, round: (x: number) => (x << 16) >> 16 },
+  { name: 'f64x2', lanes: 2, round: (x: number) => x },
+  { name: 'i32x4', lanes: 4, round: (x: number) => x | 0 },
+  { name: 'f16x2', lanes: 2, round: (x: number) => roundTo('f16', x) },
+  { name: 'bf16x4', lanes: 4, round: (x: number) => roundTo('bf16', x) },
+  { name: 'f16x4', lanes: 4, round: (x: number) => roundTo('f16', x) },
+  { name: 'bf16x2', lanes: 2, round: (x: number) => roundTo('bf16', x) },
+  { name: 'i8x4', lanes: 4, round: (x: number) => (x << 24) >> 24 },
+  { name: 'u16x2', lanes: 2, round: (x: number) => x & 65535 },
   { name: 'f32x3', lanes: 3, round: Math.fround },
-  { name: 'i8x2', lanes: 2, round: (x) => (x << 24) >> 24 },
+  { name: 'i64x2', lanes: 2, wide: true, round: (x: bigint) => BigInt.asIntN(64, x) },
+  { name: 'u64x2', lanes: 2, wide: true, round: (x: bigint) => BigInt.asUintN(64, x) },
+  { name: 'f64x3', lanes: 3, round: (x: number) => x },
+  { name: 'u64x4', lanes: 4, wide: true, round: (x: bigint) => BigInt.asUintN(64, x) },
+  { name: 'i8x2', lanes: 2, round: (x: number) => (x << 24) >> 24 },
 ];
 
 interface State {
@@ -72,10 +80,10 @@ class VectorGenerator {
     this.#t = type;
   }
 
-  /** A number that all types have. */
-  #number(): Term {
-    const n = this.#r.below(7);
-    return { text: String(n), value: () => Array(this.#t.lanes).fill(n) };
+  /** A number that all types have; of 64-bit integers a bigint. */
+  #number(n = this.#r.below(7)): Term {
+    const wide = this.#t.wide === true;
+    return { text: `${n}${wide ? 'n' : ''}`, value: () => Array(this.#t.lanes).fill(wide ? BigInt(n) : n) };
   }
 
   /** An element of the thread's own array, by an index that only it knows. */
@@ -95,11 +103,15 @@ class VectorGenerator {
     return { text: `p[2 * i + ${k}]`, value: (s) => s.p[k] ?? [] };
   }
 
-  #each(text: string, f: (...of: number[]) => number, ...terms: readonly Term[]): Term {
+  #each(text: string, f: (a: number, b: number) => number, ...terms: readonly Term[]): Term {
     const { lanes, round } = this.#t;
     const value = (s: State): Lanes => {
       const values = terms.map((t) => t.value(s));
-      return Array.from({ length: lanes }, (_, k) => round(f(...values.map((v) => v[k] ?? 0))));
+      // The operators are those of bigints, too.
+      return Array.from({ length: lanes }, (_, k) => {
+        const [a = 0, b = 0] = values.map((v) => v[k] ?? 0) as number[];
+        return round(f(a, b) as never);
+      });
     };
     return { text, value };
   }
@@ -120,7 +132,8 @@ class VectorGenerator {
         return this.#each(`(${a.text} - ${b.text})`, (x, y) => x - y, a, b);
       case 1: {
         const op = r.pick(['min', 'max'] as const);
-        return this.#each(`Math.${op}(${a.text}, ${b.text})`, Math[op], a, b);
+        const least = (x: number, y: number): number => (x < y === (op === 'min') ? x : y);
+        return this.#each(`Math.${op}(${a.text}, ${b.text})`, this.#t.wide === true ? least : Math[op], a, b);
       }
       case 2: {
         const order = Array.from({ length: lanes }, () => r.below(lanes));
@@ -134,16 +147,13 @@ class VectorGenerator {
           value: (s) => (test.value(s) ? a.value(s) : c.value(s)),
         };
       }
-      case 4:
+      case 4: {
         // Products of products would leave what a float holds exactly, and a bit operation's 53 bits.
-        return this.#each(
-          `(${a.text} * ${b.text.length === 1 ? b.text : '3'})`,
-          (x, y) => x * y,
-          a,
-          b.text.length === 1 ? b : { text: '3', value: () => Array(lanes).fill(3) },
-        );
+        const by = /^\dn?$/.test(b.text) ? b : this.#number(3);
+        return this.#each(`(${a.text} * ${by.text})`, (x, y) => x * y, a, by);
+      }
       case 5:
-        return this.#each(`(-${a.text})`, (x) => 0 - x, a);
+        return this.#each(`(-${a.text})`, (x) => (typeof x === 'bigint' ? -x : 0 - x), a);
       default:
         return this.#each(`(${a.text} + ${b.text})`, (x, y) => x + y, a, b);
     }
@@ -193,7 +203,7 @@ class VectorGenerator {
       case 2: {
         const run = (s: State): void => {
           const x = v.value(s);
-          s.p[k] = (s.p[k] ?? []).map((old, at) => round(old + (x[at] ?? 0)));
+          s.p[k] = (s.p[k] ?? []).map((old, at) => round(((old as number) + ((x[at] ?? 0) as number)) as never));
         };
         return { text: `p[2 * i + ${k}] += ${v.text};`, run };
       }

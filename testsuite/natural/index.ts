@@ -5,6 +5,8 @@ import { type ConformanceTest, chapter } from '../suite.ts';
 import { algorithms } from './algorithms.ts';
 import { buffers } from './buffers.ts';
 import { byteKernels } from './bytes.ts';
+import { codecs } from './codecs.ts';
+import { games } from './games.ts';
 import { geometry } from './geometry.ts';
 import { images } from './images.ts';
 import { physics } from './physics.ts';
@@ -17,6 +19,8 @@ export const natural: readonly ConformanceTest[] = [
   ...chapter('natural: statistics', statistics),
   ...chapter('natural: geometry', geometry),
   ...chapter('natural: bytes and texts', byteKernels),
+  ...chapter('natural: formats', codecs),
+  ...chapter('natural: games and sounds', games),
   ...chapter('natural: algorithms', algorithms),
   ...chapter('natural: buffers', buffers),
   ...chapter('natural: signals and graphs', signals),

@@ -4,8 +4,8 @@
 import type { AnyNode, CallExpression, Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
-import { arith } from './arithmetic.ts';
-import { keepApart } from './array-choices.ts';
+import { arith, toIndex } from './arithmetic.ts';
+import { keepApart, markStored } from './array-choices.ts';
 import { isReduction, reduction } from './array-reductions.ts';
 import { elementType, elementValue, indexView, type SlicePart, sliceView } from './arrays.ts';
 import { fail } from './diagnostics.ts';
@@ -13,8 +13,8 @@ import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { fieldView } from './record-fields.ts';
 import { reshapeView, viewAs } from './reshaping.ts';
-import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
-import { eachIndex, eachItem, isSequence, type Sequence } from './sequences.ts';
+import { isSequenceMethod, putValue, sequenceMethod } from './sequence-methods.ts';
+import { eachIndex, eachItem, isSequence, itemOf, type Sequence } from './sequences.ts';
 import { storeValue } from './stores.ts';
 import { describeValue, literal, type Scope, scalar, UNDEFINED, type Value, type View } from './values.ts';
 
@@ -30,6 +30,7 @@ export function arrayMethod(
   const own: Value = { kind: 'view', view };
   if (isSequence(own) && isSequenceMethod(name) && (name !== 'slice' || view.root.made === true))
     return sequenceMethod(ctx, own, name, node, scope, pos);
+  if (name === 'reverse') return reverseView(ctx, view, pos);
   if (name === 'fill') return fillView(ctx, view, node, scope, pos);
   if (name === 'slice') {
     const parts = node.arguments.map((a) => slicePart(ctx, a, scope));
@@ -110,6 +111,23 @@ function copyElements(ctx: Evaluation, view: View, values: Sequence, rest: reado
   const offset = first === undefined ? literal(0, pos) : ctx.hold(ctx.scalar(first, pos, 'an index'));
   const at = (index: TExpr): View => indexView(ctx, view, arith('add', offset, index, pos), pos);
   eachItem(ctx, values, pos, ({ item, index }) => storeValue(ctx, at(index), item, pos));
+}
+
+/** `a.reverse()`: the elements of the only axis change places; gives the array. */
+function reverseView(ctx: Evaluation, view: View, pos: Pos): Value {
+  const n = view.axes[0]?.extent;
+  if (n === undefined || view.axes.length > 1 || isRecordType(view))
+    return fail('K223', pos, 'reverse is for arrays of numbers with one axis', { help: 'write a loop' });
+  markStored(view.root, pos);
+  const half: TExpr = { k: 'round', fn: 'trunc', a: arith('div', toIndex(n), literal(2, pos), pos), pos };
+  const first = sliceView(ctx, view, [{ start: undefined, stop: half, step: undefined }], pos);
+  eachIndex(ctx, first, pos, (index) => {
+    const other = arith('sub', arith('sub', n, literal(1, pos), pos), index, pos);
+    const [a, b] = [itemOf(ctx, view, index, pos), itemOf(ctx, view, other, pos)];
+    putValue(ctx, view, index, b, pos);
+    putValue(ctx, view, other, a, pos);
+  });
+  return { kind: 'view', view };
 }
 
 /** `a.fill(value, from, to)`: of all elements, or of a part of the only axis. */

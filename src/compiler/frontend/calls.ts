@@ -43,7 +43,7 @@ import { forEachChild } from './walk.ts';
 const MAX_INLINED = 4096;
 
 /** What may be a method of an array; those that there are none of get an error of their own. */
-const ARRAY_METHODS: ReadonlySet<string> = new Set('slice get field reshape view set fill from of'.split(' '));
+const ARRAY_METHODS: ReadonlySet<string> = new Set('slice get field reshape view set fill reverse from of'.split(' '));
 
 export function callExpression(ctx: Evaluation, node: CallExpression, scope: Scope, discarded: boolean): Value {
   const pos = ctx.pos(node, scope);
@@ -84,7 +84,7 @@ function methodOf(
   if (object.kind === 'view') return arrayMethod(ctx, object.view, name, node, scope, pos);
   if (object.kind === 'tuple' && isSequence(object)) {
     if (isSequenceMethod(name)) return sequenceMethod(ctx, object, name, node, scope, pos);
-    if (name === 'fill') storeTo(ctx, object);
+    if (name === 'fill' || name === 'reverse') storeTo(ctx, object);
   }
   if (object.kind !== 'host') return undefined;
   if (name === 'fill' && object.value instanceof Unfilled) return fillNew(ctx, object.value, node, scope, pos);
