@@ -20,10 +20,12 @@ class Biquad {
   x2 = 0;
   y1 = 0;
   y2 = 0;
-  constructor(
-    readonly b: readonly [number, number, number],
-    readonly a: readonly [number, number],
-  ) {}
+  readonly b: readonly [number, number, number];
+  readonly a: readonly [number, number];
+  constructor(b: readonly [number, number, number], a: readonly [number, number]) {
+    this.b = b;
+    this.a = a;
+  }
   static lowpass(w: number, q: number): Biquad {
     const alpha = Math.sin(w) / (2 * q);
     const c = Math.cos(w);
@@ -39,11 +41,7 @@ class Biquad {
   }
 }
 
-enum Move {
-  Rock,
-  Paper,
-  Scissors,
-}
+const Move = { Rock: 0, Paper: 1, Scissors: 2 } as const;
 
 export const games: Programs = {
   'a filter that is a class with a private field': program(4, [doubles(64, -1, 1), new Float64Array(64)], (i, x, y) => {
@@ -99,7 +97,7 @@ export const games: Programs = {
     27,
     [integers(27, 0, 3), integers(28, 0, 3), new Int8Array(27)],
     (i, a, b, score) => {
-      const beats = (x: Move, y: Move): boolean =>
+      const beats = (x: number, y: number): boolean =>
         (x === Move.Rock && y === Move.Scissors) ||
         (x === Move.Paper && y === Move.Rock) ||
         (x === Move.Scissors && y === Move.Paper);
@@ -249,7 +247,7 @@ export const games: Programs = {
 
   'area and centre of polygons, by reduce': program(3, [doubles(24, -5, 5), new Float64Array(9)], (i, xy, out) => {
     const points = [0, 1, 2, 3].map((k) => ({ x: xy[8 * i + 2 * k], y: xy[8 * i + 2 * k + 1] }));
-    const sum = points.reduce(
+    const sum = points.reduce<{ area: number; x: number; y: number }>(
       (acc, p, k) => {
         const q = points[(k + 1) % points.length];
         const cross = p.x * q.y - q.x * p.y;
