@@ -224,7 +224,7 @@ export const externals: readonly ConformanceTest[] = chapter('functions of other
       async () => await launch(kernel, { grid: 1, block: 1 }, cuda.deviceArray(1, 'float32')),
       /calls f32 nowhere\(f32\), for which .* has no code.*\n *--> .*\n *help: .*fallback/,
     );
-    throws(() => f(1), /only kernels call/);
+    throws(() => f(1), /only kernels can call/);
   },
   'take what was declared': async () => {
     const f = cuda.declareDevice('f', 'int32(float32*, int32)', { fallback: (_p: object, n: number): number => n });
