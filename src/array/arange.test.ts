@@ -50,7 +50,7 @@ describe('arange', () => {
   });
 
   it.each([
-    [[0, 5, 0], 'steps of 0'],
+    [[0, 5, 0], 'a step of 0'],
     [[Number.NaN], 'has no length'],
     [[0, Infinity], 'has no length'],
     [[1n, 2], 'not both'],

@@ -48,5 +48,6 @@ async function runOne(seed: number, most: number): Promise<string | undefined> {
     t.dispose();
   }
   const left = cuda.memoryStats().live - before;
-  return left === 0 ? undefined : failed(`${left} bytes are left`);
+  // Less: meanwhile something older was collected.
+  return left <= 0 ? undefined : failed(`${left} bytes are left`);
 }

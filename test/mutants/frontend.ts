@@ -115,7 +115,7 @@ export const FRONT: readonly (readonly [file: string, find: string, replace: str
     'ffs of 0 is 33',
   ],
   [
-    'frontend/lower-expression',
+    'frontend/lower-arithmetic',
     ": beyond(ea) || beyond(eb) ? 'f64' : m;",
     ': m;',
     'comparisons with literals out of range are refused',

@@ -63,8 +63,11 @@ function reassigned(root: AnyNode): ReadonlySet<string> {
       for (const d of n.declarations) if (d.init == null) targets(d.id);
     }
     const loop = inLoop || LOOPS.has(n.type);
+    // Each round of `for (let v of list)` has a variable of its own, which the list gives a value.
+    const own = n.type === 'ForOfStatement' || n.type === 'ForInStatement' ? n.left : undefined;
+    const isOwn = own?.type === 'VariableDeclaration' && own.kind !== 'var';
     forEachChild(n, (child) => {
-      visit(child as AnyNode, loop);
+      if (!(isOwn && child === own)) visit(child as AnyNode, loop);
     });
   };
   visit(root, false);
