@@ -110,7 +110,7 @@ export const ABSENCE: readonly (readonly [file: string, find: string, replace: s
     'what is not mentioned is assigned',
   ],
   [
-    'calls',
+    'inlining',
     'return reachesEnd(last.then) || reachesEnd(last.else);',
     'return reachesEnd(last.then) && reachesEnd(last.else);',
     'the end of a function is not reached by half of its ways',
