@@ -10,7 +10,7 @@ import { observePromise, observing } from '../profile/observing.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { CommunicatorError } from './errors.ts';
-import { closeGroup, inGroup, openGroup } from './group.ts';
+import { grouped, inGroup } from './group.ts';
 import { type AnyArray, arrayOf, checkPair, checkSize, packed, targetOf } from './operands.ts';
 import { combinedAs, movedAs, operatorOf, type ReduceOp } from './ops.ts';
 import type { Call, Transport, TransportName } from './transport.ts';
@@ -387,18 +387,5 @@ export class Communicator {
       if (from !== to) from?.finish();
       to?.finish();
     }
-  }
-}
-
-/** `nccl.group`. */
-export function grouped<R>(body: () => R): R {
-  if (typeof body !== 'function') {
-    throw new TsambaTypeError('E_NCCL_ARGUMENT', `group takes a function that makes the calls, got ${show(body)}`);
-  }
-  openGroup();
-  try {
-    return body();
-  } finally {
-    closeGroup();
   }
 }

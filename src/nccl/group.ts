@@ -1,6 +1,8 @@
 /**
  * Groups of calls, which are made as one: NCCL's `ncclGroupStart` and `ncclGroupEnd`. They are of the thread, not of a communicator.
  */
+import { TsambaTypeError } from '../errors.ts';
+import { show } from '../show.ts';
 
 /** What takes part in a group. */
 export interface Grouping {
@@ -19,7 +21,7 @@ export function inGroup(): boolean {
 }
 
 /** Opens one, which may be within another. */
-export function openGroup(): void {
+function openGroup(): void {
   depth++;
 }
 
@@ -31,7 +33,7 @@ export function join(transport: Grouping): void {
 }
 
 /** Closes one; with the outermost the calls are made. What goes wrong is told by the promises of the calls. */
-export function closeGroup(): void {
+function closeGroup(): void {
   depth--;
   if (depth > 0) return;
   const all = [...members];
@@ -45,4 +47,17 @@ export function closeGroup(): void {
     }
   }
   for (const member of all) member.groupDone(failure);
+}
+
+/** `nccl.group`. */
+export function grouped<R>(body: () => R): R {
+  if (typeof body !== 'function') {
+    throw new TsambaTypeError('E_NCCL_ARGUMENT', `group takes a function that makes the calls, got ${show(body)}`);
+  }
+  openGroup();
+  try {
+    return body();
+  } finally {
+    closeGroup();
+  }
 }

@@ -2,7 +2,7 @@
  * The entry point `tsamba/nccl`: communicators over several GPUs and processes.
  */
 /// <reference lib="esnext.disposable" preserve="true" />
-import { grouped } from './communicator.ts';
+import { grouped } from './group.ts';
 import { init, initAll } from './init.ts';
 import { uniqueId } from './native/init.ts';
 

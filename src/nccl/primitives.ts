@@ -10,7 +10,8 @@ import { reduce as reduceHere } from '../parallel/reduce.ts';
 import { searchSorted } from '../parallel/searching.ts';
 import { sort as sortHere } from '../parallel/sort.ts';
 import { show } from '../show.ts';
-import { type Communicator, grouped } from './communicator.ts';
+import type { Communicator } from './communicator.ts';
+import { grouped } from './group.ts';
 import { arrayOf } from './operands.ts';
 
 /** Elements that each rank shows to the others, to divide the range among them evenly. */

@@ -9,7 +9,8 @@ import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { formatShape } from '../layout/index.ts';
 import { flag, readOptions } from '../options.ts';
 import { show } from '../show.ts';
-import { Communicator, grouped, type OnStream } from './communicator.ts';
+import { Communicator, type OnStream } from './communicator.ts';
+import { grouped } from './group.ts';
 import { arrayOf } from './operands.ts';
 
 /** How an array is divided. */

@@ -29,7 +29,8 @@ it('give the same in the simulator', { timeout: 1_200_000 }, async () => {
 it('give the same by the kernels for NVIDIA GPUs, whose tiles look back', { timeout: 1_200_000 }, async () => {
   const { open } = cpuProvider;
   cuda.close();
-  Object.assign(cpuProvider, { open: () => Object.assign(new CpuDriver(0), { info: nvidia(new CpuDriver(0).info) }) });
+  const asNvidia = (driver: CpuDriver): CpuDriver => Object.assign(driver, { info: nvidia(driver.info) });
+  Object.assign(cpuProvider, { open: () => asNvidia(new CpuDriver(0)) });
   try {
     cuda.selectDevice('cpu');
     expect(cuda.currentDevice().kind).toBe('nvidia');
