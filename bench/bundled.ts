@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { OptionTable } from '../src/cli/command-line.ts';
 import { commit } from '../tools/bare-host.ts';
 import { type OPTIONS, readOptions } from './options.ts';
 
@@ -17,6 +18,8 @@ interface Benchmark {
   readonly command?: string;
   /** Writes the files into a folder, and gives the one to run. */
   readonly write: (folder: string) => Promise<string>;
+  /** Options beside those of its program: which of several benchmarks runs. Its help lists them. */
+  readonly variants?: OptionTable;
   /** What it is told. */
   readonly args: readonly string[];
   /** Why it cannot run here; asked where it is to run. */
@@ -31,8 +34,16 @@ export const PEERS: string = join(here, 'peers');
 const BUNDLE = { bundle: { value: 'DIR', help: 'only writes it, for a host that has Node.js and no npm' } };
 
 /** Runs a benchmark, or writes it. */
-export async function runBundled({ name, command = name, write, args, lacking, recorded }: Benchmark): Promise<void> {
-  const given = readOptions(name, `npm run bench -- ${command}`, args, BUNDLE);
+export async function runBundled({
+  name,
+  command = name,
+  variants,
+  write,
+  args,
+  lacking,
+  recorded,
+}: Benchmark): Promise<void> {
+  const given = readOptions(name, `npm run bench -- ${command}`, args, { ...variants, ...BUNDLE });
   if (given.has('bundle')) {
     const file = await write(resolve(given.value('bundle', '')));
     console.log(`wrote ${file}; run it with: node ${file} --json out.json`);

@@ -9,11 +9,18 @@ import { PEERS, runBundled } from '../bundled.ts';
 
 const given = process.argv.slice(3);
 const OTHERS = ['parallel', 'scans-sorts', 'graphs', 'random'] as const;
+const VARIANTS = {
+  parallel: { help: 'reductions and histograms of tsamba/parallel instead' },
+  'scans-sorts': { help: 'scans and sorts instead' },
+  graphs: { help: 'launches of graphs instead' },
+  random: { help: 'random numbers instead' },
+};
 const which = OTHERS.find((name) => given.includes(`--${name}`)) ?? 'library';
 
 await runBundled({
   name: which,
   command: which === 'library' ? which : `library --${which}`,
+  ...(which === 'library' && { variants: VARIANTS }),
   args: given.filter((arg) => arg !== `--${which}`),
   async write(folder) {
     await bundle(folder, {
