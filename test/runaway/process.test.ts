@@ -115,7 +115,8 @@ describe.each(THREADS)('with %i threads', (threads) => {
     expect(answered).toBeLessThan(1000);
   });
 
-  it('hears signals that come at the beginning of a launch', async () => {
+  // Where the machine is busy, the thread that launches may get no processor in those 2 ms: hence it may try again.
+  it('hears signals that come at the beginning of a launch', { retry: 5 }, async () => {
     // A thread that is told of each launch sends the signal within 2 ms. Some may come before the launch waits.
     const { out, signal } = await run(
       `
