@@ -39,6 +39,7 @@ export const OPTIONS = {
   'scans-sorts': { ...POWER, ...rounds(11), ...RECORD },
   graphs: { kernels: { value: 'N', help: 'in one graph (100)' }, ...rounds(9), ...RECORD },
   random: { ...POWER, ...rounds(9), ...RECORD },
+  profile: { launches: { value: 'N', help: 'in one loop (1000)' }, ...rounds(9), ...RECORD },
   nccl: {
     ...rounds(20),
     transport: { value: 'reference', help: 'tries the program itself, where there is no GPU: no figures' },

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- library`: bundles the benchmark of reductions and universal functions and runs it on the current device, or only writes it for a host that
- * has Node.js and nvcc but no npm: `npm run bench -- library --bundle DIR`. `--parallel`, `--scans-sorts`, `--graphs`, `--random`: the others. `main.ts` has the other options.
+ * has Node.js and nvcc but no npm: `npm run bench -- library --bundle DIR`. `--parallel`, `--scans-sorts`, `--graphs`, `--random`, `--profile`: the others. `main.ts` has the other options.
  */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,13 @@ import { bundle } from '../../tools/bare-host.ts';
 import { PEERS, runBundled } from '../bundled.ts';
 
 const given = process.argv.slice(3);
-const OTHERS = ['parallel', 'scans-sorts', 'graphs', 'random'] as const;
+const OTHERS = ['parallel', 'scans-sorts', 'graphs', 'random', 'profile'] as const;
 const VARIANTS = {
   parallel: { help: 'reductions and histograms of tsamba/parallel instead' },
   'scans-sorts': { help: 'scans and sorts instead' },
   graphs: { help: 'launches of graphs instead' },
   random: { help: 'random numbers instead' },
+  profile: { help: 'what profiling costs instead' },
 };
 const which = OTHERS.find((name) => given.includes(`--${name}`)) ?? 'library';
 

@@ -75,7 +75,7 @@ class Collector implements Observer, Noticed {
     const clock = this.#clockOf(context);
     const track = streamName(unobserved(context.driver), context.info.features.externalStreams, stream);
     const enqueued = performance.now();
-    const begun = clock.begin(stream, enqueued);
+    const begun = clock.begin(stream, enqueued, track);
     const seen = new Seen(what, enqueued, { stream: track, clock });
     try {
       const result = body();
@@ -133,6 +133,10 @@ class Collector implements Observer, Noticed {
     this.#sample(context, context.counters.live);
   }
 
+  waiting(driver: DeviceDriver): void {
+    this.#clocks.get(driver)?.interrupt();
+  }
+
   closing(driver: DeviceDriver): void {
     this.#clocks.get(driver)?.close();
     this.#clocks.delete(driver);
@@ -142,7 +146,8 @@ class Collector implements Observer, Noticed {
     const driver = unobserved(context.driver);
     let clock = this.#clocks.get(driver);
     if (clock === undefined) {
-      clock = new DeviceClock(driver);
+      // WebGPU's events are reached when the page hears of them, long after the device.
+      clock = new DeviceClock(driver, context.info.kind !== 'webgpu');
       this.#clocks.set(driver, clock);
     }
     return clock;

@@ -1,5 +1,6 @@
 /**
  * Times of work on a device: a pair of its events around each piece, from a pool, read when they have been reached. Nothing waits for them.
+ * Work that follows at once on what its stream still does shares an event with that: each costs the device a microsecond or two.
  *
  * Events only tell differences. All are counted from an anchor, a reached event that moves along, since CUDA's differences are f32; and the device's
  * clock is laid on the host's so that no work begins before it was enqueued: as late as needed, which is exact to the shortest way from
@@ -21,9 +22,15 @@ export interface DeviceTime {
   readonly duration: number;
 }
 
+/** An event that has been recorded, and how many need it: pairs, the anchor, work that may follow. */
+interface Mark {
+  readonly event: EventHandle;
+  needed: number;
+}
+
 interface Pair {
-  readonly start: EventHandle;
-  readonly end: EventHandle;
+  readonly start: Mark;
+  readonly end: Mark;
   /** When the host was about to record `start`. */
   readonly enqueued: number;
   readonly stream: string;
@@ -32,7 +39,7 @@ interface Pair {
 
 /** A piece of work that has begun to be enqueued. */
 export interface Begun {
-  readonly event: EventHandle;
+  readonly start: Mark;
   readonly enqueued: number;
 }
 
@@ -41,14 +48,19 @@ export class DeviceClock {
   readonly #driver: DeviceDriver;
   readonly #free: EventHandle[] = [];
   #pending: Pair[] = [];
-  #anchor: { readonly event: EventHandle; readonly time: number } | undefined = undefined;
+  #anchor: { readonly mark: Mark; readonly time: number } | undefined = undefined;
+  /** The end of the work that was enqueued last on the device, and its stream. */
+  #last: { readonly mark: Mark; readonly stream: string } | undefined = undefined;
   /** When the last work of a stream ended, so that rounding makes none overlap. */
   readonly #ends = new Map<string, number>();
   #offset = Number.NEGATIVE_INFINITY;
   #broken = false;
+  readonly #shares: boolean;
 
-  constructor(driver: DeviceDriver) {
+  /** `shares`: that an event of the driver is not reached means that the device is not so far, not that nobody has asked it. */
+  constructor(driver: DeviceDriver, shares: boolean) {
     this.#driver = driver;
+    this.#shares = shares;
   }
 
   /** What is added to a device's time to get `performance.now()`. */
@@ -57,35 +69,59 @@ export class DeviceClock {
   }
 
   /** Records the event before a piece of work, at a time of the host; undefined where the device gives no times. */
-  begin(stream: StreamHandle | undefined, enqueued: number): Begun | undefined {
+  begin(stream: StreamHandle | undefined, enqueued: number, track: string): Begun | undefined {
     if (this.#broken) return undefined;
-    const event = this.#record(stream);
-    return event === undefined ? undefined : { event, enqueued };
+    const start = this.#following(track) ?? this.#record(stream);
+    return start === undefined ? undefined : { start, enqueued };
   }
 
   /** Records the event after it. `told` is called when its time is known, or never. */
-  end({ event, enqueued }: Begun, stream: StreamHandle | undefined, track: string, told: Pair['told']): void {
+  end({ start, enqueued }: Begun, stream: StreamHandle | undefined, track: string, told: Pair['told']): void {
     const end = this.#record(stream);
-    if (end === undefined) return void this.#free.push(event);
-    this.#pending.push({ start: event, end, enqueued, stream: track, told });
+    if (end === undefined) return this.#release(start);
+    this.#pending.push({ start, end, enqueued, stream: track, told });
+    this.interrupt();
+    if (this.#shares) this.#last = { mark: need(end), stream: track };
     if (this.#pending.length % BATCH === 0) this.poll();
   }
 
   /** The work was not enqueued. */
-  cancel({ event }: Begun): void {
-    this.#free.push(event);
+  cancel({ start }: Begun): void {
+    this.#release(start);
   }
 
-  #record(stream: StreamHandle | undefined): EventHandle | undefined {
+  /** What is enqueued from now on may begin later than when the work before it ends: its stream waits for another. */
+  interrupt(): void {
+    if (this.#last !== undefined) this.#release(this.#last.mark);
+    this.#last = undefined;
+  }
+
+  /** The end of the work before, if that is still being done: so this begins there. */
+  #following(track: string): Mark | undefined {
+    const last = this.#last;
+    if (last === undefined || last.stream !== track) return undefined;
+    try {
+      return this.#driver.queryEvent(last.mark.event) ? undefined : need(last.mark);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #record(stream: StreamHandle | undefined): Mark | undefined {
     try {
       const event = this.#free.pop() ?? this.#driver.createEvent(true);
       this.#driver.recordEvent(event, stream);
-      return event;
+      return { event, needed: 1 };
     } catch {
       // A device that is broken says so to the program itself.
       this.#broken = true;
       return undefined;
     }
+  }
+
+  #release(mark: Mark): void {
+    mark.needed--;
+    if (mark.needed === 0) this.#free.push(mark.event);
   }
 
   /** Reads the times that can be read. */
@@ -105,27 +141,27 @@ export class DeviceClock {
   /** Whether nothing more will be known of a pair. */
   #read(pair: Pair): boolean {
     try {
-      if (!this.#driver.queryEvent(pair.end)) return false;
+      if (!this.#driver.queryEvent(pair.end.event)) return false;
       this.#tell(pair);
     } catch {
       // No times on this device, or the device is gone: what the host measured stays.
     }
-    this.#free.push(pair.end);
-    if (this.#anchor?.event !== pair.start) this.#free.push(pair.start);
+    this.#release(pair.end);
+    this.#release(pair.start);
     return true;
   }
 
   #tell({ start, end, enqueued, stream, told }: Pair): void {
-    const duration = Math.max(0, this.#driver.elapsedTime(start, end));
-    this.#anchor ??= { event: start, time: 0 };
+    const duration = Math.max(0, this.#driver.elapsedTime(start.event, end.event));
+    this.#anchor ??= { mark: need(start), time: 0 };
     const anchor = this.#anchor;
-    const from = anchor.event === start ? 0 : this.#driver.elapsedTime(anchor.event, start);
+    const from = anchor.mark === start ? 0 : this.#driver.elapsedTime(anchor.mark.event, start.event);
     const time = Math.max(anchor.time + from, this.#ends.get(stream) ?? Number.NEGATIVE_INFINITY);
     this.#ends.set(stream, time + duration);
     this.#offset = Math.max(this.#offset, enqueued - time);
     if (from > ANCHOR_SPAN) {
-      this.#anchor = { event: start, time };
-      this.#free.push(anchor.event);
+      this.#anchor = { mark: need(start), time };
+      this.#release(anchor.mark);
     }
     told({ start: time, duration });
   }
@@ -145,8 +181,9 @@ export class DeviceClock {
   /** Gives the events back; times that are not known yet stay so. */
   close(): void {
     this.poll();
-    const events = [...this.#free, ...this.#pending.flatMap(({ start, end }) => [start, end])];
-    if (this.#anchor !== undefined) events.push(this.#anchor.event);
+    this.interrupt();
+    const events = [...this.#free, ...this.#pending.flatMap(({ start, end }) => [start.event, end.event])];
+    if (this.#anchor !== undefined) events.push(this.#anchor.mark.event);
     this.#free.length = 0;
     this.#pending = [];
     this.#anchor = undefined;
@@ -158,4 +195,10 @@ export class DeviceClock {
       }
     }
   }
+}
+
+/** The mark, which somebody more needs. */
+function need(mark: Mark): Mark {
+  mark.needed++;
+  return mark;
 }

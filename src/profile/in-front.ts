@@ -86,10 +86,12 @@ export function unobserved(driver: DeviceDriver): DeviceDriver {
   return behind.get(driver) ?? driver;
 }
 
-/** What is told of memory and of the end of a device. */
+/** What is told of memory, of streams that wait, and of the end of a device. */
 export interface Noticed {
   allocated(context: Observed, bytes: number): void;
   changed(context: Observed): void;
+  /** A stream of it waits for another. */
+  waiting(driver: DeviceDriver): void;
   closing(driver: DeviceDriver): void;
 }
 
@@ -131,6 +133,12 @@ function around(context: Observed, noticed: Noticed, name: PropertyKey, plain: M
       const pointer = plain(...args) as Pointer;
       noticed.allocated(context, args[0] as number);
       return pointer;
+    };
+  }
+  if (name === 'waitEvent') {
+    return (...args) => {
+      noticed.waiting(unobserved(context.driver));
+      plain(...args);
     };
   }
   if (name === 'close') {
