@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../src/profile/chrome.ts';
+import { isThorough } from '../src/required.testing.ts';
 import { bundled, runText } from './support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsamba-profiling-'));
@@ -45,6 +46,41 @@ describe('TSAMBA_TRACE', () => {
     expect(names.sort()).toEqual(['copy host to device', 'enqueue copy host to device', 'start']);
     expect(trace.otherData).toMatchObject({ rank: 1, thread: 0, dropped: 0 });
   });
+});
+
+describe('TSAMBA_PROGRESS', () => {
+  const program = `
+    const spin = cuda.jit((v, rounds) => {
+      const k = cuda.grid(1);
+      let x = k;
+      for (let i = 0; i < rounds; i++) x = ((x * 1103515245 + 12345) >> 3) ^ i;
+      if (k < v.length) v[k] = x;
+    });
+    const v = cuda.deviceArray(64, 'i32');
+    const run = (rounds) => {
+      const began = performance.now();
+      spin.launchAsync({ threads: 64 }, v, rounds);
+      cuda.synchronize();
+      return performance.now() - began;
+    };
+    run(1);
+    for (let took = 0, rounds = 2 ** 25; took < 1300; rounds = Math.min(2 ** 31 - 1, Math.round((rounds * 1600) / took))) took = run(rounds);`;
+
+  it('shows what has taken a second, and when it is over, and nothing else', () => {
+    const { status, stderr } = run(program, { TSAMBA_PROGRESS: '1' });
+    expect(status).toBe(0);
+    const lines = stderr.trim().split('\n');
+    expect([2, 4], stderr).toContain(lines.length);
+    lines.forEach((line, k) => {
+      expect(line).toMatch(
+        k % 2 === 0 ? /^tsamba: synchronize \(.+\), 1\.\d s until now$/ : /^tsamba: synchronize \(.+\) is over$/,
+      );
+    });
+  });
+
+  it.skipIf(!isThorough())('is asked for', () =>
+    expect(run(program, { TSAMBA_PROGRESS: '0' })).toEqual({ status: 0, stderr: '' }),
+  );
 });
 
 const library = join(folder, 'tool.so');

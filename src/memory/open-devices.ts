@@ -6,7 +6,7 @@
 import { DEVICE_KINDS, type DeviceDriver, type DeviceKind } from '../driver/driver.ts';
 import { traced } from '../driver/tracing.ts';
 import { NotSupportedError } from '../errors.ts';
-import { traceProgram } from '../profile/whole-program.ts';
+import { watchProgram } from '../profile/whole-program.ts';
 import { OpenDevice } from './open-device.ts';
 import { openAtOnce, probe } from './providers.ts';
 
@@ -50,7 +50,7 @@ export async function openDeviceLater(kind: DeviceKind, index: number): Promise<
 }
 
 function keep(kind: DeviceKind, index: number, driver: DeviceDriver): OpenDevice {
-  traceProgram();
+  watchProgram();
   const key = keyOf(kind, index);
   const device = new OpenDevice(traced(driver), () => devices.delete(key));
   devices.set(key, device);

@@ -2,12 +2,13 @@
  * The collector: looks at all that is done while at least one profile or trace is being taken, and gives it to each of them.
  *
  * It stands before the drivers of all contexts then, and goes away with the last recording. Profiles may nest and overlap: each sees all that
- * happens in the process between its beginning and its end.
+ * happens in the process between its beginning and its end. The line that shows what takes long is told as well, and stays.
  */
 import type { DeviceDriver } from '../driver/driver.ts';
 import { DeviceClock } from './device-clock.ts';
 import { inFront, type Noticed, unobserved } from './in-front.ts';
 import { type Doing, type Enqueuing, knownContexts, type Observed, type Observer, observing } from './observing.ts';
+import type { Progress } from './progress.ts';
 import { deviceId, type Recording, Seen } from './records.ts';
 import { streamName } from './stream-names.ts';
 
@@ -26,6 +27,11 @@ export function stopRecording(recording: Recording): void {
   collector.stop(recording);
 }
 
+/** Tells the line of what takes long from now on. */
+export function showProgress(line: Progress): void {
+  collector.show(line);
+}
+
 /** Reads the times that are known without waiting for others. */
 export function readTimes(): void {
   collector.poll();
@@ -37,8 +43,19 @@ class Collector implements Observer, Noticed {
   /** The bytes that were live when it was last said. */
   #live = new WeakMap<Observed, number>();
 
+  #line: Progress | undefined = undefined;
+
   start(recording: Recording): void {
     this.#recordings.add(recording);
+    this.#look();
+  }
+
+  show(line: Progress): void {
+    this.#line = line;
+    this.#look();
+  }
+
+  #look(): void {
     if (observing.current === this) return;
     observing.current = this;
     for (const context of knownContexts()) this.opened(context);
@@ -46,15 +63,16 @@ class Collector implements Observer, Noticed {
 
   stop(recording: Recording): void {
     if (!this.#recordings.delete(recording) || this.#recordings.size > 0) return;
+    for (const clock of this.#clocks.values()) clock.close();
+    this.#clocks.clear();
+    this.#live = new WeakMap();
+    if (this.#line !== undefined) return;
     observing.current = undefined;
     for (const context of knownContexts()) {
       const driver = unobserved(context.driver);
       // Where something else stands before it, as while faults are injected, it stays and passes calls on.
       if (driver !== context.driver) context.driver = driver;
     }
-    for (const clock of this.#clocks.values()) clock.close();
-    this.#clocks.clear();
-    this.#live = new WeakMap();
   }
 
   poll(): void {
@@ -71,6 +89,15 @@ class Collector implements Observer, Noticed {
   }
 
   enqueue<R>(what: Enqueuing, body: () => R): R {
+    const over = this.#line?.begin(what);
+    try {
+      return this.#recordings.size === 0 ? body() : this.#enqueue(what, body);
+    } finally {
+      over?.();
+    }
+  }
+
+  #enqueue<R>(what: Enqueuing, body: () => R): R {
     const { context, stream } = what;
     const clock = this.#clockOf(context);
     const track = streamName(unobserved(context.driver), context.info.features.externalStreams, stream);
@@ -96,6 +123,7 @@ class Collector implements Observer, Noticed {
   }
 
   spend<R>(what: Doing, body: () => R): R {
+    const over = this.#line?.begin(what);
     const seen = new Seen(what, performance.now());
     try {
       return body();
@@ -105,15 +133,18 @@ class Collector implements Observer, Noticed {
     } finally {
       seen.end = performance.now();
       this.#add(seen);
+      over?.();
     }
   }
 
   begin(what: Doing): (error?: unknown, nested?: boolean) => void {
     const seen = new Seen(what, performance.now(), { overlapping: true });
+    const hide = this.#line?.begin(what);
     let over = false;
     return (error, nested = false) => {
       if (over) return;
       over = true;
+      hide?.();
       seen.overlapping = !nested;
       if (error !== undefined) this.#failed(seen, error);
       seen.end = performance.now();

@@ -7,7 +7,7 @@ import { unobserved } from '../profile/in-front.ts';
 import { nvtxLibrary } from '../profile/nvtx-library.ts';
 import { observing } from '../profile/observing.ts';
 import { nameStream as remember } from '../profile/stream-names.ts';
-import { traceProgram } from '../profile/whole-program.ts';
+import { watchProgram } from '../profile/whole-program.ts';
 import { show } from '../show.ts';
 import { Stream } from './stream.ts';
 
@@ -63,7 +63,7 @@ function checkName(call: string, name: unknown): string {
 
 /** Begins a range; the function that it gives ends it. */
 function open(name: string): (error?: unknown, nested?: boolean) => void {
-  traceProgram();
+  watchProgram();
   const library = nvtxLibrary();
   const number = library?.start(name);
   const seen = observing.current?.begin({ kind: 'range', name });
@@ -99,7 +99,7 @@ function range<R>(name: string, body?: () => R): NvtxRange | R {
 
 function mark(name: string): void {
   checkName('mark', name);
-  traceProgram();
+  watchProgram();
   nvtxLibrary()?.mark(name);
   observing.current?.mark({ kind: 'mark', name });
 }
