@@ -33,6 +33,13 @@ export const OPTIONS = {
     cases: { value: 'NAME,NAME', help: 'only these kernels' },
     ...RECORD,
   },
+  webgpu: {
+    processes: { value: 'N', help: 'one after another (3)' },
+    ...rounds(15, 'intervals of each side in each process'),
+    scale: { value: 'N', help: 'divides the extents, for small machines (1)' },
+    cases: { value: 'NAME,NAME', help: 'only these kernels' },
+    ...RECORD,
+  },
   memory: RECORD,
   library: { ...POWER, ...rounds(11), ...RECORD },
   parallel: { ...POWER, ...rounds(11), ...RECORD },

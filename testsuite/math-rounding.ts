@@ -125,6 +125,31 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
   'sign, abs and negation': doubles((v) => Math.sign(v) + Math.abs(v) * 2 + -v),
   'Math.sign keeps zeros and NaN': doubles((v) => Math.sign(v)),
   'Math.abs and negation in f32': singles((v) => (v > 0.25 ? -v : Math.abs(v))),
+  'NaN is not equal to itself, whatever it is called': async () => {
+    const kernel = cuda.jit(
+      (x: Vec<f32>, y: Vec<i32>) => {
+        const i = cuda.grid(1);
+        if (i >= x.length) return;
+        const a = x[i]!;
+        const b = x[i]! + 0;
+        // biome-ignore-start lint/suspicious/noSelfCompare: so is asked for NaN
+        let bits = a !== a ? 1 : 0;
+        if (a === a) bits += 2;
+        if (a !== b) bits += 4;
+        if (x[i]! === x[i]!) bits += 8;
+        if (a <= a) bits += 16;
+        if (!(b >= b)) bits += 32;
+        if (a < a || b > b) bits += 64;
+        // biome-ignore-end lint/suspicious/noSelfCompare: so is asked for NaN
+        y[i] = bits;
+      },
+      { name: 'itself' },
+    );
+    const y = cuda.deviceArray(3, 'i32');
+    await launch(kernel, { threads: 3 }, cuda.toDevice(Float32Array.of(1, Number.NaN, Number.POSITIVE_INFINITY)), y);
+    sameElements(await read(y), [2 + 8 + 16, 1 + 4 + 32, 2 + 8 + 16]);
+  },
+
   'comparisons with NaN and zeros': pairs(
     (a, b) =>
       (a < b ? 1 : 0) +

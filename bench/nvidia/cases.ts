@@ -20,7 +20,12 @@ function setUpSaxpy(scale: Scale): Contestant {
   const n = 2 ** 26 / scale;
   const x = cuda.toDevice(hashed(n, 1));
   const y = cuda.toDevice(hashed(n, 2));
-  return { launch: () => saxpy.launch({ threads: n, block: 256 }, 1e-3, x, y), outputs: [y], arrays: [x, y] };
+  return {
+    launch: () => saxpy.launch({ threads: n, block: 256 }, 1e-3, x, y),
+    compile: () => saxpy.compileAsync(1e-3, x, y),
+    outputs: [y],
+    arrays: [x, y],
+  };
 }
 
 const TILE = 16;
@@ -46,6 +51,7 @@ function setUpMatmul(scale: Scale): Contestant {
   const grid = [n / TILE, n / TILE] as const;
   return {
     launch: () => matmul.launch({ grid, block: [TILE, TILE] }, a, b, c),
+    compile: () => matmul.compileAsync(a, b, c),
     outputs: [c],
     arrays: [a, b, c],
   };
@@ -65,7 +71,12 @@ function setUpTranspose(scale: Scale): Contestant {
   const n = 8192 / scale;
   const [a, b] = [matrix(n, n, 1), cuda.deviceArray([n, n], f32)];
   const grid = [n / 32, n / 32] as const;
-  return { launch: () => transpose.launch({ grid, block: [32, 8] }, a, b), outputs: [b], arrays: [a, b] };
+  return {
+    launch: () => transpose.launch({ grid, block: [32, 8] }, a, b),
+    compile: () => transpose.compileAsync(a, b),
+    outputs: [b],
+    arrays: [a, b],
+  };
 }
 
 const stencil = cuda.jit((from: In<Mat<f32>>, to: Mat<f32>) => {
@@ -81,6 +92,7 @@ function setUpStencil(scale: Scale): Contestant {
   const [a, b] = [matrix(n, n, 1), matrix(n, n, 2)];
   return {
     launch: () => stencil.launch({ threads: [n, n], block: [32, 8] }, a, b),
+    compile: () => stencil.compileAsync(a, b),
     outputs: [b],
     arrays: [a, b],
   };
@@ -107,6 +119,7 @@ function setUpReduce(scale: Scale): Contestant {
   const partial = cuda.deviceArray(GRID, f32);
   return {
     launch: () => reduce.launch({ grid: GRID, block: BLOCK }, x, partial),
+    compile: () => reduce.compileAsync(x, partial),
     outputs: [partial],
     arrays: [x, partial],
   };
@@ -128,7 +141,12 @@ function setUpHistogram(scale: Scale): Contestant {
   for (let i = 0; i < bytes.length; i++) bytes[i] = values[i] * 256;
   const x = cuda.toDevice(bytes);
   const bins = cuda.toDevice(new Int32Array(256));
-  return { launch: () => histogram.launch({ grid: GRID, block: BLOCK }, x, bins), outputs: [bins], arrays: [x, bins] };
+  return {
+    launch: () => histogram.launch({ grid: GRID, block: BLOCK }, x, bins),
+    compile: () => histogram.compileAsync(x, bins),
+    outputs: [bins],
+    arrays: [x, bins],
+  };
 }
 
 const LIMIT = 500;
@@ -155,6 +173,7 @@ function setUpMandelbrot(scale: Scale): Contestant {
   const [left, top, step] = [f32(-2), f32(-1.25), f32(2.5 / n)].map((v) => cuda.scalar(f32, v));
   return {
     launch: () => mandelbrot.launch({ threads: [n, n], block: [16, 16] }, counts, left, top, step),
+    compile: () => mandelbrot.compileAsync(counts, left, top, step),
     outputs: [counts],
     arrays: [counts],
   };
@@ -205,6 +224,7 @@ function setUpNbody(scale: Scale): Contestant {
   const [ax, ay, az] = [cuda.deviceArray(n, f32), cuda.deviceArray(n, f32), cuda.deviceArray(n, f32)];
   return {
     launch: () => nbody.launch({ grid: n / BLOCK, block: BLOCK }, x, y, z, m, ax, ay, az),
+    compile: () => nbody.compileAsync(x, y, z, m, ax, ay, az),
     outputs: [ax, ay, az],
     arrays: [x, y, z, m, ax, ay, az],
   };
@@ -246,6 +266,7 @@ function setUpBlackScholes(scale: Scale): Contestant {
   const [call, put] = [cuda.deviceArray(n, f32), cuda.deviceArray(n, f32)];
   return {
     launch: () => blackScholes.launch({ threads: n, block: 256 }, price, strike, years, call, put),
+    compile: () => blackScholes.compileAsync(price, strike, years, call, put),
     outputs: [call, put],
     arrays: [price, strike, years, call, put],
   };

@@ -6,6 +6,8 @@ import { cuda, ndarray } from 'tsamba';
 /** A case that has been set up. */
 export interface Contestant {
   launch(): void;
+  /** Before the first launch, where kernels are compiled through promises alone. */
+  compile?(): Promise<unknown>;
   /** The arrays with results. */
   readonly outputs: readonly { copyToHost(): unknown }[];
   readonly arrays: readonly { dispose(): void }[];

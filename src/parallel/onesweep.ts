@@ -39,6 +39,12 @@ export function tileOf({ block, items }: Shape): number {
   return block * items;
 }
 
+/** Shared memory of a block, for keys or values of so many bytes. */
+export function sharedBytesOf(shape: Shape, bytes: number): number {
+  const words = (shape.block / WARP) * DIGITS * (shape.ranking === 'or' ? 2 : 1) + DIGITS + WARP;
+  return tileOf(shape) * bytes + 4 * words;
+}
+
 /** Arrays of one pass. */
 export type Onesweep = Kernel<
   [

@@ -1,7 +1,7 @@
 /**
  * The launches of a radix sort: which kernels, with what grids and what memory beside the arrays, on which device.
  *
- * GPUs of NVIDIA and AMD sort in single sweeps (`onesweep.ts`), OpenCL's devices in three launches a pass (`tile-counts.ts`), processors by stretches
+ * GPUs of NVIDIA and AMD sort in single sweeps (`onesweep.ts`), devices of OpenCL and WebGPU in three launches a pass (`tile-counts.ts`), processors by stretches
  * (`chunked-radix.ts`).
  */
 
@@ -14,7 +14,7 @@ import type { Context } from '../memory/context.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import { beginStretchesOf, type ChunkPass, countStretchOf, moveStretchOf } from './chunked-radix.ts';
 import { remember } from './memo.ts';
-import { DIGITS, onesweepOf, type Shape, tileOf } from './onesweep.ts';
+import { DIGITS, onesweepOf, type Shape, sharedBytesOf, tileOf } from './onesweep.ts';
 import { jitOn, onHost } from './place.ts';
 import { beginDigitsOf, COUNT_BLOCK, clearOf, copyOf, countDigitsOf, placesOf } from './radix-counts.ts';
 import type { RadixKeys } from './radix-keys.ts';
@@ -206,25 +206,46 @@ class Stretches extends Radix {
   }
 }
 
-/** For OpenCL's devices. */
-const TILES: Shape = { block: 256, items: 8, ranking: 'or', early: false, lookBack: false };
+/** For devices of OpenCL and WebGPU: the first that a block has memory for. Ballots need less of it than words to be marked, and take longer. */
+const TILES: readonly Shape[] = (
+  [
+    [8, 'or'],
+    [4, 'or'],
+    [2, 'or'],
+    [4, 'ballot'],
+    [2, 'ballot'],
+  ] as const
+).map(([items, ranking]) => ({ block: 256, items, ranking, early: false, lookBack: false }));
+
+/** What a block's warps need besides, where they exchange through shared memory. */
+const EXCHANGED_BYTES = 36 * 256;
+
+/** How many keys a thread takes where a block has so much shared memory; the keys, or what goes along, have `bytes`. */
+export function tilesFor(bytes: number, memory: number): Shape {
+  const fits = (shape: Shape): boolean => sharedBytesOf(shape, bytes) + EXCHANGED_BYTES <= memory;
+  return TILES.find(fits) ?? (TILES.at(-1) as Shape);
+}
 
 class Tiles extends Radix {
   steps(): Step[] {
     const { size, sorting } = this;
-    const tiles = Math.ceil(size / tileOf(TILES));
+    const bytes = Math.max(sorting.keysOf.word.itemSize, this.valueType?.itemSize ?? 0);
+    const shape = tilesFor(bytes, this.place.context.info.limits.maxSharedBytesPerBlock);
+    const tiles = Math.ceil(size / tileOf(shape));
     const [counts, totals] = [this.words(DIGITS * tiles), this.words(DIGITS)];
-    const count = this.kernel('count tile', () => countTileOf(this.jit, sorting.keysOf, TILES));
+    const variant = `${shape.items} ${shape.ranking}`;
+    const count = this.kernel('count tile', () => countTileOf(this.jit, sorting.keysOf, shape), variant);
     const sum = remember(['sum rows', this.jit], () => sumRowsOf(this.jit));
     const begin = remember(['begin digits', this.jit], () => beginDigitsOf(this.jit));
     const valueType = this.valueType;
-    const move = this.kernel('tile', () => onesweepOf(this.jit, sorting.keysOf, valueType, TILES), valueType?.name);
+    const make = (): unknown => onesweepOf(this.jit, sorting.keysOf, valueType, shape);
+    const move = this.kernel('tile', make, valueType?.name, variant);
     for (const { at, keys, toKeys, values, toValues } of this.plan()) {
-      this.launch(count, tiles, TILES.block, keys, counts, 8 * at);
+      this.launch(count, tiles, shape.block, keys, counts, 8 * at);
       this.launch(sum, DIGITS, DIGITS, counts, totals, tiles);
       this.launch(begin, 1, DIGITS, totals);
       const rest = [counts, totals, totals, counts] as const;
-      this.launch(move, tiles, TILES.block, keys, toKeys, values, toValues, counts, ...rest, 0, 8 * at);
+      this.launch(move, tiles, shape.block, keys, toKeys, values, toValues, counts, ...rest, 0, 8 * at);
     }
     return this.out;
   }

@@ -18,8 +18,6 @@ const WARP = 32;
 const IN_FLIGHT = 4;
 /** Partial results that a thread loads before it combines them: each takes as long as memory, and nothing else runs meanwhile. */
 const FINISH_PLACES: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
-/** Threads of the block that combines partial results on GPUs. */
-export const FINISH_BLOCK = 512;
 
 /** Two or four elements. */
 interface Vector {

@@ -5,12 +5,13 @@ import type { DeviceNDArray } from '../array/device-array.ts';
 import { type DType, sameDType, spellDType, vectorOf } from '../dtype/index.ts';
 import type { Step } from '../kernel/steps.ts';
 import type { Context } from '../memory/context.ts';
+import { finishBlockOn } from '../reduce/kernels.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import { arrayInput, type Input } from './input.ts';
 import { remember } from './memo.ts';
 import { castTo, type Operator } from './operator.ts';
 import { jitOn, onHost } from './place.ts';
-import { BLOCK, FINISH_BLOCK, finishOf, type Lanes, partialsOf, partialsOfTiles, tileOf } from './reduce-kernels.ts';
+import { BLOCK, finishOf, type Lanes, partialsOf, partialsOfTiles, tileOf } from './reduce-kernels.ts';
 
 /** Elements that one block reduces by itself, in a single launch. */
 const ONE_BLOCK = 16 * BLOCK;
@@ -57,10 +58,11 @@ function finishing(place: Workplace, operator: Operator, input: Input, result: D
   const { op, name, type } = operator;
   const jit = jitOn(place.context);
   // What is read decides nothing but how it is read.
-  const keys = ['finish', jit, op, name, spellDType(type), spellDType(result.dtype), input.read];
   const to = sameDType(type, result.dtype) ? (castTo(type) as Operator['cast']) : castTo(result.dtype);
   const inFlight = !onHost(place.context);
-  const block = inFlight ? FINISH_BLOCK : BLOCK;
+  const block = inFlight ? finishBlockOn(place.context.info) : BLOCK;
+  // What is read decides nothing but how it is read.
+  const keys = ['finish', jit, op, name, spellDType(type), spellDType(result.dtype), input.read, block];
   const kernel = remember(keys, () => finishOf(jit, operator, { read: input.read, to, inFlight, block }));
   return {
     kernel: kernel as unknown as Step['kernel'],

@@ -4,6 +4,7 @@
  * Which elements meet depends on their number and on the device alone, so that the same reduction gives the same bits again. The operator must
  * be associative and commutative, as Numba's.
  */
+import type { DeviceInfo } from '../driver/driver.ts';
 import type { DType } from '../dtype/index.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
@@ -17,8 +18,13 @@ const WARP = 32;
 const IN_FLIGHT = 4;
 /** Partial results that a thread loads before it combines them: each takes as long as memory, and nothing else runs meanwhile. */
 const FINISH_PLACES: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
-/** Threads of the block that combines partial results on GPUs. */
-export const FINISH_BLOCK = 512;
+/** Threads of the block that combines partial results on GPUs; some, most of them in pages, have room for fewer. */
+const FINISH_BLOCK = 512;
+
+/** How many the GPU has room for: eight warps are the least of all. */
+export function finishBlockOn({ limits }: DeviceInfo): number {
+  return limits.maxThreadsPerBlock < FINISH_BLOCK ? BLOCK : FINISH_BLOCK;
+}
 
 /** An element of whatever type: these kernels are compiled for each. */
 type Value = never;
@@ -132,11 +138,10 @@ export function partialsOfTiles(jit: Jit, { op, cast, type, name }: Operation, {
 export type Finish = Kernel<[x: Vec<Value>, result: Vec<Value>, init: Value | undefined]>;
 
 /**
- * For arrays that one block goes through quickly, and for partial results. `inFlight`: for GPUs, where a block of `FINISH_BLOCK` threads loads several elements before it
- * combines them.
+ * For arrays that one block goes through quickly, and for partial results. `inFlight`: for GPUs, where threads load several elements before they
+ * combine them.
  */
-export function finishOf(jit: Jit, { op, cast, type, name }: Operation, inFlight: boolean): Finish {
-  const block = inFlight ? FINISH_BLOCK : BLOCK;
+export function finishOf(jit: Jit, { op, cast, type, name }: Operation, inFlight: boolean, block: number): Finish {
   const captures = { ...WORDS, op, cast, type, inFlight, block, places: FINISH_PLACES };
   return jit(
     ({ threadIdx, syncThreads, shared, op, cast, type, inFlight, block, places }: typeof captures) =>

@@ -11,8 +11,8 @@ import type { Context } from '../memory/context.ts';
 import type { Stream } from '../stream/stream.ts';
 import {
   BLOCK,
-  FINISH_BLOCK,
   type Finish,
+  finishBlockOn,
   finishOf,
   type Lanes,
   type Operation,
@@ -40,8 +40,9 @@ const VECTOR_BYTES = 16;
 /** The kernels for one element type. */
 interface Compiled {
   readonly operation: Operation;
-  readonly finish: Finish;
-  readonly finishOnGpu: Finish;
+  readonly finishOnHost: Finish;
+  /** On GPUs, by the threads of a block. */
+  readonly finish: Map<number, Finish>;
   readonly partials: Partials;
   readonly tiles: { readonly kernel: Partials; readonly lanes: Lanes } | undefined;
 }
@@ -72,11 +73,14 @@ export class Reducer {
   /** The launches of a reduction of at least one element. */
   plan({ x, result, init, stream }: Request): Steps {
     const { context } = x;
-    const { operation, finish, finishOnGpu, partials, tiles } = this.#of(x.dtype);
+    const compiled = this.#of(x.dtype);
+    const { operation, partials, tiles } = compiled;
     const host = onHost(context);
+    const last = host ? BLOCK : finishBlockOn(context.info);
+    const finish = host ? compiled.finishOnHost : this.#finishOnGpu(compiled, last);
     const finishing = (from: DeviceNDArray): Step => ({
-      kernel: (host ? finish : finishOnGpu) as unknown as Step['kernel'],
-      shape: { grid: 1, block: host ? BLOCK : FINISH_BLOCK, stream },
+      kernel: finish as unknown as Step['kernel'],
+      shape: { grid: 1, block: last, stream },
       args: [from, result, init],
     });
     if (x.size <= ONE_BLOCK) return { steps: [finishing(x)], temporaries: [] };
@@ -90,6 +94,15 @@ export class Reducer {
       args: [x, parts],
     };
     return { steps: [first, finishing(parts)], temporaries: [parts] };
+  }
+
+  #finishOnGpu({ finish, operation }: Compiled, block: number): Finish {
+    let kernel = finish.get(block);
+    if (kernel === undefined) {
+      kernel = finishOf(this.#jit, operation, true, block);
+      finish.set(block, kernel);
+    }
+    return kernel;
   }
 
   #of(dtype: DType): Compiled {
@@ -107,8 +120,8 @@ export class Reducer {
     const lanes = lanesOf(dtype);
     return {
       operation,
-      finish: finishOf(this.#jit, operation, false),
-      finishOnGpu: finishOf(this.#jit, operation, true),
+      finishOnHost: finishOf(this.#jit, operation, false, BLOCK),
+      finish: new Map(),
       partials: partialsOf(this.#jit, operation),
       tiles: lanes && { kernel: partialsOfTiles(this.#jit, operation, lanes), lanes },
     };

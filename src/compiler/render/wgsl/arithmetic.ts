@@ -225,10 +225,24 @@ function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): stri
 
 // ---------------------------------------------------------------- comparisons
 
+/**
+ * Whether both may be one and the same value, which compilers that assume no NaN take for equal: `x !== x` asks for NaN. Of one that is less they cannot
+ * go wrong; `<=` and `>=` of a value and itself are seldom written but in so many words.
+ */
+function mayBeSame(fn: CompareOp, a: Expr, b: Expr): boolean {
+  if (fn === 'eq' || fn === 'ne') return a.op !== 'const' && b.op !== 'const';
+  return (fn === 'le' || fn === 'ge') && a.op === 'var' && b.op === 'var' && a.var === b.var;
+}
+
 export function compareOf(g: Gen, print: Print, fn: CompareOp, a: Expr, b: Expr): string {
   const [x, y] = [print(a), print(b)];
   const { type } = a;
-  if (!isWide(type)) return `(${x} ${COMPARE[fn]} ${y})`;
+  if (!isWide(type)) {
+    const plain = `(${x} ${COMPARE[fn]} ${y})`;
+    if (type !== 'f32' || !mayBeSame(fn, a, b)) return plain;
+    const odd = call(isNaNOf(g), x);
+    return fn === 'ne' ? `(${plain} || ${odd})` : `(${plain} && !${odd})`;
+  }
   if (fn === 'eq') return `all(${x} == ${y})`;
   if (fn === 'ne') return `any(${x} != ${y})`;
   const less = wide(g, `lt_${type}`);
