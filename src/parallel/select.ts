@@ -254,7 +254,7 @@ function keepBy(fn: (value: Value) => boolean): Selection['keep'] {
   return device(
     ({ fn }: typeof captures) =>
       (_argument: Value, _i: number, values: readonly Value[], _n: number) =>
-        values.map((value) => (fn(value) ? true : false)),
+        values.map((value) => !!fn(value)),
     captures,
   );
 }
@@ -300,7 +300,7 @@ function readFlagged(value: Read, flag: Read): Read {
     ({ value, flag }: typeof captures) =>
       ([x, flags]: readonly [Value, Value], i: number) => ({
         value: value(x, i),
-        isSet: flag(flags, i) ? true : false,
+        isSet: !!flag(flags, i),
       }),
     captures,
   ) as unknown as Read;
