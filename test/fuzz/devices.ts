@@ -70,6 +70,7 @@ export function openDevice(name: DeviceName, observer?: Observer): BlockingDrive
     threads,
     alwaysParallel: name === 'threads',
     quick: name === 'threads',
+    scalarFirst: false,
     pipeline,
   });
 }

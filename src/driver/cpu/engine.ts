@@ -19,6 +19,8 @@ export interface CpuOptions {
   readonly alwaysParallel?: boolean | undefined;
   /** Whether short runs go by code that is quickly compiled (`plans.ts`). Default true; false: all code is compiled in full. */
   readonly quick?: boolean | undefined;
+  /** Whether the shortest runs go by scalar code, which is compiled in less time still. Default true. */
+  readonly scalarFirst?: boolean | undefined;
   /** Most 64 KiB pages of device memory before 64-bit addresses are tried. */
   readonly maxPages?: number | undefined;
   /** How kernels become code. */
@@ -32,6 +34,7 @@ export class Engine {
   readonly threads: number;
   readonly alwaysParallel: boolean;
   readonly quick: boolean;
+  readonly scalarFirst: boolean;
   readonly pipeline: Pipeline;
   /** Base of the scratch areas, one every `scratchStride` bytes; how many there are. */
   scratch = 0;
@@ -51,6 +54,7 @@ export class Engine {
     this.threads = threads;
     this.alwaysParallel = options.alwaysParallel ?? false;
     this.quick = options.quick ?? true;
+    this.scalarFirst = options.scalarFirst ?? true;
     this.pipeline = options.pipeline ?? wasmPipeline;
     this.#record = new LaunchRecord(this.memory);
   }

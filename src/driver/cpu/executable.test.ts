@@ -22,6 +22,9 @@ function deviceOf(make: (variant: WasmVariant) => WasmModule, options: CpuOption
   return device;
 }
 
+/** Vectors at once. */
+const SIMD: CpuOptions = { scalarFirst: false };
+
 function shape(grid: number, block = 1, sharedBytes = 0): LaunchShape {
   return { grid: [grid, 1, 1], block: [block, 1, 1], sharedBytes };
 }
@@ -114,7 +117,7 @@ describe('launch', () => {
     const device = deviceOf((variant) => {
       asked.push(`${variant.block.join('x')} ${variant.lanes}`);
       return moduleOf(counting);
-    });
+    }, SIMD);
     const executable = device.load({ kernel: kernel() });
     const y = zeroed(device, 1);
     for (const block of [32, 64, 32, 32, 64, 128]) executable.launch(shape(1, block), [y, 1], undefined);

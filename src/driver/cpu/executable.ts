@@ -183,10 +183,14 @@ export class CpuExecutable implements Executable {
   inspect(target: string): string | undefined {
     if (target !== 'wasm' && target !== 'passes') return undefined;
     const plans = this.#plans;
-    const { block, alone, quick } = plans.last ?? plans.make([256, 1, 1], false);
+    const { last } = plans;
+    // Scalar code says nothing of what longer launches run.
+    const shown =
+      last === undefined || last.effort === 'scalar' ? plans.make(last?.block ?? [256, 1, 1], 'full') : last;
+    const { block, alone, effort } = shown;
     if (target === 'wasm') return disassemble(alone.module.bytes);
     const { pipeline } = this.#engine;
-    return describePasses(this.#kernel, (kernel) => plans.compile(pipeline.prepare(kernel), block, false, quick));
+    return describePasses(this.#kernel, (kernel) => plans.compile(pipeline.prepare(kernel), block, false, effort));
   }
 
   suggestBlock(_sharedBytes: number, limit: number): number {

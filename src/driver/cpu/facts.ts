@@ -17,11 +17,15 @@ export interface KernelFacts {
   readonly estimate: number;
   /** Whether its loops count to a bound that is known when they begin. */
   readonly loops: 'none' | 'counted' | 'endless';
+  /** Whether threads go through it once, each for itself: what it does takes about as long as was estimated, and in which order they do it does not show. */
+  readonly straight: boolean;
 }
 
 const NANOSECONDS_PER_NODE = 0.2;
 /** What an atomic update costs beyond a plain one, when several threads update the same elements. */
 const NODES_PER_UPDATE = 60;
+
+const ENTANGLING: ReadonlySet<Stmt['op']> = new Set(['loop', 'barrier', 'atomic', 'warp', 'fence', 'print']);
 
 export function factsOf(kernel: Kernel): KernelFacts {
   const { nodes, updates } = work(kernel.body);
@@ -30,6 +34,7 @@ export function factsOf(kernel: Kernel): KernelFacts {
     contended: updates * NODES_PER_UPDATE > nodes / 3,
     estimate: nodes * NANOSECONDS_PER_NODE,
     loops: loopsOf(kernel.body),
+    straight: !someStmt(kernel.body, ({ op }) => ENTANGLING.has(op)),
   };
 }
 

@@ -24,7 +24,7 @@ describe.skipIf(!hasMemory64())('a device in 64-bit memory', () => {
     [4, 1],
     [4, 3],
   ] as const)('runs kernels loaded before the move: %i lanes, %i threads', (lanes, threads) => {
-    const device = openCpu({ maxPages: 1024, lanes, threads, alwaysParallel: threads > 1 });
+    const device = openCpu({ maxPages: 1024, lanes, threads, alwaysParallel: threads > 1, scalarFirst: false });
     const executable = device.load({ kernel: kernel() });
     const shape: LaunchShape = { grid: [1000, 1, 1], block: [4, 1, 1], sharedBytes: 0 };
     const bytes = 4 * 4000;

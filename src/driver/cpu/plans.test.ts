@@ -31,23 +31,33 @@ function counting(): Kernel {
   ]);
 }
 
+/** The same without a loop. */
+function straight(): Kernel {
+  const b = new ir.KernelBuilder('straight');
+  const out = b.global('i32', 'out');
+  const rounds = b.value('i32', 'rounds');
+  const place = ir.add(ir.mul(ir.special('blockIdx.x'), ir.special('blockDim.x')), ir.special('threadIdx.x'));
+  const element = ir.at(out, place);
+  return b.build([ir.store(element, ir.add(ir.load(element), rounds))]);
+}
+
 interface Opened {
-  /** `quick` of what was compiled, in order. */
-  readonly compiled: readonly (boolean | undefined)[];
+  /** What was compiled, in order. */
+  readonly compiled: readonly ('full' | 'quick' | 'scalar')[];
   launch(rounds: number): void;
   /** The values that elements have. */
   read(): number[];
 }
 
 /** A device that notes what it compiles, with an array of `n` elements and a way to launch. */
-function open(n: number, options: CpuOptions = {}): Opened {
-  const compiled: (boolean | undefined)[] = [];
+function open(n: number, options: CpuOptions = {}, made: Kernel = counting()): Opened {
+  const compiled: Opened['compiled'][number][] = [];
   const compile = (kernel: Kernel, variant: WasmVariant): WasmModule => {
-    compiled.push(variant.quick);
+    compiled.push(variant.quick !== true ? 'full' : variant.lanes === 1 ? 'scalar' : 'quick');
     return wasmPipeline.compile(kernel, variant);
   };
   const device = openCpu({ threads: 1, ...options, pipeline: { ...wasmPipeline, compile } });
-  const executable = device.load({ kernel: counting() });
+  const executable = device.load({ kernel: made });
   const pointer = device.allocate(4 * n);
   const ones = new Int32Array(n);
   device.copyToDevice(pointer, new Uint8Array(ones.buffer));
@@ -71,10 +81,10 @@ describe('the code of launches', () => {
     try {
       const { compiled, launch, read } = open(256);
       for (let k = 0; k < 4; k++) launch(1);
-      expect(compiled).toEqual([true]);
+      expect(compiled).toEqual(['quick']);
       launchMs = 0.3;
       for (let k = 0; k < 20; k++) launch(1);
-      expect(compiled).toEqual([true, false]);
+      expect(compiled).toEqual(['quick', 'full']);
       expect(read()).toEqual([24]);
     } finally {
       now.mockRestore();
@@ -85,13 +95,30 @@ describe('the code of launches', () => {
     const { compiled, launch, read } = open(2 ** 20);
     launch(1);
     launch(1);
-    expect(compiled).toEqual([false]);
+    expect(compiled).toEqual(['full']);
     expect(read()).toEqual([2]);
+  });
+
+  it('is scalar at first where the launch is expected to be very short', () => {
+    const { compiled, launch, read } = open(256, {}, straight());
+    launch(2);
+    launch(3);
+    expect(compiled).toEqual(['scalar']);
+    expect(read()).toEqual([5]);
+  });
+
+  it.each([
+    ['a device that is to use vectors', 256, { scalarFirst: false }],
+    ['more threads', 2 ** 14, {}],
+  ] as const)('is quick at first for %s', (_, n, options) => {
+    const { compiled, launch } = open(n, options, straight());
+    launch(2);
+    expect(compiled).toEqual(['quick']);
   });
 
   it('is full where that is asked for', () => {
     const { compiled, launch } = open(256, { quick: false });
     launch(1);
-    expect(compiled).toEqual([false]);
+    expect(compiled).toEqual(['full']);
   });
 });

@@ -2,7 +2,8 @@
  * The compiled forms of one kernel on the CPU device: one for each block shape that was launched, in the memory as it is now.
  *
  * A shape gets quick code first, which leaves out what pays only in long runs (`WasmVariant.quick`), unless its first launch is expected to be
- * long. When launches have taken as long as compiling again takes, it is compiled in full: no kernel pays more than twice what it need.
+ * long; where it is expected to be very short, scalar code, a third the size. When launches have taken as long as compiling again takes, it is
+ * compiled in full: no kernel pays more than twice what it need.
  */
 import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
@@ -15,14 +16,19 @@ import { instantiate, type Variant } from './variant.ts';
 
 /** A first launch that is expected to take so long is worth the full code at once. */
 const LONG_FIRST_MS = 0.1;
+/** A first launch that is expected to take less gains less by vectors than they take to compile. */
+const SHORT_FIRST_MS = 0.01;
 /** So long launches run on quick code: about what it takes to compile a small kernel again. */
 const QUICK_MS = 1;
+
+/** How much is done for the code of a kernel, the least first. */
+export type Effort = 'scalar' | 'quick' | 'full';
 
 /** All there is for one block shape. */
 export interface Plan {
   readonly block: Dim3;
   readonly generation: number;
-  readonly quick: boolean;
+  readonly effort: Effort;
   /** Milliseconds that its launches were expected to take, before they were made. */
   spent: number;
   readonly alone: Variant;
@@ -80,9 +86,9 @@ export class Plans {
       last.block[2] === block[2] &&
       last.generation === this.#engine.memory.generation;
     const plan = same ? last : this.find(block, blocks);
-    if (!plan.quick || !settled) return plan;
+    if (plan.effort === 'full' || !settled) return plan;
     plan.spent += plan.schedule.expected(blocks);
-    return plan.spent > QUICK_MS ? this.#replace(plan, false) : plan;
+    return plan.spent > QUICK_MS ? this.#replace(plan, 'full') : plan;
   }
 
   /** The plan for a block shape, made where there is none in the memory as it is now. */
@@ -92,19 +98,27 @@ export class Plans {
       this.#last = known;
       return known;
     }
-    if (known !== undefined) return this.#replace(known, known.quick);
-    const quick = this.#engine.quick && (this.#estimate(block) * blocks) / 1e6 < LONG_FIRST_MS;
-    return this.#keep(this.make([block[0], block[1], block[2]], quick));
+    if (known !== undefined) return this.#replace(known, known.effort);
+    return this.#keep(
+      this.make([block[0], block[1], block[2]], this.#effortFor((this.#estimate(block) * blocks) / 1e6)),
+    );
   }
 
-  make(block: Dim3, quick: boolean): Plan {
-    const alone = this.#variant(block, false, quick);
+  /** What a first launch is worth that is expected to take so many milliseconds. */
+  #effortFor(expected: number): Effort {
+    const { quick, scalarFirst } = this.#engine;
+    if (!quick || expected >= LONG_FIRST_MS) return 'full';
+    return scalarFirst && this.facts.straight && expected < SHORT_FIRST_MS ? 'scalar' : 'quick';
+  }
+
+  make(block: Dim3, effort: Effort): Plan {
+    const alone = this.#variant(block, false, effort);
     this.#placeConstants(alone);
     const { atomics, contended } = this.facts;
     return {
       block,
       generation: this.#engine.memory.generation,
-      quick,
+      effort,
       spent: 0,
       alone,
       parallel: atomics || !alone.portable ? undefined : alone,
@@ -115,13 +129,15 @@ export class Plans {
 
   /** The form in which several threads may run blocks of one launch. */
   parallelOf(plan: Plan): Variant {
-    plan.parallel ??= this.#engine.threads === 1 ? plan.alone : this.#variant(plan.block, true, plan.quick);
+    plan.parallel ??= this.#engine.threads === 1 ? plan.alone : this.#variant(plan.block, true, plan.effort);
     return plan.parallel;
   }
 
   /** The code for a block shape, by all passes. */
-  compile(prepared: Kernel, block: Dim3, concurrent: boolean, quick: boolean): WasmModule {
-    const { memory, lanes, pipeline } = this.#engine;
+  compile(prepared: Kernel, block: Dim3, concurrent: boolean, effort: Effort): WasmModule {
+    const { memory, pipeline } = this.#engine;
+    const lanes = effort === 'scalar' ? 1 : this.#engine.lanes;
+    const quick = effort !== 'full';
     return withinStack(
       () => prepared.pos,
       () => pipeline.compile(prepared, { block, lanes, concurrent, quick, memory64: memory.memory64 }),
@@ -141,9 +157,9 @@ export class Plans {
     return this.facts.estimate * block[0] * block[1] * block[2];
   }
 
-  #replace(old: Plan, quick: boolean): Plan {
+  #replace(old: Plan, effort: Effort): Plan {
     this.#forget(old);
-    return this.#keep(this.make(old.block, quick));
+    return this.#keep(this.make(old.block, effort));
   }
 
   #keep(plan: Plan): Plan {
@@ -152,8 +168,8 @@ export class Plans {
     return plan;
   }
 
-  #variant(block: Dim3, concurrent: boolean, quick: boolean): Variant {
-    const module = this.compile(this.#prepared, block, concurrent, quick);
+  #variant(block: Dim3, concurrent: boolean, effort: Effort): Variant {
+    const module = this.compile(this.#prepared, block, concurrent, effort);
     return instantiate(module, this.#engine.memory, this.#prepared.pos);
   }
 
