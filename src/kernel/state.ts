@@ -128,6 +128,7 @@ export class KernelState {
   checkCount(count: number): void {
     const { node, source } = this.read();
     const { params } = node;
+    if (count === params.length) return;
     const least = params.filter(
       (p) => p.type !== 'AssignmentPattern' && p.type !== 'RestElement' && !mayBeLeftOut(p, source.text),
     ).length;

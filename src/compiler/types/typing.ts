@@ -84,20 +84,9 @@ export function typeOf(e: TExpr): Type {
     case 'word':
       return e.to;
     case 'round':
-      return once(e, () => integerQuotient(e.a) ?? numeric(typeOf(e.a)));
+      return once(e, rounded);
     case 'toInt':
-      return once(e, () => {
-        const t = plain(typeOf(e.a));
-        if (isWide(t)) return t;
-        const q = integerQuotient(e.a);
-        if (q !== undefined) {
-          return e.unsigned ? 'u32' : q === 'idx' ? 'int' : plain(q);
-        }
-        if (e.unsigned) return 'u32';
-        if (t === 'u32') return 'u32';
-        // Data of any other type becomes i32; an index or a literal stays without a type of its own.
-        return t === 'i32' || t === 's8' || t === 'u8' || isFloatType(t) || t === 'A' ? 'i32' : 'int';
-      });
+      return once(e, cut);
     case 'imul':
       return 'i32';
     case 'clz32':
@@ -138,6 +127,20 @@ export function typeOf(e: TExpr): Type {
   }
 }
 
+function rounded({ a }: Extract<TExpr, { k: 'round' }>): Type {
+  return integerQuotient(a) ?? numeric(typeOf(a));
+}
+
+function cut({ a, unsigned }: Extract<TExpr, { k: 'toInt' }>): Type {
+  const t = plain(typeOf(a));
+  if (isWide(t)) return t;
+  const q = integerQuotient(a);
+  if (q !== undefined) return unsigned ? 'u32' : q === 'idx' ? 'int' : plain(q);
+  if (unsigned || t === 'u32') return 'u32';
+  // Data of any other type becomes i32; an index or a literal stays without a type of its own.
+  return t === 'i32' || t === 's8' || t === 'u8' || isFloatType(t) || t === 'A' ? 'i32' : 'int';
+}
+
 /** The type of a function of floats: that of its operands, or a fraction's. */
 export function floatOf(args: readonly TExpr[]): Type {
   const t = args.map((a) => numeric(typeOf(a))).reduce((a, b) => joinOr(a, b));
@@ -147,14 +150,17 @@ export function floatOf(args: readonly TExpr[]): Type {
 /** What the question in progress has found so far. */
 let found: Map<TExpr, Type> | undefined;
 
-/** Asked twice about an operand, a rounded quotient of rounded quotients would take time exponential in their number. */
-function once(e: TExpr, find: () => Type): Type {
+/**
+ * Asked twice about an operand, a rounded quotient of rounded quotients would take time exponential in their number. `find` is told the expression: a
+ * closure over it would cost every call of `typeOf`, whatever it is asked.
+ */
+function once<E extends TExpr>(e: E, find: (e: E) => Type): Type {
   const outermost = found === undefined;
   found ??= new Map();
   try {
     const known = found.get(e);
     if (known !== undefined) return known;
-    const type = find();
+    const type = find(e);
     found.set(e, type);
     return type;
   } finally {
