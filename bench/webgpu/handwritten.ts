@@ -163,12 +163,12 @@ fn normal(d: f32) -> f32 {
   if (i >= n.size) { return; }
   let s = price[i];
   let x = strike[i];
-  let t = years[i];
-  let root = sqrt(t);
-  let d1 = (log(s / x) + (0.02 + 0.5 * 0.3 * 0.3) * t) / (0.3 * root);
+  let time = years[i];
+  let root = sqrt(time);
+  let d1 = (log(s / x) + (0.02 + 0.5 * 0.3 * 0.3) * time) / (0.3 * root);
   let n1 = normal(d1);
   let n2 = normal(d1 - 0.3 * root);
-  let discounted = x * exp(-0.02 * t);
+  let discounted = x * exp(-0.02 * time);
   call[i] = s * n1 - discounted * n2;
   put[i] = discounted * (1 - n2) - s * (1 - n1);
 }`;
