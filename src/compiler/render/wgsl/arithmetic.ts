@@ -5,7 +5,18 @@
  */
 import type { BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops.ts';
 import { isFloat } from '../../ir/ops.ts';
-import { call, define, type Gen, hiddenOperand, isWide, nothing, type Print, typeOf } from './code.ts';
+import {
+  call,
+  define,
+  type Gen,
+  hiddenOperand,
+  isWide,
+  nothing,
+  type Print,
+  roundsBy,
+  settled,
+  typeOf,
+} from './code.ts';
 import { type WideName, wide } from './words.ts';
 
 const INFIX: Readonly<Partial<Record<BinaryOp, string>>> = {
@@ -210,9 +221,12 @@ function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): stri
   const [x, y] = [hiddenOperand(g, print, a, scales), hiddenOperand(g, print, b, scales)];
   switch (fn) {
     case 'add':
-    case 'sub':
+    case 'sub': {
+      const sum = `(${x} ${INFIX[fn]} ${y})`;
+      return roundsBy(a) || roundsBy(b) ? settled(g, sum) : sum;
+    }
     case 'mul':
-      return `(${x} ${INFIX[fn]} ${y})`;
+      return `(${x} * ${y})`;
     case 'div':
     case 'divApprox':
       return `(${x} / ${y})`;

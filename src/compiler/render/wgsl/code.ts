@@ -127,6 +127,21 @@ export function hiddenOperand(g: Gen, print: Print, e: Expr, scales: boolean): s
   return name;
 }
 
+/** From here on adding a constant rounds to whole numbers, or coarser. */
+const ROUNDS = 2 ** 22;
+
+/** Whether a sum with this constant is made for how it rounds: `(x + c) - c` is the nearest integer. */
+export function roundsBy(e: Expr): boolean {
+  return e.op === 'const' && Math.abs(Number(e.value)) >= ROUNDS;
+}
+
+/**
+ * A float that compilers do not see through: NVIDIA's for Vulkan takes `(x + c) - c` for `x` also where c is only known at run time.
+ */
+export function settled(g: Gen, value: string): string {
+  return `bitcast<f32>(bitcast<u32>(${value}) | ${nothing(g)})`;
+}
+
 /** Products with these round nothing, wherever they are made. */
 function isPowerOfTwo(x: number): boolean {
   return (

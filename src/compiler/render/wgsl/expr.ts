@@ -3,7 +3,7 @@
  */
 import type { Expr, Special } from '../../ir/ops.ts';
 import { binaryOf, compareOf, unaryOf } from './arithmetic.ts';
-import { call, constantOf, define, type Gen, isWide, varName } from './code.ts';
+import { call, constantOf, define, type Gen, isWide, roundsBy, settled, varName } from './code.ts';
 import { bitcastOf, convert } from './convert.ts';
 import { loadElement } from './memory.ts';
 
@@ -33,8 +33,10 @@ export function printExpr(g: Gen, e: Expr): string {
       return convert(g, e.a.type, e.to, print(e.a));
     case 'bitcast':
       return bitcastOf(e.a.type, e.type, print(e.a));
-    case 'fma':
-      return call('fma', print(e.a), print(e.b), print(e.c));
+    case 'fma': {
+      const value = call('fma', print(e.a), print(e.b), print(e.c));
+      return roundsBy(e.c) ? settled(g, value) : value;
+    }
     case 'call':
       // All others have been expanded.
       if (e.fn !== 'rsqrt') throw new Error(`internal error: a call of ${e.fn} was not expanded`);
