@@ -211,7 +211,8 @@ export const lifetime: readonly ConformanceTest[] = chapter('lifetime of memory'
       if (k % 100 === 0) await launch(kernel, { threads: 100 }, a);
       a.dispose();
     }
-    same(bytes(), before);
+    // What earlier programs left may be collected meanwhile.
+    same(bytes() <= before, true, `${bytes()} bytes instead of ${before}`);
     same(pending().length <= 10, true, 'at most ten pending');
   },
   'trackLeaks names what was never disposed': () => {

@@ -115,7 +115,7 @@ describe('the choice of a device', () => {
 
   it('knows every kind, and says which has no driver here', async () => {
     expect(() => devices.selectDevice('webgpu')).toThrow(
-      /cuda.selectDevice\('webgpu'\): (there is no WebGPU device \(.*npm install webgpu\)|a webgpu device cannot be opened at once)/,
+      /there is no WebGPU device( \(.*npm install webgpu\)|: .* offers no adapter)|a webgpu device cannot be opened at once/,
     );
     await expect(devices.open('gpu' as 'cpu')).rejects.toThrow(/'gpu'.* names no device/);
     expect(await devices.open('simulator')).toMatchObject({ kind: 'simulator', fallbackReason: undefined });

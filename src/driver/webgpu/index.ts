@@ -52,7 +52,7 @@ function openWaiting(): WaitingWebGpuDriver | undefined {
 function noAdapter(): NotSupportedError {
   return new NotSupportedError(
     'E_NO_DEVICE',
-    'WebGPU has no adapter here: the browser or the driver of the graphics card does not offer one',
+    "there is no WebGPU device: the browser, or the driver of the graphics card, offers no adapter; cuda.selectDevice('cpu') runs without one",
   );
 }
 
