@@ -258,7 +258,11 @@ describe.skipIf(findChromium() === undefined && !isRequired('chromium'))('pages'
       `Object.defineProperty(navigator, 'gpu', { value: undefined });`,
       /^E_NO_DEVICE .*navigator\.gpu/,
     ],
-    ['there is no adapter', `GPU.prototype.requestAdapter = async () => null;`, /^E_NO_DEVICE there is no WebGPU device: .* offers no adapter/],
+    [
+      'there is no adapter',
+      `GPU.prototype.requestAdapter = async () => null;`,
+      /^E_NO_DEVICE there is no WebGPU device: .* offers no adapter/,
+    ],
   ])('are told that %s', async (_, before, message) => {
     const { result } = await inPage(`${LOAD} ${before} await cuda.open('webgpu');`);
     expect(result).toMatch(message);

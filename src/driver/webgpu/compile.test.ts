@@ -11,6 +11,7 @@ import { verify } from '../../compiler/ir/verify.ts';
 import type { WgslModule } from '../../compiler/render/wgsl/module.ts';
 import { DEFAULTS } from '../../compiler/testing.ts';
 import { cuda } from '../../cuda/namespace.ts';
+import { f32 } from '../../dtype/scalars.ts';
 import type { Vec } from '../../kernel/types.ts';
 import { compileWgsl, prepare } from './compile.ts';
 
@@ -29,6 +30,55 @@ function wgsl(fn: (...args: never[]) => void, elems: readonly ElemType[], togeth
   const buffers = new Map(pointers.map(({ index }, k) => [index, together ? 0 : k]));
   return compileWgsl(kernel, { name: 'k', block: [64, 1, 1], sharedBytes: 0, buffers });
 }
+
+/** What a kernel of one array, `v`, is in WGSL, without the names of its variables. */
+function bodyOf(fn: (v: Vec<f32>) => void): string {
+  return wgsl(fn, ['f32']).text.replace(/\bv\d+_/g, '');
+}
+
+describe('sums that are made for how they round', () => {
+  const hidden = (name: string): string => `bitcast<f32>(bitcast<u32>(${name}) | nothing)`;
+
+  it('are hidden from compilers, which would find that terms cancel out', () => {
+    const kahan = bodyOf((v) => {
+      let [sum, lost] = [f32(0), f32(0)];
+      for (let k = 0; k < 9; k++) {
+        const y = v[k]! - lost;
+        const t = sum + y;
+        lost = t - sum - y;
+        sum = t;
+      }
+      v[0] = sum;
+    });
+    expect(kahan).toContain(`(${hidden('t')} - sum)`);
+    const twoSum = bodyOf((v) => {
+      const [a, b] = [v[0]!, v[1]!];
+      const s = a + b;
+      const bb = s - a;
+      v[2] = s;
+      v[3] = a - (s - bb) + (b - bb);
+    });
+    expect(twoSum).toContain(`(${hidden('s')} - a)`);
+    const rounded = bodyOf((v) => {
+      v[0] = v[0]! + f32(12582912) - f32(12582912);
+    });
+    expect(rounded).toContain('| nothing) - c_');
+  });
+
+  it('cost nothing elsewhere', () => {
+    const plain = bodyOf((v) => {
+      let sum = f32(0);
+      for (let k = 1; k < 9; k++) {
+        const d = v[k]! - v[0]!;
+        sum += d * d;
+        sum += d;
+        sum -= v[k]!;
+      }
+      v[0] = sum;
+    });
+    expect(plain).not.toContain('nothing');
+  });
+});
 
 describe('the passes before WGSL', () => {
   it('change nothing that a kernel does', () => {

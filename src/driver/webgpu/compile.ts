@@ -5,11 +5,15 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandIntrinsics } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
+import { type Call, expandCalls } from '../../compiler/ir/passes/expand-plain-math.ts';
 import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
+import { isNotANumber, select } from '../../compiler/math/notation.ts';
+import { MATH_F32, type MathBody } from '../../compiler/math/table.ts';
+import { sincos } from '../../compiler/math/trig.ts';
 import type { WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
 import { renderWgsl } from '../../compiler/render/wgsl/render.ts';
 import { NotSupportedError } from '../../errors.ts';
@@ -49,8 +53,17 @@ export function prepare(kernel: Kernel, { block }: Pick<WgslOptions, 'block'>): 
 /** WGSL's own functions are not accurate enough, and its fma need not be one: functions of f32 are built on neither, unless fastMath asks for them. */
 function expand(kernel: Kernel): Kernel {
   const plain = expandIntrinsics(expandToInt32(kernel), ({ fn }) => fn.native?.wgsl !== undefined);
-  const portable = kernel.fastMath ? plain : expandMath(plain, { f32: true, f64: 'import' });
+  const portable = kernel.fastMath
+    ? plain
+    : expandCalls(plain, bodyOf, (type) => (type === 'f32' ? sincos : undefined));
   return expandMath(portable, { target: 'gpu' });
+}
+
+/** As in the table, but what is no number stays so: compilers of WGSL take `!(x < y)` for `x >= y`. */
+function bodyOf({ fn, type, args }: Call): MathBody | undefined {
+  const body = type === 'f32' ? MATH_F32[fn] : undefined;
+  if (body === undefined || args.length !== 1) return body;
+  return (x, ...rest) => select(isNotANumber(x), x, body(x, ...rest));
 }
 
 /** Subgroups have other sizes than warps: what lanes exchange goes through workgroup memory. */

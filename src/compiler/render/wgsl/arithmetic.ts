@@ -5,18 +5,8 @@
  */
 import type { BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops.ts';
 import { isFloat } from '../../ir/ops.ts';
-import {
-  call,
-  define,
-  type Gen,
-  hiddenOperand,
-  isWide,
-  nothing,
-  type Print,
-  roundsBy,
-  settled,
-  typeOf,
-} from './code.ts';
+import { call, define, type Gen, hiddenOperand, isWide, nothing, type Print, typeOf } from './code.ts';
+import { sumOf } from './sums.ts';
 import { type WideName, wide } from './words.ts';
 
 const INFIX: Readonly<Partial<Record<BinaryOp, string>>> = {
@@ -217,14 +207,10 @@ function shift(g: Gen, fn: 'shl' | 'shr', a: Expr, b: Expr, print: Print): strin
 }
 
 function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): string {
+  if (fn === 'add' || fn === 'sub') return sumOf(g, print, fn, a, b);
   const scales = fn === 'mul' || fn === 'div';
   const [x, y] = [hiddenOperand(g, print, a, scales), hiddenOperand(g, print, b, scales)];
   switch (fn) {
-    case 'add':
-    case 'sub': {
-      const sum = `(${x} ${INFIX[fn]} ${y})`;
-      return roundsBy(a) || roundsBy(b) ? settled(g, sum) : sum;
-    }
     case 'mul':
       return `(${x} * ${y})`;
     case 'div':

@@ -26,6 +26,9 @@ export interface Memory {
   readonly shared: boolean;
 }
 
+/** A sum or a difference of f32. */
+export type FloatSum = Expr & { readonly op: 'binary'; readonly fn: 'add' | 'sub' };
+
 export interface Gen {
   readonly kernel: Kernel;
   readonly options: WgslOptions;
@@ -44,6 +47,8 @@ export interface Gen {
   readonly uniform: ReadonlySet<number>;
   /** Constants of floats that compilers must not see, by name: declarations. */
   readonly hidden: Map<string, string>;
+  /** The sums that variables were last given, by the variables' numbers. */
+  readonly sums: Map<number, FloatSum>;
   /** Flags of jumps out of several constructs at once. */
   readonly jumps: Set<string>;
 }
@@ -125,21 +130,6 @@ export function hiddenOperand(g: Gen, print: Print, e: Expr, scales: boolean): s
   const name = `c_${bits}`;
   if (!g.hidden.has(name)) g.hidden.set(name, `let ${name} = bitcast<f32>(0x${bits}u | ${nothing(g)});`);
   return name;
-}
-
-/** From here on adding a constant rounds to whole numbers, or coarser. */
-const ROUNDS = 2 ** 22;
-
-/** Whether a sum with this constant is made for how it rounds: `(x + c) - c` is the nearest integer. */
-export function roundsBy(e: Expr): boolean {
-  return e.op === 'const' && Math.abs(Number(e.value)) >= ROUNDS;
-}
-
-/**
- * A float that compilers do not see through: NVIDIA's for Vulkan takes `(x + c) - c` for `x` also where c is only known at run time.
- */
-export function settled(g: Gen, value: string): string {
-  return `bitcast<f32>(bitcast<u32>(${value}) | ${nothing(g)})`;
 }
 
 /** Products with these round nothing, wherever they are made. */

@@ -39,6 +39,7 @@ export function renderWgsl(kernel: Kernel, options: WgslOptions): WgslModule {
     latent: fault !== undefined && hasBarrier(plain.body),
     uniform: uniformVars(plain.body, plain.vars),
     hidden: new Map(),
+    sums: new Map(),
     jumps: new Set(),
   };
   emitList(g, plain.body);

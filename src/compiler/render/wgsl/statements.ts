@@ -14,6 +14,7 @@ import { call, define, type Gen, isWide, nothing, varName } from './code.ts';
 import { printExpr } from './expr.ts';
 import { storeElement } from './memory.ts';
 import { refuseAt } from './refuse.ts';
+import { noteSum } from './sums.ts';
 import { collectiveLabels, isCollective, isUniform } from './uniform.ts';
 import { wide } from './words.ts';
 
@@ -59,7 +60,8 @@ class Statements {
     const { lines, kernel } = this.#g;
     switch (s.op) {
       case 'assign':
-        return lines.add(`${varName(s.var)} = ${this.#print(s.value)};`);
+        lines.add(`${varName(s.var)} = ${this.#print(s.value)};`);
+        return noteSum(this.#g, s.var.id, s.value);
       case 'store':
         return lines.add(storeElement(this.#g, this.#print, s.mem, s.value));
       case 'atomic':

@@ -1,0 +1,56 @@
+/**
+ * Sums that compilers must not see through. WGSL lets them regroup floats, and NVIDIA's for Vulkan does: it takes `(x + c) - c` for `x` also where c is only known at run time.
+ * Numbers are rounded to whole ones so, and what a sum lost is found so: Knuth, "The Art of Computer Programming" 2, 4.2.2, and Kahan's sums.
+ */
+import type { Expr } from '../../ir/ops.ts';
+import type { FloatSum, Gen, Print } from './code.ts';
+import { hiddenOperand, nothing } from './code.ts';
+
+/** From here on adding a constant rounds to whole numbers, or coarser. */
+const ROUNDS = 2 ** 22;
+
+/** Whether a sum with this constant is made for how it rounds: `(x + c) - c` is the nearest integer. */
+export function roundsBy(e: Expr): boolean {
+  return e.op === 'const' && Math.abs(Number(e.value)) >= ROUNDS;
+}
+
+/** A float of which compilers do not see how it was made. */
+export function settled(g: Gen, value: string): string {
+  return `bitcast<f32>(bitcast<u32>(${value}) | ${nothing(g)})`;
+}
+
+function isSum(e: Expr): e is FloatSum {
+  return e.op === 'binary' && e.type === 'f32' && (e.fn === 'add' || e.fn === 'sub');
+}
+
+/** Remembers what a variable was last given, where it is a sum. */
+export function noteSum(g: Gen, id: number, value: Expr): void {
+  if (isSum(value)) g.sums.set(id, value);
+  else g.sums.delete(id);
+}
+
+function same(a: Expr, b: Expr): boolean {
+  if (a.op === 'var') return b.op === 'var' && a.var === b.var;
+  if (a.op === 'param') return b.op === 'param' && a.param === b.param;
+  return a.op === 'const' && b.op === 'const' && Object.is(a.value, b.value);
+}
+
+/** Whether `other`, added to or taken from the sum that `e` is, would leave one of the sum's own operands. */
+function cancels(g: Gen, e: Expr, other: Expr, fn: 'add' | 'sub'): boolean {
+  const sum = e.op === 'var' ? g.sums.get(e.var.id) : isSum(e) ? e : undefined;
+  if (sum === undefined) return false;
+  if (fn === 'add') return sum.fn === 'sub' && same(sum.b, other);
+  if (sum.fn === 'add') return same(sum.a, other) || same(sum.b, other);
+  // (p - q) - p is -q, p - (p - q) is q.
+  return same(sum.a, other);
+}
+
+/** `a + b` or `a - b` of f32, rounded as it is written. */
+export function sumOf(g: Gen, print: Print, fn: 'add' | 'sub', a: Expr, b: Expr): string {
+  const operand = (e: Expr, other: Expr): string => {
+    const text = hiddenOperand(g, print, e, false);
+    return cancels(g, e, other, fn) ? settled(g, text) : text;
+  };
+  const sum = `(${operand(a, b)} ${fn === 'add' ? '+' : '-'} ${operand(b, a)})`;
+  return roundsBy(a) || roundsBy(b) ? settled(g, sum) : sum;
+}
