@@ -43,7 +43,7 @@ describe('sums that are made for how they round', () => {
     const kahan = bodyOf((v) => {
       let [sum, lost] = [f32(0), f32(0)];
       for (let k = 0; k < 9; k++) {
-        const y = v[k]! - lost;
+        const y = (v[k] as number) - lost;
         const t = sum + y;
         lost = t - sum - y;
         sum = t;
@@ -52,7 +52,7 @@ describe('sums that are made for how they round', () => {
     });
     expect(kahan).toContain(`(${hidden('t')} - sum)`);
     const twoSum = bodyOf((v) => {
-      const [a, b] = [v[0]!, v[1]!];
+      const [a, b] = [v[0] as number, v[1] as number];
       const s = a + b;
       const bb = s - a;
       v[2] = s;
@@ -60,7 +60,7 @@ describe('sums that are made for how they round', () => {
     });
     expect(twoSum).toContain(`(${hidden('s')} - a)`);
     const rounded = bodyOf((v) => {
-      v[0] = v[0]! + f32(12582912) - f32(12582912);
+      v[0] = (v[0] as number) + f32(12582912) - f32(12582912);
     });
     expect(rounded).toContain('| nothing) - c_');
   });
@@ -69,10 +69,10 @@ describe('sums that are made for how they round', () => {
     const plain = bodyOf((v) => {
       let sum = f32(0);
       for (let k = 1; k < 9; k++) {
-        const d = v[k]! - v[0]!;
+        const d = (v[k] as number) - (v[0] as number);
         sum += d * d;
         sum += d;
-        sum -= v[k]!;
+        sum -= v[k] as number;
       }
       v[0] = sum;
     });
