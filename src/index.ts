@@ -122,5 +122,5 @@ export type { XoroshiroState, XoroshiroStates } from './random/xoroshiro128p.ts'
 export type { Reduction } from './reduce/reduce.ts';
 export { hsa, type Roc, roc } from './roc/namespace.ts';
 export type { Event } from './stream/event.ts';
-export type { Stream } from './stream/stream.ts';
+export type { CreateStream, Stream, StreamOptions } from './stream/stream.ts';
 export type { GUFunc, UFunc } from './ufunc/types.ts';

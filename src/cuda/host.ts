@@ -55,7 +55,7 @@ import {
 import { cudaDevices } from '../memory/devices.ts';
 import type { MemoryStats } from '../memory/stats.ts';
 import { type CreateEvent, createEventOf } from '../stream/event.ts';
-import { externalStreamOf, type Stream, streamOf } from '../stream/stream.ts';
+import { type CreateStream, createStreamOf, externalStreamOf, type Stream, streamOf } from '../stream/stream.ts';
 import { synchronizeAsyncOf } from '../stream/synchronize.ts';
 
 /**
@@ -270,7 +270,7 @@ export const event: CreateEvent = /* @__PURE__ */ createEventOf(cudaDevices);
  * d.dispose();
  * stream.dispose();
  */
-export const stream: () => Stream = /* @__PURE__ */ streamOf(cudaDevices, 'created', 'stream');
+export const stream: CreateStream = /* @__PURE__ */ createStreamOf(cudaDevices);
 
 /**
  * The default stream of the current device. Numba: `cuda.default_stream()`.

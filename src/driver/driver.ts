@@ -111,6 +111,9 @@ export interface DeviceFeatures {
   readonly hostCanWait: boolean;
 }
 
+/** Whose blocks start first, where streams compete. */
+export type StreamPriority = 'normal' | 'high';
+
 /** A queue of work; opaque to everybody but the driver that made it. */
 export interface StreamHandle {
   /** The driver's own object. */
@@ -467,8 +470,8 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   copyFromPeer(target: Pointer, peer: DeviceDriver, source: Pointer, bytes: number, stream?: StreamHandle): void;
 
   // streams and events
-  /** Creates a stream; `destroyStream` gives it back. */
-  createStream(): StreamHandle;
+  /** Creates a stream; `destroyStream` gives it back. Devices without priorities take no notice of one. */
+  createStream(priority?: StreamPriority): StreamHandle;
   /** The stream that waits for and is waited for by all others, or the calling thread's own; nobody destroys them. */
   builtinStream(which: 'legacy' | 'per-thread'): StreamHandle;
   /** A stream that another library made, by its handle; it stays that library's. */

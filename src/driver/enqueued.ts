@@ -13,6 +13,7 @@ import type {
   HostSide,
   Pointer,
   StreamHandle,
+  StreamPriority,
   StridedCopy,
   StridedFill,
 } from './driver.ts';
@@ -41,7 +42,7 @@ export interface Mark<S> {
 export interface StreamCalls<S> {
   readonly default: S;
   resolve(handle: StreamHandle | undefined, api: string): S;
-  create(): StreamHandle;
+  create(priority?: StreamPriority): StreamHandle;
   builtin(which: 'legacy' | 'per-thread'): StreamHandle;
   destroy(handle: StreamHandle): void;
   query(handle: StreamHandle): boolean;
@@ -112,9 +113,9 @@ export abstract class EnqueuedDriver<S extends object> implements CopyCalls {
 
   // streams and events
 
-  createStream(): StreamHandle {
+  createStream(priority?: StreamPriority): StreamHandle {
     this.context.enter('createStream');
-    return this.streams.create();
+    return this.streams.create(priority);
   }
 
   builtinStream(which: 'legacy' | 'per-thread'): StreamHandle {

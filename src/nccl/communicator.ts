@@ -4,16 +4,21 @@
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
-import { refuseRecording } from '../memory/recording.ts';
+import { recording, refuseRecording } from '../memory/recording.ts';
 import { readOptions } from '../options.ts';
-import { observePromise, observing } from '../profile/observing.ts';
+import { type Observer, observePromise, observing } from '../profile/observing.ts';
 import { show } from '../show.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { CommunicatorError } from './errors.ts';
 import { grouped, inGroup } from './group.ts';
-import { type AnyArray, arrayOf, checkPair, checkSize, packed, targetOf } from './operands.ts';
+import { type AnyArray, arrayOf, checkPair, checkSize, type Packed, packed, targetOf } from './operands.ts';
 import { combinedAs, movedAs, operatorOf, type ReduceOp } from './ops.ts';
 import type { Call, Transport, TransportName } from './transport.ts';
+
+function finish(from: Packed | undefined, to: Packed | undefined): void {
+  if (from !== to) from?.finish();
+  to?.finish();
+}
 
 /** On which stream a call is enqueued: that of the array that is given first, unless said; else the default stream. */
 export interface OnStream {
@@ -86,20 +91,22 @@ export class Communicator {
    * @throws as promise: TypeError and RangeError for arrays that do not fit, NotSupportedError for a dtype without the operator, CommunicatorError.
    */
   allReduce<A extends AnyArray>(send: A, recv?: AnyArray | Combining, options?: Combining): Promise<A> {
-    return this.#call('allReduce', async () => {
+    return this.#call('allReduce', () => {
       const [target, { op, stream }] = this.#arguments('allReduce', send, recv, options, ['op', 'stream']);
       const from = this.#source('allReduce', send);
       const to = targetOf('allReduce', target, this.#context);
       checkPair('allReduce', from, to, from.size, 'as many as are sent');
-      await this.#enqueue({
-        kind: 'allReduce',
-        send: from,
-        recv: to,
-        elements: from.size,
-        op: operatorOf('allReduce', op),
-        stream,
-      });
-      return to;
+      return this.#enqueue(
+        {
+          kind: 'allReduce',
+          send: from,
+          recv: to,
+          elements: from.size,
+          op: operatorOf('allReduce', op),
+          stream,
+        },
+        to,
+      );
     });
   }
 
@@ -109,71 +116,76 @@ export class Communicator {
     recv?: AnyArray | (Combining & Rooted),
     options?: Combining & Rooted,
   ): Promise<A> {
-    return this.#call('reduce', async () => {
+    return this.#call('reduce', () => {
       const [target, read] = this.#arguments('reduce', send, recv, options, ['op', 'root', 'stream']);
       const peer = this.#rankOf('reduce', 'root', read.root ?? 0);
       const from = this.#source('reduce', send);
       const to = peer === this.rank ? targetOf('reduce', target, this.#context) : undefined;
       if (to !== undefined) checkPair('reduce', from, to, from.size, 'as many as are sent');
       const op = operatorOf('reduce', read.op);
-      await this.#enqueue({ kind: 'reduce', send: from, recv: to, elements: from.size, op, peer, stream: read.stream });
-      return to ?? from;
+      return this.#enqueue(
+        { kind: 'reduce', send: from, recv: to, elements: from.size, op, peer, stream: read.stream },
+        to ?? from,
+      );
     });
   }
 
   /** Gives all ranks what the root's array holds, in place. NCCL: `ncclBroadcast`. */
   broadcast<A extends AnyArray>(array: A, options?: Rooted): Promise<A> {
-    return this.#call('broadcast', async () => {
+    return this.#call('broadcast', () => {
       const { root = 0, stream } = readOptions<Rooted>('broadcast', options, ['root', 'stream']);
       const peer = this.#rankOf('broadcast', 'root', root);
       const isRoot = peer === this.rank;
       const to = isRoot ? this.#source('broadcast', array) : targetOf('broadcast', array, this.#context);
-      await this.#enqueue({
-        kind: 'broadcast',
-        send: isRoot ? to : undefined,
-        recv: isRoot ? undefined : to,
-        elements: to.size,
-        peer,
-        stream,
-      });
-      return to;
+      return this.#enqueue(
+        {
+          kind: 'broadcast',
+          send: isRoot ? to : undefined,
+          recv: isRoot ? undefined : to,
+          elements: to.size,
+          peer,
+          stream,
+        },
+        to,
+      );
     });
   }
 
   /** The arrays of all ranks, one after another in the order of ranks, into `recv` on every rank: `size` times as long. NCCL: `ncclAllGather`. */
   allGather<A extends AnyArray>(send: AnyArray, recv: A, options?: OnStream): Promise<A> {
-    return this.#call('allGather', async () => {
+    return this.#call('allGather', () => {
       const { stream } = readOptions<OnStream>('allGather', options, ['stream']);
       const from = this.#source('allGather', send);
       const to = targetOf('allGather', recv, this.#context);
       checkPair('allGather', from, to, from.size * this.size, `${from.size} of each of ${this.size} ranks`);
-      await this.#enqueue({ kind: 'allGather', send: from, recv: to, elements: from.size, stream });
-      return to;
+      return this.#enqueue({ kind: 'allGather', send: from, recv: to, elements: from.size, stream }, to);
     });
   }
 
   /** Combines the arrays of all ranks, elementwise, and gives each rank its part of the result: `send` is `size` times as long. NCCL: `ncclReduceScatter`. */
   reduceScatter<A extends AnyArray>(send: AnyArray, recv: A, options?: Combining): Promise<A> {
-    return this.#call('reduceScatter', async () => {
+    return this.#call('reduceScatter', () => {
       const { op, stream } = readOptions<Combining>('reduceScatter', options, ['op', 'stream']);
       const from = this.#source('reduceScatter', send);
       const to = targetOf('reduceScatter', recv, this.#context);
       checkPair('reduceScatter', to, from, to.size * this.size, `${to.size} for each of ${this.size} ranks`);
-      await this.#enqueue({
-        kind: 'reduceScatter',
-        send: from,
-        recv: to,
-        elements: to.size,
-        op: operatorOf('reduceScatter', op),
-        stream,
-      });
-      return to;
+      return this.#enqueue(
+        {
+          kind: 'reduceScatter',
+          send: from,
+          recv: to,
+          elements: to.size,
+          op: operatorOf('reduceScatter', op),
+          stream,
+        },
+        to,
+      );
     });
   }
 
   /** Sends the k-th part of `send` to rank k, and receives rank k's into the k-th part of `recv`. NCCL: `ncclAlltoAll`. */
   allToAll<A extends AnyArray>(send: AnyArray, recv: A, options?: OnStream): Promise<A> {
-    return this.#call('allToAll', async () => {
+    return this.#call('allToAll', () => {
       const { stream } = readOptions<OnStream>('allToAll', options, ['stream']);
       const from = this.#source('allToAll', send);
       const to = targetOf('allToAll', recv, this.#context);
@@ -182,68 +194,71 @@ export class Communicator {
         throw new TsambaTypeError('E_NCCL_ARGUMENT', 'allToAll cannot be done in place: receive into another array');
       }
       const elements = this.#shareOf('allToAll', from);
-      await this.#enqueue({ kind: 'allToAll', send: from, recv: to, elements, stream });
-      return to;
+      return this.#enqueue({ kind: 'allToAll', send: from, recv: to, elements, stream }, to);
     });
   }
 
   /** The arrays of all ranks, one after another, into `recv` of the root; others leave it out. MPI: `MPI_Gather`. */
   gather(send: AnyArray, recv?: AnyArray | undefined, options?: Rooted): Promise<void> {
-    return this.#call('gather', async () => {
+    return this.#call('gather', () => {
       const { root = 0, stream } = readOptions<Rooted>('gather', options, ['root', 'stream']);
       const peer = this.#rankOf('gather', 'root', root);
       const from = this.#source('gather', send);
       const to = peer === this.rank ? targetOf('gather', recv, this.#context) : undefined;
       if (to !== undefined)
         checkPair('gather', from, to, from.size * this.size, `${from.size} of each of ${this.size} ranks`);
-      await this.#enqueue({ kind: 'gather', send: from, recv: to, elements: from.size, peer, stream });
+      return this.#enqueue({ kind: 'gather', send: from, recv: to, elements: from.size, peer, stream }, undefined);
     });
   }
 
   /** Gives rank k the k-th part of `send` of the root, into `recv`; ranks that are not the root pass undefined for `send`. MPI: `MPI_Scatter`. */
   scatter<A extends AnyArray>(send: AnyArray | undefined, recv: A, options?: Rooted): Promise<A> {
-    return this.#call('scatter', async () => {
+    return this.#call('scatter', () => {
       const { root = 0, stream } = readOptions<Rooted>('scatter', options, ['root', 'stream']);
       const peer = this.#rankOf('scatter', 'root', root);
       const from = peer === this.rank ? this.#source('scatter', send) : undefined;
       const to = targetOf('scatter', recv, this.#context);
       if (from !== undefined)
         checkPair('scatter', to, from, to.size * this.size, `${to.size} for each of ${this.size} ranks`);
-      await this.#enqueue({ kind: 'scatter', send: from, recv: to, elements: to.size, peer, stream });
-      return to;
+      return this.#enqueue({ kind: 'scatter', send: from, recv: to, elements: to.size, peer, stream }, to);
     });
   }
 
   /** Sends an array to a rank, which calls `recv`. Within `nccl.group` where ranks send to each other at the same time. NCCL: `ncclSend`. */
   send(array: AnyArray, to: number, options?: OnStream): Promise<void> {
-    return this.#call('send', async () => {
+    return this.#call('send', () => {
       const { stream } = readOptions<OnStream>('send', options, ['stream']);
       const from = this.#source('send', array);
-      await this.#enqueue({
-        kind: 'send',
-        send: from,
-        recv: undefined,
-        elements: from.size,
-        peer: this.#rankOf('send', 'to', to),
-        stream,
-      });
+      return this.#enqueue(
+        {
+          kind: 'send',
+          send: from,
+          recv: undefined,
+          elements: from.size,
+          peer: this.#rankOf('send', 'to', to),
+          stream,
+        },
+        undefined,
+      );
     });
   }
 
   /** Receives what a rank sends, into an array of as many elements. NCCL: `ncclRecv`. */
   recv<A extends AnyArray>(array: A, from: number, options?: OnStream): Promise<A> {
-    return this.#call('recv', async () => {
+    return this.#call('recv', () => {
       const { stream } = readOptions<OnStream>('recv', options, ['stream']);
       const to = targetOf('recv', array, this.#context);
-      await this.#enqueue({
-        kind: 'recv',
-        send: undefined,
-        recv: to,
-        elements: to.size,
-        peer: this.#rankOf('recv', 'from', from),
-        stream,
-      });
-      return to;
+      return this.#enqueue(
+        {
+          kind: 'recv',
+          send: undefined,
+          recv: to,
+          elements: to.size,
+          peer: this.#rankOf('recv', 'from', from),
+          stream,
+        },
+        to,
+      );
     });
   }
 
@@ -312,12 +327,15 @@ export class Communicator {
     return `Communicator(rank ${this.rank} of ${this.size}, ${this.transport}${this.#disposed ? ', disposed' : ''})`;
   }
 
-  /** Runs the synchronous part of a call at once; what goes wrong is the promise's. */
-  #call<R>(name: string, body: () => Promise<unknown>): Promise<R> {
-    refuseRecording(`comm.${name}()`, 'collectives are not captured', 'call it outside');
+  /** Makes a call at once; what goes wrong is the promise's. */
+  #call<R>(name: string, body: () => unknown): Promise<R> {
+    if (recording.current !== undefined) {
+      refuseRecording(`comm.${name}()`, 'collectives are not captured', 'call it outside');
+    }
     try {
       this.#open(name);
-      return body() as Promise<R>;
+      // Promise.resolve gives a promise back as it is.
+      return Promise.resolve(body()) as Promise<R>;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -359,33 +377,47 @@ export class Communicator {
   }
 
   /** Enqueues a call; where somebody looks they are told of its time, on the device too if that is what carries it. */
-  #observed(
-    kind: Call['kind'],
-    bytes: number | undefined,
-    stream: Stream | undefined,
-    enqueue: () => Promise<void>,
-  ): Promise<void> {
-    const observer = observing.current;
-    if (observer === undefined) return enqueue();
+  #observed(observer: Observer, call: Call, bytes: number | undefined): Promise<void> | undefined {
     const detail = { rank: this.rank, size: this.size, transport: this.transport };
-    const doing = { kind: 'collective', name: kind, context: this.#context, bytes, detail } as const;
-    if (this.transport === 'nccl') return observer.enqueue({ ...doing, stream: stream?.use() }, enqueue);
-    return observePromise(doing, enqueue());
+    const doing = { kind: 'collective', name: call.kind, context: this.#context, bytes, detail } as const;
+    const enqueue = () => this.#transport.enqueue(call);
+    if (this.transport === 'nccl') return observer.enqueue({ ...doing, stream: call.stream?.use() }, enqueue);
+    return observePromise(doing, enqueue() ?? Promise.resolve());
   }
 
-  async #enqueue({ kind, send, recv, elements, op, peer = 0, stream: named }: Request): Promise<void> {
+  /**
+   * Enqueues a request, whose result is `value`; a promise of it where the work is not enqueued at once. Allocates little: NCCL's calls take
+   * microseconds, and so should ours.
+   */
+  #enqueue<R>({ kind, send, recv, elements, op, peer = 0, stream: named }: Request, value: R): R | Promise<R> {
     const first = (send ?? recv) as DeviceNDArray;
     const stream = streamOption(named, this.#context) ?? (first.stream?.disposed === false ? first.stream : undefined);
     const { type, lanes } = op === undefined ? movedAs(first.dtype) : combinedAs(kind, first.dtype, op);
     const inPlace = send !== undefined && send === recv;
     const from = send === undefined ? undefined : packed(send, stream, { reads: true, writes: inPlace });
     const to = recv === undefined ? undefined : inPlace ? from : packed(recv, stream, { reads: false, writes: true });
+    const call = { kind, send: from?.array, recv: to?.array, count: elements * lanes, type, op, peer, stream };
+    let pending: Promise<void> | undefined;
     try {
-      const call = { kind, send: from?.array, recv: to?.array, count: elements * lanes, type, op, peer, stream };
-      await this.#observed(kind, (send ?? recv)?.nbytes, stream, () => this.#transport.enqueue(call));
-    } finally {
-      if (from !== to) from?.finish();
-      to?.finish();
+      const observer = observing.current;
+      pending = observer === undefined ? this.#transport.enqueue(call) : this.#observed(observer, call, first.nbytes);
+    } catch (error) {
+      finish(from, to);
+      throw error;
     }
+    if (pending === undefined) {
+      finish(from, to);
+      return value;
+    }
+    return pending.then(
+      () => {
+        finish(from, to);
+        return value;
+      },
+      (error: unknown) => {
+        finish(from, to);
+        throw error;
+      },
+    );
   }
 }

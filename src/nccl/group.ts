@@ -4,7 +4,7 @@
 import { TsambaTypeError } from '../errors.ts';
 import { show } from '../show.ts';
 
-/** What takes part in a group. */
+/** What takes part in a group: a transport, or what several have in common. */
 export interface Grouping {
   groupStart(): void;
   groupEnd(): void;
@@ -25,11 +25,11 @@ function openGroup(): void {
   depth++;
 }
 
-/** A transport is used: it takes part in the group that is open. */
-export function join(transport: Grouping): void {
-  if (depth === 0 || members.has(transport)) return;
-  members.add(transport);
-  transport.groupStart();
+/** It is used: it takes part in the group that is open. */
+export function join(member: Grouping): void {
+  if (depth === 0 || members.has(member)) return;
+  members.add(member);
+  member.groupStart();
 }
 
 /** Closes one; with the outermost the calls are made. What goes wrong is told by the promises of the calls. */

@@ -4,7 +4,6 @@
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
 import type { Stream } from '../stream/stream.ts';
-import type { Grouping } from './group.ts';
 import type { ReduceOp, WireType } from './ops.ts';
 
 /** What carries data; `nccl.init` takes it by name. */
@@ -38,15 +37,15 @@ export interface Call {
 }
 
 /** One rank's end of a communicator. */
-export interface Transport extends Grouping {
+export interface Transport {
   readonly name: TransportName;
   readonly rank: number;
   readonly size: number;
   /**
-   * Enqueues a call behind those before it; resolves when work that is enqueued on the call's stream from then on finds its result. Rejects
-   * with CommunicatorError.
+   * Enqueues a call behind those before it. The promise resolves when work that is enqueued on the call's stream from then on finds the result;
+   * undefined where it does at once. Throws CommunicatorError, or rejects with it.
    */
-  enqueue(call: Call): Promise<void>;
+  enqueue(call: Call): Promise<void> | undefined;
   /** Resolves when all ranks have come here. */
   barrier(): Promise<void>;
   /** The communicator of the ranks with the same colour, in the order of `key`; undefined without a colour. All ranks call it. */

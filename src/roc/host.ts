@@ -26,7 +26,7 @@ import {
   takeProfileOf,
 } from '../memory/device-functions.ts';
 import type { MemoryStats } from '../memory/stats.ts';
-import { type Stream, streamOf } from '../stream/stream.ts';
+import { type CreateStream, createStreamOf } from '../stream/stream.ts';
 import { synchronizeAsyncOf } from '../stream/synchronize.ts';
 import { type Agent, rocDevices } from './devices.ts';
 import { RocLauncher } from './launcher.ts';
@@ -81,7 +81,7 @@ export const finegrainArray: MappedArray<PinnedArrayOptions> = /* @__PURE__ */ s
  * d.dispose();
  * stream.dispose();
  */
-export const stream: () => Stream = /* @__PURE__ */ streamOf(rocDevices, 'created', 'stream');
+export const stream: CreateStream = /* @__PURE__ */ createStreamOf(rocDevices);
 
 /**
  * The context that `roc`'s arrays and launches use; opens the device if it is not open yet.

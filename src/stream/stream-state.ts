@@ -5,7 +5,7 @@
  * the same, and memory that it uses lives until then. The device's own streams and those of other libraries are nobody's
  * to destroy; each is one state a context, however many `Stream`s stand for it.
  */
-import type { EventHandle, StreamHandle } from '../driver/driver.ts';
+import type { EventHandle, StreamHandle, StreamPriority } from '../driver/driver.ts';
 import { lockProperties } from '../guarded.ts';
 import type { Context } from '../memory/context.ts';
 import { waitFor } from '../memory/owner.ts';
@@ -83,8 +83,8 @@ export class StreamState implements StreamRef, Outliving {
 export class CreatedStream extends StreamState implements Resource {
   declare readonly handle: StreamHandle;
 
-  constructor(context: Context) {
-    super(context, context.driver.createStream(), false);
+  constructor(context: Context, priority: StreamPriority | undefined) {
+    super(context, context.driver.createStream(priority), false);
     context.adopt(this);
   }
 

@@ -32,6 +32,16 @@ describe('streams', () => {
     expect(host).toEqual(Int32Array.of(9, 2, 3));
   });
 
+  it('may have a priority', () => {
+    using first = createStream({ priority: 'high' });
+    const array = toDevice(Int32Array.of(1, 2), { stream: first });
+    const host = array.copyToHost({ stream: first });
+    first.synchronize();
+    expect(host).toEqual(Int32Array.of(1, 2));
+    expect(() => createStream({ priority: 3 as never })).toThrow("stream: priority is 'normal' or 'high', got 3");
+    expect(() => createStream({ prioriti: 'high' } as never)).toThrow("did you mean 'priority'");
+  });
+
   it('resolve done() with themselves when the work before it is done, without blocking', async () => {
     const stream = createStream();
     const log: string[] = [];

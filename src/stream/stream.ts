@@ -6,7 +6,7 @@
  * launcher's affair.
  */
 import { hostFunction } from '../compiler/intrinsics.ts';
-import type { StreamHandle } from '../driver/driver.ts';
+import type { StreamHandle, StreamPriority } from '../driver/driver.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { refuseAssignments } from '../guarded.ts';
 import { warn } from '../host/index.ts';
@@ -20,6 +20,7 @@ import { refuseWaiting } from '../memory/recording.ts';
 import { noteDisposed, noteMade } from '../memory/scope.ts';
 import type { StreamUser } from '../memory/stream-ref.ts';
 import { UNCLONEABLE_STREAM } from '../memory/uncloneable.ts';
+import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { builtinState, CreatedStream, externalState, type StreamState } from './stream-state.ts';
 import { done, whenDone } from './waiting.ts';
@@ -61,11 +62,11 @@ export class Stream implements StreamUser {
   #disposedAt: Site | undefined;
 
   /** Streams are made by `createStream()` and its like. `address`: of an external one. */
-  constructor(context: Context, kind: StreamKind, address = 0n) {
+  constructor(context: Context, kind: StreamKind, address = 0n, priority: StreamPriority | undefined = undefined) {
     if (!(context instanceof Context)) throw new TsambaTypeError('E_OPTION', 'streams are made by cuda.stream()');
     context.checkOpen();
     this.#kind = kind;
-    const ref = stateOf(context, kind, address);
+    const ref = kind === 'created' ? new CreatedStream(context, priority) : stateOf(context, kind, address);
     this.#ref = ref;
     if (new.target === Stream) Object.freeze(this);
     if (!(ref instanceof CreatedStream)) return;
@@ -306,13 +307,38 @@ export class Stream implements StreamUser {
 printAs(Stream.prototype);
 refuseAssignments('Stream', Stream.prototype);
 
-function stateOf(context: Context, kind: StreamKind, address: bigint): StreamState {
-  if (kind === 'created') return new CreatedStream(context);
+function stateOf(context: Context, kind: Exclude<StreamKind, 'created'>, address: bigint): StreamState {
   return kind === 'external' ? externalState(context, address) : builtinState(context, kind);
 }
 
-/** A stream of the current device, of the kind that the namespace calls `name`. */
-export function streamOf(devices: DeviceSelection, kind: Exclude<StreamKind, 'external'>, name: string): () => Stream {
+/** What `cuda.stream` takes. */
+export interface StreamOptions {
+  /**
+   * `'high'`: blocks of kernels on this stream start before those that wait on other streams; what runs already is not interrupted. NVIDIA and AMD GPUs; other
+   * devices treat all streams alike. Default: `'normal'`. CUDA: `cuStreamCreateWithPriority`.
+   */
+  readonly priority?: StreamPriority | undefined;
+}
+
+/** Makes a stream of the current device. */
+export type CreateStream = (options?: StreamOptions) => Stream;
+
+export function createStreamOf(devices: DeviceSelection): CreateStream {
+  return hostFunction(devices, 'stream', (options?: StreamOptions) => {
+    const { priority = 'normal' } = readOptions<StreamOptions>('stream', options, ['priority']);
+    if (priority !== 'normal' && priority !== 'high') {
+      throw new TsambaTypeError('E_OPTION', `stream: priority is 'normal' or 'high', got ${show(priority)}`);
+    }
+    return new Stream(devices.currentContext(), 'created', 0n, priority);
+  });
+}
+
+/** A stream that the device has, of the kind that the namespace calls `name`. */
+export function streamOf(
+  devices: DeviceSelection,
+  kind: Exclude<StreamKind, 'external' | 'created'>,
+  name: string,
+): () => Stream {
   return hostFunction(devices, name, () => new Stream(devices.currentContext(), kind));
 }
 

@@ -23,6 +23,7 @@ export interface Child {
   /** The next line that it prints; rejects with what it said on standard error if it ends instead. */
   line(): Promise<string>;
   tell(text: string): void;
+  kill(signal: 'SIGKILL' | 'SIGTERM'): void;
   /** Resolves to its exit code, or signal. */
   ended: Promise<string | number | null>;
 }
@@ -73,6 +74,7 @@ function follow(child: ChildProcessWithoutNullStreams): Child {
   });
   return {
     ended,
+    kill: (signal) => void child.kill(signal),
     tell: (line) => void child.stdin.write(`${line}\n`),
     async line() {
       for (;;) {

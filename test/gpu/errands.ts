@@ -47,9 +47,9 @@ export function inChild(name: string, env: Record<string, string> = {}): ChildRe
 }
 
 /** Runs an errand in a worker thread; resolves with what it returned, when the thread has ended. */
-export function inWorker(name: string): Promise<unknown> {
+export function inWorker(name: string, env: Readonly<Record<string, string>> = {}): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(process.argv[1], { env: { ...process.env, [VARIABLE]: name }, argv: [] });
+    const worker = new Worker(process.argv[1], { env: { ...process.env, ...env, [VARIABLE]: name }, argv: [] });
     let result: unknown;
     worker.on('message', (message: unknown) => {
       result = message;

@@ -1,6 +1,7 @@
 /**
  * The modules of tests that only a GPU can run. Add yours here, one import and one entry each; `suite.ts` says what they look like.
  */
+import { communicatorTests } from './communicators.ts';
 import { copyTests } from './copies.ts';
 import { deterministic } from './deterministic.ts';
 import { deviceTests } from './devices.ts';
@@ -25,6 +26,7 @@ export const modules: readonly GpuModule[] = [
   copyTests,
   faultTests,
   peerTests,
+  communicatorTests,
   hostMemory,
   interop,
   endurance,

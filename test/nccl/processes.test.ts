@@ -87,6 +87,14 @@ it('two processes give the same bits', { timeout: 60_000 }, async () => {
   ]);
 });
 
+it('three processes make every call on every type', { timeout: 120_000 }, async () => {
+  const ranks = await start(3, 'all');
+  expect(await Promise.all(ranks.map(({ ended }) => ended)), ranks.map(({ text }) => text).join('\n')).toEqual([
+    0, 0, 0,
+  ]);
+  for (const { text } of ranks) expect(text).toMatch(/\n\d{3} checks, 0 failed\n/);
+});
+
 it('a rank that is killed in a collective is named by all others, which end', { timeout: 60_000 }, async () => {
   const ranks = await start(3, 'until killed');
   const [, killed] = ranks;

@@ -56,6 +56,8 @@ export class CudaModel {
   /** The modules that were loaded, as texts. */
   readonly loaded: string[] = [];
   /** What the linker was given: kinds, and bytes as text. */
+  /** Of streams that were made with one. */
+  readonly priorities: number[] = [];
   readonly linkInputs: (readonly [type: number, text: string])[] = [];
   /** Results that calls give instead of success, by name, until they are taken out. */
   readonly results: Map<string, number> = new Map();
@@ -336,6 +338,11 @@ export class CudaModel {
       cuMemsetD8Async: (address: number, value: number, bytes: number, stream: number) =>
         this.#enqueue(stream, () => void this.bytesAt(address, bytes).fill(value)),
       cuStreamCreate: (cell: number) => this.#give(cell),
+      cuStreamCreateWithPriority: (cell: number, _flags: number, priority: number) => {
+        this.priorities.push(priority);
+        return this.#give(cell);
+      },
+      cuCtxGetStreamPriorityRange: (_least: number, greatest: number) => this.#int(greatest, -5),
       cuStreamDestroy: (stream: number) => {
         this.#gone.add(stream);
         return 0;

@@ -144,6 +144,9 @@ export const OPTIONAL = {
   cuMemPoolSetAccess: ['cuMemPoolSetAccess', 'aan', 'p, p, size_t'],
   cuMemAllocAsync: ['cuMemAllocAsync', 'ana', 'p, size_t, p'],
   cuMemFreeAsync: ['cuMemFreeAsync', 'aa', 'p, p'],
+  /** Cell, flags, priority: the lower the sooner; cells for the least and the greatest. */
+  cuStreamCreateWithPriority: ['cuStreamCreateWithPriority', 'ann', 'p, uint32_t, int32_t'],
+  cuCtxGetStreamPriorityRange: ['cuCtxGetStreamPriorityRange', 'aa', 'p, p'],
   // Graphs. Mode; the CUgraph; the CUgraphExec, CUgraph, flags (11.4); exec, stream; exec, graph, cells for what is wrong.
   cuStreamBeginCapture: ['cuStreamBeginCapture_v2', 'an', 'p, int32_t'],
   cuStreamEndCapture: ['cuStreamEndCapture', 'aa', 'p, p'],

@@ -4,7 +4,7 @@
  * Created streams are blocking ones, as Numba's: they and the default stream wait for each other. CUDA driver API, sections
  * "Stream Management" and "Event Management".
  */
-import type { EventHandle, StreamHandle } from '../driver.ts';
+import type { EventHandle, StreamHandle, StreamPriority } from '../driver.ts';
 import type { Mark } from '../enqueued.ts';
 import type { Moment } from '../faults.ts';
 import { anyEvent, checkTimed, DriverEvent, ownEvent, ownStream } from '../handles.ts';
@@ -71,12 +71,24 @@ export class CudaStreams {
     return stream;
   }
 
-  create(): StreamHandle {
-    const { cuda, out } = this.#context;
-    this.#context.check(cuda.cuStreamCreate(out.at(0), 0), 'cuStreamCreate');
+  create(priority?: StreamPriority): StreamHandle {
+    const { out } = this.#context;
+    if (priority === 'high') this.#createFirst();
+    else this.#context.check(this.#context.cuda.cuStreamCreate(out.at(0), 0), 'cuStreamCreate');
     const stream = new CudaStream(this, out.long(0), true);
     this.#live.add(stream);
     return handleOf(stream);
+  }
+
+  /** With the greatest priority that the device has; devices without priorities have one for all. */
+  #createFirst(): void {
+    const { cuda, out } = this.#context;
+    const { cuStreamCreateWithPriority: create, cuCtxGetStreamPriorityRange: rangeOf } = cuda;
+    if (create === undefined || rangeOf === undefined) {
+      return this.#context.check(cuda.cuStreamCreate(out.at(0), 0), 'cuStreamCreate');
+    }
+    this.#context.check(rangeOf(out.at(0), out.at(1)), 'cuCtxGetStreamPriorityRange');
+    this.#context.check(create(out.at(0), 0, out.int(1)), 'cuStreamCreateWithPriority');
   }
 
   /** A stream that no other waits for, and that waits for none: what is captured there has nothing to do with what runs meanwhile. */

@@ -86,6 +86,8 @@ const SAME_OPTIONAL: typeof SAME = {
   cuMemPoolSetAccess: ['hipMemPoolSetAccess', 'p, p, size_t'],
   cuMemAllocAsync: ['hipMallocAsync', 'p, size_t, p'],
   cuMemFreeAsync: ['hipFreeAsync', 'p, p'],
+  cuStreamCreateWithPriority: ['hipStreamCreateWithPriority', 'p, uint32_t, int32_t'],
+  cuCtxGetStreamPriorityRange: ['hipDeviceGetStreamPriorityRange', 'p, p'],
   cuStreamBeginCapture: ['hipStreamBeginCapture', 'p, int32_t'],
   cuStreamEndCapture: ['hipStreamEndCapture', 'p, p'],
   cuGraphInstantiate: ['hipGraphInstantiateWithFlags', 'p, p, uint64_t'],

@@ -67,10 +67,14 @@ class Pool {
 
   /** What stands for the library's functions. */
   functions(): Partial<Cuda> & Bound {
-    const { cuStreamCreate, cuStreamDestroy } = this.#cuda;
+    const { cuStreamCreate, cuStreamCreateWithPriority, cuStreamDestroy } = this.#cuda;
     const write = (cell: Parameters<typeof cuStreamCreate>[0], value: number): number => {
       new BigUint64Array(this.#cuda.ffi.view(cell, 8))[0] = BigInt(value);
       return 0;
+    };
+    const noted = (cell: Parameters<typeof cuStreamCreate>[0], result: number): number => {
+      if (result === 0) this.#streams.add(Number(new BigUint64Array(this.#cuda.ffi.view(cell, 8))[0]));
+      return result;
     };
     return {
       // Any number but 0, which says that there is no pool.
@@ -87,11 +91,13 @@ class Pool {
         return typeof block === 'number' ? block : write(cell, block.address);
       },
       cuMemFreeAsync: (address, stream) => this.#free(Number(address), Number(stream)),
-      cuStreamCreate: (cell, flags) => {
-        const result = cuStreamCreate(cell, flags);
-        if (result === 0) this.#streams.add(Number(new BigUint64Array(this.#cuda.ffi.view(cell, 8))[0]));
-        return result;
-      },
+      cuStreamCreate: (cell, flags) => noted(cell, cuStreamCreate(cell, flags)),
+      ...(cuStreamCreateWithPriority === undefined
+        ? {}
+        : {
+            cuStreamCreateWithPriority: (cell, flags, priority) =>
+              noted(cell, cuStreamCreateWithPriority(cell, flags, priority)),
+          }),
       cuStreamDestroy: (stream) => {
         this.#forget(Number(stream));
         return cuStreamDestroy(stream);

@@ -122,6 +122,17 @@ describe('code that a kernel is linked with', () => {
   });
 });
 
+describe('a stream', () => {
+  it('with a high priority has the greatest that the device has', () => {
+    const { model, device } = open();
+    device.createStream('high');
+    device.createStream('normal');
+    device.createStream();
+    expect(model.priorities).toEqual([-5]);
+    device.close();
+  });
+});
+
 describe('a profiler', () => {
   it('is told from where to where it records', () => {
     const { model, device } = open();

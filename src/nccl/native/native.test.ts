@@ -150,7 +150,7 @@ describe.skipIf(process.platform !== 'linux' || !hasCompiler())('NCCL by FFI', (
     });
     expect(resolved).toBe(0);
     await done;
-    expect(take()).toBe('(send n 4 t 1 to 0;(send n 4 t 1 to 0;))');
+    expect(take()).toBe('(send n 4 t 1 to 0;send n 4 t 1 to 0;)');
     await Promise.all(comms.map((comm) => comm.dispose()));
     take();
   });

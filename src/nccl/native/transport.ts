@@ -8,10 +8,11 @@ import { NotSupportedError } from '../../errors.ts';
 import type { Context } from '../../memory/context.ts';
 import { Stream } from '../../stream/stream.ts';
 import { CommunicatorError } from '../errors.ts';
-import { join } from '../group.ts';
+import { inGroup, join } from '../group.ts';
 import type { Link } from '../links/link.ts';
 import { OPS, WIRE_TYPES } from '../ops.ts';
 import type { Call, Transport } from '../transport.ts';
+import { groupOf, type NativeGroup } from './group.ts';
 import { check, type Nccl, ncclError } from './library.ts';
 import { Watch, type Watched } from './watch.ts';
 
@@ -19,7 +20,6 @@ import { Watch, type Watched } from './watch.ts';
 const IN_PROGRESS = 7;
 /** NCCL_SPLIT_NOCOLOR. */
 const NO_COLOR = -1;
-const DONE: Promise<void> = Promise.resolve();
 
 /** What a transport is made of. */
 export interface NativeParts {
@@ -36,11 +36,6 @@ export interface NativeParts {
   readonly timeout: number;
 }
 
-interface Settling {
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
 /** One rank's end. */
 export class NativeTransport implements Transport, Watched {
   readonly name = 'nccl';
@@ -50,9 +45,9 @@ export class NativeTransport implements Transport, Watched {
   readonly #parts: NativeParts;
   readonly #nccl: Nccl;
   readonly #watch: Watch;
+  readonly #group: NativeGroup;
   #comm: number;
   #failure: CommunicatorError | undefined;
-  #group: Settling[] | undefined;
   #barrier: { readonly stream: Stream; readonly array: DeviceNDArray } | undefined;
 
   constructor(parts: NativeParts) {
@@ -64,6 +59,7 @@ export class NativeTransport implements Transport, Watched {
     this.size = size;
     this.context = context;
     this.#watch = new Watch(this, timeout);
+    this.#group = groupOf(nccl);
     link?.onFailure((error, isOver) => {
       // Who has left has done its part of what is under way; later calls have nobody to go to.
       if (this.#comm === 0) return;
@@ -72,19 +68,15 @@ export class NativeTransport implements Transport, Watched {
     });
   }
 
-  enqueue(call: Call): Promise<void> {
-    join(this);
-    try {
-      this.#checkUsable(call.kind);
-      // Nothing on all ranks: arrays without elements have no address, which NCCL would refuse.
-      if (call.count === 0) return DONE;
-      this.#issue(call);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  enqueue(call: Call): Promise<void> | undefined {
+    const isGrouped = inGroup();
+    if (isGrouped) join(this.#group);
+    this.#checkUsable(call.kind);
+    // Nothing on all ranks: arrays without elements have no address, which NCCL would refuse.
+    if (call.count === 0) return undefined;
+    this.#issue(call);
     this.#watch.note(call.stream);
-    const group = this.#group;
-    return group === undefined ? DONE : new Promise<void>((resolve, reject) => group.push({ resolve, reject }));
+    return isGrouped ? this.#group.ended() : undefined;
   }
 
   #checkUsable(api: string): void {
@@ -153,24 +145,6 @@ export class NativeTransport implements Transport, Watched {
 
   #check(result: unknown, api: string): void {
     if (result !== 0) check(this.#nccl, result, api, this.#comm);
-  }
-
-  groupStart(): void {
-    this.#group = [];
-    this.#check(this.#nccl.ncclGroupStart(), 'ncclGroupStart');
-  }
-
-  groupEnd(): void {
-    this.#check(this.#nccl.ncclGroupEnd(), 'ncclGroupEnd');
-  }
-
-  groupDone(error: unknown): void {
-    const calls = this.#group ?? [];
-    this.#group = undefined;
-    for (const call of calls) {
-      if (error === undefined) call.resolve();
-      else call.reject(error);
-    }
   }
 
   poll(): void {

@@ -7,7 +7,7 @@
 import type { DeviceNDArray } from '../../array/device-array.ts';
 import { type DType, rowOf, u8 } from '../../dtype/index.ts';
 import { CommunicatorError } from '../errors.ts';
-import { join } from '../group.ts';
+import { type Grouping, join } from '../group.ts';
 import type { Link, Message } from '../links/link.ts';
 import { type Call, signatureOf, type Transport } from '../transport.ts';
 import { combine } from './combine.ts';
@@ -15,7 +15,7 @@ import { combine } from './combine.ts';
 const EMPTY = new Uint8Array(0);
 
 /** One rank's end. */
-export class ReferenceTransport implements Transport {
+export class ReferenceTransport implements Transport, Grouping {
   readonly name = 'reference';
   readonly rank: number;
   readonly #link: Link;
