@@ -33,7 +33,8 @@ const top = u.before === 0 ? 0 : -1;
 const bottom = u.behind === 0 ? last - 1 : -1;
 const rows = (from: number, to: number): void => {
   if (to <= from) return;
-  const launch = { threads: [side, to - from] as const, block: [64, 1] as const, stream: computing };
+  const block = to - from < 8 ? ([128, 1] as const) : ([32, 8] as const);
+  const launch = { threads: [side, to - from] as const, block, stream: computing };
   diffuse.launch(launch, u.local, next.local, from, to, top, bottom);
 };
 
