@@ -1,6 +1,6 @@
 /**
- * All-reduce on all GPUs of this host, in one process: by `tsamba/nccl`, and by NCCL's own calls on the same communicators' kind in the same run; then the programs of
- * examples/several-gpus on one GPU and on all, in a process each. Bundled: `node bench-nccl.mjs`.
+ * All-reduce on all GPUs of this host, by one process and by a process for each GPU: by `tsamba/nccl`, and by NCCL's own calls on the same communicators' kind in the same run; then
+ * the programs of examples/several-gpus on one GPU and on all. Bundled: `node bench-nccl.mjs`.
  *
  *   --rounds 20          --json FILE          --no-programs
  *   --transport reference --ranks 2           tries the program itself, where there is no GPU: no figures
@@ -9,13 +9,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DeviceNDArray as DeviceArray } from '../../src/array/device-array.ts';
-import { loadFfi } from '../../src/ffi/koffi.ts';
-import { cuda, type DeviceNDArray, f32, type Stream } from '../../src/index.ts';
-import { type Communicator, nccl } from '../../src/nccl/index.ts';
+import { cuda } from '../../src/index.ts';
+import { nccl } from '../../src/nccl/index.ts';
 import { loadNccl } from '../../src/nccl/native/library.ts';
-import { Stream as DeviceStream } from '../../src/stream/stream.ts';
+import { Stream } from '../../src/stream/stream.ts';
+import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { readOptions } from '../options.ts';
+import { sumOfAll } from './raw.ts';
+import { LENGTHS, type Row, table } from './timed.ts';
 
 const given = readOptions('nccl', 'node bench-nccl.mjs');
 
@@ -24,126 +25,70 @@ const onReference = given.value('transport', 'nccl') === 'reference';
 const comms = onReference
   ? nccl.initAll({ transport: 'reference', size: Number(given.value('ranks', '2')) })
   : nccl.initAll();
-const streams = comms.map(({ context }) => new DeviceStream(context, 'created'));
+const ranks = comms.length;
+const streams = comms.map(({ context }) => new Stream(context, 'created'));
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const bundled = existsSync(join(folder, 'tsamba.mjs'));
 
-/** One line of the table: microseconds of a call from its issue until it is done, the median, and the bandwidth of the bus as nccl-tests have it. */
-interface Row {
-  readonly bytes: number;
-  readonly tsamba: number;
-  readonly raw: number | undefined;
-  readonly busGBs: number;
-}
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
-type Issue = () => Promise<unknown> | undefined;
-
-/** Medians of what each side takes, in turns: what the machine does meanwhile falls on both. */
-async function timed(sides: readonly Issue[], bytes: number, repeats: number): Promise<number[]> {
-  const times = sides.map((): number[] => []);
-  // So many that the engine has compiled what issues a call.
-  const before = onReference || repeats * bytes > 2 ** 30 ? 3 : 200;
-  for (let round = 0; round < rounds + before; round++)
-    for (const [side, issue] of sides.entries()) {
-      const began = performance.now();
-      for (let k = 0; k < repeats; k++) await issue();
-      if (onReference) for (const { context } of comms) context.synchronize();
-      else for (const stream of streams) stream.synchronize();
-      if (round >= before) times[side]?.push(((performance.now() - began) * 1000) / repeats);
-    }
-  return times.map(median);
-}
-
-type Sum = (arrays: readonly DeviceNDArray<number, number>[]) => undefined;
-
-/** NCCL by its own functions, on communicators of their own. */
-function rawSum(): Sum | undefined {
-  if (onReference) return undefined;
-  const library = loadNccl();
-  const { ffi } = loadFfi();
-  if (ffi === undefined) return undefined;
-  const handles = new BigUint64Array(16);
-  void handles.buffer;
-  const devices = new Int32Array(32).map((_, k) => comms[k]?.context.info.index ?? 0);
-  void devices.buffer;
-  comms[0]?.context.memoryInfo();
-  library.ncclCommInitAll(ffi.address(handles), comms.length, ffi.address(devices));
-  return (arrays) => {
-    library.ncclGroupStart();
-    for (const [k, array] of arrays.entries()) {
-      const { pointer } = array;
-      library.ncclAllReduce(
-        pointer,
-        pointer,
-        array.size,
-        7,
-        0,
-        Number(handles[k]),
-        (streams[k] as Stream).pointer ?? 0n,
-      );
-    }
-    library.ncclGroupEnd();
-    return undefined;
-  };
-}
-
-async function rowOf(bytes: number, raw: Sum | undefined): Promise<Row> {
-  const arrays = comms.map(({ context }) => {
-    const array = new DeviceArray<number, number>([bytes / 4], null, f32, { gpuData: context });
-    array.set(0);
-    return array;
-  });
-  const repeats = onReference ? 1 : 20;
-  const ours = (): Promise<unknown> =>
-    nccl.group(() =>
-      Promise.all(
-        comms.map((comm: Communicator, k) => comm.allReduce(arrays[k] as DeviceNDArray, { stream: streams[k] })),
-      ),
-    );
-  const [tsamba = 0, theirs] = await timed(raw === undefined ? [ours] : [ours, () => raw(arrays)], bytes, repeats);
-  for (const array of arrays) array.dispose();
-  const busGBs = (bytes / tsamba / 1000) * ((2 * (comms.length - 1)) / comms.length);
-  return { bytes, tsamba, raw: theirs, busGBs };
-}
-
-function figure(value: number | undefined): string {
-  return value === undefined ? '—' : value.toFixed(1);
-}
-
-const raw = rawSum();
-const rows: Row[] = [];
 console.log(
-  `all-reduce of f32 in place, ${comms.length} ranks, ${onReference ? 'reference transport: no figures' : cuda.currentDevice().name}`,
+  `all-reduce of f32 in place, ${ranks} ranks, ${onReference ? 'reference transport: no figures' : cuda.currentDevice().name}, one process`,
 );
-for (const bytes of onReference ? [4, 2 ** 16] : [4, 2 ** 10, 2 ** 16, 2 ** 20, 2 ** 24, 2 ** 28]) {
-  const row = await rowOf(bytes, raw);
-  rows.push(row);
-  console.log(
-    `${bytes} bytes: ${figure(row.tsamba)} µs, NCCL's own calls ${figure(row.raw)} µs, ${figure(row.busGBs)} GB/s`,
-  );
-}
+const oneProcess = await table(
+  onReference ? [4, 2 ** 16] : LENGTHS,
+  {
+    comms,
+    ranks,
+    finish: () => (onReference ? comms.map(({ context }) => context) : streams).forEach((one) => one.synchronize()),
+    ours: (arrays) =>
+      nccl.group(() =>
+        Promise.all(comms.map((comm, k) => comm.allReduce(arrays[k] as (typeof arrays)[0], { stream: streams[k] }))),
+      ),
+    raw: onReference ? undefined : sumOfAll(comms, streams),
+    rounds,
+  },
+  console.log,
+);
+const version = onReference ? undefined : loadNccl().version;
 await Promise.all(comms.map((comm) => comm.dispose()));
 
-/** A program of the examples on so many GPUs: what it says of its speed, and what it computes. */
+/** A bundled program on so many GPUs: what it prints. */
 function program(
   name: string,
-  ranks: number,
-  given: readonly string[],
-): { readonly seconds: number; readonly text: string } {
-  const folder = fileURLToPath(new URL('.', import.meta.url));
+  size: number,
+  args: readonly string[],
+): { readonly text: string; readonly seconds: number } {
   const began = performance.now();
   const how = onReference ? ['--transport', 'reference'] : [];
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    [join(folder, 'tsamba.mjs'), 'run', '--gpus', String(ranks), ...how, join(folder, `${name}.mjs`), ...given],
+    [join(folder, 'tsamba.mjs'), 'run', '--gpus', String(size), ...how, join(folder, `${name}.mjs`), ...args],
     { encoding: 'utf8', env: { TSAMBA_WARN_LOW_OCCUPANCY: '0', ...process.env } },
   );
   return { seconds: (performance.now() - began) / 1000, text: `${stdout}${stderr}`.trim() };
 }
 
-const programs: Record<string, readonly { readonly ranks: number; readonly seconds: number; readonly text: string }[]> =
+/** The same with a process for each GPU. */
+function betweenProcesses(): readonly Row[] {
+  if (!bundled || onReference) return [];
+  const { text } = program('ranks', ranks, [String(rounds)]);
+  const [, json] = /rows (\[.*\])/.exec(text) ?? [];
+  if (json === undefined) throw new Error(text);
+  const rows = JSON.parse(json) as readonly Row[];
+  console.log('a process for each GPU');
+  for (const { bytes, tsamba, raw = 0, busGBs } of rows)
+    console.log(
+      `${bytes} bytes: ${tsamba.toFixed(1)} µs, NCCL's own calls ${raw.toFixed(1)} µs, ${busGBs.toFixed(1)} GB/s`,
+    );
+  return rows;
+}
+
+const processes = betweenProcesses();
+
+/** What a program says of its speed, in billions a second of what it counts. */
+const speedOf = (text: string): number => Number(/([\d.]+) billion/.exec(text)?.[1] ?? Number.NaN);
+
+const programs: Record<string, readonly { readonly ranks: number; readonly speed: number; readonly text: string }[]> =
   {};
-const bundled = existsSync(join(fileURLToPath(new URL('.', import.meta.url)), 'tsamba.mjs'));
 if (bundled && !given.has('no-programs')) {
   const sizes: readonly (readonly [string, readonly string[]])[] = onReference
     ? [['heat', ['64', '4']]]
@@ -152,11 +97,21 @@ if (bundled && !given.has('no-programs')) {
         ['k-means', ['1000000000', '100']],
         ['pi', [String(2 ** 38)]],
       ];
-  for (const [name, given] of sizes) {
-    programs[name] = [1, comms.length].map((ranks) => ({ ranks, ...program(name, ranks, given) }));
-    for (const { ranks, seconds, text } of programs[name] ?? [])
-      console.log(`${name}, ${ranks} ranks, ${seconds.toFixed(1)} s in all\n${text}`);
+  for (const [name, args] of sizes) {
+    const runs = [1, ranks].map((size) => ({ ranks: size, ...program(name, size, args) }));
+    programs[name] = runs.map((run) => ({ ...run, speed: speedOf(run.text) }));
+    for (const run of runs) console.log(`${name}, ${run.ranks} ranks, ${run.seconds.toFixed(1)} s in all\n${run.text}`);
+    const [one, all] = programs[name] ?? [];
+    console.log(`${name}: ${((all?.speed ?? 0) / (one?.speed ?? 1)).toFixed(2)} times as fast on ${ranks}`);
   }
 }
 const file = given.value('json', '');
-if (file !== '') writeFileSync(file, JSON.stringify({ ranks: comms.length, onReference, rows, programs }, null, 1));
+const about = {
+  ...machine(),
+  date: new Date().toISOString(),
+  command: commandLine('bench-nccl', process.argv.slice(2)),
+  nccl: version,
+  ranks,
+  onReference,
+};
+if (file !== '') writeFileSync(file, `${JSON.stringify({ ...about, oneProcess, processes, programs }, null, 1)}\n`);

@@ -12,6 +12,7 @@ await runBundled({
   async write(folder) {
     await bundle(folder, {
       'bench-nccl': 'bench/nccl/main.ts',
+      ranks: 'bench/nccl/ranks.ts',
       tsamba: 'src/cli/main.ts',
       heat: 'examples/several-gpus/heat.ts',
       'k-means': 'examples/several-gpus/k-means.ts',

@@ -396,7 +396,16 @@ export class Communicator {
     const inPlace = send !== undefined && send === recv;
     const from = send === undefined ? undefined : packed(send, stream, { reads: true, writes: inPlace });
     const to = recv === undefined ? undefined : inPlace ? from : packed(recv, stream, { reads: false, writes: true });
-    const call = { kind, send: from?.array, recv: to?.array, count: elements * lanes, type, op, peer, stream };
+    const call = {
+      kind,
+      send: from?.array ?? send,
+      recv: to?.array ?? recv,
+      count: elements * lanes,
+      type,
+      op,
+      peer,
+      stream,
+    };
     let pending: Promise<void> | undefined;
     try {
       const observer = observing.current;
@@ -409,6 +418,7 @@ export class Communicator {
       finish(from, to);
       return value;
     }
+    if (from === undefined && to === undefined) return pending.then(() => value);
     return pending.then(
       () => {
         finish(from, to);

@@ -72,13 +72,13 @@ export interface Packed {
   finish(): void;
 }
 
-/** The array itself where its elements lie in C order without gaps, else a copy of it. */
+/** A copy of the array, without gaps; undefined where its elements lie in C order without gaps anyhow. */
 export function packed(
   array: DeviceNDArray,
   stream: Stream | undefined,
   { reads, writes }: { readonly reads: boolean; readonly writes: boolean },
-): Packed {
-  if (array.isCContiguous()) return { array, finish: () => undefined };
+): Packed | undefined {
+  if (array.isCContiguous()) return undefined;
   const { shape, dtype, context } = array;
   const strides = stridesFor(shape, dtype.itemSize, 'C');
   const copy = new DeviceNDArray(shape, strides, dtype, { gpuData: context, stream });
