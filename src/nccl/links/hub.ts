@@ -187,8 +187,9 @@ class Hub extends Mailbox {
   }
 
   #ended(rank: number, hasLeft: boolean): void {
-    this.gone(rank, !hasLeft);
+    // The others first: who listens here may end the job for all, and they would hear of that, not of the rank that was lost.
     this.#tell(rank, hasLeft ? '!left' : '!lost', '');
+    this.gone(rank, !hasLeft);
   }
 
   #tell(from: number, key: string, what: string): void {

@@ -63,7 +63,7 @@ export class NativeTransport implements Transport, Watched {
     link?.onFailure((error, isOver) => {
       // Who has left has done its part of what is under way; later calls have nobody to go to.
       if (this.#comm === 0) return;
-      if (isOver && this.#watch.isBusy()) this.#fail(error);
+      if (isOver && this.#watch.isBusy()) this.#end(error);
       else this.#failure ??= error;
     });
   }
@@ -162,9 +162,15 @@ export class NativeTransport implements Transport, Watched {
     this.#fail(new CommunicatorError('E_NCCL_TIMEOUT', message, { rank: this.rank }));
   }
 
-  /** Ends the communicator here, and tells the others. Who waits for the device is told what it was. */
+  /** Ends the communicator here, and tells the others. */
   #fail(error: CommunicatorError): void {
     if (this.#comm === 0) return;
+    this.#end(error);
+    this.#parts.link?.abort(error.message);
+  }
+
+  /** Ends the communicator here. Who waits for the device is told what it was. */
+  #end(error: CommunicatorError): void {
     const comm = this.#comm;
     this.#comm = 0;
     this.#failure = error;
@@ -172,7 +178,6 @@ export class NativeTransport implements Transport, Watched {
     // What is on the GPU ends; it would wait for the others for ever.
     this.#nccl.ncclCommAbort(comm);
     this.context.keepFault(error);
-    this.#parts.link?.abort(error.message);
   }
 
   async barrier(): Promise<void> {
